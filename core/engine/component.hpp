@@ -1,0 +1,45 @@
+#pragma once
+
+#include <string>
+
+#include "core/message/message.hpp"
+#include "core/time/time.hpp"
+
+namespace lockstep {
+
+class Archive;
+class Outbox;
+struct StatisticsView;
+
+/// A logical process: one SM, one memory partition, the dispatcher, the host.
+///
+/// Advanced in windows.  Between windows its whole state is in its members; it shares no mutable
+/// state with any other component and sees the world only through its inbox.
+class Component {
+ public:
+  virtual ~Component() = default;
+
+  /// Earliest time it will act by itself if no message arrives; Time::never() when idle.
+  /// Messages not yet delivered are the engine's business and not counted here.
+  virtual Time next_activity() const = 0;
+
+  /// Simulates everything strictly before `horizon`.  `inbox` holds every message that arrives
+  /// before it, sorted by (arrival, link, sequence).  At equal times an arrival comes before own
+  /// activity.  Sends through `outbox` only.
+  virtual void advance(Time horizon, Inbox inbox, Outbox& outbox) = 0;
+
+  /// The whole mutable state, both directions.
+  virtual void serialize(Archive& archive) = 0;
+
+  /// What to sample at an epoch (see core/statistics); called when the component stands at `now`.
+  virtual StatisticsView statistics(Time now) = 0;
+
+  /// False while this component still has work that must end before the run may end.  The run ends
+  /// at the first epoch boundary where every component is finished.
+  virtual bool finished() const { return true; }
+
+  /// For stall reports: what it waits for and who holds it, "" when it waits for nothing.
+  virtual std::string waiting_for() const { return ""; }
+};
+
+}  // namespace lockstep

@@ -1,0 +1,54 @@
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "core/engine/component.hpp"
+#include "core/engine/link.hpp"
+
+namespace lockstep {
+
+/// The machine as the engine and the partitioner see it: components and links in a canonical order
+/// that does not depend on ranks or threads.  Every rank holds the whole graph, but only builds
+/// the components it owns.
+class Graph {
+ public:
+  struct Kind {
+    std::string name;  ///< "sm", "partition", ...
+  };
+  struct Node {
+    KindId kind;
+    std::uint32_t index;  ///< among its kind
+    double weight;        ///< expected cost, for the partitioner
+  };
+  struct Edge {
+    ComponentId source, destination;
+    Time latency;
+    double weight;  ///< expected traffic, for the partitioner
+  };
+
+  KindId add_kind(std::string name);
+  ComponentId add_component(KindId kind, double weight = 1);
+  /// Latency must be > 0.
+  LinkId connect(ComponentId source, ComponentId destination, Time latency, double weight = 1);
+
+  const std::vector<Kind>& kinds() const { return kinds_; }
+  const std::vector<Node>& nodes() const { return nodes_; }
+  const std::vector<Edge>& edges() const { return edges_; }
+  /// "sm[7]"
+  std::string name(ComponentId component) const;
+  /// The sending end for the component at the link's source to own.
+  Link link(LinkId id) const;
+
+ private:
+  std::vector<Kind> kinds_;
+  std::vector<Node> nodes_;
+  std::vector<Edge> edges_;
+};
+
+/// Builds a component where it lives.  Called once for each component of this rank.
+using ComponentFactory = std::function<std::unique_ptr<Component>(ComponentId)>;
+
+}  // namespace lockstep

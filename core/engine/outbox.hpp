@@ -1,0 +1,82 @@
+#pragma once
+
+#include <cstring>
+#include <memory>
+#include <span>
+#include <vector>
+
+#include "core/engine/link.hpp"
+#include "core/error/error.hpp"
+#include "core/message/message.hpp"
+
+namespace lockstep {
+
+/// Messages for one destination component (or rank), back to back; reused window after window.
+class MessageBuffer {
+ public:
+  /// Room for `size` bytes (a multiple of 8) at the end.
+  std::byte* append(std::size_t size) {
+    if (size_ + size > capacity_) grow(size);
+    std::byte* place = data_.get() + size_;
+    size_ += size;
+    return place;
+  }
+  void clear() { size_ = 0; }
+  bool empty() const { return size_ == 0; }
+  std::span<const std::byte> bytes() const { return {data_.get(), size_}; }
+
+ private:
+  void grow(std::size_t size);
+
+  std::unique_ptr<std::byte[]> data_;
+  std::size_t size_ = 0;
+  std::size_t capacity_ = 0;
+};
+
+/// Where the components of one worker put what they send in a window.
+class Outbox {
+ public:
+  /// Sends `body` and `payload` at `departure`; it arrives `link.latency()` later.
+  template <class Body>
+  void send(Link& link, Time departure, std::uint16_t kind, const Body& body,
+            std::span<const std::byte> payload = {}) {
+    std::byte* place = reserve(link, departure, kind, body, payload.size());
+    if (!payload.empty()) std::memcpy(place, payload.data(), payload.size());
+  }
+
+  /// As send, but returns the place of `payload_bytes` bytes for the caller to fill (before the
+  /// next send).
+  template <class Body>
+  std::byte* reserve(Link& link, Time departure, std::uint16_t kind, const Body& body,
+                     std::size_t payload_bytes) {
+    static_assert(std::is_trivially_copyable_v<Body> && sizeof(Body) % 8 == 0);
+    std::byte* place = open(link, departure, kind, sizeof(Body), payload_bytes);
+    std::memcpy(place, &body, sizeof(Body));
+    return place + sizeof(Body);
+  }
+
+  /// `targets[c]` is the buffer of component c (of its rank, if it lives elsewhere); set by the
+  /// engine, which also says where the current window ends.
+  void attach(std::vector<MessageBuffer*> targets) { targets_ = std::move(targets); }
+
+ private:
+  std::byte* open(Link& link, Time departure, std::uint16_t kind, std::size_t body_bytes,
+                  std::size_t payload_bytes) {
+    LOCKSTEP_CHECK(departure >= link.last_departure_, "departures on a link went back in time");
+    link.last_departure_ = departure;
+    MessageHeader header;
+    header.arrival = departure + link.latency_;
+    header.link = link.id_;
+    header.sequence = link.sequence_++;
+    header.kind = kind;
+    header.body_bytes = static_cast<std::uint16_t>(body_bytes);
+    header.payload_bytes = static_cast<std::uint32_t>(payload_bytes);
+    std::byte* place = targets_[link.destination_.value()]->append(header.total_bytes());
+    std::memcpy(place, &header, sizeof header);
+    return place + sizeof header;
+  }
+
+  std::vector<MessageBuffer*> targets_;
+};
+
+}  // namespace lockstep

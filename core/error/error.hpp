@@ -1,0 +1,38 @@
+#pragma once
+
+#include <stdexcept>
+#include <string>
+
+namespace lockstep {
+
+/// A mistake of the user: one line that says where, what, and what to do about it.
+class UserError : public std::runtime_error {
+ public:
+  /// `where` is "file:line:column" or another place a person can find; both it and `advice` may be empty.
+  UserError(const std::string& where, const std::string& what, const std::string& advice = "")
+      : std::runtime_error((where.empty() ? "" : where + ": ") + what +
+                           (advice.empty() ? "" : " - " + advice)) {}
+};
+
+/// A mistake of ours: an invariant does not hold.  The engine adds component and simulated time.
+class InternalError : public std::logic_error {
+  using std::logic_error::logic_error;
+};
+
+[[noreturn]] void internal_error(const char* file, int line, const char* condition,
+                                 const std::string& message);
+
+}  // namespace lockstep
+
+/// Checked in every build; the message is only built on failure.
+#define LOCKSTEP_CHECK(condition, message)                                             \
+  do {                                                                                 \
+    if (!(condition)) [[unlikely]]                                                     \
+      ::lockstep::internal_error(__FILE__, __LINE__, #condition, message);             \
+  } while (false)
+
+#ifdef NDEBUG
+#define LOCKSTEP_DEBUG_CHECK(condition, message) static_cast<void>(0)
+#else
+#define LOCKSTEP_DEBUG_CHECK(condition, message) LOCKSTEP_CHECK(condition, message)
+#endif

@@ -1,0 +1,41 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <type_traits>
+
+#include "core/id/id.hpp"
+#include "core/time/time.hpp"
+
+namespace lockstep {
+
+/// What travels on a link: this header, then a trivially copyable body, then an optional payload,
+/// all in one contiguous piece of a buffer whose parts are 8-byte aligned.
+struct MessageHeader {
+  Time arrival;
+  LinkId link;
+  std::uint32_t sequence = 0;  ///< counts the messages of the link
+  std::uint16_t kind = 0;      ///< what the body is; the models' business
+  std::uint16_t body_bytes = 0;
+  std::uint32_t payload_bytes = 0;
+
+  /// Header, body and payload, rounded up to the alignment of the next message.
+  std::size_t total_bytes() const {
+    return (sizeof(MessageHeader) + body_bytes + payload_bytes + 7) & ~std::size_t{7};
+  }
+  template <class Body>
+  const Body& body() const {
+    return *reinterpret_cast<const Body*>(this + 1);
+  }
+  const std::byte* payload_data() const {
+    return reinterpret_cast<const std::byte*>(this + 1) + body_bytes;
+  }
+  std::span<const std::byte> payload() const { return {payload_data(), payload_bytes}; }
+};
+static_assert(std::is_trivially_copyable_v<MessageHeader> && sizeof(MessageHeader) == 24);
+
+/// Messages for one component in the order (arrival, link, sequence).
+using Inbox = std::span<const MessageHeader* const>;
+
+}  // namespace lockstep
