@@ -8,7 +8,8 @@ namespace lockstep {
 /// A mistake of the user: one line that says where, what, and what to do about it.
 class UserError : public std::runtime_error {
  public:
-  /// `where` is "file:line:column" or another place a person can find; both it and `advice` may be empty.
+  /// `where` is "file:line:column" or another place a person can find; both it and `advice` may be
+  /// empty.
   UserError(const std::string& where, const std::string& what, const std::string& advice = "")
       : std::runtime_error((where.empty() ? "" : where + ": ") + what +
                            (advice.empty() ? "" : " - " + advice)) {}
@@ -25,10 +26,10 @@ class InternalError : public std::logic_error {
 }  // namespace lockstep
 
 /// Checked in every build; the message is only built on failure.
-#define LOCKSTEP_CHECK(condition, message)                                             \
-  do {                                                                                 \
-    if (!(condition)) [[unlikely]]                                                     \
-      ::lockstep::internal_error(__FILE__, __LINE__, #condition, message);             \
+#define LOCKSTEP_CHECK(condition, message)                                 \
+  do {                                                                     \
+    if (!(condition)) [[unlikely]]                                         \
+      ::lockstep::internal_error(__FILE__, __LINE__, #condition, message); \
   } while (false)
 
 #ifdef NDEBUG

@@ -22,7 +22,9 @@ class Time {
     if (a == never() || b == never()) return never();
     return Time{a.femtoseconds_ + b.femtoseconds_};
   }
-  friend constexpr Time operator-(Time a, Time b) { return Time{a.femtoseconds_ - b.femtoseconds_}; }
+  friend constexpr Time operator-(Time a, Time b) {
+    return Time{a.femtoseconds_ - b.femtoseconds_};
+  }
   friend constexpr Time operator*(Time a, std::int64_t n) { return Time{a.femtoseconds_ * n}; }
   friend constexpr std::int64_t operator/(Time a, Time b) {
     return a.femtoseconds_ / b.femtoseconds_;
@@ -93,7 +95,9 @@ class Clock {
 };
 
 namespace literals {
-constexpr Time operator""_fs(unsigned long long n) { return Time{static_cast<std::int64_t>(n)}; }
+constexpr Time operator""_fs(unsigned long long n) {
+  return Time{static_cast<std::int64_t>(n)};
+}
 constexpr Time operator""_ps(unsigned long long n) {
   return Time{static_cast<std::int64_t>(n) * 1'000};
 }

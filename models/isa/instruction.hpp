@@ -1,0 +1,162 @@
+#pragma once
+
+#include <array>
+#include <cstdint>
+
+#include "models/isa/opcode.hpp"
+#include "models/isa/types.hpp"
+
+namespace lockstep::isa {
+
+struct Instruction;
+struct WarpContext;
+
+/// Semantics of an instruction over the 32 lanes of a warp; writes only lanes in `active`.
+using Execute = void (*)(const Instruction&, WarpContext&);
+
+/// Where an operand's 32 lanes stand: a base in the two top bits, a row number in the rest.
+/// A row is 32 lanes of 32 bits; a 64-bit value takes two rows, stored as 32 consecutive 64-bit
+/// lanes.  8- and 16-bit values occupy the low bits of 32-bit lanes, zero-extended.
+class Operand {
+ public:
+  enum Base : std::uint16_t {
+    registers = 0,   ///< the warp's own rows
+    immediates = 1,  ///< Program::immediates, the same for everybody
+    constants = 2,   ///< kernel parameters and symbol addresses, the same for a grid
+    scratch = 3,     ///< rows nobody reads: the target of a discarded result
+  };
+  constexpr Operand() = default;
+  constexpr Operand(Base base, std::uint16_t row)
+      : code_(static_cast<std::uint16_t>(base << 14 | row)) {}
+  constexpr Base base() const { return static_cast<Base>(code_ >> 14); }
+  constexpr std::uint16_t row() const { return code_ & 0x3fff; }
+  constexpr bool valid() const { return code_ != 0xffff; }
+  constexpr bool is_register() const { return valid() && base() == registers; }
+  constexpr std::uint16_t code() const { return code_; }
+  constexpr bool operator==(const Operand&) const = default;
+
+ private:
+  std::uint16_t code_ = 0xffff;
+};
+
+inline constexpr std::uint8_t no_predicate = 0xff;
+
+/// How the SM handles it.
+enum class Category : std::uint8_t {
+  arithmetic,  ///< `execute` does it all
+  load,
+  store,
+  atomic,  ///< global, local, shared, constant; see `memory`
+  prefetch,
+  fence,
+  shuffle_vote,  ///< shfl, vote, match, activemask, redux: `execute`, all lanes at once
+  branch,
+  branch_indexed,
+  call,
+  call_indirect,
+  ret,
+  exit,
+  trap,
+  barrier,
+  warp_barrier,
+  nop,
+};
+
+/// Execution unit class; latency and initiation interval of each come from the configuration.
+enum class Unit : std::uint8_t { integer, fp32, fp64, special, half, memory, control, count };
+/// Latency class within a unit (gpu-parameters.md, sections 4 and 5).
+enum class LatencyClass : std::uint8_t {
+  integer,
+  integer_multiply,
+  fp32,
+  fp64,
+  special,
+  half,
+  convert,
+  shuffle,
+  move,
+  predicate,
+  control,
+  count,
+};
+
+/// What a memory instruction does.
+struct MemoryFields {
+  Space space = Space::none;
+  Type type = Type::none;     ///< of one element in memory; loads extend by its signedness
+  std::uint8_t elements = 1;  ///< 1, 2 or 4
+  CacheOperator cache = CacheOperator::none;
+  Ordering ordering = Ordering::weak;
+  Scope scope = Scope::none;
+  AtomicOperation atomic = AtomicOperation::none;
+  bool returns = true;  ///< false: a reduction, nobody reads the old value
+};
+
+/// One decoded instruction: a cache line.
+struct alignas(64) Instruction {
+  Execute execute = nullptr;
+  std::array<Operand, 4> destination{};  ///< ld.v4: four; others usually one
+  /// Memory: source[0] is the address (may be invalid: absolute offset), source[1..4] the data of a
+  /// store or the operands of an atomic.  Others: in PTX order.
+  std::array<Operand, 5> source{};
+  std::array<std::uint8_t, 2> predicate_destination{no_predicate, no_predicate};
+  std::array<std::uint8_t, 2> predicate_source{no_predicate, no_predicate};
+  std::uint8_t guard = no_predicate;
+  bool guard_negated = false;
+  Category category = Category::arithmetic;
+  Unit unit = Unit::integer;
+  LatencyClass latency_class = LatencyClass::integer;
+  std::uint8_t issue_slots = 1;  ///< what ptxas would expand counts and occupies this many
+  Opcode opcode = Opcode::nop;
+  MemoryFields memory;
+  std::int32_t offset = 0;   ///< byte offset of a memory operand; immediate of opcode-specific use
+  std::uint32_t target = 0;  ///< branch or call target pc; index of a branch table
+  std::uint32_t reconvergence =
+      0;                     ///< pc of the immediate post-dominator; `no_reconvergence` if none
+  std::uint16_t flags = 0;   ///< see InstructionFlag
+  std::uint16_t detail = 0;  ///< opcode-specific: barrier number, shuffle mode, ...
+};
+inline constexpr std::uint32_t no_reconvergence = 0xffffffff;
+
+enum InstructionFlag : std::uint16_t {
+  flag_uniform = 1,           ///< bra.uni, call.uni
+  flag_source_negated_0 = 2,  ///< predicate_source[0] is negated
+  flag_source_negated_1 = 4,
+  flag_barrier_arrive = 8,    ///< bar.arrive: does not wait
+  flag_barrier_reduce = 16,   ///< bar.red: `detail` bits 8..9 say popc, and, or
+  flag_needs_all_lanes = 32,  ///< .sync with a member mask: waits until those lanes are there
+};
+
+/// Registers and predicates an instruction reads or writes, for the scoreboard: 256 rows, 32
+/// predicates.  It may issue when none of these bits is pending.
+struct alignas(8) ScoreboardNeed {
+  std::array<std::uint64_t, 4> rows{};
+  std::uint64_t predicates = 0;
+};
+
+/// Who a warp is: what special registers and address generation need.
+struct WarpIdentity {
+  std::array<std::uint32_t, 3> block_size{}, grid_size{}, block_index{};
+  std::uint32_t warp_in_block = 0;
+  std::uint32_t sm = 0, warp_slot = 0, sm_count = 0, warp_slots = 0;
+  std::uint64_t grid_id = 0;
+  std::uint32_t dynamic_shared_bytes = 0, static_shared_bytes = 0;
+  std::uint64_t clock_cycles = 0;  ///< the SM's cycle; the interpreter counts steps
+  std::uint64_t global_time_ns = 0;
+};
+
+/// What `execute` works on.
+struct WarpContext {
+  std::array<std::uint32_t*, 4>
+      bases{};  ///< by Operand::Base; immediates and constants are only read
+  std::uint32_t* predicates = nullptr;  ///< one 32-lane mask each
+  std::uint32_t active = 0;             ///< lanes that execute (path mask, guard applied)
+  std::uint32_t path = 0;               ///< lanes of the current path, before the guard
+  const WarpIdentity* identity = nullptr;
+
+  std::uint32_t* row(Operand operand) const {
+    return bases[operand.base()] + operand.row() * warp_size;
+  }
+};
+
+}  // namespace lockstep::isa

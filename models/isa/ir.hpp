@@ -1,0 +1,139 @@
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "models/isa/opcode.hpp"
+#include "models/isa/types.hpp"
+
+namespace lockstep::isa::ir {
+
+/// A virtual register of a function; its index in Function::registers names it.
+struct Register {
+  std::string name;
+  Type type = Type::b32;  ///< b16/b32/b64/f32/... as declared; pred for predicates
+};
+inline constexpr std::uint32_t no_register = 0xffffffff;
+
+enum class SpecialRegister : std::uint16_t {
+  tid_x,
+  tid_y,
+  tid_z,
+  ntid_x,
+  ntid_y,
+  ntid_z,
+  ctaid_x,
+  ctaid_y,
+  ctaid_z,
+  nctaid_x,
+  nctaid_y,
+  nctaid_z,
+  laneid,
+  warpid,
+  nwarpid,
+  smid,
+  nsmid,
+  gridid,
+  lanemask_eq,
+  lanemask_le,
+  lanemask_lt,
+  lanemask_ge,
+  lanemask_gt,
+  clock,
+  clock_hi,
+  clock64,
+  globaltimer,
+  globaltimer_lo,
+  globaltimer_hi,
+  warp_sz,
+  dynamic_smem_size,
+  total_smem_size,
+};
+
+struct Operand {
+  enum class Kind : std::uint8_t {
+    none,
+    reg,
+    predicate,
+    immediate,  ///< immediate: bits as the instruction's type reads them
+    special,
+    parameter,  ///< kernel parameter space: constant bank byte offset in `value`
+    global_symbol,
+    constant_symbol,
+    shared_symbol,
+    local_symbol,  ///< `index`, addend in `value`
+    function,
+    label,
+    discard,  ///< discard: "_" as destination
+  };
+  Kind kind = Kind::none;
+  bool negated = false;    ///< predicates: "!p"
+  Type type = Type::none;  ///< when it differs from the operation's
+  std::uint32_t index =
+      no_register;  ///< register, symbol, function, label (block) or special register
+  std::int64_t value = 0;
+};
+
+enum class MulPart : std::uint8_t { none, lo, hi, wide };
+
+/// One operation, PTX or made by lowering.
+struct Operation {
+  Opcode opcode = Opcode::nop;
+  Type type = Type::none;         ///< the instruction's (last) type; cvt/set/dp4a: destination type
+  Type source_type = Type::none;  ///< cvt, set, slct, dp4a, ...: the second type
+  Operand guard;                  ///< kind none: unguarded
+  std::vector<Operand> destinations;  ///< vectors and "p|q" pairs have several
+  std::vector<Operand> sources;       ///< memory: [0] is the address base, then data
+  std::int64_t offset = 0;            ///< added to a memory address
+
+  // modifiers
+  Space space = Space::none;
+  Rounding rounding = Rounding::none;
+  Comparison comparison = Comparison::none;
+  Combination combination = Combination::none;
+  MulPart part = MulPart::none;
+  AtomicOperation atomic = AtomicOperation::none;
+  CacheOperator cache = CacheOperator::none;
+  Ordering ordering = Ordering::weak;
+  Scope scope = Scope::none;
+  std::uint8_t elements = 1;    ///< .v2 .v4
+  bool flush = false;           ///< .ftz
+  bool saturate = false;        ///< .sat
+  bool relu = false;            ///< .relu
+  bool nan = false;             ///< .NaN
+  bool approximate = false;     ///< .approx
+  bool full = false;            ///< div.full
+  bool carry_out = false;       ///< .cc
+  bool uniform = false;         ///< .uni
+  bool sync = false;            ///< .sync
+  bool wrap = false;            ///< shf.wrap
+  bool shift_amount = false;    ///< bfind.shiftamt
+  std::uint16_t mode = 0;       ///< shfl/vote/match/bar/prmt/isspacep/testp mode, see the reader
+  std::uint32_t immediate = 0;  ///< lop3 table, barrier number
+  std::uint32_t line = 0, column = 0;
+};
+
+struct Block {
+  std::string label;                      ///< "" when only falls into
+  std::vector<Operation> operations;      ///< a branch only at the end
+  std::vector<std::uint32_t> successors;  ///< by index; filled by the control flow pass
+};
+
+struct Variable {
+  std::string name;
+  std::uint64_t bytes = 0, alignment = 1, offset = 0;  ///< offset: where the reader placed it
+};
+
+struct Function {
+  std::string name;
+  bool is_entry = false;
+  std::vector<Register> registers;
+  std::vector<Block> blocks;  ///< [0] is the entry
+  std::vector<Variable> shared, local;
+  std::vector<std::vector<std::uint32_t>> branch_tables;  ///< of brx.idx: block indices
+  std::vector<Operand> inputs, results;  ///< device functions: formal parameters as registers
+  std::uint64_t local_bytes = 0;
+};
+
+}  // namespace lockstep::isa::ir

@@ -1,0 +1,108 @@
+#pragma once
+
+#include <cstdint>
+
+namespace lockstep::isa {
+
+/// PTX base opcodes, then the ones that only lowering makes (the machine's own).
+enum class Opcode : std::uint16_t {
+  // integer and logic
+  add,
+  addc,
+  sub,
+  subc,
+  mul,
+  mad,
+  madc,
+  mul24,
+  mad24,
+  sad,
+  div,
+  rem,
+  abs,
+  neg,
+  min,
+  max,
+  and_,
+  or_,
+  xor_,
+  not_,
+  cnot,
+  lop3,
+  shl,
+  shr,
+  shf,
+  popc,
+  clz,
+  bfind,
+  fns,
+  brev,
+  bfe,
+  bfi,
+  szext,
+  bmsk,
+  prmt,
+  dp4a,
+  dp2a,
+  // floating point
+  fma,
+  rcp,
+  sqrt,
+  rsqrt,
+  sin,
+  cos,
+  lg2,
+  ex2,
+  tanh,
+  copysign,
+  testp,
+  // comparison and selection
+  set,
+  setp,
+  selp,
+  slct,
+  // movement and conversion
+  mov,
+  mov_pack,
+  mov_unpack,
+  cvt,
+  cvt_pack,
+  cvta,
+  isspacep,
+  // memory
+  ld,
+  ldu,
+  st,
+  atom,
+  red,
+  prefetch,
+  fence,
+  // warp
+  shfl,
+  vote,
+  match,
+  activemask,
+  redux,
+  elect,
+  // control
+  bra,
+  brx,
+  call,
+  ret,
+  exit,
+  trap,
+  brkpt,
+  bar,
+  bar_warp,
+  nanosleep,
+  pmevent,
+  nop,
+  // made by lowering
+  iadd3,         ///< d = a + b + c
+  lea,           ///< d = (a << imm) + b
+  mad_wide_add,  ///< d64 = a * b + c64 (mad.wide with folded operands)
+  spill,
+  fill,  ///< register to or from the thread's local memory
+};
+
+}  // namespace lockstep::isa

@@ -1,0 +1,92 @@
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "models/isa/instruction.hpp"
+
+namespace lockstep::isa {
+
+/// One row (or two) of a grid's constants: what it is filled with when a grid starts.
+struct ConstantRow {
+  enum class Source : std::uint8_t {
+    parameter,      ///< `bytes` bytes at `offset` of the parameter buffer, extended by `is_signed`
+    global_symbol,  ///< address of Module::globals[index] + offset
+  };
+  Source source = Source::parameter;
+  std::uint8_t bytes = 4;
+  bool is_signed = false;
+  std::uint16_t row = 0;
+  std::uint32_t index = 0;
+  std::int64_t offset = 0;
+};
+
+struct KernelParameter {
+  std::string name;
+  Type type = Type::none;  ///< b8 with bytes > 1: a structure passed by value
+  std::uint32_t offset = 0;
+  std::uint32_t bytes = 0;
+};
+
+/// A decoded kernel (device functions it may call included), ready to run.
+struct Program {
+  std::string name;
+  std::vector<Instruction> instructions;
+  std::vector<ScoreboardNeed> needs;        ///< beside instructions
+  std::vector<std::uint32_t> source_lines;  ///< PTX line, beside instructions
+  std::vector<std::uint32_t> immediates;    ///< rows of 32 broadcast lanes
+  std::vector<ConstantRow> constants;
+  std::uint32_t constant_rows = 0;
+  std::vector<std::vector<std::uint32_t>> branch_tables;  ///< of brx.idx
+  std::vector<std::uint32_t> function_entries;  ///< pc by module function index (call_indirect)
+  std::vector<KernelParameter> parameters;
+  std::uint32_t parameter_bytes = 0;
+  std::uint32_t rows = 0;                  ///< 32-bit rows a warp needs
+  std::uint32_t predicates = 0;            ///< predicate masks a warp needs
+  std::uint32_t registers_per_thread = 0;  ///< what occupancy counts
+  std::uint32_t static_shared_bytes = 0;
+  std::uint32_t local_bytes = 0;  ///< per thread: arrays, spills, call frames
+  std::uint32_t barriers = 0;
+  std::array<std::uint32_t, 3> required_block{};        ///< .reqntid, zero when not given
+  std::uint32_t maximum_threads = 0;                    ///< .maxntid, zero when not given
+  std::vector<std::array<std::uint64_t, 4>> live_rows;  ///< live before each pc (lowered programs)
+};
+
+struct GlobalVariable {
+  std::string name;
+  std::uint64_t bytes = 0, alignment = 1;
+  std::vector<std::byte> initial;  ///< empty: zero
+  /// Addresses to be patched into `initial` when globals are placed.
+  struct Relocation {
+    std::uint64_t offset;
+    enum class Target : std::uint8_t { global, constant, function } target;
+    std::uint32_t index;
+    std::int64_t addend;
+  };
+  std::vector<Relocation> relocations;
+};
+
+struct Kernel {
+  Program reference;  ///< straight from PTX, unlimited registers: what --check interprets
+  Program lowered;    ///< what the SM runs
+};
+
+/// A PTX module: immutable after loading, shared by all components of a rank.
+struct Module {
+  std::string file;
+  std::vector<Kernel> kernels;
+  std::vector<GlobalVariable> globals;    ///< .global
+  std::vector<std::byte> constant_image;  ///< .const variables, placed and initialised
+  std::vector<std::string> functions;     ///< names, by function index
+
+  /// -1 when there is no such kernel.
+  int kernel_index(const std::string& kernel) const {
+    for (std::size_t k = 0; k < kernels.size(); ++k)
+      if (kernels[k].reference.name == kernel) return static_cast<int>(k);
+    return -1;
+  }
+};
+
+}  // namespace lockstep::isa
