@@ -1,0 +1,58 @@
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <vector>
+
+#include "models/isa/ir.hpp"
+
+namespace lockstep::isa {
+
+/// Each pass can be switched off; what remains computes the same memory.
+struct LoweringOptions {
+  bool propagate_copies = true;
+  bool fold_constants = true;
+  bool fold_parameters = true;  ///< ld.param disappears into a constant operand of its users
+  bool fold_addresses = true;   ///< base + immediate becomes the memory operand's offset
+  bool fuse_integers = true;    ///< mad, lea, iadd3, mad_wide_add
+  bool merge_logic = true;      ///< lop3 from two logic operations, setp/selp simplification
+  bool eliminate_common = true;
+  bool eliminate_dead = true;
+  bool hoist_invariants = true;
+  bool predicate_branches = true;
+  bool simplify_flow = true;  ///< jump threading, empty and unreachable blocks, layout
+  bool schedule = true;
+  std::uint32_t maximum_registers = 255;  ///< rows above which registers spill
+  std::uint32_t maximum_predicates = 32;
+
+  /// Only what encode cannot do without: register allocation.
+  static LoweringOptions none();
+};
+
+inline constexpr std::uint16_t no_row = 0xffff;
+
+/// Where a function's virtual registers live, and what is live where.  Registers keep their virtual
+/// numbers in the operations; encode looks them up here.
+struct Allocation {
+  /// By virtual register: the (first, even for 64-bit types) row, or for predicates the predicate
+  /// number; `no_row` when the register is never used.
+  std::vector<std::uint16_t> row_of_register;
+  std::uint32_t rows = 0;                  ///< rows used, from 0
+  std::uint32_t predicates = 0;            ///< predicates used, from 0
+  std::uint32_t registers_per_thread = 0;  ///< what occupancy counts: rows and what a machine adds
+  std::uint64_t spill_bytes = 0;           ///< appended to Function::local_bytes, per thread
+  using Rows = std::array<std::uint64_t, 4>;
+  struct Live {
+    Rows rows{};
+    std::uint64_t predicates = 0;
+  };
+  /// Live before each operation: [block][operation of the block].
+  std::vector<std::vector<Live>> live_before;
+};
+
+/// Rewrites `function` in place into machine-like operations and allocates its registers.
+/// Spills are `Opcode::spill` (sources: [0] none, [1] the register; `offset` = thread-local byte
+/// offset, type b32 or b64) and `Opcode::fill` (destination [0], source [0] none, same offset).
+Allocation lower(ir::Function& function, const LoweringOptions& options = {});
+
+}  // namespace lockstep::isa
