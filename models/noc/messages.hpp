@@ -1,0 +1,156 @@
+#pragma once
+
+#include <array>
+#include <bit>
+#include <cstddef>
+#include <cstdint>
+
+#include "core/id/id.hpp"
+#include "models/isa/types.hpp"
+
+/// What the components of the machine say to each other.  Bodies are trivially copyable and travel
+/// as they stand, also between ranks.  Fields that later policies need are here from the start
+/// (memory-interference.md, section 1.3).
+namespace lockstep {
+
+using SmId = Id<struct SmTag, std::uint16_t>;
+using PartitionId = Id<struct PartitionTag, std::uint16_t>;
+using TenantId = Id<struct TenantTag, std::uint16_t>;
+using GridId = Id<struct GridTag>;
+
+inline constexpr std::uint64_t line_bytes = 128;
+inline constexpr std::uint64_t sector_bytes = 32;
+
+enum class MessageKind : std::uint16_t {
+  memory_request,   ///< SM or host -> partition; SM -> host for pinned memory
+  memory_response,  ///< the answer, every request gets one
+  zero_range,       ///< host -> partition: frames are zeroed before they are mapped again
+  zero_done,
+  launch_grid,  ///< host -> dispatcher
+  grid_done,    ///< dispatcher -> host
+  start_grid,   ///< dispatcher -> SM, before the first block of a grid on that SM
+  start_block,  ///< dispatcher -> SM
+  block_done,   ///< SM -> dispatcher
+  end_grid,     ///< dispatcher -> SM: no more blocks of this grid will come
+};
+
+enum class MemoryOperation : std::uint8_t {
+  load,
+  store,
+  atomic,
+  inspect,  ///< reads bytes at once, past caches, queues and statistics (checking only)
+};
+
+inline constexpr std::uint16_t host_requester = 0xffff;
+
+enum MemoryFlag : std::uint8_t {
+  flag_local = 1,        ///< local memory of threads
+  flag_bypass_l1 = 2,    ///< volatile, .cg, .cv, atomics
+  flag_returns = 4,      ///< atomic whose old values are wanted
+  flag_dma = 8,          ///< a copy over the host link
+  flag_mostly_hit = 16,  ///< MeDiC
+  flag_has_token = 32,   ///< MASK
+  flag_bypass_l2 = 64,
+};
+
+/// One request for sectors of one 128-byte line.
+///
+/// Payload of a store: for each sector in `sectors`, lowest first, a 32-bit byte mask; then for
+/// each its 32 bytes.  Payload of an atomic: `lanes` records AtomicLane in lane order.
+struct MemoryRequest {
+  std::uint64_t line = 0;          ///< physical address, 128-byte aligned
+  std::uint64_t virtual_page = 0;  ///< virtual address >> 12
+  std::uint32_t tag = 0;           ///< the requester's own; comes back in the answer
+  std::uint32_t pc = 0;
+  std::uint16_t requester = 0;  ///< SM number or host_requester
+  std::uint16_t tenant = 0;     ///< index of the tenant; also its ASID
+  std::uint16_t warp = 0;
+  MemoryOperation operation = MemoryOperation::load;
+  std::uint8_t sectors = 0;  ///< bit i: bytes 32 i ... 32 i + 31 of the line
+  std::uint8_t flags = 0;
+  std::uint8_t walk_level = 0;  ///< 0: data; 1...: level of a page walk
+  std::uint8_t warp_type = 0;
+  isa::AtomicOperation atomic = isa::AtomicOperation::none;
+  isa::Type type = isa::Type::none;  ///< of an atomic
+  std::uint8_t lanes = 0;            ///< records of an atomic
+  std::array<std::uint8_t, 2> reserved{};
+
+  unsigned sector_count() const { return static_cast<unsigned>(std::popcount(sectors)); }
+};
+static_assert(sizeof(MemoryRequest) == 40);
+
+struct AtomicLane {
+  std::uint64_t a = 0, b = 0;  ///< operands; b: the new value of a compare-and-swap
+  std::uint8_t offset = 0;     ///< byte in the line
+  std::uint8_t lane = 0;
+  std::array<std::uint8_t, 6> reserved{};
+};
+static_assert(sizeof(AtomicLane) == 24);
+
+/// The answer.  Payload of a load or inspection: 32 bytes per sector, lowest first.  Payload of an
+/// atomic with flag_returns: 8 bytes (the old value) per lane record, in their order.  It carries
+/// back the request's place in the receiving port (its credit).
+struct MemoryResponse {
+  std::uint64_t line = 0;
+  std::uint32_t tag = 0;
+  std::uint16_t requester = 0;
+  std::uint16_t tenant = 0;
+  std::uint16_t warp = 0;
+  MemoryOperation operation = MemoryOperation::load;
+  std::uint8_t sectors = 0;
+  std::uint8_t flags = 0;
+  std::uint8_t l2_hits = 0;  ///< by sector
+  std::uint8_t walk_level = 0;
+  std::uint8_t lanes = 0;
+};
+static_assert(sizeof(MemoryResponse) == 24);
+
+struct ZeroRange {
+  std::uint64_t base = 0, bytes = 0;  ///< physical
+};
+
+/// One mapped range of a tenant's address space (page-aligned).
+struct Extent {
+  std::uint64_t virtual_base = 0;
+  std::uint64_t bytes = 0;
+  std::uint64_t physical_base = 0;  ///< in GPU memory, or the host address when `in_host`
+  std::uint32_t in_host = 0;        ///< pinned: accessed remotely, uncached, atomics at the host
+  std::uint32_t reserved = 0;
+};
+
+/// Body of launch_grid and start_grid.  Payload: `parameter_bytes` (rounded up to 8) of kernel
+/// parameters, then `extents` records Extent sorted by address, then `globals` 64-bit addresses of
+/// the module's .global variables.
+struct GridLaunch {
+  std::uint32_t grid = 0;  ///< unique in the run, in launch order at the host
+  std::uint16_t tenant = 0;
+  std::uint16_t module = 0;  ///< index in the scenario's modules
+  std::uint16_t kernel = 0;
+  std::uint16_t stream = 0;
+  std::uint32_t priority = 0;
+  std::array<std::uint32_t, 3> blocks{};
+  std::array<std::uint32_t, 3> threads{};
+  std::uint32_t dynamic_shared_bytes = 0;
+  std::uint32_t parameter_bytes = 0;
+  std::uint32_t extents = 0;
+  std::uint32_t globals = 0;
+
+  std::uint64_t block_count() const { return std::uint64_t{blocks[0]} * blocks[1] * blocks[2]; }
+  std::uint32_t threads_per_block() const { return threads[0] * threads[1] * threads[2]; }
+};
+static_assert(sizeof(GridLaunch) == 56);
+
+/// grid_done and end_grid.
+struct GridReference {
+  std::uint32_t grid = 0;
+  std::uint32_t reserved = 0;
+};
+
+/// start_block and block_done.
+struct BlockReference {
+  std::uint32_t grid = 0;
+  std::uint32_t sm = 0;
+  std::uint64_t block = 0;  ///< linear index in the grid, x fastest
+};
+
+}  // namespace lockstep
