@@ -1,0 +1,85 @@
+/// What an instruction does to the 32 lanes of a warp: one function per opcode and type.
+///
+/// `bind_semantics` chooses the function for an operation and writes the fields it reads.  The
+/// functions exist once per x86-64 level (v2, v3, v4), with the same bits; the machine's own level
+/// is found once.  Source: PTX ISA 8.x, section "Instruction Set".
+///
+/// Operands (all categories that have an `execute`: arithmetic and shuffle_vote)
+/// - Sources that are no predicates go, in PTX order, to Instruction::source[0], [1], ...; sources
+///   of kind `predicate` go, in order, to predicate_source[0], [1], with flag_source_negated_0/1
+///   for "!p".  An absent predicate source (no_predicate) reads as true; false is absent + negated.
+/// - Destinations likewise: predicates to predicate_destination[0], [1] (a "_" in a p|q pair gives
+///   no_predicate there), others to destination[0], [1], ...; a discarded value goes to a row of
+///   Operand::scratch.
+/// - 64-bit operands take two rows (32 x 64-bit lanes); 8- and 16-bit values are zero-extended in
+///   32-bit lanes, signed ones too.  Shift amounts, bit positions and lengths are 32-bit rows even
+///   in 64-bit instructions; results of popc, clz, bfind are 32-bit rows.
+/// - A 64-bit destination may coincide with a 64-bit source, but not overlap it by one row only.
+///   Operands of different width may overlap in any way.
+/// - Predicates: a destination's lanes outside `active` keep their bits.
+///
+/// Carry: a function has one predicate register as condition code ("%cc").  The reader appends it as
+/// last destination of add.cc, sub.cc, mad.cc, ... and as last source of addc, subc, madc, so that
+/// liveness sees it; the rules above then put it in predicate_destination[0] and
+/// predicate_source[0].  sub.cc / subc hold a borrow.
+///
+/// By opcode (fields of ir::Operation)
+/// - mul, mad, madc, mul24, mad24: `part`; type is that of the sources (mul.wide.s32 -> s32).
+/// - lop3: `immediate` is the table; with `combination` (lop3.BOOL) d|p and a predicate source.
+/// - shf: `mode` ShiftDirection; `wrap`.  bmsk, szext: `wrap` for .wrap.  prmt: `mode` PermuteMode.
+/// - dp4a, dp2a: type is the type of a, source_type that of b; dp2a `mode` 0 .lo, 1 .hi.
+/// - set, cvt, slct: type is the destination's, source_type the source's.
+/// - cvt: when a register is declared wider than the type, that operand's `type` holds the declared
+///   type (cvt.s8.s32 into a .b32 register: destinations[0].type == b32).  cvt.rn.f16x2.f32 d, a, b:
+///   type f16x2, source_type f32, two sources.  cvt_pack: type is the packed element type (u8 ...
+///   s16), source_type s32 or u32, two or three sources.
+/// - mov of one register, symbol or immediate: a row.  mov of a special register: sources[0].kind is
+///   `special`, no source row; `type` says the width.  Special registers occur in mov only.
+/// - mov_pack: type is the whole (b32, b64), sources are the parts, lowest first.  mov_unpack: type
+///   is the whole, destinations are the parts; unwanted ones are scratch rows or invalid.
+/// - cvta: `space`; `mode` 1 for cvta.to.  Shared and local addresses are offsets into the windows
+///   of types.hpp, which cvta adds and cvta.to subtracts; other spaces: identity.
+/// - isspacep: `space`; the address is 64 bits wide unless `type` has 32 bits.
+/// - testp: `mode` ClassTest.  setp: p is predicate_destination[0], q [1].
+/// - shfl: `mode` ShuffleMode; sources value, lane, clamp, and for .sync the member mask.  A source
+///   lane that does not execute reads as zero.  vote: `mode` VoteMode; the member mask is source[0].
+///   match: `mode` MatchMode.  redux: `atomic`.  elect: source[0] the member mask, d|p.
+/// - iadd3: d = a + b + c (bit i of `mode` negates source i).  lea: d = (a << immediate) + b.
+///   mad_wide_add: type is that of a and b (s32, u32), c and d have 64 bits.
+///
+/// The caller leaves `execute`, `detail` and `offset` to bind_semantics.
+#pragma once
+
+#include <cstdint>
+
+#include "models/isa/instruction.hpp"
+#include "models/isa/ir.hpp"
+
+namespace lockstep::isa {
+
+enum class ShiftDirection : std::uint16_t { left, right };
+enum class PermuteMode : std::uint16_t { index, f4e, b4e, rc8, ecl, ecr, rc16 };
+enum class ShuffleMode : std::uint16_t { up, down, bfly, idx };
+enum class VoteMode : std::uint16_t { all, any, uni, ballot };
+enum class MatchMode : std::uint16_t { any, all };
+enum class ClassTest : std::uint16_t { finite, infinite, number, notanumber, normal, subnormal };
+
+/// Instruction set levels of x86-64 for which the semantics are compiled.
+enum class CpuLevel : std::uint8_t { v2 = 2, v3 = 3, v4 = 4 };
+
+/// The level in use: the machine's, or what LOCKSTEP_CPU_LEVEL=2|3|4 lowers it to.
+CpuLevel cpu_level();
+/// What this machine can run at most.
+CpuLevel best_cpu_level();
+
+/// The function for an operation; nullptr: no such combination of opcode, types and modifiers
+/// (the caller reports it as unsupported).
+Execute select_semantics(const ir::Operation& operation);
+Execute select_semantics(const ir::Operation& operation, CpuLevel level);
+
+/// Writes `execute`, `detail` (modifiers) and `offset` (opcode-specific immediate); false when
+/// there is no such combination.
+bool bind_semantics(const ir::Operation& operation, Instruction& instruction);
+bool bind_semantics(const ir::Operation& operation, Instruction& instruction, CpuLevel level);
+
+}  // namespace lockstep::isa
