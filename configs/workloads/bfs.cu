@@ -1,7 +1,9 @@
 // Breadth-first search, one launch per level: a thread owns a vertex; vertices of the current level
 // give their unvisited neighbours the next depth. Several threads may do so for the same
 // neighbour, all with the same value.
-extern "C" __global__ void bfs_start(int* depth, int source) { depth[source] = 0; }
+extern "C" __global__ void bfs_start(int* depth, int source) {
+  depth[source] = 0;
+}
 
 extern "C" __global__ void bfs_level(const unsigned* __restrict__ row,
                                      const unsigned* __restrict__ column, int* depth,
