@@ -1,0 +1,38 @@
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "core/parameters/node.hpp"
+
+namespace lockstep {
+
+/// Reads a YAML file.  Throws UserError for an unreadable file, malformed YAML or a repeated key.
+/// `path` becomes the dotted name of its root.
+Node load_document(const std::string& file, const std::string& path = "");
+
+/// Parses YAML text; `name` stands for the file in positions.
+Node parse_document(const std::string& text, const std::string& name, const std::string& path = "");
+
+/// `base` as seen from the folder of the file that `node` was written in.
+std::string resolve_file_name(const Node& node);
+
+/// If `node` is a file name, the document in that file (relative to the file that names it);
+/// otherwise the node itself.
+Node resolve_include(const Node& node);
+
+/// Replaces the value of `key` in the map `root` by `resolve_include` of it; does nothing without
+/// it.
+void resolve_include_at(const Node& root, const std::string& key);
+
+/// Puts `value` at the dotted place `key` below `root`, making maps on the way; numbers and the
+/// `name:` of an entry select from sequences (`tenants.0.sms`, `tenants.graph.sms`).
+void override_value(const Node& root, const std::string& key, const Node& value);
+
+/// Applies each entry of `overrides` (a map with dotted keys) to `root`.
+void apply_overrides(const Node& root, const Node& overrides);
+
+/// Applies `--set key=value` strings to `root`, in order; values are YAML.
+void apply_settings(const Node& root, const std::vector<std::string>& settings);
+
+}  // namespace lockstep

@@ -1,0 +1,270 @@
+#pragma once
+
+#include <concepts>
+#include <string>
+#include <type_traits>
+#include <utility>
+#include <vector>
+
+#include "core/parameters/limits.hpp"
+#include "core/parameters/policy.hpp"
+#include "core/parameters/schema.hpp"
+#include "core/time/bytes.hpp"
+#include "core/time/time.hpp"
+
+namespace lockstep {
+
+/// How a member type appears in YAML.
+template <class M>
+struct ParameterTraits {
+  static constexpr bool is_list = false;
+  static constexpr ParameterType type = [] {
+    if constexpr (std::is_same_v<M, bool>)
+      return ParameterType::boolean;
+    else if constexpr (std::is_same_v<M, std::uint32_t>)
+      return ParameterType::uint32;
+    else if constexpr (std::is_same_v<M, std::uint64_t>)
+      return ParameterType::uint64;
+    else if constexpr (std::is_same_v<M, std::int32_t>)
+      return ParameterType::int32;
+    else if constexpr (std::is_same_v<M, std::int64_t>)
+      return ParameterType::int64;
+    else if constexpr (std::is_same_v<M, double>)
+      return ParameterType::real;
+    else if constexpr (std::is_same_v<M, std::string>)
+      return ParameterType::text;
+    else if constexpr (std::is_same_v<M, Bytes>)
+      return ParameterType::bytes;
+    else if constexpr (std::is_same_v<M, Time>)
+      return ParameterType::time;
+    else if constexpr (std::is_same_v<M, Cycles>)
+      return ParameterType::cycles;
+    else if constexpr (std::is_same_v<M, Frequency>)
+      return ParameterType::frequency;
+    else if constexpr (std::is_same_v<M, Bandwidth>)
+      return ParameterType::bandwidth;
+    else {
+      static_assert(std::is_enum_v<M>, "not a parameter type");
+      return ParameterType::enumeration;
+    }
+  }();
+
+  static ParameterScalar scalar(const M& value) {
+    if constexpr (std::is_same_v<M, bool> || std::is_same_v<M, std::string>)
+      return value;
+    else if constexpr (std::is_same_v<M, Bytes>)
+      return value.count();
+    else if constexpr (std::is_same_v<M, Time>)
+      return value.femtoseconds();
+    else if constexpr (std::is_same_v<M, Cycles>)
+      return value.count();
+    else if constexpr (std::is_same_v<M, Frequency>)
+      return value.hertz();
+    else if constexpr (std::is_same_v<M, Bandwidth>)
+      return value.bytes_per_second();
+    else if constexpr (std::is_floating_point_v<M>)
+      return double(value);
+    else if constexpr (std::is_enum_v<M> || std::is_unsigned_v<M>)
+      return std::uint64_t(value);
+    else
+      return std::int64_t(value);
+  }
+  static std::vector<ParameterScalar> scalars(const M& value) { return {scalar(value)}; }
+};
+
+template <class M>
+struct ParameterTraits<std::vector<M>> : ParameterTraits<M> {
+  static constexpr bool is_list = true;
+  static std::vector<ParameterScalar> scalars(const std::vector<M>& values) {
+    std::vector<ParameterScalar> result;
+    for (const M& value : values) result.push_back(ParameterTraits<M>::scalar(value));
+    return result;
+  }
+};
+
+/// The declaration of a parameter struct: each field once, beside the member it fills.
+///
+///     struct L2Parameters {
+///       Bytes size;  Cycles hit_latency;  std::uint32_t mshrs;
+///       static auto schema() {
+///         return parameters<L2Parameters>()
+///           .field("size", &L2Parameters::size, 96_KiB, range(4_KiB, 64_MiB), "capacity of one
+///           slice") .field("hit_latency", &L2Parameters::hit_latency, 30_cycles,
+///           at_least(1_cycles), "tag to data") .field("mshrs", &L2Parameters::mshrs, 64, range(1,
+///           4096), "outstanding missed lines");
+///       }
+///     };
+///
+/// Members: bool, std::uint32_t, std::uint64_t, std::int32_t, std::int64_t, double, std::string,
+/// Bytes, Time, Cycles, Frequency, Bandwidth, enumerations (with choice()), and std::vectors of
+/// these. `unit` names what a plain number counts; it defaults to "count" and, for double, to
+/// "ratio".
+template <class T>
+class ParametersOf {
+ public:
+  ParametersOf() {
+    schema_.set_create([]() -> std::shared_ptr<void> {
+      auto values = std::make_shared<T>();
+      schema_of<T>().set_defaults(values.get());
+      return values;
+    });
+  }
+
+  template <class M, class C, class L>
+  ParametersOf& field(std::string key, M C::*member, std::type_identity_t<M> initial,
+                      const Limits<L>& limits, std::string doc, std::string unit = "") {
+    ParameterField field = describe_member(std::move(key), member, std::move(doc), std::move(unit));
+    field.initial = ParameterTraits<M>::scalars(initial);
+    set_limits<M>(field, limits);
+    schema_.add(std::move(field));
+    return *this;
+  }
+
+  /// A text or an enumeration that takes one of some words.
+  template <class M, class C>
+  ParametersOf& field(std::string key, M C::*member, std::type_identity_t<M> initial,
+                      const Choice& choice, std::string doc) {
+    ParameterField field = describe_member(std::move(key), member, std::move(doc), "");
+    field.initial = ParameterTraits<M>::scalars(initial);
+    field.choices = choice.words;
+    schema_.add(std::move(field));
+    return *this;
+  }
+
+  /// A switch or a free text: the only types that need no range.
+  template <class M, class C>
+  requires std::same_as<M, bool> || std::same_as<M, std::string> ||
+      std::same_as<M, std::vector<std::string>>
+          ParametersOf& field(std::string key, M C::*member, std::type_identity_t<M> initial,
+                              std::string doc) {
+    ParameterField field = describe_member(std::move(key), member, std::move(doc), "");
+    field.initial = ParameterTraits<M>::scalars(initial);
+    schema_.add(std::move(field));
+    return *this;
+  }
+
+  /// A field without a default: leaving it out is an error.
+  template <class M, class C, class L>
+  ParametersOf& required(std::string key, M C::*member, const Limits<L>& limits, std::string doc,
+                         std::string unit = "") {
+    ParameterField field = describe_member(std::move(key), member, std::move(doc), std::move(unit));
+    field.required = true;
+    set_limits<M>(field, limits);
+    schema_.add(std::move(field));
+    return *this;
+  }
+  template <class C>
+  ParametersOf& required(std::string key, std::string C::*member, std::string doc) {
+    ParameterField field = describe_member(std::move(key), member, std::move(doc), "");
+    field.required = true;
+    schema_.add(std::move(field));
+    return *this;
+  }
+
+  /// A nested parameter struct, a map in YAML.
+  template <class G, class C>
+  ParametersOf& group(std::string key, G C::*member, std::string doc) {
+    ParameterField field;
+    field.key = std::move(key);
+    field.doc = std::move(doc);
+    field.type = ParameterType::group;
+    field.offset = offset_of(member);
+    field.group = &schema_of<G>();
+    schema_.add(std::move(field));
+    return *this;
+  }
+
+  /// A plug point: `key: name` or `key: {name: ..., parameters of that policy}`.
+  template <class C>
+  ParametersOf& policy(std::string key, PolicyChoice C::*member, std::string initial,
+                       const PolicyList& (*policies)(), std::string doc) {
+    ParameterField field;
+    field.key = std::move(key);
+    field.doc = std::move(doc);
+    field.type = ParameterType::policy;
+    field.offset = offset_of(member);
+    field.initial = {std::move(initial)};
+    field.policies = policies;
+    schema_.add(std::move(field));
+    return *this;
+  }
+
+  /// A condition between fields: returns what is wrong, or "".
+  ParametersOf& check(std::string (*condition)(const T&)) {
+    schema_.add_check(
+        [condition](const void* values) { return condition(*static_cast<const T*>(values)); });
+    return *this;
+  }
+
+  const ParameterSchema& erased() const { return schema_; }
+
+ private:
+  template <class M, class C>
+  static std::size_t offset_of(M C::*member) {
+    const T probe{};
+    return std::size_t(reinterpret_cast<const char*>(&(probe.*member)) -
+                       reinterpret_cast<const char*>(&probe));
+  }
+
+  template <class M, class C>
+  static ParameterField describe_member(std::string key, M C::*member, std::string doc,
+                                        std::string unit) {
+    ParameterField field;
+    field.key = std::move(key);
+    field.doc = std::move(doc);
+    field.unit = std::move(unit);
+    field.type = ParameterTraits<M>::type;
+    field.is_list = ParameterTraits<M>::is_list;
+    field.offset = offset_of(member);
+    field.size = sizeof(M);
+    return field;
+  }
+
+  template <class M, class L>
+  static void set_limits(ParameterField& field, const Limits<L>& limits) {
+    using Traits = ParameterTraits<M>;
+    if constexpr (Traits::is_list) {
+      set_limits<typename M::value_type>(field, limits);
+    } else {
+      if (limits.low) field.low = Traits::scalar(static_cast<M>(*limits.low));
+      if (limits.high) field.high = Traits::scalar(static_cast<M>(*limits.high));
+      field.only_powers_of_two = limits.only_powers_of_two;
+    }
+  }
+
+  ParameterSchema schema_;
+};
+
+template <class T>
+ParametersOf<T> parameters() {
+  return {};
+}
+
+/// The one erased schema of a parameter struct.
+template <class T>
+const ParameterSchema& schema_of() {
+  static const ParameterSchema schema = T::schema().erased();
+  return schema;
+}
+
+template <class T>
+T defaults() {
+  T values{};
+  schema_of<T>().set_defaults(&values);
+  return values;
+}
+
+/// Defaults, then what `map` says; see ParameterSchema::read for what it refuses.
+template <class T>
+T read_parameters(const Node& map) {
+  T values{};
+  schema_of<T>().read(map, &values);
+  return values;
+}
+
+template <class T>
+std::string to_yaml(const T& values, int indent = 0) {
+  return to_yaml(schema_of<T>(), &values, indent);
+}
+
+}  // namespace lockstep

@@ -1,0 +1,81 @@
+#pragma once
+
+#include <initializer_list>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "core/error/error.hpp"
+#include "core/parameters/schema.hpp"
+
+namespace lockstep {
+
+template <class T>
+const ParameterSchema& schema_of();
+
+/// What stands at a plug point: `tree`, or `{name: tree, threshold: 0.5}`.
+class PolicyChoice {
+ public:
+  PolicyChoice() = default;
+  /// `info` with the default values of its parameters.
+  explicit PolicyChoice(const PolicyInfo& info)
+      : name_(info.name),
+        schema_(info.parameters),
+        values_(schema_ ? schema_->create() : std::shared_ptr<void>()) {}
+  PolicyChoice(std::string name, const ParameterSchema* schema, std::shared_ptr<const void> values)
+      : name_(std::move(name)), schema_(schema), values_(std::move(values)) {}
+
+  const std::string& name() const { return name_; }
+  const ParameterSchema* schema() const { return schema_; }
+  const void* values() const { return values_.get(); }
+
+  /// The policy's own parameters; P is the struct whose schema it was registered with.
+  template <class P>
+  const P& parameters() const {
+    LOCKSTEP_CHECK(schema_ == &schema_of<P>(), "policy " + name_ + " has other parameters");
+    return *static_cast<const P*>(values_.get());
+  }
+
+ private:
+  std::string name_;
+  const ParameterSchema* schema_ = nullptr;
+  std::shared_ptr<const void> values_;
+};
+
+/// The implementations of one plug point under the names used in YAML.  `Factory` is a function
+/// pointer type that takes at least the PolicyChoice.  Adding a policy is one row.
+///
+///     const PolicyRegistry<MakeScheduler>& schedulers() {
+///       static const PolicyRegistry<MakeScheduler> registry{
+///           {"fcfs", "first come, first served", make<Fcfs>},
+///           {"atlas", "... (004, section 2)", make<Atlas>, &schema_of<AtlasParameters>()}};
+///       return registry;
+///     }
+///     const PolicyList& scheduler_policies() { return schedulers().list(); }
+template <class Factory>
+class PolicyRegistry {
+ public:
+  struct Row {
+    std::string name, doc;
+    Factory make;
+    const ParameterSchema* parameters = nullptr;
+  };
+  PolicyRegistry(std::initializer_list<Row> rows) : rows_(rows) {
+    for (const Row& row : rows_) list_.push_back({row.name, row.doc, row.parameters});
+  }
+
+  const PolicyList& list() const { return list_; }
+  const std::vector<Row>& rows() const { return rows_; }
+  Factory factory(const PolicyChoice& choice) const {
+    for (const Row& row : rows_) {
+      if (row.name == choice.name()) return row.make;
+    }
+    internal_error(__FILE__, __LINE__, "registered", "no policy " + choice.name());
+  }
+
+ private:
+  std::vector<Row> rows_;
+  PolicyList list_;
+};
+
+}  // namespace lockstep

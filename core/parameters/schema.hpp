@@ -1,0 +1,98 @@
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <variant>
+#include <vector>
+
+namespace lockstep {
+
+class Node;
+class ParameterSchema;
+
+/// One value as read from or written to YAML.  Quantities stand in their base unit: bytes
+/// (unsigned), femtoseconds and cycles (signed), hertz and bytes per second (double).
+using ParameterScalar = std::variant<bool, std::int64_t, std::uint64_t, double, std::string>;
+
+enum class ParameterType : std::uint8_t {
+  boolean,
+  uint32,
+  uint64,
+  int32,
+  int64,
+  real,
+  text,
+  enumeration,
+  bytes,
+  time,
+  cycles,
+  frequency,
+  bandwidth,
+  group,
+  policy,
+};
+
+/// A policy that may stand at a plug point, with the parameters it takes (none: nullptr).
+struct PolicyInfo {
+  std::string name, doc;
+  const ParameterSchema* parameters = nullptr;
+};
+using PolicyList = std::vector<PolicyInfo>;
+
+/// One declared parameter, independent of the struct it lives in.
+struct ParameterField {
+  std::string key, doc, unit;
+  ParameterType type = ParameterType::boolean;
+  bool is_list = false;  ///< std::vector of `type`
+  bool required = false;
+  std::size_t offset = 0;                ///< of the member in its struct
+  std::size_t size = 0;                  ///< of the member, for enumerations
+  std::vector<ParameterScalar> initial;  ///< the default: one value, or the elements of a list
+  std::optional<ParameterScalar> low, high;
+  bool only_powers_of_two = false;
+  std::vector<std::string> choices;
+  const ParameterSchema* group = nullptr;
+  const PolicyList& (*policies)() = nullptr;
+};
+
+/// All parameters of a struct, in the order of their declaration.
+class ParameterSchema {
+ public:
+  const std::vector<ParameterField>& fields() const { return fields_; }
+  const ParameterField* find(const std::string& key) const;
+
+  void set_defaults(void* values) const;
+  /// Default values, then what `map` says.  Throws UserError for an unknown or missing key, a wrong
+  /// unit, a value out of range, or a failed check().
+  void read(const Node& map, void* values) const;
+  /// A fresh object with default values.
+  std::shared_ptr<void> create() const { return create_(); }
+
+  void add(ParameterField field);
+  void add_check(std::function<std::string(const void*)> check) {
+    checks_.push_back(std::move(check));
+  }
+  void set_create(std::shared_ptr<void> (*function)()) { create_ = function; }
+
+ private:
+  std::vector<ParameterField> fields_;
+  std::vector<std::function<std::string(const void*)>> checks_;
+  std::shared_ptr<void> (*create_)() = nullptr;
+};
+
+/// The values of a struct as YAML text that reads back to the same values, every quantity with its
+/// unit, keys in the order of declaration.
+std::string to_yaml(const ParameterSchema& schema, const void* values, int indent = 0);
+
+/// A table of all parameters below `prefix`, recursively: key, type or unit, default, range,
+/// meaning. `only` keeps the keys that start with it ("" keeps all).
+std::string describe(const ParameterSchema& schema, const std::string& prefix = "",
+                     const std::string& only = "");
+
+/// The same as Markdown tables, one per group and policy, under headings of `level` #s.
+std::string reference_page(const ParameterSchema& schema, const std::string& title, int level = 2);
+
+}  // namespace lockstep

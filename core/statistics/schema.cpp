@@ -1,0 +1,54 @@
+#include "core/statistics/schema.hpp"
+
+#include <algorithm>
+
+#include "core/error/error.hpp"
+
+namespace lockstep {
+
+std::size_t StatisticsField::size(std::size_t tenant_count) const {
+  std::size_t product = 1;
+  for (const StatisticsAxis& axis : axes) {
+    product *= axis.kind == StatisticsAxis::Kind::tenants ? tenant_count : axis.size;
+  }
+  return product;
+}
+
+const StatisticsField* StatisticsSchema::find(const std::string& name) const {
+  auto found = std::find_if(fields_.begin(), fields_.end(),
+                            [&](const StatisticsField& field) { return field.name == name; });
+  return found == fields_.end() ? nullptr : &*found;
+}
+
+void StatisticsSchema::add(StatisticsField field) {
+  LOCKSTEP_CHECK(!find(field.name), "statistic " + field.name + " is declared twice");
+  LOCKSTEP_CHECK(!field.unit.empty() && !field.doc.empty(),
+                 "statistic " + field.name + " needs a unit and a sentence");
+  fields_.push_back(std::move(field));
+}
+
+std::size_t StatisticsSchema::row_size(std::size_t tenants) const {
+  std::size_t sum = 0;
+  for (const StatisticsField& field : fields_) sum += field.size(tenants);
+  return sum;
+}
+
+void StatisticsSchema::gather(const void* values, std::size_t tenants,
+                              std::span<std::uint64_t> row) const {
+  LOCKSTEP_CHECK(row.size() == row_size(tenants), "a row of statistics has another size");
+  std::uint64_t* out = row.data();
+  for (const StatisticsField& field : fields_) {
+    const void* member = static_cast<const char*>(values) + field.offset;
+    LOCKSTEP_CHECK(!field.tenants || field.tenants(member) == tenants,
+                   "statistic " + field.name + " was not sized for the tenants of this run");
+    out = std::copy_n(field.words(member), field.size(tenants), out);
+  }
+}
+
+void StatisticsSchema::set_tenants(void* values, std::size_t tenants) const {
+  for (const StatisticsField& field : fields_) {
+    if (field.resize) field.resize(static_cast<char*>(values) + field.offset, tenants);
+  }
+}
+
+}  // namespace lockstep

@@ -1,0 +1,55 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <string>
+#include <vector>
+
+namespace lockstep {
+
+/// A dimension of a statistic besides epoch and instance.
+struct StatisticsAxis {
+  enum class Kind : std::uint8_t { tenants, bins, names };
+  Kind kind = Kind::tenants;
+  std::size_t size = 0;                   ///< of bins and names; tenants are counted at run time
+  std::vector<std::uint64_t> bin_starts;  ///< bins: least value of each
+  std::vector<std::string> names;         ///< names: what each entry counts
+};
+
+/// One declared statistic, independent of the struct it lives in.
+struct StatisticsField {
+  enum class Kind : std::uint8_t { counter, gauge, real_gauge };
+
+  std::string name, unit, doc;
+  Kind kind = Kind::counter;
+  std::vector<StatisticsAxis> axes;
+  std::size_t offset = 0;  ///< of the member in its struct
+  /// First of the member's words (all contiguous), and how many tenants it was sized for.
+  const std::uint64_t* (*words)(const void* member) = nullptr;
+  std::size_t (*tenants)(const void* member) = nullptr;  ///< nullptr: not per tenant
+  void (*resize)(void* member, std::size_t tenants) = nullptr;
+
+  /// Words of one component for this many tenants.
+  std::size_t size(std::size_t tenant_count) const;
+};
+
+/// All statistics of a kind of component, in the order of declaration.
+class StatisticsSchema {
+ public:
+  const std::vector<StatisticsField>& fields() const { return fields_; }
+  const StatisticsField* find(const std::string& name) const;
+  void add(StatisticsField field);
+
+  /// Words in one component's row.
+  std::size_t row_size(std::size_t tenants) const;
+  /// Copies all values of one component to `row`, field after field; real gauges as their bits.
+  void gather(const void* values, std::size_t tenants, std::span<std::uint64_t> row) const;
+  /// Sizes every per-tenant member.
+  void set_tenants(void* values, std::size_t tenants) const;
+
+ private:
+  std::vector<StatisticsField> fields_;
+};
+
+}  // namespace lockstep

@@ -1,0 +1,200 @@
+#pragma once
+
+#include <array>
+#include <initializer_list>
+#include <string>
+#include <type_traits>
+#include <utility>
+
+#include "core/statistics/counters.hpp"
+#include "core/statistics/schema.hpp"
+#include "core/statistics/view.hpp"
+
+namespace lockstep {
+
+/// Axes, words and kind of a member type.
+template <class M>
+struct StatisticsTraits;
+
+template <>
+struct StatisticsTraits<Counter> {
+  static constexpr auto kind = StatisticsField::Kind::counter;
+  static void add_axes(StatisticsField&) {}
+};
+template <>
+struct StatisticsTraits<Gauge> {
+  static constexpr auto kind = StatisticsField::Kind::gauge;
+  static void add_axes(StatisticsField&) {}
+};
+template <>
+struct StatisticsTraits<RealGauge> {
+  static constexpr auto kind = StatisticsField::Kind::real_gauge;
+  static void add_axes(StatisticsField&) {}
+};
+template <class H, std::size_t Bins>
+struct HistogramTraits {
+  static constexpr auto kind = StatisticsField::Kind::counter;
+  static void add_axes(StatisticsField& field) {
+    StatisticsAxis axis{StatisticsAxis::Kind::bins, Bins, {}, {}};
+    for (std::size_t i = 0; i < Bins; ++i) axis.bin_starts.push_back(H::bin_start(i));
+    field.axes.push_back(std::move(axis));
+  }
+};
+template <std::size_t Bins>
+struct StatisticsTraits<Histogram<Bins>> : HistogramTraits<Histogram<Bins>, Bins> {};
+template <std::size_t Bins, std::uint64_t Width>
+struct StatisticsTraits<LinearHistogram<Bins, Width>>
+    : HistogramTraits<LinearHistogram<Bins, Width>, Bins> {};
+
+/// The declaration of a statistics struct: each counter once, beside the member it names.
+///
+///     struct L2Statistics {
+///       Counter hits, misses;  Histogram<64> queue_delay;  PerTenant<Counter> row_hits;
+///       std::array<Counter, 3> stalls;
+///       static auto schema() {
+///         return statistics<L2Statistics>()
+///           .counter("hits", &L2Statistics::hits, "sectors", "reads and writes served without
+///           DRAM") .counters("stalls", &L2Statistics::stalls, {"tag", "mshr", "queue"}, "cycles",
+///           "why it waited") .histogram("queue_delay", &L2Statistics::queue_delay, "cycles", "wait
+///           before the tag array") .per_tenant("row_hits", &L2Statistics::row_hits, "accesses",
+///           "to an open row");
+///       }
+///     };
+///
+/// A component returns `statistics_view(statistics_)`.
+template <class T>
+class StatisticsOf {
+ public:
+  StatisticsOf& counter(std::string name, Counter T::*member, std::string unit, std::string doc) {
+    return add(std::move(name), member, std::move(unit), std::move(doc));
+  }
+  /// A fixed set of counters with names, such as the causes of a stall.
+  template <std::size_t N>
+  StatisticsOf& counters(std::string name, std::array<Counter, N> T::*member,
+                         const std::array<const char*, N>& names, std::string unit,
+                         std::string doc) {
+    StatisticsField field = make(std::move(name), member, std::move(unit), std::move(doc));
+    field.axes.push_back({StatisticsAxis::Kind::names, N, {}, {names.begin(), names.end()}});
+    schema_.add(std::move(field));
+    return *this;
+  }
+  template <std::size_t N>
+  StatisticsOf& counters(std::string name, std::array<Counter, N> T::*member,
+                         const char* const (&names)[N], std::string unit, std::string doc) {
+    return counters(std::move(name), member, std::to_array(names), std::move(unit), std::move(doc));
+  }
+  template <class G>
+  StatisticsOf& gauge(std::string name, BasicGauge<G> T::*member, std::string unit,
+                      std::string doc) {
+    return add(std::move(name), member, std::move(unit), std::move(doc));
+  }
+  template <class H>
+  StatisticsOf& histogram(std::string name, H T::*member, std::string unit, std::string doc) {
+    return add(std::move(name), member, std::move(unit), std::move(doc));
+  }
+  template <class M>
+  StatisticsOf& per_tenant(std::string name, PerTenant<M> T::*member, std::string unit,
+                           std::string doc) {
+    StatisticsField field = make(std::move(name), member, std::move(unit), std::move(doc));
+    field.kind = StatisticsTraits<M>::kind;
+    field.axes.push_back({StatisticsAxis::Kind::tenants, 0, {}, {}});
+    StatisticsTraits<M>::add_axes(field);
+    field.words = [](const void* p) {
+      const auto& values = *static_cast<const PerTenant<M>*>(p);
+      return values.size() ? reinterpret_cast<const std::uint64_t*>(&values[0]) : nullptr;
+    };
+    field.tenants = [](const void* p) { return static_cast<const PerTenant<M>*>(p)->size(); };
+    field.resize = [](void* p, std::size_t n) { static_cast<PerTenant<M>*>(p)->resize(n); };
+    schema_.add(std::move(field));
+    return *this;
+  }
+  /// A named set of counters per tenant: [tenants, N].
+  template <std::size_t N>
+  StatisticsOf& per_tenant(std::string name, PerTenant<std::array<Counter, N>> T::*member,
+                           const char* const (&names)[N], std::string unit, std::string doc) {
+    using M = PerTenant<std::array<Counter, N>>;
+    StatisticsField field = make(std::move(name), member, std::move(unit), std::move(doc));
+    field.axes.push_back({StatisticsAxis::Kind::tenants, 0, {}, {}});
+    field.axes.push_back({StatisticsAxis::Kind::names, N, {}, {names, names + N}});
+    field.words = [](const void* p) {
+      const auto& values = *static_cast<const M*>(p);
+      return values.size() ? reinterpret_cast<const std::uint64_t*>(&values[0]) : nullptr;
+    };
+    field.tenants = [](const void* p) { return static_cast<const M*>(p)->size(); };
+    field.resize = [](void* p, std::size_t n) { static_cast<M*>(p)->resize(n); };
+    schema_.add(std::move(field));
+    return *this;
+  }
+  /// [tenants, tenants]: victim, culprit.
+  StatisticsOf& per_tenant_pair(std::string name, PerTenantPair T::*member, std::string unit,
+                                std::string doc) {
+    StatisticsField field = make(std::move(name), member, std::move(unit), std::move(doc));
+    field.axes.assign(2, {StatisticsAxis::Kind::tenants, 0, {}, {}});
+    field.words = [](const void* p) {
+      return reinterpret_cast<const std::uint64_t*>(static_cast<const PerTenantPair*>(p)->data());
+    };
+    field.tenants = [](const void* p) { return static_cast<const PerTenantPair*>(p)->size(); };
+    field.resize = [](void* p, std::size_t n) { static_cast<PerTenantPair*>(p)->resize(n); };
+    schema_.add(std::move(field));
+    return *this;
+  }
+
+  const StatisticsSchema& erased() const { return schema_; }
+
+ private:
+  template <class M>
+  StatisticsOf& add(std::string name, M T::*member, std::string unit, std::string doc) {
+    StatisticsField field = make(std::move(name), member, std::move(unit), std::move(doc));
+    field.kind = StatisticsTraits<M>::kind;
+    StatisticsTraits<M>::add_axes(field);
+    schema_.add(std::move(field));
+    return *this;
+  }
+
+  template <class M>
+  static StatisticsField make(std::string name, M T::*member, std::string unit, std::string doc) {
+    static_assert(sizeof(M) % sizeof(std::uint64_t) == 0);
+    const T probe{};
+    StatisticsField field;
+    field.name = std::move(name);
+    field.unit = std::move(unit);
+    field.doc = std::move(doc);
+    field.offset = std::size_t(reinterpret_cast<const char*>(&(probe.*member)) -
+                               reinterpret_cast<const char*>(&probe));
+    field.words = [](const void* p) { return static_cast<const std::uint64_t*>(p); };
+    return field;
+  }
+
+  StatisticsSchema schema_;
+};
+
+template <class T>
+StatisticsOf<T> statistics() {
+  return {};
+}
+
+/// The one erased schema of a statistics struct.
+template <class T>
+const StatisticsSchema& statistics_schema_of() {
+  static const StatisticsSchema schema = T::schema().erased();
+  return schema;
+}
+
+/// What Component::statistics returns.
+template <class T>
+StatisticsView statistics_view(const T& values) {
+  return {&statistics_schema_of<T>(), &values};
+}
+
+/// Sizes every per-tenant member of a statistics struct.
+template <class T>
+void set_tenants(T& values, std::size_t tenants) {
+  statistics_schema_of<T>().set_tenants(&values, tenants);
+}
+
+/// For a component without statistics.
+struct NoStatistics {
+  static auto schema() { return statistics<NoStatistics>(); }
+};
+
+}  // namespace lockstep
