@@ -1,0 +1,23 @@
+#pragma once
+
+#include <string>
+#include <vector>
+
+namespace lockstep {
+
+/// How two output files differ outside /run.
+struct FileComparison {
+  bool equal = true;
+  /// One sentence: the earliest epoch, then the first component and counter, or what else differs.
+  std::string first_difference;
+  /// The largest differences, one line per data set, largest first.
+  std::vector<std::string> largest;
+
+  /// All of it, for people.
+  std::string text() const;
+};
+
+/// Compares every data set and attribute outside /run, byte for byte.
+FileComparison compare_files(const std::string& a, const std::string& b);
+
+}  // namespace lockstep

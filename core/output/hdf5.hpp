@@ -1,0 +1,144 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <string>
+#include <variant>
+#include <vector>
+
+/// The part of HDF5 that Lockstep uses, behind owning handles.  Every failure is a UserError that
+/// names the file; hdf5.cpp is the only file that calls the C library.
+namespace lockstep::h5 {
+
+/// Element types of arrays.  bf16 has no HDF5 type that readers know: it is stored as u16 with an
+/// attribute `encoding`.
+enum class Scalar : std::uint8_t { u8, u16, u32, u64, i8, i16, i32, i64, f16, bf16, f32, f64 };
+std::size_t size_of(Scalar type);
+
+using Shape = std::vector<std::uint64_t>;
+
+/// An identifier of the library and the function that releases it.
+class Handle {
+ public:
+  Handle() = default;
+  Handle(std::int64_t id, int (*release)(std::int64_t)) : id_(id), release_(release) {}
+  Handle(Handle&& other) noexcept { swap(other); }
+  Handle& operator=(Handle&& other) noexcept {
+    swap(other);
+    return *this;
+  }
+  ~Handle() {
+    if (id_ >= 0) release_(id_);
+  }
+  std::int64_t id() const { return id_; }
+  /// Releases now; false if that failed.
+  bool close();
+
+ private:
+  void swap(Handle& other) noexcept {
+    std::swap(id_, other.id_);
+    std::swap(release_, other.release_);
+  }
+  std::int64_t id_ = -1;
+  int (*release_)(std::int64_t) = nullptr;
+};
+
+/// A data set that grows along its first axis.
+class Series {
+ public:
+  Series() = default;
+  Series(std::string file, Handle dataset, Scalar type, Shape row);
+
+  /// Appends `count` rows that stand one after another in memory.
+  void append(const void* rows, std::uint64_t count);
+  /// Makes what was appended visible to readers.
+  void flush();
+
+ private:
+  std::string file_;
+  Handle dataset_;
+  Scalar type_ = Scalar::u64;
+  Shape row_;
+  std::uint64_t length_ = 0;
+};
+
+/// A member of a compound type in memory; text has a fixed length in bytes.
+struct Member {
+  std::string name;
+  std::variant<Scalar, std::size_t> type;  ///< a number, or the length of a text
+  std::size_t offset = 0;
+};
+
+/// What a reader sees of a type: enough to compare and print.
+struct ElementType {
+  std::size_t bytes = 0;  ///< in memory
+  bool is_text = false;
+  std::variant<std::monostate, Scalar> number;
+  std::vector<Member> members;  ///< of a compound
+  std::string description;      ///< equal for equal types
+};
+
+struct Attribute {
+  std::string name;
+  ElementType type;
+  Shape shape;
+  std::vector<std::byte> data;
+};
+
+struct Object {
+  std::string path;
+  bool is_dataset = false;
+};
+
+class File {
+ public:
+  File() = default;
+  static File create(const std::string& path);
+  static File open(const std::string& path);
+  /// Also a file that is being written, or whose writer died.
+  static File open_to_read(const std::string& path);
+
+  const std::string& path() const { return path_; }
+  bool is_open() const { return file_.id() >= 0; }
+  void start_swmr();
+  void flush();
+  void close();
+
+  // Writing.  Groups on the way are made.
+  void create_group(const std::string& path);
+  void write_text(const std::string& path, const std::string& text);
+  void write_array(const std::string& path, Scalar type, const Shape& shape, const void* data);
+  void write_texts(const std::string& path, const std::vector<std::string>& texts);
+  void write_table(const std::string& path, const std::vector<Member>& members,
+                   std::size_t row_bytes, std::uint64_t rows, const void* data);
+  /// Empty, chunked by `chunk_rows`, compressed.
+  Series create_series(const std::string& path, Scalar type, const Shape& row,
+                       std::uint64_t chunk_rows);
+  void set_attribute(const std::string& path, const std::string& name,
+                     const std::variant<std::string, std::uint64_t, double>& value);
+  /// Makes `path` a dimension scale, and names what it says of an axis.
+  void make_scale(const std::string& path, const std::string& label);
+  void attach_scale(const std::string& dataset, unsigned axis, const std::string& scale);
+
+  // Reading.
+  /// Everything below the root in the order of names.
+  std::vector<Object> objects() const;
+  ElementType type(const std::string& dataset) const;
+  Shape shape(const std::string& dataset) const;
+  /// Rows [first, first + count) along the first axis; a scalar is one row.
+  std::vector<std::byte> read(const std::string& dataset, std::uint64_t first,
+                              std::uint64_t count) const;
+  /// In the order of names, without the references by which dimension scales are attached.
+  std::vector<Attribute> attributes(const std::string& object) const;
+  bool has(const std::string& path) const;
+
+ private:
+  File(std::string path, Handle file) : path_(std::move(path)), file_(std::move(file)) {}
+
+  std::string path_;
+  Handle file_;
+};
+
+}  // namespace lockstep::h5

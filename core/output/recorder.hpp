@@ -1,0 +1,91 @@
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "core/statistics/schema.hpp"
+#include "core/time/time.hpp"
+
+namespace lockstep {
+
+class RunOutput;
+
+/// A kind of component as the output file sees it.
+struct KindStatistics {
+  std::string name;  ///< "sm", "partition", ...
+  const StatisticsSchema* schema = nullptr;
+  std::uint32_t instances = 0;
+};
+
+/// Where each component's words stand in the flat row of an epoch: kind after kind, instance after
+/// instance, field after field (StatisticsSchema::gather fills one component's part).  The same on
+/// every rank.
+class StatisticsLayout {
+ public:
+  StatisticsLayout(std::vector<KindStatistics> kinds, std::size_t tenants);
+
+  const std::vector<KindStatistics>& kinds() const { return kinds_; }
+  std::size_t tenants() const { return tenants_; }
+  /// Words of the whole machine.
+  std::size_t size() const { return size_; }
+  /// Words of one component of this kind.
+  std::size_t row_size(std::size_t kind) const { return row_sizes_[kind]; }
+  /// First word of a component.
+  std::size_t offset(std::size_t kind, std::size_t instance) const {
+    return offsets_[kind] + instance * row_sizes_[kind];
+  }
+
+ private:
+  std::vector<KindStatistics> kinds_;
+  std::size_t tenants_;
+  std::vector<std::size_t> row_sizes_, offsets_;
+  std::size_t size_ = 0;
+};
+
+/// Turns the values sampled at each epoch into rows of increments in the output file.  Lives on
+/// rank 0.
+class StatisticsRecorder {
+ public:
+  /// Creates /epochs and /stats in `output`, which must not have been started yet.
+  StatisticsRecorder(RunOutput& output, StatisticsLayout layout,
+                     const std::vector<std::string>& tenant_names);
+  ~StatisticsRecorder();
+  StatisticsRecorder(const StatisticsRecorder&) = delete;
+  StatisticsRecorder& operator=(const StatisticsRecorder&) = delete;
+
+  const StatisticsLayout& layout() const { return layout_; }
+
+  /// `values`: all components' words as the layout says, at the epoch that ends at `end`.  Writes
+  /// no row if no counter changed.
+  void record(Time end, std::span<const std::uint64_t> values);
+  /// Makes all recorded epochs readable; record() does so by itself about twice a second.
+  void flush();
+  /// After RunOutput::finish_epochs(): what the run counted in all, as /final/stats.
+  void write_totals();
+
+  /// Rows written so far.
+  std::uint64_t epochs() const { return epochs_; }
+
+  /// What the next increments are taken from.
+  template <class Archive>
+  void serialize(Archive& archive) {
+    archive(previous_, epochs_);
+  }
+
+ private:
+  struct Series;
+
+  void flush_if_due();
+
+  RunOutput& output_;
+  StatisticsLayout layout_;
+  std::vector<Series> series_;
+  std::vector<std::uint64_t> previous_;
+  std::vector<std::int64_t> pending_times_;
+  std::uint64_t epochs_ = 0;
+  double last_flush_seconds_ = 0;
+};
+
+}  // namespace lockstep

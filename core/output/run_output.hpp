@@ -1,0 +1,65 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "core/output/hdf5.hpp"
+#include "core/output/table.hpp"
+
+namespace lockstep {
+
+/// The HDF5 file of a run (docs/output.md), in its three phases:
+///
+///   1. constructor, write_config(), a StatisticsRecorder: everything that grows is created;
+///   2. start(): readers may watch (SWMR) while the recorder appends epochs;
+///   3. finish_epochs(): open normally again for tables, final values, buffers and /run; close().
+///
+/// Every failure to write is a UserError; what was flushed before stays readable.
+class RunOutput {
+ public:
+  /// Creates the file, replacing an old one.
+  explicit RunOutput(const std::string& path);
+  ~RunOutput();
+  RunOutput(const RunOutput&) = delete;
+  RunOutput& operator=(const RunOutput&) = delete;
+
+  const std::string& path() const { return file_.path(); }
+  h5::File& file() { return file_; }
+
+  /// The resolved configuration: no paths, ranks or threads in it.
+  void write_config(const std::string& yaml);
+  void start();
+  void finish_epochs();
+
+  template <class Row>
+  void write_table(const std::vector<Row>& rows) {
+    write_table(table_schema_of<Row>(), rows.data(), rows.size());
+  }
+  void write_table(const TableSchema& schema, const void* rows, std::size_t count);
+
+  /// /final/<name>
+  void write_final(const std::string& name, const std::string& unit, const std::string& doc,
+                   std::uint64_t value);
+  void write_final(const std::string& name, const std::string& unit, const std::string& doc,
+                   const std::string& value);
+
+  /// /buffers/<tenant>/<name>
+  void write_buffer(const std::string& tenant, const std::string& name, h5::Scalar type,
+                    const std::vector<std::uint64_t>& shape, std::span<const std::byte> data);
+
+  /// What may differ between runs of the same scenario.
+  void set_run(const std::string& name, const std::string& value);
+  void set_run(const std::string& name, std::uint64_t value);
+  void set_run(const std::string& name, double value);
+
+  void close();
+
+ private:
+  h5::File file_;
+};
+
+}  // namespace lockstep

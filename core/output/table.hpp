@@ -1,0 +1,99 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <type_traits>
+#include <utility>
+#include <vector>
+
+#include "core/time/time.hpp"
+
+namespace lockstep {
+
+/// One declared column of a table of the output file.
+struct TableColumn {
+  enum class Type : std::uint8_t { boolean, uint32, uint64, int64, real, text, time };
+  std::string name, unit, doc;
+  Type type = Type::uint64;
+  std::size_t offset = 0;  ///< of the member in the row struct
+};
+
+/// A table of the output file: a compound data set, one row per kernel, tenant, fault...
+struct TableSchema {
+  std::string path, doc;  ///< "/kernels"
+  std::vector<TableColumn> columns;
+  std::size_t row_bytes = 0;
+};
+
+/// The declaration of a table row: each column once, beside the member it holds.
+///
+///     struct KernelRow {
+///       std::string kernel;  std::uint32_t tenant;  Time start;
+///       static auto schema() {
+///         return table<KernelRow>("/kernels", "one row per grid, in the order of completion")
+///           .column("kernel", &KernelRow::kernel, "name", "entry of the module")
+///           .column("tenant", &KernelRow::tenant, "index", "who launched it")
+///           .column("start", &KernelRow::start, "fs", "when its first block started");
+///       }
+///     };
+///
+/// Members: bool, std::uint32_t, std::uint64_t, std::int64_t, double, Time, std::string.
+template <class Row>
+class TableOf {
+ public:
+  TableOf(std::string path, std::string doc) {
+    schema_.path = std::move(path);
+    schema_.doc = std::move(doc);
+    schema_.row_bytes = sizeof(Row);
+  }
+
+  template <class M>
+  TableOf& column(std::string name, M Row::*member, std::string unit, std::string doc) {
+    const Row probe{};
+    const auto offset = std::size_t(reinterpret_cast<const char*>(&(probe.*member)) -
+                                    reinterpret_cast<const char*>(&probe));
+    schema_.columns.push_back(
+        {std::move(name), std::move(unit), std::move(doc), type<M>(), offset});
+    return *this;
+  }
+
+  const TableSchema& erased() const { return schema_; }
+
+ private:
+  template <class M>
+  static constexpr TableColumn::Type type() {
+    using Type = TableColumn::Type;
+    if constexpr (std::is_same_v<M, bool>)
+      return Type::boolean;
+    else if constexpr (std::is_same_v<M, std::uint32_t>)
+      return Type::uint32;
+    else if constexpr (std::is_same_v<M, std::uint64_t>)
+      return Type::uint64;
+    else if constexpr (std::is_same_v<M, std::int64_t>)
+      return Type::int64;
+    else if constexpr (std::is_same_v<M, double>)
+      return Type::real;
+    else if constexpr (std::is_same_v<M, Time>)
+      return Type::time;
+    else {
+      static_assert(std::is_same_v<M, std::string>, "not a column type");
+      return Type::text;
+    }
+  }
+
+  TableSchema schema_;
+};
+
+template <class Row>
+TableOf<Row> table(std::string path, std::string doc) {
+  return {std::move(path), std::move(doc)};
+}
+
+template <class Row>
+const TableSchema& table_schema_of() {
+  static const TableSchema schema = Row::schema().erased();
+  return schema;
+}
+
+}  // namespace lockstep
