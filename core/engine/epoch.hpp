@@ -1,0 +1,37 @@
+#pragma once
+
+#include <cstddef>
+#include <span>
+#include <vector>
+
+#include "core/engine/component.hpp"
+#include "core/id/id.hpp"
+#include "core/time/time.hpp"
+
+namespace lockstep {
+
+/// A component that lives on this rank.
+struct LocalComponent {
+  ComponentId id;
+  Component* component;
+};
+
+/// What is sampled at epoch boundaries.  Epochs in which nothing happened are passed over.
+class EpochObserver {
+ public:
+  virtual ~EpochObserver() = default;
+
+  /// On every rank, when all components stand at `end`: what this rank contributes.  The components
+  /// are those of this rank, by id.
+  virtual std::vector<std::byte> sample(Time end, std::span<const LocalComponent> components) {
+    static_cast<void>(end), static_cast<void>(components);
+    return {};
+  }
+
+  /// On rank 0 only: the contributions of all ranks, in the order of ranks.
+  virtual void collect(Time end, std::span<const std::vector<std::byte>> contributions) {
+    static_cast<void>(end), static_cast<void>(contributions);
+  }
+};
+
+}  // namespace lockstep

@@ -1,0 +1,36 @@
+#pragma once
+
+#include <cstdint>
+
+#include "core/time/time.hpp"
+
+namespace lockstep {
+
+/// How far a run has come; for people, never for the simulation.
+struct ProgressReport {
+  Time simulated;  ///< nothing before this time is left to do
+  Time stop_at;    ///< Time::never() if the run ends when all components are finished
+  std::uint64_t windows = 0;
+  double wall_seconds = 0;
+};
+
+/// What the outside world asks of a running simulation: signals, wall-clock limits, a progress
+/// line.
+class RunControl {
+ public:
+  virtual ~RunControl() = default;
+
+  /// On rank 0 between windows, at most once per EngineOptions::progress_seconds of wall time.
+  virtual void progress(const ProgressReport& report) { static_cast<void>(report); }
+
+  /// On every rank before each exchange: bits that this rank raises (0 for nothing).  Only the low
+  /// 16 bits travel.  What a signal handler sets belongs here.
+  virtual unsigned requests() { return 0; }
+
+  /// On every rank, between windows and after the same exchange: the bits that any rank raised
+  /// (never 0).  Engine::save may be called from here.  False leaves Engine::run, which may be
+  /// called again to go on.
+  virtual bool agreed(unsigned bits) { return static_cast<void>(bits), true; }
+};
+
+}  // namespace lockstep

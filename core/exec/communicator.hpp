@@ -1,0 +1,43 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <vector>
+
+namespace lockstep {
+
+/// The ranks of a run.  Every function is collective and is called by the main thread only
+/// (MPI_THREAD_FUNNELED).
+class Communicator {
+ public:
+  using Bytes = std::vector<std::byte>;
+
+  virtual ~Communicator() = default;
+  virtual int rank() const = 0;
+  virtual int size() const = 0;
+
+  /// One message to and from each rank in `neighbours` (sorted; the relation is symmetric), empty
+  /// ones included.  `outgoing[i]` goes to neighbours[i]; what it sends lands in `incoming[i]`.
+  virtual void exchange(std::span<const int> neighbours, std::span<const Bytes> outgoing,
+                        std::span<Bytes> incoming) = 0;
+
+  /// Elementwise minimum over all ranks.
+  virtual void minimum(std::span<std::int64_t> values) = 0;
+
+  /// On rank 0: what every rank contributed, by rank.  Empty elsewhere.
+  virtual std::vector<Bytes> gather(const Bytes& contribution) = 0;
+};
+
+/// One rank alone.
+class SelfCommunicator final : public Communicator {
+ public:
+  int rank() const override { return 0; }
+  int size() const override { return 1; }
+  void exchange(std::span<const int>, std::span<const Bytes>, std::span<Bytes>) override {}
+  void minimum(std::span<std::int64_t>) override {}
+  std::vector<Bytes> gather(const Bytes& contribution) override { return {contribution}; }
+};
+
+}  // namespace lockstep
