@@ -1,0 +1,26 @@
+#pragma once
+
+#include "core/parameters/parameters.hpp"
+
+namespace lockstep {
+
+/// The front end between host and SMs.  Source: gpu-parameters.md, section 2.
+struct DispatchParameters {
+  Frequency clock;
+  Cycles launch_latency, block_interval, link_latency;
+
+  static auto schema() {
+    using namespace literals;
+    using P = DispatchParameters;
+    return parameters<P>()
+        .field("clock", &P::clock, 1312_MHz, range(1_MHz, 10000_MHz), "clock of the dispatcher")
+        .field("launch_latency", &P::launch_latency, 5000_cycles, range(0_cycles, 10000000_cycles),
+               "from a launch's arrival at the GPU to its first block")
+        .field("block_interval", &P::block_interval, 1_cycles, range(1_cycles, 100000_cycles),
+               "between two blocks sent to SMs")
+        .field("link_latency", &P::link_latency, 45_cycles, range(1_cycles, 100000_cycles),
+               "between the dispatcher and an SM, each way; a hub's real distance");
+  }
+};
+
+}  // namespace lockstep

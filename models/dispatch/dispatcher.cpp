@@ -1,0 +1,197 @@
+#include "models/dispatch/dispatcher.hpp"
+
+#include <algorithm>
+#include <string>
+
+#include "core/checkpoint/archive.hpp"
+#include "core/engine/outbox.hpp"
+
+namespace lockstep {
+
+namespace {
+
+constexpr std::uint16_t kind_of(MessageKind kind) {
+  return static_cast<std::uint16_t>(kind);
+}
+
+}  // namespace
+
+template <class Archive>
+void Dispatcher::Grid::serialize(Archive& archive) {
+  archive(cereal::binary_data(&launch, sizeof launch), payload, block, ready, next_block, running,
+          done, known_at);
+}
+
+Dispatcher::Dispatcher(Setup setup)
+    : parameters_(setup.parameters),
+      limits_(setup.limits),
+      modules_(std::move(setup.modules)),
+      clock_(setup.parameters.clock),
+      sharing_(sharing_registry().factory(setup.sharing)(setup.sharing, setup.machine)),
+      to_host_(setup.to_host),
+      to_sms_(std::move(setup.to_sms)),
+      sms_(to_sms_.size()) {
+  set_tenants(statistics_, setup.machine.sms_per_tenant.size());
+}
+
+Time Dispatcher::next_activity() const {
+  return wake_;
+}
+
+void Dispatcher::advance(Time horizon, Inbox inbox, Outbox& outbox) {
+  std::size_t next = 0;
+  for (;;) {
+    const Time arrival = next < inbox.size() ? inbox[next]->arrival : Time::never();
+    const Time now = std::min(arrival, wake_);
+    if (now >= horizon) break;
+    if (arrival <= wake_) {
+      take(*inbox[next++], outbox);
+      wake_ = std::max(next_dispatch_, clock_.edge(clock_.cycle_at_or_after(now)));
+    } else if (dispatch_one(now, outbox)) {
+      next_dispatch_ = now + clock_.duration(parameters_.block_interval);
+      wake_ = next_dispatch_;
+    } else {
+      sleep_until_ready(now);
+    }
+  }
+}
+
+/// After a try that found no place only a message or a grid that becomes ready can change that.
+void Dispatcher::sleep_until_ready(Time now) {
+  wake_ = Time::never();
+  for (const Grid& grid : grids_) {
+    if (grid.ready > now)
+      wake_ = std::min(wake_, clock_.edge(clock_.cycle_at_or_after(grid.ready)));
+  }
+}
+
+void Dispatcher::take(const MessageHeader& message, Outbox& outbox) {
+  switch (static_cast<MessageKind>(message.kind)) {
+    case MessageKind::launch_grid:
+      accept_grid(message.body<GridLaunch>(), message.payload(), message.arrival);
+      break;
+    case MessageKind::block_done:
+      block_done(message.body<BlockReference>(), message.arrival, outbox);
+      break;
+    default:
+      LOCKSTEP_CHECK(false, "the dispatcher got a message of kind " + std::to_string(message.kind));
+  }
+}
+
+void Dispatcher::accept_grid(const GridLaunch& launch, std::span<const std::byte> payload,
+                             Time now) {
+  const isa::Program& program = modules_[launch.module]->kernels[launch.kernel].lowered;
+  Grid grid;
+  grid.launch = launch;
+  grid.payload.assign(payload.begin(), payload.end());
+  grid.block =
+      block_resources(program, launch.threads_per_block(), launch.dynamic_shared_bytes, limits_);
+  const std::string problem = why_block_does_not_fit(grid.block, limits_);
+  if (!problem.empty()) {
+    throw UserError("kernel " + program.name, problem, "make the block or its needs smaller");
+  }
+  grid.ready = now + clock_.duration(parameters_.launch_latency);
+  grid.known_at.assign(sms_.size(), false);
+  grids_.push_back(std::move(grid));
+  ++statistics_.grids[launch.tenant];
+}
+
+void Dispatcher::block_done(const BlockReference& block, Time now, Outbox& outbox) {
+  const auto grid = std::find_if(grids_.begin(), grids_.end(), [&](const Grid& candidate) {
+    return candidate.launch.grid == block.grid;
+  });
+  LOCKSTEP_CHECK(grid != grids_.end(), "a block of an unknown grid is done");
+  Sm& sm = sms_[block.sm];
+  sm.used -= grid->block;
+  if (sm.has_staged && sm.used.leaves_room_for(sm.staged, limits_)) {
+    sm.used += sm.staged;
+    sm.has_staged = false;
+  }
+  --grid->running;
+  ++grid->done;
+  ++statistics_.blocks_done[grid->launch.tenant];
+  if (grid->done == grid->launch.block_count()) {
+    finish_grid(static_cast<std::size_t>(grid - grids_.begin()), now, outbox);
+  }
+}
+
+void Dispatcher::finish_grid(std::size_t index, Time now, Outbox& outbox) {
+  const Grid& grid = grids_[index];
+  const GridReference reference{grid.launch.grid, 0};
+  outbox.send(to_host_, now, kind_of(MessageKind::grid_done), reference);
+  for (std::size_t sm = 0; sm < sms_.size(); ++sm) {
+    if (grid.known_at[sm]) {
+      outbox.send(to_sms_[sm], now, kind_of(MessageKind::end_grid), reference);
+    }
+  }
+  ++statistics_.grids_done[grid.launch.tenant];
+  grids_.erase(grids_.begin() + static_cast<std::ptrdiff_t>(index));
+}
+
+void Dispatcher::refresh_views(Time now) {
+  views_.clear();
+  for (const Grid& grid : grids_) {
+    views_.push_back({grid.launch.grid, grid.launch.tenant, grid.launch.priority, grid.ready <= now,
+                      grid.launch.block_count() - grid.next_block, grid.running});
+  }
+}
+
+bool Dispatcher::dispatch_one(Time now, Outbox& outbox) {
+  refresh_views(now);
+  for (const bool stage : {false, true}) {
+    for (std::uint32_t i = 0; i < sms_.size(); ++i) {
+      const std::uint32_t sm = (next_sm_ + i) % static_cast<std::uint32_t>(sms_.size());
+      if (dispatch_to(sm, stage, now, outbox)) {
+        next_sm_ = sm + 1;
+        return true;
+      }
+    }
+  }
+  return false;
+}
+
+bool Dispatcher::dispatch_to(std::uint32_t sm_index, bool stage, Time now, Outbox& outbox) {
+  Sm& sm = sms_[sm_index];
+  if (sm.has_staged) return false;
+  const std::optional<std::size_t> choice = sharing_->choose(views_, sm_index);
+  if (!choice) return false;
+  Grid& grid = grids_[*choice];
+  const bool fits = sm.used.leaves_room_for(grid.block, limits_);
+  if (fits == stage) return false;
+  Link& link = to_sms_[sm_index];
+  if (!grid.known_at[sm_index]) {
+    grid.known_at[sm_index] = true;
+    outbox.send(link, now, kind_of(MessageKind::start_grid), grid.launch, grid.payload);
+  }
+  outbox.send(link, now, kind_of(MessageKind::start_block),
+              BlockReference{grid.launch.grid, sm_index, grid.next_block++});
+  ++grid.running;
+  ++statistics_.blocks[grid.launch.tenant];
+  if (stage) {
+    sm.has_staged = true;
+    sm.staged = grid.block;
+  } else {
+    sm.used += grid.block;
+  }
+  return true;
+}
+
+void Dispatcher::serialize(Archive& archive) {
+  archive(to_host_, to_sms_, grids_, sms_, next_sm_, next_dispatch_, wake_, statistics_);
+}
+
+StatisticsView Dispatcher::statistics(Time) {
+  statistics_.grids_waiting = grids_.size();
+  return statistics_view(statistics_);
+}
+
+std::string Dispatcher::waiting_for() const {
+  if (grids_.empty()) return "";
+  const Grid& grid = grids_.front();
+  return std::to_string(grids_.size()) + " grids; grid " + std::to_string(grid.launch.grid) +
+         " of tenant " + std::to_string(grid.launch.tenant) + " has " +
+         std::to_string(grid.running) + " blocks running and " +
+         std::to_string(grid.launch.block_count() - grid.next_block) + " waiting";
+}
+
+}  // namespace lockstep

@@ -1,0 +1,99 @@
+/// The thread block scheduler: takes grids from the host, gives their blocks to SMs.
+///
+/// Blocks go out one per `block_interval`, SM after SM in turn, to SMs where the sharing policy
+/// allows the grid and a block fits.  When no allowed SM has room, one more block is staged at an
+/// SM, so that the place of a finished block is not empty for a round trip to here; the SM starts
+/// it when its resources are free, by the same arithmetic as here (`BlockResources`).
+/// Source: architecture.md, section 8 "Horizons and ranks" (staging); gpu-parameters.md, section 2.
+///
+/// Simplified: one dispatcher for the whole GPU, no hierarchy of clusters.
+/// Cost model: launch latency per grid, one block per interval, link latency to and from SMs.
+#pragma once
+
+#include <cstddef>
+#include <deque>
+#include <span>
+#include <vector>
+
+#include "core/engine/component.hpp"
+#include "core/engine/link.hpp"
+#include "models/dispatch/dispatch_parameters.hpp"
+#include "models/dispatch/dispatch_statistics.hpp"
+#include "models/dispatch/occupancy.hpp"
+#include "models/dispatch/sharing/sharing.hpp"
+#include "models/isa/program.hpp"
+#include "models/noc/messages.hpp"
+
+namespace lockstep {
+
+class Dispatcher final : public Component {
+ public:
+  struct Setup {
+    DispatchParameters parameters;
+    OccupancyLimits limits;
+    PolicyChoice sharing;
+    SharingSetup machine;
+    std::vector<const isa::Module*> modules;
+    Link to_host;
+    std::vector<Link> to_sms;
+  };
+  explicit Dispatcher(Setup setup);
+
+  Time next_activity() const override;
+  void advance(Time horizon, Inbox inbox, Outbox& outbox) override;
+  void serialize(Archive& archive) override;
+  StatisticsView statistics(Time now) override;
+  std::string waiting_for() const override;
+  bool finished() const override { return grids_.empty(); }
+
+ private:
+  struct Grid {
+    GridLaunch launch;
+    std::vector<std::byte> payload;
+    BlockResources block;
+    Time ready;
+    std::uint64_t next_block = 0, running = 0, done = 0;
+    std::vector<bool> known_at;  ///< by SM: start_grid was sent
+
+    template <class Archive>
+    void serialize(Archive& archive);
+  };
+  struct Sm {
+    BlockResources used;
+    bool has_staged = false;
+    BlockResources staged;
+
+    template <class Archive>
+    void serialize(Archive& archive) {
+      archive(used, has_staged, staged);
+    }
+  };
+
+  void take(const MessageHeader& message, Outbox& outbox);
+  void accept_grid(const GridLaunch& launch, std::span<const std::byte> payload, Time now);
+  void block_done(const BlockReference& block, Time now, Outbox& outbox);
+  void finish_grid(std::size_t index, Time now, Outbox& outbox);
+  /// Sends at most one block; false when no SM may take one.
+  bool dispatch_one(Time now, Outbox& outbox);
+  bool dispatch_to(std::uint32_t sm, bool stage, Time now, Outbox& outbox);
+  void refresh_views(Time now);
+  void sleep_until_ready(Time now);
+
+  const DispatchParameters parameters_;
+  const OccupancyLimits limits_;
+  const std::vector<const isa::Module*> modules_;
+  const Clock clock_;
+  std::unique_ptr<Sharing> sharing_;
+  Link to_host_;
+  std::vector<Link> to_sms_;
+
+  std::deque<Grid> grids_;  ///< not finished, in order of arrival
+  std::vector<Sm> sms_;
+  std::uint32_t next_sm_ = 0;
+  Time next_dispatch_ = Time::zero();  ///< the sender is free from here on
+  Time wake_ = Time::never();
+  DispatchStatistics statistics_;
+  std::vector<GridView> views_;  ///< scratch
+};
+
+}  // namespace lockstep

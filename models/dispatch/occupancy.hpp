@@ -1,0 +1,51 @@
+/// Occupancy: how many thread blocks of a kernel fit in an SM at once.
+///
+/// A block needs thread, warp and block slots, registers, shared memory and named barriers; the
+/// scarcest decides.  Registers are given to warps, shared memory to blocks, each in units.
+/// Source: gpu-parameters.md, section 3 (limits) and section 17 (allocation in units).
+///
+/// Simplified: registers are one pool for the SM; a limit per sub-core (a quarter each) is not
+/// modelled, since warps are dealt to sub-cores evenly.
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+#include "models/isa/program.hpp"
+
+namespace lockstep {
+
+/// What an SM offers to thread blocks.
+struct OccupancyLimits {
+  std::uint32_t threads = 2048, warps = 64, blocks = 32, registers = 65536;
+  std::uint32_t shared_bytes = 98304, shared_bytes_per_block = 98304, barriers = 16;
+  std::uint32_t threads_per_block = 1024;
+  std::uint32_t register_unit = 256;  ///< registers of a warp come in units of this many
+  std::uint32_t shared_unit = 256;    ///< bytes
+};
+
+/// What one block takes, or how much is taken; sums field by field.
+struct BlockResources {
+  std::uint32_t threads = 0, warps = 0, blocks = 0, registers = 0, shared_bytes = 0, barriers = 0;
+
+  BlockResources& operator+=(const BlockResources& other);
+  BlockResources& operator-=(const BlockResources& other);
+  /// Does `more` fit beside this?
+  bool leaves_room_for(const BlockResources& more, const OccupancyLimits& limits) const;
+
+  template <class Archive>
+  void serialize(Archive& archive) {
+    archive(threads, warps, blocks, registers, shared_bytes, barriers);
+  }
+};
+
+BlockResources block_resources(const isa::Program& program, std::uint32_t threads,
+                               std::uint32_t dynamic_shared_bytes, const OccupancyLimits& limits);
+
+/// Which limit a single block breaks, as a sentence for the user; "" when it fits.
+std::string why_block_does_not_fit(const BlockResources& block, const OccupancyLimits& limits);
+
+/// Resident blocks per SM when nothing else runs there.
+std::uint32_t blocks_per_sm(const BlockResources& block, const OccupancyLimits& limits);
+
+}  // namespace lockstep

@@ -1,0 +1,33 @@
+/// Exclusive sharing: one kernel at a time on the whole GPU, in order of arrival.
+///
+/// The next kernel starts when every block of the one before it is done; this is how a GPU without
+/// concurrent kernels treats several applications.
+/// Source: 003, section 1 (the baseline that preemption improves on).
+///
+/// Simplified: no context switch between tenants is charged.
+#include "models/dispatch/sharing/sharing.hpp"
+
+namespace lockstep {
+
+namespace {
+
+class Exclusive final : public Sharing {
+ public:
+  std::optional<std::size_t> choose(std::span<const GridView> grids, std::uint32_t) const override {
+    for (std::size_t i = 0; i < grids.size(); ++i) {
+      const GridView& grid = grids[i];
+      if (!grid.ready) continue;
+      if (grid.blocks_waiting > 0) return i;
+      if (grid.blocks_running > 0) return std::nullopt;
+    }
+    return std::nullopt;
+  }
+};
+
+}  // namespace
+
+std::unique_ptr<Sharing> make_exclusive(const PolicyChoice&, const SharingSetup&) {
+  return std::make_unique<Exclusive>();
+}
+
+}  // namespace lockstep

@@ -1,0 +1,49 @@
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <span>
+#include <vector>
+
+#include "core/parameters/policy.hpp"
+
+namespace lockstep {
+
+/// A grid that has not finished, as a sharing policy sees it.
+struct GridView {
+  std::uint32_t grid = 0;
+  std::uint16_t tenant = 0;
+  std::uint32_t priority = 0;
+  bool ready = false;  ///< its launch latency is over
+  std::uint64_t blocks_waiting = 0;
+  std::uint64_t blocks_running = 0;
+};
+
+/// What a policy may know about the machine and its tenants from the start.
+struct SharingSetup {
+  std::uint32_t sm_count = 0;
+  /// SMs each tenant asked for; 0: an equal part of what the others leave.
+  std::vector<std::uint32_t> sms_per_tenant;
+};
+
+/// Which grid's blocks an SM runs.
+///
+/// Contract: `grids` stands in order of arrival; choose one that is ready and has blocks waiting,
+/// or nothing.  The choice depends on the arguments and the policy's own state alone, and changes
+/// neither the machine nor the grids.
+class Sharing {
+ public:
+  virtual ~Sharing() = default;
+  virtual std::optional<std::size_t> choose(std::span<const GridView> grids,
+                                            std::uint32_t sm) const = 0;
+};
+
+using MakeSharing = std::unique_ptr<Sharing> (*)(const PolicyChoice&, const SharingSetup&);
+const PolicyRegistry<MakeSharing>& sharing_registry();
+const PolicyList& sharing_policies();
+
+std::unique_ptr<Sharing> make_exclusive(const PolicyChoice&, const SharingSetup&);
+std::unique_ptr<Sharing> make_spatial(const PolicyChoice&, const SharingSetup&);
+
+}  // namespace lockstep

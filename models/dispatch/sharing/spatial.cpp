@@ -1,0 +1,75 @@
+/// Spatial sharing: each tenant owns a contiguous set of SMs for the whole run.
+///
+/// A tenant's `sms:` says how many; tenants that say nothing share the rest equally (the first ones
+/// get one more when it does not divide).  On its SMs a tenant's kernels run concurrently: blocks
+/// of the earlier kernel go first, those of a later one (another stream) fill what is left.
+/// Source: 003, section 2.2 (spatial multitasking), memory-interference.md, section 5.4.
+///
+/// Simplified: SMs of a tenant that has finished stay unused.
+#include <algorithm>
+#include <string>
+
+#include "core/error/error.hpp"
+#include "models/dispatch/sharing/sharing.hpp"
+
+namespace lockstep {
+
+namespace {
+
+class Spatial final : public Sharing {
+ public:
+  explicit Spatial(const SharingSetup& setup) : owner_(setup.sm_count, none) {
+    const std::vector<std::uint32_t> counts = split(setup);
+    std::uint32_t sm = 0;
+    for (std::size_t tenant = 0; tenant < counts.size(); ++tenant) {
+      for (std::uint32_t i = 0; i < counts[tenant]; ++i) {
+        owner_[sm++] = static_cast<std::uint16_t>(tenant);
+      }
+    }
+  }
+
+  std::optional<std::size_t> choose(std::span<const GridView> grids,
+                                    std::uint32_t sm) const override {
+    for (std::size_t i = 0; i < grids.size(); ++i) {
+      const GridView& grid = grids[i];
+      if (grid.tenant == owner_[sm] && grid.ready && grid.blocks_waiting > 0) return i;
+    }
+    return std::nullopt;
+  }
+
+ private:
+  static constexpr std::uint16_t none = 0xffff;
+
+  static std::vector<std::uint32_t> split(const SharingSetup& setup) {
+    std::vector<std::uint32_t> counts = setup.sms_per_tenant;
+    std::uint32_t asked = 0, open = 0;
+    for (const std::uint32_t sms : counts) {
+      asked += sms;
+      if (sms == 0) ++open;
+    }
+    if (asked + open > setup.sm_count) {
+      throw UserError("policies.sharing",
+                      "the tenants need at least " + std::to_string(asked + open) +
+                          " SMs, the GPU has " + std::to_string(setup.sm_count),
+                      "lower the tenants' sms or raise gpu.sm.count");
+    }
+    std::uint32_t left = setup.sm_count - asked;
+    for (std::uint32_t& sms : counts) {
+      if (sms != 0) continue;
+      sms = (left + open - 1) / open;
+      left -= sms;
+      --open;
+    }
+    return counts;
+  }
+
+  std::vector<std::uint16_t> owner_;
+};
+
+}  // namespace
+
+std::unique_ptr<Sharing> make_spatial(const PolicyChoice&, const SharingSetup& setup) {
+  return std::make_unique<Spatial>(setup);
+}
+
+}  // namespace lockstep
