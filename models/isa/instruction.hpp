@@ -96,8 +96,10 @@ struct MemoryFields {
 struct alignas(64) Instruction {
   Execute execute = nullptr;
   std::array<Operand, 4> destination{};  ///< ld.v4: four; others usually one
-  /// Memory: source[0] is the address (may be invalid: absolute offset), source[1..4] the data of a
-  /// store or the operands of an atomic.  Others: in PTX order.
+  /// Memory: source[0] is the address (invalid: `offset` is the address), source[1..4] the data of
+  /// a store or the operands of an atomic.  Addresses of shared and local memory count from the
+  /// start of their window; generic ones include its base, those of constants and parameters too.
+  /// Barrier: source[0] number, source[1] thread count (flag_count_given).  Others: in PTX order.
   std::array<Operand, 5> source{};
   std::array<std::uint8_t, 2> predicate_destination{no_predicate, no_predicate};
   std::array<std::uint8_t, 2> predicate_source{no_predicate, no_predicate};
@@ -124,7 +126,11 @@ enum InstructionFlag : std::uint16_t {
   flag_source_negated_1 = 4,
   flag_barrier_arrive = 8,    ///< bar.arrive: does not wait
   flag_barrier_reduce = 16,   ///< bar.red: `detail` bits 8..9 say popc, and, or
-  flag_needs_all_lanes = 32,  ///< .sync with a member mask: waits until those lanes are there
+  flag_needs_all_lanes = 32,  ///< .sync with a member mask: waits until those lanes are there; the
+                              ///< mask stands in the last valid source
+  flag_address_wide =
+      64,  ///< memory, call_indirect: source[0] has 64 bits, else 32 (zero-extended)
+  flag_count_given = 128,  ///< barrier: source[1] holds the number of threads
 };
 
 /// Registers and predicates an instruction reads or writes, for the scoreboard: 256 rows, 32

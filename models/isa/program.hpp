@@ -16,7 +16,8 @@ struct ConstantRow {
     global_symbol,  ///< address of Module::globals[index] + offset
   };
   Source source = Source::parameter;
-  std::uint8_t bytes = 4;
+  std::uint8_t bytes = 4;  ///< in the parameter buffer
+  std::uint8_t width = 4;  ///< of the value after extension, 8: two rows; zeros above
   bool is_signed = false;
   std::uint16_t row = 0;
   std::uint32_t index = 0;

@@ -115,6 +115,12 @@ inline constexpr std::uint64_t shared_window_base = 0x0100'0000;  // 16 MiB for 
 inline constexpr std::uint64_t shared_window_bytes = 0x0100'0000;
 inline constexpr std::uint64_t local_window_base = 0x0200'0000;  // 16 MiB per thread
 inline constexpr std::uint64_t local_window_bytes = 0x0100'0000;
+/// Module::constant_image and the kernel parameter buffer; ld.const and ld.param use these
+/// addresses.
+inline constexpr std::uint64_t constant_window_base = 0x0300'0000;
+inline constexpr std::uint64_t constant_window_bytes = 0x0100'0000;
+inline constexpr std::uint64_t parameter_window_base = 0x0400'0000;
+inline constexpr std::uint64_t parameter_window_bytes = 0x0001'0000;
 /// Tenants' buffers lie at or above this address; everything below is the null page.
 inline constexpr std::uint64_t first_global_address = 0x1'0000'0000;
 
