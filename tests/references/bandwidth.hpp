@@ -1,0 +1,21 @@
+#pragma once
+
+// Reference of the workload bandwidth.
+
+#include <algorithm>
+
+#include "tests/references/buffers.hpp"
+
+namespace lockstep::reference::bandwidth {
+
+inline void run(const Parameters& parameters, Buffers& buffers) {
+  const auto source = buffers.as<unsigned>("source");
+  const auto digest = buffers.as<unsigned>("digest");
+  std::ranges::copy(source, buffers.as<unsigned>("copied").begin());
+  std::ranges::fill(buffers.as<unsigned>("written"), static_cast<unsigned>(parameters.at("value")));
+  // Thread t reads every digest.size()-th group of four words, from the t-th.
+  std::ranges::fill(digest, 0u);
+  for (std::size_t i = 0; i < source.size(); ++i) digest[i / 4 % digest.size()] ^= source[i];
+}
+
+}  // namespace lockstep::reference::bandwidth
