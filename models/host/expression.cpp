@@ -1,0 +1,48 @@
+#include "models/host/expression.hpp"
+
+#include <muParser.h>
+
+#include <cmath>
+
+namespace lockstep {
+
+double Expression::evaluate(const Variables& variables) const {
+  double result = 0;
+  try {
+    mu::Parser parser;
+    parser.DefineFun("ceil", [](mu::value_type x) { return std::ceil(x); });
+    parser.DefineFun("floor", [](mu::value_type x) { return std::floor(x); });
+    parser.DefineFun("log2", [](mu::value_type x) { return std::log2(x); });
+    parser.DefineOprt(
+        "%", [](mu::value_type a, mu::value_type b) { return std::fmod(a, b); }, mu::prMUL_DIV);
+    for (const auto& [name, value] : variables) parser.DefineConst(name, value);
+    parser.SetExpr(text_);
+    result = parser.Eval();
+  } catch (const mu::Parser::exception_type& error) {
+    throw UserError(where_, "cannot evaluate \"" + text_ + "\": " + error.GetMsg(),
+                    "expressions use parameters, counters, + - * / % ^ and ceil, floor, min, max, "
+                    "log2");
+  }
+  if (!std::isfinite(result)) {
+    throw UserError(where_, "\"" + text_ + "\" is not a finite number",
+                    "is a parameter zero that divides?");
+  }
+  return result;
+}
+
+std::int64_t Expression::evaluate_integer(const Variables& variables, std::int64_t low,
+                                          std::int64_t high) const {
+  const double value = evaluate(variables);
+  if (value != std::floor(value) || value < static_cast<double>(low) ||
+      value > static_cast<double>(high)) {
+    std::string shown = std::to_string(value);
+    shown.erase(shown.find_last_not_of('0') + 1);
+    throw UserError(where_,
+                    "\"" + text_ + "\" is " + shown + ", not a whole number from " +
+                        std::to_string(low) + " to " + std::to_string(high),
+                    "use ceil() or floor(), or change the parameters");
+  }
+  return static_cast<std::int64_t>(value);
+}
+
+}  // namespace lockstep

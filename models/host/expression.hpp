@@ -1,0 +1,38 @@
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <string>
+
+#include "core/parameters/node.hpp"
+
+namespace lockstep {
+
+/// Parameters of a workload and the counters of the loops around a step.
+using Variables = std::map<std::string, double>;
+
+/// A formula of a workload file, over its parameters and counters: `ceil(n / block)`.
+/// Functions: those of muParser plus ceil, floor, log2, and operator %.
+class Expression {
+ public:
+  Expression() = default;
+  explicit Expression(const Node& node) : text_(node.text()), where_(node.where()) {}
+  Expression(std::string text, std::string where)
+      : text_(std::move(text)), where_(std::move(where)) {}
+
+  bool given() const { return !text_.empty(); }
+  const std::string& text() const { return text_; }
+  const std::string& where() const { return where_; }
+
+  /// Throws UserError with the position for an unknown name, bad syntax or a result that is not a
+  /// number (division by zero).
+  double evaluate(const Variables& variables) const;
+  /// As evaluate, but the result must be a whole number in [low, high].
+  std::int64_t evaluate_integer(const Variables& variables, std::int64_t low,
+                                std::int64_t high) const;
+
+ private:
+  std::string text_, where_;
+};
+
+}  // namespace lockstep
