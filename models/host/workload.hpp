@@ -73,12 +73,10 @@ struct Step {
   Kind kind = Kind::synchronize;
   std::string where;
   std::uint32_t stream = 0;
-  bool has_stream = false;      ///< copy: asynchronous; synchronize: this stream only
-  std::uint32_t buffer = 0;     ///< index by the name written; `swap` exchanges what names mean
-  std::uint32_t other = 0;      ///< swap
-  bool to_gpu = false;          ///< copy, prefetch
-  bool read_mostly = false;     ///< advise
-  bool has_preference = false;  ///< advise
+  bool has_stream = false;   ///< copy: asynchronous; synchronize: this stream only
+  std::uint32_t buffer = 0;  ///< index by the name written; `swap` exchanges what names mean
+  std::uint32_t other = 0;   ///< swap
+  bool to_gpu = false;       ///< copy, prefetch
   Expression offset, count, value, times, index, equals, shared;
   Time duration;  ///< delay
   std::string kernel;
