@@ -17,8 +17,11 @@ Node parse_document(const std::string& text, const std::string& name, const std:
 /// `base` as seen from the folder of the file that `node` was written in.
 std::string resolve_file_name(const Node& node);
 
-/// If `node` is a file name, the document in that file (relative to the file that names it);
-/// otherwise the node itself.
+/// Whether `node` is a text that ends in .yaml.
+bool is_file_name(const Node& node);
+
+/// If `node` is a single value, it names a file: the document in that file (relative to the file
+/// that names it); otherwise the node itself.
 Node resolve_include(const Node& node);
 
 /// Replaces the value of `key` in the map `root` by `resolve_include` of it; does nothing without
@@ -26,7 +29,8 @@ Node resolve_include(const Node& node);
 void resolve_include_at(const Node& root, const std::string& key);
 
 /// Puts `value` at the dotted place `key` below `root`, making maps on the way; numbers and the
-/// `name:` of an entry select from sequences (`tenants.0.sms`, `tenants.graph.sms`).
+/// `name:` of an entry select from sequences (`tenants.0.sms`, `tenants.graph.sms`).  A file name
+/// on the way is replaced by its document.
 void override_value(const Node& root, const std::string& key, const Node& value);
 
 /// Applies each entry of `overrides` (a map with dotted keys) to `root`.

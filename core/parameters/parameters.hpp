@@ -74,6 +74,7 @@ struct ParameterTraits {
 
 template <class M>
 struct ParameterTraits<std::vector<M>> : ParameterTraits<M> {
+  static_assert(!std::is_enum_v<M>, "take a list of texts with a choice() instead");
   static constexpr bool is_list = true;
   static std::vector<ParameterScalar> scalars(const std::vector<M>& values) {
     std::vector<ParameterScalar> result;
@@ -124,6 +125,8 @@ class ParametersOf {
   template <class M, class C>
   ParametersOf& field(std::string key, M C::*member, std::type_identity_t<M> initial,
                       const Choice& choice, std::string doc) {
+    static_assert(ParameterTraits<M>::type == ParameterType::enumeration ||
+                  ParameterTraits<M>::type == ParameterType::text);
     ParameterField field = describe_member(std::move(key), member, std::move(doc), "");
     field.initial = ParameterTraits<M>::scalars(initial);
     field.choices = choice.words;

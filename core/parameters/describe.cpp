@@ -1,0 +1,141 @@
+#include <algorithm>
+
+#include "core/parameters/access.hpp"
+#include "core/parameters/schema.hpp"
+#include "core/parameters/units.hpp"
+
+namespace lockstep {
+namespace {
+
+std::string joined(const std::vector<std::string>& words, const std::string& separator) {
+  std::string text;
+  for (const std::string& word : words) text += (text.empty() ? "" : separator) + word;
+  return text;
+}
+
+std::string allowed_text(const ParameterField& field) {
+  if (field.type == ParameterType::policy) {
+    std::vector<std::string> names;
+    for (const PolicyInfo& info : field.policies()) names.push_back(info.name);
+    return joined(names, " | ");
+  }
+  if (!field.choices.empty()) return joined(field.choices, " | ");
+  std::string text;
+  if (field.low && field.high) {
+    text = to_text(field, *field.low) + " .. " + to_text(field, *field.high);
+  } else if (field.low) {
+    text = ">= " + to_text(field, *field.low);
+  } else if (field.high) {
+    text = "<= " + to_text(field, *field.high);
+  }
+  if (field.only_powers_of_two) text += text.empty() ? "power of two" : ", power of two";
+  if (text.empty()) text = field.type == ParameterType::boolean ? "true | false" : "any";
+  return text;
+}
+
+struct Line {
+  std::string key, unit, initial, allowed, doc;
+};
+
+Line line_of(const ParameterField& field, const std::string& prefix) {
+  std::string unit = field.unit.empty() ? unit_name(field.type) : field.unit;
+  if (field.is_list) unit = "list of " + unit;
+  const std::string initial = field.required ? "(required)" : to_text(field, field.initial);
+  return {prefix + field.key, unit, initial, allowed_text(field), field.doc};
+}
+
+void collect(const ParameterSchema& schema, const std::string& prefix, std::vector<Line>& lines) {
+  for (const ParameterField& field : schema.fields()) {
+    if (field.type == ParameterType::group) {
+      lines.push_back({prefix + field.key, "group", "", "", field.doc});
+      collect(*field.group, prefix + field.key + ".", lines);
+      continue;
+    }
+    ParameterField plain = field;
+    if (field.type == ParameterType::policy) plain.type = ParameterType::text;
+    Line line = line_of(plain, prefix);
+    line.unit = field.type == ParameterType::policy ? "policy" : line.unit;
+    line.allowed = allowed_text(field);
+    lines.push_back(line);
+    if (field.type != ParameterType::policy) continue;
+    for (const PolicyInfo& info : field.policies()) {
+      const std::string name = prefix + field.key + "{" + info.name + "}";
+      lines.push_back({name, "", "", "", info.doc});
+      if (info.parameters) collect(*info.parameters, name + ".", lines);
+    }
+  }
+}
+
+std::string cell(std::string text) {
+  for (std::size_t at = 0; (at = text.find('|', at)) != std::string::npos; at += 2) {
+    text.insert(at, "\\");
+  }
+  return text;
+}
+
+std::string table_of(const ParameterSchema& schema) {
+  std::string text = "| key | unit | default | allowed | meaning |\n|---|---|---|---|---|\n";
+  for (const ParameterField& field : schema.fields()) {
+    Line line{field.key, "group", "", "see below", field.doc};
+    if (field.type == ParameterType::policy) {
+      line = {field.key, "policy", std::get<std::string>(field.initial.at(0)), allowed_text(field),
+              field.doc};
+    } else if (field.type != ParameterType::group) {
+      line = line_of(field, "");
+    }
+    text += "| `" + line.key + "` | " + line.unit + " | " + cell(line.initial) + " | " +
+            cell(line.allowed) + " | " + cell(line.doc) + " |\n";
+  }
+  return text;
+}
+
+void append_page(const ParameterSchema& schema, const std::string& title, int level,
+                 std::string& page) {
+  page += std::string(std::size_t(level), '#') + " " + title + "\n\n";
+  if (!schema.fields().empty()) page += table_of(schema) + "\n";
+  for (const ParameterField& field : schema.fields()) {
+    const std::string name = title.front() == '`' ? title.substr(1, title.size() - 2) + "." : "";
+    if (field.type == ParameterType::group) {
+      append_page(*field.group, "`" + name + field.key + "`", level, page);
+    } else if (field.type == ParameterType::policy) {
+      for (const PolicyInfo& info : field.policies()) {
+        page += "**`" + name + field.key + ": " + info.name + "`** " + info.doc + ".\n\n";
+        if (info.parameters) page += table_of(*info.parameters) + "\n";
+      }
+    }
+  }
+}
+
+}  // namespace
+
+std::string describe(const ParameterSchema& schema, const std::string& prefix,
+                     const std::string& only) {
+  std::vector<Line> all, lines;
+  collect(schema, prefix, all);
+  std::copy_if(all.begin(), all.end(), std::back_inserter(lines),
+               [&](const Line& line) { return line.key.starts_with(only); });
+  std::size_t key = 0, unit = 0, initial = 0, allowed = 0;
+  for (const Line& line : lines) {
+    key = std::max(key, line.key.size());
+    unit = std::max(unit, line.unit.size());
+    initial = std::max(initial, line.initial.size());
+    allowed = std::max(allowed, line.allowed.size());
+  }
+  std::string text;
+  auto padded = [](const std::string& word, std::size_t width) {
+    return word + std::string(width - word.size() + 2, ' ');
+  };
+  for (const Line& line : lines) {
+    text += padded(line.key, key) + padded(line.unit, unit) + padded(line.initial, initial) +
+            padded(line.allowed, allowed) + line.doc + "\n";
+  }
+  return text;
+}
+
+std::string reference_page(const ParameterSchema& schema, const std::string& title, int level) {
+  std::string page;
+  append_page(schema, title, level, page);
+  return page;
+}
+
+}  // namespace lockstep

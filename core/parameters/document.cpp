@@ -1,0 +1,195 @@
+#include "core/parameters/document.hpp"
+
+#include <yaml-cpp/eventhandler.h>
+#include <yaml-cpp/exceptions.h>
+#include <yaml-cpp/parser.h>
+
+#include <cerrno>
+#include <cstring>
+#include <filesystem>
+#include <fstream>
+#include <map>
+#include <sstream>
+
+#include "core/parameters/node_data.hpp"
+
+namespace lockstep {
+namespace {
+
+/// Builds the tree from the parser's events; unlike yaml-cpp's own tree it keeps the place of every
+/// key, the order of the file, and notices repeated keys.
+class TreeBuilder final : public YAML::EventHandler {
+ public:
+  explicit TreeBuilder(std::shared_ptr<const std::string> source) : source_(std::move(source)) {}
+
+  Node root() const { return root_; }
+
+  void OnDocumentStart(const YAML::Mark&) override {}
+  void OnDocumentEnd() override {}
+  void OnNull(const YAML::Mark& mark, YAML::anchor_t anchor) override {
+    insert(make(Node::Kind::null, mark, anchor));
+  }
+  void OnAlias(const YAML::Mark& mark, YAML::anchor_t anchor) override {
+    if (anchors_.count(anchor) == 0) throw UserError(position(mark).text(), "unknown alias");
+    // A copy: what one place reads or overrides is not seen at the other.
+    Node copy = deep_copy(anchors_.at(anchor));
+    copy.data()->position = position(mark);
+    insert(copy);
+  }
+  void OnScalar(const YAML::Mark& mark, const std::string& tag, YAML::anchor_t anchor,
+                const std::string& value) override {
+    const Node node = make(Node::Kind::scalar, mark, anchor);
+    node.data()->scalar = value;
+    node.data()->quoted = tag == "!";
+    insert(node);
+  }
+  void OnSequenceStart(const YAML::Mark& mark, const std::string&, YAML::anchor_t anchor,
+                       YAML::EmitterStyle::value) override {
+    open(make(Node::Kind::sequence, mark, anchor));
+  }
+  void OnSequenceEnd() override { close(); }
+  void OnMapStart(const YAML::Mark& mark, const std::string&, YAML::anchor_t anchor,
+                  YAML::EmitterStyle::value) override {
+    open(make(Node::Kind::map, mark, anchor));
+  }
+  void OnMapEnd() override { close(); }
+
+ private:
+  struct Level {
+    Node container;
+    Node key;  ///< of a map: read, its value is next
+  };
+
+  Position position(const YAML::Mark& mark) const {
+    return {source_, mark.line + 1, mark.column + 1};
+  }
+
+  Node make(Node::Kind kind, const YAML::Mark& mark, YAML::anchor_t anchor) {
+    auto data = std::make_shared<Node::Data>();
+    data->kind = kind;
+    data->position = position(mark);
+    const Node node{std::move(data)};
+    if (anchor != 0) anchors_[anchor] = node;
+    return node;
+  }
+
+  static Node deep_copy(const Node& node) {
+    const Node copy{std::make_shared<Node::Data>(*node.data())};
+    for (Node& item : copy.data()->sequence) item = deep_copy(item);
+    for (Node::Data::Entry& entry : copy.data()->map) entry.value = deep_copy(entry.value);
+    return copy;
+  }
+
+  void open(const Node& container) {
+    levels_.push_back({container, Node{}});
+    if (levels_.size() > 100) throw container.error("is nested more than 100 deep");
+  }
+
+  void close() {
+    const Node done = levels_.back().container;
+    levels_.pop_back();
+    insert(done);
+  }
+
+  void insert(const Node& node) {
+    if (levels_.empty()) {
+      root_ = node;
+      return;
+    }
+    Level& level = levels_.back();
+    Node::Data& container = *level.container.data();
+    if (container.kind == Node::Kind::sequence) {
+      container.sequence.push_back(node);
+    } else if (!level.key.exists()) {
+      if (!node.is_scalar()) throw UserError(node.where(), "a key must be a single word");
+      level.key = node;
+    } else {
+      add_entry(container, level.key, node);
+      level.key = Node{};
+    }
+  }
+
+  static void add_entry(Node::Data& map, const Node& key, const Node& value) {
+    const std::string& name = key.data()->scalar;
+    if (const Node::Data::Entry* first = map.find(name)) {
+      throw UserError(key.where(), "the key \"" + name + "\" appears twice",
+                      "it stands at " + first->key_position.text() + " already; remove one");
+    }
+    map.map.push_back({name, key.data()->position, value});
+  }
+
+  std::shared_ptr<const std::string> source_;
+  Node root_;
+  std::vector<Level> levels_;
+  std::map<YAML::anchor_t, Node> anchors_;
+};
+
+Node parse(std::istream& in, const std::string& name, const std::string& path) {
+  auto source = std::make_shared<const std::string>(name);
+  TreeBuilder builder(source);
+  try {
+    YAML::Parser parser(in);
+    if (!parser.HandleNextDocument(builder) || !builder.root().exists()) {
+      throw UserError(name + ":1:1", "the file is empty");
+    }
+    TreeBuilder second(source);
+    if (parser.HandleNextDocument(second)) {
+      throw UserError(second.root().where(), "there is a second document in this file",
+                      "remove everything from the \"---\" on");
+    }
+  } catch (const YAML::Exception& error) {
+    throw UserError(name + ":" + std::to_string(error.mark.line + 1) + ":" +
+                        std::to_string(error.mark.column + 1),
+                    "not valid YAML: " + error.msg);
+  }
+  set_paths(builder.root(), path);
+  return builder.root();
+}
+
+Node load(const std::string& file, const std::string& path, const std::string& named_at) {
+  std::error_code ignored;
+  if (std::filesystem::is_directory(file, ignored)) {
+    throw UserError(named_at, "\"" + file + "\" is a folder", "name a YAML file in it");
+  }
+  std::ifstream in(file, std::ios::binary);
+  if (!in) {
+    throw UserError(named_at, "cannot read \"" + file + "\": " + std::strerror(errno),
+                    named_at.empty() ? "check the name"
+                                     : "file names are relative to the file that names them");
+  }
+  return parse(in, file, path);
+}
+
+}  // namespace
+
+Node load_document(const std::string& file, const std::string& path) {
+  return load(file, path, "");
+}
+
+Node parse_document(const std::string& text, const std::string& name, const std::string& path) {
+  std::istringstream in(text);
+  return parse(in, name, path);
+}
+
+std::string resolve_file_name(const Node& node) {
+  const std::filesystem::path name = node.text();
+  if (name.is_absolute() || node.file().empty()) return name.lexically_normal().string();
+  return (std::filesystem::path(node.file()).parent_path() / name).lexically_normal().string();
+}
+
+bool is_file_name(const Node& node) {
+  return node.is_scalar() && node.text().ends_with(".yaml");
+}
+
+Node resolve_include(const Node& node) {
+  if (!node.is_scalar()) return node;
+  return load(resolve_file_name(node), node.path(), node.where());
+}
+
+void resolve_include_at(const Node& root, const std::string& key) {
+  if (!root.is_map()) return;
+  if (Node::Data::Entry* entry = root.data()->find(key))
+    entry->value = resolve_include(entry->value);
+}
+
+}  // namespace lockstep

@@ -1,0 +1,12 @@
+#pragma once
+
+#include <string>
+#include <vector>
+
+namespace lockstep {
+
+/// `did you mean "spatial"? (exclusive, spatial)`: the known word nearest to `word` by edit
+/// distance, if one is near enough to be a slip, and what is known (at most a dozen words).
+std::string suggest(const std::string& word, const std::vector<std::string>& known);
+
+}  // namespace lockstep
