@@ -1,14 +1,16 @@
 #pragma once
 
+#include <array>
+#include <bit>
 #include <cstdint>
 
 namespace lockstep {
 
 /// Which memory partition holds a physical address, and where in it.
 ///
-/// Consecutive 256-byte chunks go to different partitions; an XOR of higher address bits permutes
-/// the partitions so that strides do not collide.  Source: gpu-parameters.md, section 1 "Address
-/// mapping" and "IPOLY".
+/// Consecutive 256-byte chunks go to different partitions; a hash of the higher address bits
+/// permutes the partitions so that strides do not collide.
+/// Source: gpu-parameters.md, section 1 "Address mapping" and "IPOLY" (Rau, ISCA 1991).
 class AddressMapping {
  public:
   enum class Kind : std::uint8_t {
@@ -19,17 +21,67 @@ class AddressMapping {
   AddressMapping() = default;
   AddressMapping(Kind kind, std::uint32_t partitions);
 
+  Kind kind() const { return kind_; }
   std::uint32_t partitions() const { return partitions_; }
-  std::uint32_t partition(std::uint64_t physical) const;
+  /// Bytes that stay together: the period of partition changes.
+  std::uint64_t chunk_bytes() const { return std::uint64_t{1} << chunk_shift_; }
+
+  std::uint32_t partition(std::uint64_t physical) const {
+    const std::uint64_t chunk = physical >> chunk_shift_;
+    const std::uint64_t upper = quotient(chunk);
+    const auto low = static_cast<std::uint32_t>(chunk - upper * partitions_);
+    if (kind_ != Kind::hashed) return low;
+    if (power_of_two_) return low ^ polynomial_hash(upper);
+    const std::uint32_t rotated = low + folded_hash(upper);
+    return rotated >= partitions_ ? rotated - partitions_ : rotated;
+  }
+
   /// Offset in the partition's own memory; dense from 0.
-  std::uint64_t offset(std::uint64_t physical) const;
+  std::uint64_t offset(std::uint64_t physical) const {
+    const std::uint64_t within = physical & (chunk_bytes() - 1);
+    return (quotient(physical >> chunk_shift_) << chunk_shift_) | within;
+  }
+
   /// Inverse of partition() and offset() together.
-  std::uint64_t physical(std::uint32_t partition, std::uint64_t offset) const;
+  std::uint64_t physical(std::uint32_t partition, std::uint64_t offset) const {
+    const std::uint64_t upper = offset >> chunk_shift_;
+    std::uint32_t low = partition;
+    if (kind_ == Kind::hashed) {
+      if (power_of_two_) {
+        low ^= polynomial_hash(upper);
+      } else {
+        const std::uint32_t turn = folded_hash(upper);
+        low = low >= turn ? low - turn : low + partitions_ - turn;
+      }
+    }
+    const std::uint64_t chunk = upper * partitions_ + low;
+    return (chunk << chunk_shift_) | (offset & (chunk_bytes() - 1));
+  }
 
  private:
+  std::uint64_t quotient(std::uint64_t chunk) const {
+    return power_of_two_ ? chunk >> shift_ : chunk / partitions_;
+  }
+  /// (upper * x^m) mod P over GF(2): bit i is the parity of the bits that masks_[i] selects.
+  std::uint32_t polynomial_hash(std::uint64_t upper) const {
+    std::uint32_t hash = 0;
+    for (unsigned i = 0; i < shift_; ++i)
+      hash |= static_cast<std::uint32_t>(std::popcount(upper & masks_[i]) & 1) << i;
+    return hash;
+  }
+  /// XOR of 16-bit pieces, modulo the partitions: a rotation where XOR would leave the range.
+  std::uint32_t folded_hash(std::uint64_t upper) const {
+    upper ^= upper >> 32;
+    upper ^= upper >> 16;
+    return static_cast<std::uint32_t>(upper & 0xffff) % partitions_;
+  }
+
   Kind kind_ = Kind::plain;
+  bool power_of_two_ = true;
   std::uint32_t partitions_ = 1;
   std::uint32_t chunk_shift_ = 8;
+  std::uint32_t shift_ = 0;  ///< log2(partitions)
+  std::array<std::uint64_t, 10> masks_{};
 };
 
 }  // namespace lockstep

@@ -1,0 +1,83 @@
+#pragma once
+
+#include "core/parameters/parameters.hpp"
+
+namespace lockstep {
+
+/// One DRAM channel: key `memory.dram` of a GPU.  All timings in command-clock cycles.
+///
+/// The defaults are HBM2 at 878 MHz: DRAMsim3's HBM2_8Gb_x128 scaled by time, CL and bank-group
+/// timings as in GPGPU-Sim's QV100.  Source: gpu-parameters.md, sections 9 and 18.
+struct DramParameters {
+  Frequency clock;
+  std::uint32_t bank_groups = 0, banks = 0;
+  Bytes row, interleave, atom;
+  Cycles burst;
+  bool dual_command_bus = false;
+  std::uint32_t queue = 0, write_queue = 0, write_high = 0, write_low = 0;
+  Cycles path_latency;
+  Cycles rcd_read, rcd_write, rp, ras, rc, rrd_s, rrd_l, ccd_s, ccd_l, faw;
+  Cycles cl, cwl, wtr_s, wtr_l, rtp, wr, refi, rfc;
+
+  static auto schema() {
+    using namespace literals;
+    using P = DramParameters;
+    const auto timing = range(0_cycles, 100000_cycles);
+    return parameters<P>()
+        .field("clock", &P::clock, 878_MHz, range(1_MHz, 10000_MHz), "command clock")
+        .field("bank_groups", &P::bank_groups, 4, range(1, 16).powers_of_two(),
+               "groups, the low bits of the bank number")
+        .field("banks", &P::banks, 16, range(1, 64).powers_of_two(), "banks of a channel, in all")
+        .field("row", &P::row, 2_KiB, range(256_B, 64_KiB).powers_of_two(),
+               "row buffer of a bank, all chips of the channel together")
+        .field("interleave", &P::interleave, 256_B, range(128_B, 64_KiB).powers_of_two(),
+               "consecutive bytes in one bank before the next bank group follows")
+        .field("atom", &P::atom, 32_B, range(32_B, 64_B).powers_of_two(),
+               "bytes of one column command")
+        .field("burst", &P::burst, 1_cycles, range(1_cycles, 64_cycles),
+               "the data bus is taken by one column command")
+        .field("dual_command_bus", &P::dual_command_bus, true,
+               "a row and a column command may issue in the same cycle (HBM)")
+        .field("queue", &P::queue, 64, range(1, 4096),
+               "places for reads (and for writes, too, "
+               "without write_queue)",
+               "requests")
+        .field("write_queue", &P::write_queue, 64, range(0, 4096),
+               "places for writes; 0 lets reads and writes share one queue", "requests")
+        .field("write_high", &P::write_high, 48, range(1, 4096),
+               "waiting writes at which the channel turns to writing", "requests")
+        .field("write_low", &P::write_low, 16, range(0, 4096),
+               "waiting writes at which it turns back to waiting reads", "requests")
+        .field("path_latency", &P::path_latency, 100_cycles, range(1_cycles, 10000_cycles),
+               "fixed way from L2 to the controller and back, in L2 cycles, charged on the way "
+               "back")
+        .field("rcd_read", &P::rcd_read, 13_cycles, timing, "activate to read")
+        .field("rcd_write", &P::rcd_write, 13_cycles, timing, "activate to write")
+        .field("rp", &P::rp, 13_cycles, timing, "precharge to activate")
+        .field("ras", &P::ras, 30_cycles, timing, "activate to precharge")
+        .field("rc", &P::rc, 43_cycles, timing, "activate to activate of the same bank")
+        .field("rrd_s", &P::rrd_s, 4_cycles, timing, "activate to activate of other bank groups")
+        .field("rrd_l", &P::rrd_l, 6_cycles, timing, "activate to activate in a bank group")
+        .field("ccd_s", &P::ccd_s, 1_cycles, timing, "column to column of other bank groups")
+        .field("ccd_l", &P::ccd_l, 2_cycles, timing, "column to column in a bank group")
+        .field("faw", &P::faw, 27_cycles, timing, "window that holds at most four activates")
+        .field("cl", &P::cl, 13_cycles, timing, "read to first data")
+        .field("cwl", &P::cwl, 4_cycles, timing, "write to first data")
+        .field("wtr_s", &P::wtr_s, 6_cycles, timing, "end of write data to read, other groups")
+        .field("wtr_l", &P::wtr_l, 8_cycles, timing, "end of write data to read, same group")
+        .field("rtp", &P::rtp, 4_cycles, timing, "read to precharge")
+        .field("wr", &P::wr, 14_cycles, timing, "end of write data to precharge")
+        .field("refi", &P::refi, 3424_cycles, timing,
+               "between refreshes of all banks; 0 turns refresh off")
+        .field("rfc", &P::rfc, 229_cycles, timing, "a refresh of all banks")
+        .check([](const P& p) -> std::string {
+          if (p.banks < p.bank_groups) return "fewer banks than bank groups";
+          if (p.row < p.interleave) return "interleave is larger than a row";
+          if (p.write_queue != 0 && (p.write_high > p.write_queue || p.write_low >= p.write_high))
+            return "write_low < write_high <= write_queue does not hold";
+          return p.refi > Cycles{0} && p.refi <= p.rfc ? "refi is not larger than rfc" : "";
+        });
+  }
+};
+
+}  // namespace lockstep

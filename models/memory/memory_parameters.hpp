@@ -1,0 +1,101 @@
+#pragma once
+
+#include "core/parameters/parameters.hpp"
+#include "models/memory/dram_parameters.hpp"
+
+namespace lockstep {
+
+enum class L2Write : std::uint8_t { back, through };
+
+/// The L2 slices of a partition: key `memory.l2` of a GPU.
+///
+/// Capacity and MSHRs of a slice are divided evenly among its banks; what follows the port is per
+/// bank.  Source: memory-interference.md, 1.2; gpu-parameters.md, section 8.
+struct L2Parameters {
+  std::uint32_t slices = 0, banks = 0;
+  Bytes size;
+  std::uint32_t ways = 0;
+  Cycles latency;
+  std::uint32_t bank_width = 0;
+  std::uint32_t atomic_rate = 0;
+  std::uint32_t mshrs = 0, merges = 0;
+  std::uint32_t ports = 0;
+  std::uint32_t bank_queue = 0, fill_queue = 0, response_queue = 0;
+  std::uint32_t response_rate = 0;
+  L2Write write = L2Write::back;
+
+  static auto schema() {
+    using namespace literals;
+    return parameters<L2Parameters>()
+        .field("slices", &L2Parameters::slices, 2, range(1, 16), "slices of a partition")
+        .field("banks", &L2Parameters::banks, 1, range(1, 32), "banks of a slice")
+        .field("size", &L2Parameters::size, 96_KiB, range(1_KiB, 1024_MiB), "capacity of a slice")
+        .field("ways", &L2Parameters::ways, 24, range(1, 64), "lines of 128 bytes in a set",
+               "lines")
+        .field("latency", &L2Parameters::latency, 10_cycles, range(1_cycles, 1000_cycles),
+               "from the start of bank service to the answer of a hit")
+        .field("bank_width", &L2Parameters::bank_width, 32, range(32, 128).powers_of_two(),
+               "bytes a bank reads or writes in a cycle", "bytes")
+        .field("atomic_rate", &L2Parameters::atomic_rate, 8, range(1, 32),
+               "lanes of an atomic that a bank executes in a cycle", "lanes")
+        .field("mshrs", &L2Parameters::mshrs, 192, range(1, 8192),
+               "outstanding missed lines of a slice", "lines")
+        .field("merges", &L2Parameters::merges, 4, range(1, 1024),
+               "requests that may wait for one missed line", "requests")
+        .field("ports", &L2Parameters::ports, 2, range(1, 16),
+               "input ports of a partition, a flit per cycle each")
+        .field("bank_queue", &L2Parameters::bank_queue, 8, range(1, 4096),
+               "places in the request queue of a bank", "requests")
+        .field("fill_queue", &L2Parameters::fill_queue, 8, range(1, 4096),
+               "places in the DRAM-to-L2 queue of a bank", "lines")
+        .field("response_queue", &L2Parameters::response_queue, 8, range(1, 4096),
+               "places in the queue from the banks of a partition to the network", "responses")
+        .field("response_rate", &L2Parameters::response_rate, 2, range(1, 16),
+               "flits that leave a partition in a cycle", "flits")
+        .field("write", &L2Parameters::write, L2Write::back, choice({"back", "through"}),
+               "when stores go to DRAM")
+        .check([](const L2Parameters& p) -> std::string {
+          const std::uint64_t bank = p.size.count() / p.banks;
+          const std::uint64_t sets = bank / (std::uint64_t{128} * p.ways);
+          if (sets == 0 || sets * 128 * p.ways * p.banks != p.size.count())
+            return "size is no multiple of banks * ways * 128 bytes";
+          if ((sets & (sets - 1)) != 0) return "the number of sets of a bank is no power of two";
+          return p.mshrs >= p.banks ? "" : "fewer MSHRs than banks";
+        });
+  }
+
+  std::uint32_t total_banks() const { return slices * banks; }
+  std::uint32_t sets_per_bank() const {
+    return static_cast<std::uint32_t>(size.count() / banks / (128 * ways));
+  }
+};
+
+/// The memory partitions: key `memory` of a GPU.
+struct MemoryParameters {
+  std::uint32_t partitions = 0;
+  Bytes capacity;
+  Frequency clock;
+  L2Parameters l2;
+  DramParameters dram;
+
+  static auto schema() {
+    using namespace literals;
+    return parameters<MemoryParameters>()
+        .field("partitions", &MemoryParameters::partitions, 32, range(1, 1024),
+               "memory partitions: L2 slices in front of one DRAM channel each")
+        .field("capacity", &MemoryParameters::capacity, 16_GiB, range(1_MiB, 1024_GiB),
+               "GPU memory, all partitions together")
+        .field("clock", &MemoryParameters::clock, 1312_MHz, range(1_MHz, 10000_MHz),
+               "clock of the L2")
+        .group("l2", &MemoryParameters::l2, "L2 slices")
+        .group("dram", &MemoryParameters::dram, "DRAM channel")
+        .check([](const MemoryParameters& p) -> std::string {
+          // Every mapping interleaves whole frames evenly.
+          return p.capacity.count() % (std::uint64_t{4096} * p.partitions) == 0
+                     ? ""
+                     : "capacity is no multiple of 4 KiB per partition";
+        });
+  }
+};
+
+}  // namespace lockstep
