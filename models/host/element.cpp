@@ -1,5 +1,6 @@
 #include "models/host/element.hpp"
 
+#include <algorithm>
 #include <bit>
 #include <cmath>
 #include <cstdint>

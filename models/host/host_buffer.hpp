@@ -1,0 +1,43 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <vector>
+
+#include "core/memory/lazy_region.hpp"
+#include "models/host/content.hpp"
+
+namespace lockstep {
+
+/// A buffer's bytes in host memory.  Pages take memory, and their initial content is made, when
+/// they are first touched.
+class HostBuffer {
+ public:
+  HostBuffer() = default;
+  HostBuffer(std::uint64_t bytes, std::shared_ptr<const Content> content);
+
+  std::uint64_t size() const { return size_; }
+  /// Bytes [offset, offset + size), ready to read or write.
+  std::span<std::byte> at(std::uint64_t offset, std::uint64_t size);
+
+  template <class Archive>
+  void serialize(Archive& archive) {
+    archive(touched_);
+    for (std::size_t page = 0; page < touched_.size(); ++page) {
+      if (touched_[page]) archive.bytes(memory_.data() + page * page_size, page_bytes_at(page));
+    }
+  }
+
+ private:
+  static constexpr std::uint64_t page_size = 4096;
+  std::uint64_t page_bytes_at(std::size_t page) const;
+
+  std::uint64_t size_ = 0;
+  std::shared_ptr<const Content> content_;
+  LazyRegion memory_;
+  std::vector<std::uint8_t> touched_;  ///< by page
+};
+
+}  // namespace lockstep
