@@ -1,0 +1,79 @@
+#pragma once
+
+#include <array>
+
+#include "core/statistics/statistics.hpp"
+#include "models/sm/stall_cause.hpp"
+
+namespace lockstep {
+
+struct SmStatistics {
+  PerTenant<Counter> warp_instructions, thread_instructions, active_cycles, blocks, warp_cycles;
+  PerTenant<std::array<Counter, stall_causes>> stalls;
+  PerTenant<Counter> issue_slots;
+  PerTenant<Counter> memory_instructions, l1_accesses, l1_hits, l1_misses, l1_merges, l1_bypasses;
+  PerTenant<Counter> sectors_requested, stores_sent, atomics_sent, local_writebacks;
+  PerTenant<Counter> shared_accesses, shared_conflict_cycles, branches, divergent_branches;
+  PerTenant<Counter> barriers, fences;
+  Counter l1_evictions, l1_reservation_stall_cycles, port_wait_cycles;
+  Gauge resident_warps, resident_blocks;
+
+  static auto schema() {
+    using S = SmStatistics;
+    return statistics<S>()
+        .per_tenant("warp_instructions", &S::warp_instructions, "instructions",
+                    "issued, counted per warp; what hardware expands counts as often as it issues")
+        .per_tenant("thread_instructions", &S::thread_instructions, "instructions",
+                    "issued, counted per active thread")
+        .per_tenant("active_cycles", &S::active_cycles, "cycles",
+                    "in which the tenant had at least one block here")
+        .per_tenant("warp_cycles", &S::warp_cycles, "warp cycles",
+                    "sum over its cycles of its resident warps: occupancy")
+        .per_tenant("blocks", &S::blocks, "blocks", "thread blocks finished here")
+        .per_tenant("issue_slots", &S::issue_slots, "slots", "scheduler cycles that issued")
+        .per_tenant("stalls", &S::stalls,
+                    {"unit", "memory_queue", "dependency", "memory", "control", "fence", "barrier",
+                     "drain", "idle"},
+                    "slots", "scheduler cycles that issued nothing, by cause")
+        .per_tenant("memory_instructions", &S::memory_instructions, "instructions",
+                    "loads, stores and atomics to global and local memory")
+        .per_tenant("l1_accesses", &S::l1_accesses, "lines", "tag lookups")
+        .per_tenant("l1_hits", &S::l1_hits, "lines", "loads with all sectors present")
+        .per_tenant("l1_misses", &S::l1_misses, "lines", "loads that asked L2")
+        .per_tenant("l1_merges", &S::l1_merges, "lines", "loads that joined an outstanding miss")
+        .per_tenant("l1_bypasses", &S::l1_bypasses, "lines", "loads that must not use L1")
+        .per_tenant("sectors_requested", &S::sectors_requested, "sectors", "asked of L2 or host")
+        .per_tenant("stores_sent", &S::stores_sent, "requests", "stores to L2 or host")
+        .per_tenant("atomics_sent", &S::atomics_sent, "requests", "atomics to L2 or host")
+        .per_tenant("local_writebacks", &S::local_writebacks, "requests",
+                    "evicted dirty local lines")
+        .per_tenant("shared_accesses", &S::shared_accesses, "instructions",
+                    "loads, stores and atomics to shared memory")
+        .per_tenant("shared_conflict_cycles", &S::shared_conflict_cycles, "cycles",
+                    "shared memory was busy beyond the first")
+        .per_tenant("branches", &S::branches, "instructions", "branches, calls and returns")
+        .per_tenant("divergent_branches", &S::divergent_branches, "instructions",
+                    "branches that parted their lanes")
+        .per_tenant("barriers", &S::barriers, "instructions", "barrier arrivals of warps")
+        .per_tenant("fences", &S::fences, "instructions", "fences of gpu or system scope")
+        .counter("l1_evictions", &S::l1_evictions, "lines", "valid lines replaced")
+        .counter("l1_reservation_stall_cycles", &S::l1_reservation_stall_cycles, "cycles",
+                 "the load-store unit waited for a miss entry, a line or the request queue")
+        .counter("port_wait_cycles", &S::port_wait_cycles, "cycles",
+                 "requests waited for the injection port, summed")
+        .gauge("resident_warps", &S::resident_warps, "warps", "in their slots")
+        .gauge("resident_blocks", &S::resident_blocks, "blocks", "in their slots");
+  }
+
+  template <class Archive>
+  void serialize(Archive& archive) {
+    archive(warp_instructions, thread_instructions, active_cycles, blocks, warp_cycles, stalls,
+            issue_slots, memory_instructions, l1_accesses, l1_hits, l1_misses, l1_merges,
+            l1_bypasses, sectors_requested, stores_sent, atomics_sent, local_writebacks,
+            shared_accesses, shared_conflict_cycles, branches, divergent_branches, barriers, fences,
+            l1_evictions, l1_reservation_stall_cycles, port_wait_cycles, resident_warps,
+            resident_blocks);
+  }
+};
+
+}  // namespace lockstep
