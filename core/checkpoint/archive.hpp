@@ -21,13 +21,10 @@ class Archive {
 
   bool is_saving() const { return output_ != nullptr; }
 
+  /// Types with `serialize` are asked themselves; containers and plain values are cereal's.
   template <class... Values>
-  Archive& operator()(Values&... values) {
-    if (output_) {
-      (*output_)(values...);
-    } else {
-      (*input_)(values...);
-    }
+  Archive& operator()(Values&&... values) {
+    (one(values), ...);
     return *this;
   }
 
@@ -41,6 +38,17 @@ class Archive {
   }
 
  private:
+  template <class Value>
+  void one(Value& value) {
+    if constexpr (requires { value.serialize(*this); }) {
+      value.serialize(*this);
+    } else if (output_) {
+      (*output_)(value);
+    } else {
+      (*input_)(value);
+    }
+  }
+
   Archive(std::ostream* out, std::istream* in) {
     if (out) output_ = std::make_unique<cereal::BinaryOutputArchive>(*out);
     if (in) input_ = std::make_unique<cereal::BinaryInputArchive>(*in);

@@ -1,0 +1,53 @@
+/// The CPU side of the machine: every tenant's host program, the driver, the host link.
+///
+/// Source: architecture.md, sections 4 and 8 ("The host").
+///
+/// Simplified: CPU time between steps costs nothing but the launch overhead and `delay`; CPU cores
+/// that execute programs come with SMS (004, chapter 5).
+#pragma once
+
+#include <memory>
+#include <vector>
+
+#include "core/engine/component.hpp"
+#include "models/host/tenant_run.hpp"
+
+namespace lockstep {
+
+class Host final : public Component {
+ public:
+  struct Setup {
+    HostParameters parameters;
+    const std::vector<Tenant>* tenants = nullptr;  ///< outlives the host
+    std::vector<std::uint16_t> module_of_tenant;
+    std::vector<const isa::Module*> modules;
+    AddressMapping mapping;
+    std::uint64_t memory_bytes = 0;  ///< of the GPU that buffers may use
+    bool capture = false;            ///< keep the GPU's final bytes of checked buffers
+    Link to_dispatcher;
+    std::vector<Link> to_partitions, to_sms;
+  };
+  explicit Host(Setup setup);
+
+  Time next_activity() const override;
+  void advance(Time horizon, Inbox inbox, Outbox& outbox) override;
+  void serialize(Archive& archive) override;
+  StatisticsView statistics(Time now) override;
+  bool finished() const override;
+  std::string waiting_for() const override;
+
+  const TenantRun& tenant(std::size_t index) const { return *runs_[index]; }
+  TenantRun& tenant(std::size_t index) { return *runs_[index]; }
+  const std::vector<KernelRecord>& kernels() const { return shared_.kernels; }
+
+ private:
+  void take(const MessageHeader& message, Outbox& outbox);
+  void serve(const MessageHeader& message, Outbox& outbox);
+  void run_tenants(Time now, Outbox& outbox);
+
+  HostShared shared_;
+  std::vector<Link> to_sms_;
+  std::vector<std::unique_ptr<TenantRun>> runs_;
+};
+
+}  // namespace lockstep

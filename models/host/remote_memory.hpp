@@ -1,0 +1,31 @@
+/// Pinned host memory as the GPU reaches it: over the link, uncached, atomics executed here.
+///
+/// Source: architecture.md, section 8 ("The host").
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+#include "core/message/message.hpp"
+#include "models/host/host_buffer.hpp"
+#include "models/noc/messages.hpp"
+
+namespace lockstep {
+
+/// The "physical" address (12 bits tenant, 12 bits buffer, 40 bits offset) of a pinned buffer's
+/// first byte in requests of the GPU.
+constexpr std::uint64_t remote_address(std::uint16_t tenant, std::uint32_t buffer) {
+  return ((std::uint64_t{tenant} << 12 | buffer) + 1) << 40;
+}
+constexpr std::uint32_t remote_buffer(std::uint64_t address) {
+  return static_cast<std::uint32_t>(((address >> 40) - 1) & 0xfff);
+}
+constexpr std::uint64_t remote_offset(std::uint64_t address) {
+  return address & ((std::uint64_t{1} << 40) - 1);
+}
+
+/// Reads, writes or modifies the bytes a request names and returns the payload of its answer.
+std::vector<std::byte> serve_remote(const MessageHeader& message, HostBuffer& buffer);
+
+}  // namespace lockstep
