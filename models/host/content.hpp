@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <memory>
 #include <span>
+#include <vector>
 
 #include "models/host/workload.hpp"
 
@@ -19,7 +20,10 @@ class Content {
 
 /// The content `buffer.initial` describes; nullptr for zeros.  The same bits on every machine: the
 /// values come from Philox and fixed-order arithmetic.  Throws UserError for a file that cannot be
-/// read or is too short.
+/// read or is too short, and for numbers that the buffer's type cannot hold.
 std::shared_ptr<const Content> make_content(const Buffer& buffer);
+
+/// The same for every buffer of a workload; buffers of one graph share it.
+std::vector<std::shared_ptr<const Content>> make_contents(const Workload& workload);
 
 }  // namespace lockstep

@@ -1,0 +1,79 @@
+#pragma once
+
+#include <cmath>
+#include <cstdint>
+#include <cstring>
+#include <span>
+#include <string>
+
+#include "core/error/error.hpp"
+#include "core/random/random.hpp"
+#include "models/host/content.hpp"
+#include "models/isa/types.hpp"
+
+namespace lockstep {
+
+/// What random content is for: the same seed gives unrelated numbers to each.
+enum class ContentPurpose : std::uint32_t {
+  uniform = 0x100,
+  normal,
+  permutation,
+  graph_edges,
+  graph_weights,
+};
+
+/// Two 64-bit random numbers belong to each block of Philox: number `index` of a purpose.
+class RandomNumbers {
+ public:
+  RandomNumbers(std::uint64_t seed, ContentPurpose purpose) : seed_(seed), purpose_(purpose) {}
+
+  std::uint64_t at(std::uint64_t index) {
+    if (index / 2 != block_) {
+      block_ = index / 2;
+      words_ = random_block(seed_, ComponentId{}, static_cast<std::uint32_t>(purpose_), block_);
+    }
+    const std::size_t word = index % 2 * 2;
+    return words_[word] | std::uint64_t{words_[word + 1]} << 32;
+  }
+
+ private:
+  std::uint64_t seed_;
+  ContentPurpose purpose_;
+  std::uint64_t block_ = ~std::uint64_t{0};
+  std::array<std::uint32_t, 4> words_{};
+};
+
+/// Writes element after element: `element(index, place)` for those that `bytes` covers.
+template <class Element>
+void for_each_element(isa::Type type, std::uint64_t offset, std::span<std::byte> bytes,
+                      const Element& element) {
+  const std::uint64_t size = isa::bytes_of(type);
+  LOCKSTEP_CHECK(offset % size == 0 && bytes.size() % size == 0, "half an element of a buffer");
+  std::uint64_t index = offset / size;
+  for (std::size_t at = 0; at < bytes.size(); at += size) element(index++, bytes.data() + at);
+}
+
+/// Writes the low bytes of an integer.
+inline void put_integer(isa::Type type, std::uint64_t value, std::byte* place) {
+  std::memcpy(place, &value, isa::bytes_of(type));
+}
+
+/// The 64 bits of a whole number in [-2^63, 2^64).
+inline std::uint64_t integer_bits(double value) {
+  return value < 0 ? static_cast<std::uint64_t>(static_cast<std::int64_t>(value))
+                   : static_cast<std::uint64_t>(value);
+}
+
+/// Throws UserError at the initial content unless an integer buffer can hold `value`, with or
+/// without sign (-1 stands for all ones in an unsigned buffer).
+inline void check_fits(const Buffer& buffer, double value) {
+  if (isa::is_float(buffer.type)) return;
+  const int bits = static_cast<int>(8 * isa::bytes_of(buffer.type));
+  if (value >= -std::ldexp(1.0, bits - 1) && value < std::ldexp(1.0, bits)) return;
+  throw UserError(buffer.initial.where,
+                  "buffer " + buffer.name + " of " + element_type_name(buffer.type) +
+                      " cannot hold " + std::to_string(value),
+                  "choose a wider type or other numbers");
+}
+
+}  // namespace lockstep
