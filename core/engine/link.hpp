@@ -28,11 +28,42 @@ class Link {
 
  private:
   friend class Outbox;
+  friend class Trunk;
   LinkId id_;
   ComponentId destination_;
   Time latency_;
   Time last_departure_;
   std::uint32_t sequence_ = 0;
+};
+
+/// Links from one component to many, all with one latency, that share one count and one order of
+/// departures: a component with a thousand destinations keeps one object instead of a thousand.
+/// Link `first + i` goes to component `first_destination + i`.
+class Trunk {
+ public:
+  Trunk() = default;
+  Trunk(LinkId first, ComponentId first_destination, Time latency)
+      : first_(first),
+        first_destination_(first_destination),
+        link_(first, first_destination, latency) {}
+
+  /// The link to `destination`, good until the next call.
+  Link& to(ComponentId destination) {
+    link_.destination_ = destination;
+    link_.id_ = LinkId{first_.value() + (destination.value() - first_destination_.value())};
+    return link_;
+  }
+  Time latency() const { return link_.latency(); }
+
+  template <class Archive>
+  void serialize(Archive& archive) {
+    link_.serialize(archive);
+  }
+
+ private:
+  LinkId first_;
+  ComponentId first_destination_;
+  Link link_;
 };
 
 }  // namespace lockstep

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstdint>
 #include <cstring>
 #include <memory>
 #include <span>
@@ -11,8 +12,8 @@
 
 namespace lockstep {
 
-/// Messages for one destination component (or rank), back to back; reused window after window.
-class MessageBuffer {
+/// Bytes back to back, 8-byte aligned pieces; the memory is kept when cleared.
+class ByteBuffer {
  public:
   /// Room for `size` bytes (a multiple of 8) at the end.
   std::byte* append(std::size_t size) {
@@ -31,6 +32,31 @@ class MessageBuffer {
   std::unique_ptr<std::byte[]> data_;
   std::size_t size_ = 0;
   std::size_t capacity_ = 0;
+};
+
+/// Messages for one destination component; reused window after window.
+class alignas(64) MessageBuffer : public ByteBuffer {
+ public:
+  /// For the engine: the first message after clear() enters this buffer into `opened`, and `floor`
+  /// is kept at or below every arrival.
+  void watch(std::uint32_t place, std::vector<MessageBuffer*>* opened, Time* floor) {
+    place_ = place;
+    opened_ = opened;
+    floor_ = floor;
+  }
+  /// What the engine uses to find the destination.
+  std::uint32_t place() const { return place_; }
+  /// A message that arrives at `arrival` is about to be appended.
+  void announce(Time arrival) {
+    if (!opened_) return;
+    if (empty()) opened_->push_back(this);
+    if (arrival < *floor_) *floor_ = arrival;
+  }
+
+ private:
+  std::vector<MessageBuffer*>* opened_ = nullptr;
+  Time* floor_ = nullptr;
+  std::uint32_t place_ = 0;
 };
 
 /// Where the components of one worker put what they send in a window.
@@ -71,7 +97,9 @@ class Outbox {
     header.kind = kind;
     header.body_bytes = static_cast<std::uint16_t>(body_bytes);
     header.payload_bytes = static_cast<std::uint32_t>(payload_bytes);
-    std::byte* place = targets_[link.destination_.value()]->append(header.total_bytes());
+    MessageBuffer& buffer = *targets_[link.destination_.value()];
+    buffer.announce(header.arrival);
+    std::byte* place = buffer.append(header.total_bytes());
     std::memcpy(place, &header, sizeof header);
     return place + sizeof header;
   }

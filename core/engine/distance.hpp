@@ -1,0 +1,42 @@
+#pragma once
+
+#include <span>
+#include <string>
+#include <vector>
+
+#include "core/engine/assignment.hpp"
+#include "core/engine/graph.hpp"
+
+namespace lockstep {
+
+/// Least sums of latencies between kinds of components: how long what one component does needs to
+/// reach another.  Kept by kind because machines are regular: a few dozen entries instead of the
+/// square of the components, and never longer than the truth.
+class Distances {
+ public:
+  explicit Distances(std::size_t kinds) : kinds_(kinds), table_(kinds * kinds, Time::never()) {}
+
+  Time between(std::size_t from, std::size_t to) const { return table_[from * kinds_ + to]; }
+  std::size_t kinds() const { return kinds_; }
+
+  /// horizons[k] = min over j of (next[j] + between(j, k)), at most `horizons[k]` as it stands.
+  void cap_horizons(const std::vector<Time>& next, std::vector<Time>& horizons) const;
+
+  void shorten(std::size_t from, std::size_t to, Time length);
+
+ private:
+  std::size_t kinds_;
+  std::vector<Time> table_;
+};
+
+/// Shortest paths with at least one link, over the links between components of `rank` only;
+/// between(k, k) is the shortest cycle through kind k.
+Distances distances_inside(const Graph& graph, const Assignment& assignment, int rank);
+
+/// Shortest paths over all links with at least one that crosses from one rank to another.
+Distances distances_across(const Graph& graph, const Assignment& assignment);
+
+/// The shortest cycle, as text; see Engine::limiting_cycle.
+std::string limiting_cycle(const Graph& graph, std::span<const std::string> except);
+
+}  // namespace lockstep

@@ -1,0 +1,150 @@
+#include "core/engine/engine.hpp"
+
+#include <algorithm>
+#include <array>
+
+#include "core/engine/state.hpp"
+#include "core/error/error.hpp"
+#include "core/exec/tick_clock.hpp"
+
+namespace lockstep {
+namespace {
+
+void check(const Graph& graph, const Assignment& assignment, const Communicator& communicator,
+           const EngineOptions& options) {
+  LOCKSTEP_CHECK(options.threads >= 1 && options.threads < 4096, "a senseless number of threads");
+  LOCKSTEP_CHECK(options.epoch > Time::zero(), "an epoch must last");
+  LOCKSTEP_CHECK(options.epoch != Time::never() || options.stop_at != Time::never(),
+                 "a run needs epochs or a stop time to end at");
+  LOCKSTEP_CHECK(assignment.places.size() == graph.nodes().size(),
+                 "the assignment does not fit the graph");
+  for (const Place& place : assignment.places) {
+    LOCKSTEP_CHECK(place.rank >= 0 && place.rank < communicator.size() && place.thread >= 0 &&
+                       place.thread < options.threads,
+                   "a component is assigned to a rank or thread that does not exist");
+  }
+}
+
+Assignment checked(const Graph& graph, Assignment assignment, const Communicator& communicator,
+                   const EngineOptions& options) {
+  check(graph, assignment, communicator, options);
+  return assignment;
+}
+
+std::unique_ptr<Executor> make_executor(int threads) {
+  return threads == 1 ? make_serial_executor()
+                      : make_thread_executor(static_cast<std::uint32_t>(threads));
+}
+
+}  // namespace
+
+Engine::State::State(const Graph& the_graph, Assignment the_assignment,
+                     const ComponentFactory& factory, Communicator& the_communicator,
+                     EngineOptions the_options)
+    : graph(the_graph),
+      assignment(checked(the_graph, std::move(the_assignment), the_communicator, the_options)),
+      communicator(the_communicator),
+      options(the_options),
+      ticks_per_nanosecond(measure_ticks_per_nanosecond()),
+      meeting(graph, assignment, communicator),
+      inside(distances_inside(graph, assignment, communicator.rank())),
+      across(distances_across(graph, assignment)),
+      executor(make_executor(options.threads)) {
+  build_components(factory);
+}
+
+Agreement Engine::State::own_view() const {
+  Agreement own;
+  if (failure || window->failure()) own.failed_rank = communicator.rank();
+  return own;
+}
+
+bool Engine::State::serve_requests(RunControl& control, unsigned bits) {
+  bool go_on = true;
+  guard([&] { go_on = control.agreed(bits); });
+  // The answer is agreed too: one rank may have failed to write its checkpoint.
+  std::array<std::int64_t, 2> answers{failure ? communicator.rank() : Agreement::nobody,
+                                      go_on ? 1 : 0};
+  communicator.minimum(answers);
+  Agreement agreed;
+  agreed.failed_rank = static_cast<int>(answers[0]);
+  stop_if_failed(agreed);
+  return answers[1] != 0;
+}
+
+void Engine::State::sample(EpochObserver& observer) {
+  const std::uint64_t begin = ticks();
+  Communicator::Bytes contribution;
+  if (!window->failure()) guard([&] { contribution = observer.sample(boundary, components); });
+  const std::vector<Communicator::Bytes> all = communicator.gather(contribution);
+  if (communicator.rank() == 0 && !failure && !window->failure()) {
+    guard([&] { observer.collect(boundary, all); });
+  }
+  observer_ticks += ticks() - begin;
+}
+
+void Engine::State::report_progress(RunControl& control, const Agreement& agreed,
+                                    std::uint64_t begin) {
+  const std::uint64_t now = ticks();
+  if (communicator.rank() != 0 || now < next_progress) return;
+  next_progress =
+      now + static_cast<std::uint64_t>(options.progress_seconds * 1e9 * ticks_per_nanosecond);
+  ProgressReport report;
+  report.simulated = std::min(agreed.earliest(), boundary);
+  report.stop_at = options.stop_at;
+  report.windows = window->windows();
+  report.wall_seconds = static_cast<double>(now - begin) / ticks_per_nanosecond * 1e-9;
+  guard([&] { control.progress(report); });
+}
+
+RunSummary Engine::State::summary(bool finished, double wall_ticks) const {
+  RunSummary result;
+  result.end = boundary;
+  result.finished = finished;
+  result.windows = window->windows();
+  result.exchanges = meeting.exchanges();
+  result.wall_seconds = wall_ticks / ticks_per_nanosecond * 1e-9;
+  const ExecutorTimes times = executor->times();
+  const double copying = window->copying_ticks();
+  const double waiting = times.waiting + static_cast<double>(meeting.waiting_ticks());
+  // What is neither work nor waiting: opening and closing windows, meetings, copying messages.
+  const double overhead =
+      wall_ticks - times.working - waiting - static_cast<double>(observer_ticks) + copying;
+  result.synchronisation_share = std::max(0.0, overhead / wall_ticks);
+  result.imbalance_share = waiting / wall_ticks;
+  return result;
+}
+
+Engine::Engine(const Graph& graph, Assignment assignment, const ComponentFactory& factory,
+               Communicator& communicator, EngineOptions options)
+    : state_(
+          std::make_unique<State>(graph, std::move(assignment), factory, communicator, options)) {}
+
+Engine::~Engine() = default;
+
+RunSummary Engine::run(EpochObserver& observer, RunControl& control) {
+  const RunSummary result = state_->run(observer, control);
+  state_->profile = state_->window->profile(state_->ticks_per_nanosecond);
+  return result;
+}
+
+RunSummary Engine::run() {
+  EpochObserver observer;
+  RunControl control;
+  return run(observer, control);
+}
+
+std::span<const LocalComponent> Engine::components() const {
+  return state_->components;
+}
+Communicator& Engine::communicator() const {
+  return state_->communicator;
+}
+const Profile& Engine::profile() const {
+  return state_->profile;
+}
+std::string Engine::limiting_cycle(std::span<const std::string> except) const {
+  return lockstep::limiting_cycle(state_->graph, except);
+}
+
+}  // namespace lockstep

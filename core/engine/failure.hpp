@@ -1,0 +1,27 @@
+#pragma once
+
+#include <exception>
+#include <optional>
+#include <string>
+
+#include "core/id/id.hpp"
+#include "core/time/time.hpp"
+
+namespace lockstep {
+
+/// An exception that left a component, or the code around it (component none).
+struct Failure {
+  Time time;
+  ComponentId component;
+  std::exception_ptr exception;
+
+  /// Of several failures in a window one is reported: the same one whichever thread met it first.
+  static void keep_first(std::optional<Failure>& kept, const Failure& other) {
+    if (!kept || other.time < kept->time ||
+        (other.time == kept->time && other.component < kept->component)) {
+      kept = other;
+    }
+  }
+};
+
+}  // namespace lockstep

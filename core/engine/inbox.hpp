@@ -1,0 +1,83 @@
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "core/engine/outbox.hpp"
+#include "core/message/message.hpp"
+#include "core/time/time.hpp"
+
+namespace lockstep {
+
+/// A message with what orders it: (arrival, link, sequence).  Time alone is not enough: two SMs may
+/// send to a partition so that both messages arrive in one cycle, and which of them was copied
+/// first depends on threads and ranks.
+struct InboxEntry {
+  Time arrival;
+  std::uint64_t order;  ///< link, then sequence
+  const MessageHeader* message;
+
+  static InboxEntry of(const MessageHeader& message) {
+    return {message.arrival,
+            (static_cast<std::uint64_t>(message.link.value()) << 32) | message.sequence, &message};
+  }
+  friend bool operator<(const InboxEntry& a, const InboxEntry& b) {
+    return a.arrival != b.arrival ? a.arrival < b.arrival : a.order < b.order;
+  }
+};
+
+/// Messages of one component whose time has not come: copies, in no particular order.
+class PendingMessages {
+ public:
+  Time earliest() const { return earliest_; }
+  bool empty() const { return waiting_.empty(); }
+  void keep(const MessageHeader& message);
+  /// Appends those that arrive before `horizon`.  The messages stay in place until the next keep().
+  void take_before(Time horizon, std::vector<InboxEntry>& taken);
+  /// All of them, sorted.
+  std::vector<InboxEntry> sorted() const;
+
+ private:
+  struct Waiting {
+    Time arrival;
+    std::uint32_t offset;
+    std::uint32_t size;
+  };
+  const MessageHeader& at(const Waiting& waiting) const;
+  void compact();
+
+  Time earliest_ = Time::never();
+  std::vector<Waiting> waiting_;
+  ByteBuffer bytes_;
+  std::size_t live_ = 0;  ///< bytes still waiting
+};
+
+/// Makes the sorted inbox of one component after the other; scratch memory of a thread.
+class InboxBuilder {
+ public:
+  /// What arrives before `horizon`, from `pending` and from the buffers in `mail`; what arrives
+  /// later is added to `pending`.  Nothing in `mail` may arrive before `reached`, where the
+  /// component stands.  The result is good until the next call.
+  Inbox build(PendingMessages& pending, std::span<const MessageBuffer* const> mail, Time horizon,
+              Time reached);
+
+ private:
+  void sort();
+
+  std::vector<InboxEntry> entries_, scattered_;
+  std::vector<std::uint32_t> buckets_;
+  std::vector<const MessageHeader*> sorted_;
+};
+
+/// Calls `visit` for each message that stands in `bytes`.
+template <class Visitor>
+void for_each_message(std::span<const std::byte> bytes, Visitor visit) {
+  for (std::size_t at = 0; at < bytes.size();) {
+    const auto& message = *reinterpret_cast<const MessageHeader*>(bytes.data() + at);
+    visit(message);
+    at += message.total_bytes();
+  }
+}
+
+}  // namespace lockstep

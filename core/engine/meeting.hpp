@@ -1,0 +1,51 @@
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "core/engine/assignment.hpp"
+#include "core/engine/window.hpp"
+#include "core/exec/communicator.hpp"
+
+namespace lockstep {
+
+/// What ranks tell each other when they exchange messages, and what all of them then know.
+struct Agreement {
+  std::vector<Time> next;  ///< by kind: earliest activity anywhere, messages on their way included
+  int failed_rank = nobody;  ///< the lowest rank that failed
+  bool finished = false;     ///< all components of all ranks are
+  unsigned requests = 0;     ///< raised by any rank
+
+  static constexpr int nobody = 0x7fffffff;
+  Time earliest() const;
+};
+
+/// Exchanges between ranks: one message per neighbour, and one reduction where not all ranks are
+/// neighbours.
+class Meeting {
+ public:
+  Meeting(const Graph& graph, const Assignment& assignment, Communicator& communicator);
+
+  const std::vector<int>& neighbours() const { return neighbours_; }
+  /// Sends and receives messages; `own` (its `next` is ignored) becomes what all ranks agree on.
+  Agreement meet(Window& window, Agreement own);
+
+  std::uint64_t exchanges() const { return exchanges_; }
+  /// Ticks spent waiting for ranks that were slower.
+  std::uint64_t waiting_ticks() const { return waiting_ticks_; }
+
+ private:
+  std::vector<std::int64_t> encode(const Agreement& own) const;
+  Agreement decode(const std::vector<std::int64_t>& values);
+
+  Communicator& communicator_;
+  std::size_t kinds_;
+  std::vector<int> neighbours_;
+  bool all_are_neighbours_;
+  std::vector<Communicator::Bytes> outgoing_, incoming_;
+  std::int64_t last_wait_ = 0;  ///< ticks this rank waited in the exchange before
+  std::uint64_t exchanges_ = 0;
+  std::uint64_t waiting_ticks_ = 0;
+};
+
+}  // namespace lockstep

@@ -1,0 +1,25 @@
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "core/engine/component.hpp"
+#include "core/engine/inbox.hpp"
+
+namespace lockstep {
+
+/// The engine's control block of a component, touched by one thread in a window.
+struct alignas(128) Slot {
+  Component* component = nullptr;
+  Time next;  ///< its next_activity()
+  PendingMessages pending;
+  std::vector<const MessageBuffer*> mail;  ///< what was sent to it in the last window
+  ComponentId id;
+  std::uint32_t position = 0;  ///< in its share
+  std::uint32_t cost = 0;      ///< recent ticks per window
+  std::uint16_t share = 0;
+  std::uint16_t kind = 0;
+};
+static_assert(sizeof(Slot) == 128);
+
+}  // namespace lockstep

@@ -1,0 +1,65 @@
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "core/engine/distance.hpp"
+#include "core/engine/engine.hpp"
+#include "core/engine/failure.hpp"
+#include "core/engine/meeting.hpp"
+#include "core/engine/window.hpp"
+#include "core/exec/executor.hpp"
+
+namespace lockstep {
+
+struct Engine::State {
+  static constexpr double meet_at_least_every = 20e6;  ///< nanoseconds of wall time
+
+  State(const Graph& graph, Assignment assignment, const ComponentFactory& factory,
+        Communicator& communicator, EngineOptions options);
+
+  // window_loop.cpp
+  RunSummary run(EpochObserver& observer, RunControl& control);
+  void run_outer_window(const Agreement& agreed);
+  std::vector<Time> window_horizons(const std::vector<Time>& outer);
+  bool finish_boundary(EpochObserver& observer);
+  Time boundary_after(Time activity) const;
+
+  // failing.cpp
+  void build_components(const ComponentFactory& factory);
+  void guard(const std::function<void()>& action);
+  [[noreturn]] void fail(const Failure& failure) const;
+  void stop_if_failed(const Agreement& agreed);
+  [[noreturn]] void report_stall();
+
+  // engine.cpp
+  Agreement own_view() const;
+  bool serve_requests(RunControl& control, unsigned bits);
+  void sample(EpochObserver& observer);
+  void report_progress(RunControl& control, const Agreement& agreed, std::uint64_t begin);
+  RunSummary summary(bool finished, double wall_ticks) const;
+
+  const Graph& graph;
+  const Assignment assignment;
+  Communicator& communicator;
+  const EngineOptions options;
+  const double ticks_per_nanosecond;
+  std::vector<std::unique_ptr<Component>> owned;
+  std::vector<LocalComponent> components;
+  Meeting meeting;
+  const Distances inside;          ///< over links between components of this rank
+  const Distances across;          ///< over at least one link between ranks
+  std::optional<Failure> failure;  ///< outside of components
+  std::optional<Window> window;    ///< once the components exist
+  std::unique_ptr<Executor> executor;
+  Time boundary;  ///< where all components meet next; zero before the run
+  Profile profile;
+  std::uint64_t observer_ticks = 0;
+  std::uint64_t next_progress = 0;
+  std::uint32_t cuts = 0;  ///< drawn so far, for Pacing::random_cuts
+};
+
+}  // namespace lockstep

@@ -1,0 +1,386 @@
+#include "core/engine/window.hpp"
+
+#include <algorithm>
+#include <cstring>
+
+#include "core/error/error.hpp"
+#include "core/exec/tick_clock.hpp"
+#include "core/random/random.hpp"
+
+namespace lockstep {
+namespace {
+
+constexpr std::uint32_t not_here = ~std::uint32_t{0};
+constexpr std::uint32_t shuffle_purpose = 1;
+constexpr std::size_t most_window_costs = std::size_t{4} << 20;
+
+/// Before the messages of one component in what ranks send each other.
+struct BundleHeader {
+  std::uint32_t component;
+  std::uint32_t unused = 0;
+  std::uint64_t bytes;
+};
+
+template <class T>
+void append_bytes(std::vector<std::byte>& into, const T* data, std::size_t size) {
+  const auto* begin = reinterpret_cast<const std::byte*>(data);
+  into.insert(into.end(), begin, begin + size);
+}
+
+}  // namespace
+
+Window::Window(const Graph& graph, const Assignment& assignment, int rank,
+               std::vector<int> neighbours, std::span<const LocalComponent> components,
+               const EngineOptions& options)
+    : local_(graph.nodes().size(), not_here),
+      shares_(static_cast<std::size_t>(options.threads)),
+      next_(graph.kinds().size(), Time::never()),
+      reached_(graph.kinds().size()),
+      horizons_(graph.kinds().size()),
+      profiling_(options.profile),
+      shuffle_(options.shuffle),
+      seed_(options.test_seed) {
+  slots_.resize(components.size());
+  component_ticks_.resize(components.size());
+  for (std::size_t i = 0; i < components.size(); ++i) {
+    Slot& slot = slots_[i];
+    slot.component = components[i].component;
+    slot.id = components[i].id;
+    slot.kind = graph.nodes()[slot.id.value()].kind.value();
+    slot.share = static_cast<std::uint16_t>(assignment.places[slot.id.value()].thread);
+    local_[slot.id.value()] = static_cast<std::uint32_t>(i);
+    shares_[slot.share].slots.push_back(static_cast<std::uint32_t>(i));
+  }
+  prepare_workers(graph, assignment, rank, neighbours, options.threads);
+  for (Share& share : shares_) order_longest_first(share);
+  settle();
+}
+
+void Window::prepare_workers(const Graph& graph, const Assignment& assignment, int rank,
+                             const std::vector<int>& neighbours, int threads) {
+  const std::size_t kinds = graph.kinds().size();
+  const auto prepare_bag = [&](Mailbag& bag, std::vector<Time>& floor) {
+    bag.buffers.resize(slots_.size());
+    bag.opened.resize(shares_.size());
+    for (std::uint32_t i = 0; i < slots_.size(); ++i) {
+      bag.buffers[i].watch(i, &bag.opened[slots_[i].share], &floor[slots_[i].kind]);
+    }
+  };
+  arrivals_floor_.assign(kinds, Time::never());
+  for (Mailbag& bag : arrivals_) prepare_bag(bag, arrivals_floor_);
+
+  for (int thread = 0; thread < threads; ++thread) {
+    Worker& worker = *workers_.emplace_back(std::make_unique<Worker>());
+    worker.floor.assign(kinds, Time::never());
+    worker.remote_floor.assign(kinds, Time::never());
+    worker.opened_remote.resize(neighbours.size());
+    worker.remote.resize(neighbours.empty() ? 0 : graph.nodes().size());
+    for (std::size_t side = 0; side < 2; ++side) {
+      Mailbag& bag = worker.bags[side];
+      prepare_bag(bag, worker.floor);
+      std::vector<MessageBuffer*> targets(graph.nodes().size(), nullptr);
+      for (std::uint32_t id = 0; id < targets.size(); ++id) {
+        const int home = assignment.places[id].rank;
+        const auto neighbour = std::lower_bound(neighbours.begin(), neighbours.end(), home);
+        if (home == rank) {
+          targets[id] = &bag.buffers[local_[id]];
+        } else if (neighbour != neighbours.end() && *neighbour == home) {
+          targets[id] = &worker.remote[id];
+          worker.remote[id].watch(
+              id, &worker.opened_remote[static_cast<std::size_t>(neighbour - neighbours.begin())],
+              &worker.remote_floor[graph.nodes()[id].kind.value()]);
+        }
+      }
+      worker.outboxes[side].attach(std::move(targets));
+    }
+  }
+}
+
+void Window::run(Executor& executor, const std::vector<Time>& horizons) {
+  horizons_ = horizons;
+  everyone_ = false;
+  ++counted_windows_;
+  run_window(executor);
+}
+
+void Window::run_everyone(Executor& executor, Time horizon) {
+  horizons_.assign(horizons_.size(), horizon);
+  everyone_ = true;
+  run_window(executor);
+}
+
+void Window::run_window(Executor& executor) {
+  ++window_;
+  measured_windows_ += measured();
+  executor.run_window(*this);
+  reached_ = horizons_;
+  next_.assign(next_.size(), Time::never());
+  for (const std::unique_ptr<Worker>& worker : workers_) {
+    if (worker->bags[window_ % 2].window != window_) continue;  // took no part
+    for (std::size_t kind = 0; kind < next_.size(); ++kind) {
+      next_[kind] = std::min(next_[kind], worker->floor[kind]);
+    }
+  }
+}
+
+Worker& Window::enter(std::uint32_t thread) {
+  Worker& worker = *workers_[thread];
+  Mailbag& bag = worker.bags[window_ % 2];
+  if (bag.window != window_) {
+    bag.reuse(window_);
+    std::fill(worker.floor.begin(), worker.floor.end(), Time::never());
+  }
+  return worker;
+}
+
+std::uint32_t Window::open(std::uint32_t index, std::uint32_t thread) {
+  Share& share = shares_[index];
+  Worker& worker = enter(thread);
+  if (shares_.size() > 1 && window_ % ordering_interval == sample_interval + 1) {
+    order_longest_first(share);
+  }
+  hand_out_mail(share, index);
+  select(share, worker);
+  if (shuffle_) shuffle(share, index);
+  return static_cast<std::uint32_t>(share.to_run.size());
+}
+
+void Window::hand_out_mail(Share& share, std::uint32_t index) {
+  const std::uint64_t last = window_ - 1;
+  const auto hand_out = [&](const Mailbag& bag) {
+    if (bag.window != last) return;
+    for (const MessageBuffer* buffer : bag.opened[index]) {
+      Slot& slot = slots_[buffer->place()];
+      slot.mail.push_back(buffer);
+      share.due[slot.position] = Time::zero();
+    }
+  };
+  for (const std::unique_ptr<Worker>& worker : workers_) hand_out(worker->bags[last % 2]);
+  hand_out(arrivals_[last % 2]);
+}
+
+void Window::select(Share& share, Worker& worker) {
+  share.to_run.resize(share.slots.size());
+  std::uint32_t* to_run = share.to_run.data();
+  std::uint32_t count = 0;
+  for (const Segment& segment : share.segments) {
+    const Time horizon = everyone_ ? Time::never() : horizons_[segment.kind];
+    Time quiet = Time::never();
+    const Time* due = share.due.data();
+    for (std::uint32_t position = segment.begin; position < segment.end; ++position) {
+      const bool called = everyone_ || due[position] < horizon;
+      to_run[count] = position;
+      count += called;
+      quiet = std::min(quiet, called ? Time::never() : due[position]);
+    }
+    worker.floor[segment.kind] = std::min(worker.floor[segment.kind], quiet);
+  }
+  share.to_run.resize(count);
+}
+
+/// Kinds and components that were expensive lately come first, so that the tail of a window is
+/// made of small pieces.
+void Window::order_longest_first(Share& share) {
+  std::vector<std::uint64_t> kind_cost(next_.size(), 0);
+  for (const std::uint32_t slot : share.slots) {
+    std::uint64_t& cost = kind_cost[slots_[slot].kind];
+    cost = std::max<std::uint64_t>(cost, slots_[slot].cost);
+  }
+  std::sort(share.slots.begin(), share.slots.end(), [&](std::uint32_t a, std::uint32_t b) {
+    const Slot& left = slots_[a];
+    const Slot& right = slots_[b];
+    const std::uint64_t left_kind = kind_cost[left.kind];
+    const std::uint64_t right_kind = kind_cost[right.kind];
+    if (left_kind != right_kind) return left_kind > right_kind;
+    if (left.kind != right.kind) return left.kind < right.kind;
+    // Only clear differences: neighbours in memory stay neighbours.
+    const std::uint32_t left_class = left.cost / (left_kind / 8 + 1);
+    const std::uint32_t right_class = right.cost / (right_kind / 8 + 1);
+    return left_class != right_class ? left_class > right_class : a < b;
+  });
+  share.segments.clear();
+  share.due.resize(share.slots.size());
+  for (std::uint32_t position = 0; position < share.slots.size(); ++position) {
+    Slot& slot = slots_[share.slots[position]];
+    slot.position = position;
+    share.due[position] = std::min(slot.next, slot.pending.earliest());
+    if (share.segments.empty() || share.segments.back().kind != slot.kind) {
+      share.segments.push_back({position, position, slot.kind});
+    }
+    ++share.segments.back().end;
+  }
+}
+
+void Window::shuffle(Share& share, std::uint32_t index) {
+  Random random(seed_ + window_, ComponentId{index}, shuffle_purpose);
+  for (std::size_t left = share.to_run.size(); left > 1; --left) {
+    std::swap(share.to_run[left - 1], share.to_run[random.below(left)]);
+  }
+}
+
+void Window::run(std::uint32_t index, std::uint32_t first, std::uint32_t last,
+                 std::uint32_t thread) {
+  Share& share = shares_[index];
+  Worker& worker = enter(thread);
+  for (std::uint32_t i = first; i < last; ++i) {
+    if (i + 2 < last) {
+      __builtin_prefetch(&slots_[share.slots[share.to_run[i + 2]]]);
+      __builtin_prefetch(slots_[share.slots[share.to_run[i + 1]]].component);
+    }
+    const std::uint32_t position = share.to_run[i];
+    Slot& slot = slots_[share.slots[position]];
+    run_component(slot, worker);
+    share.due[position] = std::min(slot.next, slot.pending.earliest());
+    Time& floor = worker.floor[slot.kind];
+    floor = std::min(floor, share.due[position]);
+  }
+}
+
+void Window::run_component(Slot& slot, Worker& worker) {
+  if (!measured()) {
+    advance(slot, worker);
+    return;
+  }
+  const std::uint64_t begin = ticks();
+  advance(slot, worker);
+  const std::uint64_t spent = ticks() - begin;
+  const std::uint64_t smoothed = (slot.cost * std::uint64_t{3} + spent) / 4;
+  slot.cost = static_cast<std::uint32_t>(std::min<std::uint64_t>(smoothed, ~std::uint32_t{0}));
+  if (!profiling_) return;
+  component_ticks_[local_[slot.id.value()]] += spent;
+  if (worker.costs.size() < most_window_costs) {
+    worker.costs.push_back(
+        {static_cast<std::uint32_t>(window_), slot.id.value(), static_cast<std::uint32_t>(spent)});
+  }
+}
+
+void Window::advance(Slot& slot, Worker& worker) {
+  const Time horizon = horizons_[slot.kind];
+  Time began = std::min(slot.next, slot.pending.earliest());
+  try {
+    const std::uint64_t copying = measured() ? ticks() : 0;
+    const Inbox inbox = worker.inbox.build(slot.pending, slot.mail, horizon, reached_[slot.kind]);
+    slot.mail.clear();
+    if (measured()) worker.copying_ticks += ticks() - copying;
+    if (!inbox.empty()) began = std::min(began, inbox.front()->arrival);
+    if (inbox.empty() && slot.next >= horizon && !everyone_) return;
+    slot.component->advance(horizon, inbox, worker.outboxes[window_ % 2]);
+    slot.next = slot.component->next_activity();
+    LOCKSTEP_CHECK(slot.next >= horizon, "a component did not advance to its horizon");
+  } catch (...) {
+    Failure::keep_first(worker.failure,
+                        {std::min(began, horizon), slot.id, std::current_exception()});
+    slot.mail.clear();
+    slot.next = Time::never();
+  }
+}
+
+std::optional<Failure> Window::failure() const {
+  std::optional<Failure> first;
+  for (const std::unique_ptr<Worker>& worker : workers_) {
+    if (worker->failure) Failure::keep_first(first, *worker->failure);
+  }
+  return first;
+}
+
+void Window::collect_remote(std::span<std::vector<std::byte>> into, std::vector<Time>& sent) {
+  for (const std::unique_ptr<Worker>& worker : workers_) {
+    for (std::size_t neighbour = 0; neighbour < into.size(); ++neighbour) {
+      for (MessageBuffer* buffer : worker->opened_remote[neighbour]) {
+        const BundleHeader header{buffer->place(), 0, buffer->bytes().size()};
+        append_bytes(into[neighbour], &header, sizeof header);
+        append_bytes(into[neighbour], buffer->bytes().data(), buffer->bytes().size());
+        buffer->clear();
+      }
+      worker->opened_remote[neighbour].clear();
+    }
+    for (std::size_t kind = 0; kind < sent.size(); ++kind) {
+      sent[kind] = std::min(sent[kind], worker->remote_floor[kind]);
+      worker->remote_floor[kind] = Time::never();
+    }
+  }
+}
+
+void Window::deliver(std::span<const std::byte> bytes) {
+  Mailbag& bag = arrivals_[window_ % 2];
+  if (bag.window != window_) bag.reuse(window_);
+  while (!bytes.empty()) {
+    BundleHeader header;
+    std::memcpy(&header, bytes.data(), sizeof header);
+    const auto messages = bytes.subspan(sizeof header, header.bytes);
+    MessageBuffer& buffer = bag.buffers[local_[header.component]];
+    std::byte* place = nullptr;
+    // Through announce(), so that the earliest arrival is known.
+    for (std::size_t at = 0; at < messages.size();) {
+      MessageHeader message;
+      std::memcpy(&message, messages.data() + at, sizeof message);
+      buffer.announce(message.arrival);
+      if (at == 0) place = buffer.append(messages.size());
+      at += message.total_bytes();
+    }
+    std::memcpy(place, messages.data(), messages.size());
+    bytes = bytes.subspan(sizeof header + header.bytes);
+  }
+  for (std::size_t kind = 0; kind < next_.size(); ++kind) {
+    next_[kind] = std::min(next_[kind], arrivals_floor_[kind]);
+    arrivals_floor_[kind] = Time::never();
+  }
+}
+
+void Window::settle() {
+  const auto keep_mail = [&](Mailbag& bag) {
+    if (bag.window == window_) {
+      for (const std::vector<MessageBuffer*>& opened : bag.opened) {
+        for (const MessageBuffer* buffer : opened) {
+          for_each_message(buffer->bytes(), [&](const MessageHeader& message) {
+            slots_[buffer->place()].pending.keep(message);
+          });
+        }
+      }
+    }
+    bag.reuse(window_);
+  };
+  for (const std::unique_ptr<Worker>& worker : workers_) keep_mail(worker->bags[window_ % 2]);
+  keep_mail(arrivals_[window_ % 2]);
+
+  next_.assign(next_.size(), Time::never());
+  for (Slot& slot : slots_) {
+    slot.next = slot.component->next_activity();
+    const Time due = std::min(slot.next, slot.pending.earliest());
+    shares_[slot.share].due[slot.position] = due;
+    next_[slot.kind] = std::min(next_[slot.kind], due);
+  }
+}
+
+double Window::copying_ticks() const {
+  if (measured_windows_ == 0) return 0;
+  double total = 0;
+  for (const std::unique_ptr<Worker>& worker : workers_) {
+    total += static_cast<double>(worker->copying_ticks);
+  }
+  return total * static_cast<double>(window_) / static_cast<double>(measured_windows_) /
+         static_cast<double>(workers_.size());
+}
+
+Profile Window::profile(double ticks_per_nanosecond) const {
+  Profile result;
+  result.component_nanoseconds.resize(local_.size());
+  for (std::size_t i = 0; i < slots_.size(); ++i) {
+    result.component_nanoseconds[slots_[i].id.value()] =
+        static_cast<std::uint64_t>(static_cast<double>(component_ticks_[i]) / ticks_per_nanosecond);
+  }
+  for (const std::unique_ptr<Worker>& worker : workers_) {
+    for (WindowCost cost : worker->costs) {
+      cost.nanoseconds =
+          static_cast<std::uint32_t>(static_cast<double>(cost.nanoseconds) / ticks_per_nanosecond);
+      result.windows.push_back(cost);
+    }
+  }
+  std::sort(result.windows.begin(), result.windows.end(),
+            [](const WindowCost& a, const WindowCost& b) {
+              return a.window != b.window ? a.window < b.window : a.component < b.component;
+            });
+  return result;
+}
+
+}  // namespace lockstep

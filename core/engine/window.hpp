@@ -1,0 +1,101 @@
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <span>
+#include <vector>
+
+#include "core/engine/engine.hpp"
+#include "core/engine/slot.hpp"
+#include "core/engine/worker.hpp"
+#include "core/exec/executor.hpp"
+
+namespace lockstep {
+
+/// The components of this rank and what they need to run one window after the other.
+class Window final : public WindowTasks {
+ public:
+  Window(const Graph& graph, const Assignment& assignment, int rank, std::vector<int> neighbours,
+         std::span<const LocalComponent> components, const EngineOptions& options);
+
+  /// Every component simulates up to the horizon of its kind.
+  void run(Executor& executor, const std::vector<Time>& horizons);
+  /// As run, and also calls those that have nothing to do.
+  void run_everyone(Executor& executor, Time horizon);
+
+  /// By kind: earliest activity on this rank, messages on their way to it included.
+  const std::vector<Time>& next() const { return next_; }
+  /// By kind: up to where the components stand.
+  const std::vector<Time>& reached() const { return reached_; }
+  std::uint64_t windows() const { return counted_windows_; }
+
+  /// The failure to report, if any component failed.
+  std::optional<Failure> failure() const;
+
+  /// Messages to other ranks since the last call: `into[i]` for neighbour i; lowers `sent` (by
+  /// kind) to their arrivals.
+  void collect_remote(std::span<std::vector<std::byte>> into, std::vector<Time>& sent);
+  /// Messages from another rank, as collect_remote wrote them there.
+  void deliver(std::span<const std::byte> bytes);
+
+  /// Moves all mail into the slots, so that they hold every message; reads next_activity again.
+  void settle();
+  std::span<Slot> slots() { return slots_; }
+  std::span<const Slot> slots() const { return slots_; }
+  void set_reached(std::vector<Time> reached) { reached_ = std::move(reached); }
+
+  /// Ticks that copying and sorting messages took, per thread (estimated from a sample).
+  double copying_ticks() const;
+  Profile profile(double ticks_per_nanosecond) const;
+
+  std::uint32_t open(std::uint32_t share, std::uint32_t thread) override;
+  void run(std::uint32_t share, std::uint32_t first, std::uint32_t last,
+           std::uint32_t thread) override;
+
+ private:
+  /// A stretch of a share with components of one kind.
+  struct Segment {
+    std::uint32_t begin, end;
+    std::uint16_t kind;
+  };
+  struct alignas(128) Share {
+    std::vector<std::uint32_t> slots;  ///< by position
+    std::vector<Time> due;             ///< by position: when it must be called; zero with mail
+    std::vector<Segment> segments;
+    std::vector<std::uint32_t> to_run;  ///< positions
+  };
+
+  void prepare_workers(const Graph& graph, const Assignment& assignment, int rank,
+                       const std::vector<int>& neighbours, int threads);
+  void run_window(Executor& executor);
+  Worker& enter(std::uint32_t thread);
+  void hand_out_mail(Share& share, std::uint32_t index);
+  void select(Share& share, Worker& worker);
+  void order_longest_first(Share& share);
+  void shuffle(Share& share, std::uint32_t index);
+  void run_component(Slot& slot, Worker& worker);
+  void advance(Slot& slot, Worker& worker);
+  bool measured() const { return profiling_ || window_ % sample_interval == 0; }
+
+  static constexpr std::uint64_t sample_interval = 16;
+  static constexpr std::uint64_t ordering_interval = 1024;
+
+  std::vector<Slot> slots_;           ///< by local component
+  std::vector<std::uint32_t> local_;  ///< by component: its slot
+  std::vector<Share> shares_;
+  std::vector<std::unique_ptr<Worker>> workers_;
+  std::array<Mailbag, 2> arrivals_;  ///< from other ranks
+  std::vector<Time> arrivals_floor_;
+  std::vector<Time> next_, reached_, horizons_;
+  std::vector<std::uint64_t> component_ticks_;
+  std::uint64_t window_ = 0;
+  std::uint64_t counted_windows_ = 0;
+  std::uint64_t measured_windows_ = 0;
+  const bool profiling_;
+  const bool shuffle_;
+  const std::uint64_t seed_;
+  bool everyone_ = false;
+};
+
+}  // namespace lockstep

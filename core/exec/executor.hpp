@@ -1,0 +1,44 @@
+#pragma once
+
+#include <cstdint>
+#include <memory>
+
+namespace lockstep {
+
+/// What an executor runs in a window: one share of tasks per owner thread.  Whichever thread runs a
+/// task, the outcome is the same.  No function throws.
+class WindowTasks {
+ public:
+  virtual ~WindowTasks() = default;
+  /// Finds out what is to be done for `share`; returns how many tasks.  Once per share and window.
+  virtual std::uint32_t open(std::uint32_t share, std::uint32_t thread) = 0;
+  /// Runs tasks [first, last) of an open share.
+  virtual void run(std::uint32_t share, std::uint32_t first, std::uint32_t last,
+                   std::uint32_t thread) = 0;
+};
+
+/// Where the time of the windows went, in ticks and averaged over the threads.
+struct ExecutorTimes {
+  double working = 0;
+  double synchronising = 0;  ///< from the opening of a window or the last arrival to the exit
+  double waiting = 0;        ///< for slower threads
+};
+
+/// Carries out windows.  Thread 0 is the one that calls.
+class Executor {
+ public:
+  virtual ~Executor() = default;
+  virtual std::uint32_t threads() const = 0;
+  /// Returns when all tasks of all shares (one per thread) have been run.
+  virtual void run_window(WindowTasks& tasks) = 0;
+  /// Around many windows: other threads are at hand in between.
+  virtual void begin() {}
+  virtual void end() {}
+  virtual ExecutorTimes times() const = 0;
+};
+
+std::unique_ptr<Executor> make_serial_executor();
+/// oneTBB's threads; `threads` > 1.
+std::unique_ptr<Executor> make_thread_executor(std::uint32_t threads);
+
+}  // namespace lockstep

@@ -1,0 +1,159 @@
+#include "core/exec/mpi_communicator.hpp"
+
+#include <mpi.h>
+
+#include <algorithm>
+#include <array>
+#include <cstdlib>
+#include <cstring>
+#include <string>
+
+#include "core/error/error.hpp"
+
+namespace lockstep {
+namespace {
+
+constexpr int first_tag = 1;
+constexpr int rest_tag = 2;
+
+/// The first message of a pair has a fixed place: the length of the whole, then as much of it as
+/// fits below the size up to which Open MPI sends without a handshake.  The rest follows if needed.
+constexpr std::size_t eager_bytes = 3968;
+constexpr std::size_t eager_payload = eager_bytes - sizeof(std::uint64_t);
+
+class MpiCommunicator final : public Communicator {
+ public:
+  MpiCommunicator() {
+    MPI_Comm_rank(MPI_COMM_WORLD, &rank_);
+    MPI_Comm_size(MPI_COMM_WORLD, &size_);
+  }
+
+  int rank() const override { return rank_; }
+  int size() const override { return size_; }
+
+  void exchange(std::span<const int> neighbours, std::span<const Bytes> outgoing,
+                std::span<Bytes> incoming) override {
+    const std::size_t count = neighbours.size();
+    staging_.resize(2 * count);
+    requests_.clear();
+    for (std::size_t i = 0; i < count; ++i) {
+      receive(staging_[i].data(), eager_bytes, neighbours[i], first_tag);
+    }
+    for (std::size_t i = 0; i < count; ++i) {
+      const Bytes& bytes = outgoing[i];
+      std::byte* place = staging_[count + i].data();
+      const std::uint64_t total = bytes.size();
+      const std::size_t now = std::min(bytes.size(), eager_payload);
+      std::memcpy(place, &total, sizeof total);
+      if (now > 0) std::memcpy(place + sizeof total, bytes.data(), now);
+      send(place, sizeof total + now, neighbours[i], first_tag);
+      if (now < bytes.size()) {
+        send(bytes.data() + now, bytes.size() - now, neighbours[i], rest_tag);
+      }
+    }
+    // Only the first messages are needed to know what else comes.
+    MPI_Waitall(static_cast<int>(count), requests_.data(), MPI_STATUSES_IGNORE);
+    for (std::size_t i = 0; i < count; ++i) {
+      std::uint64_t total = 0;
+      std::memcpy(&total, staging_[i].data(), sizeof total);
+      const std::size_t now = std::min<std::size_t>(total, eager_payload);
+      incoming[i].resize(total);
+      if (now > 0) std::memcpy(incoming[i].data(), staging_[i].data() + sizeof total, now);
+      if (now < total) {
+        receive(incoming[i].data() + now, total - now, neighbours[i], rest_tag);
+      }
+    }
+    MPI_Waitall(static_cast<int>(requests_.size()), requests_.data(), MPI_STATUSES_IGNORE);
+  }
+
+  void minimum(std::span<std::int64_t> values) override {
+    MPI_Allreduce(MPI_IN_PLACE, values.data(), static_cast<int>(values.size()), MPI_INT64_T,
+                  MPI_MIN, MPI_COMM_WORLD);
+  }
+
+  std::vector<Bytes> gather(const Bytes& contribution) override {
+    // Sizes first; then the bytes in pieces that MPI's int counts can name.
+    std::uint64_t size = contribution.size();
+    std::vector<std::uint64_t> sizes(static_cast<std::size_t>(size_));
+    MPI_Gather(&size, 1, MPI_UINT64_T, sizes.data(), 1, MPI_UINT64_T, 0, MPI_COMM_WORLD);
+    if (rank_ != 0) {
+      for_each_piece(size, [&](std::size_t at, int bytes) {
+        MPI_Send(contribution.data() + at, bytes, MPI_BYTE, 0, rest_tag, MPI_COMM_WORLD);
+      });
+      return {};
+    }
+    std::vector<Bytes> all(sizes.size());
+    all[0] = contribution;
+    for (std::size_t from = 1; from < all.size(); ++from) {
+      all[from].resize(sizes[from]);
+      for_each_piece(sizes[from], [&](std::size_t at, int bytes) {
+        MPI_Recv(all[from].data() + at, bytes, MPI_BYTE, static_cast<int>(from), rest_tag,
+                 MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+      });
+    }
+    return all;
+  }
+
+ private:
+  template <class Action>
+  static void for_each_piece(std::size_t size, Action action) {
+    constexpr std::size_t piece = std::size_t{1} << 30;
+    for (std::size_t at = 0; at < size; at += piece) {
+      action(at, static_cast<int>(std::min(piece, size - at)));
+    }
+  }
+
+  void receive(std::byte* place, std::size_t size, int from, int tag) {
+    for_each_piece(size, [&](std::size_t at, int bytes) {
+      MPI_Irecv(place + at, bytes, MPI_BYTE, from, tag, MPI_COMM_WORLD, &requests_.emplace_back());
+    });
+  }
+
+  void send(const std::byte* place, std::size_t size, int to, int tag) {
+    for_each_piece(size, [&](std::size_t at, int bytes) {
+      MPI_Isend(place + at, bytes, MPI_BYTE, to, tag, MPI_COMM_WORLD, &requests_.emplace_back());
+    });
+  }
+
+  int rank_ = 0;
+  int size_ = 1;
+  std::vector<std::array<std::byte, eager_bytes>> staging_;
+  std::vector<MPI_Request> requests_;
+};
+
+bool started_as_a_rank() {
+  return std::getenv("OMPI_COMM_WORLD_SIZE") != nullptr || std::getenv("PMIX_RANK") != nullptr ||
+         std::getenv("PMI_RANK") != nullptr;
+}
+
+}  // namespace
+
+MpiSession::MpiSession(int& argc, char**& argv) {
+  if (!started_as_a_rank()) {
+    communicator_ = std::make_unique<SelfCommunicator>();
+    return;
+  }
+  // Between ranks of a node copying through shared memory beats the kernel's help at our sizes.
+  setenv("OMPI_MCA_btl_vader_single_copy_mechanism", "none", 0);
+  int provided = MPI_THREAD_SINGLE;
+  MPI_Init_thread(&argc, &argv, MPI_THREAD_FUNNELED, &provided);
+  if (provided < MPI_THREAD_FUNNELED) {
+    throw UserError("MPI", "the library does not support MPI_THREAD_FUNNELED");
+  }
+  communicator_ = std::make_unique<MpiCommunicator>();
+}
+
+MpiSession::~MpiSession() {
+  int initialised = 0;
+  MPI_Initialized(&initialised);
+  if (initialised) MPI_Finalize();
+}
+
+void MpiSession::abort(int status) {
+  int initialised = 0;
+  MPI_Initialized(&initialised);
+  if (initialised) MPI_Abort(MPI_COMM_WORLD, status);
+  std::exit(status);
+}
+
+}  // namespace lockstep

@@ -1,0 +1,289 @@
+/// Windows on oneTBB's threads.
+///
+/// Every thread owns a share of the tasks and keeps it from window to window, so that its cache
+/// keeps their state.  A window is a round: the calling thread opens it by raising a number, every
+/// thread opens its own share, takes tasks from it in chunks that get smaller, and then helps at
+/// the tail of others.  Nobody waits for a thread that has not come (the machine may be busy, or
+/// have fewer cores than threads): a share that is not open yet is opened by whoever finds it.
+///
+/// Helpers are long-lived oneTBB tasks that spin, then yield, then sleep between rounds, because a
+/// parallel loop costs microseconds and windows may be that short.
+///
+/// A window whose work, judged by the last ones, is not worth sharing runs on the calling thread
+/// alone.  None of this can be seen in the results: tasks of a window are independent.
+#include <immintrin.h>
+#include <oneapi/tbb/global_control.h>
+#include <oneapi/tbb/task_arena.h>
+#include <oneapi/tbb/task_group.h>
+
+#include <algorithm>
+#include <atomic>
+#include <thread>
+#include <vector>
+
+#include "core/exec/executor.hpp"
+#include "core/exec/tick_clock.hpp"
+
+namespace lockstep {
+namespace {
+
+constexpr std::uint32_t quit_bit = 1u << 31;
+
+/// Which part of a share is still to be taken, in one word: round, tasks, first task not taken.
+struct Remainder {
+  static constexpr std::uint64_t field = (1u << 20) - 1;
+  static std::uint64_t pack(std::uint32_t round, std::uint32_t tasks, std::uint32_t taken) {
+    return (static_cast<std::uint64_t>(round) << 40) | (static_cast<std::uint64_t>(tasks) << 20) |
+           taken;
+  }
+  explicit Remainder(std::uint64_t word)
+      : round(static_cast<std::uint32_t>(word >> 40)),
+        tasks(static_cast<std::uint32_t>((word >> 20) & field)),
+        taken(static_cast<std::uint32_t>(word & field)) {}
+  static std::uint32_t tag(std::uint32_t round) { return round & 0xffffff; }
+  std::uint32_t round, tasks, taken;
+};
+
+struct alignas(128) Share {
+  std::atomic<std::uint64_t> remainder{0};
+  std::atomic<std::uint32_t> opened{0};  ///< the last round in which someone began to open it
+  std::atomic<std::uint32_t> completed{0};
+  std::atomic<std::uint32_t> opener{0};
+  std::uint32_t tasks = 0;  ///< published by `remainder`
+};
+
+/// What a thread did in a round; published by Share::completed.
+struct alignas(128) Record {
+  std::uint32_t round = 0;
+  std::uint64_t working = 0;
+  std::uint64_t last_arrival = 0;
+};
+
+class ThreadExecutor final : public Executor {
+ public:
+  explicit ThreadExecutor(std::uint32_t threads)
+      : threads_(threads),
+        limit_(oneapi::tbb::global_control::max_allowed_parallelism, threads),
+        arena_(static_cast<int>(threads), 1),
+        shares_(threads),
+        records_(threads),
+        ticks_per_microsecond_(measure_ticks_per_nanosecond() * 1000),
+        crowded_(threads > std::thread::hardware_concurrency()) {}
+  ~ThreadExecutor() noexcept override { end(); }
+
+  std::uint32_t threads() const override { return threads_; }
+  ExecutorTimes times() const override { return times_; }
+
+  void begin() override {
+    if (running_) return;
+    running_ = true;
+    signal_.store(round_, std::memory_order_release);
+    for (std::uint32_t thread = 1; thread < threads_; ++thread) {
+      arena_.enqueue(group_.defer([this, thread, seen = round_] { help(thread, seen); }));
+    }
+  }
+
+  void end() override {
+    if (!running_) return;
+    running_ = false;
+    signal_.store(round_ | quit_bit);
+    signal_.notify_all();
+    arena_.execute([this] { group_.wait(); });
+  }
+
+  void run_window(WindowTasks& tasks) override {
+    if (running_ && worth_sharing_) {
+      run_together(tasks);
+    } else {
+      run_alone(tasks);
+    }
+  }
+
+ private:
+  void run_alone(WindowTasks& tasks) {
+    const std::uint64_t begin = ticks();
+    std::uint32_t count = 0;
+    for (std::uint32_t share = 0; share < threads_; ++share) {
+      const std::uint32_t opened = tasks.open(share, 0);
+      tasks.run(share, 0, opened, 0);
+      count += opened;
+    }
+    const double elapsed = static_cast<double>(ticks() - begin);
+    times_.working += elapsed / threads_;
+    times_.waiting += elapsed * (threads_ - 1) / threads_;
+    remember(elapsed, count);
+  }
+
+  void run_together(WindowTasks& tasks) {
+    const std::uint64_t begin = ticks();
+    tasks_ = &tasks;
+    round_ = (round_ + 1) & ~quit_bit;
+    signal_.store(round_);
+    if (sleepers_.load() > 0) signal_.notify_all();
+    take_part(0, round_);
+    for (std::uint32_t idle = 0; !complete(); ++idle) {
+      take_part(0, round_);
+      relax(idle);
+    }
+    account(begin, ticks());
+  }
+
+  void help(std::uint32_t thread, std::uint32_t seen) {
+    for (;;) {
+      const std::uint32_t signal = await_signal(seen);
+      if (signal & quit_bit) return;
+      seen = signal;
+      for (std::uint32_t idle = 0; !take_part(thread, seen) && signal_.load() == seen; ++idle) {
+        relax(idle);
+      }
+    }
+  }
+
+  std::uint32_t await_signal(std::uint32_t seen) {
+    const std::uint32_t spins = crowded_ ? 0 : 4000;
+    for (std::uint32_t i = 0; i < spins + 50; ++i) {
+      const std::uint32_t signal = signal_.load(std::memory_order_acquire);
+      if (signal != seen) return signal;
+      if (i < spins) {
+        _mm_pause();
+      } else {
+        std::this_thread::yield();
+      }
+    }
+    sleepers_.fetch_add(1);
+    signal_.wait(seen);
+    sleepers_.fetch_sub(1);
+    return signal_.load();
+  }
+
+  void relax(std::uint32_t idle) const {
+    if (idle < (crowded_ ? 50u : 2000u)) {
+      _mm_pause();
+    } else {
+      std::this_thread::yield();
+    }
+  }
+
+  /// Does what there is to do; true when no task is left to be taken.
+  bool take_part(std::uint32_t thread, std::uint32_t round) {
+    bool exhausted = true;
+    for (std::uint32_t step = 0; step < threads_; ++step) {
+      const std::uint32_t index = (thread + step) % threads_;
+      Share& share = shares_[index];
+      std::uint32_t previous = (round - 1) & ~quit_bit;
+      if (share.opened.load(std::memory_order_relaxed) == previous &&
+          share.opened.compare_exchange_strong(previous, round, std::memory_order_acq_rel)) {
+        share.tasks = tasks_->open(index, thread);
+        share.opener.store(thread, std::memory_order_relaxed);
+        share.completed.store(0, std::memory_order_relaxed);
+        share.remainder.store(Remainder::pack(Remainder::tag(round), share.tasks, 0),
+                              std::memory_order_release);
+      }
+      while (take_chunk(index, thread, round)) {
+      }
+      const Remainder left(share.remainder.load(std::memory_order_relaxed));
+      exhausted &= left.round == Remainder::tag(round) && left.taken == left.tasks;
+    }
+    return exhausted;
+  }
+
+  bool take_chunk(std::uint32_t index, std::uint32_t thread, std::uint32_t round) {
+    Share& share = shares_[index];
+    std::uint64_t word = share.remainder.load(std::memory_order_acquire);
+    for (;;) {
+      const Remainder left(word);
+      if (left.round != Remainder::tag(round) || left.taken == left.tasks) return false;
+      const std::uint32_t remaining = left.tasks - left.taken;
+      const double cost = remaining * task_ticks_.load(std::memory_order_relaxed);
+      const bool own = thread == index || thread == share.opener.load(std::memory_order_relaxed);
+      // Moving little work to another cache costs more than it gains.
+      if (!own && cost < ticks_per_microsecond_) return false;
+      const std::uint32_t chunk = own && cost < ticks_per_microsecond_
+                                      ? remaining
+                                      : std::max(1u, remaining / (2 * threads_));
+      if (share.remainder.compare_exchange_weak(
+              word, Remainder::pack(left.round, left.tasks, left.taken + chunk),
+              std::memory_order_acq_rel, std::memory_order_acquire)) {
+        run_chunk(share, index, left.taken, chunk, thread, round);
+        return true;
+      }
+    }
+  }
+
+  void run_chunk(Share& share, std::uint32_t index, std::uint32_t first, std::uint32_t count,
+                 std::uint32_t thread, std::uint32_t round) {
+    Record& record = records_[thread];
+    if (record.round != round) record = {round, 0, 0};
+    const std::uint64_t begin = ticks();
+    tasks_->run(index, first, first + count, thread);
+    record.last_arrival = ticks();
+    record.working += record.last_arrival - begin;
+    share.completed.fetch_add(count, std::memory_order_release);
+  }
+
+  bool complete() const {
+    for (const Share& share : shares_) {
+      const Remainder left(share.remainder.load(std::memory_order_acquire));
+      if (left.round != Remainder::tag(round_)) return false;
+      if (share.completed.load(std::memory_order_acquire) != left.tasks) return false;
+    }
+    return true;
+  }
+
+  void account(std::uint64_t begin, std::uint64_t exit) {
+    std::uint64_t last_arrival = begin;
+    for (const Record& record : records_) {
+      if (record.round == round_) last_arrival = std::max(last_arrival, record.last_arrival);
+    }
+    double working = 0;
+    double waiting = 0;
+    for (const Record& record : records_) {
+      const bool took_part = record.round == round_;
+      working += took_part ? static_cast<double>(record.working) : 0;
+      waiting += static_cast<double>(last_arrival - (took_part ? record.last_arrival : begin));
+    }
+    const double elapsed = static_cast<double>(exit - begin);
+    times_.working += working / threads_;
+    times_.waiting += waiting / threads_;
+    times_.synchronising += std::max(0.0, elapsed - (working + waiting) / threads_);
+    std::uint32_t count = 0;
+    for (const Share& share : shares_) count += share.tasks;
+    remember(working, count);
+  }
+
+  /// Learns what a window costs, to decide how to run the next.
+  void remember(double working, std::uint32_t count) {
+    const double before = task_ticks_.load(std::memory_order_relaxed);
+    if (count > 0) {
+      task_ticks_.store(before + (working / count - before) / 8, std::memory_order_relaxed);
+    }
+    const double microseconds = working / ticks_per_microsecond_;
+    worth_sharing_ = microseconds > (worth_sharing_ ? 3.0 : 5.0);
+  }
+
+  const std::uint32_t threads_;
+  oneapi::tbb::global_control limit_;
+  oneapi::tbb::task_arena arena_;
+  oneapi::tbb::task_group group_;
+  alignas(128) std::atomic<std::uint32_t> signal_{0};  ///< the round, or the wish to end
+  std::atomic<std::uint32_t> sleepers_{0};
+  alignas(128) std::vector<Share> shares_;
+  std::vector<Record> records_;
+  const double ticks_per_microsecond_;
+  const bool crowded_;
+  // Written by the calling thread between rounds, published by signal_.
+  std::atomic<double> task_ticks_{0};  ///< a hint: read by late helpers too
+  WindowTasks* tasks_ = nullptr;
+  std::uint32_t round_ = 0;
+  bool worth_sharing_ = false;
+  bool running_ = false;
+  ExecutorTimes times_;
+};
+
+}  // namespace
+
+std::unique_ptr<Executor> make_thread_executor(std::uint32_t threads) {
+  return std::make_unique<ThreadExecutor>(threads);
+}
+
+}  // namespace lockstep

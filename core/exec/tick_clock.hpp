@@ -1,0 +1,24 @@
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#if defined(__x86_64__)
+#include <x86intrin.h>
+#endif
+
+namespace lockstep {
+
+/// Wall-clock ticks that cost some ten nanoseconds to read; what a tick is worth is measured.
+/// Only for measuring: nothing simulated may depend on it.
+inline std::uint64_t ticks() {
+#if defined(__x86_64__)
+  return __rdtsc();
+#else
+  return static_cast<std::uint64_t>(std::chrono::steady_clock::now().time_since_epoch().count());
+#endif
+}
+
+/// Ticks per nanosecond, measured over a fraction of a millisecond.
+double measure_ticks_per_nanosecond();
+
+}  // namespace lockstep

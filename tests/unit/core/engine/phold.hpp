@@ -1,0 +1,160 @@
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+#include "core/checkpoint/archive.hpp"
+#include "core/engine/component.hpp"
+#include "core/engine/graph.hpp"
+#include "core/engine/outbox.hpp"
+#include "core/random/exponential.hpp"
+#include "core/random/philox.hpp"
+#include "core/statistics/view.hpp"
+
+namespace lockstep::phold {
+
+/// The classic synthetic load: every event causes one event, `lookahead` plus an exponentially
+/// distributed time of mean `mean` later, at a random other component with `remote_probability`,
+/// else at the same one.
+struct Parameters {
+  std::uint32_t components = 1024;
+  std::uint32_t events_per_component = 1;
+  double remote_probability = 0.25;
+  Time lookahead{1'000'000};  ///< "1" is a nanosecond
+  double mean = 1'000'000;    ///< femtoseconds
+  std::uint64_t seed = 1;
+};
+
+struct Body {
+  std::uint64_t label;  ///< changes with every hop: the history of the event
+  Time hold;            ///< from the arrival to the event: links deliver in order of departure
+};
+
+struct Event {
+  Time time;
+  std::uint64_t label;
+
+  template <class Archive>
+  void serialize(Archive& archive) {
+    archive(time, label);
+  }
+};
+
+/// Words that tell apart any two histories.
+constexpr std::uint64_t mix(std::uint64_t a, std::uint64_t b) {
+  std::uint64_t x = (a ^ (b + 0x9E3779B97F4A7C15ull)) * 0xBF58476D1CE4E5B9ull;
+  x ^= x >> 29;
+  return x * 0x94D049BB133111EBull;
+}
+
+class Holder final : public Component {
+ public:
+  Holder(const Parameters& parameters, ComponentId id, LinkId first_link)
+      : parameters_(parameters),
+        threshold_(static_cast<std::uint32_t>(parameters.remote_probability * 4294967295.0)),
+        id_(id),
+        trunk_(first_link, ComponentId{0}, parameters.lookahead) {
+    for (std::uint32_t i = 0; i < parameters.events_per_component; ++i) {
+      const auto words = random_block(parameters.seed, id, 1, i);
+      const std::uint64_t bits = words[0] | (static_cast<std::uint64_t>(words[1]) << 32);
+      insert({parameters.lookahead + hold(bits), i});
+    }
+  }
+
+  Time next_activity() const override {
+    return count_ > 0 ? events_[count_ - 1].time : Time::never();
+  }
+
+  void advance(Time horizon, Inbox inbox, Outbox& outbox) override {
+    auto arrived = inbox.begin();
+    for (;;) {
+      // At equal times an arrival comes before own activity.
+      const Time own = next_activity();
+      if (arrived != inbox.end() && (*arrived)->arrival <= own) {
+        const Body& body = (*arrived)->body<Body>();
+        insert({(*arrived)->arrival + body.hold, body.label});
+        ++arrived;
+      } else if (own < horizon) {
+        handle(events_[--count_], outbox);
+      } else {
+        return;
+      }
+    }
+  }
+
+  void serialize(Archive& archive) override {
+    events_.resize(count_);
+    archive(handled_, digest_, events_);
+    count_ = events_.size();
+    trunk_.serialize(archive);
+  }
+
+  StatisticsView statistics(Time) override { return {}; }
+  bool finished() const override { return false; }
+
+  std::uint64_t handled() const { return handled_; }
+  /// Of everything that happened here, in order.
+  std::uint64_t digest() const { return digest_; }
+
+ private:
+  Time hold(std::uint64_t bits) const {
+    return Time{static_cast<std::int64_t>(unit_exponential(bits) * parameters_.mean)};
+  }
+
+  void handle(const Event event, Outbox& outbox) {
+    digest_ = mix(mix(digest_, event.label), static_cast<std::uint64_t>(event.time.femtoseconds()));
+    const auto words = random_block(parameters_.seed, id_, 0, handled_++);
+    const Time held = hold(words[0] | (static_cast<std::uint64_t>(words[1]) << 32));
+    const std::uint64_t label = mix(event.label, id_.value());
+    if (words[2] < threshold_) {
+      const std::uint64_t others = parameters_.components - 1;
+      auto target = static_cast<std::uint32_t>((words[3] * others) >> 32);
+      target += target >= id_.value();
+      outbox.send(trunk_.to(ComponentId{target}), event.time, 0, Body{label, held});
+    } else {
+      insert({event.time + parameters_.lookahead + held, label});
+    }
+  }
+
+  /// Latest first, so that the next event is the last one.
+  void insert(Event event) {
+    if (events_.size() == count_) events_.emplace_back();
+    std::size_t hole = count_++;
+    for (; hole > 0 && events_[hole - 1].time <= event.time; --hole)
+      events_[hole] = events_[hole - 1];
+    events_[hole] = event;
+  }
+
+  const Parameters& parameters_;
+  std::uint32_t threshold_;
+  ComponentId id_;
+  Trunk trunk_;
+  std::uint64_t handled_ = 0;
+  std::uint64_t digest_ = 0;
+  std::size_t count_ = 0;  ///< events that are waiting
+  std::vector<Event> events_;
+};
+
+/// Every component has a link to every component.
+inline Graph graph(const Parameters& parameters) {
+  Graph result;
+  const KindId kind = result.add_kind("holder");
+  for (std::uint32_t i = 0; i < parameters.components; ++i) result.add_component(kind);
+  for (std::uint32_t from = 0; from < parameters.components; ++from) {
+    for (std::uint32_t to = 0; to < parameters.components; ++to) {
+      result.connect(ComponentId{from}, ComponentId{to}, parameters.lookahead);
+    }
+  }
+  return result;
+}
+
+/// `parameters` must outlive the components.
+inline ComponentFactory factory(const Parameters& parameters) {
+  return [&parameters](ComponentId id) {
+    return std::make_unique<Holder>(parameters, id, LinkId{id.value() * parameters.components});
+  };
+}
+
+}  // namespace lockstep::phold
