@@ -1,10 +1,12 @@
 #pragma once
 
+#include <chrono>
 #include <cstdint>
 #include <span>
 #include <string>
 #include <vector>
 
+#include "core/output/hdf5.hpp"
 #include "core/statistics/schema.hpp"
 #include "core/time/time.hpp"
 
@@ -62,6 +64,8 @@ class StatisticsRecorder {
   void record(Time end, std::span<const std::uint64_t> values);
   /// Makes all recorded epochs readable; record() does so by itself about twice a second.
   void flush();
+  /// After the last epoch, before RunOutput::finish_epochs().
+  void finish();
   /// After RunOutput::finish_epochs(): what the run counted in all, as /final/stats.
   void write_totals();
 
@@ -77,15 +81,19 @@ class StatisticsRecorder {
  private:
   struct Series;
 
-  void flush_if_due();
+  void create_series(const std::string& kind, const StatisticsField& field, std::size_t instances);
+  bool counter_changed(std::span<const std::uint64_t> values) const;
+  void append_pending(std::span<const std::uint64_t> values);
 
   RunOutput& output_;
   StatisticsLayout layout_;
   std::vector<Series> series_;
   std::vector<std::uint64_t> previous_;
   std::vector<std::int64_t> pending_times_;
+  h5::Series times_;
   std::uint64_t epochs_ = 0;
-  double last_flush_seconds_ = 0;
+  std::chrono::steady_clock::time_point last_flush_;
+  bool broken_ = false;  ///< a write failed
 };
 
 }  // namespace lockstep

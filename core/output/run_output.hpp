@@ -16,7 +16,8 @@ namespace lockstep {
 ///
 ///   1. constructor, write_config(), a StatisticsRecorder: everything that grows is created;
 ///   2. start(): readers may watch (SWMR) while the recorder appends epochs;
-///   3. finish_epochs(): open normally again for tables, final values, buffers and /run; close().
+///   3. recorder.finish(), finish_epochs(): open normally again for tables, final values, buffers
+///   and /run; close().
 ///
 /// Every failure to write is a UserError; what was flushed before stays readable.
 class RunOutput {

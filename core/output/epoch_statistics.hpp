@@ -1,0 +1,29 @@
+#pragma once
+
+#include <vector>
+
+#include "core/engine/epoch.hpp"
+#include "core/engine/graph.hpp"
+#include "core/output/recorder.hpp"
+
+namespace lockstep {
+
+/// Samples the statistics of all components at each epoch and hands them to the recorder of rank 0,
+/// in an order that does not depend on who owns what.
+class EpochStatistics final : public EpochObserver {
+ public:
+  /// Kinds of `layout` in the order of the graph's; `recorder` is null on the other ranks.
+  EpochStatistics(const Graph& graph, const StatisticsLayout& layout, StatisticsRecorder* recorder)
+      : graph_(graph), layout_(layout), recorder_(recorder) {}
+
+  std::vector<std::byte> sample(Time end, std::span<const LocalComponent> components) override;
+  void collect(Time end, std::span<const std::vector<std::byte>> contributions) override;
+
+ private:
+  const Graph& graph_;
+  const StatisticsLayout& layout_;
+  StatisticsRecorder* recorder_;
+  std::vector<std::uint64_t> values_;
+};
+
+}  // namespace lockstep

@@ -1,0 +1,216 @@
+#include "core/output/recorder.hpp"
+
+#include <algorithm>
+#include <numeric>
+
+#include "core/error/error.hpp"
+#include "core/output/run_output.hpp"
+
+namespace lockstep {
+namespace {
+
+constexpr std::size_t chunk_bytes = 32 << 10;
+constexpr std::size_t pending_bytes = 8 << 20;
+constexpr std::chrono::milliseconds flush_interval{500};
+
+h5::Shape shape_of(const StatisticsField& field, std::size_t instances, std::size_t tenants) {
+  h5::Shape shape{instances};
+  for (const StatisticsAxis& axis : field.axes) {
+    shape.push_back(axis.kind == StatisticsAxis::Kind::tenants ? tenants : axis.size);
+  }
+  return shape;
+}
+
+/// "epoch, instance, tenant, bin"
+std::string axis_names(const StatisticsField& field) {
+  std::string text = "instance";
+  for (const StatisticsAxis& axis : field.axes) {
+    text += axis.kind == StatisticsAxis::Kind::tenants ? ", tenant"
+            : axis.kind == StatisticsAxis::Kind::bins  ? ", bin"
+                                                       : ", name";
+  }
+  return text;
+}
+
+void describe_series(h5::File& file, const std::string& path, const StatisticsField& field,
+                     const std::string& first_axis) {
+  const bool is_counter = field.kind == StatisticsField::Kind::counter;
+  file.set_attribute(path, "unit", field.unit);
+  file.set_attribute(path, "description", field.doc);
+  file.set_attribute(path, "kind", std::string(is_counter ? "counter" : "gauge"));
+  file.set_attribute(path, "axes", first_axis + axis_names(field));
+}
+
+h5::Scalar scalar_of(const StatisticsField& field) {
+  return field.kind == StatisticsField::Kind::real_gauge ? h5::Scalar::f64 : h5::Scalar::u64;
+}
+
+/// The dimension scale of an axis of a field; made when it is not shared.
+std::string make_axis(h5::File& file, const std::string& kind, const StatisticsField& field,
+                      const StatisticsAxis& axis) {
+  if (axis.kind == StatisticsAxis::Kind::tenants) return "/axes/tenants";
+  const bool bins = axis.kind == StatisticsAxis::Kind::bins;
+  const std::string path = "/axes/" + kind + "/" + field.name + (bins ? "_bins" : "_names");
+  if (bins) {
+    file.write_array(path, h5::Scalar::u64, {axis.size}, axis.bin_starts.data());
+    file.set_attribute(path, "unit", field.unit);
+    file.set_attribute(path, "description", std::string("least value of each bin"));
+  } else {
+    file.write_texts(path, axis.names);
+    file.set_attribute(path, "description", std::string("what each entry counts"));
+  }
+  file.make_scale(path, bins ? "bin" : "name");
+  return path;
+}
+
+}  // namespace
+
+/// One data set below /stats.
+struct StatisticsRecorder::Series {
+  std::string kind;
+  const StatisticsField* field = nullptr;
+  h5::Series dataset;
+  std::size_t instances = 0, words = 0;     // words: of one instance
+  std::size_t first = 0, stride = 0;        // where instance 0 stands, how far the next is
+  std::vector<std::uint64_t> pending = {};  // rows not yet in the file
+
+  bool is_counter() const { return field->kind == StatisticsField::Kind::counter; }
+};
+
+StatisticsRecorder::StatisticsRecorder(RunOutput& output, StatisticsLayout layout,
+                                       const std::vector<std::string>& tenant_names)
+    : output_(output),
+      layout_(std::move(layout)),
+      previous_(layout_.size(), 0),
+      last_flush_(std::chrono::steady_clock::now()) {
+  LOCKSTEP_CHECK(tenant_names.size() == layout_.tenants(), "as many names as tenants");
+  h5::File& file = output_.file();
+  times_ = file.create_series("/epochs/time", h5::Scalar::i64, {}, 1024);
+  file.set_attribute("/epochs/time", "unit", std::string("fs"));
+  file.set_attribute("/epochs/time", "description", std::string("end of each recorded epoch"));
+  file.make_scale("/epochs/time", "epoch");
+  file.write_texts("/axes/tenants", tenant_names);
+  file.set_attribute("/axes/tenants", "description", std::string("names of the tenants"));
+  file.make_scale("/axes/tenants", "tenant");
+  file.create_group("/stats");
+  for (std::size_t kind = 0; kind < layout_.kinds().size(); ++kind) {
+    const KindStatistics& entry = layout_.kinds()[kind];
+    if (entry.instances == 0 || entry.schema->fields().empty()) continue;
+    file.create_group("/stats/" + entry.name);
+    std::vector<std::uint64_t> numbers(entry.instances);
+    std::iota(numbers.begin(), numbers.end(), std::uint64_t{0});
+    const std::string scale = "/axes/" + entry.name + "/instance";
+    file.write_array(scale, h5::Scalar::u64, {numbers.size()}, numbers.data());
+    file.set_attribute(scale, "description", "index of a component of kind " + entry.name);
+    file.make_scale(scale, "instance");
+    std::size_t offset = layout_.offset(kind, 0);
+    for (const StatisticsField& field : entry.schema->fields()) {
+      const std::size_t words = field.size(layout_.tenants());
+      if (words == 0) continue;
+      series_.push_back(
+          {entry.name, &field, {}, entry.instances, words, offset, layout_.row_size(kind)});
+      create_series(entry.name, field, entry.instances);
+      offset += words;
+    }
+  }
+}
+
+StatisticsRecorder::~StatisticsRecorder() {
+  try {
+    flush();  // a run that failed elsewhere keeps its last epochs
+  } catch (const UserError&) {
+    // Whoever ended the run reports why.
+  }
+}
+
+void StatisticsRecorder::create_series(const std::string& kind, const StatisticsField& field,
+                                       std::size_t instances) {
+  h5::File& file = output_.file();
+  const std::string path = "/stats/" + kind + "/" + field.name;
+  const h5::Shape shape = shape_of(field, instances, layout_.tenants());
+  const std::size_t row_bytes = instances * field.size(layout_.tenants()) * sizeof(std::uint64_t);
+  const std::size_t chunk_rows = std::clamp<std::size_t>(chunk_bytes / row_bytes, 1, 256);
+  series_.back().dataset = file.create_series(path, scalar_of(field), shape, chunk_rows);
+  describe_series(file, path, field, "epoch, ");
+  file.attach_scale(path, 0, "/epochs/time");
+  file.attach_scale(path, 1, "/axes/" + kind + "/instance");
+  for (unsigned i = 0; i < field.axes.size(); ++i) {
+    const StatisticsAxis& axis = field.axes[i];
+    file.attach_scale(path, 2 + i, make_axis(file, kind, field, axis));
+  }
+}
+
+bool StatisticsRecorder::counter_changed(std::span<const std::uint64_t> values) const {
+  return std::any_of(series_.begin(), series_.end(), [&](const Series& series) {
+    if (!series.is_counter()) return false;
+    for (std::size_t i = 0; i < series.instances; ++i) {
+      const std::size_t at = series.first + i * series.stride;
+      if (!std::equal(&values[at], &values[at] + series.words, &previous_[at])) return true;
+    }
+    return false;
+  });
+}
+
+void StatisticsRecorder::append_pending(std::span<const std::uint64_t> values) {
+  for (Series& series : series_) {
+    for (std::size_t i = 0; i < series.instances; ++i) {
+      const std::size_t at = series.first + i * series.stride;
+      for (std::size_t word = at; word < at + series.words; ++word) {
+        const std::uint64_t before = series.is_counter() ? previous_[word] : 0;
+        series.pending.push_back(values[word] - before);
+      }
+    }
+  }
+}
+
+void StatisticsRecorder::record(Time end, std::span<const std::uint64_t> values) {
+  LOCKSTEP_CHECK(values.size() == layout_.size(), "an epoch's values have another size");
+  if (counter_changed(values)) {
+    append_pending(values);
+    pending_times_.push_back(end.femtoseconds());
+    ++epochs_;
+  }
+  previous_.assign(values.begin(), values.end());
+  const bool many = pending_times_.size() * layout_.size() * sizeof(std::uint64_t) > pending_bytes;
+  if (many || std::chrono::steady_clock::now() - last_flush_ > flush_interval) flush();
+}
+
+void StatisticsRecorder::flush() {
+  last_flush_ = std::chrono::steady_clock::now();
+  if (pending_times_.empty() || broken_) return;
+  broken_ = true;  // a second try after a failure would write rows twice
+  const std::uint64_t rows = pending_times_.size();
+  for (Series& series : series_) {
+    series.dataset.append(series.pending.data(), rows);
+    series.pending.clear();
+    series.dataset.flush();
+  }
+  // Last, so that every epoch a reader sees here is complete everywhere.
+  times_.append(pending_times_.data(), rows);
+  pending_times_.clear();
+  times_.flush();
+  broken_ = false;
+}
+
+void StatisticsRecorder::finish() {
+  flush();
+  for (Series& series : series_) series.dataset = {};
+  times_ = {};
+}
+
+void StatisticsRecorder::write_totals() {
+  h5::File& file = output_.file();
+  for (const Series& series : series_) {
+    std::vector<std::uint64_t> values;
+    for (std::size_t i = 0; i < series.instances; ++i) {
+      const auto first = previous_.begin() + std::ptrdiff_t(series.first + i * series.stride);
+      values.insert(values.end(), first, first + std::ptrdiff_t(series.words));
+    }
+    const std::string path = "/final/stats/" + series.kind + "/" + series.field->name;
+    file.write_array(path, scalar_of(*series.field),
+                     shape_of(*series.field, series.instances, layout_.tenants()), values.data());
+    describe_series(file, path, *series.field, "");
+  }
+}
+
+}  // namespace lockstep

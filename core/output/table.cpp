@@ -1,0 +1,87 @@
+#include "core/output/table.hpp"
+
+#include <algorithm>
+#include <cstring>
+
+#include "core/output/run_output.hpp"
+
+namespace lockstep {
+namespace {
+
+template <class T>
+const T& value_at(const char* row, const TableColumn& column) {
+  return *reinterpret_cast<const T*>(row + column.offset);
+}
+
+h5::Scalar scalar_of(TableColumn::Type type) {
+  switch (type) {
+    case TableColumn::Type::boolean:
+      return h5::Scalar::u8;
+    case TableColumn::Type::uint32:
+      return h5::Scalar::u32;
+    case TableColumn::Type::uint64:
+      return h5::Scalar::u64;
+    case TableColumn::Type::real:
+      return h5::Scalar::f64;
+    default:
+      return h5::Scalar::i64;
+  }
+}
+
+/// Columns one after another without gaps, texts as long as the longest of the column.
+std::vector<h5::Member> pack_members(const TableSchema& schema, const char* rows, std::size_t count,
+                                     std::size_t& packed_bytes) {
+  std::vector<h5::Member> members;
+  packed_bytes = 0;
+  for (const TableColumn& column : schema.columns) {
+    h5::Member member{column.name, scalar_of(column.type), packed_bytes};
+    if (column.type == TableColumn::Type::text) {
+      std::size_t length = 1;
+      for (std::size_t i = 0; i < count; ++i) {
+        const char* row = rows + i * schema.row_bytes;
+        length = std::max(length, value_at<std::string>(row, column).size());
+      }
+      member.type = length;
+      packed_bytes += length;
+    } else {
+      packed_bytes += h5::size_of(scalar_of(column.type));
+    }
+    members.push_back(std::move(member));
+  }
+  return members;
+}
+
+void pack_value(const TableColumn& column, const char* row, char* out) {
+  if (column.type == TableColumn::Type::text) {
+    const auto& text = value_at<std::string>(row, column);
+    std::memcpy(out, text.data(), text.size());
+  } else if (column.type == TableColumn::Type::time) {
+    const std::int64_t time = value_at<Time>(row, column).femtoseconds();
+    std::memcpy(out, &time, sizeof time);
+  } else {
+    std::memcpy(out, row + column.offset, h5::size_of(scalar_of(column.type)));
+  }
+}
+
+}  // namespace
+
+void RunOutput::write_table(const TableSchema& schema, const void* rows, std::size_t count) {
+  const char* first = static_cast<const char*>(rows);
+  std::size_t bytes = 0;
+  const std::vector<h5::Member> members = pack_members(schema, first, count, bytes);
+  std::vector<char> packed(bytes * count, 0);
+  for (std::size_t i = 0; i < count; ++i) {
+    for (std::size_t c = 0; c < members.size(); ++c) {
+      pack_value(schema.columns[c], first + i * schema.row_bytes,
+                 packed.data() + i * bytes + members[c].offset);
+    }
+  }
+  file_.write_table(schema.path, members, bytes, count, packed.data());
+  file_.set_attribute(schema.path, "description", schema.doc);
+  for (const TableColumn& column : schema.columns) {
+    file_.set_attribute(schema.path, "unit of " + column.name, column.unit);
+    file_.set_attribute(schema.path, "description of " + column.name, column.doc);
+  }
+}
+
+}  // namespace lockstep

@@ -1,0 +1,179 @@
+#include <gtest/gtest.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
+
+#include <csignal>
+
+#include "tests/unit/core/output/sample_run.hpp"
+#include "tests/unit/core/parameters/expect_error.hpp"
+
+namespace lockstep {
+namespace {
+
+using namespace sample;
+
+TEST(OutputFile, H5pySeesShapesUnitsAxesAndTables) {
+  const TemporaryFile file("h5py");
+  SampleRun run(file.path());
+  for (std::uint64_t n = 0; n < 3; ++n) run.epoch(n);
+  run.finish();
+  EXPECT_EQ(python(file.path(), R"(
+f = h5py.File(path, "r")
+d = f["stats/partition/reads"]
+print(d.shape, d.dtype, d.attrs["unit"].decode(), "-", d.attrs["description"].decode())
+print(d.attrs["axes"].decode(), [len(x) for x in d.dims], d.dims[2][0][:].tolist(), d.compression)
+print(f["stats/partition/delay"].dims[2][0][:].tolist())
+print(f["stats/partition/share"][1].tolist())
+print([x.decode() for x in f["stats/sm/stalls"].dims[2][0][:]])
+print(f["kernels"].dtype.names, f["kernels"][1]["kernel"].decode(), f["kernels"][0]["start"])
+print(f["kernels"].attrs["unit of start"].decode())
+print(f["buffers/dense/c"][:].tolist(), f["config"][()].decode().split()[0])
+print(f["run"].attrs["wall_seconds"], f["final/end"][()])
+)"),
+            "(3, 2, 2) uint64 sectors - served by DRAM\n"
+            "epoch, instance, tenant [1, 1, 1] [b'graph', b'dense'] gzip\n"
+            "[0, 1, 2, 4]\n"
+            "[0.5, 0.0]\n"
+            "['memory', 'barrier']\n"
+            "('kernel', 'tenant', 'start', 'ipc', 'checked') bfs_kernel 5\n"
+            "fs\n"
+            "[[1.0, 2.0], [3.0, 4.0]] gpu:\n"
+            "1.0 77\n");
+}
+
+TEST(OutputFile, ReaderWatchesARunningJob) {
+  const TemporaryFile file("watch");
+  SampleRun run(file.path());
+  run.epoch(0);
+  run.epoch(1);
+  run.recorder.flush();
+  const std::string program = R"(
+f = h5py.File(path, "r", libver="latest", swmr=True)
+print(len(f["epochs/time"]), f["stats/sm/instructions"][:].tolist())
+)";
+  EXPECT_EQ(python(file.path(), program), "2 [[0, 1, 2], [10, 11, 12]]\n");
+  run.epoch(2);
+  run.recorder.flush();
+  EXPECT_EQ(python(file.path(), program), "3 [[0, 1, 2], [10, 11, 12], [20, 21, 22]]\n");
+}
+
+/// Runs `action` in a child process; its wait status.
+template <class Action>
+int in_child(Action&& action) {
+  const pid_t child = ::fork();
+  if (child == 0) {
+    action();
+    std::_Exit(0);
+  }
+  int status = 0;
+  ::waitpid(child, &status, 0);
+  return status;
+}
+
+TEST(OutputFile, KilledWriterLeavesAllFlushedEpochs) {
+  const TemporaryFile file("killed");
+  const int status = in_child([&] {
+    SampleRun run(file.path());
+    for (std::uint64_t n = 0; n < 40; ++n) run.epoch(n);
+    run.recorder.flush();
+    run.epoch(40);
+    ::raise(SIGKILL);
+  });
+  ASSERT_TRUE(WIFSIGNALED(status));
+  EXPECT_EQ(python(file.path(), R"(
+f = h5py.File(path, "r", libver="latest", swmr=True)
+print(len(f["epochs/time"]), f["stats/sm/instructions"][39].tolist())
+)"),
+            "40 [390, 391, 392]\n");
+  const h5::File again = h5::File::open_to_read(file.path());
+  EXPECT_EQ(again.shape("/epochs/time"), h5::Shape{40});
+}
+
+TEST(OutputFile, RunThatFailsElsewhereKeepsItsLastEpoch) {
+  const TemporaryFile file("failed");
+  try {
+    SampleRun run(file.path());
+    for (std::uint64_t n = 0; n < 5; ++n) run.epoch(n);
+    throw std::runtime_error("a component failed");
+  } catch (const std::runtime_error&) {
+  }
+  EXPECT_EQ(python(file.path(), "print(len(h5py.File(path, \"r\")[\"epochs/time\"]))\n"), "5\n");
+}
+
+TEST(OutputFile, UnwritablePlaceIsOneLine) {
+  EXPECT_EQ(
+      message_of([] { RunOutput output("/nonexistent/folder/run.h5"); }),
+      "/nonexistent/folder/run.h5: cannot create: No such file or directory - choose a writable "
+      "place with --output");
+}
+
+TEST(OutputFile, FileOfAnotherKindIsOneLine) {
+  EXPECT_EQ(message_of([] { h5::File::open_to_read("/proc/self/status"); }).substr(0, 32),
+            "/proc/self/status: cannot read: ");
+}
+
+TEST(OutputFile, FullDiskIsOneLineAndLeavesCompleteEpochs) {
+  const TemporaryFile file("full");
+  const int status = in_child([&] {
+    // A file size limit fails writes just as a full disk does, with another errno.
+    ::signal(SIGXFSZ, SIG_IGN);
+    const rlimit limit{200'000, 200'000};
+    ::setrlimit(RLIMIT_FSIZE, &limit);
+    SampleRun run(file.path());
+    std::uint64_t state = 1;
+    const std::string message = message_of([&] {
+      for (std::uint64_t n = 0; n < 100'000; ++n) {
+        state = state * 6364136223846793005u + 1442695040888963407u;
+        run.epoch(state >> 20);
+        if (n % 100 == 0) run.recorder.flush();
+      }
+      run.finish();
+    });
+    const bool right = message == file.path() +
+                                      ": cannot write: File too large - free space on that "
+                                      "file system, or choose another with --output";
+    if (!right) std::fprintf(stderr, "%s\n", message.c_str());
+    std::_Exit(right ? 7 : 8);
+  });
+  ASSERT_TRUE(WIFEXITED(status));
+  EXPECT_EQ(WEXITSTATUS(status), 7);
+  EXPECT_EQ(python(file.path(), R"(
+f = h5py.File(path, "r", libver="latest", swmr=True)
+n = len(f["epochs/time"])
+rows = [f[k][:n].shape[0] for k in ("stats/sm/instructions", "stats/partition/delay")]
+print(n > 100, rows == [n, n], f["stats/sm/instructions"][n - 1].any())
+)"),
+            "True True True\n");
+}
+
+TEST(OutputFile, EmptyTableHasItsColumns) {
+  const TemporaryFile file("empty");
+  {
+    RunOutput output(file.path());
+    output.write_table<KernelRow>({});
+    output.close();
+  }
+  EXPECT_EQ(python(file.path(),
+                   "d = h5py.File(path, \"r\")[\"kernels\"]\nprint(d.shape, len(d.dtype))\n"),
+            "(0,) 5\n");
+}
+
+TEST(OutputFile, HalfPrecisionBuffersReadAsHalves) {
+  const TemporaryFile file("half");
+  {
+    RunOutput output(file.path());
+    const std::array<std::uint16_t, 2> halves{0x3c00, 0xc000};  // 1, -2
+    const auto bytes = std::as_bytes(std::span(halves));
+    output.write_buffer("t", "half", h5::Scalar::f16, {2}, bytes);
+    output.write_buffer("t", "brain", h5::Scalar::bf16, {2}, bytes);
+    output.close();
+  }
+  EXPECT_EQ(python(file.path(), R"(
+f = h5py.File(path, "r")
+print(f["buffers/t/half"][:].tolist(), f["buffers/t/brain"].attrs["encoding"].decode())
+)"),
+            "[1.0, -2.0] bfloat16\n");
+}
+
+}  // namespace
+}  // namespace lockstep

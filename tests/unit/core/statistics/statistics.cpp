@@ -1,0 +1,109 @@
+#include "core/statistics/statistics.hpp"
+
+#include <gtest/gtest.h>
+
+#include "core/error/error.hpp"
+
+namespace lockstep {
+namespace {
+
+struct Sample {
+  Counter hits;
+  std::array<Counter, 3> stalls;
+  Histogram<4> delay;
+  Gauge level;
+  RealGauge share;
+  PerTenant<Counter> row_hits;
+  PerTenant<Histogram<2>> latency;
+  PerTenantPair waits;
+  PerTenant<std::array<Counter, 2>> causes;
+
+  static auto schema() {
+    return statistics<Sample>()
+        .counter("hits", &Sample::hits, "sectors", "served without DRAM")
+        .counters("stalls", &Sample::stalls, {"tag", "mshr", "queue"}, "cycles", "why it waited")
+        .histogram("delay", &Sample::delay, "cycles", "wait before the tag array")
+        .gauge("level", &Sample::level, "entries", "queue length")
+        .gauge("share", &Sample::share, "ratio", "of the bus")
+        .per_tenant("row_hits", &Sample::row_hits, "accesses", "to an open row")
+        .per_tenant("latency", &Sample::latency, "cycles", "of a read")
+        .per_tenant_pair("waits", &Sample::waits, "cycles", "of one tenant behind another")
+        .per_tenant("causes", &Sample::causes, {"a", "b"}, "cycles", "why each waited");
+  }
+};
+
+std::vector<std::uint64_t> row_of(const Sample& sample, std::size_t tenants) {
+  const StatisticsSchema& schema = statistics_schema_of<Sample>();
+  std::vector<std::uint64_t> row(schema.row_size(tenants));
+  schema.gather(&sample, tenants, row);
+  return row;
+}
+
+TEST(Statistics, RowHoldsEveryValueInTheOrderOfDeclaration) {
+  Sample sample;
+  set_tenants(sample, 2);
+  ++sample.hits;
+  sample.stalls[2] += 5;
+  sample.delay.add(0);
+  sample.delay.add(2, 3);
+  sample.level = 7;
+  sample.share = 0.5;
+  ++sample.row_hits[1];
+  sample.latency[1].add(9);
+  sample.waits.at(0, 1) += 4;
+  sample.causes[1][0] += 6;
+  EXPECT_EQ(row_of(sample, 2),
+            (std::vector<std::uint64_t>{
+                1, 0, 0, 5, 1, 0, 3, 0, 7, std::bit_cast<std::uint64_t>(0.5), 0, 1, 0, 0, 0,
+                1, 0, 4, 0, 0, 0, 0, 6, 0}));
+}
+
+TEST(Statistics, RowSizeGrowsWithTheTenants) {
+  const StatisticsSchema& schema = statistics_schema_of<Sample>();
+  EXPECT_EQ(schema.row_size(1), 10u + 1 + 2 + 1 + 2);
+  EXPECT_EQ(schema.row_size(8), 10u + 8 + 16 + 64 + 16);
+}
+
+TEST(Statistics, UnsizedPerTenantCounterIsCaught) {
+  Sample sample;
+  EXPECT_THROW(row_of(sample, 2), InternalError);
+}
+
+TEST(Statistics, DeclaringANameTwiceIsCaught) {
+  EXPECT_THROW(statistics<Sample>()
+                   .counter("hits", &Sample::hits, "x", "y")
+                   .counter("hits", &Sample::hits, "x", "y"),
+               InternalError);
+}
+
+TEST(Statistics, StatisticWithoutUnitOrSentenceIsCaught) {
+  EXPECT_THROW(statistics<Sample>().counter("hits", &Sample::hits, "", "y"), InternalError);
+  EXPECT_THROW(statistics<Sample>().counter("hits", &Sample::hits, "x", ""), InternalError);
+}
+
+TEST(Histogram, BinsDoubleAndTheLastHoldsTheRest) {
+  Histogram<4> histogram;
+  for (const std::uint64_t value : {0, 1, 2, 3, 4, 1000}) histogram.add(value);
+  EXPECT_EQ(histogram.bin(0), 1u);
+  EXPECT_EQ(histogram.bin(1), 1u);
+  EXPECT_EQ(histogram.bin(2), 2u);
+  EXPECT_EQ(histogram.bin(3), 2u);
+  EXPECT_EQ(Histogram<4>::bin_start(3), 4u);
+}
+
+TEST(Histogram, WidestHoldsEveryValue) {
+  Histogram<65> histogram;
+  histogram.add(~std::uint64_t{0});
+  EXPECT_EQ(histogram.bin(64), 1u);
+}
+
+TEST(LinearHistogram, BinsHaveTheirWidth) {
+  LinearHistogram<3, 10> histogram;
+  for (const std::uint64_t value : {0, 9, 10, 20, 99}) histogram.add(value);
+  EXPECT_EQ(histogram.bin(0), 2u);
+  EXPECT_EQ(histogram.bin(1), 1u);
+  EXPECT_EQ(histogram.bin(2), 2u);
+}
+
+}  // namespace
+}  // namespace lockstep
