@@ -90,6 +90,9 @@ struct MemoryFields {
   Scope scope = Scope::none;
   AtomicOperation atomic = AtomicOperation::none;
   bool returns = true;  ///< false: a reduction, nobody reads the old value
+  /// Of one register that receives or gives the data: 8 is a row pair.  Loads extend to it by the
+  /// type's signedness, with zeros above 16-bit registers.
+  std::uint8_t register_bytes = 4;
 };
 
 /// One decoded instruction: a cache line.
@@ -118,6 +121,7 @@ struct alignas(64) Instruction {
   std::uint16_t flags = 0;   ///< see InstructionFlag
   std::uint16_t detail = 0;  ///< opcode-specific: barrier number, shuffle mode, ...
 };
+static_assert(sizeof(Instruction) == 64);
 inline constexpr std::uint32_t no_reconvergence = 0xffffffff;
 
 enum InstructionFlag : std::uint16_t {

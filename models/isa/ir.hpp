@@ -51,6 +51,10 @@ enum class SpecialRegister : std::uint16_t {
   total_smem_size,
 };
 
+/// Operation::mode of a bar: sources are the barrier's number, then the thread count if given, then
+/// the predicate of a reduction.
+enum class BarrierMode : std::uint16_t { sync, arrive, reduce_popc, reduce_and, reduce_or };
+
 struct Operand {
   enum class Kind : std::uint8_t {
     none,
@@ -58,7 +62,7 @@ struct Operand {
     predicate,
     immediate,  ///< immediate: bits as the instruction's type reads them
     special,
-    parameter,  ///< kernel parameter space: constant bank byte offset in `value`
+    parameter,  ///< value of a kernel parameter: `type` at byte `value` of the parameter buffer
     global_symbol,
     constant_symbol,
     shared_symbol,
@@ -130,6 +134,7 @@ struct Function {
   bool is_entry = false;
   std::vector<Register> registers;
   std::vector<Block> blocks;  ///< [0] is the entry
+  /// Shared: the module's, indexed by shared_symbol operands; encode places what a kernel uses.
   std::vector<Variable> shared, local;
   std::vector<std::vector<std::uint32_t>> branch_tables;  ///< of brx.idx: block indices
   std::vector<Operand> inputs, results;  ///< device functions: formal parameters as registers

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <array>
+#include <cstddef>
 #include <cstdint>
 #include <string>
 #include <vector>
@@ -65,6 +66,7 @@ struct GlobalVariable {
     enum class Target : std::uint8_t { global, constant, function } target;
     std::uint32_t index;
     std::int64_t addend;
+    std::uint8_t bytes = 8, shift = 0;  ///< the address's bits from `shift` on, `bytes` bytes of them
   };
   std::vector<Relocation> relocations;
 };
@@ -80,7 +82,8 @@ struct Module {
   std::vector<Kernel> kernels;
   std::vector<GlobalVariable> globals;    ///< .global
   std::vector<std::byte> constant_image;  ///< .const variables, placed and initialised
-  std::vector<std::string> functions;     ///< names, by function index
+  std::vector<GlobalVariable::Relocation> constant_relocations;  ///< of constant_image
+  std::vector<std::string> functions;  ///< names, by function index; [0] is no function: null
 
   /// -1 when there is no such kernel.
   int kernel_index(const std::string& kernel) const {

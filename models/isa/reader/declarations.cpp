@@ -1,0 +1,142 @@
+#include "models/isa/reader/function_translator.hpp"
+
+namespace lockstep::isa {
+
+namespace {
+
+std::uint64_t aligned(std::uint64_t offset, std::uint64_t alignment) {
+  return (offset + alignment - 1) / alignment * alignment;
+}
+
+}  // namespace
+
+std::uint32_t FunctionTranslator::new_register(Type type, const std::string& name) {
+  function_.registers.push_back({name, type});
+  return static_cast<std::uint32_t>(function_.registers.size() - 1);
+}
+
+std::uint32_t FunctionTranslator::add_local(const ir::Variable& variable) {
+  function_.local.push_back(variable);
+  ir::Variable& placed = function_.local.back();
+  placed.offset = aligned(function_.local_bytes, placed.alignment);
+  function_.local_bytes = placed.offset + placed.bytes;
+  return static_cast<std::uint32_t>(function_.local.size() - 1);
+}
+
+void FunctionTranslator::declare_parameters() {
+  NameTable& names = scopes_.back();
+  std::uint64_t offset = 0;
+  for (const syntax::Declaration& d : source_.parameters) {
+    Symbol symbol;
+    symbol.type = type_named(d.type);
+    const ir::Variable v =
+        d.space == "reg" ? ir::Variable{d.name, 0, 1, 0} : variable_of(module_.file, d);
+    symbol.bytes = v.bytes;
+    if (source_.is_entry) {
+      offset = aligned(offset, v.alignment);
+      symbol.kind = Symbol::Kind::kernel_parameter;
+      symbol.value = offset;
+      const bool whole = d.is_array || d.vector > 1;
+      result_.parameters.push_back({d.name, whole ? Type::b8 : symbol.type,
+                                    static_cast<std::uint32_t>(offset),
+                                    static_cast<std::uint32_t>(v.bytes)});
+      offset += v.bytes;
+      if (offset > 32764) fail(d.at, "parameters of " + source_.name + " exceed 32,764 bytes");
+      result_.parameter_bytes = static_cast<std::uint32_t>(offset);
+    } else {
+      const bool pointer = d.is_array;
+      const Type type = pointer ? Type::b32 : symbol.type;
+      symbol.kind = pointer            ? Symbol::Kind::parameter_pointer
+                    : d.space == "reg" ? Symbol::Kind::reg
+                                       : Symbol::Kind::parameter;
+      symbol.index = new_register(type, d.name);
+      ir::Operand formal;
+      formal.kind = type == Type::pred ? ir::Operand::Kind::predicate : ir::Operand::Kind::reg;
+      formal.type = type;
+      formal.index = symbol.index;
+      function_.inputs.push_back(formal);
+    }
+    names[d.name] = symbol;
+  }
+  for (const syntax::Declaration& d : source_.results) {
+    // A structure comes back through memory of the caller: its address is one more input.
+    Symbol symbol;
+    symbol.type = type_named(d.type);
+    const Type type = d.is_array ? Type::b32 : symbol.type;
+    symbol.bytes = d.space == "reg" ? 0 : variable_of(module_.file, d).bytes;
+    symbol.kind = d.is_array         ? Symbol::Kind::parameter_pointer
+                  : d.space == "reg" ? Symbol::Kind::reg
+                                     : Symbol::Kind::parameter;
+    symbol.index = new_register(type, d.name);
+    ir::Operand formal;
+    formal.kind = type == Type::pred ? ir::Operand::Kind::predicate : ir::Operand::Kind::reg;
+    formal.type = type;
+    formal.index = symbol.index;
+    (d.is_array ? function_.inputs : function_.results).push_back(formal);
+    names[d.name] = symbol;
+  }
+}
+
+void FunctionTranslator::declare_registers(const syntax::Declaration& d) {
+  const Type type = type_named(d.type);
+  if (type == Type::none) fail(d.at, "register type ." + d.type + " is not supported");
+  if (d.vector != 1) fail(d.at, "vector registers are not supported", "declare their elements");
+  Symbol symbol;
+  symbol.kind = Symbol::Kind::reg;
+  symbol.type = type;
+  const auto add = [&](const std::string& name) {
+    symbol.index = new_register(type, name);
+    if (!scopes_.back().emplace(name, symbol).second)
+      fail(d.at, "register " + name + " is declared twice");
+  };
+  if (!d.is_range) {
+    add(d.name);
+    return;
+  }
+  if (d.count > 1'000'000) fail(d.at, "more than a million registers");
+  for (std::uint64_t i = 0; i < d.count; ++i) add(d.name + std::to_string(i));
+}
+
+void FunctionTranslator::declare(const syntax::Declaration& d) {
+  if (d.space == "reg") {
+    declare_registers(d);
+    return;
+  }
+  Symbol symbol;
+  symbol.type = type_named(d.type);
+  const ir::Variable v = variable_of(module_.file, d);
+  symbol.bytes = v.bytes;
+  if (d.space == "param") {
+    // Of a call that follows: a scalar is a register, a structure memory of this thread.
+    if (d.is_array) {
+      symbol.kind = Symbol::Kind::parameter_bytes;
+      symbol.index = add_local(v);
+    } else {
+      symbol.kind = Symbol::Kind::parameter;
+      symbol.index = new_register(symbol.type, d.name);
+    }
+  } else if (d.space == "local") {
+    symbol.kind = Symbol::Kind::local;
+    symbol.index = add_local(v);
+  } else if (d.space == "shared") {
+    symbol.kind = Symbol::Kind::shared;
+    symbol.index = static_cast<std::uint32_t>(module_.shared.size());
+    module_.shared.push_back(v);
+  } else {
+    const std::string outer = d.name;
+    const auto hidden = module_.names.find(outer);
+    const bool hides = hidden != module_.names.end();
+    const Symbol kept = hides ? hidden->second : Symbol{};
+    d.space == "global" ? declare_global(module_, d) : declare_constant(module_, d);
+    initialise(module_, d);
+    symbol = module_.names[outer];
+    if (hides) {
+      module_.names[outer] = kept;
+    } else {
+      module_.names.erase(outer);
+    }
+  }
+  scopes_.back()[d.name] = symbol;
+}
+
+}  // namespace lockstep::isa

@@ -1,0 +1,108 @@
+#pragma once
+
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+#include "models/isa/reader/modifiers.hpp"
+#include "models/isa/reader/symbols.hpp"
+
+namespace lockstep::isa {
+
+/// Turns the statements of one function into blocks of operations.
+class FunctionTranslator {
+ public:
+  FunctionTranslator(ModuleSymbols& module, const syntax::Function& source, SourceFunction& result);
+  void translate();
+
+ private:
+  /// The instruction being translated.
+  struct Current {
+    const syntax::Statement* statement = nullptr;
+    Modifiers modifiers;
+    ir::Operation operation;
+  };
+  struct LabelUse {
+    std::uint32_t block, position, source;
+  };
+
+  // function_translator.cpp: names, blocks, operands
+  [[noreturn]] void fail(syntax::Position at, const std::string& what,
+                         const std::string& advice = "") const;
+  [[noreturn]] void fail(const Current& current, const std::string& what) const;
+  void declare_parameters();
+  void declare(const syntax::Declaration& declaration);
+  void declare_registers(const syntax::Declaration& declaration);
+  void find_labels();
+  const Symbol* lookup(const std::string& name) const;
+  const Symbol& find(const syntax::Operand& operand) const;
+  void statement(std::size_t index);
+  void place_label(std::uint32_t label);
+  void start_block();
+  std::uint32_t new_register(Type type, const std::string& name = "");
+  std::uint32_t add_local(const ir::Variable& variable);
+  std::uint32_t carry_register();
+
+  void instruction(const syntax::Statement& statement);
+  /// Fails on modifiers nobody took, checks that the operation exists, appends it.
+  void finish(Current& current);
+  void append(ir::Operation operation);
+  ir::Operation plain(const Current& current, Opcode opcode, Type type) const;
+
+  const syntax::Operand& argument(const Current& current, std::size_t index) const;
+  void expect_arguments(const Current& current, std::size_t least, std::size_t most) const;
+  /// A source read as `type`; `wider`: a register may be wider than the type.
+  ir::Operand source(Current& current, const syntax::Operand& operand, Type type,
+                     bool wider = false);
+  ir::Operand destination(const Current& current, const syntax::Operand& operand, Type type,
+                          bool wider = false);
+  ir::Operand predicate(const Current& current, const syntax::Operand& operand) const;
+  ir::Operand immediate(const Current& current, const syntax::Operand& operand, Type type) const;
+  ir::Operand label(const syntax::Operand& operand) const;
+  void check_width(const Current& current, const syntax::Operand& operand, Type declared, Type type,
+                   bool wider) const;
+  /// [base + offset] into sources[0] and offset.
+  void address(Current& current, const syntax::Operand& operand);
+
+  // arithmetic.cpp
+  bool arithmetic(Current& current);
+  void alu(Current& current, const struct AluForm& form);
+  void comparison(Current& current);
+  void selection(Current& current);
+  void logic3(Current& current);
+  void move(Current& current);
+  void convert(Current& current);
+  void convert_address(Current& current);
+  // memory.cpp
+  bool memory(Current& current);
+  void memory_qualifiers(Current& current);
+  void load(Current& current);
+  void store(Current& current);
+  void atomic(Current& current);
+  void fence(Current& current);
+  void prefetch(Current& current);
+  bool parameter_access(Current& current, bool is_store);
+  // warp.cpp
+  bool warp(Current& current);
+  void shuffle(Current& current);
+  void vote(Current& current);
+  void barrier(Current& current);
+  // control.cpp
+  bool control(Current& current);
+  void branch(Current& current);
+  void branch_indexed(Current& current);
+  void call(Current& current);
+
+  ModuleSymbols& module_;
+  const syntax::Function& source_;
+  SourceFunction& result_;
+  ir::Function& function_;
+  std::vector<NameTable> scopes_;
+  std::vector<std::uint32_t> label_block_;                   ///< by label
+  std::unordered_map<std::size_t, NameTable> scope_labels_;  ///< by opening statement
+  std::vector<std::vector<std::uint32_t>> tables_;           ///< labels of .branchtargets
+  std::uint32_t carry_ = ir::no_register;
+  bool ended_ = true;  ///< the next operation starts a block
+};
+
+}  // namespace lockstep::isa

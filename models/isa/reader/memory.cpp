@@ -1,0 +1,270 @@
+/// Loads, stores, atomics, fences and prefetches.
+/// Source: PTX ISA 8.x, sections 9.7.9 and 9.7.13, "Memory Consistency Model" 8.
+///
+/// Simplified: eviction and prefetch-size hints are read and have no effect; proxies are not
+/// modelled.
+#include "models/isa/reader/function_translator.hpp"
+
+namespace lockstep::isa {
+
+using Kind = ir::Operand::Kind;
+using Argument = syntax::Operand;
+
+namespace {
+
+constexpr std::pair<std::string_view, Space> spaces[] = {
+    {"global", Space::global},          {"shared", Space::shared},
+    {"shared::cta", Space::shared},     {"local", Space::local},
+    {"const", Space::constant},         {"param", Space::parameter},
+    {"param::entry", Space::parameter}, {"param::func", Space::parameter}};
+constexpr std::pair<std::string_view, Ordering> orderings[] = {{"weak", Ordering::weak},
+                                                               {"volatile", Ordering::is_volatile},
+                                                               {"relaxed", Ordering::relaxed},
+                                                               {"acquire", Ordering::acquire},
+                                                               {"release", Ordering::release},
+                                                               {"acq_rel", Ordering::acq_rel},
+                                                               {"sc", Ordering::sc}};
+constexpr std::pair<std::string_view, lockstep::isa::Scope> scopes[] = {
+    {"cta", Scope::cta}, {"gpu", Scope::gpu}, {"sys", Scope::sys}, {"gl", Scope::gpu}};
+constexpr std::pair<std::string_view, CacheOperator> cache_operators[] = {
+    {"ca", CacheOperator::ca}, {"cg", CacheOperator::cg},          {"cs", CacheOperator::cs},
+    {"lu", CacheOperator::lu}, {"cv", CacheOperator::cv},          {"wb", CacheOperator::wb},
+    {"wt", CacheOperator::wt}, {"nc", CacheOperator::non_coherent}};
+constexpr std::pair<std::string_view, std::uint8_t> widths[] = {{"v2", 2}, {"v4", 4}};
+constexpr std::pair<std::string_view, AtomicOperation> operations[] = {
+    {"and", AtomicOperation::logical_and}, {"or", AtomicOperation::logical_or},
+    {"xor", AtomicOperation::logical_xor}, {"cas", AtomicOperation::cas},
+    {"exch", AtomicOperation::exch},       {"add", AtomicOperation::add},
+    {"inc", AtomicOperation::inc},         {"dec", AtomicOperation::dec},
+    {"min", AtomicOperation::min},         {"max", AtomicOperation::max}};
+
+}  // namespace
+
+bool FunctionTranslator::memory(Current& current) {
+  const std::string& base = current.modifiers.base();
+  if (base == "ld" || base == "ldu") {
+    load(current);
+  } else if (base == "st") {
+    store(current);
+  } else if (base == "atom" || base == "red") {
+    atomic(current);
+  } else if (base == "membar" || base == "fence") {
+    fence(current);
+  } else if (base == "prefetch" || base == "prefetchu") {
+    prefetch(current);
+  } else {
+    return false;
+  }
+  return true;
+}
+
+void FunctionTranslator::memory_qualifiers(Current& current) {
+  ir::Operation& operation = current.operation;
+  Modifiers& modifiers = current.modifiers;
+  operation.space = modifiers.take_one(spaces, Space::generic);
+  operation.ordering = modifiers.take_one(orderings, Ordering::weak);
+  operation.scope = modifiers.take_one(scopes, Scope::none);
+  operation.cache = modifiers.take_one(cache_operators, CacheOperator::none);
+  modifiers.drop_starting("L1::");
+  modifiers.drop_starting("L2::");
+  modifiers.drop_starting("level::");
+  operation.elements = modifiers.take_one(widths, std::uint8_t{1});
+}
+
+void FunctionTranslator::load(Current& current) {
+  ir::Operation& operation = current.operation;
+  operation.opcode = current.modifiers.base() == "ld" ? Opcode::ld : Opcode::ldu;
+  memory_qualifiers(current);
+  operation.type = current.modifiers.take_type();
+  if (operation.type == Type::none || operation.type == Type::pred) fail(current, "needs a type");
+  expect_arguments(current, 2, 2);
+  const Argument& to = argument(current, 0);
+  const bool vector = operation.elements > 1;
+  if (vector != (to.kind == Argument::Kind::vector) ||
+      (vector && to.children.size() != operation.elements))
+    fail(to.at, "destination does not match the width of " + current.statement->text);
+  if (vector) {
+    for (const Argument& child : to.children)
+      operation.destinations.push_back(destination(current, child, operation.type, true));
+  } else {
+    operation.destinations.push_back(destination(current, to, operation.type, true));
+  }
+  if (operation.space == Space::parameter && parameter_access(current, false)) return;
+  address(current, argument(current, 1));
+  finish(current);
+}
+
+void FunctionTranslator::store(Current& current) {
+  ir::Operation& operation = current.operation;
+  operation.opcode = Opcode::st;
+  memory_qualifiers(current);
+  operation.type = current.modifiers.take_type();
+  if (operation.type == Type::none || operation.type == Type::pred) fail(current, "needs a type");
+  expect_arguments(current, 2, 2);
+  const Argument& from = argument(current, 1);
+  const bool vector = operation.elements > 1;
+  if (vector != (from.kind == Argument::Kind::vector) ||
+      (vector && from.children.size() != operation.elements))
+    fail(from.at, "source does not match the width of " + current.statement->text);
+  std::vector<ir::Operand> data;
+  if (vector) {
+    for (const Argument& child : from.children)
+      data.push_back(source(current, child, operation.type, true));
+  } else {
+    data.push_back(source(current, from, operation.type, true));
+  }
+  if (operation.space == Space::parameter) {
+    operation.sources = std::move(data);
+    if (!parameter_access(current, true)) fail(current, "kernel parameters cannot be stored to");
+    return;
+  }
+  if (operation.space == Space::constant) fail(current, "constant memory cannot be stored to");
+  address(current, argument(current, 0));
+  operation.sources.insert(operation.sources.end(), data.begin(), data.end());
+  finish(current);
+}
+
+/// .param space: kernel parameters become moves of constants; those of calls are registers, or
+/// memory of the thread when they are structures.  False: an ordinary access by address.
+bool FunctionTranslator::parameter_access(Current& current, bool is_store) {
+  ir::Operation operation = current.operation;
+  const Argument& written = argument(current, is_store ? 0 : 1);
+  if (written.kind != Argument::Kind::address || written.children.size() != 1 ||
+      written.children[0].kind != Argument::Kind::name)
+    fail(written.at, "malformed address of a parameter");
+  const Argument& name = written.children[0];
+  const Symbol symbol = find(name);
+  const unsigned bytes = bytes_of(operation.type);
+  const auto each = [&](auto&& function) {
+    for (unsigned e = 0; e < operation.elements; ++e)
+      function(is_store ? operation.sources[e] : operation.destinations[e],
+               name.addend + std::int64_t{e} * bytes);
+  };
+  const auto register_type = [&](const ir::Operand& o) {
+    return o.kind == Kind::reg ? function_.registers[o.index].type : operation.type;
+  };
+  if (!current.modifiers.rest().empty()) fail(current, "modifier is not supported here");
+  switch (symbol.kind) {
+    case Symbol::Kind::kernel_parameter:
+      if (is_store) return false;
+      if (name.addend < 0 ||
+          static_cast<std::uint64_t>(name.addend) + bytes * operation.elements > symbol.bytes)
+        fail(name.at, "access beyond parameter " + name.text);
+      each([&](const ir::Operand& to, std::int64_t offset) {
+        ir::Operation read = plain(current, Opcode::mov, register_type(to));
+        if (bytes_of(read.type) < 2) read.type = Type::b16;
+        read.guard = operation.guard;
+        ir::Operand from;
+        from.kind = Kind::parameter;
+        from.type = operation.type;
+        from.value = static_cast<std::int64_t>(symbol.value) + offset;
+        read.destinations.push_back(to);
+        read.destinations.back().type = Type::none;
+        read.sources.push_back(from);
+        append(std::move(read));
+      });
+      return true;
+    case Symbol::Kind::parameter: {
+      if (name.addend != 0 || operation.elements != 1 || bytes > symbol.bytes)
+        fail(name.at, "part of parameter " + name.text + " is not supported");
+      ir::Operand held;
+      held.kind = Kind::reg;
+      held.index = symbol.index;
+      const ir::Operand from = is_store ? operation.sources[0] : held;
+      const ir::Operand to = is_store ? held : operation.destinations[0];
+      const Type have = is_store ? operation.type : operation.type;
+      const Type need = register_type(to);
+      const bool narrow = bytes < bytes_of(need) || bytes < bytes_of(register_type(from));
+      ir::Operation copy =
+          plain(current, narrow && from.kind == Kind::reg ? Opcode::cvt : Opcode::mov, need);
+      copy.guard = operation.guard;
+      copy.sources.push_back(from);
+      copy.destinations.push_back(to);
+      copy.sources[0].type = copy.destinations[0].type = Type::none;
+      if (copy.opcode == Opcode::cvt) {
+        static constexpr Type unsigned_types[] = {Type::none, Type::u8,   Type::u16,
+                                                  Type::none, Type::u32,  Type::none,
+                                                  Type::none, Type::none, Type::u64};
+        static constexpr Type signed_types[] = {Type::none, Type::s8,   Type::s16,
+                                                Type::none, Type::s32,  Type::none,
+                                                Type::none, Type::none, Type::s64};
+        const auto& table = is_signed(have) ? signed_types : unsigned_types;
+        copy.source_type = table[bytes];
+        copy.type = table[bytes_of(need)];
+        if (bytes_of(register_type(from)) > bytes) copy.sources[0].type = register_type(from);
+      }
+      append(std::move(copy));
+      return true;
+    }
+    case Symbol::Kind::parameter_bytes:
+    case Symbol::Kind::parameter_pointer: {
+      ir::Operand base;
+      base.kind = symbol.kind == Symbol::Kind::parameter_bytes ? Kind::local_symbol : Kind::reg;
+      base.index = symbol.index;
+      base.type = Type::b32;
+      operation.space = Space::local;
+      operation.offset = name.addend;
+      operation.sources.insert(operation.sources.begin(), base);
+      append(std::move(operation));
+      return true;
+    }
+    default:
+      return false;
+  }
+}
+
+void FunctionTranslator::atomic(Current& current) {
+  ir::Operation& operation = current.operation;
+  Modifiers& modifiers = current.modifiers;
+  const bool returns = modifiers.base() == "atom";
+  operation.opcode = returns ? Opcode::atom : Opcode::red;
+  // Operations share words with nothing that qualifies memory.
+  operation.atomic = modifiers.take_one(operations, AtomicOperation::none);
+  memory_qualifiers(current);
+  if (operation.ordering == Ordering::weak) operation.ordering = Ordering::relaxed;
+  if (operation.scope == Scope::none) operation.scope = Scope::gpu;
+  modifiers.take("noftz");
+  operation.flush = modifiers.take("ftz");
+  operation.type = modifiers.take_type();
+  if (operation.type == Type::none || operation.atomic == AtomicOperation::none)
+    fail(current, "needs an operation and a type");
+  if (operation.elements != 1) fail(current, "vectors are not supported");
+  if (operation.space != Space::generic && operation.space != Space::global &&
+      operation.space != Space::shared)
+    fail(current, "state space is not supported");
+  const std::size_t first = returns ? 1 : 0;
+  const std::size_t data = operation.atomic == AtomicOperation::cas ? 2 : 1;
+  expect_arguments(current, first + 1 + data, first + 1 + data);
+  if (returns)
+    operation.destinations.push_back(destination(current, argument(current, 0), operation.type));
+  address(current, argument(current, first));
+  for (std::size_t i = 0; i < data; ++i)
+    operation.sources.push_back(source(current, argument(current, first + 1 + i), operation.type));
+  finish(current);
+}
+
+void FunctionTranslator::fence(Current& current) {
+  ir::Operation& operation = current.operation;
+  Modifiers& modifiers = current.modifiers;
+  operation.opcode = Opcode::fence;
+  const bool old = modifiers.base() == "membar";
+  operation.ordering = modifiers.take_one(orderings, old ? Ordering::sc : Ordering::acq_rel);
+  operation.scope = modifiers.take_one(scopes, Scope::none);
+  if (operation.scope == Scope::none) fail(current, "needs a scope: .cta, .gpu or .sys");
+  expect_arguments(current, 0, 0);
+  finish(current);
+}
+
+void FunctionTranslator::prefetch(Current& current) {
+  ir::Operation& operation = current.operation;
+  operation.opcode = Opcode::prefetch;
+  operation.space = current.modifiers.take_one(spaces, Space::generic);
+  operation.mode = current.modifiers.take("L2") ? 2 : 1;
+  current.modifiers.take("L1");
+  current.modifiers.drop_starting("L2::");
+  expect_arguments(current, 1, 1);
+  address(current, argument(current, 0));
+  finish(current);
+}
+
+}  // namespace lockstep::isa

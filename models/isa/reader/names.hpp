@@ -1,0 +1,18 @@
+#pragma once
+
+#include <optional>
+#include <string_view>
+
+#include "models/isa/ir.hpp"
+
+namespace lockstep::isa {
+
+/// The type a modifier or declaration names; Type::none when it names none.
+Type type_named(std::string_view name);
+
+/// "%tid.x" and its like.
+std::optional<ir::SpecialRegister> special_register_named(std::string_view name);
+/// Width of a special register.
+Type type_of(ir::SpecialRegister special);
+
+}  // namespace lockstep::isa

@@ -1,0 +1,209 @@
+#include <bit>
+
+#include "models/isa/reader/function_translator.hpp"
+
+namespace lockstep::isa {
+
+using Kind = ir::Operand::Kind;
+using Argument = syntax::Operand;
+
+const syntax::Operand& FunctionTranslator::argument(const Current& current,
+                                                    std::size_t index) const {
+  return current.statement->operands[index];
+}
+
+void FunctionTranslator::expect_arguments(const Current& current, std::size_t least,
+                                          std::size_t most) const {
+  const std::size_t given = current.statement->operands.size();
+  if (given >= least && given <= most) return;
+  fail(current, "takes " + std::to_string(least) +
+                    (most == least ? "" : " to " + std::to_string(most)) + " operands, not " +
+                    std::to_string(given));
+}
+
+void FunctionTranslator::check_width(const Current& current, const syntax::Operand& operand,
+                                     Type declared, Type type, bool wider) const {
+  if (declared == Type::pred)
+    fail(operand.at,
+         operand.text + " is a predicate, " + current.statement->text + " needs a register");
+  const unsigned have = bytes_of(declared), need = bytes_of(type);
+  if (have == need || (wider && have > need) || (need == 1 && have == 2)) return;
+  fail(operand.at, "register " + operand.text + " has " + std::to_string(8 * have) + " bits, " +
+                       current.statement->text + " needs " + std::to_string(8 * need));
+}
+
+ir::Operand FunctionTranslator::predicate(const Current& current,
+                                          const syntax::Operand& operand) const {
+  ir::Operand result;
+  if (operand.kind == Argument::Kind::integer) {
+    result.kind = Kind::immediate;
+    result.value = operand.bits != 0 ? 1 : 0;
+    result.type = Type::pred;
+    return result;
+  }
+  if (operand.text == "_") {
+    result.kind = Kind::discard;
+    result.type = Type::pred;
+    return result;
+  }
+  const Symbol& symbol = find(operand);
+  if (symbol.kind != Symbol::Kind::reg || symbol.type != Type::pred)
+    fail(operand.at, operand.text + " is no predicate register");
+  (void)current;
+  result.kind = Kind::predicate;
+  result.index = symbol.index;
+  result.negated = operand.negated;
+  return result;
+}
+
+ir::Operand FunctionTranslator::immediate(const Current& current, const syntax::Operand& operand,
+                                          Type type) const {
+  ir::Operand result;
+  result.kind = Kind::immediate;
+  std::uint64_t bits = operand.bits;
+  if (operand.kind != Argument::Kind::integer) {
+    const bool is_single = operand.kind == Argument::Kind::single;
+    const double number = is_single ? std::bit_cast<float>(static_cast<std::uint32_t>(bits))
+                                    : std::bit_cast<double>(bits);
+    if (bytes_of(type) == 8 && is_single) {
+      bits = std::bit_cast<std::uint64_t>(number);
+    } else if (bytes_of(type) == 4 && !is_single) {
+      bits = std::bit_cast<std::uint32_t>(static_cast<float>(number));
+    } else if (bytes_of(type) < 4) {
+      fail(operand.at, "floating-point constant in " + current.statement->text);
+    }
+  } else if (type == Type::f32) {
+    bits = std::bit_cast<std::uint32_t>(static_cast<float>(static_cast<std::int64_t>(bits)));
+  } else if (type == Type::f64) {
+    bits = std::bit_cast<std::uint64_t>(static_cast<double>(static_cast<std::int64_t>(bits)));
+  }
+  if (bytes_of(type) < 8) bits &= (std::uint64_t{1} << 8 * bytes_of(type)) - 1;
+  result.value = static_cast<std::int64_t>(bits);
+  return result;
+}
+
+ir::Operand FunctionTranslator::source(Current& current, const syntax::Operand& operand, Type type,
+                                       bool wider) {
+  ir::Operand result;
+  switch (operand.kind) {
+    case Argument::Kind::integer:
+    case Argument::Kind::single:
+    case Argument::Kind::double_:
+      return immediate(current, operand, type);
+    case Argument::Kind::name:
+      break;
+    default:
+      fail(operand.at, "operand of " + current.statement->text + " must be a register or constant");
+  }
+  if (operand.negated) fail(operand.at, "only predicates are negated with '!'");
+  const Symbol* known = lookup(operand.text);
+  if (known == nullptr) {
+    if (const auto special = special_register_named(operand.text)) {
+      // Only mov reads a special register.
+      const Type width = type_of(*special);
+      ir::Operation read = plain(current, Opcode::mov, width);
+      read.guard = current.operation.guard;
+      ir::Operand from, to;
+      from.kind = Kind::special;
+      from.index = static_cast<std::uint32_t>(*special);
+      to.kind = Kind::reg;
+      to.index = new_register(width, operand.text);
+      check_width(current, operand, width, type, true);
+      read.sources.push_back(from);
+      read.destinations.push_back(to);
+      append(std::move(read));
+      return to;
+    }
+  }
+  const Symbol& symbol = find(operand);
+  result.index = symbol.index;
+  result.value = operand.addend;
+  switch (symbol.kind) {
+    case Symbol::Kind::reg:
+    case Symbol::Kind::parameter:
+      if (operand.addend != 0) fail(operand.at, "register plus constant outside of an address");
+      check_width(current, operand, symbol.type, type, wider);
+      result.kind = Kind::reg;
+      if (bytes_of(symbol.type) != bytes_of(type)) result.type = symbol.type;
+      return result;
+    case Symbol::Kind::global:
+      result.kind = Kind::global_symbol;
+      return result;
+    case Symbol::Kind::constant:
+      result.kind = Kind::constant_symbol;
+      return result;
+    case Symbol::Kind::shared:
+      result.kind = Kind::shared_symbol;
+      return result;
+    case Symbol::Kind::local:
+    case Symbol::Kind::parameter_bytes:
+      result.kind = Kind::local_symbol;
+      return result;
+    case Symbol::Kind::function:
+      result.kind = Kind::function;
+      return result;
+    case Symbol::Kind::kernel_parameter:
+      result.kind = Kind::immediate;
+      result.index = ir::no_register;
+      result.value += static_cast<std::int64_t>(parameter_window_base + symbol.value);
+      return result;
+    case Symbol::Kind::parameter_pointer:
+      result.kind = Kind::reg;
+      if (operand.addend != 0 || bytes_of(type) != 4)
+        fail(operand.at, "address of parameter " + operand.text + " is not supported here");
+      return result;
+    default:
+      fail(operand.at, operand.text + " is no operand of " + current.statement->text);
+  }
+}
+
+ir::Operand FunctionTranslator::destination(const Current& current, const syntax::Operand& operand,
+                                            Type type, bool wider) {
+  ir::Operand result;
+  if (operand.kind != Argument::Kind::name || operand.negated)
+    fail(operand.at, "destination of " + current.statement->text + " must be a register");
+  if (operand.text == "_") {
+    result.kind = Kind::discard;
+    return result;
+  }
+  const Symbol& symbol = find(operand);
+  if (symbol.kind != Symbol::Kind::reg)
+    fail(operand.at, "destination " + operand.text + " is no register");
+  check_width(current, operand, symbol.type, type, wider);
+  result.kind = Kind::reg;
+  result.index = symbol.index;
+  if (bytes_of(symbol.type) != bytes_of(type)) result.type = symbol.type;
+  return result;
+}
+
+ir::Operand FunctionTranslator::label(const syntax::Operand& operand) const {
+  const Symbol& symbol = find(operand);
+  if (symbol.kind != Symbol::Kind::label) fail(operand.at, operand.text + " is no label");
+  ir::Operand result;
+  result.kind = Kind::label;
+  result.index = symbol.index;
+  return result;
+}
+
+void FunctionTranslator::address(Current& current, const syntax::Operand& operand) {
+  if (operand.kind != Argument::Kind::address || operand.children.size() != 1)
+    fail(operand.at, current.statement->text + " needs an address in brackets");
+  const Argument& base = operand.children.front();
+  ir::Operation& operation = current.operation;
+  if (base.kind == Argument::Kind::integer) {
+    operation.sources.push_back(immediate(current, base, Type::b64));
+    return;
+  }
+  if (base.kind != Argument::Kind::name) fail(base.at, "malformed address");
+  operation.offset = base.addend;
+  const Symbol& symbol = find(base);
+  Argument plain_base = base;
+  plain_base.addend = 0;
+  const bool is_register = symbol.kind == Symbol::Kind::reg;
+  if (is_register && bytes_of(symbol.type) != 4 && bytes_of(symbol.type) != 8)
+    fail(base.at, "address register " + base.text + " has neither 32 nor 64 bits");
+  operation.sources.push_back(source(current, plain_base, is_register ? symbol.type : Type::b64));
+  operation.sources.back().type = is_register && bytes_of(symbol.type) == 4 ? Type::b32 : Type::b64;
+}
+
+}  // namespace lockstep::isa
