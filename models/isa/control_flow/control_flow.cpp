@@ -1,0 +1,130 @@
+#include "models/isa/control_flow/control_flow.hpp"
+
+#include <algorithm>
+
+namespace lockstep::isa {
+namespace {
+
+bool guarded(const ir::Operation& operation) {
+  return operation.guard.kind != ir::Operand::Kind::none;
+}
+
+bool ends_thread(Opcode opcode) {
+  return opcode == Opcode::ret || opcode == Opcode::exit || opcode == Opcode::trap;
+}
+
+bool falls_through(const ir::Block& block) {
+  if (block.operations.empty()) return true;
+  const ir::Operation& last = block.operations.back();
+  const bool leaves =
+      last.opcode == Opcode::bra || last.opcode == Opcode::brx || ends_thread(last.opcode);
+  return !leaves || guarded(last);
+}
+
+/// Nothing in it but the end.
+bool only_ends(const ir::Block& block) {
+  return !block.operations.empty() && ends_thread(block.operations.front().opcode) &&
+         !guarded(block.operations.front());
+}
+
+void add_successor(ir::Block& block, std::uint32_t target) {
+  if (std::find(block.successors.begin(), block.successors.end(), target) == block.successors.end())
+    block.successors.push_back(target);
+}
+
+/// Edges that count for meeting.
+std::vector<std::vector<std::uint32_t>> meeting_edges(const ir::Function& function) {
+  std::vector<std::vector<std::uint32_t>> edges;
+  for (const ir::Block& block : function.blocks) {
+    std::vector<std::uint32_t> kept;
+    for (const std::uint32_t s : block.successors)
+      if (!only_ends(function.blocks[s])) kept.push_back(s);
+    edges.push_back(kept.empty() ? block.successors : kept);
+  }
+  return edges;
+}
+
+}  // namespace
+
+void find_successors(ir::Function& function) {
+  if (falls_through(function.blocks.back())) {
+    ir::Operation end;
+    end.opcode = Opcode::ret;
+    if (!function.blocks.back().operations.empty())
+      end.line = function.blocks.back().operations.back().line;
+    // A guarded branch must stay the last of its block.
+    if (!function.blocks.back().operations.empty()) function.blocks.emplace_back();
+    function.blocks.back().operations.push_back(end);
+  }
+  for (std::uint32_t b = 0; b < function.blocks.size(); ++b) {
+    ir::Block& block = function.blocks[b];
+    block.successors.clear();
+    if (!block.operations.empty()) {
+      const ir::Operation& last = block.operations.back();
+      if (last.opcode == Opcode::bra) add_successor(block, last.sources[0].index);
+      if (last.opcode == Opcode::brx)
+        for (const std::uint32_t target : function.branch_tables[last.immediate])
+          add_successor(block, target);
+    }
+    if (falls_through(block)) add_successor(block, b + 1);
+  }
+}
+
+std::vector<std::uint32_t> immediate_post_dominators(const ir::Function& function) {
+  const auto count = static_cast<std::uint32_t>(function.blocks.size());
+  const std::uint32_t end = count;  // a virtual block behind all ends
+  const auto edges = meeting_edges(function);
+  std::vector<std::vector<std::uint32_t>> sources(count + 1);
+  for (std::uint32_t b = 0; b < count; ++b) {
+    if (edges[b].empty()) sources[end].push_back(b);
+    for (const std::uint32_t s : edges[b]) sources[s].push_back(b);
+  }
+  // Depth-first order from the end, backwards.
+  std::vector<std::uint32_t> order, number(count + 1, no_block);
+  std::vector<std::pair<std::uint32_t, std::size_t>> stack{{end, 0}};
+  std::vector<bool> seen(count + 1, false);
+  seen[end] = true;
+  while (!stack.empty()) {
+    auto& [block, next] = stack.back();
+    if (next < sources[block].size()) {
+      const std::uint32_t source = sources[block][next++];
+      if (!seen[source]) {
+        seen[source] = true;
+        stack.emplace_back(source, 0);
+      }
+    } else {
+      number[block] = static_cast<std::uint32_t>(order.size());
+      order.push_back(block);
+      stack.pop_back();
+    }
+  }
+  std::vector<std::uint32_t> post(count + 1, no_block);
+  post[end] = end;
+  const auto meet = [&](std::uint32_t a, std::uint32_t b) {
+    while (a != b) {
+      while (number[a] < number[b]) a = post[a];
+      while (number[b] < number[a]) b = post[b];
+    }
+    return a;
+  };
+  for (bool changed = true; changed;) {
+    changed = false;
+    for (std::size_t i = order.size(); i-- > 0;) {
+      const std::uint32_t block = order[i];
+      if (block == end) continue;
+      std::uint32_t best = edges[block].empty() ? end : no_block;
+      for (const std::uint32_t s : edges[block])
+        if (post[s] != no_block) best = best == no_block ? s : meet(best, s);
+      if (best != post[block]) {
+        post[block] = best;
+        changed = true;
+      }
+    }
+  }
+  post.pop_back();
+  for (std::uint32_t& p : post)
+    if (p == end) p = no_block;
+  return post;
+}
+
+}  // namespace lockstep::isa

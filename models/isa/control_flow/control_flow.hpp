@@ -1,0 +1,26 @@
+/// Successors, post-dominators and the points where diverged lanes meet again.
+///
+/// A branch's lanes meet at its immediate post-dominator.  Edges into blocks that only end the
+/// thread (or return) do not count while the block has another successor: those lanes leave every
+/// mask, so an early exit does not keep the others apart.
+/// Source: Fung et al., "Dynamic Warp Formation", MICRO 2007, section 3; Cooper, Harvey, Kennedy,
+/// "A Simple, Fast Dominance Algorithm", 2001.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "models/isa/ir.hpp"
+
+namespace lockstep::isa {
+
+inline constexpr std::uint32_t no_block = 0xffffffff;
+
+/// Fills Block::successors: the taken targets first, then the next block if it is fallen into.
+/// Appends a `ret` where the last block would run off the end.
+void find_successors(ir::Function& function);
+
+/// By block: its immediate post-dominator, or no_block.  Needs successors.
+std::vector<std::uint32_t> immediate_post_dominators(const ir::Function& function);
+
+}  // namespace lockstep::isa
