@@ -18,9 +18,9 @@
 ///   Operands of different width may overlap in any way.
 /// - Predicates: a destination's lanes outside `active` keep their bits.
 ///
-/// Carry: a function has one predicate register as condition code ("%cc").  The reader appends it as
-/// last destination of add.cc, sub.cc, mad.cc, ... and as last source of addc, subc, madc, so that
-/// liveness sees it; the rules above then put it in predicate_destination[0] and
+/// Carry: a function has one predicate register as condition code ("%cc").  The reader appends it
+/// as last destination of add.cc, sub.cc, mad.cc, ... and as last source of addc, subc, madc, so
+/// that liveness sees it; the rules above then put it in predicate_destination[0] and
 /// predicate_source[0].  sub.cc / subc hold a borrow.
 ///
 /// By opcode (fields of ir::Operation)
@@ -30,11 +30,11 @@
 /// - dp4a, dp2a: type is the type of a, source_type that of b; dp2a `mode` 0 .lo, 1 .hi.
 /// - set, cvt, slct: type is the destination's, source_type the source's.
 /// - cvt: when a register is declared wider than the type, that operand's `type` holds the declared
-///   type (cvt.s8.s32 into a .b32 register: destinations[0].type == b32).  cvt.rn.f16x2.f32 d, a, b:
-///   type f16x2, source_type f32, two sources.  cvt_pack: type is the packed element type (u8 ...
-///   s16), source_type s32 or u32, two or three sources.
-/// - mov of one register, symbol or immediate: a row.  mov of a special register: sources[0].kind is
-///   `special`, no source row; `type` says the width.  Special registers occur in mov only.
+///   type (cvt.s8.s32 into a .b32 register: destinations[0].type == b32).  cvt.rn.f16x2.f32:
+///   type f16x2, source_type f32, two sources.  tf32 results: type b32.  cvt_pack: type is the
+///   packed element type (u8 ... s16), source_type s32 or u32, two or three sources.
+/// - mov of one register, symbol or immediate: a row.  mov of a special register: sources[0].kind
+///   is `special`, no source row; `type` says the width.  Special registers occur in mov only.
 /// - mov_pack: type is the whole (b32, b64), sources are the parts, lowest first.  mov_unpack: type
 ///   is the whole, destinations are the parts; unwanted ones are scratch rows or invalid.
 /// - cvta: `space`; `mode` 1 for cvta.to.  Shared and local addresses are offsets into the windows
@@ -42,8 +42,8 @@
 /// - isspacep: `space`; the address is 64 bits wide unless `type` has 32 bits.
 /// - testp: `mode` ClassTest.  setp: p is predicate_destination[0], q [1].
 /// - shfl: `mode` ShuffleMode; sources value, lane, clamp, and for .sync the member mask.  A source
-///   lane that does not execute reads as zero.  vote: `mode` VoteMode; the member mask is source[0].
-///   match: `mode` MatchMode.  redux: `atomic`.  elect: source[0] the member mask, d|p.
+///   lane that does not execute reads as zero.  vote: `mode` VoteMode; the member mask is
+///   source[0]. match: `mode` MatchMode.  redux: `atomic`.  elect: source[0] the member mask, d|p.
 /// - iadd3: d = a + b + c (bit i of `mode` negates source i).  lea: d = (a << immediate) + b.
 ///   mad_wide_add: type is that of a and b (s32, u32), c and d have 64 bits.
 ///
@@ -54,15 +54,9 @@
 
 #include "models/isa/instruction.hpp"
 #include "models/isa/ir.hpp"
+#include "models/isa/semantics/modes.hpp"
 
 namespace lockstep::isa {
-
-enum class ShiftDirection : std::uint16_t { left, right };
-enum class PermuteMode : std::uint16_t { index, f4e, b4e, rc8, ecl, ecr, rc16 };
-enum class ShuffleMode : std::uint16_t { up, down, bfly, idx };
-enum class VoteMode : std::uint16_t { all, any, uni, ballot };
-enum class MatchMode : std::uint16_t { any, all };
-enum class ClassTest : std::uint16_t { finite, infinite, number, notanumber, normal, subnormal };
 
 /// Instruction set levels of x86-64 for which the semantics are compiled.
 enum class CpuLevel : std::uint8_t { v2 = 2, v3 = 3, v4 = 4 };

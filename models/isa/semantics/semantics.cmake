@@ -1,0 +1,15 @@
+# The families of instruction semantics (*.cc here), compiled once per x86-64 level.
+#
+# -O3 in every build type: an inline function that is not inlined would be shared between levels.
+# No traps: comparisons become blends.  No strict aliasing: rows are read as floats and 64-bit words.
+file(GLOB semantics_sources CONFIGURE_DEPENDS ${CMAKE_CURRENT_LIST_DIR}/*.cc)
+set_source_files_properties(
+  ${semantics_sources} PROPERTIES COMPILE_OPTIONS
+  "-march=x86-64-$<TARGET_PROPERTY:LOCKSTEP_LEVEL>;-O3;-fno-trapping-math;-fno-strict-aliasing")
+foreach(level v2 v3 v4)
+  add_library(lockstep_semantics_${level} OBJECT ${semantics_sources})
+  set_target_properties(lockstep_semantics_${level} PROPERTIES LOCKSTEP_LEVEL ${level})
+  target_compile_definitions(lockstep_semantics_${level} PRIVATE LOCKSTEP_LEVEL=${level})
+  target_link_libraries(lockstep_semantics_${level} PRIVATE lockstep_options)
+  target_sources(lockstep_isa PRIVATE $<TARGET_OBJECTS:lockstep_semantics_${level}>)
+endforeach()
