@@ -1,0 +1,21 @@
+#pragma once
+
+#include "models/isa/ir.hpp"
+#include "models/isa/lowering/lowering.hpp"
+
+namespace lockstep::isa::lowering {
+
+/// Registers a kernel holds beside the allocated rows: the stack pointer and the two that the
+/// machine keeps for itself since sm_70 (ptxas reports them as used).
+inline constexpr std::uint32_t reserved_registers = 3;
+
+/// Rows and predicates for all registers, without spilling.
+Allocation assign_rows(const ir::Function& function);
+/// Fills Allocation::live_before.
+void record_liveness(const ir::Function& function, Allocation& allocation);
+
+/// Moves values to local memory and predicates to registers until everything fits.
+Allocation allocate(ir::Function& function, std::uint32_t maximum_registers,
+                    std::uint32_t maximum_predicates);
+
+}  // namespace lockstep::isa::lowering

@@ -1,0 +1,21 @@
+/// What must stay before what within a stretch of operations.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "models/isa/ir.hpp"
+
+namespace lockstep::isa::lowering {
+
+struct Dependence {
+  std::uint32_t to;
+  bool carries_value;  ///< the latter waits for the former's result
+};
+
+/// For each operation of [first, first + count) of a block the later ones that depend on it, as
+/// indices from `first`.  Loads pass stores they cannot alias: another space, read-only data, or
+/// another part of what the same base register points at.
+std::vector<std::vector<Dependence>> dependences(const ir::Operation* first, std::uint32_t count);
+
+}  // namespace lockstep::isa::lowering

@@ -1,0 +1,37 @@
+/// Control flow of a function as the passes see it: edges, order, dominators and loops.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "models/isa/ir.hpp"
+
+namespace lockstep::isa::lowering {
+
+/// Successors of a block from its last operations (the block index that follows is the one control
+/// falls into); taken target first.
+std::vector<std::uint32_t> successors_of(const ir::Function& function, std::uint32_t block);
+
+struct Flow {
+  std::vector<std::vector<std::uint32_t>> successors, predecessors;
+  std::vector<std::uint32_t> order;      ///< reachable blocks in reverse post-order
+  std::vector<std::uint32_t> position;   ///< index in `order`; `unreachable` otherwise
+  std::vector<std::uint32_t> dominator;  ///< immediate; the entry's is itself
+  std::vector<std::uint32_t> loop_depth;
+  struct Loop {
+    std::uint32_t header;
+    std::vector<bool> contains;  ///< by block
+    std::uint32_t size;
+  };
+  std::vector<Loop> loops;  ///< natural loops, innermost (smallest) first, one per header
+
+  static constexpr std::uint32_t unreachable = 0xffffffff;
+  explicit Flow(const ir::Function& function);
+  bool reachable(std::uint32_t block) const { return position[block] != unreachable; }
+  bool dominates(std::uint32_t above, std::uint32_t below) const;
+};
+
+/// Writes Block::successors.
+void record_successors(ir::Function& function);
+
+}  // namespace lockstep::isa::lowering

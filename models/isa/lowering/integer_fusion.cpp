@@ -1,0 +1,164 @@
+/// Integer fusion: multiply and add to mad, widening multiply and 64-bit add to mad_wide_add, shift
+/// and add to lea, two additions to iadd3, as ptxas uses IMAD, IMAD.WIDE, LEA and IADD3.
+///
+/// An inner operation is fused into all of its users or stays (a copy in one of several users would
+/// save nothing), except the widening multiply: it saves a 64-bit addition (two instructions) in
+/// each.  Floating point is never fused: bits would change.
+#include <vector>
+
+#include "models/isa/lowering/evaluate.hpp"
+#include "models/isa/lowering/operation.hpp"
+#include "models/isa/lowering/passes.hpp"
+#include "models/isa/lowering/registers.hpp"
+
+namespace lockstep::isa::lowering {
+
+namespace {
+
+bool is_integer(Type type, unsigned bytes) {
+  return type >= Type::b8 && type <= Type::s64 && bytes_of(type) == bytes;
+}
+
+bool is_plain(const ir::Operation& operation) {
+  return !is_guarded(operation) && !operation.carry_out && !operation.saturate &&
+         operation.destinations.size() == 1 && operation.destinations[0].kind == Kind::reg;
+}
+
+bool is_sum(const ir::Operation& operation, unsigned bytes) {
+  return (operation.opcode == Opcode::add || (operation.opcode == Opcode::sub && bytes == 4)) &&
+         is_plain(operation) && is_integer(operation.type, bytes) && operation.sources.size() == 2;
+}
+
+class Fusion {
+ public:
+  explicit Fusion(ir::Function& function)
+      : function_(function), definitions_(function), fusable_(function.registers.size()) {}
+
+  bool run() {
+    count_fusable();
+    bool changed = false;
+    for (ir::Block& block : function_.blocks)
+      for (ir::Operation& operation : block.operations)
+        changed = widen_shift(operation) || fuse(operation) || changed;
+    return changed;
+  }
+
+ private:
+  // The operation that computes this operand, if it says the same here as there.
+  const ir::Operation* source_of(const ir::Operand& operand) const {
+    if (operand.kind != Kind::reg || !definitions_.is_single(operand.index)) return nullptr;
+    const auto& entry = definitions_[operand.index];
+    const auto& operations = function_.blocks[entry.definition.block].operations;
+    if (entry.definition.operation >= operations.size()) return nullptr;  // a formal parameter
+    const ir::Operation& operation = operations[entry.definition.operation];
+    if (operation.destinations.size() != 1 || operation.destinations[0].index != operand.index)
+      return nullptr;
+    return is_plain(operation) && definitions_.sources_are_single(operation) ? &operation : nullptr;
+  }
+
+  void count_fusable() {
+    for (const ir::Block& block : function_.blocks)
+      for (const ir::Operation& operation : block.operations) {
+        if (operation.opcode != Opcode::add || !is_sum(operation, 4)) continue;
+        for (const ir::Operand& source : operation.sources)
+          if (source.kind == Kind::reg) ++fusable_[source.index];
+      }
+  }
+
+  // (wide)x << k, or (wide)x * 2^k, is one widening multiplication.
+  bool widen_shift(ir::Operation& operation) {
+    if (operation.opcode != Opcode::shl || !is_plain(operation) || !is_integer(operation.type, 8) ||
+        operation.sources[1].kind != Kind::immediate || operation.sources[1].value < 0 ||
+        operation.sources[1].value > 30)
+      return false;
+    const ir::Operation* inner = source_of(operation.sources[0]);
+    if (inner == nullptr || inner->opcode != Opcode::cvt || !is_integer(inner->type, 8) ||
+        !is_integer(inner->source_type, 4) || inner->sources[0].type != Type::none)
+      return false;
+    operation.opcode = Opcode::mul;
+    operation.part = MulPart::wide;
+    operation.type = is_signed(inner->source_type) ? Type::s32 : Type::u32;
+    operation.sources[1].value = std::int64_t{1} << operation.sources[1].value;
+    operation.sources[0] = inner->sources[0];
+    return true;
+  }
+
+  bool fuse(ir::Operation& operation) {
+    if (is_sum(operation, 8)) return fuse_wide(operation, 0) || fuse_wide(operation, 1);
+    if (!is_sum(operation, 4)) return false;
+    if (operation.opcode == Opcode::add)
+      for (std::size_t s : {0, 1})
+        if (fuse_product(operation, s)) return true;
+    for (std::size_t s : {0, 1})
+      if (fuse_sum(operation, s)) return true;
+    return false;
+  }
+
+  bool fuse_wide(ir::Operation& operation, std::size_t s) {
+    const ir::Operation* inner = source_of(operation.sources[s]);
+    if (inner == nullptr || inner->opcode != Opcode::mul || inner->part != MulPart::wide ||
+        !is_integer(inner->type, 4))
+      return false;
+    const ir::Operand addend = operation.sources[1 - s];
+    operation.opcode = Opcode::mad_wide_add;
+    operation.type = inner->type;
+    operation.sources = {inner->sources[0], inner->sources[1], addend};
+    return true;
+  }
+
+  bool dies_with_fusion(const ir::Operand& operand) const {
+    return definitions_[operand.index].uses == fusable_[operand.index];
+  }
+
+  bool fuse_product(ir::Operation& operation, std::size_t s) {
+    const ir::Operation* inner = source_of(operation.sources[s]);
+    if (inner == nullptr || !is_integer(inner->type, 4) || !dies_with_fusion(operation.sources[s]))
+      return false;
+    const ir::Operand addend = operation.sources[1 - s];
+    if (inner->opcode == Opcode::mul && inner->part == MulPart::lo) {
+      operation.opcode = Opcode::mad;
+      operation.part = MulPart::lo;
+      operation.sources = {inner->sources[0], inner->sources[1], addend};
+      return true;
+    }
+    if (inner->opcode == Opcode::shl && inner->sources[1].kind == Kind::immediate &&
+        inner->sources[1].value >= 0 && inner->sources[1].value < 32) {
+      operation.opcode = Opcode::lea;
+      operation.immediate = static_cast<std::uint32_t>(inner->sources[1].value);
+      operation.sources = {inner->sources[0], addend};
+      return true;
+    }
+    return false;
+  }
+
+  // a + b + c with signs; only when the inner sum has no other user.
+  bool fuse_sum(ir::Operation& operation, std::size_t s) {
+    const ir::Operation* inner = source_of(operation.sources[s]);
+    if (inner == nullptr || !is_sum(*inner, 4)) return false;
+    if (definitions_[operation.sources[s].index].uses != 1) return false;
+    const bool outer_minus = operation.opcode == Opcode::sub;
+    const bool inner_minus = inner->opcode == Opcode::sub;
+    const bool negate_inner = outer_minus && s == 1;
+    unsigned signs = 0;
+    if (negate_inner) signs |= 1;
+    if (negate_inner != inner_minus) signs |= 2;
+    if (outer_minus && s == 0) signs |= 4;
+    operation.opcode = Opcode::iadd3;
+    const ir::Operand addend = operation.sources[1 - s];
+    operation.sources = {inner->sources[0], inner->sources[1], addend};
+    operation.mode = static_cast<std::uint16_t>(signs);
+    return true;
+  }
+
+  ir::Function& function_;
+  const Definitions definitions_;
+  std::vector<std::uint32_t> fusable_;  ///< 32-bit additions that read the register
+};
+
+}  // namespace
+
+bool fuse_integers(ir::Function& function) {
+  return Fusion(function).run();
+}
+
+}  // namespace lockstep::isa::lowering

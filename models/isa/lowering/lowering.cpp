@@ -1,0 +1,62 @@
+/// The lowering: from PTX over virtual registers to machine-like operations in registers.
+///
+/// Simplifying passes run until nothing changes (their patterns feed each other), then control flow
+/// is predicated, constants are fitted into operands, operations are scheduled and registers
+/// allocated.  Source: architecture.md section 3; what each pass imitates is in its file.
+#include "models/isa/lowering/lowering.hpp"
+
+#include "models/isa/lowering/allocate.hpp"
+#include "models/isa/lowering/flow.hpp"
+#include "models/isa/lowering/passes.hpp"
+
+namespace lockstep::isa {
+
+LoweringOptions LoweringOptions::none() {
+  LoweringOptions options;
+  options.propagate_copies = options.fold_constants = options.fold_parameters = false;
+  options.fold_addresses = options.fuse_integers = options.merge_logic = false;
+  options.eliminate_common = options.eliminate_dead = options.hoist_invariants = false;
+  options.predicate_branches = options.simplify_flow = options.schedule = false;
+  return options;
+}
+
+namespace {
+
+void simplify(ir::Function& function, const LoweringOptions& options) {
+  constexpr int enough = 20;
+  bool changed = true;
+  for (int round = 0; changed && round < enough; ++round) {
+    changed = false;
+    if (options.propagate_copies) changed = lowering::propagate_copies(function) || changed;
+    if (options.fold_constants) changed = lowering::fold_constants(function) || changed;
+    if (options.fold_addresses) changed = lowering::fold_addresses(function) || changed;
+    if (options.eliminate_common) changed = lowering::eliminate_common(function) || changed;
+    if (options.eliminate_dead) changed = lowering::eliminate_dead(function) || changed;
+    if (options.merge_logic) changed = lowering::merge_logic(function) || changed;
+    if (options.fuse_integers) changed = lowering::fuse_integers(function) || changed;
+    if (options.simplify_flow) changed = lowering::simplify_flow(function) || changed;
+  }
+  if (options.eliminate_dead) lowering::eliminate_dead(function);
+}
+
+}  // namespace
+
+Allocation lower(ir::Function& function, const LoweringOptions& options) {
+  constexpr std::uint32_t live_rows_worth_having = 24;
+  if (options.simplify_flow) lowering::simplify_flow(function);
+  if (options.fold_parameters) lowering::fold_parameters(function);
+  simplify(function, options);
+  if (options.hoist_invariants && lowering::hoist_invariants(function)) simplify(function, options);
+  if (options.predicate_branches && lowering::predicate_branches(function))
+    simplify(function, options);
+  lowering::legalize_operands(function);
+  if (options.propagate_copies) lowering::coalesce_copies(function);
+  if (options.eliminate_dead) lowering::eliminate_dead(function);
+  if (options.schedule) lowering::schedule(function, live_rows_worth_having);
+  Allocation allocation =
+      lowering::allocate(function, options.maximum_registers, options.maximum_predicates);
+  lowering::record_successors(function);
+  return allocation;
+}
+
+}  // namespace lockstep::isa

@@ -1,0 +1,86 @@
+/// What the passes ask of one operation: what it reads and writes, what it may do besides, and
+/// which operands the machine lets it read from where.
+#pragma once
+
+#include "models/isa/ir.hpp"
+
+namespace lockstep::isa::lowering {
+
+using Kind = ir::Operand::Kind;
+using ir::MulPart;
+
+inline bool is_register(const ir::Operand& operand) {
+  return (operand.kind == Kind::reg || operand.kind == Kind::predicate) &&
+         operand.index != ir::no_register;
+}
+/// The same for a whole grid and known at its start: what the constant bank holds.
+bool is_constant_bank(const ir::Operand& operand);
+
+/// Calls `visit` with every register operand read: guard, then sources.
+template <class Op, class Visit>
+void for_each_use(Op& operation, Visit&& visit) {
+  if (is_register(operation.guard)) visit(operation.guard);
+  for (auto& source : operation.sources)
+    if (is_register(source)) visit(source);
+}
+/// Calls `visit` with every register operand written.
+template <class Op, class Visit>
+void for_each_definition(Op& operation, Visit&& visit) {
+  for (auto& destination : operation.destinations)
+    if (is_register(destination)) visit(destination);
+}
+
+inline ir::Operand register_operand(std::uint32_t index) {
+  ir::Operand operand;
+  operand.kind = Kind::reg;
+  operand.index = index;
+  return operand;
+}
+inline ir::Operand predicate_operand(std::uint32_t index, bool negated = false) {
+  ir::Operand operand;
+  operand.kind = Kind::predicate;
+  operand.index = index;
+  operand.negated = negated;
+  return operand;
+}
+inline ir::Operand immediate_operand(std::int64_t value) {
+  ir::Operand operand;
+  operand.kind = Kind::immediate;
+  operand.value = value;
+  return operand;
+}
+std::uint32_t new_register(ir::Function& function, Type type);
+
+bool same_value(const ir::Operand& a, const ir::Operand& b);
+
+/// A write that keeps the old value in some lanes.
+inline bool is_guarded(const ir::Operation& operation) {
+  return operation.guard.kind != Kind::none;
+}
+bool is_branch(const ir::Operation&);      ///< bra or brx
+bool ends_block(const ir::Operation&);     ///< nothing of the block executes after it, in any lane
+bool reads_memory(const ir::Operation&);   ///< ld, ldu, atom, fill
+bool writes_memory(const ir::Operation&);  ///< st, atom, red, spill
+/// A load that other loads and unrelated stores may pass.
+bool is_weak_load(const ir::Operation&);
+/// Looks at other lanes, at the clock or at which lanes are there: stays in its block,
+/// unpredicated.
+bool depends_on_path(const ir::Operation&);
+/// Must stay even if nobody reads its results.
+bool has_side_effect(const ir::Operation&);
+/// Everything before must be done before, everything after after: barriers, fences, calls, ...
+bool is_scheduling_barrier(const ir::Operation&);
+/// The result depends on the operands only, so that it may be computed elsewhere or once.
+bool is_pure(const ir::Operation&);
+bool is_commutative(const ir::Operation&);
+
+/// The type an operand is read as; `none` when unknown (then nothing is put there).
+Type source_type_of(const ir::Operation&, std::size_t source);
+/// Whether the machine's instruction can take an immediate or constant at this place.
+bool accepts_constant(const ir::Operation&, std::size_t source);
+/// Sources that are neither registers nor zero: the machine takes one per instruction.
+unsigned constant_operands(const ir::Operation&);
+/// Takes a slot for constants; zero comes from the zero register and special fields do not count.
+bool is_constant_operand(const ir::Operation&, std::size_t source);
+
+}  // namespace lockstep::isa::lowering
