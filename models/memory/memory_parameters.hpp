@@ -27,8 +27,9 @@ struct L2Parameters {
   static auto schema() {
     using namespace literals;
     return parameters<L2Parameters>()
-        .field("slices", &L2Parameters::slices, 2, range(1, 16), "slices of a partition")
-        .field("banks", &L2Parameters::banks, 1, range(1, 32), "banks of a slice")
+        .field("slices", &L2Parameters::slices, 2, range(1, 16).powers_of_two(),
+               "slices of a partition")
+        .field("banks", &L2Parameters::banks, 1, range(1, 16).powers_of_two(), "banks of a slice")
         .field("size", &L2Parameters::size, 96_KiB, range(1_KiB, 1024_MiB), "capacity of a slice")
         .field("ways", &L2Parameters::ways, 24, range(1, 64), "lines of 128 bytes in a set",
                "lines")
@@ -59,6 +60,7 @@ struct L2Parameters {
           const std::uint64_t sets = bank / (std::uint64_t{128} * p.ways);
           if (sets == 0 || sets * 128 * p.ways * p.banks != p.size.count())
             return "size is no multiple of banks * ways * 128 bytes";
+          if (p.slices * p.banks > 64) return "more than 64 banks in a partition";
           if ((sets & (sets - 1)) != 0) return "the number of sets of a bank is no power of two";
           return p.mshrs >= p.banks ? "" : "fewer MSHRs than banks";
         });

@@ -42,6 +42,7 @@ class MemoryPartition final : public Component {
   void advance(Time horizon, Inbox inbox, Outbox& outbox) override;
   void serialize(Archive& archive) override;
   StatisticsView statistics(Time now) override;
+  bool finished() const override;
   std::string waiting_for() const override;
 
  private:

@@ -1,0 +1,78 @@
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <span>
+
+#include "core/checkpoint/archive.hpp"
+#include "core/parameters/policy.hpp"
+#include "core/time/time.hpp"
+#include "models/noc/messages.hpp"
+
+namespace lockstep {
+
+/// What a replacement policy sees of the lines of a set.
+struct CacheWay {
+  bool valid = false;
+  std::uint8_t line_class = 0;  ///< what on_insertion said (MeDiC: warp type)
+  std::uint16_t tenant = 0;
+  std::uint32_t last_use = 0;  ///< smaller is longer ago
+};
+
+enum class CacheAdmission : std::uint8_t { to_bank, to_dram };
+
+struct CacheInsertion {
+  bool allocate = true;
+  bool at_lru = false;  ///< next victim instead of most recently used
+  std::uint8_t line_class = 0;
+};
+
+/// Plug point `cache_policy`: bypass, insertion and replacement in the L2 banks of one partition.
+///
+/// Contract: a policy overrides the hooks it needs and names them in `hooks()`; the others are
+/// never called, so that LRU costs no call.  One object serves a partition; it knows nothing of
+/// other partitions and depends on nothing but what the hooks tell and what serialize keeps.
+/// Periodic actions are computed from `now` when a hook is called.
+/// Source: memory-interference.md, section 7.3.
+class CachePolicy {
+ public:
+  enum Hook : unsigned {
+    admits = 1,    ///< on_arrival
+    observes = 2,  ///< on_lookup
+    inserts = 4,   ///< on_insertion
+    replaces = 8,  ///< victim
+    mourns = 16,   ///< on_eviction
+  };
+  explicit CachePolicy(unsigned hooks) : hooks_(hooks) {}
+  virtual ~CachePolicy() = default;
+  bool has(Hook hook) const { return (hooks_ & hook) != 0; }
+
+  /// Before the bank arbiter: to a bank, or past the L2 to DRAM.  Atomics always look up.
+  virtual CacheAdmission on_arrival(const MemoryRequest&, Time /*now*/) {
+    return CacheAdmission::to_bank;
+  }
+  /// Every lookup, with the sectors that hit; the others missed.
+  virtual void on_lookup(const MemoryRequest&, std::uint8_t /*hits*/, Time /*now*/) {}
+  /// Sectors arrive from DRAM (or a store allocates) for a line that is not there.
+  virtual CacheInsertion on_insertion(const MemoryRequest&, Time /*now*/) { return {}; }
+  /// The way to evict from a full set.
+  virtual std::uint32_t victim(std::span<const CacheWay>) { return 0; }
+  /// A line (partition-local number) was evicted.
+  virtual void on_eviction(std::uint64_t /*line*/, std::uint8_t /*line_class*/) {}
+
+  virtual void serialize(Archive&) {}
+
+ private:
+  const unsigned hooks_;
+};
+
+using MakeCachePolicy = std::unique_ptr<CachePolicy> (*)(const PolicyChoice&);
+const PolicyRegistry<MakeCachePolicy>& cache_policy_registry();
+/// For ParametersOf::policy.
+const PolicyList& cache_policies();
+std::unique_ptr<CachePolicy> make_cache_policy(const PolicyChoice& choice);
+
+// One line per implementation; each stands in the file of its name.
+std::unique_ptr<CachePolicy> make_lru(const PolicyChoice&);
+
+}  // namespace lockstep

@@ -1,0 +1,149 @@
+#include "models/memory/dram_channel.hpp"
+
+#include <bit>
+
+namespace lockstep {
+namespace {
+
+std::uint32_t log2_of(std::uint64_t power) {
+  return static_cast<std::uint32_t>(std::bit_width(power)) - 1;
+}
+
+}  // namespace
+
+DramChannel::DramChannel(const DramParameters& p, const PolicyChoice& scheduler, std::int64_t phase,
+                         std::size_t tenants, PartitionStatistics& statistics)
+    : period_(Clock(p.clock).period()),
+      dual_bus_(p.dual_command_bus),
+      wide_atom_(p.atom.count() == 2 * sector_bytes),
+      burst_(static_cast<std::uint32_t>(p.burst.count())),
+      interleave_shift_(log2_of(p.interleave.count())),
+      group_shift_(log2_of(p.bank_groups)),
+      row_shift_(log2_of(p.row.count() / p.interleave.count())),
+      bank_shift_(log2_of(p.banks)),
+      bank_mask_(p.banks - 1),
+      queue_({p.queue, p.write_queue, p.write_high, p.write_low}, p.banks),
+      banks_(p, phase),
+      scheduler_(make_dram_scheduler(scheduler)),
+      arrivals_matter_(scheduler_->arrivals_matter()),
+      statistics_(statistics),
+      waits_(tenants) {}
+
+/// From the right: bytes of a bank's piece, bank group, rest of the row, bank in the group, row.
+/// The row's low bits permute the banks, so that arrays which start at equal banks do not fight.
+DramAddress DramChannel::locate(std::uint64_t offset) const {
+  std::uint64_t rest = offset >> interleave_shift_;
+  const std::uint64_t group = rest & ((std::uint64_t{1} << group_shift_) - 1);
+  rest >>= group_shift_ + row_shift_;
+  const std::uint32_t in_group_bits = bank_shift_ - group_shift_;
+  const std::uint64_t in_group = rest & ((std::uint64_t{1} << in_group_bits) - 1);
+  const std::uint64_t row = rest >> in_group_bits;
+  const std::uint64_t bank = (group | in_group << group_shift_) ^ row ^ (row >> bank_shift_);
+  return {static_cast<std::uint32_t>(row), static_cast<std::uint8_t>(bank & bank_mask_)};
+}
+
+std::uint8_t DramChannel::columns(std::uint8_t sectors) const {
+  const unsigned touched = wide_atom_ ? (sectors | sectors >> 1) & 5u : sectors;
+  return static_cast<std::uint8_t>(std::popcount(touched));
+}
+
+void DramChannel::enqueue(Time now, std::uint64_t offset, std::uint8_t sectors, bool write,
+                          const MemoryRequest& request, std::uint32_t owner) {
+  const std::int64_t cycle =
+      (now.femtoseconds() + period_.femtoseconds() - 1) / period_.femtoseconds();
+  catch_up_refresh(cycle);
+  const DramAddress address = locate(offset);
+  DramEntry entry;
+  entry.arrival = cycle;
+  entry.row = address.row;
+  entry.bank = address.bank;
+  entry.owner = owner;
+  entry.tenant = request.tenant;
+  entry.requester = request.requester;
+  entry.warp = request.warp;
+  entry.columns = columns(sectors);
+  entry.sectors = sectors;
+  entry.flags = request.flags;
+  entry.walk_level = request.walk_level;
+  entry.warp_type = request.warp_type;
+  entry.write = write;
+  const bool was_served = queue_.served(write);
+  const std::uint32_t place = queue_.push(entry);
+  waits_.enter(entry.tenant, cycle);
+  scheduler_->on_arrival(queue_, place, cycle);
+  // Only a command for the new request, or another direction, can come before the time that the
+  // scheduler gave.
+  std::int64_t at = std::max(cycle, bus_free_);
+  if (was_served && queue_.served(write) && !arrivals_matter_)
+    at = std::max(at, earliest_command(banks_, entry));
+  if (queue_.served(write) || arrivals_matter_) wake_ = std::min(wake_, at);
+}
+
+DramChannel::Step DramChannel::step() {
+  const std::int64_t now = wake_;
+  catch_up_refresh(now);
+  const DramChoice choice = scheduler_->choose(queue_, banks_, now);
+  Step result;
+  if (choice.column == DramChoice::none && choice.row == DramChoice::none) {
+    wake_ = choice.wake;
+    return result;
+  }
+  bus_free_ = now + 1;
+  wake_ = now + 1;
+  // The row command first: a column command may remove its entry, never that of the row command.
+  if (choice.row != DramChoice::none && (dual_bus_ || choice.column == DramChoice::none))
+    issue_row(choice.row, now);
+  if (choice.column != DramChoice::none) result = issue_column(choice.column, now);
+  if (queue_.size() == 0) wake_ = DramChoice::never;
+  return result;
+}
+
+void DramChannel::issue_row(std::uint32_t place, std::int64_t now) {
+  DramEntry& entry = queue_.entry(place);
+  if (banks_.open_row(entry.bank) == DramBanks::no_row) {
+    banks_.activate(entry.bank, entry.row, now);
+    queue_.row_opened(entry.bank, entry.row);
+    entry.missed_row = true;
+    ++statistics_.activates;
+    note(now, DramCommandKind::activate, entry.bank, entry.row);
+  } else {
+    note(now, DramCommandKind::precharge, entry.bank, banks_.open_row(entry.bank));
+    banks_.precharge(entry.bank, now);
+    queue_.row_closed(entry.bank);
+    ++statistics_.precharges;
+  }
+}
+
+DramChannel::Step DramChannel::issue_column(std::uint32_t place, std::int64_t now) {
+  DramEntry& entry = queue_.entry(place);
+  const std::int64_t end = banks_.column(entry.bank, entry.write, now);
+  note(now, entry.write ? DramCommandKind::write : DramCommandKind::read, entry.bank, entry.row);
+  statistics_.data_bus_cycles += burst_;
+  ++(entry.write ? statistics_.dram_writes : statistics_.dram_reads)[entry.tenant];
+  waits_.charge(statistics_.dram_wait_behind, last_tenant_, now);
+  last_tenant_ = entry.tenant;
+  scheduler_->on_column(entry, now);
+  Step result;
+  if (--entry.columns != 0) return result;
+  result = {true, !entry.write, edge(end), entry.owner, entry.sectors};
+  const auto waited = static_cast<std::uint64_t>(now - entry.arrival);
+  statistics_.dram_latency.add(waited);
+  statistics_.dram_queue_cycles[entry.tenant] += waited;
+  ++(entry.missed_row ? statistics_.row_misses : statistics_.row_hits)[entry.tenant];
+  waits_.leave(entry.tenant, now);
+  scheduler_->on_served(entry, now);
+  queue_.remove(place);
+  return result;
+}
+
+void DramChannel::catch_up_refresh(std::int64_t now) {
+  if (!banks_.refresh(now)) return;
+  for (std::uint32_t bank = 0; bank < banks_.count(); ++bank) queue_.row_closed(bank);
+}
+
+void DramChannel::serialize(Archive& archive) {
+  archive(queue_, banks_, waits_, wake_, bus_free_, last_tenant_);
+  scheduler_->serialize(archive);
+}
+
+}  // namespace lockstep

@@ -1,0 +1,102 @@
+#pragma once
+
+#include <memory>
+
+#include "core/checkpoint/archive.hpp"
+#include "core/time/time.hpp"
+#include "models/memory/dram_banks.hpp"
+#include "models/memory/dram_queue.hpp"
+#include "models/memory/dram_scheduler/dram_scheduler.hpp"
+#include "models/memory/partition_statistics.hpp"
+#include "models/memory/wait_meter.hpp"
+#include "models/noc/messages.hpp"
+
+namespace lockstep {
+
+enum class DramCommandKind : std::uint8_t { activate, precharge, read, write };
+
+/// For tests: one issued command.
+struct DramCommand {
+  std::int64_t cycle = 0;
+  DramCommandKind kind = DramCommandKind::activate;
+  std::uint32_t bank = 0, row = 0;
+};
+
+/// Where a byte of a partition stands in its channel.
+struct DramAddress {
+  std::uint32_t row = 0;
+  std::uint8_t bank = 0;
+};
+
+/// A DRAM channel: banks, row buffers, data bus and a scheduler.
+///
+/// It jumps from command to command; refresh is computed when the banks are next looked at.  A
+/// request for several columns of a line is one entry that issues its columns one by one, so that
+/// those of other bank groups can go between.
+/// Source: gpu-parameters.md, sections 1 "DRAM timing", 9 and 18.
+///
+/// Simplified: one command bus without conflicts between channels, no ECC, no power states; all
+/// columns of a line return together with the last.
+class DramChannel {
+ public:
+  /// `phase` delays the first refresh (DRAM cycles).
+  DramChannel(const DramParameters& parameters, const PolicyChoice& scheduler, std::int64_t phase,
+              std::size_t tenants, PartitionStatistics& statistics);
+
+  bool room(bool write) const { return queue_.room(write); }
+  bool empty() const { return queue_.size() == 0; }
+  std::uint32_t waiting() const { return queue_.size(); }
+
+  /// `offset` of the line in the partition; `request` says for whom.  Sectors of a read come back
+  /// under `owner`.  There must be room.
+  void enqueue(Time now, std::uint64_t offset, std::uint8_t sectors, bool write,
+               const MemoryRequest& request, std::uint32_t owner);
+
+  /// When it will next look for a command; Time::never() when nothing waits.
+  Time next_activity() const { return wake_ == DramChoice::never ? Time::never() : edge(wake_); }
+
+  struct Step {
+    bool left = false;      ///< a request was served, its place is free
+    bool returned = false;  ///< ... and was a read
+    Time data_end;          ///< of the read: when its last data are there
+    std::uint32_t owner = 0;
+    std::uint8_t sectors = 0;
+  };
+  /// Acts at next_activity().
+  Step step();
+
+  DramAddress locate(std::uint64_t offset) const;
+  const DramBanks& banks() const { return banks_; }
+  /// Commands are appended to `trace` from now on.
+  void record(std::vector<DramCommand>* trace) { trace_ = trace; }
+
+  void serialize(Archive& archive);
+
+ private:
+  Time edge(std::int64_t cycle) const { return period_ * cycle; }
+  std::uint8_t columns(std::uint8_t sectors) const;
+  Step issue_column(std::uint32_t place, std::int64_t now);
+  void issue_row(std::uint32_t place, std::int64_t now);
+  void catch_up_refresh(std::int64_t now);
+  void note(std::int64_t cycle, DramCommandKind kind, std::uint32_t bank, std::uint32_t row) {
+    if (trace_ != nullptr) [[unlikely]]
+      trace_->push_back({cycle, kind, bank, row});
+  }
+
+  const Time period_;
+  const bool dual_bus_, wide_atom_;
+  const std::uint32_t burst_;
+  std::uint32_t interleave_shift_, group_shift_, row_shift_, bank_shift_, bank_mask_;
+  DramQueue queue_;
+  DramBanks banks_;
+  std::unique_ptr<DramScheduler> scheduler_;
+  bool arrivals_matter_;
+  PartitionStatistics& statistics_;
+  WaitMeter waits_;
+  std::vector<DramCommand>* trace_ = nullptr;
+  std::int64_t wake_ = DramChoice::never;
+  std::int64_t bus_free_ = 0;  ///< first cycle in which the next command may go
+  std::uint16_t last_tenant_ = 0;
+};
+
+}  // namespace lockstep

@@ -1,0 +1,102 @@
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <vector>
+
+namespace lockstep {
+
+/// A request in a DRAM channel: some columns of one row, all of one 128-byte line.
+struct DramEntry {
+  static constexpr std::uint32_t none = ~std::uint32_t{0};
+
+  std::int64_t arrival = 0;  ///< DRAM cycle
+  std::uint64_t order = 0;   ///< number of the request; smaller is older
+  std::uint32_t row = 0;
+  std::uint32_t owner = none;  ///< the L2's own; comes back when the data are there
+  std::uint32_t previous = none, next = none;
+  std::uint16_t tenant = 0;
+  std::uint16_t requester = 0;
+  std::uint16_t warp = 0;
+  std::uint8_t bank = 0;
+  std::uint8_t columns = 0;  ///< column commands still to issue
+  std::uint8_t sectors = 0;
+  std::uint8_t flags = 0;       ///< MemoryFlag
+  std::uint8_t walk_level = 0;  ///< 0: data
+  std::uint8_t warp_type = 0;
+  bool write = false;
+  bool missed_row = false;  ///< a row was opened for it
+
+  template <class Archive>
+  void serialize(Archive& archive) {
+    archive(arrival, order, row, owner, previous, next, tenant, requester, warp, bank, columns,
+            sectors, flags, walk_level, warp_type, write, missed_row);
+  }
+};
+
+/// The requests of a DRAM channel in order of arrival, by bank, and which of them hit an open row.
+///
+/// With a write queue of its own, writes wait until `high` are there or no read is, then go first
+/// until only `low` are left and reads wait; a scheduler sees the requests of the direction that
+/// is being served.  The direction depends on nothing but arrivals and departures.
+/// Source: gpu-parameters.md, section 9 (write queue with watermarks).
+class DramQueue {
+ public:
+  struct Sizes {
+    std::uint32_t reads, writes, high, low;  ///< writes == 0: one queue for both
+  };
+  DramQueue(const Sizes& sizes, std::uint32_t banks);
+
+  bool room(bool write) const {
+    return list_of(write) == 0 ? counts_[0] < sizes_.reads : counts_[1] < sizes_.writes;
+  }
+  /// The place of the new entry.
+  std::uint32_t push(const DramEntry& entry);
+  void remove(std::uint32_t index);
+  void row_opened(std::uint32_t bank, std::uint32_t row);
+  void row_closed(std::uint32_t bank);
+
+  // What a scheduler sees.
+  const DramEntry& operator[](std::uint32_t index) const { return entries_[index]; }
+  /// Banks with requests of the served direction.
+  std::uint64_t active_banks() const { return active_[serving_]; }
+  /// Oldest request of a bank in the served direction; DramEntry::none if there is none.
+  std::uint32_t oldest(std::uint32_t bank) const { return lists_[serving_][bank].head; }
+  /// Oldest one of them for the open row.
+  std::uint32_t oldest_hit(std::uint32_t bank) const { return lists_[serving_][bank].hit; }
+  std::uint32_t size() const { return counts_[0] + counts_[1]; }
+
+  DramEntry& entry(std::uint32_t index) { return entries_[index]; }
+  /// Whether a request of this direction is served now.
+  bool served(bool write) const { return list_of(write) == serving_; }
+
+  template <class Archive>
+  void serialize(Archive& archive) {
+    archive(entries_, free_, lists_, active_, open_row_, counts_, serving_, order_);
+  }
+
+ private:
+  struct List {
+    std::uint32_t head = DramEntry::none, tail = DramEntry::none, hit = DramEntry::none;
+    template <class Archive>
+    void serialize(Archive& archive) {
+      archive(head, tail, hit);
+    }
+  };
+  static constexpr std::int64_t closed = -1;
+
+  unsigned list_of(bool write) const { return write && sizes_.writes != 0 ? 1 : 0; }
+  void choose_direction();
+
+  Sizes sizes_;
+  std::vector<DramEntry> entries_;
+  std::vector<std::uint32_t> free_;
+  std::array<std::vector<List>, 2> lists_;
+  std::array<std::uint64_t, 2> active_{};
+  std::vector<std::int64_t> open_row_;
+  std::array<std::uint32_t, 2> counts_{};
+  std::uint32_t serving_ = 0;
+  std::uint64_t order_ = 0;
+};
+
+}  // namespace lockstep

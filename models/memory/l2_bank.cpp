@@ -1,0 +1,273 @@
+#include "models/memory/l2_bank.hpp"
+
+#include <algorithm>
+#include <bit>
+
+namespace lockstep {
+
+L2Bank::L2Bank(const L2Parameters& p, std::uint32_t number, std::size_t tenants)
+    : number_(number),
+      queue_limit_(p.bank_queue),
+      fill_limit_(p.fill_queue),
+      answer_limit_(static_cast<std::uint32_t>(p.latency.count()) + 1),
+      tags_(p.sets_per_bank(), p.ways, p.total_banks()),
+      mshrs_(p.mshrs / p.banks),
+      waits_(tenants) {}
+
+void L2Bank::push(const L2Context& context, std::uint32_t transaction, std::int64_t cycle) {
+  requests_.push({transaction, cycle + 1});
+  waits_.enter(context.transactions[transaction].request.tenant, cycle);
+}
+
+std::int64_t L2Bank::serve(const L2Context& context, std::int64_t cycle) {
+  if (requests_.empty()) return idle;
+  const Pending head = requests_.front();
+  const std::int64_t start = std::max(head.ready, busy_until_);
+  if (start > cycle) return start;
+  const Transaction& t = context.transactions[head.transaction];
+  bool served;
+  if (answers_[0].size() >= answer_limit_) {
+    served = stalled(BankStall::responses);
+  } else if (t.request.operation == MemoryOperation::store) {
+    served = serve_store(context, head.transaction, cycle);
+  } else {
+    served = serve_read(context, head.transaction, cycle);
+  }
+  if (!served) {
+    if (blocked_since_ < 0) blocked_since_ = cycle;
+    return blocked;
+  }
+  finish_service(context, cycle);
+  return requests_.empty() ? idle : std::max(requests_.front().ready, busy_until_);
+}
+
+/// Statistics of a service that starts now, and the queue behind it.
+void L2Bank::finish_service(const L2Context& context, std::int64_t cycle) {
+  PartitionStatistics& statistics = context.statistics;
+  const Transaction& t = context.transactions[requests_.front().transaction];
+  const std::uint16_t tenant = t.request.tenant;
+  // Whoever waits here waited behind the last one served if the bank was busy until now, and
+  // otherwise behind this one, which was blocked.
+  waits_.charge(statistics.l2_wait_behind, blocked_since_ < 0 ? last_tenant_ : tenant, cycle);
+  waits_.leave(tenant, cycle);
+  last_tenant_ = tenant;
+  if (blocked_since_ >= 0) {
+    statistics.stall(stall_, cycle - blocked_since_);
+    blocked_since_ = -1;
+  }
+  const auto waited = static_cast<std::uint64_t>(cycle - t.arrival);
+  statistics.queue_latency.add(waited);
+  statistics.queue_cycles[tenant] += waited;
+  std::int64_t taken = beats(context, t.request.sector_count());
+  if (t.request.operation == MemoryOperation::atomic) {
+    const std::int64_t rate = context.parameters.atomic_rate;
+    taken = std::max(taken, (t.request.lanes + rate - 1) / rate);
+  }
+  busy_until_ = cycle + taken;
+  if (t.missing == 0) {
+    answers_[0].push(
+        {requests_.front().transaction, cycle + context.parameters.latency.count() + taken - 1});
+  }
+  requests_.pop();
+}
+
+bool L2Bank::serve_read(const L2Context& context, std::uint32_t index, std::int64_t cycle) {
+  Transaction& t = context.transactions[index];
+  const std::uint16_t tenant = t.request.tenant;
+  const bool modifies = t.request.operation == MemoryOperation::atomic;
+  const bool through = modifies && context.parameters.write == L2Write::through;
+  const std::uint32_t place = tags_.find(t.line);
+  const std::uint8_t valid = place == L2Tags::absent ? 0 : tags_[place].valid;
+  const auto missing = static_cast<std::uint8_t>(t.request.sectors & ~valid);
+  if (through && !context.dram.room(true)) return stalled(BankStall::dram_queue);
+  if (missing != 0 && !serve_miss(context, index, missing, cycle)) return false;
+
+  t.missing = missing;
+  t.hits = static_cast<std::uint8_t>(t.request.sectors & valid);
+  if (through)
+    context.dram.enqueue(context.edge(cycle), offset_of(t.line), t.request.sectors, true, t.request,
+                         Transaction::none);
+  if (place != L2Tags::absent) {
+    tags_.touch(place);
+    if (modifies && !through) {
+      tags_[place].dirty |= t.hits;
+      tags_[place].tenant = tenant;
+    }
+  }
+  if (modifies) context.statistics.atomic_lanes[tenant] += t.request.lanes;
+  context.statistics.sector_hits[tenant] += static_cast<unsigned>(std::popcount(t.hits));
+  context.statistics.sector_misses[tenant] += static_cast<unsigned>(std::popcount(missing));
+  if (context.policy.has(CachePolicy::observes))
+    context.policy.on_lookup(t.request, t.hits, context.edge(cycle));
+  return true;
+}
+
+/// Attaches a transaction to the MSHR of its line and asks DRAM for what is not on its way yet.
+bool L2Bank::serve_miss(const L2Context& context, std::uint32_t index, std::uint8_t missing,
+                        std::int64_t cycle) {
+  Transaction& t = context.transactions[index];
+  std::uint32_t entry = mshrs_.find(t.line);
+  if (entry == L2Mshrs::none) {
+    if (mshrs_.full()) return stalled(BankStall::mshrs);
+    if (!context.dram.room(false)) return stalled(BankStall::dram_queue);
+    entry = mshrs_.allocate(t.line);
+  }
+  L2Mshrs::Entry& mshr = mshrs_[entry];
+  const auto wanted = static_cast<std::uint8_t>(missing & ~mshr.pending);
+  if (mshr.waiting >= context.parameters.merges) return stalled(BankStall::merges);
+  if (wanted != 0) {
+    if (!context.dram.room(false)) return stalled(BankStall::dram_queue);
+    context.dram.enqueue(context.edge(cycle), offset_of(t.line), wanted, false, t.request,
+                         number_ << 16 | entry);
+    mshr.pending |= wanted;
+  }
+  context.statistics.merged_sectors[t.request.tenant] +=
+      static_cast<unsigned>(std::popcount(static_cast<unsigned>(missing & ~wanted)));
+  t.next = Transaction::none;
+  (mshr.first == L2Mshrs::none ? mshr.first : context.transactions[mshr.last].next) = index;
+  mshr.last = index;
+  ++mshr.waiting;
+  return true;
+}
+
+bool L2Bank::serve_store(const L2Context& context, std::uint32_t index, std::int64_t cycle) {
+  Transaction& t = context.transactions[index];
+  const bool through = context.parameters.write == L2Write::through;
+  std::uint32_t place = tags_.find(t.line);
+  bool to_dram = through;
+  if (place == L2Tags::absent && !through) {
+    const CacheInsertion decision = insertion(context, t.request, cycle);
+    to_dram = !decision.allocate;
+    if (!to_dram && !allocate(context, t.line, t.request, decision, cycle, place))
+      return stalled(BankStall::dram_queue);
+  }
+  if (to_dram) {
+    if (!context.dram.room(true)) return stalled(BankStall::dram_queue);
+    context.dram.enqueue(context.edge(cycle), offset_of(t.line), t.request.sectors, true, t.request,
+                         Transaction::none);
+  }
+  if (place != L2Tags::absent) {
+    const auto present =
+        static_cast<std::uint8_t>(tags_[place].valid | (through ? 0 : tags_[place].partial));
+    t.hits = static_cast<std::uint8_t>(t.request.sectors & present);
+    for (unsigned rest = through ? t.hits : t.request.sectors; rest != 0; rest &= rest - 1) {
+      const auto sector = static_cast<unsigned>(std::countr_zero(rest));
+      tags_.write(place, sector, t.masks[sector], !through);
+    }
+    if (!through) tags_[place].tenant = t.request.tenant;
+    tags_.touch(place);
+  }
+  context.statistics.store_sectors[t.request.tenant] += t.request.sector_count();
+  if (context.policy.has(CachePolicy::observes))
+    context.policy.on_lookup(t.request, t.hits, context.edge(cycle));
+  return true;
+}
+
+std::uint32_t L2Bank::choose_victim(const L2Context& context, std::uint32_t line) const {
+  const std::uint32_t oldest = tags_.victim(line);
+  if (tags_.tag(oldest) == L2Tags::absent || !context.policy.has(CachePolicy::replaces))
+    return oldest;
+  std::array<CacheWay, 64> ways;
+  const std::uint32_t begin = tags_.set_begin(line);
+  for (std::uint32_t way = 0; way < tags_.ways(); ++way) {
+    const L2Tags::Line& l = tags_[begin + way];
+    ways[way] = {true, l.line_class, l.tenant, tags_.last_use(begin + way)};
+  }
+  return begin + context.policy.victim({ways.data(), tags_.ways()});
+}
+
+bool L2Bank::allocate(const L2Context& context, std::uint32_t line, const MemoryRequest& request,
+                      const CacheInsertion& decision, std::int64_t cycle, std::uint32_t& place) {
+  const std::uint32_t victim = choose_victim(context, line);
+  const L2Tags::Line& old = tags_[victim];
+  if (tags_.tag(victim) != L2Tags::absent) {
+    if (old.dirty != 0) {
+      if (!context.dram.room(true)) return false;
+      MemoryRequest writeback = request;
+      writeback.tenant = old.tenant;
+      writeback.flags = 0;
+      writeback.walk_level = 0;
+      context.dram.enqueue(context.edge(cycle), offset_of(tags_.tag(victim)), old.dirty, true,
+                           writeback, Transaction::none);
+      context.statistics.writebacks[old.tenant] += static_cast<unsigned>(std::popcount(old.dirty));
+    }
+    if (context.policy.has(CachePolicy::mourns))
+      context.policy.on_eviction(tags_.tag(victim), old.line_class);
+  }
+  tags_.install(victim, line, decision.at_lru);
+  tags_[victim].line_class = decision.line_class;
+  tags_[victim].tenant = request.tenant;
+  place = victim;
+  return true;
+}
+
+std::int64_t L2Bank::fill(const L2Context& context, std::int64_t cycle) {
+  if (fills_.empty()) return idle;
+  if (fill_busy_until_ > cycle) return fill_busy_until_;
+  const Fill head = fills_.front();
+  L2Mshrs::Entry& mshr = mshrs_[head.mshr];
+  std::uint32_t place = tags_.find(mshr.line);
+  if (place == L2Tags::absent) {
+    const MemoryRequest& request = context.transactions[mshr.first].request;
+    const CacheInsertion decision = insertion(context, request, cycle);
+    if (decision.allocate && !allocate(context, mshr.line, request, decision, cycle, place))
+      return blocked;
+  }
+  if (place != L2Tags::absent) {
+    L2Tags::Line& line = tags_[place];
+    line.valid |= head.sectors;
+    line.partial &= static_cast<std::uint8_t>(~head.sectors);
+  }
+  fills_.pop();
+  fill_busy_until_ =
+      cycle + beats(context, static_cast<std::uint32_t>(std::popcount(head.sectors)));
+  wake(context, head.mshr, head.sectors, place, cycle);
+  return fills_.empty() ? idle : fill_busy_until_;
+}
+
+/// Answers the transactions whose last sectors these were, one per cycle.
+void L2Bank::wake(const L2Context& context, std::uint32_t entry, std::uint8_t sectors,
+                  std::uint32_t place, std::int64_t cycle) {
+  L2Mshrs::Entry& mshr = mshrs_[entry];
+  mshr.pending &= static_cast<std::uint8_t>(~sectors);
+  std::uint32_t previous = L2Mshrs::none;
+  std::uint32_t index = mshr.first;
+  while (index != Transaction::none) {
+    Transaction& t = context.transactions[index];
+    const std::uint32_t following = t.next;
+    t.missing &= static_cast<std::uint8_t>(~sectors);
+    if (t.missing != 0) {
+      previous = index;
+    } else {
+      (previous == L2Mshrs::none ? mshr.first : context.transactions[previous].next) = following;
+      if (mshr.last == index) mshr.last = previous;
+      --mshr.waiting;
+      answers_[1].push({index, ++cycle});
+    }
+    if (t.request.operation == MemoryOperation::atomic && place != L2Tags::absent &&
+        context.parameters.write == L2Write::back) {
+      tags_[place].dirty |= static_cast<std::uint8_t>(t.request.sectors & sectors);
+      tags_[place].tenant = t.request.tenant;
+    }
+    index = following;
+  }
+  if (mshr.first == L2Mshrs::none) mshrs_.release(entry);
+}
+
+void L2Bank::probe_store(const L2Context& context, const Transaction& t) {
+  const std::uint32_t place = tags_.find(t.line);
+  if (place == L2Tags::absent) return;
+  // The store goes to DRAM as well, so that resident sectors keep their state; an incomplete one
+  // gains the bytes.
+  for (unsigned rest = t.request.sectors & tags_[place].partial; rest != 0; rest &= rest - 1) {
+    const auto sector = static_cast<unsigned>(std::countr_zero(rest));
+    tags_.write(place, sector, t.masks[sector], context.parameters.write == L2Write::back);
+  }
+}
+
+void L2Bank::serialize(Archive& archive) {
+  archive(tags_, mshrs_, requests_, fills_, answers_, waits_, busy_until_, fill_busy_until_,
+          blocked_since_, stall_, last_tenant_);
+}
+
+}  // namespace lockstep

@@ -1,0 +1,129 @@
+#pragma once
+
+#include <cstdint>
+#include <limits>
+
+#include "models/memory/cache_policy/cache_policy.hpp"
+#include "models/memory/dram_channel.hpp"
+#include "models/memory/l2_mshrs.hpp"
+#include "models/memory/l2_tags.hpp"
+#include "models/memory/memory_parameters.hpp"
+#include "models/memory/ring.hpp"
+#include "models/memory/transaction.hpp"
+
+namespace lockstep {
+
+/// What the banks of a partition share.
+struct L2Context {
+  const L2Parameters& parameters;
+  Time period;  ///< of the L2 clock
+  TransactionPool& transactions;
+  DramChannel& dram;
+  CachePolicy& policy;
+  PartitionStatistics& statistics;
+
+  Time edge(std::int64_t cycle) const { return period * cycle; }
+};
+
+/// One bank of an L2 slice: request queue, tags, MSHRs, fill queue and the answers on their way.
+///
+/// A step function acts in a cycle and says when it wants to be called again: a later cycle, or
+/// `blocked` when only something else (a free place) can help, or `idle`.
+/// Source: memory-interference.md, section 1.2, steps 5 to 7; AMB-01 (a lookup per cycle).
+///
+/// Simplified: tags only, the bytes live once per partition.  Lines are allocated when the fill
+/// arrives, so that no set can be full of reservations.  A store to an absent sector needs no DRAM
+/// read; it leaves a byte mask.  Fill and lookup have ports of their own.
+class L2Bank {
+ public:
+  static constexpr std::int64_t idle = std::numeric_limits<std::int64_t>::max();
+  static constexpr std::int64_t blocked = idle - 1;
+
+  struct Pending {
+    std::uint32_t transaction = 0;
+    std::int64_t ready = 0;
+    template <class Archive>
+    void serialize(Archive& archive) {
+      archive(transaction, ready);
+    }
+  };
+  struct Fill {
+    std::uint32_t mshr = 0;
+    std::uint8_t sectors = 0;
+    template <class Archive>
+    void serialize(Archive& archive) {
+      archive(mshr, sectors);
+    }
+  };
+
+  /// `number` is the bank's place in the partition.
+  L2Bank(const L2Parameters& parameters, std::uint32_t number, std::size_t tenants);
+
+  bool has_room() const { return requests_.size() < queue_limit_; }
+  bool has_requests() const { return !requests_.empty(); }
+  void push(const L2Context& context, std::uint32_t transaction, std::int64_t cycle);
+  /// Serves the head of the request queue.
+  std::int64_t serve(const L2Context& context, std::int64_t cycle);
+
+  bool has_fill_room() const { return fills_.size() < fill_limit_; }
+  bool has_fills() const { return !fills_.empty(); }
+  /// Requests and fills in its queues.
+  std::size_t waiting() const { return requests_.size() + fills_.size(); }
+  void push_fill(const Fill& fill) { fills_.push(fill); }
+  /// Puts the head of the fill queue into the tags and wakes who waited for it.
+  std::int64_t fill(const L2Context& context, std::int64_t cycle);
+
+  /// Answers: of lookups (0) and of fills (1), each in order.
+  Ring<Pending>& answers(unsigned source) { return answers_[source]; }
+
+  /// A bypassing store: a resident copy is updated at no cost.  A bypassing load sees nothing.
+  void probe_store(const L2Context& context, const Transaction& transaction);
+
+  std::uint32_t outstanding_lines() const { return mshrs_.used(); }
+  const L2Tags& tags() const { return tags_; }
+  void prefetch(std::uint32_t line) const { tags_.prefetch(line); }
+
+  void serialize(Archive& archive);
+
+ private:
+  bool serve_read(const L2Context& context, std::uint32_t index, std::int64_t cycle);
+  bool serve_store(const L2Context& context, std::uint32_t index, std::int64_t cycle);
+  bool serve_miss(const L2Context& context, std::uint32_t index, std::uint8_t missing,
+                  std::int64_t cycle);
+  void finish_service(const L2Context& context, std::int64_t cycle);
+  /// Makes place for a line; false when the victim's write has no room in the DRAM queue.
+  bool allocate(const L2Context& context, std::uint32_t line, const MemoryRequest& request,
+                const CacheInsertion& insertion, std::int64_t cycle, std::uint32_t& place);
+  std::uint32_t choose_victim(const L2Context& context, std::uint32_t line) const;
+  void wake(const L2Context& context, std::uint32_t mshr, std::uint8_t sectors, std::uint32_t place,
+            std::int64_t cycle);
+  CacheInsertion insertion(const L2Context& context, const MemoryRequest& request,
+                           std::int64_t cycle) const {
+    return context.policy.has(CachePolicy::inserts)
+               ? context.policy.on_insertion(request, context.edge(cycle))
+               : CacheInsertion{};
+  }
+  std::int64_t beats(const L2Context& context, std::uint32_t sectors) const {
+    return (std::int64_t{sectors} * 32 + context.parameters.bank_width - 1) /
+           context.parameters.bank_width;
+  }
+  bool stalled(BankStall cause) {
+    stall_ = cause;
+    return false;
+  }
+  static std::uint64_t offset_of(std::uint32_t line) { return std::uint64_t{line} * line_bytes; }
+
+  const std::uint32_t number_, queue_limit_, fill_limit_, answer_limit_;
+  L2Tags tags_;
+  L2Mshrs mshrs_;
+  Ring<Pending> requests_;
+  Ring<Fill> fills_;
+  std::array<Ring<Pending>, 2> answers_;
+  WaitMeter waits_;
+  std::int64_t busy_until_ = 0, fill_busy_until_ = 0;
+  std::int64_t blocked_since_ = -1;  ///< -1: the head is not blocked
+  BankStall stall_ = BankStall::mshrs;
+  std::uint16_t last_tenant_ = 0;
+};
+
+}  // namespace lockstep

@@ -1,0 +1,55 @@
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+namespace lockstep {
+
+/// The lines of one L2 bank that DRAM owes, each with the transactions that wait for it.
+class L2Mshrs {
+ public:
+  static constexpr std::uint32_t none = ~std::uint32_t{0};
+
+  struct Entry {
+    std::uint32_t line = 0;
+    std::uint32_t first = none, last = none;  ///< waiting transactions, in order
+    std::uint32_t next = none;                ///< of the same hash, or of the free list
+    std::uint16_t waiting = 0;
+    std::uint8_t pending = 0;  ///< sectors on their way
+    std::uint8_t reserved = 0;
+    template <class Archive>
+    void serialize(Archive& archive) {
+      archive(line, first, last, next, waiting, pending);
+    }
+  };
+
+  explicit L2Mshrs(std::uint32_t entries);
+
+  /// The entry of a line, or none.
+  std::uint32_t find(std::uint32_t line) const {
+    std::uint32_t index = heads_[hash(line)];
+    while (index != none && entries_[index].line != line) index = entries_[index].next;
+    return index;
+  }
+  bool full() const { return free_ == none; }
+  std::uint32_t used() const { return used_; }
+  std::uint32_t allocate(std::uint32_t line);
+  void release(std::uint32_t index);
+  Entry& operator[](std::uint32_t index) { return entries_[index]; }
+
+  template <class Archive>
+  void serialize(Archive& archive) {
+    archive(entries_, heads_, free_, used_);
+  }
+
+ private:
+  std::uint32_t hash(std::uint32_t line) const { return (line * 0x9e3779b1u) >> hash_shift_; }
+
+  std::uint32_t hash_shift_;
+  std::vector<Entry> entries_;
+  std::vector<std::uint32_t> heads_;
+  std::uint32_t free_ = none;
+  std::uint32_t used_ = 0;
+};
+
+}  // namespace lockstep

@@ -1,0 +1,136 @@
+/// What a partition does with its inbox before it simulates the window: the bytes are touched here,
+/// in inbox order, and cycles decide only when answers leave.
+///
+/// Source: architecture.md, section 8, rule 1; hot-path.md ("passes that prefetch over a window's
+/// batch of messages").
+#include <algorithm>
+#include <bit>
+#include <cstring>
+
+#include "models/isa/types.hpp"
+#include "models/memory/partition_core.hpp"
+
+namespace lockstep {
+
+void PartitionCore::accept(Inbox inbox) {
+  constexpr std::size_t far = 8, near = 4;
+  for (std::size_t i = 0; i < inbox.size(); ++i) {
+    if (i + far < inbox.size()) __builtin_prefetch(inbox[i + far]);
+    if (i + near < inbox.size()) prefetch(*inbox[i + near]);
+    const MessageHeader& message = *inbox[i];
+    switch (static_cast<MessageKind>(message.kind)) {
+      case MessageKind::memory_request:
+        accept_request(message);
+        break;
+      case MessageKind::zero_range:
+        accept_zero(message);
+        break;
+      default:
+        LOCKSTEP_CHECK(false, "a partition got a message it does not understand");
+    }
+  }
+}
+
+void PartitionCore::prefetch(const MessageHeader& message) const {
+  if (message.kind != std::uint16_t(MessageKind::memory_request)) return;
+  const std::uint64_t offset = mapping_.offset(message.body<MemoryRequest>().line);
+  memory_.prefetch(offset);
+  const auto line = static_cast<std::uint32_t>(offset / line_bytes);
+  banks_[bank_of(line)].prefetch(line);
+}
+
+std::uint32_t PartitionCore::bank_of(std::uint32_t line) const {
+  const auto mask = static_cast<std::uint32_t>(banks_.size()) - 1;
+  return (line ^ line >> 3 ^ line >> 7 ^ line >> 12) & mask;
+}
+
+void PartitionCore::accept_request(const MessageHeader& message) {
+  const auto& request = message.body<MemoryRequest>();
+  LOCKSTEP_CHECK(request.sectors != 0 && request.sectors < 16 && request.line % line_bytes == 0,
+                 "a request is for no sectors of one line");
+  LOCKSTEP_DEBUG_CHECK(mapping_.partition(request.line) == index_.value(),
+                       "a request came to the wrong partition");
+  const std::uint32_t index = transactions_.allocate();
+  Transaction& t = transactions_[index];
+  t = {};
+  t.request = request;
+  const std::uint64_t offset = mapping_.offset(request.line);
+  t.line = static_cast<std::uint32_t>(offset / line_bytes);
+  t.bank = static_cast<std::uint8_t>(bank_of(t.line));
+  t.arrival = cycle_at_or_after(message.arrival);
+  t.bypass = (request.flags & flag_bypass_l2) != 0 && request.operation != MemoryOperation::atomic;
+  const std::byte* payload = message.payload_data();
+  switch (request.operation) {
+    case MemoryOperation::load:
+    case MemoryOperation::inspect:
+      memory_.load(offset, request.sectors, transactions_.data(index));
+      break;
+    case MemoryOperation::store:
+      for (unsigned rest = request.sectors, i = 0; rest != 0; rest &= rest - 1, ++i)
+        std::memcpy(&t.masks[static_cast<unsigned>(std::countr_zero(rest))], payload + 4 * i, 4);
+      memory_.store(offset, request.sectors, payload);
+      break;
+    case MemoryOperation::atomic:
+      memory_.atomic(offset, request, payload, transactions_.data(index));
+      break;
+  }
+  cycle_ = std::min(cycle_, t.arrival);
+  if (request.operation == MemoryOperation::inspect) {
+    controls_.push({t.arrival, index, {}});
+    return;
+  }
+  ++statistics_.requests[request.tenant];
+  statistics_.bytes_in[request.tenant] += message.payload_bytes;
+  arrivals_.push({t.arrival, index});
+}
+
+/// Simplified: zeroing runs at the speed of the banks and does not take DRAM time.
+void PartitionCore::accept_zero(const MessageHeader& message) {
+  const auto& range = message.body<ZeroRange>();
+  const std::uint64_t bytes = zero_owned(range);
+  const std::uint64_t per_cycle = banks_.size() * parameters_.l2.bank_width;
+  const std::int64_t start = cycle_at_or_after(message.arrival);
+  controls_.push({start + static_cast<std::int64_t>(bytes / per_cycle), Transaction::none, range});
+  cycle_ = std::min(cycle_, start);
+}
+
+/// Zeroes what this partition holds of a range; its size.
+std::uint64_t PartitionCore::zero_owned(const ZeroRange& range) {
+  const std::uint64_t chunk = mapping_.chunk_bytes();
+  const std::uint64_t stripe = chunk * mapping_.partitions();
+  const std::uint64_t end = range.base + range.bytes;
+  std::uint64_t zeroed = 0;
+  const auto zero_chunks = [&](std::uint64_t from, std::uint64_t to) {
+    while (from < to) {
+      const std::uint64_t next = std::min(to, (from / chunk + 1) * chunk);
+      if (mapping_.partition(from) == index_.value()) {
+        memory_.zero(mapping_.offset(from), next - from);
+        zeroed += next - from;
+      }
+      from = next;
+    }
+  };
+  // Every mapping deals a whole stripe out evenly, and to the same offsets everywhere.
+  const std::uint64_t first = (range.base + stripe - 1) / stripe, last = end / stripe;
+  if (first >= last) {
+    zero_chunks(range.base, end);
+    return zeroed;
+  }
+  zero_chunks(range.base, first * stripe);
+  memory_.zero(first * chunk, (last - first) * chunk);
+  zeroed += (last - first) * chunk;
+  zero_chunks(last * stripe, end);
+  return zeroed;
+}
+
+std::uint32_t PartitionCore::request_flits(std::uint32_t index) const {
+  const MemoryRequest& request = transactions_[index].request;
+  std::uint32_t bytes = 0;
+  if (request.operation == MemoryOperation::store)
+    bytes = static_cast<std::uint32_t>(sector_bytes) * request.sector_count();
+  if (request.operation == MemoryOperation::atomic)
+    bytes = isa::bytes_of(request.type) * request.lanes;
+  return noc_.flits(bytes);
+}
+
+}  // namespace lockstep

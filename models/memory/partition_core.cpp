@@ -1,0 +1,271 @@
+#include "models/memory/partition_core.hpp"
+
+#include <algorithm>
+#include <cstring>
+
+namespace lockstep {
+
+PartitionCore::PartitionCore(const MemoryParameters& parameters, const NocParameters& noc,
+                             const MemoryPolicies& policies, PartitionId index,
+                             const AddressMapping& mapping, std::vector<Link> to_sms, Link to_host,
+                             std::size_t tenants)
+    : parameters_(parameters),
+      noc_(noc),
+      index_(index),
+      mapping_(mapping),
+      period_(Clock(parameters.clock).period()),
+      links_(std::move(to_sms)),
+      memory_(parameters.capacity.count() / parameters.partitions),
+      policy_(make_cache_policy(policies.cache_policy)),
+      dram_(parameters.dram, policies.dram_scheduler,
+            parameters.dram.refi.count() * index.value() / parameters.partitions, tenants,
+            statistics_),
+      input_(static_cast<std::uint32_t>(links_.size()) + 1, parameters.l2.ports),
+      output_(parameters.l2.response_rate),
+      unanswered_(links_.size() + 1) {
+  links_.push_back(to_host);
+  set_tenants(statistics_, tenants);
+  for (std::uint32_t i = 0; i < parameters.l2.total_banks(); ++i)
+    banks_.emplace_back(parameters_.l2, i, tenants);
+}
+
+Time PartitionCore::next_activity() const {
+  return std::min(cycle_ == L2Bank::idle ? Time::never() : edge(cycle_), dram_.next_activity());
+}
+
+void PartitionCore::advance(Time horizon, Inbox inbox, Outbox& outbox) {
+  accept(inbox);
+  while (true) {
+    const Time dram = dram_.next_activity();
+    const Time l2 = cycle_ == L2Bank::idle ? Time::never() : edge(cycle_);
+    if (std::min(dram, l2) >= horizon) return;
+    if (dram <= l2) {
+      step_dram();
+    } else {
+      step(outbox);
+    }
+  }
+}
+
+void PartitionCore::step_dram() {
+  const Time now = dram_.next_activity();
+  const DramChannel::Step step = dram_.step();
+  if (!step.left) return;
+  cycle_ = std::min(cycle_, cycle_at_or_after(now));
+  if (!step.returned) return;
+  const std::int64_t back =
+      cycle_at_or_after(step.data_end) + parameters_.dram.path_latency.count();
+  returns_.push({back, step.owner, step.sectors});
+}
+
+void PartitionCore::step(Outbox& outbox) {
+  moved_ = stuck_ = false;
+  std::int64_t next = send_controls(outbox);
+  next = std::min(next, receive());
+  next = std::min(next, arbitrate());
+  next = std::min(next, take_returns());
+  next = std::min(next, run_banks());
+  next = std::min(next, answer(outbox));
+  // What is stuck can only go on when a place became free: in this cycle, or by a DRAM command.
+  if (stuck_ && moved_) next = std::min(next, cycle_ + 1);
+  cycle_ = next;
+}
+
+std::int64_t PartitionCore::send_controls(Outbox& outbox) {
+  Link& host = links_.back();
+  while (!controls_.empty() && controls_.front().cycle <= cycle_) {
+    const Control& control = controls_.front();
+    last_host_departure_ = std::max(last_host_departure_, edge(cycle_));
+    if (control.transaction == Transaction::none) {
+      outbox.send(host, last_host_departure_, std::uint16_t(MessageKind::zero_done), control.range);
+    } else {
+      const Transaction& t = transactions_[control.transaction];
+      MemoryResponse response;
+      response.line = t.request.line;
+      response.tag = t.request.tag;
+      response.requester = t.request.requester;
+      response.tenant = t.request.tenant;
+      response.operation = MemoryOperation::inspect;
+      response.sectors = t.request.sectors;
+      outbox.send(host, last_host_departure_, std::uint16_t(MessageKind::memory_response), response,
+                  {transactions_.data(control.transaction), t.response_bytes()});
+      transactions_.release(control.transaction);
+    }
+    controls_.pop();
+  }
+  return controls_.empty() ? L2Bank::idle : controls_.front().cycle;
+}
+
+std::int64_t PartitionCore::receive() {
+  const auto host = static_cast<std::uint32_t>(links_.size() - 1);
+  while (!arrivals_.empty() && arrivals_.front().cycle <= cycle_) {
+    const std::uint32_t index = arrivals_.front().transaction;
+    arrivals_.pop();
+    Transaction& t = transactions_[index];
+    if (policy_->has(CachePolicy::admits) && t.request.operation != MemoryOperation::atomic &&
+        policy_->on_arrival(t.request, edge(cycle_)) == CacheAdmission::to_dram)
+      t.bypass = true;
+    const std::uint32_t sender = std::min<std::uint32_t>(t.request.requester, host);
+    const std::uint32_t credits = sender == host ? noc_.host_credits : noc_.credits;
+    ++unanswered_[sender];
+    LOCKSTEP_CHECK(unanswered_[sender] <= credits, "a sender used more credits than it has");
+    input_.arrive(sender, index);
+  }
+  return arrivals_.empty() ? L2Bank::idle : arrivals_.front().cycle;
+}
+
+std::int64_t PartitionCore::arbitrate() {
+  input_.take(cycle_, [this](std::uint32_t packet) { return request_flits(packet); });
+  input_.forward(cycle_, [this](std::uint32_t packet) { return route(packet); });
+  stuck_ |= input_.blocked(cycle_);
+  return input_.next_cycle(cycle_, L2Bank::idle);
+}
+
+bool PartitionCore::route(std::uint32_t index) {
+  const Transaction& t = transactions_[index];
+  if (t.bypass) return bypass(index);
+  L2Bank& bank = banks_[t.bank];
+  if (!bank.has_room()) return false;
+  bank.push(context(), index, cycle_);
+  return true;
+}
+
+/// Past the banks into the DRAM queue.
+bool PartitionCore::bypass(std::uint32_t index) {
+  Transaction& t = transactions_[index];
+  const bool store = t.request.operation == MemoryOperation::store;
+  if (!dram_.room(store)) return false;
+  ++statistics_.bypasses[t.request.tenant];
+  dram_.enqueue(edge(cycle_), std::uint64_t{t.line} * line_bytes, t.request.sectors, store,
+                t.request, bypass_owner | index);
+  if (store) {
+    banks_[t.bank].probe_store(context(), t);
+    bypass_answers_.push({index, cycle_ + 1});
+  }
+  return true;
+}
+
+std::int64_t PartitionCore::take_returns() {
+  while (!returns_.empty() && returns_.front().cycle <= cycle_) {
+    const Return& r = returns_.front();
+    if (r.owner & bypass_owner) {
+      bypass_answers_.push({r.owner & ~bypass_owner, cycle_});
+    } else {
+      L2Bank& bank = banks_[r.owner >> 16];
+      if (!bank.has_fill_room()) {
+        stuck_ = true;
+        return L2Bank::idle;
+      }
+      bank.push_fill({r.owner & 0xffff, r.sectors});
+    }
+    returns_.pop();
+  }
+  return returns_.empty() ? L2Bank::idle : returns_.front().cycle;
+}
+
+/// The first bank examined rotates by one every cycle.
+std::int64_t PartitionCore::run_banks() {
+  const L2Context shared = context();
+  std::int64_t next = L2Bank::idle;
+  const auto note = [&](std::int64_t at) {
+    if (at == L2Bank::blocked) {
+      stuck_ = true;
+    } else {
+      next = std::min(next, at);
+    }
+  };
+  const auto count = static_cast<std::uint32_t>(banks_.size());
+  const auto first = static_cast<std::uint32_t>(cycle_ & (count - 1));
+  for (std::uint32_t i = 0; i < count; ++i) {
+    L2Bank& bank = banks_[(first + i) & (count - 1)];
+    const std::size_t before = bank.waiting();
+    if (bank.has_fills()) note(bank.fill(shared, cycle_));
+    if (bank.has_requests()) note(bank.serve(shared, cycle_));
+    moved_ |= bank.waiting() != before;
+  }
+  return next;
+}
+
+/// Banks in turn put an answer each into the response queue.
+std::int64_t PartitionCore::answer(Outbox& outbox) {
+  while (!departures_.empty() && departures_.front() <= cycle_) departures_.pop();
+  std::int64_t next = L2Bank::idle;
+  const auto offer = [&](Ring<L2Bank::Pending>& answers) {
+    if (answers.empty()) return;
+    if (answers.front().ready <= cycle_ && respond(answers.front().transaction, outbox)) {
+      answers.pop();
+      moved_ = true;
+    }
+    if (answers.empty()) return;
+    const bool full = departures_.size() >= parameters_.l2.response_queue;
+    const std::int64_t at = std::max(answers.front().ready, cycle_ + 1);
+    next = std::min(next, full ? std::max(at, departures_.front()) : at);
+  };
+  const auto count = static_cast<std::uint32_t>(banks_.size());
+  const auto first = static_cast<std::uint32_t>(cycle_ & (count - 1));
+  const auto source = static_cast<unsigned>(cycle_ & 1);
+  for (std::uint32_t i = 0; i < count; ++i) {
+    L2Bank& bank = banks_[(first + i) & (count - 1)];
+    offer(bank.answers(source));
+    offer(bank.answers(source ^ 1));
+  }
+  offer(bypass_answers_);
+  return next;
+}
+
+bool PartitionCore::respond(std::uint32_t index, Outbox& outbox) {
+  if (departures_.size() >= parameters_.l2.response_queue) return false;
+  const Transaction& t = transactions_[index];
+  const MemoryRequest& request = t.request;
+  const std::uint32_t bytes = t.response_bytes();
+  const std::int64_t departure = output_.reserve(cycle_, noc_.flits(bytes));
+  departures_.push(departure);
+  MemoryResponse response;
+  response.line = request.line;
+  response.tag = request.tag;
+  response.requester = request.requester;
+  response.tenant = request.tenant;
+  response.warp = request.warp;
+  response.operation = request.operation;
+  response.sectors = request.sectors;
+  response.flags = request.flags;
+  response.l2_hits = t.hits;
+  response.walk_level = request.walk_level;
+  response.lanes = request.lanes;
+  const std::size_t sender = std::min<std::size_t>(request.requester, links_.size() - 1);
+  Time at = edge(departure);
+  if (sender == links_.size() - 1) at = last_host_departure_ = std::max(last_host_departure_, at);
+  outbox.send(links_[sender], at, std::uint16_t(MessageKind::memory_response), response,
+              {transactions_.data(index), bytes});
+  statistics_.bytes_out[request.tenant] += bytes;
+  --unanswered_[sender];
+  transactions_.release(index);
+  return true;
+}
+
+std::string PartitionCore::waiting_for() const {
+  if (unanswered() == 0) return "";
+  std::string text = std::to_string(transactions_.used()) + " requests in flight, " +
+                     std::to_string(dram_.waiting()) + " in the DRAM queue, lines owed per bank:";
+  for (const L2Bank& bank : banks_) text += ' ' + std::to_string(bank.outstanding_lines());
+  for (std::size_t i = 0; i < unanswered_.size(); ++i) {
+    if (unanswered_[i] == 0) continue;
+    text += i + 1 == unanswered_.size() ? "; host: " : "; sm[" + std::to_string(i) + "]: ";
+    text += std::to_string(unanswered_[i]);
+  }
+  return text;
+}
+
+void PartitionCore::serialize(Archive& archive) {
+  for (Link& link : links_) archive(link);
+  archive(statistics_);
+  memory_.serialize(archive);
+  transactions_.serialize(archive);
+  policy_->serialize(archive);
+  dram_.serialize(archive);
+  for (L2Bank& bank : banks_) bank.serialize(archive);
+  archive(input_, output_, arrivals_, returns_, controls_, bypass_answers_, departures_,
+          unanswered_, last_host_departure_, cycle_);
+}
+
+}  // namespace lockstep

@@ -1,0 +1,122 @@
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "core/engine/outbox.hpp"
+#include "models/memory/l2_bank.hpp"
+#include "models/memory/memory_partition.hpp"
+#include "models/memory/partition_memory.hpp"
+#include "models/noc/port.hpp"
+
+namespace lockstep {
+
+/// The inside of a MemoryPartition: bytes, receiving port, L2 banks, DRAM channel, sending port.
+///
+/// L2 cycles and DRAM commands are processed in order of time, the DRAM first at equal times;
+/// cycles in which nothing can happen are skipped.  In an L2 cycle, in this order: arrivals enter
+/// the sender FIFOs; free input registers take from them; the bank arbiter moves from registers to
+/// bank queues; DRAM returns enter fill queues; banks fill, then look up; answers enter the
+/// response queue, whose departures are known at once because nothing downstream blocks it.
+class PartitionCore {
+ public:
+  PartitionCore(const MemoryParameters& parameters, const NocParameters& noc,
+                const MemoryPolicies& policies, PartitionId index, const AddressMapping& mapping,
+                std::vector<Link> to_sms, Link to_host, std::size_t tenants);
+
+  Time next_activity() const;
+  void advance(Time horizon, Inbox inbox, Outbox& outbox);
+  void serialize(Archive& archive);
+  const PartitionStatistics& statistics() const { return statistics_; }
+  std::size_t unanswered() const { return transactions_.used() + controls_.size(); }
+  std::string waiting_for() const;
+
+ private:
+  struct Arrival {
+    std::int64_t cycle = 0;
+    std::uint32_t transaction = 0;
+    template <class Archive>
+    void serialize(Archive& archive) {
+      archive(cycle, transaction);
+    }
+  };
+  struct Return {
+    std::int64_t cycle = 0;
+    std::uint32_t owner = 0;
+    std::uint8_t sectors = 0;
+    template <class Archive>
+    void serialize(Archive& archive) {
+      archive(cycle, owner, sectors);
+    }
+  };
+  /// An answer outside the L2: an inspection, or the end of a zeroing.
+  struct Control {
+    std::int64_t cycle = 0;
+    std::uint32_t transaction = Transaction::none;
+    ZeroRange range;
+    template <class Archive>
+    void serialize(Archive& archive) {
+      archive(cycle, transaction, range.base, range.bytes);
+    }
+  };
+  static constexpr std::uint32_t bypass_owner = 0x8000'0000;
+
+  L2Context context() {
+    return {parameters_.l2, period_, transactions_, dram_, *policy_, statistics_};
+  }
+  std::int64_t cycle_at_or_after(Time t) const {
+    return (t.femtoseconds() + period_.femtoseconds() - 1) / period_.femtoseconds();
+  }
+  Time edge(std::int64_t cycle) const { return period_ * cycle; }
+  std::uint32_t bank_of(std::uint32_t line) const;
+  std::uint32_t request_flits(std::uint32_t transaction) const;
+
+  // What arrives, before any cycle of the window (partition_arrivals.cpp).
+  void accept(Inbox inbox);
+  void accept_request(const MessageHeader& message);
+  void accept_zero(const MessageHeader& message);
+  void prefetch(const MessageHeader& message) const;
+  std::uint64_t zero_owned(const ZeroRange& range);
+
+  // A cycle of the L2; each returns when it wants to be called again.
+  void step(Outbox& outbox);
+  std::int64_t send_controls(Outbox& outbox);
+  std::int64_t receive();
+  std::int64_t arbitrate();
+  bool route(std::uint32_t transaction);
+  bool bypass(std::uint32_t transaction);
+  std::int64_t take_returns();
+  std::int64_t run_banks();
+  std::int64_t answer(Outbox& outbox);
+  bool respond(std::uint32_t transaction, Outbox& outbox);
+  void step_dram();
+
+  const MemoryParameters parameters_;
+  const NocParameters noc_;
+  const PartitionId index_;
+  const AddressMapping mapping_;
+  const Time period_;
+  std::vector<Link> links_;  ///< to the SMs, then to the host
+
+  PartitionStatistics statistics_;
+  PartitionMemory memory_;
+  TransactionPool transactions_;
+  std::unique_ptr<CachePolicy> policy_;
+  DramChannel dram_;
+  std::vector<L2Bank> banks_;
+  ReceivePort input_;
+  SendPort output_;
+
+  Ring<Arrival> arrivals_;
+  Ring<Return> returns_;
+  Ring<Control> controls_;
+  Ring<L2Bank::Pending> bypass_answers_;
+  Ring<std::int64_t> departures_;          ///< cycles in which the response queue's entries leave
+  std::vector<std::uint32_t> unanswered_;  ///< by sender, for the check of credits
+  Time last_host_departure_;
+  std::int64_t cycle_ = L2Bank::idle;  ///< next L2 cycle with something to do
+  bool moved_ = false;                 ///< a place became free in this cycle
+  bool stuck_ = false;                 ///< something waits for a place
+};
+
+}  // namespace lockstep

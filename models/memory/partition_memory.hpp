@@ -1,0 +1,56 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+#include "core/checkpoint/archive.hpp"
+#include "models/noc/messages.hpp"
+
+namespace lockstep {
+
+/// The bytes of one partition: one flat region that takes host memory only where it was written.
+class PartitionMemory {
+ public:
+  explicit PartitionMemory(std::uint64_t bytes);
+  ~PartitionMemory();
+  PartitionMemory(const PartitionMemory&) = delete;
+  PartitionMemory& operator=(const PartitionMemory&) = delete;
+
+  std::uint64_t size() const { return size_; }
+  void prefetch(std::uint64_t offset) const {
+    if (offset >= size_) return;
+    __builtin_prefetch(data_ + offset);
+    __builtin_prefetch(data_ + offset + 64);
+  }
+
+  // `line` is the offset of a 128-byte line.
+
+  /// Copies the sectors of a mask, lowest first, one behind the other.
+  void load(std::uint64_t line, std::uint8_t sectors, std::byte* out) const;
+  /// Writes the bytes that each sector's mask names; `payload` as in MemoryRequest.
+  void store(std::uint64_t line, std::uint8_t sectors, const std::byte* payload);
+  /// Executes each lane's operation in order; old values to `old_values`, 8 bytes each.
+  void atomic(std::uint64_t line, const MemoryRequest& request, const std::byte* lanes,
+              std::byte* old_values);
+  void zero(std::uint64_t offset, std::uint64_t bytes);
+
+  void serialize(Archive& archive);
+
+ private:
+  static constexpr unsigned piece_shift = 16;  ///< granularity of what was written
+
+  void check(std::uint64_t line) const;
+  void mark(std::uint64_t offset) {
+    written_[offset >> (piece_shift + 6)] |= std::uint64_t{1} << ((offset >> piece_shift) % 64);
+  }
+  bool is_written(std::uint64_t piece) const { return (written_[piece / 64] >> (piece % 64)) & 1; }
+  /// Gives the host its memory back; everything reads as zero.
+  void clear();
+
+  std::byte* data_ = nullptr;
+  std::uint64_t size_;
+  std::vector<std::uint64_t> written_;  ///< a bit per piece
+};
+
+}  // namespace lockstep

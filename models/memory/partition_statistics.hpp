@@ -1,0 +1,78 @@
+#pragma once
+
+#include <array>
+
+#include "core/statistics/statistics.hpp"
+
+namespace lockstep {
+
+enum class BankStall : std::uint8_t { mshrs, merges, dram_queue, responses };
+
+/// What a memory partition counts.
+struct PartitionStatistics {
+  PerTenant<Counter> requests, sector_hits, sector_misses, merged_sectors, store_sectors,
+      atomic_lanes, bypasses, writebacks, bytes_in, bytes_out, queue_cycles;
+  PerTenant<Counter> dram_reads, dram_writes, row_hits, row_misses, dram_queue_cycles;
+  PerTenantPair l2_wait_behind, dram_wait_behind;
+  Histogram<16> queue_latency, dram_latency;
+  std::array<Counter, 4> bank_stalls;
+  Counter activates, precharges, data_bus_cycles;
+
+  static auto schema() {
+    using S = PartitionStatistics;
+    return statistics<S>()
+        .per_tenant("requests", &S::requests, "requests", "of SMs and host, for sectors of a line")
+        .per_tenant("sector_hits", &S::sector_hits, "sectors",
+                    "loads and atomics served by the L2 without DRAM")
+        .per_tenant("sector_misses", &S::sector_misses, "sectors",
+                    "loads and atomics that waited for DRAM")
+        .per_tenant("merged_sectors", &S::merged_sectors, "sectors",
+                    "misses whose sector was on its way already")
+        .per_tenant("store_sectors", &S::store_sectors, "sectors", "written by stores")
+        .per_tenant("atomic_lanes", &S::atomic_lanes, "lanes", "atomic operations executed")
+        .per_tenant("bypasses", &S::bypasses, "requests", "sent past the L2")
+        .per_tenant("writebacks", &S::writebacks, "sectors",
+                    "dirty sectors that evictions sent to DRAM")
+        .per_tenant("bytes_in", &S::bytes_in, "bytes", "data that came with requests")
+        .per_tenant("bytes_out", &S::bytes_out, "bytes", "data that left with answers")
+        .per_tenant("queue_cycles", &S::queue_cycles, "cycles",
+                    "from arrival at the port to the start of bank service, summed")
+        .per_tenant("dram_reads", &S::dram_reads, "columns", "read commands")
+        .per_tenant("dram_writes", &S::dram_writes, "columns", "write commands")
+        .per_tenant("row_hits", &S::row_hits, "requests", "DRAM requests that found their row open")
+        .per_tenant("row_misses", &S::row_misses, "requests",
+                    "DRAM requests for which a row was opened")
+        .per_tenant("dram_queue_cycles", &S::dram_queue_cycles, "cycles",
+                    "DRAM cycles from arrival to the last column command, summed")
+        .per_tenant_pair("l2_wait_behind", &S::l2_wait_behind, "cycles",
+                         "requests of the first tenant waited at an L2 bank while it was held by "
+                         "one of the second")
+        .per_tenant_pair("dram_wait_behind", &S::dram_wait_behind, "cycles",
+                         "DRAM cycles requests of the first tenant waited while the channel served "
+                         "the second")
+        .histogram("queue_latency", &S::queue_latency, "cycles",
+                   "from arrival at the port to the start of bank service")
+        .histogram("dram_latency", &S::dram_latency, "cycles",
+                   "DRAM cycles from arrival to the last column command")
+        .counters("bank_stalls", &S::bank_stalls, {"mshrs", "merges", "dram_queue", "responses"},
+                  "cycles", "the head of a bank's queue waited for this")
+        .counter("activates", &S::activates, "commands", "rows opened")
+        .counter("precharges", &S::precharges, "commands", "rows closed by command")
+        .counter("data_bus_cycles", &S::data_bus_cycles, "cycles",
+                 "DRAM cycles in which the data bus was taken");
+  }
+
+  void stall(BankStall cause, std::int64_t cycles) {
+    bank_stalls[static_cast<std::size_t>(cause)] += static_cast<std::uint64_t>(cycles);
+  }
+
+  template <class Archive>
+  void serialize(Archive& archive) {
+    archive(requests, sector_hits, sector_misses, merged_sectors, store_sectors, atomic_lanes,
+            bypasses, writebacks, bytes_in, bytes_out, queue_cycles, dram_reads, dram_writes,
+            row_hits, row_misses, dram_queue_cycles, l2_wait_behind, dram_wait_behind,
+            queue_latency, dram_latency, bank_stalls, activates, precharges, data_bus_cycles);
+  }
+};
+
+}  // namespace lockstep

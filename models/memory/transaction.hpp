@@ -1,0 +1,74 @@
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+#include "core/checkpoint/archive.hpp"
+#include "models/noc/messages.hpp"
+
+namespace lockstep {
+
+/// A request on its way through a partition.
+struct Transaction {
+  static constexpr std::uint32_t none = ~std::uint32_t{0};
+
+  MemoryRequest request;
+  std::array<std::uint32_t, 4> masks{};  ///< of a store: bytes written, by sector of the line
+  std::int64_t arrival = 0;              ///< L2 cycle in which it was at the port
+  std::uint32_t line = 0;                ///< number in the partition
+  std::uint32_t next = none;             ///< behind it in an MSHR
+  std::uint8_t missing = 0;              ///< sectors still to come from DRAM
+  std::uint8_t hits = 0;                 ///< sectors that the L2 had
+  std::uint8_t bank = 0;
+  bool bypass = false;
+
+  std::uint32_t response_bytes() const {
+    if (request.operation == MemoryOperation::store) return 0;
+    if (request.operation == MemoryOperation::atomic)
+      return (request.flags & flag_returns) != 0 ? 8u * request.lanes : 0;
+    return static_cast<std::uint32_t>(sector_bytes) * request.sector_count();
+  }
+};
+
+/// Transactions by number; the last one released is the next one used, so that few stay warm.
+class TransactionPool {
+ public:
+  /// Values read: four sectors, or 32 old values of an atomic.
+  using Data = std::array<std::byte, 256>;
+
+  std::uint32_t allocate() {
+    if (free_.empty()) {
+      free_.push_back(static_cast<std::uint32_t>(items_.size()));
+      items_.emplace_back();
+      data_.emplace_back();
+    }
+    const std::uint32_t index = free_.back();
+    free_.pop_back();
+    return index;
+  }
+  void release(std::uint32_t index) { free_.push_back(index); }
+  std::size_t used() const { return items_.size() - free_.size(); }
+
+  Transaction& operator[](std::uint32_t index) { return items_[index]; }
+  const Transaction& operator[](std::uint32_t index) const { return items_[index]; }
+  std::byte* data(std::uint32_t index) { return data_[index].data(); }
+
+  void serialize(Archive& archive) {
+    std::uint64_t size = items_.size();
+    archive(size, free_);
+    items_.resize(size);
+    data_.resize(size);
+    archive.bytes(items_.data(), size * sizeof(Transaction));
+    archive.bytes(data_.data(), size * sizeof(Data));
+  }
+
+ private:
+  std::vector<Transaction> items_;
+  std::vector<Data> data_;
+  std::vector<std::uint32_t> free_;
+};
+static_assert(std::is_trivially_copyable_v<Transaction>);
+
+}  // namespace lockstep
