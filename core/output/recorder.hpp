@@ -69,6 +69,8 @@ class StatisticsRecorder {
   /// After RunOutput::finish_epochs(): what the run counted in all, as /final/stats.
   void write_totals();
 
+  /// All words as of the last recorded epoch.
+  std::span<const std::uint64_t> totals() const { return previous_; }
   /// Rows written so far.
   std::uint64_t epochs() const { return epochs_; }
 

@@ -3,8 +3,15 @@
 #include <muParser.h>
 
 #include <cmath>
+#include <cstdio>
 
 namespace lockstep {
+
+std::string number_text(double value) {
+  char text[32];
+  std::snprintf(text, sizeof text, "%.15g", value);
+  return text;
+}
 
 double Expression::evaluate(const Variables& variables) const {
   double result = 0;
@@ -35,10 +42,8 @@ std::int64_t Expression::evaluate_integer(const Variables& variables, std::int64
   const double value = evaluate(variables);
   if (value != std::floor(value) || value < static_cast<double>(low) ||
       value > static_cast<double>(high)) {
-    std::string shown = std::to_string(value);
-    shown.erase(shown.find_last_not_of('0') + 1);
     throw UserError(where_,
-                    "\"" + text_ + "\" is " + shown + ", not a whole number from " +
+                    "\"" + text_ + "\" is " + number_text(value) + ", not a whole number from " +
                         std::to_string(low) + " to " + std::to_string(high),
                     "use ceil() or floor(), or change the parameters");
   }

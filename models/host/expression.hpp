@@ -11,6 +11,9 @@ namespace lockstep {
 /// Parameters of a workload and the counters of the loops around a step.
 using Variables = std::map<std::string, double>;
 
+/// A number as people write it, for messages: "2.5", "1e+20".
+std::string number_text(double value);
+
 /// A formula of a workload file, over its parameters and counters: `ceil(n / block)`.
 /// Functions: those of muParser plus ceil, floor, log2, and operator %.
 class Expression {

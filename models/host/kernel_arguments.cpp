@@ -60,12 +60,10 @@ void put_integer(const isa::Program& kernel, std::size_t index, const Expression
   const int bits = static_cast<int>(8 * parameter.bytes);
   const double low = -std::ldexp(1.0, bits - 1), end = std::ldexp(1.0, bits);
   if (value != std::floor(value) || value < low || value >= end) {
-    std::string shown = std::to_string(value);
-    shown.erase(shown.find_last_not_of('0') + 1);
     throw UserError(
         expression.where(),
-        describe(kernel, index) + ", \"" + expression.text() + "\", is " + shown + ": no " +
-            bits_of(parameter) + " integer",
+        describe(kernel, index) + ", \"" + expression.text() + "\", is " + number_text(value) +
+            ": no " + bits_of(parameter) + " integer",
         "the parameter's type is .u" + std::to_string(bits) + " or .s" + std::to_string(bits));
   }
   const std::uint64_t raw = value < 0 ? static_cast<std::uint64_t>(static_cast<std::int64_t>(value))

@@ -26,9 +26,10 @@ TenantRun::TenantRun(const Tenant& tenant, std::uint16_t index, std::uint16_t mo
       capture_(capture),
       cursor_(tenant.workload),
       timer_(tenant.arrival) {
-  for (const Buffer& buffer : tenant.workload.buffers) {
-    names_.push_back(static_cast<std::uint32_t>(names_.size()));
-    buffers_.emplace_back().host = HostBuffer(buffer.bytes(), make_content(buffer));
+  const auto contents = make_contents(tenant.workload);
+  for (std::uint32_t b = 0; b < contents.size(); ++b) {
+    names_.push_back(b);
+    buffers_.emplace_back().host = HostBuffer(declaration(b).bytes(), contents[b]);
   }
   for (const isa::GlobalVariable& global : module.globals) {
     buffers_.emplace_back().host = HostBuffer(std::max<std::uint64_t>(global.bytes, 1), nullptr);

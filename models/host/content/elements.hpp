@@ -72,7 +72,7 @@ inline void check_fits(const Buffer& buffer, double value) {
   if (value >= -std::ldexp(1.0, bits - 1) && value < std::ldexp(1.0, bits)) return;
   throw UserError(buffer.initial.where,
                   "buffer " + buffer.name + " of " + element_type_name(buffer.type) +
-                      " cannot hold " + std::to_string(value),
+                      " cannot hold " + number_text(value),
                   "choose a wider type or other numbers");
 }
 

@@ -59,7 +59,7 @@ std::shared_ptr<const Content> make_uniform(const Buffer& buffer) {
   const double low = initial.first, high = initial.second;
   if (!(low < high)) {
     throw UserError(initial.where, "uniform needs low < high",
-                    "low is " + std::to_string(low) + ", high is " + std::to_string(high));
+                    "low is " + number_text(low) + ", high is " + number_text(high));
   }
   if (!isa::is_float(buffer.type)) {
     if (low != std::floor(low) || high != std::floor(high)) {

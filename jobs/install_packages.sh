@@ -1,0 +1,25 @@
+#!/usr/bin/env bash
+# Installs the Debian 12 packages that are missing: install_packages.sh [run] [tests] [lint]
+set -euo pipefail
+declare -A groups=(
+  [run]="g++ cmake ninja-build ccache pkg-config libopenmpi-dev openmpi-bin libtbb-dev libhdf5-dev
+         hdf5-tools libyaml-cpp-dev libfmt-dev libcli11-dev libmetis-dev libmuparser-dev
+         libcereal-dev librandom123-dev tao-pegtl-dev python3 python3-h5py python3-matplotlib
+         python3-numpy"
+  [tests]="libgtest-dev libbenchmark-dev"
+  [lint]="clang-format-14 clang-tidy-14 shellcheck"
+)
+missing=()
+for group in "$@"; do
+  for package in ${groups[$group]}; do
+    dpkg-query -W -f='${Status}' "$package" 2>/dev/null | grep -q 'ok installed' ||
+      missing+=("$package")
+  done
+done
+[ ${#missing[@]} -eq 0 ] && exit 0
+echo "installing: ${missing[*]}"
+sudo=
+[ "$(id -u)" -eq 0 ] || sudo=sudo
+$sudo apt-get update -qq
+DEBIAN_FRONTEND=noninteractive $sudo apt-get install -y -qq --no-install-recommends \
+  "${missing[@]}" >/dev/null

@@ -1,0 +1,98 @@
+/// The program: reads the command line, runs one subcommand, turns errors into one line.
+#include <CLI/CLI.hpp>
+#include <cstdio>
+#include <functional>
+#include <new>
+#include <optional>
+
+#include "core/engine/engine.hpp"
+#include "core/error/error.hpp"
+#include "core/exec/mpi_communicator.hpp"
+#include "jobs/options.hpp"
+
+namespace lockstep {
+namespace {
+
+using Command = std::function<int()>;
+
+void add_scenario(CLI::App& command, CommandLine& line) {
+  command.add_option("scenario", line.scenario, "scenario file (YAML)")->required();
+  command.add_option("--set", line.settings, "key=value, replaces what the scenario says")
+      ->take_all();
+}
+
+void add_run(CLI::App& app, CommandLine& line) {
+  CLI::App& run = *app.add_subcommand("run", "simulate a scenario and write an HDF5 file");
+  add_scenario(run, line);
+  run.add_option("--threads", line.threads, "worker threads of each rank")
+      ->check(CLI::Range(1, 1024));
+  run.add_option("--output", line.output, "HDF5 file (default: <scenario>.h5)");
+  run.add_flag("--check", line.check, "compare every buffer with a functional run");
+  run.add_flag("--profile", line.profile, "record what each component cost");
+  run.add_flag("--quiet", line.quiet, "no progress, no table");
+}
+
+int dispatch(const CLI::App& app, const CommandLine& line, Communicator& communicator) {
+  if (app.got_subcommand("run")) return run_command(line, communicator);
+  if (communicator.rank() != 0) return exit_done;
+  if (app.got_subcommand("validate")) return validate_command(line);
+  if (app.got_subcommand("describe")) return describe_command(line);
+  if (app.got_subcommand("partition")) return partition_command(line);
+  return diff_command(line);
+}
+
+int fail(const char* what) {
+  std::fprintf(stderr, "lockstep: %s\n", what);
+  return exit_error;
+}
+
+/// Every rank sees the same mistake in its input: rank 0 speaks for all.
+int guarded(const CLI::App& app, const CommandLine& line, Communicator& communicator) {
+  try {
+    return dispatch(app, line, communicator);
+  } catch (const StoppedElsewhere&) {
+    return exit_error;
+  } catch (const UserError& error) {
+    return communicator.rank() == 0 ? fail(error.what()) : exit_error;
+  } catch (const RunError& error) {
+    return fail(error.what());
+  } catch (const std::bad_alloc&) {
+    return fail("out of memory on this machine - simulate less memory or use more nodes");
+  } catch (const std::exception& error) {
+    return fail((std::string("internal error: ") + error.what()).c_str());
+  }
+}
+
+}  // namespace
+}  // namespace lockstep
+
+int main(int argc, char** argv) {
+  using namespace lockstep;
+  CommandLine line;
+  for (int i = 0; i < argc; ++i) line.text += (i ? " " : "") + std::string(argv[i]);
+  MpiSession mpi(argc, argv);
+
+  CLI::App app("Lockstep: a parallel simulator of GPUs that several applications share");
+  app.require_subcommand(1);
+  add_run(app, line);
+  add_scenario(*app.add_subcommand("validate", "read a scenario and report its first mistake"),
+               line);
+  app.add_subcommand("describe", "list parameters: key, type, default, range, meaning")
+      ->add_option("key", line.key, "only what begins with this key");
+  CLI::App& partition = *app.add_subcommand("partition", "show which rank would own what");
+  add_scenario(partition, line);
+  partition.add_option("--ranks", line.ranks, "MPI ranks")->check(CLI::Range(1, 65536));
+  partition.add_option("--threads", line.threads, "worker threads of each rank")
+      ->check(CLI::Range(1, 1024));
+  CLI::App& diff = *app.add_subcommand("diff", "compare two output files");
+  diff.add_option("a", line.first_file, "HDF5 file")->required();
+  diff.add_option("b", line.second_file, "HDF5 file")->required();
+
+  try {
+    app.parse(argc, argv);
+  } catch (const CLI::ParseError& error) {
+    if (mpi.communicator().rank() != 0) return error.get_exit_code() == 0 ? exit_done : exit_usage;
+    return app.exit(error) == 0 ? exit_done : exit_usage;
+  }
+  return guarded(app, line, mpi.communicator());
+}

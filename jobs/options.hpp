@@ -1,0 +1,31 @@
+#pragma once
+
+#include <string>
+#include <vector>
+
+namespace lockstep {
+
+/// What the command line of `lockstep` says (architecture.md, section 5).
+struct CommandLine {
+  std::string scenario, output, key;
+  std::vector<std::string> settings;
+  int threads = 1;
+  int ranks = 2;
+  bool check = false, profile = false, quiet = false;
+  std::string first_file, second_file;
+  std::string text;  ///< the command line itself, for /run
+};
+
+/// Exit statuses of the program.
+enum ExitStatus : int { exit_done = 0, exit_error = 1, exit_usage = 2, exit_check_failed = 3 };
+
+class Communicator;
+
+// The subcommands; each returns an ExitStatus or throws.
+int run_command(const CommandLine& line, Communicator& communicator);
+int validate_command(const CommandLine& line);
+int describe_command(const CommandLine& line);
+int partition_command(const CommandLine& line);
+int diff_command(const CommandLine& line);
+
+}  // namespace lockstep

@@ -1,0 +1,110 @@
+#include "jobs/results.hpp"
+
+#include <fmt/format.h>
+
+#include "core/error/error.hpp"
+
+namespace lockstep {
+
+namespace {
+
+struct FieldPlace {
+  std::size_t kind = 0;
+  std::size_t first = 0;       ///< word in the component's row
+  std::size_t per_tenant = 0;  ///< words of one tenant
+};
+
+FieldPlace place_of(const StatisticsLayout& layout, const std::string& kind,
+                    const std::string& name) {
+  for (std::size_t k = 0; k < layout.kinds().size(); ++k) {
+    if (layout.kinds()[k].name != kind) continue;
+    FieldPlace place{k, 0, 0};
+    for (const StatisticsField& field : layout.kinds()[k].schema->fields()) {
+      const std::size_t size = field.size(layout.tenants());
+      place.per_tenant = field.tenants ? size / layout.tenants() : size;
+      if (field.name == name) return place;
+      place.first += size;
+    }
+  }
+  throw InternalError("no statistic " + kind + "." + name);
+}
+
+}  // namespace
+
+std::uint64_t Totals::sum(const std::string& kind, const std::string& field, std::size_t tenant,
+                          std::size_t entry) const {
+  const FieldPlace place = place_of(layout_, kind, field);
+  std::uint64_t total = 0;
+  for (std::size_t i = 0; i < layout_.kinds()[place.kind].instances; ++i) {
+    total +=
+        values_[layout_.offset(place.kind, i) + place.first + tenant * place.per_tenant + entry];
+  }
+  return total;
+}
+
+std::vector<TenantRow> tenant_rows(const Scenario& scenario, const MachineParameters& machine,
+                                   const Host& host, const Totals& totals) {
+  const Clock clock(machine.gpu.sm.clock);
+  std::vector<TenantRow> rows;
+  for (std::size_t t = 0; t < scenario.tenants.size(); ++t) {
+    const Tenant& tenant = scenario.tenants[t];
+    TenantRow row;
+    row.tenant = tenant.name;
+    row.priority = tenant.priority;
+    row.arrival = tenant.arrival;
+    row.end = host.tenant(t).end();
+    row.warp_instructions = totals.sum("sm", "warp_instructions", t);
+    row.thread_instructions = totals.sum("sm", "thread_instructions", t);
+    if (row.end != Time::never()) {
+      row.cycles =
+          static_cast<std::uint64_t>(clock.cycle_at_or_before(row.end - row.arrival).count());
+      if (row.cycles > 0) {
+        row.instructions_per_cycle =
+            static_cast<double>(row.warp_instructions) / static_cast<double>(row.cycles);
+      }
+    }
+    rows.push_back(row);
+  }
+  return rows;
+}
+
+std::vector<KernelRow> kernel_rows(const Host& host) {
+  std::vector<KernelRow> rows;
+  for (const KernelRecord& kernel : host.kernels()) {
+    rows.push_back({kernel.kernel, kernel.tenant, kernel.stream, kernel.blocks[0], kernel.blocks[1],
+                    kernel.blocks[2], kernel.threads[0], kernel.threads[1], kernel.threads[2],
+                    kernel.enqueued, kernel.launched, kernel.done});
+  }
+  return rows;
+}
+
+std::string result_table(const std::vector<TenantRow>& rows, const StatisticsLayout& layout,
+                         const Totals& totals) {
+  const StatisticsField* stalls = nullptr;
+  for (const KindStatistics& kind : layout.kinds()) {
+    if (kind.name == "sm") stalls = kind.schema->find("stalls");
+  }
+  std::string text = fmt::format("{:<16}{:>14}{:>16}{:>8}   share of scheduler slots\n", "tenant",
+                                 "cycles", "instructions", "IPC");
+  for (std::size_t t = 0; t < rows.size(); ++t) {
+    const TenantRow& row = rows[t];
+    text += fmt::format("{:<16}{:>14}{:>16}{:>8.2f}  ", row.tenant, row.cycles,
+                        row.warp_instructions, row.instructions_per_cycle);
+    const std::vector<std::string>& causes = stalls->axes.back().names;
+    std::uint64_t slots = totals.sum("sm", "issue_slots", t);
+    const std::uint64_t issued = slots;
+    for (std::size_t c = 0; c < causes.size(); ++c) slots += totals.sum("sm", "stalls", t, c);
+    const auto share = [&](std::uint64_t part) {
+      return slots ? 100 * static_cast<double>(part) / static_cast<double>(slots) : 0;
+    };
+    text += fmt::format(" issue {:.0f}%", share(issued));
+    for (std::size_t c = 0; c < causes.size(); ++c) {
+      const double percent = share(totals.sum("sm", "stalls", t, c));
+      if (percent >= 0.5) text += fmt::format(", {} {:.0f}%", causes[c], percent);
+    }
+    text += "\n";
+  }
+  return text;
+}
+
+}  // namespace lockstep

@@ -1,0 +1,39 @@
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "core/output/recorder.hpp"
+#include "jobs/tables.hpp"
+#include "models/gpu/machine.hpp"
+#include "models/host/host.hpp"
+
+namespace lockstep {
+
+/// Sums of counters over the whole run, by name.
+class Totals {
+ public:
+  Totals(const StatisticsLayout& layout, std::span<const std::uint64_t> values)
+      : layout_(layout), values_(values) {}
+
+  /// Over all instances of `kind`: counter `field` of `tenant`, entry `entry` of a named set.
+  /// Tenant and entry are 0 where the field has no such axis.
+  std::uint64_t sum(const std::string& kind, const std::string& field, std::size_t tenant = 0,
+                    std::size_t entry = 0) const;
+
+ private:
+  const StatisticsLayout& layout_;
+  std::span<const std::uint64_t> values_;
+};
+
+std::vector<TenantRow> tenant_rows(const Scenario& scenario, const MachineParameters& machine,
+                                   const Host& host, const Totals& totals);
+std::vector<KernelRow> kernel_rows(const Host& host);
+
+/// The table a run ends with: per tenant cycles, instructions, IPC and where its time went.
+std::string result_table(const std::vector<TenantRow>& rows, const StatisticsLayout& layout,
+                         const Totals& totals);
+
+}  // namespace lockstep

@@ -1,0 +1,207 @@
+/// `lockstep run`: one simulation from scenario to HDF5 file.
+#include <fmt/format.h>
+#include <sys/resource.h>
+#include <unistd.h>
+
+#include <cstdio>
+#include <filesystem>
+
+#include "core/engine/engine.hpp"
+#include "core/output/epoch_statistics.hpp"
+#include "core/output/run_output.hpp"
+#include "jobs/check.hpp"
+#include "jobs/options.hpp"
+#include "jobs/profile.hpp"
+#include "jobs/progress.hpp"
+#include "jobs/results.hpp"
+#include "models/gpu/configuration.hpp"
+#include "partitioner/partitioner.hpp"
+
+namespace lockstep {
+namespace {
+
+/// What only rank 0 has.
+struct Output {
+  RunOutput file;
+  StatisticsRecorder recorder;
+
+  Output(const std::string& path, const std::string& configuration, const Machine& machine)
+      : file(path),
+        recorder((file.write_config(configuration), file), machine.statistics_layout(),
+                 machine.tenant_names()) {
+    file.start();
+  }
+};
+
+/// Opens the output on rank 0; all ranks learn whether that worked, so that none waits for ever.
+std::unique_ptr<Output> open_output(const std::string& path, const std::string& configuration,
+                                    const Machine& machine, Communicator& communicator) {
+  std::unique_ptr<Output> output;
+  std::exception_ptr problem;
+  if (communicator.rank() == 0) {
+    try {
+      output = std::make_unique<Output>(path, configuration, machine);
+    } catch (...) {
+      problem = std::current_exception();
+    }
+  }
+  std::int64_t opened[1] = {problem ? 0 : 1};
+  communicator.minimum(opened);
+  if (problem) std::rethrow_exception(problem);
+  if (opened[0] == 0) throw StoppedElsewhere();
+  return output;
+}
+
+std::uint64_t peak_memory_bytes() {
+  rusage usage{};
+  getrusage(RUSAGE_SELF, &usage);
+  return static_cast<std::uint64_t>(usage.ru_maxrss) * 1024;
+}
+
+void write_run(RunOutput& file, const CommandLine& line, const RunSummary& summary,
+               const std::vector<TenantRow>& rows, int ranks) {
+  std::uint64_t warps = 0, threads = 0;
+  for (const TenantRow& row : rows) {
+    warps += row.warp_instructions;
+    threads += row.thread_instructions;
+  }
+  char host[256] = "";
+  gethostname(host, sizeof host - 1);
+  file.set_run("wall_seconds", summary.wall_seconds);
+  file.set_run("warp_instructions", warps);
+  file.set_run("thread_instructions", threads);
+  file.set_run("warp_instructions_per_second",
+               static_cast<double>(warps) / std::max(summary.wall_seconds, 1e-9));
+  file.set_run("windows", summary.windows);
+  file.set_run("exchanges", summary.exchanges);
+  file.set_run("synchronisation_share", summary.synchronisation_share);
+  file.set_run("imbalance_share", summary.imbalance_share);
+  file.set_run("peak_memory_bytes", peak_memory_bytes());
+  file.set_run("ranks", static_cast<std::uint64_t>(ranks));
+  file.set_run("threads", static_cast<std::uint64_t>(line.threads));
+  file.set_run("host", std::string(host));
+  file.set_run("version", std::string(LOCKSTEP_VERSION));
+  file.set_run("command_line", line.text);
+}
+
+h5::Scalar scalar_of(isa::Type type) {
+  switch (type) {
+    case isa::Type::u8:
+      return h5::Scalar::u8;
+    case isa::Type::u16:
+      return h5::Scalar::u16;
+    case isa::Type::u32:
+      return h5::Scalar::u32;
+    case isa::Type::u64:
+      return h5::Scalar::u64;
+    case isa::Type::s8:
+      return h5::Scalar::i8;
+    case isa::Type::s16:
+      return h5::Scalar::i16;
+    case isa::Type::s32:
+      return h5::Scalar::i32;
+    case isa::Type::s64:
+      return h5::Scalar::i64;
+    case isa::Type::f16:
+      return h5::Scalar::f16;
+    case isa::Type::bf16:
+      return h5::Scalar::bf16;
+    case isa::Type::f64:
+      return h5::Scalar::f64;
+    default:
+      return h5::Scalar::f32;
+  }
+}
+
+void write_saved_buffers(RunOutput& file, const Scenario& scenario, const Host& host) {
+  for (std::size_t t = 0; t < scenario.tenants.size(); ++t) {
+    for (const TenantRun::Saved& saved : host.tenant(t).saved()) {
+      const Buffer& buffer = scenario.tenants[t].workload.buffers[saved.buffer];
+      file.write_buffer(scenario.tenants[t].name, buffer.name, scalar_of(buffer.type),
+                        {buffer.count}, saved.bytes);
+    }
+  }
+}
+
+Host& find_host(const Engine& engine, const Machine& machine) {
+  for (const LocalComponent& local : engine.components()) {
+    if (local.id == machine.host()) return static_cast<Host&>(*local.component);
+  }
+  throw InternalError("the host does not live on rank 0");
+}
+
+/// Rank 0, after the run: tables, final values, the result for people.
+int finish(const CommandLine& line, const Scenario& scenario, const Machine& machine,
+           const Engine& engine, const RunSummary& summary, Output& output) {
+  Host& host = find_host(engine, machine);
+  const StatisticsLayout& layout = output.recorder.layout();
+  const Totals totals(layout, output.recorder.totals());
+  const std::vector<TenantRow> rows = tenant_rows(scenario, machine.parameters(), host, totals);
+  output.recorder.finish();
+  output.file.finish_epochs();
+  output.recorder.write_totals();
+  output.file.write_table(rows);
+  output.file.write_table(kernel_rows(host));
+  write_saved_buffers(output.file, scenario, host);
+  output.file.write_final("end", "fs", "simulated time at which the run ended",
+                          static_cast<std::uint64_t>(summary.end.femtoseconds()));
+  CheckResult check;
+  if (line.check) check = check_tenants(scenario, machine, host, output.file);
+  write_run(output.file, line, summary, rows, engine.communicator().size());
+  if (line.profile) write_profile(output.file, machine.graph(), engine.profile());
+  output.file.close();
+
+  if (!line.quiet) {
+    std::uint64_t warps = 0;
+    for (const TenantRow& row : rows) warps += row.warp_instructions;
+    std::fputs(result_table(rows, layout, totals).c_str(), stdout);
+    std::fputs(
+        fmt::format("{:.3f} us simulated in {:.2f} s, {:.2f} million warp instructions/s; "
+                    "synchronisation {:.1f}%, imbalance {:.1f}%; {}\n",
+                    static_cast<double>(summary.end.femtoseconds()) * 1e-9, summary.wall_seconds,
+                    static_cast<double>(warps) / std::max(summary.wall_seconds, 1e-9) * 1e-6,
+                    100 * summary.synchronisation_share, 100 * summary.imbalance_share,
+                    output.file.path())
+            .c_str(),
+        stdout);
+    if (line.profile) {
+      std::fputs(profile_report(machine.graph(), engine.profile()).c_str(), stdout);
+    }
+  }
+  if (!line.check) return exit_done;
+  std::fputs(check.text.c_str(), check.passed ? stdout : stderr);
+  return check.passed ? exit_done : exit_check_failed;
+}
+
+}  // namespace
+
+int run_command(const CommandLine& line, Communicator& communicator) {
+  const Scenario scenario = read_scenario(line.scenario, line.settings);
+  const MachineParameters parameters = read_machine(scenario);
+  const Machine machine(scenario, parameters, {.capture = line.check, .lowering = {}});
+  const Assignment assignment =
+      partition(machine.graph(), communicator.size(), line.threads, machine.host());
+
+  EngineOptions options;
+  options.threads = line.threads;
+  options.epoch = parameters.simulation.epoch;
+  if (parameters.simulation.stop_at > Time::zero()) options.stop_at = parameters.simulation.stop_at;
+  options.profile = line.profile;
+  const std::string path = line.output.empty() ? scenario.name + ".h5" : line.output;
+  const std::unique_ptr<Output> output =
+      open_output(path, configuration_text(scenario, parameters), machine, communicator);
+
+  const StatisticsLayout layout = machine.statistics_layout();
+  EpochStatistics observer(machine.graph(), layout, output ? &output->recorder : nullptr);
+  Engine engine(
+      machine.graph(), assignment, [&](ComponentId component) { return machine.build(component); },
+      communicator, options);
+  RunSummary summary;
+  {
+    ProgressLine progress(line.quiet);
+    summary = engine.run(observer, progress);
+  }
+  return output ? finish(line, scenario, machine, engine, summary, *output) : exit_done;
+}
+
+}  // namespace lockstep

@@ -1,0 +1,61 @@
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "core/output/table.hpp"
+
+namespace lockstep {
+
+/// One row of /tenants.
+struct TenantRow {
+  std::string tenant;
+  std::uint32_t priority = 0;
+  Time arrival, end;
+  std::uint64_t warp_instructions = 0, thread_instructions = 0, cycles = 0;
+  double instructions_per_cycle = 0;
+
+  static auto schema() {
+    using R = TenantRow;
+    return table<R>("/tenants", "one row per tenant, in the order of the scenario")
+        .column("tenant", &R::tenant, "name", "as in the scenario")
+        .column("priority", &R::priority, "level", "as in the scenario")
+        .column("arrival", &R::arrival, "fs", "when its host program starts")
+        .column("end", &R::end, "fs", "when its last step was done")
+        .column("warp_instructions", &R::warp_instructions, "instructions", "issued for warps")
+        .column("thread_instructions", &R::thread_instructions, "instructions",
+                "issued, counted per active thread")
+        .column("cycles", &R::cycles, "core cycles", "from arrival to end")
+        .column("instructions_per_cycle", &R::instructions_per_cycle, "instructions/cycle",
+                "warp instructions over cycles");
+  }
+};
+
+/// One row of /kernels.
+struct KernelRow {
+  std::string kernel;
+  std::uint32_t tenant = 0, stream = 0;
+  std::uint32_t blocks_x = 0, blocks_y = 0, blocks_z = 0;
+  std::uint32_t threads_x = 0, threads_y = 0, threads_z = 0;
+  Time enqueued, launched, done;
+
+  static auto schema() {
+    using R = KernelRow;
+    return table<R>("/kernels", "one row per grid, in the order in which the host queued them")
+        .column("kernel", &R::kernel, "name", "entry of the module")
+        .column("tenant", &R::tenant, "index", "who launched it")
+        .column("stream", &R::stream, "number", "in whose order it ran")
+        .column("blocks_x", &R::blocks_x, "blocks", "size of the grid")
+        .column("blocks_y", &R::blocks_y, "blocks", "size of the grid")
+        .column("blocks_z", &R::blocks_z, "blocks", "size of the grid")
+        .column("threads_x", &R::threads_x, "threads", "size of a block")
+        .column("threads_y", &R::threads_y, "threads", "size of a block")
+        .column("threads_z", &R::threads_z, "threads", "size of a block")
+        .column("enqueued", &R::enqueued, "fs", "when the host program queued it")
+        .column("launched", &R::launched, "fs", "when it was sent to the GPU")
+        .column("done", &R::done, "fs",
+                "when the host heard that it was done; the largest value: never");
+  }
+};
+
+}  // namespace lockstep

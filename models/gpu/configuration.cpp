@@ -1,0 +1,51 @@
+#include "models/gpu/configuration.hpp"
+
+#include <fmt/format.h>
+
+#include <filesystem>
+
+namespace lockstep {
+
+namespace {
+
+const char* name_of(MemoryKind kind) {
+  switch (kind) {
+    case MemoryKind::device:
+      return "device";
+    case MemoryKind::managed:
+      return "managed";
+    case MemoryKind::pinned:
+      return "pinned";
+  }
+  return "?";
+}
+
+std::string tenant_text(const Tenant& tenant) {
+  const Workload& workload = tenant.workload;
+  std::string text = fmt::format(
+      "  - name: {}\n    workload: {}\n    arrival: {}fs\n    priority: {}\n    sms: {}\n",
+      tenant.name, std::filesystem::path(workload.file).filename().string(),
+      tenant.arrival.femtoseconds(), tenant.priority, tenant.sms);
+  text += "    parameters: {";
+  const char* separator = "";
+  for (const auto& [name, value] : workload.parameters) {
+    text += fmt::format("{}{}: {}", separator, name, value);
+    separator = ", ";
+  }
+  text += "}\n    buffers:\n";
+  for (const Buffer& buffer : workload.buffers) {
+    text += fmt::format("      {}: {{type: {}, count: {}, memory: {}}}\n", buffer.name,
+                        element_type_name(buffer.type), buffer.count, name_of(buffer.memory));
+  }
+  return text;
+}
+
+}  // namespace
+
+std::string configuration_text(const Scenario& scenario, const MachineParameters& machine) {
+  std::string text = to_yaml(machine) + "tenants:\n";
+  for (const Tenant& tenant : scenario.tenants) text += tenant_text(tenant);
+  return text;
+}
+
+}  // namespace lockstep

@@ -1,0 +1,197 @@
+#include "models/gpu/machine.hpp"
+
+#include <algorithm>
+
+#include "models/dispatch/dispatcher.hpp"
+#include "models/host/host.hpp"
+#include "models/host/kernel_arguments.hpp"
+#include "models/isa/load_module.hpp"
+#include "models/memory/memory_partition.hpp"
+#include "models/sm/sm_statistics.hpp"
+#include "models/sm/streaming_multiprocessor.hpp"
+
+namespace lockstep {
+
+MachineParameters read_machine(const Scenario& scenario) {
+  MachineParameters machine;
+  machine.gpu = read_parameters<GpuParameters>(scenario.gpu);
+  machine.host = read_parameters<HostParameters>(scenario.host);
+  machine.policies = scenario.policies.exists()
+                         ? read_parameters<PolicyParameters>(scenario.policies)
+                         : defaults<PolicyParameters>();
+  machine.simulation = scenario.simulation;
+  return machine;
+}
+
+Machine::Machine(const Scenario& scenario, const MachineParameters& parameters,
+                 const Options& options)
+    : scenario_(scenario),
+      parameters_(parameters),
+      capture_(options.capture),
+      mapping_(parameters.gpu.noc.mapping, parameters.gpu.memory.partitions) {
+  load_modules(options.lowering);
+  lay_out();
+}
+
+void Machine::load_modules(const isa::LoweringOptions& lowering) {
+  for (const Tenant& tenant : scenario_.tenants) {
+    const std::string& file = tenant.workload.module_file;
+    const auto known = std::find_if(modules_.begin(), modules_.end(),
+                                    [&](const auto& module) { return module->file == file; });
+    module_of_tenant_.push_back(static_cast<std::uint16_t>(known - modules_.begin()));
+    if (known == modules_.end()) {
+      modules_.push_back(std::make_unique<isa::Module>(isa::load_module(file, lowering)));
+    }
+    validate_workload(tenant.workload, *modules_[module_of_tenant_.back()]);
+  }
+}
+
+void Machine::lay_out() {
+  const GpuParameters& gpu = parameters_.gpu;
+  const Clock noc(gpu.noc.clock), dispatch(gpu.dispatch.clock);
+  const Time request = noc.duration(gpu.noc.request_latency);
+  const Time response = noc.duration(gpu.noc.response_latency);
+  const Time dispatch_link = dispatch.duration(gpu.dispatch.link_latency);
+  const Time host_link = parameters_.host.link_latency;
+  // Relative costs and traffic, for the partitioner: an SM does the most, and talks to partitions.
+  constexpr double hub_weight = 0.2, partition_weight = 0.5, sm_weight = 1;
+  constexpr double memory_traffic = 1, rare_traffic = 0.02;
+
+  host_kind_ = graph_.add_kind("host");
+  dispatcher_kind_ = graph_.add_kind("dispatcher");
+  partition_kind_ = graph_.add_kind("partition");
+  sm_kind_ = graph_.add_kind("sm");
+  host_ = graph_.add_component(host_kind_, hub_weight);
+  dispatcher_ = graph_.add_component(dispatcher_kind_, hub_weight);
+  std::vector<ComponentId> partitions, sms;
+  for (std::uint32_t i = 0; i < gpu.memory.partitions; ++i) {
+    partitions.push_back(graph_.add_component(partition_kind_, partition_weight));
+  }
+  for (std::uint32_t i = 0; i < gpu.sm.count; ++i) {
+    sms.push_back(graph_.add_component(sm_kind_, sm_weight));
+  }
+
+  host_to_dispatcher_ = graph_.connect(host_, dispatcher_, host_link, rare_traffic);
+  dispatcher_to_host_ = graph_.connect(dispatcher_, host_, host_link, rare_traffic);
+  for (const ComponentId partition : partitions) {
+    host_to_partition_.push_back(graph_.connect(host_, partition, host_link, rare_traffic));
+    partition_to_host_.push_back(graph_.connect(partition, host_, host_link, rare_traffic));
+  }
+  for (const ComponentId sm : sms) {
+    host_to_sm_.push_back(graph_.connect(host_, sm, host_link, rare_traffic));
+    sm_to_host_.push_back(graph_.connect(sm, host_, host_link, rare_traffic));
+    dispatcher_to_sm_.push_back(graph_.connect(dispatcher_, sm, dispatch_link, rare_traffic));
+    sm_to_dispatcher_.push_back(graph_.connect(sm, dispatcher_, dispatch_link, rare_traffic));
+  }
+  for (const ComponentId sm : sms) {
+    std::vector<LinkId>& row = sm_to_partition_.emplace_back();
+    for (const ComponentId partition : partitions) {
+      row.push_back(graph_.connect(sm, partition, request, memory_traffic));
+    }
+  }
+  for (const ComponentId partition : partitions) {
+    std::vector<LinkId>& row = partition_to_sm_.emplace_back();
+    for (const ComponentId sm : sms) {
+      row.push_back(graph_.connect(partition, sm, response, memory_traffic));
+    }
+  }
+}
+
+std::vector<Link> Machine::links(const std::vector<LinkId>& ids) const {
+  std::vector<Link> result;
+  for (const LinkId id : ids) result.push_back(graph_.link(id));
+  return result;
+}
+
+std::vector<const isa::Module*> Machine::module_pointers() const {
+  std::vector<const isa::Module*> result;
+  for (const auto& module : modules_) result.push_back(module.get());
+  return result;
+}
+
+std::vector<std::string> Machine::tenant_names() const {
+  std::vector<std::string> names;
+  for (const Tenant& tenant : scenario_.tenants) names.push_back(tenant.name);
+  return names;
+}
+
+std::unique_ptr<Component> Machine::build(ComponentId component) const {
+  const Graph::Node& node = graph_.nodes()[component.value()];
+  if (node.kind == host_kind_) return build_host();
+  if (node.kind == dispatcher_kind_) return build_dispatcher();
+  if (node.kind == partition_kind_) return build_partition(node.index);
+  return build_sm(node.index);
+}
+
+std::unique_ptr<Component> Machine::build_host() const {
+  Host::Setup setup;
+  setup.parameters = parameters_.host;
+  setup.tenants = &scenario_.tenants;
+  setup.module_of_tenant = module_of_tenant_;
+  setup.modules = module_pointers();
+  setup.mapping = mapping_;
+  setup.memory_bytes = parameters_.gpu.memory.capacity.count();
+  setup.capture = capture_;
+  setup.to_dispatcher = graph_.link(host_to_dispatcher_);
+  setup.to_partitions = links(host_to_partition_);
+  setup.to_sms = links(host_to_sm_);
+  return std::make_unique<Host>(std::move(setup));
+}
+
+std::unique_ptr<Component> Machine::build_dispatcher() const {
+  Dispatcher::Setup setup;
+  setup.parameters = parameters_.gpu.dispatch;
+  setup.limits = parameters_.gpu.sm.occupancy_limits();
+  setup.sharing = parameters_.policies.sharing;
+  setup.machine.sm_count = parameters_.gpu.sm.count;
+  for (const Tenant& tenant : scenario_.tenants) setup.machine.sms_per_tenant.push_back(tenant.sms);
+  setup.modules = module_pointers();
+  setup.to_host = graph_.link(dispatcher_to_host_);
+  setup.to_sms = links(dispatcher_to_sm_);
+  return std::make_unique<Dispatcher>(std::move(setup));
+}
+
+std::unique_ptr<Component> Machine::build_sm(std::uint32_t index) const {
+  const SmParameters& parameters = parameters_.gpu.sm;
+  if (!issue_tables_) issue_tables_ = make_issue_tables(parameters, module_pointers());
+  StreamingMultiprocessor::Setup setup;
+  setup.parameters = parameters;
+  setup.noc = parameters_.gpu.noc;
+  setup.warp_scheduler = parameters_.policies.warp_scheduler;
+  setup.exception_scheme = parameters_.policies.exception_scheme;
+  setup.index = index;
+  setup.tenants = tenant_names();
+  setup.modules = module_pointers();
+  setup.issue_tables = issue_tables_;
+  setup.mapping = mapping_;
+  setup.local_memory_base = parameters_.gpu.memory.capacity.count();
+  setup.to_partitions = links(sm_to_partition_[index]);
+  setup.to_host = graph_.link(sm_to_host_[index]);
+  setup.to_dispatcher = graph_.link(sm_to_dispatcher_[index]);
+  return std::make_unique<StreamingMultiprocessor>(std::move(setup));
+}
+
+std::unique_ptr<Component> Machine::build_partition(std::uint32_t index) const {
+  MemoryParameters memory = parameters_.gpu.memory;
+  // The threads' local memory stands behind the capacity that buffers may use.
+  const std::uint64_t frames = std::uint64_t{4096} * memory.partitions;
+  const std::uint64_t local = local_memory_bytes(parameters_.gpu.sm) * parameters_.gpu.sm.count;
+  memory.capacity = Bytes{memory.capacity.count() + (local + frames - 1) / frames * frames};
+  const MemoryPolicies policies{parameters_.policies.cache_policy,
+                                parameters_.policies.dram_scheduler};
+  return std::make_unique<MemoryPartition>(
+      memory, parameters_.gpu.noc, policies, PartitionId{static_cast<std::uint16_t>(index)},
+      mapping_, links(partition_to_sm_[index]), graph_.link(partition_to_host_[index]),
+      scenario_.tenants.size());
+}
+
+StatisticsLayout Machine::statistics_layout() const {
+  return StatisticsLayout(
+      {{"host", &statistics_schema_of<HostStatistics>(), 1},
+       {"dispatcher", &statistics_schema_of<DispatchStatistics>(), 1},
+       {"partition", &memory_partition_statistics(), parameters_.gpu.memory.partitions},
+       {"sm", &statistics_schema_of<SmStatistics>(), parameters_.gpu.sm.count}},
+      scenario_.tenants.size());
+}
+
+}  // namespace lockstep

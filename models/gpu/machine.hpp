@@ -1,0 +1,71 @@
+/// The whole simulated machine: which components there are, how they are linked, how each is built.
+///
+/// Source: architecture.md, sections 2 (kinds, links), 3 and 8 ("Horizons and ranks").
+#pragma once
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "core/engine/graph.hpp"
+#include "core/output/recorder.hpp"
+#include "models/gpu/machine_parameters.hpp"
+#include "models/isa/lowering/lowering.hpp"
+#include "models/isa/program.hpp"
+
+namespace lockstep {
+
+class IssueTables;
+
+/// Every rank builds the same machine from the same scenario and then only the components it owns.
+class Machine {
+ public:
+  struct Options {
+    bool capture = false;  ///< keep the final GPU bytes of checked buffers
+    isa::LoweringOptions lowering;
+  };
+  /// Loads the modules and validates every launch against them.  `scenario` must outlive this.
+  Machine(const Scenario& scenario, const MachineParameters& parameters, const Options& options);
+  Machine(const Machine&) = delete;
+  Machine& operator=(const Machine&) = delete;
+
+  const Graph& graph() const { return graph_; }
+  const MachineParameters& parameters() const { return parameters_; }
+  std::unique_ptr<Component> build(ComponentId component) const;
+
+  ComponentId host() const { return host_; }
+  StatisticsLayout statistics_layout() const;
+  std::vector<std::string> tenant_names() const;
+  const isa::Module& module_of_tenant(std::size_t tenant) const {
+    return *modules_[module_of_tenant_[tenant]];
+  }
+
+ private:
+  void load_modules(const isa::LoweringOptions& lowering);
+  void lay_out();
+  std::unique_ptr<Component> build_host() const;
+  std::unique_ptr<Component> build_dispatcher() const;
+  std::unique_ptr<Component> build_sm(std::uint32_t index) const;
+  std::unique_ptr<Component> build_partition(std::uint32_t index) const;
+  std::vector<const isa::Module*> module_pointers() const;
+  std::vector<Link> links(const std::vector<LinkId>& ids) const;
+
+  const Scenario& scenario_;
+  const MachineParameters parameters_;
+  const bool capture_;
+  std::vector<std::unique_ptr<isa::Module>> modules_;
+  std::vector<std::uint16_t> module_of_tenant_;
+  AddressMapping mapping_;
+  mutable std::shared_ptr<const IssueTables> issue_tables_;  ///< made with the first SM
+
+  Graph graph_;
+  KindId host_kind_, dispatcher_kind_, partition_kind_, sm_kind_;
+  ComponentId host_, dispatcher_;
+  // Links by SM and partition, in canonical order.
+  LinkId host_to_dispatcher_, dispatcher_to_host_;
+  std::vector<LinkId> host_to_partition_, partition_to_host_, host_to_sm_, sm_to_host_;
+  std::vector<LinkId> dispatcher_to_sm_, sm_to_dispatcher_;
+  std::vector<std::vector<LinkId>> sm_to_partition_, partition_to_sm_;  ///< [sender][receiver]
+};
+
+}  // namespace lockstep
