@@ -1,0 +1,225 @@
+#include "partitioner/partition.hpp"
+
+#include <metis.h>
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+#include <numeric>
+
+#include "core/error/error.hpp"
+#include "core/random/random.hpp"
+
+namespace lockstep {
+namespace {
+
+/// Loads within this share of the mean are balanced: less is noise of the weights themselves.
+constexpr double tolerated_imbalance = 0.03;
+
+constexpr std::uint32_t random_assignment_purpose = 0x70617274;
+
+/// The graph without directions: neighbours of each component and what crossing to them costs.
+using Neighbours = std::vector<std::map<std::size_t, double>>;
+
+/// A link costs its traffic, and more the shorter it is: a short link between ranks is one that
+/// makes them meet often.
+Neighbours neighbours_of(const Graph& graph) {
+  Time longest = Time::zero();
+  for (const Graph::Edge& edge : graph.edges()) longest = std::max(longest, edge.latency);
+  Neighbours result(graph.nodes().size());
+  for (const Graph::Edge& edge : graph.edges()) {
+    const std::size_t a = edge.source.value(), b = edge.destination.value();
+    if (a == b) continue;
+    const double ratio = double(longest.femtoseconds()) / double(edge.latency.femtoseconds());
+    const double cost = edge.weight * std::min(ratio, 100.0);
+    result[a][b] += cost;
+    result[b][a] += cost;
+  }
+  return result;
+}
+
+/// Whole numbers from 1 in proportion to `values`, whose sum stays far from METIS' 32 bits.
+std::vector<idx_t> scaled(const std::vector<double>& values) {
+  const double sum = std::accumulate(values.begin(), values.end(), 0.0);
+  const double factor = sum > 0 ? 1e8 / sum : 0;
+  std::vector<idx_t> result;
+  for (const double value : values) {
+    result.push_back(std::max<idx_t>(1, idx_t(std::lround(value * factor))));
+  }
+  return result;
+}
+
+std::vector<int> metis_ranks(const Neighbours& neighbours, const std::vector<double>& weights,
+                             int ranks) {
+  std::vector<idx_t> starts{0}, adjacent;
+  std::vector<double> costs;
+  for (const auto& list : neighbours) {
+    for (const auto& [other, cost] : list) {
+      adjacent.push_back(idx_t(other));
+      costs.push_back(cost);
+    }
+    starts.push_back(idx_t(adjacent.size()));
+  }
+  std::vector<idx_t> vertex_weights = scaled(weights), edge_weights = scaled(costs);
+  idx_t options[METIS_NOPTIONS];
+  METIS_SetDefaultOptions(options);
+  options[METIS_OPTION_SEED] = 1;  // the same cut on every rank
+  options[METIS_OPTION_NUMBERING] = 0;
+  idx_t vertices = idx_t(weights.size()), constraints = 1, parts = ranks, cut = 0;
+  std::vector<idx_t> part(weights.size(), 0);
+  // METIS' manual recommends recursive bisection for few parts.
+  const auto run = ranks <= 8 ? METIS_PartGraphRecursive : METIS_PartGraphKway;
+  const int status =
+      run(&vertices, &constraints, starts.data(), adjacent.data(), vertex_weights.data(), nullptr,
+          edge_weights.data(), &parts, nullptr, nullptr, options, &cut, part.data());
+  LOCKSTEP_CHECK(status == METIS_OK, "METIS failed");
+  return {part.begin(), part.end()};
+}
+
+/// METIS leaves small graphs unbalanced, or ranks empty.  Moves components from the most loaded
+/// rank to the least loaded one as long as that lowers the larger of the two loads, the cheapest
+/// cut first.
+class Balancer {
+ public:
+  Balancer(const Neighbours& neighbours, const std::vector<double>& weights, int ranks,
+           std::vector<int>& rank_of)
+      : neighbours_(neighbours), weights_(weights), rank_of_(rank_of) {
+    loads_.assign(std::size_t(ranks), 0);
+    counts_.assign(std::size_t(ranks), 0);
+    for (std::size_t id = 0; id < rank_of_.size(); ++id) {
+      loads_[std::size_t(rank_of_[id])] += weights_[id];
+      ++counts_[std::size_t(rank_of_[id])];
+    }
+  }
+
+  void fill_empty_ranks() {
+    for (std::size_t rank = 0; rank < counts_.size(); ++rank) {
+      if (counts_[rank] > 0) continue;
+      const auto most = std::max_element(counts_.begin(), counts_.end());
+      move(best(std::size_t(most - counts_.begin()), rank, -1), rank);
+    }
+  }
+
+  void balance() {
+    const double mean = std::accumulate(loads_.begin(), loads_.end(), 0.0) / double(loads_.size());
+    for (std::size_t moves = 0; moves < rank_of_.size(); ++moves) {
+      const std::size_t heavy =
+          std::size_t(std::max_element(loads_.begin(), loads_.end()) - loads_.begin());
+      const std::size_t light =
+          std::size_t(std::min_element(loads_.begin(), loads_.end()) - loads_.begin());
+      if (loads_[heavy] <= mean * (1 + tolerated_imbalance)) return;
+      const std::size_t chosen = best(heavy, light, loads_[heavy] - loads_[light]);
+      if (chosen == rank_of_.size()) return;
+      move(chosen, light);
+    }
+  }
+
+ private:
+  /// The component of `from` lighter than `below` (any if negative) whose move to `to` cuts least;
+  /// none: the number of components.
+  std::size_t best(std::size_t from, std::size_t to, double below) const {
+    std::size_t chosen = rank_of_.size();
+    double least = 0;
+    if (counts_[from] < 2) return chosen;
+    for (std::size_t id = 0; id < rank_of_.size(); ++id) {
+      if (rank_of_[id] != int(from) ||
+          (below >= 0 && !(weights_[id] > 0 && weights_[id] < below))) {
+        continue;
+      }
+      double cost = 0;
+      for (const auto& [other, edge] : neighbours_[id]) {
+        if (rank_of_[other] == int(from)) cost += edge;
+        if (rank_of_[other] == int(to)) cost -= edge;
+      }
+      if (chosen == rank_of_.size() || cost < least) {
+        chosen = id;
+        least = cost;
+      }
+    }
+    return chosen;
+  }
+
+  void move(std::size_t id, std::size_t to) {
+    const auto from = std::size_t(rank_of_[id]);
+    loads_[from] -= weights_[id];
+    loads_[to] += weights_[id];
+    --counts_[from];
+    ++counts_[to];
+    rank_of_[id] = int(to);
+  }
+
+  const Neighbours& neighbours_;
+  const std::vector<double>& weights_;
+  std::vector<int>& rank_of_;
+  std::vector<double> loads_;
+  std::vector<std::size_t> counts_;
+};
+
+/// Longest processing time: the heaviest component left goes to the thread with the least load.
+void assign_threads(const std::vector<double>& weights, int threads, std::vector<Place>& places) {
+  std::vector<std::size_t> order(places.size());
+  std::iota(order.begin(), order.end(), std::size_t{0});
+  std::stable_sort(order.begin(), order.end(),
+                   [&](std::size_t a, std::size_t b) { return weights[a] > weights[b]; });
+  std::map<int, std::vector<double>> loads;  // by rank
+  for (const std::size_t id : order) {
+    std::vector<double>& rank_loads = loads[places[id].rank];
+    rank_loads.resize(std::size_t(threads), 0);
+    const auto least = std::min_element(rank_loads.begin(), rank_loads.end());
+    places[id].thread = int(least - rank_loads.begin());
+    *least += weights[id];
+  }
+}
+
+void check_sizes(const Graph& graph, int ranks, int threads) {
+  LOCKSTEP_CHECK(ranks > 0 && threads > 0, "at least one rank and one thread");
+  const std::size_t components = graph.nodes().size();
+  if (std::size_t(ranks) <= components) return;
+  throw UserError("",
+                  "there are more ranks (" + std::to_string(ranks) + ") than components (" +
+                      std::to_string(components) + ")",
+                  "start at most " + std::to_string(components) + " ranks");
+}
+
+}  // namespace
+
+Assignment partition(const Graph& graph, const PartitionOptions& options) {
+  check_sizes(graph, options.ranks, options.threads);
+  std::vector<double> weights = options.weights;
+  if (weights.empty()) {
+    for (const Graph::Node& node : graph.nodes()) weights.push_back(node.weight);
+  }
+  LOCKSTEP_CHECK(weights.size() == graph.nodes().size(), "one weight for each component");
+  std::vector<int> rank_of(weights.size(), 0);
+  if (options.ranks > 1) {
+    const Neighbours neighbours = neighbours_of(graph);
+    rank_of = metis_ranks(neighbours, weights, options.ranks);
+    Balancer balancer(neighbours, weights, options.ranks, rank_of);
+    balancer.fill_empty_ranks();
+    balancer.balance();
+  }
+  Assignment assignment;
+  for (const int rank : rank_of) assignment.places.push_back({rank, 0});
+  assign_threads(weights, options.threads, assignment.places);
+  return assignment;
+}
+
+Assignment random_assignment(const Graph& graph, int ranks, int threads, std::uint64_t seed) {
+  check_sizes(graph, ranks, threads);
+  std::uint64_t drawn = 0;
+  const auto draw = [&](std::size_t bound) {
+    return random_block(seed, ComponentId::none(), random_assignment_purpose, drawn++)[0] % bound;
+  };
+  std::vector<std::size_t> order(graph.nodes().size());
+  std::iota(order.begin(), order.end(), std::size_t{0});
+  for (std::size_t i = order.size(); i > 1; --i) std::swap(order[i - 1], order[draw(i)]);
+  Assignment assignment;
+  assignment.places.resize(order.size());
+  for (std::size_t i = 0; i < order.size(); ++i) {
+    const std::size_t rank = i < std::size_t(ranks) ? i : draw(std::size_t(ranks));
+    assignment.places[order[i]] = {int(rank), int(draw(std::size_t(threads)))};
+  }
+  return assignment;
+}
+
+}  // namespace lockstep

@@ -1,0 +1,42 @@
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "core/engine/assignment.hpp"
+#include "core/engine/graph.hpp"
+
+namespace lockstep {
+
+struct PartitionOptions {
+  int ranks = 1;
+  int threads = 1;
+  /// Cost by component, as --profile measures it; empty: the weights of the graph.
+  std::vector<double> weights = {};
+};
+
+/// Components to ranks by METIS, so that ranks carry the same weight and little traffic crosses,
+/// and then to the threads of each rank by longest processing time.  The same on every rank and in
+/// every run.  Throws UserError if there are more ranks than components.
+Assignment partition(const Graph& graph, const PartitionOptions& options);
+
+/// Any assignment that gives each rank at least one component: results must not depend on it.
+Assignment random_assignment(const Graph& graph, int ranks, int threads, std::uint64_t seed);
+
+/// What is cut between one rank and another.
+struct RankCut {
+  int from = 0, to = 0;
+  std::uint64_t links = 0;
+  double weight = 0;  ///< of the cut links
+  Time lookahead;     ///< least latency of the cut links
+  LinkId shortest;    ///< the first link that has it
+};
+
+/// By (from, to); pairs without a link are left out.
+std::vector<RankCut> rank_cuts(const Graph& graph, const Assignment& assignment);
+
+/// Who gets what, what is cut, and how far ahead each rank may run of each other.
+std::string describe_partition(const Graph& graph, const Assignment& assignment);
+
+}  // namespace lockstep

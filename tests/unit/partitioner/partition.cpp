@@ -1,0 +1,169 @@
+#include "partitioner/partition.hpp"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <set>
+
+#include "core/error/error.hpp"
+
+namespace lockstep {
+namespace {
+
+using namespace literals;
+
+/// `pairs` SMs each talking much to its own partition and little to the next pair, and a hub.
+Graph clustered(int clusters, int per_cluster) {
+  Graph graph;
+  const KindId sm = graph.add_kind("sm"), hub = graph.add_kind("hub");
+  std::vector<ComponentId> ids;
+  for (int i = 0; i < clusters * per_cluster; ++i) ids.push_back(graph.add_component(sm, 1));
+  for (std::size_t a = 0; a < ids.size(); ++a) {
+    for (std::size_t b = 0; b < ids.size(); ++b) {
+      const bool same = int(a) / per_cluster == int(b) / per_cluster;
+      if (a != b) graph.connect(ids[a], ids[b], same ? 20_ns : 100_ns, same ? 10 : 0.01);
+    }
+  }
+  const ComponentId center = graph.add_component(hub, 0.5);
+  for (const ComponentId id : ids) {
+    graph.connect(id, center, 45_ns, 0.1);
+    graph.connect(center, id, 45_ns, 0.1);
+  }
+  return graph;
+}
+
+std::vector<double> loads(const Graph& graph, const Assignment& assignment, int ranks) {
+  std::vector<double> result(std::size_t(ranks), 0);
+  for (std::size_t id = 0; id < graph.nodes().size(); ++id) {
+    result[std::size_t(assignment.places[id].rank)] += graph.nodes()[id].weight;
+  }
+  return result;
+}
+
+TEST(Partition, KeepsClustersTogether) {
+  const Graph graph = clustered(4, 5);
+  const Assignment assignment = partition(graph, {.ranks = 4});
+  for (int cluster = 0; cluster < 4; ++cluster) {
+    std::set<int> ranks;
+    for (int i = 0; i < 5; ++i) ranks.insert(assignment.places[std::size_t(cluster * 5 + i)].rank);
+    EXPECT_EQ(ranks.size(), 1u) << "cluster " << cluster << " is torn";
+  }
+}
+
+TEST(Partition, BalancesRanksOfAnyNumber) {
+  const Graph graph = clustered(1, 80);
+  for (int ranks = 1; ranks <= 16; ++ranks) {
+    const std::vector<double> load = loads(graph, partition(graph, {.ranks = ranks}), ranks);
+    const double most = *std::max_element(load.begin(), load.end());
+    EXPECT_LE(most, 80.5 / ranks + 1) << ranks << " ranks";
+  }
+}
+
+TEST(Partition, NoRankIsEmptyEvenWithOneComponentEach) {
+  const Graph graph = clustered(2, 3);
+  for (int ranks = 1; ranks <= 7; ++ranks) {
+    const Assignment assignment = partition(graph, {.ranks = ranks});
+    std::set<int> used;
+    for (const Place& place : assignment.places) used.insert(place.rank);
+    EXPECT_EQ(used.size(), std::size_t(ranks));
+    EXPECT_EQ(*used.rbegin(), ranks - 1);
+  }
+}
+
+TEST(Partition, IsTheSameEveryTime) {
+  const Graph graph = clustered(3, 7);
+  const Assignment a = partition(graph, {.ranks = 3, .threads = 2});
+  const Assignment b = partition(graph, {.ranks = 3, .threads = 2});
+  for (std::size_t id = 0; id < a.places.size(); ++id) {
+    EXPECT_EQ(a.places[id].rank, b.places[id].rank);
+    EXPECT_EQ(a.places[id].thread, b.places[id].thread);
+  }
+}
+
+TEST(Partition, HeaviestComponentsGoToDifferentThreads) {
+  Graph graph;
+  const KindId kind = graph.add_kind("x");
+  for (const double weight : {5, 4, 3, 3, 3}) graph.add_component(kind, weight);
+  const Assignment assignment = partition(graph, {.threads = 2});
+  std::vector<int> threads;
+  for (const Place& place : assignment.places) threads.push_back(place.thread);
+  EXPECT_EQ(threads, (std::vector<int>{0, 1, 1, 0, 1}));
+}
+
+TEST(Partition, ProfiledWeightsReplaceThoseOfTheGraph) {
+  Graph graph;
+  const KindId kind = graph.add_kind("x");
+  for (int i = 0; i < 4; ++i) graph.add_component(kind, 1);
+  const Assignment assignment = partition(graph, {.ranks = 2, .weights = {3, 1, 1, 1}});
+  for (std::size_t id = 1; id < 4; ++id) {
+    EXPECT_NE(assignment.places[id].rank, assignment.places[0].rank);
+  }
+}
+
+TEST(Partition, MoreRanksThanComponentsIsOneLine) {
+  const Graph graph = clustered(1, 3);
+  try {
+    partition(graph, {.ranks = 5});
+    FAIL() << "no error";
+  } catch (const UserError& error) {
+    EXPECT_STREQ(error.what(),
+                 "there are more ranks (5) than components (4) - start at most 4 ranks");
+  }
+}
+
+TEST(RankCuts, LookaheadIsTheLeastLatencyOfTheCutLinks) {
+  Graph graph;
+  const KindId kind = graph.add_kind("x");
+  const ComponentId a = graph.add_component(kind), b = graph.add_component(kind),
+                    c = graph.add_component(kind);
+  graph.connect(a, c, 30_ns, 2);
+  graph.connect(b, c, 20_ns, 3);
+  graph.connect(a, b, 1_ns, 7);
+  graph.connect(c, a, 50_ns, 1);
+  Assignment assignment;
+  assignment.places = {{0, 0}, {0, 0}, {1, 0}};
+  const std::vector<RankCut> cuts = rank_cuts(graph, assignment);
+  ASSERT_EQ(cuts.size(), 2u);
+  EXPECT_EQ(cuts[0].lookahead, 20_ns);
+  EXPECT_EQ(cuts[0].links, 2u);
+  EXPECT_EQ(cuts[0].weight, 5);
+  EXPECT_EQ(cuts[1].lookahead, 50_ns);
+}
+
+TEST(DescribePartition, NamesOwnersCutAndLookahead) {
+  Graph graph;
+  const KindId sm = graph.add_kind("sm"), hub = graph.add_kind("hub");
+  for (int i = 0; i < 4; ++i) graph.add_component(sm, 2);
+  const ComponentId center = graph.add_component(hub, 2);
+  graph.connect(ComponentId{3}, center, 45_ns, 1);
+  graph.connect(ComponentId{0}, center, 30_ns, 3);
+  Assignment assignment;
+  assignment.places = {{0, 0}, {0, 0}, {0, 1}, {1, 0}, {1, 1}};
+  EXPECT_EQ(describe_partition(graph, assignment),
+            "5 components and 2 links on 2 ranks of 2 threads\n"
+            "rank 0 thread 0: 40.0 % of the work: sm[0-1]\n"
+            "rank 0 thread 1: 20.0 % of the work: sm[2]\n"
+            "rank 1 thread 0: 20.0 % of the work: sm[3]\n"
+            "rank 1 thread 1: 20.0 % of the work: hub[0]\n"
+            "cut: 1 of 2 links, 75.0 % of the traffic\n"
+            "rank 0 -> 1: 1 links, 75.0 % of the traffic, lookahead 30ns (sm[0] -> hub[0])\n");
+}
+
+TEST(RandomAssignment, GivesEveryRankSomethingAndDependsOnTheSeed) {
+  const Graph graph = clustered(2, 4);
+  bool differs = false;
+  const Assignment first = random_assignment(graph, 3, 2, 0);
+  for (std::uint64_t seed = 0; seed < 50; ++seed) {
+    const Assignment assignment = random_assignment(graph, 3, 2, seed);
+    std::set<int> used;
+    for (std::size_t id = 0; id < assignment.places.size(); ++id) {
+      used.insert(assignment.places[id].rank);
+      differs |= assignment.places[id].rank != first.places[id].rank;
+    }
+    EXPECT_EQ(used, (std::set<int>{0, 1, 2}));
+  }
+  EXPECT_TRUE(differs);
+}
+
+}  // namespace
+}  // namespace lockstep
