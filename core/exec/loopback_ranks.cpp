@@ -1,0 +1,122 @@
+#include "core/exec/loopback_ranks.hpp"
+
+#include <algorithm>
+#include <condition_variable>
+#include <deque>
+#include <exception>
+#include <mutex>
+#include <thread>
+
+namespace lockstep {
+
+/// A queue for each ordered pair of ranks, and a place to reduce numbers.
+struct LoopbackRanks::Shared {
+  explicit Shared(int ranks)
+      : size(ranks),
+        queues(static_cast<std::size_t>(ranks) * static_cast<std::size_t>(ranks)),
+        arrived(static_cast<std::size_t>(ranks)) {}
+
+  std::deque<Communicator::Bytes>& queue(int from, int to) {
+    return queues[static_cast<std::size_t>(from) * static_cast<std::size_t>(size) +
+                  static_cast<std::size_t>(to)];
+  }
+  std::condition_variable& arrival(int rank) { return arrived[static_cast<std::size_t>(rank)]; }
+
+  const int size;
+  std::mutex mutex;
+  std::vector<std::deque<Communicator::Bytes>> queues;
+  std::vector<std::condition_variable> arrived;  ///< by receiver
+
+  std::condition_variable reduced;
+  std::vector<std::int64_t> reducing, result;
+  int contributions = 0;
+  std::uint64_t reductions = 0;
+};
+
+class LoopbackRanks::Rank final : public Communicator {
+ public:
+  Rank(Shared& shared, int rank) : shared_(shared), rank_(rank) {}
+
+  int rank() const override { return rank_; }
+  int size() const override { return shared_.size; }
+
+  void exchange(std::span<const int> neighbours, std::span<const Bytes> outgoing,
+                std::span<Bytes> incoming) override {
+    for (std::size_t i = 0; i < neighbours.size(); ++i) send(neighbours[i], outgoing[i]);
+    for (std::size_t i = 0; i < neighbours.size(); ++i) incoming[i] = receive(neighbours[i]);
+  }
+
+  void minimum(std::span<std::int64_t> values) override {
+    std::unique_lock lock(shared_.mutex);
+    if (shared_.contributions == 0) {
+      shared_.reducing.assign(values.begin(), values.end());
+    } else {
+      for (std::size_t i = 0; i < values.size(); ++i) {
+        shared_.reducing[i] = std::min(shared_.reducing[i], values[i]);
+      }
+    }
+    if (++shared_.contributions == shared_.size) {
+      shared_.result = shared_.reducing;
+      shared_.contributions = 0;
+      ++shared_.reductions;
+      shared_.reduced.notify_all();
+    } else {
+      const std::uint64_t mine = shared_.reductions;
+      shared_.reduced.wait(lock, [&] { return shared_.reductions != mine; });
+    }
+    std::copy(shared_.result.begin(), shared_.result.end(), values.begin());
+  }
+
+  std::vector<Bytes> gather(const Bytes& contribution) override {
+    if (rank_ != 0) {
+      send(0, contribution);
+      return {};
+    }
+    std::vector<Bytes> all{contribution};
+    for (int from = 1; from < shared_.size; ++from) all.push_back(receive(from));
+    return all;
+  }
+
+ private:
+  void send(int to, const Bytes& bytes) {
+    const std::lock_guard lock(shared_.mutex);
+    shared_.queue(rank_, to).push_back(bytes);
+    shared_.arrival(to).notify_one();
+  }
+
+  Bytes receive(int from) {
+    std::unique_lock lock(shared_.mutex);
+    std::deque<Bytes>& queue = shared_.queue(from, rank_);
+    shared_.arrival(rank_).wait(lock, [&] { return !queue.empty(); });
+    Bytes bytes = std::move(queue.front());
+    queue.pop_front();
+    return bytes;
+  }
+
+  Shared& shared_;
+  const int rank_;
+};
+
+LoopbackRanks::LoopbackRanks(int size) : shared_(std::make_unique<Shared>(size)) {}
+LoopbackRanks::~LoopbackRanks() = default;
+
+void LoopbackRanks::run(const std::function<void(Communicator&)>& rank_main) {
+  std::vector<std::exception_ptr> failures(static_cast<std::size_t>(shared_->size));
+  std::vector<std::thread> threads;
+  for (int rank = 0; rank < shared_->size; ++rank) {
+    threads.emplace_back([&, rank] {
+      Rank communicator(*shared_, rank);
+      try {
+        rank_main(communicator);
+      } catch (...) {
+        failures[static_cast<std::size_t>(rank)] = std::current_exception();
+      }
+    });
+  }
+  for (std::thread& thread : threads) thread.join();
+  for (const std::exception_ptr& failure : failures) {
+    if (failure) std::rethrow_exception(failure);
+  }
+}
+
+}  // namespace lockstep
