@@ -2,7 +2,7 @@
 #include <map>
 
 #include "core/parameters/units.hpp"
-#include "partitioner/partition.hpp"
+#include "partitioner/partitioner.hpp"
 
 namespace lockstep {
 namespace {

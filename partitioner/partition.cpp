@@ -1,5 +1,3 @@
-#include "partitioner/partition.hpp"
-
 #include <metis.h>
 
 #include <algorithm>
@@ -9,6 +7,7 @@
 
 #include "core/error/error.hpp"
 #include "core/random/random.hpp"
+#include "partitioner/partitioner.hpp"
 
 namespace lockstep {
 namespace {
@@ -181,6 +180,15 @@ void check_sizes(const Graph& graph, int ranks, int threads) {
                   "start at most " + std::to_string(components) + " ranks");
 }
 
+/// Renames ranks so that `component` lives on rank 0.
+void bring_to_rank_0(ComponentId component, std::vector<Place>& places) {
+  if (!component.valid()) return;
+  const int rank = places.at(component.value()).rank;
+  for (Place& place : places) {
+    if (place.rank == rank || place.rank == 0) place.rank = rank - place.rank;
+  }
+}
+
 }  // namespace
 
 Assignment partition(const Graph& graph, const PartitionOptions& options) {
@@ -200,11 +208,13 @@ Assignment partition(const Graph& graph, const PartitionOptions& options) {
   }
   Assignment assignment;
   for (const int rank : rank_of) assignment.places.push_back({rank, 0});
+  bring_to_rank_0(options.on_rank_0, assignment.places);
   assign_threads(weights, options.threads, assignment.places);
   return assignment;
 }
 
-Assignment random_assignment(const Graph& graph, int ranks, int threads, std::uint64_t seed) {
+Assignment random_assignment(const Graph& graph, int ranks, int threads, std::uint64_t seed,
+                             ComponentId on_rank_0) {
   check_sizes(graph, ranks, threads);
   std::uint64_t drawn = 0;
   const auto draw = [&](std::size_t bound) {
@@ -219,6 +229,7 @@ Assignment random_assignment(const Graph& graph, int ranks, int threads, std::ui
     const std::size_t rank = i < std::size_t(ranks) ? i : draw(std::size_t(ranks));
     assignment.places[order[i]] = {int(rank), int(draw(std::size_t(threads)))};
   }
+  bring_to_rank_0(on_rank_0, assignment.places);
   return assignment;
 }
 

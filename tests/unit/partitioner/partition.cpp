@@ -1,11 +1,10 @@
-#include "partitioner/partition.hpp"
-
 #include <gtest/gtest.h>
 
 #include <algorithm>
 #include <set>
 
 #include "core/error/error.hpp"
+#include "partitioner/partitioner.hpp"
 
 namespace lockstep {
 namespace {
@@ -108,6 +107,18 @@ TEST(Partition, MoreRanksThanComponentsIsOneLine) {
   } catch (const UserError& error) {
     EXPECT_STREQ(error.what(),
                  "there are more ranks (5) than components (4) - start at most 4 ranks");
+  }
+}
+
+TEST(Partition, ComponentThatNeedsRank0IsThere) {
+  const Graph graph = clustered(3, 3);
+  for (std::uint32_t id = 0; id < 10; ++id) {
+    const ComponentId component{id};
+    EXPECT_EQ(partition(graph, 3, 1, component).places[id].rank, 0);
+    EXPECT_EQ(random_assignment(graph, 3, 1, id, component).places[id].rank, 0);
+    std::set<int> used;
+    for (const Place& place : partition(graph, 3, 1, component).places) used.insert(place.rank);
+    EXPECT_EQ(used.size(), 3u);
   }
 }
 

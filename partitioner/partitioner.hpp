@@ -14,15 +14,22 @@ struct PartitionOptions {
   int threads = 1;
   /// Cost by component, as --profile measures it; empty: the weights of the graph.
   std::vector<double> weights = {};
+  /// A component that must live on rank 0, because it works with rank 0's files; none: no such.
+  ComponentId on_rank_0 = ComponentId::none();
 };
 
 /// Components to ranks by METIS, so that ranks carry the same weight and little traffic crosses,
 /// and then to the threads of each rank by longest processing time.  The same on every rank and in
 /// every run.  Throws UserError if there are more ranks than components.
 Assignment partition(const Graph& graph, const PartitionOptions& options);
+inline Assignment partition(const Graph& graph, int ranks, int threads,
+                            ComponentId on_rank_0 = ComponentId::none()) {
+  return partition(graph, {.ranks = ranks, .threads = threads, .on_rank_0 = on_rank_0});
+}
 
 /// Any assignment that gives each rank at least one component: results must not depend on it.
-Assignment random_assignment(const Graph& graph, int ranks, int threads, std::uint64_t seed);
+Assignment random_assignment(const Graph& graph, int ranks, int threads, std::uint64_t seed,
+                             ComponentId on_rank_0 = ComponentId::none());
 
 /// What is cut between one rank and another.
 struct RankCut {
