@@ -120,7 +120,7 @@ struct CopySign {  // the sign of a, the magnitude of b
 }  // namespace
 
 Execute select_float32(const SemanticKey& key) {
-  if (key.type != Type::f32 || key.relu) return nullptr;
+  if (key.type != Type::f32 || key.relu || key.approximate || key.full) return nullptr;
   switch (key.opcode) {
     case Opcode::add:
       return pick_rounded<Add, 2>(key);

@@ -1,0 +1,203 @@
+/// Exchange between the lanes of a warp: shfl, vote, match, redux, activemask, elect.
+///
+/// Source: PTX ISA 8.x, "shfl.sync", "vote.sync", "match.sync", "redux.sync", "activemask",
+/// "elect.sync".  Lanes that execute the instruction together take part; a member mask only decides
+/// when a warp may execute it, which is not done here.
+///
+/// Simplified: a value shuffled from a lane that does not take part (undefined in PTX) is zero.
+#include "models/isa/semantics/families.hpp"
+#include "models/isa/semantics/lanes.hpp"
+
+namespace lockstep::isa::LOCKSTEP_LEVEL {
+namespace {
+
+/// The lane that lane i reads from, and whether it is within the segment.
+struct From {
+  s32 lane;
+  bool inside;
+};
+template <ShuffleMode mode>
+LOCKSTEP_INLINE From source_lane(s32 self, u32 b, u32 c) {
+  const s32 by = static_cast<s32>(b & 31), clamp = static_cast<s32>(c & 31);
+  const s32 segment = static_cast<s32>(c >> 8 & 31);
+  const s32 first = self & segment, last = first | (clamp & ~segment);
+  s32 lane = 0;
+  if (mode == ShuffleMode::up) lane = self - by;
+  if (mode == ShuffleMode::down) lane = self + by;
+  if (mode == ShuffleMode::bfly) lane = self ^ by;
+  if (mode == ShuffleMode::idx) lane = first | (by & ~segment);
+  const bool inside = mode == ShuffleMode::up ? lane >= last : lane <= last;
+  return {inside ? lane : self, inside};
+}
+template <ShuffleMode mode>
+void shuffle(const Instruction& instruction, WarpContext& context) {
+  const u32* a = source<u32>(instruction, context, 0);
+  const u32* b = source<u32>(instruction, context, 1);
+  const u32* c = source<u32>(instruction, context, 2);
+  const u32 active = context.active;
+  alignas(64) u32 value[32], lanes[32], inside[32], result[32];
+  LOCKSTEP_LANES value[i] = (active & lane_bits<u32>.bit[i]) != 0 ? a[i] : 0U;
+  LOCKSTEP_LANES {
+    const From from = source_lane<mode>(static_cast<s32>(i), b[i], c[i]);
+    lanes[i] = static_cast<u32>(from.lane) & 31;
+    inside[i] = from.inside;
+  }
+  LOCKSTEP_LANES result[i] = value[lanes[i]];
+  const u32* valid = inside;
+  store(destination<u32>(instruction, context), result, active);
+  write_predicate(instruction, context, 0,
+                  lanes_where<u32>([=](unsigned i) { return valid[i] != 0; }));
+}
+
+template <VoteMode mode>
+void vote(const Instruction& instruction, WarpContext& context) {
+  const u32 active = context.active, yes = read_predicate(instruction, context, 0) & active;
+  if constexpr (mode == VoteMode::ballot) {
+    for_lanes(destination<u32>(instruction, context), active, [=](unsigned) { return yes; });
+  } else {
+    const bool outcome = mode == VoteMode::all   ? yes == active
+                         : mode == VoteMode::any ? yes != 0
+                                                 : yes == active || yes == 0;
+    write_predicate(instruction, context, 0, outcome ? all_lanes : 0);
+  }
+}
+
+template <Type T>
+struct MatchAny {
+  static void run(const Instruction& instruction, WarpContext& context) {
+    using L = Lane<T>;
+    const L* a = source<L>(instruction, context, 0);
+    u32 result[32];
+    for (u32 rest = context.active; rest != 0;) {
+      const L value = a[__builtin_ctz(rest)];
+      const u32 same = lanes_where<L>([=](unsigned i) { return a[i] == value; }) & context.active;
+      for (u32 lanes = same; lanes != 0; lanes &= lanes - 1) result[__builtin_ctz(lanes)] = same;
+      rest &= ~same;
+    }
+    u32* to = destination<u32>(instruction, context);
+    for (u32 rest = context.active; rest != 0; rest &= rest - 1)
+      to[__builtin_ctz(rest)] = result[__builtin_ctz(rest)];
+  }
+};
+template <Type T>
+struct MatchAll {
+  static void run(const Instruction& instruction, WarpContext& context) {
+    using L = Lane<T>;
+    if (context.active == 0) return;
+    const L* a = source<L>(instruction, context, 0);
+    const L value = a[__builtin_ctz(context.active)];
+    const u32 same = lanes_where<L>([=](unsigned i) { return a[i] == value; }) & context.active;
+    const u32 result = same == context.active ? same : 0;
+    for_lanes(destination<u32>(instruction, context), context.active,
+              [=](unsigned) { return result; });
+    write_predicate(instruction, context, 0, result != 0 ? all_lanes : 0);
+  }
+};
+
+// clang-format off
+struct Sum { LOCKSTEP_INLINE static u32 apply(u32 a, u32 b) { return a + b; } };
+struct And { LOCKSTEP_INLINE static u32 apply(u32 a, u32 b) { return a & b; } };
+struct Or { LOCKSTEP_INLINE static u32 apply(u32 a, u32 b) { return a | b; } };
+struct Xor { LOCKSTEP_INLINE static u32 apply(u32 a, u32 b) { return a ^ b; } };
+template <class V> struct Least { LOCKSTEP_INLINE static u32 apply(u32 a, u32 b) { return static_cast<V>(b) < static_cast<V>(a) ? b : a; } };
+template <class V> struct Most { LOCKSTEP_INLINE static u32 apply(u32 a, u32 b) { return static_cast<V>(a) < static_cast<V>(b) ? b : a; } };
+// clang-format on
+template <class Op>
+void reduce(const Instruction& instruction, WarpContext& context) {
+  if (context.active == 0) return;
+  const u32* a = source<u32>(instruction, context, 0);
+  u32 result = a[__builtin_ctz(context.active)];
+  for (u32 rest = context.active & (context.active - 1); rest != 0; rest &= rest - 1)
+    result = Op::apply(result, a[__builtin_ctz(rest)]);
+  for_lanes(destination<u32>(instruction, context), context.active,
+            [=](unsigned) { return result; });
+}
+Execute select_redux(const SemanticKey& key) {
+  const Type type = key.type;
+  if (as_unsigned(type) != Type::u32) return nullptr;
+  switch (key.atomic) {
+    case AtomicOperation::add:
+      return type == Type::b32 ? nullptr : &reduce<Sum>;
+    case AtomicOperation::min:
+      if (type == Type::b32) return nullptr;
+      return type == Type::s32 ? &reduce<Least<s32>> : &reduce<Least<u32>>;
+    case AtomicOperation::max:
+      if (type == Type::b32) return nullptr;
+      return type == Type::s32 ? &reduce<Most<s32>> : &reduce<Most<u32>>;
+    case AtomicOperation::logical_and:
+      return &reduce<And>;
+    case AtomicOperation::logical_or:
+      return &reduce<Or>;
+    case AtomicOperation::logical_xor:
+      return &reduce<Xor>;
+    default:
+      return nullptr;
+  }
+}
+
+void active_mask(const Instruction& instruction, WarpContext& context) {
+  const u32 active = context.active;
+  for_lanes(destination<u32>(instruction, context), active, [=](unsigned) { return active; });
+}
+/// The lowest lane leads: all learn its number, it alone the predicate.
+void elect(const Instruction& instruction, WarpContext& context) {
+  if (context.active == 0) return;
+  const u32 leader = static_cast<u32>(__builtin_ctz(context.active));
+  if (instruction.destination[0].valid())
+    for_lanes(destination<u32>(instruction, context), context.active,
+              [=](unsigned) { return leader; });
+  write_predicate(instruction, context, 0, 1U << leader);
+}
+
+Execute select_shuffle(const SemanticKey& key) {
+  if (bytes_of(key.type) != 4) return nullptr;
+  switch (static_cast<ShuffleMode>(key.mode)) {
+    case ShuffleMode::up:
+      return &shuffle<ShuffleMode::up>;
+    case ShuffleMode::down:
+      return &shuffle<ShuffleMode::down>;
+    case ShuffleMode::bfly:
+      return &shuffle<ShuffleMode::bfly>;
+    case ShuffleMode::idx:
+      return &shuffle<ShuffleMode::idx>;
+  }
+  return nullptr;
+}
+Execute select_vote(const SemanticKey& key) {
+  switch (static_cast<VoteMode>(key.mode)) {
+    case VoteMode::all:
+      return &vote<VoteMode::all>;
+    case VoteMode::any:
+      return &vote<VoteMode::any>;
+    case VoteMode::uni:
+      return &vote<VoteMode::uni>;
+    case VoteMode::ballot:
+      return &vote<VoteMode::ballot>;
+  }
+  return nullptr;
+}
+
+}  // namespace
+
+Execute select_warp(const SemanticKey& key) {
+  switch (key.opcode) {
+    case Opcode::shfl:
+      return select_shuffle(key);
+    case Opcode::vote:
+      return select_vote(key);
+    case Opcode::match:
+      if (key.mode == static_cast<u16>(MatchMode::all))
+        return pick<MatchAll, Type::b32, Type::b64>(as_bits(key.type));
+      return pick<MatchAny, Type::b32, Type::b64>(as_bits(key.type));
+    case Opcode::redux:
+      return select_redux(key);
+    case Opcode::activemask:
+      return &active_mask;
+    case Opcode::elect:
+      return &elect;
+    default:
+      return nullptr;
+  }
+}
+
+}  // namespace lockstep::isa::LOCKSTEP_LEVEL
