@@ -71,8 +71,6 @@ class StatisticsRecorder {
 
   /// All words as of the last recorded epoch.
   std::span<const std::uint64_t> totals() const { return previous_; }
-  /// Each component's words at the last epoch, as the layout says.
-  std::span<const std::uint64_t> totals() const { return previous_; }
   /// Rows written so far.
   std::uint64_t epochs() const { return epochs_; }
 
