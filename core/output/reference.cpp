@@ -1,0 +1,119 @@
+#include "core/output/reference.hpp"
+
+namespace lockstep {
+namespace {
+
+constexpr const char* introduction = R"(# The output file
+
+A run writes one HDF5 file. Everything outside `/run` is the same for the same scenario, whatever the
+number of threads and ranks: `lockstep diff A.h5 B.h5` compares two files and names the first epoch,
+component and counter that differ. Attribute `file version` of the root is raised when the layout
+changes; this page describes version 1.
+
+A running job can be watched, and after a kill the file holds every epoch up to half a second before:
+
+```python
+import h5py
+f = h5py.File("quickstart.h5", "r", libver="latest", swmr=True)
+complete = len(f["epochs/time"])          # rows beyond this one are still being written
+f["stats/sm/warp_instructions"][:complete].sum(axis=1)
+```
+
+`h5clear -s --increment=1 FILE` makes the file of a killed run readable without `swmr=True`.
+Texts have a fixed length and decode as UTF-8; times are integer femtoseconds.
+
+## Always there
+
+| path | shape | meaning |
+|---|---|---|
+| `/config` | text | the resolved configuration as YAML: every parameter with its unit |
+| `/epochs/time` | [E] | end of each epoch, fs; an epoch in which no counter changed has no row |
+| `/axes/tenants` | [tenants] | names of the tenants |
+| `/axes/<kind>/instance` | [instances] | index of a component |
+| `/axes/<kind>/<counter>_bins` | [bins] | least value of each bin of a histogram |
+| `/axes/<kind>/<counter>_names` | [names] | what each entry of a set of counters counts |
+| `/final/stats/<kind>/<counter>` | as below without E | what the whole run counted; of a gauge, its last level |
+| `/buffers/<tenant>/<buffer>` | [count] | what a `save` step asked for; bf16 as u16 with an attribute `encoding` |
+)";
+
+std::string shape_text(const StatisticsField& field) {
+  std::string text = "[E, instances";
+  for (const StatisticsAxis& axis : field.axes) {
+    switch (axis.kind) {
+      case StatisticsAxis::Kind::tenants:
+        text += ", tenants";
+        break;
+      case StatisticsAxis::Kind::bins:
+        text += ", " + std::to_string(axis.size) + " bins";
+        break;
+      case StatisticsAxis::Kind::names:
+        text += ", " + std::to_string(axis.size);
+    }
+  }
+  return text + "]";
+}
+
+/// The names of a set of counters belong to its meaning.
+std::string meaning(const StatisticsField& field) {
+  std::string text = field.doc;
+  for (const StatisticsAxis& axis : field.axes) {
+    const char* separator = ": ";
+    for (const std::string& name : axis.names) {
+      text += separator + name;
+      separator = ", ";
+    }
+  }
+  return text;
+}
+
+std::string kind_section(const KindStatistics& kind) {
+  std::string text =
+      "\n### `/stats/" + kind.name + "`\n\n| path | shape | kind | unit | meaning |\n";
+  text += "|---|---|---|---|---|\n";
+  for (const StatisticsField& field : kind.schema->fields()) {
+    const bool is_counter = field.kind == StatisticsField::Kind::counter;
+    text += "| `/stats/" + kind.name + "/" + field.name + "` | " + shape_text(field) + " | " +
+            (is_counter ? "counter" : "gauge") + " | " + field.unit + " | " + meaning(field) +
+            " |\n";
+  }
+  return text;
+}
+
+std::string table_section(const TableSchema& table) {
+  std::string text = "\n### `" + table.path + "`\n\nTable: " + table.doc + ".\n\n";
+  text += "| column | unit | meaning |\n|---|---|---|\n";
+  for (const TableColumn& column : table.columns) {
+    text += "| " + column.name + " | " + column.unit + " | " + column.doc + " |\n";
+  }
+  return text;
+}
+
+std::string values_section(const std::string& prefix, const std::vector<OutputValue>& values) {
+  std::string text = "| name | unit | meaning |\n|---|---|---|\n";
+  for (const OutputValue& value : values) {
+    text += "| `" + prefix + value.name + "` | " + value.unit + " | " + value.doc + " |\n";
+  }
+  return text;
+}
+
+}  // namespace
+
+std::string output_page(const OutputContents& contents) {
+  std::string text = introduction;
+  text +=
+      "\n## Statistics\n\nCounters hold the increment of the epoch, gauges the level at its end. ";
+  text += "Attributes `unit`, `description`, `kind` and `axes` say what is here; dimension scales ";
+  text += "name the entries of each axis.\n";
+  for (const KindStatistics& kind : contents.kinds) {
+    if (!kind.schema->fields().empty()) text += kind_section(kind);
+  }
+  text += "\n## Tables\n";
+  for (const TableSchema* table : contents.tables) text += table_section(*table);
+  text += "\n## Final values\n\n" + values_section("/final/", contents.finals);
+  text +=
+      "\n## What may differ between runs of the same scenario\n\nAttributes of the group "
+      "`/run`.\n\n";
+  return text + values_section("", contents.run);
+}
+
+}  // namespace lockstep
