@@ -5,7 +5,7 @@
 #include "models/dispatch/dispatcher.hpp"
 #include "models/host/host.hpp"
 #include "models/host/kernel_arguments.hpp"
-#include "models/isa/load_module.hpp"
+#include "models/isa/load.hpp"
 #include "models/memory/memory_partition.hpp"
 #include "models/sm/sm_statistics.hpp"
 #include "models/sm/streaming_multiprocessor.hpp"

@@ -7,7 +7,7 @@
 #include "core/engine/outbox.hpp"
 #include "models/host/element.hpp"
 #include "models/host/kernel_arguments.hpp"
-#include "models/host/module_globals.hpp"
+#include "models/isa/load.hpp"
 
 namespace lockstep {
 
@@ -78,7 +78,8 @@ void TenantRun::begin(HostShared& shared) {
     const isa::GlobalVariable& global = module_.globals[g];
     if (global.initial.empty()) continue;
     const auto b = static_cast<std::uint32_t>(declared + g);
-    const std::vector<std::byte> image = relocated_image(global, addresses);
+    std::vector<std::byte> image = global.initial;
+    isa::relocate(image, global.relocations, module_, addresses);
     std::memcpy(buffers_[b].host.at(0, image.size()).data(), image.data(), image.size());
     Operation upload;
     upload.kind = Operation::Kind::copy;
