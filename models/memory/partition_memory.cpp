@@ -1,7 +1,5 @@
 #include "models/memory/partition_memory.hpp"
 
-#include <sys/mman.h>
-
 #include <algorithm>
 #include <bit>
 #include <cstring>
@@ -32,31 +30,21 @@ void blend(std::byte* to, const std::byte* from, std::uint32_t mask) {
 }  // namespace
 
 PartitionMemory::PartitionMemory(std::uint64_t bytes)
-    : size_(bytes), written_((bytes >> (piece_shift + 6)) + 1) {
-  void* place = mmap(nullptr, size_, PROT_READ | PROT_WRITE,
-                     MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-  if (place == MAP_FAILED)
-    throw UserError("gpu.memory.capacity", "the host gives no address space for it",
-                    "choose less memory or raise the limit (ulimit -v)");
-  data_ = static_cast<std::byte*>(place);
-}
-
-PartitionMemory::~PartitionMemory() {
-  munmap(data_, size_);
-}
+    : region_(bytes), written_((bytes >> (piece_shift + 6)) + 1) {}
 
 void PartitionMemory::check(std::uint64_t line) const {
-  LOCKSTEP_CHECK(line < size_, "a request goes beyond the memory of its partition");
+  LOCKSTEP_CHECK(line < size(), "a request goes beyond the memory of its partition");
 }
 
 void PartitionMemory::load(std::uint64_t line, std::uint8_t sectors, std::byte* out) const {
   check(line);
   if (sectors == 0xf) {
-    std::memcpy(out, data_ + line, line_bytes);
+    std::memcpy(out, region_.data() + line, line_bytes);
     return;
   }
   for (unsigned rest = sectors; rest != 0; rest &= rest - 1, out += sector_bytes)
-    std::memcpy(out, data_ + line + sector_bytes * unsigned(std::countr_zero(rest)), sector_bytes);
+    std::memcpy(out, region_.data() + line + sector_bytes * unsigned(std::countr_zero(rest)),
+                sector_bytes);
 }
 
 void PartitionMemory::store(std::uint64_t line, std::uint8_t sectors, const std::byte* payload) {
@@ -66,7 +54,7 @@ void PartitionMemory::store(std::uint64_t line, std::uint8_t sectors, const std:
   for (unsigned rest = sectors; rest != 0; rest &= rest - 1) {
     std::uint32_t mask;
     std::memcpy(&mask, payload, sizeof mask);
-    blend(data_ + line + sector_bytes * unsigned(std::countr_zero(rest)), bytes, mask);
+    blend(region_.data() + line + sector_bytes * unsigned(std::countr_zero(rest)), bytes, mask);
     payload += sizeof mask;
     bytes += sector_bytes;
   }
@@ -81,7 +69,7 @@ void PartitionMemory::atomic(std::uint64_t line, const MemoryRequest& request,
     AtomicLane lane;
     std::memcpy(&lane, lanes + i * sizeof lane, sizeof lane);
     LOCKSTEP_CHECK(lane.offset + size <= line_bytes, "an atomic leaves its line");
-    std::byte* place = data_ + line + lane.offset;
+    std::byte* place = region_.data() + line + lane.offset;
     std::uint64_t old = 0;
     std::memcpy(&old, place, size);
     const std::uint64_t value = isa::apply(request.atomic, request.type, old, lane.a, lane.b);
@@ -91,29 +79,25 @@ void PartitionMemory::atomic(std::uint64_t line, const MemoryRequest& request,
 }
 
 void PartitionMemory::zero(std::uint64_t offset, std::uint64_t bytes) {
-  LOCKSTEP_CHECK(offset <= size_ && bytes <= size_ - offset, "zeroing beyond the partition");
+  LOCKSTEP_CHECK(offset <= size() && bytes <= size() - offset, "zeroing beyond the partition");
   const std::uint64_t end = offset + bytes;
   while (offset < end) {
     const std::uint64_t piece_end = ((offset >> piece_shift) + 1) << piece_shift;
     const std::uint64_t stop = std::min(end, piece_end);
-    if (is_written(offset >> piece_shift)) std::memset(data_ + offset, 0, stop - offset);
+    if (is_written(offset >> piece_shift)) region_.zero(offset, stop - offset);
     offset = stop;
   }
 }
 
-void PartitionMemory::clear() {
-  LOCKSTEP_CHECK(madvise(data_, size_, MADV_DONTNEED) == 0, "the host does not take memory back");
-  std::fill(written_.begin(), written_.end(), 0);
-}
-
 void PartitionMemory::serialize(Archive& archive) {
-  if (!archive.is_saving()) clear();
+  if (!archive.is_saving()) region_.zero(0, size());
   archive(written_);
-  const std::uint64_t pieces = (size_ + (std::uint64_t{1} << piece_shift) - 1) >> piece_shift;
+  const std::uint64_t pieces = (size() + (std::uint64_t{1} << piece_shift) - 1) >> piece_shift;
   for (std::uint64_t piece = 0; piece < pieces; ++piece) {
     if (!is_written(piece)) continue;
     const std::uint64_t begin = piece << piece_shift;
-    archive.bytes(data_ + begin, std::min(size_ - begin, std::uint64_t{1} << piece_shift));
+    archive.bytes(region_.data() + begin,
+                  std::min(size() - begin, std::uint64_t{1} << piece_shift));
   }
 }
 

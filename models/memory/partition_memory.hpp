@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "core/checkpoint/archive.hpp"
+#include "core/memory/lazy_region.hpp"
 #include "models/noc/messages.hpp"
 
 namespace lockstep {
@@ -13,15 +14,12 @@ namespace lockstep {
 class PartitionMemory {
  public:
   explicit PartitionMemory(std::uint64_t bytes);
-  ~PartitionMemory();
-  PartitionMemory(const PartitionMemory&) = delete;
-  PartitionMemory& operator=(const PartitionMemory&) = delete;
 
-  std::uint64_t size() const { return size_; }
+  std::uint64_t size() const { return region_.size(); }
   void prefetch(std::uint64_t offset) const {
-    if (offset >= size_) return;
-    __builtin_prefetch(data_ + offset);
-    __builtin_prefetch(data_ + offset + 64);
+    if (offset >= size()) return;
+    __builtin_prefetch(region_.data() + offset);
+    __builtin_prefetch(region_.data() + offset + 64);
   }
 
   // `line` is the offset of a 128-byte line.
@@ -45,11 +43,8 @@ class PartitionMemory {
     written_[offset >> (piece_shift + 6)] |= std::uint64_t{1} << ((offset >> piece_shift) % 64);
   }
   bool is_written(std::uint64_t piece) const { return (written_[piece / 64] >> (piece % 64)) & 1; }
-  /// Gives the host its memory back; everything reads as zero.
-  void clear();
 
-  std::byte* data_ = nullptr;
-  std::uint64_t size_;
+  LazyRegion region_;
   std::vector<std::uint64_t> written_;  ///< a bit per piece
 };
 

@@ -1,0 +1,207 @@
+#include <gtest/gtest.h>
+
+#include "tests/unit/memory/partition_bench.hpp"
+
+namespace lockstep::test {
+namespace {
+
+// An unloaded hit: at the port in cycle 0, in the bank's queue in cycle 1 (port and arbitration),
+// looked up then, answered `latency` later.
+constexpr std::int64_t hit = 1 + 10;
+
+/// A miss in the small machine with a closed row: lookup in cycle 1, activate then, read tRCD
+/// later, data CL and a burst later, the way back, a fill, and the answer one cycle after it.
+std::int64_t miss(const MemoryParameters& p) {
+  return 1 + p.dram.rcd_read.count() + p.dram.cl.count() + p.dram.burst.count() +
+         p.dram.path_latency.count() + 1;
+}
+
+TEST(L2Timing, AColdLoadPaysActivateColumnBurstAndTheWayBack) {
+  PartitionBench bench;
+  bench.load(100, 0, 1, 7);
+  bench.run();
+  EXPECT_EQ(bench.departure(7), 100 + miss(small_memory()));
+  EXPECT_EQ(bench.answer(7).response.l2_hits, 0);
+}
+
+TEST(L2Timing, ASecondLoadOfTheSectorHits) {
+  PartitionBench bench;
+  bench.load(0, 0, 1, 1);
+  bench.load(1000, 0, 1, 2);
+  bench.run();
+  EXPECT_EQ(bench.departure(2), 1000 + hit);
+  EXPECT_EQ(bench.answer(2).response.l2_hits, 1);
+}
+
+TEST(L2Timing, AnotherSectorOfTheLineMisses) {
+  PartitionBench bench;
+  bench.load(0, 0, 1, 1);
+  bench.load(1000, 0, 2, 2);
+  bench.run();
+  EXPECT_EQ(bench.answer(2).response.l2_hits, 0);
+  // The row is open: no activate.
+  EXPECT_EQ(bench.departure(2), 1000 + miss(small_memory()) - small_memory().dram.rcd_read.count());
+}
+
+TEST(L2Timing, AWholeLineTakesABeatPerSector) {
+  PartitionBench bench;
+  bench.load(0, 0, 15, 1);
+  bench.load(1000, 0, 15, 2);
+  bench.run();
+  EXPECT_EQ(bench.departure(2), 1000 + hit + 3);
+}
+
+TEST(L2Timing, HitsOfOneBankFollowEachOtherByTheirBeats) {
+  PartitionBench bench;
+  bench.load(0, 0, 15, 1);
+  bench.load(1000, 0, 3, 2, 1);  // SM 0 had its turn
+  bench.load(1000, 0, 1, 3, 2);
+  bench.run();
+  EXPECT_EQ(bench.departure(2), 1000 + hit + 1);
+  EXPECT_EQ(bench.departure(3), 1000 + hit + 2);
+}
+
+TEST(L2Timing, HitsOfTwoBanksDoNotWaitForEachOther) {
+  MemoryParameters p = small_memory();
+  p.l2.banks = 2;
+  p.l2.mshrs = 8;
+  PartitionBench bench(p);
+  bench.load(0, 0, 15, 1);
+  bench.load(0, 128, 15, 2);
+  bench.load(1000, 0, 1, 3, 0);
+  bench.load(1000, 128, 1, 4, 1);
+  bench.run();
+  EXPECT_EQ(bench.departure(3), 1000 + hit);
+  EXPECT_EQ(bench.departure(4), 1000 + hit);
+}
+
+TEST(L2Timing, ASecondMissOnAPendingSectorSharesTheFill) {
+  PartitionBench bench;
+  bench.load(0, 0, 1, 1, 0);
+  bench.load(5, 0, 1, 2, 1);
+  bench.run();
+  EXPECT_EQ(bench.departure(2), bench.departure(1) + 1);
+  EXPECT_EQ(bench.statistics().dram_reads[0].value(), 1u);
+  EXPECT_EQ(bench.statistics().merged_sectors[0].value(), 1u);
+}
+
+TEST(L2Timing, AThirdMissOnALineWaitsWhenOnlyTwoMayMerge) {
+  PartitionBench bench;
+  for (std::uint32_t i = 0; i < 3; ++i) bench.load(i, 0, 1, i, 0);
+  bench.run();
+  // It is looked up when the fill has arrived, and hits.
+  EXPECT_EQ(bench.answer(2).response.l2_hits, 1);
+  EXPECT_GT(bench.statistics().bank_stalls[std::size_t(BankStall::merges)].value(), 100u);
+}
+
+TEST(L2Timing, AMissWithoutAFreeMshrBlocksTheBank) {
+  PartitionBench bench;
+  for (std::uint32_t i = 0; i < 5; ++i) bench.load(i, 128 * i, 1, i, 0);
+  bench.run();
+  EXPECT_GT(bench.departure(4), bench.departure(0) + 100);
+  EXPECT_GT(bench.statistics().bank_stalls[std::size_t(BankStall::mshrs)].value(), 100u);
+}
+
+TEST(L2Timing, AStoreNeedsNoDram) {
+  PartitionBench bench;
+  bench.store(0, 0, 42, ~0u, 1, 1);
+  bench.load(100, 0, 1, 2);
+  bench.run();
+  EXPECT_EQ(bench.departure(1), hit);
+  EXPECT_EQ(bench.departure(2), 100 + hit);
+  EXPECT_EQ(bench.answer(2).value<std::uint32_t>(7), 42u);
+  EXPECT_EQ(bench.statistics().dram_reads[0].value(), 0u);
+}
+
+TEST(L2Timing, ALoadOfAPartlyWrittenSectorFetchesIt) {
+  PartitionBench bench;
+  bench.store(0, 0, 42, 0xf0, 1, 1);
+  bench.load(100, 0, 1, 2);
+  bench.load(1000, 0, 1, 3);
+  bench.run();
+  EXPECT_EQ(bench.answer(2).response.l2_hits, 0);
+  EXPECT_EQ(bench.departure(3), 1000 + hit);
+  EXPECT_EQ(bench.answer(2).value<std::uint32_t>(0), 0u);
+  EXPECT_EQ(bench.answer(2).value<std::uint32_t>(1), 42u);
+}
+
+TEST(L2Timing, PartialStoresThatCoverASectorMakeItReadable) {
+  PartitionBench bench;
+  bench.store(0, 0, 1, 0x0000ffff);
+  bench.store(1, 0, 2, 0xffff0000);
+  bench.load(100, 0, 1, 3);
+  bench.run();
+  EXPECT_EQ(bench.departure(3), 100 + hit);
+}
+
+TEST(L2Timing, AnEvictedDirtyLineIsWrittenBackOnce) {
+  PartitionBench bench;
+  for (std::uint32_t i = 0; i < 64; ++i) bench.store(100 * i, 128 * i, i);
+  bench.run();
+  EXPECT_EQ(bench.statistics().writebacks[0].value(), 64u - 16u);
+  EXPECT_EQ(bench.statistics().dram_writes[0].value(), 64u - 16u);
+}
+
+TEST(L2Timing, WriteThroughSendsEveryStoreToDram) {
+  MemoryParameters p = small_memory();
+  p.l2.write = L2Write::through;
+  PartitionBench bench(p);
+  for (std::uint32_t i = 0; i < 8; ++i) bench.store(100 * i, 0, i);
+  bench.run();
+  EXPECT_EQ(bench.statistics().dram_writes[0].value(), 8u);
+  EXPECT_EQ(bench.statistics().writebacks[0].value(), 0u);
+}
+
+TEST(L2Timing, TheLeastRecentlyUsedLineOfASetGoes) {
+  MemoryParameters p = small_memory();
+  p.l2.size = Bytes{512};  // one set of 4
+  PartitionBench bench(p);
+  for (std::uint32_t i = 0; i < 4; ++i) bench.load(1000 * i, 128 * i, 1, i);
+  bench.load(4000, 0, 1, 4);    // line 0 is used again
+  bench.load(5000, 512, 1, 5);  // evicts line 1
+  bench.load(6000, 0, 1, 6);
+  bench.load(7000, 128, 1, 7);
+  bench.run();
+  EXPECT_EQ(bench.answer(6).response.l2_hits, 1);
+  EXPECT_EQ(bench.answer(7).response.l2_hits, 0);
+}
+
+TEST(L2Timing, ABypassingLoadLeavesNoTrace) {
+  PartitionBench bench;
+  MemoryRequest r = PartitionBench::request(MemoryOperation::load, 0, 1, 1);
+  r.flags = flag_bypass_l2;
+  bench.send(0, r);
+  r.tag = 2;
+  bench.send(1000, r);
+  bench.run();
+  EXPECT_EQ(bench.answer(2).response.l2_hits, 0);
+  EXPECT_EQ(bench.statistics().bypasses[0].value(), 2u);
+  EXPECT_EQ(bench.statistics().dram_reads[0].value(), 2u);
+  // No queue, no fill: a cycle less at each end than a miss.
+  EXPECT_EQ(bench.departure(1), miss(small_memory()) - 2);
+}
+
+TEST(L2Timing, QueueLatencyIsCountedFromPortToBank) {
+  PartitionBench bench;
+  bench.load(0, 0, 15, 1);
+  for (std::uint32_t i = 0; i < 4; ++i) bench.load(1000, 0, 15, 2 + i, std::uint16_t(i));
+  bench.run();
+  // The cold one waits 1 cycle, the four hits 1, 5, 9 and 13.
+  EXPECT_EQ(bench.statistics().queue_cycles[0].value(), 1u + 1 + 5 + 9 + 13);
+}
+
+TEST(L2Timing, WaitingBehindAnotherTenantIsAttributed) {
+  PartitionBench bench;
+  bench.load(0, 0, 15, 1);
+  MemoryRequest r = PartitionBench::request(MemoryOperation::load, 0, 15, 2, 1);
+  bench.send(1000, r);
+  r.tenant = 1;
+  r.requester = 2;
+  bench.send(1000, r);
+  bench.run();
+  EXPECT_EQ(bench.statistics().l2_wait_behind.at(1, 0).value(), 5u);
+  EXPECT_EQ(bench.statistics().l2_wait_behind.at(0, 1).value(), 0u);
+}
+
+}  // namespace
+}  // namespace lockstep::test

@@ -1,0 +1,132 @@
+#include <gtest/gtest.h>
+
+#include "tests/unit/memory/partition_bench.hpp"
+
+namespace lockstep::test {
+namespace {
+
+TEST(PartitionBytes, FreshMemoryReadsAsZero) {
+  PartitionBench bench;
+  bench.load(0, 4096, 15, 1);
+  bench.run();
+  for (unsigned i = 0; i < 16; ++i) EXPECT_EQ(bench.answer(1).value<std::uint64_t>(i), 0u);
+}
+
+TEST(PartitionBytes, ALoadTakesTheValueThatStoodThereWhenItArrived) {
+  PartitionBench bench;
+  bench.store(0, 0, 1);
+  // The load misses and leaves long after the store that follows it was executed.
+  bench.load(1, 128, 1, 1);
+  bench.store(2, 128, 2, ~0u, 1, 9);
+  bench.run();
+  EXPECT_GT(bench.departure(1), bench.departure(9));
+  EXPECT_EQ(bench.answer(1).value<std::uint32_t>(), 0u);
+}
+
+TEST(PartitionBytes, MessagesOfOneCycleActInTheOrderOfTheirLinks) {
+  PartitionBench bench;
+  bench.load(5, 0, 1, 1, 2);
+  bench.store(5, 0, 7, ~0u, 1, 2, 1);
+  bench.load(5, 0, 1, 3, 0);
+  bench.run();
+  EXPECT_EQ(bench.answer(3).value<std::uint32_t>(), 0u);
+  EXPECT_EQ(bench.answer(1).value<std::uint32_t>(), 7u);
+}
+
+TEST(PartitionBytes, AMaskedStoreLeavesTheOtherBytes) {
+  PartitionBench bench;
+  bench.store(0, 0, 0xaaaaaaaa);
+  bench.store(1, 0, 0xbbbbbbbb, 0x0000'f016);
+  bench.load(2, 0, 1, 1);
+  bench.run();
+  const auto a = bench.answer(1);
+  for (unsigned i = 0; i < 32; ++i)
+    EXPECT_EQ(a.value<std::uint8_t>(i), (0xf016u >> i) & 1 ? 0xbb : 0xaa) << i;
+}
+
+TEST(PartitionBytes, SectorsOfALineTravelLowestFirst) {
+  PartitionBench bench;
+  bench.store(0, 0, 1, ~0u, 1);
+  bench.store(1, 0, 4, ~0u, 4);
+  bench.store(2, 0, 8, ~0u, 8);
+  bench.load(3, 0, 0b1101, 1);
+  bench.run();
+  const auto a = bench.answer(1);
+  ASSERT_EQ(a.payload.size(), 96u);
+  EXPECT_EQ(a.value<std::uint32_t>(0), 1u);
+  EXPECT_EQ(a.value<std::uint32_t>(8), 4u);
+  EXPECT_EQ(a.value<std::uint32_t>(16), 8u);
+}
+
+TEST(PartitionBytes, AtomicsActInOrderOfArrivalAndReturnTheOldValues) {
+  PartitionBench bench;
+  bench.atomic_add(0, 64, {1, 2, 3}, 1, 0);
+  bench.atomic_add(1, 64, {10}, 2, 1);
+  bench.load(2, 64, 4, 3);
+  bench.run();
+  EXPECT_EQ(bench.answer(1).value<std::uint64_t>(0), 0u);
+  EXPECT_EQ(bench.answer(1).value<std::uint64_t>(1), 1u);
+  EXPECT_EQ(bench.answer(1).value<std::uint64_t>(2), 3u);
+  EXPECT_EQ(bench.answer(2).value<std::uint64_t>(0), 6u);
+  EXPECT_EQ(bench.answer(3).value<std::uint32_t>(0), 16u);
+}
+
+TEST(PartitionBytes, AnAtomicMakesItsSectorDirty) {
+  MemoryParameters p = small_memory();
+  p.l2.size = Bytes{512};
+  PartitionBench bench(p);
+  bench.atomic_add(0, 0, {1});
+  for (std::uint32_t i = 1; i < 6; ++i) bench.load(1000 * i, 512 * i, 1, i);
+  bench.run();
+  EXPECT_EQ(bench.statistics().writebacks[0].value(), 1u);
+}
+
+TEST(PartitionBytes, AnAtomicOccupiesTheBankByItsLanes) {
+  PartitionBench bench;
+  bench.load(0, 0, 1, 1);
+  bench.atomic_add(1000, 0, std::vector<std::uint32_t>(32, 1), 2, 1);
+  bench.run();
+  // 128 bytes of operands: 4 flits; 32 lanes at 8 per cycle: 4 cycles.
+  EXPECT_EQ(bench.departure(2), 1000 + 3 + 1 + 10 + 3);
+}
+
+TEST(PartitionBytes, AStoreOfFourSectorsTakesItsFlitsAtThePort) {
+  PartitionBench bench;
+  bench.store(0, 0, 1, ~0u, 15, 1);
+  bench.run();
+  EXPECT_EQ(bench.departure(1), 3 + 1 + 10 + 3);
+}
+
+TEST(PartitionBytes, ZeroedRangesReadAsZeroAndNothingElseDoes) {
+  PartitionBench bench;
+  for (std::uint64_t a = 0; a < 1024; a += 128) bench.store(0, a, 5, ~0u, 15);
+  bench.zero(500, 256, 512);
+  for (std::uint32_t i = 0; i < 8; ++i) bench.load(501, 128 * i, 1, 100 + i);
+  bench.run();
+  for (std::uint32_t i = 0; i < 8; ++i)
+    EXPECT_EQ(bench.answer(100 + i).value<std::uint32_t>(), i >= 2 && i < 6 ? 0u : 5u) << i;
+  const auto& all = bench.answers();
+  EXPECT_EQ(std::count_if(all.begin(), all.end(),
+                          [](const auto& a) { return a.kind == MessageKind::zero_done; }),
+            1);
+}
+
+TEST(PartitionBytes, AnInspectionIsAnsweredAtOnceAndCountsNothing) {
+  PartitionBench bench;
+  bench.store(0, 0, 9);
+  MemoryRequest r = PartitionBench::request(MemoryOperation::inspect, 0, 1, 77, host_requester);
+  bench.send(50, r);
+  bench.run();
+  EXPECT_EQ(bench.departure(77), 50);
+  EXPECT_EQ(bench.answer(77).value<std::uint32_t>(), 9u);
+  EXPECT_EQ(bench.statistics().requests[0].value(), 1u);
+}
+
+TEST(PartitionBytes, ARequestBeyondTheMemoryIsAnInternalError) {
+  PartitionBench bench;
+  bench.load(0, 1 << 20, 1, 1);
+  EXPECT_THROW(bench.run(), InternalError);
+}
+
+}  // namespace
+}  // namespace lockstep::test
