@@ -55,7 +55,9 @@ bool fold(ir::Operation& operation, const Sums& sums) {
     const std::int64_t offset = operation.offset + it->second.constant;
     if (offset > largest_offset || offset < -largest_offset) break;
     operation.offset = offset;
+    const Type width = base.type;
     base = it->second.base;
+    base.type = width;
     changed = true;
   }
   return changed;

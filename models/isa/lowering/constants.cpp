@@ -18,11 +18,12 @@ bool is_integer(Type type) {
   return type >= Type::b8 && type <= Type::s64;
 }
 
-bool is_constant_move(const ir::Operation& operation) {
+bool is_constant_move(const ir::Operation& operation, bool parameters) {
   return operation.opcode == Opcode::mov && !is_guarded(operation) &&
          operation.sources.size() == 1 && operation.destinations.size() == 1 &&
          operation.destinations[0].kind == Kind::reg &&
-         (operation.sources[0].kind == Kind::immediate || is_constant_bank(operation.sources[0]));
+         (operation.sources[0].kind == Kind::immediate ||
+          (parameters && is_constant_bank(operation.sources[0])));
 }
 
 ir::Operand constant_of(const ir::Operation& move) {
@@ -139,14 +140,14 @@ bool fold(ir::Operation& operation) {
   return simplify(operation);
 }
 
-bool propagate_in_block(ir::Block& block) {
+bool propagate_in_block(ir::Block& block, bool parameters) {
   Values values;
   bool changed = false;
   for (ir::Operation& operation : block.operations) {
     changed = substitute(operation, values) || changed;
     changed = fold(operation) || changed;
     for_each_definition(operation, [&](const ir::Operand& d) { values.erase(d.index); });
-    if (is_constant_move(operation))
+    if (is_constant_move(operation, parameters))
       values[operation.destinations[0].index] = constant_of(operation);
   }
   return changed;
@@ -154,19 +155,20 @@ bool propagate_in_block(ir::Block& block) {
 
 }  // namespace
 
-bool fold_constants(ir::Function& function) {
+bool fold_constants(ir::Function& function, bool parameters) {
   const Definitions definitions(function);
   Values values;
   for (const ir::Block& block : function.blocks)
     for (const ir::Operation& operation : block.operations)
-      if (is_constant_move(operation) && definitions.is_single(operation.destinations[0].index))
+      if (is_constant_move(operation, parameters) &&
+          definitions.is_single(operation.destinations[0].index))
         values[operation.destinations[0].index] = constant_of(operation);
   bool changed = false;
   for (ir::Block& block : function.blocks) {
     if (!values.empty())
       for (ir::Operation& operation : block.operations)
         changed = substitute(operation, values) || changed;
-    changed = propagate_in_block(block) || changed;
+    changed = propagate_in_block(block, parameters) || changed;
   }
   return changed;
 }

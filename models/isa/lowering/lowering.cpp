@@ -28,7 +28,8 @@ void simplify(ir::Function& function, const LoweringOptions& options) {
   for (int round = 0; changed && round < enough; ++round) {
     changed = false;
     if (options.propagate_copies) changed = lowering::propagate_copies(function) || changed;
-    if (options.fold_constants) changed = lowering::fold_constants(function) || changed;
+    if (options.fold_constants)
+      changed = lowering::fold_constants(function, options.fold_parameters) || changed;
     if (options.fold_addresses) changed = lowering::fold_addresses(function) || changed;
     if (options.eliminate_common) changed = lowering::eliminate_common(function) || changed;
     if (options.eliminate_dead) changed = lowering::eliminate_dead(function) || changed;
@@ -44,7 +45,6 @@ void simplify(ir::Function& function, const LoweringOptions& options) {
 Allocation lower(ir::Function& function, const LoweringOptions& options) {
   constexpr std::uint32_t live_rows_worth_having = 24;
   if (options.simplify_flow) lowering::simplify_flow(function);
-  if (options.fold_parameters) lowering::fold_parameters(function);
   simplify(function, options);
   if (options.hoist_invariants && lowering::hoist_invariants(function)) simplify(function, options);
   if (options.predicate_branches && lowering::predicate_branches(function))

@@ -12,7 +12,7 @@ namespace lockstep::isa {
 struct LoweringOptions {
   bool propagate_copies = true;
   bool fold_constants = true;
-  bool fold_parameters = true;  ///< ld.param disappears into a constant operand of its users
+  bool fold_parameters = true;  ///< parameters are constant operands of their users
   bool fold_addresses = true;   ///< base + immediate becomes the memory operand's offset
   bool fuse_integers = true;    ///< mad, lea, iadd3, mad_wide_add
   bool merge_logic = true;      ///< lop3 from two logic operations, setp/selp simplification

@@ -103,9 +103,9 @@ class Legalization {
     const Type type = move_type(operation, static_cast<std::size_t>(s));
     ir::Operand constant = source;
     if (constant.kind == Kind::immediate) constant.value = as_type(constant.value, type);
-    const Type read_as = source.type;
+    const Type read_as = source.kind == Kind::parameter && s > 0 ? Type::none : source.type;
     source = register_operand(register_with(constant, type, b, operation.line, before));
-    if (constant.kind != Kind::parameter) source.type = read_as;
+    source.type = read_as;
     return true;
   }
 

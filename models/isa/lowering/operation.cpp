@@ -284,7 +284,7 @@ bool is_constant_operand(const ir::Operation& operation, std::size_t source) {
       if (operation.opcode == Opcode::shfl || operation.opcode == Opcode::bar ||
           operation.opcode == Opcode::bfe || operation.opcode == Opcode::bfi)
         return false;
-      return operand.value != 0;
+      return operand.value != 0 && operand.type != Type::pred;
     case Kind::parameter:
     case Kind::special:
     case Kind::global_symbol:

@@ -9,8 +9,8 @@
 namespace lockstep::isa::lowering {
 
 bool propagate_copies(ir::Function& function);
-bool fold_constants(ir::Function& function);
-bool fold_parameters(ir::Function& function);
+/// `parameters`: kernel parameters and addresses of variables too.
+bool fold_constants(ir::Function& function, bool parameters = true);
 bool fold_addresses(ir::Function& function);
 bool fuse_integers(ir::Function& function);
 bool merge_logic(ir::Function& function);
