@@ -1,0 +1,65 @@
+"""Runs the program on small scenarios; shared by the scenario tests.
+
+The path of the program comes in LOCKSTEP, the one of mpirun in MPIRUN.
+"""
+import os
+import pathlib
+import subprocess
+import tempfile
+import textwrap
+import unittest
+
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+LOCKSTEP = os.environ["LOCKSTEP"]
+MPIRUN = os.environ.get("MPIRUN", "mpirun")
+TIME_LIMIT = 300
+
+
+def environment():
+    """Open MPI refuses to run as root, and spins when ranks outnumber cores, unless told not to."""
+    extra = {
+        "OMPI_ALLOW_RUN_AS_ROOT": "1",
+        "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1",
+        "OMPI_MCA_mpi_yield_when_idle": "1",
+    }
+    return {**os.environ, **extra}
+
+
+class ScenarioTest(unittest.TestCase):
+    """A test case with a folder of its own."""
+
+    def setUp(self):
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        self.folder = pathlib.Path(folder.name)
+
+    def write(self, name, text):
+        path = self.folder / name
+        path.write_text(textwrap.dedent(text))
+        return path
+
+    def lockstep(self, *arguments, ranks=0, extra_environment=None):
+        """The finished process; `ranks` > 0 runs it under mpirun."""
+        command = [LOCKSTEP, *map(str, arguments)]
+        if ranks:
+            command = [MPIRUN, "-n", str(ranks), "--oversubscribe", "--bind-to", "none", *command]
+        return subprocess.run(
+            command,
+            cwd=self.folder,
+            env={**environment(), **(extra_environment or {})},
+            capture_output=True,
+            text=True,
+            timeout=TIME_LIMIT,
+            check=False,
+        )
+
+    def scenario(self, workload, parameters="{}", more=""):
+        """A scenario with one tenant on the tiny GPU; `workload` is a file name."""
+        return self.write(
+            "scenario.yaml",
+            f"gpu: {ROOT}/configs/gpus/tiny.yaml\n"
+            f"host: {ROOT}/configs/hosts/pcie3.yaml\n"
+            "tenants:\n"
+            f"  - {{name: one, workload: {workload}, parameters: {parameters}}}\n"
+            f"{more}\n",
+        )

@@ -1,0 +1,40 @@
+"""Any layout, the same bits: threads, ranks, instruction set and CPU level change nothing."""
+import unittest
+
+from harness import ROOT, ScenarioTest
+
+LAYOUTS = [(2, 0), (4, 0), (1, 1), (1, 2), (1, 3), (1, 4), (2, 2)]  # threads, ranks
+
+
+class Layouts(ScenarioTest):
+    """Compares every byte outside /run with the run on one thread."""
+
+    def assert_same_everywhere(self, scenario, *settings):
+        first = self.lockstep("run", scenario, "--quiet", "--output", "first.h5", *settings)
+        self.assertEqual(first.returncode, 0, first.stderr)
+        for threads, ranks in LAYOUTS:
+            with self.subTest(threads=threads, ranks=ranks):
+                self.assert_same(scenario, settings, threads, ranks, {})
+        with self.subTest(cpu="x86-64-v2"):
+            self.assert_same(scenario, settings, 1, 0, {"LOCKSTEP_CPU_LEVEL": "2"})
+
+    def assert_same(self, scenario, settings, threads, ranks, extra_environment):
+        other = self.lockstep(
+            "run", scenario, "--quiet", "--output", "other.h5", "--threads", threads, *settings,
+            ranks=ranks, extra_environment=extra_environment,
+        )
+        self.assertEqual(other.returncode, 0, other.stderr)
+        difference = self.lockstep("diff", "first.h5", "other.h5")
+        self.assertEqual(difference.returncode, 0, difference.stdout)
+
+    def test_two_tenants_on_the_tiny_gpu(self):
+        self.assert_same_everywhere(ROOT / "configs/scenarios/two_tenants_tiny.yaml")
+
+    def test_quickstart_made_smaller(self):
+        self.assert_same_everywhere(
+            ROOT / "configs/scenarios/quickstart.yaml", "--set", "tenants.0.parameters.n=96"
+        )
+
+
+if __name__ == "__main__":
+    unittest.main()
