@@ -1,0 +1,108 @@
+/// A run saved between two windows and restored on any layout ends as if nothing had happened.
+#include <gtest/gtest.h>
+
+#include <sstream>
+
+#include "tests/unit/core/engine/layouts.hpp"
+#include "tests/unit/core/engine/random_machine.hpp"
+
+namespace lockstep {
+namespace {
+
+using namespace literals;
+
+/// Leaves the run at its n-th exchange.
+class LeaveAt final : public RunControl {
+ public:
+  explicit LeaveAt(int exchange) : left_(exchange) {}
+  unsigned requests() override { return --left_ == 0 ? 1 : 0; }
+  bool agreed(unsigned) override { return false; }
+
+ private:
+  int left_;
+};
+
+struct Machine {
+  Graph graph;
+  ComponentFactory factory;
+  test::Digest digest;
+  EngineOptions options;
+};
+
+std::string saved_after(const Machine& machine, int exchanges, int ranks, int threads) {
+  EngineOptions options = machine.options;
+  options.threads = threads;
+  options.pacing = Pacing::random_cuts;
+  std::ostringstream out;
+  LoopbackRanks(ranks).run([&](Communicator& communicator) {
+    Engine engine(machine.graph, Assignment::spread(machine.graph, ranks, threads), machine.factory,
+                  communicator, options);
+    EpochObserver observer;
+    LeaveAt control(exchanges);
+    engine.run(observer, control);
+    engine.save(out);
+  });
+  return out.str();
+}
+
+std::map<std::uint32_t, std::uint64_t> resumed(const Machine& machine, const std::string& saved,
+                                               int ranks, int threads) {
+  EngineOptions options = machine.options;
+  options.threads = threads;
+  std::map<std::uint32_t, std::uint64_t> digests;
+  std::mutex mutex;
+  LoopbackRanks(ranks).run([&](Communicator& communicator) {
+    Engine engine(machine.graph, Assignment::spread(machine.graph, ranks, threads), machine.factory,
+                  communicator, options);
+    std::istringstream in(saved);
+    engine.restore(in);
+    engine.run();
+    const std::lock_guard lock(mutex);
+    for (const LocalComponent& local : engine.components()) {
+      digests[local.id.value()] = machine.digest(*local.component);
+    }
+  });
+  return digests;
+}
+
+void expect_resumable(const Machine& machine, int exchanges) {
+  const test::Outcome whole =
+      test::run_layout(machine.graph, machine.factory, 1, machine.options, machine.digest);
+  const std::string saved = saved_after(machine, exchanges, 2, 2);
+  EXPECT_EQ(resumed(machine, saved, 1, 1), whole.digests) << "after " << exchanges;
+  EXPECT_EQ(resumed(machine, saved, 3, 2), whole.digests) << "after " << exchanges;
+}
+
+TEST(EngineCheckpoint, ResumesPholdOnAnyLayout) {
+  phold::Parameters parameters;
+  parameters.components = 24;
+  Machine machine;
+  machine.graph = phold::graph(parameters);
+  machine.factory = phold::factory(parameters);
+  machine.digest = [](const Component& c) { return static_cast<const phold::Holder&>(c).digest(); };
+  machine.options.epoch = 10_ns;
+  machine.options.stop_at = 100_ns;
+  for (const int exchanges : {1, 2, 20, 60}) expect_resumable(machine, exchanges);
+}
+
+TEST(EngineCheckpoint, KeepsMessagesOnTheirWay) {
+  for (std::uint64_t seed = 1; seed <= 20; ++seed) {
+    SCOPED_TRACE("seed " + std::to_string(seed));
+    Random random(seed, ComponentId{0}, 5);
+    Machine machine;
+    machine.graph = test::random_graph(random);
+    if (machine.graph.nodes().size() < 4) continue;
+    machine.factory = [&](ComponentId id) {
+      return std::make_unique<test::Wanderer>(machine.graph, id, seed);
+    };
+    machine.digest = [](const Component& c) {
+      return static_cast<const test::Wanderer&>(c).digest();
+    };
+    machine.options.epoch = Time{5000};
+    machine.options.stop_at = Time{20000};
+    expect_resumable(machine, 4 + static_cast<int>(random.below(30)));
+  }
+}
+
+}  // namespace
+}  // namespace lockstep
