@@ -45,8 +45,9 @@ struct Program {
   std::vector<std::uint32_t> function_entries;  ///< pc by module function index (call_indirect)
   std::vector<KernelParameter> parameters;
   std::uint32_t parameter_bytes = 0;
-  std::uint32_t rows = 0;                  ///< 32-bit rows a warp needs
-  std::uint32_t predicates = 0;            ///< predicate masks a warp needs
+  std::uint32_t rows = 0;        ///< 32-bit rows a warp needs
+  std::uint32_t pair_rows = 0;   ///< rows below hold 64-bit values, two each; others 32-bit
+  std::uint32_t predicates = 0;  ///< predicate masks a warp needs
   std::uint32_t registers_per_thread = 0;  ///< what occupancy counts
   std::uint32_t static_shared_bytes = 0;
   std::uint32_t local_bytes = 0;  ///< per thread: arrays, spills, call frames
@@ -60,13 +61,15 @@ struct GlobalVariable {
   std::string name;
   std::uint64_t bytes = 0, alignment = 1;
   std::vector<std::byte> initial;  ///< empty: zero
+  /// `index` of a constant is unused: its place in the constant image is part of the addend.
   /// Addresses to be patched into `initial` when globals are placed.
   struct Relocation {
     std::uint64_t offset;
     enum class Target : std::uint8_t { global, constant, function } target;
     std::uint32_t index;
     std::int64_t addend;
-    std::uint8_t bytes = 8, shift = 0;  ///< the address's bits from `shift` on, `bytes` bytes of them
+    std::uint8_t bytes = 8,
+                 shift = 0;  ///< the address's bits from `shift` on, `bytes` bytes of them
   };
   std::vector<Relocation> relocations;
 };

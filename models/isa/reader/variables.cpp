@@ -86,6 +86,7 @@ void store_address(Target& target, const syntax::Operand& value, std::uint64_t a
       break;
     case Symbol::Kind::constant:
       relocation.target = Kind::constant;
+      relocation.addend += static_cast<std::int64_t>(found->second.value);
       break;
     case Symbol::Kind::function:
       relocation.target = Kind::function;

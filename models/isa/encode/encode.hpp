@@ -1,0 +1,26 @@
+/// From functions over virtual registers to a program: the last step of loading a module.
+#pragma once
+
+#include <cstdint>
+#include <span>
+
+#include "models/isa/encode/link.hpp"
+#include "models/isa/program.hpp"
+#include "models/isa/reader/reader.hpp"
+
+namespace lockstep::isa {
+
+/// Local memory reserved per thread for the calls of recursive functions (the CUDA run time's
+/// default is 1 KiB; here memory is sparse).
+inline constexpr std::uint32_t recursion_stack_bytes = 64 * 1024;
+
+/// Encodes kernel `kernel` of `module` and what it calls.  `functions`: by module function index.
+Program encode(const SourceModule& module, std::uint32_t kernel,
+               std::span<const LinkInput> functions);
+
+/// Fills Program::needs.
+void find_needs(Program& program);
+/// Fills Program::live_rows; needs up to 256 rows.
+void find_live_rows(Program& program);
+
+}  // namespace lockstep::isa

@@ -1,0 +1,59 @@
+/// Which functions a kernel's program holds, and where each keeps its registers and local memory.
+///
+/// Every function has fixed rows, disjoint from those of all its callers, so that a call moves
+/// nothing but the program counter.  Functions that can call themselves, directly or through
+/// others, save what is live to a stack in the thread's local memory around such calls; their
+/// .local variables lie on that stack too.  A row holds 32-bit values or halves of 64-bit values,
+/// never both by turns: lanes on different paths would overwrite each other's.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "models/isa/ir.hpp"
+#include "models/isa/lowering/lowering.hpp"
+
+namespace lockstep::isa {
+
+/// A function ready to be encoded, and the rows its registers have: given by the allocator, or one
+/// each.
+struct LinkInput {
+  const ir::Function* function = nullptr;
+  const Allocation* allocation = nullptr;  ///< null: every used register has rows of its own
+};
+
+/// Numbers of one function's registers, by class; rows follow when all functions are known.
+struct RegisterSlots {
+  std::vector<std::uint32_t> slot;  ///< by register; no_register: not used
+  std::uint32_t singles = 0, pairs = 0, predicates = 0;
+};
+RegisterSlots number_registers(const LinkInput& input);
+
+struct LinkedFunction {
+  std::uint32_t index = 0;  ///< in the module
+  LinkInput input;
+  RegisterSlots registers;
+  std::vector<std::uint32_t> callees;  ///< positions in Link::functions
+  bool recursive = false;
+  std::uint32_t cycle = 0;  ///< functions that call each other have the same
+  // First single, pair, predicate and local byte; of recursive functions local bytes count from the
+  // stack pointer.
+  std::uint32_t single_base = 0, pair_base = 0, predicate_base = 0;
+  std::uint64_t local_base = 0;
+};
+
+/// The functions a kernel reaches, itself first.
+struct Link {
+  std::vector<LinkedFunction> functions;
+  std::uint32_t singles = 0, pairs = 0, predicates = 0;
+  std::uint64_t local_bytes = 0;
+  bool recursive = false, indirect = false;
+  std::vector<std::uint32_t> position;  ///< by module function index; no_register: not linked
+};
+
+/// `taken`: module functions whose address stands in a variable.
+Link link(std::uint32_t kernel, std::span<const LinkInput> functions,
+          std::span<const std::uint32_t> taken);
+
+}  // namespace lockstep::isa

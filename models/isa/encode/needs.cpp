@@ -1,0 +1,130 @@
+#include <algorithm>
+
+#include "core/error/error.hpp"
+#include "models/isa/encode/encode.hpp"
+
+namespace lockstep::isa {
+namespace {
+
+constexpr std::uint32_t rows_in_mask = 256;
+using Mask = std::array<std::uint64_t, 4>;
+
+void set(Mask& mask, Operand operand, std::uint32_t pair_rows) {
+  if (!operand.is_register()) return;
+  const unsigned count = operand.row() < pair_rows ? 2 : 1;
+  for (unsigned r = operand.row(); r < operand.row() + count; ++r)
+    mask[r / 64] |= std::uint64_t{1} << r % 64;
+}
+
+Mask read_rows(const Instruction& instruction, std::uint32_t pair_rows) {
+  Mask mask{};
+  for (const Operand source : instruction.source) set(mask, source, pair_rows);
+  return mask;
+}
+
+Mask written_rows(const Instruction& instruction, std::uint32_t pair_rows) {
+  Mask mask{};
+  for (const Operand destination : instruction.destination) set(mask, destination, pair_rows);
+  return mask;
+}
+
+/// Where control may go from each instruction; a call goes both on and into the callee, so that
+/// the callers' rows stay live below.
+std::vector<std::vector<std::uint32_t>> successors(const Program& program) {
+  const auto count = static_cast<std::uint32_t>(program.instructions.size());
+  std::vector<std::vector<std::uint32_t>> result(count);
+  std::vector<std::uint32_t> entries;
+  for (const std::uint32_t entry : program.function_entries)
+    if (entry != no_reconvergence) entries.push_back(entry);
+  std::sort(entries.begin(), entries.end());
+  const auto function_of = [&](std::uint32_t pc) {
+    return *(std::upper_bound(entries.begin(), entries.end(), pc) - 1);
+  };
+  for (std::uint32_t pc = 0; pc < count; ++pc) {
+    const Instruction& i = program.instructions[pc];
+    const bool guarded = i.guard != no_predicate;
+    bool goes_on = true;
+    switch (i.category) {
+      case Category::branch:
+        result[pc].push_back(i.target);
+        goes_on = guarded;
+        break;
+      case Category::branch_indexed:
+        result[pc] = program.branch_tables[i.target];
+        goes_on = guarded;
+        break;
+      case Category::ret:
+        for (std::uint32_t c = 0; c < count; ++c) {
+          const Instruction& caller = program.instructions[c];
+          const bool returns_there =
+              (caller.category == Category::call && caller.target == function_of(pc)) ||
+              caller.category == Category::call_indirect;
+          if (returns_there) result[pc].push_back(c + 1);
+        }
+        goes_on = guarded;
+        break;
+      case Category::exit:
+      case Category::trap:
+        goes_on = guarded;
+        break;
+      case Category::call:
+        result[pc].push_back(i.target);
+        break;
+      case Category::call_indirect:
+        result[pc] = entries;
+        break;
+      default:
+        break;
+    }
+    if (goes_on && pc + 1 < count) result[pc].push_back(pc + 1);
+  }
+  return result;
+}
+
+}  // namespace
+
+void find_needs(Program& program) {
+  program.needs.clear();
+  if (program.rows > rows_in_mask || program.predicates > 64) return;
+  for (const Instruction& i : program.instructions) {
+    ScoreboardNeed need;
+    const Mask read = read_rows(i, program.pair_rows), written = written_rows(i, program.pair_rows);
+    for (std::size_t w = 0; w < need.rows.size(); ++w) need.rows[w] = read[w] | written[w];
+    const auto predicate = [&](std::uint8_t p) {
+      if (p != no_predicate) need.predicates |= std::uint64_t{1} << p;
+    };
+    predicate(i.guard);
+    for (const std::uint8_t p : i.predicate_source) predicate(p);
+    for (const std::uint8_t p : i.predicate_destination) predicate(p);
+    program.needs.push_back(need);
+  }
+}
+
+void find_live_rows(Program& program) {
+  LOCKSTEP_CHECK(program.rows <= rows_in_mask, "liveness of a program with too many rows");
+  const auto next = successors(program);
+  const std::size_t count = program.instructions.size();
+  program.live_rows.assign(count, Mask{});
+  for (bool changed = true; changed;) {
+    changed = false;
+    for (std::size_t pc = count; pc-- > 0;) {
+      const Instruction& i = program.instructions[pc];
+      Mask live{};
+      for (const std::uint32_t n : next[pc])
+        for (std::size_t w = 0; w < live.size(); ++w) live[w] |= program.live_rows[n][w];
+      // A guarded write keeps the other lanes' values.
+      if (i.guard == no_predicate) {
+        const Mask written = written_rows(i, program.pair_rows);
+        for (std::size_t w = 0; w < live.size(); ++w) live[w] &= ~written[w];
+      }
+      const Mask read = read_rows(i, program.pair_rows);
+      for (std::size_t w = 0; w < live.size(); ++w) live[w] |= read[w];
+      if (live != program.live_rows[pc]) {
+        program.live_rows[pc] = live;
+        changed = true;
+      }
+    }
+  }
+}
+
+}  // namespace lockstep::isa

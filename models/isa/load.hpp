@@ -1,0 +1,30 @@
+/// From a PTX file to programs that can run.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "models/isa/lowering/lowering.hpp"
+#include "models/isa/program.hpp"
+
+namespace lockstep::isa {
+
+/// Reads, lowers and encodes a module.  Throws UserError "file:line:column: ..." for what is
+/// malformed or not supported.
+Module load_module(const std::string& path, const LoweringOptions& options = {});
+/// The same from text; `file` names it in messages.
+Module load_module_text(const std::string& text, const std::string& file,
+                        const LoweringOptions& options = {});
+
+/// The constants of a grid, Program::constant_rows rows of 32 lanes: parameters and the addresses
+/// of global variables (by index).
+std::vector<std::uint32_t> fill_constants(const Program& program,
+                                          const std::vector<std::byte>& parameters,
+                                          const std::vector<std::uint64_t>& global_addresses);
+
+/// Writes addresses into the initial content of a variable or of the constant image.
+void relocate(std::vector<std::byte>& bytes,
+              const std::vector<GlobalVariable::Relocation>& relocations, const Module& module,
+              const std::vector<std::uint64_t>& global_addresses);
+
+}  // namespace lockstep::isa
