@@ -47,8 +47,8 @@ LOCKSTEP_INLINE u32 narrow(double value, Direction d) {
   const u64 significand = (bits & ((u64{1} << 52) - 1)) | (exponent != 0 ? u64{1} << 52 : 0);
   const int biased = exponent - 1023 + bias;
   const int deficit = biased > 0 ? 0 : 1 - biased;  // subnormal: so many bits fewer
-  const unsigned shift =
-      static_cast<unsigned>(52 - int{M} + (deficit < 20 + int{M} - 9 ? deficit : 20 + int{M} - 9));
+  const int wanted = 52 - int{M} + deficit;
+  const unsigned shift = static_cast<unsigned>(wanted < 60 ? wanted : 60);
   const u64 lost = (u64{1} << shift) - 1;
   const u64 odd = significand >> shift & 1;
   const u64 half = u64{1} << (shift - 1);

@@ -47,8 +47,11 @@ SemanticKey key_of(const ir::Operation& operation) {
   key.opcode = operation.opcode;
   key.type = operation.type;
   key.source_type = operation.source_type == Type::none ? operation.type : operation.source_type;
+  const auto is_predicate = [](const ir::Operand& operand) {  // also "_" and constants there
+    return operand.kind == Kind::predicate || operand.type == Type::pred;
+  };
   for (const ir::Operand& operand : operation.sources) {
-    if (operand.kind == Kind::predicate)
+    if (is_predicate(operand))
       ++key.predicate_sources;
     else if (operand.kind == Kind::special)
       key.special_source = true;
@@ -56,7 +59,7 @@ SemanticKey key_of(const ir::Operation& operation) {
       ++key.sources;
   }
   for (const ir::Operand& operand : operation.destinations)
-    ++(operand.kind == Kind::predicate ? key.predicate_destinations : key.destinations);
+    ++(is_predicate(operand) ? key.predicate_destinations : key.destinations);
   key.destination_register = register_type(
       operation.destinations.empty() ? ir::Operand{} : operation.destinations[0], key.type);
   key.source_register = register_type(
