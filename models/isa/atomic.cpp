@@ -1,0 +1,152 @@
+#include "models/isa/atomic.hpp"
+
+#include <algorithm>
+#include <bit>
+#include <cmath>
+
+#include "core/error/error.hpp"
+
+namespace lockstep::isa {
+namespace {
+
+/// A 16-bit floating-point format.
+struct Format {
+  int mantissa_bits, exponent_bits;
+  int bias() const { return (1 << (exponent_bits - 1)) - 1; }
+};
+constexpr Format half{10, 5}, brain{7, 8};
+
+double widen(std::uint64_t bits, Format f) {
+  const std::uint64_t mantissa = bits & ((1u << f.mantissa_bits) - 1);
+  const int exponent = static_cast<int>(bits >> f.mantissa_bits) & ((1 << f.exponent_bits) - 1);
+  const double sign = (bits & 0x8000) != 0 ? -1.0 : 1.0;
+  if (exponent == (1 << f.exponent_bits) - 1) return mantissa != 0 ? std::nan("") : sign * HUGE_VAL;
+  const double significand =
+      static_cast<double>(mantissa) + (exponent != 0 ? std::ldexp(1.0, f.mantissa_bits) : 0.0);
+  return sign * std::ldexp(significand, std::max(exponent, 1) - f.bias() - f.mantissa_bits);
+}
+
+/// To nearest, ties to even; the sum of two such numbers in double loses nothing that matters.
+std::uint64_t narrow(double value, Format f) {
+  if (std::isnan(value)) return 0x7fff;
+  const std::uint64_t sign = std::signbit(value) ? 0x8000 : 0;
+  const double magnitude = std::fabs(value);
+  const int least = 1 - f.bias() - f.mantissa_bits;
+  int exponent = 0;
+  std::frexp(magnitude, &exponent);
+  const int unit = std::max(exponent - 1 - f.mantissa_bits, least);
+  const std::uint64_t infinity = ((std::uint64_t{1} << f.exponent_bits) - 1) << f.mantissa_bits;
+  if (std::isinf(magnitude)) return sign | infinity;
+  const double scaled = std::ldexp(magnitude, -unit);
+  double whole = std::floor(scaled);
+  const double rest = scaled - whole;
+  if (rest > 0.5 || (rest == 0.5 && std::fmod(whole, 2.0) != 0.0)) whole += 1.0;
+  // Carries of the mantissa run into the exponent as they should.
+  const std::uint64_t bits = (static_cast<std::uint64_t>(unit - least) << f.mantissa_bits) +
+                             static_cast<std::uint64_t>(whole);
+  return sign | std::min(bits, infinity);
+}
+
+std::uint64_t add_half(std::uint64_t x, std::uint64_t y, Format f) {
+  return narrow(widen(x & 0xffff, f) + widen(y & 0xffff, f), f);
+}
+
+std::uint64_t add_pair(std::uint64_t x, std::uint64_t y, Format f) {
+  return add_half(x, y, f) | add_half(x >> 16, y >> 16, f) << 16;
+}
+
+std::uint64_t add(Type type, std::uint64_t x, std::uint64_t y) {
+  switch (type) {
+    case Type::f16:
+      return add_half(x, y, half);
+    case Type::bf16:
+      return add_half(x, y, brain);
+    case Type::f16x2:
+      return add_pair(x, y, half);
+    case Type::bf16x2:
+      return add_pair(x, y, brain);
+    case Type::f32: {
+      const float sum = std::bit_cast<float>(static_cast<std::uint32_t>(x)) +
+                        std::bit_cast<float>(static_cast<std::uint32_t>(y));
+      return std::isnan(sum) ? 0x7fffffff : std::bit_cast<std::uint32_t>(sum);
+    }
+    case Type::f64: {
+      const double sum = std::bit_cast<double>(x) + std::bit_cast<double>(y);
+      return std::isnan(sum) ? 0x7fffffff'ffffffff : std::bit_cast<std::uint64_t>(sum);
+    }
+    default:
+      return x + y;
+  }
+}
+
+bool less(Type type, std::uint64_t x, std::uint64_t y) {
+  switch (type) {
+    case Type::s32:
+      return static_cast<std::int32_t>(x) < static_cast<std::int32_t>(y);
+    case Type::s64:
+      return static_cast<std::int64_t>(x) < static_cast<std::int64_t>(y);
+    default:
+      return x < y;
+  }
+}
+
+}  // namespace
+
+std::uint64_t apply(AtomicOperation operation, Type type, std::uint64_t old, std::uint64_t a,
+                    std::uint64_t b) {
+  const unsigned bits = 8 * bytes_of(type);
+  const std::uint64_t mask = bits == 64 ? ~std::uint64_t{0} : (std::uint64_t{1} << bits) - 1;
+  old &= mask;
+  a &= mask;
+  switch (operation) {
+    case AtomicOperation::logical_and:
+      return old & a;
+    case AtomicOperation::logical_or:
+      return old | a;
+    case AtomicOperation::logical_xor:
+      return old ^ a;
+    case AtomicOperation::cas:
+      return old == a ? b & mask : old;
+    case AtomicOperation::exch:
+      return a;
+    case AtomicOperation::add:
+      return add(type, old, a) & mask;
+    case AtomicOperation::inc:
+      return old >= a ? 0 : old + 1;
+    case AtomicOperation::dec:
+      return old == 0 || old > a ? a : old - 1;
+    case AtomicOperation::min:
+      return less(type, a, old) ? a : old;
+    case AtomicOperation::max:
+      return less(type, old, a) ? a : old;
+    case AtomicOperation::none:
+      break;
+  }
+  LOCKSTEP_CHECK(false, "atomic without an operation");
+}
+
+bool atomic_exists(AtomicOperation operation, Type type) {
+  const unsigned bytes = bytes_of(type);
+  const bool integer = !is_float(type);
+  switch (operation) {
+    case AtomicOperation::logical_and:
+    case AtomicOperation::logical_or:
+    case AtomicOperation::logical_xor:
+    case AtomicOperation::min:
+    case AtomicOperation::max:
+      return integer && bytes >= 4;
+    case AtomicOperation::cas:
+    case AtomicOperation::exch:
+      return bytes >= (operation == AtomicOperation::cas ? 2u : 4u);
+    case AtomicOperation::add:
+      return bytes >= 4 || type == Type::f16 || type == Type::bf16;
+    case AtomicOperation::inc:
+    case AtomicOperation::dec:
+      return integer && bytes == 4;
+    case AtomicOperation::none:
+      return false;
+  }
+  return false;
+}
+
+}  // namespace lockstep::isa
