@@ -28,7 +28,8 @@ class L2Tags {
     }
   };
 
-  /// `sets` is a power of two; line numbers of a bank are multiples of `stride` apart.
+  /// A bank holds one of `stride` lines; XOR of higher bits spreads them if `sets` is a power of
+  /// two.
   L2Tags(std::uint32_t sets, std::uint32_t ways, std::uint32_t stride);
 
   /// The place of a line, or absent.
@@ -69,12 +70,14 @@ class L2Tags {
  private:
   std::uint32_t set_of(std::uint32_t line) const {
     const std::uint32_t number = line >> stride_shift_;
-    return (number ^ number >> set_shift_ ^ number >> 2 * set_shift_) & set_mask_;
+    if (!power_of_two_) return number % sets_;
+    return (number ^ number >> set_shift_ ^ number >> 2 * set_shift_) & (sets_ - 1);
   }
   void renumber();
 
   std::uint32_t ways_, row_;  ///< row_: ways, rounded up to whole vectors
-  std::uint32_t stride_shift_, set_shift_, set_mask_;
+  std::uint32_t stride_shift_, set_shift_, sets_;
+  bool power_of_two_;
   std::vector<std::uint32_t> tags_, stamps_;
   std::vector<Line> lines_;
   std::vector<std::array<std::uint32_t, 4>> masks_;

@@ -61,7 +61,6 @@ struct L2Parameters {
           if (sets == 0 || sets * 128 * p.ways * p.banks != p.size.count())
             return "size is no multiple of banks * ways * 128 bytes";
           if (p.slices * p.banks > 64) return "more than 64 banks in a partition";
-          if ((sets & (sets - 1)) != 0) return "the number of sets of a bank is no power of two";
           return p.mshrs >= p.banks ? "" : "fewer MSHRs than banks";
         });
   }

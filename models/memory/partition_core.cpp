@@ -106,9 +106,10 @@ std::int64_t PartitionCore::receive() {
         policy_->on_arrival(t.request, edge(cycle_)) == CacheAdmission::to_dram)
       t.bypass = true;
     const std::uint32_t sender = std::min<std::uint32_t>(t.request.requester, host);
-    const std::uint32_t credits = sender == host ? noc_.host_credits : noc_.credits;
     ++unanswered_[sender];
-    LOCKSTEP_CHECK(unanswered_[sender] <= credits, "a sender used more credits than it has");
+    // The host limits itself by the lines it has in flight.
+    LOCKSTEP_CHECK(sender == host || unanswered_[sender] <= noc_.credits,
+                   "an SM used more credits than it has");
     input_.arrive(sender, index);
   }
   return arrivals_.empty() ? L2Bank::idle : arrivals_.front().cycle;

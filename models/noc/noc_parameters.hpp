@@ -17,7 +17,6 @@ struct NocParameters {
   std::uint32_t flit_bytes = 0;
   std::uint32_t control_bytes = 0;
   std::uint32_t credits = 0;
-  std::uint32_t host_credits = 0;
 
   static auto schema() {
     using namespace literals;
@@ -37,9 +36,7 @@ struct NocParameters {
                "of a packet beside its data", "bytes")
         .field("credits", &NocParameters::credits, 8, range(1, 4096),
                "unanswered requests of an SM at one partition: places in its receiving port",
-               "requests")
-        .field("host_credits", &NocParameters::host_credits, 64, range(1, 4096),
-               "unanswered requests of the host at one partition", "requests");
+               "requests");
   }
 
   /// Flits of a packet with so many bytes of data.

@@ -65,7 +65,7 @@ class PartitionBench {
                           MemoryPolicies policies = MemoryPolicies::defaults())
       : period_(Clock(parameters.clock).period()), buffers_(sms + 1) {
     NocParameters noc = defaults<NocParameters>();
-    noc.credits = noc.host_credits = 4096;
+    noc.credits = 4096;
     std::vector<Link> links;
     for (std::uint32_t i = 0; i <= sms; ++i)
       links.emplace_back(LinkId{i}, ComponentId{i}, period_ * response_latency);
