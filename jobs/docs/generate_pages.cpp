@@ -1,0 +1,91 @@
+/// lockstep_pages FOLDER           writes the generated pages of docs/
+/// lockstep_pages --check FOLDER   fails if a page there is not what would be written
+#include <cstdio>
+#include <fstream>
+#include <sstream>
+#include <string>
+
+#include "core/error/error.hpp"
+#include "core/output/reference.hpp"
+#include "core/statistics/statistics.hpp"
+#include "jobs/tables.hpp"
+#include "models/dispatch/dispatch_statistics.hpp"
+#include "models/gpu/machine_parameters.hpp"
+#include "models/host/host_statistics.hpp"
+#include "models/memory/memory_partition.hpp"
+#include "models/sm/sm_statistics.hpp"
+
+namespace lockstep {
+namespace {
+
+std::string parameters_page() {
+  const std::string introduction =
+      "# Parameters\n\nA quantity is written with its unit: `96KiB`, `45us`, `1312MHz`, `16GB/s`; "
+      "a plain "
+      "number counts what the\ncolumn `unit` says. A policy is written as its name, or as `{name: "
+      "tree, "
+      "threshold: 0.5}` with parameters of its\nown. `lockstep describe KEY` prints the same.\n\n";
+  return introduction + reference_page(schema_of<MachineParameters>(), "A scenario's machine");
+}
+
+OutputContents contents() {
+  OutputContents all;
+  all.kinds = {{"host", &statistics_schema_of<HostStatistics>(), 1},
+               {"dispatcher", &statistics_schema_of<DispatchStatistics>(), 1},
+               {"partition", &memory_partition_statistics(), 1},
+               {"sm", &statistics_schema_of<SmStatistics>(), 1}};
+  all.tables = {&table_schema_of<TenantRow>(), &table_schema_of<KernelRow>()};
+  all.finals = {{"end", "fs", "simulated time at which the run ended"}};
+  all.run = {{"wall_seconds", "s", "of the simulation loop"},
+             {"warp_instructions", "instructions", "of all tenants"},
+             {"thread_instructions", "instructions", "of all tenants"},
+             {"warp_instructions_per_second", "1/s", "warp instructions over wall seconds"},
+             {"windows", "windows", "of simulated time on rank 0"},
+             {"exchanges", "exchanges", "between ranks"},
+             {"synchronisation_share", "ratio", "barriers, exchange and copying"},
+             {"imbalance_share", "ratio", "waiting for slower threads and ranks"},
+             {"peak_memory_bytes", "bytes", "of the process of rank 0"},
+             {"ranks", "ranks", "MPI processes"},
+             {"threads", "threads", "of each rank"},
+             {"host", "name", "machine of rank 0"},
+             {"version", "version", "of lockstep"},
+             {"command_line", "text", "as it was given"},
+             {"profile_nanoseconds_<component>", "ns", "with `--profile`: what a component cost"},
+             {"profile_speedup_<workers>", "ratio", "with `--profile`: predicted speed-up"}};
+  return all;
+}
+
+void write_page(const std::string& file, const std::string& text) {
+  std::ofstream out(file);
+  out << text;
+  out.flush();
+  if (!out) throw UserError(file, "cannot write");
+}
+
+void check_page(const std::string& file, const std::string& text) {
+  std::ifstream in(file);
+  std::stringstream found;
+  found << in.rdbuf();
+  if (found.str() != text) throw UserError(file, "is out of date", "run lockstep_pages docs");
+}
+
+}  // namespace
+}  // namespace lockstep
+
+int main(int count, char** words) {
+  const bool check = count == 3 && std::string(words[1]) == "--check";
+  if (count != 2 && !check) {
+    std::fputs("usage: lockstep_pages [--check] FOLDER\n", stderr);
+    return 2;
+  }
+  const std::string folder = words[count - 1];
+  try {
+    const auto handle = check ? lockstep::check_page : lockstep::write_page;
+    handle(folder + "/parameters.md", lockstep::parameters_page());
+    handle(folder + "/output.md", lockstep::output_page(lockstep::contents()));
+  } catch (const lockstep::UserError& error) {
+    std::fprintf(stderr, "%s\n", error.what());
+    return 1;
+  }
+  return 0;
+}
