@@ -217,7 +217,8 @@ LOCKSTEP_INLINE double fused(double a, double b, double c) {
 #ifdef __FMA__
   return __builtin_fma(a, b, c);
 #else
-  if (!finite(a) || !finite(b) || !finite(c)) return a * b + c;
+  if (!finite(a) || !finite(b)) return a * b + c;
+  if (!finite(c)) return c;  // the product may overflow on its own
   return exact_fma(a, b, c, Direction{});
 #endif
 }
