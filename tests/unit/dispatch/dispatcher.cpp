@@ -1,0 +1,145 @@
+#include "models/dispatch/dispatcher.hpp"
+
+#include "core/error/error.hpp"
+#include "tests/unit/core/parameters/expect_error.hpp"
+#include "tests/unit/dispatch/dispatcher_bench.hpp"
+
+namespace lockstep {
+namespace {
+
+using testing::ElementsAre;
+using testing::HasSubstr;
+using testing::IsEmpty;
+
+TEST(Dispatcher, IdleDispatcherSleeps) {
+  DispatcherBench bench;
+  EXPECT_EQ(bench.dispatcher().next_activity(), Time::never());
+  EXPECT_TRUE(bench.dispatcher().finished());
+}
+
+TEST(Dispatcher, FirstBlockLeavesAtTheClockEdgeAfterTheLaunchLatency) {
+  DispatcherBench bench;
+  bench.launch(5.5, {.grid = 7, .blocks = 1});
+  bench.run_until(1000);
+  EXPECT_THAT(bench.sent(), ElementsAre("106 sm0 start 7", "106 sm0 block 7.0"));
+}
+
+TEST(Dispatcher, NothingLeavesBeforeTheLaunchLatency) {
+  DispatcherBench bench;
+  bench.launch(5.5, {.grid = 7});
+  bench.run_until(106);
+  EXPECT_THAT(bench.sent(), IsEmpty());
+  EXPECT_EQ(bench.dispatcher().next_activity(), Time{106'000'000});
+}
+
+TEST(Dispatcher, BlocksGoToSmAfterSmAtTheBlockInterval) {
+  DispatcherBench bench;
+  bench.launch(0, {.grid = 1, .blocks = 6});
+  bench.run_until(1000);
+  EXPECT_THAT(bench.sent(), ElementsAre("100 sm0 start 1", "100 sm0 block 1.0", "102 sm1 start 1",
+                                        "102 sm1 block 1.1", "104 sm2 start 1", "104 sm2 block 1.2",
+                                        "106 sm3 start 1", "106 sm3 block 1.3", "108 sm0 block 1.4",
+                                        "110 sm1 block 1.5"));
+}
+
+TEST(Dispatcher, NextGridGoesOnWithTheNextSm) {
+  DispatcherBench bench;
+  bench.launch(0, {.grid = 1, .blocks = 3});
+  bench.run_until(150);
+  for (const std::uint32_t sm : {0u, 1u, 2u}) bench.block_done(200, 1, sm, sm);
+  bench.launch(201, {.grid = 2, .blocks = 2});
+  bench.sent();
+  bench.run_until(1000);
+  EXPECT_EQ(bench.blocks(), "sm3:2.0 sm0:2.1");
+}
+
+TEST(Dispatcher, OneBlockPerSmIsStagedWhenAllAreFull) {
+  DispatcherBench bench({.sms = 2});
+  bench.launch(0, {.grid = 1, .blocks = 20});
+  bench.run_until(1000);
+  // Two run and one waits in each.
+  EXPECT_EQ(bench.blocks(), "sm0:1.0 sm1:1.1 sm0:1.2 sm1:1.3 sm0:1.4 sm1:1.5");
+  EXPECT_EQ(bench.dispatcher().next_activity(), Time::never());
+}
+
+TEST(Dispatcher, FinishedBlockMakesRoomForAnotherStagedOne) {
+  DispatcherBench bench({.sms = 2});
+  bench.launch(0, {.grid = 1, .blocks = 20});
+  bench.run_until(1000);
+  bench.sent();
+  bench.block_done(1200.3, 1, 1, 1);
+  bench.run_until(2000);
+  EXPECT_THAT(bench.sent(), ElementsAre("1201 sm1 block 1.6"));
+}
+
+TEST(Dispatcher, StagedBlockStartsOnlyWhenItFits) {
+  // Two small blocks run and a wide one is staged: it needs both places.
+  DispatcherBench bench({.sms = 1, .sharing = "spatial", .sms_per_tenant = {0}});
+  bench.launch(0, {.grid = 1, .blocks = 2});
+  bench.launch(0, {.grid = 2, .blocks = 3, .kernel = 1});
+  bench.run_until(1000);
+  EXPECT_EQ(bench.blocks(), "sm0:1.0 sm0:1.1 sm0:2.0");
+  bench.block_done(1100, 1, 0, 0);
+  bench.run_until(1200);
+  EXPECT_EQ(bench.blocks(), "");
+  bench.block_done(1300, 1, 0, 1);
+  bench.run_until(1400);
+  EXPECT_EQ(bench.blocks(), "sm0:2.1");
+}
+
+TEST(Dispatcher, GridIsDoneWithItsLastBlock) {
+  DispatcherBench bench;
+  bench.launch(0, {.grid = 3, .blocks = 2});
+  bench.run_until(300);
+  bench.sent();
+  bench.block_done(300.5, 3, 1, 1);
+  bench.run_until(400);
+  EXPECT_THAT(bench.sent(), IsEmpty());
+  EXPECT_FALSE(bench.dispatcher().finished());
+  bench.block_done(400.25, 3, 0, 0);
+  bench.run_until(500);
+  EXPECT_THAT(bench.sent(),
+              ElementsAre("400.25 host done 3", "400.25 sm0 end 3", "400.25 sm1 end 3"));
+  EXPECT_TRUE(bench.dispatcher().finished());
+}
+
+TEST(Dispatcher, BlockThatFitsNoSmIsAnError) {
+  DispatcherBench bench;
+  bench.launch(0, {.grid = 1, .kernel = 2});
+  EXPECT_THAT(message_of([&] { bench.run_until(10); }),
+              HasSubstr("kernel huge: a block needs 5120 registers, an SM has 2048"));
+}
+
+TEST(Dispatcher, HorizonsInBetweenChangeNothing) {
+  const auto sent = [](double step) {
+    DispatcherBench bench;
+    bench.launch(0, {.grid = 1, .blocks = 9});
+    bench.block_done(150.5, 1, 2, 2);
+    for (double end = 160; end < 400; end += step) bench.run_until(end);
+    return bench.sent();
+  };
+  EXPECT_EQ(sent(1), sent(240));
+}
+
+TEST(Dispatcher, RestoredDispatcherGoesOnWhereTheSavedOneStood) {
+  const auto sent = [](bool restore) {
+    DispatcherBench bench({.sms = 2, .sharing = "spatial", .sms_per_tenant = {1, 1}});
+    bench.launch(0, {.grid = 1, .blocks = 9});
+    bench.launch(3, {.grid = 2, .blocks = 5, .tenant = 1});
+    bench.run_until(105);
+    if (restore) bench.save_and_restore();
+    bench.run_until(300);
+    bench.block_done(301, 1, 0, 0);
+    bench.block_done(302, 2, 1, 0);
+    bench.block_done(302, 2, 1, 1);
+    bench.run_until(302.5);
+    if (restore) bench.save_and_restore();
+    bench.run_until(500);
+    return bench.sent();
+  };
+  EXPECT_EQ(sent(true), sent(false));
+  EXPECT_GE(sent(true).size(), 8u);
+}
+
+}  // namespace
+}  // namespace lockstep

@@ -1,0 +1,117 @@
+#include "models/dispatch/sharing/sharing.hpp"
+
+#include "tests/unit/core/parameters/expect_error.hpp"
+#include "tests/unit/dispatch/dispatcher_bench.hpp"
+
+namespace lockstep {
+namespace {
+
+using testing::HasSubstr;
+
+std::unique_ptr<Sharing> spatial(std::uint32_t sms, const std::vector<std::uint32_t>& asked) {
+  return make_spatial(PolicyChoice(), {sms, asked});
+}
+
+/// Who owns each SM: "aabb".
+std::string owners(std::uint32_t sms, const std::vector<std::uint32_t>& asked) {
+  const auto policy = spatial(sms, asked);
+  std::vector<GridView> grids;
+  for (std::size_t t = 0; t < asked.size(); ++t) {
+    grids.push_back({static_cast<std::uint32_t>(t), static_cast<std::uint16_t>(t), 0, true, 1, 0});
+  }
+  std::string text;
+  for (std::uint32_t sm = 0; sm < sms; ++sm) {
+    const auto choice = policy->choose(grids, sm);
+    text += choice ? static_cast<char>('a' + *choice) : '-';
+  }
+  return text;
+}
+
+TEST(SpatialSharing, TenantsGetTheSmsTheyAskFor) {
+  EXPECT_EQ(owners(8, {3, 5}), "aaabbbbb");
+  EXPECT_EQ(owners(8, {2, 3}), "aabbb---");
+}
+
+TEST(SpatialSharing, TheRestIsSplitEqually) {
+  EXPECT_EQ(owners(8, {0, 0}), "aaaabbbb");
+  EXPECT_EQ(owners(8, {0, 2, 0}), "aaabbccc");
+}
+
+TEST(SpatialSharing, FirstTenantsGetWhatIsLeftOver) {
+  EXPECT_EQ(owners(8, {0, 0, 0}), "aaabbbcc");
+}
+
+TEST(SpatialSharing, MoreSmsThanTheGpuHasAreAnError) {
+  EXPECT_THAT(message_of([] {
+                spatial(4, {3, 2});
+              }),
+              HasSubstr("the tenants need at least 5 SMs, the GPU has 4"));
+  EXPECT_THAT(message_of([] { spatial(4, {4, 0}); }), HasSubstr("at least 5 SMs"));
+}
+
+TEST(SpatialSharing, BlocksStayOnTheirTenantsSms) {
+  DispatcherBench bench({.sms = 4, .sharing = "spatial", .sms_per_tenant = {1, 3}});
+  bench.launch(0, {.grid = 1, .blocks = 4, .tenant = 0});
+  bench.launch(1, {.grid = 2, .blocks = 4, .tenant = 1});
+  bench.run_until(1000);
+  // Tenant 0: two blocks run on SM 0, one is staged.
+  EXPECT_EQ(bench.blocks(), "sm0:1.0 sm1:2.0 sm2:2.1 sm3:2.2 sm0:1.1 sm1:2.3 sm0:1.2");
+}
+
+TEST(SpatialSharing, LaterKernelOfATenantFillsWhatIsLeft) {
+  DispatcherBench bench({.sms = 1, .sharing = "spatial", .sms_per_tenant = {0}});
+  bench.launch(0, {.grid = 1, .blocks = 1});
+  bench.launch(0, {.grid = 2, .blocks = 1, .stream = 1});
+  bench.run_until(1000);
+  EXPECT_EQ(bench.blocks(), "sm0:1.0 sm0:2.0");
+}
+
+TEST(ExclusiveSharing, SecondKernelWaitsForEveryBlockOfTheFirst) {
+  DispatcherBench bench;
+  bench.launch(0, {.grid = 1, .blocks = 2, .tenant = 0});
+  bench.launch(1, {.grid = 2, .blocks = 1, .tenant = 1});
+  bench.run_until(1000);
+  EXPECT_EQ(bench.blocks(), "sm0:1.0 sm1:1.1");
+  bench.block_done(1000, 1, 0, 0);
+  bench.run_until(1100);
+  EXPECT_EQ(bench.blocks(), "");
+  bench.block_done(1100.5, 1, 1, 1);
+  bench.run_until(1200);
+  EXPECT_THAT(bench.sent(), testing::Contains("1101 sm2 block 2.0"));
+}
+
+TEST(ExclusiveSharing, KernelsRunInOrderOfArrival) {
+  DispatcherBench bench({.sms = 1});
+  for (const std::uint32_t grid : {5u, 3u, 4u}) bench.launch(grid == 5 ? 0 : grid, {.grid = grid});
+  bench.run_until(1000);
+  std::string order;
+  double now = 1000;
+  for (const std::uint32_t grid : {5u, 3u, 4u}) {
+    order += bench.blocks() + " ";
+    bench.block_done(now, grid, 0, 0);
+    bench.run_until(now += 100);
+  }
+  EXPECT_EQ(order, "sm0:5.0 sm0:3.0 sm0:4.0 ");
+}
+
+TEST(ExclusiveSharing, LaunchLatencyOfTheNextKernelIsHiddenBehindTheOneBefore) {
+  DispatcherBench bench({.sms = 1});
+  bench.launch(0, {.grid = 1});
+  bench.launch(10, {.grid = 2});
+  bench.run_until(500);
+  bench.block_done(500, 1, 0, 0);
+  bench.sent();
+  bench.run_until(600);
+  EXPECT_THAT(bench.sent(), testing::Contains("500 sm0 block 2.0"));
+}
+
+TEST(ExclusiveSharing, NothingOfTheNextKernelIsStaged) {
+  DispatcherBench bench({.sms = 1});
+  bench.launch(0, {.grid = 1, .blocks = 2});
+  bench.launch(0, {.grid = 2, .blocks = 1});
+  bench.run_until(1000);
+  EXPECT_EQ(bench.blocks(), "sm0:1.0 sm0:1.1");
+}
+
+}  // namespace
+}  // namespace lockstep
