@@ -1,0 +1,53 @@
+"""docs/output.md names every path of a fresh file, and no path that a file lacks."""
+import re
+import unittest
+
+import h5py
+
+from harness import ROOT, ScenarioTest
+
+
+def pattern(path):
+    """`<kind>` stands for any word."""
+    return re.compile(re.sub(r"<[a-z]+>", "[^/]+", path) + "$")
+
+
+class OutputPage(ScenarioTest):
+    def setUp(self):
+        super().setUp()
+        run = self.lockstep(
+            "run", ROOT / "configs/scenarios/two_tenants_tiny.yaml", "--quiet", "--output", "run.h5"
+        )
+        self.assertEqual(run.returncode, 0, run.stderr)
+        page = (ROOT / "docs/output.md").read_text()
+        self.named = re.findall(r"`(/[^` ]+)`", page)
+        differing = page.split("## What may differ")[1]
+        self.run_names = re.findall(r"^\| `([a-z_<>]+)`", differing, re.MULTILINE)
+
+    def test_every_path_is_in_the_page(self):
+        paths = []
+        with h5py.File(self.folder / "run.h5", "r") as file:
+            file.visititems(
+                lambda name, thing: paths.append("/" + name)
+                if isinstance(thing, h5py.Dataset)
+                else None
+            )
+        self.assertGreater(len(paths), 20)
+        patterns = [pattern(path) for path in self.named]
+        unnamed = [path for path in paths if not any(p.match(path) for p in patterns)]
+        self.assertEqual(unnamed, [])
+
+    def test_the_page_names_no_path_that_the_file_lacks(self):
+        with h5py.File(self.folder / "run.h5", "r") as file:
+            lacking = [path for path in self.named if "<" not in path and path not in file]
+        self.assertEqual(lacking, [])
+
+    def test_attributes_of_run_are_those_of_the_page(self):
+        with h5py.File(self.folder / "run.h5", "r") as file:
+            attributes = sorted(file["run"].attrs)
+        fixed = sorted(name for name in self.run_names if "<" not in name)
+        self.assertEqual(attributes, fixed)
+
+
+if __name__ == "__main__":
+    unittest.main()
