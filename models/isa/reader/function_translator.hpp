@@ -56,7 +56,7 @@ class FunctionTranslator {
                      bool wider = false);
   ir::Operand destination(const Current& current, const syntax::Operand& operand, Type type,
                           bool wider = false);
-  ir::Operand predicate(const Current& current, const syntax::Operand& operand) const;
+  ir::Operand predicate(Current& current, const syntax::Operand& operand);
   ir::Operand immediate(const Current& current, const syntax::Operand& operand, Type type) const;
   ir::Operand label(const syntax::Operand& operand) const;
   void check_width(const Current& current, const syntax::Operand& operand, Type declared, Type type,

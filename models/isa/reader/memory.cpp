@@ -3,6 +3,7 @@
 ///
 /// Simplified: eviction and prefetch-size hints are read and have no effect; proxies are not
 /// modelled.
+#include "models/isa/atomic.hpp"
 #include "models/isa/reader/function_translator.hpp"
 
 namespace lockstep::isa {
@@ -229,6 +230,7 @@ void FunctionTranslator::atomic(Current& current) {
   if (operation.type == Type::none || operation.atomic == AtomicOperation::none)
     fail(current, "needs an operation and a type");
   if (operation.elements != 1) fail(current, "vectors are not supported");
+  if (!atomic_exists(operation.atomic, operation.type)) fail(current, "is not supported");
   if (operation.space != Space::generic && operation.space != Space::global &&
       operation.space != Space::shared)
     fail(current, "state space is not supported");

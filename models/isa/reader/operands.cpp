@@ -32,27 +32,30 @@ void FunctionTranslator::check_width(const Current& current, const syntax::Opera
                        current.statement->text + " needs " + std::to_string(8 * need));
 }
 
-ir::Operand FunctionTranslator::predicate(const Current& current,
-                                          const syntax::Operand& operand) const {
+ir::Operand FunctionTranslator::predicate(Current& current, const syntax::Operand& operand) {
   ir::Operand result;
+  result.kind = Kind::predicate;
+  result.negated = operand.negated;
   if (operand.kind == Argument::Kind::integer) {
-    result.kind = Kind::immediate;
-    result.value = operand.bits != 0 ? 1 : 0;
-    result.type = Type::pred;
+    // A constant has no row among predicates: compare it into one.
+    ir::Operation compare = plain(current, Opcode::setp, Type::u32);
+    compare.comparison = Comparison::ne;
+    compare.sources.push_back(immediate(current, operand, Type::u32));
+    compare.sources.emplace_back().kind = Kind::immediate;
+    compare.sources.back().value = 0;
+    result.index = new_register(Type::pred, "%constant");
+    compare.destinations.push_back(result);
+    append(std::move(compare));
     return result;
   }
   if (operand.text == "_") {
-    result.kind = Kind::discard;
-    result.type = Type::pred;
+    result.index = new_register(Type::pred, "_");
     return result;
   }
   const Symbol& symbol = find(operand);
   if (symbol.kind != Symbol::Kind::reg || symbol.type != Type::pred)
     fail(operand.at, operand.text + " is no predicate register");
-  (void)current;
-  result.kind = Kind::predicate;
   result.index = symbol.index;
-  result.negated = operand.negated;
   return result;
 }
 

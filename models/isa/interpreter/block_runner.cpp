@@ -1,0 +1,274 @@
+#include "models/isa/interpreter/block_runner.hpp"
+
+#include <algorithm>
+#include <bit>
+#include <cstring>
+
+#include "core/error/error.hpp"
+
+namespace lockstep::isa {
+namespace {
+
+/// Instructions a warp runs before the next one of its block.
+constexpr std::uint64_t warp_slice = 2000;
+
+std::string three(const std::array<std::uint32_t, 3>& index) {
+  return "(" + std::to_string(index[0]) + ", " + std::to_string(index[1]) + ", " +
+         std::to_string(index[2]) + ")";
+}
+
+std::array<std::uint32_t, 3> unfold(std::uint64_t number,
+                                    const std::array<std::uint32_t, 3>& size) {
+  return {static_cast<std::uint32_t>(number % size[0]),
+          static_cast<std::uint32_t>(number / size[0] % size[1]),
+          static_cast<std::uint32_t>(number / size[0] / size[1])};
+}
+
+}  // namespace
+
+BlockRunner::BlockRunner(LaunchState& state, std::uint64_t number) : state_(state) {
+  const Program& program = state.program;
+  const std::uint32_t warps = (state.threads + warp_size - 1) / warp_size;
+  const std::size_t rows = std::size_t{program.rows} * warp_size;
+  register_file_.resize(warps * rows);
+  predicate_file_.resize(std::size_t{warps} * program.predicates);
+  shared_.resize(std::size_t{program.static_shared_bytes} + state.launch.dynamic_shared_bytes);
+  warps_.resize(warps);
+  for (std::uint32_t w = 0; w < warps; ++w) {
+    Warp& warp = warps_[w];
+    const std::uint32_t lanes = std::min(state.threads - w * warp_size, warp_size);
+    warp.paths.start(lanes == warp_size ? 0xffffffff : (1u << lanes) - 1);
+    warp.rows = register_file_.data() + w * rows;
+    warp.predicates = predicate_file_.data() + std::size_t{w} * program.predicates;
+    WarpIdentity& identity = warp.identity;
+    identity.block_size = state.launch.block;
+    identity.grid_size = state.launch.grid;
+    identity.block_index = unfold(number, state.launch.grid);
+    identity.warp_in_block = w;
+    identity.sm_count = 1;
+    identity.warp_slots = std::max(warps, 64u);
+    identity.warp_slot = w;
+    identity.static_shared_bytes = program.static_shared_bytes;
+    identity.dynamic_shared_bytes = state.launch.dynamic_shared_bytes;
+  }
+  for (Barrier& barrier : barriers_) {
+    barrier.arrived.assign(warps, 0);
+    barrier.waiting.assign(warps, 0);
+  }
+  context_.bases[Operand::immediates] = const_cast<std::uint32_t*>(program.immediates.data());
+  context_.bases[Operand::constants] = state.constants.data();
+  context_.bases[Operand::scratch] = scratch_.data();
+}
+
+bool BlockRunner::run(std::uint64_t instructions) {
+  const std::uint64_t end = steps_ + instructions;
+  while (steps_ < end) {
+    std::uint64_t executed = 0;
+    bool finished = true;
+    for (std::uint32_t w = 0; w < warps_.size(); ++w) {
+      if (warps_[w].paths.runnable()) executed += run_warp(w, warp_slice);
+      finished &= warps_[w].paths.finished();
+    }
+    if (finished) return true;
+    if (executed == 0) report_deadlock();
+  }
+  return false;
+}
+
+std::uint64_t BlockRunner::run_warp(std::uint32_t w, std::uint64_t budget) {
+  Warp& warp = warps_[w];
+  WarpPaths& paths = warp.paths;
+  context_.bases[Operand::registers] = warp.rows;
+  context_.predicates = warp.predicates;
+  context_.identity = &warp.identity;
+  const Instruction* instructions = state_.program.instructions.data();
+  std::uint64_t* executions =
+      state_.launch.executions != nullptr ? state_.launch.executions->data() : nullptr;
+  std::uint64_t executed = 0, threads = 0, slots = 0;
+  while (executed < budget && paths.runnable()) {
+    const Instruction& i = instructions[paths.pc()];
+    std::uint32_t active = paths.mask();
+    if (i.guard != no_predicate)
+      active &= i.guard_negated ? ~warp.predicates[i.guard] : warp.predicates[i.guard];
+    ++executed;
+    threads += static_cast<unsigned>(std::popcount(active));
+    slots += i.issue_slots;
+    if (executions != nullptr) ++executions[paths.pc()];
+    warp.identity.clock_cycles = warp.identity.global_time_ns = steps_ + executed;
+    switch (i.category) {
+      case Category::arithmetic:
+        if (active != 0) {
+          context_.active = active;
+          context_.path = paths.mask();
+          i.execute(i, context_);
+        }
+        paths.advance();
+        break;
+      case Category::load:
+      case Category::store:
+      case Category::atomic:
+        if (active != 0) memory(warp, i, active);
+        paths.advance();
+        break;
+      case Category::prefetch:
+      case Category::fence:
+      case Category::nop:
+        paths.advance();
+        break;
+      case Category::branch:
+        paths.branch(active, i.target, i.reconvergence);
+        if (paths.backward_branches() > backward_branch_limit) [[unlikely]]
+          fail(warp, static_cast<unsigned>(std::countr_zero(paths.mask())),
+               "ten million backward branches without a lane leaving the loop");
+        break;
+      case Category::shuffle_vote:
+      case Category::warp_barrier:
+        warp_sync(warp, i, active);
+        break;
+      case Category::barrier:
+        barrier(w, i, active);
+        break;
+      default:
+        control(warp, i, active);
+    }
+  }
+  steps_ += executed;
+  state_.counts.warp_instructions += executed;
+  state_.counts.thread_instructions += threads;
+  state_.counts.issue_slots += slots;
+  return executed;
+}
+
+void BlockRunner::control(Warp& warp, const Instruction& instruction, std::uint32_t active) {
+  WarpPaths& paths = warp.paths;
+  if (active == 0) {
+    paths.advance();
+    return;
+  }
+  switch (instruction.category) {
+    case Category::branch_indexed:
+      branch_indexed(warp, instruction, active);
+      break;
+    case Category::call:
+      paths.call(active, instruction.target);
+      break;
+    case Category::call_indirect:
+      call_indirect(warp, instruction, active);
+      break;
+    case Category::ret:
+      paths.ret(active);
+      break;
+    case Category::exit:
+      paths.exit(active);
+      complete_barriers();
+      break;
+    case Category::trap:
+      fail(warp, static_cast<unsigned>(std::countr_zero(active)), "trap");
+    default:
+      LOCKSTEP_CHECK(false, "instruction of unknown category");
+  }
+}
+
+void BlockRunner::branch_indexed(Warp& warp, const Instruction& instruction, std::uint32_t active) {
+  const std::vector<std::uint32_t>& table = state_.program.branch_tables[instruction.target];
+  const std::uint32_t* index = row(warp, instruction.source[0]);
+  std::vector<WarpPaths::Arm> arms;
+  const auto add = [&](std::uint32_t pc, std::uint32_t lanes) {
+    for (WarpPaths::Arm& arm : arms)
+      if (arm.pc == pc) {
+        arm.lanes |= lanes;
+        return;
+      }
+    arms.push_back({pc, lanes});
+  };
+  for (std::uint32_t rest = active; rest != 0; rest &= rest - 1) {
+    const auto lane = static_cast<unsigned>(std::countr_zero(rest));
+    if (index[lane] >= table.size())
+      fail(warp, lane,
+           "brx.idx with index " + std::to_string(index[lane]) + " of " +
+               std::to_string(table.size()) + " targets");
+    add(table[index[lane]], 1u << lane);
+  }
+  if (const std::uint32_t others = warp.paths.mask() & ~active; others != 0)
+    add(warp.paths.pc() + 1, others);
+  warp.paths.branch(arms, instruction.reconvergence);
+}
+
+void BlockRunner::call_indirect(Warp& warp, const Instruction& instruction, std::uint32_t active) {
+  const std::vector<std::uint32_t>& entries = state_.program.function_entries;
+  std::vector<WarpPaths::Arm> arms;
+  for (std::uint32_t rest = active; rest != 0; rest &= rest - 1) {
+    const auto lane = static_cast<unsigned>(std::countr_zero(rest));
+    const std::uint64_t function = address_of(warp, instruction, lane);
+    if (function == 0 || function >= entries.size() || entries[function] == no_reconvergence)
+      fail(warp, lane, "call of address " + std::to_string(function) + ", which is no function");
+    bool known = false;
+    for (WarpPaths::Arm& arm : arms)
+      if (arm.pc == entries[function]) {
+        arm.lanes |= 1u << lane;
+        known = true;
+      }
+    if (!known) arms.push_back({entries[function], 1u << lane});
+  }
+  warp.paths.call(arms);
+}
+
+void BlockRunner::warp_sync(Warp& warp, const Instruction& instruction, std::uint32_t active) {
+  WarpPaths& paths = warp.paths;
+  std::uint32_t together = paths.mask();
+  if ((instruction.flags & flag_needs_all_lanes) != 0 && active != 0) {
+    Operand members;
+    for (const Operand source : instruction.source)
+      if (source.valid()) members = source;
+    together = paths.arrive(row(warp, members)[std::countr_zero(active)]);
+    if (together == 0) return;
+    active = together;
+    if (instruction.guard != no_predicate)
+      active &= instruction.guard_negated ? ~warp.predicates[instruction.guard]
+                                          : warp.predicates[instruction.guard];
+  }
+  if (instruction.category == Category::shuffle_vote && active != 0) {
+    context_.active = active;
+    context_.path = together;
+    instruction.execute(instruction, context_);
+  }
+  paths.advance();
+}
+
+const std::uint32_t* BlockRunner::row(const Warp& warp, Operand operand) const {
+  const std::uint32_t* base =
+      operand.base() == Operand::registers ? warp.rows : context_.bases[operand.base()];
+  return base + std::size_t{operand.row()} * warp_size;
+}
+
+void BlockRunner::fail(const Warp& warp, unsigned lane, const std::string& what) const {
+  const std::array<std::uint32_t, 3> thread =
+      unfold(std::uint64_t{warp.identity.warp_in_block} * warp_size + lane, state_.launch.block);
+  throw UserError(state_.launch.module.file + ":" +
+                      std::to_string(state_.program.source_lines[warp.paths.pc()]),
+                  "kernel " + state_.program.name + ", block " + three(warp.identity.block_index) +
+                      ", thread " + three(thread) + ": " + what);
+}
+
+void BlockRunner::report_deadlock() const {
+  for (const Warp& warp : warps_) {
+    if (warp.paths.finished()) continue;
+    std::uint32_t pc = 0, lanes = warp.paths.alive();
+    bool at_barrier = false;
+    warp.paths.for_each_waiting([&](std::uint32_t where, std::uint32_t mask) {
+      pc = where;
+      lanes = mask;
+      at_barrier = true;
+    });
+    const std::string line =
+        at_barrier ? ":" + std::to_string(state_.program.source_lines[pc]) : std::string();
+    throw UserError(
+        state_.launch.module.file + line,
+        "kernel " + state_.program.name + ", block " + three(warp.identity.block_index) +
+            ", warp " + std::to_string(warp.identity.warp_in_block) + ": deadlock, " +
+            std::to_string(std::popcount(lanes)) + " threads wait at " +
+            (at_barrier ? "a barrier" : "a member mask") + " that the others do not reach");
+  }
+}
+
+}  // namespace lockstep::isa

@@ -1,0 +1,50 @@
+#include "models/isa/interpreter/flat_memory.hpp"
+
+#include <cstring>
+
+#include "core/error/error.hpp"
+
+namespace lockstep::isa {
+
+void FlatMemory::map(std::uint64_t address, std::uint64_t bytes) {
+  const auto next = allocations_.lower_bound(address);
+  bool overlaps = next != allocations_.end() && next->first - address < bytes;
+  if (next != allocations_.begin()) {
+    const auto before = std::prev(next);
+    overlaps |= address - before->first < before->second.size();
+  }
+  LOCKSTEP_CHECK(!overlaps, "allocations overlap");
+  allocations_[address].resize(bytes);
+}
+
+void FlatMemory::unmap(std::uint64_t address) {
+  LOCKSTEP_CHECK(allocations_.erase(address) == 1, "no allocation to unmap");
+  last_base_ = last_bytes_ = 0;
+  last_data_ = nullptr;
+}
+
+std::byte* FlatMemory::look_up(std::uint64_t address, std::uint64_t bytes) {
+  auto found = allocations_.upper_bound(address);
+  if (found == allocations_.begin()) return nullptr;
+  --found;
+  const std::uint64_t offset = address - found->first;
+  if (offset >= found->second.size() || bytes > found->second.size() - offset) return nullptr;
+  last_base_ = found->first;
+  last_bytes_ = found->second.size();
+  last_data_ = found->second.data();
+  return last_data_ + offset;
+}
+
+void FlatMemory::read(std::uint64_t address, void* to, std::uint64_t bytes) {
+  const std::byte* from = find(address, bytes);
+  LOCKSTEP_CHECK(from != nullptr || bytes == 0, "read outside of allocations");
+  std::memcpy(to, from, bytes);
+}
+
+void FlatMemory::write(std::uint64_t address, const void* from, std::uint64_t bytes) {
+  std::byte* to = find(address, bytes);
+  LOCKSTEP_CHECK(to != nullptr || bytes == 0, "write outside of allocations");
+  std::memcpy(to, from, bytes);
+}
+
+}  // namespace lockstep::isa

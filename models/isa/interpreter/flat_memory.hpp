@@ -1,0 +1,38 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <vector>
+
+namespace lockstep::isa {
+
+/// Global memory as the interpreter sees it: allocations at 64-bit virtual addresses, with
+/// byte-exact bounds.  Fresh memory is zero.
+class FlatMemory {
+ public:
+  /// Ranges must not overlap.
+  void map(std::uint64_t address, std::uint64_t bytes);
+  void unmap(std::uint64_t address);
+
+  /// The bytes at `address`, or null when not all `bytes` of them lie in one allocation.
+  std::byte* find(std::uint64_t address, std::uint64_t bytes) {
+    if (address - last_base_ < last_bytes_ && bytes <= last_bytes_ - (address - last_base_))
+        [[likely]]
+      return last_data_ + (address - last_base_);
+    return look_up(address, bytes);
+  }
+
+  /// Copies; throws InternalError outside of allocations.
+  void read(std::uint64_t address, void* to, std::uint64_t bytes);
+  void write(std::uint64_t address, const void* from, std::uint64_t bytes);
+
+ private:
+  std::byte* look_up(std::uint64_t address, std::uint64_t bytes);
+
+  std::map<std::uint64_t, std::vector<std::byte>> allocations_;
+  std::uint64_t last_base_ = 0, last_bytes_ = 0;
+  std::byte* last_data_ = nullptr;
+};
+
+}  // namespace lockstep::isa

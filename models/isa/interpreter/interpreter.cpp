@@ -1,0 +1,104 @@
+#include "models/isa/interpreter/interpreter.hpp"
+
+#include <algorithm>
+#include <deque>
+#include <memory>
+
+#include "core/error/error.hpp"
+#include "models/isa/interpreter/block_runner.hpp"
+#include "models/isa/load.hpp"
+
+namespace lockstep::isa {
+namespace {
+
+/// Warp instructions a block runs before it gives way.
+constexpr std::uint64_t block_slice = 200'000;
+/// Blocks under way that are given several turns before more are started.
+constexpr std::size_t many_blocks = 64;
+constexpr unsigned turns = 8;
+
+std::uint64_t volume(const std::array<std::uint32_t, 3>& size) {
+  return std::uint64_t{size[0]} * size[1] * size[2];
+}
+
+void check(const Launch& launch, const Program& program) {
+  const std::string where = launch.module.file;
+  const std::uint64_t threads = volume(launch.block);
+  if (threads == 0 || threads > 1024)
+    throw UserError(where, "kernel " + program.name + ": a block of " + std::to_string(threads) +
+                               " threads, not 1 to 1024");
+  if (volume(launch.grid) == 0) throw UserError(where, "kernel " + program.name + ": empty grid");
+  if (program.required_block[0] != 0 && program.required_block != launch.block)
+    throw UserError(where, "kernel " + program.name + " needs the block size of its .reqntid");
+  if (program.maximum_threads != 0 && threads > program.maximum_threads)
+    throw UserError(where, "kernel " + program.name + ": a block of " + std::to_string(threads) +
+                               " threads, .maxntid allows " +
+                               std::to_string(program.maximum_threads));
+  if (launch.parameters.size() < program.parameter_bytes)
+    throw UserError(where, "kernel " + program.name + ": " +
+                               std::to_string(launch.parameters.size()) + " bytes of parameters, " +
+                               std::to_string(program.parameter_bytes) + " needed");
+}
+
+const Program& program_of(const Launch& launch) {
+  const Kernel& kernel = launch.module.kernels.at(static_cast<std::size_t>(launch.kernel));
+  return launch.lowered ? kernel.lowered : kernel.reference;
+}
+
+}  // namespace
+
+LaunchState::LaunchState(const Launch& given, FlatMemory& flat)
+    : launch(given),
+      program(program_of(given)),
+      memory(flat),
+      constants(fill_constants(program, given.parameters, given.global_addresses)),
+      constant_memory(given.module.constant_image),
+      threads(static_cast<std::uint32_t>(volume(given.block))) {
+  relocate(constant_memory, given.module.constant_relocations, given.module,
+           given.global_addresses);
+}
+
+InterpreterCounts interpret(const Launch& launch, FlatMemory& memory) {
+  check(launch, program_of(launch));
+  LaunchState state(launch, memory);
+  if (launch.executions != nullptr) launch.executions->resize(state.program.instructions.size());
+  const std::uint64_t blocks = volume(launch.grid);
+  std::uint64_t next = 0;
+  std::deque<std::unique_ptr<BlockRunner>> waiting;
+  unsigned turn = 0;
+  while (next < blocks || !waiting.empty()) {
+    std::unique_ptr<BlockRunner> block;
+    const bool start =
+        next < blocks && (waiting.size() < many_blocks || turn >= turns * waiting.size());
+    if (start) {
+      block = std::make_unique<BlockRunner>(state, next++);
+      turn = 0;
+    } else {
+      block = std::move(waiting.front());
+      waiting.pop_front();
+      ++turn;
+    }
+    if (!block->run(block_slice)) waiting.push_back(std::move(block));
+  }
+  return state.counts;
+}
+
+std::vector<std::uint64_t> map_globals(const Module& module, FlatMemory& memory,
+                                       std::uint64_t address) {
+  std::vector<std::uint64_t> addresses;
+  for (const GlobalVariable& global : module.globals) {
+    const std::uint64_t alignment = std::max<std::uint64_t>(global.alignment, 256);
+    address = (address + alignment - 1) / alignment * alignment;
+    addresses.push_back(address);
+    if (global.bytes != 0) memory.map(address, global.bytes);
+    address += global.bytes;
+  }
+  for (std::size_t g = 0; g < addresses.size(); ++g) {
+    std::vector<std::byte> initial = module.globals[g].initial;
+    relocate(initial, module.globals[g].relocations, module, addresses);
+    memory.write(addresses[g], initial.data(), initial.size());
+  }
+  return addresses;
+}
+
+}  // namespace lockstep::isa

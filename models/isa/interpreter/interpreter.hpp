@@ -1,0 +1,48 @@
+/// Purely functional execution of a launch: no timing, flat memory.
+///
+/// Runs the reference program - PTX before lowering - so that lowering and the timed machine can be
+/// checked against it.  Blocks run in slices: a block that does not end (it spins on another one's
+/// flag) gives way, so persistent kernels finish.
+/// Source: architecture.md, section 8, "What --check means".
+///
+/// Simplified: one order of threads, so results that depend on the order of atomics are one of the
+/// possible ones; every access is immediately visible to all.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <vector>
+
+#include "models/isa/interpreter/flat_memory.hpp"
+#include "models/isa/program.hpp"
+
+namespace lockstep::isa {
+
+struct Launch {
+  const Module& module;
+  int kernel = 0;
+  std::array<std::uint32_t, 3> grid{1, 1, 1}, block{1, 1, 1};
+  std::uint32_t dynamic_shared_bytes = 0;
+  std::vector<std::byte> parameters;              ///< as Program::parameters lays them out
+  std::vector<std::uint64_t> global_addresses{};  ///< of Module::globals, mapped in the memory
+  bool lowered = false;                           ///< run Kernel::lowered instead
+  /// When not null: executions of each instruction, by pc.
+  std::vector<std::uint64_t>* executions = nullptr;
+};
+
+struct InterpreterCounts {
+  std::uint64_t warp_instructions = 0;
+  std::uint64_t thread_instructions = 0;
+  std::uint64_t issue_slots = 0;  ///< what the machine's instructions would number
+};
+
+/// Runs a whole launch.  Throws UserError that names kernel, block, thread, PTX line and address
+/// for accesses outside of allocations, misaligned ones, traps, deadlocks and endless loops.
+InterpreterCounts interpret(const Launch& launch, FlatMemory& memory);
+
+/// Maps the module's global variables from `address` on and writes their initial content; returns
+/// their addresses.
+std::vector<std::uint64_t> map_globals(const Module& module, FlatMemory& memory,
+                                       std::uint64_t address);
+
+}  // namespace lockstep::isa

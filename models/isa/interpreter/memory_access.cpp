@@ -1,0 +1,200 @@
+#include <bit>
+#include <cstring>
+
+#include "core/error/error.hpp"
+#include "models/isa/atomic.hpp"
+#include "models/isa/interpreter/block_runner.hpp"
+
+namespace lockstep::isa {
+namespace {
+
+std::string hexadecimal(std::uint64_t value) {
+  static constexpr char digits[] = "0123456789abcdef";
+  std::string text;
+  do {
+    text.insert(text.begin(), digits[value & 15]);
+    value >>= 4;
+  } while (value != 0);
+  return "0x" + text;
+}
+
+const char* name_of(Space space) {
+  switch (space) {
+    case Space::shared:
+      return "shared";
+    case Space::local:
+      return "local";
+    case Space::constant:
+      return "constant";
+    case Space::parameter:
+      return "parameter";
+    default:
+      return "global";
+  }
+}
+
+/// The state space a generic address lies in.
+Space space_of(std::uint64_t address) {
+  if (address - shared_window_base < shared_window_bytes) return Space::shared;
+  if (address - local_window_base < local_window_bytes) return Space::local;
+  if (address - constant_window_base < constant_window_bytes) return Space::constant;
+  if (address - parameter_window_base < parameter_window_bytes) return Space::parameter;
+  return Space::global;
+}
+
+std::byte* within(std::vector<std::byte>& bytes, std::uint64_t offset, unsigned size) {
+  return offset < bytes.size() && size <= bytes.size() - offset ? bytes.data() + offset : nullptr;
+}
+
+/// What a load puts into a register lane.
+std::uint64_t extended(std::uint64_t value, Type type, unsigned register_bytes) {
+  const unsigned bits = 8 * bytes_of(type);
+  if (is_signed(type) && bits < 64)
+    value =
+        static_cast<std::uint64_t>(static_cast<std::int64_t>(value << (64 - bits)) >> (64 - bits));
+  return register_bytes == 2 ? value & 0xffff : value;
+}
+
+template <class Function>
+void for_each_lane(std::uint32_t lanes, Function&& function) {
+  for (; lanes != 0; lanes &= lanes - 1) function(static_cast<unsigned>(std::countr_zero(lanes)));
+}
+
+}  // namespace
+
+std::uint64_t BlockRunner::address_of(const Warp& warp, const Instruction& instruction,
+                                      unsigned lane) const {
+  const auto offset = static_cast<std::uint64_t>(static_cast<std::int64_t>(instruction.offset));
+  if (!instruction.source[0].valid()) return offset;
+  const std::uint32_t* base = row(warp, instruction.source[0]);
+  if ((instruction.flags & flag_address_wide) == 0)
+    return static_cast<std::uint32_t>(base[lane] + offset);
+  std::uint64_t address = 0;
+  std::memcpy(&address, base + 2 * lane, sizeof address);
+  return address + offset;
+}
+
+void BlockRunner::memory(Warp& warp, const Instruction& instruction, std::uint32_t active) {
+  switch (instruction.category) {
+    case Category::load:
+      load(warp, instruction, active);
+      break;
+    case Category::store:
+      store(warp, instruction, active);
+      break;
+    default:
+      atomic(warp, instruction, active);
+  }
+}
+
+std::byte* BlockRunner::local_bytes(Warp& warp, unsigned lane, std::uint64_t offset,
+                                    unsigned bytes) {
+  if (offset + bytes > state_.program.local_bytes) return nullptr;
+  warp.local.resize(warp_size);
+  std::vector<std::byte>& mine = warp.local[lane];
+  if (offset + bytes > mine.size())
+    mine.resize(std::min<std::uint64_t>(2 * (offset + bytes) + 256, state_.program.local_bytes));
+  return mine.data() + offset;
+}
+
+std::byte* BlockRunner::locate(Warp& warp, const Instruction& instruction, unsigned lane,
+                               std::uint64_t address, unsigned bytes) {
+  Space space = instruction.memory.space;
+  std::uint64_t offset = address;
+  if (space == Space::generic) {
+    space = space_of(address);
+    offset -= space == Space::shared  ? shared_window_base
+              : space == Space::local ? local_window_base
+                                      : 0;
+  }
+  const char* kind = instruction.category == Category::load    ? "load"
+                     : instruction.category == Category::store ? "store"
+                                                               : "atomic";
+  const auto what = [&] {
+    return std::string(name_of(space)) + " " + kind + " of " + std::to_string(bytes) +
+           " bytes at " + hexadecimal(address);
+  };
+  if (address % bytes != 0) fail(warp, lane, "misaligned " + what());
+  std::byte* found = nullptr;
+  const bool writes = instruction.category != Category::load;
+  switch (space) {
+    case Space::shared:
+      found = within(shared_, offset, bytes);
+      break;
+    case Space::local:
+      found = local_bytes(warp, lane, offset, bytes);
+      break;
+    case Space::constant:
+      if (!writes) found = within(state_.constant_memory, offset - constant_window_base, bytes);
+      break;
+    case Space::parameter:
+      // The interpreter never writes through it.
+      if (!writes)
+        found = within(const_cast<std::vector<std::byte>&>(state_.launch.parameters),
+                       offset - parameter_window_base, bytes);
+      break;
+    default:
+      found = state_.memory.find(address, bytes);
+  }
+  if (found == nullptr) fail(warp, lane, "out-of-bounds " + what());
+  return found;
+}
+
+void BlockRunner::load(Warp& warp, const Instruction& instruction, std::uint32_t active) {
+  const MemoryFields& fields = instruction.memory;
+  const unsigned size = bytes_of(fields.type);
+  for_each_lane(active, [&](unsigned lane) {
+    const std::byte* from = locate(warp, instruction, lane, address_of(warp, instruction, lane),
+                                   size * fields.elements);
+    for (unsigned e = 0; e < fields.elements; ++e) {
+      std::uint64_t value = 0;
+      std::memcpy(&value, from + std::size_t{e} * size, size);
+      value = extended(value, fields.type, fields.register_bytes);
+      auto* to = const_cast<std::uint32_t*>(row(warp, instruction.destination[e]));
+      if (fields.register_bytes == 8) {
+        std::memcpy(to + 2 * lane, &value, 8);
+      } else {
+        to[lane] = static_cast<std::uint32_t>(value);
+      }
+    }
+  });
+}
+
+void BlockRunner::store(Warp& warp, const Instruction& instruction, std::uint32_t active) {
+  const MemoryFields& fields = instruction.memory;
+  const unsigned size = bytes_of(fields.type);
+  for_each_lane(active, [&](unsigned lane) {
+    std::byte* to = locate(warp, instruction, lane, address_of(warp, instruction, lane),
+                           size * fields.elements);
+    for (unsigned e = 0; e < fields.elements; ++e) {
+      const std::uint32_t* from = row(warp, instruction.source[e + 1]);
+      std::memcpy(to + std::size_t{e} * size, from + (fields.register_bytes == 8 ? 2 * lane : lane),
+                  size);
+    }
+  });
+}
+
+void BlockRunner::atomic(Warp& warp, const Instruction& instruction, std::uint32_t active) {
+  const MemoryFields& fields = instruction.memory;
+  const unsigned size = bytes_of(fields.type);
+  const unsigned stride = size == 8 ? 2 : 1;
+  for_each_lane(active, [&](unsigned lane) {
+    std::byte* place = locate(warp, instruction, lane, address_of(warp, instruction, lane), size);
+    std::uint64_t old = 0, a = 0, b = 0;
+    std::memcpy(&old, place, size);
+    std::memcpy(&a, row(warp, instruction.source[1]) + stride * lane, size);
+    if (instruction.source[2].valid())
+      std::memcpy(&b, row(warp, instruction.source[2]) + stride * lane, size);
+    const std::uint64_t value = apply(fields.atomic, fields.type, old, a, b);
+    std::memcpy(place, &value, size);
+    if (!fields.returns) return;
+    auto* to = const_cast<std::uint32_t*>(row(warp, instruction.destination[0]));
+    if (stride == 2) {
+      std::memcpy(to + 2 * lane, &old, 8);
+    } else {
+      to[lane] = static_cast<std::uint32_t>(old);
+    }
+  });
+}
+
+}  // namespace lockstep::isa
