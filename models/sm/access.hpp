@@ -1,0 +1,50 @@
+#pragma once
+
+#include <array>
+#include <cstdint>
+
+#include "models/isa/types.hpp"
+
+namespace lockstep {
+
+/// A memory instruction between issue and its last translation check: its lanes grouped by line.
+struct Access {
+  enum class Kind : std::uint8_t { load, store, atomic, prefetch };
+
+  Kind kind = Kind::load;
+  bool local = false;
+  bool bypass = false;      ///< of L1
+  bool contiguous = false;  ///< consecutive lanes at consecutive addresses
+  std::uint8_t warp = 0;
+  std::uint8_t stride = 4;  ///< bytes of a lane
+  std::uint8_t groups = 0, next = 0;
+  std::uint8_t part = 0, parts = 1;  ///< local memory goes by 32-bit words
+  std::uint16_t flight = 0xffff;
+  std::uint32_t pc = 0;
+  std::uint32_t active = 0;
+  std::array<std::uint64_t, 32> line{};  ///< address, virtual (global) or physical (local)
+  std::array<std::uint32_t, 32> lanes{};
+  std::array<std::uint8_t, 32> sectors{};
+  std::array<std::uint8_t, 32> offset{};  ///< in its line, by lane
+  std::array<std::uint32_t, 32> local_offset{};
+  /// Stores: the lanes' bytes, `stride` each.  Atomics: two operands of 8 bytes each.
+  std::array<std::byte, 512> data{};
+};
+
+/// A load or atomic of a warp until all its answers are there.
+struct Flight {
+  std::int64_t ready = 0;  ///< cycle in which the youngest of its data can be used
+  std::uint32_t pc = 0;
+  std::uint16_t outstanding = 0;  ///< groups not yet answered
+  std::uint8_t warp = 0;
+  std::uint8_t acquires = 0;
+};
+
+/// A store or atomic sent and not acknowledged.
+struct StoreRecord {
+  std::uint32_t phase = 0;  ///< of its block when it was issued
+  std::uint16_t warp = 0;
+  std::uint16_t reserved = 0;
+};
+
+}  // namespace lockstep

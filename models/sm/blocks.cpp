@@ -1,0 +1,213 @@
+/// Grids and blocks: what they take while they are here.
+///
+/// Source: architecture.md, section 8, rules 5 and 11 and "Horizons and ranks" (staged blocks);
+/// gpu-parameters.md, section 1 "Adaptive L1".
+#include <algorithm>
+#include <cstring>
+
+#include "models/isa/load.hpp"
+#include "models/sm/sm_state.hpp"
+
+namespace lockstep {
+
+void SmState::start_grid(const GridLaunch& launch, std::span<const std::byte> payload,
+                         std::int64_t) {
+  std::size_t index = 0;
+  while (index < grids.size() && grids[index].used) ++index;
+  LOCKSTEP_CHECK(index < 256, "too many grids at one SM");
+  if (index == grids.size()) grids.emplace_back();
+  GridSlot& grid = grids[index];
+  grid = GridSlot{};
+  grid.used = true;
+  grid.launch = launch;
+  grid.module = setup.modules[launch.module];
+  grid.program = &grid.module->kernels[launch.kernel].lowered;
+  grid.records = tables->records(launch.module, launch.kernel).data();
+  grid.block = block_resources(*grid.program, launch.threads_per_block(),
+                               launch.dynamic_shared_bytes, limits);
+
+  const std::size_t parameter_bytes = (launch.parameter_bytes + 7u) & ~std::size_t{7};
+  grid.parameters.assign(payload.begin(),
+                         payload.begin() + static_cast<std::ptrdiff_t>(parameter_bytes));
+  std::vector<Extent> extents(launch.extents);
+  if (launch.extents > 0)
+    std::memcpy(extents.data(), payload.data() + parameter_bytes, launch.extents * sizeof(Extent));
+  translation.set_extents(launch.tenant, extents);
+  std::vector<std::uint64_t> globals(launch.globals);
+  if (launch.globals > 0)
+    std::memcpy(globals.data(), payload.data() + parameter_bytes + launch.extents * sizeof(Extent),
+                launch.globals * sizeof(std::uint64_t));
+  grid.constants = isa::fill_constants(*grid.program, grid.parameters, globals);
+  if (!grid.module->constant_relocations.empty()) {
+    grid.relocated_image = grid.module->constant_image;
+    isa::relocate(grid.relocated_image, grid.module->constant_relocations, *grid.module, globals);
+  }
+  l1.drop_clean();
+}
+
+void SmState::end_grid(std::uint32_t number) {
+  for (GridSlot& grid : grids)
+    if (grid.used && grid.launch.grid == number) grid.ended = true;
+  forget_ended_grids();
+}
+
+void SmState::forget_ended_grids() {
+  for (std::size_t g = 0; g < grids.size(); ++g) {
+    GridSlot& grid = grids[g];
+    if (!grid.used || !grid.ended || grid.resident_blocks > 0) continue;
+    const bool is_staged = std::any_of(staged.begin(), staged.end(), [&](const auto& reference) {
+      return reference.grid == grid.launch.grid;
+    });
+    if (is_staged) continue;
+    flush_instructions(grid);
+    grid = GridSlot{};
+  }
+}
+
+void SmState::start_staged(std::int64_t now) {
+  while (!staged.empty()) {
+    const BlockReference reference = staged.front();
+    unsigned g = 0;
+    while (g < grids.size() && !(grids[g].used && grids[g].launch.grid == reference.grid)) ++g;
+    LOCKSTEP_CHECK(g < grids.size(), "a block of an unknown grid came");
+    if (!used.leaves_room_for(grids[g].block, limits)) return;
+    staged.pop_front();
+    start_block(reference, g, now);
+  }
+}
+
+void SmState::start_block(const BlockReference& reference, unsigned g, std::int64_t now) {
+  GridSlot& grid = grids[g];
+  count_residency(now);
+  account_stalls(now);
+  choose_carve_out(grid, now);
+  used += grid.block;
+  ++grid.resident_blocks;
+  const auto free_block =
+      std::find_if(blocks.begin(), blocks.end(), [](const BlockSlot& b) { return !b.used; });
+  LOCKSTEP_CHECK(free_block != blocks.end(), "no block slot is free");
+  BlockSlot& block = *free_block;
+  const auto block_index = static_cast<std::uint8_t>(free_block - blocks.begin());
+  block = BlockSlot{};
+  block.used = true;
+  block.grid = static_cast<std::uint8_t>(g);
+  block.index = reference.block;
+  const auto& size = grid.launch.blocks;
+  block.coordinates = {static_cast<std::uint32_t>(reference.block % size[0]),
+                       static_cast<std::uint32_t>(reference.block / size[0] % size[1]),
+                       static_cast<std::uint32_t>(reference.block / size[0] / size[1])};
+  block.alive_threads = grid.launch.threads_per_block();
+  block.warps_left = grid.block.warps;
+  block.shared_bytes = grid.block.shared_bytes;
+  if (block.shared_bytes > 0) {
+    const auto base = shared_ranges.take(block.shared_bytes);
+    LOCKSTEP_CHECK(base.has_value(), "shared memory is fragmented");
+    block.shared_base = *base;
+    std::memset(shared.data() + block.shared_base, 0, block.shared_bytes);
+  }
+  // A row of predicates (or two) stands behind each warp's registers.
+  const std::uint32_t rows_per_warp = grid.program->rows + 2;
+  block.rows = rows_per_warp * grid.block.warps;
+  bool moved = false;
+  block.first_row = registers.take(block.rows, moved);
+  std::uint32_t threads = block.alive_threads;
+  for (std::uint32_t w = 0; w < grid.block.warps; ++w) {
+    const unsigned slot = static_cast<unsigned>(std::countr_one(resident));
+    LOCKSTEP_CHECK(slot < parameters.warps, "no warp slot is free");
+    resident |= bit(slot);
+    block.warps |= bit(slot);
+    Warp& warp = warps[slot];
+    warp.pending = {};
+    warp.loads = {};
+    warp.flights = warp.stores = 0;
+    warp.warp_in_block = static_cast<std::uint16_t>(w);
+    warp.block = block_index;
+    warp.grid = static_cast<std::uint8_t>(g);
+    warp.tenant = static_cast<std::uint8_t>(grid.launch.tenant);
+    const std::uint32_t lanes = std::min<std::uint32_t>(threads, isa::warp_size);
+    threads -= lanes;
+    warp.paths.start(lanes == 32 ? 0xffffffffu : (1u << lanes) - 1);
+    std::visit([&](auto& s) { s.added(slot % parameters.schedulers, slot); }, scheduler);
+    point_warp(slot);
+    resume_at(slot, now + 1);
+  }
+  if (moved) rebuild_pointers();
+  ++tenant_blocks[grid.launch.tenant];
+  tenant_warps[grid.launch.tenant] += grid.block.warps;
+}
+
+void SmState::point_warp(unsigned slot) {
+  Warp& warp = warps[slot];
+  const GridSlot& grid = grids[warp.grid];
+  const BlockSlot& block = blocks[warp.block];
+  warp.records = grid.records;
+  warp.instructions = grid.program->instructions.data();
+  std::uint32_t* rows =
+      registers.row(block.first_row + warp.warp_in_block * (grid.program->rows + 2));
+  warp.context.bases[isa::Operand::registers] = rows;
+  // Immediates and constants are only read; the context has one type for all bases.
+  warp.context.bases[isa::Operand::immediates] =
+      const_cast<std::uint32_t*>(grid.program->immediates.data());
+  warp.context.bases[isa::Operand::constants] = const_cast<std::uint32_t*>(grid.constants.data());
+  warp.context.bases[isa::Operand::scratch] = scratch_rows.data();
+  warp.context.predicates = rows + std::size_t{grid.program->rows} * isa::warp_size;
+  warp.context.identity = nullptr;
+}
+
+void SmState::rebuild_pointers() {
+  for (std::uint64_t left = resident; left != 0; left &= left - 1)
+    point_warp(static_cast<unsigned>(std::countr_zero(left)));
+}
+
+/// On an empty SM, the smallest carve-out that holds the grid's blocks; a busy one only grows.
+void SmState::choose_carve_out(const GridSlot& grid, std::int64_t now) {
+  if (parameters.l1.unified_bytes.count() == 0) return;
+  const std::uint64_t blocks_here = blocks_per_sm(grid.block, limits);
+  const std::uint64_t wanted =
+      used.blocks == 0
+          ? grid.block.shared_bytes * blocks_here
+          : std::max<std::uint64_t>(shared_carve_out, used.shared_bytes + grid.block.shared_bytes);
+  std::uint64_t carve_out = parameters.shared.bytes.count();
+  for (Bytes size : parameters.shared.carve_outs)
+    if (size.count() >= wanted) carve_out = std::min(carve_out, size.count());
+  if (carve_out == shared_carve_out) return;
+  shared_carve_out = static_cast<std::uint32_t>(carve_out);
+  for (std::uint32_t i = 0; i < l1.lines(); ++i) {
+    const auto line = static_cast<std::uint16_t>(i);
+    if (l1.is_dirty(line)) write_back(line, 0xf, now);
+  }
+  misses.for_each_open([&](std::uint16_t miss) { close_miss(miss); });
+  l1.resize(
+      static_cast<std::uint32_t>((parameters.l1.unified_bytes.count() - carve_out) / line_bytes));
+}
+
+void SmState::warp_drained(unsigned slot, std::int64_t now) {
+  const Warp& warp = warps[slot];
+  std::visit([&](auto& s) { s.removed(slot % parameters.schedulers, slot); }, scheduler);
+  BlockSlot& block = blocks[warp.block];
+  if (--block.warps_left == 0) finish_block(warp.block, now);
+}
+
+void SmState::finish_block(unsigned index, std::int64_t now) {
+  count_residency(now);
+  account_stalls(now);
+  BlockSlot& block = blocks[index];
+  GridSlot& grid = grids[block.grid];
+  if (grid.program->local_bytes > 0) forget_local(block);
+  resident &= ~block.warps;
+  used -= grid.block;
+  --grid.resident_blocks;
+  --tenant_blocks[grid.launch.tenant];
+  tenant_warps[grid.launch.tenant] -= grid.block.warps;
+  ++statistics.blocks[grid.launch.tenant];
+  shared_ranges.give_back(block.shared_base, block.shared_bytes);
+  registers.give_back(block.first_row, block.rows);
+  const BlockReference reference{grid.launch.grid, setup.index, block.index};
+  outbox->send(to_dispatcher, time_of(now), static_cast<std::uint16_t>(MessageKind::block_done),
+               reference);
+  block.used = false;
+  start_staged(now);
+  forget_ended_grids();
+}
+
+}  // namespace lockstep

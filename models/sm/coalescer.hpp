@@ -1,0 +1,23 @@
+/// Groups the lanes of a memory instruction by 128-byte line and 32-byte sector.
+///
+/// Every distinct line is one tag lookup and at most one request with a sector mask.  Lines go out
+/// in the order of their first lanes.
+/// Source: gpu-parameters.md, section 1 "Coalescer" (32-byte sectors from Maxwell on).
+///
+/// Simplified: the whole warp is coalesced at once, hardware goes by 8 threads.
+#pragma once
+
+#include <array>
+#include <cstdint>
+
+#include "models/sm/access.hpp"
+
+namespace lockstep {
+
+using LaneAddresses = std::array<std::uint64_t, 32>;
+
+/// Fills lanes, lines, sectors and offsets of `access` for `bytes` bytes at each active lane's
+/// address.  No lane's bytes may cross a sector (natural alignment sees to it).
+void coalesce(Access& access, const LaneAddresses& address, unsigned bytes);
+
+}  // namespace lockstep

@@ -1,0 +1,194 @@
+/// Branches, calls, exits, and what several paths of a warp do together.
+///
+/// Source: models/isa/divergence.hpp (reconvergence); gpu-parameters.md, section 5 (branch unit).
+///
+/// Cost model: after a branch, call, return or barrier the warp issues again when the control
+/// unit's latency has passed: the instruction buffer was empty.
+#include <algorithm>
+
+#include "models/sm/sm_state.hpp"
+
+namespace lockstep {
+
+using isa::Category;
+using isa::Instruction;
+
+namespace {
+
+/// Lanes of an indirect branch or call by where they go, in the order of their first lanes.
+template <class PcOf>
+std::vector<isa::WarpPaths::Arm> arms_of(std::uint32_t lanes, PcOf&& pc_of) {
+  std::vector<isa::WarpPaths::Arm> arms;
+  for (; lanes != 0; lanes &= lanes - 1) {
+    const unsigned lane = static_cast<unsigned>(std::countr_zero(lanes));
+    const std::uint32_t pc = pc_of(lane);
+    auto arm = std::find_if(arms.begin(), arms.end(), [&](const auto& a) { return a.pc == pc; });
+    if (arm == arms.end()) arm = arms.insert(arms.end(), {pc, 0});
+    arm->lanes |= 1u << lane;
+  }
+  return arms;
+}
+
+std::uint64_t lane_value(const Warp& warp, isa::Operand operand, unsigned lane, bool wide) {
+  const std::uint32_t* row = warp.context.row(operand);
+  if (!wide) return row[lane];
+  return std::uint64_t{row[2 * lane]} | std::uint64_t{row[2 * lane + 1]} << 32;
+}
+
+}  // namespace
+
+void SmState::issue_control(unsigned slot, const Instruction& instruction,
+                            const IssueRecord& record, std::int64_t now) {
+  Warp& warp = warps[slot];
+  isa::WarpPaths& paths = warp.paths;
+  const std::uint32_t active = guarded(warp, instruction);
+  const std::uint32_t pc = paths.pc(), mask = paths.mask();
+  std::int64_t resume = now + record.latency;
+  switch (instruction.category) {
+    case Category::branch:
+      ++statistics.branches[warp.tenant];
+      if (active != 0 && active != mask) ++statistics.divergent_branches[warp.tenant];
+      if (active == 0) resume = now + 1;
+      paths.branch(active, instruction.target, instruction.reconvergence);
+      if (paths.backward_branches() >= isa::backward_branch_limit) [[unlikely]]
+        user_error(warp, pc, static_cast<unsigned>(std::countr_zero(mask)),
+                   "ten million backward branches without a lane leaving the loop",
+                   "lanes of a warp that wait for each other never meet; see architecture.md");
+      break;
+    case Category::branch_indexed: {
+      ++statistics.branches[warp.tenant];
+      const auto& table = grids[warp.grid].program->branch_tables[instruction.target];
+      auto arms = arms_of(active, [&](unsigned lane) {
+        const std::uint64_t index = lane_value(warp, instruction.source[0], lane, false);
+        if (index >= table.size())
+          user_error(warp, pc, lane, "brx.idx index " + std::to_string(index) + " has no label",
+                     "");
+        return table[index];
+      });
+      if (active != mask) arms.push_back({pc + 1, mask & ~active});
+      paths.branch(arms, instruction.reconvergence);
+      break;
+    }
+    case Category::call:
+      ++statistics.branches[warp.tenant];
+      if (active == 0) {
+        paths.advance();
+      } else {
+        paths.call(active, instruction.target);
+      }
+      break;
+    case Category::call_indirect: {
+      ++statistics.branches[warp.tenant];
+      const auto& entries = grids[warp.grid].program->function_entries;
+      const bool wide = (instruction.flags & isa::flag_address_wide) != 0;
+      const auto arms = arms_of(active, [&](unsigned lane) {
+        const std::uint64_t index = lane_value(warp, instruction.source[0], lane, wide);
+        if (index >= entries.size() || entries[index] == isa::no_reconvergence)
+          user_error(warp, pc, lane, "call of " + std::to_string(index) + ", which is no function",
+                     "");
+        return entries[index];
+      });
+      if (active == 0) {
+        paths.advance();
+      } else {
+        paths.call(arms);
+      }
+      break;
+    }
+    case Category::ret:
+      ++statistics.branches[warp.tenant];
+      end_lanes(
+          slot, [&] { paths.ret(active); }, active, now);
+      break;
+    case Category::exit:
+      end_lanes(
+          slot, [&] { paths.exit(active); }, active, now);
+      break;
+    case Category::trap:
+      if (active != 0)
+        user_error(warp, pc, static_cast<unsigned>(std::countr_zero(active)), "trap executed",
+                   "the program itself gave up here");
+      paths.advance();
+      break;
+    case Category::barrier:
+      if (active == 0) {
+        paths.advance();
+        break;
+      }
+      barrier(slot, instruction, active, now);
+      return;
+    case Category::fence:
+      if (active == 0) {
+        paths.advance();
+        resume = now + 1;
+        break;
+      }
+      fence(slot, record, now);
+      return;
+    default:
+      paths.advance();
+      resume = now + 1;
+  }
+  if (paths.runnable()) {
+    resume_at(slot, resume);
+  } else {
+    evaluate(slot, now);
+  }
+}
+
+template <class End>
+void SmState::end_lanes(unsigned slot, End&& end, std::uint32_t active, std::int64_t now) {
+  Warp& warp = warps[slot];
+  if (active == 0) {
+    warp.paths.advance();
+    return;
+  }
+  const int before = std::popcount(warp.paths.alive());
+  end();
+  const int gone = before - std::popcount(warp.paths.alive());
+  if (gone == 0) return;
+  BlockSlot& block = blocks[warp.block];
+  block.alive_threads -= static_cast<std::uint32_t>(gone);
+  for (unsigned b = 0; b < block.barriers.size(); ++b)
+    if (block.barriers[b].arrived != 0) check_barrier(warp.block, b, now);
+}
+
+void SmState::execute_together(unsigned slot, const Instruction& instruction,
+                               const IssueRecord& record, std::int64_t now) {
+  Warp& warp = warps[slot];
+  const std::uint32_t active = guarded(warp, instruction);
+  if (active == 0) {
+    warp.paths.advance();
+    evaluate(slot, now);
+    return;
+  }
+  // The member mask stands in the last valid source.
+  std::uint32_t members = 0xffffffff;
+  for (isa::Operand operand : instruction.source)
+    if (operand.valid()) members = warp.context.row(operand)[std::countr_zero(active)];
+  const std::uint32_t together = warp.paths.arrive(members);
+  if (together == 0) {
+    // This path waits for the others; another one may be current now.
+    if (warp.paths.runnable()) {
+      resume_at(slot, now + 1);
+    } else {
+      evaluate(slot, now);
+    }
+    return;
+  }
+  if (instruction.execute != nullptr) {
+    std::uint32_t lanes = together;
+    if (instruction.guard != isa::no_predicate) {
+      const std::uint32_t predicate = warp.context.predicates[instruction.guard];
+      lanes &= instruction.guard_negated ? ~predicate : predicate;
+    }
+    warp.context.active = lanes;
+    warp.context.path = together;
+    instruction.execute(instruction, warp.context);
+  }
+  commit_at(warp, record, now + record.latency);
+  warp.paths.advance();
+  evaluate(slot, now);
+}
+
+}  // namespace lockstep

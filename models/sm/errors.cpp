@@ -1,0 +1,37 @@
+#include "models/sm/sm_state.hpp"
+
+namespace lockstep {
+
+std::string hexadecimal(std::uint64_t value) {
+  std::string digits;
+  do {
+    digits.insert(digits.begin(), "0123456789abcdef"[value & 15]);
+    value >>= 4;
+  } while (value != 0);
+  return "0x" + digits;
+}
+
+void SmState::user_error(const Warp& warp, std::uint32_t pc, unsigned lane, const std::string& what,
+                         const std::string& advice) const {
+  const GridSlot& grid = grids[warp.grid];
+  const auto& size = grid.launch.threads;
+  const auto triple = [](std::uint64_t x, std::uint64_t y, std::uint64_t z) {
+    return "(" + std::to_string(x) + ", " + std::to_string(y) + ", " + std::to_string(z) + ")";
+  };
+  const std::uint64_t thread = std::uint64_t{warp.warp_in_block} * isa::warp_size + lane;
+  const auto& block = blocks[warp.block].coordinates;
+  const std::string line = pc < grid.program->source_lines.size()
+                               ? ":" + std::to_string(grid.program->source_lines[pc])
+                               : "";
+  const std::string tenant =
+      warp.tenant < setup.tenants.size() ? setup.tenants[warp.tenant] : std::to_string(warp.tenant);
+  throw UserError(
+      grid.module->file + line,
+      "tenant " + tenant + ", kernel " + grid.program->name + ", block " +
+          triple(block[0], block[1], block[2]) + ", thread " +
+          triple(thread % size[0], thread / size[0] % size[1], thread / size[0] / size[1]) + ": " +
+          what,
+      advice);
+}
+
+}  // namespace lockstep

@@ -1,0 +1,133 @@
+/// What is going to happen at known cycles: results that commit, units that become free.
+///
+/// A ring of 64 one-cycle buckets of 16-bit events and a heap for what lies farther away or does
+/// not fit.  Source: hot-path.md, "Layouts that worked".
+#pragma once
+
+#include <algorithm>
+#include <array>
+#include <bit>
+#include <cstdint>
+#include <limits>
+#include <vector>
+
+#include "core/checkpoint/archive.hpp"
+
+namespace lockstep {
+
+inline constexpr std::int64_t no_cycle = std::numeric_limits<std::int64_t>::max();
+
+/// Kind in the two top bits, warp slot in six, row or predicate in eight.
+struct WarpEvent {
+  enum Kind : std::uint16_t { row = 0, row_pair = 1, predicate = 2, resume = 3 };
+  static constexpr std::uint16_t code(Kind kind, unsigned index) {
+    return static_cast<std::uint16_t>(kind << 14 | index);
+  }
+  static constexpr std::uint16_t with_warp(std::uint16_t code, unsigned warp) {
+    return static_cast<std::uint16_t>(code | warp << 8);
+  }
+  static constexpr Kind kind(std::uint16_t event) { return static_cast<Kind>(event >> 14); }
+  static constexpr unsigned warp(std::uint16_t event) { return (event >> 8) & 63; }
+  static constexpr unsigned index(std::uint16_t event) { return event & 255; }
+};
+
+/// Index of a resume event that concerns the SM's memory pipeline and no warp.
+inline constexpr unsigned memory_gate_event = 1;
+
+class EventWheel {
+ public:
+  /// The next cycle with something to do; no_cycle when there is none.
+  std::int64_t next() const {
+    std::int64_t result = far_.empty() ? no_cycle : far_.front().cycle;
+    const std::uint64_t turned = std::rotr(occupied_, static_cast<int>((now_ + 1) & 63));
+    if (turned != 0) result = std::min(result, now_ + 1 + std::countr_zero(turned));
+    return result;
+  }
+
+  /// Nothing happens up to `cycle`: later additions are near it.
+  void advance_to(std::int64_t cycle) { now_ = std::max(now_, cycle); }
+
+  void add(std::int64_t cycle, std::uint16_t event) {
+    Bucket& bucket = buckets_[cycle & 63];
+    if (cycle - now_ < 64 && bucket.count < bucket.events.size()) [[likely]] {
+      bucket.events[bucket.count++] = event;
+      occupied_ |= std::uint64_t{1} << (cycle & 63);
+    } else {
+      push_far({cycle, 0, order_++, event});
+    }
+  }
+  /// Frees units: a byte for each class, see ExecutionUnits.
+  void add_units(std::int64_t cycle, std::uint64_t units) {
+    if (cycle - now_ < 64) [[likely]] {
+      units_[cycle & 63] += units;
+      occupied_ |= std::uint64_t{1} << (cycle & 63);
+    } else {
+      push_far({cycle, units, order_++, 0});
+    }
+  }
+
+  /// Hands everything at `cycle` to on_event(code) and on_units(bytes).  Neither adds at `cycle`.
+  template <class OnEvent, class OnUnits>
+  void take(std::int64_t cycle, OnEvent&& on_event, OnUnits&& on_units) {
+    now_ = cycle;
+    const std::uint64_t bit = std::uint64_t{1} << (cycle & 63);
+    if (occupied_ & bit) {
+      occupied_ &= ~bit;
+      if (units_[cycle & 63] != 0) {
+        on_units(units_[cycle & 63]);
+        units_[cycle & 63] = 0;
+      }
+      Bucket& bucket = buckets_[cycle & 63];
+      const unsigned count = bucket.count;
+      bucket.count = 0;
+      for (unsigned i = 0; i < count; ++i) on_event(bucket.events[i]);
+    }
+    while (!far_.empty() && far_.front().cycle <= cycle) [[unlikely]] {
+        const Far event = far_.front();
+        std::pop_heap(far_.begin(), far_.end());
+        far_.pop_back();
+        if (event.units != 0) {
+          on_units(event.units);
+        } else {
+          on_event(event.event);
+        }
+      }
+  }
+
+  void serialize(Archive& archive) {
+    archive.bytes(buckets_.data(), sizeof buckets_);
+    archive(units_, occupied_, now_, order_);
+    std::uint64_t count = far_.size();
+    archive(count);
+    far_.resize(count);
+    for (Far& f : far_) archive(f.cycle, f.units, f.order, f.event);
+  }
+
+ private:
+  struct alignas(64) Bucket {
+    std::uint16_t count = 0;
+    std::array<std::uint16_t, 31> events{};
+  };
+  struct Far {
+    std::int64_t cycle = 0;
+    std::uint64_t units = 0;
+    std::uint64_t order = 0;
+    std::uint16_t event = 0;
+    bool operator<(const Far& other) const {  // std heaps keep the largest in front
+      return cycle != other.cycle ? cycle > other.cycle : order > other.order;
+    }
+  };
+  void push_far(const Far& event) {
+    far_.push_back(event);
+    std::push_heap(far_.begin(), far_.end());
+  }
+
+  std::array<Bucket, 64> buckets_{};
+  std::array<std::uint64_t, 64> units_{};
+  std::uint64_t occupied_ = 0;
+  std::int64_t now_ = -1;
+  std::uint64_t order_ = 0;
+  std::vector<Far> far_;
+};
+
+}  // namespace lockstep

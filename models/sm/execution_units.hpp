@@ -1,0 +1,87 @@
+/// Which warps could use a unit of a class now, as masks over warp slots.
+///
+/// With as many units as schedulers each scheduler has its own (sub-cores); otherwise all share.
+/// A busy unit comes back through the event wheel: a byte per class, holding a bit per scheduler
+/// (own units) or a count (shared ones); the byte behind the classes is the schedulers' own issue
+/// slot.  Source: gpu-parameters.md, section 3 "Sub-core model".
+#pragma once
+
+#include <array>
+#include <cstdint>
+
+#include "models/sm/event_wheel.hpp"
+#include "models/sm/issue_tables.hpp"
+#include "models/sm/sm_parameters.hpp"
+
+namespace lockstep {
+
+class ExecutionUnits {
+ public:
+  ExecutionUnits() = default;
+  explicit ExecutionUnits(const SmParameters& parameters) : schedulers_(parameters.schedulers) {
+    for (unsigned warp = 0; warp < 64; ++warp)
+      warps_of_[warp % schedulers_] |= std::uint64_t{1} << warp;
+    const SmUnitParameters& u = parameters.units;
+    const std::array<std::uint32_t, unit_classes> counts{u.integer, u.fp32,   u.fp64,   u.special,
+                                                         u.half,    u.memory, u.control};
+    for (std::size_t c = 0; c < unit_classes; ++c) {
+      own_[c] = parameters.sub_cores && counts[c] == schedulers_;
+      available_[c] = static_cast<std::uint8_t>(counts[c]);
+      free_[c] = counts[c] > 0 ? ~std::uint64_t{0} : 0;
+    }
+    wide_ = parameters.issue_width > 1;
+  }
+
+  std::uint64_t free(std::size_t unit) const { return free_[unit]; }
+  std::uint64_t schedulers_free() const { return schedulers_free_; }
+  std::uint64_t warps_of(unsigned scheduler) const { return warps_of_[scheduler]; }
+
+  /// A unit of this class begins an instruction of the scheduler at `cycle`.
+  void occupy(unsigned unit, unsigned scheduler, std::int64_t cycle, unsigned interval,
+              EventWheel& wheel) {
+    if (own_[unit]) [[likely]] {
+      if (interval == 1 && !wide_) return;  // the scheduler itself issues once a cycle
+      free_[unit] &= ~warps_of_[scheduler];
+      wheel.add_units(cycle + interval, std::uint64_t{1} << (unit * 8 + scheduler));
+    } else {
+      if (--available_[unit] == 0) free_[unit] = 0;
+      wheel.add_units(cycle + interval, std::uint64_t{1} << (unit * 8));
+    }
+  }
+  void occupy_scheduler(unsigned scheduler, std::int64_t cycle, unsigned slots, EventWheel& wheel) {
+    schedulers_free_ &= ~warps_of_[scheduler];
+    wheel.add_units(cycle + slots, std::uint64_t{1} << (unit_classes * 8 + scheduler));
+  }
+  void release(std::uint64_t bytes) {
+    while (bytes != 0) {
+      const unsigned unit = static_cast<unsigned>(std::countr_zero(bytes)) / 8;
+      const auto byte = static_cast<std::uint8_t>(bytes >> (unit * 8));
+      bytes &= ~(std::uint64_t{0xff} << (unit * 8));
+      if (unit < unit_classes && !own_[unit]) {
+        available_[unit] = static_cast<std::uint8_t>(available_[unit] + byte);
+        free_[unit] = ~std::uint64_t{0};
+        continue;
+      }
+      std::uint64_t warps = 0;
+      for (unsigned bits = byte; bits != 0; bits &= bits - 1)
+        warps |= warps_of_[std::countr_zero(bits)];
+      (unit < unit_classes ? free_[unit] : schedulers_free_) |= warps;
+    }
+  }
+
+  template <class A>
+  void serialize(A& archive) {
+    archive(free_, available_, schedulers_free_);
+  }
+
+ private:
+  std::array<std::uint64_t, unit_classes> free_{};
+  std::uint64_t schedulers_free_ = ~std::uint64_t{0};
+  std::array<std::uint8_t, unit_classes> available_{};
+  std::array<bool, unit_classes> own_{};
+  std::array<std::uint64_t, 8> warps_of_{};
+  std::uint32_t schedulers_ = 1;
+  bool wide_ = false;
+};
+
+}  // namespace lockstep

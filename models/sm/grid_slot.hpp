@@ -1,0 +1,32 @@
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "models/dispatch/occupancy.hpp"
+#include "models/isa/program.hpp"
+#include "models/noc/messages.hpp"
+#include "models/sm/issue_tables.hpp"
+
+namespace lockstep {
+
+/// A grid that has or may get blocks here: what its warps share.
+struct GridSlot {
+  bool used = false;
+  bool ended = false;  ///< no more blocks will come
+  GridLaunch launch;
+  BlockResources block;
+  std::uint32_t resident_blocks = 0;
+  std::vector<std::byte> parameters;
+  /// The module's constant variables, if addresses had to be written into them.
+  std::vector<std::byte> relocated_image;
+  std::vector<std::uint32_t> constants;  ///< rows of 32 lanes, by isa::Program::constants
+  // Counted here, per grid, because it is near at issue; added to the statistics when sampled.
+  std::uint64_t warp_instructions = 0, thread_instructions = 0;
+
+  const isa::Module* module = nullptr;
+  const isa::Program* program = nullptr;
+  const IssueRecord* records = nullptr;
+};
+
+}  // namespace lockstep

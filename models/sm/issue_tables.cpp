@@ -1,0 +1,151 @@
+#include "models/sm/issue_tables.hpp"
+
+#include <algorithm>
+
+#include "core/error/error.hpp"
+#include "models/sm/event_wheel.hpp"
+#include "models/sm/streaming_multiprocessor.hpp"
+
+namespace lockstep {
+
+namespace {
+
+using isa::Category;
+using isa::Instruction;
+using isa::LatencyClass;
+using isa::Operand;
+using isa::Unit;
+
+Cycles by_class(const auto& group, LatencyClass c) {
+  switch (c) {
+    case LatencyClass::integer:
+      return group.integer;
+    case LatencyClass::integer_multiply:
+      return group.integer_multiply;
+    case LatencyClass::fp32:
+      return group.fp32;
+    case LatencyClass::fp64:
+      return group.fp64;
+    case LatencyClass::special:
+      return group.special;
+    case LatencyClass::half:
+      return group.half;
+    case LatencyClass::convert:
+      return group.convert;
+    case LatencyClass::shuffle:
+      return group.shuffle;
+    case LatencyClass::move:
+      return group.move;
+    case LatencyClass::predicate:
+      return group.predicate;
+    default:
+      return group.control;
+  }
+}
+
+/// A class without units uses another's.
+Unit present_unit(Unit unit, const SmUnitParameters& units) {
+  if (unit == Unit::integer && units.integer == 0) unit = Unit::fp32;
+  if (unit == Unit::half && units.half == 0) unit = Unit::fp32;
+  if (unit == Unit::fp64 && units.fp64 == 0) unit = Unit::special;
+  if (unit == Unit::special && units.special == 0) unit = Unit::fp32;
+  return unit;
+}
+
+bool is_memory(Category c) {
+  return c == Category::load || c == Category::store || c == Category::atomic ||
+         c == Category::prefetch;
+}
+
+void add_releases(const Instruction& instruction, std::uint32_t pair_rows, IssueRecord& record) {
+  for (Operand operand : instruction.destination) {
+    if (!operand.is_register()) continue;
+    const auto kind = operand.row() < pair_rows ? WarpEvent::row_pair : WarpEvent::row;
+    record.release[record.releases++] = WarpEvent::code(kind, operand.row());
+  }
+  for (std::uint8_t predicate : instruction.predicate_destination)
+    if (predicate != isa::no_predicate)
+      record.release[record.releases++] = WarpEvent::code(WarpEvent::predicate, predicate);
+}
+
+std::uint8_t memory_flags(const Instruction& instruction) {
+  using isa::CacheOperator;
+  using isa::Ordering;
+  const isa::MemoryFields& memory = instruction.memory;
+  const bool beyond_sm = memory.scope != isa::Scope::cta;
+  std::uint8_t flags = 0;
+  const bool releases = memory.ordering == Ordering::release ||
+                        memory.ordering == Ordering::acq_rel || memory.ordering == Ordering::sc;
+  const bool acquires = memory.ordering == Ordering::acquire ||
+                        memory.ordering == Ordering::acq_rel || memory.ordering == Ordering::sc;
+  if (releases && beyond_sm) flags |= IssueRecord::ordered_before;
+  if (acquires && beyond_sm) flags |= IssueRecord::ordered_after;
+  if (instruction.category == Category::fence) return flags;
+  if ((memory.ordering != Ordering::weak && beyond_sm) || memory.cache == CacheOperator::cg ||
+      memory.cache == CacheOperator::cv || instruction.category == Category::atomic)
+    flags |= IssueRecord::bypasses_l1;
+  return flags;
+}
+
+IssueRecord make_record(const SmParameters& parameters, const Instruction& instruction,
+                        const isa::ScoreboardNeed& need, std::uint32_t pair_rows) {
+  IssueRecord record;
+  record.rows = need.rows;
+  record.predicates = need.predicates;
+  record.unit = static_cast<std::uint8_t>(present_unit(instruction.unit, parameters.units));
+  record.issue_slots = std::max<std::uint8_t>(1, instruction.issue_slots);
+  add_releases(instruction, pair_rows, record);
+  const auto operand_read = parameters.operand_read.count();
+  auto latency = by_class(parameters.latency, instruction.latency_class).count();
+  auto interval = by_class(parameters.interval, instruction.latency_class).count();
+  if (is_memory(instruction.category) || instruction.category == Category::fence) {
+    record.flags |= memory_flags(instruction);
+    interval = parameters.memory_interval.count();
+    latency = parameters.shared.latency.count();
+    if (instruction.memory.space == isa::Space::constant ||
+        instruction.memory.space == isa::Space::parameter)
+      latency = parameters.constant_latency.count();
+  } else {
+    // An expanded instruction occupies the unit for each of its parts.
+    latency += operand_read + (record.issue_slots - 1) * interval;
+    interval *= record.issue_slots;
+    if (instruction.unit == Unit::control)
+      latency = by_class(parameters.latency, instruction.latency_class).count();
+  }
+  record.latency = static_cast<std::uint16_t>(std::min<std::int64_t>(latency, 0xffff));
+  record.interval = static_cast<std::uint16_t>(std::min<std::int64_t>(interval, 0xffff));
+  const bool computes = instruction.category == Category::arithmetic ||
+                        instruction.category == Category::shuffle_vote;
+  if (computes && !(instruction.flags & isa::flag_needs_all_lanes))
+    record.flags |= IssueRecord::plain;
+  if (computes && instruction.opcode == isa::Opcode::mov && !instruction.source[0].valid())
+    record.flags |= IssueRecord::reads_identity;
+  return record;
+}
+
+}  // namespace
+
+IssueTables::IssueTables(const SmParameters& parameters,
+                         const std::vector<const isa::Module*>& modules) {
+  for (const isa::Module* module : modules) {
+    auto& kernels = tables_.emplace_back();
+    for (const isa::Kernel& kernel : module->kernels) {
+      const isa::Program& program = kernel.lowered;
+      LOCKSTEP_CHECK(program.needs.size() == program.instructions.size(),
+                     "kernel " + program.name + " has no scoreboard needs");
+      LOCKSTEP_CHECK(program.rows <= 256 && program.predicates <= 64,
+                     "kernel " + program.name + " needs more rows than a scoreboard has");
+      auto& records = kernels.emplace_back();
+      for (std::size_t pc = 0; pc < program.instructions.size(); ++pc)
+        records.push_back(make_record(parameters, program.instructions[pc], program.needs[pc],
+                                      program.pair_rows));
+    }
+  }
+}
+
+std::shared_ptr<const IssueTables> make_issue_tables(
+    const SmParameters& parameters, const std::vector<const isa::Module*>& modules) {
+  return std::make_shared<const IssueTables>(parameters, modules);
+}
+
+}  // namespace lockstep

@@ -1,0 +1,48 @@
+/// What issue needs to know of an instruction, in one cache line beside the instruction itself.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+#include "models/isa/program.hpp"
+#include "models/sm/sm_parameters.hpp"
+
+namespace lockstep {
+
+inline constexpr std::size_t unit_classes = static_cast<std::size_t>(isa::Unit::count);
+
+struct alignas(64) IssueRecord {
+  enum Flag : std::uint8_t {
+    reads_identity = 1,  ///< a special register
+    plain = 2,           ///< computes, needs no lanes but its own
+    ordered_before = 4,  ///< release: waits for acknowledgements first
+    ordered_after = 8,   ///< acquire: the warp waits for the value, then drops cached lines
+    bypasses_l1 = 16,
+  };
+  std::array<std::uint64_t, 4> rows{};  ///< as isa::ScoreboardNeed
+  std::uint64_t predicates = 0;
+  std::uint8_t unit = 0;  ///< that executes it, after substitution of absent ones
+  std::uint8_t releases = 0;
+  std::uint8_t issue_slots = 1;
+  std::uint8_t flags = 0;
+  std::uint16_t latency = 0;   ///< issue to issue of a dependent
+  std::uint16_t interval = 0;  ///< that the unit is busy
+  /// Events (without warp) by which the destinations commit.
+  std::array<std::uint16_t, 6> release{};
+};
+static_assert(sizeof(IssueRecord) == 64);
+
+class IssueTables {
+ public:
+  IssueTables(const SmParameters& parameters, const std::vector<const isa::Module*>& modules);
+  const std::vector<IssueRecord>& records(std::uint32_t module, std::uint32_t kernel) const {
+    return tables_[module][kernel];
+  }
+
+ private:
+  std::vector<std::vector<std::vector<IssueRecord>>> tables_;
+};
+
+}  // namespace lockstep

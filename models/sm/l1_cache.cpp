@@ -1,0 +1,121 @@
+#include "models/sm/l1_cache.hpp"
+
+#include <algorithm>
+#include <bit>
+
+#include "core/error/error.hpp"
+
+namespace lockstep {
+
+L1Cache::L1Cache(std::uint32_t most_lines, std::uint32_t sets) : sets_(sets) {
+  LOCKSTEP_CHECK(most_lines < none && most_lines >= sets, "L1 has too many or too few lines");
+  meta_.resize(most_lines);
+  dirty_.resize(most_lines);
+  data_.resize(std::size_t{most_lines} * line_bytes);
+  const std::uint32_t buckets = std::bit_ceil(2 * most_lines);
+  shift_ = 64 - static_cast<unsigned>(std::countr_zero(buckets));
+  heads_.resize(buckets);
+  resize(most_lines);
+}
+
+void L1Cache::resize(std::uint32_t lines) {
+  lines_ = lines / sets_ * sets_;
+  std::fill(meta_.begin(), meta_.end(), Line{});
+  std::fill(dirty_.begin(), dirty_.end(), DirtyBytes{});
+  std::fill(heads_.begin(), heads_.end(), none);
+  order_.assign(sets_, Order{});
+  for (std::uint32_t i = 0; i < lines_; ++i) link_newest(static_cast<std::uint16_t>(i));
+}
+
+/// Low address bits, with higher ones folded in so that power-of-two strides use all sets.
+std::uint32_t L1Cache::set_of_tag(std::uint64_t tag) const {
+  const unsigned bits = static_cast<unsigned>(std::countr_zero(sets_));
+  if (bits == 0) return 0;
+  return static_cast<std::uint32_t>(tag ^ (tag >> bits) ^ (tag >> 2 * bits) ^ (tag >> 3 * bits)) &
+         (sets_ - 1);
+}
+
+void L1Cache::touch(std::uint16_t index) {
+  if (meta_[index].newer == none) return;
+  unlink(index);
+  link_newest(index);
+}
+
+std::uint16_t L1Cache::victim(std::uint64_t tag) const {
+  for (std::uint16_t i = heads_[hash(tag)]; i != none; i = meta_[i].chain)
+    if (meta_[i].tag == tag && !meta_[i].reserved) return i;
+  std::uint16_t i = order_[set_of_tag(tag)].oldest;
+  while (i != none && meta_[i].reserved) i = meta_[i].newer;
+  return i;
+}
+
+void L1Cache::assign(std::uint16_t index, std::uint64_t tag, bool local) {
+  Line& l = meta_[index];
+  if (l.used) unchain(index);
+  unlink(index);
+  link_newest(index);
+  const std::size_t bucket = hash(tag);
+  l.tag = tag;
+  l.ready = 0;
+  l.epoch = epoch_;
+  l.chain = heads_[bucket];
+  l.valid = 0;
+  l.used = true;
+  l.local = local;
+  l.reserved = false;
+  heads_[bucket] = index;
+  if (local) dirty_[index] = {};
+}
+
+void L1Cache::drop(std::uint16_t index) {
+  Line& l = meta_[index];
+  if (!l.used) return;
+  unchain(index);
+  unlink(index);
+  const std::uint16_t newer = l.newer, older = l.older;
+  l = Line{};
+  l.newer = newer;
+  l.older = older;
+  link_oldest(index);
+}
+
+void L1Cache::unlink(std::uint16_t index) {
+  Order& order = order_[set_of(index)];
+  Line& l = meta_[index];
+  (l.newer == none ? order.newest : meta_[l.newer].older) = l.older;
+  (l.older == none ? order.oldest : meta_[l.older].newer) = l.newer;
+}
+
+void L1Cache::link_newest(std::uint16_t index) {
+  Order& order = order_[set_of(index)];
+  Line& l = meta_[index];
+  l.newer = none;
+  l.older = order.newest;
+  (order.newest == none ? order.oldest : meta_[order.newest].newer) = index;
+  order.newest = index;
+}
+
+void L1Cache::link_oldest(std::uint16_t index) {
+  Order& order = order_[set_of(index)];
+  Line& l = meta_[index];
+  l.older = none;
+  l.newer = order.oldest;
+  (order.oldest == none ? order.newest : meta_[order.oldest].older) = index;
+  order.oldest = index;
+}
+
+void L1Cache::unchain(std::uint16_t index) {
+  std::uint16_t* place = &heads_[hash(meta_[index].tag)];
+  while (*place != index) place = &meta_[*place].chain;
+  *place = meta_[index].chain;
+}
+
+void L1Cache::serialize(Archive& archive) {
+  archive(lines_, epoch_, heads_);
+  archive.bytes(meta_.data(), meta_.size() * sizeof(Line));
+  archive.bytes(order_.data(), order_.size() * sizeof(Order));
+  archive.bytes(dirty_.data(), dirty_.size() * sizeof(DirtyBytes));
+  archive.bytes(data_.data(), data_.size());
+}
+
+}  // namespace lockstep

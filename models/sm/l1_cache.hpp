@@ -1,0 +1,99 @@
+/// The first-level data cache: tags, replacement order and its own copy of the bytes.
+///
+/// Lines of 128 bytes with four sectors, tagged by physical address, least recently used replaced
+/// first within a set.  Dropping every clean global line (acquire, first block of a grid) only
+/// counts up an epoch: lines of an older one read as absent.  Lines of local memory carry a mask of
+/// dirty bytes and survive.
+/// Source: gpu-parameters.md, section 7 (sectored, streaming or on-miss allocation);
+/// architecture.md, section 8, rules 3, 4, 5 and 8.
+///
+/// Simplified: a line found through a hash, as if all ways were compared at once; no banks.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <vector>
+
+#include "core/checkpoint/archive.hpp"
+#include "models/noc/messages.hpp"
+
+namespace lockstep {
+
+class L1Cache {
+ public:
+  static constexpr std::uint16_t none = 0xffff;
+
+  struct Line {
+    std::uint64_t tag = 0;   ///< physical address / 128
+    std::int64_t ready = 0;  ///< cycle from which its youngest sector can be read
+    std::uint32_t epoch = 0;
+    std::uint16_t newer = none, older = none;  ///< replacement order within the set
+    std::uint16_t chain = none;                ///< next line with the same hash
+    std::uint8_t valid = 0;                    ///< sectors
+    bool used = false;
+    bool local = false;
+    bool reserved = false;  ///< an outstanding miss holds it
+  };
+  /// A bit for each byte of a line.
+  using DirtyBytes = std::array<std::uint32_t, 4>;
+
+  L1Cache() = default;
+  L1Cache(std::uint32_t most_lines, std::uint32_t sets);
+
+  /// Changes the capacity; everything must have been dropped before.
+  void resize(std::uint32_t lines);
+  std::uint32_t lines() const { return lines_; }
+
+  /// The line's index, if it is there and not of an older epoch; `none` otherwise.
+  std::uint16_t find(std::uint64_t tag) const {
+    for (std::uint16_t i = heads_[hash(tag)]; i != none; i = meta_[i].chain)
+      if (meta_[i].tag == tag && (meta_[i].local || meta_[i].epoch == epoch_)) return i;
+    return none;
+  }
+  void prefetch(std::uint64_t tag) const { __builtin_prefetch(&heads_[hash(tag)]); }
+  void touch(std::uint16_t line);
+
+  /// The line that would be replaced for `tag`: the least recently used one without reservation;
+  /// `none` if all are reserved.  Its own stale line comes first.
+  std::uint16_t victim(std::uint64_t tag) const;
+  /// Gives `line` (a victim whose dirty bytes have been written back) to `tag`, without sectors.
+  void assign(std::uint16_t line, std::uint64_t tag, bool local);
+  /// Forgets the line.
+  void drop(std::uint16_t line);
+  void drop_clean() { ++epoch_; }
+  std::uint32_t epoch() const { return epoch_; }
+
+  Line& line(std::uint16_t index) { return meta_[index]; }
+  const Line& line(std::uint16_t index) const { return meta_[index]; }
+  std::byte* data(std::uint16_t index) { return &data_[std::size_t{index} * line_bytes]; }
+  DirtyBytes& dirty(std::uint16_t index) { return dirty_[index]; }
+  bool is_dirty(std::uint16_t index) const {
+    const DirtyBytes& d = dirty_[index];
+    return meta_[index].local && (d[0] | d[1] | d[2] | d[3]) != 0;
+  }
+
+  void serialize(Archive& archive);
+
+ private:
+  struct Order {
+    std::uint16_t newest = none, oldest = none;
+  };
+  std::size_t hash(std::uint64_t tag) const { return (tag * 0x9e3779b97f4a7c15u) >> shift_; }
+  std::uint32_t set_of(std::uint16_t line) const { return line & (sets_ - 1); }
+  std::uint32_t set_of_tag(std::uint64_t tag) const;
+  void unlink(std::uint16_t line);
+  void link_newest(std::uint16_t line);
+  void link_oldest(std::uint16_t line);
+  void unchain(std::uint16_t line);
+
+  std::uint32_t lines_ = 0, sets_ = 1;
+  unsigned shift_ = 63;
+  std::uint32_t epoch_ = 0;
+  std::vector<Line> meta_;
+  std::vector<std::uint16_t> heads_;
+  std::vector<Order> order_;
+  std::vector<DirtyBytes> dirty_;
+  std::vector<std::byte> data_;
+};
+
+}  // namespace lockstep

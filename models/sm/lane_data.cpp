@@ -1,0 +1,125 @@
+#include "models/sm/lane_data.hpp"
+
+#include <bit>
+
+namespace lockstep {
+
+using isa::Instruction;
+using isa::warp_size;
+using isa::WarpContext;
+
+namespace {
+
+template <class Function>
+void for_each_lane(std::uint32_t lanes, Function&& function) {
+  for (; lanes != 0; lanes &= lanes - 1) function(static_cast<unsigned>(std::countr_zero(lanes)));
+}
+
+}  // namespace
+
+void lane_addresses(const Instruction& instruction, const WarpContext& context,
+                    std::uint32_t active, LaneAddresses& address) {
+  const auto offset = static_cast<std::uint64_t>(std::int64_t{instruction.offset});
+  if (!instruction.source[0].valid()) {
+    address.fill(offset);
+    return;
+  }
+  const std::uint32_t* row = context.row(instruction.source[0]);
+  if (instruction.flags & isa::flag_address_wide) {
+    std::array<std::uint64_t, warp_size> base;
+    std::memcpy(base.data(), row, sizeof base);
+    for (unsigned lane = 0; lane < warp_size; ++lane) address[lane] = base[lane] + offset;
+  } else {
+    for (unsigned lane = 0; lane < warp_size; ++lane) address[lane] = row[lane] + offset;
+  }
+  if (active == 0xffffffff) return;
+  const std::uint64_t first = address[static_cast<unsigned>(std::countr_zero(active))];
+  for (unsigned lane = 0; lane < warp_size; ++lane)
+    address[lane] = (active >> lane) & 1 ? address[lane] : first;
+}
+
+void gather_store_data(const Instruction& instruction, const WarpContext& context,
+                       std::uint32_t active, std::byte* data) {
+  const unsigned bytes = isa::bytes_of(instruction.memory.type);
+  const unsigned elements = instruction.memory.elements;
+  if (elements == 1 && bytes == instruction.memory.register_bytes && bytes >= 4) {
+    std::memcpy(data, context.row(instruction.source[1]), std::size_t{bytes} * warp_size);
+    return;
+  }
+  for (unsigned e = 0; e < elements; ++e) {
+    for_each_lane(active, [&](unsigned lane) {
+      const std::uint64_t value = read_element(instruction, context, 1 + e, lane);
+      std::memcpy(data + lane * bytes * elements + e * bytes, &value, bytes);
+    });
+  }
+}
+
+void gather_atomic_operands(const Instruction& instruction, const WarpContext& context,
+                            std::uint32_t active, std::byte* data) {
+  for (unsigned operand = 0; operand < 2; ++operand) {
+    if (!instruction.source[1 + operand].valid()) break;
+    for_each_lane(active, [&](unsigned lane) {
+      const std::uint64_t value = read_element(instruction, context, 1 + operand, lane);
+      std::memcpy(data + lane * 16 + operand * 8, &value, 8);
+    });
+  }
+}
+
+void scatter_load(const Instruction& instruction, const WarpContext& context, std::uint32_t lanes,
+                  const std::byte* base, const std::uint8_t* offset) {
+  const isa::MemoryFields& memory = instruction.memory;
+  const unsigned bytes = isa::bytes_of(memory.type);
+  if (bytes == 4 && memory.register_bytes == 4) {
+    for (unsigned e = 0; e < memory.elements; ++e) {
+      if (!instruction.destination[e].valid()) continue;
+      std::uint32_t* row = context.row(instruction.destination[e]);
+      for_each_lane(
+          lanes, [&](unsigned lane) { std::memcpy(row + lane, base + offset[lane] + 4 * e, 4); });
+    }
+    return;
+  }
+  for (unsigned e = 0; e < memory.elements; ++e)
+    for_each_lane(lanes, [&](unsigned lane) {
+      write_element(instruction, context, e, lane, base + offset[lane] + e * bytes);
+    });
+}
+
+void scatter_contiguous(const Instruction& instruction, const WarpContext& context,
+                        std::uint32_t lanes, const std::byte* base) {
+  const isa::MemoryFields& memory = instruction.memory;
+  const unsigned bytes = isa::bytes_of(memory.type);
+  const unsigned first = static_cast<unsigned>(std::countr_zero(lanes));
+  const unsigned count = static_cast<unsigned>(std::popcount(lanes));
+  if (memory.elements == 1 && bytes == memory.register_bytes && bytes >= 4) {
+    if (!instruction.destination[0].valid()) return;
+    auto* row = reinterpret_cast<std::byte*>(context.row(instruction.destination[0]));
+    std::memcpy(row + std::size_t{first} * bytes, base, std::size_t{count} * bytes);
+    return;
+  }
+  for (unsigned i = 0; i < count; ++i)
+    for (unsigned e = 0; e < memory.elements; ++e)
+      write_element(instruction, context, e, first + i,
+                    base + (std::size_t{i} * memory.elements + e) * bytes);
+}
+
+void scatter_part(const Instruction& instruction, const WarpContext& context, std::uint32_t lanes,
+                  const std::byte* base, const std::uint8_t* offset, unsigned part) {
+  const isa::MemoryFields& memory = instruction.memory;
+  const unsigned bytes = isa::bytes_of(memory.type);
+  if (bytes == 8) {  // half of an element
+    if (!instruction.destination[part / 2].valid()) return;
+    std::uint32_t* row = context.row(instruction.destination[part / 2]);
+    for_each_lane(lanes, [&](unsigned lane) {
+      std::memcpy(row + 2 * lane + part % 2, base + offset[lane], 4);
+    });
+    return;
+  }
+  for (unsigned e = 0; e < memory.elements; ++e) {
+    if (e * bytes / 4 != part) continue;
+    for_each_lane(lanes, [&](unsigned lane) {
+      write_element(instruction, context, e, lane, base + offset[lane] + e * bytes % 4);
+    });
+  }
+}
+
+}  // namespace lockstep

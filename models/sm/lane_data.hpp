@@ -1,0 +1,69 @@
+/// Between registers and memory: what a lane's bytes are, for every width and signedness.
+#pragma once
+
+#include <array>
+#include <cstring>
+
+#include "models/isa/instruction.hpp"
+#include "models/sm/coalescer.hpp"
+
+namespace lockstep {
+
+/// Bytes of one lane in memory.
+inline unsigned lane_bytes(const isa::MemoryFields& memory) {
+  return isa::bytes_of(memory.type) * memory.elements;
+}
+
+/// Writes element `e` of a lane, as it stands in memory at `from`, to its register.
+inline void write_element(const isa::Instruction& instruction, const isa::WarpContext& context,
+                          unsigned e, unsigned lane, const std::byte* from) {
+  const isa::MemoryFields& memory = instruction.memory;
+  if (!instruction.destination[e].valid()) return;
+  std::uint32_t* row = context.row(instruction.destination[e]);
+  const unsigned bytes = isa::bytes_of(memory.type);
+  std::uint64_t value = 0;
+  std::memcpy(&value, from, bytes);
+  if (isa::is_signed(memory.type) && bytes < 8) {
+    const unsigned shift = 64 - 8 * bytes;
+    value = static_cast<std::uint64_t>(static_cast<std::int64_t>(value << shift) >> shift);
+  }
+  if (memory.register_bytes == 8) {
+    std::memcpy(row + 2 * lane, &value, 8);
+  } else {
+    row[lane] = static_cast<std::uint32_t>(memory.register_bytes < 4 ? value & 0xffff : value);
+  }
+}
+
+/// The bytes of element `e` of a lane's register that go to memory.
+inline std::uint64_t read_element(const isa::Instruction& instruction,
+                                  const isa::WarpContext& context, unsigned source, unsigned lane) {
+  const std::uint32_t* row = context.row(instruction.source[source]);
+  if (instruction.memory.register_bytes != 8) return row[lane];
+  std::uint64_t value;
+  std::memcpy(&value, row + 2 * lane, 8);
+  return value;
+}
+
+/// The lanes' store data, `lane_bytes` each, by lane.
+void gather_store_data(const isa::Instruction& instruction, const isa::WarpContext& context,
+                       std::uint32_t active, std::byte* data);
+/// Operands of an atomic, 16 bytes a lane.
+void gather_atomic_operands(const isa::Instruction& instruction, const isa::WarpContext& context,
+                            std::uint32_t active, std::byte* data);
+
+/// Loads of `lanes`: lane l's bytes stand at base + offset[l].
+void scatter_load(const isa::Instruction& instruction, const isa::WarpContext& context,
+                  std::uint32_t lanes, const std::byte* base, const std::uint8_t* offset);
+/// The same for consecutive lanes at consecutive addresses from `base`.
+void scatter_contiguous(const isa::Instruction& instruction, const isa::WarpContext& context,
+                        std::uint32_t lanes, const std::byte* base);
+/// Word `part` of each lane's data only (local memory).
+void scatter_part(const isa::Instruction& instruction, const isa::WarpContext& context,
+                  std::uint32_t lanes, const std::byte* base, const std::uint8_t* offset,
+                  unsigned part);
+
+/// Addresses of all lanes (inactive ones: that of the first active lane), `offset` added.
+void lane_addresses(const isa::Instruction& instruction, const isa::WarpContext& context,
+                    std::uint32_t active, LaneAddresses& address);
+
+}  // namespace lockstep

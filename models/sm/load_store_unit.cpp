@@ -1,0 +1,235 @@
+/// The load-store unit: memory instructions between issue and their last translation check.
+///
+/// An instruction's lanes are grouped by line when it issues; the groups are looked up in order, a
+/// few per cycle, one instruction after the other.  When a group finds no room (miss entry, line,
+/// request queue) everything behind it waits for an answer.
+/// Source: gpu-parameters.md, sections 7 and 10 (one access per cycle to the L1 structures).
+///
+/// Simplified: the pipeline in front of the tags is a constant of latencies and departures, so that
+/// a group is looked up in the cycle in which its instruction issues if nothing is before it.
+#include "models/sm/coalescer.hpp"
+#include "models/sm/lane_data.hpp"
+#include "models/sm/sm_state.hpp"
+
+namespace lockstep {
+
+using isa::Category;
+using isa::Instruction;
+using isa::Space;
+
+namespace {
+
+constexpr std::uint16_t no_flight = SlotPool<Flight>::none;
+
+Access::Kind kind_of(Category category) {
+  switch (category) {
+    case Category::load:
+      return Access::Kind::load;
+    case Category::store:
+      return Access::Kind::store;
+    case Category::prefetch:
+      return Access::Kind::prefetch;
+    default:
+      return Access::Kind::atomic;
+  }
+}
+
+constexpr bool in_window(std::uint64_t address, std::uint64_t base, std::uint64_t bytes) {
+  return address - base < bytes;
+}
+
+/// Lanes whose generic address lies in the window.
+std::uint32_t lanes_in(const LaneAddresses& address, std::uint32_t active, std::uint64_t base,
+                       std::uint64_t bytes) {
+  std::uint32_t lanes = 0;
+  for (unsigned lane = 0; lane < isa::warp_size; ++lane)
+    lanes |= std::uint32_t{in_window(address[lane], base, bytes)} << lane;
+  return lanes & active;
+}
+
+}  // namespace
+
+bool SmState::issue_memory(unsigned slot, const Instruction& instruction, const IssueRecord& record,
+                           std::uint32_t active, std::int64_t now) {
+  Warp& warp = warps[slot];
+  LaneAddresses address;
+  lane_addresses(instruction, warp.context, active, address);
+  const unsigned bytes = lane_bytes(instruction.memory);
+  if (bytes > 1 && instruction.category != Category::prefetch) {
+    std::uint64_t low = 0;
+    for (std::uint64_t a : address) low |= a;
+    if ((low & (bytes - 1)) != 0) [[unlikely]]
+      misaligned(warp, address, active, bytes);
+  }
+  Space space = instruction.memory.space;
+  if (space == Space::generic) {
+    const std::uint32_t in_shared =
+        lanes_in(address, active, isa::shared_window_base, isa::shared_window_bytes);
+    const std::uint32_t in_local =
+        lanes_in(address, active, isa::local_window_base, isa::local_window_bytes);
+    if ((in_shared | in_local) == 0) {
+      space = Space::global;
+    } else {
+      return issue_generic(slot, instruction, record, active, in_shared, in_local, address, now);
+    }
+  }
+  switch (space) {
+    case Space::shared:
+      issue_shared(slot, instruction, record, active, address, true, now);
+      return false;
+    case Space::constant:
+    case Space::parameter:
+      issue_constant(slot, instruction, record, active, address, now);
+      return false;
+    default: {
+      const std::uint16_t flight = issue_lines(slot, instruction, record, active, address,
+                                               space == Space::local, no_flight, now);
+      return flight != no_flight && (record.flags & IssueRecord::ordered_after);
+    }
+  }
+}
+
+bool SmState::issue_generic(unsigned slot, const Instruction& instruction,
+                            const IssueRecord& record, std::uint32_t active,
+                            std::uint32_t in_shared, std::uint32_t in_local,
+                            const LaneAddresses& generic, std::int64_t now) {
+  const auto relative = [&](std::uint32_t lanes, std::uint64_t base) {
+    LaneAddresses address;
+    const std::uint64_t first = generic[static_cast<unsigned>(std::countr_zero(lanes))] - base;
+    for (unsigned lane = 0; lane < isa::warp_size; ++lane)
+      address[lane] = (lanes >> lane) & 1 ? generic[lane] - base : first;
+    return address;
+  };
+  const std::uint32_t in_global = active & ~in_shared & ~in_local;
+  const bool mixed = (in_global | in_local) != 0;
+  // Destinations of a mixed access commit when the slower part has its answers.
+  std::uint16_t flight = no_flight;
+  if (mixed && record.releases > 0) {
+    flight = begin_flight(slot, warps[slot].paths.pc(), record);
+    ++flights[flight].outstanding;
+  }
+  const std::uint16_t whole = flight;
+  if (in_shared != 0)
+    issue_shared(slot, instruction, record, in_shared, relative(in_shared, isa::shared_window_base),
+                 !mixed, now);
+  if (in_local != 0)
+    flight = issue_lines(slot, instruction, record, in_local,
+                         relative(in_local, isa::local_window_base), true, whole, now);
+  if (in_global != 0)
+    flight = issue_lines(slot, instruction, record, in_global, relative(in_global, 0), false, whole,
+                         now);
+  if (whole != no_flight) {
+    flights[whole].ready = std::max(flights[whole].ready, now + record.latency);
+    answered(whole, 0, now);
+  }
+  return flight != no_flight && (record.flags & IssueRecord::ordered_after);
+}
+
+std::uint16_t SmState::issue_lines(unsigned slot, const Instruction& instruction,
+                                   const IssueRecord& record, std::uint32_t active,
+                                   const LaneAddresses& address, bool local, std::uint16_t flight,
+                                   std::int64_t now) {
+  Warp& warp = warps[slot];
+  const Access::Kind kind = kind_of(instruction.category);
+  if (kind == Access::Kind::prefetch && local) return no_flight;
+  ++statistics.memory_instructions[warp.tenant];
+  Access& access = queue[(queue_head + queue_count) % queue.size()];
+  access.kind = kind;
+  access.local = local;
+  access.bypass = !local && kind != Access::Kind::store &&
+                  ((record.flags & IssueRecord::bypasses_l1) || !parameters.l1.caches_global_loads);
+  access.warp = static_cast<std::uint8_t>(slot);
+  access.pc = warp.paths.pc();
+  access.active = active;
+  access.stride = static_cast<std::uint8_t>(lane_bytes(instruction.memory));
+  access.part = 0;
+  access.parts = 1;
+  if (local) {
+    start_local(access, warp, address);
+  } else {
+    coalesce(access, address, kind == Access::Kind::prefetch ? 1 : access.stride);
+  }
+  if (kind == Access::Kind::store) {
+    gather_store_data(instruction, warp.context, active, access.data.data());
+  } else if (kind == Access::Kind::atomic) {
+    gather_atomic_operands(instruction, warp.context, active, access.data.data());
+  }
+  if (kind == Access::Kind::atomic || (kind == Access::Kind::store && !local)) {
+    warp.stores = static_cast<std::uint16_t>(warp.stores + access.groups);
+    blocks[warp.block].fresh_stores += access.groups;
+  }
+  const bool answers = kind == Access::Kind::load || kind == Access::Kind::prefetch ||
+                       (kind == Access::Kind::atomic && instruction.memory.returns);
+  if (flight != no_flight) {
+    ++flights[flight].outstanding;
+  } else if (answers) {
+    flight = begin_flight(slot, access.pc, record);
+  }
+  access.flight = flight;
+  if (++queue_count >= parameters.memory_queue) memory_open = 0;
+  if (queue_count == 1) pump_queue(now);
+  return flight;
+}
+
+std::uint16_t SmState::begin_flight(unsigned slot, std::uint32_t pc, const IssueRecord& record) {
+  Warp& warp = warps[slot];
+  const std::uint16_t index = flights.take();
+  Flight& flight = flights[index];
+  flight.ready = 0;
+  flight.pc = pc;
+  flight.warp = static_cast<std::uint8_t>(slot);
+  flight.acquires = (record.flags & IssueRecord::ordered_after) != 0;
+  // The one who looks up the groups counts as well, until the last of them.
+  flight.outstanding = 1;
+  ++warp.flights;
+  for (unsigned i = 0; i < record.releases; ++i) {
+    const std::uint16_t event = record.release[i];
+    warp.pending.mark(event);
+    if (WarpEvent::kind(event) == WarpEvent::predicate) continue;
+    const std::uint64_t rows = WarpEvent::kind(event) == WarpEvent::row_pair ? 3 : 1;
+    warp.loads[WarpEvent::index(event) / 64] |= rows << (WarpEvent::index(event) % 64);
+  }
+  return index;
+}
+
+void SmState::update_memory_gate(std::int64_t now) {
+  const std::int64_t backlog = shared_free - now;
+  const bool open =
+      queue_count < parameters.memory_queue && backlog < std::int64_t{parameters.memory_queue};
+  memory_open = open ? ~std::uint64_t{0} : 0;
+}
+
+void SmState::pump_queue(std::int64_t now) {
+  if (lookup_cycle != now) {
+    lookup_cycle = now;
+    lookups = 0;
+  }
+  while (queue_count > 0 && lookups < parameters.l1.lines_per_cycle) {
+    Access& access = queue[queue_head];
+    if (!process_group(access, now)) {
+      queue_stalled = true;
+      stalled_since = now;
+      queue_wake = no_cycle;
+      return;
+    }
+    ++lookups;
+    if (access.next < access.groups || next_part(access)) continue;
+    if (access.flight != no_flight) answered(access.flight, 0, now);
+    queue_head = static_cast<std::uint32_t>((queue_head + 1) % queue.size());
+    if (--queue_count < parameters.memory_queue) update_memory_gate(now);
+  }
+  queue_wake = queue_count > 0 ? now + 1 : no_cycle;
+}
+
+void SmState::misaligned(const Warp& warp, const LaneAddresses& address, std::uint32_t active,
+                         unsigned bytes) const {
+  for (unsigned lane = 0; lane < isa::warp_size; ++lane)
+    if (((active >> lane) & 1) && (address[lane] & (bytes - 1)) != 0)
+      user_error(warp, warp.paths.pc(), lane,
+                 "misaligned access of " + std::to_string(bytes) + " bytes at " +
+                     hexadecimal(address[lane]),
+                 "addresses must be multiples of the access size");
+  internal_error(__FILE__, __LINE__, "misaligned", "no lane is misaligned");
+}
+
+}  // namespace lockstep

@@ -1,0 +1,141 @@
+/// Outstanding misses (MSHRs) and who waits for them.
+///
+/// An open entry collects all accesses to its line; an access of a sector that is not asked for yet
+/// asks under the same entry.  A closed one (a store, atomic or bypassing access touched a pending
+/// sector, an acquire passed, or the access bypasses L1) still answers those that wait, but nobody
+/// finds it any more and its sectors are not cached.
+/// Source: architecture.md, section 8, rules 3 and 4; gpu-parameters.md, section 1 (MSHR type S).
+#pragma once
+
+#include <array>
+#include <bit>
+#include <cstdint>
+#include <vector>
+
+#include "models/sm/slot_pool.hpp"
+
+namespace lockstep {
+
+/// The lanes of one warp instruction that wait for sectors of one line.
+struct Waiter {
+  std::uint16_t next = 0xffff;    ///< in the entry's list
+  std::uint16_t flight = 0xffff;  ///< its instruction
+  std::uint32_t lanes = 0;
+  std::uint8_t missing = 0;  ///< sectors
+  std::uint8_t part = 0;     ///< local memory: which 32-bit word of a lane's data
+  bool contiguous = false;   ///< consecutive lanes at consecutive addresses from `offset[0]`
+  bool local = false;
+  bool whole = false;  ///< no lane has its data yet
+  std::uint8_t reserved = 0;
+  std::uint16_t store = 0xffff;           ///< atomics: the record of the acknowledgement
+  std::array<std::uint8_t, 32> offset{};  ///< byte in the line, by lane
+};
+static_assert(sizeof(Waiter) == 48);
+
+struct Miss {
+  std::uint64_t tag = 0;
+  std::uint32_t epoch = 0;  ///< of the cache when it was opened
+  std::uint16_t chain = 0xffff;
+  std::uint16_t first = 0xffff, last = 0xffff;  ///< waiters
+  std::uint16_t line = 0xffff;                  ///< of L1, reserved for it
+  std::uint8_t pending = 0;                     ///< sectors asked for
+  std::uint8_t waiters = 0;
+  bool open = false;
+  bool local = false;
+};
+
+class MissTable {
+ public:
+  static constexpr std::uint16_t none = 0xffff;
+
+  MissTable() = default;
+  explicit MissTable(std::uint32_t entries) : entries_(entries) {
+    const std::uint32_t buckets = std::bit_ceil(2 * entries);
+    shift_ = 64 - static_cast<unsigned>(std::countr_zero(buckets));
+    heads_.assign(buckets, none);
+  }
+
+  bool full() const { return misses_.used() >= entries_; }
+  std::size_t used() const { return misses_.used(); }
+  Miss& operator[](std::uint16_t index) { return misses_[index]; }
+  Waiter& waiter(std::uint16_t index) { return waiters_[index]; }
+  std::uint16_t take_waiter() { return waiters_.take(); }
+  void give_back_waiter(std::uint16_t index) { waiters_.give_back(index); }
+
+  /// The open entry of the line.
+  std::uint16_t find(std::uint64_t tag) const {
+    for (std::uint16_t i = heads_[hash(tag)]; i != none; i = misses_[i].chain)
+      if (misses_[i].tag == tag) return i;
+    return none;
+  }
+  std::uint16_t take(std::uint64_t tag, bool open, bool local, std::uint32_t epoch) {
+    const std::uint16_t index = misses_.take();
+    Miss& miss = misses_[index];
+    miss = Miss{};
+    miss.tag = tag;
+    miss.epoch = epoch;
+    miss.local = local;
+    if (open) {
+      miss.open = true;
+      std::uint16_t& head = heads_[hash(tag)];
+      miss.chain = head;
+      head = index;
+    }
+    return index;
+  }
+  void close(std::uint16_t index) {
+    Miss& miss = misses_[index];
+    if (!miss.open) return;
+    std::uint16_t* place = &heads_[hash(miss.tag)];
+    while (*place != index) place = &misses_[*place].chain;
+    *place = miss.chain;
+    miss.open = false;
+  }
+  void give_back(std::uint16_t index) {
+    close(index);
+    misses_.give_back(index);
+  }
+  void attach(std::uint16_t index, std::uint16_t waiter) {
+    Miss& miss = misses_[index];
+    waiters_[waiter].next = none;
+    (miss.last == none ? miss.first : waiters_[miss.last].next) = waiter;
+    miss.last = waiter;
+    ++miss.waiters;
+  }
+  /// Calls function(index) for each open entry; it may close that one.
+  template <class Function>
+  void for_each_open(Function&& function) {
+    for (std::size_t bucket = 0; bucket < heads_.size(); ++bucket)
+      for (std::uint16_t i = heads_[bucket]; i != none;) {
+        const std::uint16_t next = misses_[i].chain;
+        function(i);
+        i = next;
+      }
+  }
+
+  void prefetch(std::uint16_t index) const {
+    if (index < misses_.capacity()) __builtin_prefetch(&misses_[index]);
+  }
+  /// Waits for nothing and reads only what prefetch() brought.
+  void prefetch_waiter(std::uint16_t index) const {
+    if (index < misses_.capacity() && misses_[index].first < waiters_.capacity())
+      __builtin_prefetch(&waiters_[misses_[index].first]);
+  }
+
+  void serialize(Archive& archive) {
+    archive(heads_);
+    misses_.serialize(archive);
+    waiters_.serialize(archive);
+  }
+
+ private:
+  std::size_t hash(std::uint64_t tag) const { return (tag * 0x9e3779b97f4a7c15u) >> shift_; }
+
+  std::uint32_t entries_ = 0;
+  unsigned shift_ = 63;
+  std::vector<std::uint16_t> heads_;
+  SlotPool<Miss> misses_;
+  SlotPool<Waiter> waiters_;
+};
+
+}  // namespace lockstep

@@ -1,0 +1,71 @@
+#include "models/sm/request_port.hpp"
+
+
+namespace lockstep {
+
+RequestPort::RequestPort(Setup setup)
+    : noc_(setup.noc),
+      flit_(Clock{setup.noc.clock}.period()),
+      injection_latency_(setup.injection_latency),
+      queue_limit_(setup.queue_limit) {
+  for (const Link& link : setup.to_partitions) lanes_.push_back({link, setup.noc.credits});
+  lanes_.push_back({setup.to_host, setup.noc.credits});
+}
+
+void RequestPort::enqueue(Lane& lane, const MemoryRequest& request,
+                          std::span<const std::byte> payload) {
+  std::uint32_t index;
+  if (unused_.empty()) {
+    index = static_cast<std::uint32_t>(pool_.size());
+    pool_.emplace_back();
+  } else {
+    index = unused_.back();
+    unused_.pop_back();
+  }
+  pool_[index].request = request;
+  pool_[index].payload.assign(payload.begin(), payload.end());
+  pool_[index].next = none;
+  (lane.last == none ? lane.first : pool_[lane.last].next) = index;
+  lane.last = index;
+  ++queued_;
+}
+
+void RequestPort::dequeue(Lane& lane, Time now, Outbox& outbox) {
+  const std::uint32_t index = lane.first;
+  lane.first = pool_[index].next;
+  if (lane.first == none) lane.last = none;
+  --queued_;
+  unused_.push_back(index);
+  // It was ready long ago: only the port can hold it up.
+  const Time injected = now - injection_latency_;
+  transmit(lane, pool_[index].request, pool_[index].payload, injected, outbox);
+}
+
+std::string RequestPort::waiting_for() const {
+  if (queued_ == 0) return "";
+  for (std::size_t d = 0; d < lanes_.size(); ++d)
+    if (lanes_[d].first != none)
+      return std::to_string(queued_) + " requests wait for credits, the first from " +
+             (d + 1 == lanes_.size() ? "the host" : "partition[" + std::to_string(d) + "]");
+  return "";
+}
+
+void RequestPort::serialize(Archive& archive) {
+  for (Lane& lane : lanes_) {
+    lane.link.serialize(archive);
+    archive(lane.credits, lane.first, lane.last);
+  }
+  std::uint64_t pooled = pool_.size();
+  archive(pooled);
+  pool_.resize(pooled);
+  for (Queued& q : pool_) {
+    archive.bytes(&q.request, sizeof q.request);
+    std::uint64_t bytes = q.payload.size();
+    archive(bytes, q.next);
+    q.payload.resize(bytes);
+    archive.bytes(q.payload.data(), bytes);
+  }
+  archive(unused_, queued_, free_, waited_);
+}
+
+}  // namespace lockstep

@@ -1,0 +1,107 @@
+/// The SM's way into the network: one queue per partition (and one to the host) for loads, stores
+/// and atomics together, credits, and the injection port that all share.
+///
+/// A request with a credit leaves when the port is free; the port moves one flit per network cycle.
+/// Without a credit it waits in its partition's queue; an answer brings the credit back.
+/// Source: architecture.md, section 8, rule 2 and "Back-pressure"; gpu-parameters.md, section 8.
+///
+/// Simplified: requests to different partitions get the port in the order in which they are ready.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "core/checkpoint/archive.hpp"
+#include "core/engine/link.hpp"
+#include "core/engine/outbox.hpp"
+#include "models/noc/messages.hpp"
+#include "models/noc/noc_parameters.hpp"
+
+namespace lockstep {
+
+class RequestPort {
+ public:
+  struct Setup {
+    NocParameters noc;
+    std::vector<Link> to_partitions;
+    Link to_host;
+    std::uint32_t queue_limit = 64;
+    Time injection_latency;
+  };
+  RequestPort() = default;
+  explicit RequestPort(Setup setup);
+
+  /// Destination number of the host.
+  std::uint32_t host() const { return static_cast<std::uint32_t>(lanes_.size() - 1); }
+
+  /// There is room for one more request to `destination`.
+  bool accepts(std::uint32_t destination) const {
+    return (lanes_[destination].credits > 0 && lanes_[destination].first == none) ||
+           queued_ < queue_limit_;
+  }
+  void send(std::uint32_t destination, const MemoryRequest& request,
+            std::span<const std::byte> payload, Time now, Outbox& outbox) {
+    Lane& lane = lanes_[destination];
+    if (lane.credits > 0 && lane.first == none) [[likely]] {
+      transmit(lane, request, payload, now, outbox);
+    } else {
+      enqueue(lane, request, payload);
+    }
+  }
+  /// An answer from `destination` has come.
+  void credit(std::uint32_t destination, Time now, Outbox& outbox) {
+    Lane& lane = lanes_[destination];
+    ++lane.credits;
+    if (lane.first != none) [[unlikely]]
+      dequeue(lane, now, outbox);
+  }
+
+  std::uint32_t queued() const { return queued_; }
+  std::uint64_t wait_femtoseconds() const { return waited_; }
+  /// "17 requests wait for partition[3], which holds all 8 credits", or "".
+  std::string waiting_for() const;
+
+  void serialize(Archive& archive);
+
+ private:
+  static constexpr std::uint32_t none = 0xffffffff;
+  struct Lane {
+    Link link;
+    std::uint32_t credits = 0;
+    std::uint32_t first = none, last = none;
+  };
+  struct Queued {
+    MemoryRequest request;
+    std::vector<std::byte> payload;
+    std::uint32_t next = none;
+  };
+
+  void transmit(Lane& lane, const MemoryRequest& request, std::span<const std::byte> payload,
+                Time now, Outbox& outbox) {
+    --lane.credits;
+    const Time ready = now + injection_latency_;
+    const Time departure = std::max(ready, free_);
+    waited_ += static_cast<std::uint64_t>((departure - ready).femtoseconds());
+    free_ = departure + flit_ * noc_.flits(static_cast<std::uint32_t>(payload.size()));
+    outbox.send(lane.link, departure, static_cast<std::uint16_t>(MessageKind::memory_request),
+                request, payload);
+  }
+  void enqueue(Lane& lane, const MemoryRequest& request, std::span<const std::byte> payload);
+  void dequeue(Lane& lane, Time now, Outbox& outbox);
+
+  NocParameters noc_;
+  Time flit_, injection_latency_;
+  std::uint32_t queue_limit_ = 0;
+
+  std::vector<Lane> lanes_;
+  std::vector<Queued> pool_;
+  std::vector<std::uint32_t> unused_;
+  std::uint32_t queued_ = 0;
+  Time free_ = Time::zero();
+  std::uint64_t waited_ = 0;
+};
+
+}  // namespace lockstep

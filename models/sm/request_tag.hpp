@@ -1,0 +1,23 @@
+#pragma once
+
+#include <cstdint>
+
+namespace lockstep {
+
+/// What the SM writes into MemoryRequest::tag to know the answer again.
+struct RequestTag {
+  enum Kind : std::uint8_t {
+    fill,        ///< index: miss entry
+    store,       ///< index: store record; also atomics without result
+    atomic,      ///< index: waiter
+    write_back,  ///< nobody waits
+  };
+  static std::uint32_t make(Kind kind, std::uint16_t index, bool host) {
+    return std::uint32_t{index} | std::uint32_t{kind} << 16 | std::uint32_t{host} << 20;
+  }
+  static Kind kind(std::uint32_t tag) { return static_cast<Kind>((tag >> 16) & 15); }
+  static bool host(std::uint32_t tag) { return ((tag >> 20) & 1) != 0; }
+  static std::uint16_t index(std::uint32_t tag) { return static_cast<std::uint16_t>(tag); }
+};
+
+}  // namespace lockstep

@@ -1,0 +1,78 @@
+/// The whole mutable state of an SM, both directions.  Pointers are rebuilt from slots.
+#include "models/sm/sm_state.hpp"
+
+namespace lockstep {
+
+namespace {
+
+void serialize_bytes(Archive& archive, std::vector<std::byte>& bytes) {
+  std::uint64_t count = bytes.size();
+  archive(count);
+  bytes.resize(count);
+  archive.bytes(bytes.data(), count);
+}
+
+void serialize_warp(Archive& archive, Warp& w) {
+  w.paths.serialize(archive);
+  archive(w.pending.rows, w.pending.predicates, w.loads, w.flights, w.stores, w.warp_in_block,
+          w.block, w.grid, w.tenant);
+}
+
+void serialize_grid(Archive& archive, GridSlot& grid, const StreamingMultiprocessor::Setup& setup,
+                    const IssueTables& tables) {
+  archive(grid.used, grid.ended);
+  archive.bytes(&grid.launch, sizeof grid.launch);
+  archive(grid.block, grid.resident_blocks, grid.constants, grid.warp_instructions,
+          grid.thread_instructions);
+  serialize_bytes(archive, grid.parameters);
+  serialize_bytes(archive, grid.relocated_image);
+  if (!grid.used) return;
+  grid.module = setup.modules[grid.launch.module];
+  grid.program = &grid.module->kernels[grid.launch.kernel].lowered;
+  grid.records = tables.records(grid.launch.module, grid.launch.kernel).data();
+}
+
+void serialize_block(Archive& archive, BlockSlot& b) {
+  archive(b.used, b.grid, b.index, b.coordinates, b.warps, b.alive_threads, b.warps_left,
+          b.shared_base, b.shared_bytes, b.first_row, b.rows, b.ordered_stores, b.fresh_stores,
+          b.phase);
+  for (NamedBarrier& n : b.barriers) archive(n.arrived, n.expected, n.population);
+}
+
+}  // namespace
+
+void SmState::serialize(Archive& archive) {
+  archive(ready, waiting, memory_open, cycle, wake, accounted, resident, queue_head, queue_count,
+          queue_wake, lookup_cycle, lookups, queue_stalled, stalled_since, shared_free,
+          shared_carve_out, tenant_blocks, tenant_warps, tenant_counted);
+  units.serialize(archive);
+  wheel.serialize(archive);
+  std::visit([&](auto& policy) { policy.serialize(archive); }, scheduler);
+  archive.bytes(queue.data(), queue.size() * sizeof(Access));
+  l1.serialize(archive);
+  misses.serialize(archive);
+  flights.serialize(archive);
+  stores.serialize(archive);
+  translation.serialize(archive);
+  port.serialize(archive);
+  reception.serialize(archive);
+  serialize_bytes(archive, shared);
+  archive(shared_ranges, registers, used);
+
+  std::uint64_t grid_count = grids.size();
+  archive(grid_count);
+  grids.resize(grid_count);
+  for (GridSlot& grid : grids) serialize_grid(archive, grid, setup, *tables);
+  for (BlockSlot& block : blocks) serialize_block(archive, block);
+  std::uint64_t staged_count = staged.size();
+  archive(staged_count);
+  staged.resize(staged_count);
+  for (BlockReference& reference : staged) archive.bytes(&reference, sizeof reference);
+  to_dispatcher.serialize(archive);
+  archive(statistics);
+  for (std::uint64_t left = resident; left != 0; left &= left - 1)
+    serialize_warp(archive, warps[static_cast<unsigned>(std::countr_zero(left))]);
+  rebuild_pointers();
+}
+
+}  // namespace lockstep

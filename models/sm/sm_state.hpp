@@ -1,0 +1,269 @@
+/// Everything an SM knows, and the functions that move it.  Each group of functions stands in the
+/// file of its mechanism; `serialize` covers all that changes.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <deque>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "core/engine/outbox.hpp"
+#include "models/sm/access.hpp"
+#include "models/sm/block_slot.hpp"
+#include "models/sm/coalescer.hpp"
+#include "models/sm/event_wheel.hpp"
+#include "models/sm/exception_scheme/exception_scheme.hpp"
+#include "models/sm/execution_units.hpp"
+#include "models/sm/grid_slot.hpp"
+#include "models/sm/l1_cache.hpp"
+#include "models/sm/miss_table.hpp"
+#include "models/sm/range_allocator.hpp"
+#include "models/sm/reception_port.hpp"
+#include "models/sm/register_arena.hpp"
+#include "models/sm/request_port.hpp"
+#include "models/sm/sm_statistics.hpp"
+#include "models/sm/streaming_multiprocessor.hpp"
+#include "models/sm/warp.hpp"
+#include "models/sm/warp_scheduler/warp_scheduler.hpp"
+#include "models/vm/translation.hpp"
+
+namespace lockstep {
+
+/// "0x1f40"
+std::string hexadecimal(std::uint64_t value);
+
+struct SmState {
+  explicit SmState(StreamingMultiprocessor::Setup setup);
+
+  // What does not change.
+  const StreamingMultiprocessor::Setup setup;
+  const SmParameters& parameters;
+  const OccupancyLimits limits;
+  const Clock clock;
+  const ExceptionScheme exceptions;
+  std::shared_ptr<const IssueTables> tables;
+  std::uint64_t local_base = 0;  ///< physical, of this SM
+
+  // Issue.
+  std::array<std::uint64_t, unit_classes> ready{};    ///< warps, by unit of their next instruction
+  std::array<std::uint64_t, stall_causes> waiting{};  ///< the other resident warps, by cause
+  std::uint64_t memory_open = ~std::uint64_t{0};      ///< all ones: a memory instruction can issue
+  ExecutionUnits units;
+  EventWheel wheel;
+  WarpScheduler scheduler;
+  std::array<Warp, 64> warps;
+  std::int64_t cycle = -1;       ///< last one simulated
+  std::int64_t wake = no_cycle;  ///< next one with something to do
+  std::int64_t accounted = -1;   ///< stalls are counted up to this cycle
+  std::uint64_t resident = 0;    ///< warp slots taken
+
+  // Memory.
+  std::vector<Access> queue;  ///< ring of memory instructions; [head] is first
+  std::uint32_t queue_head = 0, queue_count = 0;
+  std::int64_t queue_wake = no_cycle;
+  std::int64_t lookup_cycle = -1;  ///< cycle in which `lookups` tags were looked up
+  std::uint32_t lookups = 0;
+  bool queue_stalled = false;  ///< the head waits for an answer to make room
+  std::int64_t stalled_since = 0;
+  std::int64_t shared_free = 0;  ///< cycle from which the shared memory banks are free
+  L1Cache l1;
+  MissTable misses;
+  SlotPool<Flight> flights;
+  SlotPool<StoreRecord> stores;
+  Translation translation;
+  RequestPort port;
+  ReceptionPort reception;
+  std::vector<std::byte> shared;
+  RangeAllocator shared_ranges;
+  RegisterArena registers;
+  std::array<std::uint32_t, 64 * isa::warp_size> scratch_rows{};  ///< written, never read
+
+  // Blocks.
+  std::vector<GridSlot> grids;
+  std::vector<BlockSlot> blocks;
+  std::deque<BlockReference> staged;
+  BlockResources used;
+  std::uint32_t shared_carve_out = 0;
+  Link to_dispatcher;
+
+  SmStatistics statistics;
+  std::vector<std::uint32_t> tenant_blocks;  ///< resident
+  std::vector<std::uint32_t> tenant_warps;
+  std::vector<std::int64_t> tenant_counted;  ///< active and warp cycles are counted up to here
+
+  Outbox* outbox = nullptr;  ///< of the window that is running
+
+  Time time_of(std::int64_t c) const { return clock.edge(Cycles{c}); }
+  std::uint16_t slot_of(const Warp& warp) const {
+    return static_cast<std::uint16_t>(&warp - warps.data());
+  }
+  static std::uint64_t bit(unsigned warp) { return std::uint64_t{1} << warp; }
+  std::uint64_t& waits(StallCause cause) { return waiting[static_cast<std::size_t>(cause)]; }
+
+  // issue.cpp
+  void issue(unsigned warp, std::int64_t now);
+  /// The warp's next instruction becomes ready or waits.
+  void evaluate(unsigned warp, std::int64_t now);
+  void execute_with_identity(Warp& warp, const isa::Instruction& instruction, std::int64_t now);
+  void on_event(std::uint16_t event, std::int64_t now);
+  void resume_at(unsigned warp, std::int64_t when);
+  /// The scoreboard bits of an instruction's destinations are set; each falls at `when`.
+  void commit_at(Warp& warp, const IssueRecord& record, std::int64_t when);
+  std::uint32_t guarded(const Warp& warp, const isa::Instruction& instruction) const;
+
+  // control.cpp
+  void issue_control(unsigned warp, const isa::Instruction& instruction, const IssueRecord& record,
+                     std::int64_t now);
+  void execute_together(unsigned warp, const isa::Instruction& instruction,
+                        const IssueRecord& record, std::int64_t now);
+  /// `end` takes `active` lanes off; barriers then expect fewer threads.
+  template <class End>
+  void end_lanes(unsigned warp, End&& end, std::uint32_t active, std::int64_t now);
+
+  // barriers.cpp
+  void barrier(unsigned warp, const isa::Instruction& instruction, std::uint32_t lanes,
+               std::int64_t now);
+  void check_barrier(unsigned block, unsigned number, std::int64_t now);
+  void release_from_barrier(unsigned warp, unsigned number, const NamedBarrier& done,
+                            std::uint32_t expected, std::int64_t now);
+  void write_reduction(Warp& warp, const isa::Instruction& instruction, std::uint32_t lanes,
+                       std::uint32_t population, std::uint32_t threads);
+
+  // ordering.cpp
+  /// All that a release by this warp must wait for is acknowledged.
+  bool released(const Warp& warp) const;
+  void wait_for_acknowledgements(unsigned warp);
+  void fence(unsigned warp, const IssueRecord& record, std::int64_t now);
+  void acknowledged(std::uint16_t store, std::int64_t now);
+
+  // load_store_unit.cpp
+  /// True when the warp must wait for the value (an acquire).
+  bool issue_memory(unsigned warp, const isa::Instruction& instruction, const IssueRecord& record,
+                    std::uint32_t active, std::int64_t now);
+  bool issue_generic(unsigned warp, const isa::Instruction& instruction, const IssueRecord& record,
+                     std::uint32_t active, std::uint32_t in_shared, std::uint32_t in_local,
+                     const LaneAddresses& generic, std::int64_t now);
+  /// Enters global or local lanes into the queue, as part of `flight` or of a new one.  Returns the
+  /// flight, none if nothing waits for an answer.
+  std::uint16_t issue_lines(unsigned warp, const isa::Instruction& instruction,
+                            const IssueRecord& record, std::uint32_t active,
+                            const LaneAddresses& address, bool local, std::uint16_t flight,
+                            std::int64_t now);
+  std::uint16_t begin_flight(unsigned warp, std::uint32_t pc, const IssueRecord& record);
+  /// Looks up lines of the queue's first instructions, as many as a cycle allows.
+  void pump_queue(std::int64_t now);
+  void update_memory_gate(std::int64_t now);
+  [[noreturn]] void misaligned(const Warp& warp, const LaneAddresses& address, std::uint32_t active,
+                               unsigned bytes) const;
+
+  // local_memory.cpp
+  void start_local(Access& access, const Warp& warp, const LaneAddresses& offset);
+  /// The access goes on with the next word of its lanes; false when that was the last.
+  bool next_part(Access& access);
+  void coalesce_local(Access& access);
+  void forget_local(const BlockSlot& block);
+
+  // global_access.cpp
+  /// The next line of the access at the head of the queue; false: no room, try again later.
+  bool process_group(Access& access, std::int64_t now);
+  bool load_group(Access& access, unsigned group, std::uint64_t physical, std::uint32_t destination,
+                  std::int64_t now);
+  bool store_group(Access& access, unsigned group, std::uint64_t physical,
+                   std::uint32_t destination, std::int64_t now);
+  bool atomic_group(Access& access, unsigned group, std::uint64_t physical,
+                    std::uint32_t destination, std::int64_t now);
+  /// A load that must not use L1, or cannot (host memory).
+  bool bypass_group(Access& access, unsigned group, std::uint64_t physical,
+                    std::uint32_t destination, std::int64_t now);
+  /// The group's bytes in the places of their line, and which ones they are.
+  L1Cache::DirtyBytes store_image(const Access& access, unsigned group, std::byte* image) const;
+  void store_to_l1(std::uint64_t tag, std::uint8_t sectors, const L1Cache::DirtyBytes& mask,
+                   const std::byte* image);
+  static void merge_bytes(std::byte* to, const std::byte* from, const L1Cache::DirtyBytes& mask,
+                          std::uint8_t sectors);
+  void send_store(std::uint32_t destination, const MemoryRequest& request,
+                  const L1Cache::DirtyBytes& mask, const std::byte* image, std::int64_t now);
+  /// Pending fills of these sectors are not to be cached.
+  void close_pending(std::uint64_t tag, std::uint8_t sectors);
+  void close_miss(std::uint16_t miss);
+  std::uint16_t make_waiter(const Access& access, unsigned group, std::uint8_t missing);
+  void deliver(const Access& access, unsigned group, std::uint32_t lanes, const std::byte* line);
+  MemoryRequest request_for(const Access& access, unsigned group, std::uint64_t physical,
+                            MemoryOperation operation, std::uint8_t sectors, std::uint32_t tag);
+  [[noreturn]] void unmapped(const Access& access, unsigned group) const;
+
+  // local_access.cpp
+  bool all_dirty(const Access& access, unsigned group, std::uint16_t line);
+  bool has_dirty(std::uint16_t line, std::uint8_t sectors);
+  bool local_store_group(Access& access, unsigned group, std::uint64_t physical, std::int64_t now);
+  /// A line for `tag`, the dirty bytes of the one before on their way; none: all are reserved.
+  std::uint16_t make_room(std::uint64_t tag, bool local, std::int64_t now);
+  void write_back(std::uint16_t line, std::uint8_t sectors, std::int64_t now);
+
+  // responses.cpp
+  void on_response(const MessageHeader& message, std::int64_t now);
+  std::int64_t usable_at(Time complete) const;
+  void on_fill(const MemoryResponse& response, std::uint16_t miss, const std::byte* payload,
+               std::int64_t usable, std::int64_t now);
+  void hand_over(const Waiter& waiter, std::uint8_t sectors, const std::byte* line);
+  void cache_fill(Miss& miss, std::uint8_t sectors, const std::byte* data, std::int64_t usable,
+                  std::int64_t now);
+  void on_atomic(std::uint16_t waiter, const std::byte* payload, std::int64_t usable,
+                 std::int64_t now);
+  void answered(std::uint16_t flight, std::int64_t usable, std::int64_t now);
+  void flight_done(std::uint16_t flight, std::int64_t now);
+  /// Passes over a window's messages that bring what they need into the host's caches.
+  void prefetch_responses(std::span<const MessageHeader* const> inbox);
+
+  // shared_memory.cpp
+  /// `commits`: the destinations wait only for this.
+  void issue_shared(unsigned warp, const isa::Instruction& instruction, const IssueRecord& record,
+                    std::uint32_t active, const LaneAddresses& address, bool commits,
+                    std::int64_t now);
+  void issue_constant(unsigned warp, const isa::Instruction& instruction, const IssueRecord& record,
+                      std::uint32_t active, const LaneAddresses& address, std::int64_t now);
+
+  [[noreturn]] void outside_shared(const Warp& warp, const LaneAddresses& address,
+                                   std::uint32_t active, unsigned bytes) const;
+
+  // blocks.cpp
+  void start_grid(const GridLaunch& launch, std::span<const std::byte> payload, std::int64_t now);
+  void end_grid(std::uint32_t grid);
+  void start_staged(std::int64_t now);
+  void start_block(const BlockReference& reference, unsigned grid, std::int64_t now);
+  void choose_carve_out(const GridSlot& grid, std::int64_t now);
+  void warp_drained(unsigned warp, std::int64_t now);
+  void finish_block(unsigned block, std::int64_t now);
+  void rebuild_pointers();
+
+  void forget_ended_grids();
+  /// Sets the operand bases of a warp in its slot.
+  void point_warp(unsigned warp);
+
+  // errors.cpp
+  [[noreturn]] void user_error(const Warp& warp, std::uint32_t pc, unsigned lane,
+                               const std::string& what, const std::string& advice) const;
+
+  // accounting.cpp
+  void account_stalls(std::int64_t up_to);
+  void count_stalled(unsigned scheduler, std::uint64_t cycles);
+  void count_residency(std::int64_t up_to);
+  void flush_instructions(GridSlot& grid);
+  void flush_statistics(std::int64_t up_to);
+
+  // streaming_multiprocessor.cpp
+  template <class Policy>
+  void run(Policy& policy, Time horizon, Inbox inbox);
+  template <class Policy>
+  void step(Policy& policy, std::int64_t now);
+  /// Warps whose next instruction could issue now.
+  std::uint64_t issuable() const;
+  std::int64_t next_arrival(Inbox inbox, std::size_t next) const;
+  void take(const MessageHeader& message, std::int64_t now);
+
+  void serialize(Archive& archive);
+};
+
+}  // namespace lockstep

@@ -1,0 +1,177 @@
+#include "models/sm/streaming_multiprocessor.hpp"
+
+#include <algorithm>
+
+#include "models/sm/sm_state.hpp"
+
+namespace lockstep {
+
+SmState::SmState(StreamingMultiprocessor::Setup given)
+    : setup(std::move(given)),
+      parameters(setup.parameters),
+      limits(parameters.occupancy_limits()),
+      clock(parameters.clock),
+      exceptions(make_exception_scheme(setup.exception_scheme)),
+      tables(setup.issue_tables ? setup.issue_tables
+                                : make_issue_tables(parameters, setup.modules)),
+      local_base(setup.local_memory_base + setup.index * local_memory_bytes(parameters)),
+      units(parameters),
+      scheduler(make_warp_scheduler(setup.warp_scheduler)),
+      // A cycle's issues may overshoot the limit that the gate watches.
+      queue(parameters.memory_queue + 2 * parameters.schedulers * parameters.issue_width + 2),
+      misses(parameters.l1.mshrs),
+      translation(setup.tenants.size()),
+      port({setup.noc, setup.to_partitions, setup.to_host, parameters.port.queue,
+            clock.duration(parameters.port.injection_latency)}),
+      reception(setup.noc),
+      shared(parameters.shared.bytes.count()),
+      shared_ranges(static_cast<std::uint32_t>(parameters.shared.bytes.count())),
+      blocks(parameters.blocks),
+      to_dispatcher(setup.to_dispatcher),
+      tenant_blocks(setup.tenants.size()),
+      tenant_warps(setup.tenants.size()),
+      tenant_counted(setup.tenants.size()) {
+  const SmL1Parameters& p = parameters.l1;
+  const std::uint64_t bytes = p.unified_bytes.count() ? p.unified_bytes.count() : p.bytes.count();
+  l1 = L1Cache(static_cast<std::uint32_t>(bytes / line_bytes), p.sets);
+  set_tenants(statistics, setup.tenants.size());
+}
+
+StreamingMultiprocessor::StreamingMultiprocessor(Setup setup)
+    : state_(std::make_unique<SmState>(std::move(setup))) {}
+
+StreamingMultiprocessor::~StreamingMultiprocessor() = default;
+
+Time StreamingMultiprocessor::next_activity() const {
+  return state_->wake == no_cycle ? Time::never() : state_->time_of(state_->wake);
+}
+
+void StreamingMultiprocessor::advance(Time horizon, Inbox inbox, Outbox& outbox) {
+  SmState& s = *state_;
+  s.outbox = &outbox;
+  s.prefetch_responses(inbox);
+  std::visit([&](auto& policy) { s.run(policy, horizon, inbox); }, s.scheduler);
+  s.outbox = nullptr;
+}
+
+/// Messages and own cycles in the order of time; at equal times messages come first.  A message is
+/// taken at the first clock edge at or after its arrival, so cutting the window anywhere changes
+/// nothing.
+template <class Policy>
+void SmState::run(Policy& policy, Time horizon, Inbox inbox) {
+  const std::int64_t end =
+      horizon == Time::never() ? no_cycle : clock.cycle_at_or_after(horizon).count();
+  std::size_t next = 0;
+  std::int64_t arrival = next_arrival(inbox, next);
+  for (;;) {
+    if (arrival <= wake && next < inbox.size()) {
+      wheel.advance_to(arrival - 1);
+      take(*inbox[next], arrival);
+      arrival = next_arrival(inbox, ++next);
+      wake = std::min({wake, wheel.next(), queue_wake});
+    } else if (wake < end) {
+      step(policy, wake);
+    } else {
+      return;
+    }
+  }
+}
+
+std::int64_t SmState::next_arrival(Inbox inbox, std::size_t next) const {
+  return next < inbox.size() ? clock.cycle_at_or_after(inbox[next]->arrival).count() : no_cycle;
+}
+
+void SmState::take(const MessageHeader& message, std::int64_t now) {
+  switch (static_cast<MessageKind>(message.kind)) {
+    case MessageKind::memory_response:
+      on_response(message, now);
+      break;
+    case MessageKind::start_grid:
+      start_grid(message.body<GridLaunch>(), message.payload(), now);
+      break;
+    case MessageKind::start_block:
+      staged.push_back(message.body<BlockReference>());
+      start_staged(now);
+      break;
+    case MessageKind::end_grid:
+      end_grid(message.body<GridReference>().grid);
+      break;
+    default:
+      internal_error(__FILE__, __LINE__, "message", "an SM got a message it does not know");
+  }
+}
+
+/// One cycle: what commits, then the load-store unit's queue, then issue.
+template <class Policy>
+void SmState::step(Policy& policy, std::int64_t now) {
+  account_stalls(now);
+  cycle = now;
+  wheel.take(
+      now, [&](std::uint16_t event) { on_event(event, now); },
+      [&](std::uint64_t bytes) { units.release(bytes); });
+  if (queue_wake <= now) pump_queue(now);
+
+  bool issued = false;
+  for (unsigned s = 0; s < parameters.schedulers; ++s) {
+    unsigned count = 0;
+    for (; count < parameters.issue_width; ++count) {
+      const std::uint64_t candidates = issuable() & units.warps_of(s);
+      if (candidates == 0) break;
+      const unsigned warp = policy.choose(s, candidates);
+      ++statistics.issue_slots[warps[warp].tenant];
+      issue(warp, now);
+    }
+    if (count == 0) count_stalled(s, 1);
+    issued |= count > 0;
+  }
+  accounted = now;
+  wake = issued ? now + 1 : std::min(wheel.next(), queue_wake);
+}
+
+std::uint64_t SmState::issuable() const {
+  std::uint64_t warps_ready = 0;
+  for (std::size_t u = 0; u < unit_classes; ++u)
+    warps_ready |=
+        ready[u] & units.free(u) &
+        (u == static_cast<std::size_t>(isa::Unit::memory) ? memory_open : ~std::uint64_t{0});
+  return warps_ready & units.schedulers_free();
+}
+
+StatisticsView StreamingMultiprocessor::statistics(Time now) {
+  state_->flush_statistics(state_->clock.cycle_at_or_after(now).count());
+  return statistics_view(state_->statistics);
+}
+
+bool StreamingMultiprocessor::finished() const {
+  return state_->used.blocks == 0 && state_->staged.empty();
+}
+
+std::string StreamingMultiprocessor::waiting_for() const {
+  const SmState& s = *state_;
+  if (s.resident == 0) return "";
+  std::string text;
+  static constexpr const char* names[] = {"a unit",
+                                          "the memory queue",
+                                          "results",
+                                          "memory",
+                                          "branches",
+                                          "acknowledgements",
+                                          "barriers",
+                                          "their last "
+                                          "requests"};
+  for (std::size_t cause = 0; cause + 1 < stall_causes; ++cause) {
+    const int count = std::popcount(s.waiting[cause]);
+    if (count == 0) continue;
+    text += (text.empty() ? "" : ", ") + std::to_string(count) + " warps wait for " + names[cause];
+  }
+  const std::string requests = s.port.waiting_for();
+  if (s.misses.used() > 0) text += "; " + std::to_string(s.misses.used()) + " misses outstanding";
+  if (!requests.empty()) text += "; " + requests;
+  return text;
+}
+
+void StreamingMultiprocessor::serialize(Archive& archive) {
+  state_->serialize(archive);
+}
+
+}  // namespace lockstep

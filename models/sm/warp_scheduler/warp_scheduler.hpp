@@ -1,0 +1,25 @@
+/// Who issues when several warps of a scheduler can.
+///
+/// A policy is a plain struct of masks and slots; which one runs is a switch over a variant once
+/// per choice, never a virtual call.  Contract: choose(scheduler, candidates) returns the slot of
+/// one of the bits of `candidates`, which is not zero, and depends on nothing but the calls before.
+/// Hooks: added / removed when a warp gets or leaves its slot, stalled when it begins to wait for
+/// memory.
+#pragma once
+
+#include <cstdint>
+#include <variant>
+
+#include "core/parameters/policy.hpp"
+#include "models/sm/warp_scheduler/gto.hpp"
+#include "models/sm/warp_scheduler/lrr.hpp"
+#include "models/sm/warp_scheduler/registry.hpp"
+#include "models/sm/warp_scheduler/two_level.hpp"
+
+namespace lockstep {
+
+using WarpScheduler = std::variant<LooseRoundRobin, GreedyThenOldest, TwoLevel>;
+
+WarpScheduler make_warp_scheduler(const PolicyChoice& choice);
+
+}  // namespace lockstep
