@@ -111,7 +111,8 @@ void Window::run_everyone(Executor& executor, Time horizon) {
 
 void Window::run_window(Executor& executor) {
   ++window_;
-  measured_windows_ += measured();
+  measuring_ = profiling_ || window_ % sample_interval == 0;
+  measured_windows_ += measuring_;
   executor.run_window(*this);
   reached_ = horizons_;
   next_.assign(next_.size(), Time::never());
@@ -164,16 +165,20 @@ void Window::select(Share& share, Worker& worker) {
   std::uint32_t* to_run = share.to_run.data();
   std::uint32_t count = 0;
   for (const Segment& segment : share.segments) {
-    const Time horizon = everyone_ ? Time::never() : horizons_[segment.kind];
-    Time quiet = Time::never();
-    const Time* due = share.due.data();
+    // Times as unsigned numbers and no branches: which components are called looks random.
+    const auto horizon = static_cast<std::uint64_t>(horizons_[segment.kind].femtoseconds());
+    const std::uint64_t limit = everyone_ ? ~std::uint64_t{0} : horizon;
+    std::uint64_t quiet = ~std::uint64_t{0};
     for (std::uint32_t position = segment.begin; position < segment.end; ++position) {
-      const bool called = everyone_ || due[position] < horizon;
+      const auto due = static_cast<std::uint64_t>(share.due[position].femtoseconds());
+      const std::uint64_t called = due < limit;
       to_run[count] = position;
-      count += called;
-      quiet = std::min(quiet, called ? Time::never() : due[position]);
+      count += static_cast<std::uint32_t>(called);
+      quiet = std::min(quiet, due | (0 - called));
     }
-    worker.floor[segment.kind] = std::min(worker.floor[segment.kind], quiet);
+    const std::uint64_t never = static_cast<std::uint64_t>(Time::never().femtoseconds());
+    Time& floor = worker.floor[segment.kind];
+    floor = std::min(floor, Time{static_cast<std::int64_t>(std::min(quiet, never))});
   }
   share.to_run.resize(count);
 }
@@ -237,7 +242,7 @@ void Window::run(std::uint32_t index, std::uint32_t first, std::uint32_t last,
 }
 
 void Window::run_component(Slot& slot, Worker& worker) {
-  if (!measured()) {
+  if (!measuring_) {
     advance(slot, worker);
     return;
   }
@@ -258,11 +263,14 @@ void Window::advance(Slot& slot, Worker& worker) {
   const Time horizon = horizons_[slot.kind];
   Time began = std::min(slot.next, slot.pending.earliest());
   try {
-    const std::uint64_t copying = measured() ? ticks() : 0;
-    const Inbox inbox = worker.inbox.build(slot.pending, slot.mail, horizon, reached_[slot.kind]);
-    slot.mail.clear();
-    if (measured()) worker.copying_ticks += ticks() - copying;
-    if (!inbox.empty()) began = std::min(began, inbox.front()->arrival);
+    Inbox inbox;
+    if (!slot.mail.empty() || slot.pending.earliest() < horizon) {
+      const std::uint64_t copying = measuring_ ? ticks() : 0;
+      inbox = worker.inbox.build(slot.pending, slot.mail, horizon, reached_[slot.kind]);
+      slot.mail.clear();
+      if (measuring_) worker.copying_ticks += ticks() - copying;
+      if (!inbox.empty()) began = std::min(began, inbox.front()->arrival);
+    }
     if (inbox.empty() && slot.next >= horizon && !everyone_) return;
     slot.component->advance(horizon, inbox, worker.outboxes[window_ % 2]);
     slot.next = slot.component->next_activity();

@@ -76,7 +76,6 @@ class Window final : public WindowTasks {
   void shuffle(Share& share, std::uint32_t index);
   void run_component(Slot& slot, Worker& worker);
   void advance(Slot& slot, Worker& worker);
-  bool measured() const { return profiling_ || window_ % sample_interval == 0; }
 
   static constexpr std::uint64_t sample_interval = 16;
   static constexpr std::uint64_t ordering_interval = 1024;
@@ -95,7 +94,8 @@ class Window final : public WindowTasks {
   const bool profiling_;
   const bool shuffle_;
   const std::uint64_t seed_;
-  bool everyone_ = false;
+  bool everyone_ = false;   ///< all are called, whether or not they have something to do
+  bool measuring_ = false;  ///< ticks are taken in this window
 };
 
 }  // namespace lockstep

@@ -89,6 +89,7 @@ class ThreadExecutor final : public Executor {
     signal_.store(round_ | quit_bit);
     signal_.notify_all();
     arena_.execute([this] { group_.wait(); });
+    left_.load(std::memory_order_acquire);
   }
 
   void run_window(WindowTasks& tasks) override {
@@ -131,7 +132,10 @@ class ThreadExecutor final : public Executor {
   void help(std::uint32_t thread, std::uint32_t seen) {
     for (;;) {
       const std::uint32_t signal = await_signal(seen);
-      if (signal & quit_bit) return;
+      if (signal & quit_bit) {
+        left_.fetch_add(1, std::memory_order_release);
+        return;
+      }
       seen = signal;
       for (std::uint32_t idle = 0; !take_part(thread, seen) && signal_.load() == seen; ++idle) {
         relax(idle);
@@ -140,6 +144,10 @@ class ThreadExecutor final : public Executor {
   }
 
   std::uint32_t await_signal(std::uint32_t seen) {
+    // What begin() and run_together() wrote is visible after this.
+    if (const std::uint32_t signal = signal_.load(std::memory_order_acquire); signal != seen) {
+      return signal;
+    }
     const std::uint32_t spins = crowded_ ? 0 : 4000;
     for (std::uint32_t i = 0; i < spins + 50; ++i) {
       const std::uint32_t signal = signal_.load(std::memory_order_acquire);
@@ -267,6 +275,7 @@ class ThreadExecutor final : public Executor {
   oneapi::tbb::task_group group_;
   alignas(128) std::atomic<std::uint32_t> signal_{0};  ///< the round, or the wish to end
   std::atomic<std::uint32_t> sleepers_{0};
+  std::atomic<std::uint32_t> left_{0};  ///< orders the end for race checkers that cannot see TBB's
   alignas(128) std::vector<Share> shares_;
   std::vector<Record> records_;
   const double ticks_per_microsecond_;

@@ -61,6 +61,7 @@ class Holder final : public Component {
       const std::uint64_t bits = words[0] | (static_cast<std::uint64_t>(words[1]) << 32);
       insert({parameters.lookahead + hold(bits), i});
     }
+    draw();
   }
 
   Time next_activity() const override {
@@ -89,6 +90,7 @@ class Holder final : public Component {
     archive(handled_, digest_, events_);
     count_ = events_.size();
     trunk_.serialize(archive);
+    draw();
   }
 
   StatisticsView statistics(Time) override { return {}; }
@@ -99,22 +101,34 @@ class Holder final : public Component {
   std::uint64_t digest() const { return digest_; }
 
  private:
+  struct Draw {
+    Time hold;
+    std::uint32_t target;  ///< this component for an event that stays
+  };
+
   Time hold(std::uint64_t bits) const {
     return Time{static_cast<std::int64_t>(unit_exponential(bits) * parameters_.mean)};
   }
 
+  /// What the next event will cause.  Drawn an event ahead, off the critical path.
+  void draw() {
+    const auto words = random_block(parameters_.seed, id_, 0, handled_);
+    drawn_.hold = hold(words[0] | (static_cast<std::uint64_t>(words[1]) << 32));
+    const std::uint64_t others = parameters_.components - 1;
+    const auto target = static_cast<std::uint32_t>((words[3] * others) >> 32);
+    drawn_.target = words[2] < threshold_ ? target + (target >= id_.value()) : id_.value();
+  }
+
   void handle(const Event event, Outbox& outbox) {
-    digest_ = mix(mix(digest_, event.label), static_cast<std::uint64_t>(event.time.femtoseconds()));
-    const auto words = random_block(parameters_.seed, id_, 0, handled_++);
-    const Time held = hold(words[0] | (static_cast<std::uint64_t>(words[1]) << 32));
+    digest_ = mix(digest_, event.label ^ static_cast<std::uint64_t>(event.time.femtoseconds()));
     const std::uint64_t label = mix(event.label, id_.value());
-    if (words[2] < threshold_) {
-      const std::uint64_t others = parameters_.components - 1;
-      auto target = static_cast<std::uint32_t>((words[3] * others) >> 32);
-      target += target >= id_.value();
-      outbox.send(trunk_.to(ComponentId{target}), event.time, 0, Body{label, held});
+    const Draw drawn = drawn_;
+    ++handled_;
+    draw();
+    if (drawn.target != id_.value()) {
+      outbox.send(trunk_.to(ComponentId{drawn.target}), event.time, 0, Body{label, drawn.hold});
     } else {
-      insert({event.time + parameters_.lookahead + held, label});
+      insert({event.time + parameters_.lookahead + drawn.hold, label});
     }
   }
 
@@ -131,6 +145,7 @@ class Holder final : public Component {
   std::uint32_t threshold_;
   ComponentId id_;
   Trunk trunk_;
+  Draw drawn_{};
   std::uint64_t handled_ = 0;
   std::uint64_t digest_ = 0;
   std::size_t count_ = 0;  ///< events that are waiting
