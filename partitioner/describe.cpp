@@ -59,6 +59,7 @@ std::vector<RankCut> rank_cuts(const Graph& graph, const Assignment& assignment)
     }
   }
   std::vector<RankCut> result;
+  result.reserve(cuts.size());
   for (const auto& [pair, cut] : cuts) result.push_back(cut);
   return result;
 }

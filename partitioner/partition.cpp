@@ -42,6 +42,7 @@ std::vector<idx_t> scaled(const std::vector<double>& values) {
   const double sum = std::accumulate(values.begin(), values.end(), 0.0);
   const double factor = sum > 0 ? 1e8 / sum : 0;
   std::vector<idx_t> result;
+  result.reserve(values.size());
   for (const double value : values) {
     result.push_back(std::max<idx_t>(1, idx_t(std::lround(value * factor))));
   }
@@ -194,6 +195,7 @@ void bring_to_rank_0(ComponentId component, std::vector<Place>& places) {
 Assignment partition(const Graph& graph, const PartitionOptions& options) {
   check_sizes(graph, options.ranks, options.threads);
   std::vector<double> weights = options.weights;
+  weights.reserve(graph.nodes().size());
   if (weights.empty()) {
     for (const Graph::Node& node : graph.nodes()) weights.push_back(node.weight);
   }
@@ -207,6 +209,7 @@ Assignment partition(const Graph& graph, const PartitionOptions& options) {
     balancer.balance();
   }
   Assignment assignment;
+  assignment.places.reserve(rank_of.size());
   for (const int rank : rank_of) assignment.places.push_back({rank, 0});
   bring_to_rank_0(options.on_rank_0, assignment.places);
   assign_threads(weights, options.threads, assignment.places);

@@ -50,7 +50,7 @@ std::string make_axis(h5::File& file, const std::string& kind, const StatisticsF
                       const StatisticsAxis& axis) {
   if (axis.kind == StatisticsAxis::Kind::tenants) return "/axes/tenants";
   const bool bins = axis.kind == StatisticsAxis::Kind::bins;
-  const std::string path = "/axes/" + kind + "/" + field.name + (bins ? "_bins" : "_names");
+  std::string path = "/axes/" + kind + "/" + field.name + (bins ? "_bins" : "_names");
   if (bins) {
     file.write_array(path, h5::Scalar::u64, {axis.size}, axis.bin_starts.data());
     file.set_attribute(path, "unit", field.unit);

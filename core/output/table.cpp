@@ -54,7 +54,7 @@ std::vector<h5::Member> pack_members(const TableSchema& schema, const char* rows
 void pack_value(const TableColumn& column, const char* row, char* out) {
   if (column.type == TableColumn::Type::text) {
     const auto& text = value_at<std::string>(row, column);
-    std::memcpy(out, text.data(), text.size());
+    std::copy(text.begin(), text.end(), out);
   } else if (column.type == TableColumn::Type::time) {
     const std::int64_t time = value_at<Time>(row, column).femtoseconds();
     std::memcpy(out, &time, sizeof time);

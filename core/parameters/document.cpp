@@ -68,13 +68,13 @@ class TreeBuilder final : public YAML::EventHandler {
     auto data = std::make_shared<Node::Data>();
     data->kind = kind;
     data->position = position(mark);
-    const Node node{std::move(data)};
+    Node node{std::move(data)};
     if (anchor != 0) anchors_[anchor] = node;
     return node;
   }
 
   static Node deep_copy(const Node& node) {
-    const Node copy{std::make_shared<Node::Data>(*node.data())};
+    Node copy{std::make_shared<Node::Data>(*node.data())};
     for (Node& item : copy.data()->sequence) item = deep_copy(item);
     for (Node::Data::Entry& entry : copy.data()->map) entry.value = deep_copy(entry.value);
     return copy;

@@ -75,7 +75,7 @@ Node Node::find(const std::string& key) const {
 }
 
 Node Node::at(const std::string& key) const {
-  const Node node = find(key);
+  Node node = find(key);
   if (!node.exists()) throw error("\"" + key + "\" is missing", "add it");
   return node;
 }
