@@ -13,7 +13,7 @@ namespace lockstep {
 namespace {
 
 /// Loads within this share of the mean are balanced: less is noise of the weights themselves.
-constexpr double tolerated_imbalance = 0.03;
+constexpr double tolerated_imbalance = 0.01;
 
 constexpr std::uint32_t random_assignment_purpose = 0x70617274;
 
