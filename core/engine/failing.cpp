@@ -15,9 +15,12 @@ namespace {
 
 constexpr std::size_t most_waiters = 40;
 
-std::string describe(const std::exception_ptr& exception) {
+std::string describe(const std::exception_ptr& exception, const Graph& graph) {
   try {
     std::rethrow_exception(exception);
+  } catch (const LateMessage& late) {
+    const ComponentId sender = graph.edges().at(late.link.value()).source;
+    return "internal error\na message from " + graph.name(sender) + " " + late.what();
   } catch (const InternalError& error) {
     return std::string("internal error") + "\n" + error.what();
   } catch (const std::bad_alloc&) {
@@ -70,7 +73,7 @@ void Engine::State::fail(const Failure& failed) const {
     throw;
   } catch (...) {
   }
-  const std::string described = describe(failed.exception);
+  const std::string described = describe(failed.exception, graph);
   const std::size_t line = described.find('\n');
   std::string text = described.substr(0, line);
   if (communicator.size() > 1) text += " on rank " + std::to_string(communicator.rank());

@@ -4,10 +4,18 @@
 #include <optional>
 #include <string>
 
+#include "core/error/error.hpp"
 #include "core/id/id.hpp"
 #include "core/time/time.hpp"
 
 namespace lockstep {
+
+/// A message that arrives before the time up to which its receiver has simulated.
+class LateMessage : public InternalError {
+ public:
+  LateMessage(LinkId link_id, const std::string& what) : InternalError(what), link(link_id) {}
+  LinkId link;
+};
 
 /// An exception that left a component, or the code around it (component none).
 struct Failure {

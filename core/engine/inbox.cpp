@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <bit>
 
-#include "core/error/error.hpp"
+#include "core/engine/failure.hpp"
 #include "core/time/format.hpp"
 
 namespace lockstep {
@@ -32,10 +32,10 @@ void sort_some(InboxEntry* first, InboxEntry* last) {
 }
 
 [[noreturn]] void late_message(const MessageHeader& message, Time reached) {
-  throw InternalError("a message on link " + std::to_string(message.link.value()) + " arrives at " +
-                      to_text(message.arrival) + ", but its receiver stands at " +
-                      to_text(reached) + " already (" +
-                      std::to_string((reached - message.arrival).femtoseconds()) + " fs late)");
+  throw LateMessage(message.link,
+                    "arrives at " + to_text(message.arrival) + ", but its receiver stands at " +
+                        to_text(reached) + " already (" +
+                        std::to_string((reached - message.arrival).femtoseconds()) + " fs late)");
 }
 
 }  // namespace

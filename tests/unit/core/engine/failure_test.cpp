@@ -156,8 +156,9 @@ TEST(Failure, OfALateMessageNamesTheReceiver) {
     }
   });
   EXPECT_NE(text[0].find("internal error in unit[1] at"), std::string::npos) << text[0];
-  EXPECT_NE(text[0].find("a message on link 0 arrives at 1.600 us, but its receiver stands at 5."),
-            std::string::npos)
+  EXPECT_NE(
+      text[0].find("a message from unit[0] arrives at 1.600 us, but its receiver stands at 5."),
+      std::string::npos)
       << text[0];
 }
 

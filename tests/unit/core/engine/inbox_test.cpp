@@ -1,0 +1,112 @@
+#include "core/engine/inbox.hpp"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+
+#include "core/random/random.hpp"
+
+namespace lockstep {
+namespace {
+
+/// Appends a message as an outbox would.
+void put(MessageBuffer& buffer, Time arrival, std::uint32_t link, std::uint32_t sequence,
+         std::size_t payload = 0) {
+  MessageHeader header;
+  header.arrival = arrival;
+  header.link = LinkId{link};
+  header.sequence = sequence;
+  header.payload_bytes = static_cast<std::uint32_t>(payload);
+  std::byte* place = buffer.append(header.total_bytes());
+  std::memcpy(place, &header, sizeof header);
+  std::fill_n(place + sizeof header, payload, static_cast<std::byte>(sequence));
+}
+
+using Key = std::tuple<Time, std::uint32_t, std::uint32_t>;
+
+std::vector<Key> keys(Inbox inbox) {
+  std::vector<Key> result;
+  for (const MessageHeader* m : inbox) {
+    for (const std::byte b : m->payload()) EXPECT_EQ(b, static_cast<std::byte>(m->sequence));
+    result.emplace_back(m->arrival, m->link.value(), m->sequence);
+  }
+  return result;
+}
+
+TEST(Inbox, IsSortedByArrivalThenLinkThenSequence) {
+  MessageBuffer first, second;
+  put(first, Time{20}, 3, 0);
+  put(first, Time{10}, 7, 1);
+  put(first, Time{10}, 7, 0);
+  put(second, Time{10}, 2, 9);
+  put(second, Time{20}, 1, 5);
+  PendingMessages pending;
+  InboxBuilder builder;
+  const MessageBuffer* mail[] = {&first, &second};
+  EXPECT_EQ(keys(builder.build(pending, mail, Time{100}, Time{0})),
+            (std::vector<Key>{{Time{10}, 2, 9},
+                              {Time{10}, 7, 0},
+                              {Time{10}, 7, 1},
+                              {Time{20}, 1, 5},
+                              {Time{20}, 3, 0}}));
+}
+
+TEST(Inbox, KeepsWhatArrivesAtTheHorizonOrLater) {
+  MessageBuffer buffer;
+  put(buffer, Time{99}, 0, 0);
+  put(buffer, Time{100}, 0, 1);
+  put(buffer, Time{300}, 0, 2);
+  PendingMessages pending;
+  InboxBuilder builder;
+  const MessageBuffer* mail[] = {&buffer};
+  EXPECT_EQ(builder.build(pending, mail, Time{100}, Time{0}).size(), 1u);
+  EXPECT_EQ(pending.earliest(), Time{100});
+  buffer.clear();
+  EXPECT_EQ(keys(builder.build(pending, {}, Time{200}, Time{100})),
+            (std::vector<Key>{{Time{100}, 0, 1}}));
+  EXPECT_EQ(pending.earliest(), Time{300});
+}
+
+TEST(Inbox, RefusesAMessageThatIsLate) {
+  MessageBuffer buffer;
+  put(buffer, Time{49}, 0, 0);
+  PendingMessages pending;
+  InboxBuilder builder;
+  const MessageBuffer* mail[] = {&buffer};
+  EXPECT_THROW(builder.build(pending, mail, Time{100}, Time{50}), InternalError);
+}
+
+/// Many windows with batches of all sizes and distributions against a plain sort.
+TEST(Inbox, AgreesWithAPlainSortWindowAfterWindow) {
+  Random random(1, ComponentId{0}, 0);
+  PendingMessages pending;
+  InboxBuilder builder;
+  std::vector<Key> expected;
+  std::int64_t reached = 0;
+  for (int window = 0; window < 300; ++window) {
+    const auto span = static_cast<std::int64_t>(1 + random.below(random.below(2) ? 100'000 : 50));
+    std::vector<MessageBuffer> buffers(3);
+    const std::uint64_t count = random.below(random.below(4) == 0 ? 600 : 40);
+    for (std::uint64_t i = 0; i < count; ++i) {
+      const Time arrival{
+          reached + static_cast<std::int64_t>(random.below(static_cast<std::uint64_t>(3 * span)))};
+      const auto link = static_cast<std::uint32_t>(random.below(5));
+      const auto sequence =
+          static_cast<std::uint32_t>(window * 1000) + static_cast<std::uint32_t>(i);
+      put(buffers[random.below(3)], arrival, link, sequence, random.below(130));
+      expected.emplace_back(arrival, link, sequence);
+    }
+    std::sort(expected.begin(), expected.end());
+    const Time horizon{reached + span};
+    const auto later = std::lower_bound(expected.begin(), expected.end(), Key{horizon, 0, 0});
+    const std::vector<const MessageBuffer*> mail{&buffers[0], &buffers[1], &buffers[2]};
+    ASSERT_EQ(keys(builder.build(pending, mail, horizon, Time{reached})),
+              std::vector<Key>(expected.begin(), later));
+    expected.erase(expected.begin(), later);
+    ASSERT_EQ(pending.earliest(), expected.empty() ? Time::never() : std::get<0>(expected[0]));
+    reached += span;
+  }
+}
+
+}  // namespace
+}  // namespace lockstep
