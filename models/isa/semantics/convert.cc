@@ -260,6 +260,8 @@ Execute select_cvt(const SemanticKey& key) {
   if (to == Type::b32) return from == Type::f32 ? pick_general(key) : nullptr;  // tf32
   if (!(is_integer(from) || is_scalar_float(from)) || !(is_integer(to) || is_scalar_float(to)))
     return nullptr;
+  // Rounding to an integral value is for results of the same format, and integers.
+  if (is_float(from) && is_float(to) && from != to && key.rounding >= Rounding::rni) return nullptr;
   // A narrow source is in the low bits of its lane whatever the register; a narrow result is
   // extended to the register.
   const bool plain = fits(key.destination_register, to) &&

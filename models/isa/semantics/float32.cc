@@ -34,6 +34,22 @@ struct Fma {
     return signed_zero(odd_sum(a * b, c), a * b, c, d);
   }
 };
+/// With the signs that lowering folds in: mode bit 0 negates the product, bit 1 the addend.
+template <unsigned signs>
+struct SignedFma {
+  LOCKSTEP_INLINE static float apply(float a, float b, float c) {
+    return Fma::apply((signs & 1) != 0 ? -a : a, b, (signs & 2) != 0 ? -c : c);
+  }
+  LOCKSTEP_INLINE static double directed(double a, double b, double c, Direction d) {
+    return Fma::directed((signs & 1) != 0 ? -a : a, b, (signs & 2) != 0 ? -c : c, d);
+  }
+};
+struct NegatedMul {
+  LOCKSTEP_INLINE static float apply(float a, float b) { return Mul::apply(-a, b); }
+  LOCKSTEP_INLINE static double directed(double a, double b, double c, Direction d) {
+    return Mul::directed(-a, b, c, d);
+  }
+};
 struct Div {
   LOCKSTEP_INLINE static float apply(float a, float b) { return a / b; }
   LOCKSTEP_INLINE static double directed(double a, double b, double, Direction) {
@@ -117,6 +133,19 @@ struct CopySign {  // the sign of a, the magnitude of b
   LOCKSTEP_INLINE static u32 apply(u32 a, u32 b) { return (a & 0x80000000) | (b & 0x7fffffff); }
 };
 
+Execute pick_fma(const SemanticKey& key) {
+  switch (key.mode & 3) {
+    case 1:
+      return pick_rounded<SignedFma<1>, 3>(key);
+    case 2:
+      return pick_rounded<SignedFma<2>, 3>(key);
+    case 3:
+      return pick_rounded<SignedFma<3>, 3>(key);
+    default:
+      return pick_rounded<Fma, 3>(key);
+  }
+}
+
 }  // namespace
 
 Execute select_float32(const SemanticKey& key) {
@@ -127,10 +156,10 @@ Execute select_float32(const SemanticKey& key) {
     case Opcode::sub:
       return pick_rounded<Sub, 2>(key);
     case Opcode::mul:
-      return pick_rounded<Mul, 2>(key);
+      return (key.mode & 1) != 0 ? pick_rounded<NegatedMul, 2>(key) : pick_rounded<Mul, 2>(key);
     case Opcode::fma:
     case Opcode::mad:
-      return pick_rounded<Fma, 3>(key);
+      return pick_fma(key);
     case Opcode::div:
       return pick_rounded<Div, 2>(key);
     case Opcode::rcp:

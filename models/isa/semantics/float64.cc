@@ -35,6 +35,22 @@ struct Fma {
     return exact_fma(a, b, c, d);
   }
 };
+/// With the signs that lowering folds in: mode bit 0 negates the product, bit 1 the addend.
+template <unsigned signs>
+struct SignedFma {
+  LOCKSTEP_INLINE static double apply(double a, double b, double c) {
+    return Fma::apply((signs & 1) != 0 ? -a : a, b, (signs & 2) != 0 ? -c : c);
+  }
+  static double directed(double a, double b, double c, Direction d) {
+    return Fma::directed((signs & 1) != 0 ? -a : a, b, (signs & 2) != 0 ? -c : c, d);
+  }
+};
+struct NegatedMul {
+  LOCKSTEP_INLINE static double apply(double a, double b, double c) { return Mul::apply(-a, b, c); }
+  static double directed(double a, double b, double c, Direction d) {
+    return Mul::directed(-a, b, c, d);
+  }
+};
 struct Div {
   LOCKSTEP_INLINE static double apply(double a, double b, double) { return a / b; }
   static double directed(double a, double b, double, Direction d) {
@@ -118,6 +134,19 @@ struct CopySign {
   LOCKSTEP_INLINE static u64 apply(u64 a, u64 b) { return (a & sign_bit) | (b & ~sign_bit); }
 };
 
+Execute pick_fma(const SemanticKey& key) {
+  switch (key.mode & 3) {
+    case 1:
+      return pick_rounded<SignedFma<1>, 3>(key);
+    case 2:
+      return pick_rounded<SignedFma<2>, 3>(key);
+    case 3:
+      return pick_rounded<SignedFma<3>, 3>(key);
+    default:
+      return pick_rounded<Fma, 3>(key);
+  }
+}
+
 }  // namespace
 
 Execute select_float64(const SemanticKey& key) {
@@ -128,10 +157,10 @@ Execute select_float64(const SemanticKey& key) {
     case Opcode::sub:
       return pick_rounded<Sub, 2>(key);
     case Opcode::mul:
-      return pick_rounded<Mul, 2>(key);
+      return (key.mode & 1) != 0 ? pick_rounded<NegatedMul, 2>(key) : pick_rounded<Mul, 2>(key);
     case Opcode::fma:
     case Opcode::mad:
-      return pick_rounded<Fma, 3>(key);
+      return pick_fma(key);
     case Opcode::div:
       return pick_rounded<Div, 2>(key);
     case Opcode::rcp:
