@@ -269,6 +269,7 @@ void BlockRunner::report_deadlock() const {
             std::to_string(std::popcount(lanes)) + " threads wait at " +
             (at_barrier ? "a barrier" : "a member mask") + " that the others do not reach");
   }
+  LOCKSTEP_CHECK(false, "no warp runs, yet all have ended");
 }
 
 }  // namespace lockstep::isa
