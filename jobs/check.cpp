@@ -1,0 +1,63 @@
+#include "jobs/check.hpp"
+
+#include <fmt/format.h>
+
+#include "models/host/functional_run.hpp"
+
+namespace lockstep {
+
+namespace {
+
+/// FNV-1a, for people who compare two runs.
+std::uint64_t digest(std::span<const std::byte> bytes) {
+  std::uint64_t hash = 0xcbf29ce484222325;
+  for (const std::byte b : bytes) {
+    hash = (hash ^ static_cast<std::uint64_t>(b)) * 0x100000001b3;
+  }
+  return hash;
+}
+
+TenantImages machine_images(const Workload& workload, TenantRun& run) {
+  TenantImages images;
+  for (std::uint32_t b = 0; b < workload.buffers.size(); ++b) {
+    BufferImage image;
+    image.host = run.buffer(b).at(0, workload.buffers[b].bytes());
+    if (!run.captured(b).empty()) image.device = run.captured(b);
+    images.push_back(image);
+  }
+  return images;
+}
+
+}  // namespace
+
+CheckResult check_tenants(const Scenario& scenario, const Machine& machine, Host& host,
+                          RunOutput& file) {
+  CheckResult result;
+  for (std::size_t t = 0; t < scenario.tenants.size(); ++t) {
+    const Tenant& tenant = scenario.tenants[t];
+    if (!host.tenant(t).done()) {
+      result.passed = false;
+      result.text +=
+          fmt::format("check of {}: it had not finished when the run ended\n", tenant.name);
+      continue;
+    }
+    const FunctionalResult expected =
+        run_functionally(tenant.name, tenant.workload, machine.module_of_tenant(t));
+    const TenantImages got = machine_images(tenant.workload, host.tenant(t));
+    for (std::size_t b = 0; b < got.size(); ++b) {
+      const Buffer& buffer = tenant.workload.buffers[b];
+      if (!buffer.check) continue;
+      file.write_final(fmt::format("digest_{}_{}", tenant.name, buffer.name), "hash",
+                       "FNV-1a of the buffer's final bytes",
+                       digest(got[b].device ? *got[b].device : got[b].host));
+    }
+    const auto mismatch = find_mismatch(tenant.name, tenant.workload, expected.images(), got);
+    result.passed = result.passed && !mismatch;
+    result.text += mismatch
+                       ? "check failed: " + mismatch->text() + "\n"
+                       : fmt::format("check passed: {}, {} buffers\n", tenant.name, got.size());
+  }
+  return result;
+}
+
+}  // namespace lockstep
