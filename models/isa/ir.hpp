@@ -139,6 +139,8 @@ struct Function {
   std::vector<std::vector<std::uint32_t>> branch_tables;  ///< of brx.idx: block indices
   std::vector<Operand> inputs, results;  ///< device functions: formal parameters as registers
   std::uint64_t local_bytes = 0;
+  bool shared_placed = false;      ///< lowering: no shared symbols are left,
+  std::uint64_t shared_bytes = 0;  ///< they took so many bytes
 };
 
 }  // namespace lockstep::isa::ir

@@ -6,6 +6,7 @@
 #include "models/isa/control_flow/control_flow.hpp"
 #include "models/isa/encode/classes.hpp"
 #include "models/isa/lowering/issue_slots.hpp"
+#include "models/isa/lowering/shared_layout.hpp"
 #include "models/isa/semantics/semantics.hpp"
 
 namespace lockstep::isa {
@@ -20,10 +21,6 @@ std::vector<std::uint32_t> functions_in_variables(const SourceModule& module) {
   for (const GlobalVariable& global : module.globals) add(global.relocations);
   add(module.constant_relocations);
   return result;
-}
-
-std::uint64_t aligned(std::uint64_t offset, std::uint64_t alignment) {
-  return (offset + alignment - 1) / alignment * alignment;
 }
 
 }  // namespace
@@ -60,27 +57,17 @@ void Encoder::header(const SourceFunction& kernel) {
 }
 
 void Encoder::place_shared() {
-  const ir::Function& any = *link_.functions.front().input.function;
-  std::vector<bool> used(any.shared.size(), false);
-  for (const LinkedFunction& f : link_.functions)
-    for (const ir::Block& block : f.input.function->blocks)
-      for (const ir::Operation& op : block.operations)
-        for (const ir::Operand& operand : op.sources)
-          if (operand.kind == Kind::shared_symbol) used[operand.index] = true;
-  shared_offsets_.assign(used.size(), 0);
-  std::uint64_t end = 0, dynamic_alignment = 1;
-  for (std::size_t v = 0; v < used.size(); ++v) {
-    if (!used[v]) continue;
-    dynamic_alignment =
-        std::max(dynamic_alignment, any.shared[v].bytes == 0 ? any.shared[v].alignment : 1);
-    shared_offsets_[v] = aligned(end, any.shared[v].alignment);
-    if (any.shared[v].bytes != 0) end = shared_offsets_[v] + any.shared[v].bytes;
+  const ir::Function& kernel = *link_.functions.front().input.function;
+  SharedLayout layout;
+  if (kernel.shared_placed) {
+    layout.bytes = kernel.shared_bytes;
+  } else {
+    std::vector<bool> used(kernel.shared.size(), false);
+    for (const LinkedFunction& f : link_.functions) mark_shared(*f.input.function, used);
+    layout = lay_out_shared(kernel.shared, used);
   }
-  end = aligned(end, dynamic_alignment);
-  // Arrays without a size share what the launch adds behind the others.
-  for (std::size_t v = 0; v < used.size(); ++v)
-    if (used[v] && any.shared[v].bytes == 0) shared_offsets_[v] = end;
-  program_.static_shared_bytes = static_cast<std::uint32_t>(end);
+  shared_offsets_ = std::move(layout.offsets);
+  program_.static_shared_bytes = static_cast<std::uint32_t>(layout.bytes);
 }
 
 void Encoder::place_call_rows() {

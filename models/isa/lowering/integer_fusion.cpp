@@ -9,7 +9,7 @@
 #include "models/isa/lowering/evaluate.hpp"
 #include "models/isa/lowering/operation.hpp"
 #include "models/isa/lowering/passes.hpp"
-#include "models/isa/lowering/registers.hpp"
+#include "models/isa/lowering/producers.hpp"
 
 namespace lockstep::isa::lowering {
 
@@ -25,41 +25,40 @@ bool is_plain(const ir::Operation& operation) {
 }
 
 bool is_sum(const ir::Operation& operation, unsigned bytes) {
-  return (operation.opcode == Opcode::add || (operation.opcode == Opcode::sub && bytes == 4)) &&
+  return (operation.opcode == Opcode::add || operation.opcode == Opcode::sub) &&
          is_plain(operation) && is_integer(operation.type, bytes) && operation.sources.size() == 2;
 }
 
 class Fusion {
  public:
   explicit Fusion(ir::Function& function)
-      : function_(function), definitions_(function), fusable_(function.registers.size()) {}
+      : function_(function), producers_(function), fusable_(function.registers.size()) {}
 
   bool run() {
     count_fusable();
     bool changed = false;
-    for (ir::Block& block : function_.blocks)
-      for (ir::Operation& operation : block.operations)
+    for (place_.block = 0; place_.block < function_.blocks.size(); ++place_.block) {
+      auto& operations = function_.blocks[place_.block].operations;
+      for (place_.operation = 0; place_.operation < operations.size(); ++place_.operation) {
+        ir::Operation& operation = operations[place_.operation];
         changed = widen_shift(operation) || fuse(operation) || changed;
+      }
+    }
     return changed;
   }
 
  private:
-  // The operation that computes this operand, if it says the same here as there.
   const ir::Operation* source_of(const ir::Operand& operand) const {
-    if (operand.kind != Kind::reg || !definitions_.is_single(operand.index)) return nullptr;
-    const auto& entry = definitions_[operand.index];
-    const auto& operations = function_.blocks[entry.definition.block].operations;
-    if (entry.definition.operation >= operations.size()) return nullptr;  // a formal parameter
-    const ir::Operation& operation = operations[entry.definition.operation];
-    if (operation.destinations.size() != 1 || operation.destinations[0].index != operand.index)
-      return nullptr;
-    return is_plain(operation) && definitions_.sources_are_single(operation) ? &operation : nullptr;
+    const ir::Operation* operation =
+        operand.kind == Kind::reg ? producers_.find(operand, place_) : nullptr;
+    return operation != nullptr && is_plain(*operation) ? operation : nullptr;
   }
 
   void count_fusable() {
     for (const ir::Block& block : function_.blocks)
       for (const ir::Operation& operation : block.operations) {
-        if (operation.opcode != Opcode::add || !is_sum(operation, 4)) continue;
+        if (operation.opcode != Opcode::add || !(is_sum(operation, 4) || is_sum(operation, 8)))
+          continue;
         for (const ir::Operand& source : operation.sources)
           if (source.kind == Kind::reg) ++fusable_[source.index];
       }
@@ -84,13 +83,14 @@ class Fusion {
   }
 
   bool fuse(ir::Operation& operation) {
-    if (is_sum(operation, 8)) return fuse_wide(operation, 0) || fuse_wide(operation, 1);
-    if (!is_sum(operation, 4)) return false;
+    const unsigned bytes = bytes_of(operation.type);
+    if (bytes < 4 || !is_sum(operation, bytes)) return false;
     if (operation.opcode == Opcode::add)
       for (std::size_t s : {0, 1})
-        if (fuse_product(operation, s)) return true;
+        if ((bytes == 8 && fuse_wide(operation, s)) || fuse_product(operation, s, bytes))
+          return true;
     for (std::size_t s : {0, 1})
-      if (fuse_sum(operation, s)) return true;
+      if (fuse_sum(operation, s, bytes)) return true;
     return false;
   }
 
@@ -107,22 +107,23 @@ class Fusion {
   }
 
   bool dies_with_fusion(const ir::Operand& operand) const {
-    return definitions_[operand.index].uses == fusable_[operand.index];
+    return producers_.uses(operand) == fusable_[operand.index];
   }
 
-  bool fuse_product(ir::Operation& operation, std::size_t s) {
+  bool fuse_product(ir::Operation& operation, std::size_t s, unsigned bytes) {
     const ir::Operation* inner = source_of(operation.sources[s]);
-    if (inner == nullptr || !is_integer(inner->type, 4) || !dies_with_fusion(operation.sources[s]))
+    if (inner == nullptr || !is_integer(inner->type, bytes) ||
+        !dies_with_fusion(operation.sources[s]))
       return false;
     const ir::Operand addend = operation.sources[1 - s];
-    if (inner->opcode == Opcode::mul && inner->part == MulPart::lo) {
+    if (bytes == 4 && inner->opcode == Opcode::mul && inner->part == MulPart::lo) {
       operation.opcode = Opcode::mad;
       operation.part = MulPart::lo;
       operation.sources = {inner->sources[0], inner->sources[1], addend};
       return true;
     }
     if (inner->opcode == Opcode::shl && inner->sources[1].kind == Kind::immediate &&
-        inner->sources[1].value >= 0 && inner->sources[1].value < 32) {
+        inner->sources[1].value >= 0 && inner->sources[1].value < 8 * static_cast<int>(bytes)) {
       operation.opcode = Opcode::lea;
       operation.immediate = static_cast<std::uint32_t>(inner->sources[1].value);
       operation.sources = {inner->sources[0], addend};
@@ -132,10 +133,10 @@ class Fusion {
   }
 
   // a + b + c with signs; only when the inner sum has no other user.
-  bool fuse_sum(ir::Operation& operation, std::size_t s) {
+  bool fuse_sum(ir::Operation& operation, std::size_t s, unsigned bytes) {
     const ir::Operation* inner = source_of(operation.sources[s]);
-    if (inner == nullptr || !is_sum(*inner, 4)) return false;
-    if (definitions_[operation.sources[s].index].uses != 1) return false;
+    if (inner == nullptr || !is_sum(*inner, bytes)) return false;
+    if (producers_.uses(operation.sources[s]) != 1) return false;
     const bool outer_minus = operation.opcode == Opcode::sub;
     const bool inner_minus = inner->opcode == Opcode::sub;
     const bool negate_inner = outer_minus && s == 1;
@@ -151,7 +152,8 @@ class Fusion {
   }
 
   ir::Function& function_;
-  const Definitions definitions_;
+  const Producers producers_;
+  Place place_;                         ///< being looked at
   std::vector<std::uint32_t> fusable_;  ///< 32-bit additions that read the register
 };
 

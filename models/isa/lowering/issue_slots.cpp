@@ -107,7 +107,7 @@ unsigned narrow(const ir::Operation& o) {
       return 3;
     case Opcode::min:
     case Opcode::max:
-      return sixteen ? 4 : 1;
+      return sixteen ? 4 : 2;
     case Opcode::shl:
     case Opcode::shr:
       return sixteen && o.sources[1].kind != ir::Operand::Kind::immediate ? 4 : 1;

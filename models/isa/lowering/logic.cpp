@@ -5,7 +5,7 @@
 
 #include "models/isa/lowering/operation.hpp"
 #include "models/isa/lowering/passes.hpp"
-#include "models/isa/lowering/registers.hpp"
+#include "models/isa/lowering/producers.hpp"
 
 namespace lockstep::isa::lowering {
 
@@ -93,36 +93,27 @@ std::optional<Comparison> inverse(Comparison comparison, bool is_floating) {
 
 class Logic {
  public:
-  explicit Logic(ir::Function& function) : function_(function), definitions_(function) {}
+  explicit Logic(ir::Function& function) : function_(function), producers_(function) {}
 
   bool run() {
     bool changed = absorb_negations();
-    for (ir::Block& block : function_.blocks)
-      for (ir::Operation& operation : block.operations) {
+    for (place_.block = 0; place_.block < function_.blocks.size(); ++place_.block) {
+      auto& operations = function_.blocks[place_.block].operations;
+      for (place_.operation = 0; place_.operation < operations.size(); ++place_.operation) {
+        ir::Operation& operation = operations[place_.operation];
         if (is_logic(operation)) changed = merge_bits(operation) || changed;
         if (is_predicate_logic(operation)) changed = merge_comparison(operation) || changed;
       }
+    }
     return changed;
   }
 
  private:
-  const ir::Operation* source_of(const ir::Operand& operand) const {
-    if (!is_register(operand) || !definitions_.is_single(operand.index)) return nullptr;
-    const Place place = definitions_[operand.index].definition;
-    const auto& operations = function_.blocks[place.block].operations;
-    if (place.operation >= operations.size()) return nullptr;
-    const ir::Operation& operation = operations[place.operation];
-    if (operation.destinations.size() != 1 || operation.destinations[0].index != operand.index)
-      return nullptr;
-    return definitions_.sources_are_single(operation) && !is_guarded(operation) ? &operation
-                                                                                : nullptr;
-  }
-
   bool merge_bits(ir::Operation& operation) {
     for (std::size_t s = 0; s < operation.sources.size(); ++s) {
-      const ir::Operation* inner = source_of(operation.sources[s]);
+      const ir::Operation* inner = producers_.find(operation.sources[s], place_);
       if (inner == nullptr || !is_logic(*inner)) continue;
-      if (definitions_[operation.sources[s].index].uses != 1) continue;
+      if (producers_.uses(operation.sources[s]) != 1) continue;
       if (merge(operation, s, *inner)) return true;
     }
     return false;
@@ -166,9 +157,9 @@ class Logic {
   bool merge_comparison(ir::Operation& operation) {
     for (std::size_t s : {1, 0}) {
       const ir::Operand& condition = operation.sources[s];
-      const ir::Operation* inner = source_of(condition);
+      const ir::Operation* inner = producers_.find(condition, place_);
       if (inner == nullptr || inner->opcode != Opcode::setp ||
-          inner->combination != Combination::none || definitions_[condition.index].uses != 1)
+          inner->combination != Combination::none || producers_.uses(condition) != 1)
         continue;
       ir::Operation merged = *inner;
       if (condition.negated) {
@@ -194,8 +185,9 @@ class Logic {
     for (const ir::Block& block : function_.blocks)
       for (const ir::Operation& o : block.operations)
         if (o.opcode == Opcode::not_ && o.type == Type::pred && !is_guarded(o) &&
-            is_register(o.destinations[0]) && definitions_.is_single(o.destinations[0].index) &&
-            is_register(o.sources[0]) && definitions_.is_single(o.sources[0].index))
+            is_register(o.destinations[0]) &&
+            producers_.definitions().is_single(o.destinations[0].index) &&
+            is_register(o.sources[0]) && producers_.definitions().is_single(o.sources[0].index))
           inner[o.destinations[0].index] = o.sources[0];
     bool changed = false;
     for (ir::Block& block : function_.blocks)
@@ -212,7 +204,8 @@ class Logic {
   }
 
   ir::Function& function_;
-  const Definitions definitions_;
+  const Producers producers_;
+  Place place_;  ///< being looked at
 };
 
 }  // namespace

@@ -8,6 +8,7 @@
 #include "models/isa/lowering/allocate.hpp"
 #include "models/isa/lowering/flow.hpp"
 #include "models/isa/lowering/passes.hpp"
+#include "models/isa/lowering/shared_layout.hpp"
 
 namespace lockstep::isa {
 
@@ -17,6 +18,7 @@ LoweringOptions LoweringOptions::none() {
   options.fold_addresses = options.fuse_integers = options.merge_logic = false;
   options.eliminate_common = options.eliminate_dead = options.hoist_invariants = false;
   options.predicate_branches = options.simplify_flow = options.schedule = false;
+  options.fold_signs = options.merge_loads = false;
   return options;
 }
 
@@ -34,6 +36,7 @@ void simplify(ir::Function& function, const LoweringOptions& options) {
     if (options.eliminate_common) changed = lowering::eliminate_common(function) || changed;
     if (options.eliminate_dead) changed = lowering::eliminate_dead(function) || changed;
     if (options.merge_logic) changed = lowering::merge_logic(function) || changed;
+    if (options.fold_signs) changed = lowering::fold_signs(function) || changed;
     if (options.fuse_integers) changed = lowering::fuse_integers(function) || changed;
     if (options.simplify_flow) changed = lowering::simplify_flow(function) || changed;
   }
@@ -45,7 +48,9 @@ void simplify(ir::Function& function, const LoweringOptions& options) {
 Allocation lower(ir::Function& function, const LoweringOptions& options) {
   constexpr std::uint32_t live_rows_worth_having = 24;
   if (options.simplify_flow) lowering::simplify_flow(function);
+  if (options.fold_addresses) lowering::place_shared(function);
   simplify(function, options);
+  if (options.merge_loads && lowering::merge_loads(function)) simplify(function, options);
   if (options.hoist_invariants && lowering::hoist_invariants(function)) simplify(function, options);
   if (options.predicate_branches && lowering::predicate_branches(function))
     simplify(function, options);

@@ -13,8 +13,10 @@ struct LoweringOptions {
   bool propagate_copies = true;
   bool fold_constants = true;
   bool fold_parameters = true;  ///< parameters are constant operands of their users
-  bool fold_addresses = true;   ///< base + immediate becomes the memory operand's offset
+  bool fold_addresses = true;   ///< base + constant into the offset; shared variables are placed
   bool fuse_integers = true;    ///< mad, lea, iadd3, mad_wide_add
+  bool fold_signs = true;       ///< negations of floats into their readers
+  bool merge_loads = true;      ///< neighbouring shared and local loads to vectors
   bool merge_logic = true;      ///< lop3 from two logic operations, setp/selp simplification
   bool eliminate_common = true;
   bool eliminate_dead = true;

@@ -13,6 +13,7 @@ bool propagate_copies(ir::Function& function);
 bool fold_constants(ir::Function& function, bool parameters = true);
 bool fold_addresses(ir::Function& function);
 bool fuse_integers(ir::Function& function);
+bool fold_signs(ir::Function& function);
 bool merge_logic(ir::Function& function);
 bool eliminate_common(ir::Function& function);
 bool eliminate_dead(ir::Function& function);

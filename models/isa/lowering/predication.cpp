@@ -15,7 +15,7 @@ namespace lockstep::isa::lowering {
 
 namespace {
 
-constexpr unsigned largest_slots = 7;  ///< of one arm
+constexpr unsigned largest_slots = 12;  ///< of one arm
 
 class Predication {
  public:

@@ -1,0 +1,29 @@
+/// Where a kernel's .shared variables lie: in the order of the module, as their alignment asks;
+/// arrays without a size share what the launch adds behind the others.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "models/isa/ir.hpp"
+
+namespace lockstep::isa {
+
+struct SharedLayout {
+  std::vector<std::uint64_t> offsets;  ///< by variable
+  std::uint64_t bytes = 0;             ///< of the arrays with a size
+};
+/// `used`: by variable.
+SharedLayout lay_out_shared(const std::vector<ir::Variable>& variables,
+                            const std::vector<bool>& used);
+
+/// Marks the variables a function names.
+void mark_shared(const ir::Function& function, std::vector<bool>& used);
+
+namespace lowering {
+/// Shared variables of a kernel that calls nothing get their offsets, and become immediates, so
+/// that addresses fold and alignment is known.
+void place_shared(ir::Function& function);
+}  // namespace lowering
+
+}  // namespace lockstep::isa
