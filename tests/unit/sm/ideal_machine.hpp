@@ -1,0 +1,334 @@
+/// SMs in front of a memory that answers every request after a fixed time: a harness for tests and
+/// benchmarks of the SM alone.
+#pragma once
+
+#include <algorithm>
+#include <array>
+#include <cstring>
+#include <deque>
+#include <map>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "core/engine/outbox.hpp"
+#include "models/isa/atomic.hpp"
+#include "models/isa/load.hpp"
+#include "models/sm/exception_scheme/registry.hpp"
+#include "models/sm/streaming_multiprocessor.hpp"
+#include "models/sm/warp_scheduler/registry.hpp"
+
+namespace lockstep {
+
+inline PolicyChoice policy_named(const PolicyList& list, const std::string& name) {
+  for (const PolicyInfo& info : list)
+    if (info.name == name) return PolicyChoice(info);
+  throw InternalError("no policy " + name);
+}
+
+/// A message of any kind with room for the largest payload.
+struct Parcel {
+  alignas(8) std::array<std::byte, 24 + 56 + 1024> bytes;
+  MessageHeader& header() { return *reinterpret_cast<MessageHeader*>(bytes.data()); }
+  const MessageHeader& header() const {
+    return *reinterpret_cast<const MessageHeader*>(bytes.data());
+  }
+};
+
+class IdealMachine {
+ public:
+  struct Options {
+    SmParameters parameters = defaults<SmParameters>();
+    NocParameters noc = defaults<NocParameters>();
+    std::string warp_scheduler = "lrr";
+    std::uint32_t sms = 1, partitions = 4;
+    Cycles request_latency{140}, response_latency{20};
+    Cycles memory_latency{33};  ///< between arrival of a request and departure of its answer
+    std::size_t memory_bytes = 1 << 20;
+    std::vector<Extent> extra_extents;
+  };
+  static constexpr std::uint64_t virtual_base = isa::first_global_address;
+
+  IdealMachine(isa::Module module, Options options)
+      : module_(std::move(module)), options_(options), clock_(options.parameters.clock) {
+    memory_.resize(options_.memory_bytes);
+    mapping_ = AddressMapping(AddressMapping::Kind::hashed, options_.partitions);
+    const std::uint32_t p = options_.partitions;
+    buffers_.resize(p + 2);
+    std::vector<MessageBuffer*> targets;
+    for (MessageBuffer& b : buffers_) targets.push_back(&b);
+    outbox_.attach(targets);
+    const auto tables = make_issue_tables(options_.parameters, {&module_});
+    for (std::uint32_t i = 0; i < options_.sms; ++i) {
+      StreamingMultiprocessor::Setup setup;
+      setup.parameters = options_.parameters;
+      setup.noc = options_.noc;
+      setup.warp_scheduler = policy_named(warp_scheduler_policies(), options_.warp_scheduler);
+      setup.exception_scheme = policy_named(exception_scheme_policies(), "stall-on-fault");
+      setup.index = i;
+      setup.tenants = {"alone"};
+      setup.modules = {&module_};
+      setup.issue_tables = tables;
+      setup.mapping = mapping_;
+      const Time request = clock_.duration(options_.request_latency);
+      for (std::uint32_t d = 0; d < p; ++d)
+        setup.to_partitions.emplace_back(LinkId{i * (p + 2) + d}, ComponentId{d}, request);
+      setup.to_host = Link{LinkId{i * (p + 2) + p}, ComponentId{p}, request};
+      setup.to_dispatcher = Link{LinkId{i * (p + 2) + p + 1}, ComponentId{p + 1}, request};
+      sms_.push_back(std::make_unique<StreamingMultiprocessor>(std::move(setup)));
+      inboxes_.emplace_back();
+    }
+  }
+
+  const isa::Module& module() const { return module_; }
+  StreamingMultiprocessor& sm(std::uint32_t i = 0) { return *sms_[i]; }
+  Clock clock() const { return clock_; }
+  std::int64_t cycle() const { return now_; }
+
+  /// A place of the memory as the kernel sees it.
+  static constexpr std::uint64_t address(std::uint64_t offset) { return virtual_base + offset; }
+  template <class T>
+  T get(std::uint64_t offset) const {
+    T value;
+    std::memcpy(&value, memory_.data() + offset, sizeof value);
+    return value;
+  }
+  template <class T>
+  void put(std::uint64_t offset, T value) {
+    std::memcpy(memory_.data() + offset, &value, sizeof value);
+  }
+  std::vector<std::byte>& memory() { return memory_; }
+
+  /// Launches a kernel at `cycle() + 1`; blocks are dealt to SMs in turn.
+  void launch(const std::string& kernel, std::array<std::uint32_t, 3> blocks,
+              std::array<std::uint32_t, 3> threads, const std::vector<std::uint64_t>& arguments,
+              std::uint32_t dynamic_shared = 0) {
+    const int index = module_.kernel_index(kernel);
+    LOCKSTEP_CHECK(index >= 0, "no kernel " + kernel);
+    const isa::Program& program = module_.kernels[static_cast<std::size_t>(index)].lowered;
+    GridLaunch launch;
+    launch.grid = grids_++;
+    launch.kernel = static_cast<std::uint16_t>(index);
+    launch.blocks = blocks;
+    launch.threads = threads;
+    launch.dynamic_shared_bytes = dynamic_shared;
+    launch.parameter_bytes = program.parameter_bytes;
+    std::vector<Extent> extents{{virtual_base, memory_.size(), 0, 0, 0}};
+    for (const Extent& e : options_.extra_extents) extents.push_back(e);
+    launch.extents = static_cast<std::uint32_t>(extents.size());
+    std::vector<std::byte> payload((program.parameter_bytes + 7u) & ~std::size_t{7});
+    for (std::size_t a = 0; a < program.parameters.size(); ++a)
+      std::memcpy(payload.data() + program.parameters[a].offset, &arguments[a],
+                  program.parameters[a].bytes);
+    const auto* e = reinterpret_cast<const std::byte*>(extents.data());
+    payload.insert(payload.end(), e, e + extents.size() * sizeof(Extent));
+    const std::uint32_t used = static_cast<std::uint32_t>(
+        std::min<std::uint64_t>(options_.sms, launch.block_count()));
+    for (std::uint32_t i = 0; i < used; ++i)
+      post(i, now_ + 1, MessageKind::start_grid, launch, payload);
+    for (std::uint64_t b = 0; b < launch.block_count(); ++b)
+      post(static_cast<std::uint32_t>(b % options_.sms), now_ + 1, MessageKind::start_block,
+           BlockReference{launch.grid, static_cast<std::uint32_t>(b % options_.sms), b});
+    for (std::uint32_t i = 0; i < used; ++i)
+      post(i, now_ + 1, MessageKind::end_grid, GridReference{launch.grid, 0});
+    blocks_left_ += launch.block_count();
+  }
+
+  /// Advances all SMs to `horizon` (a cycle).
+  void advance_to(std::int64_t horizon) {
+    for (std::uint32_t i = 0; i < sms_.size(); ++i) advance_sm(i, horizon);
+    now_ = horizon - 1;
+  }
+  /// Windows of `window` cycles until all blocks are done; the cycle of the last one's end.
+  std::int64_t run(std::int64_t window = 90, std::int64_t limit = 100'000'000) {
+    while (blocks_left_ > 0) {
+      LOCKSTEP_CHECK(now_ < limit, "the kernel does not end: " + sm().waiting_for());
+      std::int64_t least = no_cycle_;
+      for (std::uint32_t i = 0; i < sms_.size(); ++i) {
+        if (sms_[i]->next_activity() != Time::never())
+          least = std::min(least, clock_.cycle_at_or_after(sms_[i]->next_activity()).count());
+        for (const Parcel* parcel : inboxes_[i].parcels)
+          least = std::min(least, clock_.cycle_at_or_after(parcel->header().arrival).count());
+      }
+      LOCKSTEP_CHECK(least != no_cycle_, "nothing will happen: " + sm().waiting_for());
+      advance_to(std::max(now_ + 1, least) + window);
+    }
+    return last_done_;
+  }
+
+  /// One SM's state written and read into a fresh one.
+  template <class Save>
+  void replace_sm(std::uint32_t i, Save&& make) {
+    sms_[i] = make(*sms_[i]);
+  }
+
+  /// Every request that was sent, in order: for tests.
+  struct Seen {
+    std::int64_t departure;  ///< cycle
+    MemoryRequest request;
+    std::vector<std::byte> payload;
+  };
+  bool record = false;
+  std::vector<Seen> seen;
+  std::uint64_t requests = 0;
+
+  template <class Body>
+  void post(std::uint32_t sm, std::int64_t at, MessageKind kind, const Body& body,
+            std::span<const std::byte> payload = {}) {
+    Parcel* parcel = take_parcel();
+    MessageHeader& header = parcel->header();
+    header = {};
+    header.arrival = clock_.edge(Cycles{at});
+    header.link = LinkId{1'000'000};
+    header.sequence = sequence_++;
+    header.kind = static_cast<std::uint16_t>(kind);
+    header.body_bytes = sizeof body;
+    header.payload_bytes = static_cast<std::uint32_t>(payload.size());
+    std::memcpy(parcel->bytes.data() + sizeof header, &body, sizeof body);
+    if (!payload.empty())
+      std::memcpy(parcel->bytes.data() + sizeof header + sizeof body, payload.data(),
+                  payload.size());
+    inboxes_[sm].parcels.push_back(parcel);
+  }
+
+ private:
+  struct Pending {
+    std::vector<Parcel*> parcels;
+  };
+  static constexpr std::int64_t no_cycle_ = std::int64_t{1} << 62;
+
+  Parcel* take_parcel() {
+    if (free_.empty()) return &parcels_.emplace_back();
+    Parcel* parcel = free_.back();
+    free_.pop_back();
+    return parcel;
+  }
+
+  void advance_sm(std::uint32_t i, std::int64_t horizon) {
+    const Time end = clock_.edge(Cycles{horizon});
+    auto& parcels = inboxes_[i].parcels;
+    const auto later = std::stable_partition(parcels.begin(), parcels.end(), [&](const Parcel* p) {
+      return p->header().arrival < end;
+    });
+    std::sort(parcels.begin(), later, [](const Parcel* a, const Parcel* b) {
+      const MessageHeader &x = a->header(), &y = b->header();
+      return std::tuple(x.arrival, x.link, x.sequence) < std::tuple(y.arrival, y.link, y.sequence);
+    });
+    headers_.clear();
+    for (auto p = parcels.begin(); p != later; ++p) headers_.push_back(&(*p)->header());
+    sms_[i]->advance(end, headers_, outbox_);
+    for (auto p = parcels.begin(); p != later; ++p) free_.push_back(*p);
+    parcels.erase(parcels.begin(), later);
+    for (std::size_t d = 0; d < buffers_.size(); ++d) {
+      const std::span<const std::byte> bytes = buffers_[d].bytes();
+      for (std::size_t at = 0; at < bytes.size();) {
+        const auto& header = *reinterpret_cast<const MessageHeader*>(bytes.data() + at);
+        deliver(i, header);
+        at += header.total_bytes();
+      }
+      buffers_[d].clear();
+    }
+  }
+
+  void deliver(std::uint32_t sm, const MessageHeader& header) {
+    if (header.kind == static_cast<std::uint16_t>(MessageKind::block_done)) {
+      --blocks_left_;
+      last_done_ = clock_.cycle_at_or_after(header.arrival).count() -
+                   options_.request_latency.count();
+      return;
+    }
+    ++requests;
+    const auto& request = header.body<MemoryRequest>();
+    if (record)
+      seen.push_back({clock_.cycle_at_or_after(header.arrival).count() -
+                          options_.request_latency.count(),
+                      request,
+                      {header.payload().begin(), header.payload().end()}});
+    Parcel* parcel = take_parcel();
+    MemoryResponse response;
+    response.line = request.line;
+    response.tag = request.tag;
+    response.requester = request.requester;
+    response.tenant = request.tenant;
+    response.warp = request.warp;
+    response.operation = request.operation;
+    response.sectors = request.sectors;
+    response.flags = request.flags;
+    response.lanes = request.lanes;
+    const std::size_t bytes = serve(request, header.payload_data(),
+                                    parcel->bytes.data() + sizeof(MessageHeader) + sizeof response);
+    MessageHeader& answer = parcel->header();
+    answer = {};
+    answer.arrival = header.arrival +
+                     clock_.duration(options_.memory_latency + options_.response_latency);
+    answer.link = LinkId{2'000'000 + header.link.value()};
+    answer.sequence = header.sequence;
+    answer.kind = static_cast<std::uint16_t>(MessageKind::memory_response);
+    answer.body_bytes = sizeof response;
+    answer.payload_bytes = static_cast<std::uint32_t>(bytes);
+    std::memcpy(parcel->bytes.data() + sizeof answer, &response, sizeof response);
+    inboxes_[sm].parcels.push_back(parcel);
+  }
+
+  std::byte* line_at(std::uint64_t physical) {
+    if (physical + line_bytes <= memory_.size()) return memory_.data() + physical;
+    return sparse_[physical].data();
+  }
+
+  std::size_t serve(const MemoryRequest& request, const std::byte* payload, std::byte* out) {
+    std::byte* line = line_at(request.line);
+    const unsigned count = request.sector_count();
+    unsigned i = 0;
+    if (request.operation == MemoryOperation::atomic) {
+      for (; i < request.lanes; ++i) {
+        AtomicLane lane;
+        std::memcpy(&lane, payload + i * sizeof lane, sizeof lane);
+        const unsigned size = isa::bytes_of(request.type);
+        std::uint64_t old = 0;
+        std::memcpy(&old, line + lane.offset, size);
+        const std::uint64_t next = isa::apply(request.atomic, request.type, old, lane.a, lane.b);
+        std::memcpy(line + lane.offset, &next, size);
+        std::memcpy(out + 8 * i, &old, 8);
+      }
+      return (request.flags & flag_returns) ? 8u * request.lanes : 0;
+    }
+    for (unsigned sector = 0; sector < 4; ++sector) {
+      if (!((request.sectors >> sector) & 1)) continue;
+      std::byte* at = line + sector * sector_bytes;
+      if (request.operation == MemoryOperation::load) {
+        std::memcpy(out + sector_bytes * i, at, sector_bytes);
+      } else {
+        std::uint32_t mask;
+        std::memcpy(&mask, payload + 4 * i, 4);
+        const std::byte* from = payload + 4 * count + sector_bytes * i;
+        if (mask == 0xffffffff) {
+          std::memcpy(at, from, sector_bytes);
+        } else {
+          for (unsigned b = 0; b < sector_bytes; ++b)
+            if ((mask >> b) & 1) at[b] = from[b];
+        }
+      }
+      ++i;
+    }
+    return request.operation == MemoryOperation::load ? sector_bytes * count : 0;
+  }
+
+  isa::Module module_;
+  Options options_;
+  Clock clock_;
+  AddressMapping mapping_;
+  std::vector<std::byte> memory_;
+  std::map<std::uint64_t, std::array<std::byte, line_bytes>> sparse_;
+  std::vector<std::unique_ptr<StreamingMultiprocessor>> sms_;
+  std::vector<Pending> inboxes_;
+  std::deque<MessageBuffer> buffers_;
+  Outbox outbox_;
+  std::deque<Parcel> parcels_;
+  std::vector<Parcel*> free_;
+  std::vector<const MessageHeader*> headers_;
+  std::int64_t now_ = 0, last_done_ = 0;
+  std::uint64_t blocks_left_ = 0;
+  std::uint32_t grids_ = 0, sequence_ = 0;
+};
+
+}  // namespace lockstep
