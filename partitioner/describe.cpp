@@ -1,7 +1,7 @@
 #include <algorithm>
 #include <map>
 
-#include "core/parameters/units.hpp"
+#include "core/time/format.hpp"
 #include "partitioner/partitioner.hpp"
 
 namespace lockstep {
@@ -102,8 +102,7 @@ std::string describe_partition(const Graph& graph, const Assignment& assignment)
     const Graph::Edge& edge = graph.edges()[cut.shortest.value()];
     text += "rank " + std::to_string(cut.from) + " -> " + std::to_string(cut.to) + ": " +
             std::to_string(cut.links) + " links, " + percent(cut.weight, traffic) +
-            " of the traffic, lookahead " +
-            format_scalar(cut.lookahead.femtoseconds(), ParameterType::time) + " (" +
+            " of the traffic, lookahead " + to_text(cut.lookahead) + " (" +
             graph.name(edge.source) + " -> " + graph.name(edge.destination) + ")\n";
   }
   return text;

@@ -157,7 +157,7 @@ TEST(DescribePartition, NamesOwnersCutAndLookahead) {
             "rank 1 thread 0: 20.0 % of the work: sm[3]\n"
             "rank 1 thread 1: 20.0 % of the work: hub[0]\n"
             "cut: 1 of 2 links, 75.0 % of the traffic\n"
-            "rank 0 -> 1: 1 links, 75.0 % of the traffic, lookahead 30ns (sm[0] -> hub[0])\n");
+            "rank 0 -> 1: 1 links, 75.0 % of the traffic, lookahead 30.000 ns (sm[0] -> hub[0])\n");
 }
 
 TEST(RandomAssignment, GivesEveryRankSomethingAndDependsOnTheSeed) {
