@@ -23,21 +23,23 @@ class DramBanks {
   /// The first refresh is `phase` cycles late, so that channels do not refresh together.
   DramBanks(const DramParameters& parameters, std::int64_t phase);
 
-  std::uint32_t count() const { return static_cast<std::uint32_t>(banks_.size()); }
-  std::uint32_t open_row(std::uint32_t bank) const { return banks_[bank].row; }
+  std::uint32_t count() const { return static_cast<std::uint32_t>(rows_.size()); }
+  std::uint32_t open_row(std::uint32_t bank) const { return rows_[bank]; }
 
+  /// What may come next at a bank; also the order of the ready times.
+  enum Command : std::uint8_t { read, write, activation, precharging };
+  std::int64_t earliest(Command command, std::uint32_t bank) const {
+    return std::max({ready_[command][bank], group_ready_[command][bank & group_mask_],
+                     channel_ready_[command]});
+  }
+  /// What the channel as a whole allows, whatever the bank.
+  std::int64_t channel_ready(Command command) const { return channel_ready_[command]; }
   /// Of a column command for the open row.
-  std::int64_t earliest_column(std::uint32_t bank, bool write) const {
-    const Bank& b = banks_[bank];
-    const Group& g = groups_[bank & group_mask_];
-    return write ? std::max({b.write_ready, g.column_ready, write_ready_})
-                 : std::max({b.read_ready, g.column_ready, g.read_ready, read_ready_});
+  std::int64_t earliest_column(std::uint32_t bank, bool writes) const {
+    return earliest(writes ? write : read, bank);
   }
-  std::int64_t earliest_activate(std::uint32_t bank) const {
-    return std::max(
-        {banks_[bank].activate_ready, groups_[bank & group_mask_].activate_ready, activate_ready_});
-  }
-  std::int64_t earliest_precharge(std::uint32_t bank) const { return banks_[bank].precharge_ready; }
+  std::int64_t earliest_activate(std::uint32_t bank) const { return earliest(activation, bank); }
+  std::int64_t earliest_precharge(std::uint32_t bank) const { return earliest(precharging, bank); }
 
   void activate(std::uint32_t bank, std::uint32_t row, std::int64_t now);
   void precharge(std::uint32_t bank, std::int64_t now);
@@ -51,26 +53,11 @@ class DramBanks {
 
   template <class Archive>
   void serialize(Archive& archive) {
-    archive(banks_, groups_, read_ready_, write_ready_, activate_ready_, last_activates_,
-            oldest_activate_, next_refresh_, refreshes_);
+    archive(rows_, ready_, group_ready_, channel_ready_, last_activates_, oldest_activate_,
+            next_refresh_, refreshes_);
   }
 
  private:
-  struct Bank {
-    std::uint32_t row = no_row;
-    std::int64_t activate_ready = 0, precharge_ready = 0, read_ready = 0, write_ready = 0;
-    template <class Archive>
-    void serialize(Archive& archive) {
-      archive(row, activate_ready, precharge_ready, read_ready, write_ready);
-    }
-  };
-  struct Group {
-    std::int64_t column_ready = 0, read_ready = 0, activate_ready = 0;
-    template <class Archive>
-    void serialize(Archive& archive) {
-      archive(column_ready, read_ready, activate_ready);
-    }
-  };
   struct Timing {
     std::int64_t rcd_read, rcd_write, rp, ras, rc, rrd_s, rrd_l, ccd_s, ccd_l, faw, cl, cwl, burst,
         wtr_s, wtr_l, rtp, wr, rtw, refi, rfc;
@@ -79,9 +66,11 @@ class DramBanks {
 
   Timing t_;
   std::uint32_t group_mask_;
-  std::vector<Bank> banks_;
-  std::vector<Group> groups_;
-  std::int64_t read_ready_ = 0, write_ready_ = 0, activate_ready_ = 0;
+  std::vector<std::uint32_t> rows_;  ///< open row of each bank
+  // Earliest cycle of each command by what holds it back: bank, bank group, channel.
+  std::array<std::array<std::int64_t, 64>, 4> ready_{};
+  std::array<std::array<std::int64_t, 16>, 4> group_ready_{};
+  std::array<std::int64_t, 4> channel_ready_{};
   std::array<std::int64_t, 4> last_activates_;
   std::uint32_t oldest_activate_ = 0;
   std::int64_t next_refresh_;

@@ -83,6 +83,7 @@ DramChannel::Step DramChannel::step() {
   const std::int64_t now = wake_;
   catch_up_refresh(now);
   const DramChoice choice = scheduler_->choose(queue_, banks_, now);
+  queue_.chosen();
   Step result;
   if (choice.column == DramChoice::none && choice.row == DramChoice::none) {
     wake_ = choice.wake;

@@ -26,6 +26,7 @@ std::uint32_t DramQueue::push(const DramEntry& entry) {
   if (list.hit == DramEntry::none && open_row_[entry.bank] == entry.row) list.hit = index;
   active_[l] |= std::uint64_t{1} << entry.bank;
   ++counts_[l];
+  change(entry.bank);
   choose_direction();
   return index;
 }
@@ -45,12 +46,14 @@ void DramQueue::remove(std::uint32_t index) {
   (entry.next == DramEntry::none ? list.tail : entries_[entry.next].previous) = entry.previous;
   if (list.head == DramEntry::none) active_[l] &= ~(std::uint64_t{1} << entry.bank);
   --counts_[l];
+  change(entry.bank);
   free_.push_back(index);
   choose_direction();
 }
 
 void DramQueue::row_opened(std::uint32_t bank, std::uint32_t row) {
   open_row_[bank] = row;
+  change(bank);
   for (auto& lists : lists_) {
     std::uint32_t hit = lists[bank].head;
     while (hit != DramEntry::none && entries_[hit].row != row) hit = entries_[hit].next;
@@ -60,16 +63,19 @@ void DramQueue::row_opened(std::uint32_t bank, std::uint32_t row) {
 
 void DramQueue::row_closed(std::uint32_t bank) {
   open_row_[bank] = closed;
+  change(bank);
   for (auto& lists : lists_) lists[bank].hit = DramEntry::none;
 }
 
 void DramQueue::choose_direction() {
   if (sizes_.writes == 0) return;
+  const std::uint32_t before = serving_;
   if (serving_ == 0) {
     if (counts_[1] >= sizes_.high || (counts_[0] == 0 && counts_[1] > 0)) serving_ = 1;
   } else if (counts_[1] == 0 || (counts_[1] <= sizes_.low && counts_[0] > 0)) {
     serving_ = 0;
   }
+  if (serving_ != before) changed_ = ~std::uint64_t{0};
 }
 
 }  // namespace lockstep

@@ -65,6 +65,9 @@ class DramQueue {
   /// Oldest one of them for the open row.
   std::uint32_t oldest_hit(std::uint32_t bank) const { return lists_[serving_][bank].hit; }
   std::uint32_t size() const { return counts_[0] + counts_[1]; }
+  /// Banks whose requests, open row or direction changed since the last choice.
+  std::uint64_t changed_banks() const { return changed_; }
+  void chosen() { changed_ = 0; }
 
   DramEntry& entry(std::uint32_t index) { return entries_[index]; }
   /// Whether a request of this direction is served now.
@@ -73,6 +76,7 @@ class DramQueue {
   template <class Archive>
   void serialize(Archive& archive) {
     archive(entries_, free_, lists_, active_, open_row_, counts_, serving_, order_);
+    changed_ = ~std::uint64_t{0};  // what a scheduler derived is gone
   }
 
  private:
@@ -87,6 +91,7 @@ class DramQueue {
 
   unsigned list_of(bool write) const { return write && sizes_.writes != 0 ? 1 : 0; }
   void choose_direction();
+  void change(std::uint32_t bank) { changed_ |= std::uint64_t{1} << bank; }
 
   Sizes sizes_;
   std::vector<DramEntry> entries_;
@@ -97,6 +102,7 @@ class DramQueue {
   std::array<std::uint32_t, 2> counts_{};
   std::uint32_t serving_ = 0;
   std::uint64_t order_ = 0;
+  std::uint64_t changed_ = 0;
 };
 
 }  // namespace lockstep

@@ -24,6 +24,7 @@ std::int64_t L2Bank::serve(const L2Context& context, std::int64_t cycle) {
   const Pending head = requests_.front();
   const std::int64_t start = std::max(head.ready, busy_until_);
   if (start > cycle) return start;
+  if (blocked_since_ >= 0 && still_stalled(context)) return blocked;
   const Transaction& t = context.transactions[head.transaction];
   bool served;
   if (answers_[0].size() >= answer_limit_) {
@@ -79,7 +80,7 @@ bool L2Bank::serve_read(const L2Context& context, std::uint32_t index, std::int6
   const std::uint32_t place = tags_.find(t.line);
   const std::uint8_t valid = place == L2Tags::absent ? 0 : tags_[place].valid;
   const auto missing = static_cast<std::uint8_t>(t.request.sectors & ~valid);
-  if (through && !context.dram.room(true)) return stalled(BankStall::dram_queue);
+  if (through && !context.dram.room(true)) return stalled(BankStall::dram_queue, true);
   if (missing != 0 && !serve_miss(context, index, missing, cycle)) return false;
 
   t.missing = missing;
@@ -139,10 +140,10 @@ bool L2Bank::serve_store(const L2Context& context, std::uint32_t index, std::int
     const CacheInsertion decision = insertion(context, t.request, cycle);
     to_dram = !decision.allocate;
     if (!to_dram && !allocate(context, t.line, t.request, decision, cycle, place))
-      return stalled(BankStall::dram_queue);
+      return stalled(BankStall::dram_queue, true);
   }
   if (to_dram) {
-    if (!context.dram.room(true)) return stalled(BankStall::dram_queue);
+    if (!context.dram.room(true)) return stalled(BankStall::dram_queue, true);
     context.dram.enqueue(context.edge(cycle), offset_of(t.line), t.request.sectors, true, t.request,
                          Transaction::none);
   }
@@ -219,6 +220,7 @@ std::int64_t L2Bank::fill(const L2Context& context, std::int64_t cycle) {
     line.partial &= static_cast<std::uint8_t>(~head.sectors);
   }
   fills_.pop();
+  ++fills_done_;
   fill_busy_until_ =
       cycle + beats(context, static_cast<std::uint32_t>(std::popcount(head.sectors)));
   wake(context, head.mshr, head.sectors, place, cycle);
@@ -267,7 +269,7 @@ void L2Bank::probe_store(const L2Context& context, const Transaction& t) {
 
 void L2Bank::serialize(Archive& archive) {
   archive(tags_, mshrs_, requests_, fills_, answers_, waits_, busy_until_, fill_busy_until_,
-          blocked_since_, stall_, last_tenant_);
+          blocked_since_, stall_, stall_write_, fills_done_, stall_fills_, last_tenant_);
 }
 
 }  // namespace lockstep

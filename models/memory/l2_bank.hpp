@@ -82,6 +82,12 @@ class L2Bank {
   std::uint32_t outstanding_lines() const { return mshrs_.used(); }
   const L2Tags& tags() const { return tags_; }
   void prefetch(std::uint32_t line) const { tags_.prefetch(line); }
+  /// The fill of an MSHR is on its way: what it will touch.
+  void prefetch_fill(const TransactionPool& transactions, std::uint32_t mshr) const {
+    tags_.prefetch_victim(mshrs_[mshr].line);
+    transactions.prefetch(mshrs_[mshr].first);
+    transactions.prefetch_data(mshrs_[mshr].first);
+  }
 
   void serialize(Archive& archive);
 
@@ -107,9 +113,17 @@ class L2Bank {
     return (std::int64_t{sectors} * 32 + context.parameters.bank_width - 1) /
            context.parameters.bank_width;
   }
-  bool stalled(BankStall cause) {
+  bool stalled(BankStall cause, bool write = false) {
     stall_ = cause;
+    stall_write_ = write;
+    stall_fills_ = fills_done_;
     return false;
+  }
+  /// Whether nothing has changed that the blocked head waits for.
+  bool still_stalled(const L2Context& context) const {
+    if (stall_ == BankStall::responses) return answers_[0].size() >= answer_limit_;
+    if (stall_fills_ != fills_done_) return false;
+    return stall_ != BankStall::dram_queue || !context.dram.room(stall_write_);
   }
   static std::uint64_t offset_of(std::uint32_t line) { return std::uint64_t{line} * line_bytes; }
 
@@ -123,6 +137,9 @@ class L2Bank {
   std::int64_t busy_until_ = 0, fill_busy_until_ = 0;
   std::int64_t blocked_since_ = -1;  ///< -1: the head is not blocked
   BankStall stall_ = BankStall::mshrs;
+  bool stall_write_ = false;       ///< it needs room for a write
+  std::uint64_t fills_done_ = 0;   ///< a blocked head may hit, merge or miss after each
+  std::uint64_t stall_fills_ = 0;  ///< fills_done_ when the head was last looked at
   std::uint16_t last_tenant_ = 0;
 };
 

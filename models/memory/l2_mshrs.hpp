@@ -36,6 +36,7 @@ class L2Mshrs {
   std::uint32_t allocate(std::uint32_t line);
   void release(std::uint32_t index);
   Entry& operator[](std::uint32_t index) { return entries_[index]; }
+  const Entry& operator[](std::uint32_t index) const { return entries_[index]; }
 
   template <class Archive>
   void serialize(Archive& archive) {

@@ -61,6 +61,11 @@ class L2Tags {
     __builtin_prefetch(&tags_[begin]);
     __builtin_prefetch(&tags_[begin + row_ - 1]);
   }
+  void prefetch_victim(std::uint32_t line) const {
+    const std::uint32_t begin = set_begin(line);
+    for (std::uint32_t way = 0; way < row_; way += 16) __builtin_prefetch(&stamps_[begin + way]);
+    for (std::uint32_t way = 0; way < row_; way += 8) __builtin_prefetch(&lines_[begin + way]);
+  }
 
   template <class Archive>
   void serialize(Archive& archive) {

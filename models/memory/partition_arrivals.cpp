@@ -123,8 +123,8 @@ std::uint64_t PartitionCore::zero_owned(const ZeroRange& range) {
   return zeroed;
 }
 
-std::uint32_t PartitionCore::request_flits(std::uint32_t index) const {
-  const MemoryRequest& request = transactions_[index].request;
+std::uint32_t PartitionCore::request_flits(const MemoryRequest& request) const {
+  if (request.operation == MemoryOperation::load) return load_flits_;
   std::uint32_t bytes = 0;
   if (request.operation == MemoryOperation::store)
     bytes = static_cast<std::uint32_t>(sector_bytes) * request.sector_count();

@@ -14,12 +14,14 @@ PartitionCore::PartitionCore(const MemoryParameters& parameters, const NocParame
       index_(index),
       mapping_(mapping),
       period_(Clock(parameters.clock).period()),
+      load_flits_(noc.flits(0)),
       links_(std::move(to_sms)),
       memory_(parameters.capacity.count() / parameters.partitions),
       policy_(make_cache_policy(policies.cache_policy)),
       dram_(parameters.dram, policies.dram_scheduler,
             parameters.dram.refi.count() * index.value() / parameters.partitions, tenants,
             statistics_),
+      context_{parameters_.l2, period_, transactions_, dram_, *policy_, statistics_},
       input_(static_cast<std::uint32_t>(links_.size()) + 1, parameters.l2.ports),
       output_(parameters.l2.response_rate),
       unanswered_(links_.size() + 1) {
@@ -56,14 +58,16 @@ void PartitionCore::step_dram() {
   const std::int64_t back =
       cycle_at_or_after(step.data_end) + parameters_.dram.path_latency.count();
   returns_.push({back, step.owner, step.sectors});
+  if ((step.owner & bypass_owner) == 0)
+    banks_[step.owner >> 16].prefetch_fill(transactions_, step.owner & 0xffff);
 }
 
 void PartitionCore::step(Outbox& outbox) {
   moved_ = stuck_ = false;
-  std::int64_t next = send_controls(outbox);
-  next = std::min(next, receive());
-  next = std::min(next, arbitrate());
-  next = std::min(next, take_returns());
+  std::int64_t next = controls_.empty() ? L2Bank::idle : send_controls(outbox);
+  if (!arrivals_.empty()) next = std::min(next, receive());
+  if (!input_.empty()) next = std::min(next, arbitrate());
+  if (!returns_.empty()) next = std::min(next, take_returns());
   next = std::min(next, run_banks());
   next = std::min(next, answer(outbox));
   // What is stuck can only go on when a place became free: in this cycle, or by a DRAM command.
@@ -110,24 +114,26 @@ std::int64_t PartitionCore::receive() {
     // The host limits itself by the lines it has in flight.
     LOCKSTEP_CHECK(sender == host || unanswered_[sender] <= noc_.credits,
                    "an SM used more credits than it has");
-    input_.arrive(sender, index);
+    input_.arrive(sender, index, request_flits(t.request),
+                  t.bypass ? static_cast<std::uint32_t>(banks_.size()) : t.bank);
   }
   return arrivals_.empty() ? L2Bank::idle : arrivals_.front().cycle;
 }
 
 std::int64_t PartitionCore::arbitrate() {
-  input_.take(cycle_, [this](std::uint32_t packet) { return request_flits(packet); });
-  input_.forward(cycle_, [this](std::uint32_t packet) { return route(packet); });
-  stuck_ |= input_.blocked(cycle_);
-  return input_.next_cycle(cycle_, L2Bank::idle);
+  const auto progress = input_.step(
+      cycle_, L2Bank::idle,
+      [this](std::uint32_t index, std::uint32_t target) { return route(index, target); },
+      [this](std::uint32_t index) { transactions_.prefetch(index); });
+  stuck_ |= progress.blocked;
+  return progress.next;
 }
 
-bool PartitionCore::route(std::uint32_t index) {
-  const Transaction& t = transactions_[index];
-  if (t.bypass) return bypass(index);
-  L2Bank& bank = banks_[t.bank];
+bool PartitionCore::route(std::uint32_t index, std::uint32_t target) {
+  if (target == banks_.size()) return bypass(index);
+  L2Bank& bank = banks_[target];
   if (!bank.has_room()) return false;
-  bank.push(context(), index, cycle_);
+  bank.push(context_, index, cycle_);
   return true;
 }
 
@@ -140,7 +146,7 @@ bool PartitionCore::bypass(std::uint32_t index) {
   dram_.enqueue(edge(cycle_), std::uint64_t{t.line} * line_bytes, t.request.sectors, store,
                 t.request, bypass_owner | index);
   if (store) {
-    banks_[t.bank].probe_store(context(), t);
+    banks_[t.bank].probe_store(context_, t);
     bypass_answers_.push({index, cycle_ + 1});
   }
   return true;
@@ -166,7 +172,6 @@ std::int64_t PartitionCore::take_returns() {
 
 /// The first bank examined rotates by one every cycle.
 std::int64_t PartitionCore::run_banks() {
-  const L2Context shared = context();
   std::int64_t next = L2Bank::idle;
   const auto note = [&](std::int64_t at) {
     if (at == L2Bank::blocked) {
@@ -180,8 +185,9 @@ std::int64_t PartitionCore::run_banks() {
   for (std::uint32_t i = 0; i < count; ++i) {
     L2Bank& bank = banks_[(first + i) & (count - 1)];
     const std::size_t before = bank.waiting();
-    if (bank.has_fills()) note(bank.fill(shared, cycle_));
-    if (bank.has_requests()) note(bank.serve(shared, cycle_));
+    if (before == 0) continue;
+    if (bank.has_fills()) note(bank.fill(context_, cycle_));
+    if (bank.has_requests()) note(bank.serve(context_, cycle_));
     moved_ |= bank.waiting() != before;
   }
   return next;

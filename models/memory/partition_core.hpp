@@ -61,15 +61,12 @@ class PartitionCore {
   };
   static constexpr std::uint32_t bypass_owner = 0x8000'0000;
 
-  L2Context context() {
-    return {parameters_.l2, period_, transactions_, dram_, *policy_, statistics_};
-  }
   std::int64_t cycle_at_or_after(Time t) const {
     return (t.femtoseconds() + period_.femtoseconds() - 1) / period_.femtoseconds();
   }
   Time edge(std::int64_t cycle) const { return period_ * cycle; }
   std::uint32_t bank_of(std::uint32_t line) const;
-  std::uint32_t request_flits(std::uint32_t transaction) const;
+  std::uint32_t request_flits(const MemoryRequest& request) const;
 
   // What arrives, before any cycle of the window (partition_arrivals.cpp).
   void accept(Inbox inbox);
@@ -83,7 +80,7 @@ class PartitionCore {
   std::int64_t send_controls(Outbox& outbox);
   std::int64_t receive();
   std::int64_t arbitrate();
-  bool route(std::uint32_t transaction);
+  bool route(std::uint32_t transaction, std::uint32_t target);
   bool bypass(std::uint32_t transaction);
   std::int64_t take_returns();
   std::int64_t run_banks();
@@ -96,6 +93,7 @@ class PartitionCore {
   const PartitionId index_;
   const AddressMapping mapping_;
   const Time period_;
+  const std::uint32_t load_flits_;
   std::vector<Link> links_;  ///< to the SMs, then to the host
 
   PartitionStatistics statistics_;
@@ -103,6 +101,7 @@ class PartitionCore {
   TransactionPool transactions_;
   std::unique_ptr<CachePolicy> policy_;
   DramChannel dram_;
+  const L2Context context_;
   std::vector<L2Bank> banks_;
   ReceivePort input_;
   SendPort output_;

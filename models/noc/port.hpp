@@ -49,75 +49,67 @@ class ReceivePort {
   ReceivePort(std::uint32_t senders, std::uint32_t ports)
       : fifos_(senders), waiting_((senders + 63) / 64), registers_(ports) {}
 
-  std::uint32_t ports() const { return static_cast<std::uint32_t>(registers_.size()); }
-
-  /// `packet` is a small dense number that the caller can look up.
-  void arrive(std::uint32_t sender, std::uint32_t packet) {
-    if (packet >= next_.size()) next_.resize(packet + 1, none);
-    next_[packet] = none;
+  /// `packet` is a small dense number that the caller can look up; a register needs `flits` cycles
+  /// to receive it; `target` is the caller's own.
+  void arrive(std::uint32_t sender, std::uint32_t packet, std::uint32_t flits,
+              std::uint32_t target) {
+    if (packet >= packets_.size()) packets_.resize(packet + 1);
+    packets_[packet] = {none, static_cast<std::uint16_t>(flits),
+                        static_cast<std::uint16_t>(target)};
     Fifo& fifo = fifos_[sender];
     if (fifo.head == none) {
       fifo.head = packet;
       waiting_[sender / 64] |= std::uint64_t{1} << (sender % 64);
       ++waiting_senders_;
     } else {
-      next_[fifo.tail] = packet;
+      packets_[fifo.tail].next = packet;
     }
     fifo.tail = packet;
   }
 
-  /// Fills the free registers; `flits(packet)` is how long a register takes to receive a packet.
-  template <class Flits>
-  void take(std::int64_t cycle, Flits&& flits) {
-    for (std::uint32_t i = 0; i < ports() && waiting_senders_ != 0; ++i) {
-      Register& place = registers_[rotated(cycle, i)];
-      if (place.packet != none || place.free > cycle) continue;
-      place.packet = pop();
-      place.ready = cycle + flits(place.packet) - 1;
-      place.free = place.ready + 1;
-    }
-  }
-
-  /// Offers each received packet to `accept(packet)`, the first register rotating by one every
-  /// cycle; what is not accepted stays and blocks its register.  True if a packet left.
-  template <class Accept>
-  bool forward(std::int64_t cycle, Accept&& accept) {
-    bool moved = false;
-    for (std::uint32_t i = 0; i < ports(); ++i) {
-      Register& place = registers_[rotated(cycle, i)];
-      if (place.packet == none || place.ready > cycle || !accept(place.packet)) continue;
-      place.packet = none;
-      moved = true;
-    }
-    return moved;
-  }
-
-  /// Earliest cycle after `cycle` at which take() or forward() has something to do; a received
-  /// packet that was not accepted does not count, see blocked().
-  std::int64_t next_cycle(std::int64_t cycle, std::int64_t never) const {
-    std::int64_t next = never;
-    for (const Register& place : registers_) {
-      if (place.packet != none) {
-        if (place.ready > cycle) next = std::min(next, place.ready);
-      } else if (waiting_senders_ != 0) {
-        next = std::min(next, std::max(place.free, cycle + 1));
+  struct Progress {
+    std::int64_t next;     ///< cycle in which something is to be done, if nothing changes
+    bool blocked = false;  ///< a received packet was not accepted
+  };
+  /// A cycle: free registers take packets; `accept(packet, target)` is offered what is complete,
+  /// the first register rotating by one every cycle, and what it refuses blocks its register.
+  /// `ahead(packet)` tells what will be offered soon.
+  template <class Accept, class Ahead>
+  Progress step(std::int64_t cycle, std::int64_t never, Accept&& accept, Ahead&& ahead) {
+    Progress progress{never};
+    const auto ports = static_cast<std::uint32_t>(registers_.size());
+    std::uint32_t i = first_register(cycle);
+    for (std::uint32_t n = 0; n < ports; ++n, i = i + 1 == ports ? 0 : i + 1) {
+      Register& place = registers_[i];
+      if (place.packet == none) {
+        if (waiting_senders_ == 0) continue;
+        if (place.free > cycle) {
+          progress.next = std::min(progress.next, place.free);
+          continue;
+        }
+        place.packet = pop(ahead);
+        ++taken_;
+        place.ready = cycle + packets_[place.packet].flits - 1;
+        place.free = place.ready + 1;
+      }
+      if (place.ready > cycle) {
+        progress.next = std::min(progress.next, place.ready);
+      } else if (accept(place.packet, packets_[place.packet].target)) {
+        place.packet = none;
+        --taken_;
+        if (waiting_senders_ != 0) progress.next = std::min(progress.next, cycle + 1);
+      } else {
+        progress.blocked = true;
       }
     }
-    return next;
+    return progress;
   }
-  bool blocked(std::int64_t cycle) const {
-    for (const Register& place : registers_)
-      if (place.packet != none && place.ready <= cycle) return true;
-    return false;
-  }
-  bool empty() const {
-    return waiting_senders_ == 0 && std::all_of(registers_.begin(), registers_.end(),
-                                                [](const Register& r) { return r.packet == none; });
-  }
+
+  bool empty() const { return waiting_senders_ == 0 && taken_ == 0; }
 
   template <class Archive>
   void serialize(Archive& archive) {
-    archive(fifos_, waiting_, registers_, next_, waiting_senders_, turn_);
+    archive(fifos_, waiting_, registers_, packets_, waiting_senders_, taken_, turn_);
   }
 
  private:
@@ -126,6 +118,14 @@ class ReceivePort {
     template <class Archive>
     void serialize(Archive& archive) {
       archive(head, tail);
+    }
+  };
+  struct Packet {
+    std::uint32_t next = none;  ///< behind it in its FIFO
+    std::uint16_t flits = 0, target = 0;
+    template <class Archive>
+    void serialize(Archive& archive) {
+      archive(next, flits, target);
     }
   };
   struct Register {
@@ -138,20 +138,24 @@ class ReceivePort {
     }
   };
 
-  std::uint32_t rotated(std::int64_t cycle, std::uint32_t i) const {
-    const auto first = static_cast<std::uint32_t>(cycle % ports());
-    return first + i < ports() ? first + i : first + i - ports();
+  std::uint32_t first_register(std::int64_t cycle) const {
+    const auto ports = static_cast<std::uint32_t>(registers_.size());
+    if (std::has_single_bit(ports)) return static_cast<std::uint32_t>(cycle) & (ports - 1);
+    return static_cast<std::uint32_t>(cycle % ports);
   }
 
-  std::uint32_t pop() {
+  template <class Ahead>
+  std::uint32_t pop(Ahead&& ahead) {
     const std::uint32_t sender = next_sender();
     turn_ = sender + 1 == fifos_.size() ? 0 : sender + 1;
     Fifo& fifo = fifos_[sender];
     const std::uint32_t packet = fifo.head;
-    fifo.head = next_[packet];
+    fifo.head = packets_[packet].next;
     if (fifo.head == none) {
       waiting_[sender / 64] &= ~(std::uint64_t{1} << (sender % 64));
       --waiting_senders_;
+    } else {
+      ahead(fifo.head);
     }
     return packet;
   }
@@ -170,8 +174,9 @@ class ReceivePort {
   std::vector<Fifo> fifos_;
   std::vector<std::uint64_t> waiting_;  ///< senders whose FIFO holds something
   std::vector<Register> registers_;
-  std::vector<std::uint32_t> next_;  ///< packet behind a packet in its FIFO
+  std::vector<Packet> packets_;
   std::uint32_t waiting_senders_ = 0;
+  std::uint32_t taken_ = 0;  ///< registers that hold a packet
   std::uint32_t turn_ = 0;
 };
 

@@ -18,7 +18,8 @@ struct DramChoice {
 
   std::uint32_t column = none;  ///< request whose column command issues now
   std::uint32_t row = none;     ///< request for which its bank's row is closed or opened now
-  std::int64_t wake = never;    ///< without a new request nothing can be chosen before this cycle
+  std::int64_t wake = never;    ///< if nothing is chosen: when it is worth asking again at the
+                                ///< earliest, without a new request
 };
 
 /// Plug point `dram_scheduler`: which DRAM command goes next.

@@ -8,6 +8,7 @@
 /// Simplified: a bank stops serving younger row hits once its oldest request is older than
 /// `age_limit`; the sources starve such requests, we do not let them wait for ever.
 #include <algorithm>
+#include <array>
 #include <bit>
 
 #include "core/parameters/parameters.hpp"
@@ -31,33 +32,87 @@ class FrFcfs final : public DramScheduler {
   explicit FrFcfs(std::int64_t age_limit) : age_limit_(age_limit) {}
 
   DramChoice choose(const DramQueue& queue, const DramBanks& banks, std::int64_t now) override {
+    const std::uint64_t active = queue.active_banks();
+    const std::uint64_t stale = now >= next_deadline_ ? active : queue.changed_banks() & active;
+    if (now >= next_deadline_) next_deadline_ = DramChoice::never;
+    for (std::uint64_t rest = stale; rest != 0; rest &= rest - 1)
+      nominate(queue, banks, static_cast<std::uint32_t>(std::countr_zero(rest)), now);
+
     DramChoice choice;
-    std::uint64_t column_order = ~std::uint64_t{0}, row_order = ~std::uint64_t{0};
-    for (std::uint64_t rest = queue.active_banks(); rest != 0; rest &= rest - 1) {
-      const auto bank = static_cast<std::uint32_t>(std::countr_zero(rest));
-      const std::uint32_t head = queue.oldest(bank);
-      std::uint32_t place = queue.oldest_hit(bank);
-      const bool column =
-          place != DramEntry::none && (place == head || now - queue[head].arrival < age_limit_);
-      if (!column) place = head;
-      const DramEntry& entry = queue[place];
-      const std::int64_t at = column ? banks.earliest_column(bank, entry.write)
-                              : banks.open_row(bank) == DramBanks::no_row
-                                  ? banks.earliest_activate(bank)
-                                  : banks.earliest_precharge(bank);
-      if (at > now) {
-        choice.wake = std::min(choice.wake, at);
-      } else if (column) {
-        if (entry.order < column_order) column_order = entry.order, choice.column = place;
-      } else if (entry.order < row_order) {
-        row_order = entry.order, choice.row = place;
+    Best column, row;
+    std::array<std::uint64_t, 4> open{};  // banks whose command the channel allows now
+    for (const auto command :
+         {DramBanks::read, DramBanks::write, DramBanks::activation, DramBanks::precharging}) {
+      const std::uint64_t among = active & masks_[command];
+      if (among == 0) continue;
+      const std::int64_t from = banks.channel_ready(command);
+      if (from > now) {
+        choice.wake = std::min(choice.wake, from);
+      } else {
+        open[command] = among;
+        find_oldest(banks, command, among, now, command <= DramBanks::write ? column : row);
       }
     }
+    choice.column = column.place;
+    choice.row = row.place;
+    if (choice.column != DramChoice::none || choice.row != DramChoice::none) return choice;
+    for (unsigned command = 0; command < 4; ++command)
+      for (std::uint64_t rest = open[command]; rest != 0; rest &= rest - 1)
+        choice.wake = std::min(choice.wake,
+                               banks.earliest(static_cast<DramBanks::Command>(command),
+                                              static_cast<std::uint32_t>(std::countr_zero(rest))));
     return choice;
   }
 
  private:
+  /// The request that a bank should serve next.  Derived from the queue when the bank changed.
+  struct Candidate {
+    std::uint64_t order = 0;
+    std::uint32_t place = DramEntry::none;
+  };
+
+  void nominate(const DramQueue& queue, const DramBanks& banks, std::uint32_t bank,
+                std::int64_t now) {
+    const std::uint32_t head = queue.oldest(bank);
+    std::uint32_t place = queue.oldest_hit(bank);
+    const std::int64_t deadline = queue[head].arrival + age_limit_;
+    bool column = place != DramEntry::none;
+    if (column && place != head) {
+      column = now < deadline;
+      if (column) next_deadline_ = std::min(next_deadline_, deadline);
+    }
+    if (!column) place = head;
+    DramBanks::Command command = DramBanks::precharging;
+    if (column) {
+      command = queue[place].write ? DramBanks::write : DramBanks::read;
+    } else if (banks.open_row(bank) == DramBanks::no_row) {
+      command = DramBanks::activation;
+    }
+    const std::uint64_t bit = std::uint64_t{1} << bank;
+    for (std::uint64_t& mask : masks_) mask &= ~bit;
+    masks_[command] |= bit;
+    candidates_[bank] = {queue[place].order, place};
+  }
+
+  struct Best {
+    std::uint64_t order = ~std::uint64_t{0};
+    std::uint32_t place = DramChoice::none;
+  };
+  /// The oldest of some banks' candidates whose command can issue now, if it is older than `best`.
+  void find_oldest(const DramBanks& banks, DramBanks::Command command, std::uint64_t among,
+                   std::int64_t now, Best& best) const {
+    for (; among != 0; among &= among - 1) {
+      const auto bank = static_cast<std::uint32_t>(std::countr_zero(among));
+      const Candidate& candidate = candidates_[bank];
+      if (candidate.order < best.order && banks.earliest(command, bank) <= now)
+        best = {candidate.order, candidate.place};
+    }
+  }
+
   const std::int64_t age_limit_;
+  std::array<Candidate, 64> candidates_;
+  std::array<std::uint64_t, 4> masks_{};  ///< banks by the command that their candidate needs
+  std::int64_t next_deadline_ = DramChoice::never;  ///< when a bank's oldest request turns old
 };
 
 }  // namespace
