@@ -1,8 +1,8 @@
 /// Exchange between the lanes of a warp: shfl, vote, match, redux, activemask, elect.
 ///
 /// Source: PTX ISA 8.x, "shfl.sync", "vote.sync", "match.sync", "redux.sync", "activemask",
-/// "elect.sync".  Lanes that execute the instruction together take part; a member mask only decides
-/// when a warp may execute it, which is not done here.
+/// "elect.sync".  Lanes that execute the instruction together with the same member mask take part;
+/// whether all members are there is decided before.
 ///
 /// Simplified: a value shuffled from a lane that does not take part (undefined in PTX) is zero.
 #include "models/isa/semantics/families.hpp"
@@ -29,6 +29,22 @@ LOCKSTEP_INLINE From source_lane(s32 self, u32 b, u32 c) {
   const bool inside = mode == ShuffleMode::up ? lane >= last : lane <= last;
   return {inside ? lane : self, inside};
 }
+/// to[i] = from[lanes[i]], as two-source permutations where the level has them.
+LOCKSTEP_INLINE void gather(u32* to, const u32* from, const u32* lanes) {
+#ifdef __AVX512F__
+  using Half = u32 __attribute__((vector_size(64)));
+  Half low, high, index;
+  __builtin_memcpy(&low, from, 64);
+  __builtin_memcpy(&high, from + 16, 64);
+  for (unsigned half = 0; half < 32; half += 16) {
+    __builtin_memcpy(&index, lanes + half, 64);
+    const Half picked = __builtin_shuffle(low, high, index);
+    __builtin_memcpy(to + half, &picked, 64);
+  }
+#else
+  LOCKSTEP_LANES to[i] = from[lanes[i]];
+#endif
+}
 template <ShuffleMode mode>
 void shuffle(const Instruction& instruction, WarpContext& context) {
   const u32* a = source<u32>(instruction, context, 0);
@@ -42,11 +58,30 @@ void shuffle(const Instruction& instruction, WarpContext& context) {
     lanes[i] = static_cast<u32>(from.lane) & 31;
     inside[i] = from.inside;
   }
-  LOCKSTEP_LANES result[i] = value[lanes[i]];
+  gather(result, value, lanes);
   const u32* valid = inside;
   store(destination<u32>(instruction, context), result, active);
   write_predicate(instruction, context, 0,
                   lanes_where<u32>([=](unsigned i) { return valid[i] != 0; }));
+}
+
+/// Lanes of one path may name different masks, as 16 lanes do that search a tree node together:
+/// each set of lanes with the same mask is an exchange of its own.
+template <Execute exchange>
+void among_members(const Instruction& instruction, WarpContext& context) {
+  if ((instruction.flags & flag_needs_all_lanes) == 0) return exchange(instruction, context);
+  Operand last;
+  for (const Operand source : instruction.source) {
+    if (source.valid()) last = source;
+  }
+  const u32* members = context.row(last);
+  const u32 active = context.active;
+  for (u32 rest = active; rest != 0; rest &= ~context.active) {
+    const u32 mask = members[__builtin_ctz(rest)];
+    context.active = lanes_where<u32>([=](unsigned i) { return members[i] == mask; }) & rest;
+    exchange(instruction, context);
+  }
+  context.active = active;
 }
 
 template <VoteMode mode>
@@ -94,6 +129,15 @@ struct MatchAll {
   }
 };
 
+template <Type T>
+struct MatchAnyAmongMembers {
+  static constexpr Execute run = &among_members<&MatchAny<T>::run>;
+};
+template <Type T>
+struct MatchAllAmongMembers {
+  static constexpr Execute run = &among_members<&MatchAll<T>::run>;
+};
+
 // clang-format off
 struct Sum { LOCKSTEP_INLINE static u32 apply(u32 a, u32 b) { return a + b; } };
 struct And { LOCKSTEP_INLINE static u32 apply(u32 a, u32 b) { return a & b; } };
@@ -117,19 +161,21 @@ Execute select_redux(const SemanticKey& key) {
   if (as_unsigned(type) != Type::u32) return nullptr;
   switch (key.atomic) {
     case AtomicOperation::add:
-      return type == Type::b32 ? nullptr : &reduce<Sum>;
+      return type == Type::b32 ? nullptr : &among_members<&reduce<Sum>>;
     case AtomicOperation::min:
       if (type == Type::b32) return nullptr;
-      return type == Type::s32 ? &reduce<Least<s32>> : &reduce<Least<u32>>;
+      return type == Type::s32 ? &among_members<&reduce<Least<s32>>>
+                               : &among_members<&reduce<Least<u32>>>;
     case AtomicOperation::max:
       if (type == Type::b32) return nullptr;
-      return type == Type::s32 ? &reduce<Most<s32>> : &reduce<Most<u32>>;
+      return type == Type::s32 ? &among_members<&reduce<Most<s32>>>
+                               : &among_members<&reduce<Most<u32>>>;
     case AtomicOperation::logical_and:
-      return &reduce<And>;
+      return &among_members<&reduce<And>>;
     case AtomicOperation::logical_or:
-      return &reduce<Or>;
+      return &among_members<&reduce<Or>>;
     case AtomicOperation::logical_xor:
-      return &reduce<Xor>;
+      return &among_members<&reduce<Xor>>;
     default:
       return nullptr;
   }
@@ -166,13 +212,13 @@ Execute select_shuffle(const SemanticKey& key) {
 Execute select_vote(const SemanticKey& key) {
   switch (static_cast<VoteMode>(key.mode)) {
     case VoteMode::all:
-      return &vote<VoteMode::all>;
+      return &among_members<&vote<VoteMode::all>>;
     case VoteMode::any:
-      return &vote<VoteMode::any>;
+      return &among_members<&vote<VoteMode::any>>;
     case VoteMode::uni:
-      return &vote<VoteMode::uni>;
+      return &among_members<&vote<VoteMode::uni>>;
     case VoteMode::ballot:
-      return &vote<VoteMode::ballot>;
+      return &among_members<&vote<VoteMode::ballot>>;
   }
   return nullptr;
 }
@@ -187,14 +233,14 @@ Execute select_warp(const SemanticKey& key) {
       return select_vote(key);
     case Opcode::match:
       if (key.mode == static_cast<u16>(MatchMode::all))
-        return pick<MatchAll, Type::b32, Type::b64>(as_bits(key.type));
-      return pick<MatchAny, Type::b32, Type::b64>(as_bits(key.type));
+        return pick<MatchAllAmongMembers, Type::b32, Type::b64>(as_bits(key.type));
+      return pick<MatchAnyAmongMembers, Type::b32, Type::b64>(as_bits(key.type));
     case Opcode::redux:
       return select_redux(key);
     case Opcode::activemask:
       return &active_mask;
     case Opcode::elect:
-      return &elect;
+      return &among_members<&elect>;
     default:
       return nullptr;
   }
