@@ -56,7 +56,8 @@ class Spiller {
     };
     for_each_use(operation, rename);
     for_each_definition(operation, rename);
-    if (reads) result.push_back(load(temporary, operation));
+    // A guarded write keeps the other lanes; it may write its own guard, so that saving takes all.
+    if (reads || is_guarded(operation)) result.push_back(load(temporary, operation));
     ir::Operation save = store(temporary, operation);
     result.push_back(std::move(operation));
     if (writes) result.push_back(std::move(save));
@@ -88,7 +89,6 @@ class Spiller {
   ir::Operation store(std::uint32_t temporary, const ir::Operation& beside) const {
     ir::Operation operation;
     operation.line = beside.line;
-    operation.guard = beside.guard;
     if (is_predicate_) {
       operation.opcode = Opcode::selp;
       operation.type = Type::b32;
@@ -119,7 +119,6 @@ bool is_formal(const ir::Function& function, std::uint32_t index) {
   return false;
 }
 
-// A predicate that guards its own definition's operation cannot be told from the guard then.
 std::uint32_t choose_victim(const ir::Function& function, bool predicate,
                             const std::vector<std::uint32_t>& temporaries) {
   const auto ranges = live_ranges(function);
