@@ -31,6 +31,7 @@ std::uint64_t narrow(double value, Format f) {
   if (std::isnan(value)) return 0x7fff;
   const std::uint64_t sign = std::signbit(value) ? 0x8000 : 0;
   const double magnitude = std::fabs(value);
+  if (magnitude == 0) return sign;
   const int least = 1 - f.bias() - f.mantissa_bits;
   int exponent = 0;
   std::frexp(magnitude, &exponent);

@@ -96,8 +96,8 @@ class WarpPaths {
   }
 
   /// The current path has come to a `.sync` instruction naming `members`.  Returns the lanes that
-  /// execute it together now (paths at the same pc do), after which advance() goes on behind it for
-  /// all of them; or 0: the path waits, look at the new current path.
+  /// execute it together now (paths at the same pc do), after which advance() - and nothing else -
+  /// goes on behind it for all of them; or 0: the path waits, look at the new current path.
   std::uint32_t arrive(std::uint32_t members) {
     if (((members & alive_ & ~mask_) | resumed_) == 0) [[likely]]
       return mask_;

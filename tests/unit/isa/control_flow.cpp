@@ -1,0 +1,398 @@
+#include "core/error/error.hpp"
+#include "tests/unit/isa/bench.hpp"
+
+namespace lockstep::isa {
+namespace {
+
+LOCKSTEP_BOTH_FORMS(ControlFlow);
+
+TEST_P(ControlFlow, IfElseGivesEachLaneItsArm) {
+  const auto out = run_block(kernel_text(R"(
+    setp.lt.u32 %p1, %r1, 5;
+    @%p1 bra small;
+    add.u32 %r2, %r1, 100;
+    bra.uni join;
+  small:
+    mul.lo.u32 %r2, %r1, 7;
+  join:
+    st.global.u32 [%rd2], %r2;
+    ret;)"),
+                             40, GetParam());
+  for (std::uint32_t i = 0; i < 40; ++i) EXPECT_EQ(out[i], i < 5 ? 7 * i : i + 100) << i;
+}
+
+TEST_P(ControlFlow, LoopsRunAsOftenAsEachLaneNeeds) {
+  const auto out = run_block(kernel_text(R"(
+    mov.u32 %r2, 0;
+    mov.u32 %r3, 0;
+  loop:
+    setp.ge.u32 %p1, %r3, %r1;
+    @%p1 bra done;
+    add.u32 %r2, %r2, %r3;
+    add.u32 %r3, %r3, 1;
+    bra loop;
+  done:
+    st.global.u32 [%rd2], %r2;
+    ret;)"),
+                             64, GetParam());
+  for (std::uint32_t i = 0; i < 64; ++i) EXPECT_EQ(out[i], i * (i - 1) / 2) << i;
+}
+
+TEST_P(ControlFlow, AnEarlyReturnDoesNotSplitTheRest) {
+  const std::string text = kernel_text(R"(
+    and.b32 %r2, %r1, 1;
+    setp.eq.u32 %p1, %r2, 0;
+    @%p1 bra out_of_here;
+    and.b32 %r3, %r1, 2;
+    setp.eq.u32 %p2, %r3, 0;
+    @%p2 bra skip;
+    add.u32 %r1, %r1, 1000;
+  skip:
+    activemask.b32 %r4;
+    st.global.u32 [%rd2], %r4;
+  out_of_here:
+    ret;)");
+  const auto out = run_block(text, 32, GetParam());
+  for (std::uint32_t i = 0; i < 32; ++i) EXPECT_EQ(out[i], i % 2 == 0 ? 0 : 0xaaaaaaaau) << i;
+}
+
+TEST_P(ControlFlow, AnIndexedBranchTakesEachLaneToItsTarget) {
+  const auto out = run_block(kernel_text(R"(
+    and.b32 %r2, %r1, 3;
+    ts: .branchtargets zero, one, two, one;
+    brx.idx %r2, ts;
+  zero:
+    mov.u32 %r3, 10;
+    bra.uni join;
+  one:
+    mov.u32 %r3, 11;
+    bra.uni join;
+  two:
+    mov.u32 %r3, 12;
+  join:
+    st.global.u32 [%rd2], %r3;
+    ret;)"),
+                             32, GetParam());
+  constexpr std::uint32_t expected[] = {10, 11, 12, 11};
+  for (std::uint32_t i = 0; i < 32; ++i) EXPECT_EQ(out[i], expected[i % 4]) << i;
+}
+
+const std::string square_function = R"(
+.func (.param .b32 r) square(.param .b32 x)
+{
+  .reg .b32 %a<3>;
+  ld.param.u32 %a1, [x];
+  mul.lo.u32 %a2, %a1, %a1;
+  st.param.b32 [r], %a2;
+  ret;
+}
+.func (.param .b32 r) successor(.param .b32 x)
+{
+  .reg .b32 %a<3>;
+  ld.param.u32 %a1, [x];
+  add.u32 %a2, %a1, 1;
+  st.param.b32 [r], %a2;
+  ret;
+}
+)";
+
+TEST_P(ControlFlow, CallsPassParametersAndResults) {
+  const auto out = run_block(kernel_text(R"(
+    { .param .b32 p; .param .b32 q;
+    st.param.b32 [p], %r1;
+    call.uni (q), square, (p);
+    ld.param.b32 %r2, [q];
+    }
+    { .param .b32 p; .param .b32 q;
+    st.param.b32 [p], %r2;
+    call.uni (q), successor, (p);
+    ld.param.b32 %r3, [q];
+    }
+    add.u32 %r3, %r3, %r1;
+    st.global.u32 [%rd2], %r3;
+    ret;)",
+                                         square_function),
+                             32, GetParam());
+  for (std::uint32_t i = 0; i < 32; ++i) EXPECT_EQ(out[i], i * i + 1 + i) << i;
+}
+
+TEST_P(ControlFlow, IndirectCallsGoWhereEachLanePoints) {
+  const auto out = run_block(kernel_text(R"(
+    mov.u64 %rd3, square;
+    mov.u64 %rd4, successor;
+    and.b32 %r2, %r1, 1;
+    setp.eq.u32 %p1, %r2, 0;
+    selp.b64 %rd5, %rd3, %rd4, %p1;
+    { .param .b32 p; .param .b32 q;
+    st.param.b32 [p], %r1;
+    proto: .callprototype (.param .b32 _) _ (.param .b32 _);
+    call (q), %rd5, (p), proto;
+    ld.param.b32 %r3, [q];
+    }
+    st.global.u32 [%rd2], %r3;
+    ret;)",
+                                         square_function),
+                             32, GetParam());
+  for (std::uint32_t i = 0; i < 32; ++i) EXPECT_EQ(out[i], i % 2 == 0 ? i * i : i + 1) << i;
+}
+
+TEST_P(ControlFlow, RecursionKeepsEachActivationsRegisters) {
+  // fibonacci(n): both recursive results are needed at once.
+  const std::string function = R"(
+.func (.param .b32 r) fibonacci(.param .b32 n)
+{
+  .reg .b32 %a<9>; .reg .pred %q<3>;
+  ld.param.u32 %a1, [n];
+  setp.lt.u32 %q1, %a1, 2;
+  @%q1 bra small;
+  sub.u32 %a2, %a1, 1;
+  { .param .b32 p; .param .b32 s;
+  st.param.b32 [p], %a2;
+  call.uni (s), fibonacci, (p);
+  ld.param.b32 %a3, [s];
+  }
+  sub.u32 %a4, %a1, 2;
+  { .param .b32 p; .param .b32 s;
+  st.param.b32 [p], %a4;
+  call.uni (s), fibonacci, (p);
+  ld.param.b32 %a5, [s];
+  }
+  add.u32 %a1, %a3, %a5;
+small:
+  st.param.b32 [r], %a1;
+  ret;
+}
+)";
+  const auto out = run_block(kernel_text(R"(
+    { .param .b32 p; .param .b32 q;
+    st.param.b32 [p], %r1;
+    call.uni (q), fibonacci, (p);
+    ld.param.b32 %r2, [q];
+    }
+    st.global.u32 [%rd2], %r2;
+    ret;)",
+                                         function),
+                             16, GetParam());
+  std::uint32_t a = 0, b = 1;
+  for (std::uint32_t i = 0; i < 16; ++i) {
+    EXPECT_EQ(out[i], a) << i;
+    const std::uint32_t next = a + b;
+    a = b;
+    b = next;
+  }
+}
+
+TEST_P(ControlFlow, RecursiveFunctionsHaveALocalArrayPerActivation) {
+  const std::string function = R"(
+.func (.param .b32 r) depth(.param .b32 n)
+{
+  .reg .b32 %a<9>; .reg .b64 %l<3>; .reg .pred %q<3>;
+  .local .align 4 .b8 mine[8];
+  ld.param.u32 %a1, [n];
+  st.local.u32 [mine+4], %a1;
+  mov.u32 %a3, 0;
+  setp.eq.u32 %q1, %a1, 0;
+  @%q1 bra end;
+  sub.u32 %a2, %a1, 1;
+  { .param .b32 p; .param .b32 s;
+  st.param.b32 [p], %a2;
+  call.uni (s), depth, (p);
+  ld.param.b32 %a3, [s];
+  }
+end:
+  mov.u64 %l1, mine;
+  cvta.local.u64 %l2, %l1;
+  ld.u32 %a4, [%l2+4];
+  add.u32 %a3, %a3, %a4;
+  st.param.b32 [r], %a3;
+  ret;
+}
+)";
+  const auto out = run_block(kernel_text(R"(
+    { .param .b32 p; .param .b32 q;
+    st.param.b32 [p], %r1;
+    call.uni (q), depth, (p);
+    ld.param.b32 %r2, [q];
+    }
+    st.global.u32 [%rd2], %r2;
+    ret;)",
+                                         function),
+                             40, GetParam());
+  for (std::uint32_t i = 0; i < 40; ++i) EXPECT_EQ(out[i], i * (i + 1) / 2) << i;
+}
+
+TEST_P(ControlFlow, StructuresAreGivenByValueAndComeBack) {
+  const std::string function = R"(
+.func (.param .align 8 .b8 r[16]) turn(.param .align 8 .b8 v[16])
+{
+  .reg .b64 %a<3>;
+  ld.param.b64 %a1, [v];
+  ld.param.b64 %a2, [v+8];
+  st.param.b64 [r], %a2;
+  st.param.b64 [r+8], %a1;
+  ret;
+}
+)";
+  const auto out = run_block(kernel_text(R"(
+    cvt.u64.u32 %rd3, %r1;
+    mov.u64 %rd4, 77;
+    { .param .align 8 .b8 p[16]; .param .align 8 .b8 q[16];
+    st.param.v2.b64 [p], {%rd3, %rd4};
+    call.uni (q), turn, (p);
+    ld.param.b64 %rd5, [q];
+    ld.param.b64 %rd6, [q+8];
+    }
+    shl.b64 %rd5, %rd5, 8;
+    add.s64 %rd5, %rd5, %rd6;
+    st.global.u32 [%rd2], %rd5;
+    ret;)",
+                                         function),
+                             32, GetParam());
+  for (std::uint32_t i = 0; i < 32; ++i) EXPECT_EQ(out[i], (77u << 8) + i) << i;
+}
+
+TEST_P(ControlFlow, ABarrierInBothArmsOfABranchIsPassed) {
+  const auto out = run_block(kernel_text(R"(
+    .shared .align 4 .b8 cells[512];
+    mov.u32 %r5, cells;
+    shl.b32 %r6, %r1, 2;
+    add.u32 %r5, %r5, %r6;
+    and.b32 %r2, %r1, 1;
+    setp.eq.u32 %p1, %r2, 0;
+    @%p1 bra even;
+    st.shared.u32 [%r5], %r1;
+    bar.sync 0;
+    ld.shared.u32 %r3, [%r5+-4];
+    bra.uni join;
+  even:
+    add.u32 %r4, %r1, 500;
+    st.shared.u32 [%r5], %r4;
+    bar.sync 0;
+    ld.shared.u32 %r3, [%r5+4];
+  join:
+    st.global.u32 [%rd2], %r3;
+    ret;)"),
+                             96, GetParam());
+  for (std::uint32_t i = 0; i < 96; ++i) EXPECT_EQ(out[i], i % 2 == 0 ? i + 1 : i + 499) << i;
+}
+
+TEST_P(ControlFlow, AWarpBarrierInBothArmsOrdersSharedMemory) {
+  const auto out = run_block(kernel_text(R"(
+    .shared .align 4 .b8 cells[128];
+    mov.u32 %r5, cells;
+    shl.b32 %r6, %r1, 2;
+    add.u32 %r5, %r5, %r6;
+    setp.lt.u32 %p1, %r1, 16;
+    @%p1 bra lower;
+    bar.warp.sync 0xffffffff;
+    ld.shared.u32 %r3, [%r5+-64];
+    bra.uni join;
+  lower:
+    add.u32 %r4, %r1, 900;
+    st.shared.u32 [%r5], %r4;
+    bar.warp.sync 0xffffffff;
+    mov.u32 %r3, 1;
+  join:
+    st.global.u32 [%rd2], %r3;
+    ret;)"),
+                             32, GetParam());
+  for (std::uint32_t i = 0; i < 32; ++i) EXPECT_EQ(out[i], i < 16 ? 1 : 900 + i - 16) << i;
+}
+
+TEST_P(ControlFlow, NamedBarriersWithCountsLetProducersRunAhead) {
+  // Warp 0 arrives, warp 1 waits for its data; counts are of both warps.
+  const auto out = run_block(kernel_text(R"(
+    .shared .align 4 .b8 cells[128];
+    mov.u32 %r5, cells;
+    and.b32 %r7, %r1, 31;
+    shl.b32 %r6, %r7, 2;
+    add.u32 %r5, %r5, %r6;
+    setp.lt.u32 %p1, %r1, 32;
+    @%p1 bra producer;
+    bar.sync 3, 64;
+    ld.shared.u32 %r3, [%r5];
+    st.global.u32 [%rd2], %r3;
+    ret;
+  producer:
+    mul.lo.u32 %r4, %r1, 3;
+    st.shared.u32 [%r5], %r4;
+    bar.arrive 3, 64;
+    st.global.u32 [%rd2], %r1;
+    ret;)"),
+                             64, GetParam());
+  for (std::uint32_t i = 0; i < 64; ++i) EXPECT_EQ(out[i], i < 32 ? i : 3 * (i - 32)) << i;
+}
+
+TEST_P(ControlFlow, BarrierReductionsCombineAllThreads) {
+  const auto out = run_block(kernel_text(R"(
+    and.b32 %r2, %r1, 3;
+    setp.eq.u32 %p1, %r2, 0;
+    bar.red.popc.u32 %r3, 0, %p1;
+    bar.red.and.pred %p2, 0, %p1;
+    bar.red.or.pred %p3, 0, !%p1;
+    selp.u32 %r4, 1000, 0, %p2;
+    selp.u32 %r5, 100, 0, %p3;
+    add.u32 %r3, %r3, %r4;
+    add.u32 %r3, %r3, %r5;
+    st.global.u32 [%rd2], %r3;
+    ret;)"),
+                             100, GetParam());
+  for (std::uint32_t i = 0; i < 100; ++i) EXPECT_EQ(out[i], 125u) << i;
+}
+
+TEST_P(ControlFlow, ThreadsThatHaveEndedAreNotWaitedFor) {
+  const auto out = run_block(kernel_text(R"(
+    setp.gt.u32 %p1, %r1, 40;
+    @%p1 exit;
+    bar.sync 0;
+    st.global.u32 [%rd2], 1;
+    ret;)"),
+                             64, GetParam());
+  for (std::uint32_t i = 0; i < 64; ++i) EXPECT_EQ(out[i], i > 40 ? 0u : 1u) << i;
+}
+
+TEST_P(ControlFlow, ABarrierThatSomeNeverReachIsReported) {
+  EXPECT_THROW(run_block(kernel_text(R"(
+    setp.lt.u32 %p1, %r1, 32;
+    @%p1 bra other;
+    bar.sync 0;
+    ret;
+  other:
+    bar.sync 1;
+    ret;)"),
+                         64, GetParam()),
+               UserError);
+}
+
+TEST_P(ControlFlow, AnEndlessLoopIsReported) {
+  try {
+    run_block(kernel_text("loop:\nld.volatile.global.u32 %r2, [%rd1];\nsetp.eq.u32 %p1, %r2, 0;\n"
+                          "@%p1 bra loop;\nret;"),
+              32, GetParam());
+    FAIL();
+  } catch (const UserError& error) {
+    EXPECT_NE(std::string(error.what()).find("ten million backward branches"), std::string::npos);
+  }
+}
+
+TEST_P(ControlFlow, BlocksThatWaitForLaterBlocksFinish) {
+  IsaBench bench(kernel_text(R"(
+    mov.u32 %r2, %ctaid.x;
+    setp.ne.u32 %p1, %r2, 0;
+    @%p1 bra signal;
+  wait:
+    ld.volatile.global.u32 %r3, [%rd1];
+    setp.lt.u32 %p2, %r3, 5;
+    @%p2 bra wait;
+    ret;
+  signal:
+    red.global.add.u32 [%rd1], 1;
+    ret;)"),
+                 GetParam());
+  const auto out = bench.buffer(std::vector<std::uint32_t>{0});
+  bench.run("k", {6, 1, 1}, {1, 1, 1}, out);
+  EXPECT_EQ(bench.values<std::uint32_t>(out, 1)[0], 5u);
+}
+
+}  // namespace
+}  // namespace lockstep::isa
