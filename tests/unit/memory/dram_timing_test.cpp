@@ -1,0 +1,243 @@
+#include <gtest/gtest.h>
+
+#include "tests/unit/memory/dram_bench.hpp"
+
+namespace lockstep::test {
+namespace {
+
+// Banks 0 and 4 are in bank group 0, bank 1 is in group 1.
+constexpr std::uint32_t same_group = 4, other_group = 1;
+
+TEST(DramTiming, AColdReadActivatesThenReads) {
+  DramBench dram;
+  dram.read(0, 0, 7);
+  EXPECT_EQ(dram.names(), "ACT RD");
+  EXPECT_EQ(dram.gap(0, 1), dram.timing().rcd_read.count());
+  EXPECT_EQ(dram.returned()[0].second, 14 + 14 + 1);
+}
+
+TEST(DramTiming, SecondReadOfAnOpenRowWaitsOnlyForTheBankGroup) {
+  DramBench dram;
+  dram.read(0, 0, 7);
+  dram.read(0, 0, 7, 1, 1);
+  EXPECT_EQ(dram.names(), "ACT RD RD");
+  EXPECT_EQ(dram.gap(1, 2), dram.timing().ccd_l.count());
+}
+
+TEST(DramTiming, SectorsOfALineAreColumnsOfOneRow) {
+  DramBench dram;
+  dram.read(0, 0, 7, 15);
+  EXPECT_EQ(dram.names(), "ACT RD RD RD RD");
+  EXPECT_EQ(dram.returned().size(), 1u);
+  EXPECT_EQ(dram.returned()[0].second, 14 + 3 * 2 + 14 + 1);
+}
+
+TEST(DramTiming, ReadsOfTwoBankGroupsAlternateAtTheShortGap) {
+  DramBench dram;
+  dram.read(0, 0, 7, 3);
+  dram.read(0, other_group, 7, 3);
+  // The second activate waits tRRD_S, its reads fill the gaps where they can.
+  EXPECT_EQ(dram.names(), "ACT ACT RD RD RD RD");
+  EXPECT_EQ(dram.gap(0, 1), dram.timing().rrd_s.count());
+  dram.read(1000, 0, 7, 3, 1);
+  dram.read(1000, other_group, 7, 3, 1);
+  EXPECT_EQ(dram.gap(6, 9), 3 * dram.timing().ccd_s.count());
+}
+
+TEST(DramTiming, AnotherRowNeedsPrechargeAndActivate) {
+  DramBench dram;
+  dram.read(0, 0, 7);
+  dram.read(0, 0, 8);
+  EXPECT_EQ(dram.names(), "ACT RD PRE ACT RD");
+  // tRAS holds the precharge back, then tRP.
+  EXPECT_EQ(dram.gap(0, 2), dram.timing().ras.count());
+  EXPECT_EQ(dram.gap(2, 3), dram.timing().rp.count());
+  EXPECT_EQ(dram.gap(0, 3), dram.timing().rc.count());
+}
+
+TEST(DramTiming, ALateReadDelaysThePrechargeByReadToPrecharge) {
+  DramBench dram;
+  dram.read(0, 0, 7);
+  dram.read(60, 0, 7, 1, 1);
+  dram.read(60, 0, 8);
+  EXPECT_EQ(dram.names(), "ACT RD RD PRE ACT RD");
+  EXPECT_EQ(dram.gap(2, 3), dram.timing().rtp.count());
+}
+
+TEST(DramTiming, ActivatesInAGroupAreFurtherApart) {
+  DramBench dram;
+  dram.read(0, 0, 7);
+  dram.read(0, same_group, 7);
+  EXPECT_EQ(dram.gap(0, 1), dram.timing().rrd_l.count());
+}
+
+TEST(DramTiming, AFifthActivateWaitsForTheWindowOfFour) {
+  DramParameters p = tiny_hbm2();
+  p.rrd_l = p.rrd_s;
+  DramBench dram(p);
+  for (std::uint32_t bank = 0; bank < 5; ++bank) dram.read(0, bank, 7);
+  std::vector<std::int64_t> activates;
+  for (const DramCommand& c : dram.commands())
+    if (c.kind == DramCommandKind::activate) activates.push_back(c.cycle);
+  ASSERT_EQ(activates.size(), 5u);
+  EXPECT_EQ(activates[3], 3 * 4);
+  EXPECT_EQ(activates[4], dram.timing().faw.count());
+}
+
+TEST(DramTiming, AReadAfterAWriteWaitsForTheDataAndTheTurn) {
+  DramBench dram;
+  dram.write(0, 0, 7);
+  dram.read(0, 0, 7, 1, 1);
+  EXPECT_EQ(dram.names(), "ACT WR RD");
+  EXPECT_EQ(dram.gap(1, 2), 4 + 1 + 8);  // CWL + burst + tWTR_L
+}
+
+TEST(DramTiming, AReadOfAnotherGroupAfterAWriteWaitsTheShortTurn) {
+  DramBench dram;
+  dram.write(0, 0, 7);
+  dram.read(0, other_group, 7);
+  EXPECT_EQ(dram.names(), "ACT ACT WR RD");
+  EXPECT_EQ(dram.gap(2, 3), 4 + 1 + 6);
+}
+
+TEST(DramTiming, AWriteAfterAReadLeavesTheBusTwoCyclesToTurn) {
+  DramBench dram;
+  dram.read(0, 0, 7);
+  dram.write(0, 0, 7);
+  EXPECT_EQ(dram.names(), "ACT RD WR");
+  EXPECT_EQ(dram.gap(1, 2), 14 + 1 + 2 - 4);  // CL + burst + 2 - CWL
+}
+
+TEST(DramTiming, APrechargeAfterAWriteWaitsForWriteRecovery) {
+  DramBench dram;
+  dram.write(0, 0, 7);
+  dram.read(0, 0, 8);
+  EXPECT_EQ(dram.names(), "ACT WR PRE ACT RD");
+  EXPECT_EQ(dram.gap(1, 2), 4 + 1 + 16);
+}
+
+TEST(DramTiming, TwoCommandBusesIssueARowAndAColumnCommandTogether) {
+  for (const bool dual : {true, false}) {
+    DramParameters p = tiny_hbm2();
+    p.dual_command_bus = dual;
+    DramBench dram(p);
+    dram.read(0, 0, 7, 15);
+    dram.read(14, other_group, 7);
+    const auto& c = dram.commands();
+    EXPECT_EQ(c[1].cycle, 14);
+    EXPECT_EQ(c[2].cycle, dual ? 14 : 15);
+  }
+}
+
+TEST(DramTiming, AWideAtomMovesTwoSectorsAtOnce) {
+  DramParameters p = tiny_hbm2();
+  p.atom = Bytes{64};
+  DramBench dram(p);
+  dram.read(0, 0, 7, 0b1011);
+  EXPECT_EQ(dram.names(), "ACT RD RD");
+}
+
+TEST(DramTiming, ARefreshClosesAllRowsAndHoldsActivatesBack) {
+  DramParameters p = tiny_hbm2();
+  p.refi = Cycles{1000};
+  p.rfc = Cycles{260};
+  DramBench dram(p);
+  dram.read(0, 0, 7);
+  dram.read(1100, 0, 7, 1, 1);
+  EXPECT_EQ(dram.names(), "ACT RD ACT RD");
+  EXPECT_EQ(dram.commands()[2].cycle, 1000 + 260);
+}
+
+TEST(DramTiming, RefreshesCostNothingWhileNobodyLooks) {
+  DramParameters p = tiny_hbm2();
+  p.refi = Cycles{1000};
+  p.rfc = Cycles{260};
+  DramBench dram(p);
+  dram.read(0, 0, 7);
+  dram.run();
+  EXPECT_EQ(dram.channel().next_activity(), Time::never());
+  dram.read(1'000'000'500, 0, 7, 1, 1);
+  EXPECT_EQ(dram.channel().banks().refreshes(), 1'000'000);
+  EXPECT_EQ(dram.commands()[2].cycle, 1'000'000'500);
+}
+
+TEST(DramScheduling, FrFcfsServesAYoungerHitBeforeAnOlderMiss) {
+  DramBench dram;
+  dram.read(0, 0, 7);
+  dram.read(1, 0, 8);
+  dram.read(2, 0, 7, 1, 1);
+  EXPECT_EQ(dram.names(), "ACT RD RD PRE ACT RD");
+  EXPECT_EQ(dram.statistics().row_hits[0].value(), 1u);
+  EXPECT_EQ(dram.statistics().row_misses[0].value(), 2u);
+}
+
+TEST(DramScheduling, FcfsServesInOrder) {
+  DramBench dram(tiny_hbm2(), "fcfs");
+  dram.read(0, 0, 7);
+  dram.read(1, 0, 8);
+  dram.read(2, 0, 7, 1, 1);
+  EXPECT_EQ(dram.names(), "ACT RD PRE ACT RD PRE ACT RD");
+}
+
+TEST(DramScheduling, FrFcfsOpensRowsOfOtherBanksMeanwhile) {
+  DramBench dram;
+  for (std::uint32_t bank = 0; bank < 4; ++bank) dram.read(0, bank, 7);
+  EXPECT_EQ(dram.names(), "ACT ACT ACT ACT RD RD RD RD");
+}
+
+TEST(DramScheduling, AnOldMissIsNotHeldUpByHitsForEver) {
+  DramBench dram;
+  dram.read(0, 0, 7);
+  const std::uint32_t old = dram.read(1, 0, 8);
+  for (std::int64_t at = 2; at < 7000; at += 2) dram.read(at, 0, 7, 1, std::size_t(at / 2 % 16));
+  for (const auto& [number, cycle] : dram.returned())
+    if (number == old) {
+      EXPECT_LT(cycle, 5200);
+    }
+}
+
+TEST(DramScheduling, WritesWaitUntilManyAreThereOrNoReadIs) {
+  DramParameters p = tiny_hbm2();
+  p.write_queue = 8;
+  p.write_high = 4;
+  p.write_low = 1;
+  DramBench dram(p);
+  dram.read(0, 0, 7);
+  for (int i = 0; i < 3; ++i) dram.write(1, other_group, 7);
+  dram.read(2, 0, 7, 1, 1);
+  // Three writes are too few to go before reads.
+  EXPECT_EQ(dram.names(), "ACT RD RD ACT WR WR WR");
+}
+
+TEST(DramScheduling, ManyWritesGoBeforeReads) {
+  DramParameters p = tiny_hbm2();
+  p.write_queue = 8;
+  p.write_high = 4;
+  p.write_low = 1;
+  DramBench dram(p);
+  dram.read(0, 0, 7);
+  for (int i = 0; i < 4; ++i) dram.write(1, 0, 7);
+  EXPECT_EQ(dram.names(), "ACT WR WR WR RD WR");
+}
+
+TEST(DramAddressing, ASequentialStreamTurnsThroughTheBankGroups) {
+  DramBench dram;
+  for (std::uint64_t chunk = 0; chunk < 64; ++chunk) {
+    const auto a = dram.channel().locate(256 * chunk), b = dram.channel().locate(256 * (chunk + 1));
+    EXPECT_NE(a.bank % 4, b.bank % 4) << chunk;
+  }
+}
+
+TEST(DramAddressing, ARowHoldsItsSize) {
+  DramBench dram;
+  std::map<std::pair<unsigned, unsigned>, unsigned> bytes;
+  for (std::uint64_t offset = 0; offset < (1 << 18); offset += 32) {
+    const auto a = dram.channel().locate(offset);
+    bytes[{a.bank, a.row}] += 32;
+  }
+  EXPECT_EQ(bytes.size(), (1u << 18) / 2048);
+  for (const auto& [place, count] : bytes) EXPECT_EQ(count, 2048u);
+}
+
+}  // namespace
+}  // namespace lockstep::test

@@ -1,0 +1,77 @@
+#include "models/noc/address_mapping.hpp"
+
+#include <gtest/gtest.h>
+
+#include <set>
+#include <vector>
+
+namespace lockstep {
+namespace {
+
+using Kind = AddressMapping::Kind;
+
+class EveryMapping : public testing::TestWithParam<std::tuple<Kind, std::uint32_t>> {
+ protected:
+  AddressMapping mapping() const { return {std::get<0>(GetParam()), std::get<1>(GetParam())}; }
+};
+
+TEST_P(EveryMapping, PhysicalIsTheInverseOfPartitionAndOffset) {
+  const AddressMapping m = mapping();
+  for (std::uint64_t i = 0; i < 20000; ++i) {
+    const std::uint64_t address = i * 97 + (i % 7) * 0x1234'5678'9a0;
+    const std::uint32_t partition = m.partition(address);
+    ASSERT_LT(partition, m.partitions());
+    EXPECT_EQ(m.physical(partition, m.offset(address)), address);
+  }
+}
+
+TEST_P(EveryMapping, OffsetsOfAPartitionAreDense) {
+  const AddressMapping m = mapping();
+  const std::uint64_t stripe = m.chunk_bytes() * m.partitions();
+  std::vector<std::set<std::uint64_t>> seen(m.partitions());
+  for (std::uint64_t a = 0; a < 16 * stripe; a += m.chunk_bytes())
+    seen[m.partition(a)].insert(m.offset(a));
+  for (const auto& offsets : seen) {
+    EXPECT_EQ(offsets.size(), 16u);
+    EXPECT_EQ(*offsets.rbegin(), 15 * m.chunk_bytes());
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(Counts, EveryMapping,
+                         testing::Combine(testing::Values(Kind::plain, Kind::hashed, Kind::frame),
+                                          testing::Values(1u, 2u, 3u, 6u, 8u, 32u, 40u, 64u,
+                                                          1024u)));
+
+TEST(AddressMapping, HashedSpreadsPowerOfTwoStrides) {
+  // IPOLY is free of conflicts for them: as many chunks as partitions reach every partition once.
+  const AddressMapping m(Kind::hashed, 32);
+  for (std::uint64_t stride = 256; stride <= (1u << 20); stride *= 2) {
+    std::set<std::uint32_t> used;
+    for (std::uint64_t i = 0; i < 32; ++i) used.insert(m.partition(i * stride));
+    EXPECT_EQ(used.size(), 32u) << stride;
+  }
+}
+
+TEST(AddressMapping, PlainPutsSuchStridesInOnePartition) {
+  const AddressMapping m(Kind::plain, 32);
+  for (std::uint64_t i = 0; i < 32; ++i) EXPECT_EQ(m.partition(i * 8192), 0u);
+}
+
+TEST(AddressMapping, HashedFollowsThePublishedEquationsForSixteenSlices) {
+  // U * x^4 mod x^4 + x + 1: the lowest bit of U turns bits 1 and 0, the next bits 2 and 1.
+  const AddressMapping m(Kind::hashed, 16);
+  EXPECT_EQ(m.partition(std::uint64_t{1} << 12), 0b0011u);
+  EXPECT_EQ(m.partition(std::uint64_t{1} << 13), 0b0110u);
+  EXPECT_EQ(m.partition(std::uint64_t{1} << 14), 0b1100u);
+  EXPECT_EQ(m.partition(std::uint64_t{1} << 15), 0b1011u);
+}
+
+TEST(AddressMapping, AFrameStaysInOnePartition) {
+  const AddressMapping m(Kind::frame, 6);
+  for (std::uint64_t frame = 0; frame < 100; ++frame)
+    for (std::uint64_t byte = 0; byte < 4096; byte += 128)
+      EXPECT_EQ(m.partition(frame * 4096 + byte), frame % 6);
+}
+
+}  // namespace
+}  // namespace lockstep
