@@ -88,18 +88,26 @@ void scatter_contiguous(const Instruction& instruction, const WarpContext& conte
                         std::uint32_t lanes, const std::byte* base) {
   const isa::MemoryFields& memory = instruction.memory;
   const unsigned bytes = isa::bytes_of(memory.type);
+  const unsigned stride = bytes * memory.elements;
   const unsigned first = static_cast<unsigned>(std::countr_zero(lanes));
-  const unsigned count = static_cast<unsigned>(std::popcount(lanes));
   if (memory.elements == 1 && bytes == memory.register_bytes && bytes >= 4) {
     if (!instruction.destination[0].valid()) return;
     auto* row = reinterpret_cast<std::byte*>(context.row(instruction.destination[0]));
-    std::memcpy(row + std::size_t{first} * bytes, base, std::size_t{count} * bytes);
+    // Run by run: of the sectors in the middle some may come later.
+    for (std::uint32_t left = lanes; left != 0;) {
+      const unsigned lane = static_cast<unsigned>(std::countr_zero(left));
+      const unsigned count = static_cast<unsigned>(std::countr_one(left >> lane));
+      std::memcpy(row + std::size_t{lane} * bytes, base + std::size_t{lane - first} * bytes,
+                  std::size_t{count} * bytes);
+      left &= static_cast<std::uint32_t>(~(((std::uint64_t{1} << count) - 1) << lane));
+    }
     return;
   }
-  for (unsigned i = 0; i < count; ++i)
+  for_each_lane(lanes, [&](unsigned lane) {
     for (unsigned e = 0; e < memory.elements; ++e)
-      write_element(instruction, context, e, first + i,
-                    base + (std::size_t{i} * memory.elements + e) * bytes);
+      write_element(instruction, context, e, lane,
+                    base + std::size_t{lane - first} * stride + e * bytes);
+  });
 }
 
 void scatter_part(const Instruction& instruction, const WarpContext& context, std::uint32_t lanes,
