@@ -3,11 +3,13 @@
 #include <cstdint>
 #include <cstring>
 #include <memory>
+#include <new>
 #include <span>
 #include <vector>
 
 #include "core/engine/link.hpp"
 #include "core/error/error.hpp"
+#include "core/exec/cache_aligned.hpp"
 #include "core/message/message.hpp"
 
 namespace lockstep {
@@ -29,32 +31,45 @@ class ByteBuffer {
  private:
   void grow(std::size_t size);
 
-  std::unique_ptr<std::byte[]> data_;
+  struct Release {
+    void operator()(std::byte* data) const { ::operator delete (data, std::align_val_t{64}); }
+  };
+  using Memory = std::unique_ptr<std::byte, Release>;
+
+  Memory data_;
   std::size_t size_ = 0;
   std::size_t capacity_ = 0;
 };
+
+class MessageBuffer;
+
+/// A buffer that holds messages and where they go, so that a reader on another core can ask for the
+/// buffer's memory before it needs it.
+struct OpenedBuffer {
+  MessageBuffer* buffer;
+  std::uint32_t place;
+};
+using OpenedBuffers = CacheAlignedVector<OpenedBuffer>;
 
 /// Messages for one destination component; reused window after window.
 class alignas(64) MessageBuffer : public ByteBuffer {
  public:
   /// For the engine: the first message after clear() enters this buffer into `opened`, and `floor`
   /// is kept at or below every arrival.
-  void watch(std::uint32_t place, std::vector<MessageBuffer*>* opened, Time* floor) {
+  void watch(std::uint32_t place, OpenedBuffers* opened, Time* floor) {
     place_ = place;
     opened_ = opened;
     floor_ = floor;
   }
-  /// What the engine uses to find the destination.
-  std::uint32_t place() const { return place_; }
   /// A message that arrives at `arrival` is about to be appended.
   void announce(Time arrival) {
     if (!opened_) return;
-    if (empty()) opened_->push_back(this);
+    if (empty()) opened_->push_back({this, place_});
     if (arrival < *floor_) *floor_ = arrival;
   }
 
  private:
-  std::vector<MessageBuffer*>* opened_ = nullptr;
+  OpenedBuffers* opened_ = nullptr;
   Time* floor_ = nullptr;
   std::uint32_t place_ = 0;
 };

@@ -59,7 +59,7 @@ Window::Window(const Graph& graph, const Assignment& assignment, int rank,
 void Window::prepare_workers(const Graph& graph, const Assignment& assignment, int rank,
                              const std::vector<int>& neighbours, int threads) {
   const std::size_t kinds = graph.kinds().size();
-  const auto prepare_bag = [&](Mailbag& bag, std::vector<Time>& floor) {
+  const auto prepare_bag = [&](Mailbag& bag, CacheAlignedVector<Time>& floor) {
     bag.buffers.resize(slots_.size());
     bag.opened.resize(shares_.size());
     for (std::uint32_t i = 0; i < slots_.size(); ++i) {
@@ -142,22 +142,36 @@ std::uint32_t Window::open(std::uint32_t index, std::uint32_t thread) {
   }
   hand_out_mail(share, index);
   select(share, worker);
+  prefetch_mail(index);
   if (shuffle_) shuffle(share, index);
   return static_cast<std::uint32_t>(share.to_run.size());
 }
 
-void Window::hand_out_mail(Share& share, std::uint32_t index) {
+template <class Action>
+void Window::for_each_mail(std::uint32_t share, Action action) const {
   const std::uint64_t last = window_ - 1;
-  const auto hand_out = [&](const Mailbag& bag) {
+  const auto visit = [&](const Mailbag& bag) {
     if (bag.window != last) return;
-    for (const MessageBuffer* buffer : bag.opened[index]) {
-      Slot& slot = slots_[buffer->place()];
-      slot.mail.push_back(buffer);
-      share.due[slot.position] = Time::zero();
-    }
+    for (const OpenedBuffer& opened : bag.opened[share]) action(opened);
   };
-  for (const std::unique_ptr<Worker>& worker : workers_) hand_out(worker->bags[last % 2]);
-  hand_out(arrivals_[last % 2]);
+  for (const std::unique_ptr<Worker>& worker : workers_) visit(worker->bags[last % 2]);
+  visit(arrivals_[last % 2]);
+}
+
+/// What other cores wrote takes long to come: ask for all of it before the first is needed, for the
+/// buffers here and for the messages in prefetch_mail().
+void Window::hand_out_mail(Share& share, std::uint32_t index) {
+  for_each_mail(index, [&](const OpenedBuffer& opened) {
+    __builtin_prefetch(opened.buffer);
+    Slot& slot = slots_[opened.place];
+    slot.mail.push_back(opened.buffer);
+    share.due[slot.position] = Time::zero();
+  });
+}
+
+void Window::prefetch_mail(std::uint32_t index) const {
+  for_each_mail(
+      index, [](const OpenedBuffer& opened) { __builtin_prefetch(opened.buffer->bytes().data()); });
 }
 
 void Window::select(Share& share, Worker& worker) {
@@ -294,8 +308,8 @@ std::optional<Failure> Window::failure() const {
 void Window::collect_remote(std::span<std::vector<std::byte>> into, std::vector<Time>& sent) {
   for (const std::unique_ptr<Worker>& worker : workers_) {
     for (std::size_t neighbour = 0; neighbour < into.size(); ++neighbour) {
-      for (MessageBuffer* buffer : worker->opened_remote[neighbour]) {
-        const BundleHeader header{buffer->place(), 0, buffer->bytes().size()};
+      for (const auto& [buffer, component] : worker->opened_remote[neighbour]) {
+        const BundleHeader header{component, 0, buffer->bytes().size()};
         append_bytes(into[neighbour], &header, sizeof header);
         append_bytes(into[neighbour], buffer->bytes().data(), buffer->bytes().size());
         buffer->clear();
@@ -338,10 +352,10 @@ void Window::deliver(std::span<const std::byte> bytes) {
 void Window::settle() {
   const auto keep_mail = [&](Mailbag& bag) {
     if (bag.window == window_) {
-      for (const std::vector<MessageBuffer*>& opened : bag.opened) {
-        for (const MessageBuffer* buffer : opened) {
-          for_each_message(buffer->bytes(), [&](const MessageHeader& message) {
-            slots_[buffer->place()].pending.keep(message);
+      for (const OpenedBuffers& opened : bag.opened) {
+        for (const OpenedBuffer& entry : opened) {
+          for_each_message(entry.buffer->bytes(), [&](const MessageHeader& message) {
+            slots_[entry.place].pending.keep(message);
           });
         }
       }

@@ -60,17 +60,20 @@ class Window final : public WindowTasks {
     std::uint16_t kind;
   };
   struct alignas(128) Share {
-    std::vector<std::uint32_t> slots;  ///< by position
-    std::vector<Time> due;             ///< by position: when it must be called; zero with mail
+    CacheAlignedVector<std::uint32_t> slots;  ///< by position
+    CacheAlignedVector<Time> due;  ///< by position: when it must be called; zero with mail
     std::vector<Segment> segments;
-    std::vector<std::uint32_t> to_run;  ///< positions
+    CacheAlignedVector<std::uint32_t> to_run;  ///< positions
   };
 
   void prepare_workers(const Graph& graph, const Assignment& assignment, int rank,
                        const std::vector<int>& neighbours, int threads);
   void run_window(Executor& executor);
   Worker& enter(std::uint32_t thread);
+  template <class Action>
+  void for_each_mail(std::uint32_t share, Action action) const;
   void hand_out_mail(Share& share, std::uint32_t index);
+  void prefetch_mail(std::uint32_t index) const;
   void select(Share& share, Worker& worker);
   void order_longest_first(Share& share);
   void shuffle(Share& share, std::uint32_t index);
@@ -85,7 +88,7 @@ class Window final : public WindowTasks {
   std::vector<Share> shares_;
   std::vector<std::unique_ptr<Worker>> workers_;
   std::array<Mailbag, 2> arrivals_;  ///< from other ranks
-  std::vector<Time> arrivals_floor_;
+  CacheAlignedVector<Time> arrivals_floor_;
   std::vector<Time> next_, reached_, horizons_;
   std::vector<std::uint64_t> component_ticks_;
   std::uint64_t window_ = 0;

@@ -9,20 +9,21 @@
 #include "core/engine/failure.hpp"
 #include "core/engine/inbox.hpp"
 #include "core/engine/outbox.hpp"
+#include "core/exec/cache_aligned.hpp"
 
 namespace lockstep {
 
 /// Messages sent in one window, by destination.  There are two in turn: one is filled while the
 /// other, from the window before, is read.
 struct Mailbag {
-  std::vector<MessageBuffer> buffers;               ///< by local component
-  std::vector<std::vector<MessageBuffer*>> opened;  ///< those not empty, by share
-  std::uint64_t window = 0;                         ///< in which it was filled
+  CacheAlignedVector<MessageBuffer> buffers;  ///< by local component
+  CacheAlignedVector<OpenedBuffers> opened;   ///< those not empty, by share
+  std::uint64_t window = 0;                   ///< in which it was filled
 
   /// Empties it for `new_window`.
   void reuse(std::uint64_t new_window) {
-    for (std::vector<MessageBuffer*>& buffers_of_share : opened) {
-      for (MessageBuffer* buffer : buffers_of_share) buffer->clear();
+    for (OpenedBuffers& buffers_of_share : opened) {
+      for (const OpenedBuffer& entry : buffers_of_share) entry.buffer->clear();
       buffers_of_share.clear();
     }
     window = new_window;
@@ -33,10 +34,11 @@ struct Mailbag {
 struct alignas(128) Worker {
   std::array<Mailbag, 2> bags;
   std::array<Outbox, 2> outboxes;
-  std::vector<MessageBuffer> remote;                       ///< by component of another rank
-  std::vector<std::vector<MessageBuffer*>> opened_remote;  ///< by neighbour
-  std::vector<Time> floor;         ///< by kind: earliest activity or arrival known of this window
-  std::vector<Time> remote_floor;  ///< by kind: earliest arrival on other ranks since the exchange
+  CacheAlignedVector<MessageBuffer> remote;         ///< by component of another rank
+  CacheAlignedVector<OpenedBuffers> opened_remote;  ///< by neighbour
+  CacheAlignedVector<Time> floor;  ///< by kind: earliest activity or arrival known of this window
+  CacheAlignedVector<Time>
+      remote_floor;  ///< by kind: earliest arrival on other ranks since the exchange
   InboxBuilder inbox;
   std::optional<Failure> failure;
   std::uint64_t copying_ticks = 0;  ///< spent on inboxes in the windows that are measured

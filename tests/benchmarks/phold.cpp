@@ -1,7 +1,7 @@
 /// The engine alone: PHOLD, in events per second of wall time.
 ///
 ///   bench_phold [--threads N] [--components N] [--events N] [--remote P] [--lookahead L]
-///               [--duration T] [--repeat N]
+///               [--duration T] [--work N] [--repeat N]
 ///
 /// Times are in units of the mean increment.  Under mpirun the components are spread over the
 /// ranks.
@@ -65,6 +65,7 @@ int main(int argc, char** argv) {
   app.add_option("--remote", parameters.remote_probability, "share of events that travel");
   app.add_option("--lookahead", lookahead, "in mean increments");
   app.add_option("--duration", duration, "simulated time in mean increments");
+  app.add_option("--work", parameters.work, "rounds of arithmetic per event, about 1 ns each");
   app.add_option("--repeat", repeat, "measurements");
   CLI11_PARSE(app, argc, argv);
   parameters.lookahead = Time{static_cast<std::int64_t>(lookahead * parameters.mean)};

@@ -25,6 +25,7 @@ struct Parameters {
   Time lookahead{1'000'000};  ///< "1" is a nanosecond
   double mean = 1'000'000;    ///< femtoseconds
   std::uint64_t seed = 1;
+  std::uint32_t work = 0;  ///< rounds of arithmetic per event, about a nanosecond each
 };
 
 struct Body {
@@ -121,7 +122,10 @@ class Holder final : public Component {
 
   void handle(const Event event, Outbox& outbox) {
     digest_ = mix(digest_, event.label ^ static_cast<std::uint64_t>(event.time.femtoseconds()));
-    const std::uint64_t label = mix(event.label, id_.value());
+    std::uint64_t label = mix(event.label, id_.value());
+    for (std::uint32_t round = 0; round < parameters_.work; ++round) {
+      label = label * 0xD1342543DE82EF95ull + 1;
+    }
     const Draw drawn = drawn_;
     ++handled_;
     draw();
