@@ -1,20 +1,21 @@
 #pragma once
 
-#include <chrono>
-
 #include "core/engine/run_control.hpp"
+#include "core/output/recorder.hpp"
 
 namespace lockstep {
 
 /// Shows how far a run has come: one live line on a terminal, a line a minute in a batch log.
 class ProgressLine final : public RunControl {
  public:
-  explicit ProgressLine(bool quiet);
+  /// `recorder`: where the counts stand; null on ranks without it.
+  ProgressLine(bool quiet, const StatisticsRecorder* recorder);
   ~ProgressLine() override;
   void progress(const ProgressReport& report) override;
 
  private:
   const bool quiet_, terminal_;
+  const StatisticsRecorder* recorder_;
   bool shown_ = false;
   double last_logged_ = 0;
 };

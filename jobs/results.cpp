@@ -42,6 +42,12 @@ std::uint64_t Totals::sum(const std::string& kind, const std::string& field, std
   return total;
 }
 
+std::uint64_t Totals::sum_over_tenants(const std::string& kind, const std::string& field) const {
+  std::uint64_t total = 0;
+  for (std::size_t t = 0; t < layout_.tenants(); ++t) total += sum(kind, field, t);
+  return total;
+}
+
 std::vector<TenantRow> tenant_rows(const Scenario& scenario, const MachineParameters& machine,
                                    const Host& host, const Totals& totals) {
   const Clock clock(machine.gpu.sm.clock);

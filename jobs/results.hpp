@@ -23,6 +23,8 @@ class Totals {
   std::uint64_t sum(const std::string& kind, const std::string& field, std::size_t tenant = 0,
                     std::size_t entry = 0) const;
 
+  std::uint64_t sum_over_tenants(const std::string& kind, const std::string& field) const;
+
  private:
   const StatisticsLayout& layout_;
   std::span<const std::uint64_t> values_;

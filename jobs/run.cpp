@@ -130,6 +130,15 @@ Host& find_host(const Engine& engine, const Machine& machine) {
   throw InternalError("the host does not live on rank 0");
 }
 
+/// Links between SMs and partitions are the machine; any other short cycle is worth a word.
+void warn_of_limit(const Engine& engine) {
+  const std::string expected[] = {"sm", "partition"};
+  const std::string all = engine.limiting_cycle(), other = engine.limiting_cycle(expected);
+  if (all == other && !other.empty()) {
+    std::fprintf(stderr, "lockstep: note: windows are limited by %s\n", other.c_str());
+  }
+}
+
 /// Rank 0, after the run: tables, final values, the result for people.
 int finish(const CommandLine& line, const Scenario& scenario, const Machine& machine,
            const Engine& engine, const RunSummary& summary, Output& output) {
@@ -197,8 +206,9 @@ int run_command(const CommandLine& line, Communicator& communicator) {
       machine.graph(), assignment, [&](ComponentId component) { return machine.build(component); },
       communicator, options);
   RunSummary summary;
+  if (output && !line.quiet) warn_of_limit(engine);
   {
-    ProgressLine progress(line.quiet);
+    ProgressLine progress(line.quiet, output ? &output->recorder : nullptr);
     summary = engine.run(observer, progress);
   }
   return output ? finish(line, scenario, machine, engine, summary, *output) : exit_done;

@@ -44,8 +44,8 @@ class Run:
         return sectors * 32 / (self.lengths()[:, None] * 1e-6) / 1e9
 
     def l2_hit_rate(self):
-        hits = self.counter("partition", "l2_hits")
-        misses = self.counter("partition", "l2_misses")
+        hits = self.counter("partition", "sector_hits")
+        misses = self.counter("partition", "sector_misses")
         with np.errstate(invalid="ignore"):
             return hits / (hits + misses)
 
