@@ -14,8 +14,6 @@
 
 #include <algorithm>
 #include <bit>
-#include <new>
-#include <stdexcept>
 #include <utility>
 
 #include "models/host/content/elements.hpp"
@@ -24,6 +22,9 @@
 namespace lockstep {
 
 namespace {
+
+/// More would need hundreds of GiB here.
+constexpr std::uint64_t maximum_size = std::uint64_t{1} << 32;
 
 using Edge = std::pair<std::uint64_t, std::uint64_t>;
 
@@ -85,8 +86,13 @@ class Numbers final : public Content {
 
 }  // namespace
 
-CsrGraph::CsrGraph(const Initializer& initial) try
-    : rows_(initial.vertices + 1), columns_(initial.edges) {
+CsrGraph::CsrGraph(const Initializer& initial) {
+  if (std::max(initial.vertices, initial.edges) > maximum_size) {
+    throw UserError(initial.where, "a graph has at most 2^32 vertices and edges",
+                    "lower vertices or edges");
+  }
+  rows_.resize(initial.vertices + 1);
+  columns_.resize(initial.edges);
   std::vector<Edge> edges(initial.edges);
   for (std::uint64_t e = 0; e < initial.edges; ++e) {
     edges[e] = initial.rmat ? rmat_edge(initial, e) : uniform_edge(initial, e);
@@ -95,10 +101,6 @@ CsrGraph::CsrGraph(const Initializer& initial) try
   for (std::uint64_t v = 0; v < initial.vertices; ++v) rows_[v + 1] += rows_[v];
   std::vector<std::uint64_t> next(rows_.begin(), rows_.end() - 1);
   for (const Edge& edge : edges) columns_[next[edge.first]++] = edge.second;
-} catch (const std::bad_alloc&) {
-  throw UserError(initial.where, "no memory for the graph", "lower vertices or edges");
-} catch (const std::length_error&) {
-  throw UserError(initial.where, "no memory for the graph", "lower vertices or edges");
 }
 
 std::shared_ptr<const Content> make_graph_part(const Buffer& buffer,

@@ -10,7 +10,7 @@ namespace lockstep {
 /// A random directed graph in compressed sparse row form.
 class CsrGraph {
  public:
-  /// From vertices, edges, rmat and seed.  Throws UserError when there is no memory for it.
+  /// From vertices, edges, rmat and seed.  Throws UserError above 2^32 vertices or edges.
   explicit CsrGraph(const Initializer& initial);
 
   /// `vertices` + 1 numbers: the edges of vertex v are [rows[v], rows[v + 1]).

@@ -126,10 +126,10 @@ TEST(GraphContent, TypeMustHoldTheNumberOfEdges) {
   EXPECT_THAT(sample::content_error(buffer), testing::HasSubstr("cannot hold 256"));
 }
 
-TEST(GraphContent, GraphTooLargeForMemoryIsAnError) {
+TEST(GraphContent, TooManyVerticesAreAnError) {
   Buffer buffer = sample::buffer(Type::u64, 50, Kind::csr_row);
-  buffer.initial.vertices = std::uint64_t{1} << 58;
-  EXPECT_THAT(sample::content_error(buffer), testing::HasSubstr("no memory for the graph"));
+  buffer.initial.vertices = (std::uint64_t{1} << 32) + 1;
+  EXPECT_THAT(sample::content_error(buffer), testing::HasSubstr("at most 2^32 vertices and edges"));
 }
 
 }  // namespace
