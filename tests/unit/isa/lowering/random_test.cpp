@@ -3,7 +3,7 @@
 #include "models/isa/lowering/lowering.hpp"
 #include "tests/unit/isa/bench.hpp"
 #include "tests/unit/isa/lowering/pass_list.hpp"
-#include "tests/unit/isa/lowering/random_kernel.hpp"
+#include "tests/harness/random_kernel.hpp"
 
 namespace lockstep::isa {
 namespace {

@@ -17,6 +17,7 @@ class RandomKernel {
   static constexpr unsigned input_words = 64;
 
   explicit RandomKernel(std::uint64_t seed) : random_(seed) {}
+  virtual ~RandomKernel() = default;
 
   std::string text() {
     body_.clear();
@@ -29,7 +30,7 @@ class RandomKernel {
     return header() + body_ + footer();
   }
 
- private:
+ protected:
   unsigned pick(unsigned n) { return static_cast<unsigned>(random_() % n); }
   bool chance(unsigned n) { return pick(n) == 0; }
   template <std::size_t n>
@@ -56,7 +57,8 @@ class RandomKernel {
     body_ += guard + text + ";\n";
   }
 
-  void statement(unsigned depth) {
+  /// One statement that may stand in divergent code; others build on it.
+  virtual void statement(unsigned depth) {
     switch (pick(depth < 3 ? 13 : 10)) {
       case 0:
       case 1:
@@ -295,7 +297,11 @@ add.s32 %next, %next, %t2;
 )";
     for (unsigned k = 0; k < 64; k += 4)
       text += "st.shared.u32 [%own+" + std::to_string(k) + "], %me;\n";
-    text += "bar.sync 0;\n";
+    return text + "bar.sync 0;\n" + initial_values();
+  }
+
+  std::string initial_values() {
+    std::string text;
     for (unsigned k = 0; k < 12; ++k)
       text += "mad.lo.s32 %r" + std::to_string(k) + ", %me, " + std::to_string(2 * k + 1) + ", " +
               std::to_string(static_cast<int>(pick(1000)) - 500) + ";\n";
