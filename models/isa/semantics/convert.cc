@@ -76,16 +76,16 @@ Execute pick_integer_to_float(Type from) {
 template <Type From, Type To, Rounding mode>
 void float_to_word(const Instruction& instruction, WarpContext& context) {
   const auto* a = source<Lane<From>>(instruction, context, 0);
-  [[maybe_unused]] const bool flush = (instruction.detail & detail_bits::flush) != 0;
+  const bool flush = From == Type::f32 && (instruction.detail & detail_bits::flush) != 0;
   constexpr double least = is_signed(To) ? -0x1p31 : 0.0, most = least + 0x1.fffffffep31;
   constexpr double shift = is_signed(To) ? 0.0 : 0x1p31;
   constexpr double not_a_number = From != Type::f64 ? 0.0 : is_signed(To) ? -0x1p31 : 0x1p31;
   for_lanes_staged(destination<u32>(instruction, context), context.active, [=](unsigned i) {
     double value;
     if constexpr (From == Type::f32)
-      value = flush ? float_of(flushed(a[i])) : float_of(a[i]);
+      value = float_of(flush ? flushed(a[i]) : a[i]);
     else
-      value = double_of(a[i]);
+      value = double_of(flush ? 0 : a[i]);
     const double integral = to_integral(value, mode);
     const double low = integral > least ? integral : least;
     const double within = low < most ? low : most;
@@ -105,6 +105,69 @@ Execute pick_word(Rounding mode) {
       return &float_to_word<From, To, Rounding::rpi>;
     default:
       return &float_to_word<From, To, Rounding::rni>;
+  }
+}
+
+/// 64-bit integers: range ends as in integer_of, but without its branches.
+template <Type From, Type To, Rounding mode>
+void float_to_long(const Instruction& instruction, WarpContext& context) {
+  const auto* a = source<Lane<From>>(instruction, context, 0);
+  const bool flush = From == Type::f32 && (instruction.detail & detail_bits::flush) != 0;
+  for_lanes_staged(destination<u64>(instruction, context), context.active, [=](unsigned i) {
+    double value;
+    if constexpr (From == Type::f32)
+      value = float_of(flush ? flushed(a[i]) : a[i]);
+    else
+      value = double_of(flush ? 0 : a[i]);
+    constexpr u64 top = u64{1} << 63;
+    const double integral = to_integral(value, mode);
+    if constexpr (is_signed(To)) {
+      const bool inside = integral >= -0x1p63 && integral < 0x1p63;
+      const u64 number = static_cast<u64>(static_cast<s64>(inside ? integral : 0.0));
+      return inside ? number : (integral > 0 ? top - 1 : top);
+    } else {
+      const bool upper = integral >= 0x1p63, inside = integral > 0 && integral < 0x1p64;
+      const double lowered = upper ? integral - 0x1p63 : integral;
+      const u64 number = static_cast<u64>(static_cast<s64>(inside ? lowered : 0.0));
+      const u64 outside = integral != integral ? top : (integral > 0 ? ~u64{0} : 0);
+      return inside ? number + (upper ? top : 0) : outside;
+    }
+  });
+}
+template <Type From, Type To>
+Execute pick_long(Rounding mode) {
+  switch (mode) {
+    case Rounding::rzi:
+      return &float_to_long<From, To, Rounding::rzi>;
+    case Rounding::rmi:
+      return &float_to_long<From, To, Rounding::rmi>;
+    case Rounding::rpi:
+      return &float_to_long<From, To, Rounding::rpi>;
+    default:
+      return &float_to_long<From, To, Rounding::rni>;
+  }
+}
+
+/// Within one format: to an integral value, or only flushed and saturated.
+template <Rounding mode>
+struct Integral {
+  LOCKSTEP_INLINE static float apply(float a) { return static_cast<float>(to_integral(a, mode)); }
+};
+struct Same {
+  LOCKSTEP_INLINE static float apply(float a) { return a; }
+};
+Execute select_float_to_itself(const SemanticKey& key) {
+  switch (key.rounding) {
+    case Rounding::rni:
+      return pick_float<Integral<Rounding::rni>, 1>(key);
+    case Rounding::rzi:
+      return pick_float<Integral<Rounding::rzi>, 1>(key);
+    case Rounding::rmi:
+      return pick_float<Integral<Rounding::rmi>, 1>(key);
+    case Rounding::rpi:
+      return pick_float<Integral<Rounding::rpi>, 1>(key);
+    default:
+      return pick_float<Same, 1>(key);
   }
 }
 
@@ -131,15 +194,15 @@ void half_to_float(const Instruction& instruction, WarpContext& context) {
   for_lanes(destination<u32>(instruction, context), context.active,
             [=](unsigned i) { return result<false, false>(widen<Format>(a[i])); });
 }
-/// One f32 to a half, or two to a pair (the first one above).
-template <class Format, bool pair>
+/// One f32 to a half, or two to a pair (the first one above).  `plain`: to nearest, no modifiers.
+template <class Format, bool pair, bool plain>
 void float_to_half(const Instruction& instruction, WarpContext& context) {
   const u32* a = source<u32>(instruction, context, 0);
   const u32* b = pair ? source<u32>(instruction, context, 1) : a;
-  const Direction d = direction_of(instruction);
-  const bool flush = (instruction.detail & detail_bits::flush) != 0;
-  const bool saturate = (instruction.detail & detail_bits::saturate) != 0;
-  const bool relu = (instruction.detail & detail_bits::relu) != 0;
+  const Direction d = plain ? Direction{} : direction_of(instruction);
+  const bool flush = !plain && (instruction.detail & detail_bits::flush) != 0;
+  const bool saturate = !plain && (instruction.detail & detail_bits::saturate) != 0;
+  const bool relu = !plain && (instruction.detail & detail_bits::relu) != 0;
   const auto half = [=](u32 bits) {
     const double value = float_of(flush ? flushed(bits) : bits);
     return narrow_half<Format>(limited(value, saturate, relu), d);
@@ -148,6 +211,13 @@ void float_to_half(const Instruction& instruction, WarpContext& context) {
     const u32 first = half(a[i]);
     return pair ? first << 16 | half(b[i]) : first;
   });
+}
+
+template <class Format, bool pair>
+Execute pick_half(const SemanticKey& key) {
+  const bool nearest = key.rounding == Rounding::none || key.rounding == Rounding::rn;
+  return nearest && !key.flush && !key.saturate && !key.relu ? &float_to_half<Format, pair, true>
+                                                             : &float_to_half<Format, pair, false>;
 }
 
 /// cvt.pack.sat: a and b saturated to halves or bytes, above them the low part of c.
@@ -210,23 +280,28 @@ Execute select_integers(Type from, Type to) {
       return pick_integer<Type::u64>(from);
   }
 }
+template <Type From>
 Execute select_float_to_integer(const SemanticKey& key) {
-  if (key.source_type == Type::f32 && key.type == Type::s32)
-    return pick_word<Type::f32, Type::s32>(key.rounding);
-  if (key.source_type == Type::f32 && key.type == Type::u32)
-    return pick_word<Type::f32, Type::u32>(key.rounding);
-  if (key.source_type == Type::f64 && key.type == Type::s32)
-    return pick_word<Type::f64, Type::s32>(key.rounding);
-  if (key.source_type == Type::f64 && key.type == Type::u32)
-    return pick_word<Type::f64, Type::u32>(key.rounding);
-  return nullptr;
+  switch (key.type) {
+    case Type::s32:
+      return pick_word<From, Type::s32>(key.rounding);
+    case Type::u32:
+      return pick_word<From, Type::u32>(key.rounding);
+    case Type::s64:
+      return pick_long<From, Type::s64>(key.rounding);
+    case Type::u64:
+      return pick_long<From, Type::u64>(key.rounding);
+    default:
+      return nullptr;
+  }
 }
 Execute select_float_to_float(const SemanticKey& key, bool nearest) {
   const Type from = key.source_type, to = key.type;
   if (from == Type::f32 && to == Type::f16 && key.rounding < Rounding::rni)
-    return &float_to_half<F16, false>;
+    return pick_half<F16, false>(key);
   if (from == Type::f32 && to == Type::bf16 && key.rounding < Rounding::rni)
-    return &float_to_half<BF16, false>;
+    return pick_half<BF16, false>(key);
+  if (from == Type::f32 && to == Type::f32 && !key.relu) return select_float_to_itself(key);
   if (key.saturate || key.relu || !nearest) return nullptr;
   if (from == Type::f32 && to == Type::f64) return &float_to_double;
   if (from == Type::f64 && to == Type::f32) return &double_to_float;
@@ -244,7 +319,9 @@ Execute select_common(const SemanticKey& key) {
     if (to == Type::f32) return pick_integer_to_float<Type::f32>(from);
     return to == Type::f64 ? pick_integer_to_float<Type::f64>(from) : nullptr;
   }
-  return is_integer(to) ? select_float_to_integer(key) : select_float_to_float(key, nearest);
+  if (!is_integer(to)) return select_float_to_float(key, nearest);
+  if (from == Type::f32) return select_float_to_integer<Type::f32>(key);
+  return from == Type::f64 ? select_float_to_integer<Type::f64>(key) : nullptr;
 }
 bool fits(Type register_type, Type type) {
   return bytes_of(register_type) == bytes_of(type) ||
@@ -255,7 +332,7 @@ Execute select_cvt(const SemanticKey& key) {
   const Type from = key.source_type, to = key.type;
   if (to == Type::f16x2 || to == Type::bf16x2) {
     if (from != Type::f32 || key.sources != 2) return nullptr;
-    return to == Type::f16x2 ? &float_to_half<F16, true> : &float_to_half<BF16, true>;
+    return to == Type::f16x2 ? pick_half<F16, true>(key) : pick_half<BF16, true>(key);
   }
   if (to == Type::b32) return from == Type::f32 ? pick_general(key) : nullptr;  // tf32
   if (!(is_integer(from) || is_scalar_float(from)) || !(is_integer(to) || is_scalar_float(to)))

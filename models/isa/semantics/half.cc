@@ -3,8 +3,8 @@
 /// Source: PTX ISA 8.x, "Half Precision Floating Point Instructions".
 ///
 /// Operations are done in double, where sums and products of halves round harmlessly or not at all
-/// (53 bits are more than twice eleven and two), the fused one with rounding to odd; then rounded
-/// once to the format.
+/// (53 bits are more than twice eleven and two), the fused one of bf16 with rounding to odd; then
+/// rounded once to the format.
 #include "models/isa/semantics/half.hpp"
 
 #include "models/isa/semantics/conversion.hpp"
@@ -17,8 +17,13 @@ namespace {
 struct Add { LOCKSTEP_INLINE static double apply(double a, double b, double) { return a + b; } };
 struct Sub { LOCKSTEP_INLINE static double apply(double a, double b, double) { return a - b; } };
 struct Mul { LOCKSTEP_INLINE static double apply(double a, double b, double) { return a * b; } };
-struct Fma { LOCKSTEP_INLINE static double apply(double a, double b, double c) { return odd_sum(a * b, c); } };
+struct FmaToOdd { LOCKSTEP_INLINE static double apply(double a, double b, double c) { return odd_sum(a * b, c); } };
 // clang-format on
+/// f16: a sum that does not fit 53 bits is one of a term of at least 2^4 and a product below 2^-25,
+/// too small to reach a tie of eleven bits.
+struct Fma {
+  LOCKSTEP_INLINE static double apply(double a, double b, double c) { return a * b + c; }
+};
 
 /// Applies `half` to the lower and, of pairs, to the upper halves.
 template <bool pair, class F>
@@ -27,14 +32,15 @@ LOCKSTEP_INLINE u32 halves(u32 a, u32 b, u32 c, F half) {
   return pair ? low | half(a >> 16, b >> 16, c >> 16) << 16 : low;
 }
 
-template <class Format, bool pair, class Op, unsigned count>
+/// `plain`: without modifiers, as nearly always.
+template <class Format, bool pair, class Op, unsigned count, bool plain>
 void rounded(const Instruction& instruction, WarpContext& context) {
   const u32* a = source<u32>(instruction, context, 0);
   const u32* b = count > 1 ? source<u32>(instruction, context, 1) : a;
   const u32* c = count > 2 ? source<u32>(instruction, context, 2) : a;
-  const bool flush = (instruction.detail & detail_bits::flush) != 0;
-  const bool saturate = (instruction.detail & detail_bits::saturate) != 0;
-  const bool relu = (instruction.detail & detail_bits::relu) != 0;
+  const bool flush = !plain && (instruction.detail & detail_bits::flush) != 0;
+  const bool saturate = !plain && (instruction.detail & detail_bits::saturate) != 0;
+  const bool relu = !plain && (instruction.detail & detail_bits::relu) != 0;
   const auto read = [=](u32 bits) -> double {
     return widen<Format>(flush ? flush_half<Format>(bits) : bits);
   };
@@ -45,6 +51,11 @@ void rounded(const Instruction& instruction, WarpContext& context) {
   };
   for_lanes(destination<u32>(instruction, context), context.active,
             [=](unsigned i) { return halves<pair>(a[i], b[i], c[i], half); });
+}
+template <class Format, bool pair, class Op, unsigned count>
+Execute pick_rounded(const SemanticKey& key) {
+  return key.flush || key.saturate || key.relu ? &rounded<Format, pair, Op, count, false>
+                                               : &rounded<Format, pair, Op, count, true>;
 }
 
 template <class Format, bool pair, bool maximum>
@@ -85,13 +96,14 @@ Execute select_format(const SemanticKey& key) {
   if (key.rounding != Rounding::none && key.rounding != Rounding::rn) return nullptr;
   switch (key.opcode) {
     case Opcode::add:
-      return &rounded<Format, pair, Add, 2>;
+      return pick_rounded<Format, pair, Add, 2>(key);
     case Opcode::sub:
-      return &rounded<Format, pair, Sub, 2>;
+      return pick_rounded<Format, pair, Sub, 2>(key);
     case Opcode::mul:
-      return &rounded<Format, pair, Mul, 2>;
+      return pick_rounded<Format, pair, Mul, 2>(key);
     case Opcode::fma:
-      return &rounded<Format, pair, Fma, 3>;
+      if (Format::exponent_bits == 8) return pick_rounded<Format, pair, FmaToOdd, 3>(key);
+      return pick_rounded<Format, pair, Fma, 3>(key);
     case Opcode::min:
       return &extremum<Format, pair, false>;
     case Opcode::max:

@@ -37,29 +37,37 @@ LOCKSTEP_INLINE bool grows(Direction d, bool negative) {
 
 /// Rounds to a format of `E` exponent and `M` mantissa bits; NaN becomes the canonical one
 /// (exponent and mantissa all ones).
+///
+/// Adding and subtracting 2^52 units of the last place rounds to nearest; the directed modes then
+/// step back or on by one.  No shifts by variables: so it vectorises.
 template <unsigned E, unsigned M>
 LOCKSTEP_INLINE u32 narrow(double value, Direction d) {
-  constexpr int bias = (1 << (E - 1)) - 1;
-  constexpr u64 infinity = u64{(1U << E) - 1} << M;
-  const u64 bits = bits_of(value);
-  const bool negative = bits >> 63 != 0;
-  const int exponent = static_cast<int>(bits >> 52 & 0x7ff);
-  const u64 significand = (bits & ((u64{1} << 52) - 1)) | (exponent != 0 ? u64{1} << 52 : 0);
-  const int biased = exponent - 1023 + bias;
-  const int deficit = biased > 0 ? 0 : 1 - biased;  // subnormal: so many bits fewer
-  const int wanted = 52 - int{M} + deficit;
-  const unsigned shift = static_cast<unsigned>(wanted < 60 ? wanted : 60);
-  const u64 lost = (u64{1} << shift) - 1;
-  const u64 odd = significand >> shift & 1;
-  const u64 half = u64{1} << (shift - 1);
-  const u64 add = d.nearest ? half - 1 + (d.ties_away ? 1 : odd) : grows(d, negative) ? lost : 0;
-  u64 magnitude =
-      ((significand + add) >> shift) + (biased > 0 ? static_cast<u64>(biased - 1) << M : 0);
-  const u64 overflow = d.nearest || grows(d, negative) ? infinity : infinity - 1;
-  magnitude = magnitude >= infinity ? overflow : magnitude;
-  magnitude = exponent == 0x7ff ? infinity : magnitude;
-  const u64 result = magnitude | static_cast<u64>(negative) << (E + M);
-  return static_cast<u32>(value != value ? (u64{1} << (E + M)) - 1 : result);
+  constexpr s64 bias = (1 << (E - 1)) - 1, least = 1024 - bias, most = 1025 + bias;
+  constexpr u64 infinity = u64{(1U << E) - 1} << M, sign_bit = u64{1} << 63;
+  constexpr double beyond = __builtin_bit_cast(double, u64{1024 + bias} << 52);
+  constexpr double least_normal = __builtin_bit_cast(double, u64{least} << 52);
+  constexpr u64 subnormal_unit = u64{least + 52 - M} << 52;  // times 2^52
+  const u64 bits = bits_of(value), sign = bits & sign_bit;
+  const double magnitude = double_of(bits & ~sign_bit);
+  const s64 exponent = static_cast<s64>(bits >> 52 & 0x7ff);
+  const s64 low = exponent > least ? exponent : least, within = low < most ? low : most;
+  const double unit = double_of(static_cast<u64>(within - M) << 52);
+  const double shift = double_of(static_cast<u64>(within - M + 52) << 52);
+  double rounded = (magnitude + shift) - shift;
+  if (!d.nearest) {
+    const double below = rounded > magnitude ? rounded - unit : rounded;
+    const double above = below < magnitude ? below + unit : below;
+    rounded = (sign != 0 ? d.up_negative : d.up_positive) ? above : below;
+  } else if (d.ties_away) {
+    rounded = magnitude - rounded == 0.5 * unit ? rounded + unit : rounded;
+  }
+  const u64 normal = (bits_of(rounded) >> (52 - M)) - (u64{1023 - bias} << M);
+  const u64 subnormal = bits_of(rounded + double_of(subnormal_unit)) - subnormal_unit;
+  const u64 finite = rounded < least_normal ? subnormal : normal;
+  const bool to_infinity = d.nearest || (sign != 0 ? d.up_negative : d.up_positive);
+  const u64 large = to_infinity || exponent == 0x7ff ? infinity : infinity - 1;
+  const u64 number = (rounded >= beyond ? large : finite) | sign >> (63 - E - M);
+  return static_cast<u32>(value != value ? (u64{1} << (E + M)) - 1 : number);
 }
 
 /// Moves an inexact `value` to its odd neighbour on the side of the error.

@@ -11,24 +11,28 @@
 namespace lockstep::isa::LOCKSTEP_LEVEL {
 namespace {
 
-/// The lane that lane i reads from, and whether it is within the segment.
-struct From {
-  s32 lane;
-  bool inside;
-};
+/// The lane that lane `self` reads from if that is within its segment.
 template <ShuffleMode mode>
-LOCKSTEP_INLINE From source_lane(s32 self, u32 b, u32 c) {
-  const s32 by = static_cast<s32>(b & 31), clamp = static_cast<s32>(c & 31);
-  const s32 segment = static_cast<s32>(c >> 8 & 31);
-  const s32 first = self & segment, last = first | (clamp & ~segment);
-  s32 lane = 0;
-  if (mode == ShuffleMode::up) lane = self - by;
-  if (mode == ShuffleMode::down) lane = self + by;
-  if (mode == ShuffleMode::bfly) lane = self ^ by;
-  if (mode == ShuffleMode::idx) lane = first | (by & ~segment);
-  const bool inside = mode == ShuffleMode::up ? lane >= last : lane <= last;
-  return {inside ? lane : self, inside};
+LOCKSTEP_INLINE s32 source_lane(s32 self, u32 b, u32 c) {
+  const s32 by = static_cast<s32>(b & 31), segment = static_cast<s32>(c >> 8 & 31);
+  switch (mode) {
+    case ShuffleMode::up:
+      return self - by;
+    case ShuffleMode::down:
+      return self + by;
+    case ShuffleMode::bfly:
+      return self ^ by;
+    case ShuffleMode::idx:
+      return (self & segment) | (by & ~segment);
+  }
 }
+template <ShuffleMode mode>
+LOCKSTEP_INLINE bool within_segment(s32 self, s32 lane, u32 c) {
+  const s32 clamp = static_cast<s32>(c & 31), segment = static_cast<s32>(c >> 8 & 31);
+  const s32 last = (self & segment) | (clamp & ~segment);
+  return mode == ShuffleMode::up ? lane >= last : lane <= last;
+}
+
 /// to[i] = from[lanes[i]], as two-source permutations where the level has them.
 LOCKSTEP_INLINE void gather(u32* to, const u32* from, const u32* lanes) {
 #ifdef __AVX512F__
@@ -54,9 +58,10 @@ void shuffle(const Instruction& instruction, WarpContext& context) {
   alignas(64) u32 value[32], lanes[32], inside[32], result[32];
   LOCKSTEP_LANES value[i] = (active & lane_bits<u32>.bit[i]) != 0 ? a[i] : 0U;
   LOCKSTEP_LANES {
-    const From from = source_lane<mode>(static_cast<s32>(i), b[i], c[i]);
-    lanes[i] = static_cast<u32>(from.lane) & 31;
-    inside[i] = from.inside;
+    const s32 self = static_cast<s32>(i), lane = source_lane<mode>(self, b[i], c[i]);
+    const bool within = within_segment<mode>(self, lane, c[i]);
+    inside[i] = within ? 1 : 0;
+    lanes[i] = static_cast<u32>(within ? lane : self) & 31;
   }
   gather(result, value, lanes);
   const u32* valid = inside;
