@@ -61,13 +61,13 @@ void print_kernel(const std::string& workload, const isa::Kernel& kernel,
 void count(const std::string& file) {
   const Node document = load_document(file);
   const Workload workload = read_workload(document, Node());
-  const isa::Module module = isa::load_module(workload.module);
+  const isa::Module module = isa::load_module(workload.module_file);
   ExecutionProfile reference, lowered;
   lowered.lowered = true;
   run_functionally("counted", workload, module, &reference);
   run_functionally("counted", workload, module, &lowered);
   for (std::size_t k = 0; k < module.kernels.size(); ++k)
-    print_kernel(workload.module, module.kernels[k], reference.executions[k],
+    print_kernel(workload.module_file, module.kernels[k], reference.executions[k],
                  lowered.executions[k]);
 }
 

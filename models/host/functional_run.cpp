@@ -18,8 +18,14 @@ namespace {
 
 class FunctionalRun {
  public:
-  FunctionalRun(const std::string& tenant, const Workload& workload, const isa::Module& module)
-      : tenant_(tenant), workload_(workload), module_(module), cursor_(workload) {
+  FunctionalRun(const std::string& tenant, const Workload& workload, const isa::Module& module,
+                ExecutionProfile* profile)
+      : tenant_(tenant),
+        workload_(workload),
+        module_(module),
+        profile_(profile),
+        cursor_(workload) {
+    if (profile_ != nullptr) profile_->executions.resize(module.kernels.size());
     names_.resize(workload.buffers.size());
     std::iota(names_.begin(), names_.end(), 0u);
     map_buffers();
@@ -176,6 +182,10 @@ class FunctionalRun {
                      .dynamic_shared_bytes = shape.dynamic_shared_bytes,
                      .parameters = pack_arguments(program, step, cursor_.variables(), addresses),
                      .global_addresses = variables_};
+    if (profile_ != nullptr) {
+      grid.lowered = profile_->lowered;
+      grid.executions = &profile_->executions[kernel];
+    }
     const isa::InterpreterCounts counts = isa::interpret(grid, memory_);
     ++result_.launches;
     result_.warp_instructions += counts.warp_instructions;
@@ -226,6 +236,7 @@ class FunctionalRun {
   const std::string& tenant_;
   const Workload& workload_;
   const isa::Module& module_;
+  ExecutionProfile* profile_;
   ProgramCursor cursor_;
   isa::FlatMemory memory_;
   std::uint64_t next_address_ = isa::first_global_address;
@@ -248,8 +259,8 @@ TenantImages FunctionalResult::images() const {
 }
 
 FunctionalResult run_functionally(const std::string& tenant, const Workload& workload,
-                                  const isa::Module& module) {
-  return FunctionalRun(tenant, workload, module).run();
+                                  const isa::Module& module, ExecutionProfile* profile) {
+  return FunctionalRun(tenant, workload, module, profile).run();
 }
 
 }  // namespace lockstep

@@ -43,9 +43,15 @@ struct FunctionalResult {
   TenantImages images() const;
 };
 
+/// How often each instruction was executed, by kernel of the module and pc.
+struct ExecutionProfile {
+  bool lowered = false;  ///< run (and count) the lowered programs instead of the reference
+  std::vector<std::vector<std::uint64_t>> executions;
+};
+
 /// Runs the whole host program of tenant `tenant`.  Throws UserError for what the timed host or the
 /// interpreter would report: use after free, accesses outside of buffers, bad arguments.
 FunctionalResult run_functionally(const std::string& tenant, const Workload& workload,
-                                  const isa::Module& module);
+                                  const isa::Module& module, ExecutionProfile* profile = nullptr);
 
 }  // namespace lockstep
