@@ -80,6 +80,10 @@ bool eliminate_common(ir::Function& function) {
         }
       if (!found) same.push_back({b, operation.destinations[0].index});
     }
+  // What a function returns is read at its end, by no operation.
+  for (ir::Operand& result : function.results)
+    if (is_register(result) && replacement[result.index] != ir::no_register)
+      result.index = replacement[result.index];
   return changed;
 }
 

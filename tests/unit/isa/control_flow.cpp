@@ -116,6 +116,34 @@ TEST_P(ControlFlow, CallsPassParametersAndResults) {
   for (std::uint32_t i = 0; i < 32; ++i) EXPECT_EQ(out[i], i * i + 1 + i) << i;
 }
 
+TEST_P(ControlFlow, AResultThatWasComputedBeforeIsReturned) {
+  const std::string function = R"(
+.func (.param .b32 r) low_byte(.param .b32 x)
+{
+  .reg .b32 %a<4>;
+  .reg .pred %q<2>;
+  ld.param.u32 %a1, [x];
+  cvt.u32.u8 %a2, %a1;
+  setp.gt.u32 %q1, %a2, 255;
+  @%q1 trap;
+  st.param.b8 [r], %a1;
+  ret;
+}
+)";
+  const auto out = run_block(kernel_text(R"(
+    add.u32 %r2, %r1, 250;
+    { .param .b32 p; .param .b32 q;
+    st.param.b32 [p], %r2;
+    call.uni (q), low_byte, (p);
+    ld.param.b32 %r3, [q];
+    }
+    st.global.u32 [%rd2], %r3;
+    ret;)",
+                                         function),
+                             32, GetParam());
+  for (std::uint32_t i = 0; i < 32; ++i) EXPECT_EQ(out[i], (i + 250) % 256) << i;
+}
+
 TEST_P(ControlFlow, IndirectCallsGoWhereEachLanePoints) {
   const auto out = run_block(kernel_text(R"(
     mov.u64 %rd3, square;
