@@ -78,10 +78,13 @@ TEST(WarpPaths, AMemberMaskWaitsForLanesOnTheOtherArm) {
   EXPECT_EQ(paths.arrive(0xff), 0x0fu);
   paths.advance();
   // Both arms have arrived: the other one does not wait again.
-  while (paths.pc() != 1 && paths.mask() == 0x0f) paths.jump(20);
   EXPECT_EQ(paths.mask(), 0xf0u);
   EXPECT_EQ(paths.arrive(0xff), 0xf0u);
   paths.advance();
+  EXPECT_EQ(paths.pc(), 2u);
+  paths.jump(20);
+  EXPECT_EQ(paths.mask(), 0x0fu);
+  EXPECT_EQ(paths.pc(), 11u);
   paths.jump(20);
   EXPECT_EQ(paths.mask(), 0xffu);
 }
