@@ -80,21 +80,11 @@ void Host::serve(const MessageHeader& message, Outbox& outbox) {
   ++shared_.statistics.remote_requests[request.tenant];
   HostBuffer& buffer = runs_[request.tenant]->buffer(remote_buffer(request.line));
   const std::vector<std::byte> answer = serve_remote(message, buffer);
-  MemoryResponse response;
-  response.line = request.line;
-  response.tag = request.tag;
-  response.requester = request.requester;
-  response.tenant = request.tenant;
-  response.warp = request.warp;
-  response.operation = request.operation;
-  response.sectors = request.sectors;
-  response.flags = request.flags;
-  response.lanes = request.lanes;
   // A store's bytes came over the link, a load's go over it.
   shared_.link.occupy(false, message.arrival, message.payload_bytes);
   const Time departure = shared_.link.occupy(true, message.arrival, answer.size());
   outbox.send(to_sms_[request.requester], departure,
-              static_cast<std::uint16_t>(MessageKind::memory_response), response, answer);
+              static_cast<std::uint16_t>(MessageKind::memory_response), answer_to(request), answer);
 }
 
 void Host::run_tenants(Time now, Outbox& outbox) {

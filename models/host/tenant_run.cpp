@@ -5,17 +5,9 @@
 
 #include "core/checkpoint/archive.hpp"
 #include "core/engine/outbox.hpp"
-#include "models/host/element.hpp"
-#include "models/host/kernel_arguments.hpp"
 #include "models/isa/load.hpp"
 
 namespace lockstep {
-
-namespace {
-
-constexpr std::int64_t maximum_size = std::int64_t{1} << 40;
-
-}  // namespace
 
 TenantRun::TenantRun(const Tenant& tenant, std::uint16_t index, std::uint16_t module_index,
                      const isa::Module& module, bool capture)
@@ -248,144 +240,6 @@ bool TenantRun::advance_program(Time now, HostShared& shared, Outbox& outbox) {
   return true;
 }
 
-bool TenantRun::do_step(const Step& step, Time now, HostShared& shared, Outbox& outbox) {
-  const std::uint32_t buffer = names_[step.buffer];
-  switch (step.kind) {
-    case Step::Kind::copy:
-      return do_copy(step, shared);
-    case Step::Kind::launch:
-      do_launch(step, now, shared);
-      return true;
-    case Step::Kind::synchronize:
-      return step.has_stream ? !streams_.contains(step.stream) : streams_idle();
-    case Step::Kind::prefetch: {
-      require_mapped(buffer, step.where);
-      Operation operation;
-      operation.kind = Operation::Kind::migrate;
-      operation.to_gpu = step.to_gpu;
-      operation.id = shared.next_operation++;
-      operation.buffer = buffer;
-      streams_[step.stream].push_back(std::move(operation));
-      return true;
-    }
-    case Step::Kind::read:
-    case Step::Kind::write:
-    case Step::Kind::repeat_until:
-      return touch(buffer, step, now, shared, outbox);
-    case Step::Kind::fill:
-      if (!touch(buffer, step, now, shared, outbox)) return false;
-      do_fill(step);
-      return true;
-    case Step::Kind::save: {
-      if (!touch(buffer, step, now, shared, outbox)) return false;
-      const auto bytes = buffers_[buffer].host.at(0, declaration(buffer).bytes());
-      std::erase_if(saved_, [&](const Saved& s) { return s.buffer == step.buffer; });
-      saved_.push_back({step.buffer, {bytes.begin(), bytes.end()}});
-      return true;
-    }
-    case Step::Kind::delay:
-      pause(step.duration, now);
-      return true;
-    case Step::Kind::free:
-      require_mapped(buffer, step.where);
-      return release(buffer, now, shared, outbox);
-    case Step::Kind::swap:
-      std::swap(names_[step.buffer], names_[step.other]);
-      return true;
-    case Step::Kind::repeat_times:
-      break;
-  }
-  LOCKSTEP_CHECK(false, "a loop is no step of its own");
-}
-
-bool TenantRun::do_copy(const Step& step, HostShared& shared) {
-  const std::uint32_t buffer = names_[step.buffer];
-  require_mapped(buffer, step.where);
-  const Buffer& declared = declaration(buffer);
-  const auto count = static_cast<std::int64_t>(declared.count);
-  const std::int64_t offset =
-      step.offset.given() ? step.offset.evaluate_integer(cursor_.variables(), 0, count) : 0;
-  const std::int64_t elements =
-      step.count.given() ? step.count.evaluate_integer(cursor_.variables(), 0, count - offset)
-                         : count - offset;
-  if (elements == 0) return true;
-  Operation operation;
-  operation.kind = Operation::Kind::copy;
-  operation.to_gpu = step.to_gpu;
-  operation.id = shared.next_operation++;
-  operation.buffer = buffer;
-  operation.offset = static_cast<std::uint64_t>(offset) * isa::bytes_of(declared.type);
-  operation.bytes = static_cast<std::uint64_t>(elements) * isa::bytes_of(declared.type);
-  if (!step.has_stream) waiting_operation_ = operation.id;
-  streams_[step.stream].push_back(std::move(operation));
-  return true;
-}
-
-void TenantRun::do_launch(const Step& step, Time now, HostShared& shared) {
-  const std::uint32_t kernel = find_kernel(step, module_);
-  const isa::Program& program = module_.kernels[kernel].reference;
-  const Variables& variables = cursor_.variables();
-  Operation operation;
-  operation.id = shared.next_operation++;
-  GridLaunch& launch = operation.launch;
-  launch.grid = shared.next_grid++;
-  launch.tenant = index_;
-  launch.module = module_index_;
-  launch.kernel = static_cast<std::uint16_t>(kernel);
-  launch.stream = static_cast<std::uint16_t>(step.stream);
-  launch.priority = tenant_.priority;
-  const LaunchShape shape = launch_shape(program, step, variables);
-  launch.blocks = shape.blocks;
-  launch.threads = shape.threads;
-  launch.dynamic_shared_bytes = shape.dynamic_shared_bytes;
-  std::vector<std::uint64_t> addresses;
-  for (const std::uint32_t meaning : names_) {
-    addresses.push_back(buffers_[meaning].extent.virtual_base);
-  }
-  operation.parameters = pack_arguments(program, step, variables, addresses);
-  launch.parameter_bytes = static_cast<std::uint32_t>(operation.parameters.size());
-  for (const Step::Argument& argument : step.arguments) {
-    if (!argument.is_buffer) continue;
-    const std::uint32_t buffer = names_[argument.buffer];
-    require_mapped(buffer, step.where);
-    if (declaration(buffer).memory == MemoryKind::managed) operation.managed.push_back(buffer);
-  }
-  shared.kernels.push_back({step.kernel, launch.grid, index_, step.stream, launch.blocks,
-                            launch.threads, now, Time::never(), Time::never()});
-  streams_[step.stream].push_back(std::move(operation));
-  pause(shared.launch_overhead, now);
-}
-
-void TenantRun::do_fill(const Step& step) {
-  const std::uint32_t buffer = names_[step.buffer];
-  const Buffer& declared = declaration(buffer);
-  const double value = step.value.evaluate(cursor_.variables());
-  const std::size_t width = isa::bytes_of(declared.type);
-  const std::span<std::byte> bytes = buffers_[buffer].host.at(0, declared.bytes());
-  for (std::size_t at = 0; at < bytes.size(); at += width) {
-    store_element(declared.type, value, bytes.data() + at);
-  }
-}
-
-bool TenantRun::test(const Step& step) {
-  const std::uint32_t buffer = names_[step.buffer];
-  const Buffer& declared = declaration(buffer);
-  const std::int64_t index = step.index.evaluate_integer(
-      cursor_.variables(), 0, static_cast<std::int64_t>(declared.count) - 1);
-  const std::size_t width = isa::bytes_of(declared.type);
-  const auto bytes = buffers_[buffer].host.at(static_cast<std::uint64_t>(index) * width, width);
-  return load_element(declared.type, bytes.data()) == step.equals.evaluate(cursor_.variables());
-}
-
-bool TenantRun::touch(std::uint32_t buffer, const Step& step, Time now, HostShared& shared,
-                      Outbox& outbox) {
-  require_mapped(buffer, step.where);
-  if (declaration(buffer).memory != MemoryKind::managed) return true;
-  if (!streams_idle()) return false;
-  if (buffers_[buffer].place == Place::gpu) move(buffer, false, now, shared, outbox);
-  return buffers_[buffer].place == Place::host;
-}
-
 bool TenantRun::capture(std::uint32_t buffer, Time now, HostShared& shared, Outbox& outbox) {
   BufferState& state = buffers_[buffer];
   const Buffer& declared = declaration(buffer);
@@ -420,14 +274,6 @@ bool TenantRun::finish(Time now, HostShared& shared, Outbox& outbox) {
   }
   phase_ = Phase::done;
   return true;
-}
-
-void TenantRun::require_mapped(std::uint32_t buffer, const std::string& where) const {
-  if (buffers_[buffer].mapped) return;
-  throw UserError(
-      where,
-      "tenant " + tenant_.name + " uses buffer " + declaration(buffer).name + " after it was freed",
-      "move the free step behind the last use");
 }
 
 std::span<std::byte> TenantRun::host_bytes(const Transfer& transfer, std::uint64_t offset,

@@ -37,6 +37,7 @@ Time PartitionCore::next_activity() const {
 
 void PartitionCore::advance(Time horizon, Inbox inbox, Outbox& outbox) {
   accept(inbox);
+  for (std::size_t i = 0; i < returns_ahead; ++i) prefetch_return(i);
   while (true) {
     const Time dram = dram_.next_activity();
     const Time l2 = cycle_ == L2Bank::idle ? Time::never() : edge(cycle_);
@@ -58,8 +59,6 @@ void PartitionCore::step_dram() {
   const std::int64_t back =
       cycle_at_or_after(step.data_end) + parameters_.dram.path_latency.count();
   returns_.push({back, step.owner, step.sectors});
-  if ((step.owner & bypass_owner) == 0)
-    banks_[step.owner >> 16].prefetch_fill(transactions_, step.owner & 0xffff);
 }
 
 void PartitionCore::step(Outbox& outbox) {
@@ -115,7 +114,7 @@ std::int64_t PartitionCore::receive() {
     LOCKSTEP_CHECK(sender == host || unanswered_[sender] <= noc_.credits,
                    "an SM used more credits than it has");
     input_.arrive(sender, index, request_flits(t.request),
-                  t.bypass ? static_cast<std::uint32_t>(banks_.size()) : t.bank);
+                  (t.bypass ? bypass_target : t.bank) | std::uint32_t{t.request.tenant} << 16);
   }
   return arrivals_.empty() ? L2Bank::idle : arrivals_.front().cycle;
 }
@@ -130,10 +129,11 @@ std::int64_t PartitionCore::arbitrate() {
 }
 
 bool PartitionCore::route(std::uint32_t index, std::uint32_t target) {
-  if (target == banks_.size()) return bypass(index);
-  L2Bank& bank = banks_[target];
+  const std::uint32_t number = target & 0xffff;
+  if (number == bypass_target) return bypass(index);
+  L2Bank& bank = banks_[number];
   if (!bank.has_room()) return false;
-  bank.push(context_, index, cycle_);
+  bank.push(index, static_cast<std::uint16_t>(target >> 16), cycle_);
   return true;
 }
 
@@ -152,6 +152,11 @@ bool PartitionCore::bypass(std::uint32_t index) {
   return true;
 }
 
+void PartitionCore::prefetch_return(std::size_t place) const {
+  if (place >= returns_.size() || (returns_[place].owner & bypass_owner) != 0) return;
+  banks_[returns_[place].owner >> 16].prefetch_fill(transactions_, returns_[place].owner & 0xffff);
+}
+
 std::int64_t PartitionCore::take_returns() {
   while (!returns_.empty() && returns_.front().cycle <= cycle_) {
     const Return& r = returns_.front();
@@ -166,6 +171,7 @@ std::int64_t PartitionCore::take_returns() {
       bank.push_fill({r.owner & 0xffff, r.sectors});
     }
     returns_.pop();
+    prefetch_return(returns_ahead);
   }
   return returns_.empty() ? L2Bank::idle : returns_.front().cycle;
 }
@@ -227,18 +233,8 @@ bool PartitionCore::respond(std::uint32_t index, Outbox& outbox) {
   const std::uint32_t bytes = t.response_bytes();
   const std::int64_t departure = output_.reserve(cycle_, noc_.flits(bytes));
   departures_.push(departure);
-  MemoryResponse response;
-  response.line = request.line;
-  response.tag = request.tag;
-  response.requester = request.requester;
-  response.tenant = request.tenant;
-  response.warp = request.warp;
-  response.operation = request.operation;
-  response.sectors = request.sectors;
-  response.flags = request.flags;
+  MemoryResponse response = answer_to(request);
   response.l2_hits = t.hits;
-  response.walk_level = request.walk_level;
-  response.lanes = request.lanes;
   const std::size_t sender = std::min<std::size_t>(request.requester, links_.size() - 1);
   Time at = edge(departure);
   if (sender == links_.size() - 1) at = last_host_departure_ = std::max(last_host_departure_, at);

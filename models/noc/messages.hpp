@@ -105,6 +105,22 @@ struct MemoryResponse {
 };
 static_assert(sizeof(MemoryResponse) == 24);
 
+/// The answer to a request, without what only the answering side knows.
+inline MemoryResponse answer_to(const MemoryRequest& request) {
+  MemoryResponse response;
+  response.line = request.line;
+  response.tag = request.tag;
+  response.requester = request.requester;
+  response.tenant = request.tenant;
+  response.warp = request.warp;
+  response.operation = request.operation;
+  response.sectors = request.sectors;
+  response.flags = request.flags;
+  response.walk_level = request.walk_level;
+  response.lanes = request.lanes;
+  return response;
+}
+
 struct ZeroRange {
   std::uint64_t base = 0, bytes = 0;  ///< physical
 };
