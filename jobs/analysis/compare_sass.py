@@ -26,7 +26,7 @@ import tempfile
 INSTRUCTION = re.compile(r"^\s*/\*([0-9a-f]{4,5})\*/\s+(.*?);")
 LINE_NOTE = re.compile(r'//## File ".*?", line (\d+)')
 # One SASS instruction each: their copies count how often ptxas copied a line.
-COUNTABLE = ("FFMA", "FADD", "FMUL", "LDG", "STG", "STS", "LDS", "BAR", "SHFL", "RED", "ATOM", "IMAD.WIDE")
+COUNTABLE = ("LDG", "STG", "LDS", "STS", "LDL", "STL", "BAR", "SHFL", "RED", "ATOM")
 # Work-arounds for errors of the first Volta silicon and the set-up of an unused stack pointer.
 SET_UP = re.compile(r"SHFL\.IDX PT, RZ, RZ, RZ, RZ|MOV(\.U32)? R1,.* c\[0x0\]\[0x28\]")
 
@@ -155,41 +155,65 @@ def block_of(sass, b, kernel):
     return collections.Counter(known).most_common(1)[0][0] if known else None
 
 
-def executed(sass, kernel):
-    """Warp instructions that the SASS would execute."""
-    source = {b: block_of(sass, b, kernel) for b in sass.reached if sass.blocks[b]}
-    groups = collections.defaultdict(lambda: collections.defaultdict(list))
-    for b, origin in source.items():
-        if origin is not None and not sass.is_slow_path(b):
-            groups[origin][sass.loop[b]].append(b)
-    total = 0.0
-    for origin, by_loop in groups.items():
-        times = kernel["blocks"][origin]
-        copies = {}
-        for loop, blocks in by_loop.items():
-            lines = collections.Counter(
-                (i[2], i[0].split(".")[0])
-                for b in blocks for i in sass.blocks[b]
-                if i[0].startswith(COUNTABLE) and kernel["block_of"].get(i[2]) == origin)
-            copies[loop] = max(lines.values(), default=1)
+def shares(sass, kernel, origin, by_loop):
+    """What part of the PTX block's executions each SASS copy of it takes, by SASS loop."""
+    copies = {}
+    for loop, blocks in by_loop.items():
+        lines = collections.Counter(
+            (i[2], i[0].split(".")[0])
+            for b in blocks for i in sass.blocks[b]
+            if i[0].startswith(COUNTABLE) and kernel["block_of"].get(i[2]) == origin)
+        copies[loop] = max(lines.values(), default=1)
+    inside = [loop for loop in by_loop if loop is not None]
+    chosen = list(by_loop)
+    if inside and len(by_loop) > 1:
         # Copies inside the unrolled loop against those that do what is left over.
+        times = kernel["blocks"][origin]
         before = kernel["blocks"].get(origin - 1, times)
         entered = before if 0 < before < times else times
-        inside = [loop for loop in by_loop if loop is not None]
-        chosen = list(by_loop)
-        if inside and len(by_loop) > 1:
-            largest = max(inside, key=lambda loop: copies[loop])
-            if copies[largest] > 1:
-                rest = [loop for loop in by_loop if loop != largest]
-                chosen = [largest] if times >= copies[largest] * entered else [
-                    min(rest, key=lambda loop: copies[loop])]
-        elif len(by_loop) == 1:
-            chosen = list(by_loop)
-        share = {loop: 1.0 / copies[loop] for loop in chosen}
-        for loop in chosen:
+        largest = max(inside, key=lambda loop: copies[loop])
+        if copies[largest] > 1:
+            rest = [loop for loop in by_loop if loop != largest]
+            chosen = [largest] if times >= copies[largest] * entered else [
+                min(rest, key=lambda loop: copies[loop])]
+    return {loop: 1.0 / copies[loop] for loop in chosen}
+
+
+def limit_by_flow(sass, times):
+    """A block is not executed more often than it is reached: corrects code that ptxas moved in front
+    of a loop, or that stems from a loop's lines behind it. A loop is left as often as entered."""
+    before = collections.defaultdict(list)
+    for b in sass.reached:
+        for t in sass.next[b]:
+            before[t].append(b)
+
+    def entries(head, tail):
+        return sum(times.get(p, 0) for p in before[head] if not head <= p <= tail)
+
+    for b in sorted(times):
+        if not before[b] or any(p >= b for p in before[b]):
+            continue
+        left = {sass.loop[p] for p in before[b]
+                if sass.loop[p] and not sass.loop[p][0] <= b <= sass.loop[p][1]}
+        reached = sum(times.get(p, 0) for p in before[b] if sass.loop[p] not in left)
+        times[b] = min(times[b], reached + sum(entries(*loop) for loop in left))
+
+
+def executed(sass, kernel):
+    """Warp instructions that the SASS would execute, and how often each of its blocks is."""
+    groups = collections.defaultdict(lambda: collections.defaultdict(list))
+    for b in sass.reached:
+        origin = block_of(sass, b, kernel) if sass.blocks[b] else None
+        if origin is not None and not sass.is_slow_path(b):
+            groups[origin][sass.loop[b]].append(b)
+    times = {}
+    for origin, by_loop in groups.items():
+        share = shares(sass, kernel, origin, by_loop)
+        for loop in share:
             for b in by_loop[loop]:
-                total += len(sass.blocks[b]) * times * share[loop]
-    return total
+                times[b] = kernel["blocks"][origin] * share[loop]
+    limit_by_flow(sass, times)
+    return sum(len(sass.blocks[b]) * n for b, n in times.items()), times
 
 
 def compile_module(tools, module, directory):
@@ -230,7 +254,7 @@ def compare(tool, tools, workload):
             "workload": os.path.basename(workload)[:-5], "kernel": name,
             "registers": (registers, kernel["registers"]),
             "static": (sass.static, sum(slots for slots, _ in kernel["lowered"])),
-            "executed": (executed(sass, kernel), ours)})
+            "executed": (executed(sass, kernel)[0], ours)})
     return rows
 
 

@@ -44,6 +44,57 @@ std::vector<std::vector<std::uint32_t>> meeting_edges(const ir::Function& functi
   return edges;
 }
 
+/// Blocks in post-order of a depth-first walk from the end backwards; the end, one more than there
+/// are blocks, comes last.  Blocks that do not lead to the end are missing.
+std::vector<std::uint32_t> backward_order(const std::vector<std::vector<std::uint32_t>>& edges) {
+  const auto end = static_cast<std::uint32_t>(edges.size());
+  std::vector<std::vector<std::uint32_t>> sources(edges.size() + 1);
+  for (std::uint32_t b = 0; b < end; ++b)
+    for (const std::uint32_t s : edges[b]) sources[s].push_back(b);
+  std::vector<std::uint32_t> order;
+  std::vector<std::pair<std::uint32_t, std::size_t>> stack{{end, 0}};
+  std::vector<bool> seen(edges.size() + 1, false);
+  seen[end] = true;
+  while (!stack.empty()) {
+    auto& [block, next] = stack.back();
+    if (next < sources[block].size()) {
+      const std::uint32_t source = sources[block][next++];
+      if (!seen[source]) {
+        seen[source] = true;
+        stack.emplace_back(source, 0);
+      }
+    } else {
+      order.push_back(block);
+      stack.pop_back();
+    }
+  }
+  return order;
+}
+
+bool has_guarded_end(const ir::Block& block) {
+  return std::any_of(block.operations.begin(), block.operations.end(),
+                     [](const ir::Operation& o) { return ends_thread(o.opcode) && guarded(o); });
+}
+
+/// A loop that is left only by the end of threads leads nowhere: the block whose lanes leave it, or
+/// the last one of an endless loop, is taken to lead to the end, so that the others still meet.
+std::uint32_t way_out(const ir::Function& function,
+                      const std::vector<std::vector<std::uint32_t>>& edges,
+                      const std::vector<std::uint32_t>& order) {
+  std::vector<bool> leads(edges.size() + 1, false);
+  for (const std::uint32_t b : order) leads[b] = true;
+  std::uint32_t last = no_block;
+  for (std::uint32_t b = 0; b < edges.size(); ++b) {
+    if (leads[b]) continue;
+    last = b;
+    // Also an edge that meeting_edges left out.
+    if (has_guarded_end(function.blocks[b]) ||
+        edges[b].size() < function.blocks[b].successors.size())
+      return b;
+  }
+  return last;
+}
+
 }  // namespace
 
 void find_successors(ir::Function& function) {
@@ -73,31 +124,16 @@ void find_successors(ir::Function& function) {
 std::vector<std::uint32_t> immediate_post_dominators(const ir::Function& function) {
   const auto count = static_cast<std::uint32_t>(function.blocks.size());
   const std::uint32_t end = count;  // a virtual block behind all ends
-  const auto edges = meeting_edges(function);
-  std::vector<std::vector<std::uint32_t>> sources(count + 1);
-  for (std::uint32_t b = 0; b < count; ++b) {
-    if (edges[b].empty()) sources[end].push_back(b);
-    for (const std::uint32_t s : edges[b]) sources[s].push_back(b);
+  auto edges = meeting_edges(function);
+  for (std::vector<std::uint32_t>& targets : edges)
+    if (targets.empty()) targets.push_back(end);
+  std::vector<std::uint32_t> order = backward_order(edges);
+  while (order.size() < count + 1) {
+    edges[way_out(function, edges, order)].push_back(end);
+    order = backward_order(edges);
   }
-  // Depth-first order from the end, backwards.
-  std::vector<std::uint32_t> order, number(count + 1, no_block);
-  std::vector<std::pair<std::uint32_t, std::size_t>> stack{{end, 0}};
-  std::vector<bool> seen(count + 1, false);
-  seen[end] = true;
-  while (!stack.empty()) {
-    auto& [block, next] = stack.back();
-    if (next < sources[block].size()) {
-      const std::uint32_t source = sources[block][next++];
-      if (!seen[source]) {
-        seen[source] = true;
-        stack.emplace_back(source, 0);
-      }
-    } else {
-      number[block] = static_cast<std::uint32_t>(order.size());
-      order.push_back(block);
-      stack.pop_back();
-    }
-  }
+  std::vector<std::uint32_t> number(count + 1, no_block);
+  for (std::uint32_t i = 0; i < order.size(); ++i) number[order[i]] = i;
   std::vector<std::uint32_t> post(count + 1, no_block);
   post[end] = end;
   const auto meet = [&](std::uint32_t a, std::uint32_t b) {
@@ -112,7 +148,7 @@ std::vector<std::uint32_t> immediate_post_dominators(const ir::Function& functio
     for (std::size_t i = order.size(); i-- > 0;) {
       const std::uint32_t block = order[i];
       if (block == end) continue;
-      std::uint32_t best = edges[block].empty() ? end : no_block;
+      std::uint32_t best = no_block;
       for (const std::uint32_t s : edges[block])
         if (post[s] != no_block) best = best == no_block ? s : meet(best, s);
       if (best != post[block]) {

@@ -19,6 +19,12 @@ ir::Operand* target_of(ir::Operation* operation) {
   return nullptr;
 }
 
+// A guarded end, too, stays the last of its block: where lanes meet is known by block.
+bool is_control(const ir::Operation& operation) {
+  return is_branch(operation) || operation.opcode == Opcode::ret ||
+         operation.opcode == Opcode::exit || operation.opcode == Opcode::trap;
+}
+
 class Cleanup {
  public:
   explicit Cleanup(ir::Function& function) : function_(function) {}
@@ -134,7 +140,7 @@ class Cleanup {
       if (flow.predecessors[b].size() != 1 || flow.predecessors[b][0] != b - 1) continue;
       auto& before = function_.blocks[b - 1].operations;
       if (flow.successors[b - 1].size() != 1) continue;
-      if (!before.empty() && (is_branch(before.back()) || ends_block(before.back()))) continue;
+      if (!before.empty() && is_control(before.back())) continue;
       auto& operations = function_.blocks[b].operations;
       before.insert(before.end(), std::make_move_iterator(operations.begin()),
                     std::make_move_iterator(operations.end()));
