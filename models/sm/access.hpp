@@ -21,6 +21,7 @@ struct Access {
   std::uint8_t part = 0, parts = 1;  ///< local memory goes by 32-bit words
   std::uint16_t flight = 0xffff;
   std::uint32_t pc = 0;
+  std::uint32_t phase = 0;  ///< of its block when it was issued; a barrier may pass before it goes
   std::uint32_t active = 0;
   std::array<std::uint64_t, 32> line{};  ///< address, virtual (global) or physical (local)
   std::array<std::uint32_t, 32> lanes{};

@@ -158,7 +158,7 @@ bool SmState::store_group(Access& access, unsigned group, std::uint64_t physical
 
   const std::uint16_t index = stores.take();
   const Warp& warp = warps[access.warp];
-  stores[index] = {blocks[warp.block].phase, access.warp, 0};
+  stores[index] = {access.phase, access.warp, 0};
   ++statistics.stores_sent[warp.tenant];
   send_store(destination,
              request_for(access, group, physical, MemoryOperation::store, sectors,
@@ -254,7 +254,7 @@ bool SmState::atomic_group(Access& access, unsigned group, std::uint64_t physica
     if (line != L1Cache::none) l1.line(line).valid &= static_cast<std::uint8_t>(~sectors);
   }
   const std::uint16_t index = stores.take();
-  stores[index] = {blocks[warp.block].phase, access.warp, 0};
+  stores[index] = {access.phase, access.warp, 0};
   std::uint32_t tag = RequestTag::make(RequestTag::store, index, host);
   const bool returns = access.flight != SlotPool<Flight>::none;
   if (returns) {

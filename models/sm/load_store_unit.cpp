@@ -140,6 +140,7 @@ std::uint16_t SmState::issue_lines(unsigned slot, const Instruction& instruction
                   ((record.flags & IssueRecord::bypasses_l1) || !parameters.l1.caches_global_loads);
   access.warp = static_cast<std::uint8_t>(slot);
   access.pc = warp.paths.pc();
+  access.phase = blocks[warp.block].phase;
   access.active = active;
   access.stride = static_cast<std::uint8_t>(lane_bytes(instruction.memory));
   access.part = 0;
