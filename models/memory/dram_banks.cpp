@@ -1,7 +1,5 @@
 #include "models/memory/dram_banks.hpp"
 
-#include <limits>
-
 namespace lockstep {
 namespace {
 
@@ -24,6 +22,8 @@ DramBanks::DramBanks(const DramParameters& p, std::int64_t phase)
       next_refresh_(p.refi.count() > 0 ? p.refi.count() + phase
                                        : std::numeric_limits<std::int64_t>::max()) {
   last_activates_.fill(-t_.faw);
+  for (std::uint32_t bank = 0; bank < p.banks; bank += p.bank_groups)
+    group_banks_ |= std::uint64_t{1} << bank;
 }
 
 void DramBanks::activate(std::uint32_t bank, std::uint32_t row, std::int64_t now) {

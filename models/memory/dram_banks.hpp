@@ -2,7 +2,9 @@
 
 #include <algorithm>
 #include <array>
+#include <bit>
 #include <cstdint>
+#include <limits>
 #include <vector>
 
 #include "models/memory/dram_parameters.hpp"
@@ -32,8 +34,27 @@ class DramBanks {
     return std::max({ready_[command][bank], group_ready_[command][bank & group_mask_],
                      channel_ready_[command]});
   }
-  /// What the channel as a whole allows, whatever the bank.
-  std::int64_t channel_ready(Command command) const { return channel_ready_[command]; }
+  /// Which of some banks can take a command now.
+  std::uint64_t ready(Command command, std::uint64_t among, std::int64_t now) const {
+    if (channel_ready_[command] > now) return 0;
+    for (std::uint32_t group = 0; group <= group_mask_; ++group)
+      if (group_ready_[command][group] > now) among &= ~(group_banks_ << group);
+    std::uint64_t ready = among;
+    for (; among != 0; among &= among - 1)
+      if (ready_[command][static_cast<unsigned>(std::countr_zero(among))] > now)
+        ready ^= among & -among;
+    return ready;
+  }
+  /// Earliest cycle at which one of some banks can take a command, or a bound below it.
+  std::int64_t earliest_of(Command command, std::uint64_t among, std::int64_t now) const {
+    if (among == 0) return std::numeric_limits<std::int64_t>::max();
+    if (channel_ready_[command] > now) return channel_ready_[command];
+    std::int64_t first = std::numeric_limits<std::int64_t>::max();
+    for (; among != 0; among &= among - 1)
+      first =
+          std::min(first, earliest(command, static_cast<std::uint32_t>(std::countr_zero(among))));
+    return first;
+  }
   /// Of a column command for the open row.
   std::int64_t earliest_column(std::uint32_t bank, bool writes) const {
     return earliest(writes ? write : read, bank);
@@ -66,6 +87,7 @@ class DramBanks {
 
   Timing t_;
   std::uint32_t group_mask_;
+  std::uint64_t group_banks_ = 0;    ///< banks of group 0; those of group g are g further
   std::vector<std::uint32_t> rows_;  ///< open row of each bank
   // Earliest cycle of each command by what holds it back: bank, bank group, channel.
   std::array<std::array<std::int64_t, 64>, 4> ready_{};

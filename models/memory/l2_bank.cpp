@@ -14,11 +14,6 @@ L2Bank::L2Bank(const L2Parameters& p, std::uint32_t number, std::size_t tenants)
       mshrs_(p.mshrs / p.banks),
       waits_(tenants) {}
 
-void L2Bank::push(const L2Context& context, std::uint32_t transaction, std::int64_t cycle) {
-  requests_.push({transaction, cycle + 1});
-  waits_.enter(context.transactions[transaction].request.tenant, cycle);
-}
-
 std::int64_t L2Bank::serve(const L2Context& context, std::int64_t cycle) {
   if (requests_.empty()) return idle;
   const Pending head = requests_.front();
@@ -70,6 +65,9 @@ void L2Bank::finish_service(const L2Context& context, std::int64_t cycle) {
         {requests_.front().transaction, cycle + context.parameters.latency.count() + taken - 1});
   }
   requests_.pop();
+  // What will be looked up after the next one, and in which set the next one is.
+  if (requests_.size() > 1) context.transactions.prefetch(requests_[1].transaction);
+  if (!requests_.empty()) tags_.prefetch(context.transactions[requests_.front().transaction].line);
 }
 
 bool L2Bank::serve_read(const L2Context& context, std::uint32_t index, std::int64_t cycle) {

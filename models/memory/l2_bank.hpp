@@ -61,7 +61,10 @@ class L2Bank {
 
   bool has_room() const { return requests_.size() < queue_limit_; }
   bool has_requests() const { return !requests_.empty(); }
-  void push(const L2Context& context, std::uint32_t transaction, std::int64_t cycle);
+  void push(std::uint32_t transaction, std::uint16_t tenant, std::int64_t cycle) {
+    requests_.push({transaction, cycle + 1});
+    waits_.enter(tenant, cycle);
+  }
   /// Serves the head of the request queue.
   std::int64_t serve(const L2Context& context, std::int64_t cycle);
 

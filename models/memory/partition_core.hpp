@@ -60,6 +60,8 @@ class PartitionCore {
     }
   };
   static constexpr std::uint32_t bypass_owner = 0x8000'0000;
+  static constexpr std::uint32_t bypass_target = 0xffff;
+  static constexpr std::size_t returns_ahead = 3;  ///< fills whose data are fetched in advance
 
   std::int64_t cycle_at_or_after(Time t) const {
     return (t.femtoseconds() + period_.femtoseconds() - 1) / period_.femtoseconds();
@@ -83,6 +85,7 @@ class PartitionCore {
   bool route(std::uint32_t transaction, std::uint32_t target);
   bool bypass(std::uint32_t transaction);
   std::int64_t take_returns();
+  void prefetch_return(std::size_t place) const;
   std::int64_t run_banks();
   std::int64_t answer(Outbox& outbox);
   bool respond(std::uint32_t transaction, Outbox& outbox);

@@ -54,8 +54,7 @@ class ReceivePort {
   void arrive(std::uint32_t sender, std::uint32_t packet, std::uint32_t flits,
               std::uint32_t target) {
     if (packet >= packets_.size()) packets_.resize(packet + 1);
-    packets_[packet] = {none, static_cast<std::uint16_t>(flits),
-                        static_cast<std::uint16_t>(target)};
+    packets_[packet] = {none, flits, target};
     Fifo& fifo = fifos_[sender];
     if (fifo.head == none) {
       fifo.head = packet;
@@ -122,7 +121,7 @@ class ReceivePort {
   };
   struct Packet {
     std::uint32_t next = none;  ///< behind it in its FIFO
-    std::uint16_t flits = 0, target = 0;
+    std::uint32_t flits = 0, target = 0;
     template <class Archive>
     void serialize(Archive& archive) {
       archive(next, flits, target);

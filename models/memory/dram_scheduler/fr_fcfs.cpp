@@ -38,29 +38,17 @@ class FrFcfs final : public DramScheduler {
     for (std::uint64_t rest = stale; rest != 0; rest &= rest - 1)
       nominate(queue, banks, static_cast<std::uint32_t>(std::countr_zero(rest)), now);
 
-    DramChoice choice;
-    Best column, row;
-    std::array<std::uint64_t, 4> open{};  // banks whose command the channel allows now
-    for (const auto command :
-         {DramBanks::read, DramBanks::write, DramBanks::activation, DramBanks::precharging}) {
-      const std::uint64_t among = active & masks_[command];
-      if (among == 0) continue;
-      const std::int64_t from = banks.channel_ready(command);
-      if (from > now) {
-        choice.wake = std::min(choice.wake, from);
-      } else {
-        open[command] = among;
-        find_oldest(banks, command, among, now, command <= DramBanks::write ? column : row);
-      }
+    std::array<std::uint64_t, 4> wanting, ready;
+    for (const auto command : commands) {
+      wanting[command] = active & masks_[command];
+      ready[command] = wanting[command] == 0 ? 0 : banks.ready(command, wanting[command], now);
     }
-    choice.column = column.place;
-    choice.row = row.place;
+    DramChoice choice;
+    choice.column = oldest(ready[DramBanks::read] | ready[DramBanks::write]);
+    choice.row = oldest(ready[DramBanks::activation] | ready[DramBanks::precharging]);
     if (choice.column != DramChoice::none || choice.row != DramChoice::none) return choice;
-    for (unsigned command = 0; command < 4; ++command)
-      for (std::uint64_t rest = open[command]; rest != 0; rest &= rest - 1)
-        choice.wake = std::min(choice.wake,
-                               banks.earliest(static_cast<DramBanks::Command>(command),
-                                              static_cast<std::uint32_t>(std::countr_zero(rest))));
+    for (const auto command : commands)
+      choice.wake = std::min(choice.wake, banks.earliest_of(command, wanting[command], now));
     return choice;
   }
 
@@ -94,20 +82,18 @@ class FrFcfs final : public DramScheduler {
     candidates_[bank] = {queue[place].order, place};
   }
 
-  struct Best {
-    std::uint64_t order = ~std::uint64_t{0};
-    std::uint32_t place = DramChoice::none;
-  };
-  /// The oldest of some banks' candidates whose command can issue now, if it is older than `best`.
-  void find_oldest(const DramBanks& banks, DramBanks::Command command, std::uint64_t among,
-                   std::int64_t now, Best& best) const {
+  /// Of the candidates of some banks.
+  std::uint32_t oldest(std::uint64_t among) const {
+    Candidate best{~std::uint64_t{0}, DramChoice::none};
     for (; among != 0; among &= among - 1) {
-      const auto bank = static_cast<std::uint32_t>(std::countr_zero(among));
-      const Candidate& candidate = candidates_[bank];
-      if (candidate.order < best.order && banks.earliest(command, bank) <= now)
-        best = {candidate.order, candidate.place};
+      const Candidate& candidate = candidates_[static_cast<unsigned>(std::countr_zero(among))];
+      if (candidate.order < best.order) best = candidate;
     }
+    return best.place;
   }
+
+  static constexpr std::array commands = {DramBanks::read, DramBanks::write, DramBanks::activation,
+                                          DramBanks::precharging};
 
   const std::int64_t age_limit_;
   std::array<Candidate, 64> candidates_;
