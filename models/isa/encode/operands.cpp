@@ -123,9 +123,11 @@ void Encoder::operands(const ir::Operation& op, Instruction& instruction) {
   for (std::size_t s = 0; s < op.sources.size(); ++s) {
     const ir::Operand& operand = op.sources[s];
     if (operand.kind == Kind::special || operand.kind == Kind::none) continue;
-    if (operand.kind == Kind::predicate) {
+    if (operand.kind == Kind::predicate || operand.type == Type::pred) {
+      // A constant is an absent predicate, which reads as true, or its negation.
+      const bool never = operand.kind == Kind::immediate && operand.value == 0;
       instruction.predicate_source[predicates] = predicate_number(operand);
-      if (operand.negated)
+      if (operand.negated != never)
         instruction.flags |= predicates == 0 ? flag_source_negated_0 : flag_source_negated_1;
       ++predicates;
     } else {
@@ -137,7 +139,7 @@ void Encoder::operands(const ir::Operation& op, Instruction& instruction) {
 void Encoder::destinations(const ir::Operation& op, Instruction& instruction) {
   std::size_t rows = 0, predicates = 0;
   for (const ir::Operand& operand : op.destinations) {
-    if (operand.kind == Kind::predicate) {
+    if (operand.kind == Kind::predicate || operand.type == Type::pred) {  // "_" keeps its place
       instruction.predicate_destination[predicates++] = predicate_number(operand);
     } else {
       const Operand row = operand.kind == Kind::reg ? register_row(operand.index) : Operand();
