@@ -143,16 +143,25 @@ class Sass:
         return any(i[0].startswith("CALL") for i in self.blocks[b])
 
 
+SYNCHRONISATION = ("BSYNC", "BSSY", "BMOV", "WARPSYNC", "BREAK")
+
+
+def is_meeting(sass, b):
+    """Only says where lanes meet: as often executed as it is reached."""
+    return all(i[0].startswith(SYNCHRONISATION) for i in sass.blocks[b])
+
+
 def block_of(sass, b, kernel):
-    """The PTX block a stretch of SASS stems from: its final branch's, else most instructions'."""
-    known = [kernel["block_of"][i[2]] for i in sass.blocks[b] if i[2] in kernel["block_of"]]
-    last = sass.blocks[b][-1]
-    if last[0].startswith(("BRA", "EXIT")) and last[2] in kernel["block_of"]:
-        mine = kernel["block_of"][last[2]]
-        # A block that only its exit belongs to: predicated code in front counts more.
-        if known.count(mine) * 4 >= len(known):
-            return mine
-    return collections.Counter(known).most_common(1)[0][0] if known else None
+    """The PTX block a stretch of SASS stems from. Predicated code comes from several: the one that
+    is executed most often of those with a fair share of the instructions."""
+    known = collections.Counter(
+        kernel["block_of"][i[2]] for i in sass.blocks[b]
+        if i[2] in kernel["block_of"] and not i[0].startswith(SYNCHRONISATION))
+    if not known:
+        return None
+    size = sum(known.values())
+    fair = [p for p, n in known.items() if n * 6 >= size or n >= 4]
+    return max(fair or known, key=lambda p: (kernel["blocks"][p], known[p]))
 
 
 def shares(sass, kernel, origin, by_loop):
@@ -196,15 +205,23 @@ def limit_by_flow(sass, times):
         left = {sass.loop[p] for p in before[b]
                 if sass.loop[p] and not sass.loop[p][0] <= b <= sass.loop[p][1]}
         reached = sum(times.get(p, 0) for p in before[b] if sass.loop[p] not in left)
-        times[b] = min(times[b], reached + sum(entries(*loop) for loop in left))
+        if is_meeting(sass, b):  # lanes that parted come together: once, not once each
+            times[b] = max([times.get(p, 0) for p in before[b] if sass.loop[p] not in left] +
+                           [entries(*loop) for loop in left])
+            continue
+        limit = reached + sum(entries(*loop) for loop in left)
+        times[b] = min(times[b], limit)
 
 
 def executed(sass, kernel):
     """Warp instructions that the SASS would execute, and how often each of its blocks is."""
     groups = collections.defaultdict(lambda: collections.defaultdict(list))
+    meetings = []
     for b in sass.reached:
-        origin = block_of(sass, b, kernel) if sass.blocks[b] else None
-        if origin is not None and not sass.is_slow_path(b):
+        origin = block_of(sass, b, kernel)
+        if is_meeting(sass, b):
+            meetings.append(b)
+        elif origin is not None and not sass.is_slow_path(b):
             groups[origin][sass.loop[b]].append(b)
     times = {}
     for origin, by_loop in groups.items():
@@ -212,6 +229,8 @@ def executed(sass, kernel):
         for loop in share:
             for b in by_loop[loop]:
                 times[b] = kernel["blocks"][origin] * share[loop]
+    for b in meetings:
+        times[b] = 0
     limit_by_flow(sass, times)
     return sum(len(sass.blocks[b]) * n for b, n in times.items()), times
 
