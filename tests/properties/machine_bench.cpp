@@ -1,0 +1,311 @@
+#include "tests/properties/machine_bench.hpp"
+
+#include <unistd.h>
+
+#include <atomic>
+#include <chrono>
+#include <condition_variable>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <fstream>
+#include <map>
+#include <mutex>
+#include <random>
+#include <sstream>
+#include <thread>
+
+#include "core/error/error.hpp"
+#include "core/exec/loopback_ranks.hpp"
+#include "core/output/epoch_statistics.hpp"
+#include "models/host/host.hpp"
+#include "partitioner/partitioner.hpp"
+
+namespace lockstep::testing {
+namespace {
+
+namespace fs = std::filesystem;
+
+fs::path new_folder() {
+  std::string pattern = (fs::temp_directory_path() / "lockstep_bench_XXXXXX").string();
+  if (mkdtemp(pattern.data()) == nullptr) throw std::runtime_error("no temporary folder");
+  return pattern;
+}
+
+void write(const fs::path& file, const std::string& text) {
+  std::ofstream(file) << text;
+}
+
+std::string scenario_text(const std::string& workload, const std::string& parameters) {
+  const std::string root = LOCKSTEP_SOURCE_DIR;
+  return "gpu: " + root + "/configs/gpus/tiny.yaml\nhost: " + root +
+         "/configs/hosts/pcie3.yaml\nsimulation: {epoch: 10us, stop_at: 20ms}\npolicies: {}\n"
+         "override: {host.link_latency: 100ns, host.transfer_setup: 0ns, host.launch_overhead: "
+         "0ns, "
+         "gpu.dispatch.launch_latency: 20}\n"
+         "tenants:\n  - {name: one, workload: " +
+         workload + ", parameters: " + parameters + "}\n";
+}
+
+std::uint64_t environment_number(const char* name, std::uint64_t otherwise) {
+  const char* text = std::getenv(name);
+  return text == nullptr ? otherwise : std::strtoull(text, nullptr, 10);
+}
+
+}  // namespace
+
+Layout Layout::random(std::uint64_t seed) {
+  std::mt19937_64 random(seed ^ 0x5eed);
+  static constexpr Layout shapes[] = {{1, 1}, {1, 1}, {1, 2}, {2, 1}, {3, 1}, {2, 2}};
+  Layout layout = shapes[random() % std::size(shapes)];
+  layout.random_assignment = random() % 2 == 0;
+  layout.pacing = random() % 2 == 0 ? Pacing::random_cuts : Pacing::horizons;
+  layout.shuffle = random() % 2 == 0;
+  layout.seed = seed;
+  return layout;
+}
+
+std::string Layout::text() const {
+  return std::to_string(ranks) + " ranks x " + std::to_string(threads) + " threads" +
+         (random_assignment ? ", random assignment" : "") +
+         (pacing == Pacing::random_cuts ? ", random cuts" : "") + (shuffle ? ", shuffled" : "");
+}
+
+MachineBench::MachineBench(const std::string& ptx, const std::string& workload,
+                           const std::vector<std::string>& settings)
+    : folder_(new_folder()) {
+  write(folder_ / "kernels.ptx", ptx);
+  write(folder_ / "workload.yaml", workload);
+  prepare(scenario_text("workload.yaml", "{}"), settings);
+}
+
+MachineBench::MachineBench(const fs::path& folder, const std::string& scenario,
+                           const std::vector<std::string>& settings)
+    : folder_(folder) {
+  prepare(scenario, settings);
+}
+
+std::unique_ptr<MachineBench> MachineBench::shipped(const std::string& name,
+                                                    const std::string& parameters,
+                                                    const std::vector<std::string>& settings) {
+  const std::string file = LOCKSTEP_SOURCE_DIR "/configs/workloads/" + name + ".yaml";
+  return std::unique_ptr<MachineBench>(
+      new MachineBench(new_folder(), scenario_text(file, parameters), settings));
+}
+
+void MachineBench::prepare(const std::string& scenario, const std::vector<std::string>& settings) {
+  write(folder_ / "scenario.yaml", scenario);
+  scenario_ = read_scenario((folder_ / "scenario.yaml").string(), settings);
+  machine_ = std::make_unique<Machine>(scenario_, read_machine(scenario_),
+                                       Machine::Options{.capture = true, .lowering = {}});
+  layout_ = machine_->statistics_layout();
+  const Tenant& tenant = scenario_.tenants[0];
+  expected_ = run_functionally(tenant.name, tenant.workload, machine_->module_of_tenant(0));
+}
+
+MachineBench::~MachineBench() {
+  if (std::getenv("LOCKSTEP_KEEP") != nullptr) {
+    std::printf("kept: lockstep run %s\n", (folder_ / "scenario.yaml").c_str());
+    return;
+  }
+  std::error_code ignored;
+  fs::remove_all(folder_, ignored);
+}
+
+/// Leaves the run after some windows.
+class MachineBench::Interruption final : public RunControl {
+ public:
+  explicit Interruption(unsigned windows) : left_(windows) {}
+  unsigned requests() override { return left_ > 0 && --left_ == 0 ? 1 : 0; }
+  bool agreed(unsigned) override { return false; }
+
+ private:
+  unsigned left_;
+};
+
+/// Every epoch's statistics in the order of components.
+class MachineBench::StatisticsLog final : public EpochObserver {
+ public:
+  StatisticsLog(const Graph& graph, const StatisticsLayout& layout,
+                std::vector<std::uint64_t>& words)
+      : graph_(graph), layout_(layout), sampler_(graph, layout, nullptr), words_(words) {}
+
+  std::vector<std::byte> sample(Time end, std::span<const LocalComponent> components) override {
+    return sampler_.sample(end, components);
+  }
+
+  void collect(Time end, std::span<const std::vector<std::byte>> contributions) override {
+    std::map<std::uint64_t, std::vector<std::uint64_t>> rows;
+    for (const std::vector<std::byte>& bytes : contributions) {
+      std::vector<std::uint64_t> words(bytes.size() / 8);
+      std::memcpy(words.data(), bytes.data(), bytes.size());
+      for (std::size_t at = 0; at < words.size();) {
+        const std::uint64_t id = words[at++];
+        const std::size_t size = layout_.row_size(graph_.nodes().at(id).kind.value());
+        rows[id].assign(words.begin() + at, words.begin() + at + size);
+        at += size;
+      }
+    }
+    words_.push_back(static_cast<std::uint64_t>(end.femtoseconds()));
+    for (const auto& [id, row] : rows) words_.insert(words_.end(), row.begin(), row.end());
+  }
+
+ private:
+  const Graph& graph_;
+  const StatisticsLayout& layout_;
+  EpochStatistics sampler_;
+  std::vector<std::uint64_t>& words_;
+};
+
+std::string MachineBench::compare(Engine& engine) {
+  for (const LocalComponent& local : engine.components()) {
+    if (local.id != machine_->host()) continue;
+    TenantRun& run = static_cast<Host&>(*local.component).tenant(0);
+    if (!run.done()) return "not done at stop_at; the host: " + run.waiting_for();
+    const Workload& workload = scenario_.tenants[0].workload;
+    TenantImages images;
+    for (std::uint32_t b = 0; b < workload.buffers.size(); ++b) {
+      BufferImage image;
+      image.host = run.buffer(b).at(0, workload.buffers[b].bytes());
+      if (!run.captured(b).empty()) image.device = run.captured(b);
+      images.push_back(image);
+    }
+    const auto mismatch =
+        find_mismatch(scenario_.tenants[0].name, workload, expected_.images(), images);
+    return mismatch ? mismatch->text() : "";
+  }
+  return "the host is not on rank 0";
+}
+
+MachineResult MachineBench::simulate(const Layout& layout, const std::string& saved,
+                                     unsigned windows) {
+  const Graph& graph = machine_->graph();
+  const Assignment assignment =
+      layout.random_assignment
+          ? random_assignment(graph, layout.ranks, layout.threads, layout.seed, machine_->host())
+          : partition(graph, layout.ranks, layout.threads, machine_->host());
+  EngineOptions options;
+  options.threads = layout.threads;
+  options.epoch = machine_->parameters().simulation.epoch;
+  options.stop_at = machine_->parameters().simulation.stop_at;
+  options.pacing = layout.pacing;
+  options.shuffle = layout.shuffle;
+  options.test_seed = layout.seed;
+
+  MachineResult result;
+  std::mutex building;  // the machine makes tables with its first SM
+  LoopbackRanks(layout.ranks).run([&](Communicator& communicator) {
+    try {
+      Engine engine(
+          graph, assignment,
+          [&](ComponentId component) {
+            const std::lock_guard lock(building);
+            return machine_->build(component);
+          },
+          communicator, options);
+      if (!saved.empty()) {
+        std::istringstream in(saved);
+        engine.restore(in);
+      }
+      std::vector<std::uint64_t> statistics;
+      StatisticsLog observer(graph, *layout_, statistics);
+      Interruption control(windows);
+      const RunSummary summary = engine.run(observer, control);
+      std::ostringstream out;
+      engine.save(out);
+      if (communicator.rank() != 0) return;
+      result.state = out.str();
+      result.statistics = std::move(statistics);
+      if (summary.finished) result.problem = compare(engine);
+    } catch (const StoppedElsewhere&) {
+    } catch (const std::exception& error) {
+      const std::lock_guard lock(building);
+      result.problem = error.what();
+    }
+  });
+  return result;
+}
+
+std::string MachineBench::name_of_word(std::size_t word) const {
+  const Graph& graph = machine_->graph();
+  for (std::uint32_t id = 0; id < graph.nodes().size(); ++id) {
+    const std::size_t kind = graph.nodes()[id].kind.value();
+    const std::size_t row = layout_->row_size(kind);
+    if (word >= row) {
+      word -= row;
+      continue;
+    }
+    for (const StatisticsField& field : layout_->kinds().at(kind).schema->fields()) {
+      const std::size_t size = field.size(layout_->tenants());
+      if (word < size) return graph.name(ComponentId{id}) + " " + field.name;
+      word -= size;
+    }
+  }
+  return "unknown";
+}
+
+std::string MachineBench::compare_statistics(const MachineResult& expected,
+                                             const MachineResult& got) const {
+  if (expected.statistics == got.statistics) return "";
+  std::size_t row = 1;
+  for (const Graph::Node& node : machine_->graph().nodes()) {
+    row += layout_->row_size(node.kind.value());
+  }
+  for (std::size_t i = 0; i < std::min(expected.statistics.size(), got.statistics.size()); ++i) {
+    if (expected.statistics[i] == got.statistics[i]) continue;
+    const std::string what = i % row == 0 ? "the end of an epoch" : name_of_word(i % row - 1);
+    return what + " in epoch " + std::to_string(i / row) + ": " +
+           std::to_string(got.statistics[i]) + " instead of " +
+           std::to_string(expected.statistics[i]);
+  }
+  return "the number of epochs differs";
+}
+
+MachineResult MachineBench::run(const Layout& layout) {
+  return simulate(layout, "", 0);
+}
+
+MachineResult MachineBench::run_interrupted(const Layout& first, unsigned windows_before,
+                                            const Layout& second) {
+  const MachineResult half = simulate(first, "", windows_before);
+  if (!half.problem.empty()) return half;
+  MachineResult whole = simulate(second, half.state, 0);
+  whole.statistics.insert(whole.statistics.begin(), half.statistics.begin(), half.statistics.end());
+  return whole;
+}
+
+std::uint64_t cases_to_run(std::uint64_t usual) {
+  return environment_number("LOCKSTEP_CASES", usual);
+}
+std::uint64_t first_seed(std::uint64_t usual) {
+  return environment_number("LOCKSTEP_SEED", usual);
+}
+
+struct HangGuard::State {
+  std::mutex mutex;
+  std::condition_variable changed;
+  bool over = false;
+  std::thread watcher;
+};
+
+HangGuard::HangGuard(std::string what, double seconds) : state_(std::make_shared<State>()) {
+  state_->watcher = std::thread([state = state_.get(), what = std::move(what), seconds] {
+    std::unique_lock lock(state->mutex);
+    const auto limit = std::chrono::duration<double>(seconds);
+    if (state->changed.wait_for(lock, limit, [&] { return state->over; })) return;
+    std::fprintf(stderr, "hangs: %s\n", what.c_str());
+    std::fflush(stderr);
+    std::abort();
+  });
+}
+
+HangGuard::~HangGuard() {
+  {
+    const std::lock_guard lock(state_->mutex);
+    state_->over = true;
+  }
+  state_->changed.notify_one();
+  state_->watcher.join();
+}
+
+}  // namespace lockstep::testing

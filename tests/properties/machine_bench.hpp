@@ -1,0 +1,97 @@
+/// A whole small machine in one process, for tests: a workload and its PTX run on it in any layout,
+/// and every buffer is compared with the functional interpreter.
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "core/engine/engine.hpp"
+#include "models/gpu/machine.hpp"
+#include "models/host/functional_run.hpp"
+
+namespace lockstep::testing {
+
+/// Who runs what, and how windows are cut.
+struct Layout {
+  int ranks = 1;    ///< each a thread with its own engine
+  int threads = 1;  ///< of each rank
+  bool random_assignment = false;
+  Pacing pacing = Pacing::horizons;
+  bool shuffle = false;
+  std::uint64_t seed = 0;
+
+  static Layout random(std::uint64_t seed);
+  std::string text() const;
+};
+
+/// What a machine leaves behind.
+struct MachineResult {
+  std::string problem;                    ///< "" or why it did not finish, or the first difference
+  std::string state;                      ///< Engine::save where it ended
+  std::vector<std::uint64_t> statistics;  ///< per epoch: its end, then each component's row
+};
+
+class MachineBench {
+ public:
+  /// `workload` is workload YAML whose module is "kernels.ptx", `ptx` that module; `settings` are
+  /// `key=value` changes of the tiny GPU.
+  MachineBench(const std::string& ptx, const std::string& workload,
+               const std::vector<std::string>& settings);
+  /// A shipped workload by its name, with its parameters as YAML map.
+  static std::unique_ptr<MachineBench> shipped(const std::string& name,
+                                               const std::string& parameters,
+                                               const std::vector<std::string>& settings);
+  /// Keeps scenario, workload and module when LOCKSTEP_KEEP is set.
+  ~MachineBench();
+  MachineBench(const MachineBench&) = delete;
+  MachineBench& operator=(const MachineBench&) = delete;
+
+  /// Runs the machine to its end and compares.
+  MachineResult run(const Layout& layout);
+  /// The same, but saved after `windows_before` windows in the first layout, dropped, and resumed
+  /// in the second.
+  MachineResult run_interrupted(const Layout& first, unsigned windows_before, const Layout& second);
+
+  /// "" if two runs counted the same in every epoch, else the first counter that differs.
+  std::string compare_statistics(const MachineResult& expected, const MachineResult& got) const;
+
+  const Machine& machine() const { return *machine_; }
+
+ private:
+  class Interruption;
+  class StatisticsLog;
+  MachineBench(const std::filesystem::path& folder, const std::string& scenario,
+               const std::vector<std::string>& settings);
+  void prepare(const std::string& scenario, const std::vector<std::string>& settings);
+  /// `saved`: where to go on from, or empty.  `windows`: leave the state there after so many.
+  MachineResult simulate(const Layout& layout, const std::string& saved, unsigned windows);
+  std::string name_of_word(std::size_t word) const;
+  std::string compare(Engine& engine);
+
+  const std::filesystem::path folder_;
+  Scenario scenario_;
+  std::unique_ptr<Machine> machine_;
+  std::optional<StatisticsLayout> layout_;
+  FunctionalResult expected_;
+};
+
+/// LOCKSTEP_CASES and LOCKSTEP_SEED, or what the test asks for.
+std::uint64_t cases_to_run(std::uint64_t usual);
+std::uint64_t first_seed(std::uint64_t usual);
+
+/// Ends the process with a message when a case takes too long: what a hang becomes.
+class HangGuard {
+ public:
+  HangGuard(std::string what, double seconds);
+  ~HangGuard();
+
+ private:
+  struct State;
+  std::shared_ptr<State> state_;
+};
+
+}  // namespace lockstep::testing

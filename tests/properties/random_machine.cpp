@@ -1,0 +1,115 @@
+#include "tests/properties/random_machine.hpp"
+
+#include <initializer_list>
+#include <random>
+
+namespace lockstep::testing {
+namespace {
+
+class Settings {
+ public:
+  explicit Settings(std::uint64_t seed) : random_(seed * 0x9e3779b97f4a7c15 + 1) {}
+
+  std::uint64_t pick(std::initializer_list<std::uint64_t> choices) {
+    return choices.begin()[random_() % choices.size()];
+  }
+  std::uint64_t between(std::uint64_t low, std::uint64_t high) {
+    return low + random_() % (high - low + 1);
+  }
+  void set(const std::string& key, const std::string& value) { list_.push_back(key + "=" + value); }
+  void set(const std::string& key, std::uint64_t value) { set(key, std::to_string(value)); }
+  void choose(const std::string& key, std::initializer_list<const char*> words) {
+    set(key, std::string(words.begin()[random_() % words.size()]));
+  }
+  std::vector<std::string> list() { return std::move(list_); }
+
+ private:
+  std::mt19937_64 random_;
+  std::vector<std::string> list_;
+};
+
+void set_latencies(Settings& s) {
+  s.set("gpu.noc.request_latency", s.pick({1, 5, 60, 140, 400}));
+  s.set("gpu.noc.response_latency", s.pick({1, 20, 90}));
+  s.set("gpu.noc.credits", s.pick({1, 2, 3, 8, 64}));
+  s.set("gpu.dispatch.link_latency", s.pick({1, 10, 45}));
+  s.set("gpu.dispatch.block_interval", s.pick({1, 7, 100}));
+  s.set("gpu.sm.port.queue", s.pick({1, 2, 8, 64}));
+  s.set("gpu.sm.port.injection_latency", s.pick({0, 1, 10}));
+  s.set("gpu.sm.memory_queue", s.pick({1, 2, 8}));
+  s.set("gpu.sm.memory_interval", s.pick({1, 2, 9}));
+  s.set("gpu.sm.operand_read", s.pick({0, 2, 5}));
+  s.set("gpu.sm.constant_latency", s.pick({1, 26, 100}));
+  s.set("gpu.sm.barrier_latency", s.pick({1, 8, 50}));
+  s.set("gpu.sm.latency.integer", s.pick({1, 2, 30}));
+  s.set("gpu.sm.latency.control", s.pick({1, 4, 20}));
+  s.set("gpu.sm.latency.predicate", s.pick({1, 4, 25}));
+  s.set("gpu.sm.latency.shuffle", s.pick({1, 20}));
+  s.set("gpu.sm.l1.mshrs", s.pick({1, 2, 5, 256}));
+  s.set("gpu.sm.l1.merges", s.pick({1, 2, 8}));
+  s.set("gpu.sm.l1.hit_latency", s.pick({1, 5, 28, 100}));
+  s.set("gpu.sm.l1.fill_latency", s.pick({1, 8, 60}));
+  s.set("gpu.memory.l2.latency", s.pick({1, 10, 50}));
+  s.set("gpu.memory.l2.mshrs", s.pick({4, 8, 64}));
+  s.set("gpu.memory.l2.merges", s.pick({1, 2, 4}));
+  s.set("gpu.memory.l2.ports", s.pick({1, 2}));
+  s.set("gpu.memory.l2.bank_queue", s.pick({1, 2, 8}));
+  s.set("gpu.memory.l2.fill_queue", s.pick({1, 2, 8}));
+  s.set("gpu.memory.l2.response_queue", s.pick({1, 2, 8}));
+  s.set("gpu.memory.l2.response_rate", s.pick({1, 2}));
+  s.set("gpu.memory.dram.queue", s.pick({1, 2, 32}));
+  s.set("gpu.memory.dram.path_latency", s.pick({1, 60, 200}));
+  s.choose("policies.dram_scheduler", {"fcfs", "fr-fcfs"});
+  s.choose("policies.warp_scheduler", {"lrr", "gto", "two-level"});
+}
+
+void set_sizes(Settings& s) {
+  s.set("gpu.sm.count", s.between(1, 4));
+  const std::uint64_t warps = s.pick({4, 5, 8, 16, 64});
+  s.set("gpu.sm.warps", warps);
+  s.set("gpu.sm.threads", 32 * warps);
+  s.set("gpu.sm.blocks", s.pick({1, 2, 3, 16}));
+  s.set("gpu.sm.schedulers", s.pick({1, 2, 4}));
+  s.set("gpu.sm.issue_width", s.pick({1, 1, 2}));
+  s.choose("gpu.sm.sub_cores", {"true", "false"});
+  s.set("gpu.sm.l1.sets", s.pick({1, 2, 4}));
+  s.set("gpu.sm.l1.lines_per_cycle", s.pick({1, 2, 4}));
+  s.choose("gpu.sm.l1.allocation", {"on-miss", "on-fill"});
+  s.choose("gpu.sm.l1.global_writes", {"write-through", "write-evict"});
+  s.choose("gpu.sm.l1.caches_global_loads", {"true", "true", "true", "false"});
+  if (s.between(0, 2) > 0) {
+    s.set("gpu.sm.l1.unified_bytes", "0KiB");
+    s.set("gpu.sm.l1.bytes", std::to_string(s.pick({1, 1, 2, 4, 16})) + "KiB");
+    s.set("gpu.sm.shared.bytes", "32KiB");
+    s.set("gpu.sm.shared.bytes_per_block", "32KiB");
+  }
+  s.set("gpu.memory.partitions", s.between(1, 4));
+  s.set("gpu.memory.capacity", "12MiB");
+  s.choose("gpu.noc.mapping", {"plain", "hashed", "frame"});
+  const std::uint64_t banks = s.pick({1, 2, 4}), ways = s.pick({1, 2, 4, 8});
+  const std::uint64_t least = 1024 / (128 * banks * ways) + 1;
+  const std::uint64_t sets = least <= 1 ? s.pick({1, 2, 8}) : s.pick({8, 16});
+  s.set("gpu.memory.l2.slices", s.pick({1, 2}));
+  s.set("gpu.memory.l2.banks", banks);
+  s.set("gpu.memory.l2.ways", ways);
+  s.set("gpu.memory.l2.size", std::to_string(banks * ways * sets * 128) + "B");
+  s.choose("gpu.memory.l2.write", {"back", "through"});
+  s.set("gpu.memory.l2.bank_width", s.pick({32, 64, 128}));
+}
+
+}  // namespace
+
+std::vector<std::string> random_machine(std::uint64_t seed) {
+  Settings settings(seed);
+  set_sizes(settings);
+  set_latencies(settings);
+  return settings.list();
+}
+
+std::vector<std::string> random_latencies(std::uint64_t seed) {
+  Settings settings(seed);
+  set_latencies(settings);
+  return settings.list();
+}
+
+}  // namespace lockstep::testing

@@ -1,0 +1,40 @@
+/// Random programs leave the same memory on the timed machine, whatever its size, latencies and
+/// queues and whoever runs which part of it, as in the functional interpreter.
+#include <gtest/gtest.h>
+
+#include "tests/properties/machine_bench.hpp"
+#include "tests/properties/random_machine.hpp"
+#include "tests/properties/random_program.hpp"
+
+namespace lockstep::testing {
+namespace {
+
+constexpr double most_seconds = 120;
+
+std::string describe(std::uint64_t seed, const Layout& layout,
+                     const std::vector<std::string>& settings) {
+  std::string text =
+      "LOCKSTEP_SEED=" + std::to_string(seed) + " LOCKSTEP_CASES=1; " + layout.text() + ";";
+  for (const std::string& setting : settings) text += " --set " + setting;
+  return text;
+}
+
+TEST(RandomPrograms, LeaveTheSameMemoryOnAnyMachine) {
+  const std::uint64_t first = first_seed(1), cases = cases_to_run(2000);
+  for (std::uint64_t seed = first; seed < first + cases; ++seed) {
+    const RandomProgram program(seed);
+    const std::vector<std::string> settings = random_machine(seed);
+    const Layout layout = Layout::random(seed);
+    const std::string what = describe(seed, layout, settings);
+    const HangGuard guard(what, most_seconds);
+    MachineBench bench(program.ptx(), program.workload(), settings);
+    const MachineResult result = bench.run(layout);
+    ASSERT_EQ(result.problem, "") << what;
+    if (seed % 8 != 0) continue;
+    // Not only its memory: every counter of every component in every epoch.
+    ASSERT_EQ(bench.compare_statistics(bench.run(Layout{}), result), "") << what;
+  }
+}
+
+}  // namespace
+}  // namespace lockstep::testing
