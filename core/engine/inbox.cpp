@@ -93,12 +93,12 @@ void PendingMessages::compact() {
   bytes_ = std::move(dense);
 }
 
-Inbox InboxBuilder::build(PendingMessages& pending, std::span<const MessageBuffer* const> mail,
+Inbox InboxBuilder::build(PendingMessages& pending, std::span<const OpenedBuffer> mail,
                           Time horizon, Time reached) {
   entries_.clear();
   // New messages first: keeping the later ones may move what is pending.
-  for (const MessageBuffer* buffer : mail) {
-    for_each_message(buffer->bytes(), [&](const MessageHeader& message) {
+  for (const OpenedBuffer& buffer : mail) {
+    for_each_message(buffer.bytes(), [&](const MessageHeader& message) {
       if (message.arrival < reached) [[unlikely]]
         late_message(message, reached);
       if (message.arrival < horizon) {

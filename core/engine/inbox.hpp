@@ -48,7 +48,7 @@ class PendingMessages {
   void compact();
 
   Time earliest_ = Time::never();
-  std::vector<Waiting> waiting_;
+  LineAlignedVector<Waiting> waiting_;
   ByteBuffer bytes_;
   std::size_t live_ = 0;  ///< bytes still waiting
 };
@@ -59,7 +59,7 @@ class InboxBuilder {
   /// What arrives before `horizon`, from `pending` and from the buffers in `mail`; what arrives
   /// later is added to `pending`.  Nothing in `mail` may arrive before `reached`, where the
   /// component stands.  The result is good until the next call.
-  Inbox build(PendingMessages& pending, std::span<const MessageBuffer* const> mail, Time horizon,
+  Inbox build(PendingMessages& pending, std::span<const OpenedBuffer> mail, Time horizon,
               Time reached);
 
  private:

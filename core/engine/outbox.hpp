@@ -41,37 +41,48 @@ class ByteBuffer {
   std::size_t capacity_ = 0;
 };
 
-class MessageBuffer;
-
-/// A buffer that holds messages and where they go, so that a reader on another core can ask for the
-/// buffer's memory before it needs it.
+/// The messages of one buffer as their reader sees them: it may run on another core, where every
+/// cache line that it does not have to look at counts.
 struct OpenedBuffer {
-  MessageBuffer* buffer;
-  std::uint32_t place;
+  const std::byte* data;
+  std::uint32_t size;
+  std::uint32_t place;  ///< what the engine uses to find the destination
+
+  std::span<const std::byte> bytes() const { return {data, size}; }
 };
 using OpenedBuffers = CacheAlignedVector<OpenedBuffer>;
 
 /// Messages for one destination component; reused window after window.
 class alignas(64) MessageBuffer : public ByteBuffer {
  public:
-  /// For the engine: the first message after clear() enters this buffer into `opened`, and `floor`
-  /// is kept at or below every arrival.
+  /// For the engine: while this buffer holds messages it has an entry in `opened`, and `floor` is
+  /// kept at or below every arrival.
   void watch(std::uint32_t place, OpenedBuffers* opened, Time* floor) {
     place_ = place;
     opened_ = opened;
     floor_ = floor;
   }
-  /// A message that arrives at `arrival` is about to be appended.
-  void announce(Time arrival) {
-    if (!opened_) return;
-    if (empty()) opened_->push_back({this, place_});
+
+  /// Room for a message of `size` bytes that arrives at `arrival`.
+  std::byte* add_message(Time arrival, std::size_t size) {
+    if (!opened_) return append(size);
     if (arrival < *floor_) *floor_ = arrival;
+    if (empty()) {
+      entry_ = static_cast<std::uint32_t>(opened_->size());
+      opened_->push_back({nullptr, 0, place_});
+    }
+    std::byte* place = append(size);
+    OpenedBuffer& entry = (*opened_)[entry_];
+    entry.data = bytes().data();
+    entry.size = static_cast<std::uint32_t>(bytes().size());
+    return place;
   }
 
  private:
   OpenedBuffers* opened_ = nullptr;
   Time* floor_ = nullptr;
   std::uint32_t place_ = 0;
+  std::uint32_t entry_ = 0;
 };
 
 /// Where the components of one worker put what they send in a window.
@@ -112,9 +123,8 @@ class Outbox {
     header.kind = kind;
     header.body_bytes = static_cast<std::uint16_t>(body_bytes);
     header.payload_bytes = static_cast<std::uint32_t>(payload_bytes);
-    MessageBuffer& buffer = *targets_[link.destination_.value()];
-    buffer.announce(header.arrival);
-    std::byte* place = buffer.append(header.total_bytes());
+    std::byte* place =
+        targets_[link.destination_.value()]->add_message(header.arrival, header.total_bytes());
     std::memcpy(place, &header, sizeof header);
     return place + sizeof header;
   }

@@ -13,7 +13,7 @@ struct alignas(128) Slot {
   Component* component = nullptr;
   Time next;  ///< its next_activity()
   PendingMessages pending;
-  std::vector<const MessageBuffer*> mail;  ///< what was sent to it in the last window
+  LineAlignedVector<OpenedBuffer> mail;  ///< what was sent to it in the last window
   ComponentId id;
   std::uint32_t position = 0;  ///< in its share
   std::uint32_t cost = 0;      ///< recent ticks per window

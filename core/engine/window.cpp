@@ -1,7 +1,6 @@
 #include "core/engine/window.hpp"
 
 #include <algorithm>
-#include <cstring>
 
 #include "core/error/error.hpp"
 #include "core/exec/tick_clock.hpp"
@@ -13,19 +12,6 @@ namespace {
 constexpr std::uint32_t not_here = ~std::uint32_t{0};
 constexpr std::uint32_t shuffle_purpose = 1;
 constexpr std::size_t most_window_costs = std::size_t{4} << 20;
-
-/// Before the messages of one component in what ranks send each other.
-struct BundleHeader {
-  std::uint32_t component;
-  std::uint32_t unused = 0;
-  std::uint64_t bytes;
-};
-
-template <class T>
-void append_bytes(std::vector<std::byte>& into, const T* data, std::size_t size) {
-  const auto* begin = reinterpret_cast<const std::byte*>(data);
-  into.insert(into.end(), begin, begin + size);
-}
 
 }  // namespace
 
@@ -142,7 +128,6 @@ std::uint32_t Window::open(std::uint32_t index, std::uint32_t thread) {
   }
   hand_out_mail(share, index);
   select(share, worker);
-  prefetch_mail(index);
   if (shuffle_) shuffle(share, index);
   return static_cast<std::uint32_t>(share.to_run.size());
 }
@@ -158,20 +143,14 @@ void Window::for_each_mail(std::uint32_t share, Action action) const {
   visit(arrivals_[last % 2]);
 }
 
-/// What other cores wrote takes long to come: ask for all of it before the first is needed, for the
-/// buffers here and for the messages in prefetch_mail().
+/// What other cores wrote takes long to come: ask for all of it before the first is needed.
 void Window::hand_out_mail(Share& share, std::uint32_t index) {
   for_each_mail(index, [&](const OpenedBuffer& opened) {
-    __builtin_prefetch(opened.buffer);
+    __builtin_prefetch(opened.data);
     Slot& slot = slots_[opened.place];
-    slot.mail.push_back(opened.buffer);
+    slot.mail.push_back(opened);
     share.due[slot.position] = Time::zero();
   });
-}
-
-void Window::prefetch_mail(std::uint32_t index) const {
-  for_each_mail(
-      index, [](const OpenedBuffer& opened) { __builtin_prefetch(opened.buffer->bytes().data()); });
 }
 
 void Window::select(Share& share, Worker& worker) {
@@ -303,75 +282,6 @@ std::optional<Failure> Window::failure() const {
     if (worker->failure) Failure::keep_first(first, *worker->failure);
   }
   return first;
-}
-
-void Window::collect_remote(std::span<std::vector<std::byte>> into, std::vector<Time>& sent) {
-  for (const std::unique_ptr<Worker>& worker : workers_) {
-    for (std::size_t neighbour = 0; neighbour < into.size(); ++neighbour) {
-      for (const auto& [buffer, component] : worker->opened_remote[neighbour]) {
-        const BundleHeader header{component, 0, buffer->bytes().size()};
-        append_bytes(into[neighbour], &header, sizeof header);
-        append_bytes(into[neighbour], buffer->bytes().data(), buffer->bytes().size());
-        buffer->clear();
-      }
-      worker->opened_remote[neighbour].clear();
-    }
-    for (std::size_t kind = 0; kind < sent.size(); ++kind) {
-      sent[kind] = std::min(sent[kind], worker->remote_floor[kind]);
-      worker->remote_floor[kind] = Time::never();
-    }
-  }
-}
-
-void Window::deliver(std::span<const std::byte> bytes) {
-  Mailbag& bag = arrivals_[window_ % 2];
-  if (bag.window != window_) bag.reuse(window_);
-  while (!bytes.empty()) {
-    BundleHeader header;
-    std::memcpy(&header, bytes.data(), sizeof header);
-    const auto messages = bytes.subspan(sizeof header, header.bytes);
-    MessageBuffer& buffer = bag.buffers[local_[header.component]];
-    std::byte* place = nullptr;
-    // Through announce(), so that the earliest arrival is known.
-    for (std::size_t at = 0; at < messages.size();) {
-      MessageHeader message;
-      std::memcpy(&message, messages.data() + at, sizeof message);
-      buffer.announce(message.arrival);
-      if (at == 0) place = buffer.append(messages.size());
-      at += message.total_bytes();
-    }
-    std::memcpy(place, messages.data(), messages.size());
-    bytes = bytes.subspan(sizeof header + header.bytes);
-  }
-  for (std::size_t kind = 0; kind < next_.size(); ++kind) {
-    next_[kind] = std::min(next_[kind], arrivals_floor_[kind]);
-    arrivals_floor_[kind] = Time::never();
-  }
-}
-
-void Window::settle() {
-  const auto keep_mail = [&](Mailbag& bag) {
-    if (bag.window == window_) {
-      for (const OpenedBuffers& opened : bag.opened) {
-        for (const OpenedBuffer& entry : opened) {
-          for_each_message(entry.buffer->bytes(), [&](const MessageHeader& message) {
-            slots_[entry.place].pending.keep(message);
-          });
-        }
-      }
-    }
-    bag.reuse(window_);
-  };
-  for (const std::unique_ptr<Worker>& worker : workers_) keep_mail(worker->bags[window_ % 2]);
-  keep_mail(arrivals_[window_ % 2]);
-
-  next_.assign(next_.size(), Time::never());
-  for (Slot& slot : slots_) {
-    slot.next = slot.component->next_activity();
-    const Time due = std::min(slot.next, slot.pending.earliest());
-    shares_[slot.share].due[slot.position] = due;
-    next_[slot.kind] = std::min(next_[slot.kind], due);
-  }
 }
 
 double Window::copying_ticks() const {

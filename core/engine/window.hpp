@@ -73,7 +73,6 @@ class Window final : public WindowTasks {
   template <class Action>
   void for_each_mail(std::uint32_t share, Action action) const;
   void hand_out_mail(Share& share, std::uint32_t index);
-  void prefetch_mail(std::uint32_t index) const;
   void select(Share& share, Worker& worker);
   void order_longest_first(Share& share);
   void shuffle(Share& share, std::uint32_t index);

@@ -6,34 +6,36 @@
 
 namespace lockstep {
 
-/// Two cache lines: what one thread writes shares none with what another does, nor the neighbour
-/// that hardware fetches along.
+inline constexpr std::size_t cache_line_bytes = 64;
+/// Two cache lines: a neighbour that hardware fetches along is not shared either.
 inline constexpr std::size_t sharing_bytes = 128;
 
-/// Allocates whole multiples of sharing_bytes.
-template <class T>
+/// Allocates whole multiples of `unit` bytes, so that what one thread writes is never on a cache
+/// line with what another does.
+template <class T, std::size_t unit>
 struct CacheAlignedAllocator {
   using value_type = T;
+  template <class U>
+  struct rebind {
+    using other = CacheAlignedAllocator<U, unit>;
+  };
   CacheAlignedAllocator() = default;
   template <class U>
-  CacheAlignedAllocator(const CacheAlignedAllocator<U>&) {}
+  CacheAlignedAllocator(const CacheAlignedAllocator<U, unit>&) {}
 
   T* allocate(std::size_t count) {
-    return static_cast<T*>(::operator new (padded(count), std::align_val_t{sharing_bytes}));
+    const std::size_t bytes = (count * sizeof(T) + unit - 1) / unit * unit;
+    return static_cast<T*>(::operator new (bytes, std::align_val_t{unit}));
   }
-  void deallocate(T* place, std::size_t) {
-    ::operator delete (place, std::align_val_t{sharing_bytes});
-  }
+  void deallocate(T* place, std::size_t) { ::operator delete (place, std::align_val_t{unit}); }
   bool operator==(const CacheAlignedAllocator&) const = default;
-
- private:
-  static std::size_t padded(std::size_t count) {
-    return (count * sizeof(T) + sharing_bytes - 1) / sharing_bytes * sharing_bytes;
-  }
 };
 
 /// For what a thread writes often.
 template <class T>
-using CacheAlignedVector = std::vector<T, CacheAlignedAllocator<T>>;
+using CacheAlignedVector = std::vector<T, CacheAlignedAllocator<T, sharing_bytes>>;
+/// For many small ones, each of which one thread writes at a time.
+template <class T>
+using LineAlignedVector = std::vector<T, CacheAlignedAllocator<T, cache_line_bytes>>;
 
 }  // namespace lockstep

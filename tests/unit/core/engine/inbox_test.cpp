@@ -22,6 +22,10 @@ void put(MessageBuffer& buffer, Time arrival, std::uint32_t link, std::uint32_t 
   std::fill_n(place + sizeof header, payload, static_cast<std::byte>(sequence));
 }
 
+OpenedBuffer seen(const MessageBuffer& buffer) {
+  return {buffer.bytes().data(), static_cast<std::uint32_t>(buffer.bytes().size()), 0};
+}
+
 using Key = std::tuple<Time, std::uint32_t, std::uint32_t>;
 
 std::vector<Key> keys(Inbox inbox) {
@@ -42,7 +46,7 @@ TEST(Inbox, IsSortedByArrivalThenLinkThenSequence) {
   put(second, Time{20}, 1, 5);
   PendingMessages pending;
   InboxBuilder builder;
-  const MessageBuffer* mail[] = {&first, &second};
+  const OpenedBuffer mail[] = {seen(first), seen(second)};
   EXPECT_EQ(keys(builder.build(pending, mail, Time{100}, Time{0})),
             (std::vector<Key>{{Time{10}, 2, 9},
                               {Time{10}, 7, 0},
@@ -58,7 +62,7 @@ TEST(Inbox, KeepsWhatArrivesAtTheHorizonOrLater) {
   put(buffer, Time{300}, 0, 2);
   PendingMessages pending;
   InboxBuilder builder;
-  const MessageBuffer* mail[] = {&buffer};
+  const OpenedBuffer mail[] = {seen(buffer)};
   EXPECT_EQ(builder.build(pending, mail, Time{100}, Time{0}).size(), 1u);
   EXPECT_EQ(pending.earliest(), Time{100});
   buffer.clear();
@@ -72,7 +76,7 @@ TEST(Inbox, RefusesAMessageThatIsLate) {
   put(buffer, Time{49}, 0, 0);
   PendingMessages pending;
   InboxBuilder builder;
-  const MessageBuffer* mail[] = {&buffer};
+  const OpenedBuffer mail[] = {seen(buffer)};
   EXPECT_THROW(builder.build(pending, mail, Time{100}, Time{50}), InternalError);
 }
 
@@ -99,7 +103,7 @@ TEST(Inbox, AgreesWithAPlainSortWindowAfterWindow) {
     std::sort(expected.begin(), expected.end());
     const Time horizon{reached + span};
     const auto later = std::lower_bound(expected.begin(), expected.end(), Key{horizon, 0, 0});
-    const std::vector<const MessageBuffer*> mail{&buffers[0], &buffers[1], &buffers[2]};
+    const std::vector<OpenedBuffer> mail{seen(buffers[0]), seen(buffers[1]), seen(buffers[2])};
     ASSERT_EQ(keys(builder.build(pending, mail, horizon, Time{reached})),
               std::vector<Key>(expected.begin(), later));
     expected.erase(expected.begin(), later);

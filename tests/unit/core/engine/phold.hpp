@@ -9,6 +9,7 @@
 #include "core/engine/component.hpp"
 #include "core/engine/graph.hpp"
 #include "core/engine/outbox.hpp"
+#include "core/exec/cache_aligned.hpp"
 #include "core/random/exponential.hpp"
 #include "core/random/philox.hpp"
 #include "core/statistics/view.hpp"
@@ -153,7 +154,7 @@ class Holder final : public Component {
   std::uint64_t handled_ = 0;
   std::uint64_t digest_ = 0;
   std::size_t count_ = 0;  ///< events that are waiting
-  std::vector<Event> events_;
+  LineAlignedVector<Event> events_;
 };
 
 /// Every component has a link to every component.

@@ -1,0 +1,91 @@
+/// Messages that leave or reach this rank, and messages at rest between two windows.
+#include <algorithm>
+#include <cstring>
+
+#include "core/engine/window.hpp"
+
+namespace lockstep {
+namespace {
+
+/// Before the messages of one component in what ranks send each other.
+struct BundleHeader {
+  std::uint32_t component;
+  std::uint32_t unused = 0;
+  std::uint64_t bytes;
+};
+
+template <class T>
+void append_bytes(std::vector<std::byte>& into, const T* data, std::size_t size) {
+  const auto* begin = reinterpret_cast<const std::byte*>(data);
+  into.insert(into.end(), begin, begin + size);
+}
+
+}  // namespace
+
+void Window::collect_remote(std::span<std::vector<std::byte>> into, std::vector<Time>& sent) {
+  for (const std::unique_ptr<Worker>& worker : workers_) {
+    for (std::size_t neighbour = 0; neighbour < into.size(); ++neighbour) {
+      for (const OpenedBuffer& opened : worker->opened_remote[neighbour]) {
+        const BundleHeader header{opened.place, 0, opened.size};
+        append_bytes(into[neighbour], &header, sizeof header);
+        append_bytes(into[neighbour], opened.data, opened.size);
+        worker->remote[opened.place].clear();
+      }
+      worker->opened_remote[neighbour].clear();
+    }
+    for (std::size_t kind = 0; kind < sent.size(); ++kind) {
+      sent[kind] = std::min(sent[kind], worker->remote_floor[kind]);
+      worker->remote_floor[kind] = Time::never();
+    }
+  }
+}
+
+void Window::deliver(std::span<const std::byte> bytes) {
+  Mailbag& bag = arrivals_[window_ % 2];
+  if (bag.window != window_) bag.reuse(window_);
+  while (!bytes.empty()) {
+    BundleHeader header;
+    std::memcpy(&header, bytes.data(), sizeof header);
+    const auto messages = bytes.subspan(sizeof header, header.bytes);
+    MessageBuffer& buffer = bag.buffers[local_[header.component]];
+    for (std::size_t at = 0; at < messages.size();) {
+      MessageHeader message;
+      std::memcpy(&message, messages.data() + at, sizeof message);
+      const std::size_t size = message.total_bytes();
+      std::memcpy(buffer.add_message(message.arrival, size), messages.data() + at, size);
+      at += size;
+    }
+    bytes = bytes.subspan(sizeof header + header.bytes);
+  }
+  for (std::size_t kind = 0; kind < next_.size(); ++kind) {
+    next_[kind] = std::min(next_[kind], arrivals_floor_[kind]);
+    arrivals_floor_[kind] = Time::never();
+  }
+}
+
+void Window::settle() {
+  const auto keep_mail = [&](Mailbag& bag) {
+    if (bag.window == window_) {
+      for (const OpenedBuffers& opened : bag.opened) {
+        for (const OpenedBuffer& entry : opened) {
+          for_each_message(entry.bytes(), [&](const MessageHeader& message) {
+            slots_[entry.place].pending.keep(message);
+          });
+        }
+      }
+    }
+    bag.reuse(window_);
+  };
+  for (const std::unique_ptr<Worker>& worker : workers_) keep_mail(worker->bags[window_ % 2]);
+  keep_mail(arrivals_[window_ % 2]);
+
+  next_.assign(next_.size(), Time::never());
+  for (Slot& slot : slots_) {
+    slot.next = slot.component->next_activity();
+    const Time due = std::min(slot.next, slot.pending.earliest());
+    shares_[slot.share].due[slot.position] = due;
+    next_[slot.kind] = std::min(next_[slot.kind], due);
+  }
+}
+
+}  // namespace lockstep
