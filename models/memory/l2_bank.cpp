@@ -10,6 +10,7 @@ L2Bank::L2Bank(const L2Parameters& p, std::uint32_t number, std::size_t tenants)
       queue_limit_(p.bank_queue),
       fill_limit_(p.fill_queue),
       answer_limit_(static_cast<std::uint32_t>(p.latency.count()) + 1),
+      width_shift_(static_cast<std::uint32_t>(std::bit_width(p.bank_width)) - 1),
       tags_(p.sets_per_bank(), p.ways, p.total_banks()),
       mshrs_(p.mshrs / p.banks),
       waits_(tenants) {}
@@ -54,7 +55,7 @@ void L2Bank::finish_service(const L2Context& context, std::int64_t cycle) {
   const auto waited = static_cast<std::uint64_t>(cycle - t.arrival);
   statistics.queue_latency.add(waited);
   statistics.queue_cycles[tenant] += waited;
-  std::int64_t taken = beats(context, t.request.sector_count());
+  std::int64_t taken = beats(t.request.sector_count());
   if (t.request.operation == MemoryOperation::atomic) {
     const std::int64_t rate = context.parameters.atomic_rate;
     taken = std::max(taken, (t.request.lanes + rate - 1) / rate);
@@ -219,8 +220,7 @@ std::int64_t L2Bank::fill(const L2Context& context, std::int64_t cycle) {
   }
   fills_.pop();
   ++fills_done_;
-  fill_busy_until_ =
-      cycle + beats(context, static_cast<std::uint32_t>(std::popcount(head.sectors)));
+  fill_busy_until_ = cycle + beats(static_cast<std::uint32_t>(std::popcount(head.sectors)));
   wake(context, head.mshr, head.sectors, place, cycle);
   return fills_.empty() ? idle : fill_busy_until_;
 }
@@ -242,6 +242,7 @@ void L2Bank::wake(const L2Context& context, std::uint32_t entry, std::uint8_t se
       (previous == L2Mshrs::none ? mshr.first : context.transactions[previous].next) = following;
       if (mshr.last == index) mshr.last = previous;
       --mshr.waiting;
+      context.transactions.prefetch_data(index);
       answers_[1].push({index, ++cycle});
     }
     if (t.request.operation == MemoryOperation::atomic && place != L2Tags::absent &&

@@ -112,9 +112,9 @@ class L2Bank {
                ? context.policy.on_insertion(request, context.edge(cycle))
                : CacheInsertion{};
   }
-  std::int64_t beats(const L2Context& context, std::uint32_t sectors) const {
-    return (std::int64_t{sectors} * 32 + context.parameters.bank_width - 1) /
-           context.parameters.bank_width;
+  /// Cycles in which the bank moves so many sectors.
+  std::int64_t beats(std::uint32_t sectors) const {
+    return (std::int64_t{sectors} * 32 + (std::int64_t{1} << width_shift_) - 1) >> width_shift_;
   }
   bool stalled(BankStall cause, bool write = false) {
     stall_ = cause;
@@ -130,7 +130,7 @@ class L2Bank {
   }
   static std::uint64_t offset_of(std::uint32_t line) { return std::uint64_t{line} * line_bytes; }
 
-  const std::uint32_t number_, queue_limit_, fill_limit_, answer_limit_;
+  const std::uint32_t number_, queue_limit_, fill_limit_, answer_limit_, width_shift_;
   L2Tags tags_;
   L2Mshrs mshrs_;
   Ring<Pending> requests_;

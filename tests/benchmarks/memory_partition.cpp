@@ -83,6 +83,7 @@ class Traffic {
         ports_(machine_.memory.partitions) {
     for (std::uint32_t p = 0; p < ports_.size(); ++p) {
       Port& port = ports_[p];
+      port.outbox.attach({&port.answers});
       std::vector<Link> links;
       for (std::uint32_t i = 0; i < sms; ++i)
         links.emplace_back(LinkId{i}, ComponentId{0},
@@ -101,16 +102,11 @@ class Traffic {
   std::chrono::nanoseconds step() {
     now_ += window;
     const Time horizon = period_ * now_;
-    std::chrono::nanoseconds spent{};
-    for (std::uint32_t p = 0; p < ports_.size(); ++p) {
-      Port& port = ports_[p];
-      fill_inbox(port, p, horizon);
-      outbox_.attach({&answers_});
-      const auto start = cpu_time();
-      port.partition->advance(horizon, inbox_, outbox_);
-      spent += cpu_time() - start;
-      collect(port);
-    }
+    for (std::uint32_t p = 0; p < ports_.size(); ++p) fill_inbox(ports_[p], p, horizon);
+    const auto start = cpu_time();
+    for (Port& port : ports_) port.partition->advance(horizon, port.inbox, port.outbox);
+    const auto spent = cpu_time() - start;
+    for (Port& port : ports_) collect(port);
     return spent;
   }
 
@@ -136,13 +132,17 @@ class Traffic {
     std::vector<Due> due;
     std::uint64_t next = 0;
     std::uint32_t sequence = 0;
+    ByteBuffer requests;
+    std::vector<const MessageHeader*> inbox;
+    MessageBuffer answers;
+    Outbox outbox;
   };
 
   void fill_inbox(Port& port, std::uint32_t index, Time horizon) {
     std::sort(port.due.begin(), port.due.end(), [](const Due& a, const Due& b) {
       return a.arrival != b.arrival ? a.arrival < b.arrival : a.sm < b.sm;
     });
-    requests_.clear();
+    port.requests.clear();
     offsets_.clear();
     std::size_t taken = 0;
     for (; taken < port.due.size() && port.due[taken].arrival < horizon; ++taken) {
@@ -155,21 +155,22 @@ class Traffic {
       h.kind = std::uint16_t(MessageKind::memory_request);
       h.body_bytes = sizeof r;
       if (r.operation == MemoryOperation::store) h.payload_bytes = r.sector_count() * 36u;
-      offsets_.push_back(requests_.bytes().size());
-      std::byte* place = requests_.append(h.total_bytes());
+      offsets_.push_back(port.requests.bytes().size());
+      std::byte* place = port.requests.append(h.total_bytes());
       std::memcpy(place, &h, sizeof h);
       std::memcpy(place + sizeof h, &r, sizeof r);
       std::memset(place + sizeof h + sizeof r, 0xff, h.payload_bytes);
     }
     port.due.erase(port.due.begin(), port.due.begin() + std::ptrdiff_t(taken));
-    inbox_.clear();
+    port.inbox.clear();
     for (const std::size_t offset : offsets_)
-      inbox_.push_back(reinterpret_cast<const MessageHeader*>(requests_.bytes().data() + offset));
+      port.inbox.push_back(
+          reinterpret_cast<const MessageHeader*>(port.requests.bytes().data() + offset));
   }
 
   void collect(Port& port) {
-    const std::byte* at = answers_.bytes().data();
-    const std::byte* end = at + answers_.bytes().size();
+    const std::byte* at = port.answers.bytes().data();
+    const std::byte* end = at + port.answers.bytes().size();
     while (at != end) {
       const auto& h = *reinterpret_cast<const MessageHeader*>(at);
       const auto& r = h.body<MemoryResponse>();
@@ -177,7 +178,7 @@ class Traffic {
       port.due.push_back({h.arrival + period_ * machine_.noc.request_latency.count(), r.requester});
       at += h.total_bytes();
     }
-    answers_.clear();
+    port.answers.clear();
   }
 
   const Pattern pattern_;
@@ -185,11 +186,7 @@ class Traffic {
   const AddressMapping mapping_;
   const Time period_;
   std::vector<Port> ports_;
-  ByteBuffer requests_;
   std::vector<std::size_t> offsets_;
-  std::vector<const MessageHeader*> inbox_;
-  MessageBuffer answers_;
-  Outbox outbox_;
   std::int64_t now_ = 0;
   std::uint64_t sectors_ = 0;
 };
