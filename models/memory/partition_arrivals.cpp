@@ -16,7 +16,10 @@ void PartitionCore::accept(Inbox inbox) {
   constexpr std::size_t far = 8, near = 4;
   for (std::size_t i = 0; i < inbox.size(); ++i) {
     if (i + far < inbox.size()) __builtin_prefetch(inbox[i + far]);
-    if (i + near < inbox.size()) prefetch(*inbox[i + near]);
+    if (i + near < inbox.size()) {
+      prefetch(*inbox[i + near]);
+      transactions_.prefetch_free(near);
+    }
     const MessageHeader& message = *inbox[i];
     switch (static_cast<MessageKind>(message.kind)) {
       case MessageKind::memory_request:

@@ -62,6 +62,10 @@ class TransactionPool {
     __builtin_prefetch(data_[index].data());
     __builtin_prefetch(data_[index].data() + 64);
   }
+  /// The slot that the n-th allocation from now will take.
+  void prefetch_free(std::size_t n) const {
+    if (n < free_.size()) prefetch(free_[free_.size() - 1 - n]);
+  }
   std::byte* data(std::uint32_t index) { return data_[index].data(); }
 
   void serialize(Archive& archive) {
