@@ -30,6 +30,21 @@ void SmState::resume_at(unsigned slot, std::int64_t when) {
   wheel.add(when, WarpEvent::with_warp(WarpEvent::code(WarpEvent::resume, 0), slot));
 }
 
+void SmState::make_ready(Warp& warp, unsigned slot, const IssueRecord& record) {
+  ready[record.unit] |= bit(slot);
+  // It issues in a while: what its operands touch may be far away in the host's caches.
+  const Instruction& instruction = warp.instructions[warp.paths.pc()];
+  const auto prefetch = [&](isa::Operand operand) {
+    if (!operand.is_register()) return;
+    const std::uint32_t* row = warp.context.row(operand);
+    __builtin_prefetch(row);
+    __builtin_prefetch(row + 16);
+  };
+  prefetch(instruction.destination[0]);
+  prefetch(instruction.source[0]);
+  prefetch(instruction.source[1]);
+}
+
 void SmState::evaluate(unsigned slot, std::int64_t now) {
   Warp& warp = warps[slot];
   if (!warp.paths.runnable()) [[unlikely]] {
@@ -44,7 +59,7 @@ void SmState::evaluate(unsigned slot, std::int64_t now) {
   }
   const IssueRecord& record = warp.records[warp.paths.pc()];
   if (!warp.pending.blocks(record)) {
-    ready[record.unit] |= bit(slot);
+    make_ready(warp, slot, record);
     return;
   }
   const auto& rows = warp.pending.rows;
@@ -84,7 +99,7 @@ void SmState::on_event(std::uint16_t event, std::int64_t now) {
   } else if (!warp.pending.blocks(warp.records[warp.paths.pc()])) {
     dependency &= ~bit(slot);
     memory &= ~bit(slot);
-    ready[warp.records[warp.paths.pc()].unit] |= bit(slot);
+    make_ready(warp, slot, warp.records[warp.paths.pc()]);
   }
 }
 

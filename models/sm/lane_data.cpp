@@ -49,7 +49,7 @@ void gather_store_data(const Instruction& instruction, const WarpContext& contex
   for (unsigned e = 0; e < elements; ++e) {
     for_each_lane(active, [&](unsigned lane) {
       const std::uint64_t value = read_element(instruction, context, 1 + e, lane);
-      std::memcpy(data + lane * bytes * elements + e * bytes, &value, bytes);
+      store_bytes(data + lane * bytes * elements + e * bytes, value, bytes);
     });
   }
 }
@@ -100,6 +100,16 @@ void scatter_contiguous(const Instruction& instruction, const WarpContext& conte
       std::memcpy(row + std::size_t{lane} * bytes, base + std::size_t{lane - first} * bytes,
                   std::size_t{count} * bytes);
       left &= static_cast<std::uint32_t>(~(((std::uint64_t{1} << count) - 1) << lane));
+    }
+    return;
+  }
+  if (bytes == 4 && memory.register_bytes == 4) {
+    for (unsigned e = 0; e < memory.elements; ++e) {
+      if (!instruction.destination[e].valid()) continue;
+      std::uint32_t* row = context.row(instruction.destination[e]);
+      for_each_lane(lanes, [&](unsigned lane) {
+        std::memcpy(row + lane, base + std::size_t{lane - first} * stride + 4 * e, 4);
+      });
     }
     return;
   }

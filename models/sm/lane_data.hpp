@@ -14,6 +14,37 @@ inline unsigned lane_bytes(const isa::MemoryFields& memory) {
   return isa::bytes_of(memory.type) * memory.elements;
 }
 
+/// The low `bytes` (1, 2, 4, 8) bytes at `from`.
+inline std::uint64_t load_bytes(const std::byte* from, unsigned bytes) {
+  const auto as = [from]<class T>(T value) -> std::uint64_t {
+    std::memcpy(&value, from, sizeof value);
+    return value;
+  };
+  switch (bytes) {
+    case 1:
+      return as(std::uint8_t{});
+    case 2:
+      return as(std::uint16_t{});
+    case 4:
+      return as(std::uint32_t{});
+    default:
+      return as(std::uint64_t{});
+  }
+}
+inline void store_bytes(std::byte* to, std::uint64_t value, unsigned bytes) {
+  const auto as = [to]<class T>(T v) { std::memcpy(to, &v, sizeof v); };
+  switch (bytes) {
+    case 1:
+      return as(static_cast<std::uint8_t>(value));
+    case 2:
+      return as(static_cast<std::uint16_t>(value));
+    case 4:
+      return as(static_cast<std::uint32_t>(value));
+    default:
+      return as(value);
+  }
+}
+
 /// Writes element `e` of a lane, as it stands in memory at `from`, to its register.
 inline void write_element(const isa::Instruction& instruction, const isa::WarpContext& context,
                           unsigned e, unsigned lane, const std::byte* from) {
@@ -21,8 +52,7 @@ inline void write_element(const isa::Instruction& instruction, const isa::WarpCo
   if (!instruction.destination[e].valid()) return;
   std::uint32_t* row = context.row(instruction.destination[e]);
   const unsigned bytes = isa::bytes_of(memory.type);
-  std::uint64_t value = 0;
-  std::memcpy(&value, from, bytes);
+  std::uint64_t value = load_bytes(from, bytes);
   if (isa::is_signed(memory.type) && bytes < 8) {
     const unsigned shift = 64 - 8 * bytes;
     value = static_cast<std::uint64_t>(static_cast<std::int64_t>(value << shift) >> shift);

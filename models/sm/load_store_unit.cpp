@@ -47,11 +47,25 @@ std::uint32_t lanes_in(const LaneAddresses& address, std::uint32_t active, std::
   return lanes & active;
 }
 
+/// Shared addresses from 64-bit registers; what does not fit is outside of every block.
+std::array<std::uint32_t, 32> narrow(const LaneAddresses& address) {
+  std::array<std::uint32_t, 32> result;
+  for (unsigned lane = 0; lane < isa::warp_size; ++lane)
+    result[lane] = static_cast<std::uint32_t>(std::min<std::uint64_t>(address[lane], 0x7fffffff));
+  return result;
+}
+
 }  // namespace
 
 bool SmState::issue_memory(unsigned slot, const Instruction& instruction, const IssueRecord& record,
                            std::uint32_t active, std::int64_t now) {
   Warp& warp = warps[slot];
+  if (instruction.memory.space == Space::shared && instruction.source[0].valid() &&
+      !(instruction.flags & isa::flag_address_wide)) [[likely]] {
+    issue_shared(slot, instruction, record, active, warp.context.row(instruction.source[0]),
+                 instruction.offset, true, now);
+    return false;
+  }
   LaneAddresses address;
   lane_addresses(instruction, warp.context, active, address);
   const unsigned bytes = lane_bytes(instruction.memory);
@@ -75,7 +89,7 @@ bool SmState::issue_memory(unsigned slot, const Instruction& instruction, const 
   }
   switch (space) {
     case Space::shared:
-      issue_shared(slot, instruction, record, active, address, true, now);
+      issue_shared(slot, instruction, record, active, narrow(address).data(), 0, true, now);
       return false;
     case Space::constant:
     case Space::parameter:
@@ -110,8 +124,8 @@ bool SmState::issue_generic(unsigned slot, const Instruction& instruction,
   }
   const std::uint16_t whole = flight;
   if (in_shared != 0)
-    issue_shared(slot, instruction, record, in_shared, relative(in_shared, isa::shared_window_base),
-                 !mixed, now);
+    issue_shared(slot, instruction, record, in_shared,
+                 narrow(relative(in_shared, isa::shared_window_base)).data(), 0, !mixed, now);
   if (in_local != 0)
     flight = issue_lines(slot, instruction, record, in_local,
                          relative(in_local, isa::local_window_base), true, whole, now);

@@ -1,6 +1,5 @@
 #include "models/sm/request_port.hpp"
 
-
 namespace lockstep {
 
 RequestPort::RequestPort(Setup setup)

@@ -24,20 +24,22 @@ using isa::Instruction;
 
 namespace {
 
-/// Cycles that the banks need for these lanes.
-unsigned conflict_degree(const LaneAddresses& address, std::uint32_t lanes, unsigned bytes,
+using LaneOffsets = std::array<std::uint32_t, 32>;
+
+/// Cycles that the banks need for these lanes; `serial`: same words are not served together.
+unsigned conflict_degree(const LaneOffsets& offset, std::uint32_t lanes, unsigned bytes,
                          unsigned banks, bool serial) {
   const unsigned words = std::max(1u, bytes / 4);
   const unsigned group = 32 / words;  // lanes served together
   unsigned degree = 0;
   for (unsigned first = 0; first < 32; first += group) {
     std::array<std::uint8_t, 32> load{};
-    std::array<std::uint64_t, 32 * 4> seen;
+    std::array<std::uint32_t, 32 * 4> seen;
     unsigned distinct = 0, most = 0;
     for (unsigned lane = first; lane < first + group; ++lane) {
       if (!((lanes >> lane) & 1)) continue;
       for (unsigned w = 0; w < words; ++w) {
-        const std::uint64_t word = address[lane] / 4 + w;
+        const std::uint32_t word = offset[lane] / 4 + w;
         const auto* end = seen.begin() + distinct;
         if (!serial && std::find(seen.begin(), seen.begin() + distinct, word) != end) continue;
         seen[distinct++] = word;
@@ -49,44 +51,73 @@ unsigned conflict_degree(const LaneAddresses& address, std::uint32_t lanes, unsi
   return std::max(1u, degree);
 }
 
-/// Patterns of lane addresses relative to the first, by instruction.
+/// What an instruction's lane addresses look like from the first active lane.
 struct Pattern {
+  enum Shape : std::uint8_t { scattered, quads_of_neighbours, quads_of_one };
+
   const Instruction* instruction = nullptr;
   std::uint32_t lanes = 0;
   std::uint32_t banks = 0;
-  std::array<std::uint32_t, 32> relative{};
-  std::uint32_t degree = 0;
-  std::uint32_t least = 0, most = 0;  ///< of relative, as signed numbers
+  LaneOffsets relative{};  ///< bytes, signed; zero for inactive lanes
+  std::int32_t least = 0, most = 0;
+  std::uint32_t low_bits = 0;  ///< of all of relative
+  std::uint32_t degree = 1;
+  Shape shape = scattered;  ///< of 32-bit accesses: how each four lanes lie
 };
 
-const Pattern& pattern_of(const Instruction& instruction, const LaneAddresses& address,
-                          std::uint32_t lanes, unsigned bytes, unsigned banks) {
+Pattern::Shape shape_of(const LaneOffsets& relative, std::uint32_t lanes) {
+  if (lanes != 0xffffffff) return Pattern::scattered;
+  bool neighbours = true, one = true;
+  for (unsigned lane = 0; lane < 32; ++lane) {
+    neighbours &= relative[lane] == relative[lane & ~3u] + 4 * (lane & 3);
+    one &= relative[lane] == relative[lane & ~3u];
+  }
+  return neighbours ? Pattern::quads_of_neighbours
+         : one      ? Pattern::quads_of_one
+                    : Pattern::scattered;
+}
+
+/// Differences to the first active lane, zero where inactive.
+void relative_to_first(const std::uint32_t* address, std::uint32_t lanes, LaneOffsets& relative) {
+  const std::uint32_t base = address[std::countr_zero(lanes)];
+  if (lanes == 0xffffffff) {
+    for (unsigned lane = 0; lane < 32; ++lane) relative[lane] = address[lane] - base;
+  } else {
+    for (unsigned lane = 0; lane < 32; ++lane)
+      relative[lane] = (lanes >> lane) & 1 ? address[lane] - base : 0;
+  }
+}
+
+/// `base`: the first active lane's address.  Banks see the same picture when it moves by words.
+const Pattern& pattern_of(const Instruction& instruction, const std::uint32_t* address,
+                          std::uint32_t base, std::uint32_t lanes, unsigned bytes, unsigned banks) {
   thread_local std::array<Pattern, 512> patterns;
-  std::array<std::uint32_t, 32> relative;
-  const auto base =
-      static_cast<std::uint32_t>(address[static_cast<unsigned>(std::countr_zero(lanes))]);
-  for (unsigned lane = 0; lane < 32; ++lane)
-    relative[lane] = static_cast<std::uint32_t>(address[lane]) - base;
   const auto number = reinterpret_cast<std::uintptr_t>(&instruction) / sizeof(Instruction);
   Pattern& pattern = patterns[number % patterns.size()];
-  // Banks see the same picture when the base moves by whole words.
+  LaneOffsets relative;
+  relative_to_first(address, lanes, relative);
   if (pattern.instruction == &instruction && pattern.lanes == lanes && pattern.banks == banks &&
-      std::memcmp(pattern.relative.data(), relative.data(), sizeof relative) == 0 && base % 4 == 0)
-      [[likely]]
-    return pattern;
+      base % 4 == 0) [[likely]] {
+    std::uint32_t different = 0;
+    for (unsigned lane = 0; lane < 32; ++lane) different |= relative[lane] ^ pattern.relative[lane];
+    if (different == 0) [[likely]]
+      return pattern;
+  }
+  pattern = {};
   pattern.instruction = &instruction;
   pattern.lanes = lanes;
   pattern.banks = base % 4 == 0 ? banks : 0;
   pattern.relative = relative;
-  pattern.degree =
-      conflict_degree(address, lanes, bytes, banks, instruction.category == Category::atomic);
-  std::int32_t least = 0, most = 0;
-  for (std::uint32_t r : relative) {
-    least = std::min(least, static_cast<std::int32_t>(r));
-    most = std::max(most, static_cast<std::int32_t>(r));
+  pattern.shape = shape_of(relative, lanes);
+  LaneOffsets offset;
+  for (unsigned lane = 0; lane < 32; ++lane) {
+    offset[lane] = base + relative[lane];
+    pattern.low_bits |= relative[lane];
+    pattern.least = std::min(pattern.least, static_cast<std::int32_t>(relative[lane]));
+    pattern.most = std::max(pattern.most, static_cast<std::int32_t>(relative[lane]));
   }
-  pattern.least = static_cast<std::uint32_t>(least);
-  pattern.most = static_cast<std::uint32_t>(most);
+  pattern.degree =
+      conflict_degree(offset, lanes, bytes, banks, instruction.category == Category::atomic);
   return pattern;
 }
 
@@ -95,54 +126,88 @@ void for_each_lane(std::uint32_t lanes, Function&& function) {
   for (; lanes != 0; lanes &= lanes - 1) function(static_cast<unsigned>(std::countr_zero(lanes)));
 }
 
+/// Access of 32-bit registers by all lanes.
+bool is_plain(const isa::MemoryFields& memory, std::uint32_t lanes) {
+  return lanes == 0xffffffff && isa::bytes_of(memory.type) == 4 && memory.register_bytes == 4;
+}
+
+/// Lane l's 32 bits stand at first + relative[l].
+void load_plain(std::uint32_t* row, const std::byte* first, const Pattern& pattern,
+                unsigned elements) {
+  const auto at = [&](unsigned lane) {
+    return first + static_cast<std::int32_t>(pattern.relative[lane]);
+  };
+  if (pattern.shape == Pattern::quads_of_neighbours && elements == 1) {
+    for (unsigned lane = 0; lane < 32; lane += 4) std::memcpy(row + lane, at(lane), 16);
+  } else if (pattern.shape == Pattern::quads_of_one) {
+    for (unsigned lane = 0; lane < 32; lane += 4) {
+      std::uint32_t value;
+      std::memcpy(&value, at(lane), 4);
+      const std::array<std::uint32_t, 4> four{value, value, value, value};
+      std::memcpy(row + lane, four.data(), 16);
+    }
+  } else {
+    for (unsigned lane = 0; lane < 32; ++lane) std::memcpy(row + lane, at(lane), 4);
+  }
+}
+
+void store_plain(const std::uint32_t* row, std::byte* first, const Pattern& pattern) {
+  const auto at = [&](unsigned lane) {
+    return first + static_cast<std::int32_t>(pattern.relative[lane]);
+  };
+  if (pattern.shape == Pattern::quads_of_neighbours) {
+    for (unsigned lane = 0; lane < 32; lane += 4) std::memcpy(at(lane), row + lane, 16);
+  } else {
+    for (unsigned lane = 0; lane < 32; ++lane) std::memcpy(at(lane), row + lane, 4);
+  }
+}
+
 void load_lanes(const Instruction& instruction, const isa::WarpContext& context,
-                std::uint32_t lanes, const std::byte* base, const LaneAddresses& address,
-                const Pattern& pattern) {
+                std::uint32_t lanes, const std::byte* first, const Pattern& pattern) {
   const isa::MemoryFields& memory = instruction.memory;
   const unsigned bytes = isa::bytes_of(memory.type);
-  if (lanes == 0xffffffff && memory.elements == 1 && bytes == 4 && memory.register_bytes == 4) {
-    if (!instruction.destination[0].valid()) return;
-    std::uint32_t* row = context.row(instruction.destination[0]);
-    const std::byte* first = base + address[0];
-    for (unsigned lane = 0; lane < 32; ++lane)
-      std::memcpy(row + lane, first + static_cast<std::int32_t>(pattern.relative[lane]), 4);
+  if (is_plain(memory, lanes)) {
+    for (unsigned e = 0; e < memory.elements; ++e)
+      if (instruction.destination[e].valid())
+        load_plain(context.row(instruction.destination[e]), first + 4 * e, pattern,
+                   memory.elements);
     return;
   }
   for_each_lane(lanes, [&](unsigned lane) {
+    const std::byte* from = first + static_cast<std::int32_t>(pattern.relative[lane]);
     for (unsigned e = 0; e < memory.elements; ++e)
-      write_element(instruction, context, e, lane, base + address[lane] + e * bytes);
+      write_element(instruction, context, e, lane, from + e * bytes);
   });
 }
 
 void store_lanes(const Instruction& instruction, const isa::WarpContext& context,
-                 std::uint32_t lanes, std::byte* base, const LaneAddresses& address) {
+                 std::uint32_t lanes, std::byte* first, const Pattern& pattern) {
   const isa::MemoryFields& memory = instruction.memory;
   const unsigned bytes = isa::bytes_of(memory.type);
-  if (memory.elements == 1 && bytes == 4 && memory.register_bytes == 4) {
-    const std::uint32_t* row = context.row(instruction.source[1]);
-    for_each_lane(lanes, [&](unsigned lane) { std::memcpy(base + address[lane], row + lane, 4); });
+  if (is_plain(memory, lanes) && memory.elements == 1) {
+    store_plain(context.row(instruction.source[1]), first, pattern);
     return;
   }
   for_each_lane(lanes, [&](unsigned lane) {
+    std::byte* to = first + static_cast<std::int32_t>(pattern.relative[lane]);
     for (unsigned e = 0; e < memory.elements; ++e) {
       const std::uint64_t value = read_element(instruction, context, 1 + e, lane);
-      std::memcpy(base + address[lane] + e * bytes, &value, bytes);
+      store_bytes(to + e * bytes, value, bytes);
     }
   });
 }
 
 void atomic_lanes(const Instruction& instruction, const isa::WarpContext& context,
-                  std::uint32_t lanes, std::byte* base, const LaneAddresses& address) {
+                  std::uint32_t lanes, std::byte* first, const Pattern& pattern) {
   const isa::MemoryFields& memory = instruction.memory;
   const unsigned bytes = isa::bytes_of(memory.type);
   const bool two = instruction.source[2].valid();
   for_each_lane(lanes, [&](unsigned lane) {
+    std::byte* at = first + static_cast<std::int32_t>(pattern.relative[lane]);
     const std::uint64_t a = read_element(instruction, context, 1, lane);
     const std::uint64_t b = two ? read_element(instruction, context, 2, lane) : 0;
-    std::uint64_t old = 0;
-    std::memcpy(&old, base + address[lane], bytes);
-    const std::uint64_t next = isa::apply(memory.atomic, memory.type, old, a, b);
-    std::memcpy(base + address[lane], &next, bytes);
+    const std::uint64_t old = load_bytes(at, bytes);
+    store_bytes(at, isa::apply(memory.atomic, memory.type, old, a, b), bytes);
     if (memory.returns)
       write_element(instruction, context, 0, lane, reinterpret_cast<const std::byte*>(&old));
   });
@@ -151,26 +216,26 @@ void atomic_lanes(const Instruction& instruction, const isa::WarpContext& contex
 }  // namespace
 
 void SmState::issue_shared(unsigned slot, const Instruction& instruction, const IssueRecord& record,
-                           std::uint32_t active, const LaneAddresses& address, bool commits,
-                           std::int64_t now) {
+                           std::uint32_t active, const std::uint32_t* address, std::int64_t offset,
+                           bool commits, std::int64_t now) {
   Warp& warp = warps[slot];
   const BlockSlot& block = blocks[warp.block];
-  const unsigned bytes = lane_bytes(instruction.memory);
   if (instruction.category == Category::prefetch) return;
-  const Pattern& pattern = pattern_of(instruction, address, active, bytes, parameters.shared.banks);
-  const std::uint64_t base = address[static_cast<unsigned>(std::countr_zero(active))];
-  const auto least = static_cast<std::int64_t>(base) + static_cast<std::int32_t>(pattern.least);
-  const auto most = static_cast<std::int64_t>(base) + static_cast<std::int32_t>(pattern.most);
-  if (least < 0 || most + bytes > block.shared_bytes) [[unlikely]]
-    outside_shared(warp, address, active, bytes);
+  const unsigned bytes = lane_bytes(instruction.memory);
+  const std::int64_t base = address[std::countr_zero(active)] + offset;
+  const Pattern& pattern = pattern_of(instruction, address, static_cast<std::uint32_t>(base),
+                                      active, bytes, parameters.shared.banks);
+  if (base + pattern.least < 0 || base + pattern.most + bytes > block.shared_bytes ||
+      ((static_cast<std::uint32_t>(base) | pattern.low_bits) & (bytes - 1)) != 0) [[unlikely]]
+    bad_shared_address(warp, instruction, address, offset, active);
 
-  std::byte* memory = shared.data() + block.shared_base;
+  std::byte* first = shared.data() + block.shared_base + base;
   if (instruction.category == Category::load) {
-    load_lanes(instruction, warp.context, active, memory, address, pattern);
+    load_lanes(instruction, warp.context, active, first, pattern);
   } else if (instruction.category == Category::store) {
-    store_lanes(instruction, warp.context, active, memory, address);
+    store_lanes(instruction, warp.context, active, first, pattern);
   } else {
-    atomic_lanes(instruction, warp.context, active, memory, address);
+    atomic_lanes(instruction, warp.context, active, first, pattern);
   }
   ++statistics.shared_accesses[warp.tenant];
   statistics.shared_conflict_cycles[warp.tenant] += pattern.degree - 1;
@@ -211,16 +276,21 @@ void SmState::issue_constant(unsigned slot, const Instruction& instruction,
   commit_at(warp, record, now + record.latency + std::max(1u, distinct) - 1);
 }
 
-void SmState::outside_shared(const Warp& warp, const LaneAddresses& address, std::uint32_t active,
-                             unsigned bytes) const {
+void SmState::bad_shared_address(const Warp& warp, const Instruction& instruction,
+                                 const std::uint32_t* address, std::int64_t offset,
+                                 std::uint32_t active) const {
   const std::uint32_t limit = blocks[warp.block].shared_bytes;
-  for (unsigned lane = 0; lane < isa::warp_size; ++lane)
-    if (((active >> lane) & 1) && address[lane] + bytes > limit)
+  const unsigned bytes = lane_bytes(instruction.memory);
+  LaneAddresses wide;
+  for (unsigned lane = 0; lane < isa::warp_size; ++lane) {
+    wide[lane] = static_cast<std::uint64_t>(address[lane] + offset);
+    if (((active >> lane) & 1) && wide[lane] + bytes > limit)
       user_error(warp, warp.paths.pc(), lane,
-                 "shared address " + hexadecimal(address[lane]) + " is outside of the block's " +
+                 "shared address " + hexadecimal(wide[lane]) + " is outside of the block's " +
                      std::to_string(limit) + " bytes",
                  "an index runs over a shared array, or the launch's `shared:` is too small");
-  internal_error(__FILE__, __LINE__, "outside", "no lane is outside of shared memory");
+  }
+  misaligned(warp, wide, active, bytes);
 }
 
 }  // namespace lockstep

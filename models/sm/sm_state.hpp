@@ -106,6 +106,7 @@ struct SmState {
   void issue(unsigned warp, std::int64_t now);
   /// The warp's next instruction becomes ready or waits.
   void evaluate(unsigned warp, std::int64_t now);
+  void make_ready(Warp& warp, unsigned slot, const IssueRecord& record);
   void execute_with_identity(Warp& warp, const isa::Instruction& instruction, std::int64_t now);
   void on_event(std::uint16_t event, std::int64_t now);
   void resume_at(unsigned warp, std::int64_t when);
@@ -218,15 +219,16 @@ struct SmState {
   void prefetch_responses(std::span<const MessageHeader* const> inbox);
 
   // shared_memory.cpp
-  /// `commits`: the destinations wait only for this.
+  /// Lane l uses address[l] + offset; `commits`: the destinations wait only for this.
   void issue_shared(unsigned warp, const isa::Instruction& instruction, const IssueRecord& record,
-                    std::uint32_t active, const LaneAddresses& address, bool commits,
-                    std::int64_t now);
+                    std::uint32_t active, const std::uint32_t* address, std::int64_t offset,
+                    bool commits, std::int64_t now);
   void issue_constant(unsigned warp, const isa::Instruction& instruction, const IssueRecord& record,
                       std::uint32_t active, const LaneAddresses& address, std::int64_t now);
 
-  [[noreturn]] void outside_shared(const Warp& warp, const LaneAddresses& address,
-                                   std::uint32_t active, unsigned bytes) const;
+  [[noreturn]] void bad_shared_address(const Warp& warp, const isa::Instruction& instruction,
+                                       const std::uint32_t* address, std::int64_t offset,
+                                       std::uint32_t active) const;
 
   // blocks.cpp
   void start_grid(const GridLaunch& launch, std::span<const std::byte> payload, std::int64_t now);

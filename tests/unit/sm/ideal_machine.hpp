@@ -122,8 +122,8 @@ class IdealMachine {
                   program.parameters[a].bytes);
     const auto* e = reinterpret_cast<const std::byte*>(extents.data());
     payload.insert(payload.end(), e, e + extents.size() * sizeof(Extent));
-    const std::uint32_t used = static_cast<std::uint32_t>(
-        std::min<std::uint64_t>(options_.sms, launch.block_count()));
+    const std::uint32_t used =
+        static_cast<std::uint32_t>(std::min<std::uint64_t>(options_.sms, launch.block_count()));
     for (std::uint32_t i = 0; i < used; ++i)
       post(i, now_ + 1, MessageKind::start_grid, launch, payload);
     for (std::uint64_t b = 0; b < launch.block_count(); ++b)
@@ -207,9 +207,8 @@ class IdealMachine {
   void advance_sm(std::uint32_t i, std::int64_t horizon) {
     const Time end = clock_.edge(Cycles{horizon});
     auto& parcels = inboxes_[i].parcels;
-    const auto later = std::stable_partition(parcels.begin(), parcels.end(), [&](const Parcel* p) {
-      return p->header().arrival < end;
-    });
+    const auto later = std::stable_partition(
+        parcels.begin(), parcels.end(), [&](const Parcel* p) { return p->header().arrival < end; });
     std::sort(parcels.begin(), later, [](const Parcel* a, const Parcel* b) {
       const MessageHeader &x = a->header(), &y = b->header();
       return std::tuple(x.arrival, x.link, x.sequence) < std::tuple(y.arrival, y.link, y.sequence);
@@ -233,17 +232,17 @@ class IdealMachine {
   void deliver(std::uint32_t sm, const MessageHeader& header) {
     if (header.kind == static_cast<std::uint16_t>(MessageKind::block_done)) {
       --blocks_left_;
-      last_done_ = clock_.cycle_at_or_after(header.arrival).count() -
-                   options_.request_latency.count();
+      last_done_ =
+          clock_.cycle_at_or_after(header.arrival).count() - options_.request_latency.count();
       return;
     }
     ++requests;
     const auto& request = header.body<MemoryRequest>();
     if (record)
-      seen.push_back({clock_.cycle_at_or_after(header.arrival).count() -
-                          options_.request_latency.count(),
-                      request,
-                      {header.payload().begin(), header.payload().end()}});
+      seen.push_back(
+          {clock_.cycle_at_or_after(header.arrival).count() - options_.request_latency.count(),
+           request,
+           {header.payload().begin(), header.payload().end()}});
     Parcel* parcel = take_parcel();
     MemoryResponse response;
     response.line = request.line;
@@ -259,8 +258,8 @@ class IdealMachine {
                                     parcel->bytes.data() + sizeof(MessageHeader) + sizeof response);
     MessageHeader& answer = parcel->header();
     answer = {};
-    answer.arrival = header.arrival +
-                     clock_.duration(options_.memory_latency + options_.response_latency);
+    answer.arrival =
+        header.arrival + clock_.duration(options_.memory_latency + options_.response_latency);
     answer.link = LinkId{2'000'000 + header.link.value()};
     answer.sequence = header.sequence;
     answer.kind = static_cast<std::uint16_t>(MessageKind::memory_response);
