@@ -54,7 +54,10 @@ std::uint16_t SmState::make_room(std::uint64_t tag, bool local, std::int64_t now
   if (line == L1Cache::none) return line;
   if (l1.line(line).used) {
     if (l1.line(line).valid != 0) ++statistics.l1_evictions;
-    if (l1.is_dirty(line)) write_back(line, 0xf, now);
+    if (l1.is_dirty(line)) {
+      close_pending(l1.line(line).tag, 0xf);  // a fill on its way was read before these bytes
+      write_back(line, 0xf, now);
+    }
   }
   l1.assign(line, tag, local);
   return line;
