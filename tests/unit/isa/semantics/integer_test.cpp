@@ -15,6 +15,11 @@ Wide value(std::uint64_t bits, Type type) {
 std::uint64_t wrap(Wide v, Type type) {
   return static_cast<std::uint64_t>(v) & width_mask(type);
 }
+/// a * b + c modulo 2^128: products of two u64 exceed the signed range.
+Wide multiply_add(Wide a, Wide b, Wide c) {
+  return static_cast<Wide>(static_cast<UnsignedWide>(a) * static_cast<UnsignedWide>(b) +
+                           static_cast<UnsignedWide>(c));
+}
 Wide lowest(Type type) {
   return is_signed(type) ? -(Wide{1} << (8 * bytes_of(type) - 1)) : 0;
 }
@@ -121,13 +126,13 @@ TEST(IntegerSemantics, ProductsLowHighAndWide) {
                              : wrap(Wide(Unsigned(a) * Unsigned(b) >> width), type);
     };
     expect_binary(
-        Opcode::mul, type, [](Wide a, Wide b, Type t) { return wrap(a * b, t); },
+        Opcode::mul, type, [](Wide a, Wide b, Type t) { return wrap(multiply_add(a, b, 0), t); },
         [](ir::Operation& op) { op.part = ir::MulPart::lo; });
     expect_binary(
         Opcode::mul, type, [&](Wide a, Wide b, Type) { return high(a, b); },
         [](ir::Operation& op) { op.part = ir::MulPart::hi; });
     expect_ternary(with_part(Opcode::mad, type, ir::MulPart::lo), type, type,
-                   [&](Wide a, Wide b, Wide c) { return wrap(a * b + c, type); });
+                   [&](Wide a, Wide b, Wide c) { return wrap(multiply_add(a, b, c), type); });
     expect_ternary(
         with_part(Opcode::mad, type, ir::MulPart::hi), type, type,
         [&](Wide a, Wide b, Wide c) { return wrap(static_cast<Wide>(high(a, b)) + c, type); });
