@@ -41,25 +41,34 @@ int dispatch(const CLI::App& app, const CommandLine& line, Communicator& communi
   return diff_command(line);
 }
 
-int fail(const char* what) {
-  std::fprintf(stderr, "lockstep: %s\n", what);
+int fail(const std::string& what) {
+  std::fprintf(stderr, "lockstep: %s\n", what.c_str());
   return exit_error;
 }
 
-/// Every rank sees the same mistake in its input: rank 0 speaks for all.
+/// For failures that the ranks do not agree upon: the others may be waiting for this one.
+int fail_alone(const std::string& what, const Communicator& communicator) {
+  fail(what);
+  if (communicator.size() > 1) MpiSession::abort(exit_error);
+  return exit_error;
+}
+
+/// What reaches this as UserError or RunError reaches it on one rank only; the others stop without
+/// a word.
 int guarded(const CLI::App& app, const CommandLine& line, Communicator& communicator) {
   try {
     return dispatch(app, line, communicator);
   } catch (const StoppedElsewhere&) {
     return exit_error;
   } catch (const UserError& error) {
-    return communicator.rank() == 0 ? fail(error.what()) : exit_error;
+    return fail(error.what());
   } catch (const RunError& error) {
     return fail(error.what());
   } catch (const std::bad_alloc&) {
-    return fail("out of memory on this machine - simulate less memory or use more nodes");
+    return fail_alone("out of memory on this machine - simulate less memory or use more nodes",
+                      communicator);
   } catch (const std::exception& error) {
-    return fail((std::string("internal error: ") + error.what()).c_str());
+    return fail_alone(std::string("internal error: ") + error.what(), communicator);
   }
 }
 

@@ -33,23 +33,40 @@ struct Output {
   }
 };
 
-/// Opens the output on rank 0; all ranks learn whether that worked, so that none waits for ever.
-std::unique_ptr<Output> open_output(const std::string& path, const std::string& configuration,
-                                    const Machine& machine, Communicator& communicator) {
-  std::unique_ptr<Output> output;
-  std::exception_ptr problem;
-  if (communicator.rank() == 0) {
-    try {
-      output = std::make_unique<Output>(path, configuration, machine);
-    } catch (...) {
-      problem = std::current_exception();
-    }
+/// A run before its first event.
+struct Prepared {
+  const Scenario scenario;
+  const MachineParameters parameters;
+  const Machine machine;
+  const Assignment assignment;
+  std::unique_ptr<Output> output;  ///< on rank 0
+
+  Prepared(const CommandLine& line, const Communicator& communicator)
+      : scenario(read_scenario(line.scenario, line.settings)),
+        parameters(read_machine(scenario)),
+        machine(scenario, parameters, {.capture = line.check, .lowering = {}}),
+        assignment(partition(machine.graph(), communicator.size(), line.threads, machine.host())) {
+    if (communicator.rank() != 0) return;
+    output = std::make_unique<Output>(line.output.empty() ? scenario.name + ".h5" : line.output,
+                                      configuration_text(scenario, parameters), machine);
   }
-  std::int64_t opened[1] = {problem ? 0 : 1};
-  communicator.minimum(opened);
-  if (problem) std::rethrow_exception(problem);
-  if (opened[0] == 0) throw StoppedElsewhere();
-  return output;
+};
+
+/// All ranks learn whether all could prepare, so that none waits for ever for one that could not.
+/// The first that could not says why.
+std::unique_ptr<Prepared> prepare(const CommandLine& line, Communicator& communicator) {
+  std::unique_ptr<Prepared> run;
+  std::exception_ptr problem;
+  try {
+    run = std::make_unique<Prepared>(line, communicator);
+  } catch (...) {
+    problem = std::current_exception();
+  }
+  std::int64_t first_to_fail[1] = {problem ? communicator.rank() : communicator.size()};
+  communicator.minimum(first_to_fail);
+  if (first_to_fail[0] == communicator.rank()) std::rethrow_exception(problem);
+  if (first_to_fail[0] < communicator.size()) throw StoppedElsewhere();
+  return run;
 }
 
 std::uint64_t peak_memory_bytes() {
@@ -185,33 +202,28 @@ int finish(const CommandLine& line, const Scenario& scenario, const Machine& mac
 }  // namespace
 
 int run_command(const CommandLine& line, Communicator& communicator) {
-  const Scenario scenario = read_scenario(line.scenario, line.settings);
-  const MachineParameters parameters = read_machine(scenario);
-  const Machine machine(scenario, parameters, {.capture = line.check, .lowering = {}});
-  const Assignment assignment =
-      partition(machine.graph(), communicator.size(), line.threads, machine.host());
-
+  const std::unique_ptr<Prepared> run = prepare(line, communicator);
+  const Machine& machine = run->machine;
+  const SimulationParameters& simulation = run->parameters.simulation;
   EngineOptions options;
   options.threads = line.threads;
-  options.epoch = parameters.simulation.epoch;
-  if (parameters.simulation.stop_at > Time::zero()) options.stop_at = parameters.simulation.stop_at;
+  options.epoch = simulation.epoch;
+  if (simulation.stop_at > Time::zero()) options.stop_at = simulation.stop_at;
   options.profile = line.profile;
-  const std::string path = line.output.empty() ? scenario.name + ".h5" : line.output;
-  const std::unique_ptr<Output> output =
-      open_output(path, configuration_text(scenario, parameters), machine, communicator);
+  Output* const output = run->output.get();
 
   const StatisticsLayout layout = machine.statistics_layout();
   EpochStatistics observer(machine.graph(), layout, output ? &output->recorder : nullptr);
   Engine engine(
-      machine.graph(), assignment, [&](ComponentId component) { return machine.build(component); },
-      communicator, options);
+      machine.graph(), run->assignment,
+      [&](ComponentId component) { return machine.build(component); }, communicator, options);
   RunSummary summary;
   if (output && !line.quiet) warn_of_limit(engine);
   {
     ProgressLine progress(line.quiet, output ? &output->recorder : nullptr);
     summary = engine.run(observer, progress);
   }
-  return output ? finish(line, scenario, machine, engine, summary, *output) : exit_done;
+  return output ? finish(line, run->scenario, machine, engine, summary, *output) : exit_done;
 }
 
 }  // namespace lockstep
