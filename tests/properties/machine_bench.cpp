@@ -157,6 +157,18 @@ class MachineBench::StatisticsLog final : public EpochObserver {
   std::vector<std::uint64_t>& words_;
 };
 
+/// Whether lowering or the machine changed the result.
+std::string MachineBench::suspect() const {
+  const Tenant& tenant = scenario_.tenants[0];
+  ExecutionProfile profile;
+  profile.lowered = true;
+  const FunctionalResult lowered =
+      run_functionally(tenant.name, tenant.workload, machine_->module_of_tenant(0), &profile);
+  return find_mismatch(tenant.name, tenant.workload, expected_.images(), lowered.images())
+             ? "the lowered program differs in the interpreter, too"
+             : "the lowered program is right in the interpreter";
+}
+
 std::string MachineBench::compare(Engine& engine) {
   for (const LocalComponent& local : engine.components()) {
     if (local.id != machine_->host()) continue;
@@ -172,7 +184,7 @@ std::string MachineBench::compare(Engine& engine) {
     }
     const auto mismatch =
         find_mismatch(scenario_.tenants[0].name, workload, expected_.images(), images);
-    return mismatch ? mismatch->text() : "";
+    return mismatch ? mismatch->text() + " (" + suspect() + ")" : "";
   }
   return "the host is not on rank 0";
 }

@@ -71,6 +71,7 @@ class MachineBench {
   MachineResult simulate(const Layout& layout, const std::string& saved, unsigned windows);
   std::string name_of_word(std::size_t word) const;
   std::string compare(Engine& engine);
+  std::string suspect() const;
 
   const std::filesystem::path folder_;
   Scenario scenario_;
