@@ -16,7 +16,7 @@ constexpr std::size_t most_window_costs = std::size_t{4} << 20;
 }  // namespace
 
 Window::Window(const Graph& graph, const Assignment& assignment, int rank,
-               std::vector<int> neighbours, std::span<const LocalComponent> components,
+               const std::vector<int>& neighbours, std::span<const LocalComponent> components,
                const EngineOptions& options)
     : local_(graph.nodes().size(), not_here),
       shares_(static_cast<std::size_t>(options.threads)),

@@ -16,8 +16,9 @@ namespace lockstep {
 /// The components of this rank and what they need to run one window after the other.
 class Window final : public WindowTasks {
  public:
-  Window(const Graph& graph, const Assignment& assignment, int rank, std::vector<int> neighbours,
-         std::span<const LocalComponent> components, const EngineOptions& options);
+  Window(const Graph& graph, const Assignment& assignment, int rank,
+         const std::vector<int>& neighbours, std::span<const LocalComponent> components,
+         const EngineOptions& options);
 
   /// Every component simulates up to the horizon of its kind.
   void run(Executor& executor, const std::vector<Time>& horizons);

@@ -103,6 +103,7 @@ LoopbackRanks::~LoopbackRanks() = default;
 void LoopbackRanks::run(const std::function<void(Communicator&)>& rank_main) {
   std::vector<std::exception_ptr> failures(static_cast<std::size_t>(shared_->size));
   std::vector<std::thread> threads;
+  threads.reserve(failures.size());
   for (int rank = 0; rank < shared_->size; ++rank) {
     threads.emplace_back([&, rank] {
       Rank communicator(*shared_, rank);
