@@ -1,7 +1,8 @@
 /// Occupancy: how many thread blocks of a kernel fit in an SM at once.
 ///
-/// A block needs thread, warp and block slots, registers, shared memory and named barriers; the
-/// scarcest decides.  Registers are given to warps, shared memory to blocks, each in units.
+/// A block needs thread, warp and block slots, registers and shared memory; the scarcest decides.
+/// Registers are given to warps, shared memory to blocks, each in units.  Named barriers are a
+/// limit of each block, not of the SM.
 /// Source: gpu-parameters.md, section 3 (limits) and section 17 (allocation in units).
 ///
 /// Simplified: registers are one pool for the SM; a limit per sub-core (a quarter each) is not

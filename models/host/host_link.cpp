@@ -59,7 +59,7 @@ Time HostLink::next_of(const Direction& direction) const {
   Time first = Time::never();
   for (const std::uint32_t slot : direction.queue)
     first = std::min(first, transfers_[slot].eligible);
-  return std::max(first, direction.free);
+  return std::max({first, direction.free, last_answer_});
 }
 
 Time HostLink::next_activity() const {
@@ -157,6 +157,7 @@ std::optional<Transfer> HostLink::take(const MessageHeader& message) {
   const auto& response = message.body<MemoryResponse>();
   const Line line = lines_[response.tag];
   free_lines_.push_back(response.tag);
+  last_answer_ = message.arrival;
   Transfer& transfer = transfers_[line.transfer];
   if (transfer.kind != Transfer::Kind::to_gpu) {
     const std::uint64_t address = transfer.physical + (line.offset - transfer.offset);

@@ -74,7 +74,8 @@ class HostLink {
 
   template <class Archive>
   void serialize(Archive& archive) {
-    archive(partitions_, transfers_, free_transfers_, lines_, free_lines_, directions_);
+    archive(partitions_, transfers_, free_transfers_, lines_, free_lines_, directions_,
+            last_answer_);
   }
 
  private:
@@ -114,6 +115,7 @@ class HostLink {
   std::vector<Line> lines_;
   std::vector<std::uint32_t> free_lines_;
   std::array<Direction, 2> directions_;  ///< to host, to GPU
+  Time last_answer_;                     ///< when a place among the lines in flight became free
 };
 
 }  // namespace lockstep

@@ -96,6 +96,14 @@ bool TenantRun::advance_streams(Time now, HostShared& shared, Outbox& outbox) {
   return moved;
 }
 
+bool TenantRun::in_use(std::uint32_t buffer) const {
+  return std::any_of(streams_.begin(), streams_.end(), [&](const auto& stream) {
+    const Operation& head = stream.second.front();
+    return head.kind == Operation::Kind::launch && head.started &&
+           std::find(head.managed.begin(), head.managed.end(), buffer) != head.managed.end();
+  });
+}
+
 bool TenantRun::start(Operation& operation, Time now, HostShared& shared, Outbox& outbox) {
   switch (operation.kind) {
     case Operation::Kind::copy:
@@ -105,7 +113,7 @@ bool TenantRun::start(Operation& operation, Time now, HostShared& shared, Outbox
       return operation.started = true;
     case Operation::Kind::migrate: {
       const Place place = buffers_[operation.buffer].place;
-      if (place == Place::moving) return false;
+      if (place == Place::moving || (!operation.to_gpu && in_use(operation.buffer))) return false;
       operation.started = true;
       if ((place == Place::gpu) == operation.to_gpu) {
         operation.nothing_to_do = true;
@@ -311,11 +319,10 @@ void TenantRun::Operation::serialize(Archive& archive) {
 void TenantRun::serialize(Archive& archive) {
   archive(phase_, cursor_, names_);
   for (BufferState& state : buffers_) state.serialize(archive);
-  std::uint64_t streams = streams_.size();
-  archive(streams);
   std::vector<std::pair<std::uint32_t, std::uint64_t>> sizes;
   for (const auto& [number, queue] : streams_) sizes.emplace_back(number, queue.size());
   archive(sizes);
+  if (!archive.is_saving()) streams_.clear();
   for (const auto& [number, size] : sizes) {
     std::deque<Operation>& queue = streams_[number];
     queue.resize(size);

@@ -97,7 +97,7 @@ class TenantRun {
   void serialize(Archive& archive);
 
  private:
-  enum class Phase : std::uint8_t { waiting, running, finishing, capturing, done };
+  enum class Phase : std::uint8_t { waiting, running, finishing, done };
   enum class Place : std::uint8_t { host, moving, gpu };
   struct BufferState {
     HostBuffer host;
@@ -128,6 +128,8 @@ class TenantRun {
   void pop(Streams::iterator stream);
   void begin(HostShared& shared);
   bool advance_streams(Time now, HostShared& shared, Outbox& outbox);
+  /// A kernel under way was launched with the buffer among its arguments.
+  bool in_use(std::uint32_t buffer) const;
   bool start(Operation& operation, Time now, HostShared& shared, Outbox& outbox);
   void start_transfer(Transfer::Kind kind, std::uint32_t buffer, std::uint64_t offset,
                       std::uint64_t bytes, std::uint64_t operation, Time now, HostShared& shared,

@@ -94,7 +94,7 @@ class HostLinkBench : public testing::Test {
 
   /// The partition's answer to a request; loads get bytes that count from `first`.
   std::optional<Transfer> answer(HostLink& link, const MemoryRequest& request,
-                                 std::uint8_t first = 0) {
+                                 std::uint8_t first = 0, Time arrival = 0_ns) {
     MemoryResponse response;
     response.line = request.line;
     response.tag = request.tag;
@@ -105,7 +105,7 @@ class HostLinkBench : public testing::Test {
       payload.resize(request.sector_count() * sector_bytes);
       for (std::size_t i = 0; i < payload.size(); ++i) payload[i] = std::byte(first + i);
     }
-    const IncomingMessage message(0_ns, static_cast<std::uint16_t>(MessageKind::memory_response),
+    const IncomingMessage message(arrival, static_cast<std::uint16_t>(MessageKind::memory_response),
                                   response, payload);
     return link.take(*message.get());
   }
@@ -283,6 +283,14 @@ TEST_F(HostLinkBench, LinesInFlightAreLimited) {
   EXPECT_FALSE(link.idle());
   answer(link, sent()[0].request());
   EXPECT_EQ(link.next_activity(), 12_ns);
+}
+
+TEST_F(HostLinkBench, LineThatWaitedForAPlaceLeavesWhenThereIsOne) {
+  HostLink link = make(2);
+  link.start(transfer(Kind::to_gpu, 512), 0_ns, sink_.outbox());
+  run(link);
+  answer(link, sent()[0].request(), 0, 1'011_ns);
+  EXPECT_EQ(link.next_activity(), 1'011_ns);
 }
 
 TEST_F(HostLinkBench, RemoteAnswersOccupyTheLink) {
