@@ -1,5 +1,6 @@
 /// The program: reads the command line, runs one subcommand, turns errors into one line.
 #include <CLI/CLI.hpp>
+#include <csignal>
 #include <cstdio>
 #include <functional>
 #include <new>
@@ -79,6 +80,7 @@ int main(int argc, char** argv) {
   using namespace lockstep;
   CommandLine line;
   for (int i = 0; i < argc; ++i) line.text += (i ? " " : "") + std::string(argv[i]);
+  std::signal(SIGXFSZ, SIG_IGN);  // a file size limit becomes an error of the write, with a message
   MpiSession mpi(argc, argv);
 
   CLI::App app("Lockstep: a parallel simulator of GPUs that several applications share");

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "models/dispatch/dispatcher.hpp"
+#include "models/gpu/launch_check.hpp"
 #include "models/host/host.hpp"
 #include "models/host/kernel_arguments.hpp"
 #include "models/isa/load.hpp"
@@ -42,7 +43,9 @@ void Machine::load_modules(const isa::LoweringOptions& lowering) {
     if (known == modules_.end()) {
       modules_.push_back(std::make_unique<isa::Module>(isa::load_module(file, lowering)));
     }
-    validate_workload(tenant.workload, *modules_[module_of_tenant_.back()]);
+    const isa::Module& module = *modules_[module_of_tenant_.back()];
+    validate_workload(tenant.workload, module);
+    check_launches(tenant.workload, module, parameters_.gpu.sm.occupancy_limits());
   }
 }
 
