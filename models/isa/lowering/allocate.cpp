@@ -146,15 +146,14 @@ Allocation allocate(ir::Function& function, std::uint32_t maximum_registers,
                     std::uint32_t maximum_predicates) {
   const std::uint64_t local_before = function.local_bytes;
   std::vector<std::uint32_t> temporaries;
-  Allocation allocation = assign_rows(function);
+  Allocation allocation = assign_rows(function, maximum_registers);
   while (allocation.predicates > maximum_predicates ||
          allocation.registers_per_thread > maximum_registers) {
     const bool predicate = allocation.predicates > maximum_predicates;
     Spiller(function, choose_victim(function, predicate, temporaries)).run(temporaries);
-    allocation = assign_rows(function);
+    allocation = assign_rows(function, maximum_registers);
   }
   allocation.spill_bytes = function.local_bytes - local_before;
-  record_liveness(function, allocation);
   return allocation;
 }
 

@@ -9,10 +9,8 @@ namespace lockstep::isa::lowering {
 /// machine keeps for itself since sm_70 (ptxas reports them as used).
 inline constexpr std::uint32_t reserved_registers = 3;
 
-/// Rows and predicates for all registers, without spilling.
-Allocation assign_rows(const ir::Function& function);
-/// Fills Allocation::live_before.
-void record_liveness(const ir::Function& function, Allocation& allocation);
+/// Rows and predicates for all registers, without spilling; may be more than the maximum.
+Allocation assign_rows(const ir::Function& function, std::uint32_t maximum_registers);
 
 /// Moves values to local memory and predicates to registers until everything fits.
 Allocation allocate(ir::Function& function, std::uint32_t maximum_registers,

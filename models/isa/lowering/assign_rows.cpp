@@ -2,6 +2,10 @@
 ///
 /// Ranges are taken in the order in which they begin and get the first row (an even pair for 64
 /// bits) that is free over all their segments; a single row prefers the half of a broken pair.
+/// While fewer than 32 registers are used (more would let fewer threads onto an SM) a row that
+/// became free rests for some operations before it is used again, unless the operation itself reads
+/// it: ptxas spreads registers like this, presumably to keep writes from waiting for earlier reads;
+/// the numbers are those that reproduce its counts best (docs/validation.md).
 /// Source: Poletto and Sarkar, Linear Scan Register Allocation; holes as in Traub et al., Quality
 /// and Speed in Linear-Scan Register Allocation.
 #include <algorithm>
@@ -11,11 +15,13 @@
 #include "models/isa/lowering/allocate.hpp"
 #include "models/isa/lowering/live_ranges.hpp"
 #include "models/isa/lowering/operation.hpp"
-#include "models/isa/lowering/registers.hpp"
 
 namespace lockstep::isa::lowering {
 
 namespace {
+
+constexpr std::uint32_t resting_positions = 12;  // two per operation
+constexpr std::uint32_t free_registers = 32;     // as many threads fit on an SM as with fewer
 
 /// The stretches of one row that are taken, as a bit per position.
 class Occupancy {
@@ -25,6 +31,17 @@ class Occupancy {
     for (const auto& segment : range.segments)
       for (std::uint32_t w = segment.from / 64; w <= (segment.to - 1) / 64; ++w)
         if ((words_[w] & mask(segment, w)) != 0) return false;
+    return true;
+  }
+  /// Nothing of the last few operations before the range stood here, apart from what the range's
+  /// first operation reads.
+  bool is_rested(const LiveRange& range) const {
+    const std::uint32_t end = range.start() - 1;  // the first operation's reads
+    if (range.start() < 2) return true;
+    const auto taken = [&](std::uint32_t p) { return (words_[p / 64] >> (p % 64) & 1) != 0; };
+    if (taken(end)) return true;
+    for (std::uint32_t p = end - std::min(end, resting_positions); p < end; ++p)
+      if (taken(p)) return false;
     return true;
   }
   void take(const LiveRange& range) {
@@ -45,43 +62,39 @@ class Occupancy {
 
 class Rows {
  public:
-  explicit Rows(std::uint32_t positions) : positions_(positions) {}
+  /// `resting_rows`: below so many, rows rest before they are used again.
+  Rows(std::uint32_t positions, std::uint32_t resting_rows)
+      : positions_(positions), resting_rows_(resting_rows) {}
 
-  std::uint16_t take_single(const LiveRange& range) {
-    std::size_t best = rows_.size();
-    for (std::size_t row = 0; row < rows_.size(); ++row) {
-      if (!rows_[row].is_free(range)) continue;
-      const std::size_t partner = row ^ 1;
-      const bool broken = partner < rows_.size() && !rows_[partner].is_free(range);
-      if (broken) {
-        best = row;
-        break;
-      }
-      best = std::min(best, row);
-    }
-    grow(best + 1);
-    rows_[best].take(range);
-    return static_cast<std::uint16_t>(best);
-  }
-
-  std::uint16_t take_pair(const LiveRange& range) {
-    std::size_t row = 0;
-    while (row + 1 < rows_.size() && !(rows_[row].is_free(range) && rows_[row + 1].is_free(range)))
-      row += 2;
-    if (row + 1 == rows_.size() && !rows_[row].is_free(range)) row += 2;
-    grow(row + 2);
-    rows_[row].take(range);
-    rows_[row + 1].take(range);
+  std::uint16_t take(const LiveRange& range, unsigned size) {
+    std::size_t row = find(range, size, true);
+    if (row + size > rows_.size() && row + size > resting_rows_) row = find(range, size, false);
+    while (rows_.size() < row + size) rows_.emplace_back(positions_);
+    for (unsigned k = 0; k < size; ++k) rows_[row + k].take(range);
     return static_cast<std::uint16_t>(row);
   }
 
   std::uint32_t count() const { return static_cast<std::uint32_t>(rows_.size()); }
 
  private:
-  void grow(std::size_t size) {
-    while (rows_.size() < size) rows_.emplace_back(positions_);
+  bool is_good(std::size_t row, const LiveRange& range, bool rested) const {
+    return row >= rows_.size() ||
+           (rows_[row].is_free(range) && (!rested || rows_[row].is_rested(range)));
   }
-  std::uint32_t positions_;
+
+  // The first good row, new ones included; for a single row rather half of a broken pair.
+  std::size_t find(const LiveRange& range, unsigned size, bool rested) const {
+    std::size_t best = rows_.size() + 2;
+    for (std::size_t row = 0; row < rows_.size() + 2; row += size) {
+      if (!is_good(row, range, rested) || (size == 2 && !is_good(row + 1, range, rested))) continue;
+      const std::size_t partner = row ^ 1;
+      if (size == 2 || (partner < rows_.size() && !rows_[partner].is_free(range))) return row;
+      best = std::min(best, row);
+    }
+    return best;
+  }
+
+  std::uint32_t positions_, resting_rows_;
   std::vector<Occupancy> rows_;
 };
 
@@ -94,7 +107,7 @@ std::uint32_t count_positions(const ir::Function& function) {
 
 }  // namespace
 
-Allocation assign_rows(const ir::Function& function) {
+Allocation assign_rows(const ir::Function& function, std::uint32_t maximum_registers) {
   const auto ranges = live_ranges(function);
   std::vector<std::uint32_t> order;
   for (std::uint32_t r = 0; r < ranges.size(); ++r)
@@ -103,48 +116,19 @@ Allocation assign_rows(const ir::Function& function) {
     return ranges[a].start() < ranges[b].start();
   });
   const std::uint32_t positions = count_positions(function);
-  Rows rows(positions), predicates(positions);
+  const std::uint32_t resting = std::min(maximum_registers, free_registers);
+  Rows rows(positions, resting - std::min(resting, reserved_registers)), predicates(positions, 0);
   Allocation allocation;
   allocation.row_of_register.assign(function.registers.size(), no_row);
   for (std::uint32_t r : order) {
     const Type type = function.registers[r].type;
-    allocation.row_of_register[r] = type == Type::pred   ? predicates.take_single(ranges[r])
-                                    : rows_of(type) == 2 ? rows.take_pair(ranges[r])
-                                                         : rows.take_single(ranges[r]);
+    allocation.row_of_register[r] =
+        type == Type::pred ? predicates.take(ranges[r], 1) : rows.take(ranges[r], rows_of(type));
   }
   allocation.rows = rows.count();
   allocation.predicates = predicates.count();
   allocation.registers_per_thread = allocation.rows + reserved_registers;
   return allocation;
-}
-
-void record_liveness(const ir::Function& function, Allocation& allocation) {
-  const Flow flow(function);
-  const Liveness liveness(function, flow);
-  const auto add = [&](Allocation::Live& live, std::uint32_t r) {
-    const std::uint32_t row = allocation.row_of_register[r];
-    if (row == no_row) return;
-    const Type type = function.registers[r].type;
-    if (type == Type::pred) {
-      live.predicates |= std::uint64_t{1} << row;
-      return;
-    }
-    for (std::uint32_t k = row; k < row + rows_of(type); ++k)
-      live.rows[k / 64] |= std::uint64_t{1} << (k % 64);
-  };
-  allocation.live_before.assign(function.blocks.size(), {});
-  for (std::uint32_t b = 0; b < function.blocks.size(); ++b) {
-    const auto& operations = function.blocks[b].operations;
-    allocation.live_before[b].resize(operations.size());
-    LiveWalker walker = liveness.walk(b);
-    for (auto o = operations.size(); o-- > 0;) {
-      if (operations[o].opcode == Opcode::ret)
-        for (const ir::Operand& result : function.results)
-          if (is_register(result)) walker.keep(result.index);
-      walker.step_back(operations[o]);
-      walker.live().for_each([&](std::uint32_t r) { add(allocation.live_before[b][o], r); });
-    }
-  }
 }
 
 }  // namespace lockstep::isa::lowering

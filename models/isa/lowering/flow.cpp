@@ -128,9 +128,4 @@ bool Flow::dominates(std::uint32_t above, std::uint32_t below) const {
   return below == above;
 }
 
-void record_successors(ir::Function& function) {
-  for (std::uint32_t b = 0; b < function.blocks.size(); ++b)
-    function.blocks[b].successors = successors_of(function, b);
-}
-
 }  // namespace lockstep::isa::lowering

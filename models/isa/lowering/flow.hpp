@@ -31,7 +31,4 @@ struct Flow {
   bool dominates(std::uint32_t above, std::uint32_t below) const;
 };
 
-/// Writes Block::successors.
-void record_successors(ir::Function& function);
-
 }  // namespace lockstep::isa::lowering

@@ -116,7 +116,7 @@ class Fusion {
         !dies_with_fusion(operation.sources[s]))
       return false;
     const ir::Operand addend = operation.sources[1 - s];
-    if (bytes == 4 && inner->opcode == Opcode::mul && inner->part == MulPart::lo) {
+    if (inner->opcode == Opcode::mul && inner->part == MulPart::lo) {
       operation.opcode = Opcode::mad;
       operation.part = MulPart::lo;
       operation.sources = {inner->sources[0], inner->sources[1], addend};

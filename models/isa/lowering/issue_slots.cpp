@@ -57,14 +57,27 @@ unsigned special_function(const ir::Operation& o) {
   }
 }
 
+// An immediate whose upper half is zero.
+bool has_short_immediate(const ir::Operation& o) {
+  for (const ir::Operand& source : o.sources)
+    if (source.kind == ir::Operand::Kind::immediate && source.value >= 0 &&
+        source.value <= 0xffffffff)
+      return true;
+  return false;
+}
+
 // Integer operations on 64 bits.
 unsigned wide(const ir::Operation& o) {
   switch (o.opcode) {
     case Opcode::mul:
-      return o.part == ir::MulPart::hi ? (is_signed(o.type) ? 17 : 7) : 4;
+      if (o.part == ir::MulPart::hi) return is_signed(o.type) ? 17 : 7;
+      return has_short_immediate(o) ? 3 : 4;
     case Opcode::mad:
     case Opcode::madc:
-      return o.part == ir::MulPart::hi ? (is_signed(o.type) ? 19 : 9) : 4;
+      if (o.part == ir::MulPart::hi) return is_signed(o.type) ? 19 : 9;
+      return has_short_immediate(o) ? 3 : 4;
+    case Opcode::and_:
+      return has_short_immediate(o) ? 1 : 2;
     case Opcode::abs:
       return 5;
     case Opcode::min:

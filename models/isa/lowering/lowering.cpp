@@ -6,7 +6,6 @@
 #include "models/isa/lowering/lowering.hpp"
 
 #include "models/isa/lowering/allocate.hpp"
-#include "models/isa/lowering/flow.hpp"
 #include "models/isa/lowering/passes.hpp"
 #include "models/isa/lowering/shared_layout.hpp"
 
@@ -46,7 +45,8 @@ void simplify(ir::Function& function, const LoweringOptions& options) {
 }  // namespace
 
 Allocation lower(ir::Function& function, const LoweringOptions& options) {
-  constexpr std::uint32_t live_rows_worth_having = 24;
+  // ptxas uses up to 32 registers freely: as many threads fit on an SM as with fewer.
+  constexpr std::uint32_t live_rows_worth_having = 27;
   if (options.simplify_flow) lowering::simplify_flow(function);
   if (options.fold_addresses) lowering::place_shared(function);
   simplify(function, options);
@@ -56,12 +56,10 @@ Allocation lower(ir::Function& function, const LoweringOptions& options) {
     simplify(function, options);
   lowering::legalize_operands(function);
   if (options.propagate_copies) lowering::coalesce_copies(function);
+  lowering::separate_vector_elements(function);
   if (options.eliminate_dead) lowering::eliminate_dead(function);
   if (options.schedule) lowering::schedule(function, live_rows_worth_having);
-  Allocation allocation =
-      lowering::allocate(function, options.maximum_registers, options.maximum_predicates);
-  lowering::record_successors(function);
-  return allocation;
+  return lowering::allocate(function, options.maximum_registers, options.maximum_predicates);
 }
 
 }  // namespace lockstep::isa

@@ -1,6 +1,5 @@
 #pragma once
 
-#include <array>
 #include <cstdint>
 #include <vector>
 
@@ -33,7 +32,7 @@ struct LoweringOptions {
 
 inline constexpr std::uint16_t no_row = 0xffff;
 
-/// Where a function's virtual registers live, and what is live where.  Registers keep their virtual
+/// Where a function's virtual registers live.  Registers keep their virtual
 /// numbers in the operations; encode looks them up here.
 struct Allocation {
   /// By virtual register: the (first, even for 64-bit types) row, or for predicates the predicate
@@ -43,13 +42,6 @@ struct Allocation {
   std::uint32_t predicates = 0;            ///< predicates used, from 0
   std::uint32_t registers_per_thread = 0;  ///< what occupancy counts: rows and what a machine adds
   std::uint64_t spill_bytes = 0;           ///< appended to Function::local_bytes, per thread
-  using Rows = std::array<std::uint64_t, 4>;
-  struct Live {
-    Rows rows{};
-    std::uint64_t predicates = 0;
-  };
-  /// Live before each operation: [block][operation of the block].
-  std::vector<std::vector<Live>> live_before;
 };
 
 /// Rewrites `function` in place into machine-like operations and allocates its registers.

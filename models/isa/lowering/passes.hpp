@@ -24,6 +24,8 @@ bool merge_loads(ir::Function& function);
 
 /// Puts constants that no machine instruction takes where they stand into registers.
 void legalize_operands(ir::Function& function);
+/// Elements of a stored vector are different registers.
+void separate_vector_elements(ir::Function& function);
 /// Gives both ends of a copy one register where they do not disturb each other.
 bool coalesce_copies(ir::Function& function);
 /// `limit`: rows that may be live before the order of operations gives way to saving rows.

@@ -3,8 +3,8 @@
 ///
 /// Stretches between scheduling barriers (bar, fence, atomic, volatile, call, branch) are scheduled
 /// one by one, top down, by the length of the path that hangs on an operation.  When more rows are
-/// live than the limit, what frees rows goes first; a schedule that needs more rows than both the
-/// limit and the original order is dropped.
+/// live than the limit, what frees rows goes first; a schedule may need no more rows than the limit
+/// or the original order, whichever is more.
 ///
 /// Simplified: latencies are a fixed table in the order of magnitude of the machine's; no
 /// scheduling across blocks, no software pipelining.
@@ -109,8 +109,11 @@ class Stretch {
     find_heights(graph);
     Pressure original(function_, first_, count_, before_, after_);
     for (std::uint32_t n = 0; n < count_; ++n) original.take(first_[n]);
-    const auto order = choose(graph);
-    if (peak_ > std::max(limit_, original.peak())) return;
+    // Short of rows the greedy choice may overshoot: aim lower until it does not.
+    const int allowed = std::max(limit_, original.peak());
+    std::vector<std::uint32_t> order = choose(graph);
+    for (; peak_ > allowed && limit_ > 0; limit_ -= 2) order = choose(graph);
+    if (peak_ > allowed) return;
     std::vector<ir::Operation> result;
     for (std::uint32_t n : order) result.push_back(std::move(first_[n]));
     std::move(result.begin(), result.end(), first_);

@@ -1,9 +1,9 @@
 /// Lowering keeps the memory a kernel leaves behind: random kernels, every pass alone, all but one,
 /// and with so few registers and predicates that values spill.
 #include "models/isa/lowering/lowering.hpp"
+#include "tests/harness/random_kernel.hpp"
 #include "tests/unit/isa/bench.hpp"
 #include "tests/unit/isa/lowering/pass_list.hpp"
-#include "tests/harness/random_kernel.hpp"
 
 namespace lockstep::isa {
 namespace {
