@@ -105,19 +105,10 @@ std::uint32_t count_positions(const ir::Function& function) {
   return positions;
 }
 
-}  // namespace
-
-Allocation assign_rows(const ir::Function& function, std::uint32_t maximum_registers) {
-  const auto ranges = live_ranges(function);
-  std::vector<std::uint32_t> order;
-  for (std::uint32_t r = 0; r < ranges.size(); ++r)
-    if (!ranges[r].empty()) order.push_back(r);
-  std::stable_sort(order.begin(), order.end(), [&](std::uint32_t a, std::uint32_t b) {
-    return ranges[a].start() < ranges[b].start();
-  });
+Allocation assign(const ir::Function& function, const std::vector<LiveRange>& ranges,
+                  const std::vector<std::uint32_t>& order, std::uint32_t resting_rows) {
   const std::uint32_t positions = count_positions(function);
-  const std::uint32_t resting = std::min(maximum_registers, free_registers);
-  Rows rows(positions, resting - std::min(resting, reserved_registers)), predicates(positions, 0);
+  Rows rows(positions, resting_rows), predicates(positions, 0);
   Allocation allocation;
   allocation.row_of_register.assign(function.registers.size(), no_row);
   for (std::uint32_t r : order) {
@@ -129,6 +120,28 @@ Allocation assign_rows(const ir::Function& function, std::uint32_t maximum_regis
   allocation.predicates = predicates.count();
   allocation.registers_per_thread = allocation.rows + reserved_registers;
   return allocation;
+}
+
+}  // namespace
+
+Allocation assign_rows(const ir::Function& function, std::uint32_t maximum_registers) {
+  const auto ranges = live_ranges(function);
+  std::vector<std::uint32_t> order;
+  for (std::uint32_t r = 0; r < ranges.size(); ++r)
+    if (!ranges[r].empty()) order.push_back(r);
+  std::stable_sort(order.begin(), order.end(), [&](std::uint32_t a, std::uint32_t b) {
+    return ranges[a].start() < ranges[b].start();
+  });
+  const std::uint32_t allowed = std::min(maximum_registers, free_registers);
+  std::uint32_t resting = allowed - std::min(allowed, reserved_registers);
+  Allocation best = assign(function, ranges, order, resting);
+  // Resting leaves gaps that pairs do not fit into: less of it where that costs too many rows.
+  while (best.registers_per_thread > allowed && resting > 0) {
+    resting -= std::min(resting, 3U);
+    Allocation other = assign(function, ranges, order, resting);
+    if (other.rows < best.rows) best = std::move(other);
+  }
+  return best;
 }
 
 }  // namespace lockstep::isa::lowering

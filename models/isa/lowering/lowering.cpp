@@ -46,7 +46,7 @@ void simplify(ir::Function& function, const LoweringOptions& options) {
 
 Allocation lower(ir::Function& function, const LoweringOptions& options) {
   // ptxas uses up to 32 registers freely: as many threads fit on an SM as with fewer.
-  constexpr std::uint32_t live_rows_worth_having = 27;
+  constexpr std::uint32_t live_rows_worth_having = 26;
   if (options.simplify_flow) lowering::simplify_flow(function);
   if (options.fold_addresses) lowering::place_shared(function);
   simplify(function, options);
