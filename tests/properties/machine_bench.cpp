@@ -226,6 +226,7 @@ MachineResult MachineBench::simulate(const Layout& layout, const std::string& sa
       std::ostringstream out;
       engine.save(out);
       if (communicator.rank() != 0) return;
+      result.finished = summary.finished;
       result.state = out.str();
       result.statistics = std::move(statistics);
       if (summary.finished) result.problem = compare(engine);
@@ -280,7 +281,7 @@ MachineResult MachineBench::run(const Layout& layout) {
 MachineResult MachineBench::run_interrupted(const Layout& first, unsigned windows_before,
                                             const Layout& second) {
   const MachineResult half = simulate(first, "", windows_before);
-  if (!half.problem.empty()) return half;
+  if (!half.problem.empty() || half.finished) return half;
   MachineResult whole = simulate(second, half.state, 0);
   whole.statistics.insert(whole.statistics.begin(), half.statistics.begin(), half.statistics.end());
   return whole;

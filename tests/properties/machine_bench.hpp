@@ -30,7 +30,8 @@ struct Layout {
 
 /// What a machine leaves behind.
 struct MachineResult {
-  std::string problem;                    ///< "" or why it did not finish, or the first difference
+  std::string problem;  ///< "" or why it did not finish, or the first difference
+  bool finished = false;
   std::string state;                      ///< Engine::save where it ended
   std::vector<std::uint64_t> statistics;  ///< per epoch: its end, then each component's row
 };

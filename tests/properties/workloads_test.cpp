@@ -38,7 +38,7 @@ class Workloads : public ::testing::TestWithParam<Shipped> {
 };
 
 TEST_P(Workloads, KeepTheirResultsUnderRandomLatenciesAndQueues) {
-  const std::uint64_t first = first_seed(1), cases = cases_to_run(12);
+  const std::uint64_t first = first_seed(1), cases = cases_to_run(40);
   for (std::uint64_t seed = first; seed < first + cases && !HasFailure(); ++seed) {
     std::vector<std::string> settings = random_latencies(seed);
     settings.push_back("simulation.stop_at=2000ms");
