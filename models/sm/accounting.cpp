@@ -58,6 +58,9 @@ void SmState::flush_statistics(std::int64_t up_to) {
   count_residency(up_to);
   for (GridSlot& grid : grids)
     if (grid.used) flush_instructions(grid);
+  const auto waited =
+      port.wait_femtoseconds() / static_cast<std::uint64_t>(clock.period().femtoseconds());
+  statistics.port_wait_cycles += waited - statistics.port_wait_cycles.value();
   statistics.resident_warps = static_cast<std::uint64_t>(std::popcount(resident));
   statistics.resident_blocks = used.blocks;
 }

@@ -10,6 +10,32 @@
 
 namespace lockstep {
 
+namespace {
+
+/// A block's place in shared memory.  Blocks of different sizes leave gaps; when none is large
+/// enough the blocks move together, at no cost in time: only the sum of sizes limits what is
+/// resident.
+std::uint32_t take_shared(SmState& sm, std::uint32_t bytes) {
+  if (const auto base = sm.shared_ranges.take(bytes)) return *base;
+  std::vector<BlockSlot*> holders;
+  for (BlockSlot& block : sm.blocks)
+    if (block.used && block.shared_bytes > 0) holders.push_back(&block);
+  std::sort(holders.begin(), holders.end(),
+            [](const BlockSlot* a, const BlockSlot* b) { return a->shared_base < b->shared_base; });
+  sm.shared_ranges.reset(static_cast<std::uint32_t>(sm.shared.size()));
+  for (BlockSlot* block : holders) {
+    const std::uint32_t base = *sm.shared_ranges.take(block->shared_bytes);
+    std::memmove(sm.shared.data() + base, sm.shared.data() + block->shared_base,
+                 block->shared_bytes);
+    block->shared_base = base;
+  }
+  const auto base = sm.shared_ranges.take(bytes);
+  LOCKSTEP_CHECK(base.has_value(), "blocks hold more shared memory than there is");
+  return *base;
+}
+
+}  // namespace
+
 void SmState::start_grid(const GridLaunch& launch, std::span<const std::byte> payload,
                          std::int64_t) {
   std::size_t index = 0;
@@ -98,11 +124,9 @@ void SmState::start_block(const BlockReference& reference, unsigned g, std::int6
                        static_cast<std::uint32_t>(reference.block / size[0] / size[1])};
   block.alive_threads = grid.launch.threads_per_block();
   block.warps_left = grid.block.warps;
-  block.shared_bytes = grid.block.shared_bytes;
-  if (block.shared_bytes > 0) {
-    const auto base = shared_ranges.take(block.shared_bytes);
-    LOCKSTEP_CHECK(base.has_value(), "shared memory is fragmented");
-    block.shared_base = *base;
+  if (grid.block.shared_bytes > 0) {
+    block.shared_base = take_shared(*this, grid.block.shared_bytes);
+    block.shared_bytes = grid.block.shared_bytes;
     std::memset(shared.data() + block.shared_base, 0, block.shared_bytes);
   }
   // A row of predicates (or two) stands behind each warp's registers.
