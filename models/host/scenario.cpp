@@ -9,6 +9,9 @@ namespace lockstep {
 
 namespace {
 
+/// An SM keeps a warp's tenant in a byte.
+constexpr std::size_t most_tenants = 256;
+
 std::uint32_t small_number(const Node& map, const char* key) {
   const Node node = map.find(key);
   if (!node.exists()) return 0;
@@ -62,6 +65,10 @@ Scenario read_scenario(const std::string& file, const std::vector<std::string>& 
     }
   }
   if (scenario.tenants.empty()) throw root.at("tenants").error("a scenario needs a tenant");
+  if (scenario.tenants.size() > most_tenants) {
+    throw root.at("tenants").error("a scenario has at most " + std::to_string(most_tenants) +
+                                   " tenants");
+  }
   root.reject_unknown_keys();
   return scenario;
 }

@@ -79,8 +79,8 @@ void TenantRun::begin(HostShared& shared) {
     upload.id = shared.next_operation++;
     upload.buffer = b;
     upload.bytes = image.size();
-    streams_[0].push_back(std::move(upload));
     waiting_operation_ = upload.id;
+    streams_[0].push_back(std::move(upload));
   }
 }
 

@@ -121,6 +121,14 @@ TEST_F(ScenarioReader, NamesOfTenantsAreUnique) {
               AllOf(StartsWith("s.yaml:5:12: "), HasSubstr("two tenants with this name")));
 }
 
+TEST_F(ScenarioReader, TooManyTenantsAreAnError) {
+  std::string tenants;
+  for (int i = 0; i < 257; ++i) {
+    tenants += "  - {name: t" + std::to_string(i) + ", workload: w.yaml}\n";
+  }
+  EXPECT_THAT(error(tenants), AllOf(StartsWith("s.yaml:4:3: "), HasSubstr("at most 256 tenants")));
+}
+
 TEST_F(ScenarioReader, TooManySmsAreAnError) {
   EXPECT_THAT(error("  - {name: a, workload: w.yaml, sms: 70000}\n"),
               AllOf(StartsWith("s.yaml:4:38: "), HasSubstr("65535")));
