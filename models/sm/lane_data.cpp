@@ -30,7 +30,8 @@ void lane_addresses(const Instruction& instruction, const WarpContext& context,
     std::memcpy(base.data(), row, sizeof base);
     for (unsigned lane = 0; lane < warp_size; ++lane) address[lane] = base[lane] + offset;
   } else {
-    for (unsigned lane = 0; lane < warp_size; ++lane) address[lane] = row[lane] + offset;
+    for (unsigned lane = 0; lane < warp_size; ++lane)
+      address[lane] = static_cast<std::uint32_t>(row[lane] + offset);
   }
   if (active == 0xffffffff) return;
   const std::uint64_t first = address[static_cast<unsigned>(std::countr_zero(active))];

@@ -77,15 +77,11 @@ bool SmState::issue_memory(unsigned slot, const Instruction& instruction, const 
   }
   Space space = instruction.memory.space;
   if (space == Space::generic) {
-    const std::uint32_t in_shared =
-        lanes_in(address, active, isa::shared_window_base, isa::shared_window_bytes);
-    const std::uint32_t in_local =
-        lanes_in(address, active, isa::local_window_base, isa::local_window_bytes);
-    if ((in_shared | in_local) == 0) {
-      space = Space::global;
-    } else {
-      return issue_generic(slot, instruction, record, active, in_shared, in_local, address, now);
-    }
+    // All windows lie below the first buffer.
+    bool in_windows = false;
+    for (std::uint64_t a : address) in_windows |= a < isa::first_global_address;
+    if (in_windows) return issue_generic(slot, instruction, record, active, address, now);
+    space = Space::global;
   }
   switch (space) {
     case Space::shared:
@@ -93,7 +89,7 @@ bool SmState::issue_memory(unsigned slot, const Instruction& instruction, const 
       return false;
     case Space::constant:
     case Space::parameter:
-      issue_constant(slot, instruction, record, active, address, now);
+      issue_constant(slot, instruction, record, active, address, true, now);
       return false;
     default: {
       const std::uint16_t flight = issue_lines(slot, instruction, record, active, address,
@@ -105,7 +101,6 @@ bool SmState::issue_memory(unsigned slot, const Instruction& instruction, const 
 
 bool SmState::issue_generic(unsigned slot, const Instruction& instruction,
                             const IssueRecord& record, std::uint32_t active,
-                            std::uint32_t in_shared, std::uint32_t in_local,
                             const LaneAddresses& generic, std::int64_t now) {
   const auto relative = [&](std::uint32_t lanes, std::uint64_t base) {
     LaneAddresses address;
@@ -114,8 +109,19 @@ bool SmState::issue_generic(unsigned slot, const Instruction& instruction,
       address[lane] = (lanes >> lane) & 1 ? generic[lane] - base : first;
     return address;
   };
-  const std::uint32_t in_global = active & ~in_shared & ~in_local;
-  const bool mixed = (in_global | in_local) != 0;
+  const std::uint32_t in_shared =
+      lanes_in(generic, active, isa::shared_window_base, isa::shared_window_bytes);
+  const std::uint32_t in_local =
+      lanes_in(generic, active, isa::local_window_base, isa::local_window_bytes);
+  const std::uint32_t in_constant = lanes_in(
+      generic, active, isa::constant_window_base,
+      isa::parameter_window_base + isa::parameter_window_bytes - isa::constant_window_base);
+  const std::uint32_t in_global = active & ~in_shared & ~in_local & ~in_constant;
+  if (in_local != 0 && instruction.category == Category::atomic) [[unlikely]]
+    user_error(warps[slot], warps[slot].paths.pc(),
+               static_cast<unsigned>(std::countr_zero(in_local)), "atomic on local memory",
+               "only global and shared memory have atomics");
+  const bool mixed = in_global != 0 || in_local != 0 || (in_shared != 0 && in_constant != 0);
   // Destinations of a mixed access commit when the slower part has its answers.
   std::uint16_t flight = no_flight;
   if (mixed && record.releases > 0) {
@@ -126,6 +132,8 @@ bool SmState::issue_generic(unsigned slot, const Instruction& instruction,
   if (in_shared != 0)
     issue_shared(slot, instruction, record, in_shared,
                  narrow(relative(in_shared, isa::shared_window_base)).data(), 0, !mixed, now);
+  if (in_constant != 0)
+    issue_constant(slot, instruction, record, in_constant, relative(in_constant, 0), !mixed, now);
   if (in_local != 0)
     flight = issue_lines(slot, instruction, record, in_local,
                          relative(in_local, isa::local_window_base), true, whole, now);

@@ -222,7 +222,8 @@ void SmState::issue_shared(unsigned slot, const Instruction& instruction, const 
   const BlockSlot& block = blocks[warp.block];
   if (instruction.category == Category::prefetch) return;
   const unsigned bytes = lane_bytes(instruction.memory);
-  const std::int64_t base = address[std::countr_zero(active)] + offset;
+  // 32-bit addresses wrap around.
+  const std::int64_t base = static_cast<std::uint32_t>(address[std::countr_zero(active)] + offset);
   const Pattern& pattern = pattern_of(instruction, address, static_cast<std::uint32_t>(base),
                                       active, bytes, parameters.shared.banks);
   if (base + pattern.least < 0 || base + pattern.most + bytes > block.shared_bytes ||
@@ -250,30 +251,34 @@ void SmState::issue_shared(unsigned slot, const Instruction& instruction, const 
 
 void SmState::issue_constant(unsigned slot, const Instruction& instruction,
                              const IssueRecord& record, std::uint32_t active,
-                             const LaneAddresses& address, std::int64_t now) {
+                             const LaneAddresses& address, bool commits, std::int64_t now) {
   Warp& warp = warps[slot];
   const GridSlot& grid = grids[warp.grid];
-  const std::vector<std::byte>& bank = instruction.memory.space == isa::Space::parameter
-                                           ? grid.parameters
-                                       : grid.relocated_image.empty() ? grid.module->constant_image
-                                                                      : grid.relocated_image;
   const unsigned bytes = isa::bytes_of(instruction.memory.type);
   // Different words are served one after the other.
   std::array<std::uint64_t, 32> words;
   unsigned distinct = 0;
   for_each_lane(active, [&](unsigned lane) {
-    if (address[lane] + lane_bytes(instruction.memory) > bank.size()) [[unlikely]]
+    const bool is_parameter = address[lane] >= isa::parameter_window_base;
+    const std::vector<std::byte>& bank = is_parameter ? grid.parameters
+                                         : grid.relocated_image.empty()
+                                             ? grid.module->constant_image
+                                             : grid.relocated_image;
+    const std::uint64_t offset =
+        address[lane] - (is_parameter ? isa::parameter_window_base : isa::constant_window_base);
+    if (offset >= bank.size() || offset + lane_bytes(instruction.memory) > bank.size() ||
+        instruction.category != Category::load) [[unlikely]]
       user_error(warp, warp.paths.pc(), lane,
                  "constant address " + hexadecimal(address[lane]) + " is outside of its " +
-                     std::to_string(bank.size()) + " bytes",
-                 "an index runs over a constant array");
+                     std::to_string(bank.size()) + " bytes, or written to",
+                 "an index runs over a constant array, or constant memory is stored to");
     for (unsigned e = 0; e < instruction.memory.elements; ++e)
-      write_element(instruction, warp.context, e, lane, bank.data() + address[lane] + e * bytes);
-    const std::uint64_t word = address[lane] / 4;
-    const auto* end = words.begin() + distinct;
-    if (std::find(words.begin(), words.begin() + distinct, word) == end) words[distinct++] = word;
+      write_element(instruction, warp.context, e, lane, bank.data() + offset + e * bytes);
+    const auto end = words.begin() + distinct;
+    if (std::find(words.begin(), end, address[lane] / 4) == end)
+      words[distinct++] = address[lane] / 4;
   });
-  commit_at(warp, record, now + record.latency + std::max(1u, distinct) - 1);
+  if (commits) commit_at(warp, record, now + record.latency + std::max(1u, distinct) - 1);
 }
 
 void SmState::bad_shared_address(const Warp& warp, const Instruction& instruction,
@@ -283,7 +288,7 @@ void SmState::bad_shared_address(const Warp& warp, const Instruction& instructio
   const unsigned bytes = lane_bytes(instruction.memory);
   LaneAddresses wide;
   for (unsigned lane = 0; lane < isa::warp_size; ++lane) {
-    wide[lane] = static_cast<std::uint64_t>(address[lane] + offset);
+    wide[lane] = static_cast<std::uint32_t>(address[lane] + offset);
     if (((active >> lane) & 1) && wide[lane] + bytes > limit)
       user_error(warp, warp.paths.pc(), lane,
                  "shared address " + hexadecimal(wide[lane]) + " is outside of the block's " +

@@ -144,8 +144,7 @@ struct SmState {
   bool issue_memory(unsigned warp, const isa::Instruction& instruction, const IssueRecord& record,
                     std::uint32_t active, std::int64_t now);
   bool issue_generic(unsigned warp, const isa::Instruction& instruction, const IssueRecord& record,
-                     std::uint32_t active, std::uint32_t in_shared, std::uint32_t in_local,
-                     const LaneAddresses& generic, std::int64_t now);
+                     std::uint32_t active, const LaneAddresses& generic, std::int64_t now);
   /// Enters global or local lanes into the queue, as part of `flight` or of a new one.  Returns the
   /// flight, none if nothing waits for an answer.
   std::uint16_t issue_lines(unsigned warp, const isa::Instruction& instruction,
@@ -224,7 +223,8 @@ struct SmState {
                     std::uint32_t active, const std::uint32_t* address, std::int64_t offset,
                     bool commits, std::int64_t now);
   void issue_constant(unsigned warp, const isa::Instruction& instruction, const IssueRecord& record,
-                      std::uint32_t active, const LaneAddresses& address, std::int64_t now);
+                      std::uint32_t active, const LaneAddresses& address, bool commits,
+                      std::int64_t now);
 
   [[noreturn]] void bad_shared_address(const Warp& warp, const isa::Instruction& instruction,
                                        const std::uint32_t* address, std::int64_t offset,

@@ -112,7 +112,9 @@ void SmState::step(Policy& policy, std::int64_t now) {
   if (queue_wake <= now) pump_queue(now);
 
   bool issued = false;
-  for (unsigned s = 0; s < parameters.schedulers; ++s) {
+  for (unsigned i = 0; i < parameters.schedulers; ++i) {
+    // Another one begins each cycle: none is first at what they share.
+    const unsigned s = (i + static_cast<unsigned>(now)) & (parameters.schedulers - 1);
     unsigned count = 0;
     for (; count < parameters.issue_width; ++count) {
       const std::uint64_t candidates = issuable() & units.warps_of(s);

@@ -58,26 +58,33 @@ class IdealMachine {
     std::vector<MessageBuffer*> targets;
     for (MessageBuffer& b : buffers_) targets.push_back(&b);
     outbox_.attach(targets);
-    const auto tables = make_issue_tables(options_.parameters, {&module_});
+    tables_ = make_issue_tables(options_.parameters, {&module_});
     for (std::uint32_t i = 0; i < options_.sms; ++i) {
-      StreamingMultiprocessor::Setup setup;
-      setup.parameters = options_.parameters;
-      setup.noc = options_.noc;
-      setup.warp_scheduler = policy_named(warp_scheduler_policies(), options_.warp_scheduler);
-      setup.exception_scheme = policy_named(exception_scheme_policies(), "stall-on-fault");
-      setup.index = i;
-      setup.tenants = {"alone"};
-      setup.modules = {&module_};
-      setup.issue_tables = tables;
-      setup.mapping = mapping_;
-      const Time request = clock_.duration(options_.request_latency);
-      for (std::uint32_t d = 0; d < p; ++d)
-        setup.to_partitions.emplace_back(LinkId{i * (p + 2) + d}, ComponentId{d}, request);
-      setup.to_host = Link{LinkId{i * (p + 2) + p}, ComponentId{p}, request};
-      setup.to_dispatcher = Link{LinkId{i * (p + 2) + p + 1}, ComponentId{p + 1}, request};
-      sms_.push_back(std::make_unique<StreamingMultiprocessor>(std::move(setup)));
+      sms_.emplace_back();
       inboxes_.emplace_back();
+      fresh_sm(i);
     }
+  }
+
+  /// Puts a new SM, as it is at the start, in the place of SM i.
+  void fresh_sm(std::uint32_t i) {
+    StreamingMultiprocessor::Setup setup;
+    setup.parameters = options_.parameters;
+    setup.noc = options_.noc;
+    setup.warp_scheduler = policy_named(warp_scheduler_policies(), options_.warp_scheduler);
+    setup.exception_scheme = policy_named(exception_scheme_policies(), "stall-on-fault");
+    setup.index = i;
+    setup.tenants = {"alone"};
+    setup.modules = {&module_};
+    setup.issue_tables = tables_;
+    setup.mapping = mapping_;
+    const std::uint32_t p = options_.partitions;
+    const Time request = clock_.duration(options_.request_latency);
+    for (std::uint32_t d = 0; d < p; ++d)
+      setup.to_partitions.emplace_back(LinkId{i * (p + 2) + d}, ComponentId{d}, request);
+    setup.to_host = Link{LinkId{i * (p + 2) + p}, ComponentId{p}, request};
+    setup.to_dispatcher = Link{LinkId{i * (p + 2) + p + 1}, ComponentId{p + 1}, request};
+    sms_[i] = std::make_unique<StreamingMultiprocessor>(std::move(setup));
   }
 
   const isa::Module& module() const { return module_; }
@@ -154,12 +161,6 @@ class IdealMachine {
       advance_to(std::max(now_ + 1, least) + window);
     }
     return last_done_;
-  }
-
-  /// One SM's state written and read into a fresh one.
-  template <class Save>
-  void replace_sm(std::uint32_t i, Save&& make) {
-    sms_[i] = make(*sms_[i]);
   }
 
   /// Every request that was sent, in order: for tests.
@@ -316,6 +317,7 @@ class IdealMachine {
   Options options_;
   Clock clock_;
   AddressMapping mapping_;
+  std::shared_ptr<const IssueTables> tables_;
   std::vector<std::byte> memory_;
   std::map<std::uint64_t, std::array<std::byte, line_bytes>> sparse_;
   std::vector<std::unique_ptr<StreamingMultiprocessor>> sms_;

@@ -1,0 +1,86 @@
+#include "models/sm/coalescer.hpp"
+
+#include <gtest/gtest.h>
+
+namespace lockstep {
+namespace {
+
+Access group(std::uint32_t active, unsigned bytes, std::uint64_t base, std::int64_t stride) {
+  LaneAddresses address;
+  for (unsigned lane = 0; lane < 32; ++lane)
+    address[lane] = base + static_cast<std::uint64_t>(stride * std::int64_t{lane});
+  Access access;
+  access.active = active;
+  access.stride = static_cast<std::uint8_t>(bytes);
+  coalesce(access, address, bytes);
+  return access;
+}
+
+TEST(Coalescer, AlignedWarpIsOneLine) {
+  const Access a = group(~0u, 4, 0x1000, 4);
+  ASSERT_EQ(a.groups, 1);
+  EXPECT_EQ(a.line[0], 0x1000u);
+  EXPECT_EQ(a.sectors[0], 0xf);
+  EXPECT_EQ(a.lanes[0], ~0u);
+}
+
+TEST(Coalescer, ShiftedWarpTakesTwoLinesAndFiveSectors) {
+  const Access a = group(~0u, 4, 0x1010, 4);
+  ASSERT_EQ(a.groups, 2);
+  EXPECT_EQ(a.sectors[0], 0xf);
+  EXPECT_EQ(a.sectors[1], 0x1);
+  EXPECT_EQ(a.lanes[0], 0x0fffffffu);
+  EXPECT_EQ(a.lanes[1], 0xf0000000u);
+}
+
+TEST(Coalescer, QuarterOfAWarpTakesOneSector) {
+  const Access a = group(0xff00, 4, 0x1000, 4);
+  ASSERT_EQ(a.groups, 1);
+  EXPECT_EQ(a.sectors[0], 0x2);
+}
+
+TEST(Coalescer, SixteenBytesALaneTakeFourLines) {
+  const Access a = group(~0u, 16, 0x2000, 16);
+  ASSERT_EQ(a.groups, 4);
+  for (int g = 0; g < 4; ++g) EXPECT_EQ(a.sectors[g], 0xf);
+  EXPECT_EQ(a.lanes[1], 0xff00u);
+}
+
+TEST(Coalescer, OneAddressIsOneSector) {
+  const Access a = group(~0u, 4, 0x1044, 0);
+  ASSERT_EQ(a.groups, 1);
+  EXPECT_EQ(a.sectors[0], 0x4);
+  EXPECT_EQ(a.lanes[0], ~0u);
+}
+
+TEST(Coalescer, StrideOfALineTakesALineForEachLane) {
+  const Access a = group(~0u, 4, 0x1000, 128);
+  ASSERT_EQ(a.groups, 32);
+  for (unsigned g = 0; g < 32; ++g) {
+    EXPECT_EQ(a.line[g], 0x1000 + 128 * g);
+    EXPECT_EQ(a.lanes[g], 1u << g);
+    EXPECT_EQ(a.sectors[g], 1);
+  }
+}
+
+TEST(Coalescer, DescendingAddressesShareTheirLine) {
+  const Access a = group(~0u, 4, 0x107c, -4);
+  ASSERT_EQ(a.groups, 1);
+  EXPECT_EQ(a.sectors[0], 0xf);
+  EXPECT_EQ(a.offset[0], 0x7c);
+  EXPECT_EQ(a.offset[31], 0);
+}
+
+TEST(Coalescer, LinesGoInTheOrderOfTheirFirstLanes) {
+  LaneAddresses address;
+  for (unsigned lane = 0; lane < 32; ++lane) address[lane] = lane % 2 ? 0x1000 : 0x9000;
+  Access access;
+  access.active = ~0u;
+  coalesce(access, address, 4);
+  ASSERT_EQ(access.groups, 2);
+  EXPECT_EQ(access.line[0], 0x9000u);
+  EXPECT_EQ(access.lanes[0], 0x55555555u);
+}
+
+}  // namespace
+}  // namespace lockstep
