@@ -1,16 +1,21 @@
 /// What a partition does with its inbox before it simulates the window: the bytes are touched here,
 /// in inbox order, and cycles decide only when answers leave.
 ///
-/// Source: architecture.md, section 8, rule 1; hot-path.md ("passes that prefetch over a window's
-/// batch of messages").
+/// Source: architecture.md, section 8, rules 1, 8 (owners of frames) and 10; hot-path.md ("passes
+/// that prefetch over a window's batch of messages").
 #include <algorithm>
 #include <bit>
 #include <cstring>
+#include <string>
 
 #include "models/isa/types.hpp"
 #include "models/memory/partition_core.hpp"
 
 namespace lockstep {
+
+namespace {
+constexpr std::uint64_t frame_bytes = 4096;
+}
 
 void PartitionCore::accept(Inbox inbox) {
   constexpr std::size_t far = 8, near = 4;
@@ -53,6 +58,7 @@ void PartitionCore::accept_request(const MessageHeader& message) {
                  "a request is for no sectors of one line");
   LOCKSTEP_DEBUG_CHECK(mapping_.partition(request.line) == index_.value(),
                        "a request came to the wrong partition");
+  check_owner(request);
   const std::uint32_t index = transactions_.allocate();
   Transaction& t = transactions_[index];
   t = {};
@@ -87,9 +93,22 @@ void PartitionCore::accept_request(const MessageHeader& message) {
   arrivals_.push({t.arrival, index});
 }
 
+/// Local memory goes from tenant to tenant without being zeroed: PTX leaves its content undefined.
+void PartitionCore::check_owner([[maybe_unused]] const MemoryRequest& request) {
+#ifndef NDEBUG
+  if ((request.flags & flag_local) != 0) return;
+  const auto frame = frame_owners_.try_emplace(request.line / frame_bytes, request.tenant).first;
+  LOCKSTEP_CHECK(frame->second == request.tenant, "tenant " + std::to_string(request.tenant) +
+                                                      " reached a frame of tenant " +
+                                                      std::to_string(frame->second));
+#endif
+}
+
 /// Simplified: zeroing runs at the speed of the banks and does not take DRAM time.
 void PartitionCore::accept_zero(const MessageHeader& message) {
   const auto& range = message.body<ZeroRange>();
+  frame_owners_.erase(frame_owners_.lower_bound(range.base / frame_bytes),
+                      frame_owners_.lower_bound((range.base + range.bytes) / frame_bytes));
   const std::uint64_t bytes = zero_owned(range);
   const std::uint64_t per_cycle = banks_.size() * parameters_.l2.bank_width;
   const std::int64_t start = cycle_at_or_after(message.arrival);

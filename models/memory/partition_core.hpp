@@ -1,5 +1,6 @@
 #pragma once
 
+#include <map>
 #include <string>
 #include <vector>
 
@@ -75,6 +76,7 @@ class PartitionCore {
   void accept_request(const MessageHeader& message);
   void accept_zero(const MessageHeader& message);
   void prefetch(const MessageHeader& message) const;
+  void check_owner(const MemoryRequest& request);
   std::uint64_t zero_owned(const ZeroRange& range);
 
   // A cycle of the L2; each returns when it wants to be called again.
@@ -115,6 +117,9 @@ class PartitionCore {
   Ring<L2Bank::Pending> bypass_answers_;
   Ring<std::int64_t> departures_;          ///< cycles in which the response queue's entries leave
   std::vector<std::uint32_t> unanswered_;  ///< by sender, for the check of credits
+  /// Debug builds: the tenant of each frame, from its first access until it is zeroed.  Not part of
+  /// a checkpoint: first accesses name the tenants anew.
+  std::map<std::uint64_t, std::uint16_t> frame_owners_;
   Time last_host_departure_;
   std::int64_t cycle_ = L2Bank::idle;  ///< next L2 cycle with something to do
   bool moved_ = false;                 ///< a place became free in this cycle

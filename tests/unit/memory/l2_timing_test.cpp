@@ -196,6 +196,7 @@ TEST(L2Timing, WaitingBehindAnotherTenantIsAttributed) {
   MemoryRequest r = PartitionBench::request(MemoryOperation::load, 0, 15, 2, 1);
   bench.send(1000, r);
   r.tenant = 1;
+  r.flags = flag_local;  // what tenants may pass on unzeroed
   r.requester = 2;
   bench.send(1000, r);
   bench.run();

@@ -122,6 +122,29 @@ TEST(PartitionBytes, AnInspectionIsAnsweredAtOnceAndCountsNothing) {
   EXPECT_EQ(bench.statistics().requests[0].value(), 1u);
 }
 
+#ifndef NDEBUG
+MemoryRequest load_of_tenant(std::uint16_t tenant) {
+  MemoryRequest r = PartitionBench::request(MemoryOperation::load, 0);
+  r.tenant = tenant;
+  return r;
+}
+
+TEST(PartitionBytes, AFrameBelongsToOneTenant) {
+  PartitionBench bench;
+  bench.send(0, load_of_tenant(0));
+  bench.send(10, load_of_tenant(1));
+  EXPECT_THROW(bench.run(), InternalError);
+}
+
+TEST(PartitionBytes, AZeroedFrameMayBelongToAnother) {
+  PartitionBench bench;
+  bench.send(0, load_of_tenant(0));
+  bench.zero(10, 0, 4096);
+  bench.send(20, load_of_tenant(1));
+  bench.run();
+}
+#endif
+
 TEST(PartitionBytes, ARequestBeyondTheMemoryIsAnInternalError) {
   PartitionBench bench;
   bench.load(0, 1 << 20, 1, 1);

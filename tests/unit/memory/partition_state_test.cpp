@@ -48,7 +48,8 @@ std::uint32_t traffic(PartitionBench& bench, unsigned seed, std::uint32_t count)
         break;
       default:
         r.tenant = sm % 2;
-        if (random() % 8 == 0) r.flags = flag_bypass_l2;
+        r.flags = flag_local;  // what tenants may pass on unzeroed
+        if (random() % 8 == 0) r.flags |= flag_bypass_l2;
         bench.send(cycle, r);
     }
   }
