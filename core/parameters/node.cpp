@@ -76,8 +76,18 @@ Node Node::find(const std::string& key) const {
 
 Node Node::at(const std::string& key) const {
   Node node = find(key);
-  if (!node.exists()) throw error("\"" + key + "\" is missing", "add it");
+  if (!node.exists()) throw missing(key, "add it");
   return node;
+}
+
+UserError Node::missing(const std::string& key, const std::string& advice) const {
+  for (const Data::Entry& entry : expect(*this, Kind::map).map) {
+    if (is_slip_of(entry.key, key) && !data_->asked.count(entry.key)) {
+      return UserError(entry.key_position.text(), "unknown key \"" + entry.key + "\"",
+                       "did you mean \"" + key + "\"?");
+    }
+  }
+  return error("\"" + key + "\" is missing", advice);
 }
 
 std::vector<std::pair<std::string, Node>> Node::entries() const {

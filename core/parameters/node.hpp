@@ -46,6 +46,8 @@ class Node {
   Node find(const std::string& key) const;
   /// Throws UserError if there is no such key.
   Node at(const std::string& key) const;
+  /// For throwing: `key` is not there, or was meant by an unknown key that is.
+  UserError missing(const std::string& key, const std::string& advice) const;
   /// Marks all keys as known.
   std::vector<std::pair<std::string, Node>> entries() const;
   /// Where the key itself stands.

@@ -123,7 +123,7 @@ void ParameterSchema::read(const Node& map, void* values) const {
     if (node.exists() && !(node.is_null() && field.type == ParameterType::group)) {
       read_field(field, node, values);
     } else if (field.required) {
-      throw map.error("\"" + field.key + "\" is missing", "add it: " + field.doc);
+      throw map.missing(field.key, "add it: " + field.doc);
     }
   }
   map.reject_unknown_keys();

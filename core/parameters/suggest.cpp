@@ -25,6 +25,10 @@ std::size_t edit_distance(const std::string& a, const std::string& b) {
 
 }  // namespace
 
+bool is_slip_of(const std::string& word, const std::string& meant) {
+  return edit_distance(word, meant) <= std::max<std::size_t>(1, meant.size() / 3);
+}
+
 std::string suggest(const std::string& word, const std::vector<std::string>& known) {
   if (known.empty()) return "";
   std::size_t best = 0, best_distance = word.size() + 100;

@@ -1,0 +1,350 @@
+"""Every mistake gets one line - what, where, what to do - and an exit status that is not zero."""
+import contextlib
+import os
+import pathlib
+import resource
+import signal
+import subprocess
+import time
+import unittest
+
+from harness import LOCKSTEP, MPIRUN, ROOT, ScenarioTest, environment
+
+TINY = ROOT / "configs/gpus/tiny.yaml"
+HOST = ROOT / "configs/hosts/pcie3.yaml"
+WORKLOADS = ROOT / "configs/workloads"
+
+# k(out, n): thread t stores to out[t * n + shift].
+PTX = """\
+.version 7.8
+.target sm_70
+.address_size 64
+.visible .entry k(.param .u64 out, .param .u32 n)
+{
+  .reg .b32 %r<8>;
+  .reg .b64 %rd<8>;
+  ld.param.u64 %rd1, [out];
+  ld.param.u32 %r1, [n];
+  mov.u32 %r2, %tid.x;
+  mul.lo.u32 %r3, %r2, %r1;
+  mul.wide.u32 %rd2, %r3, 4;
+  add.u64 %rd3, %rd1, %rd2;
+  st.global.u32 [%rd3+SHIFT], %r2;
+  ret;
+}
+"""
+
+WORKLOAD = """\
+module: k.ptx
+parameters: {n: 1, count: 1000, block: 64}
+buffers:
+  out: {type: u32, count: count, memory: device}
+program:
+  - launch: {kernel: k, grid: [1], block: [block], arguments: [out, n]}
+  - copy: {buffer: out, to: host}
+"""
+
+
+class Errors(ScenarioTest):
+    def setUp(self):
+        super().setUp()
+        self.kernel()
+        self.write("w.yaml", WORKLOAD)
+        self.scenario_file()
+
+    def kernel(self, old="", new="", shift=0):
+        self.write("k.ptx", PTX.replace("SHIFT", str(shift)).replace(old, new, 1))
+
+    def workload(self, old, new):
+        self.assertIn(old, WORKLOAD)
+        self.write("w.yaml", WORKLOAD.replace(old, new, 1))
+
+    def scenario_file(self, more="", gpu=TINY):
+        self.write(
+            "s.yaml",
+            f"gpu: {gpu}\nhost: {HOST}\ntenants:\n  - {{name: one, workload: w.yaml}}\n{more}",
+        )
+
+    def assert_refused(self, parts, *arguments, ranks=0, status=1, **more):
+        """One line on stderr, beginning with the program's name and holding all of `parts`."""
+        run = self.lockstep("run", "s.yaml", "--quiet", *arguments, ranks=ranks, **more)
+        self.assertEqual(run.returncode, status, run.stderr)
+        lines = [line for line in run.stderr.splitlines() if line.strip()]
+        if ranks:  # mpirun adds its own
+            lines = [line for line in lines if line.startswith("lockstep: ")]
+        self.assertEqual(len(lines), 1, run.stderr)
+        self.assertTrue(lines[0].startswith("lockstep: "), run.stderr)
+        for part in parts:
+            self.assertIn(part, lines[0])
+        return lines[0]
+
+    def test_the_correct_run_passes(self):
+        run = self.lockstep("run", "s.yaml", "--quiet", "--check")
+        self.assertEqual((run.returncode, run.stderr), (0, ""))
+
+    # The scenario file.
+
+    def test_unknown_key_in_a_gpu(self):
+        self.write("gpu.yaml", TINY.read_text().replace("  request_latency:", "  request_latancy:"))
+        self.scenario_file(gpu="gpu.yaml")
+        self.assert_refused(["gpu.yaml:", ":3:", "request_latancy", 'did you mean "request_latency"'])
+
+    def test_unknown_key_in_a_scenario(self):
+        self.scenario_file(more="simulaton: {epoch: 10us}\n")
+        self.assert_refused(["s.yaml:5:1", "simulaton", 'did you mean "simulation"'])
+
+    def test_unknown_key_in_place_of_a_required_one(self):
+        text = (self.folder / "s.yaml").read_text()
+        self.write("s.yaml", text.replace("gpu:", "gpq:", 1))
+        self.assert_refused(["s.yaml:1:1", "gpq", 'did you mean "gpu"'])
+
+    def test_missing_key(self):
+        text = (self.folder / "s.yaml").read_text()
+        self.write("s.yaml", text.split("\n", 1)[1])
+        self.assert_refused(["s.yaml:1:1", '"gpu" is missing'])
+
+    def test_unknown_key_in_a_tenant(self):
+        self.write("s.yaml", f"gpu: {TINY}\nhost: {HOST}\ntenants:\n"
+                   "  - {name: one, workload: w.yaml, prioriti: 1}\n")
+        self.assert_refused(["s.yaml:4:", "prioriti", "priority"])
+
+    def test_unknown_key_in_a_workload(self):
+        self.workload("memory: device", "memorie: device")
+        self.assert_refused(["w.yaml:4:", "memorie", "memory"])
+
+    def test_unknown_step_in_a_workload(self):
+        self.workload("- copy:", "- coppy:")
+        self.assert_refused(["w.yaml:7:", "coppy"])
+
+    def test_unknown_policy(self):
+        self.scenario_file(more="policies: {warp_scheduler: gtoo}\n")
+        self.assert_refused(["s.yaml:5:", "gtoo", "gto"])
+
+    def test_wrong_unit(self):
+        self.scenario_file(more="simulation: {epoch: 10MHz}\n")
+        self.assert_refused(["s.yaml:5:", "10MHz"])
+
+    def test_value_out_of_range(self):
+        self.scenario_file(more="override: {gpu.sm.warps: 65}\n")
+        self.assert_refused(["s.yaml:5:", "warps", "65"])
+
+    def test_broken_yaml(self):
+        self.write("s.yaml", "gpu: [1, 2\nhost: 3\n")
+        self.assert_refused(["s.yaml:"])
+
+    def test_missing_scenario(self):
+        run = self.lockstep("run", "nothing.yaml")
+        self.assertEqual(run.returncode, 1)
+        self.assertEqual(len(run.stderr.splitlines()), 1, run.stderr)
+        self.assertIn('lockstep: cannot read "nothing.yaml"', run.stderr)
+
+    def test_missing_workload(self):
+        (self.folder / "w.yaml").unlink()
+        self.assert_refused(["s.yaml:4:", "w.yaml", "No such file"])
+
+    def test_missing_module(self):
+        (self.folder / "k.ptx").unlink()
+        self.assert_refused(["k.ptx"])
+
+    def test_missing_initial_content(self):
+        self.workload("memory: device", "memory: device, init: {file: data.bin}")
+        self.assert_refused(["w.yaml:4:", "data.bin"])
+
+    def test_unknown_setting(self):
+        self.assert_refused(["--set gpu.sm.cuont=3", 'did you mean "count"'],
+                            "--set", "gpu.sm.cuont=3")
+
+    # Kernels and launches.
+
+    def test_kernel_that_the_module_lacks(self):
+        self.workload("kernel: k,", "kernel: kk,")
+        self.assert_refused(["w.yaml:6:", "kk", 'did you mean "k"'])
+
+    def test_wrong_number_of_arguments(self):
+        self.workload("[out, n]", "[out]")
+        self.assert_refused(["w.yaml:6:", "argument", "1", "2"])
+
+    def test_unknown_argument(self):
+        self.workload("[out, n]", "[out, m]")
+        self.assert_refused(["w.yaml:6:", '"m"'])
+
+    def test_block_larger_than_an_sm(self):
+        self.workload("block: 64", "block: 256")
+        self.assert_refused(["w.yaml:6:", "256 threads", "128"],
+                            "--set", "gpu.sm.threads=128", "--set", "gpu.sm.warps=4")
+
+    def test_block_larger_than_any(self):
+        self.workload("block: 64", "block: 2048")
+        self.assert_refused(["w.yaml:6:", "2048", "1024"])
+
+    def test_more_shared_memory_than_an_sm_has(self):
+        self.workload("arguments: [out, n]", "arguments: [out, n], shared: 200000")
+        self.assert_refused(["w.yaml:6:", "shared"])
+
+    def test_unsupported_instruction(self):
+        self.kernel("  ret;", "  wmma.load.a.sync.aligned.row.m16n16k16.f16 {%r1}, [%rd1];\n  ret;")
+        self.assert_refused(["k.ptx:15:", "wmma"])
+
+    def test_malformed_instruction(self):
+        self.kernel("mul.lo.u32 %r3, %r2, %r1;", "mul.lo.u32 %r3, %r2 %r1;")
+        self.assert_refused(["k.ptx:11:"])
+
+    def test_undeclared_register(self):
+        self.kernel("mov.u32 %r2", "mov.u32 %r99")
+        self.assert_refused(["k.ptx:10:", "%r99"])
+
+    def test_unclosed_kernel(self):
+        self.kernel("}", "")
+        self.assert_refused(["k.ptx:"])
+
+    # What kernels do.
+
+    def test_out_of_bounds_on_the_machine(self):
+        line = self.assert_refused(
+            ["k.ptx:14", "tenant one", "kernel k", "block (0, 0, 0)", "store to 0x"],
+            "--set", "tenants.0.parameters.n=1000")
+        self.assertIn("thread (", line)
+
+    def test_out_of_bounds_on_another_rank(self):
+        for ranks in (2, 3):
+            with self.subTest(ranks=ranks):
+                self.assert_refused(
+                    ["k.ptx:14", "tenant one", "kernel k", "store to 0x"],
+                    "--set", "tenants.0.parameters.n=1000", ranks=ranks)
+
+    def test_out_of_bounds_by_a_byte_in_the_interpreter(self):
+        self.workload("count: 1000", "count: 63")
+        self.assert_refused(
+            ["k.ptx:14", "kernel k", "block (0, 0, 0)", "thread (63, 0, 0)", "0x"], "--check")
+
+    def test_misaligned_access(self):
+        self.kernel(shift=2)
+        self.assert_refused(
+            ["k.ptx:14", "tenant one", "kernel k", "thread (", "misaligned", "0x"])
+
+    def test_use_after_free(self):
+        self.workload("program:\n", "program:\n  - free: out\n")
+        self.assert_refused(["w.yaml:7:", "out", "free"])
+
+    # Sizes.
+
+    def test_buffer_size_divided_to_zero(self):
+        self.workload("count: count,", "count: count / 2000,")
+        self.assert_refused(["w.yaml:4:", "count / 2000"])
+
+    def test_division_by_zero(self):
+        self.workload("count: count,", "count: count / (n - 1),")
+        self.assert_refused(["w.yaml:4:"])
+
+    def test_out_of_gpu_memory(self):
+        self.assert_refused(["w.yaml:4:", "out of GPU memory", "out", "gpu.memory.capacity"],
+                            "--set", "gpu.memory.capacity=1MiB",
+                            "--set", "tenants.0.parameters.count=1000000")
+
+    def test_more_ranks_than_components(self):
+        self.assert_refused(["ranks (9)", "components (8)"], ranks=9)
+
+    # The output.
+
+    def test_output_in_a_missing_folder(self):
+        self.assert_refused(["missing/o.h5", "No such file"], "--output", "missing/o.h5")
+
+    def test_output_that_is_a_folder(self):
+        (self.folder / "o.h5").mkdir()
+        self.assert_refused(["o.h5", "--output"], "--output", "o.h5")
+
+    def test_output_in_a_missing_folder_with_ranks(self):
+        self.assert_refused(["missing/o.h5"], "--output", "missing/o.h5", ranks=2)
+
+    def test_usage(self):
+        run = self.lockstep("run")
+        self.assertEqual(run.returncode, 2)
+        self.assertIn("scenario", run.stderr)
+
+
+class Interrupted(ScenarioTest):
+    """Runs that end in the middle leave a file that can be read to its last epoch."""
+
+    def long_run(self):
+        self.scenario(WORKLOADS / "sgemm.yaml", "{n: 1024}", "simulation: {epoch: 500ns}")
+        return [LOCKSTEP, "run", "scenario.yaml", "--quiet", "--output", "o.h5"]
+
+    def assert_readable(self, path):
+        read = self.lockstep("diff", path, path)
+        self.assertEqual(read.returncode, 0, read.stderr + read.stdout)
+
+    def test_full_disk(self):
+        disk = self.folder / "disk"
+        disk.mkdir()
+        if os.geteuid() != 0 or subprocess.run(
+                ["mount", "-t", "tmpfs", "-o", "size=200k", "none", disk],
+                capture_output=True, check=False).returncode != 0:
+            self.skipTest("needs the right to mount a small file system")
+        self.addCleanup(subprocess.run, ["umount", disk], check=True)
+        self.long_run()
+        run = self.lockstep("run", "scenario.yaml", "--quiet", "--output", "disk/o.h5")
+        self.assertEqual(run.returncode, 1)
+        self.assertEqual(len(run.stderr.splitlines()), 1, run.stderr)
+        self.assertRegex(run.stderr, r"^lockstep: disk/o\.h5: .*No space left on device")
+
+    def test_file_size_limit(self):
+        command = self.long_run()
+        run = subprocess.run(
+            command, cwd=self.folder, env=environment(), capture_output=True, text=True,
+            timeout=100, check=False,
+            preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (300_000, 300_000)))
+        self.assertEqual(run.returncode, 1, run.stderr)
+        self.assertEqual(len(run.stderr.splitlines()), 1, run.stderr)
+        self.assertRegex(run.stderr, r"^lockstep: o\.h5: .*File too large")
+
+    def start(self, command):
+        process = subprocess.Popen(command, cwd=self.folder, env=environment(),
+                                   stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+        self.addCleanup(process.stdout.close)
+        self.addCleanup(process.stderr.close)
+        self.addCleanup(process.kill)
+        return process
+
+    def wait_for_epochs(self, process):
+        deadline = time.monotonic() + 60
+        path = self.folder / "o.h5"
+        while not path.exists() or path.stat().st_size < 200_000:
+            self.assertIsNone(process.poll(), "it ended too early")
+            self.assertLess(time.monotonic(), deadline, "it wrote nothing")
+            time.sleep(0.05)
+
+    @staticmethod
+    def ranks_of(mpirun):
+        """Process ids of the program below mpirun."""
+        found = []
+        for entry in pathlib.Path("/proc").glob("[0-9]*/stat"):
+            with contextlib.suppress(OSError):
+                name, rest = entry.read_text().split("(", 1)[1].rsplit(")", 1)
+                if int(rest.split()[1]) == mpirun and name == "lockstep":
+                    found.append(int(entry.parent.name))
+        return sorted(found)
+
+    def test_a_killed_process(self):
+        process = self.start(self.long_run())
+        self.wait_for_epochs(process)
+        process.send_signal(signal.SIGKILL)
+        process.wait(timeout=20)
+        self.assert_readable("o.h5")
+
+    def test_a_killed_rank(self):
+        for victim in (0, 1):
+            with self.subTest(rank=victim):
+                (self.folder / "o.h5").unlink(missing_ok=True)
+                process = self.start([MPIRUN, "-n", "3", "--oversubscribe", "--bind-to", "none",
+                                      *self.long_run()])
+                self.wait_for_epochs(process)
+                ranks = self.ranks_of(process.pid)
+                self.assertEqual(len(ranks), 3)
+                os.kill(ranks[victim], signal.SIGKILL)
+                self.assertNotEqual(process.wait(timeout=60), 0)
+                self.assertEqual(self.ranks_of(process.pid), [])
+                self.assert_readable("o.h5")
+
+
+if __name__ == "__main__":
+    unittest.main()
