@@ -144,7 +144,7 @@ void SmState::start_block(const BlockReference& reference, unsigned g, std::int6
     warp.pending = {};
     warp.loads = {};
     warp.flights = warp.stores = 0;
-    warp.warp_in_block = static_cast<std::uint16_t>(w);
+    warp.warp_in_block = w;
     warp.block = block_index;
     warp.grid = static_cast<std::uint8_t>(g);
     warp.tenant = static_cast<std::uint8_t>(grid.launch.tenant);

@@ -30,7 +30,11 @@ class ExecutionUnits {
       free_[c] = counts[c] > 0 ? ~std::uint64_t{0} : 0;
     }
     wide_ = parameters.issue_width > 1;
+    for (std::size_t c = 0; c < unit_classes; ++c) shared_ |= !own_[c] && counts[c] > 0;
   }
+
+  /// Schedulers compete for some units.
+  bool shared() const { return shared_; }
 
   std::uint64_t free(std::size_t unit) const { return free_[unit]; }
   std::uint64_t schedulers_free() const { return schedulers_free_; }
@@ -81,7 +85,7 @@ class ExecutionUnits {
   std::array<bool, unit_classes> own_{};
   std::array<std::uint64_t, 8> warps_of_{};
   std::uint32_t schedulers_ = 1;
-  bool wide_ = false;
+  bool wide_ = false, shared_ = false;
 };
 
 }  // namespace lockstep

@@ -260,6 +260,8 @@ struct SmState {
   void run(Policy& policy, Time horizon, Inbox inbox);
   template <class Policy>
   void step(Policy& policy, std::int64_t now);
+  template <class Policy>
+  void issue_chosen(Policy& policy, unsigned side, std::uint64_t candidates, std::int64_t now);
   /// Warps whose next instruction could issue now.
   std::uint64_t issuable() const;
   std::int64_t next_arrival(Inbox inbox, std::size_t next) const;

@@ -111,23 +111,33 @@ void SmState::step(Policy& policy, std::int64_t now) {
       [&](std::uint64_t bytes) { units.release(bytes); });
   if (queue_wake <= now) pump_queue(now);
 
-  bool issued = false;
+  std::uint64_t candidates = issuable();
+  const bool any = candidates != 0;
   for (unsigned i = 0; i < parameters.schedulers; ++i) {
     // Another one begins each cycle: none is first at what they share.
     const unsigned s = (i + static_cast<unsigned>(now)) & (parameters.schedulers - 1);
-    unsigned count = 0;
-    for (; count < parameters.issue_width; ++count) {
-      const std::uint64_t candidates = issuable() & units.warps_of(s);
-      if (candidates == 0) break;
-      const unsigned warp = policy.choose(s, candidates);
-      ++statistics.issue_slots[warps[warp].tenant];
-      issue(warp, now);
+    const std::uint64_t mine = candidates & units.warps_of(s);
+    if (mine == 0) {
+      count_stalled(s, 1);
+      continue;
     }
-    if (count == 0) count_stalled(s, 1);
-    issued |= count > 0;
+    const std::uint64_t open = memory_open;
+    issue_chosen(policy, s, mine, now);
+    for (unsigned more = 1; more < parameters.issue_width; ++more)
+      if (const std::uint64_t left = issuable() & units.warps_of(s); left != 0)
+        issue_chosen(policy, s, left, now);
+    if (open != memory_open || units.shared()) candidates = issuable();
   }
   accounted = now;
-  wake = issued ? now + 1 : std::min(wheel.next(), queue_wake);
+  wake = any ? now + 1 : std::min(wheel.next(), queue_wake);
+}
+
+template <class Policy>
+void SmState::issue_chosen(Policy& policy, unsigned side, std::uint64_t candidates,
+                           std::int64_t now) {
+  const unsigned warp = policy.choose(side, candidates);
+  ++statistics.issue_slots[warps[warp].tenant];
+  issue(warp, now);
 }
 
 std::uint64_t SmState::issuable() const {
