@@ -30,7 +30,7 @@ void ProgramCursor::advance() {
 
 void ProgramCursor::answer(bool done) {
   if (done) {
-    frames_.pop_back();
+    leave_loop();
     advance();
     return;
   }
@@ -43,6 +43,16 @@ void ProgramCursor::answer(bool done) {
 void ProgramCursor::set_counter(std::size_t depth) {
   const std::string& counter = loop(depth).counter;
   if (!counter.empty()) variables_[counter] = static_cast<double>(frames_[depth].round);
+}
+
+void ProgramCursor::leave_loop() {
+  frames_.pop_back();
+  set_counters();
+}
+
+void ProgramCursor::set_counters() {
+  variables_ = workload_->parameters;
+  for (std::size_t depth = 1; depth < frames_.size(); ++depth) set_counter(depth);
 }
 
 /// Enters and leaves loops until there is a step to do.
@@ -82,7 +92,7 @@ void ProgramCursor::settle() {
       frame.next = 0;
       set_counter(frames_.size() - 1);
     } else {
-      frames_.pop_back();
+      leave_loop();
       ++frames_.back().next;
     }
   }
@@ -90,8 +100,7 @@ void ProgramCursor::settle() {
 
 void ProgramCursor::rebuild() {
   if (!workload_) return;
-  variables_ = workload_->parameters;
-  for (std::size_t depth = 1; depth < frames_.size(); ++depth) set_counter(depth);
+  set_counters();
   const std::vector<Step>& steps = list(frames_.size() - 1);
   if (frames_.back().next < steps.size()) {
     current_ = &steps[frames_.back().next];

@@ -46,6 +46,9 @@ class ProgramCursor {
   const Step& loop(std::size_t depth) const;
   void settle();
   void set_counter(std::size_t depth);
+  /// The counters of the loops around the step, and nothing of loops that are over.
+  void set_counters();
+  void leave_loop();
   void rebuild();
 
   const Workload* workload_ = nullptr;

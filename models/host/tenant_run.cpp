@@ -230,6 +230,16 @@ void TenantRun::grid_done(std::uint32_t grid, Time now, HostShared& shared) {
   LOCKSTEP_CHECK(false, "grid " + std::to_string(grid) + " is done but was not launched");
 }
 
+void TenantRun::count_step(const Step& step, Time now) {
+  constexpr std::uint64_t most_steps = 10'000'000;
+  if (now != stood_at_) steps_here_ = 0;
+  stood_at_ = now;
+  if (++steps_here_ <= most_steps) return;
+  throw UserError(step.where,
+                  "tenant " + tenant_.name + " did ten million steps in no simulated time",
+                  "the loop never ends, or needs a launch, a copy or a delay");
+}
+
 bool TenantRun::advance_program(Time now, HostShared& shared, Outbox& outbox) {
   if (timer_ != Time::never() || waiting_operation_ != 0) return false;
   const Step* step = cursor_.current();
@@ -240,6 +250,7 @@ bool TenantRun::advance_program(Time now, HostShared& shared, Outbox& outbox) {
     return true;
   }
   if (!do_step(*step, now, shared, outbox)) return false;
+  count_step(*step, now);
   if (step->kind == Step::Kind::repeat_until) {
     cursor_.answer(test(*step));
   } else {
@@ -328,7 +339,7 @@ void TenantRun::serialize(Archive& archive) {
     queue.resize(size);
     for (Operation& operation : queue) operation.serialize(archive);
   }
-  archive(waiting_operation_, waiting_capture_, timer_, end_, saved_);
+  archive(waiting_operation_, waiting_capture_, timer_, stood_at_, steps_here_, end_, saved_);
 }
 
 }  // namespace lockstep

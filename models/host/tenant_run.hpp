@@ -136,6 +136,8 @@ class TenantRun {
                       Outbox& outbox);
   void move(std::uint32_t buffer, bool to_gpu, Time now, HostShared& shared, Outbox& outbox);
   void send_launch(Operation& operation, Time now, HostShared& shared, Outbox& outbox);
+  /// Throws when a loop goes round and round while no time passes.
+  void count_step(const Step& step, Time now);
   bool advance_program(Time now, HostShared& shared, Outbox& outbox);
   /// Does the step; false when it has to wait.
   bool do_step(const Step& step, Time now, HostShared& shared, Outbox& outbox);
@@ -167,7 +169,9 @@ class TenantRun {
   Streams streams_;                      ///< by number; empty ones are removed
   std::uint64_t waiting_operation_ = 0;  ///< a blocking copy
   std::uint64_t waiting_capture_ = 0;
-  Time timer_;  ///< never(): none runs
+  Time timer_;                    ///< never(): none runs
+  Time stood_at_;                 ///< simulated time of the last step
+  std::uint64_t steps_here_ = 0;  ///< steps done at that time
   Time end_ = Time::never();
   std::vector<Saved> saved_;
 };
