@@ -18,7 +18,6 @@
 #include "core/error/error.hpp"
 #include "core/exec/loopback_ranks.hpp"
 #include "core/output/epoch_statistics.hpp"
-#include "models/host/host.hpp"
 #include "partitioner/partitioner.hpp"
 
 namespace lockstep::testing {
@@ -36,15 +35,20 @@ void write(const fs::path& file, const std::string& text) {
   std::ofstream(file) << text;
 }
 
-std::string scenario_text(const std::string& workload, const std::string& parameters) {
+std::string tenant_text(const std::string& name, const std::string& workload,
+                        const std::string& parameters) {
+  return "  - {name: " + name + ", workload: " + workload + ", parameters: " + parameters + "}\n";
+}
+
+std::string scenario_text(const std::string& tenants) {
   const std::string root = LOCKSTEP_SOURCE_DIR;
   return "gpu: " + root + "/configs/gpus/tiny.yaml\nhost: " + root +
          "/configs/hosts/pcie3.yaml\nsimulation: {epoch: 10us, stop_at: 20ms}\npolicies: {}\n"
          "override: {host.link_latency: 100ns, host.transfer_setup: 0ns, host.launch_overhead: "
          "0ns, "
          "gpu.dispatch.launch_latency: 20}\n"
-         "tenants:\n  - {name: one, workload: " +
-         workload + ", parameters: " + parameters + "}\n";
+         "tenants:\n" +
+         tenants;
 }
 
 std::uint64_t environment_number(const char* name, std::uint64_t otherwise) {
@@ -76,7 +80,21 @@ MachineBench::MachineBench(const std::string& ptx, const std::string& workload,
     : folder_(new_folder()) {
   write(folder_ / "kernels.ptx", ptx);
   write(folder_ / "workload.yaml", workload);
-  prepare(scenario_text("workload.yaml", "{}"), settings);
+  prepare(scenario_text(tenant_text("one", "workload.yaml", "{}")), settings);
+}
+
+MachineBench::MachineBench(const std::vector<Application>& tenants,
+                           const std::vector<std::string>& settings)
+    : folder_(new_folder()) {
+  std::string text;
+  for (std::size_t t = 0; t < tenants.size(); ++t) {
+    const std::string name = "t" + std::to_string(t);
+    fs::create_directory(folder_ / name);
+    write(folder_ / name / "kernels.ptx", tenants[t].ptx);
+    write(folder_ / name / "workload.yaml", tenants[t].workload);
+    text += tenant_text(name, name + "/workload.yaml", "{}");
+  }
+  prepare(scenario_text(text), settings);
 }
 
 MachineBench::MachineBench(const fs::path& folder, const std::string& scenario,
@@ -89,8 +107,8 @@ std::unique_ptr<MachineBench> MachineBench::shipped(const std::string& name,
                                                     const std::string& parameters,
                                                     const std::vector<std::string>& settings) {
   const std::string file = LOCKSTEP_SOURCE_DIR "/configs/workloads/" + name + ".yaml";
-  return std::unique_ptr<MachineBench>(
-      new MachineBench(new_folder(), scenario_text(file, parameters), settings));
+  return std::unique_ptr<MachineBench>(new MachineBench(
+      new_folder(), scenario_text(tenant_text("one", file, parameters)), settings));
 }
 
 void MachineBench::prepare(const std::string& scenario, const std::vector<std::string>& settings) {
@@ -99,8 +117,11 @@ void MachineBench::prepare(const std::string& scenario, const std::vector<std::s
   machine_ = std::make_unique<Machine>(scenario_, read_machine(scenario_),
                                        Machine::Options{.capture = true, .lowering = {}});
   layout_ = machine_->statistics_layout();
-  const Tenant& tenant = scenario_.tenants[0];
-  expected_ = run_functionally(tenant.name, tenant.workload, machine_->module_of_tenant(0));
+  for (std::size_t t = 0; t < scenario_.tenants.size(); ++t) {
+    const Tenant& tenant = scenario_.tenants[t];
+    expected_.push_back(
+        run_functionally(tenant.name, tenant.workload, machine_->module_of_tenant(t)));
+  }
 }
 
 MachineBench::~MachineBench() {
@@ -158,33 +179,40 @@ class MachineBench::StatisticsLog final : public EpochObserver {
 };
 
 /// Whether lowering or the machine changed the result.
-std::string MachineBench::suspect() const {
-  const Tenant& tenant = scenario_.tenants[0];
+std::string MachineBench::suspect(std::size_t t) const {
+  const Tenant& tenant = scenario_.tenants[t];
   ExecutionProfile profile;
   profile.lowered = true;
   const FunctionalResult lowered =
-      run_functionally(tenant.name, tenant.workload, machine_->module_of_tenant(0), &profile);
-  return find_mismatch(tenant.name, tenant.workload, expected_.images(), lowered.images())
+      run_functionally(tenant.name, tenant.workload, machine_->module_of_tenant(t), &profile);
+  return find_mismatch(tenant.name, tenant.workload, expected_[t].images(), lowered.images())
              ? "the lowered program differs in the interpreter, too"
              : "the lowered program is right in the interpreter";
+}
+
+std::string MachineBench::compare_tenant(std::size_t t, TenantRun& run) const {
+  const Tenant& tenant = scenario_.tenants[t];
+  if (!run.done()) return "not done at stop_at; the host: " + run.waiting_for();
+  TenantImages images;
+  for (std::uint32_t b = 0; b < tenant.workload.buffers.size(); ++b) {
+    BufferImage image;
+    image.host = run.buffer(b).at(0, tenant.workload.buffers[b].bytes());
+    if (!run.captured(b).empty()) image.device = run.captured(b);
+    images.push_back(image);
+  }
+  const auto mismatch = find_mismatch(tenant.name, tenant.workload, expected_[t].images(), images);
+  return mismatch ? mismatch->text() + " (" + suspect(t) + ")" : "";
 }
 
 std::string MachineBench::compare(Engine& engine) {
   for (const LocalComponent& local : engine.components()) {
     if (local.id != machine_->host()) continue;
-    TenantRun& run = static_cast<Host&>(*local.component).tenant(0);
-    if (!run.done()) return "not done at stop_at; the host: " + run.waiting_for();
-    const Workload& workload = scenario_.tenants[0].workload;
-    TenantImages images;
-    for (std::uint32_t b = 0; b < workload.buffers.size(); ++b) {
-      BufferImage image;
-      image.host = run.buffer(b).at(0, workload.buffers[b].bytes());
-      if (!run.captured(b).empty()) image.device = run.captured(b);
-      images.push_back(image);
+    Host& host = static_cast<Host&>(*local.component);
+    for (std::size_t t = 0; t < scenario_.tenants.size(); ++t) {
+      const std::string difference = compare_tenant(t, host.tenant(t));
+      if (!difference.empty()) return difference;
     }
-    const auto mismatch =
-        find_mismatch(scenario_.tenants[0].name, workload, expected_.images(), images);
-    return mismatch ? mismatch->text() + " (" + suspect() + ")" : "";
+    return "";
   }
   return "the host is not on rank 0";
 }

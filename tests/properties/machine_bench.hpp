@@ -12,6 +12,7 @@
 #include "core/engine/engine.hpp"
 #include "models/gpu/machine.hpp"
 #include "models/host/functional_run.hpp"
+#include "models/host/host.hpp"
 
 namespace lockstep::testing {
 
@@ -42,6 +43,11 @@ class MachineBench {
   /// `key=value` changes of the tiny GPU.
   MachineBench(const std::string& ptx, const std::string& workload,
                const std::vector<std::string>& settings);
+  /// Several tenants, each with such a module and workload.
+  struct Application {
+    std::string ptx, workload;
+  };
+  MachineBench(const std::vector<Application>& tenants, const std::vector<std::string>& settings);
   /// A shipped workload by its name, with its parameters as YAML map.
   static std::unique_ptr<MachineBench> shipped(const std::string& name,
                                                const std::string& parameters,
@@ -72,13 +78,14 @@ class MachineBench {
   MachineResult simulate(const Layout& layout, const std::string& saved, unsigned windows);
   std::string name_of_word(std::size_t word) const;
   std::string compare(Engine& engine);
-  std::string suspect() const;
+  std::string compare_tenant(std::size_t tenant, TenantRun& run) const;
+  std::string suspect(std::size_t tenant) const;
 
   const std::filesystem::path folder_;
   Scenario scenario_;
   std::unique_ptr<Machine> machine_;
   std::optional<StatisticsLayout> layout_;
-  FunctionalResult expected_;
+  std::vector<FunctionalResult> expected_;  ///< by tenant
 };
 
 /// LOCKSTEP_CASES and LOCKSTEP_SEED, or what the test asks for.

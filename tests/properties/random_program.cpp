@@ -26,8 +26,10 @@ std::string number(std::uint64_t value) {
   return std::to_string(value);
 }
 
-/// A switch, a loop, recursion, and memory through a pointer.
+/// A branch, a loop, recursion, and memory through a pointer.
 const char* const functions = R"(
+.const .align 4 .u32 table[8] = {3, 1, 4, 1, 5, 9, 2, 6};
+.global .align 4 .u32 words[8] = {11, 22, 33, 44, 55, 66, 77, 88};
 .func (.param .b32 result) mix(.param .b32 x, .param .b32 y)
 {
 .reg .b32 %a<6>; .reg .pred %q<3>;
@@ -104,26 +106,36 @@ void RandomProgram::make_shape() {
   }
 }
 
-std::string RandomProgram::workload_text() const {
+std::string RandomProgram::workload_text() {
   const unsigned words = threads_ * words_per_thread;
-  const unsigned woven = rows_per_width * 31 * padded(threads_);
+  const unsigned woven_bytes = rows_per_width * 31 * padded(threads_);
+  // Mostly device memory: the caches see no other.
+  static const char* const kinds[] = {"device", "device", "device", "managed", "pinned"};
+  std::string steps, end;
+  const auto buffer = [&](const std::string& name, const std::string& type, unsigned count,
+                          const std::string& init) {
+    const std::string kind = one_of(kinds);
+    if (kind == "device") {
+      if (!init.empty()) steps += "  - copy: {buffer: " + name + ", to: device}\n";
+      end += "  - copy: {buffer: " + name + ", to: host}\n";
+    } else if (chance(2)) {
+      end += "  - read: " + name + "\n";
+    }
+    return "  " + name + ": {type: " + type + ", count: " + number(count) + ", memory: " + kind +
+           (init.empty() ? "" : ", init: {uniform: {" + init + "}}") + "}\n";
+  };
   std::string text = "module: kernels.ptx\nbuffers:\n";
-  text += "  a: {type: u32, count: " + number(words) + ", memory: device}\n";
-  text += "  b: {type: u32, count: " + number(words) +
-          ", memory: device, init: {uniform: {low: 0, high: 4000000000, seed: 3}}}\n";
-  text += "  woven: {type: u8, count: " + number(woven) +
-          ", memory: device, init: {uniform: {low: 0, high: 255, seed: 4}}}\n";
-  text += "  common: {type: u64, count: " + number(2 * common_words) +
-          ", memory: device, init: {uniform: {low: 0, high: 4000000000000000, seed: 5}}}\n";
-  text +=
-      "program:\n  - copy: {buffer: b, to: device}\n  - copy: {buffer: woven, to: device}\n"
-      "  - copy: {buffer: common, to: device}\n";
+  text += buffer("a", "u32", words, "");
+  text += buffer("b", "u32", words, "low: 0, high: 4000000000, seed: 3");
+  text += buffer("woven", "u8", woven_bytes, "low: 0, high: 255, seed: 4");
+  text += buffer("common", "u64", 2 * common_words, "low: 0, high: 4000000000000000, seed: 5");
+  text += "program:\n" + steps;
   for (unsigned k = 0; k < blocks_.size(); ++k) {
     text += "  - launch: {kernel: k" + number(k) + ", grid: [" + number(blocks_[k]) +
             "], block: [" + number(threads_ / blocks_[k]) + "], arguments: [" +
             (k % 2 == 0 ? "a, b" : "b, a") + ", woven, common, 12345]}\n";
   }
-  return text + "  - copy: {buffer: a, to: host}\n  - copy: {buffer: woven, to: host}\n";
+  return text + end;
 }
 
 std::string RandomProgram::head(unsigned index) {
@@ -224,7 +236,11 @@ void RandomProgram::statement(unsigned depth) {
 }
 
 void RandomProgram::extra(unsigned) {
-  switch (pick(17)) {
+  switch (pick(19)) {
+    case 17:
+      return variables();
+    case 18:
+      return indexed_branch();
     case 0:
     case 1:
       return narrow();
@@ -432,6 +448,28 @@ void RandomProgram::call() {
                std::string(chance(2) ? "%gout" : "%gshared") + ";\nst.param.b32 [v], " + y +
                ";\ncall touch, (u, v);\n}\n";
   }
+}
+
+void RandomProgram::variables() {
+  emit("and.b32 %x3, " + r() + ", 7");
+  emit(chance(2) ? "mov.u64 %y2, words" : "mov.u64 %y2, table");
+  const bool constant = body_.ends_with("table;\n");
+  emit("mad.wide.u32 %y1, %x3, 4, %y2");
+  line((constant ? "ld.const.u32 " : "ld.global.u32 ") + r() + ", [%y1]");
+}
+
+void RandomProgram::indexed_branch() {
+  const std::string first = label(), second = label(), end = label(), targets = label();
+  emit("and.b32 %x0, " + r() + ", 3");
+  body_ +=
+      targets + ": .branchtargets " + first + ", " + second + ", " + end + ", " + second + ";\n";
+  emit("brx.idx %x0, " + targets);
+  body_ += first + ":\n";
+  more_integer();
+  emit("bra.uni " + end);
+  body_ += second + ":\n";
+  ordered();
+  body_ += end + ":\n";
 }
 
 void RandomProgram::fence() {

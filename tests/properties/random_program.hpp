@@ -26,7 +26,7 @@ class RandomProgram : private isa::RandomKernel {
   void make_shape();
   std::string kernel(unsigned index, unsigned block);
   std::string head(unsigned index);
-  std::string workload_text() const;
+  std::string workload_text();
 
   void statement(unsigned depth) override;
   void extra(unsigned depth);
@@ -43,6 +43,8 @@ class RandomProgram : private isa::RandomKernel {
   void shared_bytes();
   void generic();
   void call();
+  void variables();
+  void indexed_branch();
   void fence();
   void double_precision();
   void half_precision();

@@ -36,5 +36,26 @@ TEST(RandomPrograms, LeaveTheSameMemoryOnAnyMachine) {
   }
 }
 
+TEST(RandomPrograms, OfSeveralTenantsDoNotDisturbEachOther) {
+  static constexpr const char* sharing[] = {"policies.sharing=exclusive",
+                                            "policies.sharing=spatial"};
+  const std::uint64_t first = first_seed(1), cases = cases_to_run(300);
+  for (std::uint64_t seed = first; seed < first + cases; ++seed) {
+    std::vector<MachineBench::Application> tenants;
+    for (std::uint64_t t = 0; t < 2 + seed % 2; ++t) {
+      const RandomProgram program(seed * 1000 + t);
+      tenants.push_back({program.ptx(), program.workload()});
+    }
+    std::vector<std::string> settings = random_machine(seed);
+    settings.push_back("gpu.sm.count=4");
+    settings.push_back(sharing[seed % 2]);
+    const Layout layout = Layout::random(seed);
+    const std::string what = describe(seed, layout, settings);
+    const HangGuard guard(what, most_seconds);
+    MachineBench bench(tenants, settings);
+    ASSERT_EQ(bench.run(layout).problem, "") << what;
+  }
+}
+
 }  // namespace
 }  // namespace lockstep::testing
