@@ -100,7 +100,6 @@ class File {
   static File open_to_read(const std::string& path);
 
   const std::string& path() const { return path_; }
-  bool is_open() const { return file_.id() >= 0; }
   void start_swmr();
   void flush();
   void close();

@@ -49,12 +49,6 @@ void L2Tags::install(std::uint32_t place, std::uint32_t line, bool at_lru) {
   }
 }
 
-void L2Tags::invalidate(std::uint32_t place) {
-  tags_[place] = absent;
-  stamps_[place] = 0;
-  lines_[place] = {};
-}
-
 void L2Tags::write(std::uint32_t place, unsigned sector, std::uint32_t mask, bool dirty) {
   Line& line = lines_[place];
   const auto bit = static_cast<std::uint8_t>(1u << sector);

@@ -51,7 +51,6 @@ class L2Tags {
   std::uint32_t victim(std::uint32_t line) const;
   /// Puts `line` at `place`, most recently used or next to go, with no sector there.
   void install(std::uint32_t place, std::uint32_t line, bool at_lru);
-  void invalidate(std::uint32_t place);
 
   /// A store wrote the bytes `mask` of a sector.
   void write(std::uint32_t place, unsigned sector, std::uint32_t mask, bool dirty);

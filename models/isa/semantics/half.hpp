@@ -36,10 +36,6 @@ LOCKSTEP_INLINE u32 narrow_half(double value, Direction d) {
   return narrow<Format::exponent_bits, Format::mantissa_bits>(value, d);
 }
 template <class Format>
-LOCKSTEP_INLINE bool is_nan_half(u32 bits) {
-  return (bits & 0x7fff) > Format::infinity;
-}
-template <class Format>
 LOCKSTEP_INLINE u32 flush_half(u32 bits) {
   return (bits & Format::infinity) == 0 ? bits & 0x8000 : bits;
 }
