@@ -228,6 +228,14 @@ class Errors(ScenarioTest):
 
     # Sizes.
 
+    def test_host_loop_that_never_ends(self):
+        self.workload(
+            "  - copy: {buffer: out, to: host}",
+            "  - repeat: {until: {buffer: out, index: 0, equals: 9}, "
+            "program: [{fill: {buffer: out, value: 1}}]}",
+        )
+        self.assert_refused(["w.yaml:", "tenant one", "no simulated time", "never ends"])
+
     def test_buffer_size_divided_to_zero(self):
         self.workload("count: count,", "count: count / 2000,")
         self.assert_refused(["w.yaml:4:", "count / 2000"])
