@@ -87,12 +87,16 @@ bool combine(Combination combination, bool a, bool p) {
   }
 }
 std::vector<Comparison> comparisons(Type type) {
-  std::vector<Comparison> result(std::begin(ordered), std::end(ordered));
-  if (type == Type::u16 || type == Type::u32 || type == Type::u64)
-    result.insert(result.end(), std::begin(unsigned_only), std::end(unsigned_only));
-  if (is_float(type)) result.insert(result.end(), std::begin(float_only), std::end(float_only));
+  std::vector<Comparison> result;
+  for (const Comparison comparison : ordered) result.push_back(comparison);
+  if (is_float(type)) {
+    for (const Comparison comparison : float_only) result.push_back(comparison);
+  } else if (!is_signed(type)) {
+    for (const Comparison comparison : unsigned_only) result.push_back(comparison);
+  }
   return result;
 }
+
 constexpr Type types[] = {Type::u16, Type::s16, Type::u32,  Type::s32, Type::u64,
                           Type::s64, Type::f16, Type::bf16, Type::f32, Type::f64};
 constexpr Combination combinations[] = {Combination::none, Combination::logical_and,
