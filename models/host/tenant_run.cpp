@@ -231,12 +231,11 @@ void TenantRun::grid_done(std::uint32_t grid, Time now, HostShared& shared) {
 }
 
 void TenantRun::count_step(const Step& step, Time now) {
-  constexpr std::uint64_t most_steps = 1'000'000;
+  constexpr std::uint64_t most_steps = 100'000;
   if (now != stood_at_) steps_here_ = 0;
   stood_at_ = now;
   if (++steps_here_ <= most_steps) return;
-  throw UserError(step.where,
-                  "tenant " + tenant_.name + " did a million steps in no simulated time",
+  throw UserError(step.where, "tenant " + tenant_.name + " did 100000 steps in no simulated time",
                   "the loop never ends, or needs a launch, a copy or a delay");
 }
 
