@@ -45,6 +45,13 @@ bool SmState::process_group(Access& access, std::int64_t now) {
     physical = found.physical;
     in_host = found.in_host;
   }
+  if (group + 1u < access.groups) {
+    // The next line, as if it stood in the same buffer.
+    const std::uint64_t next =
+        (physical + (access.line[group + 1] - access.line[group])) / line_bytes;
+    l1.prefetch(next);
+    misses.prefetch(next);
+  }
   const std::uint32_t destination = in_host ? port.host() : setup.mapping.partition(physical);
   bool done;
   switch (access.kind) {

@@ -214,7 +214,8 @@ struct SmState {
                  std::int64_t now);
   void answered(std::uint16_t flight, std::int64_t usable, std::int64_t now);
   void flight_done(std::uint16_t flight, std::int64_t now);
-  /// Passes over a window's messages that bring what they need into the host's caches.
+
+  // prefetch_responses.cpp
   void prefetch_responses(std::span<const MessageHeader* const> inbox);
 
   // shared_memory.cpp

@@ -58,7 +58,7 @@ void sgemm(benchmark::State& state) {
   }
   report(state, machine, before, cycles);
 }
-BENCHMARK(sgemm)->Arg(512)->Unit(benchmark::kMillisecond)->MinTime(2);
+BENCHMARK(sgemm)->Arg(512)->Unit(benchmark::kMillisecond);
 
 void vector_add(benchmark::State& state) {
   const auto n = static_cast<std::uint32_t>(state.range(0));
@@ -74,7 +74,7 @@ void vector_add(benchmark::State& state) {
   }
   report(state, machine, before, cycles);
 }
-BENCHMARK(vector_add)->Arg(1 << 20)->Unit(benchmark::kMillisecond)->MinTime(2);
+BENCHMARK(vector_add)->Arg(1 << 20)->Unit(benchmark::kMillisecond);
 
 void stencil(benchmark::State& state) {
   const auto n = static_cast<std::uint32_t>(state.range(0));
@@ -91,7 +91,7 @@ void stencil(benchmark::State& state) {
   }
   report(state, machine, before, cycles);
 }
-BENCHMARK(stencil)->Arg(1024)->Unit(benchmark::kMillisecond)->MinTime(2);
+BENCHMARK(stencil)->Arg(1024)->Unit(benchmark::kMillisecond);
 
 /// One level of a breadth-first search over a random graph in which half of the vertices are on it.
 void bfs(benchmark::State& state) {
@@ -126,7 +126,7 @@ void bfs(benchmark::State& state) {
   }
   report(state, machine, before, cycles);
 }
-BENCHMARK(bfs)->Arg(1 << 17)->Unit(benchmark::kMillisecond)->MinTime(2);
+BENCHMARK(bfs)->Arg(1 << 17)->Unit(benchmark::kMillisecond);
 
 }  // namespace
 }  // namespace lockstep
