@@ -35,7 +35,7 @@ mad.lo.u32 %r5, %r2, %r3, %r1;
          "\nret;\n}\n";
 }
 
-std::string workload(const std::string& launches, unsigned words = 1024) {
+std::string workload(const std::string& launches, unsigned words = 16384) {
   const std::string count = std::to_string(words);
   return "module: kernels.ptx\nbuffers:\n  data: {type: u32, count: " + count +
          ", memory: device}\n  flag: {type: u32, count: " + count +
@@ -49,8 +49,8 @@ std::string launch(const std::string& name, unsigned blocks, unsigned threads) {
 }
 
 /// Runs on machines that differ in every latency and queue, and in the number of SMs.
-void expect_one_result(const std::string& ptx, const std::string& steps,
-                       bool needs_two_sms = true) {
+void expect_one_result(const std::string& ptx, const std::string& steps, bool needs_two_sms = true,
+                       const std::vector<std::string>& more = {}) {
   const std::uint64_t first = first_seed(1), cases = cases_to_run(40);
   for (std::uint64_t seed = first; seed < first + cases; ++seed) {
     std::vector<std::string> settings = random_latencies(seed);
@@ -58,6 +58,7 @@ void expect_one_result(const std::string& ptx, const std::string& steps,
     settings.push_back("gpu.sm.count=" + std::to_string(sms));
     settings.push_back("gpu.memory.partitions=" + std::to_string(1 + seed % 2));
     if (needs_two_sms) settings.push_back("gpu.sm.blocks=1");  // blocks stand on different SMs
+    settings.insert(settings.end(), more.begin(), more.end());
     std::string what = "LOCKSTEP_SEED=" + std::to_string(seed);
     for (const std::string& setting : settings) what += " --set " + setting;
     const HangGuard guard(what, most_seconds);
@@ -96,26 +97,46 @@ constexpr Passing passings[] = {
 
 class MessagePassing : public ::testing::TestWithParam<Passing> {};
 
-// Block 0 writes 32 words and raises a flag; the other blocks, which hold old copies of the words,
-// wait for the flag and read them with plain cached loads.
+/// Each word of data stands in a line of its own, all in another partition than the flags (plain
+/// mapping, two partitions): what is not ordered can overtake.
+const std::vector<std::string> passing_machine = {
+    "gpu.memory.partitions=2", "gpu.noc.mapping=plain", "gpu.noc.credits=1", "gpu.sm.count=2"};
+
+/// The reader takes a copy of the data into its L1 and says so; only then does the writer go on.
+const std::string copy_first = R"(
+mul.wide.u32 %rd4, %r1, 512;
+add.u64 %rd4, %rd4, %rd1;
+add.u64 %rd2, %rd2, 256;
+setp.ne.u32 %p1, %r2, 0;
+@!%p1 bra copied;
+ld.global.u32 %r6, [%rd4];
+add.u32 %r6, %r6, 1;
+red.global.add.u32 [%rd2+64], %r6;
+copied:
+@%p1 bra ready;
+ld.volatile.global.u32 %r6, [%rd2+64];
+setp.lt.u32 %p4, %r6, %r3;
+@%p4 bra copied;
+ready:
+)";
+
+// Block 0 writes words and raises a flag for each; block 1, which holds old copies of the words,
+// waits for the flags and reads them with plain cached loads.
 TEST_P(MessagePassing, BetweenSms) {
   const Passing& p = GetParam();
-  const std::string body = std::string(R"(
-mad.wide.u32 %rd4, %r1, 4, %rd1;
-ld.global.u32 %r6, [%rd4];
-setp.ne.u32 %p1, %r2, 0;
+  const std::string body = copy_first + R"(
 @%p1 bra reader;
 add.u32 %r7, %r1, 1000;
 st.global.u32 [%rd4], %r7;
-)") + p.release + R"(
+)" + p.release + R"(
 mad.wide.u32 %rd5, %r1, 4, %rd2;
 mov.u32 %r8, 1;
-)" + p.store + R"( [%rd5], %r8;
+)" + p.store + R"( [%rd5+512], %r8;
 bra.uni done;
 reader:
 mad.wide.u32 %rd5, %r1, 4, %rd2;
 wait:
-)" + p.load + R"( %r9, [%rd5];
+)" + p.load + R"( %r9, [%rd5+512];
 setp.eq.u32 %p2, %r9, 0;
 @%p2 bra wait;
 )" + p.acquire + R"(
@@ -124,23 +145,20 @@ mad.wide.u32 %rd6, %r5, 4, %rd3;
 st.global.u32 [%rd6], %r10;
 done:
 )";
-  expect_one_result(kernel("pass", body), launch("pass", 2, 32));
+  expect_one_result(kernel("pass", body), launch("pass", 2, 32), true, passing_machine);
 }
 
 // The flag speaks for the whole block: a barrier orders the others' stores before the release.
 TEST_P(MessagePassing, OfAWholeBlock) {
   const Passing& p = GetParam();
-  const std::string body = std::string(R"(
-mad.wide.u32 %rd4, %r1, 4, %rd1;
-ld.global.u32 %r6, [%rd4];
-setp.ne.u32 %p1, %r2, 0;
+  const std::string body = copy_first + R"(
 setp.eq.u32 %p3, %r1, 0;
 @%p1 bra reader;
 add.u32 %r7, %r1, 1000;
 st.global.u32 [%rd4], %r7;
 bar.sync 0;
 @!%p3 bra done;
-)") + p.release + R"(
+)" + p.release + R"(
 mov.u32 %r8, 1;
 )" + p.store + R"( [%rd2], %r8;
 bra.uni done;
@@ -158,7 +176,7 @@ mad.wide.u32 %rd6, %r5, 4, %rd3;
 st.global.u32 [%rd6], %r10;
 done:
 )";
-  expect_one_result(kernel("pass", body), launch("pass", 2, 96));
+  expect_one_result(kernel("pass", body), launch("pass", 2, 96), true, passing_machine);
 }
 
 INSTANTIATE_TEST_SUITE_P(Litmus, MessagePassing, ::testing::ValuesIn(passings),

@@ -405,6 +405,14 @@ void RandomProgram::read_previous() {
 }
 
 void RandomProgram::local_array() {
+  if (chance(4)) {  // a word of which a part is dirty while the rest is on its way
+    const unsigned at = 4 * pick(16);
+    const std::string first = r(), word = "[stack+" + number(at) + "]";
+    emit("ld.local.u32 " + first + ", " + word);
+    line("st.local.u8 [stack+" + number(at + pick(4)) + "], %me");
+    emit("ld.local.u32 %x5, " + word);
+    return emit("xor.b32 " + first + ", " + first + ", %x5");
+  }
   const unsigned log = pick(4);  // bytes per element
   static const char* const types[] = {".u8", ".s16", ".u32", ".u64"};
   const std::string value = log == 3 ? rd() : r();
@@ -557,7 +565,11 @@ void RandomProgram::load_then_store() {
   };
   const std::string to = r();
   emit("ld.global" + std::string(types[first]) + " " + to + ", " + place(first));
-  line("st.global" + std::string(types[second]) + " " + place(second) + ", " + r());
+  if (second == 2 && chance(2)) {
+    line("red.global.add.u32 " + place(second) + ", " + r());
+  } else {
+    line("st.global" + std::string(types[second]) + " " + place(second) + ", " + r());
+  }
   if (chance(2)) line("ld.global" + std::string(types[second]) + " " + r() + ", " + place(second));
   emit("xor.b32 " + r() + ", " + r() + ", " + to);
 }
