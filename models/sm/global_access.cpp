@@ -38,19 +38,12 @@ bool SmState::process_group(Access& access, std::int64_t now) {
   if (!access.local) {
     const Translation::Result found = translation.lookup(warp.tenant, physical);
     if (!found.mapped) [[unlikely]] {
-      if (access.kind != Access::Kind::prefetch) unmapped(access, group);
+      if (access.kind != Access::Kind::prefetch) exceptions->fault(*this, access, group);
       ++access.next;
       return true;
     }
     physical = found.physical;
     in_host = found.in_host;
-  }
-  if (group + 1u < access.groups) {
-    // The next line, as if it stood in the same buffer.
-    const std::uint64_t next =
-        (physical + (access.line[group + 1] - access.line[group])) / line_bytes;
-    l1.prefetch(next);
-    misses.prefetch(next);
   }
   const std::uint32_t destination = in_host ? port.host() : setup.mapping.partition(physical);
   bool done;

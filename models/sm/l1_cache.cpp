@@ -53,7 +53,6 @@ void L1Cache::assign(std::uint16_t index, std::uint64_t tag, bool local) {
   Line& l = meta_[index];
   if (l.used) unchain(index);
   unlink(index);
-  prefetch_next_victim(order_[set_of(index)].oldest);
   link_newest(index);
   const std::size_t bucket = hash(tag);
   l.tag = tag;
@@ -66,16 +65,6 @@ void L1Cache::assign(std::uint16_t index, std::uint64_t tag, bool local) {
   l.reserved = false;
   heads_[bucket] = index;
   if (local) dirty_[index] = {};
-}
-
-/// The next line of the set to go, and what its replacement will touch.
-void L1Cache::prefetch_next_victim(std::uint16_t index) const {
-  if (index == none) return;
-  const Line& next = meta_[index];
-  __builtin_prefetch(&data_[std::size_t{index} * line_bytes]);
-  __builtin_prefetch(&data_[std::size_t{index} * line_bytes + 64]);
-  __builtin_prefetch(&heads_[hash(next.tag)]);
-  if (next.newer != none) __builtin_prefetch(&meta_[next.newer]);
 }
 
 void L1Cache::drop(std::uint16_t index) {

@@ -85,7 +85,6 @@ class L1Cache {
   void link_newest(std::uint16_t line);
   void link_oldest(std::uint16_t line);
   void unchain(std::uint16_t line);
-  void prefetch_next_victim(std::uint16_t line) const;
 
   std::uint32_t lines_ = 0, sets_ = 1;
   unsigned shift_ = 63;

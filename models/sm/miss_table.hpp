@@ -113,7 +113,14 @@ class MissTable {
       }
   }
 
-  void prefetch(std::uint64_t tag) const { __builtin_prefetch(&heads_[hash(tag)]); }
+  void prefetch(std::uint16_t index) const {
+    if (index < misses_.capacity()) __builtin_prefetch(&misses_[index]);
+  }
+  /// Waits for nothing and reads only what prefetch() brought.
+  void prefetch_waiter(std::uint16_t index) const {
+    if (index < misses_.capacity() && misses_[index].first < waiters_.capacity())
+      __builtin_prefetch(&waiters_[misses_[index].first]);
+  }
 
   void serialize(Archive& archive) {
     archive(heads_);

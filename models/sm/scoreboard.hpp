@@ -1,9 +1,12 @@
 /// Which rows and predicates of a warp wait for a result.
 ///
-/// An instruction issues when none of the rows it reads or writes is pending (four ANDs).  Source
-/// operands are read in order at issue, so they need no bits of their own unless the exception
-/// scheme keeps them: `held` rows may be read, but not written, until they are let go.
-/// Source: gpu-parameters.md, section 10; 000, section 3.2 (separate source release).
+/// An instruction issues when none of the rows it reads or writes is pending (four ANDs).  Sources
+/// are released by being read at issue, in order, so they need no bits of their own; destinations
+/// when their results commit.
+/// Source: gpu-parameters.md, section 10; hot-path.md ("Scoreboard test as four scalar ANDs").
+///
+/// Simplified: no register is kept from being overwritten after issue (exception schemes that
+/// replay instructions will need that).
 #pragma once
 
 #include <array>

@@ -42,7 +42,7 @@ struct SmState {
   const SmParameters& parameters;
   const OccupancyLimits limits;
   const Clock clock;
-  const ExceptionScheme exceptions;
+  const std::unique_ptr<ExceptionScheme> exceptions;
   std::shared_ptr<const IssueTables> tables;
   std::uint64_t local_base = 0;  ///< physical, of this SM
 
@@ -214,8 +214,7 @@ struct SmState {
                  std::int64_t now);
   void answered(std::uint16_t flight, std::int64_t usable, std::int64_t now);
   void flight_done(std::uint16_t flight, std::int64_t now);
-
-  // prefetch_responses.cpp
+  /// Passes over a window's messages that bring what they need into the host's caches.
   void prefetch_responses(std::span<const MessageHeader* const> inbox);
 
   // shared_memory.cpp

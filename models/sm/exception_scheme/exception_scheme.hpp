@@ -1,27 +1,32 @@
-/// What the pipeline does around an instruction that may fault.
+/// What an SM does with an access whose last translation check fails.
 ///
-/// The schemes of 000 differ in two moments of a memory instruction: until when its source
-/// registers are kept from being overwritten, and from when on its warp may issue the next
-/// instruction.  Both are data, so that issue and commit stay free of calls. Source: 000,
-/// sections 2.1 and 3.
+/// Contract: called in the load-store unit for the line at the head of its queue, whose page is not
+/// mapped.  The look-up is rare, so this may be a virtual call; what the pipeline does for every
+/// instruction is not.
+/// Source: 000, sections 2.1 and 3.
 ///
 /// Simplified: there are no page faults yet; an access outside of what is mapped ends the run.
 #pragma once
 
-#include <cstdint>
+#include <memory>
 
 #include "core/parameters/policy.hpp"
 
 namespace lockstep {
 
-struct ExceptionScheme {
-  enum class Moment : std::uint8_t { issue, last_check, commit };
+struct Access;
+struct SmState;
 
-  Moment sources_released = Moment::issue;  ///< of a memory instruction
-  Moment next_issue = Moment::issue;        ///< of its warp, behind a memory instruction
-  bool preemptible = false;                 ///< a faulted warp can give up its slot
+class ExceptionScheme {
+ public:
+  virtual ~ExceptionScheme() = default;
+  /// The access's line `group` is not mapped.
+  virtual void fault(SmState& sm, const Access& access, unsigned group) = 0;
 };
 
-ExceptionScheme make_exception_scheme(const PolicyChoice& choice);
+std::unique_ptr<ExceptionScheme> make_exception_scheme(const PolicyChoice& choice);
+
+/// One function per file of this folder.
+std::unique_ptr<ExceptionScheme> make_stall_on_fault(const PolicyChoice& choice);
 
 }  // namespace lockstep
