@@ -103,11 +103,15 @@ const std::vector<std::string> passing_machine = {
     "gpu.memory.partitions=2", "gpu.noc.mapping=plain", "gpu.noc.credits=1", "gpu.sm.count=2"};
 
 /// The reader takes a copy of the data into its L1 and says so; only then does the writer go on.
+/// It reads the words in the opposite order: first the one that is written last.
 const std::string copy_first = R"(
-mul.wide.u32 %rd4, %r1, 512;
+setp.ne.u32 %p1, %r2, 0;
+not.b32 %r15, %r1;
+add.u32 %r15, %r3, %r15;
+selp.u32 %r15, %r15, %r1, %p1;
+mul.wide.u32 %rd4, %r15, 512;
 add.u64 %rd4, %rd4, %rd1;
 add.u64 %rd2, %rd2, 256;
-setp.ne.u32 %p1, %r2, 0;
 @!%p1 bra copied;
 ld.global.u32 %r6, [%rd4];
 add.u32 %r6, %r6, 1;
