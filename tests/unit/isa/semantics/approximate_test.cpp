@@ -52,8 +52,10 @@ std::vector<std::uint64_t> any(Type type, unsigned count, std::uint64_t seed) {
 double ulps(float got, double exact) {
   const float nearest = static_cast<float>(exact);
   if (std::isinf(nearest) || std::isinf(got)) return got == nearest ? 0 : 1e9;
-  const double ulp = std::max(std::ldexp(1.0, std::ilogb(nearest) - 23), std::ldexp(1.0, -149));
-  return std::fabs(got - exact) / (nearest == 0 ? std::ldexp(1.0, -149) : ulp);
+  const double smallest = std::ldexp(1.0, -149);
+  const double ulp =
+      nearest == 0 ? smallest : std::max(std::ldexp(1.0, std::ilogb(nearest) - 23), smallest);
+  return std::fabs(got - exact) / ulp;
 }
 /// Every input: NaN where the exact function is, otherwise within `bound` ulps.
 void expect_ulps(Opcode opcode, double (*exact)(double), double bound,
