@@ -32,6 +32,23 @@ enum class MessageKind : std::uint16_t {
   start_block,  ///< dispatcher -> SM
   block_done,   ///< SM -> dispatcher
   end_grid,     ///< dispatcher -> SM: no more blocks of this grid will come
+
+  // Virtual memory; bodies in models/vm/messages.hpp.
+  translate,         ///< SM -> GMMU
+  translation,       ///< GMMU -> SM
+  page_written,      ///< SM -> GMMU: the first store under an entry
+  replay,            ///< GMMU -> SM: ask again for a refused page
+  replayed,          ///< SM -> GMMU: what waited for a refused page has gone out
+  flush,             ///< GMMU -> SM
+  shootdown,         ///< GMMU -> SM
+  shootdown_done,    ///< SM -> GMMU
+  far_fault,         ///< GMMU -> host
+  set_root,          ///< host -> GMMU
+  pages_mapped,      ///< host -> GMMU
+  unmap,             ///< host -> GMMU
+  unmapped,          ///< GMMU -> host
+  access_violation,  ///< SM -> host
+  abort_tenant,      ///< host -> dispatcher -> SM
 };
 
 enum class MemoryOperation : std::uint8_t {
@@ -42,6 +59,7 @@ enum class MemoryOperation : std::uint8_t {
 };
 
 inline constexpr std::uint16_t host_requester = 0xffff;
+inline constexpr std::uint16_t gmmu_requester = 0xfffe;
 
 enum MemoryFlag : std::uint8_t {
   flag_local = 1,        ///< local memory of threads

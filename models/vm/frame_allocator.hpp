@@ -10,13 +10,9 @@
 #include <map>
 #include <optional>
 
+#include "models/vm/page_table_entry.hpp"
+
 namespace lockstep {
-
-inline constexpr std::uint64_t page_bytes = 4096;
-
-constexpr std::uint64_t round_up_to_page(std::uint64_t bytes) {
-  return (bytes + page_bytes - 1) / page_bytes * page_bytes;
-}
 
 class FrameAllocator {
  public:

@@ -1,0 +1,128 @@
+/// What SMs, GMMU and host say to each other about translations.  Bodies travel as they stand.
+///
+/// An SM asks (translate) and gets an answer (translation): an entry, or a refusal that tells it to
+/// wait (Nack-Replayable) until a replay tells it to ask again.  The first store under an entry is
+/// told (page_written).  The host hears of far-faults and tells of pages that have come
+/// (pages_mapped); it has pages taken away with unmap, which the GMMU carries out (entries
+/// exchanged, shootdowns answered) before it reports `unmapped`. Source: 001, section B.2
+/// (far-fault protocol); architecture.md, section 8, rules 6 to 9.
+#pragma once
+
+#include <array>
+#include <cstdint>
+
+#include "core/time/time.hpp"
+#include "models/noc/messages.hpp"
+#include "models/vm/page_table_entry.hpp"
+
+namespace lockstep {
+
+/// translate: SM -> GMMU.
+struct TranslateRequest {
+  std::uint64_t page = 0;  ///< virtual page number
+  std::uint16_t tenant = 0;
+  std::uint16_t sm = 0;
+  std::uint16_t warp = 0;
+  std::uint8_t write = 0;      ///< a store or atomic waits
+  std::uint8_t has_token = 0;  ///< MASK
+};
+static_assert(sizeof(TranslateRequest) == 16);
+
+enum class TranslationStatus : std::uint8_t {
+  found,
+  refused,  ///< not in GPU memory: wait for a replay (Nack-Replayable)
+  invalid,  ///< outside of every buffer: the tenant's mistake
+};
+
+/// translation: GMMU -> SM.
+struct TranslationAnswer {
+  std::uint64_t page = 0;  ///< the page asked for
+  PageTableEntry entry;    ///< of the page; `large`: of the first page of its large page
+  std::uint16_t tenant = 0;
+  TranslationStatus status = TranslationStatus::found;
+  std::uint8_t write = 0;  ///< the permission that was asked for
+  std::array<std::uint8_t, 4> reserved{};
+};
+static_assert(sizeof(TranslationAnswer) == 24);
+
+/// page_written and replayed: SM -> GMMU; replay: GMMU -> SM (`page` == all_pages: everything that
+/// was refused, of every tenant).
+struct PageNotice {
+  std::uint64_t page = 0;
+  std::uint16_t tenant = 0;
+  std::uint16_t sm = 0;
+  std::uint32_t reserved = 0;
+};
+inline constexpr std::uint64_t all_pages = ~std::uint64_t{0};
+inline constexpr std::uint16_t all_tenants = 0xffff;
+
+/// flush: GMMU -> SM, drops TLB entries of a tenant or of all; asks for no answer, since what it
+/// drops was right.
+struct TlbFlush {
+  std::uint16_t tenant = all_tenants;
+  std::array<std::uint16_t, 3> reserved{};
+};
+
+/// Pages [page, page + count) of one tenant, all under one level-4 table.
+/// shootdown: GMMU -> SM; payload: `count` entries as they were (0: nothing was mapped).
+/// shootdown_done: SM -> GMMU; payload: 64-bit words, bit i: this SM stored to page i.
+struct PageSpan {
+  std::uint64_t page = 0;
+  std::uint32_t count = 0;
+  std::uint32_t id = 0;  ///< the asker's; comes back
+  std::uint16_t tenant = 0;
+  std::uint16_t sm = 0;  ///< who answers a shootdown
+  std::uint32_t reserved = 0;
+};
+static_assert(sizeof(PageSpan) == 24);
+
+/// unmap: host -> GMMU.  Answer `unmapped`: PageSpan; payload: `count` old entries, with the dirty
+/// bit of whoever stored.
+struct UnmapRequest {
+  PageSpan span;
+  std::uint64_t entries_at = 0;  ///< physical address of the first level-4 entry
+  std::uint64_t large_at = 0;    ///< of the level-3 entry if the span was a large page, else 0
+};
+
+/// pages_mapped: host -> GMMU; payload: `count` entries as they stand in memory now.  0 stands for
+/// an address outside of every buffer: whoever waits for it is told so.
+struct PagesMapped {
+  PageSpan span;
+  /// First level-4 entry in memory; with a `large` page, bit 0 is set.
+  std::uint64_t entries_at = 0;
+};
+
+/// set_root: host -> GMMU, once per tenant before anything of it is mapped.
+struct PageTableRoot {
+  std::uint64_t table = 0;  ///< physical address of the level-1 table
+  std::uint16_t tenant = 0;
+  std::array<std::uint16_t, 3> reserved{};
+};
+
+/// far_fault: GMMU -> host, one per page; payload: pages walked since the last one, as AccessNote.
+/// Faults found in one cycle leave in one cycle and form a batch.
+struct FarFault {
+  std::uint64_t page = 0;
+  std::uint16_t tenant = 0;
+  std::uint16_t sm = 0;  ///< who asked first
+  std::uint16_t warp = 0;
+  std::uint8_t write = 0;       ///< a store waits
+  std::uint8_t permission = 0;  ///< the page is there but must not be written
+  Time found;                   ///< when the GMMU knew
+};
+static_assert(sizeof(FarFault) == 24);
+
+struct AccessNote {
+  std::uint64_t page : 48;
+  std::uint64_t tenant : 16;
+};
+static_assert(sizeof(AccessNote) == 8);
+
+/// access_violation: SM -> host, payload: where and what (two zero-terminated texts, then the
+/// advice as a third); abort_tenant: host -> dispatcher -> SMs.
+struct TenantNotice {
+  std::uint16_t tenant = 0;
+  std::array<std::uint16_t, 3> reserved{};
+};
+
+}  // namespace lockstep

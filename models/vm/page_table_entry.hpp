@@ -1,0 +1,51 @@
+/// Pages, and what an entry of a page table says.
+///
+/// Four levels as in x86-64 paging: 9 bits of the page number per level, 512 entries of 8 bytes in
+/// a table of 4 KiB.  An entry of level 1 to 3 points to the next table; one of level 4 to a frame,
+/// or to remote host memory.  A large page (2 MiB) has its `large` bit in the level-3 entry, and
+/// all 512 level-4 entries are there and contiguous, so that every walk reads four levels. Source:
+/// 004, sections 7.1.2 and 7.3.3 (levels, `large`); architecture.md, section 8, rules 7, 10.
+#pragma once
+
+#include <cstdint>
+
+namespace lockstep {
+
+inline constexpr unsigned page_shift = 12;
+inline constexpr std::uint64_t page_bytes = std::uint64_t{1} << page_shift;
+inline constexpr std::uint64_t pages_per_large = 512;
+inline constexpr std::uint64_t large_page_bytes = page_bytes * pages_per_large;
+/// Basic block of prefetching and eviction (001, section B.3).
+inline constexpr std::uint64_t pages_per_block = 16;
+inline constexpr unsigned walk_levels = 4;
+
+constexpr std::uint64_t round_up_to_page(std::uint64_t bytes) {
+  return (bytes + page_bytes - 1) / page_bytes * page_bytes;
+}
+
+/// Index into the table of `level` (1: root ... 4: leaf) for a virtual page number.
+constexpr unsigned table_index(std::uint64_t page, unsigned level) {
+  return static_cast<unsigned>(page >> (9 * (walk_levels - level))) & 511u;
+}
+
+/// A page table entry as it stands in memory.  0: nothing is mapped.
+struct PageTableEntry {
+  static constexpr std::uint64_t present = 1;
+  static constexpr std::uint64_t writable = 2;
+  static constexpr std::uint64_t accessed = 4;  ///< set by walkers
+  static constexpr std::uint64_t dirty = 8;     ///< set at the first store of an SM
+  static constexpr std::uint64_t remote = 16;   ///< host memory, reached over the host link
+  static constexpr std::uint64_t large = 32;    ///< level 3 only
+  static constexpr std::uint64_t flags = page_bytes - 1;
+
+  std::uint64_t bits = 0;
+
+  static constexpr PageTableEntry of(std::uint64_t address, std::uint64_t flag_bits) {
+    return {(address & ~flags) | flag_bits};
+  }
+  constexpr bool is(std::uint64_t flag) const { return (bits & flag) != 0; }
+  /// Physical address of the frame or next table; of a remote page what its requests carry.
+  constexpr std::uint64_t address() const { return bits & ~flags; }
+};
+
+}  // namespace lockstep

@@ -1,0 +1,38 @@
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <vector>
+
+#include "core/parameters/policy.hpp"
+#include "models/vm/residency.hpp"
+
+namespace lockstep {
+
+/// Faulting pages that are considered together, all of one allocation.
+struct FaultGroup {
+  const Residency& residency;
+  const Allocation& allocation;
+  std::span<const ManagedPage> faults;  ///< ascending, distinct, none of them valid
+  std::uint64_t seed = 0;               ///< of the run
+  std::uint64_t number = 0;             ///< of the fault, counted per tenant: key of random draws
+};
+
+/// Plug point `prefetcher`: which pages come along with pages that faulted.
+///
+/// Contract: appends what is to be moved, the faulting pages included: ranges that ascend, do not
+/// overlap or touch, lie in the allocation and hold no valid page.  It changes nothing and depends
+/// on its arguments alone. Source: 001, section B.3.
+class Prefetcher {
+ public:
+  virtual ~Prefetcher() = default;
+  virtual void choose(const FaultGroup& group, std::vector<PageRange>& moves) const = 0;
+};
+
+using MakePrefetcher = std::unique_ptr<Prefetcher> (*)(const PolicyChoice&);
+const PolicyRegistry<MakePrefetcher>& prefetchers();
+const PolicyList& prefetcher_policies();
+std::unique_ptr<Prefetcher> make_prefetcher(const PolicyChoice& choice);
+
+}  // namespace lockstep

@@ -1,0 +1,92 @@
+/// Where each page of managed memory is, as the driver knows it.
+///
+/// Every managed allocation gets a range of dense page numbers that starts at a multiple of 512, so
+/// that blocks (64 KiB) and trees (2 MiB) of prefetching and eviction are aligned in it as they are
+/// in the allocation.  One byte per page; no objects.
+/// Source: 001, section B.3 (blocks, trees per allocation).
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+namespace lockstep {
+
+/// Number of a page among all managed pages.
+using ManagedPage = std::uint64_t;
+
+enum class PagePlace : std::uint8_t {
+  host,
+  arriving,  ///< asked for: its frame, transfer or entry is under way
+  gpu,
+  leaving,  ///< unmapping or being written back
+};
+
+struct Allocation {
+  ManagedPage first = 0;
+  std::uint64_t pages = 0;
+  std::uint64_t virtual_page = 0;  ///< of its first page
+  std::uint16_t tenant = 0;
+  std::uint32_t buffer = 0;  ///< index in the tenant
+  bool live = false;
+
+  bool contains(ManagedPage page) const { return page - first < pages; }
+
+  template <class Archive>
+  void serialize(Archive& archive) {
+    archive(first, pages, virtual_page, tenant, buffer, live);
+  }
+};
+
+class Residency {
+ public:
+  /// A new allocation of `pages` pages, all at the host; its index.  Freed numbers are used again.
+  std::uint32_t add(std::uint16_t tenant, std::uint32_t buffer, std::uint64_t virtual_page,
+                    std::uint64_t pages);
+  void remove(std::uint32_t allocation);
+
+  const Allocation& allocation(std::uint32_t index) const { return allocations_[index]; }
+  /// The live allocation that holds a tenant's virtual page; nullptr: none does.
+  const Allocation* find(std::uint16_t tenant, std::uint64_t virtual_page) const;
+  /// The allocation of a managed page (there is one).
+  const Allocation& owner(ManagedPage page) const {
+    return allocations_[owner_of_tree_[page / 512]];
+  }
+
+  PagePlace place(ManagedPage page) const { return places_[page]; }
+  void set_place(ManagedPage page, PagePlace place) { places_[page] = place; }
+  /// In GPU memory, or will be.
+  bool valid(ManagedPage page) const {
+    return places_[page] == PagePlace::gpu || places_[page] == PagePlace::arriving;
+  }
+  /// Valid pages among [first, first + count).
+  std::uint64_t count_valid(ManagedPage first, std::uint64_t count) const;
+  /// Managed page numbers given out so far are below this.
+  ManagedPage end() const { return places_.size(); }
+
+  template <class Archive>
+  void serialize(Archive& archive) {
+    archive(allocations_, places_, owner_of_tree_, free_);
+  }
+
+ private:
+  std::vector<Allocation> allocations_;
+  std::vector<PagePlace> places_;
+  std::vector<std::uint32_t> owner_of_tree_;  ///< allocation, by page number / 512
+  std::vector<std::uint32_t> free_;           ///< allocations whose numbers may be used again
+};
+
+/// Neighbouring pages.
+struct PageRange {
+  ManagedPage first = 0;
+  std::uint64_t count = 0;
+
+  ManagedPage end() const { return first + count; }
+  bool operator==(const PageRange&) const = default;
+  template <class Archive>
+  void serialize(Archive& archive) {
+    archive(first, count);
+  }
+};
+
+}  // namespace lockstep

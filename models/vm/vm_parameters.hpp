@@ -1,0 +1,102 @@
+#pragma once
+
+#include "core/parameters/parameters.hpp"
+
+namespace lockstep {
+
+/// A translation lookaside buffer has separate entries for 4 KiB and 2 MiB pages, all tagged with
+/// the tenant (004, section 7.1.2).  `ways` 0: fully associative.
+
+/// Key `vm.l1_tlb`: one in each SM, looked up beside the L1 cache; a hit costs no time of its own.
+struct L1TlbParameters {
+  std::uint32_t entries, ways, large_entries, large_ways, mshrs;
+
+  static auto schema() {
+    using P = L1TlbParameters;
+    return parameters<P>()
+        .field("entries", &P::entries, 64, range(1, 1 << 16), "for 4 KiB pages", "entries")
+        .field("ways", &P::ways, 0, range(0, 1 << 16), "of a set; 0: fully associative", "ways")
+        .field("large_entries", &P::large_entries, 16, range(1, 1 << 16), "for 2 MiB pages",
+               "entries")
+        .field("large_ways", &P::large_ways, 0, range(0, 1 << 16), "0: fully associative", "ways")
+        .field("mshrs", &P::mshrs, 64, range(1, 1 << 16),
+               "pages asked for and not answered; refused ones do not count", "pages");
+  }
+};
+
+/// Key `vm.l2_tlb`: in the GMMU, shared by all SMs.
+struct L2TlbParameters {
+  std::uint32_t entries, ways, large_entries, large_ways, mshrs, ports;
+  Cycles latency;
+
+  static auto schema() {
+    using namespace literals;
+    using P = L2TlbParameters;
+    return parameters<P>()
+        .field("entries", &P::entries, 512, range(1, 1 << 20), "for 4 KiB pages", "entries")
+        .field("ways", &P::ways, 16, range(0, 1 << 20), "of a set; 0: fully associative", "ways")
+        .field("large_entries", &P::large_entries, 256, range(1, 1 << 20), "for 2 MiB pages",
+               "entries")
+        .field("large_ways", &P::large_ways, 0, range(0, 1 << 20), "0: fully associative", "ways")
+        .field("mshrs", &P::mshrs, 128, range(1, 1 << 20), "pages walked for or waiting to be",
+               "pages")
+        .field("ports", &P::ports, 2, range(1, 64), "lookups that begin in a cycle", "lookups")
+        .field("latency", &P::latency, 10_cycles, range(1_cycles, 10000_cycles),
+               "of the large-page entries; as much again for the others when those miss");
+  }
+};
+
+/// Key `vm.walk_cache`: page table entries near the walkers (translation: page-walk-cache).
+struct WalkCacheParameters {
+  std::uint32_t entries, ways;
+  Cycles latency;
+
+  static auto schema() {
+    using namespace literals;
+    using P = WalkCacheParameters;
+    return parameters<P>()
+        .field("entries", &P::entries, 1024, range(1, 1 << 20), "page table entries of 8 bytes",
+               "entries")
+        .field("ways", &P::ways, 16, range(0, 1 << 20), "of a set; 0: fully associative", "ways")
+        .field("latency", &P::latency, 10_cycles, range(1_cycles, 10000_cycles), "of a lookup");
+  }
+};
+
+enum class ShootdownGranularity : std::uint8_t { whole, entry, none };
+enum class ShootdownScope : std::uint8_t { tenant, all };
+
+/// Key `vm` of a GPU: the GMMU and what of it stands in the SMs.
+/// Sources: 000, Table 1; 001, sections B.2, C.1, C.3; 004, Tables 6.1 and 7.1.
+struct VmParameters {
+  Frequency clock;
+  Cycles link_latency, walk_latency;
+  std::uint32_t walkers;
+  L1TlbParameters l1_tlb;
+  L2TlbParameters l2_tlb;
+  WalkCacheParameters walk_cache;
+  ShootdownGranularity shootdown;
+  ShootdownScope shootdown_scope;
+
+  static auto schema() {
+    using namespace literals;
+    using P = VmParameters;
+    return parameters<P>()
+        .field("clock", &P::clock, 1312_MHz, range(1_MHz, 10000_MHz), "clock of the GMMU")
+        .field("link_latency", &P::link_latency, 45_cycles, range(1_cycles, 100000_cycles),
+               "between an SM and the GMMU, each way; a hub's real distance")
+        .field("walkers", &P::walkers, 64, range(1, 1 << 16), "page walks at once", "walks")
+        .field("walk_latency", &P::walk_latency, 0_cycles, range(0_cycles, 1000000_cycles),
+               "of every walk (000, 001); 0: walks read the tables through L2 and DRAM (004)")
+        .group("l1_tlb", &P::l1_tlb, "translations in each SM")
+        .group("l2_tlb", &P::l2_tlb, "translations in the GMMU")
+        .group("walk_cache", &P::walk_cache, "page table entries in the GMMU")
+        .field("shootdown", &P::shootdown, ShootdownGranularity::entry,
+               choice({"whole", "entry", "none"}),
+               "TLB entries dropped when a page has come (001, section C.3); a page that goes "
+               "always loses its entries")
+        .field("shootdown_scope", &P::shootdown_scope, ShootdownScope::tenant,
+               choice({"tenant", "all"}), "whose entries `whole` drops");
+  }
+};
+
+}  // namespace lockstep
