@@ -36,7 +36,7 @@ void Driver::unmap(const Extent& extent, Time now, HostLink& link, Outbox& outbo
   zeroing_.push_back({extent.physical_base, extent.bytes, partitions_});
   const ZeroRange range{extent.physical_base, extent.bytes};
   for (std::uint32_t p = 0; p < partitions_; ++p) {
-    link.send_to_partition(p, now, MessageKind::zero_range, range, outbox);
+    link.send_range(p, now, MessageKind::zero_range, range, outbox);
   }
 }
 

@@ -45,8 +45,11 @@ void Host::advance(Time horizon, Inbox inbox, Outbox& outbox) {
     if (arrival <= activity) {
       take(*inbox[next++], outbox);
     } else {
-      if (shared_.link.next_activity() <= now) shared_.link.act(now, outbox);
-      run_tenants(now, outbox);
+      if (shared_.link.next_activity() <= now) {
+        shared_.link.act(now, outbox);
+      } else {
+        run_tenants(now, outbox);
+      }
     }
   }
 }

@@ -9,19 +9,17 @@ namespace lockstep {
 
 namespace {
 
-constexpr std::uint32_t chunk_bytes = 4096;
-
-Time time_on_wire(std::uint64_t bytes, Bandwidth bandwidth) {
-  return Time{
-      static_cast<std::int64_t>(static_cast<double>(bytes) * 1e15 / bandwidth.bytes_per_second())};
-}
-
 std::uint64_t femtoseconds(Time time) {
   return static_cast<std::uint64_t>(time.femtoseconds());
 }
 
-std::uint32_t take_slot(std::vector<std::uint32_t>& free, std::size_t& size) {
-  if (free.empty()) return static_cast<std::uint32_t>(size++);
+/// A free place of `slots`, which grows if there is none.
+template <class Slot>
+std::uint32_t take_slot(std::vector<Slot>& slots, std::vector<std::uint32_t>& free) {
+  if (free.empty()) {
+    slots.emplace_back();
+    return static_cast<std::uint32_t>(slots.size() - 1);
+  }
   const std::uint32_t slot = free.back();
   free.pop_back();
   return slot;
@@ -29,9 +27,28 @@ std::uint32_t take_slot(std::vector<std::uint32_t>& free, std::size_t& size) {
 
 /// Bit i: sector i of the line holds a byte of [begin, end).
 std::uint8_t sectors_of(std::uint64_t begin, std::uint64_t end) {
-  std::uint8_t sectors = 0;
-  for (std::uint64_t s = begin / sector_bytes; s * sector_bytes < end; ++s) sectors |= 1 << s;
-  return sectors;
+  const std::uint64_t first = begin / sector_bytes, last = (end - 1) / sector_bytes;
+  return static_cast<std::uint8_t>((2u << last) - (1u << first));
+}
+
+/// Payload of a store of [begin, end) of a line: a mask for each sector that it touches, then
+/// their bytes.
+void fill_store(std::byte* place, std::uint64_t begin, std::uint64_t end, const std::byte* data) {
+  const std::uint64_t first = begin / sector_bytes * sector_bytes;
+  const std::uint64_t sectors = (end - first + sector_bytes - 1) / sector_bytes;
+  const std::uint64_t bytes = sectors * sector_bytes;
+  std::byte* sector_data = place + sectors * sizeof(std::uint32_t);
+  std::memset(place, 0xff, sectors * sizeof(std::uint32_t));
+  if (end - begin < bytes) {
+    const std::uint32_t head = ~0u << (begin - first);
+    const std::uint32_t tail = ~0u >> (first + bytes - end);
+    for (std::uint64_t s = 0; s < sectors; ++s) {
+      const std::uint32_t mask = (s == 0 ? head : ~0u) & (s + 1 == sectors ? tail : ~0u);
+      std::memcpy(place + s * sizeof mask, &mask, sizeof mask);
+    }
+    std::memset(sector_data, 0, bytes);
+  }
+  std::memcpy(sector_data + (begin - first), data, end - begin);
 }
 
 }  // namespace
@@ -39,97 +56,118 @@ std::uint8_t sectors_of(std::uint64_t begin, std::uint64_t end) {
 HostLink::HostLink(const HostParameters& parameters, AddressMapping mapping,
                    std::vector<Link> partitions, HostBytes host_bytes, std::size_t tenants)
     : parameters_(parameters),
+      curve_(parameters),
       mapping_(mapping),
       partitions_(std::move(partitions)),
-      host_bytes_(std::move(host_bytes)) {
-  for (Direction& direction : directions_) set_tenants(direction.statistics, tenants);
-}
+      host_bytes_(std::move(host_bytes)),
+      directions_{Direction(tenants), Direction(tenants)} {}
 
 void HostLink::start(Transfer transfer, Time now, Outbox& outbox) {
-  std::size_t size = transfers_.size();
-  const std::uint32_t slot = take_slot(free_transfers_, size);
-  transfers_.resize(size);
-  transfer.eligible = now + parameters_.transfer_setup;
-  transfers_[slot] = transfer;
-  if (transfer.kind == Transfer::Kind::inspect) {
-    while (transfers_[slot].sent < transfer.bytes) send_line(slot, now, outbox);
-  } else {
-    directions_[transfer.kind == Transfer::Kind::to_gpu].queue.push_back(slot);
+  LOCKSTEP_CHECK(transfer.bytes > 0 && !transfer.frames.empty(), "an empty transfer");
+  const std::uint32_t slot = take_slot(transfers_, free_transfers_);
+  Active& active = transfers_[slot];
+  active = {};
+  active.transfer = std::move(transfer);
+  active.transfer.started = active.transfer.began = now;
+  if (active.transfer.kind == Transfer::Kind::inspect) {
+    while (active.sent < active.transfer.bytes) send_line(slot, now, outbox);
+    return;
   }
+  active.duration = curve_.duration(active.transfer.bytes);
+  active.time_per_byte = static_cast<double>(active.duration.femtoseconds()) /
+                         static_cast<double>(active.transfer.bytes);
+  Direction& direction = directions_[active.transfer.kind == Transfer::Kind::to_gpu];
+  if (direction.queue.empty()) direction.ready = std::max(direction.ready, now);
+  direction.queue.push(active.transfer.rank, active.transfer.tenant, slot);
 }
 
 Time HostLink::next_of(const Direction& direction) const {
-  if (direction.queue.empty() || lines_in_flight() >= parameters_.lines_in_flight) {
-    return Time::never();
+  if (direction.active != none) {
+    if (lines_in_flight() >= parameters_.lines_in_flight) return Time::never();
+    return std::max(direction.next, last_answer_);
   }
-  Time first = Time::never();
-  for (const std::uint32_t slot : direction.queue)
-    first = std::min(first, transfers_[slot].eligible);
-  return std::max({first, direction.free, last_answer_});
+  if (direction.queue.empty()) return Time::never();
+  return std::max(direction.ready, direction.remote_free);
 }
 
 Time HostLink::next_activity() const {
   return std::min(next_of(directions_[0]), next_of(directions_[1]));
 }
 
-std::size_t HostLink::turn(Direction& direction, Time now) const {
-  // The first eligible transfer of each tenant competes; tenants follow each other by number.
-  std::size_t best = direction.queue.size();
-  std::uint32_t best_distance = ~0u;
-  std::vector<bool> seen;
-  for (std::size_t i = 0; i < direction.queue.size(); ++i) {
-    const Transfer& transfer = transfers_[direction.queue[i]];
-    if (transfer.tenant >= seen.size()) seen.resize(transfer.tenant + 1u);
-    if (seen[transfer.tenant]) continue;
-    seen[transfer.tenant] = true;
-    if (transfer.eligible > now) continue;
-    const std::uint32_t keep = direction.chunk_left > 0 ? 0 : 1;
-    const std::uint32_t distance = (transfer.tenant - direction.last_tenant - keep) & 0xffffu;
-    if (distance < best_distance) {
-      best_distance = distance;
-      best = i;
-    }
-  }
-  return best;
-}
-
 void HostLink::act(Time now, Outbox& outbox) {
   for (Direction& direction : directions_) {
     if (next_of(direction) > now) continue;
-    const std::size_t position = turn(direction, now);
-    if (position == direction.queue.size()) continue;
-    const std::uint32_t slot = direction.queue[position];
-    const std::uint16_t tenant = transfers_[slot].tenant;
-    if (tenant != direction.last_tenant || direction.chunk_left == 0) {
-      direction.last_tenant = tenant;
-      direction.chunk_left = chunk_bytes;
-    }
-    const std::uint64_t before = transfers_[slot].sent;
-    if (before == 0) {
-      direction.statistics.queue_time[tenant] += femtoseconds(now - transfers_[slot].eligible);
-    }
-    send_line(slot, now, outbox);
-    const auto bytes = static_cast<std::uint32_t>(transfers_[slot].sent - before);
-    take_wire(direction, now, bytes, tenant);
-    direction.chunk_left -= std::min(direction.chunk_left, bytes);
-    if (transfers_[slot].sent == transfers_[slot].bytes) {
-      ++direction.statistics.transfers[tenant];
-      direction.queue.erase(direction.queue.begin() + static_cast<std::ptrdiff_t>(position));
+    if (direction.active == none) {
+      begin(direction, now);
+    } else {
+      advance(direction, now, outbox);
     }
   }
 }
 
-void HostLink::send_line(std::uint32_t transfer_index, Time now, Outbox& outbox) {
-  Transfer& transfer = transfers_[transfer_index];
-  const std::uint64_t address = transfer.physical + transfer.sent;
+void HostLink::begin(Direction& direction, Time now) {
+  direction.active = direction.queue.pop();
+  Active& active = transfers_[direction.active];
+  Transfer& transfer = active.transfer;
+  if (active.sent == 0) {
+    transfer.began = now;
+    direction.statistics.queue_time[transfer.tenant][static_cast<std::size_t>(transfer.rank)] +=
+        femtoseconds(transfer.queue_time());
+  }
+  direction.piece_end = transfer.rank == Transfer::Class::copy
+                            ? std::min(transfer.bytes, active.sent + copy_piece_bytes)
+                            : transfer.bytes;
+  direction.origin = now - active.through(active.sent);
+  direction.next = direction.origin + active.through(active.sent + active.next_bytes());
+}
+
+void HostLink::advance(Direction& direction, Time now, Outbox& outbox) {
+  const std::uint32_t slot = direction.active;
+  const std::uint64_t bytes = send_line(slot, now, outbox);
+  const Active& active = transfers_[slot];
+  const Transfer& transfer = active.transfer;
+  const auto rank = static_cast<std::size_t>(transfer.rank);
+  LinkStatistics& statistics = direction.statistics;
+  statistics.bytes[transfer.tenant][rank] += bytes;
+  statistics.busy_time[transfer.tenant][rank] +=
+      femtoseconds(active.through(active.sent) - active.through(active.sent - bytes));
+  direction.origin += now - direction.next;  // it had to wait for a place among those in flight
+  if (active.sent < direction.piece_end) {
+    direction.next = direction.origin + active.through(active.sent + active.next_bytes());
+    return;
+  }
+  direction.active = none;
+  direction.ready = now;
+  if (active.sent < transfer.bytes) {
+    direction.queue.put_back(transfer.rank, transfer.tenant, slot);
+  } else {
+    ++statistics.transfers[transfer.tenant][rank];
+    statistics.sizes[transfer.tenant].add(transfer.bytes / 1024);
+  }
+}
+
+std::uint64_t HostLink::Active::next_bytes() const {
+  const FrameRun& run = transfer.frames[frame];
+  const std::uint64_t begin = (run.physical + in_frame) % line_bytes;
+  return std::min({line_bytes - begin, run.bytes - in_frame, transfer.bytes - sent});
+}
+
+std::uint64_t HostLink::send_line(std::uint32_t slot, Time now, Outbox& outbox) {
+  Active& active = transfers_[slot];
+  const Transfer& transfer = active.transfer;
+  const std::uint64_t address = transfer.frames[active.frame].physical + active.in_frame;
   const std::uint64_t begin = address % line_bytes;
-  const std::uint64_t bytes = std::min(line_bytes - begin, transfer.bytes - transfer.sent);
-  std::size_t size = lines_.size();
-  const std::uint32_t tag = take_slot(free_lines_, size);
-  lines_.resize(size);
-  const std::uint64_t offset = transfer.offset + transfer.sent;
-  lines_[tag] = {transfer_index, offset, static_cast<std::uint32_t>(bytes)};
-  transfer.sent += bytes;
+  const std::uint64_t bytes = active.next_bytes();
+  const std::uint64_t offset = transfer.offset + active.sent;
+  const std::uint32_t tag = take_slot(lines_, free_lines_);
+  lines_[tag] = {offset, slot, static_cast<std::uint16_t>(bytes),
+                 static_cast<std::uint16_t>(begin % sector_bytes)};
+  active.sent += bytes;
+  active.in_frame += bytes;
+  if (active.in_frame == transfer.frames[active.frame].bytes) {
+    ++active.frame;
+    active.in_frame = 0;
+  }
 
   MemoryRequest request;
   request.line = address - begin;
@@ -144,23 +182,13 @@ void HostLink::send_line(std::uint32_t transfer_index, Time now, Outbox& outbox)
     request.operation =
         transfer.kind == Transfer::Kind::inspect ? MemoryOperation::inspect : MemoryOperation::load;
     outbox.send(link, now, kind, request);
-    return;
+    return bytes;
   }
   request.operation = MemoryOperation::store;
-  const unsigned sectors = request.sector_count();
-  const std::uint64_t first = begin / sector_bytes * sector_bytes;
-  std::byte* place = outbox.reserve(link, now, kind, request, sectors * (4 + sector_bytes));
-  for (unsigned s = 0; s < sectors; ++s) {
-    std::uint32_t mask = 0;
-    for (std::uint64_t b = 0; b < sector_bytes; ++b) {
-      const std::uint64_t position = first + s * sector_bytes + b;
-      if (position >= begin && position < begin + bytes) mask |= 1u << b;
-    }
-    std::memcpy(place + s * 4, &mask, sizeof mask);
-  }
-  std::byte* data = place + sectors * 4;
-  std::memset(data, 0, sectors * sector_bytes);
-  std::memcpy(data + (begin - first), host_bytes_(transfer, offset, bytes).data(), bytes);
+  std::byte* place = outbox.reserve(
+      link, now, kind, request, request.sector_count() * (sizeof(std::uint32_t) + sector_bytes));
+  fill_store(place, begin, begin + bytes, host_bytes_(transfer, offset, bytes).data());
+  return bytes;
 }
 
 std::optional<Transfer> HostLink::take(const MessageHeader& message) {
@@ -168,37 +196,46 @@ std::optional<Transfer> HostLink::take(const MessageHeader& message) {
   const Line line = lines_[response.tag];
   free_lines_.push_back(response.tag);
   last_answer_ = message.arrival;
-  Transfer& transfer = transfers_[line.transfer];
-  if (transfer.kind != Transfer::Kind::to_gpu) {
-    const std::uint64_t address = transfer.physical + (line.offset - transfer.offset);
-    const std::uint64_t begin = address % line_bytes % sector_bytes;
-    std::memcpy(host_bytes_(transfer, line.offset, line.bytes).data(),
-                message.payload_data() + begin, line.bytes);
+  Active& active = transfers_[line.transfer];
+  if (active.transfer.kind != Transfer::Kind::to_gpu) {
+    std::memcpy(host_bytes_(active.transfer, line.offset, line.bytes).data(),
+                message.payload_data() + line.skip, line.bytes);
   }
-  transfer.acknowledged += line.bytes;
-  if (transfer.acknowledged < transfer.bytes) return std::nullopt;
+  active.acknowledged += line.bytes;
+  if (active.acknowledged < active.transfer.bytes) return std::nullopt;
+  active.transfer.done = message.arrival;
   free_transfers_.push_back(line.transfer);
-  return transfer;
+  return std::move(active.transfer);
 }
 
 Time HostLink::occupy(bool to_gpu, Time now, std::uint64_t bytes, std::uint16_t tenant) {
   Direction& direction = directions_[to_gpu];
-  const Time start = std::max(direction.free, now);
-  direction.statistics.queue_time[tenant] += femtoseconds(start - now);
-  take_wire(direction, start, bytes, tenant);
-  return direction.free;
+  const Time taken{static_cast<std::int64_t>(static_cast<double>(bytes) * 1e15 /
+                                             parameters_.link_bandwidth.bytes_per_second())};
+  const Time begin = std::max(direction.remote_free, now);
+  direction.remote_free = begin + taken;
+  if (direction.active != none) {
+    direction.origin += taken;
+    direction.next += taken;
+  }
+  if (bytes > 0) {
+    constexpr std::size_t remote = LinkStatistics::remote;
+    direction.statistics.bytes[tenant][remote] += bytes;
+    ++direction.statistics.transfers[tenant][remote];
+    direction.statistics.busy_time[tenant][remote] += femtoseconds(taken);
+    direction.statistics.queue_time[tenant][remote] += femtoseconds(begin - now);
+  }
+  return direction.remote_free;
 }
 
-void HostLink::take_wire(Direction& direction, Time now, std::uint64_t bytes,
-                         std::uint16_t tenant) {
-  const Time taken = time_on_wire(bytes, parameters_.link_bandwidth);
-  direction.free = now + taken;
-  direction.statistics.bytes[tenant] += bytes;
-  direction.statistics.busy_time[tenant] += femtoseconds(taken);
+void HostLink::send_request(const MemoryRequest& request, std::span<const std::byte> payload,
+                            Time now, Outbox& outbox) {
+  outbox.send(partitions_[mapping_.partition(request.line)], now,
+              static_cast<std::uint16_t>(MessageKind::memory_request), request, payload);
 }
 
-void HostLink::send_to_partition(std::uint32_t partition, Time now, MessageKind kind,
-                                 const ZeroRange& range, Outbox& outbox) {
+void HostLink::send_range(std::uint32_t partition, Time now, MessageKind kind,
+                          const ZeroRange& range, Outbox& outbox) {
   outbox.send(partitions_[partition], now, static_cast<std::uint16_t>(kind), range);
 }
 

@@ -1,17 +1,18 @@
 /// The link between host memory and the GPU: transfers in both directions, line by line.
 ///
-/// A transfer is eligible `transfer_setup` after it was started.  Each direction serves the tenants
-/// in turn, 4 KiB at a time, a tenant's transfers in order; every 128-byte line occupies its
-/// direction for its size over the bandwidth.  Lines travel to the partitions as ordinary memory
-/// requests and their answers complete the transfer, so a copy competes with the SMs for L2 and
-/// DRAM. Source: architecture.md, section 8 "The host"; figures: 001, Table 1 (bandwidth by size).
+/// A transfer takes its direction for a time that depends on its size (link_curve.hpp), alone; its
+/// 128-byte lines leave evenly spaced over that time.  They travel to the partitions as ordinary
+/// memory requests and their answers complete the transfer, so that a transfer competes with the
+/// SMs for L2 and DRAM.  Who is next: link_queue.hpp.  Transfers of faults and prefetches are never
+/// split; copies go in pieces of 256 KiB at the rate of their whole size, so that a fault waits for
+/// one piece at most.  Remote accesses go between the lines and push them back.
+/// Source: architecture.md, section 8 "The host"; virtual-memory-and-exceptions.md, sections 4, 18.
 ///
-/// Simplified: one setup time and one bandwidth instead of a curve over sizes.
+/// Simplified: a request for a line occupies the direction in which its bytes will travel.
 #pragma once
 
 #include <array>
 #include <cstdint>
-#include <deque>
 #include <functional>
 #include <optional>
 #include <span>
@@ -20,7 +21,10 @@
 #include "core/engine/link.hpp"
 #include "core/message/message.hpp"
 #include "models/host/host_parameters.hpp"
+#include "models/host/link_curve.hpp"
+#include "models/host/link_queue.hpp"
 #include "models/host/link_statistics.hpp"
+#include "models/host/transfer.hpp"
 #include "models/noc/address_mapping.hpp"
 #include "models/noc/messages.hpp"
 
@@ -28,49 +32,34 @@ namespace lockstep {
 
 class Outbox;
 
-struct Transfer {
-  enum class Kind : std::uint8_t {
-    to_gpu,
-    to_host,
-    inspect,  ///< for checking: at once, past bandwidth, caches and queues
-  };
-  Kind kind = Kind::to_gpu;
-  std::uint16_t tenant = 0;
-  std::uint32_t buffer = 0;     ///< index in the tenant
-  std::uint64_t operation = 0;  ///< what the tenant waits for
-  std::uint64_t physical = 0;   ///< of `offset`
-  std::uint64_t offset = 0;     ///< in the buffer
-  std::uint64_t bytes = 0;
-  std::uint64_t sent = 0, acknowledged = 0;
-  Time eligible;
-
-  template <class Archive>
-  void serialize(Archive& archive) {
-    archive(kind, tenant, buffer, operation, physical, offset, bytes, sent, acknowledged, eligible);
-  }
-};
-
 /// Where the bytes of a transfer come from or go to.
 using HostBytes =
     std::function<std::span<std::byte>(const Transfer&, std::uint64_t offset, std::uint64_t bytes)>;
 
 class HostLink {
  public:
+  static constexpr std::uint64_t copy_piece_bytes = 256 * 1024;
+
   HostLink(const HostParameters& parameters, AddressMapping mapping, std::vector<Link> partitions,
            HostBytes host_bytes, std::size_t tenants);
 
   void start(Transfer transfer, Time now, Outbox& outbox);
-  /// When the next line leaves.
+  /// When the next line leaves, or the next transfer begins.
   Time next_activity() const;
   /// Sends what leaves at `now`.
   void act(Time now, Outbox& outbox);
+  /// The answer with this tag belongs to a transfer; others' tags have bit 31 set.
+  static bool owns(std::uint32_t tag) { return (tag >> 31) == 0; }
   /// Takes an answer; the transfer it completed, if it did.
   std::optional<Transfer> take(const MessageHeader& message);
 
-  /// Occupies a direction for an answer to a remote access; when the last byte is through.
+  /// Occupies a direction for the bytes of a remote access; when the last byte is through.
   Time occupy(bool to_gpu, Time now, std::uint64_t bytes, std::uint16_t tenant);
-  void send_to_partition(std::uint32_t partition, Time now, MessageKind kind,
-                         const ZeroRange& range, Outbox& outbox);
+  /// Passes a request on to the partition of its line; whoever made it takes the answer.
+  void send_request(const MemoryRequest& request, std::span<const std::byte> payload, Time now,
+                    Outbox& outbox);
+  void send_range(std::uint32_t partition, Time now, MessageKind kind, const ZeroRange& range,
+                  Outbox& outbox);
   bool idle() const;
   const LinkStatistics& statistics(bool to_gpu) const { return directions_[to_gpu].statistics; }
 
@@ -81,41 +70,69 @@ class HostLink {
   }
 
  private:
-  struct Line {
-    std::uint32_t transfer = 0;
-    std::uint64_t offset = 0;  ///< in the buffer
-    std::uint32_t bytes = 0;
+  static constexpr std::uint32_t none = ~std::uint32_t{0};
+
+  struct Active {
+    Transfer transfer;
+    Time duration;             ///< of the whole transfer
+    double time_per_byte = 0;  ///< femtoseconds
+    std::uint64_t sent = 0, acknowledged = 0;
+    std::uint64_t in_frame = 0;  ///< bytes sent of frames[frame]
+    std::uint32_t frame = 0;
     template <class Archive>
     void serialize(Archive& archive) {
-      archive(transfer, offset, bytes);
+      archive(transfer, duration, time_per_byte, sent, acknowledged, in_frame, frame);
+    }
+    /// When, counted from the begin, the first `bytes` have gone through.
+    Time through(std::uint64_t bytes) const {
+      if (bytes == transfer.bytes) return duration;
+      return Time{static_cast<std::int64_t>(time_per_byte * static_cast<double>(bytes))};
+    }
+    /// Of the line that is next: what is left of it in this frame and transfer.
+    std::uint64_t next_bytes() const;
+  };
+  struct Line {
+    std::uint64_t offset = 0;  ///< in the buffer
+    std::uint32_t transfer = 0;
+    std::uint16_t bytes = 0;
+    std::uint16_t skip = 0;  ///< bytes of its first sector that do not belong to it
+    template <class Archive>
+    void serialize(Archive& archive) {
+      archive(offset, transfer, bytes, skip);
     }
   };
   struct Direction {
-    Time free;                        ///< of the wire
-    std::deque<std::uint32_t> queue;  ///< transfers with lines to send, in order of start
-    std::uint16_t last_tenant = 0;
-    std::uint32_t chunk_left = 0;  ///< bytes before it is the next tenant's turn
+    explicit Direction(std::size_t tenants) : queue(tenants) { set_tenants(statistics, tenants); }
+
+    LinkQueue queue;
+    std::uint32_t active = none;  ///< transfer in service
+    std::uint64_t piece_end = 0;  ///< bytes of it that may be sent before others get their turn
+    Time origin;                  ///< when it would have begun if it had never been interrupted
+    Time next;                    ///< when its next line leaves, if there is a place in flight
+    Time ready;                   ///< nothing begins before
+    Time remote_free;             ///< when the remote accesses so far are through
     LinkStatistics statistics;
     template <class Archive>
     void serialize(Archive& archive) {
-      archive(free, queue, last_tenant, chunk_left, statistics);
+      archive(queue, active, piece_end, origin, next, ready, remote_free, statistics);
     }
   };
 
   Time next_of(const Direction& direction) const;
-  /// Position in the queue of the transfer whose turn it is at `now`.
-  std::size_t turn(Direction& direction, Time now) const;
-  /// The wire is taken from `now` on.
-  void take_wire(Direction& direction, Time now, std::uint64_t bytes, std::uint16_t tenant);
-  void send_line(std::uint32_t transfer_index, Time now, Outbox& outbox);
+  void begin(Direction& direction, Time now);
+  /// The piece in service sends its next line.
+  void advance(Direction& direction, Time now, Outbox& outbox);
+  /// Sends the next line of a transfer; its bytes.
+  std::uint64_t send_line(std::uint32_t transfer, Time now, Outbox& outbox);
   std::size_t lines_in_flight() const { return lines_.size() - free_lines_.size(); }
 
   const HostParameters parameters_;
+  const LinkCurve curve_;
   const AddressMapping mapping_;
   std::vector<Link> partitions_;
   const HostBytes host_bytes_;
 
-  std::vector<Transfer> transfers_;
+  std::vector<Active> transfers_;
   std::vector<std::uint32_t> free_transfers_;
   std::vector<Line> lines_;
   std::vector<std::uint32_t> free_lines_;

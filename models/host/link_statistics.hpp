@@ -1,29 +1,34 @@
 #pragma once
 
+#include <array>
+
 #include "core/statistics/statistics.hpp"
 
 namespace lockstep {
 
 /// One direction of the host link.
 struct LinkStatistics {
-  PerTenant<Counter> bytes, transfers, busy_time, queue_time;
+  /// Transfer::Class, then remote accesses.
+  static constexpr std::size_t classes = 4, remote = 3;
+  PerTenant<std::array<Counter, classes>> bytes, transfers, busy_time, queue_time;
+  PerTenant<Histogram<24>> sizes;
 
   static auto schema() {
     using S = LinkStatistics;
+    constexpr const char* names[] = {"fault", "prefetch", "copy", "remote"};
     return statistics<S>()
-        .per_tenant("bytes", &S::bytes, "bytes",
+        .per_tenant("bytes", &S::bytes, names, "bytes",
                     "sent; instance 0 is the direction to the host, 1 the one to the GPU")
-        .per_tenant("transfers", &S::transfers, "transfers",
-                    "copies and migrations whose last line was sent")
-        .per_tenant("busy_time", &S::busy_time, "fs", "the wire was taken")
-        .per_tenant("queue_time", &S::queue_time, "fs",
-                    "transfers and answers to remote requests were ready and had to wait for their "
-                    "first turn, summed");
+        .per_tenant("transfers", &S::transfers, names, "transfers",
+                    "whose last line was sent; remote: requests or answers with data")
+        .per_tenant("busy_time", &S::busy_time, names, "fs", "the direction was taken")
+        .per_tenant("queue_time", &S::queue_time, names, "fs", "waiting for the first turn, summed")
+        .per_tenant("sizes", &S::sizes, "KiB", "of transfers whose last line was sent");
   }
 
   template <class Archive>
   void serialize(Archive& archive) {
-    archive(bytes, transfers, busy_time, queue_time);
+    archive(bytes, transfers, busy_time, queue_time, sizes);
   }
 };
 

@@ -157,10 +157,10 @@ void TenantRun::start_transfer(Transfer::Kind kind, std::uint32_t buffer, std::u
   transfer.tenant = index_;
   transfer.buffer = buffer;
   transfer.operation = operation;
-  transfer.physical = buffers_[buffer].extent.physical_base + offset;
+  transfer.frames = {{buffers_[buffer].extent.physical_base + offset, bytes}};
   transfer.offset = offset;
   transfer.bytes = bytes;
-  shared.link.start(transfer, now, outbox);
+  shared.link.start(std::move(transfer), now, outbox);
 }
 
 void TenantRun::transfer_done(const Transfer& transfer) {

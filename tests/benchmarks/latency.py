@@ -60,7 +60,8 @@ def main():
                 row(what, file["buffers/one/cycles"][0] / hops(workload), published, "core cycles")
         parameters = f"{{n: {WORDS}, blocks: 640}}"
         # A fast link, so that the copies before and after take no time to speak of.
-        with run(lockstep, folder, "bandwidth", parameters, "{host.link_bandwidth: 1000GB/s}") as f:
+        link = "{host.link_curve: affine, host.link_bandwidth: 1000GB/s}"
+        with run(lockstep, folder, "bandwidth", parameters, link) as f:
             for kernel in f["kernels"]:
                 seconds = float(kernel["done"] - kernel["launched"]) * 1e-15
                 moved = WORDS * 4 * (2 if b"copy" in kernel["kernel"] else 1)

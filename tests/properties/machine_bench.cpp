@@ -44,7 +44,9 @@ std::string scenario_text(const std::string& tenants) {
   const std::string root = LOCKSTEP_SOURCE_DIR;
   return "gpu: " + root + "/configs/gpus/tiny.yaml\nhost: " + root +
          "/configs/hosts/pcie3.yaml\nsimulation: {epoch: 10us, stop_at: 20ms}\npolicies: {}\n"
-         "override: {host.link_latency: 100ns, host.transfer_setup: 0ns, host.launch_overhead: "
+         "override: {host.link_curve: affine, host.link_bandwidth: 11.33GB/s, host.link_latency: "
+         "100ns, "
+         "host.transfer_setup: 0ns, host.launch_overhead: "
          "0ns, "
          "gpu.dispatch.launch_latency: 20}\n"
          "tenants:\n" +

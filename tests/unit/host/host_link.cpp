@@ -18,22 +18,23 @@ namespace {
 using namespace literals;
 using testing::ElementsAre;
 
-/// A link of one 128-byte line per nanosecond, 10 ns of set-up, and two partitions 500 ns away that
-/// take turns every 256 bytes.
+/// A link of one 128-byte line per nanosecond and 8 ns of set-up, so that a transfer of n lines
+/// takes 8 + n ns, and two partitions 500 ns away that take turns every 256 bytes.
 class HostLinkBench : public testing::Test {
  protected:
   static constexpr std::size_t partitions = 2, tenants = 6;
 
-  static HostParameters parameters(std::uint32_t lines_in_flight = 1000) {
+  static HostParameters parameters(std::uint32_t lines_in_flight = 100000) {
     HostParameters result;
+    result.link_curve = CurveKind::affine;
     result.link_bandwidth = Bandwidth{128e9};
     result.link_latency = 500_ns;
-    result.transfer_setup = 10_ns;
+    result.transfer_setup = 8_ns;
     result.lines_in_flight = lines_in_flight;
     return result;
   }
 
-  HostLink make(std::uint32_t lines_in_flight = 1000) {
+  HostLink make(std::uint32_t lines_in_flight = 100000) {
     std::vector<Link> links;
     for (std::uint32_t p = 0; p < partitions; ++p) {
       links.emplace_back(LinkId{p}, ComponentId{p}, 500_ns);
@@ -48,7 +49,7 @@ class HostLinkBench : public testing::Test {
 
   void SetUp() override {
     for (auto& buffer : memory_) {
-      buffer.resize(64 * 1024);
+      buffer.resize(2 << 20);
       for (std::size_t i = 0; i < buffer.size(); ++i) buffer[i] = static_cast<std::byte>(i * 7 + 1);
     }
   }
@@ -59,9 +60,15 @@ class HostLinkBench : public testing::Test {
     result.kind = kind;
     result.tenant = tenant;
     result.operation = ++operations_;
-    result.physical = physical;
+    result.frames = {{physical, bytes}};
     result.offset = offset;
     result.bytes = bytes;
+    return result;
+  }
+
+  Transfer of_class(Transfer::Class rank, std::uint64_t bytes, std::uint16_t tenant = 0) {
+    Transfer result = transfer(Transfer::Kind::to_gpu, bytes, tenant);
+    result.rank = rank;
     return result;
   }
 
@@ -89,8 +96,18 @@ class HostLinkBench : public testing::Test {
     return times;
   }
 
-  void run(HostLink& link) {
-    while (link.next_activity() != Time::never()) link.act(link.next_activity(), sink_.outbox());
+  /// Tenants in the order in which the link served them, a letter for each.
+  std::string turns() const {
+    std::string text;
+    for (const Sent& s : sent()) {
+      const char tenant = static_cast<char>('a' + s.request().tenant);
+      if (text.empty() || text.back() != tenant) text += tenant;
+    }
+    return text;
+  }
+
+  void run(HostLink& link, Time end = Time::never()) {
+    while (link.next_activity() < end) link.act(link.next_activity(), sink_.outbox());
   }
 
   /// The partition's answer to a request; loads get bytes that count from `first`.
@@ -116,6 +133,8 @@ class HostLinkBench : public testing::Test {
   std::uint64_t operations_ = 0;
 };
 
+using Class = Transfer::Class;
+
 using Kind = Transfer::Kind;
 
 TEST_F(HostLinkBench, IdleLinkHasNothingToDo) {
@@ -124,12 +143,37 @@ TEST_F(HostLinkBench, IdleLinkHasNothingToDo) {
   EXPECT_TRUE(link.idle());
 }
 
-TEST_F(HostLinkBench, LinesLeaveAtTheLinksBandwidthAfterTheSetUp) {
+TEST_F(HostLinkBench, LinesLeaveEvenlySpacedOverTheTimeOfTheTransfer) {
   HostLink link = make();
   link.start(transfer(Kind::to_gpu, 512), 5_ns, sink_.outbox());
-  EXPECT_EQ(link.next_activity(), 15_ns);
+  EXPECT_EQ(link.next_activity(), 5_ns);
   run(link);
-  EXPECT_THAT(departures_ns(), ElementsAre(15, 16, 17, 18));
+  EXPECT_THAT(departures_ns(), ElementsAre(8, 11, 14, 17));
+}
+
+TEST_F(HostLinkBench, ShortLineTakesItsShareOfTheTime) {
+  HostLink link = make();
+  link.start(transfer(Kind::to_gpu, 256, 0, 64), 0_ns, sink_.outbox());  // 10 ns
+  run(link);
+  std::vector<std::int64_t> halves;  // in half nanoseconds
+  for (const Sent& s : sent()) halves.push_back(s.departure.femtoseconds() / 500'000);
+  EXPECT_THAT(halves, ElementsAre(5, 15, 20));
+}
+
+TEST_F(HostLinkBench, FramesFollowEachOther) {
+  HostLink link = make();
+  Transfer scattered = transfer(Kind::to_gpu, 3 * 4096);
+  scattered.frames = {{40960, 4096}, {4096, 4096}, {65536, 4096}};
+  link.start(scattered, 0_ns, sink_.outbox());
+  run(link);
+  const std::vector<Sent> lines = sent();
+  ASSERT_EQ(lines.size(), 96u);
+  for (std::size_t i = 0; i < lines.size(); ++i) {
+    const std::uint64_t base = scattered.frames[i / 32].physical;
+    EXPECT_EQ(lines[i].request().line, base + i % 32 * 128);
+    const std::byte* data = lines[i].message->payload_data() + 16;
+    EXPECT_TRUE(std::equal(data, data + 128, memory_[0].begin() + static_cast<long>(i) * 128));
+  }
 }
 
 TEST_F(HostLinkBench, LineGoesToThePartitionOfItsAddress) {
@@ -188,15 +232,6 @@ TEST_F(HostLinkBench, StoreOfUnalignedBytesHasMasksOfExactlyThose) {
   for (std::size_t i = 0; i < 100; ++i) ASSERT_EQ(written[40 + i], memory_[0][8 + i]) << i;
 }
 
-TEST_F(HostLinkBench, ShortLineOccupiesTheLinkForItsSize) {
-  HostLink link = make();
-  link.start(transfer(Kind::to_gpu, 256, 0, 64), 0_ns, sink_.outbox());
-  run(link);
-  std::vector<std::int64_t> halves;  // in half nanoseconds
-  for (const Sent& s : sent()) halves.push_back(s.departure.femtoseconds() / 500'000);
-  EXPECT_THAT(halves, ElementsAre(20, 21, 23));
-}
-
 TEST_F(HostLinkBench, LoadPutsUnalignedBytesInTheirPlace) {
   HostLink link = make();
   const std::vector<std::byte> before = memory_[0];
@@ -227,33 +262,70 @@ TEST_F(HostLinkBench, LastAnswerCompletesTheTransfer) {
   EXPECT_TRUE(link.idle());
 }
 
-TEST_F(HostLinkBench, TenantsTakeTurnsEvery4KiB) {
+TEST_F(HostLinkBench, CompletedTransferTellsHowLongItWaited) {
   HostLink link = make();
-  link.start(transfer(Kind::to_gpu, 8192, 0), 0_ns, sink_.outbox());
-  link.start(transfer(Kind::to_gpu, 8192, 1), 0_ns, sink_.outbox());
-  link.start(transfer(Kind::to_gpu, 4096, 2), 0_ns, sink_.outbox());
+  link.start(transfer(Kind::to_gpu, 512), 0_ns, sink_.outbox());  // 12 ns
+  link.start(transfer(Kind::to_gpu, 128), 5_ns, sink_.outbox());
   run(link);
-  std::string turns;  // one letter per 4 KiB
-  int lines = 0;
-  std::uint16_t tenant = 0xffff;
-  for (const Sent& s : sent()) {
-    if (lines++ % 32 == 0) {
-      tenant = s.request().tenant;
-      turns += static_cast<char>('a' + tenant);
-    }
-    ASSERT_EQ(s.request().tenant, tenant) << "line " << lines;
-  }
-  EXPECT_EQ(turns, "bcaba");
+  const auto done = answer(link, sent().back().request(), 0, 1'000_ns);
+  ASSERT_TRUE(done);
+  EXPECT_EQ(done->queue_time(), 7_ns);
+  EXPECT_EQ(done->transfer_time(), 988_ns);
 }
 
-TEST_F(HostLinkBench, LoneTenantKeepsTheLinkBusy) {
+TEST_F(HostLinkBench, TransferHasItsDirectionForItself) {
   HostLink link = make();
-  link.start(transfer(Kind::to_gpu, 3 * 4096, 5), 0_ns, sink_.outbox());
+  link.start(of_class(Class::prefetch, 1024, 0), 0_ns, sink_.outbox());
+  link.start(of_class(Class::fault, 1024, 1), 0_ns, sink_.outbox());
+  link.start(of_class(Class::fault, 1024, 2), 1_ns, sink_.outbox());
   run(link);
-  const auto times = departures_ns();
-  for (std::size_t i = 0; i < times.size(); ++i) {
-    ASSERT_EQ(times[i], 10 + static_cast<std::int64_t>(i));
-  }
+  EXPECT_EQ(turns(), "bca");
+  EXPECT_EQ(sent()[7].departure, 16_ns);
+  EXPECT_EQ(sent()[15].departure, 32_ns);
+  EXPECT_EQ(sent()[23].departure, 48_ns);
+}
+
+TEST_F(HostLinkBench, FaultsGoBeforePrefetchesBeforeCopies) {
+  HostLink link = make();
+  link.start(of_class(Class::copy, 128, 0), 0_ns, sink_.outbox());
+  link.start(of_class(Class::prefetch, 128, 1), 0_ns, sink_.outbox());
+  link.start(of_class(Class::fault, 128, 2), 0_ns, sink_.outbox());
+  link.start(of_class(Class::prefetch, 128, 3), 0_ns, sink_.outbox());
+  link.start(of_class(Class::fault, 128, 4), 0_ns, sink_.outbox());
+  run(link);
+  EXPECT_EQ(turns(), "cebda");
+}
+
+TEST_F(HostLinkBench, FaultWaitsForAWholePrefetch) {
+  HostLink link = make();
+  link.start(of_class(Class::prefetch, 1 << 20, 0), 0_ns, sink_.outbox());  // 8200 ns
+  run(link, 1_ns);
+  link.start(of_class(Class::fault, 128, 1), 1_ns, sink_.outbox());
+  run(link);
+  EXPECT_EQ(turns(), "ab");
+  EXPECT_EQ(sent().back().departure, 8'209_ns);
+}
+
+TEST_F(HostLinkBench, FaultWaitsForOnePieceOfACopy) {
+  HostLink link = make();
+  link.start(of_class(Class::copy, 1 << 20, 0), 0_ns, sink_.outbox());  // 4 x 2050 ns
+  run(link, 1_ns);
+  link.start(of_class(Class::fault, 128, 1), 1_ns, sink_.outbox());
+  run(link);
+  EXPECT_EQ(turns(), "aba");
+  const std::vector<Sent> lines = sent();
+  EXPECT_EQ(lines[2047].departure, 2'050_ns);
+  EXPECT_EQ(lines[2048].departure, 2'059_ns);
+  EXPECT_EQ(lines.back().departure, 8'209_ns);
+}
+
+TEST_F(HostLinkBench, TenantsTakeTurns) {
+  HostLink link = make();
+  link.start(of_class(Class::copy, 3 * 256 * 1024, 0), 0_ns, sink_.outbox());
+  link.start(of_class(Class::copy, 2 * 256 * 1024, 1), 0_ns, sink_.outbox());
+  link.start(of_class(Class::copy, 256, 2), 0_ns, sink_.outbox());
+  run(link);
+  EXPECT_EQ(turns(), "abcaba");
 }
 
 TEST_F(HostLinkBench, TransfersOfATenantKeepTheirOrder) {
@@ -272,69 +344,92 @@ TEST_F(HostLinkBench, DirectionsDoNotShareBandwidth) {
   link.start(transfer(Kind::to_gpu, 256), 0_ns, sink_.outbox());
   link.start(transfer(Kind::to_host, 256, 0, 65536), 0_ns, sink_.outbox());
   run(link);
-  EXPECT_THAT(departures_ns(), ElementsAre(10, 10, 11, 11));
+  EXPECT_THAT(departures_ns(), ElementsAre(5, 5, 10, 10));
 }
 
 TEST_F(HostLinkBench, LinesInFlightAreLimited) {
   HostLink link = make(2);
   link.start(transfer(Kind::to_gpu, 512), 0_ns, sink_.outbox());
   run(link);
-  ASSERT_THAT(departures_ns(), ElementsAre(10, 11));
+  ASSERT_THAT(departures_ns(), ElementsAre(3, 6));
   EXPECT_EQ(link.next_activity(), Time::never());
   EXPECT_FALSE(link.idle());
   answer(link, sent()[0].request());
-  EXPECT_EQ(link.next_activity(), 12_ns);
+  EXPECT_EQ(link.next_activity(), 9_ns);
 }
 
-TEST_F(HostLinkBench, LineThatWaitedForAPlaceLeavesWhenThereIsOne) {
+TEST_F(HostLinkBench, WaitingForAPlaceMakesTheTransferLonger) {
   HostLink link = make(2);
   link.start(transfer(Kind::to_gpu, 512), 0_ns, sink_.outbox());
   run(link);
   answer(link, sent()[0].request(), 0, 1'011_ns);
-  EXPECT_EQ(link.next_activity(), 1'011_ns);
+  answer(link, sent()[1].request(), 0, 1'011_ns);
+  run(link);
+  EXPECT_THAT(departures_ns(), ElementsAre(3, 6, 1'011, 1'014));
 }
 
-TEST_F(HostLinkBench, RemoteAnswersOccupyTheLink) {
+TEST_F(HostLinkBench, RemoteAccessesPushTheLinesOfATransferBack) {
   HostLink link = make();
   EXPECT_EQ(link.occupy(true, 20_ns, 256, 0), 22_ns);
   EXPECT_EQ(link.occupy(true, 20_ns, 128, 0), 23_ns);
   EXPECT_EQ(link.occupy(false, 20_ns, 128, 0), 21_ns);
-  link.start(transfer(Kind::to_gpu, 128), 0_ns, sink_.outbox());
+  link.start(transfer(Kind::to_gpu, 512), 20_ns, sink_.outbox());
   EXPECT_EQ(link.next_activity(), 23_ns);
+  run(link, 27_ns);  // the first line leaves
+  EXPECT_EQ(link.occupy(true, 27_ns, 1280, 0), 37_ns);
+  run(link);
+  EXPECT_THAT(departures_ns(), ElementsAre(26, 39, 42, 45));
 }
 
-TEST_F(HostLinkBench, EachDirectionCountsWhoTookTheWireAndWhoWaited) {
+TEST_F(HostLinkBench, EachDirectionCountsWhoTookItAndWhoWaited) {
   HostLink link = make();
-  link.start(transfer(Kind::to_gpu, 4096, 1), 0_ns, sink_.outbox());  // 10 to 42 ns
-  link.start(transfer(Kind::to_gpu, 256, 2), 5_ns, sink_.outbox());   // eligible at 15 ns
+  link.start(of_class(Class::copy, 4096, 1), 0_ns, sink_.outbox());  // 40 ns
+  run(link, 5_ns);
+  link.start(of_class(Class::fault, 256, 2), 5_ns, sink_.outbox());  // 10 ns
   run(link);
-  EXPECT_EQ(link.occupy(true, 43_ns, 128, 3), 45_ns);  // behind the last line of tenant 2
+  EXPECT_EQ(link.occupy(true, 60_ns, 128, 3), 61_ns);
+  EXPECT_EQ(link.occupy(true, 60_ns, 128, 3), 62_ns);
   const LinkStatistics& to_gpu = link.statistics(true);
-  const auto of_tenants = [](const PerTenant<Counter>& counters, std::uint64_t unit) {
-    return std::vector{counters[1].value() / unit, counters[2].value() / unit,
-                       counters[3].value() / unit};
+  const auto of_tenants = [](const auto& counters, std::uint64_t unit) {
+    return std::vector{counters[1][2].value() / unit, counters[2][0].value() / unit,
+                       counters[3][LinkStatistics::remote].value() / unit};
   };
   constexpr std::uint64_t nanosecond = 1'000'000;
-  EXPECT_THAT(of_tenants(to_gpu.bytes, 1), ElementsAre(4096, 256, 128));
-  EXPECT_THAT(of_tenants(to_gpu.transfers, 1), ElementsAre(1, 1, 0));
-  EXPECT_THAT(of_tenants(to_gpu.busy_time, nanosecond), ElementsAre(32, 2, 1));
-  EXPECT_THAT(of_tenants(to_gpu.queue_time, nanosecond), ElementsAre(0, 27, 1));
+  EXPECT_THAT(of_tenants(to_gpu.bytes, 1), ElementsAre(4096, 256, 256));
+  EXPECT_THAT(of_tenants(to_gpu.transfers, 1), ElementsAre(1, 1, 2));
+  EXPECT_THAT(of_tenants(to_gpu.busy_time, nanosecond), ElementsAre(40, 10, 2));
+  EXPECT_THAT(of_tenants(to_gpu.queue_time, nanosecond), ElementsAre(0, 35, 1));
+  EXPECT_EQ(to_gpu.sizes[1].bin(3), 1u);  // 4 to 7 KiB
   EXPECT_THAT(of_tenants(link.statistics(false).bytes, 1), ElementsAre(0, 0, 0));
+}
+
+TEST_F(HostLinkBench, RawRequestsGoToThePartitionOfTheirLineAndAreNotTheLinks) {
+  HostLink link = make();
+  MemoryRequest request;
+  request.line = 256;
+  request.tag = 1u << 31 | 5;
+  link.send_request(request, {}, 7_ns, sink_.outbox());
+  ASSERT_EQ(sent().size(), 1u);
+  EXPECT_EQ(sent()[0].partition, 1u);
+  EXPECT_EQ(sent()[0].departure, 7_ns);
+  EXPECT_FALSE(HostLink::owns(sent()[0].request().tag));
+  EXPECT_TRUE(HostLink::owns(0));
+  EXPECT_TRUE(link.idle());
 }
 
 TEST_F(HostLinkBench, InspectionLeavesAtOnceAndIsNotCounted) {
   HostLink link = make(1);
   link.start(transfer(Kind::inspect, 1024), 7_ns, sink_.outbox());
-  EXPECT_EQ(link.statistics(false).bytes[0].value(), 0u);
   EXPECT_THAT(departures_ns(), ElementsAre(7, 7, 7, 7, 7, 7, 7, 7));
   EXPECT_EQ(sent()[0].request().operation, MemoryOperation::inspect);
+  EXPECT_EQ(link.statistics(false).bytes[0][2].value(), 0u);
   EXPECT_FALSE(link.idle());
 }
 
 TEST_F(HostLinkBench, RestoredLinkGoesOnWhereTheSavedOneStood) {
   HostLink link = make(50);
   link.start(transfer(Kind::to_gpu, 8192, 0), 0_ns, sink_.outbox());
-  link.start(transfer(Kind::to_gpu, 8192, 1), 3_ns, sink_.outbox());
+  link.start(of_class(Class::prefetch, 8192, 1), 3_ns, sink_.outbox());
   link.start(transfer(Kind::to_host, 640, 1, 65536), 3_ns, sink_.outbox());
   for (int i = 0; i < 45; ++i) link.act(link.next_activity(), sink_.outbox());
   std::vector<std::uint32_t> answered;
