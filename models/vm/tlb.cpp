@@ -1,0 +1,107 @@
+#include "models/vm/tlb.hpp"
+
+#include <algorithm>
+#include <bit>
+
+namespace lockstep {
+
+TlbArray::TlbArray(std::uint32_t entries, std::uint32_t ways)
+    : ways_(ways == 0 ? entries : std::min(ways, entries)) {
+  const std::uint32_t sets = entries / ways_;
+  entries_.resize(std::size_t{sets} * ways_);
+  orders_.resize(sets);
+  const std::uint32_t buckets = std::bit_ceil(2 * entries);
+  shift_ = 64 - static_cast<unsigned>(std::countr_zero(buckets));
+  heads_.resize(buckets);
+  drop_all();
+}
+
+std::uint32_t TlbArray::insert(std::uint64_t key, PageTableEntry value) {
+  std::uint32_t index = find(key);
+  if (index == none) {
+    index = orders_[number_of(key) % orders_.size()].oldest;
+    if (entries_[index].key != empty) unchain(index);
+    std::uint32_t& head = heads_[hash(key)];
+    entries_[index].key = key;
+    entries_[index].chain = head;
+    head = index;
+  }
+  entries_[index].value = value;
+  entries_[index].mark = 0;
+  touch(index);
+  return index;
+}
+
+bool TlbArray::drop(std::uint64_t key) {
+  const std::uint32_t index = find(key);
+  if (index == none) return false;
+  drop_at(index);
+  return true;
+}
+
+/// The empty place is the next to be taken.
+void TlbArray::drop_at(std::uint32_t index) {
+  unchain(index);
+  unlink(index);
+  Order& order = order_of(index);
+  Entry& entry = entries_[index];
+  entry = Entry{};
+  entry.newer = order.oldest;
+  (order.oldest == none ? order.newest : entries_[order.oldest].older) = index;
+  order.oldest = index;
+}
+
+std::uint32_t TlbArray::drop_tenant(std::uint16_t tenant) {
+  std::uint32_t dropped = 0;
+  for (std::uint32_t i = 0; i < capacity(); ++i) {
+    if (entries_[i].key == empty || tenant_of(entries_[i].key) != tenant) continue;
+    drop_at(i);
+    ++dropped;
+  }
+  return dropped;
+}
+
+std::uint32_t TlbArray::drop_all() {
+  const auto dropped = std::count_if(entries_.begin(), entries_.end(),
+                                     [](const Entry& entry) { return entry.key != empty; });
+  std::fill(heads_.begin(), heads_.end(), none);
+  for (std::uint32_t i = 0; i < capacity(); ++i) {
+    const std::uint32_t place = i % ways_;
+    entries_[i] = Entry{};
+    entries_[i].newer = place == 0 ? none : i - 1;
+    entries_[i].older = place + 1 == ways_ ? none : i + 1;
+    order_of(i) = {i - place, i - place + ways_ - 1};
+  }
+  return static_cast<std::uint32_t>(dropped);
+}
+
+void TlbArray::move_to_newest(std::uint32_t index) {
+  unlink(index);
+  Order& order = order_of(index);
+  Entry& entry = entries_[index];
+  entry.newer = none;
+  entry.older = order.newest;
+  (order.newest == none ? order.oldest : entries_[order.newest].newer) = index;
+  order.newest = index;
+}
+
+void TlbArray::unlink(std::uint32_t index) {
+  Order& order = order_of(index);
+  const Entry& entry = entries_[index];
+  (entry.newer == none ? order.newest : entries_[entry.newer].older) = entry.older;
+  (entry.older == none ? order.oldest : entries_[entry.older].newer) = entry.newer;
+}
+
+void TlbArray::unchain(std::uint32_t index) {
+  std::uint32_t* place = &heads_[hash(entries_[index].key)];
+  while (*place != index) place = &entries_[*place].chain;
+  *place = entries_[index].chain;
+}
+
+void TlbArray::serialize(Archive& archive) {
+  archive(heads_);
+  archive.bytes(entries_.data(), entries_.size() * sizeof(Entry));
+  archive.bytes(orders_.data(), orders_.size() * sizeof(Order));
+}
+
+}  // namespace lockstep

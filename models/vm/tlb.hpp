@@ -1,0 +1,134 @@
+/// Translation arrays: what TLBs and walk caches keep.
+///
+/// Sets of entries, least recently used replaced first, tagged with the tenant and a number (of a
+/// page, of a large page, or of a place in a page table).  An entry is found through a hash, as if
+/// all ways were compared at once, so that a fully associative array costs no scan. Source: 004,
+/// section 7.1.2 (separate entries for 4 KiB and 2 MiB pages, tagged by address space).
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "core/checkpoint/archive.hpp"
+#include "models/vm/page_table_entry.hpp"
+
+namespace lockstep {
+
+class TlbArray {
+ public:
+  static constexpr std::uint32_t none = ~std::uint32_t{0};
+
+  struct Entry {
+    std::uint64_t key = empty;
+    PageTableEntry value;
+    std::uint32_t newer = none, older = none;  ///< replacement order within the set
+    std::uint32_t chain = none;                ///< next entry with the same hash
+    std::uint32_t mark = 0;                    ///< the owner's; 0 in a new entry
+  };
+
+  TlbArray() = default;
+  /// `ways` of a set; 0 or more than there are entries: fully associative.  What does not fill a
+  /// whole set is left out.
+  TlbArray(std::uint32_t entries, std::uint32_t ways);
+
+  static constexpr std::uint64_t key(std::uint16_t tenant, std::uint64_t number) {
+    return std::uint64_t{tenant} << 52 | number;
+  }
+  static constexpr std::uint16_t tenant_of(std::uint64_t key) {
+    return static_cast<std::uint16_t>(key >> 52);
+  }
+  static constexpr std::uint64_t number_of(std::uint64_t key) {
+    return key & ((std::uint64_t{1} << 52) - 1);
+  }
+
+  /// The entry's index; `none` when it is not there.  Leaves the replacement order alone.
+  std::uint32_t find(std::uint64_t key) const {
+    for (std::uint32_t i = heads_[hash(key)]; i != none; i = entries_[i].chain)
+      if (entries_[i].key == key) return i;
+    return none;
+  }
+  /// The entry is the most recently used one of its set.
+  void touch(std::uint32_t index) {
+    if (entries_[index].newer != none) move_to_newest(index);
+  }
+  /// Enters `value` as the most recently used one, over an older value of the key or in the place
+  /// of the set's least recently used entry; returns its index.
+  std::uint32_t insert(std::uint64_t key, PageTableEntry value);
+  /// True if it was there.
+  bool drop(std::uint64_t key);
+  void drop_at(std::uint32_t index);
+  /// Returns the number of entries dropped.
+  std::uint32_t drop_tenant(std::uint16_t tenant);
+  std::uint32_t drop_all();
+
+  Entry& operator[](std::uint32_t index) { return entries_[index]; }
+  const Entry& operator[](std::uint32_t index) const { return entries_[index]; }
+  std::uint32_t capacity() const { return static_cast<std::uint32_t>(entries_.size()); }
+
+  void serialize(Archive& archive);
+
+ private:
+  static constexpr std::uint64_t empty = ~std::uint64_t{0};
+  struct Order {
+    std::uint32_t newest = none, oldest = none;
+  };
+
+  std::size_t hash(std::uint64_t key) const { return (key * 0x9e3779b97f4a7c15u) >> shift_; }
+  Order& order_of(std::uint32_t index) { return orders_[index / ways_]; }
+  void move_to_newest(std::uint32_t index);
+  void unlink(std::uint32_t index);
+  void unchain(std::uint32_t index);
+
+  std::uint32_t ways_ = 1;
+  unsigned shift_ = 63;
+  std::vector<Entry> entries_;  ///< set by set
+  std::vector<std::uint32_t> heads_;
+  std::vector<Order> orders_;
+};
+
+/// A translation lookaside buffer: arrays for pages of 4 KiB and of 2 MiB.
+struct Tlb {
+  Tlb() = default;
+  /// Any parameters with entries, ways, large_entries and large_ways.
+  template <class Parameters>
+  explicit Tlb(const Parameters& p)
+      : base(p.entries, p.ways), large(p.large_entries, p.large_ways) {}
+
+  static constexpr std::uint64_t base_key(std::uint16_t tenant, std::uint64_t page) {
+    return TlbArray::key(tenant, page);
+  }
+  static constexpr std::uint64_t large_key(std::uint16_t tenant, std::uint64_t page) {
+    return TlbArray::key(tenant, page / pages_per_large);
+  }
+  /// Entry of `page` within a large page whose first page has the entry `first`.
+  static constexpr PageTableEntry entry_within(PageTableEntry first, std::uint64_t page) {
+    return {first.bits + page % pages_per_large * page_bytes};
+  }
+
+  /// `value` goes where its `large` bit says.
+  void insert(std::uint16_t tenant, std::uint64_t page, PageTableEntry value) {
+    if (value.is(PageTableEntry::large)) {
+      large.insert(large_key(tenant, page), value);
+    } else {
+      base.insert(base_key(tenant, page), value);
+    }
+  }
+  /// Drops whatever translates `page`; true if something did.
+  bool drop(std::uint16_t tenant, std::uint64_t page) {
+    const bool small = base.drop(base_key(tenant, page));
+    return large.drop(large_key(tenant, page)) || small;
+  }
+  std::uint32_t drop_tenant(std::uint16_t tenant) {
+    return base.drop_tenant(tenant) + large.drop_tenant(tenant);
+  }
+  std::uint32_t drop_all() { return base.drop_all() + large.drop_all(); }
+
+  void serialize(Archive& archive) {
+    base.serialize(archive);
+    large.serialize(archive);
+  }
+
+  TlbArray base, large;
+};
+
+}  // namespace lockstep
