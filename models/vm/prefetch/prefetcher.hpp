@@ -16,7 +16,7 @@ struct FaultGroup {
   const Allocation& allocation;
   std::span<const ManagedPage> faults;  ///< ascending, distinct, none of them valid
   std::uint64_t seed = 0;               ///< of the run
-  std::uint64_t number = 0;             ///< of the fault, counted per tenant: key of random draws
+  std::uint64_t number = 0;  ///< of the first fault, counted per tenant: key of random draws
 };
 
 /// Plug point `prefetcher`: which pages come along with pages that faulted.
@@ -34,5 +34,13 @@ using MakePrefetcher = std::unique_ptr<Prefetcher> (*)(const PolicyChoice&);
 const PolicyRegistry<MakePrefetcher>& prefetchers();
 const PolicyList& prefetcher_policies();
 std::unique_ptr<Prefetcher> make_prefetcher(const PolicyChoice& choice);
+
+// One line per implementation; each stands in the file of its name.
+std::unique_ptr<Prefetcher> make_no_prefetcher(const PolicyChoice&);
+std::unique_ptr<Prefetcher> make_random_prefetcher(const PolicyChoice&);
+std::unique_ptr<Prefetcher> make_sequential_local_prefetcher(const PolicyChoice&);
+std::unique_ptr<Prefetcher> make_tree_prefetcher(const PolicyChoice&);
+const ParameterSchema& tree_prefetcher_parameters();
+std::unique_ptr<Prefetcher> make_zheng_local_prefetcher(const PolicyChoice&);
 
 }  // namespace lockstep
