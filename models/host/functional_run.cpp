@@ -131,6 +131,7 @@ class FunctionalRun {
       case Step::Kind::read:
       case Step::Kind::write:
       case Step::Kind::prefetch:
+      case Step::Kind::advise:
       case Step::Kind::repeat_until:
         buffer(step, step.buffer);  // managed memory is one copy here: nothing moves
         return;

@@ -24,7 +24,10 @@ class Host final : public Component {
     AddressMapping mapping;
     std::uint64_t memory_bytes = 0;  ///< of the GPU that buffers may use
     bool capture = false;            ///< keep the GPU's final bytes of checked buffers
-    Link to_dispatcher;
+    std::uint64_t seed = 0;
+    bool record_faults = false;
+    PolicyChoice fault_handling, prefetcher, eviction, page_manager;
+    Link to_dispatcher, to_gmmu;
     std::vector<Link> to_partitions, to_sms;
   };
   explicit Host(Setup setup);
@@ -41,10 +44,16 @@ class Host final : public Component {
   const TenantRun& tenant(std::size_t index) const { return *runs_[index]; }
   TenantRun& tenant(std::size_t index) { return *runs_[index]; }
   const std::vector<KernelRecord>& kernels() const { return shared_.kernels; }
+  const std::vector<FaultRecord>& faults() const { return shared_.managed.faults(); }
 
  private:
   void take(const MessageHeader& message, Outbox& outbox);
   void serve(const MessageHeader& message, Outbox& outbox);
+  void take_answer(const MessageHeader& message, Outbox& outbox);
+  void take_violation(const MessageHeader& message, Outbox& outbox);
+  ManagedMemory::Setup managed_setup(const Setup& setup);
+  /// Passes on what the driver has mapped and unmapped.
+  void follow_up(Time now, Outbox& outbox);
   void run_tenants(Time now, Outbox& outbox);
 
   HostShared shared_;

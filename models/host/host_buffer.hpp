@@ -22,6 +22,9 @@ class HostBuffer {
   /// Bytes [offset, offset + size), ready to read or write.
   std::span<std::byte> at(std::uint64_t offset, std::uint64_t size);
 
+  /// The page (4 KiB, index in the buffer) holds something: initial content, or what was written.
+  bool has_data(std::uint64_t page) const { return content_ != nullptr || touched_[page] != 0; }
+
   template <class Archive>
   void serialize(Archive& archive) {
     archive(touched_);

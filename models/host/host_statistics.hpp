@@ -6,18 +6,36 @@ namespace lockstep {
 
 struct HostStatistics {
   PerTenant<Counter> launches, remote_requests;
+  PerTenant<Counter> far_faults, faults_invalid, late_hits, pages_migrated, pages_allocated,
+      pages_prefetched, prefetched_unused, pages_evicted, pages_written_back, thrashed_pages;
 
   static auto schema() {
     using S = HostStatistics;
     return statistics<S>()
         .per_tenant("launches", &S::launches, "grids", "kernels launched")
         .per_tenant("remote_requests", &S::remote_requests, "requests",
-                    "of SMs to pinned host memory");
+                    "of SMs to pinned host memory")
+        .per_tenant("far_faults", &S::far_faults, "faults", "pages of managed memory that faulted")
+        .per_tenant("faults_invalid", &S::faults_invalid, "faults", "outside of every buffer")
+        .per_tenant("late_hits", &S::late_hits, "faults", "on pages that were on their way already")
+        .per_tenant("pages_migrated", &S::pages_migrated, "pages", "moved to the GPU over the link")
+        .per_tenant("pages_allocated", &S::pages_allocated, "pages",
+                    "given to the GPU without data, on first touch")
+        .per_tenant("pages_prefetched", &S::pages_prefetched, "pages",
+                    "that came along with a fault")
+        .per_tenant("prefetched_unused", &S::prefetched_unused, "pages",
+                    "of those that left without having been accessed")
+        .per_tenant("pages_evicted", &S::pages_evicted, "pages", "taken off the GPU to make room")
+        .per_tenant("pages_written_back", &S::pages_written_back, "pages",
+                    "dirty pages moved to the host")
+        .per_tenant("thrashed_pages", &S::thrashed_pages, "pages",
+                    "faults on pages that had been evicted");
   }
 
   template <class Archive>
   void serialize(Archive& archive) {
-    archive(launches, remote_requests);
+    archive(launches, remote_requests, far_faults, faults_invalid, late_hits, pages_migrated, pages_allocated, pages_prefetched,
+            prefetched_unused, pages_evicted, pages_written_back, thrashed_pages);
   }
 };
 

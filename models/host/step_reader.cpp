@@ -35,6 +35,7 @@ class StepReader {
         {"fill", Step::Kind::fill, &StepReader::fill},
         {"save", Step::Kind::save, &StepReader::touch},
         {"delay", Step::Kind::delay, &StepReader::delay},
+        {"advise", Step::Kind::advise, &StepReader::advise},
         {"free", Step::Kind::free, &StepReader::touch},
         {"swap", Step::Kind::swap, &StepReader::swap},
         {"repeat", Step::Kind::repeat_times, &StepReader::repeat},
@@ -149,7 +150,27 @@ class StepReader {
       throw map.at("buffer").error("only managed buffers are prefetched");
     }
     step.to_gpu = direction(map.at("to"), "gpu");
+    step.offset = optional(map, "offset");
+    step.count = optional(map, "count");
     stream(map, step);
+  }
+
+  void advise(const Node& map, Step& step) const {
+    step.buffer = buffer(map.at("buffer"));
+    if (workload_.buffers[step.buffer].memory != MemoryKind::managed) {
+      throw map.at("buffer").error("only managed buffers take advice");
+    }
+    if (const Node place = map.find("preferred"); place.exists()) {
+      step.preferred = place.text() == "none"   ? PreferredPlace::none
+                       : direction(place, "gpu") ? PreferredPlace::gpu
+                                                 : PreferredPlace::host;
+    }
+    if (const Node mostly = map.find("read_mostly"); mostly.exists()) {
+      step.read_mostly = mostly.boolean();
+    }
+    if (!step.preferred && !step.read_mostly) {
+      throw map.error("advise needs preferred (gpu, host or none) or read_mostly (true or false)");
+    }
   }
 
   void touch(const Node& name, Step& step) const { step.buffer = buffer(name); }

@@ -31,8 +31,12 @@ TenantRun::TenantRun(const Tenant& tenant, std::uint16_t index, std::uint16_t mo
 void TenantRun::run(Time now, HostShared& shared, Outbox& outbox) {
   if (timer_ <= now) timer_ = Time::never();
   if (phase_ == Phase::waiting) {
-    if (now < tenant_.arrival || !shared.driver.settled()) return;
-    begin(shared);
+    if (now < tenant_.arrival || !begin(now, shared, outbox)) return;
+  }
+  if (phase_ == Phase::mapping) {
+    if (!shared.driver.idle(index_)) return;
+    phase_ = Phase::running;
+    upload_variables(shared);
   }
   bool moved = true;
   while (moved && phase_ != Phase::done) {
@@ -45,26 +49,82 @@ void TenantRun::run(Time now, HostShared& shared, Outbox& outbox) {
   }
 }
 
-/// Maps every buffer and the module's variables, and queues the upload of their initial content.
-void TenantRun::begin(HostShared& shared) {
-  phase_ = Phase::running;
-  const std::size_t declared = tenant_.workload.buffers.size();
+/// Memory that cannot be paged: device buffers, variables, page tables.
+bool TenantRun::has_room(Time now, HostShared& shared, Outbox& outbox) const {
+  std::uint64_t need = 0, pages = 0, largest = 0;
+  std::uint32_t culprit = 0;
   for (std::uint32_t b = 0; b < buffers_.size(); ++b) {
-    BufferState& state = buffers_[b];
-    state.mapped = true;
-    if (b < declared && declaration(b).memory == MemoryKind::pinned) {
-      state.extent =
-          shared.driver.map_host(index_, declaration(b).bytes(), remote_address(index_, b));
-    } else {
-      const std::string what =
-          b < declared ? "buffer " + declaration(b).name : "." + module_.globals[b - declared].name;
-      state.extent = shared.driver.map(index_, state.host.size(),
-                                       b < declared ? declaration(b).where : tenant_.where, what);
-    }
+    const std::uint64_t here = shared.driver.mapped_pages(buffers_[b].host.size());
+    pages += here + 1;
+    if (memory_of(b) != MemoryKind::device) continue;
+    need += here * page_bytes;
+    if (here > largest) culprit = b;
+    largest = std::max(largest, here);
   }
+  need += Driver::table_bytes(pages);
+  const std::uint64_t free = shared.driver.free_bytes();
+  if (need <= free) return true;
+  if (shared.managed.make_room(need - free, shared.context(now, outbox)) ||
+      !shared.driver.idle())
+    return false;
+  const bool declared = culprit < tenant_.workload.buffers.size();
+  throw UserError(
+      declared && largest > 0 ? declaration(culprit).where : tenant_.where,
+      "out of GPU memory: tenant " + tenant_.name + " needs " + std::to_string(need) +
+          " bytes for device buffers and page tables" +
+          (declared && largest > 0 ? ", most of them for buffer " + declaration(culprit).name : "") +
+          "; " + std::to_string(free) + " of " + std::to_string(shared.driver.capacity()) +
+          " are free",
+      "raise gpu.memory.capacity or use smaller buffers");
+}
+
+bool TenantRun::begin(Time now, HostShared& shared, Outbox& outbox) {
+  if (!has_room(now, shared, outbox)) return false;
+  phase_ = Phase::mapping;
+  for (std::uint32_t b = 0; b < buffers_.size(); ++b) map_buffer(b, now, shared, outbox);
+  return true;
+}
+
+void TenantRun::map_buffer(std::uint32_t b, Time now, HostShared& shared, Outbox& outbox) {
+  BufferState& state = buffers_[b];
+  state.mapped = true;
+  const std::uint64_t bytes = state.host.size();
+  MapRequest request;
+  request.tenant = index_;
+  request.page = shared.driver.take_addresses(index_, bytes);
+  request.reserved = shared.driver.mapped_pages(bytes);
+  request.flags = PageTableEntry::writable;
+  state.address = request.page * page_bytes;
+  switch (memory_of(b)) {
+    case MemoryKind::device:
+      request.count = request.reserved;
+      request.frames = shared.driver.take_frames(request.count);
+      if (request.frames.empty()) {
+        throw UserError(tenant_.where,
+                        "out of GPU memory: no room for " + std::to_string(request.count) +
+                            " pages that lie as page_manager wants them",
+                        "raise gpu.memory.capacity");
+      }
+      request.fresh = request.frames;
+      break;
+    case MemoryKind::pinned:
+      request.count = round_up_to_page(bytes) / page_bytes;
+      request.remote = remote_address(index_, b);
+      break;
+    case MemoryKind::managed:
+      state.allocation = shared.managed.add(index_, b, request.page,
+                                            round_up_to_page(bytes) / page_bytes);
+      break;
+  }
+  shared.driver.map(std::move(request), now, shared.link, outbox);
+}
+
+/// Queues the upload of the variables' initial content.
+void TenantRun::upload_variables(HostShared& shared) {
+  const std::size_t declared = tenant_.workload.buffers.size();
   std::vector<std::uint64_t> addresses;
   for (std::size_t g = declared; g < buffers_.size(); ++g) {
-    addresses.push_back(buffers_[g].extent.virtual_base);
+    addresses.push_back(buffers_[g].address);
   }
   for (std::size_t g = 0; g < module_.globals.size(); ++g) {
     const isa::GlobalVariable& global = module_.globals[g];
@@ -86,93 +146,62 @@ void TenantRun::begin(HostShared& shared) {
 
 bool TenantRun::advance_streams(Time now, HostShared& shared, Outbox& outbox) {
   bool moved = false;
-  for (auto stream = streams_.begin(); stream != streams_.end();) {
-    Operation& head = stream->second.front();
-    if (!head.started) moved |= start(head, now, shared, outbox);
-    const auto next = std::next(stream);
-    if (head.nothing_to_do) pop(stream);
-    stream = next;
+  for (auto& [number, queue] : streams_) {
+    if (queue.front().started) continue;
+    start(queue.front(), now, shared, outbox);
+    moved = true;
   }
   return moved;
 }
 
-bool TenantRun::in_use(std::uint32_t buffer) const {
-  return std::any_of(streams_.begin(), streams_.end(), [&](const auto& stream) {
-    const Operation& head = stream.second.front();
-    return head.kind == Operation::Kind::launch && head.started &&
-           std::find(head.managed.begin(), head.managed.end(), buffer) != head.managed.end();
-  });
-}
-
-bool TenantRun::start(Operation& operation, Time now, HostShared& shared, Outbox& outbox) {
+void TenantRun::start(Operation& operation, Time now, HostShared& shared, Outbox& outbox) {
+  operation.started = true;
   switch (operation.kind) {
     case Operation::Kind::copy:
-      start_transfer(operation.to_gpu ? Transfer::Kind::to_gpu : Transfer::Kind::to_host,
-                     operation.buffer, operation.offset, operation.bytes, operation.id, now, shared,
-                     outbox);
-      return operation.started = true;
-    case Operation::Kind::migrate: {
-      const Place place = buffers_[operation.buffer].place;
-      if (place == Place::moving || (!operation.to_gpu && in_use(operation.buffer))) return false;
-      operation.started = true;
-      if ((place == Place::gpu) == operation.to_gpu) {
-        operation.nothing_to_do = true;
-      } else {
-        buffers_[operation.buffer].place = Place::moving;
-        start_transfer(operation.to_gpu ? Transfer::Kind::to_gpu : Transfer::Kind::to_host,
-                       operation.buffer, 0, declaration(operation.buffer).bytes(), operation.id,
-                       now, shared, outbox);
-      }
-      return true;
-    }
-    case Operation::Kind::launch: {
-      bool ready = true, moved = false;
-      for (const std::uint32_t buffer : operation.managed) {
-        if (buffers_[buffer].place == Place::host) {
-          move(buffer, true, now, shared, outbox);
-          moved = true;
-        }
-        ready = ready && buffers_[buffer].place == Place::gpu;
-      }
-      if (!ready) return moved;
-      send_launch(operation, now, shared, outbox);
-      return operation.started = true;
-    }
+      return start_transfer(operation.to_gpu ? Transfer::Kind::to_gpu : Transfer::Kind::to_host,
+                            operation.buffer, operation.offset, operation.bytes, operation.id, now,
+                            shared, outbox);
+    case Operation::Kind::migrate:
+      return migrate(operation, now, shared, outbox);
+    case Operation::Kind::launch:
+      return send_launch(operation, now, shared, outbox);
   }
-  return false;
 }
 
-void TenantRun::move(std::uint32_t buffer, bool to_gpu, Time now, HostShared& shared,
-                     Outbox& outbox) {
-  buffers_[buffer].place = Place::moving;
-  start_transfer(to_gpu ? Transfer::Kind::to_gpu : Transfer::Kind::to_host, buffer, 0,
-                 declaration(buffer).bytes(), 0, now, shared, outbox);
+void TenantRun::migrate(const Operation& operation, Time now, HostShared& shared,
+                        Outbox& outbox) {
+  const std::uint64_t first = operation.offset / page_bytes;
+  const std::uint64_t last = (operation.offset + operation.bytes - 1) / page_bytes;
+  shared.managed.prefetch(buffers_[operation.buffer].allocation, first, last - first + 1,
+                          operation.to_gpu, operation.id, shared.context(now, outbox));
 }
 
 void TenantRun::start_transfer(Transfer::Kind kind, std::uint32_t buffer, std::uint64_t offset,
                                std::uint64_t bytes, std::uint64_t operation, Time now,
                                HostShared& shared, Outbox& outbox) {
+  const std::uint64_t first = (buffers_[buffer].address + offset) / page_bytes;
+  const std::uint64_t last = (buffers_[buffer].address + offset + bytes - 1) / page_bytes;
   Transfer transfer;
   transfer.kind = kind;
   transfer.tenant = index_;
   transfer.buffer = buffer;
   transfer.operation = operation;
-  transfer.frames = {{buffers_[buffer].extent.physical_base + offset, bytes}};
   transfer.offset = offset;
   transfer.bytes = bytes;
+  transfer.frames = shared.driver.frames_of(index_, first, last - first + 1);
+  const std::uint64_t before = offset % page_bytes;
+  transfer.frames.front().physical += before;
+  transfer.frames.front().bytes -= before;
+  transfer.frames.back().bytes -= (last - first + 1) * page_bytes - before - bytes;
   shared.link.start(std::move(transfer), now, outbox);
 }
 
 void TenantRun::transfer_done(const Transfer& transfer) {
   if (transfer.kind == Transfer::Kind::inspect) {
-    waiting_capture_ = 0;
-    return;
+    --captures_;
+  } else if (transfer.operation != 0) {
+    operation_done(transfer.operation);
   }
-  BufferState& state = buffers_[transfer.buffer];
-  if (state.place == Place::moving) {
-    state.place = transfer.kind == Transfer::Kind::to_gpu ? Place::gpu : Place::host;
-  }
-  if (transfer.operation != 0) operation_done(transfer.operation);
 }
 
 void TenantRun::operation_done(std::uint64_t operation) {
@@ -188,27 +217,14 @@ void TenantRun::pop(Streams::iterator stream) {
 }
 
 void TenantRun::send_launch(Operation& operation, Time now, HostShared& shared, Outbox& outbox) {
-  std::vector<Extent> extents;
   const std::size_t declared = tenant_.workload.buffers.size();
-  for (std::uint32_t b = 0; b < buffers_.size(); ++b) {
-    const BufferState& state = buffers_[b];
-    const bool managed = b < declared && declaration(b).memory == MemoryKind::managed;
-    if (state.mapped && (!managed || state.place == Place::gpu)) extents.push_back(state.extent);
-  }
-  std::sort(extents.begin(), extents.end(),
-            [](const Extent& a, const Extent& b) { return a.virtual_base < b.virtual_base; });
   std::vector<std::byte> payload = operation.parameters;
   payload.resize((payload.size() + 7) / 8 * 8);
-  const auto append = [&](const void* data, std::size_t bytes) {
-    const auto* first = static_cast<const std::byte*>(data);
-    payload.insert(payload.end(), first, first + bytes);
-  };
-  append(extents.data(), extents.size() * sizeof(Extent));
   for (std::size_t g = declared; g < buffers_.size(); ++g) {
-    append(&buffers_[g].extent.virtual_base, sizeof(std::uint64_t));
+    const auto* first = reinterpret_cast<const std::byte*>(&buffers_[g].address);
+    payload.insert(payload.end(), first, first + sizeof(std::uint64_t));
   }
   GridLaunch& launch = operation.launch;
-  launch.extents = static_cast<std::uint32_t>(extents.size());
   launch.globals = static_cast<std::uint32_t>(module_.globals.size());
   outbox.send(shared.to_dispatcher, now, static_cast<std::uint16_t>(MessageKind::launch_grid),
               launch, payload);
@@ -257,37 +273,84 @@ bool TenantRun::advance_program(Time now, HostShared& shared, Outbox& outbox) {
 bool TenantRun::capture(std::uint32_t buffer, Time now, HostShared& shared, Outbox& outbox) {
   BufferState& state = buffers_[buffer];
   const Buffer& declared = declaration(buffer);
-  const bool on_gpu = declared.memory == MemoryKind::device || state.place == Place::gpu;
-  if (!capture_ || !declared.check || declared.memory == MemoryKind::pinned || !on_gpu) return true;
-  if (waiting_capture_ != 0) return false;
-  if (!state.captured.empty()) return true;
-  state.captured.resize(declared.bytes());
-  waiting_capture_ = shared.next_operation++;
-  start_transfer(Transfer::Kind::inspect, buffer, 0, declared.bytes(), waiting_capture_, now,
-                 shared, outbox);
-  return false;
+  if (!capture_ || !declared.check || declared.memory == MemoryKind::pinned || failure_)
+    return true;
+  if (captures_ > 0) return false;
+  if (state.is_captured) return true;
+  const auto read = [&](std::uint64_t offset, std::uint64_t bytes) {
+    ++captures_;
+    start_transfer(Transfer::Kind::inspect, buffer, offset, bytes, 0, now, shared, outbox);
+  };
+  state.is_captured = true;
+  if (declared.memory == MemoryKind::device) {
+    state.captured.resize(declared.bytes());
+    read(0, declared.bytes());
+    return false;
+  }
+  const auto bytes = state.host.at(0, declared.bytes());
+  state.captured.assign(bytes.begin(), bytes.end());
+  const ManagedPage first = shared.managed.allocation(state.allocation).first;
+  for (const PageRange& range : shared.managed.resident_ranges(state.allocation)) {
+    const std::uint64_t offset = (range.first - first) * page_bytes;
+    read(offset, std::min(range.count * page_bytes, declared.bytes() - offset));
+  }
+  return captures_ == 0;
 }
 
 bool TenantRun::release(std::uint32_t buffer, Time now, HostShared& shared, Outbox& outbox) {
-  if (!streams_idle() || !capture(buffer, now, shared, outbox)) return false;
-  buffers_[buffer].mapped = false;
-  shared.driver.unmap(buffers_[buffer].extent, now, shared.link, outbox);
+  if (!streams_idle()) return false;
+  BufferState& state = buffers_[buffer];
+  const MemoryKind memory = memory_of(buffer);
+  if (memory == MemoryKind::managed) {
+    if (!state.held) {
+      state.held = true;
+      shared.managed.hold(state.allocation);
+    }
+    if (!state.is_captured && !shared.managed.settled(state.allocation)) return false;
+  }
+  if (buffer < tenant_.workload.buffers.size() && !capture(buffer, now, shared, outbox))
+    return false;
+  if (memory == MemoryKind::managed) {
+    if (!shared.managed.release(state.allocation, shared.context(now, outbox))) return false;
+  } else {
+    const std::uint64_t pages = memory == MemoryKind::device
+                                    ? shared.driver.mapped_pages(state.host.size())
+                                    : round_up_to_page(state.host.size()) / page_bytes;
+    shared.driver.unmap(index_, state.address / page_bytes, pages, MapRequest::nobody, now, outbox);
+  }
+  state.mapped = false;
   return true;
 }
 
 bool TenantRun::finish(Time now, HostShared& shared, Outbox& outbox) {
-  const std::size_t declared = tenant_.workload.buffers.size();
-  for (std::uint32_t b = 0; b < buffers_.size(); ++b) {
-    if (!buffers_[b].mapped) continue;
-    if (b < declared) {
-      if (!release(b, now, shared, outbox)) return false;
-    } else {
-      buffers_[b].mapped = false;
-      shared.driver.unmap(buffers_[b].extent, now, shared.link, outbox);
+  if (phase_ == Phase::finishing) {
+    for (std::uint32_t b = 0; b < buffers_.size(); ++b) {
+      if (buffers_[b].mapped && !release(b, now, shared, outbox)) return false;
     }
+    phase_ = Phase::leaving;
   }
+  if (!shared.driver.idle(index_)) return false;
+  shared.driver.end_tenant(index_);
   phase_ = Phase::done;
   return true;
+}
+
+void TenantRun::violation(const std::string& message, Time now, HostShared& shared, Outbox& outbox) {
+  if (failure_) return;
+  failure_ = message;
+  end_ = now;
+  phase_ = Phase::finishing;
+  timer_ = Time::never();
+  waiting_operation_ = 0;
+  // What has not begun never will; kernels under way are stopped, transfers end.
+  for (auto stream = streams_.begin(); stream != streams_.end();) {
+    auto& queue = stream->second;
+    queue.resize(queue.front().started ? 1 : 0);
+    stream = queue.empty() ? streams_.erase(stream) : std::next(stream);
+  }
+  shared.managed.forget_faults(index_);
+  outbox.send(shared.to_dispatcher, now, static_cast<std::uint16_t>(MessageKind::abort_tenant),
+              TenantNotice{index_, {}});
 }
 
 std::span<std::byte> TenantRun::host_bytes(const Transfer& transfer, std::uint64_t offset,
@@ -311,15 +374,13 @@ std::string TenantRun::waiting_for() const {
 }
 
 void TenantRun::BufferState::serialize(Archive& archive) {
-  archive(host);
-  archive.bytes(&extent, sizeof extent);
-  archive(mapped, place, captured);
+  archive(host, address, allocation, mapped, held, is_captured, captured);
 }
 
 void TenantRun::Operation::serialize(Archive& archive) {
-  archive(kind, started, nothing_to_do, to_gpu, id, buffer, offset, bytes);
+  archive(kind, started, to_gpu, id, buffer, offset, bytes);
   archive.bytes(&launch, sizeof launch);
-  archive(parameters, managed);
+  archive(parameters);
 }
 
 void TenantRun::serialize(Archive& archive) {
@@ -334,7 +395,7 @@ void TenantRun::serialize(Archive& archive) {
     queue.resize(size);
     for (Operation& operation : queue) operation.serialize(archive);
   }
-  archive(waiting_operation_, waiting_capture_, timer_, stood_at_, steps_here_, end_, saved_);
+  archive(waiting_operation_, captures_, timer_, stood_at_, steps_here_, end_, saved_, failure_);
 }
 
 }  // namespace lockstep

@@ -1,17 +1,16 @@
 /// One application's host side: walks its program, keeps its streams and buffers.
 ///
 /// Steps act in order.  Launches, prefetches and copies with a stream go into the stream's queue
-/// and the program goes on; only the head of a queue is under way.  A launch first moves the
-/// managed buffers among its arguments to the GPU; a CPU touch of a managed buffer waits for the
-/// tenant's streams and moves it back. Source: architecture.md, sections 4 and 8 ("The host").
-///
-/// Simplified: managed buffers move whole (demand paging replaces this), and the CPU does not touch
-/// them while kernels of the tenant run, as CUDA before Pascal demanded.
+/// and the program goes on; only the head of a queue is under way.  A CPU touch of a managed buffer
+/// brings its pages home, also beside running kernels, whose faults on it then wait until the CPU is
+/// done.  A tenant whose kernel reaches outside of its buffers is ended; the others go on.
+/// Source: architecture.md, sections 4 and 8 ("The host").
 #pragma once
 
 #include <cstddef>
 #include <deque>
 #include <map>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -19,6 +18,7 @@
 #include "models/host/host_buffer.hpp"
 #include "models/host/host_link.hpp"
 #include "models/host/host_statistics.hpp"
+#include "models/host/managed_memory.hpp"
 #include "models/host/program_cursor.hpp"
 #include "models/host/remote_memory.hpp"
 #include "models/host/scenario.hpp"
@@ -45,6 +45,7 @@ struct KernelRecord {
 struct HostShared {
   HostLink link;
   Driver driver;
+  ManagedMemory managed;
   Link to_dispatcher;
   Time launch_overhead;
   std::uint32_t next_grid = 0;
@@ -54,7 +55,10 @@ struct HostShared {
 
   template <class Archive>
   void serialize(Archive& archive) {
-    archive(link, driver, to_dispatcher, next_grid, next_operation, statistics, kernels);
+    archive(link, driver, managed, to_dispatcher, next_grid, next_operation, statistics, kernels);
+  }
+  DriverContext context(Time now, Outbox& outbox) {
+    return {now, driver, link, statistics, outbox};
   }
 };
 
@@ -68,6 +72,11 @@ class TenantRun {
   /// When it goes on without a message.
   Time wake() const { return timer_; }
   void transfer_done(const Transfer& transfer);
+  void operation_done(std::uint64_t operation);
+  /// A kernel of it did what no program may; it is ended.  The first such message is kept.
+  void violation(const std::string& message, Time now, HostShared& shared, Outbox& outbox);
+  /// What ended it, if it did not end by itself.
+  const std::optional<std::string>& failure() const { return failure_; }
   void grid_done(std::uint32_t grid, Time now, HostShared& shared);
 
   bool done() const { return phase_ == Phase::done; }
@@ -97,13 +106,14 @@ class TenantRun {
   void serialize(Archive& archive);
 
  private:
-  enum class Phase : std::uint8_t { waiting, running, finishing, done };
-  enum class Place : std::uint8_t { host, moving, gpu };
+  enum class Phase : std::uint8_t { waiting, mapping, running, finishing, leaving, done };
   struct BufferState {
     HostBuffer host;
-    Extent extent;
-    bool mapped = false;
-    Place place = Place::host;  ///< managed: who has the bytes
+    std::uint64_t address = 0;      ///< virtual
+    std::uint32_t allocation = 0;   ///< managed: its number there
+    bool mapped = false;            ///< the program may use it
+    bool held = false;              ///< managed: faults wait for us
+    bool is_captured = false;
     std::vector<std::byte> captured;
     void serialize(Archive& archive);
   };
@@ -111,41 +121,45 @@ class TenantRun {
     enum class Kind : std::uint8_t { launch, copy, migrate };
     Kind kind = Kind::launch;
     bool started = false;
-    bool nothing_to_do = false;  ///< the buffer is there already
     bool to_gpu = false;
     std::uint64_t id = 0;
     std::uint32_t buffer = 0;
     std::uint64_t offset = 0, bytes = 0;
     GridLaunch launch;
     std::vector<std::byte> parameters;
-    std::vector<std::uint32_t> managed;  ///< buffers a launch needs on the GPU
     void serialize(Archive& archive);
   };
 
   using Streams = std::map<std::uint32_t, std::deque<Operation>>;
 
-  void operation_done(std::uint64_t operation);
   void pop(Streams::iterator stream);
-  void begin(HostShared& shared);
+  /// False while there is no room for its buffers.
+  bool begin(Time now, HostShared& shared, Outbox& outbox);
+  bool has_room(Time now, HostShared& shared, Outbox& outbox) const;
+  void map_buffer(std::uint32_t buffer, Time now, HostShared& shared, Outbox& outbox);
+  void upload_variables(HostShared& shared);
   bool advance_streams(Time now, HostShared& shared, Outbox& outbox);
-  /// A kernel under way was launched with the buffer among its arguments.
-  bool in_use(std::uint32_t buffer) const;
-  bool start(Operation& operation, Time now, HostShared& shared, Outbox& outbox);
+  void start(Operation& operation, Time now, HostShared& shared, Outbox& outbox);
+  void migrate(const Operation& operation, Time now, HostShared& shared, Outbox& outbox);
   void start_transfer(Transfer::Kind kind, std::uint32_t buffer, std::uint64_t offset,
                       std::uint64_t bytes, std::uint64_t operation, Time now, HostShared& shared,
                       Outbox& outbox);
-  void move(std::uint32_t buffer, bool to_gpu, Time now, HostShared& shared, Outbox& outbox);
   void send_launch(Operation& operation, Time now, HostShared& shared, Outbox& outbox);
   /// Throws when a loop goes round and round while no time passes.
   void count_step(const Step& step, Time now);
   bool advance_program(Time now, HostShared& shared, Outbox& outbox);
   /// Does the step; false when it has to wait.
   bool do_step(const Step& step, Time now, HostShared& shared, Outbox& outbox);
-  bool do_copy(const Step& step, HostShared& shared);
+  /// The part of its buffer that a step names; false when it is empty.
+  bool part(const Step& step, Operation& operation) const;
+  void do_copy(const Step& step, HostShared& shared);
+  void do_prefetch(const Step& step, HostShared& shared);
   void do_launch(const Step& step, Time now, HostShared& shared);
   void do_fill(const Step& step);
   bool test(const Step& step);
-  bool touch(std::uint32_t buffer, const Step& step, Time now, HostShared& shared, Outbox& outbox);
+  void do_advise(const Step& step, HostShared& shared);
+  /// The CPU is about to touch what the step names; false while managed pages come home.
+  bool touch(const Step& step, Time now, HostShared& shared, Outbox& outbox);
   bool release(std::uint32_t buffer, Time now, HostShared& shared, Outbox& outbox);
   /// Reads the GPU's copy for checking; false while it is under way.
   bool capture(std::uint32_t buffer, Time now, HostShared& shared, Outbox& outbox);
@@ -155,6 +169,10 @@ class TenantRun {
   }
   void require_mapped(std::uint32_t buffer, const std::string& where) const;
   bool streams_idle() const { return streams_.empty(); }
+  MemoryKind memory_of(std::uint32_t buffer) const {
+    return buffer < tenant_.workload.buffers.size() ? declaration(buffer).memory
+                                                    : MemoryKind::device;
+  }
   const Buffer& declaration(std::uint32_t buffer) const { return tenant_.workload.buffers[buffer]; }
 
   const Tenant& tenant_;
@@ -168,12 +186,13 @@ class TenantRun {
   std::vector<BufferState> buffers_;     ///< declared ones, then the module's .global variables
   Streams streams_;                      ///< by number; empty ones are removed
   std::uint64_t waiting_operation_ = 0;  ///< a blocking copy
-  std::uint64_t waiting_capture_ = 0;
+  std::uint32_t captures_ = 0;           ///< transfers for checking under way
   Time timer_;                    ///< never(): none runs
   Time stood_at_;                 ///< simulated time of the last step
   std::uint64_t steps_here_ = 0;  ///< steps done at that time
   Time end_ = Time::never();
   std::vector<Saved> saved_;
+  std::optional<std::string> failure_;
 };
 
 }  // namespace lockstep

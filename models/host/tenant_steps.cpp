@@ -10,32 +10,29 @@ bool TenantRun::do_step(const Step& step, Time now, HostShared& shared, Outbox& 
   const std::uint32_t buffer = names_[step.buffer];
   switch (step.kind) {
     case Step::Kind::copy:
-      return do_copy(step, shared);
+      do_copy(step, shared);
+      return true;
     case Step::Kind::launch:
       do_launch(step, now, shared);
       return true;
     case Step::Kind::synchronize:
       return step.has_stream ? !streams_.contains(step.stream) : streams_idle();
-    case Step::Kind::prefetch: {
-      require_mapped(buffer, step.where);
-      Operation operation;
-      operation.kind = Operation::Kind::migrate;
-      operation.to_gpu = step.to_gpu;
-      operation.id = shared.next_operation++;
-      operation.buffer = buffer;
-      streams_[step.stream].push_back(std::move(operation));
+    case Step::Kind::prefetch:
+      do_prefetch(step, shared);
       return true;
-    }
     case Step::Kind::read:
     case Step::Kind::write:
     case Step::Kind::repeat_until:
-      return touch(buffer, step, now, shared, outbox);
+      return touch(step, now, shared, outbox);
     case Step::Kind::fill:
-      if (!touch(buffer, step, now, shared, outbox)) return false;
+      if (!touch(step, now, shared, outbox)) return false;
       do_fill(step);
       return true;
+    case Step::Kind::advise:
+      do_advise(step, shared);
+      return true;
     case Step::Kind::save: {
-      if (!touch(buffer, step, now, shared, outbox)) return false;
+      if (!touch(step, now, shared, outbox)) return false;
       const auto bytes = buffers_[buffer].host.at(0, declaration(buffer).bytes());
       std::erase_if(saved_, [&](const Saved& s) { return s.buffer == step.buffer; });
       saved_.push_back({step.buffer, {bytes.begin(), bytes.end()}});
@@ -56,27 +53,38 @@ bool TenantRun::do_step(const Step& step, Time now, HostShared& shared, Outbox& 
   LOCKSTEP_CHECK(false, "a loop is no step of its own");
 }
 
-bool TenantRun::do_copy(const Step& step, HostShared& shared) {
-  const std::uint32_t buffer = names_[step.buffer];
-  require_mapped(buffer, step.where);
-  const Buffer& declared = declaration(buffer);
+bool TenantRun::part(const Step& step, Operation& operation) const {
+  operation.buffer = names_[step.buffer];
+  require_mapped(operation.buffer, step.where);
+  const Buffer& declared = declaration(operation.buffer);
   const auto count = static_cast<std::int64_t>(declared.count);
   const std::int64_t offset =
       step.offset.given() ? step.offset.evaluate_integer(cursor_.variables(), 0, count) : 0;
   const std::int64_t elements =
       step.count.given() ? step.count.evaluate_integer(cursor_.variables(), 0, count - offset)
                          : count - offset;
-  if (elements == 0) return true;
+  operation.offset = static_cast<std::uint64_t>(offset) * isa::bytes_of(declared.type);
+  operation.bytes = static_cast<std::uint64_t>(elements) * isa::bytes_of(declared.type);
+  return elements > 0;
+}
+
+void TenantRun::do_copy(const Step& step, HostShared& shared) {
   Operation operation;
+  if (!part(step, operation)) return;
   operation.kind = Operation::Kind::copy;
   operation.to_gpu = step.to_gpu;
   operation.id = shared.next_operation++;
-  operation.buffer = buffer;
-  operation.offset = static_cast<std::uint64_t>(offset) * isa::bytes_of(declared.type);
-  operation.bytes = static_cast<std::uint64_t>(elements) * isa::bytes_of(declared.type);
   if (!step.has_stream) waiting_operation_ = operation.id;
   streams_[step.stream].push_back(std::move(operation));
-  return true;
+}
+
+void TenantRun::do_prefetch(const Step& step, HostShared& shared) {
+  Operation operation;
+  if (!part(step, operation)) return;
+  operation.kind = Operation::Kind::migrate;
+  operation.to_gpu = step.to_gpu;
+  operation.id = shared.next_operation++;
+  streams_[step.stream].push_back(std::move(operation));
 }
 
 void TenantRun::do_launch(const Step& step, Time now, HostShared& shared) {
@@ -98,15 +106,13 @@ void TenantRun::do_launch(const Step& step, Time now, HostShared& shared) {
   launch.dynamic_shared_bytes = shape.dynamic_shared_bytes;
   std::vector<std::uint64_t> addresses;
   for (const std::uint32_t meaning : names_) {
-    addresses.push_back(buffers_[meaning].extent.virtual_base);
+    addresses.push_back(buffers_[meaning].address);
   }
   operation.parameters = pack_arguments(program, step, variables, addresses);
   launch.parameter_bytes = static_cast<std::uint32_t>(operation.parameters.size());
   for (const Step::Argument& argument : step.arguments) {
     if (!argument.is_buffer) continue;
-    const std::uint32_t buffer = names_[argument.buffer];
-    require_mapped(buffer, step.where);
-    if (declaration(buffer).memory == MemoryKind::managed) operation.managed.push_back(buffer);
+    require_mapped(names_[argument.buffer], step.where);
   }
   shared.kernels.push_back({step.kernel, launch.grid, index_, step.stream, launch.blocks,
                             launch.threads, now, Time::never(), Time::never()});
@@ -135,13 +141,37 @@ bool TenantRun::test(const Step& step) {
   return load_element(declared.type, bytes.data()) == step.equals.evaluate(cursor_.variables());
 }
 
-bool TenantRun::touch(std::uint32_t buffer, const Step& step, Time now, HostShared& shared,
-                      Outbox& outbox) {
+void TenantRun::do_advise(const Step& step, HostShared& shared) {
+  const std::uint32_t buffer = names_[step.buffer];
   require_mapped(buffer, step.where);
-  if (declaration(buffer).memory != MemoryKind::managed) return true;
-  if (!streams_idle()) return false;
-  if (buffers_[buffer].place == Place::gpu) move(buffer, false, now, shared, outbox);
-  return buffers_[buffer].place == Place::host;
+  const std::uint32_t allocation = buffers_[buffer].allocation;
+  if (step.preferred) shared.managed.prefer(allocation, *step.preferred);
+  if (step.read_mostly) shared.managed.read_mostly(allocation, *step.read_mostly);
+}
+
+bool TenantRun::touch(const Step& step, Time now, HostShared& shared, Outbox& outbox) {
+  const std::uint32_t buffer = names_[step.buffer];
+  require_mapped(buffer, step.where);
+  const Buffer& declared = declaration(buffer);
+  if (declared.memory != MemoryKind::managed) return true;
+  BufferState& state = buffers_[buffer];
+  if (!state.held) {
+    state.held = true;
+    shared.managed.hold(state.allocation);
+  }
+  std::uint64_t first = 0, count = round_up_to_page(declared.bytes()) / page_bytes;
+  if (step.kind == Step::Kind::repeat_until) {
+    const std::int64_t index = step.index.evaluate_integer(
+        cursor_.variables(), 0, static_cast<std::int64_t>(declared.count) - 1);
+    first = static_cast<std::uint64_t>(index) * isa::bytes_of(declared.type) / page_bytes;
+    count = 1;
+  }
+  const bool writes = step.kind == Step::Kind::write || step.kind == Step::Kind::fill;
+  const DriverContext context = shared.context(now, outbox);
+  if (!shared.managed.bring_home(state.allocation, first, count, writes, context)) return false;
+  state.held = false;
+  shared.managed.let_go(state.allocation, context);
+  return true;
 }
 
 void TenantRun::require_mapped(std::uint32_t buffer, const std::string& where) const {

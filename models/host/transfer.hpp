@@ -4,18 +4,9 @@
 #include <vector>
 
 #include "core/time/time.hpp"
+#include "models/vm/frame_allocator.hpp"
 
 namespace lockstep {
-
-/// Physically contiguous GPU memory.
-struct FrameRun {
-  std::uint64_t physical = 0, bytes = 0;
-
-  template <class Archive>
-  void serialize(Archive& archive) {
-    archive(physical, bytes);
-  }
-};
 
 /// Bytes of one buffer that go over the host link together.
 struct Transfer {

@@ -2,6 +2,7 @@
 
 #include <array>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -53,6 +54,9 @@ struct Buffer {
   std::uint64_t bytes() const { return count * isa::bytes_of(type); }
 };
 
+/// Where a managed buffer's pages should be, as in cudaMemAdvise.
+enum class PreferredPlace : std::uint8_t { none, host, gpu };
+
 /// One step of a host program.
 struct Step {
   enum class Kind : std::uint8_t {
@@ -65,6 +69,7 @@ struct Step {
     fill,
     save,
     delay,
+    advise,
     free,
     swap,
     repeat_times,
@@ -79,6 +84,8 @@ struct Step {
   bool to_gpu = false;       ///< copy, prefetch
   Expression offset, count, value, times, index, equals, shared;
   Time duration;  ///< delay
+  std::optional<PreferredPlace> preferred;  ///< advise
+  std::optional<bool> read_mostly;          ///< advise
   std::string kernel;
   std::array<Expression, 3> grid, block;
   struct Argument {

@@ -20,6 +20,7 @@ enum class PagePlace : std::uint8_t {
   arriving,  ///< asked for: its frame, transfer or entry is under way
   gpu,
   leaving,  ///< unmapping or being written back
+  remote,   ///< mapped where it is, in host memory
 };
 
 struct Allocation {
@@ -49,9 +50,8 @@ class Residency {
   /// The live allocation that holds a tenant's virtual page; nullptr: none does.
   const Allocation* find(std::uint16_t tenant, std::uint64_t virtual_page) const;
   /// The allocation of a managed page (there is one).
-  const Allocation& owner(ManagedPage page) const {
-    return allocations_[owner_of_tree_[page / 512]];
-  }
+  std::uint32_t owner_index(ManagedPage page) const { return owner_of_tree_[page / 512]; }
+  const Allocation& owner(ManagedPage page) const { return allocations_[owner_index(page)]; }
 
   PagePlace place(ManagedPage page) const { return places_[page]; }
   void set_place(ManagedPage page, PagePlace place) { places_[page] = place; }

@@ -1,0 +1,226 @@
+/// From fault to migration: the driver's server, its costs, what the prefetcher adds.
+///
+/// Costs (virtual-memory-and-exceptions.md, 3.5).  uvmsmart: the server is busy `handling` per fault
+/// (or block, or batch), then the transfer starts.  tanasic: the server is busy `cpu_service`, the
+/// transfer starts then, and the replay reaches the GMMU `migrate` or `allocate` after the fault was
+/// found, plus what it waited for the server.  linear: `handling` side by side, then the transfer.
+#include <algorithm>
+
+#include "core/engine/outbox.hpp"
+#include "models/host/managed_memory.hpp"
+
+namespace lockstep {
+
+void ManagedMemory::fault(const MessageHeader& message, const DriverContext& context) {
+  const auto& body = message.body<FarFault>();
+  const std::size_t notes = message.payload_bytes / sizeof(AccessNote);
+  for (std::size_t i = 0; i < notes; ++i) {
+    AccessNote note;
+    std::memcpy(&note, message.payload_data() + i * sizeof note, sizeof note);
+    const Allocation* a = residency_.find(note.tenant, note.page);
+    if (a == nullptr) continue;
+    const ManagedPage page = a->first + (note.page - a->virtual_page);
+    if (residency_.place(page) == PagePlace::gpu) setup_.eviction->accessed(page);
+  }
+  const Allocation* a = residency_.find(body.tenant, body.page);
+  if (a == nullptr) {
+    ++context.statistics.faults_invalid[body.tenant];
+    context.driver.announce_invalid(body.tenant, body.page, context.now, context.outbox);
+    return;
+  }
+  ++context.statistics.far_faults[body.tenant];
+  queue_.push_back({a->first + (body.page - a->virtual_page), body.found, context.now,
+                    body.write != 0 || body.permission != 0});
+}
+
+/// Faults that need no page moved: it is there, on its way, or away on business.
+bool ManagedMemory::serve_without_moving(const Fault& fault, const DriverContext& context) {
+  const Allocation& a = residency_.owner(fault.page);
+  switch (residency_.place(fault.page)) {
+    case PagePlace::arriving:
+      ++context.statistics.late_hits[a.tenant];
+      marks_[fault.page] |= awaited;
+      return true;
+    case PagePlace::gpu:
+      if (fault.write && (marks_[fault.page] & duplicate) != 0) return false;
+      [[fallthrough]];
+    case PagePlace::remote:
+      // The news of its coming crossed the fault.
+      context.driver.announce(a.tenant, virtual_page(a, fault.page), 1, context.now,
+                              context.outbox);
+      return true;
+    case PagePlace::leaving:
+      deferred_.push_back(fault);
+      return true;
+    case PagePlace::host:
+      if (buffer_of(fault.page).holds == 0) return false;
+      deferred_.push_back(fault);
+      return true;
+  }
+  return false;
+}
+
+bool ManagedMemory::together(const Fault& first, const Fault& other) const {
+  if (other.arrived != first.arrived ||
+      residency_.owner_index(other.page) != residency_.owner_index(first.page))
+    return false;
+  switch (setup_.fault.batch) {
+    case FaultBatch::per_page:
+      return other.page == first.page;
+    case FaultBatch::per_block:
+      return other.page / pages_per_block == first.page / pages_per_block;
+    case FaultBatch::per_batch:
+      return true;
+  }
+  return false;
+}
+
+/// The server takes the first fault of its queue and those handled together with it.
+void ManagedMemory::form_unit(const DriverContext& context) {
+  const Fault first = queue_.front();
+  queue_.pop_front();
+  if (serve_without_moving(first, context)) return;
+  Unit unit;
+  unit.faults.push_back(first);
+  for (auto other = queue_.begin(); other != queue_.end() && other->arrived == first.arrived;) {
+    if (!together(first, *other)) {
+      ++other;
+      continue;
+    }
+    if (!serve_without_moving(*other, context)) unit.faults.push_back(*other);
+    other = queue_.erase(other);
+  }
+  charge(unit, context.now);
+  units_.push_back(std::move(unit));
+}
+
+void ManagedMemory::charge(Unit& unit, Time now) {
+  const HostFaultParameters& p = setup_.fault;
+  const Time arrived = unit.faults.front().arrived;
+  unit.waited = now - arrived;
+  unit.begin = now;
+  switch (p.cost_model) {
+    case FaultCost::uvmsmart:
+      unit.begin = server_free_ = now + p.handling;
+      break;
+    case FaultCost::linear:
+      unit.begin = now + p.handling;
+      break;
+    case FaultCost::tanasic:
+      if (p.serialize == FaultSerialization::cpu_and_link)
+        unit.begin = server_free_ = now + p.cpu_service;
+      if (p.serialize == FaultSerialization::whole_cost) server_free_ = now + p.migrate;
+      break;
+  }
+}
+
+Time ManagedMemory::replay_time(const Unit& unit, bool moves_data, Time now) const {
+  if (setup_.fault.cost_model != FaultCost::tanasic) return now;
+  const Time constant = moves_data ? setup_.fault.migrate : setup_.fault.allocate;
+  return unit.faults.front().found + unit.waited + constant - setup_.link_latency;
+}
+
+bool ManagedMemory::moves_data(PageRange range) const {
+  const Allocation& a = residency_.owner(range.first);
+  for (ManagedPage page = range.first; page < range.end(); ++page)
+    if (setup_.has_data(a.tenant, a.buffer, page - a.first)) return true;
+  return false;
+}
+
+/// The server has handled the faults: pages move.
+void ManagedMemory::begin_unit(const Unit& unit, const DriverContext& context) {
+  std::vector<ManagedPage> pages;
+  for (const Fault& fault : unit.faults) {
+    if (serve_without_moving(fault, context)) continue;
+    if (residency_.place(fault.page) == PagePlace::gpu) {
+      make_writable(fault, context);
+    } else if (buffer_of(fault.page).preferred == PreferredPlace::host) {
+      map_remote(fault, context);
+    } else {
+      pages.push_back(fault.page);
+    }
+  }
+  if (pages.empty()) return;
+  std::sort(pages.begin(), pages.end());
+  pages.erase(std::unique(pages.begin(), pages.end()), pages.end());
+  const Allocation& a = residency_.owner(pages.front());
+  for (const ManagedPage page : pages)
+    if (marks_[page] & evicted) ++context.statistics.thrashed_pages[a.tenant];
+
+  std::vector<PageRange> moves;
+  setup_.prefetcher->choose(
+      {residency_, a, pages, setup_.seed, fault_numbers_[a.tenant]++}, moves);
+  if (context.driver.granule_pages() > 1) widen(moves, context);
+  const bool write = std::any_of(unit.faults.begin(), unit.faults.end(),
+                                 [](const Fault& fault) { return fault.write; });
+  const bool writable = write || !buffer_of(pages.front()).read_mostly;
+  for (const PageTransfer& transfer : split_transfers(moves, pages, setup_.fault.split)) {
+    Migration migration;
+    migration.fault = transfer.fault;
+    migration.writable = writable;
+    migration.range = transfer.range;
+    migration.not_before = replay_time(unit, moves_data(transfer.range), context.now);
+    if (transfer.fault && setup_.record_faults) {
+      migration.record = static_cast<std::uint32_t>(records_.size());
+      records_.push_back({a.tenant, virtual_page(a, transfer.range.first),
+                          static_cast<std::uint32_t>(transfer.range.count),
+                          moves_data(transfer.range), unit.faults.front().found,
+                          unit.faults.front().arrived, unit.begin, Time::never()});
+    }
+    if (!transfer.fault) {
+      context.statistics.pages_prefetched[a.tenant] += transfer.range.count;
+      for (ManagedPage page = transfer.range.first; page < transfer.range.end(); ++page)
+        marks_[page] |= prefetched;
+    }
+    add_migration(migration);
+  }
+}
+
+/// Whole granules of the page manager, as far as they are at the host.
+void ManagedMemory::widen(std::vector<PageRange>& moves, const DriverContext& context) const {
+  const std::uint64_t granule = context.driver.granule_pages();
+  std::vector<PageRange> wide;
+  for (const PageRange& move : moves) {
+    const Allocation& a = residency_.owner(move.first);
+    const ManagedPage first = move.first / granule * granule;
+    const ManagedPage end =
+        std::min((move.end() + granule - 1) / granule * granule, a.first + a.pages);
+    if (!wide.empty() && wide.back().end() >= first) {
+      wide.back().count = end - wide.back().first;
+    } else {
+      wide.push_back({first, end - first});
+    }
+  }
+  moves = std::move(wide);
+}
+
+/// preferred: host.  The page stays where it is and the GPU reaches it over the link.
+void ManagedMemory::map_remote(const Fault& fault, const DriverContext& context) {
+  const Allocation& a = residency_.owner(fault.page);
+  residency_.set_place(fault.page, PagePlace::remote);
+  ++buffer_of(fault.page).remote;
+  MapRequest request;
+  request.tenant = a.tenant;
+  request.page = virtual_page(a, fault.page);
+  request.count = 1;
+  request.flags = PageTableEntry::writable;
+  request.remote =
+      setup_.remote_address(a.tenant, a.buffer) + (fault.page - a.first) * page_bytes;
+  context.driver.map(std::move(request), context.now, context.link, context.outbox);
+}
+
+/// A store to a read-mostly page: the host's copy is no longer one.
+void ManagedMemory::make_writable(const Fault& fault, const DriverContext& context) {
+  const Allocation& a = residency_.owner(fault.page);
+  marks_[fault.page] &= static_cast<std::uint8_t>(~duplicate);
+  --buffer_of(fault.page).duplicates;
+  MapRequest request;
+  request.tenant = a.tenant;
+  request.page = virtual_page(a, fault.page);
+  request.count = 1;
+  request.flags = PageTableEntry::writable;
+  request.frames = context.driver.frames_of(a.tenant, request.page, 1);
+  context.driver.map(std::move(request), context.now, context.link, context.outbox);
+}
+
+}  // namespace lockstep

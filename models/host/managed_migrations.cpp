@@ -1,0 +1,369 @@
+/// Pages under way: to the GPU when there are frames, off it for room, for the CPU, for good.
+///
+/// Source: architecture.md, section 8, rules 7, 9 and 10; virtual-memory-and-exceptions.md, 10.
+#include <algorithm>
+
+#include "core/error/error.hpp"
+#include "models/host/managed_memory.hpp"
+
+namespace lockstep {
+
+namespace {
+
+template <class Slot>
+std::uint32_t take_slot(std::vector<Slot>& slots, std::vector<std::uint32_t>& free) {
+  if (free.empty()) {
+    slots.emplace_back();
+    return static_cast<std::uint32_t>(slots.size() - 1);
+  }
+  const std::uint32_t index = free.back();
+  free.pop_back();
+  return index;
+}
+
+/// The part [from, from + bytes) of memory that lies in `frames` one after the other.
+std::vector<FrameRun> part_of(const std::vector<FrameRun>& frames, std::uint64_t from,
+                              std::uint64_t bytes) {
+  std::vector<FrameRun> part;
+  for (const FrameRun& run : frames) {
+    if (bytes == 0) break;
+    if (from >= run.bytes) {
+      from -= run.bytes;
+      continue;
+    }
+    const std::uint64_t here = std::min(bytes, run.bytes - from);
+    part.push_back({run.physical + from, here});
+    bytes -= here;
+    from = 0;
+  }
+  return part;
+}
+
+}  // namespace
+
+void ManagedMemory::add_migration(Migration migration) {
+  const std::uint32_t index = take_slot(migrations_, free_migrations_);
+  migration.used = true;
+  for (ManagedPage page = migration.range.first; page < migration.range.end(); ++page)
+    residency_.set_place(page, PagePlace::arriving);
+  buffer_of(migration.range.first).moving += migration.range.count;
+  migrations_[index] = migration;
+  waiting_.push_back(index);
+}
+
+/// In order: what came first gets its frames first.
+void ManagedMemory::start_waiting(const DriverContext& context) {
+  while (!waiting_.empty()) {
+    const std::uint32_t index = waiting_.front();
+    const std::uint64_t granule = context.driver.granule_pages();
+    const std::uint64_t pages =
+        (migrations_[index].range.count + granule - 1) / granule * granule;
+    std::vector<FrameRun> frames = context.driver.take_frames(pages);
+    if (frames.empty()) {
+      const std::uint64_t coming = context.driver.free_bytes() / page_bytes + leaving_pages_;
+      if (coming >= pages && leaving_pages_ > 0) return;
+      const std::uint64_t wanted = coming < pages ? pages - coming : pages;
+      if (evict(wanted, context) || leaving_pages_ > 0 || mapping_ > 0) return;
+      starved(context);
+      continue;
+    }
+    waiting_.pop_front();
+    start_migration(index, std::move(frames), context);
+  }
+}
+
+void ManagedMemory::start_migration(std::uint32_t index, std::vector<FrameRun> frames,
+                                    const DriverContext& context) {
+  const Migration& migration = migrations_[index];
+  const PageRange range = migration.range;
+  const Allocation& a = residency_.owner(range.first);
+  MapRequest request;
+  request.tenant = a.tenant;
+  request.page = virtual_page(a, range.first);
+  request.not_before = migration.not_before;
+  request.owner = index;
+  request.flags = migration.writable ? PageTableEntry::writable : 0;
+  const std::uint64_t bytes = setup_.buffer_bytes(a.tenant, a.buffer);
+  const std::uint64_t first = range.first - a.first;
+  for (std::uint64_t page = 0; page < range.count;) {
+    // A run of pages that move together, or that have nothing to move.
+    const bool data = setup_.has_data(a.tenant, a.buffer, first + page);
+    std::uint64_t end = page + 1;
+    while (end < range.count && setup_.has_data(a.tenant, a.buffer, first + end) == data) ++end;
+    const std::uint64_t offset = (first + page) * page_bytes;
+    const std::uint64_t size = std::min((end - page) * page_bytes, bytes - offset);
+    const std::vector<FrameRun> part =
+        part_of(frames, page * page_bytes, (end - page) * page_bytes);
+    if (!data || size < (end - page) * page_bytes)
+      request.fresh.insert(request.fresh.end(), part.begin(), part.end());
+    if (data) {
+      Transfer transfer;
+      transfer.kind = Transfer::Kind::to_gpu;
+      transfer.rank = migration.fault ? Transfer::Class::fault : Transfer::Class::prefetch;
+      transfer.tenant = a.tenant;
+      transfer.buffer = a.buffer;
+      transfer.offset = offset;
+      transfer.bytes = size;
+      transfer.frames = part_of(frames, page * page_bytes, size);
+      request.data.push_back(std::move(transfer));
+      context.statistics.pages_migrated[a.tenant] += end - page;
+    } else {
+      context.statistics.pages_allocated[a.tenant] += end - page;
+    }
+    page = end;
+  }
+  std::uint64_t mapped = 0;
+  for (const FrameRun& run : frames) mapped += run.bytes / page_bytes;
+  if (mapped > range.count) {  // the end of an allocation in a large page
+    const auto rest = part_of(frames, range.count * page_bytes, (mapped - range.count) * page_bytes);
+    request.fresh.insert(request.fresh.end(), rest.begin(), rest.end());
+  }
+  request.count = mapped;
+  request.frames = std::move(frames);
+  ++mapping_;
+  context.driver.map(std::move(request), context.now, context.link, context.outbox);
+}
+
+void ManagedMemory::mapped(std::uint32_t index, const DriverContext& context) {
+  const Migration migration = migrations_[index];
+  migrations_[index] = Migration{};
+  free_migrations_.push_back(index);
+  --mapping_;
+  Buffer& buffer = buffer_of(migration.range.first);
+  for (ManagedPage page = migration.range.first; page < migration.range.end(); ++page) {
+    residency_.set_place(page, PagePlace::gpu);
+    setup_.eviction->arrived(page);
+    marks_[page] &= static_cast<std::uint8_t>(~(awaited | duplicate));
+    if (!migration.writable) marks_[page] |= duplicate;
+  }
+  buffer.moving -= migration.range.count;
+  buffer.resident += migration.range.count;
+  if (!migration.writable) buffer.duplicates += migration.range.count;
+  if (migration.record != none) records_[migration.record].mapped = context.now;
+  if (migration.operation != 0) count_operation(migration.operation, -1);
+}
+
+void ManagedMemory::depart(PageRange range, bool keep_bytes, std::uint64_t operation,
+                           const DriverContext& context) {
+  const std::uint32_t index = take_slot(departures_, free_departures_);
+  departures_[index] = {true, keep_bytes, residency_.place(range.first) == PagePlace::remote, range,
+                        operation, 0, {}};
+  Buffer& buffer = buffer_of(range.first);
+  const Allocation& a = residency_.owner(range.first);
+  for (ManagedPage page = range.first; page < range.end(); ++page) {
+    if (residency_.place(page) == PagePlace::gpu) {
+      setup_.eviction->left(page);
+      --buffer.resident;
+      buffer.duplicates -= (marks_[page] & duplicate) != 0;
+      ++leaving_pages_;
+    } else {
+      --buffer.remote;
+    }
+    residency_.set_place(page, PagePlace::leaving);
+  }
+  buffer.moving += range.count;
+  if (operation != 0) count_operation(operation, 1);
+  const std::uint64_t granule = context.driver.granule_pages();
+  context.driver.unmap(a.tenant, virtual_page(a, range.first),
+                       (range.count + granule - 1) / granule * granule, index, context.now,
+                       context.outbox);
+}
+
+void ManagedMemory::unmapped(Unmapped pages, const DriverContext& context) {
+  Departure& departure = departures_[pages.owner];
+  const PageRange range = departure.range;
+  const Allocation& a = residency_.owner(range.first);
+  const std::uint64_t bytes = setup_.buffer_bytes(a.tenant, a.buffer);
+  std::vector<Transfer> transfers;
+  std::vector<FrameRun> clean;
+  bool run = false;
+  for (std::uint64_t i = 0; i < pages.entries.size(); ++i) {
+    const PageTableEntry entry{pages.entries[i]};
+    const bool here = entry.is(PageTableEntry::present) && !entry.is(PageTableEntry::remote);
+    const bool dirty = here && i < range.count && departure.keep_bytes &&
+                       entry.is(PageTableEntry::dirty) &&
+                       (marks_[range.first + i] & duplicate) == 0;
+    if (i < range.count) {
+      const ManagedPage page = range.first + i;
+      if ((marks_[page] & prefetched) && !entry.is(PageTableEntry::accessed))
+        ++context.statistics.prefetched_unused[a.tenant];
+      marks_[page] &= static_cast<std::uint8_t>(~(prefetched | duplicate));
+    }
+    if (here) {
+      if (dirty) {
+        departure.frames.push_back({entry.address(), page_bytes});
+      } else {
+        clean.push_back({entry.address(), page_bytes});
+      }
+    }
+    if (!dirty) {
+      run = false;
+      continue;
+    }
+    const std::uint64_t offset = (range.first - a.first + i) * page_bytes;
+    const std::uint64_t size = std::min(page_bytes, bytes - offset);
+    if (!run) {
+      Transfer& transfer = transfers.emplace_back();
+      transfer.kind = Transfer::Kind::to_host;
+      transfer.rank = Transfer::Class::prefetch;
+      transfer.tenant = a.tenant;
+      transfer.buffer = a.buffer;
+      transfer.offset = offset;
+      transfer.operation = departure_operation | pages.owner;
+    }
+    Transfer& transfer = transfers.back();
+    transfer.bytes += size;
+    if (run && transfer.frames.back().physical + transfer.frames.back().bytes == entry.address()) {
+      transfer.frames.back().bytes += size;
+    } else {
+      transfer.frames.push_back({entry.address(), size});
+    }
+    run = true;
+    ++context.statistics.pages_written_back[a.tenant];
+  }
+  context.driver.give_back(clean);
+  departure.transfers = static_cast<std::uint32_t>(transfers.size());
+  if (transfers.empty()) return departed(pages.owner, context);
+  for (const Transfer& transfer : transfers)
+    context.link.start(transfer, context.now, context.outbox);
+}
+
+void ManagedMemory::transfer_done(const Transfer& transfer, const DriverContext& context) {
+  const auto index = static_cast<std::uint32_t>(transfer.operation & ~departure_operation);
+  if (--departures_[index].transfers == 0) departed(index, context);
+}
+
+void ManagedMemory::departed(std::uint32_t index, const DriverContext& context) {
+  const Departure departure = std::move(departures_[index]);
+  departures_[index] = Departure{};
+  free_departures_.push_back(index);
+  context.driver.give_back(departure.frames);
+  for (ManagedPage page = departure.range.first; page < departure.range.end(); ++page)
+    residency_.set_place(page, PagePlace::host);
+  buffer_of(departure.range.first).moving -= departure.range.count;
+  if (!departure.remote) leaving_pages_ -= departure.range.count;
+  if (departure.operation != 0) count_operation(departure.operation, -1);
+  reconsider(context);
+}
+
+/// Ranges of pages that are there and have to go, as long as possible.
+void ManagedMemory::depart_all(std::uint32_t index, std::uint64_t first, std::uint64_t count,
+                               bool keep_bytes, bool duplicates_too, std::uint64_t operation,
+                               const DriverContext& context) {
+  const ManagedPage begin = residency_.allocation(index).first + first, end = begin + count;
+  const auto goes = [&](ManagedPage page) {
+    const PagePlace place = residency_.place(page);
+    if (place == PagePlace::remote) return !keep_bytes;
+    return place == PagePlace::gpu && (duplicates_too || (marks_[page] & duplicate) == 0);
+  };
+  for (ManagedPage page = begin; page < end; ++page) {
+    if (!goes(page)) continue;
+    PageRange range{page, 1};
+    while (range.end() < end && goes(range.end()) &&
+           residency_.place(range.end()) == residency_.place(page))
+      ++range.count;
+    depart(range, keep_bytes, operation, context);
+    page = range.end() - 1;
+  }
+}
+
+bool ManagedMemory::evictable(ManagedPage page) const {
+  const Buffer& buffer = buffer_of(page);
+  return residency_.place(page) == PagePlace::gpu &&
+         !(spare_preferred_ && buffer.preferred == PreferredPlace::gpu);
+}
+
+bool ManagedMemory::evict(std::uint64_t pages, const DriverContext& context) {
+  std::vector<PageRange> victims;
+  for (const bool spare : {true, false}) {
+    spare_preferred_ = spare;
+    setup_.eviction->choose(*this, pages, evictions_, victims);
+    if (!victims.empty()) break;
+  }
+  spare_preferred_ = true;
+  if (victims.empty()) return false;
+  ++evictions_;
+  const std::uint64_t granule = context.driver.granule_pages();
+  for (PageRange range : victims) {
+    if (granule > 1) {
+      const Allocation& a = residency_.owner(range.first);
+      const ManagedPage first = range.first / granule * granule;
+      const ManagedPage end =
+          std::min((range.end() + granule - 1) / granule * granule, a.first + a.pages);
+      range = {first, end - first};
+      if (residency_.place(first) != PagePlace::gpu) continue;  // taken by the range before
+    }
+    context.statistics.pages_evicted[residency_.owner(range.first).tenant] += range.count;
+    for (ManagedPage page = range.first; page < range.end(); ++page) marks_[page] |= evicted;
+    depart(range, true, 0, context);
+  }
+  return true;
+}
+
+/// Nothing moves and nothing can leave: what waits first does with less, or ends the run.
+void ManagedMemory::starved(const DriverContext& context) {
+  const std::uint32_t index = waiting_.front();
+  Migration& migration = migrations_[index];
+  const Allocation& a = residency_.owner(migration.range.first);
+  if (!migration.fault) {
+    waiting_.pop_front();
+    for (ManagedPage page = migration.range.first; page < migration.range.end(); ++page) {
+      residency_.set_place(page, PagePlace::host);
+      if (marks_[page] & awaited) queue_.push_back({page, context.now, context.now, false});
+      marks_[page] &= static_cast<std::uint8_t>(~(awaited | prefetched));
+    }
+    buffer_of(migration.range.first).moving -= migration.range.count;
+    if (migration.operation != 0) count_operation(migration.operation, -1);
+    migration = Migration{};
+    free_migrations_.push_back(index);
+    return;
+  }
+  if (migration.range.count > context.driver.granule_pages()) {
+    Migration rest = migration;
+    const std::uint64_t half =
+        std::max(context.driver.granule_pages(),
+                 migration.range.count / 2 / context.driver.granule_pages() *
+                     context.driver.granule_pages());
+    buffer_of(migration.range.first).moving -= migration.range.count - half;
+    rest.range = {migration.range.first + half, migration.range.count - half};
+    rest.record = none;
+    migration.range.count = half;
+    add_migration(rest);
+    std::rotate(waiting_.begin() + 1, waiting_.end() - 1, waiting_.end());
+    return;
+  }
+  throw UserError("", "GPU memory is full and no page of it can be evicted: tenant " +
+                          std::to_string(a.tenant) + " faults on page " +
+                          std::to_string(virtual_page(a, migration.range.first)) +
+                          ", all " + std::to_string(context.driver.capacity() >> 10) +
+                          " KiB hold device buffers and page tables",
+                  "raise gpu.memory.capacity or make more buffers managed");
+}
+
+void ManagedMemory::count_operation(std::uint64_t id, std::int64_t change) {
+  const auto operation = std::find_if(operations_.begin(), operations_.end(),
+                                      [&](const Operation& o) { return o.id == id; });
+  LOCKSTEP_CHECK(operation != operations_.end(), "pages move for a prefetch nobody asked for");
+  operation->missing += static_cast<std::uint64_t>(change);
+  if (operation->missing > 0) return;
+  finished_operations_.push_back(id);
+  operations_.erase(operation);
+}
+
+/// Faults that had to wait may go on now; they queue again in the order in which they came.
+void ManagedMemory::reconsider(const DriverContext& context) {
+  std::vector<Fault> still;
+  for (Fault& fault : deferred_) {
+    const bool waits = residency_.place(fault.page) == PagePlace::leaving ||
+                       buffer_of(fault.page).holds > 0;
+    if (waits) {
+      still.push_back(fault);
+    } else {
+      fault.arrived = context.now;
+      queue_.push_back(fault);
+    }
+  }
+  deferred_ = std::move(still);
+}
+
+}  // namespace lockstep
