@@ -11,6 +11,7 @@
 #include "models/memory/memory_partition.hpp"
 #include "models/sm/sm_statistics.hpp"
 #include "models/sm/streaming_multiprocessor.hpp"
+#include "models/vm/gmmu.hpp"
 
 namespace lockstep {
 
@@ -57,16 +58,19 @@ void Machine::lay_out() {
   const Time response = noc.duration(gpu.noc.response_latency);
   const Time dispatch_link = dispatch.duration(gpu.dispatch.link_latency);
   const Time host_link = parameters_.host.link_latency;
+  const Time gmmu_link = Clock(gpu.vm.clock).duration(gpu.vm.link_latency);
   // Relative costs and traffic, for the partitioner: an SM does the most, and talks to partitions.
   constexpr double hub_weight = 0.2, partition_weight = 0.5, sm_weight = 1;
   constexpr double memory_traffic = 1, rare_traffic = 0.02;
 
   host_kind_ = graph_.add_kind("host");
   dispatcher_kind_ = graph_.add_kind("dispatcher");
+  gmmu_kind_ = graph_.add_kind("gmmu");
   partition_kind_ = graph_.add_kind("partition");
   sm_kind_ = graph_.add_kind("sm");
   host_ = graph_.add_component(host_kind_, hub_weight);
   dispatcher_ = graph_.add_component(dispatcher_kind_, hub_weight);
+  gmmu_ = graph_.add_component(gmmu_kind_, hub_weight);
   std::vector<ComponentId> partitions, sms;
   for (std::uint32_t i = 0; i < gpu.memory.partitions; ++i) {
     partitions.push_back(graph_.add_component(partition_kind_, partition_weight));
@@ -77,7 +81,11 @@ void Machine::lay_out() {
 
   host_to_dispatcher_ = graph_.connect(host_, dispatcher_, host_link, rare_traffic);
   dispatcher_to_host_ = graph_.connect(dispatcher_, host_, host_link, rare_traffic);
+  host_to_gmmu_ = graph_.connect(host_, gmmu_, host_link, rare_traffic);
+  gmmu_to_host_ = graph_.connect(gmmu_, host_, host_link, rare_traffic);
   for (const ComponentId partition : partitions) {
+    gmmu_to_partition_.push_back(graph_.connect(gmmu_, partition, request, rare_traffic));
+    partition_to_gmmu_.push_back(graph_.connect(partition, gmmu_, response, rare_traffic));
     host_to_partition_.push_back(graph_.connect(host_, partition, host_link, rare_traffic));
     partition_to_host_.push_back(graph_.connect(partition, host_, host_link, rare_traffic));
   }
@@ -86,6 +94,8 @@ void Machine::lay_out() {
     sm_to_host_.push_back(graph_.connect(sm, host_, host_link, rare_traffic));
     dispatcher_to_sm_.push_back(graph_.connect(dispatcher_, sm, dispatch_link, rare_traffic));
     sm_to_dispatcher_.push_back(graph_.connect(sm, dispatcher_, dispatch_link, rare_traffic));
+    gmmu_to_sm_.push_back(graph_.connect(gmmu_, sm, gmmu_link, rare_traffic));
+    sm_to_gmmu_.push_back(graph_.connect(sm, gmmu_, gmmu_link, rare_traffic));
   }
   for (const ComponentId sm : sms) {
     std::vector<LinkId>& row = sm_to_partition_.emplace_back();
@@ -123,6 +133,7 @@ std::unique_ptr<Component> Machine::build(ComponentId component) const {
   const Graph::Node& node = graph_.nodes()[component.value()];
   if (node.kind == host_kind_) return build_host();
   if (node.kind == dispatcher_kind_) return build_dispatcher();
+  if (node.kind == gmmu_kind_) return build_gmmu();
   if (node.kind == partition_kind_) return build_partition(node.index);
   return build_sm(node.index);
 }
@@ -136,6 +147,13 @@ std::unique_ptr<Component> Machine::build_host() const {
   setup.mapping = mapping_;
   setup.memory_bytes = parameters_.gpu.memory.capacity.count();
   setup.capture = capture_;
+  setup.seed = parameters_.simulation.seed;
+  setup.record_faults = parameters_.simulation.record_faults;
+  setup.fault_handling = parameters_.policies.fault_handling;
+  setup.prefetcher = parameters_.policies.prefetcher;
+  setup.eviction = parameters_.policies.eviction;
+  setup.page_manager = parameters_.policies.page_manager;
+  setup.to_gmmu = graph_.link(host_to_gmmu_);
   setup.to_dispatcher = graph_.link(host_to_dispatcher_);
   setup.to_partitions = links(host_to_partition_);
   setup.to_sms = links(host_to_sm_);
@@ -155,6 +173,25 @@ std::unique_ptr<Component> Machine::build_dispatcher() const {
   return std::make_unique<Dispatcher>(std::move(setup));
 }
 
+std::unique_ptr<Component> Machine::build_gmmu() const {
+  Gmmu::Setup setup;
+  setup.parameters = parameters_.gpu.vm;
+  setup.translation = parameters_.policies.translation;
+  setup.tlb_fill = parameters_.policies.tlb_fill;
+  setup.replay = replay_mode();
+  setup.mapping = mapping_;
+  setup.noc = parameters_.gpu.noc;
+  setup.tenants = scenario_.tenants.size();
+  setup.to_sms = links(gmmu_to_sm_);
+  setup.to_partitions = links(gmmu_to_partition_);
+  setup.to_host = graph_.link(gmmu_to_host_);
+  return std::make_unique<Gmmu>(std::move(setup));
+}
+
+ReplayMode Machine::replay_mode() const {
+  return parameters_.policies.fault_handling.parameters<HostFaultParameters>().replay;
+}
+
 std::unique_ptr<Component> Machine::build_sm(std::uint32_t index) const {
   const SmParameters& parameters = parameters_.gpu.sm;
   if (!issue_tables_) issue_tables_ = make_issue_tables(parameters, module_pointers());
@@ -172,6 +209,9 @@ std::unique_ptr<Component> Machine::build_sm(std::uint32_t index) const {
   setup.to_partitions = links(sm_to_partition_[index]);
   setup.to_host = graph_.link(sm_to_host_[index]);
   setup.to_dispatcher = graph_.link(sm_to_dispatcher_[index]);
+  setup.vm = parameters_.gpu.vm;
+  setup.replay = replay_mode();
+  setup.to_gmmu = graph_.link(sm_to_gmmu_[index]);
   return std::make_unique<StreamingMultiprocessor>(std::move(setup));
 }
 
@@ -185,14 +225,15 @@ std::unique_ptr<Component> Machine::build_partition(std::uint32_t index) const {
                                 parameters_.policies.dram_scheduler};
   return std::make_unique<MemoryPartition>(
       memory, parameters_.gpu.noc, policies, PartitionId{static_cast<std::uint16_t>(index)},
-      mapping_, links(partition_to_sm_[index]), graph_.link(partition_to_host_[index]),
-      scenario_.tenants.size());
+      mapping_, links(partition_to_sm_[index]), graph_.link(partition_to_gmmu_[index]),
+      graph_.link(partition_to_host_[index]), scenario_.tenants.size());
 }
 
 StatisticsLayout Machine::statistics_layout() const {
   return StatisticsLayout(
       {{"host", &statistics_schema_of<HostStatistics>(), 1},
        {"dispatcher", &statistics_schema_of<DispatchStatistics>(), 1},
+       {"gmmu", &statistics_schema_of<GmmuStatistics>(), 1},
        {"partition", &memory_partition_statistics(), parameters_.gpu.memory.partitions},
        {"sm", &statistics_schema_of<SmStatistics>(), parameters_.gpu.sm.count},
        {"link", &statistics_schema_of<LinkStatistics>(), 2}},

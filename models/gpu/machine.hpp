@@ -45,6 +45,8 @@ class Machine {
   void lay_out();
   std::unique_ptr<Component> build_host() const;
   std::unique_ptr<Component> build_dispatcher() const;
+  std::unique_ptr<Component> build_gmmu() const;
+  ReplayMode replay_mode() const;
   std::unique_ptr<Component> build_sm(std::uint32_t index) const;
   std::unique_ptr<Component> build_partition(std::uint32_t index) const;
   std::vector<const isa::Module*> module_pointers() const;
@@ -59,10 +61,11 @@ class Machine {
   mutable std::shared_ptr<const IssueTables> issue_tables_;  ///< made with the first SM
 
   Graph graph_;
-  KindId host_kind_, dispatcher_kind_, partition_kind_, sm_kind_;
-  ComponentId host_, dispatcher_;
+  KindId host_kind_, dispatcher_kind_, gmmu_kind_, partition_kind_, sm_kind_;
+  ComponentId host_, dispatcher_, gmmu_;
   // Links by SM and partition, in canonical order.
-  LinkId host_to_dispatcher_, dispatcher_to_host_;
+  LinkId host_to_dispatcher_, dispatcher_to_host_, host_to_gmmu_, gmmu_to_host_;
+  std::vector<LinkId> gmmu_to_sm_, sm_to_gmmu_, gmmu_to_partition_, partition_to_gmmu_;
   std::vector<LinkId> host_to_partition_, partition_to_host_, host_to_sm_, sm_to_host_;
   std::vector<LinkId> dispatcher_to_sm_, sm_to_dispatcher_;
   std::vector<std::vector<LinkId>> sm_to_partition_, partition_to_sm_;  ///< [sender][receiver]

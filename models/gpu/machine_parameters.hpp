@@ -5,6 +5,7 @@
 #include "core/parameters/parameters.hpp"
 #include "models/dispatch/dispatch_parameters.hpp"
 #include "models/dispatch/sharing/sharing.hpp"
+#include "models/host/fault_handling.hpp"
 #include "models/host/host_parameters.hpp"
 #include "models/host/scenario.hpp"
 #include "models/memory/cache_policy/cache_policy.hpp"
@@ -14,6 +15,12 @@
 #include "models/sm/exception_scheme/registry.hpp"
 #include "models/sm/sm_parameters.hpp"
 #include "models/sm/warp_scheduler/registry.hpp"
+#include "models/vm/eviction/eviction.hpp"
+#include "models/vm/page_manager/page_manager.hpp"
+#include "models/vm/prefetch/prefetcher.hpp"
+#include "models/vm/tlb_fill/tlb_fill.hpp"
+#include "models/vm/translation/translation.hpp"
+#include "models/vm/vm_parameters.hpp"
 
 namespace lockstep {
 
@@ -24,6 +31,7 @@ struct GpuParameters {
   NocParameters noc;
   MemoryParameters memory;
   DispatchParameters dispatch;
+  VmParameters vm;
 
   static auto schema() {
     using P = GpuParameters;
@@ -32,13 +40,15 @@ struct GpuParameters {
         .group("sm", &P::sm, "streaming multiprocessors")
         .group("noc", &P::noc, "network between SMs and memory partitions")
         .group("memory", &P::memory, "memory partitions")
-        .group("dispatch", &P::dispatch, "thread block scheduler");
+        .group("dispatch", &P::dispatch, "thread block scheduler")
+        .group("vm", &P::vm, "address translation");
   }
 };
 
 /// `policies:` of a scenario: what stands at each plug point.
 struct PolicyParameters {
   PolicyChoice warp_scheduler, exception_scheme, cache_policy, dram_scheduler, sharing;
+  PolicyChoice translation, tlb_fill, page_manager, fault_handling, prefetcher, eviction;
 
   static auto schema() {
     using P = PolicyParameters;
@@ -52,7 +62,19 @@ struct PolicyParameters {
         .policy("dram_scheduler", &P::dram_scheduler, "fr-fcfs", dram_scheduler_policies,
                 "which request of a DRAM channel goes next")
         .policy("sharing", &P::sharing, "exclusive", sharing_policies,
-                "which tenant's blocks an SM runs");
+                "which tenant's blocks an SM runs")
+        .policy("translation", &P::translation, "shared-tlb", translation_policies,
+                "what stands between an L1 TLB miss and a page walk")
+        .policy("tlb_fill", &P::tlb_fill, "lru", tlb_fill_policies,
+                "where the result of a page walk is kept")
+        .policy("page_manager", &P::page_manager, "base-pages", page_manager_policies,
+                "in which pages memory is mapped, and which frames they get")
+        .policy("fault_handling", &P::fault_handling, "host", fault_handling_policies,
+                "who serves a page that is not in GPU memory, and at what cost")
+        .policy("prefetcher", &P::prefetcher, "tree", prefetcher_policies,
+                "which pages come along with one that faulted")
+        .policy("eviction", &P::eviction, "lru", eviction_policies,
+                "which pages leave a full GPU memory");
   }
 };
 

@@ -296,8 +296,7 @@ void Driver::unmapped(const MessageHeader& message) {
   Unmapped& result = unmapping.result;
   std::memcpy(result.entries.data() + (span.page - result.page), message.payload_data(),
               span.count * sizeof(std::uint64_t));
-  for (std::uint64_t p = span.page; p < span.page + span.count; ++p)
-    tables_.forget(span.tenant, p);
+  for (std::uint64_t p = span.page; p < span.page + span.count; ++p) tables_.forget(span.tenant, p);
   if (tables_.is_large(span.tenant, span.page)) tables_.forget_large(span.tenant, span.page);
   if (--unmapping.missing > 0) return;
   --busy_[span.tenant];

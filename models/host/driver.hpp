@@ -2,11 +2,12 @@
 /// unmap pages.
 ///
 /// Mapping: frames that are not overwritten whole are zeroed, data come over the link, entries are
-/// written; each step waits until the partitions have acknowledged the one before, and then the GMMU
-/// is told.  Unmapping: the GMMU is asked, and answers with the entries as they were; the caller
-/// then has the frames.  Every tenant has its own address space from `isa::first_global_address` on;
-/// every buffer gets whole pages with an unmapped guard page behind it.
-/// Source: architecture.md, section 8, rules 7 and 9 to 11; 000, section 2.3 (steps of the driver).
+/// written; each step waits until the partitions have acknowledged the one before, and then the
+/// GMMU is told.  Unmapping: the GMMU is asked, and answers with the entries as they were; the
+/// caller then has the frames.  Every tenant has its own address space from
+/// `isa::first_global_address` on; every buffer gets whole pages with an unmapped guard page behind
+/// it. Source: architecture.md, section 8, rules 7 and 9 to 11; 000, section 2.3 (steps of the
+/// driver).
 #pragma once
 
 #include <cstdint>
@@ -34,19 +35,18 @@ struct MapRequest {
   std::uint16_t tenant = 0;
   std::uint64_t page = 0;  ///< virtual
   std::uint64_t count = 0;
-  std::uint64_t reserved = 0;      ///< pages that get tables; at least `count`
-  std::uint64_t flags = 0;         ///< of the entries
-  std::vector<FrameRun> frames;    ///< in the order of the pages; empty: remote
-  std::uint64_t remote = 0;        ///< address of the first page in host memory
-  std::vector<FrameRun> fresh;     ///< those of them that must read as zero before `data` come
+  std::uint64_t reserved = 0;    ///< pages that get tables; at least `count`
+  std::uint64_t flags = 0;       ///< of the entries
+  std::vector<FrameRun> frames;  ///< in the order of the pages; empty: remote
+  std::uint64_t remote = 0;      ///< address of the first page in host memory
+  std::vector<FrameRun> fresh;   ///< those of them that must read as zero before `data` come
   std::vector<Transfer> data;
-  Time not_before;                ///< the GMMU hears of it no earlier
-  std::uint32_t owner = nobody;   ///< comes back in Driver::take_mapped
+  Time not_before;               ///< the GMMU hears of it no earlier
+  std::uint32_t owner = nobody;  ///< comes back in Driver::take_mapped
 
   template <class Archive>
   void serialize(Archive& archive) {
-    archive(tenant, page, count, reserved, flags, frames, remote, fresh, data, not_before,
-            owner);
+    archive(tenant, page, count, reserved, flags, frames, remote, fresh, data, not_before, owner);
   }
 };
 

@@ -1,11 +1,31 @@
 #include "models/host/host.hpp"
 
 #include <algorithm>
+#include <cstring>
 
 #include "core/checkpoint/archive.hpp"
 #include "core/engine/outbox.hpp"
 
 namespace lockstep {
+
+namespace {
+
+/// Frames in GPU memory among page table entries.
+std::vector<FrameRun> frames_of(const std::vector<std::uint64_t>& entries) {
+  std::vector<FrameRun> runs;
+  for (const std::uint64_t bits : entries) {
+    const PageTableEntry entry{bits};
+    if (!entry.is(PageTableEntry::present) || entry.is(PageTableEntry::remote)) continue;
+    if (!runs.empty() && runs.back().physical + runs.back().bytes == entry.address()) {
+      runs.back().bytes += page_bytes;
+    } else {
+      runs.push_back({entry.address(), page_bytes});
+    }
+  }
+  return runs;
+}
+
+}  // namespace
 
 Host::Host(Setup setup)
     : shared_{.link = HostLink(
@@ -15,7 +35,9 @@ Host::Host(Setup setup)
                   },
                   setup.tenants->size()),
               .driver =
-                  Driver(setup.memory_bytes, setup.mapping.partitions(), setup.tenants->size()),
+                  Driver({setup.memory_bytes, setup.mapping.partitions(), setup.tenants->size(),
+                          make_page_manager(setup.page_manager), setup.to_gmmu}),
+              .managed = ManagedMemory(managed_setup(setup)),
               .to_dispatcher = setup.to_dispatcher,
               .launch_overhead = setup.parameters.launch_overhead,
               .statistics = {},
@@ -29,8 +51,28 @@ Host::Host(Setup setup)
   set_tenants(shared_.statistics, setup.tenants->size());
 }
 
+ManagedMemory::Setup Host::managed_setup(const Setup& setup) {
+  ManagedMemory::Setup managed;
+  managed.fault = setup.fault_handling.parameters<HostFaultParameters>();
+  managed.link_latency = setup.parameters.link_latency;
+  managed.seed = setup.seed;
+  managed.tenants = setup.tenants->size();
+  managed.record_faults = setup.record_faults;
+  managed.prefetcher = make_prefetcher(setup.prefetcher);
+  managed.eviction = make_eviction(setup.eviction);
+  managed.has_data = [this](std::uint16_t tenant, std::uint32_t buffer, std::uint64_t page) {
+    return runs_[tenant]->buffer(buffer).has_data(page);
+  };
+  managed.buffer_bytes = [this](std::uint16_t tenant, std::uint32_t buffer) {
+    return runs_[tenant]->buffer(buffer).size();
+  };
+  managed.remote_address = remote_address;
+  return managed;
+}
+
 Time Host::next_activity() const {
-  Time next = shared_.link.next_activity();
+  Time next = std::min({shared_.link.next_activity(), shared_.driver.next_activity(),
+                        shared_.managed.next_activity()});
   for (const auto& run : runs_) next = std::min(next, run->wake());
   return next;
 }
@@ -44,39 +86,98 @@ void Host::advance(Time horizon, Inbox inbox, Outbox& outbox) {
     if (now >= horizon) break;
     if (arrival <= activity) {
       take(*inbox[next++], outbox);
+    } else if (shared_.link.next_activity() <= now) {
+      shared_.link.act(now, outbox);
     } else {
-      if (shared_.link.next_activity() <= now) {
-        shared_.link.act(now, outbox);
-      } else {
-        run_tenants(now, outbox);
-      }
+      shared_.driver.act(now, outbox);
+      follow_up(now, outbox);
     }
   }
 }
 
 void Host::take(const MessageHeader& message, Outbox& outbox) {
+  const Time now = message.arrival;
   switch (static_cast<MessageKind>(message.kind)) {
-    case MessageKind::memory_response: {
-      const std::optional<Transfer> done = shared_.link.take(message);
-      if (!done) return;
-      runs_[done->tenant]->transfer_done(*done);
-      break;
-    }
+    case MessageKind::memory_response:
+      return take_answer(message, outbox);
     case MessageKind::memory_request:
-      serve(message, outbox);
-      return;
+      return serve(message, outbox);
     case MessageKind::zero_done:
-      shared_.driver.zero_done(message.body<ZeroRange>());
+      shared_.driver.zero_done(message.body<ZeroRange>(), now, shared_.link, outbox);
       break;
     case MessageKind::grid_done: {
       const std::uint32_t grid = message.body<GridReference>().grid;
-      runs_[shared_.kernels[grid].tenant]->grid_done(grid, message.arrival, shared_);
+      runs_[shared_.kernels[grid].tenant]->grid_done(grid, now, shared_);
       break;
     }
+    case MessageKind::far_fault:
+      // Whoever faulted at the same time is heard before anything is done about it.
+      return shared_.managed.fault(message, shared_.context(now, outbox));
+    case MessageKind::unmapped:
+      shared_.driver.unmapped(message);
+      break;
+    case MessageKind::access_violation:
+      take_violation(message, outbox);
+      break;
     default:
       LOCKSTEP_CHECK(false, "the host got a message of kind " + std::to_string(message.kind));
   }
-  run_tenants(message.arrival, outbox);
+  follow_up(now, outbox);
+}
+
+void Host::take_answer(const MessageHeader& message, Outbox& outbox) {
+  const Time now = message.arrival;
+  const std::uint32_t tag = message.body<MemoryResponse>().tag;
+  if (!HostLink::owns(tag)) {
+    shared_.driver.write_done(tag, now, shared_.link, outbox);
+  } else {
+    const std::optional<Transfer> done = shared_.link.take(message);
+    if (!done) return;
+    if ((done->operation & Driver::mapping_operation) != 0) {
+      shared_.driver.transfer_done(*done, now, shared_.link, outbox);
+    } else if ((done->operation & ManagedMemory::departure_operation) != 0) {
+      shared_.managed.transfer_done(*done, shared_.context(now, outbox));
+    } else {
+      runs_[done->tenant]->transfer_done(*done);
+    }
+  }
+  follow_up(now, outbox);
+}
+
+void Host::take_violation(const MessageHeader& message, Outbox& outbox) {
+  const char* where = reinterpret_cast<const char*>(message.payload_data());
+  const char* what = where + std::strlen(where) + 1;
+  const char* advice = what + std::strlen(what) + 1;
+  const UserError error(where, what, advice);
+  TenantRun& run = *runs_[message.body<TenantNotice>().tenant];
+  run.violation(error.what(), message.arrival, shared_, outbox);
+}
+
+/// What has ended may let something else begin, until nothing more does.
+void Host::follow_up(Time now, Outbox& outbox) {
+  const DriverContext context = shared_.context(now, outbox);
+  bool more = true;
+  while (more) {
+    more = false;
+    for (const std::uint32_t migration : shared_.driver.take_mapped()) {
+      shared_.managed.mapped(migration, context);
+      more = true;
+    }
+    for (Unmapped& pages : shared_.driver.take_unmapped()) {
+      more = true;
+      if (pages.owner == MapRequest::nobody) {
+        shared_.driver.give_back(frames_of(pages.entries));
+      } else {
+        shared_.managed.unmapped(std::move(pages), context);
+      }
+    }
+    shared_.managed.act(context);
+    run_tenants(now, outbox);
+    for (const std::uint64_t operation : shared_.managed.take_operations()) {
+      for (const auto& run : runs_) run->operation_done(operation);
+      more = true;
+    }
+  }
 }
 
 void Host::serve(const MessageHeader& message, Outbox& outbox) {
@@ -99,7 +200,7 @@ void Host::run_tenants(Time now, Outbox& outbox) {
 
 bool Host::finished() const {
   return std::all_of(runs_.begin(), runs_.end(), [](const auto& run) { return run->done(); }) &&
-         shared_.driver.settled();
+         shared_.driver.idle();
 }
 
 void Host::serialize(Archive& archive) {
@@ -120,6 +221,9 @@ std::string Host::waiting_for() const {
   std::string text;
   for (const auto& run : runs_) {
     const std::string one = run->waiting_for();
+    if (!one.empty()) text += (text.empty() ? "" : " | ") + one;
+  }
+  for (const std::string& one : {shared_.driver.waiting_for(), shared_.managed.waiting_for()}) {
     if (!one.empty()) text += (text.empty() ? "" : " | ") + one;
   }
   return text;

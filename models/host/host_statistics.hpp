@@ -34,8 +34,9 @@ struct HostStatistics {
 
   template <class Archive>
   void serialize(Archive& archive) {
-    archive(launches, remote_requests, far_faults, faults_invalid, late_hits, pages_migrated, pages_allocated, pages_prefetched,
-            prefetched_unused, pages_evicted, pages_written_back, thrashed_pages);
+    archive(launches, remote_requests, far_faults, faults_invalid, late_hits, pages_migrated,
+            pages_allocated, pages_prefetched, prefetched_unused, pages_evicted, pages_written_back,
+            thrashed_pages);
   }
 };
 

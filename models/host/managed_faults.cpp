@@ -1,9 +1,10 @@
 /// From fault to migration: the driver's server, its costs, what the prefetcher adds.
 ///
-/// Costs (virtual-memory-and-exceptions.md, 3.5).  uvmsmart: the server is busy `handling` per fault
-/// (or block, or batch), then the transfer starts.  tanasic: the server is busy `cpu_service`, the
-/// transfer starts then, and the replay reaches the GMMU `migrate` or `allocate` after the fault was
-/// found, plus what it waited for the server.  linear: `handling` side by side, then the transfer.
+/// Costs (virtual-memory-and-exceptions.md, 3.5).  uvmsmart: the server is busy `handling` per
+/// fault (or block, or batch), then the transfer starts.  tanasic: the server is busy
+/// `cpu_service`, the transfer starts then, and the replay reaches the GMMU `migrate` or `allocate`
+/// after the fault was found, plus what it waited for the server.  linear: `handling` side by side,
+/// then the transfer.
 #include <algorithm>
 
 #include "core/engine/outbox.hpp"
@@ -148,8 +149,7 @@ void ManagedMemory::begin_unit(const Unit& unit, const DriverContext& context) {
     if (marks_[page] & evicted) ++context.statistics.thrashed_pages[a.tenant];
 
   std::vector<PageRange> moves;
-  setup_.prefetcher->choose(
-      {residency_, a, pages, setup_.seed, fault_numbers_[a.tenant]++}, moves);
+  setup_.prefetcher->choose({residency_, a, pages, setup_.seed, fault_numbers_[a.tenant]++}, moves);
   if (context.driver.granule_pages() > 1) widen(moves, context);
   const bool write = std::any_of(unit.faults.begin(), unit.faults.end(),
                                  [](const Fault& fault) { return fault.write; });
@@ -204,8 +204,7 @@ void ManagedMemory::map_remote(const Fault& fault, const DriverContext& context)
   request.page = virtual_page(a, fault.page);
   request.count = 1;
   request.flags = PageTableEntry::writable;
-  request.remote =
-      setup_.remote_address(a.tenant, a.buffer) + (fault.page - a.first) * page_bytes;
+  request.remote = setup_.remote_address(a.tenant, a.buffer) + (fault.page - a.first) * page_bytes;
   context.driver.map(std::move(request), context.now, context.link, context.outbox);
 }
 

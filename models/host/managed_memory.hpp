@@ -41,7 +41,7 @@ struct DriverContext {
 /// One row of the /faults table.
 struct FaultRecord {
   std::uint16_t tenant = 0;
-  std::uint64_t page = 0;  ///< virtual page number
+  std::uint64_t page = 0;   ///< virtual page number
   std::uint32_t pages = 0;  ///< moved with it
   bool migrated = false;    ///< data came over the link
   Time found, arrived, served, mapped;
@@ -145,8 +145,8 @@ class ManagedMemory final : public EvictionView {
   };
   /// Faults that are handled together.
   struct Unit {
-    Time begin;      ///< when the driver has handled it and transfers may start
-    Time waited;     ///< for the server
+    Time begin;   ///< when the driver has handled it and transfers may start
+    Time waited;  ///< for the server
     std::vector<Fault> faults;
     template <class Archive>
     void serialize(Archive& archive) {
@@ -169,8 +169,8 @@ class ManagedMemory final : public EvictionView {
     bool used = false, keep_bytes = true, remote = false;
     PageRange range;
     std::uint64_t operation = 0;
-    std::uint32_t transfers = 0;     ///< write-backs under way
-    std::vector<FrameRun> frames;    ///< of dirty pages
+    std::uint32_t transfers = 0;   ///< write-backs under way
+    std::vector<FrameRun> frames;  ///< of dirty pages
     template <class Archive>
     void serialize(Archive& archive) {
       archive(used, keep_bytes, remote, range, operation, transfers, frames);
@@ -187,9 +187,7 @@ class ManagedMemory final : public EvictionView {
   enum Mark : std::uint8_t { prefetched = 1, evicted = 2, awaited = 4, duplicate = 8 };
 
   Buffer& buffer_of(ManagedPage page) { return buffers_[residency_.owner_index(page)]; }
-  const Buffer& buffer_of(ManagedPage page) const {
-    return buffers_[residency_.owner_index(page)];
-  }
+  const Buffer& buffer_of(ManagedPage page) const { return buffers_[residency_.owner_index(page)]; }
   static std::uint64_t virtual_page(const Allocation& a, ManagedPage page) {
     return a.virtual_page + (page - a.first);
   }
@@ -224,11 +222,11 @@ class ManagedMemory final : public EvictionView {
 
   const Setup setup_;
   Residency residency_;
-  std::vector<Buffer> buffers_;       ///< by allocation
-  std::vector<std::uint8_t> marks_;   ///< by page
-  std::deque<Fault> queue_;           ///< in order of arrival
-  std::vector<Fault> deferred_;       ///< on pages that leave or are held
-  std::deque<Unit> units_;            ///< in order of `begin`
+  std::vector<Buffer> buffers_;      ///< by allocation
+  std::vector<std::uint8_t> marks_;  ///< by page
+  std::deque<Fault> queue_;          ///< in order of arrival
+  std::vector<Fault> deferred_;      ///< on pages that leave or are held
+  std::deque<Unit> units_;           ///< in order of `begin`
   Time server_free_;
   std::vector<std::uint64_t> fault_numbers_;  ///< by tenant
   std::uint64_t evictions_ = 0;

@@ -56,8 +56,7 @@ void ManagedMemory::start_waiting(const DriverContext& context) {
   while (!waiting_.empty()) {
     const std::uint32_t index = waiting_.front();
     const std::uint64_t granule = context.driver.granule_pages();
-    const std::uint64_t pages =
-        (migrations_[index].range.count + granule - 1) / granule * granule;
+    const std::uint64_t pages = (migrations_[index].range.count + granule - 1) / granule * granule;
     std::vector<FrameRun> frames = context.driver.take_frames(pages);
     if (frames.empty()) {
       const std::uint64_t coming = context.driver.free_bytes() / page_bytes + leaving_pages_;
@@ -115,7 +114,8 @@ void ManagedMemory::start_migration(std::uint32_t index, std::vector<FrameRun> f
   std::uint64_t mapped = 0;
   for (const FrameRun& run : frames) mapped += run.bytes / page_bytes;
   if (mapped > range.count) {  // the end of an allocation in a large page
-    const auto rest = part_of(frames, range.count * page_bytes, (mapped - range.count) * page_bytes);
+    const auto rest =
+        part_of(frames, range.count * page_bytes, (mapped - range.count) * page_bytes);
     request.fresh.insert(request.fresh.end(), rest.begin(), rest.end());
   }
   request.count = mapped;
@@ -146,8 +146,9 @@ void ManagedMemory::mapped(std::uint32_t index, const DriverContext& context) {
 void ManagedMemory::depart(PageRange range, bool keep_bytes, std::uint64_t operation,
                            const DriverContext& context) {
   const std::uint32_t index = take_slot(departures_, free_departures_);
-  departures_[index] = {true, keep_bytes, residency_.place(range.first) == PagePlace::remote, range,
-                        operation, 0, {}};
+  departures_[index] = {true,  keep_bytes, residency_.place(range.first) == PagePlace::remote,
+                        range, operation,  0,
+                        {}};
   Buffer& buffer = buffer_of(range.first);
   const Allocation& a = residency_.owner(range.first);
   for (ManagedPage page = range.first; page < range.end(); ++page) {
@@ -320,10 +321,9 @@ void ManagedMemory::starved(const DriverContext& context) {
   }
   if (migration.range.count > context.driver.granule_pages()) {
     Migration rest = migration;
-    const std::uint64_t half =
-        std::max(context.driver.granule_pages(),
-                 migration.range.count / 2 / context.driver.granule_pages() *
-                     context.driver.granule_pages());
+    const std::uint64_t half = std::max(context.driver.granule_pages(),
+                                        migration.range.count / 2 / context.driver.granule_pages() *
+                                            context.driver.granule_pages());
     buffer_of(migration.range.first).moving -= migration.range.count - half;
     rest.range = {migration.range.first + half, migration.range.count - half};
     rest.record = none;
@@ -332,11 +332,12 @@ void ManagedMemory::starved(const DriverContext& context) {
     std::rotate(waiting_.begin() + 1, waiting_.end() - 1, waiting_.end());
     return;
   }
-  throw UserError("", "GPU memory is full and no page of it can be evicted: tenant " +
-                          std::to_string(a.tenant) + " faults on page " +
-                          std::to_string(virtual_page(a, migration.range.first)) +
-                          ", all " + std::to_string(context.driver.capacity() >> 10) +
-                          " KiB hold device buffers and page tables",
+  throw UserError("",
+                  "GPU memory is full and no page of it can be evicted: tenant " +
+                      std::to_string(a.tenant) + " faults on page " +
+                      std::to_string(virtual_page(a, migration.range.first)) + ", all " +
+                      std::to_string(context.driver.capacity() >> 10) +
+                      " KiB hold device buffers and page tables",
                   "raise gpu.memory.capacity or make more buffers managed");
 }
 
@@ -354,8 +355,8 @@ void ManagedMemory::count_operation(std::uint64_t id, std::int64_t change) {
 void ManagedMemory::reconsider(const DriverContext& context) {
   std::vector<Fault> still;
   for (Fault& fault : deferred_) {
-    const bool waits = residency_.place(fault.page) == PagePlace::leaving ||
-                       buffer_of(fault.page).holds > 0;
+    const bool waits =
+        residency_.place(fault.page) == PagePlace::leaving || buffer_of(fault.page).holds > 0;
     if (waits) {
       still.push_back(fault);
     } else {

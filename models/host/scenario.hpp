@@ -12,6 +12,7 @@ namespace lockstep {
 struct SimulationParameters {
   Time epoch, stop_at;
   std::uint64_t seed;
+  bool record_faults;
 
   static auto schema() {
     using namespace literals;
@@ -21,7 +22,9 @@ struct SimulationParameters {
         .field("seed", &P::seed, 1, at_least(std::uint64_t{0}),
                "of every random choice the models make")
         .field("stop_at", &P::stop_at, 0_fs, at_least(0_fs),
-               "end here even if tenants are not done; 0s: run until they are");
+               "end here even if tenants are not done; 0s: run until they are")
+        .field("record_faults", &P::record_faults, false,
+               "whether the output has a row for every far-fault (/faults)");
   }
 };
 

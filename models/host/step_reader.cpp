@@ -161,7 +161,7 @@ class StepReader {
       throw map.at("buffer").error("only managed buffers take advice");
     }
     if (const Node place = map.find("preferred"); place.exists()) {
-      step.preferred = place.text() == "none"   ? PreferredPlace::none
+      step.preferred = place.text() == "none"    ? PreferredPlace::none
                        : direction(place, "gpu") ? PreferredPlace::gpu
                                                  : PreferredPlace::host;
     }

@@ -64,15 +64,15 @@ bool TenantRun::has_room(Time now, HostShared& shared, Outbox& outbox) const {
   need += Driver::table_bytes(pages);
   const std::uint64_t free = shared.driver.free_bytes();
   if (need <= free) return true;
-  if (shared.managed.make_room(need - free, shared.context(now, outbox)) ||
-      !shared.driver.idle())
+  if (shared.managed.make_room(need - free, shared.context(now, outbox)) || !shared.driver.idle())
     return false;
   const bool declared = culprit < tenant_.workload.buffers.size();
   throw UserError(
       declared && largest > 0 ? declaration(culprit).where : tenant_.where,
       "out of GPU memory: tenant " + tenant_.name + " needs " + std::to_string(need) +
           " bytes for device buffers and page tables" +
-          (declared && largest > 0 ? ", most of them for buffer " + declaration(culprit).name : "") +
+          (declared && largest > 0 ? ", most of them for buffer " + declaration(culprit).name
+                                   : "") +
           "; " + std::to_string(free) + " of " + std::to_string(shared.driver.capacity()) +
           " are free",
       "raise gpu.memory.capacity or use smaller buffers");
@@ -112,8 +112,8 @@ void TenantRun::map_buffer(std::uint32_t b, Time now, HostShared& shared, Outbox
       request.remote = remote_address(index_, b);
       break;
     case MemoryKind::managed:
-      state.allocation = shared.managed.add(index_, b, request.page,
-                                            round_up_to_page(bytes) / page_bytes);
+      state.allocation =
+          shared.managed.add(index_, b, request.page, round_up_to_page(bytes) / page_bytes);
       break;
   }
   shared.driver.map(std::move(request), now, shared.link, outbox);
@@ -168,8 +168,7 @@ void TenantRun::start(Operation& operation, Time now, HostShared& shared, Outbox
   }
 }
 
-void TenantRun::migrate(const Operation& operation, Time now, HostShared& shared,
-                        Outbox& outbox) {
+void TenantRun::migrate(const Operation& operation, Time now, HostShared& shared, Outbox& outbox) {
   const std::uint64_t first = operation.offset / page_bytes;
   const std::uint64_t last = (operation.offset + operation.bytes - 1) / page_bytes;
   shared.managed.prefetch(buffers_[operation.buffer].allocation, first, last - first + 1,
@@ -335,7 +334,8 @@ bool TenantRun::finish(Time now, HostShared& shared, Outbox& outbox) {
   return true;
 }
 
-void TenantRun::violation(const std::string& message, Time now, HostShared& shared, Outbox& outbox) {
+void TenantRun::violation(const std::string& message, Time now, HostShared& shared,
+                          Outbox& outbox) {
   if (failure_) return;
   failure_ = message;
   end_ = now;

@@ -2,8 +2,8 @@
 ///
 /// Steps act in order.  Launches, prefetches and copies with a stream go into the stream's queue
 /// and the program goes on; only the head of a queue is under way.  A CPU touch of a managed buffer
-/// brings its pages home, also beside running kernels, whose faults on it then wait until the CPU is
-/// done.  A tenant whose kernel reaches outside of its buffers is ended; the others go on.
+/// brings its pages home, also beside running kernels, whose faults on it then wait until the CPU
+/// is done.  A tenant whose kernel reaches outside of its buffers is ended; the others go on.
 /// Source: architecture.md, sections 4 and 8 ("The host").
 #pragma once
 
@@ -109,10 +109,10 @@ class TenantRun {
   enum class Phase : std::uint8_t { waiting, mapping, running, finishing, leaving, done };
   struct BufferState {
     HostBuffer host;
-    std::uint64_t address = 0;      ///< virtual
-    std::uint32_t allocation = 0;   ///< managed: its number there
-    bool mapped = false;            ///< the program may use it
-    bool held = false;              ///< managed: faults wait for us
+    std::uint64_t address = 0;     ///< virtual
+    std::uint32_t allocation = 0;  ///< managed: its number there
+    bool mapped = false;           ///< the program may use it
+    bool held = false;             ///< managed: faults wait for us
     bool is_captured = false;
     std::vector<std::byte> captured;
     void serialize(Archive& archive);
@@ -187,9 +187,9 @@ class TenantRun {
   Streams streams_;                      ///< by number; empty ones are removed
   std::uint64_t waiting_operation_ = 0;  ///< a blocking copy
   std::uint32_t captures_ = 0;           ///< transfers for checking under way
-  Time timer_;                    ///< never(): none runs
-  Time stood_at_;                 ///< simulated time of the last step
-  std::uint64_t steps_here_ = 0;  ///< steps done at that time
+  Time timer_;                           ///< never(): none runs
+  Time stood_at_;                        ///< simulated time of the last step
+  std::uint64_t steps_here_ = 0;         ///< steps done at that time
   Time end_ = Time::never();
   std::vector<Saved> saved_;
   std::optional<std::string> failure_;

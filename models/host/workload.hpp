@@ -83,7 +83,7 @@ struct Step {
   std::uint32_t other = 0;   ///< swap
   bool to_gpu = false;       ///< copy, prefetch
   Expression offset, count, value, times, index, equals, shared;
-  Time duration;  ///< delay
+  Time duration;                            ///< delay
   std::optional<PreferredPlace> preferred;  ///< advise
   std::optional<bool> read_mostly;          ///< advise
   std::string kernel;
