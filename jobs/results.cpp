@@ -84,6 +84,24 @@ std::vector<KernelRow> kernel_rows(const Host& host) {
   return rows;
 }
 
+std::vector<FaultRow> fault_rows(const Host& host) {
+  std::vector<FaultRow> rows;
+  for (const FaultRecord& fault : host.faults()) {
+    rows.push_back({fault.tenant, fault.pages, fault.page * page_bytes, fault.migrated, fault.found,
+                    fault.arrived, fault.served, fault.mapped});
+  }
+  return rows;
+}
+
+std::string failures(const Scenario& scenario, const Host& host) {
+  std::string text;
+  for (std::size_t t = 0; t < scenario.tenants.size(); ++t) {
+    const auto& failure = host.tenant(t).failure();
+    if (failure) text += "lockstep: " + *failure + "\n";
+  }
+  return text;
+}
+
 std::string result_table(const std::vector<TenantRow>& rows, const StatisticsLayout& layout,
                          const Totals& totals) {
   const StatisticsField* stalls = nullptr;

@@ -33,6 +33,10 @@ class Totals {
 std::vector<TenantRow> tenant_rows(const Scenario& scenario, const MachineParameters& machine,
                                    const Host& host, const Totals& totals);
 std::vector<KernelRow> kernel_rows(const Host& host);
+std::vector<FaultRow> fault_rows(const Host& host);
+
+/// What ended tenants that did not end by themselves, a line each.
+std::string failures(const Scenario& scenario, const Host& host);
 
 /// The table a run ends with: per tenant cycles, instructions, IPC and where its time went.
 std::string result_table(const std::vector<TenantRow>& rows, const StatisticsLayout& layout,

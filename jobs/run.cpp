@@ -168,6 +168,7 @@ int finish(const CommandLine& line, const Scenario& scenario, const Machine& mac
   output.recorder.write_totals();
   output.file.write_table(rows);
   output.file.write_table(kernel_rows(host));
+  if (machine.parameters().simulation.record_faults) output.file.write_table(fault_rows(host));
   write_saved_buffers(output.file, scenario, host);
   output.file.write_final("end", "fs", "simulated time at which the run ended",
                           static_cast<std::uint64_t>(summary.end.femtoseconds()));
@@ -194,8 +195,10 @@ int finish(const CommandLine& line, const Scenario& scenario, const Machine& mac
       std::fputs(profile_report(machine.graph(), engine.profile()).c_str(), stdout);
     }
   }
-  if (!line.check) return exit_done;
-  std::fputs(check.text.c_str(), check.passed ? stdout : stderr);
+  if (line.check) std::fputs(check.text.c_str(), check.passed ? stdout : stderr);
+  const std::string failed = failures(scenario, host);
+  std::fputs(failed.c_str(), stderr);
+  if (!failed.empty()) return exit_error;
   return check.passed ? exit_done : exit_check_failed;
 }
 

@@ -58,4 +58,29 @@ struct KernelRow {
   }
 };
 
+/// One row of /faults (simulation.record_faults).
+struct FaultRow {
+  std::uint32_t tenant = 0, pages = 0;
+  std::uint64_t virtual_address = 0;
+  bool migrated = false;
+  Time found, arrived, served, mapped;
+
+  static auto schema() {
+    using R = FaultRow;
+    return table<R>("/faults",
+                    "one row per transfer group that somebody waited for, in the order of service "
+                    "(simulation.record_faults)")
+        .column("tenant", &R::tenant, "index", "who faulted")
+        .column("virtual_address", &R::virtual_address, "address", "of the first page moved")
+        .column("pages", &R::pages, "pages", "of 4 KiB, moved as one transfer")
+        .column("migrated", &R::migrated, "flag", "1: data came over the host link")
+        .column("found", &R::found, "fs", "when the GMMU knew that the page is not there")
+        .column("arrived", &R::arrived, "fs", "when the driver heard of it (found to arrived: hop)")
+        .column("served", &R::served, "fs",
+                "when the driver had handled it (arrived to served: queue and service)")
+        .column("mapped", &R::mapped, "fs",
+                "when the GMMU was told to replay (served to mapped: frames, transfer, entries)");
+  }
+};
+
 }  // namespace lockstep

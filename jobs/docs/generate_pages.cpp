@@ -36,7 +36,8 @@ OutputContents contents() {
                {"partition", &memory_partition_statistics(), 1},
                {"sm", &statistics_schema_of<SmStatistics>(), 1},
                {"link", &statistics_schema_of<LinkStatistics>(), 2}};
-  all.tables = {&table_schema_of<TenantRow>(), &table_schema_of<KernelRow>()};
+  all.tables = {&table_schema_of<TenantRow>(), &table_schema_of<KernelRow>(),
+                &table_schema_of<FaultRow>()};
   all.finals = {{"end", "fs", "simulated time at which the run ended"}};
   all.run = {{"wall_seconds", "s", "of the simulation loop"},
              {"warp_instructions", "instructions", "of all tenants"},
