@@ -154,22 +154,24 @@ void ManagedMemory::begin_unit(const Unit& unit, const DriverContext& context) {
   const bool write = std::any_of(unit.faults.begin(), unit.faults.end(),
                                  [](const Fault& fault) { return fault.write; });
   const bool writable = write || !buffer_of(pages.front()).read_mostly;
-  for (const PageTransfer& transfer : split_transfers(moves, pages, setup_.fault.split)) {
+  std::vector<PlannedTransfer> transfers;
+  split_moves(moves, pages, setup_.fault.split, transfers);
+  for (const PlannedTransfer& transfer : transfers) {
     Migration migration;
     migration.fault = transfer.fault;
     migration.writable = writable;
-    migration.range = transfer.range;
-    migration.not_before = replay_time(unit, moves_data(transfer.range), context.now);
+    migration.range = transfer.pages;
+    migration.not_before = replay_time(unit, moves_data(transfer.pages), context.now);
     if (transfer.fault && setup_.record_faults) {
       migration.record = static_cast<std::uint32_t>(records_.size());
-      records_.push_back({a.tenant, virtual_page(a, transfer.range.first),
-                          static_cast<std::uint32_t>(transfer.range.count),
-                          moves_data(transfer.range), unit.faults.front().found,
+      records_.push_back({a.tenant, virtual_page(a, transfer.pages.first),
+                          static_cast<std::uint32_t>(transfer.pages.count),
+                          moves_data(transfer.pages), unit.faults.front().found,
                           unit.faults.front().arrived, unit.begin, Time::never()});
     }
     if (!transfer.fault) {
-      context.statistics.pages_prefetched[a.tenant] += transfer.range.count;
-      for (ManagedPage page = transfer.range.first; page < transfer.range.end(); ++page)
+      context.statistics.pages_prefetched[a.tenant] += transfer.pages.count;
+      for (ManagedPage page = transfer.pages.first; page < transfer.pages.end(); ++page)
         marks_[page] |= prefetched;
     }
     add_migration(migration);
