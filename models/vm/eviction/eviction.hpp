@@ -25,10 +25,10 @@ class EvictionView {
 /// Plug point `eviction`: which pages leave a full GPU memory.
 ///
 /// Contract: the driver tells what comes, what walks report and what goes; `choose` names pages to
-/// take away now: each in GPU memory and evictable, ascending ranges of one allocation, or nothing
-/// when there is none.  It may name more pages than are wanted (its granularity), never none while
-/// one is evictable.  Depends on what it was told and on its arguments alone.
-/// Source: virtual-memory-and-exceptions.md, section 10.
+/// take away now: each in GPU memory and evictable, in ascending ranges that do not cross
+/// allocations, or nothing when there is none.  It may name more pages than are wanted (its
+/// granularity), fewer only when no more are evictable.  Depends on what it was told and on its
+/// arguments alone. Source: virtual-memory-and-exceptions.md, section 10.
 class Eviction {
  public:
   virtual ~Eviction() = default;
@@ -45,5 +45,11 @@ using MakeEviction = std::unique_ptr<Eviction> (*)(const PolicyChoice&);
 const PolicyRegistry<MakeEviction>& evictions();
 const PolicyList& eviction_policies();
 std::unique_ptr<Eviction> make_eviction(const PolicyChoice& choice);
+
+// One line per implementation; each stands in the file of its name.
+std::unique_ptr<Eviction> make_lru_eviction(const PolicyChoice&);
+std::unique_ptr<Eviction> make_random_eviction(const PolicyChoice&);
+std::unique_ptr<Eviction> make_sequential_local_eviction(const PolicyChoice&);
+std::unique_ptr<Eviction> make_tree_eviction(const PolicyChoice&);
 
 }  // namespace lockstep

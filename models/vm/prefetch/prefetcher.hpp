@@ -16,7 +16,7 @@ struct FaultGroup {
   const Allocation& allocation;
   std::span<const ManagedPage> faults;  ///< ascending, distinct, none of them valid
   std::uint64_t seed = 0;               ///< of the run
-  std::uint64_t number = 0;  ///< of the first fault, counted per tenant: key of random draws
+  std::uint64_t number = 0;             ///< of the group, counted per tenant: key of random draws
 };
 
 /// Plug point `prefetcher`: which pages come along with pages that faulted.

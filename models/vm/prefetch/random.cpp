@@ -9,7 +9,7 @@
 
 #include "core/random/philox.hpp"
 #include "models/vm/prefetch/missing_pages.hpp"
-#include "models/vm/prefetch/tree_layout.hpp"
+#include "models/vm/tree_layout.hpp"
 
 namespace lockstep {
 namespace {
@@ -30,7 +30,7 @@ class RandomPage final : public Prefetcher {
   static ManagedPage draw(const FaultGroup& group, std::size_t fault) {
     const TreeLayout tree = TreeLayout::around(group.faults[fault], group.allocation);
     const auto words = random_block(group.seed, ComponentId{group.allocation.tenant}, purpose,
-                                    group.number + fault);
+                                    group.number << 16 | fault);
     return tree.first + (words[0] * tree.pages >> 32);
   }
 };

@@ -13,7 +13,7 @@
 
 #include "core/parameters/parameters.hpp"
 #include "models/vm/prefetch/missing_pages.hpp"
-#include "models/vm/prefetch/tree_layout.hpp"
+#include "models/vm/tree_layout.hpp"
 
 namespace lockstep {
 namespace {

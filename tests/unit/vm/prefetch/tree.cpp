@@ -1,7 +1,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "models/vm/prefetch/tree_layout.hpp"
+#include "models/vm/tree_layout.hpp"
 #include "tests/unit/vm/prefetch/prefetch_bench.hpp"
 
 namespace lockstep {

@@ -1,0 +1,27 @@
+#include "models/vm/eviction/eviction.hpp"
+#include "models/vm/eviction/granularity.hpp"
+
+namespace lockstep {
+
+const PolicyRegistry<MakeEviction>& evictions() {
+  static const PolicyRegistry<MakeEviction> registry{
+      {"lru", "least recently used", make_lru_eviction, &schema_of<GranularityParameters>()},
+      {"random", "any, with the same probability", make_random_eviction,
+       &schema_of<GranularityParameters>()},
+      {"sequential-local", "the block of 64 KiB of the least recently used page",
+       make_sequential_local_eviction},
+      {"tree", "that block, and subtrees that are mostly gone (mirrors the prefetcher)",
+       make_tree_eviction},
+  };
+  return registry;
+}
+
+const PolicyList& eviction_policies() {
+  return evictions().list();
+}
+
+std::unique_ptr<Eviction> make_eviction(const PolicyChoice& choice) {
+  return evictions().factory(choice)(choice);
+}
+
+}  // namespace lockstep
