@@ -66,14 +66,18 @@ class Residency {
 
   template <class Archive>
   void serialize(Archive& archive) {
-    archive(allocations_, places_, owner_of_tree_, free_);
+    archive(allocations_, places_, owner_of_tree_, free_, by_address_);
   }
 
  private:
+  /// How many live allocations start at or below the address, or belong to lower tenants.
+  std::size_t rank(std::uint16_t tenant, std::uint64_t virtual_page) const;
+
   std::vector<Allocation> allocations_;
   std::vector<PagePlace> places_;
   std::vector<std::uint32_t> owner_of_tree_;  ///< allocation, by page number / 512
   std::vector<std::uint32_t> free_;           ///< allocations whose numbers may be used again
+  std::vector<std::uint32_t> by_address_;     ///< live ones, sorted by tenant and address
 };
 
 /// Neighbouring pages.
