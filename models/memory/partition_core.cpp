@@ -7,8 +7,8 @@ namespace lockstep {
 
 PartitionCore::PartitionCore(const MemoryParameters& parameters, const NocParameters& noc,
                              const MemoryPolicies& policies, PartitionId index,
-                             const AddressMapping& mapping, std::vector<Link> to_sms, Link to_host,
-                             std::size_t tenants)
+                             const AddressMapping& mapping, std::vector<Link> to_sms, Link to_gmmu,
+                             Link to_host, std::size_t tenants)
     : parameters_(parameters),
       noc_(noc),
       index_(index),
@@ -22,9 +22,10 @@ PartitionCore::PartitionCore(const MemoryParameters& parameters, const NocParame
             parameters.dram.refi.count() * index.value() / parameters.partitions, tenants,
             statistics_),
       context_{parameters_.l2, period_, transactions_, dram_, *policy_, statistics_},
-      input_(static_cast<std::uint32_t>(links_.size()) + 1, parameters.l2.ports),
+      input_(static_cast<std::uint32_t>(links_.size()) + 2, parameters.l2.ports),
       output_(parameters.l2.response_rate),
-      unanswered_(links_.size() + 1) {
+      unanswered_(links_.size() + 2) {
+  links_.push_back(to_gmmu);
   links_.push_back(to_host);
   set_tenants(statistics_, tenants);
   for (std::uint32_t i = 0; i < parameters.l2.total_banks(); ++i)
@@ -100,7 +101,7 @@ std::int64_t PartitionCore::send_controls(Outbox& outbox) {
 }
 
 std::int64_t PartitionCore::receive() {
-  const auto host = static_cast<std::uint32_t>(links_.size() - 1);
+  const auto sms = static_cast<std::uint32_t>(links_.size() - 2);
   while (!arrivals_.empty() && arrivals_.front().cycle <= cycle_) {
     const std::uint32_t index = arrivals_.front().transaction;
     arrivals_.pop();
@@ -108,10 +109,10 @@ std::int64_t PartitionCore::receive() {
     if (policy_->has(CachePolicy::admits) && t.request.operation != MemoryOperation::atomic &&
         policy_->on_arrival(t.request, edge(cycle_)) == CacheAdmission::to_dram)
       t.bypass = true;
-    const std::uint32_t sender = std::min<std::uint32_t>(t.request.requester, host);
+    const std::uint32_t sender = sender_of(t.request);
     ++unanswered_[sender];
-    // The host limits itself by the lines it has in flight.
-    LOCKSTEP_CHECK(sender == host || unanswered_[sender] <= noc_.credits,
+    // The host limits itself by the lines it has in flight, the GMMU by walkers and exchanges.
+    LOCKSTEP_CHECK(sender >= sms || unanswered_[sender] <= noc_.credits,
                    "an SM used more credits than it has");
     input_.arrive(sender, index, request_flits(t.request),
                   (t.bypass ? bypass_target : t.bank) | std::uint32_t{t.request.tenant} << 16);
@@ -235,7 +236,7 @@ bool PartitionCore::respond(std::uint32_t index, Outbox& outbox) {
   departures_.push(departure);
   MemoryResponse response = answer_to(request);
   response.l2_hits = t.hits;
-  const std::size_t sender = std::min<std::size_t>(request.requester, links_.size() - 1);
+  const std::uint32_t sender = sender_of(request);
   Time at = edge(departure);
   if (sender == links_.size() - 1) at = last_host_departure_ = std::max(last_host_departure_, at);
   outbox.send(links_[sender], at, std::uint16_t(MessageKind::memory_response), response,
@@ -253,7 +254,11 @@ std::string PartitionCore::waiting_for() const {
   for (const L2Bank& bank : banks_) text += ' ' + std::to_string(bank.outstanding_lines());
   for (std::size_t i = 0; i < unanswered_.size(); ++i) {
     if (unanswered_[i] == 0) continue;
-    text += i + 1 == unanswered_.size() ? "; host: " : "; sm[" + std::to_string(i) + "]: ";
+    if (i + 2 < unanswered_.size()) {
+      text += "; sm[" + std::to_string(i) + "]: ";
+    } else {
+      text += i + 1 == unanswered_.size() ? "; host: " : "; gmmu: ";
+    }
     text += std::to_string(unanswered_[i]);
   }
   return text;

@@ -23,7 +23,7 @@ class PartitionCore {
  public:
   PartitionCore(const MemoryParameters& parameters, const NocParameters& noc,
                 const MemoryPolicies& policies, PartitionId index, const AddressMapping& mapping,
-                std::vector<Link> to_sms, Link to_host, std::size_t tenants);
+                std::vector<Link> to_sms, Link to_gmmu, Link to_host, std::size_t tenants);
 
   Time next_activity() const;
   void advance(Time horizon, Inbox inbox, Outbox& outbox);
@@ -69,6 +69,12 @@ class PartitionCore {
   }
   Time edge(std::int64_t cycle) const { return period_ * cycle; }
   std::uint32_t bank_of(std::uint32_t line) const;
+  /// Its place among the senders and in links_.
+  std::uint32_t sender_of(const MemoryRequest& request) const {
+    const auto senders = static_cast<std::uint32_t>(links_.size());
+    return request.requester >= gmmu_requester ? senders - (0x10000u - request.requester)
+                                               : request.requester;
+  }
   std::uint32_t request_flits(const MemoryRequest& request) const;
 
   // What arrives, before any cycle of the window (partition_arrivals.cpp).
@@ -99,7 +105,7 @@ class PartitionCore {
   const AddressMapping mapping_;
   const Time period_;
   const std::uint32_t load_flits_;
-  std::vector<Link> links_;  ///< to the SMs, then to the host
+  std::vector<Link> links_;  ///< to the SMs, then to the GMMU and the host
 
   PartitionStatistics statistics_;
   PartitionMemory memory_;

@@ -91,7 +91,8 @@ class Traffic {
       port.partition = std::make_unique<MemoryPartition>(
           machine_.memory, machine_.noc, MemoryPolicies::defaults(),
           PartitionId{static_cast<std::uint16_t>(p)}, mapping_, links,
-          Link(LinkId{sms}, ComponentId{0}, period_ * 1000), 1);
+          Link(LinkId{sms}, ComponentId{0}, period_ * 1000),
+          Link(LinkId{sms + 1}, ComponentId{0}, period_ * 1000), 1);
       for (std::uint32_t c = 0; c < machine_.noc.credits; ++c)
         for (std::uint32_t sm = 0; sm < sms; ++sm)
           port.due.push_back({period_ * (c * sms + sm), sm});

@@ -63,17 +63,18 @@ class PartitionBench {
   explicit PartitionBench(const MemoryParameters& parameters = small_memory(),
                           std::size_t tenants = 2,
                           MemoryPolicies policies = MemoryPolicies::defaults())
-      : period_(Clock(parameters.clock).period()), buffers_(sms + 1) {
+      : period_(Clock(parameters.clock).period()), buffers_(sms + 2) {
     NocParameters noc = defaults<NocParameters>();
     noc.credits = 4096;
     std::vector<Link> links;
-    for (std::uint32_t i = 0; i <= sms; ++i)
+    for (std::uint32_t i = 0; i < sms + 2; ++i)
       links.emplace_back(LinkId{i}, ComponentId{i}, period_ * response_latency);
-    const Link host = links.back();
-    links.pop_back();
+    const Link host = links[sms + 1], gmmu = links[sms];
+    links.resize(sms);
     partition_ = std::make_unique<MemoryPartition>(
         parameters, noc, policies, PartitionId{0},
-        AddressMapping(AddressMapping::Kind::plain, parameters.partitions), links, host, tenants);
+        AddressMapping(AddressMapping::Kind::plain, parameters.partitions), links, gmmu, host,
+        tenants);
     std::vector<MessageBuffer*> targets;
     for (MessageBuffer& b : buffers_) targets.push_back(&b);
     outbox_.attach(targets);
