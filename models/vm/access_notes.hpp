@@ -1,0 +1,47 @@
+/// Pages that walks have found, for the eviction policies: the driver hears of them with the next
+/// far-fault.  The newest 1024; of the same page in a row one.
+/// Source: architecture.md, section 8, "The host" (policies see only what reaches the GMMU).
+#pragma once
+
+#include <cstddef>
+#include <deque>
+#include <span>
+#include <vector>
+
+#include "models/vm/messages.hpp"
+
+namespace lockstep {
+
+class AccessNotes {
+ public:
+  static constexpr std::size_t capacity = 1024;
+
+  void add(std::uint16_t tenant, std::uint64_t page) {
+    if (!notes_.empty() && notes_.back().page == page && notes_.back().tenant == tenant) return;
+    if (notes_.size() == capacity) notes_.pop_front();
+    AccessNote note;
+    note.page = page;
+    note.tenant = tenant;
+    notes_.push_back(note);
+  }
+  std::vector<AccessNote> take() {
+    std::vector<AccessNote> notes(notes_.begin(), notes_.end());
+    notes_.clear();
+    return notes;
+  }
+
+  template <class Archive>
+  void serialize(Archive& archive) {
+    std::vector<AccessNote> notes(notes_.begin(), notes_.end());
+    std::uint64_t count = notes.size();
+    archive(count);
+    notes.resize(count);
+    archive.bytes(notes.data(), count * sizeof(AccessNote));
+    notes_.assign(notes.begin(), notes.end());
+  }
+
+ private:
+  std::deque<AccessNote> notes_;
+};
+
+}  // namespace lockstep

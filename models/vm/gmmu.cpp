@@ -1,0 +1,159 @@
+#include "models/vm/gmmu.hpp"
+
+#include <algorithm>
+
+#include "core/checkpoint/archive.hpp"
+#include "core/error/error.hpp"
+
+namespace lockstep {
+
+Gmmu::Gmmu(Setup setup)
+    : parameters_(setup.parameters),
+      replay_(setup.replay),
+      clock_(setup.parameters.clock),
+      to_sms_(std::move(setup.to_sms)),
+      to_host_(setup.to_host),
+      path_(make_translation_path(setup.translation, setup.parameters,
+                                  make_tlb_fill(setup.tlb_fill))),
+      timing_(path_->timing()),
+      mirror_(setup.tenants),
+      memory_(setup.mapping, std::move(setup.to_partitions)),
+      walkers_(parameters_, setup.tenants, *path_, memory_, mirror_, statistics_),
+      unmappings_(memory_),
+      told_(setup.tenants, std::vector<bool>(to_sms_.size())) {
+  set_tenants(statistics_, setup.tenants);
+}
+
+Time Gmmu::next_activity() const {
+  return cycle_ == GmmuCycle::never ? Time::never() : edge(cycle_);
+}
+
+void Gmmu::advance(Time horizon, Inbox inbox, Outbox& outbox) {
+  std::size_t next = 0;
+  for (;;) {
+    const Time arrival = next < inbox.size() ? inbox[next]->arrival : Time::never();
+    const Time own = next_activity();
+    if (std::min(arrival, own) >= horizon) break;
+    if (arrival <= own) {
+      GmmuCycle cycle{clock_.cycle_at_or_after(arrival).count(), {}, outbox};
+      cycle.now = edge(cycle.number);
+      take(*inbox[next++], cycle);
+      cycle_ = std::min(cycle_, cycle.number);
+    } else {
+      GmmuCycle cycle{cycle_, own, outbox};
+      step(cycle);
+    }
+  }
+}
+
+void Gmmu::take(const MessageHeader& message, GmmuCycle& cycle) {
+  switch (static_cast<MessageKind>(message.kind)) {
+    case MessageKind::translate:
+      return take_translate(message.body<TranslateRequest>(), cycle);
+    case MessageKind::memory_response:
+      return take_memory(message, cycle);
+    case MessageKind::page_written:
+      return page_written(message.body<PageNotice>(), cycle);
+    case MessageKind::replayed: {
+      const auto& notice = message.body<PageNotice>();
+      faults_.replayed(notice.tenant, notice.page, notice.sm);
+      return unmap_ready(cycle);
+    }
+    case MessageKind::shootdown_done:
+      return shootdown_done(message, cycle);
+    case MessageKind::set_root:
+      return set_root(message.body<PageTableRoot>());
+    case MessageKind::pages_mapped:
+      return pages_mapped(message, cycle);
+    case MessageKind::unmap:
+      unmappings_.add(message.body<UnmapRequest>());
+      return unmap_ready(cycle);
+    default:
+      LOCKSTEP_CHECK(false, "the GMMU got a message of kind " + std::to_string(message.kind));
+  }
+}
+
+void Gmmu::take_translate(const TranslateRequest& request, GmmuCycle& cycle) {
+  ++statistics_.requests[request.tenant];
+  if (!timing_.walks) {
+    const PageTableEntry entry = mirror_.find(request.tenant, request.page);
+    if (entry.is(PageTableEntry::present)) {
+      mirror_.set(request.tenant, request.page, PageTableEntry::accessed);
+      notes_.add(request.tenant, request.page);
+    }
+    answer(request, entry, cycle);
+  } else {
+    arrived_.add(cycle.number, request);
+  }
+}
+
+void Gmmu::take_memory(const MessageHeader& message, GmmuCycle& cycle) {
+  const auto& response = message.body<MemoryResponse>();
+  const std::uint32_t asker = TableMemory::asker_of(response.tag);
+  memory_.answered();
+  std::uint32_t unmapping = Unmappings::none;
+  switch (TableMemory::purpose_of(response.tag)) {
+    case TableMemory::Purpose::walk:
+      walkers_.read_done(asker, message.payload_data(), cycle);
+      if (walkers_[asker].done) finish_walk(asker, cycle);
+      return;
+    case TableMemory::Purpose::set_bits:
+      return;
+    case TableMemory::Purpose::exchange:
+      unmapping = unmappings_.exchanged(asker, message.payload_data(), response.lanes, cycle);
+      break;
+    case TableMemory::Purpose::clear_bits:
+      unmapping = unmappings_.cleared(asker);
+      break;
+  }
+  if (unmapping != Unmappings::none) entries_taken(unmapping, cycle);
+}
+
+void Gmmu::page_written(const PageNotice& notice, GmmuCycle& cycle) {
+  ++statistics_.pages_written[notice.tenant];
+  if (Unmapping* unmapping = unmappings_.unmapping_of(notice.tenant, notice.page)) {
+    unmapping->note_store(notice.page);
+  } else if (mirrored()) {
+    mirror_.set(notice.tenant, notice.page, PageTableEntry::dirty);
+  } else if (!path_->known_dirty(notice.tenant, notice.page)) {
+    walkers_.written(notice.tenant, notice.page, cycle.number);
+  }
+}
+
+bool Gmmu::finished() const {
+  return arrived_.empty() && large_lookups_.empty() && base_lookups_.empty() && stalled_.empty() &&
+         walkers_.idle() && unmappings_.idle() && memory_.in_flight() == 0;
+}
+
+std::string Gmmu::waiting_for() const {
+  std::string text;
+  const auto add = [&](const std::string& part) {
+    if (!part.empty()) text += (text.empty() ? "" : "; ") + part;
+  };
+  add(walkers_.waiting_for());
+  if (!stalled_.empty()) add(std::to_string(stalled_.size()) + " misses without an MSHR");
+  if (faults_.waiting() > 0)
+    add("the host to bring " + std::to_string(faults_.waiting()) + " pages");
+  if (faults_.replays() > 0) add("SMs to replay " + std::to_string(faults_.replays()) + " pages");
+  add(unmappings_.waiting_for());
+  return text;
+}
+
+StatisticsView Gmmu::statistics(Time) {
+  statistics_.far_faults_waiting = faults_.waiting();
+  return statistics_view(statistics_);
+}
+
+void Gmmu::serialize(Archive& archive) {
+  for (Link& link : to_sms_) archive(link);
+  archive(to_host_, statistics_);
+  path_->serialize(archive);
+  mirror_.serialize(archive);
+  memory_.serialize(archive);
+  walkers_.serialize(archive);
+  archive(faults_, notes_);
+  unmappings_.serialize(archive);
+  archive(arrived_, large_lookups_, base_lookups_, stalled_, told_, cycle_);
+}
+
+}  // namespace lockstep

@@ -1,0 +1,112 @@
+/// The GPU's memory management unit, shared by all SMs.
+///
+/// L1 TLB misses come here; translations, refusals and replays go back.  Behind it stand the page
+/// tables in memory and, for pages that are not there, the driver on the host.  This file takes the
+/// messages and keeps the time; what a miss goes through is a plug point (TranslationPath), and
+/// walks (Walkers), far-faults (FarFaults) and unmapping (Unmappings) each have their own file.
+/// Sources: 000, section 2.3; 001, section B.2; 004, sections 6.4 and 7.1.2; architecture.md,
+/// section 8, rules 6 to 9.
+///
+/// Simplified: messages are handled as many as come; only lookups, MSHRs and walkers are limited.
+/// Cost model: everything happens at the first edge of the GMMU's clock at or after the arrival
+/// that causes it, arrivals in their order and before the GMMU's own activity.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "core/engine/component.hpp"
+#include "core/engine/link.hpp"
+#include "core/parameters/policy.hpp"
+#include "models/noc/noc_parameters.hpp"
+#include "models/vm/access_notes.hpp"
+#include "models/vm/far_faults.hpp"
+#include "models/vm/fault_parameters.hpp"
+#include "models/vm/gmmu_statistics.hpp"
+#include "models/vm/lookups.hpp"
+#include "models/vm/unmapping.hpp"
+#include "models/vm/walkers.hpp"
+
+namespace lockstep {
+
+class Gmmu final : public Component {
+ public:
+  struct Setup {
+    VmParameters parameters;
+    PolicyChoice translation, tlb_fill;
+    ReplayMode replay = ReplayMode::listed;
+    AddressMapping mapping;
+    NocParameters noc;
+    std::size_t tenants = 0;
+    std::vector<Link> to_sms, to_partitions;
+    Link to_host;
+  };
+  explicit Gmmu(Setup setup);
+
+  Time next_activity() const override;
+  void advance(Time horizon, Inbox inbox, Outbox& outbox) override;
+  void serialize(Archive& archive) override;
+  StatisticsView statistics(Time now) override;
+  bool finished() const override;
+  std::string waiting_for() const override;
+
+ private:
+  Time edge(std::int64_t cycle) const { return clock_.edge(Cycles{cycle}); }
+  bool mirrored() const { return !timing_.walks || parameters_.walk_latency.count() > 0; }
+
+  // What arrives (gmmu.cpp).
+  void take(const MessageHeader& message, GmmuCycle& cycle);
+  void take_translate(const TranslateRequest& request, GmmuCycle& cycle);
+  void take_memory(const MessageHeader& message, GmmuCycle& cycle);
+  void page_written(const PageNotice& notice, GmmuCycle& cycle);
+
+  // A cycle, and how requests end (gmmu_translation.cpp).
+  void step(GmmuCycle& cycle);
+  void finish_lookups(GmmuCycle& cycle);
+  bool end_lookup(const TranslateRequest& request, const PageTableEntry* entry, GmmuCycle& cycle);
+  void miss(const TranslateRequest& request, GmmuCycle& cycle);
+  void retry_stalled(GmmuCycle& cycle);
+  void begin_lookups(GmmuCycle& cycle);
+  void finish_walk(std::uint32_t index, GmmuCycle& cycle);
+  void set_bits(const Walk& walk, std::uint64_t bits, GmmuCycle& cycle);
+  void answer(const TranslateRequest& request, PageTableEntry entry, GmmuCycle& cycle);
+  void refuse(const TranslateRequest& request, bool permission, GmmuCycle& cycle);
+  void send_translation(std::uint16_t sm, const TranslationAnswer& answer, GmmuCycle& cycle);
+
+  // What the host tells, and its answers (gmmu_pages.cpp).
+  void set_root(const PageTableRoot& root);
+  void pages_mapped(const MessageHeader& message, GmmuCycle& cycle);
+  void shoot_down_for_mapping(const PageSpan& span, GmmuCycle& cycle);
+  void replay(std::uint16_t tenant, std::uint64_t page, const FarFaults::Askers& askers,
+              GmmuCycle& cycle);
+  void invalid(std::uint16_t tenant, std::uint64_t page, const FarFaults::Askers& askers,
+               GmmuCycle& cycle);
+  void unmap_ready(GmmuCycle& cycle);
+  void begin_unmapping(std::uint32_t index, GmmuCycle& cycle);
+  void entries_taken(std::uint32_t index, GmmuCycle& cycle);
+  void shootdown_done(const MessageHeader& message, GmmuCycle& cycle);
+  void finish_unmapping(std::uint32_t index, GmmuCycle& cycle);
+
+  const VmParameters parameters_;
+  const ReplayMode replay_;
+  const Clock clock_;
+  std::vector<Link> to_sms_;
+  Link to_host_;
+
+  GmmuStatistics statistics_;
+  std::unique_ptr<TranslationPath> path_;
+  const TranslationTiming timing_;
+  PageTableMirror mirror_;
+  TableMemory memory_;
+  Walkers walkers_;
+  FarFaults faults_;
+  AccessNotes notes_;
+  Unmappings unmappings_;
+
+  LookupStage arrived_, large_lookups_, base_lookups_, stalled_;
+  std::vector<std::vector<bool>> told_;    ///< by tenant, SM: got a translation once
+  std::int64_t cycle_ = GmmuCycle::never;  ///< next cycle with something to do
+};
+
+}  // namespace lockstep

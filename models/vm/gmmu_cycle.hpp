@@ -1,0 +1,24 @@
+#pragma once
+
+#include <cstdint>
+
+#include "core/engine/outbox.hpp"
+#include "core/time/time.hpp"
+#include "models/noc/messages.hpp"
+
+namespace lockstep {
+
+/// The GMMU cycle in which something is done: what is sent leaves at its edge.
+struct GmmuCycle {
+  static constexpr std::int64_t never = INT64_MAX;
+
+  std::int64_t number = 0;
+  Time now;
+  Outbox& outbox;
+};
+
+constexpr std::uint16_t kind_of(MessageKind kind) {
+  return static_cast<std::uint16_t>(kind);
+}
+
+}  // namespace lockstep

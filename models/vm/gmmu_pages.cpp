@@ -1,0 +1,133 @@
+/// Pages come and go: what the host tells, replays, shootdowns.
+#include <cstring>
+
+#include "models/vm/gmmu.hpp"
+
+namespace lockstep {
+
+/// A tenant's first table, or another one: nothing that is kept of older tables holds.
+void Gmmu::set_root(const PageTableRoot& root) {
+  walkers_.set_root(root.tenant, root.table);
+  path_->drop_tenant(root.tenant);
+}
+
+void Gmmu::pages_mapped(const MessageHeader& message, GmmuCycle& cycle) {
+  const auto& body = message.body<PagesMapped>();
+  const PageSpan& span = body.span;
+  const auto entry = [&](std::uint64_t page) {
+    std::uint64_t bits;
+    std::memcpy(&bits, message.payload_data() + (page - span.page) * sizeof bits, sizeof bits);
+    return PageTableEntry{bits};
+  };
+  if (body.entries_at != 0) {
+    if (mirrored())
+      for (std::uint64_t page = span.page; page < span.page + span.count; ++page)
+        mirror_.map(span.tenant, page, entry(page), (body.entries_at & 1) != 0);
+    shoot_down_for_mapping(span, cycle);
+  }
+  bool anybody = false;
+  faults_.take(span, [&](std::uint64_t page, const FarFaults::Askers& askers) {
+    if (entry(page).bits == 0) return invalid(span.tenant, page, askers, cycle);
+    anybody = true;
+    replay(span.tenant, page, askers, cycle);
+  });
+  if (replay_ != ReplayMode::broadcast || !anybody) return;
+  for (std::size_t sm = 0; sm < to_sms_.size(); ++sm)
+    cycle.outbox.send(to_sms_[sm], cycle.now, kind_of(MessageKind::replay),
+                      PageNotice{all_pages, all_tenants, static_cast<std::uint16_t>(sm), 0});
+}
+
+/// Entries that are not present are never kept, so that all this drops is right: it costs misses
+/// only.
+/// Source: 001, sections C.3 and D.2; virtual-memory-and-exceptions.md, section 6.
+void Gmmu::shoot_down_for_mapping(const PageSpan& span, GmmuCycle& cycle) {
+  std::uint32_t dropped = 0;
+  if (parameters_.shootdown == ShootdownGranularity::entry)
+    dropped = path_->drop(span.tenant, span.page, span.count);
+  if (parameters_.shootdown == ShootdownGranularity::whole) {
+    const bool all = parameters_.shootdown_scope == ShootdownScope::all;
+    dropped = all ? path_->drop_all() : path_->drop_tenant(span.tenant);
+    TlbFlush flush;
+    if (!all) flush.tenant = span.tenant;
+    for (std::size_t sm = 0; sm < to_sms_.size(); ++sm) {
+      cycle.outbox.send(to_sms_[sm], cycle.now, kind_of(MessageKind::flush), flush);
+      ++statistics_.flushes[span.tenant];
+    }
+  }
+  statistics_.entries_dropped[span.tenant] += dropped;
+}
+
+void Gmmu::replay(std::uint16_t tenant, std::uint64_t page, const FarFaults::Askers& askers,
+                  GmmuCycle& cycle) {
+  faults_.replaying(tenant, page, askers);
+  statistics_.replays[tenant] += askers.size();
+  if (replay_ == ReplayMode::broadcast) return;
+  for (const FarFaults::Asker& asker : askers)
+    cycle.outbox.send(to_sms_[asker.sm], cycle.now, kind_of(MessageKind::replay),
+                      PageNotice{page, tenant, asker.sm, 0});
+}
+
+void Gmmu::invalid(std::uint16_t tenant, std::uint64_t page, const FarFaults::Askers& askers,
+                   GmmuCycle& cycle) {
+  TranslationAnswer answer;
+  answer.page = page;
+  answer.tenant = tenant;
+  answer.status = TranslationStatus::invalid;
+  for (const FarFaults::Asker& asker : askers) {
+    answer.write = asker.write;
+    ++statistics_.invalid[tenant];
+    send_translation(asker.sm, answer, cycle);
+  }
+}
+
+void Gmmu::unmap_ready(GmmuCycle& cycle) {
+  for (std::uint32_t index; (index = unmappings_.ready(faults_)) != Unmappings::none;)
+    begin_unmapping(index, cycle);
+}
+
+void Gmmu::begin_unmapping(std::uint32_t index, GmmuCycle& cycle) {
+  Unmapping& unmapping = unmappings_[index];
+  const PageSpan span = unmapping.span();
+  statistics_.entries_dropped[span.tenant] += path_->drop(span.tenant, span.page, span.count);
+  walkers_.unmap(span, [&](std::uint64_t page) { unmapping.note_store(page); });
+  if (mirrored())
+    for (std::uint32_t i = 0; i < span.count; ++i)
+      unmapping.entries[i] = mirror_.take(span.tenant, span.page + i);
+  unmappings_.start_exchange(index, cycle);
+}
+
+/// The entries are 0 in memory: walks may read them again.
+void Gmmu::entries_taken(std::uint32_t index, GmmuCycle& cycle) {
+  Unmapping& unmapping = unmappings_[index];
+  const PageSpan& span = unmapping.span();
+  unmapping.stage = Unmapping::Stage::shootdown;
+  walkers_.release(span);
+  statistics_.pages_unmapped[span.tenant] += span.count;
+  const std::vector<bool>& told = told_[span.tenant];
+  for (std::size_t sm = 0; sm < to_sms_.size(); ++sm) {
+    if (!told[sm]) continue;
+    PageSpan body = span;
+    body.id = index;
+    body.sm = static_cast<std::uint16_t>(sm);
+    cycle.outbox.send(to_sms_[sm], cycle.now, kind_of(MessageKind::shootdown), body,
+                      std::as_bytes(std::span(unmapping.entries)));
+    ++statistics_.shootdowns[span.tenant];
+    ++unmapping.missing;
+  }
+  if (unmapping.missing == 0) finish_unmapping(index, cycle);
+}
+
+void Gmmu::shootdown_done(const MessageHeader& message, GmmuCycle& cycle) {
+  const std::uint32_t index = message.body<PageSpan>().id;
+  if (unmappings_.shot_down(index, message.payload())) finish_unmapping(index, cycle);
+}
+
+void Gmmu::finish_unmapping(std::uint32_t index, GmmuCycle& cycle) {
+  Unmapping& unmapping = unmappings_[index];
+  unmapping.merge_stores();
+  cycle.outbox.send(to_host_, cycle.now, kind_of(MessageKind::unmapped), unmapping.span(),
+                    std::as_bytes(std::span(unmapping.entries)));
+  unmappings_.remove(index);
+}
+
+}  // namespace lockstep

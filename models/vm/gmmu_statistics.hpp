@@ -1,0 +1,75 @@
+#pragma once
+
+#include "core/statistics/statistics.hpp"
+
+namespace lockstep {
+
+/// What the GMMU counts.
+struct GmmuStatistics {
+  PerTenant<Counter> requests, tlb_hits, tlb_misses, merged, walks, walks_restarted, walk_reads,
+      walk_cache_hits, walk_cache_misses, walk_cycles, walk_queue_cycles, refusals, far_faults,
+      coalesced, permission_faults, replays, invalid, pages_written, pages_unmapped, shootdowns,
+      flushes, entries_dropped;
+  PerTenantPair walker_wait_behind;
+  Counter mshr_stalls;
+  Histogram<20> walk_latency;
+  Gauge far_faults_waiting, far_faults_most;
+
+  static auto schema() {
+    using S = GmmuStatistics;
+    return statistics<S>()
+        .per_tenant("requests", &S::requests, "requests", "translations that SMs asked for")
+        .per_tenant("tlb_hits", &S::tlb_hits, "requests", "answered by the second-level TLB")
+        .per_tenant("tlb_misses", &S::tlb_misses, "requests", "not in the second-level TLB")
+        .per_tenant("merged", &S::merged, "requests", "whose page was being walked for already")
+        .per_tenant("walks", &S::walks, "walks", "begun, those for dirty bits included")
+        .per_tenant("walks_restarted", &S::walks_restarted, "walks",
+                    "begun again because their page was being unmapped")
+        .per_tenant("walk_reads", &S::walk_reads, "reads", "of page table entries in memory")
+        .per_tenant("walk_cache_hits", &S::walk_cache_hits, "entries",
+                    "that a walk found in the walk cache")
+        .per_tenant("walk_cache_misses", &S::walk_cache_misses, "entries",
+                    "that a walk did not find in the walk cache")
+        .per_tenant("walk_cycles", &S::walk_cycles, "cycles", "walkers were busy, summed")
+        .per_tenant("walk_queue_cycles", &S::walk_queue_cycles, "cycles",
+                    "walks waited for a walker, summed")
+        .per_tenant("refusals", &S::refusals, "requests",
+                    "answered with Nack-Replayable: the page is not there or must not be written")
+        .per_tenant("far_faults", &S::far_faults, "pages", "the host was told of")
+        .per_tenant("coalesced", &S::coalesced, "requests",
+                    "refused for a page that the host knew of")
+        .per_tenant("permission_faults", &S::permission_faults, "pages",
+                    "far-faults of stores to pages that are there")
+        .per_tenant("replays", &S::replays, "replays",
+                    "SMs told that a page has come; with broadcast, those that waited for it")
+        .per_tenant("invalid", &S::invalid, "requests", "outside of every buffer")
+        .per_tenant("pages_written", &S::pages_written, "notices",
+                    "first stores of SMs under an entry")
+        .per_tenant("pages_unmapped", &S::pages_unmapped, "pages", "taken from all TLBs")
+        .per_tenant("shootdowns", &S::shootdowns, "messages", "to SMs, of ranges of pages")
+        .per_tenant("flushes", &S::flushes, "messages", "to SMs when a page had come")
+        .per_tenant("entries_dropped", &S::entries_dropped, "entries",
+                    "of the GMMU, because of this tenant's pages")
+        .per_tenant_pair("walker_wait_behind", &S::walker_wait_behind, "cycles",
+                         "walks of the first tenant waited until a walk of the second gave its "
+                         "walker up")
+        .counter("mshr_stalls", &S::mshr_stalls, "lookups", "missed when all MSHRs were taken")
+        .histogram("walk_latency", &S::walk_latency, "cycles",
+                   "from the miss to the end of the walk")
+        .gauge("far_faults_waiting", &S::far_faults_waiting, "pages",
+               "in far-fault MSHRs: the host has been told of them")
+        .gauge("far_faults_most", &S::far_faults_most, "pages",
+               "in far-fault MSHRs at once, until now");
+  }
+
+  template <class Archive>
+  void serialize(Archive& archive) {
+    archive(requests, tlb_hits, tlb_misses, merged, walks, walks_restarted, walk_reads,
+            walk_cache_hits, walk_cache_misses, walk_cycles, walk_queue_cycles, refusals,
+            far_faults, coalesced, permission_faults, replays, invalid, pages_written,
+            pages_unmapped, shootdowns, flushes, entries_dropped, walker_wait_behind, mshr_stalls,
+            walk_latency, far_faults_waiting, far_faults_most);
+  }
+};
+
+}  // namespace lockstep

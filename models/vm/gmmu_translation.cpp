@@ -1,0 +1,167 @@
+/// What a request goes through: lookups, the walk, the answer or the refusal.
+#include <algorithm>
+
+#include "models/vm/gmmu.hpp"
+
+namespace lockstep {
+
+void Gmmu::step(GmmuCycle& cycle) {
+  for (std::uint32_t walk; (walk = walkers_.timer_done(cycle)) != Walkers::none;)
+    if (walkers_[walk].done) finish_walk(walk, cycle);
+  finish_lookups(cycle);
+  retry_stalled(cycle);
+  begin_lookups(cycle);
+  const auto held = [&](std::uint16_t tenant, std::uint64_t page) {
+    return unmappings_.holds(tenant, page);
+  };
+  for (std::uint32_t walk; (walk = walkers_.begin(cycle, held)) != Walkers::none;)
+    if (walkers_[walk].done) finish_walk(walk, cycle);
+  cycle_ = std::min({walkers_.next_timer(), large_lookups_.next(), base_lookups_.next()});
+  const bool more = stalled_.empty() ? !arrived_.empty() : walkers_.has_room();
+  if (more) cycle_ = std::min(cycle_, cycle.number + 1);
+}
+
+/// The older lookups, in the entries for base pages, first.
+void Gmmu::finish_lookups(GmmuCycle& cycle) {
+  TranslateRequest request;
+  while (base_lookups_.take(cycle.number, request)) {
+    if (!end_lookup(request, path_->find_base(request.tenant, request.page), cycle))
+      miss(request, cycle);
+  }
+  while (large_lookups_.take(cycle.number, request)) {
+    if (!end_lookup(request, path_->find_large(request.tenant, request.page), cycle))
+      base_lookups_.add(cycle.number + timing_.lookup.count(), request);
+  }
+}
+
+/// True on a hit.  What must not be written is looked up in memory: the permission may be wider by
+/// now.
+bool Gmmu::end_lookup(const TranslateRequest& request, const PageTableEntry* entry,
+                      GmmuCycle& cycle) {
+  if (!entry || (request.write && !entry->is(PageTableEntry::writable))) return false;
+  ++statistics_.tlb_hits[request.tenant];
+  path_->looked_up(request.tenant, true, cycle.now);
+  answer(request, *entry, cycle);
+  return true;
+}
+
+void Gmmu::miss(const TranslateRequest& request, GmmuCycle& cycle) {
+  ++statistics_.tlb_misses[request.tenant];
+  path_->looked_up(request.tenant, false, cycle.now);
+  if (walkers_.has_room() || walkers_.find(request.tenant, request.page) != Walkers::none) {
+    walkers_.translate(request, cycle.number);
+  } else {
+    ++statistics_.mshr_stalls;
+    stalled_.add(cycle.number, request);
+  }
+}
+
+/// Misses that found no MSHR.  The page may have been walked for meanwhile.
+void Gmmu::retry_stalled(GmmuCycle& cycle) {
+  TranslateRequest request;
+  while (!stalled_.empty() && walkers_.has_room()) {
+    stalled_.take(cycle.number, request);
+    if (timing_.ports > 0) {
+      const PageTableEntry* entry = path_->find_base(request.tenant, request.page);
+      if (!entry) entry = path_->find_large(request.tenant, request.page);
+      if (entry && (!request.write || entry->is(PageTableEntry::writable))) {
+        answer(request, *entry, cycle);
+        continue;
+      }
+    }
+    walkers_.translate(request, cycle.number);
+  }
+}
+
+void Gmmu::begin_lookups(GmmuCycle& cycle) {
+  TranslateRequest request;
+  for (std::uint32_t port = 0; stalled_.empty() && (timing_.ports == 0 || port < timing_.ports);
+       ++port) {
+    if (!arrived_.take(cycle.number, request)) return;
+    if (timing_.ports > 0) {
+      large_lookups_.add(cycle.number + timing_.lookup.count(), request);
+    } else if (walkers_.has_room() ||
+               walkers_.find(request.tenant, request.page) != Walkers::none) {
+      walkers_.translate(request, cycle.number);
+    } else {
+      ++statistics_.mshr_stalls;
+      stalled_.add(cycle.number, request);
+    }
+  }
+}
+
+void Gmmu::finish_walk(std::uint32_t index, GmmuCycle& cycle) {
+  Walk& walk = walkers_[index];
+  if (walk.stale) return walkers_.again(index, cycle.number);
+  if (walk.result.is(PageTableEntry::present)) {
+    std::uint64_t bits = walk.written ? PageTableEntry::dirty : 0;
+    if (!walk.requests.empty()) bits |= PageTableEntry::accessed;
+    bits &= ~walk.result.bits;
+    if (bits != 0) set_bits(walk, bits, cycle);
+    walk.result.bits |= bits;
+    if (!walk.requests.empty()) {
+      path_->walked({walk.page, walk.tenant, walk.result, walk.requests}, cycle.now);
+      notes_.add(walk.tenant, walk.page);
+    }
+  }
+  for (const TranslateRequest& request : walk.requests) answer(request, walk.result, cycle);
+  walkers_.end(index, cycle.number);
+}
+
+void Gmmu::set_bits(const Walk& walk, std::uint64_t bits, GmmuCycle& cycle) {
+  if (mirrored()) return mirror_.set(walk.tenant, walk.page, bits);
+  memory_.set_bits(walk.tenant, walk.place, bits, cycle);
+  path_->keep_level(walk.tenant, walk.table_page(), walk_levels,
+                    {(walk.result.bits & ~PageTableEntry::large) | bits});
+  if ((bits & PageTableEntry::dirty) != 0) path_->set_dirty(walk.tenant, walk.page);
+}
+
+void Gmmu::answer(const TranslateRequest& request, PageTableEntry entry, GmmuCycle& cycle) {
+  if (!entry.is(PageTableEntry::present)) return refuse(request, false, cycle);
+  if (request.write && !entry.is(PageTableEntry::writable)) return refuse(request, true, cycle);
+  TranslationAnswer answer;
+  answer.page = request.page;
+  answer.entry = entry;
+  answer.tenant = request.tenant;
+  answer.write = request.write;
+  told_[request.tenant][request.sm] = true;
+  send_translation(request.sm, answer, cycle);
+}
+
+/// Nack-Replayable; the host hears of the first one for a page.
+void Gmmu::refuse(const TranslateRequest& request, bool permission, GmmuCycle& cycle) {
+  TranslationAnswer answer;
+  answer.page = request.page;
+  answer.tenant = request.tenant;
+  answer.status = TranslationStatus::refused;
+  answer.write = request.write;
+  ++statistics_.refusals[request.tenant];
+  send_translation(request.sm, answer, cycle);
+  if (!faults_.refuse(request)) {
+    ++statistics_.coalesced[request.tenant];
+    return;
+  }
+  ++statistics_.far_faults[request.tenant];
+  if (permission) ++statistics_.permission_faults[request.tenant];
+  if (faults_.waiting() > statistics_.far_faults_most.value())
+    statistics_.far_faults_most = faults_.waiting();
+  FarFault fault;
+  fault.page = request.page;
+  fault.tenant = request.tenant;
+  fault.sm = request.sm;
+  fault.warp = request.warp;
+  fault.write = request.write;
+  fault.permission = permission;
+  fault.found = cycle.now;
+  const std::vector<AccessNote> notes = notes_.take();
+  cycle.outbox.send(to_host_, cycle.now, kind_of(MessageKind::far_fault), fault,
+                    std::as_bytes(std::span(notes)));
+  // A refusal may end the replay that an unmapping waits for.
+  unmap_ready(cycle);
+}
+
+void Gmmu::send_translation(std::uint16_t sm, const TranslationAnswer& answer, GmmuCycle& cycle) {
+  cycle.outbox.send(to_sms_[sm], cycle.now, kind_of(MessageKind::translation), answer);
+}
+
+}  // namespace lockstep

@@ -1,0 +1,51 @@
+/// Requests on their way through the second-level TLB.
+///
+/// In order of arrival, some begin in each cycle; the large-page entries answer after the latency,
+/// the others after as much again.  A miss that finds no free MSHR waits, and no lookup begins
+/// meanwhile.
+/// Source: 004, sections 6.4 (ports) and 7.5.2 (two arrays).
+#pragma once
+
+#include <cstdint>
+#include <deque>
+
+#include "core/checkpoint/archive.hpp"
+#include "models/vm/gmmu_cycle.hpp"
+#include "models/vm/messages.hpp"
+
+namespace lockstep {
+
+struct Lookup {
+  std::int64_t ready = 0;  ///< cycle in which the array at hand answers
+  TranslateRequest request;
+};
+
+/// Requests that have the same latency before them.
+class LookupStage {
+ public:
+  void add(std::int64_t ready, const TranslateRequest& request) {
+    lookups_.push_back({ready, request});
+  }
+  /// True if one is ready by `cycle`; it is taken.
+  bool take(std::int64_t cycle, TranslateRequest& request) {
+    if (next() > cycle) return false;
+    request = lookups_.front().request;
+    lookups_.pop_front();
+    return true;
+  }
+  std::int64_t next() const { return lookups_.empty() ? GmmuCycle::never : lookups_.front().ready; }
+  bool empty() const { return lookups_.empty(); }
+  std::size_t size() const { return lookups_.size(); }
+
+  void serialize(Archive& archive) {
+    std::uint64_t count = lookups_.size();
+    archive(count);
+    lookups_.resize(count);
+    for (Lookup& lookup : lookups_) archive.bytes(&lookup, sizeof lookup);
+  }
+
+ private:
+  std::deque<Lookup> lookups_;
+};
+
+}  // namespace lockstep

@@ -1,0 +1,86 @@
+/// What the page tables say, known without reading them.
+///
+/// For walks of a fixed latency and for ideal translation, which read no memory: kept up to date by
+/// what the driver tells, it also takes the accessed and dirty bits until a page is unmapped.  A
+/// leaf table per 2 MiB, made when something in it is mapped.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+#include "core/checkpoint/archive.hpp"
+#include "models/vm/page_table_entry.hpp"
+
+namespace lockstep {
+
+class PageTableMirror {
+ public:
+  PageTableMirror() = default;
+  explicit PageTableMirror(std::size_t tenants) : spaces_(tenants) {}
+
+  /// The entry as a walk would return it: of the first page, with the `large` bit, in a large page.
+  PageTableEntry find(std::uint16_t tenant, std::uint64_t page) const {
+    const Leaf* leaf = leaf_of(tenant, page);
+    if (!leaf) return {};
+    if (!leaf->large) return {leaf->entries[page % pages_per_large]};
+    const std::uint64_t first = leaf->entries[0];
+    return {first == 0 ? 0 : first | PageTableEntry::large};
+  }
+
+  /// Told again, an entry keeps the bits that were set since.
+  void map(std::uint16_t tenant, std::uint64_t page, PageTableEntry entry, bool large) {
+    Space& space = spaces_[tenant];
+    const std::size_t number = page / pages_per_large;
+    if (number >= space.size()) space.resize(number + 1);
+    if (!space[number]) space[number] = std::make_unique<Leaf>();
+    space[number]->large = large;
+    std::uint64_t& place = space[number]->entries[page % pages_per_large];
+    const bool same = ((place ^ entry.bits) & ~PageTableEntry::flags) == 0;
+    place = entry.bits | (same ? place & set_by_use : 0);
+  }
+  void set(std::uint16_t tenant, std::uint64_t page, std::uint64_t bits) {
+    Leaf* leaf = leaf_of(tenant, page);
+    if (leaf) leaf->entries[leaf->large ? 0 : page % pages_per_large] |= bits;
+  }
+  /// Unmaps the page; the bits that its use has set.
+  std::uint64_t take(std::uint16_t tenant, std::uint64_t page) {
+    Leaf* leaf = leaf_of(tenant, page);
+    if (!leaf) return 0;
+    leaf->large = false;
+    return std::exchange(leaf->entries[page % pages_per_large], 0) & set_by_use;
+  }
+
+  void serialize(Archive& archive) {
+    for (Space& space : spaces_) {
+      std::uint64_t size = space.size();
+      archive(size);
+      space.resize(size);
+      for (std::unique_ptr<Leaf>& leaf : space) {
+        bool there = leaf != nullptr;
+        archive(there);
+        if (there && !leaf) leaf = std::make_unique<Leaf>();
+        if (there) archive(leaf->large, leaf->entries);
+      }
+    }
+  }
+
+ private:
+  static constexpr std::uint64_t set_by_use = PageTableEntry::accessed | PageTableEntry::dirty;
+  struct Leaf {
+    std::array<std::uint64_t, pages_per_large> entries{};
+    bool large = false;
+  };
+  using Space = std::vector<std::unique_ptr<Leaf>>;
+
+  Leaf* leaf_of(std::uint16_t tenant, std::uint64_t page) const {
+    const std::size_t number = page / pages_per_large;
+    const Space& space = spaces_[tenant];
+    return number < space.size() ? space[number].get() : nullptr;
+  }
+
+  std::vector<Space> spaces_;
+};
+
+}  // namespace lockstep

@@ -1,0 +1,59 @@
+/// The GMMU's way to page tables in memory: reads of walks, and atomics on entries.
+///
+/// All of it goes through L2 and DRAM like the SMs' requests.  What is done to one entry arrives in
+/// the order in which it was sent, since a line has one partition: a read sent after an exchange
+/// sees what the exchange left.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "core/checkpoint/archive.hpp"
+#include "core/engine/link.hpp"
+#include "models/noc/address_mapping.hpp"
+#include "models/vm/gmmu_cycle.hpp"
+#include "models/vm/page_table_entry.hpp"
+
+namespace lockstep {
+
+class TableMemory {
+ public:
+  static constexpr std::uint32_t entries_per_line = line_bytes / sizeof(std::uint64_t);
+
+  /// What an answer is for: the upper bits of its tag; the rest is the asker's.
+  enum class Purpose : std::uint8_t { walk, set_bits, exchange, clear_bits };
+  static Purpose purpose_of(std::uint32_t tag) { return static_cast<Purpose>(tag >> 30); }
+  static std::uint32_t asker_of(std::uint32_t tag) { return tag & 0x3fff'ffff; }
+
+  TableMemory(const AddressMapping& mapping, std::vector<Link> to_partitions)
+      : mapping_(mapping), to_partitions_(std::move(to_partitions)) {}
+
+  void read(std::uint32_t asker, std::uint16_t tenant, std::uint64_t page, unsigned level,
+            std::uint64_t address, GmmuCycle& cycle);
+  void set_bits(std::uint16_t tenant, std::uint64_t address, std::uint64_t bits, GmmuCycle& cycle);
+  void clear_bits(std::uint32_t asker, std::uint16_t tenant, std::uint64_t address,
+                  std::uint64_t bits, GmmuCycle& cycle);
+  /// Puts 0 into `count` entries of one line; the answer carries what they were.
+  void exchange(std::uint32_t asker, std::uint16_t tenant, std::uint64_t address,
+                std::uint32_t count, GmmuCycle& cycle);
+  /// Every answer is told here.
+  void answered() { --in_flight_; }
+  std::uint64_t in_flight() const { return in_flight_; }
+
+  /// The entry at `address` in the sector that a read brought.
+  static PageTableEntry entry_in(const std::byte* sector, std::uint64_t address);
+
+  void serialize(Archive& archive);
+
+ private:
+  void send(MemoryRequest& request, Purpose purpose, std::uint32_t asker, std::uint64_t address,
+            std::span<const AtomicLane> lanes, GmmuCycle& cycle);
+
+  const AddressMapping mapping_;
+  std::vector<Link> to_partitions_;
+  std::uint64_t in_flight_ = 0;
+};
+
+}  // namespace lockstep

@@ -1,0 +1,84 @@
+#pragma once
+
+#include <cstdint>
+#include <memory>
+
+#include "core/checkpoint/archive.hpp"
+#include "core/parameters/policy.hpp"
+#include "core/time/time.hpp"
+#include "models/vm/page_table_entry.hpp"
+#include "models/vm/tlb_fill/tlb_fill.hpp"
+#include "models/vm/vm_parameters.hpp"
+
+namespace lockstep {
+
+/// What a TranslationPath asks of the GMMU's pipeline.
+struct TranslationTiming {
+  bool walks = true;        ///< false: the page tables' content is known at once
+  std::uint32_t ports = 0;  ///< lookups that begin in a cycle; 0: requests go on to a walk
+  Cycles lookup{0};         ///< of the large-page entries, and again of the others
+  Cycles level{0};          ///< a lookup before each read of a walk; 0: none
+};
+
+/// Plug point `translation`: what stands between an L1 TLB miss and a page walk.
+///
+/// Contract: it keeps what walks found until it is dropped; the GMMU owns
+/// queues, time and MSHRs, and calls `find_...` at the end of a lookup of the length in `timing`.
+/// Sources: 004, section 6.2 (shared TLB, page walk cache); 000, Table 1; 001, section B.2.
+class TranslationPath {
+ public:
+  virtual ~TranslationPath() = default;
+
+  virtual TranslationTiming timing() const = 0;
+
+  // Entries of whole translations; a hit counts as a use.
+  virtual const PageTableEntry* find_large(std::uint16_t /*tenant*/, std::uint64_t /*page*/) {
+    return nullptr;
+  }
+  virtual const PageTableEntry* find_base(std::uint16_t /*tenant*/, std::uint64_t /*page*/) {
+    return nullptr;
+  }
+  virtual void looked_up(std::uint16_t /*tenant*/, bool /*hit*/, Time /*now*/) {}
+  virtual void walked(const FinishedWalk&, Time /*now*/) {}
+
+  // Entries of page tables, present ones only, as walks read them.
+  virtual const PageTableEntry* find_level(std::uint16_t /*tenant*/, std::uint64_t /*page*/,
+                                           unsigned /*level*/) {
+    return nullptr;
+  }
+  virtual void keep_level(std::uint16_t /*tenant*/, std::uint64_t /*page*/, unsigned /*level*/,
+                          PageTableEntry) {}
+
+  /// True if an entry kept for the page has its dirty bit set, so that memory has, too.
+  virtual bool known_dirty(std::uint16_t /*tenant*/, std::uint64_t /*page*/) const { return false; }
+  virtual void set_dirty(std::uint16_t /*tenant*/, std::uint64_t /*page*/) {}
+
+  // Each returns the number of entries dropped.  `drop` covers a range under one level-4 table and
+  // its level-3 entry.
+  virtual std::uint32_t drop(std::uint16_t /*tenant*/, std::uint64_t /*page*/,
+                             std::uint32_t /*count*/) {
+    return 0;
+  }
+  virtual std::uint32_t drop_tenant(std::uint16_t /*tenant*/) { return 0; }
+  virtual std::uint32_t drop_all() { return 0; }
+
+  virtual void serialize(Archive&) {}
+};
+
+using MakeTranslationPath = std::unique_ptr<TranslationPath> (*)(const PolicyChoice&,
+                                                                 const VmParameters&,
+                                                                 std::unique_ptr<TlbFill>);
+const PolicyRegistry<MakeTranslationPath>& translation_paths();
+const PolicyList& translation_policies();
+std::unique_ptr<TranslationPath> make_translation_path(const PolicyChoice& choice,
+                                                       const VmParameters& parameters,
+                                                       std::unique_ptr<TlbFill> fill);
+
+std::unique_ptr<TranslationPath> make_shared_tlb(const PolicyChoice&, const VmParameters&,
+                                                 std::unique_ptr<TlbFill>);
+std::unique_ptr<TranslationPath> make_page_walk_cache(const PolicyChoice&, const VmParameters&,
+                                                      std::unique_ptr<TlbFill>);
+std::unique_ptr<TranslationPath> make_ideal_translation(const PolicyChoice&, const VmParameters&,
+                                                        std::unique_ptr<TlbFill>);
+
+}  // namespace lockstep

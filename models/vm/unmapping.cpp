@@ -1,0 +1,163 @@
+#include "models/vm/unmapping.hpp"
+
+#include <algorithm>
+#include <cstring>
+
+#include "core/checkpoint/archive.hpp"
+#include "core/error/error.hpp"
+
+namespace lockstep {
+
+void Unmapping::merge_stores() {
+  const auto any = [&] {
+    return std::any_of(stored.begin(), stored.end(),
+                       [](std::uint64_t word) { return word != 0; }) ||
+           std::any_of(entries.begin(), entries.end(),
+                       [](std::uint64_t e) { return (e & PageTableEntry::dirty) != 0; });
+  };
+  const bool all = request.large_at != 0 && any();
+  for (std::size_t i = 0; i < entries.size(); ++i)
+    if (all || (stored[i / 64] >> i % 64 & 1) != 0) entries[i] |= PageTableEntry::dirty;
+}
+
+std::uint32_t Unmappings::add(const UnmapRequest& request) {
+  if (free_.empty()) {
+    free_.push_back(static_cast<std::uint32_t>(slots_.size()));
+    slots_.emplace_back();
+  }
+  const std::uint32_t index = free_.back();
+  free_.pop_back();
+  order_.push_back(index);
+  Unmapping& u = slots_[index];
+  u.request = request;
+  u.stage = Unmapping::Stage::replays;
+  u.missing = 0;
+  u.entries.assign(request.span.count, 0);
+  u.stored.assign((request.span.count + 63) / 64, 0);
+  return index;
+}
+
+std::uint32_t Unmappings::ready(const FarFaults& faults) const {
+  for (const std::uint32_t index : order_) {
+    const Unmapping& u = slots_[index];
+    if (u.stage == Unmapping::Stage::replays && !faults.replays_in(u.span())) return index;
+  }
+  return none;
+}
+
+bool Unmappings::holds(std::uint16_t tenant, std::uint64_t page) const {
+  return std::any_of(order_.begin(), order_.end(), [&](std::uint32_t index) {
+    return slots_[index].stage == Unmapping::Stage::exchange && slots_[index].covers(tenant, page);
+  });
+}
+
+Unmapping* Unmappings::unmapping_of(std::uint16_t tenant, std::uint64_t page) {
+  for (const std::uint32_t index : order_) {
+    Unmapping& u = slots_[index];
+    if (u.stage != Unmapping::Stage::replays && u.covers(tenant, page)) return &u;
+  }
+  return nullptr;
+}
+
+void Unmappings::start_exchange(std::uint32_t index, GmmuCycle& cycle) {
+  Unmapping& u = slots_[index];
+  u.stage = Unmapping::Stage::exchange;
+  if (u.request.large_at != 0) {
+    ++u.missing;
+    memory_.clear_bits(index, u.span().tenant, u.request.large_at, PageTableEntry::large, cycle);
+  }
+  for (std::uint32_t first = 0; first < u.span().count;) {
+    const std::uint64_t address = u.request.entries_at + first * sizeof(std::uint64_t);
+    const auto room =
+        static_cast<std::uint32_t>((line_bytes - address % line_bytes) / sizeof(std::uint64_t));
+    const std::uint32_t count = std::min(room, u.span().count - first);
+    lines_.push_back({index, first, count});
+    ++u.missing;
+    first += count;
+  }
+  send_exchanges(cycle);
+}
+
+void Unmappings::send_exchanges(GmmuCycle& cycle) {
+  for (; exchanging_ < exchanges_at_once && !lines_.empty(); ++exchanging_) {
+    const Line line = lines_.front();
+    lines_.pop_front();
+    const Unmapping& u = slots_[line.unmapping];
+    memory_.exchange(line.unmapping << first_bits | line.first, u.span().tenant,
+                     u.request.entries_at + line.first * sizeof(std::uint64_t), line.count, cycle);
+  }
+}
+
+std::uint32_t Unmappings::exchanged(std::uint32_t asker, const std::byte* old_entries,
+                                    std::uint32_t count, GmmuCycle& cycle) {
+  const std::uint32_t index = asker >> first_bits, first = asker & ((1u << first_bits) - 1);
+  for (std::uint32_t i = 0; i < count; ++i) {
+    std::uint64_t old;
+    std::memcpy(&old, old_entries + i * sizeof old, sizeof old);
+    // What the use of the page set in the mirror is there already.
+    slots_[index].entries[first + i] |= old;
+  }
+  --exchanging_;
+  send_exchanges(cycle);
+  return memory_answered(index);
+}
+
+std::uint32_t Unmappings::cleared(std::uint32_t asker) {
+  return memory_answered(asker);
+}
+
+std::uint32_t Unmappings::memory_answered(std::uint32_t index) {
+  return --slots_[index].missing == 0 ? index : none;
+}
+
+bool Unmappings::shot_down(std::uint32_t index, std::span<const std::byte> stored) {
+  Unmapping& u = slots_[index];
+  LOCKSTEP_CHECK(u.stage == Unmapping::Stage::shootdown &&
+                     stored.size() >= u.stored.size() * sizeof(std::uint64_t),
+                 "an SM answered a shootdown that nobody sent");
+  for (std::size_t i = 0; i < u.stored.size(); ++i) {
+    std::uint64_t word;
+    std::memcpy(&word, stored.data() + i * sizeof word, sizeof word);
+    u.stored[i] |= word;
+  }
+  return --u.missing == 0;
+}
+
+void Unmappings::remove(std::uint32_t index) {
+  slots_[index].stage = Unmapping::Stage::none;
+  std::erase(order_, index);
+  free_.push_back(index);
+}
+
+std::string Unmappings::waiting_for() const {
+  std::string text;
+  for (const std::uint32_t index : order_) {
+    const Unmapping& u = slots_[index];
+    text += text.empty() ? "unmapping " : ", ";
+    text += std::to_string(u.span().count) + " pages from " + std::to_string(u.span().page) +
+            " of tenant " + std::to_string(u.span().tenant) + " (";
+    if (u.stage == Unmapping::Stage::replays) {
+      text += "replays";
+    } else {
+      text += std::to_string(u.missing) + " answers of ";
+      text += u.stage == Unmapping::Stage::exchange ? "memory" : "SMs";
+    }
+    text += ')';
+  }
+  return text;
+}
+
+void Unmapping::serialize(Archive& archive) {
+  archive.bytes(&request, sizeof request);
+  archive(stage, missing, entries, stored);
+}
+
+void Unmappings::serialize(Archive& archive) {
+  std::uint64_t count = slots_.size();
+  archive(count);
+  slots_.resize(count);
+  for (Unmapping& u : slots_) u.serialize(archive);
+  archive(free_, order_, lines_, exchanging_);
+}
+
+}  // namespace lockstep

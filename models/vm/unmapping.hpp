@@ -1,0 +1,93 @@
+/// Pages are taken away: from the page table, from all TLBs, from the L1 caches.
+///
+/// In this order: replays of the pages complete; the GMMU forgets what it keeps of them and sets
+/// walks for them aside; their entries are exchanged with 0 in memory, so that no bit that a walk
+/// or a store has set is lost; every SM that ever got a translation of the tenant is told to drop
+/// the pages and answers which of them it stored to; the host gets the entries as they were.
+/// Source: architecture.md, section 8, rule 7.
+///
+/// Simplified: exchanges of all unmappings share `exchanges_at_once` places, in order of arrival.
+#pragma once
+
+#include <cstdint>
+#include <deque>
+#include <string>
+#include <vector>
+
+#include "models/vm/far_faults.hpp"
+#include "models/vm/table_memory.hpp"
+
+namespace lockstep {
+
+struct Unmapping {
+  enum class Stage : std::uint8_t { none, replays, exchange, shootdown };
+  UnmapRequest request;
+  Stage stage = Stage::none;
+  std::uint32_t missing = 0;  ///< answers of memory, then of SMs
+  std::vector<std::uint64_t> entries;
+  std::vector<std::uint64_t> stored;  ///< bit i: page i was stored to
+
+  const PageSpan& span() const { return request.span; }
+  bool covers(std::uint16_t tenant, std::uint64_t page) const {
+    return stage != Stage::none && tenant == span().tenant && page - span().page < span().count;
+  }
+  void note_store(std::uint64_t page) {
+    const std::uint64_t i = page - span().page;
+    stored[i / 64] |= std::uint64_t{1} << i % 64;
+  }
+  /// The entries with the dirty bit of whoever stored; in a large page any store is one to all.
+  void merge_stores();
+  void serialize(Archive& archive);
+};
+
+class Unmappings {
+ public:
+  static constexpr std::uint32_t none = ~std::uint32_t{0};
+  static constexpr std::uint32_t exchanges_at_once = 64;
+
+  explicit Unmappings(TableMemory& memory) : memory_(memory) {}
+
+  Unmapping& operator[](std::uint32_t index) { return slots_[index]; }
+  std::uint32_t add(const UnmapRequest& request);
+  /// The first one in order of arrival that waits for replays and need not any more.
+  std::uint32_t ready(const FarFaults& faults) const;
+  /// Entries are about to be exchanged: no walk may read them.
+  bool holds(std::uint16_t tenant, std::uint64_t page) const;
+  /// The one whose shootdown an SM's store precedes; nullptr if the page is not being unmapped.
+  Unmapping* unmapping_of(std::uint16_t tenant, std::uint64_t page);
+
+  void start_exchange(std::uint32_t index, GmmuCycle& cycle);
+  /// Answers of memory.  The unmapping whose entries have all been exchanged, or `none`.
+  std::uint32_t exchanged(std::uint32_t asker, const std::byte* old_entries, std::uint32_t count,
+                          GmmuCycle& cycle);
+  std::uint32_t cleared(std::uint32_t asker);
+  /// An SM's answer; true if it was the last one.
+  bool shot_down(std::uint32_t index, std::span<const std::byte> stored);
+  void remove(std::uint32_t index);
+
+  bool idle() const { return order_.empty(); }
+  std::string waiting_for() const;
+  void serialize(Archive& archive);
+
+ private:
+  struct Line {
+    std::uint32_t unmapping = 0, first = 0, count = 0;  ///< entries
+    template <class Archive>
+    void serialize(Archive& archive) {
+      archive(unmapping, first, count);
+    }
+  };
+  // An exchange is known by its unmapping and its first entry.
+  static constexpr unsigned first_bits = 9;
+
+  void send_exchanges(GmmuCycle& cycle);
+  std::uint32_t memory_answered(std::uint32_t index);
+
+  TableMemory& memory_;
+  std::vector<Unmapping> slots_;
+  std::vector<std::uint32_t> free_, order_;  ///< order of arrival
+  std::deque<Line> lines_;                   ///< to be exchanged
+  std::uint32_t exchanging_ = 0;
+};
+
+}  // namespace lockstep
