@@ -4,6 +4,7 @@
 
 #include "models/dispatch/dispatcher.hpp"
 #include "models/gpu/launch_check.hpp"
+#include "models/gpu/memory_check.hpp"
 #include "models/host/host.hpp"
 #include "models/host/kernel_arguments.hpp"
 #include "models/host/link_statistics.hpp"
@@ -32,6 +33,7 @@ Machine::Machine(const Scenario& scenario, const MachineParameters& parameters,
       parameters_(parameters),
       capture_(options.capture),
       mapping_(parameters.gpu.noc.mapping, parameters.gpu.memory.partitions) {
+  check_memory(scenario, parameters);
   load_modules(options.lowering);
   lay_out();
 }

@@ -20,6 +20,7 @@ struct HostParameters {
   double atan_slope;
   Time link_latency, launch_overhead;
   std::uint32_t lines_in_flight;
+  Bytes memory;
 
   static auto schema() {
     using namespace literals;
@@ -44,7 +45,9 @@ struct HostParameters {
         .field("launch_overhead", &P::launch_overhead, 1_us, range(0_ns, 10_ms),
                "the driver's time per kernel launch, at the CPU")
         .field("lines_in_flight", &P::lines_in_flight, 4096, range(1, 1 << 20),
-               "128-byte lines of transfers not yet acknowledged");
+               "128-byte lines of transfers not yet acknowledged")
+        .field("memory", &P::memory, 256_GiB, at_least(1_MiB),
+               "capacity: all buffers of all tenants have a place in it");
   }
 };
 

@@ -1,0 +1,32 @@
+#include "models/gpu/memory_check.hpp"
+
+#include "core/error/error.hpp"
+
+namespace lockstep {
+
+void check_memory(const Scenario& scenario, const MachineParameters& parameters) {
+  const std::uint64_t page =
+      make_page_manager(parameters.policies.page_manager)->granule_pages() * page_bytes;
+  const std::uint64_t capacity = parameters.gpu.memory.capacity.count();
+  if (capacity % page != 0) {
+    throw UserError(scenario.gpu.where(),
+                    "gpu.memory.capacity of " + std::to_string(capacity) +
+                        " bytes does not divide into pages of " + std::to_string(page) + " bytes",
+                    "make it a multiple of the page size of policies.page_manager");
+  }
+  const std::uint64_t available = parameters.host.memory.count();
+  std::uint64_t needed = 0;
+  for (const Tenant& tenant : scenario.tenants) {
+    for (const Buffer& buffer : tenant.workload.buffers) {
+      needed += round_up_to_page(buffer.bytes());
+      if (needed <= available) continue;
+      throw UserError(buffer.where,
+                      "host memory is full: with buffer " + buffer.name + " of tenant " +
+                          tenant.name + " the tenants' buffers need " + std::to_string(needed) +
+                          " of host.memory's " + std::to_string(available) + " bytes",
+                      "raise host.memory or use smaller buffers");
+    }
+  }
+}
+
+}  // namespace lockstep
