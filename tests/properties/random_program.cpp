@@ -135,7 +135,9 @@ std::string RandomProgram::workload_text() {
             "], block: [" + number(threads_ / blocks_[k]) + "], arguments: [" +
             (k % 2 == 0 ? "a, b" : "b, a") + ", woven, common, 12345]}\n";
   }
-  return text + end;
+  // Touching managed memory beside kernels only moves pages, but the last touch must find the
+  // result.
+  return text + "  - synchronize\n" + end;
 }
 
 std::string RandomProgram::head(unsigned index) {
