@@ -1,0 +1,255 @@
+#include "models/host/managed_memory.hpp"
+
+#include <gmock/gmock.h>
+
+#include "tests/unit/host/driver_world.hpp"
+
+namespace lockstep::test {
+namespace {
+
+using namespace literals;
+using ::testing::ElementsAre;
+using ::testing::SizeIs;
+
+/// Numbers of the buffer's pages that the GMMU was told of, in order.
+std::vector<std::uint64_t> told(const DriverWorld& world) {
+  std::vector<std::uint64_t> pages;
+  for (const auto& heard : world.mapped)
+    for (std::size_t i = 0; i < heard.entries.size(); ++i) pages.push_back(heard.page + i);
+  return pages;
+}
+
+DriverWorld::Options options(FaultCost model = FaultCost::uvmsmart) {
+  DriverWorld::Options result;
+  result.fault.cost_model = model;
+  return result;
+}
+
+TEST(ManagedMemory, FaultCostsHandlingThenTheTransferThenTheEntry) {
+  DriverWorld world(options());
+  const std::int64_t start = world.now().femtoseconds() / 1'000'000;
+  world.fault({5});
+  world.run();
+  ASSERT_THAT(world.mapped, SizeIs(1));
+  // 0.5 us to the driver, 45 us of handling, 1 us on the link less its last line, 1 us until that
+  // is acknowledged, 1 us for the entry.
+  EXPECT_EQ(world.mapped[0].ns - start, 500 + 45'000 + 1'000 - 1'000 / 32 + 1'000 + 1'000);
+  EXPECT_TRUE(world.mapped[0].entries[0].is(PageTableEntry::present));
+  EXPECT_TRUE(world.mapped[0].entries[0].is(PageTableEntry::writable));
+  EXPECT_EQ(world.gpu_byte(5), world.host_byte(5));
+}
+
+TEST(ManagedMemory, TanasicRoundTripIsExactWhenNothingElseGoesOn) {
+  DriverWorld world(options(FaultCost::tanasic));
+  const std::int64_t start = world.now().femtoseconds() / 1'000'000;
+  world.fault({0});
+  world.run();
+  ASSERT_THAT(world.mapped, SizeIs(1));
+  // The replay reaches the GMMU, 0.5 us away, 12 us after the fault was found.
+  EXPECT_EQ(world.mapped[0].ns - start + 500, 12'000);
+}
+
+TEST(ManagedMemory, FirstTouchMovesNothingAndReadsZero) {
+  DriverWorld world(options(FaultCost::tanasic));
+  world.untouched(7);
+  const std::int64_t start = world.now().femtoseconds() / 1'000'000;
+  world.fault({7});
+  world.run();
+  ASSERT_THAT(world.mapped, SizeIs(1));
+  EXPECT_EQ(world.mapped[0].ns - start + 500, 10'000);
+  EXPECT_EQ(world.gpu_byte(7), std::byte{0});
+  EXPECT_EQ(world.statistics().pages_allocated[0].value(), 1u);
+  EXPECT_EQ(world.statistics().pages_migrated[0].value(), 0u);
+}
+
+TEST(ManagedMemory, DistinctPagesAreServedOneAfterTheOther) {
+  DriverWorld world(options());
+  world.fault({1});
+  world.fault({2}, 10);
+  world.run();
+  ASSERT_THAT(world.mapped, SizeIs(2));
+  EXPECT_EQ(world.mapped[1].ns - world.mapped[0].ns, 45'000);
+}
+
+TEST(ManagedMemory, FaultsOfOneCycleShareTheirHandlingWhenBatched) {
+  DriverWorld::Options batched = options();
+  batched.fault.batch = FaultBatch::per_block;
+  DriverWorld world(batched);
+  world.fault({1, 3, 20});
+  world.run();
+  EXPECT_THAT(told(world), ElementsAre(1, 3, 20));
+  EXPECT_LT(world.mapped[1].ns - world.mapped[0].ns, 5'000);
+  EXPECT_GT(world.mapped[2].ns - world.mapped[1].ns, 40'000);
+}
+
+TEST(ManagedMemory, FaultOnAPageThatIsThereIsAnsweredAtOnce) {
+  DriverWorld world(options());
+  world.fault({4});
+  world.run();
+  world.mapped.clear();
+  const Time before = world.now();
+  world.fault({4});
+  world.run();
+  EXPECT_THAT(told(world), ElementsAre(4));
+  EXPECT_LT(world.now() - before, 2_us);
+}
+
+TEST(ManagedMemory, PrefetchedPagesFollowTheFaultingOne) {
+  DriverWorld::Options block = options();
+  block.prefetcher = "sequential-local";
+  DriverWorld world(block);
+  world.fault({16});
+  world.run();
+  ASSERT_THAT(world.mapped, SizeIs(2));
+  EXPECT_THAT(world.mapped[0].entries, SizeIs(1));
+  EXPECT_THAT(world.mapped[1].entries, SizeIs(15));
+  EXPECT_EQ(world.statistics().pages_prefetched[0].value(), 15u);
+  for (std::uint64_t page = 16; page < 32; ++page)
+    EXPECT_EQ(world.gpu_byte(page), world.host_byte(page));
+}
+
+TEST(ManagedMemory, FullMemoryEvictsTheLeastRecentAndWritesBackOnlyDirtyPages) {
+  DriverWorld::Options small = options(FaultCost::linear);
+  small.frames = 1 + 4 + 2;  // the first frame, four levels of tables, two for pages
+  small.eviction = "lru";
+  DriverWorld world(small);
+  world.fault({0});
+  world.fault({1}, 1);
+  world.run();
+  world.store(0, std::byte{99});
+  world.fault({2});
+  world.run();
+  EXPECT_FALSE(world.on_gpu(0));
+  EXPECT_TRUE(world.on_gpu(1));
+  EXPECT_TRUE(world.on_gpu(2));
+  EXPECT_EQ(world.host_byte(0), std::byte{99});
+  EXPECT_EQ(world.statistics().pages_written_back[0].value(), 1u);
+  world.fault({3});
+  world.run();
+  EXPECT_FALSE(world.on_gpu(1));
+  EXPECT_EQ(world.statistics().pages_written_back[0].value(), 1u);
+  EXPECT_EQ(world.statistics().pages_evicted[0].value(), 2u);
+  // Back again: counted as thrashing, with what the GPU had stored.
+  world.fault({0});
+  world.run();
+  EXPECT_EQ(world.gpu_byte(0), std::byte{99});
+  EXPECT_EQ(world.statistics().thrashed_pages[0].value(), 1u);
+}
+
+TEST(ManagedMemory, PrefetchThatCannotFitIsDroppedButTheFaultIsServed) {
+  DriverWorld::Options small = options(FaultCost::linear);
+  small.frames = 1 + 4 + 2;
+  small.prefetcher = "sequential-local";
+  DriverWorld world(small);
+  world.fault({0});
+  world.run();
+  EXPECT_TRUE(world.on_gpu(0));
+}
+
+TEST(ManagedMemory, MemoryFullOfWhatCannotLeaveIsTheUsersMistake) {
+  DriverWorld::Options none = options(FaultCost::linear);
+  none.frames = 1 + 4;
+  DriverWorld world(none);
+  world.fault({0});
+  EXPECT_THROW(world.run(), UserError);
+}
+
+TEST(ManagedMemory, CpuBringsPagesHomeAndFaultsWaitUntilItIsDone) {
+  DriverWorld world(options(FaultCost::linear));
+  world.fault({0, 1});
+  world.run();
+  world.store(1, std::byte{42});
+  world.managed().hold(world.allocation());
+  EXPECT_FALSE(
+      world.managed().bring_home(world.allocation(), 0, world.pages(), true, world.context()));
+  world.fault({1});
+  world.run();
+  EXPECT_FALSE(world.on_gpu(0));
+  EXPECT_FALSE(world.on_gpu(1));
+  EXPECT_EQ(world.host_byte(1), std::byte{42});
+  EXPECT_TRUE(
+      world.managed().bring_home(world.allocation(), 0, world.pages(), true, world.context()));
+  world.managed().let_go(world.allocation(), world.context());
+  world.run();
+  EXPECT_TRUE(world.on_gpu(1));
+}
+
+TEST(ManagedMemory, PreferredHostIsMappedWhereItIs) {
+  DriverWorld world(options(FaultCost::linear));
+  world.managed().prefer(world.allocation(), PreferredPlace::host);
+  world.fault({9});
+  world.run();
+  ASSERT_THAT(world.mapped, SizeIs(1));
+  EXPECT_TRUE(world.mapped[0].entries[0].is(PageTableEntry::remote));
+  EXPECT_EQ(world.mapped[0].entries[0].address(), (std::uint64_t{1} << 50) + 9 * page_bytes);
+  EXPECT_TRUE(
+      world.managed().bring_home(world.allocation(), 0, world.pages(), true, world.context()));
+}
+
+TEST(ManagedMemory, ReadMostlyPagesAreCopiesUntilSomebodyStores) {
+  DriverWorld world(options(FaultCost::linear));
+  world.managed().read_mostly(world.allocation(), true);
+  world.fault({2});
+  world.run();
+  EXPECT_FALSE(world.mapped[0].entries[0].is(PageTableEntry::writable));
+  // The CPU reads its own copy; nothing moves.
+  EXPECT_TRUE(
+      world.managed().bring_home(world.allocation(), 0, world.pages(), false, world.context()));
+  world.fault({2}, 0, true);
+  world.run();
+  EXPECT_TRUE(world.mapped.back().entries[0].is(PageTableEntry::writable));
+  EXPECT_EQ(world.gpu_byte(2), world.host_byte(2));
+  EXPECT_FALSE(
+      world.managed().bring_home(world.allocation(), 0, world.pages(), false, world.context()));
+}
+
+TEST(ManagedMemory, PrefetchStepMovesEverythingAndSaysWhenItIsDone) {
+  DriverWorld world(options());
+  world.managed().prefetch(world.allocation(), 0, world.pages(), true, 77, world.context());
+  EXPECT_THAT(world.managed().take_operations(), ElementsAre());
+  world.run();
+  EXPECT_THAT(world.managed().take_operations(), ElementsAre(77));
+  EXPECT_TRUE(world.on_gpu(world.pages() - 1));
+  world.managed().prefetch(world.allocation(), 0, world.pages(), false, 78, world.context());
+  world.run();
+  EXPECT_THAT(world.managed().take_operations(), ElementsAre(78));
+  EXPECT_FALSE(world.on_gpu(0));
+  EXPECT_EQ(world.statistics().pages_written_back[0].value(), 0u);
+}
+
+TEST(ManagedMemory, LosesNoFrame) {
+  DriverWorld::Options small = options(FaultCost::linear);
+  small.frames = 1 + 4 + 5;
+  small.prefetcher = "tree";
+  DriverWorld world(small);
+  const std::uint64_t free = world.driver().free_bytes();
+  for (std::uint64_t i = 0; i < 200; ++i) {
+    world.fault({i * 7 % world.pages()}, static_cast<std::int64_t>(i % 3));
+    if (i % 5 == 0) world.run();
+  }
+  world.run();
+  world.managed().hold(world.allocation());
+  while (!world.managed().release(world.allocation(), world.context())) world.run();
+  EXPECT_EQ(world.driver().free_bytes(), free);
+}
+
+TEST(ManagedMemory, LargePagesMoveWhole) {
+  DriverWorld::Options large = options(FaultCost::linear);
+  large.page_manager = "large-pages";
+  large.bytes = 600 * page_bytes;
+  large.frames = 512 * 4;
+  DriverWorld world(large);
+  world.fault({3});
+  world.run();
+  ASSERT_THAT(world.mapped, SizeIs(1));
+  EXPECT_EQ(world.mapped[0].page, 0u);
+  EXPECT_THAT(world.mapped[0].entries, SizeIs(512));
+  EXPECT_EQ(world.mapped[0].entries[0].address() % large_page_bytes, 0u);
+  world.fault({599});
+  world.run();
+  EXPECT_TRUE(world.on_gpu(512));
+  EXPECT_EQ(world.gpu_byte(599), world.host_byte(599));
+}
+
+}  // namespace
+}  // namespace lockstep::test
