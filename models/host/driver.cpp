@@ -147,16 +147,15 @@ void Driver::set_entries(Mapping& mapping) {
   mapping.new_root = !had_root;
   for (const FrameRun& run : request.fresh) zero_used(run);
   std::uint64_t page = request.page, remote = request.remote;
+  const std::uint64_t flags = request.flags | PageTableEntry::present |
+                              (request.frames.empty() ? PageTableEntry::remote : 0);
   const auto set = [&](std::uint64_t address) {
-    tables_.set(request.tenant, page++,
-                PageTableEntry::of(address, request.flags | PageTableEntry::present),
-                mapping.writes);
+    tables_.set(request.tenant, page++, PageTableEntry::of(address, flags), mapping.writes);
   };
   for (const FrameRun& run : request.frames)
     for (std::uint64_t at = 0; at < run.bytes; at += page_bytes) set(run.physical + at);
   if (request.frames.empty())
-    for (std::uint64_t i = 0; i < request.count; ++i, remote += page_bytes)
-      set(remote | PageTableEntry::remote);
+    for (std::uint64_t i = 0; i < request.count; ++i, remote += page_bytes) set(remote);
   if (!page_manager_->large() || request.frames.empty()) return;
   for (std::uint64_t p = request.page; p < request.page + request.count; p += pages_per_large)
     tables_.set_large(request.tenant, p, true, mapping.writes);

@@ -12,6 +12,22 @@
 
 namespace lockstep {
 
+namespace {
+
+/// Large pages move whole, each by itself.
+void plan_granules(const std::vector<PageRange>& moves, const std::vector<ManagedPage>& faults,
+                   std::uint64_t granule, std::vector<PlannedTransfer>& transfers) {
+  for (const PageRange& move : moves) {
+    for (ManagedPage first = move.first; first < move.end(); first += granule) {
+      const PageRange pages{first, std::min(granule, move.end() - first)};
+      const auto fault = std::lower_bound(faults.begin(), faults.end(), first);
+      transfers.push_back({pages, fault != faults.end() && *fault < pages.end()});
+    }
+  }
+}
+
+}  // namespace
+
 void ManagedMemory::fault(const MessageHeader& message, const DriverContext& context) {
   const auto& body = message.body<FarFault>();
   const std::size_t notes = message.payload_bytes / sizeof(AccessNote);
@@ -150,12 +166,16 @@ void ManagedMemory::begin_unit(const Unit& unit, const DriverContext& context) {
 
   std::vector<PageRange> moves;
   setup_.prefetcher->choose({residency_, a, pages, setup_.seed, fault_numbers_[a.tenant]++}, moves);
-  if (context.driver.granule_pages() > 1) widen(moves, context);
+  std::vector<PlannedTransfer> transfers;
+  if (context.driver.granule_pages() > 1) {
+    widen(moves, context);
+    plan_granules(moves, pages, context.driver.granule_pages(), transfers);
+  } else {
+    split_moves(moves, pages, setup_.fault.split, transfers);
+  }
   const bool write = std::any_of(unit.faults.begin(), unit.faults.end(),
                                  [](const Fault& fault) { return fault.write; });
   const bool writable = write || !buffer_of(pages.front()).read_mostly;
-  std::vector<PlannedTransfer> transfers;
-  split_moves(moves, pages, setup_.fault.split, transfers);
   for (const PlannedTransfer& transfer : transfers) {
     Migration migration;
     migration.fault = transfer.fault;

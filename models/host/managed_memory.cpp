@@ -155,7 +155,8 @@ std::string ManagedMemory::waiting_for() const {
 void ManagedMemory::serialize(Archive& archive) {
   archive(residency_, buffers_, marks_, queue_, deferred_, units_, server_free_, fault_numbers_,
           evictions_, migrations_, free_migrations_, waiting_, mapping_, departures_,
-          free_departures_, leaving_pages_, operations_, finished_operations_, records_);
+          free_departures_, leaving_pages_, resident_pages_, operations_, finished_operations_,
+          records_);
   setup_.eviction->serialize(archive);
 }
 

@@ -216,6 +216,7 @@ class ManagedMemory final : public EvictionView {
                   const DriverContext& context);
   void departed(std::uint32_t index, const DriverContext& context);
   bool evict(std::uint64_t pages, const DriverContext& context);
+  void drop_prefetch(const DriverContext& context);
   void starved(const DriverContext& context);
   void count_operation(std::uint64_t operation, std::int64_t change);
   void reconsider(const DriverContext& context);
@@ -236,7 +237,7 @@ class ManagedMemory final : public EvictionView {
   std::uint64_t mapping_ = 0;          ///< migrations with frames that are not mapped yet
   std::vector<Departure> departures_;
   std::vector<std::uint32_t> free_departures_;
-  std::uint64_t leaving_pages_ = 0;
+  std::uint64_t leaving_pages_ = 0, resident_pages_ = 0;
   bool spare_preferred_ = true;  ///< pages that prefer the GPU are not evictable now
   std::vector<Operation> operations_;
   std::vector<std::uint64_t> finished_operations_;

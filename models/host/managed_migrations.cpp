@@ -60,6 +60,10 @@ void ManagedMemory::start_waiting(const DriverContext& context) {
     std::vector<FrameRun> frames = context.driver.take_frames(pages);
     if (frames.empty()) {
       const std::uint64_t coming = context.driver.free_bytes() / page_bytes + leaving_pages_;
+      if (!migrations_[index].fault && coming + resident_pages_ < pages) {
+        drop_prefetch(context);
+        continue;
+      }
       if (coming >= pages && leaving_pages_ > 0) return;
       const std::uint64_t wanted = coming < pages ? pages - coming : pages;
       if (evict(wanted, context) || leaving_pages_ > 0 || mapping_ > 0) return;
@@ -137,6 +141,7 @@ void ManagedMemory::mapped(std::uint32_t index, const DriverContext& context) {
     if (!migration.writable) marks_[page] |= duplicate;
   }
   buffer.moving -= migration.range.count;
+  resident_pages_ += migration.range.count;
   buffer.resident += migration.range.count;
   if (!migration.writable) buffer.duplicates += migration.range.count;
   if (migration.record != none) records_[migration.record].mapped = context.now;
@@ -156,6 +161,7 @@ void ManagedMemory::depart(PageRange range, bool keep_bytes, std::uint64_t opera
       setup_.eviction->left(page);
       --buffer.resident;
       buffer.duplicates -= (marks_[page] & duplicate) != 0;
+      --resident_pages_;
       ++leaving_pages_;
     } else {
       --buffer.remote;
@@ -301,24 +307,27 @@ bool ManagedMemory::evict(std::uint64_t pages, const DriverContext& context) {
   return true;
 }
 
-/// Nothing moves and nothing can leave: what waits first does with less, or ends the run.
-void ManagedMemory::starved(const DriverContext& context) {
+/// There is no room for the prefetch that waits first: its pages stay, those awaited fault anew.
+void ManagedMemory::drop_prefetch(const DriverContext& context) {
   const std::uint32_t index = waiting_.front();
   Migration& migration = migrations_[index];
-  const Allocation& a = residency_.owner(migration.range.first);
-  if (!migration.fault) {
-    waiting_.pop_front();
-    for (ManagedPage page = migration.range.first; page < migration.range.end(); ++page) {
-      residency_.set_place(page, PagePlace::host);
-      if (marks_[page] & awaited) queue_.push_back({page, context.now, context.now, false});
-      marks_[page] &= static_cast<std::uint8_t>(~(awaited | prefetched));
-    }
-    buffer_of(migration.range.first).moving -= migration.range.count;
-    if (migration.operation != 0) count_operation(migration.operation, -1);
-    migration = Migration{};
-    free_migrations_.push_back(index);
-    return;
+  waiting_.pop_front();
+  for (ManagedPage page = migration.range.first; page < migration.range.end(); ++page) {
+    residency_.set_place(page, PagePlace::host);
+    if (marks_[page] & awaited) queue_.push_back({page, context.now, context.now, false});
+    marks_[page] &= static_cast<std::uint8_t>(~(awaited | prefetched));
   }
+  buffer_of(migration.range.first).moving -= migration.range.count;
+  if (migration.operation != 0) count_operation(migration.operation, -1);
+  migration = Migration{};
+  free_migrations_.push_back(index);
+}
+
+/// Nothing moves and nothing can leave: what waits first does with less, or ends the run.
+void ManagedMemory::starved(const DriverContext& context) {
+  Migration& migration = migrations_[waiting_.front()];
+  const Allocation& a = residency_.owner(migration.range.first);
+  if (!migration.fault) return drop_prefetch(context);
   if (migration.range.count > context.driver.granule_pages()) {
     Migration rest = migration;
     const std::uint64_t half = std::max(context.driver.granule_pages(),

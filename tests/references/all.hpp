@@ -19,6 +19,7 @@
 #include "tests/references/kmeans.hpp"
 #include "tests/references/lbm.hpp"
 #include "tests/references/lud.hpp"
+#include "tests/references/managed_add.hpp"
 #include "tests/references/mri_q.hpp"
 #include "tests/references/nw.hpp"
 #include "tests/references/pathfinder.hpp"
@@ -65,6 +66,7 @@ inline std::vector<Reference> all() {
       {"l2_latency", pointer_chase::run},
       {"lbm", lbm::run, {{"f", 1e-6}, {"next", 1e-6}}},
       {"lud", lud::run},
+      {"managed_add", managed_add::run},
       {"mri_q", mri_q::run, {{"q", 5e-5}}},
       {"nw", nw::run},
       {"pathfinder", pathfinder::run},
