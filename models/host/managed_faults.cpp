@@ -219,28 +219,39 @@ void ManagedMemory::widen(std::vector<PageRange>& moves, const DriverContext& co
 /// preferred: host.  The page stays where it is and the GPU reaches it over the link.
 void ManagedMemory::map_remote(const Fault& fault, const DriverContext& context) {
   const Allocation& a = residency_.owner(fault.page);
-  residency_.set_place(fault.page, PagePlace::remote);
-  ++buffer_of(fault.page).remote;
+  Migration migration;
+  migration.remote = true;
+  migration.range = {fault.page, 1};
   MapRequest request;
+  request.owner = begin_migration(migration);
   request.tenant = a.tenant;
   request.page = virtual_page(a, fault.page);
   request.count = 1;
   request.flags = PageTableEntry::writable;
   request.remote = setup_.remote_address(a.tenant, a.buffer) + (fault.page - a.first) * page_bytes;
+  ++mapping_;
   context.driver.map(std::move(request), context.now, context.link, context.outbox);
 }
 
-/// A store to a read-mostly page: the host's copy is no longer one.
+/// A store to a read-mostly page: the host's copy is no longer one.  Until the entry says so the
+/// page is on its way like any other, so that nothing takes it meanwhile.
 void ManagedMemory::make_writable(const Fault& fault, const DriverContext& context) {
   const Allocation& a = residency_.owner(fault.page);
-  marks_[fault.page] &= static_cast<std::uint8_t>(~duplicate);
-  --buffer_of(fault.page).duplicates;
+  Buffer& buffer = buffer_of(fault.page);
+  setup_.eviction->left(fault.page);
+  --resident_pages_;
+  --buffer.resident;
+  --buffer.duplicates;
+  Migration migration;
+  migration.range = {fault.page, 1};
   MapRequest request;
+  request.owner = begin_migration(migration);
   request.tenant = a.tenant;
   request.page = virtual_page(a, fault.page);
   request.count = 1;
   request.flags = PageTableEntry::writable;
   request.frames = context.driver.frames_of(a.tenant, request.page, 1);
+  ++mapping_;
   context.driver.map(std::move(request), context.now, context.link, context.outbox);
 }
 

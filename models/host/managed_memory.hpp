@@ -154,14 +154,14 @@ class ManagedMemory final : public EvictionView {
     }
   };
   struct Migration {
-    bool used = false, fault = false, writable = true;
+    bool used = false, fault = false, writable = true, remote = false;
     PageRange range;
     Time not_before;
     std::uint64_t operation = 0;  ///< a prefetch step's
     std::uint32_t record = none;
     template <class Archive>
     void serialize(Archive& archive) {
-      archive(used, fault, writable, range, not_before, operation, record);
+      archive(used, fault, writable, remote, range, not_before, operation, record);
     }
   };
   /// Pages on their way off the GPU.
@@ -205,6 +205,8 @@ class ManagedMemory final : public EvictionView {
   void widen(std::vector<PageRange>& moves, const DriverContext& context) const;
 
   // managed_migrations.cpp
+  /// Its pages are on their way from now on; its number.
+  std::uint32_t begin_migration(Migration migration);
   void add_migration(Migration migration);
   void start_waiting(const DriverContext& context);
   void start_migration(std::uint32_t index, std::vector<FrameRun> frames,

@@ -41,14 +41,18 @@ std::vector<FrameRun> part_of(const std::vector<FrameRun>& frames, std::uint64_t
 
 }  // namespace
 
-void ManagedMemory::add_migration(Migration migration) {
+std::uint32_t ManagedMemory::begin_migration(Migration migration) {
   const std::uint32_t index = take_slot(migrations_, free_migrations_);
   migration.used = true;
   for (ManagedPage page = migration.range.first; page < migration.range.end(); ++page)
     residency_.set_place(page, PagePlace::arriving);
   buffer_of(migration.range.first).moving += migration.range.count;
   migrations_[index] = migration;
-  waiting_.push_back(index);
+  return index;
+}
+
+void ManagedMemory::add_migration(Migration migration) {
+  waiting_.push_back(begin_migration(migration));
 }
 
 /// In order: what came first gets its frames first.
@@ -134,13 +138,18 @@ void ManagedMemory::mapped(std::uint32_t index, const DriverContext& context) {
   free_migrations_.push_back(index);
   --mapping_;
   Buffer& buffer = buffer_of(migration.range.first);
+  buffer.moving -= migration.range.count;
+  if (migration.remote) {
+    residency_.set_place(migration.range.first, PagePlace::remote);
+    ++buffer.remote;
+    return;
+  }
   for (ManagedPage page = migration.range.first; page < migration.range.end(); ++page) {
     residency_.set_place(page, PagePlace::gpu);
     setup_.eviction->arrived(page);
     marks_[page] &= static_cast<std::uint8_t>(~(awaited | duplicate));
     if (!migration.writable) marks_[page] |= duplicate;
   }
-  buffer.moving -= migration.range.count;
   resident_pages_ += migration.range.count;
   buffer.resident += migration.range.count;
   if (!migration.writable) buffer.duplicates += migration.range.count;
