@@ -101,7 +101,7 @@ void Gmmu::entries_taken(std::uint32_t index, GmmuCycle& cycle) {
   Unmapping& unmapping = unmappings_[index];
   const PageSpan& span = unmapping.span();
   unmapping.stage = Unmapping::Stage::shootdown;
-  walkers_.release(span);
+  walkers_.release(span, cycle.number);
   statistics_.pages_unmapped[span.tenant] += span.count;
   const std::vector<bool>& told = told_[span.tenant];
   for (std::size_t sm = 0; sm < to_sms_.size(); ++sm) {

@@ -169,12 +169,12 @@ void Walkers::end(std::uint32_t index, std::int64_t cycle) {
   --used_;
 }
 
-void Walkers::release(const PageSpan& span) {
+void Walkers::release(const PageSpan& span, std::int64_t cycle) {
   std::vector<std::uint32_t> still;
   for (const std::uint32_t index : set_aside_) {
-    const Walk& walk = walks_[index];
-    const bool free = walk.tenant == span.tenant && walk.page - span.page < span.count;
-    if (free) {
+    Walk& walk = walks_[index];
+    if (walk.tenant == span.tenant && walk.page - span.page < span.count) {
+      walk.queued = cycle;
       queue_.push_back(index);
     } else {
       still.push_back(index);

@@ -118,7 +118,7 @@ class Walkers {
     }
   }
   /// What was held back for a span may go on.
-  void release(const PageSpan& span);
+  void release(const PageSpan& span, std::int64_t cycle);
 
   std::string waiting_for() const;
   void serialize(Archive& archive);
