@@ -18,8 +18,8 @@ constexpr std::uint16_t kind_of(MessageKind kind) {
 
 template <class Archive>
 void Dispatcher::Grid::serialize(Archive& archive) {
-  archive(cereal::binary_data(&launch, sizeof launch), payload, block, ready, next_block, running,
-          done, known_at);
+  archive(cereal::binary_data(&launch, sizeof launch), payload, block, ready, blocks, next_block,
+          running, done, known_at);
 }
 
 Dispatcher::Dispatcher(Setup setup)
@@ -73,6 +73,9 @@ void Dispatcher::take(const MessageHeader& message, Outbox& outbox) {
     case MessageKind::block_done:
       block_done(message.body<BlockReference>(), message.arrival, outbox);
       break;
+    case MessageKind::abort_tenant:
+      abort_tenant(message.body<TenantNotice>(), message.arrival, outbox);
+      break;
     default:
       LOCKSTEP_CHECK(false, "the dispatcher got a message of kind " + std::to_string(message.kind));
   }
@@ -83,6 +86,7 @@ void Dispatcher::accept_grid(const GridLaunch& launch, std::span<const std::byte
   const isa::Program& program = modules_[launch.module]->kernels[launch.kernel].lowered;
   Grid grid;
   grid.launch = launch;
+  grid.blocks = launch.block_count();
   grid.payload.assign(payload.begin(), payload.end());
   grid.block =
       block_resources(program, launch.threads_per_block(), launch.dynamic_shared_bytes, limits_);
@@ -102,7 +106,11 @@ void Dispatcher::block_done(const BlockReference& block, Time now, Outbox& outbo
   });
   LOCKSTEP_CHECK(grid != grids_.end(), "a block of an unknown grid is done");
   Sm& sm = sms_[block.sm];
-  sm.used -= grid->block;
+  if (sm.has_staged && sm.staged_grid == block.grid && sm.staged_block == block.block) {
+    sm.has_staged = false;  // its tenant was ended before it started
+  } else {
+    sm.used -= grid->block;
+  }
   if (sm.has_staged && sm.used.leaves_room_for(sm.staged, limits_)) {
     sm.used += sm.staged;
     sm.has_staged = false;
@@ -110,8 +118,23 @@ void Dispatcher::block_done(const BlockReference& block, Time now, Outbox& outbo
   --grid->running;
   ++grid->done;
   ++statistics_.blocks_done[grid->launch.tenant];
-  if (grid->done == grid->launch.block_count()) {
+  if (grid->done == grid->blocks) {
     finish_grid(static_cast<std::size_t>(grid - grids_.begin()), now, outbox);
+  }
+}
+
+void Dispatcher::abort_tenant(const TenantNotice& notice, Time now, Outbox& outbox) {
+  for (Link& link : to_sms_) outbox.send(link, now, kind_of(MessageKind::abort_tenant), notice);
+  for (std::size_t i = 0; i < grids_.size();) {
+    Grid& grid = grids_[i];
+    if (grid.launch.tenant == notice.tenant) {
+      grid.blocks = grid.next_block;
+      if (grid.running == 0) {
+        finish_grid(i, now, outbox);
+        continue;
+      }
+    }
+    ++i;
   }
 }
 
@@ -132,7 +155,7 @@ void Dispatcher::refresh_views(Time now) {
   views_.clear();
   for (const Grid& grid : grids_) {
     views_.push_back({grid.launch.grid, grid.launch.tenant, grid.launch.priority, grid.ready <= now,
-                      grid.launch.block_count() - grid.next_block, grid.running});
+                      grid.blocks - grid.next_block, grid.running});
   }
 }
 
@@ -170,6 +193,8 @@ bool Dispatcher::dispatch_to(std::uint32_t sm_index, bool stage, Time now, Outbo
   if (stage) {
     sm.has_staged = true;
     sm.staged = grid.block;
+    sm.staged_grid = grid.launch.grid;
+    sm.staged_block = grid.next_block - 1;
   } else {
     sm.used += grid.block;
   }
@@ -191,7 +216,7 @@ std::string Dispatcher::waiting_for() const {
   return std::to_string(grids_.size()) + " grids; grid " + std::to_string(grid.launch.grid) +
          " of tenant " + std::to_string(grid.launch.tenant) + " has " +
          std::to_string(grid.running) + " blocks running and " +
-         std::to_string(grid.launch.block_count() - grid.next_block) + " waiting";
+         std::to_string(grid.blocks - grid.next_block) + " waiting";
 }
 
 }  // namespace lockstep

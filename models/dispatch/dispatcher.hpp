@@ -23,6 +23,7 @@
 #include "models/dispatch/sharing/sharing.hpp"
 #include "models/isa/program.hpp"
 #include "models/noc/messages.hpp"
+#include "models/vm/messages.hpp"
 
 namespace lockstep {
 
@@ -52,6 +53,7 @@ class Dispatcher final : public Component {
     std::vector<std::byte> payload;
     BlockResources block;
     Time ready;
+    std::uint64_t blocks = 0;  ///< to be done: all, or those sent before its tenant was ended
     std::uint64_t next_block = 0, running = 0, done = 0;
     std::vector<bool> known_at;  ///< by SM: start_grid was sent
 
@@ -62,16 +64,20 @@ class Dispatcher final : public Component {
     BlockResources used;
     bool has_staged = false;
     BlockResources staged;
+    std::uint32_t staged_grid = 0;
+    std::uint64_t staged_block = 0;
 
     template <class Archive>
     void serialize(Archive& archive) {
-      archive(used, has_staged, staged);
+      archive(used, has_staged, staged, staged_grid, staged_block);
     }
   };
 
   void take(const MessageHeader& message, Outbox& outbox);
   void accept_grid(const GridLaunch& launch, std::span<const std::byte> payload, Time now);
   void block_done(const BlockReference& block, Time now, Outbox& outbox);
+  /// SMs end the tenant's blocks; those that wait here are forgotten.
+  void abort_tenant(const TenantNotice& notice, Time now, Outbox& outbox);
   void finish_grid(std::size_t index, Time now, Outbox& outbox);
   /// Sends at most one block; false when no SM may take one.
   bool dispatch_one(Time now, Outbox& outbox);

@@ -153,8 +153,7 @@ struct Extent {
 };
 
 /// Body of launch_grid and start_grid.  Payload: `parameter_bytes` (rounded up to 8) of kernel
-/// parameters, then `extents` records Extent sorted by address, then `globals` 64-bit addresses of
-/// the module's .global variables.
+/// parameters, then `globals` 64-bit addresses of the module's .global variables.
 struct GridLaunch {
   std::uint32_t grid = 0;  ///< unique in the run, in launch order at the host
   std::uint16_t tenant = 0;
@@ -166,8 +165,8 @@ struct GridLaunch {
   std::array<std::uint32_t, 3> threads{};
   std::uint32_t dynamic_shared_bytes = 0;
   std::uint32_t parameter_bytes = 0;
-  std::uint32_t extents = 0;
   std::uint32_t globals = 0;
+  std::uint32_t reserved = 0;
 
   std::uint64_t block_count() const { return std::uint64_t{blocks[0]} * blocks[1] * blocks[2]; }
   std::uint32_t threads_per_block() const { return threads[0] * threads[1] * threads[2]; }

@@ -20,6 +20,7 @@ struct Access {
   std::uint8_t groups = 0, next = 0;
   std::uint8_t part = 0, parts = 1;  ///< local memory goes by 32-bit words
   std::uint16_t flight = 0xffff;
+  std::uint16_t parked = 0xffff;  ///< its copy, if lines of it have been parked
   std::uint32_t pc = 0;
   std::uint32_t phase = 0;  ///< of its block when it was issued; a barrier may pass before it goes
   std::uint32_t active = 0;
@@ -30,6 +31,8 @@ struct Access {
   std::array<std::uint32_t, 32> local_offset{};
   /// Stores: the lanes' bytes, `stride` each.  Atomics: two operands of 8 bytes each.
   std::array<std::byte, 512> data{};
+
+  bool writes() const { return kind == Kind::store || kind == Kind::atomic; }
 };
 
 /// A load or atomic of a warp until all its answers are there.
@@ -41,11 +44,17 @@ struct Flight {
   std::uint8_t acquires = 0;
 };
 
+/// A frame of GPU memory, or with the top bit set a page of host memory.
+constexpr std::uint64_t frame_number(std::uint64_t physical, bool in_host) {
+  return physical >> 12 | std::uint64_t{in_host} << 63;
+}
+
 /// A store or atomic sent and not acknowledged.
 struct StoreRecord {
   std::uint32_t phase = 0;  ///< of its block when it was issued
   std::uint16_t warp = 0;
-  std::uint16_t reserved = 0;
+  std::uint16_t shootdown = 0xffff;  ///< waits for it
+  std::uint64_t frame = 0;           ///< frame_number
 };
 
 }  // namespace lockstep

@@ -58,6 +58,12 @@ void SmState::flush_statistics(std::int64_t up_to) {
   count_residency(up_to);
   for (GridSlot& grid : grids)
     if (grid.used) flush_instructions(grid);
+  for (std::size_t t = 0; t < tenant_blocks.size(); ++t) {
+    const std::uint64_t looked_up = statistics.tlb_hits[t].value() +
+                                    statistics.tlb_misses[t].value() +
+                                    statistics.tlb_merges[t].value();
+    statistics.tlb_lookups[t] += looked_up - statistics.tlb_lookups[t].value();
+  }
   const auto waited =
       port.wait_femtoseconds() / static_cast<std::uint64_t>(clock.period().femtoseconds());
   statistics.port_wait_cycles += waited - statistics.port_wait_cycles.value();

@@ -55,13 +55,9 @@ void SmState::start_grid(const GridLaunch& launch, std::span<const std::byte> pa
   const std::size_t parameter_bytes = (launch.parameter_bytes + 7u) & ~std::size_t{7};
   grid.parameters.assign(payload.begin(),
                          payload.begin() + static_cast<std::ptrdiff_t>(parameter_bytes));
-  std::vector<Extent> extents(launch.extents);
-  if (launch.extents > 0)
-    std::memcpy(extents.data(), payload.data() + parameter_bytes, launch.extents * sizeof(Extent));
-  translation.set_extents(launch.tenant, extents);
   std::vector<std::uint64_t> globals(launch.globals);
   if (launch.globals > 0)
-    std::memcpy(globals.data(), payload.data() + parameter_bytes + launch.extents * sizeof(Extent),
+    std::memcpy(globals.data(), payload.data() + parameter_bytes,
                 launch.globals * sizeof(std::uint64_t));
   grid.constants = isa::fill_constants(*grid.program, grid.parameters, globals);
   if (!grid.module->constant_relocations.empty()) {

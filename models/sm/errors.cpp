@@ -11,8 +11,8 @@ std::string hexadecimal(std::uint64_t value) {
   return "0x" + digits;
 }
 
-void SmState::user_error(const Warp& warp, std::uint32_t pc, unsigned lane, const std::string& what,
-                         const std::string& advice) const {
+SmState::Mistake SmState::mistake(const Warp& warp, std::uint32_t pc, unsigned lane,
+                                  const std::string& what, const std::string& advice) const {
   const GridSlot& grid = grids[warp.grid];
   const auto& size = grid.launch.threads;
   const auto triple = [](std::uint64_t x, std::uint64_t y, std::uint64_t z) {
@@ -25,13 +25,18 @@ void SmState::user_error(const Warp& warp, std::uint32_t pc, unsigned lane, cons
                                : "";
   const std::string tenant =
       warp.tenant < setup.tenants.size() ? setup.tenants[warp.tenant] : std::to_string(warp.tenant);
-  throw UserError(
-      grid.module->file + line,
-      "tenant " + tenant + ", kernel " + grid.program->name + ", block " +
-          triple(block[0], block[1], block[2]) + ", thread " +
-          triple(thread % size[0], thread / size[0] % size[1], thread / size[0] / size[1]) + ": " +
-          what,
-      advice);
+  return {grid.module->file + line,
+          "tenant " + tenant + ", kernel " + grid.program->name + ", block " +
+              triple(block[0], block[1], block[2]) + ", thread " +
+              triple(thread % size[0], thread / size[0] % size[1], thread / size[0] / size[1]) +
+              ": " + what,
+          advice};
+}
+
+void SmState::user_error(const Warp& warp, std::uint32_t pc, unsigned lane, const std::string& what,
+                         const std::string& advice) const {
+  const Mistake m = mistake(warp, pc, lane, what, advice);
+  throw UserError(m.where, m.what, m.advice);
 }
 
 }  // namespace lockstep

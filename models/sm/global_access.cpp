@@ -1,4 +1,4 @@
-/// What happens to one line of a memory instruction: translation, L1, requests.
+/// What happens to one line of a memory instruction: L1, requests.
 ///
 /// Global data is written through: a store updates valid sectors and goes on with a byte mask.  A
 /// store, atomic or bypassing access to a sector whose fill is pending closes that miss.  Loads of
@@ -32,19 +32,30 @@ std::uint32_t lanes_in_sectors(const Access& access, unsigned group, std::uint8_
 
 bool SmState::process_group(Access& access, std::int64_t now) {
   const unsigned group = access.next;
-  Warp& warp = warps[access.warp];
   std::uint64_t physical = access.line[group];
-  bool in_host = false;
   if (!access.local) {
-    const Translation::Result found = translation.lookup(warp.tenant, physical);
-    if (!found.mapped) [[unlikely]] {
-      if (access.kind != Access::Kind::prefetch) exceptions->fault(*this, access, group);
-      ++access.next;
-      return true;
+    const std::uint8_t tenant = warps[access.warp].tenant;
+    if (!translation.find(Tlb::base_key(tenant, physical >> page_shift), access.writes()))
+        [[unlikely]] {
+      const Lookup lookup = translate(access, group, now);
+      if (lookup != Lookup::found) {
+        if (lookup == Lookup::wait) return false;
+        ++access.next;
+        return true;
+      }
     }
-    physical = found.physical;
-    in_host = found.in_host;
+    physical = translation.physical(physical);
+    if (!process_line(access, group, physical, translation.remote(), now)) return false;
+    ++statistics.tlb_hits[tenant];
+  } else if (!process_line(access, group, physical, false, now)) {
+    return false;
   }
+  ++access.next;
+  return true;
+}
+
+bool SmState::process_line(Access& access, unsigned group, std::uint64_t physical, bool in_host,
+                           std::int64_t now) {
   const std::uint32_t destination = in_host ? port.host() : setup.mapping.partition(physical);
   bool done;
   switch (access.kind) {
@@ -60,8 +71,7 @@ bool SmState::process_group(Access& access, std::int64_t now) {
                                       : load_group(access, group, physical, destination, now);
   }
   if (!done) return false;
-  ++access.next;
-  ++statistics.l1_accesses[warp.tenant];
+  ++statistics.l1_accesses[warps[access.warp].tenant];
   return true;
 }
 
@@ -138,6 +148,7 @@ bool SmState::bypass_group(Access& access, unsigned group, std::uint64_t physica
   }
   const std::uint16_t miss = misses.take(tag, false, false, l1.epoch());
   misses[miss].pending = sectors;
+  misses[miss].in_host = host;
   misses.attach(miss, make_waiter(access, group, sectors));
   ++statistics.l1_bypasses[warps[access.warp].tenant];
   port.send(destination,
@@ -158,7 +169,7 @@ bool SmState::store_group(Access& access, unsigned group, std::uint64_t physical
 
   const std::uint16_t index = stores.take();
   const Warp& warp = warps[access.warp];
-  stores[index] = {access.phase, access.warp, 0};
+  stores[index] = {access.phase, access.warp, TranslationUnit::none, frame_number(physical, host)};
   ++statistics.stores_sent[warp.tenant];
   send_store(destination,
              request_for(access, group, physical, MemoryOperation::store, sectors,
@@ -254,7 +265,7 @@ bool SmState::atomic_group(Access& access, unsigned group, std::uint64_t physica
     if (line != L1Cache::none) l1.line(line).valid &= static_cast<std::uint8_t>(~sectors);
   }
   const std::uint16_t index = stores.take();
-  stores[index] = {access.phase, access.warp, 0};
+  stores[index] = {access.phase, access.warp, TranslationUnit::none, frame_number(physical, host)};
   std::uint32_t tag = RequestTag::make(RequestTag::store, index, host);
   const bool returns = access.flight != SlotPool<Flight>::none;
   if (returns) {
@@ -355,18 +366,6 @@ MemoryRequest SmState::request_for(const Access& access, unsigned group, std::ui
                                             (access.bypass ? flag_bypass_l1 : 0));
   statistics.sectors_requested[request.tenant] += request.sector_count();
   return request;
-}
-
-void SmState::unmapped(const Access& access, unsigned group) const {
-  const Warp& warp = warps[access.warp];
-  const unsigned lane = static_cast<unsigned>(std::countr_zero(access.lanes[group]));
-  user_error(warp, access.pc, lane,
-             std::string(access.kind == Access::Kind::load    ? "load from "
-                         : access.kind == Access::Kind::store ? "store to "
-                                                              : "atomic at ") +
-                 hexadecimal(access.line[group] + access.offset[lane]) +
-                 ", which is outside of every buffer",
-             "an index runs over a buffer, or the buffer was freed");
 }
 
 }  // namespace lockstep

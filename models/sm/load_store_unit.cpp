@@ -7,6 +7,8 @@
 ///
 /// Simplified: the pipeline in front of the tags is a constant of latencies and departures, so that
 /// a group is looked up in the cycle in which its instruction issues if nothing is before it.
+#include <utility>
+
 #include "models/sm/coalescer.hpp"
 #include "models/sm/lane_data.hpp"
 #include "models/sm/sm_state.hpp"
@@ -165,6 +167,7 @@ std::uint16_t SmState::issue_lines(unsigned slot, const Instruction& instruction
   access.phase = blocks[warp.block].phase;
   access.active = active;
   access.stride = static_cast<std::uint8_t>(lane_bytes(instruction.memory));
+  access.parked = TranslationUnit::none;
   access.part = 0;
   access.parts = 1;
   if (local) {
@@ -190,7 +193,7 @@ std::uint16_t SmState::issue_lines(unsigned slot, const Instruction& instruction
   }
   access.flight = flight;
   if (++queue_count >= parameters.memory_queue) memory_open = 0;
-  if (queue_count == 1) pump_queue(now);
+  if (queue_count == 1 && !queue_stalled) pump_queue(now);
   return flight;
 }
 
@@ -227,21 +230,43 @@ void SmState::pump_queue(std::int64_t now) {
     lookup_cycle = now;
     lookups = 0;
   }
+  while (!translation.draining.empty() && lookups < parameters.l1.lines_per_cycle) {
+    if (!drain_group(now)) return stall_queue(false, now);
+    ++lookups;
+  }
+  const bool blocked = translation.faulted() != 0 && setup.replay == ReplayMode::block_tlb;
   while (queue_count > 0 && lookups < parameters.l1.lines_per_cycle) {
     Access& access = queue[queue_head];
-    if (!process_group(access, now)) {
-      queue_stalled = true;
-      stalled_since = now;
-      queue_wake = no_cycle;
-      return;
-    }
+    if (blocked && !access.local) return stall_queue(true, now);
+    if (!process_group(access, now)) return stall_queue(std::exchange(no_page_entry, false), now);
     ++lookups;
     if (access.next < access.groups || next_part(access)) continue;
+    if (access.parked != TranslationUnit::none) translation.release(access.parked);
     if (access.flight != no_flight) answered(access.flight, 0, now);
     queue_head = static_cast<std::uint32_t>((queue_head + 1) % queue.size());
     if (--queue_count < parameters.memory_queue) update_memory_gate(now);
   }
-  queue_wake = queue_count > 0 ? now + 1 : no_cycle;
+  queue_wake = queue_count > 0 || !translation.draining.empty() ? now + 1 : no_cycle;
+}
+
+void SmState::stall_queue(bool by_translation, std::int64_t now) {
+  if (!queue_stalled) stalled_since = now;
+  queue_stalled = true;
+  stalled_by_translation = by_translation;
+  queue_wake = no_cycle;
+}
+
+void SmState::wake_queue(std::int64_t now) {
+  if (queue_stalled) {
+    const auto cycles = static_cast<std::uint64_t>(now - stalled_since);
+    if (stalled_by_translation) {
+      statistics.tlb_stall_cycles[warps[queue[queue_head].warp].tenant] += cycles;
+    } else {
+      statistics.l1_reservation_stall_cycles += cycles;
+    }
+    queue_stalled = false;
+  }
+  queue_wake = now;
 }
 
 void SmState::misaligned(const Warp& warp, const LaneAddresses& address, std::uint32_t active,

@@ -42,6 +42,8 @@ struct Miss {
   std::uint8_t waiters = 0;
   bool open = false;
   bool local = false;
+  bool in_host = false;
+  std::uint16_t shootdown = 0xffff;  ///< waits for its answers
 };
 
 class MissTable {
@@ -111,6 +113,11 @@ class MissTable {
         function(i);
         i = next;
       }
+  }
+
+  template <class Function>
+  void for_each_used(Function&& function) const {
+    misses_.for_each_used(function);
   }
 
   void prefetch(std::uint16_t index) const {

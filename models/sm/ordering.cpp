@@ -30,6 +30,8 @@ void SmState::acknowledged(std::uint16_t index, std::int64_t now) {
   stores.give_back(index);
   Warp& warp = warps[record.warp];
   BlockSlot& block = blocks[warp.block];
+  if (record.shootdown != TranslationUnit::none) [[unlikely]]
+    shootdown_request_done(record.shootdown, now);
   --warp.stores;
   --(record.phase == block.phase ? block.fresh_stores : block.ordered_stores);
   std::uint64_t& fences = waits(StallCause::fence);

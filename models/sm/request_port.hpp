@@ -51,6 +51,13 @@ class RequestPort {
       enqueue(lane, request, payload);
     }
   }
+  /// Tells the host what is no request: behind what has left, without a credit.
+  template <class Body>
+  void tell_host(MessageKind kind, const Body& body, std::span<const std::byte> payload, Time now,
+                 Outbox& outbox) {
+    free_ = std::max(now + injection_latency_, free_);
+    outbox.send(lanes_.back().link, free_, static_cast<std::uint16_t>(kind), body, payload);
+  }
   /// An answer from `destination` has come.
   void credit(std::uint32_t destination, Time now, Outbox& outbox) {
     Lane& lane = lanes_[destination];

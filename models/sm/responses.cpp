@@ -32,11 +32,7 @@ void SmState::on_response(const MessageHeader& message, std::int64_t now) {
     case RequestTag::write_back:
       break;
   }
-  if (queue_stalled) {
-    statistics.l1_reservation_stall_cycles += static_cast<std::uint64_t>(now - stalled_since);
-    queue_stalled = false;
-    queue_wake = now;
-  }
+  if (queue_stalled) wake_queue(now);
 }
 
 std::int64_t SmState::usable_at(Time complete) const {
@@ -88,7 +84,10 @@ void SmState::on_fill(const MemoryResponse& response, std::uint16_t index, const
   miss.last = last;
   if (miss.pending == 0) {
     if (miss.line != L1Cache::none) l1.line(miss.line).reserved = false;
+    const std::uint16_t shootdown = miss.shootdown;
     misses.give_back(index);
+    if (shootdown != TranslationUnit::none) [[unlikely]]
+      shootdown_request_done(shootdown, now);
   }
 }
 

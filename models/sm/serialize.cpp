@@ -43,8 +43,9 @@ void serialize_block(Archive& archive, BlockSlot& b) {
 
 void SmState::serialize(Archive& archive) {
   archive(ready, waiting, memory_open, cycle, wake, accounted, resident, queue_head, queue_count,
-          queue_wake, lookup_cycle, lookups, queue_stalled, stalled_since, shared_free,
-          shared_carve_out, tenant_blocks, tenant_warps, tenant_counted);
+          queue_wake, lookup_cycle, lookups, queue_stalled, stalled_by_translation, stalled_since,
+          shared_free, shared_carve_out, tenant_blocks, tenant_warps, tenant_counted,
+          tenant_violated);
   units.serialize(archive);
   wheel.serialize(archive);
   std::visit([&](auto& policy) { policy.serialize(archive); }, scheduler);
@@ -69,6 +70,7 @@ void SmState::serialize(Archive& archive) {
   staged.resize(staged_count);
   for (BlockReference& reference : staged) archive.bytes(&reference, sizeof reference);
   to_dispatcher.serialize(archive);
+  to_gmmu.serialize(archive);
   archive(statistics);
   for (std::uint64_t left = resident; left != 0; left &= left - 1)
     serialize_warp(archive, warps[static_cast<unsigned>(std::countr_zero(left))]);

@@ -34,6 +34,14 @@ class SlotPool {
   T& operator[](std::size_t index) { return items_[index]; }
   const T& operator[](std::size_t index) const { return items_[index]; }
   std::size_t used() const { return used_; }
+  /// Calls function(index) for each record in use, by index; slow.
+  template <class Function>
+  void for_each_used(Function&& function) const {
+    std::vector<bool> is_free(items_.size());
+    for (const std::uint16_t index : free_) is_free[index] = true;
+    for (std::size_t i = 0; i < items_.size(); ++i)
+      if (!is_free[i]) function(static_cast<std::uint16_t>(i));
+  }
   std::size_t capacity() const { return items_.size(); }
 
   void serialize(Archive& archive) {

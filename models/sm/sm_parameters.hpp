@@ -159,7 +159,7 @@ struct SmParameters {
   std::uint32_t count;
   Frequency clock;
   std::uint32_t threads, warps, blocks, threads_per_block, registers, register_unit, barriers;
-  std::uint32_t schedulers, issue_width, memory_queue;
+  std::uint32_t schedulers, issue_width, memory_queue, parked_accesses;
   bool sub_cores;
   Cycles operand_read, memory_interval, constant_latency, barrier_latency;
   Bytes local_bytes_per_thread;
@@ -193,6 +193,9 @@ struct SmParameters {
                "instructions a scheduler issues per cycle", "instructions")
         .field("memory_queue", &P::memory_queue, 8, range(1, 64),
                "memory instructions between issue and the last translation check", "instructions")
+        .field("parked_accesses", &P::parked_accesses, 512, range(1, 2048),
+               "memory instructions that wait for translations before the load-store unit stops",
+               "instructions")
         .field("sub_cores", &P::sub_cores, true,
                "each scheduler has its own units (a class must have as many units as schedulers, "
                "or it is shared by all)")

@@ -25,9 +25,9 @@
 #include "models/sm/request_port.hpp"
 #include "models/sm/sm_statistics.hpp"
 #include "models/sm/streaming_multiprocessor.hpp"
+#include "models/sm/translation_unit.hpp"
 #include "models/sm/warp.hpp"
 #include "models/sm/warp_scheduler/warp_scheduler.hpp"
-#include "models/vm/translation.hpp"
 
 namespace lockstep {
 
@@ -66,13 +66,15 @@ struct SmState {
   std::int64_t lookup_cycle = -1;  ///< cycle in which `lookups` tags were looked up
   std::uint32_t lookups = 0;
   bool queue_stalled = false;  ///< the head waits for an answer to make room
+  bool stalled_by_translation = false;
+  bool no_page_entry = false;  ///< the line looked up last must wait for an entry
   std::int64_t stalled_since = 0;
   std::int64_t shared_free = 0;  ///< cycle from which the shared memory banks are free
   L1Cache l1;
   MissTable misses;
   SlotPool<Flight> flights;
   SlotPool<StoreRecord> stores;
-  Translation translation;
+  TranslationUnit translation;
   RequestPort port;
   ReceptionPort reception;
   std::vector<std::byte> shared;
@@ -86,12 +88,13 @@ struct SmState {
   std::deque<BlockReference> staged;
   BlockResources used;
   std::uint32_t shared_carve_out = 0;
-  Link to_dispatcher;
+  Link to_dispatcher, to_gmmu;
 
   SmStatistics statistics;
   std::vector<std::uint32_t> tenant_blocks;  ///< resident
   std::vector<std::uint32_t> tenant_warps;
-  std::vector<std::int64_t> tenant_counted;  ///< active and warp cycles are counted up to here
+  std::vector<std::int64_t> tenant_counted;   ///< active and warp cycles are counted up to here
+  std::vector<std::uint8_t> tenant_violated;  ///< an access to an invalid page was reported
 
   Outbox* outbox = nullptr;  ///< of the window that is running
 
@@ -154,6 +157,9 @@ struct SmState {
   std::uint16_t begin_flight(unsigned warp, std::uint32_t pc, const IssueRecord& record);
   /// Looks up lines of the queue's first instructions, as many as a cycle allows.
   void pump_queue(std::int64_t now);
+  /// Something is to be done again only when an answer has come.
+  void stall_queue(bool by_translation, std::int64_t now);
+  void wake_queue(std::int64_t now);
   void update_memory_gate(std::int64_t now);
   [[noreturn]] void misaligned(const Warp& warp, const LaneAddresses& address, std::uint32_t active,
                                unsigned bytes) const;
@@ -168,6 +174,9 @@ struct SmState {
   // global_access.cpp
   /// The next line of the access at the head of the queue; false: no room, try again later.
   bool process_group(Access& access, std::int64_t now);
+  /// The line `group` with its translation; false: no room.
+  bool process_line(Access& access, unsigned group, std::uint64_t physical, bool in_host,
+                    std::int64_t now);
   bool load_group(Access& access, unsigned group, std::uint64_t physical, std::uint32_t destination,
                   std::int64_t now);
   bool store_group(Access& access, unsigned group, std::uint64_t physical,
@@ -192,7 +201,48 @@ struct SmState {
   void deliver(const Access& access, unsigned group, std::uint32_t lanes, const std::byte* line);
   MemoryRequest request_for(const Access& access, unsigned group, std::uint64_t physical,
                             MemoryOperation operation, std::uint8_t sectors, std::uint32_t tag);
-  [[noreturn]] void unmapped(const Access& access, unsigned group) const;
+
+  // translate.cpp
+  enum class Lookup : std::uint8_t { found, parked, wait };
+  /// The TLB does not have what the line needs.
+  Lookup translate(Access& access, unsigned group, std::int64_t now);
+  void ask(std::uint16_t miss, std::int64_t now);
+  void on_translation(const TranslationAnswer& answer, std::int64_t now);
+  void page_found(std::uint64_t key, std::uint16_t miss, PageTableEntry entry, std::int64_t now);
+  void page_refused(std::uint16_t miss, std::int64_t now);
+  void page_invalid(std::uint16_t miss, std::int64_t now);
+  bool can_leave(std::uint16_t miss, PageTableEntry entry);
+  void start_draining(std::uint16_t miss, PageTableEntry entry, std::int64_t now);
+  /// The first line of the first page that drains leaves; false: no room, try again later.
+  bool drain_group(std::int64_t now);
+  void page_done(std::uint16_t miss, std::int64_t now);
+  void on_replay(const PageNotice& notice, std::int64_t now);
+  /// Tells the GMMU that what waited for a refused page has gone out, if it waits for that.
+  void tell_replayed(std::uint16_t miss, std::int64_t now);
+  void tell_page(MessageKind kind, std::uint64_t key, std::int64_t now);
+  void report_violation(const Access& access, unsigned group, std::int64_t now);
+
+  // shootdown.cpp
+  void on_flush(std::uint16_t tenant);
+  void on_shootdown(const PageSpan& span, std::span<const std::byte> entries, std::int64_t now);
+  /// Drops translations of a span; bit i of the result: this SM stored to page i.
+  std::array<std::uint64_t, pages_per_large / 64> drop_translations(const PageSpan& span);
+  /// Drops L1 sectors of frames and keeps pending fills from being cached.
+  void drop_frames(std::span<const std::uint64_t> frames);
+  /// Marks the requests sent to frames; returns how many.
+  std::uint32_t mark_requests(std::span<const std::uint64_t> frames, std::uint16_t shootdown);
+  void shootdown_request_done(std::uint16_t shootdown, std::int64_t now);
+  void answer_shootdown(std::uint16_t shootdown, std::int64_t now);
+
+  // abort.cpp
+  void abort_tenant(std::uint16_t tenant, std::int64_t now);
+  void drop_staged(std::uint16_t tenant, std::int64_t now);
+  /// Ends the threads of the tenant's warps; returns those to be looked at again.
+  std::uint64_t kill_warps(std::uint16_t tenant);
+  void drop_queued(std::uint16_t tenant, std::int64_t now);
+  void drop_parked(std::uint16_t tenant, std::int64_t now);
+  /// So many lines of the access will not be sent.
+  void forget_lines(const Access& access, unsigned count);
 
   // local_access.cpp
   bool all_dirty(const Access& access, unsigned group, std::uint16_t line);
@@ -245,6 +295,11 @@ struct SmState {
   void point_warp(unsigned warp);
 
   // errors.cpp
+  struct Mistake {
+    std::string where, what, advice;
+  };
+  Mistake mistake(const Warp& warp, std::uint32_t pc, unsigned lane, const std::string& what,
+                  const std::string& advice) const;
   [[noreturn]] void user_error(const Warp& warp, std::uint32_t pc, unsigned lane,
                                const std::string& what, const std::string& advice) const;
 

@@ -15,6 +15,9 @@ struct SmStatistics {
   PerTenant<Counter> sectors_requested, stores_sent, atomics_sent, local_writebacks;
   PerTenant<Counter> shared_accesses, shared_conflict_cycles, branches, divergent_branches;
   PerTenant<Counter> barriers, fences;
+  PerTenant<Counter> tlb_lookups, tlb_hits, tlb_misses, tlb_merges, tlb_refusals;
+  PerTenant<Counter> tlb_stall_cycles, fault_page_cycles, pages_shot_down;
+  Counter tlb_flushed;
   Counter l1_evictions, l1_reservation_stall_cycles, port_wait_cycles;
   Gauge resident_warps, resident_blocks;
 
@@ -56,6 +59,19 @@ struct SmStatistics {
                     "branches that parted their lanes")
         .per_tenant("barriers", &S::barriers, "instructions", "barrier arrivals of warps")
         .per_tenant("fences", &S::fences, "instructions", "fences of gpu or system scope")
+        .per_tenant("tlb_lookups", &S::tlb_lookups, "lines", "of global memory, in the L1 TLB")
+        .per_tenant("tlb_hits", &S::tlb_hits, "lines", "whose page was there")
+        .per_tenant("tlb_misses", &S::tlb_misses, "lines", "that asked the GMMU")
+        .per_tenant("tlb_merges", &S::tlb_merges, "lines", "whose page was asked for already")
+        .per_tenant("tlb_refusals", &S::tlb_refusals, "pages",
+                    "not in GPU memory when asked for, or not for a store")
+        .per_tenant("tlb_stall_cycles", &S::tlb_stall_cycles, "cycles",
+                    "the load-store unit waited for a translation or a place to wait for one")
+        .per_tenant("fault_page_cycles", &S::fault_page_cycles, "page cycles",
+                    "between refusal and translation, summed over pages")
+        .per_tenant("pages_shot_down", &S::pages_shot_down, "pages",
+                    "that a shootdown named, in the TLB or not")
+        .counter("tlb_flushed", &S::tlb_flushed, "entries", "dropped when other pages came")
         .counter("l1_evictions", &S::l1_evictions, "lines", "valid lines replaced")
         .counter("l1_reservation_stall_cycles", &S::l1_reservation_stall_cycles, "cycles",
                  "the load-store unit waited for a miss entry, a line or the request queue")
@@ -71,8 +87,9 @@ struct SmStatistics {
             issue_slots, memory_instructions, l1_accesses, l1_hits, l1_misses, l1_merges,
             l1_bypasses, sectors_requested, stores_sent, atomics_sent, local_writebacks,
             shared_accesses, shared_conflict_cycles, branches, divergent_branches, barriers, fences,
-            l1_evictions, l1_reservation_stall_cycles, port_wait_cycles, resident_warps,
-            resident_blocks);
+            tlb_lookups, tlb_hits, tlb_misses, tlb_merges, tlb_refusals, tlb_stall_cycles,
+            fault_page_cycles, pages_shot_down, tlb_flushed, l1_evictions,
+            l1_reservation_stall_cycles, port_wait_cycles, resident_warps, resident_blocks);
   }
 };
 

@@ -20,7 +20,7 @@ SmState::SmState(StreamingMultiprocessor::Setup given)
       // A cycle's issues may overshoot the limit that the gate watches.
       queue(parameters.memory_queue + 2 * parameters.schedulers * parameters.issue_width + 2),
       misses(parameters.l1.mshrs),
-      translation(setup.tenants.size()),
+      translation(setup.vm.l1_tlb),
       port({setup.noc, setup.to_partitions, setup.to_host, parameters.port.queue,
             clock.duration(parameters.port.injection_latency)}),
       reception(setup.noc),
@@ -28,9 +28,11 @@ SmState::SmState(StreamingMultiprocessor::Setup given)
       shared_ranges(static_cast<std::uint32_t>(parameters.shared.bytes.count())),
       blocks(parameters.blocks),
       to_dispatcher(setup.to_dispatcher),
+      to_gmmu(setup.to_gmmu),
       tenant_blocks(setup.tenants.size()),
       tenant_warps(setup.tenants.size()),
-      tenant_counted(setup.tenants.size()) {
+      tenant_counted(setup.tenants.size()),
+      tenant_violated(setup.tenants.size()) {
   const SmL1Parameters& p = parameters.l1;
   const std::uint64_t bytes = p.unified_bytes.count() ? p.unified_bytes.count() : p.bytes.count();
   l1 = L1Cache(static_cast<std::uint32_t>(bytes / line_bytes), p.sets);
@@ -95,6 +97,21 @@ void SmState::take(const MessageHeader& message, std::int64_t now) {
       break;
     case MessageKind::end_grid:
       end_grid(message.body<GridReference>().grid);
+      break;
+    case MessageKind::translation:
+      on_translation(message.body<TranslationAnswer>(), now);
+      break;
+    case MessageKind::replay:
+      on_replay(message.body<PageNotice>(), now);
+      break;
+    case MessageKind::flush:
+      on_flush(message.body<TlbFlush>().tenant);
+      break;
+    case MessageKind::shootdown:
+      on_shootdown(message.body<PageSpan>(), message.payload(), now);
+      break;
+    case MessageKind::abort_tenant:
+      abort_tenant(message.body<TenantNotice>().tenant, now);
       break;
     default:
       internal_error(__FILE__, __LINE__, "message", "an SM got a message it does not know");
@@ -178,6 +195,10 @@ std::string StreamingMultiprocessor::waiting_for() const {
   }
   const std::string requests = s.port.waiting_for();
   if (s.misses.used() > 0) text += "; " + std::to_string(s.misses.used()) + " misses outstanding";
+  if (s.translation.asked() > 0)
+    text += "; " + std::to_string(s.translation.asked()) + " pages asked for";
+  if (s.translation.faulted() > 0)
+    text += "; " + std::to_string(s.translation.faulted()) + " pages wait for the host";
   if (!requests.empty()) text += "; " + requests;
   return text;
 }

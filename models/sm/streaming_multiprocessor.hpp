@@ -24,6 +24,8 @@
 #include "models/noc/messages.hpp"
 #include "models/noc/noc_parameters.hpp"
 #include "models/sm/sm_parameters.hpp"
+#include "models/vm/fault_parameters.hpp"
+#include "models/vm/vm_parameters.hpp"
 
 namespace lockstep {
 
@@ -48,7 +50,9 @@ class StreamingMultiprocessor final : public Component {
     /// has the range [i, i + 1) * local_memory_bytes(parameters) from there.
     std::uint64_t local_memory_base = std::uint64_t{1} << 40;
     std::vector<Link> to_partitions;
-    Link to_host, to_dispatcher;
+    Link to_host, to_dispatcher, to_gmmu;
+    VmParameters vm = defaults<VmParameters>();
+    ReplayMode replay = ReplayMode::listed;
   };
   explicit StreamingMultiprocessor(Setup setup);
   ~StreamingMultiprocessor() override;

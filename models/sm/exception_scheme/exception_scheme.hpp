@@ -1,27 +1,25 @@
-/// What an SM does with an access whose last translation check fails.
+/// What an SM does with accesses to a page that is not in GPU memory.
 ///
-/// Contract: called in the load-store unit for the line at the head of its queue, whose page is not
-/// mapped.  The look-up is rare, so this may be a virtual call; what the pipeline does for every
-/// instruction is not.
+/// Contract: called when the GMMU has refused a translation.  The lines that need the page are
+/// parked and leave, in order, when the page has come; a scheme may do more about their warps. That
+/// is rare, so this may be a virtual call; what the pipeline does for every instruction is not.
 /// Source: 000, sections 2.1 and 3.
-///
-/// Simplified: there are no page faults yet; an access outside of what is mapped ends the run.
 #pragma once
 
+#include <cstdint>
 #include <memory>
 
 #include "core/parameters/policy.hpp"
 
 namespace lockstep {
 
-struct Access;
 struct SmState;
 
 class ExceptionScheme {
  public:
   virtual ~ExceptionScheme() = default;
-  /// The access's line `group` is not mapped.
-  virtual void fault(SmState& sm, const Access& access, unsigned group) = 0;
+  /// `miss`: the page, with what is parked there (TranslationUnit::miss).
+  virtual void refused(SmState& sm, std::uint16_t miss) = 0;
 };
 
 std::unique_ptr<ExceptionScheme> make_exception_scheme(const PolicyChoice& choice);

@@ -1,13 +1,9 @@
 /// Stall-on-fault: the baseline without preemptible faults.
 ///
-/// A fault is a very long translation miss: the access stays in the load-store unit until the page
-/// is there.  The pipeline is that of a machine without faults: sources are free after operand
-/// read, the warp goes on issuing until it needs the result. Source: 000, section 2.2.
-///
-/// Simplified: all memory is mapped before a kernel starts, so an access that is not mapped is a
-/// mistake of the program and is reported as one.
+/// A fault is a very long translation miss: the access stays where it is until the page is there.
+/// The pipeline is that of a machine without faults: sources are free after operand read, the warp
+/// goes on issuing until it needs the result.  Source: 000, section 2.2.
 #include "models/sm/exception_scheme/exception_scheme.hpp"
-#include "models/sm/sm_state.hpp"
 
 namespace lockstep {
 
@@ -15,9 +11,7 @@ namespace {
 
 class StallOnFault final : public ExceptionScheme {
  public:
-  void fault(SmState& sm, const Access& access, unsigned group) override {
-    sm.unmapped(access, group);
-  }
+  void refused(SmState&, std::uint16_t) override {}
 };
 
 }  // namespace

@@ -141,5 +141,53 @@ TEST(Dispatcher, RestoredDispatcherGoesOnWhereTheSavedOneStood) {
   EXPECT_GE(sent(true).size(), 8u);
 }
 
+TEST(Dispatcher, AbortedTenantIsForwardedBehindItsBlocks) {
+  DispatcherBench bench({.sms = 1});
+  bench.launch(0, {.grid = 1, .blocks = 9});
+  bench.run_until(101);
+  bench.abort_tenant(101, 0);
+  bench.run_until(1000);
+  EXPECT_THAT(bench.sent(), ElementsAre("100 sm0 start 1", "100 sm0 block 1.0", "101 sm0 abort 0"));
+  bench.block_done(1000, 1, 0, 0);
+  bench.run_until(2000);
+  EXPECT_THAT(bench.sent(), ElementsAre("1000 host done 1", "1000 sm0 end 1"));
+  EXPECT_TRUE(bench.dispatcher().finished());
+}
+
+TEST(Dispatcher, GridsOfAnAbortedTenantThatNeverRanAreDoneAtOnce) {
+  DispatcherBench bench({.sms = 1});
+  bench.launch(0, {.grid = 1, .blocks = 1, .tenant = 1});
+  bench.launch(0, {.grid = 2, .blocks = 1, .tenant = 0});
+  bench.abort_tenant(50, 1);
+  bench.run_until(1000);
+  EXPECT_THAT(bench.sent(), ElementsAre("50 host done 1", "50 sm0 abort 1", "100 sm0 start 2",
+                                        "100 sm0 block 2.0"));
+}
+
+TEST(Dispatcher, DroppedStagedBlockLeavesThePlacesOfRunningOnesAlone) {
+  DispatcherBench bench({.sms = 1});
+  bench.launch(0, {.grid = 1, .blocks = 3});
+  bench.run_until(200);
+  EXPECT_EQ(bench.blocks(), "sm0:1.0 sm0:1.1 sm0:1.2");
+  bench.abort_tenant(200, 0);
+  for (const std::uint64_t block : {2u, 0u, 1u}) bench.block_done(300, 1, 0, block);
+  bench.launch(310, {.grid = 3, .blocks = 9, .tenant = 1});
+  bench.run_until(700);
+  EXPECT_EQ(bench.blocks(), "sm0:3.0 sm0:3.1 sm0:3.2") << "two run, one is staged";
+}
+
+TEST(Dispatcher, GoesOnAfterARestoreBetweenAbortAndTheLastBlock) {
+  DispatcherBench bench({.sms = 1});
+  bench.launch(0, {.grid = 1, .blocks = 9});
+  bench.run_until(200);
+  bench.abort_tenant(200, 0);
+  bench.run_until(300);
+  bench.save_and_restore();
+  bench.sent();
+  for (const std::uint64_t block : {2u, 0u, 1u}) bench.block_done(400, 1, 0, block);
+  bench.run_until(500);
+  EXPECT_THAT(bench.sent(), ElementsAre("400 host done 1", "400 sm0 end 1"));
+}
+
 }  // namespace
 }  // namespace lockstep

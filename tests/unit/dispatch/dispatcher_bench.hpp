@@ -72,6 +72,10 @@ class DispatcherBench {
     receive(at_ns, MessageKind::block_done, BlockReference{grid, sm, block});
   }
 
+  void abort_tenant(double at_ns, std::uint16_t tenant) {
+    receive(at_ns, MessageKind::abort_tenant, TenantNotice{tenant, {}});
+  }
+
   /// Simulates everything before `ns`, with what was received since.
   void run_until(double ns) {
     std::vector<const MessageHeader*> inbox;
@@ -153,6 +157,8 @@ class DispatcherBench {
       }
       case MessageKind::end_grid:
         return "end " + std::to_string(message.body<GridReference>().grid);
+      case MessageKind::abort_tenant:
+        return "abort " + std::to_string(message.body<TenantNotice>().tenant);
       case MessageKind::grid_done:
         return "done " + std::to_string(message.body<GridReference>().grid);
       default:

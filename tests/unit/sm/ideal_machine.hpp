@@ -17,6 +17,7 @@
 #include "models/sm/exception_scheme/registry.hpp"
 #include "models/sm/streaming_multiprocessor.hpp"
 #include "models/sm/warp_scheduler/registry.hpp"
+#include "models/vm/messages.hpp"
 
 namespace lockstep {
 
@@ -45,7 +46,13 @@ class IdealMachine {
     Cycles request_latency{140}, response_latency{20};
     Cycles memory_latency{33};  ///< between arrival of a request and departure of its answer
     std::size_t memory_bytes = 1 << 20;
-    std::vector<Extent> extra_extents;
+    L1TlbParameters l1_tlb = defaults<L1TlbParameters>();
+    ReplayMode replay = ReplayMode::listed;
+    Cycles gmmu_link{45};
+    Cycles gmmu_latency{10};  ///< between arrival of a request and departure of its answer
+    /// The TLBs know the memory, as large pages, when a grid starts.
+    bool knows_pages = true;
+    std::vector<std::string> tenants{"alone"};
   };
   static constexpr std::uint64_t virtual_base = isa::first_global_address;
 
@@ -54,7 +61,11 @@ class IdealMachine {
     memory_.resize(options_.memory_bytes);
     mapping_ = AddressMapping(AddressMapping::Kind::hashed, options_.partitions);
     const std::uint32_t p = options_.partitions;
-    buffers_.resize(p + 2);
+    buffers_.resize(p + 3);
+    constexpr auto flags = PageTableEntry::present | PageTableEntry::writable;
+    for (std::uint64_t page = 0; page < memory_.size(); page += page_bytes)
+      pages[(virtual_base + page) / page_bytes] = {TranslationStatus::found,
+                                                   PageTableEntry::of(page, flags)};
     std::vector<MessageBuffer*> targets;
     for (MessageBuffer& b : buffers_) targets.push_back(&b);
     outbox_.attach(targets);
@@ -74,16 +85,20 @@ class IdealMachine {
     setup.warp_scheduler = policy_named(warp_scheduler_policies(), options_.warp_scheduler);
     setup.exception_scheme = policy_named(exception_scheme_policies(), "stall-on-fault");
     setup.index = i;
-    setup.tenants = {"alone"};
+    setup.tenants = options_.tenants;
+    setup.vm.l1_tlb = options_.l1_tlb;
+    setup.replay = options_.replay;
     setup.modules = {&module_};
     setup.issue_tables = tables_;
     setup.mapping = mapping_;
     const std::uint32_t p = options_.partitions;
     const Time request = clock_.duration(options_.request_latency);
     for (std::uint32_t d = 0; d < p; ++d)
-      setup.to_partitions.emplace_back(LinkId{i * (p + 2) + d}, ComponentId{d}, request);
-    setup.to_host = Link{LinkId{i * (p + 2) + p}, ComponentId{p}, request};
-    setup.to_dispatcher = Link{LinkId{i * (p + 2) + p + 1}, ComponentId{p + 1}, request};
+      setup.to_partitions.emplace_back(LinkId{i * (p + 3) + d}, ComponentId{d}, request);
+    setup.to_host = Link{LinkId{i * (p + 3) + p}, ComponentId{p}, request};
+    setup.to_dispatcher = Link{LinkId{i * (p + 3) + p + 1}, ComponentId{p + 1}, request};
+    setup.to_gmmu =
+        Link{LinkId{i * (p + 3) + p + 2}, ComponentId{p + 2}, clock_.duration(options_.gmmu_link)};
     sms_[i] = std::make_unique<StreamingMultiprocessor>(std::move(setup));
   }
 
@@ -109,30 +124,28 @@ class IdealMachine {
   /// Launches a kernel at `cycle() + 1`; blocks are dealt to SMs in turn.
   void launch(const std::string& kernel, std::array<std::uint32_t, 3> blocks,
               std::array<std::uint32_t, 3> threads, const std::vector<std::uint64_t>& arguments,
-              std::uint32_t dynamic_shared = 0) {
+              std::uint32_t dynamic_shared = 0, std::uint16_t tenant = 0) {
     const int index = module_.kernel_index(kernel);
     LOCKSTEP_CHECK(index >= 0, "no kernel " + kernel);
     const isa::Program& program = module_.kernels[static_cast<std::size_t>(index)].lowered;
     GridLaunch launch;
     launch.grid = grids_++;
+    launch.tenant = tenant;
     launch.kernel = static_cast<std::uint16_t>(index);
     launch.blocks = blocks;
     launch.threads = threads;
     launch.dynamic_shared_bytes = dynamic_shared;
     launch.parameter_bytes = program.parameter_bytes;
-    std::vector<Extent> extents{{virtual_base, memory_.size(), 0, 0, 0}};
-    for (const Extent& e : options_.extra_extents) extents.push_back(e);
-    launch.extents = static_cast<std::uint32_t>(extents.size());
     std::vector<std::byte> payload((program.parameter_bytes + 7u) & ~std::size_t{7});
     for (std::size_t a = 0; a < program.parameters.size(); ++a)
       std::memcpy(payload.data() + program.parameters[a].offset, &arguments[a],
                   program.parameters[a].bytes);
-    const auto* e = reinterpret_cast<const std::byte*>(extents.data());
-    payload.insert(payload.end(), e, e + extents.size() * sizeof(Extent));
     const std::uint32_t used =
         static_cast<std::uint32_t>(std::min<std::uint64_t>(options_.sms, launch.block_count()));
-    for (std::uint32_t i = 0; i < used; ++i)
+    for (std::uint32_t i = 0; i < used; ++i) {
+      if (options_.knows_pages) post_large_pages(i, tenant);
       post(i, now_ + 1, MessageKind::start_grid, launch, payload);
+    }
     for (std::uint64_t b = 0; b < launch.block_count(); ++b)
       post(static_cast<std::uint32_t>(b % options_.sms), now_ + 1, MessageKind::start_block,
            BlockReference{launch.grid, static_cast<std::uint32_t>(b % options_.sms), b});
@@ -145,6 +158,10 @@ class IdealMachine {
   void advance_to(std::int64_t horizon) {
     for (std::uint32_t i = 0; i < sms_.size(); ++i) advance_sm(i, horizon);
     now_ = horizon - 1;
+  }
+  /// The same in windows short enough for answers to come in between.
+  void run_to(std::int64_t horizon) {
+    while (now_ + 1 < horizon) advance_to(std::min(horizon, now_ + 46));
   }
   /// Windows of `window` cycles until all blocks are done; the cycle of the last one's end.
   std::int64_t run(std::int64_t window = 90, std::int64_t limit = 100'000'000) {
@@ -172,6 +189,23 @@ class IdealMachine {
   bool record = false;
   std::vector<Seen> seen;
   std::uint64_t requests = 0;
+
+  /// What the GMMU answers, by page number; what is not here is invalid.
+  struct PageState {
+    TranslationStatus status = TranslationStatus::found;
+    PageTableEntry entry;
+  };
+  std::map<std::uint64_t, PageState> pages;
+  static constexpr std::uint64_t page_of(std::uint64_t offset) {
+    return (virtual_base + offset) / page_bytes;
+  }
+  /// What an SM told GMMU and host, as "translate 3 w", with the cycle of departure; pages count
+  /// from the first of the memory.
+  struct Told {
+    std::int64_t departure;
+    std::string text;
+  };
+  std::vector<Told> told;
 
   template <class Body>
   void post(std::uint32_t sm, std::int64_t at, MessageKind kind, const Body& body,
@@ -230,6 +264,65 @@ class IdealMachine {
     }
   }
 
+  void post_large_pages(std::uint32_t sm, std::uint16_t tenant) {
+    constexpr auto flags = PageTableEntry::present | PageTableEntry::writable |
+                           PageTableEntry::dirty | PageTableEntry::large;
+    for (std::uint64_t at = 0; at < memory_.size(); at += large_page_bytes) {
+      TranslationAnswer answer;
+      answer.page = page_of(at);
+      answer.entry = PageTableEntry::of(at, flags);
+      answer.tenant = tenant;
+      post(sm, now_ + 1, MessageKind::translation, answer);
+    }
+  }
+
+  /// The GMMU answers; anything else is only noted.
+  void deliver_notice(std::uint32_t sm, const MessageHeader& header) {
+    const auto relative = [](std::uint64_t page) { return std::to_string(page - page_of(0)); };
+    const bool to_host = header.kind == static_cast<std::uint16_t>(MessageKind::access_violation);
+    const std::int64_t arrival = clock_.cycle_at_or_after(header.arrival).count();
+    const Cycles link = to_host ? options_.request_latency : options_.gmmu_link;
+    const auto note = [&](const std::string& text) {
+      told.push_back({arrival - link.count(), text});
+    };
+    switch (static_cast<MessageKind>(header.kind)) {
+      case MessageKind::translate: {
+        const auto& request = header.body<TranslateRequest>();
+        note("translate " + relative(request.page) + (request.write ? " w" : ""));
+        TranslationAnswer answer;
+        answer.page = request.page;
+        answer.tenant = request.tenant;
+        answer.write = request.write;
+        const auto page = pages.find(request.page);
+        answer.status = page == pages.end() ? TranslationStatus::invalid : page->second.status;
+        if (answer.status == TranslationStatus::found) answer.entry = page->second.entry;
+        if (request.write && answer.status == TranslationStatus::found &&
+            !answer.entry.is(PageTableEntry::writable))
+          answer.status = TranslationStatus::refused;
+        post(sm, arrival + options_.gmmu_latency.count() + options_.gmmu_link.count(),
+             MessageKind::translation, answer);
+        return;
+      }
+      case MessageKind::page_written:
+        return note("written " + relative(header.body<PageNotice>().page));
+      case MessageKind::replayed:
+        return note("replayed " + relative(header.body<PageNotice>().page));
+      case MessageKind::shootdown_done: {
+        const auto& span = header.body<PageSpan>();
+        std::uint64_t stored = 0;
+        std::memcpy(&stored, header.payload_data(), sizeof stored);
+        return note("shot " + relative(span.page) + "+" + std::to_string(span.count) + " stored " +
+                    std::to_string(stored));
+      }
+      default: {
+        const auto* text = reinterpret_cast<const char*>(header.payload_data());
+        std::string all(text, header.payload_bytes);
+        std::replace(all.begin(), all.end(), '\0', '|');
+        return note("violation " + all);
+      }
+    }
+  }
+
   void deliver(std::uint32_t sm, const MessageHeader& header) {
     if (header.kind == static_cast<std::uint16_t>(MessageKind::block_done)) {
       --blocks_left_;
@@ -237,6 +330,8 @@ class IdealMachine {
           clock_.cycle_at_or_after(header.arrival).count() - options_.request_latency.count();
       return;
     }
+    if (header.kind != static_cast<std::uint16_t>(MessageKind::memory_request))
+      return deliver_notice(sm, header);
     ++requests;
     const auto& request = header.body<MemoryRequest>();
     if (record)
