@@ -12,6 +12,7 @@
 #include "models/gpu/machine_parameters.hpp"
 #include "models/isa/lowering/lowering.hpp"
 #include "models/isa/program.hpp"
+#include "models/vm/fault_parameters.hpp"
 
 namespace lockstep {
 

@@ -133,7 +133,7 @@ void SmState::page_refused(std::uint16_t index, std::int64_t now) {
   PageMiss& miss = translation.miss(index);
   if (miss.state != PageMiss::State::asked) return;
   ++statistics.tlb_refusals[miss.tenant()];
-  if (miss.replayed) tell_replayed(index, now);
+  miss.replayed = false;  // a refusal ends the replay
   if (miss.first == TranslationUnit::none && setup.replay != ReplayMode::broadcast)
     return translation.give_back_miss(index);  // its tenant was ended
   miss.refused_since = now;
