@@ -98,7 +98,7 @@ class Driver {
   /// The page belongs to no buffer.
   void announce_invalid(std::uint16_t tenant, std::uint64_t page, Time now, Outbox& outbox);
   /// Gives back the tenant's tables; nothing of it may be mapped.
-  void end_tenant(std::uint16_t tenant);
+  void end_tenant(std::uint16_t tenant, Time now, Outbox& outbox);
 
   const PageTables& tables() const { return tables_; }
   /// The frames of mapped pages, in order.

@@ -329,7 +329,7 @@ bool TenantRun::finish(Time now, HostShared& shared, Outbox& outbox) {
     phase_ = Phase::leaving;
   }
   if (!shared.driver.idle(index_)) return false;
-  shared.driver.end_tenant(index_);
+  shared.driver.end_tenant(index_, now, outbox);
   phase_ = Phase::done;
   return true;
 }

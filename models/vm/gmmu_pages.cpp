@@ -5,7 +5,7 @@
 
 namespace lockstep {
 
-/// A tenant's first table, or another one: nothing that is kept of older tables holds.
+/// Nothing that was read in older tables of the tenant holds.
 void Gmmu::set_root(const PageTableRoot& root) {
   walkers_.set_root(root.tenant, root.table);
   path_->drop_tenant(root.tenant);

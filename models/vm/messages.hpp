@@ -92,7 +92,7 @@ struct PagesMapped {
   std::uint64_t entries_at = 0;
 };
 
-/// set_root: host -> GMMU, once per tenant before anything of it is mapped.
+/// set_root: host -> GMMU, before anything of the tenant is mapped; with 0 when its tables go.
 struct PageTableRoot {
   std::uint64_t table = 0;  ///< physical address of the level-1 table
   std::uint16_t tenant = 0;

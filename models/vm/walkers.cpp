@@ -39,6 +39,12 @@ std::uint32_t Walkers::make(std::uint16_t tenant, std::uint64_t page, std::int64
   return index;
 }
 
+void Walkers::set_root(std::uint16_t tenant, std::uint64_t table) {
+  roots_[tenant] = table;
+  for (Walk& walk : walks_)
+    if (walk.used && walk.tenant == tenant) walk.stale = walk.active;
+}
+
 void Walkers::translate(const TranslateRequest& request, std::int64_t cycle) {
   std::uint32_t index = find(request.tenant, request.page);
   if (index == none) {

@@ -73,7 +73,8 @@ class Walkers {
   bool has_room() const { return translations_ < parameters_.l2_tlb.mshrs; }
   bool idle() const { return used_ == 0; }
 
-  void set_root(std::uint16_t tenant, std::uint64_t table) { roots_[tenant] = table; }
+  /// Walks of the tenant that have begun are stale: their tables may be other pages by now.
+  void set_root(std::uint16_t tenant, std::uint64_t table);
   /// Joins the walk for its page, or begins one.
   void translate(const TranslateRequest& request, std::int64_t cycle);
   void written(std::uint16_t tenant, std::uint64_t page, std::int64_t cycle);

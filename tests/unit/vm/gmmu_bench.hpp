@@ -113,6 +113,9 @@ class GmmuBench {
     roots_[0] = new_table();
     receive(at, MessageKind::set_root, PageTableRoot{roots_[0], 0, {}}, {}, host());
   }
+  void end_tenant(std::int64_t at) {
+    receive(at, MessageKind::set_root, PageTableRoot{0, 0, {}}, {}, host());
+  }
   void nothing_there(std::int64_t at, std::uint64_t page) {
     const std::uint64_t none = 0;
     receive(at, MessageKind::pages_mapped, PagesMapped{{page, 1, 0, 0, 0, 0}, 0},

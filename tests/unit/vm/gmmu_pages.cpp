@@ -422,6 +422,19 @@ TEST(GmmuState, IsSavedAndRestoredInTheMiddleOfAnUnmapping) {
   }
 }
 
+// The frames of a tenant's tables serve others when it has ended.
+TEST(GmmuRoot, WithoutOneNothingIsReadOrWritten) {
+  GmmuBench bench;
+  bench.map(page, 0x7000);
+  bench.translate(100, 0, page);
+  bench.run_until(310);
+  bench.asked_of_memory();
+  bench.end_tenant(310);  // the last entry has been read, the answer is under way
+  bench.run_until(1000);
+  EXPECT_THAT(bench.asked_of_memory(), IsEmpty());
+  EXPECT_THAT(bench.sent(), ElementsAre("360 sm0 refused 2560", "360 host far-fault 2560 of sm0"));
+}
+
 TEST(GmmuRoot, ANewOneForgetsWhatWasKept) {
   GmmuOptions options;
   options.translation = "page-walk-cache";
