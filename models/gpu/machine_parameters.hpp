@@ -16,6 +16,7 @@
 #include "models/sm/sm_parameters.hpp"
 #include "models/sm/warp_scheduler/registry.hpp"
 #include "models/vm/eviction/eviction.hpp"
+#include "models/vm/fault_parameters.hpp"
 #include "models/vm/page_manager/page_manager.hpp"
 #include "models/vm/prefetch/prefetcher.hpp"
 #include "models/vm/tlb_fill/tlb_fill.hpp"
