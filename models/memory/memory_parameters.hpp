@@ -84,7 +84,7 @@ struct MemoryParameters {
     return parameters<MemoryParameters>()
         .field("partitions", &MemoryParameters::partitions, 32, range(1, 1024),
                "memory partitions: L2 slices in front of one DRAM channel each")
-        .field("capacity", &MemoryParameters::capacity, 16_GiB, range(1_MiB, 1024_GiB),
+        .field("capacity", &MemoryParameters::capacity, 16_GiB, range(16_KiB, 1024_GiB),
                "GPU memory, all partitions together")
         .field("clock", &MemoryParameters::clock, 1312_MHz, range(1_MHz, 10000_MHz),
                "clock of the L2")

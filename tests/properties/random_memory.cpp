@@ -73,6 +73,7 @@ std::vector<std::string> random_virtual_memory(std::uint64_t seed, unsigned tena
   set("policies.translation", choose.of({"shared-tlb", "page-walk-cache", "ideal"}));
   set("policies.prefetcher", choose.of({"none", "random", "sequential-local", "tree"}));
   set("policies.eviction", choose.of({"lru", "random", "sequential-local", "tree"}));
+  set("policies.fault_handling.name", "host");
   set("policies.fault_handling.replay", choose.of({"listed", "broadcast", "block-tlb"}));
   set("policies.fault_handling.cost_model", choose.of({"uvmsmart", "tanasic", "linear"}));
   set("policies.fault_handling.batch", choose.of({"per-page", "per-block", "per-batch"}));
