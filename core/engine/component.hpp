@@ -1,15 +1,16 @@
 #pragma once
 
 #include <string>
+#include <vector>
 
 #include "core/message/message.hpp"
+#include "core/statistics/view.hpp"
 #include "core/time/time.hpp"
 
 namespace lockstep {
 
 class Archive;
 class Outbox;
-struct StatisticsView;
 
 /// A logical process: one SM, one memory partition, the dispatcher, the host.
 ///
@@ -33,6 +34,10 @@ class Component {
 
   /// What to sample at an epoch (see core/statistics); called when the component stands at `now`.
   virtual StatisticsView statistics(Time now) = 0;
+
+  /// Statistics of parts that the output shows as a kind of their own, such as the directions of a
+  /// link: instances 0, 1, ... of the kind with their schema, which no other component has.
+  virtual std::vector<StatisticsView> parts(Time) { return {}; }
 
   /// False while this component still has work that must end before the run may end.  The run ends
   /// at the first epoch boundary where every component is finished.

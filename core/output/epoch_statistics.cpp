@@ -1,5 +1,6 @@
 #include "core/output/epoch_statistics.hpp"
 
+#include <algorithm>
 #include <cstring>
 
 #include "core/error/error.hpp"
@@ -7,7 +8,14 @@
 
 namespace lockstep {
 
-// A contribution is, for each component: its id, then its row of words.
+void EpochStatistics::append(std::size_t kind, std::size_t instance, const StatisticsView& view,
+                             std::vector<std::uint64_t>& words) const {
+  const std::size_t size = layout_.row_size(kind);
+  words.push_back(layout_.offset(kind, instance));
+  words.push_back(size);
+  words.resize(words.size() + size);
+  view.schema->gather(view.values, layout_.tenants(), std::span(words).last(size));
+}
 
 std::vector<std::byte> EpochStatistics::sample(Time end,
                                                std::span<const LocalComponent> components) {
@@ -15,14 +23,16 @@ std::vector<std::byte> EpochStatistics::sample(Time end,
   for (const LocalComponent& local : components) {
     const Graph::Node& node = graph_.nodes()[local.id.value()];
     const std::size_t kind = node.kind.value();
-    const std::size_t row = layout_.row_size(kind);
-    if (row == 0) continue;
-    const StatisticsView view = local.component->statistics(end);
-    LOCKSTEP_CHECK(view.schema == layout_.kinds().at(kind).schema,
-                   graph_.name(local.id) + " has other statistics than its kind");
-    words.push_back(local.id.value());
-    words.resize(words.size() + row);
-    view.schema->gather(view.values, layout_.tenants(), std::span(words).last(row));
+    if (layout_.row_size(kind) > 0) {
+      const StatisticsView view = local.component->statistics(end);
+      LOCKSTEP_CHECK(view.schema == layout_.kinds().at(kind).schema,
+                     graph_.name(local.id) + " has other statistics than its kind");
+      append(kind, node.index, view, words);
+    }
+    std::size_t part = 0;
+    for (const StatisticsView& view : local.component->parts(end)) {
+      append(layout_.kind_of(view.schema), part++, view, words);
+    }
   }
   std::vector<std::byte> bytes(words.size() * sizeof(std::uint64_t));
   if (!bytes.empty()) std::memcpy(bytes.data(), words.data(), bytes.size());
@@ -32,16 +42,14 @@ std::vector<std::byte> EpochStatistics::sample(Time end,
 void EpochStatistics::collect(Time end, std::span<const std::vector<std::byte>> contributions) {
   values_.assign(layout_.size(), 0);
   for (const std::vector<std::byte>& bytes : contributions) {
-    for (std::size_t at = 0; at < bytes.size();) {
-      std::uint64_t id = 0;
-      std::memcpy(&id, &bytes[at], sizeof id);
-      at += sizeof id;
-      const Graph::Node& node = graph_.nodes().at(id);
-      const std::size_t size = layout_.row_size(node.kind.value()) * sizeof(std::uint64_t);
-      LOCKSTEP_CHECK(at + size <= bytes.size(), "a contribution to an epoch is cut off");
-      if (size > 0) {
-        std::memcpy(&values_[layout_.offset(node.kind.value(), node.index)], &bytes[at], size);
-      }
+    std::vector<std::uint64_t> words(bytes.size() / sizeof(std::uint64_t));
+    if (!words.empty()) std::memcpy(words.data(), bytes.data(), bytes.size());
+    for (std::size_t at = 0; at < words.size();) {
+      const std::size_t place = words[at], size = words[at + 1];
+      at += 2;
+      LOCKSTEP_CHECK(at + size <= words.size() && place + size <= values_.size(),
+                     "a contribution to an epoch is cut off");
+      std::copy_n(&words[at], size, &values_[place]);
       at += size;
     }
   }

@@ -12,7 +12,8 @@ namespace lockstep {
 /// in an order that does not depend on who owns what.
 class EpochStatistics final : public EpochObserver {
  public:
-  /// Kinds of `layout` in the order of the graph's; `recorder` is null on the other ranks.
+  /// Kinds of `layout` in the order of the graph's, then those of parts; `recorder` is null on the
+  /// other ranks.
   EpochStatistics(const Graph& graph, const StatisticsLayout& layout, StatisticsRecorder* recorder)
       : graph_(graph), layout_(layout), recorder_(recorder) {}
 
@@ -20,6 +21,10 @@ class EpochStatistics final : public EpochObserver {
   void collect(Time end, std::span<const std::vector<std::byte>> contributions) override;
 
  private:
+  /// Appends one row to a contribution: its place in the layout, its length, its words.
+  void append(std::size_t kind, std::size_t instance, const StatisticsView& view,
+              std::vector<std::uint64_t>& words) const;
+
   const Graph& graph_;
   const StatisticsLayout& layout_;
   StatisticsRecorder* recorder_;

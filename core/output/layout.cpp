@@ -13,4 +13,11 @@ StatisticsLayout::StatisticsLayout(std::vector<KindStatistics> kinds, std::size_
   }
 }
 
+std::size_t StatisticsLayout::kind_of(const StatisticsSchema* schema) const {
+  std::size_t kind = 0;
+  while (kind < kinds_.size() && kinds_[kind].schema != schema) ++kind;
+  LOCKSTEP_CHECK(kind < kinds_.size(), "statistics of a kind that the output does not have");
+  return kind;
+}
+
 }  // namespace lockstep

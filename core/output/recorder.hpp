@@ -34,6 +34,8 @@ class StatisticsLayout {
   std::size_t size() const { return size_; }
   /// Words of one component of this kind.
   std::size_t row_size(std::size_t kind) const { return row_sizes_[kind]; }
+  /// The kind with this schema.
+  std::size_t kind_of(const StatisticsSchema* schema) const;
   /// First word of a component.
   std::size_t offset(std::size_t kind, std::size_t instance) const {
     return offsets_[kind] + instance * row_sizes_[kind];

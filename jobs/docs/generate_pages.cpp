@@ -12,6 +12,7 @@
 #include "models/dispatch/dispatch_statistics.hpp"
 #include "models/gpu/machine_parameters.hpp"
 #include "models/host/host_statistics.hpp"
+#include "models/host/link_statistics.hpp"
 #include "models/memory/memory_partition.hpp"
 #include "models/sm/sm_statistics.hpp"
 
@@ -33,7 +34,8 @@ OutputContents contents() {
   all.kinds = {{"host", &statistics_schema_of<HostStatistics>(), 1},
                {"dispatcher", &statistics_schema_of<DispatchStatistics>(), 1},
                {"partition", &memory_partition_statistics(), 1},
-               {"sm", &statistics_schema_of<SmStatistics>(), 1}};
+               {"sm", &statistics_schema_of<SmStatistics>(), 1},
+               {"link", &statistics_schema_of<LinkStatistics>(), 2}};
   all.tables = {&table_schema_of<TenantRow>(), &table_schema_of<KernelRow>()};
   all.finals = {{"end", "fs", "simulated time at which the run ended"}};
   all.run = {{"wall_seconds", "s", "of the simulation loop"},

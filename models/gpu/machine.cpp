@@ -6,6 +6,7 @@
 #include "models/gpu/launch_check.hpp"
 #include "models/host/host.hpp"
 #include "models/host/kernel_arguments.hpp"
+#include "models/host/link_statistics.hpp"
 #include "models/isa/load.hpp"
 #include "models/memory/memory_partition.hpp"
 #include "models/sm/sm_statistics.hpp"
@@ -193,7 +194,8 @@ StatisticsLayout Machine::statistics_layout() const {
       {{"host", &statistics_schema_of<HostStatistics>(), 1},
        {"dispatcher", &statistics_schema_of<DispatchStatistics>(), 1},
        {"partition", &memory_partition_statistics(), parameters_.gpu.memory.partitions},
-       {"sm", &statistics_schema_of<SmStatistics>(), parameters_.gpu.sm.count}},
+       {"sm", &statistics_schema_of<SmStatistics>(), parameters_.gpu.sm.count},
+       {"link", &statistics_schema_of<LinkStatistics>(), 2}},
       scenario_.tenants.size());
 }
 

@@ -12,7 +12,8 @@ Host::Host(Setup setup)
                   setup.parameters, setup.mapping, std::move(setup.to_partitions),
                   [this](const Transfer& transfer, std::uint64_t offset, std::uint64_t bytes) {
                     return runs_[transfer.tenant]->host_bytes(transfer, offset, bytes);
-                  }),
+                  },
+                  setup.tenants->size()),
               .driver =
                   Driver(setup.memory_bytes, setup.mapping.partitions(), setup.tenants->size()),
               .to_dispatcher = setup.to_dispatcher,
@@ -81,8 +82,8 @@ void Host::serve(const MessageHeader& message, Outbox& outbox) {
   HostBuffer& buffer = runs_[request.tenant]->buffer(remote_buffer(request.line));
   const std::vector<std::byte> answer = serve_remote(message, buffer);
   // A store's bytes came over the link, a load's go over it.
-  shared_.link.occupy(false, message.arrival, message.payload_bytes);
-  const Time departure = shared_.link.occupy(true, message.arrival, answer.size());
+  shared_.link.occupy(false, message.arrival, message.payload_bytes, request.tenant);
+  const Time departure = shared_.link.occupy(true, message.arrival, answer.size(), request.tenant);
   outbox.send(to_sms_[request.requester], departure,
               static_cast<std::uint16_t>(MessageKind::memory_response), answer_to(request), answer);
 }
@@ -105,6 +106,11 @@ void Host::serialize(Archive& archive) {
 
 StatisticsView Host::statistics(Time) {
   return statistics_view(shared_.statistics);
+}
+
+std::vector<StatisticsView> Host::parts(Time) {
+  return {statistics_view(shared_.link.statistics(false)),
+          statistics_view(shared_.link.statistics(true))};
 }
 
 std::string Host::waiting_for() const {

@@ -16,6 +16,10 @@ Time time_on_wire(std::uint64_t bytes, Bandwidth bandwidth) {
       static_cast<std::int64_t>(static_cast<double>(bytes) * 1e15 / bandwidth.bytes_per_second())};
 }
 
+std::uint64_t femtoseconds(Time time) {
+  return static_cast<std::uint64_t>(time.femtoseconds());
+}
+
 std::uint32_t take_slot(std::vector<std::uint32_t>& free, std::size_t& size) {
   if (free.empty()) return static_cast<std::uint32_t>(size++);
   const std::uint32_t slot = free.back();
@@ -33,11 +37,13 @@ std::uint8_t sectors_of(std::uint64_t begin, std::uint64_t end) {
 }  // namespace
 
 HostLink::HostLink(const HostParameters& parameters, AddressMapping mapping,
-                   std::vector<Link> partitions, HostBytes host_bytes)
+                   std::vector<Link> partitions, HostBytes host_bytes, std::size_t tenants)
     : parameters_(parameters),
       mapping_(mapping),
       partitions_(std::move(partitions)),
-      host_bytes_(std::move(host_bytes)) {}
+      host_bytes_(std::move(host_bytes)) {
+  for (Direction& direction : directions_) set_tenants(direction.statistics, tenants);
+}
 
 void HostLink::start(Transfer transfer, Time now, Outbox& outbox) {
   std::size_t size = transfers_.size();
@@ -99,11 +105,15 @@ void HostLink::act(Time now, Outbox& outbox) {
       direction.chunk_left = chunk_bytes;
     }
     const std::uint64_t before = transfers_[slot].sent;
+    if (before == 0) {
+      direction.statistics.queue_time[tenant] += femtoseconds(now - transfers_[slot].eligible);
+    }
     send_line(slot, now, outbox);
     const auto bytes = static_cast<std::uint32_t>(transfers_[slot].sent - before);
-    direction.free = now + time_on_wire(bytes, parameters_.link_bandwidth);
+    take_wire(direction, now, bytes, tenant);
     direction.chunk_left -= std::min(direction.chunk_left, bytes);
     if (transfers_[slot].sent == transfers_[slot].bytes) {
+      ++direction.statistics.transfers[tenant];
       direction.queue.erase(direction.queue.begin() + static_cast<std::ptrdiff_t>(position));
     }
   }
@@ -171,10 +181,20 @@ std::optional<Transfer> HostLink::take(const MessageHeader& message) {
   return transfer;
 }
 
-Time HostLink::occupy(bool to_gpu, Time now, std::uint64_t bytes) {
+Time HostLink::occupy(bool to_gpu, Time now, std::uint64_t bytes, std::uint16_t tenant) {
   Direction& direction = directions_[to_gpu];
-  direction.free = std::max(direction.free, now) + time_on_wire(bytes, parameters_.link_bandwidth);
+  const Time start = std::max(direction.free, now);
+  direction.statistics.queue_time[tenant] += femtoseconds(start - now);
+  take_wire(direction, start, bytes, tenant);
   return direction.free;
+}
+
+void HostLink::take_wire(Direction& direction, Time now, std::uint64_t bytes,
+                         std::uint16_t tenant) {
+  const Time taken = time_on_wire(bytes, parameters_.link_bandwidth);
+  direction.free = now + taken;
+  direction.statistics.bytes[tenant] += bytes;
+  direction.statistics.busy_time[tenant] += femtoseconds(taken);
 }
 
 void HostLink::send_to_partition(std::uint32_t partition, Time now, MessageKind kind,

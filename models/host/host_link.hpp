@@ -20,6 +20,7 @@
 #include "core/engine/link.hpp"
 #include "core/message/message.hpp"
 #include "models/host/host_parameters.hpp"
+#include "models/host/link_statistics.hpp"
 #include "models/noc/address_mapping.hpp"
 #include "models/noc/messages.hpp"
 
@@ -56,7 +57,7 @@ using HostBytes =
 class HostLink {
  public:
   HostLink(const HostParameters& parameters, AddressMapping mapping, std::vector<Link> partitions,
-           HostBytes host_bytes);
+           HostBytes host_bytes, std::size_t tenants);
 
   void start(Transfer transfer, Time now, Outbox& outbox);
   /// When the next line leaves.
@@ -67,10 +68,11 @@ class HostLink {
   std::optional<Transfer> take(const MessageHeader& message);
 
   /// Occupies a direction for an answer to a remote access; when the last byte is through.
-  Time occupy(bool to_gpu, Time now, std::uint64_t bytes);
+  Time occupy(bool to_gpu, Time now, std::uint64_t bytes, std::uint16_t tenant);
   void send_to_partition(std::uint32_t partition, Time now, MessageKind kind,
                          const ZeroRange& range, Outbox& outbox);
   bool idle() const;
+  const LinkStatistics& statistics(bool to_gpu) const { return directions_[to_gpu].statistics; }
 
   template <class Archive>
   void serialize(Archive& archive) {
@@ -93,15 +95,18 @@ class HostLink {
     std::deque<std::uint32_t> queue;  ///< transfers with lines to send, in order of start
     std::uint16_t last_tenant = 0;
     std::uint32_t chunk_left = 0;  ///< bytes before it is the next tenant's turn
+    LinkStatistics statistics;
     template <class Archive>
     void serialize(Archive& archive) {
-      archive(free, queue, last_tenant, chunk_left);
+      archive(free, queue, last_tenant, chunk_left, statistics);
     }
   };
 
   Time next_of(const Direction& direction) const;
   /// Position in the queue of the transfer whose turn it is at `now`.
   std::size_t turn(Direction& direction, Time now) const;
+  /// The wire is taken from `now` on.
+  void take_wire(Direction& direction, Time now, std::uint64_t bytes, std::uint16_t tenant);
   void send_line(std::uint32_t transfer_index, Time now, Outbox& outbox);
   std::size_t lines_in_flight() const { return lines_.size() - free_lines_.size(); }
 

@@ -161,10 +161,6 @@ void TenantRun::start_transfer(Transfer::Kind kind, std::uint32_t buffer, std::u
   transfer.offset = offset;
   transfer.bytes = bytes;
   shared.link.start(transfer, now, outbox);
-  if (kind == Transfer::Kind::inspect) return;
-  ++shared.statistics.transfers[index_];
-  (kind == Transfer::Kind::to_gpu ? shared.statistics.bytes_to_gpu
-                                  : shared.statistics.bytes_to_host)[index_] += bytes;
 }
 
 void TenantRun::transfer_done(const Transfer& transfer) {

@@ -22,7 +22,7 @@ using testing::ElementsAre;
 /// take turns every 256 bytes.
 class HostLinkBench : public testing::Test {
  protected:
-  static constexpr std::size_t partitions = 2;
+  static constexpr std::size_t partitions = 2, tenants = 6;
 
   static HostParameters parameters(std::uint32_t lines_in_flight = 1000) {
     HostParameters result;
@@ -38,11 +38,12 @@ class HostLinkBench : public testing::Test {
     for (std::uint32_t p = 0; p < partitions; ++p) {
       links.emplace_back(LinkId{p}, ComponentId{p}, 500_ns);
     }
-    return HostLink(parameters(lines_in_flight),
-                    AddressMapping(AddressMapping::Kind::plain, partitions), links,
-                    [this](const Transfer& transfer, std::uint64_t offset, std::uint64_t bytes) {
-                      return std::span(memory_[transfer.buffer]).subspan(offset, bytes);
-                    });
+    return HostLink(
+        parameters(lines_in_flight), AddressMapping(AddressMapping::Kind::plain, partitions), links,
+        [this](const Transfer& transfer, std::uint64_t offset, std::uint64_t bytes) {
+          return std::span(memory_[transfer.buffer]).subspan(offset, bytes);
+        },
+        tenants);
   }
 
   void SetUp() override {
@@ -295,16 +296,36 @@ TEST_F(HostLinkBench, LineThatWaitedForAPlaceLeavesWhenThereIsOne) {
 
 TEST_F(HostLinkBench, RemoteAnswersOccupyTheLink) {
   HostLink link = make();
-  EXPECT_EQ(link.occupy(true, 20_ns, 256), 22_ns);
-  EXPECT_EQ(link.occupy(true, 20_ns, 128), 23_ns);
-  EXPECT_EQ(link.occupy(false, 20_ns, 128), 21_ns);
+  EXPECT_EQ(link.occupy(true, 20_ns, 256, 0), 22_ns);
+  EXPECT_EQ(link.occupy(true, 20_ns, 128, 0), 23_ns);
+  EXPECT_EQ(link.occupy(false, 20_ns, 128, 0), 21_ns);
   link.start(transfer(Kind::to_gpu, 128), 0_ns, sink_.outbox());
   EXPECT_EQ(link.next_activity(), 23_ns);
 }
 
-TEST_F(HostLinkBench, InspectionLeavesAtOnce) {
+TEST_F(HostLinkBench, EachDirectionCountsWhoTookTheWireAndWhoWaited) {
+  HostLink link = make();
+  link.start(transfer(Kind::to_gpu, 4096, 1), 0_ns, sink_.outbox());  // 10 to 42 ns
+  link.start(transfer(Kind::to_gpu, 256, 2), 5_ns, sink_.outbox());   // eligible at 15 ns
+  run(link);
+  EXPECT_EQ(link.occupy(true, 43_ns, 128, 3), 45_ns);  // behind the last line of tenant 2
+  const LinkStatistics& to_gpu = link.statistics(true);
+  const auto of_tenants = [](const PerTenant<Counter>& counters, std::uint64_t unit) {
+    return std::vector{counters[1].value() / unit, counters[2].value() / unit,
+                       counters[3].value() / unit};
+  };
+  constexpr std::uint64_t nanosecond = 1'000'000;
+  EXPECT_THAT(of_tenants(to_gpu.bytes, 1), ElementsAre(4096, 256, 128));
+  EXPECT_THAT(of_tenants(to_gpu.transfers, 1), ElementsAre(1, 1, 0));
+  EXPECT_THAT(of_tenants(to_gpu.busy_time, nanosecond), ElementsAre(32, 2, 1));
+  EXPECT_THAT(of_tenants(to_gpu.queue_time, nanosecond), ElementsAre(0, 27, 1));
+  EXPECT_THAT(of_tenants(link.statistics(false).bytes, 1), ElementsAre(0, 0, 0));
+}
+
+TEST_F(HostLinkBench, InspectionLeavesAtOnceAndIsNotCounted) {
   HostLink link = make(1);
   link.start(transfer(Kind::inspect, 1024), 7_ns, sink_.outbox());
+  EXPECT_EQ(link.statistics(false).bytes[0].value(), 0u);
   EXPECT_THAT(departures_ns(), ElementsAre(7, 7, 7, 7, 7, 7, 7, 7));
   EXPECT_EQ(sent()[0].request().operation, MemoryOperation::inspect);
   EXPECT_FALSE(link.idle());

@@ -18,7 +18,9 @@ class Stub final : public Component {
   void advance(Time, Inbox, Outbox&) override {}
   void serialize(Archive&) override {}
   StatisticsView statistics(Time) override { return statistics_view(values); }
+  std::vector<StatisticsView> parts(Time) override { return parts_; }
   Statistics values;
+  std::vector<StatisticsView> parts_;
 };
 
 /// The sample machine as components, interleaved so that ids and kinds have another order.
@@ -78,6 +80,22 @@ TEST(EpochStatistics, FileDoesNotDependOnWhoOwnsWhat) {
   const auto* values = reinterpret_cast<const std::uint64_t*>(bytes.data());
   EXPECT_EQ((std::vector<std::uint64_t>(values, values + 3)),
             (std::vector<std::uint64_t>{10, 11, 12}));
+}
+
+TEST(EpochStatistics, PartsOfAComponentAreInstancesOfTheKindWithTheirSchema) {
+  const TemporaryFile file("parts");
+  Components components;
+  auto& [left, right] = components.partitions;
+  components.sms[1].parts_ = {statistics_view(left.values), statistics_view(right.values)};
+  // The partitions themselves live on no rank.
+  components.write(file.path(), 1, [&](std::uint32_t id) {
+    return components.graph.nodes()[id].kind == KindId{0} ? 0u : 1u;
+  });
+  const h5::File written = h5::File::open_to_read(file.path());
+  const auto bytes = written.read("/final/stats/partition/reads", 0, 2);
+  const auto* reads = reinterpret_cast<const std::uint64_t*>(bytes.data());
+  EXPECT_EQ((std::vector<std::uint64_t>(reads, reads + 4)),
+            (std::vector<std::uint64_t>{7, 0, 0, 7}));
 }
 
 TEST(EpochStatistics, ComponentWithStatisticsOfAnotherKindIsCaught) {
