@@ -175,6 +175,7 @@ std::uint16_t SmState::issue_lines(unsigned slot, const Instruction& instruction
   if (kind == Access::Kind::store) {
     gather_store_data(instruction, warp.context, active, access.data.data());
   } else if (kind == Access::Kind::atomic) {
+    if (access.stride > 8) halve_large_groups(access);
     gather_atomic_operands(instruction, warp.context, active, access.data.data());
   }
   if (kind == Access::Kind::atomic || (kind == Access::Kind::store && !local)) {

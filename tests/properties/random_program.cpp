@@ -148,7 +148,7 @@ std::string RandomProgram::head(unsigned index) {
 .reg .b64 %g<8>; .reg .b32 %n; .reg .b32 %own; .reg .b32 %same; .reg .b32 %next; .reg .b32 %me;
 .reg .f64 %d<4>; .reg .b16 %h<4>; .reg .b32 %x<8>; .reg .b64 %y<4>; .reg .b32 %all; .reg .b32 %peer;
 .reg .b64 %w1; .reg .b64 %w2; .reg .b64 %w4; .reg .b64 %w8; .reg .b64 %w16; .reg .b64 %common; .reg .b64 %oldcommon;
-.reg .b64 %previous; .reg .b64 %gout; .reg .b64 %gshared; .reg .b64 %pw4;
+.reg .b128 %b<2>; .reg .b64 %previous; .reg .b64 %gout; .reg .b64 %gshared; .reg .b64 %pw4;
 .shared .align 16 .b8 before[20];
 .shared .align 16 .b8 room[8192];
 .shared .align 8 .b8 sums[32];
@@ -361,7 +361,18 @@ void RandomProgram::own_atomic() {
   static const char* const words[] = {"add.u32", "min.s32",  "max.u32", "and.b32", "or.b32",
                                       "xor.b32", "exch.b32", "inc.u32", "dec.u32"};
   static const char* const doubles[] = {"add.u64", "min.s64", "max.u64", "exch.b64", "xor.b64"};
-  switch (pick(5)) {
+  switch (pick(8)) {
+    case 5:
+      return line("red.global.max.noftz.v4.bf16x2 " + woven(16) + ", {" + r() + ", " + r() + ", " +
+                  r() + ", " + r() + "}");
+    case 6:
+      emit("mov.b128 %b0, {" + rd() + ", " + rd() + "}");
+      emit("atom.global.exch.b128 %b1, " + woven(16) + ", %b0");
+      return line("mov.b128 {%rd2, %rd3}, %b1");
+    case 7:
+      emit("atom.global.v2.f16x2.add.noftz {%x0, %x1}, " + woven(8) + ", {" + r() + ", " + r() +
+           "}");
+      return line("xor.b32 " + r() + ", %x0, %x1");
     case 0:
       return line("atom.global.cas.b32 " + r() + ", " + woven(4) + ", " + r() + ", " + r());
     case 1:

@@ -300,6 +300,10 @@ void FunctionTranslator::logic3(Current& current) {
 void FunctionTranslator::move(Current& current) {
   ir::Operation& operation = current.operation;
   operation.opcode = Opcode::mov;
+  if (current.modifiers.take("b128")) {
+    move_b128(current);
+    return;
+  }
   operation.type = current.modifiers.take_type();
   if (operation.type == Type::none) fail(current, "needs a type");
   expect_arguments(current, 2, 2);

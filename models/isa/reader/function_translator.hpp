@@ -78,10 +78,22 @@ class FunctionTranslator {
   void memory_qualifiers(Current& current);
   void load(Current& current);
   void store(Current& current);
-  void atomic(Current& current);
+  /// The type of an element in memory; .b128 becomes two of b64.
+  Type memory_type(Current& current);
+  /// The registers of a vector, of a .b128 register, or the one operand.
+  std::vector<syntax::Operand> elements(const Current& current,
+                                        const syntax::Operand& operand) const;
   void fence(Current& current);
   void prefetch(Current& current);
   bool parameter_access(Current& current, bool is_store);
+  // atomics.cpp
+  void atomic(Current& current);
+  void atomic_of_eight(Current& current);
+  // wide_registers.cpp
+  bool is_b128(const syntax::Operand& operand) const;
+  std::vector<syntax::Operand> halves(const syntax::Operand& operand) const;
+  void declare_b128(const syntax::Declaration& declaration);
+  void move_b128(Current& current);
   // warp.cpp
   bool warp(Current& current);
   void shuffle(Current& current);
