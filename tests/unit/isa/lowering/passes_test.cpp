@@ -53,6 +53,17 @@ TEST(LoweringPasses, AddedConstantsMoveIntoTheAddress) {
   EXPECT_EQ(k.count(Opcode::add), 0u) << k.text();
 }
 
+TEST(LoweringPasses, FixedPlaceInTheFrameNeedsNoRegister) {
+  const Lowered k(
+      ".local .align 4 .b8 frame[32];\nmov.u64 %rd4, frame;\nadd.s64 %rd5, %rd4, 24;\n"
+      "st.local.u32 [%rd5], %r3;\nld.local.u32 %r9, [%rd4+8];\n" +
+      store_r9);
+  EXPECT_EQ(k.only(Opcode::ld).sources[0].kind, Kind::local_symbol) << k.text();
+  EXPECT_EQ(k.only(Opcode::ld).offset, 8);
+  EXPECT_EQ(k.all(Opcode::st)[0].sources[0].kind, Kind::local_symbol) << k.text();
+  EXPECT_EQ(k.all(Opcode::st)[0].offset, 24);
+}
+
 TEST(LoweringPasses, WideMultiplicationsFuseWithEachAddition) {
   const Lowered k(
       "mul.wide.s32 %rd4, %r3, 4;\nadd.s64 %rd5, %rd1, %rd4;\nadd.s64 %rd6, %rd2, %rd4;\n"
