@@ -46,8 +46,8 @@ constexpr Format e4m3{"e4m3", 4, 3}, e5m2{"e5m2", 5, 2};
 std::vector<float> interesting(const Format& format) {
   std::vector<float> list{0.0f,
                           -0.0f,
-                          1e30f,
-                          -1e30f,
+                          1e6f,
+                          -1e6f,
                           1e-30f,
                           std::numeric_limits<float>::infinity(),
                           std::numeric_limits<float>::quiet_NaN()};
