@@ -124,10 +124,7 @@ bool SmState::issue_generic(unsigned slot, const Instruction& instruction,
   const bool mixed = in_global != 0 || in_local != 0 || (in_shared != 0 && in_constant != 0);
   // Destinations of a mixed access commit when the slower part has its answers.
   std::uint16_t flight = no_flight;
-  if (mixed && record.releases > 0) {
-    flight = begin_flight(slot, warps[slot].paths.pc(), record);
-    ++flights[flight].outstanding;
-  }
+  if (mixed && record.releases > 0) flight = begin_flight(slot, warps[slot].paths.pc(), record);
   const std::uint16_t whole = flight;
   if (in_shared != 0)
     issue_shared(slot, instruction, record, in_shared,
