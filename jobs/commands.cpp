@@ -4,6 +4,7 @@
 #include "core/output/compare.hpp"
 #include "core/parameters/schema.hpp"
 #include "jobs/options.hpp"
+#include "jobs/weights.hpp"
 #include "models/gpu/machine.hpp"
 #include "partitioner/partitioner.hpp"
 
@@ -31,9 +32,12 @@ int describe_command(const CommandLine& line) {
 int partition_command(const CommandLine& line) {
   const Scenario scenario = read_scenario(line.scenario, line.settings);
   const Machine machine(scenario, read_machine(scenario), {});
-  const Assignment assignment =
-      partition(machine.graph(), line.ranks, line.threads, machine.host());
-  std::fputs(describe_partition(machine.graph(), assignment).c_str(), stdout);
+  const PartitionOptions options{.ranks = line.ranks,
+                                 .threads = line.threads,
+                                 .weights = read_weights(line.weights, machine.graph()),
+                                 .on_rank_0 = machine.host()};
+  const Assignment assignment = partition(machine.graph(), options);
+  std::fputs(describe_partition(machine.graph(), assignment, options.weights).c_str(), stdout);
   return exit_done;
 }
 

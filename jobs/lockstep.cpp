@@ -30,6 +30,8 @@ void add_run(CLI::App& app, CommandLine& line) {
   run.add_option("--output", line.output, "HDF5 file (default: <scenario>.h5)");
   run.add_flag("--check", line.check, "compare every buffer with a functional run");
   run.add_flag("--profile", line.profile, "record what each component cost");
+  run.add_option("--weights", line.weights,
+                 "output file of a run with --profile: ranks and threads get equal shares of that");
   run.add_flag("--quiet", line.quiet, "no progress, no table");
 }
 
@@ -73,15 +75,9 @@ int guarded(const CLI::App& app, const CommandLine& line, Communicator& communic
   }
 }
 
-}  // namespace
-}  // namespace lockstep
-
-int main(int argc, char** argv) {
-  using namespace lockstep;
+int run_program(int argc, char** argv, Communicator& communicator) {
   CommandLine line;
   for (int i = 0; i < argc; ++i) line.text += (i ? " " : "") + std::string(argv[i]);
-  std::signal(SIGXFSZ, SIG_IGN);  // a file size limit becomes an error of the write, with a message
-  MpiSession mpi(argc, argv);
 
   CLI::App app("Lockstep: a parallel simulator of GPUs that several applications share");
   app.require_subcommand(1);
@@ -93,6 +89,8 @@ int main(int argc, char** argv) {
   CLI::App& partition = *app.add_subcommand("partition", "show which rank would own what");
   add_scenario(partition, line);
   partition.add_option("--ranks", line.ranks, "MPI ranks")->check(CLI::Range(1, 65536));
+  partition.add_option("--profile", line.weights,
+                       "output file of a run with --profile: ranks and threads get equal shares");
   partition.add_option("--threads", line.threads, "worker threads of each rank")
       ->check(CLI::Range(1, 1024));
   CLI::App& diff = *app.add_subcommand("diff", "compare two output files");
@@ -102,8 +100,22 @@ int main(int argc, char** argv) {
   try {
     app.parse(argc, argv);
   } catch (const CLI::ParseError& error) {
-    if (mpi.communicator().rank() != 0) return error.get_exit_code() == 0 ? exit_done : exit_usage;
+    if (communicator.rank() != 0) return error.get_exit_code() == 0 ? exit_done : exit_usage;
     return app.exit(error) == 0 ? exit_done : exit_usage;
   }
-  return guarded(app, line, mpi.communicator());
+  return guarded(app, line, communicator);
+}
+
+}  // namespace
+}  // namespace lockstep
+
+int main(int argc, char** argv) {
+  using namespace lockstep;
+  std::signal(SIGXFSZ, SIG_IGN);  // a file size limit becomes an error of the write, with a message
+  try {
+    MpiSession mpi(argc, argv);
+    return run_program(argc, argv, mpi.communicator());
+  } catch (const UserError& error) {  // of MPI itself
+    return fail(error.what());
+  }
 }

@@ -8,6 +8,7 @@ namespace lockstep {
 /// What the command line of `lockstep` says (architecture.md, section 5).
 struct CommandLine {
   std::string scenario, output, key;
+  std::string weights;  ///< output file of a run with --profile
   std::vector<std::string> settings;
   int threads = 1;
   int ranks = 2;

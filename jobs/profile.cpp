@@ -3,8 +3,11 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cstring>
 #include <functional>
 #include <queue>
+
+#include "jobs/tables.hpp"
 
 namespace lockstep {
 
@@ -67,7 +70,7 @@ std::string profile_report(const Graph& graph, const Profile& profile) {
   std::stable_sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) {
     return profile.component_nanoseconds[a] > profile.component_nanoseconds[b];
   });
-  std::string text = "most expensive components of this rank:\n";
+  std::string text = "most expensive components:\n";
   for (std::size_t i = 0; i < std::min(shown, order.size()); ++i) {
     text += fmt::format("  {:<16}{:>10.3f} ms\n",
                         graph.name(ComponentId{static_cast<std::uint32_t>(order[i])}),
@@ -80,14 +83,40 @@ std::string profile_report(const Graph& graph, const Profile& profile) {
   return text + "\n";
 }
 
+Profile gather_profile(const Profile& mine, Communicator& communicator) {
+  const auto& costs = mine.component_nanoseconds;
+  std::vector<std::byte> bytes(costs.size() * sizeof costs[0]);
+  if (!bytes.empty()) std::memcpy(bytes.data(), costs.data(), bytes.size());
+  Profile all = mine;
+  for (const std::vector<std::byte>& contribution : communicator.gather(bytes)) {
+    std::vector<std::uint64_t> theirs(costs.size());
+    if (!theirs.empty()) std::memcpy(theirs.data(), contribution.data(), bytes.size());
+    // Each component has one owner; the others contribute nothing.
+    for (std::size_t i = 0; i < theirs.size(); ++i) {
+      all.component_nanoseconds[i] = std::max(all.component_nanoseconds[i], theirs[i]);
+    }
+  }
+  return all;
+}
+
 void write_profile(RunOutput& file, const Graph& graph, const Profile& profile) {
+  std::vector<ComponentCostRow> components;
   for (std::size_t i = 0; i < profile.component_nanoseconds.size(); ++i) {
-    const std::string name = graph.name(ComponentId{static_cast<std::uint32_t>(i)});
-    file.set_run("profile_nanoseconds_" + name, profile.component_nanoseconds[i]);
+    components.push_back(
+        {graph.name(ComponentId{static_cast<std::uint32_t>(i)}), profile.component_nanoseconds[i]});
   }
+  std::vector<WindowCostRow> windows;
+  windows.reserve(profile.windows.size());
+  for (const WindowCost& cost : profile.windows) {
+    windows.push_back({cost.window, cost.component, cost.nanoseconds});
+  }
+  std::vector<SpeedupRow> speedups;
   for (const SpeedupPrediction& p : predict_speedup(profile)) {
-    file.set_run("profile_speedup_" + std::to_string(p.workers), p.speedup);
+    speedups.push_back({static_cast<std::uint32_t>(p.workers), p.speedup});
   }
+  file.write_table(components);
+  file.write_table(windows);
+  file.write_table(speedups);
 }
 
 }  // namespace lockstep

@@ -3,6 +3,7 @@
 #include <string>
 
 #include "core/engine/engine.hpp"
+#include "core/exec/communicator.hpp"
 #include "core/output/run_output.hpp"
 
 namespace lockstep {
@@ -15,10 +16,13 @@ struct SpeedupPrediction {
 };
 std::vector<SpeedupPrediction> predict_speedup(const Profile& profile);
 
+/// On rank 0: the profile with the costs of every rank's components.  Collective.
+Profile gather_profile(const Profile& mine, Communicator& communicator);
+
 /// The most expensive components and the predicted speed-ups, for people.
 std::string profile_report(const Graph& graph, const Profile& profile);
 
-/// /run/profile: cost by component, predictions.
+/// /run/profile: costs by component and by window, predictions.
 void write_profile(RunOutput& file, const Graph& graph, const Profile& profile);
 
 }  // namespace lockstep

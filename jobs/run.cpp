@@ -14,6 +14,7 @@
 #include "jobs/profile.hpp"
 #include "jobs/progress.hpp"
 #include "jobs/results.hpp"
+#include "jobs/weights.hpp"
 #include "models/gpu/configuration.hpp"
 #include "partitioner/partitioner.hpp"
 
@@ -45,10 +46,19 @@ struct Prepared {
       : scenario(read_scenario(line.scenario, line.settings)),
         parameters(read_machine(scenario)),
         machine(scenario, parameters, {.capture = line.check, .lowering = {}}),
-        assignment(partition(machine.graph(), communicator.size(), line.threads, machine.host())) {
+        assignment(
+            partition(machine.graph(), {.ranks = communicator.size(),
+                                        .threads = line.threads,
+                                        .weights = read_weights(line.weights, machine.graph()),
+                                        .on_rank_0 = machine.host()})) {
+    const std::string path = line.output.empty() ? scenario.name + ".h5" : line.output;
+    // Other ranks may still read what rank 0 is about to replace.
+    std::error_code absent;
+    if (!line.weights.empty() && std::filesystem::equivalent(path, line.weights, absent)) {
+      throw UserError(path, "is both --weights and the output", "choose another --output");
+    }
     if (communicator.rank() != 0) return;
-    output = std::make_unique<Output>(line.output.empty() ? scenario.name + ".h5" : line.output,
-                                      configuration_text(scenario, parameters), machine);
+    output = std::make_unique<Output>(path, configuration_text(scenario, parameters), machine);
   }
 };
 
@@ -158,7 +168,8 @@ void warn_of_limit(const Engine& engine) {
 
 /// Rank 0, after the run: tables, final values, the result for people.
 int finish(const CommandLine& line, const Scenario& scenario, const Machine& machine,
-           const Engine& engine, const RunSummary& summary, Output& output) {
+           const Engine& engine, const RunSummary& summary, const Profile& profile,
+           Output& output) {
   Host& host = find_host(engine, machine);
   const StatisticsLayout& layout = output.recorder.layout();
   const Totals totals(layout, output.recorder.totals());
@@ -175,7 +186,7 @@ int finish(const CommandLine& line, const Scenario& scenario, const Machine& mac
   CheckResult check;
   if (line.check) check = check_tenants(scenario, machine, host, output.file);
   write_run(output.file, line, summary, rows, engine.communicator().size());
-  if (line.profile) write_profile(output.file, machine.graph(), engine.profile());
+  if (line.profile) write_profile(output.file, machine.graph(), profile);
   output.file.close();
 
   if (!line.quiet) {
@@ -192,7 +203,7 @@ int finish(const CommandLine& line, const Scenario& scenario, const Machine& mac
             .c_str(),
         stdout);
     if (line.profile) {
-      std::fputs(profile_report(machine.graph(), engine.profile()).c_str(), stdout);
+      std::fputs(profile_report(machine.graph(), profile).c_str(), stdout);
     }
   }
   if (line.check) std::fputs(check.text.c_str(), check.passed ? stdout : stderr);
@@ -226,7 +237,10 @@ int run_command(const CommandLine& line, Communicator& communicator) {
     ProgressLine progress(line.quiet, output ? &output->recorder : nullptr);
     summary = engine.run(observer, progress);
   }
-  return output ? finish(line, run->scenario, machine, engine, summary, *output) : exit_done;
+  Profile profile;
+  if (line.profile) profile = gather_profile(engine.profile(), communicator);
+  if (!output) return exit_done;
+  return finish(line, run->scenario, machine, engine, summary, profile, *output);
 }
 
 }  // namespace lockstep

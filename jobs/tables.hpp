@@ -83,4 +83,48 @@ struct FaultRow {
   }
 };
 
+/// One row of /run/profile/components.
+struct ComponentCostRow {
+  std::string component;
+  std::uint64_t nanoseconds = 0;
+
+  static auto schema() {
+    using R = ComponentCostRow;
+    return table<R>(
+               "/run/profile/components",
+               "with `--profile`: what each component cost, of all ranks; `--weights` reads it")
+        .column("component", &R::component, "name", "kind and index")
+        .column("nanoseconds", &R::nanoseconds, "ns", "of wall time in all windows");
+  }
+};
+
+/// One row of /run/profile/windows.
+struct WindowCostRow {
+  std::uint32_t window = 0, component = 0, nanoseconds = 0;
+
+  static auto schema() {
+    using R = WindowCostRow;
+    return table<R>("/run/profile/windows",
+                    "with `--profile`: what the components of rank 0 cost in each window, for the "
+                    "first few million")
+        .column("window", &R::window, "number", "windows follow each other in simulated time")
+        .column("component", &R::component, "row", "of /run/profile/components")
+        .column("nanoseconds", &R::nanoseconds, "ns", "of wall time");
+  }
+};
+
+/// One row of /run/profile/speedup.
+struct SpeedupRow {
+  std::uint32_t workers = 0;
+  double speedup = 0;
+
+  static auto schema() {
+    using R = SpeedupRow;
+    return table<R>("/run/profile/speedup",
+                    "with `--profile`: predicted from the costs in each window on rank 0")
+        .column("workers", &R::workers, "workers", "threads or ranks")
+        .column("speedup", &R::speedup, "ratio", "over one worker");
+  }
+};
+
 }  // namespace lockstep

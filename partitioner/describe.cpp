@@ -64,14 +64,18 @@ std::vector<RankCut> rank_cuts(const Graph& graph, const Assignment& assignment)
   return result;
 }
 
-std::string describe_partition(const Graph& graph, const Assignment& assignment) {
+std::string describe_partition(const Graph& graph, const Assignment& assignment,
+                               const std::vector<double>& weights) {
+  const auto weight_of = [&](std::size_t id) {
+    return weights.empty() ? graph.nodes()[id].weight : weights.at(id);
+  };
   int ranks = 0, threads = 0;
   double total = 0, traffic = 0;
   for (const Place& place : assignment.places) {
     ranks = std::max(ranks, place.rank + 1);
     threads = std::max(threads, place.thread + 1);
   }
-  for (const Graph::Node& node : graph.nodes()) total += node.weight;
+  for (std::size_t id = 0; id < graph.nodes().size(); ++id) total += weight_of(id);
   for (const Graph::Edge& edge : graph.edges()) traffic += edge.weight;
   std::string text = std::to_string(graph.nodes().size()) + " components and " +
                      std::to_string(graph.edges().size()) + " links on " + std::to_string(ranks) +
@@ -83,7 +87,7 @@ std::string describe_partition(const Graph& graph, const Assignment& assignment)
       };
       double load = 0;
       for (std::size_t id = 0; id < graph.nodes().size(); ++id) {
-        if (owns(id)) load += graph.nodes()[id].weight;
+        if (owns(id)) load += weight_of(id);
       }
       text += "rank " + std::to_string(rank) + " thread " + std::to_string(thread) + ": " +
               percent(load, total) + " of the work: " + owned_text(graph, owns) + "\n";

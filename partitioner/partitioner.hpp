@@ -43,7 +43,9 @@ struct RankCut {
 /// By (from, to); pairs without a link are left out.
 std::vector<RankCut> rank_cuts(const Graph& graph, const Assignment& assignment);
 
-/// Who gets what, what is cut, and how far ahead each rank may run of each other.
-std::string describe_partition(const Graph& graph, const Assignment& assignment);
+/// Who gets what, what is cut, and how far ahead each rank may run of each other.  `weights`: as in
+/// PartitionOptions.
+std::string describe_partition(const Graph& graph, const Assignment& assignment,
+                               const std::vector<double>& weights = {});
 
 }  // namespace lockstep

@@ -9,6 +9,7 @@ extern "C" __global__ void backprop_forward(const float* __restrict__ input,
   __shared__ float sums[block];
   const float* mine = weight + blockIdx.x * inputs;
   float sum = 0.0f;
+#pragma unroll 4
   for (int i = threadIdx.x; i < inputs; i += block) sum = fmaf(input[i], mine[i], sum);
   sums[threadIdx.x] = sum;
   __syncthreads();

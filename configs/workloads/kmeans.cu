@@ -32,6 +32,7 @@ extern "C" __global__ void kmeans_accumulate(const float* __restrict__ feature,
   if (p >= points) return;
   const int c = membership[p];
   atomicAdd(&size[c], 1u);
+#pragma unroll 1
   for (int f = 0; f < features; ++f) {
     const long long fixed = __float2ll_rn(feature[f * points + p] * scale);
     atomicAdd(&sum[c * features + f], static_cast<unsigned long long>(fixed));

@@ -16,6 +16,7 @@ extern "C" __global__ void lud_diagonal(float* matrix, int n, int step) {
   float* corner = matrix + step * tile * n + step * tile;
   cells[y][x] = corner[y * n + x];
   __syncthreads();
+#pragma unroll 1
   for (int k = 0; k < tile - 1; ++k) {
     if (x == k && y > k) cells[y][k] /= cells[k][k];
     __syncthreads();
@@ -34,6 +35,7 @@ extern "C" __global__ void lud_perimeter(float* matrix, int n, int step) {
   const int far = offset + (blockIdx.x + 1) * tile;
   const int t = threadIdx.x % tile;
   const bool first_half = threadIdx.x < tile;
+#pragma unroll 8
   for (int y = threadIdx.x / tile; y < tile; y += 2) {
     diagonal[y][t] = matrix[(offset + y) * n + offset + t];
     right[y][t] = matrix[(offset + y) * n + far + t];
@@ -41,20 +43,25 @@ extern "C" __global__ void lud_perimeter(float* matrix, int n, int step) {
   }
   __syncthreads();
   if (first_half) {
+#pragma unroll 1
     for (int k = 0; k < tile; ++k) {
+#pragma unroll 4
       for (int y = k + 1; y < tile; ++y) {
         right[y][t] = fmaf(-diagonal[y][k], right[k][t], right[y][t]);
       }
     }
   } else {
+#pragma unroll 1
     for (int k = 0; k < tile; ++k) {
       below[t][k] /= diagonal[k][k];
+#pragma unroll 4
       for (int x = k + 1; x < tile; ++x) {
         below[t][x] = fmaf(-below[t][k], diagonal[k][x], below[t][x]);
       }
     }
   }
   __syncthreads();
+#pragma unroll 8
   for (int y = threadIdx.x / tile; y < tile; y += 2) {
     matrix[(offset + y) * n + far + t] = right[y][t];
     matrix[(far + y) * n + offset + t] = below[y][t];

@@ -23,6 +23,7 @@ extern "C" __global__ void spmv_vector(const unsigned* __restrict__ row,
   if (r >= rows) return;
   const unsigned end = row[r + 1];
   float sum = 0.0f;
+#pragma unroll 1
   for (unsigned i = row[r] + lane; i < end; i += 32) sum = fmaf(value[i], x[column[i]], sum);
 #pragma unroll
   for (int distance = 16; distance > 0; distance /= 2) {

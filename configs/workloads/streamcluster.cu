@@ -10,6 +10,7 @@ extern "C" __global__ void streamcluster_gain(const float* __restrict__ coordina
                                               unsigned char* __restrict__ switches, float* saved,
                                               int points, int dimensions, int centres,
                                               int candidate) {
+#pragma unroll 1
   for (int d = threadIdx.x; d < dimensions; d += blockDim.x) {
     candidate_coordinates[d] = coordinate[d * points + candidate];
   }
@@ -17,6 +18,7 @@ extern "C" __global__ void streamcluster_gain(const float* __restrict__ coordina
   const int p = blockIdx.x * blockDim.x + threadIdx.x;
   if (p >= points) return;
   float distance = 0.0f;
+#pragma unroll 4
   for (int d = 0; d < dimensions; ++d) {
     const float difference = coordinate[d * points + p] - candidate_coordinates[d];
     distance = fmaf(difference, difference, distance);

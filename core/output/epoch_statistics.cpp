@@ -40,6 +40,11 @@ std::vector<std::byte> EpochStatistics::sample(Time end,
 }
 
 void EpochStatistics::collect(Time end, std::span<const std::vector<std::byte>> contributions) {
+  recorder_->record(end, merge(contributions));
+}
+
+std::span<const std::uint64_t> EpochStatistics::merge(
+    std::span<const std::vector<std::byte>> contributions) {
   values_.assign(layout_.size(), 0);
   for (const std::vector<std::byte>& bytes : contributions) {
     std::vector<std::uint64_t> words(bytes.size() / sizeof(std::uint64_t));
@@ -53,7 +58,7 @@ void EpochStatistics::collect(Time end, std::span<const std::vector<std::byte>> 
       at += size;
     }
   }
-  recorder_->record(end, values_);
+  return values_;
 }
 
 }  // namespace lockstep

@@ -20,6 +20,9 @@ class EpochStatistics final : public EpochObserver {
   std::vector<std::byte> sample(Time end, std::span<const LocalComponent> components) override;
   void collect(Time end, std::span<const std::vector<std::byte>> contributions) override;
 
+  /// All words as the layout says, whoever contributed what.
+  std::span<const std::uint64_t> merge(std::span<const std::vector<std::byte>> contributions);
+
  private:
   /// Appends one row to a contribution: its place in the layout, its length, its words.
   void append(std::size_t kind, std::size_t instance, const StatisticsView& view,

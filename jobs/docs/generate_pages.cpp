@@ -36,8 +36,9 @@ OutputContents contents() {
                {"partition", &memory_partition_statistics(), 1},
                {"sm", &statistics_schema_of<SmStatistics>(), 1},
                {"link", &statistics_schema_of<LinkStatistics>(), 2}};
-  all.tables = {&table_schema_of<TenantRow>(), &table_schema_of<KernelRow>(),
-                &table_schema_of<FaultRow>()};
+  all.tables = {&table_schema_of<TenantRow>(),     &table_schema_of<KernelRow>(),
+                &table_schema_of<FaultRow>(),      &table_schema_of<ComponentCostRow>(),
+                &table_schema_of<WindowCostRow>(), &table_schema_of<SpeedupRow>()};
   all.finals = {{"end", "fs", "simulated time at which the run ended"}};
   all.run = {{"wall_seconds", "s", "of the simulation loop"},
              {"warp_instructions", "instructions", "of all tenants"},
@@ -52,9 +53,7 @@ OutputContents contents() {
              {"threads", "threads", "of each rank"},
              {"host", "name", "machine of rank 0"},
              {"version", "version", "of lockstep"},
-             {"command_line", "text", "as it was given"},
-             {"profile_nanoseconds_<component>", "ns", "with `--profile`: what a component cost"},
-             {"profile_speedup_<workers>", "ratio", "with `--profile`: predicted speed-up"}};
+             {"command_line", "text", "as it was given"}};
   return all;
 }
 

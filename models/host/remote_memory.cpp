@@ -4,7 +4,7 @@
 #include <cstring>
 
 #include "core/message/message.hpp"
-#include "models/isa/atomic.hpp"
+#include "models/noc/atomic_lanes.hpp"
 
 namespace lockstep {
 
@@ -46,21 +46,10 @@ std::vector<std::byte> load(const MemoryRequest& request, std::span<const std::b
 
 std::vector<std::byte> modify(const MemoryRequest& request, const std::byte* payload,
                               std::span<std::byte> line) {
-  std::vector<std::byte> answer;
-  for (unsigned i = 0; i < request.lanes; ++i) {
-    AtomicLane lane;
-    std::memcpy(&lane, payload + i * sizeof lane, sizeof lane);
-    const std::size_t width = isa::bytes_of(request.type);
-    std::uint64_t old = 0;
-    if (lane.offset + width <= line.size()) {
-      std::memcpy(&old, line.data() + lane.offset, width);
-      const std::uint64_t value = isa::apply(request.atomic, request.type, old, lane.a, lane.b);
-      std::memcpy(line.data() + lane.offset, &value, width);
-    }
-    const auto* bytes = reinterpret_cast<const std::byte*>(&old);
-    if (request.flags & flag_returns) answer.insert(answer.end(), bytes, bytes + sizeof old);
-  }
-  return answer;
+  std::vector<std::byte> old(std::size_t{8} * request.lanes);
+  modify_lanes(request, payload, line, old.data());
+  if ((request.flags & flag_returns) == 0) old.clear();
+  return old;
 }
 
 }  // namespace

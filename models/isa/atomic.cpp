@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <bit>
 #include <cmath>
+#include <cstring>
 
 #include "core/error/error.hpp"
 
@@ -80,6 +81,25 @@ std::uint64_t add(Type type, std::uint64_t x, std::uint64_t y) {
   }
 }
 
+/// The lesser or greater of two halves; a number rather than NaN, -0 before +0.
+std::uint64_t extreme_half(std::uint64_t x, std::uint64_t y, Format f, bool greater) {
+  x &= 0xffff;
+  y &= 0xffff;
+  const double a = widen(x, f), b = widen(y, f);
+  if (std::isnan(a)) return std::isnan(b) ? 0x7fff : y;
+  if (std::isnan(b)) return x;
+  if (a == b) return greater ? x & y : x | y;
+  return (a < b) != greater ? x : y;
+}
+
+/// Minimum or maximum of floating-point values.
+std::uint64_t extreme(Type type, std::uint64_t x, std::uint64_t y, bool greater) {
+  const bool is_brain = type == Type::bf16 || type == Type::bf16x2;
+  const Format f = is_brain ? brain : half;
+  const std::uint64_t low = extreme_half(x, y, f, greater);
+  return bytes_of(type) == 2 ? low : low | extreme_half(x >> 16, y >> 16, f, greater) << 16;
+}
+
 bool less(Type type, std::uint64_t x, std::uint64_t y) {
   switch (type) {
     case Type::s32:
@@ -117,8 +137,10 @@ std::uint64_t apply(AtomicOperation operation, Type type, std::uint64_t old, std
     case AtomicOperation::dec:
       return old == 0 || old > a ? a : old - 1;
     case AtomicOperation::min:
+      if (is_float(type)) return extreme(type, old, a, false);
       return less(type, a, old) ? a : old;
     case AtomicOperation::max:
+      if (is_float(type)) return extreme(type, old, a, true);
       return less(type, old, a) ? a : old;
     case AtomicOperation::none:
       break;
@@ -126,10 +148,57 @@ std::uint64_t apply(AtomicOperation operation, Type type, std::uint64_t old, std
   LOCKSTEP_CHECK(false, "atomic without an operation");
 }
 
-bool atomic_exists(AtomicOperation operation, Type type) {
+void modify(const AtomicShape& shape, std::byte* place, const AtomicWord* operands,
+            std::uint64_t* old) {
+  const unsigned bytes = bytes_of(shape.type);
+  const unsigned words = shape.words(), word_bytes = shape.bytes() / words;
+  for (unsigned w = 0; w < words; ++w) {
+    old[w] = 0;
+    std::memcpy(&old[w], place + 8 * w, word_bytes);
+  }
+  if (shape.operation == AtomicOperation::cas && words == 2) {
+    const bool equal = old[0] == operands[0].a && old[1] == operands[1].a;
+    for (unsigned w = 0; w < 2 && equal; ++w) std::memcpy(place + 8 * w, &operands[w].b, 8);
+    return;
+  }
+  for (unsigned w = 0; w < words; ++w) {
+    for (unsigned at = 0; at < word_bytes; at += bytes) {
+      const std::uint64_t value = apply(shape.operation, shape.type, old[w] >> 8 * at,
+                                        operands[w].a >> 8 * at, operands[w].b >> 8 * at);
+      std::memcpy(place + 8 * w + at, &value, bytes);
+    }
+  }
+}
+
+namespace {
+
+bool vector_exists(const AtomicShape& shape) {
+  const bool arithmetic = shape.operation == AtomicOperation::min ||
+                          shape.operation == AtomicOperation::max ||
+                          shape.operation == AtomicOperation::add;
+  switch (shape.type) {
+    case Type::b64:  // .b128
+      return shape.operation == AtomicOperation::exch || shape.operation == AtomicOperation::cas;
+    case Type::f32:
+      return shape.operation == AtomicOperation::add && shape.bytes() <= 16;
+    case Type::f16:
+    case Type::bf16:
+    case Type::f16x2:
+    case Type::bf16x2:
+      return arithmetic && shape.bytes() <= 16;
+    default:
+      return false;
+  }
+}
+
+}  // namespace
+
+bool atomic_exists(const AtomicShape& shape) {
+  if (shape.elements != 1) return vector_exists(shape);
+  const Type type = shape.type;
   const unsigned bytes = bytes_of(type);
   const bool integer = !is_float(type);
-  switch (operation) {
+  switch (shape.operation) {
     case AtomicOperation::logical_and:
     case AtomicOperation::logical_or:
     case AtomicOperation::logical_xor:
@@ -138,7 +207,7 @@ bool atomic_exists(AtomicOperation operation, Type type) {
       return integer && bytes >= 4;
     case AtomicOperation::cas:
     case AtomicOperation::exch:
-      return bytes >= (operation == AtomicOperation::cas ? 2u : 4u);
+      return bytes >= (shape.operation == AtomicOperation::cas ? 2u : 4u);
     case AtomicOperation::add:
       return bytes >= 4 || type == Type::f16 || type == Type::bf16;
     case AtomicOperation::inc:

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 
 #include "models/isa/types.hpp"
@@ -16,7 +17,29 @@ namespace lockstep::isa {
 std::uint64_t apply(AtomicOperation operation, Type type, std::uint64_t old, std::uint64_t a,
                     std::uint64_t b);
 
-/// Whether PTX has this operation on this type.
-bool atomic_exists(AtomicOperation operation, Type type);
+/// What an atomic does to the bytes of one lane: `elements` values side by side, each an atomic of
+/// its own.  Only a compare-and-swap of two b64 is one of 128 bits.
+struct AtomicShape {
+  AtomicOperation operation = AtomicOperation::none;
+  Type type = Type::none;
+  unsigned elements = 1;
+
+  unsigned bytes() const { return bytes_of(type) * elements; }
+  unsigned words() const { return bytes() > 8 ? 2 : 1; }  ///< of 8 bytes
+};
+
+/// Operands of 8 bytes of a lane: `a`, and for a compare-and-swap `b`, what it writes.
+struct AtomicWord {
+  std::uint64_t a = 0, b = 0;
+};
+
+/// Executes a lane's atomic at `place`.  `operands` and `old` (what stood there) have
+/// shape.words() elements.
+void modify(const AtomicShape& shape, std::byte* place, const AtomicWord* operands,
+            std::uint64_t* old);
+
+/// Whether PTX has this atomic.
+/// Source: PTX ISA 8.x, "atom", "red".
+bool atomic_exists(const AtomicShape& shape);
 
 }  // namespace lockstep::isa

@@ -44,6 +44,9 @@ enum class Opcode : std::uint16_t {
   prmt,
   dp4a,
   dp2a,
+  video,  ///< vadd ... vmad, vset
+  video2,
+  video4,  ///< two halves, four bytes: vadd4, ...; add.u16x2
   // floating point
   fma,
   rcp,
@@ -67,6 +70,7 @@ enum class Opcode : std::uint16_t {
   mov_unpack,
   cvt,
   cvt_pack,
+  cvt_fp8,
   cvta,
   isspacep,
   // memory

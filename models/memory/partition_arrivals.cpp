@@ -151,7 +151,7 @@ std::uint32_t PartitionCore::request_flits(const MemoryRequest& request) const {
   if (request.operation == MemoryOperation::store)
     bytes = static_cast<std::uint32_t>(sector_bytes) * request.sector_count();
   if (request.operation == MemoryOperation::atomic)
-    bytes = isa::bytes_of(request.type) * request.lanes;
+    bytes = request.shape().bytes() / request.shape().words() * request.lanes;
   return noc_.flits(bytes);
 }
 

@@ -5,7 +5,7 @@
 #include <cstring>
 
 #include "core/error/error.hpp"
-#include "models/isa/atomic.hpp"
+#include "models/noc/atomic_lanes.hpp"
 
 namespace lockstep {
 namespace {
@@ -64,18 +64,7 @@ void PartitionMemory::atomic(std::uint64_t line, const MemoryRequest& request,
                              const std::byte* lanes, std::byte* old_values) {
   check(line);
   mark(line);
-  const unsigned size = isa::bytes_of(request.type);
-  for (unsigned i = 0; i < request.lanes; ++i) {
-    AtomicLane lane;
-    std::memcpy(&lane, lanes + i * sizeof lane, sizeof lane);
-    LOCKSTEP_CHECK(lane.offset + size <= line_bytes, "an atomic leaves its line");
-    std::byte* place = region_.data() + line + lane.offset;
-    std::uint64_t old = 0;
-    std::memcpy(&old, place, size);
-    const std::uint64_t value = isa::apply(request.atomic, request.type, old, lane.a, lane.b);
-    std::memcpy(place, &value, size);
-    std::memcpy(old_values + i * sizeof old, &old, sizeof old);
-  }
+  modify_lanes(request, lanes, {region_.data() + line, line_bytes}, old_values);
 }
 
 void PartitionMemory::zero(std::uint64_t offset, std::uint64_t bytes) {

@@ -6,7 +6,7 @@
 #include <cstdint>
 
 #include "core/id/id.hpp"
-#include "models/isa/types.hpp"
+#include "models/isa/atomic.hpp"
 
 /// What the components of the machine say to each other.  Bodies are trivially copyable and travel
 /// as they stand, also between ranks.  Fields that later policies need are here from the start
@@ -74,7 +74,8 @@ enum MemoryFlag : std::uint8_t {
 /// One request for sectors of one 128-byte line.
 ///
 /// Payload of a store: for each sector in `sectors`, lowest first, a 32-bit byte mask; then for
-/// each its 32 bytes.  Payload of an atomic: `lanes` records AtomicLane in lane order.
+/// each its 32 bytes.  Payload of an atomic: `lanes` records AtomicLane in lane order; a lane whose
+/// value has 16 bytes takes two, one for each 8.
 struct MemoryRequest {
   std::uint64_t line = 0;          ///< physical address, 128-byte aligned
   std::uint64_t virtual_page = 0;  ///< virtual address >> 12
@@ -89,24 +90,26 @@ struct MemoryRequest {
   std::uint8_t walk_level = 0;  ///< 0: data; 1...: level of a page walk
   std::uint8_t warp_type = 0;
   isa::AtomicOperation atomic = isa::AtomicOperation::none;
-  isa::Type type = isa::Type::none;  ///< of an atomic
-  std::uint8_t lanes = 0;            ///< records of an atomic
-  std::array<std::uint8_t, 2> reserved{};
+  isa::Type type = isa::Type::none;  ///< of an element of an atomic
+  std::uint8_t lanes = 0;            ///< records of an atomic, 32 at most
+  std::uint8_t elements = 1;         ///< of an atomic, by lane
+  std::uint8_t reserved = 0;
 
   unsigned sector_count() const { return static_cast<unsigned>(std::popcount(sectors)); }
+  isa::AtomicShape shape() const { return {atomic, type, elements}; }
 };
 static_assert(sizeof(MemoryRequest) == 40);
 
 struct AtomicLane {
-  std::uint64_t a = 0, b = 0;  ///< operands; b: the new value of a compare-and-swap
-  std::uint8_t offset = 0;     ///< byte in the line
+  isa::AtomicWord operands;
+  std::uint8_t offset = 0;  ///< byte in the line
   std::uint8_t lane = 0;
   std::array<std::uint8_t, 6> reserved{};
 };
 static_assert(sizeof(AtomicLane) == 24);
 
 /// The answer.  Payload of a load or inspection: 32 bytes per sector, lowest first.  Payload of an
-/// atomic with flag_returns: 8 bytes (the old value) per lane record, in their order.  It carries
+/// atomic with flag_returns: 8 bytes (the old value) per record, in their order.  It carries
 /// back the request's place in the receiving port (its credit).
 struct MemoryResponse {
   std::uint64_t line = 0;

@@ -29,8 +29,8 @@ struct Access {
   std::array<std::uint8_t, 32> sectors{};
   std::array<std::uint8_t, 32> offset{};  ///< in its line, by lane
   std::array<std::uint32_t, 32> local_offset{};
-  /// Stores: the lanes' bytes, `stride` each.  Atomics: two operands of 8 bytes each.
-  std::array<std::byte, 512> data{};
+  /// Stores: the lanes' bytes, `stride` each.  Atomics: an AtomicWord for every 8 bytes of a lane.
+  std::array<std::byte, 1024> data{};
 
   bool writes() const { return kind == Kind::store || kind == Kind::atomic; }
 };

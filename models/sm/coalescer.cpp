@@ -72,4 +72,27 @@ void coalesce(Access& access, const LaneAddresses& address, unsigned bytes) {
   if (!coalesce_contiguous(access, address, bytes)) coalesce_scattered(access, address);
 }
 
+void halve_large_groups(Access& access) {
+  // Consecutive lanes at consecutive addresses are fewer in a line.
+  if (access.contiguous) return;
+  const auto sectors_of = [&](std::uint32_t lanes) {
+    unsigned sectors = 0;
+    for (; lanes != 0; lanes &= lanes - 1)
+      sectors |= 1u << access.offset[static_cast<unsigned>(std::countr_zero(lanes))] / sector_bytes;
+    return static_cast<std::uint8_t>(sectors);
+  };
+  for (unsigned g = 0, before = access.groups; g < before; ++g) {
+    std::uint32_t first = access.lanes[g], rest = first;
+    for (int i = 0; i < 16; ++i) rest &= rest - 1;
+    if (rest == 0) continue;
+    first &= ~rest;
+    access.lanes[g] = first;
+    access.sectors[g] = sectors_of(first);
+    const unsigned added = access.groups++;
+    access.line[added] = access.line[g];
+    access.lanes[added] = rest;
+    access.sectors[added] = sectors_of(rest);
+  }
+}
+
 }  // namespace lockstep

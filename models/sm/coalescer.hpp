@@ -20,4 +20,8 @@ using LaneAddresses = std::array<std::uint64_t, 32>;
 /// address.  No lane's bytes may cross a sector (natural alignment sees to it).
 void coalesce(Access& access, const LaneAddresses& address, unsigned bytes);
 
+/// Splits the groups of more than 16 lanes: an atomic request has room for so many with 16 bytes
+/// each.
+void halve_large_groups(Access& access);
+
 }  // namespace lockstep

@@ -278,23 +278,28 @@ bool SmState::atomic_group(Access& access, unsigned group, std::uint64_t physica
   const isa::MemoryFields& memory = warp.instructions[access.pc].memory;
   request.atomic = memory.atomic;
   request.type = memory.type;
+  request.elements = memory.elements;
   request.flags |= flag_bypass_l1;
   if (returns) request.flags |= flag_returns;
+  const unsigned words = request.shape().words();
   std::array<AtomicLane, 32> records;
-  unsigned lanes = 0;
-  unsigned offset = 0;
+  unsigned count = 0, offset = 0;
   for (std::uint32_t left = access.lanes[group]; left != 0; left &= left - 1) {
     const unsigned lane = static_cast<unsigned>(std::countr_zero(left));
-    offset = access.contiguous && lanes > 0 ? offset + access.stride : access.offset[lane];
-    AtomicLane& record = records[lanes++];
-    record = {};
-    std::memcpy(&record.a, access.data.data() + lane * 16, 16);
-    record.offset = static_cast<std::uint8_t>(offset);
-    record.lane = static_cast<std::uint8_t>(lane);
+    offset = access.contiguous && count > 0 ? offset + access.stride : access.offset[lane];
+    for (unsigned w = 0; w < words; ++w) {
+      AtomicLane& record = records[count++];
+      record = {};
+      std::memcpy(&record.operands,
+                  access.data.data() + (lane * words + w) * sizeof record.operands,
+                  sizeof record.operands);
+      record.offset = static_cast<std::uint8_t>(offset + 8 * w);
+      record.lane = static_cast<std::uint8_t>(lane);
+    }
   }
-  request.lanes = static_cast<std::uint8_t>(lanes);
+  request.lanes = static_cast<std::uint8_t>(count);
   ++statistics.atomics_sent[warp.tenant];
-  port.send(destination, request, std::as_bytes(std::span(records.data(), lanes)), time_of(now),
+  port.send(destination, request, std::as_bytes(std::span(records.data(), count)), time_of(now),
             *outbox);
   return true;
 }

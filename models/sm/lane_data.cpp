@@ -55,15 +55,34 @@ void gather_store_data(const Instruction& instruction, const WarpContext& contex
   }
 }
 
+std::array<isa::AtomicWord, 2> atomic_operands(const Instruction& instruction,
+                                               const WarpContext& context, unsigned lane) {
+  const unsigned elements = instruction.memory.elements;
+  if (elements == 1) [[likely]] {
+    const bool two = instruction.source[2].valid();
+    return {isa::AtomicWord{read_element(instruction, context, 1, lane),
+                            two ? read_element(instruction, context, 2, lane) : 0}};
+  }
+  const unsigned bytes = isa::bytes_of(instruction.memory.type);
+  std::array<std::array<std::byte, 16>, 2> value{};
+  for (unsigned source = 0; source < 2 * elements; ++source) {
+    if (source + 1 >= instruction.source.size() || !instruction.source[source + 1].valid()) break;
+    store_bytes(value[source / elements].data() + source % elements * bytes,
+                read_element(instruction, context, source + 1, lane), bytes);
+  }
+  std::array<isa::AtomicWord, 2> words;
+  for (unsigned w = 0; w < 2; ++w)
+    words[w] = {load_bytes(value[0].data() + 8 * w, 8), load_bytes(value[1].data() + 8 * w, 8)};
+  return words;
+}
+
 void gather_atomic_operands(const Instruction& instruction, const WarpContext& context,
                             std::uint32_t active, std::byte* data) {
-  for (unsigned operand = 0; operand < 2; ++operand) {
-    if (!instruction.source[1 + operand].valid()) break;
-    for_each_lane(active, [&](unsigned lane) {
-      const std::uint64_t value = read_element(instruction, context, 1 + operand, lane);
-      std::memcpy(data + lane * 16 + operand * 8, &value, 8);
-    });
-  }
+  const std::size_t bytes = atomic_shape(instruction).words() * sizeof(isa::AtomicWord);
+  for_each_lane(active, [&](unsigned lane) {
+    const auto words = atomic_operands(instruction, context, lane);
+    std::memcpy(data + lane * bytes, words.data(), bytes);
+  });
 }
 
 void scatter_load(const Instruction& instruction, const WarpContext& context, std::uint32_t lanes,

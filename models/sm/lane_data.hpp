@@ -4,6 +4,7 @@
 #include <array>
 #include <cstring>
 
+#include "models/isa/atomic.hpp"
 #include "models/isa/instruction.hpp"
 #include "models/sm/coalescer.hpp"
 
@@ -64,6 +65,14 @@ inline void write_element(const isa::Instruction& instruction, const isa::WarpCo
   }
 }
 
+/// All elements of a lane.
+inline void write_elements(const isa::Instruction& instruction, const isa::WarpContext& context,
+                           unsigned lane, const std::byte* from) {
+  const unsigned bytes = isa::bytes_of(instruction.memory.type);
+  for (unsigned e = 0; e < instruction.memory.elements; ++e)
+    write_element(instruction, context, e, lane, from + e * bytes);
+}
+
 /// The bytes of element `e` of a lane's register that go to memory.
 inline std::uint64_t read_element(const isa::Instruction& instruction,
                                   const isa::WarpContext& context, unsigned source, unsigned lane) {
@@ -74,10 +83,18 @@ inline std::uint64_t read_element(const isa::Instruction& instruction,
   return value;
 }
 
+inline isa::AtomicShape atomic_shape(const isa::Instruction& instruction) {
+  const isa::MemoryFields& memory = instruction.memory;
+  return {memory.atomic, memory.type, memory.elements};
+}
+
 /// The lanes' store data, `lane_bytes` each, by lane.
 void gather_store_data(const isa::Instruction& instruction, const isa::WarpContext& context,
                        std::uint32_t active, std::byte* data);
-/// Operands of an atomic, 16 bytes a lane.
+/// The operands of one lane of an atomic, by 8 bytes of its value.
+std::array<isa::AtomicWord, 2> atomic_operands(const isa::Instruction& instruction,
+                                               const isa::WarpContext& context, unsigned lane);
+/// Those of all active lanes, one or two words each.
 void gather_atomic_operands(const isa::Instruction& instruction, const isa::WarpContext& context,
                             std::uint32_t active, std::byte* data);
 

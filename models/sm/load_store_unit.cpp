@@ -126,10 +126,7 @@ bool SmState::issue_generic(unsigned slot, const Instruction& instruction,
   const bool mixed = in_global != 0 || in_local != 0 || (in_shared != 0 && in_constant != 0);
   // Destinations of a mixed access commit when the slower part has its answers.
   std::uint16_t flight = no_flight;
-  if (mixed && record.releases > 0) {
-    flight = begin_flight(slot, warps[slot].paths.pc(), record);
-    ++flights[flight].outstanding;
-  }
+  if (mixed && record.releases > 0) flight = begin_flight(slot, warps[slot].paths.pc(), record);
   const std::uint16_t whole = flight;
   if (in_shared != 0)
     issue_shared(slot, instruction, record, in_shared,
@@ -178,6 +175,7 @@ std::uint16_t SmState::issue_lines(unsigned slot, const Instruction& instruction
   if (kind == Access::Kind::store) {
     gather_store_data(instruction, warp.context, active, access.data.data());
   } else if (kind == Access::Kind::atomic) {
+    if (access.stride > 8) halve_large_groups(access);
     gather_atomic_operands(instruction, warp.context, active, access.data.data());
   }
   if (kind == Access::Kind::atomic || (kind == Access::Kind::store && !local)) {

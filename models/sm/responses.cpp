@@ -148,10 +148,10 @@ void SmState::on_atomic(std::uint16_t index, const std::byte* payload, std::int6
   const Flight& flight = flights[waiter.flight];
   const Warp& warp = warps[flight.warp];
   const isa::Instruction& instruction = warp.instructions[flight.pc];
-  unsigned record = 0;
-  for (std::uint32_t left = waiter.lanes; left != 0; left &= left - 1, ++record)
-    write_element(instruction, warp.context, 0, static_cast<unsigned>(std::countr_zero(left)),
-                  payload + 8 * record);
+  const unsigned bytes = 8 * atomic_shape(instruction).words();
+  for (std::uint32_t left = waiter.lanes; left != 0; left &= left - 1, payload += bytes)
+    write_elements(instruction, warp.context, static_cast<unsigned>(std::countr_zero(left)),
+                   payload);
   const std::uint16_t store = waiter.store, of = waiter.flight;
   misses.give_back_waiter(index);
   answered(of, usable, now);

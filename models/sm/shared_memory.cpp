@@ -199,17 +199,14 @@ void store_lanes(const Instruction& instruction, const isa::WarpContext& context
 
 void atomic_lanes(const Instruction& instruction, const isa::WarpContext& context,
                   std::uint32_t lanes, std::byte* first, const Pattern& pattern) {
-  const isa::MemoryFields& memory = instruction.memory;
-  const unsigned bytes = isa::bytes_of(memory.type);
-  const bool two = instruction.source[2].valid();
+  const isa::AtomicShape shape = atomic_shape(instruction);
   for_each_lane(lanes, [&](unsigned lane) {
     std::byte* at = first + static_cast<std::int32_t>(pattern.relative[lane]);
-    const std::uint64_t a = read_element(instruction, context, 1, lane);
-    const std::uint64_t b = two ? read_element(instruction, context, 2, lane) : 0;
-    const std::uint64_t old = load_bytes(at, bytes);
-    store_bytes(at, isa::apply(memory.atomic, memory.type, old, a, b), bytes);
-    if (memory.returns)
-      write_element(instruction, context, 0, lane, reinterpret_cast<const std::byte*>(&old));
+    const auto operands = atomic_operands(instruction, context, lane);
+    std::array<std::uint64_t, 2> old;
+    isa::modify(shape, at, operands.data(), old.data());
+    if (instruction.memory.returns)
+      write_elements(instruction, context, lane, reinterpret_cast<const std::byte*>(old.data()));
   });
 }
 

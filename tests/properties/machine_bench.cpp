@@ -7,9 +7,7 @@
 #include <condition_variable>
 #include <cstdio>
 #include <cstdlib>
-#include <cstring>
 #include <fstream>
-#include <map>
 #include <mutex>
 #include <random>
 #include <sstream>
@@ -146,36 +144,24 @@ class MachineBench::Interruption final : public RunControl {
   unsigned left_;
 };
 
-/// Every epoch's statistics in the order of components.
+/// Every epoch's statistics in the order of the layout.
 class MachineBench::StatisticsLog final : public EpochObserver {
  public:
   StatisticsLog(const Graph& graph, const StatisticsLayout& layout,
                 std::vector<std::uint64_t>& words)
-      : graph_(graph), layout_(layout), sampler_(graph, layout, nullptr), words_(words) {}
+      : sampler_(graph, layout, nullptr), words_(words) {}
 
   std::vector<std::byte> sample(Time end, std::span<const LocalComponent> components) override {
     return sampler_.sample(end, components);
   }
 
   void collect(Time end, std::span<const std::vector<std::byte>> contributions) override {
-    std::map<std::uint64_t, std::vector<std::uint64_t>> rows;
-    for (const std::vector<std::byte>& bytes : contributions) {
-      std::vector<std::uint64_t> words(bytes.size() / 8);
-      std::memcpy(words.data(), bytes.data(), bytes.size());
-      for (std::size_t at = 0; at < words.size();) {
-        const std::uint64_t id = words[at++];
-        const std::size_t size = layout_.row_size(graph_.nodes().at(id).kind.value());
-        rows[id].assign(words.begin() + at, words.begin() + at + size);
-        at += size;
-      }
-    }
     words_.push_back(static_cast<std::uint64_t>(end.femtoseconds()));
-    for (const auto& [id, row] : rows) words_.insert(words_.end(), row.begin(), row.end());
+    const std::span<const std::uint64_t> words = sampler_.merge(contributions);
+    words_.insert(words_.end(), words.begin(), words.end());
   }
 
  private:
-  const Graph& graph_;
-  const StatisticsLayout& layout_;
   EpochStatistics sampler_;
   std::vector<std::uint64_t>& words_;
 };

@@ -5,7 +5,7 @@
 
 #include "tests/properties/machine_bench.hpp"
 #include "tests/properties/random_machine.hpp"
-#include "tests/properties/random_memory.hpp"
+#include "tests/properties/random_paging.hpp"
 #include "tests/properties/random_program.hpp"
 
 namespace lockstep::testing {

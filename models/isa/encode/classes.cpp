@@ -81,7 +81,8 @@ ExecutionClass execution_class(const ir::Operation& operation) {
     case Opcode::slct:
       return {C::arithmetic, Unit::integer, L::integer};
     case Opcode::cvt:
-    case Opcode::cvt_pack: {
+    case Opcode::cvt_pack:
+    case Opcode::cvt_fp8: {
       const bool is_integer = !is_float(operation.type) && !is_float(operation.source_type);
       if (is_integer) return {C::arithmetic, Unit::integer, L::integer};
       const bool wide = operation.type == Type::f64 || operation.source_type == Type::f64;
@@ -174,6 +175,7 @@ Type source_lane_type(const ir::Operation& operation, std::size_t source) {
       return source < 2 ? operation.type : Type::b64;
     case Opcode::cvt:
     case Opcode::cvt_pack:
+    case Opcode::cvt_fp8:
     case Opcode::set:
       return operation.source_type;
     case Opcode::slct:

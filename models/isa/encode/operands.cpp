@@ -1,3 +1,5 @@
+#include <algorithm>
+
 #include "models/isa/encode/classes.hpp"
 #include "models/isa/encode/encoder.hpp"
 
@@ -223,10 +225,10 @@ void Encoder::memory(const ir::Operation& op, Instruction& instruction) {
   for (std::size_t s = 1; s < op.sources.size(); ++s)
     instruction.source[s] = value_row(op, op.sources[s], lane);
   destinations(op, instruction);
-  const bool wanted = instruction.destination[0].is_register();
   if (instruction.category == Category::atomic) {
-    fields.returns = wanted;
-    if (!wanted) instruction.destination[0] = Operand();
+    const auto is_wanted = [](const Operand& to) { return to.is_register(); };
+    fields.returns = std::ranges::any_of(instruction.destination, is_wanted);
+    if (!fields.returns) instruction.destination.fill(Operand());
   }
   address(op, instruction);
 }

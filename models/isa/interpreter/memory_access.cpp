@@ -176,23 +176,33 @@ void BlockRunner::store(Warp& warp, const Instruction& instruction, std::uint32_
 
 void BlockRunner::atomic(Warp& warp, const Instruction& instruction, std::uint32_t active) {
   const MemoryFields& fields = instruction.memory;
+  const AtomicShape shape{fields.atomic, fields.type, fields.elements};
   const unsigned size = bytes_of(fields.type);
   const unsigned stride = size == 8 ? 2 : 1;
   for_each_lane(active, [&](unsigned lane) {
-    std::byte* place = locate(warp, instruction, lane, address_of(warp, instruction, lane), size);
-    std::uint64_t old = 0, a = 0, b = 0;
-    std::memcpy(&old, place, size);
-    std::memcpy(&a, row(warp, instruction.source[1]) + stride * lane, size);
-    if (instruction.source[2].valid())
-      std::memcpy(&b, row(warp, instruction.source[2]) + stride * lane, size);
-    const std::uint64_t value = apply(fields.atomic, fields.type, old, a, b);
-    std::memcpy(place, &value, size);
+    std::byte* place =
+        locate(warp, instruction, lane, address_of(warp, instruction, lane), shape.bytes());
+    std::array<std::uint64_t, 2> old{}, a{}, b{};
+    const auto read = [&](unsigned first, std::array<std::uint64_t, 2>& value) {
+      for (unsigned e = 0; e < fields.elements; ++e)
+        std::memcpy(reinterpret_cast<std::byte*>(value.data()) + std::size_t{e} * size,
+                    row(warp, instruction.source[first + e]) + stride * lane, size);
+    };
+    read(1, a);
+    if (fields.atomic == AtomicOperation::cas) read(1u + fields.elements, b);
+    const std::array<AtomicWord, 2> operands{AtomicWord{a[0], b[0]}, AtomicWord{a[1], b[1]}};
+    modify(shape, place, operands.data(), old.data());
     if (!fields.returns) return;
-    auto* to = const_cast<std::uint32_t*>(row(warp, instruction.destination[0]));
-    if (stride == 2) {
-      std::memcpy(to + 2 * lane, &old, 8);
-    } else {
-      to[lane] = static_cast<std::uint32_t>(old);
+    for (unsigned e = 0; e < fields.elements; ++e) {
+      if (!instruction.destination[e].valid()) continue;
+      std::uint64_t value = 0;
+      std::memcpy(&value, reinterpret_cast<std::byte*>(old.data()) + std::size_t{e} * size, size);
+      auto* to = const_cast<std::uint32_t*>(row(warp, instruction.destination[e]));
+      if (stride == 2) {
+        std::memcpy(to + 2 * lane, &value, 8);
+      } else {
+        to[lane] = static_cast<std::uint32_t>(value);
+      }
     }
   });
 }

@@ -15,6 +15,7 @@
 #include "models/isa/lowering/allocate.hpp"
 #include "models/isa/lowering/live_ranges.hpp"
 #include "models/isa/lowering/operation.hpp"
+#include "models/isa/lowering/scratch_registers.hpp"
 
 namespace lockstep::isa::lowering {
 
@@ -38,11 +39,13 @@ class Occupancy {
   bool is_rested(const LiveRange& range) const {
     const std::uint32_t end = range.start() - 1;  // the first operation's reads
     if (range.start() < 2) return true;
-    const auto taken = [&](std::uint32_t p) { return (words_[p / 64] >> (p % 64) & 1) != 0; };
-    if (taken(end)) return true;
+    if (is_taken(end)) return true;
     for (std::uint32_t p = end - std::min(end, resting_positions); p < end; ++p)
-      if (taken(p)) return false;
+      if (is_taken(p)) return false;
     return true;
+  }
+  bool is_taken(std::uint32_t position) const {
+    return (words_[position / 64] >> (position % 64) & 1) != 0;
   }
   void take(const LiveRange& range) {
     for (const auto& segment : range.segments)
@@ -72,6 +75,11 @@ class Rows {
     while (rows_.size() < row + size) rows_.emplace_back(positions_);
     for (unsigned k = 0; k < size; ++k) rows_[row + k].take(range);
     return static_cast<std::uint16_t>(row);
+  }
+
+  std::uint32_t taken_at(std::uint32_t position) const {
+    return static_cast<std::uint32_t>(std::count_if(
+        rows_.begin(), rows_.end(), [&](const Occupancy& row) { return row.is_taken(position); }));
   }
 
   std::uint32_t count() const { return static_cast<std::uint32_t>(rows_.size()); }
@@ -105,6 +113,19 @@ std::uint32_t count_positions(const ir::Function& function) {
   return positions;
 }
 
+/// Rows with those that operations need for what ptxas expands them into.
+std::uint32_t rows_with_scratch(const ir::Function& function, const Rows& rows) {
+  std::uint32_t most = rows.count(), position = 0;
+  for (const ir::Block& block : function.blocks)
+    for (const ir::Operation& operation : block.operations) {
+      if (const unsigned scratch = scratch_registers(operation); scratch > 0)
+        most = std::max(
+            {most, rows.taken_at(position) + scratch, rows.taken_at(position + 1) + scratch});
+      position += 2;
+    }
+  return most;
+}
+
 Allocation assign(const ir::Function& function, const std::vector<LiveRange>& ranges,
                   const std::vector<std::uint32_t>& order, std::uint32_t resting_rows) {
   const std::uint32_t positions = count_positions(function);
@@ -118,7 +139,7 @@ Allocation assign(const ir::Function& function, const std::vector<LiveRange>& ra
   }
   allocation.rows = rows.count();
   allocation.predicates = predicates.count();
-  allocation.registers_per_thread = allocation.rows + reserved_registers;
+  allocation.registers_per_thread = reserved_registers + rows_with_scratch(function, rows);
   return allocation;
 }
 
@@ -136,11 +157,14 @@ Allocation assign_rows(const ir::Function& function, std::uint32_t maximum_regis
   std::uint32_t resting = allowed - std::min(allowed, reserved_registers);
   Allocation best = assign(function, ranges, order, resting);
   // Resting leaves gaps that pairs do not fit into: less of it where that costs too many rows.
-  while (best.registers_per_thread > allowed && resting > 0) {
+  while (best.rows + reserved_registers > allowed && resting > 0) {
     resting -= std::min(resting, 3U);
     Allocation other = assign(function, ranges, order, resting);
     if (other.rows < best.rows) best = std::move(other);
   }
+  // Scratch is worth no spilling: ptxas finds slower expansions that need less.
+  best.registers_per_thread = std::max(best.rows + reserved_registers,
+                                       std::min(best.registers_per_thread, maximum_registers));
   return best;
 }
 

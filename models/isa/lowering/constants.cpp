@@ -37,6 +37,10 @@ bool may_read(const ir::Operation& operation, std::size_t s, const ir::Operand& 
       bytes_of(constant.type) != bytes_of(source_type_of(operation, s)))
     return false;
   if (accepts_constant(operation, s)) return true;
+  // A variable's place in the frame is a part of the offset.
+  if (constant.kind == Kind::local_symbol && operation.space == Space::local && s == 0 &&
+      (operation.opcode == Opcode::ld || operation.opcode == Opcode::st))
+    return true;
   // The zero register can be stored as it is; the rest of a store's data needs registers.
   return operation.opcode == Opcode::st && s > 0 && constant.kind == Kind::immediate &&
          constant.value == 0;

@@ -8,6 +8,8 @@
 /// not known to be cheaper.
 #include "models/isa/lowering/issue_slots.hpp"
 
+#include "models/isa/semantics/modes.hpp"
+
 namespace lockstep::isa {
 
 namespace {
@@ -165,6 +167,33 @@ unsigned floating(const ir::Operation& o) {
   }
 }
 
+// Video instructions: since Maxwell only few of them are single instructions.
+// Source: ptxas 13.0 for sm_75, 32 of each in a chain.
+unsigned video(const ir::Operation& o) {
+  struct Slots {
+    VideoOperation operation;
+    unsigned scalar, halves, bytes;
+  };
+  static constexpr Slots table[] = {
+      {VideoOperation::add, 1, 3, 3},     {VideoOperation::sub, 1, 3, 3},
+      {VideoOperation::absdiff, 5, 9, 1}, {VideoOperation::min, 4, 4, 31},
+      {VideoOperation::max, 4, 4, 31},    {VideoOperation::average, 1, 15, 30},
+      {VideoOperation::set, 7, 13, 26},   {VideoOperation::shl, 4, 1, 1},
+      {VideoOperation::shr, 4, 1, 1}};
+  const bool saturates = (o.immediate & video_bits::saturate) != 0;
+  if (o.opcode == Opcode::video && o.mode == video_multiply_add) return saturates ? 8 : 3;
+  if (o.opcode == Opcode::video2 && o.sources.size() == 2) return 1;  // add.u16x2 of sm_90
+  if (saturates) return o.opcode == Opcode::video ? 8 : o.opcode == Opcode::video2 ? 22 : 42;
+  const auto operation =
+      static_cast<VideoOperation>(o.immediate >> video_bits::operation_shift & 0xf);
+  for (const Slots& slots : table)
+    if (slots.operation == operation)
+      return o.opcode == Opcode::video    ? slots.scalar
+             : o.opcode == Opcode::video2 ? slots.halves
+                                          : slots.bytes;
+  return 1;
+}
+
 }  // namespace
 
 unsigned issue_slots(const ir::Operation& o) {
@@ -181,6 +210,10 @@ unsigned issue_slots(const ir::Operation& o) {
     case Opcode::ex2:
     case Opcode::tanh:
       return special_function(o);
+    case Opcode::video:
+    case Opcode::video2:
+    case Opcode::video4:
+      return video(o);
     case Opcode::cvt:
     case Opcode::cvt_pack:
       return convert(o);

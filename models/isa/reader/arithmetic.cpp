@@ -1,4 +1,4 @@
-/// Arithmetic, logic, comparison, selection, moves and conversions.
+/// Arithmetic, logic, comparison, selection and moves.
 /// Source: PTX ISA 8.x, sections 9.7.1 to 9.7.9.
 #include "models/isa/reader/function_translator.hpp"
 #include "models/isa/semantics/semantics.hpp"
@@ -10,11 +10,6 @@ using Argument = syntax::Operand;
 
 namespace {
 
-constexpr std::pair<std::string_view, Rounding> roundings[] = {
-    {"rn", Rounding::rn},   {"rz", Rounding::rz},   {"rm", Rounding::rm},
-    {"rp", Rounding::rp},   {"rna", Rounding::rna}, {"rni", Rounding::rni},
-    {"rzi", Rounding::rzi}, {"rmi", Rounding::rmi}, {"rpi", Rounding::rpi},
-};
 constexpr std::pair<std::string_view, Comparison> comparisons[] = {
     {"eq", Comparison::eq},   {"ne", Comparison::ne},   {"lt", Comparison::lt},
     {"le", Comparison::le},   {"gt", Comparison::gt},   {"ge", Comparison::ge},
@@ -127,6 +122,8 @@ bool FunctionTranslator::arithmetic(Current& current) {
     convert(current);
   } else if (base == "cvta" || base == "isspacep") {
     convert_address(current);
+  } else if (packed_integers(current) || video(current)) {
+    return true;
   } else {
     for (const AluForm& form : forms)
       if (form.name == base) {
@@ -142,7 +139,7 @@ void FunctionTranslator::alu(Current& current, const AluForm& form) {
   ir::Operation& operation = current.operation;
   Modifiers& modifiers = current.modifiers;
   operation.opcode = form.opcode;
-  operation.rounding = modifiers.take_one(roundings, Rounding::none);
+  operation.rounding = modifiers.take_rounding();
   operation.flush = modifiers.take("ftz");
   operation.saturate = modifiers.take("sat");
   operation.approximate = modifiers.take("approx");
@@ -300,6 +297,10 @@ void FunctionTranslator::logic3(Current& current) {
 void FunctionTranslator::move(Current& current) {
   ir::Operation& operation = current.operation;
   operation.opcode = Opcode::mov;
+  if (current.modifiers.take("b128")) {
+    move_b128(current);
+    return;
+  }
   operation.type = current.modifiers.take_type();
   if (operation.type == Type::none) fail(current, "needs a type");
   expect_arguments(current, 2, 2);
@@ -307,9 +308,9 @@ void FunctionTranslator::move(Current& current) {
   const Argument& from = argument(current, 1);
   const auto part_type = [&](std::size_t count) {
     const std::size_t bytes = count == 0 ? 0 : bytes_of(operation.type) / count;
-    if (bytes * count != bytes_of(operation.type) || (bytes != 2 && bytes != 4))
+    if (bytes * count != bytes_of(operation.type) || bytes == 0 || bytes > 4)
       fail(current, "vector does not match the type");
-    return bytes == 2 ? Type::b16 : Type::b32;
+    return bytes == 1 ? Type::b8 : bytes == 2 ? Type::b16 : Type::b32;
   };
   if (operation.type == Type::pred) {
     operation.destinations.push_back(predicate(current, to));
@@ -337,60 +338,6 @@ void FunctionTranslator::move(Current& current) {
       operation.sources.push_back(source(current, from, operation.type));
     }
   }
-  finish(current);
-}
-
-void FunctionTranslator::convert(Current& current) {
-  ir::Operation& operation = current.operation;
-  Modifiers& modifiers = current.modifiers;
-  operation.opcode = modifiers.take("pack") ? Opcode::cvt_pack : Opcode::cvt;
-  operation.rounding = modifiers.take_one(roundings, Rounding::none);
-  operation.flush = modifiers.take("ftz");
-  operation.saturate = modifiers.take("sat");
-  operation.relu = modifiers.take("relu");
-  const bool tensor_float = modifiers.take("tf32");
-  operation.type = tensor_float ? Type::b32 : modifiers.take_type();
-  operation.source_type = modifiers.take_type();
-  if (operation.source_type == Type::none) fail(current, "conversion is not supported");
-  const std::size_t given = current.statement->operands.size();
-  const bool pack = operation.opcode == Opcode::cvt_pack;
-  const bool pair = operation.type == Type::f16x2 || operation.type == Type::bf16x2;
-  expect_arguments(current, pack || pair ? 3 : 2, pack ? 4 : pair ? 3 : 2);
-  operation.destinations.push_back(
-      destination(current, argument(current, 0), pack ? Type::b32 : operation.type, !pack));
-  for (std::size_t i = 1; i < given; ++i) {
-    const Type type = pack && i == 3 ? Type::b32 : operation.source_type;
-    operation.sources.push_back(source(current, argument(current, i), type, true));
-  }
-  finish(current);
-}
-
-void FunctionTranslator::convert_address(Current& current) {
-  ir::Operation& operation = current.operation;
-  Modifiers& modifiers = current.modifiers;
-  static constexpr std::pair<std::string_view, Space> spaces[] = {
-      {"global", Space::global},         {"shared", Space::shared},  {"shared::cta", Space::shared},
-      {"local", Space::local},           {"const", Space::constant}, {"param", Space::parameter},
-      {"param::entry", Space::parameter}};
-  const bool test = modifiers.base() == "isspacep";
-  operation.mode = modifiers.take("to") ? 1 : 0;
-  operation.space = modifiers.take_one(spaces, Space::none);
-  if (operation.space == Space::none) fail(current, "state space is not supported");
-  expect_arguments(current, 2, 2);
-  if (test) {
-    operation.opcode = Opcode::isspacep;
-    operation.type = Type::b64;
-    const Symbol* tested = lookup(argument(current, 1).text);
-    if (tested != nullptr && bytes_of(tested->type) == 4) operation.type = Type::b32;
-    operation.destinations.push_back(predicate(current, argument(current, 0)));
-  } else {
-    operation.opcode = Opcode::cvta;
-    operation.type = modifiers.take_type();
-    if (operation.type == Type::none) fail(current, "needs a type");
-    operation.destinations.push_back(destination(current, argument(current, 0), operation.type));
-  }
-  operation.sources.push_back(source(current, argument(current, 1), operation.type));
-  operation.sources.back().type = Type::none;
   finish(current);
 }
 

@@ -78,6 +78,10 @@ void FunctionTranslator::declare_parameters() {
 }
 
 void FunctionTranslator::declare_registers(const syntax::Declaration& d) {
+  if (d.type == "b128") {
+    declare_b128(d);
+    return;
+  }
   const Type type = type_named(d.type);
   if (type == Type::none) fail(d.at, "register type ." + d.type + " is not supported");
   if (d.vector != 1) fail(d.at, "vector registers are not supported", "declare their elements");

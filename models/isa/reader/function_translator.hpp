@@ -6,6 +6,7 @@
 
 #include "models/isa/reader/modifiers.hpp"
 #include "models/isa/reader/symbols.hpp"
+#include "models/isa/semantics/modes.hpp"
 
 namespace lockstep::isa {
 
@@ -56,6 +57,8 @@ class FunctionTranslator {
                      bool wider = false);
   ir::Operand destination(const Current& current, const syntax::Operand& operand, Type type,
                           bool wider = false);
+  /// Neither -x nor x.h1.
+  void check_plain(const syntax::Operand& operand) const;
   ir::Operand predicate(Current& current, const syntax::Operand& operand);
   ir::Operand immediate(const Current& current, const syntax::Operand& operand, Type type) const;
   ir::Operand label(const syntax::Operand& operand) const;
@@ -71,17 +74,42 @@ class FunctionTranslator {
   void selection(Current& current);
   void logic3(Current& current);
   void move(Current& current);
+  // conversions.cpp
   void convert(Current& current);
+  void convert_fp8(Current& current);
   void convert_address(Current& current);
+  // grid_workspace.cpp
+  ir::Operand workspace_half(Current& current, bool high);
+  // video.cpp
+  bool video(Current& current);
+  bool packed_integers(Current& current);
+  std::uint32_t video_modifiers(Current& current, VideoOperation operation);
+  void scalar_video(Current& current, VideoOperation which);
+  void simd_video(Current& current, VideoOperation which, unsigned parts);
+  std::vector<unsigned> selected_parts(const syntax::Operand& written, unsigned parts,
+                                       unsigned limit) const;
+  ir::Operand selected(Current& current, std::size_t which, unsigned parts);
   // memory.cpp
   bool memory(Current& current);
   void memory_qualifiers(Current& current);
   void load(Current& current);
   void store(Current& current);
-  void atomic(Current& current);
+  /// The type of an element in memory; .b128 becomes two of b64.
+  Type memory_type(Current& current);
+  /// The registers of a vector, of a .b128 register, or the one operand.
+  std::vector<syntax::Operand> elements(const Current& current,
+                                        const syntax::Operand& operand) const;
   void fence(Current& current);
   void prefetch(Current& current);
   bool parameter_access(Current& current, bool is_store);
+  // atomics.cpp
+  void atomic(Current& current);
+  void atomic_of_eight(Current& current);
+  // wide_registers.cpp
+  bool is_b128(const syntax::Operand& operand) const;
+  std::vector<syntax::Operand> halves(const syntax::Operand& operand) const;
+  void declare_b128(const syntax::Declaration& declaration);
+  void move_b128(Current& current);
   // warp.cpp
   bool warp(Current& current);
   void shuffle(Current& current);

@@ -67,9 +67,12 @@ struct generic_operand : seq<WORD("generic"), blank, symbol<'('>, must<name>, bl
 struct mask_operand
     : seq<hexadecimal, blank, symbol<'('>, must<operand>, blank, must<closing_parenthesis>> {};
 struct pair_operand : seq<name, blank, symbol<'|'>, must<sor<negated_name, name>>> {};
-struct name_operand : seq<name, opt<seq<blank, addend>>> {};
+/// .b2, .h10: parts of a register, of video instructions.
+struct part_selector : seq<one<'.'>, one<'b', 'h'>, plus<digit>, word_end> {};
+struct name_operand : seq<name, opt<part_selector>, opt<seq<blank, addend>>> {};
+struct minus_operand : seq<symbol<'-'>, name_operand> {};
 struct operand : sor<vector_operand, group_operand, address_operand, negated_name, generic_operand,
-                     mask_operand, number, pair_operand, name_operand> {};
+                     mask_operand, number, minus_operand, pair_operand, name_operand> {};
 
 // Declarations.
 template <class Text>
@@ -167,12 +170,12 @@ using selector = parse_tree::selector<
     parse_tree::store_content::on<
         name, percent_name, minus, single_float, double_float, hexadecimal, binary, decimal_float,
         decimal, number, addend, vector_operand, group_operand, address_operand, negated_name,
-        generic_operand, mask_operand, pair_operand, name_operand, linkage, state_space, alignment,
-        type_name, vector_width, declared_name, register_range, dimension, initialiser, declarator,
-        declaration, parameter, parameters, results, opcode, guard_name, guard_negation, guard,
-        instruction, label, label_statement, branch_targets, prototype, scope, body,
-        maximum_threads, required_threads, minimum_blocks, maximum_registers, function_name, entry,
-        device_function>>;
+        generic_operand, mask_operand, pair_operand, minus_operand, part_selector, name_operand,
+        linkage, state_space, alignment, type_name, vector_width, declared_name, register_range,
+        dimension, initialiser, declarator, declaration, parameter, parameters, results, opcode,
+        guard_name, guard_negation, guard, instruction, label, label_statement, branch_targets,
+        prototype, scope, body, maximum_threads, required_threads, minimum_blocks,
+        maximum_registers, function_name, entry, device_function>>;
 
 /// What was expected, for the message.
 struct Expectations {

@@ -3,7 +3,6 @@
 ///
 /// Simplified: eviction and prefetch-size hints are read and have no effect; proxies are not
 /// modelled.
-#include "models/isa/atomic.hpp"
 #include "models/isa/reader/function_translator.hpp"
 
 namespace lockstep::isa {
@@ -31,13 +30,7 @@ constexpr std::pair<std::string_view, CacheOperator> cache_operators[] = {
     {"ca", CacheOperator::ca}, {"cg", CacheOperator::cg},          {"cs", CacheOperator::cs},
     {"lu", CacheOperator::lu}, {"cv", CacheOperator::cv},          {"wb", CacheOperator::wb},
     {"wt", CacheOperator::wt}, {"nc", CacheOperator::non_coherent}};
-constexpr std::pair<std::string_view, std::uint8_t> widths[] = {{"v2", 2}, {"v4", 4}};
-constexpr std::pair<std::string_view, AtomicOperation> operations[] = {
-    {"and", AtomicOperation::logical_and}, {"or", AtomicOperation::logical_or},
-    {"xor", AtomicOperation::logical_xor}, {"cas", AtomicOperation::cas},
-    {"exch", AtomicOperation::exch},       {"add", AtomicOperation::add},
-    {"inc", AtomicOperation::inc},         {"dec", AtomicOperation::dec},
-    {"min", AtomicOperation::min},         {"max", AtomicOperation::max}};
+constexpr std::pair<std::string_view, std::uint8_t> widths[] = {{"v2", 2}, {"v4", 4}, {"v8", 8}};
 
 }  // namespace
 
@@ -72,24 +65,42 @@ void FunctionTranslator::memory_qualifiers(Current& current) {
   operation.elements = modifiers.take_one(widths, std::uint8_t{1});
 }
 
+Type FunctionTranslator::memory_type(Current& current) {
+  ir::Operation& operation = current.operation;
+  if (operation.elements == 1 && current.modifiers.take("b128")) {
+    operation.elements = 2;
+    return Type::b64;
+  }
+  const Type type = current.modifiers.take_type();
+  if (type == Type::none || type == Type::pred) fail(current, "needs a type");
+  return type;
+}
+
+std::vector<syntax::Operand> FunctionTranslator::elements(const Current& current,
+                                                          const syntax::Operand& operand) const {
+  const unsigned count = current.operation.elements;
+  std::vector<Argument> list;
+  if (operand.kind == Argument::Kind::vector) {
+    list = operand.children;
+  } else if (count == 2 && is_b128(operand)) {
+    list = halves(operand);
+  } else {
+    list = {operand};
+  }
+  if (list.size() != count || (count == 1 && operand.kind == Argument::Kind::vector))
+    fail(operand.at, "operand does not match the width of " + current.statement->text);
+  return list;
+}
+
 void FunctionTranslator::load(Current& current) {
   ir::Operation& operation = current.operation;
   operation.opcode = current.modifiers.base() == "ld" ? Opcode::ld : Opcode::ldu;
   memory_qualifiers(current);
-  operation.type = current.modifiers.take_type();
-  if (operation.type == Type::none || operation.type == Type::pred) fail(current, "needs a type");
+  operation.type = memory_type(current);
+  if (operation.elements > 4) fail(current, "vectors of 8 are not supported");
   expect_arguments(current, 2, 2);
-  const Argument& to = argument(current, 0);
-  const bool vector = operation.elements > 1;
-  if (vector != (to.kind == Argument::Kind::vector) ||
-      (vector && to.children.size() != operation.elements))
-    fail(to.at, "destination does not match the width of " + current.statement->text);
-  if (vector) {
-    for (const Argument& child : to.children)
-      operation.destinations.push_back(destination(current, child, operation.type, true));
-  } else {
+  for (const Argument& to : elements(current, argument(current, 0)))
     operation.destinations.push_back(destination(current, to, operation.type, true));
-  }
   if (operation.space == Space::parameter && parameter_access(current, false)) return;
   address(current, argument(current, 1));
   finish(current);
@@ -99,21 +110,12 @@ void FunctionTranslator::store(Current& current) {
   ir::Operation& operation = current.operation;
   operation.opcode = Opcode::st;
   memory_qualifiers(current);
-  operation.type = current.modifiers.take_type();
-  if (operation.type == Type::none || operation.type == Type::pred) fail(current, "needs a type");
+  operation.type = memory_type(current);
+  if (operation.elements > 4) fail(current, "vectors of 8 are not supported");
   expect_arguments(current, 2, 2);
-  const Argument& from = argument(current, 1);
-  const bool vector = operation.elements > 1;
-  if (vector != (from.kind == Argument::Kind::vector) ||
-      (vector && from.children.size() != operation.elements))
-    fail(from.at, "source does not match the width of " + current.statement->text);
   std::vector<ir::Operand> data;
-  if (vector) {
-    for (const Argument& child : from.children)
-      data.push_back(source(current, child, operation.type, true));
-  } else {
+  for (const Argument& from : elements(current, argument(current, 1)))
     data.push_back(source(current, from, operation.type, true));
-  }
   if (operation.space == Space::parameter) {
     operation.sources = std::move(data);
     if (!parameter_access(current, true)) fail(current, "kernel parameters cannot be stored to");
@@ -212,37 +214,6 @@ bool FunctionTranslator::parameter_access(Current& current, bool is_store) {
     default:
       return false;
   }
-}
-
-void FunctionTranslator::atomic(Current& current) {
-  ir::Operation& operation = current.operation;
-  Modifiers& modifiers = current.modifiers;
-  const bool returns = modifiers.base() == "atom";
-  operation.opcode = returns ? Opcode::atom : Opcode::red;
-  // Operations share words with nothing that qualifies memory.
-  operation.atomic = modifiers.take_one(operations, AtomicOperation::none);
-  memory_qualifiers(current);
-  if (operation.ordering == Ordering::weak) operation.ordering = Ordering::relaxed;
-  if (operation.scope == Scope::none) operation.scope = Scope::gpu;
-  modifiers.take("noftz");
-  operation.flush = modifiers.take("ftz");
-  operation.type = modifiers.take_type();
-  if (operation.type == Type::none || operation.atomic == AtomicOperation::none)
-    fail(current, "needs an operation and a type");
-  if (operation.elements != 1) fail(current, "vectors are not supported");
-  if (!atomic_exists(operation.atomic, operation.type)) fail(current, "is not supported");
-  if (operation.space != Space::generic && operation.space != Space::global &&
-      operation.space != Space::shared)
-    fail(current, "state space is not supported");
-  const std::size_t first = returns ? 1 : 0;
-  const std::size_t data = operation.atomic == AtomicOperation::cas ? 2 : 1;
-  expect_arguments(current, first + 1 + data, first + 1 + data);
-  if (returns)
-    operation.destinations.push_back(destination(current, argument(current, 0), operation.type));
-  address(current, argument(current, first));
-  for (std::size_t i = 0; i < data; ++i)
-    operation.sources.push_back(source(current, argument(current, first + 1 + i), operation.type));
-  finish(current);
 }
 
 void FunctionTranslator::fence(Current& current) {

@@ -53,6 +53,15 @@ class Modifiers {
     return otherwise;
   }
 
+  Rounding take_rounding() {
+    static constexpr std::pair<std::string_view, Rounding> roundings[] = {
+        {"rn", Rounding::rn},   {"rz", Rounding::rz},   {"rm", Rounding::rm},
+        {"rp", Rounding::rp},   {"rna", Rounding::rna}, {"rni", Rounding::rni},
+        {"rzi", Rounding::rzi}, {"rmi", Rounding::rmi}, {"rpi", Rounding::rpi},
+    };
+    return take_one(roundings, Rounding::none);
+  }
+
   /// The first type that is there, or Type::none.
   Type take_type() {
     for (std::size_t i = 0; i < parts_.size(); ++i) {

@@ -32,6 +32,11 @@ void FunctionTranslator::check_width(const Current& current, const syntax::Opera
                        current.statement->text + " needs " + std::to_string(8 * need));
 }
 
+void FunctionTranslator::check_plain(const syntax::Operand& operand) const {
+  if (!operand.selector.empty() || operand.minus)
+    fail(operand.at, "only video instructions negate or select parts of " + operand.text);
+}
+
 ir::Operand FunctionTranslator::predicate(Current& current, const syntax::Operand& operand) {
   ir::Operand result;
   result.kind = Kind::predicate;
@@ -99,6 +104,7 @@ ir::Operand FunctionTranslator::source(Current& current, const syntax::Operand& 
       fail(operand.at, "operand of " + current.statement->text + " must be a register or constant");
   }
   if (operand.negated) fail(operand.at, "only predicates are negated with '!'");
+  check_plain(operand);
   const Symbol* known = lookup(operand.text);
   if (known == nullptr) {
     if (const auto special = special_register_named(operand.text)) {
@@ -116,6 +122,10 @@ ir::Operand FunctionTranslator::source(Current& current, const syntax::Operand& 
       read.destinations.push_back(to);
       append(std::move(read));
       return to;
+    }
+    if (operand.text == "%envreg1" || operand.text == "%envreg2") {
+      check_width(current, operand, Type::b32, type, wider);
+      return workspace_half(current, operand.text == "%envreg1");
     }
   }
   const Symbol& symbol = find(operand);
@@ -165,6 +175,7 @@ ir::Operand FunctionTranslator::destination(const Current& current, const syntax
   ir::Operand result;
   if (operand.kind != Argument::Kind::name || operand.negated)
     fail(operand.at, "destination of " + current.statement->text + " must be a register");
+  check_plain(operand);
   if (operand.text == "_") {
     result.kind = Kind::discard;
     return result;

@@ -13,7 +13,8 @@ namespace lockstep::isa {
 /// What a name stands for.
 struct Symbol {
   enum class Kind : std::uint8_t {
-    reg,  ///< predicates included
+    reg,   ///< predicates included
+    b128,  ///< a register of 128 bits: its halves have names of their own, see wide_registers.cpp
     global,
     constant,
     shared,

@@ -108,10 +108,16 @@ class Builder {
       result.kind = Operand::Kind::mask;
       result.bits = integer(node.children.front());
       result.children.push_back(operand(node.children.back()));
+    } else if (node.is("minus_operand")) {
+      result = operand(node.children.front());
+      result.minus = true;
     } else if (node.is("generic_operand") || node.is("name_operand")) {
       if (node.is("generic_operand")) result.kind = Operand::Kind::generic;
       result.text = node.children.front().text;
-      if (node.children.size() > 1) result.addend = addend(node.children.back());
+      for (const Node& part : node.children) {
+        if (part.is("part_selector")) result.selector = part.text.substr(1);
+        if (part.is("addend")) result.addend = addend(part);
+      }
     }
     return result;
   }

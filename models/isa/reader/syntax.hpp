@@ -27,6 +27,8 @@ struct Operand {
   };
   Kind kind = Kind::name;
   bool negated = false;  ///< !p
+  bool minus = false;    ///< -name
+  std::string selector;  ///< name.b2: "b2"
   Position at;
   std::string text;
   std::uint64_t bits = 0;

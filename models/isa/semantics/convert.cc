@@ -203,9 +203,12 @@ void float_to_half(const Instruction& instruction, WarpContext& context) {
   const bool flush = !plain && (instruction.detail & detail_bits::flush) != 0;
   const bool saturate = !plain && (instruction.detail & detail_bits::saturate) != 0;
   const bool relu = !plain && (instruction.detail & detail_bits::relu) != 0;
+  const bool stays_finite = !plain && mode_of(instruction) == convert_finite;
+  const double bound = stays_finite ? widen<Format>(Format::infinity - 1) : __builtin_inf();
   const auto half = [=](u32 bits) {
-    const double value = float_of(flush ? flushed(bits) : bits);
-    return narrow_half<Format>(limited(value, saturate, relu), d);
+    const double value = limited(float_of(flush ? flushed(bits) : bits), saturate, relu);
+    const double low = value < -bound ? -bound : value;
+    return narrow_half<Format>(low > bound ? bound : low, d);
   };
   for_lanes(destination<u32>(instruction, context), context.active, [=](unsigned i) {
     const u32 first = half(a[i]);
@@ -216,8 +219,9 @@ void float_to_half(const Instruction& instruction, WarpContext& context) {
 template <class Format, bool pair>
 Execute pick_half(const SemanticKey& key) {
   const bool nearest = key.rounding == Rounding::none || key.rounding == Rounding::rn;
-  return nearest && !key.flush && !key.saturate && !key.relu ? &float_to_half<Format, pair, true>
-                                                             : &float_to_half<Format, pair, false>;
+  const bool plain =
+      nearest && !key.flush && !key.saturate && !key.relu && key.mode != convert_finite;
+  return plain ? &float_to_half<Format, pair, true> : &float_to_half<Format, pair, false>;
 }
 
 /// cvt.pack.sat: a and b saturated to halves or bytes, above them the low part of c.

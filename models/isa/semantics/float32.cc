@@ -7,66 +7,69 @@
 #include "models/isa/semantics/float32.hpp"
 
 #include "models/isa/semantics/families.hpp"
+#include "models/isa/semantics/float_family.hpp"
 
 namespace lockstep::isa::LOCKSTEP_LEVEL {
 namespace {
 
 // Each operation to nearest, and in double rounded to odd for the directed modes.
-struct Add {
-  LOCKSTEP_INLINE static float apply(float a, float b) { return a + b; }
-  LOCKSTEP_INLINE static double directed(double a, double b, double, Direction d) {
-    return signed_zero(odd_sum(a, b), a, b, d);
-  }
-};
-struct Sub {
-  LOCKSTEP_INLINE static float apply(float a, float b) { return a - b; }
-  LOCKSTEP_INLINE static double directed(double a, double b, double, Direction d) {
-    return signed_zero(odd_sum(a, -b), a, -b, d);
-  }
-};
-struct Mul {
-  LOCKSTEP_INLINE static float apply(float a, float b) { return a * b; }
-  LOCKSTEP_INLINE static double directed(double a, double b, double, Direction) { return a * b; }
-};
-struct Fma {
-  LOCKSTEP_INLINE static float apply(float a, float b, float c) { return fused(a, b, c); }
-  LOCKSTEP_INLINE static double directed(double a, double b, double c, Direction d) {
-    return signed_zero(odd_sum(a * b, c), a * b, c, d);
-  }
-};
-/// With the signs that lowering folds in: mode bit 0 negates the product, bit 1 the addend.
-template <unsigned signs>
-struct SignedFma {
-  LOCKSTEP_INLINE static float apply(float a, float b, float c) {
-    return Fma::apply((signs & 1) != 0 ? -a : a, b, (signs & 2) != 0 ? -c : c);
-  }
-  LOCKSTEP_INLINE static double directed(double a, double b, double c, Direction d) {
-    return Fma::directed((signs & 1) != 0 ? -a : a, b, (signs & 2) != 0 ? -c : c, d);
-  }
-};
-struct NegatedMul {
-  LOCKSTEP_INLINE static float apply(float a, float b) { return Mul::apply(-a, b); }
-  LOCKSTEP_INLINE static double directed(double a, double b, double c, Direction d) {
-    return Mul::directed(-a, b, c, d);
-  }
-};
-struct Div {
-  LOCKSTEP_INLINE static float apply(float a, float b) { return a / b; }
-  LOCKSTEP_INLINE static double directed(double a, double b, double, Direction) {
-    return odd_quotient(a, b);
-  }
-};
-struct Rcp {
-  LOCKSTEP_INLINE static float apply(float a) { return 1.0F / a; }
-  LOCKSTEP_INLINE static double directed(double a, double, double, Direction) {
-    return odd_quotient(1.0, a);
-  }
-};
-struct Sqrt {
-  LOCKSTEP_INLINE static float apply(float a) { return __builtin_sqrtf(a); }
-  LOCKSTEP_INLINE static double directed(double a, double, double, Direction) {
-    return odd_root(a);
-  }
+struct Operations {
+  struct Add {
+    LOCKSTEP_INLINE static float apply(float a, float b) { return a + b; }
+    LOCKSTEP_INLINE static double directed(double a, double b, double, Direction d) {
+      return signed_zero(odd_sum(a, b), a, b, d);
+    }
+  };
+  struct Sub {
+    LOCKSTEP_INLINE static float apply(float a, float b) { return a - b; }
+    LOCKSTEP_INLINE static double directed(double a, double b, double, Direction d) {
+      return signed_zero(odd_sum(a, -b), a, -b, d);
+    }
+  };
+  struct Mul {
+    LOCKSTEP_INLINE static float apply(float a, float b) { return a * b; }
+    LOCKSTEP_INLINE static double directed(double a, double b, double, Direction) { return a * b; }
+  };
+  struct Fma {
+    LOCKSTEP_INLINE static float apply(float a, float b, float c) { return fused(a, b, c); }
+    LOCKSTEP_INLINE static double directed(double a, double b, double c, Direction d) {
+      return signed_zero(odd_sum(a * b, c), a * b, c, d);
+    }
+  };
+  /// With the signs that lowering folds in: mode bit 0 negates the product, bit 1 the addend.
+  template <unsigned signs>
+  struct SignedFma {
+    LOCKSTEP_INLINE static float apply(float a, float b, float c) {
+      return Fma::apply((signs & 1) != 0 ? -a : a, b, (signs & 2) != 0 ? -c : c);
+    }
+    LOCKSTEP_INLINE static double directed(double a, double b, double c, Direction d) {
+      return Fma::directed((signs & 1) != 0 ? -a : a, b, (signs & 2) != 0 ? -c : c, d);
+    }
+  };
+  struct NegatedMul {
+    LOCKSTEP_INLINE static float apply(float a, float b) { return Mul::apply(-a, b); }
+    LOCKSTEP_INLINE static double directed(double a, double b, double c, Direction d) {
+      return Mul::directed(-a, b, c, d);
+    }
+  };
+  struct Div {
+    LOCKSTEP_INLINE static float apply(float a, float b) { return a / b; }
+    LOCKSTEP_INLINE static double directed(double a, double b, double, Direction) {
+      return odd_quotient(a, b);
+    }
+  };
+  struct Rcp {
+    LOCKSTEP_INLINE static float apply(float a) { return 1.0F / a; }
+    LOCKSTEP_INLINE static double directed(double a, double, double, Direction) {
+      return odd_quotient(1.0, a);
+    }
+  };
+  struct Sqrt {
+    LOCKSTEP_INLINE static float apply(float a) { return __builtin_sqrtf(a); }
+    LOCKSTEP_INLINE static double directed(double a, double, double, Direction) {
+      return odd_root(a);
+    }
+  };
 };
 
 template <class Op, unsigned count>
@@ -133,52 +136,28 @@ struct CopySign {  // the sign of a, the magnitude of b
   LOCKSTEP_INLINE static u32 apply(u32 a, u32 b) { return (a & 0x80000000) | (b & 0x7fffffff); }
 };
 
-Execute pick_fma(const SemanticKey& key) {
-  switch (key.mode & 3) {
-    case 1:
-      return pick_rounded<SignedFma<1>, 3>(key);
-    case 2:
-      return pick_rounded<SignedFma<2>, 3>(key);
-    case 3:
-      return pick_rounded<SignedFma<3>, 3>(key);
-    default:
-      return pick_rounded<Fma, 3>(key);
+/// What select_float asks for.
+struct Single : Operations {
+  template <class Op, unsigned count>
+  static Execute rounded(const SemanticKey& key) {
+    return pick_rounded<Op, count>(key);
   }
-}
+  static Execute minimum(const SemanticKey& key) { return pick_extremum<false>(key); }
+  static Execute maximum(const SemanticKey& key) { return pick_extremum<true>(key); }
+  static Execute abs(const SemanticKey& key) {
+    return key.flush ? &unary<Type::b32, Abs<true>> : &unary<Type::b32, Abs<false>>;
+  }
+  static Execute neg(const SemanticKey& key) {
+    return key.flush ? &unary<Type::b32, Neg<true>> : &unary<Type::b32, Neg<false>>;
+  }
+  static Execute copysign(const SemanticKey&) { return &binary<Type::b32, CopySign>; }
+};
 
 }  // namespace
 
 Execute select_float32(const SemanticKey& key) {
   if (key.type != Type::f32 || key.relu || key.approximate || key.full) return nullptr;
-  switch (key.opcode) {
-    case Opcode::add:
-      return pick_rounded<Add, 2>(key);
-    case Opcode::sub:
-      return pick_rounded<Sub, 2>(key);
-    case Opcode::mul:
-      return (key.mode & 1) != 0 ? pick_rounded<NegatedMul, 2>(key) : pick_rounded<Mul, 2>(key);
-    case Opcode::fma:
-    case Opcode::mad:
-      return pick_fma(key);
-    case Opcode::div:
-      return pick_rounded<Div, 2>(key);
-    case Opcode::rcp:
-      return pick_rounded<Rcp, 1>(key);
-    case Opcode::sqrt:
-      return pick_rounded<Sqrt, 1>(key);
-    case Opcode::min:
-      return pick_extremum<false>(key);
-    case Opcode::max:
-      return pick_extremum<true>(key);
-    case Opcode::abs:
-      return key.flush ? &unary<Type::b32, Abs<true>> : &unary<Type::b32, Abs<false>>;
-    case Opcode::neg:
-      return key.flush ? &unary<Type::b32, Neg<true>> : &unary<Type::b32, Neg<false>>;
-    case Opcode::copysign:
-      return &binary<Type::b32, CopySign>;
-    default:
-      return nullptr;
-  }
+  return select_float<Single>(key);
 }
 
 }  // namespace lockstep::isa::LOCKSTEP_LEVEL

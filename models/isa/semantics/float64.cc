@@ -4,70 +4,75 @@
 ///
 /// Simplified: NaN results are the canonical 0x7ff8000000000000; PTX leaves payloads open.
 #include "models/isa/semantics/families.hpp"
+#include "models/isa/semantics/float_family.hpp"
 #include "models/isa/semantics/rounding.hpp"
 
 namespace lockstep::isa::LOCKSTEP_LEVEL {
 namespace {
 
-// Each operation to nearest, and exactly rounded in any mode for finite arguments.
-struct Add {
-  LOCKSTEP_INLINE static double apply(double a, double b, double) { return a + b; }
-  static double directed(double a, double b, double, Direction d) {
-    return exact_fma(a, 1.0, b, d);
-  }
-};
-struct Sub {
-  LOCKSTEP_INLINE static double apply(double a, double b, double) { return a - b; }
-  static double directed(double a, double b, double, Direction d) {
-    return exact_fma(a, 1.0, -b, d);
-  }
-};
-struct Mul {
-  LOCKSTEP_INLINE static double apply(double a, double b, double) { return a * b; }
-  static double directed(double a, double b, double, Direction d) {
-    // A zero term of the product's sign, so that an exact zero keeps it.
-    return exact_fma(a, b, double_of((bits_of(a) ^ bits_of(b)) & u64{1} << 63), d);
-  }
-};
-struct Fma {
-  LOCKSTEP_INLINE static double apply(double a, double b, double c) { return fused(a, b, c); }
-  static double directed(double a, double b, double c, Direction d) {
-    return exact_fma(a, b, c, d);
-  }
-};
-/// With the signs that lowering folds in: mode bit 0 negates the product, bit 1 the addend.
-template <unsigned signs>
-struct SignedFma {
-  LOCKSTEP_INLINE static double apply(double a, double b, double c) {
-    return Fma::apply((signs & 1) != 0 ? -a : a, b, (signs & 2) != 0 ? -c : c);
-  }
-  static double directed(double a, double b, double c, Direction d) {
-    return Fma::directed((signs & 1) != 0 ? -a : a, b, (signs & 2) != 0 ? -c : c, d);
-  }
-};
-struct NegatedMul {
-  LOCKSTEP_INLINE static double apply(double a, double b, double c) { return Mul::apply(-a, b, c); }
-  static double directed(double a, double b, double c, Direction d) {
-    return Mul::directed(-a, b, c, d);
-  }
-};
-struct Div {
-  LOCKSTEP_INLINE static double apply(double a, double b, double) { return a / b; }
-  static double directed(double a, double b, double, Direction d) {
-    return b == 0 ? a / b : exact_quotient(a, b, d);
-  }
-};
-struct Rcp {
-  LOCKSTEP_INLINE static double apply(double a, double, double) { return 1.0 / a; }
-  static double directed(double a, double, double, Direction d) {
-    return a == 0 ? 1.0 / a : exact_quotient(1.0, a, d);
-  }
-};
-struct Sqrt {
-  LOCKSTEP_INLINE static double apply(double a, double, double) { return __builtin_sqrt(a); }
-  static double directed(double a, double, double, Direction d) {
-    return a < 0 ? __builtin_sqrt(a) : exact_root(a, d);
-  }
+struct Operations {
+  // Each operation to nearest, and exactly rounded in any mode for finite arguments.
+  struct Add {
+    LOCKSTEP_INLINE static double apply(double a, double b, double) { return a + b; }
+    static double directed(double a, double b, double, Direction d) {
+      return exact_fma(a, 1.0, b, d);
+    }
+  };
+  struct Sub {
+    LOCKSTEP_INLINE static double apply(double a, double b, double) { return a - b; }
+    static double directed(double a, double b, double, Direction d) {
+      return exact_fma(a, 1.0, -b, d);
+    }
+  };
+  struct Mul {
+    LOCKSTEP_INLINE static double apply(double a, double b, double) { return a * b; }
+    static double directed(double a, double b, double, Direction d) {
+      // A zero term of the product's sign, so that an exact zero keeps it.
+      return exact_fma(a, b, double_of((bits_of(a) ^ bits_of(b)) & u64{1} << 63), d);
+    }
+  };
+  struct Fma {
+    LOCKSTEP_INLINE static double apply(double a, double b, double c) { return fused(a, b, c); }
+    static double directed(double a, double b, double c, Direction d) {
+      return exact_fma(a, b, c, d);
+    }
+  };
+  /// With the signs that lowering folds in: mode bit 0 negates the product, bit 1 the addend.
+  template <unsigned signs>
+  struct SignedFma {
+    LOCKSTEP_INLINE static double apply(double a, double b, double c) {
+      return Fma::apply((signs & 1) != 0 ? -a : a, b, (signs & 2) != 0 ? -c : c);
+    }
+    static double directed(double a, double b, double c, Direction d) {
+      return Fma::directed((signs & 1) != 0 ? -a : a, b, (signs & 2) != 0 ? -c : c, d);
+    }
+  };
+  struct NegatedMul {
+    LOCKSTEP_INLINE static double apply(double a, double b, double c) {
+      return Mul::apply(-a, b, c);
+    }
+    static double directed(double a, double b, double c, Direction d) {
+      return Mul::directed(-a, b, c, d);
+    }
+  };
+  struct Div {
+    LOCKSTEP_INLINE static double apply(double a, double b, double) { return a / b; }
+    static double directed(double a, double b, double, Direction d) {
+      return b == 0 ? a / b : exact_quotient(a, b, d);
+    }
+  };
+  struct Rcp {
+    LOCKSTEP_INLINE static double apply(double a, double, double) { return 1.0 / a; }
+    static double directed(double a, double, double, Direction d) {
+      return a == 0 ? 1.0 / a : exact_quotient(1.0, a, d);
+    }
+  };
+  struct Sqrt {
+    LOCKSTEP_INLINE static double apply(double a, double, double) { return __builtin_sqrt(a); }
+    static double directed(double a, double, double, Direction d) {
+      return a < 0 ? __builtin_sqrt(a) : exact_root(a, d);
+    }
+  };
 };
 
 LOCKSTEP_INLINE u64 canonical(double value) {
@@ -134,52 +139,24 @@ struct CopySign {
   LOCKSTEP_INLINE static u64 apply(u64 a, u64 b) { return (a & sign_bit) | (b & ~sign_bit); }
 };
 
-Execute pick_fma(const SemanticKey& key) {
-  switch (key.mode & 3) {
-    case 1:
-      return pick_rounded<SignedFma<1>, 3>(key);
-    case 2:
-      return pick_rounded<SignedFma<2>, 3>(key);
-    case 3:
-      return pick_rounded<SignedFma<3>, 3>(key);
-    default:
-      return pick_rounded<Fma, 3>(key);
+/// What select_float asks for.
+struct Double : Operations {
+  template <class Op, unsigned count>
+  static Execute rounded(const SemanticKey& key) {
+    return pick_rounded<Op, count>(key);
   }
-}
+  static Execute minimum(const SemanticKey&) { return &binary<Type::b64, Extremum<false>>; }
+  static Execute maximum(const SemanticKey&) { return &binary<Type::b64, Extremum<true>>; }
+  static Execute abs(const SemanticKey&) { return &unary<Type::b64, Abs>; }
+  static Execute neg(const SemanticKey&) { return &unary<Type::b64, Neg>; }
+  static Execute copysign(const SemanticKey&) { return &binary<Type::b64, CopySign>; }
+};
 
 }  // namespace
 
 Execute select_float64(const SemanticKey& key) {
   if (key.type != Type::f64 || key.approximate || key.saturate || key.flush) return nullptr;
-  switch (key.opcode) {
-    case Opcode::add:
-      return pick_rounded<Add, 2>(key);
-    case Opcode::sub:
-      return pick_rounded<Sub, 2>(key);
-    case Opcode::mul:
-      return (key.mode & 1) != 0 ? pick_rounded<NegatedMul, 2>(key) : pick_rounded<Mul, 2>(key);
-    case Opcode::fma:
-    case Opcode::mad:
-      return pick_fma(key);
-    case Opcode::div:
-      return pick_rounded<Div, 2>(key);
-    case Opcode::rcp:
-      return pick_rounded<Rcp, 1>(key);
-    case Opcode::sqrt:
-      return pick_rounded<Sqrt, 1>(key);
-    case Opcode::min:
-      return &binary<Type::b64, Extremum<false>>;
-    case Opcode::max:
-      return &binary<Type::b64, Extremum<true>>;
-    case Opcode::abs:
-      return &unary<Type::b64, Abs>;
-    case Opcode::neg:
-      return &unary<Type::b64, Neg>;
-    case Opcode::copysign:
-      return &binary<Type::b64, CopySign>;
-    default:
-      return nullptr;
-  }
+  return select_float<Double>(key);
 }
 
 }  // namespace lockstep::isa::LOCKSTEP_LEVEL

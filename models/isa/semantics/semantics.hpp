@@ -28,11 +28,15 @@
 /// - lop3: `immediate` is the table; with `combination` (lop3.BOOL) d|p and a predicate source.
 /// - shf: `mode` ShiftDirection; `wrap`.  bmsk, szext: `wrap` for .wrap.  prmt: `mode` PermuteMode.
 /// - dp4a, dp2a: type is the type of a, source_type that of b; dp2a `mode` 0 .lo, 1 .hi.
+/// - video, video2, video4: `immediate` holds video_bits; sources a, b and, where there is one, c;
+///   `mode` video_multiply_add for vmad.  add.u16x2 and the like are video2.
+/// - cvt_fp8: `mode` Fp8Format; from f16x2 (one source) or f32 (two) to b16, or from b16 to f16x2.
 /// - set, cvt, slct: type is the destination's, source_type the source's.
 /// - cvt: when a register is declared wider than the type, that operand's `type` holds the declared
 ///   type (cvt.s8.s32 into a .b32 register: destinations[0].type == b32).  cvt.rn.f16x2.f32:
-///   type f16x2, source_type f32, two sources.  tf32 results: type b32.  cvt_pack: type is the
-///   packed element type (u8 ... s16), source_type s32 or u32, two or three sources.
+///   type f16x2, source_type f32, two sources.  tf32 results: type b32.  `mode` convert_finite.
+///   cvt_pack: type is the packed element type (u8 ... s16), source_type s32 or u32, two or three
+///   sources.
 /// - mov of one register, symbol or immediate: a row.  mov of a special register: sources[0].kind
 ///   is `special`, no source row; `type` says the width.  Special registers occur in mov only.
 /// - mov_pack: type is the whole (b32, b64), sources are the parts, lowest first.  mov_unpack: type

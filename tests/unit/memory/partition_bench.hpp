@@ -129,7 +129,7 @@ class PartitionBench {
     std::vector<std::byte> payload(values.size() * sizeof(AtomicLane));
     for (std::size_t i = 0; i < values.size(); ++i) {
       AtomicLane lane;
-      lane.a = values[i];
+      lane.operands.a = values[i];
       lane.offset = static_cast<std::uint8_t>(address % line_bytes);
       lane.lane = static_cast<std::uint8_t>(i);
       std::memcpy(payload.data() + i * sizeof lane, &lane, sizeof lane);

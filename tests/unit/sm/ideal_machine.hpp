@@ -12,8 +12,8 @@
 #include <vector>
 
 #include "core/engine/outbox.hpp"
-#include "models/isa/atomic.hpp"
 #include "models/isa/load.hpp"
+#include "models/noc/atomic_lanes.hpp"
 #include "models/sm/exception_scheme/registry.hpp"
 #include "models/sm/streaming_multiprocessor.hpp"
 #include "models/sm/warp_scheduler/registry.hpp"
@@ -375,16 +375,7 @@ class IdealMachine {
     const unsigned count = request.sector_count();
     unsigned i = 0;
     if (request.operation == MemoryOperation::atomic) {
-      for (; i < request.lanes; ++i) {
-        AtomicLane lane;
-        std::memcpy(&lane, payload + i * sizeof lane, sizeof lane);
-        const unsigned size = isa::bytes_of(request.type);
-        std::uint64_t old = 0;
-        std::memcpy(&old, line + lane.offset, size);
-        const std::uint64_t next = isa::apply(request.atomic, request.type, old, lane.a, lane.b);
-        std::memcpy(line + lane.offset, &next, size);
-        std::memcpy(out + 8 * i, &old, 8);
-      }
+      modify_lanes(request, payload, {line, line_bytes}, out);
       return (request.flags & flag_returns) ? 8u * request.lanes : 0;
     }
     for (unsigned sector = 0; sector < 4; ++sector) {

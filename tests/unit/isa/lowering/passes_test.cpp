@@ -2,6 +2,7 @@
 /// kernels (random_test.cpp).
 #include <algorithm>
 
+#include "models/isa/lowering/allocate.hpp"
 #include "models/isa/lowering/issue_slots.hpp"
 #include "tests/unit/isa/lowering/lowered.hpp"
 
@@ -50,6 +51,17 @@ TEST(LoweringPasses, AddedConstantsMoveIntoTheAddress) {
       "ld.global.u32 %r9, [%rd6+4];\nst.global.u32 [%rd5+8], %r9;");
   EXPECT_EQ(k.only(Opcode::ld).offset, 20) << k.text();
   EXPECT_EQ(k.count(Opcode::add), 0u) << k.text();
+}
+
+TEST(LoweringPasses, FixedPlaceInTheFrameNeedsNoRegister) {
+  const Lowered k(
+      ".local .align 4 .b8 frame[32];\nmov.u64 %rd4, frame;\nadd.s64 %rd5, %rd4, 24;\n"
+      "st.local.u32 [%rd5], %r3;\nld.local.u32 %r9, [%rd4+8];\n" +
+      store_r9);
+  EXPECT_EQ(k.only(Opcode::ld).sources[0].kind, Kind::local_symbol) << k.text();
+  EXPECT_EQ(k.only(Opcode::ld).offset, 8);
+  EXPECT_EQ(k.all(Opcode::st)[0].sources[0].kind, Kind::local_symbol) << k.text();
+  EXPECT_EQ(k.all(Opcode::st)[0].offset, 24);
 }
 
 TEST(LoweringPasses, WideMultiplicationsFuseWithEachAddition) {
@@ -282,6 +294,22 @@ TEST(LoweringRegisters, WhatDoesNotFitSpillsToLocalMemory) {
   EXPECT_LE(spilled.allocation.registers_per_thread, 32u);
   EXPECT_GT(spilled.count(Opcode::spill), 0u);
   EXPECT_EQ(spilled.function.local_bytes, spilled.allocation.spill_bytes);
+}
+
+TEST(LoweringRegisters, DivisionNeedsRegistersBesidesItsOperands) {
+  const std::string loads =
+      "ld.volatile.global.f32 %f1, [%rd2];\nld.volatile.global.f32 %f2, [%rd2+4];\n";
+  const std::string store = "st.volatile.global.f32 [%rd1], %f3;\n";
+  const Lowered sum(loads + "add.f32 %f3, %f1, %f2;\n" + store);
+  const Lowered quotient(loads + "div.rn.f32 %f3, %f1, %f2;\n" + store);
+  EXPECT_EQ(quotient.allocation.rows, sum.allocation.rows);
+  // At the division both operands and the address of the result are live: four rows and eight.
+  EXPECT_EQ(quotient.allocation.registers_per_thread, lowering::reserved_registers + 12);
+  LoweringOptions few;
+  few.maximum_registers = 10;
+  const Lowered cramped(loads + "div.rn.f32 %f3, %f1, %f2;\n" + store, few);
+  EXPECT_EQ(cramped.allocation.registers_per_thread, 10u);
+  EXPECT_EQ(cramped.count(Opcode::spill), 0u);
 }
 
 TEST(LoweringSlots, WideAndSlowOperationsTakeSeveralSlots) {

@@ -96,5 +96,72 @@ ret;)",
     EXPECT_EQ(out[i], 200000 + i * i + i) << i;
 }
 
+TEST_P(PtxSemantics, BytesAreRegistersOfAPack) {
+  const auto out = run(R"(
+.reg .b8 %b<2>;
+cvt.u8.u32 %b0, %r1;
+mov.b16 %rs1, {%b0, 7};
+mov.b32 %r2, {%b0, 1, 2, %b0};
+cvt.u32.u16 %r3, %rs1;
+xor.b32 %r2, %r2, %r3;
+st.global.u32 [%rd2], %r2;
+ret;)",
+                       GetParam());
+  for (std::uint32_t i = 0; i < 64; ++i)
+    EXPECT_EQ(out[i], (i | 0x020100 | i << 24) ^ (i | 0x700)) << i;
+}
+
+TEST_P(PtxSemantics, BlocksOfACooperativeGridMeet) {
+  // The barrier that nvcc makes of grid.sync(): the first block's share turns the top bit over.
+  IsaBench bench(kernel_text(R"(
+mov.u32 %r8, %envreg2;
+cvt.u64.u32 %rd3, %r8;
+mov.u32 %r9, %envreg1;
+cvt.u64.u32 %rd4, %r9;
+bfi.b64 %rd5, %rd4, %rd3, 32, 32;
+mov.u32 %r3, %nctaid.x;
+mov.u32 %r4, %ctaid.x;
+sub.u32 %r5, 0x80000001, %r3;
+setp.eq.u32 %p1, %r4, 0;
+selp.b32 %r5, %r5, 1, %p1;
+setp.ne.u32 %p2, %r1, 0;
+mul.wide.u32 %rd6, %r4, 4;
+add.s64 %rd6, %rd1, %rd6;
+mov.u32 %r10, 0;
+mov.u32 %r12, 1;
+round:
+@!%p2 st.volatile.global.u32 [%rd6], %r12;
+barrier.sync 0;
+@%p2 bra met;
+atom.add.release.gpu.u32 %r6, [%rd5+4], %r5;
+wait:
+ld.acquire.gpu.u32 %r7, [%rd5+4];
+xor.b32 %r7, %r7, %r6;
+setp.gt.s32 %p3, %r7, -1;
+@%p3 bra wait;
+met:
+barrier.sync 0;
+ld.volatile.global.u32 %r11, [%rd1];
+ld.volatile.global.u32 %r13, [%rd1+8];
+add.u32 %r12, %r11, %r13;
+barrier.sync 0;
+@%p2 bra again;
+atom.add.release.gpu.u32 %r6, [%rd5+4], %r5;
+wait2:
+ld.acquire.gpu.u32 %r7, [%rd5+4];
+xor.b32 %r7, %r7, %r6;
+setp.gt.s32 %p3, %r7, -1;
+@%p3 bra wait2;
+again:
+add.u32 %r10, %r10, 1;
+setp.lt.u32 %p4, %r10, 5;
+@%p4 bra round;
+ret;)"),
+                 GetParam());
+  const std::uint64_t out = bench.buffer(std::vector<std::uint32_t>(4));
+  bench.run("k", {4, 1, 1}, {40, 1, 1}, out);
+  EXPECT_EQ(bench.values<std::uint32_t>(out, 4), (std::vector<std::uint32_t>{16, 16, 16, 16}));
+}
+
 }  // namespace
 }  // namespace lockstep::isa

@@ -1,0 +1,115 @@
+#!/usr/bin/python3
+"""Every shipped workload at a size that fills the v100, with --check: the table of docs/validation.md.
+
+large_workloads.py [--lockstep build/release/lockstep] [--threads 2] [WORKLOAD ...]
+
+Not a part of the test run: it takes minutes.  Exit status 1 when a workload fails.
+"""
+import argparse
+import pathlib
+import re
+import subprocess
+import sys
+import tempfile
+import time
+
+import h5py
+
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+TIME_LIMIT = 300
+
+# What replaces the default parameters.  The latency microbenchmarks measure with one thread, which
+# no size makes larger.
+SIZES = {
+    "backprop": "{inputs: 4096, units: 320}",
+    "bandwidth": "{n: 4194304, blocks: 640}",
+    "bfs": "{vertices: 131072, edges: 2097152}",
+    "btree": "{keys: 65536, queries: 65536}",
+    "chirp": "{n: 262144}",
+    "dram_latency": "{}",
+    "histogram": "{n: 4194304, blocks: 640}",
+    "hotspot": "{width: 1024, height: 1024}",
+    "kmeans": "{points: 131072, features: 16, clusters: 16}",
+    "l1_latency": "{}",
+    "l2_latency": "{}",
+    "lbm": "{width: 128, height: 64, depth: 64}",
+    "lud": "{tiles: 32}",
+    "mri_q": "{voxels: 65536, samples: 512}",
+    "nw": "{tiles: 48}",
+    "pathfinder": "{columns: 200000, rows: 80}",
+    "persistent": "{n: 200000, blocks: 640}",
+    "pointer_chase": "{slots: 1048576, hops: 16384}",
+    "reduction": "{n: 8388608, blocks: 640}",
+    "saxpy": "{n: 4194304, blocks: 640}",
+    "sgemm": "{n: 512}",
+    "spmv": "{rows: 131072, entries: 2097152}",
+    "srad": "{width: 1024, height: 1024}",
+    "stencil2d": "{width: 1024, height: 1024, steps: 6}",
+    "stencil3d": "{width: 256, height: 256, depth: 64}",
+    "streamcluster": "{points: 131072, dimensions: 32}",
+    "transpose": "{width: 2000, height: 2048}",
+    "vector_add": "{n: 4194304}",
+}
+
+
+def run(lockstep, name, threads, folder):
+    """(passed, seconds, the run's figures, what the program said)"""
+    scenario, output = folder / "scenario.yaml", folder / "out.h5"
+    scenario.write_text(
+        f"gpu: {ROOT}/configs/gpus/v100.yaml\n"
+        f"host: {ROOT}/configs/hosts/pcie3.yaml\n"
+        f"tenants:\n  - name: one\n    workload: {ROOT}/configs/workloads/{name}.yaml\n"
+        f"    parameters: {SIZES[name]}\n"
+    )
+    command = [lockstep, "run", scenario, "--check", "--quiet", "--output", output]
+    command += ["--threads", str(threads)]
+    start = time.monotonic()
+    try:
+        done = subprocess.run(
+            list(map(str, command)), capture_output=True, text=True, timeout=TIME_LIMIT, check=False
+        )
+    except subprocess.TimeoutExpired:
+        return False, TIME_LIMIT, None, f"more than {TIME_LIMIT} s"
+    seconds = time.monotonic() - start
+    if done.returncode != 0:
+        return False, seconds, None, (done.stdout + done.stderr).strip()
+    with h5py.File(output, "r") as file:
+        figures = dict(file["run"].attrs)
+        figures["simulated_us"] = file["final/end"][()] * 1e-9
+    return "check passed" in done.stdout, seconds, figures, done.stdout.strip()
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--lockstep", default=ROOT / "build/release/lockstep", type=pathlib.Path)
+    parser.add_argument("--threads", default=2, type=int)
+    parser.add_argument("workload", nargs="*", choices=[[], *SIZES])
+    arguments = parser.parse_args()
+    shipped = {path.stem for path in (ROOT / "configs/workloads").glob("*.yaml")}
+    if shipped != set(SIZES):
+        sys.exit(f"SIZES is not the list of shipped workloads: {sorted(shipped ^ set(SIZES))}")
+    failed = 0
+    print("| workload | parameters | million warp instructions | simulated us | wall s | --check |")
+    print("|---|---|---:|---:|---:|---|")
+    with tempfile.TemporaryDirectory() as folder:
+        for name in arguments.workload or SIZES:
+            passed, seconds, figures, said = run(
+                arguments.lockstep.resolve(), name, arguments.threads, pathlib.Path(folder)
+            )
+            millions = figures["warp_instructions"] / 1e6 if figures else 0
+            simulated = figures["simulated_us"] if figures else 0
+            compared = re.search(r"check passed.*", said)
+            verdict = compared[0].replace("check ", "") if passed else "FAILED"
+            sizes = SIZES[name].strip("{}") or "as shipped"
+            print(
+                f"| {name} | {sizes} | {millions:.2f} | {simulated:.0f} | {seconds:.1f} | {verdict} |",
+                flush=True,
+            )
+            if not passed:
+                failed += 1
+                print(f"{name}: {said}", file=sys.stderr, flush=True)
+    sys.exit(1 if failed else 0)
+
+
+if __name__ == "__main__":
+    main()
