@@ -10,7 +10,7 @@ namespace {
 
 AtomicLane lane_at(std::uint64_t address, std::uint64_t operand, std::uint32_t number) {
   AtomicLane lane;
-  lane.a = operand;
+  lane.operands.a = operand;
   lane.offset = static_cast<std::uint8_t>(address % line_bytes);
   lane.lane = static_cast<std::uint8_t>(number);
   return lane;

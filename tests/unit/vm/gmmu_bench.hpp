@@ -325,7 +325,7 @@ class GmmuBench {
         std::memcpy(&lane, message.payload_data() + i * sizeof lane, sizeof lane);
         std::uint64_t& word = memory_[request.line + lane.offset];
         payload.push_back(word);
-        word = isa::apply(request.atomic, request.type, word, lane.a, lane.b);
+        word = isa::apply(request.atomic, request.type, word, lane.operands.a, lane.operands.b);
       }
       if ((request.flags & flag_returns) == 0) payload.clear();
     }
