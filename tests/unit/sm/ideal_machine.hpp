@@ -186,6 +186,11 @@ class IdealMachine {
     MemoryRequest request;
     std::vector<std::byte> payload;
   };
+  /// Of one window, those to one destination stand together: sort_seen() puts all in their order.
+  void sort_seen() {
+    std::stable_sort(seen.begin(), seen.end(),
+                     [](const Seen& a, const Seen& b) { return a.departure < b.departure; });
+  }
   bool record = false;
   std::vector<Seen> seen;
   std::uint64_t requests = 0;

@@ -76,6 +76,11 @@ IdealMachine::Options small() {
   options.parameters.l1.bytes = Bytes{2048};
   options.parameters.port.queue = 2;
   options.noc.credits = 2;
+  // Pages come and go.
+  options.knows_pages = false;
+  options.l1_tlb.entries = 3;
+  options.l1_tlb.mshrs = 2;
+  options.gmmu_latency = Cycles{70};  // answers come after the longest window
   return options;
 }
 
