@@ -55,7 +55,7 @@ Time restore_slot(Slot& slot, const std::string& bytes) {
     archive(size);
     words.resize(size / 8);
     archive.bytes(words.data(), size);
-    slot.pending.keep(*reinterpret_cast<const MessageHeader*>(words.data()));
+    slot.pending.keep(std::as_bytes(std::span(words)));
   }
   return Time{stands_at};
 }

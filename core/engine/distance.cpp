@@ -37,6 +37,10 @@ void Distances::shorten(std::size_t from, std::size_t to, Time length) {
   entry = std::min(entry, length);
 }
 
+Time Distances::shortest() const {
+  return table_.empty() ? Time::never() : *std::min_element(table_.begin(), table_.end());
+}
+
 void Distances::cap_horizons(const std::vector<Time>& next, std::vector<Time>& horizons) const {
   for (std::size_t from = 0; from < kinds_; ++from) {
     if (next[from] == Time::never()) continue;

@@ -17,11 +17,13 @@
 
 namespace lockstep {
 
-/// How windows are chosen.  Every choice ends in the same state; the others are there to prove it.
+/// How windows are chosen.  Every choice ends in the same state; the others are there to prove
+/// it, and to measure what the distances gain.
 enum class Pacing : std::uint8_t {
-  horizons,      ///< as far as the shortest paths allow
-  random_cuts,   ///< windows end at random times before that
-  one_activity,  ///< the reference: one instant at a time, no look at the distances
+  horizons,       ///< as far as the shortest paths allow
+  random_cuts,    ///< windows end at random times before that
+  shortest_link,  ///< no look at the distances: no window is longer than the shortest link
+  one_activity,   ///< the reference: one instant at a time, no look at the distances
 };
 
 struct EngineOptions {

@@ -44,20 +44,23 @@ const MessageHeader& PendingMessages::at(const Waiting& waiting) const {
   return *reinterpret_cast<const MessageHeader*>(bytes_.bytes().data() + waiting.offset);
 }
 
-void PendingMessages::keep(const MessageHeader& message) {
+void PendingMessages::keep(std::span<const std::byte> messages) {
   if (waiting_.empty()) {
     bytes_.clear();
     live_ = 0;
   } else if (bytes_.bytes().size() > 2 * live_ + 4096) {
     compact();
   }
-  const std::size_t size = message.total_bytes();
-  const std::size_t offset = bytes_.bytes().size();
-  std::memcpy(bytes_.append(size), &message, size);
-  waiting_.push_back(
-      {message.arrival, static_cast<std::uint32_t>(offset), static_cast<std::uint32_t>(size)});
-  live_ += size;
-  earliest_ = std::min(earliest_, message.arrival);
+  const auto begin = static_cast<std::uint32_t>(bytes_.bytes().size());
+  std::memcpy(bytes_.append(messages.size()), messages.data(), messages.size());
+  live_ += messages.size();
+  for_each_message(messages, [&](const MessageHeader& message) {
+    const auto* place = reinterpret_cast<const std::byte*>(&message);
+    const auto offset = begin + static_cast<std::uint32_t>(place - messages.data());
+    waiting_.push_back(
+        {message.arrival, offset, static_cast<std::uint32_t>(message.total_bytes())});
+    earliest_ = std::min(earliest_, message.arrival);
+  });
 }
 
 void PendingMessages::take_before(Time horizon, std::vector<InboxEntry>& taken) {
@@ -83,14 +86,15 @@ std::vector<InboxEntry> PendingMessages::sorted() const {
   return entries;
 }
 
+/// In place: what waits stands in the order in which it came.
 void PendingMessages::compact() {
-  ByteBuffer dense;
+  std::size_t end = 0;
   for (Waiting& waiting : waiting_) {
-    const auto offset = static_cast<std::uint32_t>(dense.bytes().size());
-    std::memcpy(dense.append(waiting.size), &at(waiting), waiting.size);
-    waiting.offset = offset;
+    bytes_.move(waiting.offset, end, waiting.size);
+    waiting.offset = static_cast<std::uint32_t>(end);
+    end += waiting.size;
   }
-  bytes_ = std::move(dense);
+  bytes_.shrink(end);
 }
 
 Inbox InboxBuilder::build(PendingMessages& pending, std::span<const OpenedBuffer> mail,
@@ -98,15 +102,24 @@ Inbox InboxBuilder::build(PendingMessages& pending, std::span<const OpenedBuffer
   entries_.clear();
   // New messages first: keeping the later ones may move what is pending.
   for (const OpenedBuffer& buffer : mail) {
+    // What comes later stands together: most senders send in the order of time.
+    const std::byte* later = nullptr;
+    const auto keep_up_to = [&](const std::byte* end) {
+      if (later) pending.keep({later, end});
+      later = nullptr;
+    };
     for_each_message(buffer.bytes(), [&](const MessageHeader& message) {
       if (message.arrival < reached) [[unlikely]]
         late_message(message, reached);
+      const auto* place = reinterpret_cast<const std::byte*>(&message);
       if (message.arrival < horizon) {
+        keep_up_to(place);
         entries_.push_back(InboxEntry::of(message));
-      } else {
-        pending.keep(message);
+      } else if (!later) {
+        later = place;
       }
     });
+    keep_up_to(buffer.data + buffer.size);
   }
   pending.take_before(horizon, entries_);
   sort();

@@ -32,7 +32,8 @@ class PendingMessages {
  public:
   Time earliest() const { return earliest_; }
   bool empty() const { return waiting_.empty(); }
-  void keep(const MessageHeader& message);
+  /// Copies messages that stand one behind the other.
+  void keep(std::span<const std::byte> messages);
   /// Appends those that arrive before `horizon`.  The messages stay in place until the next keep().
   void take_before(Time horizon, std::vector<InboxEntry>& taken);
   /// All of them, sorted.

@@ -25,6 +25,11 @@ class ByteBuffer {
     return place;
   }
   void clear() { size_ = 0; }
+  /// Moves bytes to an earlier place; what stood there is lost.
+  void move(std::size_t from, std::size_t to, std::size_t size) {
+    if (from != to) std::memmove(data_.get() + to, data_.get() + from, size);
+  }
+  void shrink(std::size_t size) { size_ = size; }
   bool empty() const { return size_ == 0; }
   std::span<const std::byte> bytes() const { return {data_.get(), size_}; }
 

@@ -77,6 +77,7 @@ class Window final : public WindowTasks {
   void select(Share& share, Worker& worker);
   void order_longest_first(Share& share);
   void shuffle(Share& share, std::uint32_t index);
+  void fetch_ahead(const Slot& slot) const;
   void run_component(Slot& slot, Worker& worker);
   void advance(Slot& slot, Worker& worker);
 

@@ -97,6 +97,9 @@ std::vector<Time> Engine::State::window_horizons(const std::vector<Time>& outer)
     case Pacing::horizons:
       inside.cap_horizons(next, horizons);
       break;
+    case Pacing::shortest_link:
+      for (Time& horizon : horizons) horizon = std::min(horizon, now + inside.shortest());
+      break;
     case Pacing::one_activity:
       for (Time& horizon : horizons) horizon = std::min(horizon, now + Time{1});
       break;

@@ -67,11 +67,7 @@ void Window::settle() {
   const auto keep_mail = [&](Mailbag& bag) {
     if (bag.window == window_) {
       for (const OpenedBuffers& opened : bag.opened) {
-        for (const OpenedBuffer& entry : opened) {
-          for_each_message(entry.bytes(), [&](const MessageHeader& message) {
-            slots_[entry.place].pending.keep(message);
-          });
-        }
+        for (const OpenedBuffer& entry : opened) slots_[entry.place].pending.keep(entry.bytes());
       }
     }
     bag.reuse(window_);

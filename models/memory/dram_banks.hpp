@@ -34,16 +34,19 @@ class DramBanks {
     return std::max({ready_[command][bank], group_ready_[command][bank & group_mask_],
                      channel_ready_[command]});
   }
-  /// Which of some banks can take a command now.
-  std::uint64_t ready(Command command, std::uint64_t among, std::int64_t now) const {
+  /// What the bank itself says about it; changes only by a row command, a column command of its own
+  /// (precharging) or a refresh.
+  std::int64_t bank_ready(Command command, std::uint32_t bank) const {
+    return ready_[command][bank];
+  }
+  /// Which of some banks their group and the channel let take a command now.
+  std::uint64_t passable(Command command, std::uint64_t among, std::int64_t now) const {
     if (channel_ready_[command] > now) return 0;
-    for (std::uint32_t group = 0; group <= group_mask_; ++group)
-      if (group_ready_[command][group] > now) among &= ~(group_banks_ << group);
-    std::uint64_t ready = among;
-    for (; among != 0; among &= among - 1)
-      if (ready_[command][static_cast<unsigned>(std::countr_zero(among))] > now)
-        ready ^= among & -among;
-    return ready;
+    for (std::uint32_t group = 0; group <= group_mask_; ++group) {
+      const std::uint64_t closed = group_ready_[command][group] > now ? ~std::uint64_t{0} : 0;
+      among &= ~(group_banks_ << group & closed);
+    }
+    return among;
   }
   /// Earliest cycle at which one of some banks can take a command, or a bound below it.
   std::int64_t earliest_of(Command command, std::uint64_t among, std::int64_t now) const {

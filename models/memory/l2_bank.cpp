@@ -15,6 +15,19 @@ L2Bank::L2Bank(const L2Parameters& p, std::uint32_t number, std::size_t tenants)
       mshrs_(p.mshrs / p.banks),
       waits_(tenants) {}
 
+L2Bank::Progress L2Bank::run(const L2Context& context, std::int64_t cycle) {
+  const std::size_t requests = requests_.size(), fills = fills_.size();
+  const std::int64_t filling = fill(context, cycle);
+  const std::int64_t serving = serve(context, cycle);
+  wanted_room_ = 0;
+  if (filling == blocked) wanted_room_ |= write_room;
+  if (serving == blocked && stall_ == BankStall::dram_queue)
+    wanted_room_ |= stall_write_ ? write_room : read_room;
+  // Whatever helps one that is blocked wakes the bank; a fill looks at the head again.
+  due_ = std::min(filling == blocked ? idle : filling, serving == blocked ? idle : serving);
+  return {requests_.size() != requests, fills_.size() != fills};
+}
+
 std::int64_t L2Bank::serve(const L2Context& context, std::int64_t cycle) {
   if (requests_.empty()) return idle;
   const Pending head = requests_.front();
@@ -221,13 +234,13 @@ std::int64_t L2Bank::fill(const L2Context& context, std::int64_t cycle) {
   fills_.pop();
   ++fills_done_;
   fill_busy_until_ = cycle + beats(static_cast<std::uint32_t>(std::popcount(head.sectors)));
-  wake(context, head.mshr, head.sectors, place, cycle);
+  answer_waiting(context, head.mshr, head.sectors, place, cycle);
   return fills_.empty() ? idle : fill_busy_until_;
 }
 
 /// Answers the transactions whose last sectors these were, one per cycle.
-void L2Bank::wake(const L2Context& context, std::uint32_t entry, std::uint8_t sectors,
-                  std::uint32_t place, std::int64_t cycle) {
+void L2Bank::answer_waiting(const L2Context& context, std::uint32_t entry, std::uint8_t sectors,
+                            std::uint32_t place, std::int64_t cycle) {
   L2Mshrs::Entry& mshr = mshrs_[entry];
   mshr.pending &= static_cast<std::uint8_t>(~sectors);
   std::uint32_t previous = L2Mshrs::none;
@@ -267,8 +280,9 @@ void L2Bank::probe_store(const L2Context& context, const Transaction& t) {
 }
 
 void L2Bank::serialize(Archive& archive) {
-  archive(tags_, mshrs_, requests_, fills_, answers_, waits_, busy_until_, fill_busy_until_,
-          blocked_since_, stall_, stall_write_, fills_done_, stall_fills_, last_tenant_);
+  archive(tags_, mshrs_, requests_, fills_, answers_, waits_, due_, wanted_room_, busy_until_,
+          fill_busy_until_, blocked_since_, stall_, stall_write_, fills_done_, stall_fills_,
+          last_tenant_);
 }
 
 }  // namespace lockstep

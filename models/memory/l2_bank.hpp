@@ -1,5 +1,6 @@
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <limits>
 
@@ -12,6 +13,9 @@
 #include "models/memory/transaction.hpp"
 
 namespace lockstep {
+
+/// Room for reads or writes in the queue of a DRAM channel, as a bit each.
+enum DramRoom : std::uint8_t { read_room = 1, write_room = 2 };
 
 /// What the banks of a partition share.
 struct L2Context {
@@ -27,8 +31,8 @@ struct L2Context {
 
 /// One bank of an L2 slice: request queue, tags, MSHRs, fill queue and the answers on their way.
 ///
-/// A step function acts in a cycle and says when it wants to be called again: a later cycle, or
-/// `blocked` when only something else (a free place) can help, or `idle`.
+/// Its two step functions act in a cycle and say when they want to be called again: a later cycle,
+/// or `blocked` when only something else (a free place) can help, or `idle`.
 /// Source: memory-interference.md, section 1.2, steps 5 to 7; AMB-01 (a lookup per cycle).
 ///
 /// Simplified: tags only, the bytes live once per partition.  Lines are allocated when the fill
@@ -60,24 +64,39 @@ class L2Bank {
   L2Bank(const L2Parameters& parameters, std::uint32_t number, std::size_t tenants);
 
   bool has_room() const { return requests_.size() < queue_limit_; }
-  bool has_requests() const { return !requests_.empty(); }
   void push(std::uint32_t transaction, std::uint16_t tenant, std::int64_t cycle) {
+    if (requests_.empty()) wake(std::max(cycle + 1, busy_until_));
     requests_.push({transaction, cycle + 1});
     waits_.enter(tenant, cycle);
   }
-  /// Serves the head of the request queue.
-  std::int64_t serve(const L2Context& context, std::int64_t cycle);
-
   bool has_fill_room() const { return fills_.size() < fill_limit_; }
-  bool has_fills() const { return !fills_.empty(); }
-  /// Requests and fills in its queues.
-  std::size_t waiting() const { return requests_.size() + fills_.size(); }
-  void push_fill(const Fill& fill) { fills_.push(fill); }
-  /// Puts the head of the fill queue into the tags and wakes who waited for it.
-  std::int64_t fill(const L2Context& context, std::int64_t cycle);
+  void push_fill(const Fill& fill) {
+    if (fills_.empty()) wake(fill_busy_until_);
+    fills_.push(fill);
+  }
+
+  /// The first cycle in which run() may do something, if nobody calls wake().
+  std::int64_t due() const { return due_; }
+  void wake(std::int64_t cycle) { due_ = std::min(due_, cycle); }
+  /// Directions in which it waits for room in the DRAM queue: DramRoom.
+  unsigned wanted_room() const { return wanted_room_; }
+  struct Progress {
+    bool served = false, filled = false;  ///< a place became free in the queue
+  };
+  /// A cycle: a fill, then a lookup.
+  Progress run(const L2Context& context, std::int64_t cycle);
 
   /// Answers: of lookups (0) and of fills (1), each in order.
-  Ring<Pending>& answers(unsigned source) { return answers_[source]; }
+  const Ring<Pending>& answers(unsigned source) const { return answers_[source]; }
+  void pop_answer(unsigned source, std::int64_t cycle) {
+    answers_[source].pop();
+    if (blocked_since_ >= 0 && stall_ == BankStall::responses) wake(cycle + 1);
+  }
+  /// When the first of them is ready.
+  std::int64_t answer_due() const {
+    return std::min(answers_[0].empty() ? idle : answers_[0].front().ready,
+                    answers_[1].empty() ? idle : answers_[1].front().ready);
+  }
 
   /// A bypassing store: a resident copy is updated at no cost.  A bypassing load sees nothing.
   void probe_store(const L2Context& context, const Transaction& transaction);
@@ -95,6 +114,10 @@ class L2Bank {
   void serialize(Archive& archive);
 
  private:
+  /// Puts the head of the fill queue into the tags and wakes who waited for it.
+  std::int64_t fill(const L2Context& context, std::int64_t cycle);
+  /// Serves the head of the request queue.
+  std::int64_t serve(const L2Context& context, std::int64_t cycle);
   bool serve_read(const L2Context& context, std::uint32_t index, std::int64_t cycle);
   bool serve_store(const L2Context& context, std::uint32_t index, std::int64_t cycle);
   bool serve_miss(const L2Context& context, std::uint32_t index, std::uint8_t missing,
@@ -104,8 +127,8 @@ class L2Bank {
   bool allocate(const L2Context& context, std::uint32_t line, const MemoryRequest& request,
                 const CacheInsertion& insertion, std::int64_t cycle, std::uint32_t& place);
   std::uint32_t choose_victim(const L2Context& context, std::uint32_t line) const;
-  void wake(const L2Context& context, std::uint32_t mshr, std::uint8_t sectors, std::uint32_t place,
-            std::int64_t cycle);
+  void answer_waiting(const L2Context& context, std::uint32_t mshr, std::uint8_t sectors,
+                      std::uint32_t place, std::int64_t cycle);
   CacheInsertion insertion(const L2Context& context, const MemoryRequest& request,
                            std::int64_t cycle) const {
     return context.policy.has(CachePolicy::inserts)
@@ -137,6 +160,8 @@ class L2Bank {
   Ring<Fill> fills_;
   std::array<Ring<Pending>, 2> answers_;
   WaitMeter waits_;
+  std::int64_t due_ = idle;
+  std::uint8_t wanted_room_ = 0;
   std::int64_t busy_until_ = 0, fill_busy_until_ = 0;
   std::int64_t blocked_since_ = -1;  ///< -1: the head is not blocked
   BankStall stall_ = BankStall::mshrs;

@@ -55,27 +55,53 @@ void PartitionCore::step_dram() {
   const Time now = dram_.next_activity();
   const DramChannel::Step step = dram_.step();
   if (!step.left) return;
-  cycle_ = std::min(cycle_, cycle_at_or_after(now));
+  if ((wanted_room_ | input_wanted_room_) != 0) room_made(cycle_at_or_after(now));
   if (!step.returned) return;
   const std::int64_t back =
       cycle_at_or_after(step.data_end) + parameters_.dram.path_latency.count();
+  if (returns_.empty()) {
+    returns_due_ = back;
+    cycle_ = std::min(cycle_, back);
+  }
   returns_.push({back, step.owner, step.sectors});
 }
 
-void PartitionCore::step(Outbox& outbox) {
-  moved_ = stuck_ = false;
-  std::int64_t next = controls_.empty() ? L2Bank::idle : send_controls(outbox);
-  if (!arrivals_.empty()) next = std::min(next, receive());
-  if (!input_.empty()) next = std::min(next, arbitrate());
-  if (!returns_.empty()) next = std::min(next, take_returns());
-  next = std::min(next, run_banks());
-  next = std::min(next, answer(outbox));
-  // What is stuck can only go on when a place became free: in this cycle, or by a DRAM command.
-  if (stuck_ && moved_) next = std::min(next, cycle_ + 1);
-  cycle_ = next;
+/// Wakes who waits for room in the DRAM queue.
+void PartitionCore::room_made(std::int64_t cycle) {
+  unsigned room = 0;
+  if (dram_.room(false)) room |= read_room;
+  if (dram_.room(true)) room |= write_room;
+  if ((wanted_room_ & room) != 0) {
+    for (L2Bank& bank : banks_)
+      if ((bank.wanted_room() & room) != 0) bank.wake(cycle);
+    banks_due_ = std::min(banks_due_, cycle);
+    cycle_ = std::min(cycle_, cycle);
+  }
+  if ((input_wanted_room_ & room) != 0) {
+    input_due_ = std::min(input_due_, cycle);
+    cycle_ = std::min(cycle_, cycle);
+  }
 }
 
-std::int64_t PartitionCore::send_controls(Outbox& outbox) {
+void PartitionCore::step(Outbox& outbox) {
+  if (!controls_.empty()) send_controls(outbox);
+  if (!arrivals_.empty()) receive();
+  if (input_due_ <= cycle_) arbitrate();
+  if (returns_due_ <= cycle_) take_returns();
+  if (banks_due_ <= cycle_) run_banks();
+  if (answer_due_ <= cycle_) answer_due_ = answer(outbox);
+  cycle_ = next_cycle();
+}
+
+std::int64_t PartitionCore::next_cycle() const {
+  std::int64_t next =
+      std::min(std::min(input_due_, returns_due_), std::min(banks_due_, answer_due_));
+  if (!arrivals_.empty()) next = std::min(next, arrivals_.front().cycle);
+  if (!controls_.empty()) next = std::min(next, controls_.front().cycle);
+  return next;
+}
+
+void PartitionCore::send_controls(Outbox& outbox) {
   Link& host = links_.back();
   while (!controls_.empty() && controls_.front().cycle <= cycle_) {
     const Control& control = controls_.front();
@@ -97,10 +123,9 @@ std::int64_t PartitionCore::send_controls(Outbox& outbox) {
     }
     controls_.pop();
   }
-  return controls_.empty() ? L2Bank::idle : controls_.front().cycle;
 }
 
-std::int64_t PartitionCore::receive() {
+void PartitionCore::receive() {
   const auto sms = static_cast<std::uint32_t>(links_.size() - 2);
   while (!arrivals_.empty() && arrivals_.front().cycle <= cycle_) {
     const std::uint32_t index = arrivals_.front().transaction;
@@ -116,17 +141,18 @@ std::int64_t PartitionCore::receive() {
                    "an SM used more credits than it has");
     input_.arrive(sender, index, request_flits(t.request),
                   (t.bypass ? bypass_target : t.bank) | std::uint32_t{t.request.tenant} << 16);
+    input_due_ = cycle_;
   }
-  return arrivals_.empty() ? L2Bank::idle : arrivals_.front().cycle;
 }
 
-std::int64_t PartitionCore::arbitrate() {
+void PartitionCore::arbitrate() {
+  input_wanted_room_ = 0;
   const auto progress = input_.step(
       cycle_, L2Bank::idle,
       [this](std::uint32_t index, std::uint32_t target) { return route(index, target); },
       [this](std::uint32_t index) { transactions_.prefetch(index); });
-  stuck_ |= progress.blocked;
-  return progress.next;
+  input_refused_ = progress.blocked;
+  input_due_ = progress.next;
 }
 
 bool PartitionCore::route(std::uint32_t index, std::uint32_t target) {
@@ -135,6 +161,7 @@ bool PartitionCore::route(std::uint32_t index, std::uint32_t target) {
   L2Bank& bank = banks_[number];
   if (!bank.has_room()) return false;
   bank.push(index, static_cast<std::uint16_t>(target >> 16), cycle_);
+  banks_due_ = std::min(banks_due_, bank.due());
   return true;
 }
 
@@ -142,13 +169,17 @@ bool PartitionCore::route(std::uint32_t index, std::uint32_t target) {
 bool PartitionCore::bypass(std::uint32_t index) {
   Transaction& t = transactions_[index];
   const bool store = t.request.operation == MemoryOperation::store;
-  if (!dram_.room(store)) return false;
+  if (!dram_.room(store)) {
+    input_wanted_room_ |= store ? write_room : read_room;
+    return false;
+  }
   ++statistics_.bypasses[t.request.tenant];
   dram_.enqueue(edge(cycle_), std::uint64_t{t.line} * line_bytes, t.request.sectors, store,
                 t.request, bypass_owner | index);
   if (store) {
     banks_[t.bank].probe_store(context_, t);
     bypass_answers_.push({index, cycle_ + 1});
+    expect_answer(cycle_ + 1);
   }
   return true;
 }
@@ -158,58 +189,57 @@ void PartitionCore::prefetch_return(std::size_t place) const {
   banks_[returns_[place].owner >> 16].prefetch_fill(transactions_, returns_[place].owner & 0xffff);
 }
 
-std::int64_t PartitionCore::take_returns() {
+void PartitionCore::take_returns() {
   while (!returns_.empty() && returns_.front().cycle <= cycle_) {
     const Return& r = returns_.front();
     if (r.owner & bypass_owner) {
       bypass_answers_.push({r.owner & ~bypass_owner, cycle_});
+      expect_answer(cycle_);
     } else {
       L2Bank& bank = banks_[r.owner >> 16];
       if (!bank.has_fill_room()) {
-        stuck_ = true;
-        return L2Bank::idle;
+        returns_refused_ = true;
+        returns_due_ = L2Bank::idle;
+        return;
       }
       bank.push_fill({r.owner & 0xffff, r.sectors});
+      banks_due_ = std::min(banks_due_, bank.due());
     }
     returns_.pop();
     prefetch_return(returns_ahead);
   }
-  return returns_.empty() ? L2Bank::idle : returns_.front().cycle;
+  returns_due_ = returns_.empty() ? L2Bank::idle : returns_.front().cycle;
 }
 
 /// The first bank examined rotates by one every cycle.
-std::int64_t PartitionCore::run_banks() {
-  std::int64_t next = L2Bank::idle;
-  const auto note = [&](std::int64_t at) {
-    if (at == L2Bank::blocked) {
-      stuck_ = true;
-    } else {
-      next = std::min(next, at);
-    }
-  };
+void PartitionCore::run_banks() {
+  banks_due_ = L2Bank::idle;
+  wanted_room_ = 0;
   const auto count = static_cast<std::uint32_t>(banks_.size());
   const auto first = static_cast<std::uint32_t>(cycle_ & (count - 1));
   for (std::uint32_t i = 0; i < count; ++i) {
     L2Bank& bank = banks_[(first + i) & (count - 1)];
-    const std::size_t before = bank.waiting();
-    if (before == 0) continue;
-    if (bank.has_fills()) note(bank.fill(context_, cycle_));
-    if (bank.has_requests()) note(bank.serve(context_, cycle_));
-    moved_ |= bank.waiting() != before;
+    if (bank.due() <= cycle_) {
+      const L2Bank::Progress progress = bank.run(context_, cycle_);
+      if (progress.served && input_refused_) input_due_ = std::min(input_due_, cycle_ + 1);
+      if (progress.filled && returns_refused_) {
+        returns_refused_ = false;
+        returns_due_ = cycle_ + 1;
+      }
+      if (progress.served || progress.filled) expect_answer(bank.answer_due());
+    }
+    banks_due_ = std::min(banks_due_, bank.due());
+    wanted_room_ |= static_cast<std::uint8_t>(bank.wanted_room());
   }
-  return next;
 }
 
 /// Banks in turn put an answer each into the response queue.
 std::int64_t PartitionCore::answer(Outbox& outbox) {
   while (!departures_.empty() && departures_.front() <= cycle_) departures_.pop();
   std::int64_t next = L2Bank::idle;
-  const auto offer = [&](Ring<L2Bank::Pending>& answers) {
+  const auto offer = [&](const Ring<L2Bank::Pending>& answers, auto pop) {
     if (answers.empty()) return;
-    if (answers.front().ready <= cycle_ && respond(answers.front().transaction, outbox)) {
-      answers.pop();
-      moved_ = true;
-    }
+    if (answers.front().ready <= cycle_ && respond(answers.front().transaction, outbox)) pop();
     if (answers.empty()) return;
     const bool full = departures_.size() >= parameters_.l2.response_queue;
     const std::int64_t at = std::max(answers.front().ready, cycle_ + 1);
@@ -220,10 +250,11 @@ std::int64_t PartitionCore::answer(Outbox& outbox) {
   const auto source = static_cast<unsigned>(cycle_ & 1);
   for (std::uint32_t i = 0; i < count; ++i) {
     L2Bank& bank = banks_[(first + i) & (count - 1)];
-    offer(bank.answers(source));
-    offer(bank.answers(source ^ 1));
+    for (const unsigned from : {source, source ^ 1})
+      offer(bank.answers(from), [&] { bank.pop_answer(from, cycle_); });
+    banks_due_ = std::min(banks_due_, bank.due());
   }
-  offer(bypass_answers_);
+  offer(bypass_answers_, [&] { bypass_answers_.pop(); });
   return next;
 }
 
@@ -273,7 +304,8 @@ void PartitionCore::serialize(Archive& archive) {
   dram_.serialize(archive);
   for (L2Bank& bank : banks_) bank.serialize(archive);
   archive(input_, output_, arrivals_, returns_, controls_, bypass_answers_, departures_,
-          unanswered_, last_host_departure_, cycle_);
+          unanswered_, last_host_departure_, cycle_, input_due_, returns_due_, banks_due_,
+          answer_due_, input_refused_, returns_refused_, wanted_room_, input_wanted_room_);
 }
 
 }  // namespace lockstep

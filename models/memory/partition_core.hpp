@@ -15,10 +15,12 @@ namespace lockstep {
 /// The inside of a MemoryPartition: bytes, receiving port, L2 banks, DRAM channel, sending port.
 ///
 /// L2 cycles and DRAM commands are processed in order of time, the DRAM first at equal times;
-/// cycles in which nothing can happen are skipped.  In an L2 cycle, in this order: arrivals enter
-/// the sender FIFOs; free input registers take from them; the bank arbiter moves from registers to
-/// bank queues; DRAM returns enter fill queues; banks fill, then look up; answers enter the
-/// response queue, whose departures are known at once because nothing downstream blocks it.
+/// cycles in which nothing can happen are skipped, and in the others the parts that are not due:
+/// whoever makes a place free wakes who waits for it.  In an L2 cycle, in this order: arrivals
+/// enter the sender FIFOs; free input registers take from them; the bank arbiter moves from
+/// registers to bank queues; DRAM returns enter fill queues; banks fill, then look up; answers
+/// enter the response queue, whose departures are known at once because nothing downstream blocks
+/// it.
 class PartitionCore {
  public:
   PartitionCore(const MemoryParameters& parameters, const NocParameters& noc,
@@ -85,19 +87,22 @@ class PartitionCore {
   void check_owner(const MemoryRequest& request);
   std::uint64_t zero_owned(const ZeroRange& range);
 
-  // A cycle of the L2; each returns when it wants to be called again.
+  // A cycle of the L2.
   void step(Outbox& outbox);
-  std::int64_t send_controls(Outbox& outbox);
-  std::int64_t receive();
-  std::int64_t arbitrate();
+  std::int64_t next_cycle() const;
+  void send_controls(Outbox& outbox);
+  void receive();
+  void arbitrate();
   bool route(std::uint32_t transaction, std::uint32_t target);
   bool bypass(std::uint32_t transaction);
-  std::int64_t take_returns();
+  void take_returns();
   void prefetch_return(std::size_t place) const;
-  std::int64_t run_banks();
+  void run_banks();
+  void expect_answer(std::int64_t cycle) { answer_due_ = std::min(answer_due_, cycle); }
   std::int64_t answer(Outbox& outbox);
   bool respond(std::uint32_t transaction, Outbox& outbox);
   void step_dram();
+  void room_made(std::int64_t cycle);
 
   const MemoryParameters parameters_;
   const NocParameters noc_;
@@ -128,8 +133,15 @@ class PartitionCore {
   std::map<std::uint64_t, std::uint16_t> frame_owners_;
   Time last_host_departure_;
   std::int64_t cycle_ = L2Bank::idle;  ///< next L2 cycle with something to do
-  bool moved_ = false;                 ///< a place became free in this cycle
-  bool stuck_ = false;                 ///< something waits for a place
+  // When each part is due.
+  std::int64_t input_due_ = L2Bank::idle;    ///< the receiving port
+  std::int64_t returns_due_ = L2Bank::idle;  ///< what DRAM read
+  std::int64_t banks_due_ = L2Bank::idle;
+  std::int64_t answer_due_ = L2Bank::idle;
+  bool input_refused_ = false;          ///< a received packet waits for a place
+  bool returns_refused_ = false;        ///< what DRAM read waits for a place
+  std::uint8_t wanted_room_ = 0;        ///< DramRoom for which banks wait
+  std::uint8_t input_wanted_room_ = 0;  ///< DramRoom for which a bypassing request waits
 };
 
 }  // namespace lockstep

@@ -38,10 +38,13 @@ class FrFcfs final : public DramScheduler {
     for (std::uint64_t rest = stale; rest != 0; rest &= rest - 1)
       nominate(queue, banks, static_cast<std::uint32_t>(std::countr_zero(rest)), now);
 
+    if (now >= next_release_) release(now);
+
     std::array<std::uint64_t, 4> wanting, ready;
     for (const auto command : commands) {
       wanting[command] = active & masks_[command];
-      ready[command] = wanting[command] == 0 ? 0 : banks.ready(command, wanting[command], now);
+      const std::uint64_t free = wanting[command] & ~held_;
+      ready[command] = free == 0 ? 0 : banks.passable(command, free, now);
     }
     DramChoice choice;
     choice.column = oldest(ready[DramBanks::read] | ready[DramBanks::write]);
@@ -53,12 +56,7 @@ class FrFcfs final : public DramScheduler {
   }
 
  private:
-  /// The request that a bank should serve next.  Derived from the queue when the bank changed.
-  struct Candidate {
-    std::uint64_t order = 0;
-    std::uint32_t place = DramEntry::none;
-  };
-
+  /// Derives from the queue which request a bank should serve next, when the bank changed.
   void nominate(const DramQueue& queue, const DramBanks& banks, std::uint32_t bank,
                 std::int64_t now) {
     const std::uint32_t head = queue.oldest(bank);
@@ -79,26 +77,52 @@ class FrFcfs final : public DramScheduler {
     const std::uint64_t bit = std::uint64_t{1} << bank;
     for (std::uint64_t& mask : masks_) mask &= ~bit;
     masks_[command] |= bit;
-    candidates_[bank] = {queue[place].order, place};
+    ages_[bank] = queue[place].order << bank_bits | bank;
+    places_[bank] = place;
+    releases_[bank] = banks.bank_ready(command, bank);
+    if (releases_[bank] > now) {
+      held_ |= bit;
+      next_release_ = std::min(next_release_, releases_[bank]);
+    } else {
+      held_ &= ~bit;
+    }
+  }
+
+  /// Lets go the banks whose time has come.
+  void release(std::int64_t now) {
+    next_release_ = DramChoice::never;
+    for (std::uint64_t rest = held_; rest != 0; rest &= rest - 1) {
+      const std::int64_t at = releases_[static_cast<unsigned>(std::countr_zero(rest))];
+      if (at <= now) {
+        held_ ^= rest & -rest;
+      } else {
+        next_release_ = std::min(next_release_, at);
+      }
+    }
   }
 
   /// Of the candidates of some banks.
   std::uint32_t oldest(std::uint64_t among) const {
-    Candidate best{~std::uint64_t{0}, DramChoice::none};
-    for (; among != 0; among &= among - 1) {
-      const Candidate& candidate = candidates_[static_cast<unsigned>(std::countr_zero(among))];
-      if (candidate.order < best.order) best = candidate;
-    }
-    return best.place;
+    if (among == 0) return DramChoice::none;
+    std::uint64_t age = ~std::uint64_t{0};
+    for (; among != 0; among &= among - 1)
+      age = std::min(age, ages_[static_cast<unsigned>(std::countr_zero(among))]);
+    return places_[age % (1u << bank_bits)];
   }
 
+  static constexpr unsigned bank_bits = 6;
   static constexpr std::array commands = {DramBanks::read, DramBanks::write, DramBanks::activation,
                                           DramBanks::precharging};
 
   const std::int64_t age_limit_;
-  std::array<Candidate, 64> candidates_;
+  // The candidate of each bank: its order with the bank below it, and its place.
+  std::array<std::uint64_t, 1 << bank_bits> ages_;
+  std::array<std::uint32_t, 1 << bank_bits> places_;
   std::array<std::uint64_t, 4> masks_{};  ///< banks by the command that their candidate needs
-  std::int64_t next_deadline_ = DramChoice::never;  ///< when a bank's oldest request turns old
+  std::array<std::int64_t, 1 << bank_bits> releases_;  ///< when the bank can take that command
+  std::uint64_t held_ = 0;                             ///< banks that cannot yet
+  std::int64_t next_release_ = DramChoice::never;      ///< when the next of them may
+  std::int64_t next_deadline_ = DramChoice::never;     ///< when a bank's oldest request turns old
 };
 
 }  // namespace

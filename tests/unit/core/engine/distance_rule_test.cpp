@@ -31,7 +31,9 @@ void expect_same_in_every_way(std::uint64_t seed) {
   for (int attempt = 0; attempt < 4; ++attempt) {
     const int ranks = 1 + static_cast<int>(random.below(4));
     options.threads = 1 + static_cast<int>(random.below(3));
-    options.pacing = random.below(2) == 0 ? Pacing::horizons : Pacing::random_cuts;
+    static constexpr Pacing pacings[] = {Pacing::horizons, Pacing::random_cuts,
+                                         Pacing::shortest_link};
+    options.pacing = pacings[random.below(std::size(pacings))];
     options.shuffle = random.below(2) == 0;
     options.test_seed = random.next_uint64();
     SCOPED_TRACE(std::to_string(ranks) + " ranks, " + std::to_string(options.threads) + " threads");
