@@ -75,8 +75,7 @@ void SmState::drop_queued(std::uint16_t tenant, std::int64_t now) {
   }
 }
 
-/// Pages asked for are forgotten when the answer comes, refused ones that everybody is told of when
-/// that happens.
+/// Pages asked for are forgotten when the answer comes.
 void SmState::drop_parked(std::uint16_t tenant, std::int64_t now) {
   translation.for_each_miss([&](std::uint16_t i) {
     if (translation.miss(i).tenant() != tenant) return;
@@ -87,10 +86,9 @@ void SmState::drop_parked(std::uint16_t tenant, std::int64_t now) {
       if (access.flight != SlotPool<Flight>::none) answered(access.flight, 0, now);
     }
     const PageMiss::State state = translation.miss(i).state;
-    const bool listed = setup.replay != ReplayMode::broadcast;
     if (state == PageMiss::State::draining) {
       page_done(i, now);
-    } else if (state == PageMiss::State::invalid || (state == PageMiss::State::refused && listed)) {
+    } else if (state == PageMiss::State::invalid || state == PageMiss::State::refused) {
       translation.give_back_miss(i);
     }
   });

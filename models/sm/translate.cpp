@@ -134,7 +134,7 @@ void SmState::page_refused(std::uint16_t index, std::int64_t now) {
   if (miss.state != PageMiss::State::asked) return;
   ++statistics.tlb_refusals[miss.tenant()];
   miss.replayed = false;  // a refusal ends the replay
-  if (miss.first == TranslationUnit::none && setup.replay != ReplayMode::broadcast)
+  if (miss.first == TranslationUnit::none)
     return translation.give_back_miss(index);  // its tenant was ended
   miss.refused_since = now;
   translation.set_faulted(index, true);
@@ -195,9 +195,7 @@ void SmState::page_done(std::uint16_t miss, std::int64_t now) {
 void SmState::on_replay(const PageNotice& notice, std::int64_t now) {
   if (notice.page == all_pages) {
     translation.for_each_miss([&](std::uint16_t i) {
-      if (translation.miss(i).state != PageMiss::State::refused) return;
-      if (translation.miss(i).first == TranslationUnit::none) return page_done(i, now);
-      ask(i, now);
+      if (translation.miss(i).state == PageMiss::State::refused) ask(i, now);
     });
     return;
   }
@@ -211,8 +209,7 @@ void SmState::on_replay(const PageNotice& notice, std::int64_t now) {
 
 void SmState::tell_replayed(std::uint16_t index, std::int64_t now) {
   PageMiss& miss = translation.miss(index);
-  if (setup.replay == ReplayMode::broadcast ? miss.faulted : miss.replayed)
-    tell_page(MessageKind::replayed, miss.key, now);
+  if (miss.replayed) tell_page(MessageKind::replayed, miss.key, now);
   miss.replayed = false;
 }
 

@@ -57,11 +57,11 @@ void Gmmu::shoot_down_for_mapping(const PageSpan& span, GmmuCycle& cycle) {
   statistics_.entries_dropped[span.tenant] += dropped;
 }
 
+/// Those listed are told by name also when all are told, so that each says when it is through.
 void Gmmu::replay(std::uint16_t tenant, std::uint64_t page, const FarFaults::Askers& askers,
                   GmmuCycle& cycle) {
   faults_.replaying(tenant, page, askers);
   statistics_.replays[tenant] += askers.size();
-  if (replay_ == ReplayMode::broadcast) return;
   for (const FarFaults::Asker& asker : askers)
     cycle.outbox.send(to_sms_[asker.sm], cycle.now, kind_of(MessageKind::replay),
                       PageNotice{page, tenant, asker.sm, 0});

@@ -159,10 +159,13 @@ TEST(Translation, ReplayOfAllPagesAsksForEachRefused) {
   bench.refuse(1);
   bench.start();
   bench.run_to(1000);
+  // A page by name to those listed, who then say when it is through; all pages to everybody.
   bench.set(1, writable);
+  bench.replay(2000, 1);
   bench.replay(2000, all_pages);
   bench.run_to(3000);
   bench.set(0, writable);
+  bench.replay(4000, 0);
   bench.replay(4000, all_pages);
   bench.run();
   EXPECT_THAT(bench.said(), ElementsAre("translate 1", "translate 0", "translate 1", "translate 0",

@@ -62,7 +62,7 @@ TEST(GmmuFarFaults, FoundInOneCycleLeaveInOneCycle) {
                           "180 host far-fault 2560 of sm0", "180 host far-fault 2561 of sm1"));
 }
 
-TEST(GmmuFarFaults, BroadcastTellsEverySmOnce) {
+TEST(GmmuFarFaults, BroadcastNamesThePagesToThoseListedAndTellsEverySm) {
   GmmuOptions options;
   options.replay = ReplayMode::broadcast;
   GmmuBench bench(options);
@@ -75,7 +75,8 @@ TEST(GmmuFarFaults, BroadcastTellsEverySmOnce) {
   bench.pages_mapped(1000, page, 2);
   bench.run_until(1100);
   EXPECT_THAT(bench.sent(),
-              ElementsAre("1000 sm0 replay all", "1000 sm1 replay all", "1000 sm2 replay all"));
+              ElementsAre("1000 sm0 replay all", "1000 sm1 replay 2560", "1000 sm1 replay 2561",
+                          "1000 sm1 replay all", "1000 sm2 replay all"));
 }
 
 TEST(GmmuFarFaults, NobodyIsToldOfAPageThatNobodyWaitsFor) {
