@@ -16,7 +16,8 @@ class OutputPage(ScenarioTest):
     def setUp(self):
         super().setUp()
         run = self.lockstep(
-            "run", ROOT / "configs/scenarios/two_tenants_tiny.yaml", "--quiet", "--output", "run.h5"
+            "run", ROOT / "configs/scenarios/two_tenants_tiny.yaml", "--quiet", "--output", "run.h5",
+            "--set", "simulation.record_faults=true",
         )
         self.assertEqual(run.returncode, 0, run.stderr)
         page = (ROOT / "docs/output.md").read_text()
