@@ -13,8 +13,8 @@ struct CheckResult {
   std::string text;  ///< one line per tenant
 };
 
-/// Runs every tenant's program once more in the functional interpreter and compares all buffers;
-/// writes a digest of each to /final.
+/// Runs every tenant's program once more in the functional interpreter and compares all buffers, as
+/// the first round left them; writes a digest of each to /final.
 CheckResult check_tenants(const Scenario& scenario, const Machine& machine, Host& host,
                           RunOutput& file);
 

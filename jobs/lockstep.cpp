@@ -35,8 +35,25 @@ void add_run(CLI::App& app, CommandLine& line) {
   run.add_flag("--quiet", line.quiet, "no progress, no table");
 }
 
+void add_compare(CLI::App& app, CommandLine& line) {
+  CLI::App& compare =
+      *app.add_subcommand("compare", "slowdown of each tenant against running alone, fairness");
+  add_scenario(compare, line);
+  compare.get_option("scenario")->required(false);
+  compare.add_option("--threads", line.threads, "worker threads of each rank")
+      ->check(CLI::Range(1, 1024));
+  compare.add_option("--output", line.output, "folder of the files (default: here)");
+  compare.add_option("--shared", line.shared_file, "HDF5 file of the shared run: is not simulated");
+  compare
+      .add_option("--alone", line.alone_files,
+                  "tenant=FILE, HDF5 file of a tenant's run alone: is not simulated")
+      ->take_all();
+  compare.add_flag("--quiet", line.quiet, "no progress, no tables of the runs");
+}
+
 int dispatch(const CLI::App& app, const CommandLine& line, Communicator& communicator) {
   if (app.got_subcommand("run")) return run_command(line, communicator);
+  if (app.got_subcommand("compare")) return compare_command(line, communicator);
   if (communicator.rank() != 0) return exit_done;
   if (app.got_subcommand("validate")) return validate_command(line);
   if (app.got_subcommand("describe")) return describe_command(line);
@@ -82,6 +99,7 @@ int run_program(int argc, char** argv, Communicator& communicator) {
   CLI::App app("Lockstep: a parallel simulator of GPUs that several applications share");
   app.require_subcommand(1);
   add_run(app, line);
+  add_compare(app, line);
   add_scenario(*app.add_subcommand("validate", "read a scenario and report its first mistake"),
                line);
   app.add_subcommand("describe", "list parameters: key, type, default, range, meaning")

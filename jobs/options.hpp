@@ -14,7 +14,9 @@ struct CommandLine {
   int ranks = 2;
   bool check = false, profile = false, quiet = false;
   std::string first_file, second_file;
-  std::string text;  ///< the command line itself, for /run
+  std::string shared_file;               ///< of compare
+  std::vector<std::string> alone_files;  ///< of compare, tenant=FILE
+  std::string text;                      ///< the command line itself, for /run
 };
 
 /// Exit statuses of the program.
@@ -24,6 +26,7 @@ class Communicator;
 
 // The subcommands; each returns an ExitStatus or throws.
 int run_command(const CommandLine& line, Communicator& communicator);
+int compare_command(const CommandLine& line, Communicator& communicator);
 int validate_command(const CommandLine& line);
 int describe_command(const CommandLine& line);
 int partition_command(const CommandLine& line);

@@ -58,9 +58,18 @@ std::vector<TenantRow> tenant_rows(const Scenario& scenario, const MachineParame
     row.tenant = tenant.name;
     row.priority = tenant.priority;
     row.arrival = tenant.arrival;
-    row.end = host.tenant(t).end();
-    row.warp_instructions = totals.sum("sm", "warp_instructions", t);
-    row.thread_instructions = totals.sum("sm", "thread_instructions", t);
+    const TenantRun& run = host.tenant(t);
+    row.end = run.end();
+    row.rounds = run.rounds();
+    if (const auto& measure = run.measure()) {
+      row.warp_instructions = measure->executed.warp;
+      row.thread_instructions = measure->executed.thread;
+      row.far_faults = measure->far_faults;
+    } else {
+      row.warp_instructions = totals.sum("sm", "warp_instructions", t);
+      row.thread_instructions = totals.sum("sm", "thread_instructions", t);
+      row.far_faults = totals.sum("host", "far_faults", t);
+    }
     if (row.end != Time::never()) {
       row.cycles =
           static_cast<std::uint64_t>(clock.cycle_at_or_before(row.end - row.arrival).count());
@@ -108,12 +117,12 @@ std::string result_table(const std::vector<TenantRow>& rows, const StatisticsLay
   for (const KindStatistics& kind : layout.kinds()) {
     if (kind.name == "sm") stalls = kind.schema->find("stalls");
   }
-  std::string text = fmt::format("{:<16}{:>14}{:>16}{:>8}   share of scheduler slots\n", "tenant",
-                                 "cycles", "instructions", "IPC");
+  std::string text = fmt::format("{:<16}{:>14}{:>16}{:>8}{:>13}   share of scheduler slots\n",
+                                 "tenant", "cycles", "instructions", "IPC", "page faults");
   for (std::size_t t = 0; t < rows.size(); ++t) {
     const TenantRow& row = rows[t];
-    text += fmt::format("{:<16}{:>14}{:>16}{:>8.2f}  ", row.tenant, row.cycles,
-                        row.warp_instructions, row.instructions_per_cycle);
+    text += fmt::format("{:<16}{:>14}{:>16}{:>8.2f}{:>13}  ", row.tenant, row.cycles,
+                        row.warp_instructions, row.instructions_per_cycle, row.far_faults);
     const std::vector<std::string>& causes = stalls->axes.back().names;
     std::uint64_t slots = totals.sum("sm", "issue_slots", t);
     const std::uint64_t issued = slots;

@@ -38,7 +38,8 @@ std::vector<FaultRow> fault_rows(const Host& host);
 /// What ended tenants that did not end by themselves, a line each.
 std::string failures(const Scenario& scenario, const Host& host);
 
-/// The table a run ends with: per tenant cycles, instructions, IPC and where its time went.
+/// The table a run ends with: per tenant cycles, instructions, IPC, page faults, and where its time
+/// went (over the whole run).
 std::string result_table(const std::vector<TenantRow>& rows, const StatisticsLayout& layout,
                          const Totals& totals);
 

@@ -1,4 +1,6 @@
 /// `lockstep run`: one simulation from scenario to HDF5 file.
+#include "jobs/run.hpp"
+
 #include <fmt/format.h>
 #include <sys/resource.h>
 #include <unistd.h>
@@ -42,8 +44,8 @@ struct Prepared {
   const Assignment assignment;
   std::unique_ptr<Output> output;  ///< on rank 0
 
-  Prepared(const CommandLine& line, const Communicator& communicator)
-      : scenario(read_scenario(line.scenario, line.settings)),
+  Prepared(const CommandLine& line, const ScenarioChange& change, const Communicator& communicator)
+      : scenario(change(read_scenario(line.scenario, line.settings))),
         parameters(read_machine(scenario)),
         machine(scenario, parameters, {.capture = line.check, .lowering = {}}),
         assignment(
@@ -62,23 +64,6 @@ struct Prepared {
   }
 };
 
-/// All ranks learn whether all could prepare, so that none waits for ever for one that could not.
-/// The first that could not says why.
-std::unique_ptr<Prepared> prepare(const CommandLine& line, Communicator& communicator) {
-  std::unique_ptr<Prepared> run;
-  std::exception_ptr problem;
-  try {
-    run = std::make_unique<Prepared>(line, communicator);
-  } catch (...) {
-    problem = std::current_exception();
-  }
-  std::int64_t first_to_fail[1] = {problem ? communicator.rank() : communicator.size()};
-  communicator.minimum(first_to_fail);
-  if (first_to_fail[0] == communicator.rank()) std::rethrow_exception(problem);
-  if (first_to_fail[0] < communicator.size()) throw StoppedElsewhere();
-  return run;
-}
-
 std::uint64_t peak_memory_bytes() {
   rusage usage{};
   getrusage(RUSAGE_SELF, &usage);
@@ -86,12 +71,9 @@ std::uint64_t peak_memory_bytes() {
 }
 
 void write_run(RunOutput& file, const CommandLine& line, const RunSummary& summary,
-               const std::vector<TenantRow>& rows, int ranks) {
-  std::uint64_t warps = 0, threads = 0;
-  for (const TenantRow& row : rows) {
-    warps += row.warp_instructions;
-    threads += row.thread_instructions;
-  }
+               const Totals& totals, int ranks) {
+  const std::uint64_t warps = totals.sum_over_tenants("sm", "warp_instructions");
+  const std::uint64_t threads = totals.sum_over_tenants("sm", "thread_instructions");
   char host[256] = "";
   gethostname(host, sizeof host - 1);
   file.set_run("wall_seconds", summary.wall_seconds);
@@ -167,9 +149,9 @@ void warn_of_limit(const Engine& engine) {
 }
 
 /// Rank 0, after the run: tables, final values, the result for people.
-int finish(const CommandLine& line, const Scenario& scenario, const Machine& machine,
-           const Engine& engine, const RunSummary& summary, const Profile& profile,
-           Output& output) {
+RunOutcome finish(const CommandLine& line, const Scenario& scenario, const Machine& machine,
+                  const Engine& engine, const RunSummary& summary, const Profile& profile,
+                  Output& output) {
   Host& host = find_host(engine, machine);
   const StatisticsLayout& layout = output.recorder.layout();
   const Totals totals(layout, output.recorder.totals());
@@ -185,13 +167,12 @@ int finish(const CommandLine& line, const Scenario& scenario, const Machine& mac
                           static_cast<std::uint64_t>(summary.end.femtoseconds()));
   CheckResult check;
   if (line.check) check = check_tenants(scenario, machine, host, output.file);
-  write_run(output.file, line, summary, rows, engine.communicator().size());
+  write_run(output.file, line, summary, totals, engine.communicator().size());
   if (line.profile) write_profile(output.file, machine.graph(), profile);
   output.file.close();
 
   if (!line.quiet) {
-    std::uint64_t warps = 0;
-    for (const TenantRow& row : rows) warps += row.warp_instructions;
+    const std::uint64_t warps = totals.sum_over_tenants("sm", "warp_instructions");
     std::fputs(result_table(rows, layout, totals).c_str(), stdout);
     std::fputs(
         fmt::format("{:.3f} us simulated in {:.2f} s, {:.2f} million warp instructions/s; "
@@ -209,14 +190,16 @@ int finish(const CommandLine& line, const Scenario& scenario, const Machine& mac
   if (line.check) std::fputs(check.text.c_str(), check.passed ? stdout : stderr);
   const std::string failed = failures(scenario, host);
   std::fputs(failed.c_str(), stderr);
-  if (!failed.empty()) return exit_error;
-  return check.passed ? exit_done : exit_check_failed;
+  if (!failed.empty()) return {exit_error, rows};
+  return {check.passed ? exit_done : exit_check_failed, rows};
 }
 
 }  // namespace
 
-int run_command(const CommandLine& line, Communicator& communicator) {
-  const std::unique_ptr<Prepared> run = prepare(line, communicator);
+RunOutcome simulate(const CommandLine& line, const ScenarioChange& change,
+                    Communicator& communicator) {
+  std::unique_ptr<Prepared> run;
+  together(communicator, [&] { run = std::make_unique<Prepared>(line, change, communicator); });
   const Machine& machine = run->machine;
   const SimulationParameters& simulation = run->parameters.simulation;
   EngineOptions options;
@@ -239,8 +222,14 @@ int run_command(const CommandLine& line, Communicator& communicator) {
   }
   Profile profile;
   if (line.profile) profile = gather_profile(engine.profile(), communicator);
-  if (!output) return exit_done;
+  if (!output) return RunOutcome{};
   return finish(line, run->scenario, machine, engine, summary, profile, *output);
+}
+
+int run_command(const CommandLine& line, Communicator& communicator) {
+  return simulate(
+             line, [](Scenario scenario) { return scenario; }, communicator)
+      .status;
 }
 
 }  // namespace lockstep

@@ -12,8 +12,9 @@ struct TenantRow {
   std::string tenant;
   std::uint32_t priority = 0;
   Time arrival, end;
-  std::uint64_t warp_instructions = 0, thread_instructions = 0, cycles = 0;
+  std::uint64_t warp_instructions = 0, thread_instructions = 0, far_faults = 0, cycles = 0;
   double instructions_per_cycle = 0;
+  std::uint32_t rounds = 0;
 
   static auto schema() {
     using R = TenantRow;
@@ -21,13 +22,18 @@ struct TenantRow {
         .column("tenant", &R::tenant, "name", "as in the scenario")
         .column("priority", &R::priority, "level", "as in the scenario")
         .column("arrival", &R::arrival, "fs", "when its host program starts")
-        .column("end", &R::end, "fs", "when its last step was done")
+        .column("end", &R::end, "fs",
+                "when its program ended for the first time, or when blocks that were done had "
+                "executed its `instructions:`; all but `rounds` is counted until then; the largest "
+                "value: neither has happened")
         .column("warp_instructions", &R::warp_instructions, "instructions", "issued for warps")
         .column("thread_instructions", &R::thread_instructions, "instructions",
                 "issued, counted per active thread")
+        .column("far_faults", &R::far_faults, "faults", "pages of managed memory that faulted")
         .column("cycles", &R::cycles, "core cycles", "from arrival to end")
         .column("instructions_per_cycle", &R::instructions_per_cycle, "instructions/cycle",
-                "warp instructions over cycles");
+                "warp instructions over cycles")
+        .column("rounds", &R::rounds, "rounds", "how often its program came to its end");
   }
 };
 

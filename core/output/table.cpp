@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstring>
 
+#include "core/error/error.hpp"
 #include "core/output/run_output.hpp"
 
 namespace lockstep {
@@ -63,7 +64,53 @@ void pack_value(const TableColumn& column, const char* row, char* out) {
   }
 }
 
+void unpack_value(const TableColumn& column, const h5::Member& member, const char* in, char* row) {
+  in += member.offset;
+  row += column.offset;
+  if (column.type == TableColumn::Type::text) {
+    const std::string text(in, std::get<std::size_t>(member.type));
+    *reinterpret_cast<std::string*>(row) = text.substr(0, text.find('\0'));
+  } else if (column.type == TableColumn::Type::time) {
+    std::int64_t time = 0;
+    std::memcpy(&time, in, sizeof time);
+    *reinterpret_cast<Time*>(row) = Time{time};
+  } else {
+    std::memcpy(row, in, h5::size_of(scalar_of(column.type)));
+  }
+}
+
+bool holds(const h5::Member& member, const TableColumn& column) {
+  if (column.type == TableColumn::Type::text) return member.type.index() == 1;
+  const auto* scalar = std::get_if<h5::Scalar>(&member.type);
+  return scalar && *scalar == scalar_of(column.type);
+}
+
 }  // namespace
+
+std::size_t count_rows(const h5::File& file, const TableSchema& schema) {
+  if (!file.has(schema.path)) {
+    throw UserError(file.path(), "has no " + schema.path, "its run has not finished");
+  }
+  return file.shape(schema.path).at(0);
+}
+
+void read_rows(const h5::File& file, const TableSchema& schema, void* rows, std::size_t count) {
+  const h5::ElementType type = file.type(schema.path);
+  const std::vector<std::byte> data = file.read(schema.path, 0, count);
+  for (const TableColumn& column : schema.columns) {
+    const auto member =
+        std::find_if(type.members.begin(), type.members.end(),
+                     [&](const h5::Member& candidate) { return candidate.name == column.name; });
+    if (member == type.members.end() || !holds(*member, column)) {
+      throw UserError(file.path(), schema.path + " has no column " + column.name,
+                      "write the file anew with this version");
+    }
+    for (std::size_t i = 0; i < count; ++i) {
+      unpack_value(column, *member, reinterpret_cast<const char*>(data.data()) + i * type.bytes,
+                   static_cast<char*>(rows) + i * schema.row_bytes);
+    }
+  }
+}
 
 void RunOutput::write_table(const TableSchema& schema, const void* rows, std::size_t count) {
   const char* first = static_cast<const char*>(rows);

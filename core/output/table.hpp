@@ -96,4 +96,21 @@ const TableSchema& table_schema_of() {
   return schema;
 }
 
+namespace h5 {
+class File;
+}
+/// Reads rows of a table back into `rows` (of `schema.row_bytes` each).  A UserError names a column
+/// that the file does not have in this form.
+void read_rows(const h5::File& file, const TableSchema& schema, void* rows, std::size_t count);
+/// UserError when the file has no such table, as long as its run has not finished.
+std::size_t count_rows(const h5::File& file, const TableSchema& schema);
+
+template <class Row>
+std::vector<Row> read_table(const h5::File& file) {
+  const TableSchema& schema = table_schema_of<Row>();
+  std::vector<Row> rows(count_rows(file, schema));
+  read_rows(file, schema, rows.data(), rows.size());
+  return rows;
+}
+
 }  // namespace lockstep

@@ -15,6 +15,7 @@
 #include "models/host/link_statistics.hpp"
 #include "models/memory/memory_partition.hpp"
 #include "models/sm/sm_statistics.hpp"
+#include "models/vm/gmmu_statistics.hpp"
 
 namespace lockstep {
 namespace {
@@ -33,6 +34,7 @@ OutputContents contents() {
   OutputContents all;
   all.kinds = {{"host", &statistics_schema_of<HostStatistics>(), 1},
                {"dispatcher", &statistics_schema_of<DispatchStatistics>(), 1},
+               {"gmmu", &statistics_schema_of<GmmuStatistics>(), 1},
                {"partition", &memory_partition_statistics(), 1},
                {"sm", &statistics_schema_of<SmStatistics>(), 1},
                {"link", &statistics_schema_of<LinkStatistics>(), 2}};

@@ -19,18 +19,20 @@ constexpr std::uint16_t kind_of(MessageKind kind) {
 template <class Archive>
 void Dispatcher::Grid::serialize(Archive& archive) {
   archive(cereal::binary_data(&launch, sizeof launch), payload, block, ready, blocks, next_block,
-          running, done, known_at);
+          running, done, executed, known_at);
 }
 
 Dispatcher::Dispatcher(Setup setup)
     : parameters_(setup.parameters),
       limits_(setup.limits),
+      instructions_(std::move(setup.instructions)),
       modules_(std::move(setup.modules)),
       clock_(setup.parameters.clock),
       sharing_(sharing_registry().factory(setup.sharing)(setup.sharing, setup.machine)),
       to_host_(setup.to_host),
       to_sms_(std::move(setup.to_sms)),
-      sms_(to_sms_.size()) {
+      sms_(to_sms_.size()),
+      executed_(setup.machine.sms_per_tenant.size()) {
   set_tenants(statistics_, setup.machine.sms_per_tenant.size());
 }
 
@@ -71,7 +73,7 @@ void Dispatcher::take(const MessageHeader& message, Outbox& outbox) {
       accept_grid(message.body<GridLaunch>(), message.payload(), message.arrival);
       break;
     case MessageKind::block_done:
-      block_done(message.body<BlockReference>(), message.arrival, outbox);
+      block_done(message.body<BlockDone>(), message.arrival, outbox);
       break;
     case MessageKind::abort_tenant:
       abort_tenant(message.body<TenantNotice>(), message.arrival, outbox);
@@ -100,7 +102,8 @@ void Dispatcher::accept_grid(const GridLaunch& launch, std::span<const std::byte
   ++statistics_.grids[launch.tenant];
 }
 
-void Dispatcher::block_done(const BlockReference& block, Time now, Outbox& outbox) {
+void Dispatcher::block_done(const BlockDone& done, Time now, Outbox& outbox) {
+  const BlockReference& block = done.block;
   const auto grid = std::find_if(grids_.begin(), grids_.end(), [&](const Grid& candidate) {
     return candidate.launch.grid == block.grid;
   });
@@ -118,6 +121,8 @@ void Dispatcher::block_done(const BlockReference& block, Time now, Outbox& outbo
   --grid->running;
   ++grid->done;
   ++statistics_.blocks_done[grid->launch.tenant];
+  grid->executed += done.executed;
+  count(grid->launch.tenant, done.executed, now, outbox);
   if (grid->done == grid->blocks) {
     finish_grid(static_cast<std::size_t>(grid - grids_.begin()), now, outbox);
   }
@@ -138,10 +143,21 @@ void Dispatcher::abort_tenant(const TenantNotice& notice, Time now, Outbox& outb
   }
 }
 
+void Dispatcher::count(std::uint16_t tenant, const InstructionCount& executed, Time now,
+                       Outbox& outbox) {
+  const std::uint64_t before = executed_[tenant].warp;
+  executed_[tenant] += executed;
+  const std::uint64_t limit = instructions_[tenant];
+  if (before >= limit || executed_[tenant].warp < limit) return;
+  outbox.send(to_host_, now, kind_of(MessageKind::instructions_reached),
+              TenantProgress{tenant, {}, executed_[tenant]});
+}
+
 void Dispatcher::finish_grid(std::size_t index, Time now, Outbox& outbox) {
   const Grid& grid = grids_[index];
   const GridReference reference{grid.launch.grid, 0};
-  outbox.send(to_host_, now, kind_of(MessageKind::grid_done), reference);
+  outbox.send(to_host_, now, kind_of(MessageKind::grid_done),
+              GridDone{grid.launch.grid, 0, grid.executed});
   for (std::size_t sm = 0; sm < sms_.size(); ++sm) {
     if (grid.known_at[sm]) {
       outbox.send(to_sms_[sm], now, kind_of(MessageKind::end_grid), reference);
@@ -202,7 +218,7 @@ bool Dispatcher::dispatch_to(std::uint32_t sm_index, bool stage, Time now, Outbo
 }
 
 void Dispatcher::serialize(Archive& archive) {
-  archive(to_host_, to_sms_, grids_, sms_, next_sm_, next_dispatch_, wake_, statistics_);
+  archive(to_host_, to_sms_, grids_, sms_, next_sm_, executed_, next_dispatch_, wake_, statistics_);
 }
 
 StatisticsView Dispatcher::statistics(Time) {

@@ -4,7 +4,10 @@
 /// allows the grid and a block fits.  When no allowed SM has room, one more block is staged at an
 /// SM, so that the place of a finished block is not empty for a round trip to here; the SM starts
 /// it when its resources are free, by the same arithmetic as here (`BlockResources`).
-/// Source: architecture.md, section 8 "Horizons and ranks" (staging); gpu-parameters.md, section 2.
+/// A tenant's warp instructions are summed up as its blocks are done; the host hears when they
+/// reach the tenant's `instructions:`.
+/// Source: architecture.md, section 8 "Horizons and ranks" (staging), "Tenants"; gpu-parameters.md,
+/// section 2.
 ///
 /// Simplified: one dispatcher for the whole GPU, no hierarchy of clusters.
 /// Cost model: launch latency per grid, one block per interval, link latency to and from SMs.
@@ -34,6 +37,8 @@ class Dispatcher final : public Component {
     OccupancyLimits limits;
     PolicyChoice sharing;
     SharingSetup machine;
+    std::vector<std::uint64_t>
+        instructions;  ///< by tenant: told to the host when reached; 0: never
     std::vector<const isa::Module*> modules;
     Link to_host;
     std::vector<Link> to_sms;
@@ -55,6 +60,7 @@ class Dispatcher final : public Component {
     Time ready;
     std::uint64_t blocks = 0;  ///< to be done: all, or those sent before its tenant was ended
     std::uint64_t next_block = 0, running = 0, done = 0;
+    InstructionCount executed;
     std::vector<bool> known_at;  ///< by SM: start_grid was sent
 
     template <class Archive>
@@ -75,9 +81,10 @@ class Dispatcher final : public Component {
 
   void take(const MessageHeader& message, Outbox& outbox);
   void accept_grid(const GridLaunch& launch, std::span<const std::byte> payload, Time now);
-  void block_done(const BlockReference& block, Time now, Outbox& outbox);
+  void block_done(const BlockDone& done, Time now, Outbox& outbox);
   /// SMs end the tenant's blocks; those that wait here are forgotten.
   void abort_tenant(const TenantNotice& notice, Time now, Outbox& outbox);
+  void count(std::uint16_t tenant, const InstructionCount& executed, Time now, Outbox& outbox);
   void finish_grid(std::size_t index, Time now, Outbox& outbox);
   /// Sends at most one block; false when no SM may take one.
   bool dispatch_one(Time now, Outbox& outbox);
@@ -87,6 +94,7 @@ class Dispatcher final : public Component {
 
   const DispatchParameters parameters_;
   const OccupancyLimits limits_;
+  const std::vector<std::uint64_t> instructions_;
   const std::vector<const isa::Module*> modules_;
   const Clock clock_;
   std::unique_ptr<Sharing> sharing_;
@@ -95,6 +103,7 @@ class Dispatcher final : public Component {
 
   std::deque<Grid> grids_;  ///< not finished, in order of arrival
   std::vector<Sm> sms_;
+  std::vector<InstructionCount> executed_;  ///< by tenant
   std::uint32_t next_sm_ = 0;
   Time next_dispatch_ = Time::zero();  ///< the sender is free from here on
   Time wake_ = Time::never();

@@ -23,9 +23,11 @@ const char* name_of(MemoryKind kind) {
 std::string tenant_text(const Tenant& tenant) {
   const Workload& workload = tenant.workload;
   std::string text = fmt::format(
-      "  - name: {}\n    workload: {}\n    arrival: {}fs\n    priority: {}\n    sms: {}\n",
+      "  - name: {}\n    workload: {}\n    arrival: {}fs\n    priority: {}\n    sms: {}\n"
+      "    relaunch: {}\n    instructions: {}\n",
       tenant.name, std::filesystem::path(workload.file).filename().string(),
-      tenant.arrival.femtoseconds(), tenant.priority, tenant.sms);
+      tenant.arrival.femtoseconds(), tenant.priority, tenant.sms, tenant.relaunch,
+      tenant.instructions);
   text += "    parameters: {";
   const char* separator = "";
   for (const auto& [name, value] : workload.parameters) {

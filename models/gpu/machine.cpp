@@ -168,7 +168,10 @@ std::unique_ptr<Component> Machine::build_dispatcher() const {
   setup.limits = parameters_.gpu.sm.occupancy_limits();
   setup.sharing = parameters_.policies.sharing;
   setup.machine.sm_count = parameters_.gpu.sm.count;
-  for (const Tenant& tenant : scenario_.tenants) setup.machine.sms_per_tenant.push_back(tenant.sms);
+  for (const Tenant& tenant : scenario_.tenants) {
+    setup.machine.sms_per_tenant.push_back(tenant.sms);
+    setup.instructions.push_back(tenant.instructions);
+  }
   setup.modules = module_pointers();
   setup.to_host = graph_.link(dispatcher_to_host_);
   setup.to_sms = links(dispatcher_to_sm_);

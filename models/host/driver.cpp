@@ -317,6 +317,7 @@ void Driver::act(Time now, Outbox& outbox) {
 }
 
 void Driver::end_tenant(std::uint16_t tenant, Time now, Outbox& outbox) {
+  next_address_[tenant] = isa::first_global_address;
   outbox.send(to_gmmu_, now, kind_of(MessageKind::set_root), PageTableRoot{0, tenant, {}});
   for (const std::uint64_t frame : tables_.take_all(tenant)) frames_.release(frame, page_bytes);
 }

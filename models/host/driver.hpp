@@ -97,7 +97,7 @@ class Driver {
                 Outbox& outbox);
   /// The page belongs to no buffer.
   void announce_invalid(std::uint16_t tenant, std::uint64_t page, Time now, Outbox& outbox);
-  /// Gives back the tenant's tables; nothing of it may be mapped.
+  /// Gives back the tenant's tables and addresses; nothing of it may be mapped.
   void end_tenant(std::uint16_t tenant, Time now, Outbox& outbox);
 
   const PageTables& tables() const { return tables_; }

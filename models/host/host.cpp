@@ -106,8 +106,13 @@ void Host::take(const MessageHeader& message, Outbox& outbox) {
       shared_.driver.zero_done(message.body<ZeroRange>(), now, shared_.link, outbox);
       break;
     case MessageKind::grid_done: {
-      const std::uint32_t grid = message.body<GridReference>().grid;
-      runs_[shared_.kernels[grid].tenant]->grid_done(grid, now, shared_);
+      const auto& done = message.body<GridDone>();
+      runs_[shared_.kernels[done.grid].tenant]->grid_done(done, now, shared_);
+      break;
+    }
+    case MessageKind::instructions_reached: {
+      const auto& progress = message.body<TenantProgress>();
+      runs_[progress.tenant]->instructions_reached(progress.executed, now, shared_);
       break;
     }
     case MessageKind::far_fault:
@@ -193,9 +198,16 @@ void Host::serve(const MessageHeader& message, Outbox& outbox) {
 }
 
 void Host::run_tenants(Time now, Outbox& outbox) {
-  for (const auto& run : runs_) {
-    if (!run->done()) run->run(now, shared_, outbox);
-  }
+  const auto run_all = [&] {
+    for (const auto& run : runs_)
+      if (!run->done()) run->run(now, shared_, outbox);
+  };
+  run_all();
+  const auto is_settled = [](const auto& run) { return run->is_settled(); };
+  if (all_settled_ || !std::all_of(runs_.begin(), runs_.end(), is_settled)) return;
+  all_settled_ = true;
+  for (const auto& run : runs_) run->stop(now, shared_, outbox);
+  run_all();
 }
 
 bool Host::finished() const {
@@ -204,7 +216,7 @@ bool Host::finished() const {
 }
 
 void Host::serialize(Archive& archive) {
-  archive(shared_, to_sms_);
+  archive(shared_, to_sms_, all_settled_);
   for (const auto& run : runs_) run->serialize(archive);
 }
 

@@ -54,11 +54,14 @@ class Host final : public Component {
   ManagedMemory::Setup managed_setup(const Setup& setup);
   /// Passes on what the driver has mapped and unmapped.
   void follow_up(Time now, Outbox& outbox);
+  /// Every tenant does what it can; once all have been measured, what they do beyond that is
+  /// stopped.
   void run_tenants(Time now, Outbox& outbox);
 
   HostShared shared_;
   std::vector<Link> to_sms_;
   std::vector<std::unique_ptr<TenantRun>> runs_;
+  bool all_settled_ = false;
 };
 
 }  // namespace lockstep

@@ -28,6 +28,13 @@ Tenant read_tenant(const Node& node) {
   if (tenant.arrival < Time::zero()) throw node.at("arrival").error("lies before the start");
   tenant.priority = small_number(node, "priority");
   tenant.sms = small_number(node, "sms");
+  if (const Node relaunch = node.find("relaunch"); relaunch.exists()) {
+    tenant.relaunch = relaunch.boolean();
+  }
+  if (const Node instructions = node.find("instructions"); instructions.exists()) {
+    tenant.instructions = instructions.unsigned_integer();
+    if (tenant.instructions == 0) throw instructions.error("is not a number of instructions");
+  }
   resolve_include_at(node, "workload");
   const Node workload = node.at("workload");
   if (!workload.is_map()) throw workload.error("needs a workload file or a map");

@@ -35,6 +35,9 @@ struct Tenant {
   Time arrival;
   std::uint32_t priority = 0;
   std::uint32_t sms = 0;  ///< for spatial sharing; 0: an equal part of the rest
+  bool relaunch = false;  ///< starts over until all others have been measured
+  /// Warp instructions after which it has been measured and only keeps up contention; 0: its end.
+  std::uint64_t instructions = 0;
 };
 
 /// A machine, its tenants and its policies (architecture.md, section 4).  The parts whose

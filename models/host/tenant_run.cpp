@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <numeric>
 
 #include "core/checkpoint/archive.hpp"
 #include "core/engine/outbox.hpp"
@@ -16,16 +17,23 @@ TenantRun::TenantRun(const Tenant& tenant, std::uint16_t index, std::uint16_t mo
       module_index_(module_index),
       module_(module),
       capture_(capture),
+      contents_(make_contents(tenant.workload)),
       cursor_(tenant.workload),
+      names_(contents_.size()),
+      buffers_(fresh_buffers()),
       timer_(tenant.arrival) {
-  const auto contents = make_contents(tenant.workload);
-  for (std::uint32_t b = 0; b < contents.size(); ++b) {
-    names_.push_back(b);
-    buffers_.emplace_back().host = HostBuffer(declaration(b).bytes(), contents[b]);
+  std::iota(names_.begin(), names_.end(), 0u);
+}
+
+std::vector<TenantRun::BufferState> TenantRun::fresh_buffers() const {
+  std::vector<BufferState> buffers;
+  for (std::uint32_t b = 0; b < contents_.size(); ++b) {
+    buffers.emplace_back().host = HostBuffer(declaration(b).bytes(), contents_[b]);
   }
-  for (const isa::GlobalVariable& global : module.globals) {
-    buffers_.emplace_back().host = HostBuffer(std::max<std::uint64_t>(global.bytes, 1), nullptr);
+  for (const isa::GlobalVariable& global : module_.globals) {
+    buffers.emplace_back().host = HostBuffer(std::max<std::uint64_t>(global.bytes, 1), nullptr);
   }
+  return buffers;
 }
 
 void TenantRun::run(Time now, HostShared& shared, Outbox& outbox) {
@@ -35,11 +43,11 @@ void TenantRun::run(Time now, HostShared& shared, Outbox& outbox) {
   }
   if (phase_ == Phase::mapping) {
     if (!shared.driver.idle(index_)) return;
-    phase_ = Phase::running;
-    upload_variables(shared);
+    phase_ = stopped_ ? Phase::finishing : Phase::running;
+    if (!stopped_) upload_variables(shared);
   }
   bool moved = true;
-  while (moved && phase_ != Phase::done) {
+  while (moved && phase_ != Phase::done && phase_ != Phase::waiting) {
     moved = advance_streams(now, shared, outbox);
     if (phase_ == Phase::running) {
       moved |= advance_program(now, shared, outbox);
@@ -81,6 +89,7 @@ bool TenantRun::has_room(Time now, HostShared& shared, Outbox& outbox) const {
 bool TenantRun::begin(Time now, HostShared& shared, Outbox& outbox) {
   if (!has_room(now, shared, outbox)) return false;
   phase_ = Phase::mapping;
+  began_ = now;
   for (std::uint32_t b = 0; b < buffers_.size(); ++b) map_buffer(b, now, shared, outbox);
   return true;
 }
@@ -231,14 +240,27 @@ void TenantRun::send_launch(Operation& operation, Time now, HostShared& shared, 
   ++shared.statistics.launches[index_];
 }
 
-void TenantRun::grid_done(std::uint32_t grid, Time now, HostShared& shared) {
+void TenantRun::grid_done(const GridDone& done, Time now, HostShared& shared) {
+  executed_ += done.executed;
   for (auto stream = streams_.begin(); stream != streams_.end(); ++stream) {
     const Operation& head = stream->second.front();
-    if (head.kind != Operation::Kind::launch || !head.started || head.launch.grid != grid) continue;
-    shared.kernels[grid].done = now;
+    if (head.kind != Operation::Kind::launch || !head.started || head.launch.grid != done.grid)
+      continue;
+    shared.kernels[done.grid].done = now;
     return pop(stream);
   }
-  LOCKSTEP_CHECK(false, "grid " + std::to_string(grid) + " is done but was not launched");
+  LOCKSTEP_CHECK(false, "grid " + std::to_string(done.grid) + " is done but was not launched");
+}
+
+void TenantRun::instructions_reached(const InstructionCount& executed, Time now,
+                                     HostShared& shared) {
+  take_measure(executed, now, shared);
+}
+
+void TenantRun::take_measure(const InstructionCount& executed, Time now, const HostShared& shared) {
+  if (is_settled()) return;
+  measure_ = {executed, shared.statistics.far_faults[index_].value()};
+  end_ = now;
 }
 
 void TenantRun::count_step(const Step& step, Time now) {
@@ -256,7 +278,8 @@ bool TenantRun::advance_program(Time now, HostShared& shared, Outbox& outbox) {
   if (!step) {
     if (!streams_idle()) return false;
     phase_ = Phase::finishing;
-    end_ = now;
+    ++rounds_;
+    take_measure(executed_, now, shared);
     return true;
   }
   if (!do_step(*step, now, shared, outbox)) return false;
@@ -272,9 +295,10 @@ bool TenantRun::advance_program(Time now, HostShared& shared, Outbox& outbox) {
 bool TenantRun::capture(std::uint32_t buffer, Time now, HostShared& shared, Outbox& outbox) {
   BufferState& state = buffers_[buffer];
   const Buffer& declared = declaration(buffer);
-  if (!capture_ || !declared.check || declared.memory == MemoryKind::pinned || failure_)
-    return true;
   if (captures_ > 0) return false;
+  const bool is_wanted = first_ && !failure_ && (rounds_ > 0 || !stopped_);
+  if (!capture_ || !is_wanted || !declared.check || declared.memory == MemoryKind::pinned)
+    return true;
   if (state.is_captured) return true;
   const auto read = [&](std::uint64_t offset, std::uint64_t bytes) {
     ++captures_;
@@ -331,14 +355,42 @@ bool TenantRun::finish(Time now, HostShared& shared, Outbox& outbox) {
   if (!shared.driver.idle(index_)) return false;
   shared.driver.end_tenant(index_, now, outbox);
   phase_ = Phase::done;
+  if (tenant_.relaunch && !stopped_ && !failure_) start_over(now);
   return true;
+}
+
+void TenantRun::start_over(Time now) {
+  if (now == began_) {
+    throw UserError(tenant_.where,
+                    "tenant " + tenant_.name +
+                        " would start over for ever: its program takes no simulated time",
+                    "give it a launch, a copy or a delay, or leave out relaunch");
+  }
+  if (first_ && capture_) first_round_ = std::move(buffers_);
+  first_ = false;
+  buffers_ = fresh_buffers();
+  std::iota(names_.begin(), names_.end(), 0u);
+  cursor_ = ProgramCursor(tenant_.workload);
+  phase_ = Phase::waiting;
+  timer_ = now;
 }
 
 void TenantRun::violation(const std::string& message, Time now, HostShared& shared,
                           Outbox& outbox) {
-  if (failure_) return;
+  if (failure_ || stopped_) return;
+  if (!measure_) end_ = now;
   failure_ = message;
-  end_ = now;
+  cut_off(now, shared, outbox);
+}
+
+void TenantRun::stop(Time now, HostShared& shared, Outbox& outbox) {
+  if (stopped_ || failure_ || done()) return;
+  stopped_ = true;
+  if (phase_ == Phase::waiting) phase_ = Phase::leaving;
+  if (phase_ == Phase::running) cut_off(now, shared, outbox);
+}
+
+void TenantRun::cut_off(Time now, HostShared& shared, Outbox& outbox) {
   phase_ = Phase::finishing;
   timer_ = Time::never();
   waiting_operation_ = 0;
@@ -384,8 +436,10 @@ void TenantRun::Operation::serialize(Archive& archive) {
 }
 
 void TenantRun::serialize(Archive& archive) {
-  archive(phase_, cursor_, names_);
+  archive(phase_, cursor_, names_, first_, stopped_, rounds_, began_);
   for (BufferState& state : buffers_) state.serialize(archive);
+  if (!archive.is_saving() && !first_ && capture_) first_round_ = fresh_buffers();
+  for (BufferState& state : first_round_) state.serialize(archive);
   std::vector<std::pair<std::uint32_t, std::uint64_t>> sizes;
   for (const auto& [number, queue] : streams_) sizes.emplace_back(number, queue.size());
   archive(sizes);
@@ -395,7 +449,8 @@ void TenantRun::serialize(Archive& archive) {
     queue.resize(size);
     for (Operation& operation : queue) operation.serialize(archive);
   }
-  archive(waiting_operation_, captures_, timer_, stood_at_, steps_here_, end_, saved_, failure_);
+  archive(waiting_operation_, captures_, timer_, stood_at_, steps_here_, executed_, measure_, end_,
+          saved_, failure_);
 }
 
 }  // namespace lockstep

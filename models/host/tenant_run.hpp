@@ -4,7 +4,11 @@
 /// and the program goes on; only the head of a queue is under way.  A CPU touch of a managed buffer
 /// brings its pages home, also beside running kernels, whose faults on it then wait until the CPU
 /// is done.  A tenant whose kernel reaches outside of its buffers is ended; the others go on.
-/// Source: architecture.md, sections 4 and 8 ("The host").
+/// A tenant is measured when its program ends for the first time, or when blocks that are done have
+/// executed its `instructions:`, whichever comes first.  From then on it only keeps up contention:
+/// it goes on with its program, with `relaunch` in ever new rounds with fresh buffers, until it is
+/// stopped because all have been measured.
+/// Source: architecture.md, sections 4 and 8 ("The host", "Tenants").
 #pragma once
 
 #include <cstddef>
@@ -38,6 +42,17 @@ struct KernelRecord {
   template <class Archive>
   void serialize(Archive& archive) {
     archive(kernel, grid, tenant, stream, blocks, threads, enqueued, launched, done);
+  }
+};
+
+/// What a tenant is judged by.
+struct TenantMeasure {
+  InstructionCount executed;
+  std::uint64_t far_faults = 0;
+
+  template <class Archive>
+  void serialize(Archive& archive) {
+    archive(executed, far_faults);
   }
 };
 
@@ -77,10 +92,20 @@ class TenantRun {
   void violation(const std::string& message, Time now, HostShared& shared, Outbox& outbox);
   /// What ended it, if it did not end by itself.
   const std::optional<std::string>& failure() const { return failure_; }
-  void grid_done(std::uint32_t grid, Time now, HostShared& shared);
+  void grid_done(const GridDone& done, Time now, HostShared& shared);
+  /// It has executed its `instructions:`.
+  void instructions_reached(const InstructionCount& executed, Time now, HostShared& shared);
+  /// All tenants have been measured: what it does beyond that ends.
+  void stop(Time now, HostShared& shared, Outbox& outbox);
 
   bool done() const { return phase_ == Phase::done; }
-  Time arrival() const { return tenant_.arrival; }
+  /// Nobody has to wait for it: it has been measured, or has failed.
+  bool is_settled() const { return measure_ || failure_; }
+  const std::optional<TenantMeasure>& measure() const { return measure_; }
+  /// How often its program has come to its end.
+  std::uint32_t rounds() const { return rounds_; }
+  bool is_stopped() const { return stopped_; }
+  /// When it was measured, or had failed before.
   Time end() const { return end_; }
   std::string waiting_for() const;
 
@@ -89,10 +114,11 @@ class TenantRun {
   /// Buffer for a remote access of the GPU.
   HostBuffer& buffer(std::uint32_t index) { return buffers_[index].host; }
 
-  /// For checking, after the end, by declared buffer: GPU bytes (empty when it had none).
-  const std::vector<std::byte>& captured(std::uint32_t index) const {
-    return buffers_[index].captured;
-  }
+  // For checking: what the first round left, by declared buffer.
+  bool first_round_over() const { return !first_ || (done() && rounds_ > 0); }
+  HostBuffer& left_at_host(std::uint32_t index) { return left(index).host; }
+  /// Empty when the GPU had nothing.
+  const std::vector<std::byte>& left_at_gpu(std::uint32_t index) { return left(index).captured; }
   struct Saved {
     std::uint32_t buffer = 0;
     std::vector<std::byte> bytes;
@@ -132,6 +158,10 @@ class TenantRun {
 
   using Streams = std::map<std::uint32_t, std::deque<Operation>>;
 
+  std::vector<BufferState> fresh_buffers() const;
+  BufferState& left(std::uint32_t buffer) {
+    return first_round_.empty() ? buffers_[buffer] : first_round_[buffer];
+  }
   void pop(Streams::iterator stream);
   /// False while there is no room for its buffers.
   bool begin(Time now, HostShared& shared, Outbox& outbox);
@@ -164,6 +194,10 @@ class TenantRun {
   /// Reads the GPU's copy for checking; false while it is under way.
   bool capture(std::uint32_t buffer, Time now, HostShared& shared, Outbox& outbox);
   bool finish(Time now, HostShared& shared, Outbox& outbox);
+  void take_measure(const InstructionCount& executed, Time now, const HostShared& shared);
+  /// The program ends where it stands.
+  void cut_off(Time now, HostShared& shared, Outbox& outbox);
+  void start_over(Time now);
   void pause(Time span, Time now) {
     if (span > Time::zero()) timer_ = now + span;
   }
@@ -179,17 +213,25 @@ class TenantRun {
   const std::uint16_t index_, module_index_;
   const isa::Module& module_;
   const bool capture_;
+  const std::vector<std::shared_ptr<const Content>> contents_;  ///< of declared buffers
 
   Phase phase_ = Phase::waiting;
   ProgramCursor cursor_;
-  std::vector<std::uint32_t> names_;     ///< what each buffer name means now
-  std::vector<BufferState> buffers_;     ///< declared ones, then the module's .global variables
+  std::vector<std::uint32_t> names_;      ///< what each buffer name means now
+  std::vector<BufferState> buffers_;      ///< declared ones, then the module's .global variables
+  std::vector<BufferState> first_round_;  ///< those of the first round, kept for checking
+  bool first_ = true;                     ///< in the first round
+  bool stopped_ = false;
+  std::uint32_t rounds_ = 0;             ///< ends of the program
+  Time began_;                           ///< this round
   Streams streams_;                      ///< by number; empty ones are removed
   std::uint64_t waiting_operation_ = 0;  ///< a blocking copy
   std::uint32_t captures_ = 0;           ///< transfers for checking under way
   Time timer_;                           ///< never(): none runs
   Time stood_at_;                        ///< simulated time of the last step
   std::uint64_t steps_here_ = 0;         ///< steps done at that time
+  InstructionCount executed_;            ///< in grids that are done
+  std::optional<TenantMeasure> measure_;
   Time end_ = Time::never();
   std::vector<Saved> saved_;
   std::optional<std::string> failure_;

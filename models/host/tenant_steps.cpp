@@ -33,6 +33,7 @@ bool TenantRun::do_step(const Step& step, Time now, HostShared& shared, Outbox& 
       return true;
     case Step::Kind::save: {
       if (!touch(step, now, shared, outbox)) return false;
+      if (!first_) return true;
       const auto bytes = buffers_[buffer].host.at(0, declaration(buffer).bytes());
       std::erase_if(saved_, [&](const Saved& s) { return s.buffer == step.buffer; });
       saved_.push_back({step.buffer, {bytes.begin(), bytes.end()}});

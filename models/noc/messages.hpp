@@ -26,12 +26,13 @@ enum class MessageKind : std::uint16_t {
   memory_response,  ///< the answer, every request gets one
   zero_range,       ///< host -> partition: frames are zeroed before they are mapped again
   zero_done,
-  launch_grid,  ///< host -> dispatcher
-  grid_done,    ///< dispatcher -> host
-  start_grid,   ///< dispatcher -> SM, before the first block of a grid on that SM
-  start_block,  ///< dispatcher -> SM
-  block_done,   ///< SM -> dispatcher
-  end_grid,     ///< dispatcher -> SM: no more blocks of this grid will come
+  launch_grid,           ///< host -> dispatcher
+  grid_done,             ///< dispatcher -> host
+  start_grid,            ///< dispatcher -> SM, before the first block of a grid on that SM
+  start_block,           ///< dispatcher -> SM
+  block_done,            ///< SM -> dispatcher
+  end_grid,              ///< dispatcher -> SM: no more blocks of this grid will come
+  instructions_reached,  ///< dispatcher -> host: a tenant has executed its `instructions:`
 
   // Virtual memory; bodies in models/vm/messages.hpp.
   translate,         ///< SM -> GMMU
@@ -176,17 +177,54 @@ struct GridLaunch {
 };
 static_assert(sizeof(GridLaunch) == 56);
 
-/// grid_done and end_grid.
+/// end_grid.
 struct GridReference {
   std::uint32_t grid = 0;
   std::uint32_t reserved = 0;
 };
 
-/// start_block and block_done.
+/// start_block.
 struct BlockReference {
   std::uint32_t grid = 0;
   std::uint32_t sm = 0;
   std::uint64_t block = 0;  ///< linear index in the grid, x fastest
 };
+
+struct InstructionCount {
+  std::uint64_t warp = 0, thread = 0;
+
+  InstructionCount& operator+=(const InstructionCount& other) {
+    warp += other.warp;
+    thread += other.thread;
+    return *this;
+  }
+  template <class Archive>
+  void serialize(Archive& archive) {
+    archive(warp, thread);
+  }
+};
+
+/// block_done.
+struct BlockDone {
+  BlockReference block;
+  InstructionCount executed;  ///< for the grid on this SM since its last block was done there
+};
+static_assert(sizeof(BlockDone) == 32);
+
+/// grid_done.
+struct GridDone {
+  std::uint32_t grid = 0;
+  std::uint32_t reserved = 0;
+  InstructionCount executed;
+};
+static_assert(sizeof(GridDone) == 24);
+
+/// instructions_reached.
+struct TenantProgress {
+  std::uint16_t tenant = 0;
+  std::array<std::uint16_t, 3> reserved{};
+  InstructionCount executed;  ///< in blocks that are done
+};
+static_assert(sizeof(TenantProgress) == 24);
 
 }  // namespace lockstep

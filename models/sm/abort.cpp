@@ -32,7 +32,7 @@ void SmState::drop_staged(std::uint16_t tenant, std::int64_t now) {
       continue;
     }
     outbox->send(to_dispatcher, time_of(now), static_cast<std::uint16_t>(MessageKind::block_done),
-                 BlockReference{staged[i].grid, setup.index, staged[i].block});
+                 BlockDone{{staged[i].grid, setup.index, staged[i].block}, {}});
     staged.erase(staged.begin() + static_cast<std::ptrdiff_t>(i));
   }
   start_staged(now);

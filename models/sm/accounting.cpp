@@ -50,6 +50,7 @@ void SmState::count_residency(std::int64_t up_to) {
 void SmState::flush_instructions(GridSlot& grid) {
   statistics.warp_instructions[grid.launch.tenant] += grid.warp_instructions;
   statistics.thread_instructions[grid.launch.tenant] += grid.thread_instructions;
+  grid.unreported += {grid.warp_instructions, grid.thread_instructions};
   grid.warp_instructions = grid.thread_instructions = 0;
 }
 

@@ -4,6 +4,7 @@
 /// gpu-parameters.md, section 1 "Adaptive L1".
 #include <algorithm>
 #include <cstring>
+#include <utility>
 
 #include "models/isa/load.hpp"
 #include "models/sm/sm_state.hpp"
@@ -222,9 +223,11 @@ void SmState::finish_block(unsigned index, std::int64_t now) {
   ++statistics.blocks[grid.launch.tenant];
   shared_ranges.give_back(block.shared_base, block.shared_bytes);
   registers.give_back(block.first_row, block.rows);
-  const BlockReference reference{grid.launch.grid, setup.index, block.index};
+  flush_instructions(grid);
+  const BlockDone done{{grid.launch.grid, setup.index, block.index},
+                       std::exchange(grid.unreported, {})};
   outbox->send(to_dispatcher, time_of(now), static_cast<std::uint16_t>(MessageKind::block_done),
-               reference);
+               done);
   block.used = false;
   start_staged(now);
   forget_ended_grids();

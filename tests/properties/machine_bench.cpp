@@ -184,8 +184,8 @@ std::string MachineBench::compare_tenant(std::size_t t, TenantRun& run) const {
   TenantImages images;
   for (std::uint32_t b = 0; b < tenant.workload.buffers.size(); ++b) {
     BufferImage image;
-    image.host = run.buffer(b).at(0, tenant.workload.buffers[b].bytes());
-    if (!run.captured(b).empty()) image.device = run.captured(b);
+    image.host = run.left_at_host(b).at(0, tenant.workload.buffers[b].bytes());
+    if (!run.left_at_gpu(b).empty()) image.device = run.left_at_gpu(b);
     images.push_back(image);
   }
   const auto mismatch = find_mismatch(tenant.name, tenant.workload, expected_[t].images(), images);

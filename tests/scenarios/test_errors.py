@@ -250,7 +250,7 @@ class Errors(ScenarioTest):
                             "--set", "tenants.0.parameters.count=1000000")
 
     def test_more_ranks_than_components(self):
-        self.assert_refused(["ranks (9)", "components (8)"], ranks=9)
+        self.assert_refused(["ranks (10)", "components (9)"], ranks=10)
 
     # The output.
 

@@ -17,7 +17,7 @@ class OutputPage(ScenarioTest):
         super().setUp()
         run = self.lockstep(
             "run", ROOT / "configs/scenarios/two_tenants_tiny.yaml", "--quiet", "--profile",
-            "--output", "run.h5",
+            "--output", "run.h5", "--set", "simulation.record_faults=true",
         )
         self.assertEqual(run.returncode, 0, run.stderr)
         page = (ROOT / "docs/output.md").read_text()

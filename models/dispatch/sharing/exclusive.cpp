@@ -13,6 +13,8 @@ namespace {
 
 class Exclusive final : public Sharing {
  public:
+  explicit Exclusive(std::uint32_t sm_count) : sm_count_(sm_count) {}
+
   std::optional<std::size_t> choose(std::span<const GridView> grids, std::uint32_t) const override {
     for (std::size_t i = 0; i < grids.size(); ++i) {
       const GridView& grid = grids[i];
@@ -22,12 +24,17 @@ class Exclusive final : public Sharing {
     }
     return std::nullopt;
   }
+
+  std::uint32_t sms_of(std::uint16_t) const override { return sm_count_; }
+
+ private:
+  const std::uint32_t sm_count_;
 };
 
 }  // namespace
 
-std::unique_ptr<Sharing> make_exclusive(const PolicyChoice&, const SharingSetup&) {
-  return std::make_unique<Exclusive>();
+std::unique_ptr<Sharing> make_exclusive(const PolicyChoice&, const SharingSetup& setup) {
+  return std::make_unique<Exclusive>(setup.sm_count);
 }
 
 }  // namespace lockstep

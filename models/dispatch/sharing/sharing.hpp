@@ -37,6 +37,8 @@ class Sharing {
   virtual ~Sharing() = default;
   virtual std::optional<std::size_t> choose(std::span<const GridView> grids,
                                             std::uint32_t sm) const = 0;
+  /// How many SMs can have blocks of the tenant: as many it gets when it runs alone to compare.
+  virtual std::uint32_t sms_of(std::uint16_t tenant) const = 0;
 };
 
 using MakeSharing = std::unique_ptr<Sharing> (*)(const PolicyChoice&, const SharingSetup&);

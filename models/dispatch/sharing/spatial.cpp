@@ -37,6 +37,10 @@ class Spatial final : public Sharing {
     return std::nullopt;
   }
 
+  std::uint32_t sms_of(std::uint16_t tenant) const override {
+    return static_cast<std::uint32_t>(std::count(owner_.begin(), owner_.end(), tenant));
+  }
+
  private:
   static constexpr std::uint16_t none = 0xffff;
 

@@ -103,6 +103,45 @@ TEST(Dispatcher, GridIsDoneWithItsLastBlock) {
   EXPECT_TRUE(bench.dispatcher().finished());
 }
 
+TEST(Dispatcher, GridIsDoneWithTheInstructionsOfItsBlocks) {
+  DispatcherBench bench;
+  bench.launch(0, {.grid = 3, .blocks = 2});
+  bench.run_until(300);
+  bench.sent();
+  bench.block_done(300, 3, 1, 1, {10, 320});
+  bench.block_done(310, 3, 0, 0, {7, 70});
+  bench.run_until(400);
+  EXPECT_THAT(bench.sent(), testing::Contains("310 host done 3 17/390"));
+}
+
+TEST(Dispatcher, HostHearsOnceWithTheBlockThatReachesTheInstructionsOfATenant) {
+  DispatcherBench bench({.instructions = {0, 20}});
+  bench.launch(0, {.grid = 1, .blocks = 2, .tenant = 1});
+  bench.launch(0, {.grid = 2, .blocks = 2, .tenant = 1});
+  bench.run_until(300);
+  bench.block_done(300, 1, 0, 0, {10, 320});
+  bench.block_done(301, 1, 1, 1, {9, 100});
+  bench.run_until(310);
+  bench.sent();
+  bench.block_done(311, 2, 2, 0, {5, 50});
+  bench.block_done(312, 2, 3, 1, {20, 50});
+  bench.run_until(400);
+  EXPECT_THAT(bench.sent(), ElementsAre("311 host tenant 1 24/470", "312 host done 2 25/100",
+                                        "312 sm2 end 2", "312 sm3 end 2"));
+}
+
+TEST(Dispatcher, InstructionsOfAnotherTenantDoNotCount) {
+  DispatcherBench bench({.sharing = "spatial", .instructions = {0, 20}});
+  bench.launch(0, {.grid = 1, .blocks = 2, .tenant = 0});
+  bench.launch(0, {.grid = 2, .blocks = 2, .tenant = 1});
+  bench.run_until(300);
+  bench.sent();
+  bench.block_done(300, 1, 0, 0, {100, 100});
+  bench.block_done(301, 2, 2, 0, {19, 19});
+  bench.run_until(400);
+  EXPECT_THAT(bench.sent(), IsEmpty());
+}
+
 TEST(Dispatcher, BlockThatFitsNoSmIsAnError) {
   DispatcherBench bench;
   bench.launch(0, {.grid = 1, .kernel = 2});

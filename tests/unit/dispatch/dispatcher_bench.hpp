@@ -18,6 +18,7 @@ struct BenchOptions {
   std::uint32_t sms = 4;
   std::string sharing = "exclusive";
   std::vector<std::uint32_t> sms_per_tenant{0, 0};
+  std::vector<std::uint64_t> instructions{0, 0};
 };
 
 /// A dispatcher at 1 GHz between a host and some SMs that only listen: launches take 100 ns, a
@@ -44,6 +45,7 @@ class DispatcherBench {
       if (info.name == options_.sharing) setup.sharing = PolicyChoice(info);
     }
     setup.machine = {options_.sms, options_.sms_per_tenant};
+    setup.instructions = options_.instructions;
     setup.modules = {&module_};
     setup.to_host = Link(LinkId{0}, ComponentId{0}, Time{45'000'000});
     for (std::uint32_t sm = 0; sm < options_.sms; ++sm) {
@@ -68,8 +70,9 @@ class DispatcherBench {
     const std::uint64_t payload = 0x1234'0000 + launch.grid;
     receive(at_ns, MessageKind::launch_grid, body, std::as_bytes(std::span(&payload, 1)));
   }
-  void block_done(double at_ns, std::uint32_t grid, std::uint32_t sm, std::uint64_t block) {
-    receive(at_ns, MessageKind::block_done, BlockReference{grid, sm, block});
+  void block_done(double at_ns, std::uint32_t grid, std::uint32_t sm, std::uint64_t block,
+                  const InstructionCount& executed = {}) {
+    receive(at_ns, MessageKind::block_done, BlockDone{{grid, sm, block}, executed});
   }
 
   void abort_tenant(double at_ns, std::uint16_t tenant) {
@@ -142,6 +145,12 @@ class DispatcherBench {
     received_.emplace_back(time(at_ns), static_cast<std::uint16_t>(kind), body, payload);
   }
 
+  /// "": nothing was executed.
+  static std::string text_of(const InstructionCount& executed) {
+    if (executed.warp == 0) return "";
+    return " " + std::to_string(executed.warp) + "/" + std::to_string(executed.thread);
+  }
+
   static std::string describe(const MessageHeader& message) {
     switch (static_cast<MessageKind>(message.kind)) {
       case MessageKind::start_grid: {
@@ -159,8 +168,14 @@ class DispatcherBench {
         return "end " + std::to_string(message.body<GridReference>().grid);
       case MessageKind::abort_tenant:
         return "abort " + std::to_string(message.body<TenantNotice>().tenant);
-      case MessageKind::grid_done:
-        return "done " + std::to_string(message.body<GridReference>().grid);
+      case MessageKind::grid_done: {
+        const auto& done = message.body<GridDone>();
+        return "done " + std::to_string(done.grid) + text_of(done.executed);
+      }
+      case MessageKind::instructions_reached: {
+        const auto& progress = message.body<TenantProgress>();
+        return "tenant " + std::to_string(progress.tenant) + text_of(progress.executed);
+      }
       default:
         return "unexpected";
     }

@@ -41,6 +41,17 @@ TEST(SpatialSharing, FirstTenantsGetWhatIsLeftOver) {
   EXPECT_EQ(owners(8, {0, 0, 0}), "aaabbbcc");
 }
 
+TEST(SpatialSharing, TenantAloneHasAsManySmsAsInItsPart) {
+  const auto policy = spatial(8, {0, 2, 0});
+  EXPECT_EQ(policy->sms_of(0), 3u);
+  EXPECT_EQ(policy->sms_of(1), 2u);
+}
+
+TEST(ExclusiveSharing, TenantAloneHasTheWholeGpu) {
+  const auto policy = make_exclusive(PolicyChoice(), {8, {2, 0}});
+  EXPECT_EQ(policy->sms_of(0), 8u);
+}
+
 TEST(SpatialSharing, MoreSmsThanTheGpuHasAreAnError) {
   EXPECT_THAT(message_of([] {
                 spatial(4, {3, 2});

@@ -68,6 +68,21 @@ TEST_F(ScenarioReader, TenantHasParametersArrivalPriorityAndSms) {
   EXPECT_EQ(scenario.tenants[0].sms, 1u);
 }
 
+TEST_F(ScenarioReader, TenantRunsOnceToItsEndUnlessItSaysOtherwise) {
+  const Scenario scenario = read(
+      "  - {name: a, workload: w.yaml}\n"
+      "  - {name: b, workload: w.yaml, relaunch: true, instructions: 5000}\n");
+  EXPECT_FALSE(scenario.tenants[0].relaunch);
+  EXPECT_EQ(scenario.tenants[0].instructions, 0u);
+  EXPECT_TRUE(scenario.tenants[1].relaunch);
+  EXPECT_EQ(scenario.tenants[1].instructions, 5000u);
+}
+
+TEST_F(ScenarioReader, TenantIsMeasuredAfterAtLeastOneInstruction) {
+  EXPECT_THAT(error("  - {name: a, workload: w.yaml, instructions: 0}\n"),
+              StartsWith("s.yaml:4:47: "));
+}
+
 TEST_F(ScenarioReader, OverrideAndSettingsChangeTheMachine) {
   EXPECT_EQ(read(one).gpu.at("sm").at("count").integer(), 4);
   const std::string override_text = "override: {gpu.sm.count: 6}\n";

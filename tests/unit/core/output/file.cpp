@@ -158,6 +158,47 @@ TEST(OutputFile, EmptyTableHasItsColumns) {
             "(0,) 5\n");
 }
 
+TEST(OutputFile, TablesReadBackAsTheyWereWritten) {
+  const TemporaryFile file("table");
+  {
+    RunOutput output(file.path());
+    output.write_table<KernelRow>(
+        {{"add", 1, Time{5}, 0.25, true}, {"", 2, Time::never(), 0, false}});
+    output.close();
+  }
+  const auto rows = read_table<KernelRow>(h5::File::open_to_read(file.path()));
+  ASSERT_EQ(rows.size(), 2u);
+  EXPECT_EQ(rows[0].kernel, "add");
+  EXPECT_EQ(rows[0].tenant, 1u);
+  EXPECT_EQ(rows[0].start, Time{5});
+  EXPECT_EQ(rows[0].ipc, 0.25);
+  EXPECT_TRUE(rows[0].checked);
+  EXPECT_EQ(rows[1].kernel, "");
+  EXPECT_EQ(rows[1].start, Time::never());
+}
+
+struct OtherRow {
+  std::uint64_t tenant = 0;
+  static auto schema() {
+    return table<OtherRow>("/kernels", "").column("tenant", &OtherRow::tenant, "index", "");
+  }
+};
+
+TEST(OutputFile, TableThatIsMissingOrOfAnotherFormIsAnError) {
+  const TemporaryFile file("other");
+  RunOutput(file.path()).close();
+  const auto read = [&] { read_table<OtherRow>(h5::File::open_to_read(file.path())); };
+  EXPECT_EQ(message_of(read), file.path() + ": has no /kernels - its run has not finished");
+  {
+    RunOutput output(file.path());
+    output.write_table<KernelRow>({});
+    output.close();
+  }
+  EXPECT_EQ(message_of(read), file.path() +
+                                  ": /kernels has no column tenant - write the file anew "
+                                  "with this version");
+}
+
 TEST(OutputFile, HalfPrecisionBuffersReadAsHalves) {
   const TemporaryFile file("half");
   {

@@ -1,0 +1,205 @@
+/// `lockstep compare`: each tenant alone against the run in which all share the GPU.
+///
+/// Alone means: the same machine, as many SMs as the tenant's blocks may use in the shared run, no
+/// other tenant, from time 0, its program once (or up to its `instructions:`).
+/// Source: memory-interference.md, section 1.4 (what 004, sections 6.5 and 7.4, compares with).
+#include <fmt/format.h>
+
+#include <cstdio>
+#include <filesystem>
+#include <map>
+#include <optional>
+
+#include "core/error/error.hpp"
+#include "core/output/hdf5.hpp"
+#include "jobs/options.hpp"
+#include "jobs/run.hpp"
+#include "models/gpu/machine_parameters.hpp"
+#include "models/host/metrics.hpp"
+
+namespace lockstep {
+namespace {
+
+/// What is compared, and what of it has been simulated before.
+struct Plan {
+  std::string name;
+  std::vector<std::string> tenants;
+  std::vector<TenantRow> shared;           ///< empty: to be simulated
+  std::map<std::string, TenantRow> alone;  ///< by tenant; those missing are to be simulated
+};
+
+std::vector<TenantRow> read_tenants(const std::string& file) {
+  return read_table<TenantRow>(h5::File::open_to_read(file));
+}
+
+const TenantRow& find_tenant(const std::vector<TenantRow>& rows, const std::string& name,
+                             const std::string& where) {
+  std::string known;
+  for (const TenantRow& row : rows) {
+    if (row.tenant == name) return row;
+    known += (known.empty() ? "" : ", ") + row.tenant;
+  }
+  throw UserError(where, "there is no tenant " + name + " in the shared run", "it has " + known);
+}
+
+/// `tenant=FILE` of --alone.
+void read_alone(const std::string& option, Plan& plan) {
+  const std::size_t equals = option.find('=');
+  const std::string where = "--alone " + option;
+  if (equals == std::string::npos) throw UserError(where, "is not of the form tenant=FILE");
+  const std::string name = option.substr(0, equals), file = option.substr(equals + 1);
+  if (std::find(plan.tenants.begin(), plan.tenants.end(), name) == plan.tenants.end()) {
+    throw UserError(where, "there is no tenant " + name + " in the shared run",
+                    fmt::format("it has {}", fmt::join(plan.tenants, ", ")));
+  }
+  const std::vector<TenantRow> rows = read_tenants(file);
+  if (rows.size() != 1 || rows[0].tenant != name) {
+    throw UserError(file, "is not a run of tenant " + name + " alone");
+  }
+  plan.alone[name] = rows[0];
+}
+
+Plan read_plan(const CommandLine& line) {
+  Plan plan;
+  if (!line.shared_file.empty()) {
+    plan.name = std::filesystem::path(line.shared_file).stem().string();
+    plan.shared = read_tenants(line.shared_file);
+    for (const TenantRow& row : plan.shared) plan.tenants.push_back(row.tenant);
+  }
+  if (!line.scenario.empty()) {
+    const Scenario scenario = read_scenario(line.scenario, line.settings);
+    plan.name = scenario.name;
+    plan.tenants.clear();
+    for (const Tenant& tenant : scenario.tenants) plan.tenants.push_back(tenant.name);
+    if (!plan.shared.empty()) {
+      for (const std::string& name : plan.tenants) {
+        find_tenant(plan.shared, name, line.shared_file);
+      }
+    }
+  }
+  for (const std::string& option : line.alone_files) read_alone(option, plan);
+  if (!line.scenario.empty()) return plan;
+  if (plan.shared.empty()) {
+    throw UserError("compare", "there is nothing to compare", "name a scenario, or --shared FILE");
+  }
+  for (const std::string& name : plan.tenants) {
+    if (plan.alone.contains(name)) continue;
+    throw UserError("compare", "there is no run of tenant " + name + " alone",
+                    "add --alone " + name + "=FILE, or name the scenario");
+  }
+  return plan;
+}
+
+/// The scenario of which only one tenant is left.
+Scenario leave_alone(const Scenario& scenario, const std::string& name) {
+  const MachineParameters machine = read_machine(scenario);
+  const PolicyChoice& policy = machine.policies.sharing;
+  SharingSetup setup{machine.gpu.sm.count, {}};
+  std::uint16_t index = 0;
+  for (const Tenant& tenant : scenario.tenants) {
+    if (tenant.name == name) index = static_cast<std::uint16_t>(setup.sms_per_tenant.size());
+    setup.sms_per_tenant.push_back(tenant.sms);
+  }
+  Scenario alone = scenario;
+  alone.tenants = {scenario.tenants[index]};
+  Tenant& tenant = alone.tenants.front();
+  tenant.sms = sharing_registry().factory(policy)(policy, setup)->sms_of(index);
+  tenant.arrival = Time::zero();
+  tenant.relaunch = false;
+  return alone;
+}
+
+/// Rank 0's rows; the status that all ranks agree on.
+RunOutcome run(const CommandLine& line, const std::string& title, const std::string& file,
+               const ScenarioChange& change, Communicator& communicator) {
+  CommandLine one = line;
+  one.output = (std::filesystem::path(line.output) / (file + ".h5")).string();
+  if (!line.quiet && communicator.rank() == 0) std::printf("\n%s\n", title.c_str());
+  RunOutcome outcome = simulate(one, change, communicator);
+  std::int64_t status[1] = {-outcome.status};
+  communicator.minimum(status);
+  outcome.status = static_cast<int>(-status[0]);
+  return outcome;
+}
+
+double speed(const TenantRow& row, const std::string& run) {
+  if (row.end == Time::never()) {
+    throw UserError(run, "tenant " + row.tenant + " had not finished when the run ended",
+                    "give it more time (simulation.stop_at) or set its instructions");
+  }
+  if (row.instructions_per_cycle > 0) return row.instructions_per_cycle;
+  throw UserError(run, "tenant " + row.tenant + " executed nothing, so it has no slowdown");
+}
+
+std::string table(const Plan& plan, const std::vector<TenantSpeed>& speeds) {
+  std::string text =
+      fmt::format("\n{:<32}{:>12}{:>12}{:>12}\n", "tenant", "IPC alone", "IPC shared", "slowdown");
+  for (std::size_t t = 0; t < speeds.size(); ++t) {
+    text += fmt::format("{:<32}{:>12.4f}{:>12.4f}{:>12.4f}\n", plan.tenants[t], speeds[t].alone,
+                        speeds[t].shared, speeds[t].slowdown());
+  }
+  const auto line = [&](const char* name, double value) {
+    text += fmt::format("{:<32}{:>12.4f}\n", name, value);
+  };
+  line("weighted speedup", weighted_speedup(speeds));
+  line("harmonic speedup", harmonic_speedup(speeds));
+  line("maximum slowdown (unfairness)", maximum_slowdown(speeds));
+  line("IPC throughput", ipc_throughput(speeds));
+  return text;
+}
+
+std::string yaml(const Plan& plan, const std::vector<TenantSpeed>& speeds) {
+  std::string text = "tenants:\n";
+  for (std::size_t t = 0; t < speeds.size(); ++t) {
+    text += fmt::format("  {}: {{ipc_alone: {}, ipc_shared: {}, slowdown: {}}}\n", plan.tenants[t],
+                        speeds[t].alone, speeds[t].shared, speeds[t].slowdown());
+  }
+  text += fmt::format(
+      "weighted_speedup: {}\nharmonic_speedup: {}\nmaximum_slowdown: {}\nipc_throughput: {}\n",
+      weighted_speedup(speeds), harmonic_speedup(speeds), maximum_slowdown(speeds),
+      ipc_throughput(speeds));
+  return text;
+}
+
+void write_file(const std::string& path, const std::string& text) {
+  std::FILE* file = std::fopen(path.c_str(), "w");
+  const bool written = file && std::fputs(text.c_str(), file) >= 0;
+  if (!file || std::fclose(file) != 0 || !written) throw UserError(path, "cannot be written");
+}
+
+void report(const CommandLine& line, const Plan& plan) {
+  std::vector<TenantSpeed> speeds;
+  for (const std::string& name : plan.tenants) {
+    const TenantRow& shared = find_tenant(plan.shared, name, line.shared_file);
+    speeds.push_back({speed(plan.alone.at(name), "alone run of " + name),
+                      speed(shared, "shared run of " + plan.name)});
+  }
+  const auto path = std::filesystem::path(line.output) / (plan.name + ".compare.yaml");
+  write_file(path.string(), yaml(plan, speeds));
+  std::fputs(table(plan, speeds).c_str(), stdout);
+}
+
+}  // namespace
+
+int compare_command(const CommandLine& line, Communicator& communicator) {
+  Plan plan;
+  together(communicator, [&] { plan = read_plan(line); });
+  for (const std::string& name : plan.tenants) {
+    if (plan.alone.contains(name)) continue;
+    const RunOutcome outcome = run(
+        line, name + " alone", plan.name + "-alone-" + name,
+        [&](const Scenario& scenario) { return leave_alone(scenario, name); }, communicator);
+    if (outcome.status != exit_done) return outcome.status;
+    if (communicator.rank() == 0) plan.alone[name] = outcome.tenants.front();
+  }
+  if (line.shared_file.empty()) {
+    const RunOutcome outcome = run(
+        line, "shared", plan.name, [](Scenario scenario) { return scenario; }, communicator);
+    if (outcome.status != exit_done) return outcome.status;
+    plan.shared = outcome.tenants;
+  }
+  if (communicator.rank() == 0) report(line, plan);
+  return exit_done;
+}
+
+}  // namespace lockstep

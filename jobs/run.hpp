@@ -1,0 +1,43 @@
+#pragma once
+
+#include <exception>
+#include <functional>
+#include <vector>
+
+#include "core/engine/engine.hpp"
+#include "core/exec/communicator.hpp"
+#include "jobs/options.hpp"
+#include "jobs/tables.hpp"
+#include "models/host/scenario.hpp"
+
+namespace lockstep {
+
+struct RunOutcome {
+  int status = exit_done;
+  std::vector<TenantRow> tenants;  ///< on rank 0
+};
+
+/// What is to be simulated instead of the scenario as it was read.
+using ScenarioChange = std::function<Scenario(Scenario)>;
+
+/// One simulation from scenario to HDF5 file, as the command line says.
+RunOutcome simulate(const CommandLine& line, const ScenarioChange& change,
+                    Communicator& communicator);
+
+/// Does something that may fail, on all ranks.  All learn whether all could do it, so that none
+/// waits for ever for one that could not.  The first that could not says why.
+template <class Function>
+void together(Communicator& communicator, Function&& function) {
+  std::exception_ptr problem;
+  try {
+    function();
+  } catch (...) {
+    problem = std::current_exception();
+  }
+  std::int64_t first_to_fail[1] = {problem ? communicator.rank() : communicator.size()};
+  communicator.minimum(first_to_fail);
+  if (first_to_fail[0] == communicator.rank()) std::rethrow_exception(problem);
+  if (first_to_fail[0] < communicator.size()) throw StoppedElsewhere();
+}
+
+}  // namespace lockstep
