@@ -9,7 +9,6 @@
 #include <cstdlib>
 #include <cstring>
 #include <fstream>
-#include <map>
 #include <mutex>
 #include <random>
 #include <sstream>
@@ -146,35 +145,33 @@ class MachineBench::Interruption final : public RunControl {
   unsigned left_;
 };
 
-/// Every epoch's statistics in the order of components.
+/// Every epoch's end and statistics, in the order of the layout.
 class MachineBench::StatisticsLog final : public EpochObserver {
  public:
   StatisticsLog(const Graph& graph, const StatisticsLayout& layout,
                 std::vector<std::uint64_t>& words)
-      : graph_(graph), layout_(layout), sampler_(graph, layout, nullptr), words_(words) {}
+      : layout_(layout), sampler_(graph, layout, nullptr), words_(words) {}
 
   std::vector<std::byte> sample(Time end, std::span<const LocalComponent> components) override {
     return sampler_.sample(end, components);
   }
 
   void collect(Time end, std::span<const std::vector<std::byte>> contributions) override {
-    std::map<std::uint64_t, std::vector<std::uint64_t>> rows;
+    words_.push_back(static_cast<std::uint64_t>(end.femtoseconds()));
+    const std::size_t first = words_.size();
+    words_.resize(first + layout_.size());
     for (const std::vector<std::byte>& bytes : contributions) {
       std::vector<std::uint64_t> words(bytes.size() / 8);
       std::memcpy(words.data(), bytes.data(), bytes.size());
       for (std::size_t at = 0; at < words.size();) {
-        const std::uint64_t id = words[at++];
-        const std::size_t size = layout_.row_size(graph_.nodes().at(id).kind.value());
-        rows[id].assign(words.begin() + at, words.begin() + at + size);
-        at += size;
+        const std::size_t place = words[at], size = words[at + 1];
+        std::copy_n(words.begin() + at + 2, size, words_.begin() + first + place);
+        at += 2 + size;
       }
     }
-    words_.push_back(static_cast<std::uint64_t>(end.femtoseconds()));
-    for (const auto& [id, row] : rows) words_.insert(words_.end(), row.begin(), row.end());
   }
 
  private:
-  const Graph& graph_;
   const StatisticsLayout& layout_;
   EpochStatistics sampler_;
   std::vector<std::uint64_t>& words_;
@@ -270,18 +267,13 @@ MachineResult MachineBench::simulate(const Layout& layout, const std::string& sa
 }
 
 std::string MachineBench::name_of_word(std::size_t word) const {
-  const Graph& graph = machine_->graph();
-  for (std::uint32_t id = 0; id < graph.nodes().size(); ++id) {
-    const std::size_t kind = graph.nodes()[id].kind.value();
-    const std::size_t row = layout_->row_size(kind);
-    if (word >= row) {
-      word -= row;
-      continue;
-    }
-    for (const StatisticsField& field : layout_->kinds().at(kind).schema->fields()) {
-      const std::size_t size = field.size(layout_->tenants());
-      if (word < size) return graph.name(ComponentId{id}) + " " + field.name;
-      word -= size;
+  for (const KindStatistics& kind : layout_->kinds()) {
+    for (std::size_t instance = 0; instance < kind.instances; ++instance) {
+      for (const StatisticsField& field : kind.schema->fields()) {
+        const std::size_t size = field.size(layout_->tenants());
+        if (word < size) return kind.name + "[" + std::to_string(instance) + "] " + field.name;
+        word -= size;
+      }
     }
   }
   return "unknown";
@@ -290,10 +282,7 @@ std::string MachineBench::name_of_word(std::size_t word) const {
 std::string MachineBench::compare_statistics(const MachineResult& expected,
                                              const MachineResult& got) const {
   if (expected.statistics == got.statistics) return "";
-  std::size_t row = 1;
-  for (const Graph::Node& node : machine_->graph().nodes()) {
-    row += layout_->row_size(node.kind.value());
-  }
+  const std::size_t row = 1 + layout_->size();
   for (std::size_t i = 0; i < std::min(expected.statistics.size(), got.statistics.size()); ++i) {
     if (expected.statistics[i] == got.statistics[i]) continue;
     const std::string what = i % row == 0 ? "the end of an epoch" : name_of_word(i % row - 1);
