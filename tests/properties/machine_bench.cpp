@@ -256,18 +256,13 @@ MachineResult MachineBench::simulate(const Layout& layout, const std::string& sa
 }
 
 std::string MachineBench::name_of_word(std::size_t word) const {
-  const Graph& graph = machine_->graph();
-  for (std::uint32_t id = 0; id < graph.nodes().size(); ++id) {
-    const std::size_t kind = graph.nodes()[id].kind.value();
-    const std::size_t row = layout_->row_size(kind);
-    if (word >= row) {
-      word -= row;
-      continue;
-    }
-    for (const StatisticsField& field : layout_->kinds().at(kind).schema->fields()) {
-      const std::size_t size = field.size(layout_->tenants());
-      if (word < size) return graph.name(ComponentId{id}) + " " + field.name;
-      word -= size;
+  for (const KindStatistics& kind : layout_->kinds()) {
+    for (std::size_t instance = 0; instance < kind.instances; ++instance) {
+      for (const StatisticsField& field : kind.schema->fields()) {
+        const std::size_t size = field.size(layout_->tenants());
+        if (word < size) return kind.name + "[" + std::to_string(instance) + "] " + field.name;
+        word -= size;
+      }
     }
   }
   return "unknown";
@@ -276,10 +271,7 @@ std::string MachineBench::name_of_word(std::size_t word) const {
 std::string MachineBench::compare_statistics(const MachineResult& expected,
                                              const MachineResult& got) const {
   if (expected.statistics == got.statistics) return "";
-  std::size_t row = 1;
-  for (const Graph::Node& node : machine_->graph().nodes()) {
-    row += layout_->row_size(node.kind.value());
-  }
+  const std::size_t row = 1 + layout_->size();
   for (std::size_t i = 0; i < std::min(expected.statistics.size(), got.statistics.size()); ++i) {
     if (expected.statistics[i] == got.statistics[i]) continue;
     const std::string what = i % row == 0 ? "the end of an epoch" : name_of_word(i % row - 1);
