@@ -101,7 +101,7 @@ std::string with_managed_memory(const std::string& workload, std::uint64_t seed)
       managed.push_back(line.substr(2, line.find(':') - 2));
     }
     text += line + "\n";
-    if (line.find("- launch:") == std::string::npos) continue;
+    if (line.find("- launch:") == std::string::npos || managed.empty()) continue;
     for (std::uint64_t n = choose.between(0, 3); n > 0; --n) {
       text += harmless_step(choose, managed[choose.between(0, managed.size() - 1)]);
     }
