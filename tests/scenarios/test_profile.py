@@ -81,7 +81,7 @@ class Profiles(ScenarioTest):
 
     def test_profile_of_another_machine(self):
         self.assert_refused(
-            ["profile.h5", "another machine", "8 components", "9"],
+            ["profile.h5", "another machine", "9 components", "9"],
             "partition", SCENARIO, "--profile", "profile.h5", "--set", "gpu.sm.count=5",
         )
 
