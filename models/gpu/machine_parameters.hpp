@@ -68,7 +68,7 @@ struct PolicyParameters {
                 "what stands between an L1 TLB miss and a page walk")
         .policy("tlb_fill", &P::tlb_fill, "lru", tlb_fill_policies,
                 "where the result of a page walk is kept")
-        .policy("page_manager", &P::page_manager, "base-pages", page_manager_policies,
+        .policy("page_manager", &P::page_manager, "mixed-pages", page_manager_policies,
                 "in which pages memory is mapped, and which frames they get")
         .policy("fault_handling", &P::fault_handling, "host", fault_handling_policies,
                 "who serves a page that is not in GPU memory, and at what cost")

@@ -59,14 +59,14 @@ std::uint64_t Driver::mapped_pages(std::uint64_t bytes) const {
 }
 
 std::uint64_t Driver::take_addresses(std::uint16_t tenant, std::uint64_t bytes) {
-  const std::uint64_t granule = granule_pages() * page_bytes;
+  const std::uint64_t granule = std::max(granule_pages() * page_bytes, address_alignment(bytes));
   const std::uint64_t base = (next_address_[tenant] + granule - 1) / granule * granule;
   next_address_[tenant] = base + (mapped_pages(bytes) + 1) * page_bytes;
   return base / page_bytes;
 }
 
-std::vector<FrameRun> Driver::take_frames(std::uint64_t pages) {
-  return page_manager_->allocate(frames_, pages);
+std::vector<FrameRun> Driver::take_frames(std::uint64_t pages, bool paged) {
+  return page_manager_->allocate(frames_, pages, paged);
 }
 
 void Driver::give_back(std::span<const FrameRun> frames) {
@@ -156,9 +156,17 @@ void Driver::set_entries(Mapping& mapping) {
     for (std::uint64_t at = 0; at < run.bytes; at += page_bytes) set(run.physical + at);
   if (request.frames.empty())
     for (std::uint64_t i = 0; i < request.count; ++i, remote += page_bytes) set(remote);
-  if (!page_manager_->large() || request.frames.empty()) return;
-  for (std::uint64_t p = request.page; p < request.page + request.count; p += pages_per_large)
-    tables_.set_large(request.tenant, p, true, mapping.writes);
+  if (!page_manager_->large(request.paged) || request.frames.empty()) return;
+  const std::uint64_t end = request.page + request.count;
+  std::uint64_t p = (request.page + pages_per_large - 1) / pages_per_large * pages_per_large;
+  for (; p + pages_per_large <= end; p += pages_per_large)
+    if (has_large_frame(request.tenant, p))
+      tables_.set_large(request.tenant, p, true, mapping.writes);
+}
+
+bool Driver::has_large_frame(std::uint16_t tenant, std::uint64_t page) const {
+  const std::vector<FrameRun> frames = frames_of(tenant, page, pages_per_large);
+  return frames.size() == 1 && frames.front().physical % large_page_bytes == 0;
 }
 
 void Driver::write_entries(std::uint32_t index, Time now, HostLink& link, Outbox& outbox) {

@@ -35,6 +35,7 @@ struct MapRequest {
   std::uint16_t tenant = 0;
   std::uint64_t page = 0;  ///< virtual
   std::uint64_t count = 0;
+  bool paged = true;             ///< it may leave again; false: device memory
   std::uint64_t reserved = 0;    ///< pages that get tables; at least `count`
   std::uint64_t flags = 0;       ///< of the entries
   std::vector<FrameRun> frames;  ///< in the order of the pages; empty: remote
@@ -46,7 +47,8 @@ struct MapRequest {
 
   template <class Archive>
   void serialize(Archive& archive) {
-    archive(tenant, page, count, reserved, flags, frames, remote, fresh, data, not_before, owner);
+    archive(tenant, page, count, paged, reserved, flags, frames, remote, fresh, data, not_before,
+            owner);
   }
 };
 
@@ -81,7 +83,7 @@ class Driver {
   std::uint64_t granule_pages() const { return page_manager_->granule_pages(); }
 
   /// Frames for so many pages; empty if memory does not hold them.
-  std::vector<FrameRun> take_frames(std::uint64_t pages);
+  std::vector<FrameRun> take_frames(std::uint64_t pages, bool paged);
   void give_back(std::span<const FrameRun> frames);
   std::uint64_t free_bytes() const { return frames_.free_bytes(); }
   std::uint64_t capacity() const { return frames_.capacity(); }
@@ -152,6 +154,8 @@ class Driver {
 
   void set_entries(Mapping& mapping);
   void start_transfers(std::uint32_t index, Time now, HostLink& link, Outbox& outbox);
+  /// The 512 pages from here on lie in one aligned large frame.
+  bool has_large_frame(std::uint16_t tenant, std::uint64_t page) const;
   void write_entries(std::uint32_t index, Time now, HostLink& link, Outbox& outbox);
   void entries_written(std::uint32_t index, Time now, Outbox& outbox);
   void finish_mapping(std::uint32_t index, Time now, Outbox& outbox);

@@ -60,8 +60,9 @@ class FunctionalRun {
 
   /// Whole pages and a guard page, as Driver does.
   std::uint64_t take_addresses(std::uint64_t bytes) {
-    const std::uint64_t base = next_address_;
-    next_address_ += round_up_to_page(bytes) + page_bytes;
+    const std::uint64_t alignment = address_alignment(bytes);
+    const std::uint64_t base = (next_address_ + alignment - 1) / alignment * alignment;
+    next_address_ = base + round_up_to_page(bytes) + page_bytes;
     return base;
   }
 

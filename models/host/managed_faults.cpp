@@ -175,7 +175,9 @@ void ManagedMemory::begin_unit(const Unit& unit, const DriverContext& context) {
   }
   const bool write = std::any_of(unit.faults.begin(), unit.faults.end(),
                                  [](const Fault& fault) { return fault.write; });
-  const bool writable = write || !buffer_of(pages.front()).read_mostly;
+  // A large entry has one permission for all its pages.
+  const bool writable =
+      write || !buffer_of(pages.front()).read_mostly || context.driver.granule_pages() > 1;
   for (const PlannedTransfer& transfer : transfers) {
     Migration migration;
     migration.fault = transfer.fault;

@@ -81,7 +81,7 @@ void ManagedMemory::prefetch(std::uint32_t index, std::uint64_t first, std::uint
       if (context.driver.granule_pages() > 1) widen(moves, context);
       Migration migration;
       migration.range = range;
-      migration.writable = !buffers_[index].read_mostly;
+      migration.writable = !buffers_[index].read_mostly || context.driver.granule_pages() > 1;
       migration.not_before = context.now;
       migration.operation = id;
       count_operation(id, 1);

@@ -61,7 +61,7 @@ void ManagedMemory::start_waiting(const DriverContext& context) {
     const std::uint32_t index = waiting_.front();
     const std::uint64_t granule = context.driver.granule_pages();
     const std::uint64_t pages = (migrations_[index].range.count + granule - 1) / granule * granule;
-    std::vector<FrameRun> frames = context.driver.take_frames(pages);
+    std::vector<FrameRun> frames = context.driver.take_frames(pages, true);
     if (frames.empty()) {
       const std::uint64_t coming = context.driver.free_bytes() / page_bytes + leaving_pages_;
       if (!migrations_[index].fault && coming + resident_pages_ < pages) {

@@ -69,7 +69,8 @@ bool TenantRun::has_room(Time now, HostShared& shared, Outbox& outbox) const {
     if (here > largest) culprit = b;
     largest = std::max(largest, here);
   }
-  need += Driver::table_bytes(pages);
+  // Aligned buffers may each begin a table of their own.
+  need += Driver::table_bytes(pages) + buffers_.size() * page_bytes;
   const std::uint64_t free = shared.driver.free_bytes();
   if (need <= free) return true;
   if (shared.managed.make_room(need - free, shared.context(now, outbox)) || !shared.driver.idle())
@@ -107,7 +108,8 @@ void TenantRun::map_buffer(std::uint32_t b, Time now, HostShared& shared, Outbox
   switch (memory_of(b)) {
     case MemoryKind::device:
       request.count = request.reserved;
-      request.frames = shared.driver.take_frames(request.count);
+      request.paged = false;
+      request.frames = shared.driver.take_frames(request.count, false);
       if (request.frames.empty()) {
         throw UserError(tenant_.where,
                         "out of GPU memory: no room for " + std::to_string(request.count) +

@@ -15,6 +15,11 @@
 
 namespace lockstep {
 
+/// Where a buffer's virtual addresses begin: one that may fill large pages is aligned to them.
+constexpr std::uint64_t address_alignment(std::uint64_t bytes) {
+  return bytes >= large_page_bytes ? large_page_bytes : page_bytes;
+}
+
 /// Neighbouring frames.
 struct FrameRun {
   std::uint64_t physical = 0;

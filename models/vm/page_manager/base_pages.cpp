@@ -9,8 +9,8 @@ namespace {
 class BasePages final : public PageManager {
  public:
   std::uint64_t granule_pages() const override { return 1; }
-  bool large() const override { return false; }
-  std::vector<FrameRun> allocate(FrameAllocator& frames, std::uint64_t pages) override {
+  bool large(bool) const override { return false; }
+  std::vector<FrameRun> allocate(FrameAllocator& frames, std::uint64_t pages, bool) override {
     return frames.allocate_scattered(pages * page_bytes);
   }
 };
