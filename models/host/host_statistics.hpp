@@ -9,6 +9,8 @@ struct HostStatistics {
   PerTenant<Counter> far_faults, faults_invalid, late_hits, pages_migrated, pages_allocated,
       pages_prefetched, prefetched_unused, pages_evicted, pages_written_back, thrashed_pages;
 
+  Histogram<32> fault_queue, fault_service, fault_transfer;
+
   static auto schema() {
     using S = HostStatistics;
     return statistics<S>()
@@ -29,14 +31,19 @@ struct HostStatistics {
         .per_tenant("pages_written_back", &S::pages_written_back, "pages",
                     "dirty pages moved to the host")
         .per_tenant("thrashed_pages", &S::thrashed_pages, "pages",
-                    "faults on pages that had been evicted");
+                    "faults on pages that had been evicted")
+        .histogram("fault_queue", &S::fault_queue, "ns",
+                   "faults waited for the driver, from arrival to the start of their service")
+        .histogram("fault_service", &S::fault_service, "ns", "the driver's handling of faults")
+        .histogram("fault_transfer", &S::fault_transfer, "ns",
+                   "from handling to the news to the GMMU: frames, transfer, entries");
   }
 
   template <class Archive>
   void serialize(Archive& archive) {
     archive(launches, remote_requests, far_faults, faults_invalid, late_hits, pages_migrated,
             pages_allocated, pages_prefetched, prefetched_unused, pages_evicted, pages_written_back,
-            thrashed_pages);
+            thrashed_pages, fault_queue, fault_service, fault_transfer);
   }
 };
 

@@ -158,6 +158,9 @@ void ManagedMemory::begin_unit(const Unit& unit, const DriverContext& context) {
     }
   }
   if (pages.empty()) return;
+  const Time started = unit.faults.front().arrived + unit.waited;
+  context.statistics.fault_queue.add(nanoseconds(unit.waited));
+  context.statistics.fault_service.add(nanoseconds(unit.begin - started));
   std::sort(pages.begin(), pages.end());
   pages.erase(std::unique(pages.begin(), pages.end()), pages.end());
   const Allocation& a = residency_.owner(pages.front());
@@ -181,6 +184,7 @@ void ManagedMemory::begin_unit(const Unit& unit, const DriverContext& context) {
   for (const PlannedTransfer& transfer : transfers) {
     Migration migration;
     migration.fault = transfer.fault;
+    migration.served = context.now;
     migration.writable = writable;
     migration.range = transfer.pages;
     migration.not_before = replay_time(unit, moves_data(transfer.pages), context.now);

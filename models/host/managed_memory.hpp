@@ -38,6 +38,11 @@ struct DriverContext {
   Outbox& outbox;
 };
 
+/// For histograms.
+inline std::uint64_t nanoseconds(Time span) {
+  return static_cast<std::uint64_t>(span.femtoseconds() / 1'000'000);
+}
+
 /// One row of the /faults table.
 struct FaultRecord {
   std::uint16_t tenant = 0;
@@ -157,11 +162,12 @@ class ManagedMemory final : public EvictionView {
     bool used = false, fault = false, writable = true, remote = false;
     PageRange range;
     Time not_before;
+    Time served;                  ///< when the driver had handled its fault
     std::uint64_t operation = 0;  ///< a prefetch step's
     std::uint32_t record = none;
     template <class Archive>
     void serialize(Archive& archive) {
-      archive(used, fault, writable, remote, range, not_before, operation, record);
+      archive(used, fault, writable, remote, range, not_before, served, operation, record);
     }
   };
   /// Pages on their way off the GPU.

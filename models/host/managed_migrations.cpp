@@ -153,6 +153,8 @@ void ManagedMemory::mapped(std::uint32_t index, const DriverContext& context) {
   resident_pages_ += migration.range.count;
   buffer.resident += migration.range.count;
   if (!migration.writable) buffer.duplicates += migration.range.count;
+  if (migration.fault)
+    context.statistics.fault_transfer.add(nanoseconds(context.now - migration.served));
   if (migration.record != none) records_[migration.record].mapped = context.now;
   if (migration.operation != 0) count_operation(migration.operation, -1);
 }

@@ -18,17 +18,23 @@ bool FarFaults::refuse(const TranslateRequest& request) {
   return first;
 }
 
-void FarFaults::replaying(std::uint16_t tenant, std::uint64_t page, const Askers& askers) {
-  std::vector<std::uint16_t>& sms = replays_[key(tenant, page)];
+void FarFaults::replaying(std::uint16_t tenant, std::uint64_t page, const Askers& askers,
+                          std::int64_t cycle) {
+  Replay& replay = replays_[key(tenant, page)];
+  replay.began = cycle;
+  std::vector<std::uint16_t>& sms = replay.sms;
   for (const Asker& asker : askers)
     if (std::find(sms.begin(), sms.end(), asker.sm) == sms.end()) sms.push_back(asker.sm);
 }
 
-void FarFaults::replayed(std::uint16_t tenant, std::uint64_t page, std::uint16_t sm) {
+std::int64_t FarFaults::replayed(std::uint16_t tenant, std::uint64_t page, std::uint16_t sm) {
   const auto replay = replays_.find(key(tenant, page));
-  if (replay == replays_.end()) return;
-  std::erase(replay->second, sm);
-  if (replay->second.empty()) replays_.erase(replay);
+  if (replay == replays_.end()) return -1;
+  std::erase(replay->second.sms, sm);
+  if (!replay->second.sms.empty()) return -1;
+  const std::int64_t began = replay->second.began;
+  replays_.erase(replay);
+  return began;
 }
 
 bool FarFaults::replays_in(const PageSpan& span) const {

@@ -41,8 +41,10 @@ class FarFaults {
     waiting_.erase(begin, end);
   }
 
-  void replaying(std::uint16_t tenant, std::uint64_t page, const Askers& askers);
-  void replayed(std::uint16_t tenant, std::uint64_t page, std::uint16_t sm);
+  void replaying(std::uint16_t tenant, std::uint64_t page, const Askers& askers,
+                 std::int64_t cycle);
+  /// The cycle in which the page's replays began, if this was the last of them; -1 otherwise.
+  std::int64_t replayed(std::uint16_t tenant, std::uint64_t page, std::uint16_t sm);
   /// Replays of pages of the span have not completed.
   bool replays_in(const PageSpan& span) const;
 
@@ -54,11 +56,20 @@ class FarFaults {
   }
 
  private:
+  struct Replay {
+    std::int64_t began = 0;          ///< cycle
+    std::vector<std::uint16_t> sms;  ///< that have not completed
+
+    template <class Archive>
+    void serialize(Archive& archive) {
+      archive(began, sms);
+    }
+  };
   using Key = std::pair<std::uint16_t, std::uint64_t>;  ///< tenant, page
   static Key key(std::uint16_t tenant, std::uint64_t page) { return {tenant, page}; }
 
   std::map<Key, Askers> waiting_;
-  std::map<Key, std::vector<std::uint16_t>> replays_;  ///< SMs that have not completed
+  std::map<Key, Replay> replays_;
 };
 
 }  // namespace lockstep

@@ -56,7 +56,9 @@ void Gmmu::take(const MessageHeader& message, GmmuCycle& cycle) {
       return page_written(message.body<PageNotice>(), cycle);
     case MessageKind::replayed: {
       const auto& notice = message.body<PageNotice>();
-      faults_.replayed(notice.tenant, notice.page, notice.sm);
+      const std::int64_t began = faults_.replayed(notice.tenant, notice.page, notice.sm);
+      if (began >= 0)
+        statistics_.replay_latency.add(static_cast<std::uint64_t>(cycle.number - began));
       return unmap_ready(cycle);
     }
     case MessageKind::shootdown_done:

@@ -60,7 +60,7 @@ void Gmmu::shoot_down_for_mapping(const PageSpan& span, GmmuCycle& cycle) {
 /// Those listed are told by name also when all are told, so that each says when it is through.
 void Gmmu::replay(std::uint16_t tenant, std::uint64_t page, const FarFaults::Askers& askers,
                   GmmuCycle& cycle) {
-  faults_.replaying(tenant, page, askers);
+  faults_.replaying(tenant, page, askers, cycle.number);
   statistics_.replays[tenant] += askers.size();
   for (const FarFaults::Asker& asker : askers)
     cycle.outbox.send(to_sms_[asker.sm], cycle.now, kind_of(MessageKind::replay),

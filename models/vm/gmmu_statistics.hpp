@@ -12,7 +12,7 @@ struct GmmuStatistics {
       flushes, entries_dropped;
   PerTenantPair walker_wait_behind;
   Counter mshr_stalls;
-  Histogram<20> walk_latency;
+  Histogram<20> walk_latency, replay_latency;
   Gauge far_faults_waiting, far_faults_most;
 
   static auto schema() {
@@ -56,6 +56,8 @@ struct GmmuStatistics {
         .counter("mshr_stalls", &S::mshr_stalls, "lookups", "missed when all MSHRs were taken")
         .histogram("walk_latency", &S::walk_latency, "cycles",
                    "from the miss to the end of the walk")
+        .histogram("replay_latency", &S::replay_latency, "cycles",
+                   "from the news that a page has come to its last replay's end, by page")
         .gauge("far_faults_waiting", &S::far_faults_waiting, "pages",
                "in far-fault MSHRs: the host has been told of them")
         .gauge("far_faults_most", &S::far_faults_most, "pages",
@@ -68,7 +70,7 @@ struct GmmuStatistics {
             walk_cache_hits, walk_cache_misses, walk_cycles, walk_queue_cycles, refusals,
             far_faults, coalesced, permission_faults, replays, invalid, pages_written,
             pages_unmapped, shootdowns, flushes, entries_dropped, walker_wait_behind, mshr_stalls,
-            walk_latency, far_faults_waiting, far_faults_most);
+            walk_latency, replay_latency, far_faults_waiting, far_faults_most);
   }
 };
 
