@@ -185,7 +185,7 @@ def together(pairs, where):
 def translation(bench):
     print("| resident, mask_maxwell | kernels with ideal, us | page-walk-cache | shared-tlb |")
     print("|---|---:|---:|---:|")
-    variants = [(f"{{translation: {name}, sharing: spatial}}", "") for name in ("page-walk-cache", "shared-tlb")]
+    variants = [(f"{{translation: {name}, sharing: spatial, page_manager: base-pages}}", "") for name in ("page-walk-cache", "shared-tlb")]
     relative(bench, "mask_maxwell", IDEAL, variants, alone(resident))
     pairs = [("bfs", "spmv"), ("btree", "bfs"), ("spmv", "transpose"), ("btree", "spmv")]
     relative(bench, "mask_maxwell", IDEAL, variants, together(pairs, resident))
@@ -194,7 +194,7 @@ def translation(bench):
 def pages(bench):
     print("| resident, mosaic_maxwell | kernels with ideal, us | base-pages | large-pages |")
     print("|---|---:|---:|---:|")
-    relative(bench, "mosaic_maxwell", IDEAL, [("{}", ""), ("{page_manager: large-pages}", "")], alone(resident))
+    relative(bench, "mosaic_maxwell", IDEAL, [("{page_manager: base-pages}", ""), ("{page_manager: large-pages}", "")], alone(resident))
     print()
     print("| demand paged, mosaic_maxwell | kernels with ideal translation, us | base-pages | large-pages |")
     print("|---|---:|---:|---:|")
@@ -202,7 +202,7 @@ def pages(bench):
     link = "host.link_curve: affine, host.link_bandwidth: 7.96GB/s, host.transfer_setup: 0fs"
     paged = "prefetcher: none, fault_handling: {name: host, cost_model: linear, handling: 54.5us}"
     ideal = (f"{{{paged}, translation: ideal}}", IDEAL[1])
-    variants = [(f"{{{paged}}}", ""), (f"{{{paged}, page_manager: large-pages}}", "")]
+    variants = [(f"{{{paged}, page_manager: base-pages}}", ""), (f"{{{paged}, page_manager: large-pages}}", "")]
     line = ("pointer_chase", "{slots: 64, spacing: 262144, hops: 256}", scattered, "")
     cases = {**alone(managed), "pointer_chase, a line per 2 MiB": [line]}
     relative(bench, "mosaic_maxwell", ideal, variants, cases, link)
