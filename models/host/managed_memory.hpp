@@ -202,6 +202,7 @@ class ManagedMemory final : public EvictionView {
   void make_writable(const Fault& fault, const DriverContext& context);
   Time replay_time(const Unit& unit, bool moves_data, Time now) const;
   bool moves_data(PageRange range) const;
+  PageRange widened(PageRange range, const DriverContext& context) const;
   void widen(std::vector<PageRange>& moves, const DriverContext& context) const;
 
   // managed_migrations.cpp
