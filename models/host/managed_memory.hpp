@@ -67,6 +67,9 @@ class ManagedMemory final : public EvictionView {
     std::function<bool(std::uint16_t tenant, std::uint32_t buffer, std::uint64_t page)> has_data;
     /// Bytes of a tenant's buffer.
     std::function<std::uint64_t(std::uint16_t tenant, std::uint32_t buffer)> buffer_bytes;
+    /// What messages say of a buffer: file:line:column, and its name and tenant.
+    std::function<std::pair<std::string, std::string>(std::uint16_t tenant, std::uint32_t buffer)>
+        describe;
     /// Where a buffer begins in requests that reach host memory from the GPU.
     std::function<std::uint64_t(std::uint16_t tenant, std::uint32_t buffer)> remote_address;
   };

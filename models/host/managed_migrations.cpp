@@ -348,13 +348,14 @@ void ManagedMemory::starved(const DriverContext& context) {
     std::rotate(waiting_.begin() + 1, waiting_.end() - 1, waiting_.end());
     return;
   }
-  throw UserError("",
-                  "GPU memory is full and no page of it can be evicted: tenant " +
-                      std::to_string(a.tenant) + " faults on page " +
-                      std::to_string(virtual_page(a, migration.range.first)) + ", all " +
-                      std::to_string(context.driver.capacity() >> 10) +
-                      " KiB hold device buffers and page tables",
-                  "raise gpu.memory.capacity or make more buffers managed");
+  const auto [where, name] = setup_.describe(a.tenant, a.buffer);
+  throw UserError(
+      where,
+      "GPU memory is full and no page of it can be evicted: there is no room for page " +
+          std::to_string(migration.range.first - a.first) + " of " + name + ", since " +
+          std::to_string(context.driver.capacity() >> 10) +
+          " KiB hold device buffers and page tables",
+      "raise gpu.memory.capacity or make more buffers managed");
 }
 
 void ManagedMemory::count_operation(std::uint64_t id, std::int64_t change) {

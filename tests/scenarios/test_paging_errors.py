@@ -91,7 +91,7 @@ program:
   - prefetch: {buffer: data, to: gpu, offset: offset, count: count}
 """
 
-# Device buffers that leave no page for the managed one.
+# A device buffer that can leave no page for the managed one.
 FILLING = """\
 module: k.ptx
 parameters: {pages: 200}
@@ -220,8 +220,10 @@ class PagingErrors(ScenarioTest):
     def test_nothing_to_evict(self):
         self.beside_others(FILLING, others=0)
         self.assert_refused(
-            ["GPU memory is full", "tenant one", "buffer data", "gpu.memory.capacity"],
-            "gpu.memory.capacity=832KiB")
+            ["w.yaml:5:", "GPU memory is full", "page 0 of buffer data of tenant one",
+             "gpu.memory.capacity"],
+            "policies.page_manager=large-pages", "gpu.memory.capacity=4MiB",
+            "tenants.0.parameters.pages=1")
 
     def test_gpu_memory_smaller_than_device_buffers_and_tables(self):
         self.beside_others(FILLING, others=0)
