@@ -9,7 +9,9 @@ void check_memory(const Scenario& scenario, const MachineParameters& parameters)
       make_page_manager(parameters.policies.page_manager)->granule_pages() * page_bytes;
   const std::uint64_t capacity = parameters.gpu.memory.capacity.count();
   if (capacity % page != 0) {
-    throw UserError(scenario.gpu.where(),
+    const Node memory = scenario.gpu.find("memory");
+    const Node given = memory.exists() ? memory.find("capacity") : Node();
+    throw UserError(given.exists() ? given.where() : scenario.gpu.where(),
                     "gpu.memory.capacity of " + std::to_string(capacity) +
                         " bytes does not divide into pages of " + std::to_string(page) + " bytes",
                     "make it a multiple of the page size of policies.page_manager");

@@ -66,6 +66,9 @@ ManagedMemory::Setup Host::managed_setup(const Setup& setup) {
   managed.buffer_bytes = [this](std::uint16_t tenant, std::uint32_t buffer) {
     return runs_[tenant]->buffer(buffer).size();
   };
+  managed.describe = [this](std::uint16_t tenant, std::uint32_t buffer) {
+    return runs_[tenant]->describe(buffer);
+  };
   managed.remote_address = remote_address;
   return managed;
 }

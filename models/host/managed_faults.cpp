@@ -204,19 +204,24 @@ void ManagedMemory::begin_unit(const Unit& unit, const DriverContext& context) {
   }
 }
 
-/// Whole granules of the page manager, as far as they are at the host.
-void ManagedMemory::widen(std::vector<PageRange>& moves, const DriverContext& context) const {
+/// Whole granules of the page manager: their pages are always in the same place.
+PageRange ManagedMemory::widened(PageRange range, const DriverContext& context) const {
   const std::uint64_t granule = context.driver.granule_pages();
+  const Allocation& a = residency_.owner(range.first);
+  const ManagedPage first = range.first / granule * granule;
+  const ManagedPage end =
+      std::min((range.end() + granule - 1) / granule * granule, a.first + a.pages);
+  return {first, end - first};
+}
+
+void ManagedMemory::widen(std::vector<PageRange>& moves, const DriverContext& context) const {
   std::vector<PageRange> wide;
   for (const PageRange& move : moves) {
-    const Allocation& a = residency_.owner(move.first);
-    const ManagedPage first = move.first / granule * granule;
-    const ManagedPage end =
-        std::min((move.end() + granule - 1) / granule * granule, a.first + a.pages);
-    if (!wide.empty() && wide.back().end() >= first) {
-      wide.back().count = end - wide.back().first;
+    const PageRange whole = widened(move, context);
+    if (!wide.empty() && wide.back().end() >= whole.first) {
+      wide.back().count = whole.end() - wide.back().first;
     } else {
-      wide.push_back({first, end - first});
+      wide.push_back(whole);
     }
   }
   moves = std::move(wide);
@@ -227,14 +232,15 @@ void ManagedMemory::map_remote(const Fault& fault, const DriverContext& context)
   const Allocation& a = residency_.owner(fault.page);
   Migration migration;
   migration.remote = true;
-  migration.range = {fault.page, 1};
+  migration.range = widened({fault.page, 1}, context);
   MapRequest request;
   request.owner = begin_migration(migration);
   request.tenant = a.tenant;
-  request.page = virtual_page(a, fault.page);
-  request.count = 1;
+  request.page = virtual_page(a, migration.range.first);
+  request.count = migration.range.count;
   request.flags = PageTableEntry::writable;
-  request.remote = setup_.remote_address(a.tenant, a.buffer) + (fault.page - a.first) * page_bytes;
+  request.remote =
+      setup_.remote_address(a.tenant, a.buffer) + (migration.range.first - a.first) * page_bytes;
   ++mapping_;
   context.driver.map(std::move(request), context.now, context.link, context.outbox);
 }
@@ -244,19 +250,21 @@ void ManagedMemory::map_remote(const Fault& fault, const DriverContext& context)
 void ManagedMemory::make_writable(const Fault& fault, const DriverContext& context) {
   const Allocation& a = residency_.owner(fault.page);
   Buffer& buffer = buffer_of(fault.page);
-  setup_.eviction->left(fault.page);
-  --resident_pages_;
-  --buffer.resident;
-  --buffer.duplicates;
   Migration migration;
-  migration.range = {fault.page, 1};
+  migration.range = widened({fault.page, 1}, context);
+  for (ManagedPage page = migration.range.first; page < migration.range.end(); ++page)
+    setup_.eviction->left(page);
+  resident_pages_ -= migration.range.count;
+  buffer.resident -= migration.range.count;
+  buffer.duplicates -= migration.range.count;
+  const std::uint64_t granule = context.driver.granule_pages();
   MapRequest request;
   request.owner = begin_migration(migration);
   request.tenant = a.tenant;
-  request.page = virtual_page(a, fault.page);
-  request.count = 1;
+  request.page = virtual_page(a, migration.range.first);
+  request.count = (migration.range.count + granule - 1) / granule * granule;
   request.flags = PageTableEntry::writable;
-  request.frames = context.driver.frames_of(a.tenant, request.page, 1);
+  request.frames = context.driver.frames_of(a.tenant, request.page, request.count);
   ++mapping_;
   context.driver.map(std::move(request), context.now, context.link, context.outbox);
 }

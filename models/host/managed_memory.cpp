@@ -74,11 +74,10 @@ void ManagedMemory::prefetch(std::uint32_t index, std::uint64_t first, std::uint
   } else if (buffers_[index].holds == 0) {
     for (ManagedPage page = begin; page < end; ++page) {
       if (residency_.place(page) != PagePlace::host) continue;
-      std::vector<PageRange> moves{{page, 1}};
-      PageRange& range = moves.front();
+      PageRange range{page, 1};
       const ManagedPage stop = std::min(end, page / pages_per_large * pages_per_large + 512);
       while (range.end() < stop && residency_.place(range.end()) == PagePlace::host) ++range.count;
-      if (context.driver.granule_pages() > 1) widen(moves, context);
+      if (context.driver.granule_pages() > 1) range = widened(range, context);
       Migration migration;
       migration.range = range;
       migration.writable = !buffers_[index].read_mostly || context.driver.granule_pages() > 1;

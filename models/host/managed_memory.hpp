@@ -72,6 +72,9 @@ class ManagedMemory final : public EvictionView {
     std::function<bool(std::uint16_t tenant, std::uint32_t buffer, std::uint64_t page)> has_data;
     /// Bytes of a tenant's buffer.
     std::function<std::uint64_t(std::uint16_t tenant, std::uint32_t buffer)> buffer_bytes;
+    /// What messages say of a buffer: file:line:column, and its name and tenant.
+    std::function<std::pair<std::string, std::string>(std::uint16_t tenant, std::uint32_t buffer)>
+        describe;
     /// Where a buffer begins in requests that reach host memory from the GPU.
     std::function<std::uint64_t(std::uint16_t tenant, std::uint32_t buffer)> remote_address;
   };
@@ -208,6 +211,7 @@ class ManagedMemory final : public EvictionView {
   void make_writable(const Fault& fault, const DriverContext& context);
   Time replay_time(const Unit& unit, bool moves_data, Time now) const;
   bool moves_data(PageRange range) const;
+  PageRange widened(PageRange range, const DriverContext& context) const;
   void widen(std::vector<PageRange>& moves, const DriverContext& context) const;
 
   // managed_migrations.cpp

@@ -140,8 +140,9 @@ void ManagedMemory::mapped(std::uint32_t index, const DriverContext& context) {
   Buffer& buffer = buffer_of(migration.range.first);
   buffer.moving -= migration.range.count;
   if (migration.remote) {
-    residency_.set_place(migration.range.first, PagePlace::remote);
-    ++buffer.remote;
+    for (ManagedPage page = migration.range.first; page < migration.range.end(); ++page)
+      residency_.set_place(page, PagePlace::remote);
+    buffer.remote += migration.range.count;
     return;
   }
   for (ManagedPage page = migration.range.first; page < migration.range.end(); ++page) {
@@ -268,7 +269,8 @@ void ManagedMemory::departed(std::uint32_t index, const DriverContext& context) 
 void ManagedMemory::depart_all(std::uint32_t index, std::uint64_t first, std::uint64_t count,
                                bool keep_bytes, bool duplicates_too, std::uint64_t operation,
                                const DriverContext& context) {
-  const ManagedPage begin = residency_.allocation(index).first + first, end = begin + count;
+  const PageRange pages = widened({residency_.allocation(index).first + first, count}, context);
+  const ManagedPage begin = pages.first, end = pages.end();
   const auto goes = [&](ManagedPage page) {
     const PagePlace place = residency_.place(page);
     if (place == PagePlace::remote) return !keep_bytes;
@@ -304,12 +306,8 @@ bool ManagedMemory::evict(std::uint64_t pages, const DriverContext& context) {
   const std::uint64_t granule = context.driver.granule_pages();
   for (PageRange range : victims) {
     if (granule > 1) {
-      const Allocation& a = residency_.owner(range.first);
-      const ManagedPage first = range.first / granule * granule;
-      const ManagedPage end =
-          std::min((range.end() + granule - 1) / granule * granule, a.first + a.pages);
-      range = {first, end - first};
-      if (residency_.place(first) != PagePlace::gpu) continue;  // taken by the range before
+      range = widened(range, context);
+      if (residency_.place(range.first) != PagePlace::gpu) continue;  // taken by the range before
     }
     context.statistics.pages_evicted[residency_.owner(range.first).tenant] += range.count;
     for (ManagedPage page = range.first; page < range.end(); ++page) marks_[page] |= evicted;
@@ -352,13 +350,14 @@ void ManagedMemory::starved(const DriverContext& context) {
     std::rotate(waiting_.begin() + 1, waiting_.end() - 1, waiting_.end());
     return;
   }
-  throw UserError("",
-                  "GPU memory is full and no page of it can be evicted: tenant " +
-                      std::to_string(a.tenant) + " faults on page " +
-                      std::to_string(virtual_page(a, migration.range.first)) + ", all " +
-                      std::to_string(context.driver.capacity() >> 10) +
-                      " KiB hold device buffers and page tables",
-                  "raise gpu.memory.capacity or make more buffers managed");
+  const auto [where, name] = setup_.describe(a.tenant, a.buffer);
+  throw UserError(
+      where,
+      "GPU memory is full and no page of it can be evicted: there is no room for page " +
+          std::to_string(migration.range.first - a.first) + " of " + name + ", since " +
+          std::to_string(context.driver.capacity() >> 10) +
+          " KiB hold device buffers and page tables",
+      "raise gpu.memory.capacity or make more buffers managed");
 }
 
 void ManagedMemory::count_operation(std::uint64_t id, std::int64_t change) {

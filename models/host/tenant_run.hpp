@@ -113,6 +113,11 @@ class TenantRun {
                                   std::uint64_t bytes);
   /// Buffer for a remote access of the GPU.
   HostBuffer& buffer(std::uint32_t index) { return buffers_[index].host; }
+  /// file:line:column of a declared buffer, and what messages call it.
+  std::pair<std::string, std::string> describe(std::uint32_t buffer) const {
+    return {declaration(buffer).where,
+            "buffer " + declaration(buffer).name + " of tenant " + tenant_.name};
+  }
 
   // For checking: what the first round left, by declared buffer.
   bool first_round_over() const { return !first_ || (done() && rounds_ > 0); }

@@ -157,6 +157,9 @@ class DriverWorld {
     setup.has_data = [this](std::uint16_t, std::uint32_t, std::uint64_t page) {
       return bool{has_data_[page]};
     };
+    setup.describe = [](std::uint16_t, std::uint32_t) {
+      return std::pair<std::string, std::string>("w.yaml:1:1", "buffer data of tenant one");
+    };
     setup.buffer_bytes = [this](std::uint16_t, std::uint32_t) { return options_.bytes; };
     setup.remote_address = [](std::uint16_t, std::uint32_t) { return std::uint64_t{1} << 50; };
     return setup;

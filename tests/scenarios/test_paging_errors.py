@@ -1,0 +1,264 @@
+"""Mistakes with paged memory: one line that says where, and the other tenants end as they would."""
+import itertools
+import unittest
+
+from harness import ROOT, ScenarioTest
+
+WORKLOADS = ROOT / "configs/workloads"
+
+# reach(data, stride, guilty, wild): thread t stores to data[t * stride], thread `guilty` to `wild`.
+# keep(data, place): *place = data.  follow(place): **place = 1.
+PTX = """\
+.version 7.8
+.target sm_70
+.address_size 64
+.visible .entry reach(.param .u64 data, .param .u32 stride, .param .u32 guilty, .param .u64 wild)
+{
+  .reg .pred %p<2>;
+  .reg .b32 %r<8>;
+  .reg .b64 %rd<5>;
+  ld.param.u64 %rd1, [data];
+  ld.param.u32 %r1, [stride];
+  ld.param.u32 %r2, [guilty];
+  ld.param.u64 %rd2, [wild];
+  mov.u32 %r3, %ctaid.x;
+  mov.u32 %r4, %ntid.x;
+  mov.u32 %r5, %tid.x;
+  mad.lo.u32 %r6, %r3, %r4, %r5;
+  mul.lo.u32 %r7, %r6, %r1;
+  mul.wide.u32 %rd3, %r7, 4;
+  add.u64 %rd4, %rd1, %rd3;
+  setp.eq.u32 %p1, %r6, %r2;
+  @%p1 mov.u64 %rd4, %rd2;
+  st.global.u32 [%rd4], %r6;
+  ret;
+}
+.visible .entry keep(.param .u64 data, .param .u64 place)
+{
+  .reg .b64 %rd<3>;
+  ld.param.u64 %rd1, [data];
+  ld.param.u64 %rd2, [place];
+  st.global.u64 [%rd2], %rd1;
+  ret;
+}
+.visible .entry follow(.param .u64 place)
+{
+  .reg .b32 %r<2>;
+  .reg .b64 %rd<3>;
+  ld.param.u64 %rd1, [place];
+  ld.global.u64 %rd2, [%rd1];
+  mov.u32 %r1, 1;
+  st.global.u32 [%rd2], %r1;
+  ret;
+}
+"""
+
+# Other streams are busy, too, when the thread goes wrong.
+REACHING = """\
+module: k.ptx
+parameters: {blocks: 8, block: 64, stride: 256, guilty: 300, wild: 64}
+buffers:
+  data: {type: u32, count: blocks * block * stride, memory: managed}
+  ahead: {type: u32, count: 16384, memory: managed, init: {value: 1}}
+  own: {type: u32, count: 4096, memory: device}
+program:
+  - launch: {kernel: reach, grid: [blocks], block: [block], arguments: [data, stride, guilty, wild]}
+  - prefetch: {buffer: ahead, to: gpu, stream: 1}
+  - copy: {buffer: own, to: device, stream: 2}
+  - launch: {kernel: reach, grid: [blocks], block: [block], arguments: [data, stride, 100000, wild]}
+  - synchronize
+  - read: data
+"""
+
+FOLLOWING = """\
+module: k.ptx
+buffers:
+  data: {type: u32, count: 1024, memory: KIND}
+  place: {type: u64, count: 1, memory: managed}
+program:
+  - launch: {kernel: keep, grid: [1], block: [1], arguments: [data, place]}
+  - synchronize
+  - free: data
+  - launch: {kernel: follow, grid: [1], block: [1], arguments: [place]}
+"""
+
+PREFETCHING = """\
+module: k.ptx
+parameters: {offset: 0, count: 1024}
+buffers:
+  data: {type: u32, count: 1024, memory: managed}
+program:
+  - prefetch: {buffer: data, to: gpu, offset: offset, count: count}
+"""
+
+# A device buffer that can leave no page for the managed one.
+FILLING = """\
+module: k.ptx
+parameters: {pages: 200}
+buffers:
+  own: {type: u32, count: pages * 1024, memory: device}
+  data: {type: u32, count: 1024, memory: managed}
+program:
+  - launch: {kernel: reach, grid: [1], block: [1], arguments: [data, 1, 9, 64]}
+"""
+
+
+class PagingErrors(ScenarioTest):
+    def setUp(self):
+        super().setUp()
+        self.write("k.ptx", PTX)
+
+    def beside_others(self, workload, others=2):
+        """The tenant under test and up to three that page without a mistake."""
+        self.write("w.yaml", workload)
+        tenants = [
+            "{name: one, workload: w.yaml, sms: 1}",
+            f"{{name: sum, workload: {WORKLOADS}/managed_add.yaml, sms: 1, "
+            "parameters: {n: 16384, blocks: 4}}",
+            f"{{name: turned, workload: {WORKLOADS}/transpose.yaml, sms: 1, "
+            "parameters: {width: 128, height: 96}}",
+            f"{{name: grid, workload: {WORKLOADS}/hotspot.yaml, sms: 1, "
+            "parameters: {width: 64, height: 64}}",
+        ]
+        self.write(
+            "s.yaml",
+            f"gpu: {ROOT}/configs/gpus/tiny.yaml\nhost: {ROOT}/configs/hosts/nvlink.yaml\n"
+            "policies:\n  sharing: spatial\n  fault_handling: {name: host, cost_model: tanasic}\n"
+            "tenants:\n" + "".join(f"  - {tenant}\n" for tenant in tenants[:others + 1]),
+        )
+
+    def run_with(self, *settings):
+        arguments = [part for setting in settings for part in ("--set", setting)]
+        run = self.lockstep("run", "s.yaml", "--quiet", "--check", "--output", "o.h5", *arguments)
+        self.assertEqual(run.returncode, 1, run.stderr + run.stdout)
+        lines = [line for line in run.stderr.splitlines() if line.strip()]
+        self.assertEqual(len(lines), 1, run.stderr)
+        self.assertTrue(lines[0].startswith("lockstep: "), run.stderr)
+        return run, lines[0]
+
+    def assert_refused(self, parts, *settings):
+        """The run does not begin, or cannot go on."""
+        line = self.run_with(*settings)[1]
+        for part in parts:
+            self.assertIn(part, line)
+
+    def assert_ended(self, parts, *settings, others=2):
+        """Tenant one ends; the others end well, and the output holds it all."""
+        run, line = self.run_with(*settings)
+        for part in ["tenant one", *parts]:
+            self.assertIn(part, line)
+        self.assertIn("check of one: left out, since it was ended", run.stdout)
+        self.assertEqual(run.stdout.count("check passed"), others, run.stdout)
+        self.assertEqual(self.lockstep("diff", "o.h5", "o.h5").returncode, 0)
+
+    # Accesses.
+
+    def test_wild_addresses(self):
+        self.beside_others(REACHING)
+        for wild in (64, 1 << 21, 1 << 40, (1 << 47) - 4096):
+            with self.subTest(wild=wild):
+                self.assert_ended(
+                    ["k.ptx:22", "kernel reach", "block (4, 0, 0)", "thread (44, 0, 0)",
+                     f"store to {wild:#x}", "outside of every buffer"],
+                    f"tenants.0.parameters.wild={wild}")
+
+    def test_addresses_of_another_tenant(self):
+        # The others' buffers begin where this one's do; theirs reach further.
+        self.beside_others(REACHING)
+        self.assert_ended(["k.ptx:22", "outside of every buffer"],
+                          "tenants.0.parameters.stride=1",
+                          f"tenants.0.parameters.wild={(1 << 32) + (1 << 20)}",
+                          "tenants.1.parameters.n=524288")
+
+    def test_an_access_behind_the_end(self):
+        self.beside_others(REACHING.replace("blocks * block * stride", "block * stride"))
+        self.assert_ended(["k.ptx:22", "outside of every buffer"],
+                          "tenants.0.parameters.guilty=100000")
+
+    def test_freed_memory(self):
+        for kind in ("managed", "device"):
+            with self.subTest(kind=kind):
+                self.beside_others(FOLLOWING.replace("KIND", kind))
+                self.assert_ended(["k.ptx:40", "kernel follow", "the buffer was freed"])
+
+    def test_mistakes_while_pages_move(self):
+        """Faults, migrations, evictions and replays are under way when a tenant is ended."""
+        modes = itertools.product(("listed", "broadcast", "block-tlb"), (1, 2, 3), (0, 200, 511))
+        for i, (replay, others, guilty) in enumerate(modes):
+            with self.subTest(replay=replay, others=others, guilty=guilty):
+                self.beside_others(REACHING, others)
+                self.assert_ended(
+                    ["k.ptx:22"],
+                    f"policies.fault_handling.replay={replay}",
+                    f"tenants.0.parameters.guilty={guilty}",
+                    f"gpu.memory.capacity={('512KiB', '1MiB')[i % 2]}",
+                    f"gpu.vm.walk_latency={(0, 100)[i % 2]}",
+                    f"gpu.vm.shootdown={('entry', 'whole', 'none')[i % 3]}",
+                    f"tenants.0.sms={4 - others}", others=others)
+
+    # Sizes.
+
+    def test_more_than_host_memory(self):
+        self.beside_others(PREFETCHING)
+        self.assert_refused(
+            ["managed_add.yaml:5:", "host memory is full", "buffer x of tenant sum", "host.memory"],
+            "host.memory=1MiB", "tenants.1.parameters.n=1000000")
+
+    def test_capacity_that_does_not_divide_into_pages(self):
+        self.beside_others(PREFETCHING)
+        self.assert_refused(
+            ["gpu.memory.capacity", "3145728", "2097152", "page_manager"],
+            "policies.page_manager=large-pages", "gpu.memory.capacity=3MiB")
+
+    def test_prefetch_outside_a_buffer(self):
+        self.beside_others(PREFETCHING)
+        self.assert_refused(["w.yaml:6:", '"offset" is 1025', "0 to 1024"],
+                            "tenants.0.parameters.offset=1025")
+        self.assert_refused(["w.yaml:6:", '"count" is 1024', "0 to 1023"],
+                            "tenants.0.parameters.offset=1")
+
+    def test_nothing_to_evict(self):
+        self.beside_others(FILLING, others=0)
+        self.assert_refused(
+            ["w.yaml:5:", "GPU memory is full", "page 0 of buffer data of tenant one",
+             "gpu.memory.capacity"],
+            "policies.page_manager=large-pages", "gpu.memory.capacity=4MiB",
+            "tenants.0.parameters.pages=1")
+
+    def test_gpu_memory_smaller_than_device_buffers_and_tables(self):
+        self.beside_others(FILLING, others=0)
+        self.assert_refused(
+            ["w.yaml:4:", "out of GPU memory", "tenant one", "buffer own", "gpu.memory.capacity"],
+            "gpu.memory.capacity=512KiB")
+
+    def test_gpu_memory_smaller_than_page_tables(self):
+        self.beside_others(PREFETCHING, others=0)
+        self.assert_refused(["s.yaml:", "out of GPU memory", "tenant one", "page tables"],
+                            "gpu.memory.capacity=16KiB")
+
+    # Parameters.
+
+    def test_unknown_policies(self):
+        self.beside_others(PREFETCHING)
+        for point in ("prefetcher", "eviction", "translation", "tlb_fill", "page_manager",
+                      "fault_handling"):
+            with self.subTest(point=point):
+                self.assert_refused([f"policies.{point}", '"nonsense"'],
+                                    f"policies.{point}=nonsense")
+
+    def test_wrong_values(self):
+        self.beside_others(PREFETCHING)
+        for key, value, part in (
+                ("policies.fault_handling.replay", "all", "listed, broadcast, block-tlb"),
+                ("policies.fault_handling.handling", "4KiB", "4KiB"),
+                ("gpu.vm.walkers", "many", "whole number"),
+                ("gpu.vm.walkers", "0", "from 1"),
+                ("gpu.vm.shootdown", "page", "whole, entry, none"),
+                ("gpu.vm.l2_tlb.entries", "1.5", "whole number"),
+                ("simulation.record_faults", "maybe", "true or false")):
+            with self.subTest(key=key, value=value):
+                self.assert_refused([key, value, part], f"{key}={value}")
+
+
+if __name__ == "__main__":
+    unittest.main()
