@@ -4,8 +4,8 @@
 
 namespace lockstep {
 
-/// Refuses tenants whose buffers host memory cannot hold, and a GPU memory that does not divide into
-/// the page manager's pages.  Throws UserError.
+/// Refuses tenants whose buffers host memory cannot hold, and a GPU memory that does not divide
+/// into the page manager's pages.  Throws UserError.
 void check_memory(const Scenario& scenario, const MachineParameters& parameters);
 
 }  // namespace lockstep
