@@ -34,6 +34,7 @@ SIZES = {
     "l2_latency": "{}",
     "lbm": "{width: 128, height: 64, depth: 64}",
     "lud": "{tiles: 32}",
+    "managed_add": "{n: 1048576, blocks: 320}",
     "mri_q": "{voxels: 65536, samples: 512}",
     "nw": "{tiles: 48}",
     "pathfinder": "{columns: 200000, rows: 80}",

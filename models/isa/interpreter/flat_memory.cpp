@@ -38,13 +38,13 @@ std::byte* FlatMemory::look_up(std::uint64_t address, std::uint64_t bytes) {
 void FlatMemory::read(std::uint64_t address, void* to, std::uint64_t bytes) {
   const std::byte* from = find(address, bytes);
   LOCKSTEP_CHECK(from != nullptr || bytes == 0, "read outside of allocations");
-  std::memcpy(to, from, bytes);
+  if (bytes > 0) std::memcpy(to, from, bytes);
 }
 
 void FlatMemory::write(std::uint64_t address, const void* from, std::uint64_t bytes) {
   std::byte* to = find(address, bytes);
   LOCKSTEP_CHECK(to != nullptr || bytes == 0, "write outside of allocations");
-  std::memcpy(to, from, bytes);
+  if (bytes > 0) std::memcpy(to, from, bytes);
 }
 
 }  // namespace lockstep::isa
