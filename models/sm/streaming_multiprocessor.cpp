@@ -84,6 +84,7 @@ std::int64_t SmState::next_arrival(Inbox inbox, std::size_t next) const {
 }
 
 void SmState::take(const MessageHeader& message, std::int64_t now) {
+  account_stalls(now);  // for what held until now
   switch (static_cast<MessageKind>(message.kind)) {
     case MessageKind::memory_response:
       on_response(message, now);

@@ -17,6 +17,7 @@
 #include "core/exec/loopback_ranks.hpp"
 #include "core/output/epoch_statistics.hpp"
 #include "partitioner/partitioner.hpp"
+#include "tests/properties/every_cycle.hpp"
 
 namespace lockstep::testing {
 namespace {
@@ -49,6 +50,15 @@ std::string scenario_text(const std::string& tenants) {
          "gpu.dispatch.launch_latency: 20}\n"
          "tenants:\n" +
          tenants;
+}
+
+std::string text_of(const FaultRecord& fault) {
+  std::string text = "tenant " + std::to_string(fault.tenant) + " page " +
+                     std::to_string(fault.page) + " with " + std::to_string(fault.pages) +
+                     (fault.migrated ? " migrated" : "");
+  for (const Time time : {fault.found, fault.arrived, fault.served, fault.mapped})
+    text += " " + std::to_string(time.femtoseconds());
+  return text;
 }
 
 std::uint64_t environment_number(const char* name, std::uint64_t otherwise) {
@@ -192,17 +202,12 @@ std::string MachineBench::compare_tenant(std::size_t t, TenantRun& run) const {
   return mismatch ? mismatch->text() + " (" + suspect(t) + ")" : "";
 }
 
-std::string MachineBench::compare(Engine& engine) {
-  for (const LocalComponent& local : engine.components()) {
-    if (local.id != machine_->host()) continue;
-    Host& host = static_cast<Host&>(*local.component);
-    for (std::size_t t = 0; t < scenario_.tenants.size(); ++t) {
-      const std::string difference = compare_tenant(t, host.tenant(t));
-      if (!difference.empty()) return difference;
-    }
-    return "";
+std::string MachineBench::compare(Host& host) const {
+  for (std::size_t t = 0; t < scenario_.tenants.size(); ++t) {
+    const std::string difference = compare_tenant(t, host.tenant(t));
+    if (!difference.empty()) return difference;
   }
-  return "the host is not on rank 0";
+  return "";
 }
 
 MachineResult MachineBench::simulate(const Layout& layout, const std::string& saved,
@@ -222,13 +227,18 @@ MachineResult MachineBench::simulate(const Layout& layout, const std::string& sa
 
   MachineResult result;
   std::mutex building;  // the machine makes tables with its first SM
+  Host* host = nullptr;
   LoopbackRanks(layout.ranks).run([&](Communicator& communicator) {
     try {
       Engine engine(
           graph, assignment,
           [&](ComponentId component) {
             const std::lock_guard lock(building);
-            return machine_->build(component);
+            std::unique_ptr<Component> built = machine_->build(component);
+            if (component == machine_->host()) host = static_cast<Host*>(built.get());
+            if (!layout.every_cycle) return built;
+            const Clock clock(machine_->parameters().gpu.sm.clock);
+            return std::unique_ptr<Component>(new EveryCycle(std::move(built), clock));
           },
           communicator, options);
       if (!saved.empty()) {
@@ -245,7 +255,8 @@ MachineResult MachineBench::simulate(const Layout& layout, const std::string& sa
       result.finished = summary.finished;
       result.state = out.str();
       result.statistics = std::move(statistics);
-      if (summary.finished) result.problem = compare(engine);
+      if (summary.finished) result.problem = compare(*host);
+      for (const FaultRecord& fault : host->faults()) result.faults.push_back(text_of(fault));
     } catch (const StoppedElsewhere&) {
     } catch (const std::exception& error) {
       const std::lock_guard lock(building);
@@ -280,6 +291,20 @@ std::string MachineBench::compare_statistics(const MachineResult& expected,
            std::to_string(expected.statistics[i]);
   }
   return "the number of epochs differs";
+}
+
+std::string MachineBench::compare_common_epochs(const MachineResult& expected,
+                                                const MachineResult& got) const {
+  const std::size_t row = 1 + layout_->size();
+  MachineResult common;
+  for (std::size_t i = 0, e = 0; i < got.statistics.size(); i += row) {
+    if (e == expected.statistics.size() || got.statistics[i] != expected.statistics[e]) continue;
+    const auto from = got.statistics.begin() + static_cast<std::ptrdiff_t>(i);
+    common.statistics.insert(common.statistics.end(), from,
+                             from + static_cast<std::ptrdiff_t>(row));
+    e += row;
+  }
+  return compare_statistics(expected, common);
 }
 
 MachineResult MachineBench::run(const Layout& layout) {

@@ -23,6 +23,7 @@ struct Layout {
   bool random_assignment = false;
   Pacing pacing = Pacing::horizons;
   bool shuffle = false;
+  bool every_cycle = false;  ///< every component is called at every edge of the SMs' clock
   std::uint64_t seed = 0;
 
   static Layout random(std::uint64_t seed);
@@ -35,6 +36,7 @@ struct MachineResult {
   bool finished = false;
   std::string state;                      ///< Engine::save where it ended
   std::vector<std::uint64_t> statistics;  ///< per epoch: its end, then each component's row
+  std::vector<std::string> faults;        ///< rows of /faults, if they are recorded
 };
 
 class MachineBench {
@@ -65,6 +67,8 @@ class MachineBench {
 
   /// "" if two runs counted the same in every epoch, else the first counter that differs.
   std::string compare_statistics(const MachineResult& expected, const MachineResult& got) const;
+  /// The same for the epochs that `expected` has; `got` may have others between them.
+  std::string compare_common_epochs(const MachineResult& expected, const MachineResult& got) const;
 
   const Machine& machine() const { return *machine_; }
 
@@ -77,7 +81,7 @@ class MachineBench {
   /// `saved`: where to go on from, or empty.  `windows`: leave the state there after so many.
   MachineResult simulate(const Layout& layout, const std::string& saved, unsigned windows);
   std::string name_of_word(std::size_t word) const;
-  std::string compare(Engine& engine);
+  std::string compare(Host& host) const;
   std::string compare_tenant(std::size_t tenant, TenantRun& run) const;
   std::string suspect(std::size_t tenant) const;
 
