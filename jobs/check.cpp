@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include "core/error/error.hpp"
 #include "models/host/functional_run.hpp"
 
 namespace lockstep {
@@ -66,6 +67,9 @@ CheckResult check_tenants(const Scenario& scenario, const Machine& machine, Host
                        ? "check failed: " + mismatch->text() + "\n"
                        : fmt::format("check passed: {}, {} buffers\n", tenant.name, got.size());
   }
+  LOCKSTEP_CHECK(!host.finished() || host.driver().taken_bytes() == 0,
+                 "after the last tenant " + std::to_string(host.driver().taken_bytes()) +
+                     " bytes of GPU memory are still taken");
   return result;
 }
 

@@ -303,7 +303,15 @@ void Driver::unmapped(const MessageHeader& message) {
   Unmapped& result = unmapping.result;
   std::memcpy(result.entries.data() + (span.page - result.page), message.payload_data(),
               span.count * sizeof(std::uint64_t));
-  for (std::uint64_t p = span.page; p < span.page + span.count; ++p) tables_.forget(span.tenant, p);
+  for (std::uint64_t p = span.page; p < span.page + span.count; ++p) {
+    const std::uint64_t changed =
+        tables_.entry(span.tenant, p).bits ^ result.entries[p - result.page];
+    LOCKSTEP_CHECK((changed & ~(PageTableEntry::accessed | PageTableEntry::dirty)) == 0,
+                   "the entry of page " + std::to_string(p) + " of tenant " +
+                       std::to_string(span.tenant) +
+                       " in GPU memory is not the one that the driver wrote");
+    tables_.forget(span.tenant, p);
+  }
   if (tables_.is_large(span.tenant, span.page)) tables_.forget_large(span.tenant, span.page);
   if (--unmapping.missing > 0) return;
   --busy_[span.tenant];

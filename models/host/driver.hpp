@@ -87,6 +87,8 @@ class Driver {
   void give_back(std::span<const FrameRun> frames);
   std::uint64_t free_bytes() const { return frames_.free_bytes(); }
   std::uint64_t capacity() const { return frames_.capacity(); }
+  /// Bytes that nobody has freed, without the frame at 0 that is never given out.
+  std::uint64_t taken_bytes() const { return capacity() - free_bytes() - page_bytes; }
   /// Frames that the tables of so many pages need at most.
   static std::uint64_t table_bytes(std::uint64_t pages);
 

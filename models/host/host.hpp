@@ -45,6 +45,8 @@ class Host final : public Component {
   TenantRun& tenant(std::size_t index) { return *runs_[index]; }
   const std::vector<KernelRecord>& kernels() const { return shared_.kernels; }
   const std::vector<FaultRecord>& faults() const { return shared_.managed.faults(); }
+  const Driver& driver() const { return shared_.driver; }
+  const ManagedMemory& managed() const { return shared_.managed; }
 
  private:
   void take(const MessageHeader& message, Outbox& outbox);

@@ -5,7 +5,6 @@
 #include <gtest/gtest.h>
 
 #include "tests/properties/machine_bench.hpp"
-#include "tests/properties/random_machine.hpp"
 #include "tests/properties/random_paging.hpp"
 #include "tests/properties/random_program.hpp"
 
@@ -14,7 +13,7 @@ namespace {
 
 constexpr double most_seconds = 300;
 
-void expect_same_without_skipping(MachineBench& bench) {
+void expect_same_without_skipping(MachineBench& bench, std::size_t& faults) {
   Layout stepped;
   stepped.every_cycle = true;
   const MachineResult skipping = bench.run(Layout{}), stepping = bench.run(stepped);
@@ -23,11 +22,12 @@ void expect_same_without_skipping(MachineBench& bench) {
   ASSERT_TRUE(skipping.finished && stepping.finished);
   ASSERT_EQ(bench.compare_common_epochs(skipping, stepping), "");
   ASSERT_EQ(skipping.faults, stepping.faults);
-  ASSERT_FALSE(skipping.faults.empty());
+  faults += skipping.faults.size();
 }
 
 TEST(IdleSkipping, ChangesNothingThatRandomProgramsCount) {
   const std::uint64_t first = first_seed(1), cases = cases_to_run(30);
+  std::size_t faults = 0;
   for (std::uint64_t seed = first; seed < first + cases; ++seed) {
     SCOPED_TRACE("LOCKSTEP_SEED=" + std::to_string(seed) + " LOCKSTEP_CASES=1");
     const HangGuard guard("seed " + std::to_string(seed), most_seconds);
@@ -36,16 +36,16 @@ TEST(IdleSkipping, ChangesNothingThatRandomProgramsCount) {
       const RandomProgram program(seed * 1000 + t);
       tenants.push_back({program.ptx(), with_managed_memory(program.workload(), seed + t)});
     }
-    std::vector<std::string> settings = random_machine(seed);
-    const auto count = static_cast<unsigned>(tenants.size());
-    for (const std::string& setting : random_virtual_memory(seed, count))
-      settings.push_back(setting);
-    for (const char* setting : {"gpu.sm.count=4", "simulation.record_faults=true",
-                                "simulation.epoch=2us", "simulation.stop_at=2000ms"})
-      settings.push_back(setting);
+    std::vector<std::string> settings =
+        random_paged_machine(seed, static_cast<unsigned>(tenants.size()));
+    settings.push_back("gpu.sm.count=4");
+    settings.push_back("simulation.record_faults=true");
     MachineBench bench(tenants, settings);
-    expect_same_without_skipping(bench);
+    expect_same_without_skipping(bench, faults);
     if (::testing::Test::HasFatalFailure()) return;
+  }
+  if (cases > 20) {
+    EXPECT_GT(faults, cases) << "they hardly waited";
   }
 }
 

@@ -23,8 +23,8 @@ Layout first_layout(std::uint64_t seed) {
 void expect_no_difference(MachineBench& bench, std::uint64_t seed, unsigned windows) {
   const MachineResult whole = bench.run(Layout{});
   ASSERT_EQ(whole.problem, "");
-  const MachineResult resumed =
-      bench.run_interrupted(first_layout(seed), windows, Layout::random(seed + 1));
+  const MachineResult resumed = bench.run_interrupted(
+      first_layout(seed), MachineBench::after_windows(windows), Layout::random(seed + 1));
   ASSERT_EQ(resumed.problem, "");
   ASSERT_EQ(bench.compare_statistics(whole, resumed), "");
 }

@@ -18,6 +18,7 @@
 #include "core/output/epoch_statistics.hpp"
 #include "partitioner/partitioner.hpp"
 #include "tests/properties/every_cycle.hpp"
+#include "tests/properties/page_table_watch.hpp"
 
 namespace lockstep::testing {
 namespace {
@@ -35,8 +36,9 @@ void write(const fs::path& file, const std::string& text) {
 }
 
 std::string tenant_text(const std::string& name, const std::string& workload,
-                        const std::string& parameters) {
-  return "  - {name: " + name + ", workload: " + workload + ", parameters: " + parameters + "}\n";
+                        const std::string& parameters, const std::string& options = "") {
+  return "  - {name: " + name + ", workload: " + workload + ", parameters: " + parameters +
+         (options.empty() ? "" : ", " + options) + "}\n";
 }
 
 std::string scenario_text(const std::string& tenants) {
@@ -102,7 +104,7 @@ MachineBench::MachineBench(const std::vector<Application>& tenants,
     fs::create_directory(folder_ / name);
     write(folder_ / name / "kernels.ptx", tenants[t].ptx);
     write(folder_ / name / "workload.yaml", tenants[t].workload);
-    text += tenant_text(name, name + "/workload.yaml", "{}");
+    text += tenant_text(name, name + "/workload.yaml", "{}", tenants[t].options);
   }
   prepare(scenario_text(text), settings);
 }
@@ -143,23 +145,24 @@ MachineBench::~MachineBench() {
   fs::remove_all(folder_, ignored);
 }
 
-/// Leaves the run after some windows.
+/// Leaves the run at a moment, seen where the host lives.
 class MachineBench::Interruption final : public RunControl {
  public:
-  explicit Interruption(unsigned windows) : left_(windows) {}
-  unsigned requests() override { return left_ > 0 && --left_ == 0 ? 1 : 0; }
+  Interruption(const Host* host, Moment moment) : host_(host), moment_(std::move(moment)) {}
+  unsigned requests() override { return host_ && moment_ && moment_(*host_) ? 1 : 0; }
   bool agreed(unsigned) override { return false; }
 
  private:
-  unsigned left_;
+  const Host* host_;
+  const Moment moment_;
 };
 
 /// Every epoch's statistics in the order of the layout.
 class MachineBench::StatisticsLog final : public EpochObserver {
  public:
   StatisticsLog(const Graph& graph, const StatisticsLayout& layout,
-                std::vector<std::uint64_t>& words)
-      : sampler_(graph, layout, nullptr), words_(words) {}
+                std::vector<std::uint64_t>& words, PageTableWatch* watch)
+      : sampler_(graph, layout, nullptr), words_(words), watch_(watch) {}
 
   std::vector<std::byte> sample(Time end, std::span<const LocalComponent> components) override {
     return sampler_.sample(end, components);
@@ -169,11 +172,13 @@ class MachineBench::StatisticsLog final : public EpochObserver {
     words_.push_back(static_cast<std::uint64_t>(end.femtoseconds()));
     const std::span<const std::uint64_t> words = sampler_.merge(contributions);
     words_.insert(words_.end(), words.begin(), words.end());
+    if (watch_) watch_->look(end);  // nobody goes on before rank 0 does
   }
 
  private:
   EpochStatistics sampler_;
   std::vector<std::uint64_t>& words_;
+  PageTableWatch* watch_;
 };
 
 /// Whether lowering or the machine changed the result.
@@ -211,7 +216,7 @@ std::string MachineBench::compare(Host& host) const {
 }
 
 MachineResult MachineBench::simulate(const Layout& layout, const std::string& saved,
-                                     unsigned windows) {
+                                     const Moment& moment) {
   const Graph& graph = machine_->graph();
   const Assignment assignment =
       layout.random_assignment
@@ -228,6 +233,9 @@ MachineResult MachineBench::simulate(const Layout& layout, const std::string& sa
   MachineResult result;
   std::mutex building;  // the machine makes tables with its first SM
   Host* host = nullptr;
+  // Of an interrupted run it would hear only a part.
+  const bool whole = saved.empty() && !moment;
+  PageTableWatch watch(*machine_);
   LoopbackRanks(layout.ranks).run([&](Communicator& communicator) {
     try {
       Engine engine(
@@ -236,6 +244,7 @@ MachineResult MachineBench::simulate(const Layout& layout, const std::string& sa
             const std::lock_guard lock(building);
             std::unique_ptr<Component> built = machine_->build(component);
             if (component == machine_->host()) host = static_cast<Host*>(built.get());
+            if (whole) built = watch.watched(component, std::move(built));
             if (!layout.every_cycle) return built;
             const Clock clock(machine_->parameters().gpu.sm.clock);
             return std::unique_ptr<Component>(new EveryCycle(std::move(built), clock));
@@ -246,8 +255,8 @@ MachineResult MachineBench::simulate(const Layout& layout, const std::string& sa
         engine.restore(in);
       }
       std::vector<std::uint64_t> statistics;
-      StatisticsLog observer(graph, *layout_, statistics);
-      Interruption control(windows);
+      StatisticsLog observer(graph, *layout_, statistics, whole ? &watch : nullptr);
+      Interruption control(communicator.rank() == 0 ? host : nullptr, moment);
       const RunSummary summary = engine.run(observer, control);
       std::ostringstream out;
       engine.save(out);
@@ -256,6 +265,9 @@ MachineResult MachineBench::simulate(const Layout& layout, const std::string& sa
       result.state = out.str();
       result.statistics = std::move(statistics);
       if (summary.finished) result.problem = compare(*host);
+      if (summary.finished && whole && result.problem.empty())
+        result.problem = watch.contradiction();
+      result.page_tables_read = watch.looks();
       for (const FaultRecord& fault : host->faults()) result.faults.push_back(text_of(fault));
     } catch (const StoppedElsewhere&) {
     } catch (const std::exception& error) {
@@ -308,15 +320,20 @@ std::string MachineBench::compare_common_epochs(const MachineResult& expected,
 }
 
 MachineResult MachineBench::run(const Layout& layout) {
-  return simulate(layout, "", 0);
+  return simulate(layout, "", {});
 }
 
-MachineResult MachineBench::run_interrupted(const Layout& first, unsigned windows_before,
+MachineBench::Moment MachineBench::after_windows(unsigned windows) {
+  return [left = windows](const Host&) mutable { return --left == 0; };
+}
+
+MachineResult MachineBench::run_interrupted(const Layout& first, const Moment& moment,
                                             const Layout& second) {
-  const MachineResult half = simulate(first, "", windows_before);
+  const MachineResult half = simulate(first, "", moment);
   if (!half.problem.empty() || half.finished) return half;
-  MachineResult whole = simulate(second, half.state, 0);
+  MachineResult whole = simulate(second, half.state, {});
   whole.statistics.insert(whole.statistics.begin(), half.statistics.begin(), half.statistics.end());
+  whole.interrupted = true;
   return whole;
 }
 

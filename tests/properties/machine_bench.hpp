@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <filesystem>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
@@ -34,9 +35,11 @@ struct Layout {
 struct MachineResult {
   std::string problem;  ///< "" or why it did not finish, or the first difference
   bool finished = false;
+  bool interrupted = false;
   std::string state;                      ///< Engine::save where it ended
   std::vector<std::uint64_t> statistics;  ///< per epoch: its end, then each component's row
   std::vector<std::string> faults;        ///< rows of /faults, if they are recorded
+  unsigned page_tables_read = 0;          ///< how often they were compared with the model
 };
 
 class MachineBench {
@@ -48,6 +51,7 @@ class MachineBench {
   /// Several tenants, each with such a module and workload.
   struct Application {
     std::string ptx, workload;
+    std::string options = "";  ///< what a scenario says of its tenant beside that: "relaunch: true"
   };
   MachineBench(const std::vector<Application>& tenants, const std::vector<std::string>& settings);
   /// A shipped workload by its name, with its parameters as YAML map.
@@ -59,11 +63,14 @@ class MachineBench {
   MachineBench(const MachineBench&) = delete;
   MachineBench& operator=(const MachineBench&) = delete;
 
-  /// Runs the machine to its end and compares.
+  /// Runs the machine to its end and compares: buffers with the interpreter, page tables with a
+  /// model of them.
   MachineResult run(const Layout& layout);
-  /// The same, but saved after `windows_before` windows in the first layout, dropped, and resumed
-  /// in the second.
-  MachineResult run_interrupted(const Layout& first, unsigned windows_before, const Layout& second);
+  /// When to leave a run: asked between two windows.
+  using Moment = std::function<bool(const Host&)>;
+  static Moment after_windows(unsigned windows);
+  /// The same, but saved at the moment in the first layout, dropped, and resumed in the second.
+  MachineResult run_interrupted(const Layout& first, const Moment& moment, const Layout& second);
 
   /// "" if two runs counted the same in every epoch, else the first counter that differs.
   std::string compare_statistics(const MachineResult& expected, const MachineResult& got) const;
@@ -78,8 +85,8 @@ class MachineBench {
   MachineBench(const std::filesystem::path& folder, const std::string& scenario,
                const std::vector<std::string>& settings);
   void prepare(const std::string& scenario, const std::vector<std::string>& settings);
-  /// `saved`: where to go on from, or empty.  `windows`: leave the state there after so many.
-  MachineResult simulate(const Layout& layout, const std::string& saved, unsigned windows);
+  /// `saved`: where to go on from, or empty.  `moment`: leave the state there, or empty.
+  MachineResult simulate(const Layout& layout, const std::string& saved, const Moment& moment);
   std::string name_of_word(std::size_t word) const;
   std::string compare(Host& host) const;
   std::string compare_tenant(std::size_t tenant, TenantRun& run) const;

@@ -3,6 +3,8 @@
 #include <random>
 #include <sstream>
 
+#include "tests/properties/random_machine.hpp"
+
 namespace lockstep::testing {
 
 namespace {
@@ -48,9 +50,9 @@ std::string harmless_step(Chooser& choose, const std::string& buffer) {
 
 }  // namespace
 
-std::vector<std::string> random_virtual_memory(std::uint64_t seed, unsigned tenants) {
+std::vector<std::string> random_paged_machine(std::uint64_t seed, unsigned tenants) {
   Chooser choose(seed);
-  std::vector<std::string> settings;
+  std::vector<std::string> settings = random_machine(seed);
   const auto set = [&](const std::string& key, const std::string& value) {
     settings.push_back(key + "=" + value);
   };
@@ -84,6 +86,8 @@ std::vector<std::string> random_virtual_memory(std::uint64_t seed, unsigned tena
   const std::uint64_t fixed = 1 + 14ull * tenants;
   const std::uint64_t pages = fixed + (choose.one_in(3) ? 500 : choose.between(2, 24));
   set("gpu.memory.capacity", std::to_string((pages + 11) / 12 * 12 * 4) + "KiB");
+  set("simulation.stop_at", "2000ms");
+  set("simulation.epoch", "2us");
   return settings;
 }
 

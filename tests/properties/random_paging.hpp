@@ -8,9 +8,10 @@
 
 namespace lockstep::testing {
 
-/// Settings of translation, fault handling, prefetching and eviction, and a GPU memory that holds
-/// between a few pages and everything of so many tenants beside their page tables.
-std::vector<std::string> random_virtual_memory(std::uint64_t seed, unsigned tenants);
+/// A random machine with settings of translation, fault handling, prefetching and eviction, and a
+/// GPU memory that holds between a few pages and everything of so many tenants beside their page
+/// tables.  Epochs are short: at their ends page tables are looked at.
+std::vector<std::string> random_paged_machine(std::uint64_t seed, unsigned tenants);
 
 /// The workload with its device buffers managed, and with steps between its launches that touch,
 /// prefetch and advise buffers at random; its result is the same.

@@ -4,7 +4,6 @@
 #include <gtest/gtest.h>
 
 #include "tests/properties/machine_bench.hpp"
-#include "tests/properties/random_machine.hpp"
 #include "tests/properties/random_paging.hpp"
 #include "tests/properties/random_program.hpp"
 
@@ -21,19 +20,12 @@ std::string describe(std::uint64_t seed, const Layout& layout,
   return text;
 }
 
-std::vector<std::string> settings_of(std::uint64_t seed, unsigned tenants) {
-  std::vector<std::string> settings = random_machine(seed);
-  const std::vector<std::string> memory = random_virtual_memory(seed, tenants);
-  settings.insert(settings.end(), memory.begin(), memory.end());
-  settings.push_back("simulation.stop_at=2000ms");
-  return settings;
-}
-
 TEST(VirtualMemory, LosesNothingWhileItMovesPages) {
   const std::uint64_t first = first_seed(1), cases = cases_to_run(500);
+  unsigned tables_read = 0;
   for (std::uint64_t seed = first; seed < first + cases; ++seed) {
     const RandomProgram program(seed);
-    const std::vector<std::string> settings = settings_of(seed, 1);
+    const std::vector<std::string> settings = random_paged_machine(seed, 1);
     const Layout layout = Layout::random(seed);
     const std::string what = describe(seed, layout, settings);
     const HangGuard guard(what, most_seconds);
@@ -41,13 +33,18 @@ TEST(VirtualMemory, LosesNothingWhileItMovesPages) {
     const MachineResult result = bench.run(layout);
     ASSERT_EQ(result.problem, "") << what;
     ASSERT_TRUE(result.finished) << what;
+    tables_read += result.page_tables_read;
     if (seed % 4 != 0) continue;
     ASSERT_EQ(bench.compare_statistics(bench.run(Layout{}), result), "") << what;
+  }
+  if (cases > 20) {
+    EXPECT_GT(tables_read, cases) << "page tables were hardly looked at";
   }
 }
 
 TEST(VirtualMemory, OfSeveralTenantsStaysApart) {
   const std::uint64_t first = first_seed(1), cases = cases_to_run(150);
+  unsigned tables_read = 0;
   for (std::uint64_t seed = first; seed < first + cases; ++seed) {
     std::vector<MachineBench::Application> tenants;
     const auto count = static_cast<unsigned>(2 + seed % 3);
@@ -55,7 +52,7 @@ TEST(VirtualMemory, OfSeveralTenantsStaysApart) {
       const RandomProgram program(seed * 1000 + t);
       tenants.push_back({program.ptx(), with_managed_memory(program.workload(), seed + t)});
     }
-    std::vector<std::string> settings = settings_of(seed, count);
+    std::vector<std::string> settings = random_paged_machine(seed, count);
     settings.push_back("gpu.sm.count=4");
     settings.push_back(seed % 2 ? "policies.sharing=exclusive" : "policies.sharing=spatial");
     const Layout layout = Layout::random(seed);
@@ -65,6 +62,10 @@ TEST(VirtualMemory, OfSeveralTenantsStaysApart) {
     const MachineResult result = bench.run(layout);
     ASSERT_EQ(result.problem, "") << what;
     ASSERT_TRUE(result.finished) << what;
+    tables_read += result.page_tables_read;
+  }
+  if (cases > 20) {
+    EXPECT_GT(tables_read, cases) << "page tables were hardly looked at";
   }
 }
 
@@ -72,14 +73,15 @@ TEST(VirtualMemory, GoesOnWhereItWasInterrupted) {
   const std::uint64_t first = first_seed(1), cases = cases_to_run(40);
   for (std::uint64_t seed = first; seed < first + cases; ++seed) {
     const RandomProgram program(seed);
-    const std::vector<std::string> settings = settings_of(seed, 1);
+    const std::vector<std::string> settings = random_paged_machine(seed, 1);
     const Layout before = Layout::random(seed), after = Layout::random(seed + 1);
     const std::string what = describe(seed, before, settings);
     const HangGuard guard(what, most_seconds);
     MachineBench bench(program.ptx(), with_managed_memory(program.workload(), seed), settings);
     const MachineResult whole = bench.run(Layout{});
     const auto windows = static_cast<unsigned>(10 + seed * 37 % 2000);
-    const MachineResult result = bench.run_interrupted(before, windows, after);
+    const MachineResult result =
+        bench.run_interrupted(before, MachineBench::after_windows(windows), after);
     ASSERT_EQ(result.problem, "") << what << " after " << windows << " windows";
     ASSERT_EQ(bench.compare_statistics(whole, result), "") << what;
   }
