@@ -40,10 +40,6 @@ void sort_some(InboxEntry* first, InboxEntry* last) {
 
 }  // namespace
 
-const MessageHeader& PendingMessages::at(const Waiting& waiting) const {
-  return *reinterpret_cast<const MessageHeader*>(bytes_.bytes().data() + waiting.offset);
-}
-
 void PendingMessages::keep(std::span<const std::byte> messages) {
   if (waiting_.empty()) {
     bytes_.clear();
@@ -57,8 +53,8 @@ void PendingMessages::keep(std::span<const std::byte> messages) {
   for_each_message(messages, [&](const MessageHeader& message) {
     const auto* place = reinterpret_cast<const std::byte*>(&message);
     const auto offset = begin + static_cast<std::uint32_t>(place - messages.data());
-    waiting_.push_back(
-        {message.arrival, offset, static_cast<std::uint32_t>(message.total_bytes())});
+    waiting_.push_back({message.arrival, InboxEntry::order_of(message), offset,
+                        static_cast<std::uint32_t>(message.total_bytes())});
     earliest_ = std::min(earliest_, message.arrival);
   });
 }
@@ -69,7 +65,7 @@ void PendingMessages::take_before(Time horizon, std::vector<InboxEntry>& taken) 
   std::size_t kept = 0;
   for (const Waiting& waiting : waiting_) {
     if (waiting.arrival < horizon) {
-      taken.push_back(InboxEntry::of(at(waiting)));
+      taken.push_back(entry(waiting));
       live_ -= waiting.size;
     } else {
       earliest_ = std::min(earliest_, waiting.arrival);
@@ -81,7 +77,7 @@ void PendingMessages::take_before(Time horizon, std::vector<InboxEntry>& taken) 
 
 std::vector<InboxEntry> PendingMessages::sorted() const {
   std::vector<InboxEntry> entries;
-  for (const Waiting& waiting : waiting_) entries.push_back(InboxEntry::of(at(waiting)));
+  for (const Waiting& waiting : waiting_) entries.push_back(entry(waiting));
   std::sort(entries.begin(), entries.end());
   return entries;
 }

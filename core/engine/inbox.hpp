@@ -19,8 +19,10 @@ struct InboxEntry {
   const MessageHeader* message;
 
   static InboxEntry of(const MessageHeader& message) {
-    return {message.arrival,
-            (static_cast<std::uint64_t>(message.link.value()) << 32) | message.sequence, &message};
+    return {message.arrival, order_of(message), &message};
+  }
+  static std::uint64_t order_of(const MessageHeader& message) {
+    return (static_cast<std::uint64_t>(message.link.value()) << 32) | message.sequence;
   }
   friend bool operator<(const InboxEntry& a, const InboxEntry& b) {
     return a.arrival != b.arrival ? a.arrival < b.arrival : a.order < b.order;
@@ -42,10 +44,14 @@ class PendingMessages {
  private:
   struct Waiting {
     Time arrival;
+    std::uint64_t order;  ///< as in InboxEntry: choosing and sorting touch no message
     std::uint32_t offset;
     std::uint32_t size;
   };
-  const MessageHeader& at(const Waiting& waiting) const;
+  InboxEntry entry(const Waiting& waiting) const {
+    return {waiting.arrival, waiting.order,
+            reinterpret_cast<const MessageHeader*>(bytes_.bytes().data() + waiting.offset)};
+  }
   void compact();
 
   Time earliest_ = Time::never();

@@ -95,6 +95,7 @@ class Window final : public WindowTasks {
   std::uint64_t window_ = 0;
   std::uint64_t counted_windows_ = 0;
   std::uint64_t measured_windows_ = 0;
+  const std::uint64_t clock_cost_;  ///< of measuring a stretch: ticks
   const bool profiling_;
   const bool shuffle_;
   const std::uint64_t seed_;

@@ -18,6 +18,18 @@ inline std::uint64_t ticks() {
 #endif
 }
 
+/// As ticks(), but not before all that stands before it is done: for stretches so short that what
+/// is still under way in the processor would count with the wrong one.
+inline std::uint64_t ordered_ticks() {
+#if defined(__x86_64__)
+  _mm_lfence();
+#endif
+  return ticks();
+}
+
+/// What two calls of ordered_ticks() are apart when nothing stands between them.
+std::uint64_t measure_ordered_ticks_cost();
+
 /// Ticks per nanosecond, measured over a fraction of a millisecond.
 double measure_ticks_per_nanosecond();
 

@@ -1,31 +1,40 @@
 /// Counting cycles: who was here, and why nothing was issued.
+#include <bit>
+
 #include "models/sm/sm_state.hpp"
 
 namespace lockstep {
 
-void SmState::count_stalled(unsigned scheduler_index, std::uint64_t cycles) {
-  const std::uint64_t mine = units.warps_of(scheduler_index) & resident;
+void SmState::count_stalled(std::uint64_t mine, std::uint64_t cycles) {
   if (resident == 0) return;
-  std::uint64_t who = 0;
-  std::size_t cause = 0;
+  const bool one_tenant = tenant_blocks.size() == 1;
+  const auto charge = [&](unsigned warp, StallCause cause) {
+    // What a waiting warp keeps may be far away in the host's caches.
+    const std::size_t tenant = one_tenant ? 0 : warps[warp].tenant;
+    statistics.stalls[tenant][static_cast<std::size_t>(cause)] += cycles;
+  };
+  const auto charge_all = [&](std::uint64_t who, StallCause cause) {
+    while ((who &= mine) != 0) {
+      const auto warp = static_cast<unsigned>(std::countr_zero(who));
+      charge(warp, cause);
+      mine &= ~units.warps_of(warp & (parameters.schedulers - 1));
+    }
+  };
   const std::uint64_t memory = ready[static_cast<std::size_t>(isa::Unit::memory)];
-  std::uint64_t computing = 0;
+  std::uint64_t computing = memory & memory_open;
   for (std::size_t u = 0; u < unit_classes; ++u)
     if (u != static_cast<std::size_t>(isa::Unit::memory)) computing |= ready[u];
-  const std::uint64_t gated = memory_open == 0 ? memory : 0;
-  if (who = mine & (computing | (memory & ~gated)); who != 0) {
-    cause = static_cast<std::size_t>(StallCause::unit);
-  } else if (who = mine & gated; who != 0) {
-    cause = static_cast<std::size_t>(StallCause::memory_queue);
-  } else {
-    for (cause = static_cast<std::size_t>(StallCause::dependency);
-         cause < static_cast<std::size_t>(StallCause::idle); ++cause)
-      if (who = mine & waiting[cause]; who != 0) break;
-  }
+  charge_all(computing, StallCause::unit);
+  charge_all(memory, StallCause::memory_queue);
+  for (auto cause = StallCause::dependency; mine != 0 && cause != StallCause::idle;
+       cause = static_cast<StallCause>(static_cast<unsigned>(cause) + 1))
+    charge_all(waits(cause), cause);
   // A scheduler without warps idles at the cost of the first resident warp's tenant.
-  if (who == 0) who = resident;
-  const unsigned warp = static_cast<unsigned>(std::countr_zero(who));
-  statistics.stalls[warps[warp].tenant][cause] += cycles;
+  for (unsigned s = 0; mine != 0; ++s) {
+    if ((mine & units.warps_of(s)) != 0)
+      charge(static_cast<unsigned>(std::countr_zero(resident)), StallCause::idle);
+    mine &= ~units.warps_of(s);
+  }
 }
 
 void SmState::account_stalls(std::int64_t up_to) {
@@ -33,8 +42,7 @@ void SmState::account_stalls(std::int64_t up_to) {
   if (up_to - 1 <= accounted) return;
   const auto cycles = static_cast<std::uint64_t>(up_to - 1 - accounted);
   accounted = up_to - 1;
-  if (resident == 0) return;
-  for (unsigned s = 0; s < parameters.schedulers; ++s) count_stalled(s, cycles);
+  count_stalled(~std::uint64_t{0}, cycles);
 }
 
 void SmState::count_residency(std::int64_t up_to) {

@@ -305,7 +305,8 @@ struct SmState {
 
   // accounting.cpp
   void account_stalls(std::int64_t up_to);
-  void count_stalled(unsigned scheduler, std::uint64_t cycles);
+  /// The schedulers of these warp slots issued nothing in so many cycles.
+  void count_stalled(std::uint64_t mine, std::uint64_t cycles);
   void count_residency(std::int64_t up_to);
   void flush_instructions(GridSlot& grid);
   void flush_statistics(std::int64_t up_to);

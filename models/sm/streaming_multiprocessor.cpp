@@ -131,12 +131,13 @@ void SmState::step(Policy& policy, std::int64_t now) {
 
   std::uint64_t candidates = issuable();
   const bool any = candidates != 0;
+  std::uint64_t stalled = 0;
   for (unsigned i = 0; i < parameters.schedulers; ++i) {
     // Another one begins each cycle: none is first at what they share.
     const unsigned s = (i + static_cast<unsigned>(now)) & (parameters.schedulers - 1);
     const std::uint64_t mine = candidates & units.warps_of(s);
     if (mine == 0) {
-      count_stalled(s, 1);
+      stalled |= units.warps_of(s);
       continue;
     }
     const std::uint64_t open = memory_open;
@@ -146,6 +147,7 @@ void SmState::step(Policy& policy, std::int64_t now) {
         issue_chosen(policy, s, left, now);
     if (open != memory_open || units.shared()) candidates = issuable();
   }
+  if (stalled != 0) count_stalled(stalled, 1);
   accounted = now;
   wake = any ? now + 1 : std::min(wheel.next(), queue_wake);
 }

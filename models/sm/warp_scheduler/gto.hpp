@@ -8,6 +8,7 @@
 
 #include <algorithm>
 #include <array>
+#include <bit>
 #include <cstdint>
 
 namespace lockstep {
@@ -17,6 +18,8 @@ class GreedyThenOldest {
   unsigned choose(unsigned scheduler, std::uint64_t candidates) {
     Side& side = sides_[scheduler];
     if ((candidates >> side.last) & 1) return side.last;
+    if (std::has_single_bit(candidates))
+      return side.last = static_cast<std::uint8_t>(std::countr_zero(candidates));
     for (unsigned i = 0; i < side.count; ++i)
       if ((candidates >> side.by_age[i]) & 1) return side.last = side.by_age[i];
     return side.last = static_cast<std::uint8_t>(std::countr_zero(candidates));
