@@ -8,14 +8,6 @@
 
 namespace lockstep {
 
-namespace {
-
-constexpr std::uint16_t kind_of(MessageKind kind) {
-  return static_cast<std::uint16_t>(kind);
-}
-
-}  // namespace
-
 template <class Archive>
 void Dispatcher::Grid::serialize(Archive& archive) {
   archive(cereal::binary_data(&launch, sizeof launch), payload, block, ready, blocks, next_block,

@@ -1,32 +1,17 @@
 #include "models/host/driver.hpp"
 
 #include <algorithm>
-#include <bit>
 #include <cstring>
 
 #include "core/checkpoint/archive.hpp"
 #include "core/engine/outbox.hpp"
 #include "core/error/error.hpp"
+#include "models/host/slots.hpp"
 #include "models/vm/messages.hpp"
 
 namespace lockstep {
 
 namespace {
-
-constexpr std::uint16_t kind_of(MessageKind kind) {
-  return static_cast<std::uint16_t>(kind);
-}
-
-template <class Slot>
-std::uint32_t take_slot(std::vector<Slot>& slots, std::vector<std::uint32_t>& free) {
-  if (free.empty()) {
-    slots.emplace_back();
-    return static_cast<std::uint32_t>(slots.size() - 1);
-  }
-  const std::uint32_t index = free.back();
-  free.pop_back();
-  return index;
-}
 
 /// Calls function(first page, count) for the parts of a range that lie under one level-4 table.
 template <class Function>
@@ -84,11 +69,7 @@ std::vector<FrameRun> Driver::frames_of(std::uint16_t tenant, std::uint64_t page
   for (std::uint64_t p = page; p < page + count; ++p) {
     const PageTableEntry entry = tables_.entry(tenant, p);
     LOCKSTEP_CHECK(entry.is(PageTableEntry::present), "a page without a frame is moved");
-    if (!runs.empty() && runs.back().physical + runs.back().bytes == entry.address()) {
-      runs.back().bytes += page_bytes;
-    } else {
-      runs.push_back({entry.address(), page_bytes});
-    }
+    append_frame(runs, entry.address(), page_bytes);
   }
   return runs;
 }
@@ -124,15 +105,8 @@ void Driver::start_transfers(std::uint32_t index, Time now, HostLink& link, Outb
 void Driver::set_entries(Mapping& mapping) {
   const MapRequest& request = mapping.request;
   const auto zero_used = [&](const FrameRun& run) {
-    for (std::uint64_t at = run.physical; at < run.physical + run.bytes; at += page_bytes) {
-      if (!frames_.used_before(at)) continue;
-      std::vector<FrameRun>& zeroing = mapping.zeroing;
-      if (!zeroing.empty() && zeroing.back().physical + zeroing.back().bytes == at) {
-        zeroing.back().bytes += page_bytes;
-      } else {
-        zeroing.push_back({at, page_bytes});
-      }
-    }
+    for (std::uint64_t at = run.physical; at < run.physical + run.bytes; at += page_bytes)
+      if (frames_.used_before(at)) append_frame(mapping.zeroing, at, page_bytes);
   };
   const bool had_root = tables_.root(request.tenant) != 0;
   tables_.reserve(
@@ -283,7 +257,6 @@ void Driver::unmap(std::uint16_t tenant, std::uint64_t page, std::uint64_t count
                    std::uint32_t owner, Time now, Outbox& outbox) {
   const std::uint32_t index = take_slot(unmappings_, free_unmappings_);
   Unmapping& unmapping = unmappings_[index];
-  unmapping.used = true;
   unmapping.missing = 0;
   unmapping.result = {tenant, page, owner, std::vector<std::uint64_t>(count)};
   ++busy_[tenant];

@@ -145,12 +145,11 @@ class Driver {
     }
   };
   struct Unmapping {
-    bool used = false;
     std::uint32_t missing = 0;  ///< spans
     Unmapped result;
     template <class Archive>
     void serialize(Archive& archive) {
-      archive(used, missing, result);
+      archive(missing, result);
     }
   };
 

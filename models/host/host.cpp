@@ -16,11 +16,7 @@ std::vector<FrameRun> frames_of(const std::vector<std::uint64_t>& entries) {
   for (const std::uint64_t bits : entries) {
     const PageTableEntry entry{bits};
     if (!entry.is(PageTableEntry::present) || entry.is(PageTableEntry::remote)) continue;
-    if (!runs.empty() && runs.back().physical + runs.back().bytes == entry.address()) {
-      runs.back().bytes += page_bytes;
-    } else {
-      runs.push_back({entry.address(), page_bytes});
-    }
+    append_frame(runs, entry.address(), page_bytes);
   }
   return runs;
 }
@@ -196,8 +192,8 @@ void Host::serve(const MessageHeader& message, Outbox& outbox) {
   // A store's bytes came over the link, a load's go over it.
   shared_.link.occupy(false, message.arrival, message.payload_bytes, request.tenant);
   const Time departure = shared_.link.occupy(true, message.arrival, answer.size(), request.tenant);
-  outbox.send(to_sms_[request.requester], departure,
-              static_cast<std::uint16_t>(MessageKind::memory_response), answer_to(request), answer);
+  outbox.send(to_sms_[request.requester], departure, kind_of(MessageKind::memory_response),
+              answer_to(request), answer);
 }
 
 void Host::run_tenants(Time now, Outbox& outbox) {

@@ -4,6 +4,7 @@
 #include <cstring>
 
 #include "core/engine/outbox.hpp"
+#include "models/host/slots.hpp"
 
 namespace lockstep {
 
@@ -11,18 +12,6 @@ namespace {
 
 std::uint64_t femtoseconds(Time time) {
   return static_cast<std::uint64_t>(time.femtoseconds());
-}
-
-/// A free place of `slots`, which grows if there is none.
-template <class Slot>
-std::uint32_t take_slot(std::vector<Slot>& slots, std::vector<std::uint32_t>& free) {
-  if (free.empty()) {
-    slots.emplace_back();
-    return static_cast<std::uint32_t>(slots.size() - 1);
-  }
-  const std::uint32_t slot = free.back();
-  free.pop_back();
-  return slot;
 }
 
 /// Bit i: sector i of the line holds a byte of [begin, end).
@@ -177,7 +166,7 @@ std::uint64_t HostLink::send_line(std::uint32_t slot, Time now, Outbox& outbox) 
   request.sectors = sectors_of(begin, begin + bytes);
   request.flags = flag_dma;
   Link& link = partitions_[mapping_.partition(request.line)];
-  constexpr auto kind = static_cast<std::uint16_t>(MessageKind::memory_request);
+  constexpr std::uint16_t kind = kind_of(MessageKind::memory_request);
   if (transfer.kind != Transfer::Kind::to_gpu) {
     request.operation =
         transfer.kind == Transfer::Kind::inspect ? MemoryOperation::inspect : MemoryOperation::load;
@@ -231,12 +220,12 @@ Time HostLink::occupy(bool to_gpu, Time now, std::uint64_t bytes, std::uint16_t 
 void HostLink::send_request(const MemoryRequest& request, std::span<const std::byte> payload,
                             Time now, Outbox& outbox) {
   outbox.send(partitions_[mapping_.partition(request.line)], now,
-              static_cast<std::uint16_t>(MessageKind::memory_request), request, payload);
+              kind_of(MessageKind::memory_request), request, payload);
 }
 
 void HostLink::send_range(std::uint32_t partition, Time now, MessageKind kind,
                           const ZeroRange& range, Outbox& outbox) {
-  outbox.send(partitions_[partition], now, static_cast<std::uint16_t>(kind), range);
+  outbox.send(partitions_[partition], now, kind_of(kind), range);
 }
 
 bool HostLink::idle() const {

@@ -257,12 +257,11 @@ void ManagedMemory::make_writable(const Fault& fault, const DriverContext& conte
   resident_pages_ -= migration.range.count;
   buffer.resident -= migration.range.count;
   buffer.duplicates -= migration.range.count;
-  const std::uint64_t granule = context.driver.granule_pages();
   MapRequest request;
   request.owner = begin_migration(migration);
   request.tenant = a.tenant;
   request.page = virtual_page(a, migration.range.first);
-  request.count = (migration.range.count + granule - 1) / granule * granule;
+  request.count = context.driver.mapped_pages(migration.range.count * page_bytes);
   request.flags = PageTableEntry::writable;
   request.frames = context.driver.frames_of(a.tenant, request.page, request.count);
   ++mapping_;

@@ -162,7 +162,7 @@ class ManagedMemory final : public EvictionView {
     }
   };
   struct Migration {
-    bool used = false, fault = false, writable = true, remote = false;
+    bool fault = false, writable = true, remote = false;
     PageRange range;
     Time not_before;
     Time served;                  ///< when the driver had handled its fault
@@ -170,19 +170,19 @@ class ManagedMemory final : public EvictionView {
     std::uint32_t record = none;
     template <class Archive>
     void serialize(Archive& archive) {
-      archive(used, fault, writable, remote, range, not_before, served, operation, record);
+      archive(fault, writable, remote, range, not_before, served, operation, record);
     }
   };
   /// Pages on their way off the GPU.
   struct Departure {
-    bool used = false, keep_bytes = true, remote = false;
+    bool keep_bytes = true, remote = false;
     PageRange range;
     std::uint64_t operation = 0;
     std::uint32_t transfers = 0;   ///< write-backs under way
     std::vector<FrameRun> frames;  ///< of dirty pages
     template <class Archive>
     void serialize(Archive& archive) {
-      archive(used, keep_bytes, remote, range, operation, transfers, frames);
+      archive(keep_bytes, remote, range, operation, transfers, frames);
     }
   };
   struct Operation {

@@ -5,21 +5,11 @@
 
 #include "core/error/error.hpp"
 #include "models/host/managed_memory.hpp"
+#include "models/host/slots.hpp"
 
 namespace lockstep {
 
 namespace {
-
-template <class Slot>
-std::uint32_t take_slot(std::vector<Slot>& slots, std::vector<std::uint32_t>& free) {
-  if (free.empty()) {
-    slots.emplace_back();
-    return static_cast<std::uint32_t>(slots.size() - 1);
-  }
-  const std::uint32_t index = free.back();
-  free.pop_back();
-  return index;
-}
 
 /// The part [from, from + bytes) of memory that lies in `frames` one after the other.
 std::vector<FrameRun> part_of(const std::vector<FrameRun>& frames, std::uint64_t from,
@@ -43,7 +33,6 @@ std::vector<FrameRun> part_of(const std::vector<FrameRun>& frames, std::uint64_t
 
 std::uint32_t ManagedMemory::begin_migration(Migration migration) {
   const std::uint32_t index = take_slot(migrations_, free_migrations_);
-  migration.used = true;
   for (ManagedPage page = migration.range.first; page < migration.range.end(); ++page)
     residency_.set_place(page, PagePlace::arriving);
   buffer_of(migration.range.first).moving += migration.range.count;
@@ -59,8 +48,8 @@ void ManagedMemory::add_migration(Migration migration) {
 void ManagedMemory::start_waiting(const DriverContext& context) {
   while (!waiting_.empty()) {
     const std::uint32_t index = waiting_.front();
-    const std::uint64_t granule = context.driver.granule_pages();
-    const std::uint64_t pages = (migrations_[index].range.count + granule - 1) / granule * granule;
+    const std::uint64_t pages =
+        context.driver.mapped_pages(migrations_[index].range.count * page_bytes);
     std::vector<FrameRun> frames = context.driver.take_frames(pages, true);
     if (frames.empty()) {
       const std::uint64_t coming = context.driver.free_bytes() / page_bytes + leaving_pages_;
@@ -163,9 +152,8 @@ void ManagedMemory::mapped(std::uint32_t index, const DriverContext& context) {
 void ManagedMemory::depart(PageRange range, bool keep_bytes, std::uint64_t operation,
                            const DriverContext& context) {
   const std::uint32_t index = take_slot(departures_, free_departures_);
-  departures_[index] = {true,  keep_bytes, residency_.place(range.first) == PagePlace::remote,
-                        range, operation,  0,
-                        {}};
+  departures_[index] = {
+      keep_bytes, residency_.place(range.first) == PagePlace::remote, range, operation, 0, {}};
   Buffer& buffer = buffer_of(range.first);
   const Allocation& a = residency_.owner(range.first);
   for (ManagedPage page = range.first; page < range.end(); ++page) {
@@ -182,9 +170,8 @@ void ManagedMemory::depart(PageRange range, bool keep_bytes, std::uint64_t opera
   }
   buffer.moving += range.count;
   if (operation != 0) count_operation(operation, 1);
-  const std::uint64_t granule = context.driver.granule_pages();
   context.driver.unmap(a.tenant, virtual_page(a, range.first),
-                       (range.count + granule - 1) / granule * granule, index, context.now,
+                       context.driver.mapped_pages(range.count * page_bytes), index, context.now,
                        context.outbox);
 }
 
@@ -232,11 +219,7 @@ void ManagedMemory::unmapped(Unmapped pages, const DriverContext& context) {
     }
     Transfer& transfer = transfers.back();
     transfer.bytes += size;
-    if (run && transfer.frames.back().physical + transfer.frames.back().bytes == entry.address()) {
-      transfer.frames.back().bytes += size;
-    } else {
-      transfer.frames.push_back({entry.address(), size});
-    }
+    append_frame(transfer.frames, entry.address(), size);
     run = true;
     ++context.statistics.pages_written_back[a.tenant];
   }
@@ -346,8 +329,7 @@ void ManagedMemory::starved(const DriverContext& context) {
     rest.range = {migration.range.first + half, migration.range.count - half};
     rest.record = none;
     migration.range.count = half;
-    add_migration(rest);
-    std::rotate(waiting_.begin() + 1, waiting_.end() - 1, waiting_.end());
+    waiting_.insert(waiting_.begin() + 1, begin_migration(rest));
     return;
   }
   const auto [where, name] = setup_.describe(a.tenant, a.buffer);

@@ -40,7 +40,7 @@ void PartitionCore::accept(Inbox inbox) {
 }
 
 void PartitionCore::prefetch(const MessageHeader& message) const {
-  if (message.kind != std::uint16_t(MessageKind::memory_request)) return;
+  if (message.kind != kind_of(MessageKind::memory_request)) return;
   const std::uint64_t offset = mapping_.offset(message.body<MemoryRequest>().line);
   memory_.prefetch(offset);
   const auto line = static_cast<std::uint32_t>(offset / line_bytes);

@@ -107,7 +107,7 @@ void PartitionCore::send_controls(Outbox& outbox) {
     const Control& control = controls_.front();
     last_host_departure_ = std::max(last_host_departure_, edge(cycle_));
     if (control.transaction == Transaction::none) {
-      outbox.send(host, last_host_departure_, std::uint16_t(MessageKind::zero_done), control.range);
+      outbox.send(host, last_host_departure_, kind_of(MessageKind::zero_done), control.range);
     } else {
       const Transaction& t = transactions_[control.transaction];
       MemoryResponse response;
@@ -117,7 +117,7 @@ void PartitionCore::send_controls(Outbox& outbox) {
       response.tenant = t.request.tenant;
       response.operation = MemoryOperation::inspect;
       response.sectors = t.request.sectors;
-      outbox.send(host, last_host_departure_, std::uint16_t(MessageKind::memory_response), response,
+      outbox.send(host, last_host_departure_, kind_of(MessageKind::memory_response), response,
                   {transactions_.data(control.transaction), t.response_bytes()});
       transactions_.release(control.transaction);
     }
@@ -270,7 +270,7 @@ bool PartitionCore::respond(std::uint32_t index, Outbox& outbox) {
   const std::uint32_t sender = sender_of(request);
   Time at = edge(departure);
   if (sender == links_.size() - 1) at = last_host_departure_ = std::max(last_host_departure_, at);
-  outbox.send(links_[sender], at, std::uint16_t(MessageKind::memory_response), response,
+  outbox.send(links_[sender], at, kind_of(MessageKind::memory_response), response,
               {transactions_.data(index), bytes});
   statistics_.bytes_out[request.tenant] += bytes;
   --unanswered_[sender];

@@ -52,6 +52,11 @@ enum class MessageKind : std::uint16_t {
   abort_tenant,      ///< host -> dispatcher -> SM
 };
 
+/// As a message carries it.
+constexpr std::uint16_t kind_of(MessageKind kind) {
+  return static_cast<std::uint16_t>(kind);
+}
+
 enum class MemoryOperation : std::uint8_t {
   load,
   store,
@@ -145,15 +150,6 @@ inline MemoryResponse answer_to(const MemoryRequest& request) {
 
 struct ZeroRange {
   std::uint64_t base = 0, bytes = 0;  ///< physical
-};
-
-/// One mapped range of a tenant's address space (page-aligned).
-struct Extent {
-  std::uint64_t virtual_base = 0;
-  std::uint64_t bytes = 0;
-  std::uint64_t physical_base = 0;  ///< in GPU memory, or the host address when `in_host`
-  std::uint32_t in_host = 0;        ///< pinned: accessed remotely, uncached, atomics at the host
-  std::uint32_t reserved = 0;
 };
 
 /// Body of launch_grid and start_grid.  Payload: `parameter_bytes` (rounded up to 8) of kernel

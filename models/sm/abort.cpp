@@ -2,7 +2,7 @@
 ///
 /// Threads end where they stand.  What has not left the load-store unit never does; answers to what
 /// has are waited for, so that blocks end as always.  Source: architecture.md, section 8, rule 5.
-#include <algorithm>
+#include <bit>
 
 #include "models/sm/sm_state.hpp"
 
@@ -20,18 +20,12 @@ void SmState::abort_tenant(std::uint16_t tenant, std::int64_t now) {
 }
 
 void SmState::drop_staged(std::uint16_t tenant, std::int64_t now) {
-  const auto tenant_of = [&](const BlockReference& block) {
-    const auto grid = std::find_if(grids.begin(), grids.end(), [&](const GridSlot& g) {
-      return g.used && g.launch.grid == block.grid;
-    });
-    return grid->launch.tenant;
-  };
   for (std::size_t i = 0; i < staged.size();) {
-    if (tenant_of(staged[i]) != tenant) {
+    if (grids[slot_of_grid(staged[i].grid)].launch.tenant != tenant) {
       ++i;
       continue;
     }
-    outbox->send(to_dispatcher, time_of(now), static_cast<std::uint16_t>(MessageKind::block_done),
+    outbox->send(to_dispatcher, time_of(now), kind_of(MessageKind::block_done),
                  BlockDone{{staged[i].grid, setup.index, staged[i].block}, {}});
     staged.erase(staged.begin() + static_cast<std::ptrdiff_t>(i));
   }

@@ -37,8 +37,7 @@ std::uint32_t take_shared(SmState& sm, std::uint32_t bytes) {
 
 }  // namespace
 
-void SmState::start_grid(const GridLaunch& launch, std::span<const std::byte> payload,
-                         std::int64_t) {
+void SmState::start_grid(const GridLaunch& launch, std::span<const std::byte> payload) {
   std::size_t index = 0;
   while (index < grids.size() && grids[index].used) ++index;
   LOCKSTEP_CHECK(index < 256, "too many grids at one SM");
@@ -69,9 +68,16 @@ void SmState::start_grid(const GridLaunch& launch, std::span<const std::byte> pa
 }
 
 void SmState::end_grid(std::uint32_t number) {
-  for (GridSlot& grid : grids)
-    if (grid.used && grid.launch.grid == number) grid.ended = true;
+  grids[slot_of_grid(number)].ended = true;
   forget_ended_grids();
+}
+
+unsigned SmState::slot_of_grid(std::uint32_t number) const {
+  const auto grid = std::find_if(grids.begin(), grids.end(), [&](const GridSlot& g) {
+    return g.used && g.launch.grid == number;
+  });
+  LOCKSTEP_CHECK(grid != grids.end(), "a message names an unknown grid");
+  return static_cast<unsigned>(grid - grids.begin());
 }
 
 void SmState::forget_ended_grids() {
@@ -90,9 +96,7 @@ void SmState::forget_ended_grids() {
 void SmState::start_staged(std::int64_t now) {
   while (!staged.empty()) {
     const BlockReference reference = staged.front();
-    unsigned g = 0;
-    while (g < grids.size() && !(grids[g].used && grids[g].launch.grid == reference.grid)) ++g;
-    LOCKSTEP_CHECK(g < grids.size(), "a block of an unknown grid came");
+    const unsigned g = slot_of_grid(reference.grid);
     if (!used.leaves_room_for(grids[g].block, limits)) return;
     staged.pop_front();
     start_block(reference, g, now);
@@ -226,8 +230,7 @@ void SmState::finish_block(unsigned index, std::int64_t now) {
   flush_instructions(grid);
   const BlockDone done{{grid.launch.grid, setup.index, block.index},
                        std::exchange(grid.unreported, {})};
-  outbox->send(to_dispatcher, time_of(now), static_cast<std::uint16_t>(MessageKind::block_done),
-               done);
+  outbox->send(to_dispatcher, time_of(now), kind_of(MessageKind::block_done), done);
   block.used = false;
   start_staged(now);
   forget_ended_grids();

@@ -56,7 +56,7 @@ class RequestPort {
   void tell_host(MessageKind kind, const Body& body, std::span<const std::byte> payload, Time now,
                  Outbox& outbox) {
     free_ = std::max(now + injection_latency_, free_);
-    outbox.send(lanes_.back().link, free_, static_cast<std::uint16_t>(kind), body, payload);
+    outbox.send(lanes_.back().link, free_, kind_of(kind), body, payload);
   }
   /// An answer from `destination` has come.
   void credit(std::uint32_t destination, Time now, Outbox& outbox) {
@@ -93,8 +93,7 @@ class RequestPort {
     const Time departure = std::max(ready, free_);
     waited_ += static_cast<std::uint64_t>((departure - ready).femtoseconds());
     free_ = departure + flit_ * noc_.flits(static_cast<std::uint32_t>(payload.size()));
-    outbox.send(lane.link, departure, static_cast<std::uint16_t>(MessageKind::memory_request),
-                request, payload);
+    outbox.send(lane.link, departure, kind_of(MessageKind::memory_request), request, payload);
   }
   void enqueue(Lane& lane, const MemoryRequest& request, std::span<const std::byte> payload);
   void dequeue(Lane& lane, Time now, Outbox& outbox);

@@ -186,7 +186,7 @@ void SmState::flight_done(std::uint16_t index, std::int64_t now) {
 void SmState::prefetch_responses(std::span<const MessageHeader* const> inbox) {
   for (const MessageHeader* message : inbox) __builtin_prefetch(message);
   for (const MessageHeader* message : inbox) {
-    if (message->kind != static_cast<std::uint16_t>(MessageKind::memory_response)) continue;
+    if (message->kind != kind_of(MessageKind::memory_response)) continue;
     const auto& response = message->body<MemoryResponse>();
     if (RequestTag::kind(response.tag) != RequestTag::fill) continue;
     misses.prefetch(RequestTag::index(response.tag));
@@ -195,7 +195,7 @@ void SmState::prefetch_responses(std::span<const MessageHeader* const> inbox) {
     __builtin_prefetch(message->payload_data() + 64);
   }
   for (const MessageHeader* message : inbox) {
-    if (message->kind != static_cast<std::uint16_t>(MessageKind::memory_response)) continue;
+    if (message->kind != kind_of(MessageKind::memory_response)) continue;
     const auto& response = message->body<MemoryResponse>();
     if (RequestTag::kind(response.tag) == RequestTag::fill)
       misses.prefetch_waiter(RequestTag::index(response.tag));

@@ -107,8 +107,8 @@ void SmState::answer_shootdown(std::uint16_t index, std::int64_t now) {
   PageSpan answer = shootdown.span;
   answer.sm = static_cast<std::uint16_t>(setup.index);
   const std::size_t words = (answer.count + 63) / 64;
-  outbox->send(to_gmmu, time_of(now), static_cast<std::uint16_t>(MessageKind::shootdown_done),
-               answer, std::as_bytes(std::span(shootdown.stored).first(words)));
+  outbox->send(to_gmmu, time_of(now), kind_of(MessageKind::shootdown_done), answer,
+               std::as_bytes(std::span(shootdown.stored).first(words)));
   translation.shootdowns.give_back(index);
 }
 

@@ -281,8 +281,10 @@ struct SmState {
                                        std::uint32_t active) const;
 
   // blocks.cpp
-  void start_grid(const GridLaunch& launch, std::span<const std::byte> payload, std::int64_t now);
+  void start_grid(const GridLaunch& launch, std::span<const std::byte> payload);
   void end_grid(std::uint32_t grid);
+  /// The slot of a grid by its number.
+  unsigned slot_of_grid(std::uint32_t grid) const;
   void start_staged(std::int64_t now);
   void start_block(const BlockReference& reference, unsigned grid, std::int64_t now);
   void choose_carve_out(const GridSlot& grid, std::int64_t now);

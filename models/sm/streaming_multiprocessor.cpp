@@ -90,7 +90,7 @@ void SmState::take(const MessageHeader& message, std::int64_t now) {
       on_response(message, now);
       break;
     case MessageKind::start_grid:
-      start_grid(message.body<GridLaunch>(), message.payload(), now);
+      start_grid(message.body<GridLaunch>(), message.payload());
       break;
     case MessageKind::start_block:
       staged.push_back(message.body<BlockReference>());

@@ -18,10 +18,6 @@ bool same_large_page(std::uint64_t key, std::uint64_t other) {
   return key / pages_per_large == other / pages_per_large;
 }
 
-std::uint16_t code(MessageKind kind) {
-  return static_cast<std::uint16_t>(kind);
-}
-
 }  // namespace
 
 SmState::Lookup SmState::translate(Access& access, unsigned group, std::int64_t now) {
@@ -71,7 +67,7 @@ void SmState::ask(std::uint16_t index, std::int64_t now) {
   request.warp = first.warp;
   request.write = first.writes();
   translation.set_state(index, PageMiss::State::asked);
-  outbox->send(to_gmmu, time_of(now), code(MessageKind::translate), request);
+  outbox->send(to_gmmu, time_of(now), kind_of(MessageKind::translate), request);
 }
 
 void SmState::on_translation(const TranslationAnswer& answer, std::int64_t now) {
@@ -216,7 +212,7 @@ void SmState::tell_replayed(std::uint16_t index, std::int64_t now) {
 void SmState::tell_page(MessageKind kind, std::uint64_t key, std::int64_t now) {
   const PageNotice notice{TlbArray::number_of(key), TlbArray::tenant_of(key),
                           static_cast<std::uint16_t>(setup.index), 0};
-  outbox->send(to_gmmu, time_of(now), code(kind), notice);
+  outbox->send(to_gmmu, time_of(now), kind_of(kind), notice);
 }
 
 /// Once per tenant: the host ends it.

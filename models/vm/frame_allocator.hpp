@@ -32,6 +32,16 @@ struct FrameRun {
   }
 };
 
+/// Puts a frame, or part of one, behind `runs`, in one with the last of them if they are
+/// neighbours.
+inline void append_frame(std::vector<FrameRun>& runs, std::uint64_t physical, std::uint64_t bytes) {
+  if (!runs.empty() && runs.back().physical + runs.back().bytes == physical) {
+    runs.back().bytes += bytes;
+  } else {
+    runs.push_back({physical, bytes});
+  }
+}
+
 class FrameAllocator {
  public:
   FrameAllocator() = default;

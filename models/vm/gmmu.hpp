@@ -66,6 +66,7 @@ class Gmmu final : public Component {
   void finish_lookups(GmmuCycle& cycle);
   bool end_lookup(const TranslateRequest& request, const PageTableEntry* entry, GmmuCycle& cycle);
   void miss(const TranslateRequest& request, GmmuCycle& cycle);
+  void walk_or_stall(const TranslateRequest& request, GmmuCycle& cycle);
   void retry_stalled(GmmuCycle& cycle);
   void begin_lookups(GmmuCycle& cycle);
   void finish_walk(std::uint32_t index, GmmuCycle& cycle);

@@ -4,7 +4,6 @@
 
 #include "core/engine/outbox.hpp"
 #include "core/time/time.hpp"
-#include "models/noc/messages.hpp"
 
 namespace lockstep {
 
@@ -16,9 +15,5 @@ struct GmmuCycle {
   Time now;
   Outbox& outbox;
 };
-
-constexpr std::uint16_t kind_of(MessageKind kind) {
-  return static_cast<std::uint16_t>(kind);
-}
 
 }  // namespace lockstep

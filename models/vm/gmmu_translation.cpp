@@ -48,6 +48,10 @@ bool Gmmu::end_lookup(const TranslateRequest& request, const PageTableEntry* ent
 void Gmmu::miss(const TranslateRequest& request, GmmuCycle& cycle) {
   ++statistics_.tlb_misses[request.tenant];
   path_->looked_up(request.tenant, false, cycle.now);
+  walk_or_stall(request, cycle);
+}
+
+void Gmmu::walk_or_stall(const TranslateRequest& request, GmmuCycle& cycle) {
   if (walkers_.has_room() || walkers_.find(request.tenant, request.page) != Walkers::none) {
     walkers_.translate(request, cycle.number);
   } else {
@@ -80,12 +84,8 @@ void Gmmu::begin_lookups(GmmuCycle& cycle) {
     if (!arrived_.take(cycle.number, request)) return;
     if (timing_.ports > 0) {
       large_lookups_.add(cycle.number + timing_.lookup.count(), request);
-    } else if (walkers_.has_room() ||
-               walkers_.find(request.tenant, request.page) != Walkers::none) {
-      walkers_.translate(request, cycle.number);
     } else {
-      ++statistics_.mshr_stalls;
-      stalled_.add(cycle.number, request);
+      walk_or_stall(request, cycle);
     }
   }
 }

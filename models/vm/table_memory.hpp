@@ -13,6 +13,7 @@
 #include "core/checkpoint/archive.hpp"
 #include "core/engine/link.hpp"
 #include "models/noc/address_mapping.hpp"
+#include "models/noc/messages.hpp"
 #include "models/vm/gmmu_cycle.hpp"
 #include "models/vm/page_table_entry.hpp"
 

@@ -153,7 +153,7 @@ class Traffic {
       h.arrival = port.due[taken].arrival;
       h.link = LinkId{port.due[taken].sm};
       h.sequence = port.sequence++;
-      h.kind = std::uint16_t(MessageKind::memory_request);
+      h.kind = kind_of(MessageKind::memory_request);
       h.body_bytes = sizeof r;
       if (r.operation == MemoryOperation::store) h.payload_bytes = r.sector_count() * 36u;
       offsets_.push_back(port.requests.bytes().size());

@@ -142,7 +142,7 @@ class DispatcherBench {
   template <class Body>
   void receive(double at_ns, MessageKind kind, const Body& body,
                std::span<const std::byte> payload = {}) {
-    received_.emplace_back(time(at_ns), static_cast<std::uint16_t>(kind), body, payload);
+    received_.emplace_back(time(at_ns), kind_of(kind), body, payload);
   }
 
   /// "": nothing was executed.

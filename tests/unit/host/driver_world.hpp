@@ -168,8 +168,7 @@ class DriverWorld {
   template <class Body>
   void arrive(Time when, MessageKind kind, const Body& body,
               std::span<const std::byte> payload = {}) {
-    auto message =
-        std::make_shared<IncomingMessage>(when, static_cast<std::uint16_t>(kind), body, payload);
+    auto message = std::make_shared<IncomingMessage>(when, kind_of(kind), body, payload);
     answers_.emplace(when, [this, message] { take(*message->get()); });
   }
   void take(const MessageHeader& message) {
@@ -218,7 +217,7 @@ class DriverWorld {
   }
   void to_partition(const MessageHeader& message) {
     const Time back = message.arrival + latency;
-    if (message.kind == static_cast<std::uint16_t>(MessageKind::zero_range)) {
+    if (message.kind == kind_of(MessageKind::zero_range)) {
       const auto& range = message.body<ZeroRange>();
       std::fill_n(memory_.begin() + static_cast<std::ptrdiff_t>(range.base), range.bytes,
                   std::byte{0});
@@ -244,13 +243,13 @@ class DriverWorld {
   }
   void to_gmmu(const MessageHeader& message) {
     const auto sent_ns = (message.arrival - latency).femtoseconds() / 1'000'000;
-    if (message.kind == static_cast<std::uint16_t>(MessageKind::pages_mapped)) {
+    if (message.kind == kind_of(MessageKind::pages_mapped)) {
       const auto& body = message.body<PagesMapped>();
       Mapped heard{sent_ns, body.span.page - first_page, {}};
       heard.entries.resize(body.span.count);
       std::memcpy(heard.entries.data(), message.payload_data(), body.span.count * 8);
       if (body.span.count > 0) mapped.push_back(heard);
-    } else if (message.kind == static_cast<std::uint16_t>(MessageKind::unmap)) {
+    } else if (message.kind == kind_of(MessageKind::unmap)) {
       const auto& body = message.body<UnmapRequest>();
       std::vector<std::byte> entries(body.span.count * 8);
       std::memcpy(entries.data(), &memory_[body.entries_at], entries.size());

@@ -123,8 +123,8 @@ class HostLinkBench : public testing::Test {
       payload.resize(request.sector_count() * sector_bytes);
       for (std::size_t i = 0; i < payload.size(); ++i) payload[i] = std::byte(first + i);
     }
-    const IncomingMessage message(arrival, static_cast<std::uint16_t>(MessageKind::memory_response),
-                                  response, payload);
+    const IncomingMessage message(arrival, kind_of(MessageKind::memory_response), response,
+                                  payload);
     return link.take(*message.get());
   }
 

@@ -198,7 +198,7 @@ class PartitionBench {
     h.arrival = time(cycle);
     h.link = LinkId{sender};
     h.sequence = sequence_++;
-    h.kind = static_cast<std::uint16_t>(kind);
+    h.kind = kind_of(kind);
     h.body_bytes = sizeof(Body);
     h.payload_bytes = static_cast<std::uint32_t>(payload.size());
     Message message(h.total_bytes() / 8);

@@ -221,7 +221,7 @@ class IdealMachine {
     header.arrival = clock_.edge(Cycles{at});
     header.link = LinkId{1'000'000};
     header.sequence = sequence_++;
-    header.kind = static_cast<std::uint16_t>(kind);
+    header.kind = kind_of(kind);
     header.body_bytes = sizeof body;
     header.payload_bytes = static_cast<std::uint32_t>(payload.size());
     std::memcpy(parcel->bytes.data() + sizeof header, &body, sizeof body);
@@ -284,7 +284,7 @@ class IdealMachine {
   /// The GMMU answers; anything else is only noted.
   void deliver_notice(std::uint32_t sm, const MessageHeader& header) {
     const auto relative = [](std::uint64_t page) { return std::to_string(page - page_of(0)); };
-    const bool to_host = header.kind == static_cast<std::uint16_t>(MessageKind::access_violation);
+    const bool to_host = header.kind == kind_of(MessageKind::access_violation);
     const std::int64_t arrival = clock_.cycle_at_or_after(header.arrival).count();
     const Cycles link = to_host ? options_.request_latency : options_.gmmu_link;
     const auto note = [&](const std::string& text) {
@@ -329,14 +329,13 @@ class IdealMachine {
   }
 
   void deliver(std::uint32_t sm, const MessageHeader& header) {
-    if (header.kind == static_cast<std::uint16_t>(MessageKind::block_done)) {
+    if (header.kind == kind_of(MessageKind::block_done)) {
       --blocks_left_;
       last_done_ =
           clock_.cycle_at_or_after(header.arrival).count() - options_.request_latency.count();
       return;
     }
-    if (header.kind != static_cast<std::uint16_t>(MessageKind::memory_request))
-      return deliver_notice(sm, header);
+    if (header.kind != kind_of(MessageKind::memory_request)) return deliver_notice(sm, header);
     ++requests;
     const auto& request = header.body<MemoryRequest>();
     if (record)
@@ -363,7 +362,7 @@ class IdealMachine {
         header.arrival + clock_.duration(options_.memory_latency + options_.response_latency);
     answer.link = LinkId{2'000'000 + header.link.value()};
     answer.sequence = header.sequence;
-    answer.kind = static_cast<std::uint16_t>(MessageKind::memory_response);
+    answer.kind = kind_of(MessageKind::memory_response);
     answer.body_bytes = sizeof response;
     answer.payload_bytes = static_cast<std::uint32_t>(bytes);
     std::memcpy(parcel->bytes.data() + sizeof answer, &response, sizeof response);

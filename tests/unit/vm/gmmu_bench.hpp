@@ -203,9 +203,8 @@ class GmmuBench {
   void receive(std::int64_t at, MessageKind kind, const Body& body,
                std::span<const std::byte> payload, std::uint32_t link) {
     ASSERT_GE(at, now_);
-    incoming_.emplace(
-        Order{at, link, number_++},
-        std::make_unique<Incoming>(time(at), static_cast<std::uint16_t>(kind), body, payload));
+    incoming_.emplace(Order{at, link, number_++},
+                      std::make_unique<Incoming>(time(at), kind_of(kind), body, payload));
   }
 
   std::uint64_t new_table() { return page_bytes * ++tables_; }
