@@ -1,12 +1,12 @@
+/// A tenant's life: it begins, walks its program, is measured, ends or is ended, and starts over.
 #include "models/host/tenant_run.hpp"
 
-#include <algorithm>
-#include <cstring>
+#include <iterator>
 #include <numeric>
 
 #include "core/checkpoint/archive.hpp"
 #include "core/engine/outbox.hpp"
-#include "models/isa/load.hpp"
+#include "core/error/error.hpp"
 
 namespace lockstep {
 
@@ -23,17 +23,6 @@ TenantRun::TenantRun(const Tenant& tenant, std::uint16_t index, std::uint16_t mo
       buffers_(fresh_buffers()),
       timer_(tenant.arrival) {
   std::iota(names_.begin(), names_.end(), 0u);
-}
-
-std::vector<TenantRun::BufferState> TenantRun::fresh_buffers() const {
-  std::vector<BufferState> buffers;
-  for (std::uint32_t b = 0; b < contents_.size(); ++b) {
-    buffers.emplace_back().host = HostBuffer(declaration(b).bytes(), contents_[b]);
-  }
-  for (const isa::GlobalVariable& global : module_.globals) {
-    buffers.emplace_back().host = HostBuffer(std::max<std::uint64_t>(global.bytes, 1), nullptr);
-  }
-  return buffers;
 }
 
 void TenantRun::run(Time now, HostShared& shared, Outbox& outbox) {
@@ -57,201 +46,12 @@ void TenantRun::run(Time now, HostShared& shared, Outbox& outbox) {
   }
 }
 
-/// Memory that cannot be paged: device buffers, variables, page tables.
-bool TenantRun::has_room(Time now, HostShared& shared, Outbox& outbox) const {
-  std::uint64_t need = 0, pages = 0, largest = 0;
-  std::uint32_t culprit = 0;
-  for (std::uint32_t b = 0; b < buffers_.size(); ++b) {
-    const std::uint64_t here = shared.driver.mapped_pages(buffers_[b].host.size());
-    pages += here + 1;
-    if (memory_of(b) != MemoryKind::device) continue;
-    need += here * page_bytes;
-    if (here > largest) culprit = b;
-    largest = std::max(largest, here);
-  }
-  // Aligned buffers may each begin a table of their own.
-  need += Driver::table_bytes(pages) + buffers_.size() * page_bytes;
-  const std::uint64_t free = shared.driver.free_bytes();
-  if (need <= free) return true;
-  if (shared.managed.make_room(need - free, shared.context(now, outbox)) || !shared.driver.idle())
-    return false;
-  const bool declared = culprit < tenant_.workload.buffers.size();
-  throw UserError(
-      declared && largest > 0 ? declaration(culprit).where : tenant_.where,
-      "out of GPU memory: tenant " + tenant_.name + " needs " + std::to_string(need) +
-          " bytes for device buffers and page tables" +
-          (declared && largest > 0 ? ", most of them for buffer " + declaration(culprit).name
-                                   : "") +
-          "; " + std::to_string(free) + " of " + std::to_string(shared.driver.capacity()) +
-          " are free",
-      "raise gpu.memory.capacity or use smaller buffers");
-}
-
 bool TenantRun::begin(Time now, HostShared& shared, Outbox& outbox) {
   if (!has_room(now, shared, outbox)) return false;
   phase_ = Phase::mapping;
   began_ = now;
   for (std::uint32_t b = 0; b < buffers_.size(); ++b) map_buffer(b, now, shared, outbox);
   return true;
-}
-
-void TenantRun::map_buffer(std::uint32_t b, Time now, HostShared& shared, Outbox& outbox) {
-  BufferState& state = buffers_[b];
-  state.mapped = true;
-  const std::uint64_t bytes = state.host.size();
-  MapRequest request;
-  request.tenant = index_;
-  request.page = shared.driver.take_addresses(index_, bytes);
-  request.reserved = shared.driver.mapped_pages(bytes);
-  request.flags = PageTableEntry::writable;
-  state.address = request.page * page_bytes;
-  switch (memory_of(b)) {
-    case MemoryKind::device:
-      request.count = request.reserved;
-      request.paged = false;
-      request.frames = shared.driver.take_frames(request.count, false);
-      if (request.frames.empty()) {
-        throw UserError(tenant_.where,
-                        "out of GPU memory: no room for " + std::to_string(request.count) +
-                            " pages that lie as page_manager wants them",
-                        "raise gpu.memory.capacity");
-      }
-      request.fresh = request.frames;
-      break;
-    case MemoryKind::pinned:
-      request.count = round_up_to_page(bytes) / page_bytes;
-      request.remote = remote_address(index_, b);
-      break;
-    case MemoryKind::managed:
-      state.allocation =
-          shared.managed.add(index_, b, request.page, round_up_to_page(bytes) / page_bytes);
-      break;
-  }
-  shared.driver.map(std::move(request), now, shared.link, outbox);
-}
-
-/// Queues the upload of the variables' initial content.
-void TenantRun::upload_variables(HostShared& shared) {
-  const std::size_t declared = tenant_.workload.buffers.size();
-  std::vector<std::uint64_t> addresses;
-  for (std::size_t g = declared; g < buffers_.size(); ++g) {
-    addresses.push_back(buffers_[g].address);
-  }
-  for (std::size_t g = 0; g < module_.globals.size(); ++g) {
-    const isa::GlobalVariable& global = module_.globals[g];
-    if (global.initial.empty()) continue;
-    const auto b = static_cast<std::uint32_t>(declared + g);
-    std::vector<std::byte> image = global.initial;
-    isa::relocate(image, global.relocations, module_, addresses);
-    std::memcpy(buffers_[b].host.at(0, image.size()).data(), image.data(), image.size());
-    Operation upload;
-    upload.kind = Operation::Kind::copy;
-    upload.to_gpu = true;
-    upload.id = shared.next_operation++;
-    upload.buffer = b;
-    upload.bytes = image.size();
-    waiting_operation_ = upload.id;
-    streams_[0].push_back(std::move(upload));
-  }
-}
-
-bool TenantRun::advance_streams(Time now, HostShared& shared, Outbox& outbox) {
-  bool moved = false;
-  for (auto& [number, queue] : streams_) {
-    if (queue.front().started) continue;
-    start(queue.front(), now, shared, outbox);
-    moved = true;
-  }
-  return moved;
-}
-
-void TenantRun::start(Operation& operation, Time now, HostShared& shared, Outbox& outbox) {
-  operation.started = true;
-  switch (operation.kind) {
-    case Operation::Kind::copy:
-      return start_transfer(operation.to_gpu ? Transfer::Kind::to_gpu : Transfer::Kind::to_host,
-                            operation.buffer, operation.offset, operation.bytes, operation.id, now,
-                            shared, outbox);
-    case Operation::Kind::migrate:
-      return migrate(operation, now, shared, outbox);
-    case Operation::Kind::launch:
-      return send_launch(operation, now, shared, outbox);
-  }
-}
-
-void TenantRun::migrate(const Operation& operation, Time now, HostShared& shared, Outbox& outbox) {
-  const std::uint64_t first = operation.offset / page_bytes;
-  const std::uint64_t last = (operation.offset + operation.bytes - 1) / page_bytes;
-  shared.managed.prefetch(buffers_[operation.buffer].allocation, first, last - first + 1,
-                          operation.to_gpu, operation.id, shared.context(now, outbox));
-}
-
-void TenantRun::start_transfer(Transfer::Kind kind, std::uint32_t buffer, std::uint64_t offset,
-                               std::uint64_t bytes, std::uint64_t operation, Time now,
-                               HostShared& shared, Outbox& outbox) {
-  const std::uint64_t first = (buffers_[buffer].address + offset) / page_bytes;
-  const std::uint64_t last = (buffers_[buffer].address + offset + bytes - 1) / page_bytes;
-  Transfer transfer;
-  transfer.kind = kind;
-  transfer.tenant = index_;
-  transfer.buffer = buffer;
-  transfer.operation = operation;
-  transfer.offset = offset;
-  transfer.bytes = bytes;
-  transfer.frames = shared.driver.frames_of(index_, first, last - first + 1);
-  const std::uint64_t before = offset % page_bytes;
-  transfer.frames.front().physical += before;
-  transfer.frames.front().bytes -= before;
-  transfer.frames.back().bytes -= (last - first + 1) * page_bytes - before - bytes;
-  shared.link.start(std::move(transfer), now, outbox);
-}
-
-void TenantRun::transfer_done(const Transfer& transfer) {
-  if (transfer.kind == Transfer::Kind::inspect) {
-    --captures_;
-  } else if (transfer.operation != 0) {
-    operation_done(transfer.operation);
-  }
-}
-
-void TenantRun::operation_done(std::uint64_t operation) {
-  if (waiting_operation_ == operation) waiting_operation_ = 0;
-  for (auto stream = streams_.begin(); stream != streams_.end(); ++stream) {
-    if (stream->second.front().id == operation) return pop(stream);
-  }
-}
-
-void TenantRun::pop(Streams::iterator stream) {
-  stream->second.pop_front();
-  if (stream->second.empty()) streams_.erase(stream);
-}
-
-void TenantRun::send_launch(Operation& operation, Time now, HostShared& shared, Outbox& outbox) {
-  const std::size_t declared = tenant_.workload.buffers.size();
-  std::vector<std::byte> payload = operation.parameters;
-  payload.resize((payload.size() + 7) / 8 * 8);
-  for (std::size_t g = declared; g < buffers_.size(); ++g) {
-    const auto* first = reinterpret_cast<const std::byte*>(&buffers_[g].address);
-    payload.insert(payload.end(), first, first + sizeof(std::uint64_t));
-  }
-  GridLaunch& launch = operation.launch;
-  launch.globals = static_cast<std::uint32_t>(module_.globals.size());
-  outbox.send(shared.to_dispatcher, now, static_cast<std::uint16_t>(MessageKind::launch_grid),
-              launch, payload);
-  shared.kernels[launch.grid].launched = now;
-  ++shared.statistics.launches[index_];
-}
-
-void TenantRun::grid_done(const GridDone& done, Time now, HostShared& shared) {
-  executed_ += done.executed;
-  for (auto stream = streams_.begin(); stream != streams_.end(); ++stream) {
-    const Operation& head = stream->second.front();
-    if (head.kind != Operation::Kind::launch || !head.started || head.launch.grid != done.grid)
-      continue;
-    shared.kernels[done.grid].done = now;
-    return pop(stream);
-  }
-  LOCKSTEP_CHECK(false, "grid " + std::to_string(done.grid) + " is done but was not launched");
 }
 
 void TenantRun::instructions_reached(const InstructionCount& executed, Time now,
@@ -291,59 +91,6 @@ bool TenantRun::advance_program(Time now, HostShared& shared, Outbox& outbox) {
   } else {
     cursor_.advance();
   }
-  return true;
-}
-
-bool TenantRun::capture(std::uint32_t buffer, Time now, HostShared& shared, Outbox& outbox) {
-  BufferState& state = buffers_[buffer];
-  const Buffer& declared = declaration(buffer);
-  if (captures_ > 0) return false;
-  const bool is_wanted = first_ && !failure_ && (rounds_ > 0 || !stopped_);
-  if (!capture_ || !is_wanted || !declared.check || declared.memory == MemoryKind::pinned)
-    return true;
-  if (state.is_captured) return true;
-  const auto read = [&](std::uint64_t offset, std::uint64_t bytes) {
-    ++captures_;
-    start_transfer(Transfer::Kind::inspect, buffer, offset, bytes, 0, now, shared, outbox);
-  };
-  state.is_captured = true;
-  if (declared.memory == MemoryKind::device) {
-    state.captured.resize(declared.bytes());
-    read(0, declared.bytes());
-    return false;
-  }
-  const auto bytes = state.host.at(0, declared.bytes());
-  state.captured.assign(bytes.begin(), bytes.end());
-  const ManagedPage first = shared.managed.allocation(state.allocation).first;
-  for (const PageRange& range : shared.managed.resident_ranges(state.allocation)) {
-    const std::uint64_t offset = (range.first - first) * page_bytes;
-    read(offset, std::min(range.count * page_bytes, declared.bytes() - offset));
-  }
-  return captures_ == 0;
-}
-
-bool TenantRun::release(std::uint32_t buffer, Time now, HostShared& shared, Outbox& outbox) {
-  if (!streams_idle()) return false;
-  BufferState& state = buffers_[buffer];
-  const MemoryKind memory = memory_of(buffer);
-  if (memory == MemoryKind::managed) {
-    if (!state.held) {
-      state.held = true;
-      shared.managed.hold(state.allocation);
-    }
-    if (!state.is_captured && !shared.managed.settled(state.allocation)) return false;
-  }
-  if (buffer < tenant_.workload.buffers.size() && !capture(buffer, now, shared, outbox))
-    return false;
-  if (memory == MemoryKind::managed) {
-    if (!shared.managed.release(state.allocation, shared.context(now, outbox))) return false;
-  } else {
-    const std::uint64_t pages = memory == MemoryKind::device
-                                    ? shared.driver.mapped_pages(state.host.size())
-                                    : round_up_to_page(state.host.size()) / page_bytes;
-    shared.driver.unmap(index_, state.address / page_bytes, pages, MapRequest::nobody, now, outbox);
-  }
-  state.mapped = false;
   return true;
 }
 
@@ -403,15 +150,8 @@ void TenantRun::cut_off(Time now, HostShared& shared, Outbox& outbox) {
     stream = queue.empty() ? streams_.erase(stream) : std::next(stream);
   }
   shared.managed.forget_faults(index_);
-  outbox.send(shared.to_dispatcher, now, static_cast<std::uint16_t>(MessageKind::abort_tenant),
+  outbox.send(shared.to_dispatcher, now, kind_of(MessageKind::abort_tenant),
               TenantNotice{index_, {}});
-}
-
-std::span<std::byte> TenantRun::host_bytes(const Transfer& transfer, std::uint64_t offset,
-                                           std::uint64_t bytes) {
-  BufferState& state = buffers_[transfer.buffer];
-  if (transfer.kind == Transfer::Kind::inspect) return {state.captured.data() + offset, bytes};
-  return state.host.at(offset, bytes);
 }
 
 std::string TenantRun::waiting_for() const {
