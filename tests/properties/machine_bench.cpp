@@ -344,6 +344,14 @@ std::uint64_t first_seed(std::uint64_t usual) {
   return environment_number("LOCKSTEP_SEED", usual);
 }
 
+std::string describe(std::uint64_t seed, const Layout& layout,
+                     const std::vector<std::string>& settings) {
+  std::string text =
+      "LOCKSTEP_SEED=" + std::to_string(seed) + " LOCKSTEP_CASES=1; " + layout.text() + ";";
+  for (const std::string& setting : settings) text += " --set " + setting;
+  return text;
+}
+
 struct HangGuard::State {
   std::mutex mutex;
   std::condition_variable changed;

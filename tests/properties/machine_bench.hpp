@@ -103,6 +103,10 @@ class MachineBench {
 std::uint64_t cases_to_run(std::uint64_t usual);
 std::uint64_t first_seed(std::uint64_t usual);
 
+/// How to run a case again.
+std::string describe(std::uint64_t seed, const Layout& layout,
+                     const std::vector<std::string>& settings);
+
 /// Ends the process with a message when a case takes too long: what a hang becomes.
 class HangGuard {
  public:

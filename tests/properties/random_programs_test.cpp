@@ -11,14 +11,6 @@ namespace {
 
 constexpr double most_seconds = 120;
 
-std::string describe(std::uint64_t seed, const Layout& layout,
-                     const std::vector<std::string>& settings) {
-  std::string text =
-      "LOCKSTEP_SEED=" + std::to_string(seed) + " LOCKSTEP_CASES=1; " + layout.text() + ";";
-  for (const std::string& setting : settings) text += " --set " + setting;
-  return text;
-}
-
 TEST(RandomPrograms, LeaveTheSameMemoryOnAnyMachine) {
   const std::uint64_t first = first_seed(1), cases = cases_to_run(2000);
   for (std::uint64_t seed = first; seed < first + cases; ++seed) {
