@@ -8,7 +8,7 @@
 #include <vector>
 
 /// The part of HDF5 that Lockstep uses, behind owning handles.  Every failure is a UserError that
-/// names the file; hdf5.cpp is the only file that calls the C library.
+/// names the file; only hdf5_*.cpp call the C library.
 namespace lockstep::h5 {
 
 /// Element types of arrays.  bf16 has no HDF5 type that readers know: it is stored as u16 with an

@@ -1,0 +1,216 @@
+/// Writing files: groups, data sets of a fixed size, series that grow.
+#include <hdf5.h>
+#include <hdf5_hl.h>
+
+#include <algorithm>
+
+#include "core/output/hdf5_library.hpp"
+
+namespace lockstep::h5 {
+namespace {
+
+constexpr std::uint64_t largest_chunk = 1 << 20;  // elements of a chunk of a fixed array
+
+/// Fixed length, padded with zeros: the only kind that SWMR allows.
+Handle text_type(std::size_t length) {
+  Handle type = owned_type(H5Tcopy(H5T_C_S1));
+  H5Tset_size(type.id(), std::max<std::size_t>(length, 1));
+  H5Tset_strpad(type.id(), H5T_STR_NULLPAD);
+  H5Tset_cset(type.id(), H5T_CSET_UTF8);
+  return type;
+}
+
+Handle member_type(const Member& member) {
+  if (const auto* scalar = std::get_if<Scalar>(&member.type)) return number_type(*scalar);
+  return text_type(std::get<std::size_t>(member.type));
+}
+
+Handle simple_space(const Shape& shape, const Shape& limit) {
+  if (shape.empty()) return owned_space(H5Screate(H5S_SCALAR));
+  const std::vector<hsize_t> size(shape.begin(), shape.end()), most(limit.begin(), limit.end());
+  return owned_space(H5Screate_simple(int(size.size()), size.data(), most.data()));
+}
+
+/// Groups on the way, and no time stamps: equal runs make equal files.
+Handle link_properties() {
+  Handle list = owned_list(H5Pcreate(H5P_LINK_CREATE));
+  H5Pset_create_intermediate_group(list.id(), 1);
+  return list;
+}
+
+Handle dataset_properties(const Shape& chunk) {
+  Handle list = owned_list(H5Pcreate(H5P_DATASET_CREATE));
+  H5Pset_obj_track_times(list.id(), false);
+  if (!chunk.empty()) {
+    const std::vector<hsize_t> size(chunk.begin(), chunk.end());
+    H5Pset_chunk(list.id(), int(size.size()), size.data());
+    H5Pset_shuffle(list.id());
+    H5Pset_deflate(list.id(), 1);
+  }
+  return list;
+}
+
+Handle create_dataset(const Handle& file, const std::string& name, const std::string& path,
+                      const Handle& type, const Handle& space, const Shape& chunk) {
+  return owned_dataset(
+      written(H5Dcreate2(file.id(), path.c_str(), type.id(), space.id(), link_properties().id(),
+                         dataset_properties(chunk).id(), H5P_DEFAULT),
+              name));
+}
+
+void write_whole(const Handle& file, const std::string& name, const std::string& path,
+                 const Handle& type, const Shape& shape, const void* data) {
+  Shape chunk = shape;
+  for (std::uint64_t& side : chunk) {
+    while (side > 1 && product(chunk) > largest_chunk) side = (side + 1) / 2;
+  }
+  const bool compress = product(shape) * H5Tget_size(type.id()) > 4096;
+  const Handle dataset = create_dataset(file, name, path, type, simple_space(shape, shape),
+                                        compress ? chunk : Shape{});
+  if (product(shape) == 0) return;
+  written(H5Dwrite(dataset.id(), type.id(), H5S_ALL, H5S_ALL, H5P_DEFAULT, data), name);
+}
+
+std::vector<char> padded(const std::vector<std::string>& texts, std::size_t length) {
+  std::vector<char> bytes(texts.size() * length);
+  for (std::size_t i = 0; i < texts.size(); ++i) {
+    std::copy(texts[i].begin(), texts[i].end(), bytes.begin() + std::ptrdiff_t(i * length));
+  }
+  return bytes;
+}
+
+}  // namespace
+
+Series::Series(std::string file, Handle dataset, Scalar type, Shape row)
+    : file_(std::move(file)), dataset_(std::move(dataset)), type_(type), row_(std::move(row)) {}
+
+void Series::append(const void* rows, std::uint64_t count) {
+  take_over_errors();
+  std::vector<hsize_t> start(row_.size() + 1, 0), size(row_.begin(), row_.end()), whole;
+  start[0] = length_;
+  size.insert(size.begin(), count);
+  whole = size;
+  whole[0] = length_ + count;
+  written(H5Dset_extent(dataset_.id(), whole.data()), file_);
+  const Handle space = owned_space(H5Dget_space(dataset_.id()));
+  H5Sselect_hyperslab(space.id(), H5S_SELECT_SET, start.data(), nullptr, size.data(), nullptr);
+  const Handle memory = owned_space(H5Screate_simple(int(size.size()), size.data(), nullptr));
+  written(
+      H5Dwrite(dataset_.id(), number_type(type_).id(), memory.id(), space.id(), H5P_DEFAULT, rows),
+      file_);
+  length_ += count;
+}
+
+void Series::flush() {
+  written(H5Dflush(dataset_.id()), file_);
+}
+
+// Any call clears the library's account of the last failure: property lists outlive the check.
+
+File File::create(const std::string& path) {
+  take_over_errors();
+  const Handle properties = access_properties();
+  Handle file{H5Fcreate(path.c_str(), H5F_ACC_TRUNC, H5P_DEFAULT, properties.id()), H5Fclose};
+  if (file.id() < 0) fail(path, "cannot create", "choose a writable place with --output");
+  return {path, std::move(file)};
+}
+
+File File::open(const std::string& path) {
+  take_over_errors();
+  const Handle properties = access_properties();
+  Handle file{written(H5Fopen(path.c_str(), H5F_ACC_RDWR, properties.id()), path), H5Fclose};
+  return {path, std::move(file)};
+}
+
+void File::start_swmr() {
+  written(H5Fstart_swmr_write(file_.id()), path_);
+}
+
+void File::flush() {
+  written(H5Fflush(file_.id(), H5F_SCOPE_GLOBAL), path_);
+}
+
+void File::close() {
+  take_over_errors();
+  if (!file_.close()) written(-1, path_);
+}
+
+void File::create_group(const std::string& path) {
+  Handle properties = owned_list(H5Pcreate(H5P_GROUP_CREATE));
+  H5Pset_obj_track_times(properties.id(), false);
+  const Handle group{written(H5Gcreate2(file_.id(), path.c_str(), link_properties().id(),
+                                        properties.id(), H5P_DEFAULT),
+                             path_),
+                     H5Gclose};
+}
+
+void File::write_text(const std::string& path, const std::string& text) {
+  write_whole(file_, path_, path, text_type(text.size()), {}, text.empty() ? "\0" : text.data());
+}
+
+void File::write_array(const std::string& path, Scalar type, const Shape& shape, const void* data) {
+  write_whole(file_, path_, path, number_type(type), shape, data);
+  if (type == Scalar::bf16) set_attribute(path, "encoding", std::string("bfloat16"));
+}
+
+void File::write_texts(const std::string& path, const std::vector<std::string>& texts) {
+  std::size_t length = 1;
+  for (const std::string& text : texts) length = std::max(length, text.size());
+  write_whole(file_, path_, path, text_type(length), {texts.size()}, padded(texts, length).data());
+}
+
+void File::write_table(const std::string& path, const std::vector<Member>& members,
+                       std::size_t row_bytes, std::uint64_t rows, const void* data) {
+  const Handle type = owned_type(H5Tcreate(H5T_COMPOUND, row_bytes));
+  for (const Member& member : members) {
+    H5Tinsert(type.id(), member.name.c_str(), member.offset, member_type(member).id());
+  }
+  write_whole(file_, path_, path, type, {rows}, data);
+}
+
+Series File::create_series(const std::string& path, Scalar type, const Shape& row,
+                           std::uint64_t chunk_rows) {
+  Shape start = row, limit = row, chunk = row;
+  start.insert(start.begin(), 0);
+  limit.insert(limit.begin(), H5S_UNLIMITED);
+  chunk.insert(chunk.begin(), chunk_rows);
+  return {path_,
+          create_dataset(file_, path_, path, number_type(type), simple_space(start, limit), chunk),
+          type, row};
+}
+
+void File::set_attribute(const std::string& path, const std::string& name,
+                         const std::variant<std::string, std::uint64_t, double>& value) {
+  Handle type = number_type(Scalar::u64);
+  const void* data = std::get_if<std::uint64_t>(&value);
+  if (const auto* real = std::get_if<double>(&value)) {
+    type = number_type(Scalar::f64);
+    data = real;
+  } else if (const auto* text = std::get_if<std::string>(&value)) {
+    type = text_type(text->size());
+    data = text->empty() ? "\0" : text->data();
+  }
+  const Handle object =
+      owned_object(written(H5Oopen(file_.id(), path.c_str(), H5P_DEFAULT), path_));
+  const Handle space = simple_space({}, {});
+  const Handle attribute = owned_attribute(written(
+      H5Acreate2(object.id(), name.c_str(), type.id(), space.id(), H5P_DEFAULT, H5P_DEFAULT),
+      path_));
+  written(H5Awrite(attribute.id(), type.id(), data), path_);
+}
+
+void File::make_scale(const std::string& path, const std::string& label) {
+  const Handle scale =
+      owned_dataset(written(H5Dopen2(file_.id(), path.c_str(), H5P_DEFAULT), path_));
+  written(H5DSset_scale(scale.id(), label.c_str()), path_);
+}
+
+void File::attach_scale(const std::string& dataset, unsigned axis, const std::string& scale) {
+  const Handle data =
+      owned_dataset(written(H5Dopen2(file_.id(), dataset.c_str(), H5P_DEFAULT), path_));
+  const Handle values =
+      owned_dataset(written(H5Dopen2(file_.id(), scale.c_str(), H5P_DEFAULT), path_));
+  written(H5DSattach_scale(data.id(), values.id(), axis), path_);
+}
+
+}  // namespace lockstep::h5
