@@ -13,11 +13,11 @@
 
 #include "core/engine/outbox.hpp"
 #include "models/isa/load.hpp"
-#include "models/noc/atomic_lanes.hpp"
 #include "models/sm/exception_scheme/registry.hpp"
 #include "models/sm/streaming_multiprocessor.hpp"
 #include "models/sm/warp_scheduler/registry.hpp"
 #include "models/vm/messages.hpp"
+#include "tests/unit/sm/ideal_memory.hpp"
 
 namespace lockstep {
 
@@ -57,13 +57,15 @@ class IdealMachine {
   static constexpr std::uint64_t virtual_base = isa::first_global_address;
 
   IdealMachine(isa::Module module, Options options)
-      : module_(std::move(module)), options_(options), clock_(options.parameters.clock) {
-    memory_.resize(options_.memory_bytes);
+      : module_(std::move(module)),
+        options_(options),
+        clock_(options.parameters.clock),
+        memory_(options.memory_bytes) {
     mapping_ = AddressMapping(AddressMapping::Kind::hashed, options_.partitions);
     const std::uint32_t p = options_.partitions;
     buffers_.resize(p + 3);
     constexpr auto flags = PageTableEntry::present | PageTableEntry::writable;
-    for (std::uint64_t page = 0; page < memory_.size(); page += page_bytes)
+    for (std::uint64_t page = 0; page < memory_.bytes.size(); page += page_bytes)
       pages[(virtual_base + page) / page_bytes] = {TranslationStatus::found,
                                                    PageTableEntry::of(page, flags)};
     std::vector<MessageBuffer*> targets;
@@ -112,14 +114,14 @@ class IdealMachine {
   template <class T>
   T get(std::uint64_t offset) const {
     T value;
-    std::memcpy(&value, memory_.data() + offset, sizeof value);
+    std::memcpy(&value, memory_.bytes.data() + offset, sizeof value);
     return value;
   }
   template <class T>
   void put(std::uint64_t offset, T value) {
-    std::memcpy(memory_.data() + offset, &value, sizeof value);
+    std::memcpy(memory_.bytes.data() + offset, &value, sizeof value);
   }
-  std::vector<std::byte>& memory() { return memory_; }
+  std::vector<std::byte>& memory() { return memory_.bytes; }
 
   /// Launches a kernel at `cycle() + 1`; blocks are dealt to SMs in turn.
   void launch(const std::string& kernel, std::array<std::uint32_t, 3> blocks,
@@ -272,7 +274,7 @@ class IdealMachine {
   void post_large_pages(std::uint32_t sm, std::uint16_t tenant) {
     constexpr auto flags = PageTableEntry::present | PageTableEntry::writable |
                            PageTableEntry::dirty | PageTableEntry::large;
-    for (std::uint64_t at = 0; at < memory_.size(); at += large_page_bytes) {
+    for (std::uint64_t at = 0; at < memory_.bytes.size(); at += large_page_bytes) {
       TranslationAnswer answer;
       answer.page = page_of(at);
       answer.entry = PageTableEntry::of(at, flags);
@@ -344,18 +346,10 @@ class IdealMachine {
            request,
            {header.payload().begin(), header.payload().end()}});
     Parcel* parcel = take_parcel();
-    MemoryResponse response;
-    response.line = request.line;
-    response.tag = request.tag;
-    response.requester = request.requester;
-    response.tenant = request.tenant;
-    response.warp = request.warp;
-    response.operation = request.operation;
-    response.sectors = request.sectors;
-    response.flags = request.flags;
-    response.lanes = request.lanes;
-    const std::size_t bytes = serve(request, header.payload_data(),
-                                    parcel->bytes.data() + sizeof(MessageHeader) + sizeof response);
+    const MemoryResponse response = answer_to(request);
+    const std::size_t bytes =
+        memory_.serve(request, header.payload_data(),
+                      parcel->bytes.data() + sizeof(MessageHeader) + sizeof response);
     MessageHeader& answer = parcel->header();
     answer = {};
     answer.arrival =
@@ -369,47 +363,12 @@ class IdealMachine {
     inboxes_[sm].parcels.push_back(parcel);
   }
 
-  std::byte* line_at(std::uint64_t physical) {
-    if (physical + line_bytes <= memory_.size()) return memory_.data() + physical;
-    return sparse_[physical].data();
-  }
-
-  std::size_t serve(const MemoryRequest& request, const std::byte* payload, std::byte* out) {
-    std::byte* line = line_at(request.line);
-    const unsigned count = request.sector_count();
-    unsigned i = 0;
-    if (request.operation == MemoryOperation::atomic) {
-      modify_lanes(request, payload, {line, line_bytes}, out);
-      return (request.flags & flag_returns) ? 8u * request.lanes : 0;
-    }
-    for (unsigned sector = 0; sector < 4; ++sector) {
-      if (!((request.sectors >> sector) & 1)) continue;
-      std::byte* at = line + sector * sector_bytes;
-      if (request.operation == MemoryOperation::load) {
-        std::memcpy(out + sector_bytes * i, at, sector_bytes);
-      } else {
-        std::uint32_t mask;
-        std::memcpy(&mask, payload + 4 * i, 4);
-        const std::byte* from = payload + 4 * count + sector_bytes * i;
-        if (mask == 0xffffffff) {
-          std::memcpy(at, from, sector_bytes);
-        } else {
-          for (unsigned b = 0; b < sector_bytes; ++b)
-            if ((mask >> b) & 1) at[b] = from[b];
-        }
-      }
-      ++i;
-    }
-    return request.operation == MemoryOperation::load ? sector_bytes * count : 0;
-  }
-
   isa::Module module_;
   Options options_;
   Clock clock_;
   AddressMapping mapping_;
   std::shared_ptr<const IssueTables> tables_;
-  std::vector<std::byte> memory_;
-  std::map<std::uint64_t, std::array<std::byte, line_bytes>> sparse_;
+  IdealMemory memory_;
   std::vector<std::unique_ptr<StreamingMultiprocessor>> sms_;
   std::vector<Pending> inboxes_;
   std::deque<MessageBuffer> buffers_;
