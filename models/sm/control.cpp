@@ -35,6 +35,33 @@ std::uint64_t lane_value(const Warp& warp, isa::Operand operand, unsigned lane, 
   return std::uint64_t{row[2 * lane]} | std::uint64_t{row[2 * lane + 1]} << 32;
 }
 
+std::vector<isa::WarpPaths::Arm> branch_targets(const SmState& sm, const Warp& warp,
+                                                const Instruction& instruction,
+                                                std::uint32_t active) {
+  const auto& table = sm.grids[warp.grid].program->branch_tables[instruction.target];
+  return arms_of(active, [&](unsigned lane) {
+    const std::uint64_t index = lane_value(warp, instruction.source[0], lane, false);
+    if (index >= table.size())
+      sm.user_error(warp, warp.paths.pc(), lane,
+                    "brx.idx index " + std::to_string(index) + " has no label", "");
+    return table[index];
+  });
+}
+
+std::vector<isa::WarpPaths::Arm> called_functions(const SmState& sm, const Warp& warp,
+                                                  const Instruction& instruction,
+                                                  std::uint32_t active) {
+  const auto& entries = sm.grids[warp.grid].program->function_entries;
+  const bool wide = (instruction.flags & isa::flag_address_wide) != 0;
+  return arms_of(active, [&](unsigned lane) {
+    const std::uint64_t index = lane_value(warp, instruction.source[0], lane, wide);
+    if (index >= entries.size() || entries[index] == isa::no_reconvergence)
+      sm.user_error(warp, warp.paths.pc(), lane,
+                    "call of " + std::to_string(index) + ", which is no function", "");
+    return entries[index];
+  });
+}
+
 }  // namespace
 
 void SmState::issue_control(unsigned slot, const Instruction& instruction,
@@ -57,14 +84,7 @@ void SmState::issue_control(unsigned slot, const Instruction& instruction,
       break;
     case Category::branch_indexed: {
       ++statistics.branches[warp.tenant];
-      const auto& table = grids[warp.grid].program->branch_tables[instruction.target];
-      auto arms = arms_of(active, [&](unsigned lane) {
-        const std::uint64_t index = lane_value(warp, instruction.source[0], lane, false);
-        if (index >= table.size())
-          user_error(warp, pc, lane, "brx.idx index " + std::to_string(index) + " has no label",
-                     "");
-        return table[index];
-      });
+      auto arms = branch_targets(*this, warp, instruction, active);
       if (active != mask) arms.push_back({pc + 1, mask & ~active});
       paths.branch(arms, instruction.reconvergence);
       break;
@@ -77,24 +97,14 @@ void SmState::issue_control(unsigned slot, const Instruction& instruction,
         paths.call(active, instruction.target);
       }
       break;
-    case Category::call_indirect: {
+    case Category::call_indirect:
       ++statistics.branches[warp.tenant];
-      const auto& entries = grids[warp.grid].program->function_entries;
-      const bool wide = (instruction.flags & isa::flag_address_wide) != 0;
-      const auto arms = arms_of(active, [&](unsigned lane) {
-        const std::uint64_t index = lane_value(warp, instruction.source[0], lane, wide);
-        if (index >= entries.size() || entries[index] == isa::no_reconvergence)
-          user_error(warp, pc, lane, "call of " + std::to_string(index) + ", which is no function",
-                     "");
-        return entries[index];
-      });
       if (active == 0) {
         paths.advance();
       } else {
-        paths.call(arms);
+        paths.call(called_functions(*this, warp, instruction, active));
       }
       break;
-    }
     case Category::ret:
       ++statistics.branches[warp.tenant];
       end_lanes(

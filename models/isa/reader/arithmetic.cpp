@@ -139,12 +139,48 @@ void FunctionTranslator::alu(Current& current, const AluForm& form) {
   ir::Operation& operation = current.operation;
   Modifiers& modifiers = current.modifiers;
   operation.opcode = form.opcode;
+  alu_modifiers(current);
+  operation.type = modifiers.take_type();
+  if (operation.type == Type::none) fail(current, "needs a type");
+  if (form.opcode == Opcode::dp4a || form.opcode == Opcode::dp2a) {
+    operation.source_type = modifiers.take_type();
+    if (operation.source_type == Type::none) operation.source_type = operation.type;
+  }
+  expect_arguments(current, form.operands.size(), form.operands.size());
+  const Type wide = operation.part == ir::MulPart::wide ? doubled(operation.type) : operation.type;
+  if (wide == Type::none) fail(current, "no such instruction");
+  for (std::size_t i = 0; i < form.operands.size(); ++i) {
+    const char letter = operation.type == Type::pred ? 'p' : form.operands[i];
+    const Argument& written = argument(current, i);
+    const Type type = letter == 'w' ? wide : letter == 'b' ? Type::b32 : operation.type;
+    if (i == 0) {
+      operation.destinations.push_back(letter == 'p' ? predicate(current, written)
+                                                     : destination(current, written, type));
+    } else {
+      operation.sources.push_back(letter == 'p' ? predicate(current, written)
+                                                : source(current, written, type));
+    }
+  }
+  ir::Operand carry;
+  carry.kind = Kind::predicate;
+  if (operation.carry_out || form.opcode == Opcode::addc || form.opcode == Opcode::subc ||
+      form.opcode == Opcode::madc)
+    carry.index = carry_register();
+  if (operation.carry_out) operation.destinations.push_back(carry);
+  if (form.opcode == Opcode::addc || form.opcode == Opcode::subc || form.opcode == Opcode::madc)
+    operation.sources.push_back(carry);
+  finish(current);
+}
+
+void FunctionTranslator::alu_modifiers(Current& current) {
+  ir::Operation& operation = current.operation;
+  Modifiers& modifiers = current.modifiers;
   operation.rounding = modifiers.take_rounding();
   operation.flush = modifiers.take("ftz");
   operation.saturate = modifiers.take("sat");
   operation.approximate = modifiers.take("approx");
   operation.carry_out = modifiers.take("cc");
-  switch (form.opcode) {
+  switch (operation.opcode) {
     case Opcode::mul:
     case Opcode::mad:
     case Opcode::madc:
@@ -188,36 +224,6 @@ void FunctionTranslator::alu(Current& current, const AluForm& form) {
     default:
       break;
   }
-  operation.type = modifiers.take_type();
-  if (operation.type == Type::none) fail(current, "needs a type");
-  if (form.opcode == Opcode::dp4a || form.opcode == Opcode::dp2a) {
-    operation.source_type = modifiers.take_type();
-    if (operation.source_type == Type::none) operation.source_type = operation.type;
-  }
-  expect_arguments(current, form.operands.size(), form.operands.size());
-  const Type wide = operation.part == ir::MulPart::wide ? doubled(operation.type) : operation.type;
-  if (wide == Type::none) fail(current, "no such instruction");
-  for (std::size_t i = 0; i < form.operands.size(); ++i) {
-    const char letter = operation.type == Type::pred ? 'p' : form.operands[i];
-    const Argument& written = argument(current, i);
-    const Type type = letter == 'w' ? wide : letter == 'b' ? Type::b32 : operation.type;
-    if (i == 0) {
-      operation.destinations.push_back(letter == 'p' ? predicate(current, written)
-                                                     : destination(current, written, type));
-    } else {
-      operation.sources.push_back(letter == 'p' ? predicate(current, written)
-                                                : source(current, written, type));
-    }
-  }
-  ir::Operand carry;
-  carry.kind = Kind::predicate;
-  if (operation.carry_out || form.opcode == Opcode::addc || form.opcode == Opcode::subc ||
-      form.opcode == Opcode::madc)
-    carry.index = carry_register();
-  if (operation.carry_out) operation.destinations.push_back(carry);
-  if (form.opcode == Opcode::addc || form.opcode == Opcode::subc || form.opcode == Opcode::madc)
-    operation.sources.push_back(carry);
-  finish(current);
 }
 
 void FunctionTranslator::comparison(Current& current) {

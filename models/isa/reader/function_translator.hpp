@@ -55,6 +55,9 @@ class FunctionTranslator {
   /// A source read as `type`; `wider`: a register may be wider than the type.
   ir::Operand source(Current& current, const syntax::Operand& operand, Type type,
                      bool wider = false);
+  ir::Operand read_special(Current& current, ir::SpecialRegister special, const std::string& name);
+  ir::Operand symbol_operand(const Current& current, const syntax::Operand& operand, Type type,
+                             bool wider);
   ir::Operand destination(const Current& current, const syntax::Operand& operand, Type type,
                           bool wider = false);
   /// Neither -x nor x.h1.
@@ -70,6 +73,7 @@ class FunctionTranslator {
   // arithmetic.cpp
   bool arithmetic(Current& current);
   void alu(Current& current, const struct AluForm& form);
+  void alu_modifiers(Current& current);
   void comparison(Current& current);
   void selection(Current& current);
   void logic3(Current& current);
@@ -102,6 +106,11 @@ class FunctionTranslator {
   void fence(Current& current);
   void prefetch(Current& current);
   bool parameter_access(Current& current, bool is_store);
+  void read_kernel_parameter(Current& current, const syntax::Operand& name, const Symbol& symbol);
+  void move_parameter(Current& current, const syntax::Operand& name, const Symbol& symbol,
+                      bool is_store);
+  /// Type of a register; of any other operand `otherwise`.
+  Type register_type(const ir::Operand& operand, Type otherwise) const;
   // atomics.cpp
   void atomic(Current& current);
   void atomic_of_eight(Current& current);
@@ -113,7 +122,9 @@ class FunctionTranslator {
   // warp.cpp
   bool warp(Current& current);
   void shuffle(Current& current);
+  void register_and_predicate(Current& current, const syntax::Operand& to);
   void vote(Current& current);
+  void match_or_reduce(Current& current);
   void barrier(Current& current);
   // control.cpp
   bool control(Current& current);

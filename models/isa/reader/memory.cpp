@@ -130,81 +130,28 @@ void FunctionTranslator::store(Current& current) {
 /// .param space: kernel parameters become moves of constants; those of calls are registers, or
 /// memory of the thread when they are structures.  False: an ordinary access by address.
 bool FunctionTranslator::parameter_access(Current& current, bool is_store) {
-  ir::Operation operation = current.operation;
   const Argument& written = argument(current, is_store ? 0 : 1);
   if (written.kind != Argument::Kind::address || written.children.size() != 1 ||
       written.children[0].kind != Argument::Kind::name)
     fail(written.at, "malformed address of a parameter");
   const Argument& name = written.children[0];
   const Symbol symbol = find(name);
-  const unsigned bytes = bytes_of(operation.type);
-  const auto each = [&](auto&& function) {
-    for (unsigned e = 0; e < operation.elements; ++e)
-      function(is_store ? operation.sources[e] : operation.destinations[e],
-               name.addend + std::int64_t{e} * bytes);
-  };
-  const auto register_type = [&](const ir::Operand& o) {
-    return o.kind == Kind::reg ? function_.registers[o.index].type : operation.type;
-  };
   if (!current.modifiers.rest().empty()) fail(current, "modifier is not supported here");
   switch (symbol.kind) {
     case Symbol::Kind::kernel_parameter:
       if (is_store) return false;
-      if (name.addend < 0 ||
-          static_cast<std::uint64_t>(name.addend) + bytes * operation.elements > symbol.bytes)
-        fail(name.at, "access beyond parameter " + name.text);
-      each([&](const ir::Operand& to, std::int64_t offset) {
-        ir::Operation read = plain(current, Opcode::mov, register_type(to));
-        if (bytes_of(read.type) < 2) read.type = Type::b16;
-        read.guard = operation.guard;
-        ir::Operand from;
-        from.kind = Kind::parameter;
-        from.type = operation.type;
-        from.value = static_cast<std::int64_t>(symbol.value) + offset;
-        read.destinations.push_back(to);
-        read.destinations.back().type = Type::none;
-        read.sources.push_back(from);
-        append(std::move(read));
-      });
+      read_kernel_parameter(current, name, symbol);
       return true;
-    case Symbol::Kind::parameter: {
-      if (name.addend != 0 || operation.elements != 1 || bytes > symbol.bytes)
-        fail(name.at, "part of parameter " + name.text + " is not supported");
-      ir::Operand held;
-      held.kind = Kind::reg;
-      held.index = symbol.index;
-      const ir::Operand from = is_store ? operation.sources[0] : held;
-      const ir::Operand to = is_store ? held : operation.destinations[0];
-      const Type have = is_store ? operation.type : operation.type;
-      const Type need = register_type(to);
-      const bool narrow = bytes < bytes_of(need) || bytes < bytes_of(register_type(from));
-      ir::Operation copy =
-          plain(current, narrow && from.kind == Kind::reg ? Opcode::cvt : Opcode::mov, need);
-      copy.guard = operation.guard;
-      copy.sources.push_back(from);
-      copy.destinations.push_back(to);
-      copy.sources[0].type = copy.destinations[0].type = Type::none;
-      if (copy.opcode == Opcode::cvt) {
-        static constexpr Type unsigned_types[] = {Type::none, Type::u8,   Type::u16,
-                                                  Type::none, Type::u32,  Type::none,
-                                                  Type::none, Type::none, Type::u64};
-        static constexpr Type signed_types[] = {Type::none, Type::s8,   Type::s16,
-                                                Type::none, Type::s32,  Type::none,
-                                                Type::none, Type::none, Type::s64};
-        const auto& table = is_signed(have) ? signed_types : unsigned_types;
-        copy.source_type = table[bytes];
-        copy.type = table[bytes_of(need)];
-        if (bytes_of(register_type(from)) > bytes) copy.sources[0].type = register_type(from);
-      }
-      append(std::move(copy));
+    case Symbol::Kind::parameter:
+      move_parameter(current, name, symbol, is_store);
       return true;
-    }
     case Symbol::Kind::parameter_bytes:
     case Symbol::Kind::parameter_pointer: {
       ir::Operand base;
       base.kind = symbol.kind == Symbol::Kind::parameter_bytes ? Kind::local_symbol : Kind::reg;
       base.index = symbol.index;
       base.type = Type::b32;
+      ir::Operation operation = current.operation;
       operation.space = Space::local;
       operation.offset = name.addend;
       operation.sources.insert(operation.sources.begin(), base);
@@ -214,6 +161,68 @@ bool FunctionTranslator::parameter_access(Current& current, bool is_store) {
     default:
       return false;
   }
+}
+
+Type FunctionTranslator::register_type(const ir::Operand& operand, Type otherwise) const {
+  return operand.kind == Kind::reg ? function_.registers[operand.index].type : otherwise;
+}
+
+void FunctionTranslator::read_kernel_parameter(Current& current, const syntax::Operand& name,
+                                               const Symbol& symbol) {
+  const ir::Operation operation = current.operation;
+  const unsigned bytes = bytes_of(operation.type);
+  if (name.addend < 0 ||
+      static_cast<std::uint64_t>(name.addend) + bytes * operation.elements > symbol.bytes)
+    fail(name.at, "access beyond parameter " + name.text);
+  for (unsigned e = 0; e < operation.elements; ++e) {
+    const ir::Operand& to = operation.destinations[e];
+    ir::Operation read = plain(current, Opcode::mov, register_type(to, operation.type));
+    if (bytes_of(read.type) < 2) read.type = Type::b16;
+    read.guard = operation.guard;
+    ir::Operand from;
+    from.kind = Kind::parameter;
+    from.type = operation.type;
+    from.value = static_cast<std::int64_t>(symbol.value) + name.addend + std::int64_t{e} * bytes;
+    read.destinations.push_back(to);
+    read.destinations.back().type = Type::none;
+    read.sources.push_back(from);
+    append(std::move(read));
+  }
+}
+
+/// A parameter of a call that is held in a register: widened or cut as the access says.
+void FunctionTranslator::move_parameter(Current& current, const syntax::Operand& name,
+                                        const Symbol& symbol, bool is_store) {
+  const ir::Operation operation = current.operation;
+  const unsigned bytes = bytes_of(operation.type);
+  if (name.addend != 0 || operation.elements != 1 || bytes > symbol.bytes)
+    fail(name.at, "part of parameter " + name.text + " is not supported");
+  ir::Operand held;
+  held.kind = Kind::reg;
+  held.index = symbol.index;
+  const ir::Operand from = is_store ? operation.sources[0] : held;
+  const ir::Operand to = is_store ? held : operation.destinations[0];
+  const Type have = register_type(from, operation.type), need = register_type(to, operation.type);
+  const bool narrow = bytes < bytes_of(need) || bytes < bytes_of(have);
+  ir::Operation copy =
+      plain(current, narrow && from.kind == Kind::reg ? Opcode::cvt : Opcode::mov, need);
+  copy.guard = operation.guard;
+  copy.sources.push_back(from);
+  copy.destinations.push_back(to);
+  copy.sources[0].type = copy.destinations[0].type = Type::none;
+  if (copy.opcode == Opcode::cvt) {
+    static constexpr Type unsigned_types[] = {Type::none, Type::u8,   Type::u16,
+                                              Type::none, Type::u32,  Type::none,
+                                              Type::none, Type::none, Type::u64};
+    static constexpr Type signed_types[] = {Type::none, Type::s8,   Type::s16,
+                                            Type::none, Type::s32,  Type::none,
+                                            Type::none, Type::none, Type::s64};
+    const auto& table = is_signed(operation.type) ? signed_types : unsigned_types;
+    copy.source_type = table[bytes];
+    copy.type = table[bytes_of(need)];
+    if (bytes_of(have) > bytes) copy.sources[0].type = have;
+  }
+  append(std::move(copy));
 }
 
 void FunctionTranslator::fence(Current& current) {

@@ -92,7 +92,6 @@ ir::Operand FunctionTranslator::immediate(const Current& current, const syntax::
 
 ir::Operand FunctionTranslator::source(Current& current, const syntax::Operand& operand, Type type,
                                        bool wider) {
-  ir::Operand result;
   switch (operand.kind) {
     case Argument::Kind::integer:
     case Argument::Kind::single:
@@ -108,27 +107,39 @@ ir::Operand FunctionTranslator::source(Current& current, const syntax::Operand& 
   const Symbol* known = lookup(operand.text);
   if (known == nullptr) {
     if (const auto special = special_register_named(operand.text)) {
-      // Only mov reads a special register.
-      const Type width = type_of(*special);
-      ir::Operation read = plain(current, Opcode::mov, width);
-      read.guard = current.operation.guard;
-      ir::Operand from, to;
-      from.kind = Kind::special;
-      from.index = static_cast<std::uint32_t>(*special);
-      to.kind = Kind::reg;
-      to.index = new_register(width, operand.text);
-      check_width(current, operand, width, type, true);
-      read.sources.push_back(from);
-      read.destinations.push_back(to);
-      append(std::move(read));
-      return to;
+      check_width(current, operand, type_of(*special), type, true);
+      return read_special(current, *special, operand.text);
     }
     if (operand.text == "%envreg1" || operand.text == "%envreg2") {
       check_width(current, operand, Type::b32, type, wider);
       return workspace_half(current, operand.text == "%envreg1");
     }
   }
+  return symbol_operand(current, operand, type, wider);
+}
+
+/// Only mov reads a special register: others read a copy.
+ir::Operand FunctionTranslator::read_special(Current& current, ir::SpecialRegister special,
+                                             const std::string& name) {
+  const Type width = type_of(special);
+  ir::Operation read = plain(current, Opcode::mov, width);
+  read.guard = current.operation.guard;
+  ir::Operand from, to;
+  from.kind = Kind::special;
+  from.index = static_cast<std::uint32_t>(special);
+  to.kind = Kind::reg;
+  to.index = new_register(width, name);
+  read.sources.push_back(from);
+  read.destinations.push_back(to);
+  append(std::move(read));
+  return to;
+}
+
+ir::Operand FunctionTranslator::symbol_operand(const Current& current,
+                                               const syntax::Operand& operand, Type type,
+                                               bool wider) {
   const Symbol& symbol = find(operand);
+  ir::Operand result;
   result.index = symbol.index;
   result.value = operand.addend;
   switch (symbol.kind) {

@@ -11,9 +11,10 @@ bool FunctionTranslator::warp(Current& current) {
   const std::string& base = current.modifiers.base();
   if (base == "shfl") {
     shuffle(current);
-  } else if (base == "vote" || base == "match" || base == "redux" || base == "activemask" ||
-             base == "elect") {
+  } else if (base == "vote" || base == "activemask" || base == "elect") {
     vote(current);
+  } else if (base == "match" || base == "redux") {
+    match_or_reduce(current);
   } else if (base == "bar" || base == "barrier") {
     barrier(current);
   } else {
@@ -37,16 +38,18 @@ void FunctionTranslator::shuffle(Current& current) {
     fail(current, "needs a mode and a type");
   const std::size_t operands = operation.sync ? 5 : 4;
   expect_arguments(current, operands, operands);
-  const Argument& to = argument(current, 0);
-  if (to.kind == Argument::Kind::pair) {
-    operation.destinations.push_back(destination(current, to.children[0], Type::b32));
-    operation.destinations.push_back(predicate(current, to.children[1]));
-  } else {
-    operation.destinations.push_back(destination(current, to, Type::b32));
-  }
+  register_and_predicate(current, argument(current, 0));
   for (std::size_t i = 1; i < operands; ++i)
     operation.sources.push_back(source(current, argument(current, i), Type::b32));
   finish(current);
+}
+
+/// A register, or a register and a predicate as r|p.
+void FunctionTranslator::register_and_predicate(Current& current, const syntax::Operand& to) {
+  ir::Operation& operation = current.operation;
+  const bool pair = to.kind == Argument::Kind::pair;
+  operation.destinations.push_back(destination(current, pair ? to.children[0] : to, Type::b32));
+  if (pair) operation.destinations.push_back(predicate(current, to.children[1]));
 }
 
 void FunctionTranslator::vote(Current& current) {
@@ -55,6 +58,42 @@ void FunctionTranslator::vote(Current& current) {
       {"any", static_cast<std::uint16_t>(VoteMode::any)},
       {"uni", static_cast<std::uint16_t>(VoteMode::uni)},
       {"ballot", static_cast<std::uint16_t>(VoteMode::ballot)}};
+  ir::Operation& operation = current.operation;
+  Modifiers& modifiers = current.modifiers;
+  const std::string& base = modifiers.base();
+  operation.sync = modifiers.take("sync");
+  if (base == "activemask") {
+    operation.opcode = Opcode::activemask;
+    operation.type = modifiers.take_type();
+    expect_arguments(current, 1, 1);
+    register_and_predicate(current, argument(current, 0));
+  } else if (base == "elect") {
+    operation.opcode = Opcode::elect;
+    operation.type = Type::b32;
+    expect_arguments(current, 2, 2);
+    register_and_predicate(current, argument(current, 0));
+    operation.sources.push_back(source(current, argument(current, 1), Type::b32));
+  } else {
+    operation.opcode = Opcode::vote;
+    operation.mode = modifiers.take_one(votes, std::uint16_t{0xffff});
+    operation.type = modifiers.take_type();
+    if (operation.mode == 0xffff) fail(current, "needs a mode");
+    const std::size_t operands = operation.sync ? 3 : 2;
+    expect_arguments(current, operands, operands);
+    const Argument& to = argument(current, 0);
+    if (operation.type == Type::pred && to.kind != Argument::Kind::pair) {
+      operation.destinations.push_back(predicate(current, to));
+    } else {
+      register_and_predicate(current, to);
+    }
+    operation.sources.push_back(predicate(current, argument(current, 1)));
+    if (operation.sync)
+      operation.sources.push_back(source(current, argument(current, 2), Type::b32));
+  }
+  finish(current);
+}
+
+void FunctionTranslator::match_or_reduce(Current& current) {
   static constexpr std::pair<std::string_view, std::uint16_t> matches[] = {
       {"any", static_cast<std::uint16_t>(MatchMode::any)},
       {"all", static_cast<std::uint16_t>(MatchMode::all)}};
@@ -64,54 +103,20 @@ void FunctionTranslator::vote(Current& current) {
       {"or", AtomicOperation::logical_or}, {"xor", AtomicOperation::logical_xor}};
   ir::Operation& operation = current.operation;
   Modifiers& modifiers = current.modifiers;
-  const std::string& base = modifiers.base();
+  const bool match = modifiers.base() == "match";
   operation.sync = modifiers.take("sync");
-  const auto destinations = [&](const Argument& to, bool to_predicate) {
-    if (to.kind == Argument::Kind::pair) {
-      operation.destinations.push_back(destination(current, to.children[0], Type::b32));
-      operation.destinations.push_back(predicate(current, to.children[1]));
-    } else {
-      operation.destinations.push_back(to_predicate ? predicate(current, to)
-                                                    : destination(current, to, Type::b32));
-    }
-  };
-  if (base == "activemask") {
-    operation.opcode = Opcode::activemask;
-    operation.type = modifiers.take_type();
-    expect_arguments(current, 1, 1);
-    destinations(argument(current, 0), false);
-  } else if (base == "elect") {
-    operation.opcode = Opcode::elect;
-    operation.type = Type::b32;
-    expect_arguments(current, 2, 2);
-    destinations(argument(current, 0), false);
-    operation.sources.push_back(source(current, argument(current, 1), Type::b32));
-  } else if (base == "vote") {
-    operation.opcode = Opcode::vote;
-    operation.mode = modifiers.take_one(votes, std::uint16_t{0xffff});
-    operation.type = modifiers.take_type();
-    if (operation.mode == 0xffff) fail(current, "needs a mode");
-    const std::size_t operands = operation.sync ? 3 : 2;
-    expect_arguments(current, operands, operands);
-    destinations(argument(current, 0), operation.type == Type::pred);
-    operation.sources.push_back(predicate(current, argument(current, 1)));
-    if (operation.sync)
-      operation.sources.push_back(source(current, argument(current, 2), Type::b32));
+  operation.opcode = match ? Opcode::match : Opcode::redux;
+  if (match) {
+    operation.mode = modifiers.take_one(matches, std::uint16_t{0});
   } else {
-    const bool match = base == "match";
-    operation.opcode = match ? Opcode::match : Opcode::redux;
-    if (match) {
-      operation.mode = modifiers.take_one(matches, std::uint16_t{0});
-    } else {
-      operation.atomic = modifiers.take_one(reductions, AtomicOperation::none);
-    }
-    operation.type = modifiers.take_type();
-    if (operation.type == Type::none) fail(current, "needs a type");
-    expect_arguments(current, 3, 3);
-    destinations(argument(current, 0), false);
-    operation.sources.push_back(source(current, argument(current, 1), operation.type));
-    operation.sources.push_back(source(current, argument(current, 2), Type::b32));
+    operation.atomic = modifiers.take_one(reductions, AtomicOperation::none);
   }
+  operation.type = modifiers.take_type();
+  if (operation.type == Type::none) fail(current, "needs a type");
+  expect_arguments(current, 3, 3);
+  register_and_predicate(current, argument(current, 0));
+  operation.sources.push_back(source(current, argument(current, 1), operation.type));
+  operation.sources.push_back(source(current, argument(current, 2), Type::b32));
   finish(current);
 }
 
