@@ -110,14 +110,8 @@ void PartitionCore::send_controls(Outbox& outbox) {
       outbox.send(host, last_host_departure_, kind_of(MessageKind::zero_done), control.range);
     } else {
       const Transaction& t = transactions_[control.transaction];
-      MemoryResponse response;
-      response.line = t.request.line;
-      response.tag = t.request.tag;
-      response.requester = t.request.requester;
-      response.tenant = t.request.tenant;
-      response.operation = MemoryOperation::inspect;
-      response.sectors = t.request.sectors;
-      outbox.send(host, last_host_departure_, kind_of(MessageKind::memory_response), response,
+      outbox.send(host, last_host_departure_, kind_of(MessageKind::memory_response),
+                  answer_to(t.request),
                   {transactions_.data(control.transaction), t.response_bytes()});
       transactions_.release(control.transaction);
     }

@@ -69,80 +69,8 @@ ret;
 }
 )";
 
-}  // namespace
-
-RandomProgram::RandomProgram(std::uint64_t seed) : RandomStatements(seed) {
-  make_shape();
-  ptx_ = ".version 7.8\n.target sm_80\n.address_size 64\n";
-  ptx_ += functions;
-  for (unsigned k = 0; k < blocks_.size(); ++k) ptx_ += kernel(k, rows_.threads / blocks_[k]);
-  workload_ = workload_text();
-}
-
-void RandomProgram::make_shape() {
-  static constexpr unsigned sizes[] = {64, 96, 128, 128, 192, 200, 256};
-  rows_.threads = sizes[pick(std::size(sizes))];
-  const unsigned kernels = 1 + pick(3);
-  for (unsigned k = 0; k < kernels; ++k) {
-    unsigned blocks = 0;
-    do {
-      blocks = 1 + pick(4);
-    } while (rows_.threads % blocks != 0 || rows_.threads / blocks > 128);
-    blocks_.push_back(blocks);
-  }
-}
-
-std::string RandomProgram::workload_text() {
-  const unsigned words = rows_.threads * words_per_thread;
-  // Mostly device memory: the caches see no other.
-  static const char* const kinds[] = {"device", "device", "device", "managed", "pinned"};
-  std::string buffers, steps, launches, end;
-  const auto buffer = [&](const std::string& name, const std::string& type, unsigned count,
-                          const std::string& init) {
-    const std::string kind = one_of(kinds);
-    if (kind == "device") {
-      if (!init.empty()) steps += "  - copy: {buffer: " + name + ", to: device}\n";
-      end += "  - copy: {buffer: " + name + ", to: host}\n";
-    } else if (chance(2)) {
-      end += "  - read: " + name + "\n";
-    }
-    buffers += "  " + name + ": {type: " + type + ", count: " + number(count) +
-               ", memory: " + kind + (init.empty() ? "" : ", init: {uniform: {" + init + "}}") +
-               "}\n";
-  };
-  const unsigned streams = chance(4) ? 2 : 1;
-  std::vector<std::string> shapes;
-  for (const unsigned blocks : blocks_) {
-    const unsigned threads = rows_.threads / blocks;
-    const unsigned width = threads % 4 == 0 && chance(3) ? threads / 4 : threads;
-    shapes.push_back("grid: [" + number(blocks) + "], block: [" + number(width) + ", " +
-                     number(threads / width) + "]");
-  }
-  for (unsigned s = 0; s < streams; ++s) {
-    const std::string n = number(s);
-    buffer("a" + n, "u32", words, "");
-    buffer("b" + n, "u32", words, "low: 0, high: 4000000000, seed: 3");
-    buffer("woven" + n, "u8", rows_.bytes(), "low: 0, high: 255, seed: 4");
-    buffer("common" + n, "u64", 2 * common_words, "low: 0, high: 4000000000000000, seed: 5");
-  }
-  for (unsigned k = 0; k < blocks_.size(); ++k)
-    for (unsigned s = 0; s < streams; ++s) {
-      const std::string n = number(s);
-      launches += "  - launch: {kernel: k" + number(k) + ", " + shapes[k] + ", arguments: [" +
-                  (k % 2 == 0 ? "a" + n + ", b" + n : "b" + n + ", a" + n) + ", woven" + n +
-                  ", common" + n + ", 12345], stream: " + n + "}\n";
-    }
-  // Touching managed memory beside kernels only moves pages, but the last touch must find the
-  // result.
-  launches += "  - synchronize\n";
-  return "module: kernels.ptx\nbuffers:\n" + buffers + "program:\n" + steps + launches + end;
-}
-
-std::string RandomProgram::head(unsigned index) {
-  std::string text = ".visible .entry k" + number(index) +
-                     R"((.param .u64 out, .param .u64 in, .param .u64 woven, .param .u64 common,
-.param .u32 n)
-{
+const char* const registers =
+    R"(
 .reg .pred %p<5>; .reg .pred %q<4>; .reg .pred %s<2>; .reg .b32 %r<12>; .reg .b32 %t<4>;
 .reg .b32 %c<4>; .reg .b64 %rd<6>; .reg .b64 %a<8>; .reg .f32 %f<6>; .reg .b64 %out; .reg .b64 %in;
 .reg .b64 %g<8>; .reg .b32 %n; .reg .b32 %own; .reg .b32 %same; .reg .b32 %next; .reg .b32 %me;
@@ -153,6 +81,10 @@ std::string RandomProgram::head(unsigned index) {
 .shared .align 16 .b8 room[8192];
 .shared .align 8 .b8 sums[32];
 .local .align 16 .b8 stack[64];
+)";
+
+/// Of what is the thread's own and what is common: in global, shared and local memory.
+const char* const addresses = R"(
 ld.param.u64 %gout, [out];
 ld.param.u64 %g2, [in];
 cvta.to.global.u64 %in, %g2;
@@ -187,6 +119,38 @@ mad.lo.u32 %peer, %x0, %x1, %next;
 shl.b32 %next, %next, 6;
 add.s32 %next, %next, %t2;
 )";
+
+}  // namespace
+
+RandomProgram::RandomProgram(std::uint64_t seed) : RandomStatements(seed) {
+  make_shape();
+  ptx_ = ".version 7.8\n.target sm_80\n.address_size 64\n";
+  ptx_ += functions;
+  for (unsigned k = 0; k < blocks_.size(); ++k) ptx_ += kernel(k, rows_.threads / blocks_[k]);
+  workload_ = workload_text();
+}
+
+void RandomProgram::make_shape() {
+  static constexpr unsigned sizes[] = {64, 96, 128, 128, 192, 200, 256};
+  rows_.threads = sizes[pick(std::size(sizes))];
+  const unsigned kernels = 1 + pick(3);
+  for (unsigned k = 0; k < kernels; ++k) {
+    unsigned blocks = 0;
+    do {
+      blocks = 1 + pick(4);
+    } while (rows_.threads % blocks != 0 || rows_.threads / blocks > 128);
+    blocks_.push_back(blocks);
+  }
+}
+
+std::string RandomProgram::head(unsigned index) {
+  std::string text = ".visible .entry k" + number(index) +
+                     R"((.param .u64 out, .param .u64 in, .param .u64 woven, .param .u64 common,
+.param .u32 n)
+{
+)";
+  text += registers;
+  text += addresses;
   for (const unsigned width : WovenRows::widths) {
     text += "mad.wide.u32 %w" + number(width) + ", %all, " + number(width) + ", %g5;\n";
     text += "add.s64 %w" + number(width) + ", %w" + number(width) + ", " +
