@@ -71,11 +71,13 @@ struct DramParameters {
                "between refreshes of all banks; 0 turns refresh off")
         .field("rfc", &P::rfc, 229_cycles, timing, "a refresh of all banks")
         .check([](const P& p) -> std::string {
-          if (p.banks < p.bank_groups) return "fewer banks than bank groups";
-          if (p.row < p.interleave) return "interleave is larger than a row";
+          if (p.banks < p.bank_groups) return "fewer banks than bank groups - lower bank_groups";
+          if (p.row < p.interleave) return "interleave is larger than a row - lower it";
           if (p.write_queue != 0 && (p.write_high > p.write_queue || p.write_low >= p.write_high))
-            return "write_low < write_high <= write_queue does not hold";
-          return p.refi > Cycles{0} && p.refi <= p.rfc ? "refi is not larger than rfc" : "";
+            return "write_low < write_high <= write_queue does not hold - change one of them";
+          return p.refi > Cycles{0} && p.refi <= p.rfc
+                     ? "refi is not larger than rfc - raise refi, or set it to 0"
+                     : "";
         });
   }
 };

@@ -59,9 +59,11 @@ struct L2Parameters {
           const std::uint64_t bank = p.size.count() / p.banks;
           const std::uint64_t sets = bank / (std::uint64_t{128} * p.ways);
           if (sets == 0 || sets * 128 * p.ways * p.banks != p.size.count())
-            return "size is no multiple of banks * ways * 128 bytes";
-          if (p.slices * p.banks > 64) return "more than 64 banks in a partition";
-          return p.mshrs >= p.banks ? "" : "fewer MSHRs than banks";
+            return "size is no multiple of banks * ways * 128 bytes - make it one of " +
+                   std::to_string(std::uint64_t{128} * p.ways * p.banks) + " B";
+          if (p.slices * p.banks > 64)
+            return "more than 64 banks in a partition - lower slices or banks";
+          return p.mshrs >= p.banks ? "" : "fewer MSHRs than banks - raise mshrs or lower banks";
         });
   }
 
@@ -92,9 +94,9 @@ struct MemoryParameters {
         .group("dram", &MemoryParameters::dram, "DRAM channel")
         .check([](const MemoryParameters& p) -> std::string {
           // Every mapping interleaves whole frames evenly.
-          return p.capacity.count() % (std::uint64_t{4096} * p.partitions) == 0
-                     ? ""
-                     : "capacity is no multiple of 4 KiB per partition";
+          if (p.capacity.count() % (std::uint64_t{4096} * p.partitions) == 0) return "";
+          return "capacity is no multiple of 4 KiB per partition - make it one of " +
+                 std::to_string(4 * p.partitions) + " KiB";
         });
   }
 };

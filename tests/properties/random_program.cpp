@@ -69,8 +69,7 @@ ret;
 }
 )";
 
-const char* const registers =
-    R"(
+const char* const registers = R"(
 .reg .pred %p<5>; .reg .pred %q<4>; .reg .pred %s<2>; .reg .b32 %r<12>; .reg .b32 %t<4>;
 .reg .b32 %c<4>; .reg .b64 %rd<6>; .reg .b64 %a<8>; .reg .f32 %f<6>; .reg .b64 %out; .reg .b64 %in;
 .reg .b64 %g<8>; .reg .b32 %n; .reg .b32 %own; .reg .b32 %same; .reg .b32 %next; .reg .b32 %me;

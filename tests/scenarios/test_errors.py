@@ -249,6 +249,12 @@ class Errors(ScenarioTest):
                             "--set", "gpu.memory.capacity=1MiB",
                             "--set", "tenants.0.parameters.count=1000000")
 
+    def test_memory_that_partitions_cannot_share(self):
+        self.assert_refused(["tiny.yaml:", "gpu.memory: capacity", "multiple",
+                             " - make it one of 12 KiB"],
+                            "--set", "gpu.memory.partitions=3",
+                            "--set", "gpu.memory.capacity=64KiB")
+
     def test_more_ranks_than_components(self):
         self.assert_refused(["ranks (10)", "components (9)"], ranks=10)
 
