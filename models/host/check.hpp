@@ -36,6 +36,7 @@ struct Mismatch {
 /// of the workload: both copies of device buffers, the one copy of others.  Buffers with `check:
 /// false` are skipped.  Elements are equal when their bytes are, or when they are floats that
 /// differ by at most the buffer's tolerance (relative above 1, absolute below).
+/// Source: architecture.md, section 8, "What `--check` means".
 std::optional<Mismatch> find_mismatch(const std::string& tenant, const Workload& workload,
                                       const TenantImages& expected, const TenantImages& got);
 

@@ -12,7 +12,7 @@
 namespace lockstep {
 
 /// A buffer's bytes in host memory.  Pages take memory, and their initial content is made, when
-/// they are first touched.
+/// they are first touched.  Source: architecture.md, section 8 ("The host").
 class HostBuffer {
  public:
   HostBuffer() = default;

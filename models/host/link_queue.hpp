@@ -11,6 +11,8 @@ namespace lockstep {
 
 /// Transfers that wait for one direction of the host link: faults before prefetches before copies;
 /// within a class the tenants in turn, a tenant's transfers in order.
+/// Source: virtual-memory-and-exceptions.md, sections 4 (a queue per direction) and 18 (tenants in
+/// turn); the order of the classes is an own choice.
 class LinkQueue {
  public:
   explicit LinkQueue(std::size_t tenants) {

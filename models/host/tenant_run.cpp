@@ -1,4 +1,5 @@
 /// A tenant's life: it begins, walks its program, is measured, ends or is ended, and starts over.
+/// Source: architecture.md, section 8 ("The host", "Tenants").
 #include "models/host/tenant_run.hpp"
 
 #include <iterator>

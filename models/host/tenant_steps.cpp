@@ -1,4 +1,5 @@
 /// What each step of a host program does (see tenant_run.hpp).
+/// Source: architecture.md, section 8 ("The host").
 #include "core/error/error.hpp"
 #include "models/host/element.hpp"
 #include "models/host/kernel_arguments.hpp"

@@ -20,7 +20,7 @@ namespace lockstep {
 /// enter the sender FIFOs; free input registers take from them; the bank arbiter moves from
 /// registers to bank queues; DRAM returns enter fill queues; banks fill, then look up; answers
 /// enter the response queue, whose departures are known at once because nothing downstream blocks
-/// it.
+/// it.  Source: memory-interference.md, section 1.2 (order of the steps).
 class PartitionCore {
  public:
   PartitionCore(const MemoryParameters& parameters, const NocParameters& noc,

@@ -11,6 +11,7 @@
 namespace lockstep {
 
 /// The bytes of one partition: one flat region that takes host memory only where it was written.
+/// Source: architecture.md, section 3 (one copy of the bytes) and section 8, rule 1.
 class PartitionMemory {
  public:
   explicit PartitionMemory(std::uint64_t bytes);

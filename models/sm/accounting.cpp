@@ -1,4 +1,5 @@
 /// Counting cycles: who was here, and why nothing was issued.
+/// Source: architecture.md, section 8, "From the first day in the SM" (CPI stack).
 #include <bit>
 
 #include "models/sm/sm_state.hpp"

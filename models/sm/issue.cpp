@@ -1,6 +1,7 @@
 /// Issue: a chosen warp's next instruction leaves the instruction buffer.
 ///
 /// What only computes is executed at once; its destinations stay pending until it commits.
+/// Source: architecture.md, section 3 "sm"; gpu-parameters.md, section 3 "Sub-core model".
 #include "models/sm/sm_state.hpp"
 
 namespace lockstep {

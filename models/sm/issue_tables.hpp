@@ -1,4 +1,5 @@
 /// What issue needs to know of an instruction, in one cache line beside the instruction itself.
+/// Source: hot-path.md, "Layouts that worked".
 #pragma once
 
 #include <array>

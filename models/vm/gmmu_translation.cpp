@@ -1,4 +1,5 @@
 /// What a request goes through: lookups, the walk, the answer or the refusal.
+/// Source: 004, section 6.4; 001, section B.2 (refusals); memory-interference.md, section 5.3.1.
 #include <algorithm>
 
 #include "models/vm/gmmu.hpp"

@@ -3,6 +3,7 @@
 /// For walks of a fixed latency and for ideal translation, which read no memory: kept up to date by
 /// what the driver tells, it also takes the accessed and dirty bits until a page is unmapped.  A
 /// leaf table per 2 MiB, made when something in it is mapped.
+/// Source: 001, section B.2 (walks of a fixed latency); 004, sections 6.2 and 7.5 (ideal TLB).
 #pragma once
 
 #include <array>

@@ -3,6 +3,8 @@
 /// All of it goes through L2 and DRAM like the SMs' requests.  What is done to one entry arrives in
 /// the order in which it was sent, since a line has one partition: a read sent after an exchange
 /// sees what the exchange left.
+/// Source: memory-interference.md, section 5.3.1 (reads of a walk); architecture.md, section 8,
+/// rule 7 (exchange).
 #pragma once
 
 #include <array>

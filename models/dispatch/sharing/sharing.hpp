@@ -31,7 +31,7 @@ struct SharingSetup {
 ///
 /// Contract: `grids` stands in order of arrival; choose one that is ready and has blocks waiting,
 /// or nothing.  The choice depends on the arguments and the policy's own state alone, and changes
-/// neither the machine nor the grids.
+/// neither the machine nor the grids.  Source: architecture.md, section 3 (plug points).
 class Sharing {
  public:
   virtual ~Sharing() = default;

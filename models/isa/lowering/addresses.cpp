@@ -1,5 +1,6 @@
 /// Address folding: a memory operand whose base is "x plus constant" reads x and adds the constant
 /// itself (24-bit signed offsets, as the machine's loads and stores have).
+/// Source: architecture.md, section 3 "isa".
 #include <map>
 
 #include "models/isa/lowering/evaluate.hpp"

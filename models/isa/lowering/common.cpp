@@ -1,5 +1,6 @@
 /// Common subexpression elimination: a pure operation that a dominating block (or this one, before)
 /// has computed already from registers written once is read from there.
+/// Source: own choice, in the textbook form.
 #include <map>
 #include <vector>
 

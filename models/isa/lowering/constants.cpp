@@ -2,6 +2,7 @@
 ///
 /// Immediates go into every operand that can read one; whether the machine instruction has room is
 /// decided at the end (operands.cpp), where what does not fit gets a register.
+/// Source: architecture.md, section 3 "isa".
 #include <bit>
 #include <map>
 

@@ -3,6 +3,7 @@
 /// Registers written once are replaced everywhere, others within the block while neither end
 /// changes.  Conversions that keep the 32-bit row (unsigned widening: narrow values are stored
 /// zero-extended) and cvta between global and generic addresses are copies too.
+/// Source: architecture.md, section 3 "isa".
 #include <map>
 
 #include "models/isa/lowering/operation.hpp"

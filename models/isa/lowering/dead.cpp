@@ -1,4 +1,5 @@
 /// Dead code elimination: operations without a side effect whose results nobody reads.
+/// Source: architecture.md, section 3 "isa".
 #include <algorithm>
 
 #include "models/isa/lowering/operation.hpp"

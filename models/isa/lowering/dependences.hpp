@@ -1,4 +1,5 @@
 /// What must stay before what within a stretch of operations.
+/// Source: architecture.md, section 8, "What `--check` means" (what loads pass).
 #pragma once
 
 #include <cstdint>

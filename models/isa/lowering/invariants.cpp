@@ -1,5 +1,5 @@
 /// Loop-invariant motion: pure operations of a loop whose operands come from outside move in front
-/// of it.
+/// of it.  Source: own choice, in the textbook form.
 ///
 /// Simplified: only into a single block from which the loop is entered, only registers written
 /// once; nothing that can be slow (divisions) moves to where it might not have been needed.

@@ -1,6 +1,7 @@
 /// Operand legalisation: a machine instruction takes one constant (immediate or constant bank), and
 /// only at some places; zero comes from the zero register.  Other constants are moved into
 /// registers, once for all users that the move dominates and in front of the loops around them.
+/// Source: architecture.md, section 3 "isa".
 #include <vector>
 
 #include "models/isa/lowering/evaluate.hpp"

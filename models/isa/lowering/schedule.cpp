@@ -4,7 +4,8 @@
 /// Stretches between scheduling barriers (bar, fence, atomic, volatile, call, branch) are scheduled
 /// one by one, top down, by the length of the path that hangs on an operation.  When more rows are
 /// live than the limit, what frees rows goes first; a schedule may need no more rows than the limit
-/// or the original order, whichever is more.
+/// or the original order, whichever is more.  Source: architecture.md, section 3 "isa"; the limit
+/// on rows is an own choice.
 ///
 /// Simplified: latencies are a fixed table in the order of magnitude of the machine's; no
 /// scheduling across blocks, no software pipelining.

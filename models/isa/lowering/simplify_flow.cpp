@@ -1,5 +1,6 @@
 /// Control flow clean-up: jumps to jumps and to exits, branches around jumps, empty and unreachable
 /// blocks, blocks that only follow one another.
+/// Source: own choice, in the textbook form.
 #include "models/isa/lowering/flow.hpp"
 #include "models/isa/lowering/operation.hpp"
 #include "models/isa/lowering/passes.hpp"

@@ -29,6 +29,7 @@ struct DramChoice {
 /// for a request whose row is open, a row command for any other.  If both are chosen and the
 /// channel has one command bus, the column command issues.  Depend on nothing but the arguments,
 /// what the hooks told, and what serialize keeps; never on the addresses of objects.
+/// Source: memory-interference.md, section 7.3.
 class DramScheduler {
  public:
   virtual ~DramScheduler() = default;
