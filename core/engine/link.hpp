@@ -18,7 +18,6 @@ class Link {
   LinkId id() const { return id_; }
   ComponentId destination() const { return destination_; }
   Time latency() const { return latency_; }
-  bool connected() const { return id_.valid(); }
 
   /// Only what changes; the rest comes from the graph.
   template <class Archive>

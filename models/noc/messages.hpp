@@ -13,10 +13,7 @@
 /// (memory-interference.md, section 1.3).
 namespace lockstep {
 
-using SmId = Id<struct SmTag, std::uint16_t>;
 using PartitionId = Id<struct PartitionTag, std::uint16_t>;
-using TenantId = Id<struct TenantTag, std::uint16_t>;
-using GridId = Id<struct GridTag>;
 
 inline constexpr std::uint64_t line_bytes = 128;
 inline constexpr std::uint64_t sector_bytes = 32;

@@ -23,9 +23,6 @@ class FunctionTranslator {
     Modifiers modifiers;
     ir::Operation operation;
   };
-  struct LabelUse {
-    std::uint32_t block, position, source;
-  };
 
   // function_translator.cpp: names, blocks, operands
   [[noreturn]] void fail(syntax::Position at, const std::string& what,

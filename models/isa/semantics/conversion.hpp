@@ -9,12 +9,12 @@ namespace {
 
 /// Types of a cvt, packed into Instruction::offset by bind_semantics.
 struct ConversionTypes {
-  Type from, to, from_register, to_register;
+  Type from, to, to_register;
 };
 LOCKSTEP_INLINE ConversionTypes conversion_types(const Instruction& instruction) {
   const u32 packed = static_cast<u32>(instruction.offset);
   return {static_cast<Type>(packed & 0xff), static_cast<Type>(packed >> 8 & 0xff),
-          static_cast<Type>(packed >> 16 & 0xff), static_cast<Type>(packed >> 24)};
+          static_cast<Type>(packed >> 16)};
 }
 
 /// Sign or zero extension of the low bits.

@@ -130,8 +130,7 @@ std::uint32_t immediate_of(const ir::Operation& operation, const SemanticKey& ke
     case Opcode::cvt_pack:
       return static_cast<std::uint32_t>(key.source_type) |
              static_cast<std::uint32_t>(key.type) << 8 |
-             static_cast<std::uint32_t>(key.source_register) << 16 |
-             static_cast<std::uint32_t>(key.destination_register) << 24;
+             static_cast<std::uint32_t>(key.destination_register) << 16;
     case Opcode::mov:
       return key.special_source ? operation.sources[0].index : 0;
     default:
