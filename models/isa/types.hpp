@@ -61,6 +61,21 @@ constexpr bool is_float(Type t) {
   return t >= Type::f16;
 }
 /// 32-bit rows a register of this type takes: 2 for 64-bit types, 1 otherwise, 0 for predicates.
+/// What a .wide instruction makes of an integer; none: there is no such instruction.
+constexpr Type doubled(Type t) {
+  switch (t) {
+    case Type::u16:
+      return Type::u32;
+    case Type::s16:
+      return Type::s32;
+    case Type::u32:
+      return Type::u64;
+    case Type::s32:
+      return Type::s64;
+    default:
+      return Type::none;
+  }
+}
 constexpr unsigned rows_of(Type t) {
   return t == Type::pred ? 0 : bytes_of(t) == 8 ? 2 : 1;
 }

@@ -154,25 +154,6 @@ bool is_commutative(const ir::Operation& operation) {
   }
 }
 
-namespace {
-
-Type wide(Type type) {
-  switch (type) {
-    case Type::u16:
-      return Type::u32;
-    case Type::s16:
-      return Type::s32;
-    case Type::u32:
-      return Type::u64;
-    case Type::s32:
-      return Type::s64;
-    default:
-      return type;
-  }
-}
-
-}  // namespace
-
 Type source_type_of(const ir::Operation& operation, std::size_t source) {
   switch (operation.opcode) {
     case Opcode::cvt:
@@ -182,9 +163,10 @@ Type source_type_of(const ir::Operation& operation, std::size_t source) {
       return source == 2 ? operation.source_type : operation.type;
     case Opcode::mad:
     case Opcode::madc:
-      return source == 2 && operation.part == MulPart::wide ? wide(operation.type) : operation.type;
+      return source == 2 && operation.part == MulPart::wide ? doubled(operation.type)
+                                                            : operation.type;
     case Opcode::mad_wide_add:
-      return source == 2 ? wide(operation.type) : operation.type;
+      return source == 2 ? doubled(operation.type) : operation.type;
     case Opcode::shl:
     case Opcode::shr:
       return source == 1 ? Type::u32 : operation.type;

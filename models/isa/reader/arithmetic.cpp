@@ -40,21 +40,6 @@ constexpr std::pair<std::string_view, std::uint16_t> class_tests[] = {
     {"normal", static_cast<std::uint16_t>(ClassTest::normal)},
     {"subnormal", static_cast<std::uint16_t>(ClassTest::subnormal)}};
 
-constexpr Type doubled(Type type) {
-  switch (type) {
-    case Type::u16:
-      return Type::u32;
-    case Type::s16:
-      return Type::s32;
-    case Type::u32:
-      return Type::u64;
-    case Type::s32:
-      return Type::s64;
-    default:
-      return Type::none;
-  }
-}
-
 constexpr Type bits_type(Type type) {
   switch (bytes_of(type)) {
     case 2:

@@ -23,6 +23,20 @@ std::uint32_t FunctionTranslator::add_local(const ir::Variable& variable) {
   return static_cast<std::uint32_t>(function_.local.size() - 1);
 }
 
+/// The register that stands for a parameter or result; that of a structure holds its address.
+ir::Operand FunctionTranslator::formal(const syntax::Declaration& declaration, Symbol& symbol) {
+  const Type type = declaration.is_array ? Type::b32 : symbol.type;
+  symbol.kind = declaration.is_array         ? Symbol::Kind::parameter_pointer
+                : declaration.space == "reg" ? Symbol::Kind::reg
+                                             : Symbol::Kind::parameter;
+  symbol.index = new_register(type, declaration.name);
+  ir::Operand operand;
+  operand.kind = type == Type::pred ? ir::Operand::Kind::predicate : ir::Operand::Kind::reg;
+  operand.type = type;
+  operand.index = symbol.index;
+  return operand;
+}
+
 void FunctionTranslator::declare_parameters() {
   NameTable& names = scopes_.back();
   std::uint64_t offset = 0;
@@ -44,17 +58,7 @@ void FunctionTranslator::declare_parameters() {
       if (offset > 32764) fail(d.at, "parameters of " + source_.name + " exceed 32,764 bytes");
       result_.parameter_bytes = static_cast<std::uint32_t>(offset);
     } else {
-      const bool pointer = d.is_array;
-      const Type type = pointer ? Type::b32 : symbol.type;
-      symbol.kind = pointer            ? Symbol::Kind::parameter_pointer
-                    : d.space == "reg" ? Symbol::Kind::reg
-                                       : Symbol::Kind::parameter;
-      symbol.index = new_register(type, d.name);
-      ir::Operand formal;
-      formal.kind = type == Type::pred ? ir::Operand::Kind::predicate : ir::Operand::Kind::reg;
-      formal.type = type;
-      formal.index = symbol.index;
-      function_.inputs.push_back(formal);
+      function_.inputs.push_back(formal(d, symbol));
     }
     names[d.name] = symbol;
   }
@@ -62,17 +66,8 @@ void FunctionTranslator::declare_parameters() {
     // A structure comes back through memory of the caller: its address is one more input.
     Symbol symbol;
     symbol.type = type_named(d.type);
-    const Type type = d.is_array ? Type::b32 : symbol.type;
     symbol.bytes = d.space == "reg" ? 0 : variable_of(module_.file, d).bytes;
-    symbol.kind = d.is_array         ? Symbol::Kind::parameter_pointer
-                  : d.space == "reg" ? Symbol::Kind::reg
-                                     : Symbol::Kind::parameter;
-    symbol.index = new_register(type, d.name);
-    ir::Operand formal;
-    formal.kind = type == Type::pred ? ir::Operand::Kind::predicate : ir::Operand::Kind::reg;
-    formal.type = type;
-    formal.index = symbol.index;
-    (d.is_array ? function_.inputs : function_.results).push_back(formal);
+    (d.is_array ? function_.inputs : function_.results).push_back(formal(d, symbol));
     names[d.name] = symbol;
   }
 }

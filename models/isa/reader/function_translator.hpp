@@ -29,6 +29,7 @@ class FunctionTranslator {
                          const std::string& advice = "") const;
   [[noreturn]] void fail(const Current& current, const std::string& what) const;
   void declare_parameters();
+  ir::Operand formal(const syntax::Declaration& declaration, Symbol& symbol);
   void declare(const syntax::Declaration& declaration);
   void declare_registers(const syntax::Declaration& declaration);
   void find_labels();

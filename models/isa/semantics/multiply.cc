@@ -8,18 +8,6 @@
 namespace lockstep::isa::LOCKSTEP_LEVEL {
 namespace {
 
-constexpr Type doubled(Type type) {
-  switch (type) {
-    case Type::u16:
-      return Type::u32;
-    case Type::s16:
-      return Type::s32;
-    case Type::u32:
-      return Type::u64;
-    default:
-      return Type::s64;
-  }
-}
 constexpr unsigned width(Type type) {
   return 8 * bytes_of(type);
 }
