@@ -8,7 +8,6 @@
 #include <cstdio>
 #include <filesystem>
 #include <map>
-#include <optional>
 
 #include "core/error/error.hpp"
 #include "core/output/hdf5.hpp"

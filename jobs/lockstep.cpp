@@ -4,7 +4,6 @@
 #include <cstdio>
 #include <functional>
 #include <new>
-#include <optional>
 
 #include "core/engine/engine.hpp"
 #include "core/error/error.hpp"

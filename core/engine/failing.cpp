@@ -3,7 +3,6 @@
 /// An exception is kept until the ranks meet next; there all learn which rank failed, that rank
 /// throws its message and the others throw StoppedElsewhere.  So nobody waits for a rank that is
 /// gone, and of several failures only one is reported.
-#include <algorithm>
 #include <array>
 
 #include "core/engine/state.hpp"

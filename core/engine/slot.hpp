@@ -1,7 +1,6 @@
 #pragma once
 
 #include <cstdint>
-#include <vector>
 
 #include "core/engine/component.hpp"
 #include "core/engine/inbox.hpp"

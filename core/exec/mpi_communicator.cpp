@@ -6,7 +6,6 @@
 #include <array>
 #include <cstdlib>
 #include <cstring>
-#include <string>
 
 #include "core/error/error.hpp"
 

@@ -3,7 +3,6 @@
 #include <memory>
 #include <set>
 #include <string>
-#include <utility>
 #include <vector>
 
 #include "core/parameters/node.hpp"

@@ -1,9 +1,7 @@
 #pragma once
 
 #include <array>
-#include <initializer_list>
 #include <string>
-#include <type_traits>
 #include <utility>
 
 #include "core/statistics/counters.hpp"

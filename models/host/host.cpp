@@ -5,6 +5,7 @@
 
 #include "core/checkpoint/archive.hpp"
 #include "core/engine/outbox.hpp"
+#include "models/host/remote_memory.hpp"
 
 namespace lockstep {
 

@@ -9,6 +9,7 @@
 
 #include "core/engine/outbox.hpp"
 #include "models/host/managed_memory.hpp"
+#include "models/vm/prefetch/split.hpp"
 
 namespace lockstep {
 

@@ -24,7 +24,6 @@
 #include "models/vm/fault_parameters.hpp"
 #include "models/vm/messages.hpp"
 #include "models/vm/prefetch/prefetcher.hpp"
-#include "models/vm/prefetch/split.hpp"
 #include "models/vm/residency.hpp"
 
 namespace lockstep {

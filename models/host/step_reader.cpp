@@ -1,7 +1,5 @@
 #include "models/host/step_reader.hpp"
 
-#include <algorithm>
-
 namespace lockstep {
 
 namespace {

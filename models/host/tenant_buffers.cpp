@@ -6,6 +6,7 @@
 #include <cstring>
 
 #include "core/error/error.hpp"
+#include "models/host/remote_memory.hpp"
 #include "models/host/tenant_run.hpp"
 #include "models/isa/load.hpp"
 

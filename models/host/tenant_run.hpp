@@ -24,7 +24,6 @@
 #include "models/host/host_statistics.hpp"
 #include "models/host/managed_memory.hpp"
 #include "models/host/program_cursor.hpp"
-#include "models/host/remote_memory.hpp"
 #include "models/host/scenario.hpp"
 #include "models/isa/program.hpp"
 

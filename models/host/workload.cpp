@@ -1,7 +1,5 @@
 #include "models/host/workload.hpp"
 
-#include <algorithm>
-
 #include "core/parameters/document.hpp"
 #include "models/host/step_reader.hpp"
 

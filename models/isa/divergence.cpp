@@ -1,7 +1,5 @@
 #include "models/isa/divergence.hpp"
 
-#include <algorithm>
-
 #include "core/error/error.hpp"
 
 namespace lockstep::isa {

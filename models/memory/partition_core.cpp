@@ -1,7 +1,6 @@
 #include "models/memory/partition_core.hpp"
 
 #include <algorithm>
-#include <cstring>
 
 namespace lockstep {
 

@@ -2,7 +2,6 @@
 
 #include <array>
 #include <bit>
-#include <cstddef>
 #include <cstdint>
 
 #include "core/id/id.hpp"

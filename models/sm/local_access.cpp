@@ -4,7 +4,6 @@
 /// A load of a sector that is only partly dirty first sends the dirty bytes to L2 and then asks for
 /// the sector; both go through the same queue, so the answer holds them.
 /// Source: architecture.md, section 8, rule 3; gpu-parameters.md, section 1 (lazy fetch on read).
-#include <cstring>
 
 #include "models/sm/request_tag.hpp"
 #include "models/sm/sm_state.hpp"

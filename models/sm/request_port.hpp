@@ -8,7 +8,6 @@
 /// Simplified: requests to different partitions get the port in the order in which they are ready.
 #pragma once
 
-#include <array>
 #include <cstdint>
 #include <span>
 #include <string>

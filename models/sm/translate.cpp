@@ -4,7 +4,6 @@
 ///
 /// Simplified: a store to a page that is there but must not be written takes the entry out of the
 /// TLB until it has gone, so that loads behind it cannot pass.
-#include <algorithm>
 
 #include "models/sm/sm_state.hpp"
 

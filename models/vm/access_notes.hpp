@@ -5,7 +5,6 @@
 
 #include <cstddef>
 #include <deque>
-#include <span>
 #include <vector>
 
 #include "models/vm/messages.hpp"

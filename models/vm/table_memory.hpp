@@ -7,7 +7,6 @@
 /// rule 7 (exchange).
 #pragma once
 
-#include <array>
 #include <cstdint>
 #include <span>
 #include <vector>

@@ -8,9 +8,7 @@
 #include "tests/unit/core/engine/phold.hpp"
 
 #include <CLI/CLI.hpp>
-#include <algorithm>
 #include <cstdio>
-#include <vector>
 
 #include "core/engine/engine.hpp"
 #include "core/exec/mpi_communicator.hpp"

@@ -3,7 +3,6 @@
 #include <cstdint>
 #include <random>
 #include <string>
-#include <vector>
 
 namespace lockstep::isa {
 

@@ -4,7 +4,6 @@
 #include <cstdint>
 #include <cstring>
 #include <span>
-#include <string>
 
 #include "core/error/error.hpp"
 #include "core/random/random.hpp"

@@ -3,7 +3,6 @@
 /// Element i takes the i-th 64-bit number of its seed.  Integers: the high half of its product
 /// with the number of choices (a bias of at most choices / 2^64).  Floats: 53 bits scaled in double
 /// precision, then rounded to the type; what rounds up to `high` becomes `low`.
-#include <algorithm>
 
 #include "models/host/content/elements.hpp"
 #include "models/host/content/generators.hpp"

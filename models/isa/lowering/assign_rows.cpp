@@ -9,7 +9,6 @@
 /// Source: Poletto and Sarkar, Linear Scan Register Allocation; holes as in Traub et al., Quality
 /// and Speed in Linear-Scan Register Allocation.
 #include <algorithm>
-#include <numeric>
 #include <vector>
 
 #include "models/isa/lowering/allocate.hpp"

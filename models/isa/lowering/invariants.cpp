@@ -3,7 +3,6 @@
 ///
 /// Simplified: only into a single block from which the loop is entered, only registers written
 /// once; nothing that can be slow (divisions) moves to where it might not have been needed.
-#include <algorithm>
 
 #include "models/isa/lowering/operation.hpp"
 #include "models/isa/lowering/passes.hpp"

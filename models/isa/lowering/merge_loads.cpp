@@ -3,7 +3,6 @@
 ///
 /// The vector load stands where the first of them stood; the others move up to it, past no barrier
 /// and no store that may alias.
-#include <algorithm>
 #include <array>
 #include <optional>
 

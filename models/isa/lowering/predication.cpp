@@ -4,7 +4,6 @@
 /// Blocks with votes, shuffles, matches, activemask, barriers, clocks or calls keep their branch:
 /// what they see depends on the path.  Source: what ptxas does with such branches; the limits below
 /// were found by comparing with its code (docs/validation.md).
-#include <algorithm>
 
 #include "models/isa/lowering/flow.hpp"
 #include "models/isa/lowering/issue_slots.hpp"

@@ -10,7 +10,6 @@
 /// Simplified: latencies are a fixed table in the order of magnitude of the machine's; no
 /// scheduling across blocks, no software pipelining.
 #include <algorithm>
-#include <numeric>
 
 #include "models/isa/lowering/dependences.hpp"
 #include "models/isa/lowering/operation.hpp"

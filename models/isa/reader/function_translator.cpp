@@ -1,7 +1,5 @@
 #include "models/isa/reader/function_translator.hpp"
 
-#include <bit>
-
 #include "models/isa/reader/names.hpp"
 #include "models/isa/semantics/semantics.hpp"
 

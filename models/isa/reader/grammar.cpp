@@ -5,7 +5,6 @@
 /// the ABI", 11 "Directives".
 ///
 /// Simplified: no constant expressions beyond name + number; debug sections are skipped.
-#include <memory>
 #include <tao/pegtl.hpp>
 #include <tao/pegtl/contrib/parse_tree.hpp>
 

@@ -8,7 +8,6 @@
 #pragma once
 
 #include <cstdint>
-#include <type_traits>
 
 #include "models/isa/instruction.hpp"
 #include "models/isa/semantics/key.hpp"

@@ -7,7 +7,6 @@
 /// memory.
 #pragma once
 
-#include <cstdint>
 #include <variant>
 
 #include "core/parameters/policy.hpp"

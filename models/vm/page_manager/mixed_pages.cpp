@@ -2,7 +2,6 @@
 /// real GPUs map what cudaMalloc and cudaMallocManaged give.
 /// Source: gpu-parameters.md, section 11 (reach of the TLBs); our choice of a default, since with
 /// 4 KiB pages alone a V100 spends its bandwidth on walks.
-#include <algorithm>
 
 #include "models/vm/page_manager/page_manager.hpp"
 

@@ -1,7 +1,6 @@
 #pragma once
 
 #include <map>
-#include <sstream>
 #include <string>
 #include <vector>
 

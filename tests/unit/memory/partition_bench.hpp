@@ -4,7 +4,6 @@
 #include <cstring>
 #include <deque>
 #include <memory>
-#include <numeric>
 #include <sstream>
 #include <vector>
 

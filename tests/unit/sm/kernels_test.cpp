@@ -1,8 +1,6 @@
 /// Whole kernels on one SM and an ideal memory: the values are right.
 #include <gtest/gtest.h>
 
-#include <numeric>
-
 #include "tests/unit/sm/ideal_machine.hpp"
 
 namespace lockstep {

@@ -2,8 +2,6 @@
 /// and advances one instant at a time.  A message that arrives late would be an error by itself.
 #include <gtest/gtest.h>
 
-#include <cstdlib>
-
 #include "core/engine/distance.hpp"
 #include "tests/unit/core/engine/layouts.hpp"
 #include "tests/unit/core/engine/random_machine.hpp"

@@ -3,7 +3,6 @@
 #include <functional>
 #include <map>
 #include <mutex>
-#include <string>
 #include <vector>
 
 #include "core/engine/engine.hpp"

@@ -1,9 +1,7 @@
 #pragma once
 
-#include <algorithm>
 #include <cstdint>
 #include <memory>
-#include <vector>
 
 #include "core/checkpoint/archive.hpp"
 #include "core/engine/component.hpp"

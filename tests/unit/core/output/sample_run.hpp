@@ -2,10 +2,8 @@
 
 #include <unistd.h>
 
-#include <bit>
 #include <cstdio>
 #include <filesystem>
-#include <memory>
 #include <string>
 
 #include "core/output/recorder.hpp"

@@ -1,5 +1,4 @@
 #include <algorithm>
-#include <numeric>
 
 #include "models/host/content/csr_graph.hpp"
 #include "tests/unit/host/content/content_bytes.hpp"

@@ -1,7 +1,6 @@
 #include <algorithm>
 #include <cmath>
 #include <cstring>
-#include <numeric>
 
 #include "models/host/content/elements.hpp"
 #include "tests/unit/host/content/content_bytes.hpp"

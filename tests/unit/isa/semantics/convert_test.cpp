@@ -1,4 +1,3 @@
-#include <cfenv>
 #include <limits>
 
 #include "tests/unit/isa/semantics/lane_machine.hpp"
