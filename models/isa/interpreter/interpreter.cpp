@@ -1,6 +1,5 @@
 #include "models/isa/interpreter/interpreter.hpp"
 
-#include <algorithm>
 #include <deque>
 #include <memory>
 
@@ -81,24 +80,6 @@ InterpreterCounts interpret(const Launch& launch, FlatMemory& memory) {
     if (!block->run(block_slice)) waiting.push_back(std::move(block));
   }
   return state.counts;
-}
-
-std::vector<std::uint64_t> map_globals(const Module& module, FlatMemory& memory,
-                                       std::uint64_t address) {
-  std::vector<std::uint64_t> addresses;
-  for (const GlobalVariable& global : module.globals) {
-    const std::uint64_t alignment = std::max<std::uint64_t>(global.alignment, 256);
-    address = (address + alignment - 1) / alignment * alignment;
-    addresses.push_back(address);
-    if (global.bytes != 0) memory.map(address, global.bytes);
-    address += global.bytes;
-  }
-  for (std::size_t g = 0; g < addresses.size(); ++g) {
-    std::vector<std::byte> initial = module.globals[g].initial;
-    relocate(initial, module.globals[g].relocations, module, addresses);
-    memory.write(addresses[g], initial.data(), initial.size());
-  }
-  return addresses;
 }
 
 }  // namespace lockstep::isa

@@ -40,9 +40,4 @@ struct InterpreterCounts {
 /// for accesses outside of allocations, misaligned ones, traps, deadlocks and endless loops.
 InterpreterCounts interpret(const Launch& launch, FlatMemory& memory);
 
-/// Maps the module's global variables from `address` on and writes their initial content; returns
-/// their addresses.
-std::vector<std::uint64_t> map_globals(const Module& module, FlatMemory& memory,
-                                       std::uint64_t address);
-
 }  // namespace lockstep::isa

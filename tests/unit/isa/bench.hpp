@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cstring>
 #include <string>
 #include <vector>
@@ -17,7 +18,7 @@ class IsaBench {
   explicit IsaBench(const std::string& text, bool lowered = false,
                     const std::string& file = "test.ptx")
       : module_(load_module_text(text, file)), lowered_(lowered) {
-    globals_ = map_globals(module_, memory_, 0x7'0000'0000);
+    map_globals(0x7'0000'0000);
   }
   static IsaBench from_file(const std::string& path, bool lowered = false) {
     return IsaBench(load_module(path), lowered);
@@ -64,7 +65,22 @@ class IsaBench {
 
  private:
   IsaBench(Module module, bool lowered) : module_(std::move(module)), lowered_(lowered) {
-    globals_ = map_globals(module_, memory_, 0x7'0000'0000);
+    map_globals(0x7'0000'0000);
+  }
+  /// Maps the module's global variables from `address` on and writes their initial content.
+  void map_globals(std::uint64_t address) {
+    for (const GlobalVariable& global : module_.globals) {
+      const std::uint64_t alignment = std::max<std::uint64_t>(global.alignment, 256);
+      address = (address + alignment - 1) / alignment * alignment;
+      globals_.push_back(address);
+      if (global.bytes != 0) memory_.map(address, global.bytes);
+      address += global.bytes;
+    }
+    for (std::size_t g = 0; g < globals_.size(); ++g) {
+      std::vector<std::byte> initial = module_.globals[g].initial;
+      relocate(initial, module_.globals[g].relocations, module_, globals_);
+      memory_.write(globals_[g], initial.data(), initial.size());
+    }
   }
   template <class T>
   static void place(std::vector<std::byte>& parameters, const KernelParameter& to, T value) {
