@@ -1,5 +1,7 @@
 #include "core/parameters/access.hpp"
 
+#include <cstring>
+
 #include "core/parameters/units.hpp"
 
 namespace lockstep {
