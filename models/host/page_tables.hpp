@@ -60,16 +60,6 @@ class PageTables {
 
   /// All frames that hold tables of the tenant, which has none afterwards.
   std::vector<std::uint64_t> take_all(std::uint16_t tenant);
-  /// Calls function(page, entry) for every present entry of the tenant.
-  template <class Function>
-  void for_each_present(std::uint16_t tenant, Function&& function) const {
-    for (const auto& leaf : spaces_[tenant].leaves) {
-      if (!leaf.entries) continue;
-      for (unsigned i = 0; i < 512; ++i)
-        if ((*leaf.entries)[i] & PageTableEntry::present)
-          function(leaf.first_page + i, PageTableEntry{(*leaf.entries)[i]});
-    }
-  }
 
   void serialize(Archive& archive);
 

@@ -110,7 +110,7 @@ class PageTableWatch::CopiedMemory {
   Question question(std::uint64_t line, std::uint16_t tenant) const {
     Question question;
     question.header.arrival = now_;
-    question.header.kind = static_cast<std::uint16_t>(MessageKind::memory_request);
+    question.header.kind = kind_of(MessageKind::memory_request);
     question.header.body_bytes = sizeof(MemoryRequest);
     question.request.line = line;
     question.request.requester = host_requester;
