@@ -70,7 +70,6 @@ void PageTables::reserve(std::uint16_t tenant, std::uint64_t page, std::uint64_t
     const std::uint64_t level3 = directory(space, first_page, 3, take_frame, writes);
     Leaf& leaf = space.leaves[index];
     leaf.physical = take_frame();
-    leaf.first_page = first_page;
     leaf.directory_entry = level3 + table_index(first_page, 3) * entry_bytes;
     add_write(writes, leaf.directory_entry, leaf.physical | directory_flags);
   }
@@ -142,7 +141,7 @@ void PageTables::serialize(Archive& archive) {
     for (Directory& d : space.directories) archive(d.physical, d.level, d.first_page);
     for (Leaf& l : space.leaves) {
       bool filled = l.entries != nullptr;
-      archive(l.physical, l.first_page, l.directory_entry, l.large, filled);
+      archive(l.physical, l.directory_entry, l.large, filled);
       if (!filled) continue;
       if (!l.entries) l.entries = std::make_unique<Entries>();
       archive(*l.entries);

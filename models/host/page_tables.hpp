@@ -66,8 +66,7 @@ class PageTables {
  private:
   using Entries = std::array<std::uint64_t, 512>;
   struct Leaf {
-    std::uint64_t physical = 0;  ///< 0: not reserved
-    std::uint64_t first_page = 0;
+    std::uint64_t physical = 0;         ///< 0: not reserved
     std::uint64_t directory_entry = 0;  ///< physical address of the level-3 entry
     bool large = false;
     std::unique_ptr<Entries> entries;  ///< none yet set: nullptr
