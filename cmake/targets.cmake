@@ -3,7 +3,8 @@ add_library(lockstep_options INTERFACE)
 # -ffp-contract=off: the same bits on every machine.  x86-64-v2: any machine of the last decade.
 target_compile_options(lockstep_options INTERFACE -Wall -Wextra -Wpedantic -Wshadow -Werror
                        -Wno-restrict  # false positives of GCC 12 on std::string (bug 105651)
-                       -ffp-contract=off -march=x86-64-v2 -fno-math-errno)
+                       -ffp-contract=off -march=x86-64-v2 -fno-math-errno
+                       $<$<CXX_COMPILER_ID:GNU>:-fpch-preprocess>)  # for ccache
 target_compile_definitions(lockstep_options INTERFACE OMPI_SKIP_MPICXX=1)
 target_include_directories(lockstep_options INTERFACE ${PROJECT_SOURCE_DIR})
 if(LOCKSTEP_SANITIZE)
@@ -12,6 +13,19 @@ if(LOCKSTEP_SANITIZE)
   target_link_options(lockstep_options INTERFACE -fsanitize=${LOCKSTEP_SANITIZE})
 endif()
 
+# lockstep_setup_code(files and folders...): code that runs before or after the simulation, or seldom.  Its targets are in
+# the same CMakeLists.txt.  -O1 halves the time it takes to build and costs no simulated second.
+set(LOCKSTEP_SETUP_OPTIONS $<$<CONFIG:Release>:-O1>)
+function(lockstep_setup_code)
+  foreach(path ${ARGV})
+    set(sources ${path})
+    if(IS_DIRECTORY ${path})
+      file(GLOB_RECURSE sources CONFIGURE_DEPENDS ${path}/*.cpp)
+    endif()
+    set_source_files_properties(${sources} PROPERTIES COMPILE_OPTIONS "${LOCKSTEP_SETUP_OPTIONS}")
+  endforeach()
+endfunction()
+
 # lockstep_library(NAME DIRECTORY dir DEPENDS targets...): every .cpp below the folder.
 function(lockstep_library name)
   cmake_parse_arguments(ARG "" "DIRECTORY" "DEPENDS" ${ARGN})
@@ -19,6 +33,9 @@ function(lockstep_library name)
   if(sources)
     add_library(${name} STATIC ${sources})
     target_link_libraries(${name} PUBLIC lockstep_options ${ARG_DEPENDS})
+    if(NOT name STREQUAL lockstep_core)
+      target_precompile_headers(${name} REUSE_FROM lockstep_core)
+    endif()
   else()
     add_library(${name} INTERFACE)
     target_link_libraries(${name} INTERFACE lockstep_options ${ARG_DEPENDS})

@@ -5,11 +5,11 @@
 namespace lockstep {
 
 double measure_ticks_per_nanosecond() {
-  using Clock = std::chrono::steady_clock;
-  const Clock::time_point begin = Clock::now();
+  using Steady = std::chrono::steady_clock;
+  const Steady::time_point begin = Steady::now();
   const std::uint64_t first = ticks();
-  Clock::time_point end = begin;
-  while (end - begin < std::chrono::microseconds(200)) end = Clock::now();
+  Steady::time_point end = begin;
+  while (end - begin < std::chrono::microseconds(200)) end = Steady::now();
   const std::uint64_t last = ticks();
   const double nanoseconds = std::chrono::duration<double, std::nano>(end - begin).count();
   return static_cast<double>(last - first) / nanoseconds;

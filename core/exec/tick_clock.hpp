@@ -2,9 +2,6 @@
 
 #include <chrono>
 #include <cstdint>
-#if defined(__x86_64__)
-#include <x86intrin.h>
-#endif
 
 namespace lockstep {
 
@@ -12,7 +9,7 @@ namespace lockstep {
 /// Only for measuring: nothing simulated may depend on it.
 inline std::uint64_t ticks() {
 #if defined(__x86_64__)
-  return __rdtsc();
+  return __builtin_ia32_rdtsc();
 #else
   return static_cast<std::uint64_t>(std::chrono::steady_clock::now().time_since_epoch().count());
 #endif
