@@ -10,7 +10,29 @@
 namespace lockstep::isa::LOCKSTEP_LEVEL {
 namespace {
 
-/// The unordered comparisons (equ, ...) hold for NaN, the ordered ones do not.
+/// The ordered comparison that holds where this one does not.  The unordered comparisons (equ, ...)
+/// hold for NaN, the ordered ones do not.
+constexpr Comparison opposite(Comparison unordered) {
+  using enum Comparison;
+  switch (unordered) {
+    case equ:
+      return ne;
+    case neu:
+      return eq;
+    case ltu:
+      return ge;
+    case leu:
+      return gt;
+    case gtu:
+      return le;
+    case geu:
+      return lt;
+    case nan:
+      return num;
+    default:
+      return none;
+  }
+}
 template <Comparison C, class V>
 LOCKSTEP_INLINE bool compare(V a, V b) {
   if constexpr (C == Comparison::eq)
@@ -25,22 +47,10 @@ LOCKSTEP_INLINE bool compare(V a, V b) {
     return a > b;
   else if constexpr (C == Comparison::ge)
     return a >= b;
-  else if constexpr (C == Comparison::equ)
-    return !(a < b || a > b);
-  else if constexpr (C == Comparison::neu)
-    return !(a == b);
-  else if constexpr (C == Comparison::ltu)
-    return !(a >= b);
-  else if constexpr (C == Comparison::leu)
-    return !(a > b);
-  else if constexpr (C == Comparison::gtu)
-    return !(a <= b);
-  else if constexpr (C == Comparison::geu)
-    return !(a < b);
   else if constexpr (C == Comparison::num)
     return a == a && b == b;
   else
-    return a != a || b != b;
+    return !compare<opposite(C)>(a, b);
 }
 
 /// How operands are read: integers and f64 as they are; f32 with or without flushing; halves as
@@ -48,15 +58,18 @@ LOCKSTEP_INLINE bool compare(V a, V b) {
 template <Type T>
 struct Plain {
   static constexpr Type type = T;
+  static constexpr bool seldom = false;
   LOCKSTEP_INLINE static Value<T> read(Lane<T> lane) { return get<T>(lane); }
 };
 struct Flushed32 {
   static constexpr Type type = Type::f32;
+  static constexpr bool seldom = false;
   LOCKSTEP_INLINE static float read(u32 lane) { return argument<true>(lane); }
 };
 template <class Format, unsigned shift, bool flush>
 struct HalfOf {
   static constexpr Type type = Type::b32;
+  static constexpr bool seldom = true;
   LOCKSTEP_INLINE static float read(u32 lane) {
     const u32 bits = lane >> shift & 0xffff;
     return widen<Format>(flush ? flush_half<Format>(bits) : bits);
@@ -64,12 +77,27 @@ struct HalfOf {
 };
 
 template <class Reader, Comparison C>
-LOCKSTEP_INLINE u32 compared(const Instruction& instruction, const WarpContext& context) {
+LOCKSTEP_INLINE u32 compared_lanes(const Instruction& instruction, const WarpContext& context) {
   using L = Lane<Reader::type>;
   const L* a = source<L>(instruction, context, 0);
   const L* b = source<L>(instruction, context, 1);
   return lanes_where<L>(
       [=](unsigned i) { return compare<C>(Reader::read(a[i]), Reader::read(b[i])); });
+}
+
+template <class Reader, Comparison C>
+[[gnu::noinline]] u32 compared_by_call(const Instruction& instruction, const WarpContext& context) {
+  return compared_lanes<Reader, C>(instruction, context);
+}
+/// What is seldom compared shares the code of a comparison, its opposite, and their instructions.
+template <class Reader, Comparison C>
+LOCKSTEP_INLINE u32 compared(const Instruction& instruction, const WarpContext& context) {
+  if constexpr (!Reader::seldom)
+    return compared_lanes<Reader, C>(instruction, context);
+  else if constexpr (opposite(C) != Comparison::none)
+    return ~compared_by_call<Reader, opposite(C)>(instruction, context);
+  else
+    return compared_by_call<Reader, C>(instruction, context);
 }
 
 LOCKSTEP_INLINE u32 combined(const Instruction& instruction, u32 mask, u32 predicate) {
@@ -110,8 +138,8 @@ struct SetpPair {
 
 /// `set` writes all ones or one where the comparison holds: Instruction::offset, which
 /// bind_semantics sets by destination type; of pairs each half has its own.
-LOCKSTEP_INLINE void write_set(const Instruction& instruction, WarpContext& context, u32 lower,
-                               u32 upper) {
+[[gnu::noinline]] void write_set(const Instruction& instruction, WarpContext& context, u32 lower,
+                                 u32 upper) {
   const u32 low_value = static_cast<u32>(instruction.offset), high_value = low_value << 16;
   for_lanes(destination<u32>(instruction, context), context.active, [=](unsigned i) {
     const u32 low = (lower & lane_bits<u32>.bit[i]) != 0 ? low_value : 0U;
