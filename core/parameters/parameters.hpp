@@ -112,25 +112,25 @@ class ParametersOf {
   }
 
   template <class M, class C, class L>
-  ParametersOf& field(std::string key, M C::*member, std::type_identity_t<M> initial,
-                      const Limits<L>& limits, std::string doc, std::string unit = "") {
-    ParameterField field = describe_member(std::move(key), member, std::move(doc), std::move(unit));
+  ParametersOf& field(const char* key, M C::*member, std::type_identity_t<M> initial,
+                      const Limits<L>& limits, const char* doc, const char* unit = "") {
+    ParameterField field = describe_member(key, member, doc, unit);
     field.initial = ParameterTraits<M>::scalars(initial);
     set_limits<M>(field, limits);
-    schema_.add(std::move(field));
+    schema_.add(field);
     return *this;
   }
 
   /// A text or an enumeration that takes one of some words.
   template <class M, class C>
-  ParametersOf& field(std::string key, M C::*member, std::type_identity_t<M> initial,
-                      const Choice& choice, std::string doc) {
+  ParametersOf& field(const char* key, M C::*member, std::type_identity_t<M> initial,
+                      const Choice& choice, const char* doc) {
     static_assert(ParameterTraits<M>::type == ParameterType::enumeration ||
                   ParameterTraits<M>::type == ParameterType::text);
-    ParameterField field = describe_member(std::move(key), member, std::move(doc), "");
+    ParameterField field = describe_member(key, member, doc, "");
     field.initial = ParameterTraits<M>::scalars(initial);
     field.choices = choice.words;
-    schema_.add(std::move(field));
+    schema_.add(field);
     return *this;
   }
 
@@ -138,57 +138,49 @@ class ParametersOf {
   template <class M, class C>
   requires std::same_as<M, bool> || std::same_as<M, std::string> ||
       std::same_as<M, std::vector<std::string>>
-          ParametersOf& field(std::string key, M C::*member, std::type_identity_t<M> initial,
-                              std::string doc) {
-    ParameterField field = describe_member(std::move(key), member, std::move(doc), "");
+          ParametersOf& field(const char* key, M C::*member, std::type_identity_t<M> initial,
+                              const char* doc) {
+    ParameterField field = describe_member(key, member, doc, "");
     field.initial = ParameterTraits<M>::scalars(initial);
-    schema_.add(std::move(field));
+    schema_.add(field);
     return *this;
   }
 
   /// A field without a default: leaving it out is an error.
   template <class M, class C, class L>
-  ParametersOf& required(std::string key, M C::*member, const Limits<L>& limits, std::string doc,
-                         std::string unit = "") {
-    ParameterField field = describe_member(std::move(key), member, std::move(doc), std::move(unit));
+  ParametersOf& required(const char* key, M C::*member, const Limits<L>& limits, const char* doc,
+                         const char* unit = "") {
+    ParameterField field = describe_member(key, member, doc, unit);
     field.required = true;
     set_limits<M>(field, limits);
-    schema_.add(std::move(field));
+    schema_.add(field);
     return *this;
   }
   template <class C>
-  ParametersOf& required(std::string key, std::string C::*member, std::string doc) {
-    ParameterField field = describe_member(std::move(key), member, std::move(doc), "");
+  ParametersOf& required(const char* key, std::string C::*member, const char* doc) {
+    ParameterField field = describe_member(key, member, doc, "");
     field.required = true;
-    schema_.add(std::move(field));
+    schema_.add(field);
     return *this;
   }
 
   /// A nested parameter struct, a map in YAML.
   template <class G, class C>
-  ParametersOf& group(std::string key, G C::*member, std::string doc) {
-    ParameterField field;
-    field.key = std::move(key);
-    field.doc = std::move(doc);
-    field.type = ParameterType::group;
-    field.offset = offset_of(member);
+  ParametersOf& group(const char* key, G C::*member, const char* doc) {
+    ParameterField field(key, doc, "", ParameterType::group, offset_of(member));
     field.group = &schema_of<G>();
-    schema_.add(std::move(field));
+    schema_.add(field);
     return *this;
   }
 
   /// A plug point: `key: name` or `key: {name: ..., parameters of that policy}`.
   template <class C>
-  ParametersOf& policy(std::string key, PolicyChoice C::*member, std::string initial,
-                       const PolicyList& (*policies)(), std::string doc) {
-    ParameterField field;
-    field.key = std::move(key);
-    field.doc = std::move(doc);
-    field.type = ParameterType::policy;
-    field.offset = offset_of(member);
-    field.initial = {std::move(initial)};
+  ParametersOf& policy(const char* key, PolicyChoice C::*member, const char* initial,
+                       const PolicyList& (*policies)(), const char* doc) {
+    ParameterField field(key, doc, "", ParameterType::policy, offset_of(member));
+    field.initial.emplace_back(initial);
     field.policies = policies;
-    schema_.add(std::move(field));
+    schema_.add(field);
     return *this;
   }
 
@@ -210,15 +202,10 @@ class ParametersOf {
   }
 
   template <class M, class C>
-  static ParameterField describe_member(std::string key, M C::*member, std::string doc,
-                                        std::string unit) {
-    ParameterField field;
-    field.key = std::move(key);
-    field.doc = std::move(doc);
-    field.unit = std::move(unit);
-    field.type = ParameterTraits<M>::type;
+  static ParameterField describe_member(const char* key, M C::*member, const char* doc,
+                                        const char* unit) {
+    ParameterField field(key, doc, unit, ParameterTraits<M>::type, offset_of(member));
     field.is_list = ParameterTraits<M>::is_list;
-    field.offset = offset_of(member);
     field.size = sizeof(M);
     return field;
   }

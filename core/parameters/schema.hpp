@@ -42,13 +42,20 @@ struct PolicyInfo {
 };
 using PolicyList = std::vector<PolicyInfo>;
 
-/// One declared parameter, independent of the struct it lives in.
+/// One declared parameter, independent of the struct it lives in.  Made and ended by calls: schemas
+/// are instantiated in many files.
 struct ParameterField {
+  ParameterField(const char* key, const char* doc, const char* unit, ParameterType type,
+                 std::size_t offset);
+  ParameterField(const ParameterField& other);
+  ParameterField(ParameterField&& other) noexcept;
+  ~ParameterField();
+
   std::string key, doc, unit;
-  ParameterType type = ParameterType::boolean;
+  ParameterType type;
   bool is_list = false;  ///< std::vector of `type`
   bool required = false;
-  std::size_t offset = 0;                ///< of the member in its struct
+  std::size_t offset;                    ///< of the member in its struct
   std::size_t size = 0;                  ///< of the member, for enumerations
   std::vector<ParameterScalar> initial;  ///< the default: one value, or the elements of a list
   std::optional<ParameterScalar> low, high;
@@ -71,7 +78,7 @@ class ParameterSchema {
   /// A fresh object with default values.
   std::shared_ptr<void> create() const { return create_(); }
 
-  void add(ParameterField field);
+  void add(const ParameterField& field);
   void add_check(std::function<std::string(const void*)> check) {
     checks_.push_back(std::move(check));
   }

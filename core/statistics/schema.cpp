@@ -6,6 +6,13 @@
 
 namespace lockstep {
 
+StatisticsField::StatisticsField(const char* its_name, const char* its_unit, const char* its_doc,
+                                 std::size_t its_offset)
+    : name(its_name), unit(its_unit), doc(its_doc), offset(its_offset) {}
+StatisticsField::StatisticsField(const StatisticsField& other) = default;
+StatisticsField::StatisticsField(StatisticsField&& other) noexcept = default;
+StatisticsField::~StatisticsField() = default;
+
 std::size_t StatisticsField::size(std::size_t tenant_count) const {
   std::size_t product = 1;
   for (const StatisticsAxis& axis : axes) {
@@ -20,11 +27,11 @@ const StatisticsField* StatisticsSchema::find(const std::string& name) const {
   return found == fields_.end() ? nullptr : &*found;
 }
 
-void StatisticsSchema::add(StatisticsField field) {
+void StatisticsSchema::add(const StatisticsField& field) {
   LOCKSTEP_CHECK(!find(field.name), "statistic " + field.name + " is declared twice");
   LOCKSTEP_CHECK(!field.unit.empty() && !field.doc.empty(),
                  "statistic " + field.name + " needs a unit and a sentence");
-  fields_.push_back(std::move(field));
+  fields_.push_back(field);
 }
 
 std::size_t StatisticsSchema::row_size(std::size_t tenants) const {

@@ -17,14 +17,20 @@ struct StatisticsAxis {
   std::vector<std::string> names;         ///< names: what each entry counts
 };
 
-/// One declared statistic, independent of the struct it lives in.
+/// One declared statistic, independent of the struct it lives in.  Made and ended by calls: schemas
+/// are instantiated in many files.
 struct StatisticsField {
   enum class Kind : std::uint8_t { counter, gauge, real_gauge };
+
+  StatisticsField(const char* name, const char* unit, const char* doc, std::size_t offset);
+  StatisticsField(const StatisticsField& other);
+  StatisticsField(StatisticsField&& other) noexcept;
+  ~StatisticsField();
 
   std::string name, unit, doc;
   Kind kind = Kind::counter;
   std::vector<StatisticsAxis> axes;
-  std::size_t offset = 0;  ///< of the member in its struct
+  std::size_t offset;  ///< of the member in its struct
   /// First of the member's words (all contiguous), and how many tenants it was sized for.
   const std::uint64_t* (*words)(const void* member) = nullptr;
   std::size_t (*tenants)(const void* member) = nullptr;  ///< nullptr: not per tenant
@@ -39,7 +45,7 @@ class StatisticsSchema {
  public:
   const std::vector<StatisticsField>& fields() const { return fields_; }
   const StatisticsField* find(const std::string& name) const;
-  void add(StatisticsField field);
+  void add(const StatisticsField& field);
 
   /// Words in one component's row.
   std::size_t row_size(std::size_t tenants) const;

@@ -63,37 +63,37 @@ struct StatisticsTraits<LinearHistogram<Bins, Width>>
 template <class T>
 class StatisticsOf {
  public:
-  StatisticsOf& counter(std::string name, Counter T::*member, std::string unit, std::string doc) {
-    return add(std::move(name), member, std::move(unit), std::move(doc));
+  StatisticsOf& counter(const char* name, Counter T::*member, const char* unit, const char* doc) {
+    return add(name, member, unit, doc);
   }
   /// A fixed set of counters with names, such as the causes of a stall.
   template <std::size_t N>
-  StatisticsOf& counters(std::string name, std::array<Counter, N> T::*member,
-                         const std::array<const char*, N>& names, std::string unit,
-                         std::string doc) {
-    StatisticsField field = make(std::move(name), member, std::move(unit), std::move(doc));
+  StatisticsOf& counters(const char* name, std::array<Counter, N> T::*member,
+                         const std::array<const char*, N>& names, const char* unit,
+                         const char* doc) {
+    StatisticsField field = make(name, member, unit, doc);
     field.axes.push_back({StatisticsAxis::Kind::names, N, {}, {names.begin(), names.end()}});
-    schema_.add(std::move(field));
+    schema_.add(field);
     return *this;
   }
   template <std::size_t N>
-  StatisticsOf& counters(std::string name, std::array<Counter, N> T::*member,
-                         const char* const (&names)[N], std::string unit, std::string doc) {
-    return counters(std::move(name), member, std::to_array(names), std::move(unit), std::move(doc));
+  StatisticsOf& counters(const char* name, std::array<Counter, N> T::*member,
+                         const char* const (&names)[N], const char* unit, const char* doc) {
+    return counters(name, member, std::to_array(names), unit, doc);
   }
   template <class G>
-  StatisticsOf& gauge(std::string name, BasicGauge<G> T::*member, std::string unit,
-                      std::string doc) {
-    return add(std::move(name), member, std::move(unit), std::move(doc));
+  StatisticsOf& gauge(const char* name, BasicGauge<G> T::*member, const char* unit,
+                      const char* doc) {
+    return add(name, member, unit, doc);
   }
   template <class H>
-  StatisticsOf& histogram(std::string name, H T::*member, std::string unit, std::string doc) {
-    return add(std::move(name), member, std::move(unit), std::move(doc));
+  StatisticsOf& histogram(const char* name, H T::*member, const char* unit, const char* doc) {
+    return add(name, member, unit, doc);
   }
   template <class M>
-  StatisticsOf& per_tenant(std::string name, PerTenant<M> T::*member, std::string unit,
-                           std::string doc) {
-    StatisticsField field = make(std::move(name), member, std::move(unit), std::move(doc));
+  StatisticsOf& per_tenant(const char* name, PerTenant<M> T::*member, const char* unit,
+                           const char* doc) {
+    StatisticsField field = make(name, member, unit, doc);
     field.kind = StatisticsTraits<M>::kind;
     field.axes.push_back({StatisticsAxis::Kind::tenants, 0, {}, {}});
     StatisticsTraits<M>::add_axes(field);
@@ -103,15 +103,15 @@ class StatisticsOf {
     };
     field.tenants = [](const void* p) { return static_cast<const PerTenant<M>*>(p)->size(); };
     field.resize = [](void* p, std::size_t n) { static_cast<PerTenant<M>*>(p)->resize(n); };
-    schema_.add(std::move(field));
+    schema_.add(field);
     return *this;
   }
   /// A named set of counters per tenant: [tenants, N].
   template <std::size_t N>
-  StatisticsOf& per_tenant(std::string name, PerTenant<std::array<Counter, N>> T::*member,
-                           const char* const (&names)[N], std::string unit, std::string doc) {
+  StatisticsOf& per_tenant(const char* name, PerTenant<std::array<Counter, N>> T::*member,
+                           const char* const (&names)[N], const char* unit, const char* doc) {
     using M = PerTenant<std::array<Counter, N>>;
-    StatisticsField field = make(std::move(name), member, std::move(unit), std::move(doc));
+    StatisticsField field = make(name, member, unit, doc);
     field.axes.push_back({StatisticsAxis::Kind::tenants, 0, {}, {}});
     field.axes.push_back({StatisticsAxis::Kind::names, N, {}, {names, names + N}});
     field.words = [](const void* p) {
@@ -120,20 +120,20 @@ class StatisticsOf {
     };
     field.tenants = [](const void* p) { return static_cast<const M*>(p)->size(); };
     field.resize = [](void* p, std::size_t n) { static_cast<M*>(p)->resize(n); };
-    schema_.add(std::move(field));
+    schema_.add(field);
     return *this;
   }
   /// [tenants, tenants]: victim, culprit.
-  StatisticsOf& per_tenant_pair(std::string name, PerTenantPair T::*member, std::string unit,
-                                std::string doc) {
-    StatisticsField field = make(std::move(name), member, std::move(unit), std::move(doc));
+  StatisticsOf& per_tenant_pair(const char* name, PerTenantPair T::*member, const char* unit,
+                                const char* doc) {
+    StatisticsField field = make(name, member, unit, doc);
     field.axes.assign(2, {StatisticsAxis::Kind::tenants, 0, {}, {}});
     field.words = [](const void* p) {
       return reinterpret_cast<const std::uint64_t*>(static_cast<const PerTenantPair*>(p)->data());
     };
     field.tenants = [](const void* p) { return static_cast<const PerTenantPair*>(p)->size(); };
     field.resize = [](void* p, std::size_t n) { static_cast<PerTenantPair*>(p)->resize(n); };
-    schema_.add(std::move(field));
+    schema_.add(field);
     return *this;
   }
 
@@ -141,24 +141,21 @@ class StatisticsOf {
 
  private:
   template <class M>
-  StatisticsOf& add(std::string name, M T::*member, std::string unit, std::string doc) {
-    StatisticsField field = make(std::move(name), member, std::move(unit), std::move(doc));
+  StatisticsOf& add(const char* name, M T::*member, const char* unit, const char* doc) {
+    StatisticsField field = make(name, member, unit, doc);
     field.kind = StatisticsTraits<M>::kind;
     StatisticsTraits<M>::add_axes(field);
-    schema_.add(std::move(field));
+    schema_.add(field);
     return *this;
   }
 
   template <class M>
-  static StatisticsField make(std::string name, M T::*member, std::string unit, std::string doc) {
+  static StatisticsField make(const char* name, M T::*member, const char* unit, const char* doc) {
     static_assert(sizeof(M) % sizeof(std::uint64_t) == 0);
     const T probe{};
-    StatisticsField field;
-    field.name = std::move(name);
-    field.unit = std::move(unit);
-    field.doc = std::move(doc);
-    field.offset = std::size_t(reinterpret_cast<const char*>(&(probe.*member)) -
-                               reinterpret_cast<const char*>(&probe));
+    StatisticsField field(name, unit, doc,
+                          std::size_t(reinterpret_cast<const char*>(&(probe.*member)) -
+                                      reinterpret_cast<const char*>(&probe)));
     field.words = [](const void* p) { return static_cast<const std::uint64_t*>(p); };
     return field;
   }
