@@ -4,7 +4,7 @@ set -euo pipefail
 declare -A groups=(
   [run]="g++ cmake ninja-build ccache pkg-config libopenmpi-dev openmpi-bin libtbb-dev libhdf5-dev
          hdf5-tools libyaml-cpp-dev libfmt-dev libcli11-dev libmetis-dev libmuparser-dev
-         libcereal-dev librandom123-dev tao-pegtl-dev python3 python3-h5py python3-matplotlib
+         librandom123-dev tao-pegtl-dev python3 python3-h5py python3-matplotlib
          python3-numpy"
   [tests]="libgtest-dev libbenchmark-dev"
   [lint]="clang-format-14 clang-tidy-14 shellcheck"

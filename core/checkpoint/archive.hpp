@@ -1,19 +1,24 @@
 #pragma once
 
-#include <cereal/archives/binary.hpp>
-#include <cereal/types/array.hpp>
-#include <cereal/types/deque.hpp>
-#include <cereal/types/map.hpp>
-#include <cereal/types/optional.hpp>
-#include <cereal/types/string.hpp>
-#include <cereal/types/utility.hpp>
-#include <cereal/types/vector.hpp>
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <deque>
 #include <iosfwd>
-#include <memory>
+#include <map>
+#include <optional>
+#include <string>
+#include <type_traits>
+#include <utility>
+#include <vector>
 
 namespace lockstep {
 
 /// Saves or restores state, so that a component has one `serialize` for both directions.
+///
+/// A value is one that has `serialize`, a number, an enumeration, or a container of values; numbers
+/// stand in the machine's own representation.  One class for both directions, and bytes moved by a
+/// call: the state of everything is instantiated here, and must stay cheap to compile.
 class Archive {
  public:
   static Archive saving(std::ostream& out) { return Archive(&out, nullptr); }
@@ -21,41 +26,100 @@ class Archive {
 
   bool is_saving() const { return output_ != nullptr; }
 
-  /// Types with `serialize` are asked themselves; containers and plain values are cereal's.
   template <class... Values>
-  Archive& operator()(Values&&... values) {
+  Archive& operator()(Values&... values) {
     (one(values), ...);
     return *this;
   }
 
   /// Raw bytes of a known size.
-  void bytes(void* data, std::size_t size) {
-    if (output_) {
-      output_->saveBinary(data, static_cast<std::streamsize>(size));
-    } else {
-      input_->loadBinary(data, static_cast<std::streamsize>(size));
-    }
-  }
+  void bytes(void* data, std::size_t size);
 
  private:
+  Archive(std::ostream* out, std::istream* in) : output_(out), input_(in) {}
+
   template <class Value>
   void one(Value& value) {
     if constexpr (requires { value.serialize(*this); }) {
       value.serialize(*this);
-    } else if (output_) {
-      (*output_)(value);
+    } else if constexpr (is_plain<Value>) {
+      bytes(&value, sizeof value);
     } else {
-      (*input_)(value);
+      parts(value);
     }
   }
 
-  Archive(std::ostream* out, std::istream* in) {
-    if (out) output_ = std::make_unique<cereal::BinaryOutputArchive>(*out);
-    if (in) input_ = std::make_unique<cereal::BinaryInputArchive>(*in);
+  template <class Value>
+  static constexpr bool is_plain = std::is_arithmetic_v<Value> || std::is_enum_v<Value>;
+
+  /// The elements of what is contiguous.
+  template <class Value>
+  void elements(Value* values, std::size_t count) {
+    if constexpr (is_plain<Value>) {
+      bytes(values, count * sizeof(Value));
+    } else {
+      for (std::size_t i = 0; i < count; ++i) one(values[i]);
+    }
+  }
+  std::size_t size(std::size_t size);
+
+  template <class Value, std::size_t N>
+  void parts(std::array<Value, N>& values) {
+    elements(values.data(), N);
+  }
+  template <class Value, std::size_t N>
+  void parts(Value (&values)[N]) {
+    elements(values, N);
+  }
+  template <class Value>
+  void parts(std::vector<Value>& values) {
+    values.resize(size(values.size()));
+    elements(values.data(), values.size());
+  }
+  void parts(std::vector<bool>& values);
+  void parts(std::string& text);
+  template <class Value>
+  void parts(std::deque<Value>& values) {
+    values.resize(size(values.size()));
+    for (Value& value : values) one(value);
+  }
+  template <class First, class Second>
+  void parts(std::pair<First, Second>& values) {
+    one(values.first);
+    one(values.second);
+  }
+  template <class Value>
+  void parts(std::optional<Value>& value) {
+    bool has_value = value.has_value();
+    one(has_value);
+    if (!has_value) {
+      value.reset();
+    } else {
+      if (!value) value.emplace();
+      one(*value);
+    }
+  }
+  template <class Key, class Value>
+  void parts(std::map<Key, Value>& values) {
+    std::size_t count = size(values.size());
+    if (is_saving()) {
+      for (auto& [key, value] : values) {
+        Key copy = key;
+        one(copy);
+        one(value);
+      }
+      return;
+    }
+    values.clear();
+    for (; count != 0; --count) {
+      Key key{};
+      one(key);
+      one(values[std::move(key)]);
+    }
   }
 
-  std::unique_ptr<cereal::BinaryOutputArchive> output_;
-  std::unique_ptr<cereal::BinaryInputArchive> input_;
+  std::ostream* output_;
+  std::istream* input_;
 };
 
 }  // namespace lockstep

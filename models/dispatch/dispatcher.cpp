@@ -10,8 +10,8 @@ namespace lockstep {
 
 template <class Archive>
 void Dispatcher::Grid::serialize(Archive& archive) {
-  archive(cereal::binary_data(&launch, sizeof launch), payload, block, ready, blocks, next_block,
-          running, done, executed, known_at);
+  archive.bytes(&launch, sizeof launch);
+  archive(payload, block, ready, blocks, next_block, running, done, executed, known_at);
 }
 
 Dispatcher::Dispatcher(Setup setup)
