@@ -1,5 +1,7 @@
 #include "core/engine/assignment.hpp"
 
+#include <algorithm>
+
 namespace lockstep {
 
 Assignment Assignment::spread(const Graph& graph, int ranks, int threads) {

@@ -1,5 +1,6 @@
 #include "models/sm/coalescer.hpp"
 
+#include <algorithm>
 #include <bit>
 
 #include "models/noc/messages.hpp"

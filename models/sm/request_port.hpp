@@ -8,6 +8,7 @@
 /// Simplified: requests to different partitions get the port in the order in which they are ready.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <span>
 #include <string>

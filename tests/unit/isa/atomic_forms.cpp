@@ -1,4 +1,5 @@
 /// Every form of atom and red that PTX has, from text to memory, against values worked out here.
+#include <algorithm>
 #include <bit>
 #include <functional>
 

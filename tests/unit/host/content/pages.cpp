@@ -1,5 +1,7 @@
 // What every generator promises: pieces read in any order are those of the whole.
 
+#include <algorithm>
+
 #include "tests/unit/host/content/content_bytes.hpp"
 
 namespace lockstep {

@@ -1,3 +1,4 @@
+#include <algorithm>
 #include <limits>
 
 #include "tests/unit/isa/semantics/lane_machine.hpp"
