@@ -2,7 +2,8 @@
 add_library(lockstep_options INTERFACE)
 # -ffp-contract=off: the same bits on every machine.  x86-64-v2: any machine of the last decade.
 target_compile_options(lockstep_options INTERFACE -Wall -Wextra -Wpedantic -Wshadow -Werror
-                       -Wno-restrict  # false positives of GCC 12 on std::string (bug 105651)
+                       # False positives of GCC 12 on std::string (bugs 105651, 105329).
+                       -Wno-restrict -Wno-stringop-overflow
                        -ffp-contract=off -march=x86-64-v2 -fno-math-errno
                        $<$<CXX_COMPILER_ID:GNU>:-fpch-preprocess>)  # for ccache
 target_compile_definitions(lockstep_options INTERFACE OMPI_SKIP_MPICXX=1)
