@@ -14,8 +14,8 @@ if(LOCKSTEP_SANITIZE)
   target_link_options(lockstep_options INTERFACE -fsanitize=${LOCKSTEP_SANITIZE})
 endif()
 
-# lockstep_setup_code(files and folders...): code that runs before or after the simulation, or seldom.  Its targets are in
-# the same CMakeLists.txt.  -O1 halves the time it takes to build and costs no simulated second.
+# lockstep_setup_code(files and folders...): code that runs before or after the simulation, or seldom; called
+# where its targets are made.  -O1 halves the time it takes to build and costs no simulated second.
 set(LOCKSTEP_SETUP_OPTIONS $<$<CONFIG:Release>:-O1>)
 function(lockstep_setup_code)
   foreach(path ${ARGV})
