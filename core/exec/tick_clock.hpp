@@ -19,7 +19,7 @@ inline std::uint64_t ticks() {
 /// is still under way in the processor would count with the wrong one.
 inline std::uint64_t ordered_ticks() {
 #if defined(__x86_64__)
-  _mm_lfence();
+  __builtin_ia32_lfence();
 #endif
   return ticks();
 }
