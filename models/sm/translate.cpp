@@ -80,7 +80,7 @@ bool SmState::recall(std::uint64_t key, const Access& access, std::int64_t now) 
   use.sm = static_cast<std::uint16_t>(setup.index);
   use.warp = access.warp;
   use.known = 1;
-  outbox->send(to_gmmu, time_of(now), code(MessageKind::translate), use);
+  outbox->send(to_gmmu, time_of(now), kind_of(MessageKind::translate), use);
   return true;
 }
 
