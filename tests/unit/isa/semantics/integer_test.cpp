@@ -110,11 +110,6 @@ TEST(IntegerSemantics, SumOfAbsoluteDifference) {
 Builder with_part(Opcode opcode, Type type, ir::MulPart part) {
   return Builder(opcode, type).with([=](ir::Operation& op) { op.part = part; });
 }
-Type doubled(Type type) {
-  if (type == Type::u16) return Type::u32;
-  if (type == Type::s16) return Type::s32;
-  return type == Type::u32 ? Type::u64 : Type::s64;
-}
 
 TEST(IntegerSemantics, ProductsLowHighAndWide) {
   for (const Type type : all_types) {
