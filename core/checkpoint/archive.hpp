@@ -71,8 +71,8 @@ class Archive {
   void parts(Value (&values)[N]) {
     elements(values, N);
   }
-  template <class Value>
-  void parts(std::vector<Value>& values) {
+  template <class Value, class Allocator>
+  void parts(std::vector<Value, Allocator>& values) {
     values.resize(size(values.size()));
     elements(values.data(), values.size());
   }
