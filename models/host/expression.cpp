@@ -2,8 +2,10 @@
 
 #include <muParser.h>
 
+#include <charconv>
 #include <cmath>
 #include <cstdio>
+#include <string_view>
 
 namespace lockstep {
 
@@ -13,7 +15,29 @@ std::string number_text(double value) {
   return text;
 }
 
+bool IntegerLiteral::fits(unsigned width) const {
+  if (negative) return magnitude <= std::uint64_t{1} << (width - 1);
+  return width == 64 || magnitude >> width == 0;
+}
+
+std::optional<IntegerLiteral> Expression::literal() const {
+  IntegerLiteral number;
+  std::string_view digits = text_;
+  number.negative = digits.starts_with('-');
+  if (number.negative) digits.remove_prefix(1);
+  const bool hexadecimal = digits.starts_with("0x");
+  if (hexadecimal) digits.remove_prefix(2);
+  const auto [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(),
+                                            number.magnitude, hexadecimal ? 16 : 10);
+  if (error != std::errc() || end != digits.data() + digits.size()) return std::nullopt;
+  return number;
+}
+
 double Expression::evaluate(const Variables& variables) const {
+  if (const auto number = literal()) {
+    const auto magnitude = static_cast<double>(number->magnitude);
+    return number->negative ? -magnitude : magnitude;
+  }
   double result = 0;
   try {
     mu::Parser parser;

@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <map>
+#include <optional>
 #include <string>
 
 #include "core/parameters/node.hpp"
@@ -13,6 +14,17 @@ using Variables = std::map<std::string, double>;
 
 /// A number as people write it, for messages: "2.5", "1e+20".
 std::string number_text(double value);
+
+/// An integer as it is written, decimal or hexadecimal.
+struct IntegerLiteral {
+  std::uint64_t magnitude = 0;
+  bool negative = false;
+
+  /// In two's complement.
+  std::uint64_t bits() const { return negative ? 0 - magnitude : magnitude; }
+  /// It is a signed or an unsigned number of so many bits.
+  bool fits(unsigned width) const;
+};
 
 /// A formula of a workload file, over its parameters and counters: `ceil(n / block)`.
 /// Functions: those of muParser plus ceil, floor, log2, and operator %.
@@ -27,6 +39,8 @@ class Expression {
   const std::string& text() const { return text_; }
   const std::string& where() const { return where_; }
 
+  /// If nothing but a number is written: exact up to 64 bits, while formulas have 53.
+  std::optional<IntegerLiteral> literal() const;
   /// Throws UserError with the position for an unknown name, bad syntax or a result that is not a
   /// number (division by zero).
   double evaluate(const Variables& variables) const;

@@ -8,6 +8,9 @@ struct HostStatistics {
   PerTenant<Counter> launches, remote_requests;
   PerTenant<Counter> far_faults, faults_invalid, late_hits, pages_migrated, pages_allocated,
       pages_prefetched, prefetched_unused, pages_evicted, pages_written_back, thrashed_pages;
+  PerTenant<Counter> faults_migrated, faults_allocated, fault_batches;
+  Histogram<16> batch_faults;
+  Gauge resident_pages;
 
   Histogram<32> fault_queue, fault_service, fault_transfer;
 
@@ -32,6 +35,14 @@ struct HostStatistics {
                     "dirty pages moved to the host")
         .per_tenant("thrashed_pages", &S::thrashed_pages, "pages",
                     "faults on pages that had been evicted")
+        .per_tenant("faults_migrated", &S::faults_migrated, "transfers",
+                    "that somebody waited for, with data")
+        .per_tenant("faults_allocated", &S::faults_allocated, "transfers",
+                    "that somebody waited for, without data: a first touch")
+        .per_tenant("fault_batches", &S::fault_batches, "batches",
+                    "of faults that the driver handled together and moved pages for")
+        .histogram("batch_faults", &S::batch_faults, "pages", "that faulted, in a batch")
+        .gauge("resident_pages", &S::resident_pages, "pages", "of managed memory on the GPU")
         .histogram("fault_queue", &S::fault_queue, "ns",
                    "faults waited for the driver, from arrival to the start of their service")
         .histogram("fault_service", &S::fault_service, "ns", "the driver's handling of faults")
@@ -43,7 +54,8 @@ struct HostStatistics {
   void serialize(Archive& archive) {
     archive(launches, remote_requests, far_faults, faults_invalid, late_hits, pages_migrated,
             pages_allocated, pages_prefetched, prefetched_unused, pages_evicted, pages_written_back,
-            thrashed_pages, fault_queue, fault_service, fault_transfer);
+            thrashed_pages, faults_migrated, faults_allocated, fault_batches, batch_faults,
+            resident_pages, fault_queue, fault_service, fault_transfer);
   }
 };
 

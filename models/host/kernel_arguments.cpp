@@ -59,15 +59,20 @@ void put_integer(const isa::Program& kernel, std::size_t index, const Expression
   const isa::KernelParameter& parameter = kernel.parameters[index];
   const int bits = static_cast<int>(8 * parameter.bytes);
   const double low = -std::ldexp(1.0, bits - 1), end = std::ldexp(1.0, bits);
-  if (value != std::floor(value) || value < low || value >= end) {
+  const auto literal = expression.literal();
+  const bool fits = literal ? literal->fits(static_cast<unsigned>(bits))
+                            : value == std::floor(value) && value >= low && value < end;
+  if (!fits) {
     throw UserError(
         expression.where(),
         describe(kernel, index) + ", \"" + expression.text() + "\", is " + number_text(value) +
             ": no " + bits_of(parameter) + " integer",
         "the parameter's type is .u" + std::to_string(bits) + " or .s" + std::to_string(bits));
   }
-  const std::uint64_t raw = value < 0 ? static_cast<std::uint64_t>(static_cast<std::int64_t>(value))
-                                      : static_cast<std::uint64_t>(value);
+  const std::uint64_t raw = literal ? literal->bits()
+                            : value < 0
+                                ? static_cast<std::uint64_t>(static_cast<std::int64_t>(value))
+                                : static_cast<std::uint64_t>(value);
   std::memcpy(place, &raw, parameter.bytes);
 }
 

@@ -164,6 +164,8 @@ void ManagedMemory::begin_unit(const Unit& unit, const DriverContext& context) {
   std::sort(pages.begin(), pages.end());
   pages.erase(std::unique(pages.begin(), pages.end()), pages.end());
   const Allocation& a = residency_.owner(pages.front());
+  ++context.statistics.fault_batches[a.tenant];
+  context.statistics.batch_faults.add(pages.size());
   for (const ManagedPage page : pages)
     if (marks_[page] & evicted) ++context.statistics.thrashed_pages[a.tenant];
 
@@ -187,13 +189,18 @@ void ManagedMemory::begin_unit(const Unit& unit, const DriverContext& context) {
     migration.served = context.now;
     migration.writable = writable;
     migration.range = transfer.pages;
-    migration.not_before = replay_time(unit, moves_data(transfer.pages), context.now);
+    const bool data = moves_data(transfer.pages);
+    migration.not_before = replay_time(unit, data, context.now);
+    if (transfer.fault) {
+      HostStatistics& statistics = context.statistics;
+      ++(data ? statistics.faults_migrated : statistics.faults_allocated)[a.tenant];
+    }
     if (transfer.fault && setup_.record_faults) {
       migration.record = static_cast<std::uint32_t>(records_.size());
       records_.push_back({a.tenant, virtual_page(a, transfer.pages.first),
-                          static_cast<std::uint32_t>(transfer.pages.count),
-                          moves_data(transfer.pages), unit.faults.front().found,
-                          unit.faults.front().arrived, unit.begin, Time::never()});
+                          static_cast<std::uint32_t>(transfer.pages.count), data,
+                          unit.faults.front().found, unit.faults.front().arrived, unit.begin,
+                          Time::never()});
     }
     if (!transfer.fault) {
       context.statistics.pages_prefetched[a.tenant] += transfer.pages.count;

@@ -106,6 +106,7 @@ class ManagedMemory final : public EvictionView {
   bool settled(std::uint32_t allocation) const { return buffers_[allocation].moving == 0; }
   /// Pages in GPU memory, for checking.
   std::vector<PageRange> resident_ranges(std::uint32_t allocation) const;
+  std::uint64_t resident_pages() const { return resident_pages_; }
   const Allocation& allocation(std::uint32_t index) const { return residency_.allocation(index); }
 
   void fault(const MessageHeader& message, const DriverContext& context);

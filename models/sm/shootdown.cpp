@@ -64,8 +64,10 @@ std::array<std::uint64_t, pages_per_large / 64> SmState::drop_translations(const
     const bool wrote = translation.stored_under(Tlb::base_key(span.tenant, span.page + i));
     stored[i / 64] |= std::uint64_t{wrote} << (i % 64);
   }
-  for (std::uint32_t i = 0; i < span.count; ++i)
+  for (std::uint32_t i = 0; i < span.count; ++i) {
     translation.drop(Tlb::base_key(span.tenant, span.page + i));
+    translation.known.take(span.tenant, span.page + i);
+  }
   return stored;
 }
 

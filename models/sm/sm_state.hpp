@@ -206,6 +206,8 @@ struct SmState {
   enum class Lookup : std::uint8_t { found, parked, wait };
   /// The TLB does not have what the line needs.
   Lookup translate(Access& access, unsigned group, std::int64_t now);
+  bool recall(std::uint64_t key, const Access& access, std::int64_t now);
+  void on_pages_mapped(const PagesMapped& mapped, std::span<const std::byte> entries);
   void ask(std::uint16_t miss, std::int64_t now);
   void on_translation(const TranslationAnswer& answer, std::int64_t now);
   void page_found(std::uint64_t key, std::uint16_t miss, PageTableEntry entry, std::int64_t now);

@@ -16,7 +16,7 @@ struct SmStatistics {
   PerTenant<Counter> shared_accesses, shared_conflict_cycles, branches, divergent_branches;
   PerTenant<Counter> barriers, fences;
   PerTenant<Counter> tlb_lookups, tlb_hits, tlb_misses, tlb_merges, tlb_refusals;
-  PerTenant<Counter> tlb_stall_cycles, fault_page_cycles, pages_shot_down;
+  PerTenant<Counter> tlb_flush_misses, tlb_stall_cycles, fault_page_cycles, pages_shot_down;
   Counter tlb_flushed;
   Counter l1_evictions, l1_reservation_stall_cycles, port_wait_cycles;
   Gauge resident_warps, resident_blocks;
@@ -62,6 +62,8 @@ struct SmStatistics {
         .per_tenant("tlb_lookups", &S::tlb_lookups, "lines", "of global memory, in the L1 TLB")
         .per_tenant("tlb_hits", &S::tlb_hits, "lines", "whose page was there")
         .per_tenant("tlb_misses", &S::tlb_misses, "lines", "that asked the GMMU")
+        .per_tenant("tlb_flush_misses", &S::tlb_flush_misses, "lines",
+                    "of those misses, on pages that were there until the TLB was flushed")
         .per_tenant("tlb_merges", &S::tlb_merges, "lines", "whose page was asked for already")
         .per_tenant("tlb_refusals", &S::tlb_refusals, "pages",
                     "not in GPU memory when asked for, or not for a store")
@@ -87,8 +89,8 @@ struct SmStatistics {
             issue_slots, memory_instructions, l1_accesses, l1_hits, l1_misses, l1_merges,
             l1_bypasses, sectors_requested, stores_sent, atomics_sent, local_writebacks,
             shared_accesses, shared_conflict_cycles, branches, divergent_branches, barriers, fences,
-            tlb_lookups, tlb_hits, tlb_misses, tlb_merges, tlb_refusals, tlb_stall_cycles,
-            fault_page_cycles, pages_shot_down, tlb_flushed, l1_evictions,
+            tlb_lookups, tlb_hits, tlb_misses, tlb_merges, tlb_refusals, tlb_flush_misses,
+            tlb_stall_cycles, fault_page_cycles, pages_shot_down, tlb_flushed, l1_evictions,
             l1_reservation_stall_cycles, port_wait_cycles, resident_warps, resident_blocks);
   }
 };

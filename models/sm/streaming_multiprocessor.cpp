@@ -20,7 +20,7 @@ SmState::SmState(StreamingMultiprocessor::Setup given)
       // A cycle's issues may overshoot the limit that the gate watches.
       queue(parameters.memory_queue + 2 * parameters.schedulers * parameters.issue_width + 2),
       misses(parameters.l1.mshrs),
-      translation(setup.vm.l1_tlb),
+      translation(setup.vm.l1_tlb, setup.tenants.size()),
       port({setup.noc, setup.to_partitions, setup.to_host, parameters.port.queue,
             clock.duration(parameters.port.injection_latency)}),
       reception(setup.noc),
@@ -101,6 +101,9 @@ void SmState::take(const MessageHeader& message, std::int64_t now) {
       break;
     case MessageKind::translation:
       on_translation(message.body<TranslationAnswer>(), now);
+      break;
+    case MessageKind::pages_mapped:
+      on_pages_mapped(message.body<PagesMapped>(), message.payload());
       break;
     case MessageKind::replay:
       on_replay(message.body<PageNotice>(), now);

@@ -5,6 +5,7 @@
 /// Simplified: a store to a page that is there but must not be written takes the entry out of the
 /// TLB until it has gone, so that loads behind it cannot pass.
 #include <algorithm>
+#include <cstring>
 
 #include "models/sm/sm_state.hpp"
 
@@ -28,6 +29,10 @@ SmState::Lookup SmState::translate(Access& access, unsigned group, std::int64_t 
   const std::uint8_t tenant = warps[access.warp].tenant;
   const std::uint64_t page = access.line[group] >> page_shift;
   const std::uint64_t key = Tlb::base_key(tenant, page);
+  if (recall(key, access, now) && !access.writes()) {
+    translation.find(key, false);
+    return Lookup::found;
+  }
   if (access.writes()) {
     const TlbArray::Entry* entry = translation.entry_of(key);
     if (entry != nullptr && entry->value.is(PageTableEntry::writable)) {
@@ -46,6 +51,7 @@ SmState::Lookup SmState::translate(Access& access, unsigned group, std::int64_t 
     return Lookup::wait;
   }
   if (!merges) {
+    statistics.tlb_flush_misses[tenant] += translation.was_flushed(key);
     translation.drop(key);
     miss = translation.take_miss(key);
   }
@@ -59,6 +65,37 @@ SmState::Lookup SmState::translate(Access& access, unsigned group, std::int64_t 
     ask(miss, now);
   }
   return Lookup::parked;
+}
+
+/// Ideal translation: the SM knows the page, so that its entry is there at no cost.  One entry for
+/// a page of a large page, since others of its pages may have lines that wait.
+bool SmState::recall(std::uint64_t key, const Access& access, std::int64_t now) {
+  const std::uint16_t tenant = TlbArray::tenant_of(key);
+  const std::uint64_t page = TlbArray::number_of(key);
+  const PageTableEntry entry = translation.known.find(tenant, page);
+  if (!entry.is(PageTableEntry::present) || translation.entry_of(key) != nullptr ||
+      translation.find_miss(key) != TranslationUnit::none)
+    return false;
+  const PageTableEntry own =
+      entry.is(PageTableEntry::large) ? Tlb::entry_within(entry, page) : entry;
+  translation.fill(key, {own.bits & ~PageTableEntry::large});
+  TranslateRequest use;
+  use.page = page;
+  use.tenant = tenant;
+  use.sm = static_cast<std::uint16_t>(setup.index);
+  use.warp = access.warp;
+  use.known = 1;
+  outbox->send(to_gmmu, time_of(now), code(MessageKind::translate), use);
+  return true;
+}
+
+void SmState::on_pages_mapped(const PagesMapped& mapped, std::span<const std::byte> entries) {
+  const PageSpan& span = mapped.span;
+  for (std::uint32_t i = 0; i < span.count; ++i) {
+    PageTableEntry entry;
+    std::memcpy(&entry, entries.data() + i * sizeof entry, sizeof entry);
+    translation.known.map(span.tenant, span.page + i, entry, (mapped.entries_at & 1) != 0);
+  }
 }
 
 void SmState::ask(std::uint16_t index, std::int64_t now) {

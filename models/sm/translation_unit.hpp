@@ -17,6 +17,7 @@
 #include "models/sm/access.hpp"
 #include "models/sm/slot_pool.hpp"
 #include "models/vm/messages.hpp"
+#include "models/vm/mirror.hpp"
 #include "models/vm/tlb.hpp"
 
 namespace lockstep {
@@ -71,8 +72,8 @@ class TranslationUnit {
 
   TranslationUnit() = default;
   template <class Parameters>
-  explicit TranslationUnit(const Parameters& l1_tlb)
-      : tlb(l1_tlb), mshrs_(l1_tlb.mshrs), heads_(256, none) {}
+  TranslationUnit(const Parameters& l1_tlb, std::size_t tenants)
+      : tlb(l1_tlb), known(tenants), mshrs_(l1_tlb.mshrs), heads_(256, none), flushed_(l1_tlb) {}
 
   /// True if the TLB has the page and a store needs nothing more; `physical` then translates.
   bool find(std::uint64_t key, bool write) {
@@ -98,6 +99,8 @@ class TranslationUnit {
   bool drop(std::uint64_t key);
   /// Returns the number of entries dropped.
   std::uint32_t flush(std::uint16_t tenant);
+  /// The TLB had the page until a flush, and has not had it since.
+  bool was_flushed(std::uint64_t key);
 
   bool full() const { return asked_ >= mshrs_; }
   std::uint32_t asked() const { return asked_; }
@@ -138,6 +141,7 @@ class TranslationUnit {
   void serialize(Archive& archive);
 
   Tlb tlb;
+  PageTableMirror known;               ///< with ideal translation: all pages that are mapped
   std::deque<std::uint16_t> draining;  ///< misses with parked lines, in order of their answers
   SlotPool<OpenShootdown> shootdowns;
 
@@ -156,6 +160,7 @@ class TranslationUnit {
   SlotPool<PageMiss> misses_;
   SlotPool<ParkedGroup> groups_;
   SlotPool<ParkedAccess> accesses_;
+  Tlb flushed_;  ///< what flushes dropped last: as much as the TLB holds, without translations
 };
 
 }  // namespace lockstep

@@ -76,14 +76,14 @@ void Gmmu::take(const MessageHeader& message, GmmuCycle& cycle) {
 }
 
 void Gmmu::take_translate(const TranslateRequest& request, GmmuCycle& cycle) {
-  ++statistics_.requests[request.tenant];
+  if (!request.known) ++statistics_.requests[request.tenant];
   if (!timing_.walks) {
     const PageTableEntry entry = mirror_.find(request.tenant, request.page);
     if (entry.is(PageTableEntry::present)) {
       mirror_.set(request.tenant, request.page, PageTableEntry::accessed);
       notes_.add(request.tenant, request.page);
     }
-    answer(request, entry, cycle);
+    if (!request.known) answer(request, entry, cycle);
   } else {
     arrived_.add(cycle.number, request);
   }
@@ -141,7 +141,8 @@ std::string Gmmu::waiting_for() const {
   return text;
 }
 
-StatisticsView Gmmu::statistics(Time) {
+StatisticsView Gmmu::statistics(Time now) {
+  count_waiting(clock_.cycle_at_or_after(now).count());
   statistics_.far_faults_waiting = faults_.waiting();
   return statistics_view(statistics_);
 }
@@ -155,7 +156,7 @@ void Gmmu::serialize(Archive& archive) {
   walkers_.serialize(archive);
   archive(faults_, notes_);
   unmappings_.serialize(archive);
-  archive(arrived_, large_lookups_, base_lookups_, stalled_, told_, cycle_);
+  archive(arrived_, large_lookups_, base_lookups_, stalled_, waiting_counted_, told_, cycle_);
 }
 
 }  // namespace lockstep

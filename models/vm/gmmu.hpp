@@ -72,10 +72,12 @@ class Gmmu final : public Component {
   void set_bits(const Walk& walk, std::uint64_t bits, GmmuCycle& cycle);
   void answer(const TranslateRequest& request, PageTableEntry entry, GmmuCycle& cycle);
   void refuse(const TranslateRequest& request, bool permission, GmmuCycle& cycle);
+  void count_waiting(std::int64_t cycle);
   void send_translation(std::uint16_t sm, const TranslationAnswer& answer, GmmuCycle& cycle);
 
   // What the host tells, and its answers (gmmu_pages.cpp).
   void set_root(const PageTableRoot& root);
+  void tell_sms(const MessageHeader& message, GmmuCycle& cycle);
   void pages_mapped(const MessageHeader& message, GmmuCycle& cycle);
   void shoot_down_for_mapping(const PageSpan& span, GmmuCycle& cycle);
   void replay(std::uint16_t tenant, std::uint64_t page, const FarFaults::Askers& askers,
@@ -105,6 +107,7 @@ class Gmmu final : public Component {
   Unmappings unmappings_;
 
   LookupStage arrived_, large_lookups_, base_lookups_, stalled_;
+  std::int64_t waiting_counted_ = 0;       ///< cycle up to which far_fault_cycles is right
   std::vector<std::vector<bool>> told_;    ///< by tenant, SM: got a translation once
   std::int64_t cycle_ = GmmuCycle::never;  ///< next cycle with something to do
 };

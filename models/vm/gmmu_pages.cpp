@@ -23,9 +23,11 @@ void Gmmu::pages_mapped(const MessageHeader& message, GmmuCycle& cycle) {
     if (mirrored())
       for (std::uint64_t page = span.page; page < span.page + span.count; ++page)
         mirror_.map(span.tenant, page, entry(page), (body.entries_at & 1) != 0);
+    if (!timing_.walks) tell_sms(message, cycle);
     shoot_down_for_mapping(span, cycle);
   }
   bool anybody = false;
+  count_waiting(cycle.number);
   faults_.take(span, [&](std::uint64_t page, const FarFaults::Askers& askers) {
     if (entry(page).bits == 0) return invalid(span.tenant, page, askers, cycle);
     anybody = true;
@@ -35,6 +37,14 @@ void Gmmu::pages_mapped(const MessageHeader& message, GmmuCycle& cycle) {
   for (std::size_t sm = 0; sm < to_sms_.size(); ++sm)
     cycle.outbox.send(to_sms_[sm], cycle.now, kind_of(MessageKind::replay),
                       PageNotice{all_pages, all_tenants, static_cast<std::uint16_t>(sm), 0});
+}
+
+/// Ideal translation: every SM knows every page, before anybody waits for it.
+void Gmmu::tell_sms(const MessageHeader& message, GmmuCycle& cycle) {
+  const auto& body = message.body<PagesMapped>();
+  told_[body.span.tenant].assign(to_sms_.size(), true);
+  for (Link& sm : to_sms_)
+    cycle.outbox.send(sm, cycle.now, kind_of(MessageKind::pages_mapped), body, message.payload());
 }
 
 /// Entries that are not present are never kept, so that all this drops is right: it costs misses

@@ -11,7 +11,7 @@ struct GmmuStatistics {
       coalesced, permission_faults, replays, invalid, pages_written, pages_unmapped, shootdowns,
       flushes, entries_dropped;
   PerTenantPair walker_wait_behind;
-  Counter mshr_stalls;
+  Counter mshr_stalls, far_fault_cycles;
   Histogram<20> walk_latency, replay_latency;
   Gauge far_faults_waiting, far_faults_most;
 
@@ -54,6 +54,8 @@ struct GmmuStatistics {
                          "walks of the first tenant waited until a walk of the second gave its "
                          "walker up")
         .counter("mshr_stalls", &S::mshr_stalls, "lookups", "missed when all MSHRs were taken")
+        .counter("far_fault_cycles", &S::far_fault_cycles, "page cycles",
+                 "in far-fault MSHRs, summed over pages: divided by the cycles, their mean use")
         .histogram("walk_latency", &S::walk_latency, "cycles",
                    "from the miss to the end of the walk")
         .histogram("replay_latency", &S::replay_latency, "cycles",
@@ -70,7 +72,7 @@ struct GmmuStatistics {
             walk_cache_hits, walk_cache_misses, walk_cycles, walk_queue_cycles, refusals,
             far_faults, coalesced, permission_faults, replays, invalid, pages_written,
             pages_unmapped, shootdowns, flushes, entries_dropped, walker_wait_behind, mshr_stalls,
-            walk_latency, replay_latency, far_faults_waiting, far_faults_most);
+            far_fault_cycles, walk_latency, replay_latency, far_faults_waiting, far_faults_most);
   }
 };
 

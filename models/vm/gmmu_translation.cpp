@@ -137,6 +137,7 @@ void Gmmu::refuse(const TranslateRequest& request, bool permission, GmmuCycle& c
   answer.write = request.write;
   ++statistics_.refusals[request.tenant];
   send_translation(request.sm, answer, cycle);
+  count_waiting(cycle.number);
   if (!faults_.refuse(request)) {
     ++statistics_.coalesced[request.tenant];
     return;
@@ -158,6 +159,12 @@ void Gmmu::refuse(const TranslateRequest& request, bool permission, GmmuCycle& c
                     std::as_bytes(std::span(notes)));
   // A refusal may end the replay that an unmapping waits for.
   unmap_ready(cycle);
+}
+
+void Gmmu::count_waiting(std::int64_t cycle) {
+  statistics_.far_fault_cycles +=
+      faults_.waiting() * static_cast<std::uint64_t>(cycle - waiting_counted_);
+  waiting_counted_ = cycle;
 }
 
 void Gmmu::send_translation(std::uint16_t sm, const TranslationAnswer& answer, GmmuCycle& cycle) {

@@ -23,7 +23,8 @@ struct TranslateRequest {
   std::uint16_t tenant = 0;
   std::uint16_t sm = 0;
   std::uint16_t warp = 0;
-  std::uint8_t write = 0;      ///< a store or atomic waits
+  std::uint8_t write : 1 = 0;  ///< a store or atomic waits
+  std::uint8_t known : 1 = 0;  ///< nobody waits: the SM was told of the page and uses it
   std::uint8_t has_token = 0;  ///< MASK
 };
 static_assert(sizeof(TranslateRequest) == 16);
@@ -84,8 +85,9 @@ struct UnmapRequest {
   std::uint64_t large_at = 0;    ///< of the level-3 entry if the span was a large page, else 0
 };
 
-/// pages_mapped: host -> GMMU; payload: `count` entries as they stand in memory now.  0 stands for
-/// an address outside of every buffer: whoever waits for it is told so.
+/// pages_mapped: host -> GMMU, and on to all SMs with ideal translation; payload: `count` entries
+/// as they stand in memory now.  0 stands for an address outside of every buffer: whoever waits for
+/// it is told so.
 struct PagesMapped {
   PageSpan span;
   /// First level-4 entry in memory; with a `large` page, bit 0 is set.

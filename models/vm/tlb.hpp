@@ -61,6 +61,13 @@ class TlbArray {
   std::uint32_t drop_tenant(std::uint16_t tenant);
   std::uint32_t drop_all();
 
+  /// Calls function(entry) for each entry, by index.
+  template <class Function>
+  void for_each(Function&& function) const {
+    for (const Entry& entry : entries_)
+      if (entry.key != empty) function(entry);
+  }
+
   Entry& operator[](std::uint32_t index) { return entries_[index]; }
   const Entry& operator[](std::uint32_t index) const { return entries_[index]; }
   std::uint32_t capacity() const { return static_cast<std::uint32_t>(entries_.size()); }

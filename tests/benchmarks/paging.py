@@ -153,8 +153,8 @@ def shootdown(bench):
                   f"| {cycles:.4f} |", flush=True)
 
 
-# Every translation a hit, but for the first of a page in an SM.
-IDEAL = ("{translation: ideal, sharing: spatial}", "gpu.vm.l1_tlb.entries: 65536")
+# Every translation a hit.
+IDEAL = ("{translation: ideal, sharing: spatial}", "")
 
 
 def relative(bench, gpu, reference, variants, cases, override=""):

@@ -59,6 +59,17 @@ T value(const std::vector<Type>& types, const std::string& arguments, std::size_
   return result;
 }
 
+TEST(KernelArguments, LiteralsAreExactBeyondDoubles) {
+  EXPECT_EQ(value<std::uint64_t>({Type::u64}, "9007199254740993"), (1ull << 53) + 1);
+  EXPECT_EQ(value<std::uint64_t>({Type::u64}, "18446744073709551615"), ~0ull);
+  EXPECT_EQ(value<std::uint64_t>({Type::u64}, "0xfedcba9876543211"), 0xfedcba9876543211ull);
+  EXPECT_EQ(value<std::int64_t>({Type::s64}, "-9223372036854775807"), -9223372036854775807ll);
+  EXPECT_EQ(value<std::uint32_t>({Type::u32}, "0xffffffff"), 0xffffffffu);
+  EXPECT_THAT(error({Type::u32}, "0x100000000"), HasSubstr("no 32-bit integer"));
+  EXPECT_THAT(error({Type::u64}, "-9223372036854775809"), HasSubstr("no 64-bit integer"));
+  EXPECT_THAT(error({Type::u64}, "18446744073709551616"), HasSubstr("no 64-bit integer"));
+}
+
 TEST(KernelArguments, BuffersBecomeAddresses) {
   EXPECT_EQ(value<std::uint64_t>({Type::u64, Type::u64}, "twin, m", 8), addresses[2]);
 }

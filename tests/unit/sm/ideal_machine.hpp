@@ -293,6 +293,7 @@ class IdealMachine {
     switch (static_cast<MessageKind>(header.kind)) {
       case MessageKind::translate: {
         const auto& request = header.body<TranslateRequest>();
+        if (request.known) return note("uses " + relative(request.page));
         note("translate " + relative(request.page) + (request.write ? " w" : ""));
         TranslationAnswer answer;
         answer.page = request.page;

@@ -79,6 +79,43 @@ TEST(Translation, MissWaitsForTwiceTheLinkAndTheAnswer) {
   EXPECT_EQ(unknown.statistics().tlb_misses[0].value(), 1u);
 }
 
+/// Ideal translation.
+TEST(Translation, PageThatTheSmWasToldOfCostsAHit) {
+  const std::string body =
+      "ld.global.u32 %r1, [%rd0];\nst.global.u32 [%rd1], %r1;\nst.global.u32 [%rd1+4], %r1;\n";
+  IdealMachine::Options warm;
+  Bench hits(body, warm), told(body);
+  const auto tell = [&](Bench& bench) {
+    PagesMapped mapped;
+    mapped.span = {IdealMachine::page_of(0), 2, 0, 0, 0, 0};
+    mapped.entries_at = 0x1000;
+    const PageTableEntry entries[] = {PageTableEntry::of(0, writable),
+                                      PageTableEntry::of(4096, writable)};
+    bench.post(0, 1, MessageKind::pages_mapped, mapped, std::as_bytes(std::span(entries)));
+    bench.run_to(10);
+  };
+  tell(told);
+  const std::int64_t begin = told.cycle();
+  EXPECT_EQ(told.end() - begin, hits.end());
+  EXPECT_THAT(told.said(), ElementsAre("uses 0", "uses 1", "written 1"));
+  EXPECT_EQ(told.statistics().tlb_hits[0].value(), 3u);
+  EXPECT_EQ(told.statistics().tlb_misses[0].value(), 0u);
+}
+
+TEST(Translation, MissesOnPagesThatAFlushDroppedAreCounted) {
+  Bench bench(
+      "ld.global.u32 %r1, [%rd0];\nadd.u32 %r1, %r1, 1;\nbar.sync 0;\n"
+      "ld.volatile.global.u32 %r2, [%rd0];\nld.global.u32 %r3, [%rd1];\n");
+  bench.set(0, readable);
+  bench.set(1, readable);
+  bench.post(0, 150, MessageKind::flush, TlbFlush{});
+  bench.end();
+  EXPECT_THAT(bench.said(), ElementsAre("translate 0", "translate 0", "translate 1"));
+  EXPECT_EQ(bench.statistics().tlb_misses[0].value(), 3u);
+  EXPECT_EQ(bench.statistics().tlb_flush_misses[0].value(), 1u);
+  EXPECT_EQ(bench.statistics().tlb_flushed.value(), 1u);
+}
+
 TEST(Translation, AccessesToAPageAskedForJoin) {
   Bench bench(
       "ld.global.u32 %r1, [%rd0];\nld.global.u32 %r2, [%rd0+128];\nld.global.u32 %r3, [%rd0];\n");

@@ -91,7 +91,11 @@ class GmmuBench {
 
   void translate(std::int64_t at, std::uint16_t sm, std::uint64_t page, bool write = false,
                  std::uint16_t tenant = 0) {
-    receive(at, MessageKind::translate, TranslateRequest{page, tenant, sm, 0, write, 0}, {}, sm);
+    receive(at, MessageKind::translate, TranslateRequest{page, tenant, sm, 0, write, 0, 0}, {}, sm);
+  }
+  /// Uses a page that it was told of.
+  void use(std::int64_t at, std::uint16_t sm, std::uint64_t page) {
+    receive(at, MessageKind::translate, TranslateRequest{page, 0, sm, 0, 0, 1, 0}, {}, sm);
   }
   void written(std::int64_t at, std::uint16_t sm, std::uint64_t page, std::uint16_t tenant = 0) {
     receive(at, MessageKind::page_written, PageNotice{page, tenant, sm, 0}, {}, sm);
@@ -276,6 +280,10 @@ class GmmuBench {
         }
         break;
       }
+      case MessageKind::pages_mapped:
+        line << "knows " << message.body<PagesMapped>().span.page << " + "
+             << message.body<PagesMapped>().span.count;
+        break;
       case MessageKind::flush: {
         const auto& body = message.body<TlbFlush>();
         line << "flush ";

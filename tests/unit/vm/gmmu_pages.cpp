@@ -378,6 +378,7 @@ TEST(GmmuUnmap, ReturnsTheBitsThatAMirrorHolds) {
   for (const char* translation : {"shared-tlb", "ideal"}) {
     GmmuOptions options;
     options.translation = translation;
+    options.sms = 1;
     options.walk_latency = 100;
     GmmuBench bench(options);
     bench.map(page, 0x7000);

@@ -204,6 +204,8 @@ TEST(GmmuIdeal, AnswersInTheCycleOfArrival) {
   bench.map_large(page + 512, 0x40'0000);
   bench.pages_mapped(50, page);
   bench.pages_mapped(50, page + 512, 512);
+  bench.run_until(100);
+  bench.sent();
   bench.translate(100, 0, page);
   bench.translate(100, 1, page + 515);
   bench.translate(100, 2, page + 1);
@@ -211,6 +213,27 @@ TEST(GmmuIdeal, AnswersInTheCycleOfArrival) {
   EXPECT_THAT(bench.sent(),
               ElementsAre("100 sm0 found 2560 at 0x7000", "100 sm1 found 3075 at 0x400000 large",
                           "100 sm2 refused 2561", "100 host far-fault 2561 of sm2"));
+}
+
+TEST(GmmuIdeal, TellsEverySmOfPagesAndTakesThemFromAll) {
+  GmmuOptions options;
+  options.translation = "ideal";
+  options.sms = 2;
+  GmmuBench bench(options);
+  bench.map(page, 0x7000);
+  bench.pages_mapped(50, page);
+  bench.use(100, 1, page);
+  bench.run_until(200);
+  EXPECT_THAT(bench.sent(), ElementsAre("50 sm0 knows 2560 + 1", "50 sm1 knows 2560 + 1"));
+  bench.unmap(200, page);
+  bench.run_until(300);
+  EXPECT_THAT(bench.sent(),
+              ElementsAre("260 sm0 shootdown 2560 + 1", "260 sm1 shootdown 2560 + 1"));
+  bench.shot_down(300, 0);
+  bench.shot_down(300, 1);
+  bench.run_until(400);
+  EXPECT_THAT(bench.unmapped(),
+              ElementsAre(0x7000 | GmmuBench::present | GmmuBench::writable | GmmuBench::accessed));
 }
 
 TEST(GmmuState, IsSavedAndRestoredInTheMiddleOfAWalk) {
