@@ -55,7 +55,9 @@ Time restore_slot(Slot& slot, const std::string& bytes) {
     archive(size);
     words.resize(size / 8);
     archive.bytes(words.data(), size);
-    slot.pending.keep(std::as_bytes(std::span(words)));
+    const auto& message = *reinterpret_cast<const MessageHeader*>(words.data());
+    const MessagePlace place = MessagePlace::of(message, 0);
+    slot.pending.keep(reinterpret_cast<const std::byte*>(words.data()), {&place, 1});
   }
   return Time{stands_at};
 }

@@ -1,6 +1,7 @@
 #include "core/engine/inbox.hpp"
 
 #include <algorithm>
+#include <array>
 #include <bit>
 
 #include "core/engine/failure.hpp"
@@ -31,8 +32,29 @@ void sort_some(InboxEntry* first, InboxEntry* last) {
   }
 }
 
-[[noreturn]] void late_message(const MessageHeader& message, Time reached) {
-  throw LateMessage(message.link,
+constexpr std::size_t most_ranked = 64;
+
+using Keys = std::array<std::int32_t, most_ranked>;
+
+/// ranks[i] = how many of `count` keys are less than keys[i]: every key is compared with every
+/// other, so that no branch depends on them.
+void count_lesser(const Keys& keys, std::size_t count, Keys& ranks) {
+  using Four [[gnu::vector_size(16)]] = std::int32_t;  // what any machine compares in one step
+  using Block = std::array<Four, 4>;
+  constexpr std::size_t lanes = sizeof(Block) / sizeof(std::int32_t);
+  for (std::size_t i = 0; i < count; i += lanes) {
+    Block own, lesser{};
+    std::memcpy(&own, &keys[i], sizeof own);
+    for (std::size_t j = 0; j < count; ++j) {
+      const Four other{keys[j], keys[j], keys[j], keys[j]};
+      for (std::size_t k = 0; k < own.size(); ++k) lesser[k] -= other < own[k];
+    }
+    std::memcpy(&ranks[i], &lesser, sizeof lesser);
+  }
+}
+
+[[noreturn]] void late_message(const MessagePlace& message, Time reached) {
+  throw LateMessage(message.link(),
                     "arrives at " + to_text(message.arrival) + ", but its receiver stands at " +
                         to_text(reached) + " already (" +
                         std::to_string((reached - message.arrival).femtoseconds()) + " fs late)");
@@ -40,32 +62,32 @@ void sort_some(InboxEntry* first, InboxEntry* last) {
 
 }  // namespace
 
-void PendingMessages::keep(std::span<const std::byte> messages) {
+void PendingMessages::keep(const std::byte* data, std::span<const MessagePlace> messages) {
   if (waiting_.empty()) {
     bytes_.clear();
     live_ = 0;
   } else if (bytes_.bytes().size() > 2 * live_ + 4096) {
     compact();
   }
-  const auto begin = static_cast<std::uint32_t>(bytes_.bytes().size());
-  std::memcpy(bytes_.append(messages.size()), messages.data(), messages.size());
-  live_ += messages.size();
-  for_each_message(messages, [&](const MessageHeader& message) {
-    const auto* place = reinterpret_cast<const std::byte*>(&message);
-    const auto offset = begin + static_cast<std::uint32_t>(place - messages.data());
-    waiting_.push_back({message.arrival, InboxEntry::order_of(message), offset,
-                        static_cast<std::uint32_t>(message.total_bytes())});
-    earliest_ = std::min(earliest_, message.arrival);
-  });
+  const std::uint32_t from = messages.front().offset;
+  const std::size_t size = messages.back().offset + messages.back().size - from;
+  const auto to = static_cast<std::uint32_t>(bytes_.bytes().size());
+  std::memcpy(bytes_.append(size), data + from, size);
+  live_ += size;
+  for (MessagePlace place : messages) {
+    place.offset = place.offset - from + to;
+    waiting_.push_back(place);
+    earliest_ = std::min(earliest_, place.arrival);
+  }
 }
 
 void PendingMessages::take_before(Time horizon, std::vector<InboxEntry>& taken) {
   if (earliest_ >= horizon) return;
   earliest_ = Time::never();
   std::size_t kept = 0;
-  for (const Waiting& waiting : waiting_) {
+  for (const MessagePlace& waiting : waiting_) {
     if (waiting.arrival < horizon) {
-      taken.push_back(entry(waiting));
+      taken.push_back(InboxEntry::of(waiting, bytes_.bytes().data()));
       live_ -= waiting.size;
     } else {
       earliest_ = std::min(earliest_, waiting.arrival);
@@ -77,7 +99,8 @@ void PendingMessages::take_before(Time horizon, std::vector<InboxEntry>& taken) 
 
 std::vector<InboxEntry> PendingMessages::sorted() const {
   std::vector<InboxEntry> entries;
-  for (const Waiting& waiting : waiting_) entries.push_back(entry(waiting));
+  for (const MessagePlace& waiting : waiting_)
+    entries.push_back(InboxEntry::of(waiting, bytes_.bytes().data()));
   std::sort(entries.begin(), entries.end());
   return entries;
 }
@@ -85,7 +108,7 @@ std::vector<InboxEntry> PendingMessages::sorted() const {
 /// In place: what waits stands in the order in which it came.
 void PendingMessages::compact() {
   std::size_t end = 0;
-  for (Waiting& waiting : waiting_) {
+  for (MessagePlace& waiting : waiting_) {
     bytes_.move(waiting.offset, end, waiting.size);
     waiting.offset = static_cast<std::uint32_t>(end);
     end += waiting.size;
@@ -99,37 +122,56 @@ Inbox InboxBuilder::build(PendingMessages& pending, std::span<const OpenedBuffer
   // New messages first: keeping the later ones may move what is pending.
   for (const OpenedBuffer& buffer : mail) {
     // What comes later stands together: most senders send in the order of time.
-    const std::byte* later = nullptr;
-    const auto keep_up_to = [&](const std::byte* end) {
-      if (later) pending.keep({later, end});
+    const MessagePlace* later = nullptr;
+    const auto keep_up_to = [&](const MessagePlace* end) {
+      if (later) pending.keep(buffer.data, {later, end});
       later = nullptr;
     };
-    for_each_message(buffer.bytes(), [&](const MessageHeader& message) {
-      if (message.arrival < reached) [[unlikely]]
-        late_message(message, reached);
-      const auto* place = reinterpret_cast<const std::byte*>(&message);
-      if (message.arrival < horizon) {
-        keep_up_to(place);
-        entries_.push_back(InboxEntry::of(message));
+    for (const MessagePlace& place : buffer.places()) {
+      if (place.arrival < reached) [[unlikely]]
+        late_message(place, reached);
+      if (place.arrival < horizon) {
+        keep_up_to(&place);
+        entries_.push_back(InboxEntry::of(place, buffer.data));
       } else if (!later) {
-        later = place;
+        later = &place;
       }
-    });
-    keep_up_to(buffer.data + buffer.size);
+    }
+    keep_up_to(buffer.first + buffer.count);
   }
   pending.take_before(horizon, entries_);
-  sort();
+  if (entries_.size() > 1) sort(reached);
   sorted_.resize(entries_.size());
   for (std::size_t i = 0; i < entries_.size(); ++i) sorted_[i] = entries_[i].message;
   return sorted_;
 }
 
-/// Buckets by arrival, about one entry each, then the little that is left inside the buckets.
-void InboxBuilder::sort() {
-  if (entries_.size() <= 24) {
-    sort_some(entries_.data(), entries_.data() + entries_.size());
-    return;
+/// Puts every entry where the rank of its arrival says, cut to the bits that matter, then those
+/// in order that are too close together for that.
+void InboxBuilder::sort(Time reached) {
+  constexpr int arrival_bits = 25, index_bits = 6;
+  static_assert(most_ranked == 1 << index_bits);
+  const std::size_t count = entries_.size();
+  if (count > most_ranked) return sort_many();
+  Time last = reached;
+  for (const InboxEntry& entry : entries_) last = std::max(last, entry.arrival);
+  const auto span = static_cast<std::uint64_t>((last - reached).femtoseconds());
+  const int cut = std::max(0, static_cast<int>(std::bit_width(span)) - arrival_bits);
+  Keys keys, ranks;
+  for (std::size_t i = 0; i < count; ++i) {
+    const std::int64_t arrival = (entries_[i].arrival - reached).femtoseconds() >> cut;
+    keys[i] = static_cast<std::int32_t>(arrival << index_bits) | static_cast<std::int32_t>(i);
   }
+  count_lesser(keys, count, ranks);
+  scattered_.resize(count);
+  for (std::size_t i = 0; i < count; ++i)
+    scattered_[static_cast<std::size_t>(ranks[i])] = entries_[i];
+  insertion_sort(scattered_.data(), scattered_.data() + count);
+  entries_.swap(scattered_);
+}
+
+/// Buckets by arrival, about one entry each, then the little that is left inside the buckets.
+void InboxBuilder::sort_many() {
   Time first = Time::never();
   Time last = Time::zero();
   bool sorted = true;

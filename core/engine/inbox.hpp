@@ -4,7 +4,7 @@
 #include <span>
 #include <vector>
 
-#include "core/engine/outbox.hpp"
+#include "core/engine/message_buffer.hpp"
 #include "core/message/message.hpp"
 #include "core/time/time.hpp"
 
@@ -15,14 +15,12 @@ namespace lockstep {
 /// first depends on threads and ranks.
 struct InboxEntry {
   Time arrival;
-  std::uint64_t order;  ///< link, then sequence
+  std::uint64_t order;  ///< as in MessagePlace
   const MessageHeader* message;
 
-  static InboxEntry of(const MessageHeader& message) {
-    return {message.arrival, order_of(message), &message};
-  }
-  static std::uint64_t order_of(const MessageHeader& message) {
-    return (static_cast<std::uint64_t>(message.link.value()) << 32) | message.sequence;
+  static InboxEntry of(const MessagePlace& place, const std::byte* data) {
+    return {place.arrival, place.order,
+            reinterpret_cast<const MessageHeader*>(data + place.offset)};
   }
   friend bool operator<(const InboxEntry& a, const InboxEntry& b) {
     return a.arrival != b.arrival ? a.arrival < b.arrival : a.order < b.order;
@@ -34,28 +32,18 @@ class PendingMessages {
  public:
   Time earliest() const { return earliest_; }
   bool empty() const { return waiting_.empty(); }
-  /// Copies messages that stand one behind the other.
-  void keep(std::span<const std::byte> messages);
+  /// Copies messages that stand one behind the other in `data`.
+  void keep(const std::byte* data, std::span<const MessagePlace> messages);
   /// Appends those that arrive before `horizon`.  The messages stay in place until the next keep().
   void take_before(Time horizon, std::vector<InboxEntry>& taken);
   /// All of them, sorted.
   std::vector<InboxEntry> sorted() const;
 
  private:
-  struct Waiting {
-    Time arrival;
-    std::uint64_t order;  ///< as in InboxEntry: choosing and sorting touch no message
-    std::uint32_t offset;
-    std::uint32_t size;
-  };
-  InboxEntry entry(const Waiting& waiting) const {
-    return {waiting.arrival, waiting.order,
-            reinterpret_cast<const MessageHeader*>(bytes_.bytes().data() + waiting.offset)};
-  }
   void compact();
 
   Time earliest_ = Time::never();
-  LineAlignedVector<Waiting> waiting_;
+  MessagePlaces waiting_;
   ByteBuffer bytes_;
   std::size_t live_ = 0;  ///< bytes still waiting
 };
@@ -70,21 +58,12 @@ class InboxBuilder {
               Time reached);
 
  private:
-  void sort();
+  void sort(Time reached);
+  void sort_many();
 
   std::vector<InboxEntry> entries_, scattered_;
   std::vector<std::uint32_t> buckets_;
   std::vector<const MessageHeader*> sorted_;
 };
-
-/// Calls `visit` for each message that stands in `bytes`.
-template <class Visitor>
-void for_each_message(std::span<const std::byte> bytes, Visitor visit) {
-  for (std::size_t at = 0; at < bytes.size();) {
-    const auto& message = *reinterpret_cast<const MessageHeader*>(bytes.data() + at);
-    visit(message);
-    at += message.total_bytes();
-  }
-}
 
 }  // namespace lockstep

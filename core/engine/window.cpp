@@ -147,7 +147,7 @@ void Window::for_each_mail(std::uint32_t share, Action action) const {
 /// What other cores wrote takes long to come: ask for all of it before the first is needed.
 void Window::hand_out_mail(Share& share, std::uint32_t index) {
   for_each_mail(index, [&](const OpenedBuffer& opened) {
-    __builtin_prefetch(opened.data);
+    __builtin_prefetch(opened.first);
     Slot& slot = slots_[opened.place];
     slot.mail.push_back(opened);
     share.due[slot.position] = Time::zero();
@@ -222,8 +222,12 @@ void Window::run(std::uint32_t index, std::uint32_t first, std::uint32_t last,
   Share& share = shares_[index];
   Worker& worker = enter(thread);
   for (std::uint32_t i = first; i < last; ++i) {
-    if (i + 1 < last) fetch_ahead(slots_[share.slots[share.to_run[i + 1]]]);
-    if (i + 2 < last) __builtin_prefetch(&slots_[share.slots[share.to_run[i + 2]]]);
+    const auto slot_at = [&](std::uint32_t at) -> const Slot& {
+      return slots_[share.slots[share.to_run[at]]];
+    };
+    if (i + 1 < last) fetch_messages(slot_at(i + 1));
+    if (i + 2 < last) fetch_places(slot_at(i + 2));
+    if (i + 3 < last) __builtin_prefetch(&slot_at(i + 3));
     const std::uint32_t position = share.to_run[i];
     Slot& slot = slots_[share.slots[position]];
     run_component(slot, worker);
@@ -233,14 +237,21 @@ void Window::run(std::uint32_t index, std::uint32_t first, std::uint32_t last,
   }
 }
 
-/// What the component that runs next will read first: its own state and its mail, which other
-/// cores may have written.
-void Window::fetch_ahead(const Slot& slot) const {
-  constexpr std::uint32_t most = 2048, line = 64;
+/// What a component that runs soon will read: its own state and its mail, which other cores may
+/// have written.
+void Window::fetch_messages(const Slot& slot) const {
+  constexpr std::uint32_t most = 24;
   __builtin_prefetch(slot.component);
   for (const OpenedBuffer& mail : slot.mail)
-    for (std::uint32_t at = line; at < std::min(mail.size, most); at += line)
-      __builtin_prefetch(mail.data + at);
+    for (const MessagePlace& message : mail.places().first(std::min(mail.count, most)))
+      for (std::uint32_t at = 0; at < message.size; at += cache_line_bytes)
+        __builtin_prefetch(mail.data + message.offset + at);
+}
+
+void Window::fetch_places(const Slot& slot) const {
+  constexpr std::size_t step = cache_line_bytes / sizeof(MessagePlace);
+  for (const OpenedBuffer& mail : slot.mail)
+    for (std::size_t i = 0; i < mail.count; i += step) __builtin_prefetch(mail.first + i);
 }
 
 void Window::run_component(Slot& slot, Worker& worker) {
@@ -263,22 +274,22 @@ void Window::run_component(Slot& slot, Worker& worker) {
 
 void Window::advance(Slot& slot, Worker& worker) {
   const Time horizon = horizons_[slot.kind];
-  Time began = std::min(slot.next, slot.pending.earliest());
+  const Time due = std::min(slot.next, slot.pending.earliest());
+  Inbox inbox;
   try {
-    Inbox inbox;
     if (!slot.mail.empty() || slot.pending.earliest() < horizon) {
       const std::uint64_t copying = measuring_ ? ordered_ticks() : 0;
       inbox = worker.inbox.build(slot.pending, slot.mail, horizon, reached_[slot.kind]);
       slot.mail.clear();
       if (measuring_)
         worker.copying_ticks += std::max(ordered_ticks() - copying, clock_cost_) - clock_cost_;
-      if (!inbox.empty()) began = std::min(began, inbox.front()->arrival);
     }
     if (inbox.empty() && slot.next >= horizon && !everyone_) return;
     slot.component->advance(horizon, inbox, worker.outboxes[window_ % 2]);
     slot.next = slot.component->next_activity();
     LOCKSTEP_CHECK(slot.next >= horizon, "a component did not advance to its horizon");
   } catch (...) {
+    const Time began = inbox.empty() ? due : std::min(due, inbox.front()->arrival);
     Failure::keep_first(worker.failure,
                         {std::min(began, horizon), slot.id, std::current_exception()});
     slot.mail.clear();

@@ -77,11 +77,13 @@ class Window final : public WindowTasks {
   void select(Share& share, Worker& worker);
   void order_longest_first(Share& share);
   void shuffle(Share& share, std::uint32_t index);
-  void fetch_ahead(const Slot& slot) const;
+  void fetch_messages(const Slot& slot) const;
+  void fetch_places(const Slot& slot) const;
   void run_component(Slot& slot, Worker& worker);
   void advance(Slot& slot, Worker& worker);
 
-  static constexpr std::uint64_t sample_interval = 16;
+  // Odd: often every other window runs SMs, and partitions run in those between.
+  static constexpr std::uint64_t sample_interval = 17;
   static constexpr std::uint64_t ordering_interval = 1024;
 
   std::vector<Slot> slots_;           ///< by local component

@@ -26,9 +26,10 @@ void Window::collect_remote(std::span<std::vector<std::byte>> into, std::vector<
   for (const std::unique_ptr<Worker>& worker : workers_) {
     for (std::size_t neighbour = 0; neighbour < into.size(); ++neighbour) {
       for (const OpenedBuffer& opened : worker->opened_remote[neighbour]) {
-        const BundleHeader header{opened.place, 0, opened.size};
+        const std::span<const std::byte> bytes = opened.bytes();
+        const BundleHeader header{opened.place, 0, bytes.size()};
         append_bytes(into[neighbour], &header, sizeof header);
-        append_bytes(into[neighbour], opened.data, opened.size);
+        append_bytes(into[neighbour], bytes.data(), bytes.size());
         worker->remote[opened.place].clear();
       }
       worker->opened_remote[neighbour].clear();
@@ -52,7 +53,8 @@ void Window::deliver(std::span<const std::byte> bytes) {
       MessageHeader message;
       std::memcpy(&message, messages.data() + at, sizeof message);
       const std::size_t size = message.total_bytes();
-      std::memcpy(buffer.add_message(message.arrival, size), messages.data() + at, size);
+      std::memcpy(buffer.add(message), messages.data() + at + sizeof message,
+                  size - sizeof message);
       at += size;
     }
     bytes = bytes.subspan(sizeof header + header.bytes);
@@ -67,7 +69,8 @@ void Window::settle() {
   const auto keep_mail = [&](Mailbag& bag) {
     if (bag.window == window_) {
       for (const OpenedBuffers& opened : bag.opened) {
-        for (const OpenedBuffer& entry : opened) slots_[entry.place].pending.keep(entry.bytes());
+        for (const OpenedBuffer& entry : opened)
+          slots_[entry.place].pending.keep(entry.data, entry.places());
       }
     }
     bag.reuse(window_);

@@ -89,14 +89,15 @@ class PageTableWatch::CopiedMemory {
     }
     now_ = after;
     for (MessageBuffer& buffer : answers_) {
-      for_each_message(buffer.bytes(), [&](const MessageHeader& message) {
+      for (const MessagePlace& place : buffer.contents().places()) {
+        const MessageHeader& message = buffer.contents().message(place);
         const auto& answer = message.body<MemoryResponse>();
         if (MessageKind{message.kind} != MessageKind::memory_response ||
             answer.operation != MemoryOperation::inspect)
-          return;
+          continue;
         std::memcpy(&entries[(answer.line - physical) / sizeof(std::uint64_t)],
                     message.payload_data(), line_bytes);
-      });
+      }
       buffer.clear();
     }
     return entries;

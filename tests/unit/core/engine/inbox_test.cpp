@@ -17,13 +17,7 @@ void put(MessageBuffer& buffer, Time arrival, std::uint32_t link, std::uint32_t 
   header.link = LinkId{link};
   header.sequence = sequence;
   header.payload_bytes = static_cast<std::uint32_t>(payload);
-  std::byte* place = buffer.append(header.total_bytes());
-  std::memcpy(place, &header, sizeof header);
-  std::fill_n(place + sizeof header, payload, static_cast<std::byte>(sequence));
-}
-
-OpenedBuffer seen(const MessageBuffer& buffer) {
-  return {buffer.bytes().data(), static_cast<std::uint32_t>(buffer.bytes().size()), 0};
+  std::fill_n(buffer.add(header), payload, static_cast<std::byte>(sequence));
 }
 
 using Key = std::tuple<Time, std::uint32_t, std::uint32_t>;
@@ -46,7 +40,7 @@ TEST(Inbox, IsSortedByArrivalThenLinkThenSequence) {
   put(second, Time{20}, 1, 5);
   PendingMessages pending;
   InboxBuilder builder;
-  const OpenedBuffer mail[] = {seen(first), seen(second)};
+  const OpenedBuffer mail[] = {first.contents(), second.contents()};
   EXPECT_EQ(keys(builder.build(pending, mail, Time{100}, Time{0})),
             (std::vector<Key>{{Time{10}, 2, 9},
                               {Time{10}, 7, 0},
@@ -62,7 +56,7 @@ TEST(Inbox, KeepsWhatArrivesAtTheHorizonOrLater) {
   put(buffer, Time{300}, 0, 2);
   PendingMessages pending;
   InboxBuilder builder;
-  const OpenedBuffer mail[] = {seen(buffer)};
+  const OpenedBuffer mail[] = {buffer.contents()};
   EXPECT_EQ(builder.build(pending, mail, Time{100}, Time{0}).size(), 1u);
   EXPECT_EQ(pending.earliest(), Time{100});
   buffer.clear();
@@ -76,7 +70,7 @@ TEST(Inbox, RefusesAMessageThatIsLate) {
   put(buffer, Time{49}, 0, 0);
   PendingMessages pending;
   InboxBuilder builder;
-  const OpenedBuffer mail[] = {seen(buffer)};
+  const OpenedBuffer mail[] = {buffer.contents()};
   EXPECT_THROW(builder.build(pending, mail, Time{100}, Time{50}), InternalError);
 }
 
@@ -103,7 +97,8 @@ TEST(Inbox, AgreesWithAPlainSortWindowAfterWindow) {
     std::sort(expected.begin(), expected.end());
     const Time horizon{reached + span};
     const auto later = std::lower_bound(expected.begin(), expected.end(), Key{horizon, 0, 0});
-    const std::vector<OpenedBuffer> mail{seen(buffers[0]), seen(buffers[1]), seen(buffers[2])};
+    const std::vector<OpenedBuffer> mail{buffers[0].contents(), buffers[1].contents(),
+                                         buffers[2].contents()};
     ASSERT_EQ(keys(builder.build(pending, mail, horizon, Time{reached})),
               std::vector<Key>(expected.begin(), later));
     expected.erase(expected.begin(), later);

@@ -1,0 +1,22 @@
+#include "core/engine/message_buffer.hpp"
+
+#include <algorithm>
+#include <limits>
+
+#include "core/error/error.hpp"
+
+namespace lockstep {
+
+void ByteBuffer::grow(std::size_t size) {
+  const std::size_t needed = size_ + size;
+  const std::size_t capacity = std::max({std::size_t{capacity_} * 2, needed, std::size_t{64}});
+  LOCKSTEP_CHECK(capacity <= std::numeric_limits<std::uint32_t>::max(),
+                 "4 GiB of messages in one window");
+  // On cache lines of its own; not value-initialised, every byte is written before it is read.
+  Memory larger(static_cast<std::byte*>(::operator new (capacity, std::align_val_t{64})));
+  if (size_ > 0) std::memcpy(larger.get(), data_.get(), size_);
+  data_ = std::move(larger);
+  capacity_ = static_cast<std::uint32_t>(capacity);
+}
+
+}  // namespace lockstep

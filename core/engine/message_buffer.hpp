@@ -1,0 +1,130 @@
+#pragma once
+
+#include <cstdint>
+#include <cstring>
+#include <memory>
+#include <new>
+#include <span>
+
+#include "core/exec/cache_aligned.hpp"
+#include "core/message/message.hpp"
+
+namespace lockstep {
+
+/// Bytes back to back, 8-byte aligned pieces, less than 4 GiB; the memory is kept when cleared.
+class ByteBuffer {
+ public:
+  /// Room for `size` bytes (a multiple of 8) at the end.
+  std::byte* append(std::size_t size) {
+    if (size_ + size > capacity_) grow(size);
+    std::byte* place = data_.get() + size_;
+    size_ += static_cast<std::uint32_t>(size);
+    return place;
+  }
+  void clear() { size_ = 0; }
+  /// Moves bytes to an earlier place; what stood there is lost.
+  void move(std::size_t from, std::size_t to, std::size_t size) {
+    if (from != to) std::memmove(data_.get() + to, data_.get() + from, size);
+  }
+  void shrink(std::size_t size) { size_ = static_cast<std::uint32_t>(size); }
+  bool empty() const { return size_ == 0; }
+  std::span<const std::byte> bytes() const { return {data_.get(), size_}; }
+
+ private:
+  void grow(std::size_t size);
+
+  struct Release {
+    void operator()(std::byte* data) const { ::operator delete (data, std::align_val_t{64}); }
+  };
+  using Memory = std::unique_ptr<std::byte, Release>;
+
+  Memory data_;
+  std::uint32_t size_ = 0;
+  std::uint32_t capacity_ = 0;
+};
+
+/// Where a message stands in a buffer, and what orders it: choosing and sorting touch no message.
+struct MessagePlace {
+  Time arrival;
+  std::uint64_t order;   ///< link, then sequence
+  std::uint32_t offset;  ///< of its header in the buffer
+  std::uint32_t size;    ///< total_bytes()
+
+  static MessagePlace of(const MessageHeader& message, std::uint32_t offset) {
+    const std::uint64_t link = message.link.value();
+    return {message.arrival, link << 32 | message.sequence, offset,
+            static_cast<std::uint32_t>(message.total_bytes())};
+  }
+  LinkId link() const { return LinkId{static_cast<std::uint32_t>(order >> 32)}; }
+};
+using MessagePlaces = LineAlignedVector<MessagePlace>;
+
+/// The messages of one buffer as their reader sees them: it may run on another core, where every
+/// cache line that it does not have to look at counts.
+struct OpenedBuffer {
+  const std::byte* data;
+  const MessagePlace* first;
+  std::uint32_t count;
+  std::uint32_t place;  ///< what the engine uses to find the destination
+
+  std::span<const MessagePlace> places() const { return {first, count}; }
+  const MessageHeader& message(const MessagePlace& at) const {
+    return *reinterpret_cast<const MessageHeader*>(data + at.offset);
+  }
+  std::span<const std::byte> bytes() const {
+    return {data, count == 0 ? 0 : first[count - 1].offset + first[count - 1].size};
+  }
+};
+using OpenedBuffers = CacheAlignedVector<OpenedBuffer>;
+
+/// Messages for one destination component; reused window after window.
+class alignas(64) MessageBuffer {
+ public:
+  /// For the engine: while this buffer holds messages it has an entry in `opened`, and `floor` is
+  /// kept at or below every arrival.
+  void watch(std::uint32_t place, OpenedBuffers* opened, Time* floor) {
+    place_ = place;
+    opened_ = opened;
+    floor_ = floor;
+  }
+
+  /// Adds a message, whose body and payload are for the caller to fill; returns where they stand.
+  std::byte* add(const MessageHeader& header) {
+    const MessagePlace place =
+        MessagePlace::of(header, static_cast<std::uint32_t>(bytes_.bytes().size()));
+    std::byte* message = bytes_.append(place.size);
+    std::memcpy(message, &header, sizeof header);
+    places_.push_back(place);
+    if (opened_) note(header.arrival);
+    return message + sizeof header;
+  }
+  void clear() {
+    bytes_.clear();
+    places_.clear();
+  }
+  std::span<const std::byte> bytes() const { return bytes_.bytes(); }
+  OpenedBuffer contents() const {
+    return {bytes().data(), places_.data(), static_cast<std::uint32_t>(places_.size()), place_};
+  }
+
+ private:
+  void note(Time arrival) {
+    if (arrival < *floor_) *floor_ = arrival;
+    if (places_.size() == 1) {
+      entry_ = static_cast<std::uint32_t>(opened_->size());
+      opened_->push_back(contents());
+    } else {
+      (*opened_)[entry_] = contents();
+    }
+  }
+
+  ByteBuffer bytes_;
+  MessagePlaces places_;
+  OpenedBuffers* opened_ = nullptr;
+  Time* floor_ = nullptr;
+  std::uint32_t place_ = 0;
+  std::uint32_t entry_ = 0;  ///< in opened_
+};
+static_assert(sizeof(MessageBuffer) == 64);
+
+}  // namespace lockstep
