@@ -6,7 +6,6 @@
 #include "tests/harness/policy_named.hpp"
 
 namespace lockstep {
-
 namespace {
 
 /// "": nothing was executed.
