@@ -4,6 +4,7 @@
 #include <gmock/gmock.h>
 
 #include "tests/properties/litmus_bench.hpp"
+#include "tests/properties/machine_bench.hpp"
 
 namespace lockstep::testing {
 namespace {
