@@ -50,7 +50,7 @@ void expect_one_result(const std::string& ptx, const std::string& steps, bool ne
     settings.insert(settings.end(), more.begin(), more.end());
     std::string what = "LOCKSTEP_SEED=" + std::to_string(seed);
     for (const std::string& setting : settings) what += " --set " + setting;
-    const HangGuard guard(what, most_seconds);
+    const HangGuard guard(what);
     MachineBench bench(module_head + ptx, workload(steps), settings);
     ASSERT_EQ(bench.run(Layout::random(seed)).problem, "") << what;
   }

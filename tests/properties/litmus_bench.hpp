@@ -9,8 +9,6 @@
 
 namespace lockstep::testing {
 
-inline constexpr double most_seconds = 120;
-
 inline const std::string module_head = ".version 7.8\n.target sm_80\n.address_size 64\n";
 
 /// A kernel of (data, flag, out) with registers; %rd1 to %rd3 are the three pointers.
