@@ -3,12 +3,15 @@
 ///   bench_phold [--threads N] [--components N] [--events N] [--remote P] [--lookahead L]
 ///               [--duration T] [--work N] [--repeat N]
 ///
-/// Times are in units of the mean increment.  Under mpirun the components are spread over the
-/// ranks.
+/// Threads are per rank, components logical processes, events per component at the start; P is the
+/// share of events that travel; work is rounds of arithmetic per event, about 1 ns each.  Times are
+/// in units of the mean increment.  Under mpirun the components are spread over the ranks.
 #include "tests/unit/core/engine/phold.hpp"
 
-#include <CLI/CLI.hpp>
 #include <cstdio>
+#include <cstdlib>
+#include <map>
+#include <string>
 
 #include "core/engine/engine.hpp"
 #include "core/exec/mpi_communicator.hpp"
@@ -48,31 +51,50 @@ Measurement measure(const phold::Parameters& parameters, const Graph& graph,
   return result;
 }
 
+/// Takes `--name value` for the names that are there.
+bool read_options(int argc, char** argv, std::map<std::string, double>& values) {
+  for (int i = 1; i < argc; i += 2) {
+    const auto option = values.find(argv[i]);
+    char* end = nullptr;
+    if (option != values.end() && i + 1 < argc) option->second = std::strtod(argv[i + 1], &end);
+    if (end == nullptr || end == argv[i + 1] || *end != 0) {
+      std::fprintf(stderr, "%s: options, each with a number, are", argv[i]);
+      for (const auto& [name, value] : values) std::fprintf(stderr, " %s", name.c_str());
+      std::fprintf(stderr, "\n");
+      return false;
+    }
+  }
+  return true;
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
   phold::Parameters parameters;
   EngineOptions options;
-  double lookahead = 1;
-  double duration = 20000;
-  int repeat = 3;
-  CLI::App app("PHOLD on the engine alone");
-  app.add_option("--threads", options.threads, "threads per rank");
-  app.add_option("--components", parameters.components, "logical processes");
-  app.add_option("--events", parameters.events_per_component, "events per component");
-  app.add_option("--remote", parameters.remote_probability, "share of events that travel");
-  app.add_option("--lookahead", lookahead, "in mean increments");
-  app.add_option("--duration", duration, "simulated time in mean increments");
-  app.add_option("--work", parameters.work, "rounds of arithmetic per event, about 1 ns each");
-  app.add_option("--repeat", repeat, "measurements");
-  CLI11_PARSE(app, argc, argv);
-  parameters.lookahead = Time{static_cast<std::int64_t>(lookahead * parameters.mean)};
+  std::map<std::string, double> given{
+      {"--threads", options.threads},
+      {"--components", parameters.components},
+      {"--events", parameters.events_per_component},
+      {"--remote", parameters.remote_probability},
+      {"--lookahead", 1},
+      {"--duration", 20000},
+      {"--work", parameters.work},
+      {"--repeat", 3},
+  };
+  if (!read_options(argc, argv, given)) return 2;
+  options.threads = static_cast<int>(given["--threads"]);
+  parameters.components = static_cast<std::uint32_t>(given["--components"]);
+  parameters.events_per_component = static_cast<std::uint32_t>(given["--events"]);
+  parameters.remote_probability = given["--remote"];
+  parameters.lookahead = Time{static_cast<std::int64_t>(given["--lookahead"] * parameters.mean)};
+  parameters.work = static_cast<std::uint32_t>(given["--work"]);
   options.epoch = Time::never();
-  options.stop_at = Time{static_cast<std::int64_t>(duration * parameters.mean)};
+  options.stop_at = Time{static_cast<std::int64_t>(given["--duration"] * parameters.mean)};
 
   MpiSession mpi(argc, argv);
   const Graph graph = phold::graph(parameters);
-  for (int i = 0; i < repeat; ++i) {
+  for (int i = 0; i < given["--repeat"]; ++i) {
     const Measurement m = measure(parameters, graph, mpi.communicator(), options);
     if (mpi.communicator().rank() != 0) continue;
     std::printf(

@@ -3,7 +3,6 @@
 #include <span>
 #include <vector>
 
-#include "core/checkpoint/archive.hpp"
 #include "core/engine/outbox.hpp"
 #include "core/message/message.hpp"
 
@@ -12,26 +11,14 @@ namespace lockstep {
 /// Stands for the rest of the machine: takes what a component sends, and makes messages for it.
 class MessageSink {
  public:
-  explicit MessageSink(std::size_t components) : mail_(components) {
-    std::vector<MessageBuffer*> targets;
-    for (MessageBuffer& buffer : mail_) targets.push_back(&buffer);
-    outbox_.attach(targets);
-  }
+  explicit MessageSink(std::size_t components);
+  ~MessageSink();
 
   Outbox& outbox() { return outbox_; }
 
   /// What was sent to a component since clear(), in the order of sending.
-  std::vector<const MessageHeader*> to(std::size_t component) const {
-    std::vector<const MessageHeader*> messages;
-    const std::span<const std::byte> bytes = mail_[component].bytes();
-    for (std::size_t at = 0; at < bytes.size(); at += messages.back()->total_bytes()) {
-      messages.push_back(reinterpret_cast<const MessageHeader*>(bytes.data() + at));
-    }
-    return messages;
-  }
-  void clear() {
-    for (MessageBuffer& buffer : mail_) buffer.clear();
-  }
+  std::vector<const MessageHeader*> to(std::size_t component) const;
+  void clear();
 
  private:
   std::vector<MessageBuffer> mail_;

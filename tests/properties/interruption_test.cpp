@@ -9,22 +9,11 @@
 namespace lockstep::testing {
 namespace {
 
-constexpr double most_seconds = 300;
-
-/// Ranks meet often, so that a run can be left in the middle of everything.
-Layout first_layout(std::uint64_t seed) {
-  Layout layout;
-  layout.ranks = 2;
-  layout.random_assignment = true;
-  layout.seed = seed;
-  return layout;
-}
-
 void expect_no_difference(MachineBench& bench, std::uint64_t seed, unsigned windows) {
   const MachineResult whole = bench.run(Layout{});
   ASSERT_EQ(whole.problem, "");
   const MachineResult resumed = bench.run_interrupted(
-      first_layout(seed), MachineBench::after_windows(windows), Layout::random(seed + 1));
+      Layout::interrupted(seed), MachineBench::after_windows(windows), Layout::random(seed + 1));
   ASSERT_EQ(resumed.problem, "");
   ASSERT_EQ(bench.compare_statistics(whole, resumed), "");
 }
@@ -36,7 +25,7 @@ TEST(Interruption, KeepsMemoryAndStatisticsOfRandomPrograms) {
     const std::string what =
         "LOCKSTEP_SEED=" + std::to_string(seed) + ", after " + std::to_string(windows) + " windows";
     SCOPED_TRACE(what);
-    const HangGuard guard(what, most_seconds);
+    const HangGuard guard(what);
     const RandomProgram program(seed);
     MachineBench bench(program.ptx(), program.workload(), random_machine(seed));
     expect_no_difference(bench, seed, windows);
@@ -47,7 +36,7 @@ TEST(Interruption, KeepsMemoryAndStatisticsOfRandomPrograms) {
 TEST(Interruption, KeepsMemoryAndStatisticsOfAWorkloadThatReadsItsResults) {
   const auto bench = MachineBench::shipped("bfs", "{vertices: 512, edges: 4096, block: 128}", {});
   for (const unsigned windows : {1u, 10u, 100u, 300u, 700u, 1500u}) {
-    const HangGuard guard("bfs left after " + std::to_string(windows) + " windows", most_seconds);
+    const HangGuard guard("bfs left after " + std::to_string(windows) + " windows");
     SCOPED_TRACE(windows);
     expect_no_difference(*bench, windows, windows);
   }

@@ -15,6 +15,8 @@
 #include "core/error/error.hpp"
 #include "core/exec/loopback_ranks.hpp"
 #include "core/output/epoch_statistics.hpp"
+#include "models/gpu/machine.hpp"
+#include "models/host/host.hpp"
 #include "partitioner/partitioner.hpp"
 #include "tests/properties/every_cycle.hpp"
 #include "tests/properties/page_table_watch.hpp"
@@ -23,6 +25,8 @@ namespace lockstep::testing {
 namespace {
 
 namespace fs = std::filesystem;
+
+constexpr std::chrono::seconds longest_case{300};
 
 fs::path new_folder() {
   std::string pattern = (fs::temp_directory_path() / "lockstep_bench_XXXXXX").string();
@@ -76,6 +80,14 @@ Layout Layout::random(std::uint64_t seed) {
   layout.random_assignment = random() % 2 == 0;
   layout.pacing = random() % 2 == 0 ? Pacing::random_cuts : Pacing::horizons;
   layout.shuffle = random() % 2 == 0;
+  layout.seed = seed;
+  return layout;
+}
+
+Layout Layout::interrupted(std::uint64_t seed) {
+  Layout layout;
+  layout.ranks = 2;
+  layout.random_assignment = true;
   layout.seed = seed;
   return layout;
 }
@@ -358,11 +370,10 @@ struct HangGuard::State {
   std::thread watcher;
 };
 
-HangGuard::HangGuard(std::string what, double seconds) : state_(std::make_shared<State>()) {
-  state_->watcher = std::thread([state = state_.get(), what = std::move(what), seconds] {
+HangGuard::HangGuard(std::string what) : state_(std::make_shared<State>()) {
+  state_->watcher = std::thread([state = state_.get(), what = std::move(what)] {
     std::unique_lock lock(state->mutex);
-    const auto limit = std::chrono::duration<double>(seconds);
-    if (state->changed.wait_for(lock, limit, [&] { return state->over; })) return;
+    if (state->changed.wait_for(lock, longest_case, [&] { return state->over; })) return;
     std::fprintf(stderr, "hangs: %s\n", what.c_str());
     std::fflush(stderr);
     std::abort();

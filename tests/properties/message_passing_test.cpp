@@ -4,6 +4,7 @@
 #include <gmock/gmock.h>
 
 #include "tests/properties/litmus_bench.hpp"
+#include "tests/properties/machine_bench.hpp"
 
 namespace lockstep::testing {
 namespace {
@@ -156,7 +157,7 @@ mad.wide.u32 %rd6, %r5, 4, %rd3;
 st.global.u32 [%rd6], %r10;
 done:
 )";
-  const HangGuard guard("stale copy", most_seconds);
+  const HangGuard guard("stale copy");
   MachineBench bench(module_head + kernel("stale", body), workload(launch("stale", 2, 32)),
                      {"gpu.sm.blocks=1"});
   EXPECT_THAT(bench.run({}).problem, ::testing::HasSubstr("buffer out"));

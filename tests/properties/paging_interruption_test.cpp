@@ -4,23 +4,13 @@
 
 #include <algorithm>
 
+#include "models/host/host.hpp"
 #include "tests/properties/machine_bench.hpp"
 #include "tests/properties/random_paging.hpp"
 #include "tests/properties/random_program.hpp"
 
 namespace lockstep::testing {
 namespace {
-
-constexpr double most_seconds = 300;
-
-/// Ranks meet often, so that a run can be left in the middle of everything.
-Layout first_layout(std::uint64_t seed) {
-  Layout layout;
-  layout.ranks = 2;
-  layout.random_assignment = true;
-  layout.seed = seed;
-  return layout;
-}
 
 /// The `count`-th meeting of ranks at which something holds.
 MachineBench::Moment when(unsigned count, MachineBench::Moment holds) {
@@ -32,7 +22,7 @@ bool goes_on(MachineBench& bench, std::uint64_t seed, const MachineBench::Moment
   const MachineResult whole = bench.run(Layout{});
   EXPECT_EQ(whole.problem, "");
   const MachineResult resumed =
-      bench.run_interrupted(first_layout(seed), moment, Layout::random(seed + 1));
+      bench.run_interrupted(Layout::interrupted(seed), moment, Layout::random(seed + 1));
   EXPECT_EQ(resumed.problem, "");
   EXPECT_EQ(bench.compare_statistics(whole, resumed), "");
   EXPECT_EQ(whole.faults, resumed.faults);
@@ -46,7 +36,7 @@ TEST_P(PagingInterruption, ChangesNothing) {
   unsigned met = 0;
   for (std::uint64_t seed = first; seed < first + cases && !HasFailure(); ++seed) {
     SCOPED_TRACE("LOCKSTEP_SEED=" + std::to_string(seed) + " LOCKSTEP_CASES=1");
-    const HangGuard guard("seed " + std::to_string(seed), most_seconds);
+    const HangGuard guard("seed " + std::to_string(seed));
     const RandomProgram program(seed);
     std::vector<std::string> settings = random_paged_machine(seed, 1);
     settings.push_back("simulation.record_faults=true");
@@ -76,7 +66,7 @@ TEST(RelaunchInterruption, ChangesNothing) {
   unsigned met = 0;
   for (std::uint64_t seed = first; seed < first + cases && !HasFailure(); ++seed) {
     SCOPED_TRACE("LOCKSTEP_SEED=" + std::to_string(seed) + " LOCKSTEP_CASES=1");
-    const HangGuard guard("seed " + std::to_string(seed), most_seconds);
+    const HangGuard guard("seed " + std::to_string(seed));
     const RandomProgram measured(seed * 1000), again(seed * 1000 + 1);
     std::vector<std::string> settings = random_paged_machine(seed, 2);
     settings.push_back("simulation.record_faults=true");

@@ -9,8 +9,6 @@
 namespace lockstep::testing {
 namespace {
 
-constexpr double most_seconds = 120;
-
 TEST(RandomPrograms, LeaveTheSameMemoryOnAnyMachine) {
   const std::uint64_t first = first_seed(1), cases = cases_to_run(2000);
   for (std::uint64_t seed = first; seed < first + cases; ++seed) {
@@ -18,7 +16,7 @@ TEST(RandomPrograms, LeaveTheSameMemoryOnAnyMachine) {
     const std::vector<std::string> settings = random_machine(seed);
     const Layout layout = Layout::random(seed);
     const std::string what = describe(seed, layout, settings);
-    const HangGuard guard(what, most_seconds);
+    const HangGuard guard(what);
     MachineBench bench(program.ptx(), program.workload(), settings);
     const MachineResult result = bench.run(layout);
     ASSERT_EQ(result.problem, "") << what;
@@ -43,7 +41,7 @@ TEST(RandomPrograms, OfSeveralTenantsDoNotDisturbEachOther) {
     settings.push_back(sharing[seed % 2]);
     const Layout layout = Layout::random(seed);
     const std::string what = describe(seed, layout, settings);
-    const HangGuard guard(what, most_seconds);
+    const HangGuard guard(what);
     MachineBench bench(tenants, settings);
     ASSERT_EQ(bench.run(layout).problem, "") << what;
   }

@@ -10,8 +10,6 @@
 namespace lockstep::testing {
 namespace {
 
-constexpr double most_seconds = 120;
-
 TEST(VirtualMemory, LosesNothingWhileItMovesPages) {
   const std::uint64_t first = first_seed(1), cases = cases_to_run(500);
   unsigned tables_read = 0;
@@ -20,7 +18,7 @@ TEST(VirtualMemory, LosesNothingWhileItMovesPages) {
     const std::vector<std::string> settings = random_paged_machine(seed, 1);
     const Layout layout = Layout::random(seed);
     const std::string what = describe(seed, layout, settings);
-    const HangGuard guard(what, most_seconds);
+    const HangGuard guard(what);
     MachineBench bench(program.ptx(), with_managed_memory(program.workload(), seed), settings);
     const MachineResult result = bench.run(layout);
     ASSERT_EQ(result.problem, "") << what;
@@ -49,7 +47,7 @@ TEST(VirtualMemory, OfSeveralTenantsStaysApart) {
     settings.push_back(seed % 2 ? "policies.sharing=exclusive" : "policies.sharing=spatial");
     const Layout layout = Layout::random(seed);
     const std::string what = describe(seed, layout, settings);
-    const HangGuard guard(what, most_seconds);
+    const HangGuard guard(what);
     MachineBench bench(tenants, settings);
     const MachineResult result = bench.run(layout);
     ASSERT_EQ(result.problem, "") << what;
@@ -68,7 +66,7 @@ TEST(VirtualMemory, GoesOnWhereItWasInterrupted) {
     const std::vector<std::string> settings = random_paged_machine(seed, 1);
     const Layout before = Layout::random(seed), after = Layout::random(seed + 1);
     const std::string what = describe(seed, before, settings);
-    const HangGuard guard(what, most_seconds);
+    const HangGuard guard(what);
     MachineBench bench(program.ptx(), with_managed_memory(program.workload(), seed), settings);
     const MachineResult whole = bench.run(Layout{});
     const auto windows = static_cast<unsigned>(10 + seed * 37 % 2000);

@@ -8,8 +8,6 @@
 namespace lockstep::testing {
 namespace {
 
-constexpr double most_seconds = 300;
-
 struct Shipped {
   const char* name;
   const char* parameters;  ///< small, so that a run takes well under a second
@@ -31,7 +29,7 @@ class Workloads : public ::testing::TestWithParam<Shipped> {
  protected:
   void expect_same(const std::vector<std::string>& settings, const Layout& layout,
                    const std::string& what) {
-    const HangGuard guard(GetParam().name + (", " + what), most_seconds);
+    const HangGuard guard(GetParam().name + (", " + what));
     const auto bench = MachineBench::shipped(GetParam().name, GetParam().parameters, settings);
     EXPECT_EQ(bench->run(layout).problem, "") << what;
   }

@@ -1,8 +1,8 @@
 /// Logic: two bitwise operations become one lop3, a comparison and a predicate operation one setp
 /// with a combination, negated predicates move into their readers (SASS: LOP3, ISETP.AND, !P).
-#include <optional>
 #include <vector>
 
+#include "models/isa/comparison.hpp"
 #include "models/isa/lowering/operation.hpp"
 #include "models/isa/lowering/passes.hpp"
 #include "models/isa/lowering/producers.hpp"
@@ -44,50 +44,6 @@ std::uint32_t truth(const ir::Operation& o, std::uint32_t a, std::uint32_t b, st
       return ~a & 0xff;
     default:
       return apply_table(o.immediate, a, b, c);
-  }
-}
-
-std::optional<Comparison> inverse(Comparison comparison, bool is_floating) {
-  using enum Comparison;
-  switch (comparison) {
-    case eq:
-      return is_floating ? neu : ne;
-    case ne:
-      return is_floating ? equ : eq;
-    case lt:
-      return is_floating ? geu : ge;
-    case le:
-      return is_floating ? gtu : gt;
-    case gt:
-      return is_floating ? leu : le;
-    case ge:
-      return is_floating ? ltu : lt;
-    case lo:
-      return hs;
-    case ls:
-      return hi;
-    case hi:
-      return ls;
-    case hs:
-      return lo;
-    case equ:
-      return ne;
-    case neu:
-      return eq;
-    case ltu:
-      return ge;
-    case leu:
-      return gt;
-    case gtu:
-      return le;
-    case geu:
-      return lt;
-    case num:
-      return Comparison::nan;
-    case Comparison::nan:
-      return num;
-    default:
-      return std::nullopt;
   }
 }
 
@@ -163,9 +119,8 @@ class Logic {
         continue;
       ir::Operation merged = *inner;
       if (condition.negated) {
-        const auto inverted = inverse(inner->comparison, is_float(inner->type));
-        if (!inverted) continue;
-        merged.comparison = *inverted;
+        merged.comparison = inverse(inner->comparison, is_float(inner->type));
+        if (merged.comparison == Comparison::none) continue;
       }
       merged.destinations = operation.destinations;
       merged.sources.push_back(operation.sources[1 - s]);

@@ -3,6 +3,7 @@
 /// Source: PTX ISA 8.x, "Comparison and Selection Instructions", tables of comparison operators.
 /// The combination with a predicate (.and .or .xor) and the complement (p|q) are applied to whole
 /// masks.
+#include "models/isa/comparison.hpp"
 #include "models/isa/semantics/families.hpp"
 #include "models/isa/semantics/float32.hpp"
 #include "models/isa/semantics/half.hpp"
@@ -10,29 +11,6 @@
 namespace lockstep::isa::LOCKSTEP_LEVEL {
 namespace {
 
-/// The ordered comparison that holds where this one does not.  The unordered comparisons (equ, ...)
-/// hold for NaN, the ordered ones do not.
-constexpr Comparison opposite(Comparison unordered) {
-  using enum Comparison;
-  switch (unordered) {
-    case equ:
-      return ne;
-    case neu:
-      return eq;
-    case ltu:
-      return ge;
-    case leu:
-      return gt;
-    case gtu:
-      return le;
-    case geu:
-      return lt;
-    case nan:
-      return num;
-    default:
-      return none;
-  }
-}
 template <Comparison C, class V>
 LOCKSTEP_INLINE bool compare(V a, V b) {
   if constexpr (C == Comparison::eq)
@@ -50,7 +28,7 @@ LOCKSTEP_INLINE bool compare(V a, V b) {
   else if constexpr (C == Comparison::num)
     return a == a && b == b;
   else
-    return !compare<opposite(C)>(a, b);
+    return !compare<inverse(C, true)>(a, b);
 }
 
 /// How operands are read: integers and f64 as they are; f32 with or without flushing; halves as
@@ -89,13 +67,13 @@ template <class Reader, Comparison C>
 [[gnu::noinline]] u32 compared_by_call(const Instruction& instruction, const WarpContext& context) {
   return compared_lanes<Reader, C>(instruction, context);
 }
-/// What is seldom compared shares the code of a comparison, its opposite, and their instructions.
+/// What is seldom compared shares the code of a comparison, its inverse, and their instructions.
 template <class Reader, Comparison C>
 LOCKSTEP_INLINE u32 compared(const Instruction& instruction, const WarpContext& context) {
   if constexpr (!Reader::seldom)
     return compared_lanes<Reader, C>(instruction, context);
-  else if constexpr (opposite(C) != Comparison::none)
-    return ~compared_by_call<Reader, opposite(C)>(instruction, context);
+  else if constexpr (holds_for_nan(C))
+    return ~compared_by_call<Reader, inverse(C, true)>(instruction, context);
   else
     return compared_by_call<Reader, C>(instruction, context);
 }

@@ -6,6 +6,7 @@
 #include <cstring>
 
 #include "models/isa/load.hpp"
+#include "tests/unit/core/parameters/expect_error.hpp"
 #include "tests/unit/host/sample_workload.hpp"
 
 namespace lockstep {

@@ -5,6 +5,7 @@
 
 #include <cstring>
 
+#include "tests/unit/core/parameters/expect_error.hpp"
 #include "tests/unit/host/sample_workload.hpp"
 
 namespace lockstep {

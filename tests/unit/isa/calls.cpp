@@ -6,6 +6,20 @@ namespace {
 
 LOCKSTEP_BOTH_FORMS(Calls);
 
+/// The call of a function of 32 bits: a block for its parameters, so that it may stand twice.
+std::string call(const std::string& result, const std::string& function,
+                 const std::string& argument) {
+  return "{ .param .b32 p; .param .b32 q;\nst.param.b32 [p], " + argument + ";\ncall.uni (q), " +
+         function + ", (p);\nld.param.b32 " + result + ", [q];\n}\n";
+}
+
+/// What the function makes of each thread's index.
+std::vector<std::uint32_t> results_of(const std::string& function, const std::string& text,
+                                      std::uint32_t threads, bool lowered) {
+  const std::string body = call("%r2", function, "%r1") + "st.global.u32 [%rd2], %r2;\nret;";
+  return run_block(kernel_text(body, text), threads, lowered);
+}
+
 const std::string square_function = R"(
 .func (.param .b32 r) square(.param .b32 x)
 {
@@ -26,22 +40,13 @@ const std::string square_function = R"(
 )";
 
 TEST_P(Calls, CallsPassParametersAndResults) {
-  const auto out = run_block(kernel_text(R"(
-    { .param .b32 p; .param .b32 q;
-    st.param.b32 [p], %r1;
-    call.uni (q), square, (p);
-    ld.param.b32 %r2, [q];
-    }
-    { .param .b32 p; .param .b32 q;
-    st.param.b32 [p], %r2;
-    call.uni (q), successor, (p);
-    ld.param.b32 %r3, [q];
-    }
+  const auto out =
+      run_block(kernel_text(call("%r2", "square", "%r1") + call("%r3", "successor", "%r2") + R"(
     add.u32 %r3, %r3, %r1;
     st.global.u32 [%rd2], %r3;
     ret;)",
-                                         square_function),
-                             32, GetParam());
+                            square_function),
+                32, GetParam());
   for (std::uint32_t i = 0; i < 32; ++i) EXPECT_EQ(out[i], i * i + 1 + i) << i;
 }
 
@@ -59,17 +64,11 @@ TEST_P(Calls, AResultThatWasComputedBeforeIsReturned) {
   ret;
 }
 )";
-  const auto out = run_block(kernel_text(R"(
-    add.u32 %r2, %r1, 250;
-    { .param .b32 p; .param .b32 q;
-    st.param.b32 [p], %r2;
-    call.uni (q), low_byte, (p);
-    ld.param.b32 %r3, [q];
-    }
-    st.global.u32 [%rd2], %r3;
-    ret;)",
-                                         function),
-                             32, GetParam());
+  const auto out =
+      run_block(kernel_text("add.u32 %r2, %r1, 250;\n" + call("%r3", "low_byte", "%r2") +
+                                "st.global.u32 [%rd2], %r3;\nret;",
+                            function),
+                32, GetParam());
   for (std::uint32_t i = 0; i < 32; ++i) EXPECT_EQ(out[i], (i + 250) % 256) << i;
 }
 
@@ -120,16 +119,7 @@ small:
   ret;
 }
 )";
-  const auto out = run_block(kernel_text(R"(
-    { .param .b32 p; .param .b32 q;
-    st.param.b32 [p], %r1;
-    call.uni (q), fibonacci, (p);
-    ld.param.b32 %r2, [q];
-    }
-    st.global.u32 [%rd2], %r2;
-    ret;)",
-                                         function),
-                             16, GetParam());
+  const auto out = results_of("fibonacci", function, 16, GetParam());
   std::uint32_t a = 0, b = 1;
   for (std::uint32_t i = 0; i < 16; ++i) {
     EXPECT_EQ(out[i], a) << i;
@@ -165,16 +155,7 @@ end:
   ret;
 }
 )";
-  const auto out = run_block(kernel_text(R"(
-    { .param .b32 p; .param .b32 q;
-    st.param.b32 [p], %r1;
-    call.uni (q), depth, (p);
-    ld.param.b32 %r2, [q];
-    }
-    st.global.u32 [%rd2], %r2;
-    ret;)",
-                                         function),
-                             40, GetParam());
+  const auto out = results_of("depth", function, 40, GetParam());
   for (std::uint32_t i = 0; i < 40; ++i) EXPECT_EQ(out[i], i * (i + 1) / 2) << i;
 }
 

@@ -6,6 +6,7 @@
 
 #include "core/checkpoint/archive.hpp"
 #include "models/sm/sm_statistics.hpp"
+#include "models/sm/warp_scheduler/registry.hpp"
 #include "tests/unit/sm/ideal_machine.hpp"
 #include "tests/unit/sm/kernel_text.hpp"
 

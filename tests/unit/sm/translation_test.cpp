@@ -10,7 +10,7 @@
 namespace lockstep {
 namespace {
 
-using testing::ElementsAre;
+using testing::ElementsAreArray;
 using testing::IsEmpty;
 
 constexpr std::int64_t round_trip = 45 + 10 + 45;
@@ -73,7 +73,7 @@ TEST(Translation, MissWaitsForTwiceTheLinkAndTheAnswer) {
   IdealMachine::Options warm;
   Bench known(load, warm), unknown(load);
   EXPECT_EQ(unknown.end() - known.end(), round_trip);
-  EXPECT_THAT(unknown.said(), ElementsAre("translate 0"));
+  EXPECT_THAT(unknown.said(), ElementsAreArray({"translate 0"}));
   EXPECT_THAT(known.said(), IsEmpty());
   EXPECT_EQ(known.statistics().tlb_hits[0].value(), 1u);
   EXPECT_EQ(unknown.statistics().tlb_misses[0].value(), 1u);
@@ -97,7 +97,7 @@ TEST(Translation, PageThatTheSmWasToldOfCostsAHit) {
   tell(told);
   const std::int64_t begin = told.cycle();
   EXPECT_EQ(told.end() - begin, hits.end());
-  EXPECT_THAT(told.said(), ElementsAre("uses 0", "uses 1", "written 1"));
+  EXPECT_THAT(told.said(), ElementsAreArray({"uses 0", "uses 1", "written 1"}));
   EXPECT_EQ(told.statistics().tlb_hits[0].value(), 3u);
   EXPECT_EQ(told.statistics().tlb_misses[0].value(), 0u);
 }
@@ -110,7 +110,7 @@ TEST(Translation, MissesOnPagesThatAFlushDroppedAreCounted) {
   bench.set(1, readable);
   bench.post(0, 150, MessageKind::flush, TlbFlush{});
   bench.end();
-  EXPECT_THAT(bench.said(), ElementsAre("translate 0", "translate 0", "translate 1"));
+  EXPECT_THAT(bench.said(), ElementsAreArray({"translate 0", "translate 0", "translate 1"}));
   EXPECT_EQ(bench.statistics().tlb_misses[0].value(), 3u);
   EXPECT_EQ(bench.statistics().tlb_flush_misses[0].value(), 1u);
   EXPECT_EQ(bench.statistics().tlb_flushed.value(), 1u);
@@ -120,8 +120,8 @@ TEST(Translation, AccessesToAPageAskedForJoin) {
   Bench bench(
       "ld.global.u32 %r1, [%rd0];\nld.global.u32 %r2, [%rd0+128];\nld.global.u32 %r3, [%rd0];\n");
   bench.end();
-  EXPECT_THAT(bench.said(), ElementsAre("translate 0"));
-  EXPECT_THAT(bench.sent(), ElementsAre("load 0", "load 128"));
+  EXPECT_THAT(bench.said(), ElementsAreArray({"translate 0"}));
+  EXPECT_THAT(bench.sent(), ElementsAreArray({"load 0", "load 128"}));
   EXPECT_EQ(bench.statistics().tlb_merges[0].value(), 2u);
   EXPECT_EQ(bench.statistics().tlb_lookups[0].value(), 3u);
 }
@@ -135,8 +135,8 @@ TEST(Translation, OthersGoOnUnderAMiss) {
     ld.global.u32 %r4, [%rd1+4096];
   )");
   bench.end();
-  EXPECT_THAT(bench.said(), ElementsAre("translate 0", "translate 1", "translate 2"));
-  EXPECT_THAT(bench.sent(), ElementsAre("load 0", "load 128", "load 4096", "load 8192"));
+  EXPECT_THAT(bench.said(), ElementsAreArray({"translate 0", "translate 1", "translate 2"}));
+  EXPECT_THAT(bench.sent(), ElementsAreArray({"load 0", "load 128", "load 4096", "load 8192"}));
 }
 
 TEST(Translation, NothingPassesWhatIsParkedForItsPage) {
@@ -147,7 +147,7 @@ TEST(Translation, NothingPassesWhatIsParkedForItsPage) {
   )");
   bench.end();
   EXPECT_EQ(bench.get<std::uint32_t>(0), 7u);
-  EXPECT_THAT(bench.sent(), ElementsAre("store 4096", "load 4096", "store 0"));
+  EXPECT_THAT(bench.sent(), ElementsAreArray({"store 4096", "load 4096", "store 0"}));
 }
 
 TEST(Translation, LoadsDoNotPassAStoreToAReadOnlyPage) {
@@ -161,14 +161,15 @@ TEST(Translation, LoadsDoNotPassAStoreToAReadOnlyPage) {
   bench.set(1, readable);
   bench.start();
   bench.run_to(1500);
-  EXPECT_THAT(bench.said(), ElementsAre("translate 1", "translate 1 w"));
-  EXPECT_THAT(bench.sent(), ElementsAre("load 4096"));
+  EXPECT_THAT(bench.said(), ElementsAreArray({"translate 1", "translate 1 w"}));
+  EXPECT_THAT(bench.sent(), ElementsAreArray({"load 4096"}));
   bench.set(1, writable);
   bench.replay(2000, 1);
   bench.run();
   EXPECT_EQ(bench.get<std::uint32_t>(0), 7u);
-  EXPECT_THAT(bench.said(), ElementsAre("translate 1", "translate 1 w", "translate 1 w",
-                                        "written 1", "replayed 1", "translate 0 w", "written 0"));
+  EXPECT_THAT(bench.said(),
+              ElementsAreArray({"translate 1", "translate 1 w", "translate 1 w", "written 1",
+                                "replayed 1", "translate 0 w", "written 0"}));
 }
 
 TEST(Translation, RefusedPageAsksAgainAtItsReplay) {
@@ -205,15 +206,16 @@ TEST(Translation, ReplayOfAllPagesAsksForEachRefused) {
   bench.replay(4000, 0);
   bench.replay(4000, all_pages);
   bench.run();
-  EXPECT_THAT(bench.said(), ElementsAre("translate 1", "translate 0", "translate 1", "translate 0",
-                                        "replayed 1", "translate 0", "replayed 0"));
+  EXPECT_THAT(bench.said(),
+              ElementsAreArray({"translate 1", "translate 0", "translate 1", "translate 0",
+                                "replayed 1", "translate 0", "replayed 0"}));
 }
 
 TEST(Translation, ReplayThatNobodyWaitsForIsAnsweredAtOnce) {
   Bench bench("");
   bench.replay(500, 3);
   bench.run_to(1000);
-  EXPECT_THAT(bench.said(), ElementsAre("replayed 3"));
+  EXPECT_THAT(bench.said(), ElementsAreArray({"replayed 3"}));
   EXPECT_EQ(bench.told[0].departure, 500);
 }
 
@@ -236,9 +238,9 @@ wait: add.u32 %r20, %r20, 1;
     bench.start();
     bench.run_to(5000);
     if (mode == ReplayMode::listed) {
-      EXPECT_THAT(bench.sent(), ElementsAre("load 0", "load 128"));
+      EXPECT_THAT(bench.sent(), ElementsAreArray({"load 0", "load 128"}));
     } else {
-      EXPECT_THAT(bench.sent(), ElementsAre("load 0"));
+      EXPECT_THAT(bench.sent(), ElementsAreArray({"load 0"}));
     }
     bench.set(1, writable);
     bench.replay(6000, 1);
@@ -265,8 +267,8 @@ TEST(Translation, RefusedPagesHoldNoMshr) {
   bench.refuse(0);
   bench.start();
   bench.run_to(1000);
-  EXPECT_THAT(bench.said(), ElementsAre("translate 0", "translate 1"));
-  EXPECT_THAT(bench.sent(), ElementsAre("load 4096"));
+  EXPECT_THAT(bench.said(), ElementsAreArray({"translate 0", "translate 1"}));
+  EXPECT_THAT(bench.sent(), ElementsAreArray({"load 4096"}));
 }
 
 TEST(Translation, FirstStoreToAPageIsTold) {
@@ -277,14 +279,14 @@ TEST(Translation, FirstStoreToAPageIsTold) {
     red.global.add.u32 [%rd0+256], 1;
   )");
   bench.end();
-  EXPECT_THAT(bench.said(), ElementsAre("translate 0", "written 0"));
+  EXPECT_THAT(bench.said(), ElementsAreArray({"translate 0", "written 0"}));
 }
 
 TEST(Translation, DirtyPagesNeedNoTelling) {
   Bench bench("st.global.u32 [%rd0], %r0;\n");
   bench.set(0, writable | PageTableEntry::dirty);
   bench.end();
-  EXPECT_THAT(bench.said(), ElementsAre("translate 0 w"));
+  EXPECT_THAT(bench.said(), ElementsAreArray({"translate 0 w"}));
 }
 
 TEST(Translation, RemotePagesGoToTheHostUncached) {
@@ -293,8 +295,9 @@ TEST(Translation, RemotePagesGoToTheHostUncached) {
       "st.global.u32 [%rd1], %r1;\n");
   bench.set(1, writable | PageTableEntry::remote);
   bench.end();
-  EXPECT_THAT(bench.sent(), ElementsAre("load 4096", "load 4096", "store 4096"));
-  EXPECT_THAT(bench.said(), ElementsAre("translate 1")) << "the host knows what is written there";
+  EXPECT_THAT(bench.sent(), ElementsAreArray({"load 4096", "load 4096", "store 4096"}));
+  EXPECT_THAT(bench.said(), ElementsAreArray({"translate 1"}))
+      << "the host knows what is written there";
 }
 
 TEST(Translation, LargePageReleasesWhatWaitsForItsOthers) {
@@ -304,7 +307,7 @@ TEST(Translation, LargePageReleasesWhatWaitsForItsOthers) {
   bench.pages[IdealMachine::page_of(0) + 1].entry =
       PageTableEntry::of(0, writable | PageTableEntry::large);
   bench.end();
-  EXPECT_THAT(bench.said(), ElementsAre("translate 0", "translate 1"));
+  EXPECT_THAT(bench.said(), ElementsAreArray({"translate 0", "translate 1"}));
   bench.sort_seen();
   ASSERT_EQ(bench.seen.size(), 2u);
   EXPECT_EQ(bench.seen[1].departure - bench.seen[0].departure, 1)

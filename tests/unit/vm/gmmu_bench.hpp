@@ -1,16 +1,10 @@
 #pragma once
 
-#include <gmock/gmock.h>
-#include <gtest/gtest.h>
-
-#include <algorithm>
 #include <map>
 #include <memory>
-#include <sstream>
 #include <string>
 #include <vector>
 
-#include "models/isa/atomic.hpp"
 #include "models/vm/gmmu.hpp"
 #include "tests/harness/message_sink.hpp"
 
@@ -36,123 +30,42 @@ class GmmuBench {
                                  accessed = PageTableEntry::accessed, dirty = PageTableEntry::dirty,
                                  large = PageTableEntry::large;
 
-  explicit GmmuBench(const GmmuOptions& options = {})
-      : options_(options), sink_(options.sms + 2), gmmu_(make()) {
-    for (std::uint16_t tenant = 0; tenant < tenants; ++tenant) {
-      roots_.push_back(new_table());
-      receive(0, MessageKind::set_root, PageTableRoot{roots_.back(), tenant, {}}, {}, host());
-    }
-  }
+  explicit GmmuBench(const GmmuOptions& options = {});
+  ~GmmuBench();
 
-  std::unique_ptr<Gmmu> make() const {
-    Gmmu::Setup setup;
-    setup.parameters = defaults<VmParameters>();
-    setup.parameters.clock = Frequency{1e9};
-    setup.parameters.walkers = options_.walkers;
-    setup.parameters.walk_latency = Cycles{options_.walk_latency};
-    setup.parameters.l2_tlb.mshrs = options_.mshrs;
-    setup.parameters.l2_tlb.ports = options_.ports;
-    setup.parameters.shootdown = options_.shootdown;
-    setup.parameters.shootdown_scope = options_.scope;
-    setup.translation = choice(translation_policies(), options_.translation);
-    setup.tlb_fill = choice(tlb_fill_policies(), "lru");
-    setup.replay = options_.replay;
-    setup.tenants = tenants;
-    for (std::uint32_t i = 0; i < options_.sms; ++i)
-      setup.to_sms.emplace_back(LinkId{i}, ComponentId{i}, latency);
-    setup.to_host = Link(LinkId{host()}, ComponentId{host()}, latency);
-    setup.to_partitions = {Link(LinkId{memory()}, ComponentId{memory()}, latency)};
-    setup.mapping = AddressMapping(AddressMapping::Kind::plain, 1);
-    return std::make_unique<Gmmu>(std::move(setup));
-  }
+  std::unique_ptr<Gmmu> make() const;
 
   // What the tables say.
 
   /// Page of tenant 0 in a frame.
   void map(std::uint64_t page, std::uint64_t frame, std::uint64_t flags = present | writable,
-           std::uint16_t tenant = 0) {
-    entry(page, tenant) = PageTableEntry::of(frame, flags).bits;
-  }
-  void map_large(std::uint64_t page, std::uint64_t frame, std::uint16_t tenant = 0) {
-    for (std::uint64_t i = 0; i < pages_per_large; ++i)
-      map(page + i, frame + i * page_bytes, present | writable, tenant);
-    memory_[place(page, 3, tenant)] |= large;
-  }
-  std::uint64_t& entry(std::uint64_t page, std::uint16_t tenant = 0) {
-    return memory_[place(page, 4, tenant)];
-  }
-  std::uint64_t& directory_entry(std::uint64_t page, std::uint16_t tenant = 0) {
-    return memory_[place(page, 3, tenant)];
-  }
+           std::uint16_t tenant = 0);
+  void map_large(std::uint64_t page, std::uint64_t frame, std::uint16_t tenant = 0);
+  std::uint64_t& entry(std::uint64_t page, std::uint16_t tenant = 0);
+  std::uint64_t& directory_entry(std::uint64_t page, std::uint16_t tenant = 0);
 
   // What arrives, at times in ns.
 
   void translate(std::int64_t at, std::uint16_t sm, std::uint64_t page, bool write = false,
-                 std::uint16_t tenant = 0) {
-    receive(at, MessageKind::translate, TranslateRequest{page, tenant, sm, 0, write, 0, 0}, {}, sm);
-  }
+                 std::uint16_t tenant = 0);
   /// Uses a page that it was told of.
-  void use(std::int64_t at, std::uint16_t sm, std::uint64_t page) {
-    receive(at, MessageKind::translate, TranslateRequest{page, 0, sm, 0, 0, 1, 0}, {}, sm);
-  }
-  void written(std::int64_t at, std::uint16_t sm, std::uint64_t page, std::uint16_t tenant = 0) {
-    receive(at, MessageKind::page_written, PageNotice{page, tenant, sm, 0}, {}, sm);
-  }
-  void replayed(std::int64_t at, std::uint16_t sm, std::uint64_t page, std::uint16_t tenant = 0) {
-    receive(at, MessageKind::replayed, PageNotice{page, tenant, sm, 0}, {}, sm);
-  }
+  void use(std::int64_t at, std::uint16_t sm, std::uint64_t page);
+  void written(std::int64_t at, std::uint16_t sm, std::uint64_t page, std::uint16_t tenant = 0);
+  void replayed(std::int64_t at, std::uint16_t sm, std::uint64_t page, std::uint16_t tenant = 0);
   /// The host tells what the tables say now.
   void pages_mapped(std::int64_t at, std::uint64_t page, std::uint32_t count = 1,
-                    std::uint16_t tenant = 0) {
-    std::vector<std::uint64_t> entries;
-    for (std::uint64_t p = page; p < page + count; ++p) entries.push_back(entry(p, tenant));
-    const bool is_large = (directory_entry(page, tenant) & large) != 0;
-    PagesMapped body{{page, count, 0, tenant, 0, 0}, place(page, 4, tenant) | is_large};
-    receive(at, MessageKind::pages_mapped, body, std::as_bytes(std::span(entries)), host());
-  }
+                    std::uint16_t tenant = 0);
   /// Tenant 0 gets an empty address space.
-  void new_root(std::int64_t at) {
-    roots_[0] = new_table();
-    receive(at, MessageKind::set_root, PageTableRoot{roots_[0], 0, {}}, {}, host());
-  }
-  void end_tenant(std::int64_t at) {
-    receive(at, MessageKind::set_root, PageTableRoot{0, 0, {}}, {}, host());
-  }
-  void nothing_there(std::int64_t at, std::uint64_t page) {
-    const std::uint64_t none = 0;
-    receive(at, MessageKind::pages_mapped, PagesMapped{{page, 1, 0, 0, 0, 0}, 0},
-            std::as_bytes(std::span(&none, 1)), host());
-  }
+  void new_root(std::int64_t at);
+  void end_tenant(std::int64_t at);
+  void nothing_there(std::int64_t at, std::uint64_t page);
   void unmap(std::int64_t at, std::uint64_t page, std::uint32_t count = 1,
-             std::uint16_t tenant = 0) {
-    UnmapRequest body;
-    body.span = {page, count, 7, tenant, 0, 0};
-    body.entries_at = place(page, 4, tenant);
-    if ((directory_entry(page, tenant) & large) != 0) body.large_at = place(page, 3, tenant);
-    receive(at, MessageKind::unmap, body, {}, host());
-  }
+             std::uint16_t tenant = 0);
   /// The SM answers the last shootdown it got; `stored`: pages, counted from the span's first.
-  void shot_down(std::int64_t at, std::uint16_t sm, const std::vector<std::uint32_t>& stored = {}) {
-    PageSpan body = shootdowns_.at(sm);
-    std::vector<std::uint64_t> bits((body.count + 63) / 64);
-    for (const std::uint32_t page : stored) bits[page / 64] |= std::uint64_t{1} << page % 64;
-    receive(at, MessageKind::shootdown_done, body, std::as_bytes(std::span(bits)), sm);
-  }
+  void shot_down(std::int64_t at, std::uint16_t sm, const std::vector<std::uint32_t>& stored = {});
 
   /// Simulates everything before `ns`.
-  void run_until(std::int64_t ns) {
-    for (; now_ < ns; ++now_) {
-      std::vector<std::unique_ptr<Incoming>> due;
-      while (!incoming_.empty() && incoming_.begin()->first.at < now_ + 1) {
-        due.push_back(std::move(incoming_.begin()->second));
-        incoming_.erase(incoming_.begin());
-      }
-      std::vector<const MessageHeader*> inbox;
-      for (const auto& message : due) inbox.push_back(message->get());
-      gmmu_->advance(time(now_ + 1), inbox, sink_.outbox());
-      collect();
-    }
-  }
+  void run_until(std::int64_t ns);
 
   /// What SMs and host were sent since the last call: "360 sm0 found 5 at 0x7000", by time.
   std::vector<std::string> sent() { return std::exchange(sent_, {}); }
@@ -164,22 +77,10 @@ class GmmuBench {
   const std::vector<std::uint64_t>& unmapped() const { return unmapped_; }
 
   Gmmu& gmmu() { return *gmmu_; }
-  const GmmuStatistics& statistics() {
-    return *static_cast<const GmmuStatistics*>(gmmu_->statistics(Time{}).values);
-  }
-  std::string save() {
-    std::ostringstream bytes;
-    Archive saving = Archive::saving(bytes);
-    gmmu_->serialize(saving);
-    return bytes.str();
-  }
+  const GmmuStatistics& statistics();
+  std::string save();
   /// Goes on with a fresh GMMU that was given the state of the present one.
-  void save_and_restore() {
-    std::istringstream bytes(save());
-    gmmu_ = make();
-    Archive restoring = Archive::restoring(bytes);
-    gmmu_->serialize(restoring);
-  }
+  void save_and_restore();
 
  private:
   static constexpr std::uint16_t tenants = 2;
@@ -194,150 +95,18 @@ class GmmuBench {
   std::uint32_t host() const { return options_.sms; }
   std::uint32_t memory() const { return options_.sms + 1; }
   static Time time(std::int64_t ns) { return Time{ns * 1'000'000}; }
-  static PolicyChoice choice(const PolicyList& list, const std::string& name) {
-    for (const PolicyInfo& info : list)
-      if (info.name == name) return PolicyChoice(info);
-    ADD_FAILURE() << "no policy " << name;
-    return {};
-  }
 
   template <class Body>
   void receive(std::int64_t at, MessageKind kind, const Body& body,
-               std::span<const std::byte> payload, std::uint32_t link) {
-    ASSERT_GE(at, now_);
-    incoming_.emplace(Order{at, link, number_++},
-                      std::make_unique<Incoming>(time(at), kind_of(kind), body, payload));
-  }
+               std::span<const std::byte> payload, std::uint32_t link);
 
   std::uint64_t new_table() { return page_bytes * ++tables_; }
   /// Where the entry of a level stands; tables above it are made.
-  std::uint64_t place(std::uint64_t page, unsigned level, std::uint16_t tenant) {
-    std::uint64_t table = roots_[tenant];
-    for (unsigned l = 1; l < level; ++l) {
-      std::uint64_t& bits = memory_[table + table_index(page, l) * 8];
-      if (bits == 0) bits = new_table() | present | writable;
-      table = PageTableEntry{bits}.address();
-    }
-    return table + table_index(page, level) * 8;
-  }
+  std::uint64_t place(std::uint64_t page, unsigned level, std::uint16_t tenant);
 
-  void collect() {
-    struct Line {
-      Time departure;
-      std::string text;
-    };
-    std::vector<Line> lines;
-    for (std::uint32_t component = 0; component <= host(); ++component) {
-      for (const MessageHeader* message : sink_.to(component)) {
-        std::ostringstream line;
-        const Time departure = message->arrival - latency;
-        line << departure.femtoseconds() / 1'000'000 << ' '
-             << (component == host() ? "host" : "sm" + std::to_string(component)) << ' ';
-        describe(*message, component, line);
-        lines.push_back({departure, line.str()});
-      }
-    }
-    std::stable_sort(lines.begin(), lines.end(),
-                     [](const Line& a, const Line& b) { return a.departure < b.departure; });
-    for (const Line& line : lines) sent_.push_back(line.text);
-    for (const MessageHeader* message : sink_.to(memory())) serve(*message);
-    sink_.clear();
-  }
-
-  void describe(const MessageHeader& message, std::uint32_t component, std::ostream& line) {
-    switch (static_cast<MessageKind>(message.kind)) {
-      case MessageKind::translation: {
-        const auto& body = message.body<TranslationAnswer>();
-        const char* const status[] = {"found ", "refused ", "invalid "};
-        line << status[static_cast<int>(body.status)] << body.page;
-        if (body.status != TranslationStatus::found) break;
-        line << " at 0x" << std::hex << body.entry.address();
-        if (body.entry.is(large)) line << " large";
-        break;
-      }
-      case MessageKind::far_fault: {
-        const auto& body = message.body<FarFault>();
-        line << "far-fault " << body.page << (body.write ? " store" : "")
-             << (body.permission ? " permission" : "") << " of sm" << body.sm;
-        notes_.clear();
-        for (std::uint32_t i = 0; i < message.payload_bytes / sizeof(AccessNote); ++i) {
-          AccessNote note;
-          std::memcpy(&note, message.payload_data() + i * sizeof note, sizeof note);
-          notes_.push_back(note.page);
-        }
-        break;
-      }
-      case MessageKind::replay: {
-        const auto& body = message.body<PageNotice>();
-        line << "replay ";
-        if (body.page == all_pages) {
-          line << "all";
-        } else {
-          line << body.page;
-        }
-        break;
-      }
-      case MessageKind::pages_mapped:
-        line << "knows " << message.body<PagesMapped>().span.page << " + "
-             << message.body<PagesMapped>().span.count;
-        break;
-      case MessageKind::flush: {
-        const auto& body = message.body<TlbFlush>();
-        line << "flush ";
-        if (body.tenant == all_tenants) {
-          line << "all";
-        } else {
-          line << "tenant " << body.tenant;
-        }
-        break;
-      }
-      case MessageKind::shootdown:
-        shootdowns_[static_cast<std::uint16_t>(component)] = message.body<PageSpan>();
-        line << "shootdown " << message.body<PageSpan>().page << " + "
-             << message.body<PageSpan>().count;
-        break;
-      case MessageKind::unmapped:
-        EXPECT_EQ(message.body<PageSpan>().id, 7u);
-        line << "unmapped " << message.body<PageSpan>().page << " + "
-             << message.body<PageSpan>().count;
-        unmapped_.resize(message.payload_bytes / 8);
-        std::memcpy(unmapped_.data(), message.payload_data(), message.payload_bytes);
-        break;
-      default:
-        line << "?";
-    }
-  }
-
-  void serve(const MessageHeader& message) {
-    const auto& request = message.body<MemoryRequest>();
-    EXPECT_EQ(request.requester, gmmu_requester);
-    const std::int64_t left = (message.arrival - latency).femtoseconds() / 1'000'000;
-    std::vector<std::uint64_t> payload;
-    std::ostringstream line;
-    line << left << ' ';
-    if (request.operation == MemoryOperation::load) {
-      line << "read " << int{request.walk_level};
-      const std::uint64_t sector =
-          request.line + sector_bytes * static_cast<unsigned>(std::countr_zero(request.sectors));
-      for (unsigned i = 0; i < 4; ++i) payload.push_back(memory_[sector + 8 * i]);
-    } else {
-      line << (request.atomic == isa::AtomicOperation::exch          ? "exchange "
-               : request.atomic == isa::AtomicOperation::logical_and ? "and "
-                                                                     : "or ")
-           << int{request.lanes};
-      for (unsigned i = 0; i < request.lanes; ++i) {
-        AtomicLane lane;
-        std::memcpy(&lane, message.payload_data() + i * sizeof lane, sizeof lane);
-        std::uint64_t& word = memory_[request.line + lane.offset];
-        payload.push_back(word);
-        word = isa::apply(request.atomic, request.type, word, lane.operands.a, lane.operands.b);
-      }
-      if ((request.flags & flag_returns) == 0) payload.clear();
-    }
-    memory_log_.push_back(line.str());
-    receive(left + memory_round_trip, MessageKind::memory_response, answer_to(request),
-            std::as_bytes(std::span(payload)), memory());
-  }
+  void collect();
+  void describe(const MessageHeader& message, std::uint32_t component, std::ostream& line);
+  void serve(const MessageHeader& message);
 
   const GmmuOptions options_;
   MessageSink sink_;

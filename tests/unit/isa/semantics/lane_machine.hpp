@@ -4,12 +4,9 @@
 
 #include <gtest/gtest.h>
 
-#include <algorithm>
 #include <array>
 #include <bit>
-#include <cmath>
 #include <cstdint>
-#include <cstring>
 #include <functional>
 #include <random>
 #include <string>
@@ -21,12 +18,7 @@ namespace lockstep::isa::test {
 
 using Lanes = std::array<std::uint64_t, warp_size>;
 
-inline std::vector<CpuLevel> levels() {
-  std::vector<CpuLevel> result;
-  for (const CpuLevel level : {CpuLevel::v2, CpuLevel::v3, CpuLevel::v4})
-    if (level <= best_cpu_level()) result.push_back(level);
-  return result;
-}
+std::vector<CpuLevel> levels();
 
 /// What one operand looks like: bytes of a lane (4 or 8), or a predicate.
 enum class Slot { word, pair, predicate };
@@ -36,31 +28,10 @@ enum class Slot { word, pair, predicate };
 class LaneMachine {
  public:
   static constexpr unsigned first_destination = 16, first_predicate_destination = 4;
-  LaneMachine() {
-    context.bases = {rows.data(), rows.data(), rows.data(), rows.data()};
-    context.predicates = predicates.data();
-    context.identity = &identity;
-    context.active = context.path = 0xffffffff;
-  }
+  LaneMachine();
 
-  void set(unsigned row, Slot slot, const Lanes& values) {
-    for (unsigned i = 0; i < warp_size; ++i) {
-      if (slot == Slot::pair)
-        std::memcpy(&rows[row * warp_size + 2 * i], &values[i], 8);
-      else
-        rows[row * warp_size + i] = static_cast<std::uint32_t>(values[i]);
-    }
-  }
-  Lanes get(unsigned row, Slot slot) const {
-    Lanes result{};
-    for (unsigned i = 0; i < warp_size; ++i) {
-      if (slot == Slot::pair)
-        std::memcpy(&result[i], &rows[row * warp_size + 2 * i], 8);
-      else
-        result[i] = rows[row * warp_size + i];
-    }
-    return result;
-  }
+  void set(unsigned row, Slot slot, const Lanes& values);
+  Lanes get(unsigned row, Slot slot) const;
 
   alignas(64) std::array<std::uint32_t, 32 * warp_size> rows{};
   std::array<std::uint32_t, 8> predicates{};
@@ -90,46 +61,12 @@ class Builder {
   }
 
   /// The operation with operands filled in.
-  ir::Operation complete() const {
-    ir::Operation result = operation;
-    const auto fill = [](const std::vector<Slot>& slots, std::vector<ir::Operand>& operands) {
-      operands.resize(std::max(operands.size(), slots.size()));
-      for (std::size_t k = 0; k < slots.size(); ++k)
-        operands[k].kind =
-            slots[k] == Slot::predicate ? ir::Operand::Kind::predicate : ir::Operand::Kind::reg;
-    };
-    fill(sources, result.sources);
-    fill(destinations, result.destinations);
-    return result;
-  }
+  ir::Operation complete() const;
   /// False when there are no such semantics.
-  bool bind(Instruction& instruction, CpuLevel level) const {
-    instruction = {};
-    place(sources, 0, 0, instruction.source, instruction.predicate_source);
-    place(destinations, LaneMachine::first_destination, LaneMachine::first_predicate_destination,
-          instruction.destination, instruction.predicate_destination);
-    return bind_semantics(complete(), instruction, level);
-  }
+  bool bind(Instruction& instruction, CpuLevel level) const;
 
   ir::Operation operation;
   std::vector<Slot> sources, destinations;
-
- private:
-  template <std::size_t count>
-  static void place(const std::vector<Slot>& slots, unsigned row, unsigned predicate,
-                    std::array<Operand, count>& operands, std::array<std::uint8_t, 2>& predicates) {
-    unsigned next_row = 0, next_predicate = 0;
-    for (const Slot slot : slots) {
-      if (slot == Slot::predicate) {
-        predicates[next_predicate] = static_cast<std::uint8_t>(predicate + next_predicate);
-        ++next_predicate;
-      } else {
-        operands[next_row] =
-            Operand(Operand::registers, static_cast<std::uint16_t>(row + 2 * next_row));
-        ++next_row;
-      }
-    }
-  }
 };
 
 inline Slot slot_of(Type type) {
@@ -149,94 +86,12 @@ class Values {
  public:
   explicit Values(std::uint64_t seed) : random_(seed) {}
 
-  std::uint64_t operator()(Type type) {
-    const std::uint64_t raw = random_();
-    const unsigned kind = static_cast<unsigned>(random_() % 8);
-    switch (type) {
-      case Type::f16:
-      case Type::bf16:
-        return half(raw, kind, type == Type::f16 ? 10 : 7);
-      case Type::f16x2:
-      case Type::bf16x2: {
-        const unsigned mantissa = type == Type::f16x2 ? 10 : 7;
-        return half(raw, kind, mantissa) | half(raw >> 16, (kind + 3) & 7, mantissa) << 16;
-      }
-      case Type::f32:
-        return floating(raw, kind, 8, 23);
-      case Type::f64:
-        return floating(raw, kind, 11, 52);
-      default:
-        return integer(raw, kind) & width_mask(type == Type::none ? Type::b64 : type);
-    }
-  }
-  Lanes lanes(Type type) {
-    Lanes result;
-    for (std::uint64_t& lane : result) lane = (*this)(type);
-    return result;
-  }
-  std::uint32_t mask() {
-    return random_() % 3 == 0 ? 0xffffffffu : static_cast<std::uint32_t>(random_());
-  }
+  std::uint64_t operator()(Type type);
+  Lanes lanes(Type type);
+  std::uint32_t mask();
   std::uint64_t raw() { return random_(); }
 
  private:
-  static std::uint64_t integer(std::uint64_t raw, unsigned kind) {
-    switch (kind) {
-      case 0:
-        return raw % 5 - 2;  // around zero
-      case 1:
-        return (std::uint64_t{1} << raw % 64) - (raw >> 8) % 3 + 1;
-      case 2:
-        return ~std::uint64_t{0} << raw % 64;
-      case 3:
-        return raw % 70;  // shift amounts, positions
-      default:
-        return raw;
-    }
-  }
-  static std::uint64_t floating(std::uint64_t raw, unsigned kind, unsigned exponent_bits,
-                                unsigned mantissa_bits) {
-    const std::uint64_t sign = (raw >> 63) << (exponent_bits + mantissa_bits);
-    const std::uint64_t ones = (std::uint64_t{1} << exponent_bits) - 1;
-    const std::uint64_t fraction = raw & ((std::uint64_t{1} << mantissa_bits) - 1);
-    const std::uint64_t near = (ones >> 1) - 4 + (raw >> 53) % 9;  // exponents around one
-    switch (kind) {
-      case 0:  // zero, infinity, NaN, largest, smallest, one
-        switch (raw % 7) {
-          case 0:
-            return sign;
-          case 1:
-            return sign | ones << mantissa_bits;
-          case 2:
-            return sign | ones << mantissa_bits | 1 << 3 | std::uint64_t{1} << (mantissa_bits - 1);
-          case 3:
-            return sign | ((ones << mantissa_bits) - 1);
-          case 4:
-            return sign | std::uint64_t{1} << mantissa_bits;
-          case 5:
-            return sign | 1;
-          default:
-            return sign | (ones >> 1) << mantissa_bits;
-        }
-      case 1:  // subnormal
-        return sign | fraction >> raw % 9;
-      case 2:  // anything
-        return sign | (raw >> 3 & (((ones + 1) << mantissa_bits) - 1));
-      case 3:  // few significant bits: ties
-        return sign | near << mantissa_bits | (fraction & ~std::uint64_t{0} << mantissa_bits / 2);
-      case 4:  // close to overflow or underflow
-        return sign |
-               (raw >> 62 & 1 ? ones - 1 - (raw >> 56) % 3 : (raw >> 56) % 30) << mantissa_bits |
-               fraction;
-      default:
-        return sign | near << mantissa_bits | fraction;
-    }
-  }
-  static std::uint64_t half(std::uint64_t raw, unsigned kind, unsigned mantissa_bits) {
-    raw ^= raw << 48;
-    return floating(raw, kind, 15 - mantissa_bits, mantissa_bits) & 0xffff;
-  }
-
   std::mt19937_64 random_;
 };
 
@@ -247,65 +102,12 @@ struct LaneInput {
 };
 using Reference = std::function<std::uint64_t(const LaneInput&)>;
 
-inline std::string describe(const ir::Operation& op) {
-  return "opcode " + std::to_string(static_cast<int>(op.opcode)) + " type " +
-         std::to_string(static_cast<int>(op.type)) + " from " +
-         std::to_string(static_cast<int>(op.source_type)) + " rounding " +
-         std::to_string(static_cast<int>(op.rounding)) + " comparison " +
-         std::to_string(static_cast<int>(op.comparison)) + " part " +
-         std::to_string(static_cast<int>(op.part)) + " mode " + std::to_string(op.mode) +
-         (op.flush ? " ftz" : "") + (op.saturate ? " sat" : "") + (op.carry_out ? " cc" : "");
-}
+std::string describe(const ir::Operation& op);
 
 /// Runs `builder`'s instruction at every level on values of the given source types and compares
 /// destination 0 with the reference; lanes that do not execute must keep what they had.
-inline void expect_lanes(const Builder& builder, const std::vector<Type>& source_types,
-                         const Reference& reference, unsigned rounds = 40) {
-  Values values(0x5eed + static_cast<std::uint64_t>(builder.operation.opcode) * 977 +
-                static_cast<std::uint64_t>(builder.operation.type));
-  for (unsigned round = 0; round < rounds; ++round) {
-    LaneMachine initial;
-    for (std::size_t r = 0; r < initial.rows.size(); ++r)
-      initial.rows[r] = static_cast<std::uint32_t>(values.raw());
-    for (std::uint32_t& p : initial.predicates) p = static_cast<std::uint32_t>(values.raw());
-    std::vector<Lanes> inputs;
-    for (std::size_t k = 0; k < source_types.size(); ++k) {
-      inputs.push_back(values.lanes(source_types[k]));
-      initial.set(static_cast<unsigned>(2 * k), slot_of(source_types[k]), inputs.back());
-    }
-    initial.context.active = round == 0 ? 0xffffffff : values.mask();
-    for (const CpuLevel level : levels()) {
-      Instruction instruction;
-      ASSERT_TRUE(builder.bind(instruction, level)) << describe(builder.operation);
-      LaneMachine machine;
-      machine.rows = initial.rows;
-      machine.predicates = initial.predicates;
-      machine.context.active = initial.context.active;
-      instruction.execute(instruction, machine.context);
-      const Slot slot = builder.destinations.at(0);
-      const Lanes before = initial.get(LaneMachine::first_destination, slot);
-      const Lanes after = machine.get(LaneMachine::first_destination, slot);
-      for (unsigned i = 0; i < warp_size; ++i) {
-        const bool active = (machine.context.active >> i & 1) != 0;
-        LaneInput input;
-        for (std::size_t k = 0; k < inputs.size(); ++k) input.row[k] = inputs[k][i];
-        for (std::size_t k = 0; k < 2; ++k)
-          input.predicate[k] = (initial.predicates[k] >> i & 1) != 0;
-        std::uint64_t got = after[i], want = active ? reference(input) : before[i];
-        if (slot == Slot::predicate) {
-          constexpr unsigned p = LaneMachine::first_predicate_destination;
-          got = machine.predicates[p] >> i & 1;
-          if (!active) want = initial.predicates[p] >> i & 1;
-        }
-        ASSERT_EQ(got, want) << describe(builder.operation) << " level v" << static_cast<int>(level)
-                             << " lane " << i << (active ? " active" : " inactive") << std::hex
-                             << " inputs " << input.row[0] << " " << input.row[1] << " "
-                             << input.row[2] << " " << input.row[3] << " got " << got << " want "
-                             << want;
-      }
-    }
-  }
-}
+void expect_lanes(const Builder& builder, const std::vector<Type>& source_types,
+                  const Reference& reference, unsigned rounds = 40);
 
 inline float as_float(std::uint64_t bits) {
   return std::bit_cast<float>(static_cast<std::uint32_t>(bits));

@@ -1,0 +1,155 @@
+#include "tests/unit/dispatch/dispatcher_bench.hpp"
+
+#include <algorithm>
+#include <sstream>
+
+#include "tests/harness/policy_named.hpp"
+
+namespace lockstep {
+namespace {
+
+/// "": nothing was executed.
+std::string text_of(const InstructionCount& executed) {
+  if (executed.warp == 0) return "";
+  return " " + std::to_string(executed.warp) + "/" + std::to_string(executed.thread);
+}
+
+std::string describe(const MessageHeader& message) {
+  switch (static_cast<MessageKind>(message.kind)) {
+    case MessageKind::start_grid: {
+      const auto& launch = message.body<GridLaunch>();
+      std::uint64_t payload = 0;
+      if (message.payload_bytes == 8) std::memcpy(&payload, message.payload_data(), 8);
+      return "start " + std::to_string(launch.grid) +
+             (payload == 0x1234'0000 + launch.grid ? "" : " with the wrong payload");
+    }
+    case MessageKind::start_block: {
+      const auto& block = message.body<BlockReference>();
+      return "block " + std::to_string(block.grid) + "." + std::to_string(block.block);
+    }
+    case MessageKind::end_grid:
+      return "end " + std::to_string(message.body<GridReference>().grid);
+    case MessageKind::abort_tenant:
+      return "abort " + std::to_string(message.body<TenantNotice>().tenant);
+    case MessageKind::grid_done: {
+      const auto& done = message.body<GridDone>();
+      return "done " + std::to_string(done.grid) + text_of(done.executed);
+    }
+    case MessageKind::instructions_reached: {
+      const auto& progress = message.body<TenantProgress>();
+      return "tenant " + std::to_string(progress.tenant) + text_of(progress.executed);
+    }
+    default:
+      return "unexpected";
+  }
+}
+
+}  // namespace
+
+template <class Body>
+void DispatcherBench::receive(double at_ns, MessageKind kind, const Body& body,
+                              std::span<const std::byte> payload) {
+  received_.emplace_back(time(at_ns), kind_of(kind), body, payload);
+}
+
+DispatcherBench::DispatcherBench(const BenchOptions& options)
+    : options_(options), sink_(options.sms + 1) {
+  for (const auto& [name, registers] : {std::pair{"small", 32u}, {"wide", 64u}, {"huge", 160u}}) {
+    isa::Program program;
+    program.name = name;
+    program.registers_per_thread = registers;
+    module_.kernels.push_back({program, program});
+  }
+  dispatcher_ = make();
+}
+
+DispatcherBench::~DispatcherBench() = default;
+
+std::unique_ptr<Dispatcher> DispatcherBench::make() const {
+  Dispatcher::Setup setup;
+  setup.parameters = {Frequency{1e9}, Cycles{100}, Cycles{2}, Cycles{45}};
+  setup.limits.registers = 2048;
+  setup.sharing = policy_named(sharing_policies(), options_.sharing);
+  setup.machine = {options_.sms, options_.sms_per_tenant};
+  setup.instructions = options_.instructions;
+  setup.modules = {&module_};
+  setup.to_host = Link(LinkId{0}, ComponentId{0}, Time{45'000'000});
+  for (std::uint32_t sm = 0; sm < options_.sms; ++sm) {
+    setup.to_sms.emplace_back(LinkId{sm + 1}, ComponentId{sm + 1}, Time{45'000'000});
+  }
+  return std::make_unique<Dispatcher>(std::move(setup));
+}
+
+void DispatcherBench::launch(double at_ns, const Launch& launch) {
+  GridLaunch body;
+  body.grid = launch.grid;
+  body.tenant = launch.tenant;
+  body.kernel = launch.kernel;
+  body.stream = launch.stream;
+  body.blocks = {launch.blocks, 1, 1};
+  body.threads = {32, 1, 1};
+  const std::uint64_t payload = 0x1234'0000 + launch.grid;
+  receive(at_ns, MessageKind::launch_grid, body, std::as_bytes(std::span(&payload, 1)));
+}
+
+void DispatcherBench::block_done(double at_ns, std::uint32_t grid, std::uint32_t sm,
+                                 std::uint64_t block, const InstructionCount& executed) {
+  receive(at_ns, MessageKind::block_done, BlockDone{{grid, sm, block}, executed});
+}
+
+void DispatcherBench::abort_tenant(double at_ns, std::uint16_t tenant) {
+  receive(at_ns, MessageKind::abort_tenant, TenantNotice{tenant, {}});
+}
+
+void DispatcherBench::run_until(double ns) {
+  std::vector<const MessageHeader*> inbox;
+  for (const auto& message : received_) inbox.push_back(message.get());
+  dispatcher_->advance(time(ns), inbox, sink_.outbox());
+  received_.clear();
+}
+
+std::vector<std::string> DispatcherBench::sent() {
+  struct Line {
+    Time departure;
+    std::string text;
+  };
+  std::vector<Line> lines;
+  for (std::size_t component = 0; component <= options_.sms; ++component) {
+    const std::string name = component ? "sm" + std::to_string(component - 1) : "host";
+    for (const MessageHeader* message : sink_.to(component)) {
+      const Time departure = message->arrival - Time{45'000'000};
+      std::ostringstream line;
+      line << static_cast<double>(departure.femtoseconds()) / 1e6 << " " << name << " "
+           << describe(*message);
+      lines.push_back({departure, line.str()});
+    }
+  }
+  std::stable_sort(lines.begin(), lines.end(),
+                   [](const Line& a, const Line& b) { return a.departure < b.departure; });
+  std::vector<std::string> texts;
+  for (const Line& line : lines) texts.push_back(line.text);
+  sink_.clear();
+  return texts;
+}
+
+std::string DispatcherBench::blocks() {
+  std::string text;
+  for (const std::string& line : sent()) {
+    const std::size_t place = line.find(" block ");
+    if (place == std::string::npos) continue;
+    const std::size_t sm = line.find(" sm") + 1;
+    text += (text.empty() ? "" : " ") + line.substr(sm, place - sm) + ":" + line.substr(place + 7);
+  }
+  return text;
+}
+
+void DispatcherBench::save_and_restore() {
+  std::stringstream bytes;
+  Archive saving = Archive::saving(bytes);
+  dispatcher_->serialize(saving);
+  dispatcher_ = make();
+  Archive restoring = Archive::restoring(bytes);
+  dispatcher_->serialize(restoring);
+}
+
+}  // namespace lockstep

@@ -1,0 +1,91 @@
+#include "tests/unit/memory/dram_bench.hpp"
+
+#include "tests/harness/policy_named.hpp"
+
+namespace lockstep::test {
+
+DramParameters tiny_hbm2() {
+  using namespace literals;
+  DramParameters p = defaults<DramParameters>();
+  p.clock = 1000_MHz;
+  p.rcd_read = p.rcd_write = p.rp = p.cl = 14_cycles;
+  p.ras = 34_cycles;
+  p.rc = 48_cycles;
+  p.rrd_s = 4_cycles;
+  p.rrd_l = 6_cycles;
+  p.ccd_s = 1_cycles;
+  p.ccd_l = 2_cycles;
+  p.faw = 30_cycles;
+  p.cwl = 4_cycles;
+  p.wtr_s = 6_cycles;
+  p.wtr_l = 8_cycles;
+  p.rtp = 4_cycles;
+  p.wr = 16_cycles;
+  p.refi = 0_cycles;
+  p.rfc = 260_cycles;
+  p.write_queue = 0;
+  return p;
+}
+
+DramBench::DramBench(const DramParameters& parameters, const std::string& scheduler)
+    : parameters_(parameters),
+      period_(Clock(parameters.clock).period()),
+      channel_(parameters, policy_named(dram_scheduler_policies(), scheduler), 0, 2, statistics_) {
+  set_tenants(statistics_, 2);
+  channel_.record(&commands_);
+  // Offsets of the first two megabytes by where they stand.
+  for (std::uint64_t offset = 0; offset < (2 << 20); offset += 128) {
+    const DramAddress a = channel_.locate(offset);
+    lines_[{a.bank, a.row}].push_back(offset);
+  }
+}
+
+DramBench::~DramBench() = default;
+
+std::uint32_t DramBench::request(std::int64_t at, bool write, std::uint32_t bank, std::uint32_t row,
+                                 std::uint8_t sectors, std::size_t line) {
+  run_before(at);
+  MemoryRequest r;
+  r.sectors = sectors;
+  channel_.enqueue(period_ * at, lines_.at({bank, row}).at(line), sectors, write, r, sent_);
+  return sent_++;
+}
+
+void DramBench::run_before(std::int64_t cycle) {
+  while (channel_.next_activity() < period_ * cycle) step();
+}
+
+void DramBench::run() {
+  while (channel_.next_activity() != Time::never()) step();
+}
+
+const std::vector<DramCommand>& DramBench::commands() {
+  run();
+  return commands_;
+}
+
+std::string DramBench::names() {
+  static constexpr const char* text[] = {"ACT", "PRE", "RD", "WR"};
+  std::string all;
+  for (const DramCommand& c : commands())
+    all += (all.empty() ? "" : " ") + std::string(text[static_cast<unsigned>(c.kind)]);
+  return all;
+}
+
+std::int64_t DramBench::gap(std::size_t from, std::size_t to) {
+  return commands().at(to).cycle - commands().at(from).cycle;
+}
+
+const std::vector<std::pair<std::uint32_t, std::int64_t>>& DramBench::returned() {
+  run();
+  return returned_;
+}
+
+void DramBench::step() {
+  const DramChannel::Step s = channel_.step();
+  served_ += s.left;
+  if (s.returned)
+    returned_.push_back({s.owner, s.data_end.femtoseconds() / period_.femtoseconds()});
+}
+
+}  // namespace lockstep::test
