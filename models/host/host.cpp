@@ -177,6 +177,8 @@ void Host::follow_up(Time now, Outbox& outbox) {
       }
     }
     shared_.managed.act(context);
+    for (const ManagedMemory::Failure& failure : shared_.managed.take_failures())
+      runs_[failure.tenant]->violation(failure.message, now, shared_, outbox);
     run_tenants(now, outbox);
     for (const std::uint64_t operation : shared_.managed.take_operations()) {
       for (const auto& run : runs_) run->operation_done(operation);

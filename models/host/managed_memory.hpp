@@ -98,6 +98,12 @@ class ManagedMemory final : public EvictionView {
   void prefetch(std::uint32_t allocation, std::uint64_t first, std::uint64_t count, bool to_gpu,
                 std::uint64_t operation, const DriverContext& context);
   std::vector<std::uint64_t> take_operations() { return std::exchange(finished_operations_, {}); }
+  /// Tenants for whose pages there is no room, and what to tell them.
+  struct Failure {
+    std::uint16_t tenant;
+    std::string message;
+  };
+  std::vector<Failure> take_failures() { return std::exchange(failures_, {}); }
   /// Frees up to so many bytes of GPU memory for what cannot be paged; false when it has nothing
   /// left to evict.
   bool make_room(std::uint64_t bytes, const DriverContext& context);
@@ -228,7 +234,7 @@ class ManagedMemory final : public EvictionView {
                   const DriverContext& context);
   void departed(std::uint32_t index, const DriverContext& context);
   bool evict(std::uint64_t pages, const DriverContext& context);
-  void drop_prefetch(const DriverContext& context);
+  void drop_waiting(const DriverContext& context);
   void starved(const DriverContext& context);
   void count_operation(std::uint64_t operation, std::int64_t change);
   void reconsider(const DriverContext& context);
@@ -253,6 +259,7 @@ class ManagedMemory final : public EvictionView {
   bool spare_preferred_ = true;  ///< pages that prefer the GPU are not evictable now
   std::vector<Operation> operations_;
   std::vector<std::uint64_t> finished_operations_;
+  std::vector<Failure> failures_;  ///< of the current call only
   std::vector<FaultRecord> records_;
 };
 

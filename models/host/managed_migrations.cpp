@@ -54,7 +54,7 @@ void ManagedMemory::start_waiting(const DriverContext& context) {
     if (frames.empty()) {
       const std::uint64_t coming = context.driver.free_bytes() / page_bytes + leaving_pages_;
       if (!migrations_[index].fault && coming + resident_pages_ < pages) {
-        drop_prefetch(context);
+        drop_waiting(context);
         continue;
       }
       if (coming >= pages && leaving_pages_ > 0) return;
@@ -299,14 +299,20 @@ bool ManagedMemory::evict(std::uint64_t pages, const DriverContext& context) {
   return true;
 }
 
-/// There is no room for the prefetch that waits first: its pages stay, those awaited fault anew.
-void ManagedMemory::drop_prefetch(const DriverContext& context) {
+/// There is no room for what waits first: its pages stay.  Those of a prefetch that are awaited
+/// fault anew; those that faulted are answered, for a tenant that ends.
+void ManagedMemory::drop_waiting(const DriverContext& context) {
   const std::uint32_t index = waiting_.front();
   Migration& migration = migrations_[index];
+  const Allocation& a = residency_.owner(migration.range.first);
   waiting_.pop_front();
   for (ManagedPage page = migration.range.first; page < migration.range.end(); ++page) {
     residency_.set_place(page, PagePlace::host);
-    if (marks_[page] & awaited) queue_.push_back({page, context.now, context.now, false});
+    if (migration.fault) {
+      context.driver.announce_invalid(a.tenant, virtual_page(a, page), context.now, context.outbox);
+    } else if (marks_[page] & awaited) {
+      queue_.push_back({page, context.now, context.now, false});
+    }
     marks_[page] &= static_cast<std::uint8_t>(~(awaited | prefetched));
   }
   buffer_of(migration.range.first).moving -= migration.range.count;
@@ -315,11 +321,11 @@ void ManagedMemory::drop_prefetch(const DriverContext& context) {
   free_migrations_.push_back(index);
 }
 
-/// Nothing moves and nothing can leave: what waits first does with less, or ends the run.
+/// Nothing moves and nothing can leave: what waits first does with less, or its tenant ends.
 void ManagedMemory::starved(const DriverContext& context) {
   Migration& migration = migrations_[waiting_.front()];
   const Allocation& a = residency_.owner(migration.range.first);
-  if (!migration.fault) return drop_prefetch(context);
+  if (!migration.fault) return drop_waiting(context);
   if (migration.range.count > context.driver.granule_pages()) {
     Migration rest = migration;
     const std::uint64_t half = std::max(context.driver.granule_pages(),
@@ -333,13 +339,15 @@ void ManagedMemory::starved(const DriverContext& context) {
     return;
   }
   const auto [where, name] = setup_.describe(a.tenant, a.buffer);
-  throw UserError(
+  const UserError error(
       where,
       "GPU memory is full and no page of it can be evicted: there is no room for page " +
           std::to_string(migration.range.first - a.first) + " of " + name + ", since " +
           std::to_string(context.driver.capacity() >> 10) +
           " KiB hold device buffers and page tables",
       "raise gpu.memory.capacity or make more buffers managed");
+  failures_.push_back({a.tenant, error.what()});
+  drop_waiting(context);
 }
 
 void ManagedMemory::count_operation(std::uint64_t id, std::int64_t change) {

@@ -55,7 +55,6 @@ bool TenantRun::has_room(Time now, HostShared& shared, Outbox& outbox) const {
 
 void TenantRun::map_buffer(std::uint32_t b, Time now, HostShared& shared, Outbox& outbox) {
   BufferState& state = buffers_[b];
-  state.mapped = true;
   const std::uint64_t bytes = state.host.size();
   MapRequest request;
   request.tenant = index_;
@@ -85,6 +84,7 @@ void TenantRun::map_buffer(std::uint32_t b, Time now, HostShared& shared, Outbox
           shared.managed.add(index_, b, request.page, round_up_to_page(bytes) / page_bytes);
       break;
   }
+  state.mapped = true;
   shared.driver.map(std::move(request), now, shared.link, outbox);
 }
 

@@ -26,7 +26,16 @@ TenantRun::TenantRun(const Tenant& tenant, std::uint16_t index, std::uint16_t mo
   std::iota(names_.begin(), names_.end(), 0u);
 }
 
+/// A mistake of the tenant ends it, not the run.
 void TenantRun::run(Time now, HostShared& shared, Outbox& outbox) {
+  try {
+    proceed(now, shared, outbox);
+  } catch (const UserError& error) {
+    violation(error.what(), now, shared, outbox);
+  }
+}
+
+void TenantRun::proceed(Time now, HostShared& shared, Outbox& outbox) {
   if (timer_ <= now) timer_ = Time::never();
   if (phase_ == Phase::waiting) {
     if (now < tenant_.arrival || !begin(now, shared, outbox)) return;

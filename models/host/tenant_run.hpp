@@ -197,6 +197,7 @@ class TenantRun {
   bool release(std::uint32_t buffer, Time now, HostShared& shared, Outbox& outbox);
   /// Reads the GPU's copy for checking; false while it is under way.
   bool capture(std::uint32_t buffer, Time now, HostShared& shared, Outbox& outbox);
+  void proceed(Time now, HostShared& shared, Outbox& outbox);
   bool finish(Time now, HostShared& shared, Outbox& outbox);
   void take_measure(const InstructionCount& executed, Time now, const HostShared& shared);
   /// The program ends where it stands.

@@ -1,3 +1,4 @@
+/// What a thread did wrong: the host hears of it once per tenant and ends the tenant; others go on.
 #include "models/sm/sm_state.hpp"
 
 namespace lockstep {
@@ -35,8 +36,20 @@ SmState::Mistake SmState::mistake(const Warp& warp, std::uint32_t pc, unsigned l
 
 void SmState::user_error(const Warp& warp, std::uint32_t pc, unsigned lane, const std::string& what,
                          const std::string& advice) const {
-  const Mistake m = mistake(warp, pc, lane, what, advice);
-  throw UserError(m.where, m.what, m.advice);
+  throw mistake(warp, pc, lane, what, advice);
+}
+
+void SmState::report(std::uint16_t tenant, const Mistake& mistake, std::int64_t now) {
+  if (tenant_violated[tenant]) return;
+  tenant_violated[tenant] = 1;
+  const std::string texts = mistake.where + '\0' + mistake.what + '\0' + mistake.advice + '\0';
+  port.tell_host(MessageKind::access_violation, TenantNotice{tenant, {}},
+                 std::as_bytes(std::span(texts)), time_of(now), *outbox);
+}
+
+void SmState::halt(unsigned slot, const Mistake& mistake, std::int64_t now) {
+  waits(StallCause::barrier) |= bit(slot);  // none will release it
+  report(warps[slot].tenant, mistake, now);
 }
 
 }  // namespace lockstep

@@ -124,15 +124,18 @@ bool SmState::issue_generic(unsigned slot, const Instruction& instruction,
                static_cast<unsigned>(std::countr_zero(in_local)), "atomic on local memory",
                "only global and shared memory have atomics");
   const bool mixed = in_global != 0 || in_local != 0 || (in_shared != 0 && in_constant != 0);
-  // Destinations of a mixed access commit when the slower part has its answers.
-  std::uint16_t flight = no_flight;
-  if (mixed && record.releases > 0) flight = begin_flight(slot, warps[slot].paths.pc(), record);
-  const std::uint16_t whole = flight;
+  if (in_local != 0)
+    check_local(warps[slot], relative(in_local, isa::local_window_base), in_local,
+                lane_bytes(instruction.memory));
   if (in_shared != 0)
     issue_shared(slot, instruction, record, in_shared,
                  narrow(relative(in_shared, isa::shared_window_base)).data(), 0, !mixed, now);
   if (in_constant != 0)
     issue_constant(slot, instruction, record, in_constant, relative(in_constant, 0), !mixed, now);
+  // Destinations of a mixed access commit when the slower part has its answers.
+  std::uint16_t flight = no_flight;
+  if (mixed && record.releases > 0) flight = begin_flight(slot, warps[slot].paths.pc(), record);
+  const std::uint16_t whole = flight;
   if (in_local != 0)
     flight = issue_lines(slot, instruction, record, in_local,
                          relative(in_local, isa::local_window_base), true, whole, now);

@@ -15,17 +15,22 @@ std::uint64_t local_memory_bytes(const SmParameters& parameters) {
   return parameters.local_bytes_per_thread.count() * parameters.warps * isa::warp_size;
 }
 
-void SmState::start_local(Access& access, const Warp& warp, const LaneAddresses& offset) {
+void SmState::check_local(const Warp& warp, const LaneAddresses& offset, std::uint32_t active,
+                          unsigned bytes) const {
   const std::uint32_t limit = grids[warp.grid].program->local_bytes;
-  for (unsigned lane = 0; lane < isa::warp_size; ++lane) {
-    if (!((access.active >> lane) & 1)) continue;
-    if (offset[lane] + access.stride > limit) [[unlikely]]
-      user_error(warp, access.pc, lane,
+  for (unsigned lane = 0; lane < isa::warp_size; ++lane)
+    if (((active >> lane) & 1) && offset[lane] + bytes > limit) [[unlikely]]
+      user_error(warp, warp.paths.pc(), lane,
                  "local address " + hexadecimal(offset[lane]) + " is outside of the thread's " +
                      std::to_string(limit) + " bytes",
                  "an index runs over a local array");
-    access.local_offset[lane] = static_cast<std::uint32_t>(offset[lane]);
-  }
+}
+
+void SmState::start_local(Access& access, const Warp& warp, const LaneAddresses& offset) {
+  check_local(warp, offset, access.active, access.stride);
+  for (unsigned lane = 0; lane < isa::warp_size; ++lane)
+    if ((access.active >> lane) & 1)
+      access.local_offset[lane] = static_cast<std::uint32_t>(offset[lane]);
   access.parts = static_cast<std::uint8_t>(std::max(1, access.stride / 4));
   coalesce_local(access);
 }

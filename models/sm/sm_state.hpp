@@ -165,6 +165,8 @@ struct SmState {
                                unsigned bytes) const;
 
   // local_memory.cpp
+  void check_local(const Warp& warp, const LaneAddresses& offset, std::uint32_t active,
+                   unsigned bytes) const;
   void start_local(Access& access, const Warp& warp, const LaneAddresses& offset);
   /// The access goes on with the next word of its lanes; false when that was the last.
   bool next_part(Access& access);
@@ -304,8 +306,13 @@ struct SmState {
   };
   Mistake mistake(const Warp& warp, std::uint32_t pc, unsigned lane, const std::string& what,
                   const std::string& advice) const;
+  /// Throws a Mistake, from within issue() and before anything waits for the instruction.
   [[noreturn]] void user_error(const Warp& warp, std::uint32_t pc, unsigned lane,
                                const std::string& what, const std::string& advice) const;
+  /// Tells the host, which ends the tenant.
+  void report(std::uint16_t tenant, const Mistake& mistake, std::int64_t now);
+  /// The warp stands still until its tenant is ended.
+  void halt(unsigned slot, const Mistake& mistake, std::int64_t now);
 
   // accounting.cpp
   void account_stalls(std::int64_t up_to);

@@ -160,7 +160,11 @@ void SmState::issue_chosen(Policy& policy, unsigned side, std::uint64_t candidat
                            std::int64_t now) {
   const unsigned warp = policy.choose(side, candidates);
   ++statistics.issue_slots[warps[warp].tenant];
-  issue(warp, now);
+  try {
+    issue(warp, now);
+  } catch (const Mistake& mistake) {
+    halt(warp, mistake, now);
+  }
 }
 
 std::uint64_t SmState::issuable() const {

@@ -251,22 +251,18 @@ void SmState::tell_page(MessageKind kind, std::uint64_t key, std::int64_t now) {
   outbox->send(to_gmmu, time_of(now), kind_of(kind), notice);
 }
 
-/// Once per tenant: the host ends it.
 void SmState::report_violation(const Access& access, unsigned group, std::int64_t now) {
   const Warp& warp = warps[access.warp];
-  if (tenant_violated[warp.tenant]) return;
-  tenant_violated[warp.tenant] = 1;
   const unsigned lane = static_cast<unsigned>(std::countr_zero(access.lanes[group]));
-  const Mistake m = mistake(warp, access.pc, lane,
-                            std::string(access.kind == Access::Kind::load    ? "load from "
-                                        : access.kind == Access::Kind::store ? "store to "
-                                                                             : "atomic at ") +
-                                hexadecimal(access.line[group] + access.offset[lane]) +
-                                ", which is outside of every buffer",
-                            "an index runs over a buffer, or the buffer was freed");
-  const std::string texts = m.where + '\0' + m.what + '\0' + m.advice + '\0';
-  port.tell_host(MessageKind::access_violation, TenantNotice{warp.tenant, {}},
-                 std::as_bytes(std::span(texts)), time_of(now), *outbox);
+  report(warp.tenant,
+         mistake(warp, access.pc, lane,
+                 std::string(access.kind == Access::Kind::load    ? "load from "
+                             : access.kind == Access::Kind::store ? "store to "
+                                                                  : "atomic at ") +
+                     hexadecimal(access.line[group] + access.offset[lane]) +
+                     ", which is outside of every buffer",
+                 "an index runs over a buffer, or the buffer was freed"),
+         now);
 }
 
 }  // namespace lockstep

@@ -2,9 +2,7 @@
 import itertools
 import unittest
 
-from harness import ROOT, ScenarioTest
-
-WORKLOADS = ROOT / "configs/workloads"
+from beside_others import BesideOthers
 
 # reach(data, stride, guilty, wild): thread t stores to data[t * stride], thread `guilty` to `wild`.
 # keep(data, place): *place = data.  follow(place): **place = 1.
@@ -103,53 +101,16 @@ program:
 """
 
 
-class PagingErrors(ScenarioTest):
+class PagingErrors(BesideOthers):
     def setUp(self):
         super().setUp()
         self.write("k.ptx", PTX)
-
-    def beside_others(self, workload, others=2):
-        """The tenant under test and up to three that page without a mistake."""
-        self.write("w.yaml", workload)
-        tenants = [
-            "{name: one, workload: w.yaml, sms: 1}",
-            f"{{name: sum, workload: {WORKLOADS}/managed_add.yaml, sms: 1, "
-            "parameters: {n: 16384, blocks: 4}}",
-            f"{{name: turned, workload: {WORKLOADS}/transpose.yaml, sms: 1, "
-            "parameters: {width: 128, height: 96}}",
-            f"{{name: grid, workload: {WORKLOADS}/hotspot.yaml, sms: 1, "
-            "parameters: {width: 64, height: 64}}",
-        ]
-        self.write(
-            "s.yaml",
-            f"gpu: {ROOT}/configs/gpus/tiny.yaml\nhost: {ROOT}/configs/hosts/nvlink.yaml\n"
-            "policies:\n  sharing: spatial\n  fault_handling: {name: host, cost_model: tanasic}\n"
-            "tenants:\n" + "".join(f"  - {tenant}\n" for tenant in tenants[:others + 1]),
-        )
-
-    def run_with(self, *settings):
-        arguments = [part for setting in settings for part in ("--set", setting)]
-        run = self.lockstep("run", "s.yaml", "--quiet", "--check", "--output", "o.h5", *arguments)
-        self.assertEqual(run.returncode, 1, run.stderr + run.stdout)
-        lines = [line for line in run.stderr.splitlines() if line.strip()]
-        self.assertEqual(len(lines), 1, run.stderr)
-        self.assertTrue(lines[0].startswith("lockstep: "), run.stderr)
-        return run, lines[0]
 
     def assert_refused(self, parts, *settings):
         """The run does not begin, or cannot go on."""
         line = self.run_with(*settings)[1]
         for part in parts:
             self.assertIn(part, line)
-
-    def assert_ended(self, parts, *settings, others=2):
-        """Tenant one ends; the others end well, and the output holds it all."""
-        run, line = self.run_with(*settings)
-        for part in ["tenant one", *parts]:
-            self.assertIn(part, line)
-        self.assertIn("check of one: left out, since it was ended", run.stdout)
-        self.assertEqual(run.stdout.count("check passed"), others, run.stdout)
-        self.assertEqual(self.lockstep("diff", "o.h5", "o.h5").returncode, 0)
 
     # Accesses.
 
@@ -230,6 +191,11 @@ class PagingErrors(ScenarioTest):
         self.assert_refused(
             ["w.yaml:4:", "out of GPU memory", "tenant one", "buffer own", "gpu.memory.capacity"],
             "gpu.memory.capacity=512KiB")
+
+    def test_a_device_buffer_larger_than_gpu_memory_beside_others(self):
+        self.beside_others(FILLING)
+        self.assert_ended(["w.yaml:4:", "out of GPU memory", "buffer own"],
+                          "gpu.memory.capacity=4MiB", "tenants.0.parameters.pages=1200")
 
     def test_gpu_memory_smaller_than_page_tables(self):
         self.beside_others(PREFETCHING, others=0)

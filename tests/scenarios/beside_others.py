@@ -1,0 +1,43 @@
+"""Runs a tenant that makes a mistake beside others that do not."""
+from harness import ROOT, ScenarioTest
+
+WORKLOADS = ROOT / "configs/workloads"
+
+
+class BesideOthers(ScenarioTest):
+    def beside_others(self, workload, others=2):
+        """The tenant under test and up to three that page without a mistake."""
+        self.write("w.yaml", workload)
+        tenants = [
+            "{name: one, workload: w.yaml, sms: 1}",
+            f"{{name: sum, workload: {WORKLOADS}/managed_add.yaml, sms: 1, "
+            "parameters: {n: 16384, blocks: 4}}",
+            f"{{name: turned, workload: {WORKLOADS}/transpose.yaml, sms: 1, "
+            "parameters: {width: 128, height: 96}}",
+            f"{{name: grid, workload: {WORKLOADS}/hotspot.yaml, sms: 1, "
+            "parameters: {width: 64, height: 64}}",
+        ]
+        self.write(
+            "s.yaml",
+            f"gpu: {ROOT}/configs/gpus/tiny.yaml\nhost: {ROOT}/configs/hosts/nvlink.yaml\n"
+            "policies:\n  sharing: spatial\n  fault_handling: {name: host, cost_model: tanasic}\n"
+            "tenants:\n" + "".join(f"  - {tenant}\n" for tenant in tenants[:others + 1]),
+        )
+
+    def run_with(self, *settings):
+        arguments = [part for setting in settings for part in ("--set", setting)]
+        run = self.lockstep("run", "s.yaml", "--quiet", "--check", "--output", "o.h5", *arguments)
+        self.assertEqual(run.returncode, 1, run.stderr + run.stdout)
+        lines = [line for line in run.stderr.splitlines() if line.strip()]
+        self.assertEqual(len(lines), 1, run.stderr)
+        self.assertTrue(lines[0].startswith("lockstep: "), run.stderr)
+        return run, lines[0]
+
+    def assert_ended(self, parts, *settings, others=2):
+        """Tenant one ends; the others end well, and the output holds it all."""
+        run, line = self.run_with(*settings)
+        for part in ["tenant one", *parts]:
+            self.assertIn(part, line)
+        self.assertIn("check of one: left out, since it was ended", run.stdout)
+        self.assertEqual(run.stdout.count("check passed"), others, run.stdout)
+        self.assertEqual(self.lockstep("diff", "o.h5", "o.h5").returncode, 0)
