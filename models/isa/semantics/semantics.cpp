@@ -17,6 +17,7 @@ constexpr Family families_v2[] = {v2::select_integer,     v2::select_multiply, v
                                   v2::select_approximate, v2::select_compare,  v2::select_convert,
                                   v2::select_move,        v2::select_warp,     v2::select_video,
                                   v2::select_fp8};
+#ifndef LOCKSTEP_ONE_LEVEL
 constexpr Family families_v3[] = {v3::select_integer,     v3::select_multiply, v3::select_bits,
                                   v3::select_float32,     v3::select_float64,  v3::select_half,
                                   v3::select_approximate, v3::select_compare,  v3::select_convert,
@@ -27,6 +28,7 @@ constexpr Family families_v4[] = {v4::select_integer,     v4::select_multiply, v
                                   v4::select_approximate, v4::select_compare,  v4::select_convert,
                                   v4::select_move,        v4::select_warp,     v4::select_video,
                                   v4::select_fp8};
+#endif
 
 /// Each operation belongs to at most one family.
 template <std::size_t count>
@@ -138,15 +140,11 @@ std::uint32_t immediate_of(const ir::Operation& operation, const SemanticKey& ke
   }
 }
 
-Execute select(const SemanticKey& key, CpuLevel level) {
-  switch (level) {
-    case CpuLevel::v4:
-      return first_of(families_v4, key);
-    case CpuLevel::v3:
-      return first_of(families_v3, key);
-    case CpuLevel::v2:
-      break;
-  }
+Execute select(const SemanticKey& key, [[maybe_unused]] CpuLevel level) {
+#ifndef LOCKSTEP_ONE_LEVEL
+  if (level == CpuLevel::v4) return first_of(families_v4, key);
+  if (level == CpuLevel::v3) return first_of(families_v3, key);
+#endif
   return first_of(families_v2, key);
 }
 
@@ -163,6 +161,9 @@ CpuLevel wanted_level() {
 }  // namespace
 
 CpuLevel best_cpu_level() {
+#ifdef LOCKSTEP_ONE_LEVEL
+  return CpuLevel::v2;
+#else
   const bool v3 = __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma") &&
                   __builtin_cpu_supports("bmi") && __builtin_cpu_supports("bmi2") &&
                   __builtin_cpu_supports("f16c") && __builtin_cpu_supports("lzcnt") &&
@@ -172,6 +173,7 @@ CpuLevel best_cpu_level() {
                   __builtin_cpu_supports("avx512cd") && __builtin_cpu_supports("avx512dq") &&
                   __builtin_cpu_supports("avx512vl");
   return v4 ? CpuLevel::v4 : CpuLevel::v3;
+#endif
 }
 
 CpuLevel cpu_level() {
