@@ -24,15 +24,7 @@ void insertion_sort(InboxEntry* first, InboxEntry* last) {
   }
 }
 
-void sort_some(InboxEntry* first, InboxEntry* last) {
-  if (last - first <= 24) {
-    if (last - first > 1) insertion_sort(first, last);
-  } else {
-    std::sort(first, last);
-  }
-}
-
-constexpr std::size_t most_ranked = 64;
+constexpr std::size_t most_ranked = 128;
 
 using Keys = std::array<std::int32_t, most_ranked>;
 
@@ -149,10 +141,10 @@ Inbox InboxBuilder::build(PendingMessages& pending, std::span<const OpenedBuffer
 /// Puts every entry where the rank of its arrival says, cut to the bits that matter, then those
 /// in order that are too close together for that.
 void InboxBuilder::sort(Time reached) {
-  constexpr int arrival_bits = 25, index_bits = 6;
+  constexpr int arrival_bits = 24, index_bits = 7;
   static_assert(most_ranked == 1 << index_bits);
   const std::size_t count = entries_.size();
-  if (count > most_ranked) return sort_many();
+  if (count > most_ranked) return std::sort(entries_.begin(), entries_.end());
   Time last = reached;
   for (const InboxEntry& entry : entries_) last = std::max(last, entry.arrival);
   const auto span = static_cast<std::uint64_t>((last - reached).femtoseconds());
@@ -167,38 +159,6 @@ void InboxBuilder::sort(Time reached) {
   for (std::size_t i = 0; i < count; ++i)
     scattered_[static_cast<std::size_t>(ranks[i])] = entries_[i];
   insertion_sort(scattered_.data(), scattered_.data() + count);
-  entries_.swap(scattered_);
-}
-
-/// Buckets by arrival, about one entry each, then the little that is left inside the buckets.
-void InboxBuilder::sort_many() {
-  Time first = Time::never();
-  Time last = Time::zero();
-  bool sorted = true;
-  for (std::size_t i = 0; i < entries_.size(); ++i) {
-    first = std::min(first, entries_[i].arrival);
-    last = std::max(last, entries_[i].arrival);
-    sorted = sorted && (i == 0 || entries_[i - 1] < entries_[i]);
-  }
-  if (sorted) return;
-
-  const auto span = static_cast<std::uint64_t>((last - first).femtoseconds());
-  const int shift = std::max(0, static_cast<int>(std::bit_width(span)) -
-                                    static_cast<int>(std::bit_width(entries_.size())));
-  const auto bucket = [&](const InboxEntry& entry) {
-    return static_cast<std::size_t>((entry.arrival - first).femtoseconds() >> shift);
-  };
-  buckets_.assign((span >> shift) + 2, 0);
-  for (const InboxEntry& entry : entries_) ++buckets_[bucket(entry) + 1];
-  for (std::size_t i = 1; i < buckets_.size(); ++i) buckets_[i] += buckets_[i - 1];
-  scattered_.resize(entries_.size());
-  for (const InboxEntry& entry : entries_) scattered_[buckets_[bucket(entry)]++] = entry;
-  // buckets_[b] is now the end of bucket b.
-  std::uint32_t begin = 0;
-  for (std::size_t b = 0; b + 1 < buckets_.size(); ++b) {
-    sort_some(scattered_.data() + begin, scattered_.data() + buckets_[b]);
-    begin = buckets_[b];
-  }
   entries_.swap(scattered_);
 }
 

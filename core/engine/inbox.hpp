@@ -59,10 +59,8 @@ class InboxBuilder {
 
  private:
   void sort(Time reached);
-  void sort_many();
 
   std::vector<InboxEntry> entries_, scattered_;
-  std::vector<std::uint32_t> buckets_;
   std::vector<const MessageHeader*> sorted_;
 };
 

@@ -144,10 +144,14 @@ void Window::for_each_mail(std::uint32_t share, Action action) const {
   visit(arrivals_[last % 2]);
 }
 
-/// What other cores wrote takes long to come: ask for all of it before the first is needed.
+/// What other cores wrote takes long to come, and so do slots that were last used a window ago: ask
+/// for all of it before the first is needed.
 void Window::hand_out_mail(Share& share, std::uint32_t index) {
   for_each_mail(index, [&](const OpenedBuffer& opened) {
     __builtin_prefetch(opened.first);
+    __builtin_prefetch(&slots_[opened.place].mail);
+  });
+  for_each_mail(index, [&](const OpenedBuffer& opened) {
     Slot& slot = slots_[opened.place];
     slot.mail.push_back(opened);
     share.due[slot.position] = Time::zero();
