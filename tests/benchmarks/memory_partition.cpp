@@ -170,14 +170,12 @@ class Traffic {
   }
 
   void collect(Port& port) {
-    const std::byte* at = port.answers.bytes().data();
-    const std::byte* end = at + port.answers.bytes().size();
-    while (at != end) {
-      const auto& h = *reinterpret_cast<const MessageHeader*>(at);
+    const OpenedBuffer mail = port.answers.contents();
+    for (const MessagePlace& place : mail.places()) {
+      const MessageHeader& h = mail.message(place);
       const auto& r = h.body<MemoryResponse>();
       sectors_ += static_cast<unsigned>(std::popcount(r.sectors));
       port.due.push_back({h.arrival + period_ * machine_.noc.request_latency.count(), r.requester});
-      at += h.total_bytes();
     }
     port.answers.clear();
   }

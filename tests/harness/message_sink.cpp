@@ -12,10 +12,8 @@ MessageSink::~MessageSink() = default;
 
 std::vector<const MessageHeader*> MessageSink::to(std::size_t component) const {
   std::vector<const MessageHeader*> messages;
-  const std::span<const std::byte> bytes = mail_[component].bytes();
-  for (std::size_t at = 0; at < bytes.size(); at += messages.back()->total_bytes()) {
-    messages.push_back(reinterpret_cast<const MessageHeader*>(bytes.data() + at));
-  }
+  const OpenedBuffer mail = mail_[component].contents();
+  for (const MessagePlace& place : mail.places()) messages.push_back(&mail.message(place));
   return messages;
 }
 

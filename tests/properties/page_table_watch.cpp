@@ -89,8 +89,9 @@ class PageTableWatch::CopiedMemory {
     }
     now_ = after;
     for (MessageBuffer& buffer : answers_) {
-      for (const MessagePlace& place : buffer.contents().places()) {
-        const MessageHeader& message = buffer.contents().message(place);
+      const OpenedBuffer mail = buffer.contents();
+      for (const MessagePlace& place : mail.places()) {
+        const MessageHeader& message = mail.message(place);
         const auto& answer = message.body<MemoryResponse>();
         if (MessageKind{message.kind} != MessageKind::memory_response ||
             answer.operation != MemoryOperation::inspect)

@@ -184,17 +184,15 @@ void PartitionBench::advance(Time horizon) {
   for (const Message& m : now) inbox.push_back(&header(m));
   partition_->advance(horizon, inbox, outbox_);
   for (MessageBuffer& b : buffers_) {
-    const std::byte* at = b.bytes().data();
-    const std::byte* end = at + b.bytes().size();
-    while (at != end) {
-      const auto& h = *reinterpret_cast<const MessageHeader*>(at);
+    const OpenedBuffer mail = b.contents();
+    for (const MessagePlace& place : mail.places()) {
+      const MessageHeader& h = mail.message(place);
       Answer a;
       a.departure = h.arrival.femtoseconds() / period_.femtoseconds() - response_latency;
       a.kind = static_cast<MessageKind>(h.kind);
       if (a.kind == MessageKind::memory_response) a.response = h.body<MemoryResponse>();
       a.payload.assign(h.payload().begin(), h.payload().end());
       answers_.push_back(a);
-      at += h.total_bytes();
     }
     b.clear();
   }

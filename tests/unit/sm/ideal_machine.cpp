@@ -167,14 +167,10 @@ void IdealMachine::advance_sm(std::uint32_t i, std::int64_t horizon) {
   sms_[i]->advance(end, headers_, outbox_);
   for (auto p = parcels.begin(); p != later; ++p) free_.push_back(*p);
   parcels.erase(parcels.begin(), later);
-  for (std::size_t d = 0; d < buffers_.size(); ++d) {
-    const std::span<const std::byte> bytes = buffers_[d].bytes();
-    for (std::size_t at = 0; at < bytes.size();) {
-      const auto& header = *reinterpret_cast<const MessageHeader*>(bytes.data() + at);
-      deliver(i, header);
-      at += header.total_bytes();
-    }
-    buffers_[d].clear();
+  for (MessageBuffer& buffer : buffers_) {
+    const OpenedBuffer mail = buffer.contents();
+    for (const MessagePlace& place : mail.places()) deliver(i, mail.message(place));
+    buffer.clear();
   }
 }
 
