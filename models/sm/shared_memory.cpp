@@ -55,9 +55,16 @@ unsigned conflict_degree(const LaneOffsets& offset, std::uint32_t lanes, unsigne
 struct Pattern {
   enum Shape : std::uint8_t { scattered, quads_of_neighbours, quads_of_one };
 
-  const Instruction* instruction = nullptr;
-  std::uint32_t lanes = 0;
-  std::uint32_t banks = 0;
+  /// All that the rest follows from, together with `relative`.
+  struct Key {
+    std::uint32_t lanes = 0;
+    std::uint16_t banks = 0;  ///< 0: not to be remembered
+    std::uint8_t bytes = 0;
+    bool serial = false;  ///< lanes at one word are not served together
+    bool operator==(const Key&) const = default;
+  };
+
+  Key key;
   LaneOffsets relative{};  ///< bytes, signed; zero for inactive lanes
   std::int32_t least = 0, most = 0;
   std::uint32_t low_bits = 0;  ///< of all of relative
@@ -91,22 +98,23 @@ void relative_to_first(const std::uint32_t* address, std::uint32_t lanes, LaneOf
 /// `base`: the first active lane's address.  Banks see the same picture when it moves by words.
 const Pattern& pattern_of(const Instruction& instruction, const std::uint32_t* address,
                           std::uint32_t base, std::uint32_t lanes, unsigned bytes, unsigned banks) {
+  // The address only chooses the place: another module's instruction may come to stand there.
   thread_local std::array<Pattern, 512> patterns;
   const auto number = reinterpret_cast<std::uintptr_t>(&instruction) / sizeof(Instruction);
   Pattern& pattern = patterns[number % patterns.size()];
+  const Pattern::Key key{lanes, static_cast<std::uint16_t>(banks), static_cast<std::uint8_t>(bytes),
+                         instruction.category == Category::atomic};
   LaneOffsets relative;
   relative_to_first(address, lanes, relative);
-  if (pattern.instruction == &instruction && pattern.lanes == lanes && pattern.banks == banks &&
-      base % 4 == 0) [[likely]] {
+  if (pattern.key == key && base % 4 == 0) [[likely]] {
     std::uint32_t different = 0;
     for (unsigned lane = 0; lane < 32; ++lane) different |= relative[lane] ^ pattern.relative[lane];
     if (different == 0) [[likely]]
       return pattern;
   }
   pattern = {};
-  pattern.instruction = &instruction;
-  pattern.lanes = lanes;
-  pattern.banks = base % 4 == 0 ? banks : 0;
+  pattern.key = key;
+  if (base % 4 != 0) pattern.key.banks = 0;
   pattern.relative = relative;
   pattern.shape = shape_of(relative, lanes);
   LaneOffsets offset;
@@ -116,8 +124,7 @@ const Pattern& pattern_of(const Instruction& instruction, const std::uint32_t* a
     pattern.least = std::min(pattern.least, static_cast<std::int32_t>(relative[lane]));
     pattern.most = std::max(pattern.most, static_cast<std::int32_t>(relative[lane]));
   }
-  pattern.degree =
-      conflict_degree(offset, lanes, bytes, banks, instruction.category == Category::atomic);
+  pattern.degree = conflict_degree(offset, lanes, bytes, banks, key.serial);
   return pattern;
 }
 
