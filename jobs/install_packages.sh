@@ -2,8 +2,8 @@
 # Installs the Debian 12 packages that are missing: install_packages.sh [run] [tests] [lint]
 set -euo pipefail
 declare -A groups=(
-  [run]="g++ cmake ninja-build ccache pkg-config libopenmpi-dev openmpi-bin libtbb-dev libhdf5-dev
-         hdf5-tools libyaml-cpp-dev libfmt-dev libcli11-dev libmetis-dev libmuparser-dev
+  [run]="g++ cmake ninja-build ccache pkg-config libopenmpi-dev openmpi-bin libtbb-dev libjemalloc-dev
+         libhdf5-dev hdf5-tools libyaml-cpp-dev libfmt-dev libcli11-dev libmetis-dev libmuparser-dev
          librandom123-dev tao-pegtl-dev python3 python3-h5py python3-matplotlib
          python3-numpy"
   [tests]="libgtest-dev libbenchmark-dev"
