@@ -5,6 +5,9 @@ target_compile_options(lockstep_options INTERFACE -Wall -Wextra -Wpedantic -Wsha
                        # False positives of GCC 12 on std::string (bugs 105651, 105329).
                        -Wno-restrict -Wno-stringop-overflow
                        -ffp-contract=off -march=x86-64-v2 -fno-math-errno
+                       # Small copies without `rep movs`, which takes longer to begin than to copy.
+                       -mmemcpy-strategy=vector_loop:256:noalign,libcall:-1:noalign
+                       -mmemset-strategy=vector_loop:256:noalign,libcall:-1:noalign
                        $<$<CXX_COMPILER_ID:GNU>:-fpch-preprocess>)  # for ccache
 target_compile_definitions(lockstep_options INTERFACE OMPI_SKIP_MPICXX=1)
 target_include_directories(lockstep_options INTERFACE ${PROJECT_SOURCE_DIR})
