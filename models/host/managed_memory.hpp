@@ -76,6 +76,8 @@ class ManagedMemory final : public EvictionView {
         describe;
     /// Where a buffer begins in requests that reach host memory from the GPU.
     std::function<std::uint64_t(std::uint16_t tenant, std::uint32_t buffer)> remote_address;
+    /// Whether a tenant is on its way out: its memory will come free, and it needs none.
+    std::function<bool(std::uint16_t tenant)> is_leaving;
   };
   explicit ManagedMemory(Setup setup);
 
@@ -105,7 +107,7 @@ class ManagedMemory final : public EvictionView {
   };
   std::vector<Failure> take_failures() { return std::exchange(failures_, {}); }
   /// Frees up to so many bytes of GPU memory for what cannot be paged; false when it has nothing
-  /// left to evict.
+  /// left to evict and no tenant is leaving.
   bool make_room(std::uint64_t bytes, const DriverContext& context);
   /// Nothing of the buffer is on its way.
   bool settled(std::uint32_t allocation) const { return buffers_[allocation].moving == 0; }
@@ -234,8 +236,12 @@ class ManagedMemory final : public EvictionView {
                   const DriverContext& context);
   void departed(std::uint32_t index, const DriverContext& context);
   bool evict(std::uint64_t pages, const DriverContext& context);
-  void drop_waiting(const DriverContext& context);
-  void starved(const DriverContext& context);
+  void drop_waiting(std::deque<std::uint32_t>::iterator which, const DriverContext& context);
+  bool drop_waiting_of_leaving(const DriverContext& context);
+  bool somebody_leaves() const;
+  bool split_first_waiting(const DriverContext& context);
+  void fail_first_waiting(const DriverContext& context);
+  bool starved(const DriverContext& context);
   void count_operation(std::uint64_t operation, std::int64_t change);
   void reconsider(const DriverContext& context);
 

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <array>
 #include <functional>
 #include <map>
 #include <memory>
@@ -43,6 +44,8 @@ class DriverWorld {
   const HostStatistics& statistics() const { return statistics_; }
   Time now() const { return now_; }
   void untouched(std::uint64_t page) { has_data_[page] = false; }
+  /// Tenant 0 has the buffer, tenant 1 nothing that is managed.
+  void leaves(std::uint16_t tenant, bool leaving = true) { leaving_[tenant] = leaving; }
 
   /// Faults of pages of the buffer, found by the GMMU `ns` after now and all in one cycle.
   void fault(std::vector<std::uint64_t> faults, std::int64_t ns = 0, bool permission = false);
@@ -83,6 +86,7 @@ class DriverWorld {
   Time now_;
   std::vector<std::byte> memory_, host_memory_;
   std::vector<bool> has_data_;
+  std::array<bool, 2> leaving_{};
   MessageSink sink_;
   HostLink link_;
   Driver driver_;

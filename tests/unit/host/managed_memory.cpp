@@ -157,6 +157,70 @@ TEST(ManagedMemory, MemoryFullOfWhatCannotLeaveIsTheTenantsMistake) {
   EXPECT_FALSE(world.on_gpu(0));
 }
 
+/// Memory that is full of what tenant 1 holds beside the page tables.
+struct FullMemory {
+  FullMemory() : world(settings()), held(world.driver().take_frames(2, false)) {}
+  static DriverWorld::Options settings() {
+    DriverWorld::Options full = options(FaultCost::linear);
+    full.frames = 1 + 4 + 2;
+    return full;
+  }
+  /// Tenant 1 has left, and memory is looked at again.
+  void left() {
+    world.leaves(1, false);
+    world.managed().act(world.context());
+    world.run();
+  }
+
+  DriverWorld world;
+  std::vector<FrameRun> held;
+};
+
+TEST(ManagedMemory, FaultWithoutRoomWaitsForATenantThatIsLeaving) {
+  FullMemory full;
+  full.world.leaves(1);
+  full.world.fault({0});
+  full.world.run();
+  EXPECT_THAT(full.world.managed().take_failures(), SizeIs(0));
+  EXPECT_FALSE(full.world.on_gpu(0));
+  full.world.driver().give_back(full.held);
+  full.left();
+  EXPECT_THAT(full.world.managed().take_failures(), SizeIs(0));
+  EXPECT_TRUE(full.world.on_gpu(0));
+}
+
+TEST(ManagedMemory, FaultWithoutRoomFailsWhenWhoLeftHadNothing) {
+  FullMemory full;
+  full.world.leaves(1);
+  full.world.fault({0});
+  full.world.run();
+  full.left();
+  EXPECT_THAT(full.world.managed().take_failures(), SizeIs(1));
+  EXPECT_FALSE(full.world.on_gpu(0));
+}
+
+TEST(ManagedMemory, TenantThatIsLeavingWaitsForNoRoomItself) {
+  FullMemory full;
+  full.world.leaves(0);
+  full.world.fault({0});
+  full.world.run();
+  EXPECT_THAT(full.world.managed().take_failures(), SizeIs(0));
+  ASSERT_THAT(full.world.mapped, SizeIs(1));
+  EXPECT_EQ(full.world.mapped[0].entries[0].bits, 0u) << "whoever waits is told that it is not";
+  EXPECT_TRUE(full.world.managed().settled(full.world.allocation()));
+}
+
+TEST(ManagedMemory, OneTenantAtATimeIsEndedForWantOfRoom) {
+  FullMemory full;
+  full.world.fault({0, 1});
+  full.world.run();
+  EXPECT_THAT(full.world.managed().take_failures(), SizeIs(1));
+  // The first one's end may make room for the second.
+  full.world.driver().give_back(full.held);
+  full.left();
+  EXPECT_TRUE(full.world.on_gpu(1));
+}
+
 TEST(ManagedMemory, CpuBringsPagesHomeAndFaultsWaitUntilItIsDone) {
   DriverWorld world(options(FaultCost::linear));
   world.fault({0, 1});
