@@ -15,6 +15,7 @@
 #include <deque>
 #include <functional>
 #include <memory>
+#include <span>
 #include <vector>
 
 #include "models/host/driver.hpp"
@@ -24,6 +25,7 @@
 #include "models/vm/fault_parameters.hpp"
 #include "models/vm/messages.hpp"
 #include "models/vm/prefetch/prefetcher.hpp"
+#include "models/vm/prefetch/split.hpp"
 #include "models/vm/residency.hpp"
 
 namespace lockstep {
@@ -136,6 +138,9 @@ class ManagedMemory final : public EvictionView {
   const Residency& residency() const override { return residency_; }
   bool evictable(ManagedPage page) const override;
   std::uint64_t seed() const override { return setup_.seed; }
+  TreeDecisions* decisions(std::uint16_t tenant) const override {
+    return &(*tree_evictions_)[tenant];
+  }
 
  private:
   static constexpr std::uint32_t none = ~std::uint32_t{0};
@@ -215,6 +220,8 @@ class ManagedMemory final : public EvictionView {
   bool together(const Fault& first, const Fault& other) const;
   void charge(Unit& unit, Time now);
   void begin_unit(const Unit& unit, const DriverContext& context);
+  static void count_moves(std::span<const PlannedTransfer> transfers, std::uint16_t tenant,
+                          const DriverContext& context);
   void map_remote(const Fault& fault, const DriverContext& context);
   void make_writable(const Fault& fault, const DriverContext& context);
   Time replay_time(const Unit& unit, bool moves_data, Time now) const;
@@ -263,6 +270,7 @@ class ManagedMemory final : public EvictionView {
   std::vector<std::uint32_t> free_departures_;
   std::uint64_t leaving_pages_ = 0, resident_pages_ = 0;
   bool spare_preferred_ = true;  ///< pages that prefer the GPU are not evictable now
+  PerTenant<TreeDecisions>* tree_evictions_ = nullptr;  ///< of the present choice of victims
   std::vector<Operation> operations_;
   std::vector<std::uint64_t> finished_operations_;
   std::vector<Failure> failures_;  ///< of the current call only

@@ -191,8 +191,11 @@ void ManagedMemory::unmapped(Unmapped pages, const DriverContext& context) {
                        (marks_[range.first + i] & duplicate) == 0;
     if (i < range.count) {
       const ManagedPage page = range.first + i;
-      if ((marks_[page] & prefetched) && !entry.is(PageTableEntry::accessed))
-        ++context.statistics.prefetched_unused[a.tenant];
+      if ((marks_[page] & prefetched) != 0) {
+        const bool used = entry.is(PageTableEntry::accessed);
+        HostStatistics& statistics = context.statistics;
+        ++(used ? statistics.prefetched_used : statistics.prefetched_unused)[a.tenant];
+      }
       marks_[page] &= static_cast<std::uint8_t>(~(prefetched | duplicate));
     }
     if (here) {
@@ -278,6 +281,7 @@ bool ManagedMemory::evictable(ManagedPage page) const {
 
 bool ManagedMemory::evict(std::uint64_t pages, const DriverContext& context) {
   std::vector<PageRange> victims;
+  tree_evictions_ = &context.statistics.tree_evictions;
   for (const bool spare : {true, false}) {
     spare_preferred_ = spare;
     setup_.eviction->choose(*this, pages, evictions_, victims);

@@ -61,13 +61,17 @@ void DriverWorld::fault(std::vector<std::uint64_t> faults, std::int64_t ns, bool
 }
 
 void DriverWorld::store(std::uint64_t page, std::byte value) {
+  set_bits(page, PageTableEntry::dirty);
+  memory_[driver_.tables().entry(0, first_page + page).address()] = value;
+}
+
+void DriverWorld::set_bits(std::uint64_t page, std::uint64_t bits) {
   const std::uint64_t at = driver_.tables().entry_address(0, first_page + page);
   std::uint64_t entry;
   std::memcpy(&entry, &memory_[at], 8);
   ASSERT_TRUE(entry & PageTableEntry::present);
-  entry |= PageTableEntry::dirty;
+  entry |= bits;
   std::memcpy(&memory_[at], &entry, 8);
-  memory_[PageTableEntry{entry}.address()] = value;
 }
 
 void DriverWorld::run(Time until) {

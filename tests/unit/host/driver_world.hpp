@@ -51,6 +51,8 @@ class DriverWorld {
   void fault(std::vector<std::uint64_t> faults, std::int64_t ns = 0, bool permission = false);
   /// A store of the GPU: sets a byte in its memory and the dirty bit.
   void store(std::uint64_t page, std::byte value);
+  /// A walk of the GPU: sets the accessed bit.
+  void use(std::uint64_t page) { set_bits(page, PageTableEntry::accessed); }
   std::byte gpu_byte(std::uint64_t page) const {
     return memory_[driver_.tables().entry(0, first_page + page).address()];
   }
@@ -75,6 +77,7 @@ class DriverWorld {
   template <class Body>
   void arrive(Time when, MessageKind kind, const Body& body,
               std::span<const std::byte> payload = {});
+  void set_bits(std::uint64_t page, std::uint64_t bits);
   void take(const MessageHeader& message);
   void follow_up();
   /// What was sent reaches partition and GMMU, which answer.
