@@ -47,7 +47,7 @@ struct PageMiss {
   };
   std::uint64_t key = 0;  ///< Tlb::base_key
   PageTableEntry entry;
-  std::int64_t refused_since = 0;
+  std::int64_t refused_since = -1;  ///< cycle of the first refusal since it was there; -1: none
   std::uint16_t chain = 0xffff;
   std::uint16_t first = 0xffff, last = 0xffff;  ///< parked lines
   State state = State::unused;
