@@ -27,7 +27,6 @@ class ByteBuffer {
     if (from != to) std::memmove(data_.get() + to, data_.get() + from, size);
   }
   void shrink(std::size_t size) { size_ = static_cast<std::uint32_t>(size); }
-  bool empty() const { return size_ == 0; }
   std::span<const std::byte> bytes() const { return {data_.get(), size_}; }
 
  private:

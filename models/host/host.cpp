@@ -67,6 +67,7 @@ ManagedMemory::Setup Host::managed_setup(const Setup& setup) {
     return runs_[tenant]->describe(buffer);
   };
   managed.remote_address = remote_address;
+  managed.is_leaving = [this](std::uint16_t tenant) { return runs_[tenant]->is_leaving(); };
   return managed;
 }
 
@@ -177,9 +178,11 @@ void Host::follow_up(Time now, Outbox& outbox) {
       }
     }
     shared_.managed.act(context);
-    for (const ManagedMemory::Failure& failure : shared_.managed.take_failures())
+    for (const ManagedMemory::Failure& failure : shared_.managed.take_failures()) {
       runs_[failure.tenant]->violation(failure.message, now, shared_, outbox);
-    run_tenants(now, outbox);
+      more = true;
+    }
+    more |= run_tenants(now, outbox);
     for (const std::uint64_t operation : shared_.managed.take_operations()) {
       for (const auto& run : runs_) run->operation_done(operation);
       more = true;
@@ -199,17 +202,23 @@ void Host::serve(const MessageHeader& message, Outbox& outbox) {
               answer_to(request), answer);
 }
 
-void Host::run_tenants(Time now, Outbox& outbox) {
+bool Host::run_tenants(Time now, Outbox& outbox) {
+  bool changed = false;
   const auto run_all = [&] {
-    for (const auto& run : runs_)
-      if (!run->done()) run->run(now, shared_, outbox);
+    for (const auto& run : runs_) {
+      if (run->done()) continue;
+      const bool was_leaving = run->is_leaving();
+      run->run(now, shared_, outbox);
+      changed |= was_leaving != run->is_leaving();
+    }
   };
   run_all();
   const auto is_settled = [](const auto& run) { return run->is_settled(); };
-  if (all_settled_ || !std::all_of(runs_.begin(), runs_.end(), is_settled)) return;
+  if (all_settled_ || !std::all_of(runs_.begin(), runs_.end(), is_settled)) return changed;
   all_settled_ = true;
   for (const auto& run : runs_) run->stop(now, shared_, outbox);
   run_all();
+  return changed;
 }
 
 bool Host::finished() const {

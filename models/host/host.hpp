@@ -57,8 +57,8 @@ class Host final : public Component {
   /// Passes on what the driver has mapped and unmapped.
   void follow_up(Time now, Outbox& outbox);
   /// Every tenant does what it can; once all have been measured, what they do beyond that is
-  /// stopped.
-  void run_tenants(Time now, Outbox& outbox);
+  /// stopped.  True if one has begun to leave or has left: others may wait for its memory.
+  bool run_tenants(Time now, Outbox& outbox);
 
   HostShared shared_;
   std::vector<Link> to_sms_;

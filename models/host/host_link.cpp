@@ -94,14 +94,22 @@ void HostLink::act(Time now, Outbox& outbox) {
   }
 }
 
+/// A transfer that has begun is not split for one that somebody waits for.
+/// Source: virtual-memory-and-exceptions.md, section 18 ("report the maximum wait").
+void HostLink::count_wait(const Transfer& transfer, LinkStatistics& statistics) {
+  const std::uint64_t waited = femtoseconds(transfer.queue_time());
+  statistics.queue_time[transfer.tenant][static_cast<std::size_t>(transfer.rank)] += waited;
+  Gauge& longest = statistics.longest_fault_wait[transfer.tenant];
+  if (transfer.rank == Transfer::Class::fault && waited > longest.value()) longest = waited;
+}
+
 void HostLink::begin(Direction& direction, Time now) {
   direction.active = direction.queue.pop();
   Active& active = transfers_[direction.active];
   Transfer& transfer = active.transfer;
   if (active.sent == 0) {
     transfer.began = now;
-    direction.statistics.queue_time[transfer.tenant][static_cast<std::size_t>(transfer.rank)] +=
-        femtoseconds(transfer.queue_time());
+    count_wait(transfer, direction.statistics);
   }
   direction.piece_end = transfer.rank == Transfer::Class::copy
                             ? std::min(transfer.bytes, active.sent + copy_piece_bytes)

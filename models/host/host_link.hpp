@@ -119,6 +119,7 @@ class HostLink {
   };
 
   Time next_of(const Direction& direction) const;
+  static void count_wait(const Transfer& transfer, LinkStatistics& statistics);
   void begin(Direction& direction, Time now);
   /// The piece in service sends its next line.
   void advance(Direction& direction, Time now, Outbox& outbox);

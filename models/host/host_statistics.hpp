@@ -1,15 +1,18 @@
 #pragma once
 
 #include "core/statistics/statistics.hpp"
+#include "models/vm/tree_decisions.hpp"
 
 namespace lockstep {
 
 struct HostStatistics {
   PerTenant<Counter> launches, remote_requests;
   PerTenant<Counter> far_faults, faults_invalid, late_hits, pages_migrated, pages_allocated,
-      pages_prefetched, prefetched_unused, pages_evicted, pages_written_back, thrashed_pages;
+      pages_demanded, pages_prefetched, prefetched_used, prefetched_unused, pages_evicted,
+      pages_written_back, thrashed_pages;
   PerTenant<Counter> faults_migrated, faults_allocated, fault_batches;
-  Histogram<16> batch_faults;
+  PerTenant<TreeDecisions> tree_prefetches, tree_evictions;
+  Histogram<16> batch_faults, batch_pages;
   Gauge resident_pages;
 
   Histogram<32> fault_queue, fault_service, fault_transfer;
@@ -26,8 +29,12 @@ struct HostStatistics {
         .per_tenant("pages_migrated", &S::pages_migrated, "pages", "moved to the GPU over the link")
         .per_tenant("pages_allocated", &S::pages_allocated, "pages",
                     "given to the GPU without data, on first touch")
+        .per_tenant("pages_demanded", &S::pages_demanded, "pages",
+                    "asked for in transfers that somebody waited for")
         .per_tenant("pages_prefetched", &S::pages_prefetched, "pages",
                     "that came along with a fault")
+        .per_tenant("prefetched_used", &S::prefetched_used, "pages",
+                    "of those that left after they had been accessed")
         .per_tenant("prefetched_unused", &S::prefetched_unused, "pages",
                     "of those that left without having been accessed")
         .per_tenant("pages_evicted", &S::pages_evicted, "pages", "taken off the GPU to make room")
@@ -42,6 +49,12 @@ struct HostStatistics {
         .per_tenant("fault_batches", &S::fault_batches, "batches",
                     "of faults that the driver handled together and moved pages for")
         .histogram("batch_faults", &S::batch_faults, "pages", "that faulted, in a batch")
+        .histogram("batch_pages", &S::batch_pages, "pages",
+                   "asked for because of a batch, prefetched ones included")
+        .per_tenant("tree_prefetches", &S::tree_prefetches, tree_node_sizes, "nodes",
+                    "that the tree prefetcher completed; 64KiB: blocks that faulted")
+        .per_tenant("tree_evictions", &S::tree_evictions, tree_node_sizes, "nodes",
+                    "that the tree eviction emptied; 64KiB: blocks of the oldest pages")
         .gauge("resident_pages", &S::resident_pages, "pages", "of managed memory on the GPU")
         .histogram("fault_queue", &S::fault_queue, "ns",
                    "faults waited for the driver, from arrival to the start of their service")
@@ -53,8 +66,9 @@ struct HostStatistics {
   template <class Archive>
   void serialize(Archive& archive) {
     archive(launches, remote_requests, far_faults, faults_invalid, late_hits, pages_migrated,
-            pages_allocated, pages_prefetched, prefetched_unused, pages_evicted, pages_written_back,
-            thrashed_pages, faults_migrated, faults_allocated, fault_batches, batch_faults,
+            pages_allocated, pages_demanded, pages_prefetched, prefetched_used, prefetched_unused,
+            pages_evicted, pages_written_back, thrashed_pages, faults_migrated, faults_allocated,
+            fault_batches, tree_prefetches, tree_evictions, batch_faults, batch_pages,
             resident_pages, fault_queue, fault_service, fault_transfer);
   }
 };

@@ -12,6 +12,7 @@ struct LinkStatistics {
   static constexpr std::size_t classes = 4, remote = 3;
   PerTenant<std::array<Counter, classes>> bytes, transfers, busy_time, queue_time;
   PerTenant<Histogram<24>> sizes;
+  PerTenant<Gauge> longest_fault_wait;
 
   static auto schema() {
     using S = LinkStatistics;
@@ -23,12 +24,14 @@ struct LinkStatistics {
                     "whose last line was sent; remote: requests or answers with data")
         .per_tenant("busy_time", &S::busy_time, names, "fs", "the direction was taken")
         .per_tenant("queue_time", &S::queue_time, names, "fs", "waiting for the first turn, summed")
-        .per_tenant("sizes", &S::sizes, "KiB", "of transfers whose last line was sent");
+        .per_tenant("sizes", &S::sizes, "KiB", "of transfers whose last line was sent")
+        .per_tenant("longest_fault_wait", &S::longest_fault_wait, "fs",
+                    "of a transfer that somebody waited for, before its first turn, until now");
   }
 
   template <class Archive>
   void serialize(Archive& archive) {
-    archive(bytes, transfers, busy_time, queue_time, sizes);
+    archive(bytes, transfers, busy_time, queue_time, sizes, longest_fault_wait);
   }
 };
 

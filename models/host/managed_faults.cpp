@@ -9,7 +9,6 @@
 
 #include "core/engine/outbox.hpp"
 #include "models/host/managed_memory.hpp"
-#include "models/vm/prefetch/split.hpp"
 
 namespace lockstep {
 
@@ -171,7 +170,9 @@ void ManagedMemory::begin_unit(const Unit& unit, const DriverContext& context) {
     if (marks_[page] & evicted) ++context.statistics.thrashed_pages[a.tenant];
 
   std::vector<PageRange> moves;
-  setup_.prefetcher->choose({residency_, a, pages, setup_.seed, fault_numbers_[a.tenant]++}, moves);
+  setup_.prefetcher->choose({residency_, a, pages, setup_.seed, fault_numbers_[a.tenant]++,
+                             &context.statistics.tree_prefetches[a.tenant]},
+                            moves);
   std::vector<PlannedTransfer> transfers;
   if (context.driver.granule_pages() > 1) {
     widen(moves, context);
@@ -179,6 +180,7 @@ void ManagedMemory::begin_unit(const Unit& unit, const DriverContext& context) {
   } else {
     split_moves(moves, pages, setup_.fault.split, transfers);
   }
+  count_moves(transfers, a.tenant, context);
   const bool write = std::any_of(unit.faults.begin(), unit.faults.end(),
                                  [](const Fault& fault) { return fault.write; });
   // A large entry has one permission for all its pages.
@@ -204,12 +206,23 @@ void ManagedMemory::begin_unit(const Unit& unit, const DriverContext& context) {
                           Time::never()});
     }
     if (!transfer.fault) {
-      context.statistics.pages_prefetched[a.tenant] += transfer.pages.count;
       for (ManagedPage page = transfer.pages.first; page < transfer.pages.end(); ++page)
         marks_[page] |= prefetched;
     }
     add_migration(migration);
   }
+}
+
+void ManagedMemory::count_moves(std::span<const PlannedTransfer> transfers, std::uint16_t tenant,
+                                const DriverContext& context) {
+  HostStatistics& statistics = context.statistics;
+  std::uint64_t pages = 0;
+  for (const PlannedTransfer& transfer : transfers) {
+    auto& kind = transfer.fault ? statistics.pages_demanded : statistics.pages_prefetched;
+    kind[tenant] += transfer.pages.count;
+    pages += transfer.pages.count;
+  }
+  statistics.batch_pages.add(pages);
 }
 
 /// Whole granules of the page manager: their pages are always in the same place.

@@ -95,7 +95,8 @@ void ManagedMemory::prefetch(std::uint32_t index, std::uint64_t first, std::uint
 bool ManagedMemory::make_room(std::uint64_t bytes, const DriverContext& context) {
   const std::uint64_t pages = bytes / page_bytes;
   if (leaving_pages_ >= pages) return true;
-  return evict(pages - leaving_pages_, context) || leaving_pages_ > 0 || mapping_ > 0;
+  return evict(pages - leaving_pages_, context) || leaving_pages_ > 0 || mapping_ > 0 ||
+         somebody_leaves();
 }
 
 std::vector<PageRange> ManagedMemory::resident_ranges(std::uint32_t index) const {

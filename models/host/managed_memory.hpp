@@ -15,6 +15,7 @@
 #include <deque>
 #include <functional>
 #include <memory>
+#include <span>
 #include <vector>
 
 #include "models/host/driver.hpp"
@@ -24,6 +25,7 @@
 #include "models/vm/fault_parameters.hpp"
 #include "models/vm/messages.hpp"
 #include "models/vm/prefetch/prefetcher.hpp"
+#include "models/vm/prefetch/split.hpp"
 #include "models/vm/residency.hpp"
 
 namespace lockstep {
@@ -76,6 +78,8 @@ class ManagedMemory final : public EvictionView {
         describe;
     /// Where a buffer begins in requests that reach host memory from the GPU.
     std::function<std::uint64_t(std::uint16_t tenant, std::uint32_t buffer)> remote_address;
+    /// Whether a tenant is on its way out: its memory will come free, and it needs none.
+    std::function<bool(std::uint16_t tenant)> is_leaving;
   };
   explicit ManagedMemory(Setup setup);
 
@@ -105,7 +109,7 @@ class ManagedMemory final : public EvictionView {
   };
   std::vector<Failure> take_failures() { return std::exchange(failures_, {}); }
   /// Frees up to so many bytes of GPU memory for what cannot be paged; false when it has nothing
-  /// left to evict.
+  /// left to evict and no tenant is leaving.
   bool make_room(std::uint64_t bytes, const DriverContext& context);
   /// Nothing of the buffer is on its way.
   bool settled(std::uint32_t allocation) const { return buffers_[allocation].moving == 0; }
@@ -134,6 +138,9 @@ class ManagedMemory final : public EvictionView {
   const Residency& residency() const override { return residency_; }
   bool evictable(ManagedPage page) const override;
   std::uint64_t seed() const override { return setup_.seed; }
+  TreeDecisions* decisions(std::uint16_t tenant) const override {
+    return &(*tree_evictions_)[tenant];
+  }
 
  private:
   static constexpr std::uint32_t none = ~std::uint32_t{0};
@@ -213,6 +220,8 @@ class ManagedMemory final : public EvictionView {
   bool together(const Fault& first, const Fault& other) const;
   void charge(Unit& unit, Time now);
   void begin_unit(const Unit& unit, const DriverContext& context);
+  static void count_moves(std::span<const PlannedTransfer> transfers, std::uint16_t tenant,
+                          const DriverContext& context);
   void map_remote(const Fault& fault, const DriverContext& context);
   void make_writable(const Fault& fault, const DriverContext& context);
   Time replay_time(const Unit& unit, bool moves_data, Time now) const;
@@ -234,8 +243,12 @@ class ManagedMemory final : public EvictionView {
                   const DriverContext& context);
   void departed(std::uint32_t index, const DriverContext& context);
   bool evict(std::uint64_t pages, const DriverContext& context);
-  void drop_waiting(const DriverContext& context);
-  void starved(const DriverContext& context);
+  void drop_waiting(std::deque<std::uint32_t>::iterator which, const DriverContext& context);
+  bool drop_waiting_of_leaving(const DriverContext& context);
+  bool somebody_leaves() const;
+  bool split_first_waiting(const DriverContext& context);
+  void fail_first_waiting(const DriverContext& context);
+  bool starved(const DriverContext& context);
   void count_operation(std::uint64_t operation, std::int64_t change);
   void reconsider(const DriverContext& context);
 
@@ -257,6 +270,7 @@ class ManagedMemory final : public EvictionView {
   std::vector<std::uint32_t> free_departures_;
   std::uint64_t leaving_pages_ = 0, resident_pages_ = 0;
   bool spare_preferred_ = true;  ///< pages that prefer the GPU are not evictable now
+  PerTenant<TreeDecisions>* tree_evictions_ = nullptr;  ///< of the present choice of victims
   std::vector<Operation> operations_;
   std::vector<std::uint64_t> finished_operations_;
   std::vector<Failure> failures_;  ///< of the current call only

@@ -54,13 +54,13 @@ void ManagedMemory::start_waiting(const DriverContext& context) {
     if (frames.empty()) {
       const std::uint64_t coming = context.driver.free_bytes() / page_bytes + leaving_pages_;
       if (!migrations_[index].fault && coming + resident_pages_ < pages) {
-        drop_waiting(context);
+        drop_waiting(waiting_.begin(), context);
         continue;
       }
       if (coming >= pages && leaving_pages_ > 0) return;
       const std::uint64_t wanted = coming < pages ? pages - coming : pages;
       if (evict(wanted, context) || leaving_pages_ > 0 || mapping_ > 0) return;
-      starved(context);
+      if (!starved(context)) return;
       continue;
     }
     waiting_.pop_front();
@@ -191,8 +191,11 @@ void ManagedMemory::unmapped(Unmapped pages, const DriverContext& context) {
                        (marks_[range.first + i] & duplicate) == 0;
     if (i < range.count) {
       const ManagedPage page = range.first + i;
-      if ((marks_[page] & prefetched) && !entry.is(PageTableEntry::accessed))
-        ++context.statistics.prefetched_unused[a.tenant];
+      if ((marks_[page] & prefetched) != 0) {
+        const bool used = entry.is(PageTableEntry::accessed);
+        HostStatistics& statistics = context.statistics;
+        ++(used ? statistics.prefetched_used : statistics.prefetched_unused)[a.tenant];
+      }
       marks_[page] &= static_cast<std::uint8_t>(~(prefetched | duplicate));
     }
     if (here) {
@@ -278,6 +281,7 @@ bool ManagedMemory::evictable(ManagedPage page) const {
 
 bool ManagedMemory::evict(std::uint64_t pages, const DriverContext& context) {
   std::vector<PageRange> victims;
+  tree_evictions_ = &context.statistics.tree_evictions;
   for (const bool spare : {true, false}) {
     spare_preferred_ = spare;
     setup_.eviction->choose(*this, pages, evictions_, victims);
@@ -299,13 +303,14 @@ bool ManagedMemory::evict(std::uint64_t pages, const DriverContext& context) {
   return true;
 }
 
-/// There is no room for what waits first: its pages stay.  Those of a prefetch that are awaited
-/// fault anew; those that faulted are answered, for a tenant that ends.
-void ManagedMemory::drop_waiting(const DriverContext& context) {
-  const std::uint32_t index = waiting_.front();
+/// There is no room for what waits: its pages stay.  Those of a prefetch that are awaited fault
+/// anew; those that faulted are answered, for a tenant that ends.
+void ManagedMemory::drop_waiting(std::deque<std::uint32_t>::iterator which,
+                                 const DriverContext& context) {
+  const std::uint32_t index = *which;
   Migration& migration = migrations_[index];
   const Allocation& a = residency_.owner(migration.range.first);
-  waiting_.pop_front();
+  waiting_.erase(which);
   for (ManagedPage page = migration.range.first; page < migration.range.end(); ++page) {
     residency_.set_place(page, PagePlace::host);
     if (migration.fault) {
@@ -321,23 +326,45 @@ void ManagedMemory::drop_waiting(const DriverContext& context) {
   free_migrations_.push_back(index);
 }
 
-/// Nothing moves and nothing can leave: what waits first does with less, or its tenant ends.
-void ManagedMemory::starved(const DriverContext& context) {
-  Migration& migration = migrations_[waiting_.front()];
-  const Allocation& a = residency_.owner(migration.range.first);
-  if (!migration.fault) return drop_waiting(context);
-  if (migration.range.count > context.driver.granule_pages()) {
-    Migration rest = migration;
-    const std::uint64_t half = std::max(context.driver.granule_pages(),
-                                        migration.range.count / 2 / context.driver.granule_pages() *
-                                            context.driver.granule_pages());
-    buffer_of(migration.range.first).moving -= migration.range.count - half;
-    rest.range = {migration.range.first + half, migration.range.count - half};
-    rest.record = none;
-    migration.range.count = half;
-    waiting_.insert(waiting_.begin() + 1, begin_migration(rest));
-    return;
+/// What a tenant that ends has waiting would keep it from ending while others wait for its end.
+bool ManagedMemory::drop_waiting_of_leaving(const DriverContext& context) {
+  const auto leaves = [&](std::uint32_t index) {
+    return setup_.is_leaving(residency_.owner(migrations_[index].range.first).tenant);
+  };
+  bool dropped = false;
+  for (auto which = waiting_.begin();
+       (which = std::find_if(waiting_.begin(), waiting_.end(), leaves)) != waiting_.end();) {
+    drop_waiting(which, context);
+    dropped = true;
   }
+  return dropped;
+}
+
+bool ManagedMemory::somebody_leaves() const {
+  for (std::size_t tenant = 0; tenant < setup_.tenants; ++tenant)
+    if (setup_.is_leaving(static_cast<std::uint16_t>(tenant))) return true;
+  return false;
+}
+
+/// A fault that brings several pages does with half of them first; false: it is as small as it can
+/// be.
+bool ManagedMemory::split_first_waiting(const DriverContext& context) {
+  Migration& migration = migrations_[waiting_.front()];
+  const std::uint64_t granule = context.driver.granule_pages();
+  if (!migration.fault || migration.range.count <= granule) return false;
+  Migration rest = migration;
+  const std::uint64_t half = std::max(granule, migration.range.count / 2 / granule * granule);
+  buffer_of(migration.range.first).moving -= migration.range.count - half;
+  rest.range = {migration.range.first + half, migration.range.count - half};
+  rest.record = none;
+  migration.range.count = half;
+  waiting_.insert(waiting_.begin() + 1, begin_migration(rest));
+  return true;
+}
+
+void ManagedMemory::fail_first_waiting(const DriverContext& context) {
+  const Migration& migration = migrations_[waiting_.front()];
+  const Allocation& a = residency_.owner(migration.range.first);
   const auto [where, name] = setup_.describe(a.tenant, a.buffer);
   const UserError error(
       where,
@@ -347,7 +374,18 @@ void ManagedMemory::starved(const DriverContext& context) {
           " KiB hold device buffers and page tables",
       "raise gpu.memory.capacity or make more buffers managed");
   failures_.push_back({a.tenant, error.what()});
-  drop_waiting(context);
+}
+
+/// Nothing moves and nothing can be evicted: what waits first does with less, or waits for the
+/// memory of a tenant that is leaving or of a buffer that is being freed, or its own tenant ends.
+/// False: nothing else is to be tried before memory has come free.
+bool ManagedMemory::starved(const DriverContext& context) {
+  if (drop_waiting_of_leaving(context) || split_first_waiting(context)) return true;
+  if (somebody_leaves() || !context.driver.idle()) return false;
+  const bool fails = migrations_[waiting_.front()].fault;
+  if (fails) fail_first_waiting(context);
+  drop_waiting(waiting_.begin(), context);
+  return !fails;
 }
 
 void ManagedMemory::count_operation(std::uint64_t id, std::int64_t change) {

@@ -98,6 +98,8 @@ class TenantRun {
   void stop(Time now, HostShared& shared, Outbox& outbox);
 
   bool done() const { return phase_ == Phase::done; }
+  /// Its program has ended or was cut off, and what it holds on the GPU comes free.
+  bool is_leaving() const { return phase_ == Phase::finishing || phase_ == Phase::leaving; }
   /// Nobody has to wait for it: it has been measured, or has failed.
   bool is_settled() const { return measure_ || failure_; }
   const std::optional<TenantMeasure>& measure() const { return measure_; }

@@ -10,11 +10,13 @@ namespace lockstep {
 
 void SmState::abort_tenant(std::uint16_t tenant, std::int64_t now) {
   account_stalls(now);
+  count_fault_waits(now);
   wake_queue(now);
   drop_staged(tenant, now);
   std::uint64_t left = kill_warps(tenant);
   drop_queued(tenant, now);
   drop_parked(tenant, now);
+  find_fault_waits();
   update_memory_gate(now);
   for (; left != 0; left &= left - 1) evaluate(static_cast<unsigned>(std::countr_zero(left)), now);
 }

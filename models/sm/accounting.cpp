@@ -42,6 +42,8 @@ void SmState::account_stalls(std::int64_t up_to) {
   // Cycles in which nothing could issue have one cause: nothing changed between them.
   if (up_to - 1 <= accounted) return;
   const auto cycles = static_cast<std::uint64_t>(up_to - 1 - accounted);
+  statistics.skips += accounted == cycle;  // the first look at what followed the last cycle
+  statistics.skipped_cycles += cycles;
   accounted = up_to - 1;
   count_stalled(~std::uint64_t{0}, cycles);
 }
@@ -66,6 +68,7 @@ void SmState::flush_instructions(GridSlot& grid) {
 void SmState::flush_statistics(std::int64_t up_to) {
   account_stalls(up_to);
   count_residency(up_to);
+  count_fault_waits(up_to);
   for (GridSlot& grid : grids)
     if (grid.used) flush_instructions(grid);
   for (std::size_t t = 0; t < tenant_blocks.size(); ++t) {

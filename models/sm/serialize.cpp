@@ -45,7 +45,7 @@ void SmState::serialize(Archive& archive) {
   archive(ready, waiting, memory_open, cycle, wake, accounted, resident, queue_head, queue_count,
           queue_wake, lookup_cycle, lookups, queue_stalled, stalled_by_translation, stalled_since,
           shared_free, shared_carve_out, tenant_blocks, tenant_warps, tenant_counted,
-          tenant_violated);
+          tenant_violated, fault_waits, fault_waits_counted);
   units.serialize(archive);
   wheel.serialize(archive);
   std::visit([&](auto& policy) { policy.serialize(archive); }, scheduler);

@@ -65,7 +65,8 @@ std::array<std::uint64_t, pages_per_large / 64> SmState::drop_translations(const
     stored[i / 64] |= std::uint64_t{wrote} << (i % 64);
   }
   for (std::uint32_t i = 0; i < span.count; ++i) {
-    translation.drop(Tlb::base_key(span.tenant, span.page + i));
+    statistics.tlb_shot_down[span.tenant] +=
+        translation.drop(Tlb::base_key(span.tenant, span.page + i));
     translation.known.take(span.tenant, span.page + i);
   }
   return stored;

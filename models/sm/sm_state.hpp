@@ -75,6 +75,8 @@ struct SmState {
   SlotPool<Flight> flights;
   SlotPool<StoreRecord> stores;
   TranslationUnit translation;
+  std::uint64_t fault_waits = 0;         ///< warps that wait for pages that were refused
+  std::int64_t fault_waits_counted = 0;  ///< cycle up to which they have been counted
   RequestPort port;
   ReceptionPort reception;
   std::vector<std::byte> shared;
@@ -225,6 +227,14 @@ struct SmState {
   void tell_replayed(std::uint16_t miss, std::int64_t now);
   void tell_page(MessageKind kind, std::uint64_t key, std::int64_t now);
   void report_violation(const Access& access, unsigned group, std::int64_t now);
+
+  // fault_waits.cpp
+  void count_fault_waits(std::int64_t up_to);
+  /// The warp has a line parked for a page that was refused.
+  void wait_for_fault(unsigned warp, std::int64_t now);
+  /// The page has come, or never will.
+  void end_fault_wait(std::uint16_t miss, std::int64_t now);
+  void find_fault_waits();
 
   // shootdown.cpp
   void on_flush(std::uint16_t tenant);

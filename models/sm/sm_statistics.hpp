@@ -16,8 +16,9 @@ struct SmStatistics {
   PerTenant<Counter> shared_accesses, shared_conflict_cycles, branches, divergent_branches;
   PerTenant<Counter> barriers, fences;
   PerTenant<Counter> tlb_lookups, tlb_hits, tlb_misses, tlb_merges, tlb_refusals;
-  PerTenant<Counter> tlb_flush_misses, tlb_stall_cycles, fault_page_cycles, pages_shot_down;
-  Counter tlb_flushed;
+  PerTenant<Counter> tlb_flush_misses, tlb_stall_cycles, fault_page_cycles, fault_warp_cycles;
+  PerTenant<Counter> pages_shot_down, tlb_shot_down;
+  Counter tlb_flushed, skipped_cycles, skips;
   Counter l1_evictions, l1_reservation_stall_cycles, port_wait_cycles;
   Gauge resident_warps, resident_blocks;
 
@@ -71,14 +72,21 @@ struct SmStatistics {
                     "the load-store unit waited for a translation or a place to wait for one")
         .per_tenant("fault_page_cycles", &S::fault_page_cycles, "page cycles",
                     "between refusal and translation, summed over pages")
+        .per_tenant("fault_warp_cycles", &S::fault_warp_cycles, "warp cycles",
+                    "warps had lines that waited for refused pages, summed: divided by the cycles, "
+                    "the mean number of such warps")
         .per_tenant("pages_shot_down", &S::pages_shot_down, "pages",
                     "that a shootdown named, in the TLB or not")
+        .per_tenant("tlb_shot_down", &S::tlb_shot_down, "entries", "dropped by those shootdowns")
         .counter("tlb_flushed", &S::tlb_flushed, "entries", "dropped when other pages came")
         .counter("l1_evictions", &S::l1_evictions, "lines", "valid lines replaced")
         .counter("l1_reservation_stall_cycles", &S::l1_reservation_stall_cycles, "cycles",
                  "the load-store unit waited for a miss entry, a line or the request queue")
         .counter("port_wait_cycles", &S::port_wait_cycles, "cycles",
                  "requests waited for the injection port, summed")
+        .counter("skipped_cycles", &S::skipped_cycles, "cycles",
+                 "in which there was nothing to do and that were passed over at once")
+        .counter("skips", &S::skips, "skips", "runs of such cycles that began")
         .gauge("resident_warps", &S::resident_warps, "warps", "in their slots")
         .gauge("resident_blocks", &S::resident_blocks, "blocks", "in their slots");
   }
@@ -90,8 +98,9 @@ struct SmStatistics {
             l1_bypasses, sectors_requested, stores_sent, atomics_sent, local_writebacks,
             shared_accesses, shared_conflict_cycles, branches, divergent_branches, barriers, fences,
             tlb_lookups, tlb_hits, tlb_misses, tlb_merges, tlb_refusals, tlb_flush_misses,
-            tlb_stall_cycles, fault_page_cycles, pages_shot_down, tlb_flushed, l1_evictions,
-            l1_reservation_stall_cycles, port_wait_cycles, resident_warps, resident_blocks);
+            tlb_stall_cycles, fault_page_cycles, fault_warp_cycles, pages_shot_down, tlb_shot_down,
+            tlb_flushed, l1_evictions, l1_reservation_stall_cycles, port_wait_cycles,
+            skipped_cycles, skips, resident_warps, resident_blocks);
   }
 };
 

@@ -51,6 +51,7 @@ SmState::Lookup SmState::translate(Access& access, unsigned group, std::int64_t 
     miss = translation.take_miss(key);
   }
   translation.park(miss, access, group);
+  if (translation.miss(miss).refused_since >= 0) wait_for_fault(access.warp, now);
   if (access.flight != SlotPool<Flight>::none) ++flights[access.flight].outstanding;
   ++(merges ? statistics.tlb_merges : statistics.tlb_misses)[tenant];
   if (merges) return Lookup::parked;
@@ -154,9 +155,11 @@ void SmState::start_draining(std::uint16_t index, PageTableEntry entry, std::int
   PageMiss& miss = translation.miss(index);
   miss.entry = entry.is(PageTableEntry::large) ? Tlb::entry_within(entry, miss.page()) : entry;
   miss.stored = TranslationUnit::is_known_written(entry);
-  if (miss.faulted)
+  if (miss.refused_since >= 0) {
     statistics.fault_page_cycles[miss.tenant()] +=
         static_cast<std::uint64_t>(now - miss.refused_since);
+    end_fault_wait(index, now);
+  }
   if (miss.first == TranslationUnit::none) return page_done(index, now);
   translation.set_state(index, PageMiss::State::draining);
 }
@@ -168,7 +171,13 @@ void SmState::page_refused(std::uint16_t index, std::int64_t now) {
   miss.replayed = false;  // a refusal ends the replay
   if (miss.first == TranslationUnit::none)
     return translation.give_back_miss(index);  // its tenant was ended
-  miss.refused_since = now;
+  if (miss.refused_since < 0) {
+    miss.refused_since = now;
+    translation.for_each_parked(index, [&](const Access& access, unsigned) {
+      wait_for_fault(access.warp, now);
+      return false;
+    });
+  }
   translation.set_faulted(index, true);
   translation.set_state(index, PageMiss::State::refused);
   exceptions->refused(*this, index);
@@ -183,6 +192,7 @@ void SmState::page_invalid(std::uint16_t index, std::int64_t now) {
     return mistaken;
   });
   translation.set_faulted(index, false);
+  if (translation.miss(index).refused_since >= 0) end_fault_wait(index, now);
   translation.set_state(index, PageMiss::State::invalid);
   if (mistaken) return;
   while (translation.miss(index).first != TranslationUnit::none) {

@@ -53,7 +53,7 @@ TlbArray::Entry* TranslationUnit::entry_of(std::uint64_t key) {
 
 void TranslationUnit::fill(std::uint64_t key, PageTableEntry entry) {
   last_key_ = no_page;
-  flushed_.drop(TlbArray::tenant_of(key), TlbArray::number_of(key));
+  flushed_.forget(TlbArray::tenant_of(key), TlbArray::number_of(key));
   if (entry.is(PageTableEntry::large)) {
     tlb.large[tlb.large.insert(large_key_of(key), entry)].mark = mark_of(entry);
   } else {
@@ -63,26 +63,14 @@ void TranslationUnit::fill(std::uint64_t key, PageTableEntry entry) {
 
 bool TranslationUnit::drop(std::uint64_t key) {
   last_key_ = no_page;
-  flushed_.drop(TlbArray::tenant_of(key), TlbArray::number_of(key));
+  flushed_.forget(TlbArray::tenant_of(key), TlbArray::number_of(key));
   return tlb.drop(TlbArray::tenant_of(key), TlbArray::number_of(key));
 }
 
 std::uint32_t TranslationUnit::flush(std::uint16_t tenant) {
   last_key_ = no_page;
-  const auto remember = [&](const TlbArray& from, TlbArray& to) {
-    from.for_each([&](const TlbArray::Entry& entry) {
-      if (tenant == all_tenants || tenant == TlbArray::tenant_of(entry.key))
-        to.insert(entry.key, {});
-    });
-  };
-  remember(tlb.base, flushed_.base);
-  remember(tlb.large, flushed_.large);
+  flushed_.flushed(tlb, tenant);
   return tenant == all_tenants ? tlb.drop_all() : tlb.drop_tenant(tenant);
-}
-
-bool TranslationUnit::was_flushed(std::uint64_t key) {
-  return flushed_.base.find(key) != TlbArray::none ||
-         flushed_.large.find(large_key_of(key)) != TlbArray::none;
 }
 
 bool TranslationUnit::stored_under(std::uint64_t key) {

@@ -16,6 +16,7 @@
 
 #include "models/sm/access.hpp"
 #include "models/sm/slot_pool.hpp"
+#include "models/vm/lost_entries.hpp"
 #include "models/vm/messages.hpp"
 #include "models/vm/mirror.hpp"
 #include "models/vm/tlb.hpp"
@@ -46,7 +47,7 @@ struct PageMiss {
   };
   std::uint64_t key = 0;  ///< Tlb::base_key
   PageTableEntry entry;
-  std::int64_t refused_since = 0;
+  std::int64_t refused_since = -1;  ///< cycle of the first refusal since it was there; -1: none
   std::uint16_t chain = 0xffff;
   std::uint16_t first = 0xffff, last = 0xffff;  ///< parked lines
   State state = State::unused;
@@ -100,7 +101,9 @@ class TranslationUnit {
   /// Returns the number of entries dropped.
   std::uint32_t flush(std::uint16_t tenant);
   /// The TLB had the page until a flush, and has not had it since.
-  bool was_flushed(std::uint64_t key);
+  bool was_flushed(std::uint64_t key) const {
+    return flushed_.find(TlbArray::tenant_of(key), TlbArray::number_of(key)).has_value();
+  }
 
   bool full() const { return asked_ >= mshrs_; }
   std::uint32_t asked() const { return asked_; }
@@ -160,7 +163,7 @@ class TranslationUnit {
   SlotPool<PageMiss> misses_;
   SlotPool<ParkedGroup> groups_;
   SlotPool<ParkedAccess> accesses_;
-  Tlb flushed_;  ///< what flushes dropped last: as much as the TLB holds, without translations
+  LostEntries flushed_;
 };
 
 }  // namespace lockstep

@@ -8,7 +8,7 @@ namespace lockstep {
 /// Nothing that was read in older tables of the tenant holds.
 void Gmmu::set_root(const PageTableRoot& root) {
   walkers_.set_root(root.tenant, root.table);
-  path_->drop_tenant(root.tenant);
+  path_->forget_tenant(root.tenant);
 }
 
 void Gmmu::pages_mapped(const MessageHeader& message, GmmuCycle& cycle) {
@@ -53,12 +53,11 @@ void Gmmu::tell_sms(const MessageHeader& message, GmmuCycle& cycle) {
 void Gmmu::shoot_down_for_mapping(const PageSpan& span, GmmuCycle& cycle) {
   std::uint32_t dropped = 0;
   if (parameters_.shootdown == ShootdownGranularity::entry)
-    dropped = path_->drop(span.tenant, span.page, span.count);
+    dropped = path_->drop(span.tenant, span.page, span.count, TlbLoss::flush);
   if (parameters_.shootdown == ShootdownGranularity::whole) {
-    const bool all = parameters_.shootdown_scope == ShootdownScope::all;
-    dropped = all ? path_->drop_all() : path_->drop_tenant(span.tenant);
     TlbFlush flush;
-    if (!all) flush.tenant = span.tenant;
+    if (parameters_.shootdown_scope == ShootdownScope::tenant) flush.tenant = span.tenant;
+    dropped = path_->flush(flush.tenant);
     for (std::size_t sm = 0; sm < to_sms_.size(); ++sm) {
       cycle.outbox.send(to_sms_[sm], cycle.now, kind_of(MessageKind::flush), flush);
       ++statistics_.flushes[span.tenant];
@@ -98,7 +97,8 @@ void Gmmu::unmap_ready(GmmuCycle& cycle) {
 void Gmmu::begin_unmapping(std::uint32_t index, GmmuCycle& cycle) {
   Unmapping& unmapping = unmappings_[index];
   const PageSpan span = unmapping.span();
-  statistics_.entries_dropped[span.tenant] += path_->drop(span.tenant, span.page, span.count);
+  statistics_.entries_dropped[span.tenant] +=
+      path_->drop(span.tenant, span.page, span.count, TlbLoss::shootdown);
   walkers_.unmap(span, [&](std::uint64_t page) { unmapping.note_store(page); });
   if (mirrored())
     for (std::uint32_t i = 0; i < span.count; ++i)

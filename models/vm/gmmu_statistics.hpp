@@ -1,6 +1,9 @@
 #pragma once
 
+#include <array>
+
 #include "core/statistics/statistics.hpp"
+#include "models/vm/lost_entries.hpp"
 
 namespace lockstep {
 
@@ -10,6 +13,7 @@ struct GmmuStatistics {
       walk_cache_hits, walk_cache_misses, walk_cycles, walk_queue_cycles, refusals, far_faults,
       coalesced, permission_faults, replays, invalid, pages_written, pages_unmapped, shootdowns,
       flushes, entries_dropped;
+  PerTenant<std::array<Counter, std::size(tlb_loss_names)>> tlb_lost_misses;
   PerTenantPair walker_wait_behind;
   Counter mshr_stalls, far_fault_cycles;
   Histogram<20> walk_latency, replay_latency;
@@ -21,6 +25,9 @@ struct GmmuStatistics {
         .per_tenant("requests", &S::requests, "requests", "translations that SMs asked for")
         .per_tenant("tlb_hits", &S::tlb_hits, "requests", "answered by the second-level TLB")
         .per_tenant("tlb_misses", &S::tlb_misses, "requests", "not in the second-level TLB")
+        .per_tenant("tlb_lost_misses", &S::tlb_lost_misses, tlb_loss_names, "requests",
+                    "of those misses, the first on pages that were there until they were flushed, "
+                    "since others came, or shot down, since they left")
         .per_tenant("merged", &S::merged, "requests", "whose page was being walked for already")
         .per_tenant("walks", &S::walks, "walks", "begun, those for dirty bits included")
         .per_tenant("walks_restarted", &S::walks_restarted, "walks",
@@ -68,9 +75,9 @@ struct GmmuStatistics {
 
   template <class Archive>
   void serialize(Archive& archive) {
-    archive(requests, tlb_hits, tlb_misses, merged, walks, walks_restarted, walk_reads,
-            walk_cache_hits, walk_cache_misses, walk_cycles, walk_queue_cycles, refusals,
-            far_faults, coalesced, permission_faults, replays, invalid, pages_written,
+    archive(requests, tlb_hits, tlb_misses, tlb_lost_misses, merged, walks, walks_restarted,
+            walk_reads, walk_cache_hits, walk_cache_misses, walk_cycles, walk_queue_cycles,
+            refusals, far_faults, coalesced, permission_faults, replays, invalid, pages_written,
             pages_unmapped, shootdowns, flushes, entries_dropped, walker_wait_behind, mshr_stalls,
             far_fault_cycles, walk_latency, replay_latency, far_faults_waiting, far_faults_most);
   }

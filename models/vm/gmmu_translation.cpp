@@ -48,6 +48,8 @@ bool Gmmu::end_lookup(const TranslateRequest& request, const PageTableEntry* ent
 
 void Gmmu::miss(const TranslateRequest& request, GmmuCycle& cycle) {
   ++statistics_.tlb_misses[request.tenant];
+  if (const auto loss = path_->take_loss(request.tenant, request.page))
+    ++statistics_.tlb_lost_misses[request.tenant][static_cast<std::size_t>(*loss)];
   path_->looked_up(request.tenant, false, cycle.now);
   walk_or_stall(request, cycle);
 }

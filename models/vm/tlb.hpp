@@ -61,11 +61,12 @@ class TlbArray {
   std::uint32_t drop_tenant(std::uint16_t tenant);
   std::uint32_t drop_all();
 
-  /// Calls function(entry) for each entry, by index.
+  /// Calls function(entry) for each entry: set by set, the least recently used first.
   template <class Function>
   void for_each(Function&& function) const {
-    for (const Entry& entry : entries_)
-      if (entry.key != empty) function(entry);
+    for (const Order& order : orders_)
+      for (std::uint32_t i = order.oldest; i != none; i = entries_[i].newer)
+        if (entries_[i].key != empty) function(entries_[i]);
   }
 
   Entry& operator[](std::uint32_t index) { return entries_[index]; }

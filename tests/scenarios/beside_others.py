@@ -41,3 +41,15 @@ class BesideOthers(ScenarioTest):
         self.assertIn("check of one: left out, since it was ended", run.stdout)
         self.assertEqual(run.stdout.count("check passed"), others, run.stdout)
         self.assertEqual(self.lockstep("diff", "o.h5", "o.h5").returncode, 0)
+
+    def assert_layouts_agree(self, *arguments):
+        """The same message and the same output on threads and ranks."""
+        arguments = ["run", "s.yaml", "--quiet", *arguments]
+        first = self.lockstep(*arguments, "--output", "one.h5")
+        for layout, more in (("threads", {}), ("ranks2", {"ranks": 2}), ("ranks3", {"ranks": 3})):
+            with self.subTest(layout=layout):
+                threads = ["--threads", 2] if layout == "threads" else []
+                run = self.lockstep(*arguments, *threads, "--output", f"{layout}.h5", **more)
+                own = [line for line in run.stderr.splitlines() if line.startswith("lockstep: ")]
+                self.assertEqual(own, first.stderr.splitlines())
+                self.assertEqual(self.lockstep("diff", "one.h5", f"{layout}.h5").returncode, 0)

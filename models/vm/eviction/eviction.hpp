@@ -7,6 +7,7 @@
 #include "core/checkpoint/archive.hpp"
 #include "core/parameters/policy.hpp"
 #include "models/vm/residency.hpp"
+#include "models/vm/tree_decisions.hpp"
 
 namespace lockstep {
 
@@ -19,6 +20,8 @@ class EvictionView {
   /// way).
   virtual bool evictable(ManagedPage page) const = 0;
   virtual std::uint64_t seed() const = 0;
+  /// Where the nodes that are emptied are counted, if at all.
+  virtual TreeDecisions* decisions(std::uint16_t /*tenant*/) const { return nullptr; }
 };
 
 /// Plug point `eviction`: which pages leave a full GPU memory.

@@ -6,6 +6,7 @@
 /// of the prefetcher of 001, section B.3.3.
 ///
 /// Simplified: as lru; pages that may not be evicted stay and count as valid.
+#include <bit>
 #include <set>
 
 #include "models/vm/eviction/page_recency.hpp"
@@ -28,12 +29,15 @@ class Pruning {
     const TreeLayout tree = TreeLayout::around(page, view_.residency().owner(page));
     const std::uint32_t leaf = tree.leaf(page);
     if (!take(tree.pages_of(leaf))) return;
+    count(page, 1);
     for (std::uint32_t width = 2; width <= tree.leaves; width *= 2) {
       const std::uint32_t first = leaf / width * width;
       std::uint64_t valid = 0;
       for (std::uint32_t i = first; i < first + width; ++i) valid += remaining(tree.pages_of(i));
       if (2 * valid >= width * pages_per_block) continue;
+      const std::uint64_t before = found_;
       for (std::uint32_t i = first; i < first + width; ++i) take(tree.pages_of(i));
+      if (found_ > before) count(page, width);
     }
   }
 
@@ -43,6 +47,11 @@ class Pruning {
     if (!taken_.insert(block.first).second) return false;
     found_ += append_evictable(view_, block, victims_);
     return true;
+  }
+  /// A node of `width` blocks around the page has lost what it had left.
+  void count(ManagedPage page, std::uint32_t width) const {
+    TreeDecisions* decisions = view_.decisions(view_.residency().owner(page).tenant);
+    if (decisions != nullptr) ++(*decisions)[static_cast<std::size_t>(std::countr_zero(width))];
   }
   std::uint64_t remaining(const PageRange& block) const {
     const bool taken = taken_.contains(block.first);

@@ -7,6 +7,7 @@
 
 #include "core/parameters/policy.hpp"
 #include "models/vm/residency.hpp"
+#include "models/vm/tree_decisions.hpp"
 
 namespace lockstep {
 
@@ -17,13 +18,14 @@ struct FaultGroup {
   std::span<const ManagedPage> faults;  ///< ascending, distinct, none of them valid
   std::uint64_t seed = 0;               ///< of the run
   std::uint64_t number = 0;             ///< of the group, counted per tenant: key of random draws
+  TreeDecisions* decisions = nullptr;   ///< where the nodes that are fetched are counted, if at all
 };
 
 /// Plug point `prefetcher`: which pages come along with pages that faulted.
 ///
 /// Contract: appends what is to be moved, the faulting pages included: ranges that ascend, do not
-/// overlap or touch, lie in the allocation and hold no valid page.  It changes nothing and depends
-/// on its arguments alone. Source: 001, section B.3.
+/// overlap or touch, lie in the allocation and hold no valid page.  It changes nothing but the
+/// group's counts of decisions and depends on its arguments alone. Source: 001, section B.3.
 class Prefetcher {
  public:
   virtual ~Prefetcher() = default;

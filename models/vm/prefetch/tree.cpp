@@ -40,8 +40,7 @@ class Tree final : public Prefetcher {
       for (; i < group.faults.size() && group.faults[i] < tree.end(); ++i) {
         faulting |= 1u << tree.leaf(group.faults[i]);
       }
-      for (std::uint32_t rest = blocks(group.residency, tree, faulting); rest != 0;
-           rest &= rest - 1) {
+      for (std::uint32_t rest = blocks(group, tree, faulting); rest != 0; rest &= rest - 1) {
         append_missing(group, tree.pages_of(std::countr_zero(rest)), moves);
       }
     }
@@ -49,15 +48,16 @@ class Tree final : public Prefetcher {
 
  private:
   /// The blocks to move, a bit for each leaf.
-  std::uint32_t blocks(const Residency& residency, const TreeLayout& tree,
+  std::uint32_t blocks(const FaultGroup& group, const TreeLayout& tree,
                        std::uint32_t faulting) const {
     std::array<std::uint64_t, 32> valid{};  // pages of each leaf, there or to come
     for (std::uint32_t leaf = 0; leaf < tree.leaves; ++leaf) {
       const PageRange pages = tree.pages_of(leaf);
-      valid[leaf] =
-          faulting >> leaf & 1 ? pages_per_block : residency.count_valid(pages.first, pages.count);
+      valid[leaf] = faulting >> leaf & 1 ? pages_per_block
+                                         : group.residency.count_valid(pages.first, pages.count);
     }
     std::uint32_t chosen = faulting;
+    count(group, 1, static_cast<std::uint64_t>(std::popcount(faulting)));
     for (std::uint32_t width = 2; width <= tree.leaves; width *= 2) {
       const std::uint32_t one_node = ~0u >> (32 - width);
       for (std::uint32_t first = 0; first < tree.leaves; first += width) {
@@ -70,10 +70,17 @@ class Tree final : public Prefetcher {
           continue;
         }
         chosen |= one_node << first;
+        count(group, width, 1);
         std::fill(begin, end, pages_per_block);
       }
     }
     return chosen;
+  }
+
+  /// So many nodes of `width` blocks are fetched.
+  static void count(const FaultGroup& group, std::uint32_t width, std::uint64_t nodes) {
+    if (group.decisions != nullptr)
+      (*group.decisions)[static_cast<std::size_t>(std::countr_zero(width))] += nodes;
   }
 
   const TreeParameters parameters_;

@@ -35,14 +35,17 @@ class PageWalkCache final : public TranslationPath {
     return index != TlbArray::none && entries_[index].value.is(PageTableEntry::dirty);
   }
 
-  std::uint32_t drop(std::uint16_t tenant, std::uint64_t page, std::uint32_t count) override {
+  std::uint32_t drop(std::uint16_t tenant, std::uint64_t page, std::uint32_t count,
+                     TlbLoss) override {
     std::uint32_t dropped = entries_.drop(key(tenant, page, walk_levels - 1));
     for (std::uint64_t p = page; p < page + count; ++p)
       dropped += entries_.drop(key(tenant, p, walk_levels));
     return dropped;
   }
-  std::uint32_t drop_tenant(std::uint16_t tenant) override { return entries_.drop_tenant(tenant); }
-  std::uint32_t drop_all() override { return entries_.drop_all(); }
+  std::uint32_t flush(std::uint16_t tenant) override {
+    return tenant == all_tenants ? entries_.drop_all() : entries_.drop_tenant(tenant);
+  }
+  void forget_tenant(std::uint16_t tenant) override { entries_.drop_tenant(tenant); }
 
   void serialize(Archive& archive) override { entries_.serialize(archive); }
 

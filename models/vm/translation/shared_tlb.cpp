@@ -17,6 +17,7 @@ class SharedTlb final : public TranslationPath {
   SharedTlb(const L2TlbParameters& parameters, std::unique_ptr<TlbFill> fill)
       : timing_{true, parameters.ports, parameters.latency, Cycles{0}},
         tlb_(parameters),
+        lost_(parameters),
         fill_(std::move(fill)) {}
 
   TranslationTiming timing() const override { return timing_; }
@@ -43,19 +44,33 @@ class SharedTlb final : public TranslationPath {
     set_dirty(tlb_.large, Tlb::large_key(tenant, page));
   }
 
-  std::uint32_t drop(std::uint16_t tenant, std::uint64_t page, std::uint32_t count) override {
+  std::uint32_t drop(std::uint16_t tenant, std::uint64_t page, std::uint32_t count,
+                     TlbLoss why) override {
+    for (std::uint64_t p = page; p < page + count; ++p) lost_.dropped(tlb_, tenant, p, why);
     std::uint32_t dropped = tlb_.large.drop(Tlb::large_key(tenant, page));
     for (std::uint64_t p = page; p < page + count; ++p)
       dropped += tlb_.base.drop(Tlb::base_key(tenant, p)) + fill_->drop(tenant, p);
     return dropped;
   }
-  std::uint32_t drop_tenant(std::uint16_t tenant) override {
+  std::uint32_t flush(std::uint16_t tenant) override {
+    lost_.flushed(tlb_, tenant);
+    if (tenant == all_tenants) return tlb_.drop_all() + fill_->drop_all();
     return tlb_.drop_tenant(tenant) + fill_->drop_tenant(tenant);
   }
-  std::uint32_t drop_all() override { return tlb_.drop_all() + fill_->drop_all(); }
+  void forget_tenant(std::uint16_t tenant) override {
+    tlb_.drop_tenant(tenant);
+    fill_->drop_tenant(tenant);
+    lost_.forget_tenant(tenant);
+  }
+  std::optional<TlbLoss> take_loss(std::uint16_t tenant, std::uint64_t page) override {
+    const std::optional<TlbLoss> loss = lost_.find(tenant, page);
+    if (loss) lost_.forget(tenant, page);
+    return loss;
+  }
 
   void serialize(Archive& archive) override {
     tlb_.serialize(archive);
+    lost_.serialize(archive);
     fill_->serialize(archive);
   }
 
@@ -78,6 +93,7 @@ class SharedTlb final : public TranslationPath {
 
   const TranslationTiming timing_;
   Tlb tlb_;
+  LostEntries lost_;
   std::unique_ptr<TlbFill> fill_;
 };
 

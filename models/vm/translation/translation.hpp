@@ -2,10 +2,12 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 
 #include "core/checkpoint/archive.hpp"
 #include "core/parameters/policy.hpp"
 #include "core/time/time.hpp"
+#include "models/vm/lost_entries.hpp"
 #include "models/vm/page_table_entry.hpp"
 #include "models/vm/tlb_fill/tlb_fill.hpp"
 #include "models/vm/vm_parameters.hpp"
@@ -54,13 +56,18 @@ class TranslationPath {
   virtual void set_dirty(std::uint16_t /*tenant*/, std::uint64_t /*page*/) {}
 
   // Each returns the number of entries dropped.  `drop` covers a range under one level-4 table and
-  // its level-3 entry.
+  // its level-3 entry; `flush` a tenant's entries or those of all_tenants.
   virtual std::uint32_t drop(std::uint16_t /*tenant*/, std::uint64_t /*page*/,
-                             std::uint32_t /*count*/) {
+                             std::uint32_t /*count*/, TlbLoss) {
     return 0;
   }
-  virtual std::uint32_t drop_tenant(std::uint16_t /*tenant*/) { return 0; }
-  virtual std::uint32_t drop_all() { return 0; }
+  virtual std::uint32_t flush(std::uint16_t /*tenant*/) { return 0; }
+  /// The tenant's pages are other ones from now on.
+  virtual void forget_tenant(std::uint16_t /*tenant*/) {}
+  /// After a miss: how the page's translation was dropped, if it was here until then.  Told once.
+  virtual std::optional<TlbLoss> take_loss(std::uint16_t /*tenant*/, std::uint64_t /*page*/) {
+    return std::nullopt;
+  }
 
   virtual void serialize(Archive&) {}
 };

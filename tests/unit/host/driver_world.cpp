@@ -30,12 +30,12 @@ DriverWorld::DriverWorld(const Options& options)
           [this](const Transfer&, std::uint64_t offset, std::uint64_t bytes) {
             return std::span(host_memory_).subspan(offset, bytes);
           },
-          1),
-      driver_({options.frames * page_bytes, 1, 1,
+          leaving_.size()),
+      driver_({options.frames * page_bytes, 1, leaving_.size(),
                make_page_manager(policy_named(page_manager_policies(), options.page_manager)),
                Link(LinkId{1}, ComponentId{1}, latency)}),
       managed_(managed_setup()) {
-  set_tenants(statistics_, 1);
+  set_tenants(statistics_, leaving_.size());
   for (std::size_t i = 0; i < host_memory_.size(); ++i)
     host_memory_[i] = static_cast<std::byte>(i / 7 + 1);
   MapRequest tables;
@@ -61,13 +61,17 @@ void DriverWorld::fault(std::vector<std::uint64_t> faults, std::int64_t ns, bool
 }
 
 void DriverWorld::store(std::uint64_t page, std::byte value) {
+  set_bits(page, PageTableEntry::dirty);
+  memory_[driver_.tables().entry(0, first_page + page).address()] = value;
+}
+
+void DriverWorld::set_bits(std::uint64_t page, std::uint64_t bits) {
   const std::uint64_t at = driver_.tables().entry_address(0, first_page + page);
   std::uint64_t entry;
   std::memcpy(&entry, &memory_[at], 8);
   ASSERT_TRUE(entry & PageTableEntry::present);
-  entry |= PageTableEntry::dirty;
+  entry |= bits;
   std::memcpy(&memory_[at], &entry, 8);
-  memory_[PageTableEntry{entry}.address()] = value;
 }
 
 void DriverWorld::run(Time until) {
@@ -106,7 +110,7 @@ ManagedMemory::Setup DriverWorld::managed_setup() {
   ManagedMemory::Setup setup;
   setup.fault = options_.fault;
   setup.link_latency = latency;
-  setup.tenants = 1;
+  setup.tenants = leaving_.size();
   setup.record_faults = true;
   setup.prefetcher = make_prefetcher(policy_named(prefetcher_policies(), options_.prefetcher));
   setup.eviction = make_eviction(policy_named(eviction_policies(), options_.eviction));
@@ -117,6 +121,7 @@ ManagedMemory::Setup DriverWorld::managed_setup() {
     return std::pair<std::string, std::string>("w.yaml:1:1", "buffer data of tenant one");
   };
   setup.buffer_bytes = [this](std::uint16_t, std::uint32_t) { return options_.bytes; };
+  setup.is_leaving = [this](std::uint16_t tenant) { return leaving_[tenant]; };
   setup.remote_address = [](std::uint16_t, std::uint32_t) { return std::uint64_t{1} << 50; };
   return setup;
 }

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <array>
 #include <functional>
 #include <map>
 #include <memory>
@@ -43,11 +44,15 @@ class DriverWorld {
   const HostStatistics& statistics() const { return statistics_; }
   Time now() const { return now_; }
   void untouched(std::uint64_t page) { has_data_[page] = false; }
+  /// Tenant 0 has the buffer, tenant 1 nothing that is managed.
+  void leaves(std::uint16_t tenant, bool leaving = true) { leaving_[tenant] = leaving; }
 
   /// Faults of pages of the buffer, found by the GMMU `ns` after now and all in one cycle.
   void fault(std::vector<std::uint64_t> faults, std::int64_t ns = 0, bool permission = false);
   /// A store of the GPU: sets a byte in its memory and the dirty bit.
   void store(std::uint64_t page, std::byte value);
+  /// A walk of the GPU: sets the accessed bit.
+  void use(std::uint64_t page) { set_bits(page, PageTableEntry::accessed); }
   std::byte gpu_byte(std::uint64_t page) const {
     return memory_[driver_.tables().entry(0, first_page + page).address()];
   }
@@ -72,6 +77,7 @@ class DriverWorld {
   template <class Body>
   void arrive(Time when, MessageKind kind, const Body& body,
               std::span<const std::byte> payload = {});
+  void set_bits(std::uint64_t page, std::uint64_t bits);
   void take(const MessageHeader& message);
   void follow_up();
   /// What was sent reaches partition and GMMU, which answer.
@@ -83,6 +89,7 @@ class DriverWorld {
   Time now_;
   std::vector<std::byte> memory_, host_memory_;
   std::vector<bool> has_data_;
+  std::array<bool, 2> leaving_{};
   MessageSink sink_;
   HostLink link_;
   Driver driver_;

@@ -43,6 +43,11 @@ TEST_F(HostLinkBench, FaultWaitsForAWholePrefetch) {
   run(link);
   EXPECT_EQ(turns(), "ab");
   EXPECT_EQ(sent().back().departure, 8'209_ns);
+  link.start(of_class(Class::fault, 128, 1), 8'209_ns, sink_.outbox());
+  run(link);
+  const auto& longest = link.statistics(true).longest_fault_wait;
+  EXPECT_EQ(longest[1].value(), 8'199'000'000u);
+  EXPECT_EQ(longest[0].value(), 0u) << "the prefetch";
 }
 
 TEST_F(HostLinkBench, FaultWaitsForOnePieceOfACopy) {

@@ -108,6 +108,50 @@ TEST(ManagedMemory, PrefetchedPagesFollowTheFaultingOne) {
     EXPECT_EQ(world.gpu_byte(page), world.host_byte(page));
 }
 
+TEST(ManagedMemory, PrefetchedPagesThatLeaveWereUsedOrNot) {
+  DriverWorld::Options block = options(FaultCost::linear);
+  block.prefetcher = "sequential-local";
+  DriverWorld world(block);
+  world.fault({17});
+  world.run();
+  for (const std::uint64_t page : {17, 19, 20}) world.use(page);
+  world.managed().prefetch(world.allocation(), 0, world.pages(), false, 1, world.context());
+  world.run();
+  const HostStatistics& statistics = world.statistics();
+  // Page 16 came in the transfer of the fault, 18 to 31 behind it.
+  EXPECT_EQ(statistics.pages_demanded[0].value(), 2u);
+  EXPECT_EQ(statistics.pages_prefetched[0].value(), 14u);
+  EXPECT_EQ(statistics.prefetched_used[0].value(), 2u);
+  EXPECT_EQ(statistics.prefetched_unused[0].value(), 12u);
+  EXPECT_EQ(statistics.batch_pages.bin(5), 1u) << "16 pages";
+}
+
+std::vector<std::uint64_t> values(const TreeDecisions& decisions) {
+  std::vector<std::uint64_t> result;
+  for (const Counter& counter : decisions) result.push_back(counter.value());
+  return result;
+}
+
+TEST(ManagedMemory, DecisionsOfTheTreeAreCountedByHeight) {
+  DriverWorld::Options tree = options(FaultCost::linear);
+  tree.prefetcher = tree.eviction = "tree";
+  tree.frames = 1 + 4 + 64;
+  tree.bytes = 128 * page_bytes;  // 512 KiB, 8 blocks
+  DriverWorld world(tree);
+  const auto fault = [&](std::uint64_t block) {
+    world.fault({(block - 1) * 16});
+    world.run();
+  };
+  for (const std::uint64_t block : {1, 3, 2}) fault(block);  // b4 comes with the last one
+  EXPECT_THAT(values(world.statistics().tree_prefetches[0]), ElementsAre(3, 0, 1, 0, 0, 0));
+  EXPECT_THAT(values(world.statistics().tree_evictions[0]), ElementsAre(0, 0, 0, 0, 0, 0));
+  // With b5 more than half of the whole is there, so that b6, b7 and b8 come, too.
+  fault(5);
+  EXPECT_THAT(values(world.statistics().tree_prefetches[0]), ElementsAre(4, 0, 1, 1, 0, 0));
+  // Memory is full: b1 leaves for b5, then b3, then b2, and with it b4, the rest of a 256 KiB node.
+  EXPECT_THAT(values(world.statistics().tree_evictions[0]), ElementsAre(3, 0, 1, 0, 0, 0));
+}
+
 TEST(ManagedMemory, FullMemoryEvictsTheLeastRecentAndWritesBackOnlyDirtyPages) {
   DriverWorld::Options small = options(FaultCost::linear);
   small.frames = 1 + 4 + 2;  // the first frame, four levels of tables, two for pages
@@ -155,6 +199,70 @@ TEST(ManagedMemory, MemoryFullOfWhatCannotLeaveIsTheTenantsMistake) {
   ASSERT_EQ(failures.size(), 1u);
   EXPECT_NE(failures[0].message.find("GPU memory is full"), std::string::npos);
   EXPECT_FALSE(world.on_gpu(0));
+}
+
+/// Memory that is full of what tenant 1 holds beside the page tables.
+struct FullMemory {
+  FullMemory() : world(settings()), held(world.driver().take_frames(2, false)) {}
+  static DriverWorld::Options settings() {
+    DriverWorld::Options full = options(FaultCost::linear);
+    full.frames = 1 + 4 + 2;
+    return full;
+  }
+  /// Tenant 1 has left, and memory is looked at again.
+  void left() {
+    world.leaves(1, false);
+    world.managed().act(world.context());
+    world.run();
+  }
+
+  DriverWorld world;
+  std::vector<FrameRun> held;
+};
+
+TEST(ManagedMemory, FaultWithoutRoomWaitsForATenantThatIsLeaving) {
+  FullMemory full;
+  full.world.leaves(1);
+  full.world.fault({0});
+  full.world.run();
+  EXPECT_THAT(full.world.managed().take_failures(), SizeIs(0));
+  EXPECT_FALSE(full.world.on_gpu(0));
+  full.world.driver().give_back(full.held);
+  full.left();
+  EXPECT_THAT(full.world.managed().take_failures(), SizeIs(0));
+  EXPECT_TRUE(full.world.on_gpu(0));
+}
+
+TEST(ManagedMemory, FaultWithoutRoomFailsWhenWhoLeftHadNothing) {
+  FullMemory full;
+  full.world.leaves(1);
+  full.world.fault({0});
+  full.world.run();
+  full.left();
+  EXPECT_THAT(full.world.managed().take_failures(), SizeIs(1));
+  EXPECT_FALSE(full.world.on_gpu(0));
+}
+
+TEST(ManagedMemory, TenantThatIsLeavingWaitsForNoRoomItself) {
+  FullMemory full;
+  full.world.leaves(0);
+  full.world.fault({0});
+  full.world.run();
+  EXPECT_THAT(full.world.managed().take_failures(), SizeIs(0));
+  ASSERT_THAT(full.world.mapped, SizeIs(1));
+  EXPECT_EQ(full.world.mapped[0].entries[0].bits, 0u) << "whoever waits is told that it is not";
+  EXPECT_TRUE(full.world.managed().settled(full.world.allocation()));
+}
+
+TEST(ManagedMemory, OneTenantAtATimeIsEndedForWantOfRoom) {
+  FullMemory full;
+  full.world.fault({0, 1});
+  full.world.run();
+  EXPECT_THAT(full.world.managed().take_failures(), SizeIs(1));
+  // The first one's end may make room for the second.
+  full.world.driver().give_back(full.held);
+  full.left();
+  EXPECT_TRUE(full.world.on_gpu(1));
 }
 
 TEST(ManagedMemory, CpuBringsPagesHomeAndFaultsWaitUntilItIsDone) {

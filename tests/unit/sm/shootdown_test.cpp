@@ -31,6 +31,11 @@ void shoot_down(IdealMachine& machine, std::int64_t at, std::uint64_t page, std:
   machine.post(0, at, MessageKind::shootdown, span, std::as_bytes(std::span(entries)));
 }
 
+const SmStatistics& statistics(IdealMachine& machine) {
+  const Time now = machine.clock().edge(Cycles{machine.cycle()});
+  return *static_cast<const SmStatistics*>(machine.sm().statistics(now).values);
+}
+
 std::int64_t departure_of(const IdealMachine& machine, const std::string& text) {
   for (const auto& told : machine.told)
     if (told.text == text) return told.departure;
@@ -93,8 +98,11 @@ TEST(Shootdown, DropsTranslationAndCachedSectors) {
   machine.put<std::uint32_t>(8192, 6);
   machine.pages[IdealMachine::page_of(0)].entry = PageTableEntry::of(8192, writable);
   shoot_down(machine, 600, 0, 1);
+  shoot_down(machine, 600, 2, 1);  // a page that the TLB does not have
   machine.run();
   EXPECT_EQ(machine.get<std::uint32_t>(4096), 6u);
+  EXPECT_EQ(statistics(machine).pages_shot_down[0].value(), 2u);
+  EXPECT_EQ(statistics(machine).tlb_shot_down[0].value(), 1u);
 }
 
 TEST(Shootdown, DrainingLinesAskAgain) {

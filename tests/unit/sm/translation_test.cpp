@@ -219,6 +219,63 @@ TEST(Translation, ReplayThatNobodyWaitsForIsAnsweredAtOnce) {
   EXPECT_EQ(bench.told[0].departure, 500);
 }
 
+TEST(Translation, WarpsThatWaitForAFaultAreCountedByTheCycle) {
+  // Two warps: each loads page 0, which is there, then page 1, which is not, and goes on without.
+  Bench bench("ld.global.u32 %r1, [%rd0];\nld.global.u32 %r2, [%rd1];\nmov.u32 %r3, 1;\n");
+  bench.refuse(1);
+  bench.start(64);
+  bench.run_to(1000);
+  ASSERT_EQ(bench.told.size(), 2u);
+  ASSERT_EQ(bench.told[1].text, "translate 1");
+  const std::int64_t refused = bench.told[1].departure + round_trip;
+  const auto waited = [&] { return std::int64_t(bench.statistics().fault_warp_cycles[0].value()); };
+  EXPECT_EQ(waited(), 2 * (bench.cycle() - refused));
+  // A second refusal is no new fault.
+  bench.replay(1500, 1);
+  bench.run_to(1550);
+  EXPECT_EQ(waited(), 2 * (bench.cycle() - refused));
+  bench.set(1, writable);
+  bench.replay(2000, 1);
+  bench.run();
+  EXPECT_EQ(waited(), 2 * (2000 + round_trip - refused));
+  EXPECT_EQ(bench.statistics().fault_page_cycles[0].value(),
+            std::uint64_t(2000 + round_trip - refused));
+}
+
+TEST(Translation, WarpThatComesLaterWaitsFromThenOn) {
+  // The first warp loads at once, the second one after a loop.
+  Bench bench(R"(
+      mov.u32 %r1, %tid.x;
+      setp.lt.u32 %p1, %r1, 32;
+      @%p1 bra load;
+      mov.u32 %r20, 0;
+wait: add.u32 %r20, %r20, 1;
+      setp.lt.u32 %p2, %r20, 100;
+      @%p2 bra wait;
+load: ld.global.u32 %r2, [%rd1];
+  )");
+  bench.refuse(1);
+  bench.start(64);
+  bench.run_to(100);
+  while (bench.statistics().tlb_merges[0].value() == 0) bench.run_to(bench.cycle() + 2);
+  const std::int64_t joined = bench.cycle();
+  const std::int64_t refused = bench.told[0].departure + round_trip;
+  ASSERT_GT(joined, refused);
+  bench.run_to(joined + 1000);
+  EXPECT_EQ(std::int64_t(bench.statistics().fault_warp_cycles[0].value()),
+            joined - refused + 2 * (bench.cycle() - joined));
+}
+
+TEST(Translation, EndedTenantWaitsForNoFault) {
+  Bench bench("ld.global.u32 %r2, [%rd1];\n");
+  bench.refuse(1);
+  bench.start(64);
+  bench.post(0, 1500, MessageKind::abort_tenant, TenantNotice{0, {}});
+  bench.run_to(3000);
+  const std::int64_t refused = bench.told[0].departure + round_trip;
+  EXPECT_EQ(std::int64_t(bench.statistics().fault_warp_cycles[0].value()), 2 * (1500 - refused));
+}
+
 TEST(Translation, BlockedTlbHoldsEveryLaterAccess) {
   for (const ReplayMode mode : {ReplayMode::listed, ReplayMode::block_tlb}) {
     IdealMachine::Options options = cold();

@@ -49,6 +49,40 @@ TEST(GmmuShootdown, WholeLeavesNoEntryOfTheTenant) {
               ElementsAreArray({"1620 sm2 found 2560 at 0x9000", "1860 sm0 found 2560 at 0x7000"}));
 }
 
+TEST(GmmuShootdown, MissesOnPagesThatItTookAreCountedOnce) {
+  GmmuOptions options;
+  options.shootdown = ShootdownGranularity::whole;
+  GmmuBench bench(options);
+  with_translations(bench);
+  bench.map(page + 1, 0x8000);
+  bench.pages_mapped(1500, page + 1);  // flushes
+  for (const std::int64_t at : {1600, 1601, 2000}) bench.translate(at, 0, page);
+  bench.translate(1600, 0, page + 1);
+  bench.unmap(2500, page);
+  bench.run_until(2600);
+  bench.shot_down(2600, 0);
+  bench.shot_down(2600, 1);
+  bench.translate(2700, 0, page);
+  bench.translate(2700, 0, page + 2);
+  bench.run_until(4000);
+  const GmmuStatistics& statistics = bench.statistics();
+  // Two before, then all but the one at 2000.
+  EXPECT_EQ(statistics.tlb_misses[0].value(), 2u + 5u);
+  EXPECT_EQ(statistics.tlb_lost_misses[0][0].value(), 1u) << "at 1600, after the flush";
+  EXPECT_EQ(statistics.tlb_lost_misses[0][1].value(), 1u) << "at 2700, after the shootdown";
+}
+
+TEST(GmmuShootdown, NewAddressSpaceHasLostNothing) {
+  GmmuBench bench;
+  with_translations(bench);
+  bench.new_root(1500);
+  bench.translate(1600, 0, page);
+  bench.run_until(2000);
+  EXPECT_EQ(bench.statistics().tlb_misses[0].value(), 3u);
+  EXPECT_EQ(bench.statistics().tlb_lost_misses[0][0].value(), 0u);
+  EXPECT_EQ(bench.statistics().tlb_lost_misses[0][1].value(), 0u);
+}
+
 TEST(GmmuShootdown, WholeMayMeanEverybody) {
   GmmuOptions options;
   options.shootdown = ShootdownGranularity::whole;

@@ -54,6 +54,12 @@ std::vector<PageRange> EvictionBench::evict(std::uint64_t wanted) {
   return victims;
 }
 
+std::vector<std::uint64_t> EvictionBench::decided() const {
+  std::vector<std::uint64_t> result;
+  for (const Counter& counter : decisions_) result.push_back(counter.value());
+  return result;
+}
+
 bool EvictionBench::evictable(ManagedPage page) const {
   return residency_.place(page) == PagePlace::gpu && !pinned_[page];
 }

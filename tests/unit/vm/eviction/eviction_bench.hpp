@@ -29,6 +29,9 @@ class EvictionBench final : public EvictionView {
   Residency& residency() { return residency_; }
   bool evictable(ManagedPage page) const override;
   std::uint64_t seed() const override { return seed_; }
+  TreeDecisions* decisions(std::uint16_t) const override { return &decisions_; }
+  /// Nodes of each height that were emptied so far.
+  std::vector<std::uint64_t> decided() const;
 
   std::unique_ptr<Eviction> policy;
 
@@ -36,6 +39,7 @@ class EvictionBench final : public EvictionView {
   Residency residency_;
   std::vector<bool> pinned_;
   std::uint64_t seed_ = 1, number_ = 0;
+  mutable TreeDecisions decisions_{};
 };
 
 }  // namespace lockstep

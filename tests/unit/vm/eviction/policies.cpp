@@ -130,6 +130,8 @@ TEST(TreeEviction, NodeBelowHalfLosesTheRest) {
   // With b5 gone the whole holds 192 of 512 KiB.
   EXPECT_THAT(tree.evict(1), ElementsAre(PageRange{block(5), 64}));
   EXPECT_THAT(tree.evict(1), IsEmpty());
+  // Four blocks; (b1 ... b4) by b2; the whole by b6, b7 and b8.
+  EXPECT_THAT(tree.decided(), ElementsAre(4, 0, 1, 1, 0, 0));
 }
 
 TEST(TreeEviction, TreesFallAlone) {

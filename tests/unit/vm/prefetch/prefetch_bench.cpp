@@ -33,7 +33,7 @@ std::vector<PageRange> PrefetchBench::fault(const std::vector<std::uint64_t>& pa
   faults_.clear();
   for (const std::uint64_t p : pages) faults_.push_back(page(p));
   moves_.clear();
-  prefetcher_->choose({residency_, allocation(), faults_, seed_, number_}, moves_);
+  prefetcher_->choose({residency_, allocation(), faults_, seed_, number_, &decisions_}, moves_);
   number_ += pages.size();
   std::vector<PageRange> result = moves_;
   for (PageRange& range : result) {
@@ -51,6 +51,12 @@ std::vector<std::uint64_t> PrefetchBench::blocks() const {
       if (result.empty() || result.back() != block) result.push_back(block);
     }
   }
+  return result;
+}
+
+std::vector<std::uint64_t> PrefetchBench::decisions() const {
+  std::vector<std::uint64_t> result;
+  for (const Counter& counter : decisions_) result.push_back(counter.value());
   return result;
 }
 

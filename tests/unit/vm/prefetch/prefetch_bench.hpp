@@ -29,6 +29,8 @@ class PrefetchBench {
   std::vector<int> transfers(FaultSplit mode = FaultSplit::upto) const;
 
   void set_seed(std::uint64_t seed) { seed_ = seed; }
+  /// Nodes of each height that were fetched so far.
+  std::vector<std::uint64_t> decisions() const;
 
  private:
   Residency residency_;
@@ -37,6 +39,7 @@ class PrefetchBench {
   std::vector<ManagedPage> faults_;
   std::vector<PageRange> moves_;
   std::uint64_t seed_ = 1, number_ = 0;
+  TreeDecisions decisions_{};
 };
 
 }  // namespace lockstep

@@ -24,6 +24,8 @@ TEST(TreePrefetcher, FirstExampleOfThePaper) {
   tree.fault({block(2)});
   EXPECT_THAT(tree.blocks(), ElementsAre(2, 4, 6, 8));
   EXPECT_THAT(tree.transfers(), ElementsAre(-4, 60, 64, 64, 64));
+  // Five blocks; (b1 ... b4) by b4; the whole by b6 and b8.
+  EXPECT_THAT(tree.decisions(), ElementsAre(5, 0, 1, 1, 0, 0));
 }
 
 TEST(TreePrefetcher, SecondExampleOfThePaper) {
@@ -36,6 +38,7 @@ TEST(TreePrefetcher, SecondExampleOfThePaper) {
   EXPECT_THAT(tree.transfers(), ElementsAre(-4, 60, 64));
   tree.fault({block(5)});
   EXPECT_THAT(tree.blocks(), ElementsAre(5, 6, 7, 8));
+  EXPECT_THAT(tree.decisions(), ElementsAre(4, 0, 1, 1, 0, 0));
   EXPECT_THAT(tree.transfers(), ElementsAre(-4, 252));
 }
 
@@ -44,6 +47,7 @@ TEST(TreePrefetcher, LargestPrefetchIs1020KiB) {
   tree.set(0, 256, PagePlace::gpu);
   EXPECT_THAT(tree.fault({256}), ElementsAre(PageRange{256, 256}));
   EXPECT_THAT(tree.transfers(), ElementsAre(-4, 1020));
+  EXPECT_THAT(tree.decisions(), ElementsAre(1, 0, 0, 0, 0, 1));
 }
 
 TEST(TreePrefetcher, ExactlyHalfIsNotEnough) {
@@ -62,6 +66,7 @@ TEST(TreePrefetcher, FaultsOfABatchAreConsideredTogether) {
   PrefetchBench tree("tree", 512);
   tree.fault({block(1), block(2), block(3)});
   EXPECT_THAT(tree.blocks(), ElementsAre(1, 2, 3, 4));
+  EXPECT_THAT(tree.decisions(), ElementsAre(3, 0, 1, 0, 0, 0));
   EXPECT_THAT(tree.transfers(), ElementsAre(-4, -64, -64, 124));
 }
 

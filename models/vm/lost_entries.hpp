@@ -1,0 +1,67 @@
+/// Entries that a TLB lost before their time, so that a later miss can be told from one that the
+/// TLB's size caused.
+///
+/// An entry that was flushed or shot down is remembered until it is asked for, filled again or
+/// pushed out by later ones: as many are kept as the TLB holds, set by set, since what would have
+/// been replaced by now anyway was not lost to the flush.
+/// Source: virtual-memory-and-exceptions.md, sections 6 and 16 (misses on just-flushed pages).
+#pragma once
+
+#include <cstdint>
+#include <optional>
+
+#include "models/vm/messages.hpp"
+#include "models/vm/tlb.hpp"
+
+namespace lockstep {
+
+/// flush: other pages came; shootdown: its own page left.
+enum class TlbLoss : std::uint8_t { flush, shootdown };
+inline constexpr const char* tlb_loss_names[] = {"flush", "shootdown"};
+
+class LostEntries {
+ public:
+  LostEntries() = default;
+  /// Parameters of the TLB.
+  template <class Parameters>
+  explicit LostEntries(const Parameters& p) : lost_(p) {}
+
+  /// The TLB is about to be flushed of a tenant's entries, or of all.
+  void flushed(const Tlb& tlb, std::uint16_t tenant) {
+    note_all(tlb.base, tenant, lost_.base);
+    note_all(tlb.large, tenant, lost_.large);
+  }
+  /// The page's entry is about to be dropped: lost, if the TLB has it or had it until it was lost.
+  void dropped(const Tlb& tlb, std::uint16_t tenant, std::uint64_t page, TlbLoss why) {
+    note(tlb.base, Tlb::base_key(tenant, page), lost_.base, why);
+    note(tlb.large, Tlb::large_key(tenant, page), lost_.large, why);
+  }
+  /// How the page's entry was lost, if it was.
+  std::optional<TlbLoss> find(std::uint16_t tenant, std::uint64_t page) const {
+    if (const auto i = lost_.base.find(Tlb::base_key(tenant, page)); i != TlbArray::none)
+      return static_cast<TlbLoss>(lost_.base[i].mark);
+    if (const auto i = lost_.large.find(Tlb::large_key(tenant, page)); i != TlbArray::none)
+      return static_cast<TlbLoss>(lost_.large[i].mark);
+    return std::nullopt;
+  }
+  void forget(std::uint16_t tenant, std::uint64_t page) { lost_.drop(tenant, page); }
+  void forget_tenant(std::uint16_t tenant) { lost_.drop_tenant(tenant); }
+
+  void serialize(Archive& archive) { lost_.serialize(archive); }
+
+ private:
+  static void note(const TlbArray& from, std::uint64_t key, TlbArray& to, TlbLoss why) {
+    if (from.find(key) != TlbArray::none || to.find(key) != TlbArray::none)
+      to[to.insert(key, {})].mark = static_cast<std::uint32_t>(why);
+  }
+  static void note_all(const TlbArray& from, std::uint16_t tenant, TlbArray& to) {
+    from.for_each([&](const TlbArray::Entry& entry) {
+      if (tenant == all_tenants || tenant == TlbArray::tenant_of(entry.key))
+        to[to.insert(entry.key, {})].mark = static_cast<std::uint32_t>(TlbLoss::flush);
+    });
+  }
+
+  Tlb lost_;  ///< without translations; marked with the way in which it was lost
+};
+
+}  // namespace lockstep

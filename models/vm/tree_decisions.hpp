@@ -1,0 +1,17 @@
+#pragma once
+
+#include <array>
+
+#include "core/statistics/counters.hpp"
+
+namespace lockstep {
+
+/// What the nodes of each height of a tree (TreeLayout) hold, from the leaves to the root.
+inline constexpr const char* tree_node_sizes[] = {"64KiB",  "128KiB", "256KiB",
+                                                  "512KiB", "1MiB",   "2MiB"};
+
+/// How often a policy that goes by trees decided on a node, by its height.
+/// Source: virtual-memory-and-exceptions.md, section 16.
+using TreeDecisions = std::array<Counter, std::size(tree_node_sizes)>;
+
+}  // namespace lockstep
