@@ -11,11 +11,12 @@ void WarpPaths::start(std::uint32_t mask, std::uint32_t pc) {
   backward_ = loop_end_ = 0;
   together_ = 0;
   top_ = 0;
-  Node root;
-  root.pc = pc;
-  root.mask = mask;
-  root.state = State::running;
-  make_current(add(root));
+  static constexpr Node blank{};
+  const std::uint16_t root = add(blank);
+  node(root).pc = pc;
+  node(root).mask = mask;
+  node(root).state = State::running;
+  make_current(root);
 }
 
 std::uint16_t WarpPaths::add(const Node& added) {

@@ -84,19 +84,17 @@ DramChannel::Step DramChannel::step() {
   catch_up_refresh(now);
   const DramChoice choice = scheduler_->choose(queue_, banks_, now);
   queue_.chosen();
-  Step result;
   if (choice.column == DramChoice::none && choice.row == DramChoice::none) {
     wake_ = choice.wake;
-    return result;
+    return {};
   }
   bus_free_ = now + 1;
   wake_ = now + 1;
   // The row command first: a column command may remove its entry, never that of the row command.
   if (choice.row != DramChoice::none && (dual_bus_ || choice.column == DramChoice::none))
     issue_row(choice.row, now);
-  if (choice.column != DramChoice::none) result = issue_column(choice.column, now);
-  if (queue_.size() == 0) wake_ = DramChoice::never;
-  return result;
+  if (choice.column == DramChoice::none) return {};
+  return issue_column(choice.column, now);
 }
 
 void DramChannel::issue_row(std::uint32_t place, std::int64_t now) {
@@ -126,7 +124,11 @@ DramChannel::Step DramChannel::issue_column(std::uint32_t place, std::int64_t no
   scheduler_->on_column(entry, now);
   Step result;
   if (--entry.columns != 0) return result;
-  result = {true, !entry.write, edge(end), entry.owner, entry.sectors};
+  result.left = true;
+  result.returned = !entry.write;
+  result.data_end = edge(end);
+  result.owner = entry.owner;
+  result.sectors = entry.sectors;
   const auto waited = static_cast<std::uint64_t>(now - entry.arrival);
   statistics_.dram_latency.add(waited);
   statistics_.dram_queue_cycles[entry.tenant] += waited;
@@ -134,6 +136,7 @@ DramChannel::Step DramChannel::issue_column(std::uint32_t place, std::int64_t no
   waits_.leave(entry.tenant, now);
   scheduler_->on_served(entry, now);
   queue_.remove(place);
+  if (queue_.size() == 0) wake_ = DramChoice::never;
   return result;
 }
 

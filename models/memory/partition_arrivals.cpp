@@ -61,8 +61,11 @@ void PartitionCore::accept_request(const MessageHeader& message) {
   check_owner(request);
   const std::uint32_t index = transactions_.allocate();
   Transaction& t = transactions_[index];
-  t = {};
   t.request = request;
+  t.masks = {};
+  t.next = Transaction::none;
+  t.missing = 0;
+  t.hits = 0;
   const std::uint64_t offset = mapping_.offset(request.line);
   t.line = static_cast<std::uint32_t>(offset / line_bytes);
   t.bank = static_cast<std::uint8_t>(bank_of(t.line));

@@ -1,6 +1,7 @@
 #include "models/memory/partition_core.hpp"
 
 #include <algorithm>
+#include <cstring>
 
 namespace lockstep {
 
@@ -258,13 +259,15 @@ bool PartitionCore::respond(std::uint32_t index, Outbox& outbox) {
   const std::uint32_t bytes = t.response_bytes();
   const std::int64_t departure = output_.reserve(cycle_, noc_.flits(bytes));
   departures_.push(departure);
-  MemoryResponse response = answer_to(request);
-  response.l2_hits = t.hits;
   const std::uint32_t sender = sender_of(request);
   Time at = edge(departure);
   if (sender == links_.size() - 1) at = last_host_departure_ = std::max(last_host_departure_, at);
-  outbox.send(links_[sender], at, kind_of(MessageKind::memory_response), response,
-              {transactions_.data(index), bytes});
+  std::byte* data = outbox.reserve(links_[sender], at, kind_of(MessageKind::memory_response),
+                                   blank_body<MemoryResponse>, bytes);
+  auto& response = body_before<MemoryResponse>(data);
+  fill_answer(request, response);
+  response.l2_hits = t.hits;
+  std::memcpy(data, transactions_.data(index), bytes);
   statistics_.bytes_out[request.tenant] += bytes;
   --unanswered_[sender];
   transactions_.release(index);

@@ -128,9 +128,17 @@ struct MemoryResponse {
 };
 static_assert(sizeof(MemoryResponse) == 24);
 
+/// A body that is put together field by field and then copied at once makes the host wait for its
+/// narrow stores.  So give Outbox::reserve a blank one, and fill in the one before the payload.
+template <class Body>
+inline constexpr Body blank_body{};
+template <class Body>
+Body& body_before(std::byte* payload) {
+  return *reinterpret_cast<Body*>(payload - sizeof(Body));
+}
+
 /// The answer to a request, without what only the answering side knows.
-inline MemoryResponse answer_to(const MemoryRequest& request) {
-  MemoryResponse response;
+inline void fill_answer(const MemoryRequest& request, MemoryResponse& response) {
   response.line = request.line;
   response.tag = request.tag;
   response.requester = request.requester;
@@ -141,6 +149,10 @@ inline MemoryResponse answer_to(const MemoryRequest& request) {
   response.flags = request.flags;
   response.walk_level = request.walk_level;
   response.lanes = request.lanes;
+}
+inline MemoryResponse answer_to(const MemoryRequest& request) {
+  MemoryResponse response;
+  fill_answer(request, response);
   return response;
 }
 

@@ -128,9 +128,8 @@ bool SmState::load_group(Access& access, unsigned group, std::uint64_t physical,
   misses.attach(miss, make_waiter(access, group, missing));
   if (ask != 0) {
     const std::uint32_t request_tag = RequestTag::make(RequestTag::fill, miss, false);
-    port.send(destination,
-              request_for(access, group, physical, MemoryOperation::load, ask, request_tag), {},
-              time_of(now), *outbox);
+    fill_request(port.send(destination, 0, time_of(now), *outbox).request, access, group, physical,
+                 MemoryOperation::load, ask, request_tag);
   }
   return true;
 }
@@ -151,10 +150,8 @@ bool SmState::bypass_group(Access& access, unsigned group, std::uint64_t physica
   misses[miss].in_host = host;
   misses.attach(miss, make_waiter(access, group, sectors));
   ++statistics.l1_bypasses[warps[access.warp].tenant];
-  port.send(destination,
-            request_for(access, group, physical, MemoryOperation::load, sectors,
-                        RequestTag::make(RequestTag::fill, miss, host)),
-            {}, time_of(now), *outbox);
+  fill_request(port.send(destination, 0, time_of(now), *outbox).request, access, group, physical,
+               MemoryOperation::load, sectors, RequestTag::make(RequestTag::fill, miss, host));
   return true;
 }
 
@@ -171,10 +168,8 @@ bool SmState::store_group(Access& access, unsigned group, std::uint64_t physical
   const Warp& warp = warps[access.warp];
   stores[index] = {access.phase, access.warp, TranslationUnit::none, frame_number(physical, host)};
   ++statistics.stores_sent[warp.tenant];
-  send_store(destination,
-             request_for(access, group, physical, MemoryOperation::store, sectors,
-                         RequestTag::make(RequestTag::store, index, host)),
-             mask, image.data(), now);
+  fill_request(send_store(destination, sectors, mask, image.data(), now), access, group, physical,
+               MemoryOperation::store, sectors, RequestTag::make(RequestTag::store, index, host));
   return true;
 }
 
@@ -235,21 +230,22 @@ void SmState::merge_bytes(std::byte* to, const std::byte* from, const L1Cache::D
   }
 }
 
-void SmState::send_store(std::uint32_t destination, const MemoryRequest& request,
-                         const L1Cache::DirtyBytes& mask, const std::byte* image,
-                         std::int64_t now) {
-  std::array<std::byte, 4 * (4 + sector_bytes)> payload;
-  const unsigned count = request.sector_count();
-  unsigned i = 0;
-  for (unsigned sector = 0; sector < 4; ++sector) {
-    if (!((request.sectors >> sector) & 1)) continue;
-    std::memcpy(payload.data() + 4 * i, &mask[sector], 4);
-    std::memcpy(payload.data() + 4 * count + sector_bytes * i, image + sector_bytes * sector,
-                sector_bytes);
-    ++i;
+MemoryRequest& SmState::send_store(std::uint32_t destination, std::uint8_t sectors,
+                                   const L1Cache::DirtyBytes& mask, const std::byte* image,
+                                   std::int64_t now) {
+  const auto count = static_cast<unsigned>(std::popcount(sectors));
+  const RequestPort::Place place =
+      port.send(destination, (4 + sector_bytes) * count, time_of(now), *outbox);
+  std::byte* masks = place.payload;
+  std::byte* data = place.payload + std::size_t{4} * count;
+  for (unsigned rest = sectors; rest != 0; rest &= rest - 1) {
+    const auto sector = static_cast<unsigned>(std::countr_zero(rest));
+    std::memcpy(masks, &mask[sector], 4);
+    std::memcpy(data, image + sector_bytes * sector, sector_bytes);
+    masks += 4;
+    data += sector_bytes;
   }
-  port.send(destination, request, {payload.data(), (4 + sector_bytes) * count}, time_of(now),
-            *outbox);
+  return place.request;
 }
 
 bool SmState::atomic_group(Access& access, unsigned group, std::uint64_t physical,
@@ -273,8 +269,8 @@ bool SmState::atomic_group(Access& access, unsigned group, std::uint64_t physica
     misses.waiter(waiter).store = index;
     tag = RequestTag::make(RequestTag::atomic, waiter, host);
   }
-  MemoryRequest request =
-      request_for(access, group, physical, MemoryOperation::atomic, sectors, tag);
+  MemoryRequest request;
+  fill_request(request, access, group, physical, MemoryOperation::atomic, sectors, tag);
   const isa::MemoryFields& memory = warp.instructions[access.pc].memory;
   request.atomic = memory.atomic;
   request.type = memory.type;
@@ -299,8 +295,10 @@ bool SmState::atomic_group(Access& access, unsigned group, std::uint64_t physica
   }
   request.lanes = static_cast<std::uint8_t>(count);
   ++statistics.atomics_sent[warp.tenant];
-  port.send(destination, request, std::as_bytes(std::span(records.data(), count)), time_of(now),
-            *outbox);
+  const RequestPort::Place place =
+      port.send(destination, count * sizeof(AtomicLane), time_of(now), *outbox);
+  place.request = request;
+  std::memcpy(place.payload, records.data(), count * sizeof(AtomicLane));
   return true;
 }
 
@@ -354,10 +352,9 @@ void SmState::deliver(const Access& access, unsigned group, std::uint32_t lanes,
   }
 }
 
-MemoryRequest SmState::request_for(const Access& access, unsigned group, std::uint64_t physical,
-                                   MemoryOperation operation, std::uint8_t sectors,
-                                   std::uint32_t tag) {
-  MemoryRequest request;
+void SmState::fill_request(MemoryRequest& request, const Access& access, unsigned group,
+                           std::uint64_t physical, MemoryOperation operation, std::uint8_t sectors,
+                           std::uint32_t tag) {
   request.line = physical;
   request.virtual_page = access.line[group] >> 12;
   request.tag = tag;
@@ -370,7 +367,6 @@ MemoryRequest SmState::request_for(const Access& access, unsigned group, std::ui
   request.flags = static_cast<std::uint8_t>((access.local ? flag_local : 0) |
                                             (access.bypass ? flag_bypass_l1 : 0));
   statistics.sectors_requested[request.tenant] += request.sector_count();
-  return request;
 }
 
 }  // namespace lockstep

@@ -82,7 +82,8 @@ void SmState::write_back(std::uint16_t line, std::uint8_t sectors, std::int64_t 
   request.operation = MemoryOperation::store;
   request.flags = flag_local;
   ++statistics.local_writebacks[request.tenant];
-  send_store(setup.mapping.partition(request.line), request, mask, l1.data(line), now);
+  send_store(setup.mapping.partition(request.line), request.sectors, mask, l1.data(line), now) =
+      request;
 }
 
 }  // namespace lockstep

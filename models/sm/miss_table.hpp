@@ -120,13 +120,12 @@ class MissTable {
     misses_.for_each_used(function);
   }
 
-  void prefetch(std::uint16_t index) const {
-    if (index < misses_.capacity()) __builtin_prefetch(&misses_[index]);
-  }
-  /// Waits for nothing and reads only what prefetch() brought.
-  void prefetch_waiter(std::uint16_t index) const {
-    if (index < misses_.capacity() && misses_[index].first < waiters_.capacity())
-      __builtin_prefetch(&waiters_[misses_[index].first]);
+  // Each waits for nothing if the one before it was called in time; a wrong index is ignored.
+  void prefetch(std::uint16_t index) const { misses_.prefetch(index); }
+  void prefetch_waiter(std::uint16_t index) const { waiters_.prefetch(first_waiter(index)); }
+  std::uint16_t first_flight(std::uint16_t index) const {
+    const std::uint16_t waiter = first_waiter(index);
+    return waiter < waiters_.capacity() ? waiters_[waiter].flight : none;
   }
 
   void serialize(Archive& archive) {
@@ -136,6 +135,9 @@ class MissTable {
   }
 
  private:
+  std::uint16_t first_waiter(std::uint16_t index) const {
+    return index < misses_.capacity() ? misses_[index].first : none;
+  }
   std::size_t hash(std::uint64_t tag) const { return (tag * 0x9e3779b97f4a7c15u) >> shift_; }
 
   std::uint32_t entries_ = 0;

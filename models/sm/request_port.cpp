@@ -11,8 +11,7 @@ RequestPort::RequestPort(Setup setup)
   lanes_.push_back({setup.to_host, setup.noc.credits});
 }
 
-void RequestPort::enqueue(Lane& lane, const MemoryRequest& request,
-                          std::span<const std::byte> payload) {
+RequestPort::Place RequestPort::enqueue(Lane& lane, std::size_t payload_bytes) {
   std::uint32_t index;
   if (unused_.empty()) {
     index = static_cast<std::uint32_t>(pool_.size());
@@ -21,12 +20,14 @@ void RequestPort::enqueue(Lane& lane, const MemoryRequest& request,
     index = unused_.back();
     unused_.pop_back();
   }
-  pool_[index].request = request;
-  pool_[index].payload.assign(payload.begin(), payload.end());
-  pool_[index].next = none;
+  Queued& queued = pool_[index];
+  queued.request = {};
+  queued.payload.resize(payload_bytes);
+  queued.next = none;
   (lane.last == none ? lane.first : pool_[lane.last].next) = index;
   lane.last = index;
   ++queued_;
+  return {queued.request, queued.payload.data()};
 }
 
 void RequestPort::dequeue(Lane& lane, Time now, Outbox& outbox) {
@@ -37,7 +38,10 @@ void RequestPort::dequeue(Lane& lane, Time now, Outbox& outbox) {
   unused_.push_back(index);
   // It was ready long ago: only the port can hold it up.
   const Time injected = now - injection_latency_;
-  transmit(lane, pool_[index].request, pool_[index].payload, injected, outbox);
+  const Queued& queued = pool_[index];
+  const Place place = transmit(lane, queued.payload.size(), injected, outbox);
+  place.request = queued.request;
+  std::copy(queued.payload.begin(), queued.payload.end(), place.payload);
 }
 
 std::string RequestPort::waiting_for() const {

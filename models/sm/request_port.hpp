@@ -42,14 +42,16 @@ class RequestPort {
     return (lanes_[destination].credits > 0 && lanes_[destination].first == none) ||
            queued_ < queue_limit_;
   }
-  void send(std::uint32_t destination, const MemoryRequest& request,
-            std::span<const std::byte> payload, Time now, Outbox& outbox) {
+  /// A request on its way, for the caller to fill in before the next one.
+  struct Place {
+    MemoryRequest& request;  ///< as default-constructed
+    std::byte* payload;
+  };
+  Place send(std::uint32_t destination, std::size_t payload_bytes, Time now, Outbox& outbox) {
     Lane& lane = lanes_[destination];
-    if (lane.credits > 0 && lane.first == none) [[likely]] {
-      transmit(lane, request, payload, now, outbox);
-    } else {
-      enqueue(lane, request, payload);
-    }
+    if (lane.credits > 0 && lane.first == none) [[likely]]
+      return transmit(lane, payload_bytes, now, outbox);
+    return enqueue(lane, payload_bytes);
   }
   /// Tells the host what is no request: behind what has left, without a credit.
   template <class Body>
@@ -86,16 +88,17 @@ class RequestPort {
     std::uint32_t next = none;
   };
 
-  void transmit(Lane& lane, const MemoryRequest& request, std::span<const std::byte> payload,
-                Time now, Outbox& outbox) {
+  Place transmit(Lane& lane, std::size_t payload_bytes, Time now, Outbox& outbox) {
     --lane.credits;
     const Time ready = now + injection_latency_;
     const Time departure = std::max(ready, free_);
     waited_ += static_cast<std::uint64_t>((departure - ready).femtoseconds());
-    free_ = departure + flit_ * noc_.flits(static_cast<std::uint32_t>(payload.size()));
-    outbox.send(lane.link, departure, kind_of(MessageKind::memory_request), request, payload);
+    free_ = departure + flit_ * noc_.flits(static_cast<std::uint32_t>(payload_bytes));
+    std::byte* payload = outbox.reserve(lane.link, departure, kind_of(MessageKind::memory_request),
+                                        blank_body<MemoryRequest>, payload_bytes);
+    return {body_before<MemoryRequest>(payload), payload};
   }
-  void enqueue(Lane& lane, const MemoryRequest& request, std::span<const std::byte> payload);
+  Place enqueue(Lane& lane, std::size_t payload_bytes);
   void dequeue(Lane& lane, Time now, Outbox& outbox);
 
   NocParameters noc_;

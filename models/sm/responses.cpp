@@ -165,7 +165,8 @@ void SmState::answered(std::uint16_t index, std::int64_t usable, std::int64_t no
 }
 
 void SmState::flight_done(std::uint16_t index, std::int64_t now) {
-  const Flight flight = flights[index];
+  // Not copied: the host would wait for the narrow store of `outstanding`.
+  const Flight& flight = flights[index];
   flights.give_back(index);
   Warp& warp = warps[flight.warp];
   const IssueRecord& record = warp.records[flight.pc];
@@ -183,23 +184,30 @@ void SmState::flight_done(std::uint16_t index, std::int64_t now) {
   }
 }
 
-void SmState::prefetch_responses(std::span<const MessageHeader* const> inbox) {
+/// Calls function(message, index of the miss) for each answer to a miss.
+template <class Function>
+static void for_each_fill(Inbox inbox, Function&& function) {
+  for (const MessageHeader* message : inbox) {
+    if (message->kind != kind_of(MessageKind::memory_response)) continue;
+    const std::uint64_t tag = message->body<MemoryResponse>().tag;
+    if (RequestTag::kind(tag) == RequestTag::fill) function(*message, RequestTag::index(tag));
+  }
+}
+
+/// What the answers lead to, one step of indirection per pass.
+void SmState::prefetch_responses(Inbox inbox) {
   for (const MessageHeader* message : inbox) __builtin_prefetch(message);
-  for (const MessageHeader* message : inbox) {
-    if (message->kind != kind_of(MessageKind::memory_response)) continue;
-    const auto& response = message->body<MemoryResponse>();
-    if (RequestTag::kind(response.tag) != RequestTag::fill) continue;
-    misses.prefetch(RequestTag::index(response.tag));
-    l1.prefetch(response.line / line_bytes);
-    __builtin_prefetch(message->payload_data());
-    __builtin_prefetch(message->payload_data() + 64);
-  }
-  for (const MessageHeader* message : inbox) {
-    if (message->kind != kind_of(MessageKind::memory_response)) continue;
-    const auto& response = message->body<MemoryResponse>();
-    if (RequestTag::kind(response.tag) == RequestTag::fill)
-      misses.prefetch_waiter(RequestTag::index(response.tag));
-  }
+  for_each_fill(inbox, [&](const MessageHeader& message, std::uint16_t miss) {
+    misses.prefetch(miss);
+    l1.prefetch(message.body<MemoryResponse>().line / line_bytes);
+    __builtin_prefetch(message.payload_data());
+    __builtin_prefetch(message.payload_data() + 64);
+  });
+  for_each_fill(inbox,
+                [&](const MessageHeader&, std::uint16_t miss) { misses.prefetch_waiter(miss); });
+  for_each_fill(inbox, [&](const MessageHeader&, std::uint16_t miss) {
+    flights.prefetch(misses.first_flight(miss));
+  });
 }
 
 }  // namespace lockstep

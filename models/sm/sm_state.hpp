@@ -196,15 +196,18 @@ struct SmState {
                    const std::byte* image);
   static void merge_bytes(std::byte* to, const std::byte* from, const L1Cache::DirtyBytes& mask,
                           std::uint8_t sectors);
-  void send_store(std::uint32_t destination, const MemoryRequest& request,
-                  const L1Cache::DirtyBytes& mask, const std::byte* image, std::int64_t now);
+  /// The request is for the caller to fill in.
+  MemoryRequest& send_store(std::uint32_t destination, std::uint8_t sectors,
+                            const L1Cache::DirtyBytes& mask, const std::byte* image,
+                            std::int64_t now);
   /// Pending fills of these sectors are not to be cached.
   void close_pending(std::uint64_t tag, std::uint8_t sectors);
   void close_miss(std::uint16_t miss);
   std::uint16_t make_waiter(const Access& access, unsigned group, std::uint8_t missing);
   void deliver(const Access& access, unsigned group, std::uint32_t lanes, const std::byte* line);
-  MemoryRequest request_for(const Access& access, unsigned group, std::uint64_t physical,
-                            MemoryOperation operation, std::uint8_t sectors, std::uint32_t tag);
+  void fill_request(MemoryRequest& request, const Access& access, unsigned group,
+                    std::uint64_t physical, MemoryOperation operation, std::uint8_t sectors,
+                    std::uint32_t tag);
 
   // translate.cpp
   enum class Lookup : std::uint8_t { found, parked, wait };
@@ -279,7 +282,7 @@ struct SmState {
   void answered(std::uint16_t flight, std::int64_t usable, std::int64_t now);
   void flight_done(std::uint16_t flight, std::int64_t now);
   /// Passes over a window's messages that bring what they need into the host's caches.
-  void prefetch_responses(std::span<const MessageHeader* const> inbox);
+  void prefetch_responses(Inbox inbox);
 
   // shared_memory.cpp
   /// Lane l uses address[l] + offset; `commits`: the destinations wait only for this.
