@@ -22,7 +22,7 @@ void serialize_grid(Archive& archive, GridSlot& grid, const StreamingMultiproces
                     const IssueTables& tables) {
   archive(grid.used, grid.ended);
   archive.bytes(&grid.launch, sizeof grid.launch);
-  archive(grid.block, grid.resident_blocks, grid.constants, grid.warp_instructions,
+  archive(grid.block, grid.resident_blocks, grid.globals, grid.constants, grid.warp_instructions,
           grid.thread_instructions, grid.unreported);
   serialize_bytes(archive, grid.parameters);
   serialize_bytes(archive, grid.relocated_image);

@@ -309,6 +309,8 @@ struct SmState {
   /// Throws a Mistake, from within issue() and before anything waits for the instruction.
   [[noreturn]] void user_error(const Warp& warp, std::uint32_t pc, unsigned lane,
                                const std::string& what, const std::string& advice) const;
+  /// Throws what the program itself said when it gave up.
+  [[noreturn]] void trapped(const Warp& warp, const isa::Instruction& trap, unsigned lane) const;
   /// Tells the host, which ends the tenant.
   void report(std::uint16_t tenant, const Mistake& mistake, std::int64_t now);
   /// The warp stands still until its tenant is ended.

@@ -182,6 +182,8 @@ Type source_lane_type(const ir::Operation& operation, std::size_t source) {
       return source == 2 ? operation.source_type : operation.type;
     case Opcode::mov_pack:
       return Type::b32;
+    case Opcode::trap:  // of an assertion: the line, else addresses
+      return source == 2 ? Type::b32 : Type::b64;
     default:
       return operation.type;
   }

@@ -212,6 +212,9 @@ void Encoder::control(const ir::Operation& op, Instruction& instruction, std::ui
     case Category::warp_barrier:
       instruction.source[0] = source(op, 0);
       break;
+    case Category::trap:
+      for (std::size_t s = 0; s < op.sources.size(); ++s) instruction.source[s] = source(op, s);
+      break;
     case Category::ret:
       if (!current_->input.function->is_entry) {
         leave(op);

@@ -4,6 +4,7 @@
 #include <bit>
 
 #include "core/error/error.hpp"
+#include "models/isa/text/assertion.hpp"
 
 namespace lockstep::isa {
 namespace {
@@ -161,8 +162,12 @@ void BlockRunner::control(Warp& warp, const Instruction& instruction, std::uint3
       paths.exit(active);
       complete_barriers();
       break;
-    case Category::trap:
-      fail(warp, static_cast<unsigned>(std::countr_zero(active)), "trap");
+    case Category::trap: {
+      const auto lane = static_cast<unsigned>(std::countr_zero(active));
+      fail(warp, lane,
+           is_assertion(instruction) ? assertion_text(instruction, context_, lane, state_.text)
+                                     : "trap");
+    }
     default:
       LOCKSTEP_CHECK(false, "instruction of unknown category");
   }

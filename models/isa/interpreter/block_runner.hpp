@@ -8,6 +8,7 @@
 
 #include "models/isa/divergence.hpp"
 #include "models/isa/interpreter/interpreter.hpp"
+#include "models/isa/text/module_text.hpp"
 
 namespace lockstep::isa {
 
@@ -18,7 +19,8 @@ struct LaunchState {
   FlatMemory& memory;
   std::vector<std::uint32_t> constants;    ///< rows
   std::vector<std::byte> constant_memory;  ///< Module::constant_image with addresses
-  std::uint32_t threads = 0;               ///< per block
+  ModuleText text;
+  std::uint32_t threads = 0;  ///< per block
   InterpreterCounts counts;
 
   LaunchState(const Launch& given, FlatMemory& flat);

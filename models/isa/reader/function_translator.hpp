@@ -129,6 +129,12 @@ class FunctionTranslator {
   void branch(Current& current);
   void branch_indexed(Current& current);
   void call(Current& current);
+  /// An argument or result of a call.
+  ir::Operand call_operand(Current& current, const syntax::Operand& name);
+  // run_time_calls.cpp
+  /// False: no function of the CUDA run time that is known here.
+  bool run_time_call(Current& current, const syntax::Operand& callee,
+                     const std::vector<syntax::Operand>& arguments);
 
   ModuleSymbols& module_;
   const syntax::Function& source_;

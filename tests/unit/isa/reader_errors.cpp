@@ -78,6 +78,18 @@ TEST(ReaderErrors, ACallOfAFunctionWithoutBodyIsAnErrorAtTheCall) {
       << error_of(text);
 }
 
+TEST(ReaderErrors, AnAssertWithOtherArgumentsIsAnErrorAtTheCall) {
+  const std::string text =
+      ".version 7.8\n.target sm_75\n.address_size 64\n"
+      ".extern .func __assertfail(.param .b64 a, .param .b64 b);\n"
+      ".visible .entry k(.param .u64 out) {\n"
+      "{ .param .b64 a; .param .b64 b;\ncall.uni __assertfail, (a, b);\n}\nret;\n}\n";
+  EXPECT_EQ(
+      error_of(text),
+      "bad.ptx:7:10: __assertfail takes a message, a file, a line, a function and a character "
+      "size of 64, 64, 32, 64 and 64 bits");
+}
+
 TEST(ReaderErrors, AnInitialiserLargerThanItsVariableIsAnError) {
   const std::string text =
       ".version 7.8\n.target sm_75\n.address_size 64\n"
