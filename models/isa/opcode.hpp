@@ -101,6 +101,8 @@ enum class Opcode : std::uint16_t {
   nanosleep,
   pmevent,
   nop,
+  // made by the reader
+  print,  ///< of vprintf, see ir::PrintStep
   // made by lowering
   iadd3,         ///< d = a + b + c
   lea,           ///< d = (a << imm) + b

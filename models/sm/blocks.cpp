@@ -154,6 +154,7 @@ void SmState::start_block(const BlockReference& reference, unsigned g, std::int6
     threads -= lanes;
     warp.paths.start(lanes == 32 ? 0xffffffffu : (1u << lanes) - 1);
     std::visit([&](auto& s) { s.added(slot % parameters.schedulers, slot); }, scheduler);
+    prints.erase(slot);  // of a tenant that was ended
     point_warp(slot);
     resume_at(slot, now + 1);
   }

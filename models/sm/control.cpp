@@ -118,6 +118,11 @@ void SmState::issue_control(unsigned slot, const Instruction& instruction,
       if (active != 0) trapped(warp, instruction, static_cast<unsigned>(std::countr_zero(active)));
       paths.advance();
       break;
+    case Category::print:
+      if (active != 0) print(slot, instruction, active, now);
+      commit_at(warp, record, resume);
+      paths.advance();
+      break;
     case Category::barrier:
       if (active == 0) {
         paths.advance();

@@ -71,7 +71,7 @@ void SmState::serialize(Archive& archive) {
   for (BlockReference& reference : staged) archive.bytes(&reference, sizeof reference);
   to_dispatcher.serialize(archive);
   to_gmmu.serialize(archive);
-  archive(statistics);
+  archive(statistics, prints);
   for (std::uint64_t left = resident; left != 0; left &= left - 1)
     serialize_warp(archive, warps[static_cast<unsigned>(std::countr_zero(left))]);
   rebuild_pointers();

@@ -5,11 +5,13 @@
 #include <array>
 #include <cstdint>
 #include <deque>
+#include <map>
 #include <memory>
 #include <string>
 #include <vector>
 
 #include "core/engine/outbox.hpp"
+#include "models/isa/text/warp_print.hpp"
 #include "models/sm/access.hpp"
 #include "models/sm/block_slot.hpp"
 #include "models/sm/coalescer.hpp"
@@ -96,6 +98,8 @@ struct SmState {
   std::vector<std::int64_t> tenant_counted;   ///< active and warp cycles are counted up to here
   std::vector<std::uint8_t> tenant_violated;  ///< an access to an invalid page was reported
 
+  std::map<unsigned, isa::WarpPrint> prints;  ///< by warp slot, of those amid a printf
+
   Outbox* outbox = nullptr;  ///< of the window that is running
 
   Time time_of(std::int64_t c) const { return clock.edge(Cycles{c}); }
@@ -134,6 +138,11 @@ struct SmState {
                             std::uint32_t expected, std::int64_t now);
   void write_reduction(Warp& warp, const isa::Instruction& instruction, std::uint32_t lanes,
                        std::uint32_t population, std::uint32_t threads);
+
+  // print.cpp
+  /// Executes a `print` of the active lanes.
+  void print(unsigned slot, const isa::Instruction& instruction, std::uint32_t active,
+             std::int64_t now);
 
   // ordering.cpp
   /// All that a release by this warp must wait for is acknowledged.

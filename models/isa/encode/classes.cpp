@@ -127,6 +127,8 @@ ExecutionClass execution_class(const ir::Operation& operation) {
       return control(C::barrier);
     case Opcode::bar_warp:
       return control(C::warp_barrier);
+    case Opcode::print:
+      return control(C::print);
     case Opcode::brkpt:
     case Opcode::nanosleep:
     case Opcode::pmevent:

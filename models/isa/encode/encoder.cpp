@@ -190,6 +190,12 @@ void Encoder::operation(const ir::Operation& op, std::uint32_t meeting) {
       barrier(op, instruction);
       emit(instruction);
       break;
+    case Category::print:
+      operands(op, instruction);
+      destinations(op, instruction);
+      instruction.detail = op.mode;
+      emit(instruction);
+      break;
     case Category::call:
     case Category::call_indirect:
       call(op);

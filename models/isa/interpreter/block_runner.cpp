@@ -162,6 +162,9 @@ void BlockRunner::control(Warp& warp, const Instruction& instruction, std::uint3
       paths.exit(active);
       complete_barriers();
       break;
+    case Category::print:
+      print(warp, instruction, active);
+      break;
     case Category::trap: {
       const auto lane = static_cast<unsigned>(std::countr_zero(active));
       fail(warp, lane,
@@ -171,6 +174,18 @@ void BlockRunner::control(Warp& warp, const Instruction& instruction, std::uint3
     default:
       LOCKSTEP_CHECK(false, "instruction of unknown category");
   }
+}
+
+void BlockRunner::print(Warp& warp, const Instruction& instruction, std::uint32_t active) {
+  context_.active = active;
+  try {
+    std::string printed = warp.print.execute(instruction, context_, state_.text);
+    if (!printed.empty() && state_.launch.printed != nullptr)
+      state_.launch.printed->push_back(std::move(printed));
+  } catch (const WarpPrint::NoFormat& no_format) {
+    fail(warp, no_format.lane, no_format.what);
+  }
+  warp.paths.advance();
 }
 
 void BlockRunner::branch_indexed(Warp& warp, const Instruction& instruction, std::uint32_t active) {

@@ -229,6 +229,7 @@ unsigned issue_slots(const ir::Operation& o) {
     case Opcode::bra:
     case Opcode::ret:
     case Opcode::exit:
+    case Opcode::print:
       return 1;
     case Opcode::fence:
       return o.scope == Scope::cta ? 1 : 3;

@@ -85,7 +85,7 @@ void FunctionTranslator::call(Current& current) {
     const SourceFunction& called = module_.module->functions[target.index];
     if (!called.has_body)
       fail(callee.at, "call of " + callee.text + ", which has no body in this module",
-           "of the functions of the CUDA run time, assert is modelled");
+           "of the functions of the CUDA run time, assert and printf are modelled");
     if (called.code.is_entry) fail(callee.at, "call of kernel " + callee.text);
   }
   operation.sources.push_back(source(current, callee, Type::b64));

@@ -154,6 +154,7 @@ void FunctionTranslator::instruction(const Statement& s) {
     guard.negated = s.guard_negated;
     current.operation.guard = predicate(current, guard);
   }
+  if (source_.built_in && print(current)) return;
   if (arithmetic(current) || memory(current) || warp(current) || control(current)) return;
   fail(
       s.at, "instruction " + s.text + " is not supported",

@@ -135,6 +135,8 @@ class FunctionTranslator {
   /// False: no function of the CUDA run time that is known here.
   bool run_time_call(Current& current, const syntax::Operand& callee,
                      const std::vector<syntax::Operand>& arguments);
+  /// print.begin, print.word, print.end of built-in functions.
+  bool print(Current& current);
 
   ModuleSymbols& module_;
   const syntax::Function& source_;

@@ -1,6 +1,7 @@
 /// Functions of the CUDA run time that kernels call and no module defines.
 ///
 /// __assertfail(message, file, line, function, character size) becomes a trap with what it says.
+/// vprintf is a function of its own, see run_time_functions.hpp.
 /// Source: PTX Interoperability guide, "System Calls".
 ///
 /// Simplified: malloc, free and what belongs to dynamic parallelism are reported when a module is
@@ -30,6 +31,28 @@ bool FunctionTranslator::run_time_call(Current& current, const Argument& callee,
          "__assertfail takes a message, a file, a line, a function and a character size of 64, 64, "
          "32, 64 and 64 bits");
   operation.sources.pop_back();
+  finish(current);
+  return true;
+}
+
+bool FunctionTranslator::print(Current& current) {
+  if (current.modifiers.base() != "print") return false;
+  ir::Operation& operation = current.operation;
+  operation.opcode = Opcode::print;
+  if (current.modifiers.take("begin")) {
+    operation.mode = static_cast<std::uint16_t>(ir::PrintStep::begin);
+    operation.type = Type::b64;
+    operation.destinations.push_back(destination(current, argument(current, 0), Type::b32));
+    operation.sources.push_back(source(current, argument(current, 1), Type::b64));
+  } else if (current.modifiers.take("word")) {
+    operation.mode = static_cast<std::uint16_t>(ir::PrintStep::word);
+    operation.type = Type::b32;
+    operation.sources.push_back(source(current, argument(current, 0), Type::b32));
+  } else if (current.modifiers.take("end")) {
+    operation.mode = static_cast<std::uint16_t>(ir::PrintStep::end);
+    operation.type = Type::b32;
+    operation.destinations.push_back(destination(current, argument(current, 0), Type::b32));
+  }
   finish(current);
   return true;
 }
