@@ -35,6 +35,7 @@ bool FunctionTranslator::control(Current& current) {
       expect_arguments(current, operands, operands);
       if (waits)
         current.operation.sources.push_back(source(current, argument(current, 0), Type::b32));
+      if (opcode == Opcode::ret) restore_stack(current);
       finish(current);
       return true;
     }
