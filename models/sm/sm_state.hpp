@@ -133,6 +133,8 @@ struct SmState {
   // barriers.cpp
   void barrier(unsigned warp, const isa::Instruction& instruction, std::uint32_t lanes,
                std::int64_t now);
+  /// A barrier has come between the block's stores until now and what its warps do from now on.
+  static void order_stores(BlockSlot& block);
   void check_barrier(unsigned block, unsigned number, std::int64_t now);
   void release_from_barrier(unsigned warp, unsigned number, const NamedBarrier& done,
                             std::uint32_t expected, std::int64_t now);

@@ -157,7 +157,8 @@ void FunctionTranslator::instruction(const Statement& s) {
     current.operation.guard = predicate(current, guard);
   }
   if (source_.built_in && print(current)) return;
-  if (arithmetic(current) || memory(current) || warp(current) || control(current) || stack(current))
+  if (arithmetic(current) || memory(current) || warp(current) || control(current) ||
+      stack(current) || mbarrier(current))
     return;
   fail(
       s.at, "instruction " + s.text + " is not supported",

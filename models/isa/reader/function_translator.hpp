@@ -140,7 +140,7 @@ class FunctionTranslator {
   /// alloca, stacksave, stackrestore.
   bool stack(Current& current);
   void allocate(Current& current);
-  ir::Operand compute(const Current& current, Opcode opcode, const ir::Operand& a,
+  ir::Operand compute(const Current& current, Opcode opcode, Type type, const ir::Operand& a,
                       const ir::Operand& b);
   void widen(const Current& current, const ir::Operand& from, const ir::Operand& to, Type type);
   ir::Operand narrow(const Current& current, const ir::Operand& operand, Type type);
@@ -151,6 +151,15 @@ class FunctionTranslator {
   /// What stands where the function does.
   Current header();
   void restore_stack(const Current& current);
+  // mbarrier.cpp
+  bool mbarrier(Current& current);
+  void mbarrier_init(Current& current);
+  void mbarrier_arrive(Current& current, bool drops);
+  void mbarrier_wait(Current& current);
+  void mbarrier_pending_count(Current& current);
+  ir::Operand mbarrier_counts(Current& current, std::size_t which, bool twice);
+  /// The named state space; nothing but .cta scope and the release or acquire that is the rule.
+  void mbarrier_qualifiers(Current& current);
   // run_time_calls.cpp
   /// print.begin, print.word, print.end of built-in functions.
   bool print(Current& current);

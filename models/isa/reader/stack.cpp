@@ -69,18 +69,18 @@ void FunctionTranslator::allocate(Current& current) {
   const ir::Operand to = destination(current, argument(current, 0), type);
   const ir::Operand size = narrow(current, source(current, argument(current, 1), type), type);
   const ir::Operand above =
-      compute(current, Opcode::add, stack_end(current), number(alignment - 1));
-  const ir::Operand begin = compute(current, Opcode::and_, above, number(-alignment));
-  set_stack_end(current, compute(current, Opcode::add, begin, size));
+      compute(current, Opcode::add, Type::u32, stack_end(current), number(alignment - 1));
+  const ir::Operand begin = compute(current, Opcode::and_, Type::b32, above, number(-alignment));
+  set_stack_end(current, compute(current, Opcode::add, Type::u32, begin, size));
   widen(current, begin, to, type);
 }
 
-ir::Operand FunctionTranslator::compute(const Current& current, Opcode opcode, const ir::Operand& a,
-                                        const ir::Operand& b) {
-  ir::Operation operation = plain(current, opcode, opcode == Opcode::and_ ? Type::b32 : Type::u32);
+ir::Operand FunctionTranslator::compute(const Current& current, Opcode opcode, Type type,
+                                        const ir::Operand& a, const ir::Operand& b) {
+  ir::Operation operation = plain(current, opcode, type);
   operation.guard = current.operation.guard;
   operation.sources = {a, b};
-  operation.destinations = {register_of(new_register(Type::b32))};
+  operation.destinations = {register_of(new_register(bytes_of(type) == 8 ? Type::b64 : Type::b32))};
   const ir::Operand result = operation.destinations[0];
   append(std::move(operation));
   return result;
