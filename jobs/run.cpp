@@ -13,6 +13,7 @@
 #include "core/output/run_output.hpp"
 #include "jobs/check.hpp"
 #include "jobs/options.hpp"
+#include "jobs/print_line.hpp"
 #include "jobs/profile.hpp"
 #include "jobs/progress.hpp"
 #include "jobs/results.hpp"
@@ -47,7 +48,7 @@ struct Prepared {
   Prepared(const CommandLine& line, const ScenarioChange& change, const Communicator& communicator)
       : scenario(change(read_scenario(line.scenario, line.settings))),
         parameters(read_machine(scenario)),
-        machine(scenario, parameters, {.capture = line.check, .lowering = {}}),
+        machine(scenario, parameters, {.capture = line.check, .lowering = {}, .print = print_line}),
         assignment(
             partition(machine.graph(), {.ranks = communicator.size(),
                                         .threads = line.threads,

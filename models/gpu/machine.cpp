@@ -32,6 +32,7 @@ Machine::Machine(const Scenario& scenario, const MachineParameters& parameters,
     : scenario_(scenario),
       parameters_(parameters),
       capture_(options.capture),
+      print_(options.print),
       mapping_(parameters.gpu.noc.mapping, parameters.gpu.memory.partitions) {
   check_memory(scenario, parameters);
   load_modules(options.lowering);
@@ -149,6 +150,7 @@ std::unique_ptr<Component> Machine::build_host() const {
   setup.mapping = mapping_;
   setup.memory_bytes = parameters_.gpu.memory.capacity.count();
   setup.capture = capture_;
+  setup.print = print_;
   setup.seed = parameters_.simulation.seed;
   setup.record_faults = parameters_.simulation.record_faults;
   setup.fault_handling = parameters_.policies.fault_handling;

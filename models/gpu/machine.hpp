@@ -10,6 +10,7 @@
 #include "core/engine/graph.hpp"
 #include "core/output/recorder.hpp"
 #include "models/gpu/machine_parameters.hpp"
+#include "models/host/printed_lines.hpp"
 #include "models/isa/lowering/lowering.hpp"
 #include "models/isa/program.hpp"
 #include "models/vm/fault_parameters.hpp"
@@ -24,6 +25,7 @@ class Machine {
   struct Options {
     bool capture = false;  ///< keep the final GPU bytes of checked buffers
     isa::LoweringOptions lowering;
+    PrintedLines::Sink print = {};  ///< what gets the lines that kernels print
   };
   /// Loads the modules and validates every launch against them.  `scenario` must outlive this.
   Machine(const Scenario& scenario, const MachineParameters& parameters, const Options& options);
@@ -56,6 +58,7 @@ class Machine {
   const Scenario& scenario_;
   const MachineParameters parameters_;
   const bool capture_;
+  const PrintedLines::Sink print_;
   std::vector<std::unique_ptr<isa::Module>> modules_;
   std::vector<std::uint16_t> module_of_tenant_;
   AddressMapping mapping_;

@@ -183,7 +183,8 @@ class FunctionalRun {
                      .block = shape.threads,
                      .dynamic_shared_bytes = shape.dynamic_shared_bytes,
                      .parameters = pack_arguments(program, step, cursor_.variables(), addresses),
-                     .global_addresses = variables_};
+                     .global_addresses = variables_,
+                     .printed = &result_.printed};
     if (profile_ != nullptr) {
       grid.lowered = profile_->lowered;
       grid.executions = &profile_->executions[kernel];

@@ -37,6 +37,8 @@ struct FunctionalResult {
   };
   std::vector<Saved> saved;  ///< the last content of each name, in the order of saving
 
+  std::vector<std::string> printed;  ///< by printf in kernels; in another order than the machine's
+
   std::uint64_t launches = 0;
   std::uint64_t warp_instructions = 0, thread_instructions = 0;
 

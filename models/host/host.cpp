@@ -39,7 +39,8 @@ Host::Host(Setup setup)
               .launch_overhead = setup.parameters.launch_overhead,
               .statistics = {},
               .kernels = {}},
-      to_sms_(std::move(setup.to_sms)) {
+      to_sms_(std::move(setup.to_sms)),
+      printed_(*setup.tenants, std::move(setup.print)) {
   for (std::size_t t = 0; t < setup.tenants->size(); ++t) {
     const std::uint16_t module = setup.module_of_tenant[t];
     runs_.push_back(std::make_unique<TenantRun>((*setup.tenants)[t], static_cast<std::uint16_t>(t),
@@ -125,6 +126,8 @@ void Host::take(const MessageHeader& message, Outbox& outbox) {
     case MessageKind::access_violation:
       take_violation(message, outbox);
       break;
+    case MessageKind::printed:
+      return take_printed(message);
     default:
       LOCKSTEP_CHECK(false, "the host got a message of kind " + std::to_string(message.kind));
   }
@@ -148,6 +151,12 @@ void Host::take_answer(const MessageHeader& message, Outbox& outbox) {
     }
   }
   follow_up(now, outbox);
+}
+
+void Host::take_printed(const MessageHeader& message) {
+  const std::span<const std::byte> text = message.payload();
+  printed_.add(message.body<TenantNotice>().tenant,
+               {reinterpret_cast<const char*>(text.data()), text.size()});
 }
 
 void Host::take_violation(const MessageHeader& message, Outbox& outbox) {
@@ -205,11 +214,13 @@ void Host::serve(const MessageHeader& message, Outbox& outbox) {
 bool Host::run_tenants(Time now, Outbox& outbox) {
   bool changed = false;
   const auto run_all = [&] {
-    for (const auto& run : runs_) {
-      if (run->done()) continue;
-      const bool was_leaving = run->is_leaving();
-      run->run(now, shared_, outbox);
-      changed |= was_leaving != run->is_leaving();
+    for (std::size_t t = 0; t < runs_.size(); ++t) {
+      TenantRun& run = *runs_[t];
+      if (run.done()) continue;
+      const bool was_leaving = run.is_leaving();
+      run.run(now, shared_, outbox);
+      changed |= was_leaving != run.is_leaving();
+      if (run.done()) printed_.end(t);
     }
   };
   run_all();
@@ -227,7 +238,7 @@ bool Host::finished() const {
 }
 
 void Host::serialize(Archive& archive) {
-  archive(shared_, to_sms_, all_settled_);
+  archive(shared_, to_sms_, printed_, all_settled_);
   for (const auto& run : runs_) run->serialize(archive);
 }
 

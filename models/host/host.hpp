@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "core/engine/component.hpp"
+#include "models/host/printed_lines.hpp"
 #include "models/host/tenant_run.hpp"
 
 namespace lockstep {
@@ -26,6 +27,7 @@ class Host final : public Component {
     bool capture = false;            ///< keep the GPU's final bytes of checked buffers
     std::uint64_t seed = 0;
     bool record_faults = false;
+    PrintedLines::Sink print;  ///< what gets the lines that kernels print; may be empty
     PolicyChoice fault_handling, prefetcher, eviction, page_manager;
     Link to_dispatcher, to_gmmu;
     std::vector<Link> to_partitions, to_sms;
@@ -52,6 +54,7 @@ class Host final : public Component {
   void take(const MessageHeader& message, Outbox& outbox);
   void serve(const MessageHeader& message, Outbox& outbox);
   void take_answer(const MessageHeader& message, Outbox& outbox);
+  void take_printed(const MessageHeader& message);
   void take_violation(const MessageHeader& message, Outbox& outbox);
   ManagedMemory::Setup managed_setup(const Setup& setup);
   /// Passes on what the driver has mapped and unmapped.
@@ -62,6 +65,7 @@ class Host final : public Component {
 
   HostShared shared_;
   std::vector<Link> to_sms_;
+  PrintedLines printed_;
   std::vector<std::unique_ptr<TenantRun>> runs_;
   bool all_settled_ = false;
 };

@@ -113,6 +113,14 @@ bool less(Type type, std::uint64_t x, std::uint64_t y) {
 
 }  // namespace
 
+/// The last arrival of a phase begins the next one.
+std::uint64_t MbarrierWord::arrive(std::uint64_t word, std::uint64_t counts) {
+  const std::uint64_t left = (expected(word) - expected(counts)) & most;
+  const std::uint64_t waits = (pending(word) - pending(counts)) & most;
+  const std::uint64_t number = waits == 0 ? phase(word) + 1 : phase(word);
+  return number << 2 * count_bits | left << count_bits | (waits == 0 ? left : waits);
+}
+
 std::uint64_t apply(AtomicOperation operation, Type type, std::uint64_t old, std::uint64_t a,
                     std::uint64_t b) {
   const unsigned bits = 8 * bytes_of(type);
@@ -142,6 +150,8 @@ std::uint64_t apply(AtomicOperation operation, Type type, std::uint64_t old, std
     case AtomicOperation::max:
       if (is_float(type)) return extreme(type, old, a, true);
       return less(type, old, a) ? a : old;
+    case AtomicOperation::arrive:
+      return MbarrierWord::arrive(old, a);
     case AtomicOperation::none:
       break;
   }
@@ -213,6 +223,8 @@ bool atomic_exists(const AtomicShape& shape) {
     case AtomicOperation::inc:
     case AtomicOperation::dec:
       return integer && bytes == 4;
+    case AtomicOperation::arrive:
+      return type == Type::b64;
     case AtomicOperation::none:
       return false;
   }

@@ -59,6 +59,7 @@ enum class Category : std::uint8_t {
   trap,
   barrier,
   warp_barrier,
+  print,  ///< `detail`: ir::PrintStep; executed by WarpPrint
   nop,
 };
 

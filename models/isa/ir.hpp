@@ -55,6 +55,13 @@ enum class SpecialRegister : std::uint16_t {
 /// the predicate of a reduction.
 enum class BarrierMode : std::uint16_t { sync, arrive, reduce_popc, reduce_and, reduce_or };
 
+/// Operation::mode of a print: what one printf is made of.
+enum class PrintStep : std::uint16_t {
+  begin,  ///< d = bytes of arguments that the format at a asks for
+  word,   ///< the next four of them
+  end,    ///< out with it; d = what printf returns
+};
+
 struct Operand {
   enum class Kind : std::uint8_t {
     none,

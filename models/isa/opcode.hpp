@@ -101,6 +101,10 @@ enum class Opcode : std::uint16_t {
   nanosleep,
   pmevent,
   nop,
+  // made by the reader
+  print,          ///< of vprintf, see ir::PrintStep
+  stack_save,     ///< d = first byte of local memory that alloca has not given away
+  stack_restore,  ///< that byte = a
   // made by lowering
   iadd3,         ///< d = a + b + c
   lea,           ///< d = (a << imm) + b

@@ -118,6 +118,7 @@ enum class AtomicOperation : std::uint8_t {
   dec,
   min,
   max,
+  arrive,  ///< at an mbarrier, see reader/mbarrier.cpp
 };
 /// ld/st cache operators (`.nc` loads are `non_coherent`).
 enum class CacheOperator : std::uint8_t { none, ca, cg, cs, lu, cv, wb, wt, non_coherent };

@@ -45,6 +45,7 @@ enum class MessageKind : std::uint16_t {
   unmap,             ///< host -> GMMU
   unmapped,          ///< GMMU -> host
   access_violation,  ///< SM -> host
+  printed,           ///< SM -> host
   abort_tenant,      ///< host -> dispatcher -> SM
 };
 

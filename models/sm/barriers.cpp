@@ -57,6 +57,12 @@ void SmState::barrier(unsigned slot, const Instruction& instruction, std::uint32
   check_barrier(warp.block, number, now);
 }
 
+void SmState::order_stores(BlockSlot& block) {
+  block.ordered_stores += block.fresh_stores;
+  block.fresh_stores = 0;
+  ++block.phase;
+}
+
 void SmState::check_barrier(unsigned index, unsigned number, std::int64_t now) {
   BlockSlot& block = blocks[index];
   NamedBarrier& state = block.barriers[number];
@@ -64,9 +70,7 @@ void SmState::check_barrier(unsigned index, unsigned number, std::int64_t now) {
   if (state.arrived < expected || state.arrived == 0) return;
   const NamedBarrier done = state;
   state = {};
-  block.ordered_stores += block.fresh_stores;
-  block.fresh_stores = 0;
-  ++block.phase;
+  order_stores(block);
   for (std::uint64_t left = block.warps; left != 0; left &= left - 1) {
     const unsigned slot = static_cast<unsigned>(std::countr_zero(left));
     release_from_barrier(slot, number, done, expected, now);

@@ -55,14 +55,15 @@ void SmState::start_grid(const GridLaunch& launch, std::span<const std::byte> pa
   const std::size_t parameter_bytes = (launch.parameter_bytes + 7u) & ~std::size_t{7};
   grid.parameters.assign(payload.begin(),
                          payload.begin() + static_cast<std::ptrdiff_t>(parameter_bytes));
-  std::vector<std::uint64_t> globals(launch.globals);
+  grid.globals.resize(launch.globals);
   if (launch.globals > 0)
-    std::memcpy(globals.data(), payload.data() + parameter_bytes,
+    std::memcpy(grid.globals.data(), payload.data() + parameter_bytes,
                 launch.globals * sizeof(std::uint64_t));
-  grid.constants = isa::fill_constants(*grid.program, grid.parameters, globals);
+  grid.constants = isa::fill_constants(*grid.program, grid.parameters, grid.globals);
   if (!grid.module->constant_relocations.empty()) {
     grid.relocated_image = grid.module->constant_image;
-    isa::relocate(grid.relocated_image, grid.module->constant_relocations, *grid.module, globals);
+    isa::relocate(grid.relocated_image, grid.module->constant_relocations, *grid.module,
+                  grid.globals);
   }
   l1.drop_clean();
 }
@@ -153,6 +154,7 @@ void SmState::start_block(const BlockReference& reference, unsigned g, std::int6
     threads -= lanes;
     warp.paths.start(lanes == 32 ? 0xffffffffu : (1u << lanes) - 1);
     std::visit([&](auto& s) { s.added(slot % parameters.schedulers, slot); }, scheduler);
+    prints.erase(slot);  // of a tenant that was ended
     point_warp(slot);
     resume_at(slot, now + 1);
   }

@@ -115,9 +115,12 @@ void SmState::issue_control(unsigned slot, const Instruction& instruction,
           slot, [&] { paths.exit(active); }, active, now);
       break;
     case Category::trap:
-      if (active != 0)
-        user_error(warp, pc, static_cast<unsigned>(std::countr_zero(active)), "trap executed",
-                   "the program itself gave up here");
+      if (active != 0) trapped(warp, instruction, static_cast<unsigned>(std::countr_zero(active)));
+      paths.advance();
+      break;
+    case Category::print:
+      if (active != 0) print(slot, instruction, active, now);
+      commit_at(warp, record, resume);
       paths.advance();
       break;
     case Category::barrier:

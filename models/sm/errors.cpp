@@ -1,4 +1,5 @@
 /// What a thread did wrong: the host hears of it once per tenant and ends the tenant; others go on.
+#include "models/isa/text/assertion.hpp"
 #include "models/sm/sm_state.hpp"
 
 namespace lockstep {
@@ -37,6 +38,15 @@ SmState::Mistake SmState::mistake(const Warp& warp, std::uint32_t pc, unsigned l
 void SmState::user_error(const Warp& warp, std::uint32_t pc, unsigned lane, const std::string& what,
                          const std::string& advice) const {
   throw mistake(warp, pc, lane, what, advice);
+}
+
+void SmState::trapped(const Warp& warp, const isa::Instruction& trap, unsigned lane) const {
+  const std::uint32_t pc = warp.paths.pc();
+  if (!isa::is_assertion(trap))
+    user_error(warp, pc, lane, "trap executed", "the program itself gave up here");
+  const GridSlot& grid = grids[warp.grid];
+  const isa::ModuleText text(*grid.module, grid.globals);
+  user_error(warp, pc, lane, isa::assertion_text(trap, warp.context, lane, text), "");
 }
 
 void SmState::report(std::uint16_t tenant, const Mistake& mistake, std::int64_t now) {

@@ -18,6 +18,7 @@ struct GridSlot {
   BlockResources block;
   std::uint32_t resident_blocks = 0;
   std::vector<std::byte> parameters;
+  std::vector<std::uint64_t> globals;  ///< addresses of the module's .global variables
   /// The module's constant variables, if addresses had to be written into them.
   std::vector<std::byte> relocated_image;
   std::vector<std::uint32_t> constants;  ///< rows of 32 lanes, by isa::Program::constants

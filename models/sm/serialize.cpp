@@ -22,7 +22,7 @@ void serialize_grid(Archive& archive, GridSlot& grid, const StreamingMultiproces
                     const IssueTables& tables) {
   archive(grid.used, grid.ended);
   archive.bytes(&grid.launch, sizeof grid.launch);
-  archive(grid.block, grid.resident_blocks, grid.constants, grid.warp_instructions,
+  archive(grid.block, grid.resident_blocks, grid.globals, grid.constants, grid.warp_instructions,
           grid.thread_instructions, grid.unreported);
   serialize_bytes(archive, grid.parameters);
   serialize_bytes(archive, grid.relocated_image);
@@ -71,7 +71,7 @@ void SmState::serialize(Archive& archive) {
   for (BlockReference& reference : staged) archive.bytes(&reference, sizeof reference);
   to_dispatcher.serialize(archive);
   to_gmmu.serialize(archive);
-  archive(statistics);
+  archive(statistics, prints);
   for (std::uint64_t left = resident; left != 0; left &= left - 1)
     serialize_warp(archive, warps[static_cast<unsigned>(std::countr_zero(left))]);
   rebuild_pointers();

@@ -223,7 +223,7 @@ void SmState::issue_shared(unsigned slot, const Instruction& instruction, const 
                            std::uint32_t active, const std::uint32_t* address, std::int64_t offset,
                            bool commits, std::int64_t now) {
   Warp& warp = warps[slot];
-  const BlockSlot& block = blocks[warp.block];
+  BlockSlot& block = blocks[warp.block];
   if (instruction.category == Category::prefetch) return;
   const unsigned bytes = lane_bytes(instruction.memory);
   // 32-bit addresses wrap around.
@@ -241,6 +241,9 @@ void SmState::issue_shared(unsigned slot, const Instruction& instruction, const 
     store_lanes(instruction, warp.context, active, first, pattern);
   } else {
     atomic_lanes(instruction, warp.context, active, first, pattern);
+    // Whether it was the last arrival is not asked: ordering too much only makes a release wait.
+    if (instruction.memory.atomic == isa::AtomicOperation::arrive) [[unlikely]]
+      order_stores(block);
   }
   ++statistics.shared_accesses[warp.tenant];
   statistics.shared_conflict_cycles[warp.tenant] += pattern.degree - 1;

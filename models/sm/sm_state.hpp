@@ -5,11 +5,13 @@
 #include <array>
 #include <cstdint>
 #include <deque>
+#include <map>
 #include <memory>
 #include <string>
 #include <vector>
 
 #include "core/engine/outbox.hpp"
+#include "models/isa/text/warp_print.hpp"
 #include "models/sm/access.hpp"
 #include "models/sm/block_slot.hpp"
 #include "models/sm/coalescer.hpp"
@@ -98,6 +100,8 @@ struct SmState {
   std::vector<std::int64_t> tenant_counted;   ///< active and warp cycles are counted up to here
   std::vector<std::uint8_t> tenant_violated;  ///< an access to an invalid page was reported
 
+  std::map<unsigned, isa::WarpPrint> prints;  ///< by warp slot, of those amid a printf
+
   Outbox* outbox = nullptr;  ///< of the window that is running
 
   Time time_of(std::int64_t c) const { return clock.edge(Cycles{c}); }
@@ -131,11 +135,18 @@ struct SmState {
   // barriers.cpp
   void barrier(unsigned warp, const isa::Instruction& instruction, std::uint32_t lanes,
                std::int64_t now);
+  /// A barrier has come between the block's stores until now and what its warps do from now on.
+  static void order_stores(BlockSlot& block);
   void check_barrier(unsigned block, unsigned number, std::int64_t now);
   void release_from_barrier(unsigned warp, unsigned number, const NamedBarrier& done,
                             std::uint32_t expected, std::int64_t now);
   void write_reduction(Warp& warp, const isa::Instruction& instruction, std::uint32_t lanes,
                        std::uint32_t population, std::uint32_t threads);
+
+  // print.cpp
+  /// Executes a `print` of the active lanes.
+  void print(unsigned slot, const isa::Instruction& instruction, std::uint32_t active,
+             std::int64_t now);
 
   // ordering.cpp
   /// All that a release by this warp must wait for is acknowledged.
@@ -322,6 +333,8 @@ struct SmState {
   /// Throws a Mistake, from within issue() and before anything waits for the instruction.
   [[noreturn]] void user_error(const Warp& warp, std::uint32_t pc, unsigned lane,
                                const std::string& what, const std::string& advice) const;
+  /// Throws what the program itself said when it gave up.
+  [[noreturn]] void trapped(const Warp& warp, const isa::Instruction& trap, unsigned lane) const;
   /// Tells the host, which ends the tenant.
   void report(std::uint16_t tenant, const Mistake& mistake, std::int64_t now);
   /// The warp stands still until its tenant is ended.

@@ -10,6 +10,11 @@ PTX = """\
 .target sm_70
 .address_size 64
 .const .align 4 .b8 table[64];
+.global .align 1 .b8 said[6] = {105, 32, 60, 32, 110, 0};
+.global .align 1 .b8 file[5] = {107, 46, 99, 117, 0};
+.global .align 1 .b8 name[5] = {115, 108, 105, 112, 0};
+.extern .func __assertfail(.param .b64 m, .param .b64 f, .param .b32 l,
+                                .param .b64 n, .param .b64 c);
 .visible .func (.param .b32 result) double(.param .b32 value)
 {
   .reg .b32 %r<2>;
@@ -41,7 +46,8 @@ PTX = """\
   st.local.u32 [%rd6], %r5;
   setp.ne.u32 %p1, %r5, 70;
   @%p1 bra after;
-  ts: .branchtargets misaligned, trapped, shared, local, constant, barrier, atomic, mixed, called, spun;
+  ts: .branchtargets misaligned, trapped, shared, local, constant, barrier, atomic,
+    mixed, called, spun, asserted;
   brx.idx %r1, ts;
 misaligned:
   st.global.u32 [%rd3+2], %r5;
@@ -87,6 +93,24 @@ spun:
   setp.eq.u32 %p2, %r5, 70;
 again:
   @%p2 bra again;
+  bra after;
+asserted:
+  {
+    .param .b64 m;
+    .param .b64 f;
+    .param .b32 l;
+    .param .b64 n;
+    .param .b64 c;
+    mov.u64 %rd9, said;
+    st.param.b64 [m], %rd9;
+    mov.u64 %rd10, file;
+    st.param.b64 [f], %rd10;
+    st.param.b32 [l], 5;
+    mov.u64 %rd11, name;
+    st.param.b64 [n], %rd11;
+    st.param.b64 [c], 1;
+    call.uni __assertfail, (m, f, l, n, c);
+  }
 after:
   bar.sync 0;
   st.global.u32 [%rd3], %r4;
@@ -116,6 +140,7 @@ MISTAKES = (
     "local address",
     "call of 77, which is no function",
     "ten million backward branches",
+    "assertion `i < n` failed at k.cu:5, slip",
 )
 
 
@@ -135,7 +160,7 @@ class KernelMistakes(BesideOthers):
 
     def test_an_index_without_a_label(self):
         self.beside_others(WORKLOAD.replace("KIND", "managed"))
-        self.assert_ended(["brx.idx index 10 has no label"], "tenants.0.parameters.mistake=10")
+        self.assert_ended(["brx.idx index 11 has no label"], "tenants.0.parameters.mistake=11")
 
     def test_layouts_agree_about_a_mistake(self):
         self.beside_others(WORKLOAD.replace("KIND", "managed"))

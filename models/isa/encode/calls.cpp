@@ -57,6 +57,8 @@ void Encoder::prologue(const LinkedFunction& f) {
   if (code.is_entry) {
     if (link_.recursive)
       emit(made(Opcode::mov, Type::b32, single(stack_pointer_), {immediate(link_.local_bytes, 4)}));
+    if (stack_end_ != ir::no_register)
+      emit(made(Opcode::mov, Type::b32, single(stack_end_), {immediate(stack_base_, 4)}));
     return;
   }
   const std::vector<Type> types = types_of(code, code.inputs);

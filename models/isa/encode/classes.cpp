@@ -127,6 +127,8 @@ ExecutionClass execution_class(const ir::Operation& operation) {
       return control(C::barrier);
     case Opcode::bar_warp:
       return control(C::warp_barrier);
+    case Opcode::print:
+      return control(C::print);
     case Opcode::brkpt:
     case Opcode::nanosleep:
     case Opcode::pmevent:
@@ -182,6 +184,8 @@ Type source_lane_type(const ir::Operation& operation, std::size_t source) {
       return source == 2 ? operation.source_type : operation.type;
     case Opcode::mov_pack:
       return Type::b32;
+    case Opcode::trap:  // of an assertion: the line, else addresses
+      return source == 2 ? Type::b32 : Type::b64;
     default:
       return operation.type;
   }

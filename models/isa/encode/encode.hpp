@@ -13,6 +13,8 @@ namespace lockstep::isa {
 /// Local memory reserved per thread for the calls of recursive functions (the CUDA run time's
 /// default is 1 KiB; here memory is sparse).
 inline constexpr std::uint32_t recursion_stack_bytes = 64 * 1024;
+/// The same for alloca.
+inline constexpr std::uint32_t stack_bytes = 64 * 1024;
 
 /// Encodes kernel `kernel` of `module` and what it calls.  `functions`: by module function index.
 Program encode(const SourceModule& module, std::uint32_t kernel,

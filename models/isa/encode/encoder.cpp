@@ -92,14 +92,22 @@ void Encoder::place_call_rows() {
     spare_single_ = all_singles++;
     stack_pointer_ = all_singles++;
   }
+  if (uses_stack()) stack_end_ = all_singles++;
   program_.pair_rows = 2 * pairs_;
   program_.rows = 2 * pairs_ + all_singles;
   program_.predicates = link_.predicates;
   program_.registers_per_thread = program_.rows;
-  program_.local_bytes =
-      static_cast<std::uint32_t>(link_.local_bytes) + (link_.recursive ? recursion_stack_bytes : 0);
+  place_local();
   if (program_.rows > 0x3fff || program_.predicates >= no_predicate)
     throw UserError(module_.file, "kernel " + program_.name + " needs too many registers");
+}
+
+void Encoder::place_local() {
+  program_.local_bytes =
+      static_cast<std::uint32_t>(link_.local_bytes) + (link_.recursive ? recursion_stack_bytes : 0);
+  if (stack_end_ == ir::no_register) return;
+  stack_base_ = program_.local_bytes;
+  program_.local_bytes += stack_bytes;
 }
 
 void Encoder::function(const LinkedFunction& f) {
@@ -165,6 +173,10 @@ void Encoder::bind(const ir::Operation& op, Instruction& instruction) const {
 
 void Encoder::operation(const ir::Operation& op, std::uint32_t meeting) {
   if (op.line != 0) line_ = op.line;
+  if (op.opcode == Opcode::stack_save || op.opcode == Opcode::stack_restore) {
+    move_stack_end(op);
+    return;
+  }
   Instruction instruction = common(op);
   switch (instruction.category) {
     case Category::arithmetic:
@@ -190,6 +202,12 @@ void Encoder::operation(const ir::Operation& op, std::uint32_t meeting) {
       barrier(op, instruction);
       emit(instruction);
       break;
+    case Category::print:
+      operands(op, instruction);
+      destinations(op, instruction);
+      instruction.detail = op.mode;
+      emit(instruction);
+      break;
     case Category::call:
     case Category::call_indirect:
       call(op);
@@ -211,6 +229,9 @@ void Encoder::control(const ir::Operation& op, Instruction& instruction, std::ui
       break;
     case Category::warp_barrier:
       instruction.source[0] = source(op, 0);
+      break;
+    case Category::trap:
+      for (std::size_t s = 0; s < op.sources.size(); ++s) instruction.source[s] = source(op, s);
       break;
     case Category::ret:
       if (!current_->input.function->is_entry) {

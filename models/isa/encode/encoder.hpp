@@ -25,6 +25,8 @@ class Encoder {
   // encoder.cpp
   void place_shared();
   void place_call_rows();
+  /// A thread's local memory: variables, then the stack of recursive calls, then alloca's.
+  void place_local();
   void header(const SourceFunction& kernel);
   void function(const LinkedFunction& f);
   void operation(const ir::Operation& op, std::uint32_t meeting);
@@ -51,6 +53,10 @@ class Encoder {
   void address(const ir::Operation& op, Instruction& instruction);
   std::uint64_t shared_offset(const ir::Operand& operand) const;
   std::uint64_t local_offset(const ir::Operand& operand) const;
+
+  // stack.cpp
+  bool uses_stack() const;
+  void move_stack_end(const ir::Operation& op);
 
   // calls.cpp
   Instruction made(Opcode opcode, Type type, Operand to, std::initializer_list<Operand> from) const;
@@ -83,6 +89,8 @@ class Encoder {
   std::uint32_t pairs_ = 0;                          ///< in all, so that singles follow
   std::uint32_t call_pairs_ = 0, call_singles_ = 0;  ///< first of those that carry parameters
   std::uint32_t spare_pair_ = 0, spare_single_ = 0, stack_pointer_ = 0;
+  std::uint32_t stack_end_ = ir::no_register;  ///< single that alloca moves, if anyone calls it
+  std::uint32_t stack_base_ = 0;               ///< where it begins, in the thread's local memory
 };
 
 }  // namespace lockstep::isa

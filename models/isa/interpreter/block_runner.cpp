@@ -4,6 +4,7 @@
 #include <bit>
 
 #include "core/error/error.hpp"
+#include "models/isa/text/assertion.hpp"
 
 namespace lockstep::isa {
 namespace {
@@ -161,11 +162,30 @@ void BlockRunner::control(Warp& warp, const Instruction& instruction, std::uint3
       paths.exit(active);
       complete_barriers();
       break;
-    case Category::trap:
-      fail(warp, static_cast<unsigned>(std::countr_zero(active)), "trap");
+    case Category::print:
+      print(warp, instruction, active);
+      break;
+    case Category::trap: {
+      const auto lane = static_cast<unsigned>(std::countr_zero(active));
+      fail(warp, lane,
+           is_assertion(instruction) ? assertion_text(instruction, context_, lane, state_.text)
+                                     : "trap");
+    }
     default:
       LOCKSTEP_CHECK(false, "instruction of unknown category");
   }
+}
+
+void BlockRunner::print(Warp& warp, const Instruction& instruction, std::uint32_t active) {
+  context_.active = active;
+  try {
+    std::string printed = warp.print.execute(instruction, context_, state_.text);
+    if (!printed.empty() && state_.launch.printed != nullptr)
+      state_.launch.printed->push_back(std::move(printed));
+  } catch (const WarpPrint::NoFormat& no_format) {
+    fail(warp, no_format.lane, no_format.what);
+  }
+  warp.paths.advance();
 }
 
 void BlockRunner::branch_indexed(Warp& warp, const Instruction& instruction, std::uint32_t active) {

@@ -8,6 +8,8 @@
 
 #include "models/isa/divergence.hpp"
 #include "models/isa/interpreter/interpreter.hpp"
+#include "models/isa/text/module_text.hpp"
+#include "models/isa/text/warp_print.hpp"
 
 namespace lockstep::isa {
 
@@ -18,7 +20,8 @@ struct LaunchState {
   FlatMemory& memory;
   std::vector<std::uint32_t> constants;    ///< rows
   std::vector<std::byte> constant_memory;  ///< Module::constant_image with addresses
-  std::uint32_t threads = 0;               ///< per block
+  ModuleText text;
+  std::uint32_t threads = 0;  ///< per block
   InterpreterCounts counts;
 
   LaunchState(const Launch& given, FlatMemory& flat);
@@ -39,6 +42,7 @@ class BlockRunner {
     std::uint32_t* rows = nullptr;
     std::uint32_t* predicates = nullptr;
     std::vector<std::vector<std::byte>> local;  ///< by lane, as far as touched
+    WarpPrint print;
   };
   /// One of the 16 named barriers.
   struct Barrier {
@@ -53,6 +57,7 @@ class BlockRunner {
   // block_runner.cpp
   std::uint64_t run_warp(std::uint32_t w, std::uint64_t budget);
   void control(Warp& warp, const Instruction& instruction, std::uint32_t active);
+  void print(Warp& warp, const Instruction& instruction, std::uint32_t active);
   void branch_indexed(Warp& warp, const Instruction& instruction, std::uint32_t active);
   void call_indirect(Warp& warp, const Instruction& instruction, std::uint32_t active);
   void warp_sync(Warp& warp, const Instruction& instruction, std::uint32_t active);

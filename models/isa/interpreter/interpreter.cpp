@@ -52,6 +52,7 @@ LaunchState::LaunchState(const Launch& given, FlatMemory& flat)
       memory(flat),
       constants(fill_constants(program, given.parameters, given.global_addresses)),
       constant_memory(given.module.constant_image),
+      text(given.module, given.global_addresses),
       threads(static_cast<std::uint32_t>(volume(given.block))) {
   relocate(constant_memory, given.module.constant_relocations, given.module,
            given.global_addresses);

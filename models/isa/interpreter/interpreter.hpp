@@ -11,6 +11,7 @@
 
 #include <array>
 #include <cstdint>
+#include <string>
 #include <vector>
 
 #include "models/isa/interpreter/flat_memory.hpp"
@@ -28,6 +29,8 @@ struct Launch {
   bool lowered = false;                           ///< run Kernel::lowered instead
   /// When not null: executions of each instruction, by pc.
   std::vector<std::uint64_t>* executions = nullptr;
+  /// When not null: what printf printed, one text for each time that lanes of a warp did together.
+  std::vector<std::string>* printed = nullptr;
 };
 
 struct InterpreterCounts {

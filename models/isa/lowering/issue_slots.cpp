@@ -229,6 +229,9 @@ unsigned issue_slots(const ir::Operation& o) {
     case Opcode::bra:
     case Opcode::ret:
     case Opcode::exit:
+    case Opcode::print:
+    case Opcode::stack_save:
+    case Opcode::stack_restore:
       return 1;
     case Opcode::fence:
       return o.scope == Scope::cta ? 1 : 3;

@@ -73,6 +73,9 @@ bool depends_on_path(const ir::Operation& operation) {
     case Opcode::nanosleep:
     case Opcode::pmevent:
     case Opcode::brkpt:
+    case Opcode::print:
+    case Opcode::stack_save:
+    case Opcode::stack_restore:
       return true;
     case Opcode::mov: {
       if (operation.sources.empty() || operation.sources[0].kind != Kind::special) return false;

@@ -35,6 +35,7 @@ bool FunctionTranslator::control(Current& current) {
       expect_arguments(current, operands, operands);
       if (waits)
         current.operation.sources.push_back(source(current, argument(current, 0), Type::b32));
+      if (opcode == Opcode::ret) restore_stack(current);
       finish(current);
       return true;
     }
@@ -76,40 +77,42 @@ void FunctionTranslator::call(Current& current) {
   if (written.empty() || written.front().kind != Argument::Kind::name)
     fail(current, "needs a function");
   const Argument callee = written.front();
+  std::vector<Argument> arguments;
+  if (written.size() > 1 && written[1].kind == Argument::Kind::group)
+    arguments = written[1].children;
+  if (run_time_call(current, callee, arguments)) return;
   const Symbol target = find(callee);
   if (target.kind == Symbol::Kind::function) {
     const SourceFunction& called = module_.module->functions[target.index];
     if (!called.has_body)
       fail(callee.at, "call of " + callee.text + ", which has no body in this module",
-           "functions of the CUDA run time such as printf and malloc are not modelled");
+           "of the functions of the CUDA run time, assert and printf are modelled");
     if (called.code.is_entry) fail(callee.at, "call of kernel " + callee.text);
   }
   operation.sources.push_back(source(current, callee, Type::b64));
-  std::vector<Argument> arguments;
-  if (written.size() > 1 && written[1].kind == Argument::Kind::group)
-    arguments = written[1].children;
-  const auto operand_of = [&](const Argument& name) {
-    if (name.kind != Argument::Kind::name) return source(current, name, Type::b32);
-    const Symbol& symbol = find(name);
-    ir::Operand operand;
-    operand.kind = symbol.type == Type::pred ? Kind::predicate : Kind::reg;
-    operand.index = symbol.index;
-    operand.type = symbol.type;
-    if (symbol.kind == Symbol::Kind::parameter_bytes) {
-      operand.kind = Kind::local_symbol;
-      operand.type = Type::b32;
-    } else if (symbol.kind != Symbol::Kind::parameter && symbol.kind != Symbol::Kind::reg) {
-      fail(name.at, name.text + " is no parameter of a call");
-    }
-    return operand;
-  };
-  for (const Argument& a : arguments) operation.sources.push_back(operand_of(a));
+  for (const Argument& a : arguments) operation.sources.push_back(call_operand(current, a));
   for (const Argument& r : results) {
-    const ir::Operand operand = operand_of(r);
+    const ir::Operand operand = call_operand(current, r);
     (operand.kind == Kind::local_symbol ? operation.sources : operation.destinations)
         .push_back(operand);
   }
   finish(current);
+}
+
+ir::Operand FunctionTranslator::call_operand(Current& current, const Argument& name) {
+  if (name.kind != Argument::Kind::name) return source(current, name, Type::b32);
+  const Symbol& symbol = find(name);
+  ir::Operand operand;
+  operand.kind = symbol.type == Type::pred ? Kind::predicate : Kind::reg;
+  operand.index = symbol.index;
+  operand.type = symbol.type;
+  if (symbol.kind == Symbol::Kind::parameter_bytes) {
+    operand.kind = Kind::local_symbol;
+    operand.type = Type::b32;
+  } else if (symbol.kind != Symbol::Kind::parameter && symbol.kind != Symbol::Kind::reg) {
+    fail(name.at, name.text + " is no parameter of a call");
+  }
+  return operand;
 }
 
 }  // namespace lockstep::isa

@@ -27,7 +27,9 @@ void FunctionTranslator::translate() {
   declare_parameters();
   find_labels();
   scopes_.push_back(scope_labels_[source_.body.size()]);
+  remember_stack();
   for (std::size_t i = 0; i < source_.body.size(); ++i) statement(i);
+  if (!ended_) restore_stack(header());
   if (function_.blocks.empty()) start_block();
   // Labels were numbered before blocks were known.
   for (ir::Block& block : function_.blocks)
@@ -154,15 +156,22 @@ void FunctionTranslator::instruction(const Statement& s) {
     guard.negated = s.guard_negated;
     current.operation.guard = predicate(current, guard);
   }
-  if (arithmetic(current) || memory(current) || warp(current) || control(current)) return;
+  if (source_.built_in && print(current)) return;
+  if (arithmetic(current) || memory(current) || warp(current) || control(current) ||
+      stack(current) || mbarrier(current))
+    return;
   fail(
       s.at, "instruction " + s.text + " is not supported",
       "textures, surfaces, matrix instructions, asynchronous copies and clusters are not modelled");
 }
 
-void FunctionTranslator::finish(Current& current) {
+void FunctionTranslator::reject_rest(const Current& current) const {
   if (!current.modifiers.rest().empty())
     fail(current, "modifier ." + current.modifiers.rest().front() + " is not supported here");
+}
+
+void FunctionTranslator::finish(Current& current) {
+  reject_rest(current);
   append(std::move(current.operation));
 }
 

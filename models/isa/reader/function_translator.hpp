@@ -45,6 +45,7 @@ class FunctionTranslator {
   void instruction(const syntax::Statement& statement);
   /// Fails on modifiers nobody took, checks that the operation exists, appends it.
   void finish(Current& current);
+  void reject_rest(const Current& current) const;
   void append(ir::Operation operation);
   ir::Operation plain(const Current& current, Opcode opcode, Type type) const;
 
@@ -129,6 +130,39 @@ class FunctionTranslator {
   void branch(Current& current);
   void branch_indexed(Current& current);
   void call(Current& current);
+  /// An argument or result of a call.
+  ir::Operand call_operand(Current& current, const syntax::Operand& name);
+  // run_time_calls.cpp
+  /// False: no function of the CUDA run time that is known here.
+  bool run_time_call(Current& current, const syntax::Operand& callee,
+                     const std::vector<syntax::Operand>& arguments);
+  // stack.cpp
+  /// alloca, stacksave, stackrestore.
+  bool stack(Current& current);
+  void allocate(Current& current);
+  ir::Operand compute(const Current& current, Opcode opcode, Type type, const ir::Operand& a,
+                      const ir::Operand& b);
+  void widen(const Current& current, const ir::Operand& from, const ir::Operand& to, Type type);
+  ir::Operand narrow(const Current& current, const ir::Operand& operand, Type type);
+  ir::Operand stack_end(const Current& current);
+  void set_stack_end(const Current& current, const ir::Operand& end);
+  /// A device function that allocates remembers where the stack ended, and ends it there again.
+  void remember_stack();
+  /// What stands where the function does.
+  Current header();
+  void restore_stack(const Current& current);
+  // mbarrier.cpp
+  bool mbarrier(Current& current);
+  void mbarrier_init(Current& current);
+  void mbarrier_arrive(Current& current, bool drops);
+  void mbarrier_wait(Current& current);
+  void mbarrier_pending_count(Current& current);
+  ir::Operand mbarrier_counts(Current& current, std::size_t which, bool twice);
+  /// The named state space; nothing but .cta scope and the release or acquire that is the rule.
+  void mbarrier_qualifiers(Current& current);
+  // run_time_calls.cpp
+  /// print.begin, print.word, print.end of built-in functions.
+  bool print(Current& current);
 
   ModuleSymbols& module_;
   const syntax::Function& source_;
@@ -139,6 +173,8 @@ class FunctionTranslator {
   std::unordered_map<std::size_t, NameTable> scope_labels_;  ///< by opening statement
   std::vector<std::vector<std::uint32_t>> tables_;           ///< labels of .branchtargets
   std::uint32_t carry_ = ir::no_register;
+  syntax::Statement header_;
+  std::uint32_t remembered_stack_ = ir::no_register;
   bool ended_ = true;  ///< the next operation starts a block
 };
 

@@ -1,8 +1,10 @@
 /// Loads, stores, atomics, fences and prefetches.
 /// Source: PTX ISA 8.x, sections 9.7.9 and 9.7.13, "Memory Consistency Model" 8.
 ///
-/// Simplified: eviction and prefetch-size hints are read and have no effect; proxies are not
-/// modelled.
+/// Simplified: eviction and prefetch-size hints are read and have no effect.  All accesses go one
+/// way: no asynchronous copies or tensor maps, and no two virtual addresses of the same memory.  So
+/// fence.proxy.alias and .async have nothing to order and become no instruction; those of tensor
+/// maps, which also order ordinary accesses between threads, are plain fences.
 #include "models/isa/reader/function_translator.hpp"
 
 namespace lockstep::isa {
@@ -229,11 +231,21 @@ void FunctionTranslator::fence(Current& current) {
   ir::Operation& operation = current.operation;
   Modifiers& modifiers = current.modifiers;
   operation.opcode = Opcode::fence;
+  const bool proxy = modifiers.take("proxy");
+  if (proxy && (modifiers.take("alias") || modifiers.take("async"))) {
+    for (const char* place : {"global", "shared::cta", "shared::cluster"}) modifiers.take(place);
+    expect_arguments(current, 0, 0);
+    reject_rest(current);
+    return;
+  }
+  if (proxy && !modifiers.take("tensormap::generic")) fail(current, "unknown kind of proxy");
   const bool old = modifiers.base() == "membar";
   operation.ordering = modifiers.take_one(orderings, old ? Ordering::sc : Ordering::acq_rel);
   operation.scope = modifiers.take_one(scopes, Scope::none);
   if (operation.scope == Scope::none) fail(current, "needs a scope: .cta, .gpu or .sys");
-  expect_arguments(current, 0, 0);
+  // Which bytes the fence of a tensor map is about does not matter.
+  const std::size_t operands = proxy && operation.ordering == Ordering::acquire ? 2 : 0;
+  expect_arguments(current, operands, operands);
   finish(current);
 }
 

@@ -5,6 +5,7 @@
 
 #include "core/error/error.hpp"
 #include "models/isa/reader/function_translator.hpp"
+#include "models/isa/reader/run_time_functions.hpp"
 #include "models/isa/reader/symbols.hpp"
 #include "models/isa/reader/syntax.hpp"
 
@@ -58,7 +59,8 @@ void translate_function(ModuleSymbols& symbols, const syntax::Function& f) {
 }  // namespace
 
 SourceModule read_ptx(const std::string& text, const std::string& file) {
-  const syntax::Module parsed = syntax::parse(text, file);
+  syntax::Module parsed = syntax::parse(text, file);
+  supply_run_time_functions(parsed, file);
   SourceModule module;
   module.file = file;
   module.functions.emplace_back();

@@ -4,7 +4,8 @@
 /// statement at a time by FunctionTranslator.
 ///
 /// Simplified: textures, surfaces, matrix instructions, asynchronous copies and clusters are
-/// reported when a module is read; so are calls of functions without a body (vprintf, malloc).
+/// reported when a module is read; so are calls of functions without a body, except those of
+/// run_time_calls.cpp.
 #pragma once
 
 #include <array>

@@ -80,6 +80,7 @@ struct Function {
   std::string name;
   bool is_entry = false, external = false;
   bool has_body = false;
+  bool built_in = false;  ///< no text of the user's, see run_time_functions.hpp
   std::vector<Declaration> parameters, results;
   std::uint32_t maximum_threads[3] = {0, 0, 0};
   std::uint32_t required_threads[3] = {0, 0, 0};

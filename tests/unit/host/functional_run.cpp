@@ -16,6 +16,7 @@ using testing::AllOf;
 using testing::ElementsAre;
 using testing::HasSubstr;
 using testing::StartsWith;
+using testing::UnorderedElementsAre;
 
 /// `add` adds a number to each element by thread; `where` stores an address; `count` adds to the
 /// variable `counter`, which starts at 40, and stores it.
@@ -35,6 +36,24 @@ const char ptx[] = R"(
   ld.global.u32 %r3, [%rd3];
   add.u32 %r3, %r3, %r1;
   st.global.u32 [%rd3], %r3;
+  ret;
+}
+.extern .func (.param .b32 r) vprintf(.param .b64 f, .param .b64 a);
+.const .align 1 .b8 format[5] = {116, 37, 117, 10, 0};
+.visible .entry say() {
+  .local .align 4 .b8 buffer[4];
+  .reg .b64 %rd<4>;
+  .reg .b32 %r<4>;
+  mov.u32 %r1, %tid.x;
+  st.local.u32 [buffer], %r1;
+  mov.u64 %rd1, buffer;
+  cvta.local.u64 %rd2, %rd1;
+  mov.u64 %rd3, format;
+  { .param .b64 f; .param .b64 a; .param .b32 r;
+  st.param.b64 [f], %rd3;
+  st.param.b64 [a], %rd2;
+  call (r), vprintf, (f, a);
+  }
   ret;
 }
 .visible .entry where(.param .u64 where_p, .param .u64 where_to) {
@@ -212,6 +231,11 @@ TEST(FunctionalRun, BuffersHaveTheAddressesThatTheDriverGives) {
   std::uint64_t stored;
   std::memcpy(&stored, result.buffers[address].host.data(), 8);
   EXPECT_EQ(stored, isa::first_global_address + 2 * 8192);
+}
+
+TEST(FunctionalRun, WhatKernelsPrintIsKept) {
+  const std::string say = "  - launch: {kernel: say, grid: [2], block: [2], arguments: []}\n";
+  EXPECT_THAT(run(say).printed, UnorderedElementsAre("t0\nt1\n", "t0\nt1\n"));
 }
 
 TEST(FunctionalRun, ImagesAgreeWithThemselves) {

@@ -54,6 +54,7 @@ InterpreterCounts IsaBench::launch(const std::string& kernel, std::array<std::ui
     std::memcpy(parameters.data() + to.offset, arguments[n].data(), to.bytes);
   }
   Launch launch{module_, index, grid, block, dynamic_shared, parameters, globals_, lowered_};
+  launch.printed = &printed;
   return interpret(launch, memory_);
 }
 

@@ -69,13 +69,32 @@ TEST(ReaderErrors, AnUnknownLabelIsNamed) {
 TEST(ReaderErrors, ACallOfAFunctionWithoutBodyIsAnErrorAtTheCall) {
   const std::string text =
       ".version 7.8\n.target sm_75\n.address_size 64\n"
-      ".extern .func (.param .b32 r) vprintf(.param .b64 a, .param .b64 b);\n"
+      ".extern .func (.param .b64 r) malloc(.param .b64 a);\n"
       ".visible .entry k(.param .u64 out) {\n.reg .b32 %r<4>;\n"
-      "{ .param .b64 a; .param .b64 b; .param .b32 r;\ncall.uni (r), vprintf, (a, "
+      "{ .param .b64 a; .param .b64 b; .param .b32 r;\ncall.uni (r), malloc, (a, "
       "b);\n}\nret;\n}\n";
-  EXPECT_NE(error_of(text).find("bad.ptx:8:15: call of vprintf, which has no body"),
+  EXPECT_NE(error_of(text).find("bad.ptx:8:15: call of malloc, which has no body"),
             std::string::npos)
       << error_of(text);
+}
+
+TEST(ReaderErrors, AnotherVprintfThanThatOfCudaIsAnErrorWhereItIsDeclared) {
+  EXPECT_EQ(error_of(".version 7.8\n.target sm_75\n.address_size 64\n"
+                     ".extern .func vprintf(.param .b64 a, .param .b64 b);\n"),
+            "bad.ptx:4:15: vprintf takes a format and a buffer of arguments, of 64 bits each, and "
+            "returns 32 bits");
+}
+
+TEST(ReaderErrors, AnAssertWithOtherArgumentsIsAnErrorAtTheCall) {
+  const std::string text =
+      ".version 7.8\n.target sm_75\n.address_size 64\n"
+      ".extern .func __assertfail(.param .b64 a, .param .b64 b);\n"
+      ".visible .entry k(.param .u64 out) {\n"
+      "{ .param .b64 a; .param .b64 b;\ncall.uni __assertfail, (a, b);\n}\nret;\n}\n";
+  EXPECT_EQ(
+      error_of(text),
+      "bad.ptx:7:10: __assertfail takes a message, a file, a line, a function and a character "
+      "size of 64, 64, 32, 64 and 64 bits");
 }
 
 TEST(ReaderErrors, AnInitialiserLargerThanItsVariableIsAnError) {

@@ -188,7 +188,8 @@ void IdealMachine::post_large_pages(std::uint32_t sm, std::uint16_t tenant) {
 
 void IdealMachine::deliver_notice(std::uint32_t sm, const MessageHeader& header) {
   const auto relative = [](std::uint64_t page) { return std::to_string(page - page_of(0)); };
-  const bool to_host = header.kind == kind_of(MessageKind::access_violation);
+  const bool to_host = header.kind == kind_of(MessageKind::access_violation) ||
+                       header.kind == kind_of(MessageKind::printed);
   const std::int64_t arrival = clock_.cycle_at_or_after(header.arrival).count();
   const Cycles link = to_host ? options_.request_latency : options_.gmmu_link;
   const auto note = [&](const std::string& text) {
@@ -228,7 +229,8 @@ void IdealMachine::deliver_notice(std::uint32_t sm, const MessageHeader& header)
       const auto* text = reinterpret_cast<const char*>(header.payload_data());
       std::string all(text, header.payload_bytes);
       std::replace(all.begin(), all.end(), '\0', '|');
-      return note("violation " + all);
+      const bool printed = header.kind == kind_of(MessageKind::printed);
+      return note((printed ? "printed " : "violation ") + all);
     }
   }
 }

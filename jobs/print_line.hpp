@@ -1,0 +1,10 @@
+#pragma once
+
+#include <string_view>
+
+namespace lockstep {
+
+/// A line that a kernel prints: to standard output at once, in place of the live progress line.
+void print_line(std::string_view line);
+
+}  // namespace lockstep

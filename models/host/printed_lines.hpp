@@ -1,0 +1,44 @@
+/// What kernels print, line by line, on its way to the user.
+///
+/// Text is passed on when it arrives at the host, so its order is that of messages: the same in any
+/// layout.  Lines of one tenant are never mixed with those of another; when there are several, each
+/// line begins with its tenant's name.
+/// Source: CUDA C++ Programming Guide, "Formatted Output".
+///
+/// Simplified: CUDA keeps the text in a ring of 1 MiB until the host synchronises and overwrites
+/// what is oldest; here nothing is kept back but a line's beginning, and nothing is lost.
+#pragma once
+
+#include <cstddef>
+#include <functional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "models/host/scenario.hpp"
+
+namespace lockstep {
+
+class PrintedLines {
+ public:
+  /// Gets whole lines, with their ends.
+  using Sink = std::function<void(std::string_view)>;
+
+  PrintedLines(const std::vector<Tenant>& tenants, Sink sink);
+
+  void add(std::size_t tenant, std::string_view text);
+  /// The tenant prints no more: its last line ends here.
+  void end(std::size_t tenant);
+
+  template <class Archive>
+  void serialize(Archive& archive) {
+    archive(begun_);
+  }
+
+ private:
+  std::vector<std::string> prefixes_;
+  std::vector<std::string> begun_;  ///< by tenant: text without the end of its line
+  Sink sink_;
+};
+
+}  // namespace lockstep

@@ -1,0 +1,60 @@
+/// Functions of the CUDA run time that kernels call and no module defines.
+///
+/// __assertfail(message, file, line, function, character size) becomes a trap with what it says.
+/// vprintf is a function of its own, see run_time_functions.hpp.
+/// Source: PTX Interoperability guide, "System Calls".
+///
+/// Simplified: malloc, free and what belongs to dynamic parallelism are reported when a module is
+/// read; characters have one byte.
+#include "models/isa/reader/function_translator.hpp"
+
+namespace lockstep::isa {
+
+using Argument = syntax::Operand;
+
+bool FunctionTranslator::run_time_call(Current& current, const Argument& callee,
+                                       const std::vector<Argument>& arguments) {
+  const Symbol* target = lookup(callee.text);
+  if (callee.text != "__assertfail" || target == nullptr ||
+      target->kind != Symbol::Kind::function || module_.module->functions[target->index].has_body)
+    return false;
+  static constexpr unsigned widths[] = {8, 8, 4, 8, 8};
+  ir::Operation& operation = current.operation;
+  operation.opcode = Opcode::trap;
+  for (const Argument& argument : arguments)
+    operation.sources.push_back(call_operand(current, argument));
+  bool fits = operation.sources.size() == std::size(widths);
+  for (std::size_t a = 0; fits && a < operation.sources.size(); ++a)
+    fits = bytes_of(operation.sources[a].type) == widths[a];
+  if (!fits)
+    fail(callee.at,
+         "__assertfail takes a message, a file, a line, a function and a character size of 64, 64, "
+         "32, 64 and 64 bits");
+  operation.sources.pop_back();
+  finish(current);
+  return true;
+}
+
+bool FunctionTranslator::print(Current& current) {
+  if (current.modifiers.base() != "print") return false;
+  ir::Operation& operation = current.operation;
+  operation.opcode = Opcode::print;
+  if (current.modifiers.take("begin")) {
+    operation.mode = static_cast<std::uint16_t>(ir::PrintStep::begin);
+    operation.type = Type::b64;
+    operation.destinations.push_back(destination(current, argument(current, 0), Type::b32));
+    operation.sources.push_back(source(current, argument(current, 1), Type::b64));
+  } else if (current.modifiers.take("word")) {
+    operation.mode = static_cast<std::uint16_t>(ir::PrintStep::word);
+    operation.type = Type::b32;
+    operation.sources.push_back(source(current, argument(current, 0), Type::b32));
+  } else if (current.modifiers.take("end")) {
+    operation.mode = static_cast<std::uint16_t>(ir::PrintStep::end);
+    operation.type = Type::b32;
+    operation.destinations.push_back(destination(current, argument(current, 0), Type::b32));
+  }
+  finish(current);
+  return true;
+}
+
+}  // namespace lockstep::isa

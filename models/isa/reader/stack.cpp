@@ -1,0 +1,150 @@
+/// Memory that threads take from their stack while they run: alloca, stacksave, stackrestore.
+///
+/// Behind all variables, each thread's local memory has a range whose used part ends at a pointer
+/// in a register of its own; alloca moves it up, stackrestore sets it.  A device function that
+/// allocates sets it back when it returns.
+/// Source: PTX ISA 7.3 and later, "Stack Manipulation Instructions".
+///
+/// Simplified: the range has a fixed size (stack_bytes in models/isa/encode/encode.hpp); who takes
+/// more is told so when it touches what it was given.
+/// Cost model: alloca is four integer instructions, the others are moves.
+#include <algorithm>
+#include <bit>
+
+#include "models/isa/reader/function_translator.hpp"
+
+namespace lockstep::isa {
+
+using Kind = ir::Operand::Kind;
+
+namespace {
+
+ir::Operand number(std::int64_t value) {
+  ir::Operand operand;
+  operand.kind = Kind::immediate;
+  operand.value = value;
+  return operand;
+}
+
+ir::Operand register_of(std::uint32_t index) {
+  ir::Operand operand;
+  operand.kind = Kind::reg;
+  operand.index = index;
+  return operand;
+}
+
+}  // namespace
+
+bool FunctionTranslator::stack(Current& current) {
+  const std::string& base = current.modifiers.base();
+  if (base != "alloca" && base != "stacksave" && base != "stackrestore") return false;
+  const Type type = current.modifiers.take_type();
+  if (type != Type::u32 && type != Type::u64) fail(current, "needs a type: .u32 or .u64");
+  current.operation.type = type;
+  if (base == "alloca") {
+    allocate(current);
+  } else if (base == "stacksave") {
+    expect_arguments(current, 1, 1);
+    const ir::Operand to = destination(current, argument(current, 0), type);
+    const ir::Operand end = stack_end(current);
+    widen(current, end, to, type);
+  } else {
+    expect_arguments(current, 1, 1);
+    set_stack_end(current, narrow(current, source(current, argument(current, 0), type), type));
+  }
+  reject_rest(current);
+  return true;
+}
+
+void FunctionTranslator::allocate(Current& current) {
+  expect_arguments(current, 2, 3);
+  const Type type = current.operation.type;
+  std::int64_t alignment = 8;
+  if (current.statement->operands.size() == 3) {
+    const ir::Operand given = immediate(current, argument(current, 2), Type::u32);
+    alignment = given.value;
+    if (alignment <= 0 || !std::has_single_bit(static_cast<std::uint64_t>(alignment)))
+      fail(argument(current, 2).at, "alignment is no power of two");
+  }
+  const ir::Operand to = destination(current, argument(current, 0), type);
+  const ir::Operand size = narrow(current, source(current, argument(current, 1), type), type);
+  const ir::Operand above =
+      compute(current, Opcode::add, Type::u32, stack_end(current), number(alignment - 1));
+  const ir::Operand begin = compute(current, Opcode::and_, Type::b32, above, number(-alignment));
+  set_stack_end(current, compute(current, Opcode::add, Type::u32, begin, size));
+  widen(current, begin, to, type);
+}
+
+ir::Operand FunctionTranslator::compute(const Current& current, Opcode opcode, Type type,
+                                        const ir::Operand& a, const ir::Operand& b) {
+  ir::Operation operation = plain(current, opcode, type);
+  operation.guard = current.operation.guard;
+  operation.sources = {a, b};
+  operation.destinations = {register_of(new_register(bytes_of(type) == 8 ? Type::b64 : Type::b32))};
+  const ir::Operand result = operation.destinations[0];
+  append(std::move(operation));
+  return result;
+}
+
+/// An address of `type` as local memory has them: 32 bits.
+ir::Operand FunctionTranslator::narrow(const Current& current, const ir::Operand& operand,
+                                       Type type) {
+  if (type != Type::u64 || operand.kind != Kind::reg) return operand;
+  ir::Operation cut = plain(current, Opcode::cvt, Type::u32);
+  cut.source_type = Type::u64;
+  cut.guard = current.operation.guard;
+  cut.sources = {operand};
+  cut.destinations = {register_of(new_register(Type::b32))};
+  const ir::Operand result = cut.destinations[0];
+  append(std::move(cut));
+  return result;
+}
+
+void FunctionTranslator::widen(const Current& current, const ir::Operand& from,
+                               const ir::Operand& to, Type type) {
+  const bool wide = type == Type::u64;
+  ir::Operation copy = plain(current, wide ? Opcode::cvt : Opcode::mov, type);
+  if (wide) copy.source_type = Type::u32;
+  copy.guard = current.operation.guard;
+  copy.sources = {from};
+  copy.destinations = {to};
+  append(std::move(copy));
+}
+
+ir::Operand FunctionTranslator::stack_end(const Current& current) {
+  ir::Operation save = plain(current, Opcode::stack_save, Type::b32);
+  save.guard = current.operation.guard;
+  save.destinations = {register_of(new_register(Type::b32))};
+  const ir::Operand result = save.destinations[0];
+  append(std::move(save));
+  return result;
+}
+
+void FunctionTranslator::set_stack_end(const Current& current, const ir::Operand& end) {
+  ir::Operation restore = plain(current, Opcode::stack_restore, Type::b32);
+  restore.guard = current.operation.guard;
+  restore.sources = {end};
+  append(std::move(restore));
+}
+
+FunctionTranslator::Current FunctionTranslator::header() {
+  header_.at = source_.at;
+  Current current{&header_, Modifiers(""), {}};
+  current.operation.line = source_.at.line;
+  current.operation.column = source_.at.column;
+  return current;
+}
+
+void FunctionTranslator::remember_stack() {
+  const auto allocates = [](const syntax::Statement& s) {
+    return s.kind == syntax::Statement::Kind::instruction && s.text.starts_with("alloca");
+  };
+  if (source_.is_entry || std::none_of(source_.body.begin(), source_.body.end(), allocates)) return;
+  remembered_stack_ = stack_end(header()).index;
+}
+
+void FunctionTranslator::restore_stack(const Current& current) {
+  if (remembered_stack_ != ir::no_register) set_stack_end(current, register_of(remembered_stack_));
+}
+
+}  // namespace lockstep::isa

@@ -1,0 +1,28 @@
+/// A failed assert(): what __assertfail was called with, for people.
+///
+/// The reader turns a call of __assertfail into a trap whose sources are the message, the file, the
+/// line and the function; who executes it ends the tenant, as with any trap.
+/// Source: CUDA C++ Programming Guide, "Assertion"; PTX Interoperability guide, "System Calls".
+///
+/// Simplified: the texts are found as ModuleText says; one thread speaks for all that fail with it;
+/// nothing can be read back afterwards, as after any failed assertion.
+/// Cost model: none, the tenant is at its end.
+#pragma once
+
+#include <string>
+
+#include "models/isa/instruction.hpp"
+#include "models/isa/text/module_text.hpp"
+
+namespace lockstep::isa {
+
+/// The trap is a failed assertion.
+inline bool is_assertion(const Instruction& trap) {
+  return trap.source[0].valid();
+}
+
+/// "assertion `i < n` failed at kernel.cu:7, void k(int)"
+std::string assertion_text(const Instruction& trap, const WarpContext& context, unsigned lane,
+                           const ModuleText& text);
+
+}  // namespace lockstep::isa

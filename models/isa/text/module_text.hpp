@@ -1,0 +1,36 @@
+/// The text that a pointer of a kernel names.
+///
+/// Compilers keep string literals in .global or .const variables with an initial content.  A
+/// pointer into such a variable names the bytes from there to the next zero. Source: CUDA C++
+/// Programming Guide, "Formatted Output" and "Assertion" (C++ Language Extensions).
+///
+/// Simplified: the text is the variable's initial content, not what a kernel may have stored there
+/// since; pointers to anything else (buffers, local or shared memory, variables without initial
+/// content) have no text.  So no thread waits for memory to say what it says.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string>
+
+#include "models/isa/program.hpp"
+
+namespace lockstep::isa {
+
+class ModuleText {
+ public:
+  /// `global_addresses`: of Module::globals.  Both outlive this.
+  ModuleText(const Module& module, std::span<const std::uint64_t> global_addresses)
+      : module_(module), global_addresses_(global_addresses) {}
+
+  std::optional<std::string> at(std::uint64_t address) const;
+  /// The text, or the address where there is none: "<0x7f00>".
+  std::string or_address(std::uint64_t address) const;
+
+ private:
+  const Module& module_;
+  std::span<const std::uint64_t> global_addresses_;
+};
+
+}  // namespace lockstep::isa

@@ -1,0 +1,49 @@
+/// A format of printf, taken apart: what it prints and which arguments it asks for.
+///
+/// The caller's buffer holds the arguments one after the other, each aligned to its size, as C
+/// promotes them: 4 bytes for int and what is smaller, 8 for long, double and pointers.
+/// Source: CUDA C++ Programming Guide, "Format Specifiers" and "Limitations" of "Formatted Output";
+/// ISO C, "The fprintf function".
+///
+/// Simplified: at most 32 arguments, what is beyond is printed as it stands (so CUDA says), like
+/// conversions that are none; widths and precisions end at 4096.  z, j and t are read as l.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "models/isa/text/module_text.hpp"
+
+namespace lockstep::isa {
+
+class PrintFormat {
+ public:
+  explicit PrintFormat(std::string_view format);
+
+  /// What printf returns.
+  std::uint32_t arguments() const { return arguments_; }
+  /// Of the buffer, a multiple of 4.
+  std::uint32_t argument_bytes() const { return argument_bytes_; }
+  /// `words`: the buffer.  Strings are looked up in `strings`.
+  std::string text(std::span<const std::uint32_t> words, const ModuleText& strings) const;
+
+ private:
+  /// Text, then one conversion.
+  struct Piece {
+    std::string before;
+    std::string flags, width, precision;  ///< "*": an argument; precision with its dot
+    char conversion = 0;                  ///< 0: the end of the format
+    unsigned narrow = 0;                  ///< %h: bytes of the argument that count
+    std::vector<std::uint32_t> offsets;   ///< of width and precision, if given so; of the value
+  };
+  bool read_conversion(std::string_view format, std::size_t& at, Piece& piece);
+  void take_argument(Piece& piece, unsigned bytes);
+
+  std::vector<Piece> pieces_;
+  std::uint32_t arguments_ = 0, argument_bytes_ = 0;
+};
+
+}  // namespace lockstep::isa

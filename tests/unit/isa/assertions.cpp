@@ -1,0 +1,77 @@
+/// assert() in a kernel: a call of __assertfail.
+#include "core/error/error.hpp"
+#include "tests/unit/isa/bench.hpp"
+#include "tests/unit/isa/texts.hpp"
+
+namespace lockstep::isa {
+namespace {
+
+LOCKSTEP_BOTH_FORMS(Assertions);
+
+const std::string declaration =
+    ".extern .func __assertfail(.param .b64 m, .param .b64 f, .param .b32 l, .param .b64 n, .param "
+    ".b64 c) .noreturn;\n";
+
+/// A call as nvcc makes it of assert(): line 12 of the file whose name `file` points to.
+std::string failing(const std::string& file) {
+  return R"(
+mov.u64 %rd3, expression;
+cvta.global.u64 %rd4, %rd3;
+)" + file +
+         R"(
+mov.u64 %rd7, function;
+cvta.const.u64 %rd8, %rd7;
+{ .param .b64 m; .param .b64 f; .param .b32 l; .param .b64 n; .param .b64 c;
+st.param.b64 [m], %rd4;
+st.param.b64 [f], %rd6;
+st.param.b32 [l], 12;
+st.param.b64 [n], %rd8;
+st.param.b64 [c], 1;
+call.uni __assertfail, (m, f, l, n, c);
+}
+)";
+}
+
+std::string message_of(const std::string& body, std::uint32_t threads, bool lowered) {
+  const std::string text =
+      kernel_text(body, declaration + text_variable("expression", "i < 7") +
+                            text_variable("file", "dir/a.cu") + ".global .align 1 .b8 plain[8];\n" +
+                            text_variable("function", "void k(int)", "const"));
+  try {
+    run_block(text, threads, lowered);
+  } catch (const UserError& error) {
+    return error.what();
+  }
+  return "";
+}
+
+const std::string file_by_name = "mov.u64 %rd5, file+4;\ncvta.global.u64 %rd6, %rd5;\n";
+const std::string only_from_7_on = "setp.lt.u32 %p1, %r1, 7;\n@%p1 bra good;\n";
+
+TEST_P(Assertions, TheFirstThreadThatFailsSaysWhatWhereAndIn) {
+  const std::string message =
+      message_of(only_from_7_on + failing(file_by_name) + "good:\nret;", 64, GetParam());
+  EXPECT_NE(message.find("kernel k, block (0, 0, 0), thread (7, 0, 0): assertion `i < 7` failed at "
+                         "a.cu:12, void k(int)"),
+            std::string::npos)
+      << message;
+}
+
+TEST_P(Assertions, TheMessageNamesTheLineOfTheCall) {
+  const std::string message = message_of(failing(file_by_name) + "ret;", 1, GetParam());
+  EXPECT_TRUE(message.starts_with("test.ptx:35: kernel k")) << message;
+}
+
+TEST_P(Assertions, ThoseThatHoldCostNothingButTheirBranch) {
+  EXPECT_EQ(message_of(only_from_7_on + failing(file_by_name) + "good:\nret;", 7, GetParam()), "");
+}
+
+TEST_P(Assertions, APointerToNoTextIsPrintedItself) {
+  const std::string nowhere = message_of(failing("mov.u64 %rd6, 0x1234;\n"), 1, GetParam());
+  EXPECT_NE(nowhere.find("failed at <0x1234>:12, void k(int)"), std::string::npos) << nowhere;
+  const std::string plain = message_of(failing("mov.u64 %rd6, plain;\n"), 1, GetParam());
+  EXPECT_NE(plain.find("failed at <0x700000200>:12, void k(int)"), std::string::npos) << plain;
+}
+
+}  // namespace
+}  // namespace lockstep::isa

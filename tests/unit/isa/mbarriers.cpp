@@ -1,0 +1,167 @@
+/// Barriers in shared memory: mbarrier, as cuda::barrier uses it.
+#include "core/error/error.hpp"
+#include "models/isa/atomic.hpp"
+#include "tests/unit/isa/bench.hpp"
+
+namespace lockstep::isa {
+namespace {
+
+constexpr std::uint64_t word(std::uint64_t phase, std::uint64_t expected, std::uint64_t pending) {
+  return phase << 40 | expected << 20 | pending;
+}
+
+TEST(MbarrierWord, AnArrivalIsOneLessToWaitFor) {
+  EXPECT_EQ(MbarrierWord::arrive(word(0, 4, 4), 1), word(0, 4, 3));
+  EXPECT_EQ(MbarrierWord::arrive(word(0, 4, 3), 2), word(0, 4, 1));
+}
+
+TEST(MbarrierWord, TheLastArrivalBeginsThePhaseThatFollows) {
+  EXPECT_EQ(MbarrierWord::arrive(word(6, 4, 1), 1), word(7, 4, 4));
+}
+
+TEST(MbarrierWord, WhoDropsOutIsNotWaitedForAgain) {
+  EXPECT_EQ(MbarrierWord::arrive(word(0, 4, 4), word(0, 1, 1)), word(0, 3, 3));
+  EXPECT_EQ(MbarrierWord::arrive(word(0, 4, 1), word(0, 1, 1)), word(1, 3, 3));
+}
+
+LOCKSTEP_BOTH_FORMS(Mbarriers);
+
+const std::string declarations = ".shared .align 8 .b64 gate;\n";
+const std::string initialised = R"(
+    setp.ne.u32 %p1, %r1, 0;
+    @%p1 bra ready;
+    mbarrier.init.shared.b64 [gate], COUNT;
+ready:
+    bar.sync 0;
+)";
+
+/// What each thread leaves in %r9, of `body` behind the initialisation for `count` arrivals.
+std::vector<std::uint32_t> run(const std::string& body, const std::string& count,
+                               std::uint32_t threads, bool lowered) {
+  std::string before = initialised;
+  before.replace(before.find("COUNT"), 5, count);
+  return run_block(kernel_text(declarations + before + body + "\nst.global.u32 [%rd2], %r9;\nret;"),
+                   threads, lowered);
+}
+
+TEST_P(Mbarriers, WarpsWaitForEachOtherInEachPhase) {
+  // In each of three rounds every thread stores, waits, and adds what another one stored.
+  const auto out = run(R"(
+    .shared .align 4 .b8 values[512];
+    mov.u32 %r2, values;
+    mad.lo.u32 %r3, %r1, 4, %r2;
+    add.u32 %r4, %r1, 33;
+    and.b32 %r4, %r4, 127;
+    mad.lo.u32 %r4, %r4, 4, %r2;
+    mov.u32 %r5, 0;
+    mov.u32 %r9, 0;
+  round:
+    mad.lo.u32 %r6, %r5, 1000, %r1;
+    st.shared.u32 [%r3], %r6;
+    mbarrier.arrive.shared.b64 %rd3, [gate];
+  first:
+    mbarrier.test_wait.shared.b64 %p2, [gate], %rd3;
+    @!%p2 bra first;
+    ld.shared.u32 %r7, [%r4];
+    add.u32 %r9, %r9, %r7;
+    mbarrier.arrive.release.cta.shared::cta.b64 %rd3, [gate], 1;
+  second:
+    mbarrier.try_wait.acquire.cta.shared::cta.b64 %p2, [gate], %rd3, 100;
+    @!%p2 bra second;
+    add.u32 %r5, %r5, 1;
+    setp.lt.u32 %p3, %r5, 3;
+    @%p3 bra round;
+)",
+                       "128", 128, GetParam());
+  for (std::uint32_t i = 0; i < 128; ++i) EXPECT_EQ(out[i], 3000 + 3 * ((i + 33) % 128)) << i;
+}
+
+TEST_P(Mbarriers, AParityIsCompleteWhenThePhaseHasTheOther) {
+  const std::string asked = R"(
+    mbarrier.test_wait.parity.shared.b64 %p2, [gate], 0;
+    mbarrier.test_wait.parity.shared.b64 %p3, [gate], 1;
+    selp.u32 %r8, 1, 0, %p2;
+    selp.u32 %r9, 10, 0, %p3;
+    add.u32 %r9, %r9, %r8;
+)";
+  const std::string arrive = "mbarrier.arrive.shared.b64 %rd3, [gate];\n";
+  EXPECT_EQ(run(asked, "1", 1, GetParam())[0], 10u);
+  EXPECT_EQ(run(arrive + asked, "1", 1, GetParam())[0], 1u);
+  EXPECT_EQ(run(arrive + arrive + asked, "1", 1, GetParam())[0], 10u);
+}
+
+TEST_P(Mbarriers, ACountArrivesForSeveral) {
+  const auto out = run(R"(
+    mov.u32 %r2, 5;
+    mov.u32 %r3, gate;
+    mbarrier.arrive.noComplete.shared.b64 %rd3, [%r3], 2;
+    mbarrier.pending_count.b64 %r4, %rd3;
+    mbarrier.arrive.shared.b64 %rd4, [%r3], %r2;
+    mbarrier.pending_count.b64 %r5, %rd4;
+    mbarrier.test_wait.shared.b64 %p2, [%r3], %rd4;
+    selp.u32 %r9, 100, 0, %p2;
+    mad.lo.u32 %r9, %r4, 10, %r9;
+    add.u32 %r9, %r9, %r5;
+)",
+                       "7", 1, GetParam());
+  EXPECT_EQ(out[0], 175u);  // complete; 7, then 5 were waited for
+}
+
+TEST_P(Mbarriers, WhoDropsOutIsNotWaitedForInTheNextPhase) {
+  const auto out = run(R"(
+    mbarrier.arrive_drop.shared.b64 %rd3, [gate];
+    mbarrier.arrive.shared.b64 %rd3, [gate];
+    mbarrier.arrive.shared.b64 %rd4, [gate];
+    mbarrier.test_wait.shared.b64 %p2, [gate], %rd4;
+    selp.u32 %r9, 1, 0, %p2;
+)",
+                       "2", 1, GetParam());
+  EXPECT_EQ(out[0], 1u);
+}
+
+TEST_P(Mbarriers, GenericAddressesServeAsWell) {
+  const auto out = run(R"(
+    mov.u32 %r2, gate;
+    cvt.u64.u32 %rd3, %r2;
+    cvta.shared.u64 %rd4, %rd3;
+    mbarrier.arrive.b64 %rd5, [%rd4];
+    mbarrier.test_wait.b64 %p2, [%rd4], %rd5;
+    mbarrier.inval.b64 [%rd4];
+    selp.u32 %r9, 1, 0, %p2;
+)",
+                       "1", 1, GetParam());
+  EXPECT_EQ(out[0], 1u);
+}
+
+std::string error_of(const std::string& line) {
+  try {
+    load_module_text(kernel_text(declarations + line + "\nret;"), "bad.ptx");
+  } catch (const UserError& error) {
+    return error.what();
+  }
+  return "";
+}
+
+TEST(MbarrierErrors, WhatNeedsAsynchronousCopiesOrClustersIsRefused) {
+  EXPECT_EQ(error_of("mbarrier.expect_tx.relaxed.cta.shared.b64 [gate], 16;"),
+            "bad.ptx:17:1: mbarrier.expect_tx.relaxed.cta.shared.b64: is not supported");
+  EXPECT_EQ(error_of("mbarrier.arrive.expect_tx.shared.b64 %rd3, [gate], 16;"),
+            "bad.ptx:17:1: mbarrier.arrive.expect_tx.shared.b64: modifier .expect_tx is not "
+            "supported here");
+  EXPECT_EQ(error_of("mbarrier.arrive.release.cluster.shared::cta.b64 %rd3, [gate];"),
+            "bad.ptx:17:1: mbarrier.arrive.release.cluster.shared::cta.b64: modifier .cluster is "
+            "not supported here");
+}
+
+TEST(MbarrierErrors, ACountOfNothingIsAnErrorWhereItStands) {
+  EXPECT_EQ(error_of("mbarrier.init.shared.b64 [gate], 0;"),
+            "bad.ptx:17:34: a count is 1 to 1048575");
+}
+
+TEST(MbarrierErrors, AnotherStateSpaceIsRefused) {
+  EXPECT_EQ(error_of("mbarrier.init.global.b64 [%rd1], 1;"),
+            "bad.ptx:17:1: mbarrier.init.global.b64: stands in shared memory only");
+}
+
+}  // namespace
+}  // namespace lockstep::isa

@@ -1,0 +1,47 @@
+/// A failed assert() on the machine: the host hears of it as of a trap.
+#include <gtest/gtest.h>
+
+#include "tests/unit/isa/texts.hpp"
+#include "tests/unit/sm/ideal_machine.hpp"
+#include "tests/unit/sm/kernel_text.hpp"
+
+namespace lockstep {
+namespace {
+
+const std::string variables =
+    ".extern .func __assertfail(.param .b64 m, .param .b64 f, .param .b32 l, .param .b64 n, .param "
+    ".b64 c);\n" +
+    isa::text_variable("expression", "i != 40", "const") +
+    isa::text_variable("file", "a.cu", "const") +
+    isa::text_variable("function", "void k()", "const");
+
+const std::string body = R"(
+  mov.u32 %r1, %tid.x;
+  setp.ne.u32 %p1, %r1, 40;
+  @%p1 bra good;
+  mov.u64 %rd2, expression;
+  mov.u64 %rd3, file;
+  mov.u64 %rd4, function;
+  { .param .b64 m; .param .b64 f; .param .b32 l; .param .b64 n; .param .b64 c;
+  st.param.b64 [m], %rd2;
+  st.param.b64 [f], %rd3;
+  st.param.b32 [l], 12;
+  st.param.b64 [n], %rd4;
+  st.param.b64 [c], 1;
+  call.uni __assertfail, (m, f, l, n, c);
+  }
+good:
+)";
+
+TEST(SmAssertion, TheHostHearsWhatFailedAndWhere) {
+  IdealMachine machine(kernel_of(body, "", variables), {});
+  machine.launch("k", {1, 1, 1}, {64, 1, 1}, {0, 0, 0});
+  machine.run_to(2000);
+  ASSERT_EQ(machine.told.size(), 1u);
+  EXPECT_EQ(machine.told[0].text,
+            "violation test.ptx:33|tenant alone, kernel k, block (0, 0, 0), thread (40, 0, 0): "
+            "assertion `i != 40` failed at a.cu:12, void k()||");
+}
+
+}  // namespace
+}  // namespace lockstep
