@@ -1,4 +1,5 @@
-/// Where the program's memory comes from: jemalloc, in 2 MiB pages of the host wherever it has them.
+/// Where the program's memory comes from: jemalloc, in 2 MiB pages of the host wherever it has
+/// them.
 ///
 /// A window goes once through the state of all components; in 4 KiB pages that is more pages than
 /// a core's TLB knows.  Memory is kept until the program ends, because
