@@ -1,13 +1,15 @@
 # One library per folder, one test program per library: the folder listing is the architecture.
 add_library(lockstep_options INTERFACE)
+# Small copies without `rep movs`, which takes longer to begin than to copy.
+set(LOCKSTEP_COPY_OPTIONS -mmemcpy-strategy=vector_loop:256:noalign,libcall:-1:noalign
+                          -mmemset-strategy=vector_loop:256:noalign,libcall:-1:noalign
+    CACHE STRING "options of g++ that other readers of its compile commands do not know")
 # -ffp-contract=off: the same bits on every machine.  x86-64-v2: any machine of the last decade.
 target_compile_options(lockstep_options INTERFACE -Wall -Wextra -Wpedantic -Wshadow -Werror
                        # False positives of GCC 12 on std::string (bugs 105651, 105329).
                        -Wno-restrict -Wno-stringop-overflow
                        -ffp-contract=off -march=x86-64-v2 -fno-math-errno
-                       # Small copies without `rep movs`, which takes longer to begin than to copy.
-                       -mmemcpy-strategy=vector_loop:256:noalign,libcall:-1:noalign
-                       -mmemset-strategy=vector_loop:256:noalign,libcall:-1:noalign
+                       ${LOCKSTEP_COPY_OPTIONS}
                        $<$<CXX_COMPILER_ID:GNU>:-fpch-preprocess>)  # for ccache
 target_compile_definitions(lockstep_options INTERFACE OMPI_SKIP_MPICXX=1)
 target_include_directories(lockstep_options INTERFACE ${PROJECT_SOURCE_DIR})
