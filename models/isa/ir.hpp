@@ -86,6 +86,26 @@ struct Operand {
   std::int64_t value = 0;
 };
 
+inline Operand register_operand(std::uint32_t index) {
+  Operand operand;
+  operand.kind = Operand::Kind::reg;
+  operand.index = index;
+  return operand;
+}
+inline Operand predicate_operand(std::uint32_t index, bool negated = false) {
+  Operand operand;
+  operand.kind = Operand::Kind::predicate;
+  operand.index = index;
+  operand.negated = negated;
+  return operand;
+}
+inline Operand immediate_operand(std::int64_t value) {
+  Operand operand;
+  operand.kind = Operand::Kind::immediate;
+  operand.value = value;
+  return operand;
+}
+
 enum class MulPart : std::uint8_t { none, lo, hi, wide };
 
 /// One operation, PTX or made by lowering.

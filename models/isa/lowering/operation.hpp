@@ -7,7 +7,10 @@
 namespace lockstep::isa::lowering {
 
 using Kind = ir::Operand::Kind;
+using ir::immediate_operand;
 using ir::MulPart;
+using ir::predicate_operand;
+using ir::register_operand;
 
 inline bool is_register(const ir::Operand& operand) {
   return (operand.kind == Kind::reg || operand.kind == Kind::predicate) &&
@@ -30,25 +33,6 @@ void for_each_definition(Op& operation, Visit&& visit) {
     if (is_register(destination)) visit(destination);
 }
 
-inline ir::Operand register_operand(std::uint32_t index) {
-  ir::Operand operand;
-  operand.kind = Kind::reg;
-  operand.index = index;
-  return operand;
-}
-inline ir::Operand predicate_operand(std::uint32_t index, bool negated = false) {
-  ir::Operand operand;
-  operand.kind = Kind::predicate;
-  operand.index = index;
-  operand.negated = negated;
-  return operand;
-}
-inline ir::Operand immediate_operand(std::int64_t value) {
-  ir::Operand operand;
-  operand.kind = Kind::immediate;
-  operand.value = value;
-  return operand;
-}
 std::uint32_t new_register(ir::Function& function, Type type);
 
 bool same_value(const ir::Operand& a, const ir::Operand& b);

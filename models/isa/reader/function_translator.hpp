@@ -136,6 +136,8 @@ class FunctionTranslator {
   /// False: no function of the CUDA run time that is known here.
   bool run_time_call(Current& current, const syntax::Operand& callee,
                      const std::vector<syntax::Operand>& arguments);
+  /// print.begin, print.word, print.end of built-in functions.
+  bool print(Current& current);
   // stack.cpp
   /// alloca, stacksave, stackrestore.
   bool stack(Current& current);
@@ -160,9 +162,6 @@ class FunctionTranslator {
   ir::Operand mbarrier_counts(Current& current, std::size_t which, bool twice);
   /// The named state space; nothing but .cta scope and the release or acquire that is the rule.
   void mbarrier_qualifiers(Current& current);
-  // run_time_calls.cpp
-  /// print.begin, print.word, print.end of built-in functions.
-  bool print(Current& current);
 
   ModuleSymbols& module_;
   const syntax::Function& source_;

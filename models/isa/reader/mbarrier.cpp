@@ -16,17 +16,6 @@ namespace lockstep::isa {
 
 using Kind = ir::Operand::Kind;
 
-namespace {
-
-ir::Operand number(std::uint64_t value) {
-  ir::Operand operand;
-  operand.kind = Kind::immediate;
-  operand.value = static_cast<std::int64_t>(value);
-  return operand;
-}
-
-}  // namespace
-
 bool FunctionTranslator::mbarrier(Current& current) {
   Modifiers& modifiers = current.modifiers;
   if (modifiers.base() != "mbarrier") return false;
@@ -67,20 +56,19 @@ void FunctionTranslator::mbarrier_qualifiers(Current& current) {
 ir::Operand FunctionTranslator::mbarrier_counts(Current& current, std::size_t which, bool twice) {
   constexpr unsigned shift = MbarrierWord::count_bits;
   if (which >= current.statement->operands.size())
-    return number(twice ? std::uint64_t{1} << shift | 1 : 1);
+    return ir::immediate_operand(twice ? std::uint64_t{1} << shift | 1 : 1);
   const ir::Operand count = source(current, argument(current, which), Type::u32);
   if (count.kind == Kind::immediate) {
     const auto value = static_cast<std::uint64_t>(count.value);
     if (value == 0 || value > MbarrierWord::most)
       fail(argument(current, which).at, "a count is 1 to 1048575");
-    return number(twice ? value << shift | value : value);
+    return ir::immediate_operand(twice ? value << shift | value : value);
   }
-  ir::Operand wide;
-  wide.kind = Kind::reg;
-  wide.index = new_register(Type::b64);
+  const ir::Operand wide = ir::register_operand(new_register(Type::b64));
   widen(current, count, wide, Type::u64);
   if (!twice) return wide;
-  const ir::Operand above = compute(current, Opcode::shl, Type::b64, wide, number(shift));
+  const ir::Operand above =
+      compute(current, Opcode::shl, Type::b64, wide, ir::immediate_operand(shift));
   return compute(current, Opcode::or_, Type::b64, above, wide);
 }
 
@@ -115,27 +103,26 @@ void FunctionTranslator::mbarrier_wait(Current& current) {
   const ir::Operand complete = predicate(current, argument(current, 0));
   const ir::Operand given =
       source(current, argument(current, 2), by_parity ? Type::u32 : Type::b64);
-  ir::Operand word;
-  word.kind = Kind::reg;
-  word.index = new_register(Type::b64);
+  const ir::Operand word = ir::register_operand(new_register(Type::b64));
   address(current, argument(current, 1));
   ir::Operation load = current.operation;
   load.opcode = Opcode::ld;
   load.ordering = Ordering::acquire;
   load.destinations = {word};
   append(std::move(load));
-  const ir::Operand shift = number(2 * MbarrierWord::count_bits);
+  const ir::Operand shift = ir::immediate_operand(2 * MbarrierWord::count_bits);
   const auto phase_of = [&](const ir::Operand& value) {
     return narrow(current, compute(current, Opcode::shr, Type::u64, value, shift), Type::u64);
   };
   const ir::Operand phase =
-      by_parity ? compute(current, Opcode::and_, Type::b32, phase_of(word), number(1))
-                : phase_of(compute(current, Opcode::xor_, Type::b64, word, given));
+      by_parity
+          ? compute(current, Opcode::and_, Type::b32, phase_of(word), ir::immediate_operand(1))
+          : phase_of(compute(current, Opcode::xor_, Type::b64, word, given));
   ir::Operation compare = plain(current, Opcode::setp, Type::u32);
   compare.guard = current.operation.guard;
   compare.comparison = Comparison::ne;
   compare.destinations = {complete};
-  compare.sources = {phase, by_parity ? given : number(0)};
+  compare.sources = {phase, by_parity ? given : ir::immediate_operand(0)};
   append(std::move(compare));
 }
 
@@ -145,8 +132,9 @@ void FunctionTranslator::mbarrier_pending_count(Current& current) {
   reject_rest(current);
   const ir::Operand to = destination(current, argument(current, 0), Type::b32);
   const ir::Operand state = source(current, argument(current, 1), Type::b64);
-  const ir::Operand count = compute(current, Opcode::and_, Type::b32,
-                                    narrow(current, state, Type::u64), number(MbarrierWord::most));
+  const ir::Operand count =
+      compute(current, Opcode::and_, Type::b32, narrow(current, state, Type::u64),
+              ir::immediate_operand(MbarrierWord::most));
   widen(current, count, to, Type::b32);
 }
 

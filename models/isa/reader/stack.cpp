@@ -17,24 +17,6 @@ namespace lockstep::isa {
 
 using Kind = ir::Operand::Kind;
 
-namespace {
-
-ir::Operand number(std::int64_t value) {
-  ir::Operand operand;
-  operand.kind = Kind::immediate;
-  operand.value = value;
-  return operand;
-}
-
-ir::Operand register_of(std::uint32_t index) {
-  ir::Operand operand;
-  operand.kind = Kind::reg;
-  operand.index = index;
-  return operand;
-}
-
-}  // namespace
-
 bool FunctionTranslator::stack(Current& current) {
   const std::string& base = current.modifiers.base();
   if (base != "alloca" && base != "stacksave" && base != "stackrestore") return false;
@@ -68,9 +50,10 @@ void FunctionTranslator::allocate(Current& current) {
   }
   const ir::Operand to = destination(current, argument(current, 0), type);
   const ir::Operand size = narrow(current, source(current, argument(current, 1), type), type);
-  const ir::Operand above =
-      compute(current, Opcode::add, Type::u32, stack_end(current), number(alignment - 1));
-  const ir::Operand begin = compute(current, Opcode::and_, Type::b32, above, number(-alignment));
+  const ir::Operand above = compute(current, Opcode::add, Type::u32, stack_end(current),
+                                    ir::immediate_operand(alignment - 1));
+  const ir::Operand begin =
+      compute(current, Opcode::and_, Type::b32, above, ir::immediate_operand(-alignment));
   set_stack_end(current, compute(current, Opcode::add, Type::u32, begin, size));
   widen(current, begin, to, type);
 }
@@ -80,7 +63,8 @@ ir::Operand FunctionTranslator::compute(const Current& current, Opcode opcode, T
   ir::Operation operation = plain(current, opcode, type);
   operation.guard = current.operation.guard;
   operation.sources = {a, b};
-  operation.destinations = {register_of(new_register(bytes_of(type) == 8 ? Type::b64 : Type::b32))};
+  operation.destinations = {
+      ir::register_operand(new_register(bytes_of(type) == 8 ? Type::b64 : Type::b32))};
   const ir::Operand result = operation.destinations[0];
   append(std::move(operation));
   return result;
@@ -94,7 +78,7 @@ ir::Operand FunctionTranslator::narrow(const Current& current, const ir::Operand
   cut.source_type = Type::u64;
   cut.guard = current.operation.guard;
   cut.sources = {operand};
-  cut.destinations = {register_of(new_register(Type::b32))};
+  cut.destinations = {ir::register_operand(new_register(Type::b32))};
   const ir::Operand result = cut.destinations[0];
   append(std::move(cut));
   return result;
@@ -114,7 +98,7 @@ void FunctionTranslator::widen(const Current& current, const ir::Operand& from,
 ir::Operand FunctionTranslator::stack_end(const Current& current) {
   ir::Operation save = plain(current, Opcode::stack_save, Type::b32);
   save.guard = current.operation.guard;
-  save.destinations = {register_of(new_register(Type::b32))};
+  save.destinations = {ir::register_operand(new_register(Type::b32))};
   const ir::Operand result = save.destinations[0];
   append(std::move(save));
   return result;
@@ -144,7 +128,8 @@ void FunctionTranslator::remember_stack() {
 }
 
 void FunctionTranslator::restore_stack(const Current& current) {
-  if (remembered_stack_ != ir::no_register) set_stack_end(current, register_of(remembered_stack_));
+  if (remembered_stack_ != ir::no_register)
+    set_stack_end(current, ir::register_operand(remembered_stack_));
 }
 
 }  // namespace lockstep::isa
