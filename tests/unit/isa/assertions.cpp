@@ -8,10 +8,6 @@ namespace {
 
 LOCKSTEP_BOTH_FORMS(Assertions);
 
-const std::string declaration =
-    ".extern .func __assertfail(.param .b64 m, .param .b64 f, .param .b32 l, .param .b64 n, .param "
-    ".b64 c) .noreturn;\n";
-
 /// A call as nvcc makes it of assert(): line 12 of the file whose name `file` points to.
 std::string failing(const std::string& file) {
   return R"(
@@ -21,20 +17,12 @@ cvta.global.u64 %rd4, %rd3;
          R"(
 mov.u64 %rd7, function;
 cvta.const.u64 %rd8, %rd7;
-{ .param .b64 m; .param .b64 f; .param .b32 l; .param .b64 n; .param .b64 c;
-st.param.b64 [m], %rd4;
-st.param.b64 [f], %rd6;
-st.param.b32 [l], 12;
-st.param.b64 [n], %rd8;
-st.param.b64 [c], 1;
-call.uni __assertfail, (m, f, l, n, c);
-}
-)";
+)" + assertion_call("%rd4", "%rd6", "%rd8");
 }
 
 std::string message_of(const std::string& body, std::uint32_t threads, bool lowered) {
   const std::string text =
-      kernel_text(body, declaration + text_variable("expression", "i < 7") +
+      kernel_text(body, assertion_declaration + text_variable("expression", "i < 7") +
                             text_variable("file", "dir/a.cu") + ".global .align 1 .b8 plain[8];\n" +
                             text_variable("function", "void k(int)", "const"));
   try {

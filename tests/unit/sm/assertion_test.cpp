@@ -8,12 +8,10 @@
 namespace lockstep {
 namespace {
 
-const std::string variables =
-    ".extern .func __assertfail(.param .b64 m, .param .b64 f, .param .b32 l, .param .b64 n, .param "
-    ".b64 c);\n" +
-    isa::text_variable("expression", "i != 40", "const") +
-    isa::text_variable("file", "a.cu", "const") +
-    isa::text_variable("function", "void k()", "const");
+const std::string variables = isa::assertion_declaration +
+                              isa::text_variable("expression", "i != 40", "const") +
+                              isa::text_variable("file", "a.cu", "const") +
+                              isa::text_variable("function", "void k()", "const");
 
 const std::string body = R"(
   mov.u32 %r1, %tid.x;
@@ -22,15 +20,8 @@ const std::string body = R"(
   mov.u64 %rd2, expression;
   mov.u64 %rd3, file;
   mov.u64 %rd4, function;
-  { .param .b64 m; .param .b64 f; .param .b32 l; .param .b64 n; .param .b64 c;
-  st.param.b64 [m], %rd2;
-  st.param.b64 [f], %rd3;
-  st.param.b32 [l], 12;
-  st.param.b64 [n], %rd4;
-  st.param.b64 [c], 1;
-  call.uni __assertfail, (m, f, l, n, c);
-  }
-good:
+)" + isa::assertion_call("%rd2", "%rd3", "%rd4") +
+                         R"(good:
 )";
 
 TEST(SmAssertion, TheHostHearsWhatFailedAndWhere) {
