@@ -1,49 +1,14 @@
 #include "core/engine/inbox.hpp"
 
 #include <algorithm>
-#include <array>
 #include <bit>
 
 #include "core/engine/failure.hpp"
+#include "core/engine/ranking.hpp"
 #include "core/time/format.hpp"
 
 namespace lockstep {
 namespace {
-
-/// A stable order of few entries, or of many that are nearly in order.
-void insertion_sort(InboxEntry* first, InboxEntry* last) {
-  for (InboxEntry* next = first + 1; next < last; ++next) {
-    if (!(*next < next[-1])) continue;
-    const InboxEntry moving = *next;
-    InboxEntry* hole = next;
-    do {
-      *hole = hole[-1];
-      --hole;
-    } while (hole > first && moving < hole[-1]);
-    *hole = moving;
-  }
-}
-
-constexpr std::size_t most_ranked = 128;
-
-using Keys = std::array<std::int32_t, most_ranked>;
-
-/// ranks[i] = how many of `count` keys are less than keys[i]: every key is compared with every
-/// other, so that no branch depends on them.
-void count_lesser(const Keys& keys, std::size_t count, Keys& ranks) {
-  using Four [[gnu::vector_size(16)]] = std::int32_t;  // what any machine compares in one step
-  using Block = std::array<Four, 4>;
-  constexpr std::size_t lanes = sizeof(Block) / sizeof(std::int32_t);
-  for (std::size_t i = 0; i < count; i += lanes) {
-    Block own, lesser{};
-    std::memcpy(&own, &keys[i], sizeof own);
-    for (std::size_t j = 0; j < count; ++j) {
-      const Four other{keys[j], keys[j], keys[j], keys[j]};
-      for (std::size_t k = 0; k < own.size(); ++k) lesser[k] -= other < own[k];
-    }
-    std::memcpy(&ranks[i], &lesser, sizeof lesser);
-  }
-}
 
 [[noreturn]] void late_message(const MessagePlace& message, Time reached) {
   throw LateMessage(message.link(),
@@ -108,58 +73,77 @@ void PendingMessages::compact() {
   bytes_.shrink(end);
 }
 
-Inbox InboxBuilder::build(PendingMessages& pending, std::span<const OpenedBuffer> mail,
-                          Time horizon, Time reached) {
+void InboxBuilder::begin(Time reached, Time horizon) {
+  reached_ = reached;
+  horizon_ = horizon;
   entries_.clear();
-  // New messages first: keeping the later ones may move what is pending.
-  for (const OpenedBuffer& buffer : mail) {
-    // What comes later stands together: most senders send in the order of time.
-    const MessagePlace* later = nullptr;
-    const auto keep_up_to = [&](const MessagePlace* end) {
-      if (later) pending.keep(buffer.data, {later, end});
-      later = nullptr;
-    };
-    for (const MessagePlace& place : buffer.places()) {
-      if (place.arrival < reached) [[unlikely]]
-        late_message(place, reached);
-      if (place.arrival < horizon) {
-        keep_up_to(&place);
-        entries_.push_back(InboxEntry::of(place, buffer.data));
-      } else if (!later) {
-        later = &place;
-      }
-    }
-    keep_up_to(buffer.first + buffer.count);
-  }
-  pending.take_before(horizon, entries_);
-  if (entries_.size() > 1) sort(reached);
-  sorted_.resize(entries_.size());
-  for (std::size_t i = 0; i < entries_.size(); ++i) sorted_[i] = entries_[i].message;
-  return sorted_;
 }
 
-/// Puts every entry where the rank of its arrival says, cut to the bits that matter, then those
-/// in order that are too close together for that.
-void InboxBuilder::sort(Time reached) {
+void InboxBuilder::add(const OpenedBuffer& mail, PendingMessages& pending) {
+  // What comes later stands together: most senders send in the order of time.
+  const MessagePlace* later = nullptr;
+  const auto keep_up_to = [&](const MessagePlace* end) {
+    if (later) pending.keep(mail.data, {later, end});
+    later = nullptr;
+  };
+  for (const MessagePlace& place : mail.places()) {
+    if (place.arrival < reached_) [[unlikely]]
+      late_message(place, reached_);
+    if (place.arrival < horizon_) {
+      keep_up_to(&place);
+      entries_.push_back(InboxEntry::of(place, mail.data));
+    } else if (!later) {
+      later = &place;
+    }
+  }
+  keep_up_to(mail.first + mail.count);
+}
+
+Inbox InboxBuilder::finish(PendingMessages& pending) {
+  pending.take_before(horizon_, entries_);
+  const std::size_t count = entries_.size();
+  sorted_.resize(std::max(sorted_.size(), count));
+  if (count > most_ranked) {
+    std::sort(entries_.begin(), entries_.end());
+    for (std::size_t i = 0; i < count; ++i) sorted_[i] = entries_[i].message;
+  } else if (count > 1) {
+    rank();
+  } else if (count == 1) {
+    sorted_[0] = entries_[0].message;
+  }
+  return Inbox(sorted_).first(count);
+}
+
+/// Ranks arrivals, cut to the bits that a key has room for; what is too close together for that is
+/// put in order one by one.
+void InboxBuilder::rank() {
+  static const CountLesser count_lesser = lesser_counters().back();
   constexpr int arrival_bits = 24, index_bits = 7;
   static_assert(most_ranked == 1 << index_bits);
   const std::size_t count = entries_.size();
-  if (count > most_ranked) return std::sort(entries_.begin(), entries_.end());
-  Time last = reached;
+  Time last = reached_;
   for (const InboxEntry& entry : entries_) last = std::max(last, entry.arrival);
-  const auto span = static_cast<std::uint64_t>((last - reached).femtoseconds());
+  const auto span = static_cast<std::uint64_t>((last - reached_).femtoseconds());
   const int cut = std::max(0, static_cast<int>(std::bit_width(span)) - arrival_bits);
-  Keys keys, ranks;
+  RankKeys keys, ranks, ordered;
   for (std::size_t i = 0; i < count; ++i) {
-    const std::int64_t arrival = (entries_[i].arrival - reached).femtoseconds() >> cut;
+    const std::int64_t arrival = (entries_[i].arrival - reached_).femtoseconds() >> cut;
     keys[i] = static_cast<std::int32_t>(arrival << index_bits) | static_cast<std::int32_t>(i);
   }
   count_lesser(keys, count, ranks);
-  scattered_.resize(count);
-  for (std::size_t i = 0; i < count; ++i)
-    scattered_[static_cast<std::size_t>(ranks[i])] = entries_[i];
-  insertion_sort(scattered_.data(), scattered_.data() + count);
-  entries_.swap(scattered_);
+  for (std::size_t i = 0; i < count; ++i) ordered[static_cast<std::size_t>(ranks[i])] = keys[i];
+
+  const auto entry = [&](std::size_t at) -> const InboxEntry& {
+    return entries_[static_cast<std::size_t>(ordered[at]) % most_ranked];
+  };
+  const auto close = [&](std::size_t at) {
+    return (ordered[at] ^ ordered[at - 1]) < static_cast<std::int32_t>(most_ranked);
+  };
+  for (std::size_t i = 1; i < count; ++i) {
+    for (std::size_t at = i; at > 0 && close(at) && entry(at) < entry(at - 1); --at)
+      std::swap(ordered[at], ordered[at - 1]);
+  }
+  for (std::size_t i = 0; i < count; ++i) sorted_[i] = entry(i).message;
 }
 
 }  // namespace lockstep

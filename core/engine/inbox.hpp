@@ -51,16 +51,20 @@ class PendingMessages {
 /// Makes the sorted inbox of one component after the other; scratch memory of a thread.
 class InboxBuilder {
  public:
-  /// What arrives before `horizon`, from `pending` and from the buffers in `mail`; what arrives
-  /// later is added to `pending`.  Nothing in `mail` may arrive before `reached`, where the
-  /// component stands.  The result is good until the next call.
-  Inbox build(PendingMessages& pending, std::span<const OpenedBuffer> mail, Time horizon,
-              Time reached);
+  /// Begins the inbox of a component that stands at `reached`, up to `horizon`.
+  void begin(Time reached, Time horizon);
+  /// Takes new messages, none of which may arrive before `reached`; what arrives at `horizon` or
+  /// later is added to `pending`.
+  void add(const OpenedBuffer& mail, PendingMessages& pending);
+  /// All that was added and, of `pending`, what arrives before `horizon`, in order.  Call it once,
+  /// after the last add(), since that may move what is pending.  Good until the next begin().
+  Inbox finish(PendingMessages& pending);
 
  private:
-  void sort(Time reached);
+  void rank();
 
-  std::vector<InboxEntry> entries_, scattered_;
+  Time reached_, horizon_;
+  std::vector<InboxEntry> entries_;
   std::vector<const MessageHeader*> sorted_;
 };
 

@@ -80,7 +80,8 @@ using OpenedBuffers = CacheAlignedVector<OpenedBuffer>;
 class alignas(64) MessageBuffer {
  public:
   /// For the engine: while this buffer holds messages it has an entry in `opened`, and `floor` is
-  /// kept at or below every arrival.
+  /// kept at or below every arrival.  Clearing `opened` empties the buffer: nobody has to go
+  /// through all buffers.
   void watch(std::uint32_t place, OpenedBuffers* opened, Time* floor) {
     place_ = place;
     opened_ = opened;
@@ -89,12 +90,16 @@ class alignas(64) MessageBuffer {
 
   /// Adds a message, whose body and payload are for the caller to fill; returns where they stand.
   std::byte* add(const MessageHeader& header) {
+    if (opened_ && !is_open()) open();
     const MessagePlace place =
         MessagePlace::of(header, static_cast<std::uint32_t>(bytes_.bytes().size()));
     std::byte* message = bytes_.append(place.size);
     std::memcpy(message, &header, sizeof header);
     places_.push_back(place);
-    if (opened_) note(header.arrival);
+    if (opened_) {
+      (*opened_)[entry_] = contents();
+      if (header.arrival < *floor_) *floor_ = header.arrival;
+    }
     return message + sizeof header;
   }
   void clear() {
@@ -107,14 +112,11 @@ class alignas(64) MessageBuffer {
   }
 
  private:
-  void note(Time arrival) {
-    if (arrival < *floor_) *floor_ = arrival;
-    if (places_.size() == 1) {
-      entry_ = static_cast<std::uint32_t>(opened_->size());
-      opened_->push_back(contents());
-    } else {
-      (*opened_)[entry_] = contents();
-    }
+  bool is_open() const { return entry_ < opened_->size() && (*opened_)[entry_].place == place_; }
+  void open() {
+    clear();
+    entry_ = static_cast<std::uint32_t>(opened_->size());
+    opened_->push_back(contents());
   }
 
   ByteBuffer bytes_;

@@ -12,9 +12,7 @@ struct alignas(128) Slot {
   Component* component = nullptr;
   Time next;  ///< its next_activity()
   PendingMessages pending;
-  LineAlignedVector<OpenedBuffer> mail;  ///< what was sent to it in the last window
   ComponentId id;
-  std::uint32_t position = 0;  ///< in its share
   std::uint32_t cost = 0;      ///< recent ticks per window
   std::uint16_t share = 0;
   std::uint16_t kind = 0;

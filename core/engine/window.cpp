@@ -28,6 +28,7 @@ Window::Window(const Graph& graph, const Assignment& assignment, int rank,
       shuffle_(options.shuffle),
       seed_(options.test_seed) {
   slots_.resize(components.size());
+  positions_.resize(components.size());
   component_ticks_.resize(components.size());
   for (std::size_t i = 0; i < components.size(); ++i) {
     Slot& slot = slots_[i];
@@ -133,29 +134,19 @@ std::uint32_t Window::open(std::uint32_t index, std::uint32_t thread) {
   return static_cast<std::uint32_t>(share.to_run.size());
 }
 
-template <class Action>
-void Window::for_each_mail(std::uint32_t share, Action action) const {
-  const std::uint64_t last = window_ - 1;
-  const auto visit = [&](const Mailbag& bag) {
-    if (bag.window != last) return;
-    for (const OpenedBuffer& opened : bag.opened[share]) action(opened);
-  };
-  for (const std::unique_ptr<Worker>& worker : workers_) visit(worker->bags[last % 2]);
-  visit(arrivals_[last % 2]);
-}
-
-/// What other cores wrote takes long to come, and so do slots that were last used a window ago: ask
-/// for all of it before the first is needed.
 void Window::hand_out_mail(Share& share, std::uint32_t index) {
-  for_each_mail(index, [&](const OpenedBuffer& opened) {
-    __builtin_prefetch(opened.first);
-    __builtin_prefetch(&slots_[opened.place].mail);
-  });
-  for_each_mail(index, [&](const OpenedBuffer& opened) {
-    Slot& slot = slots_[opened.place];
-    slot.mail.push_back(opened);
-    share.due[slot.position] = Time::zero();
-  });
+  share.mail.clear();
+  const std::uint64_t last = window_ - 1;
+  const auto hand_out = [&](const Mailbag& bag) {
+    if (bag.window != last) return;
+    for (const OpenedBuffer& opened : bag.opened[index]) {
+      const std::uint32_t position = positions_[opened.place];
+      share.mail.add(position, opened);
+      share.due[position] = Time::zero();
+    }
+  };
+  for (const std::unique_ptr<Worker>& worker : workers_) hand_out(worker->bags[last % 2]);
+  hand_out(arrivals_[last % 2]);
 }
 
 void Window::select(Share& share, Worker& worker) {
@@ -203,9 +194,10 @@ void Window::order_longest_first(Share& share) {
   });
   share.segments.clear();
   share.due.resize(share.slots.size());
+  share.mail.resize(share.slots.size());
   for (std::uint32_t position = 0; position < share.slots.size(); ++position) {
-    Slot& slot = slots_[share.slots[position]];
-    slot.position = position;
+    const Slot& slot = slots_[share.slots[position]];
+    positions_[share.slots[position]] = position;
     share.due[position] = std::min(slot.next, slot.pending.earliest());
     if (share.segments.empty() || share.segments.back().kind != slot.kind) {
       share.segments.push_back({position, position, slot.kind});
@@ -226,15 +218,12 @@ void Window::run(std::uint32_t index, std::uint32_t first, std::uint32_t last,
   Share& share = shares_[index];
   Worker& worker = enter(thread);
   for (std::uint32_t i = first; i < last; ++i) {
-    const auto slot_at = [&](std::uint32_t at) -> const Slot& {
-      return slots_[share.slots[share.to_run[at]]];
-    };
-    if (i + 1 < last) fetch_messages(slot_at(i + 1));
-    if (i + 2 < last) fetch_places(slot_at(i + 2));
-    if (i + 3 < last) __builtin_prefetch(&slot_at(i + 3));
+    if (i + 1 < last) fetch_messages(share, share.to_run[i + 1]);
+    if (i + 2 < last) fetch_places(share, share.to_run[i + 2]);
+    if (i + 3 < last) __builtin_prefetch(&slots_[share.slots[share.to_run[i + 3]]]);
     const std::uint32_t position = share.to_run[i];
-    Slot& slot = slots_[share.slots[position]];
-    run_component(slot, worker);
+    run_component(share, position, worker);
+    const Slot& slot = slots_[share.slots[position]];
     share.due[position] = std::min(slot.next, slot.pending.earliest());
     Time& floor = worker.floor[slot.kind];
     floor = std::min(floor, share.due[position]);
@@ -243,29 +232,32 @@ void Window::run(std::uint32_t index, std::uint32_t first, std::uint32_t last,
 
 /// What a component that runs soon will read: its own state and its mail, which other cores may
 /// have written.
-void Window::fetch_messages(const Slot& slot) const {
-  constexpr std::uint32_t most = 24;
-  __builtin_prefetch(slot.component);
-  for (const OpenedBuffer& mail : slot.mail)
+void Window::fetch_messages(const Share& share, std::uint32_t position) const {
+  static constexpr std::uint32_t most = 24;
+  __builtin_prefetch(slots_[share.slots[position]].component);
+  share.mail.for_each(position, [](const OpenedBuffer& mail) {
     for (const MessagePlace& message : mail.places().first(std::min(mail.count, most)))
       for (std::uint32_t at = 0; at < message.size; at += cache_line_bytes)
         __builtin_prefetch(mail.data + message.offset + at);
+  });
 }
 
-void Window::fetch_places(const Slot& slot) const {
+void Window::fetch_places(const Share& share, std::uint32_t position) {
   constexpr std::size_t step = cache_line_bytes / sizeof(MessagePlace);
-  for (const OpenedBuffer& mail : slot.mail)
+  share.mail.for_each(position, [](const OpenedBuffer& mail) {
     for (std::size_t i = 0; i < mail.count; i += step) __builtin_prefetch(mail.first + i);
+  });
 }
 
-void Window::run_component(Slot& slot, Worker& worker) {
+void Window::run_component(Share& share, std::uint32_t position, Worker& worker) {
   if (!measuring_) {
-    advance(slot, worker);
+    advance(share, position, worker);
     return;
   }
   const std::uint64_t begin = ticks();
-  advance(slot, worker);
+  advance(share, position, worker);
   const std::uint64_t spent = ticks() - begin;
+  Slot& slot = slots_[share.slots[position]];
   const std::uint64_t smoothed = (slot.cost * std::uint64_t{3} + spent) / 4;
   slot.cost = static_cast<std::uint32_t>(std::min<std::uint64_t>(smoothed, ~std::uint32_t{0}));
   if (!profiling_) return;
@@ -276,17 +268,17 @@ void Window::run_component(Slot& slot, Worker& worker) {
   }
 }
 
-void Window::advance(Slot& slot, Worker& worker) {
+void Window::advance(Share& share, std::uint32_t position, Worker& worker) {
+  Slot& slot = slots_[share.slots[position]];
   const Time horizon = horizons_[slot.kind];
   const Time due = std::min(slot.next, slot.pending.earliest());
   Inbox inbox;
   try {
-    if (!slot.mail.empty() || slot.pending.earliest() < horizon) {
-      const std::uint64_t copying = measuring_ ? ordered_ticks() : 0;
-      inbox = worker.inbox.build(slot.pending, slot.mail, horizon, reached_[slot.kind]);
-      slot.mail.clear();
+    if (share.mail.waits_for(position) || slot.pending.earliest() < horizon) {
+      const std::uint64_t begin = measuring_ ? ordered_ticks() : 0;
+      inbox = build_inbox(share, position, worker);
       if (measuring_)
-        worker.copying_ticks += std::max(ordered_ticks() - copying, clock_cost_) - clock_cost_;
+        worker.copying_ticks += std::max(ordered_ticks() - begin, clock_cost_) - clock_cost_;
     }
     if (inbox.empty() && slot.next >= horizon && !everyone_) return;
     slot.component->advance(horizon, inbox, worker.outboxes[window_ % 2]);
@@ -296,9 +288,18 @@ void Window::advance(Slot& slot, Worker& worker) {
     const Time began = inbox.empty() ? due : std::min(due, inbox.front()->arrival);
     Failure::keep_first(worker.failure,
                         {std::min(began, horizon), slot.id, std::current_exception()});
-    slot.mail.clear();
+    share.mail.take(position);
     slot.next = Time::never();
   }
+}
+
+Inbox Window::build_inbox(Share& share, std::uint32_t position, Worker& worker) {
+  Slot& slot = slots_[share.slots[position]];
+  worker.inbox.begin(reached_[slot.kind], horizons_[slot.kind]);
+  share.mail.for_each(
+      position, [&](const OpenedBuffer& mail) { worker.inbox.add(mail, slot.pending); });
+  share.mail.take(position);
+  return worker.inbox.finish(slot.pending);
 }
 
 std::optional<Failure> Window::failure() const {

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "core/engine/engine.hpp"
+#include "core/engine/share_mail.hpp"
 #include "core/engine/slot.hpp"
 #include "core/engine/worker.hpp"
 #include "core/exec/executor.hpp"
@@ -65,22 +66,22 @@ class Window final : public WindowTasks {
     CacheAlignedVector<Time> due;  ///< by position: when it must be called; zero with mail
     std::vector<Segment> segments;
     CacheAlignedVector<std::uint32_t> to_run;  ///< positions
+    ShareMail mail;
   };
 
   void prepare_workers(const Graph& graph, const Assignment& assignment, int rank,
                        const std::vector<int>& neighbours, int threads);
   void run_window(Executor& executor);
   Worker& enter(std::uint32_t thread);
-  template <class Action>
-  void for_each_mail(std::uint32_t share, Action action) const;
   void hand_out_mail(Share& share, std::uint32_t index);
   void select(Share& share, Worker& worker);
   void order_longest_first(Share& share);
   void shuffle(Share& share, std::uint32_t index);
-  void fetch_messages(const Slot& slot) const;
-  void fetch_places(const Slot& slot) const;
-  void run_component(Slot& slot, Worker& worker);
-  void advance(Slot& slot, Worker& worker);
+  void fetch_messages(const Share& share, std::uint32_t position) const;
+  static void fetch_places(const Share& share, std::uint32_t position);
+  void run_component(Share& share, std::uint32_t position, Worker& worker);
+  void advance(Share& share, std::uint32_t position, Worker& worker);
+  Inbox build_inbox(Share& share, std::uint32_t position, Worker& worker);
 
   // Odd: often every other window runs SMs, and partitions run in those between.
   static constexpr std::uint64_t sample_interval = 17;
@@ -88,6 +89,7 @@ class Window final : public WindowTasks {
 
   std::vector<Slot> slots_;           ///< by local component
   std::vector<std::uint32_t> local_;  ///< by component: its slot
+  std::vector<std::uint32_t> positions_;  ///< by slot: where it stands in its share
   std::vector<Share> shares_;
   std::vector<std::unique_ptr<Worker>> workers_;
   std::array<Mailbag, 2> arrivals_;  ///< from other ranks

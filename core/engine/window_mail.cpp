@@ -30,7 +30,6 @@ void Window::collect_remote(std::span<std::vector<std::byte>> into, std::vector<
         const BundleHeader header{opened.place, 0, bytes.size()};
         append_bytes(into[neighbour], &header, sizeof header);
         append_bytes(into[neighbour], bytes.data(), bytes.size());
-        worker->remote[opened.place].clear();
       }
       worker->opened_remote[neighbour].clear();
     }
@@ -79,10 +78,11 @@ void Window::settle() {
   keep_mail(arrivals_[window_ % 2]);
 
   next_.assign(next_.size(), Time::never());
-  for (Slot& slot : slots_) {
+  for (std::size_t i = 0; i < slots_.size(); ++i) {
+    Slot& slot = slots_[i];
     slot.next = slot.component->next_activity();
     const Time due = std::min(slot.next, slot.pending.earliest());
-    shares_[slot.share].due[slot.position] = due;
+    shares_[slot.share].due[positions_[i]] = due;
     next_[slot.kind] = std::min(next_[slot.kind], due);
   }
 }

@@ -22,10 +22,7 @@ struct Mailbag {
 
   /// Empties it for `new_window`.
   void reuse(std::uint64_t new_window) {
-    for (OpenedBuffers& buffers_of_share : opened) {
-      for (const OpenedBuffer& entry : buffers_of_share) buffers[entry.place].clear();
-      buffers_of_share.clear();
-    }
+    for (OpenedBuffers& buffers_of_share : opened) buffers_of_share.clear();
     window = new_window;
   }
 };

@@ -31,6 +31,13 @@ std::vector<Key> keys(Inbox inbox) {
   return result;
 }
 
+Inbox build(InboxBuilder& builder, PendingMessages& pending, std::span<const OpenedBuffer> mail,
+            Time horizon, Time reached) {
+  builder.begin(reached, horizon);
+  for (const OpenedBuffer& buffer : mail) builder.add(buffer, pending);
+  return builder.finish(pending);
+}
+
 TEST(Inbox, IsSortedByArrivalThenLinkThenSequence) {
   MessageBuffer first, second;
   put(first, Time{20}, 3, 0);
@@ -41,7 +48,7 @@ TEST(Inbox, IsSortedByArrivalThenLinkThenSequence) {
   PendingMessages pending;
   InboxBuilder builder;
   const OpenedBuffer mail[] = {first.contents(), second.contents()};
-  EXPECT_EQ(keys(builder.build(pending, mail, Time{100}, Time{0})),
+  EXPECT_EQ(keys(build(builder, pending, mail, Time{100}, Time{0})),
             (std::vector<Key>{{Time{10}, 2, 9},
                               {Time{10}, 7, 0},
                               {Time{10}, 7, 1},
@@ -57,10 +64,10 @@ TEST(Inbox, KeepsWhatArrivesAtTheHorizonOrLater) {
   PendingMessages pending;
   InboxBuilder builder;
   const OpenedBuffer mail[] = {buffer.contents()};
-  EXPECT_EQ(builder.build(pending, mail, Time{100}, Time{0}).size(), 1u);
+  EXPECT_EQ(build(builder, pending, mail, Time{100}, Time{0}).size(), 1u);
   EXPECT_EQ(pending.earliest(), Time{100});
   buffer.clear();
-  EXPECT_EQ(keys(builder.build(pending, {}, Time{200}, Time{100})),
+  EXPECT_EQ(keys(build(builder, pending, {}, Time{200}, Time{100})),
             (std::vector<Key>{{Time{100}, 0, 1}}));
   EXPECT_EQ(pending.earliest(), Time{300});
 }
@@ -71,7 +78,7 @@ TEST(Inbox, RefusesAMessageThatIsLate) {
   PendingMessages pending;
   InboxBuilder builder;
   const OpenedBuffer mail[] = {buffer.contents()};
-  EXPECT_THROW(builder.build(pending, mail, Time{100}, Time{50}), InternalError);
+  EXPECT_THROW(build(builder, pending, mail, Time{100}, Time{50}), InternalError);
 }
 
 /// Many windows with batches of all sizes and distributions against a plain sort.
@@ -99,7 +106,7 @@ TEST(Inbox, AgreesWithAPlainSortWindowAfterWindow) {
     const auto later = std::lower_bound(expected.begin(), expected.end(), Key{horizon, 0, 0});
     const std::vector<OpenedBuffer> mail{buffers[0].contents(), buffers[1].contents(),
                                          buffers[2].contents()};
-    ASSERT_EQ(keys(builder.build(pending, mail, horizon, Time{reached})),
+    ASSERT_EQ(keys(build(builder, pending, mail, horizon, Time{reached})),
               std::vector<Key>(expected.begin(), later));
     expected.erase(expected.begin(), later);
     ASSERT_EQ(pending.earliest(), expected.empty() ? Time::never() : std::get<0>(expected[0]));

@@ -1,0 +1,43 @@
+#pragma once
+
+#include <cstdint>
+
+#include "core/engine/message_buffer.hpp"
+#include "core/exec/cache_aligned.hpp"
+
+namespace lockstep {
+
+/// What was sent to the components of a share in the last window, by their positions in the share.
+/// It stands in the order in which it is found, one chain per component: senders may be other
+/// cores, and a list per component would be a cache line more to wait for.
+class ShareMail {
+ public:
+  void resize(std::size_t positions) { first_.assign(positions, none); }
+
+  /// Forgets a window's entries; all of them have been taken.
+  void clear() { entries_.clear(); }
+  void add(std::uint32_t position, const OpenedBuffer& mail) {
+    entries_.push_back({mail, first_[position]});
+    first_[position] = static_cast<std::uint32_t>(entries_.size() - 1);
+  }
+
+  bool waits_for(std::uint32_t position) const { return first_[position] != none; }
+  template <class Action>
+  void for_each(std::uint32_t position, Action&& action) const {
+    for (std::uint32_t at = first_[position]; at != none; at = entries_[at].next)
+      action(entries_[at].mail);
+  }
+  void take(std::uint32_t position) { first_[position] = none; }
+
+ private:
+  static constexpr std::uint32_t none = ~std::uint32_t{0};
+  struct Entry {
+    OpenedBuffer mail;
+    std::uint32_t next;  ///< of the same component
+  };
+
+  CacheAlignedVector<Entry> entries_;
+  CacheAlignedVector<std::uint32_t> first_;  ///< by position
+};
+
+}  // namespace lockstep
