@@ -6,8 +6,7 @@
 #include <new>
 #include <span>
 
-#include "core/exec/cache_aligned.hpp"
-#include "core/message/message.hpp"
+#include "core/engine/opened_buffers.hpp"
 
 namespace lockstep {
 
@@ -42,45 +41,11 @@ class ByteBuffer {
   std::uint32_t capacity_ = 0;
 };
 
-/// Where a message stands in a buffer, and what orders it: choosing and sorting touch no message.
-struct MessagePlace {
-  Time arrival;
-  std::uint64_t order;   ///< link, then sequence
-  std::uint32_t offset;  ///< of its header in the buffer
-  std::uint32_t size;    ///< total_bytes()
-
-  static MessagePlace of(const MessageHeader& message, std::uint32_t offset) {
-    const std::uint64_t link = message.link.value();
-    return {message.arrival, link << 32 | message.sequence, offset,
-            static_cast<std::uint32_t>(message.total_bytes())};
-  }
-  LinkId link() const { return LinkId{static_cast<std::uint32_t>(order >> 32)}; }
-};
-using MessagePlaces = LineAlignedVector<MessagePlace>;
-
-/// The messages of one buffer as their reader sees them: it may run on another core, where every
-/// cache line that it does not have to look at counts.
-struct OpenedBuffer {
-  const std::byte* data;
-  const MessagePlace* first;
-  std::uint32_t count;
-  std::uint32_t place;  ///< what the engine uses to find the destination
-
-  std::span<const MessagePlace> places() const { return {first, count}; }
-  const MessageHeader& message(const MessagePlace& at) const {
-    return *reinterpret_cast<const MessageHeader*>(data + at.offset);
-  }
-  std::span<const std::byte> bytes() const {
-    return {data, count == 0 ? 0 : first[count - 1].offset + first[count - 1].size};
-  }
-};
-using OpenedBuffers = CacheAlignedVector<OpenedBuffer>;
-
 /// Messages for one destination component; reused window after window.
 class alignas(64) MessageBuffer {
  public:
   /// For the engine: while this buffer holds messages it has an entry in `opened`, and `floor` is
-  /// kept at or below every arrival.  Clearing `opened` empties the buffer: nobody has to go
+  /// kept at or below every arrival.  Reusing `opened` empties the buffer: nobody has to go
   /// through all buffers.
   void watch(std::uint32_t place, OpenedBuffers* opened, Time* floor) {
     place_ = place;

@@ -49,7 +49,7 @@ void Window::prepare_workers(const Graph& graph, const Assignment& assignment, i
   const std::size_t kinds = graph.kinds().size();
   const auto prepare_bag = [&](Mailbag& bag, CacheAlignedVector<Time>& floor) {
     bag.buffers.resize(slots_.size());
-    bag.opened.resize(shares_.size());
+    for (const Share& share : shares_) bag.opened.emplace_back(share.slots.size());
     for (std::uint32_t i = 0; i < slots_.size(); ++i) {
       bag.buffers[i].watch(i, &bag.opened[slots_[i].share], &floor[slots_[i].kind]);
     }
@@ -61,7 +61,8 @@ void Window::prepare_workers(const Graph& graph, const Assignment& assignment, i
     Worker& worker = *workers_.emplace_back(std::make_unique<Worker>());
     worker.floor.assign(kinds, Time::never());
     worker.remote_floor.assign(kinds, Time::never());
-    worker.opened_remote.resize(neighbours.size());
+    for (std::size_t i = 0; i < neighbours.size(); ++i)
+      worker.opened_remote.emplace_back(graph.nodes().size());
     worker.remote.resize(neighbours.empty() ? 0 : graph.nodes().size());
     for (std::size_t side = 0; side < 2; ++side) {
       Mailbag& bag = worker.bags[side];
@@ -105,6 +106,10 @@ void Window::run_window(Executor& executor) {
   reached_ = horizons_;
   next_.assign(next_.size(), Time::never());
   for (const std::unique_ptr<Worker>& worker : workers_) {
+    __builtin_prefetch(&worker->bags[window_ % 2].window);
+    __builtin_prefetch(worker->floor.data());
+  }
+  for (const std::unique_ptr<Worker>& worker : workers_) {
     if (worker->bags[window_ % 2].window != window_) continue;  // took no part
     for (std::size_t kind = 0; kind < next_.size(); ++kind) {
       next_[kind] = std::min(next_[kind], worker->floor[kind]);
@@ -123,6 +128,8 @@ Worker& Window::enter(std::uint32_t thread) {
 }
 
 std::uint32_t Window::open(std::uint32_t index, std::uint32_t thread) {
+  __builtin_prefetch(horizons_.data());
+  __builtin_prefetch(reached_.data());
   Share& share = shares_[index];
   Worker& worker = enter(thread);
   if (shares_.size() > 1 && window_ % ordering_interval == sample_interval + 1) {
@@ -134,19 +141,27 @@ std::uint32_t Window::open(std::uint32_t index, std::uint32_t thread) {
   return static_cast<std::uint32_t>(share.to_run.size());
 }
 
+/// What other cores wrote takes long to come: all of it is asked for before the first is needed.
 void Window::hand_out_mail(Share& share, std::uint32_t index) {
   share.mail.clear();
   const std::uint64_t last = window_ - 1;
-  const auto hand_out = [&](const Mailbag& bag) {
-    if (bag.window != last) return;
-    for (const OpenedBuffer& opened : bag.opened[index]) {
-      const std::uint32_t position = positions_[opened.place];
-      share.mail.add(position, opened);
+  const auto for_each_list = [&](auto action) {
+    for (const std::unique_ptr<Worker>& worker : workers_)
+      action(worker->bags[last % 2].opened[index]);
+    action(arrivals_[last % 2].opened[index]);
+  };
+  for_each_list([](const OpenedBuffers& opened) { opened.fetch_head(); });
+  for_each_list([&](const OpenedBuffers& opened) {
+    if (opened.window() == last) opened.fetch_entries();
+  });
+  for_each_list([&](const OpenedBuffers& opened) {
+    if (opened.window() != last) return;
+    for (const OpenedBuffer& mail : opened) {
+      const std::uint32_t position = positions_[mail.place];
+      share.mail.add(position, mail);
       share.due[position] = Time::zero();
     }
-  };
-  for (const std::unique_ptr<Worker>& worker : workers_) hand_out(worker->bags[last % 2]);
-  hand_out(arrivals_[last % 2]);
+  });
 }
 
 void Window::select(Share& share, Worker& worker) {

@@ -96,13 +96,14 @@ class Window final : public WindowTasks {
   CacheAlignedVector<Time> arrivals_floor_;
   std::vector<Time> next_, reached_, horizons_;
   std::vector<std::uint64_t> component_ticks_;
-  std::uint64_t window_ = 0;
-  std::uint64_t counted_windows_ = 0;
-  std::uint64_t measured_windows_ = 0;
   const std::uint64_t clock_cost_;  ///< of measuring a stretch: ticks
   const bool profiling_;
   const bool shuffle_;
   const std::uint64_t seed_;
+  // Written between windows and read in them, by all threads.
+  alignas(sharing_bytes) std::uint64_t window_ = 0;
+  std::uint64_t counted_windows_ = 0;
+  std::uint64_t measured_windows_ = 0;
   bool everyone_ = false;   ///< all are called, whether or not they have something to do
   bool measuring_ = false;  ///< ticks are taken in this window
 };

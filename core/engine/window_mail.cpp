@@ -31,7 +31,7 @@ void Window::collect_remote(std::span<std::vector<std::byte>> into, std::vector<
         append_bytes(into[neighbour], &header, sizeof header);
         append_bytes(into[neighbour], bytes.data(), bytes.size());
       }
-      worker->opened_remote[neighbour].clear();
+      worker->opened_remote[neighbour].reuse(window_);
     }
     for (std::size_t kind = 0; kind < sent.size(); ++kind) {
       sent[kind] = std::min(sent[kind], worker->remote_floor[kind]);

@@ -17,12 +17,12 @@ namespace lockstep {
 /// other, from the window before, is read.
 struct Mailbag {
   CacheAlignedVector<MessageBuffer> buffers;  ///< by local component
-  CacheAlignedVector<OpenedBuffers> opened;   ///< those not empty, by share
+  std::vector<OpenedBuffers> opened;          ///< those not empty, by share
   std::uint64_t window = 0;                   ///< in which it was filled
 
   /// Empties it for `new_window`.
   void reuse(std::uint64_t new_window) {
-    for (OpenedBuffers& buffers_of_share : opened) buffers_of_share.clear();
+    for (OpenedBuffers& buffers_of_share : opened) buffers_of_share.reuse(new_window);
     window = new_window;
   }
 };
@@ -32,7 +32,7 @@ struct alignas(128) Worker {
   std::array<Mailbag, 2> bags;
   std::array<Outbox, 2> outboxes;
   CacheAlignedVector<MessageBuffer> remote;         ///< by component of another rank
-  CacheAlignedVector<OpenedBuffers> opened_remote;  ///< by neighbour
+  std::vector<OpenedBuffers> opened_remote;         ///< by neighbour
   CacheAlignedVector<Time> floor;  ///< by kind: earliest activity or arrival known of this window
   CacheAlignedVector<Time>
       remote_floor;  ///< by kind: earliest arrival on other ranks since the exchange

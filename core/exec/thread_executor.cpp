@@ -117,7 +117,7 @@ class ThreadExecutor final : public Executor {
 
   void run_together(WindowTasks& tasks) {
     const std::uint64_t begin = ticks();
-    tasks_ = &tasks;
+    if (tasks_ != &tasks) tasks_ = &tasks;  // others read it: an unchanged line stays with them
     round_ = (round_ + 1) & ~quit_bit;
     signal_.store(round_);
     if (sleepers_.load() > 0) signal_.notify_all();
@@ -139,6 +139,7 @@ class ThreadExecutor final : public Executor {
         return;
       }
       seen = signal;
+      __builtin_prefetch(&task_ticks_);
       for (std::uint32_t idle = 0; !take_part(thread, seen) && signal_.load() == seen; ++idle) {
         relax(idle);
       }
@@ -210,7 +211,7 @@ class ThreadExecutor final : public Executor {
       if (!own && cost < ticks_per_microsecond_) return false;
       const std::uint32_t chunk = own && cost < ticks_per_microsecond_
                                       ? remaining
-                                      : std::max(1u, remaining / (2 * threads_));
+                                      : std::max(1u, remaining * 2 / ((own ? 3 : 4) * threads_));
       if (share.remainder.compare_exchange_weak(
               word, Remainder::pack(left.round, left.tasks, left.taken + chunk),
               std::memory_order_acq_rel, std::memory_order_acquire)) {
@@ -283,8 +284,8 @@ class ThreadExecutor final : public Executor {
   const double ticks_per_microsecond_;
   const bool crowded_;
   // Written by the calling thread between rounds, published by signal_.
-  std::atomic<double> task_ticks_{0};  ///< a hint: read by late helpers too
   WindowTasks* tasks_ = nullptr;
+  alignas(128) std::atomic<double> task_ticks_{0};  ///< a hint: read by late helpers too
   std::uint32_t round_ = 0;
   bool worth_sharing_ = false;
   bool running_ = false;
