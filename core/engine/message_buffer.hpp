@@ -45,8 +45,7 @@ class ByteBuffer {
 class alignas(64) MessageBuffer {
  public:
   /// For the engine: while this buffer holds messages it has an entry in `opened`, and `floor` is
-  /// kept at or below every arrival.  Reusing `opened` empties the buffer: nobody has to go
-  /// through all buffers.
+  /// kept at or below every arrival.
   void watch(std::uint32_t place, OpenedBuffers* opened, Time* floor) {
     place_ = place;
     opened_ = opened;
@@ -55,16 +54,12 @@ class alignas(64) MessageBuffer {
 
   /// Adds a message, whose body and payload are for the caller to fill; returns where they stand.
   std::byte* add(const MessageHeader& header) {
-    if (opened_ && !is_open()) open();
     const MessagePlace place =
         MessagePlace::of(header, static_cast<std::uint32_t>(bytes_.bytes().size()));
     std::byte* message = bytes_.append(place.size);
     std::memcpy(message, &header, sizeof header);
     places_.push_back(place);
-    if (opened_) {
-      (*opened_)[entry_] = contents();
-      if (header.arrival < *floor_) *floor_ = header.arrival;
-    }
+    if (opened_) note(header.arrival);
     return message + sizeof header;
   }
   void clear() {
@@ -77,11 +72,14 @@ class alignas(64) MessageBuffer {
   }
 
  private:
-  bool is_open() const { return entry_ < opened_->size() && (*opened_)[entry_].place == place_; }
-  void open() {
-    clear();
-    entry_ = static_cast<std::uint32_t>(opened_->size());
-    opened_->push_back(contents());
+  void note(Time arrival) {
+    if (arrival < *floor_) *floor_ = arrival;
+    if (places_.size() == 1) {
+      entry_ = static_cast<std::uint32_t>(opened_->size());
+      opened_->push_back(contents());
+    } else {
+      (*opened_)[entry_] = contents();
+    }
   }
 
   ByteBuffer bytes_;

@@ -30,6 +30,7 @@ void Window::collect_remote(std::span<std::vector<std::byte>> into, std::vector<
         const BundleHeader header{opened.place, 0, bytes.size()};
         append_bytes(into[neighbour], &header, sizeof header);
         append_bytes(into[neighbour], bytes.data(), bytes.size());
+        worker->remote[opened.place].clear();
       }
       worker->opened_remote[neighbour].reuse(window_);
     }

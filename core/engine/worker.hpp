@@ -22,7 +22,15 @@ struct Mailbag {
 
   /// Empties it for `new_window`.
   void reuse(std::uint64_t new_window) {
-    for (OpenedBuffers& buffers_of_share : opened) buffers_of_share.reuse(new_window);
+    for (OpenedBuffers& buffers_of_share : opened) {
+      for (const OpenedBuffer& entry : buffers_of_share) {
+        buffers[entry.place].clear();
+        __builtin_prefetch(entry.data, 1);
+        __builtin_prefetch(entry.data + cache_line_bytes, 1);
+        __builtin_prefetch(entry.first, 1);
+      }
+      buffers_of_share.reuse(new_window);
+    }
     window = new_window;
   }
 };
