@@ -23,12 +23,8 @@ struct Mailbag {
   /// Empties it for `new_window`.
   void reuse(std::uint64_t new_window) {
     for (OpenedBuffers& buffers_of_share : opened) {
-      for (const OpenedBuffer& entry : buffers_of_share) {
-        buffers[entry.place].clear();
-        __builtin_prefetch(entry.data, 1);
-        __builtin_prefetch(entry.data + cache_line_bytes, 1);
-        __builtin_prefetch(entry.first, 1);
-      }
+      // All at once, so that the senders do not wait for one after the other.
+      for (const OpenedBuffer& entry : buffers_of_share) buffers[entry.place].clear();
       buffers_of_share.reuse(new_window);
     }
     window = new_window;
