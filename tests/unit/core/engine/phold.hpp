@@ -9,7 +9,6 @@
 #include "core/engine/outbox.hpp"
 #include "core/exec/cache_aligned.hpp"
 #include "core/random/exponential.hpp"
-#include "core/random/philox.hpp"
 #include "core/statistics/view.hpp"
 
 namespace lockstep::phold {
@@ -42,6 +41,15 @@ struct Event {
   }
 };
 
+/// Random numbers from a counter, by the finaliser of SplitMix64 (G. Steele et al., "Fast
+/// splittable pseudorandom number generators", OOPSLA 2014): cheap, since the engine is to be
+/// measured and not the load.
+constexpr std::uint64_t scramble(std::uint64_t x) {
+  x = (x ^ (x >> 30)) * 0xBF58476D1CE4E5B9ull;
+  x = (x ^ (x >> 27)) * 0x94D049BB133111EBull;
+  return x ^ (x >> 31);
+}
+
 /// Words that tell apart any two histories.
 constexpr std::uint64_t mix(std::uint64_t a, std::uint64_t b) {
   std::uint64_t x = (a ^ (b + 0x9E3779B97F4A7C15ull)) * 0xBF58476D1CE4E5B9ull;
@@ -55,11 +63,10 @@ class Holder final : public Component {
       : parameters_(parameters),
         threshold_(static_cast<std::uint32_t>(parameters.remote_probability * 4294967295.0)),
         id_(id),
+        stream_(mix(parameters.seed, id.value())),
         trunk_(first_link, ComponentId{0}, parameters.lookahead) {
     for (std::uint32_t i = 0; i < parameters.events_per_component; ++i) {
-      const auto words = random_block(parameters.seed, id, 1, i);
-      const std::uint64_t bits = words[0] | (static_cast<std::uint64_t>(words[1]) << 32);
-      insert({parameters.lookahead + hold(bits), i});
+      insert({parameters.lookahead + hold(scramble(stream_ - i)), i});
     }
     draw();
   }
@@ -112,11 +119,13 @@ class Holder final : public Component {
 
   /// What the next event will cause.  Drawn an event ahead, off the critical path.
   void draw() {
-    const auto words = random_block(parameters_.seed, id_, 0, handled_);
-    drawn_.hold = hold(words[0] | (static_cast<std::uint64_t>(words[1]) << 32));
+    const std::uint64_t counter = stream_ + (2 * handled_ + 1) * 0x9E3779B97F4A7C15ull;
+    drawn_.hold = hold(scramble(counter));
+    const std::uint64_t bits = scramble(counter + 0x9E3779B97F4A7C15ull);
     const std::uint64_t others = parameters_.components - 1;
-    const auto target = static_cast<std::uint32_t>((words[3] * others) >> 32);
-    drawn_.target = words[2] < threshold_ ? target + (target >= id_.value()) : id_.value();
+    const auto target = static_cast<std::uint32_t>(((bits >> 32) * others) >> 32);
+    const bool leaves = static_cast<std::uint32_t>(bits) < threshold_;
+    drawn_.target = leaves ? target + (target >= id_.value()) : id_.value();
   }
 
   void handle(const Event event, Outbox& outbox) {
@@ -147,6 +156,7 @@ class Holder final : public Component {
   const Parameters& parameters_;
   std::uint32_t threshold_;
   ComponentId id_;
+  std::uint64_t stream_;  ///< where its random numbers begin
   Trunk trunk_;
   Draw drawn_{};
   std::uint64_t handled_ = 0;
