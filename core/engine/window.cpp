@@ -1,6 +1,7 @@
 #include "core/engine/window.hpp"
 
 #include <algorithm>
+#include <bit>
 
 #include "core/error/error.hpp"
 #include "core/exec/tick_clock.hpp"
@@ -165,26 +166,27 @@ void Window::hand_out_mail(Share& share, std::uint32_t index) {
 }
 
 void Window::select(Share& share, Worker& worker) {
-  share.to_run.resize(share.slots.size());
-  std::uint32_t* to_run = share.to_run.data();
-  std::uint32_t count = 0;
+  share.to_run.clear();
   for (const Segment& segment : share.segments) {
     // Times as unsigned numbers and no branches: which components are called looks random.
     const auto horizon = static_cast<std::uint64_t>(horizons_[segment.kind].femtoseconds());
     const std::uint64_t limit = everyone_ ? ~std::uint64_t{0} : horizon;
-    std::uint64_t quiet = ~std::uint64_t{0};
-    for (std::uint32_t position = segment.begin; position < segment.end; ++position) {
-      const auto due = static_cast<std::uint64_t>(share.due[position].femtoseconds());
-      const std::uint64_t called = due < limit;
-      to_run[count] = position;
-      count += static_cast<std::uint32_t>(called);
-      quiet = std::min(quiet, due | (0 - called));
+    std::uint64_t quiet = static_cast<std::uint64_t>(Time::never().femtoseconds());
+    for (std::uint32_t begin = segment.begin; begin < segment.end; begin += 64) {
+      const std::uint32_t count = std::min(segment.end - begin, 64u);
+      std::uint64_t called = 0;
+      for (std::uint32_t i = 0; i < count; ++i) {
+        const auto due = static_cast<std::uint64_t>(share.due[begin + i].femtoseconds());
+        const std::uint64_t call = due < limit;
+        called |= call << i;
+        quiet = std::min(quiet, due | (0 - call));
+      }
+      for (; called != 0; called &= called - 1)
+        share.to_run.push_back(begin + static_cast<std::uint32_t>(std::countr_zero(called)));
     }
-    const std::uint64_t never = static_cast<std::uint64_t>(Time::never().femtoseconds());
     Time& floor = worker.floor[segment.kind];
-    floor = std::min(floor, Time{static_cast<std::int64_t>(std::min(quiet, never))});
+    floor = std::min(floor, Time{static_cast<std::int64_t>(quiet)});
   }
-  share.to_run.resize(count);
 }
 
 /// Kinds and components that were expensive lately come first, so that the tail of a window is
@@ -209,6 +211,7 @@ void Window::order_longest_first(Share& share) {
   });
   share.segments.clear();
   share.due.resize(share.slots.size());
+  share.to_run.reserve(share.slots.size());
   share.mail.resize(share.slots.size());
   for (std::uint32_t position = 0; position < share.slots.size(); ++position) {
     const Slot& slot = slots_[share.slots[position]];

@@ -269,7 +269,8 @@ class ThreadExecutor final : public Executor {
       task_ticks_.store(before + (working / count - before) / 8, std::memory_order_relaxed);
     }
     const double microseconds = working / ticks_per_microsecond_;
-    worth_sharing_ = microseconds > (worth_sharing_ ? 3.0 : 5.0);
+    // Shared, work of 6 us takes 3, and as much again for opening, noticing and the slower half.
+    worth_sharing_ = microseconds > (worth_sharing_ ? 6.0 : 8.0);
   }
 
   const std::uint32_t threads_;
