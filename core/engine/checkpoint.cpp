@@ -28,13 +28,13 @@ std::string serialize_slot(Slot& slot, Time reached) {
   std::int64_t stands_at = reached.femtoseconds();
   archive(stands_at);
   slot.component->serialize(archive);
-  const std::vector<InboxEntry> messages = slot.pending.sorted();
+  const std::vector<const MessageHeader*> messages = slot.pending.sorted();
   std::uint64_t count = messages.size();
   archive(count);
-  for (const InboxEntry& entry : messages) {
-    std::uint64_t size = entry.message->total_bytes();
+  for (const MessageHeader* message : messages) {
+    std::uint64_t size = message->total_bytes();
     archive(size);
-    archive.bytes(const_cast<MessageHeader*>(entry.message), size);
+    archive.bytes(const_cast<MessageHeader*>(message), size);
   }
   return out.str();
 }

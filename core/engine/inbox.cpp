@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <bit>
+#include <tuple>
 
 #include "core/engine/failure.hpp"
 #include "core/engine/ranking.hpp"
@@ -9,6 +10,9 @@
 
 namespace lockstep {
 namespace {
+
+constexpr int arrival_bits = 23;
+static_assert((std::uint64_t{most_ranked} << arrival_bits) == std::uint64_t{1} << 31);
 
 [[noreturn]] void late_message(const MessagePlace& message, Time reached) {
   throw LateMessage(message.link(),
@@ -38,13 +42,14 @@ void PendingMessages::keep(const std::byte* data, std::span<const MessagePlace> 
   }
 }
 
-void PendingMessages::take_before(Time horizon, std::vector<InboxEntry>& taken) {
+template <class Action>
+void PendingMessages::take_before(Time horizon, Action&& action) {
   if (earliest_ >= horizon) return;
   earliest_ = Time::never();
   std::size_t kept = 0;
   for (const MessagePlace& waiting : waiting_) {
     if (waiting.arrival < horizon) {
-      taken.push_back(InboxEntry::of(waiting, bytes_.bytes().data()));
+      action(waiting, bytes_.bytes().data());
       live_ -= waiting.size;
     } else {
       earliest_ = std::min(earliest_, waiting.arrival);
@@ -54,12 +59,15 @@ void PendingMessages::take_before(Time horizon, std::vector<InboxEntry>& taken) 
   waiting_.resize(kept);
 }
 
-std::vector<InboxEntry> PendingMessages::sorted() const {
-  std::vector<InboxEntry> entries;
+std::vector<const MessageHeader*> PendingMessages::sorted() const {
+  std::vector<const MessageHeader*> messages;
   for (const MessagePlace& waiting : waiting_)
-    entries.push_back(InboxEntry::of(waiting, bytes_.bytes().data()));
-  std::sort(entries.begin(), entries.end());
-  return entries;
+    messages.push_back(
+        reinterpret_cast<const MessageHeader*>(bytes_.bytes().data() + waiting.offset));
+  std::sort(messages.begin(), messages.end(), [](const auto* a, const auto* b) {
+    return std::tie(a->arrival, a->link, a->sequence) < std::tie(b->arrival, b->link, b->sequence);
+  });
+  return messages;
 }
 
 /// In place: what waits stands in the order in which it came.
@@ -91,7 +99,7 @@ void InboxBuilder::add(const OpenedBuffer& mail, PendingMessages& pending) {
       late_message(place, reached_);
     if (place.arrival < horizon_) {
       keep_up_to(&place);
-      entries_.push_back(InboxEntry::of(place, mail.data));
+      take(place, mail.data);
     } else if (!later) {
       later = &place;
     }
@@ -100,44 +108,39 @@ void InboxBuilder::add(const OpenedBuffer& mail, PendingMessages& pending) {
 }
 
 Inbox InboxBuilder::finish(PendingMessages& pending) {
-  pending.take_before(horizon_, entries_);
+  pending.take_before(horizon_,
+                      [&](const MessagePlace& place, const std::byte* data) { take(place, data); });
   const std::size_t count = entries_.size();
   sorted_.resize(std::max(sorted_.size(), count));
-  if (count > most_ranked) {
+  if (count > 1 && count <= most_ranked) {
+    rank();
+  } else {
     std::sort(entries_.begin(), entries_.end());
     for (std::size_t i = 0; i < count; ++i) sorted_[i] = entries_[i].message;
-  } else if (count > 1) {
-    rank();
-  } else if (count == 1) {
-    sorted_[0] = entries_[0].message;
   }
   return Inbox(sorted_).first(count);
 }
 
-/// Ranks arrivals, cut to the bits that a key has room for; what is too close together for that is
-/// put in order one by one.
+/// Ranks by the bits of the arrival that a key has room for; what is too close together for that
+/// is put in order one by one.
 void InboxBuilder::rank() {
   static const CountLesser count_lesser = lesser_counters().back();
-  constexpr int arrival_bits = 24, index_bits = 7;
-  static_assert(most_ranked == 1 << index_bits);
   const std::size_t count = entries_.size();
-  Time last = reached_;
-  for (const InboxEntry& entry : entries_) last = std::max(last, entry.arrival);
-  const auto span = static_cast<std::uint64_t>((last - reached_).femtoseconds());
+  const auto span = static_cast<std::uint64_t>((horizon_ - reached_).femtoseconds());
   const int cut = std::max(0, static_cast<int>(std::bit_width(span)) - arrival_bits);
   RankKeys keys, ranks, ordered;
   for (std::size_t i = 0; i < count; ++i) {
-    const std::int64_t arrival = (entries_[i].arrival - reached_).femtoseconds() >> cut;
-    keys[i] = static_cast<std::int32_t>(arrival << index_bits) | static_cast<std::int32_t>(i);
+    const auto since = static_cast<std::uint64_t>((entries_[i].arrival - reached_).femtoseconds());
+    keys[i] = static_cast<std::int32_t>((since >> cut) * most_ranked + i);
   }
   count_lesser(keys, count, ranks);
   for (std::size_t i = 0; i < count; ++i) ordered[static_cast<std::size_t>(ranks[i])] = keys[i];
 
-  const auto entry = [&](std::size_t at) -> const InboxEntry& {
+  const auto entry = [&](std::size_t at) -> const Entry& {
     return entries_[static_cast<std::size_t>(ordered[at]) % most_ranked];
   };
   const auto close = [&](std::size_t at) {
-    return (ordered[at] ^ ordered[at - 1]) < static_cast<std::int32_t>(most_ranked);
+    return (ordered[at] ^ ordered[at - 1]) < std::int32_t{most_ranked};
   };
   for (std::size_t i = 1; i < count; ++i) {
     for (std::size_t at = i; at > 0 && close(at) && entry(at) < entry(at - 1); --at)

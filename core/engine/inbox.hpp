@@ -10,23 +10,6 @@
 
 namespace lockstep {
 
-/// A message with what orders it: (arrival, link, sequence).  Time alone is not enough: two SMs may
-/// send to a partition so that both messages arrive in one cycle, and which of them was copied
-/// first depends on threads and ranks.
-struct InboxEntry {
-  Time arrival;
-  std::uint64_t order;  ///< as in MessagePlace
-  const MessageHeader* message;
-
-  static InboxEntry of(const MessagePlace& place, const std::byte* data) {
-    return {place.arrival, place.order,
-            reinterpret_cast<const MessageHeader*>(data + place.offset)};
-  }
-  friend bool operator<(const InboxEntry& a, const InboxEntry& b) {
-    return a.arrival != b.arrival ? a.arrival < b.arrival : a.order < b.order;
-  }
-};
-
 /// Messages of one component whose time has not come: copies, in no particular order.
 class PendingMessages {
  public:
@@ -34,10 +17,12 @@ class PendingMessages {
   bool empty() const { return waiting_.empty(); }
   /// Copies messages that stand one behind the other in `data`.
   void keep(const std::byte* data, std::span<const MessagePlace> messages);
-  /// Appends those that arrive before `horizon`.  The messages stay in place until the next keep().
-  void take_before(Time horizon, std::vector<InboxEntry>& taken);
+  /// Calls `action` with those that arrive before `horizon`, and forgets them.  The messages stay
+  /// in place until the next keep().
+  template <class Action>
+  void take_before(Time horizon, Action&& action);
   /// All of them, sorted.
-  std::vector<InboxEntry> sorted() const;
+  std::vector<const MessageHeader*> sorted() const;
 
  private:
   void compact();
@@ -48,7 +33,10 @@ class PendingMessages {
   std::size_t live_ = 0;  ///< bytes still waiting
 };
 
-/// Makes the sorted inbox of one component after the other; scratch memory of a thread.
+/// Makes the sorted inbox of one component after the other; scratch memory of a thread.  Messages
+/// are sorted by (arrival, link, sequence).  Time alone is not enough: two SMs may send to a
+/// partition so that both messages arrive in one cycle, and which of them was copied first depends
+/// on threads and ranks.
 class InboxBuilder {
  public:
   /// Begins the inbox of a component that stands at `reached`, up to `horizon`.
@@ -61,10 +49,25 @@ class InboxBuilder {
   Inbox finish(PendingMessages& pending);
 
  private:
+  /// A message with what orders it: sorting touches no message, which may be far away.
+  struct Entry {
+    Time arrival;
+    std::uint64_t order;  ///< as in MessagePlace
+    const MessageHeader* message;
+
+    friend bool operator<(const Entry& a, const Entry& b) {
+      return a.arrival != b.arrival ? a.arrival < b.arrival : a.order < b.order;
+    }
+  };
+
+  void take(const MessagePlace& place, const std::byte* data) {
+    entries_.push_back(
+        {place.arrival, place.order, reinterpret_cast<const MessageHeader*>(data + place.offset)});
+  }
   void rank();
 
   Time reached_, horizon_;
-  std::vector<InboxEntry> entries_;
+  std::vector<Entry> entries_;
   std::vector<const MessageHeader*> sorted_;
 };
 

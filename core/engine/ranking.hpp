@@ -6,7 +6,7 @@
 
 namespace lockstep {
 
-inline constexpr std::size_t most_ranked = 128;
+inline constexpr std::size_t most_ranked = 256;
 
 using RankKeys = std::array<std::int32_t, most_ranked>;
 

@@ -13,7 +13,7 @@ struct alignas(128) Slot {
   Time next;  ///< its next_activity()
   PendingMessages pending;
   ComponentId id;
-  std::uint32_t cost = 0;      ///< recent ticks per window
+  std::uint32_t cost = 0;  ///< recent ticks per window
   std::uint16_t share = 0;
   std::uint16_t kind = 0;
 };

@@ -23,7 +23,8 @@ struct Engine::State {
   // window_loop.cpp
   RunSummary run(EpochObserver& observer, RunControl& control);
   void run_outer_window(const Agreement& agreed);
-  std::vector<Time> window_horizons(const std::vector<Time>& outer);
+  /// Sets `horizons` for the next window.
+  void choose_horizons(const std::vector<Time>& outer);
   bool finish_boundary(EpochObserver& observer);
   Time boundary_after(Time activity) const;
 
@@ -54,7 +55,8 @@ struct Engine::State {
   std::optional<Failure> failure;  ///< outside of components
   std::optional<Window> window;    ///< once the components exist
   std::unique_ptr<Executor> executor;
-  Time boundary;  ///< where all components meet next; zero before the run
+  std::vector<Time> horizons;  ///< of the next window, by kind
+  Time boundary;               ///< where all components meet next; zero before the run
   Profile profile;
   std::uint64_t observer_ticks = 0;
   std::uint64_t next_progress = 0;

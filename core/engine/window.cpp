@@ -306,6 +306,7 @@ void Window::advance(Share& share, std::uint32_t position, Worker& worker) {
     const Time began = inbox.empty() ? due : std::min(due, inbox.front()->arrival);
     Failure::keep_first(worker.failure,
                         {std::min(began, horizon), slot.id, std::current_exception()});
+    failed_.store(true, std::memory_order_relaxed);
     share.mail.take(position);
     slot.next = Time::never();
   }
@@ -314,8 +315,8 @@ void Window::advance(Share& share, std::uint32_t position, Worker& worker) {
 Inbox Window::build_inbox(Share& share, std::uint32_t position, Worker& worker) {
   Slot& slot = slots_[share.slots[position]];
   worker.inbox.begin(reached_[slot.kind], horizons_[slot.kind]);
-  share.mail.for_each(
-      position, [&](const OpenedBuffer& mail) { worker.inbox.add(mail, slot.pending); });
+  share.mail.for_each(position,
+                      [&](const OpenedBuffer& mail) { worker.inbox.add(mail, slot.pending); });
   share.mail.take(position);
   return worker.inbox.finish(slot.pending);
 }

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <atomic>
 #include <cstdint>
 #include <memory>
 #include <optional>
@@ -32,7 +33,8 @@ class Window final : public WindowTasks {
   const std::vector<Time>& reached() const { return reached_; }
   std::uint64_t windows() const { return counted_windows_; }
 
-  /// The failure to report, if any component failed.
+  /// Whether any component failed, and the failure to report.
+  bool failed() const { return failed_.load(std::memory_order_relaxed); }
   std::optional<Failure> failure() const;
 
   /// Messages to other ranks since the last call: `into[i]` for neighbour i; lowers `sent` (by
@@ -87,8 +89,8 @@ class Window final : public WindowTasks {
   static constexpr std::uint64_t sample_interval = 17;
   static constexpr std::uint64_t ordering_interval = 1024;
 
-  std::vector<Slot> slots_;           ///< by local component
-  std::vector<std::uint32_t> local_;  ///< by component: its slot
+  std::vector<Slot> slots_;               ///< by local component
+  std::vector<std::uint32_t> local_;      ///< by component: its slot
   std::vector<std::uint32_t> positions_;  ///< by slot: where it stands in its share
   std::vector<Share> shares_;
   std::vector<std::unique_ptr<Worker>> workers_;
@@ -100,6 +102,7 @@ class Window final : public WindowTasks {
   const bool profiling_;
   const bool shuffle_;
   const std::uint64_t seed_;
+  std::atomic<bool> failed_{false};
   // Written between windows and read in them, by all threads.
   alignas(sharing_bytes) std::uint64_t window_ = 0;
   std::uint64_t counted_windows_ = 0;

@@ -84,13 +84,14 @@ void Engine::State::run_outer_window(const Agreement& agreed) {
   // Now and then ranks meet earlier than they must, for signals and the progress line.
   const auto enough =
       ticks() + static_cast<std::uint64_t>(meet_at_least_every * ticks_per_nanosecond);
-  while (something_left() && ticks() < enough && !window->failure()) {
-    window->run(*executor, window_horizons(outer));
+  while (something_left() && ticks() < enough && !window->failed()) {
+    choose_horizons(outer);
+    window->run(*executor, horizons);
   }
 }
 
-std::vector<Time> Engine::State::window_horizons(const std::vector<Time>& outer) {
-  std::vector<Time> horizons = outer;
+void Engine::State::choose_horizons(const std::vector<Time>& outer) {
+  horizons = outer;
   const std::vector<Time>& next = window->next();
   const Time now = *std::min_element(next.begin(), next.end());
   switch (options.pacing) {
@@ -118,7 +119,6 @@ std::vector<Time> Engine::State::window_horizons(const std::vector<Time>& outer)
   for (std::size_t kind = 0; kind < horizons.size(); ++kind) {
     horizons[kind] = std::max(horizons[kind], window->reached()[kind]);
   }
-  return horizons;
 }
 
 /// All components stand at the boundary, or would if they were called: nothing happens before it.

@@ -35,8 +35,8 @@ struct Mailbag {
 struct alignas(128) Worker {
   std::array<Mailbag, 2> bags;
   std::array<Outbox, 2> outboxes;
-  CacheAlignedVector<MessageBuffer> remote;         ///< by component of another rank
-  std::vector<OpenedBuffers> opened_remote;         ///< by neighbour
+  CacheAlignedVector<MessageBuffer> remote;  ///< by component of another rank
+  std::vector<OpenedBuffers> opened_remote;  ///< by neighbour
   CacheAlignedVector<Time> floor;  ///< by kind: earliest activity or arrival known of this window
   CacheAlignedVector<Time>
       remote_floor;  ///< by kind: earliest arrival on other ranks since the exchange
