@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "core/engine/ranking.hpp"
 #include "core/random/random.hpp"
 
 namespace lockstep {
@@ -111,6 +112,24 @@ TEST(Inbox, AgreesWithAPlainSortWindowAfterWindow) {
     expected.erase(expected.begin(), later);
     ASSERT_EQ(pending.earliest(), expected.empty() ? Time::never() : std::get<0>(expected[0]));
     reached += span;
+  }
+}
+
+TEST(Ranking, IsTheSameWithVectorsOfAnySize) {
+  Random random(2, ComponentId{0}, 0);
+  for (std::size_t count = 0; count <= most_ranked; ++count) {
+    RankKeys keys{};
+    for (std::size_t i = 0; i < count; ++i)
+      keys[i] = static_cast<std::int32_t>(random.below(3 * most_ranked));
+    for (const CountLesser count_lesser : lesser_counters()) {
+      RankKeys ranks{};
+      count_lesser(keys, count, ranks);
+      for (std::size_t i = 0; i < count; ++i) {
+        const auto lesser = std::count_if(keys.begin(), keys.begin() + static_cast<long>(count),
+                                          [&](std::int32_t key) { return key < keys[i]; });
+        ASSERT_EQ(ranks[i], lesser);
+      }
+    }
   }
 }
 
