@@ -3,7 +3,7 @@
 file(GLOB mpi_sources CONFIGURE_DEPENDS ${CMAKE_CURRENT_SOURCE_DIR}/mpi/*.cpp)
 add_executable(test_mpi ${mpi_sources})
 target_link_libraries(test_mpi PRIVATE lockstep_core GTest::gtest)
-target_precompile_headers(test_mpi REUSE_FROM lockstep_core)
+target_precompile_headers(test_mpi REUSE_FROM lockstep_headers)
 
 function(lockstep_mpi_test ranks threads)
   set(name test_mpi_${ranks}x${threads})

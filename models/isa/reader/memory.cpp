@@ -32,7 +32,8 @@ constexpr std::pair<std::string_view, CacheOperator> cache_operators[] = {
     {"ca", CacheOperator::ca}, {"cg", CacheOperator::cg},          {"cs", CacheOperator::cs},
     {"lu", CacheOperator::lu}, {"cv", CacheOperator::cv},          {"wb", CacheOperator::wb},
     {"wt", CacheOperator::wt}, {"nc", CacheOperator::non_coherent}};
-constexpr std::pair<std::string_view, std::uint8_t> widths[] = {{"v2", 2}, {"v4", 4}, {"v8", 8}};
+constexpr std::pair<std::string_view, std::uint8_t> vector_widths[] = {
+    {"v2", 2}, {"v4", 4}, {"v8", 8}};
 
 }  // namespace
 
@@ -64,7 +65,7 @@ void FunctionTranslator::memory_qualifiers(Current& current) {
   modifiers.drop_starting("L1::");
   modifiers.drop_starting("L2::");
   modifiers.drop_starting("level::");
-  operation.elements = modifiers.take_one(widths, std::uint8_t{1});
+  operation.elements = modifiers.take_one(vector_widths, std::uint8_t{1});
 }
 
 Type FunctionTranslator::memory_type(Current& current) {
