@@ -25,7 +25,7 @@ set(LOCKSTEP_SETUP_OPTIONS $<$<CONFIG:Release>:-O1>)
 
 # lockstep_library(NAME [HOT] DIRECTORY dir [SETUP paths...] DEPENDS targets...): every .cpp below the folder; what
 # stands below SETUP (files and folders in it, `.` for all) with LOCKSTEP_SETUP_OPTIONS.  HOT: its files stay
-# translation units of their own, since in larger ones g++ inlines less (5 % of the speed of sgemm).
+# translation units of their own, so that what g++ inlines in one does not depend on its neighbours.
 function(lockstep_library name)
   cmake_parse_arguments(ARG "HOT" "DIRECTORY" "SETUP;DEPENDS" ${ARGN})
   file(GLOB_RECURSE sources CONFIGURE_DEPENDS ${ARG_DIRECTORY}/*.cpp)

@@ -11,13 +11,15 @@ if(LOCKSTEP_SANITIZE)
   target_compile_definitions(lockstep_isa PRIVATE LOCKSTEP_ONE_LEVEL)
 endif()
 file(GLOB semantics_sources CONFIGURE_DEPENDS ${CMAKE_CURRENT_LIST_DIR}/*.cc)
+# Options of the files, not of the targets: they come last and replace the -march of all others.
+set_source_files_properties(
+  ${semantics_sources} PROPERTIES COMPILE_OPTIONS
+  "-march=x86-64-$<TARGET_PROPERTY:LOCKSTEP_LEVEL>;${optimisation};-fno-trapping-math;-fno-strict-aliasing")
 foreach(level ${levels})
   add_library(lockstep_semantics_${level} OBJECT ${semantics_sources})
   # Families give the same names to the same operations: each stays a translation unit.
-  set_target_properties(lockstep_semantics_${level} PROPERTIES UNITY_BUILD OFF)
+  set_target_properties(lockstep_semantics_${level} PROPERTIES LOCKSTEP_LEVEL ${level} UNITY_BUILD OFF)
   target_compile_definitions(lockstep_semantics_${level} PRIVATE LOCKSTEP_LEVEL=${level})
   target_link_libraries(lockstep_semantics_${level} PRIVATE lockstep_options)
-  target_compile_options(lockstep_semantics_${level} PRIVATE -march=x86-64-${level} ${optimisation}
-                         -fno-trapping-math -fno-strict-aliasing)
   target_sources(lockstep_isa PRIVATE $<TARGET_OBJECTS:lockstep_semantics_${level}>)
 endforeach()
