@@ -55,7 +55,7 @@ Engine::State::State(const Graph& the_graph, Assignment the_assignment,
 
 Agreement Engine::State::own_view() const {
   Agreement own;
-  if (failure || window->failure()) own.failed_rank = communicator.rank();
+  if (failure || window->failed()) own.failed_rank = communicator.rank();
   return own;
 }
 
@@ -75,9 +75,9 @@ bool Engine::State::serve_requests(RunControl& control, unsigned bits) {
 void Engine::State::sample(EpochObserver& observer) {
   const std::uint64_t begin = ticks();
   Communicator::Bytes contribution;
-  if (!window->failure()) guard([&] { contribution = observer.sample(boundary, components); });
+  if (!window->failed()) guard([&] { contribution = observer.sample(boundary, components); });
   const std::vector<Communicator::Bytes> all = communicator.gather(contribution);
-  if (communicator.rank() == 0 && !failure && !window->failure()) {
+  if (communicator.rank() == 0 && !failure && !window->failed()) {
     guard([&] { observer.collect(boundary, all); });
   }
   observer_ticks += ticks() - begin;

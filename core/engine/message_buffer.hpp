@@ -2,8 +2,6 @@
 
 #include <cstdint>
 #include <cstring>
-#include <memory>
-#include <new>
 #include <span>
 
 #include "core/engine/opened_buffers.hpp"
@@ -31,12 +29,7 @@ class ByteBuffer {
  private:
   void grow(std::size_t size);
 
-  struct Release {
-    void operator()(std::byte* data) const { ::operator delete (data, std::align_val_t{64}); }
-  };
-  using Memory = std::unique_ptr<std::byte, Release>;
-
-  Memory data_;
+  AlignedBytes<cache_line_bytes> data_;
   std::uint32_t size_ = 0;
   std::uint32_t capacity_ = 0;
 };

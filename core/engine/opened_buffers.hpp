@@ -1,7 +1,6 @@
 #pragma once
 
 #include <cstdint>
-#include <memory>
 #include <new>
 #include <span>
 
@@ -48,11 +47,13 @@ struct OpenedBuffer {
 class OpenedBuffers {
  public:
   /// Room for `most` buffers.
-  explicit OpenedBuffers(std::size_t most);
+  explicit OpenedBuffers(std::size_t most)
+      : memory_(aligned_bytes<sharing_bytes>(sizeof(Head) + most * sizeof(OpenedBuffer))) {
+    new (memory_.get()) Head;
+  }
 
   std::size_t size() const { return head().size; }
   OpenedBuffer& operator[](std::size_t i) { return entries()[i]; }
-  const OpenedBuffer& operator[](std::size_t i) const { return entries()[i]; }
   const OpenedBuffer* begin() const { return entries(); }
   const OpenedBuffer* end() const { return entries() + head().size; }
   void push_back(const OpenedBuffer& buffer) { entries()[head().size++] = buffer; }
@@ -73,18 +74,13 @@ class OpenedBuffers {
   struct Head {
     std::uint64_t window = 0, size = 0;
   };
-  struct Release {
-    void operator()(std::byte* memory) const {
-      ::operator delete (memory, std::align_val_t{sharing_bytes});
-    }
-  };
 
   Head& head() const { return *reinterpret_cast<Head*>(memory_.get()); }
   OpenedBuffer* entries() const {
     return reinterpret_cast<OpenedBuffer*>(memory_.get() + sizeof(Head));
   }
 
-  std::unique_ptr<std::byte, Release> memory_;
+  AlignedBytes<sharing_bytes> memory_;
 };
 
 }  // namespace lockstep

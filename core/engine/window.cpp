@@ -107,11 +107,11 @@ void Window::run_window(Executor& executor) {
   reached_ = horizons_;
   next_.assign(next_.size(), Time::never());
   for (const std::unique_ptr<Worker>& worker : workers_) {
-    __builtin_prefetch(&worker->bags[window_ % 2].window);
+    worker->bags[window_ % 2].opened.front().fetch_head();
     __builtin_prefetch(worker->floor.data());
   }
   for (const std::unique_ptr<Worker>& worker : workers_) {
-    if (worker->bags[window_ % 2].window != window_) continue;  // took no part
+    if (worker->bags[window_ % 2].window() != window_) continue;  // took no part
     for (std::size_t kind = 0; kind < next_.size(); ++kind) {
       next_[kind] = std::min(next_[kind], worker->floor[kind]);
     }
@@ -121,7 +121,7 @@ void Window::run_window(Executor& executor) {
 Worker& Window::enter(std::uint32_t thread) {
   Worker& worker = *workers_[thread];
   Mailbag& bag = worker.bags[window_ % 2];
-  if (bag.window != window_) {
+  if (bag.window() != window_) {
     bag.reuse(window_);
     std::fill(worker.floor.begin(), worker.floor.end(), Time::never());
   }

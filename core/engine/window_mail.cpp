@@ -43,7 +43,7 @@ void Window::collect_remote(std::span<std::vector<std::byte>> into, std::vector<
 
 void Window::deliver(std::span<const std::byte> bytes) {
   Mailbag& bag = arrivals_[window_ % 2];
-  if (bag.window != window_) bag.reuse(window_);
+  if (bag.window() != window_) bag.reuse(window_);
   while (!bytes.empty()) {
     BundleHeader header;
     std::memcpy(&header, bytes.data(), sizeof header);
@@ -67,7 +67,7 @@ void Window::deliver(std::span<const std::byte> bytes) {
 
 void Window::settle() {
   const auto keep_mail = [&](Mailbag& bag) {
-    if (bag.window == window_) {
+    if (bag.window() == window_) {
       for (const OpenedBuffers& opened : bag.opened) {
         for (const OpenedBuffer& entry : opened)
           slots_[entry.place].pending.keep(entry.data, entry.places());

@@ -18,7 +18,9 @@ namespace lockstep {
 struct Mailbag {
   CacheAlignedVector<MessageBuffer> buffers;  ///< by local component
   std::vector<OpenedBuffers> opened;          ///< those not empty, by share
-  std::uint64_t window = 0;                   ///< in which it was filled
+
+  /// The window in which it was filled.
+  std::uint64_t window() const { return opened.front().window(); }
 
   /// Empties it for `new_window`.
   void reuse(std::uint64_t new_window) {
@@ -27,7 +29,6 @@ struct Mailbag {
       for (const OpenedBuffer& entry : buffers_of_share) buffers[entry.place].clear();
       buffers_of_share.reuse(new_window);
     }
-    window = new_window;
   }
 };
 
@@ -43,7 +44,6 @@ struct alignas(128) Worker {
   InboxBuilder inbox;
   std::optional<Failure> failure;
   std::uint64_t copying_ticks = 0;  ///< spent on inboxes in the windows that are measured
-  std::uint64_t calls = 0;
   std::vector<WindowCost> costs;
 };
 

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstddef>
+#include <memory>
 #include <new>
 #include <vector>
 
@@ -9,6 +10,20 @@ namespace lockstep {
 inline constexpr std::size_t cache_line_bytes = 64;
 /// Two cache lines: a neighbour that hardware fetches along is not shared either.
 inline constexpr std::size_t sharing_bytes = 128;
+
+/// Uninitialised bytes that begin at a multiple of `unit` and fill whole multiples of it.
+template <std::size_t unit>
+struct ReleaseAligned {
+  void operator()(std::byte* memory) const { ::operator delete (memory, std::align_val_t{unit}); }
+};
+template <std::size_t unit>
+using AlignedBytes = std::unique_ptr<std::byte, ReleaseAligned<unit>>;
+template <std::size_t unit>
+AlignedBytes<unit> aligned_bytes(std::size_t size) {
+  const std::size_t bytes = (size + unit - 1) / unit * unit;
+  return AlignedBytes<unit>(
+      static_cast<std::byte*>(::operator new (bytes, std::align_val_t{unit})));
+}
 
 /// Allocates whole multiples of `unit` bytes, so that what one thread writes is never on a cache
 /// line with what another does.
@@ -24,10 +39,11 @@ struct CacheAlignedAllocator {
   CacheAlignedAllocator(const CacheAlignedAllocator<U, unit>&) {}
 
   T* allocate(std::size_t count) {
-    const std::size_t bytes = (count * sizeof(T) + unit - 1) / unit * unit;
-    return static_cast<T*>(::operator new (bytes, std::align_val_t{unit}));
+    return reinterpret_cast<T*>(aligned_bytes<unit>(count * sizeof(T)).release());
   }
-  void deallocate(T* place, std::size_t) { ::operator delete (place, std::align_val_t{unit}); }
+  void deallocate(T* place, std::size_t) {
+    ReleaseAligned<unit>()(reinterpret_cast<std::byte*>(place));
+  }
   bool operator==(const CacheAlignedAllocator&) const = default;
 };
 

@@ -41,6 +41,8 @@ struct Event {
   }
 };
 
+constexpr std::uint64_t golden_ratio = 0x9E3779B97F4A7C15ull;
+
 /// Random numbers from a counter, by the finaliser of SplitMix64 (G. Steele et al., "Fast
 /// splittable pseudorandom number generators", OOPSLA 2014): cheap, since the engine is to be
 /// measured and not the load.
@@ -52,9 +54,7 @@ constexpr std::uint64_t scramble(std::uint64_t x) {
 
 /// Words that tell apart any two histories.
 constexpr std::uint64_t mix(std::uint64_t a, std::uint64_t b) {
-  std::uint64_t x = (a ^ (b + 0x9E3779B97F4A7C15ull)) * 0xBF58476D1CE4E5B9ull;
-  x ^= x >> 29;
-  return x * 0x94D049BB133111EBull;
+  return scramble(a ^ (b + golden_ratio));
 }
 
 class Holder final : public Component {
@@ -119,9 +119,9 @@ class Holder final : public Component {
 
   /// What the next event will cause.  Drawn an event ahead, off the critical path.
   void draw() {
-    const std::uint64_t counter = stream_ + (2 * handled_ + 1) * 0x9E3779B97F4A7C15ull;
+    const std::uint64_t counter = stream_ + (2 * handled_ + 1) * golden_ratio;
     drawn_.hold = hold(scramble(counter));
-    const std::uint64_t bits = scramble(counter + 0x9E3779B97F4A7C15ull);
+    const std::uint64_t bits = scramble(counter + golden_ratio);
     const std::uint64_t others = parameters_.components - 1;
     const auto target = static_cast<std::uint32_t>(((bits >> 32) * others) >> 32);
     const bool leaves = static_cast<std::uint32_t>(bits) < threshold_;
