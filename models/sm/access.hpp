@@ -1,14 +1,27 @@
 #pragma once
 
 #include <array>
+#include <cstddef>
 #include <cstdint>
+#include <cstring>
 
+#include "models/isa/atomic.hpp"
 #include "models/isa/types.hpp"
 
 namespace lockstep {
 
+/// The lanes of a memory instruction that meet in one line.
+struct LineGroup {
+  std::uint64_t line = 0;  ///< address, virtual (global) or physical (local)
+  std::uint32_t lanes = 0;
+  std::uint8_t sectors = 0;
+  std::array<std::uint8_t, 3> reserved{};
+};
+static_assert(sizeof(LineGroup) == 16);
+
 /// A memory instruction between issue and its last translation check: its lanes grouped by line.
-struct Access {
+/// One whose lanes meet in few lines touches three or four host cache lines, since there are many.
+struct alignas(64) Access {
   enum class Kind : std::uint8_t { load, store, atomic, prefetch };
 
   Kind kind = Kind::load;
@@ -24,16 +37,27 @@ struct Access {
   std::uint32_t pc = 0;
   std::uint32_t phase = 0;  ///< of its block when it was issued; a barrier may pass before it goes
   std::uint32_t active = 0;
-  std::array<std::uint64_t, 32> line{};  ///< address, virtual (global) or physical (local)
-  std::array<std::uint32_t, 32> lanes{};
-  std::array<std::uint8_t, 32> sectors{};
   std::array<std::uint8_t, 32> offset{};  ///< in its line, by lane
-  std::array<std::uint32_t, 32> local_offset{};
+  std::array<LineGroup, 32> group{};
   /// Stores: the lanes' bytes, `stride` each.  Atomics: an AtomicWord for every 8 bytes of a lane.
   std::array<std::byte, 1024> data{};
+  std::array<std::uint32_t, 32> local_offset{};
 
   bool writes() const { return kind == Kind::store || kind == Kind::atomic; }
+
+  /// Becomes a copy of a global access as far as that is filled in.
+  void take_global(const Access& other) {
+    std::memcpy(static_cast<void*>(this), &other,
+                offsetof(Access, group) + other.groups * sizeof(LineGroup));
+    if (kind == Kind::store) {
+      std::memcpy(data.data(), other.data.data(), std::size_t{32} * stride);
+    } else if (kind == Kind::atomic) {
+      const std::size_t words = stride > 8 ? 2 : 1;
+      std::memcpy(data.data(), other.data.data(), 32 * words * sizeof(isa::AtomicWord));
+    }
+  }
 };
+static_assert(offsetof(Access, group) == 64);
 
 /// A load or atomic of a warp until all its answers are there.
 struct Flight {

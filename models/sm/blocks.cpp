@@ -3,6 +3,7 @@
 /// Source: architecture.md, section 8, rules 5 and 11 and "Horizons and ranks" (staged blocks);
 /// gpu-parameters.md, section 1 "Adaptive L1".
 #include <algorithm>
+#include <bit>
 #include <cstring>
 #include <utility>
 
@@ -33,6 +34,18 @@ std::uint32_t take_shared(SmState& sm, std::uint32_t bytes) {
   const auto base = sm.shared_ranges.take(bytes);
   LOCKSTEP_CHECK(base.has_value(), "blocks hold more shared memory than there is");
   return *base;
+}
+
+/// Registers are zero at first, as the reference has them.  What is written before it is read is
+/// left alone: rows of a new block are seldom in the host's caches.
+void zero_what_is_read_first(const isa::Program& program, const isa::WarpContext& context) {
+  std::uint32_t* rows = context.bases[isa::Operand::registers];
+  std::fill_n(context.predicates, program.predicates, 0);
+  for (std::size_t word = 0; word < program.live_rows.front().size(); ++word)
+    for (std::uint64_t left = program.live_rows.front()[word]; left != 0; left &= left - 1) {
+      const std::size_t row = 64 * word + static_cast<std::size_t>(std::countr_zero(left));
+      std::fill_n(rows + row * isa::warp_size, isa::warp_size, 0);
+    }
 }
 
 }  // namespace
@@ -156,6 +169,7 @@ void SmState::start_block(const BlockReference& reference, unsigned g, std::int6
     std::visit([&](auto& s) { s.added(slot % parameters.schedulers, slot); }, scheduler);
     prints.erase(slot);  // of a tenant that was ended
     point_warp(slot);
+    zero_what_is_read_first(*grid.program, warp.context);
     resume_at(slot, now + 1);
   }
   if (moved) rebuild_pointers();

@@ -17,7 +17,7 @@ namespace {
 
 std::uint32_t lanes_in_sectors(const Access& access, unsigned group, std::uint8_t sectors) {
   std::uint32_t lanes = 0;
-  const std::uint32_t all = access.lanes[group];
+  const std::uint32_t all = access.group[group].lanes;
   unsigned offset = access.offset[static_cast<unsigned>(std::countr_zero(all))];
   for (std::uint32_t left = all; left != 0; left &= left - 1) {
     const unsigned lane = static_cast<unsigned>(std::countr_zero(left));
@@ -32,7 +32,7 @@ std::uint32_t lanes_in_sectors(const Access& access, unsigned group, std::uint8_
 
 bool SmState::process_group(Access& access, std::int64_t now) {
   const unsigned group = access.next;
-  std::uint64_t physical = access.line[group];
+  std::uint64_t physical = access.group[group].line;
   if (!access.local) {
     const std::uint8_t tenant = warps[access.warp].tenant;
     if (!translation.find(Tlb::base_key(tenant, physical >> page_shift), access.writes()))
@@ -79,14 +79,14 @@ bool SmState::load_group(Access& access, unsigned group, std::uint64_t physical,
                          std::uint32_t destination, std::int64_t now) {
   const std::uint16_t tenant = warps[access.warp].tenant;
   const std::uint64_t tag = physical / line_bytes;
-  const std::uint8_t needed = access.sectors[group];
+  const std::uint8_t needed = access.group[group].sectors;
   const std::uint16_t line = l1.find(tag);
   const std::uint8_t valid = line == L1Cache::none ? 0 : l1.line(line).valid;
   const auto missing = static_cast<std::uint8_t>(needed & ~valid);
   if (missing == 0 || (access.local && line != L1Cache::none && all_dirty(access, group, line))) {
     l1.touch(line);
     ++statistics.l1_hits[tenant];
-    deliver(access, group, access.lanes[group], l1.data(line));
+    deliver(access, group, access.group[group].lanes, l1.data(line));
     Flight& flight = flights[access.flight];
     flight.ready = std::max(flight.ready,
                             std::max(now, l1.line(line).ready) + parameters.l1.hit_latency.count());
@@ -138,7 +138,7 @@ bool SmState::bypass_group(Access& access, unsigned group, std::uint64_t physica
                            std::uint32_t destination, std::int64_t now) {
   if (misses.full() || !port.accepts(destination)) return false;
   const std::uint64_t tag = physical / line_bytes;
-  const std::uint8_t sectors = access.sectors[group];
+  const std::uint8_t sectors = access.group[group].sectors;
   const bool host = destination == port.host();
   if (!host) {
     close_pending(tag, sectors);
@@ -160,7 +160,7 @@ bool SmState::store_group(Access& access, unsigned group, std::uint64_t physical
   if (!port.accepts(destination)) return false;
   alignas(16) std::array<std::byte, line_bytes> image;
   const L1Cache::DirtyBytes mask = store_image(access, group, image.data());
-  const std::uint8_t sectors = access.sectors[group];
+  const std::uint8_t sectors = access.group[group].sectors;
   const bool host = destination == port.host();
   if (!host) store_to_l1(physical / line_bytes, sectors, mask, image.data());
 
@@ -176,7 +176,7 @@ bool SmState::store_group(Access& access, unsigned group, std::uint64_t physical
 L1Cache::DirtyBytes SmState::store_image(const Access& access, unsigned group,
                                          std::byte* image) const {
   L1Cache::DirtyBytes mask{};
-  const std::uint32_t lanes = access.lanes[group];
+  const std::uint32_t lanes = access.group[group].lanes;
   const unsigned first = static_cast<unsigned>(std::countr_zero(lanes));
   const unsigned stride = access.stride;
   if (access.contiguous) {
@@ -252,7 +252,7 @@ bool SmState::atomic_group(Access& access, unsigned group, std::uint64_t physica
                            std::uint32_t destination, std::int64_t now) {
   if (!port.accepts(destination)) return false;
   const Warp& warp = warps[access.warp];
-  const std::uint8_t sectors = access.sectors[group];
+  const std::uint8_t sectors = access.group[group].sectors;
   const bool host = destination == port.host();
   if (!host) {
     const std::uint64_t tag = physical / line_bytes;
@@ -280,7 +280,7 @@ bool SmState::atomic_group(Access& access, unsigned group, std::uint64_t physica
   const unsigned words = request.shape().words();
   std::array<AtomicLane, 32> records;
   unsigned count = 0, offset = 0;
-  for (std::uint32_t left = access.lanes[group]; left != 0; left &= left - 1) {
+  for (std::uint32_t left = access.group[group].lanes; left != 0; left &= left - 1) {
     const unsigned lane = static_cast<unsigned>(std::countr_zero(left));
     offset = access.contiguous && count > 0 ? offset + access.stride : access.offset[lane];
     for (unsigned w = 0; w < words; ++w) {
@@ -319,14 +319,15 @@ std::uint16_t SmState::make_waiter(const Access& access, unsigned group, std::ui
   Waiter& waiter = misses.waiter(index);
   waiter.next = MissTable::none;
   waiter.flight = access.flight;
-  waiter.lanes = access.kind == Access::Kind::prefetch ? 0 : access.lanes[group];
+  waiter.lanes = access.kind == Access::Kind::prefetch ? 0 : access.group[group].lanes;
   waiter.missing = missing;
   waiter.part = access.part;
   waiter.local = access.local;
-  waiter.whole = missing == access.sectors[group];
+  waiter.whole = missing == access.group[group].sectors;
   waiter.contiguous = access.contiguous;
   if (access.contiguous) {
-    waiter.offset[0] = access.offset[static_cast<unsigned>(std::countr_zero(access.lanes[group]))];
+    waiter.offset[0] =
+        access.offset[static_cast<unsigned>(std::countr_zero(access.group[group].lanes))];
   } else {
     waiter.offset = access.offset;
   }
@@ -342,7 +343,7 @@ void SmState::deliver(const Access& access, unsigned group, std::uint32_t lanes,
   if (access.local) {
     scatter_part(instruction, warp.context, lanes, line, access.offset.data(), access.part);
   } else if (access.contiguous) {
-    const int first = std::countr_zero(access.lanes[group]);
+    const int first = std::countr_zero(access.group[group].lanes);
     const int skipped = std::countr_zero(lanes) - first;
     scatter_contiguous(
         instruction, warp.context, lanes,
@@ -356,7 +357,7 @@ void SmState::fill_request(MemoryRequest& request, const Access& access, unsigne
                            std::uint64_t physical, MemoryOperation operation, std::uint8_t sectors,
                            std::uint32_t tag) {
   request.line = physical;
-  request.virtual_page = access.line[group] >> 12;
+  request.virtual_page = access.group[group].line >> 12;
   request.tag = tag;
   request.pc = access.pc;
   request.requester = static_cast<std::uint16_t>(setup.index);

@@ -15,7 +15,7 @@ bool SmState::all_dirty(const Access& access, unsigned group, std::uint16_t line
   const std::uint8_t valid = l1.line(line).valid;
   const unsigned bytes = std::min<unsigned>(access.stride, 4);
   const auto ones = static_cast<std::uint32_t>((std::uint64_t{1} << bytes) - 1);
-  for (std::uint32_t left = access.lanes[group]; left != 0; left &= left - 1) {
+  for (std::uint32_t left = access.group[group].lanes; left != 0; left &= left - 1) {
     const unsigned offset = access.offset[static_cast<unsigned>(std::countr_zero(left))];
     const unsigned sector = offset / 32;
     if ((valid >> sector) & 1) continue;
@@ -39,7 +39,7 @@ bool SmState::local_store_group(Access& access, unsigned group, std::uint64_t ph
   l1.touch(line);
   std::array<std::byte, line_bytes> image;
   const L1Cache::DirtyBytes mask = store_image(access, group, image.data());
-  merge_bytes(l1.data(line), image.data(), mask, access.sectors[group]);
+  merge_bytes(l1.data(line), image.data(), mask, access.group[group].sectors);
   for (unsigned sector = 0; sector < 4; ++sector) {
     l1.dirty(line)[sector] |= mask[sector];
     if (l1.dirty(line)[sector] == 0xffffffff)

@@ -14,7 +14,8 @@ namespace lockstep {
 /// decided elsewhere, by the simulated register file.
 class RegisterArena {
  public:
-  /// First of `rows` consecutive rows; zeroed.  `moved` says that old pointers are stale.
+  /// First of `rows` consecutive rows, as their last owner left them.  `moved` says that old
+  /// pointers are stale.
   std::uint32_t take(std::uint32_t rows, bool& moved) {
     moved = false;
     std::optional<std::uint32_t> base = ranges_.take(rows);
@@ -26,7 +27,6 @@ class RegisterArena {
       base = ranges_.take(rows);
       moved = true;
     }
-    std::fill_n(row(*base), std::size_t{rows} * isa::warp_size, 0);
     return *base;
   }
   void give_back(std::uint32_t base, std::uint32_t rows) { ranges_.give_back(base, rows); }

@@ -22,7 +22,7 @@ bool same_large_page(std::uint64_t key, std::uint64_t other) {
 
 SmState::Lookup SmState::translate(Access& access, unsigned group, std::int64_t now) {
   const std::uint8_t tenant = warps[access.warp].tenant;
-  const std::uint64_t page = access.line[group] >> page_shift;
+  const std::uint64_t page = access.group[group].line >> page_shift;
   const std::uint64_t key = Tlb::base_key(tenant, page);
   if (recall(key, access, now) && !access.writes()) {
     translation.find(key, false);
@@ -219,7 +219,8 @@ bool SmState::drain_group(std::int64_t now) {
     miss.stored = true;
     if (translation.note_store(miss.key)) tell_page(MessageKind::page_written, miss.key, now);
   }
-  const std::uint64_t physical = miss.entry.address() | (access.line[group] & (page_bytes - 1));
+  const std::uint64_t physical =
+      miss.entry.address() | (access.group[group].line & (page_bytes - 1));
   if (!process_line(access, group, physical, miss.entry.is(PageTableEntry::remote), now))
     return false;
   const std::uint16_t flight = access.flight;
@@ -263,13 +264,13 @@ void SmState::tell_page(MessageKind kind, std::uint64_t key, std::int64_t now) {
 
 void SmState::report_violation(const Access& access, unsigned group, std::int64_t now) {
   const Warp& warp = warps[access.warp];
-  const unsigned lane = static_cast<unsigned>(std::countr_zero(access.lanes[group]));
+  const unsigned lane = static_cast<unsigned>(std::countr_zero(access.group[group].lanes));
   report(warp.tenant,
          mistake(warp, access.pc, lane,
                  std::string(access.kind == Access::Kind::load    ? "load from "
                              : access.kind == Access::Kind::store ? "store to "
                                                                   : "atomic at ") +
-                     hexadecimal(access.line[group] + access.offset[lane]) +
+                     hexadecimal(access.group[group].line + access.offset[lane]) +
                      ", which is outside of every buffer",
                  "an index runs over a buffer, or the buffer was freed"),
          now);

@@ -19,54 +19,54 @@ Access group(std::uint32_t active, unsigned bytes, std::uint64_t base, std::int6
 TEST(Coalescer, AlignedWarpIsOneLine) {
   const Access a = group(~0u, 4, 0x1000, 4);
   ASSERT_EQ(a.groups, 1);
-  EXPECT_EQ(a.line[0], 0x1000u);
-  EXPECT_EQ(a.sectors[0], 0xf);
-  EXPECT_EQ(a.lanes[0], ~0u);
+  EXPECT_EQ(a.group[0].line, 0x1000u);
+  EXPECT_EQ(a.group[0].sectors, 0xf);
+  EXPECT_EQ(a.group[0].lanes, ~0u);
 }
 
 TEST(Coalescer, ShiftedWarpTakesTwoLinesAndFiveSectors) {
   const Access a = group(~0u, 4, 0x1010, 4);
   ASSERT_EQ(a.groups, 2);
-  EXPECT_EQ(a.sectors[0], 0xf);
-  EXPECT_EQ(a.sectors[1], 0x1);
-  EXPECT_EQ(a.lanes[0], 0x0fffffffu);
-  EXPECT_EQ(a.lanes[1], 0xf0000000u);
+  EXPECT_EQ(a.group[0].sectors, 0xf);
+  EXPECT_EQ(a.group[1].sectors, 0x1);
+  EXPECT_EQ(a.group[0].lanes, 0x0fffffffu);
+  EXPECT_EQ(a.group[1].lanes, 0xf0000000u);
 }
 
 TEST(Coalescer, QuarterOfAWarpTakesOneSector) {
   const Access a = group(0xff00, 4, 0x1000, 4);
   ASSERT_EQ(a.groups, 1);
-  EXPECT_EQ(a.sectors[0], 0x2);
+  EXPECT_EQ(a.group[0].sectors, 0x2);
 }
 
 TEST(Coalescer, SixteenBytesALaneTakeFourLines) {
   const Access a = group(~0u, 16, 0x2000, 16);
   ASSERT_EQ(a.groups, 4);
-  for (int g = 0; g < 4; ++g) EXPECT_EQ(a.sectors[g], 0xf);
-  EXPECT_EQ(a.lanes[1], 0xff00u);
+  for (int g = 0; g < 4; ++g) EXPECT_EQ(a.group[g].sectors, 0xf);
+  EXPECT_EQ(a.group[1].lanes, 0xff00u);
 }
 
 TEST(Coalescer, OneAddressIsOneSector) {
   const Access a = group(~0u, 4, 0x1044, 0);
   ASSERT_EQ(a.groups, 1);
-  EXPECT_EQ(a.sectors[0], 0x4);
-  EXPECT_EQ(a.lanes[0], ~0u);
+  EXPECT_EQ(a.group[0].sectors, 0x4);
+  EXPECT_EQ(a.group[0].lanes, ~0u);
 }
 
 TEST(Coalescer, StrideOfALineTakesALineForEachLane) {
   const Access a = group(~0u, 4, 0x1000, 128);
   ASSERT_EQ(a.groups, 32);
   for (unsigned g = 0; g < 32; ++g) {
-    EXPECT_EQ(a.line[g], 0x1000 + 128 * g);
-    EXPECT_EQ(a.lanes[g], 1u << g);
-    EXPECT_EQ(a.sectors[g], 1);
+    EXPECT_EQ(a.group[g].line, 0x1000 + 128 * g);
+    EXPECT_EQ(a.group[g].lanes, 1u << g);
+    EXPECT_EQ(a.group[g].sectors, 1);
   }
 }
 
 TEST(Coalescer, DescendingAddressesShareTheirLine) {
   const Access a = group(~0u, 4, 0x107c, -4);
   ASSERT_EQ(a.groups, 1);
-  EXPECT_EQ(a.sectors[0], 0xf);
+  EXPECT_EQ(a.group[0].sectors, 0xf);
   EXPECT_EQ(a.offset[0], 0x7c);
   EXPECT_EQ(a.offset[31], 0);
 }
@@ -78,8 +78,8 @@ TEST(Coalescer, LinesGoInTheOrderOfTheirFirstLanes) {
   access.active = ~0u;
   coalesce(access, address, 4);
   ASSERT_EQ(access.groups, 2);
-  EXPECT_EQ(access.line[0], 0x9000u);
-  EXPECT_EQ(access.lanes[0], 0x55555555u);
+  EXPECT_EQ(access.group[0].line, 0x9000u);
+  EXPECT_EQ(access.group[0].lanes, 0x55555555u);
 }
 
 }  // namespace

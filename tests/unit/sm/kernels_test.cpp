@@ -2,6 +2,7 @@
 #include <gtest/gtest.h>
 
 #include "tests/unit/sm/ideal_machine.hpp"
+#include "tests/unit/sm/kernel_text.hpp"
 
 namespace lockstep {
 namespace {
@@ -41,6 +42,38 @@ TEST(Kernels, SgemmMultipliesMatrices) {
         sum += static_cast<float>((row * n + k) % 7) * static_cast<float>((k * n + column) % 5);
       ASSERT_EQ(machine.get<float>(0x20000 + 4 * (row * n + column)), sum) << row << "," << column;
     }
+}
+
+TEST(Kernels, RegistersThatAreReadFirstAreZeroWhateverAnEarlierBlockLeftInTheirPlace) {
+  constexpr std::uint32_t blocks = 300;
+  IdealMachine machine(kernel_of(R"(
+    mov.u32 %r1, %ctaid.x;
+    shl.b32 %r1, %r1, 5;
+    mov.u32 %r2, %tid.x;
+    add.u32 %r1, %r1, %r2;
+    mul.wide.u32 %rd2, %r1, 8;
+    add.u64 %rd2, %rd0, %rd2;
+    and.b32 %r3, %r2, 1;
+    setp.eq.u32 %p0, %r3, 0;
+    @%p0 mov.u32 %r4, 5;
+    @%p0 mov.u64 %rd3, 6;
+    @%p1 mov.u32 %r4, 9;
+    st.global.u32 [%rd2], %r4;
+    cvt.u32.u64 %r5, %rd3;
+    st.global.u32 [%rd2+4], %r5;
+    setp.ne.u32 %p1, %r2, 99;
+    mov.u32 %r4, 77;
+    mov.u64 %rd3, 78;
+    @%p1 st.global.u32 [%rd0+1048568], %r4;
+    @%p1 st.global.u64 [%rd0+1048560], %rd3;
+  )"),
+                       {});
+  machine.launch("k", {blocks, 1, 1}, {32, 1, 1}, {machine.address(0), machine.address(0), 0});
+  machine.run();
+  for (std::uint32_t thread = 0; thread < 32 * blocks; ++thread) {
+    ASSERT_EQ(machine.get<std::uint32_t>(8 * thread), thread % 2 == 0 ? 5u : 0u) << thread;
+    ASSERT_EQ(machine.get<std::uint32_t>(8 * thread + 4), thread % 2 == 0 ? 6u : 0u) << thread;
+  }
 }
 
 }  // namespace
