@@ -35,15 +35,17 @@ void SmState::make_ready(Warp& warp, unsigned slot, const IssueRecord& record) {
   ready[record.unit] |= bit(slot);
   // It issues in a while: what its operands touch may be far away in the host's caches.
   const Instruction& instruction = warp.instructions[warp.paths.pc()];
-  const auto prefetch = [&](isa::Operand operand) {
+  const auto prefetch = [&](isa::Operand operand, unsigned rows) {
     if (!operand.is_register()) return;
     const std::uint32_t* row = warp.context.row(operand);
-    __builtin_prefetch(row);
-    __builtin_prefetch(row + 16);
+    for (unsigned word = 0; word < rows * isa::warp_size; word += 16)
+      __builtin_prefetch(row + word);
   };
-  prefetch(instruction.destination[0]);
-  prefetch(instruction.source[0]);
-  prefetch(instruction.source[1]);
+  const bool pair =
+      record.releases > 0 && WarpEvent::kind(record.release[0]) == WarpEvent::row_pair;
+  prefetch(instruction.destination[0], pair ? 2 : 1);
+  prefetch(instruction.source[0], 1);
+  prefetch(instruction.source[1], 1);
 }
 
 void SmState::evaluate(unsigned slot, std::int64_t now) {
