@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <bit>
+#include <utility>
 
 namespace lockstep {
 
@@ -20,7 +21,11 @@ std::uint32_t TlbArray::insert(std::uint64_t key, PageTableEntry value) {
   std::uint32_t index = find(key);
   if (index == none) {
     index = orders_[number_of(key) % orders_.size()].oldest;
-    if (entries_[index].key != empty) unchain(index);
+    if (entries_[index].key != empty) {
+      unchain(index);
+    } else {
+      ++used_;
+    }
     std::uint32_t& head = heads_[hash(key)];
     entries_[index].key = key;
     entries_[index].chain = head;
@@ -46,12 +51,14 @@ void TlbArray::drop_at(std::uint32_t index) {
   Order& order = order_of(index);
   Entry& entry = entries_[index];
   entry = Entry{};
+  --used_;
   entry.newer = order.oldest;
   (order.oldest == none ? order.newest : entries_[order.oldest].older) = index;
   order.oldest = index;
 }
 
 std::uint32_t TlbArray::drop_tenant(std::uint16_t tenant) {
+  if (used_ == 0) return 0;
   std::uint32_t dropped = 0;
   for (std::uint32_t i = 0; i < capacity(); ++i) {
     if (entries_[i].key == empty || tenant_of(entries_[i].key) != tenant) continue;
@@ -62,8 +69,7 @@ std::uint32_t TlbArray::drop_tenant(std::uint16_t tenant) {
 }
 
 std::uint32_t TlbArray::drop_all() {
-  const auto dropped = std::count_if(entries_.begin(), entries_.end(),
-                                     [](const Entry& entry) { return entry.key != empty; });
+  const std::uint32_t dropped = std::exchange(used_, 0);
   std::fill(heads_.begin(), heads_.end(), none);
   for (std::uint32_t i = 0; i < capacity(); ++i) {
     const std::uint32_t place = i % ways_;
@@ -72,7 +78,7 @@ std::uint32_t TlbArray::drop_all() {
     entries_[i].older = place + 1 == ways_ ? none : i + 1;
     order_of(i) = {i - place, i - place + ways_ - 1};
   }
-  return static_cast<std::uint32_t>(dropped);
+  return dropped;
 }
 
 void TlbArray::move_to_newest(std::uint32_t index) {
@@ -99,7 +105,7 @@ void TlbArray::unchain(std::uint32_t index) {
 }
 
 void TlbArray::serialize(Archive& archive) {
-  archive(heads_);
+  archive(heads_, used_);
   archive.bytes(entries_.data(), entries_.size() * sizeof(Entry));
   archive.bytes(orders_.data(), orders_.size() * sizeof(Order));
 }

@@ -43,6 +43,7 @@ class TlbArray {
 
   /// The entry's index; `none` when it is not there.  Leaves the replacement order alone.
   std::uint32_t find(std::uint64_t key) const {
+    if (used_ == 0) return none;  // far from every host cache when seldom used
     for (std::uint32_t i = heads_[hash(key)]; i != none; i = entries_[i].chain)
       if (entries_[i].key == key) return i;
     return none;
@@ -87,7 +88,7 @@ class TlbArray {
   void unlink(std::uint32_t index);
   void unchain(std::uint32_t index);
 
-  std::uint32_t ways_ = 1;
+  std::uint32_t ways_ = 1, used_ = 0;
   unsigned shift_ = 63;
   std::vector<Entry> entries_;  ///< set by set
   std::vector<std::uint32_t> heads_;
