@@ -23,11 +23,10 @@ endif()
 # simulated second.  GCC 12 also warns of strings that begin with a literal there (bug 105329).
 set(LOCKSTEP_SETUP_OPTIONS $<$<CONFIG:Release>:-O1> -Wno-array-bounds)
 
-# lockstep_library(NAME [HOT] DIRECTORY dir [SETUP paths...] DEPENDS targets...): every .cpp below the folder; what
-# stands below SETUP (files and folders in it, `.` for all) with LOCKSTEP_SETUP_OPTIONS.  HOT: its files stay
-# translation units of their own, so that what g++ inlines in one does not depend on its neighbours.
+# lockstep_library(NAME DIRECTORY dir [SETUP paths...] DEPENDS targets...): every .cpp below the folder; what stands
+# below SETUP (files and folders in it, `.` for all) with LOCKSTEP_SETUP_OPTIONS.
 function(lockstep_library name)
-  cmake_parse_arguments(ARG "HOT" "DIRECTORY" "SETUP;DEPENDS" ${ARGN})
+  cmake_parse_arguments(ARG "" "DIRECTORY" "SETUP;DEPENDS" ${ARGN})
   file(GLOB_RECURSE sources CONFIGURE_DEPENDS ${ARG_DIRECTORY}/*.cpp)
   set(setup_sources)
   foreach(path ${ARG_SETUP})
@@ -50,9 +49,6 @@ function(lockstep_library name)
     add_library(${name} STATIC ${sources})
     target_link_libraries(${name} PUBLIC lockstep_options ${ARG_DEPENDS})
     target_precompile_headers(${name} REUSE_FROM lockstep_headers)
-    if(ARG_HOT)
-      set_target_properties(${name} PROPERTIES UNITY_BUILD OFF)
-    endif()
   else()
     add_library(${name} INTERFACE)
     target_link_libraries(${name} INTERFACE lockstep_options ${ARG_DEPENDS})

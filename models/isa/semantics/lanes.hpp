@@ -16,6 +16,19 @@
 #error "compiled once per x86-64 level, see semantics.cmake"
 #endif
 
+namespace lockstep::isa::levels {
+#if defined(__AVX512F__) && defined(__AVX512VL__)
+constexpr int compiled_for = 4;
+#elif defined(__AVX2__)
+constexpr int compiled_for = 3;
+#else
+constexpr int compiled_for = 2;
+#endif
+constexpr int v2 = 2, v3 = 3, v4 = 4;
+// Options of the build that undo the file's own -march would only show as lost speed.
+static_assert(compiled_for == LOCKSTEP_LEVEL, "compiled for another level than it is linked as");
+}  // namespace lockstep::isa::levels
+
 #define LOCKSTEP_INLINE __attribute__((always_inline)) inline
 /// Lanes are independent: a destination row either coincides with a source row or does not overlap.
 #define LOCKSTEP_LANES _Pragma("GCC ivdep") for (unsigned i = 0; i < 32; ++i)
