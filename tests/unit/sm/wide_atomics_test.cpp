@@ -7,13 +7,26 @@
 namespace lockstep {
 namespace {
 
+/// With pages the TLB has, and with pages that come when the atomics have been put aside.
+class WideAtomics : public testing::TestWithParam<bool> {
+ protected:
+  static IdealMachine::Options options() {
+    IdealMachine::Options options;
+    options.knows_pages = GetParam();
+    return options;
+  }
+};
+INSTANTIATE_TEST_SUITE_P(, WideAtomics, testing::Bool(), [](const auto& test) {
+  return test.param ? "PagesKnown" : "PagesComeLater";
+});
+
 void run(IdealMachine& machine, std::uint32_t threads) {
   machine.launch("k", {1, 1, 1}, {threads, 1, 1},
                  {machine.address(0), machine.address(0x1000), 0u});
   machine.run();
 }
 
-TEST(WideAtomics, AllLanesAddAVectorToOnePlace) {
+TEST_P(WideAtomics, AllLanesAddAVectorToOnePlace) {
   IdealMachine machine(kernel_of(R"(
   mov.f32 %f1, 0f3F800000;
   mov.f32 %f2, 0f40000000;
@@ -21,12 +34,12 @@ TEST(WideAtomics, AllLanesAddAVectorToOnePlace) {
   mov.f32 %f4, 0f40800000;
   red.global.add.v4.f32 [%rd0], {%f1, %f2, %f3, %f4};
 )"),
-                       {});
+                       options());
   run(machine, 64);
   for (unsigned i = 0; i < 4; ++i) EXPECT_EQ(machine.get<float>(4 * i), 64.0f * float(i + 1));
 }
 
-TEST(WideAtomics, EachLaneGetsItsOwnOldVector) {
+TEST_P(WideAtomics, EachLaneGetsItsOwnOldVector) {
   IdealMachine machine(kernel_of(R"(
   mov.u32 %r1, %tid.x;
   xor.b32 %r3, %r1, 5;
@@ -37,7 +50,7 @@ TEST(WideAtomics, EachLaneGetsItsOwnOldVector) {
   atom.global.add.v4.f32 {%f2, %f3, %f4, %f5}, [%rd3], {%f1, %f1, %f1, %f1};
   st.global.v4.f32 [%rd4], {%f2, %f3, %f4, %f5};
 )"),
-                       {});
+                       options());
   for (unsigned i = 0; i < 4 * 32; ++i) machine.put<float>(4 * i, static_cast<float>(i));
   run(machine, 32);
   for (unsigned i = 0; i < 4 * 32; ++i) {
@@ -46,7 +59,7 @@ TEST(WideAtomics, EachLaneGetsItsOwnOldVector) {
   }
 }
 
-TEST(WideAtomics, ALockFreeCounterOf128BitsLosesNothing) {
+TEST_P(WideAtomics, ALockFreeCounterOf128BitsLosesNothing) {
   // Each lane tries until its compare-and-swap succeeds; the halves count up and down.
   IdealMachine machine(kernel_of(R"(
   ld.volatile.global.v2.u64 {%rd2, %rd3}, [%rd0];
@@ -67,7 +80,7 @@ again:
   st.global.u64 [%rd8], %rd6;
 )",
                                  ".reg .b128 %q<3>;"),
-                       {});
+                       options());
   run(machine, 96);
   EXPECT_EQ(machine.get<std::uint64_t>(0), 96u);
   EXPECT_EQ(machine.get<std::uint64_t>(8), std::uint64_t{0} - 96);
