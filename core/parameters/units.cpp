@@ -78,12 +78,12 @@ std::string example_of(ParameterType type) {
   }
 }
 
-std::string quoted(const std::string& text) {
+std::string in_quotes(const std::string& text) {
   return "\"" + text + "\"";
 }
 
 ParsedScalar wrong(const std::string& text, ParameterType type, const std::string& what) {
-  return {std::nullopt, quoted(text) + " " + what, example_of(type)};
+  return {std::nullopt, in_quotes(text) + " " + what, example_of(type)};
 }
 
 /// All of `text` as a number; a sign and, for whole numbers, 0x are understood.
@@ -162,7 +162,8 @@ ParsedScalar parse_quantity(const std::string& text, ParameterType type) {
     if (is_time) return {std::int64_t(*exact), "", ""};
     return {*exact, "", ""};
   }
-  return wrong(text, type, "has an unknown unit " + quoted(suffix) + " for a " + unit_name(type));
+  return wrong(text, type,
+               "has an unknown unit " + in_quotes(suffix) + " for a " + unit_name(type));
 }
 
 template <class Integer, class Wide>

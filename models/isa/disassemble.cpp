@@ -26,45 +26,45 @@ constexpr auto opcodes = std::to_array<std::string_view>(
      "call",          "ret",        "exit",     "trap",         "brkpt", "bar",
      "bar_warp",      "nanosleep",  "pmevent",  "nop",          "print", "stack_save",
      "stack_restore", "iadd3",      "lea",      "mad_wide_add", "spill", "fill"});
-constexpr auto types = std::to_array<std::string_view>(
+constexpr auto type_texts = std::to_array<std::string_view>(
     {"none", "pred", "b8",  "b16", "b32", "b64",   "u8",   "u16",    "u32", "u64",
      "s8",   "s16",  "s32", "s64", "f16", "f16x2", "bf16", "bf16x2", "f32", "f64"});
-constexpr auto specials = std::to_array<std::string_view>({"tid.x",
-                                                           "tid.y",
-                                                           "tid.z",
-                                                           "ntid.x",
-                                                           "ntid.y",
-                                                           "ntid.z",
-                                                           "ctaid.x",
-                                                           "ctaid.y",
-                                                           "ctaid.z",
-                                                           "nctaid.x",
-                                                           "nctaid.y",
-                                                           "nctaid.z",
-                                                           "laneid",
-                                                           "warpid",
-                                                           "nwarpid",
-                                                           "smid",
-                                                           "nsmid",
-                                                           "gridid",
-                                                           "lanemask_eq",
-                                                           "lanemask_le",
-                                                           "lanemask_lt",
-                                                           "lanemask_ge",
-                                                           "lanemask_gt",
-                                                           "clock",
-                                                           "clock_hi",
-                                                           "clock64",
-                                                           "globaltimer",
-                                                           "globaltimer_lo",
-                                                           "globaltimer_hi",
-                                                           "warp_sz",
-                                                           "dynamic_smem_size",
-                                                           "total_smem_size"});
-constexpr auto comparisons =
+constexpr auto special_texts = std::to_array<std::string_view>({"tid.x",
+                                                                "tid.y",
+                                                                "tid.z",
+                                                                "ntid.x",
+                                                                "ntid.y",
+                                                                "ntid.z",
+                                                                "ctaid.x",
+                                                                "ctaid.y",
+                                                                "ctaid.z",
+                                                                "nctaid.x",
+                                                                "nctaid.y",
+                                                                "nctaid.z",
+                                                                "laneid",
+                                                                "warpid",
+                                                                "nwarpid",
+                                                                "smid",
+                                                                "nsmid",
+                                                                "gridid",
+                                                                "lanemask_eq",
+                                                                "lanemask_le",
+                                                                "lanemask_lt",
+                                                                "lanemask_ge",
+                                                                "lanemask_gt",
+                                                                "clock",
+                                                                "clock_hi",
+                                                                "clock64",
+                                                                "globaltimer",
+                                                                "globaltimer_lo",
+                                                                "globaltimer_hi",
+                                                                "warp_sz",
+                                                                "dynamic_smem_size",
+                                                                "total_smem_size"});
+constexpr auto comparison_texts =
     std::to_array<std::string_view>({"", "eq", "ne", "lt", "le", "gt", "ge", "lo", "ls", "hi", "hs",
                                      "equ", "neu", "ltu", "leu", "gtu", "geu", "num", "nan"});
-constexpr auto spaces =
+constexpr auto space_texts =
     std::to_array<std::string_view>({"", "", ".global", ".shared", ".local", ".const", ".param"});
 
 std::string number(std::int64_t value) {
@@ -87,7 +87,7 @@ std::string text_of(const ir::Function& function, const ir::Operand& operand) {
     case Kind::immediate:
       return number(operand.value);
     case Kind::special:
-      return "%" + std::string(specials[operand.index]);
+      return "%" + std::string(special_texts[operand.index]);
     case Kind::parameter:
       return "c[" + number(operand.value) + "]";
     case Kind::global_symbol:
@@ -111,9 +111,9 @@ std::string text_of(const ir::Function& function, const ir::Operand& operand) {
 
 std::string mnemonic(const ir::Operation& operation) {
   std::string text(name_of(operation.opcode));
-  text += spaces[static_cast<std::size_t>(operation.space)];
+  text += space_texts[static_cast<std::size_t>(operation.space)];
   if (operation.comparison != Comparison::none)
-    text += "." + std::string(comparisons[static_cast<std::size_t>(operation.comparison)]);
+    text += "." + std::string(comparison_texts[static_cast<std::size_t>(operation.comparison)]);
   if (operation.part == ir::MulPart::hi) text += ".hi";
   if (operation.part == ir::MulPart::wide) text += ".wide";
   if (operation.elements > 1) text += ".v" + std::to_string(operation.elements);
@@ -134,7 +134,7 @@ std::string name_of(Opcode opcode) {
 }
 
 std::string name_of(Type type) {
-  return std::string(types[static_cast<std::size_t>(type)]);
+  return std::string(type_texts[static_cast<std::size_t>(type)]);
 }
 
 std::string disassemble(const ir::Function& function) {
@@ -171,7 +171,7 @@ std::string disassemble(const Program& program) {
       text += std::string(instruction.guard_negated ? "@!p" : "@p") +
               std::to_string(instruction.guard) + " ";
     text += name_of(instruction.opcode);
-    text += spaces[static_cast<std::size_t>(instruction.memory.space)];
+    text += space_texts[static_cast<std::size_t>(instruction.memory.space)];
     if (instruction.memory.elements > 1) text += ".v" + std::to_string(instruction.memory.elements);
     const char* separator = " ";
     const auto add = [&](const std::string& operand) {

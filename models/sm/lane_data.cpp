@@ -2,20 +2,14 @@
 
 #include <bit>
 
+#include "models/isa/lane_mask.hpp"
+
 namespace lockstep {
 
+using isa::for_each_lane;
 using isa::Instruction;
 using isa::warp_size;
 using isa::WarpContext;
-
-namespace {
-
-template <class Function>
-void for_each_lane(std::uint32_t lanes, Function&& function) {
-  for (; lanes != 0; lanes &= lanes - 1) function(static_cast<unsigned>(std::countr_zero(lanes)));
-}
-
-}  // namespace
 
 void lane_addresses(const Instruction& instruction, const WarpContext& context,
                     std::uint32_t active, LaneAddresses& address) {

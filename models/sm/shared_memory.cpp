@@ -14,12 +14,14 @@
 #include <cstring>
 
 #include "models/isa/atomic.hpp"
+#include "models/isa/lane_mask.hpp"
 #include "models/sm/lane_data.hpp"
 #include "models/sm/sm_state.hpp"
 
 namespace lockstep {
 
 using isa::Category;
+using isa::for_each_lane;
 using isa::Instruction;
 
 namespace {
@@ -126,11 +128,6 @@ const Pattern& pattern_of(const Instruction& instruction, const std::uint32_t* a
   }
   pattern.degree = conflict_degree(offset, lanes, bytes, banks, key.serial);
   return pattern;
-}
-
-template <class Function>
-void for_each_lane(std::uint32_t lanes, Function&& function) {
-  for (; lanes != 0; lanes &= lanes - 1) function(static_cast<unsigned>(std::countr_zero(lanes)));
 }
 
 /// Access of 32-bit registers by all lanes.

@@ -1,10 +1,10 @@
 #include <algorithm>
-#include <bit>
 #include <cstring>
 
 #include "core/error/error.hpp"
 #include "models/isa/atomic.hpp"
 #include "models/isa/interpreter/block_runner.hpp"
+#include "models/isa/lane_mask.hpp"
 
 namespace lockstep::isa {
 namespace {
@@ -54,11 +54,6 @@ std::uint64_t extended(std::uint64_t value, Type type, unsigned register_bytes) 
     value =
         static_cast<std::uint64_t>(static_cast<std::int64_t>(value << (64 - bits)) >> (64 - bits));
   return register_bytes == 2 ? value & 0xffff : value;
-}
-
-template <class Function>
-void for_each_lane(std::uint32_t lanes, Function&& function) {
-  for (; lanes != 0; lanes &= lanes - 1) function(static_cast<unsigned>(std::countr_zero(lanes)));
 }
 
 }  // namespace

@@ -112,13 +112,6 @@ class Spiller {
   std::uint64_t offset_ = 0;  ///< of a value
 };
 
-bool is_formal(const ir::Function& function, std::uint32_t index) {
-  for (const auto* list : {&function.inputs, &function.results})
-    for (const ir::Operand& operand : *list)
-      if (is_register(operand) && operand.index == index) return true;
-  return false;
-}
-
 std::uint32_t choose_victim(const ir::Function& function, bool predicate,
                             const std::vector<std::uint32_t>& temporaries) {
   const auto ranges = live_ranges(function);

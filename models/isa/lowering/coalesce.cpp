@@ -56,13 +56,6 @@ bool interfere(const ir::Function& function, const Flow& flow, const Liveness& l
   return false;
 }
 
-bool is_formal(const ir::Function& function, std::uint32_t index) {
-  for (const auto* list : {&function.inputs, &function.results})
-    for (const ir::Operand& operand : *list)
-      if (is_register(operand) && operand.index == index) return true;
-  return false;
-}
-
 void rename(ir::Function& function, std::uint32_t from, std::uint32_t to) {
   const auto change = [&](ir::Operand& operand) {
     if (operand.index == from) operand.index = to;

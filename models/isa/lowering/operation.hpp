@@ -16,6 +16,13 @@ inline bool is_register(const ir::Operand& operand) {
   return (operand.kind == Kind::reg || operand.kind == Kind::predicate) &&
          operand.index != ir::no_register;
 }
+/// An input or result of the function.
+inline bool is_formal(const ir::Function& function, std::uint32_t index) {
+  for (const auto* list : {&function.inputs, &function.results})
+    for (const ir::Operand& operand : *list)
+      if (is_register(operand) && operand.index == index) return true;
+  return false;
+}
 /// The same for a whole grid and known at its start: what the constant bank holds.
 bool is_constant_bank(const ir::Operand& operand);
 

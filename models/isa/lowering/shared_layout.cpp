@@ -6,14 +6,6 @@
 
 namespace lockstep::isa {
 
-namespace {
-
-std::uint64_t aligned(std::uint64_t offset, std::uint64_t alignment) {
-  return (offset + alignment - 1) / alignment * alignment;
-}
-
-}  // namespace
-
 SharedLayout lay_out_shared(const std::vector<ir::Variable>& variables,
                             const std::vector<bool>& used) {
   SharedLayout layout;
@@ -25,10 +17,10 @@ SharedLayout lay_out_shared(const std::vector<ir::Variable>& variables,
       open_alignment = std::max(open_alignment, variables[v].alignment);
       continue;
     }
-    layout.offsets[v] = aligned(end, variables[v].alignment);
+    layout.offsets[v] = ir::aligned(end, variables[v].alignment);
     end = layout.offsets[v] + variables[v].bytes;
   }
-  end = aligned(end, open_alignment);
+  end = ir::aligned(end, open_alignment);
   for (std::size_t v = 0; v < used.size(); ++v)
     if (used[v] && variables[v].bytes == 0) layout.offsets[v] = end;
   layout.bytes = end;

@@ -10,7 +10,7 @@ using Argument = syntax::Operand;
 
 namespace {
 
-constexpr std::pair<std::string_view, AtomicOperation> operations[] = {
+constexpr std::pair<std::string_view, AtomicOperation> atomic_operations[] = {
     {"and", AtomicOperation::logical_and}, {"or", AtomicOperation::logical_or},
     {"xor", AtomicOperation::logical_xor}, {"cas", AtomicOperation::cas},
     {"exch", AtomicOperation::exch},       {"add", AtomicOperation::add},
@@ -25,7 +25,7 @@ void FunctionTranslator::atomic(Current& current) {
   const bool returns = modifiers.base() == "atom";
   operation.opcode = returns ? Opcode::atom : Opcode::red;
   // Operations share words with nothing that qualifies memory.
-  operation.atomic = modifiers.take_one(operations, AtomicOperation::none);
+  operation.atomic = modifiers.take_one(atomic_operations, AtomicOperation::none);
   memory_qualifiers(current);
   if (operation.ordering == Ordering::weak) operation.ordering = Ordering::relaxed;
   if (operation.scope == Scope::none) operation.scope = Scope::gpu;

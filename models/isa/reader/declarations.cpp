@@ -2,14 +2,6 @@
 
 namespace lockstep::isa {
 
-namespace {
-
-std::uint64_t aligned(std::uint64_t offset, std::uint64_t alignment) {
-  return (offset + alignment - 1) / alignment * alignment;
-}
-
-}  // namespace
-
 std::uint32_t FunctionTranslator::new_register(Type type, const std::string& name) {
   function_.registers.push_back({name, type});
   return static_cast<std::uint32_t>(function_.registers.size() - 1);
@@ -18,7 +10,7 @@ std::uint32_t FunctionTranslator::new_register(Type type, const std::string& nam
 std::uint32_t FunctionTranslator::add_local(const ir::Variable& variable) {
   function_.local.push_back(variable);
   ir::Variable& placed = function_.local.back();
-  placed.offset = aligned(function_.local_bytes, placed.alignment);
+  placed.offset = ir::aligned(function_.local_bytes, placed.alignment);
   function_.local_bytes = placed.offset + placed.bytes;
   return static_cast<std::uint32_t>(function_.local.size() - 1);
 }
@@ -47,7 +39,7 @@ void FunctionTranslator::declare_parameters() {
         d.space == "reg" ? ir::Variable{d.name, 0, 1, 0} : variable_of(module_.file, d);
     symbol.bytes = v.bytes;
     if (source_.is_entry) {
-      offset = aligned(offset, v.alignment);
+      offset = ir::aligned(offset, v.alignment);
       symbol.kind = Symbol::Kind::kernel_parameter;
       symbol.value = offset;
       const bool whole = d.is_array || d.vector > 1;

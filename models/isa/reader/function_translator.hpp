@@ -138,14 +138,18 @@ class FunctionTranslator {
                      const std::vector<syntax::Operand>& arguments);
   /// print.begin, print.word, print.end of built-in functions.
   bool print(Current& current);
+  // expansion.cpp
+  /// The result of an operation in a new register.
+  ir::Operand compute(const Current& current, Opcode opcode, Type type, const ir::Operand& a,
+                      const ir::Operand& b);
+  /// Copies 32 bits to an operand of `type`, zeros above.
+  void widen(const Current& current, const ir::Operand& from, const ir::Operand& to, Type type);
+  /// The low 32 bits of an operand of `type`.
+  ir::Operand narrow(const Current& current, const ir::Operand& operand, Type type);
   // stack.cpp
   /// alloca, stacksave, stackrestore.
   bool stack(Current& current);
   void allocate(Current& current);
-  ir::Operand compute(const Current& current, Opcode opcode, Type type, const ir::Operand& a,
-                      const ir::Operand& b);
-  void widen(const Current& current, const ir::Operand& from, const ir::Operand& to, Type type);
-  ir::Operand narrow(const Current& current, const ir::Operand& operand, Type type);
   ir::Operand stack_end(const Current& current);
   void set_stack_end(const Current& current, const ir::Operand& end);
   /// A device function that allocates remembers where the stack ended, and ends it there again.

@@ -5,7 +5,7 @@
 namespace lockstep::isa {
 namespace {
 
-constexpr std::pair<std::string_view, Type> types[] = {
+constexpr std::pair<std::string_view, Type> type_names[] = {
     {"pred", Type::pred},     {"b8", Type::b8},   {"b16", Type::b16},     {"b32", Type::b32},
     {"b64", Type::b64},       {"u8", Type::u8},   {"u16", Type::u16},     {"u32", Type::u32},
     {"u64", Type::u64},       {"s8", Type::s8},   {"s16", Type::s16},     {"s32", Type::s32},
@@ -52,7 +52,7 @@ constexpr std::pair<std::string_view, S> specials[] = {
 }  // namespace
 
 Type type_named(std::string_view name) {
-  for (const auto& [text, type] : types)
+  for (const auto& [text, type] : type_names)
     if (text == name) return type;
   return Type::none;
 }

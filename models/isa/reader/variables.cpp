@@ -131,10 +131,6 @@ void store(Target& target, const syntax::Operand& value, std::uint64_t at, std::
   }
 }
 
-std::uint64_t aligned(std::uint64_t offset, std::uint64_t alignment) {
-  return (offset + alignment - 1) / alignment * alignment;
-}
-
 }  // namespace
 
 void declare_global(ModuleSymbols& symbols, const syntax::Declaration& d) {
@@ -156,7 +152,7 @@ void declare_global(ModuleSymbols& symbols, const syntax::Declaration& d) {
 void declare_constant(ModuleSymbols& symbols, const syntax::Declaration& d) {
   ir::Variable v = variable_of(symbols.file, d);
   auto& image = symbols.module->constant_image;
-  v.offset = aligned(image.size(), v.alignment);
+  v.offset = ir::aligned(image.size(), v.alignment);
   if (v.offset + v.bytes > constant_window_bytes)
     fail(symbols.file, d.at, "constant variables take more than 16 MiB");
   image.resize(v.offset + v.bytes);

@@ -13,7 +13,7 @@ using Argument = syntax::Operand;
 
 namespace {
 
-constexpr std::pair<std::string_view, VideoOperation> operations[] = {
+constexpr std::pair<std::string_view, VideoOperation> video_operations[] = {
     {"vadd", VideoOperation::add},         {"vsub", VideoOperation::sub},
     {"vabsdiff", VideoOperation::absdiff}, {"vmin", VideoOperation::min},
     {"vmax", VideoOperation::max},         {"vset", VideoOperation::set},
@@ -24,7 +24,7 @@ constexpr std::pair<std::string_view, VideoOperation> packed_operations[] = {
     {"sub", VideoOperation::sub},
     {"min", VideoOperation::min},
     {"max", VideoOperation::max}};
-constexpr std::pair<std::string_view, Comparison> comparisons[] = {
+constexpr std::pair<std::string_view, Comparison> video_comparisons[] = {
     {"eq", Comparison::eq}, {"ne", Comparison::ne}, {"lt", Comparison::lt},
     {"le", Comparison::le}, {"gt", Comparison::gt}, {"ge", Comparison::ge}};
 constexpr std::pair<std::string_view, VideoSecondary> secondaries[] = {
@@ -61,8 +61,8 @@ bool FunctionTranslator::video(Current& current) {
     parts = base.back() == '2' ? 2 : 4;
     base.remove_suffix(1);
   }
-  const auto* found = find_named(operations, base);
-  if (found == std::end(operations)) return false;
+  const auto* found = find_named(video_operations, base);
+  if (found == std::end(video_operations)) return false;
   const bool scalar_only = base == "vmad" || base == "vshl" || base == "vshr";
   if (parts == 1 ? base == "vavrg" : scalar_only) return false;
   parts == 1 ? scalar_video(current, found->second) : simd_video(current, found->second, parts);
@@ -79,7 +79,7 @@ std::uint32_t FunctionTranslator::video_modifiers(Current& current, VideoOperati
     return flag(type == Type::s32, sign);
   };
   if (operation == VideoOperation::set) {
-    const Comparison comparison = modifiers.take_one(comparisons, Comparison::none);
+    const Comparison comparison = modifiers.take_one(video_comparisons, Comparison::none);
     if (comparison == Comparison::none) fail(current, "needs a comparison");
     bits |= at(comparison, video_bits::comparison_shift);
   } else {

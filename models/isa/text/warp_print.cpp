@@ -2,21 +2,13 @@
 
 #include <fmt/format.h>
 
-#include <bit>
 #include <cstring>
 
 #include "models/isa/ir.hpp"
+#include "models/isa/lane_mask.hpp"
 #include "models/isa/text/print_format.hpp"
 
 namespace lockstep::isa {
-namespace {
-
-template <class Function>
-void for_each_lane(std::uint32_t lanes, Function&& function) {
-  for (; lanes != 0; lanes &= lanes - 1) function(static_cast<unsigned>(std::countr_zero(lanes)));
-}
-
-}  // namespace
 
 std::string WarpPrint::execute(const Instruction& instruction, const WarpContext& context,
                                const ModuleText& text) {

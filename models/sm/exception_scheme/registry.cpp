@@ -6,10 +6,10 @@ namespace lockstep {
 
 namespace {
 
-using Make = std::unique_ptr<ExceptionScheme> (*)(const PolicyChoice&);
+using MakeScheme = std::unique_ptr<ExceptionScheme> (*)(const PolicyChoice&);
 
-const PolicyRegistry<Make>& registry() {
-  static const PolicyRegistry<Make> rows{
+const PolicyRegistry<MakeScheme>& schemes() {
+  static const PolicyRegistry<MakeScheme> rows{
       {"stall-on-fault", "a faulting access waits in the load-store unit (000, section 2.2)",
        make_stall_on_fault},
   };
@@ -19,11 +19,11 @@ const PolicyRegistry<Make>& registry() {
 }  // namespace
 
 const PolicyList& exception_scheme_policies() {
-  return registry().list();
+  return schemes().list();
 }
 
 std::unique_ptr<ExceptionScheme> make_exception_scheme(const PolicyChoice& choice) {
-  return registry().factory(choice)(choice);
+  return schemes().factory(choice)(choice);
 }
 
 }  // namespace lockstep

@@ -6,7 +6,7 @@ namespace lockstep {
 
 namespace {
 
-using Make = WarpScheduler (*)(const PolicyChoice&);
+using MakeScheduler = WarpScheduler (*)(const PolicyChoice&);
 
 template <class Policy>
 WarpScheduler make(const PolicyChoice&) {
@@ -16,8 +16,8 @@ WarpScheduler make_two_level(const PolicyChoice& choice) {
   return TwoLevel{choice.parameters<TwoLevelParameters>()};
 }
 
-const PolicyRegistry<Make>& registry() {
-  static const PolicyRegistry<Make> rows{
+const PolicyRegistry<MakeScheduler>& schedulers() {
+  static const PolicyRegistry<MakeScheduler> rows{
       {"lrr", "loose round robin", make<LooseRoundRobin>},
       {"gto", "greedy, then the oldest warp (Rogers et al., MICRO 2012)", make<GreedyThenOldest>},
       {"two-level", "a small active set before the rest (Narasiman et al., MICRO 2011)",
@@ -29,11 +29,11 @@ const PolicyRegistry<Make>& registry() {
 }  // namespace
 
 const PolicyList& warp_scheduler_policies() {
-  return registry().list();
+  return schedulers().list();
 }
 
 WarpScheduler make_warp_scheduler(const PolicyChoice& choice) {
-  return registry().factory(choice)(choice);
+  return schedulers().factory(choice)(choice);
 }
 
 }  // namespace lockstep

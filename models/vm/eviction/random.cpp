@@ -12,7 +12,7 @@
 namespace lockstep {
 namespace {
 
-constexpr std::uint32_t purpose = 0x65766963;  // "evic"
+constexpr std::uint32_t eviction_purpose = 0x65766963;  // "evic"
 
 /// The granules in GPU memory stand in `members_` in any order; choosing draws without replacement
 /// by moving what was drawn to the front.
@@ -40,7 +40,7 @@ class RandomEviction final : public Eviction {
     std::uint64_t found = 0;
     for (std::size_t drawn = 0; drawn < members_.size() && found < wanted_pages; ++drawn) {
       const auto words =
-          random_block(view.seed(), ComponentId::none(), purpose, number << 32 | drawn);
+          random_block(view.seed(), ComponentId::none(), eviction_purpose, number << 32 | drawn);
       const std::uint64_t left = members_.size() - drawn;
       swap(drawn, drawn + (words[0] * left >> 32));
       found += append_evictable(view, granules_.pages(members_[drawn]), victims);

@@ -14,7 +14,7 @@
 namespace lockstep {
 namespace {
 
-constexpr std::uint32_t purpose = 0x70726566;  // "pref"
+constexpr std::uint32_t prefetch_purpose = 0x70726566;  // "pref"
 
 class RandomPage final : public Prefetcher {
  public:
@@ -29,8 +29,8 @@ class RandomPage final : public Prefetcher {
  private:
   static ManagedPage draw(const FaultGroup& group, std::size_t fault) {
     const TreeLayout tree = TreeLayout::around(group.faults[fault], group.allocation);
-    const auto words = random_block(group.seed, ComponentId{group.allocation.tenant}, purpose,
-                                    group.number << 16 | fault);
+    const auto words = random_block(group.seed, ComponentId{group.allocation.tenant},
+                                    prefetch_purpose, group.number << 16 | fault);
     return tree.first + (words[0] * tree.pages >> 32);
   }
 };

@@ -1,0 +1,14 @@
+#pragma once
+
+#include <bit>
+#include <cstdint>
+
+namespace lockstep::isa {
+
+/// Calls function(lane) for each lane of a mask, the lowest first.
+template <class Function>
+void for_each_lane(std::uint32_t lanes, Function&& function) {
+  for (; lanes != 0; lanes &= lanes - 1) function(static_cast<unsigned>(std::countr_zero(lanes)));
+}
+
+}  // namespace lockstep::isa
