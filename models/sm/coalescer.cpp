@@ -29,11 +29,10 @@ bool coalesce_contiguous(Access& access, const LaneAddresses& address, unsigned 
     const unsigned lanes = static_cast<unsigned>((to - from) / bytes);
     const unsigned first_sector = static_cast<unsigned>(from - line) / sector_bytes;
     const unsigned last_sector = static_cast<unsigned>(to - 1 - line) / sector_bytes;
-    access.group[groups].line = line;
-    access.group[groups].lanes =
-        static_cast<std::uint32_t>(((std::uint64_t{1} << lanes) - 1) << lane);
-    access.group[groups].sectors =
-        static_cast<std::uint8_t>((2u << last_sector) - (1u << first_sector));
+    LineGroup& group = access.group[groups];
+    group.line = line;
+    group.lanes = static_cast<std::uint32_t>(((std::uint64_t{1} << lanes) - 1) << lane);
+    group.sectors = static_cast<std::uint8_t>((2u << last_sector) - (1u << first_sector));
     access.offset[lane] = static_cast<std::uint8_t>(from - line);
     lane += lanes;
   }
@@ -55,14 +54,12 @@ void coalesce_scattered(Access& access, const LaneAddresses& address) {
     unsigned slot = static_cast<unsigned>((line >> 7) ^ (line >> 13)) & 63;
     while (place[slot] != 0 && access.group[place[slot] - 1u].line != line) slot = (slot + 1) & 63;
     if (place[slot] == 0) {
-      access.group[groups].line = line;
-      access.group[groups].lanes = 0;
-      access.group[groups].sectors = 0;
+      access.group[groups] = {.line = line};
       place[slot] = static_cast<std::uint8_t>(++groups);
     }
-    const unsigned group = place[slot] - 1u;
-    access.group[group].lanes |= 1u << lane;
-    access.group[group].sectors |= sector;
+    LineGroup& group = access.group[place[slot] - 1u];
+    group.lanes |= 1u << lane;
+    group.sectors |= sector;
   }
   access.groups = static_cast<std::uint8_t>(groups);
   access.contiguous = false;
@@ -85,16 +82,15 @@ void halve_large_groups(Access& access) {
     return static_cast<std::uint8_t>(sectors);
   };
   for (unsigned g = 0, before = access.groups; g < before; ++g) {
-    std::uint32_t first = access.group[g].lanes, rest = first;
+    LineGroup& group = access.group[g];
+    std::uint32_t first = group.lanes, rest = first;
     for (int i = 0; i < 16; ++i) rest &= rest - 1;
     if (rest == 0) continue;
     first &= ~rest;
-    access.group[g].lanes = first;
-    access.group[g].sectors = sectors_of(first);
-    const unsigned added = access.groups++;
-    access.group[added].line = access.group[g].line;
-    access.group[added].lanes = rest;
-    access.group[added].sectors = sectors_of(rest);
+    access.group[access.groups++] = {
+        .line = group.line, .lanes = rest, .sectors = sectors_of(rest)};
+    group.lanes = first;
+    group.sectors = sectors_of(first);
   }
 }
 

@@ -68,28 +68,6 @@ struct Bench : IdealMachine {
   }
 };
 
-TEST(Translation, StoresThatWaitForTheirPageLoseNoByte) {
-  Bench bench(R"(
-    mov.u32 %r1, %tid.x;
-    xor.b32 %r2, %r1, 21;
-    mul.wide.u32 %rd2, %r2, 16;
-    add.s64 %rd2, %rd0, %rd2;
-    add.u32 %r3, %r1, 1000;
-    add.u32 %r4, %r1, 2000;
-    add.u32 %r5, %r1, 3000;
-    st.global.v4.u32 [%rd2+3968], {%r1, %r3, %r4, %r5};
-    mul.wide.u32 %rd3, %r1, 3;
-    add.s64 %rd3, %rd1, %rd3;
-    st.global.u8 [%rd3+2048], %r1;
-  )");
-  bench.end(32);
-  for (std::uint32_t lane = 0; lane < 32; ++lane) {
-    for (std::uint32_t i = 0; i < 4; ++i)
-      EXPECT_EQ(bench.get<std::uint32_t>(3968 + 16 * (lane ^ 21) + 4 * i), lane + 1000 * i);
-    EXPECT_EQ(bench.get<std::uint8_t>(4096 + 2048 + 3 * lane), lane);
-  }
-}
-
 TEST(Translation, MissWaitsForTwiceTheLinkAndTheAnswer) {
   const std::string load = "ld.global.u32 %r1, [%rd0];\nadd.u32 %r1, %r1, 1;\n";
   IdealMachine::Options warm;
