@@ -1,25 +1,34 @@
 /// Counting cycles: who was here, and why nothing was issued.
 /// Source: architecture.md, section 8, "From the first day in the SM" (CPI stack).
 #include <bit>
+#include <utility>
 
 #include "models/sm/sm_state.hpp"
 
 namespace lockstep {
 
-void SmState::count_stalled(std::uint64_t mine, std::uint64_t cycles) {
+void SmState::count_stalled(unsigned stalled, std::uint64_t cycles) {
   if (resident == 0) return;
   const bool one_tenant = tenant_blocks.size() == 1;
-  const auto charge = [&](unsigned warp, StallCause cause) {
-    // What a waiting warp keeps may be far away in the host's caches.
-    const std::size_t tenant = one_tenant ? 0 : warps[warp].tenant;
-    statistics.stalls[tenant][static_cast<std::size_t>(cause)] += cycles;
+  // A scheduler is charged to the tenant of its first warp that waits for the cause.
+  const auto charge = [&](std::uint64_t who, unsigned schedulers, StallCause cause) {
+    const auto number = static_cast<std::size_t>(cause);
+    if (one_tenant) {
+      // Warps are not looked at: what a waiting one keeps may be far away in the host's caches.
+      statistics.stalls[0][number] += cycles * static_cast<unsigned>(std::popcount(schedulers));
+      return;
+    }
+    for (; schedulers != 0; schedulers &= schedulers - 1) {
+      const std::uint64_t own = who & units.warps_of(schedulers & -schedulers);
+      const Warp& warp = warps[static_cast<unsigned>(std::countr_zero(own))];
+      statistics.stalls[warp.tenant][number] += cycles;
+    }
   };
   const auto charge_all = [&](std::uint64_t who, StallCause cause) {
-    while ((who &= mine) != 0) {
-      const auto warp = static_cast<unsigned>(std::countr_zero(who));
-      charge(warp, cause);
-      mine &= ~units.warps_of(warp & (parameters.schedulers - 1));
-    }
+    if (who == 0) return;
+    const unsigned here = units.schedulers_of(who) & stalled;
+    charge(who, here, cause);
+    stalled &= ~here;
   };
   const std::uint64_t memory = ready[static_cast<std::size_t>(isa::Unit::memory)];
   std::uint64_t computing = memory & memory_open;
@@ -27,15 +36,14 @@ void SmState::count_stalled(std::uint64_t mine, std::uint64_t cycles) {
     if (u != static_cast<std::size_t>(isa::Unit::memory)) computing |= ready[u];
   charge_all(computing, StallCause::unit);
   charge_all(memory, StallCause::memory_queue);
-  for (auto cause = StallCause::dependency; mine != 0 && cause != StallCause::idle;
+  for (auto cause = StallCause::dependency; stalled != 0 && cause != StallCause::idle;
        cause = static_cast<StallCause>(static_cast<unsigned>(cause) + 1))
     charge_all(waits(cause), cause);
+  if (stalled == 0) return;
   // A scheduler without warps idles at the cost of the first resident warp's tenant.
-  for (unsigned s = 0; mine != 0; ++s) {
-    if ((mine & units.warps_of(s)) != 0)
-      charge(static_cast<unsigned>(std::countr_zero(resident)), StallCause::idle);
-    mine &= ~units.warps_of(s);
-  }
+  const std::size_t tenant = warps[static_cast<unsigned>(std::countr_zero(resident))].tenant;
+  statistics.stalls[tenant][static_cast<std::size_t>(StallCause::idle)] +=
+      cycles * static_cast<unsigned>(std::popcount(stalled));
 }
 
 void SmState::account_stalls(std::int64_t up_to) {
@@ -45,7 +53,7 @@ void SmState::account_stalls(std::int64_t up_to) {
   statistics.skips += accounted == cycle;  // the first look at what followed the last cycle
   statistics.skipped_cycles += cycles;
   accounted = up_to - 1;
-  count_stalled(~std::uint64_t{0}, cycles);
+  count_stalled(units.all_schedulers(), cycles);
 }
 
 void SmState::count_residency(std::int64_t up_to) {
@@ -59,6 +67,7 @@ void SmState::count_residency(std::int64_t up_to) {
 }
 
 void SmState::flush_instructions(GridSlot& grid) {
+  statistics.issue_slots[grid.launch.tenant] += std::exchange(grid.issue_slots, 0);
   statistics.warp_instructions[grid.launch.tenant] += grid.warp_instructions;
   statistics.thread_instructions[grid.launch.tenant] += grid.thread_instructions;
   grid.unreported += {grid.warp_instructions, grid.thread_instructions};

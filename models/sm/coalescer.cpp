@@ -1,5 +1,7 @@
 #include "models/sm/coalescer.hpp"
 
+#include <immintrin.h>
+
 #include <algorithm>
 #include <bit>
 
@@ -9,48 +11,67 @@ namespace lockstep {
 
 namespace {
 
-/// Consecutive lanes at consecutive addresses: the lines follow from the first address.
-bool coalesce_contiguous(Access& access, const LaneAddresses& address, unsigned bytes) {
-  const std::uint32_t active = access.active;
-  const unsigned first = static_cast<unsigned>(std::countr_zero(active));
-  const std::uint32_t run = active >> first;
-  if ((run & (run + 1)) != 0) return false;
-  const unsigned count = static_cast<unsigned>(std::popcount(active));
-  const std::uint64_t base = address[first];
-  std::uint64_t different = 0;
-  for (unsigned i = 0; i < count; ++i) different |= address[first + i] ^ (base + i * bytes);
-  if (different != 0) return false;
-
-  const std::uint64_t end = base + std::uint64_t{count} * bytes;
-  unsigned lane = first;
-  unsigned groups = 0;
-  for (std::uint64_t line = base & ~(line_bytes - 1); line < end; line += line_bytes, ++groups) {
-    const std::uint64_t from = std::max(base, line), to = std::min(end, line + line_bytes);
-    const unsigned lanes = static_cast<unsigned>((to - from) / bytes);
-    const unsigned first_sector = static_cast<unsigned>(from - line) / sector_bytes;
-    const unsigned last_sector = static_cast<unsigned>(to - 1 - line) / sector_bytes;
-    LineGroup& group = access.group[groups];
-    group.line = line;
-    group.lanes = static_cast<std::uint32_t>(((std::uint64_t{1} << lanes) - 1) << lane);
-    group.sectors = static_cast<std::uint8_t>((2u << last_sector) - (1u << first_sector));
-    access.offset[lane] = static_cast<std::uint8_t>(from - line);
-    lane += lanes;
+/// Bit l: lane l + 1 stands `bytes` behind lane l.
+std::uint32_t find_followers(const LaneAddresses& address, unsigned bytes) {
+  const __m128i step = _mm_set1_epi64x(bytes);
+  const auto pair = [&](unsigned lane) {
+    return _mm_loadu_si128(reinterpret_cast<const __m128i*>(&address[lane]));
+  };
+  std::uint32_t followers = std::uint32_t{address[31] - address[30] == bytes} << 30;
+  for (unsigned lane = 0; lane < 30; lane += 2) {
+    const __m128i equal = _mm_cmpeq_epi64(_mm_add_epi64(pair(lane), step), pair(lane + 1));
+    followers |= static_cast<std::uint32_t>(_mm_movemask_pd(_mm_castsi128_pd(equal))) << lane;
   }
-  access.groups = static_cast<std::uint8_t>(groups);
-  access.contiguous = true;
-  return true;
+  return followers;
 }
 
-/// One pass over the lanes with a small hash of the lines found so far.
-void coalesce_scattered(Access& access, const LaneAddresses& address) {
+/// Bits [first, first + count).
+constexpr std::uint32_t lanes_from(unsigned first, unsigned count) {
+  return static_cast<std::uint32_t>(((std::uint64_t{1} << count) - 1) << first);
+}
+
+/// Calls each(line, first byte in it, bytes, first lane, lanes) for the lines of lanes [first,
+/// first + count) at consecutive addresses.
+template <class Each>
+void for_each_line(std::uint64_t base, unsigned bytes, unsigned first, unsigned count,
+                   Each&& each) {
+  const std::uint64_t end = base + std::uint64_t{count} * bytes;
+  unsigned lane = first;
+  for (std::uint64_t line = base & ~(line_bytes - 1); line < end; line += line_bytes) {
+    const std::uint64_t from = std::max(base, line), to = std::min(end, line + line_bytes);
+    const unsigned lanes = static_cast<unsigned>((to - from) / bytes);
+    each(line, static_cast<unsigned>(from - line), static_cast<unsigned>(to - from), lane, lanes);
+    lane += lanes;
+  }
+}
+
+std::uint8_t sectors_of(unsigned offset, unsigned bytes) {
+  return static_cast<std::uint8_t>((2u << ((offset + bytes - 1) / sector_bytes)) -
+                                   (1u << (offset / sector_bytes)));
+}
+
+/// All lanes are one run: each line is met once.
+void coalesce_contiguous(Access& access, std::uint64_t base, unsigned bytes, unsigned first,
+                         unsigned count) {
+  unsigned groups = 0;
+  for_each_line(
+      base, bytes, first, count,
+      [&](std::uint64_t line, unsigned offset, unsigned length, unsigned lane, unsigned lanes) {
+        access.group[groups++] = {
+            .line = line, .lanes = lanes_from(lane, lanes), .sectors = sectors_of(offset, length)};
+        access.offset[lane] = static_cast<std::uint8_t>(offset);
+      });
+  access.groups = static_cast<std::uint8_t>(groups);
+  access.contiguous = true;
+}
+
+/// Run by run, with a small hash of the lines found so far.
+void coalesce_scattered(Access& access, const LaneAddresses& address, unsigned bytes,
+                        std::uint32_t followers) {
   std::array<std::uint8_t, 64> place{};  // 1 + group
   unsigned groups = 0;
-  for (std::uint32_t left = access.active; left != 0; left &= left - 1) {
-    const unsigned lane = static_cast<unsigned>(std::countr_zero(left));
-    const std::uint64_t line = address[lane] & ~(line_bytes - 1);
-    const unsigned offset = static_cast<unsigned>(address[lane] & (line_bytes - 1));
-    const std::uint8_t sector = static_cast<std::uint8_t>(1u << (offset / sector_bytes));
-    access.offset[lane] = static_cast<std::uint8_t>(offset);
+  const auto add = [&](std::uint64_t line, unsigned offset, unsigned length, unsigned lane,
+                       unsigned lanes) {
     unsigned slot = static_cast<unsigned>((line >> 7) ^ (line >> 13)) & 63;
     while (place[slot] != 0 && access.group[place[slot] - 1u].line != line) slot = (slot + 1) & 63;
     if (place[slot] == 0) {
@@ -58,8 +79,17 @@ void coalesce_scattered(Access& access, const LaneAddresses& address) {
       place[slot] = static_cast<std::uint8_t>(++groups);
     }
     LineGroup& group = access.group[place[slot] - 1u];
-    group.lanes |= 1u << lane;
-    group.sectors |= sector;
+    group.lanes |= lanes_from(lane, lanes);
+    group.sectors |= sectors_of(offset, length);
+    for (unsigned i = 0; i < lanes; ++i)
+      access.offset[lane + i] = static_cast<std::uint8_t>(offset + i * bytes);
+  };
+  for (std::uint32_t left = access.active; left != 0;) {
+    const unsigned lane = static_cast<unsigned>(std::countr_zero(left));
+    const unsigned count =
+        1 + static_cast<unsigned>(std::countr_one((followers & (left >> 1)) >> lane));
+    for_each_line(address[lane], bytes, lane, count, add);
+    left &= ~lanes_from(lane, count);
   }
   access.groups = static_cast<std::uint8_t>(groups);
   access.contiguous = false;
@@ -69,13 +99,23 @@ void coalesce_scattered(Access& access, const LaneAddresses& address) {
 
 void coalesce(Access& access, const LaneAddresses& address, unsigned bytes) {
   access.next = 0;
-  if (!coalesce_contiguous(access, address, bytes)) coalesce_scattered(access, address);
+  const unsigned first = static_cast<unsigned>(std::countr_zero(access.active));
+  const unsigned count = static_cast<unsigned>(std::popcount(access.active));
+  const std::uint32_t followers = find_followers(address, bytes);
+  // Between the lanes of one run, every one but the last has a follower.
+  const bool one_run =
+      lanes_from(first, count) == access.active && (lanes_from(first, count - 1) & ~followers) == 0;
+  if (one_run) {
+    coalesce_contiguous(access, address[first], bytes, first, count);
+  } else {
+    coalesce_scattered(access, address, bytes, followers);
+  }
 }
 
 void halve_large_groups(Access& access) {
   // Consecutive lanes at consecutive addresses are fewer in a line.
   if (access.contiguous) return;
-  const auto sectors_of = [&](std::uint32_t lanes) {
+  const auto sectors_of_lanes = [&](std::uint32_t lanes) {
     unsigned sectors = 0;
     for (; lanes != 0; lanes &= lanes - 1)
       sectors |= 1u << access.offset[static_cast<unsigned>(std::countr_zero(lanes))] / sector_bytes;
@@ -88,9 +128,9 @@ void halve_large_groups(Access& access) {
     if (rest == 0) continue;
     first &= ~rest;
     access.group[access.groups++] = {
-        .line = group.line, .lanes = rest, .sectors = sectors_of(rest)};
+        .line = group.line, .lanes = rest, .sectors = sectors_of_lanes(rest)};
     group.lanes = first;
-    group.sectors = sectors_of(first);
+    group.sectors = sectors_of_lanes(first);
   }
 }
 

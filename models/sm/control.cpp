@@ -120,7 +120,7 @@ void SmState::issue_control(unsigned slot, const Instruction& instruction,
       break;
     case Category::print:
       if (active != 0) print(slot, instruction, active, now);
-      commit_at(warp, record, resume);
+      commit_at(slot, record, resume);
       paths.advance();
       break;
     case Category::barrier:
@@ -199,7 +199,7 @@ void SmState::execute_together(unsigned slot, const Instruction& instruction,
     warp.context.path = together;
     instruction.execute(instruction, warp.context);
   }
-  commit_at(warp, record, now + record.latency);
+  commit_at(slot, record, now + record.latency);
   warp.paths.advance();
   evaluate(slot, now);
 }

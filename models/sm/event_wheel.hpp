@@ -17,22 +17,19 @@ namespace lockstep {
 
 inline constexpr std::int64_t no_cycle = std::numeric_limits<std::int64_t>::max();
 
-/// Kind in the two top bits, warp slot in six, row or predicate in eight.
+/// Warp slot in the six top bits; below, what happens to it: a place of its scoreboard falls (nine
+/// bits, and one that says that its neighbour falls too), or a number behind the last place.
 struct WarpEvent {
-  enum Kind : std::uint16_t { row = 0, row_pair = 1, predicate = 2, resume = 3 };
-  static constexpr std::uint16_t code(Kind kind, unsigned index) {
-    return static_cast<std::uint16_t>(kind << 14 | index);
-  }
-  static constexpr std::uint16_t with_warp(std::uint16_t code, unsigned warp) {
-    return static_cast<std::uint16_t>(code | warp << 8);
-  }
-  static constexpr Kind kind(std::uint16_t event) { return static_cast<Kind>(event >> 14); }
-  static constexpr unsigned warp(std::uint16_t event) { return (event >> 8) & 63; }
-  static constexpr unsigned index(std::uint16_t event) { return event & 255; }
-};
+  static constexpr std::uint16_t pair = 512;
+  static constexpr std::uint16_t resume = 320;  ///< the warp goes on
 
-/// Index of a resume event that concerns the SM's memory pipeline and no warp.
-inline constexpr unsigned memory_gate_event = 1;
+  static constexpr std::uint16_t with_warp(std::uint16_t code, unsigned warp) {
+    return static_cast<std::uint16_t>(code | warp << 10);
+  }
+  static constexpr unsigned warp(std::uint16_t event) { return event >> 10; }
+  static constexpr unsigned place(std::uint16_t event) { return event & 511; }
+  static constexpr bool is_commit(std::uint16_t event) { return place(event) < resume; }
+};
 
 class EventWheel {
  public:
@@ -53,7 +50,7 @@ class EventWheel {
       bucket.events[bucket.count++] = event;
       occupied_ |= std::uint64_t{1} << (cycle & 63);
     } else {
-      push_far({cycle, 0, order_++, event});
+      add_far(cycle, 0, event);
     }
   }
   /// Frees units: a byte for each class, see ExecutionUnits.
@@ -62,7 +59,7 @@ class EventWheel {
       units_[cycle & 63] += units;
       occupied_ |= std::uint64_t{1} << (cycle & 63);
     } else {
-      push_far({cycle, units, order_++, 0});
+      add_far(cycle, units, 0);
     }
   }
 
@@ -83,9 +80,7 @@ class EventWheel {
       for (unsigned i = 0; i < count; ++i) on_event(bucket.events[i]);
     }
     while (!far_.empty() && far_.front().cycle <= cycle) [[unlikely]] {
-        const Far event = far_.front();
-        std::pop_heap(far_.begin(), far_.end());
-        far_.pop_back();
+        const Far event = pop_far();
         if (event.units != 0) {
           on_units(event.units);
         } else {
@@ -117,9 +112,17 @@ class EventWheel {
       return cycle != other.cycle ? cycle > other.cycle : order > other.order;
     }
   };
-  void push_far(const Far& event) {
-    far_.push_back(event);
+  // Seldom, and not to be inlined: what calls them is short.
+  [[gnu::noinline, gnu::cold]] void add_far(std::int64_t cycle, std::uint64_t units,
+                                            std::uint16_t event) {
+    far_.push_back({cycle, units, order_++, event});
     std::push_heap(far_.begin(), far_.end());
+  }
+  [[gnu::noinline, gnu::cold]] Far pop_far() {
+    const Far event = far_.front();
+    std::pop_heap(far_.begin(), far_.end());
+    far_.pop_back();
+    return event;
   }
 
   std::array<Bucket, 64> buckets_{};

@@ -18,9 +18,10 @@ namespace lockstep {
 class ExecutionUnits {
  public:
   ExecutionUnits() = default;
-  explicit ExecutionUnits(const SmParameters& parameters) : schedulers_(parameters.schedulers) {
-    for (unsigned warp = 0; warp < 64; ++warp)
-      warps_of_[warp % schedulers_] |= std::uint64_t{1} << warp;
+  explicit ExecutionUnits(const SmParameters& parameters)
+      : schedulers_(parameters.schedulers), all_schedulers_((1u << parameters.schedulers) - 1) {
+    for (unsigned warp = 0; warp < 64; warp += schedulers_)
+      warps_of_first_ |= std::uint64_t{1} << warp;
     const SmUnitParameters& u = parameters.units;
     const std::array<std::uint32_t, unit_classes> counts{u.integer, u.fp32,   u.fp64,   u.special,
                                                          u.half,    u.memory, u.control};
@@ -38,14 +39,30 @@ class ExecutionUnits {
 
   std::uint64_t free(std::size_t unit) const { return free_[unit]; }
   std::uint64_t schedulers_free() const { return schedulers_free_; }
-  std::uint64_t warps_of(unsigned scheduler) const { return warps_of_[scheduler]; }
+  /// Warps of a set of schedulers, and schedulers of a set of warps; warp w belongs to scheduler w
+  /// modulo their number, a power of two up to 8.
+  std::uint64_t warps_of(unsigned schedulers) const { return schedulers * warps_of_first_; }
+  unsigned schedulers_of(std::uint64_t warps) const {
+    warps |= warps >> 32;
+    warps |= warps >> 16;
+    warps |= warps >> 8;
+    if (schedulers_ < 8) {
+      warps |= warps >> 4;
+      if (schedulers_ < 4) {
+        warps |= warps >> 2;
+        if (schedulers_ < 2) warps |= warps >> 1;
+      }
+    }
+    return static_cast<unsigned>(warps) & all_schedulers_;
+  }
+  unsigned all_schedulers() const { return all_schedulers_; }
 
   /// A unit of this class begins an instruction of the scheduler at `cycle`.
   void occupy(unsigned unit, unsigned scheduler, std::int64_t cycle, unsigned interval,
               EventWheel& wheel) {
     if (own_[unit]) [[likely]] {
       if (interval == 1 && !wide_) return;  // the scheduler itself issues once a cycle
-      free_[unit] &= ~warps_of_[scheduler];
+      free_[unit] &= ~warps_of(1u << scheduler);
       wheel.add_units(cycle + interval, std::uint64_t{1} << (unit * 8 + scheduler));
     } else {
       if (--available_[unit] == 0) free_[unit] = 0;
@@ -53,7 +70,7 @@ class ExecutionUnits {
     }
   }
   void occupy_scheduler(unsigned scheduler, std::int64_t cycle, unsigned slots, EventWheel& wheel) {
-    schedulers_free_ &= ~warps_of_[scheduler];
+    schedulers_free_ &= ~warps_of(1u << scheduler);
     wheel.add_units(cycle + slots, std::uint64_t{1} << (unit_classes * 8 + scheduler));
   }
   void release(std::uint64_t bytes) {
@@ -66,10 +83,7 @@ class ExecutionUnits {
         free_[unit] = ~std::uint64_t{0};
         continue;
       }
-      std::uint64_t warps = 0;
-      for (unsigned bits = byte; bits != 0; bits &= bits - 1)
-        warps |= warps_of_[std::countr_zero(bits)];
-      (unit < unit_classes ? free_[unit] : schedulers_free_) |= warps;
+      (unit < unit_classes ? free_[unit] : schedulers_free_) |= warps_of(byte);
     }
   }
 
@@ -83,8 +97,8 @@ class ExecutionUnits {
   std::uint64_t schedulers_free_ = ~std::uint64_t{0};
   std::array<std::uint8_t, unit_classes> available_{};
   std::array<bool, unit_classes> own_{};
-  std::array<std::uint64_t, 8> warps_of_{};
-  std::uint32_t schedulers_ = 1;
+  std::uint64_t warps_of_first_ = 0;
+  std::uint32_t schedulers_ = 1, all_schedulers_ = 1;
   bool wide_ = false, shared_ = false;
 };
 

@@ -23,7 +23,7 @@ struct GridSlot {
   std::vector<std::byte> relocated_image;
   std::vector<std::uint32_t> constants;  ///< rows of 32 lanes, by isa::Program::constants
   // Counted here, per grid, because it is near at issue; added to the statistics when sampled.
-  std::uint64_t warp_instructions = 0, thread_instructions = 0;
+  std::uint64_t issue_slots = 0, warp_instructions = 0, thread_instructions = 0;
   InstructionCount unreported;  ///< of those in the statistics, not yet told with a block's end
 
   const isa::Module* module = nullptr;

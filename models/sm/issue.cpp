@@ -18,91 +18,87 @@ std::uint32_t SmState::guarded(const Warp& warp, const Instruction& instruction)
   return lanes;
 }
 
-void SmState::commit_at(Warp& warp, const IssueRecord& record, std::int64_t when) {
-  const unsigned slot = slot_of(warp);
-  for (unsigned i = 0; i < record.releases; ++i) {
-    warp.pending.mark(record.release[i]);
+void SmState::commit_at(unsigned slot, const IssueRecord& record, std::int64_t when) {
+  if (record.releases == 0) return;
+  if (record.releases > 1) [[unlikely]]
+    commit_others_at(slot, record, when);
+  warps[slot].pending.mark(record.release[0]);
+  wheel.add(when, WarpEvent::with_warp(record.release[0], slot));
+}
+
+void SmState::commit_others_at(unsigned slot, const IssueRecord& record, std::int64_t when) {
+  for (unsigned i = 1; i < record.releases; ++i) {
+    warps[slot].pending.mark(record.release[i]);
     wheel.add(when, WarpEvent::with_warp(record.release[i], slot));
   }
 }
 
 void SmState::resume_at(unsigned slot, std::int64_t when) {
   waits(StallCause::control) |= bit(slot);
-  wheel.add(when, WarpEvent::with_warp(WarpEvent::code(WarpEvent::resume, 0), slot));
+  wheel.add(when, WarpEvent::with_warp(WarpEvent::resume, slot));
 }
 
-void SmState::make_ready(Warp& warp, unsigned slot, const IssueRecord& record) {
-  ready[record.unit] |= bit(slot);
-  // It issues in a while: what its operands touch may be far away in the host's caches.
-  const Instruction& instruction = warp.instructions[warp.paths.pc()];
-  const auto prefetch = [&](isa::Operand operand, unsigned rows) {
-    if (!operand.is_register()) return;
-    const std::uint32_t* row = warp.context.row(operand);
-    for (unsigned word = 0; word < rows * isa::warp_size; word += 16)
-      __builtin_prefetch(row + word);
-  };
-  const bool pair =
-      record.releases > 0 && WarpEvent::kind(record.release[0]) == WarpEvent::row_pair;
-  prefetch(instruction.destination[0], pair ? 2 : 1);
-  prefetch(instruction.source[0], 1);
-  prefetch(instruction.source[1], 1);
+/// Asks for the rows that an instruction will use: they may be far away in the host's caches.
+static void prefetch_operands(const Warp& warp, const IssueRecord& record) {
+  const std::uint32_t* registers = warp.context.bases[isa::Operand::registers];
+  for (const std::size_t row : record.touches) {
+    __builtin_prefetch(registers + row * isa::warp_size);
+    __builtin_prefetch(registers + row * isa::warp_size + isa::warp_size / 2);
+  }
 }
 
 void SmState::evaluate(unsigned slot, std::int64_t now) {
   Warp& warp = warps[slot];
   if (!warp.paths.runnable()) [[unlikely]] {
-    if (!warp.paths.finished()) {
-      waits(StallCause::barrier) |= bit(slot);
-    } else if (warp.pending.empty() && warp.flights == 0 && warp.stores == 0) {
-      warp_drained(slot, now);
-    } else {
-      waits(StallCause::drain) |= bit(slot);
-    }
+    evaluate_halted(slot, now);
     return;
   }
   const IssueRecord& record = warp.records[warp.paths.pc()];
-  if (!warp.pending.blocks(record)) {
-    make_ready(warp, slot, record);
-    return;
+  if (!warp.pending.meets(record.needs)) {
+    ready[record.unit] |= bit(slot);
+    prefetch_operands(warp, record);
+  } else if (!warp.pending.meets(warp.loads, record.needs)) {
+    waits(StallCause::dependency) |= bit(slot);
+    prefetch_operands(warp, record);
+  } else {
+    waits(StallCause::memory) |= bit(slot);
+    std::visit([&](auto& s) { s.stalled(slot & (parameters.schedulers - 1), slot); }, scheduler);
   }
-  const auto& rows = warp.pending.rows;
-  const bool memory =
-      ((rows[0] & warp.loads[0] & record.rows[0]) | (rows[1] & warp.loads[1] & record.rows[1]) |
-       (rows[2] & warp.loads[2] & record.rows[2]) | (rows[3] & warp.loads[3] & record.rows[3])) !=
-      0;
-  waits(memory ? StallCause::memory : StallCause::dependency) |= bit(slot);
-  if (memory)
-    std::visit([&](auto& s) { s.stalled(slot % parameters.schedulers, slot); }, scheduler);
+}
+
+void SmState::evaluate_halted(unsigned slot, std::int64_t now) {
+  const Warp& warp = warps[slot];
+  if (!warp.paths.finished()) {
+    waits(StallCause::barrier) |= bit(slot);
+  } else if (warp.pending.empty() && warp.flights == 0 && warp.stores == 0) {
+    warp_drained(slot, now);
+  } else {
+    waits(StallCause::drain) |= bit(slot);
+  }
 }
 
 void SmState::on_event(std::uint16_t event, std::int64_t now) {
   const unsigned slot = WarpEvent::warp(event);
-  if (WarpEvent::kind(event) == WarpEvent::resume) {
-    if (WarpEvent::index(event) == memory_gate_event) {
-      update_memory_gate(now);
-      return;
-    }
+  if (!WarpEvent::is_commit(event)) [[unlikely]] {
     waits(StallCause::control) &= ~bit(slot);
     evaluate(slot, now);
     return;
   }
   Warp& warp = warps[slot];
   warp.pending.clear(event);
-  if (WarpEvent::kind(event) != WarpEvent::predicate) {
-    const std::uint64_t rows = WarpEvent::kind(event) == WarpEvent::row_pair ? 3 : 1;
-    warp.loads[WarpEvent::index(event) / 64] &= ~(rows << (WarpEvent::index(event) % 64));
-  }
+  warp.loads.clear(event);
   std::uint64_t& dependency = waits(StallCause::dependency);
   std::uint64_t& memory = waits(StallCause::memory);
-  std::uint64_t& drain = waits(StallCause::drain);
-  if (((dependency | memory | drain) & bit(slot)) == 0) return;
-  if (drain & bit(slot)) {
-    drain &= ~bit(slot);
-    evaluate(slot, now);
-  } else if (!warp.pending.blocks(warp.records[warp.paths.pc()])) {
+  if (((dependency | memory) & bit(slot)) != 0) {
+    const IssueRecord& record = warp.records[warp.paths.pc()];
+    if (warp.pending.meets(record.needs)) return;
+    ready[record.unit] |= bit(slot);
+    if (memory & bit(slot)) prefetch_operands(warp, record);  // others have been asked for already
     dependency &= ~bit(slot);
     memory &= ~bit(slot);
-    make_ready(warp, slot, warp.records[warp.paths.pc()]);
+  } else if (waits(StallCause::drain) & bit(slot)) [[unlikely]] {
+    waits(StallCause::drain) &= ~bit(slot);
+    evaluate(slot, now);
   }
 }
 
@@ -137,7 +133,15 @@ void SmState::issue(unsigned slot, std::int64_t now) {
         instruction.execute(instruction, warp.context);
       }
     }
-    commit_at(warp, record, now + record.latency);
+    commit_at(slot, record, now + record.latency);
+    warp.paths.advance();
+    evaluate(slot, now);
+    return;
+  }
+  if (record.flags & IssueRecord::shared_only) {
+    if (active != 0)
+      issue_shared(slot, instruction, record, active, warp.context.row(instruction.source[0]),
+                   instruction.offset, true, now);
     warp.paths.advance();
     evaluate(slot, now);
     return;

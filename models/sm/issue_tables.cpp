@@ -60,12 +60,30 @@ bool is_memory(Category c) {
 void add_releases(const Instruction& instruction, std::uint32_t pair_rows, IssueRecord& record) {
   for (Operand operand : instruction.destination) {
     if (!operand.is_register()) continue;
-    const auto kind = operand.row() < pair_rows ? WarpEvent::row_pair : WarpEvent::row;
-    record.release[record.releases++] = WarpEvent::code(kind, operand.row());
+    const bool pair = operand.row() < pair_rows;
+    record.release[record.releases++] =
+        static_cast<std::uint16_t>(operand.row() | (pair ? WarpEvent::pair : 0));
   }
   for (std::uint8_t predicate : instruction.predicate_destination)
     if (predicate != isa::no_predicate)
-      record.release[record.releases++] = WarpEvent::code(WarpEvent::predicate, predicate);
+      record.release[record.releases++] =
+          static_cast<std::uint16_t>(Scoreboard::first_predicate + predicate);
+}
+
+void add_touches(const Instruction& instruction, std::uint32_t pair_rows, IssueRecord& record) {
+  std::size_t count = 0;
+  const auto add = [&](Operand operand) {
+    if (!operand.is_register()) return;
+    const unsigned rows = operand.row() < pair_rows ? 2 : 1;
+    for (unsigned row = operand.row(); row < operand.row() + rows; ++row)
+      if (const auto end = record.touches.begin() + static_cast<std::ptrdiff_t>(count);
+          count < record.touches.size() && std::find(record.touches.begin(), end, row) == end)
+        record.touches[count++] = static_cast<std::uint8_t>(row);
+  };
+  add(instruction.destination[0]);
+  for (Operand operand : instruction.source) add(operand);
+  std::fill(record.touches.begin() + static_cast<std::ptrdiff_t>(count), record.touches.end(),
+            record.touches[0]);
 }
 
 std::uint8_t memory_flags(const Instruction& instruction) {
@@ -90,16 +108,20 @@ std::uint8_t memory_flags(const Instruction& instruction) {
 IssueRecord make_record(const SmParameters& parameters, const Instruction& instruction,
                         const isa::ScoreboardNeed& need, std::uint32_t pair_rows) {
   IssueRecord record;
-  record.rows = need.rows;
-  record.predicates = need.predicates;
+  std::copy(need.rows.begin(), need.rows.end(), record.needs.places.begin());
+  record.needs.places.back() = need.predicates;
   record.unit = static_cast<std::uint8_t>(present_unit(instruction.unit, parameters.units));
   record.issue_slots = std::max<std::uint8_t>(1, instruction.issue_slots);
   add_releases(instruction, pair_rows, record);
+  add_touches(instruction, pair_rows, record);
   const auto operand_read = parameters.operand_read.count();
   auto latency = by_class(parameters.latency, instruction.latency_class).count();
   auto interval = by_class(parameters.interval, instruction.latency_class).count();
   if (is_memory(instruction.category) || instruction.category == Category::fence) {
     record.flags |= memory_flags(instruction);
+    if (instruction.memory.space == isa::Space::shared && instruction.source[0].valid() &&
+        !(instruction.flags & isa::flag_address_wide) && is_memory(instruction.category))
+      record.flags |= IssueRecord::shared_only;
     interval = parameters.memory_interval.count();
     latency = parameters.shared.latency.count();
     if (instruction.memory.space == isa::Space::constant ||

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "models/isa/program.hpp"
+#include "models/sm/scoreboard.hpp"
 #include "models/sm/sm_parameters.hpp"
 
 namespace lockstep {
@@ -20,9 +21,9 @@ struct alignas(64) IssueRecord {
     ordered_before = 4,  ///< release: waits for acknowledgements first
     ordered_after = 8,   ///< acquire: the warp waits for the value, then drops cached lines
     bypasses_l1 = 16,
+    shared_only = 32,  ///< shared memory at 32-bit addresses from a register
   };
-  std::array<std::uint64_t, 4> rows{};  ///< as isa::ScoreboardNeed
-  std::uint64_t predicates = 0;
+  Scoreboard needs;       ///< what must not be pending
   std::uint8_t unit = 0;  ///< that executes it, after substitution of absent ones
   std::uint8_t releases = 0;
   std::uint8_t issue_slots = 1;
@@ -31,6 +32,8 @@ struct alignas(64) IssueRecord {
   std::uint16_t interval = 0;  ///< that the unit is busy
   /// Events (without warp) by which the destinations commit.
   std::array<std::uint16_t, 6> release{};
+  /// Rows of its first operands, some of them twice if they are few: to be asked for early.
+  std::array<std::uint8_t, 4> touches{};
 };
 static_assert(sizeof(IssueRecord) == 64);
 

@@ -62,12 +62,6 @@ std::array<std::uint32_t, 32> narrow(const LaneAddresses& address) {
 bool SmState::issue_memory(unsigned slot, const Instruction& instruction, const IssueRecord& record,
                            std::uint32_t active, std::int64_t now) {
   Warp& warp = warps[slot];
-  if (instruction.memory.space == Space::shared && instruction.source[0].valid() &&
-      !(instruction.flags & isa::flag_address_wide)) [[likely]] {
-    issue_shared(slot, instruction, record, active, warp.context.row(instruction.source[0]),
-                 instruction.offset, true, now);
-    return false;
-  }
   LaneAddresses address;
   lane_addresses(instruction, warp.context, active, address);
   const unsigned bytes = lane_bytes(instruction.memory);
@@ -210,11 +204,8 @@ std::uint16_t SmState::begin_flight(unsigned slot, std::uint32_t pc, const Issue
   flight.outstanding = 1;
   ++warp.flights;
   for (unsigned i = 0; i < record.releases; ++i) {
-    const std::uint16_t event = record.release[i];
-    warp.pending.mark(event);
-    if (WarpEvent::kind(event) == WarpEvent::predicate) continue;
-    const std::uint64_t rows = WarpEvent::kind(event) == WarpEvent::row_pair ? 3 : 1;
-    warp.loads[WarpEvent::index(event) / 64] |= rows << (WarpEvent::index(event) % 64);
+    warp.pending.mark(record.release[i]);
+    warp.loads.mark(record.release[i]);
   }
   return index;
 }
@@ -224,6 +215,7 @@ void SmState::update_memory_gate(std::int64_t now) {
   const bool open =
       queue_count < parameters.memory_queue && backlog < std::int64_t{parameters.memory_queue};
   memory_open = open ? ~std::uint64_t{0} : 0;
+  if (gate_wake <= now) gate_wake = no_cycle;
 }
 
 void SmState::pump_queue(std::int64_t now) {

@@ -176,7 +176,7 @@ void SmState::flight_done(std::uint16_t index, std::int64_t now) {
   --warp.flights;
   if (flight.acquires) {
     l1.drop_clean();
-    wheel.add(when, WarpEvent::with_warp(WarpEvent::code(WarpEvent::resume, 0), flight.warp));
+    wheel.add(when, WarpEvent::with_warp(WarpEvent::resume, flight.warp));
   }
   if ((waits(StallCause::drain) & bit(flight.warp)) && warp.flights == 0) {
     waits(StallCause::drain) &= ~bit(flight.warp);

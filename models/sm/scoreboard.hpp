@@ -1,8 +1,8 @@
 /// Which rows and predicates of a warp wait for a result.
 ///
-/// An instruction issues when none of the rows it reads or writes is pending (four ANDs).  Sources
-/// are released by being read at issue, in order, so they need no bits of their own; destinations
-/// when their results commit.
+/// An instruction issues when none of the places it reads or writes is pending (five ANDs).
+/// Sources are released by being read at issue, in order, so they need no bits of their own;
+/// destinations when their results commit.
 /// Source: gpu-parameters.md, section 10; hot-path.md ("Scoreboard test as four scalar ANDs").
 ///
 /// Simplified: no register is kept from being overwritten after issue (exception schemes that
@@ -13,44 +13,36 @@
 #include <cstdint>
 
 #include "models/sm/event_wheel.hpp"
-#include "models/sm/issue_tables.hpp"
 
 namespace lockstep {
 
+/// A bit for each place: 256 rows, then 64 predicates.  The second row of a 64-bit register has an
+/// odd number, so that both stand in one word.
 struct Scoreboard {
-  std::array<std::uint64_t, 4> rows{};
-  std::uint64_t predicates = 0;
+  static constexpr unsigned first_predicate = 256;
 
-  bool blocks(const IssueRecord& record) const {
-    return ((rows[0] & record.rows[0]) | (rows[1] & record.rows[1]) | (rows[2] & record.rows[2]) |
-            (rows[3] & record.rows[3]) | (predicates & record.predicates)) != 0;
+  std::array<std::uint64_t, 5> places{};
+
+  bool meets(const Scoreboard& other) const {
+    return ((places[0] & other.places[0]) | (places[1] & other.places[1]) |
+            (places[2] & other.places[2]) | (places[3] & other.places[3]) |
+            (places[4] & other.places[4])) != 0;
   }
-  bool empty() const { return (rows[0] | rows[1] | rows[2] | rows[3] | predicates) == 0; }
-  void mark(std::uint16_t event) {
-    const unsigned index = WarpEvent::index(event);
-    switch (WarpEvent::kind(event)) {
-      case WarpEvent::row:
-        rows[index / 64] |= std::uint64_t{1} << (index % 64);
-        break;
-      case WarpEvent::row_pair:
-        rows[index / 64] |= std::uint64_t{3} << (index % 64);
-        break;
-      default:
-        predicates |= std::uint64_t{1} << (index % 64);
-    }
+  /// Some place is in all three.
+  bool meets(const Scoreboard& a, const Scoreboard& b) const {
+    return ((places[0] & a.places[0] & b.places[0]) | (places[1] & a.places[1] & b.places[1]) |
+            (places[2] & a.places[2] & b.places[2]) | (places[3] & a.places[3] & b.places[3]) |
+            (places[4] & a.places[4] & b.places[4])) != 0;
   }
-  void clear(std::uint16_t event) {
-    const unsigned index = WarpEvent::index(event);
-    switch (WarpEvent::kind(event)) {
-      case WarpEvent::row:
-        rows[index / 64] &= ~(std::uint64_t{1} << (index % 64));
-        break;
-      case WarpEvent::row_pair:
-        rows[index / 64] &= ~(std::uint64_t{3} << (index % 64));
-        break;
-      default:
-        predicates &= ~(std::uint64_t{1} << (index % 64));
-    }
+  bool empty() const { return (places[0] | places[1] | places[2] | places[3] | places[4]) == 0; }
+  void mark(std::uint16_t event) { word(event) |= bits(event); }
+  void clear(std::uint16_t event) { word(event) &= ~bits(event); }
+
+ private:
+  std::uint64_t& word(std::uint16_t event) { return places[WarpEvent::place(event) / 64]; }
+  static std::uint64_t bits(std::uint16_t event) {
+    static_assert(WarpEvent::pair == 512);
+    return std::uint64_t{1u | (event / 256u & 2u)} << (event % 64);
   }
 };
 

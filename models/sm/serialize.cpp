@@ -14,16 +14,16 @@ void serialize_bytes(Archive& archive, std::vector<std::byte>& bytes) {
 
 void serialize_warp(Archive& archive, Warp& w) {
   w.paths.serialize(archive);
-  archive(w.pending.rows, w.pending.predicates, w.loads, w.flights, w.stores, w.warp_in_block,
-          w.block, w.grid, w.tenant);
+  archive(w.pending.places, w.loads.places, w.flights, w.stores, w.warp_in_block, w.block, w.grid,
+          w.tenant);
 }
 
 void serialize_grid(Archive& archive, GridSlot& grid, const StreamingMultiprocessor::Setup& setup,
                     const IssueTables& tables) {
   archive(grid.used, grid.ended);
   archive.bytes(&grid.launch, sizeof grid.launch);
-  archive(grid.block, grid.resident_blocks, grid.globals, grid.constants, grid.warp_instructions,
-          grid.thread_instructions, grid.unreported);
+  archive(grid.block, grid.resident_blocks, grid.globals, grid.constants, grid.issue_slots,
+          grid.warp_instructions, grid.thread_instructions, grid.unreported);
   serialize_bytes(archive, grid.parameters);
   serialize_bytes(archive, grid.relocated_image);
   if (!grid.used) return;
@@ -44,7 +44,7 @@ void serialize_block(Archive& archive, BlockSlot& b) {
 void SmState::serialize(Archive& archive) {
   archive(ready, waiting, memory_open, cycle, wake, accounted, resident, queue_head, queue_count,
           queue_wake, lookup_cycle, lookups, queue_stalled, stalled_by_translation, stalled_since,
-          shared_free, shared_carve_out, tenant_blocks, tenant_warps, tenant_counted,
+          shared_free, gate_wake, shared_carve_out, tenant_blocks, tenant_warps, tenant_counted,
           tenant_violated, fault_waits, fault_waits_counted);
   units.serialize(archive);
   wheel.serialize(archive);

@@ -245,11 +245,10 @@ void SmState::issue_shared(unsigned slot, const Instruction& instruction, const 
   ++statistics.shared_accesses[warp.tenant];
   statistics.shared_conflict_cycles[warp.tenant] += pattern.degree - 1;
   shared_free = std::max(shared_free, now) + pattern.degree;
-  if (commits) commit_at(warp, record, shared_free - 1 + record.latency);
+  if (commits) commit_at(slot, record, shared_free - 1 + record.latency);
   if (shared_free - now >= parameters.memory_queue) {
     memory_open = 0;
-    wheel.add(shared_free - parameters.memory_queue + 1,
-              WarpEvent::code(WarpEvent::resume, memory_gate_event));
+    gate_wake = shared_free - parameters.memory_queue + 1;
   }
 }
 
@@ -282,7 +281,7 @@ void SmState::issue_constant(unsigned slot, const Instruction& instruction,
     if (std::find(words.begin(), end, address[lane] / 4) == end)
       words[distinct++] = address[lane] / 4;
   });
-  if (commits) commit_at(warp, record, now + record.latency + std::max(1u, distinct) - 1);
+  if (commits) commit_at(slot, record, now + record.latency + std::max(1u, distinct) - 1);
 }
 
 void SmState::bad_shared_address(const Warp& warp, const Instruction& instruction,

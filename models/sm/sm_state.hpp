@@ -71,7 +71,8 @@ struct SmState {
   bool stalled_by_translation = false;
   bool no_page_entry = false;  ///< the line looked up last must wait for an entry
   std::int64_t stalled_since = 0;
-  std::int64_t shared_free = 0;  ///< cycle from which the shared memory banks are free
+  std::int64_t shared_free = 0;       ///< cycle from which the shared memory banks are free
+  std::int64_t gate_wake = no_cycle;  ///< when they have few enough accesses before them again
   L1Cache l1;
   MissTable misses;
   SlotPool<Flight> flights;
@@ -104,6 +105,8 @@ struct SmState {
 
   Outbox* outbox = nullptr;  ///< of the window that is running
 
+  /// The next cycle in which something happens if no warp can issue.
+  std::int64_t next_work() const { return std::min({wheel.next(), queue_wake, gate_wake}); }
   Time time_of(std::int64_t c) const { return clock.edge(Cycles{c}); }
   std::uint16_t slot_of(const Warp& warp) const {
     return static_cast<std::uint16_t>(&warp - warps.data());
@@ -115,12 +118,15 @@ struct SmState {
   void issue(unsigned warp, std::int64_t now);
   /// The warp's next instruction becomes ready or waits.
   void evaluate(unsigned warp, std::int64_t now);
-  void make_ready(Warp& warp, unsigned slot, const IssueRecord& record);
+  /// No path of the warp can run.
+  void evaluate_halted(unsigned warp, std::int64_t now);
   void execute_with_identity(Warp& warp, const isa::Instruction& instruction, std::int64_t now);
   void on_event(std::uint16_t event, std::int64_t now);
   void resume_at(unsigned warp, std::int64_t when);
   /// The scoreboard bits of an instruction's destinations are set; each falls at `when`.
-  void commit_at(Warp& warp, const IssueRecord& record, std::int64_t when);
+  void commit_at(unsigned warp, const IssueRecord& record, std::int64_t when);
+  /// All but the first of them.
+  void commit_others_at(unsigned warp, const IssueRecord& record, std::int64_t when);
   std::uint32_t guarded(const Warp& warp, const isa::Instruction& instruction) const;
 
   // control.cpp
@@ -342,8 +348,8 @@ struct SmState {
 
   // accounting.cpp
   void account_stalls(std::int64_t up_to);
-  /// The schedulers of these warp slots issued nothing in so many cycles.
-  void count_stalled(std::uint64_t mine, std::uint64_t cycles);
+  /// These schedulers issued nothing in so many cycles.
+  void count_stalled(unsigned schedulers, std::uint64_t cycles);
   void count_residency(std::int64_t up_to);
   void flush_instructions(GridSlot& grid);
   void flush_statistics(std::int64_t up_to);
@@ -353,6 +359,10 @@ struct SmState {
   void run(Policy& policy, Time horizon, Inbox inbox);
   template <class Policy>
   void step(Policy& policy, std::int64_t now);
+  template <class Policy>
+  unsigned issue_cycle(Policy& policy, std::uint64_t candidates, std::int64_t now);
+  template <class Policy>
+  void issue_more(Policy& policy, unsigned side, std::int64_t now);
   template <class Policy>
   void issue_chosen(Policy& policy, unsigned side, std::uint64_t candidates, std::int64_t now);
   /// Warps whose next instruction could issue now.

@@ -1,6 +1,7 @@
 #include "models/sm/streaming_multiprocessor.hpp"
 
 #include <algorithm>
+#include <bit>
 
 #include "models/sm/sm_state.hpp"
 
@@ -70,7 +71,7 @@ void SmState::run(Policy& policy, Time horizon, Inbox inbox) {
       wheel.advance_to(arrival - 1);
       take(*inbox[next], arrival);
       arrival = next_arrival(inbox, ++next);
-      wake = std::min({wake, wheel.next(), queue_wake});
+      wake = std::min(wake, next_work());
     } else if (wake < end) {
       step(policy, wake);
     } else {
@@ -130,36 +131,57 @@ void SmState::step(Policy& policy, std::int64_t now) {
   wheel.take(
       now, [&](std::uint16_t event) { on_event(event, now); },
       [&](std::uint64_t bytes) { units.release(bytes); });
+  if (gate_wake <= now) update_memory_gate(now);
   if (queue_wake <= now) pump_queue(now);
 
-  std::uint64_t candidates = issuable();
-  const bool any = candidates != 0;
-  std::uint64_t stalled = 0;
-  for (unsigned i = 0; i < parameters.schedulers; ++i) {
-    // Another one begins each cycle: none is first at what they share.
-    const unsigned s = (i + static_cast<unsigned>(now)) & (parameters.schedulers - 1);
-    const std::uint64_t mine = candidates & units.warps_of(s);
-    if (mine == 0) {
-      stalled |= units.warps_of(s);
-      continue;
-    }
-    const std::uint64_t open = memory_open;
-    issue_chosen(policy, s, mine, now);
-    for (unsigned more = 1; more < parameters.issue_width; ++more)
-      if (const std::uint64_t left = issuable() & units.warps_of(s); left != 0)
-        issue_chosen(policy, s, left, now);
-    if (open != memory_open || units.shared()) candidates = issuable();
-  }
+  const std::uint64_t candidates = issuable();
+  const unsigned issued = candidates != 0 ? issue_cycle(policy, candidates, now) : 0;
+  const unsigned stalled = units.all_schedulers() & ~issued;
   if (stalled != 0) count_stalled(stalled, 1);
   accounted = now;
-  wake = any ? now + 1 : std::min(wheel.next(), queue_wake);
+  wake = candidates != 0 ? now + 1 : next_work();
+}
+
+/// Each scheduler issues what it can; returns those that did.
+template <class Policy>
+unsigned SmState::issue_cycle(Policy& policy, std::uint64_t candidates, std::int64_t now) {
+  // Another one begins each cycle: none is first at what they share.
+  const unsigned last = parameters.schedulers - 1;
+  const unsigned first = static_cast<unsigned>(now) & last;
+  const auto turns_of = [&](std::uint64_t warps_ready) {
+    return units.schedulers_of(std::rotr(warps_ready, static_cast<int>(first)));
+  };
+  unsigned issued = 0;
+  for (unsigned turns = turns_of(candidates); turns != 0;) {
+    const auto turn = static_cast<unsigned>(std::countr_zero(turns));
+    const unsigned s = (turn + first) & last;
+    const std::uint64_t open = memory_open;
+    issue_chosen(policy, s, candidates & units.warps_of(1u << s), now);
+    issued |= 1u << s;
+    if (parameters.issue_width > 1) [[unlikely]]
+      issue_more(policy, s, now);
+    turns &= turns - 1;
+    if (open != memory_open || units.shared()) {
+      candidates = issuable();
+      turns = turns_of(candidates) & (~1u << turn);
+    }
+  }
+  return issued;
+}
+
+/// What a scheduler may issue in a cycle beyond its first instruction.
+template <class Policy>
+void SmState::issue_more(Policy& policy, unsigned side, std::int64_t now) {
+  for (unsigned more = 1; more < parameters.issue_width; ++more)
+    if (const std::uint64_t left = issuable() & units.warps_of(1u << side); left != 0)
+      issue_chosen(policy, side, left, now);
 }
 
 template <class Policy>
 void SmState::issue_chosen(Policy& policy, unsigned side, std::uint64_t candidates,
                            std::int64_t now) {
   const unsigned warp = policy.choose(side, candidates);
-  ++statistics.issue_slots[warps[warp].tenant];
+  ++grids[warps[warp].grid].issue_slots;
   try {
     issue(warp, now);
   } catch (const Mistake& mistake) {

@@ -23,9 +23,10 @@ struct alignas(64) Warp {
   /// Where its operands stand; `active` and `path` are set at each issue.
   isa::WarpContext context;
   std::uint64_t warp_in_block = 0;
+  Scoreboard loads;  ///< those of the pending results that memory will bring
   isa::WarpPaths paths;
-  std::array<std::uint64_t, 4> loads{};  ///< those of the pending rows that memory will fill
 };
-static_assert(offsetof(Warp, context) == 64 && offsetof(Warp, paths) == 128);
+static_assert(offsetof(Warp, context) == 64 && offsetof(Warp, loads) == 128);
+static_assert(offsetof(Warp, paths) == 168, "pc and lanes of the path stand in the line of loads");
 
 }  // namespace lockstep

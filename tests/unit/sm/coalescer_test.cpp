@@ -2,6 +2,12 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <random>
+#include <vector>
+
+#include "models/noc/messages.hpp"
+
 namespace lockstep {
 namespace {
 
@@ -80,6 +86,53 @@ TEST(Coalescer, LinesGoInTheOrderOfTheirFirstLanes) {
   ASSERT_EQ(access.groups, 2);
   EXPECT_EQ(access.group[0].line, 0x9000u);
   EXPECT_EQ(access.group[0].lanes, 0x55555555u);
+}
+
+/// What coalescing means, lane by lane.
+std::vector<LineGroup> by_definition(const LaneAddresses& address, std::uint32_t active,
+                                     unsigned bytes) {
+  std::vector<LineGroup> groups;
+  for (unsigned lane = 0; lane < 32; ++lane) {
+    if (!((active >> lane) & 1)) continue;
+    const std::uint64_t line = address[lane] / line_bytes * line_bytes;
+    auto found = std::find_if(groups.begin(), groups.end(),
+                              [&](const LineGroup& g) { return g.line == line; });
+    if (found == groups.end()) found = groups.insert(found, {.line = line});
+    found->lanes |= 1u << lane;
+    for (std::uint64_t at = address[lane]; at < address[lane] + bytes; ++at)
+      found->sectors |= static_cast<std::uint8_t>(1u << (at - line) / sector_bytes);
+  }
+  return groups;
+}
+
+/// Runs of consecutive addresses that begin anywhere in a few lines, with some lanes off.
+TEST(Coalescer, GroupsRunsOfLanesAsLaneByLane) {
+  std::mt19937 random(7);
+  for (int round = 0; round < 20'000; ++round) {
+    const unsigned bytes = 1u << random() % 5;
+    const std::uint32_t active = (round % 3 ? ~0u : random()) | 1u << random() % 32;
+    const unsigned usual_run = 1 + random() % 32;
+    LaneAddresses address;
+    for (unsigned lane = 0; lane < 32; ++lane)
+      address[lane] = lane % usual_run != 0 ? address[lane - 1] + bytes
+                                            : 0x4000 + random() % (6 * line_bytes) / bytes * bytes;
+    Access access;
+    access.active = active;
+    coalesce(access, address, bytes);
+
+    const std::vector<LineGroup> expected = by_definition(address, active, bytes);
+    ASSERT_EQ(access.groups, expected.size()) << "round " << round;
+    for (unsigned g = 0; g < access.groups; ++g) {
+      EXPECT_EQ(access.group[g].line, expected[g].line) << "round " << round;
+      EXPECT_EQ(access.group[g].lanes, expected[g].lanes) << "round " << round;
+      EXPECT_EQ(access.group[g].sectors, expected[g].sectors) << "round " << round;
+    }
+    for (unsigned lane = 0; lane < 32; ++lane) {
+      if (((active >> lane) & 1) && !access.contiguous) {
+        EXPECT_EQ(access.offset[lane], address[lane] % line_bytes) << "round " << round;
+      }
+    }
+  }
 }
 
 }  // namespace
