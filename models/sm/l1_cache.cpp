@@ -13,7 +13,7 @@ L1Cache::L1Cache(std::uint32_t most_lines, std::uint32_t sets) : sets_(sets) {
   dirty_.resize(most_lines);
   data_.resize(std::size_t{most_lines} * line_bytes);
   const std::uint32_t buckets = std::bit_ceil(2 * most_lines);
-  shift_ = 64 - static_cast<unsigned>(std::countr_zero(buckets));
+  bucket_bits_ = static_cast<unsigned>(std::countr_zero(buckets));
   heads_.resize(buckets);
   resize(most_lines);
 }
@@ -22,7 +22,7 @@ void L1Cache::resize(std::uint32_t lines) {
   lines_ = lines / sets_ * sets_;
   std::fill(meta_.begin(), meta_.end(), Line{});
   std::fill(dirty_.begin(), dirty_.end(), DirtyBytes{});
-  std::fill(heads_.begin(), heads_.end(), none);
+  std::fill(heads_.begin(), heads_.end(), Head{});
   order_.assign(sets_, Order{});
   for (std::uint32_t i = 0; i < lines_; ++i) link_newest(static_cast<std::uint16_t>(i));
 }
@@ -42,7 +42,7 @@ void L1Cache::touch(std::uint16_t index) {
 }
 
 std::uint16_t L1Cache::victim(std::uint64_t tag) const {
-  for (std::uint16_t i = heads_[hash(tag)]; i != none; i = meta_[i].chain)
+  for (std::uint16_t i = find_any(tag); i != none; i = meta_[i].chain)
     if (meta_[i].tag == tag && !meta_[i].reserved) return i;
   std::uint16_t i = order_[set_of_tag(tag)].oldest;
   while (i != none && meta_[i].reserved) i = meta_[i].newer;
@@ -54,16 +54,14 @@ void L1Cache::assign(std::uint16_t index, std::uint64_t tag, bool local) {
   if (l.used) unchain(index);
   unlink(index);
   link_newest(index);
-  const std::size_t bucket = hash(tag);
   l.tag = tag;
   l.ready = 0;
   l.epoch = epoch_;
-  l.chain = heads_[bucket];
   l.valid = 0;
   l.used = true;
   l.local = local;
   l.reserved = false;
-  heads_[bucket] = index;
+  enchain(index);
   if (local) dirty_[index] = {};
 }
 
@@ -104,14 +102,33 @@ void L1Cache::link_oldest(std::uint16_t index) {
   order.oldest = index;
 }
 
+void L1Cache::enchain(std::uint16_t index) {
+  Line& l = meta_[index];
+  Head& head = heads_[bucket_of(l.tag)];
+  l.chain = head.first;
+  head.more = head.first != none;
+  head.first = index;
+  head.print = print_of(l.tag);
+}
+
 void L1Cache::unchain(std::uint16_t index) {
-  std::uint16_t* place = &heads_[hash(meta_[index].tag)];
-  while (*place != index) place = &meta_[*place].chain;
-  *place = meta_[index].chain;
+  Head& head = heads_[bucket_of(meta_[index].tag)];
+  const std::uint16_t next = meta_[index].chain;
+  if (head.first == index) {
+    head.first = next;
+    if (next == none) return;
+    head.print = print_of(meta_[next].tag);
+  } else {
+    std::uint16_t before = head.first;
+    while (meta_[before].chain != index) before = meta_[before].chain;
+    meta_[before].chain = next;
+  }
+  head.more = meta_[head.first].chain != none;
 }
 
 void L1Cache::serialize(Archive& archive) {
-  archive(lines_, epoch_, heads_);
+  archive(lines_, epoch_);
+  archive.bytes(heads_.data(), heads_.size() * sizeof(Head));
   archive.bytes(meta_.data(), meta_.size() * sizeof(Line));
   archive.bytes(order_.data(), order_.size() * sizeof(Order));
   archive.bytes(dirty_.data(), dirty_.size() * sizeof(DirtyBytes));

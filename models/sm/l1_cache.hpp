@@ -28,7 +28,7 @@ class L1Cache {
     std::int64_t ready = 0;  ///< cycle from which its youngest sector can be read
     std::uint32_t epoch = 0;
     std::uint16_t newer = none, older = none;  ///< replacement order within the set
-    std::uint16_t chain = none;                ///< next line with the same hash
+    std::uint16_t chain = none;                ///< next line of the bucket
     std::uint8_t valid = 0;                    ///< sectors
     bool used = false;
     bool local = false;
@@ -46,11 +46,10 @@ class L1Cache {
 
   /// The line's index, if it is there and not of an older epoch; `none` otherwise.
   std::uint16_t find(std::uint64_t tag) const {
-    for (std::uint16_t i = heads_[hash(tag)]; i != none; i = meta_[i].chain)
-      if (meta_[i].tag == tag && (meta_[i].local || meta_[i].epoch == epoch_)) return i;
-    return none;
+    const std::uint16_t i = find_any(tag);
+    return i != none && (meta_[i].local || meta_[i].epoch == epoch_) ? i : none;
   }
-  void prefetch(std::uint64_t tag) const { __builtin_prefetch(&heads_[hash(tag)]); }
+  void prefetch(std::uint64_t tag) const { __builtin_prefetch(&heads_[bucket_of(tag)]); }
   void touch(std::uint16_t line);
 
   /// The line that would be replaced for `tag`: the least recently used one without reservation;
@@ -78,19 +77,46 @@ class L1Cache {
   struct Order {
     std::uint16_t newest = none, oldest = none;
   };
-  std::size_t hash(std::uint64_t tag) const { return (tag * 0x9e3779b97f4a7c15u) >> shift_; }
+  /// The lines of a bucket.  Nearly all lookups end here: the first line's print tells whether its
+  /// tag can be the one, and there is seldom a second line.
+  struct Head {
+    std::uint16_t first = none;
+    std::uint16_t print : 15 = 0;  ///< of the first line's tag
+    std::uint16_t more : 1 = 0;    ///< others follow
+  };
+  static_assert(sizeof(Head) == 4);
+
+  /// Neighbouring lines have neighbouring buckets: who streams stays in few host cache lines.
+  std::size_t bucket_of(std::uint64_t tag) const {
+    return (tag ^ tag >> bucket_bits_ ^ tag >> 2 * bucket_bits_) & (heads_.size() - 1);
+  }
+  static std::uint16_t print_of(std::uint64_t tag) {
+    return static_cast<std::uint16_t>((tag * 0x9e3779b97f4a7c15u) >> 49);
+  }
+  /// The line with this tag, whatever its epoch.
+  std::uint16_t find_any(std::uint64_t tag) const {
+    const Head& head = heads_[bucket_of(tag)];
+    if (head.first == none) return none;
+    std::uint16_t i = head.first;
+    if (head.print == print_of(tag) && meta_[i].tag == tag) return i;
+    if (!head.more) return none;
+    do i = meta_[i].chain;
+    while (i != none && meta_[i].tag != tag);
+    return i;
+  }
   std::uint32_t set_of(std::uint16_t line) const { return line & (sets_ - 1); }
   std::uint32_t set_of_tag(std::uint64_t tag) const;
   void unlink(std::uint16_t line);
   void link_newest(std::uint16_t line);
   void link_oldest(std::uint16_t line);
+  void enchain(std::uint16_t line);
   void unchain(std::uint16_t line);
 
   std::uint32_t lines_ = 0, sets_ = 1;
-  unsigned shift_ = 63;
+  unsigned bucket_bits_ = 0;
   std::uint32_t epoch_ = 0;
   std::vector<Line> meta_;
-  std::vector<std::uint16_t> heads_;
+  std::vector<Head> heads_;
   std::vector<Order> order_;
   std::vector<DirtyBytes> dirty_;
   std::vector<std::byte> data_;

@@ -53,7 +53,7 @@ class MissTable {
   MissTable() = default;
   explicit MissTable(std::uint32_t entries) : entries_(entries) {
     const std::uint32_t buckets = std::bit_ceil(2 * entries);
-    shift_ = 64 - static_cast<unsigned>(std::countr_zero(buckets));
+    bucket_bits_ = static_cast<unsigned>(std::countr_zero(buckets));
     heads_.assign(buckets, none);
   }
 
@@ -66,7 +66,7 @@ class MissTable {
 
   /// The open entry of the line.
   std::uint16_t find(std::uint64_t tag) const {
-    for (std::uint16_t i = heads_[hash(tag)]; i != none; i = misses_[i].chain)
+    for (std::uint16_t i = heads_[bucket_of(tag)]; i != none; i = misses_[i].chain)
       if (misses_[i].tag == tag) return i;
     return none;
   }
@@ -79,7 +79,7 @@ class MissTable {
     miss.local = local;
     if (open) {
       miss.open = true;
-      std::uint16_t& head = heads_[hash(tag)];
+      std::uint16_t& head = heads_[bucket_of(tag)];
       miss.chain = head;
       head = index;
     }
@@ -88,7 +88,7 @@ class MissTable {
   void close(std::uint16_t index) {
     Miss& miss = misses_[index];
     if (!miss.open) return;
-    std::uint16_t* place = &heads_[hash(miss.tag)];
+    std::uint16_t* place = &heads_[bucket_of(miss.tag)];
     while (*place != index) place = &misses_[*place].chain;
     *place = miss.chain;
     miss.open = false;
@@ -138,10 +138,13 @@ class MissTable {
   std::uint16_t first_waiter(std::uint16_t index) const {
     return index < misses_.capacity() ? misses_[index].first : none;
   }
-  std::size_t hash(std::uint64_t tag) const { return (tag * 0x9e3779b97f4a7c15u) >> shift_; }
+  /// Neighbouring lines have neighbouring buckets: who streams stays in few host cache lines.
+  std::size_t bucket_of(std::uint64_t tag) const {
+    return (tag ^ tag >> bucket_bits_ ^ tag >> 2 * bucket_bits_) & (heads_.size() - 1);
+  }
 
   std::uint32_t entries_ = 0;
-  unsigned shift_ = 63;
+  unsigned bucket_bits_ = 0;
   std::vector<std::uint16_t> heads_;
   SlotPool<Miss> misses_;
   SlotPool<Waiter> waiters_;
