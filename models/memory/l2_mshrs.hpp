@@ -3,6 +3,8 @@
 #include <cstdint>
 #include <vector>
 
+#include "core/memory/buckets.hpp"
+
 namespace lockstep {
 
 /// The lines of one L2 bank that DRAM owes, each with the transactions that wait for it.
@@ -16,7 +18,7 @@ class L2Mshrs {
   struct Entry {
     std::uint32_t line = 0;
     std::uint32_t first = none, last = none;  ///< waiting transactions, in order
-    std::uint32_t next = none;                ///< of the same hash, or of the free list
+    std::uint32_t next = none;                ///< of the bucket, or of the free list
     std::uint16_t waiting = 0;
     std::uint8_t pending = 0;  ///< sectors on their way
     std::uint8_t reserved = 0;
@@ -30,7 +32,7 @@ class L2Mshrs {
 
   /// The entry of a line, or none.
   std::uint32_t find(std::uint32_t line) const {
-    std::uint32_t index = heads_[hash(line)];
+    std::uint32_t index = heads_[buckets_.of(line)];
     while (index != none && entries_[index].line != line) index = entries_[index].next;
     return index;
   }
@@ -47,9 +49,7 @@ class L2Mshrs {
   }
 
  private:
-  std::uint32_t hash(std::uint32_t line) const { return (line * 0x9e3779b1u) >> hash_shift_; }
-
-  std::uint32_t hash_shift_;
+  Buckets buckets_;
   std::vector<Entry> entries_;
   std::vector<std::uint32_t> heads_;
   std::uint32_t free_ = none;

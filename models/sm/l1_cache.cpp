@@ -1,7 +1,6 @@
 #include "models/sm/l1_cache.hpp"
 
 #include <algorithm>
-#include <bit>
 
 #include "core/error/error.hpp"
 
@@ -12,9 +11,8 @@ L1Cache::L1Cache(std::uint32_t most_lines, std::uint32_t sets) : sets_(sets) {
   meta_.resize(most_lines);
   dirty_.resize(most_lines);
   data_.resize(std::size_t{most_lines} * line_bytes);
-  const std::uint32_t buckets = std::bit_ceil(2 * most_lines);
-  bucket_bits_ = static_cast<unsigned>(std::countr_zero(buckets));
-  heads_.resize(buckets);
+  buckets_ = Buckets(std::size_t{2} * most_lines);
+  heads_.resize(buckets_.count());
   resize(most_lines);
 }
 
@@ -104,7 +102,7 @@ void L1Cache::link_oldest(std::uint16_t index) {
 
 void L1Cache::enchain(std::uint16_t index) {
   Line& l = meta_[index];
-  Head& head = heads_[bucket_of(l.tag)];
+  Head& head = heads_[buckets_.of(l.tag)];
   l.chain = head.first;
   head.more = head.first != none;
   head.first = index;
@@ -112,7 +110,7 @@ void L1Cache::enchain(std::uint16_t index) {
 }
 
 void L1Cache::unchain(std::uint16_t index) {
-  Head& head = heads_[bucket_of(meta_[index].tag)];
+  Head& head = heads_[buckets_.of(meta_[index].tag)];
   const std::uint16_t next = meta_[index].chain;
   if (head.first == index) {
     head.first = next;

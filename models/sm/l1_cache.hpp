@@ -15,6 +15,7 @@
 #include <vector>
 
 #include "core/checkpoint/archive.hpp"
+#include "core/memory/buckets.hpp"
 #include "models/noc/messages.hpp"
 
 namespace lockstep {
@@ -49,7 +50,7 @@ class L1Cache {
     const std::uint16_t i = find_any(tag);
     return i != none && (meta_[i].local || meta_[i].epoch == epoch_) ? i : none;
   }
-  void prefetch(std::uint64_t tag) const { __builtin_prefetch(&heads_[bucket_of(tag)]); }
+  void prefetch(std::uint64_t tag) const { __builtin_prefetch(&heads_[buckets_.of(tag)]); }
   void touch(std::uint16_t line);
 
   /// The line that would be replaced for `tag`: the least recently used one without reservation;
@@ -86,16 +87,12 @@ class L1Cache {
   };
   static_assert(sizeof(Head) == 4);
 
-  /// Neighbouring lines have neighbouring buckets: who streams stays in few host cache lines.
-  std::size_t bucket_of(std::uint64_t tag) const {
-    return (tag ^ tag >> bucket_bits_ ^ tag >> 2 * bucket_bits_) & (heads_.size() - 1);
-  }
   static std::uint16_t print_of(std::uint64_t tag) {
     return static_cast<std::uint16_t>((tag * 0x9e3779b97f4a7c15u) >> 49);
   }
   /// The line with this tag, whatever its epoch.
   std::uint16_t find_any(std::uint64_t tag) const {
-    const Head& head = heads_[bucket_of(tag)];
+    const Head& head = heads_[buckets_.of(tag)];
     if (head.first == none) return none;
     std::uint16_t i = head.first;
     if (head.print == print_of(tag) && meta_[i].tag == tag) return i;
@@ -113,7 +110,7 @@ class L1Cache {
   void unchain(std::uint16_t line);
 
   std::uint32_t lines_ = 0, sets_ = 1;
-  unsigned bucket_bits_ = 0;
+  Buckets buckets_;
   std::uint32_t epoch_ = 0;
   std::vector<Line> meta_;
   std::vector<Head> heads_;

@@ -8,10 +8,10 @@
 #pragma once
 
 #include <array>
-#include <bit>
 #include <cstdint>
 #include <vector>
 
+#include "core/memory/buckets.hpp"
 #include "models/sm/slot_pool.hpp"
 
 namespace lockstep {
@@ -52,9 +52,8 @@ class MissTable {
 
   MissTable() = default;
   explicit MissTable(std::uint32_t entries) : entries_(entries) {
-    const std::uint32_t buckets = std::bit_ceil(2 * entries);
-    bucket_bits_ = static_cast<unsigned>(std::countr_zero(buckets));
-    heads_.assign(buckets, none);
+    buckets_ = Buckets(std::size_t{2} * entries);
+    heads_.assign(buckets_.count(), none);
   }
 
   bool full() const { return misses_.used() >= entries_; }
@@ -66,7 +65,7 @@ class MissTable {
 
   /// The open entry of the line.
   std::uint16_t find(std::uint64_t tag) const {
-    for (std::uint16_t i = heads_[bucket_of(tag)]; i != none; i = misses_[i].chain)
+    for (std::uint16_t i = heads_[buckets_.of(tag)]; i != none; i = misses_[i].chain)
       if (misses_[i].tag == tag) return i;
     return none;
   }
@@ -79,7 +78,7 @@ class MissTable {
     miss.local = local;
     if (open) {
       miss.open = true;
-      std::uint16_t& head = heads_[bucket_of(tag)];
+      std::uint16_t& head = heads_[buckets_.of(tag)];
       miss.chain = head;
       head = index;
     }
@@ -88,7 +87,7 @@ class MissTable {
   void close(std::uint16_t index) {
     Miss& miss = misses_[index];
     if (!miss.open) return;
-    std::uint16_t* place = &heads_[bucket_of(miss.tag)];
+    std::uint16_t* place = &heads_[buckets_.of(miss.tag)];
     while (*place != index) place = &misses_[*place].chain;
     *place = miss.chain;
     miss.open = false;
@@ -138,13 +137,9 @@ class MissTable {
   std::uint16_t first_waiter(std::uint16_t index) const {
     return index < misses_.capacity() ? misses_[index].first : none;
   }
-  /// Neighbouring lines have neighbouring buckets: who streams stays in few host cache lines.
-  std::size_t bucket_of(std::uint64_t tag) const {
-    return (tag ^ tag >> bucket_bits_ ^ tag >> 2 * bucket_bits_) & (heads_.size() - 1);
-  }
 
   std::uint32_t entries_ = 0;
-  unsigned bucket_bits_ = 0;
+  Buckets buckets_;
   std::vector<std::uint16_t> heads_;
   SlotPool<Miss> misses_;
   SlotPool<Waiter> waiters_;

@@ -1,7 +1,6 @@
 #include "models/vm/tlb.hpp"
 
 #include <algorithm>
-#include <bit>
 #include <utility>
 
 namespace lockstep {
@@ -11,9 +10,8 @@ TlbArray::TlbArray(std::uint32_t entries, std::uint32_t ways)
   const std::uint32_t sets = entries / ways_;
   entries_.resize(std::size_t{sets} * ways_);
   orders_.resize(sets);
-  const std::uint32_t buckets = std::bit_ceil(2 * entries);
-  shift_ = 64 - static_cast<unsigned>(std::countr_zero(buckets));
-  heads_.resize(buckets);
+  buckets_ = Buckets(std::size_t{2} * entries);
+  heads_.resize(buckets_.count());
   drop_all();
 }
 
@@ -26,7 +24,7 @@ std::uint32_t TlbArray::insert(std::uint64_t key, PageTableEntry value) {
     } else {
       ++used_;
     }
-    std::uint32_t& head = heads_[hash(key)];
+    std::uint32_t& head = heads_[buckets_.of(key)];
     entries_[index].key = key;
     entries_[index].chain = head;
     head = index;
@@ -99,7 +97,7 @@ void TlbArray::unlink(std::uint32_t index) {
 }
 
 void TlbArray::unchain(std::uint32_t index) {
-  std::uint32_t* place = &heads_[hash(entries_[index].key)];
+  std::uint32_t* place = &heads_[buckets_.of(entries_[index].key)];
   while (*place != index) place = &entries_[*place].chain;
   *place = entries_[index].chain;
 }

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "core/checkpoint/archive.hpp"
+#include "core/memory/buckets.hpp"
 #include "models/vm/page_table_entry.hpp"
 
 namespace lockstep {
@@ -22,7 +23,7 @@ class TlbArray {
     std::uint64_t key = empty;
     PageTableEntry value;
     std::uint32_t newer = none, older = none;  ///< replacement order within the set
-    std::uint32_t chain = none;                ///< next entry with the same hash
+    std::uint32_t chain = none;                ///< next entry of the bucket
     std::uint32_t mark = 0;                    ///< the owner's; 0 in a new entry
   };
 
@@ -44,7 +45,7 @@ class TlbArray {
   /// The entry's index; `none` when it is not there.  Leaves the replacement order alone.
   std::uint32_t find(std::uint64_t key) const {
     if (used_ == 0) return none;  // far from every host cache when seldom used
-    for (std::uint32_t i = heads_[hash(key)]; i != none; i = entries_[i].chain)
+    for (std::uint32_t i = heads_[buckets_.of(key)]; i != none; i = entries_[i].chain)
       if (entries_[i].key == key) return i;
     return none;
   }
@@ -82,14 +83,13 @@ class TlbArray {
     std::uint32_t newest = none, oldest = none;
   };
 
-  std::size_t hash(std::uint64_t key) const { return (key * 0x9e3779b97f4a7c15u) >> shift_; }
   Order& order_of(std::uint32_t index) { return orders_[index / ways_]; }
   void move_to_newest(std::uint32_t index);
   void unlink(std::uint32_t index);
   void unchain(std::uint32_t index);
 
   std::uint32_t ways_ = 1, used_ = 0;
-  unsigned shift_ = 63;
+  Buckets buckets_;
   std::vector<Entry> entries_;  ///< set by set
   std::vector<std::uint32_t> heads_;
   std::vector<Order> orders_;

@@ -1,0 +1,30 @@
+#pragma once
+
+#include <bit>
+#include <cstddef>
+#include <cstdint>
+
+namespace lockstep {
+
+/// Where a key's chain begins in a table of buckets, a power of two of them.
+///
+/// Neighbouring keys have neighbouring buckets: who goes through lines or pages in order stays in
+/// few host cache lines.  Blocks of as many keys as there are buckets lie at random to each other.
+class Buckets {
+ public:
+  Buckets() = default;
+  /// At least `count`, two or more.
+  explicit Buckets(std::size_t count)
+      : bits_(static_cast<unsigned>(std::bit_width(count < 2 ? 1 : count - 1))) {}
+
+  std::size_t count() const { return std::size_t{1} << bits_; }
+  std::size_t of(std::uint64_t key) const {
+    const std::uint64_t block = (key >> bits_) * 0x9e3779b97f4a7c15u;
+    return (key ^ block >> (64 - bits_)) & (count() - 1);
+  }
+
+ private:
+  unsigned bits_ = 1;
+};
+
+}  // namespace lockstep
