@@ -1,5 +1,7 @@
 #include "core/engine/window.hpp"
 
+#include <smmintrin.h>
+
 #include <algorithm>
 #include <bit>
 
@@ -165,27 +167,50 @@ void Window::hand_out_mail(Share& share, std::uint32_t index) {
   });
 }
 
+namespace {
+
+/// Bit i: due[i] < horizon, for up to 64 components; `quiet` becomes the earliest of the others.
+/// Two at a time and without branches: which components are called looks random.
+std::uint64_t find_called(const Time* due, std::uint32_t count, Time horizon, Time& quiet) {
+  std::uint64_t called = 0;
+  const __m128i limit = _mm_set1_epi64x(horizon.femtoseconds());
+  __m128i least = _mm_set1_epi64x(quiet.femtoseconds());
+  std::uint32_t i = 0;
+  for (; i + 2 <= count; i += 2) {
+    const __m128i both = _mm_loadu_si128(reinterpret_cast<const __m128i*>(due + i));
+    const __m128i call = _mm_cmpgt_epi64(limit, both);
+    called |= std::uint64_t(unsigned(_mm_movemask_pd(_mm_castsi128_pd(call)))) << i;
+    const __m128i replace = _mm_andnot_si128(call, _mm_cmpgt_epi64(least, both));
+    least = _mm_blendv_epi8(least, both, replace);
+  }
+  if (i < count) {
+    if (due[i] < horizon) {
+      called |= std::uint64_t{1} << i;
+    } else {
+      quiet = std::min(quiet, due[i]);
+    }
+  }
+  quiet = std::min({quiet, Time{_mm_extract_epi64(least, 0)}, Time{_mm_extract_epi64(least, 1)}});
+  return called;
+}
+
+}  // namespace
+
 void Window::select(Share& share, Worker& worker) {
+  static_assert(sizeof(Time) == 8);
   share.to_run.clear();
   for (const Segment& segment : share.segments) {
-    // Times as unsigned numbers and no branches: which components are called looks random.
-    const auto horizon = static_cast<std::uint64_t>(horizons_[segment.kind].femtoseconds());
-    const std::uint64_t limit = everyone_ ? ~std::uint64_t{0} : horizon;
-    std::uint64_t quiet = static_cast<std::uint64_t>(Time::never().femtoseconds());
+    Time quiet = Time::never();
     for (std::uint32_t begin = segment.begin; begin < segment.end; begin += 64) {
       const std::uint32_t count = std::min(segment.end - begin, 64u);
-      std::uint64_t called = 0;
-      for (std::uint32_t i = 0; i < count; ++i) {
-        const auto due = static_cast<std::uint64_t>(share.due[begin + i].femtoseconds());
-        const std::uint64_t call = due < limit;
-        called |= call << i;
-        quiet = std::min(quiet, due | (0 - call));
-      }
+      std::uint64_t called = ~std::uint64_t{0} >> (64 - count);
+      if (!everyone_)
+        called = find_called(&share.due[begin], count, horizons_[segment.kind], quiet);
       for (; called != 0; called &= called - 1)
         share.to_run.push_back(begin + static_cast<std::uint32_t>(std::countr_zero(called)));
     }
     Time& floor = worker.floor[segment.kind];
-    floor = std::min(floor, Time{static_cast<std::int64_t>(quiet)});
+    floor = std::min(floor, quiet);
   }
 }
 
