@@ -2,13 +2,11 @@
 
 #include <algorithm>
 
+#include "core/memory/round_up.hpp"
+
 namespace lockstep {
 
 namespace {
-
-std::uint32_t round_up(std::uint32_t value, std::uint32_t unit) {
-  return (value + unit - 1) / unit * unit;
-}
 
 std::string too_many(const char* what, std::uint32_t has, std::uint32_t limit) {
   return "a block needs " + std::to_string(has) + " " + what + ", an SM has " +
@@ -50,10 +48,11 @@ BlockResources block_resources(const isa::Program& program, std::uint32_t thread
   block.threads = threads;
   block.warps = (threads + isa::warp_size - 1) / isa::warp_size;
   block.blocks = 1;
+  const std::uint64_t warp_registers = program.registers_per_thread * isa::warp_size;
   block.registers =
-      block.warps * round_up(program.registers_per_thread * isa::warp_size, limits.register_unit);
-  block.shared_bytes =
-      round_up(program.static_shared_bytes + dynamic_shared_bytes, limits.shared_unit);
+      block.warps * static_cast<std::uint32_t>(round_up(warp_registers, limits.register_unit));
+  block.shared_bytes = static_cast<std::uint32_t>(
+      round_up(program.static_shared_bytes + dynamic_shared_bytes, limits.shared_unit));
   block.barriers = program.barriers;
   return block;
 }

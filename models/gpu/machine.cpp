@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "core/memory/round_up.hpp"
 #include "models/dispatch/dispatcher.hpp"
 #include "models/gpu/launch_check.hpp"
 #include "models/gpu/memory_check.hpp"
@@ -227,7 +228,7 @@ std::unique_ptr<Component> Machine::build_partition(std::uint32_t index) const {
   // The threads' local memory stands behind the capacity that buffers may use.
   const std::uint64_t frames = std::uint64_t{4096} * memory.partitions;
   const std::uint64_t local = local_memory_bytes(parameters_.gpu.sm) * parameters_.gpu.sm.count;
-  memory.capacity = Bytes{memory.capacity.count() + (local + frames - 1) / frames * frames};
+  memory.capacity = Bytes{memory.capacity.count() + round_up(local, frames)};
   const MemoryPolicies policies{parameters_.policies.cache_policy,
                                 parameters_.policies.dram_scheduler};
   return std::make_unique<MemoryPartition>(

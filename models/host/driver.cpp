@@ -6,6 +6,7 @@
 #include "core/checkpoint/archive.hpp"
 #include "core/engine/outbox.hpp"
 #include "core/error/error.hpp"
+#include "core/memory/round_up.hpp"
 #include "models/host/slots.hpp"
 #include "models/vm/messages.hpp"
 
@@ -45,7 +46,7 @@ std::uint64_t Driver::mapped_pages(std::uint64_t bytes) const {
 
 std::uint64_t Driver::take_addresses(std::uint16_t tenant, std::uint64_t bytes) {
   const std::uint64_t granule = std::max(granule_pages() * page_bytes, address_alignment(bytes));
-  const std::uint64_t base = (next_address_[tenant] + granule - 1) / granule * granule;
+  const std::uint64_t base = round_up(next_address_[tenant], granule);
   next_address_[tenant] = base + (mapped_pages(bytes) + 1) * page_bytes;
   return base / page_bytes;
 }
@@ -132,7 +133,7 @@ void Driver::set_entries(Mapping& mapping) {
     for (std::uint64_t i = 0; i < request.count; ++i, remote += page_bytes) set(remote);
   if (!page_manager_->large(request.paged) || request.frames.empty()) return;
   const std::uint64_t end = request.page + request.count;
-  std::uint64_t p = (request.page + pages_per_large - 1) / pages_per_large * pages_per_large;
+  std::uint64_t p = round_up(request.page, pages_per_large);
   for (; p + pages_per_large <= end; p += pages_per_large)
     if (has_large_frame(request.tenant, p))
       tables_.set_large(request.tenant, p, true, mapping.writes);

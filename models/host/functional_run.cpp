@@ -4,6 +4,7 @@
 #include <numeric>
 
 #include "core/error/error.hpp"
+#include "core/memory/round_up.hpp"
 #include "models/host/content.hpp"
 #include "models/host/element.hpp"
 #include "models/host/kernel_arguments.hpp"
@@ -61,7 +62,7 @@ class FunctionalRun {
   /// Whole pages and a guard page, as Driver does.
   std::uint64_t take_addresses(std::uint64_t bytes) {
     const std::uint64_t alignment = address_alignment(bytes);
-    const std::uint64_t base = (next_address_ + alignment - 1) / alignment * alignment;
+    const std::uint64_t base = round_up(next_address_, alignment);
     next_address_ = base + round_up_to_page(bytes) + page_bytes;
     return base;
   }

@@ -8,6 +8,7 @@
 #include <algorithm>
 
 #include "core/engine/outbox.hpp"
+#include "core/memory/round_up.hpp"
 #include "models/host/managed_memory.hpp"
 
 namespace lockstep {
@@ -230,8 +231,7 @@ PageRange ManagedMemory::widened(PageRange range, const DriverContext& context) 
   const std::uint64_t granule = context.driver.granule_pages();
   const Allocation& a = residency_.owner(range.first);
   const ManagedPage first = range.first / granule * granule;
-  const ManagedPage end =
-      std::min((range.end() + granule - 1) / granule * granule, a.first + a.pages);
+  const ManagedPage end = std::min(round_up(range.end(), granule), a.first + a.pages);
   return {first, end - first};
 }
 

@@ -151,11 +151,6 @@ struct Block {
   std::vector<std::uint32_t> successors;  ///< by index; filled by the control flow pass
 };
 
-/// The first multiple of `alignment` that is not below `offset`.
-constexpr std::uint64_t aligned(std::uint64_t offset, std::uint64_t alignment) {
-  return (offset + alignment - 1) / alignment * alignment;
-}
-
 struct Variable {
   std::string name;
   std::uint64_t bytes = 0, alignment = 1, offset = 0;  ///< offset: where the reader placed it

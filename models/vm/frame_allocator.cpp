@@ -4,6 +4,7 @@
 #include <iterator>
 
 #include "core/error/error.hpp"
+#include "core/memory/round_up.hpp"
 
 namespace lockstep {
 
@@ -20,7 +21,7 @@ std::optional<std::uint64_t> FrameAllocator::allocate(std::uint64_t bytes,
                                                       std::uint64_t alignment) {
   bytes = round_up_to_page(bytes);
   for (auto range = free_.begin(); range != free_.end(); ++range) {
-    const std::uint64_t base = (range->first + alignment - 1) / alignment * alignment;
+    const std::uint64_t base = round_up(range->first, alignment);
     if (base + bytes > range->first + range->second) continue;
     take(range, base, bytes);
     return base;

@@ -9,6 +9,8 @@
 
 #include <cstdint>
 
+#include "core/memory/round_up.hpp"
+
 namespace lockstep {
 
 inline constexpr unsigned page_shift = 12;
@@ -20,7 +22,7 @@ inline constexpr std::uint64_t pages_per_block = 16;
 inline constexpr unsigned walk_levels = 4;
 
 constexpr std::uint64_t round_up_to_page(std::uint64_t bytes) {
-  return (bytes + page_bytes - 1) / page_bytes * page_bytes;
+  return round_up(bytes, page_bytes);
 }
 
 /// Index into the table of `level` (1: root ... 4: leaf) for a virtual page number.

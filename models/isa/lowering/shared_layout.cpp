@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "core/memory/round_up.hpp"
 #include "models/isa/lowering/operation.hpp"
 
 namespace lockstep::isa {
@@ -17,10 +18,10 @@ SharedLayout lay_out_shared(const std::vector<ir::Variable>& variables,
       open_alignment = std::max(open_alignment, variables[v].alignment);
       continue;
     }
-    layout.offsets[v] = ir::aligned(end, variables[v].alignment);
+    layout.offsets[v] = round_up(end, variables[v].alignment);
     end = layout.offsets[v] + variables[v].bytes;
   }
-  end = ir::aligned(end, open_alignment);
+  end = round_up(end, open_alignment);
   for (std::size_t v = 0; v < used.size(); ++v)
     if (used[v] && variables[v].bytes == 0) layout.offsets[v] = end;
   layout.bytes = end;

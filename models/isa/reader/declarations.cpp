@@ -1,3 +1,4 @@
+#include "core/memory/round_up.hpp"
 #include "models/isa/reader/function_translator.hpp"
 
 namespace lockstep::isa {
@@ -10,7 +11,7 @@ std::uint32_t FunctionTranslator::new_register(Type type, const std::string& nam
 std::uint32_t FunctionTranslator::add_local(const ir::Variable& variable) {
   function_.local.push_back(variable);
   ir::Variable& placed = function_.local.back();
-  placed.offset = ir::aligned(function_.local_bytes, placed.alignment);
+  placed.offset = round_up(function_.local_bytes, placed.alignment);
   function_.local_bytes = placed.offset + placed.bytes;
   return static_cast<std::uint32_t>(function_.local.size() - 1);
 }
@@ -39,7 +40,7 @@ void FunctionTranslator::declare_parameters() {
         d.space == "reg" ? ir::Variable{d.name, 0, 1, 0} : variable_of(module_.file, d);
     symbol.bytes = v.bytes;
     if (source_.is_entry) {
-      offset = ir::aligned(offset, v.alignment);
+      offset = round_up(offset, v.alignment);
       symbol.kind = Symbol::Kind::kernel_parameter;
       symbol.value = offset;
       const bool whole = d.is_array || d.vector > 1;

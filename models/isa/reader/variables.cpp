@@ -2,6 +2,7 @@
 #include <cstring>
 
 #include "core/error/error.hpp"
+#include "core/memory/round_up.hpp"
 #include "models/isa/reader/names.hpp"
 #include "models/isa/reader/symbols.hpp"
 
@@ -152,7 +153,7 @@ void declare_global(ModuleSymbols& symbols, const syntax::Declaration& d) {
 void declare_constant(ModuleSymbols& symbols, const syntax::Declaration& d) {
   ir::Variable v = variable_of(symbols.file, d);
   auto& image = symbols.module->constant_image;
-  v.offset = ir::aligned(image.size(), v.alignment);
+  v.offset = round_up(image.size(), v.alignment);
   if (v.offset + v.bytes > constant_window_bytes)
     fail(symbols.file, d.at, "constant variables take more than 16 MiB");
   image.resize(v.offset + v.bytes);
