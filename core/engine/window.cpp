@@ -172,6 +172,7 @@ namespace {
 /// Bit i: due[i] < horizon, for up to 64 components; `quiet` becomes the earliest of the others.
 /// Two at a time and without branches: which components are called looks random.
 std::uint64_t find_called(const Time* due, std::uint32_t count, Time horizon, Time& quiet) {
+  static_assert(sizeof(Time) == sizeof(std::int64_t));
   std::uint64_t called = 0;
   const __m128i limit = _mm_set1_epi64x(horizon.femtoseconds());
   __m128i least = _mm_set1_epi64x(quiet.femtoseconds());
@@ -197,7 +198,6 @@ std::uint64_t find_called(const Time* due, std::uint32_t count, Time horizon, Ti
 }  // namespace
 
 void Window::select(Share& share, Worker& worker) {
-  static_assert(sizeof(Time) == 8);
   share.to_run.clear();
   for (const Segment& segment : share.segments) {
     Time quiet = Time::never();

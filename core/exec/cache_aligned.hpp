@@ -5,6 +5,8 @@
 #include <new>
 #include <vector>
 
+#include "core/memory/round_up.hpp"
+
 namespace lockstep {
 
 inline constexpr std::size_t cache_line_bytes = 64;
@@ -20,7 +22,7 @@ template <std::size_t unit>
 using AlignedBytes = std::unique_ptr<std::byte, ReleaseAligned<unit>>;
 template <std::size_t unit>
 AlignedBytes<unit> aligned_bytes(std::size_t size) {
-  const std::size_t bytes = (size + unit - 1) / unit * unit;
+  const std::size_t bytes = round_up(size, unit);
   return AlignedBytes<unit>(
       static_cast<std::byte*>(::operator new (bytes, std::align_val_t{unit})));
 }

@@ -6,6 +6,7 @@
 #include <string>
 
 #include "core/error/error.hpp"
+#include "core/memory/round_up.hpp"
 
 namespace lockstep {
 
@@ -31,7 +32,7 @@ LazyRegion::~LazyRegion() {
 }
 
 void LazyRegion::zero(std::uint64_t offset, std::uint64_t bytes) {
-  const std::uint64_t first = (offset + host_page - 1) / host_page * host_page;
+  const std::uint64_t first = round_up(offset, host_page);
   const std::uint64_t last = (offset + bytes) / host_page * host_page;
   if (first >= last) {
     std::memset(data_ + offset, 0, bytes);

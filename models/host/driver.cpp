@@ -40,8 +40,7 @@ Driver::Driver(Setup setup)
 }
 
 std::uint64_t Driver::mapped_pages(std::uint64_t bytes) const {
-  const std::uint64_t granule = granule_pages() * page_bytes;
-  return (bytes + granule - 1) / granule * granule_pages();
+  return round_up(bytes, granule_pages() * page_bytes) / page_bytes;
 }
 
 std::uint64_t Driver::take_addresses(std::uint16_t tenant, std::uint64_t bytes) {

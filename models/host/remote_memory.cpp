@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstring>
 
+#include "core/memory/round_up.hpp"
 #include "core/message/message.hpp"
 #include "models/noc/atomic_lanes.hpp"
 
@@ -39,7 +40,7 @@ std::vector<std::byte> load(const MemoryRequest& request, std::span<const std::b
     const std::size_t end = std::min<std::size_t>(begin + sector_bytes, line.size());
     answer.insert(answer.end(), line.begin() + static_cast<std::ptrdiff_t>(begin),
                   line.begin() + static_cast<std::ptrdiff_t>(end));
-    answer.resize((answer.size() + sector_bytes - 1) / sector_bytes * sector_bytes);
+    answer.resize(round_up(answer.size(), sector_bytes));
   }
   return answer;
 }

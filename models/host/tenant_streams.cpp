@@ -3,6 +3,7 @@
 ///
 /// Source: architecture.md, section 8, "The host".
 #include "core/engine/outbox.hpp"
+#include "core/memory/round_up.hpp"
 #include "models/host/tenant_run.hpp"
 
 namespace lockstep {
@@ -61,7 +62,7 @@ void TenantRun::start_transfer(Transfer::Kind kind, std::uint32_t buffer, std::u
 void TenantRun::send_launch(Operation& operation, Time now, HostShared& shared, Outbox& outbox) {
   const std::size_t declared = tenant_.workload.buffers.size();
   std::vector<std::byte> payload = operation.parameters;
-  payload.resize((payload.size() + 7) / 8 * 8);
+  payload.resize(round_up(payload.size(), 8));
   for (std::size_t g = declared; g < buffers_.size(); ++g) {
     const auto* first = reinterpret_cast<const std::byte*>(&buffers_[g].address);
     payload.insert(payload.end(), first, first + sizeof(std::uint64_t));

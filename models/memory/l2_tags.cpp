@@ -6,11 +6,13 @@
 #include <bit>
 #include <numeric>
 
+#include "core/memory/round_up.hpp"
+
 namespace lockstep {
 
 L2Tags::L2Tags(std::uint32_t sets, std::uint32_t ways, std::uint32_t stride)
     : ways_(ways),
-      row_((ways + 3) / 4 * 4),
+      row_(static_cast<std::uint32_t>(round_up(ways, 4))),
       stride_shift_(static_cast<std::uint32_t>(std::bit_width(stride)) - 1),
       set_shift_(std::max(1u, static_cast<std::uint32_t>(std::bit_width(sets)) - 1)),
       sets_(sets),

@@ -10,25 +10,22 @@ namespace lockstep {
 void SmState::count_stalled(unsigned stalled, std::uint64_t cycles) {
   if (resident == 0) return;
   const bool one_tenant = tenant_blocks.size() == 1;
-  // A scheduler is charged to the tenant of its first warp that waits for the cause.
-  const auto charge = [&](std::uint64_t who, unsigned schedulers, StallCause cause) {
+  const auto charge_all = [&](std::uint64_t who, StallCause cause) {
+    if (who == 0) return;
+    unsigned here = units.schedulers_of(who) & stalled;
+    stalled &= ~here;
     const auto number = static_cast<std::size_t>(cause);
     if (one_tenant) {
       // Warps are not looked at: what a waiting one keeps may be far away in the host's caches.
-      statistics.stalls[0][number] += cycles * static_cast<unsigned>(std::popcount(schedulers));
+      statistics.stalls[0][number] += cycles * static_cast<unsigned>(std::popcount(here));
       return;
     }
-    for (; schedulers != 0; schedulers &= schedulers - 1) {
-      const std::uint64_t own = who & units.warps_of(schedulers & -schedulers);
+    // A scheduler is charged to the tenant of its first warp that waits for the cause.
+    for (; here != 0; here &= here - 1) {
+      const std::uint64_t own = who & units.warps_of(here & -here);
       const Warp& warp = warps[static_cast<unsigned>(std::countr_zero(own))];
       statistics.stalls[warp.tenant][number] += cycles;
     }
-  };
-  const auto charge_all = [&](std::uint64_t who, StallCause cause) {
-    if (who == 0) return;
-    const unsigned here = units.schedulers_of(who) & stalled;
-    charge(who, here, cause);
-    stalled &= ~here;
   };
   const std::uint64_t memory = ready[static_cast<std::size_t>(isa::Unit::memory)];
   std::uint64_t computing = memory & memory_open;

@@ -1,13 +1,16 @@
 #include "models/sm/coalescer.hpp"
 
-#include <immintrin.h>
+#include <smmintrin.h>
 
 #include <algorithm>
 #include <bit>
 
+#include "models/isa/lane_mask.hpp"
 #include "models/noc/messages.hpp"
 
 namespace lockstep {
+
+using isa::lanes_from;
 
 namespace {
 
@@ -23,11 +26,6 @@ std::uint32_t find_followers(const LaneAddresses& address, unsigned bytes) {
     followers |= static_cast<std::uint32_t>(_mm_movemask_pd(_mm_castsi128_pd(equal))) << lane;
   }
   return followers;
-}
-
-/// Bits [first, first + count).
-constexpr std::uint32_t lanes_from(unsigned first, unsigned count) {
-  return static_cast<std::uint32_t>(((std::uint64_t{1} << count) - 1) << first);
 }
 
 /// Calls each(line, first byte in it, bytes, first lane, lanes) for the lines of lanes [first,

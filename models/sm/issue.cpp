@@ -19,18 +19,13 @@ std::uint32_t SmState::guarded(const Warp& warp, const Instruction& instruction)
 }
 
 void SmState::commit_at(unsigned slot, const IssueRecord& record, std::int64_t when) {
+  const auto commit = [&](std::uint16_t event) {
+    warps[slot].pending.mark(event);
+    wheel.add(when, WarpEvent::with_warp(event, slot));
+  };
   if (record.releases == 0) return;
-  if (record.releases > 1) [[unlikely]]
-    commit_others_at(slot, record, when);
-  warps[slot].pending.mark(record.release[0]);
-  wheel.add(when, WarpEvent::with_warp(record.release[0], slot));
-}
-
-void SmState::commit_others_at(unsigned slot, const IssueRecord& record, std::int64_t when) {
-  for (unsigned i = 1; i < record.releases; ++i) {
-    warps[slot].pending.mark(record.release[i]);
-    wheel.add(when, WarpEvent::with_warp(record.release[i], slot));
-  }
+  commit(record.release[0]);
+  for (unsigned i = 1; i < record.releases; ++i) [[unlikely]] commit(record.release[i]);
 }
 
 void SmState::resume_at(unsigned slot, std::int64_t when) {

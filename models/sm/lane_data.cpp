@@ -113,7 +113,7 @@ void scatter_contiguous(const Instruction& instruction, const WarpContext& conte
       const unsigned count = static_cast<unsigned>(std::countr_one(left >> lane));
       std::memcpy(row + std::size_t{lane} * bytes, base + std::size_t{lane - first} * bytes,
                   std::size_t{count} * bytes);
-      left &= static_cast<std::uint32_t>(~(((std::uint64_t{1} << count) - 1) << lane));
+      left &= ~isa::lanes_from(lane, count);
     }
     return;
   }

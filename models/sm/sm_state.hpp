@@ -125,8 +125,6 @@ struct SmState {
   void resume_at(unsigned warp, std::int64_t when);
   /// The scoreboard bits of an instruction's destinations are set; each falls at `when`.
   void commit_at(unsigned warp, const IssueRecord& record, std::int64_t when);
-  /// All but the first of them.
-  void commit_others_at(unsigned warp, const IssueRecord& record, std::int64_t when);
   std::uint32_t guarded(const Warp& warp, const isa::Instruction& instruction) const;
 
   // control.cpp

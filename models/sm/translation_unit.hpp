@@ -14,6 +14,7 @@
 #include <deque>
 #include <vector>
 
+#include "core/memory/buckets.hpp"
 #include "models/sm/access.hpp"
 #include "models/sm/slot_pool.hpp"
 #include "models/vm/lost_entries.hpp"
@@ -74,7 +75,11 @@ class TranslationUnit {
   TranslationUnit() = default;
   template <class Parameters>
   TranslationUnit(const Parameters& l1_tlb, std::size_t tenants)
-      : tlb(l1_tlb), known(tenants), mshrs_(l1_tlb.mshrs), heads_(256, none), flushed_(l1_tlb) {}
+      : tlb(l1_tlb),
+        known(tenants),
+        mshrs_(l1_tlb.mshrs),
+        heads_(buckets_.count(), none),
+        flushed_(l1_tlb) {}
 
   /// True if the TLB has the page and a store needs nothing more; `physical` then translates.
   bool find(std::uint64_t key, bool write) {
@@ -150,7 +155,7 @@ class TranslationUnit {
 
  private:
   bool find_in_arrays(std::uint64_t key, bool write);
-  std::uint16_t& head_of(std::uint64_t key) { return heads_[(key * 0x9e3779b97f4a7c15u) >> 56]; }
+  std::uint16_t& head_of(std::uint64_t key) { return heads_[buckets_.of(key)]; }
 
   // The page found last: also the one used last, so that finding it again changes no order.
   static constexpr std::uint64_t no_page = ~std::uint64_t{0};
@@ -159,6 +164,7 @@ class TranslationUnit {
   bool last_stored_ = false, last_remote_ = false;
 
   std::uint32_t mshrs_ = 0, asked_ = 0, faulted_ = 0;
+  Buckets buckets_{256};
   std::vector<std::uint16_t> heads_;
   SlotPool<PageMiss> misses_;
   SlotPool<ParkedGroup> groups_;

@@ -5,6 +5,7 @@
 /// of moves is alike, the saves only happen where recursion is possible.
 #include <algorithm>
 
+#include "core/memory/round_up.hpp"
 #include "models/isa/encode/encoder.hpp"
 #include "models/isa/lowering/registers.hpp"
 
@@ -190,7 +191,7 @@ std::vector<std::uint32_t> Encoder::live_across(const ir::Operation& op) const {
 
 std::uint64_t Encoder::frame_bytes() const {
   const RegisterSlots& slots = current_->registers;
-  const std::uint64_t locals = (current_->input.function->local_bytes + 7) / 8 * 8;
+  const std::uint64_t locals = round_up(current_->input.function->local_bytes, 8);
   const std::uint64_t bytes = locals + 8u * slots.pairs + 4u * (slots.singles + slots.predicates);
   return (bytes + 15) / 16 * 16;
 }
@@ -212,7 +213,7 @@ Instruction Encoder::local_access(bool is_store, Operand row, Type type,
 
 void Encoder::save(const std::vector<std::uint32_t>& registers, bool restore) {
   const RegisterSlots& slots = current_->registers;
-  const std::uint64_t pairs = (current_->input.function->local_bytes + 7) / 8 * 8;
+  const std::uint64_t pairs = round_up(current_->input.function->local_bytes, 8);
   const std::uint64_t singles = pairs + 8u * slots.pairs;
   const std::uint64_t predicates = singles + 4u * slots.singles;
   for (const std::uint32_t r : registers) {

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "core/error/error.hpp"
+#include "core/memory/round_up.hpp"
 #include "models/isa/lowering/live_ranges.hpp"
 #include "models/isa/lowering/operation.hpp"
 
@@ -24,7 +25,7 @@ class Spiller {
       home_ = new_register(function, Type::b32);
     } else {
       const std::uint64_t bytes = rows_of(type_) * 4;
-      offset_ = (function.local_bytes + bytes - 1) / bytes * bytes;
+      offset_ = round_up(function.local_bytes, bytes);
       function.local_bytes = offset_ + bytes;
     }
   }

@@ -6,6 +6,8 @@
 #include <cstdlib>
 #include <cstring>
 
+#include "core/memory/round_up.hpp"
+
 namespace lockstep::isa {
 namespace {
 
@@ -73,11 +75,11 @@ PrintFormat::PrintFormat(std::string_view format) {
     }
   }
   pieces_.push_back(std::move(piece));
-  argument_bytes_ = (argument_bytes_ + 3) / 4 * 4;
+  argument_bytes_ = static_cast<std::uint32_t>(round_up(argument_bytes_, 4));
 }
 
 void PrintFormat::take_argument(Piece& piece, unsigned bytes) {
-  const std::uint32_t offset = (argument_bytes_ + bytes - 1) / bytes * bytes;
+  const std::uint32_t offset = static_cast<std::uint32_t>(round_up(argument_bytes_, bytes));
   piece.offsets.push_back(offset);
   argument_bytes_ = offset + bytes;
   ++arguments_;
