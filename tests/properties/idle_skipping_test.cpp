@@ -8,7 +8,7 @@
 #include "tests/properties/random_paging.hpp"
 #include "tests/properties/random_program.hpp"
 
-namespace lockstep::testing {
+namespace lockstep::testing::idle_skipping_test {
 namespace {
 
 void expect_same_without_skipping(MachineBench& bench, std::size_t& faults) {
@@ -48,4 +48,4 @@ TEST(IdleSkipping, ChangesNothingThatRandomProgramsCount) {
 }
 
 }  // namespace
-}  // namespace lockstep::testing
+}  // namespace lockstep::testing::idle_skipping_test

@@ -6,7 +6,7 @@
 #include "tests/properties/random_machine.hpp"
 #include "tests/properties/random_program.hpp"
 
-namespace lockstep::testing {
+namespace lockstep::testing::interruption_test {
 namespace {
 
 void expect_no_difference(MachineBench& bench, std::uint64_t seed, unsigned windows) {
@@ -43,4 +43,4 @@ TEST(Interruption, KeepsMemoryAndStatisticsOfAWorkloadThatReadsItsResults) {
 }
 
 }  // namespace
-}  // namespace lockstep::testing
+}  // namespace lockstep::testing::interruption_test

@@ -1,7 +1,7 @@
 /// Litmus tests of the memory model: what synchronizes in real programs.
 #include "tests/properties/litmus_bench.hpp"
 
-namespace lockstep::testing {
+namespace lockstep::testing::litmus_test {
 namespace {
 
 // threadFenceReduction: the block that counts last adds up what all blocks left.
@@ -236,4 +236,4 @@ st.global.u32 [%rd6], %r14;
 }
 
 }  // namespace
-}  // namespace lockstep::testing
+}  // namespace lockstep::testing::litmus_test

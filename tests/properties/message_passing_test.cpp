@@ -6,7 +6,7 @@
 #include "tests/properties/litmus_bench.hpp"
 #include "tests/properties/machine_bench.hpp"
 
-namespace lockstep::testing {
+namespace lockstep::testing::message_passing_test {
 namespace {
 
 struct Passing {
@@ -164,4 +164,4 @@ done:
 }
 
 }  // namespace
-}  // namespace lockstep::testing
+}  // namespace lockstep::testing::message_passing_test

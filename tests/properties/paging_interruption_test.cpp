@@ -9,7 +9,7 @@
 #include "tests/properties/random_paging.hpp"
 #include "tests/properties/random_program.hpp"
 
-namespace lockstep::testing {
+namespace lockstep::testing::paging_interruption_test {
 namespace {
 
 /// The `count`-th meeting of ranks at which something holds.
@@ -86,4 +86,4 @@ TEST(RelaunchInterruption, ChangesNothing) {
 }
 
 }  // namespace
-}  // namespace lockstep::testing
+}  // namespace lockstep::testing::paging_interruption_test

@@ -6,7 +6,7 @@
 #include "tests/properties/random_machine.hpp"
 #include "tests/properties/random_program.hpp"
 
-namespace lockstep::testing {
+namespace lockstep::testing::random_programs_test {
 namespace {
 
 TEST(RandomPrograms, LeaveTheSameMemoryOnAnyMachine) {
@@ -48,4 +48,4 @@ TEST(RandomPrograms, OfSeveralTenantsDoNotDisturbEachOther) {
 }
 
 }  // namespace
-}  // namespace lockstep::testing
+}  // namespace lockstep::testing::random_programs_test

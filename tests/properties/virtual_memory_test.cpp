@@ -7,7 +7,7 @@
 #include "tests/properties/random_paging.hpp"
 #include "tests/properties/random_program.hpp"
 
-namespace lockstep::testing {
+namespace lockstep::testing::virtual_memory_test {
 namespace {
 
 TEST(VirtualMemory, LosesNothingWhileItMovesPages) {
@@ -78,4 +78,4 @@ TEST(VirtualMemory, GoesOnWhereItWasInterrupted) {
 }
 
 }  // namespace
-}  // namespace lockstep::testing
+}  // namespace lockstep::testing::virtual_memory_test

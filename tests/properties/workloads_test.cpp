@@ -5,7 +5,7 @@
 #include "tests/properties/machine_bench.hpp"
 #include "tests/properties/random_machine.hpp"
 
-namespace lockstep::testing {
+namespace lockstep::testing::workloads_test {
 namespace {
 
 struct Shipped {
@@ -67,4 +67,4 @@ INSTANTIATE_TEST_SUITE_P(Shipped, Workloads, ::testing::ValuesIn(workloads),
                          [](const auto& tested) { return std::string(tested.param.name); });
 
 }  // namespace
-}  // namespace lockstep::testing
+}  // namespace lockstep::testing::workloads_test

@@ -4,7 +4,7 @@
 #include "tests/unit/core/parameters/expect_error.hpp"
 #include "tests/unit/dispatch/dispatcher_bench.hpp"
 
-namespace lockstep {
+namespace lockstep::dispatcher_test {
 namespace {
 
 using testing::ElementsAreArray;
@@ -231,4 +231,4 @@ TEST(Dispatcher, GoesOnAfterARestoreBetweenAbortAndTheLastBlock) {
 }
 
 }  // namespace
-}  // namespace lockstep
+}  // namespace lockstep::dispatcher_test

@@ -3,7 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-namespace lockstep {
+namespace lockstep::occupancy_test {
 namespace {
 
 using testing::HasSubstr;
@@ -123,4 +123,4 @@ TEST(Occupancy, TakenAndGivenBackIsNothing) {
 }
 
 }  // namespace
-}  // namespace lockstep
+}  // namespace lockstep::occupancy_test

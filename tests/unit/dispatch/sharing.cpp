@@ -3,7 +3,7 @@
 #include "tests/unit/core/parameters/expect_error.hpp"
 #include "tests/unit/dispatch/dispatcher_bench.hpp"
 
-namespace lockstep {
+namespace lockstep::sharing_test {
 namespace {
 
 using testing::HasSubstr;
@@ -125,4 +125,4 @@ TEST(ExclusiveSharing, NothingOfTheNextKernelIsStaged) {
 }
 
 }  // namespace
-}  // namespace lockstep
+}  // namespace lockstep::sharing_test

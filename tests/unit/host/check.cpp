@@ -9,7 +9,7 @@
 #include "core/error/error.hpp"
 #include "models/host/element.hpp"
 
-namespace lockstep {
+namespace lockstep::check_test {
 namespace {
 
 using testing::HasSubstr;
@@ -141,4 +141,4 @@ TEST(Check, MissingGpuCopyOfADeviceBufferIsABug) {
 }
 
 }  // namespace
-}  // namespace lockstep
+}  // namespace lockstep::check_test

@@ -5,7 +5,7 @@
 #include <cmath>
 #include <cstdint>
 
-namespace lockstep {
+namespace lockstep::element_test {
 namespace {
 
 using isa::Type;
@@ -93,4 +93,4 @@ TEST(Element, StoresOnlyItsOwnBytes) {
 }
 
 }  // namespace
-}  // namespace lockstep
+}  // namespace lockstep::element_test

@@ -5,7 +5,7 @@
 
 #include "tests/unit/core/parameters/expect_error.hpp"
 
-namespace lockstep {
+namespace lockstep::expression_test {
 namespace {
 
 using testing::HasSubstr;
@@ -78,4 +78,4 @@ TEST(Expression, IntegerBoundsAreInclusive) {
 }
 
 }  // namespace
-}  // namespace lockstep
+}  // namespace lockstep::expression_test

@@ -9,7 +9,7 @@
 #include "tests/unit/core/parameters/expect_error.hpp"
 #include "tests/unit/host/sample_workload.hpp"
 
-namespace lockstep {
+namespace lockstep::functional_run_test {
 namespace {
 
 using testing::AllOf;
@@ -250,4 +250,4 @@ TEST(FunctionalRun, ImagesAgreeWithThemselves) {
 }
 
 }  // namespace
-}  // namespace lockstep
+}  // namespace lockstep::functional_run_test

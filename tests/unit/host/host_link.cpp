@@ -7,7 +7,7 @@
 
 #include "tests/unit/host/host_link_bench.hpp"
 
-namespace lockstep::test {
+namespace lockstep::test::host_link_test {
 namespace {
 
 using testing::ElementsAre;
@@ -172,4 +172,4 @@ TEST_F(HostLinkBench, InspectionLeavesAtOnceAndIsNotCounted) {
 }
 
 }  // namespace
-}  // namespace lockstep::test
+}  // namespace lockstep::test::host_link_test

@@ -7,7 +7,7 @@
 #include "core/checkpoint/archive.hpp"
 #include "tests/unit/host/host_link_bench.hpp"
 
-namespace lockstep::test {
+namespace lockstep::test::host_link_turns_test {
 namespace {
 
 using testing::ElementsAre;
@@ -180,4 +180,4 @@ TEST_F(HostLinkBench, RestoredLinkGoesOnWhereTheSavedOneStood) {
 }
 
 }  // namespace
-}  // namespace lockstep::test
+}  // namespace lockstep::test::host_link_turns_test

@@ -8,7 +8,7 @@
 #include "tests/unit/core/parameters/expect_error.hpp"
 #include "tests/unit/host/sample_workload.hpp"
 
-namespace lockstep {
+namespace lockstep::kernel_arguments_test {
 namespace {
 
 using isa::Type;
@@ -188,4 +188,4 @@ TEST(LaunchShape, KernelMayLimitItsBlocks) {
 }
 
 }  // namespace
-}  // namespace lockstep
+}  // namespace lockstep::kernel_arguments_test

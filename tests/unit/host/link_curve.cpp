@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-namespace lockstep {
+namespace lockstep::link_curve_test {
 namespace {
 
 using namespace literals;
@@ -89,4 +89,4 @@ TEST(LinkCurve, ArcTangentIsThatOfTheLibraryWithinRounding) {
 }
 
 }  // namespace
-}  // namespace lockstep
+}  // namespace lockstep::link_curve_test

@@ -4,7 +4,7 @@
 
 #include "tests/unit/host/driver_world.hpp"
 
-namespace lockstep::test {
+namespace lockstep::test::managed_memory_test {
 namespace {
 
 using namespace literals;
@@ -363,4 +363,4 @@ TEST(ManagedMemory, LargePagesMoveWhole) {
 }
 
 }  // namespace
-}  // namespace lockstep::test
+}  // namespace lockstep::test::managed_memory_test

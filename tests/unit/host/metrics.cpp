@@ -4,7 +4,7 @@
 
 #include <vector>
 
-namespace lockstep {
+namespace lockstep::metrics_test {
 namespace {
 
 // One runs at half its speed, the other at four fifths: slowdowns 2 and 1.25.
@@ -46,4 +46,4 @@ TEST(Metrics, SpeedupAloneCountsAsMuchAsItIs) {
 }
 
 }  // namespace
-}  // namespace lockstep
+}  // namespace lockstep::metrics_test

@@ -6,7 +6,7 @@
 
 #include "core/checkpoint/archive.hpp"
 
-namespace lockstep {
+namespace lockstep::printed_lines_test {
 namespace {
 
 std::vector<Tenant> tenants(std::initializer_list<const char*> names) {
@@ -76,4 +76,4 @@ TEST(PrintedLines, RestoredTheyKnowHowALineBegan) {
 }
 
 }  // namespace
-}  // namespace lockstep
+}  // namespace lockstep::printed_lines_test

@@ -8,7 +8,7 @@
 #include "tests/unit/core/parameters/expect_error.hpp"
 #include "tests/unit/host/sample_workload.hpp"
 
-namespace lockstep {
+namespace lockstep::program_cursor_test {
 namespace {
 
 /// Delays stand for steps; their microseconds name them.
@@ -134,4 +134,4 @@ TEST(ProgramCursor, RestoredCursorGoesOnWhereTheSavedOneStood) {
 }
 
 }  // namespace
-}  // namespace lockstep
+}  // namespace lockstep::program_cursor_test

@@ -13,7 +13,7 @@
 #include "models/isa/load.hpp"
 #include "tests/references/all.hpp"
 
-namespace lockstep {
+namespace lockstep::references_test {
 namespace {
 
 using reference::Reference;
@@ -89,4 +89,4 @@ INSTANTIATE_TEST_SUITE_P(Workloads, References, testing::ValuesIn(reference::all
                          [](const auto& of) { return of.param.workload; });
 
 }  // namespace
-}  // namespace lockstep
+}  // namespace lockstep::references_test

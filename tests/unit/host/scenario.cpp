@@ -9,7 +9,7 @@
 
 #include "tests/unit/core/parameters/expect_error.hpp"
 
-namespace lockstep {
+namespace lockstep::scenario_test {
 namespace {
 
 using testing::AllOf;
@@ -161,4 +161,4 @@ TEST_F(ScenarioReader, EveryShippedScenarioIsReadable) {
 }
 
 }  // namespace
-}  // namespace lockstep
+}  // namespace lockstep::scenario_test

@@ -3,7 +3,7 @@
 
 #include "tests/unit/host/sample_workload.hpp"
 
-namespace lockstep {
+namespace lockstep::steps_test {
 namespace {
 
 using sample::program_error;
@@ -194,4 +194,4 @@ TEST(Steps, TwoStepsInOneEntryAreAnError) {
 }
 
 }  // namespace
-}  // namespace lockstep
+}  // namespace lockstep::steps_test

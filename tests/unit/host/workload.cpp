@@ -5,7 +5,7 @@
 
 #include "tests/unit/host/sample_workload.hpp"
 
-namespace lockstep {
+namespace lockstep::workload_test {
 namespace {
 
 using sample::error_of;
@@ -231,4 +231,4 @@ TEST(WorkloadReader, TwoContentsAreAnError) {
 }
 
 }  // namespace
-}  // namespace lockstep
+}  // namespace lockstep::workload_test

@@ -3,7 +3,7 @@
 #include "tests/unit/isa/bench.hpp"
 #include "tests/unit/isa/texts.hpp"
 
-namespace lockstep::isa {
+namespace lockstep::isa::assertions_test {
 namespace {
 
 LOCKSTEP_BOTH_FORMS(Assertions);
@@ -62,4 +62,4 @@ TEST_P(Assertions, APointerToNoTextIsPrintedItself) {
 }
 
 }  // namespace
-}  // namespace lockstep::isa
+}  // namespace lockstep::isa::assertions_test

@@ -6,7 +6,7 @@
 #include "core/error/error.hpp"
 #include "tests/unit/isa/bench.hpp"
 
-namespace lockstep::isa {
+namespace lockstep::isa::atomic_forms_test {
 namespace {
 
 LOCKSTEP_BOTH_FORMS(AtomicForms);
@@ -258,4 +258,4 @@ TEST(AtomicErrors, WhatPtxDoesNotHaveIsRefused) {
 }
 
 }  // namespace
-}  // namespace lockstep::isa
+}  // namespace lockstep::isa::atomic_forms_test

@@ -4,7 +4,7 @@
 
 #include "models/isa/atomic.hpp"
 
-namespace lockstep::isa {
+namespace lockstep::isa::atomics_test {
 namespace {
 
 using A = AtomicOperation;
@@ -58,4 +58,4 @@ TEST(Atomics, HalvesAddWithOneRounding) {
 }
 
 }  // namespace
-}  // namespace lockstep::isa
+}  // namespace lockstep::isa::atomics_test

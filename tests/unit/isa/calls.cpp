@@ -1,7 +1,7 @@
 /// Calls of device functions: parameters, results, recursion.
 #include "tests/unit/isa/bench.hpp"
 
-namespace lockstep::isa {
+namespace lockstep::isa::calls_test {
 namespace {
 
 LOCKSTEP_BOTH_FORMS(Calls);
@@ -190,4 +190,4 @@ TEST_P(Calls, StructuresAreGivenByValueAndComeBack) {
 }
 
 }  // namespace
-}  // namespace lockstep::isa
+}  // namespace lockstep::isa::calls_test

@@ -2,7 +2,7 @@
 #include "core/error/error.hpp"
 #include "tests/unit/isa/bench.hpp"
 
-namespace lockstep::isa {
+namespace lockstep::isa::control_flow_test {
 namespace {
 
 LOCKSTEP_BOTH_FORMS(ControlFlow);
@@ -222,4 +222,4 @@ TEST_P(ControlFlow, BlocksThatWaitForLaterBlocksFinish) {
 }
 
 }  // namespace
-}  // namespace lockstep::isa
+}  // namespace lockstep::isa::control_flow_test

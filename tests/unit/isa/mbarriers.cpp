@@ -3,7 +3,7 @@
 #include "models/isa/atomic.hpp"
 #include "tests/unit/isa/bench.hpp"
 
-namespace lockstep::isa {
+namespace lockstep::isa::mbarriers_test {
 namespace {
 
 constexpr std::uint64_t word(std::uint64_t phase, std::uint64_t expected, std::uint64_t pending) {
@@ -164,4 +164,4 @@ TEST(MbarrierErrors, AnotherStateSpaceIsRefused) {
 }
 
 }  // namespace
-}  // namespace lockstep::isa
+}  // namespace lockstep::isa::mbarriers_test

@@ -9,7 +9,7 @@
 #include "models/isa/interpreter/interpreter.hpp"
 #include "models/isa/load.hpp"
 
-namespace lockstep::isa {
+namespace lockstep::isa::member_masks_test {
 namespace {
 
 /// Runs `exchange`, which makes %r9 of %r1 (the lane), %r2 (its half's mask) and %p1 (lane < 20),
@@ -81,4 +81,4 @@ TEST(MemberMasks, ReductionTakesTheMembers) {
 }
 
 }  // namespace
-}  // namespace lockstep::isa
+}  // namespace lockstep::isa::member_masks_test

@@ -1,7 +1,7 @@
 #include "core/error/error.hpp"
 #include "tests/unit/isa/bench.hpp"
 
-namespace lockstep::isa {
+namespace lockstep::isa::memory_access_test {
 namespace {
 
 LOCKSTEP_BOTH_FORMS(MemoryAccess);
@@ -171,4 +171,4 @@ TEST_P(MemoryAccess, AtomicsReturnWhatWasThere) {
 }
 
 }  // namespace
-}  // namespace lockstep::isa
+}  // namespace lockstep::isa::memory_access_test

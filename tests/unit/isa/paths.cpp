@@ -4,7 +4,7 @@
 #include "models/isa/divergence.hpp"
 #include "tests/unit/isa/bench.hpp"
 
-namespace lockstep::isa {
+namespace lockstep::isa::paths_test {
 namespace {
 
 TEST(WarpPaths, ArmsMeetAtThePostDominator) {
@@ -185,4 +185,4 @@ TEST(WarpPaths, SavedStateContinuesTheSame) {
 }
 
 }  // namespace
-}  // namespace lockstep::isa
+}  // namespace lockstep::isa::paths_test

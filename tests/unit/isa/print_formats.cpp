@@ -6,7 +6,7 @@
 
 #include "models/isa/text/print_format.hpp"
 
-namespace lockstep::isa {
+namespace lockstep::isa::print_formats_test {
 namespace {
 
 /// Arguments as a caller lays them out.
@@ -126,4 +126,4 @@ TEST(PrintFormat, WidthsEndAt4096) {
 }
 
 }  // namespace
-}  // namespace lockstep::isa
+}  // namespace lockstep::isa::print_formats_test

@@ -5,7 +5,7 @@
 #include "tests/unit/isa/bench.hpp"
 #include "tests/unit/isa/texts.hpp"
 
-namespace lockstep::isa {
+namespace lockstep::isa::printing_test {
 namespace {
 
 LOCKSTEP_BOTH_FORMS(Printing);
@@ -114,4 +114,4 @@ TEST_P(Printing, AFormatThatIsNoLiteralIsAnErrorOfItsThread) {
 }
 
 }  // namespace
-}  // namespace lockstep::isa
+}  // namespace lockstep::isa::printing_test

@@ -2,7 +2,7 @@
 #include "core/error/error.hpp"
 #include "tests/unit/isa/bench.hpp"
 
-namespace lockstep::isa {
+namespace lockstep::isa::proxy_fences_test {
 namespace {
 
 std::vector<Instruction> instructions_of(const std::string& line) {
@@ -40,4 +40,4 @@ TEST(ProxyFences, AnUnknownKindIsAnErrorWhereItStands) {
 }
 
 }  // namespace
-}  // namespace lockstep::isa
+}  // namespace lockstep::isa::proxy_fences_test

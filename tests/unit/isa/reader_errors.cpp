@@ -1,7 +1,7 @@
 #include "core/error/error.hpp"
 #include "tests/unit/isa/bench.hpp"
 
-namespace lockstep::isa {
+namespace lockstep::isa::reader_errors_test {
 namespace {
 
 /// The message for a module, or "" when it loads.
@@ -165,4 +165,4 @@ TEST(Reader, PlacesParametersByTheirAlignment) {
 }
 
 }  // namespace
-}  // namespace lockstep::isa
+}  // namespace lockstep::isa::reader_errors_test

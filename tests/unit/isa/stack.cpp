@@ -2,7 +2,7 @@
 #include "core/error/error.hpp"
 #include "tests/unit/isa/bench.hpp"
 
-namespace lockstep::isa {
+namespace lockstep::isa::stack_test {
 namespace {
 
 LOCKSTEP_BOTH_FORMS(Stack);
@@ -175,4 +175,4 @@ TEST(StackErrors, AnAlignmentThatIsNoPowerOfTwoIsAnErrorWhereItStands) {
 }
 
 }  // namespace
-}  // namespace lockstep::isa
+}  // namespace lockstep::isa::stack_test

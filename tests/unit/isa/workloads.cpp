@@ -2,7 +2,7 @@
 
 #include "tests/unit/isa/bench.hpp"
 
-namespace lockstep::isa {
+namespace lockstep::isa::workloads_test {
 namespace {
 
 // The other workloads run against their references with the host programs (tests/unit/host).
@@ -46,4 +46,4 @@ TEST_P(Workloads, SgemmAddsInTheOrderOfTheTextbook) {
 }
 
 }  // namespace
-}  // namespace lockstep::isa
+}  // namespace lockstep::isa::workloads_test

@@ -8,7 +8,7 @@
 
 #include "tests/unit/memory/dram_bench.hpp"
 
-namespace lockstep::test {
+namespace lockstep::test::dram_scheduler_contract_test {
 namespace {
 
 /// Checks a list of commands against the timing parameters, pair by pair, knowing nothing of how
@@ -185,4 +185,4 @@ INSTANTIATE_TEST_SUITE_P(EveryScheduler, DramSchedulerContract, testing::ValuesI
                          });
 
 }  // namespace
-}  // namespace lockstep::test
+}  // namespace lockstep::test::dram_scheduler_contract_test

@@ -2,7 +2,7 @@
 
 #include "tests/unit/memory/dram_bench.hpp"
 
-namespace lockstep::test {
+namespace lockstep::test::dram_timing_test {
 namespace {
 
 // Banks 0 and 4 are in bank group 0, bank 1 is in group 1.
@@ -240,4 +240,4 @@ TEST(DramAddressing, ARowHoldsItsSize) {
 }
 
 }  // namespace
-}  // namespace lockstep::test
+}  // namespace lockstep::test::dram_timing_test

@@ -6,7 +6,7 @@
 #include "models/memory/memory_parameters.hpp"
 #include "models/noc/noc_parameters.hpp"
 
-namespace lockstep {
+namespace lockstep::gpu_files_test {
 namespace {
 
 MemoryParameters memory_of(const std::string& gpu) {
@@ -57,4 +57,4 @@ TEST(GpuFiles, TinyIsReadable) {
 }
 
 }  // namespace
-}  // namespace lockstep
+}  // namespace lockstep::gpu_files_test

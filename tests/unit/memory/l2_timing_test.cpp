@@ -2,7 +2,7 @@
 
 #include "tests/unit/memory/partition_bench.hpp"
 
-namespace lockstep::test {
+namespace lockstep::test::l2_timing_test {
 namespace {
 
 // An unloaded hit: at the port in cycle 0, in the bank's queue in cycle 1 (port and arbitration),
@@ -205,4 +205,4 @@ TEST(L2Timing, WaitingBehindAnotherTenantIsAttributed) {
 }
 
 }  // namespace
-}  // namespace lockstep::test
+}  // namespace lockstep::test::l2_timing_test

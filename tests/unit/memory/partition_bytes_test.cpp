@@ -2,7 +2,7 @@
 
 #include "tests/unit/memory/partition_bench.hpp"
 
-namespace lockstep::test {
+namespace lockstep::test::partition_bytes_test {
 namespace {
 
 TEST(PartitionBytes, FreshMemoryReadsAsZero) {
@@ -152,4 +152,4 @@ TEST(PartitionBytes, ARequestBeyondTheMemoryIsAnInternalError) {
 }
 
 }  // namespace
-}  // namespace lockstep::test
+}  // namespace lockstep::test::partition_bytes_test

@@ -4,7 +4,7 @@
 
 #include "tests/unit/memory/partition_bench.hpp"
 
-namespace lockstep::test {
+namespace lockstep::test::partition_state_test {
 namespace {
 
 /// A machine in which every queue is short, so that everything blocks everything.
@@ -168,4 +168,4 @@ INSTANTIATE_TEST_SUITE_P(EveryDramScheduler, PartitionState, testing::ValuesIn(s
                          });
 
 }  // namespace
-}  // namespace lockstep::test
+}  // namespace lockstep::test::partition_state_test

@@ -5,7 +5,7 @@
 #include <set>
 #include <vector>
 
-namespace lockstep {
+namespace lockstep::address_mapping_test {
 namespace {
 
 using Kind = AddressMapping::Kind;
@@ -74,4 +74,4 @@ TEST(AddressMapping, AFrameStaysInOnePartition) {
 }
 
 }  // namespace
-}  // namespace lockstep
+}  // namespace lockstep::address_mapping_test

@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-namespace lockstep {
+namespace lockstep::port_test {
 namespace {
 
 constexpr std::int64_t never = 1 << 30;
@@ -106,4 +106,4 @@ TEST(SendPort, TwoFlitsPerCycleLeaveTogether) {
 }
 
 }  // namespace
-}  // namespace lockstep
+}  // namespace lockstep::port_test

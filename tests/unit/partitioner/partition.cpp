@@ -6,7 +6,7 @@
 #include "core/error/error.hpp"
 #include "partitioner/partitioner.hpp"
 
-namespace lockstep {
+namespace lockstep::partition_test {
 namespace {
 
 using namespace literals;
@@ -177,4 +177,4 @@ TEST(RandomAssignment, GivesEveryRankSomethingAndDependsOnTheSeed) {
 }
 
 }  // namespace
-}  // namespace lockstep
+}  // namespace lockstep::partition_test

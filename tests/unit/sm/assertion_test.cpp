@@ -5,7 +5,7 @@
 #include "tests/unit/sm/ideal_machine.hpp"
 #include "tests/unit/sm/kernel_text.hpp"
 
-namespace lockstep {
+namespace lockstep::assertion_test {
 namespace {
 
 const std::string variables = isa::assertion_declaration +
@@ -35,4 +35,4 @@ TEST(SmAssertion, TheHostHearsWhatFailedAndWhere) {
 }
 
 }  // namespace
-}  // namespace lockstep
+}  // namespace lockstep::assertion_test

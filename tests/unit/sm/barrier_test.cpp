@@ -3,7 +3,7 @@
 #include "tests/unit/sm/ideal_machine.hpp"
 #include "tests/unit/sm/kernel_text.hpp"
 
-namespace lockstep {
+namespace lockstep::barrier_test {
 namespace {
 
 constexpr const char* buffer = ".shared .align 4 .b8 buffer[4096];\n";
@@ -128,4 +128,4 @@ TEST(Barrier, WarpBarrierJoinsBothArmsOfABranch) {
 }
 
 }  // namespace
-}  // namespace lockstep
+}  // namespace lockstep::barrier_test

@@ -8,7 +8,7 @@
 
 #include "models/noc/messages.hpp"
 
-namespace lockstep {
+namespace lockstep::coalescer_test {
 namespace {
 
 Access group(std::uint32_t active, unsigned bytes, std::uint64_t base, std::int64_t stride) {
@@ -136,4 +136,4 @@ TEST(Coalescer, GroupsRunsOfLanesAsLaneByLane) {
 }
 
 }  // namespace
-}  // namespace lockstep
+}  // namespace lockstep::coalescer_test

@@ -4,7 +4,7 @@
 #include "tests/unit/sm/ideal_machine.hpp"
 #include "tests/unit/sm/kernel_text.hpp"
 
-namespace lockstep {
+namespace lockstep::generic_access_test {
 namespace {
 
 /// Thread t has %rd10: its word in global memory if t % 3 is 0, in shared if 1, in local if 2.
@@ -72,4 +72,4 @@ TEST(GenericAccess, AWholeWarpMayPointToLocalMemory) {
 }
 
 }  // namespace
-}  // namespace lockstep
+}  // namespace lockstep::generic_access_test

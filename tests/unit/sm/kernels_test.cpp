@@ -4,7 +4,7 @@
 #include "tests/unit/sm/ideal_machine.hpp"
 #include "tests/unit/sm/kernel_text.hpp"
 
-namespace lockstep {
+namespace lockstep::kernels_test {
 namespace {
 
 isa::Module workload(const std::string& name) {
@@ -77,4 +77,4 @@ TEST(Kernels, RegistersThatAreReadFirstAreZeroWhateverAnEarlierBlockLeftInTheirP
 }
 
 }  // namespace
-}  // namespace lockstep
+}  // namespace lockstep::kernels_test

@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-namespace lockstep {
+namespace lockstep::l1_cache_test {
 namespace {
 
 /// Brings `tag` in as a full line; the tag that had to go, or 0.
@@ -70,4 +70,4 @@ TEST(L1Cache, PowerOfTwoStridesUseAllSets) {
 }
 
 }  // namespace
-}  // namespace lockstep
+}  // namespace lockstep::l1_cache_test

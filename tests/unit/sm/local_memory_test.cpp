@@ -4,7 +4,7 @@
 #include "tests/unit/sm/ideal_machine.hpp"
 #include "tests/unit/sm/kernel_text.hpp"
 
-namespace lockstep {
+namespace lockstep::local_memory_test {
 namespace {
 
 /// A very small L1, so that local lines come and go.
@@ -102,4 +102,4 @@ TEST(LocalMemoryErrors, IndexBehindTheArrayIsReported) {
 }
 
 }  // namespace
-}  // namespace lockstep
+}  // namespace lockstep::local_memory_test

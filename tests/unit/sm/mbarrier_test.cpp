@@ -6,7 +6,7 @@
 #include "tests/unit/sm/ideal_machine.hpp"
 #include "tests/unit/sm/kernel_text.hpp"
 
-namespace lockstep {
+namespace lockstep::mbarrier_test {
 namespace {
 
 const std::string declarations = ".shared .align 8 .b64 gate;\n";
@@ -77,4 +77,4 @@ TEST(SmMbarrier, AnArrivalOfAllLanesIsAnAtomicInTurn) {
 }
 
 }  // namespace
-}  // namespace lockstep
+}  // namespace lockstep::mbarrier_test

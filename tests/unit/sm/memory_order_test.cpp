@@ -6,7 +6,7 @@
 #include "tests/unit/sm/ideal_machine.hpp"
 #include "tests/unit/sm/kernel_text.hpp"
 
-namespace lockstep {
+namespace lockstep::memory_order_test {
 namespace {
 
 struct Result {
@@ -224,4 +224,4 @@ TEST(MemoryOrder, MisalignedAddressIsReported) {
 }
 
 }  // namespace
-}  // namespace lockstep
+}  // namespace lockstep::memory_order_test

@@ -5,7 +5,7 @@
 #include "tests/unit/sm/ideal_machine.hpp"
 #include "tests/unit/sm/kernel_text.hpp"
 
-namespace lockstep {
+namespace lockstep::parked_access_test {
 namespace {
 
 TEST(ParkedAccess, StoresThatWaitForTheirPageLoseNoByte) {
@@ -35,4 +35,4 @@ TEST(ParkedAccess, StoresThatWaitForTheirPageLoseNoByte) {
 }
 
 }  // namespace
-}  // namespace lockstep
+}  // namespace lockstep::parked_access_test

@@ -4,7 +4,7 @@
 #include "tests/unit/sm/ideal_machine.hpp"
 #include "tests/unit/sm/kernel_text.hpp"
 
-namespace lockstep {
+namespace lockstep::pipeline_test {
 namespace {
 
 /// Cycles from the clock read before `body` to the one behind it, in the first thread.
@@ -136,4 +136,4 @@ TEST(Pipeline, SharedUnitsServeAllSchedulers) {
 }
 
 }  // namespace
-}  // namespace lockstep
+}  // namespace lockstep::pipeline_test

@@ -8,7 +8,7 @@
 #include "tests/unit/sm/ideal_machine.hpp"
 #include "tests/unit/sm/kernel_text.hpp"
 
-namespace lockstep {
+namespace lockstep::print_test {
 namespace {
 
 const std::string variables =
@@ -88,4 +88,4 @@ TEST(SmPrint, RestoredAmidAPrintfItPrintsTheSame) {
 }
 
 }  // namespace
-}  // namespace lockstep
+}  // namespace lockstep::print_test

@@ -4,7 +4,7 @@
 #include "tests/unit/sm/ideal_machine.hpp"
 #include "tests/unit/sm/kernel_text.hpp"
 
-namespace lockstep {
+namespace lockstep::shared_memory_test {
 namespace {
 
 const SmStatistics& statistics_of(IdealMachine& machine) {
@@ -106,4 +106,4 @@ TEST(SharedMemory, AccessBehindTheBlocksMemoryIsReported) {
 }
 
 }  // namespace
-}  // namespace lockstep
+}  // namespace lockstep::shared_memory_test

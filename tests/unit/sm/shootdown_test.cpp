@@ -7,7 +7,7 @@
 #include "tests/unit/sm/ideal_machine.hpp"
 #include "tests/unit/sm/kernel_text.hpp"
 
-namespace lockstep {
+namespace lockstep::shootdown_test {
 namespace {
 
 using testing::Contains;
@@ -203,4 +203,4 @@ TEST(Abort, AfterAViolationTheNextKernelOfAnotherTenantRuns) {
 }
 
 }  // namespace
-}  // namespace lockstep
+}  // namespace lockstep::shootdown_test

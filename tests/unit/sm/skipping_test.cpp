@@ -6,7 +6,7 @@
 #include "tests/unit/sm/ideal_machine.hpp"
 #include "tests/unit/sm/kernel_text.hpp"
 
-namespace lockstep {
+namespace lockstep::skipping_test {
 namespace {
 
 struct Skipped {
@@ -60,4 +60,4 @@ TEST(Skipping, LookingMoreOftenChangesNothing) {
 }
 
 }  // namespace
-}  // namespace lockstep
+}  // namespace lockstep::skipping_test

@@ -10,7 +10,7 @@
 #include "tests/unit/sm/ideal_machine.hpp"
 #include "tests/unit/sm/kernel_text.hpp"
 
-namespace lockstep {
+namespace lockstep::state_test {
 namespace {
 
 /// Shared memory, barriers, divergence, atomics, local memory, loads and stores that conflict.
@@ -187,4 +187,4 @@ TEST(SmState, EveryCycleOfASchedulerIsCountedOnce) {
 }
 
 }  // namespace
-}  // namespace lockstep
+}  // namespace lockstep::state_test

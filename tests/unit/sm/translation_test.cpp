@@ -7,7 +7,7 @@
 #include "tests/unit/sm/ideal_machine.hpp"
 #include "tests/unit/sm/kernel_text.hpp"
 
-namespace lockstep {
+namespace lockstep::translation_test {
 namespace {
 
 using testing::ElementsAreArray;
@@ -390,4 +390,4 @@ TEST(Translation, PrefetchOfNothingIsDropped) {
 }
 
 }  // namespace
-}  // namespace lockstep
+}  // namespace lockstep::translation_test

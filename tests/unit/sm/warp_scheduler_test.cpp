@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-namespace lockstep {
+namespace lockstep::warp_scheduler_test {
 namespace {
 
 PolicyChoice named(const std::string& name) {
@@ -67,4 +67,4 @@ TEST(WarpScheduler, EveryPolicyChoosesACandidateAndStarvesNoneThatWaitsAlone) {
 }
 
 }  // namespace
-}  // namespace lockstep
+}  // namespace lockstep::warp_scheduler_test

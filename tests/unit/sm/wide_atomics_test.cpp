@@ -4,7 +4,7 @@
 #include "tests/unit/sm/ideal_machine.hpp"
 #include "tests/unit/sm/kernel_text.hpp"
 
-namespace lockstep {
+namespace lockstep::wide_atomics_test {
 namespace {
 
 /// With pages the TLB has, and with pages that come when the atomics have been put aside.
@@ -90,4 +90,4 @@ again:
 }
 
 }  // namespace
-}  // namespace lockstep
+}  // namespace lockstep::wide_atomics_test

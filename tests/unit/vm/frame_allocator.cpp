@@ -10,7 +10,7 @@
 #include "core/error/error.hpp"
 #include "core/random/random.hpp"
 
-namespace lockstep {
+namespace lockstep::frame_allocator_test {
 namespace {
 
 constexpr std::uint64_t page = page_bytes;
@@ -108,4 +108,4 @@ TEST(FrameAllocator, RestoredAllocatorMakesTheSameChoices) {
 }
 
 }  // namespace
-}  // namespace lockstep
+}  // namespace lockstep::frame_allocator_test

@@ -1,7 +1,7 @@
 /// Far-faults and the replays that end them.
 #include "tests/unit/vm/gmmu_bench.hpp"
 
-namespace lockstep::test {
+namespace lockstep::test::gmmu_far_faults_test {
 
 namespace {
 
@@ -129,4 +129,4 @@ TEST(GmmuFarFaults, TellWhichPagesWereWalkedSinceTheLastOne) {
   EXPECT_THAT(bench.notes(), IsEmpty());
 }
 
-}  // namespace lockstep::test
+}  // namespace lockstep::test::gmmu_far_faults_test

@@ -1,7 +1,7 @@
 /// When translations are answered: TLB, walks, walk cache, walkers, large pages.
 #include "tests/unit/vm/gmmu_bench.hpp"
 
-namespace lockstep::test {
+namespace lockstep::test::gmmu_translation_test {
 
 namespace {
 
@@ -276,4 +276,4 @@ TEST(GmmuState, AnIdleGmmuSleeps) {
   EXPECT_EQ(bench.gmmu().waiting_for(), "");
 }
 
-}  // namespace lockstep::test
+}  // namespace lockstep::test::gmmu_translation_test

@@ -1,7 +1,7 @@
 /// Pages that are taken away: shootdowns, unmapping, tenants that end.
 #include "tests/unit/vm/gmmu_bench.hpp"
 
-namespace lockstep::test {
+namespace lockstep::test::gmmu_unmapping_test {
 
 namespace {
 
@@ -376,4 +376,4 @@ TEST(GmmuRoot, ANewOneForgetsWhatWasKept) {
               ElementsAreArray({"1170 sm0 refused 2560", "1170 host far-fault 2560 of sm0"}));
 }
 
-}  // namespace lockstep::test
+}  // namespace lockstep::test::gmmu_unmapping_test

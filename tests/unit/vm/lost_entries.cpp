@@ -3,7 +3,7 @@
 
 #include <gtest/gtest.h>
 
-namespace lockstep {
+namespace lockstep::lost_entries_test {
 namespace {
 
 struct Sizes {
@@ -92,4 +92,4 @@ TEST_F(LostEntriesTest, OtherPagesOfATenantHaveLostNothing) {
 }
 
 }  // namespace
-}  // namespace lockstep
+}  // namespace lockstep::lost_entries_test

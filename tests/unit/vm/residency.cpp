@@ -6,7 +6,7 @@
 
 #include "core/checkpoint/archive.hpp"
 
-namespace lockstep {
+namespace lockstep::residency_test {
 namespace {
 
 TEST(Residency, AllocationsGetPageNumbersFromMultiplesOf512) {
@@ -88,4 +88,4 @@ TEST(Residency, RestoredOneKnowsTheSame) {
 }
 
 }  // namespace
-}  // namespace lockstep
+}  // namespace lockstep::residency_test

@@ -7,7 +7,7 @@
 
 #include "models/vm/vm_parameters.hpp"
 
-namespace lockstep {
+namespace lockstep::tlb_test {
 namespace {
 
 std::uint64_t key(std::uint64_t page, std::uint16_t tenant = 0) {
@@ -113,4 +113,4 @@ TEST(Tlb, LargePagesHaveTheirOwnEntries) {
 }
 
 }  // namespace
-}  // namespace lockstep
+}  // namespace lockstep::tlb_test

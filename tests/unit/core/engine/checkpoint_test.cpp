@@ -6,7 +6,7 @@
 #include "tests/unit/core/engine/layouts.hpp"
 #include "tests/unit/core/engine/random_machine.hpp"
 
-namespace lockstep {
+namespace lockstep::checkpoint_test {
 namespace {
 
 using namespace literals;
@@ -105,4 +105,4 @@ TEST(EngineCheckpoint, KeepsMessagesOnTheirWay) {
 }
 
 }  // namespace
-}  // namespace lockstep
+}  // namespace lockstep::checkpoint_test

@@ -6,7 +6,7 @@
 #include "tests/unit/core/engine/layouts.hpp"
 #include "tests/unit/core/engine/random_machine.hpp"
 
-namespace lockstep {
+namespace lockstep::distance_rule_test {
 namespace {
 
 std::uint64_t digest(const Component& component) {
@@ -100,4 +100,4 @@ TEST_F(SmallMachine, TheLimitingCycleIsNamed) {
 }
 
 }  // namespace
-}  // namespace lockstep
+}  // namespace lockstep::distance_rule_test

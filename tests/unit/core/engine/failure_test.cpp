@@ -8,7 +8,7 @@
 #include "core/exec/loopback_ranks.hpp"
 #include "tests/unit/core/engine/scripted.hpp"
 
-namespace lockstep {
+namespace lockstep::failure_test {
 namespace {
 
 using namespace literals;
@@ -201,4 +201,4 @@ TEST(Stall, OfAMachineThatNeverStartsIsReported) {
 }
 
 }  // namespace
-}  // namespace lockstep
+}  // namespace lockstep::failure_test

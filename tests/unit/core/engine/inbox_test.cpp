@@ -7,7 +7,7 @@
 #include "core/engine/ranking.hpp"
 #include "core/random/random.hpp"
 
-namespace lockstep {
+namespace lockstep::inbox_test {
 namespace {
 
 /// Appends a message as an outbox would.
@@ -134,4 +134,4 @@ TEST(Ranking, IsTheSameWithVectorsOfAnySize) {
 }
 
 }  // namespace
-}  // namespace lockstep
+}  // namespace lockstep::inbox_test

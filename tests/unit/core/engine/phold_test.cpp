@@ -5,7 +5,7 @@
 #include "core/time/time.hpp"
 #include "tests/unit/core/engine/layouts.hpp"
 
-namespace lockstep {
+namespace lockstep::phold_test {
 namespace {
 
 using namespace literals;
@@ -88,4 +88,4 @@ TEST_F(Phold, ALongRunOnManyThreadsIsTheSame) {
 }
 
 }  // namespace
-}  // namespace lockstep
+}  // namespace lockstep::phold_test

@@ -5,7 +5,7 @@
 #include "tests/unit/core/engine/layouts.hpp"
 #include "tests/unit/core/engine/scripted.hpp"
 
-namespace lockstep {
+namespace lockstep::run_test {
 namespace {
 
 using namespace literals;
@@ -208,4 +208,4 @@ TEST_F(Run, ProfilesTellWhatEachComponentCost) {
 }
 
 }  // namespace
-}  // namespace lockstep
+}  // namespace lockstep::run_test

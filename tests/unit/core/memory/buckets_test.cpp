@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <vector>
 
-namespace lockstep {
+namespace lockstep::buckets_test {
 namespace {
 
 /// How many of `keys` keys, `stride` apart, the fullest bucket holds.
@@ -39,4 +39,4 @@ TEST(Buckets, StridesOfAnyPowerOfTwoSpread) {
 }
 
 }  // namespace
-}  // namespace lockstep
+}  // namespace lockstep::buckets_test

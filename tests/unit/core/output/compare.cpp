@@ -4,7 +4,7 @@
 
 #include "tests/unit/core/output/sample_run.hpp"
 
-namespace lockstep {
+namespace lockstep::compare_test {
 namespace {
 
 using namespace sample;
@@ -86,4 +86,4 @@ TEST(CompareFiles, NamesTheColumnOfATable) {
 }
 
 }  // namespace
-}  // namespace lockstep
+}  // namespace lockstep::compare_test

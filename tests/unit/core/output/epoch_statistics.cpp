@@ -6,7 +6,7 @@
 #include "core/output/compare.hpp"
 #include "tests/unit/core/output/sample_run.hpp"
 
-namespace lockstep {
+namespace lockstep::epoch_statistics_test {
 namespace {
 
 using namespace sample;
@@ -106,4 +106,4 @@ TEST(EpochStatistics, ComponentWithStatisticsOfAnotherKindIsCaught) {
 }
 
 }  // namespace
-}  // namespace lockstep
+}  // namespace lockstep::epoch_statistics_test

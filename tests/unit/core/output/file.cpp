@@ -7,7 +7,7 @@
 #include "tests/unit/core/output/sample_run.hpp"
 #include "tests/unit/core/parameters/expect_error.hpp"
 
-namespace lockstep {
+namespace lockstep::file_test {
 namespace {
 
 using namespace sample;
@@ -217,4 +217,4 @@ print(f["buffers/t/half"][:].tolist(), f["buffers/t/brain"].attrs["encoding"].de
 }
 
 }  // namespace
-}  // namespace lockstep
+}  // namespace lockstep::file_test

@@ -7,7 +7,7 @@
 #include "core/output/compare.hpp"
 #include "tests/unit/core/output/sample_run.hpp"
 
-namespace lockstep {
+namespace lockstep::recorder_test {
 namespace {
 
 using namespace sample;
@@ -76,4 +76,4 @@ TEST(Recorder, FlushTimesDoNotChangeTheContent) {
 }
 
 }  // namespace
-}  // namespace lockstep
+}  // namespace lockstep::recorder_test

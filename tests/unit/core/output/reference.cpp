@@ -7,7 +7,7 @@
 
 #include "tests/unit/core/output/sample_run.hpp"
 
-namespace lockstep {
+namespace lockstep::reference_test {
 namespace {
 
 using namespace sample;
@@ -76,4 +76,4 @@ TEST(OutputPage, SaysShapeUnitAndMeaning) {
 }
 
 }  // namespace
-}  // namespace lockstep
+}  // namespace lockstep::reference_test

@@ -7,7 +7,7 @@
 
 #include "tests/unit/core/parameters/expect_error.hpp"
 
-namespace lockstep {
+namespace lockstep::document_test {
 namespace {
 
 TEST(Document, NodesKnowLineAndColumn) {
@@ -134,4 +134,4 @@ TEST_F(Includes, SettingErrorsNameTheOption) {
 }
 
 }  // namespace
-}  // namespace lockstep
+}  // namespace lockstep::document_test

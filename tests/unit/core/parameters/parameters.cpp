@@ -6,7 +6,7 @@
 #include "tests/unit/core/parameters/expect_error.hpp"
 #include "tests/unit/core/parameters/sample.hpp"
 
-namespace lockstep {
+namespace lockstep::parameters_test {
 namespace {
 
 using namespace sample;
@@ -140,4 +140,4 @@ TEST(PolicyRegistry, FindsTheFactoryOfAChoice) {
 }
 
 }  // namespace
-}  // namespace lockstep
+}  // namespace lockstep::parameters_test

@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-namespace lockstep {
+namespace lockstep::units_test {
 namespace {
 
 std::uint64_t bytes(const std::string& text) {
@@ -102,4 +102,4 @@ TEST(Units, FormattedValuesReadBackToTheSameValue) {
 }
 
 }  // namespace
-}  // namespace lockstep
+}  // namespace lockstep::units_test

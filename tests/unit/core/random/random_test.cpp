@@ -9,7 +9,7 @@
 #include "core/checkpoint/archive.hpp"
 #include "core/random/exponential.hpp"
 
-namespace lockstep {
+namespace lockstep::random_test {
 namespace {
 
 TEST(RandomBlock, IsPhilox4x32WithTenRounds) {
@@ -80,4 +80,4 @@ TEST(UnitExponential, HasMeanOneAndIsNeverNegativeOrInfinite) {
 }
 
 }  // namespace
-}  // namespace lockstep
+}  // namespace lockstep::random_test

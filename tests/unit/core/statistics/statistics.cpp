@@ -4,7 +4,7 @@
 
 #include "core/error/error.hpp"
 
-namespace lockstep {
+namespace lockstep::statistics_test {
 namespace {
 
 struct Sample {
@@ -106,4 +106,4 @@ TEST(LinearHistogram, BinsHaveTheirWidth) {
 }
 
 }  // namespace
-}  // namespace lockstep
+}  // namespace lockstep::statistics_test

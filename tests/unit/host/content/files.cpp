@@ -6,7 +6,7 @@
 #include "core/output/hdf5.hpp"
 #include "tests/unit/host/content/content_bytes.hpp"
 
-namespace lockstep {
+namespace lockstep::files_test {
 namespace {
 
 using isa::Type;
@@ -122,4 +122,4 @@ TEST_F(FileContent, MissingHdf5FileIsAnError) {
 }
 
 }  // namespace
-}  // namespace lockstep
+}  // namespace lockstep::files_test

@@ -3,7 +3,7 @@
 #include "models/host/content/csr_graph.hpp"
 #include "tests/unit/host/content/content_bytes.hpp"
 
-namespace lockstep {
+namespace lockstep::graph_test {
 namespace {
 
 using isa::Type;
@@ -132,4 +132,4 @@ TEST(GraphContent, TooManyVerticesAreAnError) {
 }
 
 }  // namespace
-}  // namespace lockstep
+}  // namespace lockstep::graph_test

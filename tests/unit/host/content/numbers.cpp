@@ -5,7 +5,7 @@
 #include "models/host/content/elements.hpp"
 #include "tests/unit/host/content/content_bytes.hpp"
 
-namespace lockstep {
+namespace lockstep::numbers_test {
 namespace {
 
 using isa::Type;
@@ -182,4 +182,4 @@ TEST(RandomContent, SeedsKeepTheirMeaning) {
 }
 
 }  // namespace
-}  // namespace lockstep
+}  // namespace lockstep::numbers_test

@@ -4,7 +4,7 @@
 
 #include "tests/unit/host/content/content_bytes.hpp"
 
-namespace lockstep {
+namespace lockstep::pages_test {
 namespace {
 
 using Kind = Initializer::Kind;
@@ -65,4 +65,4 @@ TEST(Content, ZeroNeedsNoGenerator) {
 }
 
 }  // namespace
-}  // namespace lockstep
+}  // namespace lockstep::pages_test

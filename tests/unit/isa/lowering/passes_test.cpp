@@ -6,7 +6,7 @@
 #include "models/isa/lowering/issue_slots.hpp"
 #include "tests/unit/isa/lowering/lowered.hpp"
 
-namespace lockstep::isa {
+namespace lockstep::isa::passes_test {
 namespace {
 
 using Kind = ir::Operand::Kind;
@@ -329,4 +329,4 @@ TEST(LoweringSlots, WideAndSlowOperationsTakeSeveralSlots) {
 }
 
 }  // namespace
-}  // namespace lockstep::isa
+}  // namespace lockstep::isa::passes_test

@@ -5,7 +5,7 @@
 #include "tests/unit/isa/bench.hpp"
 #include "tests/unit/isa/lowering/pass_list.hpp"
 
-namespace lockstep::isa {
+namespace lockstep::isa::random_test {
 namespace {
 
 constexpr std::uint32_t threads = 50;  // the second warp is partly empty
@@ -89,4 +89,4 @@ TEST(Lowering, KeepsMemoryWhenValuesAndPredicatesSpill) {
 }
 
 }  // namespace
-}  // namespace lockstep::isa
+}  // namespace lockstep::isa::random_test

@@ -2,7 +2,7 @@
 
 #include "tests/unit/isa/semantics/lane_machine.hpp"
 
-namespace lockstep::isa::test {
+namespace lockstep::isa::test::approximate_test {
 namespace {
 
 /// All results of a unary instruction on many inputs, at every level (which must agree).
@@ -260,4 +260,4 @@ TEST(ApproximateSemantics, HalvesAreRoundedFromDouble) {
 }
 
 }  // namespace
-}  // namespace lockstep::isa::test
+}  // namespace lockstep::isa::test::approximate_test

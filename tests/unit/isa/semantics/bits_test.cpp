@@ -1,6 +1,6 @@
 #include "tests/unit/isa/semantics/lane_machine.hpp"
 
-namespace lockstep::isa::test {
+namespace lockstep::isa::test::bits_test {
 namespace {
 
 using Change = std::function<void(ir::Operation&)>;
@@ -338,4 +338,4 @@ TEST(BitSemantics, PermutationByIndexWithSigns) {
 }
 
 }  // namespace
-}  // namespace lockstep::isa::test
+}  // namespace lockstep::isa::test::bits_test

@@ -1,6 +1,6 @@
 #include "tests/unit/isa/semantics/lane_machine.hpp"
 
-namespace lockstep::isa::test {
+namespace lockstep::isa::test::compare_test {
 namespace {
 
 using enum Comparison;
@@ -232,4 +232,4 @@ TEST(CompareSemantics, ClassTests) {
 }
 
 }  // namespace
-}  // namespace lockstep::isa::test
+}  // namespace lockstep::isa::test::compare_test

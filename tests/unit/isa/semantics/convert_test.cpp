@@ -3,7 +3,7 @@
 
 #include "tests/unit/isa/semantics/lane_machine.hpp"
 
-namespace lockstep::isa::test {
+namespace lockstep::isa::test::convert_test {
 namespace {
 
 __extension__ typedef __int128 Wide;
@@ -265,4 +265,4 @@ TEST(ConvertSemantics, PackSaturatesIntoHalvesAndBytes) {
 }
 
 }  // namespace
-}  // namespace lockstep::isa::test
+}  // namespace lockstep::isa::test::convert_test

@@ -3,7 +3,7 @@
 
 #include "tests/unit/isa/semantics/lane_machine.hpp"
 
-namespace lockstep::isa::test {
+namespace lockstep::isa::test::float_test {
 namespace {
 
 constexpr std::uint64_t nan32 = 0x7fffffff, nan64 = 0x7ff8000000000000, nan16 = 0x7fff;
@@ -305,4 +305,4 @@ TEST(FloatSemantics, SignsChangeWithoutTouchingTheRest) {
 }
 
 }  // namespace
-}  // namespace lockstep::isa::test
+}  // namespace lockstep::isa::test::float_test

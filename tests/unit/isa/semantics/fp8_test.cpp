@@ -7,7 +7,7 @@
 #include "core/error/error.hpp"
 #include "tests/unit/isa/bench.hpp"
 
-namespace lockstep::isa {
+namespace lockstep::isa::fp8_test {
 namespace {
 
 LOCKSTEP_BOTH_FORMS(Fp8);
@@ -152,4 +152,4 @@ TEST(Fp8Errors, WhatPtxDoesNotHaveIsRefused) {
 }
 
 }  // namespace
-}  // namespace lockstep::isa
+}  // namespace lockstep::isa::fp8_test

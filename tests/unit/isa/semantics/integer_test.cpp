@@ -1,6 +1,6 @@
 #include "tests/unit/isa/semantics/lane_machine.hpp"
 
-namespace lockstep::isa::test {
+namespace lockstep::isa::test::integer_test {
 namespace {
 
 __extension__ typedef __int128 Wide;
@@ -302,4 +302,4 @@ TEST(IntegerSemantics, ResultMayOverlapSourcesOfAnotherWidth) {
 }
 
 }  // namespace
-}  // namespace lockstep::isa::test
+}  // namespace lockstep::isa::test::integer_test

@@ -2,7 +2,7 @@
 
 #include "tests/unit/isa/semantics/lane_machine.hpp"
 
-namespace lockstep::isa::test {
+namespace lockstep::isa::test::levels_test {
 namespace {
 
 constexpr Type all_types[] = {Type::none,  Type::pred, Type::b8,     Type::b16, Type::b32,
@@ -195,4 +195,4 @@ TEST(Levels, OperationsWithoutSemanticsAreRefused) {
 }
 
 }  // namespace
-}  // namespace lockstep::isa::test
+}  // namespace lockstep::isa::test::levels_test

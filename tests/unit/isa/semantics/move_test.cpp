@@ -1,6 +1,6 @@
 #include "tests/unit/isa/semantics/lane_machine.hpp"
 
-namespace lockstep::isa::test {
+namespace lockstep::isa::test::move_test {
 namespace {
 
 TEST(MoveSemantics, MovesAndSelectionsOfEveryWidth) {
@@ -250,4 +250,4 @@ TEST(MoveSemantics, AddressesBelongToOneSpace) {
 }
 
 }  // namespace
-}  // namespace lockstep::isa::test
+}  // namespace lockstep::isa::test::move_test

@@ -1,7 +1,7 @@
 /// From PTX text to values: operands that reader, encoder, lowering and semantics must place alike.
 #include "tests/unit/isa/bench.hpp"
 
-namespace lockstep::isa {
+namespace lockstep::isa::ptx_test {
 namespace {
 
 LOCKSTEP_BOTH_FORMS(PtxSemantics);
@@ -164,4 +164,4 @@ ret;)"),
 }
 
 }  // namespace
-}  // namespace lockstep::isa
+}  // namespace lockstep::isa::ptx_test

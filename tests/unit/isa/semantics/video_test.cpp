@@ -6,7 +6,7 @@
 #include "core/error/error.hpp"
 #include "tests/unit/isa/bench.hpp"
 
-namespace lockstep::isa {
+namespace lockstep::isa::video_test {
 namespace {
 
 LOCKSTEP_BOTH_FORMS(Video);
@@ -284,4 +284,4 @@ TEST(VideoErrors, WhatPtxDoesNotHaveIsRefused) {
 }
 
 }  // namespace
-}  // namespace lockstep::isa
+}  // namespace lockstep::isa::video_test

@@ -1,6 +1,6 @@
 #include "tests/unit/isa/semantics/lane_machine.hpp"
 
-namespace lockstep::isa::test {
+namespace lockstep::isa::test::warp_test {
 namespace {
 
 /// Runs on random values under random masks; `check` sees the machine before and after.
@@ -231,4 +231,4 @@ TEST(WarpSemantics, ActiveMaskAndElection) {
 }
 
 }  // namespace
-}  // namespace lockstep::isa::test
+}  // namespace lockstep::isa::test::warp_test

@@ -6,7 +6,7 @@
 
 #include "tests/unit/vm/eviction/eviction_bench.hpp"
 
-namespace lockstep {
+namespace lockstep::contract_test {
 namespace {
 
 /// Random arrivals, accesses, departures, pins and evictions over three allocations, with the order
@@ -143,4 +143,4 @@ INSTANTIATE_TEST_SUITE_P(All, EvictionContract, testing::ValuesIn(choices()),
                          });
 
 }  // namespace
-}  // namespace lockstep
+}  // namespace lockstep::contract_test

@@ -3,7 +3,7 @@
 
 #include "tests/unit/vm/eviction/eviction_bench.hpp"
 
-namespace lockstep {
+namespace lockstep::policies_test {
 namespace {
 
 using testing::ElementsAre;
@@ -151,4 +151,4 @@ TEST(TreeEviction, PinnedPagesStayAndCount) {
 }
 
 }  // namespace
-}  // namespace lockstep
+}  // namespace lockstep::policies_test

@@ -5,7 +5,7 @@
 
 #include "tests/unit/vm/prefetch/prefetch_bench.hpp"
 
-namespace lockstep {
+namespace lockstep::prefetchers_test {
 namespace {
 
 using testing::ElementsAre;
@@ -140,4 +140,4 @@ INSTANTIATE_TEST_SUITE_P(All, PrefetcherContract, testing::ValuesIn(names()),
                          });
 
 }  // namespace
-}  // namespace lockstep
+}  // namespace lockstep::prefetchers_test

@@ -3,7 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-namespace lockstep {
+namespace lockstep::split_test {
 namespace {
 
 using testing::ElementsAre;
@@ -52,4 +52,4 @@ TEST(Split, EveryRangeIsCutByItsOwnFaults) {
 }
 
 }  // namespace
-}  // namespace lockstep
+}  // namespace lockstep::split_test

@@ -4,7 +4,7 @@
 #include "models/vm/tree_layout.hpp"
 #include "tests/unit/vm/prefetch/prefetch_bench.hpp"
 
-namespace lockstep {
+namespace lockstep::tree_test {
 namespace {
 
 using testing::ElementsAre;
@@ -115,4 +115,4 @@ TEST(TreeLayout, AllocationIsCutIntoFullTreesAndASmallerOne) {
 }
 
 }  // namespace
-}  // namespace lockstep
+}  // namespace lockstep::tree_test
