@@ -10,7 +10,8 @@ struct HostStatistics {
   PerTenant<Counter> far_faults, faults_invalid, late_hits, pages_migrated, pages_allocated,
       pages_demanded, pages_prefetched, prefetched_used, prefetched_unused, pages_evicted,
       pages_written_back, thrashed_pages;
-  PerTenant<Counter> faults_migrated, faults_allocated, fault_batches;
+  PerTenant<Counter> faults_migrated, faults_allocated, faults_remote, faults_permission,
+      fault_batches;
   PerTenant<TreeDecisions> tree_prefetches, tree_evictions;
   Histogram<16> batch_faults, batch_pages;
   Gauge resident_pages;
@@ -25,14 +26,15 @@ struct HostStatistics {
                     "of SMs to pinned host memory")
         .per_tenant("far_faults", &S::far_faults, "faults", "pages of managed memory that faulted")
         .per_tenant("faults_invalid", &S::faults_invalid, "faults", "outside of every buffer")
-        .per_tenant("late_hits", &S::late_hits, "faults", "on pages that were on their way already")
+        .per_tenant("late_hits", &S::late_hits, "faults",
+                    "of those, on pages that were on their way already")
         .per_tenant("pages_migrated", &S::pages_migrated, "pages", "moved to the GPU over the link")
         .per_tenant("pages_allocated", &S::pages_allocated, "pages",
                     "given to the GPU without data, on first touch")
         .per_tenant("pages_demanded", &S::pages_demanded, "pages",
-                    "asked for in transfers that somebody waited for")
+                    "that came in transfers that somebody waited for")
         .per_tenant("pages_prefetched", &S::pages_prefetched, "pages",
-                    "that came along with a fault")
+                    "that came along with a fault or by a prefetch step")
         .per_tenant("prefetched_used", &S::prefetched_used, "pages",
                     "of those that left after they had been accessed")
         .per_tenant("prefetched_unused", &S::prefetched_unused, "pages",
@@ -46,9 +48,13 @@ struct HostStatistics {
                     "that somebody waited for, with data")
         .per_tenant("faults_allocated", &S::faults_allocated, "transfers",
                     "that somebody waited for, without data: a first touch")
+        .per_tenant("faults_remote", &S::faults_remote, "faults",
+                    "after which the page was mapped where it was, at the host")
+        .per_tenant("faults_permission", &S::faults_permission, "faults",
+                    "stores to read-mostly pages on the GPU, which became writable")
         .per_tenant("fault_batches", &S::fault_batches, "batches",
-                    "of faults that the driver handled together and moved pages for")
-        .histogram("batch_faults", &S::batch_faults, "pages", "that faulted, in a batch")
+                    "of faults that the driver handled together, by the tenant of the first")
+        .histogram("batch_faults", &S::batch_faults, "faults", "in a batch")
         .histogram("batch_pages", &S::batch_pages, "pages",
                    "asked for because of a batch, prefetched ones included")
         .per_tenant("tree_prefetches", &S::tree_prefetches, tree_node_sizes, "nodes",
@@ -68,8 +74,8 @@ struct HostStatistics {
     archive(launches, remote_requests, far_faults, faults_invalid, late_hits, pages_migrated,
             pages_allocated, pages_demanded, pages_prefetched, prefetched_used, prefetched_unused,
             pages_evicted, pages_written_back, thrashed_pages, faults_migrated, faults_allocated,
-            fault_batches, tree_prefetches, tree_evictions, batch_faults, batch_pages,
-            resident_pages, fault_queue, fault_service, fault_transfer);
+            faults_remote, faults_permission, fault_batches, tree_prefetches, tree_evictions,
+            batch_faults, batch_pages, resident_pages, fault_queue, fault_service, fault_transfer);
   }
 };
 

@@ -8,6 +8,7 @@
 #include <algorithm>
 
 #include "core/engine/outbox.hpp"
+#include "core/error/error.hpp"
 #include "core/memory/round_up.hpp"
 #include "models/host/managed_memory.hpp"
 
@@ -16,7 +17,7 @@ namespace lockstep {
 namespace {
 
 /// Large pages move whole, each by itself.
-void plan_granules(const std::vector<PageRange>& moves, const std::vector<ManagedPage>& faults,
+void plan_granules(const std::vector<PageRange>& moves, std::span<const ManagedPage> faults,
                    std::uint64_t granule, std::vector<PlannedTransfer>& transfers) {
   for (const PageRange& move : moves) {
     for (ManagedPage first = move.first; first < move.end(); first += granule) {
@@ -47,8 +48,10 @@ void ManagedMemory::fault(const MessageHeader& message, const DriverContext& con
     return;
   }
   ++context.statistics.far_faults[body.tenant];
-  queue_.push_back({a->first + (body.page - a->virtual_page), body.found, context.now,
-                    body.write != 0 || body.permission != 0});
+  const ManagedPage page = a->first + (body.page - a->virtual_page);
+  context.statistics.late_hits[body.tenant] += residency_.place(page) == PagePlace::arriving;
+  queue_.push_back(
+      {page, body.found, context.now, context.now, body.write != 0 || body.permission != 0});
 }
 
 /// Faults that need no page moved: it is there, on its way, or away on business.
@@ -56,8 +59,8 @@ bool ManagedMemory::serve_without_moving(const Fault& fault, const DriverContext
   const Allocation& a = residency_.owner(fault.page);
   switch (residency_.place(fault.page)) {
     case PagePlace::arriving:
-      ++context.statistics.late_hits[a.tenant];
       marks_[fault.page] |= awaited;
+      awaited_.push_back(fault);
       return true;
     case PagePlace::gpu:
       if (fault.write && (marks_[fault.page] & duplicate) != 0) return false;
@@ -79,15 +82,16 @@ bool ManagedMemory::serve_without_moving(const Fault& fault, const DriverContext
 }
 
 bool ManagedMemory::together(const Fault& first, const Fault& other) const {
-  if (other.arrived != first.arrived ||
-      residency_.owner_index(other.page) != residency_.owner_index(first.page))
-    return false;
+  if (setup_.fault.batch == FaultBatch::all_waiting) return true;
+  if (other.queued != first.queued) return false;
   switch (setup_.fault.batch) {
     case FaultBatch::per_page:
       return other.page == first.page;
     case FaultBatch::per_block:
-      return other.page / pages_per_block == first.page / pages_per_block;
+      return residency_.owner_index(other.page) == residency_.owner_index(first.page) &&
+             other.page / pages_per_block == first.page / pages_per_block;
     case FaultBatch::per_batch:
+    case FaultBatch::all_waiting:
       return true;
   }
   return false;
@@ -100,7 +104,7 @@ void ManagedMemory::form_unit(const DriverContext& context) {
   if (serve_without_moving(first, context)) return;
   Unit unit;
   unit.faults.push_back(first);
-  for (auto other = queue_.begin(); other != queue_.end() && other->arrived == first.arrived;) {
+  for (auto other = queue_.begin(); other != queue_.end();) {
     if (!together(first, *other)) {
       ++other;
       continue;
@@ -114,9 +118,8 @@ void ManagedMemory::form_unit(const DriverContext& context) {
 
 void ManagedMemory::charge(Unit& unit, Time now) {
   const HostFaultParameters& p = setup_.fault;
-  const Time arrived = unit.faults.front().arrived;
-  unit.waited = now - arrived;
-  unit.begin = now;
+  const auto has_data = [&](const Fault& fault) { return moves_data({fault.page, 1}); };
+  unit.started = unit.begin = now;
   switch (p.cost_model) {
     case FaultCost::uvmsmart:
       unit.begin = server_free_ = now + p.handling;
@@ -127,7 +130,10 @@ void ManagedMemory::charge(Unit& unit, Time now) {
     case FaultCost::tanasic:
       if (p.serialize == FaultSerialization::cpu_and_link)
         unit.begin = server_free_ = now + p.cpu_service;
-      if (p.serialize == FaultSerialization::whole_cost) server_free_ = now + p.migrate;
+      if (p.serialize == FaultSerialization::whole_cost)
+        server_free_ =
+            now + (std::any_of(unit.faults.begin(), unit.faults.end(), has_data) ? p.migrate
+                                                                                 : p.allocate);
       break;
   }
 }
@@ -135,7 +141,8 @@ void ManagedMemory::charge(Unit& unit, Time now) {
 Time ManagedMemory::replay_time(const Unit& unit, bool moves_data, Time now) const {
   if (setup_.fault.cost_model != FaultCost::tanasic) return now;
   const Time constant = moves_data ? setup_.fault.migrate : setup_.fault.allocate;
-  return unit.faults.front().found + unit.waited + constant - setup_.link_latency;
+  const Fault& first = unit.faults.front();
+  return first.found + (unit.started - first.arrived) + constant - setup_.link_latency;
 }
 
 bool ManagedMemory::moves_data(PageRange range) const {
@@ -147,32 +154,48 @@ bool ManagedMemory::moves_data(PageRange range) const {
 
 /// The server has handled the faults: pages move.
 void ManagedMemory::begin_unit(const Unit& unit, const DriverContext& context) {
+  HostStatistics& statistics = context.statistics;
   std::vector<ManagedPage> pages;
+  std::uint64_t handled = 0;
   for (const Fault& fault : unit.faults) {
     if (serve_without_moving(fault, context)) continue;
+    ++handled;
+    statistics.fault_queue.add(nanoseconds(unit.started - fault.arrived));
+    statistics.fault_service.add(nanoseconds(unit.begin - unit.started));
     if (residency_.place(fault.page) == PagePlace::gpu) {
-      make_writable(fault, context);
+      make_writable(unit, fault, context);
     } else if (buffer_of(fault.page).preferred == PreferredPlace::host) {
-      map_remote(fault, context);
+      map_remote(unit, fault, context);
     } else {
       pages.push_back(fault.page);
     }
   }
-  if (pages.empty()) return;
-  const Time started = unit.faults.front().arrived + unit.waited;
-  context.statistics.fault_queue.add(nanoseconds(unit.waited));
-  context.statistics.fault_service.add(nanoseconds(unit.begin - started));
+  if (handled == 0) return;
+  ++statistics.fault_batches[residency_.owner(unit.faults.front().page).tenant];
+  statistics.batch_faults.add(handled);
   std::sort(pages.begin(), pages.end());
   pages.erase(std::unique(pages.begin(), pages.end()), pages.end());
+  std::uint64_t asked_for = 0;
+  for (auto first = pages.begin(); first != pages.end();) {
+    const ManagedPage end = residency_.owner(*first).end();
+    const auto last = std::lower_bound(first, pages.end(), end);
+    asked_for += bring({first, last}, unit, context);
+    first = last;
+  }
+  statistics.batch_pages.add(asked_for);
+}
+
+/// Faulting pages of one allocation, in order, and what the prefetcher adds; pages asked for.
+std::uint64_t ManagedMemory::bring(std::span<const ManagedPage> pages, const Unit& unit,
+                                   const DriverContext& context) {
+  HostStatistics& statistics = context.statistics;
   const Allocation& a = residency_.owner(pages.front());
-  ++context.statistics.fault_batches[a.tenant];
-  context.statistics.batch_faults.add(pages.size());
   for (const ManagedPage page : pages)
-    if (marks_[page] & evicted) ++context.statistics.thrashed_pages[a.tenant];
+    if (marks_[page] & evicted) ++statistics.thrashed_pages[a.tenant];
 
   std::vector<PageRange> moves;
   setup_.prefetcher->choose({residency_, a, pages, setup_.seed, fault_numbers_[a.tenant]++,
-                             &context.statistics.tree_prefetches[a.tenant]},
+                             &statistics.tree_prefetches[a.tenant]},
                             moves);
   std::vector<PlannedTransfer> transfers;
   if (context.driver.granule_pages() > 1) {
@@ -181,49 +204,43 @@ void ManagedMemory::begin_unit(const Unit& unit, const DriverContext& context) {
   } else {
     split_moves(moves, pages, setup_.fault.split, transfers);
   }
-  count_moves(transfers, a.tenant, context);
-  const bool write = std::any_of(unit.faults.begin(), unit.faults.end(),
-                                 [](const Fault& fault) { return fault.write; });
-  // A large entry has one permission for all its pages.
-  const bool writable =
-      write || !buffer_of(pages.front()).read_mostly || context.driver.granule_pages() > 1;
+  const bool write = std::any_of(unit.faults.begin(), unit.faults.end(), [&](const Fault& fault) {
+    return fault.write && a.contains(fault.page);
+  });
+  std::uint64_t asked_for = 0;
   for (const PlannedTransfer& transfer : transfers) {
+    const bool data = moves_data(transfer.pages);
     Migration migration;
     migration.fault = transfer.fault;
     migration.served = context.now;
-    migration.writable = writable;
+    // A large entry has one permission for all its pages.
+    migration.writable =
+        write || !buffer_of(pages.front()).read_mostly || context.driver.granule_pages() > 1;
     migration.range = transfer.pages;
-    const bool data = moves_data(transfer.pages);
     migration.not_before = replay_time(unit, data, context.now);
     if (transfer.fault) {
-      HostStatistics& statistics = context.statistics;
       ++(data ? statistics.faults_migrated : statistics.faults_allocated)[a.tenant];
+      migration.record = record(unit, transfer.pages, data);
     }
-    if (transfer.fault && setup_.record_faults) {
-      migration.record = static_cast<std::uint32_t>(records_.size());
-      records_.push_back({a.tenant, virtual_page(a, transfer.pages.first),
-                          static_cast<std::uint32_t>(transfer.pages.count), data,
-                          unit.faults.front().found, unit.faults.front().arrived, unit.begin,
-                          Time::never()});
-    }
-    if (!transfer.fault) {
-      for (ManagedPage page = transfer.pages.first; page < transfer.pages.end(); ++page)
-        marks_[page] |= prefetched;
-    }
+    asked_for += transfer.pages.count;
     add_migration(migration);
   }
+  return asked_for;
 }
 
-void ManagedMemory::count_moves(std::span<const PlannedTransfer> transfers, std::uint16_t tenant,
-                                const DriverContext& context) {
-  HostStatistics& statistics = context.statistics;
-  std::uint64_t pages = 0;
-  for (const PlannedTransfer& transfer : transfers) {
-    auto& kind = transfer.fault ? statistics.pages_demanded : statistics.pages_prefetched;
-    kind[tenant] += transfer.pages.count;
-    pages += transfer.pages.count;
-  }
-  statistics.batch_pages.add(pages);
+/// The row of the first fault of these pages; its number, or none.
+std::uint32_t ManagedMemory::record(const Unit& unit, PageRange range, bool data) {
+  if (!setup_.record_faults) return none;
+  const auto inside = [&](const Fault& fault) {
+    return fault.page >= range.first && fault.page < range.end();
+  };
+  const auto fault = std::find_if(unit.faults.begin(), unit.faults.end(), inside);
+  LOCKSTEP_CHECK(fault != unit.faults.end(), "nobody faulted on these pages");
+  const Allocation& a = residency_.owner(range.first);
+  records_.push_back({a.tenant, virtual_page(a, range.first),
+                      static_cast<std::uint32_t>(range.count), data, fault->found, fault->arrived,
+                      unit.begin, Time::never()});
+  return static_cast<std::uint32_t>(records_.size() - 1);
 }
 
 /// Whole granules of the page manager: their pages are always in the same place.
@@ -249,11 +266,13 @@ void ManagedMemory::widen(std::vector<PageRange>& moves, const DriverContext& co
 }
 
 /// preferred: host.  The page stays where it is and the GPU reaches it over the link.
-void ManagedMemory::map_remote(const Fault& fault, const DriverContext& context) {
+void ManagedMemory::map_remote(const Unit& unit, const Fault& fault, const DriverContext& context) {
   const Allocation& a = residency_.owner(fault.page);
   Migration migration;
   migration.remote = true;
   migration.range = widened({fault.page, 1}, context);
+  migration.record = record(unit, migration.range, false);
+  ++context.statistics.faults_remote[a.tenant];
   MapRequest request;
   request.owner = begin_migration(migration);
   request.tenant = a.tenant;
@@ -268,14 +287,18 @@ void ManagedMemory::map_remote(const Fault& fault, const DriverContext& context)
 
 /// A store to a read-mostly page: the host's copy is no longer one.  Until the entry says so the
 /// page is on its way like any other, so that nothing takes it meanwhile.
-void ManagedMemory::make_writable(const Fault& fault, const DriverContext& context) {
+void ManagedMemory::make_writable(const Unit& unit, const Fault& fault,
+                                  const DriverContext& context) {
   const Allocation& a = residency_.owner(fault.page);
   Buffer& buffer = buffer_of(fault.page);
   Migration migration;
   migration.range = widened({fault.page, 1}, context);
+  migration.record = record(unit, migration.range, false);
+  ++context.statistics.faults_permission[a.tenant];
   for (ManagedPage page = migration.range.first; page < migration.range.end(); ++page)
     setup_.eviction->left(page);
   resident_pages_ -= migration.range.count;
+  arriving_pages_ += migration.range.count;
   buffer.resident -= migration.range.count;
   buffer.duplicates -= migration.range.count;
   MapRequest request;

@@ -59,6 +59,7 @@ bool ManagedMemory::release(std::uint32_t index, const DriverContext& context) {
   const auto inside = [&](const Fault& fault) { return a.contains(fault.page); };
   std::erase_if(queue_, inside);
   std::erase_if(deferred_, inside);
+  std::erase_if(awaited_, inside);
   for (Unit& unit : units_) std::erase_if(unit.faults, inside);
   residency_.remove(index);
   return true;
@@ -73,19 +74,18 @@ void ManagedMemory::prefetch(std::uint32_t index, std::uint64_t first, std::uint
     depart_all(index, first, count, true, true, id, context);
   } else if (buffers_[index].holds == 0) {
     for (ManagedPage page = begin; page < end; ++page) {
-      if (residency_.place(page) != PagePlace::host) continue;
+      const PagePlace place = residency_.place(page);
+      if (place != PagePlace::host && place != PagePlace::remote) continue;
       PageRange range{page, 1};
       const ManagedPage stop = std::min(end, page / pages_per_large * pages_per_large + 512);
-      while (range.end() < stop && residency_.place(range.end()) == PagePlace::host) ++range.count;
+      while (range.end() < stop && residency_.place(range.end()) == place) ++range.count;
       if (context.driver.granule_pages() > 1) range = widened(range, context);
-      Migration migration;
-      migration.range = range;
-      migration.writable = !buffers_[index].read_mostly || context.driver.granule_pages() > 1;
-      migration.not_before = context.now;
-      migration.operation = id;
-      count_operation(id, 1);
       page = range.end() - 1;
-      add_migration(migration);
+      if (place == PagePlace::host) {
+        prefetch_range(range, id, context);
+      } else {
+        depart(range, true, id, context).then_to_gpu = true;
+      }
     }
     start_waiting(context);
   }
@@ -115,12 +115,12 @@ std::vector<PageRange> ManagedMemory::resident_ranges(std::uint32_t index) const
 
 Time ManagedMemory::next_activity() const {
   Time next = units_.empty() ? Time::never() : units_.front().begin;
-  if (!queue_.empty()) next = std::min(next, std::max(server_free_, queue_.front().arrived));
+  if (!queue_.empty()) next = std::min(next, std::max(server_free_, queue_.front().queued));
   return next;
 }
 
 void ManagedMemory::act(const DriverContext& context) {
-  while (!queue_.empty() && std::max(server_free_, queue_.front().arrived) <= context.now)
+  while (!queue_.empty() && std::max(server_free_, queue_.front().queued) <= context.now)
     form_unit(context);
   while (!units_.empty() && units_.front().begin <= context.now) {
     const Unit unit = std::move(units_.front());
@@ -136,6 +136,7 @@ void ManagedMemory::forget_faults(std::uint16_t tenant) {
   };
   std::erase_if(queue_, theirs);
   std::erase_if(deferred_, theirs);
+  std::erase_if(awaited_, theirs);
   for (Unit& unit : units_) std::erase_if(unit.faults, theirs);
 }
 
@@ -153,10 +154,10 @@ std::string ManagedMemory::waiting_for() const {
 }
 
 void ManagedMemory::serialize(Archive& archive) {
-  archive(residency_, buffers_, marks_, queue_, deferred_, units_, server_free_, fault_numbers_,
-          evictions_, migrations_, free_migrations_, waiting_, mapping_, departures_,
-          free_departures_, leaving_pages_, resident_pages_, operations_, finished_operations_,
-          records_);
+  archive(residency_, buffers_, marks_, queue_, deferred_, awaited_, units_, server_free_,
+          fault_numbers_, evictions_, migrations_, free_migrations_, waiting_, mapping_,
+          departures_, free_departures_, leaving_pages_, resident_pages_, arriving_pages_,
+          operations_, finished_operations_, records_);
   setup_.eviction->serialize(archive);
 }
 

@@ -7,8 +7,7 @@
 /// Source: 001, sections B.2, B.3, C.1; 000, sections 2.3 and 5.3; architecture.md, section 8
 /// (rules 7, 9, 10, "The host").
 ///
-/// Simplified: one server for all tenants; faults of one cycle are a batch only within an
-/// allocation; CPU faults cost nothing but the transfers.
+/// Simplified: one server for all tenants; CPU faults cost nothing but the transfers.
 #pragma once
 
 #include <cstdint>
@@ -158,20 +157,21 @@ class ManagedMemory final : public EvictionView {
   struct Fault {
     ManagedPage page = 0;
     Time found, arrived;
+    Time queued;  ///< for the last time: it may have waited for the CPU, or come too late
     bool write = false;
     template <class Archive>
     void serialize(Archive& archive) {
-      archive(page, found, arrived, write);
+      archive(page, found, arrived, queued, write);
     }
   };
   /// Faults that are handled together.
   struct Unit {
-    Time begin;   ///< when the driver has handled it and transfers may start
-    Time waited;  ///< for the server
+    Time started;  ///< the server took it
+    Time begin;    ///< when the driver has handled it and transfers may start
     std::vector<Fault> faults;
     template <class Archive>
     void serialize(Archive& archive) {
-      archive(begin, waited, faults);
+      archive(started, begin, faults);
     }
   };
   struct Migration {
@@ -189,13 +189,14 @@ class ManagedMemory final : public EvictionView {
   /// Pages on their way off the GPU.
   struct Departure {
     bool keep_bytes = true, remote = false;
+    bool then_to_gpu = false;  ///< a prefetch step wants what was mapped remotely
     PageRange range;
     std::uint64_t operation = 0;
     std::uint32_t transfers = 0;   ///< write-backs under way
     std::vector<FrameRun> frames;  ///< of dirty pages
     template <class Archive>
     void serialize(Archive& archive) {
-      archive(keep_bytes, remote, range, operation, transfers, frames);
+      archive(keep_bytes, remote, then_to_gpu, range, operation, transfers, frames);
     }
   };
   struct Operation {
@@ -220,10 +221,11 @@ class ManagedMemory final : public EvictionView {
   bool together(const Fault& first, const Fault& other) const;
   void charge(Unit& unit, Time now);
   void begin_unit(const Unit& unit, const DriverContext& context);
-  static void count_moves(std::span<const PlannedTransfer> transfers, std::uint16_t tenant,
-                          const DriverContext& context);
-  void map_remote(const Fault& fault, const DriverContext& context);
-  void make_writable(const Fault& fault, const DriverContext& context);
+  std::uint64_t bring(std::span<const ManagedPage> pages, const Unit& unit,
+                      const DriverContext& context);
+  std::uint32_t record(const Unit& unit, PageRange range, bool data);
+  void map_remote(const Unit& unit, const Fault& fault, const DriverContext& context);
+  void make_writable(const Unit& unit, const Fault& fault, const DriverContext& context);
   Time replay_time(const Unit& unit, bool moves_data, Time now) const;
   bool moves_data(PageRange range) const;
   PageRange widened(PageRange range, const DriverContext& context) const;
@@ -232,12 +234,14 @@ class ManagedMemory final : public EvictionView {
   // managed_migrations.cpp
   /// Its pages are on their way from now on; its number.
   std::uint32_t begin_migration(Migration migration);
+  void prefetch_range(PageRange range, std::uint64_t operation, const DriverContext& context);
+  void forget_awaited(PageRange range);
   void add_migration(Migration migration);
   void start_waiting(const DriverContext& context);
   void start_migration(std::uint32_t index, std::vector<FrameRun> frames,
                        const DriverContext& context);
-  void depart(PageRange range, bool keep_bytes, std::uint64_t operation,
-              const DriverContext& context);
+  Departure& depart(PageRange range, bool keep_bytes, std::uint64_t operation,
+                    const DriverContext& context);
   void depart_all(std::uint32_t allocation, std::uint64_t first, std::uint64_t count,
                   bool keep_bytes, bool duplicates_too, std::uint64_t operation,
                   const DriverContext& context);
@@ -258,6 +262,7 @@ class ManagedMemory final : public EvictionView {
   std::vector<std::uint8_t> marks_;  ///< by page
   std::deque<Fault> queue_;          ///< in order of arrival
   std::vector<Fault> deferred_;      ///< on pages that leave or are held
+  std::vector<Fault> awaited_;       ///< on pages that are on their way
   std::deque<Unit> units_;           ///< in order of `begin`
   Time server_free_;
   std::vector<std::uint64_t> fault_numbers_;  ///< by tenant
@@ -269,7 +274,8 @@ class ManagedMemory final : public EvictionView {
   std::vector<Departure> departures_;
   std::vector<std::uint32_t> free_departures_;
   std::uint64_t leaving_pages_ = 0, resident_pages_ = 0;
-  bool spare_preferred_ = true;  ///< pages that prefer the GPU are not evictable now
+  std::uint64_t arriving_pages_ = 0;  ///< have their frames, no entries yet
+  bool spare_preferred_ = true;       ///< pages that prefer the GPU are not evictable now
   PerTenant<TreeDecisions>* tree_evictions_ = nullptr;  ///< of the present choice of victims
   std::vector<Operation> operations_;
   std::vector<std::uint64_t> finished_operations_;

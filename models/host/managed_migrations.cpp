@@ -44,6 +44,31 @@ void ManagedMemory::add_migration(Migration migration) {
   waiting_.push_back(begin_migration(migration));
 }
 
+/// For a prefetch step.
+void ManagedMemory::prefetch_range(PageRange range, std::uint64_t operation,
+                                   const DriverContext& context) {
+  Migration migration;
+  migration.range = range;
+  migration.writable = !buffer_of(range.first).read_mostly || context.driver.granule_pages() > 1;
+  migration.not_before = context.now;
+  migration.operation = operation;
+  count_operation(operation, 1);
+  add_migration(migration);
+}
+
+/// Whoever waited for these pages need not be asked for again.
+void ManagedMemory::forget_awaited(PageRange range) {
+  bool any = false;
+  for (ManagedPage page = range.first; page < range.end(); ++page) {
+    any = any || (marks_[page] & awaited) != 0;
+    marks_[page] &= static_cast<std::uint8_t>(~awaited);
+  }
+  if (!any) return;
+  std::erase_if(awaited_, [&](const Fault& fault) {
+    return fault.page >= range.first && fault.page < range.end();
+  });
+}
+
 /// In order: what came first gets its frames first.
 void ManagedMemory::start_waiting(const DriverContext& context) {
   while (!waiting_.empty()) {
@@ -53,8 +78,8 @@ void ManagedMemory::start_waiting(const DriverContext& context) {
     std::vector<FrameRun> frames = context.driver.take_frames(pages, true);
     if (frames.empty()) {
       const std::uint64_t coming = context.driver.free_bytes() / page_bytes + leaving_pages_;
-      if (!migrations_[index].fault && coming + resident_pages_ < pages) {
-        drop_waiting(waiting_.begin(), context);
+      if (!migrations_[index].fault && coming + resident_pages_ + arriving_pages_ < pages) {
+        if (!split_first_waiting(context)) drop_waiting(waiting_.begin(), context);
         continue;
       }
       if (coming >= pages && leaving_pages_ > 0) return;
@@ -117,7 +142,13 @@ void ManagedMemory::start_migration(std::uint32_t index, std::vector<FrameRun> f
   }
   request.count = mapped;
   request.frames = std::move(frames);
+  HostStatistics& statistics = context.statistics;
+  (migration.fault ? statistics.pages_demanded : statistics.pages_prefetched)[a.tenant] +=
+      range.count;
+  for (ManagedPage page = range.first; page < range.end() && !migration.fault; ++page)
+    marks_[page] |= prefetched;
   ++mapping_;
+  arriving_pages_ += range.count;
   context.driver.map(std::move(request), context.now, context.link, context.outbox);
 }
 
@@ -128,16 +159,19 @@ void ManagedMemory::mapped(std::uint32_t index, const DriverContext& context) {
   --mapping_;
   Buffer& buffer = buffer_of(migration.range.first);
   buffer.moving -= migration.range.count;
+  forget_awaited(migration.range);
+  if (migration.record != none) records_[migration.record].mapped = context.now;
   if (migration.remote) {
     for (ManagedPage page = migration.range.first; page < migration.range.end(); ++page)
       residency_.set_place(page, PagePlace::remote);
     buffer.remote += migration.range.count;
     return;
   }
+  arriving_pages_ -= migration.range.count;
   for (ManagedPage page = migration.range.first; page < migration.range.end(); ++page) {
     residency_.set_place(page, PagePlace::gpu);
     setup_.eviction->arrived(page);
-    marks_[page] &= static_cast<std::uint8_t>(~(awaited | duplicate));
+    marks_[page] &= static_cast<std::uint8_t>(~(evicted | duplicate));
     if (!migration.writable) marks_[page] |= duplicate;
   }
   resident_pages_ += migration.range.count;
@@ -145,15 +179,18 @@ void ManagedMemory::mapped(std::uint32_t index, const DriverContext& context) {
   if (!migration.writable) buffer.duplicates += migration.range.count;
   if (migration.fault)
     context.statistics.fault_transfer.add(nanoseconds(context.now - migration.served));
-  if (migration.record != none) records_[migration.record].mapped = context.now;
   if (migration.operation != 0) count_operation(migration.operation, -1);
 }
 
-void ManagedMemory::depart(PageRange range, bool keep_bytes, std::uint64_t operation,
-                           const DriverContext& context) {
+ManagedMemory::Departure& ManagedMemory::depart(PageRange range, bool keep_bytes,
+                                                std::uint64_t operation,
+                                                const DriverContext& context) {
   const std::uint32_t index = take_slot(departures_, free_departures_);
-  departures_[index] = {
-      keep_bytes, residency_.place(range.first) == PagePlace::remote, range, operation, 0, {}};
+  Departure& departure = departures_[index] = {};
+  departure.keep_bytes = keep_bytes;
+  departure.remote = residency_.place(range.first) == PagePlace::remote;
+  departure.range = range;
+  departure.operation = operation;
   Buffer& buffer = buffer_of(range.first);
   const Allocation& a = residency_.owner(range.first);
   for (ManagedPage page = range.first; page < range.end(); ++page) {
@@ -173,6 +210,7 @@ void ManagedMemory::depart(PageRange range, bool keep_bytes, std::uint64_t opera
   context.driver.unmap(a.tenant, virtual_page(a, range.first),
                        context.driver.mapped_pages(range.count * page_bytes), index, context.now,
                        context.outbox);
+  return departures_[index];
 }
 
 void ManagedMemory::unmapped(Unmapped pages, const DriverContext& context) {
@@ -247,6 +285,8 @@ void ManagedMemory::departed(std::uint32_t index, const DriverContext& context) 
     residency_.set_place(page, PagePlace::host);
   buffer_of(departure.range.first).moving -= departure.range.count;
   if (!departure.remote) leaving_pages_ -= departure.range.count;
+  if (departure.then_to_gpu && buffer_of(departure.range.first).holds == 0)
+    prefetch_range(departure.range, departure.operation, context);
   if (departure.operation != 0) count_operation(departure.operation, -1);
   reconsider(context);
 }
@@ -292,7 +332,7 @@ void ManagedMemory::reconsider(const DriverContext& context) {
     if (waits) {
       still.push_back(fault);
     } else {
-      fault.arrived = context.now;
+      fault.queued = context.now;
       queue_.push_back(fault);
     }
   }

@@ -49,13 +49,17 @@ void ManagedMemory::drop_waiting(std::deque<std::uint32_t>::iterator which,
   waiting_.erase(which);
   for (ManagedPage page = migration.range.first; page < migration.range.end(); ++page) {
     residency_.set_place(page, PagePlace::host);
-    if (migration.fault) {
+    if (migration.fault)
       context.driver.announce_invalid(a.tenant, virtual_page(a, page), context.now, context.outbox);
-    } else if (marks_[page] & awaited) {
-      queue_.push_back({page, context.now, context.now, false});
-    }
-    marks_[page] &= static_cast<std::uint8_t>(~(awaited | prefetched));
   }
+  for (Fault fault : awaited_) {
+    if (migration.fault || !a.contains(fault.page) ||
+        residency_.place(fault.page) != PagePlace::host)
+      continue;
+    fault.queued = context.now;
+    queue_.push_back(fault);
+  }
+  forget_awaited(migration.range);
   buffer_of(migration.range.first).moving -= migration.range.count;
   if (migration.operation != 0) count_operation(migration.operation, -1);
   migration = Migration{};
@@ -82,13 +86,15 @@ bool ManagedMemory::somebody_leaves() const {
   return false;
 }
 
-/// A fault that brings several pages does with half of them first; false: it is as small as it can
-/// be.
+/// Several pages do with room for half of them first; false: they are as few as they can be, or
+/// came along with others, for which they must not thrash.
 bool ManagedMemory::split_first_waiting(const DriverContext& context) {
   Migration& migration = migrations_[waiting_.front()];
   const std::uint64_t granule = context.driver.granule_pages();
-  if (!migration.fault || migration.range.count <= granule) return false;
+  const bool asked_for = migration.fault || migration.operation != 0;
+  if (!asked_for || migration.range.count <= granule) return false;
   Migration rest = migration;
+  if (rest.operation != 0) count_operation(rest.operation, 1);
   const std::uint64_t half = std::max(granule, migration.range.count / 2 / granule * granule);
   buffer_of(migration.range.first).moving -= migration.range.count - half;
   rest.range = {migration.range.first + half, migration.range.count - half};

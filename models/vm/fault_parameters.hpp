@@ -11,7 +11,12 @@ enum class ReplayMode : std::uint8_t {
   block_tlb,  ///< as listed; a refused TLB takes no new translations until then (001, section B.1)
 };
 enum class FaultCost : std::uint8_t { uvmsmart, tanasic, linear };
-enum class FaultBatch : std::uint8_t { per_page, per_block, per_batch };
+enum class FaultBatch : std::uint8_t {
+  per_page,
+  per_block,
+  per_batch,
+  all_waiting,  ///< whatever waits when the driver begins, found in the same cycle or not
+};
 enum class FaultSerialization : std::uint8_t { cpu_and_link, whole_cost, none };
 enum class FaultSplit : std::uint8_t { upto, isolate };
 
@@ -38,8 +43,9 @@ struct HostFaultParameters {
             "uvmsmart: `handling` one after the other, then the transfer; tanasic: `migrate` or "
             "`allocate` from fault to replay; linear: `handling` side by side, then the transfer")
         .field("batch", &P::batch, FaultBatch::per_page,
-               choice({"per-page", "per-block", "per-batch"}),
-               "which faults found in one cycle are handled together")
+               choice({"per-page", "per-block", "per-batch", "all-waiting"}),
+               "which faults are handled together: of those found in one cycle the ones on a page, "
+               "on a 64 KiB block, or all; or all that wait when the driver begins")
         .field("serialize", &P::serialize, FaultSerialization::cpu_and_link,
                choice({"cpu+link", "whole-cost", "none"}),
                "tanasic: what of a fault keeps the next one waiting")

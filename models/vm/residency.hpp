@@ -32,6 +32,7 @@ struct Allocation {
   bool live = false;
 
   bool contains(ManagedPage page) const { return page - first < pages; }
+  ManagedPage end() const { return first + pages; }
 
   template <class Archive>
   void serialize(Archive& archive) {
