@@ -26,7 +26,10 @@ void add_run(CLI::App& app, CommandLine& line) {
   add_scenario(run, line);
   run.add_option("--threads", line.threads, "worker threads of each rank")
       ->check(CLI::Range(1, 1024));
-  run.add_option("--output", line.output, "HDF5 file (default: <scenario>.h5)");
+  run.add_option("--output", line.output, "HDF5 file (default: <scenario>.h5)")
+      ->check([](const std::string& path) {
+        return path.empty() ? "is empty: leave it out or name a file" : "";
+      });
   run.add_flag("--check", line.check, "compare every buffer with a functional run");
   run.add_flag("--profile", line.profile, "record what each component cost");
   run.add_option("--weights", line.weights,

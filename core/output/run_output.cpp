@@ -2,7 +2,7 @@
 
 namespace lockstep {
 
-RunOutput::RunOutput(const std::string& path) : file_(h5::File::create(path)) {
+RunOutput::RunOutput(const std::string& path) : claim_(path), file_(h5::File::create(path)) {
   file_.set_attribute("/", "file type", std::string("lockstep run"));
   // Raised when a reader of the old layout could misread the new one.
   file_.set_attribute("/", "file version", std::uint64_t{1});

@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "core/output/claimed_path.hpp"
 #include "core/output/hdf5.hpp"
 #include "core/output/table.hpp"
 
@@ -21,7 +22,8 @@ namespace lockstep {
 /// Every failure to write is a UserError; what was flushed before stays readable.
 class RunOutput {
  public:
-  /// Creates the file, replacing an old one.
+  /// Creates the file, replacing an old output; nothing else is replaced, nor what another run
+  /// is writing.
   explicit RunOutput(const std::string& path);
   ~RunOutput();
   RunOutput(const RunOutput&) = delete;
@@ -59,6 +61,7 @@ class RunOutput {
   void close();
 
  private:
+  ClaimedPath claim_;
   h5::File file_;
 };
 

@@ -234,7 +234,7 @@ bool Host::run_tenants(Time now, Outbox& outbox) {
 
 bool Host::finished() const {
   return std::all_of(runs_.begin(), runs_.end(), [](const auto& run) { return run->done(); }) &&
-         shared_.driver.idle();
+         shared_.driver.idle() && !shared_.link.inspects();
 }
 
 void Host::serialize(Archive& archive) {

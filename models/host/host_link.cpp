@@ -176,8 +176,9 @@ std::uint64_t HostLink::send_line(std::uint32_t slot, Time now, Outbox& outbox) 
   Link& link = partitions_[mapping_.partition(request.line)];
   constexpr std::uint16_t kind = kind_of(MessageKind::memory_request);
   if (transfer.kind != Transfer::Kind::to_gpu) {
-    request.operation =
-        transfer.kind == Transfer::Kind::inspect ? MemoryOperation::inspect : MemoryOperation::load;
+    const bool inspects = transfer.kind == Transfer::Kind::inspect;
+    inspected_lines_ += inspects;
+    request.operation = inspects ? MemoryOperation::inspect : MemoryOperation::load;
     outbox.send(link, now, kind, request);
     return bytes;
   }
@@ -192,8 +193,12 @@ std::optional<Transfer> HostLink::take(const MessageHeader& message) {
   const auto& response = message.body<MemoryResponse>();
   const Line line = lines_[response.tag];
   free_lines_.push_back(response.tag);
-  last_answer_ = message.arrival;
   Active& active = transfers_[line.transfer];
+  if (active.transfer.kind == Transfer::Kind::inspect) {
+    --inspected_lines_;
+  } else {
+    last_answer_ = message.arrival;
+  }
   if (active.transfer.kind != Transfer::Kind::to_gpu) {
     std::memcpy(host_bytes_(active.transfer, line.offset, line.bytes).data(),
                 message.payload_data() + line.skip, line.bytes);
@@ -237,7 +242,7 @@ void HostLink::send_range(std::uint32_t partition, Time now, MessageKind kind,
 }
 
 bool HostLink::idle() const {
-  return lines_in_flight() == 0 && next_activity() == Time::never();
+  return lines_in_flight() == 0 && !inspects() && next_activity() == Time::never();
 }
 
 }  // namespace lockstep

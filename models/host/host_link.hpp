@@ -61,12 +61,14 @@ class HostLink {
   void send_range(std::uint32_t partition, Time now, MessageKind kind, const ZeroRange& range,
                   Outbox& outbox);
   bool idle() const;
+  /// Bytes for checking are on their way.
+  bool inspects() const { return inspected_lines_ > 0; }
   const LinkStatistics& statistics(bool to_gpu) const { return directions_[to_gpu].statistics; }
 
   template <class Archive>
   void serialize(Archive& archive) {
-    archive(partitions_, transfers_, free_transfers_, lines_, free_lines_, directions_,
-            last_answer_);
+    archive(partitions_, transfers_, free_transfers_, lines_, free_lines_, inspected_lines_,
+            directions_, last_answer_);
   }
 
  private:
@@ -125,7 +127,10 @@ class HostLink {
   void advance(Direction& direction, Time now, Outbox& outbox);
   /// Sends the next line of a transfer; its bytes.
   std::uint64_t send_line(std::uint32_t transfer, Time now, Outbox& outbox);
-  std::size_t lines_in_flight() const { return lines_.size() - free_lines_.size(); }
+  /// Those that keep others from leaving.
+  std::size_t lines_in_flight() const {
+    return lines_.size() - free_lines_.size() - inspected_lines_;
+  }
 
   const HostParameters parameters_;
   const LinkCurve curve_;
@@ -137,6 +142,7 @@ class HostLink {
   std::vector<std::uint32_t> free_transfers_;
   std::vector<Line> lines_;
   std::vector<std::uint32_t> free_lines_;
+  std::size_t inspected_lines_ = 0;
   std::array<Direction, 2> directions_;  ///< to host, to GPU
   Time last_answer_;                     ///< when a place among the lines in flight became free
 };

@@ -122,10 +122,9 @@ bool TenantRun::release(std::uint32_t buffer, Time now, HostShared& shared, Outb
       state.held = true;
       shared.managed.hold(state.allocation);
     }
-    if (!state.is_captured && !shared.managed.settled(state.allocation)) return false;
+    if (!shared.managed.settled(state.allocation)) return false;
   }
-  if (buffer < tenant_.workload.buffers.size() && !capture(buffer, now, shared, outbox))
-    return false;
+  if (buffer < tenant_.workload.buffers.size()) capture(buffer, now, shared, outbox);
   if (memory == MemoryKind::managed) {
     if (!shared.managed.release(state.allocation, shared.context(now, outbox))) return false;
   } else {
@@ -138,23 +137,20 @@ bool TenantRun::release(std::uint32_t buffer, Time now, HostShared& shared, Outb
   return true;
 }
 
-bool TenantRun::capture(std::uint32_t buffer, Time now, HostShared& shared, Outbox& outbox) {
+void TenantRun::capture(std::uint32_t buffer, Time now, HostShared& shared, Outbox& outbox) {
   BufferState& state = buffers_[buffer];
   const Buffer& declared = declaration(buffer);
-  if (captures_ > 0) return false;
   const bool is_wanted = first_ && !failure_ && (rounds_ > 0 || !stopped_);
-  if (!capture_ || !is_wanted || !declared.check || declared.memory == MemoryKind::pinned)
-    return true;
-  if (state.is_captured) return true;
+  if (!capture_ || !is_wanted || !declared.check || declared.memory == MemoryKind::pinned ||
+      state.is_captured)
+    return;
   const auto read = [&](std::uint64_t offset, std::uint64_t bytes) {
-    ++captures_;
     start_transfer(Transfer::Kind::inspect, buffer, offset, bytes, 0, now, shared, outbox);
   };
   state.is_captured = true;
   if (declared.memory == MemoryKind::device) {
     state.captured.resize(declared.bytes());
-    read(0, declared.bytes());
-    return false;
+    return read(0, declared.bytes());
   }
   const auto bytes = state.host.at(0, declared.bytes());
   state.captured.assign(bytes.begin(), bytes.end());
@@ -163,14 +159,13 @@ bool TenantRun::capture(std::uint32_t buffer, Time now, HostShared& shared, Outb
     const std::uint64_t offset = (range.first - first) * page_bytes;
     read(offset, std::min(range.count * page_bytes, declared.bytes() - offset));
   }
-  return captures_ == 0;
 }
 
 std::span<std::byte> TenantRun::host_bytes(const Transfer& transfer, std::uint64_t offset,
                                            std::uint64_t bytes) {
-  BufferState& state = buffers_[transfer.buffer];
-  if (transfer.kind == Transfer::Kind::inspect) return {state.captured.data() + offset, bytes};
-  return state.host.at(offset, bytes);
+  if (transfer.kind == Transfer::Kind::inspect)
+    return {left(transfer.buffer).captured.data() + offset, bytes};
+  return buffers_[transfer.buffer].host.at(offset, bytes);
 }
 
 }  // namespace lockstep

@@ -62,14 +62,13 @@ struct HostShared {
   ManagedMemory managed;
   Link to_dispatcher;
   Time launch_overhead;
-  std::uint32_t next_grid = 0;
   std::uint64_t next_operation = 1;
   HostStatistics statistics;
-  std::vector<KernelRecord> kernels;  ///< by grid
+  std::vector<KernelRecord> kernels;  ///< by grid: the next one gets their number
 
   template <class Archive>
   void serialize(Archive& archive) {
-    archive(link, driver, managed, to_dispatcher, next_grid, next_operation, statistics, kernels);
+    archive(link, driver, managed, to_dispatcher, next_operation, statistics, kernels);
   }
   DriverContext context(Time now, Outbox& outbox) {
     return {now, driver, link, statistics, outbox};
@@ -197,8 +196,9 @@ class TenantRun {
   /// The CPU is about to touch what the step names; false while managed pages come home.
   bool touch(const Step& step, Time now, HostShared& shared, Outbox& outbox);
   bool release(std::uint32_t buffer, Time now, HostShared& shared, Outbox& outbox);
-  /// Reads the GPU's copy for checking; false while it is under way.
-  bool capture(std::uint32_t buffer, Time now, HostShared& shared, Outbox& outbox);
+  /// Asks for the GPU's copy, for checking.  Nobody waits for it, so that checking changes nothing:
+  /// what is done to those frames afterwards reaches the partitions later.
+  void capture(std::uint32_t buffer, Time now, HostShared& shared, Outbox& outbox);
   void proceed(Time now, HostShared& shared, Outbox& outbox);
   bool finish(Time now, HostShared& shared, Outbox& outbox);
   void take_measure(const InstructionCount& executed, Time now, const HostShared& shared);
@@ -233,7 +233,6 @@ class TenantRun {
   Time began_;                           ///< this round
   Streams streams_;                      ///< by number; empty ones are removed
   std::uint64_t waiting_operation_ = 0;  ///< a blocking copy
-  std::uint32_t captures_ = 0;           ///< transfers for checking under way
   Time timer_;                           ///< never(): none runs
   Time stood_at_;                        ///< simulated time of the last step
   std::uint64_t steps_here_ = 0;         ///< steps done at that time

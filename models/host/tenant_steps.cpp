@@ -96,7 +96,6 @@ void TenantRun::do_launch(const Step& step, Time now, HostShared& shared) {
   Operation operation;
   operation.id = shared.next_operation++;
   GridLaunch& launch = operation.launch;
-  launch.grid = shared.next_grid++;
   launch.tenant = index_;
   launch.module = module_index_;
   launch.kernel = static_cast<std::uint16_t>(kernel);
@@ -116,6 +115,7 @@ void TenantRun::do_launch(const Step& step, Time now, HostShared& shared) {
     if (!argument.is_buffer) continue;
     require_mapped(names_[argument.buffer], step.where);
   }
+  launch.grid = static_cast<std::uint32_t>(shared.kernels.size());
   shared.kernels.push_back({step.kernel, launch.grid, index_, step.stream, launch.blocks,
                             launch.threads, now, Time::never(), Time::never()});
   streams_[step.stream].push_back(std::move(operation));

@@ -75,11 +75,7 @@ void TenantRun::send_launch(Operation& operation, Time now, HostShared& shared, 
 }
 
 void TenantRun::transfer_done(const Transfer& transfer) {
-  if (transfer.kind == Transfer::Kind::inspect) {
-    --captures_;
-  } else if (transfer.operation != 0) {
-    operation_done(transfer.operation);
-  }
+  if (transfer.operation != 0) operation_done(transfer.operation);
 }
 
 void TenantRun::operation_done(std::uint64_t operation) {

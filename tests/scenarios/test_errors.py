@@ -267,6 +267,17 @@ class Errors(ScenarioTest):
         (self.folder / "o.h5").mkdir()
         self.assert_refused(["o.h5", "--output"], "--output", "o.h5")
 
+    def test_output_that_would_overwrite_an_input(self):
+        for name in ("s.yaml", "w.yaml", "k.ptx"):
+            before = (self.folder / name).read_text()
+            self.assert_refused([name, "is no HDF5 file", "--output"], "--output", name)
+            self.assertEqual((self.folder / name).read_text(), before)
+
+    def test_output_without_a_name(self):
+        run = self.lockstep("run", "s.yaml", "--output", "")
+        self.assertEqual(run.returncode, 2)
+        self.assertIn("--output: is empty", run.stderr)
+
     def test_output_in_a_missing_folder_with_ranks(self):
         self.assert_refused(["missing/o.h5"], "--output", "missing/o.h5", ranks=2)
 
@@ -337,6 +348,16 @@ class Interrupted(ScenarioTest):
                 if int(rest.split()[1]) == mpirun and name == "lockstep":
                     found.append(int(entry.parent.name))
         return sorted(found)
+
+    def test_a_second_run_to_the_same_file(self):
+        first = self.start(self.long_run())
+        self.wait_for_epochs(first)
+        second = self.lockstep("run", "scenario.yaml", "--quiet", "--output", "o.h5")
+        self.assertEqual(second.returncode, 1)
+        self.assertRegex(second.stderr, r"^lockstep: o\.h5: is being written by another run")
+        first.kill()
+        first.wait(timeout=20)
+        self.assert_readable("o.h5")
 
     def test_a_killed_process(self):
         process = self.start(self.long_run())

@@ -27,6 +27,18 @@ class Layouts(ScenarioTest):
         difference = self.lockstep("diff", "first.h5", "other.h5")
         self.assertEqual(difference.returncode, 0, difference.stdout)
 
+    def test_checking_changes_nothing(self):
+        for scenario in ("two_tenants_tiny", "oversubscribed_tiny"):
+            path = ROOT / f"configs/scenarios/{scenario}.yaml"
+            for output, check in (("first.h5", []), ("other.h5", ["--check"])):
+                run = self.lockstep("run", path, "--quiet", "--output", output, *check)
+                self.assertEqual(run.returncode, 0, run.stderr)
+            difference = self.lockstep("diff", "first.h5", "other.h5")
+            found = [line for line in difference.stdout.splitlines() if "/" in line]
+            self.assertNotEqual(found, [])
+            for line in found:
+                self.assertRegex(line, r"/final/digest_\w+ is only in other.h5")
+
     def test_two_tenants_on_the_tiny_gpu(self):
         self.assert_same_everywhere(ROOT / "configs/scenarios/two_tenants_tiny.yaml")
 
