@@ -108,13 +108,19 @@ void ManagedMemory::fail_first_waiting(const DriverContext& context) {
   const Migration& migration = migrations_[waiting_.front()];
   const Allocation& a = residency_.owner(migration.range.first);
   const auto [where, name] = setup_.describe(a.tenant, a.buffer);
-  const UserError error(
-      where,
-      "GPU memory is full and no page of it can be evicted: there is no room for page " +
-          std::to_string(migration.range.first - a.first) + " of " + name + ", since " +
-          std::to_string(context.driver.capacity() >> 10) +
-          " KiB hold device buffers and page tables",
-      "raise gpu.memory.capacity or make more buffers managed");
+  const std::string missing = ": there is no room for page " +
+                              std::to_string(migration.range.first - a.first) + " of " + name;
+  const std::string capacity = std::to_string(context.driver.capacity() >> 10) + " KiB";
+  const UserError error =
+      setup_.eviction->evicts()
+          ? UserError(where,
+                      "GPU memory is full and no page of it can be evicted" + missing + ", since " +
+                          capacity + " hold device buffers and page tables",
+                      "raise gpu.memory.capacity or make more buffers managed")
+          : UserError(
+                where,
+                "GPU memory is full and policies.eviction is none" + missing + " in " + capacity,
+                "raise gpu.memory.capacity or choose an eviction policy");
   failures_.push_back({a.tenant, error.what()});
 }
 

@@ -13,6 +13,7 @@ POLICIES = [  # cost model, prefetcher, eviction
     ("tanasic", "zheng-local512k", "sequential-local"),
     ("linear", "sequential-local", "lru"),
     ("linear", "tree", "random"),
+    ("uvmsmart", "zheng-seq", "lfu"),
 ]
 
 

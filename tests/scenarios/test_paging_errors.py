@@ -206,6 +206,14 @@ class PagingErrors(BesideOthers):
             "policies.page_manager=large-pages", "gpu.memory.capacity=4MiB",
             "tenants.0.parameters.pages=1")
 
+    def test_full_without_eviction(self):
+        self.beside_others(REACHING, others=0)
+        self.assert_refused(
+            ["w.yaml:4:", "GPU memory is full", "policies.eviction is none",
+             "buffer data of tenant one", "gpu.memory.capacity", "choose an eviction policy"],
+            "policies.eviction=none", "gpu.memory.capacity=256KiB",
+            "tenants.0.parameters.guilty=100000")
+
     def test_gpu_memory_smaller_than_device_buffers_and_tables(self):
         self.beside_others(FILLING, others=0)
         self.assert_refused(

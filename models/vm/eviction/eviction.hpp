@@ -29,11 +29,14 @@ class EvictionView {
 /// Contract: the driver tells what comes, what walks report and what goes; `choose` names pages to
 /// take away now: each in GPU memory and evictable, in ascending ranges that do not cross
 /// allocations, or nothing when there is none.  It may name more pages than are wanted (its
-/// granularity), fewer only when no more are evictable.  Depends on what it was told and on its
-/// arguments alone. Source: virtual-memory-and-exceptions.md, section 10.
+/// granularity), fewer only when no more are evictable; one that never evicts names none.  Depends
+/// on what it was told and on its arguments alone.
+/// Source: virtual-memory-and-exceptions.md, section 10.
 class Eviction {
  public:
   virtual ~Eviction() = default;
+  /// Whether it ever names a page: what messages about full memory say depends on it.
+  virtual bool evicts() const { return true; }
   virtual void arrived(ManagedPage page) = 0;
   virtual void accessed(ManagedPage page) = 0;
   virtual void left(ManagedPage page) = 0;
@@ -49,7 +52,9 @@ const PolicyList& eviction_policies();
 std::unique_ptr<Eviction> make_eviction(const PolicyChoice& choice);
 
 // One line per implementation; each stands in the file of its name.
+std::unique_ptr<Eviction> make_lfu_eviction(const PolicyChoice&);
 std::unique_ptr<Eviction> make_lru_eviction(const PolicyChoice&);
+std::unique_ptr<Eviction> make_no_eviction(const PolicyChoice&);
 std::unique_ptr<Eviction> make_random_eviction(const PolicyChoice&);
 std::unique_ptr<Eviction> make_sequential_local_eviction(const PolicyChoice&);
 std::unique_ptr<Eviction> make_tree_eviction(const PolicyChoice&);

@@ -10,13 +10,14 @@ namespace lockstep {
 
 enum class EvictionGranularity : std::uint8_t { page, block, large };
 
-/// Parameters of lru and random.
-struct GranularityParameters {
+/// Parameters of policies whose victims have a size; `usual`: if nothing is said.
+template <EvictionGranularity usual>
+struct GranularityOr {
   EvictionGranularity granularity;
 
   static auto schema() {
-    using P = GranularityParameters;
-    return parameters<P>().field("granularity", &P::granularity, EvictionGranularity::block,
+    using P = GranularityOr;
+    return parameters<P>().field("granularity", &P::granularity, usual,
                                  choice({"page", "block", "large"}),
                                  "what leaves together: 4 KiB, 64 KiB or 2 MiB");
   }
@@ -32,6 +33,11 @@ struct GranularityParameters {
     return pages_per_large;
   }
 };
+
+/// Parameters of lru and random.
+using GranularityParameters = GranularityOr<EvictionGranularity::block>;
+/// Parameters of lfu.
+using LargeGranularityParameters = GranularityOr<EvictionGranularity::large>;
 
 /// Managed pages in granules that are evicted together, and how many pages of each are in GPU
 /// memory.

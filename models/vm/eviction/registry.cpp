@@ -5,7 +5,10 @@ namespace lockstep {
 
 const PolicyRegistry<MakeEviction>& evictions() {
   static const PolicyRegistry<MakeEviction> registry{
+      {"none", "nothing leaves: who needs room when memory is full ends", make_no_eviction},
       {"lru", "least recently used", make_lru_eviction, &schema_of<GranularityParameters>()},
+      {"lfu", "least frequently used; newcomers begin at the count of what was evicted last",
+       make_lfu_eviction, &schema_of<LargeGranularityParameters>()},
       {"random", "any, with the same probability", make_random_eviction,
        &schema_of<GranularityParameters>()},
       {"sequential-local", "the block of 64 KiB of the least recently used page",

@@ -44,5 +44,7 @@ std::unique_ptr<Prefetcher> make_sequential_local_prefetcher(const PolicyChoice&
 std::unique_ptr<Prefetcher> make_tree_prefetcher(const PolicyChoice&);
 const ParameterSchema& tree_prefetcher_parameters();
 std::unique_ptr<Prefetcher> make_zheng_local_prefetcher(const PolicyChoice&);
+std::unique_ptr<Prefetcher> make_zheng_sequential_prefetcher(const PolicyChoice&);
+const ParameterSchema& zheng_sequential_parameters();
 
 }  // namespace lockstep

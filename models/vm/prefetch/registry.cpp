@@ -12,6 +12,8 @@ const PolicyRegistry<MakePrefetcher>& prefetchers() {
        make_tree_prefetcher, &tree_prefetcher_parameters()},
       {"zheng-local512k", "512 KiB from the page on (001, section B.3.2)",
        make_zheng_local_prefetcher},
+      {"zheng-seq", "the allocation from its lowest address on (001, section B.3.2)",
+       make_zheng_sequential_prefetcher, &zheng_sequential_parameters()},
   };
   return registry;
 }

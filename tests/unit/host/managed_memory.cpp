@@ -201,6 +201,42 @@ TEST(ManagedMemory, MemoryFullOfWhatCannotLeaveIsTheTenantsMistake) {
   EXPECT_FALSE(world.on_gpu(0));
 }
 
+TEST(ManagedMemory, WithoutEvictionATenantThatNeedsRoomEnds) {
+  DriverWorld::Options full = options(FaultCost::linear);
+  full.eviction = "none";
+  full.frames = 1 + 4 + 2;
+  DriverWorld world(full);
+  world.fault({0});
+  world.fault({16}, 1);
+  world.run();
+  EXPECT_THAT(world.managed().take_failures(), SizeIs(0));
+  world.fault({32});
+  world.run();
+  const auto failures = world.managed().take_failures();
+  ASSERT_THAT(failures, SizeIs(1));
+  EXPECT_EQ(failures[0].tenant, 0);
+  EXPECT_EQ(failures[0].message,
+            "w.yaml:1:1: GPU memory is full and policies.eviction is none: there is no room for "
+            "page 32 of buffer data of tenant one in 28 KiB - raise gpu.memory.capacity or choose "
+            "an eviction policy");
+  EXPECT_TRUE(world.on_gpu(0));
+  EXPECT_TRUE(world.on_gpu(16));
+  EXPECT_FALSE(world.on_gpu(32));
+  EXPECT_EQ(world.statistics().pages_evicted[0].value(), 0u);
+}
+
+TEST(ManagedMemory, WithoutEvictionAPrefetchTakesWhatRoomThereIs) {
+  DriverWorld::Options full = options(FaultCost::linear);
+  full.eviction = "none";
+  full.prefetcher = "sequential-local";
+  full.frames = 1 + 4 + 2;
+  DriverWorld world(full);
+  world.fault({0});
+  world.run();
+  EXPECT_THAT(world.managed().take_failures(), SizeIs(0));
+  EXPECT_TRUE(world.on_gpu(0));
+}
+
 /// Memory that is full of what tenant 1 holds beside the page tables.
 struct FullMemory {
   FullMemory() : world(settings()), held(world.driver().take_frames(2, false)) {}

@@ -124,6 +124,7 @@ TEST_P(EvictionContract, RestoredPolicyChoosesTheSame) {
 std::vector<std::string> choices() {
   std::vector<std::string> result;
   for (const PolicyInfo& policy : eviction_policies()) {
+    if (policy.name == "none") continue;  // names nothing, whatever is wanted
     if (policy.parameters == nullptr) {
       result.push_back(policy.name);
     } else {

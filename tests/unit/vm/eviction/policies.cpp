@@ -66,6 +66,97 @@ TEST(LruEviction, RangesDoNotCrossAllocations) {
   EXPECT_THAT(lru.evict(32), ElementsAre(PageRange{a + 496, 16}, PageRange{b, 16}));
 }
 
+TEST(LfuEviction, PageThatWasUsedLeastOftenGoesFirst) {
+  EvictionBench lfu("{name: lfu, granularity: page}");
+  lfu.add(100);
+  lfu.arrive(10, 4);
+  for (const ManagedPage page : {10, 10, 12, 11, 11, 13, 13}) lfu.policy->accessed(page);
+  EXPECT_THAT(lfu.evict(1), ElementsAre(PageRange{12, 1}));
+  EXPECT_THAT(lfu.evict(2), ElementsAre(PageRange{10, 2}));
+  EXPECT_THAT(lfu.evict(5), ElementsAre(PageRange{13, 1}));
+  EXPECT_THAT(lfu.evict(1), IsEmpty());
+}
+
+TEST(LfuEviction, OfPagesUsedAsOftenTheLeastRecentGoesFirst) {
+  EvictionBench lfu("{name: lfu, granularity: page}");
+  lfu.add(100);
+  lfu.arrive(10, 4);
+  for (const ManagedPage page : {12, 10, 11}) lfu.policy->accessed(page);
+  EXPECT_THAT(lfu.evict(2), ElementsAre(PageRange{10, 1}, PageRange{12, 1}));
+}
+
+TEST(LfuEviction, LargePagesLeaveTogetherUnlessSomethingElseIsSaid) {
+  EvictionBench lfu("lfu");
+  lfu.add(1100);
+  lfu.arrive(0, 300);    // 300 uses of the first 2 MiB
+  lfu.arrive(512, 400);  // 400 of the second
+  lfu.arrive(1024, 10);
+  for (int i = 0; i < 101; ++i) lfu.policy->accessed(7);
+  EXPECT_THAT(lfu.evict(1), ElementsAre(PageRange{512, 400}));
+}
+
+TEST(LfuEviction, BlocksLeaveTogether) {
+  EvictionBench lfu("{name: lfu, granularity: block}");
+  lfu.add(64);
+  lfu.arrive(0, 40);  // 16, 16 and 8 uses
+  for (int i = 0; i < 9; ++i) lfu.policy->accessed(33);
+  EXPECT_THAT(lfu.evict(1), ElementsAre(PageRange{0, 16}));
+  EXPECT_THAT(lfu.evict(17), ElementsAre(PageRange{16, 24}));
+}
+
+TEST(LfuEviction, PageThatHasJustComeGoesLast) {
+  EvictionBench lfu("{name: lfu, granularity: page}");
+  lfu.add(100);
+  lfu.arrive(1, 2);
+  for (const ManagedPage page : {1, 2, 2}) lfu.policy->accessed(page);
+  lfu.arrive(3);
+  EXPECT_THAT(lfu.evict(1), ElementsAre(PageRange{1, 1}));
+  lfu.arrive(4);
+  EXPECT_THAT(lfu.evict(2), ElementsAre(PageRange{2, 2}));
+  EXPECT_THAT(lfu.evict(1), ElementsAre(PageRange{4, 1}));
+}
+
+TEST(LfuEviction, NewcomersBeginWhereTheLastVictimsEnded) {
+  EvictionBench lfu("{name: lfu, granularity: page}");
+  lfu.add(100);
+  lfu.arrive(1, 2);
+  for (int i = 0; i < 3; ++i) lfu.policy->accessed(1), lfu.policy->accessed(2);
+  EXPECT_THAT(lfu.evict(1), ElementsAre(PageRange{1, 1}));  // after 4 uses
+  lfu.arrive(3);                                            // counts 5, page 2 has 4
+  lfu.arrive(4);
+  EXPECT_THAT(lfu.evict(1), ElementsAre(PageRange{2, 1}));
+  lfu.arrive(2);
+  EXPECT_THAT(lfu.evict(1), ElementsAre(PageRange{3, 1})) << "its uses before do not count";
+}
+
+TEST(LfuEviction, AccessToAPageThatHasLeftIsNoAccess) {
+  EvictionBench lfu("{name: lfu, granularity: page}");
+  lfu.add(100);
+  lfu.policy->accessed(50);
+  lfu.arrive(1, 2);
+  lfu.leave(1);
+  lfu.policy->accessed(1);
+  EXPECT_THAT(lfu.evict(5), ElementsAre(PageRange{2, 1}));
+}
+
+TEST(LfuEviction, PinnedPagesStay) {
+  EvictionBench lfu("{name: lfu, granularity: block}");
+  lfu.add(64);
+  lfu.arrive(0, 32);
+  lfu.pin(5);
+  EXPECT_THAT(lfu.evict(1), ElementsAre(PageRange{0, 5}, PageRange{6, 10}));
+  EXPECT_THAT(lfu.evict(1), ElementsAre(PageRange{16, 16}));
+  EXPECT_THAT(lfu.evict(1), IsEmpty());
+}
+
+TEST(NoEviction, NamesNothing) {
+  EvictionBench none("none");
+  none.add(64);
+  none.arrive(0, 32);
+  EXPECT_THAT(none.evict(1), IsEmpty());
+  EXPECT_FALSE(none.policy->evicts());
+}
+
 TEST(RandomEviction, EveryGranuleHasTheSameChance) {
   std::vector<int> chosen(8);
   EvictionBench random("{name: random, granularity: block}");

@@ -54,6 +54,38 @@ TEST(ZhengLocalPrefetcher, Brings512KiBFromTheFaultOn) {
   EXPECT_THAT(zheng.fault({200, 250, 480}), ElementsAre(PageRange{200, 178}, PageRange{480, 32}));
 }
 
+TEST(ZhengSequentialPrefetcher, StreamsFromTheLowestAddressWhereverFaultsAre) {
+  PrefetchBench zheng("zheng-seq", 2048);
+  EXPECT_THAT(zheng.fault({300}), ElementsAre(PageRange{0, 128}, PageRange{300, 1}));
+  EXPECT_THAT(zheng.transfers(), ElementsAre(512, -4));
+  EXPECT_THAT(zheng.fault({400}), ElementsAre(PageRange{128, 128}, PageRange{400, 1}));
+  // Beyond page 300, which is there.
+  EXPECT_THAT(zheng.fault({500}),
+              ElementsAre(PageRange{256, 44}, PageRange{301, 84}, PageRange{500, 1}));
+  EXPECT_THAT(zheng.fault({511}),
+              ElementsAre(PageRange{385, 15}, PageRange{401, 99}, PageRange{501, 11}));
+}
+
+TEST(ZhengSequentialPrefetcher, FaultThatTheStreamReachesIsOneOfItsPages) {
+  PrefetchBench zheng("{name: zheng-seq, pages: 8}", 2048);
+  EXPECT_THAT(zheng.fault({5}), ElementsAre(PageRange{0, 8}));
+  EXPECT_THAT(zheng.fault({16}), ElementsAre(PageRange{8, 9}));
+}
+
+TEST(ZhengSequentialPrefetcher, GoesOnForEveryFaultOfABatch) {
+  PrefetchBench zheng("{name: zheng-seq, pages: 8}", 2048);
+  EXPECT_THAT(zheng.fault({10, 100}), ElementsAre(PageRange{0, 16}, PageRange{100, 1}));
+}
+
+TEST(ZhengSequentialPrefetcher, BringsBackWhatHasLeftFirst) {
+  PrefetchBench zheng("{name: zheng-seq, pages: 4}", 2048);
+  zheng.set(0, 100, PagePlace::gpu);
+  zheng.set(20, 2, PagePlace::host);
+  zheng.set(30, 1, PagePlace::leaving);
+  EXPECT_THAT(zheng.fault({200}),
+              ElementsAre(PageRange{20, 2}, PageRange{100, 2}, PageRange{200, 1}));
+}
+
 TEST(RandomPrefetcher, BringsOneMorePageOfTheSame2MiB) {
   PrefetchBench random("random", 8192);
   bool below = false, above = false;
