@@ -3,6 +3,9 @@
 #include <random>
 #include <sstream>
 
+#include "models/vm/eviction/eviction.hpp"
+#include "models/vm/page_manager/page_manager.hpp"
+#include "models/vm/prefetch/prefetcher.hpp"
 #include "tests/properties/random_machine.hpp"
 
 namespace lockstep::testing {
@@ -20,10 +23,90 @@ class Chooser {
   std::string of(std::initializer_list<const char*> words) {
     return words.begin()[random_() % words.size()];
   }
+  std::string of(const PolicyList& policies) { return policies[random_() % policies.size()].name; }
 
  private:
   std::mt19937_64 random_;
 };
+
+class PagingSettings {
+ public:
+  PagingSettings(Chooser& choose, std::vector<std::string> list)
+      : choose_(choose), list_(std::move(list)) {}
+
+  void set(const std::string& key, const std::string& value) { list_.push_back(key + "=" + value); }
+  void number(const std::string& key, std::uint64_t low, std::uint64_t high) {
+    set(key, std::to_string(choose_.between(low, high)));
+  }
+  void any(const std::string& key, std::initializer_list<const char*> words) {
+    set(key, choose_.of(words));
+  }
+  std::vector<std::string> list() { return std::move(list_); }
+
+ private:
+  Chooser& choose_;
+  std::vector<std::string> list_;
+};
+
+void set_translation(PagingSettings& s) {
+  s.number("gpu.vm.link_latency", 1, 60);
+  s.number("gpu.vm.walkers", 1, 8);
+  s.any("gpu.vm.walk_latency", {"0", "0", "1", "100"});
+  s.number("gpu.vm.l1_tlb.entries", 1, 16);
+  s.any("gpu.vm.l1_tlb.ways", {"0", "1"});
+  s.number("gpu.vm.l1_tlb.mshrs", 1, 8);
+  s.number("gpu.vm.l2_tlb.entries", 1, 16);
+  s.any("gpu.vm.l2_tlb.ways", {"0", "1"});
+  s.number("gpu.vm.l2_tlb.mshrs", 1, 8);
+  s.number("gpu.vm.l2_tlb.ports", 1, 2);
+  s.number("gpu.vm.walk_cache.entries", 1, 16);
+  s.any("gpu.vm.shootdown", {"whole", "entry", "none"});
+  s.any("gpu.vm.shootdown_scope", {"tenant", "all"});
+  s.any("policies.translation", {"shared-tlb", "page-walk-cache", "ideal"});
+}
+
+void set_fault_handling(PagingSettings& s) {
+  s.set("policies.fault_handling.name", "host");
+  s.any("policies.fault_handling.replay", {"listed", "broadcast", "block-tlb"});
+  s.any("policies.fault_handling.cost_model", {"uvmsmart", "tanasic", "linear"});
+  s.any("policies.fault_handling.batch", {"per-page", "per-block", "per-batch"});
+  s.any("policies.fault_handling.serialize", {"cpu+link", "whole-cost", "none"});
+  s.any("policies.fault_handling.split", {"upto", "isolate"});
+  s.any("policies.fault_handling.handling", {"1us", "5us"});
+  s.any("host.link_latency", {"20ns", "400ns"});
+}
+
+void set_prefetcher(PagingSettings& s, Chooser& choose) {
+  const std::string name = choose.of(prefetcher_policies());
+  s.set("policies.prefetcher.name", name);
+  if (name == "tree") s.any("policies.prefetcher.threshold", {"0.5", "0.5", "0", "0.9"});
+  if (name == "zheng-seq") s.number("policies.prefetcher.pages", 1, 40);
+}
+
+/// `plenty`: memory holds all there is, so that nobody needs room that eviction would make.
+void set_eviction(PagingSettings& s, Chooser& choose, bool plenty) {
+  std::string name;
+  do {
+    name = choose.of(eviction_policies());
+  } while (name == "none" && !plenty);
+  s.set("policies.eviction.name", name);
+  if (name == "lru" || name == "lfu" || name == "random")
+    s.any("policies.eviction.granularity", {"page", "block", "large"});
+}
+
+/// Page tables, the modules' variables and the first page; the rest is for managed pages.
+void set_memory(PagingSettings& s, Chooser& choose, unsigned tenants, bool plenty) {
+  const std::string manager = choose.one_in(2) ? "mixed-pages" : choose.of(page_manager_policies());
+  s.set("policies.page_manager", manager);
+  const bool large = manager == "large-pages";
+  const std::uint64_t fixed = large ? 1 + tenants : 1 + 14ull * tenants;
+  const std::uint64_t most = large ? 8ull * tenants : 500;
+  const std::uint64_t pages =
+      fixed + (plenty ? most : choose.between(large ? 1 : 2, large ? 4 : 24));
+  // So that it divides into any number of partitions.
+  const std::uint64_t kib = large ? (pages + 2) / 3 * 3 * 2048 : (pages + 11) / 12 * 12 * 4;
+  s.set("gpu.memory.capacity", std::to_string(kib) + "KiB");
+}
 
 /// A step that changes no content.
 std::string harmless_step(Chooser& choose, const std::string& buffer) {
@@ -52,43 +135,16 @@ std::string harmless_step(Chooser& choose, const std::string& buffer) {
 
 std::vector<std::string> random_paged_machine(std::uint64_t seed, unsigned tenants) {
   Chooser choose(seed);
-  std::vector<std::string> settings = random_machine(seed);
-  const auto set = [&](const std::string& key, const std::string& value) {
-    settings.push_back(key + "=" + value);
-  };
-  const auto number = [&](const std::string& key, std::uint64_t low, std::uint64_t high) {
-    set(key, std::to_string(choose.between(low, high)));
-  };
-  number("gpu.vm.link_latency", 1, 60);
-  number("gpu.vm.walkers", 1, 8);
-  set("gpu.vm.walk_latency", choose.of({"0", "0", "1", "100"}));
-  number("gpu.vm.l1_tlb.entries", 1, 16);
-  set("gpu.vm.l1_tlb.ways", choose.of({"0", "1"}));
-  number("gpu.vm.l1_tlb.mshrs", 1, 8);
-  number("gpu.vm.l2_tlb.entries", 1, 16);
-  set("gpu.vm.l2_tlb.ways", choose.of({"0", "1"}));
-  number("gpu.vm.l2_tlb.mshrs", 1, 8);
-  number("gpu.vm.l2_tlb.ports", 1, 2);
-  number("gpu.vm.walk_cache.entries", 1, 16);
-  set("gpu.vm.shootdown", choose.of({"whole", "entry", "none"}));
-  set("gpu.vm.shootdown_scope", choose.of({"tenant", "all"}));
-  set("policies.translation", choose.of({"shared-tlb", "page-walk-cache", "ideal"}));
-  set("policies.prefetcher", choose.of({"none", "random", "sequential-local", "tree"}));
-  set("policies.eviction", choose.of({"lru", "random", "sequential-local", "tree"}));
-  set("policies.fault_handling.name", "host");
-  set("policies.fault_handling.replay", choose.of({"listed", "broadcast", "block-tlb"}));
-  set("policies.fault_handling.cost_model", choose.of({"uvmsmart", "tanasic", "linear"}));
-  set("policies.fault_handling.batch", choose.of({"per-page", "per-block", "per-batch"}));
-  set("policies.fault_handling.split", choose.of({"upto", "isolate"}));
-  set("policies.fault_handling.handling", choose.of({"1us", "5us"}));
-  set("host.link_latency", choose.of({"20ns", "400ns"}));
-  // Page tables, the modules' variables and the first page; the rest is for managed pages.
-  const std::uint64_t fixed = 1 + 14ull * tenants;
-  const std::uint64_t pages = fixed + (choose.one_in(3) ? 500 : choose.between(2, 24));
-  set("gpu.memory.capacity", std::to_string((pages + 11) / 12 * 12 * 4) + "KiB");
-  set("simulation.stop_at", "2000ms");
-  set("simulation.epoch", "2us");
-  return settings;
+  PagingSettings settings(choose, random_machine(seed));
+  const bool plenty = choose.one_in(3);
+  set_translation(settings);
+  set_fault_handling(settings);
+  set_prefetcher(settings, choose);
+  set_eviction(settings, choose, plenty);
+  set_memory(settings, choose, tenants, plenty);
+  settings.set("simulation.stop_at", "2000ms");
+  settings.set("simulation.epoch", "2us");
+  return settings.list();
 }
 
 std::string with_managed_memory(const std::string& workload, std::uint64_t seed) {
