@@ -3,13 +3,14 @@
 #include <algorithm>
 #include <utility>
 
+#include "core/error/error.hpp"
+
 namespace lockstep {
 
-TlbArray::TlbArray(std::uint32_t entries, std::uint32_t ways)
-    : ways_(ways == 0 ? entries : std::min(ways, entries)) {
-  const std::uint32_t sets = entries / ways_;
-  entries_.resize(std::size_t{sets} * ways_);
-  orders_.resize(sets);
+TlbArray::TlbArray(std::uint32_t entries, std::uint32_t ways) : ways_(ways == 0 ? entries : ways) {
+  LOCKSTEP_CHECK(entries % ways_ == 0, "a translation array does not divide into sets");
+  entries_.resize(entries);
+  orders_.resize(entries / ways_);
   buckets_ = Buckets(std::size_t{2} * entries);
   heads_.resize(buckets_.count());
   drop_all();

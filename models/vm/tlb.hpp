@@ -28,8 +28,7 @@ class TlbArray {
   };
 
   TlbArray() = default;
-  /// `ways` of a set; 0 or more than there are entries: fully associative.  What does not fill a
-  /// whole set is left out.
+  /// `ways` of a set, which divide `entries`; 0: fully associative.
   TlbArray(std::uint32_t entries, std::uint32_t ways);
 
   static constexpr std::uint64_t key(std::uint16_t tenant, std::uint64_t number) {

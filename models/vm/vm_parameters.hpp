@@ -7,6 +7,20 @@ namespace lockstep {
 /// A translation lookaside buffer has separate entries for 4 KiB and 2 MiB pages, all tagged with
 /// the tenant (004, section 7.1.2).  `ways` 0: fully associative.
 
+/// What is wrong with an array of `entries` in sets of `ways`, or "".  `kind` stands before both
+/// keys.
+inline std::string misfit(std::uint32_t entries, std::uint32_t ways, const std::string& kind = "") {
+  if (ways == 0 || entries % ways == 0) return "";
+  return kind + "entries (" + std::to_string(entries) + ") are no multiple of " + kind + "ways (" +
+         std::to_string(ways) + ") - make them one, or " + kind + "ways 0 (fully associative)";
+}
+/// The same of a TLB's two arrays.
+template <class TlbParameters>
+std::string tlb_misfit(const TlbParameters& p) {
+  const std::string base = misfit(p.entries, p.ways);
+  return base.empty() ? misfit(p.large_entries, p.large_ways, "large_") : base;
+}
+
 /// Key `vm.l1_tlb`: one in each SM, looked up beside the L1 cache; a hit costs no time of its own.
 struct L1TlbParameters {
   std::uint32_t entries, ways, large_entries, large_ways, mshrs;
@@ -20,7 +34,8 @@ struct L1TlbParameters {
                "entries")
         .field("large_ways", &P::large_ways, 0, range(0, 1 << 16), "0: fully associative", "ways")
         .field("mshrs", &P::mshrs, 64, range(1, 1 << 16),
-               "pages asked for and not answered; refused ones do not count", "pages");
+               "pages asked for and not answered; refused ones do not count", "pages")
+        .check(tlb_misfit<P>);
   }
 };
 
@@ -42,7 +57,8 @@ struct L2TlbParameters {
                "pages")
         .field("ports", &P::ports, 2, range(1, 64), "lookups that begin in a cycle", "lookups")
         .field("latency", &P::latency, 10_cycles, range(1_cycles, 10000_cycles),
-               "of the large-page entries; as much again for the others when those miss");
+               "of the large-page entries; as much again for the others when those miss")
+        .check(tlb_misfit<P>);
   }
 };
 
@@ -58,7 +74,8 @@ struct WalkCacheParameters {
         .field("entries", &P::entries, 1024, range(1, 1 << 20), "page table entries of 8 bytes",
                "entries")
         .field("ways", &P::ways, 16, range(0, 1 << 20), "of a set; 0: fully associative", "ways")
-        .field("latency", &P::latency, 10_cycles, range(1_cycles, 10000_cycles), "of a lookup");
+        .field("latency", &P::latency, 10_cycles, range(1_cycles, 10000_cycles), "of a lookup")
+        .check([](const P& p) { return misfit(p.entries, p.ways); });
   }
 };
 

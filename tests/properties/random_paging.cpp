@@ -69,7 +69,7 @@ void set_fault_handling(PagingSettings& s) {
   s.set("policies.fault_handling.name", "host");
   s.any("policies.fault_handling.replay", {"listed", "broadcast", "block-tlb"});
   s.any("policies.fault_handling.cost_model", {"uvmsmart", "tanasic", "linear"});
-  s.any("policies.fault_handling.batch", {"per-page", "per-block", "per-batch"});
+  s.any("policies.fault_handling.batch", {"per-page", "per-block", "per-batch", "all-waiting"});
   s.any("policies.fault_handling.serialize", {"cpu+link", "whole-cost", "none"});
   s.any("policies.fault_handling.split", {"upto", "isolate"});
   s.any("policies.fault_handling.handling", {"1us", "5us"});
@@ -142,6 +142,8 @@ std::vector<std::string> random_paged_machine(std::uint64_t seed, unsigned tenan
   set_prefetcher(settings, choose);
   set_eviction(settings, choose, plenty);
   set_memory(settings, choose, tenants, plenty);
+  settings.any("gpu.vm.walk_cache.ways", {"0", "1"});
+  settings.any("gpu.vm.l2_tlb.enabled", {"true", "true", "true", "false"});
   settings.set("simulation.stop_at", "2000ms");
   settings.set("simulation.epoch", "2us");
   return settings.list();
