@@ -41,6 +41,7 @@ struct L1TlbParameters {
 
 /// Key `vm.l2_tlb`: in the GMMU, shared by all SMs.
 struct L2TlbParameters {
+  bool enabled;
   std::uint32_t entries, ways, large_entries, large_ways, mshrs, ports;
   Cycles latency;
 
@@ -48,6 +49,8 @@ struct L2TlbParameters {
     using namespace literals;
     using P = L2TlbParameters;
     return parameters<P>()
+        .field("enabled", &P::enabled, true,
+               "false: there is none, every L1 miss is a walk (001, section B.2)")
         .field("entries", &P::entries, 512, range(1, 1 << 20), "for 4 KiB pages", "entries")
         .field("ways", &P::ways, 16, range(0, 1 << 20), "of a set; 0: fully associative", "ways")
         .field("large_entries", &P::large_entries, 256, range(1, 1 << 20), "for 2 MiB pages",

@@ -4,7 +4,8 @@ namespace lockstep {
 
 const PolicyRegistry<MakeTranslationPath>& translation_paths() {
   static const PolicyRegistry<MakeTranslationPath> registry{
-      {"shared-tlb", "a second-level TLB of all SMs (004, section 6.2)", make_shared_tlb},
+      {"shared-tlb", "a second-level TLB of all SMs, if the GPU has one (004, section 6.2)",
+       make_shared_tlb},
       {"page-walk-cache", "no second-level TLB; walks look page table entries up (004, 6.2)",
        make_page_walk_cache},
       {"ideal", "every translation is known at once", make_ideal_translation},

@@ -101,6 +101,7 @@ class SharedTlb final : public TranslationPath {
 
 std::unique_ptr<TranslationPath> make_shared_tlb(const PolicyChoice&, const VmParameters& vm,
                                                  std::unique_ptr<TlbFill> fill) {
+  if (!vm.l2_tlb.enabled) return make_no_second_level();
   return std::make_unique<SharedTlb>(vm.l2_tlb, std::move(fill));
 }
 

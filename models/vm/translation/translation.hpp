@@ -83,6 +83,8 @@ std::unique_ptr<TranslationPath> make_translation_path(const PolicyChoice& choic
 
 std::unique_ptr<TranslationPath> make_shared_tlb(const PolicyChoice&, const VmParameters&,
                                                  std::unique_ptr<TlbFill>);
+/// What a GPU without a second-level TLB has in its place.
+std::unique_ptr<TranslationPath> make_no_second_level();
 std::unique_ptr<TranslationPath> make_page_walk_cache(const PolicyChoice&, const VmParameters&,
                                                       std::unique_ptr<TlbFill>);
 std::unique_ptr<TranslationPath> make_ideal_translation(const PolicyChoice&, const VmParameters&,

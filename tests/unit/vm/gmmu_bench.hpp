@@ -12,6 +12,7 @@ namespace lockstep::test {
 
 struct GmmuOptions {
   std::string translation = "shared-tlb";
+  bool l2_tlb = true;
   std::uint32_t sms = 3, walkers = 64, mshrs = 128, ports = 2;
   std::int64_t walk_latency = 0;
   ShootdownGranularity shootdown = ShootdownGranularity::entry;

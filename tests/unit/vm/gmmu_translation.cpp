@@ -166,6 +166,40 @@ TEST(GmmuWalkers, FindNothingBeyondFourLevels) {
                                               "120 host far-fault 68719479296 of sm0"}));
 }
 
+// 001, section C.1: 100 cycles for every miss of an L1 TLB, however many walk.
+TEST(GmmuWithoutASecondLevel, WalksAtOnceForEveryRequest) {
+  GmmuOptions options;
+  options.l2_tlb = false;
+  options.walk_latency = 100;
+  GmmuBench bench(options);
+  for (std::uint64_t i = 0; i < 3; ++i) {
+    bench.map(page + i, 0x7000 + i * page_bytes);
+    bench.pages_mapped(50, page + i);
+    bench.translate(100, 0, page + i);
+  }
+  bench.translate(300, 1, page);
+  bench.run_until(1000);
+  EXPECT_THAT(bench.sent(),
+              ElementsAreArray({"200 sm0 found 2560 at 0x7000", "200 sm0 found 2561 at 0x8000",
+                                "200 sm0 found 2562 at 0x9000", "400 sm1 found 2560 at 0x7000"}));
+  EXPECT_EQ(bench.statistics().walks[0].value(), 4u);
+  EXPECT_EQ(bench.statistics().tlb_misses[0].value(), 0u);
+}
+
+TEST(GmmuWithoutASecondLevel, ReadsTheTablesWhenWalksHaveNoFixedTime) {
+  GmmuOptions options;
+  options.l2_tlb = false;
+  GmmuBench bench(options);
+  bench.map_large(page, 0x40'0000);
+  bench.translate(100, 0, page + 3);
+  bench.translate(500, 1, page + 3, true);
+  bench.written(800, 1, page + 3);
+  bench.run_until(2000);
+  EXPECT_THAT(bench.sent(), ElementsAreArray({"340 sm0 found 2563 at 0x400000 large",
+                                              "740 sm1 found 2563 at 0x400000 large"}));
+  EXPECT_NE(bench.entry(page) & GmmuBench::dirty, 0u);
+}
+
 TEST(GmmuPageWalkCache, LooksEveryLevelUpBeforeReadingIt) {
   GmmuOptions options;
   options.translation = "page-walk-cache";
@@ -238,10 +272,11 @@ TEST(GmmuIdeal, TellsEverySmOfPagesAndTakesThemFromAll) {
 }
 
 TEST(GmmuState, IsSavedAndRestoredInTheMiddleOfAWalk) {
-  for (const char* translation : {"shared-tlb", "page-walk-cache"}) {
+  for (const char* translation : {"shared-tlb", "page-walk-cache", "none"}) {
     for (std::int64_t cut = 95; cut < 420; cut += 7) {
       GmmuOptions options;
-      options.translation = translation;
+      options.l2_tlb = translation != std::string("none");
+      if (options.l2_tlb) options.translation = translation;
       options.walkers = 1;
       GmmuBench whole(options), parts(options);
       for (GmmuBench* bench : {&whole, &parts}) {
