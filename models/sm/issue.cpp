@@ -112,7 +112,7 @@ void SmState::issue(unsigned slot, std::int64_t now) {
   ready[record.unit] &= ~bit(slot);
   const unsigned side = slot & (parameters.schedulers - 1);
   units.occupy(record.unit, side, now, record.interval, wheel);
-  if (record.issue_slots > 1 || parameters.issue_width > 1) [[unlikely]]
+  if (record.issue_slots > 1) [[unlikely]]
     units.occupy_scheduler(side, now, record.issue_slots, wheel);
   GridSlot& grid = grids[warp.grid];
   grid.warp_instructions += record.issue_slots;

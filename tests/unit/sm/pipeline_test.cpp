@@ -65,6 +65,15 @@ TEST(Pipeline, DifferentUnitsTakeInstructionsInConsecutiveCycles) {
   EXPECT_EQ(cycles_per(both), 16);
 }
 
+TEST(Pipeline, AWideSchedulerIssuesTwoInstructionsOfAWarpInACycle) {
+  IdealMachine::Options options;
+  options.parameters.interval.integer = Cycles{1};
+  options.parameters.sub_cores = false;
+  EXPECT_EQ(cycles_per(independent_adds, options), 8);
+  options.parameters.issue_width = 2;
+  EXPECT_EQ(cycles_per(independent_adds, options), 4);
+}
+
 TEST(Pipeline, WriteWaitsForTheWriteBeforeIt) {
   EXPECT_EQ(cycles_per("add.u32 %r1, %r0, %r0;\n"), 4);
 }
