@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include "core/parameters/document.hpp"
+
 namespace lockstep::link_curve_test {
 namespace {
 
@@ -20,6 +22,21 @@ double microseconds(Time time) {
 }
 double kib(const LinkCurve& curve, std::uint64_t size) {
   return microseconds(curve.duration(size * 1024));
+}
+
+/// The link of a file in configs/hosts.
+LinkCurve shipped(const std::string& host) {
+  const std::string file = std::string(LOCKSTEP_SOURCE_DIR) + "/configs/hosts/" + host + ".yaml";
+  return LinkCurve(read_parameters<HostParameters>(load_document(file)));
+}
+
+// 000, section 5.3 (difference of a fault with and without data); 001, Table 1; 004, 7.2.2.
+TEST(LinkCurve, ShippedHostsTransferAsTheirPapersSay) {
+  EXPECT_NEAR(kib(shipped("nvlink"), 64), 2, 0.0001);
+  EXPECT_NEAR(kib(shipped("pcie3_tanasic"), 64), 13, 0.0001);
+  EXPECT_NEAR(kib(shipped("pcie3_tanasic"), 4) + kib(shipped("pcie3_tanasic"), 60), 13, 0.0001);
+  EXPECT_NEAR(kib(shipped("pcie3_uvmsmart"), 64), 7.7309, 0.00005);
+  EXPECT_NEAR(kib(shipped("pcie3_mosaic"), 2048) - kib(shipped("pcie3_mosaic"), 4), 263, 0.1);
 }
 
 TEST(LinkCurve, MeasuredTimesOfPcie) {

@@ -52,6 +52,13 @@ TEST(GpuFiles, TheMaxwellsHaveTheirPapersShape) {
   EXPECT_EQ(mask.dram.banks, 8u);
 }
 
+TEST(GpuFiles, TheV100OfUvmSmartHas32SlicesBehindASlowerCrossbar) {
+  const MemoryParameters p = memory_of("uvmsmart_v100");
+  EXPECT_NEAR(peak(p), 900e9, 5e9);
+  EXPECT_EQ(p.partitions * p.l2.slices, 32u);
+  EXPECT_EQ(p.l2.size.count(), 192u << 10);
+}
+
 TEST(GpuFiles, TinyIsReadable) {
   EXPECT_EQ(memory_of("tiny").partitions, 2u);
 }
