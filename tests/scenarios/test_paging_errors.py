@@ -277,6 +277,7 @@ class PagingErrors(BesideOthers):
                 ("gpu.vm.walkers", "0", "from 1"),
                 ("gpu.vm.shootdown", "page", "whole, entry, none"),
                 ("gpu.vm.l2_tlb.entries", "1.5", "whole number"),
+                ("gpu.vm.l1_tlb", "{ways: 3}", "no multiple of ways (3)"),
                 ("simulation.record_faults", "maybe", "true or false")):
             with self.subTest(key=key, value=value):
                 self.assert_refused([key, value, part], f"{key}={value}")
