@@ -6,9 +6,10 @@
 
 namespace lockstep {
 
-/// Checks before the run that a block of every launch fits an SM, with loop counters at their first
-/// value.  Throws UserError at the launch.
+/// Checks before the run that a block of every launch fits an SM, and all blocks of one that meets
+/// at a grid-wide barrier the `sms` there are, with loop counters at their first value.  Throws
+/// UserError at the launch.
 void check_launches(const Workload& workload, const isa::Module& module,
-                    const OccupancyLimits& limits);
+                    const OccupancyLimits& limits, std::uint32_t sms);
 
 }  // namespace lockstep

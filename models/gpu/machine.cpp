@@ -51,7 +51,8 @@ void Machine::load_modules(const isa::LoweringOptions& lowering) {
     }
     const isa::Module& module = *modules_[module_of_tenant_.back()];
     validate_workload(tenant.workload, module);
-    check_launches(tenant.workload, module, parameters_.gpu.sm.occupancy_limits());
+    check_launches(tenant.workload, module, parameters_.gpu.sm.occupancy_limits(),
+                   parameters_.gpu.sm.count);
   }
 }
 

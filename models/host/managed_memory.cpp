@@ -5,6 +5,13 @@
 #include "core/checkpoint/archive.hpp"
 
 namespace lockstep {
+namespace {
+
+/// Of a transfer for a prefetch step: 1 MiB, so that a fault waits for it as long as for the largest
+/// that the tree prefetcher makes (virtual-memory-and-exceptions.md, 18).
+constexpr std::uint64_t most_step_pages = 256;
+
+}  // namespace
 
 ManagedMemory::ManagedMemory(Setup setup)
     : setup_(std::move(setup)), fault_numbers_(setup_.tenants) {}
@@ -77,7 +84,7 @@ void ManagedMemory::prefetch(std::uint32_t index, std::uint64_t first, std::uint
       const PagePlace place = residency_.place(page);
       if (place != PagePlace::host && place != PagePlace::remote) continue;
       PageRange range{page, 1};
-      const ManagedPage stop = std::min(end, page / pages_per_large * pages_per_large + 512);
+      const ManagedPage stop = std::min(end, (page / most_step_pages + 1) * most_step_pages);
       while (range.end() < stop && residency_.place(range.end()) == place) ++range.count;
       if (context.driver.granule_pages() > 1) range = widened(range, context);
       page = range.end() - 1;

@@ -74,6 +74,9 @@ struct GlobalVariable {
   std::vector<Relocation> relocations;
 };
 
+/// The variable in which the blocks of a cooperative grid meet (reader/grid_workspace.cpp).
+inline constexpr const char* grid_workspace_name = "%grid_workspace";
+
 struct Kernel {
   Program reference;  ///< straight from PTX, unlimited registers: what --check interprets
   Program lowered;    ///< what the SM runs

@@ -177,6 +177,11 @@ class Errors(ScenarioTest):
         self.workload("block: 64", "block: 2048")
         self.assert_refused(["w.yaml:6:", "2048", "1024"])
 
+    def test_grid_wide_barrier_of_more_blocks_than_fit(self):
+        self.kernel("ret;", "mov.u32 %r1, %envreg1;\nst.global.u32 [%rd1], %r1;\nret;")
+        self.workload("grid: [1]", "grid: [1000]")
+        self.assert_refused(["w.yaml:", "kernel k", "grid-wide barrier", "of 1000 blocks"])
+
     def test_more_shared_memory_than_an_sm_has(self):
         self.workload("arguments: [out, n]", "arguments: [out, n], shared: 200000")
         self.assert_refused(["w.yaml:6:", "shared"])

@@ -5,15 +5,15 @@
 /// Source: what nvcc makes of cooperative_groups::grid_group::sync; PTX leaves the meaning of these
 /// registers to the driver.
 ///
-/// Simplified: a module has one such place, so that its cooperative grids must not overlap; that
-/// all blocks of the grid are resident is not checked.
+/// Simplified: a module has one such place, so that its cooperative grids must not overlap.
+#include "models/isa/program.hpp"
 #include "models/isa/reader/function_translator.hpp"
 
 namespace lockstep::isa {
 
 namespace {
 
-constexpr const char* workspace = "%grid_workspace";
+constexpr const char* workspace = grid_workspace_name;
 
 }  // namespace
 
