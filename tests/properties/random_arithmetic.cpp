@@ -176,7 +176,8 @@ void RandomStatements::more_integer() {
     case 3:
       return line((chance(2) ? "div.u32 " : "rem.s32 ") + to + ", " + a + ", " + b);
     case 4:
-      body_ += "add.cc.u32 %x0, " + a + ", " + b + ";\naddc.u32 %x1, " + b + ", " + c + ";\n";
+      body_ += (chance(2) ? "add.cc.u32 %x0, " : "sub.cc.u32 %x0, ") + a + ", " + b + ";\n";
+      body_ += (chance(2) ? "addc.u32 %x1, " : "subc.u32 %x1, ") + b + ", " + c + ";\n";
       return line("mov.b64 " + rd() + ", {%x0, %x1}");
     case 5:
       return line("sqrt.rn.f32 " + f() + ", " + f());

@@ -98,22 +98,25 @@ struct Remainder {
   static constexpr Execute run = &division<T, Rem>;
 };
 
-/// add.cc, addc, sub.cc, subc and their sums: the condition code is a predicate.
+/// add.cc, addc, sub.cc, subc: the condition code is a predicate.  Machines subtract by adding the
+/// complement and one (the carry-in, where there is one): the carry of a subtraction says that
+/// nothing was borrowed.  Compiled code counts on it, with addc after sub.cc.
 template <class L, bool subtract, bool carry_in>
 void with_carry(const Instruction& instruction, WarpContext& context) {
   const auto* a = source<L>(instruction, context, 0);
   const auto* b = source<L>(instruction, context, 1);
   const L in = carry_in ? read_predicate(instruction, context, 0) : 0;
+  constexpr L inverted = subtract ? ~L{0} : L{0};
   alignas(64) L result[32];
   LOCKSTEP_LANES {
-    const L carry = (in & lane_bits<L>.bit[i]) != 0 ? 1 : 0;
-    result[i] = subtract ? a[i] - b[i] - carry : a[i] + b[i] + carry;
+    const L carry = (carry_in ? (in & lane_bits<L>.bit[i]) != 0 : subtract) ? 1 : 0;
+    result[i] = a[i] + (b[i] ^ inverted) + carry;
   }
-  // The carry is the top bit of the majority of a, b (or its complement) and the missing carry.
+  // The carry is the top bit of the majority of the two addends and the missing sum.
   constexpr unsigned top = 8 * sizeof(L) - 1;
   const u32 out = lanes_where<L>([&](unsigned i) {
-    const L y = subtract ? ~b[i] : b[i];
-    return ((((a[i] & y) | ((a[i] | y) & ~result[i])) >> top) & 1) != (subtract ? 1 : 0);
+    const L y = b[i] ^ inverted;
+    return (((a[i] & y) | ((a[i] | y) & ~result[i])) >> top & 1) != 0;
   });
   store(destination<L>(instruction, context), result, context.active);
   write_predicate(instruction, context, 0, out);

@@ -21,7 +21,7 @@
 /// Carry: a function has one predicate register as condition code ("%cc").  The reader appends it
 /// as last destination of add.cc, sub.cc, mad.cc, ... and as last source of addc, subc, madc, so
 /// that liveness sees it; the rules above then put it in predicate_destination[0] and
-/// predicate_source[0].  sub.cc / subc hold a borrow.
+/// predicate_source[0].  sub.cc and subc.cc set it where nothing was borrowed.
 ///
 /// By opcode (fields of ir::Operation)
 /// - mul, mad, madc, mul24, mad24: `part`; type is that of the sources (mul.wide.s32 -> s32).

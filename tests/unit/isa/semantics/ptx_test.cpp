@@ -45,6 +45,35 @@ ret;)",
   for (std::uint32_t i = 0; i < 64; ++i) EXPECT_EQ(out[i], i < 16 ? 10u : 11u) << i;
 }
 
+/// A subtraction's carry says that nothing was borrowed: 128-bit division compiled by nvcc adds it
+/// up with addc, and subc takes away the complement of an addition's carry.
+TEST_P(PtxSemantics, SumsAndDifferencesShareTheConditionCode) {
+  const auto out = run(R"(
+sub.cc.u32 %r2, %r1, 16;
+addc.u32 %r3, 0, 0;
+sub.cc.u32 %r2, %r1, 16;
+subc.cc.u32 %r2, 5, 5;
+addc.u32 %r4, 0, 0;
+add.cc.u32 %r2, %r1, 0xfffffff0;
+subc.u32 %r5, 40, 20;
+sub.cc.u32 %r2, %r1, 16;
+subc.u32 %r6, 40, 20;
+mad.lo.cc.u32 %r2, %r1, 1, 0xfffffff0;
+subc.u32 %r7, 40, 20;
+shl.b32 %r4, %r4, 1;
+shl.b32 %r5, %r5, 8;
+shl.b32 %r6, %r6, 16;
+shl.b32 %r7, %r7, 24;
+or.b32 %r3, %r3, %r4;
+or.b32 %r3, %r3, %r5;
+or.b32 %r3, %r3, %r6;
+or.b32 %r3, %r3, %r7;
+st.global.u32 [%rd2], %r3;
+ret;)",
+                       GetParam());
+  for (std::uint32_t i = 0; i < 64; ++i) EXPECT_EQ(out[i], i < 16 ? 0x13131300u : 0x14141403u) << i;
+}
+
 TEST_P(PtxSemantics, NarrowResultsExtendIntoWiderRegisters) {
   const auto out = run(R"(
 add.u32 %r2, %r1, 0x1f0;
