@@ -25,11 +25,12 @@ class Operand {
     constants = 2,   ///< kernel parameters and symbol addresses, the same for a grid
     scratch = 3,     ///< rows nobody reads: the target of a discarded result
   };
+  static constexpr std::uint16_t largest_row = 0x3fff;
   constexpr Operand() = default;
   constexpr Operand(Base base, std::uint16_t row)
       : code_(static_cast<std::uint16_t>(base << 14 | row)) {}
   constexpr Base base() const { return static_cast<Base>(code_ >> 14); }
-  constexpr std::uint16_t row() const { return code_ & 0x3fff; }
+  constexpr std::uint16_t row() const { return code_ & largest_row; }
   constexpr bool valid() const { return code_ != 0xffff; }
   constexpr bool is_register() const { return valid() && base() == registers; }
   constexpr std::uint16_t code() const { return code_; }

@@ -3,16 +3,20 @@
 #include <algorithm>
 #include <cstring>
 #include <deque>
+#include <functional>
 
 #include "core/error/error.hpp"
 #include "models/isa/control_flow/control_flow.hpp"
 #include "models/isa/encode/encode.hpp"
+#include "models/isa/lowering/allocate.hpp"
 #include "models/isa/reader/reader.hpp"
 
 namespace lockstep::isa {
 namespace {
 
-constexpr std::uint32_t scoreboard_rows = 256;
+constexpr std::uint32_t scoreboard_rows = 256, scoreboard_predicates = 64;
+/// What one instruction may read and write at once must fit below.
+constexpr std::uint32_t fewest_registers = 24, fewest_predicates = 4;
 constexpr std::uint32_t registers_of_an_sm = 65536;
 
 /// Registers a thread may have: .maxnreg, and what lets a block of .maxntid threads fit.
@@ -26,27 +30,44 @@ std::uint32_t register_limit(const SourceFunction& kernel, const LoweringOptions
   return limit;
 }
 
+/// Copies of a module's functions in another form, with rows for their registers.
 struct Lowered {
   std::deque<ir::Function> functions;
   std::deque<Allocation> allocations;
   std::vector<LinkInput> inputs;
 };
 
-Lowered lower_all(const SourceModule& source, const LoweringOptions& options) {
+using Transformation = std::function<Allocation(ir::Function&, const SourceFunction&)>;
+Lowered transform_all(const SourceModule& source, const Transformation& transform) {
   Lowered result;
   for (const SourceFunction& f : source.functions) {
     LinkInput input;
     if (f.has_body) {
       ir::Function& copy = result.functions.emplace_back(f.code);
-      LoweringOptions own = options;
-      own.maximum_registers = register_limit(f, options);
-      input.allocation = &result.allocations.emplace_back(lower(copy, own));
+      input.allocation = &result.allocations.emplace_back(transform(copy, f));
       find_successors(copy);
       input.function = &copy;
     }
     result.inputs.push_back(input);
   }
   return result;
+}
+
+Lowered lower_all(const SourceModule& source, const LoweringOptions& options) {
+  return transform_all(source, [&](ir::Function& copy, const SourceFunction& f) {
+    LoweringOptions own = options;
+    own.maximum_registers = register_limit(f, options);
+    return lower(copy, own);
+  });
+}
+
+[[noreturn]] void refuse_registers(const SourceModule& source, std::uint32_t kernel) {
+  const SourceFunction& k = source.functions[kernel];
+  throw UserError(
+      source.file + ":" + std::to_string(k.line) + ":" + std::to_string(k.column),
+      "kernel " + k.code.name +
+          " and the functions it calls one below the other need more registers than a warp has: "
+          "have some calls inlined or split the kernel");
 }
 
 /// A thread's registers: the kernel's and those of the functions below it.
@@ -60,38 +81,55 @@ std::uint32_t registers_per_thread(const SourceModule& source, std::uint32_t ker
   return std::max(own, std::min(own + called, 255u) * (called != 0 ? 1u : 0u));
 }
 
+/// The kernel as it was read, what --check compares with.  Registers have rows of their own, so
+/// that nothing depends on what the lowering finds out about them, unless there are too many.
+Program reference_program(const SourceModule& source, std::uint32_t kernel,
+                          const std::vector<LinkInput>& own_rows) {
+  constexpr std::uint32_t registers = 1024;
+  if (auto program = encode(source, kernel, own_rows)) return *std::move(program);
+  for (std::uint32_t predicates = 32; predicates >= fewest_predicates; predicates /= 2) {
+    const Lowered shared = transform_all(source, [&](ir::Function& copy, const SourceFunction&) {
+      return lowering::allocate(copy, registers, predicates);
+    });
+    if (auto program = encode(source, kernel, shared.inputs)) return *std::move(program);
+  }
+  refuse_registers(source, kernel);
+}
+
 Program lowered_program(const SourceModule& source, std::uint32_t kernel, const Lowered& lowered,
                         const LoweringOptions& options) {
-  Program program = encode(source, kernel, lowered.inputs);
-  if (program.rows > scoreboard_rows || program.predicates > 64) {
-    // Pairs and single rows do not share: fewer registers leave room for that.
-    if (options.maximum_registers <= 32)
-      throw UserError(source.file,
-                      "kernel " + program.name + " needs more registers than a warp has");
-    LoweringOptions fewer = options;
+  std::optional<Program> program = encode(source, kernel, lowered.inputs);
+  // Pairs and single rows do not share, nor do functions: fewer registers leave room for that.
+  LoweringOptions fewer = options;
+  if (!program || program->rows > scoreboard_rows)
     fewer.maximum_registers = options.maximum_registers * 3 / 4;
-    const Lowered again = lower_all(source, fewer);
-    return lowered_program(source, kernel, again, fewer);
+  if (!program || program->predicates > scoreboard_predicates)
+    fewer.maximum_predicates = options.maximum_predicates * 3 / 4;
+  if (fewer.maximum_registers != options.maximum_registers ||
+      fewer.maximum_predicates != options.maximum_predicates) {
+    if (fewer.maximum_registers < fewest_registers || fewer.maximum_predicates < fewest_predicates)
+      refuse_registers(source, kernel);
+    return lowered_program(source, kernel, lower_all(source, fewer), fewer);
   }
-  program.registers_per_thread = registers_per_thread(source, kernel, lowered, program);
-  find_live_rows(program);
-  return program;
+  program->registers_per_thread = registers_per_thread(source, kernel, lowered, *program);
+  find_live_rows(*program);
+  return *std::move(program);
 }
 
 Module make_module(SourceModule source, const LoweringOptions& options) {
   Module module;
   module.file = source.file;
-  std::vector<LinkInput> reference;
+  std::vector<LinkInput> own_rows;
   for (SourceFunction& f : source.functions) {
     module.functions.push_back(f.code.name);
     if (f.has_body) find_successors(f.code);
-    reference.push_back({f.has_body ? &f.code : nullptr, nullptr});
+    own_rows.push_back({f.has_body ? &f.code : nullptr, nullptr});
   }
   const Lowered lowered = lower_all(source, options);
   for (std::uint32_t f = 0; f < source.functions.size(); ++f) {
     if (!source.functions[f].code.is_entry || !source.functions[f].has_body) continue;
     Kernel kernel;
-    kernel.reference = encode(source, f, reference);
+    kernel.reference = reference_program(source, f, own_rows);
     kernel.lowered = lowered_program(source, f, lowered, options);
     module.kernels.push_back(std::move(kernel));
   }

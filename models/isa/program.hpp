@@ -78,7 +78,7 @@ struct GlobalVariable {
 inline constexpr const char* grid_workspace_name = "%grid_workspace";
 
 struct Kernel {
-  Program reference;  ///< straight from PTX, unlimited registers: what --check interprets
+  Program reference;  ///< straight from PTX: what --check interprets
   Program lowered;    ///< what the SM runs
 };
 

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <span>
 
 #include "models/isa/encode/link.hpp"
@@ -17,8 +18,9 @@ inline constexpr std::uint32_t recursion_stack_bytes = 64 * 1024;
 inline constexpr std::uint32_t stack_bytes = 64 * 1024;
 
 /// Encodes kernel `kernel` of `module` and what it calls.  `functions`: by module function index.
-Program encode(const SourceModule& module, std::uint32_t kernel,
-               std::span<const LinkInput> functions);
+/// Nothing, when instructions cannot name so many rows or predicates.
+std::optional<Program> encode(const SourceModule& module, std::uint32_t kernel,
+                              std::span<const LinkInput> functions);
 
 /// Fills Program::needs.
 void find_needs(Program& program);

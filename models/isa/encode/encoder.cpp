@@ -31,15 +31,16 @@ Encoder::Encoder(const SourceModule& module, std::uint32_t kernel,
       kernel_(kernel),
       link_(link(kernel, functions, functions_in_variables(module))) {}
 
-Program encode(const SourceModule& module, std::uint32_t kernel,
-               std::span<const LinkInput> functions) {
+std::optional<Program> encode(const SourceModule& module, std::uint32_t kernel,
+                              std::span<const LinkInput> functions) {
   return Encoder(module, kernel, functions).encode();
 }
 
-Program Encoder::encode() {
+std::optional<Program> Encoder::encode() {
   header(module_.functions[kernel_]);
   place_shared();
   place_call_rows();
+  if (!registers_fit()) return std::nullopt;
   program_.function_entries.assign(module_.functions.size(), no_reconvergence);
   for (const LinkedFunction& f : link_.functions) function(f);
   for (const auto& [pc, callee] : calls_)
@@ -98,8 +99,10 @@ void Encoder::place_call_rows() {
   program_.predicates = link_.predicates;
   program_.registers_per_thread = program_.rows;
   place_local();
-  if (program_.rows > 0x3fff || program_.predicates >= no_predicate)
-    throw UserError(module_.file, "kernel " + program_.name + " needs too many registers");
+}
+
+bool Encoder::registers_fit() const {
+  return program_.rows <= Operand::largest_row && program_.predicates <= no_predicate;
 }
 
 void Encoder::place_local() {

@@ -13,7 +13,7 @@ namespace lockstep::isa {
 class Encoder {
  public:
   Encoder(const SourceModule& module, std::uint32_t kernel, std::span<const LinkInput> functions);
-  Program encode();
+  std::optional<Program> encode();
 
  private:
   using Kind = ir::Operand::Kind;
@@ -23,6 +23,7 @@ class Encoder {
   };
 
   // encoder.cpp
+  bool registers_fit() const;
   void place_shared();
   void place_call_rows();
   /// A thread's local memory: variables, then the stack of recursive calls, then alloca's.
@@ -42,6 +43,8 @@ class Encoder {
   std::uint8_t predicate_number(const ir::Operand& operand) const;
   Operand pair(std::uint32_t n) const;
   Operand single(std::uint32_t n) const;
+  /// A row of constants not used yet.
+  Operand next_row(Operand::Base base, std::size_t row) const;
   Operand immediate(std::uint64_t value, unsigned lane_bytes);
   Operand constant(const ConstantRow& row);
   /// The row a source is read from; makes local addresses in recursive functions.

@@ -1,5 +1,6 @@
 #include <algorithm>
 
+#include "core/error/error.hpp"
 #include "models/isa/encode/classes.hpp"
 #include "models/isa/encode/encoder.hpp"
 
@@ -28,12 +29,21 @@ std::uint8_t Encoder::predicate_number(const ir::Operand& operand) const {
                                  : static_cast<std::uint8_t>(current_->predicate_base + slot);
 }
 
+Operand Encoder::next_row(Operand::Base base, std::size_t row) const {
+  if (row >= Operand::largest_row)  // a value of 64 bits takes two
+    throw UserError(module_.file + ":" + std::to_string(line_),
+                    "kernel " + program_.name +
+                        " has more different constants than instructions can name: keep some in "
+                        "memory or split the kernel");
+  return Operand(base, static_cast<std::uint16_t>(row));
+}
+
 Operand Encoder::immediate(std::uint64_t value, unsigned lane_bytes) {
   const bool wide = lane_bytes == 8;
   if (!wide) value &= 0xffffffff;
-  const auto row = static_cast<std::uint16_t>(program_.immediates.size() / warp_size);
-  const auto [found, is_new] =
-      immediates_.try_emplace({value, wide ? 8u : 4u}, Operand(Operand::immediates, row));
+  const auto [found, is_new] = immediates_.try_emplace(
+      {value, wide ? 8u : 4u},
+      next_row(Operand::immediates, program_.immediates.size() / warp_size));
   if (is_new)
     for (unsigned lane = 0; lane < warp_size; ++lane) {
       program_.immediates.push_back(static_cast<std::uint32_t>(value));
@@ -43,14 +53,13 @@ Operand Encoder::immediate(std::uint64_t value, unsigned lane_bytes) {
 }
 
 Operand Encoder::constant(const ConstantRow& wanted) {
-  const auto row = static_cast<std::uint16_t>(program_.constant_rows);
   const auto [found, is_new] =
       constants_.try_emplace({static_cast<int>(wanted.source), wanted.bytes, wanted.width,
                               wanted.is_signed, wanted.index, wanted.offset},
-                             Operand(Operand::constants, row));
+                             next_row(Operand::constants, program_.constant_rows));
   if (is_new) {
     program_.constants.push_back(wanted);
-    program_.constants.back().row = row;
+    program_.constants.back().row = found->second.row();
     program_.constant_rows += wanted.width == 8 ? 2 : 1;
   }
   return found->second;

@@ -36,7 +36,6 @@ class Spiller {
       for (ir::Operation& operation : block.operations) rewrite(operation, result, temporaries);
       block.operations = std::move(result);
     }
-    if (is_predicate_) temporaries.push_back(home_);
   }
 
  private:

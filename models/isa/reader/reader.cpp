@@ -53,6 +53,8 @@ void translate_function(ModuleSymbols& symbols, const syntax::Function& f) {
   function.maximum_threads = product(f.maximum_threads);
   function.required_block = {f.required_threads[0], f.required_threads[1], f.required_threads[2]};
   function.maximum_registers = f.maximum_registers;
+  function.line = f.at.line;
+  function.column = f.at.column;
   FunctionTranslator(symbols, f, function).translate();
 }
 

@@ -26,6 +26,7 @@ struct SourceFunction {
   std::array<std::uint32_t, 3> required_block{};
   std::uint32_t maximum_threads = 0;
   std::uint32_t maximum_registers = 0;  ///< .maxnreg, zero when not given
+  std::uint32_t line = 0, column = 0;   ///< of the definition
 };
 
 /// A module as read: before encoding.
