@@ -114,6 +114,10 @@ ir::Operand FunctionTranslator::source(Current& current, const syntax::Operand& 
       check_width(current, operand, Type::b32, type, wider);
       return workspace_half(current, operand.text == "%envreg1");
     }
+    if (operand.text == "%reserved_smem_offset_cap") {
+      check_width(current, operand, Type::b32, type, wider);
+      return ir::immediate_operand(reserved_shared_bytes);
+    }
   }
   return symbol_operand(current, operand, type, wider);
 }
@@ -158,6 +162,7 @@ ir::Operand FunctionTranslator::symbol_operand(const Current& current,
       return result;
     case Symbol::Kind::shared:
       result.kind = Kind::shared_symbol;
+      result.value += static_cast<std::int64_t>(symbol.value);
       return result;
     case Symbol::Kind::local:
     case Symbol::Kind::parameter_bytes:

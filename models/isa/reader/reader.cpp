@@ -69,6 +69,7 @@ SourceModule read_ptx(const std::string& text, const std::string& file) {
   ModuleSymbols symbols;
   symbols.file = file;
   symbols.module = &module;
+  declare_reserved_shared(symbols);
   for (const syntax::Declaration& d : parsed.variables) declare_variable(symbols, d);
   for (const syntax::Function& f : parsed.functions) declare_function(symbols, f);
   for (const syntax::Declaration& d : parsed.variables)

@@ -51,6 +51,11 @@ struct ModuleSymbols {
 /// Bytes, alignment and name of a declared variable; checks its type.
 ir::Variable variable_of(const std::string& file, const syntax::Declaration& declaration);
 
+/// %reserved_smem_offset_begin, _end, _0 and _1: names of shared memory that the system keeps in
+/// blocks of kernels that read them (there only), before the kernel's own.
+void declare_reserved_shared(ModuleSymbols& symbols);
+inline constexpr std::uint32_t reserved_shared_bytes = 1024;  ///< %reserved_smem_offset_cap
+
 /// A .global or .const variable: its bytes and relocations.
 void declare_global(ModuleSymbols& symbols, const syntax::Declaration& declaration);
 void declare_constant(ModuleSymbols& symbols, const syntax::Declaration& declaration);

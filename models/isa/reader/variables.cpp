@@ -134,6 +134,21 @@ void store(Target& target, const syntax::Operand& value, std::uint64_t at, std::
 
 }  // namespace
 
+/// Cooperative groups keep the barriers of groups of several warps at the second offset, in less
+/// than half of the memory.  Source: PTX ISA 8.x, "%reserved_smem_offset"; 1 KiB as since sm_80.
+void declare_reserved_shared(ModuleSymbols& symbols) {
+  static constexpr std::pair<const char*, std::uint32_t> offsets[] = {
+      {"begin", 0}, {"0", 0}, {"1", reserved_shared_bytes / 2}, {"end", reserved_shared_bytes}};
+  Symbol symbol;
+  symbol.kind = Symbol::Kind::shared;
+  symbol.index = static_cast<std::uint32_t>(symbols.shared.size());
+  symbols.shared.push_back({"%reserved_smem", reserved_shared_bytes, 16, 0});
+  for (const auto& [name, offset] : offsets) {
+    symbol.value = offset;
+    symbols.names["%reserved_smem_offset_" + std::string(name)] = symbol;
+  }
+}
+
 void declare_global(ModuleSymbols& symbols, const syntax::Declaration& d) {
   const ir::Variable v = variable_of(symbols.file, d);
   if (d.external)

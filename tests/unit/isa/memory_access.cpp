@@ -170,5 +170,45 @@ TEST_P(MemoryAccess, AtomicsReturnWhatWasThere) {
   EXPECT_EQ(small, 6u);
 }
 
+const std::string own_shared = ".shared .align 16 .b8 own[160];\n";
+
+/// Cooperative groups compiled for sm_80 and later synchronise groups of several warps there.
+TEST_P(MemoryAccess, ReservedSharedMemoryIsApartFromTheKernelsOwn) {
+  const std::string text = kernel_text(own_shared + R"(
+mov.u32 %r2, %reserved_smem_offset_1;
+cvt.u64.u32 %rd3, %r2;
+cvta.shared.u64 %rd3, %rd3;
+mov.u32 %r3, own;
+mad.lo.u32 %r3, %r1, 4, %r3;
+st.shared.u32 [%r3], %r1;
+mul.wide.u32 %rd4, %r1, 4;
+add.u64 %rd3, %rd3, %rd4;
+not.b32 %r4, %r1;
+st.u32 [%rd3], %r4;
+ld.shared.u32 %r5, [%r3];
+ld.u32 %r6, [%rd3];
+sub.u32 %r5, %r5, %r6;
+mov.u32 %r7, %reserved_smem_offset_begin;
+mov.u32 %r8, %reserved_smem_offset_end;
+sub.u32 %r8, %r8, %r7;
+mov.u32 %r9, %reserved_smem_offset_cap;
+setp.ne.u32 %p1, %r8, %r9;
+selp.b32 %r5, 0, %r5, %p1;
+st.global.u32 [%rd2], %r5;
+ret;)");
+  const auto out = run_block(text, 40, GetParam());
+  for (std::uint32_t i = 0; i < 40; ++i) EXPECT_EQ(out[i], 2 * i + 1) << i;
+  const Module module = load_module_text(text, "reserved.ptx");
+  EXPECT_EQ(module.kernels[0].reference.static_shared_bytes, 1024u + 160u);
+  EXPECT_EQ(module.kernels[0].lowered.static_shared_bytes, 1024u + 160u);
+}
+
+TEST_P(MemoryAccess, KernelsThatDoNotAskForReservedSharedMemoryHaveNone) {
+  const Module module = load_module_text(
+      kernel_text(own_shared + "mov.u32 %r3, own;\nst.shared.u32 [%r3], %r1;\nret;"), "own.ptx");
+  EXPECT_EQ(module.kernels[0].reference.static_shared_bytes, 160u);
+  EXPECT_EQ(module.kernels[0].lowered.static_shared_bytes, 160u);
+}
+
 }  // namespace
 }  // namespace lockstep::isa::memory_access_test
