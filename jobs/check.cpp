@@ -51,8 +51,10 @@ CheckResult check_tenants(const Scenario& scenario, const Machine& machine, Host
           fmt::format("check of {}: it had not finished when the run ended\n", tenant.name);
       continue;
     }
+    const SmParameters& sm = machine.parameters().gpu.sm;
     const FunctionalResult expected =
-        run_functionally(tenant.name, tenant.workload, machine.module_of_tenant(t));
+        run_functionally(tenant.name, tenant.workload, machine.module_of_tenant(t), nullptr,
+                         {.sms = sm.count, .warps_of_an_sm = sm.warps});
     const TenantImages got = machine_images(tenant.workload, host.tenant(t));
     for (std::size_t b = 0; b < got.size(); ++b) {
       const Buffer& buffer = tenant.workload.buffers[b];

@@ -20,11 +20,12 @@ namespace {
 class FunctionalRun {
  public:
   FunctionalRun(const std::string& tenant, const Workload& workload, const isa::Module& module,
-                ExecutionProfile* profile)
+                ExecutionProfile* profile, const isa::MachineSize& machine)
       : tenant_(tenant),
         workload_(workload),
         module_(module),
         profile_(profile),
+        machine_(machine),
         cursor_(workload) {
     if (profile_ != nullptr) profile_->executions.resize(module.kernels.size());
     names_.resize(workload.buffers.size());
@@ -185,6 +186,7 @@ class FunctionalRun {
                      .dynamic_shared_bytes = shape.dynamic_shared_bytes,
                      .parameters = pack_arguments(program, step, cursor_.variables(), addresses),
                      .global_addresses = variables_,
+                     .machine = machine_,
                      .printed = &result_.printed};
     if (profile_ != nullptr) {
       grid.lowered = profile_->lowered;
@@ -241,6 +243,7 @@ class FunctionalRun {
   const Workload& workload_;
   const isa::Module& module_;
   ExecutionProfile* profile_;
+  const isa::MachineSize machine_;
   ProgramCursor cursor_;
   isa::FlatMemory memory_;
   std::uint64_t next_address_ = isa::first_global_address;
@@ -263,8 +266,9 @@ TenantImages FunctionalResult::images() const {
 }
 
 FunctionalResult run_functionally(const std::string& tenant, const Workload& workload,
-                                  const isa::Module& module, ExecutionProfile* profile) {
-  return FunctionalRun(tenant, workload, module, profile).run();
+                                  const isa::Module& module, ExecutionProfile* profile,
+                                  const isa::MachineSize& machine) {
+  return FunctionalRun(tenant, workload, module, profile, machine).run();
 }
 
 }  // namespace lockstep

@@ -17,6 +17,7 @@
 
 #include "models/host/check.hpp"
 #include "models/host/workload.hpp"
+#include "models/isa/interpreter/interpreter.hpp"
 #include "models/isa/program.hpp"
 
 namespace lockstep {
@@ -54,6 +55,7 @@ struct ExecutionProfile {
 /// Runs the whole host program of tenant `tenant`.  Throws UserError for what the timed host or the
 /// interpreter would report: use after free, accesses outside of buffers, bad arguments.
 FunctionalResult run_functionally(const std::string& tenant, const Workload& workload,
-                                  const isa::Module& module, ExecutionProfile* profile = nullptr);
+                                  const isa::Module& module, ExecutionProfile* profile = nullptr,
+                                  const isa::MachineSize& machine = {});
 
 }  // namespace lockstep

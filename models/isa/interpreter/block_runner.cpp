@@ -45,8 +45,8 @@ BlockRunner::BlockRunner(LaunchState& state, std::uint64_t number) : state_(stat
     identity.grid_size = state.launch.grid;
     identity.block_index = unfold(number, state.launch.grid);
     identity.warp_in_block = w;
-    identity.sm_count = 1;
-    identity.warp_slots = std::max(warps, 64u);
+    identity.sm_count = state.launch.machine.sms;
+    identity.warp_slots = state.launch.machine.warps_of_an_sm;
     identity.warp_slot = w;
     identity.static_shared_bytes = program.static_shared_bytes;
     identity.dynamic_shared_bytes = state.launch.dynamic_shared_bytes;

@@ -6,7 +6,9 @@
 /// Source: architecture.md, section 8, "What --check means".
 ///
 /// Simplified: one order of threads, so results that depend on the order of atomics are one of the
-/// possible ones; every access is immediately visible to all.
+/// possible ones; every access is immediately visible to all.  Where and when a warp runs is not
+/// known: %smid, %warpid, %gridid, the clocks and %globaltimer say something else than on the
+/// machine.
 #pragma once
 
 #include <array>
@@ -19,6 +21,11 @@
 
 namespace lockstep::isa {
 
+/// What kernels can ask about the whole machine: %nsmid, %nwarpid.
+struct MachineSize {
+  std::uint32_t sms = 1, warps_of_an_sm = 64;
+};
+
 struct Launch {
   const Module& module;
   int kernel = 0;
@@ -26,7 +33,8 @@ struct Launch {
   std::uint32_t dynamic_shared_bytes = 0;
   std::vector<std::byte> parameters;              ///< as Program::parameters lays them out
   std::vector<std::uint64_t> global_addresses{};  ///< of Module::globals, mapped in the memory
-  bool lowered = false;                           ///< run Kernel::lowered instead
+  MachineSize machine{};
+  bool lowered = false;  ///< run Kernel::lowered instead
   /// When not null: executions of each instruction, by pc.
   std::vector<std::uint64_t>* executions = nullptr;
   /// When not null: what printf printed, one text for each time that lanes of a warp did together.

@@ -218,8 +218,18 @@ struct Window {
   u64 base, bytes;
 };
 constexpr Window window_of(Space space) {
-  if (space == Space::shared) return {shared_window_base, shared_window_bytes};
-  return {local_window_base, local_window_bytes};
+  switch (space) {
+    case Space::shared:
+      return {shared_window_base, shared_window_bytes};
+    case Space::local:
+      return {local_window_base, local_window_bytes};
+    case Space::constant:
+      return {constant_window_base, constant_window_bytes};
+    case Space::parameter:
+      return {parameter_window_base, parameter_window_bytes};
+    default:
+      return {0, 0};
+  }
 }
 template <Type T, Space space, bool to>
 void add_window(const Instruction& instruction, WarpContext& context) {
@@ -238,7 +248,7 @@ Execute pick_cvta(const SemanticKey& key) {
     return to ? &add_window<T, Space::local, true> : &add_window<T, Space::local, false>;
   return &Move<T>::run;
 }
-/// Global is what lies in no window; constants and parameters have no generic window of their own.
+/// Global is what lies in no window; that of kernel parameters counts as a part of it, too.
 template <Type T>
 struct IsSpace {
   static void run(const Instruction& instruction, WarpContext& context) {
@@ -248,18 +258,10 @@ struct IsSpace {
       const Window window = window_of(space);
       return lanes_where<L>([=](unsigned i) { return u64{a[i]} - window.base < window.bytes; });
     };
-    u32 mask = 0;
-    switch (static_cast<Space>(mode_of(instruction))) {
-      case Space::shared:
-      case Space::local:
-        mask = inside(static_cast<Space>(mode_of(instruction)));
-        break;
-      case Space::global:
-        mask = ~(inside(Space::shared) | inside(Space::local));
-        break;
-      default:
-        break;
-    }
+    const auto space = static_cast<Space>(mode_of(instruction));
+    const u32 mask = space == Space::global
+                         ? ~(inside(Space::shared) | inside(Space::local) | inside(Space::constant))
+                         : inside(space);
     write_predicate(instruction, context, 0, mask);
   }
 };

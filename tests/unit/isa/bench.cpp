@@ -53,8 +53,16 @@ InterpreterCounts IsaBench::launch(const std::string& kernel, std::array<std::ui
     if (arguments[n].size() != to.bytes) throw std::runtime_error("size of argument " + to.name);
     std::memcpy(parameters.data() + to.offset, arguments[n].data(), to.bytes);
   }
-  Launch launch{module_, index, grid, block, dynamic_shared, parameters, globals_, lowered_};
+  Launch launch{.module = module_,
+                .kernel = index,
+                .grid = grid,
+                .block = block,
+                .dynamic_shared_bytes = dynamic_shared,
+                .parameters = parameters,
+                .global_addresses = globals_,
+                .lowered = lowered_};
   launch.printed = &printed;
+  launch.machine = machine;
   return interpret(launch, memory_);
 }
 

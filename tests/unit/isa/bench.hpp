@@ -42,6 +42,7 @@ class IsaBench {
   }
 
   std::uint32_t dynamic_shared = 0;
+  MachineSize machine;
   std::vector<std::string> printed;  ///< by all launches
   const Module& module() const { return module_; }
   FlatMemory& memory() { return memory_; }

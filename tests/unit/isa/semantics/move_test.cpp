@@ -215,22 +215,27 @@ TEST(MoveSemantics, GenericAddressesOfWindows) {
                      });
 }
 
-TEST(MoveSemantics, AddressesBelongToOneSpace) {
+TEST(MoveSemantics, AddressesBelongToSpaces) {
   const std::uint64_t addresses[] = {0,
                                      shared_window_base - 1,
                                      shared_window_base,
                                      shared_window_base + shared_window_bytes - 1,
                                      local_window_base,
                                      local_window_base + local_window_bytes - 1,
-                                     local_window_base + local_window_bytes,
+                                     constant_window_base,
+                                     constant_window_base + constant_window_bytes - 1,
+                                     parameter_window_base,
+                                     parameter_window_base + parameter_window_bytes,
                                      first_global_address,
                                      ~std::uint64_t{0}};
-  const char* expected[] = {"g", "g", "s", "s", "l", "l", "g", "g", "g"};
+  // The window of kernel parameters lies within that of global memory.
+  const std::string_view expected[] = {"g", "g", "s", "s", "l", "l", "c", "c", "gp", "g", "g", "g"};
   for (const CpuLevel level : levels())
     for (const auto& [space, letter] : {std::pair{Space::global, 'g'},
                                         {Space::shared, 's'},
                                         {Space::local, 'l'},
-                                        {Space::constant, 'c'}}) {
+                                        {Space::constant, 'c'},
+                                        {Space::parameter, 'p'}}) {
       Instruction instruction;
       const Space tested = space;
       ASSERT_TRUE(Builder(Opcode::isspacep, Type::b64)
@@ -244,7 +249,8 @@ TEST(MoveSemantics, AddressesBelongToOneSpace) {
       machine.set(0, Slot::pair, input);
       instruction.execute(instruction, machine.context);
       for (unsigned i = 0; i < std::size(addresses); ++i)
-        EXPECT_EQ(machine.predicates[4] >> i & 1, expected[i][0] == letter ? 1u : 0u)
+        EXPECT_EQ(machine.predicates[4] >> i & 1,
+                  expected[i].find(letter) != std::string_view::npos ? 1u : 0u)
             << letter << " " << std::hex << addresses[i];
     }
 }

@@ -192,5 +192,19 @@ ret;)"),
   EXPECT_EQ(bench.values<std::uint32_t>(out, 4), (std::vector<std::uint32_t>{16, 16, 16, 16}));
 }
 
+TEST_P(PtxSemantics, TheMachinesSizeIsThatOfTheLaunch) {
+  IsaBench bench(kernel_text(R"(
+mov.u32 %r2, %nsmid;
+mov.u32 %r3, %nwarpid;
+mad.lo.u32 %r2, %r2, 100, %r3;
+st.global.u32 [%rd2], %r2;
+ret;)"),
+                 GetParam());
+  bench.machine = {.sms = 4, .warps_of_an_sm = 48};
+  const std::uint64_t out = bench.buffer(std::vector<std::uint32_t>(1));
+  bench.run("k", {1, 1, 1}, {1, 1, 1}, out);
+  EXPECT_EQ(bench.values<std::uint32_t>(out, 1)[0], 448u);
+}
+
 }  // namespace
 }  // namespace lockstep::isa::ptx_test
