@@ -7,8 +7,8 @@
 namespace lockstep {
 namespace {
 
-/// Of a transfer for a prefetch step: 1 MiB, so that a fault waits for it as long as for the largest
-/// that the tree prefetcher makes (virtual-memory-and-exceptions.md, 18).
+/// Of a transfer for a prefetch step: 1 MiB, so that a fault waits for it as long as for the
+/// largest that the tree prefetcher makes (virtual-memory-and-exceptions.md, 18).
 constexpr std::uint64_t most_step_pages = 256;
 
 }  // namespace
