@@ -22,6 +22,12 @@ std::vector<FrameRun> frames_of(const std::vector<std::uint64_t>& entries) {
   return runs;
 }
 
+std::vector<std::uint32_t> priorities_of(const std::vector<Tenant>& tenants) {
+  std::vector<std::uint32_t> result;
+  for (const Tenant& tenant : tenants) result.push_back(tenant.priority);
+  return result;
+}
+
 }  // namespace
 
 Host::Host(Setup setup)
@@ -30,7 +36,7 @@ Host::Host(Setup setup)
                   [this](const Transfer& transfer, std::uint64_t offset, std::uint64_t bytes) {
                     return runs_[transfer.tenant]->host_bytes(transfer, offset, bytes);
                   },
-                  setup.tenants->size()),
+                  priorities_of(*setup.tenants)),
               .driver =
                   Driver({setup.memory_bytes, setup.mapping.partitions(), setup.tenants->size(),
                           make_page_manager(setup.page_manager), setup.to_gmmu}),
@@ -54,7 +60,7 @@ ManagedMemory::Setup Host::managed_setup(const Setup& setup) {
   managed.fault = setup.fault_handling.parameters<HostFaultParameters>();
   managed.link_latency = setup.parameters.link_latency;
   managed.seed = setup.seed;
-  managed.tenants = setup.tenants->size();
+  managed.priorities = priorities_of(*setup.tenants);
   managed.record_faults = setup.record_faults;
   managed.prefetcher = make_prefetcher(setup.prefetcher);
   managed.eviction = make_eviction(setup.eviction);

@@ -43,13 +43,15 @@ void fill_store(std::byte* place, std::uint64_t begin, std::uint64_t end, const 
 }  // namespace
 
 HostLink::HostLink(const HostParameters& parameters, AddressMapping mapping,
-                   std::vector<Link> partitions, HostBytes host_bytes, std::size_t tenants)
+                   std::vector<Link> partitions, HostBytes host_bytes,
+                   std::vector<std::uint32_t> priorities)
     : parameters_(parameters),
       curve_(parameters),
       mapping_(mapping),
       partitions_(std::move(partitions)),
       host_bytes_(std::move(host_bytes)),
-      directions_{Direction(tenants), Direction(tenants)} {}
+      directions_{Direction(TenantTurns(parameters.link_order, priorities)),
+                  Direction(TenantTurns(parameters.link_order, priorities))} {}
 
 void HostLink::start(Transfer transfer, Time now, Outbox& outbox) {
   LOCKSTEP_CHECK(transfer.bytes > 0 && !transfer.frames.empty(), "an empty transfer");
@@ -103,17 +105,23 @@ void HostLink::count_wait(const Transfer& transfer, LinkStatistics& statistics) 
   if (transfer.rank == Transfer::Class::fault && waited > longest.value()) longest = waited;
 }
 
+std::uint64_t HostLink::piece_bytes(Transfer::Class rank) const {
+  if (rank == Transfer::Class::copy) return copy_piece_bytes;
+  const bool whole = rank == Transfer::Class::fault || !parameters_.link_preempts_prefetch;
+  return whole ? ~std::uint64_t{0} >> 1 : page_bytes;
+}
+
 void HostLink::begin(Direction& direction, Time now) {
-  direction.active = direction.queue.pop();
+  const LinkQueue::Entry entry = direction.queue.pop();
+  direction.active = entry.transfer;
+  direction.arrival = entry.arrival;
   Active& active = transfers_[direction.active];
   Transfer& transfer = active.transfer;
   if (active.sent == 0) {
     transfer.began = now;
     count_wait(transfer, direction.statistics);
   }
-  direction.piece_end = transfer.rank == Transfer::Class::copy
-                            ? std::min(transfer.bytes, active.sent + copy_piece_bytes)
-                            : transfer.bytes;
+  direction.piece_end = std::min(transfer.bytes, active.sent + piece_bytes(transfer.rank));
   direction.origin = now - active.through(active.sent);
   direction.next = direction.origin + active.through(active.sent + active.next_bytes());
 }
@@ -136,7 +144,7 @@ void HostLink::advance(Direction& direction, Time now, Outbox& outbox) {
   direction.active = none;
   direction.ready = now;
   if (active.sent < transfer.bytes) {
-    direction.queue.put_back(transfer.rank, transfer.tenant, slot);
+    direction.queue.put_back(transfer.rank, transfer.tenant, {direction.arrival, slot});
   } else {
     ++statistics.transfers[transfer.tenant][rank];
     statistics.sizes[transfer.tenant].add(transfer.bytes / 1024);

@@ -3,10 +3,11 @@
 /// A transfer takes its direction for a time that depends on its size (link_curve.hpp), alone; its
 /// 128-byte lines leave evenly spaced over that time.  They travel to the partitions as ordinary
 /// memory requests and their answers complete the transfer, so that a transfer competes with the
-/// SMs for L2 and DRAM.  Who is next: link_queue.hpp.  Transfers of faults and prefetches are never
-/// split; copies go in pieces of 256 KiB at the rate of their whole size, so that a fault waits for
-/// one piece at most.  Remote accesses go between the lines and push them back.
-/// Source: architecture.md, section 8 "The host"; virtual-memory-and-exceptions.md, sections 4, 18.
+/// SMs for L2 and DRAM.  Who is next: link_queue.hpp.  Transfers of faults are never split; copies
+/// go in pieces of 256 KiB at the rate of their whole size, so that a fault waits for one piece at
+/// most, and prefetches in pages if link_preempts_prefetch is set.  Remote accesses go between the
+/// lines and push them back. Source: architecture.md, section 8 "The host";
+/// virtual-memory-and-exceptions.md, sections 4, 18.
 ///
 /// Simplified: a request for a line occupies the direction in which its bytes will travel.
 #pragma once
@@ -41,7 +42,7 @@ class HostLink {
   static constexpr std::uint64_t copy_piece_bytes = 256 * 1024;
 
   HostLink(const HostParameters& parameters, AddressMapping mapping, std::vector<Link> partitions,
-           HostBytes host_bytes, std::size_t tenants);
+           HostBytes host_bytes, std::vector<std::uint32_t> priorities);
 
   void start(Transfer transfer, Time now, Outbox& outbox);
   /// When the next line leaves, or the next transfer begins.
@@ -104,10 +105,13 @@ class HostLink {
     }
   };
   struct Direction {
-    explicit Direction(std::size_t tenants) : queue(tenants) { set_tenants(statistics, tenants); }
+    explicit Direction(const TenantTurns& turns) : queue(turns) {
+      set_tenants(statistics, turns.tenants());
+    }
 
     LinkQueue queue;
     std::uint32_t active = none;  ///< transfer in service
+    std::uint64_t arrival = 0;    ///< its number in the queue
     std::uint64_t piece_end = 0;  ///< bytes of it that may be sent before others get their turn
     Time origin;                  ///< when it would have begun if it had never been interrupted
     Time next;                    ///< when its next line leaves, if there is a place in flight
@@ -116,12 +120,14 @@ class HostLink {
     LinkStatistics statistics;
     template <class Archive>
     void serialize(Archive& archive) {
-      archive(queue, active, piece_end, origin, next, ready, remote_free, statistics);
+      archive(queue, active, arrival, piece_end, origin, next, ready, remote_free, statistics);
     }
   };
 
   Time next_of(const Direction& direction) const;
   static void count_wait(const Transfer& transfer, LinkStatistics& statistics);
+  /// After so many bytes others get their turn.
+  std::uint64_t piece_bytes(Transfer::Class rank) const;
   void begin(Direction& direction, Time now);
   /// The piece in service sends its next line.
   void advance(Direction& direction, Time now, Outbox& outbox);

@@ -3,6 +3,7 @@
 #include <string>
 
 #include "core/parameters/parameters.hpp"
+#include "models/vm/tenant_turns.hpp"
 
 namespace lockstep {
 
@@ -20,6 +21,8 @@ struct HostParameters {
   double atan_slope;
   Time link_latency, launch_overhead;
   std::uint32_t lines_in_flight;
+  TenantOrder link_order;
+  bool link_preempts_prefetch;
   Bytes memory;
 
   static auto schema() {
@@ -46,6 +49,11 @@ struct HostParameters {
                "the driver's time per kernel launch, at the CPU")
         .field("lines_in_flight", &P::lines_in_flight, 4096, range(1, 1 << 20),
                "128-byte lines of transfers not yet acknowledged")
+        .field("link_order", &P::link_order, TenantOrder::round_robin,
+               choice({"fifo", "round-robin", "priority"}),
+               "whose transfer is next of those that somebody waits for, of prefetches, of copies")
+        .field("link_preempts_prefetch", &P::link_preempts_prefetch, false,
+               "a transfer that somebody waits for goes between the pages of a prefetch")
         .field("memory", &P::memory, 256_GiB, at_least(1_MiB),
                "capacity: all buffers of all tenants have a place in it");
   }

@@ -6,48 +6,55 @@
 #include <vector>
 
 #include "models/host/transfer.hpp"
+#include "models/vm/tenant_turns.hpp"
 
 namespace lockstep {
 
 /// Transfers that wait for one direction of the host link: faults before prefetches before copies;
-/// within a class the tenants in turn, a tenant's transfers in order.
-/// Source: virtual-memory-and-exceptions.md, sections 4 (a queue per direction) and 18 (tenants in
-/// turn); the order of the classes is an own choice.
+/// within a class as TenantTurns says, a tenant's transfers in order.
+/// Source: virtual-memory-and-exceptions.md, sections 4 (a queue per direction) and 18 (order of
+/// tenants); the order of the classes is an own choice.
 class LinkQueue {
  public:
-  explicit LinkQueue(std::size_t tenants) {
-    for (ClassQueue& one : classes_) {
-      one.by_tenant.resize(tenants);
-      one.last_tenant = tenants - 1;
-    }
-  }
+  explicit LinkQueue(const TenantTurns& turns)
+      : classes_{ClassQueue(turns), ClassQueue(turns), ClassQueue(turns)} {}
 
   bool empty() const { return waiting_ == 0; }
   void push(Transfer::Class rank, std::uint16_t tenant, std::uint32_t transfer) {
-    queue(rank, tenant).push_back(transfer);
+    queue(rank, tenant).push_back({arrivals_++, transfer});
     ++waiting_;
   }
+  struct Entry {
+    std::uint64_t arrival = 0;
+    std::uint32_t transfer = 0;
+    template <class Archive>
+    void serialize(Archive& archive) {
+      archive(arrival, transfer);
+    }
+  };
   /// A transfer that was taken and has bytes left is its tenant's next one again.
-  void put_back(Transfer::Class rank, std::uint16_t tenant, std::uint32_t transfer) {
-    queue(rank, tenant).push_front(transfer);
+  void put_back(Transfer::Class rank, std::uint16_t tenant, Entry entry) {
+    queue(rank, tenant).push_front(entry);
     ++waiting_;
   }
   /// Takes the transfer whose turn it is; not when empty.
-  std::uint32_t pop();
+  Entry pop();
 
   template <class Archive>
   void serialize(Archive& archive) {
-    archive(classes_, waiting_);
+    archive(classes_, arrivals_, waiting_);
   }
 
  private:
-  using Waiting = std::deque<std::uint32_t>;
+  using Waiting = std::deque<Entry>;
   struct ClassQueue {
+    explicit ClassQueue(const TenantTurns& order) : turns(order), by_tenant(order.tenants()) {}
+
+    TenantTurns turns;
     std::vector<Waiting> by_tenant;
-    std::uint64_t last_tenant = 0;
     template <class Archive>
     void serialize(Archive& archive) {
-      archive(by_tenant, last_tenant);
+      archive(turns, by_tenant);
     }
   };
 
@@ -56,7 +63,7 @@ class LinkQueue {
   }
 
   std::array<ClassQueue, 3> classes_;
-  std::uint64_t waiting_ = 0;
+  std::uint64_t arrivals_ = 0, waiting_ = 0;
 };
 
 }  // namespace lockstep

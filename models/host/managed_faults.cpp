@@ -97,10 +97,20 @@ bool ManagedMemory::together(const Fault& first, const Fault& other) const {
   return false;
 }
 
-/// The server takes the first fault of its queue and those handled together with it.
+ManagedMemory::Fault ManagedMemory::take_next() {
+  std::size_t next = 0;
+  const auto tenant = [&](std::size_t i) { return residency_.owner(queue_[i].page).tenant; };
+  for (std::size_t i = 1; i < queue_.size() && setup_.fault.order != TenantOrder::fifo; ++i)
+    if (turns_.rank(tenant(i), i) < turns_.rank(tenant(next), next)) next = i;
+  const Fault fault = queue_[next];
+  turns_.took(tenant(next));
+  queue_.erase(queue_.begin() + static_cast<std::ptrdiff_t>(next));
+  return fault;
+}
+
+/// The server takes the next fault of its queue and those handled together with it.
 void ManagedMemory::form_unit(const DriverContext& context) {
-  const Fault first = queue_.front();
-  queue_.pop_front();
+  const Fault first = take_next();
   if (serve_without_moving(first, context)) return;
   Unit unit;
   unit.faults.push_back(first);

@@ -14,7 +14,9 @@ constexpr std::uint64_t most_step_pages = 256;
 }  // namespace
 
 ManagedMemory::ManagedMemory(Setup setup)
-    : setup_(std::move(setup)), fault_numbers_(setup_.tenants) {}
+    : setup_(std::move(setup)),
+      turns_(setup_.fault.order, setup_.priorities),
+      fault_numbers_(setup_.priorities.size()) {}
 
 std::uint32_t ManagedMemory::add(std::uint16_t tenant, std::uint32_t buffer,
                                  std::uint64_t virtual_page, std::uint64_t pages) {
@@ -161,7 +163,7 @@ std::string ManagedMemory::waiting_for() const {
 }
 
 void ManagedMemory::serialize(Archive& archive) {
-  archive(residency_, buffers_, marks_, queue_, deferred_, awaited_, units_, server_free_,
+  archive(residency_, buffers_, marks_, queue_, turns_, deferred_, awaited_, units_, server_free_,
           fault_numbers_, evictions_, migrations_, free_migrations_, waiting_, mapping_,
           departures_, free_departures_, leaving_pages_, resident_pages_, arriving_pages_,
           operations_, finished_operations_, records_);

@@ -63,7 +63,7 @@ class ManagedMemory final : public EvictionView {
     HostFaultParameters fault;
     Time link_latency;
     std::uint64_t seed = 0;
-    std::size_t tenants = 0;
+    std::vector<std::uint32_t> priorities;  ///< by tenant
     bool record_faults = false;
     std::unique_ptr<Prefetcher> prefetcher;
     std::unique_ptr<Eviction> eviction;
@@ -217,6 +217,7 @@ class ManagedMemory final : public EvictionView {
 
   // managed_faults.cpp
   void form_unit(const DriverContext& context);
+  Fault take_next();
   bool serve_without_moving(const Fault& fault, const DriverContext& context);
   bool together(const Fault& first, const Fault& other) const;
   void charge(Unit& unit, Time now);
@@ -261,6 +262,7 @@ class ManagedMemory final : public EvictionView {
   std::vector<Buffer> buffers_;      ///< by allocation
   std::vector<std::uint8_t> marks_;  ///< by page
   std::deque<Fault> queue_;          ///< in order of arrival
+  TenantTurns turns_;                ///< of the driver
   std::vector<Fault> deferred_;      ///< on pages that leave or are held
   std::vector<Fault> awaited_;       ///< on pages that are on their way
   std::deque<Unit> units_;           ///< in order of `begin`

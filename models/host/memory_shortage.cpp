@@ -81,7 +81,7 @@ bool ManagedMemory::drop_waiting_of_leaving(const DriverContext& context) {
 }
 
 bool ManagedMemory::somebody_leaves() const {
-  for (std::size_t tenant = 0; tenant < setup_.tenants; ++tenant)
+  for (std::size_t tenant = 0; tenant < setup_.priorities.size(); ++tenant)
     if (setup_.is_leaving(static_cast<std::uint16_t>(tenant))) return true;
   return false;
 }

@@ -201,8 +201,8 @@ void TenantRun::serialize(Archive& archive) {
     queue.resize(size);
     for (Operation& operation : queue) operation.serialize(archive);
   }
-  archive(waiting_operation_, timer_, stood_at_, steps_here_, executed_, measure_, end_,
-          saved_, failure_);
+  archive(waiting_operation_, timer_, stood_at_, steps_here_, executed_, measure_, end_, saved_,
+          failure_);
 }
 
 }  // namespace lockstep

@@ -1,6 +1,7 @@
 #pragma once
 
 #include "core/parameters/parameters.hpp"
+#include "models/vm/tenant_turns.hpp"
 
 namespace lockstep {
 
@@ -26,6 +27,7 @@ struct HostFaultParameters {
   ReplayMode replay;
   FaultCost cost_model;
   FaultBatch batch;
+  TenantOrder order;
   FaultSerialization serialize;
   FaultSplit split;
   Time handling, cpu_service, migrate, allocate;
@@ -46,6 +48,8 @@ struct HostFaultParameters {
                choice({"per-page", "per-block", "per-batch", "all-waiting"}),
                "which faults are handled together: of those found in one cycle the ones on a page, "
                "on a 64 KiB block, or all; or all that wait when the driver begins")
+        .field("order", &P::order, TenantOrder::fifo, choice({"fifo", "round-robin", "priority"}),
+               "whose fault the driver takes next")
         .field("serialize", &P::serialize, FaultSerialization::cpu_and_link,
                choice({"cpu+link", "whole-cost", "none"}),
                "tanasic: what of a fault keeps the next one waiting")

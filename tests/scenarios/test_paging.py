@@ -1,6 +1,8 @@
 """Paged memory on the tiny GPU: any layout the same bits, every policy the right bytes."""
 import unittest
 
+import h5py
+
 from harness import ROOT, ScenarioTest
 
 SCENARIO = ROOT / "configs/scenarios/oversubscribed_tiny.yaml"
@@ -46,6 +48,36 @@ class Paging(ScenarioTest):
                 self.run_to("one.h5", *settings)
                 self.run_to("two.h5", *settings, threads=2)
                 self.assert_equal("one.h5", "two.h5")
+
+
+class TurnsAtTheDriver(ScenarioTest):
+    """Two tenants fault on the same pages of theirs at once; the second one has the priority."""
+
+    def queue_times(self, order):
+        tenant = f"{{name: %s, workload: {ROOT}/configs/workloads/managed_add.yaml, sms: 2, " \
+                 "parameters: {n: 65536, blocks: 8}, priority: %d}"
+        self.write(
+            "s.yaml",
+            f"gpu: {ROOT}/configs/gpus/tiny.yaml\nhost: {ROOT}/configs/hosts/pcie3.yaml\n"
+            f"simulation: {{record_faults: true}}\n"
+            f"policies: {{sharing: spatial, prefetcher: none, "
+            f"fault_handling: {{name: host, order: {order}}}}}\n"
+            f"tenants:\n  - {tenant % ('low', 1)}\n  - {tenant % ('high', 2)}\n")
+        run = self.lockstep("run", "s.yaml", "--quiet", "--check", "--output", "o.h5")
+        self.assertEqual(run.returncode, 0, run.stderr)
+        with h5py.File(self.folder / "o.h5") as file:
+            faults = file["faults"][:]
+        wait = faults["served"] - faults["arrived"]
+        return [wait[faults["tenant"] == tenant].mean() for tenant in (0, 1)]
+
+    def test_priority(self):
+        low, high = self.queue_times("priority")
+        self.assertLess(high, 0.7 * low)
+
+    def test_equal_turns(self):
+        for order in ("fifo", "round-robin"):
+            low, high = self.queue_times(order)
+            self.assertLess(abs(high - low), 0.2 * low)
 
 
 # add(data, stride): thread t adds 1 to data[t * stride], many pages apart.

@@ -24,13 +24,12 @@ DriverWorld::DriverWorld(const Options& options)
       host_memory_(options.bytes),
       has_data_((options.bytes + page_bytes - 1) / page_bytes, true),
       sink_(2),
-      link_(
-          link_parameters(), AddressMapping(AddressMapping::Kind::plain, 1),
-          {Link(LinkId{0}, ComponentId{0}, latency)},
-          [this](const Transfer&, std::uint64_t offset, std::uint64_t bytes) {
-            return std::span(host_memory_).subspan(offset, bytes);
-          },
-          leaving_.size()),
+      link_(link_parameters(), AddressMapping(AddressMapping::Kind::plain, 1),
+            {Link(LinkId{0}, ComponentId{0}, latency)},
+            [this](const Transfer&, std::uint64_t offset, std::uint64_t bytes) {
+              return std::span(host_memory_).subspan(offset, bytes);
+            },
+            {0, 0}),
       driver_({options.frames * page_bytes, 1, leaving_.size(),
                make_page_manager(policy_named(page_manager_policies(), options.page_manager)),
                Link(LinkId{1}, ComponentId{1}, latency)}),
@@ -110,7 +109,7 @@ ManagedMemory::Setup DriverWorld::managed_setup() {
   ManagedMemory::Setup setup;
   setup.fault = options_.fault;
   setup.link_latency = latency;
-  setup.tenants = leaving_.size();
+  setup.priorities = {0, 0};
   setup.record_faults = true;
   setup.prefetcher = make_prefetcher(policy_named(prefetcher_policies(), options_.prefetcher));
   setup.eviction = make_eviction(policy_named(eviction_policies(), options_.eviction));

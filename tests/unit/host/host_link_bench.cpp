@@ -14,20 +14,25 @@ HostParameters HostLinkBench::parameters(std::uint32_t lines_in_flight) {
   result.link_latency = 500_ns;
   result.transfer_setup = 8_ns;
   result.lines_in_flight = lines_in_flight;
+  result.link_order = TenantOrder::round_robin;
+  result.link_preempts_prefetch = false;
   return result;
 }
 
 HostLink HostLinkBench::make(std::uint32_t lines_in_flight) {
+  return make(parameters(lines_in_flight));
+}
+
+HostLink HostLinkBench::make(const HostParameters& settings) {
   std::vector<Link> links;
   for (std::uint32_t p = 0; p < partitions; ++p) {
     links.emplace_back(LinkId{p}, ComponentId{p}, 500_ns);
   }
-  return HostLink(
-      parameters(lines_in_flight), AddressMapping(AddressMapping::Kind::plain, partitions), links,
-      [this](const Transfer& transfer, std::uint64_t offset, std::uint64_t bytes) {
-        return std::span(memory_[transfer.buffer]).subspan(offset, bytes);
-      },
-      tenants);
+  return HostLink(settings, AddressMapping(AddressMapping::Kind::plain, partitions), links,
+                  [this](const Transfer& transfer, std::uint64_t offset, std::uint64_t bytes) {
+                    return std::span(memory_[transfer.buffer]).subspan(offset, bytes);
+                  },
+                  {0, 1, 2, 3, 4, 5});
 }
 
 void HostLinkBench::SetUp() {

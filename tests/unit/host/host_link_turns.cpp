@@ -72,6 +72,34 @@ TEST_F(HostLinkBench, TenantsTakeTurns) {
   EXPECT_EQ(turns(), "abcaba");
 }
 
+TEST_F(HostLinkBench, TenantsGoInOrderOfArrivalOrOfPriority) {
+  for (const auto& [order, expected] :
+       {std::pair(TenantOrder::fifo, "acbab"), std::pair(TenantOrder::priority, "cba"),
+        std::pair(TenantOrder::round_robin, "abcab")}) {
+    HostParameters settings = parameters();
+    settings.link_order = order;
+    HostLink link = make(settings);
+    for (const std::uint16_t tenant : {0, 2, 1, 0, 1})
+      link.start(of_class(Class::fault, 128, tenant), 0_ns, sink_.outbox());
+    run(link);
+    EXPECT_EQ(turns(), expected);
+    sink_.clear();
+  }
+}
+
+TEST_F(HostLinkBench, FaultGoesBetweenThePagesOfAPrefetchIfItMay) {
+  HostParameters settings = parameters();
+  settings.link_preempts_prefetch = true;
+  HostLink link = make(settings);
+  link.start(of_class(Class::prefetch, 1 << 20, 0), 0_ns, sink_.outbox());  // 8200 ns
+  run(link, 1_ns);
+  link.start(of_class(Class::fault, 128, 1), 1_ns, sink_.outbox());
+  run(link);
+  EXPECT_EQ(turns(), "aba");
+  const std::uint64_t waited = link.statistics(true).longest_fault_wait[1].value();
+  EXPECT_LT(waited, 41'000'000u) << "a page takes 32 ns, and the first 8 ns more";
+}
+
 TEST_F(HostLinkBench, TransfersOfATenantKeepTheirOrder) {
   HostLink link = make();
   link.start(transfer(Kind::to_gpu, 4096 + 256, 0, 0), 0_ns, sink_.outbox());
