@@ -62,6 +62,12 @@ enum class PrintStep : std::uint16_t {
   end,    ///< out with it; d = what printf returns
 };
 
+/// Operation::mode of a trap.
+enum class TrapReason : std::uint16_t {
+  none,   ///< the program's own, or an assertion: those have sources
+  freed,  ///< memory is freed, which is not modelled
+};
+
 struct Operand {
   enum class Kind : std::uint8_t {
     none,

@@ -42,6 +42,9 @@ void SmState::user_error(const Warp& warp, std::uint32_t pc, unsigned lane, cons
 
 void SmState::trapped(const Warp& warp, const isa::Instruction& trap, unsigned lane) const {
   const std::uint32_t pc = warp.paths.pc();
+  if (isa::is_free(trap))
+    user_error(warp, pc, lane, isa::free_text,
+               "keep objects in buffers or variables and leave out their delete");
   if (!isa::is_assertion(trap))
     user_error(warp, pc, lane, "trap executed", "the program itself gave up here");
   const GridSlot& grid = grids[warp.grid];

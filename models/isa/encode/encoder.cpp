@@ -234,6 +234,7 @@ void Encoder::control(const ir::Operation& op, Instruction& instruction, std::ui
       instruction.source[0] = source(op, 0);
       break;
     case Category::trap:
+      instruction.detail = op.mode;
       for (std::size_t s = 0; s < op.sources.size(); ++s) instruction.source[s] = source(op, s);
       break;
     case Category::ret:

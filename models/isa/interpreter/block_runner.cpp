@@ -169,6 +169,7 @@ void BlockRunner::control(Warp& warp, const Instruction& instruction, std::uint3
       const auto lane = static_cast<unsigned>(std::countr_zero(active));
       fail(warp, lane,
            is_assertion(instruction) ? assertion_text(instruction, context_, lane, state_.text)
+           : is_free(instruction)    ? free_text
                                      : "trap");
     }
     default:

@@ -136,6 +136,10 @@ class FunctionTranslator {
   /// False: no function of the CUDA run time that is known here.
   bool run_time_call(Current& current, const syntax::Operand& callee,
                      const std::vector<syntax::Operand>& arguments);
+  void assertion(Current& current, const syntax::Operand& callee,
+                 const std::vector<syntax::Operand>& arguments);
+  void free_memory(Current& current, const syntax::Operand& callee,
+                   const std::vector<syntax::Operand>& arguments);
   /// print.begin, print.word, print.end of built-in functions.
   bool print(Current& current);
   // expansion.cpp

@@ -1,10 +1,11 @@
 /// Functions of the CUDA run time that kernels call and no module defines.
 ///
 /// __assertfail(message, file, line, function, character size) becomes a trap with what it says.
-/// vprintf is a function of its own, see run_time_functions.hpp.
-/// Source: PTX Interoperability guide, "System Calls".
+/// vprintf is a function of its own, see run_time_functions.hpp.  free does nothing with null and
+/// is a trap otherwise: every class with a virtual destructor has code that calls it. Source: PTX
+/// Interoperability guide, "System Calls".
 ///
-/// Simplified: malloc, free and what belongs to dynamic parallelism are reported when a module is
+/// Simplified: malloc and what belongs to dynamic parallelism are reported when a module is
 /// read; characters have one byte.
 #include "models/isa/reader/function_translator.hpp"
 
@@ -15,9 +16,21 @@ using Argument = syntax::Operand;
 bool FunctionTranslator::run_time_call(Current& current, const Argument& callee,
                                        const std::vector<Argument>& arguments) {
   const Symbol* target = lookup(callee.text);
-  if (callee.text != "__assertfail" || target == nullptr ||
-      target->kind != Symbol::Kind::function || module_.module->functions[target->index].has_body)
+  if (target == nullptr || target->kind != Symbol::Kind::function ||
+      module_.module->functions[target->index].has_body)
     return false;
+  if (callee.text == "__assertfail") {
+    assertion(current, callee, arguments);
+  } else if (callee.text == "free") {
+    free_memory(current, callee, arguments);
+  } else {
+    return false;
+  }
+  return true;
+}
+
+void FunctionTranslator::assertion(Current& current, const Argument& callee,
+                                   const std::vector<Argument>& arguments) {
   static constexpr unsigned widths[] = {8, 8, 4, 8, 8};
   ir::Operation& operation = current.operation;
   operation.opcode = Opcode::trap;
@@ -32,7 +45,28 @@ bool FunctionTranslator::run_time_call(Current& current, const Argument& callee,
          "32, 64 and 64 bits");
   operation.sources.pop_back();
   finish(current);
-  return true;
+}
+
+void FunctionTranslator::free_memory(Current& current, const Argument& callee,
+                                     const std::vector<Argument>& arguments) {
+  if (arguments.size() != 1) fail(callee.at, "free takes a pointer");
+  ir::Operand pointer = call_operand(current, arguments[0]);
+  if (bytes_of(pointer.type) != 8) fail(callee.at, "free takes a pointer of 64 bits");
+  pointer.type = Type::none;
+  ir::Operation test = plain(current, Opcode::setp, Type::u64);
+  test.comparison = Comparison::ne;
+  test.sources = {pointer, ir::immediate_operand(0)};
+  ir::Operation& operation = current.operation;
+  if (operation.guard.kind == ir::Operand::Kind::predicate) {
+    test.combination = Combination::logical_and;
+    test.sources.push_back(operation.guard);
+  }
+  operation.guard = ir::predicate_operand(new_register(Type::pred));
+  test.destinations = {operation.guard};
+  append(std::move(test));
+  operation.opcode = Opcode::trap;
+  operation.mode = static_cast<std::uint16_t>(ir::TrapReason::freed);
+  finish(current);
 }
 
 bool FunctionTranslator::print(Current& current) {

@@ -12,6 +12,7 @@
 #include <string>
 
 #include "models/isa/instruction.hpp"
+#include "models/isa/ir.hpp"
 #include "models/isa/text/module_text.hpp"
 
 namespace lockstep::isa {
@@ -20,6 +21,12 @@ namespace lockstep::isa {
 inline bool is_assertion(const Instruction& trap) {
   return trap.source[0].valid();
 }
+
+/// free was called with a pointer.
+inline bool is_free(const Instruction& trap) {
+  return static_cast<ir::TrapReason>(trap.detail) == ir::TrapReason::freed;
+}
+inline constexpr const char* free_text = "free was called, whose memory is not modelled";
 
 /// "assertion `i < n` failed at kernel.cu:7, void k(int)"
 std::string assertion_text(const Instruction& trap, const WarpContext& context, unsigned lane,

@@ -61,5 +61,29 @@ TEST_P(Assertions, APointerToNoTextIsPrintedItself) {
   EXPECT_NE(plain.find("failed at <0x700000200>:12, void k(int)"), std::string::npos) << plain;
 }
 
+/// The destructor of an object on the heap, which every class with a virtual one has code for.
+TEST_P(Assertions, FreeEndsTheKernelOnlyWhenItGetsAPointer) {
+  const auto message_of_free_in = [&](const std::string& thread) {
+    try {
+      run_block(kernel_text("setp.eq.u32 %p1, %r1, " + thread + R"(;
+selp.b64 %rd3, %rd1, 0, %p1;
+{ .param .b64 p;
+st.param.b64 [p], %rd3;
+call.uni free, (p);
+}
+ret;)",
+                            ".extern .func free(.param .b64 p);\n"),
+                8, GetParam());
+    } catch (const UserError& error) {
+      return std::string(error.what());
+    }
+    return std::string();
+  };
+  EXPECT_EQ(message_of_free_in("8"), "");
+  EXPECT_NE(message_of_free_in("5").find(
+                "thread (5, 0, 0): free was called, whose memory is not modelled"),
+            std::string::npos);
+}
+
 }  // namespace
 }  // namespace lockstep::isa::assertions_test
