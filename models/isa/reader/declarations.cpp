@@ -30,6 +30,18 @@ ir::Operand FunctionTranslator::formal(const syntax::Declaration& declaration, S
   return operand;
 }
 
+namespace {
+
+/// What the host gives for a kernel parameter.  nvcc declares a scalar that is __grid_constant__ as
+/// bytes with the scalar's alignment: its bits are given as an integer.
+Type argument_type(const syntax::Declaration& d, const ir::Variable& variable, Type type) {
+  if (!d.is_array && d.vector <= 1) return type;
+  if (type != Type::b8 || variable.bytes != variable.alignment) return Type::b8;
+  return variable.bytes == 4 ? Type::b32 : variable.bytes == 8 ? Type::b64 : Type::b8;
+}
+
+}  // namespace
+
 void FunctionTranslator::declare_parameters() {
   NameTable& names = scopes_.back();
   std::uint64_t offset = 0;
@@ -43,8 +55,7 @@ void FunctionTranslator::declare_parameters() {
       offset = round_up(offset, v.alignment);
       symbol.kind = Symbol::Kind::kernel_parameter;
       symbol.value = offset;
-      const bool whole = d.is_array || d.vector > 1;
-      result_.parameters.push_back({d.name, whole ? Type::b8 : symbol.type,
+      result_.parameters.push_back({d.name, argument_type(d, v, symbol.type),
                                     static_cast<std::uint32_t>(offset),
                                     static_cast<std::uint32_t>(v.bytes)});
       offset += v.bytes;

@@ -78,6 +78,18 @@ TEST(ReaderErrors, ACallOfAFunctionWithoutBodyIsAnErrorAtTheCall) {
       << error_of(text);
 }
 
+TEST(KernelParameters, ScalarsDeclaredAsAlignedBytesAreIntegers) {
+  const Module module = load_module_text(
+      ".version 7.8\n.target sm_75\n.address_size 64\n"
+      ".visible .entry k(.param .align 4 .b8 a[4], .param .align 8 .b8 b[8], .param .align 4 .b8 "
+      "c[8]) {\nret;\n}\n",
+      "bytes.ptx");
+  const auto& parameters = module.kernels[0].reference.parameters;
+  EXPECT_EQ(parameters[0].type, Type::b32);
+  EXPECT_EQ(parameters[1].type, Type::b64);
+  EXPECT_EQ(parameters[2].type, Type::b8);
+}
+
 TEST(ReaderErrors, AnotherVprintfThanThatOfCudaIsAnErrorWhereItIsDeclared) {
   EXPECT_EQ(error_of(".version 7.8\n.target sm_75\n.address_size 64\n"
                      ".extern .func vprintf(.param .b64 a, .param .b64 b);\n"),
