@@ -54,6 +54,8 @@ class FunctionTranslator {
   /// A source read as `type`; `wider`: a register may be wider than the type.
   ir::Operand source(Current& current, const syntax::Operand& operand, Type type,
                      bool wider = false);
+  ir::Operand structure_address(const Current& current, const Symbol& structure,
+                                std::int64_t addend);
   ir::Operand read_special(Current& current, ir::SpecialRegister special, const std::string& name);
   ir::Operand symbol_operand(const Current& current, const syntax::Operand& operand, Type type,
                              bool wider);

@@ -162,6 +162,7 @@ bool FunctionTranslator::parameter_access(Current& current, bool is_store) {
       return true;
     }
     default:
+      if (!source_.is_entry) current.operation.space = Space::generic;
       return false;
   }
 }

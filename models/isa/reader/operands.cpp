@@ -105,6 +105,8 @@ ir::Operand FunctionTranslator::source(Current& current, const syntax::Operand& 
   if (operand.negated) fail(operand.at, "only predicates are negated with '!'");
   check_plain(operand);
   const Symbol* known = lookup(operand.text);
+  if (known != nullptr && known->kind == Symbol::Kind::parameter_pointer && bytes_of(type) == 8)
+    return structure_address(current, *known, operand.addend);
   if (known == nullptr) {
     if (const auto special = special_register_named(operand.text)) {
       check_width(current, operand, type_of(*special), type, true);
@@ -120,6 +122,15 @@ ir::Operand FunctionTranslator::source(Current& current, const syntax::Operand& 
     }
   }
   return symbol_operand(current, operand, type, wider);
+}
+
+/// The generic address of a structure that a caller gave; ld.param with it is a generic access.
+ir::Operand FunctionTranslator::structure_address(const Current& current, const Symbol& structure,
+                                                  std::int64_t addend) {
+  const ir::Operand wide = ir::register_operand(new_register(Type::b64));
+  widen(current, ir::register_operand(structure.index), wide, Type::u64);
+  return compute(current, Opcode::add, Type::u64, wide,
+                 ir::immediate_operand(static_cast<std::int64_t>(local_window_base) + addend));
 }
 
 /// Only mov reads a special register: others read a copy.

@@ -189,5 +189,45 @@ TEST_P(Calls, StructuresAreGivenByValueAndComeBack) {
   for (std::uint32_t i = 0; i < 32; ++i) EXPECT_EQ(out[i], (77u << 8) + i) << i;
 }
 
+/// As clang compiles a structure given by value whose elements are chosen while the kernel runs.
+TEST_P(Calls, TheAddressOfAStructureGivenByValueCanBeTaken) {
+  const std::string element = R"(
+.func (.param .b32 r) element(.param .align 8 .b8 s[16], .param .b32 i)
+{
+  .reg .b32 %a<4>;
+  .reg .b64 %b<4>;
+  ld.param.u32 %a1, [i];
+  mov.b64 %b1, s;
+  mul.wide.u32 %b2, %a1, 4;
+  add.s64 %b1, %b1, %b2;
+  ld.param.u32 %a2, [%b1];
+  ld.param.u32 %a3, [s+4];
+  add.u32 %a2, %a2, %a3;
+  st.param.b32 [r], %a2;
+  ret;
+}
+)";
+  const auto out = run_block(kernel_text(R"(
+and.b32 %r3, %r1, 3;
+add.u32 %r4, %r1, 100;
+{ .param .align 8 .b8 s[16]; .param .b32 i; .param .b32 q;
+st.param.b32 [s], %r1;
+st.param.b32 [s+4], %r4;
+st.param.b32 [s+8], 7;
+st.param.b32 [s+12], 9;
+st.param.b32 [i], %r3;
+call.uni (q), element, (s, i);
+ld.param.b32 %r2, [q];
+}
+st.global.u32 [%rd2], %r2;
+ret;)",
+                                         element),
+                             32, GetParam());
+  for (std::uint32_t i = 0; i < 32; ++i) {
+    const std::uint32_t elements[] = {i, i + 100, 7, 9};
+    EXPECT_EQ(out[i], elements[i % 4] + i + 100) << i;
+  }
+}
+
 }  // namespace
 }  // namespace lockstep::isa::calls_test
