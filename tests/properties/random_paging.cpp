@@ -144,6 +144,9 @@ std::vector<std::string> random_paged_machine(std::uint64_t seed, unsigned tenan
   set_memory(settings, choose, tenants, plenty);
   settings.any("gpu.vm.walk_cache.ways", {"0", "1"});
   settings.any("gpu.vm.l2_tlb.enabled", {"true", "true", "true", "false"});
+  settings.any("policies.fault_handling.order", {"fifo", "round-robin", "priority"});
+  settings.any("host.link_order", {"fifo", "round-robin", "priority"});
+  settings.any("host.link_preempts_prefetch", {"true", "false"});
   settings.set("simulation.stop_at", "2000ms");
   settings.set("simulation.epoch", "2us");
   return settings.list();
