@@ -105,10 +105,17 @@ void HostLink::count_wait(const Transfer& transfer, LinkStatistics& statistics) 
   if (transfer.rank == Transfer::Class::fault && waited > longest.value()) longest = waited;
 }
 
-std::uint64_t HostLink::piece_bytes(Transfer::Class rank) const {
-  if (rank == Transfer::Class::copy) return copy_piece_bytes;
-  const bool whole = rank == Transfer::Class::fault || !parameters_.link_preempts_prefetch;
-  return whole ? ~std::uint64_t{0} >> 1 : page_bytes;
+std::uint64_t HostLink::piece_bytes(const Transfer& transfer) const {
+  switch (transfer.rank) {
+    case Transfer::Class::fault:
+      break;
+    case Transfer::Class::prefetch:
+      if (parameters_.link_preempts_prefetch) return page_bytes;
+      break;
+    case Transfer::Class::copy:
+      return copy_piece_bytes;
+  }
+  return transfer.bytes;
 }
 
 void HostLink::begin(Direction& direction, Time now) {
@@ -121,7 +128,7 @@ void HostLink::begin(Direction& direction, Time now) {
     transfer.began = now;
     count_wait(transfer, direction.statistics);
   }
-  direction.piece_end = std::min(transfer.bytes, active.sent + piece_bytes(transfer.rank));
+  direction.piece_end = std::min(transfer.bytes, active.sent + piece_bytes(transfer));
   direction.origin = now - active.through(active.sent);
   direction.next = direction.origin + active.through(active.sent + active.next_bytes());
 }

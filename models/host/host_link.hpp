@@ -6,8 +6,9 @@
 /// SMs for L2 and DRAM.  Who is next: link_queue.hpp.  Transfers of faults are never split; copies
 /// go in pieces of 256 KiB at the rate of their whole size, so that a fault waits for one piece at
 /// most, and prefetches in pages if link_preempts_prefetch is set.  Remote accesses go between the
-/// lines and push them back. Source: architecture.md, section 8 "The host";
-/// virtual-memory-and-exceptions.md, sections 4, 18.
+/// lines and push them back.
+///
+/// Source: architecture.md, section 8 "The host"; virtual-memory-and-exceptions.md, sections 4, 18.
 ///
 /// Simplified: a request for a line occupies the direction in which its bytes will travel.
 #pragma once
@@ -127,7 +128,7 @@ class HostLink {
   Time next_of(const Direction& direction) const;
   static void count_wait(const Transfer& transfer, LinkStatistics& statistics);
   /// After so many bytes others get their turn.
-  std::uint64_t piece_bytes(Transfer::Class rank) const;
+  std::uint64_t piece_bytes(const Transfer& transfer) const;
   void begin(Direction& direction, Time now);
   /// The piece in service sends its next line.
   void advance(Direction& direction, Time now, Outbox& outbox);

@@ -82,15 +82,16 @@ bool ManagedMemory::serve_without_moving(const Fault& fault, const DriverContext
 }
 
 bool ManagedMemory::together(const Fault& first, const Fault& other) const {
-  if (setup_.fault.batch == FaultBatch::all_waiting) return true;
-  if (other.queued != first.queued) return false;
+  const bool same_cycle = other.queued == first.queued;
   switch (setup_.fault.batch) {
     case FaultBatch::per_page:
-      return other.page == first.page;
+      return same_cycle && other.page == first.page;
     case FaultBatch::per_block:
-      return residency_.owner_index(other.page) == residency_.owner_index(first.page) &&
+      return same_cycle &&
+             residency_.owner_index(other.page) == residency_.owner_index(first.page) &&
              other.page / pages_per_block == first.page / pages_per_block;
     case FaultBatch::per_batch:
+      return same_cycle;
     case FaultBatch::all_waiting:
       return true;
   }
@@ -114,7 +115,9 @@ void ManagedMemory::form_unit(const DriverContext& context) {
   if (serve_without_moving(first, context)) return;
   Unit unit;
   unit.faults.push_back(first);
-  for (auto other = queue_.begin(); other != queue_.end();) {
+  const bool all = setup_.fault.batch == FaultBatch::all_waiting;
+  for (auto other = queue_.begin();
+       other != queue_.end() && (all || other->queued <= first.queued);) {
     if (!together(first, *other)) {
       ++other;
       continue;

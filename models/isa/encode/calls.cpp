@@ -193,7 +193,7 @@ std::uint64_t Encoder::frame_bytes() const {
   const RegisterSlots& slots = current_->registers;
   const std::uint64_t locals = round_up(current_->input.function->local_bytes, 8);
   const std::uint64_t bytes = locals + 8u * slots.pairs + 4u * (slots.singles + slots.predicates);
-  return (bytes + 15) / 16 * 16;
+  return round_up(bytes, 16);
 }
 
 Instruction Encoder::local_access(bool is_store, Operand row, Type type,

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <map>
 
+#include "core/memory/round_up.hpp"
+
 namespace lockstep::isa {
 
 using Kind = ir::Operand::Kind;
@@ -150,7 +152,7 @@ void place(Link& link, std::uint32_t cycles) {
       frame.predicates += f.registers.predicates;
       if (!f.recursive) {
         f.local_base = frame.local;
-        frame.local = (frame.local + f.input.function->local_bytes + 15) / 16 * 16;
+        frame.local = round_up(frame.local + f.input.function->local_bytes, 16);
       }
       link.recursive |= f.recursive;
     }

@@ -41,28 +41,33 @@ Operand Encoder::next_row(Operand::Base base, std::size_t row) const {
 Operand Encoder::immediate(std::uint64_t value, unsigned lane_bytes) {
   const bool wide = lane_bytes == 8;
   if (!wide) value &= 0xffffffff;
-  const auto [found, is_new] = immediates_.try_emplace(
-      {value, wide ? 8u : 4u},
-      next_row(Operand::immediates, program_.immediates.size() / warp_size));
-  if (is_new)
-    for (unsigned lane = 0; lane < warp_size; ++lane) {
-      program_.immediates.push_back(static_cast<std::uint32_t>(value));
-      if (wide) program_.immediates.push_back(static_cast<std::uint32_t>(value >> 32));
-    }
-  return found->second;
+  const decltype(immediates_)::key_type key{value, wide ? 8u : 4u};
+  const auto known = immediates_.find(key);
+  if (known != immediates_.end()) return known->second;
+  const Operand fresh = next_row(Operand::immediates, program_.immediates.size() / warp_size);
+  immediates_.emplace(key, fresh);
+  for (unsigned lane = 0; lane < warp_size; ++lane) {
+    program_.immediates.push_back(static_cast<std::uint32_t>(value));
+    if (wide) program_.immediates.push_back(static_cast<std::uint32_t>(value >> 32));
+  }
+  return fresh;
 }
 
 Operand Encoder::constant(const ConstantRow& wanted) {
-  const auto [found, is_new] =
-      constants_.try_emplace({static_cast<int>(wanted.source), wanted.bytes, wanted.width,
-                              wanted.is_signed, wanted.index, wanted.offset},
-                             next_row(Operand::constants, program_.constant_rows));
-  if (is_new) {
-    program_.constants.push_back(wanted);
-    program_.constants.back().row = found->second.row();
-    program_.constant_rows += wanted.width == 8 ? 2 : 1;
-  }
-  return found->second;
+  const decltype(constants_)::key_type key{static_cast<int>(wanted.source),
+                                           wanted.bytes,
+                                           wanted.width,
+                                           wanted.is_signed,
+                                           wanted.index,
+                                           wanted.offset};
+  const auto known = constants_.find(key);
+  if (known != constants_.end()) return known->second;
+  const Operand fresh = next_row(Operand::constants, program_.constant_rows);
+  constants_.emplace(key, fresh);
+  program_.constants.push_back(wanted);
+  program_.constants.back().row = fresh.row();
+  program_.constant_rows += wanted.width == 8 ? 2 : 1;
+  return fresh;
 }
 
 std::uint64_t Encoder::shared_offset(const ir::Operand& operand) const {

@@ -2,8 +2,9 @@
 ///
 /// __assertfail(message, file, line, function, character size) becomes a trap with what it says.
 /// vprintf is a function of its own, see run_time_functions.hpp.  free does nothing with null and
-/// is a trap otherwise: every class with a virtual destructor has code that calls it. Source: PTX
-/// Interoperability guide, "System Calls".
+/// is a trap otherwise: every class with a virtual destructor has code that calls it.
+///
+/// Source: PTX Interoperability guide, "System Calls".
 ///
 /// Simplified: malloc and what belongs to dynamic parallelism are reported when a module is
 /// read; characters have one byte.

@@ -350,20 +350,6 @@ TEST(ManagedMemory, ReadMostlyPagesAreCopiesUntilSomebodyStores) {
       world.managed().bring_home(world.allocation(), 0, world.pages(), false, world.context()));
 }
 
-TEST(ManagedMemory, PrefetchStepMovesEverythingAndSaysWhenItIsDone) {
-  DriverWorld world(options());
-  world.managed().prefetch(world.allocation(), 0, world.pages(), true, 77, world.context());
-  EXPECT_THAT(world.managed().take_operations(), ElementsAre());
-  world.run();
-  EXPECT_THAT(world.managed().take_operations(), ElementsAre(77));
-  EXPECT_TRUE(world.on_gpu(world.pages() - 1));
-  world.managed().prefetch(world.allocation(), 0, world.pages(), false, 78, world.context());
-  world.run();
-  EXPECT_THAT(world.managed().take_operations(), ElementsAre(78));
-  EXPECT_FALSE(world.on_gpu(0));
-  EXPECT_EQ(world.statistics().pages_written_back[0].value(), 0u);
-}
-
 TEST(ManagedMemory, LosesNoFrame) {
   DriverWorld::Options small = options(FaultCost::linear);
   small.frames = 1 + 4 + 5;

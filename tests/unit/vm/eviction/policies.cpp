@@ -48,14 +48,16 @@ TEST(LruEviction, LargePagesLeaveTogether) {
   EXPECT_THAT(lru.evict(1), ElementsAre(PageRange{1000, 24}));
 }
 
-TEST(LruEviction, PinnedPagesStay) {
-  EvictionBench lru("{name: lru, granularity: block}");
-  lru.add(64);
-  lru.arrive(0, 32);
-  lru.pin(5);
-  EXPECT_THAT(lru.evict(1), ElementsAre(PageRange{0, 5}, PageRange{6, 10}));
-  EXPECT_THAT(lru.evict(1), ElementsAre(PageRange{16, 16}));
-  EXPECT_THAT(lru.evict(1), IsEmpty());
+TEST(GranularEviction, PinnedPagesStay) {
+  for (const std::string name : {"lru", "lfu"}) {
+    EvictionBench policy("{name: " + name + ", granularity: block}");
+    policy.add(64);
+    policy.arrive(0, 32);
+    policy.pin(5);
+    EXPECT_THAT(policy.evict(1), ElementsAre(PageRange{0, 5}, PageRange{6, 10})) << name;
+    EXPECT_THAT(policy.evict(1), ElementsAre(PageRange{16, 16})) << name;
+    EXPECT_THAT(policy.evict(1), IsEmpty()) << name;
+  }
 }
 
 TEST(LruEviction, RangesDoNotCrossAllocations) {
@@ -137,16 +139,6 @@ TEST(LfuEviction, AccessToAPageThatHasLeftIsNoAccess) {
   lfu.leave(1);
   lfu.policy->accessed(1);
   EXPECT_THAT(lfu.evict(5), ElementsAre(PageRange{2, 1}));
-}
-
-TEST(LfuEviction, PinnedPagesStay) {
-  EvictionBench lfu("{name: lfu, granularity: block}");
-  lfu.add(64);
-  lfu.arrive(0, 32);
-  lfu.pin(5);
-  EXPECT_THAT(lfu.evict(1), ElementsAre(PageRange{0, 5}, PageRange{6, 10}));
-  EXPECT_THAT(lfu.evict(1), ElementsAre(PageRange{16, 16}));
-  EXPECT_THAT(lfu.evict(1), IsEmpty());
 }
 
 TEST(NoEviction, NamesNothing) {
