@@ -249,7 +249,6 @@ void Host::serialize(Archive& archive) {
 }
 
 StatisticsView Host::statistics(Time) {
-  shared_.statistics.resident_pages = shared_.managed.resident_pages();
   return statistics_view(shared_.statistics);
 }
 

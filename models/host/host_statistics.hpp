@@ -13,10 +13,9 @@ struct HostStatistics {
   PerTenant<Counter> faults_migrated, faults_allocated, faults_remote, faults_permission,
       fault_batches;
   PerTenant<TreeDecisions> tree_prefetches, tree_evictions;
-  Histogram<16> batch_faults, batch_pages;
-  Gauge resident_pages;
-
-  Histogram<32> fault_queue, fault_service, fault_transfer;
+  PerTenant<Histogram<16>> batch_faults, batch_pages;
+  PerTenant<Gauge> resident_pages;
+  PerTenant<Histogram<32>> fault_queue, fault_service, fault_transfer;
 
   static auto schema() {
     using S = HostStatistics;
@@ -54,19 +53,20 @@ struct HostStatistics {
                     "stores to read-mostly pages on the GPU, which became writable")
         .per_tenant("fault_batches", &S::fault_batches, "batches",
                     "of faults that the driver handled together, by the tenant of the first")
-        .histogram("batch_faults", &S::batch_faults, "faults", "in a batch")
-        .histogram("batch_pages", &S::batch_pages, "pages",
-                   "asked for because of a batch, prefetched ones included")
+        .per_tenant("batch_faults", &S::batch_faults, "faults",
+                    "in a batch, by the tenant of the first")
+        .per_tenant("batch_pages", &S::batch_pages, "pages",
+                    "asked for because of a batch, prefetched ones included")
         .per_tenant("tree_prefetches", &S::tree_prefetches, tree_node_sizes, "nodes",
                     "that the tree prefetcher completed; 64KiB: blocks that faulted")
         .per_tenant("tree_evictions", &S::tree_evictions, tree_node_sizes, "nodes",
                     "that the tree eviction emptied; 64KiB: blocks of the oldest pages")
-        .gauge("resident_pages", &S::resident_pages, "pages", "of managed memory on the GPU")
-        .histogram("fault_queue", &S::fault_queue, "ns",
-                   "faults waited for the driver, from arrival to the start of their service")
-        .histogram("fault_service", &S::fault_service, "ns", "the driver's handling of faults")
-        .histogram("fault_transfer", &S::fault_transfer, "ns",
-                   "from handling to the news to the GMMU: frames, transfer, entries");
+        .per_tenant("resident_pages", &S::resident_pages, "pages", "of managed memory on the GPU")
+        .per_tenant("fault_queue", &S::fault_queue, "ns",
+                    "faults waited for the driver, from arrival to the start of their service")
+        .per_tenant("fault_service", &S::fault_service, "ns", "the driver's handling of faults")
+        .per_tenant("fault_transfer", &S::fault_transfer, "ns",
+                    "from handling to the news to the GMMU: frames, transfer, entries");
   }
 
   template <class Archive>

@@ -173,8 +173,9 @@ void ManagedMemory::begin_unit(const Unit& unit, const DriverContext& context) {
   for (const Fault& fault : unit.faults) {
     if (serve_without_moving(fault, context)) continue;
     ++handled;
-    statistics.fault_queue.add(nanoseconds(unit.started - fault.arrived));
-    statistics.fault_service.add(nanoseconds(unit.begin - unit.started));
+    const std::uint16_t tenant = residency_.owner(fault.page).tenant;
+    statistics.fault_queue[tenant].add(nanoseconds(unit.started - fault.arrived));
+    statistics.fault_service[tenant].add(nanoseconds(unit.begin - unit.started));
     if (residency_.place(fault.page) == PagePlace::gpu) {
       make_writable(unit, fault, context);
     } else if (buffer_of(fault.page).preferred == PreferredPlace::host) {
@@ -184,8 +185,9 @@ void ManagedMemory::begin_unit(const Unit& unit, const DriverContext& context) {
     }
   }
   if (handled == 0) return;
-  ++statistics.fault_batches[residency_.owner(unit.faults.front().page).tenant];
-  statistics.batch_faults.add(handled);
+  const std::uint16_t tenant = residency_.owner(unit.faults.front().page).tenant;
+  ++statistics.fault_batches[tenant];
+  statistics.batch_faults[tenant].add(handled);
   std::sort(pages.begin(), pages.end());
   pages.erase(std::unique(pages.begin(), pages.end()), pages.end());
   std::uint64_t asked_for = 0;
@@ -195,7 +197,7 @@ void ManagedMemory::begin_unit(const Unit& unit, const DriverContext& context) {
     asked_for += bring({first, last}, unit, context);
     first = last;
   }
-  statistics.batch_pages.add(asked_for);
+  statistics.batch_pages[tenant].add(asked_for);
 }
 
 /// Faulting pages of one allocation, in order, and what the prefetcher adds; pages asked for.
@@ -311,6 +313,7 @@ void ManagedMemory::make_writable(const Unit& unit, const Fault& fault,
   for (ManagedPage page = migration.range.first; page < migration.range.end(); ++page)
     setup_.eviction->left(page);
   resident_pages_ -= migration.range.count;
+  context.statistics.resident_pages[a.tenant] -= migration.range.count;
   arriving_pages_ += migration.range.count;
   buffer.resident -= migration.range.count;
   buffer.duplicates -= migration.range.count;

@@ -115,6 +115,7 @@ class ManagedMemory final : public EvictionView {
   /// Pages in GPU memory, for checking.
   std::vector<PageRange> resident_ranges(std::uint32_t allocation) const;
   std::uint64_t resident_pages() const { return resident_pages_; }
+  bool evicts() const { return setup_.eviction->evicts(); }
   const Allocation& allocation(std::uint32_t index) const { return residency_.allocation(index); }
 
   void fault(const MessageHeader& message, const DriverContext& context);

@@ -174,11 +174,13 @@ void ManagedMemory::mapped(std::uint32_t index, const DriverContext& context) {
     marks_[page] &= static_cast<std::uint8_t>(~(evicted | duplicate));
     if (!migration.writable) marks_[page] |= duplicate;
   }
+  const std::uint16_t tenant = residency_.owner(migration.range.first).tenant;
   resident_pages_ += migration.range.count;
+  context.statistics.resident_pages[tenant] += migration.range.count;
   buffer.resident += migration.range.count;
   if (!migration.writable) buffer.duplicates += migration.range.count;
   if (migration.fault)
-    context.statistics.fault_transfer.add(nanoseconds(context.now - migration.served));
+    context.statistics.fault_transfer[tenant].add(nanoseconds(context.now - migration.served));
   if (migration.operation != 0) count_operation(migration.operation, -1);
 }
 
@@ -199,6 +201,7 @@ ManagedMemory::Departure& ManagedMemory::depart(PageRange range, bool keep_bytes
       --buffer.resident;
       buffer.duplicates -= (marks_[page] & duplicate) != 0;
       --resident_pages_;
+      context.statistics.resident_pages[a.tenant] -= 1;
       ++leaving_pages_;
     } else {
       --buffer.remote;

@@ -42,6 +42,7 @@ bool TenantRun::has_room(Time now, HostShared& shared, Outbox& outbox) const {
   if (shared.managed.make_room(need - free, shared.context(now, outbox)) || !shared.driver.idle())
     return false;
   const bool declared = culprit < tenant_.workload.buffers.size();
+  const bool stay = shared.managed.resident_pages() > 0 && !shared.managed.evicts();
   throw UserError(
       declared && largest > 0 ? declaration(culprit).where : tenant_.where,
       "out of GPU memory: tenant " + tenant_.name + " needs " + std::to_string(need) +
@@ -49,8 +50,9 @@ bool TenantRun::has_room(Time now, HostShared& shared, Outbox& outbox) const {
           (declared && largest > 0 ? ", most of them for buffer " + declaration(culprit).name
                                    : "") +
           "; " + std::to_string(free) + " of " + std::to_string(shared.driver.capacity()) +
-          " are free",
-      "raise gpu.memory.capacity or use smaller buffers");
+          " are free" + (stay ? " and policies.eviction is none" : ""),
+      std::string("raise gpu.memory.capacity") + (stay ? ", choose an eviction policy" : "") +
+          " or use smaller buffers");
 }
 
 void TenantRun::map_buffer(std::uint32_t b, Time now, HostShared& shared, Outbox& outbox) {

@@ -78,6 +78,8 @@ void SmState::flush_statistics(std::int64_t up_to) {
   for (GridSlot& grid : grids)
     if (grid.used) flush_instructions(grid);
   for (std::size_t t = 0; t < tenant_blocks.size(); ++t) {
+    statistics.resident_warps[t] = tenant_warps[t];
+    statistics.resident_blocks[t] = tenant_blocks[t];
     const std::uint64_t looked_up = statistics.tlb_hits[t].value() +
                                     statistics.tlb_misses[t].value() +
                                     statistics.tlb_merges[t].value();
@@ -86,8 +88,6 @@ void SmState::flush_statistics(std::int64_t up_to) {
   const auto waited =
       port.wait_femtoseconds() / static_cast<std::uint64_t>(clock.period().femtoseconds());
   statistics.port_wait_cycles += waited - statistics.port_wait_cycles.value();
-  statistics.resident_warps = static_cast<std::uint64_t>(std::popcount(resident));
-  statistics.resident_blocks = used.blocks;
 }
 
 }  // namespace lockstep

@@ -36,7 +36,8 @@ std::vector<std::uint64_t> frames_of(std::span<const std::byte> entries) {
 }  // namespace
 
 void SmState::on_flush(std::uint16_t tenant) {
-  statistics.tlb_flushed += translation.flush(tenant);
+  for (std::uint16_t t = 0; t < statistics.tlb_flushed.size(); ++t)
+    if (t == tenant || tenant == all_tenants) statistics.tlb_flushed[t] += translation.flush(t);
 }
 
 void SmState::on_shootdown(const PageSpan& span, std::span<const std::byte> entries,

@@ -17,10 +17,10 @@ struct SmStatistics {
   PerTenant<Counter> barriers, fences;
   PerTenant<Counter> tlb_lookups, tlb_hits, tlb_misses, tlb_merges, tlb_refusals;
   PerTenant<Counter> tlb_flush_misses, tlb_stall_cycles, fault_page_cycles, fault_warp_cycles;
-  PerTenant<Counter> pages_shot_down, tlb_shot_down;
-  Counter tlb_flushed, skipped_cycles, skips;
+  PerTenant<Counter> pages_shot_down, tlb_shot_down, tlb_flushed;
+  Counter skipped_cycles, skips;
   Counter l1_evictions, l1_reservation_stall_cycles, port_wait_cycles;
-  Gauge resident_warps, resident_blocks;
+  PerTenant<Gauge> resident_warps, resident_blocks;
 
   static auto schema() {
     using S = SmStatistics;
@@ -78,7 +78,7 @@ struct SmStatistics {
         .per_tenant("pages_shot_down", &S::pages_shot_down, "pages",
                     "that a shootdown named, in the TLB or not")
         .per_tenant("tlb_shot_down", &S::tlb_shot_down, "entries", "dropped by those shootdowns")
-        .counter("tlb_flushed", &S::tlb_flushed, "entries", "dropped when other pages came")
+        .per_tenant("tlb_flushed", &S::tlb_flushed, "entries", "dropped when other pages came")
         .counter("l1_evictions", &S::l1_evictions, "lines", "valid lines replaced")
         .counter("l1_reservation_stall_cycles", &S::l1_reservation_stall_cycles, "cycles",
                  "the load-store unit waited for a miss entry, a line or the request queue")
@@ -87,8 +87,8 @@ struct SmStatistics {
         .counter("skipped_cycles", &S::skipped_cycles, "cycles",
                  "in which there was nothing to do and that were passed over at once")
         .counter("skips", &S::skips, "skips", "runs of such cycles that began")
-        .gauge("resident_warps", &S::resident_warps, "warps", "in their slots")
-        .gauge("resident_blocks", &S::resident_blocks, "blocks", "in their slots");
+        .per_tenant("resident_warps", &S::resident_warps, "warps", "of resident blocks")
+        .per_tenant("resident_blocks", &S::resident_blocks, "blocks", "in their slots");
   }
 
   template <class Archive>

@@ -70,7 +70,7 @@ bool TranslationUnit::drop(std::uint64_t key) {
 std::uint32_t TranslationUnit::flush(std::uint16_t tenant) {
   last_key_ = no_page;
   flushed_.flushed(tlb, tenant);
-  return tenant == all_tenants ? tlb.drop_all() : tlb.drop_tenant(tenant);
+  return tlb.drop_tenant(tenant);
 }
 
 bool TranslationUnit::stored_under(std::uint64_t key) {

@@ -4,10 +4,15 @@
 
 namespace lockstep {
 
-bool FarFaults::refuse(const TranslateRequest& request) {
+FarFaults::Refusal FarFaults::refuse(const TranslateRequest& request) {
   replayed(request.tenant, request.page, request.sm);
-  const auto [fault, first] = waiting_.try_emplace(key(request.tenant, request.page));
-  Askers& askers = fault->second;
+  const bool first = !waiting_.contains(key(request.tenant, request.page));
+  if (first && full()) {
+    without_entry_.push_back(request);
+    return Refusal::no_entry;
+  }
+  by_tenant_[request.tenant] += first;
+  Askers& askers = waiting_[key(request.tenant, request.page)];
   const auto asker = std::find_if(askers.begin(), askers.end(),
                                   [&](const Asker& a) { return a.sm == request.sm; });
   if (asker == askers.end()) {
@@ -15,7 +20,16 @@ bool FarFaults::refuse(const TranslateRequest& request) {
   } else {
     asker->write |= request.write;
   }
-  return first;
+  return first ? Refusal::first : Refusal::joined;
+}
+
+bool FarFaults::take_retry(TranslateRequest& request) {
+  if (without_entry_.empty() || full()) return false;
+  request = without_entry_.front();
+  without_entry_.pop_front();
+  request.retried = 1;
+  ++retrying_;
+  return true;
 }
 
 void FarFaults::replaying(std::uint16_t tenant, std::uint64_t page, const Askers& askers,
@@ -40,6 +54,13 @@ std::int64_t FarFaults::replayed(std::uint16_t tenant, std::uint64_t page, std::
 bool FarFaults::replays_in(const PageSpan& span) const {
   const auto replay = replays_.lower_bound(key(span.tenant, span.page));
   return replay != replays_.end() && replay->first < key(span.tenant, span.page + span.count);
+}
+
+void FarFaults::serialize(Archive& archive) {
+  std::uint64_t count = without_entry_.size();
+  archive(waiting_, by_tenant_, replays_, retrying_, count);
+  without_entry_.resize(count);
+  for (TranslateRequest& request : without_entry_) archive.bytes(&request, sizeof request);
 }
 
 }  // namespace lockstep

@@ -5,13 +5,16 @@
 /// has said that what waited has gone out, or was refused once more.
 /// Source: 001, section B.2 and Figure 1; architecture.md, section 8, rule 7.
 ///
-/// Simplified: as many entries as there are pages; the papers give no number.
+/// The papers give no number of entries (`gpu.vm.far_fault_mshrs`).  A request that finds none gets
+/// no answer for now; whenever an entry comes free the oldest of those looks its page up again.
 #pragma once
 
 #include <cstdint>
+#include <deque>
 #include <map>
 #include <vector>
 
+#include "core/checkpoint/archive.hpp"
 #include "models/vm/messages.hpp"
 
 namespace lockstep {
@@ -29,15 +32,39 @@ class FarFaults {
   };
   using Askers = std::vector<Asker>;
 
-  /// True for the first refusal of a page.
-  bool refuse(const TranslateRequest& request);
+  /// `entries` 0: as many as there are faults.
+  FarFaults(std::size_t entries, std::size_t tenants) : entries_(entries), by_tenant_(tenants) {}
+
+  enum class Refusal : std::uint8_t {
+    first,     ///< of its page: the host has to know
+    joined,    ///< the page has an entry
+    no_entry,  ///< the request waits in take_retry()
+  };
+  Refusal refuse(const TranslateRequest& request);
+  /// A request that waited for an entry and may look its page up again, an entry being kept for it
+  /// until looked_up(); false if there is none.
+  bool take_retry(TranslateRequest& request);
+  /// The page has been found, or is about to be refused.
+  void looked_up(const TranslateRequest& request) { retrying_ -= request.retried; }
+  /// Nothing of the tenant is waited for any more.  Calls gone(request) for those without an entry.
+  template <class Gone>
+  void forget(std::uint16_t tenant, Gone&& gone) {
+    waiting_.erase(waiting_.lower_bound(key(tenant, 0)), waiting_.upper_bound(key(tenant, ~0ull)));
+    by_tenant_[tenant] = 0;
+    std::erase_if(without_entry_, [&](const TranslateRequest& request) {
+      if (request.tenant != tenant) return false;
+      gone(request);
+      return true;
+    });
+  }
   /// Calls came(page, askers) for each page of the span that somebody waits for, in their order;
   /// nobody waits afterwards.
   template <class Came>
   void take(const PageSpan& span, Came&& came) {
     const auto begin = waiting_.lower_bound(key(span.tenant, span.page));
     const auto end = waiting_.lower_bound(key(span.tenant, span.page + span.count));
-    for (auto fault = begin; fault != end; ++fault) came(fault->first.second, fault->second);
+    for (auto fault = begin; fault != end; ++fault, --by_tenant_[span.tenant])
+      came(fault->first.second, fault->second);
     waiting_.erase(begin, end);
   }
 
@@ -49,11 +76,10 @@ class FarFaults {
   bool replays_in(const PageSpan& span) const;
 
   std::size_t waiting() const { return waiting_.size(); }
+  std::uint64_t waiting(std::uint16_t tenant) const { return by_tenant_[tenant]; }
+  std::size_t without_entry() const { return without_entry_.size(); }
   std::size_t replays() const { return replays_.size(); }
-  template <class Archive>
-  void serialize(Archive& archive) {
-    archive(waiting_, replays_);
-  }
+  void serialize(Archive& archive);
 
  private:
   struct Replay {
@@ -68,7 +94,13 @@ class FarFaults {
   using Key = std::pair<std::uint16_t, std::uint64_t>;  ///< tenant, page
   static Key key(std::uint16_t tenant, std::uint64_t page) { return {tenant, page}; }
 
+  bool full() const { return entries_ > 0 && waiting_.size() + retrying_ >= entries_; }
+
+  const std::size_t entries_;
+  std::size_t retrying_ = 0;  ///< entries that are kept for requests on their way
+  std::deque<TranslateRequest> without_entry_;
   std::map<Key, Askers> waiting_;
+  std::vector<std::uint64_t> by_tenant_;  ///< entries of `waiting_`
   std::map<Key, Replay> replays_;
 };
 

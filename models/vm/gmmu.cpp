@@ -19,6 +19,7 @@ Gmmu::Gmmu(Setup setup)
       mirror_(setup.tenants),
       memory_(setup.mapping, std::move(setup.to_partitions)),
       walkers_(parameters_, setup.tenants, *path_, memory_, mirror_, statistics_),
+      faults_(parameters_.far_fault_mshrs, setup.tenants),
       unmappings_(memory_),
       told_(setup.tenants, std::vector<bool>(to_sms_.size())) {
   set_tenants(statistics_, setup.tenants);
@@ -38,6 +39,7 @@ void Gmmu::advance(Time horizon, Inbox inbox, Outbox& outbox) {
       GmmuCycle cycle{clock_.cycle_at_or_after(arrival).count(), {}, outbox};
       cycle.now = edge(cycle.number);
       take(*inbox[next++], cycle);
+      retry_faults(cycle);
       cycle_ = std::min(cycle_, cycle.number);
     } else {
       GmmuCycle cycle{cycle_, own, outbox};
@@ -48,8 +50,11 @@ void Gmmu::advance(Time horizon, Inbox inbox, Outbox& outbox) {
 
 void Gmmu::take(const MessageHeader& message, GmmuCycle& cycle) {
   switch (static_cast<MessageKind>(message.kind)) {
-    case MessageKind::translate:
-      return take_translate(message.body<TranslateRequest>(), cycle);
+    case MessageKind::translate: {
+      const auto& request = message.body<TranslateRequest>();
+      if (!request.known) ++statistics_.requests[request.tenant];
+      return look_up(request, cycle);
+    }
     case MessageKind::memory_response:
       return take_memory(message, cycle);
     case MessageKind::page_written:
@@ -58,13 +63,14 @@ void Gmmu::take(const MessageHeader& message, GmmuCycle& cycle) {
       const auto& notice = message.body<PageNotice>();
       const std::int64_t began = faults_.replayed(notice.tenant, notice.page, notice.sm);
       if (began >= 0)
-        statistics_.replay_latency.add(static_cast<std::uint64_t>(cycle.number - began));
+        statistics_.replay_latency[notice.tenant].add(
+            static_cast<std::uint64_t>(cycle.number - began));
       return unmap_ready(cycle);
     }
     case MessageKind::shootdown_done:
       return shootdown_done(message, cycle);
     case MessageKind::set_root:
-      return set_root(message.body<PageTableRoot>());
+      return set_root(message.body<PageTableRoot>(), cycle);
     case MessageKind::pages_mapped:
       return pages_mapped(message, cycle);
     case MessageKind::unmap:
@@ -75,8 +81,7 @@ void Gmmu::take(const MessageHeader& message, GmmuCycle& cycle) {
   }
 }
 
-void Gmmu::take_translate(const TranslateRequest& request, GmmuCycle& cycle) {
-  if (!request.known) ++statistics_.requests[request.tenant];
+void Gmmu::look_up(const TranslateRequest& request, GmmuCycle& cycle) {
   if (!timing_.walks) {
     const PageTableEntry entry = mirror_.find(request.tenant, request.page);
     if (entry.is(PageTableEntry::present)) {
@@ -136,6 +141,8 @@ std::string Gmmu::waiting_for() const {
   if (!stalled_.empty()) add(std::to_string(stalled_.size()) + " misses without an MSHR");
   if (faults_.waiting() > 0)
     add("the host to bring " + std::to_string(faults_.waiting()) + " pages");
+  if (faults_.without_entry() > 0)
+    add(std::to_string(faults_.without_entry()) + " requests without a far-fault MSHR");
   if (faults_.replays() > 0) add("SMs to replay " + std::to_string(faults_.replays()) + " pages");
   add(unmappings_.waiting_for());
   return text;
@@ -143,7 +150,8 @@ std::string Gmmu::waiting_for() const {
 
 StatisticsView Gmmu::statistics(Time now) {
   count_waiting(clock_.cycle_at_or_after(now).count());
-  statistics_.far_faults_waiting = faults_.waiting();
+  for (std::uint16_t tenant = 0; tenant < told_.size(); ++tenant)
+    statistics_.far_faults_waiting[tenant] = faults_.waiting(tenant);
   return statistics_view(statistics_);
 }
 
@@ -154,7 +162,8 @@ void Gmmu::serialize(Archive& archive) {
   mirror_.serialize(archive);
   memory_.serialize(archive);
   walkers_.serialize(archive);
-  archive(faults_, notes_);
+  faults_.serialize(archive);
+  archive(notes_);
   unmappings_.serialize(archive);
   archive(arrived_, large_lookups_, base_lookups_, stalled_, waiting_counted_, told_, cycle_);
 }

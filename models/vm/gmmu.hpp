@@ -57,7 +57,7 @@ class Gmmu final : public Component {
 
   // What arrives (gmmu.cpp).
   void take(const MessageHeader& message, GmmuCycle& cycle);
-  void take_translate(const TranslateRequest& request, GmmuCycle& cycle);
+  void look_up(const TranslateRequest& request, GmmuCycle& cycle);
   void take_memory(const MessageHeader& message, GmmuCycle& cycle);
   void page_written(const PageNotice& notice, GmmuCycle& cycle);
 
@@ -73,11 +73,14 @@ class Gmmu final : public Component {
   void set_bits(const Walk& walk, std::uint64_t bits, GmmuCycle& cycle);
   void answer(const TranslateRequest& request, PageTableEntry entry, GmmuCycle& cycle);
   void refuse(const TranslateRequest& request, bool permission, GmmuCycle& cycle);
+  void send_refusal(const TranslateRequest& request, GmmuCycle& cycle);
+  void tell_host(const TranslateRequest& request, bool permission, GmmuCycle& cycle);
+  void retry_faults(GmmuCycle& cycle);
   void count_waiting(std::int64_t cycle);
   void send_translation(std::uint16_t sm, const TranslationAnswer& answer, GmmuCycle& cycle);
 
   // What the host tells, and its answers (gmmu_pages.cpp).
-  void set_root(const PageTableRoot& root);
+  void set_root(const PageTableRoot& root, GmmuCycle& cycle);
   void tell_sms(const MessageHeader& message, GmmuCycle& cycle);
   void pages_mapped(const MessageHeader& message, GmmuCycle& cycle);
   void shoot_down_for_mapping(const PageSpan& span, GmmuCycle& cycle);

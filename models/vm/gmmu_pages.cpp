@@ -5,10 +5,14 @@
 
 namespace lockstep {
 
-/// Nothing that was read in older tables of the tenant holds.
-void Gmmu::set_root(const PageTableRoot& root) {
+/// Nothing that was read in older tables of the tenant holds; without tables it has ended.
+void Gmmu::set_root(const PageTableRoot& root, GmmuCycle& cycle) {
   walkers_.set_root(root.tenant, root.table);
   path_->forget_tenant(root.tenant);
+  if (root.table != 0) return;
+  count_waiting(cycle.number);
+  faults_.forget(root.tenant,
+                 [&](const TranslateRequest& request) { send_refusal(request, cycle); });
 }
 
 void Gmmu::pages_mapped(const MessageHeader& message, GmmuCycle& cycle) {

@@ -12,12 +12,12 @@ struct GmmuStatistics {
   PerTenant<Counter> requests, tlb_hits, tlb_misses, merged, walks, walks_restarted, walk_reads,
       walk_cache_hits, walk_cache_misses, walk_cycles, walk_queue_cycles, refusals, far_faults,
       coalesced, permission_faults, replays, invalid, pages_written, pages_unmapped, shootdowns,
-      flushes, entries_dropped;
+      flushes, entries_dropped, mshr_stalls, far_fault_stalls, far_fault_cycles;
   PerTenant<std::array<Counter, std::size(tlb_loss_names)>> tlb_lost_misses;
   PerTenantPair walker_wait_behind;
-  Counter mshr_stalls, far_fault_cycles;
-  Histogram<20> walk_latency, replay_latency;
-  Gauge far_faults_waiting, far_faults_most;
+  PerTenant<Histogram<20>> walk_latency, replay_latency;
+  PerTenant<Gauge> far_faults_waiting;
+  Gauge far_faults_most;
 
   static auto schema() {
     using S = GmmuStatistics;
@@ -60,17 +60,19 @@ struct GmmuStatistics {
         .per_tenant_pair("walker_wait_behind", &S::walker_wait_behind, "cycles",
                          "walks of the first tenant waited until a walk of the second gave its "
                          "walker up")
-        .counter("mshr_stalls", &S::mshr_stalls, "lookups", "missed when all MSHRs were taken")
-        .counter("far_fault_cycles", &S::far_fault_cycles, "page cycles",
-                 "in far-fault MSHRs, summed over pages: divided by the cycles, their mean use")
-        .histogram("walk_latency", &S::walk_latency, "cycles",
-                   "from the miss to the end of the walk")
-        .histogram("replay_latency", &S::replay_latency, "cycles",
-                   "from the news that a page has come to its last replay's end, by page")
-        .gauge("far_faults_waiting", &S::far_faults_waiting, "pages",
-               "in far-fault MSHRs: the host has been told of them")
+        .per_tenant("mshr_stalls", &S::mshr_stalls, "lookups", "missed when all MSHRs were taken")
+        .per_tenant("far_fault_stalls", &S::far_fault_stalls, "requests",
+                    "of pages that are not there, when all far-fault MSHRs were taken")
+        .per_tenant("far_fault_cycles", &S::far_fault_cycles, "page cycles",
+                    "in far-fault MSHRs, summed over pages: divided by the cycles, their mean use")
+        .per_tenant("walk_latency", &S::walk_latency, "cycles",
+                    "from the miss to the end of the walk")
+        .per_tenant("replay_latency", &S::replay_latency, "cycles",
+                    "from the news that a page has come to its last replay's end, by page")
+        .per_tenant("far_faults_waiting", &S::far_faults_waiting, "pages",
+                    "in far-fault MSHRs: the host has been told of them")
         .gauge("far_faults_most", &S::far_faults_most, "pages",
-               "in far-fault MSHRs at once, until now");
+               "in far-fault MSHRs at once, of all tenants, until now");
   }
 
   template <class Archive>
@@ -79,7 +81,8 @@ struct GmmuStatistics {
             walk_reads, walk_cache_hits, walk_cache_misses, walk_cycles, walk_queue_cycles,
             refusals, far_faults, coalesced, permission_faults, replays, invalid, pages_written,
             pages_unmapped, shootdowns, flushes, entries_dropped, walker_wait_behind, mshr_stalls,
-            far_fault_cycles, walk_latency, replay_latency, far_faults_waiting, far_faults_most);
+            far_fault_stalls, far_fault_cycles, walk_latency, replay_latency, far_faults_waiting,
+            far_faults_most);
   }
 };
 

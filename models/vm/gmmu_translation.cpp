@@ -17,6 +17,7 @@ void Gmmu::step(GmmuCycle& cycle) {
   };
   for (std::uint32_t walk; (walk = walkers_.begin(cycle, held)) != Walkers::none;)
     if (walkers_[walk].done) finish_walk(walk, cycle);
+  retry_faults(cycle);
   cycle_ = std::min({walkers_.next_timer(), large_lookups_.next(), base_lookups_.next()});
   const bool more = stalled_.empty() ? !arrived_.empty() : walkers_.has_room();
   if (more) cycle_ = std::min(cycle_, cycle.number + 1);
@@ -58,7 +59,7 @@ void Gmmu::walk_or_stall(const TranslateRequest& request, GmmuCycle& cycle) {
   if (walkers_.has_room() || walkers_.find(request.tenant, request.page) != Walkers::none) {
     walkers_.translate(request, cycle.number);
   } else {
-    ++statistics_.mshr_stalls;
+    ++statistics_.mshr_stalls[request.tenant];
     stalled_.add(cycle.number, request);
   }
 }
@@ -120,6 +121,7 @@ void Gmmu::set_bits(const Walk& walk, std::uint64_t bits, GmmuCycle& cycle) {
 }
 
 void Gmmu::answer(const TranslateRequest& request, PageTableEntry entry, GmmuCycle& cycle) {
+  faults_.looked_up(request);
   if (!entry.is(PageTableEntry::present)) return refuse(request, false, cycle);
   if (request.write && !entry.is(PageTableEntry::writable)) return refuse(request, true, cycle);
   TranslationAnswer answer;
@@ -131,8 +133,24 @@ void Gmmu::answer(const TranslateRequest& request, PageTableEntry entry, GmmuCyc
   send_translation(request.sm, answer, cycle);
 }
 
-/// Nack-Replayable; the host hears of the first one for a page.
 void Gmmu::refuse(const TranslateRequest& request, bool permission, GmmuCycle& cycle) {
+  count_waiting(cycle.number);
+  const FarFaults::Refusal refusal = faults_.refuse(request);
+  if (refusal == FarFaults::Refusal::no_entry) {
+    ++statistics_.far_fault_stalls[request.tenant];
+  } else {
+    send_refusal(request, cycle);
+    if (refusal == FarFaults::Refusal::first)
+      tell_host(request, permission, cycle);
+    else
+      ++statistics_.coalesced[request.tenant];
+  }
+  // A refusal may end the replay that an unmapping waits for.
+  unmap_ready(cycle);
+}
+
+/// Nack-Replayable.
+void Gmmu::send_refusal(const TranslateRequest& request, GmmuCycle& cycle) {
   TranslationAnswer answer;
   answer.page = request.page;
   answer.tenant = request.tenant;
@@ -140,11 +158,9 @@ void Gmmu::refuse(const TranslateRequest& request, bool permission, GmmuCycle& c
   answer.write = request.write;
   ++statistics_.refusals[request.tenant];
   send_translation(request.sm, answer, cycle);
-  count_waiting(cycle.number);
-  if (!faults_.refuse(request)) {
-    ++statistics_.coalesced[request.tenant];
-    return;
-  }
+}
+
+void Gmmu::tell_host(const TranslateRequest& request, bool permission, GmmuCycle& cycle) {
   ++statistics_.far_faults[request.tenant];
   if (permission) ++statistics_.permission_faults[request.tenant];
   if (faults_.waiting() > statistics_.far_faults_most.value())
@@ -160,13 +176,17 @@ void Gmmu::refuse(const TranslateRequest& request, bool permission, GmmuCycle& c
   const std::vector<AccessNote> notes = notes_.take();
   cycle.outbox.send(to_host_, cycle.now, kind_of(MessageKind::far_fault), fault,
                     std::as_bytes(std::span(notes)));
-  // A refusal may end the replay that an unmapping waits for.
-  unmap_ready(cycle);
+}
+
+/// What waits for a far-fault MSHR, as they come free.
+void Gmmu::retry_faults(GmmuCycle& cycle) {
+  for (TranslateRequest request; faults_.take_retry(request);) look_up(request, cycle);
 }
 
 void Gmmu::count_waiting(std::int64_t cycle) {
-  statistics_.far_fault_cycles +=
-      faults_.waiting() * static_cast<std::uint64_t>(cycle - waiting_counted_);
+  const auto cycles = static_cast<std::uint64_t>(cycle - waiting_counted_);
+  for (std::uint16_t tenant = 0; tenant < told_.size(); ++tenant)
+    statistics_.far_fault_cycles[tenant] += faults_.waiting(tenant) * cycles;
   waiting_counted_ = cycle;
 }
 

@@ -23,9 +23,10 @@ struct TranslateRequest {
   std::uint16_t tenant = 0;
   std::uint16_t sm = 0;
   std::uint16_t warp = 0;
-  std::uint8_t write : 1 = 0;  ///< a store or atomic waits
-  std::uint8_t known : 1 = 0;  ///< nobody waits: the SM was told of the page and uses it
-  std::uint8_t has_token = 0;  ///< MASK
+  std::uint8_t write : 1 = 0;    ///< a store or atomic waits
+  std::uint8_t known : 1 = 0;    ///< nobody waits: the SM was told of the page and uses it
+  std::uint8_t retried : 1 = 0;  ///< within the GMMU: had to wait for a far-fault MSHR
+  std::uint8_t has_token = 0;    ///< MASK
 };
 static_assert(sizeof(TranslateRequest) == 16);
 

@@ -90,7 +90,7 @@ enum class ShootdownScope : std::uint8_t { tenant, all };
 struct VmParameters {
   Frequency clock;
   Cycles link_latency, walk_latency;
-  std::uint32_t walkers;
+  std::uint32_t walkers, far_fault_mshrs;
   L1TlbParameters l1_tlb;
   L2TlbParameters l2_tlb;
   WalkCacheParameters walk_cache;
@@ -107,6 +107,8 @@ struct VmParameters {
         .field("walkers", &P::walkers, 64, range(1, 1 << 16), "page walks at once", "walks")
         .field("walk_latency", &P::walk_latency, 0_cycles, range(0_cycles, 1000000_cycles),
                "of every walk (000, 001); 0: walks read the tables through L2 and DRAM (004)")
+        .field("far_fault_mshrs", &P::far_fault_mshrs, 0, range(0, 1 << 20),
+               "pages that the host has been told of at once; 0: any number", "pages")
         .group("l1_tlb", &P::l1_tlb, "translations in each SM")
         .group("l2_tlb", &P::l2_tlb, "translations in the GMMU")
         .group("walk_cache", &P::walk_cache, "page table entries in the GMMU")

@@ -164,7 +164,7 @@ void Walkers::end(std::uint32_t index, std::int64_t cycle) {
   free_walker(walk, cycle);
   if (!walk.requests.empty()) {
     --translations_;
-    statistics_.walk_latency.add(static_cast<std::uint64_t>(cycle - walk.asked));
+    statistics_.walk_latency[walk.tenant].add(static_cast<std::uint64_t>(cycle - walk.asked));
   }
   std::vector<TranslateRequest> requests = std::move(walk.requests);
   requests.clear();

@@ -214,6 +214,19 @@ class PagingErrors(BesideOthers):
             "policies.eviction=none", "gpu.memory.capacity=256KiB",
             "tenants.0.parameters.guilty=100000")
 
+    def test_device_buffers_find_no_room_beside_pages_that_are_not_evicted(self):
+        self.write("w.yaml", FILLING)
+        self.write("stays.yaml", REACHING.partition("  - prefetch")[0] + "  - delay: 10ms\n")
+        self.write(
+            "s.yaml",
+            f"gpu: {ROOT}/configs/gpus/tiny.yaml\nhost: {ROOT}/configs/hosts/nvlink.yaml\n"
+            "policies: {sharing: spatial}\ntenants:\n"
+            "  - {name: one, workload: w.yaml, sms: 2, arrival: 5ms}\n"
+            "  - {name: stays, workload: stays.yaml, sms: 2, parameters: {guilty: 100000}}\n")
+        self.assert_ended(["w.yaml:4:", "out of GPU memory", "buffer own",
+                           "policies.eviction is none", "choose an eviction policy"],
+                          "policies.eviction=none", "gpu.memory.capacity=1280KiB", others=1)
+
     def test_gpu_memory_smaller_than_device_buffers_and_tables(self):
         self.beside_others(FILLING, others=0)
         self.assert_refused(

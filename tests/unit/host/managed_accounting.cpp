@@ -24,7 +24,7 @@ TEST(ManagedAccounting, PrefetchThatFindsNoRoomIsNotCounted) {
   world.run();
   EXPECT_EQ(world.statistics().pages_demanded[0].value(), 1u);
   EXPECT_EQ(world.statistics().pages_prefetched[0].value(), 0u);
-  EXPECT_EQ(world.statistics().batch_pages.bin(5), 1u) << "16 pages were asked for";
+  EXPECT_EQ(world.statistics().batch_pages[0].bin(5), 1u) << "16 pages were asked for";
 }
 
 TEST(ManagedAccounting, LateHitIsAFaultOnAPageUnderWay) {

@@ -123,7 +123,7 @@ TEST(ManagedMemory, PrefetchedPagesThatLeaveWereUsedOrNot) {
   EXPECT_EQ(statistics.pages_prefetched[0].value(), 14u);
   EXPECT_EQ(statistics.prefetched_used[0].value(), 2u);
   EXPECT_EQ(statistics.prefetched_unused[0].value(), 12u);
-  EXPECT_EQ(statistics.batch_pages.bin(5), 1u) << "16 pages";
+  EXPECT_EQ(statistics.batch_pages[0].bin(5), 1u) << "16 pages";
 }
 
 std::vector<std::uint64_t> values(const TreeDecisions& decisions) {

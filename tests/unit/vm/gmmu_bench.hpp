@@ -14,6 +14,7 @@ struct GmmuOptions {
   std::string translation = "shared-tlb";
   bool l2_tlb = true;
   std::uint32_t sms = 3, walkers = 64, mshrs = 128, ports = 2;
+  std::uint32_t far_fault_mshrs = 0;
   std::int64_t walk_latency = 0;
   ShootdownGranularity shootdown = ShootdownGranularity::entry;
   ShootdownScope scope = ShootdownScope::tenant;

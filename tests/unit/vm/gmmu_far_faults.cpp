@@ -23,7 +23,7 @@ TEST(GmmuFarFaults, TwoSmsInOneCycleMakeOneWalkOneFaultTwoReplays) {
                                               "360 host far-fault 2560 of sm0"}));
   EXPECT_EQ(bench.statistics().walks[0].value(), 1u);
   EXPECT_EQ(bench.statistics().coalesced[0].value(), 1u);
-  EXPECT_EQ(bench.statistics().far_faults_waiting.value(), 1u);
+  EXPECT_EQ(bench.statistics().far_faults_waiting[0].value(), 1u);
   EXPECT_EQ(bench.gmmu().waiting_for(), "the host to bring 1 pages");
 
   bench.map(page, 0x7000);
@@ -101,6 +101,94 @@ TEST(GmmuFarFaults, AStoreToAPageThatMustNotBeWrittenIsOne) {
               ElementsAreArray({"360 sm0 found 2560 at 0x7000", "360 sm1 refused 2560",
                                 "360 host far-fault 2560 store permission of sm1"}));
   EXPECT_EQ(bench.statistics().permission_faults[0].value(), 1u);
+}
+
+TEST(GmmuFarFaults, WithoutAnMshrARequestWaitsUntilOneComesFree) {
+  GmmuOptions options;
+  options.far_fault_mshrs = 1;
+  options.walk_latency = 100;
+  GmmuBench bench(options);
+  bench.translate(100, 0, page);
+  bench.translate(110, 1, page + 1);
+  bench.translate(120, 2, page);  // joins the walk
+  bench.run_until(1000);
+  EXPECT_THAT(bench.sent(), ElementsAreArray({"220 sm0 refused 2560", "220 sm2 refused 2560",
+                                              "220 host far-fault 2560 of sm0"}));
+  EXPECT_EQ(bench.statistics().far_fault_stalls[0].value(), 1u);
+  EXPECT_EQ(bench.gmmu().waiting_for(),
+            "the host to bring 1 pages; 1 requests without a far-fault MSHR");
+  bench.save_and_restore();
+
+  bench.map(page, 0x7000);
+  bench.pages_mapped(1000, page);
+  bench.run_until(2000);
+  EXPECT_THAT(bench.sent(),
+              ElementsAreArray({"1000 sm0 replay 2560", "1000 sm2 replay 2560",
+                                "1120 sm1 refused 2561", "1120 host far-fault 2561 of sm1"}))
+      << "its page was looked up anew";
+  EXPECT_EQ(bench.statistics().far_faults[0].value(), 2u);
+  EXPECT_EQ(bench.statistics().far_faults_most.value(), 1u);
+}
+
+TEST(GmmuFarFaults, WithoutAnMshrAPageMayComeBeforeItIsAskedFor) {
+  for (const char* translation : {"shared-tlb", "page-walk-cache", "ideal"}) {
+    GmmuOptions options;
+    options.translation = translation;
+    options.far_fault_mshrs = 1;
+    GmmuBench bench(options);
+    for (std::uint64_t i = 0; i < 3; ++i) bench.translate(100, 0, page + i);
+    bench.run_until(1000);
+    bench.sent();
+    bench.map(page + 1, 0x8000);  // with a prefetch
+    bench.pages_mapped(1000, page + 1);
+    bench.run_until(2000);
+    bench.sent();
+    bench.map(page, 0x7000);
+    bench.pages_mapped(2000, page);
+    bench.run_until(3000);
+    EXPECT_THAT(bench.sent(), testing::IsSupersetOf({testing::HasSubstr("sm0 found 2561 at 0x8000"),
+                                                     testing::HasSubstr("sm0 refused 2562"),
+                                                     testing::HasSubstr("host far-fault 2562")}))
+        << translation << ": the entry kept for the second page goes to the third";
+    EXPECT_EQ(bench.statistics().far_fault_stalls[0].value(), 2u) << translation;
+  }
+}
+
+TEST(GmmuFarFaults, ATenantThatEndsLeavesItsMshrs) {
+  GmmuOptions options;
+  options.far_fault_mshrs = 1;
+  GmmuBench bench(options);
+  bench.translate(100, 0, page);
+  bench.translate(100, 1, page + 1);
+  bench.translate(100, 2, page, false, 1);
+  bench.run_until(1000);
+  EXPECT_THAT(bench.sent(),
+              ElementsAreArray({"180 sm0 refused 2560", "180 host far-fault 2560 of sm0"}));
+  bench.end_tenant(1000);
+  bench.run_until(2000);
+  EXPECT_THAT(bench.sent(), testing::Contains("1000 sm1 refused 2561"))
+      << "whoever has left is told";
+  EXPECT_EQ(bench.statistics().far_faults[1].value(), 1u);
+  EXPECT_EQ(bench.statistics().far_faults_waiting[0].value(), 0u);
+  EXPECT_EQ(bench.statistics().far_faults_waiting[1].value(), 1u);
+}
+
+// Two SMs replay a page that both want to store to and that came read-only.
+TEST(GmmuFarFaults, TheLastReplayMayEndInARefusalThatIsNotTheFirst) {
+  GmmuBench bench;
+  bench.map(page + 1, 0x8000);
+  bench.translate(100, 0, page, true);
+  bench.translate(100, 1, page, true);
+  bench.run_until(1000);
+  bench.map(page, 0x7000, GmmuBench::present);
+  bench.pages_mapped(1000, page);
+  bench.unmap(1010, page);
+  bench.run_until(1100);
+  bench.sent();
+  bench.translate(1100, 0, page, true);
+  bench.translate(1200, 1, page, true);
+  bench.run_until(2000);
+  EXPECT_THAT(bench.sent(), testing::Contains(testing::HasSubstr("host unmapped 2560 + 1")));
 }
 
 TEST(GmmuFarFaults, AnAddressOutsideOfEveryBufferIsInvalid) {

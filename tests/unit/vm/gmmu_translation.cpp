@@ -99,7 +99,7 @@ TEST(GmmuSharedTlb, MissesWithoutAnMshrWaitAndHoldTheQueue) {
   EXPECT_THAT(bench.sent(),
               ElementsAreArray({"360 sm0 found 2560 at 0x7000", "600 sm0 found 2561 at 0x8000",
                                 "840 sm0 found 2562 at 0x9000"}));
-  EXPECT_EQ(bench.statistics().mshr_stalls.value(), 2u);
+  EXPECT_EQ(bench.statistics().mshr_stalls[0].value(), 2u);
 }
 
 TEST(GmmuWalkers, WalksWaitForAWalkerInOrder) {
