@@ -95,6 +95,14 @@ class WarpPaths {
       if (node(n).state == State::at_barrier) function(node(n).pc, node(n).mask);
   }
 
+  /// The first path that waits at a barrier or for named lanes; without lanes if none does.
+  Arm first_waiting() const {
+    for (std::uint32_t n = 0; n < top_; ++n)
+      if (node(n).state == State::at_barrier || node(n).state == State::gathering)
+        return {node(n).pc, node(n).mask};
+    return {};
+  }
+
   /// The current path has come to a `.sync` instruction naming `members`.  Returns the lanes that
   /// execute it together now (paths at the same pc do), after which advance() - and nothing else -
   /// goes on behind it for all of them; or 0: the path waits, look at the new current path.

@@ -61,6 +61,7 @@ enum class Category : std::uint8_t {
   barrier,
   warp_barrier,
   print,  ///< `detail`: ir::PrintStep; executed by WarpPrint
+  sleep,  ///< nanosleep
   nop,
 };
 

@@ -51,6 +51,7 @@ struct Program {
   std::uint32_t registers_per_thread = 0;  ///< what occupancy counts
   std::uint32_t static_shared_bytes = 0;
   std::uint32_t local_bytes = 0;  ///< per thread: arrays, spills, call frames
+  bool recursive = false;         ///< local memory ends in the stack of its recursion
   std::uint32_t barriers = 0;
   std::array<std::uint32_t, 3> required_block{};        ///< .reqntid, zero when not given
   std::uint32_t maximum_threads = 0;                    ///< .maxntid, zero when not given

@@ -55,6 +55,25 @@ void SmState::barrier(unsigned slot, const Instruction& instruction, std::uint32
     }
   }
   check_barrier(warp.block, number, now);
+  report_if_stuck(warp.block, now);
+}
+
+/// All threads that have not ended wait at barriers, and only they could fill them.
+void SmState::report_if_stuck(unsigned index, std::int64_t now) {
+  const BlockSlot& block = blocks[index];
+  const std::uint64_t standing = block.warps & waits(StallCause::barrier);
+  if (!block.used || standing == 0) return;
+  for (std::uint64_t left = block.warps & ~standing; left != 0; left &= left - 1)
+    if (!warps[static_cast<unsigned>(std::countr_zero(left))].paths.finished()) return;
+  const Warp& warp = warps[static_cast<unsigned>(std::countr_zero(standing))];
+  const isa::WarpPaths::Arm path = warp.paths.first_waiting();
+  if (path.lanes == 0) return;  // halted for another mistake
+  report(warp.tenant,
+         mistake(warp, path.pc, static_cast<unsigned>(std::countr_zero(path.lanes)),
+                 "waits at a barrier for ever: all other threads of the block have ended or wait, "
+                 "too",
+                 "let as many threads come to the same barrier as it waits for"),
+         now);
 }
 
 void SmState::order_stores(BlockSlot& block) {

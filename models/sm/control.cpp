@@ -1,9 +1,11 @@
 /// Branches, calls, exits, and what several paths of a warp do together.
 ///
-/// Source: models/isa/divergence.hpp (reconvergence); gpu-parameters.md, section 5 (branch unit).
+/// Source: models/isa/divergence.hpp (reconvergence); gpu-parameters.md, section 5 (branch unit);
+/// PTX ISA, "nanosleep".
 ///
 /// Cost model: after a branch, call, return or barrier the warp issues again when the control
-/// unit's latency has passed: the instruction buffer was empty.
+/// unit's latency has passed: the instruction buffer was empty.  nanosleep takes as long as its
+/// longest-sleeping lane asks for, a millisecond at most.
 #include <algorithm>
 
 #include "models/sm/sm_state.hpp"
@@ -33,6 +35,18 @@ std::uint64_t lane_value(const Warp& warp, isa::Operand operand, unsigned lane, 
   const std::uint32_t* row = warp.context.row(operand);
   if (!wide) return row[lane];
   return std::uint64_t{row[2 * lane]} | std::uint64_t{row[2 * lane + 1]} << 32;
+}
+
+std::int64_t sleep_cycles(const SmState& sm, const Warp& warp, const Instruction& instruction,
+                          std::uint32_t active) {
+  constexpr std::uint64_t longest = 1'000'000;
+  std::uint64_t nanoseconds = 0;
+  for (; active != 0; active &= active - 1) {
+    const auto lane = static_cast<unsigned>(std::countr_zero(active));
+    nanoseconds = std::max(nanoseconds, lane_value(warp, instruction.source[0], lane, false));
+  }
+  const Time asleep{static_cast<std::int64_t>(std::min(nanoseconds, longest)) * 1'000'000};
+  return sm.clock.cycle_at_or_after(asleep).count();
 }
 
 std::vector<isa::WarpPaths::Arm> branch_targets(const SmState& sm, const Warp& warp,
@@ -138,6 +152,10 @@ void SmState::issue_control(unsigned slot, const Instruction& instruction,
       }
       fence(slot, record, now);
       return;
+    case Category::sleep:
+      resume = now + std::max<std::int64_t>(1, sleep_cycles(*this, warp, instruction, active));
+      paths.advance();
+      break;
     default:
       paths.advance();
       resume = now + 1;

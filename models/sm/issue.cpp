@@ -70,6 +70,7 @@ void SmState::evaluate_halted(unsigned slot, std::int64_t now) {
   } else {
     waits(StallCause::drain) |= bit(slot);
   }
+  report_if_stuck(warp.block, now);
 }
 
 void SmState::on_event(std::uint16_t event, std::int64_t now) {

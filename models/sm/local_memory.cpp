@@ -23,7 +23,9 @@ void SmState::check_local(const Warp& warp, const LaneAddresses& offset, std::ui
       user_error(warp, warp.paths.pc(), lane,
                  "local address " + hexadecimal(offset[lane]) + " is outside of the thread's " +
                      std::to_string(limit) + " bytes",
-                 "an index runs over a local array");
+                 grids[warp.grid].program->recursive
+                     ? "calls nest too deeply, or an index runs over a local array"
+                     : "an index runs over a local array");
 }
 
 void SmState::start_local(Access& access, const Warp& warp, const LaneAddresses& offset) {

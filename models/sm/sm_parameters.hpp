@@ -1,10 +1,13 @@
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
+#include <string>
 #include <vector>
 
 #include "core/parameters/parameters.hpp"
 #include "models/dispatch/occupancy.hpp"
+#include "models/noc/messages.hpp"
 
 namespace lockstep {
 
@@ -133,7 +136,19 @@ struct SmL1Parameters {
                choice({"write-through", "write-evict"}),
                "what a store does to a cached sector: update it, or drop it; both go to L2")
         .field("caches_global_loads", &P::caches_global_loads, true,
-               "false: global loads bypass L1, as on Kepler and Pascal");
+               "false: global loads bypass L1, as on Kepler and Pascal")
+        .check([](const P& p) {
+          return p.unified_bytes.count() > 0 ? std::string() : p.misfit(p.bytes.count(), "bytes");
+        });
+  }
+
+  /// What is wrong with a capacity of so many bytes, which the text calls `name`, or "".
+  std::string misfit(std::uint64_t capacity, const std::string& name) const {
+    const std::uint64_t step = std::uint64_t{sets} * line_bytes;
+    if (capacity > 0 && capacity % step == 0) return "";
+    return name + " (" + std::to_string(capacity) + ") are no multiple of the " +
+           std::to_string(sets) + " sets of 128-byte lines - make them one of " +
+           std::to_string(step) + ", or choose other sets";
   }
 };
 
@@ -213,7 +228,21 @@ struct SmParameters {
         .group("interval", &P::interval, "cycles between two instructions of a unit, by class")
         .group("shared", &P::shared, "shared memory")
         .group("l1", &P::l1, "first-level data cache")
-        .group("port", &P::port, "the SM's end of the network");
+        .group("port", &P::port, "the SM's end of the network")
+        .check([](const P& p) { return p.unified_misfit(); });
+  }
+
+  /// What is wrong with how L1 and shared memory divide their storage, or "".
+  std::string unified_misfit() const {
+    const std::uint64_t unified = l1.unified_bytes.count();
+    for (const Bytes carve_out : shared.carve_outs) {
+      if (unified == 0) break;
+      const std::string name = "l1.unified_bytes without the carve-out of " +
+                               std::to_string(carve_out.count()) + " bytes";
+      const std::uint64_t rest = unified - std::min(unified, carve_out.count());
+      if (const std::string text = l1.misfit(rest, name); !text.empty()) return text;
+    }
+    return "";
   }
 
   OccupancyLimits occupancy_limits() const {

@@ -120,6 +120,7 @@ struct SmState {
   void evaluate(unsigned warp, std::int64_t now);
   /// No path of the warp can run.
   void evaluate_halted(unsigned warp, std::int64_t now);
+  void report_if_stuck(unsigned block, std::int64_t now);
   void execute_with_identity(Warp& warp, const isa::Instruction& instruction, std::int64_t now);
   void on_event(std::uint16_t event, std::int64_t now);
   void resume_at(unsigned warp, std::int64_t when);

@@ -154,6 +154,15 @@ class Errors(ScenarioTest):
         self.assert_refused(["--set gpu.sm.cuont=3", 'did you mean "count"'],
                             "--set", "gpu.sm.cuont=3")
 
+    def test_l1_that_does_not_divide_into_sets(self):
+        for settings, parts in (
+                (("gpu.sm.l1.unified_bytes=0B", "gpu.sm.l1.bytes=10KiB", "gpu.sm.l1.sets=64"),
+                 ["gpu.sm.l1", "bytes (10240)", "multiple", "8192"]),
+                (("gpu.sm.l1.unified_bytes=96KiB", "gpu.sm.shared.carve_outs=[96KiB]"),
+                 ["carve-out of 98304 bytes (0)", "multiple"])):
+            with self.subTest(settings=settings):
+                self.assert_refused(parts, *(a for s in settings for a in ("--set", s)))
+
     # Kernels and launches.
 
     def test_kernel_that_the_module_lacks(self):

@@ -42,10 +42,11 @@ class Layouts(ScenarioTest):
     def test_two_tenants_on_the_tiny_gpu(self):
         self.assert_same_everywhere(ROOT / "configs/scenarios/two_tenants_tiny.yaml")
 
-    def test_quickstart_made_smaller(self):
-        self.assert_same_everywhere(
-            ROOT / "configs/scenarios/quickstart.yaml", "--set", "tenants.0.parameters.n=96"
-        )
+    def test_two_tenants(self):
+        self.assert_same_everywhere(ROOT / "configs/scenarios/two_tenants.yaml")
+
+    def test_quickstart(self):
+        self.assert_same_everywhere(ROOT / "configs/scenarios/quickstart.yaml")
 
 
 if __name__ == "__main__":

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <array>
 #include <cmath>
 #include <cstdint>
 #include <cstring>
@@ -8,6 +9,7 @@
 #include "core/error/error.hpp"
 #include "core/random/random.hpp"
 #include "models/host/content.hpp"
+#include "models/host/element.hpp"
 #include "models/isa/types.hpp"
 
 namespace lockstep {
@@ -63,12 +65,21 @@ inline std::uint64_t integer_bits(double value) {
                    : static_cast<std::uint64_t>(value);
 }
 
-/// Throws UserError at the initial content unless an integer buffer can hold `value`, with or
-/// without sign (-1 stands for all ones in an unsigned buffer).
+/// Whether an element of the type can hold `value`: an integer with or without sign (-1 stands for
+/// all ones in an unsigned buffer), a float without becoming infinite.
+inline bool fits(isa::Type type, double value) {
+  if (isa::is_float(type)) {
+    std::array<std::byte, 8> place;
+    store_element(type, value, place.data());
+    return std::isfinite(value) == std::isfinite(load_element(type, place.data()));
+  }
+  const int bits = static_cast<int>(8 * isa::bytes_of(type));
+  return value >= -std::ldexp(1.0, bits - 1) && value < std::ldexp(1.0, bits);
+}
+
+/// Throws UserError at the initial content unless the buffer can hold `value`.
 inline void check_fits(const Buffer& buffer, double value) {
-  if (isa::is_float(buffer.type)) return;
-  const int bits = static_cast<int>(8 * isa::bytes_of(buffer.type));
-  if (value >= -std::ldexp(1.0, bits - 1) && value < std::ldexp(1.0, bits)) return;
+  if (fits(buffer.type, value)) return;
   throw UserError(buffer.initial.where,
                   "buffer " + buffer.name + " of " + element_type_name(buffer.type) +
                       " cannot hold " + number_text(value),

@@ -65,9 +65,9 @@ std::shared_ptr<const Content> make_uniform(const Buffer& buffer) {
       throw UserError(initial.where, "low and high of integers are whole numbers",
                       "buffer " + buffer.name + " is of " + element_type_name(buffer.type));
     }
-    check_fits(buffer, low);
-    check_fits(buffer, high - 1);
   }
+  check_fits(buffer, low);
+  check_fits(buffer, isa::is_float(buffer.type) ? high : high - 1);
   return std::make_shared<Uniform>(buffer.type, low, high, initial.seed, ContentPurpose::uniform);
 }
 

@@ -129,8 +129,9 @@ ExecutionClass execution_class(const ir::Operation& operation) {
       return control(C::warp_barrier);
     case Opcode::print:
       return control(C::print);
-    case Opcode::brkpt:
     case Opcode::nanosleep:
+      return control(C::sleep);
+    case Opcode::brkpt:
     case Opcode::pmevent:
     case Opcode::nop:
       return control(C::nop);

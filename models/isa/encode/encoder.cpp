@@ -106,6 +106,7 @@ bool Encoder::registers_fit() const {
 }
 
 void Encoder::place_local() {
+  program_.recursive = link_.recursive;
   program_.local_bytes =
       static_cast<std::uint32_t>(link_.local_bytes) + (link_.recursive ? recursion_stack_bytes : 0);
   if (stack_end_ == ir::no_register) return;
@@ -203,6 +204,10 @@ void Encoder::operation(const ir::Operation& op, std::uint32_t meeting) {
       break;
     case Category::barrier:
       barrier(op, instruction);
+      emit(instruction);
+      break;
+    case Category::sleep:
+      operands(op, instruction);
       emit(instruction);
       break;
     case Category::print:

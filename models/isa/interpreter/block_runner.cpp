@@ -112,6 +112,7 @@ std::uint64_t BlockRunner::run_warp(std::uint32_t w, std::uint64_t budget) {
         break;
       case Category::prefetch:
       case Category::fence:
+      case Category::sleep:
       case Category::nop:
         paths.advance();
         break;

@@ -1,4 +1,4 @@
-#include <gtest/gtest.h>
+#include <gmock/gmock.h>
 
 #include "tests/unit/sm/ideal_machine.hpp"
 #include "tests/unit/sm/kernel_text.hpp"
@@ -50,6 +50,44 @@ TEST(Barrier, ExitedThreadsAreNotWaitedFor) {
   EXPECT_EQ(values[3], 0u);
   EXPECT_EQ(values[63], 9u);
   EXPECT_EQ(values[64], 0u);
+}
+
+TEST(Barrier, ABlockThatCanNeverGoOnIsReported) {
+  const std::string two_barriers = R"(
+    setp.lt.u32 %p1, %r1, 32;
+    @%p1 bra other;
+    bar.sync 1, 128;
+    bra done;
+  other:
+    bar.sync 2, 128;
+  done:
+  )";
+  const std::string ended = R"(
+    setp.lt.u32 %p1, %r1, 32;
+    @%p1 bra done;
+    bar.sync 1, 128;
+  done:
+  )";
+  const std::string lanes = R"(
+    setp.lt.u32 %p1, %r1, 1;
+    @%p1 bra other;
+    bar.warp.sync 0xffffffff;
+    bra done;
+  other:
+    bar.sync 0, 128;
+  done:
+  )";
+  for (const auto& [body, thread] : std::initializer_list<std::pair<std::string, std::string>>{
+           {two_barriers, "(0, 0, 0)"}, {ended, "(32, 0, 0)"}, {lanes, "(0, 0, 0)"}}) {
+    IdealMachine machine(kernel_of(places + body, buffer), {});
+    machine.launch("k", {1, 1, 1}, {128, 1, 1}, {machine.address(0), machine.address(0), 0});
+    machine.run_to(1000);
+    ASSERT_EQ(machine.told.size(), 1u) << body;
+    EXPECT_THAT(machine.told[0].text,
+                testing::AllOf(testing::StartsWith("violation test.ptx:"),
+                               testing::HasSubstr("kernel k, block (0, 0, 0), thread " + thread +
+                                                  ": waits at a barrier for ever")));
+  }
 }
 
 TEST(Barrier, PartsOfAWarpMeetAcrossABranch) {

@@ -101,5 +101,25 @@ TEST(LocalMemoryErrors, IndexBehindTheArrayIsReported) {
   EXPECT_NE(machine.told[0].text.find("local address 0x1000"), std::string::npos);
 }
 
+TEST(LocalMemoryErrors, RecursionWithoutAnEndIsReportedAsSuch) {
+  IdealMachine machine(kernel_of("call.uni deeper, ();\n", "", R"(
+.func deeper()
+{
+  .reg .b32 %a<3>;
+  mov.u32 %a1, %laneid;
+  call.uni deeper, ();
+  mov.u32 %a2, %a1;
+  st.shared.u32 [%a2], %a1;
+  ret;
+}
+)"),
+                       {});
+  machine.launch("k", {1, 1, 1}, {32, 1, 1}, {machine.address(0), machine.address(0), 0});
+  machine.run_to(1'000'000);
+  ASSERT_EQ(machine.told.size(), 1u);
+  EXPECT_NE(machine.told[0].text.find("calls nest too deeply"), std::string::npos)
+      << machine.told[0].text;
+}
+
 }  // namespace
 }  // namespace lockstep::local_memory_test

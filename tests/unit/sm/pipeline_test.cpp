@@ -108,6 +108,15 @@ TEST(Pipeline, TakenBranchRefillsTheInstructionBuffer) {
   EXPECT_EQ(taken - not_taken, 4 - 1);
 }
 
+TEST(Pipeline, SleepTakesTheTimeOfTheLongestSleeper) {
+  IdealMachine::Options options;
+  options.parameters.clock = Frequency{2e9};
+  EXPECT_EQ(cycles_per("nanosleep.u32 100;\n", options), 200);
+  EXPECT_EQ(cycles_per("nanosleep.u32 0;\n", options), 2) << "of the control unit";
+  EXPECT_EQ(cycles_per("nanosleep.u32 %r1;\n", options, "mov.u32 %r1, %laneid;\n"), 2 * 31);
+  EXPECT_EQ(cycles_per("nanosleep.u32 3000000000;\n", options), 2'000'000) << "a millisecond";
+}
+
 TEST(Pipeline, ConstantBankServesDifferentWordsOneAfterTheOther) {
   const auto cycles = [](const std::string& address) {
     IdealMachine machine(kernel_of("mov.u64 %rd5, table;\nmov.u32 %r1, %laneid;\n"

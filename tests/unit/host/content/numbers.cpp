@@ -51,6 +51,10 @@ TEST(ValueContent, ValueThatTheTypeCannotHoldIsAnError) {
               AllOf(StartsWith("w.yaml:4:40: buffer b of u8 cannot hold 256")));
   EXPECT_EQ(content_error(sample::buffer(Type::s8, 5, Kind::value, -128)), "no error");
   EXPECT_NE(content_error(sample::buffer(Type::s8, 5, Kind::value, -129)), "no error");
+  EXPECT_THAT(content_error(sample::buffer(Type::f16, 5, Kind::value, 70000)),
+              HasSubstr("cannot hold 70000"));
+  EXPECT_EQ(content_error(sample::buffer(Type::f16, 5, Kind::value, 65504)), "no error");
+  EXPECT_EQ(content_error(sample::buffer(Type::bf16, 5, Kind::value, 70000)), "no error");
 }
 
 TEST(UniformContent, IntegersTakeEveryValueBelowHigh) {
