@@ -4,7 +4,7 @@
 #include <array>
 #include <cmath>
 
-#include "core/random/exponential.hpp"
+#include "core/random/fixed_log.hpp"
 
 namespace lockstep {
 

@@ -87,10 +87,12 @@ int main(int argc, char** argv) {
   parameters.components = static_cast<std::uint32_t>(given["--components"]);
   parameters.events_per_component = static_cast<std::uint32_t>(given["--events"]);
   parameters.remote_probability = given["--remote"];
-  parameters.lookahead = Time{static_cast<std::int64_t>(given["--lookahead"] * parameters.mean)};
+  parameters.lookahead =
+      Time{static_cast<std::int64_t>(given["--lookahead"] * static_cast<double>(parameters.mean))};
   parameters.work = static_cast<std::uint32_t>(given["--work"]);
   options.epoch = Time::never();
-  options.stop_at = Time{static_cast<std::int64_t>(given["--duration"] * parameters.mean)};
+  options.stop_at =
+      Time{static_cast<std::int64_t>(given["--duration"] * static_cast<double>(parameters.mean))};
 
   MpiSession mpi(argc, argv);
   const Graph graph = phold::graph(parameters);

@@ -5,7 +5,7 @@
 /// Integers are rounded to the nearest.
 /// Source: M. J. Wichura, "Algorithm AS 241: the percentage points of the normal distribution",
 /// Applied Statistics 37 (1988), routine PPND7: accurate to about 1 part in 10^7, |z| < 8.3.
-#include "core/random/exponential.hpp"
+#include "core/random/fixed_log.hpp"
 #include "models/host/content/elements.hpp"
 #include "models/host/content/generators.hpp"
 #include "models/host/element.hpp"

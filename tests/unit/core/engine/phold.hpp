@@ -1,5 +1,7 @@
 #pragma once
 
+#include <bit>
+#include <compare>
 #include <cstdint>
 #include <memory>
 
@@ -8,8 +10,8 @@
 #include "core/engine/graph.hpp"
 #include "core/engine/outbox.hpp"
 #include "core/exec/cache_aligned.hpp"
-#include "core/random/exponential.hpp"
 #include "core/statistics/view.hpp"
+#include "tests/unit/core/engine/quick_exponential.hpp"
 
 namespace lockstep::phold {
 
@@ -20,8 +22,8 @@ struct Parameters {
   std::uint32_t components = 1024;
   std::uint32_t events_per_component = 1;
   double remote_probability = 0.25;
-  Time lookahead{1'000'000};  ///< "1" is a nanosecond
-  double mean = 1'000'000;    ///< femtoseconds
+  Time lookahead{1'000'000};       ///< "1" is a nanosecond
+  std::uint64_t mean = 1'000'000;  ///< femtoseconds, at most 2^26
   std::uint64_t seed = 1;
   std::uint32_t work = 0;  ///< rounds of arithmetic per event, about a nanosecond each
 };
@@ -34,6 +36,8 @@ struct Body {
 struct Event {
   Time time;
   std::uint64_t label;
+
+  auto operator<=>(const Event&) const = default;
 
   template <class Archive>
   void serialize(Archive& archive) {
@@ -56,12 +60,17 @@ constexpr std::uint64_t scramble(std::uint64_t x) {
 constexpr std::uint64_t mix(std::uint64_t a, std::uint64_t b) {
   return scramble(a ^ (b + golden_ratio));
 }
+/// Likewise cheaper, where many follow each other.
+constexpr std::uint64_t chain(std::uint64_t a, std::uint64_t b) {
+  return (std::rotl(a, 29) ^ b) * golden_ratio;
+}
 
 class Holder final : public Component {
  public:
   Holder(const Parameters& parameters, ComponentId id, LinkId first_link)
       : parameters_(parameters),
-        threshold_(static_cast<std::uint32_t>(parameters.remote_probability * 4294967295.0)),
+        threshold_(static_cast<std::uint64_t>(parameters.remote_probability * 0x1.0p32)),
+        spread_(threshold_ > 0 ? (std::uint64_t{parameters.components - 1} << 32) / threshold_ : 0),
         id_(id),
         stream_(mix(parameters.seed, id.value())),
         trunk_(first_link, ComponentId{0}, parameters.lookahead) {
@@ -76,20 +85,11 @@ class Holder final : public Component {
   }
 
   void advance(Time horizon, Inbox inbox, Outbox& outbox) override {
-    auto arrived = inbox.begin();
-    for (;;) {
-      // At equal times an arrival comes before own activity.
-      const Time own = next_activity();
-      if (arrived != inbox.end() && (*arrived)->arrival <= own) {
-        const Body& body = (*arrived)->body<Body>();
-        insert({(*arrived)->arrival + body.hold, body.label});
-        ++arrived;
-      } else if (own < horizon) {
-        handle(events_[--count_], outbox);
-      } else {
-        return;
-      }
+    for (const MessageHeader* message : inbox) {
+      const Body& body = message->body<Body>();
+      insert({message->arrival + body.hold, body.label});
     }
+    while (count_ > 0 && events_[count_ - 1].time < horizon) handle(events_[--count_], outbox);
   }
 
   void serialize(Archive& archive) override {
@@ -114,23 +114,23 @@ class Holder final : public Component {
   };
 
   Time hold(std::uint64_t bits) const {
-    return Time{static_cast<std::int64_t>(unit_exponential(bits) * parameters_.mean)};
+    const std::uint64_t drawn = quick_exponential(static_cast<std::uint32_t>(bits >> 32));
+    return Time{static_cast<std::int64_t>(drawn * parameters_.mean >> 32)};
   }
 
   /// What the next event will cause.  Drawn an event ahead, off the critical path.
   void draw() {
-    const std::uint64_t counter = stream_ + (2 * handled_ + 1) * golden_ratio;
-    drawn_.hold = hold(scramble(counter));
-    const std::uint64_t bits = scramble(counter + golden_ratio);
-    const std::uint64_t others = parameters_.components - 1;
-    const auto target = static_cast<std::uint32_t>(((bits >> 32) * others) >> 32);
-    const bool leaves = static_cast<std::uint32_t>(bits) < threshold_;
-    drawn_.target = leaves ? target + (target >= id_.value()) : id_.value();
+    const std::uint64_t bits = scramble(stream_ + (handled_ + 1) * golden_ratio);
+    drawn_.hold = hold(bits);
+    // Below the threshold the low bits are as good a number for the choice of the target.
+    const std::uint64_t low = bits & 0xffffffff;
+    const auto target = static_cast<std::uint32_t>(low * spread_ >> 32);
+    drawn_.target = low < threshold_ ? target + (target >= id_.value()) : id_.value();
   }
 
   void handle(const Event event, Outbox& outbox) {
-    digest_ = mix(digest_, event.label ^ static_cast<std::uint64_t>(event.time.femtoseconds()));
-    std::uint64_t label = mix(event.label, id_.value());
+    digest_ = chain(digest_, event.label ^ static_cast<std::uint64_t>(event.time.femtoseconds()));
+    std::uint64_t label = chain(event.label, id_.value());
     for (std::uint32_t round = 0; round < parameters_.work; ++round) {
       label = label * 0xD1342543DE82EF95ull + 1;
     }
@@ -148,13 +148,13 @@ class Holder final : public Component {
   void insert(Event event) {
     if (events_.size() == count_) events_.emplace_back();
     std::size_t hole = count_++;
-    for (; hole > 0 && events_[hole - 1].time <= event.time; --hole)
-      events_[hole] = events_[hole - 1];
+    for (; hole > 0 && events_[hole - 1] < event; --hole) events_[hole] = events_[hole - 1];
     events_[hole] = event;
   }
 
   const Parameters& parameters_;
-  std::uint32_t threshold_;
+  std::uint64_t threshold_;  ///< of 2^32: below it an event leaves
+  std::uint64_t spread_;     ///< other components by the threshold, 32 fraction bits
   ComponentId id_;
   std::uint64_t stream_;  ///< where its random numbers begin
   Trunk trunk_;

@@ -14,6 +14,17 @@ std::uint64_t digest(const Component& component) {
   return static_cast<const phold::Holder&>(component).digest();
 }
 
+TEST(QuickExponential, FollowsTheLogarithm) {
+  const phold::QuickExponential exponential;
+  for (std::uint64_t bits = 0; bits < std::uint64_t{1} << 32; bits += 65537 - bits % 7) {
+    const double u = (static_cast<double>(bits) + 0.5) * 0x1.0p-32;
+    ASSERT_NEAR(static_cast<double>(exponential(static_cast<std::uint32_t>(bits))) * 0x1.0p-32,
+                -fixed_log(u), 2e-6)
+        << bits;
+  }
+  EXPECT_LT(exponential(~0u), 1u << 14) << "near 0, and never below";
+}
+
 class Phold : public ::testing::Test {
  protected:
   Phold() {

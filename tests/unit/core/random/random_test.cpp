@@ -7,7 +7,7 @@
 #include <sstream>
 
 #include "core/checkpoint/archive.hpp"
-#include "core/random/exponential.hpp"
+#include "core/random/fixed_log.hpp"
 
 namespace lockstep::random_test {
 namespace {
@@ -68,15 +68,6 @@ TEST(FixedLog, AgreesWithTheLibrary) {
     ASSERT_NEAR(fixed_log(x), exact, 2e-14 * std::max(1.0, std::abs(exact))) << x;
   }
   EXPECT_EQ(fixed_log(1.0), 0.0);
-}
-
-TEST(UnitExponential, HasMeanOneAndIsNeverNegativeOrInfinite) {
-  Random random(1, ComponentId{0}, 0);
-  double sum = 0;
-  for (int i = 0; i < 100000; ++i) sum += unit_exponential(random.next_uint64());
-  EXPECT_NEAR(sum / 100000, 1.0, 0.01);
-  EXPECT_GE(unit_exponential(~0ull), 0.0);
-  EXPECT_LT(unit_exponential(0), 40.0);
 }
 
 }  // namespace

@@ -24,11 +24,4 @@ inline double fixed_log(double x) {
   return static_cast<double>(exponent) * 0.69314718055994530942 + 2.0 * s * series;
 }
 
-/// Exponentially distributed with mean 1, from 52 of the random bits.
-inline double unit_exponential(std::uint64_t bits) {
-  // (0, 1): never 0, whose logarithm is not finite.
-  const double u = (static_cast<double>(bits >> 12) + 0.5) * 0x1.0p-52;
-  return -fixed_log(u);
-}
-
 }  // namespace lockstep
