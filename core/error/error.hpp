@@ -9,10 +9,8 @@ namespace lockstep {
 class UserError : public std::runtime_error {
  public:
   /// `where` is "file:line:column" or another place a person can find; both it and `advice` may be
-  /// empty.
-  UserError(const std::string& where, const std::string& what, const std::string& advice = "")
-      : std::runtime_error((where.empty() ? "" : where + ": ") + what +
-                           (advice.empty() ? "" : " - " + advice)) {}
+  /// empty.  Control characters, of a key that is quoted, are shown as "\x0a".
+  UserError(const std::string& where, const std::string& what, const std::string& advice = "");
 };
 
 /// A mistake of ours: an invariant does not hold.  The engine adds component and simulated time.

@@ -138,6 +138,10 @@ class Errors(ScenarioTest):
         self.assertEqual(len(run.stderr.splitlines()), 1, run.stderr)
         self.assertIn('lockstep: cannot read "nothing.yaml"', run.stderr)
 
+    def test_key_with_control_characters(self):
+        self.scenario_file(more='"a\\nb\\e[31m": 3\n')
+        self.assert_refused(["s.yaml:", 'unknown key "a\\x0ab\\x1b[31m"'])
+
     def test_missing_workload(self):
         (self.folder / "w.yaml").unlink()
         self.assert_refused(["s.yaml:4:", "w.yaml", "No such file"])
