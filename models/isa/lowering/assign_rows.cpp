@@ -4,8 +4,9 @@
 /// bits) that is free over all their segments; a single row prefers the half of a broken pair.
 /// While fewer than 32 registers are used (more would let fewer threads onto an SM) a row that
 /// became free rests for some operations before it is used again, unless the operation itself reads
-/// it: ptxas spreads registers like this, presumably to keep writes from waiting for earlier reads;
-/// the numbers are those that reproduce its counts best (docs/validation.md).
+/// it, and longer if a store to global memory read it last: ptxas spreads registers like this,
+/// presumably to keep writes from waiting for earlier reads; the numbers are those that reproduce
+/// its counts best (docs/validation.md).
 /// Source: Poletto and Sarkar, Linear Scan Register Allocation; holes as in Traub et al., Quality
 /// and Speed in Linear-Scan Register Allocation.
 #include <algorithm>
@@ -21,6 +22,7 @@ namespace lockstep::isa::lowering {
 namespace {
 
 constexpr std::uint32_t resting_positions = 12;  // two per operation
+constexpr std::uint32_t resting_stored = 24;     // likewise, after a store
 constexpr std::uint32_t free_registers = 32;     // as many threads fit on an SM as with fewer
 
 /// The stretches of one row that are taken, as a bit per position.
@@ -39,10 +41,13 @@ class Occupancy {
     const std::uint32_t end = range.start() - 1;  // the first operation's reads
     if (range.start() < 2) return true;
     if (is_taken(end)) return true;
+    if (end < stored_until_) return false;
     for (std::uint32_t p = end - std::min(end, resting_positions); p < end; ++p)
       if (is_taken(p)) return false;
     return true;
   }
+  /// A store was the last to read what stood here.
+  void rest_from(std::uint32_t position) { stored_until_ = position + resting_stored; }
   bool is_taken(std::uint32_t position) const {
     return (words_[position / 64] >> (position % 64) & 1) != 0;
   }
@@ -60,6 +65,7 @@ class Occupancy {
     return bits;
   }
   std::vector<std::uint64_t> words_;
+  std::uint32_t stored_until_ = 0;
 };
 
 class Rows {
@@ -68,11 +74,13 @@ class Rows {
   Rows(std::uint32_t positions, std::uint32_t resting_rows)
       : positions_(positions), resting_rows_(resting_rows) {}
 
-  std::uint16_t take(const LiveRange& range, unsigned size) {
+  std::uint16_t take(const LiveRange& range, unsigned size, bool stored) {
     std::size_t row = find(range, size, true);
     if (row + size > rows_.size() && row + size > resting_rows_) row = find(range, size, false);
     while (rows_.size() < row + size) rows_.emplace_back(positions_);
     for (unsigned k = 0; k < size; ++k) rows_[row + k].take(range);
+    for (unsigned k = 0; k < size && stored; ++k)
+      rows_[row + k].rest_from(range.segments.back().to);
     return static_cast<std::uint16_t>(row);
   }
 
@@ -112,6 +120,16 @@ std::uint32_t count_positions(const ir::Function& function) {
   return positions;
 }
 
+/// By operation: whether it stores to global memory.  One more stands for what lives to the end.
+std::vector<bool> global_stores(const ir::Function& function) {
+  std::vector<bool> stores;
+  for (const ir::Block& block : function.blocks)
+    for (const ir::Operation& operation : block.operations)
+      stores.push_back(operation.opcode == Opcode::st && operation.space == Space::global);
+  stores.push_back(false);
+  return stores;
+}
+
 /// Rows with those that operations need for what ptxas expands them into.
 std::uint32_t rows_with_scratch(const ir::Function& function, const Rows& rows) {
   std::uint32_t most = rows.count(), position = 0;
@@ -131,10 +149,13 @@ Allocation assign(const ir::Function& function, const std::vector<LiveRange>& ra
   Rows rows(positions, resting_rows), predicates(positions, 0);
   Allocation allocation;
   allocation.row_of_register.assign(function.registers.size(), no_row);
+  const std::vector<bool> stores = global_stores(function);
   for (std::uint32_t r : order) {
     const Type type = function.registers[r].type;
     allocation.row_of_register[r] =
-        type == Type::pred ? predicates.take(ranges[r], 1) : rows.take(ranges[r], rows_of(type));
+        type == Type::pred
+            ? predicates.take(ranges[r], 1, false)
+            : rows.take(ranges[r], rows_of(type), stores[(ranges[r].segments.back().to - 1) / 2]);
   }
   allocation.rows = rows.count();
   allocation.predicates = predicates.count();
