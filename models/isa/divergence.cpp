@@ -5,8 +5,7 @@
 namespace lockstep::isa {
 
 void WarpPaths::start(std::uint32_t mask, std::uint32_t pc) {
-  inline_ = {};
-  overflow_.clear();
+  overflow_.clear();  // nodes are written when they are taken
   alive_ = mask;
   backward_ = loop_end_ = 0;
   together_ = 0;
