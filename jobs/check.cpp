@@ -29,6 +29,28 @@ TenantImages machine_images(const Workload& workload, TenantRun& run) {
   return images;
 }
 
+/// Its program in the interpreter against what it left on the machine.  Throws UserError for
+/// mistakes that only the interpreter sees, such as an access just behind a buffer.
+void check_tenant(const Tenant& tenant, const Machine& machine, std::size_t index, TenantRun& run,
+                  RunOutput& file, CheckResult& result) {
+  const SmParameters& sm = machine.parameters().gpu.sm;
+  const FunctionalResult expected =
+      run_functionally(tenant.name, tenant.workload, machine.module_of_tenant(index), nullptr,
+                       {.sms = sm.count, .warps_of_an_sm = sm.warps});
+  const TenantImages got = machine_images(tenant.workload, run);
+  for (std::size_t b = 0; b < got.size(); ++b) {
+    const Buffer& buffer = tenant.workload.buffers[b];
+    if (!buffer.check) continue;
+    file.write_final(fmt::format("digest_{}_{}", tenant.name, buffer.name), "hash",
+                     "FNV-1a of the buffer's final bytes",
+                     digest(got[b].device ? *got[b].device : got[b].host));
+  }
+  const auto mismatch = find_mismatch(tenant.name, tenant.workload, expected.images(), got);
+  result.passed = result.passed && !mismatch;
+  result.text += mismatch ? "check failed: " + mismatch->text() + "\n"
+                          : fmt::format("check passed: {}, {} buffers\n", tenant.name, got.size());
+}
+
 }  // namespace
 
 CheckResult check_tenants(const Scenario& scenario, const Machine& machine, Host& host,
@@ -51,23 +73,12 @@ CheckResult check_tenants(const Scenario& scenario, const Machine& machine, Host
           fmt::format("check of {}: it had not finished when the run ended\n", tenant.name);
       continue;
     }
-    const SmParameters& sm = machine.parameters().gpu.sm;
-    const FunctionalResult expected =
-        run_functionally(tenant.name, tenant.workload, machine.module_of_tenant(t), nullptr,
-                         {.sms = sm.count, .warps_of_an_sm = sm.warps});
-    const TenantImages got = machine_images(tenant.workload, host.tenant(t));
-    for (std::size_t b = 0; b < got.size(); ++b) {
-      const Buffer& buffer = tenant.workload.buffers[b];
-      if (!buffer.check) continue;
-      file.write_final(fmt::format("digest_{}_{}", tenant.name, buffer.name), "hash",
-                       "FNV-1a of the buffer's final bytes",
-                       digest(got[b].device ? *got[b].device : got[b].host));
+    try {
+      check_tenant(tenant, machine, t, host.tenant(t), file, result);
+    } catch (const UserError& mistake) {
+      result.passed = false;
+      result.text += fmt::format("check failed: tenant {}: {}\n", tenant.name, mistake.what());
     }
-    const auto mismatch = find_mismatch(tenant.name, tenant.workload, expected.images(), got);
-    result.passed = result.passed && !mismatch;
-    result.text += mismatch
-                       ? "check failed: " + mismatch->text() + "\n"
-                       : fmt::format("check passed: {}, {} buffers\n", tenant.name, got.size());
   }
   LOCKSTEP_CHECK(!host.finished() || host.driver().taken_bytes() == 0,
                  "after the last tenant " + std::to_string(host.driver().taken_bytes()) +

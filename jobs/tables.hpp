@@ -72,19 +72,23 @@ struct FaultRow {
 
   static auto schema() {
     using R = FaultRow;
-    return table<R>("/faults",
-                    "one row per transfer group that somebody waited for, in the order of service "
-                    "(simulation.record_faults)")
+    return table<R>(
+               "/faults",
+               "one row per transfer that somebody waited for, in the order of service; also per "
+               "fault after which a page was mapped where it was or became writable, and none "
+               "for faults whose page came with another's (simulation.record_faults)")
         .column("tenant", &R::tenant, "index", "who faulted")
         .column("virtual_address", &R::virtual_address, "address", "of the first page moved")
-        .column("pages", &R::pages, "pages", "of 4 KiB, moved as one transfer")
+        .column("pages", &R::pages, "pages", "of 4 KiB, that came or changed")
         .column("migrated", &R::migrated, "flag", "1: data came over the host link")
         .column("found", &R::found, "fs", "when the GMMU knew that the page is not there")
         .column("arrived", &R::arrived, "fs", "when the driver heard of it (found to arrived: hop)")
         .column("served", &R::served, "fs",
                 "when the driver had handled it (arrived to served: queue and service)")
-        .column("mapped", &R::mapped, "fs",
-                "when the GMMU was told to replay (served to mapped: frames, transfer, entries)");
+        .column(
+            "mapped", &R::mapped, "fs",
+            "when the GMMU was told to replay (served to mapped: frames, transfer, entries); the "
+            "largest value: never");
   }
 };
 

@@ -5,6 +5,7 @@
 
 #include "core/error/error.hpp"
 #include "core/memory/round_up.hpp"
+#include "models/host/buffer_part.hpp"
 #include "models/host/content.hpp"
 #include "models/host/element.hpp"
 #include "models/host/kernel_arguments.hpp"
@@ -150,17 +151,10 @@ class FunctionalRun {
   void copy(const Step& step) {
     const std::uint32_t index = buffer(step, step.buffer);
     const Buffer& declared = declaration(index);
-    const auto total = static_cast<std::int64_t>(declared.count);
-    const Variables& variables = cursor_.variables();
-    const std::int64_t offset =
-        step.offset.given() ? step.offset.evaluate_integer(variables, 0, total) : 0;
-    const std::int64_t count = step.count.given()
-                                   ? step.count.evaluate_integer(variables, 0, total - offset)
-                                   : total - offset;
+    const auto [first, count] = part_of(step, declared, cursor_.variables(), tenant_);
     const std::size_t width = isa::bytes_of(declared.type);
-    const auto part = [&](std::span<std::byte> whole) {
-      return whole.subspan(static_cast<std::size_t>(offset) * width,
-                           static_cast<std::size_t>(count) * width);
+    const auto part = [&, from = first * width, bytes = count * width](std::span<std::byte> whole) {
+      return whole.subspan(from, bytes);
     };
     const std::span<std::byte> host = part(host_copy(index)), gpu = part(gpu_copy(index));
     if (step.to_gpu) {

@@ -15,7 +15,7 @@ struct HostStatistics {
   PerTenant<TreeDecisions> tree_prefetches, tree_evictions;
   PerTenant<Histogram<16>> batch_faults, batch_pages;
   PerTenant<Gauge> resident_pages;
-  PerTenant<Histogram<32>> fault_queue, fault_service, fault_transfer;
+  PerTenant<Histogram<32>> fault_queue, fault_service, fault_transfer, late_wait;
 
   static auto schema() {
     using S = HostStatistics;
@@ -66,7 +66,10 @@ struct HostStatistics {
                     "faults waited for the driver, from arrival to the start of their service")
         .per_tenant("fault_service", &S::fault_service, "ns", "the driver's handling of faults")
         .per_tenant("fault_transfer", &S::fault_transfer, "ns",
-                    "from handling to the news to the GMMU: frames, transfer, entries");
+                    "from handling to the news to the GMMU: frames, transfer, entries; migrated, "
+                    "allocated, remote and permission faults")
+        .per_tenant("late_wait", &S::late_wait, "ns",
+                    "faults waited whose page came with another's, from arrival to the news");
   }
 
   template <class Archive>
@@ -75,7 +78,8 @@ struct HostStatistics {
             pages_allocated, pages_demanded, pages_prefetched, prefetched_used, prefetched_unused,
             pages_evicted, pages_written_back, thrashed_pages, faults_migrated, faults_allocated,
             faults_remote, faults_permission, fault_batches, tree_prefetches, tree_evictions,
-            batch_faults, batch_pages, resident_pages, fault_queue, fault_service, fault_transfer);
+            batch_faults, batch_pages, resident_pages, fault_queue, fault_service, fault_transfer,
+            late_wait);
   }
 };
 

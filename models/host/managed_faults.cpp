@@ -66,7 +66,8 @@ bool ManagedMemory::serve_without_moving(const Fault& fault, const DriverContext
       if (fault.write && (marks_[fault.page] & duplicate) != 0) return false;
       [[fallthrough]];
     case PagePlace::remote:
-      // The news of its coming crossed the fault.
+      // It came while the fault was waiting, or the news of its coming crossed the fault.
+      context.statistics.late_wait[a.tenant].add(nanoseconds(context.now - fault.arrived));
       context.driver.announce(a.tenant, virtual_page(a, fault.page), 1, context.now,
                               context.outbox);
       return true;
@@ -207,6 +208,13 @@ std::uint64_t ManagedMemory::bring(std::span<const ManagedPage> pages, const Uni
   const Allocation& a = residency_.owner(pages.front());
   for (const ManagedPage page : pages)
     if (marks_[page] & evicted) ++statistics.thrashed_pages[a.tenant];
+  const auto stores_in = [&](PageRange range) {
+    return std::any_of(unit.faults.begin(), unit.faults.end(), [&](const Fault& fault) {
+      return fault.write && fault.page >= range.first && fault.page < range.end();
+    });
+  };
+  // Only what is stored to leaves the host for good; a large entry has one permission.
+  const bool copies = buffer_of(pages.front()).read_mostly && context.driver.granule_pages() == 1;
 
   std::vector<PageRange> moves;
   setup_.prefetcher->choose({residency_, a, pages, setup_.seed, fault_numbers_[a.tenant]++,
@@ -217,20 +225,16 @@ std::uint64_t ManagedMemory::bring(std::span<const ManagedPage> pages, const Uni
     widen(moves, context);
     plan_granules(moves, pages, context.driver.granule_pages(), transfers);
   } else {
-    split_moves(moves, pages, setup_.fault.split, transfers);
+    const bool apart = copies && stores_in({a.first, a.pages});
+    split_moves(moves, pages, apart ? FaultSplit::isolate : setup_.fault.split, transfers);
   }
-  const bool write = std::any_of(unit.faults.begin(), unit.faults.end(), [&](const Fault& fault) {
-    return fault.write && a.contains(fault.page);
-  });
   std::uint64_t asked_for = 0;
   for (const PlannedTransfer& transfer : transfers) {
     const bool data = moves_data(transfer.pages);
     Migration migration;
     migration.fault = transfer.fault;
     migration.served = context.now;
-    // A large entry has one permission for all its pages.
-    migration.writable =
-        write || !buffer_of(pages.front()).read_mostly || context.driver.granule_pages() > 1;
+    migration.writable = !copies || stores_in(transfer.pages);
     migration.range = transfer.pages;
     migration.not_before = replay_time(unit, data, context.now);
     if (transfer.fault) {
@@ -284,7 +288,8 @@ void ManagedMemory::widen(std::vector<PageRange>& moves, const DriverContext& co
 void ManagedMemory::map_remote(const Unit& unit, const Fault& fault, const DriverContext& context) {
   const Allocation& a = residency_.owner(fault.page);
   Migration migration;
-  migration.remote = true;
+  migration.fault = migration.remote = true;
+  migration.served = context.now;
   migration.range = widened({fault.page, 1}, context);
   migration.record = record(unit, migration.range, false);
   ++context.statistics.faults_remote[a.tenant];
@@ -307,6 +312,8 @@ void ManagedMemory::make_writable(const Unit& unit, const Fault& fault,
   const Allocation& a = residency_.owner(fault.page);
   Buffer& buffer = buffer_of(fault.page);
   Migration migration;
+  migration.fault = true;
+  migration.served = context.now;
   migration.range = widened({fault.page, 1}, context);
   migration.record = record(unit, migration.range, false);
   ++context.statistics.faults_permission[a.tenant];

@@ -237,7 +237,8 @@ class ManagedMemory final : public EvictionView {
   /// Its pages are on their way from now on; its number.
   std::uint32_t begin_migration(Migration migration);
   void prefetch_range(PageRange range, std::uint64_t operation, const DriverContext& context);
-  void forget_awaited(PageRange range);
+  /// Faults on pages of the range that waited for them to come; they are forgotten.
+  std::vector<Fault> take_awaited(PageRange range);
   void add_migration(Migration migration);
   void start_waiting(const DriverContext& context);
   void start_migration(std::uint32_t index, std::vector<FrameRun> frames,
@@ -249,6 +250,7 @@ class ManagedMemory final : public EvictionView {
                   const DriverContext& context);
   void departed(std::uint32_t index, const DriverContext& context);
   bool evict(std::uint64_t pages, const DriverContext& context);
+  void give_up(PageRange range, const DriverContext& context);
   void drop_waiting(std::deque<std::uint32_t>::iterator which, const DriverContext& context);
   bool drop_waiting_of_leaving(const DriverContext& context);
   bool somebody_leaves() const;

@@ -56,17 +56,20 @@ void ManagedMemory::prefetch_range(PageRange range, std::uint64_t operation,
   add_migration(migration);
 }
 
-/// Whoever waited for these pages need not be asked for again.
-void ManagedMemory::forget_awaited(PageRange range) {
+std::vector<ManagedMemory::Fault> ManagedMemory::take_awaited(PageRange range) {
+  std::vector<Fault> taken;
   bool any = false;
   for (ManagedPage page = range.first; page < range.end(); ++page) {
     any = any || (marks_[page] & awaited) != 0;
     marks_[page] &= static_cast<std::uint8_t>(~awaited);
   }
-  if (!any) return;
+  if (!any) return taken;
   std::erase_if(awaited_, [&](const Fault& fault) {
-    return fault.page >= range.first && fault.page < range.end();
+    const bool inside = fault.page >= range.first && fault.page < range.end();
+    if (inside) taken.push_back(fault);
+    return inside;
   });
+  return taken;
 }
 
 /// In order: what came first gets its frames first.
@@ -159,8 +162,12 @@ void ManagedMemory::mapped(std::uint32_t index, const DriverContext& context) {
   --mapping_;
   Buffer& buffer = buffer_of(migration.range.first);
   buffer.moving -= migration.range.count;
-  forget_awaited(migration.range);
+  const std::uint16_t tenant = residency_.owner(migration.range.first).tenant;
+  for (const Fault& late : take_awaited(migration.range))
+    context.statistics.late_wait[tenant].add(nanoseconds(context.now - late.arrived));
   if (migration.record != none) records_[migration.record].mapped = context.now;
+  if (migration.fault)
+    context.statistics.fault_transfer[tenant].add(nanoseconds(context.now - migration.served));
   if (migration.remote) {
     for (ManagedPage page = migration.range.first; page < migration.range.end(); ++page)
       residency_.set_place(page, PagePlace::remote);
@@ -174,13 +181,10 @@ void ManagedMemory::mapped(std::uint32_t index, const DriverContext& context) {
     marks_[page] &= static_cast<std::uint8_t>(~(evicted | duplicate));
     if (!migration.writable) marks_[page] |= duplicate;
   }
-  const std::uint16_t tenant = residency_.owner(migration.range.first).tenant;
   resident_pages_ += migration.range.count;
   context.statistics.resident_pages[tenant] += migration.range.count;
   buffer.resident += migration.range.count;
   if (!migration.writable) buffer.duplicates += migration.range.count;
-  if (migration.fault)
-    context.statistics.fault_transfer[tenant].add(nanoseconds(context.now - migration.served));
   if (migration.operation != 0) count_operation(migration.operation, -1);
 }
 

@@ -39,28 +39,30 @@ bool ManagedMemory::evict(std::uint64_t pages, const DriverContext& context) {
   return true;
 }
 
-/// There is no room for what waits: its pages stay.  Those of a prefetch that are awaited fault
-/// anew; those that faulted are answered, for a tenant that ends.
+/// Pages that were to come stay; those that are awaited fault anew.
+void ManagedMemory::give_up(PageRange range, const DriverContext& context) {
+  for (ManagedPage page = range.first; page < range.end(); ++page)
+    residency_.set_place(page, PagePlace::host);
+  buffer_of(range.first).moving -= range.count;
+  for (Fault late : take_awaited(range)) {
+    late.queued = context.now;
+    queue_.push_back(late);
+  }
+}
+
+/// There is no room for what waits.  Pages that faulted are answered, for a tenant that ends.
 void ManagedMemory::drop_waiting(std::deque<std::uint32_t>::iterator which,
                                  const DriverContext& context) {
   const std::uint32_t index = *which;
   Migration& migration = migrations_[index];
   const Allocation& a = residency_.owner(migration.range.first);
   waiting_.erase(which);
-  for (ManagedPage page = migration.range.first; page < migration.range.end(); ++page) {
-    residency_.set_place(page, PagePlace::host);
-    if (migration.fault)
+  if (migration.fault) {
+    take_awaited(migration.range);
+    for (ManagedPage page = migration.range.first; page < migration.range.end(); ++page)
       context.driver.announce_invalid(a.tenant, virtual_page(a, page), context.now, context.outbox);
   }
-  for (Fault fault : awaited_) {
-    if (migration.fault || !a.contains(fault.page) ||
-        residency_.place(fault.page) != PagePlace::host)
-      continue;
-    fault.queued = context.now;
-    queue_.push_back(fault);
-  }
-  forget_awaited(migration.range);
-  buffer_of(migration.range.first).moving -= migration.range.count;
+  give_up(migration.range, context);
   if (migration.operation != 0) count_operation(migration.operation, -1);
   migration = Migration{};
   free_migrations_.push_back(index);
@@ -86,20 +88,33 @@ bool ManagedMemory::somebody_leaves() const {
   return false;
 }
 
-/// Several pages do with room for half of them first; false: they are as few as they can be, or
-/// came along with others, for which they must not thrash.
+/// Several pages do with room for half of them.  Of those that came along with a fault, which is on
+/// the last page (split_moves), the first half stays where it is; those of a prefetch step come
+/// afterwards.  False: they are as few as they can be, or came along with others, for which they
+/// must not thrash.
 bool ManagedMemory::split_first_waiting(const DriverContext& context) {
   Migration& migration = migrations_[waiting_.front()];
   const std::uint64_t granule = context.driver.granule_pages();
   const bool asked_for = migration.fault || migration.operation != 0;
   if (!asked_for || migration.range.count <= granule) return false;
-  Migration rest = migration;
-  if (rest.operation != 0) count_operation(rest.operation, 1);
   const std::uint64_t half = std::max(granule, migration.range.count / 2 / granule * granule);
-  buffer_of(migration.range.first).moving -= migration.range.count - half;
-  rest.range = {migration.range.first + half, migration.range.count - half};
-  rest.record = none;
-  migration.range.count = half;
+  const PageRange first{migration.range.first, half};
+  const PageRange second{migration.range.first + half, migration.range.count - half};
+  if (migration.fault) {
+    migration.range = second;
+    if (migration.record != none) {
+      FaultRecord& record = records_[migration.record];
+      record.page += first.count;
+      record.pages = static_cast<std::uint32_t>(second.count);
+    }
+    give_up(first, context);
+    return true;
+  }
+  Migration rest = migration;
+  count_operation(rest.operation, 1);
+  buffer_of(migration.range.first).moving -= second.count;
+  rest.range = second;
+  migration.range = first;
   waiting_.insert(waiting_.begin() + 1, begin_migration(rest));
   return true;
 }

@@ -24,7 +24,7 @@ struct SimulationParameters {
         .field("stop_at", &P::stop_at, 0_fs, at_least(0_fs),
                "end here even if tenants are not done; 0s: run until they are")
         .field("record_faults", &P::record_faults, false,
-               "whether the output has a row for every far-fault (/faults)");
+               "whether the output has a row for every fault that was handled (/faults)");
   }
 };
 

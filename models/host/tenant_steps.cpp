@@ -1,6 +1,7 @@
 /// What each step of a host program does (see tenant_run.hpp).
 /// Source: architecture.md, section 8 ("The host").
 #include "core/error/error.hpp"
+#include "models/host/buffer_part.hpp"
 #include "models/host/element.hpp"
 #include "models/host/kernel_arguments.hpp"
 #include "models/host/tenant_run.hpp"
@@ -59,15 +60,10 @@ bool TenantRun::part(const Step& step, Operation& operation) const {
   operation.buffer = names_[step.buffer];
   require_mapped(operation.buffer, step.where);
   const Buffer& declared = declaration(operation.buffer);
-  const auto count = static_cast<std::int64_t>(declared.count);
-  const std::int64_t offset =
-      step.offset.given() ? step.offset.evaluate_integer(cursor_.variables(), 0, count) : 0;
-  const std::int64_t elements =
-      step.count.given() ? step.count.evaluate_integer(cursor_.variables(), 0, count - offset)
-                         : count - offset;
-  operation.offset = static_cast<std::uint64_t>(offset) * isa::bytes_of(declared.type);
-  operation.bytes = static_cast<std::uint64_t>(elements) * isa::bytes_of(declared.type);
-  return elements > 0;
+  const auto [first, count] = part_of(step, declared, cursor_.variables(), tenant_.name);
+  operation.offset = first * isa::bytes_of(declared.type);
+  operation.bytes = count * isa::bytes_of(declared.type);
+  return count > 0;
 }
 
 void TenantRun::do_copy(const Step& step, HostShared& shared) {

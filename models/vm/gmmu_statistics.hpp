@@ -62,7 +62,8 @@ struct GmmuStatistics {
                          "walker up")
         .per_tenant("mshr_stalls", &S::mshr_stalls, "lookups", "missed when all MSHRs were taken")
         .per_tenant("far_fault_stalls", &S::far_fault_stalls, "requests",
-                    "of pages that are not there, when all far-fault MSHRs were taken")
+                    "of pages that are not there, when all far-fault MSHRs were taken; each begins "
+                    "another walk later, which counts as no further TLB hit or miss")
         .per_tenant("far_fault_cycles", &S::far_fault_cycles, "page cycles",
                     "in far-fault MSHRs, summed over pages: divided by the cycles, their mean use")
         .per_tenant("walk_latency", &S::walk_latency, "cycles",

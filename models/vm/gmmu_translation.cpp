@@ -41,17 +41,21 @@ void Gmmu::finish_lookups(GmmuCycle& cycle) {
 bool Gmmu::end_lookup(const TranslateRequest& request, const PageTableEntry* entry,
                       GmmuCycle& cycle) {
   if (!entry || (request.write && !entry->is(PageTableEntry::writable))) return false;
-  ++statistics_.tlb_hits[request.tenant];
-  path_->looked_up(request.tenant, true, cycle.now);
+  if (!request.retried) {
+    ++statistics_.tlb_hits[request.tenant];
+    path_->looked_up(request.tenant, true, cycle.now);
+  }
   answer(request, *entry, cycle);
   return true;
 }
 
 void Gmmu::miss(const TranslateRequest& request, GmmuCycle& cycle) {
-  ++statistics_.tlb_misses[request.tenant];
-  if (const auto loss = path_->take_loss(request.tenant, request.page))
-    ++statistics_.tlb_lost_misses[request.tenant][static_cast<std::size_t>(*loss)];
-  path_->looked_up(request.tenant, false, cycle.now);
+  if (!request.retried) {
+    ++statistics_.tlb_misses[request.tenant];
+    if (const auto loss = path_->take_loss(request.tenant, request.page))
+      ++statistics_.tlb_lost_misses[request.tenant][static_cast<std::size_t>(*loss)];
+    path_->looked_up(request.tenant, false, cycle.now);
+  }
   walk_or_stall(request, cycle);
 }
 

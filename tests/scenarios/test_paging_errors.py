@@ -2,10 +2,13 @@
 import itertools
 import unittest
 
+import h5py
+
 from beside_others import BesideOthers
 from harness import ROOT
 
 # reach(data, stride, guilty, wild): thread t stores to data[t * stride], thread `guilty` to `wild`.
+# gather(data, pages, sums): a polynomial over what stands at one offset of all pages.
 # keep(data, place): *place = data.  follow(place): **place = 1.
 PTX = """\
 .version 7.8
@@ -30,6 +33,29 @@ PTX = """\
   setp.eq.u32 %p1, %r6, %r2;
   @%p1 mov.u64 %rd4, %rd2;
   st.global.u32 [%rd4], %r6;
+  ret;
+}
+.visible .entry gather(.param .u64 data, .param .u32 pages, .param .u64 sums)
+{
+  .reg .pred %p<2>;
+  .reg .b32 %r<6>;
+  .reg .b64 %rd<6>;
+  ld.param.u64 %rd1, [data];
+  ld.param.u32 %r1, [pages];
+  ld.param.u64 %rd2, [sums];
+  mov.u32 %r2, %tid.x;
+  mul.wide.u32 %rd3, %r2, 4;
+  add.u64 %rd4, %rd1, %rd3;
+  add.u64 %rd5, %rd2, %rd3;
+  ld.global.u32 %r3, [%rd5];
+again:
+  ld.global.u32 %r4, [%rd4];
+  mad.lo.u32 %r3, %r3, 31, %r4;
+  add.u64 %rd4, %rd4, 4096;
+  sub.u32 %r1, %r1, 1;
+  setp.ne.u32 %p1, %r1, 0;
+  @%p1 bra again;
+  st.global.u32 [%rd5], %r3;
   ret;
 }
 .visible .entry keep(.param .u64 data, .param .u64 place)
@@ -79,6 +105,30 @@ program:
   - synchronize
   - free: data
   - launch: {kernel: follow, grid: [1], block: [1], arguments: [place]}
+"""
+
+# The last four of 64 threads store behind the buffer, in its last page.
+BEHIND = """\
+module: k.ptx
+buffers:
+  data: {type: u32, count: 60, memory: managed}
+program:
+  - launch: {kernel: reach, grid: [1], block: [64], arguments: [data, 1, 100, 64]}
+"""
+
+# Stores to every page and reads it back, round after round, in a buffer larger than the memory.
+REUSING = """\
+module: k.ptx
+parameters: {factor: 3}
+buffers:
+  data: {type: u32, count: 40 * 1024, memory: managed, init: {linear: {start: 1, step: factor}}}
+  sums: {type: u32, count: 32, memory: managed}
+program:
+  - repeat:
+      times: 3
+      program:
+        - launch: {kernel: gather, grid: [1], block: [32], arguments: [data, 40, sums]}
+        - launch: {kernel: reach, grid: [1], block: [40], arguments: [data, 1024, 100, 64]}
 """
 
 PREFETCHING = """\
@@ -143,6 +193,37 @@ class PagingErrors(BesideOthers):
                      f"store to {wild:#x}", "outside of every buffer"],
                     f"tenants.0.parameters.wild={wild}")
 
+    def test_access_behind_a_buffer_within_its_page_fails_the_check_of_its_tenant(self):
+        self.beside_others(BEHIND)
+        run = self.lockstep("run", "s.yaml", "--quiet", "--check", "--output", "o.h5")
+        self.assertEqual(run.returncode, 3, run.stderr)
+        output = run.stdout + run.stderr
+        self.assertRegex(output, r"check failed: tenant one: k.ptx:22: kernel reach, "
+                                 r"block \(0, 0, 0\), thread \(60, 0, 0\): out-of-bounds")
+        self.assertEqual(output.count("check passed"), 2, output)
+        with h5py.File(self.folder / "o.h5") as file:
+            self.assertIn("wall_seconds", file["run"].attrs)
+
+    def test_frames_of_another_tenant_whose_lines_are_still_in_an_l1(self):
+        """One SM, three tenants in turn, and memory for a fraction of their pages: a frame serves
+        them all, and the L1 holds lines of it when it changes hands."""
+        self.write("w.yaml", REUSING)
+        self.write(
+            "s.yaml",
+            f"gpu: {ROOT}/configs/gpus/tiny.yaml\nhost: {ROOT}/configs/hosts/nvlink.yaml\n"
+            "override: {gpu.sm.count: 1, gpu.memory.capacity: 160KiB}\n"
+            "policies:\n  sharing: exclusive\n  prefetcher: none\n"
+            "  eviction: {name: lru, granularity: page}\n"
+            "  fault_handling: {name: host, cost_model: tanasic}\ntenants:\n"
+            + "".join(f"  - {{name: t{v}, workload: w.yaml, parameters: {{factor: {v}}}}}\n"
+                      for v in (3, 4, 5)))
+        run = self.lockstep("run", "s.yaml", "--quiet", "--check", "--output", "o.h5")
+        self.assertEqual(run.returncode, 0, run.stderr)
+        with h5py.File(self.folder / "o.h5") as file:
+            for evicted in file["final/stats/host/pages_evicted"][0]:
+                self.assertGreater(evicted, 50)
+        self.assert_layouts_agree("--check")
+
     def test_addresses_of_another_tenant(self):
         # The others' buffers begin where this one's do; theirs reach further.
         self.beside_others(REACHING)
@@ -160,7 +241,7 @@ class PagingErrors(BesideOthers):
         for kind in ("managed", "device"):
             with self.subTest(kind=kind):
                 self.beside_others(FOLLOWING.replace("KIND", kind))
-                self.assert_ended(["k.ptx:40", "kernel follow", "the buffer was freed"])
+                self.assert_ended(["k.ptx:63", "kernel follow", "the buffer was freed"])
 
     def test_mistakes_while_pages_move(self):
         """Faults, migrations, evictions and replays are under way when a tenant is ended."""
@@ -193,9 +274,9 @@ class PagingErrors(BesideOthers):
 
     def test_prefetch_outside_a_buffer(self):
         self.beside_others(PREFETCHING)
-        self.assert_refused(["w.yaml:6:", '"offset" is 1025', "0 to 1024"],
+        self.assert_refused(["w.yaml:6:", "1024 elements from 1025 on", "outside of buffer data of tenant one"],
                             "tenants.0.parameters.offset=1025")
-        self.assert_refused(["w.yaml:6:", '"count" is 1024', "0 to 1023"],
+        self.assert_refused(["w.yaml:6:", "1024 elements from 1 on", "which has 1024"],
                             "tenants.0.parameters.offset=1")
 
     def test_nothing_to_evict(self):

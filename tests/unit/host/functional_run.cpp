@@ -137,7 +137,8 @@ TEST(FunctionalRun, CopyMayMoveAPart) {
 
 TEST(FunctionalRun, CopyPastTheEndIsReportedAtTheExpression) {
   EXPECT_THAT(error("  - copy: {buffer: a, to: host, offset: 3, count: 2}\n"),
-              AllOf(StartsWith("w.yaml:9:"), HasSubstr("from 0 to 1")));
+              AllOf(StartsWith("w.yaml:9:"),
+                    HasSubstr("2 elements from 3 on lie outside of buffer a of tenant")));
 }
 
 TEST(FunctionalRun, ManagedAndPinnedBuffersHaveOneCopy) {

@@ -35,6 +35,7 @@ TEST(ManagedAccounting, LateHitIsAFaultOnAPageUnderWay) {
   world.run();
   EXPECT_EQ(world.statistics().far_faults[0].value(), 3u);
   EXPECT_EQ(world.statistics().late_hits[0].value(), 1u);
+  EXPECT_EQ(world.statistics().late_wait[0].bin(16), 1u) << "45 us, until the driver looked at it";
 }
 
 TEST(ManagedAccounting, FaultThatWaitedInTheQueueForItsPageIsNoLateHit) {
@@ -42,6 +43,25 @@ TEST(ManagedAccounting, FaultThatWaitedInTheQueueForItsPageIsNoLateHit) {
   world.fault({16, 20});
   world.run();
   EXPECT_EQ(world.statistics().late_hits[0].value(), 0u);
+}
+
+TEST(ManagedAccounting, FaultWithLittleRoomTakesTheRowOfThePagesThatCome) {
+  DriverWorld::Options small = options(FaultCost::linear, "sequential-local");
+  small.frames = 1 + 4 + 4;
+  DriverWorld world(small);
+  world.fault({15});
+  world.run();
+  EXPECT_EQ(world.statistics().pages_demanded[0].value(), 4u) << "of sixteen, those before it";
+  EXPECT_EQ(world.statistics().pages_evicted[0].value(), 0u);
+  for (std::uint64_t page = 12; page < 16; ++page) EXPECT_TRUE(world.on_gpu(page)) << page;
+  ASSERT_THAT(world.managed().faults(), SizeIs(1));
+  EXPECT_EQ(world.managed().faults()[0].pages, 4u);
+  EXPECT_EQ(world.managed().faults()[0].page, DriverWorld::first_page + 12);
+  ASSERT_THAT(world.mapped, SizeIs(1));
+  EXPECT_EQ(world.mapped[0].page, 12u);
+  world.fault({3});
+  world.run();
+  EXPECT_TRUE(world.on_gpu(3)) << "what stayed at the host faults like any other page";
 }
 
 TEST(ManagedAccounting, ThrashedPageFaultsAfterItsEvictionOnly) {
@@ -75,6 +95,8 @@ TEST(ManagedAccounting, FaultsThatMoveNothingAreCountedByKind) {
   EXPECT_EQ(statistics.faults_permission[0].value(), 1u);
   EXPECT_EQ(statistics.faults_remote[0].value(), 1u);
   EXPECT_EQ(statistics.fault_batches[0].value(), 3u);
+  EXPECT_EQ(statistics.fault_transfer[0].bin(12), 1u) << "3 us: page and entry";
+  EXPECT_EQ(statistics.fault_transfer[0].bin(10), 2u) << "1 us: entry";
   ASSERT_THAT(world.managed().faults(), SizeIs(3));
   for (const FaultRecord& fault : world.managed().faults()) {
     EXPECT_EQ(fault.served - fault.arrived, 45_us);

@@ -333,23 +333,6 @@ TEST(ManagedMemory, PreferredHostIsMappedWhereItIs) {
       world.managed().bring_home(world.allocation(), 0, world.pages(), true, world.context()));
 }
 
-TEST(ManagedMemory, ReadMostlyPagesAreCopiesUntilSomebodyStores) {
-  DriverWorld world(options(FaultCost::linear));
-  world.managed().read_mostly(world.allocation(), true);
-  world.fault({2});
-  world.run();
-  EXPECT_FALSE(world.mapped[0].entries[0].is(PageTableEntry::writable));
-  // The CPU reads its own copy; nothing moves.
-  EXPECT_TRUE(
-      world.managed().bring_home(world.allocation(), 0, world.pages(), false, world.context()));
-  world.fault({2}, 0, true);
-  world.run();
-  EXPECT_TRUE(world.mapped.back().entries[0].is(PageTableEntry::writable));
-  EXPECT_EQ(world.gpu_byte(2), world.host_byte(2));
-  EXPECT_FALSE(
-      world.managed().bring_home(world.allocation(), 0, world.pages(), false, world.context()));
-}
-
 TEST(ManagedMemory, LosesNoFrame) {
   DriverWorld::Options small = options(FaultCost::linear);
   small.frames = 1 + 4 + 5;

@@ -131,6 +131,13 @@ TEST_F(ScenarioReader, ScenarioNeedsATenant) {
   EXPECT_THAT(error("  []\n"), AllOf(StartsWith("s.yaml:4:3: "), HasSubstr("needs a tenant")));
 }
 
+TEST_F(ScenarioReader, NamesOfTenantsAreFitForFiles) {
+  for (const char* name : {"''", "a/b", "a=b", "'a: b'", "..", "a b"})
+    EXPECT_THAT(error("  - {name: " + std::string(name) + ", workload: w.yaml}\n"),
+                AllOf(StartsWith("s.yaml:4:12: "), HasSubstr("is no name for a tenant")))
+        << name;
+}
+
 TEST_F(ScenarioReader, NamesOfTenantsAreUnique) {
   EXPECT_THAT(error(std::string(one) + one),
               AllOf(StartsWith("s.yaml:5:12: "), HasSubstr("two tenants with this name")));

@@ -128,6 +128,7 @@ TEST(GmmuFarFaults, WithoutAnMshrARequestWaitsUntilOneComesFree) {
       << "its page was looked up anew";
   EXPECT_EQ(bench.statistics().far_faults[0].value(), 2u);
   EXPECT_EQ(bench.statistics().far_faults_most.value(), 1u);
+  EXPECT_EQ(bench.statistics().tlb_misses[0].value(), 3u) << "looking up again counts no more";
 }
 
 TEST(GmmuFarFaults, WithoutAnMshrAPageMayComeBeforeItIsAskedFor) {
