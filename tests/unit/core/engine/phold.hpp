@@ -65,14 +65,14 @@ constexpr std::uint64_t chain(std::uint64_t a, std::uint64_t b) {
   return (std::rotl(a, 29) ^ b) * golden_ratio;
 }
 
-class Holder final : public Component {
+class alignas(cache_line_bytes) Holder final : public Component {
  public:
   Holder(const Parameters& parameters, ComponentId id, LinkId first_link)
-      : parameters_(parameters),
+      : stream_(mix(parameters.seed, id.value())),
+        parameters_(parameters),
         threshold_(static_cast<std::uint64_t>(parameters.remote_probability * 0x1.0p32)),
         spread_(threshold_ > 0 ? (std::uint64_t{parameters.components - 1} << 32) / threshold_ : 0),
         id_(id),
-        stream_(mix(parameters.seed, id.value())),
         trunk_(first_link, ComponentId{0}, parameters.lookahead) {
     for (std::uint32_t i = 0; i < parameters.events_per_component; ++i) {
       insert({parameters.lookahead + hold(scramble(stream_ - i)), i});
@@ -152,17 +152,18 @@ class Holder final : public Component {
     events_[hole] = event;
   }
 
+  // In the order in which an event needs them.
+  std::size_t count_ = 0;  ///< events that are waiting
+  LineAlignedVector<Event> events_;
+  Draw drawn_{};
+  std::uint64_t handled_ = 0;
+  std::uint64_t digest_ = 0;
+  std::uint64_t stream_;  ///< where its random numbers begin
   const Parameters& parameters_;
   std::uint64_t threshold_;  ///< of 2^32: below it an event leaves
   std::uint64_t spread_;     ///< other components by the threshold, 32 fraction bits
   ComponentId id_;
-  std::uint64_t stream_;  ///< where its random numbers begin
   Trunk trunk_;
-  Draw drawn_{};
-  std::uint64_t handled_ = 0;
-  std::uint64_t digest_ = 0;
-  std::size_t count_ = 0;  ///< events that are waiting
-  LineAlignedVector<Event> events_;
 };
 
 /// Every component has a link to every component.
