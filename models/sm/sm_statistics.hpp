@@ -78,7 +78,8 @@ struct SmStatistics {
         .per_tenant("pages_shot_down", &S::pages_shot_down, "pages",
                     "that a shootdown named, in the TLB or not")
         .per_tenant("tlb_shot_down", &S::tlb_shot_down, "entries", "dropped by those shootdowns")
-        .per_tenant("tlb_flushed", &S::tlb_flushed, "entries", "dropped when other pages came")
+        .per_tenant("tlb_flushed", &S::tlb_flushed, "entries",
+                    "dropped when other pages came or went")
         .counter("l1_evictions", &S::l1_evictions, "lines", "valid lines replaced")
         .counter("l1_reservation_stall_cycles", &S::l1_reservation_stall_cycles, "cycles",
                  "the load-store unit waited for a miss entry, a line or the request queue")

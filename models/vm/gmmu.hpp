@@ -84,6 +84,7 @@ class Gmmu final : public Component {
   void tell_sms(const MessageHeader& message, GmmuCycle& cycle);
   void pages_mapped(const MessageHeader& message, GmmuCycle& cycle);
   void shoot_down_for_mapping(const PageSpan& span, GmmuCycle& cycle);
+  void flush_tlbs(std::uint16_t tenant, GmmuCycle& cycle);
   void replay(std::uint16_t tenant, std::uint64_t page, const FarFaults::Askers& askers,
               GmmuCycle& cycle);
   void invalid(std::uint16_t tenant, std::uint64_t page, const FarFaults::Askers& askers,

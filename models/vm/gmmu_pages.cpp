@@ -55,19 +55,21 @@ void Gmmu::tell_sms(const MessageHeader& message, GmmuCycle& cycle) {
 /// only.
 /// Source: 001, sections C.3 and D.2; virtual-memory-and-exceptions.md, section 6.
 void Gmmu::shoot_down_for_mapping(const PageSpan& span, GmmuCycle& cycle) {
-  std::uint32_t dropped = 0;
   if (parameters_.shootdown == ShootdownGranularity::entry)
-    dropped = path_->drop(span.tenant, span.page, span.count, TlbLoss::flush);
-  if (parameters_.shootdown == ShootdownGranularity::whole) {
-    TlbFlush flush;
-    if (parameters_.shootdown_scope == ShootdownScope::tenant) flush.tenant = span.tenant;
-    dropped = path_->flush(flush.tenant);
-    for (std::size_t sm = 0; sm < to_sms_.size(); ++sm) {
-      cycle.outbox.send(to_sms_[sm], cycle.now, kind_of(MessageKind::flush), flush);
-      ++statistics_.flushes[span.tenant];
-    }
+    statistics_.entries_dropped[span.tenant] +=
+        path_->drop(span.tenant, span.page, span.count, TlbLoss::flush);
+  if (parameters_.shootdown == ShootdownGranularity::whole) flush_tlbs(span.tenant, cycle);
+}
+
+/// Because of a change in a tenant's tables.
+void Gmmu::flush_tlbs(std::uint16_t tenant, GmmuCycle& cycle) {
+  TlbFlush flush;
+  if (parameters_.shootdown_scope == ShootdownScope::tenant) flush.tenant = tenant;
+  statistics_.entries_dropped[tenant] += path_->flush(flush.tenant);
+  for (std::size_t sm = 0; sm < to_sms_.size(); ++sm) {
+    cycle.outbox.send(to_sms_[sm], cycle.now, kind_of(MessageKind::flush), flush);
+    ++statistics_.flushes[tenant];
   }
-  statistics_.entries_dropped[span.tenant] += dropped;
 }
 
 /// Those listed are told by name also when all are told, so that each says when it is through.
@@ -103,6 +105,7 @@ void Gmmu::begin_unmapping(std::uint32_t index, GmmuCycle& cycle) {
   const PageSpan span = unmapping.span();
   statistics_.entries_dropped[span.tenant] +=
       path_->drop(span.tenant, span.page, span.count, TlbLoss::shootdown);
+  if (parameters_.shootdown == ShootdownGranularity::whole) flush_tlbs(span.tenant, cycle);
   walkers_.unmap(span, [&](std::uint64_t page) { unmapping.note_store(page); });
   if (mirrored())
     for (std::uint32_t i = 0; i < span.count; ++i)

@@ -54,7 +54,7 @@ struct GmmuStatistics {
                     "first stores of SMs under an entry")
         .per_tenant("pages_unmapped", &S::pages_unmapped, "pages", "taken from all TLBs")
         .per_tenant("shootdowns", &S::shootdowns, "messages", "to SMs, of ranges of pages")
-        .per_tenant("flushes", &S::flushes, "messages", "to SMs when a page had come")
+        .per_tenant("flushes", &S::flushes, "messages", "to SMs when a page had come or went")
         .per_tenant("entries_dropped", &S::entries_dropped, "entries",
                     "of the GMMU, because of this tenant's pages")
         .per_tenant_pair("walker_wait_behind", &S::walker_wait_behind, "cycles",

@@ -114,8 +114,8 @@ struct VmParameters {
         .group("walk_cache", &P::walk_cache, "page table entries in the GMMU")
         .field("shootdown", &P::shootdown, ShootdownGranularity::entry,
                choice({"whole", "entry", "none"}),
-               "TLB entries dropped when a page has come (001, section C.3); a page that goes "
-               "always loses its entries")
+               "TLB entries dropped when a page has come (001, section C.3) or, `whole`, has gone "
+               "(004, section 6.4.1); a page that goes always loses its own")
         .field("shootdown_scope", &P::shootdown_scope, ShootdownScope::tenant,
                choice({"tenant", "all"}), "whose entries `whole` drops");
   }

@@ -49,6 +49,24 @@ TEST(GmmuShootdown, WholeLeavesNoEntryOfTheTenant) {
               ElementsAreArray({"1620 sm2 found 2560 at 0x9000", "1860 sm0 found 2560 at 0x7000"}));
 }
 
+TEST(GmmuShootdown, WholeIsAlsoForPagesThatGo) {
+  GmmuOptions options;
+  options.shootdown = ShootdownGranularity::whole;
+  GmmuBench bench(options);
+  with_translations(bench);
+  bench.map(page + 1, 0x8000);
+  bench.translate(1000, 0, page + 1);
+  bench.unmap(1500, page);
+  bench.run_until(1600);
+  EXPECT_THAT(bench.sent(),
+              ElementsAreArray({"1260 sm0 found 2561 at 0x8000", "1500 sm0 flush tenant 0",
+                                "1500 sm1 flush tenant 0", "1500 sm2 flush tenant 0",
+                                "1560 sm0 shootdown 2560 + 1", "1560 sm1 shootdown 2560 + 1"}));
+  bench.translate(1600, 0, page + 1);  // walks again
+  bench.run_until(2000);
+  EXPECT_THAT(bench.sent(), ElementsAreArray({"1860 sm0 found 2561 at 0x8000"}));
+}
+
 TEST(GmmuShootdown, MissesOnPagesThatItTookAreCountedOnce) {
   GmmuOptions options;
   options.shootdown = ShootdownGranularity::whole;
