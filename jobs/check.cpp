@@ -41,7 +41,7 @@ void check_tenant(const Tenant& tenant, const Machine& machine, std::size_t inde
   for (std::size_t b = 0; b < got.size(); ++b) {
     const Buffer& buffer = tenant.workload.buffers[b];
     if (!buffer.check) continue;
-    file.write_final(fmt::format("digest_{}_{}", tenant.name, buffer.name), "hash",
+    file.write_final(fmt::format("digests/{}/{}", tenant.name, buffer.name), "hash",
                      "FNV-1a of the buffer's final bytes",
                      digest(got[b].device ? *got[b].device : got[b].host));
   }

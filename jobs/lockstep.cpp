@@ -18,7 +18,7 @@ using Command = std::function<int()>;
 void add_scenario(CLI::App& command, CommandLine& line) {
   command.add_option("scenario", line.scenario, "scenario file (YAML)")->required();
   command.add_option("--set", line.settings, "key=value, replaces what the scenario says")
-      ->take_all();
+      ->allow_extra_args(false);
 }
 
 void add_run(CLI::App& app, CommandLine& line) {
@@ -49,7 +49,7 @@ void add_compare(CLI::App& app, CommandLine& line) {
   compare
       .add_option("--alone", line.alone_files,
                   "tenant=FILE, HDF5 file of a tenant's run alone: is not simulated")
-      ->take_all();
+      ->allow_extra_args(false);
   compare.add_flag("--quiet", line.quiet, "no progress, no tables of the runs");
 }
 
@@ -134,7 +134,10 @@ int main(int argc, char** argv) {
   std::signal(SIGXFSZ, SIG_IGN);  // a file size limit becomes an error of the write, with a message
   try {
     MpiSession mpi(argc, argv);
-    return run_program(argc, argv, mpi.communicator());
+    const int status = run_program(argc, argv, mpi.communicator());
+    if (std::fflush(stdout) != 0 || std::ferror(stdout) != 0)
+      return fail("standard output: cannot be written - is the disk full?");
+    return status;
   } catch (const UserError& error) {  // of MPI itself
     return fail(error.what());
   }

@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "core/error/error.hpp"
 
 namespace lockstep {
@@ -49,7 +51,7 @@ std::uint64_t Totals::sum_over_tenants(const std::string& kind, const std::strin
 }
 
 std::vector<TenantRow> tenant_rows(const Scenario& scenario, const MachineParameters& machine,
-                                   const Host& host, const Totals& totals) {
+                                   const Host& host, const Totals& totals, Time ended) {
   const Clock clock(machine.gpu.sm.clock);
   std::vector<TenantRow> rows;
   for (std::size_t t = 0; t < scenario.tenants.size(); ++t) {
@@ -70,9 +72,9 @@ std::vector<TenantRow> tenant_rows(const Scenario& scenario, const MachineParame
       row.thread_instructions = totals.sum("sm", "thread_instructions", t);
       row.far_faults = totals.sum("host", "far_faults", t);
     }
-    if (row.end != Time::never()) {
+    if (const Time until = std::min(row.end, ended); until > row.arrival) {
       row.cycles =
-          static_cast<std::uint64_t>(clock.cycle_at_or_before(row.end - row.arrival).count());
+          static_cast<std::uint64_t>(clock.cycle_at_or_before(until - row.arrival).count());
       if (row.cycles > 0) {
         row.instructions_per_cycle =
             static_cast<double>(row.warp_instructions) / static_cast<double>(row.cycles);

@@ -30,8 +30,9 @@ class Totals {
   std::span<const std::uint64_t> values_;
 };
 
+/// `ended`: when the run did; tenants that had not finished are counted up to then.
 std::vector<TenantRow> tenant_rows(const Scenario& scenario, const MachineParameters& machine,
-                                   const Host& host, const Totals& totals);
+                                   const Host& host, const Totals& totals, Time ended);
 std::vector<KernelRow> kernel_rows(const Host& host);
 std::vector<FaultRow> fault_rows(const Host& host);
 

@@ -37,6 +37,22 @@ struct Output {
   }
 };
 
+/// Other ranks may still read what rank 0 is about to replace, and nobody wants to lose it.
+void refuse_inputs(const std::string& output, const CommandLine& line, const Scenario& scenario) {
+  const auto refuse = [&](const std::string& input, const std::string& what) {
+    std::error_code absent;
+    if (!input.empty() && std::filesystem::equivalent(output, input, absent)) {
+      throw UserError(output, "is both " + what + " and the output", "choose another --output");
+    }
+  };
+  refuse(line.weights, "--weights");
+  for (const Tenant& tenant : scenario.tenants) {
+    refuse(tenant.workload.module_file, "a module");
+    for (const Buffer& buffer : tenant.workload.buffers)
+      refuse(buffer.initial.file, "the initial content of buffer " + buffer.name);
+  }
+}
+
 /// A run before its first event.
 struct Prepared {
   const Scenario scenario;
@@ -55,11 +71,7 @@ struct Prepared {
                                         .weights = read_weights(line.weights, machine.graph()),
                                         .on_rank_0 = machine.host()})) {
     const std::string path = line.output.empty() ? scenario.name + ".h5" : line.output;
-    // Other ranks may still read what rank 0 is about to replace.
-    std::error_code absent;
-    if (!line.weights.empty() && std::filesystem::equivalent(path, line.weights, absent)) {
-      throw UserError(path, "is both --weights and the output", "choose another --output");
-    }
+    refuse_inputs(path, line, scenario);
     if (communicator.rank() != 0) return;
     output = std::make_unique<Output>(path, configuration_text(scenario, parameters), machine);
   }
@@ -156,7 +168,8 @@ RunOutcome finish(const CommandLine& line, const Scenario& scenario, const Machi
   Host& host = find_host(engine, machine);
   const StatisticsLayout& layout = output.recorder.layout();
   const Totals totals(layout, output.recorder.totals());
-  const std::vector<TenantRow> rows = tenant_rows(scenario, machine.parameters(), host, totals);
+  const std::vector<TenantRow> rows =
+      tenant_rows(scenario, machine.parameters(), host, totals, summary.end);
   output.recorder.finish();
   output.file.finish_epochs();
   output.recorder.write_totals();

@@ -12,11 +12,26 @@
 namespace lockstep {
 namespace {
 
+/// An HDF5 file that nobody can say to be anything else: what a killed run left may not open.
+bool may_be_output(const std::string& path) {
+  if (H5Fis_hdf5(path.c_str()) <= 0) return false;
+  const hid_t file = H5Fopen(path.c_str(), H5F_ACC_RDONLY, H5P_DEFAULT);
+  if (file < 0) return true;
+  const bool is_output = H5Aexists(file, "file version") > 0;
+  H5Fclose(file);
+  return is_output;
+}
+
 void refuse_what_is_no_output(const std::string& path) {
   std::error_code ignored;
   if (!std::filesystem::is_regular_file(path, ignored)) return;
-  if (std::filesystem::file_size(path, ignored) == 0 || H5Fis_hdf5(path.c_str()) > 0) return;
-  throw UserError(path, "is there and is no HDF5 file: the output would overwrite it",
+  bool replaceable = std::filesystem::file_size(path, ignored) == 0;
+  H5E_BEGIN_TRY {
+    replaceable = replaceable || may_be_output(path);
+  }
+  H5E_END_TRY
+  if (replaceable) return;
+  throw UserError(path, "is there and is no output of lockstep, which would overwrite it",
                   "choose another --output or remove the file");
 }
 

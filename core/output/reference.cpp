@@ -6,7 +6,7 @@ namespace {
 constexpr const char* introduction = R"(# The output file
 
 A run writes one HDF5 file. Everything outside `/run` is the same for the same scenario, whatever the
-number of threads and ranks: `lockstep diff A.h5 B.h5` compares two files and names the first epoch,
+number of threads and ranks (`--check` adds digests of the buffers): `lockstep diff A.h5 B.h5` compares two files and names the first epoch,
 component and counter that differ. Attribute `file version` of the root is raised when the layout
 changes; this page describes version 1.
 
@@ -33,6 +33,7 @@ Texts have a fixed length and decode as UTF-8; times are integer femtoseconds.
 | `/axes/<kind>/<counter>_bins` | [bins] | least value of each bin of a histogram |
 | `/axes/<kind>/<counter>_names` | [names] | what each entry of a set of counters counts |
 | `/final/stats/<kind>/<counter>` | as below without E | what the whole run counted; of a gauge, its last level |
+| `/final/digests/<tenant>/<buffer>` | one number | with `--check`: FNV-1a of the buffer's final bytes |
 | `/buffers/<tenant>/<buffer>` | [count] | what a `save` step asked for; bf16 as u16 with an attribute `encoding` |
 )";
 

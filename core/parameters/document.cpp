@@ -73,7 +73,9 @@ class TreeBuilder final : public YAML::EventHandler {
     return node;
   }
 
-  static Node deep_copy(const Node& node) {
+  Node deep_copy(const Node& node) {
+    if (++copies_ > most_copies)
+      throw node.error("aliases make more than a million copies", "write fewer of them");
     Node copy{std::make_shared<Node::Data>(*node.data())};
     for (Node& item : copy.data()->sequence) item = deep_copy(item);
     for (Node::Data::Entry& entry : copy.data()->map) entry.value = deep_copy(entry.value);
@@ -122,6 +124,8 @@ class TreeBuilder final : public YAML::EventHandler {
   Node root_;
   std::vector<Level> levels_;
   std::map<YAML::anchor_t, Node> anchors_;
+  static constexpr std::uint32_t most_copies = 1'000'000;
+  std::uint32_t copies_ = 0;
 };
 
 Node parse(std::istream& in, const std::string& name, const std::string& path) {

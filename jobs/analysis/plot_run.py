@@ -43,6 +43,16 @@ class Run:
         sectors = self.counter("partition", "dram_reads") + self.counter("partition", "dram_writes")
         return sectors * 32 / (self.lengths()[:, None] * 1e-6) / 1e9
 
+    def mean(self, values):
+        """Over simulated time."""
+        return np.average(values, weights=self.lengths()) if self.end.size and self.end[-1] else 0.0
+
+    def total_l2_hit_rate(self):
+        """Of the whole run, by tenant; nan without accesses."""
+        hits, misses = (self.counter("partition", f"sector_{what}").sum(axis=0) for what in ("hits", "misses"))
+        with np.errstate(invalid="ignore"):
+            return hits / (hits + misses)
+
     def l2_hit_rate(self):
         hits = self.counter("partition", "sector_hits")
         misses = self.counter("partition", "sector_misses")
@@ -90,8 +100,10 @@ def main():
 
     print(f"{'tenant':<16}{'IPC':>8}{'DRAM GB/s':>12}{'L2 hits':>9}")
     for tenant, name in enumerate(run.tenants):
-        means = [np.nanmean(values[:, tenant]) if len(values) else 0 for _, values in series]
-        print(f"{name:<16}{means[0]:>8.2f}{means[1]:>12.1f}{means[2]:>9.1%}")
+        ipc, bandwidth = (run.mean(values[:, tenant]) for _, values in series[:2])
+        rate = run.total_l2_hit_rate()[tenant]
+        hits = "-" if np.isnan(rate) else f"{rate:.1%}"
+        print(f"{name:<16}{ipc:>8.2f}{bandwidth:>12.1f}{hits:>9}")
 
 
 if __name__ == "__main__":

@@ -43,6 +43,7 @@ Machine::Machine(const Scenario& scenario, const MachineParameters& parameters,
 void Machine::load_modules(const isa::LoweringOptions& lowering) {
   for (const Tenant& tenant : scenario_.tenants) {
     const std::string& file = tenant.workload.module_file;
+    require_file(file, tenant.workload.module_where);
     const auto known = std::find_if(modules_.begin(), modules_.end(),
                                     [&](const auto& module) { return module->file == file; });
     module_of_tenant_.push_back(static_cast<std::uint16_t>(known - modules_.begin()));

@@ -106,6 +106,11 @@ void check_block(const isa::Program& kernel, const Step& launch, const LaunchSha
                                       text(shape.threads));
   }
   const std::uint64_t limit = kernel.maximum_threads ? kernel.maximum_threads : maximum_threads;
+  if (shape.threads[2] > 64) {
+    throw UserError(launch.where, "a block of kernel " + kernel.name + " is " +
+                                      std::to_string(shape.threads[2]) +
+                                      " threads deep, the limit is 64");
+  }
   if (threads > limit) {
     throw UserError(launch.where,
                     "a block of kernel " + kernel.name + " has " + std::to_string(threads) +

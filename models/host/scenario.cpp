@@ -1,6 +1,5 @@
 #include "models/host/scenario.hpp"
 
-#include <algorithm>
 #include <filesystem>
 #include <set>
 
@@ -21,24 +20,11 @@ std::uint32_t small_number(const Node& map, const char* key) {
   return static_cast<std::uint32_t>(value);
 }
 
-/// Names become parts of file names, of dataset names and of `--alone name=file`.
-std::string read_name(const Node& node) {
-  const std::string& name = node.text();
-  const auto good = [](char c) {
-    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_' ||
-           c == '-' || c == '.';
-  };
-  if (name.empty() || name.front() == '.' || !std::all_of(name.begin(), name.end(), good)) {
-    throw node.error("\"" + name + "\" is no name for a tenant",
-                     "use letters, digits, '_', '-' and '.' (not first)");
-  }
-  return name;
-}
-
 Tenant read_tenant(const Node& node) {
   Tenant tenant;
   tenant.where = node.where();
-  tenant.name = read_name(node.at("name"));
+  tenant.name = node.at("name").text();
+  require_name(tenant.name, node.at("name"));
   if (const Node arrival = node.find("arrival"); arrival.exists()) tenant.arrival = arrival.time();
   if (tenant.arrival < Time::zero()) throw node.at("arrival").error("lies before the start");
   tenant.priority = small_number(node, "priority");

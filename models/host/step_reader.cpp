@@ -159,9 +159,13 @@ class StepReader {
       throw map.at("buffer").error("only managed buffers take advice");
     }
     if (const Node place = map.find("preferred"); place.exists()) {
-      step.preferred = place.text() == "none"    ? PreferredPlace::none
-                       : direction(place, "gpu") ? PreferredPlace::gpu
-                                                 : PreferredPlace::host;
+      const bool gpu = place.text() == "gpu", host = place.text() == "host";
+      if (!gpu && !host && place.text() != "none") {
+        throw place.error("no place is called \"" + place.text() + "\"", "gpu, host or none");
+      }
+      step.preferred = gpu    ? PreferredPlace::gpu
+                       : host ? PreferredPlace::host
+                              : PreferredPlace::none;
     }
     if (const Node mostly = map.find("read_mostly"); mostly.exists()) {
       step.read_mostly = mostly.boolean();
@@ -193,7 +197,10 @@ class StepReader {
   }
 
   void repeat(const Node& map, Step& step) const {
-    if (const Node counter = map.find("counter"); counter.exists()) step.counter = counter.text();
+    if (const Node counter = map.find("counter"); counter.exists()) {
+      step.counter = counter.text();
+      require_identifier(step.counter, counter);
+    }
     const Node times = map.find("times"), until = map.find("until");
     if (times.exists() == until.exists()) throw map.error("repeat needs either times or until");
     if (times.exists()) {

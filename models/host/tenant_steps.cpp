@@ -1,12 +1,21 @@
 /// What each step of a host program does (see tenant_run.hpp).
 /// Source: architecture.md, section 8 ("The host").
 #include "core/error/error.hpp"
+#include "core/time/format.hpp"
 #include "models/host/buffer_part.hpp"
+#include "models/host/content/elements.hpp"
 #include "models/host/element.hpp"
 #include "models/host/kernel_arguments.hpp"
 #include "models/host/tenant_run.hpp"
 
 namespace lockstep {
+
+namespace {
+
+/// Some minutes before the end of time, for what is under way then.
+constexpr Time longest_run{9'000'000'000'000'000'000};
+
+}  // namespace
 
 bool TenantRun::do_step(const Step& step, Time now, HostShared& shared, Outbox& outbox) {
   const std::uint32_t buffer = names_[step.buffer];
@@ -42,6 +51,9 @@ bool TenantRun::do_step(const Step& step, Time now, HostShared& shared, Outbox& 
       return true;
     }
     case Step::Kind::delay:
+      if (step.duration > longest_run - now)
+        throw UserError(step.where, "the run would be longer than " + to_text(longest_run),
+                        "no simulated time lies behind that");
       pause(step.duration, now);
       return true;
     case Step::Kind::free:
@@ -122,6 +134,10 @@ void TenantRun::do_fill(const Step& step) {
   const std::uint32_t buffer = names_[step.buffer];
   const Buffer& declared = declaration(buffer);
   const double value = step.value.evaluate(cursor_.variables());
+  if (!fits(declared.type, value))
+    throw UserError(step.value.where(), "tenant " + tenant_.name + ": buffer " + declared.name +
+                                            " of " + element_type_name(declared.type) +
+                                            " cannot hold " + number_text(value));
   const std::size_t width = isa::bytes_of(declared.type);
   const std::span<std::byte> bytes = buffers_[buffer].host.at(0, declared.bytes());
   for (std::size_t at = 0; at < bytes.size(); at += width) {

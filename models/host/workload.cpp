@@ -1,5 +1,9 @@
 #include "models/host/workload.hpp"
 
+#include <algorithm>
+#include <cctype>
+#include <filesystem>
+
 #include "core/parameters/document.hpp"
 #include "models/host/step_reader.hpp"
 
@@ -24,6 +28,7 @@ Variables read_parameters_map(const Node& document, const Node& overrides) {
   Variables parameters;
   if (const Node declared = document.find("parameters"); declared.exists()) {
     for (const auto& [name, node] : declared.entries()) {
+      require_identifier(name, node);
       const bool overridden = overrides.exists() && overrides.has(name);
       parameters[name] = Expression(overridden ? overrides.find(name) : node).evaluate(parameters);
     }
@@ -170,6 +175,7 @@ Buffer read_buffer(const std::string& name, const Node& node, const Variables& v
   if (const Node check = node.find("check"); check.exists()) buffer.check = check.boolean();
   if (const Node tolerance = node.find("tolerance"); tolerance.exists()) {
     buffer.tolerance = tolerance.real();
+    if (!(buffer.tolerance >= 0)) throw tolerance.error("a tolerance is not negative");
   }
   node.find("init");
   node.reject_unknown_keys();
@@ -177,6 +183,35 @@ Buffer read_buffer(const std::string& name, const Node& node, const Variables& v
 }
 
 }  // namespace
+
+void require_name(const std::string& name, const Node& node) {
+  const auto good = [](unsigned char c) {
+    return std::isalnum(c) != 0 || c == '_' || c == '-' || c == '.';
+  };
+  if (name.empty() || name.front() == '.' || !std::all_of(name.begin(), name.end(), good)) {
+    throw node.error("\"" + name + "\" cannot be a name",
+                     "use letters, digits, '_', '-' and '.' (not first)");
+  }
+}
+
+void require_file(const std::string& file, const std::string& where) {
+  std::error_code error;
+  if (std::filesystem::is_regular_file(file, error)) return;
+  throw UserError(
+      where,
+      file + ": " +
+          (std::filesystem::exists(file, error) ? "is no file" : "No such file or directory"),
+      "names are relative to the file that they stand in");
+}
+
+void require_identifier(const std::string& name, const Node& node) {
+  const auto good = [](unsigned char c) { return std::isalnum(c) != 0 || c == '_'; };
+  if (name.empty() || std::isdigit(static_cast<unsigned char>(name.front())) != 0 ||
+      !std::all_of(name.begin(), name.end(), good)) {
+    throw node.error("\"" + name + "\" cannot stand in formulas",
+                     "use letters, digits and '_', no digit first");
+  }
+}
 
 std::string element_type_name(isa::Type type) {
   for (const TypeName& entry : type_names) {
@@ -196,9 +231,11 @@ Workload read_workload(const Node& document, const Node& overrides) {
   Workload workload;
   workload.file = document.file();
   workload.module_file = resolve_file_name(document.at("module"));
+  workload.module_where = document.at("module").where();
   workload.parameters = read_parameters_map(document, overrides);
   const auto entries = document.at("buffers").entries();
   for (const auto& [name, node] : entries) {
+    require_name(name, node);
     workload.buffers.push_back(read_buffer(name, node, workload.parameters));
   }
   for (std::size_t i = 0; i < entries.size(); ++i) {

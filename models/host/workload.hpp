@@ -19,6 +19,15 @@ enum class MemoryKind : std::uint8_t {
   pinned,   ///< stays at the host, the GPU reaches it over the link
 };
 
+/// Throws UserError at `node` unless the name, of a tenant or buffer, can be a part of file names
+/// and of dataset names: letters, digits, '_', '-', and '.' not first.
+void require_name(const std::string& name, const Node& node);
+/// Throws UserError at `where`, which names the file, unless it is there.
+void require_file(const std::string& file, const std::string& where);
+/// Throws UserError at `node` unless the name can stand in formulas, as those of parameters and
+/// counters do.
+void require_identifier(const std::string& name, const Node& node);
+
 /// What a buffer holds at the start.
 struct Initializer {
   enum class Kind : std::uint8_t {
@@ -100,7 +109,7 @@ struct Step {
 
 /// A kernel module and what its host does, with the tenant's parameters applied.
 struct Workload {
-  std::string file, module_file;
+  std::string file, module_file, module_where;
   Variables parameters;
   std::vector<Buffer> buffers;
   std::vector<Step> program;

@@ -21,7 +21,7 @@ struct SmUnitParameters {
     const auto limits = range(0, 32);
     return parameters<P>()
         .field("integer", &P::integer, 4, limits, "integer and logic units", "units")
-        .field("fp32", &P::fp32, 4, limits, "single precision units", "units")
+        .field("fp32", &P::fp32, 4, range(1, 32), "single precision units", "units")
         .field("fp64", &P::fp64, 4, limits, "double precision units", "units")
         .field("special", &P::special, 4, limits, "special function units", "units")
         .field("half", &P::half, 0, limits, "half precision units", "units")

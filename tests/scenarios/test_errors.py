@@ -8,6 +8,8 @@ import subprocess
 import time
 import unittest
 
+import h5py
+
 from harness import LOCKSTEP, MPIRUN, ROOT, ScenarioTest, environment
 
 TINY = ROOT / "configs/gpus/tiny.yaml"
@@ -142,13 +144,37 @@ class Errors(ScenarioTest):
         self.scenario_file(more='"a\\nb\\e[31m": 3\n')
         self.assert_refused(["s.yaml:", 'unknown key "a\\x0ab\\x1b[31m"'])
 
+    def test_names_that_fit_nowhere(self):
+        for old, new, part in (
+                ("  out:", "  a/b:", '"a/b" cannot be a name'),
+                ("parameters: {n", "parameters: {a b: 1, n", '"a b" cannot stand in formulas')):
+            with self.subTest(new=new):
+                self.workload(old, new)
+                self.assert_refused(["w.yaml:", part])
+
+    def test_aliases_without_end(self):
+        levels = ["a0: &a0 [1]"] + [
+            f"a{i}: &a{i} [" + ", ".join([f"*a{i - 1}"] * 9) + "]" for i in range(1, 12)]
+        self.write("s.yaml", "\n".join(levels) + "\n")
+        self.assert_refused(["s.yaml:", "more than a million copies"])
+
+    def test_settings_may_stand_before_the_scenario(self):
+        run = self.lockstep("validate", "--set", "gpu.sm.count=2", "s.yaml")
+        self.assertEqual(run.returncode, 0, run.stderr)
+
+    def test_standard_output_that_takes_nothing(self):
+        with open("/dev/full", "w") as full:
+            run = subprocess.run([LOCKSTEP, "describe"], stdout=full, stderr=subprocess.PIPE, text=True)
+        self.assertEqual(run.returncode, 1)
+        self.assertIn("standard output: cannot be written", run.stderr)
+
     def test_missing_workload(self):
         (self.folder / "w.yaml").unlink()
         self.assert_refused(["s.yaml:4:", "w.yaml", "No such file"])
 
     def test_missing_module(self):
         (self.folder / "k.ptx").unlink()
-        self.assert_refused(["k.ptx"])
+        self.assert_refused(["w.yaml:1:9", "k.ptx", "No such file"])
 
     def test_missing_initial_content(self):
         self.workload("memory: device", "memory: device, init: {file: data.bin}")
@@ -290,8 +316,18 @@ class Errors(ScenarioTest):
     def test_output_that_would_overwrite_an_input(self):
         for name in ("s.yaml", "w.yaml", "k.ptx"):
             before = (self.folder / name).read_text()
-            self.assert_refused([name, "is no HDF5 file", "--output"], "--output", name)
+            self.assert_refused([name, "output", "--output"], "--output", name)
             self.assertEqual((self.folder / name).read_text(), before)
+
+    def test_output_that_would_overwrite_data(self):
+        with h5py.File(self.folder / "data.h5", "w") as data:
+            data["numbers"] = list(range(1000))
+        self.assert_refused(["data.h5", "is no output of lockstep"], "--output", "data.h5")
+        run = self.lockstep("run", "s.yaml", "--quiet", "--output", "first.h5")
+        self.assertEqual(run.returncode, 0, run.stderr)
+        self.workload("memory: device", "memory: device, init: {file: {name: first.h5, data_set: /x}}")
+        self.assert_refused(["first.h5", "initial content of buffer out", "--output"],
+                            "--output", "first.h5")
 
     def test_output_without_a_name(self):
         run = self.lockstep("run", "s.yaml", "--output", "")

@@ -27,6 +27,19 @@ class HostMistakes(BesideOthers):
         self.assertRegex(line, r'w\.yaml:9:\d+: "n / bad" is not a finite number')
         self.assertEqual(run.stdout.count("check passed"), 2, run.stdout)
 
+    def test_more_time_than_there_is(self):
+        self.beside_others(WORKLOAD.partition("  - launch")[0] +
+                           "  - repeat: {times: 4, program: [{delay: 2500s}]}\n", others=0)
+        run = self.lockstep("run", "s.yaml", "--quiet", "--output", "o.h5",
+                            "--set", "simulation.epoch=100s")
+        self.assertEqual(run.returncode, 1)
+        self.assertRegex(run.stderr, r"^lockstep: w\.yaml:8:\d+: the run would be longer than 9000")
+
+    def test_a_value_that_a_buffer_cannot_hold(self):
+        self.beside_others(WORKLOAD.partition("  - launch")[0].replace("device", "managed") +
+                           "  - fill: {buffer: a, value: 1e300}\n")
+        self.assert_ended(["w.yaml:8:", "buffer a of f32 cannot hold 1e+300"])
+
     def test_layouts_agree(self):
         self.assert_layouts_agree()
 

@@ -37,7 +37,7 @@ class Layouts(ScenarioTest):
             found = [line for line in difference.stdout.splitlines() if "/" in line]
             self.assertNotEqual(found, [])
             for line in found:
-                self.assertRegex(line, r"/final/digest_\w+ is only in other.h5")
+                self.assertRegex(line, r"/final/digests\S* is only in other.h5")
 
     def test_two_tenants_on_the_tiny_gpu(self):
         self.assert_same_everywhere(ROOT / "configs/scenarios/two_tenants_tiny.yaml")

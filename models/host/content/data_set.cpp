@@ -74,6 +74,7 @@ std::shared_ptr<const Content> make_data_set(const Buffer& buffer) {
   const auto fail = [&](const std::string& what, const std::string& advice = "") {
     throw UserError(initial.where, initial.file + ", " + initial.data_set + ": " + what, advice);
   };
+  require_file(initial.file, initial.where);
   const h5::File file = h5::File::open_to_read(initial.file);
   if (!file.has(initial.data_set)) fail("there is no such data set", "h5ls -r lists them");
   const h5::ElementType type = file.type(initial.data_set);

@@ -134,7 +134,7 @@ TEST_F(ScenarioReader, ScenarioNeedsATenant) {
 TEST_F(ScenarioReader, NamesOfTenantsAreFitForFiles) {
   for (const char* name : {"''", "a/b", "a=b", "'a: b'", "..", "a b"})
     EXPECT_THAT(error("  - {name: " + std::string(name) + ", workload: w.yaml}\n"),
-                AllOf(StartsWith("s.yaml:4:12: "), HasSubstr("is no name for a tenant")))
+                AllOf(StartsWith("s.yaml:4:12: "), HasSubstr("cannot be a name")))
         << name;
 }
 
