@@ -20,13 +20,16 @@ class Run:
     """The series of one output file, by tenant."""
 
     def __init__(self, path):
-        self.file = h5py.File(path, "r")
+        try:
+            self.file = h5py.File(path, "r")
+        except OSError:  # still being written, or left by a run that was killed
+            self.file = h5py.File(path, "r", libver="latest", swmr=True)
         self.end = self.file["epochs/time"][:] / FEMTOSECONDS_PER_MICROSECOND
-        self.tenants = [row["tenant"].decode() for row in self.file["tenants"]]
+        self.tenants = [name.decode() for name in self.file["axes/tenants"]]
 
     def counter(self, kind, name):
         """[epochs, tenants]: increments summed over all instances."""
-        values = self.file[f"stats/{kind}/{name}"][:].astype(float)
+        values = self.file[f"stats/{kind}/{name}"][: len(self.end)].astype(float)
         return values.sum(axis=1)
 
     def lengths(self):
@@ -80,7 +83,7 @@ def main():
     try:
         run = Run(arguments.run)
     except (OSError, KeyError) as error:
-        sys.exit(f"{arguments.run}: not a finished run: {error}")
+        sys.exit(f"{arguments.run}: no output of a run: {error}")
     series = [
         ("warp instructions per cycle", run.instructions_per_cycle()),
         ("DRAM bandwidth, GB/s", run.dram_bandwidth()),
