@@ -8,10 +8,10 @@ namespace lockstep {
 
 BufferPart part_of(const Step& step, const Buffer& buffer, const Variables& variables,
                    const std::string& tenant) {
-  constexpr std::int64_t most = std::int64_t{1} << 40;
   const auto number = [&](const Expression& given, std::uint64_t otherwise) {
-    return given.given() ? static_cast<std::uint64_t>(given.evaluate_integer(variables, 0, most))
-                         : otherwise;
+    return given.given()
+               ? static_cast<std::uint64_t>(given.evaluate_integer(variables, 0, maximum_count))
+               : otherwise;
   };
   const std::uint64_t first = number(step.offset, 0);
   const std::uint64_t rest = buffer.count - std::min(first, buffer.count);

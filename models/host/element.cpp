@@ -1,6 +1,7 @@
 #include "models/host/element.hpp"
 
 #include <algorithm>
+#include <array>
 #include <bit>
 #include <cmath>
 #include <cstdint>
@@ -74,11 +75,23 @@ void store_element(isa::Type type, double value, std::byte* place) {
     default:
       break;
   }
-  // Through 64 bits, so that -1 becomes all ones in every width.
-  const std::uint64_t bits = value < 0
-                                 ? static_cast<std::uint64_t>(static_cast<std::int64_t>(value))
-                                 : static_cast<std::uint64_t>(value);
+  const std::uint64_t bits = integer_bits(value);
   std::memcpy(place, &bits, isa::bytes_of(type));
+}
+
+std::uint64_t integer_bits(double value) {
+  return value < 0 ? static_cast<std::uint64_t>(static_cast<std::int64_t>(value))
+                   : static_cast<std::uint64_t>(value);
+}
+
+bool fits(isa::Type type, double value) {
+  if (isa::is_float(type)) {
+    std::array<std::byte, 8> place;
+    store_element(type, value, place.data());
+    return std::isfinite(value) == std::isfinite(load_element(type, place.data()));
+  }
+  const int bits = static_cast<int>(8 * isa::bytes_of(type));
+  return value >= -std::ldexp(1.0, bits - 1) && value < std::ldexp(1.0, bits);
 }
 
 double load_element(isa::Type type, const std::byte* place) {

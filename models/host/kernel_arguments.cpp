@@ -69,21 +69,18 @@ void put_integer(const isa::Program& kernel, std::size_t index, const Expression
             ": no " + bits_of(parameter) + " integer",
         "the parameter's type is .u" + std::to_string(bits) + " or .s" + std::to_string(bits));
   }
-  const std::uint64_t raw = literal ? literal->bits()
-                            : value < 0
-                                ? static_cast<std::uint64_t>(static_cast<std::int64_t>(value))
-                                : static_cast<std::uint64_t>(value);
+  const std::uint64_t raw = literal ? literal->bits() : integer_bits(value);
   std::memcpy(place, &raw, parameter.bytes);
 }
 
 void put_float(const isa::Program& kernel, std::size_t index, const Expression& expression,
                double value, std::byte* place) {
   const isa::KernelParameter& parameter = kernel.parameters[index];
-  store_element(parameter.type, value, place);
-  if (!std::isfinite(load_element(parameter.type, place))) {
+  if (!fits(parameter.type, value)) {
     throw UserError(expression.where(), describe(kernel, index) + ", \"" + expression.text() +
                                             "\", is too large for a " + bits_of(parameter));
   }
+  store_element(parameter.type, value, place);
 }
 
 std::uint32_t size_or(const Expression& expression, const Variables& variables,

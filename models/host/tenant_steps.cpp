@@ -3,7 +3,6 @@
 #include "core/error/error.hpp"
 #include "core/time/format.hpp"
 #include "models/host/buffer_part.hpp"
-#include "models/host/content/elements.hpp"
 #include "models/host/element.hpp"
 #include "models/host/kernel_arguments.hpp"
 #include "models/host/tenant_run.hpp"

@@ -11,8 +11,6 @@ namespace lockstep {
 
 namespace {
 
-constexpr std::int64_t maximum_count = std::int64_t{1} << 40;
-
 struct TypeName {
   const char* name;
   isa::Type type;

@@ -28,6 +28,9 @@ void require_file(const std::string& file, const std::string& where);
 /// counters do.
 void require_identifier(const std::string& name, const Node& node);
 
+/// Of elements, vertices, edges.
+inline constexpr std::int64_t maximum_count = std::int64_t{1} << 40;
+
 /// What a buffer holds at the start.
 struct Initializer {
   enum class Kind : std::uint8_t {

@@ -6,13 +6,15 @@ namespace lockstep {
 
 FarFaults::Refusal FarFaults::refuse(const TranslateRequest& request) {
   replayed(request.tenant, request.page, request.sm);
-  const bool first = !waiting_.contains(key(request.tenant, request.page));
+  const Key page = key(request.tenant, request.page);
+  const auto fault = waiting_.find(page);
+  const bool first = fault == waiting_.end();
   if (first && full()) {
     without_entry_.push_back(request);
     return Refusal::no_entry;
   }
   by_tenant_[request.tenant] += first;
-  Askers& askers = waiting_[key(request.tenant, request.page)];
+  Askers& askers = first ? waiting_[page] : fault->second;
   const auto asker = std::find_if(askers.begin(), askers.end(),
                                   [&](const Asker& a) { return a.sm == request.sm; });
   if (asker == askers.end()) {

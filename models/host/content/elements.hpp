@@ -1,6 +1,5 @@
 #pragma once
 
-#include <array>
 #include <cmath>
 #include <cstdint>
 #include <cstring>
@@ -57,24 +56,6 @@ void for_each_element(isa::Type type, std::uint64_t offset, std::span<std::byte>
 /// Writes the low bytes of an integer.
 inline void put_integer(isa::Type type, std::uint64_t value, std::byte* place) {
   std::memcpy(place, &value, isa::bytes_of(type));
-}
-
-/// The 64 bits of a whole number in [-2^63, 2^64).
-inline std::uint64_t integer_bits(double value) {
-  return value < 0 ? static_cast<std::uint64_t>(static_cast<std::int64_t>(value))
-                   : static_cast<std::uint64_t>(value);
-}
-
-/// Whether an element of the type can hold `value`: an integer with or without sign (-1 stands for
-/// all ones in an unsigned buffer), a float without becoming infinite.
-inline bool fits(isa::Type type, double value) {
-  if (isa::is_float(type)) {
-    std::array<std::byte, 8> place;
-    store_element(type, value, place.data());
-    return std::isfinite(value) == std::isfinite(load_element(type, place.data()));
-  }
-  const int bits = static_cast<int>(8 * isa::bytes_of(type));
-  return value >= -std::ldexp(1.0, bits - 1) && value < std::ldexp(1.0, bits);
 }
 
 /// Throws UserError at the initial content unless the buffer can hold `value`.
