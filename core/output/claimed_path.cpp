@@ -2,6 +2,7 @@
 
 #include <fcntl.h>
 #include <hdf5.h>
+#include <sys/file.h>
 #include <unistd.h>
 
 #include <cerrno>
@@ -35,6 +36,15 @@ void refuse_what_is_no_output(const std::string& path) {
                   "choose another --output or remove the file");
 }
 
+/// HDF5 empties a file before it asks for its lock, so a reader's is asked for here.
+void refuse_what_is_read(const std::string& path, int file) {
+  const bool is_read = flock(file, LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK;
+  flock(file, LOCK_UN);
+  if (is_read)
+    throw UserError(path, "is open in another program",
+                    "close it there or choose another --output");
+}
+
 }  // namespace
 
 /// A lock of the open file description: HDF5 has locks of its own, which it gives up while others
@@ -46,10 +56,15 @@ ClaimedPath::ClaimedPath(const std::string& path) {
   struct flock whole {};
   whole.l_type = F_WRLCK;
   whole.l_whence = SEEK_SET;
-  if (fcntl(file_, F_OFD_SETLK, &whole) == 0 || (errno != EAGAIN && errno != EACCES)) return;
-  close(file_);
-  throw UserError(path, "is being written by another run",
-                  "wait for its end or choose another --output");
+  try {
+    if (fcntl(file_, F_OFD_SETLK, &whole) != 0 && (errno == EAGAIN || errno == EACCES))
+      throw UserError(path, "is being written by another run",
+                      "wait for its end or choose another --output");
+    refuse_what_is_read(path, file_);
+  } catch (...) {
+    close(file_);
+    throw;
+  }
 }
 
 ClaimedPath::~ClaimedPath() {

@@ -8,8 +8,8 @@ namespace lockstep {
 /// one that nobody can read.
 class ClaimedPath {
  public:
-  /// Throws UserError when another process has claimed the path, or when something else than an
-  /// output stands there (a scenario, say), which would be lost.
+  /// Throws UserError when another process has claimed the path or reads the file, or when
+  /// something else than an output stands there (a scenario, say), which would be lost.
   explicit ClaimedPath(const std::string& path);
   ~ClaimedPath();
   ClaimedPath(const ClaimedPath&) = delete;

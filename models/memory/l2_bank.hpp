@@ -103,7 +103,13 @@ class L2Bank {
 
   std::uint32_t outstanding_lines() const { return mshrs_.used(); }
   const L2Tags& tags() const { return tags_; }
-  void prefetch(std::uint32_t line) const { tags_.prefetch(line); }
+  void bring_tags(std::uint32_t line) const { tags_.bring_tags(line); }
+  void bring_mshr(std::uint32_t mshr) const { bring(&mshrs_[mshr]); }
+  /// What the fill of an MSHR will touch.
+  void bring_fill(const TransactionPool& transactions, std::uint32_t mshr) const {
+    tags_.bring_set(mshrs_[mshr].line);
+    transactions.bring(mshrs_[mshr].first);
+  }
   /// The fill of an MSHR is on its way: what it will touch.
   void prefetch_fill(const TransactionPool& transactions, std::uint32_t mshr) const {
     tags_.prefetch_victim(mshrs_[mshr].line);

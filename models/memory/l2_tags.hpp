@@ -4,6 +4,8 @@
 #include <cstdint>
 #include <vector>
 
+#include "core/memory/bring.hpp"
+
 namespace lockstep {
 
 /// The tags of one L2 bank: lines of four sectors with their own valid and dirty bits.
@@ -55,6 +57,19 @@ class L2Tags {
   /// A store wrote the bytes `mask` of a sector.
   void write(std::uint32_t place, unsigned sector, std::uint32_t mask, bool dirty);
 
+  /// What find() reads.
+  void bring_tags(std::uint32_t line) const {
+    const std::uint32_t begin = set_begin(line);
+    bring(&tags_[begin]);
+    bring(&tags_[begin + row_ - 1]);
+  }
+  /// ... and what choosing a victim reads.
+  void bring_set(std::uint32_t line) const {
+    bring_tags(line);
+    const std::uint32_t begin = set_begin(line);
+    bring(&stamps_[begin], row_ * sizeof stamps_[0]);
+    bring(&lines_[begin], row_ * sizeof lines_[0]);
+  }
   void prefetch(std::uint32_t line) const {
     const std::uint32_t begin = set_begin(line);
     __builtin_prefetch(&tags_[begin]);

@@ -8,6 +8,7 @@
 #include <cstring>
 #include <string>
 
+#include "core/memory/bring.hpp"
 #include "models/isa/types.hpp"
 #include "models/memory/partition_core.hpp"
 
@@ -18,33 +19,41 @@ constexpr std::uint64_t frame_bytes = 4096;
 }
 
 void PartitionCore::accept(Inbox inbox) {
-  constexpr std::size_t far = 8, near = 4;
-  for (std::size_t i = 0; i < inbox.size(); ++i) {
-    if (i + far < inbox.size()) __builtin_prefetch(inbox[i + far]);
-    if (i + near < inbox.size()) {
-      prefetch(*inbox[i + near]);
-      transactions_.prefetch_free(near);
-    }
-    const MessageHeader& message = *inbox[i];
-    switch (static_cast<MessageKind>(message.kind)) {
-      case MessageKind::memory_request:
-        accept_request(message);
-        break;
-      case MessageKind::zero_range:
-        accept_zero(message);
-        break;
-      default:
-        LOCKSTEP_CHECK(false, "a partition got a message it does not understand");
-    }
+  constexpr std::size_t at_once = 32;
+  for (; !inbox.empty(); inbox = inbox.subspan(std::min(at_once, inbox.size()))) {
+    const Inbox some = inbox.first(std::min(at_once, inbox.size()));
+    bring_requests(some);
+    for (const MessageHeader* message : some) accept(*message);
   }
 }
 
-void PartitionCore::prefetch(const MessageHeader& message) const {
-  if (message.kind != kind_of(MessageKind::memory_request)) return;
-  const std::uint64_t offset = mapping_.offset(message.body<MemoryRequest>().line);
-  memory_.prefetch(offset);
-  const auto line = static_cast<std::uint32_t>(offset / line_bytes);
-  banks_[bank_of(line)].prefetch(line);
+void PartitionCore::accept(const MessageHeader& message) {
+  switch (static_cast<MessageKind>(message.kind)) {
+    case MessageKind::memory_request:
+      accept_request(message);
+      break;
+    case MessageKind::zero_range:
+      accept_zero(message);
+      break;
+    default:
+      LOCKSTEP_CHECK(false, "a partition got a message it does not understand");
+  }
+}
+
+/// What the requests will touch is brought near.
+void PartitionCore::bring_requests(Inbox inbox) const {
+  for (const MessageHeader* message : inbox) bring(message);
+  std::size_t count = 0;
+  for (const MessageHeader* message : inbox) {
+    if (message->kind != kind_of(MessageKind::memory_request)) continue;
+    const auto& request = message->body<MemoryRequest>();
+    const std::uint64_t offset = mapping_.offset(request.line);
+    // What is only written may lie in pages that the host has not given out yet.
+    if (request.operation != MemoryOperation::store) memory_.bring_line(offset);
+    const auto line = static_cast<std::uint32_t>(offset / line_bytes);
+    banks_[bank_of(line)].bring_tags(line);
+    transactions_.bring_free(count++);
+  }
 }
 
 std::uint32_t PartitionCore::bank_of(std::uint32_t line) const {

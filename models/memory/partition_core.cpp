@@ -38,7 +38,7 @@ Time PartitionCore::next_activity() const {
 
 void PartitionCore::advance(Time horizon, Inbox inbox, Outbox& outbox) {
   accept(inbox);
-  for (std::size_t i = 0; i < returns_ahead; ++i) prefetch_return(i);
+  bring_returns();
   while (true) {
     const Time dram = dram_.next_activity();
     const Time l2 = cycle_ == L2Bank::idle ? Time::never() : edge(cycle_);
@@ -176,6 +176,18 @@ bool PartitionCore::bypass(std::uint32_t index) {
     expect_answer(cycle_ + 1);
   }
   return true;
+}
+
+/// What the fills on their way will touch is brought near.
+void PartitionCore::bring_returns() const {
+  const auto for_each_fill = [&](auto&& function) {
+    for (std::size_t i = 0; i < returns_.size(); ++i)
+      if (const std::uint32_t owner = returns_[i].owner; (owner & bypass_owner) == 0)
+        function(banks_[owner >> 16], owner & 0xffff);
+  };
+  for_each_fill([](const L2Bank& bank, std::uint32_t mshr) { bank.bring_mshr(mshr); });
+  for_each_fill(
+      [&](const L2Bank& bank, std::uint32_t mshr) { bank.bring_fill(transactions_, mshr); });
 }
 
 void PartitionCore::prefetch_return(std::size_t place) const {

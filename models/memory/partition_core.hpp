@@ -81,9 +81,10 @@ class PartitionCore {
 
   // What arrives, before any cycle of the window (partition_arrivals.cpp).
   void accept(Inbox inbox);
+  void accept(const MessageHeader& message);
   void accept_request(const MessageHeader& message);
   void accept_zero(const MessageHeader& message);
-  void prefetch(const MessageHeader& message) const;
+  void bring_requests(Inbox inbox) const;
   void check_owner(const MemoryRequest& request);
   std::uint64_t zero_owned(const ZeroRange& range);
 
@@ -96,6 +97,7 @@ class PartitionCore {
   bool route(std::uint32_t transaction, std::uint32_t target);
   bool bypass(std::uint32_t transaction);
   void take_returns();
+  void bring_returns() const;
   void prefetch_return(std::size_t place) const;
   void run_banks();
   void expect_answer(std::int64_t cycle) { answer_due_ = std::min(answer_due_, cycle); }

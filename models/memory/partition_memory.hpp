@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "core/checkpoint/archive.hpp"
+#include "core/memory/bring.hpp"
 #include "core/memory/lazy_region.hpp"
 #include "models/noc/messages.hpp"
 
@@ -17,10 +18,9 @@ class PartitionMemory {
   explicit PartitionMemory(std::uint64_t bytes);
 
   std::uint64_t size() const { return region_.size(); }
-  void prefetch(std::uint64_t offset) const {
-    if (offset >= size()) return;
-    __builtin_prefetch(region_.data() + offset);
-    __builtin_prefetch(region_.data() + offset + 64);
+  /// Brings a line near; an offset outside is ignored.
+  void bring_line(std::uint64_t offset) const {
+    if (offset + line_bytes <= size()) bring(region_.data() + offset, line_bytes);
   }
 
   // `line` is the offset of a 128-byte line.

@@ -28,8 +28,9 @@ class Ring {
     ++size_;
   }
   void pop() {
-    head_ = (head_ + 1) & (items_.size() - 1);
     --size_;
+    // An empty ring begins anew where it is warm in the host's caches.
+    head_ = size_ == 0 ? 0 : (head_ + 1) & (items_.size() - 1);
   }
 
   template <class Archive>

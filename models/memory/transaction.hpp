@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "core/checkpoint/archive.hpp"
+#include "core/memory/bring.hpp"
 #include "models/noc/messages.hpp"
 
 namespace lockstep {
@@ -62,9 +63,15 @@ class TransactionPool {
     __builtin_prefetch(data_[index].data());
     __builtin_prefetch(data_[index].data() + 64);
   }
+  /// The transaction and its data are brought near; `none` is ignored.
+  void bring(std::uint32_t index) const {
+    if (index == Transaction::none) return;
+    lockstep::bring(&items_[index], sizeof items_[index]);
+    lockstep::bring(data_[index].data(), line_bytes);
+  }
   /// The slot that the n-th allocation from now will take.
-  void prefetch_free(std::size_t n) const {
-    if (n < free_.size()) prefetch(free_[free_.size() - 1 - n]);
+  void bring_free(std::size_t n) const {
+    if (n < free_.size()) bring(free_[free_.size() - 1 - n]);
   }
   std::byte* data(std::uint32_t index) { return data_[index].data(); }
 

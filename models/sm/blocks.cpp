@@ -117,6 +117,15 @@ void SmState::start_staged(std::int64_t now) {
   }
 }
 
+/// Blocks of the grid that may yet come to stand here with those that do, and the one that comes.
+static std::uint32_t blocks_to_come(const GridSlot& grid, const OccupancyLimits& limits) {
+  const auto& size = grid.launch.blocks;
+  const std::uint64_t here = std::min<std::uint64_t>(blocks_per_sm(grid.block, limits),
+                                                     std::uint64_t{size[0]} * size[1] * size[2]);
+  return static_cast<std::uint32_t>(std::max<std::uint64_t>(here, grid.resident_blocks) -
+                                    grid.resident_blocks + 1);
+}
+
 void SmState::start_block(const BlockReference& reference, unsigned g, std::int64_t now) {
   GridSlot& grid = grids[g];
   count_residency(now);
@@ -148,7 +157,7 @@ void SmState::start_block(const BlockReference& reference, unsigned g, std::int6
   const std::uint32_t rows_per_warp = grid.program->rows + 2;
   block.rows = rows_per_warp * grid.block.warps;
   bool moved = false;
-  block.first_row = registers.take(block.rows, moved);
+  block.first_row = registers.take(block.rows, blocks_to_come(grid, limits), moved);
   std::uint32_t threads = block.alive_threads;
   for (std::uint32_t w = 0; w < grid.block.warps; ++w) {
     const unsigned slot = static_cast<unsigned>(std::countr_one(resident));

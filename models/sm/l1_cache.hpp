@@ -15,6 +15,7 @@
 #include <vector>
 
 #include "core/checkpoint/archive.hpp"
+#include "core/memory/bring.hpp"
 #include "core/memory/buckets.hpp"
 #include "models/noc/messages.hpp"
 
@@ -50,7 +51,12 @@ class L1Cache {
     const std::uint16_t i = find_any(tag);
     return i != none && (meta_[i].local || meta_[i].epoch == epoch_) ? i : none;
   }
-  void prefetch(std::uint64_t tag) const { __builtin_prefetch(&heads_[buckets_.of(tag)]); }
+  /// Where find() begins.
+  void bring_head(std::uint64_t tag) const { bring(&heads_[buckets_.of(tag)]); }
+  void bring_line(std::uint16_t line) const {
+    bring(&meta_[line]);
+    bring(&data_[std::size_t{line} * line_bytes], line_bytes);
+  }
   void touch(std::uint16_t line);
 
   /// The line that would be replaced for `tag`: the least recently used one without reservation;

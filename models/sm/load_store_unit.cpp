@@ -236,8 +236,10 @@ void SmState::pump_queue(std::int64_t now) {
     if (access.next < access.groups || next_part(access)) continue;
     if (access.parked != TranslationUnit::none) translation.release(access.parked);
     if (access.flight != no_flight) answered(access.flight, 0, now);
-    queue_head = static_cast<std::uint32_t>((queue_head + 1) % queue.size());
-    if (--queue_count < parameters.memory_queue) update_memory_gate(now);
+    --queue_count;
+    // An empty queue begins anew where it is warm in the host's caches.
+    queue_head = queue_count == 0 ? 0 : static_cast<std::uint32_t>((queue_head + 1) % queue.size());
+    if (queue_count < parameters.memory_queue) update_memory_gate(now);
   }
   queue_wake = queue_count > 0 || !translation.draining.empty() ? now + 1 : no_cycle;
 }

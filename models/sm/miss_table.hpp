@@ -59,7 +59,9 @@ class MissTable {
   bool full() const { return misses_.used() >= entries_; }
   std::size_t used() const { return misses_.used(); }
   Miss& operator[](std::uint16_t index) { return misses_[index]; }
+  const Miss& operator[](std::uint16_t index) const { return misses_[index]; }
   Waiter& waiter(std::uint16_t index) { return waiters_[index]; }
+  const Waiter& waiter(std::uint16_t index) const { return waiters_[index]; }
   std::uint16_t take_waiter() { return waiters_.take(); }
   void give_back_waiter(std::uint16_t index) { waiters_.give_back(index); }
 
@@ -119,14 +121,6 @@ class MissTable {
     misses_.for_each_used(function);
   }
 
-  // Each waits for nothing if the one before it was called in time; a wrong index is ignored.
-  void prefetch(std::uint16_t index) const { misses_.prefetch(index); }
-  void prefetch_waiter(std::uint16_t index) const { waiters_.prefetch(first_waiter(index)); }
-  std::uint16_t first_flight(std::uint16_t index) const {
-    const std::uint16_t waiter = first_waiter(index);
-    return waiter < waiters_.capacity() ? waiters_[waiter].flight : none;
-  }
-
   void serialize(Archive& archive) {
     archive(heads_);
     misses_.serialize(archive);
@@ -134,10 +128,6 @@ class MissTable {
   }
 
  private:
-  std::uint16_t first_waiter(std::uint16_t index) const {
-    return index < misses_.capacity() ? misses_[index].first : none;
-  }
-
   std::uint32_t entries_ = 0;
   Buckets buckets_;
   std::vector<std::uint16_t> heads_;

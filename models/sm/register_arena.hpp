@@ -1,6 +1,5 @@
 #pragma once
 
-#include <algorithm>
 #include <cstdint>
 #include <vector>
 
@@ -14,14 +13,14 @@ namespace lockstep {
 /// decided elsewhere, by the simulated register file.
 class RegisterArena {
  public:
-  /// First of `rows` consecutive rows, as their last owner left them.  `moved` says that old
-  /// pointers are stale.
-  std::uint32_t take(std::uint32_t rows, bool& moved) {
+  /// First of `rows` consecutive rows, as their last owner left them; `owners` such ranges, this
+  /// one among them, will be asked for soon.  `moved` says that old pointers are stale.
+  std::uint32_t take(std::uint32_t rows, std::uint32_t owners, bool& moved) {
     moved = false;
     std::optional<std::uint32_t> base = ranges_.take(rows);
     if (!base) {
       const auto old = static_cast<std::uint32_t>(data_.size() / isa::warp_size);
-      const std::uint32_t more = std::max(rows, old / 2);
+      const std::uint32_t more = rows * owners;
       data_.resize((std::size_t{old} + more) * isa::warp_size);
       ranges_.give_back(old, more);
       base = ranges_.take(rows);

@@ -2,7 +2,7 @@
 ///
 /// Bytes are touched in the order in which messages arrive; when they can be used follows from the
 /// reception port and the fill latency.
-/// Source: architecture.md, section 8, rules 1, 3 and 5; hot-path.md (prefetching passes).
+/// Source: architecture.md, section 8, rules 1, 3 and 5.
 #include <algorithm>
 #include <cstring>
 
@@ -182,32 +182,6 @@ void SmState::flight_done(std::uint16_t index, std::int64_t now) {
     waits(StallCause::drain) &= ~bit(flight.warp);
     evaluate(flight.warp, now);
   }
-}
-
-/// Calls function(message, index of the miss) for each answer to a miss.
-template <class Function>
-static void for_each_fill(Inbox inbox, Function&& function) {
-  for (const MessageHeader* message : inbox) {
-    if (message->kind != kind_of(MessageKind::memory_response)) continue;
-    const std::uint64_t tag = message->body<MemoryResponse>().tag;
-    if (RequestTag::kind(tag) == RequestTag::fill) function(*message, RequestTag::index(tag));
-  }
-}
-
-/// What the answers lead to, one step of indirection per pass.
-void SmState::prefetch_responses(Inbox inbox) {
-  for (const MessageHeader* message : inbox) __builtin_prefetch(message);
-  for_each_fill(inbox, [&](const MessageHeader& message, std::uint16_t miss) {
-    misses.prefetch(miss);
-    l1.prefetch(message.body<MemoryResponse>().line / line_bytes);
-    __builtin_prefetch(message.payload_data());
-    __builtin_prefetch(message.payload_data() + 64);
-  });
-  for_each_fill(inbox,
-                [&](const MessageHeader&, std::uint16_t miss) { misses.prefetch_waiter(miss); });
-  for_each_fill(inbox, [&](const MessageHeader&, std::uint16_t miss) {
-    flights.prefetch(misses.first_flight(miss));
-  });
 }
 
 }  // namespace lockstep

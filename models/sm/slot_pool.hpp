@@ -34,10 +34,6 @@ class SlotPool {
   T& operator[](std::size_t index) { return items_[index]; }
   const T& operator[](std::size_t index) const { return items_[index]; }
   std::size_t used() const { return used_; }
-  /// It will be looked at soon; an index behind the last is ignored.
-  void prefetch(std::size_t index) const {
-    if (index < items_.size()) __builtin_prefetch(&items_[index]);
-  }
   /// Calls function(index) for each record in use, by index; slow.
   template <class Function>
   void for_each_used(Function&& function) const {

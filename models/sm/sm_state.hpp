@@ -48,14 +48,13 @@ struct SmState {
   std::shared_ptr<const IssueTables> tables;
   std::uint64_t local_base = 0;  ///< physical, of this SM
 
-  // Issue.
+  // Issue.  From here to `warps` is what every window touches.
   std::array<std::uint64_t, unit_classes> ready{};    ///< warps, by unit of their next instruction
   std::array<std::uint64_t, stall_causes> waiting{};  ///< the other resident warps, by cause
   std::uint64_t memory_open = ~std::uint64_t{0};      ///< all ones: a memory instruction can issue
   ExecutionUnits units;
   EventWheel wheel;
   WarpScheduler scheduler;
-  std::array<Warp, 64> warps;
   std::int64_t cycle = -1;       ///< last one simulated
   std::int64_t wake = no_cycle;  ///< next one with something to do
   std::int64_t accounted = -1;   ///< stalls are counted up to this cycle
@@ -85,7 +84,6 @@ struct SmState {
   std::vector<std::byte> shared;
   RangeAllocator shared_ranges;
   RegisterArena registers;
-  std::array<std::uint32_t, 64 * isa::warp_size> scratch_rows{};  ///< written, never read
 
   // Blocks.
   std::vector<GridSlot> grids;
@@ -104,6 +102,9 @@ struct SmState {
   std::map<unsigned, isa::WarpPrint> prints;  ///< by warp slot, of those amid a printf
 
   Outbox* outbox = nullptr;  ///< of the window that is running
+
+  std::array<Warp, 64> warps;
+  std::array<std::uint32_t, 64 * isa::warp_size> scratch_rows{};  ///< written, never read
 
   /// The next cycle in which something happens if no warp can issue.
   std::int64_t next_work() const { return std::min({wheel.next(), queue_wake, gate_wake}); }
@@ -297,8 +298,12 @@ struct SmState {
                  std::int64_t now);
   void answered(std::uint16_t flight, std::int64_t usable, std::int64_t now);
   void flight_done(std::uint16_t flight, std::int64_t now);
-  /// Passes over a window's messages that bring what they need into the host's caches.
-  void prefetch_responses(Inbox inbox);
+
+  // bring.cpp
+  /// What the window will surely touch is brought near.
+  void bring_window(Inbox inbox) const;
+  void bring_ready_warps() const;
+  void bring_answers(Inbox inbox) const;
 
   // shared_memory.cpp
   /// Lane l uses address[l] + offset; `commits`: the destinations wait only for this.

@@ -52,7 +52,7 @@ Time StreamingMultiprocessor::next_activity() const {
 void StreamingMultiprocessor::advance(Time horizon, Inbox inbox, Outbox& outbox) {
   SmState& s = *state_;
   s.outbox = &outbox;
-  s.prefetch_responses(inbox);
+  s.bring_window(inbox);
   std::visit([&](auto& policy) { s.run(policy, horizon, inbox); }, s.scheduler);
   s.outbox = nullptr;
 }

@@ -9,17 +9,18 @@ namespace lockstep {
 
 TlbArray::TlbArray(std::uint32_t entries, std::uint32_t ways) : ways_(ways == 0 ? entries : ways) {
   LOCKSTEP_CHECK(entries % ways_ == 0, "a translation array does not divide into sets");
-  entries_.resize(entries);
   orders_.resize(entries / ways_);
   buckets_ = Buckets(std::size_t{2} * entries);
-  heads_.resize(buckets_.count());
-  drop_all();
+  heads_.resize(buckets_.count(), none);
 }
 
 std::uint32_t TlbArray::insert(std::uint64_t key, PageTableEntry value) {
   std::uint32_t index = find(key);
   if (index == none) {
-    index = orders_[number_of(key) % orders_.size()].oldest;
+    Order& order = orders_[number_of(key) % orders_.size()];
+    if (order.entries < ways_ && (order.oldest == none || entries_[order.oldest].key != empty))
+      make_entry(order);
+    index = order.oldest;
     if (entries_[index].key != empty) {
       unchain(index);
     } else {
@@ -47,19 +48,15 @@ bool TlbArray::drop(std::uint64_t key) {
 void TlbArray::drop_at(std::uint32_t index) {
   unchain(index);
   unlink(index);
-  Order& order = order_of(index);
-  Entry& entry = entries_[index];
-  entry = Entry{};
+  entries_[index] = Entry{};
   --used_;
-  entry.newer = order.oldest;
-  (order.oldest == none ? order.newest : entries_[order.oldest].older) = index;
-  order.oldest = index;
+  link_oldest(order_of(index), index);
 }
 
 std::uint32_t TlbArray::drop_tenant(std::uint16_t tenant) {
   if (used_ == 0) return 0;
   std::uint32_t dropped = 0;
-  for (std::uint32_t i = 0; i < capacity(); ++i) {
+  for (std::uint32_t i = 0; i < entries_.size(); ++i) {
     if (entries_[i].key == empty || tenant_of(entries_[i].key) != tenant) continue;
     drop_at(i);
     ++dropped;
@@ -70,14 +67,23 @@ std::uint32_t TlbArray::drop_tenant(std::uint16_t tenant) {
 std::uint32_t TlbArray::drop_all() {
   const std::uint32_t dropped = std::exchange(used_, 0);
   std::fill(heads_.begin(), heads_.end(), none);
-  for (std::uint32_t i = 0; i < capacity(); ++i) {
-    const std::uint32_t place = i % ways_;
-    entries_[i] = Entry{};
-    entries_[i].newer = place == 0 ? none : i - 1;
-    entries_[i].older = place + 1 == ways_ ? none : i + 1;
-    order_of(i) = {i - place, i - place + ways_ - 1};
-  }
+  std::fill(orders_.begin(), orders_.end(), Order{});
+  entries_.clear();
   return dropped;
+}
+
+void TlbArray::make_entry(Order& order) {
+  const auto set = static_cast<std::uint32_t>(&order - orders_.data());
+  const std::uint32_t index = set * ways_ + order.entries++;
+  if (index >= entries_.size()) entries_.resize(std::size_t{index} + 1);
+  entries_[index] = Entry{};
+  link_oldest(order, index);
+}
+
+void TlbArray::link_oldest(Order& order, std::uint32_t index) {
+  entries_[index].newer = order.oldest;
+  (order.oldest == none ? order.newest : entries_[order.oldest].older) = index;
+  order.oldest = index;
 }
 
 void TlbArray::move_to_newest(std::uint32_t index) {
@@ -104,7 +110,9 @@ void TlbArray::unchain(std::uint32_t index) {
 }
 
 void TlbArray::serialize(Archive& archive) {
-  archive(heads_, used_);
+  std::uint64_t entries = entries_.size();
+  archive(heads_, used_, entries);
+  entries_.resize(entries);
   archive.bytes(entries_.data(), entries_.size() * sizeof(Entry));
   archive.bytes(orders_.data(), orders_.size() * sizeof(Order));
 }

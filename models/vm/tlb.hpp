@@ -72,7 +72,6 @@ class TlbArray {
 
   Entry& operator[](std::uint32_t index) { return entries_[index]; }
   const Entry& operator[](std::uint32_t index) const { return entries_[index]; }
-  std::uint32_t capacity() const { return static_cast<std::uint32_t>(entries_.size()); }
 
   void serialize(Archive& archive);
 
@@ -80,16 +79,20 @@ class TlbArray {
   static constexpr std::uint64_t empty = ~std::uint64_t{0};
   struct Order {
     std::uint32_t newest = none, oldest = none;
+    std::uint32_t entries = 0;  ///< made so far; the others need no memory
   };
 
   Order& order_of(std::uint32_t index) { return orders_[index / ways_]; }
+  /// An empty entry at the oldest end of a set that has one left to make.
+  void make_entry(Order& order);
+  void link_oldest(Order& order, std::uint32_t index);
   void move_to_newest(std::uint32_t index);
   void unlink(std::uint32_t index);
   void unchain(std::uint32_t index);
 
   std::uint32_t ways_ = 1, used_ = 0;
   Buckets buckets_;
-  std::vector<Entry> entries_;  ///< set by set
+  std::vector<Entry> entries_;  ///< set by set, up to the last one made
   std::vector<std::uint32_t> heads_;
   std::vector<Order> orders_;
 };

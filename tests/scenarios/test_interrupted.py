@@ -8,6 +8,8 @@ import subprocess
 import time
 import unittest
 
+import h5py
+
 from harness import LOCKSTEP, MPIRUN, ROOT, ScenarioTest, environment
 
 WORKLOADS = ROOT / "configs/workloads"
@@ -84,6 +86,19 @@ class Interrupted(ScenarioTest):
         first.kill()
         first.wait(timeout=20)
         self.assert_readable("o.h5")
+
+    def test_a_result_that_another_program_reads_is_left_alone(self):
+        self.scenario(WORKLOADS / "vector_add.yaml", "{n: 256}")
+        command = ["run", "scenario.yaml", "--quiet", "--output", "o.h5"]
+        self.assertEqual(self.lockstep(*command).returncode, 0)
+        before = (self.folder / "o.h5").read_bytes()
+        with h5py.File(self.folder / "o.h5"):
+            run = self.lockstep(*command)
+        self.assertEqual(run.returncode, 1)
+        self.assertEqual(run.stderr, "lockstep: o.h5: is open in another program - close it there "
+                                     "or choose another --output\n")
+        self.assertEqual((self.folder / "o.h5").read_bytes(), before)
+        self.assertEqual(self.lockstep(*command).returncode, 0)
 
     def test_a_killed_process(self):
         process = self.start(self.long_run())

@@ -1,0 +1,84 @@
+/// What a window will touch is brought near first.
+///
+/// A window goes through the state of all SMs once, which is more than the host's caches hold, so
+/// that nearly everything is far away when its turn comes.
+/// Source: hot-path.md ("Passes that prefetch over a window's batch of messages").
+#include "core/memory/bring.hpp"
+
+#include <bit>
+#include <cstddef>
+
+#include "models/sm/request_tag.hpp"
+#include "models/sm/sm_state.hpp"
+
+namespace lockstep {
+
+void SmState::bring_window(Inbox inbox) const {
+  const auto* begin = reinterpret_cast<const char*>(&ready);
+  bring(begin, static_cast<std::size_t>(reinterpret_cast<const char*>(warps.data()) - begin));
+  bring_answers(inbox);
+  bring_ready_warps();
+}
+
+/// What every issue of a warp touches; see Warp.
+static void bring_warp(const Warp& warp) {
+  bring(&warp, offsetof(Warp, paths));
+}
+
+static void bring_row(const Warp& warp, std::size_t row) {
+  constexpr std::size_t row_bytes = isa::warp_size * sizeof(std::uint32_t);
+  bring(warp.context.bases[isa::Operand::registers] + row * isa::warp_size, row_bytes);
+}
+
+void SmState::bring_ready_warps() const {
+  std::uint64_t all = 0;
+  for (const std::uint64_t of_unit : ready) all |= of_unit;
+  const auto for_each_warp = [&](auto&& function) {
+    for (std::uint64_t left = all; left != 0; left &= left - 1)
+      function(warps[static_cast<unsigned>(std::countr_zero(left))]);
+  };
+  for_each_warp(bring_warp);
+  for_each_warp([](const Warp& warp) {
+    const IssueRecord& record = warp.records[warp.paths.pc()];
+    for (std::size_t i = 0; i < record.touches.size(); ++i)
+      if (i == 0 || record.touches[i] != record.touches[0]) bring_row(warp, record.touches[i]);
+  });
+}
+
+/// What the answers lead to, one step of indirection per pass.
+void SmState::bring_answers(Inbox inbox) const {
+  const auto for_each_answer = [&](RequestTag::Kind kind, auto&& function) {
+    for (const MessageHeader* message : inbox) {
+      if (message->kind != kind_of(MessageKind::memory_response)) continue;
+      const std::uint32_t tag = message->body<MemoryResponse>().tag;
+      if (RequestTag::kind(tag) == kind) function(*message, RequestTag::index(tag));
+    }
+  };
+  const auto for_each_flight = [&](auto&& function) {
+    for_each_answer(RequestTag::fill, [&](const MessageHeader&, std::uint16_t miss) {
+      if (const std::uint16_t waiter = misses[miss].first; waiter != MissTable::none)
+        function(flights[misses.waiter(waiter).flight]);
+    });
+  };
+  for (const MessageHeader* message : inbox) bring(message);
+  for_each_answer(RequestTag::store,
+                  [&](const MessageHeader&, std::uint16_t store) { bring(&stores[store]); });
+  for_each_answer(RequestTag::fill, [&](const MessageHeader& message, std::uint16_t miss) {
+    bring(&misses[miss]);
+    l1.bring_head(message.body<MemoryResponse>().line / line_bytes);
+    bring(message.payload_data(), message.payload_bytes);
+  });
+  for_each_answer(RequestTag::fill, [&](const MessageHeader&, std::uint16_t miss) {
+    if (misses[miss].first != MissTable::none) bring(&misses.waiter(misses[miss].first));
+    if (misses[miss].line != L1Cache::none) l1.bring_line(misses[miss].line);
+  });
+  for_each_flight([](const Flight& flight) { bring(&flight); });
+  for_each_flight([&](const Flight& flight) { bring_warp(warps[flight.warp]); });
+  for_each_flight([&](const Flight& flight) {
+    const Warp& warp = warps[flight.warp];
+    const isa::Operand loaded = warp.instructions[flight.pc].destination[0];
+    if (loaded.is_register()) bring_row(warp, loaded.row());
+  });
+}
+
+}  // namespace lockstep
