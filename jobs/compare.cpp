@@ -8,6 +8,7 @@
 #include <cstdio>
 #include <filesystem>
 #include <map>
+#include <system_error>
 
 #include "core/error/error.hpp"
 #include "core/output/hdf5.hpp"
@@ -87,6 +88,14 @@ Plan read_plan(const CommandLine& line) {
                     "add --alone " + name + "=FILE, or name the scenario");
   }
   return plan;
+}
+
+/// Where the files go; made if it is not there.
+void make_folder(const std::string& path) {
+  if (path.empty()) return;
+  std::error_code error;
+  std::filesystem::create_directories(path, error);
+  if (error) throw UserError(path, error.message(), "choose another --output");
 }
 
 /// The scenario of which only one tenant is left.
@@ -182,7 +191,10 @@ void report(const CommandLine& line, const Plan& plan) {
 
 int compare_command(const CommandLine& line, Communicator& communicator) {
   Plan plan;
-  together(communicator, [&] { plan = read_plan(line); });
+  together(communicator, [&] {
+    plan = read_plan(line);
+    if (communicator.rank() == 0) make_folder(line.output);
+  });
   for (const std::string& name : plan.tenants) {
     if (plan.alone.contains(name)) continue;
     const RunOutcome outcome = run(

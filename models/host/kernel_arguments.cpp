@@ -126,6 +126,16 @@ void validate_steps(const std::vector<Step>& steps, const isa::Module& module) {
 
 }  // namespace
 
+/// What a user may have meant who names a kernel that is not there.  C++ gives kernels without
+/// extern "C" names with their length in front and their parameters behind: _Z3addPfi.
+static std::string kernel_advice(const std::string& name, const std::vector<std::string>& known) {
+  const std::string mangled = "_Z" + std::to_string(name.size()) + name;
+  for (const std::string& candidate : known)
+    if (candidate.starts_with(mangled))
+      return "write extern \"C\" before it, or name it \"" + candidate + "\"";
+  return suggest(name, known);
+}
+
 std::uint32_t find_kernel(const Step& launch, const isa::Module& module) {
   const int index = module.kernel_index(launch.kernel);
   if (index >= 0) return static_cast<std::uint32_t>(index);
@@ -133,7 +143,7 @@ std::uint32_t find_kernel(const Step& launch, const isa::Module& module) {
   for (const isa::Kernel& kernel : module.kernels) known.push_back(kernel.reference.name);
   throw UserError(launch.where,
                   "module " + module.file + " has no kernel \"" + launch.kernel + "\"",
-                  suggest(launch.kernel, known));
+                  kernel_advice(launch.kernel, known));
 }
 
 LaunchShape launch_shape(const isa::Program& kernel, const Step& launch,

@@ -229,7 +229,6 @@ class Compare(Sharing):
 
     def test_files_go_to_a_folder(self):
         self.share()
-        (self.folder / "out").mkdir()
         self.compare("s.yaml", "--quiet", "--output", "out")
         self.assertEqual(sorted(p.name for p in (self.folder / "out").iterdir()),
                          ["s-alone-long.h5", "s-alone-short.h5", "s.compare.yaml", "s.h5"])
@@ -305,10 +304,11 @@ class Compare(Sharing):
         self.assert_error("tenant long had not finished", "stop_at",
                           command=["compare", "s.yaml", "--shared", "s.h5", "--quiet"])
 
-    def test_missing_folder(self):
+    def test_a_folder_that_cannot_be_made(self):
         self.share()
-        self.assert_error("missing/", "No such file",
-                          command=["compare", "s.yaml", "--quiet", "--output", "missing"])
+        self.write("file", "")
+        self.assert_error("file/out: Not a directory", "choose another --output",
+                          command=["compare", "s.yaml", "--output", "file/out"])
 
 
 if __name__ == "__main__":

@@ -137,6 +137,16 @@ TEST(KernelArguments, UnknownKernelIsReportedWithTheNearest) {
                     HasSubstr("did you mean \"kk\"")));
 }
 
+TEST(KernelArguments, AKernelWithACxxNameIsReportedWithThatName) {
+  isa::Program program = kernel({});
+  program.name = "_Z1kPfi";
+  const Workload workload =
+      sample::with_program("  - launch: {kernel: k, grid: [1], block: [1]}\n");
+  EXPECT_THAT(message_of([&] { validate_workload(workload, module_with(program)); }),
+              AllOf(HasSubstr("has no kernel \"k\""),
+                    HasSubstr("write extern \"C\" before it, or name it \"_Z1kPfi\"")));
+}
+
 TEST(KernelArguments, ValidationNeedsNoCounters) {
   const Workload workload = sample::with_program(
       "  - repeat: {times: 2, counter: i, program: [{launch: {kernel: k, grid: [1], block: [1], "
