@@ -19,7 +19,8 @@ constexpr std::uint64_t frame_bytes = 4096;
 }
 
 void PartitionCore::accept(Inbox inbox) {
-  constexpr std::size_t at_once = 32;
+  constexpr std::size_t at_once =
+      32;  // as many as a core's nearest cache holds with all they touch
   for (; !inbox.empty(); inbox = inbox.subspan(std::min(at_once, inbox.size()))) {
     const Inbox some = inbox.first(std::min(at_once, inbox.size()));
     bring_requests(some);
@@ -46,10 +47,8 @@ void PartitionCore::bring_requests(Inbox inbox) const {
   std::size_t count = 0;
   for (const MessageHeader* message : inbox) {
     if (message->kind != kind_of(MessageKind::memory_request)) continue;
-    const auto& request = message->body<MemoryRequest>();
-    const std::uint64_t offset = mapping_.offset(request.line);
-    // What is only written may lie in pages that the host has not given out yet.
-    if (request.operation != MemoryOperation::store) memory_.bring_line(offset);
+    const std::uint64_t offset = mapping_.offset(message->body<MemoryRequest>().line);
+    memory_.bring_line(offset);
     const auto line = static_cast<std::uint32_t>(offset / line_bytes);
     banks_[bank_of(line)].bring_tags(line);
     transactions_.bring_free(count++);
