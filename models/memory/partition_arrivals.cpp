@@ -19,8 +19,8 @@ constexpr std::uint64_t frame_bytes = 4096;
 }
 
 void PartitionCore::accept(Inbox inbox) {
-  constexpr std::size_t at_once =
-      32;  // as many as a core's nearest cache holds with all they touch
+  // As many as a core's nearest cache holds with all that they touch.
+  constexpr std::size_t at_once = 32;
   for (; !inbox.empty(); inbox = inbox.subspan(std::min(at_once, inbox.size()))) {
     const Inbox some = inbox.first(std::min(at_once, inbox.size()));
     bring_requests(some);
