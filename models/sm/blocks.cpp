@@ -119,9 +119,8 @@ void SmState::start_staged(std::int64_t now) {
 
 /// Blocks of the grid that may yet come to stand here with those that do, and the one that comes.
 static std::uint32_t blocks_to_come(const GridSlot& grid, const OccupancyLimits& limits) {
-  const auto& size = grid.launch.blocks;
-  const std::uint64_t here = std::min<std::uint64_t>(blocks_per_sm(grid.block, limits),
-                                                     std::uint64_t{size[0]} * size[1] * size[2]);
+  const std::uint64_t here =
+      std::min<std::uint64_t>(blocks_per_sm(grid.block, limits), grid.launch.block_count());
   return static_cast<std::uint32_t>(std::max<std::uint64_t>(here, grid.resident_blocks) -
                                     grid.resident_blocks + 1);
 }
