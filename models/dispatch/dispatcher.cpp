@@ -1,6 +1,8 @@
 #include "models/dispatch/dispatcher.hpp"
 
 #include <algorithm>
+#include <array>
+#include <bit>
 #include <string>
 
 #include "core/checkpoint/archive.hpp"
@@ -24,8 +26,10 @@ Dispatcher::Dispatcher(Setup setup)
       to_host_(setup.to_host),
       to_sms_(std::move(setup.to_sms)),
       sms_(to_sms_.size()),
+      open_((to_sms_.size() + 63) / 64),
       executed_(setup.machine.sms_per_tenant.size()) {
   set_tenants(statistics_, setup.machine.sms_per_tenant.size());
+  for (std::uint32_t sm = 0; sm < sms_.size(); ++sm) set_staged(sm, false);
 }
 
 Time Dispatcher::next_activity() const {
@@ -102,13 +106,13 @@ void Dispatcher::block_done(const BlockDone& done, Time now, Outbox& outbox) {
   LOCKSTEP_CHECK(grid != grids_.end(), "a block of an unknown grid is done");
   Sm& sm = sms_[block.sm];
   if (sm.has_staged && sm.staged_grid == block.grid && sm.staged_block == block.block) {
-    sm.has_staged = false;  // its tenant was ended before it started
+    set_staged(block.sm, false);  // its tenant was ended before it started
   } else {
     sm.used -= grid->block;
   }
   if (sm.has_staged && sm.used.leaves_room_for(sm.staged, limits_)) {
     sm.used += sm.staged;
-    sm.has_staged = false;
+    set_staged(block.sm, false);
   }
   --grid->running;
   ++grid->done;
@@ -169,21 +173,36 @@ void Dispatcher::refresh_views(Time now) {
 
 bool Dispatcher::dispatch_one(Time now, Outbox& outbox) {
   refresh_views(now);
+  const auto count = static_cast<std::uint32_t>(sms_.size());
+  const std::array<std::array<std::uint32_t, 2>, 2> turn = {{{next_sm_, count}, {0, next_sm_}}};
   for (const bool stage : {false, true}) {
-    for (std::uint32_t i = 0; i < sms_.size(); ++i) {
-      const std::uint32_t sm = (next_sm_ + i) % static_cast<std::uint32_t>(sms_.size());
-      if (dispatch_to(sm, stage, now, outbox)) {
-        next_sm_ = sm + 1;
-        return true;
+    for (const auto [first, end] : turn) {
+      for (std::uint32_t sm = next_open(first); sm < end; sm = next_open(sm + 1)) {
+        if (dispatch_to(sm, stage, now, outbox)) {
+          next_sm_ = sm + 1;
+          return true;
+        }
       }
     }
   }
   return false;
 }
 
+std::uint32_t Dispatcher::next_open(std::uint32_t first) const {
+  for (std::uint32_t word = first / 64; word < open_.size(); ++word, first = word * 64)
+    if (const std::uint64_t from = open_[word] >> first % 64; from != 0)
+      return first + static_cast<std::uint32_t>(std::countr_zero(from));
+  return static_cast<std::uint32_t>(sms_.size());
+}
+
+void Dispatcher::set_staged(std::uint32_t sm, bool staged) {
+  sms_[sm].has_staged = staged;
+  const std::uint64_t bit = std::uint64_t{1} << sm % 64;
+  open_[sm / 64] = staged ? open_[sm / 64] & ~bit : open_[sm / 64] | bit;
+}
+
 bool Dispatcher::dispatch_to(std::uint32_t sm_index, bool stage, Time now, Outbox& outbox) {
   Sm& sm = sms_[sm_index];
-  if (sm.has_staged) return false;
   const std::optional<std::size_t> choice = sharing_->choose(views_, sm_index);
   if (!choice) return false;
   Grid& grid = grids_[*choice];
@@ -199,7 +218,7 @@ bool Dispatcher::dispatch_to(std::uint32_t sm_index, bool stage, Time now, Outbo
   ++grid.running;
   ++statistics_.blocks[grid.launch.tenant];
   if (stage) {
-    sm.has_staged = true;
+    set_staged(sm_index, true);
     sm.staged = grid.block;
     sm.staged_grid = grid.launch.grid;
     sm.staged_block = grid.next_block - 1;
@@ -211,6 +230,7 @@ bool Dispatcher::dispatch_to(std::uint32_t sm_index, bool stage, Time now, Outbo
 
 void Dispatcher::serialize(Archive& archive) {
   archive(to_host_, to_sms_, grids_, sms_, next_sm_, executed_, next_dispatch_, wake_, statistics_);
+  for (std::uint32_t sm = 0; sm < sms_.size(); ++sm) set_staged(sm, sms_[sm].has_staged);
 }
 
 StatisticsView Dispatcher::statistics(Time) {

@@ -88,6 +88,9 @@ class Dispatcher final : public Component {
   void finish_grid(std::size_t index, Time now, Outbox& outbox);
   /// Sends at most one block; false when no SM may take one.
   bool dispatch_one(Time now, Outbox& outbox);
+  /// The first SM from this one on at which no block waits; their number if there is none.
+  std::uint32_t next_open(std::uint32_t first) const;
+  void set_staged(std::uint32_t sm, bool staged);
   bool dispatch_to(std::uint32_t sm, bool stage, Time now, Outbox& outbox);
   void refresh_views(Time now);
   void sleep_until_ready(Time now);
@@ -103,6 +106,7 @@ class Dispatcher final : public Component {
 
   std::deque<Grid> grids_;  ///< not finished, in order of arrival
   std::vector<Sm> sms_;
+  std::vector<std::uint64_t> open_;         ///< bit per SM: no block waits there for room
   std::vector<InstructionCount> executed_;  ///< by tenant
   std::uint32_t next_sm_ = 0;
   Time next_dispatch_ = Time::zero();  ///< the sender is free from here on

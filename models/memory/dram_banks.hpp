@@ -42,11 +42,10 @@ class DramBanks {
   /// Which of some banks their group and the channel let take a command now.
   std::uint64_t passable(Command command, std::uint64_t among, std::int64_t now) const {
     if (channel_ready_[command] > now) return 0;
-    for (std::uint32_t group = 0; group <= group_mask_; ++group) {
-      const std::uint64_t closed = group_ready_[command][group] > now ? ~std::uint64_t{0} : 0;
-      among &= ~(group_banks_ << group & closed);
-    }
-    return among;
+    std::uint64_t closed = 0;
+    for (std::uint32_t group = 0; group <= group_mask_; ++group)
+      closed |= std::uint64_t{group_ready_[command][group] > now} << group;
+    return among & ~(closed * group_banks_);
   }
   /// Earliest cycle at which one of some banks can take a command, or a bound below it.
   std::int64_t earliest_of(Command command, std::uint64_t among, std::int64_t now) const {

@@ -79,22 +79,29 @@ void DramChannel::enqueue(Time now, std::uint64_t offset, std::uint8_t sectors, 
   if (queue_.served(write) || arrivals_matter_) wake_ = std::min(wake_, at);
 }
 
-DramChannel::Step DramChannel::step() {
+DramChannel::Step DramChannel::step(Time last) {
+  const std::int64_t last_cycle = last / period_;
+  Step step;
+  while (!step_once(step) && wake_ <= last_cycle) {
+  }
+  return step;
+}
+
+bool DramChannel::step_once(Step& step) {
   const std::int64_t now = wake_;
   catch_up_refresh(now);
   const DramChoice choice = scheduler_->choose(queue_, banks_, now);
   queue_.chosen();
   if (choice.column == DramChoice::none && choice.row == DramChoice::none) {
     wake_ = choice.wake;
-    return {};
+    return false;
   }
   bus_free_ = now + 1;
   wake_ = now + 1;
   // The row command first: a column command may remove its entry, never that of the row command.
   if (choice.row != DramChoice::none && (dual_bus_ || choice.column == DramChoice::none))
     issue_row(choice.row, now);
-  if (choice.column == DramChoice::none) return {};
-  return issue_column(choice.column, now);
+  return choice.column != DramChoice::none && issue_column(choice.column, now, step);
 }
 
 void DramChannel::issue_row(std::uint32_t place, std::int64_t now) {
@@ -113,7 +120,7 @@ void DramChannel::issue_row(std::uint32_t place, std::int64_t now) {
   }
 }
 
-DramChannel::Step DramChannel::issue_column(std::uint32_t place, std::int64_t now) {
+bool DramChannel::issue_column(std::uint32_t place, std::int64_t now, Step& step) {
   DramEntry& entry = queue_.entry(place);
   const std::int64_t end = banks_.column(entry.bank, entry.write, now);
   note(now, entry.write ? DramCommandKind::write : DramCommandKind::read, entry.bank, entry.row);
@@ -122,13 +129,13 @@ DramChannel::Step DramChannel::issue_column(std::uint32_t place, std::int64_t no
   waits_.charge(statistics_.dram_wait_behind, last_tenant_, now);
   last_tenant_ = entry.tenant;
   scheduler_->on_column(entry, now);
-  Step result;
-  if (--entry.columns != 0) return result;
-  result.left = true;
-  result.returned = !entry.write;
-  result.data_end = edge(end);
-  result.owner = entry.owner;
-  result.sectors = entry.sectors;
+  if (--entry.columns != 0) return false;
+  step = {.left = true,
+          .returned = !entry.write,
+          .at = edge(now),
+          .data_end = edge(end),
+          .owner = entry.owner,
+          .sectors = entry.sectors};
   const auto waited = static_cast<std::uint64_t>(now - entry.arrival);
   statistics_.dram_latency.add(waited);
   statistics_.dram_queue_cycles[entry.tenant] += waited;
@@ -137,7 +144,7 @@ DramChannel::Step DramChannel::issue_column(std::uint32_t place, std::int64_t no
   scheduler_->on_served(entry, now);
   queue_.remove(place);
   if (queue_.size() == 0) wake_ = DramChoice::never;
-  return result;
+  return true;
 }
 
 void DramChannel::catch_up_refresh(std::int64_t now) {

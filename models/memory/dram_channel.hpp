@@ -58,12 +58,14 @@ class DramChannel {
   struct Step {
     bool left = false;      ///< a request was served, its place is free
     bool returned = false;  ///< ... and was a read
+    Time at;                ///< when it left
     Time data_end;          ///< of the read: when its last data are there
     std::uint32_t owner = 0;
     std::uint8_t sectors = 0;
   };
-  /// Acts at next_activity().
-  Step step();
+  /// Acts at next_activity() and goes on until a request leaves or the next command would come
+  /// after `last`.
+  Step step(Time last);
 
   DramAddress locate(std::uint64_t offset) const;
   const DramBanks& banks() const { return banks_; }
@@ -75,7 +77,9 @@ class DramChannel {
  private:
   Time edge(std::int64_t cycle) const { return period_ * cycle; }
   std::uint8_t columns(std::uint8_t sectors) const;
-  Step issue_column(std::uint32_t place, std::int64_t now);
+  /// A look at `wake_`; true when a request left.
+  bool step_once(Step& step);
+  bool issue_column(std::uint32_t place, std::int64_t now, Step& step);
   void issue_row(std::uint32_t place, std::int64_t now);
   void catch_up_refresh(std::int64_t now);
   void note(std::int64_t cycle, DramCommandKind kind, std::uint32_t bank, std::uint32_t row) {

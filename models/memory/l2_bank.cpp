@@ -232,7 +232,7 @@ std::int64_t L2Bank::fill(const L2Context& context, std::int64_t cycle) {
     line.partial &= static_cast<std::uint8_t>(~head.sectors);
   }
   fills_.pop();
-  ++fills_done_;
+  if (may_help_head(context, mshr.line)) ++fills_done_;
   fill_busy_until_ = cycle + beats(static_cast<std::uint32_t>(std::popcount(head.sectors)));
   answer_waiting(context, head.mshr, head.sectors, place, cycle);
   return fills_.empty() ? idle : fill_busy_until_;

@@ -157,6 +157,12 @@ class L2Bank {
     if (stall_fills_ != fills_done_) return false;
     return stall_ != BankStall::dram_queue || !context.dram.room(stall_write_);
   }
+  /// Whether a fill of this line may let a blocked head go.  A read that waits for DRAM to take it
+  /// needs its own line; others wait for an MSHR or for a clean victim.
+  bool may_help_head(const L2Context& context, std::uint32_t line) const {
+    return blocked_since_ < 0 || stall_ != BankStall::dram_queue || stall_write_ ||
+           context.transactions[requests_.front().transaction].line == line;
+  }
   static std::uint64_t offset_of(std::uint32_t line) { return std::uint64_t{line} * line_bytes; }
 
   const std::uint32_t number_, queue_limit_, fill_limit_, answer_limit_, width_shift_;

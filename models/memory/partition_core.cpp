@@ -44,18 +44,18 @@ void PartitionCore::advance(Time horizon, Inbox inbox, Outbox& outbox) {
     const Time l2 = cycle_ == L2Bank::idle ? Time::never() : edge(cycle_);
     if (std::min(dram, l2) >= horizon) return;
     if (dram <= l2) {
-      step_dram();
+      step_dram(std::min(l2, horizon - Time{1}));
     } else {
       step(outbox);
     }
   }
 }
 
-void PartitionCore::step_dram() {
-  const Time now = dram_.next_activity();
-  const DramChannel::Step step = dram_.step();
+/// Commands up to `last`, until a request leaves.
+void PartitionCore::step_dram(Time last) {
+  const DramChannel::Step step = dram_.step(last);
   if (!step.left) return;
-  if ((wanted_room_ | input_wanted_room_) != 0) room_made(cycle_at_or_after(now));
+  if ((wanted_room_ | input_wanted_room_) != 0) room_made(cycle_at_or_after(step.at));
   if (!step.returned) return;
   const std::int64_t back =
       cycle_at_or_after(step.data_end) + parameters_.dram.path_latency.count();

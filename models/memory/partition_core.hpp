@@ -103,7 +103,7 @@ class PartitionCore {
   void expect_answer(std::int64_t cycle) { answer_due_ = std::min(answer_due_, cycle); }
   std::int64_t answer(Outbox& outbox);
   bool respond(std::uint32_t transaction, Outbox& outbox);
-  void step_dram();
+  void step_dram(Time last);
   void room_made(std::int64_t cycle);
 
   const MemoryParameters parameters_;

@@ -4,7 +4,7 @@
 /// has are waited for, so that blocks end as always.  Source: architecture.md, section 8, rule 5.
 #include <bit>
 
-#include "models/sm/sm_state.hpp"
+#include "models/sm/issue_path.hpp"
 
 namespace lockstep {
 

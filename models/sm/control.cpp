@@ -8,7 +8,7 @@
 /// longest-sleeping lane asks for, a millisecond at most.
 #include <algorithm>
 
-#include "models/sm/sm_state.hpp"
+#include "models/sm/issue_path.hpp"
 
 namespace lockstep {
 

@@ -2,7 +2,7 @@
 ///
 /// What only computes is executed at once; its destinations stay pending until it commits.
 /// Source: architecture.md, section 3 "sm"; gpu-parameters.md, section 3 "Sub-core model".
-#include "models/sm/sm_state.hpp"
+#include "models/sm/issue_path.hpp"
 
 namespace lockstep {
 
@@ -18,47 +18,25 @@ std::uint32_t SmState::guarded(const Warp& warp, const Instruction& instruction)
   return lanes;
 }
 
-void SmState::commit_at(unsigned slot, const IssueRecord& record, std::int64_t when) {
-  const auto commit = [&](std::uint16_t event) {
-    warps[slot].pending.mark(event);
-    wheel.add(when, WarpEvent::with_warp(event, slot));
-  };
-  if (record.releases == 0) return;
-  commit(record.release[0]);
-  for (unsigned i = 1; i < record.releases; ++i) [[unlikely]] commit(record.release[i]);
+void SmState::wait_for_memory(unsigned slot) {
+  waits(StallCause::memory) |= bit(slot);
+  std::visit([&](auto& s) { s.stalled(slot & (parameters.schedulers - 1), slot); }, scheduler);
+}
+
+/// A result has come for a warp that has ended.
+void SmState::drained(unsigned slot, std::int64_t now) {
+  waits(StallCause::drain) &= ~bit(slot);
+  evaluate(slot, now);
+}
+
+void SmState::resume(unsigned slot, std::int64_t now) {
+  waits(StallCause::control) &= ~bit(slot);
+  evaluate(slot, now);
 }
 
 void SmState::resume_at(unsigned slot, std::int64_t when) {
   waits(StallCause::control) |= bit(slot);
   wheel.add(when, WarpEvent::with_warp(WarpEvent::resume, slot));
-}
-
-/// Asks for the rows that an instruction will use: they may be far away in the host's caches.
-static void prefetch_operands(const Warp& warp, const IssueRecord& record) {
-  const std::uint32_t* registers = warp.context.bases[isa::Operand::registers];
-  for (const std::size_t row : record.touches) {
-    __builtin_prefetch(registers + row * isa::warp_size);
-    __builtin_prefetch(registers + row * isa::warp_size + isa::warp_size / 2);
-  }
-}
-
-void SmState::evaluate(unsigned slot, std::int64_t now) {
-  Warp& warp = warps[slot];
-  if (!warp.paths.runnable()) [[unlikely]] {
-    evaluate_halted(slot, now);
-    return;
-  }
-  const IssueRecord& record = warp.records[warp.paths.pc()];
-  if (!warp.pending.meets(record.needs)) {
-    ready[record.unit] |= bit(slot);
-    prefetch_operands(warp, record);
-  } else if (!warp.pending.meets(warp.loads, record.needs)) {
-    waits(StallCause::dependency) |= bit(slot);
-    prefetch_operands(warp, record);
-  } else {
-    waits(StallCause::memory) |= bit(slot);
-    std::visit([&](auto& s) { s.stalled(slot & (parameters.schedulers - 1), slot); }, scheduler);
-  }
 }
 
 void SmState::evaluate_halted(unsigned slot, std::int64_t now) {
@@ -73,33 +51,10 @@ void SmState::evaluate_halted(unsigned slot, std::int64_t now) {
   report_if_stuck(warp.block, now);
 }
 
-void SmState::on_event(std::uint16_t event, std::int64_t now) {
-  const unsigned slot = WarpEvent::warp(event);
-  if (!WarpEvent::is_commit(event)) [[unlikely]] {
-    waits(StallCause::control) &= ~bit(slot);
-    evaluate(slot, now);
-    return;
-  }
-  Warp& warp = warps[slot];
-  warp.pending.clear(event);
-  warp.loads.clear(event);
-  std::uint64_t& dependency = waits(StallCause::dependency);
-  std::uint64_t& memory = waits(StallCause::memory);
-  if (((dependency | memory) & bit(slot)) != 0) {
-    const IssueRecord& record = warp.records[warp.paths.pc()];
-    if (warp.pending.meets(record.needs)) return;
-    ready[record.unit] |= bit(slot);
-    if (memory & bit(slot)) prefetch_operands(warp, record);  // others have been asked for already
-    dependency &= ~bit(slot);
-    memory &= ~bit(slot);
-  } else if (waits(StallCause::drain) & bit(slot)) [[unlikely]] {
-    waits(StallCause::drain) &= ~bit(slot);
-    evaluate(slot, now);
-  }
-}
-
 void SmState::issue(unsigned slot, std::int64_t now) {
   Warp& warp = warps[slot];
+  GridSlot& grid = grids[warp.grid];
+  ++grid.issue_slots;
   const std::uint32_t pc = warp.paths.pc();
   const Instruction& instruction = warp.instructions[pc];
   const IssueRecord& record = warp.records[pc];
@@ -115,7 +70,6 @@ void SmState::issue(unsigned slot, std::int64_t now) {
   units.occupy(record.unit, side, now, record.interval, wheel);
   if (record.issue_slots > 1) [[unlikely]]
     units.occupy_scheduler(side, now, record.issue_slots, wheel);
-  GridSlot& grid = grids[warp.grid];
   grid.warp_instructions += record.issue_slots;
   grid.thread_instructions += static_cast<std::uint64_t>(std::popcount(active));
 

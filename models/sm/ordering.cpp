@@ -4,7 +4,7 @@
 /// block that a barrier has ordered before it.  An acquire drops the SM's clean global sectors and
 /// keeps pending fills from being cached.  Block scope needs only the SM's own order. Source:
 /// architecture.md, section 8, rule 4.
-#include "models/sm/sm_state.hpp"
+#include "models/sm/issue_path.hpp"
 
 namespace lockstep {
 

@@ -8,7 +8,7 @@
 
 #include "models/sm/lane_data.hpp"
 #include "models/sm/request_tag.hpp"
-#include "models/sm/sm_state.hpp"
+#include "models/sm/issue_path.hpp"
 
 namespace lockstep {
 

@@ -16,7 +16,7 @@
 #include "models/isa/atomic.hpp"
 #include "models/isa/lane_mask.hpp"
 #include "models/sm/lane_data.hpp"
-#include "models/sm/sm_state.hpp"
+#include "models/sm/issue_path.hpp"
 
 namespace lockstep {
 

@@ -115,18 +115,23 @@ struct SmState {
   static std::uint64_t bit(unsigned warp) { return std::uint64_t{1} << warp; }
   std::uint64_t& waits(StallCause cause) { return waiting[static_cast<std::size_t>(cause)]; }
 
+  // issue_path.hpp
+  /// The warp's next instruction becomes ready or waits.
+  inline void evaluate(unsigned warp, std::int64_t now);
+  inline void on_event(std::uint16_t event, std::int64_t now);
+  /// The scoreboard bits of an instruction's destinations are set; each falls at `when`.
+  inline void commit_at(unsigned warp, const IssueRecord& record, std::int64_t when);
+
   // issue.cpp
   void issue(unsigned warp, std::int64_t now);
-  /// The warp's next instruction becomes ready or waits.
-  void evaluate(unsigned warp, std::int64_t now);
   /// No path of the warp can run.
   void evaluate_halted(unsigned warp, std::int64_t now);
   void report_if_stuck(unsigned block, std::int64_t now);
   void execute_with_identity(Warp& warp, const isa::Instruction& instruction, std::int64_t now);
-  void on_event(std::uint16_t event, std::int64_t now);
+  void wait_for_memory(unsigned warp);
+  void drained(unsigned warp, std::int64_t now);
+  void resume(unsigned warp, std::int64_t now);
   void resume_at(unsigned warp, std::int64_t when);
-  /// The scoreboard bits of an instruction's destinations are set; each falls at `when`.
-  void commit_at(unsigned warp, const IssueRecord& record, std::int64_t when);
   std::uint32_t guarded(const Warp& warp, const isa::Instruction& instruction) const;
 
   // control.cpp

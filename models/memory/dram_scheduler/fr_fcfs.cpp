@@ -40,18 +40,17 @@ class FrFcfs final : public DramScheduler {
 
     if (now >= next_release_) release(now);
 
-    std::array<std::uint64_t, 4> wanting, ready;
-    for (const auto command : commands) {
-      wanting[command] = active & masks_[command];
-      const std::uint64_t free = wanting[command] & ~held_;
-      ready[command] = free == 0 ? 0 : banks.passable(command, free, now);
-    }
+    const std::uint64_t free = active & ~held_;
+    const auto ready = [&](DramBanks::Command command) {
+      const std::uint64_t wanting = free & masks_[command];
+      return wanting == 0 ? 0 : banks.passable(command, wanting, now);
+    };
     DramChoice choice;
-    choice.column = oldest(ready[DramBanks::read] | ready[DramBanks::write]);
-    choice.row = oldest(ready[DramBanks::activation] | ready[DramBanks::precharging]);
+    choice.column = oldest(ready(DramBanks::read) | ready(DramBanks::write));
+    choice.row = oldest(ready(DramBanks::activation) | ready(DramBanks::precharging));
     if (choice.column != DramChoice::none || choice.row != DramChoice::none) return choice;
     for (const auto command : commands)
-      choice.wake = std::min(choice.wake, banks.earliest_of(command, wanting[command], now));
+      choice.wake = std::min(choice.wake, banks.earliest_of(command, active & masks_[command], now));
     return choice;
   }
 

@@ -82,7 +82,7 @@ const std::vector<std::pair<std::uint32_t, std::int64_t>>& DramBench::returned()
 }
 
 void DramBench::step() {
-  const DramChannel::Step s = channel_.step();
+  const DramChannel::Step s = channel_.step(channel_.next_activity());
   served_ += s.left;
   if (s.returned)
     returned_.push_back({s.owner, s.data_end.femtoseconds() / period_.femtoseconds()});
