@@ -60,9 +60,9 @@ void SmState::drop_queued(std::uint16_t tenant, std::int64_t now) {
   const std::uint32_t count = queue_count;
   queue_count = 0;
   for (std::uint32_t i = 0; i < count; ++i) {
-    Access& access = queue[(queue_head + i) % queue.size()];
+    Access& access = queue[queue_place(i)];
     if (warps[access.warp].tenant != tenant) {
-      queue[(queue_head + queue_count++) % queue.size()] = access;
+      queue[queue_place(queue_count++)] = access;
       continue;
     }
     forget_lines(access, access.groups - access.next);

@@ -110,6 +110,24 @@ void coalesce(Access& access, const LaneAddresses& address, unsigned bytes) {
   }
 }
 
+bool are_consecutive(const std::uint32_t* addresses, unsigned bytes) {
+  const auto pair = [&](unsigned lane) {
+    return _mm_loadu_si128(reinterpret_cast<const __m128i*>(addresses + 2 * lane));
+  };
+  const __m128i step = _mm_set1_epi64x(2 * bytes);
+  __m128i expected = _mm_unpacklo_epi64(pair(0), pair(0));
+  expected = _mm_add_epi64(expected, _mm_set_epi64x(bytes, 0));
+  __m128i different = _mm_setzero_si128();
+  for (unsigned lane = 0; lane < 32; lane += 2, expected = _mm_add_epi64(expected, step))
+    different = _mm_or_si128(different, _mm_xor_si128(pair(lane), expected));
+  return _mm_testz_si128(different, different) != 0;
+}
+
+void coalesce_consecutive(Access& access, std::uint64_t base, unsigned bytes) {
+  access.next = 0;
+  coalesce_contiguous(access, base, bytes, 0, 32);
+}
+
 void halve_large_groups(Access& access) {
   // Consecutive lanes at consecutive addresses are fewer in a line.
   if (access.contiguous) return;

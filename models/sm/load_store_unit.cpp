@@ -59,8 +59,35 @@ std::array<std::uint32_t, 32> narrow(const LaneAddresses& address) {
 
 }  // namespace
 
+/// All lanes of a load or store at consecutive global addresses, as most are: nothing is to be found
+/// out lane by lane.
+bool SmState::issue_consecutive(unsigned slot, const Instruction& instruction,
+                                const IssueRecord& record, std::uint32_t active,
+                                std::int64_t now) {
+  const Space space = instruction.memory.space;
+  if (active != 0xffffffff || !(instruction.flags & isa::flag_address_wide) ||
+      !instruction.source[0].valid() || (space != Space::global && space != Space::generic) ||
+      (instruction.category != Category::load && instruction.category != Category::store))
+    return false;
+  const std::uint32_t* row = warps[slot].context.row(instruction.source[0]);
+  const unsigned bytes = lane_bytes(instruction.memory);
+  std::uint64_t base;
+  std::memcpy(&base, row, sizeof base);
+  base += static_cast<std::uint64_t>(std::int64_t{instruction.offset});
+  // Other spaces lie below the first buffer.
+  if ((base & (bytes - 1)) != 0 || base < isa::first_global_address || base >> 63 != 0 ||
+      !are_consecutive(row, bytes))
+    return false;
+  Access& access = begin_access(slot, instruction, record, active, false);
+  coalesce_consecutive(access, base, bytes);
+  enter_access(access, instruction, record, no_flight, now);
+  return true;
+}
+
 bool SmState::issue_memory(unsigned slot, const Instruction& instruction, const IssueRecord& record,
                            std::uint32_t active, std::int64_t now) {
+  const bool acquires = (record.flags & IssueRecord::ordered_after) != 0;
+  if (!acquires && issue_consecutive(slot, instruction, record, active, now)) return false;
   Warp& warp = warps[slot];
   LaneAddresses address;
   lane_addresses(instruction, warp.context, active, address);
@@ -90,7 +117,7 @@ bool SmState::issue_memory(unsigned slot, const Instruction& instruction, const 
     default: {
       const std::uint16_t flight = issue_lines(slot, instruction, record, active, address,
                                                space == Space::local, no_flight, now);
-      return flight != no_flight && (record.flags & IssueRecord::ordered_after);
+      return flight != no_flight && acquires;
     }
   }
 }
@@ -147,11 +174,22 @@ std::uint16_t SmState::issue_lines(unsigned slot, const Instruction& instruction
                                    const IssueRecord& record, std::uint32_t active,
                                    const LaneAddresses& address, bool local, std::uint16_t flight,
                                    std::int64_t now) {
-  Warp& warp = warps[slot];
+  if (local && instruction.category == Category::prefetch) return no_flight;
+  Access& access = begin_access(slot, instruction, record, active, local);
+  if (local) {
+    start_local(access, warps[slot], address);
+  } else {
+    coalesce(access, address, access.kind == Access::Kind::prefetch ? 1 : access.stride);
+  }
+  return enter_access(access, instruction, record, flight, now);
+}
+
+Access& SmState::begin_access(unsigned slot, const Instruction& instruction,
+                              const IssueRecord& record, std::uint32_t active, bool local) {
+  const Warp& warp = warps[slot];
   const Access::Kind kind = kind_of(instruction.category);
-  if (kind == Access::Kind::prefetch && local) return no_flight;
   ++statistics.memory_instructions[warp.tenant];
-  Access& access = queue[(queue_head + queue_count) % queue.size()];
+  Access& access = queue[queue_place(queue_count)];
   access.kind = kind;
   access.local = local;
   access.bypass = !local && kind != Access::Kind::store &&
@@ -164,18 +202,22 @@ std::uint16_t SmState::issue_lines(unsigned slot, const Instruction& instruction
   access.parked = TranslationUnit::none;
   access.part = 0;
   access.parts = 1;
-  if (local) {
-    start_local(access, warp, address);
-  } else {
-    coalesce(access, address, kind == Access::Kind::prefetch ? 1 : access.stride);
-  }
+  return access;
+}
+
+std::uint16_t SmState::enter_access(Access& access, const Instruction& instruction,
+                                    const IssueRecord& record, std::uint16_t flight,
+                                    std::int64_t now) {
+  const unsigned slot = access.warp;
+  Warp& warp = warps[slot];
+  const Access::Kind kind = access.kind;
   if (kind == Access::Kind::store) {
-    gather_store_data(instruction, warp.context, active, access.data.data());
+    gather_store_data(instruction, warp.context, access.active, access.data.data());
   } else if (kind == Access::Kind::atomic) {
     if (access.stride > 8) halve_large_groups(access);
-    gather_atomic_operands(instruction, warp.context, active, access.data.data());
+    gather_atomic_operands(instruction, warp.context, access.active, access.data.data());
   }
-  if (kind == Access::Kind::atomic || (kind == Access::Kind::store && !local)) {
+  if (kind == Access::Kind::atomic || (kind == Access::Kind::store && !access.local)) {
     warp.stores = static_cast<std::uint16_t>(warp.stores + access.groups);
     blocks[warp.block].fresh_stores += access.groups;
   }
@@ -238,7 +280,7 @@ void SmState::pump_queue(std::int64_t now) {
     if (access.flight != no_flight) answered(access.flight, 0, now);
     --queue_count;
     // An empty queue begins anew where it is warm in the host's caches.
-    queue_head = queue_count == 0 ? 0 : static_cast<std::uint32_t>((queue_head + 1) % queue.size());
+    queue_head = queue_count == 0 ? 0 : queue_place(1);
     if (queue_count < parameters.memory_queue) update_memory_gate(now);
   }
   queue_wake = queue_count > 0 || !translation.draining.empty() ? now + 1 : no_cycle;

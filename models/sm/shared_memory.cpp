@@ -86,15 +86,39 @@ Pattern::Shape shape_of(const LaneOffsets& relative, std::uint32_t lanes) {
                     : Pattern::scattered;
 }
 
-/// Differences to the first active lane, zero where inactive.
-void relative_to_first(const std::uint32_t* address, std::uint32_t lanes, LaneOffsets& relative) {
+/// Difference of a lane's address to the first active one's, zero where inactive.
+LaneOffsets relative_to_first(const std::uint32_t* address, std::uint32_t lanes) {
   const std::uint32_t base = address[std::countr_zero(lanes)];
-  if (lanes == 0xffffffff) {
-    for (unsigned lane = 0; lane < 32; ++lane) relative[lane] = address[lane] - base;
-  } else {
-    for (unsigned lane = 0; lane < 32; ++lane)
-      relative[lane] = (lanes >> lane) & 1 ? address[lane] - base : 0;
+  LaneOffsets relative;
+  for (unsigned lane = 0; lane < 32; ++lane)
+    relative[lane] = (lanes >> lane) & 1 ? address[lane] - base : 0;
+  return relative;
+}
+
+bool lie_like(const LaneOffsets& relative, const std::uint32_t* address, std::uint32_t lanes) {
+  if (lanes != 0xffffffff) return relative_to_first(address, lanes) == relative;
+  const std::uint32_t base = address[0];
+  std::uint32_t different = 0;
+  for (unsigned lane = 0; lane < 32; ++lane) different |= (address[lane] - base) ^ relative[lane];
+  return different == 0;
+}
+
+Pattern make_pattern(const Pattern::Key& key, const std::uint32_t* address, std::uint32_t base) {
+  Pattern pattern;
+  pattern.key = key;
+  if (base % 4 != 0) pattern.key.banks = 0;
+  pattern.relative = relative_to_first(address, key.lanes);
+  pattern.shape = shape_of(pattern.relative, key.lanes);
+  LaneOffsets offset;
+  for (unsigned lane = 0; lane < 32; ++lane) {
+    const std::uint32_t relative = pattern.relative[lane];
+    offset[lane] = base + relative;
+    pattern.low_bits |= relative;
+    pattern.least = std::min(pattern.least, static_cast<std::int32_t>(relative));
+    pattern.most = std::max(pattern.most, static_cast<std::int32_t>(relative));
   }
+  pattern.degree = conflict_degree(offset, key.lanes, key.bytes, key.banks, key.serial);
+  return pattern;
 }
 
 /// `base`: the first active lane's address.  Banks see the same picture when it moves by words.
@@ -106,27 +130,9 @@ const Pattern& pattern_of(const Instruction& instruction, const std::uint32_t* a
   Pattern& pattern = patterns[number % patterns.size()];
   const Pattern::Key key{lanes, static_cast<std::uint16_t>(banks), static_cast<std::uint8_t>(bytes),
                          instruction.category == Category::atomic};
-  LaneOffsets relative;
-  relative_to_first(address, lanes, relative);
-  if (pattern.key == key && base % 4 == 0) [[likely]] {
-    std::uint32_t different = 0;
-    for (unsigned lane = 0; lane < 32; ++lane) different |= relative[lane] ^ pattern.relative[lane];
-    if (different == 0) [[likely]]
-      return pattern;
-  }
-  pattern = {};
-  pattern.key = key;
-  if (base % 4 != 0) pattern.key.banks = 0;
-  pattern.relative = relative;
-  pattern.shape = shape_of(relative, lanes);
-  LaneOffsets offset;
-  for (unsigned lane = 0; lane < 32; ++lane) {
-    offset[lane] = base + relative[lane];
-    pattern.low_bits |= relative[lane];
-    pattern.least = std::min(pattern.least, static_cast<std::int32_t>(relative[lane]));
-    pattern.most = std::max(pattern.most, static_cast<std::int32_t>(relative[lane]));
-  }
-  pattern.degree = conflict_degree(offset, lanes, bytes, banks, key.serial);
+  if (pattern.key != key || base % 4 != 0 || !lie_like(pattern.relative, address, lanes))
+      [[unlikely]]
+    pattern = make_pattern(key, address, base);
   return pattern;
 }
 

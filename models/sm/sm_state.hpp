@@ -112,6 +112,12 @@ struct SmState {
   std::uint16_t slot_of(const Warp& warp) const {
     return static_cast<std::uint16_t>(&warp - warps.data());
   }
+  /// Of the access `behind` the queue's head.
+  std::uint32_t queue_place(std::uint32_t behind) const {
+    const std::uint32_t place = queue_head + behind;
+    const auto size = static_cast<std::uint32_t>(queue.size());
+    return place < size ? place : place - size;
+  }
   static std::uint64_t bit(unsigned warp) { return std::uint64_t{1} << warp; }
   std::uint64_t& waits(StallCause cause) { return waiting[static_cast<std::size_t>(cause)]; }
 
@@ -178,6 +184,14 @@ struct SmState {
                             const IssueRecord& record, std::uint32_t active,
                             const LaneAddresses& address, bool local, std::uint16_t flight,
                             std::int64_t now);
+  /// True when it was one of the simple kind that this knows.
+  bool issue_consecutive(unsigned warp, const isa::Instruction& instruction,
+                         const IssueRecord& record, std::uint32_t active, std::int64_t now);
+  /// The queue's next entry, to be coalesced; then it is entered, as said at issue_lines.
+  Access& begin_access(unsigned warp, const isa::Instruction& instruction,
+                       const IssueRecord& record, std::uint32_t active, bool local);
+  std::uint16_t enter_access(Access& access, const isa::Instruction& instruction,
+                             const IssueRecord& record, std::uint16_t flight, std::int64_t now);
   std::uint16_t begin_flight(unsigned warp, std::uint32_t pc, const IssueRecord& record);
   /// Looks up lines of the queue's first instructions, as many as a cycle allows.
   void pump_queue(std::int64_t now);
