@@ -5,8 +5,11 @@
 /// Source: hot-path.md ("Passes that prefetch over a window's batch of messages").
 #include "core/memory/bring.hpp"
 
+#include <algorithm>
+#include <array>
 #include <bit>
 #include <cstddef>
+#include <span>
 
 #include "models/sm/request_tag.hpp"
 #include "models/sm/sm_state.hpp"
@@ -45,33 +48,61 @@ void SmState::bring_ready_warps() const {
   });
 }
 
-/// What the answers lead to, one step of indirection per pass.
-void SmState::bring_answers(Inbox inbox) const {
-  const auto for_each_answer = [&](RequestTag::Kind kind, auto&& function) {
+/// Some messages of an inbox, sorted by what they answer.
+struct SmState::Answers {
+  static constexpr std::size_t at_once = 64;
+  struct Answer {
+    const MessageHeader* message;
+    std::uint16_t index;  ///< of the miss or the store record
+  };
+  using List = std::array<Answer, at_once>;
+
+  explicit Answers(Inbox inbox) {
     for (const MessageHeader* message : inbox) {
       if (message->kind != kind_of(MessageKind::memory_response)) continue;
       const std::uint32_t tag = message->body<MemoryResponse>().tag;
-      if (RequestTag::kind(tag) == kind) function(*message, RequestTag::index(tag));
+      const std::size_t kind = std::min<std::size_t>(RequestTag::kind(tag), others);
+      lists[kind][counts[kind]++] = {message, RequestTag::index(tag)};
     }
-  };
+  }
+  std::span<const Answer> fills() const {
+    return {lists[RequestTag::fill].data(), counts[RequestTag::fill]};
+  }
+  std::span<const Answer> stores() const {
+    return {lists[RequestTag::store].data(), counts[RequestTag::store]};
+  }
+
+ private:
+  static constexpr std::size_t others = 2;
+  std::array<List, others + 1> lists;
+  std::array<std::size_t, others + 1> counts{};
+};
+
+void SmState::bring_answers(Inbox inbox) const {
+  for (; !inbox.empty(); inbox = inbox.subspan(std::min(Answers::at_once, inbox.size()))) {
+    const Inbox some = inbox.first(std::min(Answers::at_once, inbox.size()));
+    for (const MessageHeader* message : some) bring(message);
+    bring_answers(Answers(some));
+  }
+}
+
+/// What the answers lead to, one step of indirection per pass.
+void SmState::bring_answers(const Answers& answers) const {
   const auto for_each_flight = [&](auto&& function) {
-    for_each_answer(RequestTag::fill, [&](const MessageHeader&, std::uint16_t miss) {
+    for (const auto& [message, miss] : answers.fills())
       if (const std::uint16_t waiter = misses[miss].first; waiter != MissTable::none)
         function(flights[misses.waiter(waiter).flight]);
-    });
   };
-  for (const MessageHeader* message : inbox) bring(message);
-  for_each_answer(RequestTag::store,
-                  [&](const MessageHeader&, std::uint16_t store) { bring(&stores[store]); });
-  for_each_answer(RequestTag::fill, [&](const MessageHeader& message, std::uint16_t miss) {
+  for (const auto& [message, store] : answers.stores()) bring(&stores[store]);
+  for (const auto& [message, miss] : answers.fills()) {
     bring(&misses[miss]);
-    l1.bring_head(message.body<MemoryResponse>().line / line_bytes);
-    bring(message.payload_data(), message.payload_bytes);
-  });
-  for_each_answer(RequestTag::fill, [&](const MessageHeader&, std::uint16_t miss) {
+    l1.bring_head(message->body<MemoryResponse>().line / line_bytes);
+    bring(message->payload_data(), message->payload_bytes);
+  }
+  for (const auto& [message, miss] : answers.fills()) {
     if (misses[miss].first != MissTable::none) bring(&misses.waiter(misses[miss].first));
     if (misses[miss].line != L1Cache::none) l1.bring_line(misses[miss].line);
-  });
+  }
   for_each_flight([](const Flight& flight) { bring(&flight); });
   for_each_flight([&](const Flight& flight) { bring_warp(warps[flight.warp]); });
   for_each_flight([&](const Flight& flight) {

@@ -322,7 +322,9 @@ struct SmState {
   /// What the window will surely touch is brought near.
   void bring_window(Inbox inbox) const;
   void bring_ready_warps() const;
+  struct Answers;
   void bring_answers(Inbox inbox) const;
+  void bring_answers(const Answers& answers) const;
 
   // shared_memory.cpp
   /// Lane l uses address[l] + offset; `commits`: the destinations wait only for this.

@@ -145,22 +145,28 @@ void SmState::step(Policy& policy, std::int64_t now) {
 /// Each scheduler issues what it can; returns those that did.
 template <class Policy>
 unsigned SmState::issue_cycle(Policy& policy, std::uint64_t candidates, std::int64_t now) {
-  const std::uint64_t& of_memory = ready[static_cast<std::size_t>(isa::Unit::memory)];
-  const unsigned schedulers = parameters.schedulers;
+  // Another one begins each cycle: none is first at what they share.
+  const unsigned last = parameters.schedulers - 1;
+  const unsigned first = static_cast<unsigned>(now) & last;
+  const auto turns_of = [&](std::uint64_t warps_ready) {
+    return units.schedulers_of(std::rotr(warps_ready, static_cast<int>(first)));
+  };
   unsigned issued = 0;
-  for (unsigned turn = 0; turn < schedulers; ++turn) {
-    // Another one begins each cycle: none is first at what they share.
-    const unsigned s = (static_cast<unsigned>(now) + turn) & (schedulers - 1);
-    const std::uint64_t own = candidates & units.warps_of(1u << s);
-    if (own == 0) continue;
-    issue_chosen(policy, s, own, now);
+  for (unsigned turns = turns_of(candidates); turns != 0;) {
+    const auto turn = static_cast<unsigned>(std::countr_zero(turns));
+    const unsigned s = (turn + first) & last;
+    const std::uint64_t open = memory_open;
+    issue_chosen(policy, s, candidates & units.warps_of(1u << s), now);
     issued |= 1u << s;
     if (parameters.issue_width > 1) [[unlikely]]
       issue_more(policy, s, now);
+    turns &= turns - 1;
     if (units.shared()) [[unlikely]] {
       candidates = issuable();
-    } else {
-      candidates &= memory_open | ~of_memory;
+      turns = turns_of(candidates) & (~1u << turn);
+    } else if (open != memory_open) {
+      candidates &= ~ready[static_cast<std::size_t>(isa::Unit::memory)];
+      turns &= turns_of(candidates);
     }
   }
   return issued;
