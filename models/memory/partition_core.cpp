@@ -85,7 +85,7 @@ void PartitionCore::room_made(std::int64_t cycle) {
 
 void PartitionCore::step(Outbox& outbox) {
   if (!controls_.empty()) send_controls(outbox);
-  if (!arrivals_.empty()) receive();
+  if (!arrivals_.empty() && arrivals_.front().cycle <= cycle_) receive();
   if (input_due_ <= cycle_) arbitrate();
   if (returns_due_ <= cycle_) take_returns();
   if (banks_due_ <= cycle_) run_banks();

@@ -66,4 +66,11 @@ inline void SmState::on_event(std::uint16_t event, std::int64_t now) {
   }
 }
 
+inline void SmState::update_memory_gate(std::int64_t now) {
+  const std::int64_t limit = parameters.memory_queue;
+  const bool open = (queue_count < limit) & (shared_free - now < limit);
+  memory_open = open ? ~std::uint64_t{0} : 0;
+  gate_wake = gate_wake <= now ? no_cycle : gate_wake;
+}
+
 }  // namespace lockstep

@@ -11,7 +11,7 @@
 
 #include "models/sm/coalescer.hpp"
 #include "models/sm/lane_data.hpp"
-#include "models/sm/sm_state.hpp"
+#include "models/sm/issue_path.hpp"
 
 namespace lockstep {
 
@@ -250,14 +250,6 @@ std::uint16_t SmState::begin_flight(unsigned slot, std::uint32_t pc, const Issue
     warp.loads.mark(record.release[i]);
   }
   return index;
-}
-
-void SmState::update_memory_gate(std::int64_t now) {
-  const std::int64_t backlog = shared_free - now;
-  const bool open =
-      queue_count < parameters.memory_queue && backlog < std::int64_t{parameters.memory_queue};
-  memory_open = open ? ~std::uint64_t{0} : 0;
-  if (gate_wake <= now) gate_wake = no_cycle;
 }
 
 void SmState::pump_queue(std::int64_t now) {

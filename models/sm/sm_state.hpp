@@ -128,6 +128,9 @@ struct SmState {
   /// The scoreboard bits of an instruction's destinations are set; each falls at `when`.
   inline void commit_at(unsigned warp, const IssueRecord& record, std::int64_t when);
 
+  /// Whether a memory instruction can issue.
+  inline void update_memory_gate(std::int64_t now);
+
   // issue.cpp
   void issue(unsigned warp, std::int64_t now);
   /// No path of the warp can run.
@@ -198,7 +201,6 @@ struct SmState {
   /// Something is to be done again only when an answer has come.
   void stall_queue(bool by_translation, std::int64_t now);
   void wake_queue(std::int64_t now);
-  void update_memory_gate(std::int64_t now);
   [[noreturn]] void misaligned(const Warp& warp, const LaneAddresses& address, std::uint32_t active,
                                unsigned bytes) const;
 
