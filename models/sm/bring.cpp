@@ -99,10 +99,18 @@ void SmState::bring_answers(const Answers& answers) const {
     l1.bring_head(message->body<MemoryResponse>().line / line_bytes);
     bring(message->payload_data(), message->payload_bytes);
   }
+  for (const auto& [message, store] : answers.stores()) bring(&warps[stores[store].warp]);
+  std::array<std::uint64_t, Answers::at_once> without_line;
+  std::size_t count = 0;
   for (const auto& [message, miss] : answers.fills()) {
     if (misses[miss].first != MissTable::none) bring(&misses.waiter(misses[miss].first));
-    if (misses[miss].line != L1Cache::none) l1.bring_line(misses[miss].line);
+    if (misses[miss].line != L1Cache::none) {
+      l1.bring_line(misses[miss].line);
+    } else {
+      without_line[count++] = misses[miss].tag;
+    }
   }
+  l1.bring_victims({without_line.data(), count});
   for_each_flight([](const Flight& flight) { bring(&flight); });
   for_each_flight([&](const Flight& flight) { bring_warp(warps[flight.warp]); });
   for_each_flight([&](const Flight& flight) {

@@ -47,6 +47,24 @@ std::uint16_t L1Cache::victim(std::uint64_t tag) const {
   return i;
 }
 
+void L1Cache::bring_victims(std::span<const std::uint64_t> tags) const {
+  std::array<std::uint16_t, 64> last, victims;
+  last.fill(none);
+  std::size_t count = 0;
+  for (const std::uint64_t tag : tags) {
+    const std::uint32_t set = set_of_tag(tag);
+    std::uint16_t& victim = last[set % last.size()];
+    victim = victim == none ? order_[set].oldest : meta_[victim].newer;
+    if (victim == none) continue;
+    bring(&meta_[victim]);
+    victims[count++] = victim;
+  }
+  for (std::size_t i = 0; i < count; ++i) {
+    if (meta_[victims[i]].used) bring_head(meta_[victims[i]].tag);
+    bring(&data_[std::size_t{victims[i]} * line_bytes], line_bytes);
+  }
+}
+
 void L1Cache::assign(std::uint16_t index, std::uint64_t tag, bool local) {
   Line& l = meta_[index];
   if (l.used) unchain(index);

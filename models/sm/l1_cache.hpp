@@ -12,6 +12,7 @@
 
 #include <array>
 #include <cstdint>
+#include <span>
 #include <vector>
 
 #include "core/checkpoint/archive.hpp"
@@ -57,6 +58,8 @@ class L1Cache {
     bring(&meta_[line]);
     bring(&data_[std::size_t{line} * line_bytes], line_bytes);
   }
+  /// The lines that fills of these up to 64 tags will replace, if they are not there yet.
+  void bring_victims(std::span<const std::uint64_t> tags) const;
   void touch(std::uint16_t line);
 
   /// The line that would be replaced for `tag`: the least recently used one without reservation;
