@@ -11,7 +11,9 @@ namespace {
 
 constexpr std::size_t chunk_bytes = 32 << 10;
 constexpr std::size_t pending_bytes = 8 << 20;
-constexpr std::chrono::milliseconds flush_interval{500};
+// Readers see new epochs twice a second, if writing them takes no more than a hundredth of the time.
+constexpr std::chrono::milliseconds least_flush_interval{500}, longest_flush_interval{2000};
+constexpr int flush_share = 100;
 
 h5::Shape shape_of(const StatisticsField& field, std::size_t instances, std::size_t tenants) {
   h5::Shape shape{instances};
@@ -82,7 +84,7 @@ StatisticsRecorder::StatisticsRecorder(RunOutput& output, StatisticsLayout layou
     : output_(output),
       layout_(std::move(layout)),
       previous_(layout_.size(), 0),
-      last_flush_(std::chrono::steady_clock::now()) {
+      next_flush_(std::chrono::steady_clock::now() + least_flush_interval) {
   LOCKSTEP_CHECK(tenant_names.size() == layout_.tenants(), "as many names as tenants");
   h5::File& file = output_.file();
   times_ = file.create_series("/epochs/time", h5::Scalar::i64, {}, 1024);
@@ -172,12 +174,12 @@ void StatisticsRecorder::record(Time end, std::span<const std::uint64_t> values)
   }
   previous_.assign(values.begin(), values.end());
   const bool many = pending_times_.size() * layout_.size() * sizeof(std::uint64_t) > pending_bytes;
-  if (many || std::chrono::steady_clock::now() - last_flush_ > flush_interval) flush();
+  if (many || std::chrono::steady_clock::now() > next_flush_) flush();
 }
 
 void StatisticsRecorder::flush() {
-  last_flush_ = std::chrono::steady_clock::now();
   if (pending_times_.empty() || broken_) return;
+  const auto begin = std::chrono::steady_clock::now();
   broken_ = true;  // a second try after a failure would write rows twice
   const std::uint64_t rows = pending_times_.size();
   for (Series& series : series_) {
@@ -190,6 +192,9 @@ void StatisticsRecorder::flush() {
   pending_times_.clear();
   times_.flush();
   broken_ = false;
+  const auto end = std::chrono::steady_clock::now();
+  next_flush_ = end + std::clamp<std::chrono::steady_clock::duration>(
+                          (end - begin) * flush_share, least_flush_interval, longest_flush_interval);
 }
 
 void StatisticsRecorder::finish() {

@@ -96,7 +96,7 @@ class StatisticsRecorder {
   std::vector<std::int64_t> pending_times_;
   h5::Series times_;
   std::uint64_t epochs_ = 0;
-  std::chrono::steady_clock::time_point last_flush_;
+  std::chrono::steady_clock::time_point next_flush_;
   bool broken_ = false;  ///< a write failed
 };
 

@@ -10,7 +10,8 @@ number of threads and ranks (`--check` adds digests of the buffers): `lockstep d
 component and counter that differ. Attribute `file version` of the root is raised when the layout
 changes; this page describes version 1.
 
-A running job can be watched, and after a kill the file holds every epoch up to half a second before:
+A running job can be watched, and after a kill the file holds every epoch up to half a second before (two, if
+writing epochs takes so long that it would be more than a hundredth of the time):
 
 ```python
 import h5py
