@@ -99,9 +99,9 @@ class EventWheel {
   }
 
  private:
-  struct alignas(32) Bucket {  // small: each is touched once per turn, and seldom full
+  struct alignas(16) Bucket {  // small: each is touched once per turn, and seldom full
     std::uint16_t count = 0;
-    std::array<std::uint16_t, 15> events{};
+    std::array<std::uint16_t, 7> events{};
   };
   struct Far {
     std::int64_t cycle = 0;
