@@ -11,7 +11,8 @@ namespace {
 
 constexpr std::size_t chunk_bytes = 32 << 10;
 constexpr std::size_t pending_bytes = 8 << 20;
-// Readers see new epochs twice a second, if writing them takes no more than a hundredth of the time.
+// Readers see new epochs twice a second, if writing them takes no more than a hundredth of the
+// time.
 constexpr std::chrono::milliseconds least_flush_interval{500}, longest_flush_interval{2000};
 constexpr int flush_share = 100;
 
@@ -193,8 +194,9 @@ void StatisticsRecorder::flush() {
   times_.flush();
   broken_ = false;
   const auto end = std::chrono::steady_clock::now();
-  next_flush_ = end + std::clamp<std::chrono::steady_clock::duration>(
-                          (end - begin) * flush_share, least_flush_interval, longest_flush_interval);
+  next_flush_ =
+      end + std::clamp<std::chrono::steady_clock::duration>(
+                (end - begin) * flush_share, least_flush_interval, longest_flush_interval);
 }
 
 void StatisticsRecorder::finish() {

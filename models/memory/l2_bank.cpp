@@ -165,7 +165,7 @@ bool L2Bank::serve_store(const L2Context& context, std::uint32_t index, std::int
     t.hits = static_cast<std::uint8_t>(t.request.sectors & present);
     for (unsigned rest = through ? t.hits : t.request.sectors; rest != 0; rest &= rest - 1) {
       const auto sector = static_cast<unsigned>(std::countr_zero(rest));
-      tags_.write(place, sector, t.masks[sector], !through);
+      tags_.write(place, sector, context.transactions.masks(index)[sector], !through);
     }
     if (!through) tags_[place].tenant = t.request.tenant;
     tags_.touch(place);
@@ -268,14 +268,16 @@ void L2Bank::answer_waiting(const L2Context& context, std::uint32_t entry, std::
   if (mshr.first == L2Mshrs::none) mshrs_.release(entry);
 }
 
-void L2Bank::probe_store(const L2Context& context, const Transaction& t) {
+void L2Bank::probe_store(const L2Context& context, std::uint32_t index) {
+  const Transaction& t = context.transactions[index];
   const std::uint32_t place = tags_.find(t.line);
   if (place == L2Tags::absent) return;
   // The store goes to DRAM as well, so that resident sectors keep their state; an incomplete one
   // gains the bytes.
   for (unsigned rest = t.request.sectors & tags_[place].partial; rest != 0; rest &= rest - 1) {
     const auto sector = static_cast<unsigned>(std::countr_zero(rest));
-    tags_.write(place, sector, t.masks[sector], context.parameters.write == L2Write::back);
+    tags_.write(place, sector, context.transactions.masks(index)[sector],
+                context.parameters.write == L2Write::back);
   }
 }
 

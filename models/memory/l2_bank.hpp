@@ -99,7 +99,7 @@ class L2Bank {
   }
 
   /// A bypassing store: a resident copy is updated at no cost.  A bypassing load sees nothing.
-  void probe_store(const L2Context& context, const Transaction& transaction);
+  void probe_store(const L2Context& context, std::uint32_t transaction);
 
   std::uint32_t outstanding_lines() const { return mshrs_.used(); }
   const L2Tags& tags() const { return tags_; }

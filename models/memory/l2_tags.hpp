@@ -66,9 +66,8 @@ class L2Tags {
   /// ... and what choosing a victim reads.
   void bring_set(std::uint32_t line) const {
     bring_tags(line);
-    const std::uint32_t begin = set_begin(line);
-    bring(&stamps_[begin], row_ * sizeof stamps_[0]);
-    bring(&lines_[begin], row_ * sizeof lines_[0]);
+    bring(&stamps_[set_begin(line)], row_ * sizeof stamps_[0]);
+    bring(&lines_[set_begin(line)], row_ * sizeof lines_[0]);
   }
   void prefetch(std::uint32_t line) const {
     const std::uint32_t begin = set_begin(line);

@@ -70,7 +70,6 @@ void PartitionCore::accept_request(const MessageHeader& message) {
   const std::uint32_t index = transactions_.allocate();
   Transaction& t = transactions_[index];
   t.request = request;
-  t.masks = {};
   t.next = Transaction::none;
   t.missing = 0;
   t.hits = 0;
@@ -87,7 +86,8 @@ void PartitionCore::accept_request(const MessageHeader& message) {
       break;
     case MemoryOperation::store:
       for (unsigned rest = request.sectors, i = 0; rest != 0; rest &= rest - 1, ++i)
-        std::memcpy(&t.masks[static_cast<unsigned>(std::countr_zero(rest))], payload + 4 * i, 4);
+        std::memcpy(&transactions_.masks(index)[static_cast<unsigned>(std::countr_zero(rest))],
+                    payload + 4 * i, 4);
       memory_.store(offset, request.sectors, payload);
       break;
     case MemoryOperation::atomic:

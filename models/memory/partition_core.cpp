@@ -171,7 +171,7 @@ bool PartitionCore::bypass(std::uint32_t index) {
   dram_.enqueue(edge(cycle_), std::uint64_t{t.line} * line_bytes, t.request.sectors, store,
                 t.request, bypass_owner | index);
   if (store) {
-    banks_[t.bank].probe_store(context_, t);
+    banks_[t.bank].probe_store(context_, index);
     bypass_answers_.push({index, cycle_ + 1});
     expect_answer(cycle_ + 1);
   }

@@ -11,17 +11,16 @@
 
 namespace lockstep {
 
-/// A request on its way through a partition.
-struct Transaction {
+/// A request on its way through a partition: a line of the host's caches.
+struct alignas(64) Transaction {
   static constexpr std::uint32_t none = ~std::uint32_t{0};
 
   MemoryRequest request;
-  std::array<std::uint32_t, 4> masks{};  ///< of a store: bytes written, by sector of the line
-  std::int64_t arrival = 0;              ///< L2 cycle in which it was at the port
-  std::uint32_t line = 0;                ///< number in the partition
-  std::uint32_t next = none;             ///< behind it in an MSHR
-  std::uint8_t missing = 0;              ///< sectors still to come from DRAM
-  std::uint8_t hits = 0;                 ///< sectors that the L2 had
+  std::int64_t arrival = 0;   ///< L2 cycle in which it was at the port
+  std::uint32_t line = 0;     ///< number in the partition
+  std::uint32_t next = none;  ///< behind it in an MSHR
+  std::uint8_t missing = 0;   ///< sectors still to come from DRAM
+  std::uint8_t hits = 0;      ///< sectors that the L2 had
   std::uint8_t bank = 0;
   bool bypass = false;
 
@@ -36,8 +35,10 @@ struct Transaction {
 /// Transactions by number; the last one released is the next one used, so that few stay warm.
 class TransactionPool {
  public:
-  /// Values read: four sectors, or 32 old values of an atomic.
-  using Data = std::array<std::byte, 256>;
+  union Data {
+    std::array<std::byte, 256> bytes;  ///< read: four sectors, or 32 old values of an atomic
+    std::array<std::uint32_t, 4> masks;
+  };
 
   std::uint32_t allocate() {
     if (free_.empty()) {
@@ -55,25 +56,24 @@ class TransactionPool {
   Transaction& operator[](std::uint32_t index) { return items_[index]; }
   const Transaction& operator[](std::uint32_t index) const { return items_[index]; }
   /// It will be looked at soon; its data, too, if it is about to be answered.
-  void prefetch(std::uint32_t index) const {
-    __builtin_prefetch(&items_[index]);
-    __builtin_prefetch(reinterpret_cast<const char*>(&items_[index]) + 64);
-  }
+  void prefetch(std::uint32_t index) const { __builtin_prefetch(&items_[index]); }
   void prefetch_data(std::uint32_t index) const {
-    __builtin_prefetch(data_[index].data());
-    __builtin_prefetch(data_[index].data() + 64);
+    __builtin_prefetch(data_[index].bytes.data());
+    __builtin_prefetch(data_[index].bytes.data() + 64);
   }
   /// The transaction and its data are brought near; `none` is ignored.
   void bring(std::uint32_t index) const {
     if (index == Transaction::none) return;
-    lockstep::bring(&items_[index], sizeof items_[index]);
-    lockstep::bring(data_[index].data(), line_bytes);
+    lockstep::bring(&items_[index]);
+    lockstep::bring(data_[index].bytes.data(), line_bytes);
   }
   /// The slot that the n-th allocation from now will take.
   void bring_free(std::size_t n) const {
     if (n < free_.size()) bring(free_[free_.size() - 1 - n]);
   }
-  std::byte* data(std::uint32_t index) { return data_[index].data(); }
+  std::byte* data(std::uint32_t index) { return data_[index].bytes.data(); }
+  /// Of a store: bytes written, by sector of the line.
+  std::array<std::uint32_t, 4>& masks(std::uint32_t index) { return data_[index].masks; }
 
   void serialize(Archive& archive) {
     std::uint64_t size = items_.size();
@@ -89,6 +89,6 @@ class TransactionPool {
   std::vector<Data> data_;
   std::vector<std::uint32_t> free_;
 };
-static_assert(std::is_trivially_copyable_v<Transaction>);
+static_assert(std::is_trivially_copyable_v<Transaction> && sizeof(Transaction) == 64);
 
 }  // namespace lockstep

@@ -10,8 +10,8 @@
 #include <utility>
 
 #include "models/sm/coalescer.hpp"
-#include "models/sm/lane_data.hpp"
 #include "models/sm/issue_path.hpp"
+#include "models/sm/lane_data.hpp"
 
 namespace lockstep {
 
@@ -59,11 +59,10 @@ std::array<std::uint32_t, 32> narrow(const LaneAddresses& address) {
 
 }  // namespace
 
-/// All lanes of a load or store at consecutive global addresses, as most are: nothing is to be found
-/// out lane by lane.
+/// All lanes of a load or store at consecutive global addresses, as most are: nothing is to be
+/// found out lane by lane.
 bool SmState::issue_consecutive(unsigned slot, const Instruction& instruction,
-                                const IssueRecord& record, std::uint32_t active,
-                                std::int64_t now) {
+                                const IssueRecord& record, std::uint32_t active, std::int64_t now) {
   const Space space = instruction.memory.space;
   if (active != 0xffffffff || !(instruction.flags & isa::flag_address_wide) ||
       !instruction.source[0].valid() || (space != Space::global && space != Space::generic) ||

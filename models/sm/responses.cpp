@@ -6,9 +6,9 @@
 #include <algorithm>
 #include <cstring>
 
+#include "models/sm/issue_path.hpp"
 #include "models/sm/lane_data.hpp"
 #include "models/sm/request_tag.hpp"
-#include "models/sm/issue_path.hpp"
 
 namespace lockstep {
 

@@ -15,8 +15,8 @@
 
 #include "models/isa/atomic.hpp"
 #include "models/isa/lane_mask.hpp"
-#include "models/sm/lane_data.hpp"
 #include "models/sm/issue_path.hpp"
+#include "models/sm/lane_data.hpp"
 
 namespace lockstep {
 

@@ -50,7 +50,8 @@ class FrFcfs final : public DramScheduler {
     choice.row = oldest(ready(DramBanks::activation) | ready(DramBanks::precharging));
     if (choice.column != DramChoice::none || choice.row != DramChoice::none) return choice;
     for (const auto command : commands)
-      choice.wake = std::min(choice.wake, banks.earliest_of(command, active & masks_[command], now));
+      choice.wake =
+          std::min(choice.wake, banks.earliest_of(command, active & masks_[command], now));
     return choice;
   }
 
