@@ -63,6 +63,24 @@ TEST(Dispatcher, OneBlockPerSmIsStagedWhenAllAreFull) {
   EXPECT_EQ(bench.dispatcher().next_activity(), Time::never());
 }
 
+TEST(Dispatcher, AllOfManySmsGetTheirBlocksInTurn) {
+  constexpr std::uint32_t sms = 130;
+  DispatcherBench bench({.sms = sms});
+  bench.launch(0, {.grid = 1, .blocks = 4 * sms});
+  bench.run_until(5000);
+  std::string expected;
+  // Two run and one waits in each.
+  for (std::uint32_t block = 0; block < 3 * sms; ++block)
+    expected +=
+        (block == 0 ? "sm" : " sm") + std::to_string(block % sms) + ":1." + std::to_string(block);
+  EXPECT_EQ(bench.blocks(), expected);
+  // Only the two at which a block ends, in turn from where the last one went.
+  bench.block_done(6000, 1, 127, 127);
+  bench.block_done(6000, 1, 64, 64);
+  bench.run_until(7000);
+  EXPECT_EQ(bench.blocks(), "sm64:1.390 sm127:1.391");
+}
+
 TEST(Dispatcher, FinishedBlockMakesRoomForAnotherStagedOne) {
   DispatcherBench bench({.sms = 2});
   bench.launch(0, {.grid = 1, .blocks = 20});

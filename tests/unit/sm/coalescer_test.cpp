@@ -3,6 +3,8 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <array>
+#include <bit>
 #include <random>
 #include <vector>
 
@@ -130,6 +132,45 @@ TEST(Coalescer, GroupsRunsOfLanesAsLaneByLane) {
     for (unsigned lane = 0; lane < 32; ++lane) {
       if (((active >> lane) & 1) && !access.contiguous) {
         EXPECT_EQ(access.offset[lane], address[lane] % line_bytes) << "round " << round;
+      }
+    }
+  }
+}
+
+/// Two registers of 32 bits a lane, as a 64-bit address stands in rows.
+std::array<std::uint32_t, 64> registers_of(const LaneAddresses& address) {
+  return std::bit_cast<std::array<std::uint32_t, 64>>(address);
+}
+
+TEST(Coalescer, ConsecutiveLanesAreRecognisedByEachOfThem) {
+  for (const unsigned bytes : {1u, 2u, 4u, 8u, 16u}) {
+    LaneAddresses address;
+    for (unsigned lane = 0; lane < 32; ++lane) address[lane] = 0x1'0000'0ff0 + lane * bytes;
+    EXPECT_TRUE(are_consecutive(registers_of(address).data(), bytes));
+    EXPECT_FALSE(are_consecutive(registers_of(address).data(), 2 * bytes));
+    for (unsigned lane = 0; lane < 32; ++lane) {
+      for (const std::uint64_t off : {std::uint64_t{1}, std::uint64_t{1} << 40}) {
+        LaneAddresses other = address;
+        other[lane] += off;
+        EXPECT_FALSE(are_consecutive(registers_of(other).data(), bytes)) << "lane " << lane;
+      }
+    }
+  }
+}
+
+TEST(Coalescer, ConsecutiveLanesGroupAsAnyOthers) {
+  for (const unsigned bytes : {1u, 2u, 4u, 8u, 16u}) {
+    for (std::uint64_t base = 0x4000; base < 0x4000 + 2 * line_bytes; base += bytes) {
+      const Access expected = group(~0u, bytes, base, bytes);
+      Access access;
+      access.active = ~0u;
+      coalesce_consecutive(access, base, bytes);
+      ASSERT_EQ(access.groups, expected.groups);
+      EXPECT_EQ(access.contiguous, expected.contiguous);
+      for (unsigned g = 0; g < access.groups; ++g) {
+        EXPECT_EQ(access.group[g].line, expected.group[g].line);
+        EXPECT_EQ(access.group[g].lanes, expected.group[g].lanes);
+        EXPECT_EQ(access.group[g].sectors, expected.group[g].sectors);
       }
     }
   }
