@@ -11,6 +11,7 @@ void SmState::count_stalled(unsigned stalled, std::uint64_t cycles) {
   if (resident == 0) return;
   const bool one_tenant = tenant_blocks.size() == 1;
   const auto charge_all = [&](std::uint64_t who, StallCause cause) {
+    if (who == 0) return;
     unsigned here = units.schedulers_of(who) & stalled;
     stalled &= ~here;
     const auto number = static_cast<std::size_t>(cause);
@@ -30,12 +31,9 @@ void SmState::count_stalled(unsigned stalled, std::uint64_t cycles) {
   std::uint64_t computing = memory & memory_open;
   for (std::size_t u = 0; u < unit_classes; ++u)
     if (u != static_cast<std::size_t>(isa::Unit::memory)) computing |= ready[u];
-  // The frequent causes without a branch: which of them hold looks random.
   charge_all(computing, StallCause::unit);
   charge_all(memory, StallCause::memory_queue);
-  charge_all(waits(StallCause::dependency), StallCause::dependency);
-  charge_all(waits(StallCause::memory), StallCause::memory);
-  for (auto cause = StallCause::control; stalled != 0 && cause != StallCause::idle;
+  for (auto cause = StallCause::dependency; stalled != 0 && cause != StallCause::idle;
        cause = static_cast<StallCause>(static_cast<unsigned>(cause) + 1))
     charge_all(waits(cause), cause);
   if (stalled == 0) return;
