@@ -131,7 +131,7 @@ void SmState::step(Policy& policy, std::int64_t now) {
   wheel.take(
       now, [&](std::uint16_t event) { on_event(event, now); },
       [&](std::uint64_t bytes) { units.release(bytes); });
-  update_memory_gate(now);
+  if (gate_wake <= now) update_memory_gate(now);
   if (queue_wake <= now) pump_queue(now);
 
   const std::uint64_t candidates = issuable();
@@ -139,7 +139,7 @@ void SmState::step(Policy& policy, std::int64_t now) {
   const unsigned stalled = units.all_schedulers() & ~issued;
   if (stalled != 0) count_stalled(stalled, 1);
   accounted = now;
-  wake = candidates != 0 && issuable() != 0 ? now + 1 : next_work();
+  wake = candidates != 0 ? now + 1 : next_work();
 }
 
 /// Each scheduler issues what it can; returns those that did.
