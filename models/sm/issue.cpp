@@ -23,14 +23,8 @@ void SmState::wait_for_memory(unsigned slot) {
   std::visit([&](auto& s) { s.stalled(slot & (parameters.schedulers - 1), slot); }, scheduler);
 }
 
-/// A result has come for a warp that has ended.
-void SmState::drained(unsigned slot, std::int64_t now) {
-  waits(StallCause::drain) &= ~bit(slot);
-  evaluate(slot, now);
-}
-
-void SmState::resume(unsigned slot, std::int64_t now) {
-  waits(StallCause::control) &= ~bit(slot);
+void SmState::end_wait(StallCause cause, unsigned slot, std::int64_t now) {
+  waits(cause) &= ~bit(slot);
   evaluate(slot, now);
 }
 

@@ -46,7 +46,7 @@ inline void SmState::evaluate(unsigned slot, std::int64_t now) {
 inline void SmState::on_event(std::uint16_t event, std::int64_t now) {
   const unsigned slot = WarpEvent::warp(event);
   if (!WarpEvent::is_commit(event)) [[unlikely]] {
-    resume(slot, now);
+    end_wait(StallCause::control, slot, now);
     return;
   }
   Warp& warp = warps[slot];
@@ -62,7 +62,7 @@ inline void SmState::on_event(std::uint16_t event, std::int64_t now) {
     dependency &= ~bit(slot);
     memory &= ~bit(slot);
   } else if (waits(StallCause::drain) & bit(slot)) [[unlikely]] {
-    drained(slot, now);
+    end_wait(StallCause::drain, slot, now);  // its last result
   }
 }
 

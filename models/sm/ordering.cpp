@@ -45,9 +45,8 @@ void SmState::acknowledged(std::uint16_t index, std::int64_t now) {
     }
   }
   if (warp.stores == 0 && (waits(StallCause::drain) & bit(record.warp))) {
-    waits(StallCause::drain) &= ~bit(record.warp);
     wake = std::min(wake, now);
-    evaluate(record.warp, now);
+    end_wait(StallCause::drain, record.warp, now);
   }
 }
 

@@ -6,9 +6,9 @@
 #include <algorithm>
 #include <cstring>
 
-#include "models/sm/issue_path.hpp"
 #include "models/sm/lane_data.hpp"
 #include "models/sm/request_tag.hpp"
+#include "models/sm/sm_state.hpp"
 
 namespace lockstep {
 
@@ -178,10 +178,8 @@ void SmState::flight_done(std::uint16_t index, std::int64_t now) {
     l1.drop_clean();
     wheel.add(when, WarpEvent::with_warp(WarpEvent::resume, flight.warp));
   }
-  if ((waits(StallCause::drain) & bit(flight.warp)) && warp.flights == 0) {
-    waits(StallCause::drain) &= ~bit(flight.warp);
-    evaluate(flight.warp, now);
-  }
+  if ((waits(StallCause::drain) & bit(flight.warp)) && warp.flights == 0)
+    end_wait(StallCause::drain, flight.warp, now);
 }
 
 }  // namespace lockstep

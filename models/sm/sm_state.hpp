@@ -138,8 +138,7 @@ struct SmState {
   void report_if_stuck(unsigned block, std::int64_t now);
   void execute_with_identity(Warp& warp, const isa::Instruction& instruction, std::int64_t now);
   void wait_for_memory(unsigned warp);
-  void drained(unsigned warp, std::int64_t now);
-  void resume(unsigned warp, std::int64_t now);
+  void end_wait(StallCause cause, unsigned warp, std::int64_t now);
   void resume_at(unsigned warp, std::int64_t when);
   std::uint32_t guarded(const Warp& warp, const isa::Instruction& instruction) const;
 
