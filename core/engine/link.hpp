@@ -1,7 +1,9 @@
 #pragma once
 
 #include <cstdint>
+#include <span>
 
+#include "core/error/error.hpp"
 #include "core/id/id.hpp"
 #include "core/time/time.hpp"
 
@@ -46,11 +48,27 @@ class Trunk {
         first_destination_(first_destination),
         link_(first, first_destination, latency) {}
 
+  /// Of links that graph_.connect() gave out one after the other, to components that it made one
+  /// after the other.
+  explicit Trunk(std::span<const Link> links) {
+    if (links.empty()) return;
+    *this = Trunk(links[0].id(), links[0].destination(), links[0].latency());
+    for (std::uint32_t i = 0; i < links.size(); ++i)
+      LOCKSTEP_CHECK(links[i].id().value() == first_.value() + i &&
+                         links[i].destination().value() == first_destination_.value() + i &&
+                         links[i].latency() == latency(),
+                     "the links of a trunk are not neighbours");
+  }
+
+  /// The link to the i-th destination, good until the next call.
+  Link& operator[](std::uint32_t i) {
+    link_.destination_ = ComponentId{first_destination_.value() + i};
+    link_.id_ = LinkId{first_.value() + i};
+    return link_;
+  }
   /// The link to `destination`, good until the next call.
   Link& to(ComponentId destination) {
-    link_.destination_ = destination;
-    link_.id_ = LinkId{first_.value() + (destination.value() - first_destination_.value())};
-    return link_;
+    return (*this)[destination.value() - first_destination_.value()];
   }
   Time latency() const { return link_.latency(); }
 

@@ -5,17 +5,24 @@
 namespace lockstep::isa {
 
 void WarpPaths::start(std::uint32_t mask, std::uint32_t pc) {
-  overflow_.clear();  // nodes are written when they are taken
-  alive_ = mask;
+  if (top_ > inline_nodes) overflow_.clear();
+  pc_ = pc;
+  mask_ = alive_ = mask;
+  reconvergence_ = no_reconvergence;
   backward_ = loop_end_ = 0;
-  together_ = 0;
+  current_ = none;
   top_ = 0;
-  static constexpr Node blank{};
-  const std::uint16_t root = add(blank);
-  node(root).pc = pc;
-  node(root).mask = mask;
-  node(root).state = State::running;
-  make_current(root);
+  resumed_ = 0;
+}
+
+void WarpPaths::plant() {
+  if (top_ != 0) return;
+  together_ = 0;
+  Node root;
+  root.pc = pc_;
+  root.mask = mask_;
+  root.state = State::running;
+  current_ = add(root);
 }
 
 std::uint16_t WarpPaths::add(const Node& added) {
@@ -32,8 +39,9 @@ std::uint16_t WarpPaths::add(const Node& added) {
 
 void WarpPaths::remove(std::uint32_t n) {
   node(n) = Node{};
+  const bool overflowed = top_ > inline_nodes;
   while (top_ > 0 && node(top_ - 1u).state == State::unused) --top_;
-  overflow_.resize(top_ > inline_nodes ? top_ - inline_nodes : 0);
+  if (overflowed) overflow_.resize(top_ > inline_nodes ? top_ - inline_nodes : 0);
 }
 
 void WarpPaths::store() {
@@ -78,6 +86,7 @@ void WarpPaths::branch(std::span<const Arm> arms, std::uint32_t meet) {
 }
 
 void WarpPaths::part(std::span<const Arm> arms, std::uint32_t meet) {
+  plant();
   Node& self = node(current_);
   Node arm;
   arm.state = State::running;
@@ -167,6 +176,7 @@ void WarpPaths::call(std::uint32_t lanes, std::uint32_t target) {
 }
 
 void WarpPaths::call(std::span<const Arm> arms) {
+  plant();
   const std::uint16_t self = current_;
   node(self).pc = pc_ + 1;
   node(self).state = State::calling;
@@ -183,7 +193,7 @@ void WarpPaths::call(std::span<const Arm> arms) {
 }
 
 void WarpPaths::ret(std::uint32_t lanes) {
-  std::uint16_t frame = node(current_).parent;
+  std::uint16_t frame = top_ == 0 ? none : node(current_).parent;
   while (frame != none && node(frame).state != State::calling) frame = node(frame).parent;
   if (frame == none) {
     exit(lanes);
@@ -207,6 +217,11 @@ void WarpPaths::ret(std::uint32_t lanes) {
 void WarpPaths::exit(std::uint32_t lanes) {
   backward_ = 0;
   alive_ &= ~lanes;
+  if (top_ == 0) {
+    mask_ &= ~lanes;
+    if (mask_ != 0) advance();
+    return;
+  }
   store();
   const bool all = lanes == mask_;
   const std::uint16_t n = current_;
@@ -225,12 +240,14 @@ void WarpPaths::exit(std::uint32_t lanes) {
 }
 
 void WarpPaths::wait() {
+  plant();
   store();
   node(current_).state = State::at_barrier;
   select();
 }
 
 void WarpPaths::release(std::uint32_t lanes) {
+  if (top_ == 0) return;
   store();
   const std::uint16_t before = current_;
   for (std::uint32_t n = top_; n-- > 0;)
@@ -241,6 +258,7 @@ void WarpPaths::release(std::uint32_t lanes) {
 }
 
 std::uint32_t WarpPaths::gather(std::uint32_t members) {
+  plant();
   Node& self = node(current_);
   store();
   if (self.state != State::gathered) {

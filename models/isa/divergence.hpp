@@ -159,6 +159,9 @@ class WarpPaths {
     return n < inline_nodes ? inline_[n] : overflow_[n - inline_nodes];
   }
   std::uint16_t add(const Node& node);
+  /// The only path of a warp gets its node: it has none, and no memory is touched for it, until it
+  /// parts, calls or waits.
+  void plant();
   void remove(std::uint32_t n);
   /// The current path's pc and mask back into its node.
   void store();
@@ -179,9 +182,10 @@ class WarpPaths {
   std::uint32_t alive_ = 0;
   std::uint32_t backward_ = 0, loop_end_ = 0;
   std::uint16_t current_ = none, top_ = 0;
+  std::uint32_t resumed_ = 0;  ///< not zero: the current path has arrived before (gathered)
+  // So far 32 bytes: all that a warp with one path needs.
   /// Lanes of other paths that execute the current instruction with the current path.
   std::uint32_t together_ = 0;
-  std::uint32_t resumed_ = 0;  ///< not zero: the current path has arrived before (gathered)
   std::array<Node, inline_nodes> inline_{};
   std::vector<Node> overflow_;
 };

@@ -5,7 +5,10 @@
 namespace lockstep {
 
 DramQueue::DramQueue(const Sizes& sizes, std::uint32_t banks)
-    : sizes_(sizes), entries_(sizes.reads + sizes.writes), open_row_(banks, closed) {
+    : sizes_(sizes),
+      entries_(sizes.reads + sizes.writes),
+      nodes_(entries_.size()),
+      open_row_(banks, closed) {
   for (auto& lists : lists_) lists.resize(banks);
   for (auto i = static_cast<std::uint32_t>(entries_.size()); i-- > 0;) free_.push_back(i);
 }
@@ -13,17 +16,16 @@ DramQueue::DramQueue(const Sizes& sizes, std::uint32_t banks)
 std::uint32_t DramQueue::push(const DramEntry& entry) {
   LOCKSTEP_CHECK(room(entry.write), "a DRAM queue overflows");
   const std::uint32_t index = free_.back();
+  const auto number = static_cast<std::uint16_t>(index);
   free_.pop_back();
   const unsigned l = list_of(entry.write);
   List& list = lists_[l][entry.bank];
-  DramEntry& added = entries_[index];
-  added = entry;
-  added.order = order_++;
-  added.previous = list.tail;
-  added.next = DramEntry::none;
-  (list.tail == DramEntry::none ? list.head : entries_[list.tail].next) = index;
-  list.tail = index;
-  if (list.hit == DramEntry::none && open_row_[entry.bank] == entry.row) list.hit = index;
+  entries_[index] = entry;
+  entries_[index].order = order_++;
+  nodes_[index] = {entry.row, list.tail, end};
+  (list.tail == end ? list.head : nodes_[list.tail].next) = number;
+  list.tail = number;
+  if (list.hit == end && open_row_[entry.bank] == entry.row) list.hit = number;
   active_[l] |= std::uint64_t{1} << entry.bank;
   ++counts_[l];
   change(entry.bank);
@@ -31,20 +33,21 @@ std::uint32_t DramQueue::push(const DramEntry& entry) {
   return index;
 }
 
+std::uint16_t DramQueue::first_for(std::int64_t row, std::uint16_t node) const {
+  while (node != end && nodes_[node].row != row) node = nodes_[node].next;
+  return node;
+}
+
 void DramQueue::remove(std::uint32_t index) {
   const DramEntry& entry = entries_[index];
+  const Node& node = nodes_[index];
   const unsigned l = list_of(entry.write);
   List& list = lists_[l][entry.bank];
-  if (list.hit == index) {
-    // Whatever is older than the oldest hit is no hit, so the search goes on behind it.
-    std::uint32_t hit = entry.next;
-    while (hit != DramEntry::none && entries_[hit].row != open_row_[entry.bank])
-      hit = entries_[hit].next;
-    list.hit = hit;
-  }
-  (entry.previous == DramEntry::none ? list.head : entries_[entry.previous].next) = entry.next;
-  (entry.next == DramEntry::none ? list.tail : entries_[entry.next].previous) = entry.previous;
-  if (list.head == DramEntry::none) active_[l] &= ~(std::uint64_t{1} << entry.bank);
+  // Whatever is older than the oldest hit is no hit, so the search goes on behind it.
+  if (list.hit == index) list.hit = first_for(open_row_[entry.bank], node.next);
+  (node.previous == end ? list.head : nodes_[node.previous].next) = node.next;
+  (node.next == end ? list.tail : nodes_[node.next].previous) = node.previous;
+  if (list.head == end) active_[l] &= ~(std::uint64_t{1} << entry.bank);
   --counts_[l];
   change(entry.bank);
   free_.push_back(index);
@@ -54,17 +57,13 @@ void DramQueue::remove(std::uint32_t index) {
 void DramQueue::row_opened(std::uint32_t bank, std::uint32_t row) {
   open_row_[bank] = row;
   change(bank);
-  for (auto& lists : lists_) {
-    std::uint32_t hit = lists[bank].head;
-    while (hit != DramEntry::none && entries_[hit].row != row) hit = entries_[hit].next;
-    lists[bank].hit = hit;
-  }
+  for (auto& lists : lists_) lists[bank].hit = first_for(row, lists[bank].head);
 }
 
 void DramQueue::row_closed(std::uint32_t bank) {
   open_row_[bank] = closed;
   change(bank);
-  for (auto& lists : lists_) lists[bank].hit = DramEntry::none;
+  for (auto& lists : lists_) lists[bank].hit = end;
 }
 
 void DramQueue::choose_direction() {

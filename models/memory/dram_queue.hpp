@@ -14,7 +14,6 @@ struct alignas(64) DramEntry {
   std::uint64_t order = 0;   ///< number of the request; smaller is older
   std::uint32_t row = 0;
   std::uint32_t owner = none;  ///< the L2's own; comes back when the data are there
-  std::uint32_t previous = none, next = none;
   std::uint16_t tenant = 0;
   std::uint16_t requester = 0;
   std::uint16_t warp = 0;
@@ -29,8 +28,8 @@ struct alignas(64) DramEntry {
 
   template <class Archive>
   void serialize(Archive& archive) {
-    archive(arrival, order, row, owner, previous, next, tenant, requester, warp, bank, columns,
-            sectors, flags, walk_level, warp_type, write, missed_row);
+    archive(arrival, order, row, owner, tenant, requester, warp, bank, columns, sectors, flags,
+            walk_level, warp_type, write, missed_row);
   }
 };
 
@@ -61,9 +60,11 @@ class DramQueue {
   /// Banks with requests of the served direction.
   std::uint64_t active_banks() const { return active_[serving_]; }
   /// Oldest request of a bank in the served direction; DramEntry::none if there is none.
-  std::uint32_t oldest(std::uint32_t bank) const { return lists_[serving_][bank].head; }
+  std::uint32_t oldest(std::uint32_t bank) const { return place_of(lists_[serving_][bank].head); }
   /// Oldest one of them for the open row.
-  std::uint32_t oldest_hit(std::uint32_t bank) const { return lists_[serving_][bank].hit; }
+  std::uint32_t oldest_hit(std::uint32_t bank) const {
+    return place_of(lists_[serving_][bank].hit);
+  }
   std::uint32_t size() const { return counts_[0] + counts_[1]; }
   /// Banks whose requests, open row or direction changed since the last choice.
   std::uint64_t changed_banks() const { return changed_; }
@@ -75,13 +76,24 @@ class DramQueue {
 
   template <class Archive>
   void serialize(Archive& archive) {
-    archive(entries_, free_, lists_, active_, open_row_, counts_, serving_, order_);
+    archive(entries_, nodes_, free_, lists_, active_, open_row_, counts_, serving_, order_);
     changed_ = ~std::uint64_t{0};  // what a scheduler derived is gone
   }
 
  private:
+  static constexpr std::uint16_t end = 0xffff;
+  /// Of each entry what is looked at of many to find one.
+  struct Node {
+    std::uint32_t row = 0;
+    std::uint16_t previous = end, next = end;
+    template <class Archive>
+    void serialize(Archive& archive) {
+      archive(row, previous, next);
+    }
+  };
   struct List {
-    std::uint32_t head = DramEntry::none, tail = DramEntry::none, hit = DramEntry::none;
+    std::uint16_t head = end, tail = end;
+    std::uint16_t hit = end;  ///< the oldest one for the open row
     template <class Archive>
     void serialize(Archive& archive) {
       archive(head, tail, hit);
@@ -91,10 +103,14 @@ class DramQueue {
 
   unsigned list_of(bool write) const { return write && sizes_.writes != 0 ? 1 : 0; }
   void choose_direction();
+  static std::uint32_t place_of(std::uint16_t node) { return node == end ? DramEntry::none : node; }
+  /// The first entry for a row, from `node` on in its list.
+  std::uint16_t first_for(std::int64_t row, std::uint16_t node) const;
   void change(std::uint32_t bank) { changed_ |= std::uint64_t{1} << bank; }
 
   Sizes sizes_;
   std::vector<DramEntry> entries_;
+  std::vector<Node> nodes_;  ///< by place
   std::vector<std::uint32_t> free_;
   std::array<std::vector<List>, 2> lists_;
   std::array<std::uint64_t, 2> active_{};

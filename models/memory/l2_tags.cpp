@@ -4,105 +4,125 @@
 
 #include <algorithm>
 #include <bit>
-#include <numeric>
 
 #include "core/memory/round_up.hpp"
 
 namespace lockstep {
-
-L2Tags::L2Tags(std::uint32_t sets, std::uint32_t ways, std::uint32_t stride)
-    : ways_(ways),
-      row_(static_cast<std::uint32_t>(round_up(ways, 4))),
-      stride_shift_(static_cast<std::uint32_t>(std::bit_width(stride)) - 1),
-      set_shift_(std::max(1u, static_cast<std::uint32_t>(std::bit_width(sets)) - 1)),
-      sets_(sets),
-      power_of_two_(std::has_single_bit(sets)),
-      tags_(std::size_t{sets} * row_, absent),
-      stamps_(tags_.size()),
-      lines_(tags_.size()),
-      masks_(tags_.size()) {
-  for (std::size_t begin = 0; begin < stamps_.size(); begin += row_)
-    for (std::size_t way = ways_; way < row_; ++way) stamps_[begin + way] = ~std::uint32_t{0};
-}
-
 namespace {
 
-__m128i four(const std::vector<std::uint32_t>& of, std::uint32_t first) {
-  return _mm_loadu_si128(reinterpret_cast<const __m128i*>(of.data() + first));
+constexpr std::uint32_t vector_ways = 16;  ///< ages in a vector
+
+__m128i load(const void* from) {
+  return _mm_load_si128(static_cast<const __m128i*>(from));
 }
 
-/// Bit i: values[begin + i] is `wanted`.  All ways are looked at: where a line is found is anyone's
-/// guess, and a branch guessed wrong costs the host more.
-std::uint64_t places_of(std::uint32_t wanted, const std::vector<std::uint32_t>& values,
-                        std::uint32_t begin, std::uint32_t count) {
+/// Bit i: tags[i] is `wanted`.  All ways are looked at: where a line is found is anyone's guess,
+/// and a branch guessed wrong costs the host more.
+std::uint64_t ways_with(std::uint32_t wanted, const std::uint32_t* tags, std::uint32_t count) {
   const __m128i all = _mm_set1_epi32(static_cast<int>(wanted));
-  std::uint64_t places = 0;
+  std::uint64_t ways = 0;
   for (std::uint32_t way = 0; way < count; way += 4) {
-    const __m128i equal = _mm_cmpeq_epi32(four(values, begin + way), all);
-    places |= std::uint64_t(unsigned(_mm_movemask_ps(_mm_castsi128_ps(equal)))) << way;
+    const __m128i equal = _mm_cmpeq_epi32(load(tags + way), all);
+    ways |= std::uint64_t(unsigned(_mm_movemask_ps(_mm_castsi128_ps(equal)))) << way;
   }
-  return places;
+  return ways;
 }
 
 }  // namespace
 
+L2Tags::L2Tags(std::uint32_t sets, std::uint32_t ways, std::uint32_t stride)
+    : ways_(ways),
+      padded_ways_(static_cast<std::uint32_t>(round_up(ways, vector_ways))),
+      stride_shift_(static_cast<std::uint32_t>(std::bit_width(stride)) - 1),
+      set_shift_(std::max(1u, static_cast<std::uint32_t>(std::bit_width(sets)) - 1)),
+      sets_(sets),
+      power_of_two_(std::has_single_bit(sets)),
+      ages_at_(round_up(ways * sizeof(std::uint32_t), vector_ways)),
+      lines_at_(ages_at_ + padded_ways_),
+      set_bytes_(round_up(lines_at_ + ways * sizeof(Line), cache_line_bytes)),
+      sets_bytes_(sets * set_bytes_),
+      masks_(std::size_t{sets} * ways) {
+  for (std::uint32_t number = 0; number < sets; ++number) {
+    std::fill_n(set(number), ages_at_, std::byte{0xff});  // no line has the number `absent`
+    // Free places go first, the lowest before others.
+    for (std::uint32_t way = 0; way < padded_ways_; ++way)
+      ages_of(number * most_ways)[way] =
+          static_cast<std::uint8_t>(way < ways ? ways - 1 - way : 0xff);
+  }
+}
+
 std::uint32_t L2Tags::find(std::uint32_t line) const {
   const std::uint32_t begin = set_begin(line);
-  const std::uint64_t places = places_of(line, tags_, begin, row_);
-  return places == 0 ? absent : begin + static_cast<std::uint32_t>(std::countr_zero(places));
+  const std::uint64_t found =
+      ways_with(line, tags_of(begin), static_cast<std::uint32_t>(ages_at_ / sizeof line));
+  return found == 0 ? absent : begin + static_cast<std::uint32_t>(std::countr_zero(found));
 }
 
 std::uint32_t L2Tags::victim(std::uint32_t line) const {
-  // Free places have stamp 0 and so go first; what only fills up the row has the highest.
   const std::uint32_t begin = set_begin(line);
-  __m128i least = four(stamps_, begin);
-  for (std::uint32_t way = 4; way < row_; way += 4)
-    least = _mm_min_epu32(least, four(stamps_, begin + way));
-  least = _mm_min_epu32(least, _mm_shuffle_epi32(least, 0x4e));
-  least = _mm_min_epu32(least, _mm_shuffle_epi32(least, 0xb1));
-  const std::uint64_t places =
-      places_of(static_cast<std::uint32_t>(_mm_cvtsi128_si32(least)), stamps_, begin, row_);
-  return begin + static_cast<std::uint32_t>(std::countr_zero(places));
+  const __m128i oldest = _mm_set1_epi8(static_cast<char>(ways_ - 1));
+  std::uint64_t found = 0;
+  for (std::uint32_t way = 0; way < padded_ways_; way += vector_ways) {
+    const __m128i equal = _mm_cmpeq_epi8(load(ages_of(begin) + way), oldest);
+    found |= std::uint64_t(unsigned(_mm_movemask_epi8(equal))) << way;
+  }
+  return begin + static_cast<std::uint32_t>(std::countr_zero(found));
+}
+
+void L2Tags::touch(std::uint32_t place) {
+  std::uint8_t* ages = ages_of(place);
+  const std::uint8_t before = ages[way_of(place)];
+  if (before == 0) return;
+  const __m128i last_younger = _mm_set1_epi8(static_cast<char>(before - 1));
+  for (std::uint32_t way = 0; way < padded_ways_; way += vector_ways) {
+    auto* some = reinterpret_cast<__m128i*>(ages + way);
+    const __m128i age = load(some);
+    const __m128i younger = _mm_cmpeq_epi8(_mm_min_epu8(age, last_younger), age);  // all ones: -1
+    _mm_store_si128(some, _mm_sub_epi8(age, younger));
+  }
+  ages[way_of(place)] = 0;
+}
+
+/// It becomes the oldest of the places that are taken.
+void L2Tags::make_next_to_go(std::uint32_t place) {
+  touch(place);
+  std::uint8_t* ages = ages_of(place);
+  const std::uint32_t* tags = tags_of(place);
+  std::uint8_t taken = 0;
+  for (std::uint32_t way = 0; way < ways_; ++way) {
+    if (tags[way] == absent || way == way_of(place)) continue;
+    --ages[way];
+    ++taken;
+  }
+  ages[way_of(place)] = taken;
 }
 
 void L2Tags::install(std::uint32_t place, std::uint32_t line, bool at_lru) {
-  tags_[place] = line;
-  lines_[place] = {};
+  reinterpret_cast<std::uint32_t*>(set(place / most_ways))[way_of(place)] = line;
+  (*this)[place] = {};
   if (at_lru) {
-    stamps_[place] = 1;
+    make_next_to_go(place);
   } else {
     touch(place);
   }
 }
 
 void L2Tags::write(std::uint32_t place, unsigned sector, std::uint32_t mask, bool dirty) {
-  Line& line = lines_[place];
-  const auto bit = static_cast<std::uint8_t>(1u << sector);
+  Line& line = (*this)[place];
+  const unsigned bit = 1u << sector;
   if (dirty) line.dirty |= bit;
   if (line.valid & bit) return;
-  std::uint32_t& written = masks_[place][sector];
-  written = (line.partial & bit) ? written | mask : mask;
-  if (written == ~std::uint32_t{0}) {
+  constexpr std::uint32_t all_bytes = ~std::uint32_t{0};
+  if (mask != all_bytes) {
+    std::uint32_t& written = masks_[place / most_ways * ways_ + way_of(place)][sector];
+    mask = written = (line.partial & bit) ? written | mask : mask;
+  }
+  if (mask == all_bytes) {
     line.valid |= bit;
-    line.partial &= static_cast<std::uint8_t>(~bit);
+    line.partial &= ~bit;
   } else {
     line.partial |= bit;
   }
-}
-
-void L2Tags::renumber() {
-  // The 32-bit clock wrapped: every set keeps its order with small numbers.
-  std::vector<std::uint32_t> order(ways_);
-  for (std::size_t begin = 0; begin < stamps_.size(); begin += row_) {
-    std::iota(order.begin(), order.end(), 0u);
-    std::stable_sort(order.begin(), order.end(), [&](std::uint32_t a, std::uint32_t b) {
-      return stamps_[begin + a] < stamps_[begin + b];
-    });
-    std::uint32_t rank = 1;
-    for (const std::uint32_t way : order)
-      if (tags_[begin + way] != absent) stamps_[begin + way] = rank++;
-  }
-  clock_ = ways_ + 1;
 }
 
 }  // namespace lockstep

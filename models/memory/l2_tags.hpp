@@ -1,9 +1,12 @@
 #pragma once
 
 #include <array>
+#include <cstddef>
 #include <cstdint>
 #include <vector>
 
+#include "core/checkpoint/archive.hpp"
+#include "core/exec/cache_aligned.hpp"
 #include "core/memory/bring.hpp"
 
 namespace lockstep {
@@ -13,41 +16,40 @@ namespace lockstep {
 /// A store that covers only part of an absent sector leaves its byte mask; the sector becomes valid
 /// when masks have covered it or a later read has fetched it ("lazy fetch on read").
 /// Source: gpu-parameters.md, section 1, cache strings (S, B, L) and section 8.
+///
+/// All of a set stands together, since a lookup or a fill seldom finds it in the host's caches:
+/// tags, age of each way, then its lines; for 24 ways four cache lines.
 class L2Tags {
  public:
   static constexpr std::uint32_t absent = ~std::uint32_t{0};
 
   struct Line {
-    std::uint8_t valid = 0;    ///< sectors that can be read
-    std::uint8_t dirty = 0;    ///< sectors newer than DRAM
-    std::uint8_t partial = 0;  ///< sectors of which only masks_ bytes are there
-    std::uint8_t line_class = 0;
+    std::uint8_t valid : 4 = 0;       ///< sectors that can be read
+    std::uint8_t dirty : 4 = 0;       ///< sectors newer than DRAM
+    std::uint8_t partial : 4 = 0;     ///< sectors of which only masks_ bytes are there
+    std::uint8_t line_class : 4 = 0;  ///< the policy's
     std::uint16_t tenant = 0;
-    std::uint16_t reserved = 0;
-    template <class Archive>
-    void serialize(Archive& archive) {
-      archive(valid, dirty, partial, line_class, tenant);
-    }
   };
+  static_assert(sizeof(Line) == 4);
 
   /// A bank holds one of `stride` lines; XOR of higher bits spreads them if `sets` is a power of
-  /// two.
+  /// two.  Up to 64 ways.
   L2Tags(std::uint32_t sets, std::uint32_t ways, std::uint32_t stride);
 
   /// The place of a line, or absent.
   std::uint32_t find(std::uint32_t line) const;
-  Line& operator[](std::uint32_t place) { return lines_[place]; }
-  const Line& operator[](std::uint32_t place) const { return lines_[place]; }
-  std::uint32_t tag(std::uint32_t place) const { return tags_[place]; }
-  std::uint32_t last_use(std::uint32_t place) const { return stamps_[place]; }
+  Line& operator[](std::uint32_t place) { return lines_of(place)[way_of(place)]; }
+  const Line& operator[](std::uint32_t place) const { return lines_of(place)[way_of(place)]; }
+  std::uint32_t tag(std::uint32_t place) const { return tags_of(place)[way_of(place)]; }
+  /// How many lines of the set were used longer ago.
+  std::uint32_t last_use(std::uint32_t place) const {
+    return ways_ - 1 - ages_of(place)[way_of(place)];
+  }
 
   /// Marks the most recent use.
-  void touch(std::uint32_t place) {
-    if (++clock_ == 0) renumber();
-    stamps_[place] = clock_;
-  }
+  void touch(std::uint32_t place);
   /// First place of the set of a line; its ways follow.
-  std::uint32_t set_begin(std::uint32_t line) const { return set_of(line) * row_; }
+  std::uint32_t set_begin(std::uint32_t line) const { return set_of(line) * most_ways; }
   std::uint32_t ways() const { return ways_; }
   /// A free place of the line's set, otherwise the least recently used one.
   std::uint32_t victim(std::uint32_t line) const;
@@ -58,48 +60,58 @@ class L2Tags {
   void write(std::uint32_t place, unsigned sector, std::uint32_t mask, bool dirty);
 
   /// What find() reads.
-  void bring_tags(std::uint32_t line) const {
-    const std::uint32_t begin = set_begin(line);
-    bring(&tags_[begin]);
-    bring(&tags_[begin + row_ - 1]);
-  }
+  void bring_tags(std::uint32_t line) const { bring(set(set_of(line)), lines_at_); }
   /// ... and what choosing a victim reads.
-  void bring_set(std::uint32_t line) const {
-    bring_tags(line);
-    bring(&stamps_[set_begin(line)], row_ * sizeof stamps_[0]);
-    bring(&lines_[set_begin(line)], row_ * sizeof lines_[0]);
-  }
-  void prefetch(std::uint32_t line) const {
-    const std::uint32_t begin = set_begin(line);
-    __builtin_prefetch(&tags_[begin]);
-    __builtin_prefetch(&tags_[begin + row_ - 1]);
-  }
-  void prefetch_victim(std::uint32_t line) const {
-    const std::uint32_t begin = set_begin(line);
-    for (std::uint32_t way = 0; way < row_; way += 16) __builtin_prefetch(&stamps_[begin + way]);
-    for (std::uint32_t way = 0; way < row_; way += 8) __builtin_prefetch(&lines_[begin + way]);
-  }
+  void bring_set(std::uint32_t line) const { bring(set(set_of(line)), set_bytes_); }
+  void prefetch(std::uint32_t line) const { prefetch(line, lines_at_); }
+  void prefetch_victim(std::uint32_t line) const { prefetch(line, set_bytes_); }
 
-  template <class Archive>
   void serialize(Archive& archive) {
-    archive(tags_, stamps_, lines_, masks_, clock_);
+    archive.bytes(sets_bytes_.data(), sets_bytes_.size());
+    archive(masks_);
   }
 
  private:
+  static constexpr std::uint32_t most_ways = 64;
+
   std::uint32_t set_of(std::uint32_t line) const {
     const std::uint32_t number = line >> stride_shift_;
     if (!power_of_two_) return number % sets_;
     return (number ^ number >> set_shift_ ^ number >> 2 * set_shift_) & (sets_ - 1);
   }
-  void renumber();
+  static std::uint32_t way_of(std::uint32_t place) { return place % most_ways; }
+  const std::byte* set(std::uint32_t number) const {
+    return &sets_bytes_[std::size_t{number} * set_bytes_];
+  }
+  std::byte* set(std::uint32_t number) { return &sets_bytes_[std::size_t{number} * set_bytes_]; }
+  const std::uint32_t* tags_of(std::uint32_t place) const {
+    return reinterpret_cast<const std::uint32_t*>(set(place / most_ways));
+  }
+  /// How many lines of the set were used since; 0xff behind the last way.
+  const std::uint8_t* ages_of(std::uint32_t place) const {
+    return reinterpret_cast<const std::uint8_t*>(set(place / most_ways) + ages_at_);
+  }
+  std::uint8_t* ages_of(std::uint32_t place) {
+    return reinterpret_cast<std::uint8_t*>(set(place / most_ways) + ages_at_);
+  }
+  const Line* lines_of(std::uint32_t place) const {
+    return reinterpret_cast<const Line*>(set(place / most_ways) + lines_at_);
+  }
+  Line* lines_of(std::uint32_t place) {
+    return reinterpret_cast<Line*>(set(place / most_ways) + lines_at_);
+  }
+  void prefetch(std::uint32_t line, std::size_t bytes) const {
+    const std::byte* begin = set(set_of(line));
+    for (std::size_t at = 0; at < bytes; at += cache_line_bytes) __builtin_prefetch(begin + at);
+  }
+  void make_next_to_go(std::uint32_t place);
 
-  std::uint32_t ways_, row_;  ///< row_: ways, rounded up to whole vectors
+  std::uint32_t ways_, padded_ways_;  ///< padded: rounded up to whole vectors of ages
   std::uint32_t stride_shift_, set_shift_, sets_;
   bool power_of_two_;
-  std::vector<std::uint32_t> tags_, stamps_;
-  std::vector<Line> lines_;
+  std::size_t ages_at_, lines_at_, set_bytes_;  ///< within a set
+  LineAlignedVector<std::byte> sets_bytes_;
   std::vector<std::array<std::uint32_t, 4>> masks_;
-  std::uint32_t clock_ = 0;
 };
 
 }  // namespace lockstep

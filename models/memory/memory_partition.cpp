@@ -21,10 +21,10 @@ MemoryPolicies MemoryPolicies::defaults() {
 
 MemoryPartition::MemoryPartition(const MemoryParameters& parameters, const NocParameters& noc,
                                  const MemoryPolicies& policies, PartitionId index,
-                                 const AddressMapping& mapping, std::vector<Link> to_sms,
+                                 const AddressMapping& mapping, const std::vector<Link>& to_sms,
                                  Link to_gmmu, Link to_host, std::size_t tenants)
-    : impl_(std::make_unique<Impl>(parameters, noc, policies, index, mapping, std::move(to_sms),
-                                   to_gmmu, to_host, tenants)) {}
+    : impl_(std::make_unique<Impl>(parameters, noc, policies, index, mapping, to_sms, to_gmmu,
+                                   to_host, tenants)) {}
 MemoryPartition::~MemoryPartition() = default;
 
 Time MemoryPartition::next_activity() const {

@@ -35,7 +35,7 @@ class MemoryPartition final : public Component {
   /// `to_sms[i]` is the link to SM i; `tenants` the number of tenants of the run.
   MemoryPartition(const MemoryParameters& parameters, const NocParameters& noc,
                   const MemoryPolicies& policies, PartitionId index, const AddressMapping& mapping,
-                  std::vector<Link> to_sms, Link to_gmmu, Link to_host, std::size_t tenants);
+                  const std::vector<Link>& to_sms, Link to_gmmu, Link to_host, std::size_t tenants);
   ~MemoryPartition() override;
 
   Time next_activity() const override;

@@ -7,26 +7,27 @@ namespace lockstep {
 
 PartitionCore::PartitionCore(const MemoryParameters& parameters, const NocParameters& noc,
                              const MemoryPolicies& policies, PartitionId index,
-                             const AddressMapping& mapping, std::vector<Link> to_sms, Link to_gmmu,
-                             Link to_host, std::size_t tenants)
+                             const AddressMapping& mapping, const std::vector<Link>& to_sms,
+                             Link to_gmmu, Link to_host, std::size_t tenants)
     : parameters_(parameters),
       noc_(noc),
       index_(index),
       mapping_(mapping),
       period_(Clock(parameters.clock).period()),
       load_flits_(noc.flits(0)),
-      links_(std::move(to_sms)),
+      sms_(static_cast<std::uint32_t>(to_sms.size())),
+      to_sms_(to_sms),
+      to_gmmu_(to_gmmu),
+      to_host_(to_host),
       memory_(parameters.capacity.count() / parameters.partitions),
       policy_(make_cache_policy(policies.cache_policy)),
       dram_(parameters.dram, policies.dram_scheduler,
             parameters.dram.refi.count() * index.value() / parameters.partitions, tenants,
             statistics_),
       context_{parameters_.l2, period_, transactions_, dram_, *policy_, statistics_},
-      input_(static_cast<std::uint32_t>(links_.size()) + 2, parameters.l2.ports),
+      input_(sms_ + 2, parameters.l2.ports),
       output_(parameters.l2.response_rate),
-      unanswered_(links_.size() + 2) {
-  links_.push_back(to_gmmu);
-  links_.push_back(to_host);
+      unanswered_(sms_ + 2) {
   set_tenants(statistics_, tenants);
   for (std::uint32_t i = 0; i < parameters.l2.total_banks(); ++i)
     banks_.emplace_back(parameters_.l2, i, tenants);
@@ -102,15 +103,14 @@ std::int64_t PartitionCore::next_cycle() const {
 }
 
 void PartitionCore::send_controls(Outbox& outbox) {
-  Link& host = links_.back();
   while (!controls_.empty() && controls_.front().cycle <= cycle_) {
     const Control& control = controls_.front();
     last_host_departure_ = std::max(last_host_departure_, edge(cycle_));
     if (control.transaction == Transaction::none) {
-      outbox.send(host, last_host_departure_, kind_of(MessageKind::zero_done), control.range);
+      outbox.send(to_host_, last_host_departure_, kind_of(MessageKind::zero_done), control.range);
     } else {
       const Transaction& t = transactions_[control.transaction];
-      outbox.send(host, last_host_departure_, kind_of(MessageKind::memory_response),
+      outbox.send(to_host_, last_host_departure_, kind_of(MessageKind::memory_response),
                   answer_to(t.request),
                   {transactions_.data(control.transaction), t.response_bytes()});
       transactions_.release(control.transaction);
@@ -120,7 +120,6 @@ void PartitionCore::send_controls(Outbox& outbox) {
 }
 
 void PartitionCore::receive() {
-  const auto sms = static_cast<std::uint32_t>(links_.size() - 2);
   while (!arrivals_.empty() && arrivals_.front().cycle <= cycle_) {
     const std::uint32_t index = arrivals_.front().transaction;
     arrivals_.pop();
@@ -131,7 +130,7 @@ void PartitionCore::receive() {
     const std::uint32_t sender = sender_of(t.request);
     ++unanswered_[sender];
     // The host limits itself by the lines it has in flight, the GMMU by walkers and exchanges.
-    LOCKSTEP_CHECK(sender >= sms || unanswered_[sender] <= noc_.credits,
+    LOCKSTEP_CHECK(sender >= sms_ || unanswered_[sender] <= noc_.credits,
                    "an SM used more credits than it has");
     input_.arrive(sender, index, request_flits(t.request),
                   (t.bypass ? bypass_target : t.bank) | std::uint32_t{t.request.tenant} << 16);
@@ -273,8 +272,10 @@ bool PartitionCore::respond(std::uint32_t index, Outbox& outbox) {
   departures_.push(departure);
   const std::uint32_t sender = sender_of(request);
   Time at = edge(departure);
-  if (sender == links_.size() - 1) at = last_host_departure_ = std::max(last_host_departure_, at);
-  std::byte* data = outbox.reserve(links_[sender], at, kind_of(MessageKind::memory_response),
+  const bool to_host = sender == sms_ + 1;
+  if (to_host) at = last_host_departure_ = std::max(last_host_departure_, at);
+  Link& link = sender < sms_ ? to_sms_[sender] : to_host ? to_host_ : to_gmmu_;
+  std::byte* data = outbox.reserve(link, at, kind_of(MessageKind::memory_response),
                                    blank_body<MemoryResponse>, bytes);
   auto& response = body_before<MemoryResponse>(data);
   fill_answer(request, response);
@@ -304,8 +305,7 @@ std::string PartitionCore::waiting_for() const {
 }
 
 void PartitionCore::serialize(Archive& archive) {
-  for (Link& link : links_) archive(link);
-  archive(statistics_);
+  archive(to_sms_, to_gmmu_, to_host_, statistics_);
   memory_.serialize(archive);
   transactions_.serialize(archive);
   policy_->serialize(archive);

@@ -25,7 +25,7 @@ class PartitionCore {
  public:
   PartitionCore(const MemoryParameters& parameters, const NocParameters& noc,
                 const MemoryPolicies& policies, PartitionId index, const AddressMapping& mapping,
-                std::vector<Link> to_sms, Link to_gmmu, Link to_host, std::size_t tenants);
+                const std::vector<Link>& to_sms, Link to_gmmu, Link to_host, std::size_t tenants);
 
   Time next_activity() const;
   void advance(Time horizon, Inbox inbox, Outbox& outbox);
@@ -71,10 +71,9 @@ class PartitionCore {
   }
   Time edge(std::int64_t cycle) const { return period_ * cycle; }
   std::uint32_t bank_of(std::uint32_t line) const;
-  /// Its place among the senders and in links_.
+  /// Its place among the senders.
   std::uint32_t sender_of(const MemoryRequest& request) const {
-    const auto senders = static_cast<std::uint32_t>(links_.size());
-    return request.requester >= gmmu_requester ? senders - (0x10000u - request.requester)
+    return request.requester >= gmmu_requester ? sms_ + 2 - (0x10000u - request.requester)
                                                : request.requester;
   }
   std::uint32_t request_flits(const MemoryRequest& request) const;
@@ -112,7 +111,9 @@ class PartitionCore {
   const AddressMapping mapping_;
   const Time period_;
   const std::uint32_t load_flits_;
-  std::vector<Link> links_;  ///< to the SMs, then to the GMMU and the host
+  const std::uint32_t sms_;  ///< senders 0 to sms_ - 1; then the GMMU and the host
+  Trunk to_sms_;             ///< all answers leave through one port, in one order
+  Link to_gmmu_, to_host_;
 
   PartitionStatistics statistics_;
   PartitionMemory memory_;

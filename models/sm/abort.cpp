@@ -48,6 +48,7 @@ std::uint64_t SmState::kill_warps(std::uint16_t tenant) {
     killed |= bit(slot_of(warp));
     warp.paths.start(0);
     blocks[warp.block].alive_threads = 0;
+    blocks[warp.block].gathering = 0;
     blocks[warp.block].barriers = {};
   }
   const std::uint64_t again = killed & ~waits(StallCause::control);

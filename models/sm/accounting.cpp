@@ -9,7 +9,7 @@ namespace lockstep {
 
 void SmState::count_stalled(unsigned stalled, std::uint64_t cycles) {
   if (resident == 0) return;
-  const bool one_tenant = tenant_blocks.size() == 1;
+  const bool one_tenant = statistics.stalls.size() == 1;
   const auto charge_all = [&](std::uint64_t who, StallCause cause) {
     if (who == 0) return;
     unsigned here = units.schedulers_of(who) & stalled;

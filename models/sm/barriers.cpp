@@ -36,6 +36,7 @@ void SmState::barrier(unsigned slot, const Instruction& instruction, std::uint32
   if (instruction.flags & isa::flag_count_given)
     state.expected = warp.context.row(instruction.source[1])[lane];
   state.arrived += static_cast<std::uint32_t>(std::popcount(lanes));
+  block.gathering |= 1u << number;
   if (instruction.flags & isa::flag_barrier_reduce) {
     std::uint32_t holds = ~0u;
     if (instruction.predicate_source[0] != isa::no_predicate)
@@ -89,6 +90,7 @@ void SmState::check_barrier(unsigned index, unsigned number, std::int64_t now) {
   if (state.arrived < expected || state.arrived == 0) return;
   const NamedBarrier done = state;
   state = {};
+  block.gathering &= ~(1u << number);
   order_stores(block);
   for (std::uint64_t left = block.warps; left != 0; left &= left - 1) {
     const unsigned slot = static_cast<unsigned>(std::countr_zero(left));

@@ -27,7 +27,8 @@ struct BlockSlot {
   std::uint32_t first_row = 0, rows = 0;  ///< of the register arena
   /// Stores and atomics without acknowledgement, issued before the last barrier and since.
   std::uint32_t ordered_stores = 0, fresh_stores = 0;
-  std::uint32_t phase = 0;  ///< barriers passed
+  std::uint32_t phase = 0;      ///< barriers passed
+  std::uint32_t gathering = 0;  ///< bit n: threads have arrived at barriers[n]
   std::array<NamedBarrier, 16> barriers{};
 };
 

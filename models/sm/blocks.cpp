@@ -167,7 +167,7 @@ void SmState::start_block(const BlockReference& reference, unsigned g, std::int6
     warp.pending = {};
     warp.loads = {};
     warp.flights = warp.stores = 0;
-    warp.warp_in_block = w;
+    warp.warp_in_block = static_cast<std::uint8_t>(w);
     warp.block = block_index;
     warp.grid = static_cast<std::uint8_t>(g);
     warp.tenant = static_cast<std::uint8_t>(grid.launch.tenant);

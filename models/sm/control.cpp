@@ -7,6 +7,7 @@
 /// unit's latency has passed: the instruction buffer was empty.  nanosleep takes as long as its
 /// longest-sleeping lane asks for, a millisecond at most.
 #include <algorithm>
+#include <bit>
 
 #include "models/sm/issue_path.hpp"
 
@@ -180,8 +181,8 @@ void SmState::end_lanes(unsigned slot, End&& end, std::uint32_t active, std::int
   if (gone == 0) return;
   BlockSlot& block = blocks[warp.block];
   block.alive_threads -= static_cast<std::uint32_t>(gone);
-  for (unsigned b = 0; b < block.barriers.size(); ++b)
-    if (block.barriers[b].arrived != 0) check_barrier(warp.block, b, now);
+  for (std::uint32_t left = block.gathering; left != 0; left &= left - 1)
+    check_barrier(warp.block, static_cast<unsigned>(std::countr_zero(left)), now);
 }
 
 void SmState::execute_together(unsigned slot, const Instruction& instruction,

@@ -1,7 +1,7 @@
 /// What is going to happen at known cycles: results that commit, units that become free.
 ///
-/// A ring of 64 one-cycle buckets of 16-bit events and a heap for what lies farther away or does
-/// not fit.  Source: hot-path.md, "Layouts that worked".
+/// A ring of 64 one-cycle buckets of 16-bit events, one of 16 cycles for units, and a heap for what
+/// lies farther away or does not fit.  Source: hot-path.md, "Layouts that worked".
 #pragma once
 
 #include <algorithm>
@@ -55,8 +55,8 @@ class EventWheel {
   }
   /// Frees units: a byte for each class, see ExecutionUnits.
   void add_units(std::int64_t cycle, std::uint64_t units) {
-    if (cycle - now_ < 64) [[likely]] {
-      units_[cycle & 63] += units;
+    if (cycle - now_ < unit_cycles) [[likely]] {
+      units_[cycle % unit_cycles] += units;
       occupied_ |= std::uint64_t{1} << (cycle & 63);
     } else {
       add_far(cycle, units, 0);
@@ -70,9 +70,11 @@ class EventWheel {
     const std::uint64_t bit = std::uint64_t{1} << (cycle & 63);
     if (occupied_ & bit) {
       occupied_ &= ~bit;
-      if (units_[cycle & 63] != 0) {
-        on_units(units_[cycle & 63]);
-        units_[cycle & 63] = 0;
+      // Of this cycle: what is due later came nearer than a turn only after it.
+      std::uint64_t& units = units_[cycle % unit_cycles];
+      if (units != 0) {
+        on_units(units);
+        units = 0;
       }
       Bucket& bucket = buckets_[cycle & 63];
       const unsigned count = bucket.count;
@@ -99,6 +101,7 @@ class EventWheel {
   }
 
  private:
+  static constexpr std::int64_t unit_cycles = 16;  ///< few units are busy for longer
   struct alignas(16) Bucket {  // small: each is touched once per turn, and seldom full
     std::uint16_t count = 0;
     std::array<std::uint16_t, 7> events{};
@@ -126,7 +129,7 @@ class EventWheel {
   }
 
   std::array<Bucket, 64> buckets_{};
-  std::array<std::uint64_t, 64> units_{};
+  std::array<std::uint64_t, unit_cycles> units_{};
   std::uint64_t occupied_ = 0;
   std::int64_t now_ = -1;
   std::uint64_t order_ = 0;

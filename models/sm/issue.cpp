@@ -119,7 +119,7 @@ void SmState::execute_with_identity(Warp& warp, const Instruction& instruction, 
   identity.block_size = grid.launch.threads;
   identity.grid_size = grid.launch.blocks;
   identity.block_index = blocks[warp.block].coordinates;
-  identity.warp_in_block = static_cast<std::uint32_t>(warp.warp_in_block);
+  identity.warp_in_block = warp.warp_in_block;
   identity.sm = setup.index;
   identity.warp_slot = slot_of(warp);
   identity.sm_count = parameters.count;

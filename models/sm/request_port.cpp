@@ -6,12 +6,12 @@ RequestPort::RequestPort(Setup setup)
     : noc_(setup.noc),
       flit_(Clock{setup.noc.clock}.period()),
       injection_latency_(setup.injection_latency),
-      queue_limit_(setup.queue_limit) {
-  for (const Link& link : setup.to_partitions) lanes_.push_back({link, setup.noc.credits});
-  lanes_.push_back({setup.to_host, setup.noc.credits});
-}
+      queue_limit_(setup.queue_limit),
+      to_partitions_(setup.to_partitions),
+      to_host_(setup.to_host),
+      lanes_(setup.to_partitions.size() + 1, Lane{setup.noc.credits}) {}
 
-RequestPort::Place RequestPort::enqueue(Lane& lane, std::size_t payload_bytes) {
+RequestPort::Place RequestPort::enqueue(std::uint32_t destination, std::size_t payload_bytes) {
   std::uint32_t index;
   if (unused_.empty()) {
     index = static_cast<std::uint32_t>(pool_.size());
@@ -24,13 +24,15 @@ RequestPort::Place RequestPort::enqueue(Lane& lane, std::size_t payload_bytes) {
   queued.request = {};
   queued.payload.resize(payload_bytes);
   queued.next = none;
+  Lane& lane = lanes_[destination];
   (lane.last == none ? lane.first : pool_[lane.last].next) = index;
   lane.last = index;
   ++queued_;
   return {queued.request, queued.payload.data()};
 }
 
-void RequestPort::dequeue(Lane& lane, Time now, Outbox& outbox) {
+void RequestPort::dequeue(std::uint32_t destination, Time now, Outbox& outbox) {
+  Lane& lane = lanes_[destination];
   const std::uint32_t index = lane.first;
   lane.first = pool_[index].next;
   if (lane.first == none) lane.last = none;
@@ -39,7 +41,7 @@ void RequestPort::dequeue(Lane& lane, Time now, Outbox& outbox) {
   // It was ready long ago: only the port can hold it up.
   const Time injected = now - injection_latency_;
   const Queued& queued = pool_[index];
-  const Place place = transmit(lane, queued.payload.size(), injected, outbox);
+  const Place place = transmit(destination, queued.payload.size(), injected, outbox);
   place.request = queued.request;
   std::copy(queued.payload.begin(), queued.payload.end(), place.payload);
 }
@@ -54,10 +56,9 @@ std::string RequestPort::waiting_for() const {
 }
 
 void RequestPort::serialize(Archive& archive) {
-  for (Lane& lane : lanes_) {
-    lane.link.serialize(archive);
-    archive(lane.credits, lane.first, lane.last);
-  }
+  to_partitions_.serialize(archive);
+  to_host_.serialize(archive);
+  for (Lane& lane : lanes_) archive(lane.credits, lane.first, lane.last);
   std::uint64_t pooled = pool_.size();
   archive(pooled);
   pool_.resize(pooled);

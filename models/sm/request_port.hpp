@@ -48,24 +48,24 @@ class RequestPort {
     std::byte* payload;
   };
   Place send(std::uint32_t destination, std::size_t payload_bytes, Time now, Outbox& outbox) {
-    Lane& lane = lanes_[destination];
+    const Lane& lane = lanes_[destination];
     if (lane.credits > 0 && lane.first == none) [[likely]]
-      return transmit(lane, payload_bytes, now, outbox);
-    return enqueue(lane, payload_bytes);
+      return transmit(destination, payload_bytes, now, outbox);
+    return enqueue(destination, payload_bytes);
   }
   /// Tells the host what is no request: behind what has left, without a credit.
   template <class Body>
   void tell_host(MessageKind kind, const Body& body, std::span<const std::byte> payload, Time now,
                  Outbox& outbox) {
     free_ = std::max(now + injection_latency_, free_);
-    outbox.send(lanes_.back().link, free_, kind_of(kind), body, payload);
+    outbox.send(to_host_, free_, kind_of(kind), body, payload);
   }
   /// An answer from `destination` has come.
   void credit(std::uint32_t destination, Time now, Outbox& outbox) {
     Lane& lane = lanes_[destination];
     ++lane.credits;
     if (lane.first != none) [[unlikely]]
-      dequeue(lane, now, outbox);
+      dequeue(destination, now, outbox);
   }
 
   std::uint32_t queued() const { return queued_; }
@@ -77,8 +77,8 @@ class RequestPort {
 
  private:
   static constexpr std::uint32_t none = 0xffffffff;
+  /// Small: a window touches most of an SM's.
   struct Lane {
-    Link link;
     std::uint32_t credits = 0;
     std::uint32_t first = none, last = none;
   };
@@ -88,24 +88,27 @@ class RequestPort {
     std::uint32_t next = none;
   };
 
-  Place transmit(Lane& lane, std::size_t payload_bytes, Time now, Outbox& outbox) {
-    --lane.credits;
+  Place transmit(std::uint32_t destination, std::size_t payload_bytes, Time now, Outbox& outbox) {
+    --lanes_[destination].credits;
     const Time ready = now + injection_latency_;
     const Time departure = std::max(ready, free_);
     waited_ += static_cast<std::uint64_t>((departure - ready).femtoseconds());
     free_ = departure + flit_ * noc_.flits(static_cast<std::uint32_t>(payload_bytes));
-    std::byte* payload = outbox.reserve(lane.link, departure, kind_of(MessageKind::memory_request),
+    Link& link = destination == host() ? to_host_ : to_partitions_[destination];
+    std::byte* payload = outbox.reserve(link, departure, kind_of(MessageKind::memory_request),
                                         blank_body<MemoryRequest>, payload_bytes);
     return {body_before<MemoryRequest>(payload), payload};
   }
-  Place enqueue(Lane& lane, std::size_t payload_bytes);
-  void dequeue(Lane& lane, Time now, Outbox& outbox);
+  Place enqueue(std::uint32_t destination, std::size_t payload_bytes);
+  void dequeue(std::uint32_t destination, Time now, Outbox& outbox);
 
   NocParameters noc_;
   Time flit_, injection_latency_;
   std::uint32_t queue_limit_ = 0;
 
-  std::vector<Lane> lanes_;
+  Trunk to_partitions_;  ///< all leave through one port, in one order
+  Link to_host_;
+  std::vector<Lane> lanes_;  ///< by destination
   std::vector<Queued> pool_;
   std::vector<std::uint32_t> unused_;
   std::uint32_t queued_ = 0;

@@ -35,7 +35,7 @@ void serialize_grid(Archive& archive, GridSlot& grid, const StreamingMultiproces
 void serialize_block(Archive& archive, BlockSlot& b) {
   archive(b.used, b.grid, b.index, b.coordinates, b.warps, b.alive_threads, b.warps_left,
           b.shared_base, b.shared_bytes, b.first_row, b.rows, b.ordered_stores, b.fresh_stores,
-          b.phase);
+          b.phase, b.gathering);
   for (NamedBarrier& n : b.barriers) archive(n.arrived, n.expected, n.population);
 }
 

@@ -48,7 +48,11 @@ struct SmState {
   std::shared_ptr<const IssueTables> tables;
   std::uint64_t local_base = 0;  ///< physical, of this SM
 
-  // Issue.  From here to `warps` is what every window touches.
+  // What every window touches, from the counters that `statistics` ends with to the translations
+  // that `translation` begins with: see bring_window.
+  SmStatistics statistics;
+
+  // Issue.
   std::array<std::uint64_t, unit_classes> ready{};    ///< warps, by unit of their next instruction
   std::array<std::uint64_t, stall_causes> waiting{};  ///< the other resident warps, by cause
   std::uint64_t memory_open = ~std::uint64_t{0};      ///< all ones: a memory instruction can issue
@@ -59,6 +63,7 @@ struct SmState {
   std::int64_t wake = no_cycle;  ///< next one with something to do
   std::int64_t accounted = -1;   ///< stalls are counted up to this cycle
   std::uint64_t resident = 0;    ///< warp slots taken
+  Outbox* outbox = nullptr;      ///< of the window that is running
 
   // Memory.
   std::vector<Access> queue;  ///< ring of memory instructions; [head] is first
@@ -76,32 +81,28 @@ struct SmState {
   MissTable misses;
   SlotPool<Flight> flights;
   SlotPool<StoreRecord> stores;
-  TranslationUnit translation;
-  std::uint64_t fault_waits = 0;         ///< warps that wait for pages that were refused
-  std::int64_t fault_waits_counted = 0;  ///< cycle up to which they have been counted
   RequestPort port;
   ReceptionPort reception;
   std::vector<std::byte> shared;
-  RangeAllocator shared_ranges;
-  RegisterArena registers;
-
-  // Blocks.
   std::vector<GridSlot> grids;
   std::vector<BlockSlot> blocks;
+  TranslationUnit translation;
+  std::uint64_t fault_waits = 0;         ///< warps that wait for pages that were refused
+  std::int64_t fault_waits_counted = 0;  ///< cycle up to which they have been counted
+
+  // Blocks.
+  RangeAllocator shared_ranges;
+  RegisterArena registers;
   std::deque<BlockReference> staged;
   BlockResources used;
   std::uint32_t shared_carve_out = 0;
   Link to_dispatcher, to_gmmu;
-
-  SmStatistics statistics;
   std::vector<std::uint32_t> tenant_blocks;  ///< resident
   std::vector<std::uint32_t> tenant_warps;
   std::vector<std::int64_t> tenant_counted;   ///< active and warp cycles are counted up to here
   std::vector<std::uint8_t> tenant_violated;  ///< an access to an invalid page was reported
 
   std::map<unsigned, isa::WarpPrint> prints;  ///< by warp slot, of those amid a printf
-
-  Outbox* outbox = nullptr;  ///< of the window that is running
 
   std::array<Warp, 64> warps;
   std::array<std::uint32_t, 64 * isa::warp_size> scratch_rows{};  ///< written, never read

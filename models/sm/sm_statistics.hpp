@@ -9,18 +9,19 @@ namespace lockstep {
 
 struct SmStatistics {
   PerTenant<Counter> warp_instructions, thread_instructions, active_cycles, blocks, warp_cycles;
-  PerTenant<std::array<Counter, stall_causes>> stalls;
-  PerTenant<Counter> issue_slots;
-  PerTenant<Counter> memory_instructions, l1_accesses, l1_hits, l1_misses, l1_merges, l1_bypasses;
-  PerTenant<Counter> sectors_requested, stores_sent, atomics_sent, local_writebacks;
-  PerTenant<Counter> shared_accesses, shared_conflict_cycles, branches, divergent_branches;
-  PerTenant<Counter> barriers, fences;
-  PerTenant<Counter> tlb_lookups, tlb_hits, tlb_misses, tlb_merges, tlb_refusals;
+  PerTenant<Counter> issue_slots, l1_bypasses, atomics_sent, local_writebacks;
+  PerTenant<Counter> divergent_branches, fences;
+  PerTenant<Counter> tlb_lookups, tlb_misses, tlb_merges, tlb_refusals;
   PerTenant<Counter> tlb_flush_misses, tlb_stall_cycles, fault_page_cycles, fault_warp_cycles;
   PerTenant<Counter> pages_shot_down, tlb_shot_down, tlb_flushed;
-  Counter skipped_cycles, skips;
-  Counter l1_evictions, l1_reservation_stall_cycles, port_wait_cycles;
+  Counter l1_reservation_stall_cycles, port_wait_cycles;
   PerTenant<Gauge> resident_warps, resident_blocks;
+  // From here on what nearly every window counts.
+  PerTenant<std::array<Counter, stall_causes>> stalls;
+  Counter skipped_cycles, skips, l1_evictions;
+  PerTenant<Counter> memory_instructions, l1_accesses, l1_hits, l1_misses, l1_merges;
+  PerTenant<Counter> sectors_requested, stores_sent, shared_accesses, shared_conflict_cycles;
+  PerTenant<Counter> branches, barriers, tlb_hits;
 
   static auto schema() {
     using S = SmStatistics;

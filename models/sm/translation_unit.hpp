@@ -69,6 +69,12 @@ struct OpenShootdown {
 };
 
 class TranslationUnit {
+  // The page found last: also the one used last, so that finding it again changes no order.
+  static constexpr std::uint64_t no_page = ~std::uint64_t{0};
+  std::uint64_t last_key_ = no_page;
+  std::uint64_t last_frame_ = 0;
+  bool last_stored_ = false, last_remote_ = false;
+
  public:
   static constexpr std::uint16_t none = 0xffff;
 
@@ -156,12 +162,6 @@ class TranslationUnit {
  private:
   bool find_in_arrays(std::uint64_t key, bool write);
   std::uint16_t& head_of(std::uint64_t key) { return heads_[buckets_.of(key)]; }
-
-  // The page found last: also the one used last, so that finding it again changes no order.
-  static constexpr std::uint64_t no_page = ~std::uint64_t{0};
-  std::uint64_t last_key_ = no_page;
-  std::uint64_t last_frame_ = 0;
-  bool last_stored_ = false, last_remote_ = false;
 
   std::uint32_t mshrs_ = 0, asked_ = 0, faulted_ = 0;
   Buckets buckets_{256};

@@ -19,14 +19,13 @@ struct alignas(64) Warp {
   std::uint16_t flights = 0;         ///< loads and atomics without their answers
   std::uint16_t stores = 0;          ///< stores and atomics without acknowledgement
   std::uint8_t block = 0, grid = 0;  ///< slots
-  std::uint8_t tenant = 0;
+  std::uint8_t tenant = 0, warp_in_block = 0;
   /// Where its operands stand; `active` and `path` are set at each issue.
   isa::WarpContext context;
-  std::uint64_t warp_in_block = 0;
   Scoreboard loads;  ///< those of the pending results that memory will bring
   isa::WarpPaths paths;
 };
-static_assert(offsetof(Warp, context) == 64 && offsetof(Warp, loads) == 128);
-static_assert(offsetof(Warp, paths) == 168, "pc and lanes of the path stand in the line of loads");
+static_assert(offsetof(Warp, context) == 64 && offsetof(Warp, loads) == 120);
+static_assert(offsetof(Warp, paths) == 160, "what an undivided warp needs ends with the line");
 
 }  // namespace lockstep

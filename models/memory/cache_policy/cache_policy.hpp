@@ -16,15 +16,15 @@ struct CacheWay {
   bool valid = false;
   std::uint8_t line_class = 0;  ///< what on_insertion said (MeDiC: warp type)
   std::uint16_t tenant = 0;
-  std::uint32_t last_use = 0;  ///< smaller is longer ago
+  std::uint32_t last_use = 0;  ///< lines of the set that were used longer ago
 };
 
 enum class CacheAdmission : std::uint8_t { to_bank, to_dram };
 
 struct CacheInsertion {
   bool allocate = true;
-  bool at_lru = false;  ///< next victim instead of most recently used
-  std::uint8_t line_class = 0;
+  bool at_lru = false;          ///< next victim instead of most recently used
+  std::uint8_t line_class = 0;  ///< below 16
 };
 
 /// Plug point `cache_policy`: bypass, insertion and replacement in the L2 banks of one partition.

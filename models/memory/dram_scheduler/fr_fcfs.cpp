@@ -61,9 +61,9 @@ class FrFcfs final : public DramScheduler {
                 std::int64_t now) {
     const std::uint32_t head = queue.oldest(bank);
     std::uint32_t place = queue.oldest_hit(bank);
-    const std::int64_t deadline = queue[head].arrival + age_limit_;
     bool column = place != DramEntry::none;
     if (column && place != head) {
+      const std::int64_t deadline = queue[head].arrival + age_limit_;
       column = now < deadline;
       if (column) next_deadline_ = std::min(next_deadline_, deadline);
     }

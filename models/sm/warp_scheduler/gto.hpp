@@ -15,39 +15,48 @@ namespace lockstep {
 
 class GreedyThenOldest {
  public:
+  /// Each of so many schedulers, a power of two, has its share of the 64 slots.
+  explicit GreedyThenOldest(unsigned schedulers) : share_(64 / schedulers) {}
+
   unsigned choose(unsigned scheduler, std::uint64_t candidates) {
     Side& side = sides_[scheduler];
     if ((candidates >> side.last) & 1) return side.last;
     if (std::has_single_bit(candidates))
       return side.last = static_cast<std::uint8_t>(std::countr_zero(candidates));
+    const std::uint8_t* by_age = warps_of(scheduler);
     for (unsigned i = 0; i < side.count; ++i)
-      if ((candidates >> side.by_age[i]) & 1) return side.last = side.by_age[i];
+      if ((candidates >> by_age[i]) & 1) return side.last = by_age[i];
     return side.last = static_cast<std::uint8_t>(std::countr_zero(candidates));
   }
   void added(unsigned scheduler, unsigned warp) {
     Side& side = sides_[scheduler];
-    side.by_age[side.count++] = static_cast<std::uint8_t>(warp);
+    warps_of(scheduler)[side.count++] = static_cast<std::uint8_t>(warp);
   }
   void removed(unsigned scheduler, unsigned warp) {
     Side& side = sides_[scheduler];
-    auto* end = side.by_age.begin() + side.count;
-    std::copy(std::find(side.by_age.begin(), end, warp) + 1, end,
-              std::find(side.by_age.begin(), end, warp));
+    std::uint8_t* begin = warps_of(scheduler);
+    std::uint8_t* end = begin + side.count;
+    std::uint8_t* gone = std::find(begin, end, warp);
+    std::copy(gone + 1, end, gone);
     --side.count;
   }
   void stalled(unsigned, unsigned) {}
 
   template <class Archive>
   void serialize(Archive& archive) {
-    for (Side& side : sides_) archive(side.by_age, side.count, side.last);
+    archive(by_age_);
+    for (Side& side : sides_) archive(side.count, side.last);
   }
 
  private:
   struct Side {
-    std::array<std::uint8_t, 64> by_age{};
     std::uint8_t count = 0, last = 0;
   };
+  std::uint8_t* warps_of(unsigned scheduler) { return &by_age_[scheduler * share_]; }
+
+  std::array<std::uint8_t, 64> by_age_{};  ///< the oldest first, by scheduler
   std::array<Side, 8> sides_{};
+  unsigned share_;
 };
 
 }  // namespace lockstep

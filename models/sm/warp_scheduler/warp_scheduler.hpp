@@ -19,6 +19,7 @@ namespace lockstep {
 
 using WarpScheduler = std::variant<LooseRoundRobin, GreedyThenOldest, TwoLevel>;
 
-WarpScheduler make_warp_scheduler(const PolicyChoice& choice);
+/// For an SM with so many of them.
+WarpScheduler make_warp_scheduler(const PolicyChoice& choice, unsigned schedulers);
 
 }  // namespace lockstep

@@ -22,7 +22,7 @@ TEST(WarpScheduler, LooseRoundRobinGoesAroundAndSkips) {
 }
 
 TEST(WarpScheduler, GreedyStaysAndFallsBackToTheOldest) {
-  GreedyThenOldest policy;
+  GreedyThenOldest policy(8);
   for (unsigned warp : {5, 2, 7}) policy.added(1, warp);
   EXPECT_EQ(policy.choose(1, 0b10100100), 5u);
   EXPECT_EQ(policy.choose(1, 0b10100100), 5u);
@@ -45,7 +45,7 @@ TEST(WarpScheduler, TwoLevelPrefersItsActiveSet) {
 
 TEST(WarpScheduler, EveryPolicyChoosesACandidateAndStarvesNoneThatWaitsAlone) {
   for (const PolicyInfo& info : warp_scheduler_policies()) {
-    WarpScheduler scheduler = make_warp_scheduler(named(info.name));
+    WarpScheduler scheduler = make_warp_scheduler(named(info.name), 4);
     std::uint64_t random = 7;
     std::visit(
         [&](auto& policy) {
