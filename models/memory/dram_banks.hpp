@@ -1,5 +1,7 @@
 #pragma once
 
+#include <nmmintrin.h>
+
 #include <algorithm>
 #include <array>
 #include <bit>
@@ -42,9 +44,13 @@ class DramBanks {
   /// Which of some banks their group and the channel let take a command now.
   std::uint64_t passable(Command command, std::uint64_t among, std::int64_t now) const {
     if (channel_ready_[command] > now) return 0;
+    const __m128i both = _mm_set1_epi64x(now);
     std::uint64_t closed = 0;
-    for (std::uint32_t group = 0; group <= group_mask_; ++group)
-      closed |= std::uint64_t{group_ready_[command][group] > now} << group;
+    for (std::uint32_t group = 0; group <= group_mask_; group += 2) {
+      const auto* pair = reinterpret_cast<const __m128i*>(&group_ready_[command][group]);
+      const __m128i later = _mm_cmpgt_epi64(_mm_loadu_si128(pair), both);
+      closed |= std::uint64_t(unsigned(_mm_movemask_pd(_mm_castsi128_pd(later)))) << group;
+    }
     return among & ~(closed * group_banks_);
   }
   /// Earliest cycle at which one of some banks can take a command, or a bound below it.

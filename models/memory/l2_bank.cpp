@@ -165,7 +165,7 @@ bool L2Bank::serve_store(const L2Context& context, std::uint32_t index, std::int
     t.hits = static_cast<std::uint8_t>(t.request.sectors & present);
     for (unsigned rest = through ? t.hits : t.request.sectors; rest != 0; rest &= rest - 1) {
       const auto sector = static_cast<unsigned>(std::countr_zero(rest));
-      tags_.write(place, sector, context.transactions.masks(index)[sector], !through);
+      tags_.write(place, sector, context.transactions.mask(index, sector), !through);
     }
     if (!through) tags_[place].tenant = t.request.tenant;
     tags_.touch(place);
@@ -256,7 +256,6 @@ void L2Bank::answer_waiting(const L2Context& context, std::uint32_t entry, std::
       (previous == L2Mshrs::none ? mshr.first : context.transactions[previous].next) = following;
       if (mshr.last == index) mshr.last = previous;
       --mshr.waiting;
-      context.transactions.prefetch_data(index);
       answers_[1].push({index, ++cycle});
     }
     if (t.request.operation == MemoryOperation::atomic && place != L2Tags::absent &&
@@ -277,7 +276,7 @@ void L2Bank::probe_store(const L2Context& context, std::uint32_t index) {
   // gains the bytes.
   for (unsigned rest = t.request.sectors & tags_[place].partial; rest != 0; rest &= rest - 1) {
     const auto sector = static_cast<unsigned>(std::countr_zero(rest));
-    tags_.write(place, sector, context.transactions.masks(index)[sector],
+    tags_.write(place, sector, context.transactions.mask(index, sector),
                 context.parameters.write == L2Write::back);
   }
 }

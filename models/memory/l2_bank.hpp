@@ -104,7 +104,10 @@ class L2Bank {
   std::uint32_t outstanding_lines() const { return mshrs_.used(); }
   const L2Tags& tags() const { return tags_; }
   void bring_tags(std::uint32_t line) const { tags_.bring_tags(line); }
+  void bring_set(std::uint32_t line) const { tags_.bring_set(line); }
+  bool has(std::uint32_t line) const { return tags_.find(line) != L2Tags::absent; }
   void bring_mshr(std::uint32_t mshr) const { bring(&mshrs_[mshr]); }
+  std::uint32_t line_of(std::uint32_t mshr) const { return mshrs_[mshr].line; }
   /// What the fill of an MSHR will touch.
   void bring_fill(const TransactionPool& transactions, std::uint32_t mshr) const {
     tags_.bring_set(mshrs_[mshr].line);
@@ -114,7 +117,6 @@ class L2Bank {
   void prefetch_fill(const TransactionPool& transactions, std::uint32_t mshr) const {
     tags_.prefetch_victim(mshrs_[mshr].line);
     transactions.prefetch(mshrs_[mshr].first);
-    transactions.prefetch_data(mshrs_[mshr].first);
   }
 
   void serialize(Archive& archive);

@@ -20,10 +20,13 @@ __m128i load(const void* from) {
 /// and a branch guessed wrong costs the host more.
 std::uint64_t ways_with(std::uint32_t wanted, const std::uint32_t* tags, std::uint32_t count) {
   const __m128i all = _mm_set1_epi32(static_cast<int>(wanted));
+  const auto equal = [&](const std::uint32_t* four) { return _mm_cmpeq_epi32(load(four), all); };
   std::uint64_t ways = 0;
-  for (std::uint32_t way = 0; way < count; way += 4) {
-    const __m128i equal = _mm_cmpeq_epi32(load(tags + way), all);
-    ways |= std::uint64_t(unsigned(_mm_movemask_ps(_mm_castsi128_ps(equal)))) << way;
+  for (std::uint32_t way = 0; way < count; way += vector_ways) {
+    const std::uint32_t* some = tags + way;
+    const __m128i low = _mm_packs_epi32(equal(some), equal(some + 4));
+    const __m128i high = _mm_packs_epi32(equal(some + 8), equal(some + 12));
+    ways |= std::uint64_t(unsigned(_mm_movemask_epi8(_mm_packs_epi16(low, high)))) << way;
   }
   return ways;
 }
@@ -37,7 +40,7 @@ L2Tags::L2Tags(std::uint32_t sets, std::uint32_t ways, std::uint32_t stride)
       set_shift_(std::max(1u, static_cast<std::uint32_t>(std::bit_width(sets)) - 1)),
       sets_(sets),
       power_of_two_(std::has_single_bit(sets)),
-      ages_at_(round_up(ways * sizeof(std::uint32_t), vector_ways)),
+      ages_at_(padded_ways_ * sizeof(std::uint32_t)),
       lines_at_(ages_at_ + padded_ways_),
       set_bytes_(round_up(lines_at_ + ways * sizeof(Line), cache_line_bytes)),
       sets_bytes_(sets * set_bytes_),
@@ -53,8 +56,7 @@ L2Tags::L2Tags(std::uint32_t sets, std::uint32_t ways, std::uint32_t stride)
 
 std::uint32_t L2Tags::find(std::uint32_t line) const {
   const std::uint32_t begin = set_begin(line);
-  const std::uint64_t found =
-      ways_with(line, tags_of(begin), static_cast<std::uint32_t>(ages_at_ / sizeof line));
+  const std::uint64_t found = ways_with(line, tags_of(begin), padded_ways_);
   return found == 0 ? absent : begin + static_cast<std::uint32_t>(std::countr_zero(found));
 }
 

@@ -106,7 +106,7 @@ class L2Tags {
   }
   void make_next_to_go(std::uint32_t place);
 
-  std::uint32_t ways_, padded_ways_;  ///< padded: rounded up to whole vectors of ages
+  std::uint32_t ways_, padded_ways_;  ///< padded: rounded up to whole vectors
   std::uint32_t stride_shift_, set_shift_, sets_;
   bool power_of_two_;
   std::size_t ages_at_, lines_at_, set_bytes_;  ///< within a set

@@ -43,16 +43,27 @@ void PartitionCore::accept(const MessageHeader& message) {
 
 /// What the requests will touch is brought near.
 void PartitionCore::bring_requests(Inbox inbox) const {
+  const auto for_each_request = [&](auto&& function) {
+    for (const MessageHeader* message : inbox) {
+      if (message->kind != kind_of(MessageKind::memory_request)) continue;
+      const auto& request = message->body<MemoryRequest>();
+      const auto line = static_cast<std::uint32_t>(mapping_.offset(request.line) / line_bytes);
+      function(request.operation, banks_[bank_of(line)], line);
+    }
+  };
   for (const MessageHeader* message : inbox) bring(message);
   std::size_t count = 0;
-  for (const MessageHeader* message : inbox) {
-    if (message->kind != kind_of(MessageKind::memory_request)) continue;
-    const std::uint64_t offset = mapping_.offset(message->body<MemoryRequest>().line);
-    memory_.bring_line(offset);
-    const auto line = static_cast<std::uint32_t>(offset / line_bytes);
-    banks_[bank_of(line)].bring_tags(line);
+  for_each_request([&](MemoryOperation operation, const L2Bank& bank, std::uint32_t line) {
+    bank.bring_tags(line);
     transactions_.bring_free(count++);
-  }
+    if (operation != MemoryOperation::load) memory_.bring_line(std::uint64_t{line} * line_bytes);
+  });
+  // What loads read is needed when they are answered: soon if L2 has the line.
+  for_each_request([&](MemoryOperation operation, const L2Bank& bank, std::uint32_t line) {
+    if (operation == MemoryOperation::load && !bank.has(line)) return;
+    bank.bring_set(line);
+    if (operation == MemoryOperation::load) memory_.bring_line(std::uint64_t{line} * line_bytes);
+  });
 }
 
 std::uint32_t PartitionCore::bank_of(std::uint32_t line) const {
@@ -71,6 +82,7 @@ void PartitionCore::accept_request(const MessageHeader& message) {
   Transaction& t = transactions_[index];
   t.request = request;
   t.next = Transaction::none;
+  t.next_read = Transaction::has_read;
   t.missing = 0;
   t.hits = 0;
   const std::uint64_t offset = mapping_.offset(request.line);
@@ -81,16 +93,16 @@ void PartitionCore::accept_request(const MessageHeader& message) {
   const std::byte* payload = message.payload_data();
   switch (request.operation) {
     case MemoryOperation::load:
+      reads_.add(transactions_, index);
+      break;
     case MemoryOperation::inspect:
-      memory_.load(offset, request.sectors, transactions_.data(index));
+      read(index, transactions_.data(index));
       break;
     case MemoryOperation::store:
-      for (unsigned rest = request.sectors, i = 0; rest != 0; rest &= rest - 1, ++i)
-        std::memcpy(&transactions_.masks(index)[static_cast<unsigned>(std::countr_zero(rest))],
-                    payload + 4 * i, 4);
-      memory_.store(offset, request.sectors, payload);
+      accept_store(index, payload);
       break;
     case MemoryOperation::atomic:
+      read_pending(t.line, t.line + 1);
       memory_.atomic(offset, request, payload, transactions_.data(index));
       break;
   }
@@ -102,6 +114,30 @@ void PartitionCore::accept_request(const MessageHeader& message) {
   ++statistics_.requests[request.tenant];
   statistics_.bytes_in[request.tenant] += message.payload_bytes;
   arrivals_.push({t.arrival, index});
+}
+
+void PartitionCore::accept_store(std::uint32_t index, const std::byte* payload) {
+  Transaction& t = transactions_[index];
+  std::array<std::uint32_t, 4> masks;
+  const unsigned sectors = t.request.sector_count();
+  std::memcpy(masks.data(), payload, sectors * sizeof masks[0]);
+  t.whole = std::all_of(masks.begin(), masks.begin() + sectors,
+                        [](std::uint32_t mask) { return mask == ~std::uint32_t{0}; });
+  if (!t.whole)
+    for (unsigned rest = t.request.sectors, i = 0; rest != 0; rest &= rest - 1, ++i)
+      transactions_.set_mask(index, static_cast<unsigned>(std::countr_zero(rest)), masks[i]);
+  read_pending(t.line, t.line + 1);
+  memory_.store(std::uint64_t{t.line} * line_bytes, t.request.sectors, payload);
+}
+
+void PartitionCore::read_pending(std::uint32_t first_line, std::uint32_t last_line) {
+  reads_.take(transactions_, first_line, last_line,
+              [&](std::uint32_t index) { read(index, transactions_.data(index)); });
+}
+
+void PartitionCore::read(std::uint32_t index, std::byte* out) const {
+  const Transaction& t = transactions_[index];
+  memory_.load(std::uint64_t{t.line} * line_bytes, t.request.sectors, out);
 }
 
 /// Local memory goes from tenant to tenant without being zeroed: PTX leaves its content undefined.
@@ -136,11 +172,16 @@ std::uint64_t PartitionCore::zero_owned(const ZeroRange& range) {
   const std::uint64_t stripe = chunk * mapping_.partitions();
   const std::uint64_t end = range.base + range.bytes;
   std::uint64_t zeroed = 0;
+  const auto zero = [&](std::uint64_t offset, std::uint64_t bytes) {
+    read_pending(static_cast<std::uint32_t>(offset / line_bytes),
+                 static_cast<std::uint32_t>((offset + bytes + line_bytes - 1) / line_bytes));
+    memory_.zero(offset, bytes);
+  };
   const auto zero_chunks = [&](std::uint64_t from, std::uint64_t to) {
     while (from < to) {
       const std::uint64_t next = std::min(to, (from / chunk + 1) * chunk);
       if (mapping_.partition(from) == index_.value()) {
-        memory_.zero(mapping_.offset(from), next - from);
+        zero(mapping_.offset(from), next - from);
         zeroed += next - from;
       }
       from = next;
@@ -153,7 +194,7 @@ std::uint64_t PartitionCore::zero_owned(const ZeroRange& range) {
     return zeroed;
   }
   zero_chunks(range.base, first * stripe);
-  memory_.zero(first * chunk, (last - first) * chunk);
+  zero(first * chunk, (last - first) * chunk);
   zeroed += (last - first) * chunk;
   zero_chunks(last * stripe, end);
   return zeroed;

@@ -40,6 +40,7 @@ Time PartitionCore::next_activity() const {
 void PartitionCore::advance(Time horizon, Inbox inbox, Outbox& outbox) {
   accept(inbox);
   bring_returns();
+  dram_.bring_next();
   while (true) {
     const Time dram = dram_.next_activity();
     const Time l2 = cycle_ == L2Bank::idle ? Time::never() : edge(cycle_);
@@ -185,8 +186,10 @@ void PartitionCore::bring_returns() const {
         function(banks_[owner >> 16], owner & 0xffff);
   };
   for_each_fill([](const L2Bank& bank, std::uint32_t mshr) { bank.bring_mshr(mshr); });
-  for_each_fill(
-      [&](const L2Bank& bank, std::uint32_t mshr) { bank.bring_fill(transactions_, mshr); });
+  for_each_fill([&](const L2Bank& bank, std::uint32_t mshr) {
+    bank.bring_fill(transactions_, mshr);
+    memory_.bring_line(std::uint64_t{bank.line_of(mshr)} * line_bytes);
+  });
 }
 
 void PartitionCore::prefetch_return(std::size_t place) const {
@@ -280,7 +283,12 @@ bool PartitionCore::respond(std::uint32_t index, Outbox& outbox) {
   auto& response = body_before<MemoryResponse>(data);
   fill_answer(request, response);
   response.l2_hits = t.hits;
-  std::memcpy(data, transactions_.data(index), bytes);
+  if (t.next_read == Transaction::has_read) {
+    std::memcpy(data, transactions_.data(index), bytes);
+  } else {
+    reads_.remove(transactions_, index);
+    read(index, data);
+  }
   statistics_.bytes_out[request.tenant] += bytes;
   --unanswered_[sender];
   transactions_.release(index);
@@ -308,6 +316,7 @@ void PartitionCore::serialize(Archive& archive) {
   archive(to_sms_, to_gmmu_, to_host_, statistics_);
   memory_.serialize(archive);
   transactions_.serialize(archive);
+  reads_.serialize(archive);
   policy_->serialize(archive);
   dram_.serialize(archive);
   for (L2Bank& bank : banks_) bank.serialize(archive);

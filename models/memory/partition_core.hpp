@@ -8,6 +8,7 @@
 #include "models/memory/l2_bank.hpp"
 #include "models/memory/memory_partition.hpp"
 #include "models/memory/partition_memory.hpp"
+#include "models/memory/pending_reads.hpp"
 #include "models/noc/port.hpp"
 
 namespace lockstep {
@@ -85,6 +86,10 @@ class PartitionCore {
   void accept_zero(const MessageHeader& message);
   void bring_requests(Inbox inbox) const;
   void check_owner(const MemoryRequest& request);
+  void accept_store(std::uint32_t transaction, const std::byte* payload);
+  /// Loads that are not answered yet get the bytes that lines have now.
+  void read_pending(std::uint32_t first_line, std::uint32_t last_line);
+  void read(std::uint32_t transaction, std::byte* out) const;
   std::uint64_t zero_owned(const ZeroRange& range);
 
   // A cycle of the L2.
@@ -118,6 +123,7 @@ class PartitionCore {
   PartitionStatistics statistics_;
   PartitionMemory memory_;
   TransactionPool transactions_;
+  PendingReads reads_;
   std::unique_ptr<CachePolicy> policy_;
   DramChannel dram_;
   const L2Context context_;

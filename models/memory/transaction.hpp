@@ -14,15 +14,19 @@ namespace lockstep {
 /// A request on its way through a partition: a line of the host's caches.
 struct alignas(64) Transaction {
   static constexpr std::uint32_t none = ~std::uint32_t{0};
+  static constexpr std::uint32_t has_read = none - 1;
 
   MemoryRequest request;
   std::int64_t arrival = 0;   ///< L2 cycle in which it was at the port
   std::uint32_t line = 0;     ///< number in the partition
   std::uint32_t next = none;  ///< behind it in an MSHR
-  std::uint8_t missing = 0;   ///< sectors still to come from DRAM
-  std::uint8_t hits = 0;      ///< sectors that the L2 had
+  /// A load: behind it in PendingReads; has_read: its bytes are in the pool's data.
+  std::uint32_t next_read = has_read;
+  std::uint8_t missing = 0;  ///< sectors still to come from DRAM
+  std::uint8_t hits = 0;     ///< sectors that the L2 had
   std::uint8_t bank = 0;
-  bool bypass = false;
+  bool bypass : 1 = false;
+  bool whole : 1 = false;  ///< a store of all bytes of its sectors
 
   std::uint32_t response_bytes() const {
     if (request.operation == MemoryOperation::store) return 0;
@@ -36,8 +40,8 @@ struct alignas(64) Transaction {
 class TransactionPool {
  public:
   union Data {
-    std::array<std::byte, 256> bytes;  ///< read: four sectors, or 32 old values of an atomic
-    std::array<std::uint32_t, 4> masks;
+    std::array<std::byte, 256> bytes;    ///< read: four sectors, or 32 old values of an atomic
+    std::array<std::uint32_t, 4> masks;  ///< of a store that is not whole
   };
 
   std::uint32_t allocate() {
@@ -55,25 +59,24 @@ class TransactionPool {
 
   Transaction& operator[](std::uint32_t index) { return items_[index]; }
   const Transaction& operator[](std::uint32_t index) const { return items_[index]; }
-  /// It will be looked at soon; its data, too, if it is about to be answered.
+  /// It will be looked at soon.
   void prefetch(std::uint32_t index) const { __builtin_prefetch(&items_[index]); }
-  void prefetch_data(std::uint32_t index) const {
-    __builtin_prefetch(data_[index].bytes.data());
-    __builtin_prefetch(data_[index].bytes.data() + 64);
-  }
-  /// The transaction and its data are brought near; `none` is ignored.
+  /// `none` is ignored.
   void bring(std::uint32_t index) const {
-    if (index == Transaction::none) return;
-    lockstep::bring(&items_[index]);
-    lockstep::bring(data_[index].bytes.data(), line_bytes);
+    if (index != Transaction::none) lockstep::bring(&items_[index]);
   }
   /// The slot that the n-th allocation from now will take.
   void bring_free(std::size_t n) const {
     if (n < free_.size()) bring(free_[free_.size() - 1 - n]);
   }
   std::byte* data(std::uint32_t index) { return data_[index].bytes.data(); }
-  /// Of a store: bytes written, by sector of the line.
-  std::array<std::uint32_t, 4>& masks(std::uint32_t index) { return data_[index].masks; }
+  /// Of a store: bytes written of a sector of the line, by number.
+  std::uint32_t mask(std::uint32_t index, unsigned sector) const {
+    return items_[index].whole ? ~std::uint32_t{0} : data_[index].masks[sector];
+  }
+  void set_mask(std::uint32_t index, unsigned sector, std::uint32_t mask) {
+    data_[index].masks[sector] = mask;
+  }
 
   void serialize(Archive& archive) {
     std::uint64_t size = items_.size();

@@ -1,0 +1,71 @@
+/// Loads that have arrived and are not answered yet, by line.
+///
+/// A load has the bytes of the moment when it arrives.  They are read only when the answer leaves,
+/// so that no copy waits meanwhile: whoever is about to change a line has them read first.
+/// Source: architecture.md, section 8, rule 1; hot-path.md ("Footprint beats arithmetic").
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "core/memory/buckets.hpp"
+#include "models/memory/transaction.hpp"
+
+namespace lockstep {
+
+class PendingReads {
+ public:
+  PendingReads() : heads_(buckets_.count(), Transaction::none) {}
+
+  void add(TransactionPool& transactions, std::uint32_t index) {
+    std::uint32_t& head = heads_[buckets_.of(transactions[index].line)];
+    transactions[index].next_read = head;
+    head = index;
+    ++count_;
+  }
+  /// It is read now.
+  void remove(TransactionPool& transactions, std::uint32_t index) {
+    std::uint32_t* place = &heads_[buckets_.of(transactions[index].line)];
+    while (*place != index) place = &transactions[*place].next_read;
+    unlink(transactions, place);
+  }
+  /// Calls read(index) for each one of a line, which then is not pending any more.
+  template <class Read>
+  void take(TransactionPool& transactions, std::uint32_t line, Read&& read) {
+    std::uint32_t* place = &heads_[buckets_.of(line)];
+    while (*place != Transaction::none) {
+      const std::uint32_t index = *place;
+      if (transactions[index].line == line) {
+        unlink(transactions, place);
+        read(index);
+      } else {
+        place = &transactions[index].next_read;
+      }
+    }
+  }
+  /// ... of the lines [first, last).
+  template <class Read>
+  void take(TransactionPool& transactions, std::uint32_t first, std::uint32_t last, Read&& read) {
+    for (std::uint32_t line = first; count_ != 0 && line < last; ++line)
+      take(transactions, line, read);
+  }
+
+  template <class Archive>
+  void serialize(Archive& archive) {
+    archive(heads_, count_);
+  }
+
+ private:
+  void unlink(TransactionPool& transactions, std::uint32_t* place) {
+    Transaction& t = transactions[*place];
+    *place = t.next_read;
+    t.next_read = Transaction::has_read;
+    --count_;
+  }
+
+  Buckets buckets_{512};
+  std::vector<std::uint32_t> heads_;
+  std::uint32_t count_ = 0;
+};
+
+}  // namespace lockstep
