@@ -1,14 +1,14 @@
-/// Linear-scan register allocation over live ranges with holes.
+/// Linear-scan register allocation over live ranges with holes, once for what the machine counts
+/// and once for what runs here.
 ///
 /// Ranges are taken in the order in which they begin and get the first row (an even pair for 64
 /// bits) that is free over all their segments; a single row prefers the half of a broken pair.
-/// While fewer than 32 registers are used (more would let fewer threads onto an SM) a row that
-/// became free rests for some operations before it is used again, unless the operation itself reads
-/// it, and longer if a store to global memory read it last: ptxas spreads registers like this,
-/// presumably to keep writes from waiting for earlier reads; the numbers are those that reproduce
-/// its counts best (docs/validation.md).
-/// Source: Poletto and Sarkar, Linear Scan Register Allocation; holes as in Traub et al., Quality
-/// and Speed in Linear-Scan Register Allocation.
+/// To count while fewer than 32 registers are used (more would let fewer threads onto an SM) a row
+/// that became free rests for some operations before it is used again, unless the operation itself
+/// reads it, and longer if a store to global memory read it last: ptxas spreads registers like
+/// this, presumably to keep writes from waiting for earlier reads; the numbers are those that
+/// reproduce its counts best (docs/validation.md). Source: Poletto and Sarkar, Linear Scan Register
+/// Allocation; holes as in Traub et al., Quality and Speed in Linear-Scan Register Allocation.
 #include <algorithm>
 #include <vector>
 

@@ -1,5 +1,11 @@
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <bit>
+#include <map>
+#include <random>
+#include <vector>
+
 #include "tests/unit/memory/partition_bench.hpp"
 
 namespace lockstep::test::partition_bytes_test {
@@ -21,6 +27,60 @@ TEST(PartitionBytes, ALoadTakesTheValueThatStoodThereWhenItArrived) {
   bench.run();
   EXPECT_GT(bench.departure(1), bench.departure(9));
   EXPECT_EQ(bench.answer(1).value<std::uint32_t>(), 0u);
+}
+
+TEST(PartitionBytes, ALoadUnderWayDoesNotSeeTheZeroingOfItsLine) {
+  PartitionBench bench;
+  bench.store(0, 256, 5);
+  bench.load(1000, 128, 1, 1);
+  bench.load(1001, 256, 1, 2);
+  bench.zero(1002, 0, 4096);
+  bench.load(1003, 256, 1, 3);
+  bench.run();
+  EXPECT_EQ(bench.answer(2).value<std::uint32_t>(), 5u);
+  EXPECT_EQ(bench.answer(3).value<std::uint32_t>(), 0u);
+}
+
+/// Bytes are read when an answer leaves, long after stores, atomics and zeroings that came later.
+TEST(PartitionBytes, EveryLoadReadsWhatStoodThereWhenItArrived) {
+  for (unsigned seed = 0; seed < 20; ++seed) {
+    std::mt19937 random(seed);
+    PartitionBench bench;
+    std::vector<std::uint32_t> memory(1024 * line_bytes / 4);
+    std::map<std::uint32_t, std::vector<std::uint32_t>> expected;
+    for (std::uint32_t tag = 1; tag < 400; ++tag) {
+      // Few lines, some of them as far apart as makes tables of lines take them together.
+      const std::uint64_t line = random() % 4 + random() % 2 * 512;
+      std::uint32_t* words = &memory[line * line_bytes / 4];
+      const auto sectors = static_cast<std::uint8_t>(1 + random() % 15);
+      const auto in_sectors = [&](std::uint32_t word) { return (sectors >> word / 8 & 1) != 0; };
+      switch (random() % 8) {
+        case 0:
+          bench.zero(tag, line * line_bytes, line_bytes);
+          std::fill_n(words, line_bytes / 4, 0u);
+          break;
+        case 1:
+          bench.atomic_add(tag, line * line_bytes, {tag}, 1000 + tag);
+          words[0] += tag;
+          break;
+        case 2:
+        case 3:
+          bench.store(tag, line * line_bytes, tag, ~0u, sectors, 1000 + tag);
+          for (std::uint32_t word = 0; word < line_bytes / 4; ++word)
+            if (in_sectors(word)) words[word] = tag;
+          break;
+        default:
+          bench.load(tag, line * line_bytes, sectors, tag);
+          for (std::uint32_t word = 0; word < line_bytes / 4; ++word)
+            if (in_sectors(word)) expected[tag].push_back(words[word]);
+      }
+    }
+    bench.run();
+    for (const auto& [tag, values] : expected)
+      for (std::size_t i = 0; i < values.size(); ++i)
+        ASSERT_EQ(bench.answer(tag).value<std::uint32_t>(i), values[i])
+            << "seed " << seed << ", load " << tag << ", word " << i;
+  }
 }
 
 TEST(PartitionBytes, MessagesOfOneCycleActInTheOrderOfTheirLinks) {

@@ -32,6 +32,16 @@ TEST(WarpScheduler, GreedyStaysAndFallsBackToTheOldest) {
   EXPECT_EQ(policy.choose(1, 0b10000000), 7u);
 }
 
+TEST(WarpScheduler, GreedySchedulersDoNotTakeEachOthersWarps) {
+  GreedyThenOldest policy(4);
+  for (unsigned warp = 64; warp-- > 0;) policy.added(warp % 4, warp);
+  for (unsigned side = 0; side < 4; ++side)
+    EXPECT_EQ(policy.choose(side, 0x1111111111111110u << side), 60 + side);
+  policy.removed(2, 62);
+  EXPECT_EQ(policy.choose(2, 0x0444444444444444u), 58u);
+  EXPECT_EQ(policy.choose(3, 0x0888888888888888u), 59u);
+}
+
 TEST(WarpScheduler, TwoLevelPrefersItsActiveSet) {
   TwoLevel policy(TwoLevelParameters{2});
   EXPECT_EQ(policy.choose(0, 0b1111), 0u);
