@@ -67,7 +67,6 @@ class DramChannel {
   /// after `last`.
   Step step(Time last);
 
-  void bring_next() const { queue_.bring_next(); }
   DramAddress locate(std::uint64_t offset) const;
   const DramBanks& banks() const { return banks_; }
   /// Commands are appended to `trace` from now on.

@@ -1,11 +1,8 @@
 #pragma once
 
 #include <array>
-#include <bit>
 #include <cstdint>
 #include <vector>
-
-#include "core/memory/bring.hpp"
 
 namespace lockstep {
 
@@ -73,14 +70,6 @@ class DramQueue {
   std::uint64_t changed_banks() const { return changed_; }
   void chosen() { changed_ = 0; }
 
-  /// The requests that banks will serve next are brought near.
-  void bring_next() const {
-    for (std::uint64_t rest = active_banks(); rest != 0; rest &= rest - 1) {
-      const List& list = lists_[serving_][static_cast<unsigned>(std::countr_zero(rest))];
-      bring(&entries_[list.head]);
-      if (list.hit != end) bring(&entries_[list.hit]);
-    }
-  }
   DramEntry& entry(std::uint32_t index) { return entries_[index]; }
   /// Whether a request of this direction is served now.
   bool served(bool write) const { return list_of(write) == serving_; }

@@ -40,7 +40,6 @@ Time PartitionCore::next_activity() const {
 void PartitionCore::advance(Time horizon, Inbox inbox, Outbox& outbox) {
   accept(inbox);
   bring_returns();
-  dram_.bring_next();
   while (true) {
     const Time dram = dram_.next_activity();
     const Time l2 = cycle_ == L2Bank::idle ? Time::never() : edge(cycle_);
