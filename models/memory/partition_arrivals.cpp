@@ -4,6 +4,7 @@
 /// Source: architecture.md, section 8, rules 1, 8 (owners of frames) and 10; hot-path.md ("passes
 /// that prefetch over a window's batch of messages").
 #include <algorithm>
+#include <array>
 #include <bit>
 #include <cstring>
 #include <string>

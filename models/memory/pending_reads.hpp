@@ -5,6 +5,7 @@
 /// Source: architecture.md, section 8, rule 1; hot-path.md ("Footprint beats arithmetic").
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <vector>
 
@@ -29,25 +30,25 @@ class PendingReads {
     while (*place != index) place = &transactions[*place].next_read;
     unlink(transactions, place);
   }
-  /// Calls read(index) for each one of a line, which then is not pending any more.
-  template <class Read>
-  void take(TransactionPool& transactions, std::uint32_t line, Read&& read) {
-    std::uint32_t* place = &heads_[buckets_.of(line)];
-    while (*place != Transaction::none) {
-      const std::uint32_t index = *place;
-      if (transactions[index].line == line) {
-        unlink(transactions, place);
-        read(index);
-      } else {
-        place = &transactions[index].next_read;
-      }
-    }
-  }
-  /// ... of the lines [first, last).
+  /// Calls read(index) for each one of the lines [first, last), which then is not pending any more.
   template <class Read>
   void take(TransactionPool& transactions, std::uint32_t first, std::uint32_t last, Read&& read) {
-    for (std::uint32_t line = first; count_ != 0 && line < last; ++line)
-      take(transactions, line, read);
+    if (count_ == 0) return;
+    const bool in_all_buckets = last - first >= heads_.size();
+    const std::size_t buckets = in_all_buckets ? heads_.size() : last - first;
+    for (std::size_t i = 0; i < buckets; ++i) {
+      std::uint32_t* place = &heads_[in_all_buckets ? i : buckets_.of(first + i)];
+      while (*place != Transaction::none) {
+        const std::uint32_t index = *place;
+        const std::uint32_t line = transactions[index].line;
+        if (first <= line && line < last) {
+          unlink(transactions, place);
+          read(index);
+        } else {
+          place = &transactions[index].next_read;
+        }
+      }
+    }
   }
 
   template <class Archive>

@@ -56,8 +56,11 @@ TEST(PartitionBytes, EveryLoadReadsWhatStoodThereWhenItArrived) {
       const auto in_sectors = [&](std::uint32_t word) { return (sectors >> word / 8 & 1) != 0; };
       switch (random() % 8) {
         case 0:
-          bench.zero(tag, line * line_bytes, line_bytes);
-          std::fill_n(words, line_bytes / 4, 0u);
+          // A line, or all before it.
+          if (random() % 2 == 0) words = memory.data();
+          bench.zero(tag, words == memory.data() ? 0 : line * line_bytes,
+                     words == memory.data() ? (line + 1) * line_bytes : line_bytes);
+          std::fill(words, &memory[line * line_bytes / 4] + line_bytes / 4, 0u);
           break;
         case 1:
           bench.atomic_add(tag, line * line_bytes, {tag}, 1000 + tag);
