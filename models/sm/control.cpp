@@ -95,7 +95,8 @@ void SmState::issue_control(unsigned slot, const Instruction& instruction,
       if (paths.backward_branches() >= isa::backward_branch_limit) [[unlikely]]
         user_error(warp, pc, static_cast<unsigned>(std::countr_zero(mask)),
                    "ten million backward branches without a lane leaving the loop",
-                   "lanes of a warp that wait for each other never meet; see architecture.md");
+                   "lanes of a warp that wait for each other never meet: one path runs until it "
+                   "waits at a barrier, meets the others or ends");
       break;
     case Category::branch_indexed: {
       ++statistics.branches[warp.tenant];

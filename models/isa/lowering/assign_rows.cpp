@@ -1,14 +1,14 @@
-/// Linear-scan register allocation over live ranges with holes, once for what the machine counts
-/// and once for what runs here.
+/// Linear-scan register allocation over live ranges with holes.
 ///
 /// Ranges are taken in the order in which they begin and get the first row (an even pair for 64
 /// bits) that is free over all their segments; a single row prefers the half of a broken pair.
-/// To count while fewer than 32 registers are used (more would let fewer threads onto an SM) a row
-/// that became free rests for some operations before it is used again, unless the operation itself
-/// reads it, and longer if a store to global memory read it last: ptxas spreads registers like
-/// this, presumably to keep writes from waiting for earlier reads; the numbers are those that
-/// reproduce its counts best (docs/validation.md). Source: Poletto and Sarkar, Linear Scan Register
-/// Allocation; holes as in Traub et al., Quality and Speed in Linear-Scan Register Allocation.
+/// While fewer than 32 registers are used (more would let fewer threads onto an SM) a row that
+/// became free rests for some operations before it is used again, unless the operation itself reads
+/// it, and longer if a store to global memory read it last: ptxas spreads registers like this,
+/// presumably to keep writes from waiting for earlier reads; the numbers are those that reproduce
+/// its counts best (docs/validation.md).
+/// Source: Poletto and Sarkar, Linear Scan Register Allocation; holes as in Traub et al., Quality
+/// and Speed in Linear-Scan Register Allocation.
 #include <algorithm>
 #include <vector>
 
@@ -163,27 +163,6 @@ Allocation assign(const ir::Function& function, const std::vector<LiveRange>& ra
   return allocation;
 }
 
-/// What was assigned is what the simulated machine counts.  What runs here uses as few rows as
-/// possible, to stay near in the host's caches: reads are over when an instruction has issued, so
-/// that nobody waits for a row that did not rest.  Pairs come first, since programs keep them apart
-/// from single rows anyway.
-void pack(Allocation& allocation, const ir::Function& function,
-          const std::vector<LiveRange>& ranges, const std::vector<std::uint32_t>& order) {
-  const std::uint32_t positions = count_positions(function);
-  Rows pairs(positions, 0), singles(positions, 0);
-  const auto assign_size = [&](unsigned size, Rows& rows, std::uint32_t first) {
-    for (std::uint32_t r : order) {
-      const Type type = function.registers[r].type;
-      if (type != Type::pred && rows_of(type) == size)
-        allocation.row_of_register[r] =
-            static_cast<std::uint16_t>(first + rows.take(ranges[r], size, false));
-    }
-  };
-  assign_size(2, pairs, 0);
-  assign_size(1, singles, pairs.count());
-  allocation.rows = pairs.count() + singles.count();
-}
-
 }  // namespace
 
 Allocation assign_rows(const ir::Function& function, std::uint32_t maximum_registers) {
@@ -206,7 +185,6 @@ Allocation assign_rows(const ir::Function& function, std::uint32_t maximum_regis
   // Scratch is worth no spilling: ptxas finds slower expansions that need less.
   best.registers_per_thread = std::max(best.rows + reserved_registers,
                                        std::min(best.registers_per_thread, maximum_registers));
-  pack(best, function, ranges, order);
   return best;
 }
 

@@ -277,17 +277,6 @@ TEST(LoweringRegisters, PairsAreEvenAndLiveValuesApart) {
   EXPECT_EQ(std::adjacent_find(rows.begin(), rows.end()), rows.end()) << k.text();
 }
 
-TEST(LoweringRegisters, RowsAreUsedAgainAtOnceButCountAsIfTheyHadRested) {
-  std::string body;
-  for (const std::string r : {"%r10", "%r11", "%r12", "%r13"})
-    body +=
-        "ld.volatile.global.u32 " + r + ", [%rd2];\nst.volatile.global.u32 [%rd1], " + r + ";\n";
-  const Lowered k(body);
-  // Two addresses in pairs and one value at a time.
-  EXPECT_EQ(k.allocation.rows, 5u) << k.text();
-  EXPECT_GT(k.allocation.registers_per_thread, lowering::reserved_registers + 5);
-}
-
 TEST(LoweringRegisters, WhatDoesNotFitSpillsToLocalMemory) {
   std::string body;
   for (int i = 10; i < 60; ++i)
