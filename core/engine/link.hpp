@@ -48,8 +48,7 @@ class Trunk {
         first_destination_(first_destination),
         link_(first, first_destination, latency) {}
 
-  /// Of links that graph_.connect() gave out one after the other, to components that it made one
-  /// after the other.
+  /// Of links that a graph made one after the other, to components made one after the other.
   explicit Trunk(std::span<const Link> links) {
     if (links.empty()) return;
     *this = Trunk(links[0].id(), links[0].destination(), links[0].latency());
