@@ -10,22 +10,21 @@ DramQueue::DramQueue(const Sizes& sizes, std::uint32_t banks)
       nodes_(entries_.size()),
       open_row_(banks, closed) {
   for (auto& lists : lists_) lists.resize(banks);
-  for (auto i = static_cast<std::uint32_t>(entries_.size()); i-- > 0;) free_.push_back(i);
+  for (auto i = static_cast<std::uint16_t>(entries_.size()); i-- > 0;) free_.push_back(i);
 }
 
 std::uint32_t DramQueue::push(const DramEntry& entry) {
   LOCKSTEP_CHECK(room(entry.write), "a DRAM queue overflows");
-  const std::uint32_t index = free_.back();
-  const auto number = static_cast<std::uint16_t>(index);
+  const std::uint16_t index = free_.back();
   free_.pop_back();
   const unsigned l = list_of(entry.write);
   List& list = lists_[l][entry.bank];
   entries_[index] = entry;
   entries_[index].order = order_++;
   nodes_[index] = {entry.row, list.tail, end};
-  (list.tail == end ? list.head : nodes_[list.tail].next) = number;
-  list.tail = number;
-  if (list.hit == end && open_row_[entry.bank] == entry.row) list.hit = number;
+  (list.tail == end ? list.head : nodes_[list.tail].next) = index;
+  list.tail = index;
+  if (list.hit == end && open_row_[entry.bank] == entry.row) list.hit = index;
   active_[l] |= std::uint64_t{1} << entry.bank;
   ++counts_[l];
   change(entry.bank);
@@ -50,7 +49,7 @@ void DramQueue::remove(std::uint32_t index) {
   if (list.head == end) active_[l] &= ~(std::uint64_t{1} << entry.bank);
   --counts_[l];
   change(entry.bank);
-  free_.push_back(index);
+  free_.push_back(static_cast<std::uint16_t>(index));
   choose_direction();
 }
 

@@ -111,7 +111,7 @@ class DramQueue {
   Sizes sizes_;
   std::vector<DramEntry> entries_;
   std::vector<Node> nodes_;  ///< by place
-  std::vector<std::uint32_t> free_;
+  std::vector<std::uint16_t> free_;
   std::array<std::vector<List>, 2> lists_;
   std::array<std::uint64_t, 2> active_{};
   std::vector<std::int64_t> open_row_;

@@ -209,7 +209,7 @@ bool L2Bank::allocate(const L2Context& context, std::uint32_t line, const Memory
   }
   tags_.install(victim, line, decision.at_lru);
   LOCKSTEP_CHECK(decision.line_class < 16, "a cache policy has too many classes of lines");
-  tags_[victim].line_class = decision.line_class & 15u;
+  tags_[victim].line_class = decision.line_class;
   tags_[victim].tenant = request.tenant;
   place = victim;
   return true;

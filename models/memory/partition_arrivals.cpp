@@ -52,18 +52,23 @@ void PartitionCore::bring_requests(Inbox inbox) const {
       function(request.operation, banks_[bank_of(line)], line);
     }
   };
+  const auto bring_line = [&](const L2Bank& bank, std::uint32_t line) {
+    bank.bring_set(line);
+    memory_.bring_line(std::uint64_t{line} * line_bytes);
+  };
   for (const MessageHeader* message : inbox) bring(message);
   std::size_t count = 0;
   for_each_request([&](MemoryOperation operation, const L2Bank& bank, std::uint32_t line) {
-    bank.bring_tags(line);
     transactions_.bring_free(count++);
-    if (operation != MemoryOperation::load) memory_.bring_line(std::uint64_t{line} * line_bytes);
+    if (operation == MemoryOperation::load) {
+      bank.bring_tags(line);
+    } else {
+      bring_line(bank, line);
+    }
   });
   // What loads read is needed when they are answered: soon if L2 has the line.
   for_each_request([&](MemoryOperation operation, const L2Bank& bank, std::uint32_t line) {
-    if (operation == MemoryOperation::load && !bank.has(line)) return;
-    bank.bring_set(line);
-    if (operation == MemoryOperation::load) memory_.bring_line(std::uint64_t{line} * line_bytes);
+    if (operation == MemoryOperation::load && bank.has(line)) bring_line(bank, line);
   });
 }
 

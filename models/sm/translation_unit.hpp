@@ -69,6 +69,7 @@ struct OpenShootdown {
 };
 
 class TranslationUnit {
+  // With `tlb` in front of all that is looked at less often: see SmState::bring_window.
   // The page found last: also the one used last, so that finding it again changes no order.
   static constexpr std::uint64_t no_page = ~std::uint64_t{0};
   std::uint64_t last_key_ = no_page;
