@@ -214,6 +214,7 @@ std::unique_ptr<Component> Machine::build_sm(std::uint32_t index) const {
   setup.tenants = tenant_names();
   setup.modules = module_pointers();
   setup.issue_tables = issue_tables_;
+  setup.constant_rows = constant_rows_;
   setup.mapping = mapping_;
   setup.local_memory_base = parameters_.gpu.memory.capacity.count();
   setup.to_partitions = links(sm_to_partition_[index]);

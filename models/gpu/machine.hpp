@@ -13,6 +13,7 @@
 #include "models/host/printed_lines.hpp"
 #include "models/isa/lowering/lowering.hpp"
 #include "models/isa/program.hpp"
+#include "models/sm/constant_rows.hpp"
 #include "models/vm/fault_parameters.hpp"
 
 namespace lockstep {
@@ -63,6 +64,7 @@ class Machine {
   std::vector<std::uint16_t> module_of_tenant_;
   AddressMapping mapping_;
   mutable std::shared_ptr<const IssueTables> issue_tables_;  ///< made with the first SM
+  const std::shared_ptr<ConstantRows> constant_rows_ = std::make_shared<ConstantRows>();
 
   Graph graph_;
   KindId host_kind_, dispatcher_kind_, gmmu_kind_, partition_kind_, sm_kind_;

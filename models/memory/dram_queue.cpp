@@ -20,8 +20,7 @@ std::uint32_t DramQueue::push(const DramEntry& entry) {
   const unsigned l = list_of(entry.write);
   List& list = lists_[l][entry.bank];
   entries_[index] = entry;
-  entries_[index].order = order_++;
-  nodes_[index] = {entry.row, list.tail, end};
+  nodes_[index] = {entry.row, order_++, list.tail, end};
   (list.tail == end ? list.head : nodes_[list.tail].next) = index;
   list.tail = index;
   if (list.hit == end && open_row_[entry.bank] == entry.row) list.hit = index;

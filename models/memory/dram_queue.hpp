@@ -11,7 +11,6 @@ struct alignas(64) DramEntry {
   static constexpr std::uint32_t none = ~std::uint32_t{0};
 
   std::int64_t arrival = 0;  ///< DRAM cycle
-  std::uint64_t order = 0;   ///< number of the request; smaller is older
   std::uint32_t row = 0;
   std::uint32_t owner = none;  ///< the L2's own; comes back when the data are there
   std::uint16_t tenant = 0;
@@ -28,8 +27,8 @@ struct alignas(64) DramEntry {
 
   template <class Archive>
   void serialize(Archive& archive) {
-    archive(arrival, order, row, owner, tenant, requester, warp, bank, columns, sectors, flags,
-            walk_level, warp_type, write, missed_row);
+    archive(arrival, row, owner, tenant, requester, warp, bank, columns, sectors, flags, walk_level,
+            warp_type, write, missed_row);
   }
 };
 
@@ -57,6 +56,16 @@ class DramQueue {
 
   // What a scheduler sees.
   const DramEntry& operator[](std::uint32_t index) const { return entries_[index]; }
+  /// Of an entry of the served direction.
+  bool is_write(std::uint32_t index) const {
+    return sizes_.writes != 0 ? serving_ == 1 : entries_[index].write;
+  }
+  /// Grows with the age of a request: how many came since.
+  std::uint32_t age(std::uint32_t index) const { return order_ - nodes_[index].order; }
+  /// The number of the request that comes next.  Numbers wrap around; see age.
+  std::uint32_t next_order() const { return order_; }
+  std::uint32_t order(std::uint32_t index) const { return nodes_[index].order; }
+  void prefetch(std::uint32_t index) const { __builtin_prefetch(&entries_[index]); }
   /// Banks with requests of the served direction.
   std::uint64_t active_banks() const { return active_[serving_]; }
   /// Oldest request of a bank in the served direction; DramEntry::none if there is none.
@@ -85,10 +94,11 @@ class DramQueue {
   /// Of each entry what is looked at of many to find one.
   struct Node {
     std::uint32_t row = 0;
+    std::uint32_t order = 0;  ///< number of the request
     std::uint16_t previous = end, next = end;
     template <class Archive>
     void serialize(Archive& archive) {
-      archive(row, previous, next);
+      archive(row, order, previous, next);
     }
   };
   struct List {
@@ -117,7 +127,7 @@ class DramQueue {
   std::vector<std::int64_t> open_row_;
   std::array<std::uint32_t, 2> counts_{};
   std::uint32_t serving_ = 0;
-  std::uint64_t order_ = 0;
+  std::uint32_t order_ = 0;
   std::uint64_t changed_ = 0;
 };
 

@@ -17,16 +17,18 @@ std::uint32_t L2Mshrs::allocate(std::uint32_t line) {
   entries_[index] = {};
   entries_[index].line = line;
   entries_[index].next = head;
+  if (head != none) entries_[head].before = index;
   head = index;
   ++used_;
   return index;
 }
 
 void L2Mshrs::release(std::uint32_t index) {
-  std::uint32_t* place = &heads_[buckets_.of(entries_[index].line)];
-  while (*place != index) place = &entries_[*place].next;
-  *place = entries_[index].next;
-  entries_[index].next = free_;
+  Entry& entry = entries_[index];
+  (entry.before == none ? heads_[buckets_.of(entry.line)] : entries_[entry.before].next) =
+      entry.next;
+  if (entry.next != none) entries_[entry.next].before = entry.before;
+  entry.next = free_;
   free_ = index;
   --used_;
 }

@@ -19,12 +19,13 @@ class L2Mshrs {
     std::uint32_t line = 0;
     std::uint32_t first = none, last = none;  ///< waiting transactions, in order
     std::uint32_t next = none;                ///< of the bucket, or of the free list
+    std::uint32_t before = none;              ///< of the bucket
     std::uint16_t waiting = 0;
     std::uint8_t pending = 0;  ///< sectors on their way
     std::uint8_t reserved = 0;
     template <class Archive>
     void serialize(Archive& archive) {
-      archive(line, first, last, next, waiting, pending);
+      archive(line, first, last, next, before, waiting, pending);
     }
   };
 

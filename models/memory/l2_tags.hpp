@@ -60,7 +60,7 @@ class L2Tags {
   void write(std::uint32_t place, unsigned sector, std::uint32_t mask, bool dirty);
 
   /// What find() reads.
-  void bring_tags(std::uint32_t line) const { bring(set(set_of(line)), lines_at_); }
+  void bring_tags(std::uint32_t line) const { bring(set(set_of(line)), ages_at_); }
   /// ... and what choosing a victim reads.
   void bring_set(std::uint32_t line) const { bring(set(set_of(line)), set_bytes_); }
   void prefetch(std::uint32_t line) const { prefetch(line, lines_at_); }

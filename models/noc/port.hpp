@@ -153,8 +153,11 @@ class ReceivePort {
     if (fifo.head == none) {
       waiting_[sender / 64] &= ~(std::uint64_t{1} << (sender % 64));
       --waiting_senders_;
-    } else {
-      ahead(fifo.head);
+    }
+    if (waiting_senders_ != 0) {
+      const std::uint32_t following = fifos_[next_sender()].head;
+      __builtin_prefetch(&packets_[following]);
+      ahead(following);
     }
     return packet;
   }

@@ -72,7 +72,8 @@ void SmState::start_grid(const GridLaunch& launch, std::span<const std::byte> pa
   if (launch.globals > 0)
     std::memcpy(grid.globals.data(), payload.data() + parameter_bytes,
                 launch.globals * sizeof(std::uint64_t));
-  grid.constants = isa::fill_constants(*grid.program, grid.parameters, grid.globals);
+  grid.constants =
+      constant_rows->share(isa::fill_constants(*grid.program, grid.parameters, grid.globals));
   if (!grid.module->constant_relocations.empty()) {
     grid.relocated_image = grid.module->constant_image;
     isa::relocate(grid.relocated_image, grid.module->constant_relocations, *grid.module,
@@ -197,7 +198,7 @@ void SmState::point_warp(unsigned slot) {
   // Immediates and constants are only read; the context has one type for all bases.
   warp.context.bases[isa::Operand::immediates] =
       const_cast<std::uint32_t*>(grid.program->immediates.data());
-  warp.context.bases[isa::Operand::constants] = const_cast<std::uint32_t*>(grid.constants.data());
+  warp.context.bases[isa::Operand::constants] = const_cast<std::uint32_t*>(grid.constants->data());
   warp.context.bases[isa::Operand::scratch] = scratch_rows.data();
   warp.context.predicates = rows + std::size_t{grid.program->rows} * isa::warp_size;
   warp.context.identity = nullptr;

@@ -21,6 +21,9 @@ void SmState::bring_window(Inbox inbox) const {
   const auto* begin = reinterpret_cast<const char*>(&statistics.stalls);
   const auto* end = reinterpret_cast<const char*>(&translation.known);
   bring(begin, static_cast<std::size_t>(end - begin));
+  bring(&statistics.stalls[0]);
+  bring(&statistics.memory_instructions[0]);
+  bring(&queue[queue_place(queue_count)], offsetof(Access, group) + sizeof(LineGroup));
   bring_answers(inbox);
   bring_ready_warps();
 }
@@ -43,8 +46,10 @@ void SmState::bring_ready_warps() const {
       function(warps[static_cast<unsigned>(std::countr_zero(left))]);
   };
   for_each_warp(bring_warp);
-  for_each_warp([](const Warp& warp) {
+  for_each_warp([&](const Warp& warp) {
     const IssueRecord& record = warp.records[warp.paths.pc()];
+    if (record.unit == static_cast<std::uint8_t>(isa::Unit::memory))
+      bring(&blocks[warp.block].phase);
     for (std::size_t i = 0; i < record.touches.size(); ++i)
       if (i == 0 || record.touches[i] != record.touches[0]) bring_row(warp, record.touches[i]);
   });

@@ -1,7 +1,9 @@
 /// What is going to happen at known cycles: results that commit, units that become free.
 ///
-/// A ring of 64 one-cycle buckets of 16-bit events, one of 16 cycles for units, and a heap for what
-/// lies farther away or does not fit.  Source: hot-path.md, "Layouts that worked".
+/// A ring of 64 cycles with lists of 16-bit events, one of 16 cycles for units, and a heap for what
+/// lies farther away or does not fit.  The events of all lists stand in one small pool, the place
+/// used last is used first: a window brings all of it near.
+/// Source: hot-path.md, "Layouts that worked".
 #pragma once
 
 #include <algorithm>
@@ -9,6 +11,7 @@
 #include <bit>
 #include <cstdint>
 #include <limits>
+#include <utility>
 #include <vector>
 
 #include "core/checkpoint/archive.hpp"
@@ -33,6 +36,12 @@ struct WarpEvent {
 
 class EventWheel {
  public:
+  EventWheel() {
+    last_.fill(none);
+    for (std::uint8_t i = 0; i < nodes_.size(); ++i)
+      nodes_[i].next = i + 1u < nodes_.size() ? i + 1u : none;
+  }
+
   /// The next cycle with something to do; no_cycle when there is none.
   std::int64_t next() const {
     std::int64_t result = far_.empty() ? no_cycle : far_.front().cycle;
@@ -45,9 +54,8 @@ class EventWheel {
   void advance_to(std::int64_t cycle) { now_ = std::max(now_, cycle); }
 
   void add(std::int64_t cycle, std::uint16_t event) {
-    Bucket& bucket = buckets_[cycle & 63];
-    if (cycle - now_ < 64 && bucket.count < bucket.events.size()) [[likely]] {
-      bucket.events[bucket.count++] = event;
+    if (cycle - now_ < 64 && free_ != none) [[likely]] {
+      append(last_[cycle & 63], event);
       occupied_ |= std::uint64_t{1} << (cycle & 63);
     } else {
       add_far(cycle, 0, event);
@@ -76,10 +84,14 @@ class EventWheel {
         on_units(units);
         units = 0;
       }
-      Bucket& bucket = buckets_[cycle & 63];
-      const unsigned count = bucket.count;
-      bucket.count = 0;
-      for (unsigned i = 0; i < count; ++i) on_event(bucket.events[i]);
+      if (const std::uint8_t last = std::exchange(last_[cycle & 63], none); last != none) {
+        std::uint8_t at = last;
+        do {
+          at = nodes_[at].next;
+          on_event(nodes_[at].event);
+        } while (at != last);
+        nodes_[last].next = std::exchange(free_, nodes_[last].next);
+      }
     }
     while (!far_.empty() && far_.front().cycle <= cycle) [[unlikely]] {
         const Far event = pop_far();
@@ -92,8 +104,8 @@ class EventWheel {
   }
 
   void serialize(Archive& archive) {
-    archive.bytes(buckets_.data(), sizeof buckets_);
-    archive(units_, occupied_, now_, order_);
+    archive.bytes(nodes_.data(), sizeof nodes_);
+    archive(last_, free_, units_, occupied_, now_, order_);
     std::uint64_t count = far_.size();
     archive(count);
     far_.resize(count);
@@ -102,9 +114,11 @@ class EventWheel {
 
  private:
   static constexpr std::int64_t unit_cycles = 16;  ///< few units are busy for longer
-  struct alignas(16) Bucket {  // small: each is touched once per turn, and seldom full
-    std::uint16_t count = 0;
-    std::array<std::uint16_t, 7> events{};
+  static constexpr std::uint8_t none = 0xff;
+  struct Node {
+    std::uint16_t event = 0;
+    std::uint8_t next = none;  ///< of a list's last: the first
+    std::uint8_t unused = 0;   ///< no byte of a checkpoint is left to chance
   };
   struct Far {
     std::int64_t cycle = 0;
@@ -115,6 +129,14 @@ class EventWheel {
       return cycle != other.cycle ? cycle > other.cycle : order > other.order;
     }
   };
+  /// To a list, given by its last one; there must be a free place.
+  void append(std::uint8_t& last, std::uint16_t event) {
+    const std::uint8_t place = std::exchange(free_, nodes_[free_].next);
+    Node& before = nodes_[last == none ? place : last];
+    nodes_[place] = {event, last == none ? place : before.next};
+    before.next = place;
+    last = place;
+  }
   // Seldom, and not to be inlined: what calls them is short.
   [[gnu::noinline, gnu::cold]] void add_far(std::int64_t cycle, std::uint64_t units,
                                             std::uint16_t event) {
@@ -128,9 +150,11 @@ class EventWheel {
     return event;
   }
 
-  std::array<Bucket, 64> buckets_{};
+  std::array<std::uint8_t, 64> last_;  ///< of each cycle's list
+  std::array<Node, 96> nodes_;
   std::array<std::uint64_t, unit_cycles> units_{};
   std::uint64_t occupied_ = 0;
+  std::uint8_t free_ = 0;
   std::int64_t now_ = -1;
   std::uint64_t order_ = 0;
   std::vector<Far> far_;

@@ -6,6 +6,7 @@
 #include "models/dispatch/occupancy.hpp"
 #include "models/isa/program.hpp"
 #include "models/noc/messages.hpp"
+#include "models/sm/constant_rows.hpp"
 #include "models/sm/issue_tables.hpp"
 
 namespace lockstep {
@@ -21,7 +22,7 @@ struct GridSlot {
   std::vector<std::uint64_t> globals;  ///< addresses of the module's .global variables
   /// The module's constant variables, if addresses had to be written into them.
   std::vector<std::byte> relocated_image;
-  std::vector<std::uint32_t> constants;  ///< rows of 32 lanes, by isa::Program::constants
+  ConstantRows::Rows constants;
   // Counted here, per grid, because it is near at issue; added to the statistics when sampled.
   std::uint64_t issue_slots = 0, warp_instructions = 0, thread_instructions = 0;
   InstructionCount unreported;  ///< of those in the statistics, not yet told with a block's end

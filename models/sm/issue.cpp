@@ -83,9 +83,12 @@ void SmState::issue(unsigned slot, std::int64_t now) {
     return;
   }
   if (record.flags & IssueRecord::shared_only) {
-    if (active != 0)
+    if (active == ~std::uint32_t{0} && (record.flags & IssueRecord::word_load)) {
+      load_shared_words(slot, instruction, record, now);
+    } else if (active != 0) {
       issue_shared(slot, instruction, record, active, warp.context.row(instruction.source[0]),
                    instruction.offset, true, now);
+    }
     warp.paths.advance();
     evaluate(slot, now);
     return;

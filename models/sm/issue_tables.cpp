@@ -105,6 +105,13 @@ std::uint8_t memory_flags(const Instruction& instruction) {
   return flags;
 }
 
+/// To one 32-bit register per lane.
+bool loads_words(const Instruction& instruction) {
+  const isa::MemoryFields& memory = instruction.memory;
+  return instruction.category == Category::load && instruction.destination[0].valid() &&
+         memory.elements == 1 && isa::bytes_of(memory.type) == 4 && memory.register_bytes == 4;
+}
+
 IssueRecord make_record(const SmParameters& parameters, const Instruction& instruction,
                         const isa::ScoreboardNeed& need, std::uint32_t pair_rows) {
   IssueRecord record;
@@ -122,6 +129,8 @@ IssueRecord make_record(const SmParameters& parameters, const Instruction& instr
     if (instruction.memory.space == isa::Space::shared && instruction.source[0].valid() &&
         !(instruction.flags & isa::flag_address_wide) && is_memory(instruction.category))
       record.flags |= IssueRecord::shared_only;
+    if ((record.flags & IssueRecord::shared_only) && loads_words(instruction))
+      record.flags |= IssueRecord::word_load;
     interval = parameters.memory_interval.count();
     latency = parameters.shared.latency.count();
     if (instruction.memory.space == isa::Space::constant ||

@@ -22,6 +22,7 @@ struct alignas(64) IssueRecord {
     ordered_after = 8,   ///< acquire: the warp waits for the value, then drops cached lines
     bypasses_l1 = 16,
     shared_only = 32,  ///< shared memory at 32-bit addresses from a register
+    word_load = 64,    ///< ... to one 32-bit register per lane
   };
   Scoreboard needs;       ///< what must not be pending
   std::uint8_t unit = 0;  ///< that executes it, after substitution of absent ones

@@ -122,24 +122,27 @@ void L1Cache::enchain(std::uint16_t index) {
   Line& l = meta_[index];
   Head& head = heads_[buckets_.of(l.tag)];
   l.chain = head.first;
+  l.before = none;
   head.more = head.first != none;
+  if (head.more) meta_[head.first].before = index;
   head.first = index;
   head.print = print_of(l.tag);
 }
 
+/// Other lines of the bucket are only written to: they may be far away in the host's caches.
 void L1Cache::unchain(std::uint16_t index) {
-  Head& head = heads_[buckets_.of(meta_[index].tag)];
-  const std::uint16_t next = meta_[index].chain;
-  if (head.first == index) {
-    head.first = next;
-    if (next == none) return;
-    head.print = print_of(meta_[next].tag);
-  } else {
-    std::uint16_t before = head.first;
-    while (meta_[before].chain != index) before = meta_[before].chain;
-    meta_[before].chain = next;
+  const Line& l = meta_[index];
+  Head& head = heads_[buckets_.of(l.tag)];
+  if (l.chain != none) meta_[l.chain].before = l.before;
+  if (l.before != none) {
+    meta_[l.before].chain = l.chain;
+    if (l.before == head.first) head.more = l.chain != none;
+    return;
   }
-  head.more = meta_[head.first].chain != none;
+  head.first = l.chain;
+  if (l.chain == none) return;
+  head.print = print_of(meta_[l.chain].tag);
+  head.more = meta_[l.chain].chain != none;
 }
 
 void L1Cache::serialize(Archive& archive) {

@@ -30,13 +30,14 @@ class L1Cache {
     std::uint64_t tag = 0;   ///< physical address / 128
     std::int64_t ready = 0;  ///< cycle from which its youngest sector can be read
     std::uint32_t epoch = 0;
-    std::uint16_t newer = none, older = none;  ///< replacement order within the set
-    std::uint16_t chain = none;                ///< next line of the bucket
-    std::uint8_t valid = 0;                    ///< sectors
+    std::uint16_t newer = none, older = none;   ///< replacement order within the set
+    std::uint16_t chain = none, before = none;  ///< next and previous line of the bucket
+    std::uint8_t valid = 0;                     ///< sectors
     bool used = false;
     bool local = false;
     bool reserved = false;  ///< an outstanding miss holds it
   };
+  static_assert(sizeof(Line) == 32);
   /// A bit for each byte of a line.
   using DirtyBytes = std::array<std::uint32_t, 4>;
 

@@ -34,11 +34,11 @@ static_assert(sizeof(Waiter) == 48);
 
 struct Miss {
   std::uint64_t tag = 0;
-  std::uint32_t epoch = 0;  ///< of the cache when it was opened
-  std::uint16_t chain = 0xffff;
-  std::uint16_t first = 0xffff, last = 0xffff;  ///< waiters
-  std::uint16_t line = 0xffff;                  ///< of L1, reserved for it
-  std::uint8_t pending = 0;                     ///< sectors asked for
+  std::uint32_t epoch = 0;                        ///< of the cache when it was opened
+  std::uint16_t chain = 0xffff, before = 0xffff;  ///< next and previous entry of the bucket
+  std::uint16_t first = 0xffff, last = 0xffff;    ///< waiters
+  std::uint16_t line = 0xffff;                    ///< of L1, reserved for it
+  std::uint8_t pending = 0;                       ///< sectors asked for
   std::uint8_t waiters = 0;
   bool open = false;
   bool local = false;
@@ -82,6 +82,7 @@ class MissTable {
       miss.open = true;
       std::uint16_t& head = heads_[buckets_.of(tag)];
       miss.chain = head;
+      if (head != none) misses_[head].before = index;
       head = index;
     }
     return index;
@@ -89,9 +90,8 @@ class MissTable {
   void close(std::uint16_t index) {
     Miss& miss = misses_[index];
     if (!miss.open) return;
-    std::uint16_t* place = &heads_[buckets_.of(miss.tag)];
-    while (*place != index) place = &misses_[*place].chain;
-    *place = miss.chain;
+    (miss.before == none ? heads_[buckets_.of(miss.tag)] : misses_[miss.before].chain) = miss.chain;
+    if (miss.chain != none) misses_[miss.chain].before = miss.before;
     miss.open = false;
   }
   void give_back(std::uint16_t index) {

@@ -1,4 +1,5 @@
 /// The whole mutable state of an SM, both directions.  Pointers are rebuilt from slots.
+#include "models/isa/load.hpp"
 #include "models/sm/sm_state.hpp"
 
 namespace lockstep {
@@ -19,17 +20,19 @@ void serialize_warp(Archive& archive, Warp& w) {
 }
 
 void serialize_grid(Archive& archive, GridSlot& grid, const StreamingMultiprocessor::Setup& setup,
-                    const IssueTables& tables) {
+                    const IssueTables& tables, ConstantRows& constant_rows) {
   archive(grid.used, grid.ended);
   archive.bytes(&grid.launch, sizeof grid.launch);
-  archive(grid.block, grid.resident_blocks, grid.globals, grid.constants, grid.issue_slots,
-          grid.warp_instructions, grid.thread_instructions, grid.unreported);
+  archive(grid.block, grid.resident_blocks, grid.globals, grid.issue_slots, grid.warp_instructions,
+          grid.thread_instructions, grid.unreported);
   serialize_bytes(archive, grid.parameters);
   serialize_bytes(archive, grid.relocated_image);
   if (!grid.used) return;
   grid.module = setup.modules[grid.launch.module];
   grid.program = &grid.module->kernels[grid.launch.kernel].lowered;
   grid.records = tables.records(grid.launch.module, grid.launch.kernel).data();
+  grid.constants =
+      constant_rows.share(isa::fill_constants(*grid.program, grid.parameters, grid.globals));
 }
 
 void serialize_block(Archive& archive, BlockSlot& b) {
@@ -63,7 +66,7 @@ void SmState::serialize(Archive& archive) {
   std::uint64_t grid_count = grids.size();
   archive(grid_count);
   grids.resize(grid_count);
-  for (GridSlot& grid : grids) serialize_grid(archive, grid, setup, *tables);
+  for (GridSlot& grid : grids) serialize_grid(archive, grid, setup, *tables, *constant_rows);
   for (BlockSlot& block : blocks) serialize_block(archive, block);
   std::uint64_t staged_count = staged.size();
   archive(staged_count);

@@ -1,11 +1,9 @@
 /// Shared memory: 32-bit banks, conflicts, broadcast; constant and parameter memory.
 ///
 /// Lanes that use different words of one bank are served one after the other; lanes that use the
-/// same word together.  64- and 128-bit accesses go by half and quarter warps.  What an
-/// instruction's pattern of lane addresses costs is remembered, because it nearly always repeats;
-/// the memory of it is scratch of the host thread and changes no result. Source: gpu-parameters.md,
-/// sections 3 and 10; CUDA programming guide, "Shared Memory"; hot-path.md
-/// ("Remembering the address pattern per instruction").
+/// same word together.  64- and 128-bit accesses go by half and quarter warps.  What that costs
+/// follows from how the lanes lie (lane_pattern.hpp).
+/// Source: gpu-parameters.md, sections 3 and 10; CUDA programming guide, "Shared Memory".
 ///
 /// Simplified: an access reads and writes when it issues; the banks only decide when its result is
 /// there.  Atomics to one word are served one lane after the other.
@@ -17,6 +15,7 @@
 #include "models/isa/lane_mask.hpp"
 #include "models/sm/issue_path.hpp"
 #include "models/sm/lane_data.hpp"
+#include "models/sm/lane_pattern.hpp"
 
 namespace lockstep {
 
@@ -26,130 +25,22 @@ using isa::Instruction;
 
 namespace {
 
-using LaneOffsets = std::array<std::uint32_t, 32>;
-
-/// Cycles that the banks need for these lanes; `serial`: same words are not served together.
-unsigned conflict_degree(const LaneOffsets& offset, std::uint32_t lanes, unsigned bytes,
-                         unsigned banks, bool serial) {
-  const unsigned words = std::max(1u, bytes / 4);
-  const unsigned group = 32 / words;  // lanes served together
-  unsigned degree = 0;
-  for (unsigned first = 0; first < 32; first += group) {
-    std::array<std::uint8_t, 32> load{};
-    std::array<std::uint32_t, 32 * 4> seen;
-    unsigned distinct = 0, most = 0;
-    for (unsigned lane = first; lane < first + group; ++lane) {
-      if (!((lanes >> lane) & 1)) continue;
-      for (unsigned w = 0; w < words; ++w) {
-        const std::uint32_t word = offset[lane] / 4 + w;
-        const auto* end = seen.begin() + distinct;
-        if (!serial && std::find(seen.begin(), seen.begin() + distinct, word) != end) continue;
-        seen[distinct++] = word;
-        most = std::max<unsigned>(most, ++load[word % banks]);
-      }
-    }
-    degree += most;
-  }
-  return std::max(1u, degree);
-}
-
-/// What an instruction's lane addresses look like from the first active lane.
-struct Pattern {
-  enum Shape : std::uint8_t { scattered, quads_of_neighbours, quads_of_one };
-
-  /// All that the rest follows from, together with `relative`.
-  struct Key {
-    std::uint32_t lanes = 0;
-    std::uint16_t banks = 0;  ///< 0: not to be remembered
-    std::uint8_t bytes = 0;
-    bool serial = false;  ///< lanes at one word are not served together
-    bool operator==(const Key&) const = default;
-  };
-
-  Key key;
-  LaneOffsets relative{};  ///< bytes, signed; zero for inactive lanes
-  std::int32_t least = 0, most = 0;
-  std::uint32_t low_bits = 0;  ///< of all of relative
-  std::uint32_t degree = 1;
-  Shape shape = scattered;  ///< of 32-bit accesses: how each four lanes lie
-};
-
-Pattern::Shape shape_of(const LaneOffsets& relative, std::uint32_t lanes) {
-  if (lanes != 0xffffffff) return Pattern::scattered;
-  bool neighbours = true, one = true;
-  for (unsigned lane = 0; lane < 32; ++lane) {
-    neighbours &= relative[lane] == relative[lane & ~3u] + 4 * (lane & 3);
-    one &= relative[lane] == relative[lane & ~3u];
-  }
-  return neighbours ? Pattern::quads_of_neighbours
-         : one      ? Pattern::quads_of_one
-                    : Pattern::scattered;
-}
-
-/// Difference of a lane's address to the first active one's, zero where inactive.
-LaneOffsets relative_to_first(const std::uint32_t* address, std::uint32_t lanes) {
-  const std::uint32_t base = address[std::countr_zero(lanes)];
-  LaneOffsets relative;
-  for (unsigned lane = 0; lane < 32; ++lane)
-    relative[lane] = (lanes >> lane) & 1 ? address[lane] - base : 0;
-  return relative;
-}
-
-bool lie_like(const LaneOffsets& relative, const std::uint32_t* address, std::uint32_t lanes) {
-  if (lanes != 0xffffffff) return relative_to_first(address, lanes) == relative;
-  const std::uint32_t base = address[0];
-  std::uint32_t different = 0;
-  for (unsigned lane = 0; lane < 32; ++lane) different |= (address[lane] - base) ^ relative[lane];
-  return different == 0;
-}
-
-Pattern make_pattern(const Pattern::Key& key, const std::uint32_t* address, std::uint32_t base) {
-  Pattern pattern;
-  pattern.key = key;
-  if (base % 4 != 0) pattern.key.banks = 0;
-  pattern.relative = relative_to_first(address, key.lanes);
-  pattern.shape = shape_of(pattern.relative, key.lanes);
-  LaneOffsets offset;
-  for (unsigned lane = 0; lane < 32; ++lane) {
-    const std::uint32_t relative = pattern.relative[lane];
-    offset[lane] = base + relative;
-    pattern.low_bits |= relative;
-    pattern.least = std::min(pattern.least, static_cast<std::int32_t>(relative));
-    pattern.most = std::max(pattern.most, static_cast<std::int32_t>(relative));
-  }
-  pattern.degree = conflict_degree(offset, key.lanes, key.bytes, key.banks, key.serial);
-  return pattern;
-}
-
-/// `base`: the first active lane's address.  Banks see the same picture when it moves by words.
-const Pattern& pattern_of(const Instruction& instruction, const std::uint32_t* address,
-                          std::uint32_t base, std::uint32_t lanes, unsigned bytes, unsigned banks) {
-  // The address only chooses the place: another module's instruction may come to stand there.
-  thread_local std::array<Pattern, 512> patterns;
-  const auto number = reinterpret_cast<std::uintptr_t>(&instruction) / sizeof(Instruction);
-  Pattern& pattern = patterns[number % patterns.size()];
-  const Pattern::Key key{lanes, static_cast<std::uint16_t>(banks), static_cast<std::uint8_t>(bytes),
-                         instruction.category == Category::atomic};
-  if (pattern.key != key || base % 4 != 0 || !lie_like(pattern.relative, address, lanes))
-      [[unlikely]]
-    pattern = make_pattern(key, address, base);
-  return pattern;
-}
+constexpr std::uint32_t all_lanes = 0xffffffff;
 
 /// Access of 32-bit registers by all lanes.
 bool is_plain(const isa::MemoryFields& memory, std::uint32_t lanes) {
-  return lanes == 0xffffffff && isa::bytes_of(memory.type) == 4 && memory.register_bytes == 4;
+  return lanes == all_lanes && isa::bytes_of(memory.type) == 4 && memory.register_bytes == 4;
 }
 
 /// Lane l's 32 bits stand at first + relative[l].
-void load_plain(std::uint32_t* row, const std::byte* first, const Pattern& pattern,
+void load_plain(std::uint32_t* row, const std::byte* first, const LanePattern& pattern,
                 unsigned elements) {
   const auto at = [&](unsigned lane) {
     return first + static_cast<std::int32_t>(pattern.relative[lane]);
   };
-  if (pattern.shape == Pattern::quads_of_neighbours && elements == 1) {
+  if (pattern.shape == LanePattern::quads_of_neighbours && elements == 1) {
     for (unsigned lane = 0; lane < 32; lane += 4) std::memcpy(row + lane, at(lane), 16);
-  } else if (pattern.shape == Pattern::quads_of_one) {
+  } else if (pattern.shape == LanePattern::quads_of_one) {
     for (unsigned lane = 0; lane < 32; lane += 4) {
       std::uint32_t value;
       std::memcpy(&value, at(lane), 4);
@@ -161,11 +52,11 @@ void load_plain(std::uint32_t* row, const std::byte* first, const Pattern& patte
   }
 }
 
-void store_plain(const std::uint32_t* row, std::byte* first, const Pattern& pattern) {
+void store_plain(const std::uint32_t* row, std::byte* first, const LanePattern& pattern) {
   const auto at = [&](unsigned lane) {
     return first + static_cast<std::int32_t>(pattern.relative[lane]);
   };
-  if (pattern.shape == Pattern::quads_of_neighbours) {
+  if (pattern.shape == LanePattern::quads_of_neighbours) {
     for (unsigned lane = 0; lane < 32; lane += 4) std::memcpy(at(lane), row + lane, 16);
   } else {
     for (unsigned lane = 0; lane < 32; ++lane) std::memcpy(at(lane), row + lane, 4);
@@ -173,7 +64,7 @@ void store_plain(const std::uint32_t* row, std::byte* first, const Pattern& patt
 }
 
 void load_lanes(const Instruction& instruction, const isa::WarpContext& context,
-                std::uint32_t lanes, const std::byte* first, const Pattern& pattern) {
+                std::uint32_t lanes, const std::byte* first, const LanePattern& pattern) {
   const isa::MemoryFields& memory = instruction.memory;
   const unsigned bytes = isa::bytes_of(memory.type);
   if (is_plain(memory, lanes)) {
@@ -191,7 +82,7 @@ void load_lanes(const Instruction& instruction, const isa::WarpContext& context,
 }
 
 void store_lanes(const Instruction& instruction, const isa::WarpContext& context,
-                 std::uint32_t lanes, std::byte* first, const Pattern& pattern) {
+                 std::uint32_t lanes, std::byte* first, const LanePattern& pattern) {
   const isa::MemoryFields& memory = instruction.memory;
   const unsigned bytes = isa::bytes_of(memory.type);
   if (is_plain(memory, lanes) && memory.elements == 1) {
@@ -208,7 +99,7 @@ void store_lanes(const Instruction& instruction, const isa::WarpContext& context
 }
 
 void atomic_lanes(const Instruction& instruction, const isa::WarpContext& context,
-                  std::uint32_t lanes, std::byte* first, const Pattern& pattern) {
+                  std::uint32_t lanes, std::byte* first, const LanePattern& pattern) {
   const isa::AtomicShape shape = atomic_shape(instruction);
   for_each_lane(lanes, [&](unsigned lane) {
     std::byte* at = first + static_cast<std::int32_t>(pattern.relative[lane]);
@@ -222,6 +113,43 @@ void atomic_lanes(const Instruction& instruction, const isa::WarpContext& contex
 
 }  // namespace
 
+/// The first active lane's place in shared memory; null if some lane's is outside or misaligned.
+inline std::byte* SmState::shared_place(const BlockSlot& block, const LanePattern& pattern,
+                                        std::int64_t base, unsigned bytes) {
+  const bool wrong = base + pattern.least < 0 || base + pattern.most + bytes > block.shared_bytes ||
+                     ((static_cast<std::uint32_t>(base) | pattern.low_bits) & (bytes - 1)) != 0;
+  if (wrong) [[unlikely]]
+    return nullptr;
+  return shared.data() + block.shared_base + base;
+}
+
+/// The banks take `degree` cycles.
+inline void SmState::serve_shared(const Warp& warp, unsigned degree, std::int64_t now) {
+  ++statistics.shared_accesses[warp.tenant];
+  statistics.shared_conflict_cycles[warp.tenant] += degree - 1;
+  shared_free = std::max(shared_free, now) + degree;
+  if (shared_free - now >= parameters.memory_queue) {
+    memory_open = 0;
+    gate_wake = shared_free - parameters.memory_queue + 1;
+  }
+}
+
+void SmState::load_shared_words(unsigned slot, const Instruction& instruction,
+                                const IssueRecord& record, std::int64_t now) {
+  const Warp& warp = warps[slot];
+  const std::uint32_t* address = warp.context.row(instruction.source[0]);
+  const auto base = static_cast<std::uint32_t>(*address + instruction.offset);
+  const LanePattern& pattern =
+      pattern_of(instruction, LanePattern::key_of(all_lanes, 4, parameters.shared.banks, false),
+                 address, base);
+  const std::byte* first = shared_place(blocks[warp.block], pattern, base, 4);
+  if (first == nullptr) [[unlikely]]
+    bad_shared_address(warp, instruction, address, instruction.offset, all_lanes);
+  load_plain(warp.context.row(instruction.destination[0]), first, pattern, 1);
+  serve_shared(warp, pattern.degree, now);
+  commit_at(slot, record, shared_free - 1 + record.latency);
+}
+
 void SmState::issue_shared(unsigned slot, const Instruction& instruction, const IssueRecord& record,
                            std::uint32_t active, const std::uint32_t* address, std::int64_t offset,
                            bool commits, std::int64_t now) {
@@ -230,14 +158,16 @@ void SmState::issue_shared(unsigned slot, const Instruction& instruction, const 
   if (instruction.category == Category::prefetch) return;
   const unsigned bytes = lane_bytes(instruction.memory);
   // 32-bit addresses wrap around.
-  const std::int64_t base = static_cast<std::uint32_t>(address[std::countr_zero(active)] + offset);
-  const Pattern& pattern = pattern_of(instruction, address, static_cast<std::uint32_t>(base),
-                                      active, bytes, parameters.shared.banks);
-  if (base + pattern.least < 0 || base + pattern.most + bytes > block.shared_bytes ||
-      ((static_cast<std::uint32_t>(base) | pattern.low_bits) & (bytes - 1)) != 0) [[unlikely]]
+  const auto base = static_cast<std::uint32_t>(address[std::countr_zero(active)] + offset);
+  const LanePattern& pattern =
+      pattern_of(instruction,
+                 LanePattern::key_of(active, bytes, parameters.shared.banks,
+                                     instruction.category == Category::atomic),
+                 address, base);
+  std::byte* first = shared_place(block, pattern, base, bytes);
+  if (first == nullptr) [[unlikely]]
     bad_shared_address(warp, instruction, address, offset, active);
 
-  std::byte* first = shared.data() + block.shared_base + base;
   if (instruction.category == Category::load) {
     load_lanes(instruction, warp.context, active, first, pattern);
   } else if (instruction.category == Category::store) {
@@ -248,14 +178,8 @@ void SmState::issue_shared(unsigned slot, const Instruction& instruction, const 
     if (instruction.memory.atomic == isa::AtomicOperation::arrive) [[unlikely]]
       order_stores(block);
   }
-  ++statistics.shared_accesses[warp.tenant];
-  statistics.shared_conflict_cycles[warp.tenant] += pattern.degree - 1;
-  shared_free = std::max(shared_free, now) + pattern.degree;
+  serve_shared(warp, pattern.degree, now);
   if (commits) commit_at(slot, record, shared_free - 1 + record.latency);
-  if (shared_free - now >= parameters.memory_queue) {
-    memory_open = 0;
-    gate_wake = shared_free - parameters.memory_queue + 1;
-  }
 }
 
 void SmState::issue_constant(unsigned slot, const Instruction& instruction,

@@ -20,6 +20,7 @@
 #include "models/sm/execution_units.hpp"
 #include "models/sm/grid_slot.hpp"
 #include "models/sm/l1_cache.hpp"
+#include "models/sm/lane_pattern.hpp"
 #include "models/sm/miss_table.hpp"
 #include "models/sm/range_allocator.hpp"
 #include "models/sm/reception_port.hpp"
@@ -46,6 +47,7 @@ struct SmState {
   const Clock clock;
   const std::unique_ptr<ExceptionScheme> exceptions;
   std::shared_ptr<const IssueTables> tables;
+  const std::shared_ptr<ConstantRows> constant_rows;
   std::uint64_t local_base = 0;  ///< physical, of this SM
 
   // What every window touches, from the counters that `statistics` ends with to the translations
@@ -333,6 +335,12 @@ struct SmState {
   void issue_shared(unsigned warp, const isa::Instruction& instruction, const IssueRecord& record,
                     std::uint32_t active, const std::uint32_t* address, std::int64_t offset,
                     bool commits, std::int64_t now);
+  /// A word to each of all lanes, which is what most of these instructions do.
+  void load_shared_words(unsigned warp, const isa::Instruction& instruction,
+                         const IssueRecord& record, std::int64_t now);
+  std::byte* shared_place(const BlockSlot& block, const LanePattern& pattern, std::int64_t base,
+                          unsigned bytes);
+  void serve_shared(const Warp& warp, unsigned degree, std::int64_t now);
   void issue_constant(unsigned warp, const isa::Instruction& instruction, const IssueRecord& record,
                       std::uint32_t active, const LaneAddresses& address, bool commits,
                       std::int64_t now);

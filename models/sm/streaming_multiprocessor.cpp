@@ -15,6 +15,7 @@ SmState::SmState(StreamingMultiprocessor::Setup given)
       exceptions(make_exception_scheme(setup.exception_scheme)),
       tables(setup.issue_tables ? setup.issue_tables
                                 : make_issue_tables(parameters, setup.modules)),
+      constant_rows(setup.constant_rows),
       local_base(setup.local_memory_base + setup.index * local_memory_bytes(parameters)),
       units(parameters),
       scheduler(make_warp_scheduler(setup.warp_scheduler, parameters.schedulers)),

@@ -23,6 +23,7 @@
 #include "models/noc/address_mapping.hpp"
 #include "models/noc/messages.hpp"
 #include "models/noc/noc_parameters.hpp"
+#include "models/sm/constant_rows.hpp"
 #include "models/sm/sm_parameters.hpp"
 #include "models/vm/fault_parameters.hpp"
 #include "models/vm/vm_parameters.hpp"
@@ -45,6 +46,8 @@ class StreamingMultiprocessor final : public Component {
     /// What issue needs to know of each instruction; shared by all SMs of a rank.  Made by
     /// make_issue_tables; nullptr: this SM makes its own.
     std::shared_ptr<const IssueTables> issue_tables;
+    /// The constants of grids, shared in the same way.
+    std::shared_ptr<ConstantRows> constant_rows = std::make_shared<ConstantRows>();
     AddressMapping mapping;
     /// Physical address where the local memory of all SMs begins, above the GPU's capacity; SM i
     /// has the range [i, i + 1) * local_memory_bytes(parameters) from there.

@@ -16,7 +16,7 @@ class Fcfs final : public DramScheduler {
     std::uint32_t oldest = DramEntry::none;
     for (std::uint64_t rest = queue.active_banks(); rest != 0; rest &= rest - 1) {
       const std::uint32_t head = queue.oldest(static_cast<std::uint32_t>(std::countr_zero(rest)));
-      if (oldest == DramEntry::none || queue[head].order < queue[oldest].order) oldest = head;
+      if (oldest == DramEntry::none || queue.age(head) > queue.age(oldest)) oldest = head;
     }
     DramChoice choice;
     if (oldest == DramEntry::none) return choice;

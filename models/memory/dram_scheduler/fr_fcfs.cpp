@@ -46,8 +46,9 @@ class FrFcfs final : public DramScheduler {
       return wanting == 0 ? 0 : banks.passable(command, wanting, now);
     };
     DramChoice choice;
-    choice.column = oldest(ready(DramBanks::read) | ready(DramBanks::write));
-    choice.row = oldest(ready(DramBanks::activation) | ready(DramBanks::precharging));
+    const std::uint32_t next = queue.next_order();
+    choice.column = oldest(ready(DramBanks::read) | ready(DramBanks::write), next);
+    choice.row = oldest(ready(DramBanks::activation) | ready(DramBanks::precharging), next);
     if (choice.column != DramChoice::none || choice.row != DramChoice::none) return choice;
     for (const auto command : commands)
       choice.wake =
@@ -70,15 +71,16 @@ class FrFcfs final : public DramScheduler {
     if (!column) place = head;
     DramBanks::Command command = DramBanks::precharging;
     if (column) {
-      command = queue[place].write ? DramBanks::write : DramBanks::read;
+      command = queue.is_write(place) ? DramBanks::write : DramBanks::read;
     } else if (banks.open_row(bank) == DramBanks::no_row) {
       command = DramBanks::activation;
     }
     const std::uint64_t bit = std::uint64_t{1} << bank;
     for (std::uint64_t& mask : masks_) mask &= ~bit;
     masks_[command] |= bit;
-    ages_[bank] = queue[place].order << bank_bits | bank;
+    orders_[bank] = queue.order(place);
     places_[bank] = place;
+    queue.prefetch(place);
     releases_[bank] = banks.bank_ready(command, bank);
     if (releases_[bank] > now) {
       held_ |= bit;
@@ -102,12 +104,14 @@ class FrFcfs final : public DramScheduler {
   }
 
   /// Of the candidates of some banks.
-  std::uint32_t oldest(std::uint64_t among) const {
+  std::uint32_t oldest(std::uint64_t among, std::uint32_t next_order) const {
     if (among == 0) return DramChoice::none;
-    std::uint64_t age = ~std::uint64_t{0};
-    for (; among != 0; among &= among - 1)
-      age = std::min(age, ages_[static_cast<unsigned>(std::countr_zero(among))]);
-    return places_[age % (1u << bank_bits)];
+    std::uint64_t most = 0;  // age, then bank: no two requests have the same age
+    for (; among != 0; among &= among - 1) {
+      const auto bank = static_cast<std::uint32_t>(std::countr_zero(among));
+      most = std::max(most, std::uint64_t{next_order - orders_[bank]} << bank_bits | bank);
+    }
+    return places_[most % (1u << bank_bits)];
   }
 
   static constexpr unsigned bank_bits = 6;
@@ -115,8 +119,8 @@ class FrFcfs final : public DramScheduler {
                                           DramBanks::precharging};
 
   const std::int64_t age_limit_;
-  // The candidate of each bank: its order with the bank below it, and its place.
-  std::array<std::uint64_t, 1 << bank_bits> ages_;
+  // The candidate of each bank: its number and its place.
+  std::array<std::uint32_t, 1 << bank_bits> orders_;
   std::array<std::uint32_t, 1 << bank_bits> places_;
   std::array<std::uint64_t, 4> masks_{};  ///< banks by the command that their candidate needs
   std::array<std::int64_t, 1 << bank_bits> releases_;  ///< when the bank can take that command

@@ -1,0 +1,69 @@
+/// How a warp's shared-memory addresses lie to each other, and what the banks need for that.
+///
+/// An instruction's lanes nearly always lie as they lay last time, so that is remembered by
+/// instruction; the memory of it is scratch of the host thread and changes no result.
+/// Source: gpu-parameters.md, sections 3 and 10; hot-path.md ("Remembering the address pattern per
+/// instruction").
+#pragma once
+
+#include <smmintrin.h>
+
+#include <array>
+#include <cstdint>
+
+#include "models/isa/instruction.hpp"
+
+namespace lockstep {
+
+using LaneOffsets = std::array<std::uint32_t, 32>;
+
+/// What an instruction's lane addresses look like from the first active lane.
+struct LanePattern {
+  enum Shape : std::uint8_t { scattered, quads_of_neighbours, quads_of_one };
+
+  std::uint64_t key = 0;  ///< see key_of; 0: not to be remembered
+  std::int32_t least = 0, most = 0;
+  std::uint32_t low_bits = 0;          ///< of all of relative
+  std::uint32_t degree = 1;            ///< cycles that the banks need
+  Shape shape = scattered;             ///< of 32-bit accesses: how each four lanes lie
+  alignas(32) LaneOffsets relative{};  ///< bytes, signed; zero for inactive lanes
+
+  /// All that the rest follows from, together with `relative`; `serial`: lanes at one word are not
+  /// served together.
+  static std::uint64_t key_of(std::uint32_t lanes, unsigned bytes, unsigned banks, bool serial) {
+    return lanes | std::uint64_t{banks} << 32 | std::uint64_t{bytes} << 48 |
+           std::uint64_t{serial} << 56;
+  }
+  /// Whether all 32 lanes lie so.
+  bool fits(const std::uint32_t* address) const {
+    const __m128i base = _mm_set1_epi32(static_cast<int>(address[0]));
+    __m128i different = _mm_setzero_si128();
+    for (unsigned lane = 0; lane < 32; lane += 4) {
+      const auto* four = reinterpret_cast<const __m128i*>(address + lane);
+      const auto* expected = reinterpret_cast<const __m128i*>(&relative[lane]);
+      const __m128i offset = _mm_sub_epi32(_mm_loadu_si128(four), base);
+      different = _mm_or_si128(different, _mm_xor_si128(offset, _mm_load_si128(expected)));
+    }
+    return _mm_testz_si128(different, different) != 0;
+  }
+};
+
+/// Makes `pattern` that of these lanes, unless it is already.
+void match_pattern(LanePattern& pattern, std::uint64_t key, const std::uint32_t* address,
+                   std::uint32_t base);
+
+/// The pattern of an instruction whose lane l uses address[l] plus a constant, `base` for the first
+/// active lane.  Banks see the same picture when it moves by words.
+inline const LanePattern& pattern_of(const isa::Instruction& instruction, std::uint64_t key,
+                                     const std::uint32_t* address, std::uint32_t base) {
+  // The instruction's place only chooses: another module's may come to stand there.
+  thread_local constinit std::array<LanePattern, 512> patterns{};
+  const auto number = reinterpret_cast<std::uintptr_t>(&instruction) / sizeof(isa::Instruction);
+  LanePattern& pattern = patterns[number % patterns.size()];
+  const bool all = static_cast<std::uint32_t>(key) == 0xffffffff;
+  if (!all || pattern.key != key || base % 4 != 0 || !pattern.fits(address)) [[unlikely]]
+    match_pattern(pattern, key, address, base);
+  return pattern;
+}
+
+}  // namespace lockstep
