@@ -2,6 +2,10 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <random>
+#include <vector>
+
 namespace lockstep::l1_cache_test {
 namespace {
 
@@ -67,6 +71,36 @@ TEST(L1Cache, PowerOfTwoStridesUseAllSets) {
   unsigned present = 0;
   for (std::uint64_t i = 0; i < 64; ++i) present += cache.find(1 + i * 16) != L1Cache::none;
   EXPECT_EQ(present, 64u);
+}
+
+/// Few buckets for many tags, so that lines share buckets and leave them in every order.
+TEST(L1Cache, HoldsWhatAPlainListHolds) {
+  constexpr std::size_t lines = 8;
+  for (unsigned seed = 0; seed < 20; ++seed) {
+    std::mt19937 random(seed);
+    L1Cache cache(lines, 1);
+    std::vector<std::uint64_t> kept;  // most recently used first
+    for (int step = 0; step < 2000; ++step) {
+      const std::uint64_t tag = 1 + random() % 400;
+      const auto known = std::find(kept.begin(), kept.end(), tag);
+      const std::uint16_t line = cache.find(tag);
+      ASSERT_EQ(line != L1Cache::none, known != kept.end()) << "seed " << seed << " step " << step;
+      if (known != kept.end()) {
+        ASSERT_EQ(cache.line(line).tag, tag);
+        kept.erase(known);
+        if (random() % 3 == 0) {
+          cache.drop(line);
+          continue;
+        }
+        cache.touch(line);
+      } else {
+        const std::uint64_t gone = fill(cache, tag);
+        ASSERT_EQ(gone, kept.size() == lines ? kept.back() : 0);
+        if (gone != 0) kept.pop_back();
+      }
+      kept.insert(kept.begin(), tag);
+    }
+  }
 }
 
 }  // namespace
