@@ -106,6 +106,7 @@ class L2Bank {
   void bring_tags(std::uint32_t line) const { tags_.bring_tags(line); }
   void bring_set(std::uint32_t line) const { tags_.bring_set(line); }
   bool has(std::uint32_t line) const { return tags_.find(line) != L2Tags::absent; }
+  void bring_miss(std::uint32_t line) const { mshrs_.bring_for(line); }
   void bring_mshr(std::uint32_t mshr) const { bring(&mshrs_[mshr]); }
   std::uint32_t line_of(std::uint32_t mshr) const { return mshrs_[mshr].line; }
   /// What the fill of an MSHR will touch.

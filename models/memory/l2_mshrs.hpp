@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <vector>
 
+#include "core/memory/bring.hpp"
 #include "core/memory/buckets.hpp"
 
 namespace lockstep {
@@ -36,6 +37,11 @@ class L2Mshrs {
     std::uint32_t index = heads_[buckets_.of(line)];
     while (index != none && entries_[index].line != line) index = entries_[index].next;
     return index;
+  }
+  /// What allocating an entry for the line will write.
+  void bring_for(std::uint32_t line) const {
+    bring(&heads_[buckets_.of(line)]);
+    if (free_ != none) bring(&entries_[free_]);
   }
   bool full() const { return free_ == none; }
   std::uint32_t used() const { return used_; }

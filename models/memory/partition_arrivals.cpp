@@ -49,7 +49,7 @@ void PartitionCore::bring_requests(Inbox inbox) const {
       if (message->kind != kind_of(MessageKind::memory_request)) continue;
       const auto& request = message->body<MemoryRequest>();
       const auto line = static_cast<std::uint32_t>(mapping_.offset(request.line) / line_bytes);
-      function(request.operation, banks_[bank_of(line)], line);
+      function(request, banks_[bank_of(line)], line);
     }
   };
   const auto bring_line = [&](const L2Bank& bank, std::uint32_t line) {
@@ -58,17 +58,25 @@ void PartitionCore::bring_requests(Inbox inbox) const {
   };
   for (const MessageHeader* message : inbox) bring(message);
   std::size_t count = 0;
-  for_each_request([&](MemoryOperation operation, const L2Bank& bank, std::uint32_t line) {
-    transactions_.bring_free(count++);
-    if (operation == MemoryOperation::load) {
+  for_each_request([&](const MemoryRequest& request, const L2Bank& bank, std::uint32_t line) {
+    const std::uint32_t slot = transactions_.free(count++);
+    transactions_.bring(slot);
+    input_.bring_arrival(sender_of(request), slot);
+    bring(&unanswered_[sender_of(request)]);
+    if (request.operation == MemoryOperation::load) {
       bank.bring_tags(line);
     } else {
       bring_line(bank, line);
     }
   });
   // What loads read is needed when they are answered: soon if L2 has the line.
-  for_each_request([&](MemoryOperation operation, const L2Bank& bank, std::uint32_t line) {
-    if (operation == MemoryOperation::load && bank.has(line)) bring_line(bank, line);
+  for_each_request([&](const MemoryRequest& request, const L2Bank& bank, std::uint32_t line) {
+    if (request.operation != MemoryOperation::load) return;
+    if (bank.has(line)) {
+      bring_line(bank, line);
+    } else {
+      bank.bring_miss(line);
+    }
   });
 }
 

@@ -65,9 +65,9 @@ class TransactionPool {
   void bring(std::uint32_t index) const {
     if (index != Transaction::none) lockstep::bring(&items_[index]);
   }
-  /// The slot that the n-th allocation from now will take.
-  void bring_free(std::size_t n) const {
-    if (n < free_.size()) bring(free_[free_.size() - 1 - n]);
+  /// The slot that the n-th allocation from now will take; `none` if it is still to be made.
+  std::uint32_t free(std::size_t n) const {
+    return n < free_.size() ? free_[free_.size() - 1 - n] : Transaction::none;
   }
   std::byte* data(std::uint32_t index) { return data_[index].bytes.data(); }
   /// Of a store: bytes written of a sector of the line, by number.

@@ -5,6 +5,8 @@
 #include <cstdint>
 #include <vector>
 
+#include "core/memory/bring.hpp"
+
 /// Ports of the network between SMs and partitions.
 ///
 /// A crossbar without a central component: a sender's port moves some flits per cycle, the link
@@ -64,6 +66,12 @@ class ReceivePort {
       packets_[fifo.tail].next = packet;
     }
     fifo.tail = packet;
+  }
+
+  /// What the arrival of a packet will write.
+  void bring_arrival(std::uint32_t sender, std::uint32_t packet) const {
+    bring(&fifos_[sender]);
+    if (packet < packets_.size()) bring(&packets_[packet]);
   }
 
   struct Progress {

@@ -24,6 +24,8 @@ void SmState::bring_window(Inbox inbox) const {
   bring(&statistics.stalls[0]);
   bring(&statistics.memory_instructions[0]);
   bring(&queue[queue_place(queue_count)], offsetof(Access, group) + sizeof(LineGroup));
+  misses.bring_next(3);
+  flights.bring_next(3);
   bring_answers(inbox);
   bring_ready_warps();
 }

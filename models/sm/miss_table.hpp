@@ -65,6 +65,12 @@ class MissTable {
   std::uint16_t take_waiter() { return waiters_.take(); }
   void give_back_waiter(std::uint16_t index) { waiters_.give_back(index); }
 
+  /// What the next misses will take is brought near.
+  void bring_next(std::size_t count) const {
+    misses_.bring_next(count);
+    waiters_.bring_next(count);
+  }
+
   /// The open entry of the line.
   std::uint16_t find(std::uint64_t tag) const {
     for (std::uint16_t i = heads_[buckets_.of(tag)]; i != none; i = misses_[i].chain)

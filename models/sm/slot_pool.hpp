@@ -1,11 +1,13 @@
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <type_traits>
 #include <vector>
 
 #include "core/checkpoint/archive.hpp"
 #include "core/error/error.hpp"
+#include "core/memory/bring.hpp"
 
 namespace lockstep {
 
@@ -30,6 +32,11 @@ class SlotPool {
   void give_back(std::uint16_t index) {
     --used_;
     free_.push_back(index);
+  }
+  /// The records that will be taken next are brought near.
+  void bring_next(std::size_t count) const {
+    for (std::size_t i = 1; i <= std::min(count, free_.size()); ++i)
+      bring(&items_[free_[free_.size() - i]]);
   }
   T& operator[](std::size_t index) { return items_[index]; }
   const T& operator[](std::size_t index) const { return items_[index]; }
