@@ -4,6 +4,7 @@
 
 #include "core/error/error.hpp"
 #include "models/sm/event_wheel.hpp"
+#include "models/sm/lane_data.hpp"
 #include "models/sm/streaming_multiprocessor.hpp"
 
 namespace lockstep {
@@ -107,9 +108,8 @@ std::uint8_t memory_flags(const Instruction& instruction) {
 
 /// To one 32-bit register per lane.
 bool loads_words(const Instruction& instruction) {
-  const isa::MemoryFields& memory = instruction.memory;
   return instruction.category == Category::load && instruction.destination[0].valid() &&
-         memory.elements == 1 && isa::bytes_of(memory.type) == 4 && memory.register_bytes == 4;
+         instruction.memory.elements == 1 && moves_words(instruction.memory);
 }
 
 IssueRecord make_record(const SmParameters& parameters, const Instruction& instruction,

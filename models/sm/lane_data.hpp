@@ -15,6 +15,11 @@ inline unsigned lane_bytes(const isa::MemoryFields& memory) {
   return isa::bytes_of(memory.type) * memory.elements;
 }
 
+/// Whether elements and registers have 32 bits, so that lanes move without conversion.
+inline bool moves_words(const isa::MemoryFields& memory) {
+  return isa::bytes_of(memory.type) == 4 && memory.register_bytes == 4;
+}
+
 /// The low `bytes` (1, 2, 4, 8) bytes at `from`.
 inline std::uint64_t load_bytes(const std::byte* from, unsigned bytes) {
   const auto as = [from]<class T>(T value) -> std::uint64_t {

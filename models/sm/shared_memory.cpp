@@ -29,7 +29,7 @@ constexpr std::uint32_t all_lanes = 0xffffffff;
 
 /// Access of 32-bit registers by all lanes.
 bool is_plain(const isa::MemoryFields& memory, std::uint32_t lanes) {
-  return lanes == all_lanes && isa::bytes_of(memory.type) == 4 && memory.register_bytes == 4;
+  return lanes == all_lanes && moves_words(memory);
 }
 
 /// Lane l's 32 bits stand at first + relative[l].
