@@ -56,8 +56,8 @@ Time restore_slot(Slot& slot, const std::string& bytes) {
     words.resize(size / 8);
     archive.bytes(words.data(), size);
     const auto& message = *reinterpret_cast<const MessageHeader*>(words.data());
-    const MessagePlace place = MessagePlace::of(message, 0);
-    slot.pending.keep(reinterpret_cast<const std::byte*>(words.data()), {&place, 1});
+    slot.pending.keep(MessagePlace::of(message, 0),
+                      reinterpret_cast<const std::byte*>(words.data()));
   }
   return Time{stands_at};
 }

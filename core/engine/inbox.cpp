@@ -23,23 +23,19 @@ static_assert((std::uint64_t{most_ranked} << arrival_bits) == std::uint64_t{1} <
 
 }  // namespace
 
-void PendingMessages::keep(const std::byte* data, std::span<const MessagePlace> messages) {
+void PendingMessages::keep(MessagePlace place, const std::byte* message) {
   if (waiting_.empty()) {
     bytes_.clear();
     live_ = 0;
   } else if (bytes_.bytes().size() > 2 * live_ + 4096) {
     compact();
   }
-  const std::uint32_t from = messages.front().offset;
-  const std::size_t size = messages.back().offset + messages.back().size - from;
   const auto to = static_cast<std::uint32_t>(bytes_.bytes().size());
-  std::memcpy(bytes_.append(size), data + from, size);
-  live_ += size;
-  for (MessagePlace place : messages) {
-    place.offset = place.offset - from + to;
-    waiting_.push_back(place);
-    earliest_ = std::min(earliest_, place.arrival);
-  }
+  std::memcpy(bytes_.append(place.size), message, place.size);
+  live_ += place.size;
+  place.offset = to;
+  waiting_.push_back(place);
+  earliest_ = std::min(earliest_, place.arrival);
 }
 
 template <class Action>
@@ -49,7 +45,7 @@ void PendingMessages::take_before(Time horizon, Action&& action) {
   std::size_t kept = 0;
   for (const MessagePlace& waiting : waiting_) {
     if (waiting.arrival < horizon) {
-      action(waiting, bytes_.bytes().data());
+      action(waiting, bytes_.bytes().data() + waiting.offset);
       live_ -= waiting.size;
     } else {
       earliest_ = std::min(earliest_, waiting.arrival);
@@ -84,48 +80,46 @@ void PendingMessages::compact() {
 void InboxBuilder::begin(Time reached, Time horizon) {
   reached_ = reached;
   horizon_ = horizon;
-  entries_.clear();
+  count_ = 0;
 }
 
-void InboxBuilder::add(const OpenedBuffer& mail, PendingMessages& pending) {
-  // What comes later stands together: most senders send in the order of time.
-  const MessagePlace* later = nullptr;
-  const auto keep_up_to = [&](const MessagePlace* end) {
-    if (later) pending.keep(mail.data, {later, end});
-    later = nullptr;
-  };
-  for (const MessagePlace& place : mail.places()) {
-    if (place.arrival < reached_) [[unlikely]]
-      late_message(place, reached_);
-    if (place.arrival < horizon_) {
-      keep_up_to(&place);
-      take(place, mail.data);
-    } else if (!later) {
-      later = &place;
+void InboxBuilder::add(const Mail& mail, PendingMessages& pending) {
+  make_room(mail.count);
+  // Copies: a loop over members would read them anew after every entry it writes.
+  const Time reached = reached_, horizon = horizon_;
+  Entry* next = entries_.data() + count_;
+  mail.for_each([&](const MessagePlace& place, const std::byte* message) {
+    if (place.arrival < reached) [[unlikely]]
+      late_message(place, reached);
+    if (place.arrival < horizon) {
+      *next++ = Entry(place, message);
+    } else {
+      pending.keep(place, message);
     }
-  }
-  keep_up_to(mail.first + mail.count);
+  });
+  count_ = static_cast<std::size_t>(next - entries_.data());
 }
 
 Inbox InboxBuilder::finish(PendingMessages& pending) {
-  pending.take_before(horizon_,
-                      [&](const MessagePlace& place, const std::byte* data) { take(place, data); });
-  const std::size_t count = entries_.size();
-  sorted_.resize(std::max(sorted_.size(), count));
-  if (count > 1 && count <= most_ranked) {
+  make_room(pending.size());
+  pending.take_before(horizon_, [&](const MessagePlace& place, const std::byte* message) {
+    entries_[count_++] = Entry(place, message);
+  });
+  sorted_.resize(std::max(sorted_.size(), count_));
+  if (count_ > 1 && count_ <= most_ranked) {
     rank();
   } else {
-    std::sort(entries_.begin(), entries_.end());
-    for (std::size_t i = 0; i < count; ++i) sorted_[i] = entries_[i].message;
+    std::sort(entries_.begin(), entries_.begin() + static_cast<std::ptrdiff_t>(count_));
+    for (std::size_t i = 0; i < count_; ++i) sorted_[i] = entries_[i].message;
   }
-  return Inbox(sorted_).first(count);
+  return Inbox(sorted_).first(count_);
 }
 
 /// Ranks by the bits of the arrival that a key has room for; what is too close together for that
 /// is put in order one by one.
 void InboxBuilder::rank() {
   static const CountLesser count_lesser = lesser_counters().back();
-  const std::size_t count = entries_.size();
+  const std::size_t count = count_;
   const auto span = static_cast<std::uint64_t>((horizon_ - reached_).femtoseconds());
   const int cut = std::max(0, static_cast<int>(std::bit_width(span)) - arrival_bits);
   RankKeys keys, ranks, ordered;

@@ -4,7 +4,8 @@
 #include <span>
 #include <vector>
 
-#include "core/engine/message_buffer.hpp"
+#include "core/engine/byte_buffer.hpp"
+#include "core/engine/message_log.hpp"
 #include "core/message/message.hpp"
 #include "core/time/time.hpp"
 
@@ -14,9 +15,9 @@ namespace lockstep {
 class PendingMessages {
  public:
   Time earliest() const { return earliest_; }
-  bool empty() const { return waiting_.empty(); }
-  /// Copies messages that stand one behind the other in `data`.
-  void keep(const std::byte* data, std::span<const MessagePlace> messages);
+  std::size_t size() const { return waiting_.size(); }
+  /// Copies a message.
+  void keep(MessagePlace place, const std::byte* message);
   /// Calls `action` with those that arrive before `horizon`, and forgets them.  The messages stay
   /// in place until the next keep().
   template <class Action>
@@ -43,7 +44,7 @@ class InboxBuilder {
   void begin(Time reached, Time horizon);
   /// Takes new messages, none of which may arrive before `reached`; what arrives at `horizon` or
   /// later is added to `pending`.
-  void add(const OpenedBuffer& mail, PendingMessages& pending);
+  void add(const Mail& mail, PendingMessages& pending);
   /// All that was added and, of `pending`, what arrives before `horizon`, in order.  Call it once,
   /// after the last add(), since that may move what is pending.  Good until the next begin().
   Inbox finish(PendingMessages& pending);
@@ -55,19 +56,25 @@ class InboxBuilder {
     std::uint64_t order;  ///< as in MessagePlace
     const MessageHeader* message;
 
+    Entry() = default;
+    Entry(const MessagePlace& place, const std::byte* at)
+        : arrival(place.arrival),
+          order(place.order),
+          message(reinterpret_cast<const MessageHeader*>(at)) {}
+
     friend bool operator<(const Entry& a, const Entry& b) {
       return a.arrival != b.arrival ? a.arrival < b.arrival : a.order < b.order;
     }
   };
 
-  void take(const MessagePlace& place, const std::byte* data) {
-    entries_.push_back(
-        {place.arrival, place.order, reinterpret_cast<const MessageHeader*>(data + place.offset)});
+  void make_room(std::size_t count) {
+    if (count_ + count > entries_.size()) entries_.resize(2 * (count_ + count));
   }
   void rank();
 
   Time reached_, horizon_;
-  std::vector<Entry> entries_;
+  std::size_t count_ = 0;
+  std::vector<Entry> entries_;                 ///< `count_` are used
   std::vector<const MessageHeader*> sorted_;
 };
 

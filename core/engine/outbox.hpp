@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "core/engine/link.hpp"
-#include "core/engine/message_buffer.hpp"
+#include "core/engine/message_log.hpp"
 #include "core/error/error.hpp"
 #include "core/message/message.hpp"
 
@@ -34,9 +34,8 @@ class Outbox {
     return place + sizeof(Body);
   }
 
-  /// `targets[c]` is the buffer of component c (of its rank, if it lives elsewhere); set by the
-  /// engine, which also says where the current window ends.
-  void attach(std::vector<MessageBuffer*> targets) { targets_ = std::move(targets); }
+  /// `targets[c]` is where messages to component c go; set by the engine.
+  void attach(std::vector<MailTarget> targets) { targets_ = std::move(targets); }
 
  private:
   std::byte* open(Link& link, Time departure, std::uint16_t kind, std::size_t body_bytes,
@@ -50,10 +49,11 @@ class Outbox {
     header.kind = kind;
     header.body_bytes = static_cast<std::uint16_t>(body_bytes);
     header.payload_bytes = static_cast<std::uint32_t>(payload_bytes);
-    return targets_[link.destination_.value()]->add(header);
+    MailTarget& target = targets_[link.destination_.value()];
+    return target.log->add(header, target);
   }
 
-  std::vector<MessageBuffer*> targets_;
+  std::vector<MailTarget> targets_;
 };
 
 }  // namespace lockstep

@@ -2,7 +2,7 @@
 
 #include <cstdint>
 
-#include "core/engine/message_buffer.hpp"
+#include "core/engine/message_log.hpp"
 #include "core/exec/cache_aligned.hpp"
 
 namespace lockstep {
@@ -16,7 +16,7 @@ class ShareMail {
 
   /// Forgets a window's entries; all of them have been taken.
   void clear() { entries_.clear(); }
-  void add(std::uint32_t position, const OpenedBuffer& mail) {
+  void add(std::uint32_t position, const Mail& mail) {
     entries_.push_back({mail, first_[position]});
     first_[position] = static_cast<std::uint32_t>(entries_.size() - 1);
   }
@@ -32,7 +32,7 @@ class ShareMail {
  private:
   static constexpr std::uint32_t none = ~std::uint32_t{0};
   struct Entry {
-    OpenedBuffer mail;
+    Mail mail;
     std::uint32_t next;  ///< of the same component
   };
 

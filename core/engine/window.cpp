@@ -50,37 +50,36 @@ Window::Window(const Graph& graph, const Assignment& assignment, int rank,
 void Window::prepare_workers(const Graph& graph, const Assignment& assignment, int rank,
                              const std::vector<int>& neighbours, int threads) {
   const std::size_t kinds = graph.kinds().size();
-  const auto prepare_bag = [&](Mailbag& bag, CacheAlignedVector<Time>& floor) {
-    bag.buffers.resize(slots_.size());
-    for (const Share& share : shares_) bag.opened.emplace_back(share.slots.size());
-    for (std::uint32_t i = 0; i < slots_.size(); ++i) {
-      bag.buffers[i].watch(i, &bag.opened[slots_[i].share], &floor[slots_[i].kind]);
-    }
+  const std::size_t ids = graph.nodes().size();
+  const auto prepare_bag = [&](Mailbag& bag) {
+    for (const Share& share : shares_) bag.logs.emplace_back(share.slots.size());
+  };
+  const auto to_slot = [&](Mailbag& bag, std::uint32_t slot, CacheAlignedVector<Time>& floor) {
+    return MailTarget{&bag.logs[slots_[slot].share], &floor[slots_[slot].kind], slot};
   };
   arrivals_floor_.assign(kinds, Time::never());
-  for (Mailbag& bag : arrivals_) prepare_bag(bag, arrivals_floor_);
+  for (Arrivals& arrivals : arrivals_) {
+    prepare_bag(arrivals.bag);
+    for (std::uint32_t slot = 0; slot < slots_.size(); ++slot)
+      arrivals.targets.push_back(to_slot(arrivals.bag, slot, arrivals_floor_));
+  }
 
   for (int thread = 0; thread < threads; ++thread) {
     Worker& worker = *workers_.emplace_back(std::make_unique<Worker>());
     worker.floor.assign(kinds, Time::never());
     worker.remote_floor.assign(kinds, Time::never());
-    for (std::size_t i = 0; i < neighbours.size(); ++i)
-      worker.opened_remote.emplace_back(graph.nodes().size());
-    worker.remote.resize(neighbours.empty() ? 0 : graph.nodes().size());
+    for (std::size_t i = 0; i < neighbours.size(); ++i) worker.remote.emplace_back(ids);
     for (std::size_t side = 0; side < 2; ++side) {
-      Mailbag& bag = worker.bags[side];
-      prepare_bag(bag, worker.floor);
-      std::vector<MessageBuffer*> targets(graph.nodes().size(), nullptr);
-      for (std::uint32_t id = 0; id < targets.size(); ++id) {
+      prepare_bag(worker.bags[side]);
+      std::vector<MailTarget> targets(ids);
+      for (std::uint32_t id = 0; id < ids; ++id) {
         const int home = assignment.places[id].rank;
         const auto neighbour = std::lower_bound(neighbours.begin(), neighbours.end(), home);
         if (home == rank) {
-          targets[id] = &bag.buffers[local_[id]];
+          targets[id] = to_slot(worker.bags[side], local_[id], worker.floor);
         } else if (neighbour != neighbours.end() && *neighbour == home) {
-          targets[id] = &worker.remote[id];
-          worker.remote[id].watch(
-              id, &worker.opened_remote[static_cast<std::size_t>(neighbour - neighbours.begin())],
-              &worker.remote_floor[graph.nodes()[id].kind.value()]);
+          targets[id] = {&worker.remote[static_cast<std::size_t>(neighbour - neighbours.begin())],
+                         &worker.remote_floor[graph.nodes()[id].kind.value()], id};
         }
       }
       worker.outboxes[side].attach(std::move(targets));
@@ -109,7 +108,7 @@ void Window::run_window(Executor& executor) {
   reached_ = horizons_;
   next_.assign(next_.size(), Time::never());
   for (const std::unique_ptr<Worker>& worker : workers_) {
-    worker->bags[window_ % 2].opened.front().fetch_head();
+    worker->bags[window_ % 2].logs.front().fetch_head();
     __builtin_prefetch(worker->floor.data());
   }
   for (const std::unique_ptr<Worker>& worker : workers_) {
@@ -148,19 +147,20 @@ std::uint32_t Window::open(std::uint32_t index, std::uint32_t thread) {
 void Window::hand_out_mail(Share& share, std::uint32_t index) {
   share.mail.clear();
   const std::uint64_t last = window_ - 1;
-  const auto for_each_list = [&](auto action) {
+  const auto for_each_log = [&](auto action) {
     for (const std::unique_ptr<Worker>& worker : workers_)
-      action(worker->bags[last % 2].opened[index]);
-    action(arrivals_[last % 2].opened[index]);
+      action(worker->bags[last % 2].logs[index]);
+    action(arrivals_[last % 2].bag.logs[index]);
   };
-  for_each_list([](const OpenedBuffers& opened) { opened.fetch_head(); });
-  for_each_list([&](const OpenedBuffers& opened) {
-    if (opened.window() == last) opened.fetch_entries();
+  for_each_log([](const MessageLog& log) { log.fetch_head(); });
+  for_each_log([&](const MessageLog& log) {
+    if (log.window() == last) log.fetch_bundles();
   });
-  for_each_list([&](const OpenedBuffers& opened) {
-    if (opened.window() != last) return;
-    for (const OpenedBuffer& mail : opened) {
-      const std::uint32_t position = positions_[mail.place];
+  for_each_log([&](const MessageLog& log) {
+    if (log.window() != last) return;
+    for (std::size_t i = 0; i < log.size(); ++i) {
+      const Mail mail = log[i];
+      const std::uint32_t position = positions_[mail.destination];
       share.mail.add(position, mail);
       share.due[position] = Time::zero();
     }
@@ -261,8 +261,8 @@ void Window::run(std::uint32_t index, std::uint32_t first, std::uint32_t last,
   Share& share = shares_[index];
   Worker& worker = enter(thread);
   for (std::uint32_t i = first; i < last; ++i) {
-    if (i + 1 < last) fetch_messages(share, share.to_run[i + 1]);
     if (i + 2 < last) fetch_places(share, share.to_run[i + 2]);
+    if (i + 1 < last) fetch_messages(share, share.to_run[i + 1]);
     if (i + 3 < last) __builtin_prefetch(&slots_[share.slots[share.to_run[i + 3]]]);
     const std::uint32_t position = share.to_run[i];
     run_component(share, position, worker);
@@ -278,17 +278,23 @@ void Window::run(std::uint32_t index, std::uint32_t first, std::uint32_t last,
 void Window::fetch_messages(const Share& share, std::uint32_t position) const {
   static constexpr std::uint32_t most = 24;
   __builtin_prefetch(slots_[share.slots[position]].component);
-  share.mail.for_each(position, [](const OpenedBuffer& mail) {
-    for (const MessagePlace& message : mail.places().first(std::min(mail.count, most)))
-      for (std::uint32_t at = 0; at < message.size; at += cache_line_bytes)
-        __builtin_prefetch(mail.data + message.offset + at);
+  share.mail.for_each(position, [](const Mail& mail) {
+    mail.for_each(
+        [](const MessagePlace& place, const std::byte* message) {
+          for (std::uint32_t at = 0; at < place.size; at += cache_line_bytes)
+            __builtin_prefetch(message + at);
+        },
+        most);
   });
 }
 
 void Window::fetch_places(const Share& share, std::uint32_t position) {
-  constexpr std::size_t step = cache_line_bytes / sizeof(MessagePlace);
-  share.mail.for_each(position, [](const OpenedBuffer& mail) {
-    for (std::size_t i = 0; i < mail.count; i += step) __builtin_prefetch(mail.first + i);
+  constexpr std::uint32_t step = cache_line_bytes / sizeof(MessagePlace);
+  share.mail.for_each(position, [](const Mail& mail) {
+    __builtin_prefetch(mail.bundle);
+    if (mail.count > 2) __builtin_prefetch(&mail.bundle->first[2]);
+    for (std::uint32_t i = MailBundle::near; i < mail.count; i += step)
+      __builtin_prefetch(mail.further + (i - MailBundle::near));
   });
 }
 
@@ -341,7 +347,7 @@ Inbox Window::build_inbox(Share& share, std::uint32_t position, Worker& worker) 
   Slot& slot = slots_[share.slots[position]];
   worker.inbox.begin(reached_[slot.kind], horizons_[slot.kind]);
   share.mail.for_each(position,
-                      [&](const OpenedBuffer& mail) { worker.inbox.add(mail, slot.pending); });
+                      [&](const Mail& mail) { worker.inbox.add(mail, slot.pending); });
   share.mail.take(position);
   return worker.inbox.finish(slot.pending);
 }

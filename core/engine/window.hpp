@@ -94,7 +94,12 @@ class Window final : public WindowTasks {
   std::vector<std::uint32_t> positions_;  ///< by slot: where it stands in its share
   std::vector<Share> shares_;
   std::vector<std::unique_ptr<Worker>> workers_;
-  std::array<Mailbag, 2> arrivals_;  ///< from other ranks
+  /// From other ranks.
+  struct Arrivals {
+    Mailbag bag;
+    std::vector<MailTarget> targets;  ///< by slot
+  };
+  std::array<Arrivals, 2> arrivals_;
   CacheAlignedVector<Time> arrivals_floor_;
   std::vector<Time> next_, reached_, horizons_;
   std::vector<std::uint64_t> component_ticks_;

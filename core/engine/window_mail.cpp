@@ -20,19 +20,23 @@ void append_bytes(std::vector<std::byte>& into, const T* data, std::size_t size)
   into.insert(into.end(), begin, begin + size);
 }
 
+void append_bundle(std::vector<std::byte>& into, const Mail& mail) {
+  BundleHeader header{mail.destination, 0, 0};
+  mail.for_each([&](const MessagePlace& place, const std::byte*) { header.bytes += place.size; });
+  append_bytes(into, &header, sizeof header);
+  mail.for_each([&](const MessagePlace& place, const std::byte* message) {
+    append_bytes(into, message, place.size);
+  });
+}
+
 }  // namespace
 
 void Window::collect_remote(std::span<std::vector<std::byte>> into, std::vector<Time>& sent) {
   for (const std::unique_ptr<Worker>& worker : workers_) {
     for (std::size_t neighbour = 0; neighbour < into.size(); ++neighbour) {
-      for (const OpenedBuffer& opened : worker->opened_remote[neighbour]) {
-        const std::span<const std::byte> bytes = opened.bytes();
-        const BundleHeader header{opened.place, 0, bytes.size()};
-        append_bytes(into[neighbour], &header, sizeof header);
-        append_bytes(into[neighbour], bytes.data(), bytes.size());
-        worker->remote[opened.place].clear();
-      }
-      worker->opened_remote[neighbour].reuse(window_);
+      MessageLog& log = worker->remote[neighbour];
+      for (std::size_t i = 0; i < log.size(); ++i) append_bundle(into[neighbour], log[i]);
+      log.reuse(window_);
     }
     for (std::size_t kind = 0; kind < sent.size(); ++kind) {
       sent[kind] = std::min(sent[kind], worker->remote_floor[kind]);
@@ -42,18 +46,18 @@ void Window::collect_remote(std::span<std::vector<std::byte>> into, std::vector<
 }
 
 void Window::deliver(std::span<const std::byte> bytes) {
-  Mailbag& bag = arrivals_[window_ % 2];
-  if (bag.window() != window_) bag.reuse(window_);
+  Arrivals& arrivals = arrivals_[window_ % 2];
+  if (arrivals.bag.window() != window_) arrivals.bag.reuse(window_);
   while (!bytes.empty()) {
     BundleHeader header;
     std::memcpy(&header, bytes.data(), sizeof header);
     const auto messages = bytes.subspan(sizeof header, header.bytes);
-    MessageBuffer& buffer = bag.buffers[local_[header.component]];
+    MailTarget& target = arrivals.targets[local_[header.component]];
     for (std::size_t at = 0; at < messages.size();) {
       MessageHeader message;
       std::memcpy(&message, messages.data() + at, sizeof message);
       const std::size_t size = message.total_bytes();
-      std::memcpy(buffer.add(message), messages.data() + at + sizeof message,
+      std::memcpy(target.log->add(message, target), messages.data() + at + sizeof message,
                   size - sizeof message);
       at += size;
     }
@@ -68,15 +72,19 @@ void Window::deliver(std::span<const std::byte> bytes) {
 void Window::settle() {
   const auto keep_mail = [&](Mailbag& bag) {
     if (bag.window() == window_) {
-      for (const OpenedBuffers& opened : bag.opened) {
-        for (const OpenedBuffer& entry : opened)
-          slots_[entry.place].pending.keep(entry.data, entry.places());
+      for (const MessageLog& log : bag.logs) {
+        for (std::size_t i = 0; i < log.size(); ++i) {
+          const Mail mail = log[i];
+          mail.for_each([&](const MessagePlace& place, const std::byte* message) {
+            slots_[mail.destination].pending.keep(place, message);
+          });
+        }
       }
     }
     bag.reuse(window_);
   };
   for (const std::unique_ptr<Worker>& worker : workers_) keep_mail(worker->bags[window_ % 2]);
-  keep_mail(arrivals_[window_ % 2]);
+  keep_mail(arrivals_[window_ % 2].bag);
 
   next_.assign(next_.size(), Time::never());
   for (std::size_t i = 0; i < slots_.size(); ++i) {

@@ -13,22 +13,17 @@
 
 namespace lockstep {
 
-/// Messages sent in one window, by destination.  There are two in turn: one is filled while the
-/// other, from the window before, is read.
+/// Messages sent in one window.  There are two in turn: one is filled while the other, from the
+/// window before, is read.
 struct Mailbag {
-  CacheAlignedVector<MessageBuffer> buffers;  ///< by local component
-  std::vector<OpenedBuffers> opened;          ///< those not empty, by share
+  std::vector<MessageLog> logs;  ///< by share
 
   /// The window in which it was filled.
-  std::uint64_t window() const { return opened.front().window(); }
+  std::uint64_t window() const { return logs.front().window(); }
 
   /// Empties it for `new_window`.
   void reuse(std::uint64_t new_window) {
-    for (OpenedBuffers& buffers_of_share : opened) {
-      // All at once, so that the senders do not wait for one after the other.
-      for (const OpenedBuffer& entry : buffers_of_share) buffers[entry.place].clear();
-      buffers_of_share.reuse(new_window);
-    }
+    for (MessageLog& log : logs) log.reuse(new_window);
   }
 };
 
@@ -36,8 +31,7 @@ struct Mailbag {
 struct alignas(128) Worker {
   std::array<Mailbag, 2> bags;
   std::array<Outbox, 2> outboxes;
-  CacheAlignedVector<MessageBuffer> remote;  ///< by component of another rank
-  std::vector<OpenedBuffers> opened_remote;  ///< by neighbour
+  std::vector<MessageLog> remote;  ///< since the exchange, by neighbouring rank
   CacheAlignedVector<Time> floor;  ///< by kind: earliest activity or arrival known of this window
   CacheAlignedVector<Time>
       remote_floor;  ///< by kind: earliest arrival on other ranks since the exchange

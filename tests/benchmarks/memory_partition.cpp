@@ -14,9 +14,9 @@
 #include <memory>
 #include <vector>
 
-#include "core/engine/outbox.hpp"
 #include "core/parameters/document.hpp"
 #include "models/memory/partition_statistics.hpp"
+#include "tests/harness/message_sink.hpp"
 
 namespace lockstep {
 namespace {
@@ -83,7 +83,6 @@ class Traffic {
         ports_(machine_.memory.partitions) {
     for (std::uint32_t p = 0; p < ports_.size(); ++p) {
       Port& port = ports_[p];
-      port.outbox.attach({&port.answers});
       std::vector<Link> links;
       for (std::uint32_t i = 0; i < sms; ++i)
         links.emplace_back(LinkId{i}, ComponentId{0},
@@ -105,7 +104,7 @@ class Traffic {
     const Time horizon = period_ * now_;
     for (std::uint32_t p = 0; p < ports_.size(); ++p) fill_inbox(ports_[p], p, horizon);
     const auto start = cpu_time();
-    for (Port& port : ports_) port.partition->advance(horizon, port.inbox, port.outbox);
+    for (Port& port : ports_) port.partition->advance(horizon, port.inbox, port.answers.outbox());
     const auto spent = cpu_time() - start;
     for (Port& port : ports_) collect(port);
     return spent;
@@ -135,8 +134,7 @@ class Traffic {
     std::uint32_t sequence = 0;
     ByteBuffer requests;
     std::vector<const MessageHeader*> inbox;
-    MessageBuffer answers;
-    Outbox outbox;
+    MessageSink answers{1};
   };
 
   void fill_inbox(Port& port, std::uint32_t index, Time horizon) {
@@ -170,12 +168,10 @@ class Traffic {
   }
 
   void collect(Port& port) {
-    const OpenedBuffer mail = port.answers.contents();
-    for (const MessagePlace& place : mail.places()) {
-      const MessageHeader& h = mail.message(place);
-      const auto& r = h.body<MemoryResponse>();
+    for (const MessageHeader* message : port.answers.all()) {
+      const auto& r = message->body<MemoryResponse>();
       sectors_ += static_cast<unsigned>(std::popcount(r.sectors));
-      port.due.push_back({h.arrival + period_ * machine_.noc.request_latency.count(), r.requester});
+      port.due.push_back({message->arrival + period_ * machine_.noc.request_latency.count(), r.requester});
     }
     port.answers.clear();
   }

@@ -18,10 +18,14 @@ class MessageSink {
 
   /// What was sent to a component since clear(), in the order of sending.
   std::vector<const MessageHeader*> to(std::size_t component) const;
+  /// All that was sent, component by component.
+  std::vector<const MessageHeader*> all() const;
   void clear();
 
  private:
-  std::vector<MessageBuffer> mail_;
+  std::size_t components_;
+  MessageLog log_;
+  Time floor_ = Time::never();
   Outbox outbox_;
 };
 

@@ -8,7 +8,7 @@
 
 #include "core/checkpoint/archive.hpp"
 #include "core/engine/inbox.hpp"
-#include "core/engine/outbox.hpp"
+#include "tests/harness/message_sink.hpp"
 
 namespace lockstep::testing {
 namespace {
@@ -55,9 +55,6 @@ class PageTableWatch::CopiedMemory {
       : mapping_(machine.parameters().gpu.noc.mapping, machine.parameters().gpu.memory.partitions),
         now_(now),
         answers_(machine.graph().nodes().size()) {
-    std::vector<MessageBuffer*> targets;
-    for (MessageBuffer& buffer : answers_) targets.push_back(&buffer);
-    outbox_.attach(targets);
     for (std::uint32_t id = 0, p = 0; id < machine.graph().nodes().size(); ++id) {
       if (!is_partition(machine, ComponentId{id})) continue;
       std::ostringstream out;
@@ -85,22 +82,18 @@ class PageTableWatch::CopiedMemory {
     for (std::size_t p = 0; p < copies_.size(); ++p) {
       std::vector<const MessageHeader*> inbox;
       for (const Question& question : questions[p]) inbox.push_back(&question.header);
-      copies_[p]->advance(after, inbox, outbox_);
+      copies_[p]->advance(after, inbox, answers_.outbox());
     }
     now_ = after;
-    for (MessageBuffer& buffer : answers_) {
-      const OpenedBuffer mail = buffer.contents();
-      for (const MessagePlace& place : mail.places()) {
-        const MessageHeader& message = mail.message(place);
-        const auto& answer = message.body<MemoryResponse>();
-        if (MessageKind{message.kind} != MessageKind::memory_response ||
-            answer.operation != MemoryOperation::inspect)
-          continue;
-        std::memcpy(&entries[(answer.line - physical) / sizeof(std::uint64_t)],
-                    message.payload_data(), line_bytes);
-      }
-      buffer.clear();
+    for (const MessageHeader* message : answers_.all()) {
+      const auto& answer = message->body<MemoryResponse>();
+      if (MessageKind{message->kind} != MessageKind::memory_response ||
+          answer.operation != MemoryOperation::inspect)
+        continue;
+      std::memcpy(&entries[(answer.line - physical) / sizeof(std::uint64_t)],
+                  message->payload_data(), line_bytes);
     }
+    answers_.clear();
     return entries;
   }
 
@@ -124,8 +117,7 @@ class PageTableWatch::CopiedMemory {
 
   const AddressMapping mapping_;
   Time now_;
-  std::vector<MessageBuffer> answers_;
-  Outbox outbox_;
+  MessageSink answers_;
   std::vector<std::unique_ptr<Component>> copies_;
 };
 

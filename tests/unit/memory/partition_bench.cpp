@@ -52,7 +52,7 @@ void PartitionBench::post(std::int64_t cycle, MessageKind kind, const Body& body
 
 PartitionBench::PartitionBench(const MemoryParameters& parameters, std::size_t tenants,
                                const MemoryPolicies& policies)
-    : period_(Clock(parameters.clock).period()), buffers_(sms + 2) {
+    : period_(Clock(parameters.clock).period()), sent_(sms + 2) {
   NocParameters noc = defaults<NocParameters>();
   noc.credits = 4096;
   std::vector<Link> links;
@@ -64,9 +64,6 @@ PartitionBench::PartitionBench(const MemoryParameters& parameters, std::size_t t
       parameters, noc, policies, PartitionId{0},
       AddressMapping(AddressMapping::Kind::plain, parameters.partitions), links, gmmu, host,
       tenants);
-  std::vector<MessageBuffer*> targets;
-  for (MessageBuffer& b : buffers_) targets.push_back(&b);
-  outbox_.attach(targets);
 }
 
 PartitionBench::~PartitionBench() = default;
@@ -182,20 +179,16 @@ void PartitionBench::advance(Time horizon) {
   }
   std::vector<const MessageHeader*> inbox;
   for (const Message& m : now) inbox.push_back(&header(m));
-  partition_->advance(horizon, inbox, outbox_);
-  for (MessageBuffer& b : buffers_) {
-    const OpenedBuffer mail = b.contents();
-    for (const MessagePlace& place : mail.places()) {
-      const MessageHeader& h = mail.message(place);
-      Answer a;
-      a.departure = h.arrival.femtoseconds() / period_.femtoseconds() - response_latency;
-      a.kind = static_cast<MessageKind>(h.kind);
-      if (a.kind == MessageKind::memory_response) a.response = h.body<MemoryResponse>();
-      a.payload.assign(h.payload().begin(), h.payload().end());
-      answers_.push_back(a);
-    }
-    b.clear();
+  partition_->advance(horizon, inbox, sent_.outbox());
+  for (const MessageHeader* h : sent_.all()) {
+    Answer a;
+    a.departure = h->arrival.femtoseconds() / period_.femtoseconds() - response_latency;
+    a.kind = static_cast<MessageKind>(h->kind);
+    if (a.kind == MessageKind::memory_response) a.response = h->body<MemoryResponse>();
+    a.payload.assign(h->payload().begin(), h->payload().end());
+    answers_.push_back(a);
   }
+  sent_.clear();
 }
 
 }  // namespace lockstep::test

@@ -6,11 +6,11 @@
 #include <string>
 #include <vector>
 
-#include "core/engine/outbox.hpp"
 #include "models/memory/cache_policy/cache_policy.hpp"
 #include "models/memory/dram_scheduler/dram_scheduler.hpp"
 #include "models/memory/memory_partition.hpp"
 #include "models/memory/partition_statistics.hpp"
+#include "tests/harness/message_sink.hpp"
 
 namespace lockstep::test {
 
@@ -94,8 +94,7 @@ class PartitionBench {
   void advance(Time horizon);
 
   Time period_;
-  std::vector<MessageBuffer> buffers_;
-  Outbox outbox_;
+  MessageSink sent_;
   std::unique_ptr<MemoryPartition> partition_;
   std::deque<Message> waiting_;
   std::vector<Answer> answers_;

@@ -21,17 +21,13 @@ IdealMachine::IdealMachine(isa::Module module, const Options& options)
     : module_(std::move(module)),
       options_(options),
       clock_(options.parameters.clock),
-      memory_(options.memory_bytes) {
+      memory_(options.memory_bytes),
+      sent_(options.partitions + 3) {
   mapping_ = AddressMapping(AddressMapping::Kind::hashed, options_.partitions);
-  const std::uint32_t p = options_.partitions;
-  buffers_.resize(p + 3);
   constexpr auto flags = PageTableEntry::present | PageTableEntry::writable;
   for (std::uint64_t page = 0; page < memory_.bytes.size(); page += page_bytes)
     pages[(virtual_base + page) / page_bytes] = {TranslationStatus::found,
                                                  PageTableEntry::of(page, flags)};
-  std::vector<MessageBuffer*> targets;
-  for (MessageBuffer& b : buffers_) targets.push_back(&b);
-  outbox_.attach(targets);
   tables_ = make_issue_tables(options_.parameters, {&module_});
   for (std::uint32_t i = 0; i < options_.sms; ++i) {
     sms_.emplace_back();
@@ -164,14 +160,11 @@ void IdealMachine::advance_sm(std::uint32_t i, std::int64_t horizon) {
   });
   headers_.clear();
   for (auto p = parcels.begin(); p != later; ++p) headers_.push_back(&(*p)->header());
-  sms_[i]->advance(end, headers_, outbox_);
+  sms_[i]->advance(end, headers_, sent_.outbox());
   for (auto p = parcels.begin(); p != later; ++p) free_.push_back(*p);
   parcels.erase(parcels.begin(), later);
-  for (MessageBuffer& buffer : buffers_) {
-    const OpenedBuffer mail = buffer.contents();
-    for (const MessagePlace& place : mail.places()) deliver(i, mail.message(place));
-    buffer.clear();
-  }
+  for (const MessageHeader* message : sent_.all()) deliver(i, *message);
+  sent_.clear();
 }
 
 void IdealMachine::post_large_pages(std::uint32_t sm, std::uint16_t tenant) {

@@ -10,10 +10,10 @@
 #include <string>
 #include <vector>
 
-#include "core/engine/outbox.hpp"
 #include "models/isa/load.hpp"
 #include "models/sm/streaming_multiprocessor.hpp"
 #include "models/vm/messages.hpp"
+#include "tests/harness/message_sink.hpp"
 #include "tests/unit/sm/ideal_memory.hpp"
 
 namespace lockstep {
@@ -147,8 +147,7 @@ class IdealMachine {
   IdealMemory memory_;
   std::vector<std::unique_ptr<StreamingMultiprocessor>> sms_;
   std::vector<Pending> inboxes_;
-  std::deque<MessageBuffer> buffers_;
-  Outbox outbox_;
+  MessageSink sent_;
   std::deque<Parcel> parcels_;
   std::vector<Parcel*> free_;
   std::vector<const MessageHeader*> headers_;

@@ -10,15 +10,24 @@
 namespace lockstep::inbox_test {
 namespace {
 
+/// What one thread sends to one component.
+struct Buffer {
+  MessageLog log{1};
+  Time floor = Time::never();
+  MailTarget target{&log, &floor};
+
+  Mail contents() const { return log[0]; }
+};
+
 /// Appends a message as an outbox would.
-void put(MessageBuffer& buffer, Time arrival, std::uint32_t link, std::uint32_t sequence,
+void put(Buffer& buffer, Time arrival, std::uint32_t link, std::uint32_t sequence,
          std::size_t payload = 0) {
   MessageHeader header;
   header.arrival = arrival;
   header.link = LinkId{link};
   header.sequence = sequence;
   header.payload_bytes = static_cast<std::uint32_t>(payload);
-  std::fill_n(buffer.add(header), payload, static_cast<std::byte>(sequence));
+  std::fill_n(buffer.log.add(header, buffer.target), payload, static_cast<std::byte>(sequence));
 }
 
 using Key = std::tuple<Time, std::uint32_t, std::uint32_t>;
@@ -32,15 +41,15 @@ std::vector<Key> keys(Inbox inbox) {
   return result;
 }
 
-Inbox build(InboxBuilder& builder, PendingMessages& pending, std::span<const OpenedBuffer> mail,
+Inbox build(InboxBuilder& builder, PendingMessages& pending, std::span<const Mail> mail,
             Time horizon, Time reached) {
   builder.begin(reached, horizon);
-  for (const OpenedBuffer& buffer : mail) builder.add(buffer, pending);
+  for (const Mail& buffer : mail) builder.add(buffer, pending);
   return builder.finish(pending);
 }
 
 TEST(Inbox, IsSortedByArrivalThenLinkThenSequence) {
-  MessageBuffer first, second;
+  Buffer first, second;
   put(first, Time{20}, 3, 0);
   put(first, Time{10}, 7, 1);
   put(first, Time{10}, 7, 0);
@@ -48,7 +57,7 @@ TEST(Inbox, IsSortedByArrivalThenLinkThenSequence) {
   put(second, Time{20}, 1, 5);
   PendingMessages pending;
   InboxBuilder builder;
-  const OpenedBuffer mail[] = {first.contents(), second.contents()};
+  const Mail mail[] = {first.contents(), second.contents()};
   EXPECT_EQ(keys(build(builder, pending, mail, Time{100}, Time{0})),
             (std::vector<Key>{{Time{10}, 2, 9},
                               {Time{10}, 7, 0},
@@ -58,27 +67,27 @@ TEST(Inbox, IsSortedByArrivalThenLinkThenSequence) {
 }
 
 TEST(Inbox, KeepsWhatArrivesAtTheHorizonOrLater) {
-  MessageBuffer buffer;
+  Buffer buffer;
   put(buffer, Time{99}, 0, 0);
   put(buffer, Time{100}, 0, 1);
   put(buffer, Time{300}, 0, 2);
   PendingMessages pending;
   InboxBuilder builder;
-  const OpenedBuffer mail[] = {buffer.contents()};
+  const Mail mail[] = {buffer.contents()};
   EXPECT_EQ(build(builder, pending, mail, Time{100}, Time{0}).size(), 1u);
   EXPECT_EQ(pending.earliest(), Time{100});
-  buffer.clear();
+  buffer.log.reuse(0);
   EXPECT_EQ(keys(build(builder, pending, {}, Time{200}, Time{100})),
             (std::vector<Key>{{Time{100}, 0, 1}}));
   EXPECT_EQ(pending.earliest(), Time{300});
 }
 
 TEST(Inbox, RefusesAMessageThatIsLate) {
-  MessageBuffer buffer;
+  Buffer buffer;
   put(buffer, Time{49}, 0, 0);
   PendingMessages pending;
   InboxBuilder builder;
-  const OpenedBuffer mail[] = {buffer.contents()};
+  const Mail mail[] = {buffer.contents()};
   EXPECT_THROW(build(builder, pending, mail, Time{100}, Time{50}), InternalError);
 }
 
@@ -91,7 +100,7 @@ TEST(Inbox, AgreesWithAPlainSortWindowAfterWindow) {
   std::int64_t reached = 0;
   for (int window = 0; window < 300; ++window) {
     const auto span = static_cast<std::int64_t>(1 + random.below(random.below(2) ? 100'000 : 50));
-    std::vector<MessageBuffer> buffers(3);
+    std::array<Buffer, 3> buffers;
     const std::uint64_t count = random.below(random.below(4) == 0 ? 600 : 40);
     for (std::uint64_t i = 0; i < count; ++i) {
       const Time arrival{
@@ -105,8 +114,9 @@ TEST(Inbox, AgreesWithAPlainSortWindowAfterWindow) {
     std::sort(expected.begin(), expected.end());
     const Time horizon{reached + span};
     const auto later = std::lower_bound(expected.begin(), expected.end(), Key{horizon, 0, 0});
-    const std::vector<OpenedBuffer> mail{buffers[0].contents(), buffers[1].contents(),
-                                         buffers[2].contents()};
+    std::vector<Mail> mail;
+    for (const Buffer& buffer : buffers)
+      if (buffer.log.size() > 0) mail.push_back(buffer.contents());
     ASSERT_EQ(keys(build(builder, pending, mail, horizon, Time{reached})),
               std::vector<Key>(expected.begin(), later));
     expected.erase(expected.begin(), later);

@@ -1,4 +1,4 @@
-#include "core/engine/message_buffer.hpp"
+#include "core/engine/byte_buffer.hpp"
 
 #include <algorithm>
 #include <limits>
@@ -13,7 +13,7 @@ void ByteBuffer::grow(std::size_t size) {
   LOCKSTEP_CHECK(capacity <= std::numeric_limits<std::uint32_t>::max(),
                  "4 GiB of messages in one window");
   // On cache lines of its own; not value-initialised, every byte is written before it is read.
-  AlignedBytes<cache_line_bytes> larger = aligned_bytes<cache_line_bytes>(capacity);
+  AlignedBytes<cache_line_bytes> larger = aligned_bytes<cache_line_bytes>(capacity + margin);
   if (size_ > 0) std::memcpy(larger.get(), data_.get(), size_);
   data_ = std::move(larger);
   capacity_ = static_cast<std::uint32_t>(capacity);

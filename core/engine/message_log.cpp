@@ -1,0 +1,39 @@
+#include "core/engine/message_log.hpp"
+
+#include <new>
+
+namespace lockstep {
+
+MessageLog::MessageLog(std::size_t most)
+    : memory_(aligned_bytes<sharing_bytes>(sizeof(Head) + (most + ahead) * sizeof(MailBundle))),
+      further_(most) {
+  new (memory_.get()) Head;
+  bytes_.append(cache_line_bytes);
+  bytes_.clear();
+}
+
+void MessageLog::reuse(std::uint64_t window) {
+  for (std::size_t i = 0; i < size(); ++i) {
+    if (bundles()[i].count <= MailBundle::near) continue;
+    further_[i].places.clear();
+    further_[i].bytes.clear();
+  }
+  *head() = {window, bytes_.bytes().data(), 0};
+  bytes_.clear();
+  for (std::size_t i = 0; i < ahead; ++i) bring_to_write(bundles() + i);
+  for (std::size_t at = 0; at < ByteBuffer::margin; at += cache_line_bytes)
+    bring_to_write(bytes_.bytes().data() + at);
+}
+
+std::byte* MessageLog::add_further(std::uint32_t index, const MessageHeader& header) {
+  Further& further = further_[index];
+  const auto offset = static_cast<std::uint32_t>(further.bytes.bytes().size());
+  std::byte* message = further.bytes.append(header.total_bytes());
+  further.places.push_back(MessagePlace::of(header, offset));
+  MailBundle& bundle = bundles()[index];
+  bundle.further = further.places.data();
+  bundle.further_bytes = further.bytes.bytes().data();
+  return message;
+}
+
+}  // namespace lockstep

@@ -1,0 +1,169 @@
+/// Messages on their way from one thread to another, laid out for the cores' caches.
+///
+/// A line that another core wrote takes long to come, and as long to be taken back.  So a writer
+/// fills a few lines one behind the other, which it can ask for ahead, and a reader asks for all of
+/// them at once: what stands at random places costs both a wait per line.
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+#include <cstring>
+#include <vector>
+
+#include "core/engine/byte_buffer.hpp"
+#include "core/exec/cache_aligned.hpp"
+#include "core/memory/bring.hpp"
+#include "core/message/message.hpp"
+
+namespace lockstep {
+
+/// Where a message stands in a log, and what orders it: choosing and sorting touch no message.
+struct MessagePlace {
+  Time arrival;
+  std::uint64_t order;   ///< link, then sequence
+  std::uint32_t offset;  ///< of its header among the bytes
+  std::uint32_t size;    ///< total_bytes()
+
+  static MessagePlace of(const MessageHeader& message, std::uint32_t offset) {
+    const std::uint64_t link = message.link.value();
+    return {message.arrival, link << 32 | message.sequence, offset,
+            static_cast<std::uint32_t>(message.total_bytes())};
+  }
+  LinkId link() const { return LinkId{static_cast<std::uint32_t>(order >> 32)}; }
+};
+using MessagePlaces = LineAlignedVector<MessagePlace>;
+
+/// The messages of a log for one destination.  The first few stand with those for others, in a
+/// stretch of memory that all share; of many the rest stands together, in places of its own.  While
+/// they are one or two, the first line holds all there is to know about them.
+struct alignas(2 * cache_line_bytes) MailBundle {
+  static constexpr std::uint32_t near = 4;
+
+  std::uint32_t destination;  ///< what the engine finds it by
+  std::uint32_t count;
+  const MessagePlace* further;  ///< beyond the near ones
+  MessagePlace first[near];
+  const std::byte* further_bytes;  ///< where those of `further` stand
+};
+static_assert(sizeof(MailBundle) == 2 * cache_line_bytes);
+
+/// A bundle as its reader keeps it: what needs no other look at the writer's lines.
+struct Mail {
+  const MailBundle* bundle;
+  const MessagePlace* further;
+  const std::byte* bytes;  ///< of the near messages
+  std::uint32_t count;
+  std::uint32_t destination;
+
+  Mail(const MailBundle& from, const std::byte* near_bytes)
+      : bundle(&from),
+        further(from.further),
+        bytes(near_bytes),
+        count(from.count),
+        destination(from.destination) {}
+
+  /// Calls action(place, where its message stands) for the first `most`.
+  template <class Action>
+  void for_each(Action&& action, std::uint32_t most = ~0u) const {
+    const std::uint32_t last = std::min(count, most);
+    for (std::uint32_t i = 0; i < std::min(last, MailBundle::near); ++i)
+      action(bundle->first[i], bytes + bundle->first[i].offset);
+    for (std::uint32_t i = MailBundle::near; i < last; ++i) {
+      const MessagePlace& place = further[i - MailBundle::near];
+      action(place, bundle->further_bytes + place.offset);
+    }
+  }
+};
+
+class MessageLog;
+
+/// A destination as its senders know it.
+struct MailTarget {
+  MessageLog* log = nullptr;
+  Time* floor = nullptr;  ///< kept at or below every arrival
+  std::uint32_t destination = 0;
+  std::uint32_t bundle = 0;  ///< the last one it had
+};
+
+/// What one thread sends to the components of one share, or rank; reused window after window.
+class alignas(sharing_bytes) MessageLog {
+ public:
+  /// For messages to at most `most` destinations.
+  explicit MessageLog(std::size_t most);
+
+  /// Adds a message, whose body and payload are for the caller to fill; returns where they stand.
+  std::byte* add(const MessageHeader& header, MailTarget& target) {
+    Head& head = *this->head();
+    // Bundles of earlier windows are recognised by who stands in their place.
+    if (target.bundle >= head.count || bundles()[target.bundle].destination != target.destination)
+      open_bundle(target);
+    MailBundle& bundle = bundles()[target.bundle];
+    std::byte* message = bundle.count < MailBundle::near ? add_near(bundle, header)
+                                                         : add_further(target.bundle, header);
+    ++bundle.count;
+    std::memcpy(message, &header, sizeof header);
+    if (header.arrival < *target.floor) *target.floor = header.arrival;
+    return message + sizeof header;
+  }
+
+  /// The window in which it was filled; every window begins without messages.
+  std::uint64_t window() const { return head()->window; }
+  void reuse(std::uint64_t window);
+
+  std::size_t size() const { return head()->count; }
+  Mail operator[](std::size_t i) const { return {bundles()[i], head()->bytes}; }
+
+  /// Asks for its beginning, then for the rest: a reader has many.
+  void fetch_head() const {
+    __builtin_prefetch(memory_.get());
+    fetch_bundles(0, ahead);
+  }
+  void fetch_bundles() const { fetch_bundles(ahead, size()); }
+
+ private:
+  /// Bundles that are asked for before it is known whether they are needed.
+  static constexpr std::size_t ahead = 3;
+
+  struct alignas(MailBundle) Head {
+    std::uint64_t window = 0;
+    const std::byte* bytes = nullptr;
+    std::size_t count = 0;
+  };
+  struct Further {
+    MessagePlaces places;
+    ByteBuffer bytes;
+  };
+
+  Head* head() const { return reinterpret_cast<Head*>(memory_.get()); }
+  MailBundle* bundles() const {
+    return reinterpret_cast<MailBundle*>(memory_.get() + sizeof(Head));
+  }
+  void fetch_bundles(std::size_t first, std::size_t last) const {
+    for (std::size_t i = first; i < last; ++i) __builtin_prefetch(bundles() + i);
+  }
+  void open_bundle(MailTarget& target) {
+    target.bundle = static_cast<std::uint32_t>(head()->count++);
+    MailBundle& bundle = bundles()[target.bundle];
+    bring_to_write(&bundle + ahead);
+    bundle.destination = target.destination;
+    bundle.count = 0;
+  }
+  std::byte* add_near(MailBundle& bundle, const MessageHeader& header) {
+    const auto offset = static_cast<std::uint32_t>(bytes_.bytes().size());
+    bundle.first[bundle.count] = MessagePlace::of(header, offset);
+    const std::size_t size = header.total_bytes();
+    std::byte* message = bytes_.append(size);
+    for (std::size_t at = 0; at < size; at += cache_line_bytes)
+      bring_to_write(message + at + ByteBuffer::margin);
+    head()->bytes = bytes_.bytes().data();
+    return message;
+  }
+  std::byte* add_further(std::uint32_t bundle, const MessageHeader& header);
+
+  AlignedBytes<sharing_bytes> memory_;  ///< a head, then bundles, in the order of their opening
+  // Not on the line of `memory_`, which readers keep.
+  alignas(cache_line_bytes) ByteBuffer bytes_;  ///< of near messages
+  LineAlignedVector<Further> further_;          ///< by bundle
+};
+
+}  // namespace lockstep
