@@ -6,6 +6,7 @@ machine.py [--lockstep build/release/lockstep] [--runs 3] [PART ...]
 Parts: speed, layouts, idle, growth.  Run it on an idle machine; every figure is a median.
 """
 import argparse
+import operator
 import os
 import pathlib
 import statistics
@@ -53,10 +54,11 @@ class Bench:
         self.folder = pathlib.Path(self.holder.name)
 
     def scenario(self, workload, parameters, override="{}", epoch="100us"):
+        folder = pathlib.Path(tempfile.mkdtemp(dir=self.folder))
         if not isinstance(workload, pathlib.Path):
-            text, workload = workload, self.folder / "workload.yaml"
+            text, workload = workload, folder / "workload.yaml"
             workload.write_text(text)
-        path = self.folder / "scenario.yaml"
+        path = folder / "scenario.yaml"
         path.write_text(
             f"gpu: {ROOT}/configs/gpus/v100.yaml\n"
             f"host: {ROOT}/configs/hosts/pcie3.yaml\n"
@@ -89,6 +91,14 @@ class Bench:
 
     def repeat(self, scenario, **layout):
         return [self.once(scenario, **layout) for _ in range(self.runs)]
+
+    def walls_in_turn(self, scenarios):
+        """Seconds of every run, by name; in turn, so that a drift of the machine cancels."""
+        walls = {name: [] for name in scenarios}
+        for _ in range(self.runs):
+            for name, scenario in scenarios.items():
+                walls[name].append(self.once(scenario)["wall_seconds"])
+        return walls
 
 
 def speed(bench):
@@ -129,23 +139,28 @@ def idle(bench):
     print("|---|---|")
     launch = IDLE.rindex("        - launch")
     pause = IDLE[:launch] + "        - delay: 1000ms\n" + IDLE[launch:]
-    for name, text in (("one after the other", IDLE), ("1 s of simulated idle between", pause)):
-        runs = bench.repeat(bench.scenario(text, "{}", epoch="10us"))
-        print(f"| {name} | {bench.median(runs, 'wall_seconds'):.3f} |", flush=True)
+    scenarios = {
+        "one after the other": bench.scenario(IDLE, "{}", epoch="10us"),
+        "1 s of simulated idle between": bench.scenario(pause, "{}", epoch="10us"),
+    }
+    for name, seconds in bench.walls_in_turn(scenarios).items():
+        print(f"| {name} | {statistics.median(seconds):.3f} |", flush=True)
 
 
 def growth(bench):
     print("| SMs, partitions, elements | wall seconds | ratio to the one before |")
     print("|---|---|---|")
-    before = None
+    scenarios = {}
     for factor in (1, 2, 4, 8):
         override = f"{{gpu.sm.count: {10 * factor}, gpu.memory.partitions: {4 * factor}}}"
         text = VECTOR_ADD.replace("n: 1048576", f"n: {131072 * factor}")
-        runs = bench.repeat(bench.scenario(text, "{}", override))
-        wall = bench.median(runs, "wall_seconds")
-        ratio = f"{wall / before:.2f}" if before else ""
-        print(f"| {10 * factor}, {4 * factor}, {131072 * factor} | {wall:.2f} | {ratio} |", flush=True)
-        before = wall
+        name = f"{10 * factor}, {4 * factor}, {131072 * factor}"
+        scenarios[name] = bench.scenario(text, "{}", override)
+    before = None
+    for name, seconds in bench.walls_in_turn(scenarios).items():
+        ratio = statistics.median(map(operator.truediv, seconds, before)) if before else None
+        print(f"| {name} | {statistics.median(seconds):.2f} | {f'{ratio:.2f}' if ratio else ''} |")
+        before = seconds
 
 
 PARTS = {"speed": speed, "layouts": layouts, "idle": idle, "growth": growth}
