@@ -2,10 +2,11 @@
 
 #include <algorithm>
 #include <bit>
+#include <limits>
 #include <tuple>
 
 #include "core/engine/failure.hpp"
-#include "core/engine/ranking.hpp"
+#include "core/memory/round_up.hpp"
 #include "core/time/format.hpp"
 
 namespace lockstep {
@@ -13,6 +14,7 @@ namespace {
 
 constexpr int arrival_bits = 23;
 static_assert((std::uint64_t{most_ranked} << arrival_bits) == std::uint64_t{1} << 31);
+constexpr std::int32_t behind_all = std::numeric_limits<std::int32_t>::max();
 
 [[noreturn]] void late_message(const MessagePlace& message, Time reached) {
   throw LateMessage(message.link(),
@@ -105,8 +107,13 @@ Inbox InboxBuilder::finish(PendingMessages& pending) {
   pending.take_before(horizon_, [&](const MessagePlace& place, const std::byte* message) {
     entries_[count_++] = Entry(place, message);
   });
-  sorted_.resize(std::max(sorted_.size(), count_));
-  if (count_ > 1 && count_ <= most_ranked) {
+  if (count_ <= 1) {
+    sorted_[0] = entries_[0].message;
+  } else if (count_ == 2) {
+    const bool exchanged = entries_[1] < entries_[0];
+    sorted_[exchanged] = entries_[0].message;
+    sorted_[!exchanged] = entries_[1].message;
+  } else if (count_ <= most_ranked) {
     rank();
   } else {
     std::sort(entries_.begin(), entries_.begin() + static_cast<std::ptrdiff_t>(count_));
@@ -118,29 +125,30 @@ Inbox InboxBuilder::finish(PendingMessages& pending) {
 /// Ranks by the bits of the arrival that a key has room for; what is too close together for that
 /// is put in order one by one.
 void InboxBuilder::rank() {
-  static const CountLesser count_lesser = lesser_counters().back();
-  const std::size_t count = count_;
   const auto span = static_cast<std::uint64_t>((horizon_ - reached_).femtoseconds());
   const int cut = std::max(0, static_cast<int>(std::bit_width(span)) - arrival_bits);
-  RankKeys keys, ranks, ordered;
+  const std::size_t count = round_up(count_, ranked_at_once);
   for (std::size_t i = 0; i < count; ++i) {
     const auto since = static_cast<std::uint64_t>((entries_[i].arrival - reached_).femtoseconds());
-    keys[i] = static_cast<std::int32_t>((since >> cut) * most_ranked + i);
+    keys_[i] =
+        i < count_ ? static_cast<std::int32_t>((since >> cut) * most_ranked + i) : behind_all;
   }
-  count_lesser(keys, count, ranks);
-  for (std::size_t i = 0; i < count; ++i) ordered[static_cast<std::size_t>(ranks[i])] = keys[i];
+  count_lesser_(keys_, count, ranks_);
+  for (std::size_t i = 0; i < count; ++i) ordered_[static_cast<std::size_t>(ranks_[i])] = keys_[i];
 
   const auto entry = [&](std::size_t at) -> const Entry& {
-    return entries_[static_cast<std::size_t>(ordered[at]) % most_ranked];
+    return entries_[static_cast<std::size_t>(ordered_[at]) % most_ranked];
   };
   const auto close = [&](std::size_t at) {
-    return (ordered[at] ^ ordered[at - 1]) < std::int32_t{most_ranked};
+    return (ordered_[at] ^ ordered_[at - 1]) < std::int32_t{most_ranked};
   };
-  for (std::size_t i = 1; i < count; ++i) {
-    for (std::size_t at = i; at > 0 && close(at) && entry(at) < entry(at - 1); --at)
-      std::swap(ordered[at], ordered[at - 1]);
+  for (std::size_t i = 0; i < count_; ++i) {
+    sorted_[i] = entry(i).message;
+    for (std::size_t at = i; at > 0 && close(at) && entry(at) < entry(at - 1); --at) {
+      std::swap(ordered_[at], ordered_[at - 1]);
+      std::swap(sorted_[at], sorted_[at - 1]);
+    }
   }
-  for (std::size_t i = 0; i < count; ++i) sorted_[i] = entry(i).message;
 }
 
 }  // namespace lockstep

@@ -6,6 +6,7 @@
 
 #include "core/engine/byte_buffer.hpp"
 #include "core/engine/message_log.hpp"
+#include "core/engine/ranking.hpp"
 #include "core/message/message.hpp"
 #include "core/time/time.hpp"
 
@@ -62,20 +63,27 @@ class InboxBuilder {
           order(place.order),
           message(reinterpret_cast<const MessageHeader*>(at)) {}
 
+    /// Without a branch: it would look random.
     friend bool operator<(const Entry& a, const Entry& b) {
-      return a.arrival != b.arrival ? a.arrival < b.arrival : a.order < b.order;
+      const int earlier = a.arrival < b.arrival, together = a.arrival == b.arrival;
+      const int before = a.order < b.order;
+      return (earlier | (together & before)) != 0;
     }
   };
 
   void make_room(std::size_t count) {
-    if (count_ + count > entries_.size()) entries_.resize(2 * (count_ + count));
+    if (count_ + count + ranked_at_once <= entries_.size()) return;
+    entries_.resize(2 * (count_ + count + ranked_at_once));
+    sorted_.resize(entries_.size());
   }
   void rank();
 
   Time reached_, horizon_;
   std::size_t count_ = 0;
-  std::vector<Entry> entries_;                 ///< `count_` are used
+  std::vector<Entry> entries_;  ///< `count_` are used
   std::vector<const MessageHeader*> sorted_;
+  RankKeys keys_, ranks_, ordered_;
+  const CountLesser count_lesser_ = lesser_counters().back();
 };
 
 }  // namespace lockstep

@@ -9,13 +9,17 @@ template <std::size_t bytes>
 [[gnu::always_inline]] inline void count_lesser(const RankKeys& keys, std::size_t count,
                                                 RankKeys& ranks) {
   typedef std::int32_t Lanes [[gnu::vector_size(bytes)]];
-  constexpr std::size_t block_bytes = 64, vectors = block_bytes / bytes;
-  for (std::size_t i = 0; i < count; i += block_bytes / sizeof keys[0]) {
+  constexpr std::size_t block_bytes = ranked_at_once * sizeof keys[0];
+  constexpr std::size_t vectors = block_bytes / bytes;
+  for (std::size_t i = 0; i < count; i += ranked_at_once) {
     Lanes own[vectors], lesser[vectors]{};
     std::memcpy(&own, &keys[i], block_bytes);
-    for (std::size_t j = 0; j < count; ++j) {
-      const Lanes other = Lanes{} + keys[j];
-      for (std::size_t k = 0; k < vectors; ++k) lesser[k] -= other < own[k];
+    for (std::size_t block = 0; block < count; block += ranked_at_once) {
+#pragma GCC unroll 16
+      for (std::size_t j = 0; j < ranked_at_once; ++j) {
+        const Lanes other = Lanes{} + keys[block + j];
+        for (std::size_t k = 0; k < vectors; ++k) lesser[k] -= other < own[k];
+      }
     }
     std::memcpy(&ranks[i], &lesser, block_bytes);
   }
