@@ -13,20 +13,20 @@ MessageLog::MessageLog(std::size_t most)
 }
 
 void MessageLog::reuse(std::uint64_t window) {
-  for (std::size_t i = 0; i < size(); ++i) {
-    if (bundles()[i].count <= MailBundle::near) continue;
-    further_[i].places.clear();
-    further_[i].bytes.clear();
+  for (; crowded_ > 0; --crowded_) {
+    further_[crowded_ - 1].places.clear();
+    further_[crowded_ - 1].bytes.clear();
   }
   *head() = {window, bytes_.bytes().data(), 0};
   bytes_.clear();
-  for (std::size_t i = 0; i < ahead; ++i) bring_to_write(bundles() + i);
+  for (std::size_t i = 0; i < write_ahead; ++i) bring_to_write(bundles() + i);
   for (std::size_t at = 0; at < ByteBuffer::margin; at += cache_line_bytes)
     bring_to_write(bytes_.bytes().data() + at);
 }
 
 std::byte* MessageLog::add_further(std::uint32_t index, const MessageHeader& header) {
   Further& further = further_[index];
+  crowded_ = std::max<std::size_t>(crowded_, index + 1);
   const auto offset = static_cast<std::uint32_t>(further.bytes.bytes().size());
   std::byte* message = further.bytes.append(header.total_bytes());
   further.places.push_back(MessagePlace::of(header, offset));

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "core/engine/byte_buffer.hpp"
+#include "core/error/error.hpp"
 #include "core/exec/cache_aligned.hpp"
 #include "core/memory/bring.hpp"
 #include "core/message/message.hpp"
@@ -88,7 +89,7 @@ struct MailTarget {
 /// What one thread sends to the components of one share, or rank; reused window after window.
 class alignas(sharing_bytes) MessageLog {
  public:
-  /// For messages to at most `most` destinations.
+  /// For at most `most` targets.
   explicit MessageLog(std::size_t most);
 
   /// Adds a message, whose body and payload are for the caller to fill; returns where they stand.
@@ -119,10 +120,14 @@ class alignas(sharing_bytes) MessageLog {
     fetch_bundles(0, ahead);
   }
   void fetch_bundles() const { fetch_bundles(ahead, size()); }
+  /// For reuse().
+  void bring_head_to_write() const { bring_to_write(memory_.get()); }
 
  private:
-  /// Bundles that are asked for before it is known whether they are needed.
-  static constexpr std::size_t ahead = 3;
+  /// Bundles that a reader asks for before it knows whether they are needed.
+  static constexpr std::size_t ahead = 8;
+  /// So far before its writing is a bundle asked for.
+  static constexpr std::size_t write_ahead = 4;
 
   struct alignas(MailBundle) Head {
     std::uint64_t window = 0;
@@ -142,11 +147,13 @@ class alignas(sharing_bytes) MessageLog {
     for (std::size_t i = first; i < last; ++i) __builtin_prefetch(bundles() + i);
   }
   void open_bundle(MailTarget& target) {
+    LOCKSTEP_CHECK(head()->count < further_.size(), "more bundles than targets");
     target.bundle = static_cast<std::uint32_t>(head()->count++);
     MailBundle& bundle = bundles()[target.bundle];
-    bring_to_write(&bundle + ahead);
+    bring_to_write(&bundle + write_ahead);
     bundle.destination = target.destination;
     bundle.count = 0;
+    bundle.further = nullptr;
   }
   std::byte* add_near(MailBundle& bundle, const MessageHeader& header) {
     const auto offset = static_cast<std::uint32_t>(bytes_.bytes().size());
@@ -164,6 +171,7 @@ class alignas(sharing_bytes) MessageLog {
   // Not on the line of `memory_`, which readers keep.
   alignas(cache_line_bytes) ByteBuffer bytes_;  ///< of near messages
   LineAlignedVector<Further> further_;          ///< by bundle
+  std::size_t crowded_ = 0;                     ///< bundles beyond have no further messages
 };
 
 }  // namespace lockstep

@@ -1,12 +1,12 @@
 #include "core/engine/window.hpp"
 
-#include <smmintrin.h>
-
 #include <algorithm>
 #include <bit>
 
+#include "core/engine/due_before.hpp"
 #include "core/error/error.hpp"
 #include "core/exec/tick_clock.hpp"
+#include "core/memory/bring.hpp"
 #include "core/random/random.hpp"
 
 namespace lockstep {
@@ -68,7 +68,12 @@ void Window::prepare_workers(const Graph& graph, const Assignment& assignment, i
     Worker& worker = *workers_.emplace_back(std::make_unique<Worker>());
     worker.floor.assign(kinds, Time::never());
     worker.remote_floor.assign(kinds, Time::never());
-    for (std::size_t i = 0; i < neighbours.size(); ++i) worker.remote.emplace_back(ids);
+    for (const int neighbour : neighbours) {
+      const auto destinations =
+          std::count_if(assignment.places.begin(), assignment.places.end(),
+                        [&](const Place& place) { return place.rank == neighbour; });
+      worker.remote.emplace_back(static_cast<std::size_t>(2 * destinations));  // of two outboxes
+    }
     for (std::size_t side = 0; side < 2; ++side) {
       prepare_bag(worker.bags[side]);
       std::vector<MailTarget> targets(ids);
@@ -104,13 +109,10 @@ void Window::run_window(Executor& executor) {
   ++window_;
   measuring_ = profiling_ || window_ % sample_interval == 0;
   measured_windows_ += measuring_;
-  executor.run_window(*this);
+  executor.run_window(*this, window_);
   reached_ = horizons_;
   next_.assign(next_.size(), Time::never());
-  for (const std::unique_ptr<Worker>& worker : workers_) {
-    worker->bags[window_ % 2].logs.front().fetch_head();
-    __builtin_prefetch(worker->floor.data());
-  }
+  fetch_outcome();
   for (const std::unique_ptr<Worker>& worker : workers_) {
     if (worker->bags[window_ % 2].window() != window_) continue;  // took no part
     for (std::size_t kind = 0; kind < next_.size(); ++kind) {
@@ -129,9 +131,22 @@ Worker& Window::enter(std::uint32_t thread) {
   return worker;
 }
 
-std::uint32_t Window::open(std::uint32_t index, std::uint32_t thread) {
+void Window::fetch(std::uint32_t index, std::uint64_t number) const {
+  __builtin_prefetch(&window_);
   __builtin_prefetch(horizons_.data());
   __builtin_prefetch(reached_.data());
+  for (const std::unique_ptr<Worker>& worker : workers_)
+    worker->bags[(number - 1) % 2].logs[index].fetch_head();
+}
+
+void Window::fetch_outcome() const {
+  for (const std::unique_ptr<Worker>& worker : workers_) {
+    worker->bags[window_ % 2].logs.front().fetch_head();
+    __builtin_prefetch(worker->floor.data());
+  }
+}
+
+std::uint32_t Window::open(std::uint32_t index, std::uint32_t thread) {
   Share& share = shares_[index];
   Worker& worker = enter(thread);
   if (shares_.size() > 1 && window_ % ordering_interval == sample_interval + 1) {
@@ -167,36 +182,6 @@ void Window::hand_out_mail(Share& share, std::uint32_t index) {
   });
 }
 
-namespace {
-
-/// Bit i: due[i] < horizon, for up to 64 components; `quiet` becomes the earliest of the others.
-/// Two at a time and without branches: which components are called looks random.
-std::uint64_t find_called(const Time* due, std::uint32_t count, Time horizon, Time& quiet) {
-  static_assert(sizeof(Time) == sizeof(std::int64_t));
-  std::uint64_t called = 0;
-  const __m128i limit = _mm_set1_epi64x(horizon.femtoseconds());
-  __m128i least = _mm_set1_epi64x(quiet.femtoseconds());
-  std::uint32_t i = 0;
-  for (; i + 2 <= count; i += 2) {
-    const __m128i both = _mm_loadu_si128(reinterpret_cast<const __m128i*>(due + i));
-    const __m128i call = _mm_cmpgt_epi64(limit, both);
-    called |= std::uint64_t(unsigned(_mm_movemask_pd(_mm_castsi128_pd(call)))) << i;
-    const __m128i replace = _mm_andnot_si128(call, _mm_cmpgt_epi64(least, both));
-    least = _mm_blendv_epi8(least, both, replace);
-  }
-  if (i < count) {
-    if (due[i] < horizon) {
-      called |= std::uint64_t{1} << i;
-    } else {
-      quiet = std::min(quiet, due[i]);
-    }
-  }
-  quiet = std::min({quiet, Time{_mm_extract_epi64(least, 0)}, Time{_mm_extract_epi64(least, 1)}});
-  return called;
-}
-
-}  // namespace
-
 void Window::select(Share& share, Worker& worker) {
   share.to_run.clear();
   for (const Segment& segment : share.segments) {
@@ -204,8 +189,7 @@ void Window::select(Share& share, Worker& worker) {
     for (std::uint32_t begin = segment.begin; begin < segment.end; begin += 64) {
       const std::uint32_t count = std::min(segment.end - begin, 64u);
       std::uint64_t called = ~std::uint64_t{0} >> (64 - count);
-      if (!everyone_)
-        called = find_called(&share.due[begin], count, horizons_[segment.kind], quiet);
+      if (!everyone_) called = due_before(&share.due[begin], count, horizons_[segment.kind], quiet);
       for (; called != 0; called &= called - 1)
         share.to_run.push_back(begin + static_cast<std::uint32_t>(std::countr_zero(called)));
     }
@@ -260,6 +244,9 @@ void Window::run(std::uint32_t index, std::uint32_t first, std::uint32_t last,
                  std::uint32_t thread) {
   Share& share = shares_[index];
   Worker& worker = enter(thread);
+  for (std::uint32_t i = first; i < std::min(first + 2, last); ++i)
+    fetch_places(share, share.to_run[i]);
+  if (first < last) fetch_messages(share, share.to_run[first]);
   for (std::uint32_t i = first; i < last; ++i) {
     if (i + 2 < last) fetch_places(share, share.to_run[i + 2]);
     if (i + 1 < last) fetch_messages(share, share.to_run[i + 1]);
@@ -271,6 +258,9 @@ void Window::run(std::uint32_t index, std::uint32_t first, std::uint32_t last,
     Time& floor = worker.floor[slot.kind];
     floor = std::min(floor, share.due[position]);
   }
+  // All have opened what stands in this thread's other bag: it is its own again.
+  if (last == share.to_run.size())
+    for (const MessageLog& log : worker.bags[(window_ + 1) % 2].logs) log.bring_head_to_write();
 }
 
 /// What a component that runs soon will read: its own state and its mail, which other cores may
@@ -291,10 +281,10 @@ void Window::fetch_messages(const Share& share, std::uint32_t position) const {
 void Window::fetch_places(const Share& share, std::uint32_t position) {
   constexpr std::uint32_t step = cache_line_bytes / sizeof(MessagePlace);
   share.mail.for_each(position, [](const Mail& mail) {
-    __builtin_prefetch(mail.bundle);
-    if (mail.count > 2) __builtin_prefetch(&mail.bundle->first[2]);
+    bring(mail.bundle);
+    if (mail.count > 2) bring(&mail.bundle->first[2]);
     for (std::uint32_t i = MailBundle::near; i < mail.count; i += step)
-      __builtin_prefetch(mail.further + (i - MailBundle::near));
+      bring(mail.further + (i - MailBundle::near));
   });
 }
 
@@ -346,8 +336,7 @@ void Window::advance(Share& share, std::uint32_t position, Worker& worker) {
 Inbox Window::build_inbox(Share& share, std::uint32_t position, Worker& worker) {
   Slot& slot = slots_[share.slots[position]];
   worker.inbox.begin(reached_[slot.kind], horizons_[slot.kind]);
-  share.mail.for_each(position,
-                      [&](const Mail& mail) { worker.inbox.add(mail, slot.pending); });
+  share.mail.for_each(position, [&](const Mail& mail) { worker.inbox.add(mail, slot.pending); });
   share.mail.take(position);
   return worker.inbox.finish(slot.pending);
 }

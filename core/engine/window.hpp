@@ -53,6 +53,8 @@ class Window final : public WindowTasks {
   double copying_ticks() const;
   Profile profile(double ticks_per_nanosecond) const;
 
+  void fetch(std::uint32_t share, std::uint64_t number) const override;
+  void fetch_outcome() const override;
   std::uint32_t open(std::uint32_t share, std::uint32_t thread) override;
   void run(std::uint32_t share, std::uint32_t first, std::uint32_t last,
            std::uint32_t thread) override;

@@ -10,6 +10,11 @@ namespace lockstep {
 class WindowTasks {
  public:
   virtual ~WindowTasks() = default;
+  /// `open` will be called for `share` in the window of that number: asks for what it reads, which
+  /// other threads wrote.
+  virtual void fetch(std::uint32_t share, std::uint64_t number) const = 0;
+  /// Others may be done: asks for what they leave to who called run_window.
+  virtual void fetch_outcome() const = 0;
   /// Finds out what is to be done for `share`; returns how many tasks.  Once per share and window.
   virtual std::uint32_t open(std::uint32_t share, std::uint32_t thread) = 0;
   /// Runs tasks [first, last) of an open share.
@@ -29,8 +34,9 @@ class Executor {
  public:
   virtual ~Executor() = default;
   virtual std::uint32_t threads() const = 0;
-  /// Returns when all tasks of all shares (one per thread) have been run.
-  virtual void run_window(WindowTasks& tasks) = 0;
+  /// Returns when all tasks of all shares (one per thread) have been run.  A thread that comes late
+  /// may still ask `tasks` to fetch: it stays until end().
+  virtual void run_window(WindowTasks& tasks, std::uint64_t number) = 0;
   /// Around many windows: other threads are at hand in between.
   virtual void begin() {}
   virtual void end() {}

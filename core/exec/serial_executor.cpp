@@ -7,7 +7,7 @@ namespace {
 class SerialExecutor final : public Executor {
  public:
   std::uint32_t threads() const override { return 1; }
-  void run_window(WindowTasks& tasks) override {
+  void run_window(WindowTasks& tasks, std::uint64_t) override {
     const std::uint64_t begin = ticks();
     tasks.run(0, 0, tasks.open(0, 0), 0);
     times_.working += static_cast<double>(ticks() - begin);

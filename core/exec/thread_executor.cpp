@@ -21,13 +21,17 @@
 #include <thread>
 #include <vector>
 
+#include "core/exec/cache_aligned.hpp"
 #include "core/exec/executor.hpp"
 #include "core/exec/tick_clock.hpp"
+#include "core/memory/bring.hpp"
 
 namespace lockstep {
 namespace {
 
 constexpr std::uint32_t quit_bit = 1u << 31;
+/// Pauses between two looks at the shares of others: every look makes their next step wait.
+constexpr std::uint32_t steal_interval = 8;
 
 /// Which part of a share is still to be taken, in one word: round, tasks, first task not taken.
 struct Remainder {
@@ -44,16 +48,34 @@ struct Remainder {
   std::uint32_t round, tasks, taken;
 };
 
-struct alignas(128) Share {
+struct alignas(sharing_bytes) Share {
   std::atomic<std::uint64_t> remainder{0};
   std::atomic<std::uint32_t> opened{0};  ///< the last round in which someone began to open it
-  std::atomic<std::uint32_t> completed{0};
   std::atomic<std::uint32_t> opener{0};
-  std::uint32_t tasks = 0;  ///< published by `remainder`
 };
 
-/// What a thread did in a round; published by Share::completed.
-struct alignas(128) Record {
+/// A number of a round, in one word with it: another round's number counts as none.
+class RoundNumber {
+ public:
+  /// By the one thread that writes it.
+  void store(std::uint32_t round, std::uint32_t number) {
+    word_.store(static_cast<std::uint64_t>(round) << 32 | number, std::memory_order_release);
+  }
+  std::uint32_t of(std::uint32_t round) const {
+    const std::uint64_t word = word_.load(std::memory_order_acquire);
+    return word >> 32 == round ? static_cast<std::uint32_t>(word) : 0;
+  }
+
+ private:
+  std::atomic<std::uint64_t> word_{0};
+};
+
+/// What a thread did in a round: all that the calling thread waits for, on one cache line.
+struct alignas(sharing_bytes) Progress {
+  RoundNumber shares;  ///< that it opened
+  RoundNumber tasks;   ///< in these
+  RoundNumber completed;
+  // Published by `completed`.
   std::uint32_t round = 0;
   std::uint64_t working = 0;
   std::uint64_t last_arrival = 0;
@@ -66,7 +88,7 @@ class ThreadExecutor final : public Executor {
         limit_(oneapi::tbb::global_control::max_allowed_parallelism, threads),
         arena_(static_cast<int>(threads), 1),
         shares_(threads),
-        records_(threads),
+        progress_(threads),
         ticks_per_microsecond_(measure_ticks_per_nanosecond() * 1000),
         crowded_(threads > std::thread::hardware_concurrency()) {}
   ~ThreadExecutor() noexcept override { end(); }
@@ -92,21 +114,21 @@ class ThreadExecutor final : public Executor {
     left_.load(std::memory_order_acquire);
   }
 
-  void run_window(WindowTasks& tasks) override {
+  void run_window(WindowTasks& of_window, std::uint64_t number) override {
     if (running_ && worth_sharing_) {
-      run_together(tasks);
+      run_together(of_window, number);
     } else {
-      run_alone(tasks);
+      run_alone(of_window);
     }
   }
 
  private:
-  void run_alone(WindowTasks& tasks) {
+  void run_alone(WindowTasks& of_window) {
     const std::uint64_t begin = ticks();
     std::uint32_t count = 0;
     for (std::uint32_t share = 0; share < threads_; ++share) {
-      const std::uint32_t opened = tasks.open(share, 0);
-      tasks.run(share, 0, opened, 0);
+      const std::uint32_t opened = of_window.open(share, 0);
+      of_window.run(share, 0, opened, 0);
       count += opened;
     }
     const double elapsed = static_cast<double>(ticks() - begin);
@@ -115,15 +137,21 @@ class ThreadExecutor final : public Executor {
     remember(elapsed, count);
   }
 
-  void run_together(WindowTasks& tasks) {
+  void run_together(WindowTasks& of_window, std::uint64_t number) {
     const std::uint64_t begin = ticks();
-    if (tasks_ != &tasks) tasks_ = &tasks;  // others read it: an unchanged line stays with them
+    bring_to_write(&shares_[0]);
+    tasks_.store(&of_window, std::memory_order_relaxed);
+    number_.store(number, std::memory_order_relaxed);
+    task_ticks_.store(learned_task_ticks_, std::memory_order_relaxed);
     round_ = (round_ + 1) & ~quit_bit;
-    signal_.store(round_);
-    if (sleepers_.load() > 0) signal_.notify_all();
+    signal_.store(round_, std::memory_order_release);
+    open_share(0, 0, round_);
+    // Who fell asleep before saw the number of sleepers before this; who does after sees the round.
+    if (sleepers_.fetch_add(0) > 0) signal_.notify_all();
     take_part(0, round_);
+    of_window.fetch_outcome();
     for (std::uint32_t idle = 0; !complete(); ++idle) {
-      take_part(0, round_);
+      if (idle % steal_interval == steal_interval - 1) take_part(0, round_);
       relax(idle);
     }
     account(begin, ticks());
@@ -139,10 +167,9 @@ class ThreadExecutor final : public Executor {
         return;
       }
       seen = signal;
-      __builtin_prefetch(&task_ticks_);
-      for (std::uint32_t idle = 0; !take_part(thread, seen) && signal_.load() == seen; ++idle) {
-        relax(idle);
-      }
+      bring_to_write(&shares_[thread]);
+      tasks().fetch(thread, number_.load(std::memory_order_relaxed));
+      for (std::uint32_t idle = 0; !take_part(thread, seen) && !over(seen); ++idle) relax(idle);
     }
   }
 
@@ -167,6 +194,17 @@ class ThreadExecutor final : public Executor {
     return signal_.load();
   }
 
+  WindowTasks& tasks() const { return *tasks_.load(std::memory_order_relaxed); }
+
+  /// Lets some time pass in which others are not disturbed.
+  bool over(std::uint32_t round) const {
+    for (std::uint32_t i = 0; i < steal_interval && !crowded_; ++i) {
+      if (signal_.load(std::memory_order_acquire) != round) return true;
+      _mm_pause();
+    }
+    return signal_.load(std::memory_order_acquire) != round;
+  }
+
   void relax(std::uint32_t idle) const {
     if (idle < (crowded_ ? 50u : 2000u)) {
       _mm_pause();
@@ -175,27 +213,46 @@ class ThreadExecutor final : public Executor {
     }
   }
 
-  /// Does what there is to do; true when no task is left to be taken.
+  /// Does what there is to do; true when no task is left that this thread would take.
   bool take_part(std::uint32_t thread, std::uint32_t round) {
     bool exhausted = true;
     for (std::uint32_t step = 0; step < threads_; ++step) {
       const std::uint32_t index = (thread + step) % threads_;
-      Share& share = shares_[index];
-      std::uint32_t previous = (round - 1) & ~quit_bit;
-      if (share.opened.load(std::memory_order_relaxed) == previous &&
-          share.opened.compare_exchange_strong(previous, round, std::memory_order_acq_rel)) {
-        share.tasks = tasks_->open(index, thread);
-        share.opener.store(thread, std::memory_order_relaxed);
-        share.completed.store(0, std::memory_order_relaxed);
-        share.remainder.store(Remainder::pack(Remainder::tag(round), share.tasks, 0),
-                              std::memory_order_release);
-      }
+      open_share(index, thread, round);
       while (take_chunk(index, thread, round)) {
       }
-      const Remainder left(share.remainder.load(std::memory_order_relaxed));
-      exhausted &= left.round == Remainder::tag(round) && left.taken == left.tasks;
+      const Remainder left(shares_[index].remainder.load(std::memory_order_relaxed));
+      exhausted &= left.round == Remainder::tag(round) && !worth_taking(left, index, thread);
     }
     return exhausted;
+  }
+
+  /// Unless someone has begun to.
+  void open_share(std::uint32_t index, std::uint32_t thread, std::uint32_t round) {
+    Share& share = shares_[index];
+    std::uint32_t previous = (round - 1) & ~quit_bit;
+    if (share.opened.load(std::memory_order_relaxed) != previous ||
+        !share.opened.compare_exchange_strong(previous, round, std::memory_order_acq_rel))
+      return;
+    const std::uint32_t count = tasks().open(index, thread);
+    Progress& progress = progress_[thread];
+    progress.tasks.store(round, progress.tasks.of(round) + count);
+    progress.shares.store(round, progress.shares.of(round) + 1);
+    share.opener.store(thread, std::memory_order_relaxed);
+    share.remainder.store(Remainder::pack(Remainder::tag(round), count, 0),
+                          std::memory_order_release);
+  }
+
+  double cost(std::uint32_t tasks) const {
+    return tasks * task_ticks_.load(std::memory_order_relaxed);
+  }
+  bool owns(std::uint32_t index, std::uint32_t thread) const {
+    return thread == index || thread == shares_[index].opener.load(std::memory_order_relaxed);
+  }
+  /// Moving little work to another cache costs more than it gains.
+  bool worth_taking(const Remainder& left, std::uint32_t index, std::uint32_t thread) const {
+    const std::uint32_t remaining = left.tasks - left.taken;
+    return remaining > 0 && (owns(index, thread) || cost(remaining) >= ticks_per_microsecond_);
   }
 
   bool take_chunk(std::uint32_t index, std::uint32_t thread, std::uint32_t round) {
@@ -203,71 +260,69 @@ class ThreadExecutor final : public Executor {
     std::uint64_t word = share.remainder.load(std::memory_order_acquire);
     for (;;) {
       const Remainder left(word);
-      if (left.round != Remainder::tag(round) || left.taken == left.tasks) return false;
+      if (left.round != Remainder::tag(round) || !worth_taking(left, index, thread)) return false;
       const std::uint32_t remaining = left.tasks - left.taken;
-      const double cost = remaining * task_ticks_.load(std::memory_order_relaxed);
-      const bool own = thread == index || thread == share.opener.load(std::memory_order_relaxed);
-      // Moving little work to another cache costs more than it gains.
-      if (!own && cost < ticks_per_microsecond_) return false;
-      const std::uint32_t chunk = own && cost < ticks_per_microsecond_
+      const bool own = owns(index, thread);
+      const std::uint32_t chunk = own && cost(remaining) < ticks_per_microsecond_
                                       ? remaining
                                       : std::max(1u, remaining * 2 / ((own ? 3 : 4) * threads_));
       if (share.remainder.compare_exchange_weak(
               word, Remainder::pack(left.round, left.tasks, left.taken + chunk),
               std::memory_order_acq_rel, std::memory_order_acquire)) {
-        run_chunk(share, index, left.taken, chunk, thread, round);
+        run_chunk(index, left.taken, chunk, thread, round);
         return true;
       }
     }
   }
 
-  void run_chunk(Share& share, std::uint32_t index, std::uint32_t first, std::uint32_t count,
+  void run_chunk(std::uint32_t index, std::uint32_t first, std::uint32_t count,
                  std::uint32_t thread, std::uint32_t round) {
-    Record& record = records_[thread];
-    if (record.round != round) record = {round, 0, 0};
+    Progress& progress = progress_[thread];
+    if (progress.round != round) {
+      progress.round = round;
+      progress.working = 0;
+    }
     const std::uint64_t begin = ticks();
-    tasks_->run(index, first, first + count, thread);
-    record.last_arrival = ticks();
-    record.working += record.last_arrival - begin;
-    share.completed.fetch_add(count, std::memory_order_release);
+    tasks().run(index, first, first + count, thread);
+    progress.last_arrival = ticks();
+    progress.working += progress.last_arrival - begin;
+    progress.completed.store(round, progress.completed.of(round) + count);
   }
 
   bool complete() const {
-    for (const Share& share : shares_) {
-      const Remainder left(share.remainder.load(std::memory_order_acquire));
-      if (left.round != Remainder::tag(round_)) return false;
-      if (share.completed.load(std::memory_order_acquire) != left.tasks) return false;
+    std::uint32_t shares = 0, tasks = 0, completed = 0;
+    for (const Progress& progress : progress_) {
+      completed += progress.completed.of(round_);
+      shares += progress.shares.of(round_);
+      tasks += progress.tasks.of(round_);
     }
-    return true;
+    return shares == threads_ && completed == tasks;
   }
 
   void account(std::uint64_t begin, std::uint64_t exit) {
     std::uint64_t last_arrival = begin;
-    for (const Record& record : records_) {
-      if (record.round == round_) last_arrival = std::max(last_arrival, record.last_arrival);
+    for (const Progress& progress : progress_) {
+      if (progress.round == round_) last_arrival = std::max(last_arrival, progress.last_arrival);
     }
     double working = 0;
     double waiting = 0;
-    for (const Record& record : records_) {
-      const bool took_part = record.round == round_;
-      working += took_part ? static_cast<double>(record.working) : 0;
-      waiting += static_cast<double>(last_arrival - (took_part ? record.last_arrival : begin));
+    std::uint32_t count = 0;
+    for (const Progress& progress : progress_) {
+      const bool took_part = progress.round == round_;
+      working += took_part ? static_cast<double>(progress.working) : 0;
+      waiting += static_cast<double>(last_arrival - (took_part ? progress.last_arrival : begin));
+      count += progress.tasks.of(round_);
     }
     const double elapsed = static_cast<double>(exit - begin);
     times_.working += working / threads_;
     times_.waiting += waiting / threads_;
     times_.synchronising += std::max(0.0, elapsed - (working + waiting) / threads_);
-    std::uint32_t count = 0;
-    for (const Share& share : shares_) count += share.tasks;
     remember(working, count);
   }
 
   /// Learns what a window costs, to decide how to run the next.
   void remember(double working, std::uint32_t count) {
-    const double before = task_ticks_.load(std::memory_order_relaxed);
-    if (count > 0) {
-      task_ticks_.store(before + (working / count - before) / 8, std::memory_order_relaxed);
-    }
+    if (count > 0) learned_task_ticks_ += (working / count - learned_task_ticks_) / 8;
     const double microseconds = working / ticks_per_microsecond_;
     // Shared, work of 6 us takes 3, and as much again for opening, noticing and the slower half.
     worth_sharing_ = microseconds > (worth_sharing_ ? 6.0 : 8.0);
@@ -277,16 +332,21 @@ class ThreadExecutor final : public Executor {
   oneapi::tbb::global_control limit_;
   oneapi::tbb::task_arena arena_;
   oneapi::tbb::task_group group_;
-  alignas(128) std::atomic<std::uint32_t> signal_{0};  ///< the round, or the wish to end
-  std::atomic<std::uint32_t> sleepers_{0};
+  // One cache line is all that waiting threads look at.  The calling thread writes it to open a
+  // round; it publishes the rest.
+  alignas(sharing_bytes) std::atomic<std::uint32_t> signal_{0};  ///< the round, or the wish to end
+  std::atomic<WindowTasks*> tasks_{nullptr};
+  // Hints: late helpers read them too.
+  std::atomic<std::uint64_t> number_{0};
+  std::atomic<double> task_ticks_{0};
+  alignas(sharing_bytes) std::atomic<std::uint32_t> sleepers_{0};
   std::atomic<std::uint32_t> left_{0};  ///< orders the end for race checkers that cannot see TBB's
-  alignas(128) std::vector<Share> shares_;
-  std::vector<Record> records_;
+  alignas(sharing_bytes) std::vector<Share> shares_;
+  std::vector<Progress> progress_;  ///< by thread
   const double ticks_per_microsecond_;
   const bool crowded_;
-  // Written by the calling thread between rounds, published by signal_.
-  WindowTasks* tasks_ = nullptr;
-  alignas(128) std::atomic<double> task_ticks_{0};  ///< a hint: read by late helpers too
+  // The calling thread's own.
+  alignas(sharing_bytes) double learned_task_ticks_ = 0;
   std::uint32_t round_ = 0;
   bool worth_sharing_ = false;
   bool running_ = false;

@@ -171,7 +171,8 @@ class Traffic {
     for (const MessageHeader* message : port.answers.all()) {
       const auto& r = message->body<MemoryResponse>();
       sectors_ += static_cast<unsigned>(std::popcount(r.sectors));
-      port.due.push_back({message->arrival + period_ * machine_.noc.request_latency.count(), r.requester});
+      port.due.push_back(
+          {message->arrival + period_ * machine_.noc.request_latency.count(), r.requester});
     }
     port.answers.clear();
   }
