@@ -316,8 +316,10 @@ void Window::advance(Share& share, std::uint32_t position, Worker& worker) {
     if (share.mail.waits_for(position) || slot.pending.earliest() < horizon) {
       const std::uint64_t begin = measuring_ ? ordered_ticks() : 0;
       inbox = build_inbox(share, position, worker);
-      if (measuring_)
-        worker.copying_ticks += std::max(ordered_ticks() - begin, clock_cost_) - clock_cost_;
+      if (measuring_) {
+        worker.copying_ticks += ordered_ticks() - begin;
+        ++worker.measured_inboxes;
+      }
     }
     if (inbox.empty() && slot.next >= horizon && !everyone_) return;
     slot.component->advance(horizon, inbox, worker.outboxes[window_ % 2]);
@@ -353,10 +355,11 @@ double Window::copying_ticks() const {
   if (measured_windows_ == 0) return 0;
   double total = 0;
   for (const std::unique_ptr<Worker>& worker : workers_) {
-    total += static_cast<double>(worker->copying_ticks);
+    total += static_cast<double>(worker->copying_ticks) -
+             static_cast<double>(worker->measured_inboxes) * clock_cost_;
   }
-  return total * static_cast<double>(window_) / static_cast<double>(measured_windows_) /
-         static_cast<double>(workers_.size());
+  return std::max(total, 0.0) * static_cast<double>(window_) /
+         static_cast<double>(measured_windows_) / static_cast<double>(workers_.size());
 }
 
 Profile Window::profile(double ticks_per_nanosecond) const {

@@ -105,7 +105,7 @@ class Window final : public WindowTasks {
   CacheAlignedVector<Time> arrivals_floor_;
   std::vector<Time> next_, reached_, horizons_;
   std::vector<std::uint64_t> component_ticks_;
-  const std::uint64_t clock_cost_;  ///< of measuring a stretch: ticks
+  const double clock_cost_;  ///< of measuring a stretch: ticks
   const bool profiling_;
   const bool shuffle_;
   const std::uint64_t seed_;

@@ -38,6 +38,7 @@ struct alignas(128) Worker {
   InboxBuilder inbox;
   std::optional<Failure> failure;
   std::uint64_t copying_ticks = 0;  ///< spent on inboxes in the windows that are measured
+  std::uint64_t measured_inboxes = 0;
   std::vector<WindowCost> costs;
 };
 

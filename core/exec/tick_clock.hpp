@@ -24,8 +24,9 @@ inline std::uint64_t ordered_ticks() {
   return ticks();
 }
 
-/// What two calls of ordered_ticks() are apart when nothing stands between them.
-std::uint64_t measure_ordered_ticks_cost();
+/// What two calls of ordered_ticks() are apart on average when nothing stands between them: clocks
+/// may count in steps as long as that.
+double measure_ordered_ticks_cost();
 
 /// Ticks per nanosecond, measured over a fraction of a millisecond.
 double measure_ticks_per_nanosecond();
