@@ -156,11 +156,14 @@ def growth(bench):
         text = VECTOR_ADD.replace("n: 1048576", f"n: {131072 * factor}")
         name = f"{10 * factor}, {4 * factor}, {131072 * factor}"
         scenarios[name] = bench.scenario(text, "{}", override)
-    before = None
+    before, ratios = None, []
     for name, seconds in bench.walls_in_turn(scenarios).items():
-        ratio = statistics.median(map(operator.truediv, seconds, before)) if before else None
-        print(f"| {name} | {statistics.median(seconds):.2f} | {f'{ratio:.2f}' if ratio else ''} |")
+        if before:
+            ratios.append(statistics.median(map(operator.truediv, seconds, before)))
+        ratio = f"{ratios[-1]:.2f}" if ratios else ""
+        print(f"| {name} | {statistics.median(seconds):.2f} | {ratio} |")
         before = seconds
+    print(f"| geometric mean of the doublings | | {statistics.geometric_mean(ratios):.2f} |")
 
 
 PARTS = {"speed": speed, "layouts": layouts, "idle": idle, "growth": growth}
