@@ -34,8 +34,8 @@ class Executor {
  public:
   virtual ~Executor() = default;
   virtual std::uint32_t threads() const = 0;
-  /// Returns when all tasks of all shares (one per thread) have been run.  A thread that comes late
-  /// may still ask `tasks` to fetch: it stays until end().
+  /// Returns when all tasks of all shares (one per thread) of the window `number` have been run.  A
+  /// thread that comes late may still ask `tasks` to fetch: they stay until end().
   virtual void run_window(WindowTasks& tasks, std::uint64_t number) = 0;
   /// Around many windows: other threads are at hand in between.
   virtual void begin() {}

@@ -196,7 +196,7 @@ class ThreadExecutor final : public Executor {
 
   WindowTasks& tasks() const { return *tasks_.load(std::memory_order_relaxed); }
 
-  /// Lets some time pass in which others are not disturbed.
+  /// Whether the next round has begun; lets some time pass in which others are not disturbed.
   bool over(std::uint32_t round) const {
     for (std::uint32_t i = 0; i < steal_interval && !crowded_; ++i) {
       if (signal_.load(std::memory_order_acquire) != round) return true;
