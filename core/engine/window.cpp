@@ -64,16 +64,19 @@ void Window::prepare_workers(const Graph& graph, const Assignment& assignment, i
       arrivals.targets.push_back(to_slot(arrivals.bag, slot, arrivals_floor_));
   }
 
+  std::vector<std::size_t> remote_targets;  // by neighbour: two outboxes fill one log
+  for (const int neighbour : neighbours) {
+    const auto destinations =
+        std::count_if(assignment.places.begin(), assignment.places.end(),
+                      [&](const Place& place) { return place.rank == neighbour; });
+    remote_targets.push_back(2 * static_cast<std::size_t>(destinations));
+  }
+
   for (int thread = 0; thread < threads; ++thread) {
     Worker& worker = *workers_.emplace_back(std::make_unique<Worker>());
     worker.floor.assign(kinds, Time::never());
     worker.remote_floor.assign(kinds, Time::never());
-    for (const int neighbour : neighbours) {
-      const auto destinations =
-          std::count_if(assignment.places.begin(), assignment.places.end(),
-                        [&](const Place& place) { return place.rank == neighbour; });
-      worker.remote.emplace_back(static_cast<std::size_t>(2 * destinations));  // of two outboxes
-    }
+    for (const std::size_t most : remote_targets) worker.remote.emplace_back(most);
     for (std::size_t side = 0; side < 2; ++side) {
       prepare_bag(worker.bags[side]);
       std::vector<MailTarget> targets(ids);
@@ -112,7 +115,7 @@ void Window::run_window(Executor& executor) {
   executor.run_window(*this, window_);
   reached_ = horizons_;
   next_.assign(next_.size(), Time::never());
-  fetch_outcome();
+  fetch_outcome();  // again: others may have been at work when the executor asked
   for (const std::unique_ptr<Worker>& worker : workers_) {
     if (worker->bags[window_ % 2].window() != window_) continue;  // took no part
     for (std::size_t kind = 0; kind < next_.size(); ++kind) {

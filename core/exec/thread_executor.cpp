@@ -75,10 +75,11 @@ struct alignas(sharing_bytes) Progress {
   RoundNumber shares;  ///< that it opened
   RoundNumber tasks;   ///< in these
   RoundNumber completed;
-  // Published by `completed`.
-  std::uint32_t round = 0;
+  // Published by `completed`; of the last round in which it ran tasks.
   std::uint64_t working = 0;
   std::uint64_t last_arrival = 0;
+
+  bool took_part(std::uint32_t round) const { return completed.of(round) > 0; }
 };
 
 class ThreadExecutor final : public Executor {
@@ -278,10 +279,7 @@ class ThreadExecutor final : public Executor {
   void run_chunk(std::uint32_t index, std::uint32_t first, std::uint32_t count,
                  std::uint32_t thread, std::uint32_t round) {
     Progress& progress = progress_[thread];
-    if (progress.round != round) {
-      progress.round = round;
-      progress.working = 0;
-    }
+    if (!progress.took_part(round)) progress.working = 0;
     const std::uint64_t begin = ticks();
     tasks().run(index, first, first + count, thread);
     progress.last_arrival = ticks();
@@ -302,13 +300,13 @@ class ThreadExecutor final : public Executor {
   void account(std::uint64_t begin, std::uint64_t exit) {
     std::uint64_t last_arrival = begin;
     for (const Progress& progress : progress_) {
-      if (progress.round == round_) last_arrival = std::max(last_arrival, progress.last_arrival);
+      if (progress.took_part(round_)) last_arrival = std::max(last_arrival, progress.last_arrival);
     }
     double working = 0;
     double waiting = 0;
     std::uint32_t count = 0;
     for (const Progress& progress : progress_) {
-      const bool took_part = progress.round == round_;
+      const bool took_part = progress.took_part(round_);
       working += took_part ? static_cast<double>(progress.working) : 0;
       waiting += static_cast<double>(last_arrival - (took_part ? progress.last_arrival : begin));
       count += progress.tasks.of(round_);

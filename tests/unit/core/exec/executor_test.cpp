@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-#include <atomic>
+#include <memory>
 #include <vector>
 
 #include "core/exec/tick_clock.hpp"
@@ -91,7 +91,7 @@ TEST(Executor, RunsAllOnTheCallingThreadOutsideOfBeginAndEnd) {
   EXPECT_EQ(executor->times().synchronising, 0);
 }
 
-TEST(Executor, AccountsForAllOfTheTime) {
+TEST(Executor, AccountsForItsTasksAndForNoMoreTimeThanPassed) {
   const std::unique_ptr<Executor> executor = make_thread_executor(2);
   CountedTasks tasks(2);
   executor->begin();
