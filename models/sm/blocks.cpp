@@ -61,6 +61,7 @@ void SmState::start_grid(const GridLaunch& launch, std::span<const std::byte> pa
   grid.launch = launch;
   grid.module = setup.modules[launch.module];
   grid.program = &grid.module->kernels[launch.kernel].lowered;
+  grid.instructions = tables->instructions(launch.module, launch.kernel).data();
   grid.records = tables->records(launch.module, launch.kernel).data();
   grid.block = block_resources(*grid.program, launch.threads_per_block(),
                                launch.dynamic_shared_bytes, limits);
@@ -191,7 +192,7 @@ void SmState::point_warp(unsigned slot) {
   const GridSlot& grid = grids[warp.grid];
   const BlockSlot& block = blocks[warp.block];
   warp.records = grid.records;
-  warp.instructions = grid.program->instructions.data();
+  warp.instructions = grid.instructions;
   std::uint32_t* rows =
       registers.row(block.first_row + warp.warp_in_block * (grid.program->rows + 2));
   warp.context.bases[isa::Operand::registers] = rows;

@@ -29,6 +29,7 @@ struct GridSlot {
 
   const isa::Module* module = nullptr;
   const isa::Program* program = nullptr;
+  const isa::Instruction* instructions = nullptr;  ///< as the SM executes them
   const IssueRecord* records = nullptr;
 };
 

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "core/error/error.hpp"
+#include "models/sm/deferred_addresses.hpp"
 #include "models/sm/event_wheel.hpp"
 #include "models/sm/lane_data.hpp"
 #include "models/sm/streaming_multiprocessor.hpp"
@@ -71,7 +72,9 @@ void add_releases(const Instruction& instruction, std::uint32_t pair_rows, Issue
           static_cast<std::uint16_t>(Scoreboard::first_predicate + predicate);
 }
 
-void add_touches(const Instruction& instruction, std::uint32_t pair_rows, IssueRecord& record) {
+void add_touches(const DeferredAddresses& issued, std::size_t pc, std::uint32_t pair_rows,
+                 IssueRecord& record) {
+  const Instruction& instruction = issued.instructions[pc];
   std::size_t count = 0;
   const auto add = [&](Operand operand) {
     if (!operand.is_register()) return;
@@ -81,8 +84,10 @@ void add_touches(const Instruction& instruction, std::uint32_t pair_rows, IssueR
           count < record.touches.size() && std::find(record.touches.begin(), end, row) == end)
         record.touches[count++] = static_cast<std::uint8_t>(row);
   };
-  add(instruction.destination[0]);
+  if (!issued.deferred[pc]) add(instruction.destination[0]);
   for (Operand operand : instruction.source) add(operand);
+  if (issued.computes_first[pc])
+    for (Operand operand : issued.instructions[instruction.target].source) add(operand);
   std::fill(record.touches.begin() + static_cast<std::ptrdiff_t>(count), record.touches.end(),
             record.touches[0]);
 }
@@ -120,7 +125,6 @@ IssueRecord make_record(const SmParameters& parameters, const Instruction& instr
   record.unit = static_cast<std::uint8_t>(present_unit(instruction.unit, parameters.units));
   record.issue_slots = std::max<std::uint8_t>(1, instruction.issue_slots);
   add_releases(instruction, pair_rows, record);
-  add_touches(instruction, pair_rows, record);
   const auto operand_read = parameters.operand_read.count();
   auto latency = by_class(parameters.latency, instruction.latency_class).count();
   auto interval = by_class(parameters.interval, instruction.latency_class).count();
@@ -166,10 +170,15 @@ IssueTables::IssueTables(const SmParameters& parameters,
                      "kernel " + program.name + " has no scoreboard needs");
       LOCKSTEP_CHECK(program.rows <= 256 && program.predicates <= 64,
                      "kernel " + program.name + " needs more rows than a scoreboard has");
-      auto& records = kernels.emplace_back();
-      for (std::size_t pc = 0; pc < program.instructions.size(); ++pc)
-        records.push_back(make_record(parameters, program.instructions[pc], program.needs[pc],
-                                      program.pair_rows));
+      DeferredAddresses issued = defer_addresses(program);
+      auto& table = kernels.emplace_back();
+      for (std::size_t pc = 0; pc < program.instructions.size(); ++pc) {
+        table.records.push_back(
+            make_record(parameters, issued.instructions[pc], program.needs[pc], program.pair_rows));
+        if (issued.computes_first[pc]) table.records.back().flags |= IssueRecord::computes_address;
+        add_touches(issued, pc, program.pair_rows, table.records.back());
+      }
+      table.instructions = std::move(issued.instructions);
     }
   }
 }

@@ -21,8 +21,9 @@ struct alignas(64) IssueRecord {
     ordered_before = 4,  ///< release: waits for acknowledgements first
     ordered_after = 8,   ///< acquire: the warp waits for the value, then drops cached lines
     bypasses_l1 = 16,
-    shared_only = 32,  ///< shared memory at 32-bit addresses from a register
-    word_load = 64,    ///< ... to one 32-bit register per lane
+    shared_only = 32,        ///< shared memory at 32-bit addresses from a register
+    word_load = 64,          ///< ... to one 32-bit register per lane
+    computes_address = 128,  ///< first, by the instruction at `target`: see deferred_addresses.hpp
   };
   Scoreboard needs;       ///< what must not be pending
   std::uint8_t unit = 0;  ///< that executes it, after substitution of absent ones
@@ -42,11 +43,20 @@ class IssueTables {
  public:
   IssueTables(const SmParameters& parameters, const std::vector<const isa::Module*>& modules);
   const std::vector<IssueRecord>& records(std::uint32_t module, std::uint32_t kernel) const {
-    return tables_[module][kernel];
+    return tables_[module][kernel].records;
+  }
+  /// What the records belong to, and what these refer to.
+  const std::vector<isa::Instruction>& instructions(std::uint32_t module,
+                                                    std::uint32_t kernel) const {
+    return tables_[module][kernel].instructions;
   }
 
  private:
-  std::vector<std::vector<std::vector<IssueRecord>>> tables_;
+  struct Table {
+    std::vector<IssueRecord> records;
+    std::vector<isa::Instruction> instructions;
+  };
+  std::vector<std::vector<Table>> tables_;
 };
 
 }  // namespace lockstep

@@ -85,6 +85,12 @@ bool SmState::issue_consecutive(unsigned slot, const Instruction& instruction,
 
 bool SmState::issue_memory(unsigned slot, const Instruction& instruction, const IssueRecord& record,
                            std::uint32_t active, std::int64_t now) {
+  if (record.flags & IssueRecord::computes_address) {
+    isa::WarpContext& context = warps[slot].context;
+    context.active = active;
+    const Instruction& computation = warps[slot].instructions[instruction.target];
+    computation.execute(computation, context);
+  }
   const bool acquires = (record.flags & IssueRecord::ordered_after) != 0;
   if (!acquires && issue_consecutive(slot, instruction, record, active, now)) return false;
   Warp& warp = warps[slot];

@@ -30,6 +30,7 @@ void serialize_grid(Archive& archive, GridSlot& grid, const StreamingMultiproces
   if (!grid.used) return;
   grid.module = setup.modules[grid.launch.module];
   grid.program = &grid.module->kernels[grid.launch.kernel].lowered;
+  grid.instructions = tables.instructions(grid.launch.module, grid.launch.kernel).data();
   grid.records = tables.records(grid.launch.module, grid.launch.kernel).data();
   grid.constants =
       constant_rows.share(isa::fill_constants(*grid.program, grid.parameters, grid.globals));
