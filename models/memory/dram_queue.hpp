@@ -7,7 +7,7 @@
 namespace lockstep {
 
 /// A request in a DRAM channel: some columns of one row, all of one 128-byte line.
-struct alignas(64) DramEntry {
+struct alignas(32) DramEntry {
   static constexpr std::uint32_t none = ~std::uint32_t{0};
 
   std::int64_t arrival = 0;  ///< DRAM cycle

@@ -15,12 +15,14 @@ struct LineGroup {
   std::uint64_t line = 0;  ///< address, virtual (global) or physical (local)
   std::uint32_t lanes = 0;
   std::uint8_t sectors = 0;
-  std::array<std::uint8_t, 3> reserved{};
+  std::uint8_t first_offset = 0;  ///< of the first lane's bytes in the line
+  std::array<std::uint8_t, 2> reserved{};
 };
 static_assert(sizeof(LineGroup) == 16);
 
 /// A memory instruction between issue and its last translation check: its lanes grouped by line.
-/// One whose lanes meet in few lines touches three or four host cache lines, since there are many.
+/// One whose lanes meet in two lines touches one host cache line, and its data, since there are
+/// many.
 struct alignas(64) Access {
   enum class Kind : std::uint8_t { load, store, atomic, prefetch };
 
@@ -37,8 +39,9 @@ struct alignas(64) Access {
   std::uint32_t pc = 0;
   std::uint32_t phase = 0;  ///< of its block when it was issued; a barrier may pass before it goes
   std::uint32_t active = 0;
-  std::array<std::uint8_t, 32> offset{};  ///< in its line, by lane
+  std::uint32_t holders = 0;  ///< of a parked copy: lines, and the queue while it has the original
   std::array<LineGroup, 32> group{};
+  std::array<std::uint8_t, 32> offset{};  ///< in its line, by lane; not if it is contiguous
   /// Stores: the lanes' bytes, `stride` each.  Atomics: an AtomicWord for every 8 bytes of a lane.
   std::array<std::byte, 1024> data{};
   std::array<std::uint32_t, 32> local_offset{};
@@ -49,6 +52,7 @@ struct alignas(64) Access {
   void take_global(const Access& other) {
     std::memcpy(static_cast<void*>(this), &other,
                 offsetof(Access, group) + other.groups * sizeof(LineGroup));
+    if (!contiguous) offset = other.offset;
     if (kind == Kind::store) {
       std::memcpy(data.data(), other.data.data(), std::size_t{32} * stride);
     } else if (kind == Kind::atomic) {
@@ -57,7 +61,7 @@ struct alignas(64) Access {
     }
   }
 };
-static_assert(offsetof(Access, group) == 64);
+static_assert(offsetof(Access, group) == 32 && offsetof(Access, data) % 64 == 0);
 
 /// A load or atomic of a warp until all its answers are there.
 struct Flight {

@@ -55,9 +55,10 @@ void coalesce_contiguous(Access& access, std::uint64_t base, unsigned bytes, uns
   for_each_line(
       base, bytes, first, count,
       [&](std::uint64_t line, unsigned offset, unsigned length, unsigned lane, unsigned lanes) {
-        access.group[groups++] = {
-            .line = line, .lanes = lanes_from(lane, lanes), .sectors = sectors_of(offset, length)};
-        access.offset[lane] = static_cast<std::uint8_t>(offset);
+        access.group[groups++] = {.line = line,
+                                  .lanes = lanes_from(lane, lanes),
+                                  .sectors = sectors_of(offset, length),
+                                  .first_offset = static_cast<std::uint8_t>(offset)};
       });
   access.groups = static_cast<std::uint8_t>(groups);
   access.contiguous = true;
@@ -73,7 +74,7 @@ void coalesce_scattered(Access& access, const LaneAddresses& address, unsigned b
     unsigned slot = static_cast<unsigned>((line >> 7) ^ (line >> 13)) & 63;
     while (place[slot] != 0 && access.group[place[slot] - 1u].line != line) slot = (slot + 1) & 63;
     if (place[slot] == 0) {
-      access.group[groups] = {.line = line};
+      access.group[groups] = {.line = line, .first_offset = static_cast<std::uint8_t>(offset)};
       place[slot] = static_cast<std::uint8_t>(++groups);
     }
     LineGroup& group = access.group[place[slot] - 1u];
@@ -144,7 +145,10 @@ void halve_large_groups(Access& access) {
     if (rest == 0) continue;
     first &= ~rest;
     access.group[access.groups++] = {
-        .line = group.line, .lanes = rest, .sectors = sectors_of_lanes(rest)};
+        .line = group.line,
+        .lanes = rest,
+        .sectors = sectors_of_lanes(rest),
+        .first_offset = access.offset[static_cast<unsigned>(std::countr_zero(rest))]};
     group.lanes = first;
     group.sectors = sectors_of_lanes(first);
   }

@@ -18,7 +18,7 @@ namespace {
 std::uint32_t lanes_in_sectors(const Access& access, unsigned group, std::uint8_t sectors) {
   std::uint32_t lanes = 0;
   const std::uint32_t all = access.group[group].lanes;
-  unsigned offset = access.offset[static_cast<unsigned>(std::countr_zero(all))];
+  unsigned offset = access.group[group].first_offset;
   for (std::uint32_t left = all; left != 0; left &= left - 1) {
     const unsigned lane = static_cast<unsigned>(std::countr_zero(left));
     if (!access.contiguous) offset = access.offset[lane];
@@ -109,23 +109,30 @@ bool SmState::load_group(Access& access, unsigned group, std::uint64_t physical,
     return false;
   if (ask != 0 && !port.accepts(destination)) return false;
   if (partly_dirty) write_back(line, missing, now);
-  if (miss == MissTable::none) {
-    std::uint16_t reserved = L1Cache::none;
-    if (parameters.l1.allocation == L1Allocation::on_miss) {
-      reserved = line != L1Cache::none ? line : make_room(tag, access.local, now);
-      if (reserved == L1Cache::none) return false;
-      l1.line(reserved).reserved = true;
-    }
-    miss = misses.take(tag, true, access.local, l1.epoch());
-    misses[miss].line = reserved;
+  std::uint16_t reserved = L1Cache::none;
+  if (miss == MissTable::none && parameters.l1.allocation == L1Allocation::on_miss) {
+    reserved = line != L1Cache::none ? line : make_room(tag, access.local, now);
+    if (reserved == L1Cache::none) return false;
+    l1.line(reserved).reserved = true;
   }
-  misses[miss].pending |= ask;
   ++(ask != 0 ? statistics.l1_misses : statistics.l1_merges)[tenant];
   if (missing != needed) {
     const auto here = static_cast<std::uint8_t>(needed & ~missing);
     deliver(access, group, lanes_in_sectors(access, group, here), l1.data(line));
   }
-  misses.attach(miss, make_waiter(access, group, missing));
+  const std::uint16_t waiter = make_waiter(access, group, missing);
+  if (miss == MissTable::none) {
+    miss = misses.take({.tag = tag,
+                        .epoch = l1.epoch(),
+                        .line = reserved,
+                        .pending = ask,
+                        .open = true,
+                        .local = access.local},
+                       waiter);
+  } else {
+    misses[miss].pending |= ask;
+    misses.attach(miss, waiter);
+  }
   if (ask != 0) {
     const std::uint32_t request_tag = RequestTag::make(RequestTag::fill, miss, false);
     fill_request(port.send(destination, 0, time_of(now), *outbox).request, access, group, physical,
@@ -145,10 +152,9 @@ bool SmState::bypass_group(Access& access, unsigned group, std::uint64_t physica
     const std::uint16_t line = l1.find(tag);
     if (line != L1Cache::none) l1.line(line).valid &= static_cast<std::uint8_t>(~sectors);
   }
-  const std::uint16_t miss = misses.take(tag, false, false, l1.epoch());
-  misses[miss].pending = sectors;
-  misses[miss].in_host = host;
-  misses.attach(miss, make_waiter(access, group, sectors));
+  const std::uint16_t miss =
+      misses.take({.tag = tag, .epoch = l1.epoch(), .pending = sectors, .in_host = host},
+                  make_waiter(access, group, sectors));
   ++statistics.l1_bypasses[warps[access.warp].tenant];
   fill_request(port.send(destination, 0, time_of(now), *outbox).request, access, group, physical,
                MemoryOperation::load, sectors, RequestTag::make(RequestTag::fill, miss, host));
@@ -180,7 +186,7 @@ L1Cache::DirtyBytes SmState::store_image(const Access& access, unsigned group,
   const unsigned first = static_cast<unsigned>(std::countr_zero(lanes));
   const unsigned stride = access.stride;
   if (access.contiguous) {
-    const unsigned from = access.offset[first];
+    const unsigned from = access.group[group].first_offset;
     const unsigned bytes = static_cast<unsigned>(std::popcount(lanes)) * stride;
     std::memcpy(image + from, access.data.data() + std::size_t{first} * stride, bytes);
     for (unsigned sector = from / 32; sector * 32 < from + bytes; ++sector) {
@@ -279,10 +285,11 @@ bool SmState::atomic_group(Access& access, unsigned group, std::uint64_t physica
   if (returns) request.flags |= flag_returns;
   const unsigned words = request.shape().words();
   std::array<AtomicLane, 32> records;
-  unsigned count = 0, offset = 0;
+  unsigned count = 0, next_offset = access.group[group].first_offset;
   for (std::uint32_t left = access.group[group].lanes; left != 0; left &= left - 1) {
     const unsigned lane = static_cast<unsigned>(std::countr_zero(left));
-    offset = access.contiguous && count > 0 ? offset + access.stride : access.offset[lane];
+    const unsigned offset = access.contiguous ? next_offset : access.offset[lane];
+    next_offset += access.stride;
     for (unsigned w = 0; w < words; ++w) {
       AtomicLane& record = records[count++];
       record = {};
@@ -325,12 +332,8 @@ std::uint16_t SmState::make_waiter(const Access& access, unsigned group, std::ui
   waiter.local = access.local;
   waiter.whole = missing == access.group[group].sectors;
   waiter.contiguous = access.contiguous;
-  if (access.contiguous) {
-    waiter.offset[0] =
-        access.offset[static_cast<unsigned>(std::countr_zero(access.group[group].lanes))];
-  } else {
-    waiter.offset = access.offset;
-  }
+  waiter.first_offset = access.group[group].first_offset;
+  if (!access.contiguous) misses.offsets(index) = access.offset;
   ++flights[access.flight].outstanding;
   return index;
 }
@@ -345,9 +348,8 @@ void SmState::deliver(const Access& access, unsigned group, std::uint32_t lanes,
   } else if (access.contiguous) {
     const int first = std::countr_zero(access.group[group].lanes);
     const int skipped = std::countr_zero(lanes) - first;
-    scatter_contiguous(
-        instruction, warp.context, lanes,
-        line + access.offset[static_cast<unsigned>(first)] + skipped * access.stride);
+    scatter_contiguous(instruction, warp.context, lanes,
+                       line + access.group[group].first_offset + skipped * access.stride);
   } else {
     scatter_load(instruction, warp.context, lanes, line, access.offset.data());
   }

@@ -11,7 +11,7 @@ L1Cache::L1Cache(std::uint32_t most_lines, std::uint32_t sets) : sets_(sets) {
   meta_.resize(most_lines);
   dirty_.resize(most_lines);
   data_.resize(std::size_t{most_lines} * line_bytes);
-  buckets_ = Buckets(std::size_t{2} * most_lines);
+  buckets_ = Buckets(std::size_t{4} * most_lines);
   heads_.resize(buckets_.count());
   resize(most_lines);
 }

@@ -21,16 +21,15 @@ struct Waiter {
   std::uint16_t next = 0xffff;    ///< in the entry's list
   std::uint16_t flight = 0xffff;  ///< its instruction
   std::uint32_t lanes = 0;
-  std::uint8_t missing = 0;  ///< sectors
-  std::uint8_t part = 0;     ///< local memory: which 32-bit word of a lane's data
-  bool contiguous = false;   ///< consecutive lanes at consecutive addresses from `offset[0]`
+  std::uint16_t store = 0xffff;   ///< atomics: the record of the acknowledgement
+  std::uint8_t missing = 0;       ///< sectors
+  std::uint8_t part = 0;          ///< local memory: which 32-bit word of a lane's data
+  std::uint8_t first_offset = 0;  ///< of the first lane's bytes in the line
+  bool contiguous = false;        ///< the other lanes' follow; MissTable::offsets otherwise
   bool local = false;
   bool whole = false;  ///< no lane has its data yet
-  std::uint8_t reserved = 0;
-  std::uint16_t store = 0xffff;           ///< atomics: the record of the acknowledgement
-  std::array<std::uint8_t, 32> offset{};  ///< byte in the line, by lane
 };
-static_assert(sizeof(Waiter) == 48);
+static_assert(sizeof(Waiter) == 16);
 
 struct Miss {
   std::uint64_t tag = 0;
@@ -48,11 +47,12 @@ struct Miss {
 
 class MissTable {
  public:
+  using LaneOffsets = std::array<std::uint8_t, 32>;
   static constexpr std::uint16_t none = 0xffff;
 
   MissTable() = default;
   explicit MissTable(std::uint32_t entries) : entries_(entries) {
-    buckets_ = Buckets(std::size_t{2} * entries);
+    buckets_ = Buckets(std::size_t{4} * entries);
     heads_.assign(buckets_.count(), none);
   }
 
@@ -62,7 +62,13 @@ class MissTable {
   const Miss& operator[](std::uint16_t index) const { return misses_[index]; }
   Waiter& waiter(std::uint16_t index) { return waiters_[index]; }
   const Waiter& waiter(std::uint16_t index) const { return waiters_[index]; }
-  std::uint16_t take_waiter() { return waiters_.take(); }
+  /// Of a waiter whose lanes do not follow each other: byte in the line, by lane.
+  LaneOffsets& offsets(std::uint16_t waiter) { return offsets_[waiter]; }
+  std::uint16_t take_waiter() {
+    const std::uint16_t index = waiters_.take();
+    if (index >= offsets_.size()) offsets_.resize(waiters_.capacity());
+    return index;
+  }
   void give_back_waiter(std::uint16_t index) { waiters_.give_back(index); }
 
   /// What the next misses will take is brought near.
@@ -77,20 +83,19 @@ class MissTable {
       if (misses_[i].tag == tag) return i;
     return none;
   }
-  std::uint16_t take(std::uint64_t tag, bool open, bool local, std::uint32_t epoch) {
+  /// An entry with its first waiter; an open one will be found.  It is only written, not read: the
+  /// host would wait until its line has come.
+  std::uint16_t take(Miss fresh, std::uint16_t waiter) {
     const std::uint16_t index = misses_.take();
-    Miss& miss = misses_[index];
-    miss = Miss{};
-    miss.tag = tag;
-    miss.epoch = epoch;
-    miss.local = local;
-    if (open) {
-      miss.open = true;
-      std::uint16_t& head = heads_[buckets_.of(tag)];
-      miss.chain = head;
+    fresh.first = fresh.last = waiter;
+    fresh.waiters = 1;
+    if (fresh.open) {
+      std::uint16_t& head = heads_[buckets_.of(fresh.tag)];
+      fresh.chain = head;
       if (head != none) misses_[head].before = index;
       head = index;
     }
+    misses_[index] = fresh;
     return index;
   }
   void close(std::uint16_t index) {
@@ -131,6 +136,8 @@ class MissTable {
     archive(heads_);
     misses_.serialize(archive);
     waiters_.serialize(archive);
+    offsets_.resize(waiters_.capacity());
+    archive.bytes(offsets_.data(), offsets_.size() * sizeof(LaneOffsets));
   }
 
  private:
@@ -139,6 +146,7 @@ class MissTable {
   std::vector<std::uint16_t> heads_;
   SlotPool<Miss> misses_;
   SlotPool<Waiter> waiters_;
+  std::vector<LaneOffsets> offsets_;  ///< by waiter
 };
 
 }  // namespace lockstep

@@ -1,5 +1,7 @@
 #include "models/sm/request_port.hpp"
 
+#include "core/error/error.hpp"
+
 namespace lockstep {
 
 RequestPort::RequestPort(Setup setup)
@@ -9,12 +11,20 @@ RequestPort::RequestPort(Setup setup)
       queue_limit_(setup.queue_limit),
       to_partitions_(setup.to_partitions),
       to_host_(setup.to_host),
-      lanes_(setup.to_partitions.size() + 1, Lane{setup.noc.credits}) {}
+      lanes_(setup.to_partitions.size() + 1, Lane{static_cast<std::uint16_t>(setup.noc.credits)}) {}
+
+void RequestPort::Queued::resize_payload(std::uint32_t bytes) {
+  payload_bytes = bytes;
+  if (bytes <= payload_room) return;
+  payload = std::make_unique<std::byte[]>(bytes);
+  payload_room = bytes;
+}
 
 RequestPort::Place RequestPort::enqueue(std::uint32_t destination, std::size_t payload_bytes) {
-  std::uint32_t index;
+  std::uint16_t index;
   if (unused_.empty()) {
-    index = static_cast<std::uint32_t>(pool_.size());
+    LOCKSTEP_CHECK(pool_.size() < none, "too many requests wait for credits");
+    index = static_cast<std::uint16_t>(pool_.size());
     pool_.emplace_back();
   } else {
     index = unused_.back();
@@ -22,18 +32,18 @@ RequestPort::Place RequestPort::enqueue(std::uint32_t destination, std::size_t p
   }
   Queued& queued = pool_[index];
   queued.request = {};
-  queued.payload.resize(payload_bytes);
+  queued.resize_payload(static_cast<std::uint32_t>(payload_bytes));
   queued.next = none;
   Lane& lane = lanes_[destination];
   (lane.last == none ? lane.first : pool_[lane.last].next) = index;
   lane.last = index;
   ++queued_;
-  return {queued.request, queued.payload.data()};
+  return {queued.request, queued.payload.get()};
 }
 
 void RequestPort::dequeue(std::uint32_t destination, Time now, Outbox& outbox) {
   Lane& lane = lanes_[destination];
-  const std::uint32_t index = lane.first;
+  const std::uint16_t index = lane.first;
   lane.first = pool_[index].next;
   if (lane.first == none) lane.last = none;
   --queued_;
@@ -41,9 +51,9 @@ void RequestPort::dequeue(std::uint32_t destination, Time now, Outbox& outbox) {
   // It was ready long ago: only the port can hold it up.
   const Time injected = now - injection_latency_;
   const Queued& queued = pool_[index];
-  const Place place = transmit(destination, queued.payload.size(), injected, outbox);
+  const Place place = transmit(destination, queued.payload_bytes, injected, outbox);
   place.request = queued.request;
-  std::copy(queued.payload.begin(), queued.payload.end(), place.payload);
+  std::copy_n(queued.payload.get(), queued.payload_bytes, place.payload);
 }
 
 std::string RequestPort::waiting_for() const {
@@ -64,10 +74,10 @@ void RequestPort::serialize(Archive& archive) {
   pool_.resize(pooled);
   for (Queued& q : pool_) {
     archive.bytes(&q.request, sizeof q.request);
-    std::uint64_t bytes = q.payload.size();
+    std::uint32_t bytes = q.payload_bytes;
     archive(bytes, q.next);
-    q.payload.resize(bytes);
-    archive.bytes(q.payload.data(), bytes);
+    q.resize_payload(bytes);
+    archive.bytes(q.payload.get(), bytes);
   }
   archive(unused_, queued_, free_, waited_);
 }

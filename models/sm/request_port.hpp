@@ -10,6 +10,7 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <memory>
 #include <span>
 #include <string>
 #include <vector>
@@ -76,16 +77,20 @@ class RequestPort {
   void serialize(Archive& archive);
 
  private:
-  static constexpr std::uint32_t none = 0xffffffff;
+  static constexpr std::uint16_t none = 0xffff;
   /// Small: a window touches most of an SM's.
   struct Lane {
-    std::uint32_t credits = 0;
-    std::uint32_t first = none, last = none;
+    std::uint16_t credits = 0;
+    std::uint16_t first = none, last = none;
   };
-  struct Queued {
+  /// In one line of the host's memory, and its payload.
+  struct alignas(64) Queued {
     MemoryRequest request;
-    std::vector<std::byte> payload;
-    std::uint32_t next = none;
+    std::unique_ptr<std::byte[]> payload;
+    std::uint32_t payload_bytes = 0, payload_room = 0;
+    std::uint16_t next = none;
+
+    void resize_payload(std::uint32_t bytes);
   };
 
   Place transmit(std::uint32_t destination, std::size_t payload_bytes, Time now, Outbox& outbox) {
@@ -110,7 +115,7 @@ class RequestPort {
   Link to_host_;
   std::vector<Lane> lanes_;  ///< by destination
   std::vector<Queued> pool_;
-  std::vector<std::uint32_t> unused_;
+  std::vector<std::uint16_t> unused_;
   std::uint32_t queued_ = 0;
   Time free_ = Time::zero();
   std::uint64_t waited_ = 0;

@@ -63,7 +63,7 @@ void SmState::on_fill(const MemoryResponse& response, std::uint16_t index, const
     const std::uint16_t w = *place;
     Waiter& waiter = misses.waiter(w);
     const auto here = static_cast<std::uint8_t>(waiter.missing & response.sectors);
-    if (here != 0) hand_over(waiter, here, line);
+    if (here != 0) hand_over(w, here, line);
     waiter.missing &= static_cast<std::uint8_t>(~here);
     waiter.whole = waiter.whole && here == 0;
     if (waiter.missing != 0) {
@@ -91,7 +91,8 @@ void SmState::on_fill(const MemoryResponse& response, std::uint16_t index, const
   }
 }
 
-void SmState::hand_over(const Waiter& waiter, std::uint8_t sectors, const std::byte* line) {
+void SmState::hand_over(std::uint16_t index, std::uint8_t sectors, const std::byte* line) {
+  const Waiter& waiter = misses.waiter(index);
   std::uint32_t lanes = waiter.lanes;
   if (lanes == 0) return;
   const Flight& flight = flights[waiter.flight];
@@ -101,22 +102,22 @@ void SmState::hand_over(const Waiter& waiter, std::uint8_t sectors, const std::b
   const unsigned stride = lane_bytes(instruction.memory);
   const bool all = sectors == waiter.missing && waiter.whole;
   if (!all) {
-    unsigned offset = waiter.offset[0];
+    unsigned offset = waiter.first_offset;
     for (std::uint32_t left = lanes; left != 0; left &= left - 1, offset += stride) {
       const unsigned lane = static_cast<unsigned>(std::countr_zero(left));
-      if (!waiter.contiguous) offset = waiter.offset[lane];
+      if (!waiter.contiguous) offset = misses.offsets(index)[lane];
       if (!((sectors >> (offset / sector_bytes)) & 1)) lanes &= ~(1u << lane);
     }
     if (lanes == 0) return;
   }
   if (waiter.local) {
-    scatter_part(instruction, warp.context, lanes, line, waiter.offset.data(), waiter.part);
+    scatter_part(instruction, warp.context, lanes, line, misses.offsets(index).data(), waiter.part);
   } else if (waiter.contiguous) {
     const unsigned skipped = static_cast<unsigned>(std::countr_zero(lanes)) - first;
     scatter_contiguous(instruction, warp.context, lanes,
-                       line + waiter.offset[0] + skipped * stride);
+                       line + waiter.first_offset + skipped * stride);
   } else {
-    scatter_load(instruction, warp.context, lanes, line, waiter.offset.data());
+    scatter_load(instruction, warp.context, lanes, line, misses.offsets(index).data());
   }
 }
 

@@ -314,7 +314,7 @@ struct SmState {
   std::int64_t usable_at(Time complete) const;
   void on_fill(const MemoryResponse& response, std::uint16_t miss, const std::byte* payload,
                std::int64_t usable, std::int64_t now);
-  void hand_over(const Waiter& waiter, std::uint8_t sectors, const std::byte* line);
+  void hand_over(std::uint16_t waiter, std::uint8_t sectors, const std::byte* line);
   void cache_fill(Miss& miss, std::uint8_t sectors, const std::byte* data, std::int64_t usable,
                   std::int64_t now);
   void on_atomic(std::uint16_t waiter, const std::byte* payload, std::int64_t usable,

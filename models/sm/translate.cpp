@@ -270,7 +270,7 @@ void SmState::report_violation(const Access& access, unsigned group, std::int64_
                  std::string(access.kind == Access::Kind::load    ? "load from "
                              : access.kind == Access::Kind::store ? "store to "
                                                                   : "atomic at ") +
-                     hexadecimal(access.group[group].line + access.offset[lane]) +
+                     hexadecimal(access.group[group].line + access.group[group].first_offset) +
                      ", which is outside of every buffer",
                  "an index runs over a buffer, or the buffer was freed"),
          now);

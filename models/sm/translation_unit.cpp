@@ -130,7 +130,7 @@ void TranslationUnit::set_faulted(std::uint16_t index, bool faulted) {
 void TranslationUnit::park(std::uint16_t index, Access& access, unsigned group) {
   if (access.parked == none) {
     access.parked = accesses_.take();
-    accesses_[access.parked].access.take_global(access);
+    accesses_[access.parked].take_global(access);
     accesses_[access.parked].holders = 1;
   }
   ++accesses_[access.parked].holders;

@@ -31,12 +31,6 @@ struct ParkedGroup {
   std::uint16_t group = 0;
 };
 
-/// A copy of an access, shared by its parked lines.
-struct ParkedAccess {
-  Access access;
-  std::uint32_t holders = 0;  ///< parked lines, and the queue while it has the original
-};
-
 /// A page that was asked for and whose lines have not all left.
 struct PageMiss {
   enum class State : std::uint8_t {
@@ -140,7 +134,7 @@ class TranslationUnit {
   void park(std::uint16_t miss, Access& access, unsigned group);
   /// The first line parked for a page.
   const ParkedGroup& front(std::uint16_t miss) { return groups_[misses_[miss].first]; }
-  Access& access_of(const ParkedGroup& group) { return accesses_[group.access].access; }
+  Access& access_of(const ParkedGroup& group) { return accesses_[group.access]; }
   void pop(std::uint16_t miss);
   /// A parked line or the queue does not need the copy any more.
   void release(std::uint16_t access) {
@@ -169,7 +163,7 @@ class TranslationUnit {
   std::vector<std::uint16_t> heads_;
   SlotPool<PageMiss> misses_;
   SlotPool<ParkedGroup> groups_;
-  SlotPool<ParkedAccess> accesses_;
+  SlotPool<Access> accesses_;  ///< copies, each shared by the lines of it that are parked
   LostEntries flushed_;
 };
 

@@ -129,6 +129,10 @@ TEST(Coalescer, GroupsRunsOfLanesAsLaneByLane) {
       EXPECT_EQ(access.group[g].lanes, expected[g].lanes) << "round " << round;
       EXPECT_EQ(access.group[g].sectors, expected[g].sectors) << "round " << round;
     }
+    for (unsigned g = 0; g < access.groups; ++g) {
+      const auto first = static_cast<unsigned>(std::countr_zero(access.group[g].lanes));
+      EXPECT_EQ(access.group[g].first_offset, address[first] % line_bytes) << "round " << round;
+    }
     for (unsigned lane = 0; lane < 32; ++lane) {
       if (((active >> lane) & 1) && !access.contiguous) {
         EXPECT_EQ(access.offset[lane], address[lane] % line_bytes) << "round " << round;

@@ -21,10 +21,11 @@ TEST(MissTable, FindsExactlyTheOpenEntries) {
           << "seed " << seed << " step " << step;
       if (known != open.end()) {
         if (random() % 2 == 0) table.close(known->second);
+        table.give_back_waiter(table[known->second].first);
         table.give_back(known->second);
         open.erase(known);
       } else if (!table.full()) {
-        open[tag] = table.take(tag, true, false, 0);
+        open[tag] = table.take({.tag = tag, .open = true}, table.take_waiter());
       }
       ASSERT_EQ(table.used(), open.size());
     }
