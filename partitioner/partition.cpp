@@ -78,7 +78,7 @@ std::vector<int> metis_ranks(const Neighbours& neighbours, const std::vector<dou
 
 /// METIS leaves small graphs unbalanced, or ranks empty.  Moves components from the most loaded
 /// rank to the least loaded one as long as that lowers the larger of the two loads, the cheapest
-/// cut first.
+/// cut first.  Components without weight stay where they are.
 class Balancer {
  public:
   Balancer(const Neighbours& neighbours, const std::vector<double>& weights, int ranks,
@@ -155,6 +155,18 @@ class Balancer {
   std::vector<std::size_t> counts_;
 };
 
+/// Components of a kind mostly work in the same windows, and other kinds in others: ranks wait for
+/// each other if one has more SMs and fewer memory partitions.
+void balance_kinds(const Graph& graph, const Neighbours& neighbours,
+                   const std::vector<double>& weights, int ranks, std::vector<int>& rank_of) {
+  for (std::uint32_t kind = 0; kind < graph.kinds().size(); ++kind) {
+    std::vector<double> of_kind(weights.size(), 0);
+    for (std::size_t id = 0; id < weights.size(); ++id)
+      if (graph.nodes()[id].kind.value() == kind) of_kind[id] = weights[id];
+    Balancer(neighbours, of_kind, ranks, rank_of).balance();
+  }
+}
+
 /// Longest processing time: the heaviest component left goes to the thread with the least load.
 void assign_threads(const std::vector<double>& weights, int threads, std::vector<Place>& places) {
   std::vector<std::size_t> order(places.size());
@@ -207,6 +219,7 @@ Assignment partition(const Graph& graph, const PartitionOptions& options) {
     Balancer balancer(neighbours, weights, options.ranks, rank_of);
     balancer.fill_empty_ranks();
     balancer.balance();
+    balance_kinds(graph, neighbours, weights, options.ranks, rank_of);
   }
   Assignment assignment;
   assignment.places.reserve(rank_of.size());

@@ -18,9 +18,9 @@ struct PartitionOptions {
   ComponentId on_rank_0 = ComponentId::none();
 };
 
-/// Components to ranks by METIS, so that ranks carry the same weight and little traffic crosses,
-/// and then to the threads of each rank by longest processing time.  The same on every rank and in
-/// every run.  Throws UserError if there are more ranks than components.
+/// Components to ranks by METIS, so that ranks carry the same weight, of each kind and in all, and
+/// little traffic crosses; then to the threads of each rank by longest processing time.  The same
+/// on every rank and in every run.  Throws UserError if there are more ranks than components.
 Assignment partition(const Graph& graph, const PartitionOptions& options);
 inline Assignment partition(const Graph& graph, int ranks, int threads,
                             ComponentId on_rank_0 = ComponentId::none()) {

@@ -58,6 +58,31 @@ TEST(Partition, BalancesRanksOfAnyNumber) {
   }
 }
 
+/// SMs and memory partitions take turns: what balances in all would not in either.
+TEST(Partition, GivesRanksTheSameShareOfEachKind) {
+  Graph graph;
+  const KindId sm = graph.add_kind("sm"), memory = graph.add_kind("partition");
+  std::vector<ComponentId> sms, partitions;
+  for (int i = 0; i < 80; ++i) sms.push_back(graph.add_component(sm, 1));
+  for (int i = 0; i < 32; ++i) partitions.push_back(graph.add_component(memory, 0.5));
+  for (const ComponentId a : sms)
+    for (const ComponentId b : partitions) {
+      graph.connect(a, b, 60_ns);
+      graph.connect(b, a, 60_ns);
+    }
+  for (const int ranks : {2, 3, 4, 5, 8}) {
+    std::vector<int> sms_of(std::size_t(ranks), 0), partitions_of(std::size_t(ranks), 0);
+    const Assignment assignment = partition(graph, {.ranks = ranks});
+    for (const ComponentId id : sms) ++sms_of[std::size_t(assignment.places[id.value()].rank)];
+    for (const ComponentId id : partitions)
+      ++partitions_of[std::size_t(assignment.places[id.value()].rank)];
+    for (const auto& counts : {sms_of, partitions_of}) {
+      const auto [least, most] = std::minmax_element(counts.begin(), counts.end());
+      EXPECT_LE(*most - *least, 1) << ranks << " ranks";
+    }
+  }
+}
+
 TEST(Partition, NoRankIsEmptyEvenWithOneComponentEach) {
   const Graph graph = clustered(2, 3);
   for (int ranks = 1; ranks <= 7; ++ranks) {
