@@ -8,6 +8,7 @@
 #include <cstring>
 
 #include "core/error/error.hpp"
+#include "core/exec/node_mailboxes.hpp"
 
 namespace lockstep {
 namespace {
@@ -35,32 +36,25 @@ class MpiCommunicator final : public Communicator {
     const std::size_t count = neighbours.size();
     staging_.resize(2 * count);
     requests_.clear();
+    for (std::size_t i = 0; i < count; ++i)
+      if (!mailboxes_.reach(neighbours[i]))
+        receive(staging_[i].data(), eager_bytes, neighbours[i], first_tag);
+    const std::size_t first_messages = requests_.size();
     for (std::size_t i = 0; i < count; ++i) {
-      receive(staging_[i].data(), eager_bytes, neighbours[i], first_tag);
-    }
-    for (std::size_t i = 0; i < count; ++i) {
-      const Bytes& bytes = outgoing[i];
-      std::byte* place = staging_[count + i].data();
-      const std::uint64_t total = bytes.size();
-      const std::size_t now = std::min(bytes.size(), eager_payload);
-      std::memcpy(place, &total, sizeof total);
-      if (now > 0) std::memcpy(place + sizeof total, bytes.data(), now);
-      send(place, sizeof total + now, neighbours[i], first_tag);
-      if (now < bytes.size()) {
-        send(bytes.data() + now, bytes.size() - now, neighbours[i], rest_tag);
-      }
+      const std::size_t begun = send_first(neighbours[i], outgoing[i], staging_[count + i]);
+      if (begun < outgoing[i].size())
+        send(outgoing[i].data() + begun, outgoing[i].size() - begun, neighbours[i], rest_tag);
     }
     // Only the first messages are needed to know what else comes.
-    MPI_Waitall(static_cast<int>(count), requests_.data(), MPI_STATUSES_IGNORE);
+    MPI_Waitall(static_cast<int>(first_messages), requests_.data(), MPI_STATUSES_IGNORE);
     for (std::size_t i = 0; i < count; ++i) {
-      std::uint64_t total = 0;
-      std::memcpy(&total, staging_[i].data(), sizeof total);
-      const std::size_t now = std::min<std::size_t>(total, eager_payload);
-      incoming[i].resize(total);
-      if (now > 0) std::memcpy(incoming[i].data(), staging_[i].data() + sizeof total, now);
-      if (now < total) {
-        receive(incoming[i].data() + now, total - now, neighbours[i], rest_tag);
-      }
+      Bytes& bytes = incoming[i];
+      const NodeMailboxes::Message first = take_first(neighbours[i], staging_[i]);
+      bytes.assign(first.begin.begin(), first.begin.end());
+      if (bytes.size() == first.bytes) continue;
+      bytes.resize(first.bytes);
+      receive(bytes.data() + first.begin.size(), first.bytes - first.begin.size(), neighbours[i],
+              rest_tag);
     }
     MPI_Waitall(static_cast<int>(requests_.size()), requests_.data(), MPI_STATUSES_IGNORE);
   }
@@ -94,6 +88,27 @@ class MpiCommunicator final : public Communicator {
   }
 
  private:
+  using Staging = std::array<std::byte, eager_bytes>;
+
+  /// The beginning of a message; returns how much of it.
+  std::size_t send_first(int neighbour, const Bytes& bytes, Staging& staging) {
+    if (mailboxes_.reach(neighbour)) return mailboxes_.put(neighbour, bytes);
+    const std::uint64_t total = bytes.size();
+    const std::size_t now = std::min(bytes.size(), eager_payload);
+    std::memcpy(staging.data(), &total, sizeof total);
+    if (now > 0) std::memcpy(staging.data() + sizeof total, bytes.data(), now);
+    send(staging.data(), sizeof total + now, neighbour, first_tag);
+    return now;
+  }
+
+  /// The beginning of a message, which MPI has put into `staging` if it is MPI that carries it.
+  NodeMailboxes::Message take_first(int neighbour, const Staging& staging) {
+    if (mailboxes_.reach(neighbour)) return mailboxes_.take(neighbour);
+    std::uint64_t total = 0;
+    std::memcpy(&total, staging.data(), sizeof total);
+    return {total, {staging.data() + sizeof total, std::min<std::size_t>(total, eager_payload)}};
+  }
+
   template <class Action>
   static void for_each_piece(std::size_t size, Action action) {
     constexpr std::size_t piece = std::size_t{1} << 30;
@@ -116,7 +131,8 @@ class MpiCommunicator final : public Communicator {
 
   int rank_ = 0;
   int size_ = 1;
-  std::vector<std::array<std::byte, eager_bytes>> staging_;
+  NodeMailboxes mailboxes_;
+  std::vector<Staging> staging_;
   std::vector<MPI_Request> requests_;
 };
 
@@ -143,6 +159,7 @@ MpiSession::MpiSession(int& argc, char**& argv) {
 }
 
 MpiSession::~MpiSession() {
+  communicator_.reset();
   int initialised = 0;
   MPI_Initialized(&initialised);
   if (initialised) MPI_Finalize();

@@ -82,8 +82,9 @@ TEST(MpiEngine, CarriesMessagesOfManySizes) {
   Link link = graph.link(graph.connect(source, target, 100_ns));
   std::size_t received = 0;
   EngineOptions options;
-  options.stop_at = 10_us;
-  const std::vector<std::size_t> sizes{0, 1, 3800, 3900, 3968, 4096, 100'000, 5'000'000};
+  options.stop_at = 20_us;
+  const std::vector<std::size_t> sizes{0,    1,      3800,   3900,    3968,
+                                       4096, 64'000, 65'536, 100'000, 5'000'000};
   Engine engine(graph, Assignment::spread(graph, world->size(), 1),
                 test::scripted([&](std::uint32_t id, test::Scripted& c) {
                   c.finished_when([] { return false; });
