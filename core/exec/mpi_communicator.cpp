@@ -37,7 +37,7 @@ class MpiCommunicator final : public Communicator {
     staging_.resize(2 * count);
     requests_.clear();
     for (std::size_t i = 0; i < count; ++i)
-      if (!mailboxes_.reach(neighbours[i]))
+      if (!mailboxes_.reaches(neighbours[i]))
         receive(staging_[i].data(), eager_bytes, neighbours[i], first_tag);
     const std::size_t first_messages = requests_.size();
     for (std::size_t i = 0; i < count; ++i) {
@@ -92,7 +92,7 @@ class MpiCommunicator final : public Communicator {
 
   /// The beginning of a message; returns how much of it.
   std::size_t send_first(int neighbour, const Bytes& bytes, Staging& staging) {
-    if (mailboxes_.reach(neighbour)) return mailboxes_.put(neighbour, bytes);
+    if (mailboxes_.reaches(neighbour)) return mailboxes_.put(neighbour, bytes);
     const std::uint64_t total = bytes.size();
     const std::size_t now = std::min(bytes.size(), eager_payload);
     std::memcpy(staging.data(), &total, sizeof total);
@@ -103,7 +103,7 @@ class MpiCommunicator final : public Communicator {
 
   /// The beginning of a message, which MPI has put into `staging` if it is MPI that carries it.
   NodeMailboxes::Message take_first(int neighbour, const Staging& staging) {
-    if (mailboxes_.reach(neighbour)) return mailboxes_.take(neighbour);
+    if (mailboxes_.reaches(neighbour)) return mailboxes_.take(neighbour);
     std::uint64_t total = 0;
     std::memcpy(&total, staging.data(), sizeof total);
     return {total, {staging.data() + sizeof total, std::min<std::size_t>(total, eager_payload)}};

@@ -11,9 +11,9 @@
 namespace lockstep {
 namespace {
 
-/// Of all places of a rank together, if there are many ranks on its machine.
-constexpr std::size_t bytes_of_a_rank = std::size_t{1} << 20;
-constexpr std::size_t least_place = 4096, largest_place = std::size_t{1} << 16;
+/// A place has room for what a window of a large GPU sends, unless the machine has many ranks.
+constexpr std::size_t largest_place = std::size_t{1} << 16, least_place = 4096;
+constexpr std::size_t all_places_of_a_rank = std::size_t{1} << 20;
 /// A rank that waits so long may be keeping another from the processor.
 constexpr int spins_before_yielding = 4096;
 
@@ -45,7 +45,7 @@ NodeMailboxes::~NodeMailboxes() {
 
 void NodeMailboxes::allocate(int ranks_here, int index) {
   const auto count = static_cast<std::size_t>(ranks_here);
-  place_bytes_ = std::clamp(bytes_of_a_rank / (2 * count) / sharing_bytes * sharing_bytes,
+  place_bytes_ = std::clamp(all_places_of_a_rank / (2 * count) / sharing_bytes * sharing_bytes,
                             least_place, largest_place);
   void* memory = nullptr;
   MPI_Comm_set_errhandler(machine_, MPI_ERRORS_RETURN);

@@ -24,7 +24,7 @@ class NodeMailboxes {
   NodeMailboxes(const NodeMailboxes&) = delete;
   NodeMailboxes& operator=(const NodeMailboxes&) = delete;
 
-  bool reach(int rank) const { return peers_[static_cast<std::size_t>(rank)].inbox != nullptr; }
+  bool reaches(int rank) const { return peers_[static_cast<std::size_t>(rank)].inbox != nullptr; }
 
   /// Puts as much of `bytes` as there is room for; returns how much.
   std::size_t put(int rank, std::span<const std::byte> bytes);

@@ -21,8 +21,8 @@ struct LineGroup {
 static_assert(sizeof(LineGroup) == 16);
 
 /// A memory instruction between issue and its last translation check: its lanes grouped by line.
-/// One whose lanes meet in two lines touches one host cache line, and its data, since there are
-/// many.
+/// There are many: one whose lanes follow each other in up to two lines touches one line of the
+/// host's caches, and those of its data.
 struct alignas(64) Access {
   enum class Kind : std::uint8_t { load, store, atomic, prefetch };
 
