@@ -2,11 +2,13 @@
 
 #include <algorithm>
 #include <atomic>
+#include <cstdint>
 #include <cstring>
 #include <new>
 #include <thread>
 
 #include "core/exec/cache_aligned.hpp"
+#include "core/memory/round_up.hpp"
 
 namespace lockstep {
 namespace {
@@ -16,6 +18,13 @@ constexpr std::size_t largest_place = std::size_t{1} << 16, least_place = 4096;
 constexpr std::size_t all_places_of_a_rank = std::size_t{1} << 20;
 /// A rank that waits so long may be keeping another from the processor.
 constexpr int spins_before_yielding = 4096;
+
+/// MPI promises no alignment.  Ranks see the memory at different addresses, but of the same place
+/// in a page.
+std::byte* first_aligned(void* memory) {
+  const auto address = reinterpret_cast<std::uintptr_t>(memory);
+  return static_cast<std::byte*>(memory) + (round_up(address, sharing_bytes) - address);
+}
 
 }  // namespace
 
@@ -50,15 +59,15 @@ void NodeMailboxes::allocate(int ranks_here, int index) {
   void* memory = nullptr;
   MPI_Comm_set_errhandler(machine_, MPI_ERRORS_RETURN);
   const int status =
-      MPI_Win_allocate_shared(static_cast<MPI_Aint>(2 * count * place_bytes_), 1, MPI_INFO_NULL,
-                              machine_, static_cast<void*>(&memory), &window_);
+      MPI_Win_allocate_shared(static_cast<MPI_Aint>(2 * count * place_bytes_ + sharing_bytes), 1,
+                              MPI_INFO_NULL, machine_, static_cast<void*>(&memory), &window_);
   int failed = status != MPI_SUCCESS;
   MPI_Allreduce(MPI_IN_PLACE, &failed, 1, MPI_INT, MPI_MAX, machine_);
   if (failed != 0) {
     window_ = MPI_WIN_NULL;
     return;
   }
-  auto* own = static_cast<std::byte*>(memory);
+  std::byte* own = first_aligned(memory);
   for (std::size_t i = 0; i < 2 * count; ++i) new (own + i * place_bytes_) Place;
   MPI_Barrier(machine_);
 
@@ -70,12 +79,12 @@ void NodeMailboxes::allocate(int ranks_here, int index) {
     if (other == index) continue;
     MPI_Aint bytes = 0;
     int unit = 0, rank = 0;
-    std::byte* theirs = nullptr;
+    void* theirs = nullptr;
     MPI_Win_shared_query(window_, other, &bytes, &unit, static_cast<void*>(&theirs));
     MPI_Group_translate_ranks(here, 1, &other, all, &rank);
     peers_[static_cast<std::size_t>(rank)] = {
         .outbox = own + static_cast<std::size_t>(other) * two_places,
-        .inbox = theirs + static_cast<std::size_t>(index) * two_places};
+        .inbox = first_aligned(theirs) + static_cast<std::size_t>(index) * two_places};
   }
   MPI_Group_free(&here);
   MPI_Group_free(&all);

@@ -23,7 +23,7 @@ class Operand {
     registers = 0,   ///< the warp's own rows
     immediates = 1,  ///< Program::immediates, the same for everybody
     constants = 2,   ///< kernel parameters and symbol addresses, the same for a grid
-    scratch = 3,     ///< rows nobody reads: the target of a discarded result
+    scratch = 3,     ///< rows that hold nothing for long: discarded results, what is used at once
   };
   static constexpr std::uint16_t largest_row = 0x3fff;
   constexpr Operand() = default;
@@ -64,6 +64,11 @@ enum class Category : std::uint8_t {
   sleep,  ///< nanosleep
   nop,
 };
+
+constexpr bool is_memory(Category c) {
+  return c == Category::load || c == Category::store || c == Category::atomic ||
+         c == Category::prefetch;
+}
 
 /// Execution unit class; latency and initiation interval of each come from the configuration.
 enum class Unit : std::uint8_t { integer, fp32, fp64, special, half, memory, control, count };

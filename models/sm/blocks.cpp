@@ -67,13 +67,6 @@ void SmState::start_grid(const GridLaunch& launch, std::span<const std::byte> pa
   grid = GridSlot{};
   grid.used = true;
   grid.launch = launch;
-  grid.module = setup.modules[launch.module];
-  grid.program = &grid.module->kernels[launch.kernel].lowered;
-  grid.instructions = tables->instructions(launch.module, launch.kernel).data();
-  grid.records = tables->records(launch.module, launch.kernel).data();
-  grid.block = block_resources(*grid.program, launch.threads_per_block(),
-                               launch.dynamic_shared_bytes, limits);
-
   const std::size_t parameter_bytes = (launch.parameter_bytes + 7u) & ~std::size_t{7};
   grid.parameters.assign(payload.begin(),
                          payload.begin() + static_cast<std::ptrdiff_t>(parameter_bytes));
@@ -81,8 +74,9 @@ void SmState::start_grid(const GridLaunch& launch, std::span<const std::byte> pa
   if (launch.globals > 0)
     std::memcpy(grid.globals.data(), payload.data() + parameter_bytes,
                 launch.globals * sizeof(std::uint64_t));
-  grid.constants =
-      constant_rows->share(isa::fill_constants(*grid.program, grid.parameters, grid.globals));
+  grid.find_program(setup.modules, *tables, *constant_rows);
+  grid.block = block_resources(*grid.program, launch.threads_per_block(),
+                               launch.dynamic_shared_bytes, limits);
   if (!grid.module->constant_relocations.empty()) {
     grid.relocated_image = grid.module->constant_image;
     isa::relocate(grid.relocated_image, grid.module->constant_relocations, *grid.module,

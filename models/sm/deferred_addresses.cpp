@@ -14,15 +14,10 @@ constexpr std::size_t most_uses = 2;
 
 void no_effect(const Instruction&, isa::WarpContext&) {}
 
-bool is_memory(const Instruction& instruction) {
-  return instruction.category == Category::load || instruction.category == Category::store ||
-         instruction.category == Category::atomic;
-}
-
 /// Whether control comes from the instruction before, and nowhere else, in all lanes at once.
-bool straight(const Instruction& instruction) {
-  return is_memory(instruction) || instruction.category == Category::arithmetic ||
-         instruction.category == Category::prefetch || instruction.category == Category::fence;
+bool straight(Category category) {
+  return isa::is_memory(category) || category == Category::arithmetic ||
+         category == Category::fence;
 }
 
 /// Rows of registers, some of them in pairs.
@@ -79,7 +74,8 @@ bool computes_one_address(const Instruction& instruction) {
 
 bool uses_as_global_address(const Instruction& instruction, Operand address) {
   const isa::Space space = instruction.memory.space;
-  return is_memory(instruction) && (instruction.flags & isa::flag_address_wide) &&
+  return isa::is_memory(instruction.category) && instruction.category != Category::prefetch &&
+         (instruction.flags & isa::flag_address_wide) &&
          (space == isa::Space::global || space == isa::Space::generic) &&
          instruction.source[0] == address;
 }
@@ -94,7 +90,7 @@ std::vector<std::uint32_t> deferrable_to(const isa::Program& program, const Rows
   bool sources_hold = !rows.among(address, computation.source);
   for (std::uint32_t at = pc + 1; at < program.instructions.size(); ++at) {
     const Instruction& instruction = program.instructions[at];
-    if (entered[at] || !straight(instruction)) return {};
+    if (entered[at] || !straight(instruction.category)) return {};
     const bool reads = rows.among(address, instruction.source);
     if (reads) {
       const bool as_data = std::any_of(instruction.source.begin() + 1, instruction.source.end(),

@@ -14,6 +14,7 @@ namespace {
 
 using isa::Category;
 using isa::Instruction;
+using isa::is_memory;
 using isa::LatencyClass;
 using isa::Operand;
 using isa::Unit;
@@ -52,11 +53,6 @@ Unit present_unit(Unit unit, const SmUnitParameters& units) {
   if (unit == Unit::fp64 && units.fp64 == 0) unit = Unit::special;
   if (unit == Unit::special && units.special == 0) unit = Unit::fp32;
   return unit;
-}
-
-bool is_memory(Category c) {
-  return c == Category::load || c == Category::store || c == Category::atomic ||
-         c == Category::prefetch;
 }
 
 void add_releases(const Instruction& instruction, std::uint32_t pair_rows, IssueRecord& record) {

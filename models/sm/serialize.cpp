@@ -28,12 +28,7 @@ void serialize_grid(Archive& archive, GridSlot& grid, const StreamingMultiproces
   serialize_bytes(archive, grid.parameters);
   serialize_bytes(archive, grid.relocated_image);
   if (!grid.used) return;
-  grid.module = setup.modules[grid.launch.module];
-  grid.program = &grid.module->kernels[grid.launch.kernel].lowered;
-  grid.instructions = tables.instructions(grid.launch.module, grid.launch.kernel).data();
-  grid.records = tables.records(grid.launch.module, grid.launch.kernel).data();
-  grid.constants =
-      constant_rows.share(isa::fill_constants(*grid.program, grid.parameters, grid.globals));
+  grid.find_program(setup.modules, tables, constant_rows);
 }
 
 void serialize_block(Archive& archive, BlockSlot& b) {

@@ -107,7 +107,7 @@ struct SmState {
   std::map<unsigned, isa::WarpPrint> prints;  ///< by warp slot, of those amid a printf
 
   std::array<Warp, 64> warps;
-  std::array<std::uint32_t, 64 * isa::warp_size> scratch_rows{};  ///< written, never read
+  std::array<std::uint32_t, 64 * isa::warp_size> scratch_rows{};  ///< Operand::scratch
 
   /// The next cycle in which something happens if no warp can issue.
   std::int64_t next_work() const { return std::min({wheel.next(), queue_wake, gate_wake}); }
