@@ -3,9 +3,11 @@
 #include <algorithm>
 
 #include "core/error/error.hpp"
-#include "models/sm/deferred_addresses.hpp"
+#include "models/sm/deferred_values.hpp"
 #include "models/sm/event_wheel.hpp"
+#include "models/sm/forwarded_copies.hpp"
 #include "models/sm/lane_data.hpp"
+#include "models/sm/no_effect.hpp"
 #include "models/sm/streaming_multiprocessor.hpp"
 
 namespace lockstep {
@@ -68,22 +70,24 @@ void add_releases(const Instruction& instruction, std::uint32_t pair_rows, Issue
           static_cast<std::uint16_t>(Scoreboard::first_predicate + predicate);
 }
 
-void add_touches(const DeferredAddresses& issued, std::size_t pc, std::uint32_t pair_rows,
+/// The row of predicates, behind the registers, if there are no others.
+void add_touches(const DeferredValues& issued, std::size_t pc, const isa::Program& program,
                  IssueRecord& record) {
   const Instruction& instruction = issued.instructions[pc];
   std::size_t count = 0;
   const auto add = [&](Operand operand) {
     if (!operand.is_register()) return;
-    const unsigned rows = operand.row() < pair_rows ? 2 : 1;
+    const unsigned rows = operand.row() < program.pair_rows ? 2 : 1;
     for (unsigned row = operand.row(); row < operand.row() + rows; ++row)
       if (const auto end = record.touches.begin() + static_cast<std::ptrdiff_t>(count);
           count < record.touches.size() && std::find(record.touches.begin(), end, row) == end)
         record.touches[count++] = static_cast<std::uint8_t>(row);
   };
-  if (!issued.deferred[pc]) add(instruction.destination[0]);
+  if (has_effect(instruction)) add(instruction.destination[0]);
   for (Operand operand : instruction.source) add(operand);
-  if (issued.computes_first[pc])
+  if (issued.computes_address[pc])
     for (Operand operand : issued.instructions[instruction.target].source) add(operand);
+  if (count == 0) record.touches[count++] = static_cast<std::uint8_t>(std::min(program.rows, 255u));
   std::fill(record.touches.begin() + static_cast<std::ptrdiff_t>(count), record.touches.end(),
             record.touches[0]);
 }
@@ -149,8 +153,6 @@ IssueRecord make_record(const SmParameters& parameters, const Instruction& instr
                         instruction.category == Category::shuffle_vote;
   if (computes && !(instruction.flags & isa::flag_needs_all_lanes))
     record.flags |= IssueRecord::plain;
-  if (computes && instruction.opcode == isa::Opcode::mov && !instruction.source[0].valid())
-    record.flags |= IssueRecord::reads_identity;
   return record;
 }
 
@@ -166,13 +168,17 @@ IssueTables::IssueTables(const SmParameters& parameters,
                      "kernel " + program.name + " has no scoreboard needs");
       LOCKSTEP_CHECK(program.rows <= 256 && program.predicates <= 64,
                      "kernel " + program.name + " needs more rows than a scoreboard has");
-      DeferredAddresses issued = defer_addresses(program);
+      isa::Program forwarded = program;
+      forward_copies(forwarded);
+      DeferredValues issued = defer_values(forwarded);
       auto& table = kernels.emplace_back();
       for (std::size_t pc = 0; pc < program.instructions.size(); ++pc) {
         table.records.push_back(
             make_record(parameters, issued.instructions[pc], program.needs[pc], program.pair_rows));
-        if (issued.computes_first[pc]) table.records.back().flags |= IssueRecord::computes_address;
-        add_touches(issued, pc, program.pair_rows, table.records.back());
+        if (issued.computes_address[pc])
+          table.records.back().flags |= IssueRecord::computes_address;
+        if (issued.reads_special[pc]) table.records.back().flags |= IssueRecord::reads_identity;
+        add_touches(issued, pc, program, table.records.back());
       }
       table.instructions = std::move(issued.instructions);
     }

@@ -23,7 +23,7 @@ struct alignas(64) IssueRecord {
     bypasses_l1 = 16,
     shared_only = 32,        ///< shared memory at 32-bit addresses from a register
     word_load = 64,          ///< ... to one 32-bit register per lane
-    computes_address = 128,  ///< first, by the instruction at `target`: see deferred_addresses.hpp
+    computes_address = 128,  ///< first, by the instruction at `target`: see deferred_values.hpp
   };
   Scoreboard needs;       ///< what must not be pending
   std::uint8_t unit = 0;  ///< that executes it, after substitution of absent ones

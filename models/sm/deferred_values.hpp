@@ -1,0 +1,33 @@
+/// Values that one or two instructions use are computed when those issue.
+///
+/// What computes such a value issues, occupies its unit and commits like any instruction, but has
+/// no effect; the instructions that use it compute it first, into rows that all warps of the SM
+/// share.  A warp's own rows have mostly left the host's caches until they are used again, and a
+/// 64-bit address takes four cache lines to write and to read.
+/// Source: hot-path.md ("what the inner loops can cost").
+///
+/// Deferred are addresses, to memory instructions, and special registers that do not change while a
+/// warp lives, to arithmetic; only if they stand in the same straight stretch of code as their
+/// uses, have no guard, and their sources keep their values until the last use.  What saves a
+/// warp's registers between an instruction and the use of its value must save those sources, though
+/// Program::live_rows has the value in their place.
+#pragma once
+
+#include <vector>
+
+#include "models/isa/program.hpp"
+
+namespace lockstep {
+
+struct DeferredValues {
+  /// The program's own, then what computes deferred values, which no control flow reaches.  The
+  /// `target` of a memory instruction that uses one is the place of what computes its address.
+  std::vector<isa::Instruction> instructions;
+  std::vector<bool> computes_address;  ///< by pc: a memory instruction, first
+  std::vector<bool> reads_special;     ///< by pc: needs to know who the warp is
+};
+
+/// `program` may have instructions without effect.
+DeferredValues defer_values(const isa::Program& program);
+
+}  // namespace lockstep
