@@ -14,9 +14,10 @@ namespace {
 
 enum class Reduction : std::uint8_t { population, all, any };
 
-unsigned barrier_number(const Warp& warp, const Instruction& instruction, unsigned lane) {
+unsigned barrier_number(const isa::WarpContext& context, const Instruction& instruction,
+                        unsigned lane) {
   const isa::Operand operand = instruction.source[0];
-  return operand.valid() ? warp.context.row(operand)[lane] : instruction.detail & 0xffu;
+  return operand.valid() ? context.row(operand)[lane] : instruction.detail & 0xffu;
 }
 
 }  // namespace
@@ -27,20 +28,21 @@ void SmState::barrier(unsigned slot, const Instruction& instruction, std::uint32
   BlockSlot& block = blocks[warp.block];
   const std::uint32_t pc = warp.paths.pc();
   const unsigned lane = static_cast<unsigned>(std::countr_zero(lanes));
-  const unsigned number = barrier_number(warp, instruction, lane);
+  const isa::WarpContext context = context_of(warp);
+  const unsigned number = barrier_number(context, instruction, lane);
   if (number >= block.barriers.size() || number >= parameters.barriers)
     user_error(warp, pc, lane, "barrier " + std::to_string(number) + " does not exist",
                "an SM has " + std::to_string(parameters.barriers));
   ++statistics.barriers[warp.tenant];
   NamedBarrier& state = block.barriers[number];
   if (instruction.flags & isa::flag_count_given)
-    state.expected = warp.context.row(instruction.source[1])[lane];
+    state.expected = context.row(instruction.source[1])[lane];
   state.arrived += static_cast<std::uint32_t>(std::popcount(lanes));
   block.gathering |= 1u << number;
   if (instruction.flags & isa::flag_barrier_reduce) {
     std::uint32_t holds = ~0u;
     if (instruction.predicate_source[0] != isa::no_predicate)
-      holds = warp.context.predicates[instruction.predicate_source[0]];
+      holds = context.predicates[instruction.predicate_source[0]];
     if (instruction.flags & isa::flag_source_negated_0) holds = ~holds;
     state.population += static_cast<std::uint32_t>(std::popcount(lanes & holds));
   }
@@ -101,14 +103,16 @@ void SmState::check_barrier(unsigned index, unsigned number, std::int64_t now) {
 void SmState::release_from_barrier(unsigned slot, unsigned number, const NamedBarrier& done,
                                    std::uint32_t expected, std::int64_t now) {
   Warp& warp = warps[slot];
+  const isa::WarpContext context = context_of(warp);
   std::uint32_t released_lanes = 0;
   warp.paths.for_each_waiting([&](std::uint32_t pc, std::uint32_t lanes) {
-    const Instruction& instruction = warp.instructions[pc];
-    if (barrier_number(warp, instruction, static_cast<unsigned>(std::countr_zero(lanes))) != number)
+    const Instruction& instruction = grids[warp.grid].instructions[pc];
+    if (barrier_number(context, instruction, static_cast<unsigned>(std::countr_zero(lanes))) !=
+        number)
       return;
     released_lanes |= lanes;
     if (instruction.flags & isa::flag_barrier_reduce)
-      write_reduction(warp, instruction, lanes, done.population, expected);
+      write_reduction(context, instruction, lanes, done.population, expected);
   });
   if (released_lanes == 0) return;
   const bool stood = !warp.paths.runnable();
@@ -119,19 +123,20 @@ void SmState::release_from_barrier(unsigned slot, unsigned number, const NamedBa
   }
 }
 
-void SmState::write_reduction(Warp& warp, const Instruction& instruction, std::uint32_t lanes,
-                              std::uint32_t population, std::uint32_t threads) {
+void SmState::write_reduction(const isa::WarpContext& context, const Instruction& instruction,
+                              std::uint32_t lanes, std::uint32_t population,
+                              std::uint32_t threads) {
   const auto reduction = static_cast<Reduction>((instruction.detail >> 8) & 3);
   if (reduction == Reduction::population) {
     if (!instruction.destination[0].valid()) return;
-    std::uint32_t* row = warp.context.row(instruction.destination[0]);
+    std::uint32_t* row = context.row(instruction.destination[0]);
     for (std::uint32_t left = lanes; left != 0; left &= left - 1)
       row[std::countr_zero(left)] = population;
     return;
   }
   if (instruction.predicate_destination[0] == isa::no_predicate) return;
   const bool holds = reduction == Reduction::all ? population == threads : population != 0;
-  std::uint32_t& predicate = warp.context.predicates[instruction.predicate_destination[0]];
+  std::uint32_t& predicate = context.predicates[instruction.predicate_destination[0]];
   predicate = holds ? predicate | lanes : predicate & ~lanes;
 }
 

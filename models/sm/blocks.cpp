@@ -46,14 +46,10 @@ void bring_free_warps(const SmState& sm, std::uint32_t count) {
 
 /// Registers are zero at first, as the reference has them.  What is written before it is read is
 /// left alone: rows of a new block are seldom in the host's caches.
-void zero_what_is_read_first(const isa::Program& program, const isa::WarpContext& context) {
-  std::uint32_t* rows = context.bases[isa::Operand::registers];
-  std::fill_n(context.predicates, program.predicates, 0);
-  for (std::size_t word = 0; word < program.live_rows.front().size(); ++word)
-    for (std::uint64_t left = program.live_rows.front()[word]; left != 0; left &= left - 1) {
-      const std::size_t row = 64 * word + static_cast<std::size_t>(std::countr_zero(left));
-      std::fill_n(rows + row * isa::warp_size, isa::warp_size, 0);
-    }
+void zero_what_is_read_first(const GridSlot& grid, std::uint32_t* registers) {
+  std::fill_n(grid.context_of(registers).predicates, grid.program->predicates, 0);
+  for (const std::size_t row : grid.issue->rows_read_first)
+    std::fill_n(registers + row * isa::warp_size, isa::warp_size, 0);
 }
 
 }  // namespace
@@ -74,7 +70,7 @@ void SmState::start_grid(const GridLaunch& launch, std::span<const std::byte> pa
   if (launch.globals > 0)
     std::memcpy(grid.globals.data(), payload.data() + parameter_bytes,
                 launch.globals * sizeof(std::uint64_t));
-  grid.find_program(setup.modules, *tables, *constant_rows);
+  grid.find_program(setup.modules, *tables, *constant_rows, scratch_rows.data());
   grid.block = block_resources(*grid.program, launch.threads_per_block(),
                                launch.dynamic_shared_bytes, limits);
   if (!grid.module->constant_relocations.empty()) {
@@ -156,9 +152,7 @@ void SmState::start_block(const BlockReference& reference, unsigned g, std::int6
     block.shared_bytes = grid.block.shared_bytes;
     std::memset(shared.data() + block.shared_base, 0, block.shared_bytes);
   }
-  // A row of predicates (or two) stands behind each warp's registers.
-  const std::uint32_t rows_per_warp = grid.program->rows + 2;
-  block.rows = rows_per_warp * grid.block.warps;
+  block.rows = grid.rows_per_warp() * grid.block.warps;
   bool moved = false;
   block.first_row = registers.take(block.rows, blocks_to_come(grid, limits), moved);
   bring_free_warps(*this, grid.block.warps);
@@ -182,7 +176,7 @@ void SmState::start_block(const BlockReference& reference, unsigned g, std::int6
     std::visit([&](auto& s) { s.added(slot % parameters.schedulers, slot); }, scheduler);
     prints.erase(slot);  // of a tenant that was ended
     point_warp(slot);
-    zero_what_is_read_first(*grid.program, warp.context);
+    zero_what_is_read_first(grid, warp.registers);
     resume_at(slot, now + 1);
   }
   if (moved) rebuild_pointers();
@@ -194,18 +188,8 @@ void SmState::point_warp(unsigned slot) {
   Warp& warp = warps[slot];
   const GridSlot& grid = grids[warp.grid];
   const BlockSlot& block = blocks[warp.block];
-  warp.records = grid.records;
-  warp.instructions = grid.instructions;
-  std::uint32_t* rows =
-      registers.row(block.first_row + warp.warp_in_block * (grid.program->rows + 2));
-  warp.context.bases[isa::Operand::registers] = rows;
-  // Immediates and constants are only read; the context has one type for all bases.
-  warp.context.bases[isa::Operand::immediates] =
-      const_cast<std::uint32_t*>(grid.program->immediates.data());
-  warp.context.bases[isa::Operand::constants] = const_cast<std::uint32_t*>(grid.constants->data());
-  warp.context.bases[isa::Operand::scratch] = scratch_rows.data();
-  warp.context.predicates = rows + std::size_t{grid.program->rows} * isa::warp_size;
-  warp.context.identity = nullptr;
+  warp.records = grid.issue->records.data();
+  warp.registers = registers.row(block.first_row + warp.warp_in_block * grid.rows_per_warp());
 }
 
 void SmState::rebuild_pointers() {

@@ -37,7 +37,7 @@ static void bring_warp(const Warp& warp) {
 
 static void bring_row(const Warp& warp, std::size_t row) {
   constexpr std::size_t row_bytes = isa::warp_size * sizeof(std::uint32_t);
-  bring(warp.context.bases[isa::Operand::registers] + row * isa::warp_size, row_bytes);
+  bring(warp.registers + row * isa::warp_size, row_bytes);
 }
 
 void SmState::bring_ready_warps() const {
@@ -124,7 +124,7 @@ void SmState::bring_answers(const Answers& answers) const {
   for_each_flight([&](const Flight& flight) { bring_warp(warps[flight.warp]); });
   for_each_flight([&](const Flight& flight) {
     const Warp& warp = warps[flight.warp];
-    const isa::Operand loaded = warp.instructions[flight.pc].destination[0];
+    const isa::Operand loaded = grids[warp.grid].instructions[flight.pc].destination[0];
     if (loaded.is_register()) bring_row(warp, loaded.row());
   });
 }

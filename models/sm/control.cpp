@@ -32,8 +32,9 @@ std::vector<isa::WarpPaths::Arm> arms_of(std::uint32_t lanes, PcOf&& pc_of) {
   return arms;
 }
 
-std::uint64_t lane_value(const Warp& warp, isa::Operand operand, unsigned lane, bool wide) {
-  const std::uint32_t* row = warp.context.row(operand);
+std::uint64_t lane_value(const isa::WarpContext& context, isa::Operand operand, unsigned lane,
+                         bool wide) {
+  const std::uint32_t* row = context.row(operand);
   if (!wide) return row[lane];
   return std::uint64_t{row[2 * lane]} | std::uint64_t{row[2 * lane + 1]} << 32;
 }
@@ -41,10 +42,11 @@ std::uint64_t lane_value(const Warp& warp, isa::Operand operand, unsigned lane, 
 std::int64_t sleep_cycles(const SmState& sm, const Warp& warp, const Instruction& instruction,
                           std::uint32_t active) {
   constexpr std::uint64_t longest = 1'000'000;
+  const isa::WarpContext context = sm.context_of(warp);
   std::uint64_t nanoseconds = 0;
   for (; active != 0; active &= active - 1) {
     const auto lane = static_cast<unsigned>(std::countr_zero(active));
-    nanoseconds = std::max(nanoseconds, lane_value(warp, instruction.source[0], lane, false));
+    nanoseconds = std::max(nanoseconds, lane_value(context, instruction.source[0], lane, false));
   }
   const Time asleep{static_cast<std::int64_t>(std::min(nanoseconds, longest)) * 1'000'000};
   return sm.clock.cycle_at_or_after(asleep).count();
@@ -54,8 +56,9 @@ std::vector<isa::WarpPaths::Arm> branch_targets(const SmState& sm, const Warp& w
                                                 const Instruction& instruction,
                                                 std::uint32_t active) {
   const auto& table = sm.grids[warp.grid].program->branch_tables[instruction.target];
+  const isa::WarpContext context = sm.context_of(warp);
   return arms_of(active, [&](unsigned lane) {
-    const std::uint64_t index = lane_value(warp, instruction.source[0], lane, false);
+    const std::uint64_t index = lane_value(context, instruction.source[0], lane, false);
     if (index >= table.size())
       sm.user_error(warp, warp.paths.pc(), lane,
                     "brx.idx index " + std::to_string(index) + " has no label", "");
@@ -66,10 +69,11 @@ std::vector<isa::WarpPaths::Arm> branch_targets(const SmState& sm, const Warp& w
 std::vector<isa::WarpPaths::Arm> called_functions(const SmState& sm, const Warp& warp,
                                                   const Instruction& instruction,
                                                   std::uint32_t active) {
+  const isa::WarpContext context = sm.context_of(warp);
   const auto& entries = sm.grids[warp.grid].program->function_entries;
   const bool wide = (instruction.flags & isa::flag_address_wide) != 0;
   return arms_of(active, [&](unsigned lane) {
-    const std::uint64_t index = lane_value(warp, instruction.source[0], lane, wide);
+    const std::uint64_t index = lane_value(context, instruction.source[0], lane, wide);
     if (index >= entries.size() || entries[index] == isa::no_reconvergence)
       sm.user_error(warp, warp.paths.pc(), lane,
                     "call of " + std::to_string(index) + ", which is no function", "");
@@ -195,10 +199,11 @@ void SmState::execute_together(unsigned slot, const Instruction& instruction,
     evaluate(slot, now);
     return;
   }
+  isa::WarpContext context = context_of(warp);
   // The member mask stands in the last valid source.
   std::uint32_t members = 0xffffffff;
   for (isa::Operand operand : instruction.source)
-    if (operand.valid()) members = warp.context.row(operand)[std::countr_zero(active)];
+    if (operand.valid()) members = context.row(operand)[std::countr_zero(active)];
   const std::uint32_t together = warp.paths.arrive(members);
   if (together == 0) {
     // This path waits for the others; another one may be current now.
@@ -212,12 +217,12 @@ void SmState::execute_together(unsigned slot, const Instruction& instruction,
   if (instruction.execute != nullptr) {
     std::uint32_t lanes = together;
     if (instruction.guard != isa::no_predicate) {
-      const std::uint32_t predicate = warp.context.predicates[instruction.guard];
+      const std::uint32_t predicate = context.predicates[instruction.guard];
       lanes &= instruction.guard_negated ? ~predicate : predicate;
     }
-    warp.context.active = lanes;
-    warp.context.path = together;
-    instruction.execute(instruction, warp.context);
+    context.active = lanes;
+    context.path = together;
+    instruction.execute(instruction, context);
   }
   commit_at(slot, record, now + record.latency);
   warp.paths.advance();

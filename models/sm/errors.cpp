@@ -49,7 +49,7 @@ void SmState::trapped(const Warp& warp, const isa::Instruction& trap, unsigned l
     user_error(warp, pc, lane, "trap executed", "the program itself gave up here");
   const GridSlot& grid = grids[warp.grid];
   const isa::ModuleText text(*grid.module, grid.globals);
-  user_error(warp, pc, lane, isa::assertion_text(trap, warp.context, lane, text), "");
+  user_error(warp, pc, lane, isa::assertion_text(trap, context_of(warp), lane, text), "");
 }
 
 void SmState::report(std::uint16_t tenant, const Mistake& mistake, std::int64_t now) {

@@ -277,7 +277,7 @@ bool SmState::atomic_group(Access& access, unsigned group, std::uint64_t physica
   }
   MemoryRequest request;
   fill_request(request, access, group, physical, MemoryOperation::atomic, sectors, tag);
-  const isa::MemoryFields& memory = warp.instructions[access.pc].memory;
+  const isa::MemoryFields& memory = grids[warp.grid].instructions[access.pc].memory;
   request.atomic = memory.atomic;
   request.type = memory.type;
   request.elements = memory.elements;
@@ -342,16 +342,16 @@ void SmState::deliver(const Access& access, unsigned group, std::uint32_t lanes,
                       const std::byte* line) {
   if (access.kind == Access::Kind::prefetch || lanes == 0) return;
   const Warp& warp = warps[access.warp];
-  const isa::Instruction& instruction = warp.instructions[access.pc];
+  const isa::Instruction& instruction = grids[warp.grid].instructions[access.pc];
   if (access.local) {
-    scatter_part(instruction, warp.context, lanes, line, access.offset.data(), access.part);
+    scatter_part(instruction, context_of(warp), lanes, line, access.offset.data(), access.part);
   } else if (access.contiguous) {
     const int first = std::countr_zero(access.group[group].lanes);
     const int skipped = std::countr_zero(lanes) - first;
-    scatter_contiguous(instruction, warp.context, lanes,
+    scatter_contiguous(instruction, context_of(warp), lanes,
                        line + access.group[group].first_offset + skipped * access.stride);
   } else {
-    scatter_load(instruction, warp.context, lanes, line, access.offset.data());
+    scatter_load(instruction, context_of(warp), lanes, line, access.offset.data());
   }
 }
 

@@ -31,18 +31,36 @@ struct GridSlot {
 
   /// Sets what follows from `launch`, `parameters` and `globals`.
   void find_program(std::span<const isa::Module* const> modules, const IssueTables& tables,
-                    ConstantRows& constant_rows) {
+                    ConstantRows& constant_rows, std::uint32_t* scratch_rows) {
     module = modules[launch.module];
     program = &module->kernels[launch.kernel].lowered;
-    instructions = tables.instructions(launch.module, launch.kernel).data();
-    records = tables.records(launch.module, launch.kernel).data();
+    issue = &tables.of(launch.module, launch.kernel);
+    instructions = issue->instructions.data();
     constants = constant_rows.share(isa::fill_constants(*program, parameters, globals));
+    // Immediates and constants are only read; the context has one type for all bases.
+    operands.bases[isa::Operand::immediates] =
+        const_cast<std::uint32_t*>(program->immediates.data());
+    operands.bases[isa::Operand::constants] = const_cast<std::uint32_t*>(constants->data());
+    operands.bases[isa::Operand::scratch] = scratch_rows;
   }
+
+  /// Where the operands of a warp with these registers stand.  A row of predicates (or two) stands
+  /// behind them.
+  isa::WarpContext context_of(std::uint32_t* registers) const {
+    isa::WarpContext context = operands;
+    context.bases[isa::Operand::registers] = registers;
+    context.predicates = registers + std::size_t{issue->rows} * isa::warp_size;
+    return context;
+  }
+  std::uint32_t rows_per_warp() const { return issue->rows + 2; }
 
   const isa::Module* module = nullptr;
   const isa::Program* program = nullptr;
+  const IssueTable* issue = nullptr;
   const isa::Instruction* instructions = nullptr;  ///< as the SM executes them
-  const IssueRecord* records = nullptr;
+
+ private:
+  isa::WarpContext operands;  ///< of all warps: without registers and predicates
 };
 
 }  // namespace lockstep

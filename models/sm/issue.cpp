@@ -12,7 +12,7 @@ using isa::Instruction;
 std::uint32_t SmState::guarded(const Warp& warp, const Instruction& instruction) const {
   std::uint32_t lanes = warp.paths.mask();
   if (instruction.guard != isa::no_predicate) {
-    const std::uint32_t predicate = warp.context.predicates[instruction.guard];
+    const std::uint32_t predicate = context_of(warp).predicates[instruction.guard];
     lanes &= instruction.guard_negated ? ~predicate : predicate;
   }
   return lanes;
@@ -50,7 +50,7 @@ void SmState::issue(unsigned slot, std::int64_t now) {
   GridSlot& grid = grids[warp.grid];
   ++grid.issue_slots;
   const std::uint32_t pc = warp.paths.pc();
-  const Instruction& instruction = warp.instructions[pc];
+  const Instruction& instruction = grid.instructions[pc];
   const IssueRecord& record = warp.records[pc];
   const std::uint32_t active = guarded(warp, instruction);
 
@@ -69,12 +69,15 @@ void SmState::issue(unsigned slot, std::int64_t now) {
 
   if (record.flags & IssueRecord::plain) [[likely]] {
     if (active != 0) {
-      warp.context.active = active;
-      warp.context.path = warp.paths.mask();
+      isa::WarpContext context = grid.context_of(warp.registers);
+      context.active = active;
+      context.path = warp.paths.mask();
       if (record.flags & IssueRecord::reads_identity) [[unlikely]] {
-        execute_with_identity(warp, instruction, now);
+        const isa::WarpIdentity identity = identity_of(warp, now);
+        context.identity = &identity;
+        instruction.execute(instruction, context);
       } else {
-        instruction.execute(instruction, warp.context);
+        instruction.execute(instruction, context);
       }
     }
     commit_at(slot, record, now + record.latency);
@@ -86,7 +89,7 @@ void SmState::issue(unsigned slot, std::int64_t now) {
     if (active == ~std::uint32_t{0} && (record.flags & IssueRecord::word_load)) {
       load_shared_words(slot, instruction, record, now);
     } else if (active != 0) {
-      issue_shared(slot, instruction, record, active, warp.context.row(instruction.source[0]),
+      issue_shared(slot, instruction, record, active, context_of(warp).row(instruction.source[0]),
                    instruction.offset, true, now);
     }
     warp.paths.advance();
@@ -116,7 +119,7 @@ void SmState::issue(unsigned slot, std::int64_t now) {
   }
 }
 
-void SmState::execute_with_identity(Warp& warp, const Instruction& instruction, std::int64_t now) {
+isa::WarpIdentity SmState::identity_of(const Warp& warp, std::int64_t now) const {
   const GridSlot& grid = grids[warp.grid];
   isa::WarpIdentity identity;
   identity.block_size = grid.launch.threads;
@@ -132,9 +135,7 @@ void SmState::execute_with_identity(Warp& warp, const Instruction& instruction, 
   identity.static_shared_bytes = grid.program->static_shared_bytes;
   identity.clock_cycles = static_cast<std::uint64_t>(now);
   identity.global_time_ns = static_cast<std::uint64_t>(time_of(now).femtoseconds() / 1'000'000);
-  warp.context.identity = &identity;
-  instruction.execute(instruction, warp.context);
-  warp.context.identity = nullptr;
+  return identity;
 }
 
 }  // namespace lockstep

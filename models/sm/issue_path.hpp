@@ -20,10 +20,9 @@ inline void SmState::commit_at(unsigned slot, const IssueRecord& record, std::in
 
 /// Asks for the rows that an instruction will use: they may be far away in the host's caches.
 inline void prefetch_operands(const Warp& warp, const IssueRecord& record) {
-  const std::uint32_t* registers = warp.context.bases[isa::Operand::registers];
   for (const std::size_t row : record.touches) {
-    __builtin_prefetch(registers + row * isa::warp_size);
-    __builtin_prefetch(registers + row * isa::warp_size + isa::warp_size / 2);
+    __builtin_prefetch(warp.registers + row * isa::warp_size);
+    __builtin_prefetch(warp.registers + row * isa::warp_size + isa::warp_size / 2);
   }
 }
 

@@ -4,6 +4,7 @@
 
 #include "core/error/error.hpp"
 #include "models/sm/deferred_values.hpp"
+#include "models/sm/dense_rows.hpp"
 #include "models/sm/event_wheel.hpp"
 #include "models/sm/forwarded_copies.hpp"
 #include "models/sm/lane_data.hpp"
@@ -71,13 +72,13 @@ void add_releases(const Instruction& instruction, std::uint32_t pair_rows, Issue
 }
 
 /// The row of predicates, behind the registers, if there are no others.
-void add_touches(const DeferredValues& issued, std::size_t pc, const isa::Program& program,
+void add_touches(const DeferredValues& issued, std::size_t pc, const DenseRows& dense,
                  IssueRecord& record) {
   const Instruction& instruction = issued.instructions[pc];
   std::size_t count = 0;
   const auto add = [&](Operand operand) {
     if (!operand.is_register()) return;
-    const unsigned rows = operand.row() < program.pair_rows ? 2 : 1;
+    const unsigned rows = operand.row() < dense.pair_rows ? 2 : 1;
     for (unsigned row = operand.row(); row < operand.row() + rows; ++row)
       if (const auto end = record.touches.begin() + static_cast<std::ptrdiff_t>(count);
           count < record.touches.size() && std::find(record.touches.begin(), end, row) == end)
@@ -87,7 +88,7 @@ void add_touches(const DeferredValues& issued, std::size_t pc, const isa::Progra
   for (Operand operand : instruction.source) add(operand);
   if (issued.computes_address[pc])
     for (Operand operand : issued.instructions[instruction.target].source) add(operand);
-  if (count == 0) record.touches[count++] = static_cast<std::uint8_t>(std::min(program.rows, 255u));
+  if (count == 0) record.touches[count++] = static_cast<std::uint8_t>(std::min(dense.rows, 255u));
   std::fill(record.touches.begin() + static_cast<std::ptrdiff_t>(count), record.touches.end(),
             record.touches[0]);
 }
@@ -171,16 +172,20 @@ IssueTables::IssueTables(const SmParameters& parameters,
       isa::Program forwarded = program;
       forward_copies(forwarded);
       DeferredValues issued = defer_values(forwarded);
-      auto& table = kernels.emplace_back();
+      IssueTable& issue = kernels.emplace_back();
       for (std::size_t pc = 0; pc < program.instructions.size(); ++pc) {
-        table.records.push_back(
+        issue.records.push_back(
             make_record(parameters, issued.instructions[pc], program.needs[pc], program.pair_rows));
         if (issued.computes_address[pc])
-          table.records.back().flags |= IssueRecord::computes_address;
-        if (issued.reads_special[pc]) table.records.back().flags |= IssueRecord::reads_identity;
-        add_touches(issued, pc, program, table.records.back());
+          issue.records.back().flags |= IssueRecord::computes_address;
+        if (issued.reads_special[pc]) issue.records.back().flags |= IssueRecord::reads_identity;
       }
-      table.instructions = std::move(issued.instructions);
+      const DenseRows dense = number_densely(issued.instructions, forwarded);
+      for (std::size_t pc = 0; pc < program.instructions.size(); ++pc)
+        add_touches(issued, pc, dense, issue.records[pc]);
+      issue.instructions = std::move(issued.instructions);
+      issue.rows = dense.rows;
+      issue.rows_read_first = dense.read_first;
     }
   }
 }

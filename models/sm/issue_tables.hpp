@@ -39,24 +39,23 @@ struct alignas(64) IssueRecord {
 };
 static_assert(sizeof(IssueRecord) == 64);
 
+/// A kernel as the SM executes it.
+struct IssueTable {
+  std::vector<IssueRecord> records;            ///< by pc
+  std::vector<isa::Instruction> instructions;  ///< by pc, then what these refer to
+  std::uint32_t rows = 0;                      ///< of registers that the instructions name
+  std::vector<std::uint8_t> rows_read_first;   ///< before they are written: zero at first
+};
+
 class IssueTables {
  public:
   IssueTables(const SmParameters& parameters, const std::vector<const isa::Module*>& modules);
-  const std::vector<IssueRecord>& records(std::uint32_t module, std::uint32_t kernel) const {
-    return tables_[module][kernel].records;
-  }
-  /// What the records belong to, and what these refer to.
-  const std::vector<isa::Instruction>& instructions(std::uint32_t module,
-                                                    std::uint32_t kernel) const {
-    return tables_[module][kernel].instructions;
+  const IssueTable& of(std::uint32_t module, std::uint32_t kernel) const {
+    return tables_[module][kernel];
   }
 
  private:
-  struct Table {
-    std::vector<IssueRecord> records;
-    std::vector<isa::Instruction> instructions;
-  };
-  std::vector<std::vector<Table>> tables_;
+  std::vector<std::vector<IssueTable>> tables_;
 };
 
 }  // namespace lockstep

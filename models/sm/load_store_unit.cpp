@@ -68,7 +68,7 @@ bool SmState::issue_consecutive(unsigned slot, const Instruction& instruction,
       !instruction.source[0].valid() || (space != Space::global && space != Space::generic) ||
       (instruction.category != Category::load && instruction.category != Category::store))
     return false;
-  const std::uint32_t* row = warps[slot].context.row(instruction.source[0]);
+  const std::uint32_t* row = context_of(warps[slot]).row(instruction.source[0]);
   const unsigned bytes = lane_bytes(instruction.memory);
   std::uint64_t base;
   std::memcpy(&base, row, sizeof base);
@@ -86,16 +86,17 @@ bool SmState::issue_consecutive(unsigned slot, const Instruction& instruction,
 bool SmState::issue_memory(unsigned slot, const Instruction& instruction, const IssueRecord& record,
                            std::uint32_t active, std::int64_t now) {
   if (record.flags & IssueRecord::computes_address) {
-    isa::WarpContext& context = warps[slot].context;
+    const GridSlot& grid = grids[warps[slot].grid];
+    isa::WarpContext context = grid.context_of(warps[slot].registers);
     context.active = active;
-    const Instruction& computation = warps[slot].instructions[instruction.target];
+    const Instruction& computation = grid.instructions[instruction.target];
     computation.execute(computation, context);
   }
   const bool acquires = (record.flags & IssueRecord::ordered_after) != 0;
   if (!acquires && issue_consecutive(slot, instruction, record, active, now)) return false;
   Warp& warp = warps[slot];
   LaneAddresses address;
-  lane_addresses(instruction, warp.context, active, address);
+  lane_addresses(instruction, context_of(warp), active, address);
   const unsigned bytes = lane_bytes(instruction.memory);
   if (bytes > 1 && instruction.category != Category::prefetch) {
     std::uint64_t low = 0;
@@ -217,10 +218,10 @@ std::uint16_t SmState::enter_access(Access& access, const Instruction& instructi
   Warp& warp = warps[slot];
   const Access::Kind kind = access.kind;
   if (kind == Access::Kind::store) {
-    gather_store_data(instruction, warp.context, access.active, access.data.data());
+    gather_store_data(instruction, context_of(warp), access.active, access.data.data());
   } else if (kind == Access::Kind::atomic) {
     if (access.stride > 8) halve_large_groups(access);
-    gather_atomic_operands(instruction, warp.context, access.active, access.data.data());
+    gather_atomic_operands(instruction, context_of(warp), access.active, access.data.data());
   }
   if (kind == Access::Kind::atomic || (kind == Access::Kind::store && !access.local)) {
     warp.stores = static_cast<std::uint16_t>(warp.stores + access.groups);

@@ -15,9 +15,10 @@ void SmState::print(unsigned slot, const isa::Instruction& instruction, std::uin
   const GridSlot& grid = grids[warp.grid];
   const isa::ModuleText text(*grid.module, grid.globals);
   isa::WarpPrint& state = prints[slot];
-  warp.context.active = active;
+  isa::WarpContext context = context_of(warp);
+  context.active = active;
   try {
-    const std::string printed = state.execute(instruction, warp.context, text);
+    const std::string printed = state.execute(instruction, context, text);
     if (!printed.empty())
       port.tell_host(MessageKind::printed, TenantNotice{warp.tenant, {}},
                      std::as_bytes(std::span(printed)), time_of(now), *outbox);

@@ -97,7 +97,7 @@ void SmState::hand_over(std::uint16_t index, std::uint8_t sectors, const std::by
   if (lanes == 0) return;
   const Flight& flight = flights[waiter.flight];
   const Warp& warp = warps[flight.warp];
-  const isa::Instruction& instruction = warp.instructions[flight.pc];
+  const isa::Instruction& instruction = grids[warp.grid].instructions[flight.pc];
   const unsigned first = static_cast<unsigned>(std::countr_zero(lanes));
   const unsigned stride = lane_bytes(instruction.memory);
   const bool all = sectors == waiter.missing && waiter.whole;
@@ -111,13 +111,14 @@ void SmState::hand_over(std::uint16_t index, std::uint8_t sectors, const std::by
     if (lanes == 0) return;
   }
   if (waiter.local) {
-    scatter_part(instruction, warp.context, lanes, line, misses.offsets(index).data(), waiter.part);
+    scatter_part(instruction, context_of(warp), lanes, line, misses.offsets(index).data(),
+                 waiter.part);
   } else if (waiter.contiguous) {
     const unsigned skipped = static_cast<unsigned>(std::countr_zero(lanes)) - first;
-    scatter_contiguous(instruction, warp.context, lanes,
+    scatter_contiguous(instruction, context_of(warp), lanes,
                        line + waiter.first_offset + skipped * stride);
   } else {
-    scatter_load(instruction, warp.context, lanes, line, misses.offsets(index).data());
+    scatter_load(instruction, context_of(warp), lanes, line, misses.offsets(index).data());
   }
 }
 
@@ -148,10 +149,10 @@ void SmState::on_atomic(std::uint16_t index, const std::byte* payload, std::int6
   const Waiter& waiter = misses.waiter(index);
   const Flight& flight = flights[waiter.flight];
   const Warp& warp = warps[flight.warp];
-  const isa::Instruction& instruction = warp.instructions[flight.pc];
+  const isa::Instruction& instruction = grids[warp.grid].instructions[flight.pc];
   const unsigned bytes = 8 * atomic_shape(instruction).words();
   for (std::uint32_t left = waiter.lanes; left != 0; left &= left - 1, payload += bytes)
-    write_elements(instruction, warp.context, static_cast<unsigned>(std::countr_zero(left)),
+    write_elements(instruction, context_of(warp), static_cast<unsigned>(std::countr_zero(left)),
                    payload);
   const std::uint16_t store = waiter.store, of = waiter.flight;
   misses.give_back_waiter(index);

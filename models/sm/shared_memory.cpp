@@ -137,7 +137,7 @@ inline void SmState::serve_shared(const Warp& warp, unsigned degree, std::int64_
 void SmState::load_shared_words(unsigned slot, const Instruction& instruction,
                                 const IssueRecord& record, std::int64_t now) {
   const Warp& warp = warps[slot];
-  const std::uint32_t* address = warp.context.row(instruction.source[0]);
+  const std::uint32_t* address = context_of(warp).row(instruction.source[0]);
   const auto base = static_cast<std::uint32_t>(*address + instruction.offset);
   const LanePattern& pattern =
       pattern_of(instruction, LanePattern::key_of(all_lanes, 4, parameters.shared.banks, false),
@@ -145,7 +145,7 @@ void SmState::load_shared_words(unsigned slot, const Instruction& instruction,
   const std::byte* first = shared_place(blocks[warp.block], pattern, base, 4);
   if (first == nullptr) [[unlikely]]
     bad_shared_address(warp, instruction, address, instruction.offset, all_lanes);
-  load_plain(warp.context.row(instruction.destination[0]), first, pattern, 1);
+  load_plain(context_of(warp).row(instruction.destination[0]), first, pattern, 1);
   serve_shared(warp, pattern.degree, now);
   commit_at(slot, record, shared_free - 1 + record.latency);
 }
@@ -169,11 +169,11 @@ void SmState::issue_shared(unsigned slot, const Instruction& instruction, const 
     bad_shared_address(warp, instruction, address, offset, active);
 
   if (instruction.category == Category::load) {
-    load_lanes(instruction, warp.context, active, first, pattern);
+    load_lanes(instruction, context_of(warp), active, first, pattern);
   } else if (instruction.category == Category::store) {
-    store_lanes(instruction, warp.context, active, first, pattern);
+    store_lanes(instruction, context_of(warp), active, first, pattern);
   } else {
-    atomic_lanes(instruction, warp.context, active, first, pattern);
+    atomic_lanes(instruction, context_of(warp), active, first, pattern);
     // Whether it was the last arrival is not asked: ordering too much only makes a release wait.
     if (instruction.memory.atomic == isa::AtomicOperation::arrive) [[unlikely]]
       order_stores(block);
@@ -206,7 +206,7 @@ void SmState::issue_constant(unsigned slot, const Instruction& instruction,
                      std::to_string(bank.size()) + " bytes, or written to",
                  "an index runs over a constant array, or constant memory is stored to");
     for (unsigned e = 0; e < instruction.memory.elements; ++e)
-      write_element(instruction, warp.context, e, lane, bank.data() + offset + e * bytes);
+      write_element(instruction, context_of(warp), e, lane, bank.data() + offset + e * bytes);
     const auto end = words.begin() + distinct;
     if (std::find(words.begin(), end, address[lane] / 4) == end)
       words[distinct++] = address[lane] / 4;

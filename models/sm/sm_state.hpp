@@ -139,7 +139,10 @@ struct SmState {
   /// No path of the warp can run.
   void evaluate_halted(unsigned warp, std::int64_t now);
   void report_if_stuck(unsigned block, std::int64_t now);
-  void execute_with_identity(Warp& warp, const isa::Instruction& instruction, std::int64_t now);
+  isa::WarpIdentity identity_of(const Warp& warp, std::int64_t now) const;
+  isa::WarpContext context_of(const Warp& warp) const {
+    return grids[warp.grid].context_of(warp.registers);
+  }
   void wait_for_memory(unsigned warp);
   void end_wait(StallCause cause, unsigned warp, std::int64_t now);
   void resume_at(unsigned warp, std::int64_t when);
@@ -162,8 +165,8 @@ struct SmState {
   void check_barrier(unsigned block, unsigned number, std::int64_t now);
   void release_from_barrier(unsigned warp, unsigned number, const NamedBarrier& done,
                             std::uint32_t expected, std::int64_t now);
-  void write_reduction(Warp& warp, const isa::Instruction& instruction, std::uint32_t lanes,
-                       std::uint32_t population, std::uint32_t threads);
+  void write_reduction(const isa::WarpContext& context, const isa::Instruction& instruction,
+                       std::uint32_t lanes, std::uint32_t population, std::uint32_t threads);
 
   // print.cpp
   /// Executes a `print` of the active lanes.

@@ -11,21 +11,19 @@
 
 namespace lockstep {
 
-/// A warp in its slot.  What every issue touches stands in the first three cache lines.
+/// A warp in its slot.  What every issue touches stands in the first two cache lines.
 struct alignas(64) Warp {
   Scoreboard pending;  ///< results to come
   const IssueRecord* records = nullptr;
-  const isa::Instruction* instructions = nullptr;
-  std::uint16_t flights = 0;         ///< loads and atomics without their answers
-  std::uint16_t stores = 0;          ///< stores and atomics without acknowledgement
-  std::uint8_t block = 0, grid = 0;  ///< slots
+  std::uint32_t* registers = nullptr;  ///< rows of 32 lanes
+  std::uint16_t flights = 0;           ///< loads and atomics without their answers
+  std::uint16_t stores = 0;            ///< stores and atomics without acknowledgement
+  std::uint8_t block = 0, grid = 0;    ///< slots
   std::uint8_t tenant = 0, warp_in_block = 0;
-  /// Where its operands stand; `active` and `path` are set at each issue.
-  isa::WarpContext context;
-  Scoreboard loads;  ///< those of the pending results that memory will bring
+  PendingRows loads;  ///< those of the pending results that memory will bring
   isa::WarpPaths paths;
 };
-static_assert(offsetof(Warp, context) == 64 && offsetof(Warp, loads) == 120);
-static_assert(offsetof(Warp, paths) == 160, "what an undivided warp needs ends with the line");
+static_assert(offsetof(Warp, loads) == 64);
+static_assert(offsetof(Warp, paths) == 96, "what an undivided warp needs ends with the line");
 
 }  // namespace lockstep

@@ -1,0 +1,25 @@
+/// Rows of registers, numbered by what the SM's instructions really touch.
+///
+/// Copies that are forwarded and values that are deferred leave rows that nobody reads or writes.
+/// Without them the registers of an SM's warps lie on fewer pages and lines of the host.
+/// Source: hot-path.md ("what the inner loops can cost").
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "models/isa/program.hpp"
+
+namespace lockstep {
+
+struct DenseRows {
+  std::uint32_t rows = 0;
+  std::uint32_t pair_rows = 0;           ///< rows below hold 64-bit values, two each
+  std::vector<std::uint8_t> read_first;  ///< must hold something before anything is written
+};
+
+/// Renames the registers of `instructions`, which is what is executed for `program`.  Scoreboards
+/// keep the program's own numbers: those of what an instruction without effect names as well.
+DenseRows number_densely(std::vector<isa::Instruction>& instructions, const isa::Program& program);
+
+}  // namespace lockstep
