@@ -46,10 +46,10 @@ void bring_free_warps(const SmState& sm, std::uint32_t count) {
 
 /// Registers are zero at first, as the reference has them.  What is written before it is read is
 /// left alone: rows of a new block are seldom in the host's caches.
-void zero_what_is_read_first(const GridSlot& grid, std::uint32_t* registers) {
-  std::fill_n(grid.context_of(registers).predicates, grid.program->predicates, 0);
+void zero_what_is_read_first(const GridSlot& grid, const isa::WarpContext& context) {
+  std::fill_n(context.predicates, grid.program->predicates, 0);
   for (const std::size_t row : grid.issue->rows_read_first)
-    std::fill_n(registers + row * isa::warp_size, isa::warp_size, 0);
+    std::fill_n(context.bases[isa::Operand::registers] + row * isa::warp_size, isa::warp_size, 0);
 }
 
 }  // namespace
@@ -70,7 +70,7 @@ void SmState::start_grid(const GridLaunch& launch, std::span<const std::byte> pa
   if (launch.globals > 0)
     std::memcpy(grid.globals.data(), payload.data() + parameter_bytes,
                 launch.globals * sizeof(std::uint64_t));
-  grid.find_program(setup.modules, *tables, *constant_rows, scratch_rows.data());
+  grid.find_program(setup.modules, *tables, *constant_rows);
   grid.block = block_resources(*grid.program, launch.threads_per_block(),
                                launch.dynamic_shared_bytes, limits);
   if (!grid.module->constant_relocations.empty()) {
@@ -176,7 +176,7 @@ void SmState::start_block(const BlockReference& reference, unsigned g, std::int6
     std::visit([&](auto& s) { s.added(slot % parameters.schedulers, slot); }, scheduler);
     prints.erase(slot);  // of a tenant that was ended
     point_warp(slot);
-    zero_what_is_read_first(grid, warp.registers);
+    zero_what_is_read_first(grid, context_of(warp));
     resume_at(slot, now + 1);
   }
   if (moved) rebuild_pointers();

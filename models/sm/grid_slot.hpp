@@ -31,7 +31,7 @@ struct GridSlot {
 
   /// Sets what follows from `launch`, `parameters` and `globals`.
   void find_program(std::span<const isa::Module* const> modules, const IssueTables& tables,
-                    ConstantRows& constant_rows, std::uint32_t* scratch_rows) {
+                    ConstantRows& constant_rows) {
     module = modules[launch.module];
     program = &module->kernels[launch.kernel].lowered;
     issue = &tables.of(launch.module, launch.kernel);
@@ -41,13 +41,13 @@ struct GridSlot {
     operands.bases[isa::Operand::immediates] =
         const_cast<std::uint32_t*>(program->immediates.data());
     operands.bases[isa::Operand::constants] = const_cast<std::uint32_t*>(constants->data());
-    operands.bases[isa::Operand::scratch] = scratch_rows;
   }
 
   /// Where the operands of a warp with these registers stand.  A row of predicates (or two) stands
   /// behind them.
-  isa::WarpContext context_of(std::uint32_t* registers) const {
+  isa::WarpContext context_of(std::uint32_t* registers, std::uint32_t* scratch_rows) const {
     isa::WarpContext context = operands;
+    context.bases[isa::Operand::scratch] = scratch_rows;
     context.bases[isa::Operand::registers] = registers;
     context.predicates = registers + std::size_t{issue->rows} * isa::warp_size;
     return context;
@@ -60,7 +60,7 @@ struct GridSlot {
   const isa::Instruction* instructions = nullptr;  ///< as the SM executes them
 
  private:
-  isa::WarpContext operands;  ///< of all warps: without registers and predicates
+  isa::WarpContext operands;  ///< what is the same for all warps
 };
 
 }  // namespace lockstep

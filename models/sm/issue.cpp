@@ -69,7 +69,7 @@ void SmState::issue(unsigned slot, std::int64_t now) {
 
   if (record.flags & IssueRecord::plain) [[likely]] {
     if (active != 0) {
-      isa::WarpContext context = grid.context_of(warp.registers);
+      isa::WarpContext context = grid.context_of(warp.registers, scratch_rows);
       context.active = active;
       context.path = warp.paths.mask();
       if (record.flags & IssueRecord::reads_identity) [[unlikely]] {

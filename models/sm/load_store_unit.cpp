@@ -87,7 +87,7 @@ bool SmState::issue_memory(unsigned slot, const Instruction& instruction, const 
                            std::uint32_t active, std::int64_t now) {
   if (record.flags & IssueRecord::computes_address) {
     const GridSlot& grid = grids[warps[slot].grid];
-    isa::WarpContext context = grid.context_of(warps[slot].registers);
+    isa::WarpContext context = grid.context_of(warps[slot].registers, scratch_rows);
     context.active = active;
     const Instruction& computation = grid.instructions[instruction.target];
     computation.execute(computation, context);

@@ -20,8 +20,7 @@ void serialize_warp(Archive& archive, Warp& w) {
 }
 
 void serialize_grid(Archive& archive, GridSlot& grid, const StreamingMultiprocessor::Setup& setup,
-                    const IssueTables& tables, ConstantRows& constant_rows,
-                    std::uint32_t* scratch_rows) {
+                    const IssueTables& tables, ConstantRows& constant_rows) {
   archive(grid.used, grid.ended);
   archive.bytes(&grid.launch, sizeof grid.launch);
   archive(grid.block, grid.resident_blocks, grid.globals, grid.issue_slots, grid.warp_instructions,
@@ -29,7 +28,7 @@ void serialize_grid(Archive& archive, GridSlot& grid, const StreamingMultiproces
   serialize_bytes(archive, grid.parameters);
   serialize_bytes(archive, grid.relocated_image);
   if (!grid.used) return;
-  grid.find_program(setup.modules, tables, constant_rows, scratch_rows);
+  grid.find_program(setup.modules, tables, constant_rows);
 }
 
 void serialize_block(Archive& archive, BlockSlot& b) {
@@ -63,8 +62,7 @@ void SmState::serialize(Archive& archive) {
   std::uint64_t grid_count = grids.size();
   archive(grid_count);
   grids.resize(grid_count);
-  for (GridSlot& grid : grids)
-    serialize_grid(archive, grid, setup, *tables, *constant_rows, scratch_rows.data());
+  for (GridSlot& grid : grids) serialize_grid(archive, grid, setup, *tables, *constant_rows);
   for (BlockSlot& block : blocks) serialize_block(archive, block);
   std::uint64_t staged_count = staged.size();
   archive(staged_count);

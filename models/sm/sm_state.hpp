@@ -66,6 +66,8 @@ struct SmState {
   std::int64_t accounted = -1;   ///< stalls are counted up to this cycle
   std::uint64_t resident = 0;    ///< warp slots taken
   Outbox* outbox = nullptr;      ///< of the window that is running
+  /// Operand::scratch, of the window that is running: the host thread's, in whose caches it stays.
+  std::uint32_t* scratch_rows = nullptr;
 
   // Memory.
   std::vector<Access> queue;  ///< ring of memory instructions; [head] is first
@@ -107,7 +109,6 @@ struct SmState {
   std::map<unsigned, isa::WarpPrint> prints;  ///< by warp slot, of those amid a printf
 
   std::array<Warp, 64> warps;
-  std::array<std::uint32_t, 64 * isa::warp_size> scratch_rows{};  ///< Operand::scratch
 
   /// The next cycle in which something happens if no warp can issue.
   std::int64_t next_work() const { return std::min({wheel.next(), queue_wake, gate_wake}); }
@@ -141,7 +142,7 @@ struct SmState {
   void report_if_stuck(unsigned block, std::int64_t now);
   isa::WarpIdentity identity_of(const Warp& warp, std::int64_t now) const;
   isa::WarpContext context_of(const Warp& warp) const {
-    return grids[warp.grid].context_of(warp.registers);
+    return grids[warp.grid].context_of(warp.registers, scratch_rows);
   }
   void wait_for_memory(unsigned warp);
   void end_wait(StallCause cause, unsigned warp, std::int64_t now);

@@ -50,12 +50,20 @@ Time StreamingMultiprocessor::next_activity() const {
   return state_->wake == no_cycle ? Time::never() : state_->time_of(state_->wake);
 }
 
+/// They hold nothing between instructions.
+static std::uint32_t* scratch_rows_of_this_thread() {
+  alignas(64) static thread_local std::array<std::uint32_t, 64 * isa::warp_size> rows;
+  return rows.data();
+}
+
 void StreamingMultiprocessor::advance(Time horizon, Inbox inbox, Outbox& outbox) {
   SmState& s = *state_;
   s.outbox = &outbox;
+  s.scratch_rows = scratch_rows_of_this_thread();
   s.bring_window(inbox);
   std::visit([&](auto& policy) { s.run(policy, horizon, inbox); }, s.scheduler);
   s.outbox = nullptr;
+  s.scratch_rows = nullptr;
 }
 
 /// Messages and own cycles in the order of time; at equal times messages come first.  A message is

@@ -1,9 +1,12 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <array>
+#include <cmath>
 #include <set>
 
 #include "core/error/error.hpp"
+#include "partitioner/fair_turns.hpp"
 #include "partitioner/partitioner.hpp"
 
 namespace lockstep::partition_test {
@@ -58,28 +61,67 @@ TEST(Partition, BalancesRanksOfAnyNumber) {
   }
 }
 
-/// SMs and memory partitions take turns: what balances in all would not in either.
-TEST(Partition, GivesRanksTheSameShareOfEachKind) {
+/// Every SM, from number 0, is linked to every memory partition, which come behind them.
+Graph crossbar(int sms, int partitions) {
   Graph graph;
   const KindId sm = graph.add_kind("sm"), memory = graph.add_kind("partition");
-  std::vector<ComponentId> sms, partitions;
-  for (int i = 0; i < 80; ++i) sms.push_back(graph.add_component(sm, 1));
-  for (int i = 0; i < 32; ++i) partitions.push_back(graph.add_component(memory, 0.5));
-  for (const ComponentId a : sms)
-    for (const ComponentId b : partitions) {
-      graph.connect(a, b, 60_ns);
-      graph.connect(b, a, 60_ns);
+  std::vector<ComponentId> ids;
+  for (int i = 0; i < sms; ++i) ids.push_back(graph.add_component(sm, 1));
+  for (int i = 0; i < partitions; ++i) {
+    const ComponentId partition = graph.add_component(memory, 0.5);
+    for (const ComponentId id : ids) {
+      graph.connect(id, partition, 60_ns);
+      graph.connect(partition, id, 60_ns);
     }
+  }
+  return graph;
+}
+
+/// SMs and memory partitions take turns: what balances in all would not in either.
+TEST(Partition, GivesRanksTheSameShareOfEachKind) {
+  const Graph graph = crossbar(80, 32);
   for (const int ranks : {2, 3, 4, 5, 8}) {
     std::vector<int> sms_of(std::size_t(ranks), 0), partitions_of(std::size_t(ranks), 0);
     const Assignment assignment = partition(graph, {.ranks = ranks});
-    for (const ComponentId id : sms) ++sms_of[std::size_t(assignment.places[id.value()].rank)];
-    for (const ComponentId id : partitions)
-      ++partitions_of[std::size_t(assignment.places[id.value()].rank)];
+    for (std::size_t id = 0; id < 112; ++id)
+      ++(id < 80 ? sms_of : partitions_of)[std::size_t(assignment.places[id].rank)];
     for (const auto& counts : {sms_of, partitions_of}) {
       const auto [least, most] = std::minmax_element(counts.begin(), counts.end());
       EXPECT_LE(*most - *least, 1) << ranks << " ranks";
     }
+  }
+}
+
+/// Numbers of SMs, their squares and cubes, which is how a trend over them weighs.
+template <class Part>
+std::array<std::vector<double>, 3> powers(int sms, int parts, Part part_of) {
+  std::array<std::vector<double>, 3> sums;
+  for (auto& sum : sums) sum.resize(std::size_t(parts), 0);
+  for (int i = 0; i < sms; ++i)
+    for (std::size_t power = 0; power < sums.size(); ++power)
+      sums[power][std::size_t(part_of(std::size_t(i)))] += std::pow(i, double(power + 1));
+  return sums;
+}
+
+TEST(FairTurns, GiveEachPartTheSameSumsOfPowers) {
+  for (const int parts : {2, 3, 4, 5}) {
+    const int things = int(std::pow(parts, 4));
+    for (const auto& sums :
+         powers(things, parts, [&](std::size_t i) { return fair_turn(i, std::size_t(parts)); }))
+      for (const double sum : sums) EXPECT_EQ(sum, sums[0]) << parts << " parts";
+  }
+}
+
+TEST(Partition, NobodyProfitsFromATrendOverTheNumbersOfSms) {
+  const Graph graph = crossbar(64, 16);
+  for (const int parts : {2, 4}) {
+    const Assignment ranks = partition(graph, {.ranks = parts});
+    const Assignment threads = partition(graph, {.threads = parts});
+    for (const auto& sums : powers(64, parts, [&](std::size_t i) { return ranks.places[i].rank; }))
+      EXPECT_LT(*std::max_element(sums.begin(), sums.end()) / sums[0], 1.01) << parts << " ranks";
+    for (const auto& sums :
+         powers(64, parts, [&](std::size_t i) { return threads.places[i].thread; }))
+      EXPECT_LT(*std::max_element(sums.begin(), sums.end()) / sums[0], 1.01) << parts << " threads";
   }
 }
 
