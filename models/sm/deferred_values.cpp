@@ -130,7 +130,7 @@ class Deferral {
   }
 
  private:
-  /// The pcs of all that uses what `pc` computes, in ways that `allowed(instruction, value)`; none:
+  /// The pcs of all that uses what `pc` computes, if each is `allowed(pc of the use, value)`; none:
   /// it cannot be deferred to them.
   std::vector<std::uint32_t> deferrable_to(std::uint32_t pc, auto&& allowed) const {
     const Instruction& computation = program_.instructions[pc];
@@ -141,7 +141,7 @@ class Deferral {
       const Instruction& instruction = program_.instructions[at];
       if (entered_[at] || !straight(instruction.category)) return {};
       if (rows_.among(value, instruction.source)) {
-        if (!sources_hold || !allowed(instruction, value)) return {};
+        if (!sources_hold || !allowed(at, value)) return {};
         uses.push_back(at);
       }
       if (uses.size() > most_uses) return {};
@@ -157,7 +157,8 @@ class Deferral {
   }
 
   void defer_address(std::uint32_t pc) {
-    const auto as_address = [&](const Instruction& instruction, Operand value) {
+    const auto as_address = [&](std::uint32_t at, Operand value) {
+      const Instruction& instruction = program_.instructions[at];
       const bool as_data =
           std::any_of(instruction.source.begin() + 1, instruction.source.end(),
                       [&](Operand source) { return rows_.overlap(value, source); });
@@ -177,12 +178,10 @@ class Deferral {
 
   /// Notes it with its uses.
   void defer_special(std::uint32_t pc, std::vector<std::vector<std::uint32_t>>& specials) {
-    const auto in_arithmetic = [&](const Instruction& instruction, Operand) {
-      const Instruction& issued =
-          result_
-              .instructions[static_cast<std::size_t>(&instruction - program_.instructions.data())];
-      return instruction.category == Category::arithmetic && has_effect(issued) &&
-             !(instruction.flags & isa::flag_needs_all_lanes);
+    const auto in_arithmetic = [&](std::uint32_t at, Operand) {
+      const Instruction& issued = result_.instructions[at];
+      return issued.category == Category::arithmetic && has_effect(issued) &&
+             !(issued.flags & isa::flag_needs_all_lanes);
     };
     const std::vector<std::uint32_t> uses = deferrable_to(pc, in_arithmetic);
     if (uses.empty()) return;

@@ -84,8 +84,10 @@ void add_touches(const DeferredValues& issued, std::size_t pc, const DenseRows& 
           count < record.touches.size() && std::find(record.touches.begin(), end, row) == end)
         record.touches[count++] = static_cast<std::uint8_t>(row);
   };
-  if (has_effect(instruction)) add(instruction.destination[0]);
-  for (Operand operand : instruction.source) add(operand);
+  if (has_effect(instruction)) {
+    add(instruction.destination[0]);
+    for (Operand operand : instruction.source) add(operand);
+  }
   if (issued.computes_address[pc])
     for (Operand operand : issued.instructions[instruction.target].source) add(operand);
   if (count == 0) record.touches[count++] = static_cast<std::uint8_t>(std::min(dense.rows, 255u));
