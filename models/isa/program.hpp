@@ -56,6 +56,12 @@ struct Program {
   std::array<std::uint32_t, 3> required_block{};        ///< .reqntid, zero when not given
   std::uint32_t maximum_threads = 0;                    ///< .maxntid, zero when not given
   std::vector<std::array<std::uint64_t, 4>> live_rows;  ///< live before each pc (lowered programs)
+
+  /// How many rows the register takes that begins there.
+  std::uint32_t width(std::uint32_t row) const { return row < pair_rows ? 2 : 1; }
+  bool live_before(std::size_t pc, std::uint32_t row) const {
+    return ((live_rows[pc][row / 64] >> row % 64) & 1) != 0;
+  }
 };
 
 struct GlobalVariable {

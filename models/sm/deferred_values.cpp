@@ -35,14 +35,12 @@ class Rows {
   }
   bool live_before(Operand operand, std::size_t pc) const {
     for (unsigned row = operand.row(); row < end(operand); ++row)
-      if ((program_.live_rows[pc][row / 64] >> row % 64) & 1) return true;
+      if (program_.live_before(pc, row)) return true;
     return false;
   }
 
  private:
-  unsigned end(Operand operand) const {
-    return operand.row() + (operand.row() < program_.pair_rows ? 2u : 1u);
-  }
+  unsigned end(Operand operand) const { return operand.row() + program_.width(operand.row()); }
   const isa::Program& program_;
 };
 

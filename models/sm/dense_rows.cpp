@@ -25,9 +25,9 @@ DenseRows number_densely(std::vector<isa::Instruction>& instructions, const isa:
   for (std::uint32_t row = 0; row < program.rows; ++row) {
     if (row == program.pair_rows) result.pair_rows = result.rows;
     if (!used[row]) continue;
-    const std::uint32_t count = row < program.pair_rows ? 2 : 1;
+    const std::uint32_t count = program.width(row);
     number[row] = static_cast<std::uint16_t>(result.rows);
-    if ((program.live_rows.front()[row / 64] >> row % 64) & 1)
+    if (program.live_before(0, row))
       for (std::uint32_t i = 0; i < count; ++i)
         result.read_first.push_back(static_cast<std::uint8_t>(result.rows + i));
     result.rows += count;

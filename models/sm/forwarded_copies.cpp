@@ -24,11 +24,11 @@ bool is_copy(const Instruction& instruction) {
           instruction.source[0].base() == Operand::constants);
 }
 
-void execute(const Instruction& instruction, std::uint32_t pair_rows, Copies& copies) {
+void execute(const isa::Program& program, const Instruction& instruction, Copies& copies) {
   for (const Operand destination : instruction.destination) {
     if (!destination.is_register()) continue;
-    copies[destination.row()] = {};
-    if (destination.row() < pair_rows) copies[destination.row() + 1u] = {};
+    for (unsigned i = 0; i < program.width(destination.row()); ++i)
+      copies[destination.row() + i] = {};
   }
   if (is_copy(instruction)) copies[instruction.destination[0].row()] = instruction.source[0];
 }
@@ -54,7 +54,7 @@ std::vector<std::optional<Copies>> find_copies(
     const std::uint32_t pc = left.back();
     left.pop_back();
     Copies after = *before[pc];
-    execute(program.instructions[pc], program.pair_rows, after);
+    execute(program, program.instructions[pc], after);
     for (const std::uint32_t n : next[pc]) {
       const bool first = !before[n].has_value();
       if (first) before[n] = after;
@@ -66,7 +66,7 @@ std::vector<std::optional<Copies>> find_copies(
 
 bool live_after(const isa::Program& program, const std::vector<std::uint32_t>& next, unsigned row) {
   for (const std::uint32_t pc : next)
-    if ((program.live_rows[pc][row / 64] >> row % 64) & 1) return true;
+    if (program.live_before(pc, row)) return true;
   return false;
 }
 

@@ -2,40 +2,32 @@
 
 #include <gtest/gtest.h>
 
-#include "models/isa/load.hpp"
 #include "models/sm/no_effect.hpp"
 #include "tests/unit/sm/ideal_machine.hpp"
+#include "tests/unit/sm/kernel_text.hpp"
 
 namespace lockstep::issue_tables_test {
 namespace {
 
 /// Each thread adds 3 to its word; the program's registers are more than what is touched: special
 /// registers and addresses are computed where they are used.
-constexpr const char* text = R"(
-.version 8.0
-.target sm_70
-.address_size 64
-.visible .entry add_three(.param .u64 words, .param .u64 sums) {
-  .reg .b32 %r<6>;
-  .reg .b64 %rd<6>;
-  ld.param.u64 %rd1, [words];
-  ld.param.u64 %rd4, [sums];
-  mov.u32 %r1, %ctaid.x;
-  mov.u32 %r2, %ntid.x;
-  mov.u32 %r3, %tid.x;
-  mad.lo.s32 %r4, %r1, %r2, %r3;
-  mul.wide.s32 %rd2, %r4, 4;
-  add.s64 %rd3, %rd1, %rd2;
-  add.s64 %rd5, %rd4, %rd2;
-  ld.global.u32 %r5, [%rd3];
-  add.s32 %r5, %r5, 3;
-  st.global.u32 [%rd5], %r5;
-  ret;
+isa::Module add_three() {
+  return kernel_of(R"(
+    mov.u32 %r1, %ctaid.x;
+    mov.u32 %r2, %ntid.x;
+    mov.u32 %r3, %tid.x;
+    mad.lo.s32 %r4, %r1, %r2, %r3;
+    mul.wide.s32 %rd2, %r4, 4;
+    add.s64 %rd3, %rd1, %rd2;
+    add.s64 %rd4, %rd0, %rd2;
+    ld.global.u32 %r5, [%rd3];
+    add.s32 %r5, %r5, 3;
+    st.global.u32 [%rd4], %r5;
+    ret;)");
 }
-)";
 
 TEST(IssueTables, AskForRowsThatAWarpHas) {
-  const isa::Module module = isa::load_module_text(text, "add_three.ptx");
+  const isa::Module module = add_three();
   const IssueTables tables(IdealMachine::Options().parameters, {&module});
   const IssueTable& table = tables.of(0, 0);
   const isa::Program& program = module.kernels[0].lowered;
@@ -51,7 +43,7 @@ TEST(IssueTables, AskForRowsThatAWarpHas) {
 }
 
 TEST(IssueTables, KeepTheScoreboardOfTheProgram) {
-  const isa::Module module = isa::load_module_text(text, "add_three.ptx");
+  const isa::Module module = add_three();
   const IssueTables tables(IdealMachine::Options().parameters, {&module});
   const isa::Program& program = module.kernels[0].lowered;
   for (std::size_t pc = 0; pc < program.instructions.size(); ++pc) {
