@@ -48,7 +48,13 @@ void StatisticsSchema::gather(const void* values, std::size_t tenants,
     const void* member = static_cast<const char*>(values) + field.offset;
     LOCKSTEP_CHECK(!field.tenants || field.tenants(member) == tenants,
                    "statistic " + field.name + " was not sized for the tenants of this run");
-    out = std::copy_n(field.words(member), field.size(tenants), out);
+    const std::uint64_t* words = field.words(member);
+    if (field.stride == 0) {
+      out = std::copy_n(words, field.size(tenants), out);
+    } else {
+      for (std::size_t t = 0; t < tenants; ++t)
+        out = std::copy_n(words + t * field.stride + field.first, field.size(1), out);
+    }
   }
 }
 

@@ -31,10 +31,13 @@ struct StatisticsField {
   Kind kind = Kind::counter;
   std::vector<StatisticsAxis> axes;
   std::size_t offset;  ///< of the member in its struct
-  /// First of the member's words (all contiguous), and how many tenants it was sized for.
+  /// First of the member's words, and how many tenants it was sized for.
   const std::uint64_t* (*words)(const void* member) = nullptr;
   std::size_t (*tenants)(const void* member) = nullptr;  ///< nullptr: not per tenant
   void (*resize)(void* member, std::size_t tenants) = nullptr;
+  /// The words are contiguous, or those of each tenant are: behind `first` others, and `stride`
+  /// from tenant to tenant.
+  std::size_t first = 0, stride = 0;
 
   /// Words of one component for this many tenants.
   std::size_t size(std::size_t tenant_count) const;

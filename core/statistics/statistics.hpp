@@ -47,18 +47,19 @@ struct StatisticsTraits<LinearHistogram<Bins, Width>>
 /// The declaration of a statistics struct: each counter once, beside the member it names.
 ///
 ///     struct L2Statistics {
-///       Counter hits, misses;  Histogram<64> queue_delay;  PerTenant<Counter> row_hits;
-///       std::array<Counter, 3> stalls;
+///       struct OfTenant { Counter row_hits; };
+///       Counter hits;
+///       PerTenant<OfTenant> tenant;
 ///       static auto schema() {
-///         return statistics<L2Statistics>()
-///           .counter("hits", &L2Statistics::hits, "sectors", "reads and writes served without
-///           DRAM") .counters("stalls", &L2Statistics::stalls, {"tag", "mshr", "queue"}, "cycles",
-///           "why it waited") .histogram("queue_delay", &L2Statistics::queue_delay, "cycles", "wait
-///           before the tag array") .per_tenant("row_hits", &L2Statistics::row_hits, "accesses",
-///           "to an open row");
+///         using S = L2Statistics;
+///         return statistics<S>()
+///             .counter("hits", &S::hits, "sectors", "served without DRAM")
+///             .per_tenant("row_hits", &S::tenant, &OfTenant::row_hits, "accesses", "...");
 ///       }
 ///     };
 ///
+/// `PerTenant<Counter> row_hits` is declared in the same way; members of a struct share the host's
+/// cache lines.
 /// A component returns `statistics_view(statistics_)`.
 template <class T>
 class StatisticsOf {
@@ -93,16 +94,9 @@ class StatisticsOf {
   template <class M>
   StatisticsOf& per_tenant(const char* name, PerTenant<M> T::*member, const char* unit,
                            const char* doc) {
-    StatisticsField field = make(name, member, unit, doc);
+    StatisticsField field = make_per_tenant(name, member, unit, doc);
     field.kind = StatisticsTraits<M>::kind;
-    field.axes.push_back({StatisticsAxis::Kind::tenants, 0, {}, {}});
     StatisticsTraits<M>::add_axes(field);
-    field.words = [](const void* p) {
-      const auto& values = *static_cast<const PerTenant<M>*>(p);
-      return values.size() ? reinterpret_cast<const std::uint64_t*>(&values[0]) : nullptr;
-    };
-    field.tenants = [](const void* p) { return static_cast<const PerTenant<M>*>(p)->size(); };
-    field.resize = [](void* p, std::size_t n) { static_cast<PerTenant<M>*>(p)->resize(n); };
     schema_.add(field);
     return *this;
   }
@@ -110,16 +104,27 @@ class StatisticsOf {
   template <std::size_t N>
   StatisticsOf& per_tenant(const char* name, PerTenant<std::array<Counter, N>> T::*member,
                            const char* const (&names)[N], const char* unit, const char* doc) {
-    using M = PerTenant<std::array<Counter, N>>;
-    StatisticsField field = make(name, member, unit, doc);
-    field.axes.push_back({StatisticsAxis::Kind::tenants, 0, {}, {}});
+    StatisticsField field = make_per_tenant(name, member, unit, doc);
     field.axes.push_back({StatisticsAxis::Kind::names, N, {}, {names, names + N}});
-    field.words = [](const void* p) {
-      const auto& values = *static_cast<const M*>(p);
-      return values.size() ? reinterpret_cast<const std::uint64_t*>(&values[0]) : nullptr;
-    };
-    field.tenants = [](const void* p) { return static_cast<const M*>(p)->size(); };
-    field.resize = [](void* p, std::size_t n) { static_cast<M*>(p)->resize(n); };
+    schema_.add(field);
+    return *this;
+  }
+  /// A member of what each tenant has: PerTenant<P> for a struct P of such members.
+  template <class P, class M>
+  StatisticsOf& per_tenant(const char* name, PerTenant<P> T::*group, M P::*member, const char* unit,
+                           const char* doc) {
+    StatisticsField field = make_within(name, group, member, unit, doc);
+    field.kind = StatisticsTraits<M>::kind;
+    StatisticsTraits<M>::add_axes(field);
+    schema_.add(field);
+    return *this;
+  }
+  template <class P, std::size_t N>
+  StatisticsOf& per_tenant(const char* name, PerTenant<P> T::*group,
+                           std::array<Counter, N> P::*member, const char* const (&names)[N],
+                           const char* unit, const char* doc) {
+    StatisticsField field = make_within(name, group, member, unit, doc);
+    field.axes.push_back({StatisticsAxis::Kind::names, N, {}, {names, names + N}});
     schema_.add(field);
     return *this;
   }
@@ -149,14 +154,39 @@ class StatisticsOf {
     return *this;
   }
 
+  template <class S, class M>
+  static std::size_t offset_of(M S::*member) {
+    const S probe{};
+    return std::size_t(reinterpret_cast<const char*>(&(probe.*member)) -
+                       reinterpret_cast<const char*>(&probe));
+  }
   template <class M>
   static StatisticsField make(const char* name, M T::*member, const char* unit, const char* doc) {
     static_assert(sizeof(M) % sizeof(std::uint64_t) == 0);
-    const T probe{};
-    StatisticsField field(name, unit, doc,
-                          std::size_t(reinterpret_cast<const char*>(&(probe.*member)) -
-                                      reinterpret_cast<const char*>(&probe)));
+    StatisticsField field(name, unit, doc, offset_of(member));
     field.words = [](const void* p) { return static_cast<const std::uint64_t*>(p); };
+    return field;
+  }
+  template <class M>
+  static StatisticsField make_per_tenant(const char* name, PerTenant<M> T::*member,
+                                         const char* unit, const char* doc) {
+    StatisticsField field = make(name, member, unit, doc);
+    field.axes.push_back({StatisticsAxis::Kind::tenants, 0, {}, {}});
+    field.words = [](const void* p) {
+      const auto& values = *static_cast<const PerTenant<M>*>(p);
+      return values.size() ? reinterpret_cast<const std::uint64_t*>(&values[0]) : nullptr;
+    };
+    field.tenants = [](const void* p) { return static_cast<const PerTenant<M>*>(p)->size(); };
+    field.resize = [](void* p, std::size_t n) { static_cast<PerTenant<M>*>(p)->resize(n); };
+    return field;
+  }
+  template <class P, class M>
+  static StatisticsField make_within(const char* name, PerTenant<P> T::*group, M P::*member,
+                                     const char* unit, const char* doc) {
+    static_assert(sizeof(M) % sizeof(std::uint64_t) == 0);
+    StatisticsField field = make_per_tenant(name, group, unit, doc);
+    field.first = offset_of(member) / sizeof(std::uint64_t);
+    field.stride = sizeof(P) / sizeof(std::uint64_t);
     return field;
   }
 

@@ -125,7 +125,8 @@ bool DramChannel::issue_column(std::uint32_t place, std::int64_t now, Step& step
   const std::int64_t end = banks_.column(entry.bank, entry.write, now);
   note(now, entry.write ? DramCommandKind::write : DramCommandKind::read, entry.bank, entry.row);
   statistics_.data_bus_cycles += burst_;
-  ++(entry.write ? statistics_.dram_writes : statistics_.dram_reads)[entry.tenant];
+  PartitionStatistics::OfTenant& counts = statistics_.tenant[entry.tenant];
+  ++(entry.write ? counts.dram_writes : counts.dram_reads);
   waits_.charge(statistics_.dram_wait_behind, last_tenant_, now);
   last_tenant_ = entry.tenant;
   scheduler_->on_column(entry, now);
@@ -138,8 +139,8 @@ bool DramChannel::issue_column(std::uint32_t place, std::int64_t now, Step& step
           .sectors = entry.sectors};
   const auto waited = static_cast<std::uint64_t>(now - entry.arrival);
   statistics_.dram_latency.add(waited);
-  statistics_.dram_queue_cycles[entry.tenant] += waited;
-  ++(entry.missed_row ? statistics_.row_misses : statistics_.row_hits)[entry.tenant];
+  counts.dram_queue_cycles += waited;
+  ++(entry.missed_row ? counts.row_misses : counts.row_hits);
   waits_.leave(entry.tenant, now);
   scheduler_->on_served(entry, now);
   queue_.remove(place);

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <bit>
 
+#include "core/error/error.hpp"
+
 namespace lockstep {
 
 L2Bank::L2Bank(const L2Parameters& p, std::uint32_t number, std::size_t tenants)
@@ -13,7 +15,10 @@ L2Bank::L2Bank(const L2Parameters& p, std::uint32_t number, std::size_t tenants)
       width_shift_(static_cast<std::uint32_t>(std::bit_width(p.bank_width)) - 1),
       tags_(p.sets_per_bank(), p.ways, p.total_banks()),
       mshrs_(p.mshrs / p.banks),
-      waits_(tenants) {}
+      waits_(tenants) {
+  LOCKSTEP_CHECK(tenants <= L2Tags::most_tenants,
+                 "the tags of L2 cannot tell so many tenants apart");
+}
 
 L2Bank::Progress L2Bank::run(const L2Context& context, std::int64_t cycle) {
   const std::size_t requests = requests_.size(), fills = fills_.size();
@@ -67,7 +72,7 @@ void L2Bank::finish_service(const L2Context& context, std::int64_t cycle) {
   }
   const auto waited = static_cast<std::uint64_t>(cycle - t.arrival);
   statistics.queue_latency.add(waited);
-  statistics.queue_cycles[tenant] += waited;
+  statistics.tenant[tenant].queue_cycles += waited;
   std::int64_t taken = beats(t.request.sector_count());
   if (t.request.operation == MemoryOperation::atomic) {
     const std::int64_t rate = context.parameters.atomic_rate;
@@ -104,12 +109,12 @@ bool L2Bank::serve_read(const L2Context& context, std::uint32_t index, std::int6
     tags_.touch(place);
     if (modifies && !through) {
       tags_[place].dirty |= t.hits;
-      tags_[place].tenant = tenant;
+      tags_.set_tenant(place, tenant);
     }
   }
-  if (modifies) context.statistics.atomic_lanes[tenant] += t.request.lanes;
-  context.statistics.sector_hits[tenant] += static_cast<unsigned>(std::popcount(t.hits));
-  context.statistics.sector_misses[tenant] += static_cast<unsigned>(std::popcount(missing));
+  if (modifies) context.statistics.tenant[tenant].atomic_lanes += t.request.lanes;
+  context.statistics.tenant[tenant].sector_hits += static_cast<unsigned>(std::popcount(t.hits));
+  context.statistics.tenant[tenant].sector_misses += static_cast<unsigned>(std::popcount(missing));
   if (context.policy.has(CachePolicy::observes))
     context.policy.on_lookup(t.request, t.hits, context.edge(cycle));
   return true;
@@ -134,7 +139,7 @@ bool L2Bank::serve_miss(const L2Context& context, std::uint32_t index, std::uint
                          number_ << 16 | entry);
     mshr.pending |= wanted;
   }
-  context.statistics.merged_sectors[t.request.tenant] +=
+  context.statistics.tenant[t.request.tenant].merged_sectors +=
       static_cast<unsigned>(std::popcount(static_cast<unsigned>(missing & ~wanted)));
   t.next = Transaction::none;
   (mshr.first == L2Mshrs::none ? mshr.first : context.transactions[mshr.last].next) = index;
@@ -167,10 +172,10 @@ bool L2Bank::serve_store(const L2Context& context, std::uint32_t index, std::int
       const auto sector = static_cast<unsigned>(std::countr_zero(rest));
       tags_.write(place, sector, context.transactions.mask(index, sector), !through);
     }
-    if (!through) tags_[place].tenant = t.request.tenant;
+    if (!through) tags_.set_tenant(place, t.request.tenant);
     tags_.touch(place);
   }
-  context.statistics.store_sectors[t.request.tenant] += t.request.sector_count();
+  context.statistics.tenant[t.request.tenant].store_sectors += t.request.sector_count();
   if (context.policy.has(CachePolicy::observes))
     context.policy.on_lookup(t.request, t.hits, context.edge(cycle));
   return true;
@@ -202,7 +207,8 @@ bool L2Bank::allocate(const L2Context& context, std::uint32_t line, const Memory
       writeback.walk_level = 0;
       context.dram.enqueue(context.edge(cycle), offset_of(tags_.tag(victim)), old.dirty, true,
                            writeback, Transaction::none);
-      context.statistics.writebacks[old.tenant] += static_cast<unsigned>(std::popcount(old.dirty));
+      context.statistics.tenant[old.tenant].writebacks +=
+          static_cast<unsigned>(std::popcount(old.dirty));
     }
     if (context.policy.has(CachePolicy::mourns))
       context.policy.on_eviction(tags_.tag(victim), old.line_class);
@@ -210,7 +216,7 @@ bool L2Bank::allocate(const L2Context& context, std::uint32_t line, const Memory
   tags_.install(victim, line, decision.at_lru);
   LOCKSTEP_CHECK(decision.line_class < 16, "a cache policy has too many classes of lines");
   tags_[victim].line_class = decision.line_class;
-  tags_[victim].tenant = request.tenant;
+  tags_.set_tenant(victim, request.tenant);
   place = victim;
   return true;
 }
@@ -261,7 +267,7 @@ void L2Bank::answer_waiting(const L2Context& context, std::uint32_t entry, std::
     if (t.request.operation == MemoryOperation::atomic && place != L2Tags::absent &&
         context.parameters.write == L2Write::back) {
       tags_[place].dirty |= static_cast<std::uint8_t>(t.request.sectors & sectors);
-      tags_[place].tenant = t.request.tenant;
+      tags_.set_tenant(place, t.request.tenant);
     }
     index = following;
   }

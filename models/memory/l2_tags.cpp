@@ -10,23 +10,28 @@
 namespace lockstep {
 namespace {
 
-constexpr std::uint32_t vector_ways = 16;  ///< ages in a vector
+constexpr std::uint32_t vector_ways = 8;  ///< ways that are looked at together
 
-__m128i load(const void* from) {
-  return _mm_load_si128(static_cast<const __m128i*>(from));
+__m128i load_ages(const std::uint8_t* from) {
+  return _mm_loadl_epi64(reinterpret_cast<const __m128i*>(from));
+}
+
+/// Bit i: byte i of the first `vector_ways` is all ones.
+std::uint64_t ways_of(__m128i equal) {
+  return unsigned(_mm_movemask_epi8(equal)) & 0xff;
 }
 
 /// Bit i: tags[i] is `wanted`.  All ways are looked at: where a line is found is anyone's guess,
 /// and a branch guessed wrong costs the host more.
 std::uint64_t ways_with(std::uint32_t wanted, const std::uint32_t* tags, std::uint32_t count) {
   const __m128i all = _mm_set1_epi32(static_cast<int>(wanted));
-  const auto equal = [&](const std::uint32_t* four) { return _mm_cmpeq_epi32(load(four), all); };
+  const auto equal = [&](const std::uint32_t* four) {
+    return _mm_cmpeq_epi32(_mm_load_si128(reinterpret_cast<const __m128i*>(four)), all);
+  };
   std::uint64_t ways = 0;
   for (std::uint32_t way = 0; way < count; way += vector_ways) {
-    const std::uint32_t* some = tags + way;
-    const __m128i low = _mm_packs_epi32(equal(some), equal(some + 4));
-    const __m128i high = _mm_packs_epi32(equal(some + 8), equal(some + 12));
-    ways |= std::uint64_t(unsigned(_mm_movemask_epi8(_mm_packs_epi16(low, high)))) << way;
+    const __m128i halves = _mm_packs_epi32(equal(tags + way), equal(tags + way + 4));
+    ways |= ways_of(_mm_packs_epi16(halves, halves)) << way;
   }
   return ways;
 }
@@ -65,8 +70,7 @@ std::uint32_t L2Tags::victim(std::uint32_t line) const {
   const __m128i oldest = _mm_set1_epi8(static_cast<char>(ways_ - 1));
   std::uint64_t found = 0;
   for (std::uint32_t way = 0; way < padded_ways_; way += vector_ways) {
-    const __m128i equal = _mm_cmpeq_epi8(load(ages_of(begin) + way), oldest);
-    found |= std::uint64_t(unsigned(_mm_movemask_epi8(equal))) << way;
+    found |= ways_of(_mm_cmpeq_epi8(load_ages(ages_of(begin) + way), oldest)) << way;
   }
   return begin + static_cast<std::uint32_t>(std::countr_zero(found));
 }
@@ -77,10 +81,9 @@ void L2Tags::touch(std::uint32_t place) {
   if (before == 0) return;
   const __m128i last_younger = _mm_set1_epi8(static_cast<char>(before - 1));
   for (std::uint32_t way = 0; way < padded_ways_; way += vector_ways) {
-    auto* some = reinterpret_cast<__m128i*>(ages + way);
-    const __m128i age = load(some);
+    const __m128i age = load_ages(ages + way);
     const __m128i younger = _mm_cmpeq_epi8(_mm_min_epu8(age, last_younger), age);  // all ones: -1
-    _mm_store_si128(some, _mm_sub_epi8(age, younger));
+    _mm_storel_epi64(reinterpret_cast<__m128i*>(ages + way), _mm_sub_epi8(age, younger));
   }
   ages[way_of(place)] = 0;
 }

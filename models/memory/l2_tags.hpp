@@ -18,7 +18,7 @@ namespace lockstep {
 /// Source: gpu-parameters.md, section 1, cache strings (S, B, L) and section 8.
 ///
 /// All of a set stands together, since a lookup or a fill seldom finds it in the host's caches:
-/// tags, age of each way, then its lines; for 24 ways four cache lines.
+/// tags, age of each way, then its lines; eight bytes for each way.
 class L2Tags {
  public:
   static constexpr std::uint32_t absent = ~std::uint32_t{0};
@@ -28,9 +28,10 @@ class L2Tags {
     std::uint8_t dirty : 4 = 0;       ///< sectors newer than DRAM
     std::uint8_t partial : 4 = 0;     ///< sectors of which only masks_ bytes are there
     std::uint8_t line_class : 4 = 0;  ///< the policy's
-    std::uint16_t tenant = 0;
+    std::uint8_t tenant = 0;
   };
-  static_assert(sizeof(Line) == 4);
+  static_assert(sizeof(Line) == 3 && alignof(Line) == 1);
+  static constexpr std::size_t most_tenants = 256;
 
   /// A bank holds one of `stride` lines; XOR of higher bits spreads them if `sets` is a power of
   /// two.  Up to 64 ways.
@@ -41,6 +42,9 @@ class L2Tags {
   Line& operator[](std::uint32_t place) { return lines_of(place)[way_of(place)]; }
   const Line& operator[](std::uint32_t place) const { return lines_of(place)[way_of(place)]; }
   std::uint32_t tag(std::uint32_t place) const { return tags_of(place)[way_of(place)]; }
+  void set_tenant(std::uint32_t place, std::uint16_t tenant) {
+    (*this)[place].tenant = static_cast<std::uint8_t>(tenant);
+  }
   /// How many lines of the set were used longer ago.
   std::uint32_t last_use(std::uint32_t place) const {
     return ways_ - 1 - ages_of(place)[way_of(place)];
@@ -106,7 +110,7 @@ class L2Tags {
   }
   void make_next_to_go(std::uint32_t place);
 
-  std::uint32_t ways_, padded_ways_;  ///< padded: rounded up to whole vectors
+  std::uint32_t ways_, padded_ways_;  ///< padded: to whole vectors
   std::uint32_t stride_shift_, set_shift_, sets_;
   bool power_of_two_;
   std::size_t ages_at_, lines_at_, set_bytes_;  ///< within a set

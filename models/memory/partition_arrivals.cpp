@@ -125,8 +125,8 @@ void PartitionCore::accept_request(const MessageHeader& message) {
     controls_.push({t.arrival, index, {}});
     return;
   }
-  ++statistics_.requests[request.tenant];
-  statistics_.bytes_in[request.tenant] += message.payload_bytes;
+  ++statistics_.tenant[request.tenant].requests;
+  statistics_.tenant[request.tenant].bytes_in += message.payload_bytes;
   arrivals_.push({t.arrival, index});
 }
 

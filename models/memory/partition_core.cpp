@@ -166,7 +166,7 @@ bool PartitionCore::bypass(std::uint32_t index) {
     input_wanted_room_ |= store ? write_room : read_room;
     return false;
   }
-  ++statistics_.bypasses[t.request.tenant];
+  ++statistics_.tenant[t.request.tenant].bypasses;
   dram_.enqueue(edge(cycle_), std::uint64_t{t.line} * line_bytes, t.request.sectors, store,
                 t.request, bypass_owner | index);
   if (store) {
@@ -288,7 +288,7 @@ bool PartitionCore::respond(std::uint32_t index, Outbox& outbox) {
     reads_.remove(transactions_, index);
     read(index, data);
   }
-  statistics_.bytes_out[request.tenant] += bytes;
+  statistics_.tenant[request.tenant].bytes_out += bytes;
   --unanswered_[sender];
   transactions_.release(index);
   return true;

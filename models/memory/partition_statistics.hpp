@@ -10,9 +10,20 @@ enum class BankStall : std::uint8_t { mshrs, merges, dram_queue, responses };
 
 /// What a memory partition counts.
 struct PartitionStatistics {
-  PerTenant<Counter> requests, sector_hits, sector_misses, merged_sectors, store_sectors,
-      atomic_lanes, bypasses, writebacks, bytes_in, bytes_out, queue_cycles;
-  PerTenant<Counter> dram_reads, dram_writes, row_hits, row_misses, dram_queue_cycles;
+  /// Of one tenant, side by side.
+  struct OfTenant {
+    Counter requests, sector_hits, sector_misses, merged_sectors, store_sectors, atomic_lanes,
+        bypasses, writebacks, bytes_in, bytes_out, queue_cycles;
+    Counter dram_reads, dram_writes, row_hits, row_misses, dram_queue_cycles;
+
+    template <class Archive>
+    void serialize(Archive& archive) {
+      archive(requests, sector_hits, sector_misses, merged_sectors, store_sectors, atomic_lanes,
+              bypasses, writebacks, bytes_in, bytes_out, queue_cycles, dram_reads, dram_writes,
+              row_hits, row_misses, dram_queue_cycles);
+    }
+  };
+  PerTenant<OfTenant> tenant;
   PerTenantPair l2_wait_behind, dram_wait_behind;
   Histogram<16> queue_latency, dram_latency;
   std::array<Counter, 4> bank_stalls;
@@ -20,29 +31,33 @@ struct PartitionStatistics {
 
   static auto schema() {
     using S = PartitionStatistics;
+    using T = OfTenant;
     return statistics<S>()
-        .per_tenant("requests", &S::requests, "requests", "of SMs and host, for sectors of a line")
-        .per_tenant("sector_hits", &S::sector_hits, "sectors",
+        .per_tenant("requests", &S::tenant, &T::requests, "requests",
+                    "of SMs and host, for sectors of a line")
+        .per_tenant("sector_hits", &S::tenant, &T::sector_hits, "sectors",
                     "loads and atomics served by the L2 without DRAM")
-        .per_tenant("sector_misses", &S::sector_misses, "sectors",
+        .per_tenant("sector_misses", &S::tenant, &T::sector_misses, "sectors",
                     "loads and atomics that waited for DRAM")
-        .per_tenant("merged_sectors", &S::merged_sectors, "sectors",
+        .per_tenant("merged_sectors", &S::tenant, &T::merged_sectors, "sectors",
                     "misses whose sector was on its way already")
-        .per_tenant("store_sectors", &S::store_sectors, "sectors", "written by stores")
-        .per_tenant("atomic_lanes", &S::atomic_lanes, "lanes", "atomic operations executed")
-        .per_tenant("bypasses", &S::bypasses, "requests", "sent past the L2")
-        .per_tenant("writebacks", &S::writebacks, "sectors",
+        .per_tenant("store_sectors", &S::tenant, &T::store_sectors, "sectors", "written by stores")
+        .per_tenant("atomic_lanes", &S::tenant, &T::atomic_lanes, "lanes",
+                    "atomic operations executed")
+        .per_tenant("bypasses", &S::tenant, &T::bypasses, "requests", "sent past the L2")
+        .per_tenant("writebacks", &S::tenant, &T::writebacks, "sectors",
                     "dirty sectors that evictions sent to DRAM")
-        .per_tenant("bytes_in", &S::bytes_in, "bytes", "data that came with requests")
-        .per_tenant("bytes_out", &S::bytes_out, "bytes", "data that left with answers")
-        .per_tenant("queue_cycles", &S::queue_cycles, "cycles",
+        .per_tenant("bytes_in", &S::tenant, &T::bytes_in, "bytes", "data that came with requests")
+        .per_tenant("bytes_out", &S::tenant, &T::bytes_out, "bytes", "data that left with answers")
+        .per_tenant("queue_cycles", &S::tenant, &T::queue_cycles, "cycles",
                     "from arrival at the port to the start of bank service, summed")
-        .per_tenant("dram_reads", &S::dram_reads, "columns", "read commands")
-        .per_tenant("dram_writes", &S::dram_writes, "columns", "write commands")
-        .per_tenant("row_hits", &S::row_hits, "requests", "DRAM requests that found their row open")
-        .per_tenant("row_misses", &S::row_misses, "requests",
+        .per_tenant("dram_reads", &S::tenant, &T::dram_reads, "columns", "read commands")
+        .per_tenant("dram_writes", &S::tenant, &T::dram_writes, "columns", "write commands")
+        .per_tenant("row_hits", &S::tenant, &T::row_hits, "requests",
+                    "DRAM requests that found their row open")
+        .per_tenant("row_misses", &S::tenant, &T::row_misses, "requests",
                     "DRAM requests for which a row was opened")
-        .per_tenant("dram_queue_cycles", &S::dram_queue_cycles, "cycles",
+        .per_tenant("dram_queue_cycles", &S::tenant, &T::dram_queue_cycles, "cycles",
                     "DRAM cycles from arrival to the last column command, summed")
         .per_tenant_pair("l2_wait_behind", &S::l2_wait_behind, "cycles",
                          "requests of the first tenant waited at an L2 bank while it was held by "
@@ -68,10 +83,8 @@ struct PartitionStatistics {
 
   template <class Archive>
   void serialize(Archive& archive) {
-    archive(requests, sector_hits, sector_misses, merged_sectors, store_sectors, atomic_lanes,
-            bypasses, writebacks, bytes_in, bytes_out, queue_cycles, dram_reads, dram_writes,
-            row_hits, row_misses, dram_queue_cycles, l2_wait_behind, dram_wait_behind,
-            queue_latency, dram_latency, bank_stalls, activates, precharges, data_bus_cycles);
+    archive(tenant, l2_wait_behind, dram_wait_behind, queue_latency, dram_latency, bank_stalls,
+            activates, precharges, data_bus_cycles);
   }
 };
 

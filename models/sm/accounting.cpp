@@ -9,7 +9,7 @@ namespace lockstep {
 
 void SmState::count_stalled(unsigned stalled, std::uint64_t cycles) {
   if (resident == 0) return;
-  const bool one_tenant = statistics.stalls.size() == 1;
+  const bool one_tenant = statistics.tenant.size() == 1;
   const auto charge_all = [&](std::uint64_t who, StallCause cause) {
     if (who == 0) return;
     unsigned here = units.schedulers_of(who) & stalled;
@@ -17,14 +17,14 @@ void SmState::count_stalled(unsigned stalled, std::uint64_t cycles) {
     const auto number = static_cast<std::size_t>(cause);
     if (one_tenant) {
       // Warps are not looked at: what a waiting one keeps may be far away in the host's caches.
-      statistics.stalls[0][number] += cycles * static_cast<unsigned>(std::popcount(here));
+      statistics.tenant[0].stalls[number] += cycles * static_cast<unsigned>(std::popcount(here));
       return;
     }
     // A scheduler is charged to the tenant of its first warp that waits for the cause.
     for (; here != 0; here &= here - 1) {
       const std::uint64_t own = who & units.warps_of(here & -here);
       const Warp& warp = warps[static_cast<unsigned>(std::countr_zero(own))];
-      statistics.stalls[warp.tenant][number] += cycles;
+      statistics.tenant[warp.tenant].stalls[number] += cycles;
     }
   };
   const std::uint64_t memory = ready[static_cast<std::size_t>(isa::Unit::memory)];
@@ -39,7 +39,7 @@ void SmState::count_stalled(unsigned stalled, std::uint64_t cycles) {
   if (stalled == 0) return;
   // A scheduler without warps idles at the cost of the first resident warp's tenant.
   const std::size_t tenant = warps[static_cast<unsigned>(std::countr_zero(resident))].tenant;
-  statistics.stalls[tenant][static_cast<std::size_t>(StallCause::idle)] +=
+  statistics.tenant[tenant].stalls[static_cast<std::size_t>(StallCause::idle)] +=
       cycles * static_cast<unsigned>(std::popcount(stalled));
 }
 
@@ -58,15 +58,15 @@ void SmState::count_residency(std::int64_t up_to) {
     const auto cycles = static_cast<std::uint64_t>(up_to - tenant_counted[t]);
     tenant_counted[t] = up_to;
     if (tenant_blocks[t] == 0) continue;
-    statistics.active_cycles[t] += cycles;
-    statistics.warp_cycles[t] += cycles * tenant_warps[t];
+    statistics.tenant[t].active_cycles += cycles;
+    statistics.tenant[t].warp_cycles += cycles * tenant_warps[t];
   }
 }
 
 void SmState::flush_instructions(GridSlot& grid) {
-  statistics.issue_slots[grid.launch.tenant] += std::exchange(grid.issue_slots, 0);
-  statistics.warp_instructions[grid.launch.tenant] += grid.warp_instructions;
-  statistics.thread_instructions[grid.launch.tenant] += grid.thread_instructions;
+  statistics.tenant[grid.launch.tenant].issue_slots += std::exchange(grid.issue_slots, 0);
+  statistics.tenant[grid.launch.tenant].warp_instructions += grid.warp_instructions;
+  statistics.tenant[grid.launch.tenant].thread_instructions += grid.thread_instructions;
   grid.unreported += {grid.warp_instructions, grid.thread_instructions};
   grid.warp_instructions = grid.thread_instructions = 0;
 }
@@ -78,12 +78,12 @@ void SmState::flush_statistics(std::int64_t up_to) {
   for (GridSlot& grid : grids)
     if (grid.used) flush_instructions(grid);
   for (std::size_t t = 0; t < tenant_blocks.size(); ++t) {
-    statistics.resident_warps[t] = tenant_warps[t];
-    statistics.resident_blocks[t] = tenant_blocks[t];
-    const std::uint64_t looked_up = statistics.tlb_hits[t].value() +
-                                    statistics.tlb_misses[t].value() +
-                                    statistics.tlb_merges[t].value();
-    statistics.tlb_lookups[t] += looked_up - statistics.tlb_lookups[t].value();
+    statistics.tenant[t].resident_warps = tenant_warps[t];
+    statistics.tenant[t].resident_blocks = tenant_blocks[t];
+    const std::uint64_t looked_up = statistics.tenant[t].tlb_hits.value() +
+                                    statistics.tenant[t].tlb_misses.value() +
+                                    statistics.tenant[t].tlb_merges.value();
+    statistics.tenant[t].tlb_lookups += looked_up - statistics.tenant[t].tlb_lookups.value();
   }
   const auto waited =
       port.wait_femtoseconds() / static_cast<std::uint64_t>(clock.period().femtoseconds());

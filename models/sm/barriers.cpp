@@ -33,7 +33,7 @@ void SmState::barrier(unsigned slot, const Instruction& instruction, std::uint32
   if (number >= block.barriers.size() || number >= parameters.barriers)
     user_error(warp, pc, lane, "barrier " + std::to_string(number) + " does not exist",
                "an SM has " + std::to_string(parameters.barriers));
-  ++statistics.barriers[warp.tenant];
+  ++statistics.tenant[warp.tenant].barriers;
   NamedBarrier& state = block.barriers[number];
   if (instruction.flags & isa::flag_count_given)
     state.expected = context.row(instruction.source[1])[lane];

@@ -237,7 +237,7 @@ void SmState::finish_block(unsigned index, std::int64_t now) {
   --grid.resident_blocks;
   --tenant_blocks[grid.launch.tenant];
   tenant_warps[grid.launch.tenant] -= grid.block.warps;
-  ++statistics.blocks[grid.launch.tenant];
+  ++statistics.tenant[grid.launch.tenant].blocks;
   shared_ranges.give_back(block.shared_base, block.shared_bytes);
   registers.give_back(block.first_row, block.rows);
   flush_instructions(grid);

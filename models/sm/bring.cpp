@@ -16,13 +16,16 @@
 
 namespace lockstep {
 
+static void bring_range(const void* begin, const void* end) {
+  bring(begin,
+        static_cast<std::size_t>(static_cast<const char*>(end) - static_cast<const char*>(begin)));
+}
+
 void SmState::bring_window(Inbox inbox) const {
-  // What the SM always uses; members before and behind it are seldom looked at.
-  const auto* begin = reinterpret_cast<const char*>(&statistics.stalls);
-  const auto* end = reinterpret_cast<const char*>(&translation.known);
-  bring(begin, static_cast<std::size_t>(end - begin));
-  bring(&statistics.stalls[0]);
-  bring(&statistics.memory_instructions[0]);
+  // What the SM always uses; members before, between and behind are seldom looked at.
+  bring_range(&statistics.tenant, wheel.seldom_used());
+  bring_range(&scheduler, &translation.known);
+  bring(&statistics.tenant[0], offsetof(SmStatistics::OfTenant, l1_merges));
   bring(&queue[queue_place(queue_count)], offsetof(Access, group) + sizeof(LineGroup));
   misses.bring_next(3);
   flights.bring_next(3);

@@ -92,8 +92,8 @@ void SmState::issue_control(unsigned slot, const Instruction& instruction,
   std::int64_t resume = now + record.latency;
   switch (instruction.category) {
     case Category::branch:
-      ++statistics.branches[warp.tenant];
-      if (active != 0 && active != mask) ++statistics.divergent_branches[warp.tenant];
+      ++statistics.tenant[warp.tenant].branches;
+      if (active != 0 && active != mask) ++statistics.tenant[warp.tenant].divergent_branches;
       if (active == 0) resume = now + 1;
       paths.branch(active, instruction.target, instruction.reconvergence);
       if (paths.backward_branches() >= isa::backward_branch_limit) [[unlikely]]
@@ -103,14 +103,14 @@ void SmState::issue_control(unsigned slot, const Instruction& instruction,
                    "waits at a barrier, meets the others or ends");
       break;
     case Category::branch_indexed: {
-      ++statistics.branches[warp.tenant];
+      ++statistics.tenant[warp.tenant].branches;
       auto arms = branch_targets(*this, warp, instruction, active);
       if (active != mask) arms.push_back({pc + 1, mask & ~active});
       paths.branch(arms, instruction.reconvergence);
       break;
     }
     case Category::call:
-      ++statistics.branches[warp.tenant];
+      ++statistics.tenant[warp.tenant].branches;
       if (active == 0) {
         paths.advance();
       } else {
@@ -118,7 +118,7 @@ void SmState::issue_control(unsigned slot, const Instruction& instruction,
       }
       break;
     case Category::call_indirect:
-      ++statistics.branches[warp.tenant];
+      ++statistics.tenant[warp.tenant].branches;
       if (active == 0) {
         paths.advance();
       } else {
@@ -126,7 +126,7 @@ void SmState::issue_control(unsigned slot, const Instruction& instruction,
       }
       break;
     case Category::ret:
-      ++statistics.branches[warp.tenant];
+      ++statistics.tenant[warp.tenant].branches;
       end_lanes(
           slot, [&] { paths.ret(active); }, active, now);
       break;

@@ -2,7 +2,7 @@
 ///
 /// A ring of 64 cycles with lists of 16-bit events, one of 16 cycles for units, and a heap for what
 /// lies farther away or does not fit.  The events of all lists stand in one small pool, the place
-/// used last is used first: a window brings all of it near.
+/// used last is used first: few of its places are near, the others are seldom looked at.
 /// Source: hot-path.md, "Layouts that worked".
 #pragma once
 
@@ -103,6 +103,9 @@ class EventWheel {
       }
   }
 
+  /// Where that begins which a window seldom looks at; it goes on to the end.
+  const void* seldom_used() const { return &nodes_[near_nodes]; }
+
   void serialize(Archive& archive) {
     archive.bytes(nodes_.data(), sizeof nodes_);
     archive(last_, free_, units_, occupied_, now_, order_);
@@ -150,14 +153,15 @@ class EventWheel {
     return event;
   }
 
-  std::array<std::uint8_t, 64> last_;  ///< of each cycle's list
-  std::array<Node, 96> nodes_;
-  std::array<std::uint64_t, unit_cycles> units_{};
   std::uint64_t occupied_ = 0;
-  std::uint8_t free_ = 0;
   std::int64_t now_ = -1;
-  std::uint64_t order_ = 0;
   std::vector<Far> far_;
+  std::uint64_t order_ = 0;
+  std::uint8_t free_ = 0;
+  std::array<std::uint8_t, 64> last_;  ///< of each cycle's list
+  std::array<std::uint64_t, unit_cycles> units_{};
+  static constexpr std::size_t near_nodes = 32;
+  std::array<Node, 96> nodes_;
 };
 
 }  // namespace lockstep

@@ -19,8 +19,8 @@ void SmState::count_fault_waits(std::int64_t up_to) {
   const auto cycles = static_cast<std::uint64_t>(up_to - fault_waits_counted);
   fault_waits_counted = up_to;
   for (std::uint64_t left = fault_waits; left != 0; left &= left - 1)
-    statistics.fault_warp_cycles[warps[static_cast<unsigned>(std::countr_zero(left))].tenant] +=
-        cycles;
+    statistics.tenant[warps[static_cast<unsigned>(std::countr_zero(left))].tenant]
+        .fault_warp_cycles += cycles;
 }
 
 void SmState::wait_for_fault(unsigned warp, std::int64_t now) {

@@ -46,7 +46,7 @@ bool SmState::process_group(Access& access, std::int64_t now) {
     }
     physical = translation.physical(physical);
     if (!process_line(access, group, physical, translation.remote(), now)) return false;
-    ++statistics.tlb_hits[tenant];
+    ++statistics.tenant[tenant].tlb_hits;
   } else if (!process_line(access, group, physical, false, now)) {
     return false;
   }
@@ -71,7 +71,7 @@ bool SmState::process_line(Access& access, unsigned group, std::uint64_t physica
                                       : load_group(access, group, physical, destination, now);
   }
   if (!done) return false;
-  ++statistics.l1_accesses[warps[access.warp].tenant];
+  ++statistics.tenant[warps[access.warp].tenant].l1_accesses;
   return true;
 }
 
@@ -85,7 +85,7 @@ bool SmState::load_group(Access& access, unsigned group, std::uint64_t physical,
   const auto missing = static_cast<std::uint8_t>(needed & ~valid);
   if (missing == 0 || (access.local && line != L1Cache::none && all_dirty(access, group, line))) {
     l1.touch(line);
-    ++statistics.l1_hits[tenant];
+    ++statistics.tenant[tenant].l1_hits;
     deliver(access, group, access.group[group].lanes, l1.data(line));
     Flight& flight = flights[access.flight];
     flight.ready = std::max(flight.ready,
@@ -115,7 +115,8 @@ bool SmState::load_group(Access& access, unsigned group, std::uint64_t physical,
     if (reserved == L1Cache::none) return false;
     l1.line(reserved).reserved = true;
   }
-  ++(ask != 0 ? statistics.l1_misses : statistics.l1_merges)[tenant];
+  SmStatistics::OfTenant& counts = statistics.tenant[tenant];
+  ++(ask != 0 ? counts.l1_misses : counts.l1_merges);
   if (missing != needed) {
     const auto here = static_cast<std::uint8_t>(needed & ~missing);
     deliver(access, group, lanes_in_sectors(access, group, here), l1.data(line));
@@ -155,7 +156,7 @@ bool SmState::bypass_group(Access& access, unsigned group, std::uint64_t physica
   const std::uint16_t miss =
       misses.take({.tag = tag, .epoch = l1.epoch(), .pending = sectors, .in_host = host},
                   make_waiter(access, group, sectors));
-  ++statistics.l1_bypasses[warps[access.warp].tenant];
+  ++statistics.tenant[warps[access.warp].tenant].l1_bypasses;
   fill_request(port.send(destination, 0, time_of(now), *outbox).request, access, group, physical,
                MemoryOperation::load, sectors, RequestTag::make(RequestTag::fill, miss, host));
   return true;
@@ -173,7 +174,7 @@ bool SmState::store_group(Access& access, unsigned group, std::uint64_t physical
   const std::uint16_t index = stores.take();
   const Warp& warp = warps[access.warp];
   stores[index] = {access.phase, access.warp, TranslationUnit::none, frame_number(physical, host)};
-  ++statistics.stores_sent[warp.tenant];
+  ++statistics.tenant[warp.tenant].stores_sent;
   fill_request(send_store(destination, sectors, mask, image.data(), now), access, group, physical,
                MemoryOperation::store, sectors, RequestTag::make(RequestTag::store, index, host));
   return true;
@@ -301,7 +302,7 @@ bool SmState::atomic_group(Access& access, unsigned group, std::uint64_t physica
     }
   }
   request.lanes = static_cast<std::uint8_t>(count);
-  ++statistics.atomics_sent[warp.tenant];
+  ++statistics.tenant[warp.tenant].atomics_sent;
   const RequestPort::Place place =
       port.send(destination, count * sizeof(AtomicLane), time_of(now), *outbox);
   place.request = request;
@@ -369,7 +370,7 @@ void SmState::fill_request(MemoryRequest& request, const Access& access, unsigne
   request.sectors = sectors;
   request.flags = static_cast<std::uint8_t>((access.local ? flag_local : 0) |
                                             (access.bypass ? flag_bypass_l1 : 0));
-  statistics.sectors_requested[request.tenant] += request.sector_count();
+  statistics.tenant[request.tenant].sectors_requested += request.sector_count();
 }
 
 }  // namespace lockstep

@@ -194,7 +194,7 @@ Access& SmState::begin_access(unsigned slot, const Instruction& instruction,
                               const IssueRecord& record, std::uint32_t active, bool local) {
   const Warp& warp = warps[slot];
   const Access::Kind kind = kind_of(instruction.category);
-  ++statistics.memory_instructions[warp.tenant];
+  ++statistics.tenant[warp.tenant].memory_instructions;
   Access& access = queue[queue_place(queue_count)];
   access.kind = kind;
   access.local = local;
@@ -295,7 +295,7 @@ void SmState::wake_queue(std::int64_t now) {
   if (queue_stalled) {
     const auto cycles = static_cast<std::uint64_t>(now - stalled_since);
     if (stalled_by_translation) {
-      statistics.tlb_stall_cycles[warps[queue[queue_head].warp].tenant] += cycles;
+      statistics.tenant[warps[queue[queue_head].warp].tenant].tlb_stall_cycles += cycles;
     } else {
       statistics.l1_reservation_stall_cycles += cycles;
     }

@@ -81,7 +81,7 @@ void SmState::write_back(std::uint16_t line, std::uint8_t sectors, std::int64_t 
   request.warp = static_cast<std::uint16_t>(slot);
   request.operation = MemoryOperation::store;
   request.flags = flag_local;
-  ++statistics.local_writebacks[request.tenant];
+  ++statistics.tenant[request.tenant].local_writebacks;
   send_store(setup.mapping.partition(request.line), request.sectors, mask, l1.data(line), now) =
       request;
 }

@@ -19,7 +19,7 @@ void SmState::wait_for_acknowledgements(unsigned slot) {
 void SmState::fence(unsigned slot, const IssueRecord& record, std::int64_t now) {
   Warp& warp = warps[slot];
   if (record.flags & (IssueRecord::ordered_before | IssueRecord::ordered_after))
-    ++statistics.fences[warp.tenant];
+    ++statistics.tenant[warp.tenant].fences;
   if (record.flags & IssueRecord::ordered_after) l1.drop_clean();
   warp.paths.advance();
   resume_at(slot, now + record.latency);

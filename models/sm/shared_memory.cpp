@@ -125,8 +125,8 @@ inline std::byte* SmState::shared_place(const BlockSlot& block, const LanePatter
 
 /// The banks take `degree` cycles.
 inline void SmState::serve_shared(const Warp& warp, unsigned degree, std::int64_t now) {
-  ++statistics.shared_accesses[warp.tenant];
-  statistics.shared_conflict_cycles[warp.tenant] += degree - 1;
+  ++statistics.tenant[warp.tenant].shared_accesses;
+  statistics.tenant[warp.tenant].shared_conflict_cycles += degree - 1;
   shared_free = std::max(shared_free, now) + degree;
   if (shared_free - now >= parameters.memory_queue) {
     memory_open = 0;

@@ -36,13 +36,14 @@ std::vector<std::uint64_t> frames_of(std::span<const std::byte> entries) {
 }  // namespace
 
 void SmState::on_flush(std::uint16_t tenant) {
-  for (std::uint16_t t = 0; t < statistics.tlb_flushed.size(); ++t)
-    if (t == tenant || tenant == all_tenants) statistics.tlb_flushed[t] += translation.flush(t);
+  for (std::uint16_t t = 0; t < statistics.tenant.size(); ++t)
+    if (t == tenant || tenant == all_tenants)
+      statistics.tenant[t].tlb_flushed += translation.flush(t);
 }
 
 void SmState::on_shootdown(const PageSpan& span, std::span<const std::byte> entries,
                            std::int64_t now) {
-  statistics.pages_shot_down[span.tenant] += span.count;
+  statistics.tenant[span.tenant].pages_shot_down += span.count;
   const std::uint16_t index = translation.shootdowns.take();
   OpenShootdown& shootdown = translation.shootdowns[index];
   shootdown = {};
@@ -66,7 +67,7 @@ std::array<std::uint64_t, pages_per_large / 64> SmState::drop_translations(const
     stored[i / 64] |= std::uint64_t{wrote} << (i % 64);
   }
   for (std::uint32_t i = 0; i < span.count; ++i) {
-    statistics.tlb_shot_down[span.tenant] +=
+    statistics.tenant[span.tenant].tlb_shot_down +=
         translation.drop(Tlb::base_key(span.tenant, span.page + i));
     translation.known.take(span.tenant, span.page + i);
   }

@@ -50,8 +50,8 @@ struct SmState {
   const std::shared_ptr<ConstantRows> constant_rows;
   std::uint64_t local_base = 0;  ///< physical, of this SM
 
-  // What every window touches, from the counters that `statistics` ends with to the translations
-  // that `translation` begins with: see bring_window.
+  // What every window touches, from what `statistics` ends with to the translations that
+  // `translation` begins with: see bring_window.
   SmStatistics statistics;
 
   // Issue.

@@ -46,14 +46,15 @@ SmState::Lookup SmState::translate(Access& access, unsigned group, std::int64_t 
     return Lookup::wait;
   }
   if (!merges) {
-    statistics.tlb_flush_misses[tenant] += translation.was_flushed(key);
+    statistics.tenant[tenant].tlb_flush_misses += translation.was_flushed(key);
     translation.drop(key);
     miss = translation.take_miss(key);
   }
   translation.park(miss, access, group);
   if (translation.miss(miss).refused_since >= 0) wait_for_fault(access.warp, now);
   if (access.flight != SlotPool<Flight>::none) ++flights[access.flight].outstanding;
-  ++(merges ? statistics.tlb_merges : statistics.tlb_misses)[tenant];
+  SmStatistics::OfTenant& counts = statistics.tenant[tenant];
+  ++(merges ? counts.tlb_merges : counts.tlb_misses);
   if (merges) return Lookup::parked;
   if (outside) {
     page_invalid(miss, now);
@@ -156,7 +157,7 @@ void SmState::start_draining(std::uint16_t index, PageTableEntry entry, std::int
   miss.entry = entry.is(PageTableEntry::large) ? Tlb::entry_within(entry, miss.page()) : entry;
   miss.stored = TranslationUnit::is_known_written(entry);
   if (miss.refused_since >= 0) {
-    statistics.fault_page_cycles[miss.tenant()] +=
+    statistics.tenant[miss.tenant()].fault_page_cycles +=
         static_cast<std::uint64_t>(now - miss.refused_since);
     end_fault_wait(index, now);
   }
@@ -167,7 +168,7 @@ void SmState::start_draining(std::uint16_t index, PageTableEntry entry, std::int
 void SmState::page_refused(std::uint16_t index, std::int64_t now) {
   PageMiss& miss = translation.miss(index);
   if (miss.state != PageMiss::State::asked) return;
-  ++statistics.tlb_refusals[miss.tenant()];
+  ++statistics.tenant[miss.tenant()].tlb_refusals;
   miss.replayed = false;  // a refusal ends the replay
   if (miss.first == TranslationUnit::none)
     return translation.give_back_miss(index);  // its tenant was ended

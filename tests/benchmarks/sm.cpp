@@ -24,17 +24,17 @@ IdealMachine::Options v100(std::size_t memory_bytes) {
 }
 
 /// A per-tenant counter summed over all SMs.
-std::uint64_t sum_of(IdealMachine& machine, PerTenant<Counter> SmStatistics::*counter) {
+std::uint64_t sum_of(IdealMachine& machine, Counter SmStatistics::OfTenant::*counter) {
   std::uint64_t sum = 0;
   for (std::uint32_t i = 0; i < 80; ++i) {
     const StatisticsView view =
         machine.sm(i).statistics(machine.clock().edge(Cycles{machine.cycle()}));
-    sum += (static_cast<const SmStatistics*>(view.values)->*counter)[0].value();
+    sum += (static_cast<const SmStatistics*>(view.values)->tenant[0].*counter).value();
   }
   return sum;
 }
 std::uint64_t instructions_of(IdealMachine& machine) {
-  return sum_of(machine, &SmStatistics::warp_instructions);
+  return sum_of(machine, &SmStatistics::OfTenant::warp_instructions);
 }
 
 void report(benchmark::State& state, IdealMachine& machine, std::uint64_t before,
@@ -43,9 +43,10 @@ void report(benchmark::State& state, IdealMachine& machine, std::uint64_t before
   state.counters["instructions"] = benchmark::Counter(
       instructions * static_cast<double>(state.iterations()), benchmark::Counter::kIsRate);
   const auto runs = static_cast<double>(state.iterations());
-  state.counters["lines"] = static_cast<double>(sum_of(machine, &SmStatistics::l1_accesses)) / runs;
+  state.counters["lines"] =
+      static_cast<double>(sum_of(machine, &SmStatistics::OfTenant::l1_accesses)) / runs;
   state.counters["sectors"] =
-      static_cast<double>(sum_of(machine, &SmStatistics::sectors_requested)) / runs;
+      static_cast<double>(sum_of(machine, &SmStatistics::OfTenant::sectors_requested)) / runs;
   state.counters["cycles"] = static_cast<double>(cycles);
   state.counters["warp_instructions"] = instructions;
 }

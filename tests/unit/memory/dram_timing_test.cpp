@@ -167,8 +167,8 @@ TEST(DramScheduling, FrFcfsServesAYoungerHitBeforeAnOlderMiss) {
   dram.read(1, 0, 8);
   dram.read(2, 0, 7, 1, 1);
   EXPECT_EQ(dram.names(), "ACT RD RD PRE ACT RD");
-  EXPECT_EQ(dram.statistics().row_hits[0].value(), 1u);
-  EXPECT_EQ(dram.statistics().row_misses[0].value(), 2u);
+  EXPECT_EQ(dram.statistics().tenant[0].row_hits.value(), 1u);
+  EXPECT_EQ(dram.statistics().tenant[0].row_misses.value(), 2u);
 }
 
 TEST(DramScheduling, FcfsServesInOrder) {

@@ -37,9 +37,9 @@ class OrderedSet {
   std::list<std::uint32_t> lines_;
 };
 
-/// Rows of ways are compared four at a time, so numbers that are no multiple of four matter.
+/// Ways are compared eight at a time, so numbers that are no multiple of eight matter.
 TEST(L2Tags, ReplacesTheLeastRecentlyUsedLineForAnyNumberOfWays) {
-  for (const std::uint32_t ways : {1u, 2u, 3u, 4u, 5u, 7u, 16u, 24u, 30u, 63u, 64u}) {
+  for (const std::uint32_t ways : {1u, 2u, 3u, 4u, 5u, 7u, 8u, 9u, 16u, 24u, 30u, 63u, 64u}) {
     std::mt19937 random(ways);
     L2Tags tags(1, ways, 1);
     OrderedSet expected(ways);

@@ -81,8 +81,8 @@ TEST(L2Timing, ASecondMissOnAPendingSectorSharesTheFill) {
   bench.load(5, 0, 1, 2, 1);
   bench.run();
   EXPECT_EQ(bench.departure(2), bench.departure(1) + 1);
-  EXPECT_EQ(bench.statistics().dram_reads[0].value(), 1u);
-  EXPECT_EQ(bench.statistics().merged_sectors[0].value(), 1u);
+  EXPECT_EQ(bench.statistics().tenant[0].dram_reads.value(), 1u);
+  EXPECT_EQ(bench.statistics().tenant[0].merged_sectors.value(), 1u);
 }
 
 TEST(L2Timing, AThirdMissOnALineWaitsWhenOnlyTwoMayMerge) {
@@ -110,7 +110,7 @@ TEST(L2Timing, AStoreNeedsNoDram) {
   EXPECT_EQ(bench.departure(1), hit);
   EXPECT_EQ(bench.departure(2), 100 + hit);
   EXPECT_EQ(bench.answer(2).value<std::uint32_t>(7), 42u);
-  EXPECT_EQ(bench.statistics().dram_reads[0].value(), 0u);
+  EXPECT_EQ(bench.statistics().tenant[0].dram_reads.value(), 0u);
 }
 
 TEST(L2Timing, ALoadOfAPartlyWrittenSectorFetchesIt) {
@@ -138,8 +138,8 @@ TEST(L2Timing, AnEvictedDirtyLineIsWrittenBackOnce) {
   PartitionBench bench;
   for (std::uint32_t i = 0; i < 64; ++i) bench.store(100 * i, 128 * i, i);
   bench.run();
-  EXPECT_EQ(bench.statistics().writebacks[0].value(), 64u - 16u);
-  EXPECT_EQ(bench.statistics().dram_writes[0].value(), 64u - 16u);
+  EXPECT_EQ(bench.statistics().tenant[0].writebacks.value(), 64u - 16u);
+  EXPECT_EQ(bench.statistics().tenant[0].dram_writes.value(), 64u - 16u);
 }
 
 TEST(L2Timing, WriteThroughSendsEveryStoreToDram) {
@@ -148,8 +148,8 @@ TEST(L2Timing, WriteThroughSendsEveryStoreToDram) {
   PartitionBench bench(p);
   for (std::uint32_t i = 0; i < 8; ++i) bench.store(100 * i, 0, i);
   bench.run();
-  EXPECT_EQ(bench.statistics().dram_writes[0].value(), 8u);
-  EXPECT_EQ(bench.statistics().writebacks[0].value(), 0u);
+  EXPECT_EQ(bench.statistics().tenant[0].dram_writes.value(), 8u);
+  EXPECT_EQ(bench.statistics().tenant[0].writebacks.value(), 0u);
 }
 
 TEST(L2Timing, TheLeastRecentlyUsedLineOfASetGoes) {
@@ -175,8 +175,8 @@ TEST(L2Timing, ABypassingLoadLeavesNoTrace) {
   bench.send(1000, r);
   bench.run();
   EXPECT_EQ(bench.answer(2).response.l2_hits, 0);
-  EXPECT_EQ(bench.statistics().bypasses[0].value(), 2u);
-  EXPECT_EQ(bench.statistics().dram_reads[0].value(), 2u);
+  EXPECT_EQ(bench.statistics().tenant[0].bypasses.value(), 2u);
+  EXPECT_EQ(bench.statistics().tenant[0].dram_reads.value(), 2u);
   // No queue, no fill: a cycle less at each end than a miss.
   EXPECT_EQ(bench.departure(1), miss(small_memory()) - 2);
 }
@@ -187,7 +187,7 @@ TEST(L2Timing, QueueLatencyIsCountedFromPortToBank) {
   for (std::uint32_t i = 0; i < 4; ++i) bench.load(1000, 0, 15, 2 + i, std::uint16_t(i));
   bench.run();
   // The cold one waits 1 cycle, the four hits 1, 5, 9 and 13.
-  EXPECT_EQ(bench.statistics().queue_cycles[0].value(), 1u + 1 + 5 + 9 + 13);
+  EXPECT_EQ(bench.statistics().tenant[0].queue_cycles.value(), 1u + 1 + 5 + 9 + 13);
 }
 
 TEST(L2Timing, WaitingBehindAnotherTenantIsAttributed) {

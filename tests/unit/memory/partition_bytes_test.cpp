@@ -141,7 +141,7 @@ TEST(PartitionBytes, AnAtomicMakesItsSectorDirty) {
   bench.atomic_add(0, 0, {1});
   for (std::uint32_t i = 1; i < 6; ++i) bench.load(1000 * i, 512 * i, 1, i);
   bench.run();
-  EXPECT_EQ(bench.statistics().writebacks[0].value(), 1u);
+  EXPECT_EQ(bench.statistics().tenant[0].writebacks.value(), 1u);
 }
 
 TEST(PartitionBytes, AnAtomicOccupiesTheBankByItsLanes) {
@@ -182,7 +182,7 @@ TEST(PartitionBytes, AnInspectionIsAnsweredAtOnceAndCountsNothing) {
   bench.run();
   EXPECT_EQ(bench.departure(77), 50);
   EXPECT_EQ(bench.answer(77).value<std::uint32_t>(), 9u);
-  EXPECT_EQ(bench.statistics().requests[0].value(), 1u);
+  EXPECT_EQ(bench.statistics().tenant[0].requests.value(), 1u);
 }
 
 #ifndef NDEBUG

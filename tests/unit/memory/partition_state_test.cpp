@@ -100,7 +100,8 @@ TEST_P(PartitionState, WindowsCutAnywhereGiveTheSameAnswers) {
     cut.run_to(200'000, 1 + seed * 7);
     EXPECT_EQ(digest(whole), digest(cut)) << seed;
     // Whole states, except the Archive's view of scratch: statistics, tags, queues, bytes.
-    EXPECT_EQ(whole.statistics().queue_cycles[0].value(), cut.statistics().queue_cycles[0].value());
+    EXPECT_EQ(whole.statistics().tenant[0].queue_cycles.value(),
+              cut.statistics().tenant[0].queue_cycles.value());
     EXPECT_EQ(whole.statistics().dram_wait_behind.at(0, 1).value(),
               cut.statistics().dram_wait_behind.at(0, 1).value());
   }

@@ -21,8 +21,8 @@ std::uint64_t conflicts(const std::string& address, const std::string& access) {
       kernel_of("mov.u32 %r3, buffer;\nmov.u32 %r1, %laneid;\n" + address + access, buffer), {});
   machine.launch("k", {1, 1, 1}, {32, 1, 1}, {machine.address(0), machine.address(0), 0});
   machine.run();
-  EXPECT_EQ(statistics_of(machine).shared_accesses[0].value(), 1u);
-  return statistics_of(machine).shared_conflict_cycles[0].value();
+  EXPECT_EQ(statistics_of(machine).tenant[0].shared_accesses.value(), 1u);
+  return statistics_of(machine).tenant[0].shared_conflict_cycles.value();
 }
 
 std::string stride(unsigned bytes) {

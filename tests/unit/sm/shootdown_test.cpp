@@ -101,8 +101,8 @@ TEST(Shootdown, DropsTranslationAndCachedSectors) {
   shoot_down(machine, 600, 2, 1);  // a page that the TLB does not have
   machine.run();
   EXPECT_EQ(machine.get<std::uint32_t>(4096), 6u);
-  EXPECT_EQ(statistics(machine).pages_shot_down[0].value(), 2u);
-  EXPECT_EQ(statistics(machine).tlb_shot_down[0].value(), 1u);
+  EXPECT_EQ(statistics(machine).tenant[0].pages_shot_down.value(), 2u);
+  EXPECT_EQ(statistics(machine).tenant[0].tlb_shot_down.value(), 1u);
 }
 
 TEST(Shootdown, DrainingLinesAskAgain) {

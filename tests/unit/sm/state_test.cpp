@@ -181,9 +181,9 @@ TEST(SmState, EveryCycleOfASchedulerIsCountedOnce) {
   machine.sm().statistics(machine.clock().edge(Cycles{machine.cycle()}));
   const auto& s = *static_cast<const SmStatistics*>(
       machine.sm().statistics(machine.clock().edge(Cycles{machine.cycle()})).values);
-  std::uint64_t sum = s.issue_slots[0].value();
-  for (const Counter& c : s.stalls[0]) sum += c.value();
-  EXPECT_EQ(sum, 4 * s.active_cycles[0].value());
+  std::uint64_t sum = s.tenant[0].issue_slots.value();
+  for (const Counter& c : s.tenant[0].stalls) sum += c.value();
+  EXPECT_EQ(sum, 4 * s.tenant[0].active_cycles.value());
 }
 
 }  // namespace

@@ -75,8 +75,8 @@ TEST(Translation, MissWaitsForTwiceTheLinkAndTheAnswer) {
   EXPECT_EQ(unknown.end() - known.end(), round_trip);
   EXPECT_THAT(unknown.said(), ElementsAreArray({"translate 0"}));
   EXPECT_THAT(known.said(), IsEmpty());
-  EXPECT_EQ(known.statistics().tlb_hits[0].value(), 1u);
-  EXPECT_EQ(unknown.statistics().tlb_misses[0].value(), 1u);
+  EXPECT_EQ(known.statistics().tenant[0].tlb_hits.value(), 1u);
+  EXPECT_EQ(unknown.statistics().tenant[0].tlb_misses.value(), 1u);
 }
 
 /// Ideal translation.
@@ -98,8 +98,8 @@ TEST(Translation, PageThatTheSmWasToldOfCostsAHit) {
   const std::int64_t begin = told.cycle();
   EXPECT_EQ(told.end() - begin, hits.end());
   EXPECT_THAT(told.said(), ElementsAreArray({"uses 0", "uses 1", "written 1"}));
-  EXPECT_EQ(told.statistics().tlb_hits[0].value(), 3u);
-  EXPECT_EQ(told.statistics().tlb_misses[0].value(), 0u);
+  EXPECT_EQ(told.statistics().tenant[0].tlb_hits.value(), 3u);
+  EXPECT_EQ(told.statistics().tenant[0].tlb_misses.value(), 0u);
 }
 
 TEST(Translation, MissesOnPagesThatAFlushDroppedAreCounted) {
@@ -111,9 +111,9 @@ TEST(Translation, MissesOnPagesThatAFlushDroppedAreCounted) {
   bench.post(0, 150, MessageKind::flush, TlbFlush{});
   bench.end();
   EXPECT_THAT(bench.said(), ElementsAreArray({"translate 0", "translate 0", "translate 1"}));
-  EXPECT_EQ(bench.statistics().tlb_misses[0].value(), 3u);
-  EXPECT_EQ(bench.statistics().tlb_flush_misses[0].value(), 1u);
-  EXPECT_EQ(bench.statistics().tlb_flushed[0].value(), 1u);
+  EXPECT_EQ(bench.statistics().tenant[0].tlb_misses.value(), 3u);
+  EXPECT_EQ(bench.statistics().tenant[0].tlb_flush_misses.value(), 1u);
+  EXPECT_EQ(bench.statistics().tenant[0].tlb_flushed.value(), 1u);
 }
 
 TEST(Translation, AccessesToAPageAskedForJoin) {
@@ -122,8 +122,8 @@ TEST(Translation, AccessesToAPageAskedForJoin) {
   bench.end();
   EXPECT_THAT(bench.said(), ElementsAreArray({"translate 0"}));
   EXPECT_THAT(bench.sent(), ElementsAreArray({"load 0", "load 128"}));
-  EXPECT_EQ(bench.statistics().tlb_merges[0].value(), 2u);
-  EXPECT_EQ(bench.statistics().tlb_lookups[0].value(), 3u);
+  EXPECT_EQ(bench.statistics().tenant[0].tlb_merges.value(), 2u);
+  EXPECT_EQ(bench.statistics().tenant[0].tlb_lookups.value(), 3u);
 }
 
 TEST(Translation, OthersGoOnUnderAMiss) {
@@ -228,7 +228,9 @@ TEST(Translation, WarpsThatWaitForAFaultAreCountedByTheCycle) {
   ASSERT_EQ(bench.told.size(), 2u);
   ASSERT_EQ(bench.told[1].text, "translate 1");
   const std::int64_t refused = bench.told[1].departure + round_trip;
-  const auto waited = [&] { return std::int64_t(bench.statistics().fault_warp_cycles[0].value()); };
+  const auto waited = [&] {
+    return std::int64_t(bench.statistics().tenant[0].fault_warp_cycles.value());
+  };
   EXPECT_EQ(waited(), 2 * (bench.cycle() - refused));
   // A second refusal is no new fault.
   bench.replay(1500, 1);
@@ -238,7 +240,7 @@ TEST(Translation, WarpsThatWaitForAFaultAreCountedByTheCycle) {
   bench.replay(2000, 1);
   bench.run();
   EXPECT_EQ(waited(), 2 * (2000 + round_trip - refused));
-  EXPECT_EQ(bench.statistics().fault_page_cycles[0].value(),
+  EXPECT_EQ(bench.statistics().tenant[0].fault_page_cycles.value(),
             std::uint64_t(2000 + round_trip - refused));
 }
 
@@ -257,12 +259,12 @@ load: ld.global.u32 %r2, [%rd1];
   bench.refuse(1);
   bench.start(64);
   bench.run_to(100);
-  while (bench.statistics().tlb_merges[0].value() == 0) bench.run_to(bench.cycle() + 2);
+  while (bench.statistics().tenant[0].tlb_merges.value() == 0) bench.run_to(bench.cycle() + 2);
   const std::int64_t joined = bench.cycle();
   const std::int64_t refused = bench.told[0].departure + round_trip;
   ASSERT_GT(joined, refused);
   bench.run_to(joined + 1000);
-  EXPECT_EQ(std::int64_t(bench.statistics().fault_warp_cycles[0].value()),
+  EXPECT_EQ(std::int64_t(bench.statistics().tenant[0].fault_warp_cycles.value()),
             joined - refused + 2 * (bench.cycle() - joined));
 }
 
@@ -273,7 +275,8 @@ TEST(Translation, EndedTenantWaitsForNoFault) {
   bench.post(0, 1500, MessageKind::abort_tenant, TenantNotice{0, {}});
   bench.run_to(3000);
   const std::int64_t refused = bench.told[0].departure + round_trip;
-  EXPECT_EQ(std::int64_t(bench.statistics().fault_warp_cycles[0].value()), 2 * (1500 - refused));
+  EXPECT_EQ(std::int64_t(bench.statistics().tenant[0].fault_warp_cycles.value()),
+            2 * (1500 - refused));
 }
 
 TEST(Translation, BlockedTlbHoldsEveryLaterAccess) {
@@ -303,7 +306,8 @@ wait: add.u32 %r20, %r20, 1;
     bench.replay(6000, 1);
     bench.run();
     EXPECT_EQ(bench.sent().size(), 3u);
-    EXPECT_EQ(bench.statistics().tlb_stall_cycles[0].value() > 0, mode == ReplayMode::block_tlb);
+    EXPECT_EQ(bench.statistics().tenant[0].tlb_stall_cycles.value() > 0,
+              mode == ReplayMode::block_tlb);
   }
 }
 

@@ -32,8 +32,31 @@ struct Sample {
   }
 };
 
-std::vector<std::uint64_t> row_of(const Sample& sample, std::size_t tenants) {
-  const StatisticsSchema& schema = statistics_schema_of<Sample>();
+/// All that a tenant has side by side, here with a word between that no field names.
+struct Grouped {
+  struct OfTenant {
+    Counter hits;
+    std::uint64_t unnamed = 99;
+    std::array<Counter, 2> causes;
+    Histogram<2> latency;
+  };
+  Counter all;
+  PerTenant<OfTenant> tenant;
+
+  static auto schema() {
+    using S = Grouped;
+    return statistics<S>()
+        .per_tenant("causes", &S::tenant, &OfTenant::causes, {"a", "b"}, "cycles",
+                    "why each waited")
+        .counter("all", &S::all, "sectors", "of all tenants")
+        .per_tenant("latency", &S::tenant, &OfTenant::latency, "cycles", "of a read")
+        .per_tenant("hits", &S::tenant, &OfTenant::hits, "sectors", "served without DRAM");
+  }
+};
+
+template <class S>
+std::vector<std::uint64_t> row_of(const S& sample, std::size_t tenants) {
+  const StatisticsSchema& schema = statistics_schema_of<S>();
   std::vector<std::uint64_t> row(schema.row_size(tenants));
   schema.gather(&sample, tenants, row);
   return row;
@@ -56,6 +79,19 @@ TEST(Statistics, RowHoldsEveryValueInTheOrderOfDeclaration) {
             (std::vector<std::uint64_t>{
                 1, 0, 0, 5, 1, 0, 3, 0, 7, std::bit_cast<std::uint64_t>(0.5), 0, 1, 0, 0, 0,
                 1, 0, 4, 0, 0, 0, 0, 6, 0}));
+}
+
+TEST(Statistics, FieldsOfATenantsGroupStandTenantByTenantInTheRow) {
+  Grouped grouped;
+  set_tenants(grouped, 2);
+  grouped.all += 7;
+  grouped.tenant[0].hits += 1;
+  grouped.tenant[1].hits += 2;
+  grouped.tenant[0].causes[1] += 3;
+  grouped.tenant[1].causes[0] += 4;
+  grouped.tenant[1].latency.add(0, 5);
+  EXPECT_EQ(row_of(grouped, 2), (std::vector<std::uint64_t>{0, 3, 4, 0, 7, 0, 0, 5, 0, 1, 2}));
+  EXPECT_THROW(row_of(grouped, 3), InternalError);
 }
 
 TEST(Statistics, RowSizeGrowsWithTheTenants) {
