@@ -40,6 +40,7 @@ Time PartitionCore::next_activity() const {
 void PartitionCore::advance(Time horizon, Inbox inbox, Outbox& outbox) {
   accept(inbox);
   bring_returns();
+  bring_answers();
   while (true) {
     const Time dram = dram_.next_activity();
     const Time l2 = cycle_ == L2Bank::idle ? Time::never() : edge(cycle_);
@@ -188,6 +189,22 @@ void PartitionCore::bring_returns() const {
   for_each_fill([&](const L2Bank& bank, std::uint32_t mshr) {
     bank.bring_fill(transactions_, mshr);
     memory_.bring_line(std::uint64_t{bank.line_of(mshr)} * line_bytes);
+  });
+}
+
+/// What the answers that have not left yet will read is brought near.
+void PartitionCore::bring_answers() const {
+  const auto for_each_answer = [&](auto&& function) {
+    for (const L2Bank& bank : banks_)
+      for (const unsigned source : {0u, 1u})
+        for (std::size_t i = 0; i < bank.answers(source).size(); ++i)
+          function(bank.answers(source)[i].transaction);
+  };
+  for_each_answer([&](std::uint32_t index) { transactions_.bring(index); });
+  for_each_answer([&](std::uint32_t index) {
+    const Transaction& t = transactions_[index];
+    if (t.next_read != Transaction::has_read)
+      memory_.bring_line(std::uint64_t{t.line} * line_bytes);
   });
 }
 

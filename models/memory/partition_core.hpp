@@ -102,6 +102,7 @@ class PartitionCore {
   bool bypass(std::uint32_t transaction);
   void take_returns();
   void bring_returns() const;
+  void bring_answers() const;
   void prefetch_return(std::size_t place) const;
   void run_banks();
   void expect_answer(std::int64_t cycle) { answer_due_ = std::min(answer_due_, cycle); }
