@@ -48,15 +48,16 @@ struct alignas(64) Access {
 
   bool writes() const { return kind == Kind::store || kind == Kind::atomic; }
 
-  /// Becomes a copy of a global access as far as that is filled in.
+  /// Becomes a copy of a global access as far as that is filled in.  Nothing is read here: the host
+  /// would wait until the line has come.
   void take_global(const Access& other) {
     std::memcpy(static_cast<void*>(this), &other,
                 offsetof(Access, group) + other.groups * sizeof(LineGroup));
-    if (!contiguous) offset = other.offset;
-    if (kind == Kind::store) {
-      std::memcpy(data.data(), other.data.data(), std::size_t{32} * stride);
-    } else if (kind == Kind::atomic) {
-      const std::size_t words = stride > 8 ? 2 : 1;
+    if (!other.contiguous) offset = other.offset;
+    if (other.kind == Kind::store) {
+      std::memcpy(data.data(), other.data.data(), std::size_t{32} * other.stride);
+    } else if (other.kind == Kind::atomic) {
+      const std::size_t words = other.stride > 8 ? 2 : 1;
       std::memcpy(data.data(), other.data.data(), 32 * words * sizeof(isa::AtomicWord));
     }
   }

@@ -15,7 +15,7 @@ RequestPort::RequestPort(Setup setup)
 
 void RequestPort::Queued::resize_payload(std::uint32_t bytes) {
   payload_bytes = bytes;
-  if (bytes <= payload_room) return;
+  if (bytes == 0 || bytes <= payload_room) return;  // of a load nothing is read: it may be far away
   payload = std::make_unique<std::byte[]>(bytes);
   payload_room = bytes;
 }
@@ -38,7 +38,7 @@ RequestPort::Place RequestPort::enqueue(std::uint32_t destination, std::size_t p
   (lane.last == none ? lane.first : pool_[lane.last].next) = index;
   lane.last = index;
   ++queued_;
-  return {queued.request, queued.payload.get()};
+  return {queued.request, payload_bytes == 0 ? nullptr : queued.payload.get()};
 }
 
 void RequestPort::dequeue(std::uint32_t destination, Time now, Outbox& outbox) {

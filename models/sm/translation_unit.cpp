@@ -130,10 +130,13 @@ void TranslationUnit::set_faulted(std::uint16_t index, bool faulted) {
 void TranslationUnit::park(std::uint16_t index, Access& access, unsigned group) {
   if (access.parked == none) {
     access.parked = accesses_.take();
-    accesses_[access.parked].take_global(access);
-    accesses_[access.parked].holders = 1;
+    Access& copy = accesses_[access.parked];
+    copy.take_global(access);
+    copy.parked = access.parked;
+    copy.holders = 2;
+  } else {
+    ++accesses_[access.parked].holders;
   }
-  ++accesses_[access.parked].holders;
   const std::uint16_t place = groups_.take();
   groups_[place] = {none, access.parked, static_cast<std::uint16_t>(group)};
   PageMiss& miss = misses_[index];
