@@ -106,8 +106,8 @@ class LinearHistogram {
   std::array<std::uint64_t, Bins> bins_{};
 };
 
-/// One `T` (Counter, Gauge, Histogram) per tenant.  Sized once, before the first use: by the
-/// constructor or by set_tenants() of the struct it stands in.
+/// One `T` (Counter, Gauge, Histogram, a struct of them) per tenant.  Sized once, before the first
+/// use: by the constructor or by set_tenants() of the struct it stands in.
 template <class T>
 class PerTenant {
  public:
