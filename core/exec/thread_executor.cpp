@@ -323,7 +323,7 @@ class ThreadExecutor final : public Executor {
     if (count > 0) learned_task_ticks_ += (working / count - learned_task_ticks_) / 8;
     const double microseconds = working / ticks_per_microsecond_;
     // Shared, work of 6 us takes 3, and as much again for opening, noticing and the slower half.
-    worth_sharing_ = microseconds > (worth_sharing_ ? 6.0 : 8.0);
+    worth_sharing_ = microseconds > (worth_sharing_ ? 9.0 : 12.0);
   }
 
   const std::uint32_t threads_;
