@@ -322,7 +322,7 @@ class ThreadExecutor final : public Executor {
   void remember(double working, std::uint32_t count) {
     if (count > 0) learned_task_ticks_ += (working / count - learned_task_ticks_) / 8;
     const double microseconds = working / ticks_per_microsecond_;
-    // Shared, work of 6 us takes 3, and as much again for opening, noticing and the slower half.
+    // Shared, work of 9 us takes 4.5, and as much again for opening, noticing and the slower half.
     worth_sharing_ = microseconds > (worth_sharing_ ? 9.0 : 12.0);
   }
 
