@@ -59,23 +59,19 @@ struct StatisticsTraits<LinearHistogram<Bins, Width>>
 ///     };
 ///
 /// `PerTenant<Counter> row_hits` is declared in the same way; members of a struct share the host's
-/// cache lines.
-/// A component returns `statistics_view(statistics_)`.
+/// cache lines.  A component returns `statistics_view(statistics_)`.
 template <class T>
 class StatisticsOf {
  public:
   StatisticsOf& counter(const char* name, Counter T::*member, const char* unit, const char* doc) {
-    return add(name, member, unit, doc);
+    return add<Counter>(make(name, member, unit, doc));
   }
   /// A fixed set of counters with names, such as the causes of a stall.
   template <std::size_t N>
   StatisticsOf& counters(const char* name, std::array<Counter, N> T::*member,
                          const std::array<const char*, N>& names, const char* unit,
                          const char* doc) {
-    StatisticsField field = make(name, member, unit, doc);
-    field.axes.push_back({StatisticsAxis::Kind::names, N, {}, {names.begin(), names.end()}});
-    schema_.add(field);
-    return *this;
+    return add_named(make(name, member, unit, doc), names);
   }
   template <std::size_t N>
   StatisticsOf& counters(const char* name, std::array<Counter, N> T::*member,
@@ -85,48 +81,34 @@ class StatisticsOf {
   template <class G>
   StatisticsOf& gauge(const char* name, BasicGauge<G> T::*member, const char* unit,
                       const char* doc) {
-    return add(name, member, unit, doc);
+    return add<BasicGauge<G>>(make(name, member, unit, doc));
   }
   template <class H>
   StatisticsOf& histogram(const char* name, H T::*member, const char* unit, const char* doc) {
-    return add(name, member, unit, doc);
+    return add<H>(make(name, member, unit, doc));
   }
   template <class M>
   StatisticsOf& per_tenant(const char* name, PerTenant<M> T::*member, const char* unit,
                            const char* doc) {
-    StatisticsField field = make_per_tenant(name, member, unit, doc);
-    field.kind = StatisticsTraits<M>::kind;
-    StatisticsTraits<M>::add_axes(field);
-    schema_.add(field);
-    return *this;
+    return add<M>(make_per_tenant(name, member, unit, doc));
   }
   /// A named set of counters per tenant: [tenants, N].
   template <std::size_t N>
   StatisticsOf& per_tenant(const char* name, PerTenant<std::array<Counter, N>> T::*member,
                            const char* const (&names)[N], const char* unit, const char* doc) {
-    StatisticsField field = make_per_tenant(name, member, unit, doc);
-    field.axes.push_back({StatisticsAxis::Kind::names, N, {}, {names, names + N}});
-    schema_.add(field);
-    return *this;
+    return add_named(make_per_tenant(name, member, unit, doc), std::to_array(names));
   }
   /// A member of what each tenant has: PerTenant<P> for a struct P of such members.
   template <class P, class M>
   StatisticsOf& per_tenant(const char* name, PerTenant<P> T::*group, M P::*member, const char* unit,
                            const char* doc) {
-    StatisticsField field = make_within(name, group, member, unit, doc);
-    field.kind = StatisticsTraits<M>::kind;
-    StatisticsTraits<M>::add_axes(field);
-    schema_.add(field);
-    return *this;
+    return add<M>(make_within(name, group, member, unit, doc));
   }
   template <class P, std::size_t N>
   StatisticsOf& per_tenant(const char* name, PerTenant<P> T::*group,
                            std::array<Counter, N> P::*member, const char* const (&names)[N],
                            const char* unit, const char* doc) {
-    StatisticsField field = make_within(name, group, member, unit, doc);
-    field.axes.push_back({StatisticsAxis::Kind::names, N, {}, {names, names + N}});
-    schema_.add(field);
-    return *this;
+    return add_named(make_within(name, group, member, unit, doc), std::to_array(names));
   }
   /// [tenants, tenants]: victim, culprit.
   StatisticsOf& per_tenant_pair(const char* name, PerTenantPair T::*member, const char* unit,
@@ -146,10 +128,15 @@ class StatisticsOf {
 
  private:
   template <class M>
-  StatisticsOf& add(const char* name, M T::*member, const char* unit, const char* doc) {
-    StatisticsField field = make(name, member, unit, doc);
+  StatisticsOf& add(StatisticsField field) {
     field.kind = StatisticsTraits<M>::kind;
     StatisticsTraits<M>::add_axes(field);
+    schema_.add(field);
+    return *this;
+  }
+  template <std::size_t N>
+  StatisticsOf& add_named(StatisticsField field, const std::array<const char*, N>& names) {
+    field.axes.push_back({StatisticsAxis::Kind::names, N, {}, {names.begin(), names.end()}});
     schema_.add(field);
     return *this;
   }

@@ -64,9 +64,10 @@ void SmState::count_residency(std::int64_t up_to) {
 }
 
 void SmState::flush_instructions(GridSlot& grid) {
-  statistics.tenant[grid.launch.tenant].issue_slots += std::exchange(grid.issue_slots, 0);
-  statistics.tenant[grid.launch.tenant].warp_instructions += grid.warp_instructions;
-  statistics.tenant[grid.launch.tenant].thread_instructions += grid.thread_instructions;
+  SmStatistics::OfTenant& counts = statistics.tenant[grid.launch.tenant];
+  counts.issue_slots += std::exchange(grid.issue_slots, 0);
+  counts.warp_instructions += grid.warp_instructions;
+  counts.thread_instructions += grid.thread_instructions;
   grid.unreported += {grid.warp_instructions, grid.thread_instructions};
   grid.warp_instructions = grid.thread_instructions = 0;
 }
@@ -78,12 +79,12 @@ void SmState::flush_statistics(std::int64_t up_to) {
   for (GridSlot& grid : grids)
     if (grid.used) flush_instructions(grid);
   for (std::size_t t = 0; t < tenant_blocks.size(); ++t) {
-    statistics.tenant[t].resident_warps = tenant_warps[t];
-    statistics.tenant[t].resident_blocks = tenant_blocks[t];
-    const std::uint64_t looked_up = statistics.tenant[t].tlb_hits.value() +
-                                    statistics.tenant[t].tlb_misses.value() +
-                                    statistics.tenant[t].tlb_merges.value();
-    statistics.tenant[t].tlb_lookups += looked_up - statistics.tenant[t].tlb_lookups.value();
+    SmStatistics::OfTenant& counts = statistics.tenant[t];
+    counts.resident_warps = tenant_warps[t];
+    counts.resident_blocks = tenant_blocks[t];
+    const std::uint64_t looked_up =
+        counts.tlb_hits.value() + counts.tlb_misses.value() + counts.tlb_merges.value();
+    counts.tlb_lookups += looked_up - counts.tlb_lookups.value();
   }
   const auto waited =
       port.wait_femtoseconds() / static_cast<std::uint64_t>(clock.period().femtoseconds());
