@@ -3,7 +3,7 @@
 #include <fmt/format.h>
 
 #include "core/error/error.hpp"
-#include "models/host/functional_run.hpp"
+#include "models/reference/functional_run.hpp"
 
 namespace lockstep {
 

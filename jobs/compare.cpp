@@ -15,7 +15,7 @@
 #include "jobs/options.hpp"
 #include "jobs/run.hpp"
 #include "models/gpu/machine_parameters.hpp"
-#include "models/host/metrics.hpp"
+#include "models/gpu/metrics.hpp"
 
 namespace lockstep {
 namespace {

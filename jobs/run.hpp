@@ -8,7 +8,7 @@
 #include "core/exec/communicator.hpp"
 #include "jobs/options.hpp"
 #include "jobs/tables.hpp"
-#include "models/host/scenario.hpp"
+#include "models/workload/scenario.hpp"
 
 namespace lockstep {
 

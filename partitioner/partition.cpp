@@ -238,7 +238,7 @@ void check_sizes(const Graph& graph, int ranks, int threads) {
 }
 
 /// Renames ranks so that `component` lives on rank 0.
-void bring_to_rank_0(ComponentId component, std::vector<Place>& places) {
+void gather_at_rank_0(ComponentId component, std::vector<Place>& places) {
   if (!component.valid()) return;
   const int rank = places.at(component.value()).rank;
   for (Place& place : places) {
@@ -269,7 +269,7 @@ Assignment partition(const Graph& graph, const PartitionOptions& options) {
   Assignment assignment;
   assignment.places.reserve(rank_of.size());
   for (const int rank : rank_of) assignment.places.push_back({rank, 0});
-  bring_to_rank_0(options.on_rank_0, assignment.places);
+  gather_at_rank_0(options.on_rank_0, assignment.places);
   assign_threads(weights, options.threads, assignment.places);
   return assignment;
 }
@@ -290,7 +290,7 @@ Assignment random_assignment(const Graph& graph, int ranks, int threads, std::ui
     const std::size_t rank = i < std::size_t(ranks) ? i : draw(std::size_t(ranks));
     assignment.places[order[i]] = {int(rank), int(draw(std::size_t(threads)))};
   }
-  bring_to_rank_0(on_rank_0, assignment.places);
+  gather_at_rank_0(on_rank_0, assignment.places);
   return assignment;
 }
 

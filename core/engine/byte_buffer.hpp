@@ -4,7 +4,7 @@
 #include <cstring>
 #include <span>
 
-#include "core/exec/cache_aligned.hpp"
+#include "core/memory/cache_aligned.hpp"
 
 namespace lockstep {
 

@@ -19,9 +19,9 @@ void MessageLog::reuse(std::uint64_t window) {
   }
   *head() = {window, bytes_.bytes().data(), 0};
   bytes_.clear();
-  for (std::size_t i = 0; i < write_ahead; ++i) bring_to_write(bundles() + i);
+  for (std::size_t i = 0; i < write_ahead; ++i) warm_to_write(bundles() + i);
   for (std::size_t at = 0; at < ByteBuffer::margin; at += cache_line_bytes)
-    bring_to_write(bytes_.bytes().data() + at);
+    warm_to_write(bytes_.bytes().data() + at);
 }
 
 std::byte* MessageLog::add_further(std::uint32_t index, const MessageHeader& header) {

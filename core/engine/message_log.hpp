@@ -12,8 +12,8 @@
 
 #include "core/engine/byte_buffer.hpp"
 #include "core/error/error.hpp"
-#include "core/exec/cache_aligned.hpp"
-#include "core/memory/bring.hpp"
+#include "core/memory/cache_aligned.hpp"
+#include "core/memory/warm.hpp"
 #include "core/message/message.hpp"
 
 namespace lockstep {
@@ -121,7 +121,7 @@ class alignas(sharing_bytes) MessageLog {
   }
   void fetch_bundles() const { fetch_bundles(ahead, size()); }
   /// For reuse().
-  void bring_head_to_write() const { bring_to_write(memory_.get()); }
+  void warm_head_to_write() const { warm_to_write(memory_.get()); }
 
  private:
   /// Bundles that a reader asks for before it knows whether they are needed.
@@ -150,7 +150,7 @@ class alignas(sharing_bytes) MessageLog {
     LOCKSTEP_CHECK(head()->count < further_.size(), "more bundles than targets");
     target.bundle = static_cast<std::uint32_t>(head()->count++);
     MailBundle& bundle = bundles()[target.bundle];
-    bring_to_write(&bundle + write_ahead);
+    warm_to_write(&bundle + write_ahead);
     bundle.destination = target.destination;
     bundle.count = 0;
     bundle.further = nullptr;
@@ -161,7 +161,7 @@ class alignas(sharing_bytes) MessageLog {
     const std::size_t size = header.total_bytes();
     std::byte* message = bytes_.append(size);
     for (std::size_t at = 0; at < size; at += cache_line_bytes)
-      bring_to_write(message + at + ByteBuffer::margin);
+      warm_to_write(message + at + ByteBuffer::margin);
     head()->bytes = bytes_.bytes().data();
     return message;
   }

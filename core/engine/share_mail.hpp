@@ -3,7 +3,7 @@
 #include <cstdint>
 
 #include "core/engine/message_log.hpp"
-#include "core/exec/cache_aligned.hpp"
+#include "core/memory/cache_aligned.hpp"
 
 namespace lockstep {
 

@@ -6,7 +6,7 @@
 #include "core/engine/due_before.hpp"
 #include "core/error/error.hpp"
 #include "core/exec/tick_clock.hpp"
-#include "core/memory/bring.hpp"
+#include "core/memory/warm.hpp"
 #include "core/random/random.hpp"
 
 namespace lockstep {
@@ -263,7 +263,7 @@ void Window::run(std::uint32_t index, std::uint32_t first, std::uint32_t last,
   }
   // All have opened what stands in this thread's other bag: it is its own again.
   if (last == share.to_run.size())
-    for (const MessageLog& log : worker.bags[(window_ + 1) % 2].logs) log.bring_head_to_write();
+    for (const MessageLog& log : worker.bags[(window_ + 1) % 2].logs) log.warm_head_to_write();
 }
 
 /// What a component that runs soon will read: its own state and its mail, which other cores may
@@ -284,10 +284,10 @@ void Window::fetch_messages(const Share& share, std::uint32_t position) const {
 void Window::fetch_places(const Share& share, std::uint32_t position) {
   constexpr std::uint32_t step = cache_line_bytes / sizeof(MessagePlace);
   share.mail.for_each(position, [](const Mail& mail) {
-    bring(mail.bundle);
-    if (mail.count > 2) bring(&mail.bundle->first[2]);
+    warm(mail.bundle);
+    if (mail.count > 2) warm(&mail.bundle->first[2]);
     for (std::uint32_t i = MailBundle::near; i < mail.count; i += step)
-      bring(mail.further + (i - MailBundle::near));
+      warm(mail.further + (i - MailBundle::near));
   });
 }
 

@@ -9,7 +9,7 @@
 #include "core/engine/failure.hpp"
 #include "core/engine/inbox.hpp"
 #include "core/engine/outbox.hpp"
-#include "core/exec/cache_aligned.hpp"
+#include "core/memory/cache_aligned.hpp"
 
 namespace lockstep {
 

@@ -7,7 +7,7 @@
 #include <new>
 #include <thread>
 
-#include "core/exec/cache_aligned.hpp"
+#include "core/memory/cache_aligned.hpp"
 #include "core/memory/round_up.hpp"
 
 namespace lockstep {

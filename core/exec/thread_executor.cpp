@@ -21,10 +21,10 @@
 #include <thread>
 #include <vector>
 
-#include "core/exec/cache_aligned.hpp"
 #include "core/exec/executor.hpp"
 #include "core/exec/tick_clock.hpp"
-#include "core/memory/bring.hpp"
+#include "core/memory/cache_aligned.hpp"
+#include "core/memory/warm.hpp"
 
 namespace lockstep {
 namespace {
@@ -140,7 +140,7 @@ class ThreadExecutor final : public Executor {
 
   void run_together(WindowTasks& of_window, std::uint64_t number) {
     const std::uint64_t begin = ticks();
-    bring_to_write(&shares_[0]);
+    warm_to_write(&shares_[0]);
     tasks_.store(&of_window, std::memory_order_relaxed);
     number_.store(number, std::memory_order_relaxed);
     task_ticks_.store(learned_task_ticks_, std::memory_order_relaxed);
@@ -168,7 +168,7 @@ class ThreadExecutor final : public Executor {
         return;
       }
       seen = signal;
-      bring_to_write(&shares_[thread]);
+      warm_to_write(&shares_[thread]);
       tasks().fetch(thread, number_.load(std::memory_order_relaxed));
       for (std::uint32_t idle = 0; !take_part(thread, seen) && !over(seen); ++idle) relax(idle);
     }

@@ -9,7 +9,7 @@ namespace lockstep {
 /// Where a key's chain begins in a table of buckets, a power of two of them.
 ///
 /// Neighbouring keys have neighbouring buckets: who goes through lines or pages in order stays in
-/// few host cache lines.  Blocks of as many keys as there are buckets lie at random to each other.
+/// few cache lines.  Blocks of as many keys as there are buckets lie at random to each other.
 class Buckets {
  public:
   Buckets() = default;

@@ -12,9 +12,9 @@
 
 #include "core/error/error.hpp"
 #include "core/parameters/document.hpp"
-#include "models/host/functional_run.hpp"
-#include "models/host/workload.hpp"
 #include "models/isa/load.hpp"
+#include "models/reference/functional_run.hpp"
+#include "models/workload/workload.hpp"
 
 namespace lockstep {
 

@@ -22,10 +22,10 @@
 #include "core/engine/link.hpp"
 #include "models/dispatch/dispatch_parameters.hpp"
 #include "models/dispatch/dispatch_statistics.hpp"
-#include "models/dispatch/occupancy.hpp"
 #include "models/dispatch/sharing/sharing.hpp"
 #include "models/isa/program.hpp"
 #include "models/noc/messages.hpp"
+#include "models/sm/occupancy.hpp"
 #include "models/vm/messages.hpp"
 
 namespace lockstep {

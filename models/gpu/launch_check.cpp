@@ -3,7 +3,7 @@
 #include <algorithm>
 
 #include "core/error/error.hpp"
-#include "models/host/kernel_arguments.hpp"
+#include "models/workload/kernel_arguments.hpp"
 
 namespace lockstep {
 

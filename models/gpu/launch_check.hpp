@@ -1,8 +1,8 @@
 #pragma once
 
-#include "models/dispatch/occupancy.hpp"
-#include "models/host/workload.hpp"
 #include "models/isa/program.hpp"
+#include "models/sm/occupancy.hpp"
+#include "models/workload/workload.hpp"
 
 namespace lockstep {
 

@@ -7,13 +7,13 @@
 #include "models/gpu/launch_check.hpp"
 #include "models/gpu/memory_check.hpp"
 #include "models/host/host.hpp"
-#include "models/host/kernel_arguments.hpp"
-#include "models/host/link_statistics.hpp"
+#include "models/host_link/link_statistics.hpp"
 #include "models/isa/load.hpp"
 #include "models/memory/memory_partition.hpp"
 #include "models/sm/sm_statistics.hpp"
 #include "models/sm/streaming_multiprocessor.hpp"
 #include "models/vm/gmmu.hpp"
+#include "models/workload/kernel_arguments.hpp"
 
 namespace lockstep {
 

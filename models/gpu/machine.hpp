@@ -9,12 +9,12 @@
 
 #include "core/engine/graph.hpp"
 #include "core/output/recorder.hpp"
+#include "models/driver/fault_parameters.hpp"
 #include "models/gpu/machine_parameters.hpp"
 #include "models/host/printed_lines.hpp"
 #include "models/isa/lowering/lowering.hpp"
 #include "models/isa/program.hpp"
 #include "models/sm/constant_rows.hpp"
-#include "models/vm/fault_parameters.hpp"
 
 namespace lockstep {
 

@@ -15,7 +15,7 @@
 #include <string_view>
 #include <vector>
 
-#include "models/host/scenario.hpp"
+#include "models/workload/scenario.hpp"
 
 namespace lockstep {
 

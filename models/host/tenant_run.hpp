@@ -18,14 +18,14 @@
 #include <string>
 #include <vector>
 
-#include "models/host/driver.hpp"
+#include "models/driver/driver.hpp"
+#include "models/driver/host_statistics.hpp"
+#include "models/driver/managed_memory.hpp"
 #include "models/host/host_buffer.hpp"
-#include "models/host/host_link.hpp"
-#include "models/host/host_statistics.hpp"
-#include "models/host/managed_memory.hpp"
-#include "models/host/program_cursor.hpp"
-#include "models/host/scenario.hpp"
+#include "models/host_link/host_link.hpp"
 #include "models/isa/program.hpp"
+#include "models/workload/program_cursor.hpp"
+#include "models/workload/scenario.hpp"
 
 namespace lockstep {
 

@@ -2,10 +2,10 @@
 /// Source: architecture.md, section 8 ("The host").
 #include "core/error/error.hpp"
 #include "core/time/format.hpp"
-#include "models/host/buffer_part.hpp"
-#include "models/host/element.hpp"
-#include "models/host/kernel_arguments.hpp"
 #include "models/host/tenant_run.hpp"
+#include "models/workload/buffer_part.hpp"
+#include "models/workload/element.hpp"
+#include "models/workload/kernel_arguments.hpp"
 
 namespace lockstep {
 
@@ -181,7 +181,7 @@ bool TenantRun::touch(const Step& step, Time now, HostShared& shared, Outbox& ou
   }
   const bool writes = step.kind == Step::Kind::write || step.kind == Step::Kind::fill;
   const DriverContext context = shared.context(now, outbox);
-  if (!shared.managed.bring_home(state.allocation, first, count, writes, context)) return false;
+  if (!shared.managed.migrate_home(state.allocation, first, count, writes, context)) return false;
   state.held = false;
   shared.managed.let_go(state.allocation, context);
   return true;

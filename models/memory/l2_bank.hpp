@@ -4,12 +4,12 @@
 #include <cstdint>
 #include <limits>
 
+#include "core/memory/ring.hpp"
 #include "models/memory/cache_policy/cache_policy.hpp"
 #include "models/memory/dram_channel.hpp"
 #include "models/memory/l2_mshrs.hpp"
 #include "models/memory/l2_tags.hpp"
 #include "models/memory/memory_parameters.hpp"
-#include "models/memory/ring.hpp"
 #include "models/memory/transaction.hpp"
 
 namespace lockstep {
@@ -103,16 +103,16 @@ class L2Bank {
 
   std::uint32_t outstanding_lines() const { return mshrs_.used(); }
   const L2Tags& tags() const { return tags_; }
-  void bring_tags(std::uint32_t line) const { tags_.bring_tags(line); }
-  void bring_set(std::uint32_t line) const { tags_.bring_set(line); }
+  void warm_tags(std::uint32_t line) const { tags_.warm_tags(line); }
+  void warm_set(std::uint32_t line) const { tags_.warm_set(line); }
   bool has(std::uint32_t line) const { return tags_.find(line) != L2Tags::absent; }
-  void bring_miss(std::uint32_t line) const { mshrs_.bring_for(line); }
-  void bring_mshr(std::uint32_t mshr) const { bring(&mshrs_[mshr]); }
+  void warm_miss(std::uint32_t line) const { mshrs_.warm_for(line); }
+  void warm_mshr(std::uint32_t mshr) const { warm(&mshrs_[mshr]); }
   std::uint32_t line_of(std::uint32_t mshr) const { return mshrs_[mshr].line; }
   /// What the fill of an MSHR will touch.
-  void bring_fill(const TransactionPool& transactions, std::uint32_t mshr) const {
-    tags_.bring_set(mshrs_[mshr].line);
-    transactions.bring(mshrs_[mshr].first);
+  void warm_fill(const TransactionPool& transactions, std::uint32_t mshr) const {
+    tags_.warm_set(mshrs_[mshr].line);
+    transactions.warm(mshrs_[mshr].first);
   }
   /// The fill of an MSHR is on its way: what it will touch.
   void prefetch_fill(const TransactionPool& transactions, std::uint32_t mshr) const {

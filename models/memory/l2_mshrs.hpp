@@ -3,8 +3,8 @@
 #include <cstdint>
 #include <vector>
 
-#include "core/memory/bring.hpp"
 #include "core/memory/buckets.hpp"
+#include "core/memory/warm.hpp"
 
 namespace lockstep {
 
@@ -39,9 +39,9 @@ class L2Mshrs {
     return index;
   }
   /// What allocating an entry for the line will write.
-  void bring_for(std::uint32_t line) const {
-    bring(&heads_[buckets_.of(line)]);
-    if (free_ != none) bring(&entries_[free_]);
+  void warm_for(std::uint32_t line) const {
+    warm(&heads_[buckets_.of(line)]);
+    if (free_ != none) warm(&entries_[free_]);
   }
   bool full() const { return free_ == none; }
   std::uint32_t used() const { return used_; }

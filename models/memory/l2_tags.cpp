@@ -22,7 +22,7 @@ std::uint64_t ways_of(__m128i equal) {
 }
 
 /// Bit i: tags[i] is `wanted`.  All ways are looked at: where a line is found is anyone's guess,
-/// and a branch guessed wrong costs the host more.
+/// and a branch guessed wrong costs this computer more.
 std::uint64_t ways_with(std::uint32_t wanted, const std::uint32_t* tags, std::uint32_t count) {
   const __m128i all = _mm_set1_epi32(static_cast<int>(wanted));
   const auto equal = [&](const std::uint32_t* four) {

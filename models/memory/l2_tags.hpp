@@ -6,8 +6,8 @@
 #include <vector>
 
 #include "core/checkpoint/archive.hpp"
-#include "core/exec/cache_aligned.hpp"
-#include "core/memory/bring.hpp"
+#include "core/memory/cache_aligned.hpp"
+#include "core/memory/warm.hpp"
 
 namespace lockstep {
 
@@ -17,8 +17,8 @@ namespace lockstep {
 /// when masks have covered it or a later read has fetched it ("lazy fetch on read").
 /// Source: gpu-parameters.md, section 1, cache strings (S, B, L) and section 8.
 ///
-/// All of a set stands together, since a lookup or a fill seldom finds it in the host's caches:
-/// tags, age of each way, then its lines; eight bytes for each way.
+/// All of a set stands together, since a lookup or a fill seldom finds it in this computer's
+/// caches: tags, age of each way, then its lines; eight bytes for each way.
 class L2Tags {
  public:
   static constexpr std::uint32_t absent = ~std::uint32_t{0};
@@ -64,9 +64,9 @@ class L2Tags {
   void write(std::uint32_t place, unsigned sector, std::uint32_t mask, bool dirty);
 
   /// What find() reads.
-  void bring_tags(std::uint32_t line) const { bring(set(set_of(line)), ages_at_); }
+  void warm_tags(std::uint32_t line) const { warm(set(set_of(line)), ages_at_); }
   /// ... and what choosing a victim reads.
-  void bring_set(std::uint32_t line) const { bring(set(set_of(line)), set_bytes_); }
+  void warm_set(std::uint32_t line) const { warm(set(set_of(line)), set_bytes_); }
   void prefetch(std::uint32_t line) const { prefetch(line, lines_at_); }
   void prefetch_victim(std::uint32_t line) const { prefetch(line, set_bytes_); }
 

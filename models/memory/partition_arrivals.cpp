@@ -9,7 +9,7 @@
 #include <cstring>
 #include <string>
 
-#include "core/memory/bring.hpp"
+#include "core/memory/warm.hpp"
 #include "models/isa/types.hpp"
 #include "models/memory/partition_core.hpp"
 
@@ -24,7 +24,7 @@ void PartitionCore::accept(Inbox inbox) {
   constexpr std::size_t at_once = 32;
   for (; !inbox.empty(); inbox = inbox.subspan(std::min(at_once, inbox.size()))) {
     const Inbox some = inbox.first(std::min(at_once, inbox.size()));
-    bring_requests(some);
+    warm_requests(some);
     for (const MessageHeader* message : some) accept(*message);
   }
 }
@@ -43,7 +43,7 @@ void PartitionCore::accept(const MessageHeader& message) {
 }
 
 /// What the requests will touch is brought near.
-void PartitionCore::bring_requests(Inbox inbox) const {
+void PartitionCore::warm_requests(Inbox inbox) const {
   const auto for_each_request = [&](auto&& function) {
     for (const MessageHeader* message : inbox) {
       if (message->kind != kind_of(MessageKind::memory_request)) continue;
@@ -52,30 +52,30 @@ void PartitionCore::bring_requests(Inbox inbox) const {
       function(request, banks_[bank_of(line)], line);
     }
   };
-  const auto bring_line = [&](const L2Bank& bank, std::uint32_t line) {
-    bank.bring_set(line);
-    memory_.bring_line(std::uint64_t{line} * line_bytes);
+  const auto warm_line = [&](const L2Bank& bank, std::uint32_t line) {
+    bank.warm_set(line);
+    memory_.warm_line(std::uint64_t{line} * line_bytes);
   };
-  for (const MessageHeader* message : inbox) bring(message);
+  for (const MessageHeader* message : inbox) warm(message);
   std::size_t count = 0;
   for_each_request([&](const MemoryRequest& request, const L2Bank& bank, std::uint32_t line) {
     const std::uint32_t slot = transactions_.free(count++);
-    transactions_.bring(slot);
-    input_.bring_arrival(sender_of(request), slot);
-    bring(&unanswered_[sender_of(request)]);
+    transactions_.warm(slot);
+    input_.warm_arrival(sender_of(request), slot);
+    warm(&unanswered_[sender_of(request)]);
     if (request.operation == MemoryOperation::load) {
-      bank.bring_tags(line);
+      bank.warm_tags(line);
     } else {
-      bring_line(bank, line);
+      warm_line(bank, line);
     }
   });
   // What loads read is needed when they are answered: soon if L2 has the line.
   for_each_request([&](const MemoryRequest& request, const L2Bank& bank, std::uint32_t line) {
     if (request.operation != MemoryOperation::load) return;
     if (bank.has(line)) {
-      bring_line(bank, line);
+      warm_line(bank, line);
     } else {
-      bank.bring_miss(line);
+      bank.warm_miss(line);
     }
   });
 }

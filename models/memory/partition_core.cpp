@@ -39,8 +39,8 @@ Time PartitionCore::next_activity() const {
 
 void PartitionCore::advance(Time horizon, Inbox inbox, Outbox& outbox) {
   accept(inbox);
-  bring_returns();
-  bring_answers();
+  warm_returns();
+  warm_answers();
   while (true) {
     const Time dram = dram_.next_activity();
     const Time l2 = cycle_ == L2Bank::idle ? Time::never() : edge(cycle_);
@@ -179,32 +179,31 @@ bool PartitionCore::bypass(std::uint32_t index) {
 }
 
 /// What the fills on their way will touch is brought near.
-void PartitionCore::bring_returns() const {
+void PartitionCore::warm_returns() const {
   const auto for_each_fill = [&](auto&& function) {
     for (std::size_t i = 0; i < returns_.size(); ++i)
       if (const std::uint32_t owner = returns_[i].owner; (owner & bypass_owner) == 0)
         function(banks_[owner >> 16], owner & 0xffff);
   };
-  for_each_fill([](const L2Bank& bank, std::uint32_t mshr) { bank.bring_mshr(mshr); });
+  for_each_fill([](const L2Bank& bank, std::uint32_t mshr) { bank.warm_mshr(mshr); });
   for_each_fill([&](const L2Bank& bank, std::uint32_t mshr) {
-    bank.bring_fill(transactions_, mshr);
-    memory_.bring_line(std::uint64_t{bank.line_of(mshr)} * line_bytes);
+    bank.warm_fill(transactions_, mshr);
+    memory_.warm_line(std::uint64_t{bank.line_of(mshr)} * line_bytes);
   });
 }
 
 /// What the answers that have not left yet will read is brought near.
-void PartitionCore::bring_answers() const {
+void PartitionCore::warm_answers() const {
   const auto for_each_answer = [&](auto&& function) {
     for (const L2Bank& bank : banks_)
       for (const unsigned source : {0u, 1u})
         for (std::size_t i = 0; i < bank.answers(source).size(); ++i)
           function(bank.answers(source)[i].transaction);
   };
-  for_each_answer([&](std::uint32_t index) { transactions_.bring(index); });
+  for_each_answer([&](std::uint32_t index) { transactions_.warm(index); });
   for_each_answer([&](std::uint32_t index) {
     const Transaction& t = transactions_[index];
-    if (t.next_read != Transaction::has_read)
-      memory_.bring_line(std::uint64_t{t.line} * line_bytes);
+    if (t.next_read != Transaction::has_read) memory_.warm_line(std::uint64_t{t.line} * line_bytes);
   });
 }
 

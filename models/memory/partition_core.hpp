@@ -84,7 +84,7 @@ class PartitionCore {
   void accept(const MessageHeader& message);
   void accept_request(const MessageHeader& message);
   void accept_zero(const MessageHeader& message);
-  void bring_requests(Inbox inbox) const;
+  void warm_requests(Inbox inbox) const;
   void check_owner(const MemoryRequest& request);
   void accept_store(std::uint32_t transaction, const std::byte* payload);
   /// Loads that are not answered yet get the bytes that lines have now.
@@ -101,8 +101,8 @@ class PartitionCore {
   bool route(std::uint32_t transaction, std::uint32_t target);
   bool bypass(std::uint32_t transaction);
   void take_returns();
-  void bring_returns() const;
-  void bring_answers() const;
+  void warm_returns() const;
+  void warm_answers() const;
   void prefetch_return(std::size_t place) const;
   void run_banks();
   void expect_answer(std::int64_t cycle) { answer_due_ = std::min(answer_due_, cycle); }

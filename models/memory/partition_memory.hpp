@@ -5,22 +5,22 @@
 #include <vector>
 
 #include "core/checkpoint/archive.hpp"
-#include "core/memory/bring.hpp"
 #include "core/memory/lazy_region.hpp"
+#include "core/memory/warm.hpp"
 #include "models/noc/messages.hpp"
 
 namespace lockstep {
 
-/// The bytes of one partition: one flat region that takes host memory only where it was written.
-/// Source: architecture.md, section 3 (one copy of the bytes) and section 8, rule 1.
+/// The bytes of one partition: one flat region that takes memory of this computer only where it was
+/// written. Source: architecture.md, section 3 (one copy of the bytes) and section 8, rule 1.
 class PartitionMemory {
  public:
   explicit PartitionMemory(std::uint64_t bytes);
 
   std::uint64_t size() const { return region_.size(); }
   /// Brings a line near; an offset outside is ignored.
-  void bring_line(std::uint64_t offset) const {
-    if (offset + line_bytes <= size()) bring(region_.data() + offset, line_bytes);
+  void warm_line(std::uint64_t offset) const {
+    if (offset + line_bytes <= size()) warm(region_.data() + offset, line_bytes);
   }
 
   // `line` is the offset of a 128-byte line.

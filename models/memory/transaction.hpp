@@ -6,12 +6,12 @@
 #include <vector>
 
 #include "core/checkpoint/archive.hpp"
-#include "core/memory/bring.hpp"
+#include "core/memory/warm.hpp"
 #include "models/noc/messages.hpp"
 
 namespace lockstep {
 
-/// A request on its way through a partition: a line of the host's caches.
+/// A request on its way through a partition: a line of this computer's caches.
 struct alignas(64) Transaction {
   static constexpr std::uint32_t none = ~std::uint32_t{0};
   static constexpr std::uint32_t has_read = none - 1;
@@ -62,8 +62,8 @@ class TransactionPool {
   /// It will be looked at soon.
   void prefetch(std::uint32_t index) const { __builtin_prefetch(&items_[index]); }
   /// `none` is ignored.
-  void bring(std::uint32_t index) const {
-    if (index != Transaction::none) lockstep::bring(&items_[index]);
+  void warm(std::uint32_t index) const {
+    if (index != Transaction::none) lockstep::warm(&items_[index]);
   }
   /// The slot that the n-th allocation from now will take; `none` if it is still to be made.
   std::uint32_t free(std::size_t n) const {

@@ -4,15 +4,13 @@
 #include <bit>
 #include <cstdint>
 
-#include "core/id/id.hpp"
 #include "models/isa/atomic.hpp"
+#include "models/noc/ids.hpp"
 
 /// What the components of the machine say to each other.  Bodies are trivially copyable and travel
 /// as they stand, also between ranks.  Fields that later policies need are here from the start
 /// (memory-interference.md, section 1.3).
 namespace lockstep {
-
-using PartitionId = Id<struct PartitionTag, std::uint16_t>;
 
 inline constexpr std::uint64_t line_bytes = 128;
 inline constexpr std::uint64_t sector_bytes = 32;
@@ -129,8 +127,8 @@ struct MemoryResponse {
 };
 static_assert(sizeof(MemoryResponse) == 24);
 
-/// A body that is put together field by field and then copied at once makes the host wait for its
-/// narrow stores.  So give Outbox::reserve a blank one, and fill in the one before the payload.
+/// A body that is put together field by field and then copied at once makes this computer wait for
+/// its narrow stores.  So give Outbox::reserve a blank one, and fill in the one before the payload.
 template <class Body>
 inline constexpr Body blank_body{};
 template <class Body>

@@ -5,7 +5,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "core/memory/bring.hpp"
+#include "core/memory/warm.hpp"
 
 /// Ports of the network between SMs and partitions.
 ///
@@ -69,9 +69,9 @@ class ReceivePort {
   }
 
   /// What the arrival of a packet will write.
-  void bring_arrival(std::uint32_t sender, std::uint32_t packet) const {
-    bring(&fifos_[sender]);
-    if (packet < packets_.size()) bring(&packets_[packet]);
+  void warm_arrival(std::uint32_t sender, std::uint32_t packet) const {
+    warm(&fifos_[sender]);
+    if (packet < packets_.size()) warm(&packets_[packet]);
   }
 
   struct Progress {

@@ -22,7 +22,7 @@ static_assert(sizeof(LineGroup) == 16);
 
 /// A memory instruction between issue and its last translation check: its lanes grouped by line.
 /// There are many: one whose lanes follow each other in up to two lines touches one line of the
-/// host's caches, and those of its data.
+/// computer's caches, and those of its data.
 struct alignas(64) Access {
   enum class Kind : std::uint8_t { load, store, atomic, prefetch };
 
@@ -48,8 +48,8 @@ struct alignas(64) Access {
 
   bool writes() const { return kind == Kind::store || kind == Kind::atomic; }
 
-  /// Becomes a copy of a global access as far as that is filled in.  Nothing is read here: the host
-  /// would wait until the line has come.
+  /// Becomes a copy of a global access as far as that is filled in.  Nothing is read here: this
+  /// computer would wait until the line has come.
   void take_global(const Access& other) {
     std::memcpy(static_cast<void*>(this), &other,
                 offsetof(Access, group) + other.groups * sizeof(LineGroup));

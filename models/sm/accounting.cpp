@@ -16,7 +16,8 @@ void SmState::count_stalled(unsigned stalled, std::uint64_t cycles) {
     stalled &= ~here;
     const auto number = static_cast<std::size_t>(cause);
     if (one_tenant) {
-      // Warps are not looked at: what a waiting one keeps may be far away in the host's caches.
+      // Warps are not looked at: what a waiting one keeps may be far away in this computer's
+      // caches.
       statistics.tenant[0].stalls[number] += cycles * static_cast<unsigned>(std::popcount(here));
       return;
     }

@@ -37,15 +37,15 @@ std::uint32_t take_shared(SmState& sm, std::uint32_t bytes) {
 }
 
 /// The `count` free warp slots that are taken next are brought near: what is written there is read
-/// soon, and the host waits for both.
-void bring_free_warps(const SmState& sm, std::uint32_t count) {
+/// soon, and this computer waits for both.
+void warm_free_warps(const SmState& sm, std::uint32_t count) {
   std::uint64_t free = ~sm.resident;
   for (; count > 0 && free != 0; --count, free &= free - 1)
-    bring(&sm.warps[static_cast<unsigned>(std::countr_zero(free))], offsetof(Warp, paths));
+    warm(&sm.warps[static_cast<unsigned>(std::countr_zero(free))], offsetof(Warp, paths));
 }
 
 /// Registers are zero at first, as the reference has them.  What is written before it is read is
-/// left alone: rows of a new block are seldom in the host's caches.
+/// left alone: rows of a new block are seldom in this computer's caches.
 void zero_what_is_read_first(const GridSlot& grid, const isa::WarpContext& context) {
   std::fill_n(context.predicates, grid.program->predicates, 0);
   for (const std::size_t row : grid.issue->rows_read_first)
@@ -155,7 +155,7 @@ void SmState::start_block(const BlockReference& reference, unsigned g, std::int6
   block.rows = grid.rows_per_warp() * grid.block.warps;
   bool moved = false;
   block.first_row = registers.take(block.rows, blocks_to_come(grid, limits), moved);
-  bring_free_warps(*this, grid.block.warps);
+  warm_free_warps(*this, grid.block.warps);
   std::uint32_t threads = block.alive_threads;
   for (std::uint32_t w = 0; w < grid.block.warps; ++w) {
     const unsigned slot = static_cast<unsigned>(std::countr_one(resident));

@@ -2,9 +2,9 @@
 ///
 /// What computes such a value issues, occupies its unit and commits like any instruction, but has
 /// no effect; the instructions that use it compute it first, into rows that all warps of the SM
-/// share.  A warp's own rows have mostly left the host's caches until they are used again, and a
-/// 64-bit address takes four cache lines to write and to read.
-/// Source: hot-path.md ("what the inner loops can cost").
+/// share.  A warp's own rows have mostly left this computer's caches until they are used again, and
+/// a 64-bit address takes four cache lines to write and to read. Source: hot-path.md ("what the
+/// inner loops can cost").
 ///
 /// Deferred are addresses, to memory instructions, and special registers that do not change while a
 /// warp lives, to arithmetic; only if they stand in the same straight stretch of code as their

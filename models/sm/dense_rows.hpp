@@ -1,7 +1,7 @@
 /// Rows of registers, numbered by what the SM's instructions really touch.
 ///
 /// Copies that are forwarded and values that are deferred leave rows that nobody reads or writes.
-/// Without them the registers of an SM's warps lie on fewer pages and lines of the host.  What
+/// Without them the registers of an SM's warps lie on fewer pages and lines of this computer.  What
 /// saves a warp's registers saves these rows, and pays for those of Program::live_rows.
 /// Source: hot-path.md ("what the inner loops can cost").
 #pragma once

@@ -1,9 +1,9 @@
 /// Registers that hold a copy of an immediate or of a kernel's constant are read where that stands.
 ///
 /// Machine code has such copies because an instruction takes few operands that are no registers.
-/// A warp's own rows have mostly left the host's caches until they are used again; immediates and
-/// constants are the same for all warps, and near.
-/// Source: hot-path.md ("what the inner loops can cost").
+/// A warp's own rows have mostly left this computer's caches until they are used again; immediates
+/// and constants are the same for all warps, and near. Source: hot-path.md ("what the inner loops
+/// can cost").
 #pragma once
 
 #include "models/isa/program.hpp"

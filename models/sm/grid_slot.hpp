@@ -4,12 +4,12 @@
 #include <span>
 #include <vector>
 
-#include "models/dispatch/occupancy.hpp"
 #include "models/isa/load.hpp"
 #include "models/isa/program.hpp"
 #include "models/noc/messages.hpp"
 #include "models/sm/constant_rows.hpp"
 #include "models/sm/issue_tables.hpp"
+#include "models/sm/occupancy.hpp"
 
 namespace lockstep {
 

@@ -18,7 +18,7 @@ inline void SmState::commit_at(unsigned slot, const IssueRecord& record, std::in
     for (unsigned i = 1; i < record.releases; ++i) commit(record.release[i]);
 }
 
-/// Asks for the rows that an instruction will use: they may be far away in the host's caches.
+/// Asks for the rows that an instruction will use: they may be far away in this computer's caches.
 inline void prefetch_operands(const Warp& warp, const IssueRecord& record) {
   for (const std::size_t row : record.touches) {
     __builtin_prefetch(warp.registers + row * isa::warp_size);

@@ -47,7 +47,7 @@ std::uint16_t L1Cache::victim(std::uint64_t tag) const {
   return i;
 }
 
-void L1Cache::bring_victims(std::span<const std::uint64_t> tags) const {
+void L1Cache::warm_victims(std::span<const std::uint64_t> tags) const {
   std::array<std::uint16_t, 64> last, victims;
   last.fill(none);
   std::size_t count = 0;
@@ -56,12 +56,12 @@ void L1Cache::bring_victims(std::span<const std::uint64_t> tags) const {
     std::uint16_t& victim = last[set % last.size()];
     victim = victim == none ? order_[set].oldest : meta_[victim].newer;
     if (victim == none) continue;
-    bring(&meta_[victim]);
+    warm(&meta_[victim]);
     victims[count++] = victim;
   }
   for (std::size_t i = 0; i < count; ++i) {
-    if (meta_[victims[i]].used) bring_head(meta_[victims[i]].tag);
-    bring(&data_[std::size_t{victims[i]} * line_bytes], line_bytes);
+    if (meta_[victims[i]].used) warm_head(meta_[victims[i]].tag);
+    warm(&data_[std::size_t{victims[i]} * line_bytes], line_bytes);
   }
 }
 
@@ -129,7 +129,7 @@ void L1Cache::enchain(std::uint16_t index) {
   head.print = print_of(l.tag);
 }
 
-/// Other lines of the bucket are only written to: they may be far away in the host's caches.
+/// Other lines of the bucket are only written to: they may be far away in this computer's caches.
 void L1Cache::unchain(std::uint16_t index) {
   const Line& l = meta_[index];
   Head& head = heads_[buckets_.of(l.tag)];

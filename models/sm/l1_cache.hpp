@@ -16,8 +16,8 @@
 #include <vector>
 
 #include "core/checkpoint/archive.hpp"
-#include "core/memory/bring.hpp"
 #include "core/memory/buckets.hpp"
+#include "core/memory/warm.hpp"
 #include "models/noc/messages.hpp"
 
 namespace lockstep {
@@ -54,13 +54,13 @@ class L1Cache {
     return i != none && (meta_[i].local || meta_[i].epoch == epoch_) ? i : none;
   }
   /// Where find() begins.
-  void bring_head(std::uint64_t tag) const { bring(&heads_[buckets_.of(tag)]); }
-  void bring_line(std::uint16_t line) const {
-    bring(&meta_[line]);
-    bring(&data_[std::size_t{line} * line_bytes], line_bytes);
+  void warm_head(std::uint64_t tag) const { warm(&heads_[buckets_.of(tag)]); }
+  void warm_line(std::uint16_t line) const {
+    warm(&meta_[line]);
+    warm(&data_[std::size_t{line} * line_bytes], line_bytes);
   }
   /// The lines that fills of these up to 64 tags will replace, if they are not there yet.
-  void bring_victims(std::span<const std::uint64_t> tags) const;
+  void warm_victims(std::span<const std::uint64_t> tags) const;
   void touch(std::uint16_t line);
 
   /// The line that would be replaced for `tag`: the least recently used one without reservation;

@@ -1,7 +1,7 @@
 /// How a warp's shared-memory addresses lie to each other, and what the banks need for that.
 ///
 /// An instruction's lanes nearly always lie as they lay last time, so that is remembered by
-/// instruction; the memory of it is scratch of the host thread and changes no result.
+/// instruction; the memory of it is scratch of the running thread and changes no result.
 /// Source: gpu-parameters.md, sections 3 and 10; hot-path.md ("Remembering the address pattern per
 /// instruction").
 #pragma once

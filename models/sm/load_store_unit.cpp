@@ -277,7 +277,7 @@ void SmState::pump_queue(std::int64_t now) {
     if (access.parked != TranslationUnit::none) translation.release(access.parked);
     if (access.flight != no_flight) answered(access.flight, 0, now);
     --queue_count;
-    // An empty queue begins anew where it is warm in the host's caches.
+    // An empty queue begins anew where it is warm in this computer's caches.
     queue_head = queue_count == 0 ? 0 : queue_place(1);
     if (queue_count < parameters.memory_queue) update_memory_gate(now);
   }

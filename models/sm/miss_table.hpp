@@ -12,7 +12,7 @@
 #include <vector>
 
 #include "core/memory/buckets.hpp"
-#include "models/sm/slot_pool.hpp"
+#include "core/memory/slot_pool.hpp"
 
 namespace lockstep {
 
@@ -72,9 +72,9 @@ class MissTable {
   void give_back_waiter(std::uint16_t index) { waiters_.give_back(index); }
 
   /// What the next misses will take is brought near.
-  void bring_next(std::size_t count) const {
-    misses_.bring_next(count);
-    waiters_.bring_next(count);
+  void warm_next(std::size_t count) const {
+    misses_.warm_next(count);
+    waiters_.warm_next(count);
   }
 
   /// The open entry of the line.
@@ -84,7 +84,7 @@ class MissTable {
     return none;
   }
   /// An entry with its first waiter; an open one will be found.  It is only written, not read: the
-  /// host would wait until its line has come.
+  /// computer would wait until its line has come.
   std::uint16_t take(Miss fresh, std::uint16_t waiter) {
     const std::uint16_t index = misses_.take();
     fresh.first = fresh.last = waiter;

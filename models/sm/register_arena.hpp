@@ -9,8 +9,8 @@
 namespace lockstep {
 
 /// Rows of 32 lanes for all warps of an SM, given out by what a kernel really uses, so that few
-/// host cache lines are touched.  Grows when first-fit finds no room; how many blocks fit is
-/// decided elsewhere, by the simulated register file.
+/// cache lines of this computer are touched.  Grows when first-fit finds no room; how many blocks
+/// fit is decided elsewhere, by the simulated register file.
 class RegisterArena {
  public:
   /// First of `rows` consecutive rows, as their last owner left them; `owners` such ranges, this

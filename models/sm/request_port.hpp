@@ -83,7 +83,7 @@ class RequestPort {
     std::uint16_t credits = 0;
     std::uint16_t first = none, last = none;
   };
-  /// In one line of the host's memory, and its payload.
+  /// In one line of this computer's memory, and its payload.
   struct alignas(64) Queued {
     MemoryRequest request;
     std::unique_ptr<std::byte[]> payload;

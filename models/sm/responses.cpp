@@ -167,7 +167,7 @@ void SmState::answered(std::uint16_t index, std::int64_t usable, std::int64_t no
 }
 
 void SmState::flight_done(std::uint16_t index, std::int64_t now) {
-  // Not copied: the host would wait for the narrow store of `outstanding`.
+  // Not copied: this computer would wait for the narrow store of `outstanding`.
   const Flight& flight = flights[index];
   flights.give_back(index);
   Warp& warp = warps[flight.warp];

@@ -6,8 +6,8 @@
 #include <vector>
 
 #include "core/parameters/parameters.hpp"
-#include "models/dispatch/occupancy.hpp"
 #include "models/noc/messages.hpp"
+#include "models/sm/occupancy.hpp"
 
 namespace lockstep {
 

@@ -51,7 +51,7 @@ struct SmState {
   std::uint64_t local_base = 0;  ///< physical, of this SM
 
   // What every window touches, from what `statistics` ends with to the translations that
-  // `translation` begins with: see bring_window.
+  // `translation` begins with: see warm_window.
   SmStatistics statistics;
 
   // Issue.
@@ -66,7 +66,8 @@ struct SmState {
   std::int64_t accounted = -1;   ///< stalls are counted up to this cycle
   std::uint64_t resident = 0;    ///< warp slots taken
   Outbox* outbox = nullptr;      ///< of the window that is running
-  /// Operand::scratch, of the window that is running: the host thread's, in whose caches it stays.
+  /// Operand::scratch, of the window that is running: of the running thread, in whose caches it
+  /// stays.
   std::uint32_t* scratch_rows = nullptr;
 
   // Memory.
@@ -328,11 +329,11 @@ struct SmState {
 
   // bring.cpp
   /// What the window will surely touch is brought near.
-  void bring_window(Inbox inbox) const;
-  void bring_ready_warps() const;
+  void warm_window(Inbox inbox) const;
+  void warm_ready_warps() const;
   struct Answers;
-  void bring_answers(Inbox inbox) const;
-  void bring_answers(const Answers& answers) const;
+  void warm_answers(Inbox inbox) const;
+  void warm_answers(const Answers& answers) const;
 
   // shared_memory.cpp
   /// Lane l uses address[l] + offset; `commits`: the destinations wait only for this.

@@ -60,7 +60,7 @@ void StreamingMultiprocessor::advance(Time horizon, Inbox inbox, Outbox& outbox)
   SmState& s = *state_;
   s.outbox = &outbox;
   s.scratch_rows = scratch_rows_of_this_thread();
-  s.bring_window(inbox);
+  s.warm_window(inbox);
   std::visit([&](auto& policy) { s.run(policy, horizon, inbox); }, s.scheduler);
   s.outbox = nullptr;
   s.scratch_rows = nullptr;

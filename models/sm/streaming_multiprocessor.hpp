@@ -25,7 +25,7 @@
 #include "models/noc/noc_parameters.hpp"
 #include "models/sm/constant_rows.hpp"
 #include "models/sm/sm_parameters.hpp"
-#include "models/vm/fault_parameters.hpp"
+#include "models/vm/replay_mode.hpp"
 #include "models/vm/vm_parameters.hpp"
 
 namespace lockstep {

@@ -15,8 +15,8 @@
 #include <vector>
 
 #include "core/memory/buckets.hpp"
+#include "core/memory/slot_pool.hpp"
 #include "models/sm/access.hpp"
-#include "models/sm/slot_pool.hpp"
 #include "models/vm/lost_entries.hpp"
 #include "models/vm/messages.hpp"
 #include "models/vm/mirror.hpp"
@@ -63,7 +63,7 @@ struct OpenShootdown {
 };
 
 class TranslationUnit {
-  // With `tlb` in front of all that is looked at less often: see SmState::bring_window.
+  // With `tlb` in front of all that is looked at less often: see SmState::warm_window.
   // The page found last: also the one used last, so that finding it again changes no order.
   static constexpr std::uint64_t no_page = ~std::uint64_t{0};
   std::uint64_t last_key_ = no_page;

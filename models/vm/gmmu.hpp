@@ -22,9 +22,9 @@
 #include "models/noc/noc_parameters.hpp"
 #include "models/vm/access_notes.hpp"
 #include "models/vm/far_faults.hpp"
-#include "models/vm/fault_parameters.hpp"
 #include "models/vm/gmmu_statistics.hpp"
 #include "models/vm/lookups.hpp"
+#include "models/vm/replay_mode.hpp"
 #include "models/vm/unmapping.hpp"
 #include "models/vm/walkers.hpp"
 

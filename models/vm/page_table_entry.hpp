@@ -11,6 +11,7 @@
 #include <cstdint>
 
 #include "core/memory/round_up.hpp"
+#include "models/noc/address.hpp"
 
 namespace lockstep {
 
@@ -24,6 +25,19 @@ inline constexpr unsigned walk_levels = 4;
 
 constexpr std::uint64_t round_up_to_page(std::uint64_t bytes) {
   return round_up(bytes, page_bytes);
+}
+
+constexpr VirtualPage page_of(VirtualAddress address) {
+  return VirtualPage{address.value() >> page_shift};
+}
+constexpr VirtualAddress address_of(VirtualPage page) {
+  return VirtualAddress{page.value() << page_shift};
+}
+constexpr Frame frame_of(PhysicalAddress address) {
+  return Frame{address.value() >> page_shift};
+}
+constexpr PhysicalAddress address_of(Frame frame) {
+  return PhysicalAddress{frame.value() << page_shift};
 }
 
 /// Index into the table of `level` (1: root ... 4: leaf) for a virtual page number.
@@ -53,5 +67,10 @@ struct PageTableEntry {
   /// Physical address of the frame or next table; of a remote page what its requests carry.
   constexpr std::uint64_t address() const { return bits & ~flags; }
 };
+
+/// Where a buffer's virtual addresses begin: one that may fill large pages is aligned to them.
+constexpr std::uint64_t address_alignment(std::uint64_t bytes) {
+  return bytes >= large_page_bytes ? large_page_bytes : page_bytes;
+}
 
 }  // namespace lockstep

@@ -12,8 +12,8 @@
 
 #include "core/engine/engine.hpp"
 #include "core/output/recorder.hpp"
-#include "models/host/functional_run.hpp"
-#include "models/host/scenario.hpp"
+#include "models/reference/functional_run.hpp"
+#include "models/workload/scenario.hpp"
 
 namespace lockstep {
 class Host;

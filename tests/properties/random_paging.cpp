@@ -3,9 +3,9 @@
 #include <random>
 #include <sstream>
 
-#include "models/vm/eviction/eviction.hpp"
-#include "models/vm/page_manager/page_manager.hpp"
-#include "models/vm/prefetch/prefetcher.hpp"
+#include "models/driver/eviction/eviction.hpp"
+#include "models/driver/page_manager/page_manager.hpp"
+#include "models/driver/prefetch/prefetcher.hpp"
 #include "tests/properties/random_machine.hpp"
 
 namespace lockstep::testing {

@@ -9,7 +9,7 @@
 #include "core/engine/component.hpp"
 #include "core/engine/graph.hpp"
 #include "core/engine/outbox.hpp"
-#include "core/exec/cache_aligned.hpp"
+#include "core/memory/cache_aligned.hpp"
 #include "core/statistics/view.hpp"
 #include "tests/unit/core/engine/quick_exponential.hpp"
 

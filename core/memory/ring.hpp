@@ -1,0 +1,53 @@
+#pragma once
+
+#include <bit>
+#include <cstddef>
+#include <cstdint>
+#include <utility>
+#include <vector>
+
+namespace lockstep {
+
+/// A FIFO in one piece of memory that grows when full.
+template <class T>
+class Ring {
+ public:
+  explicit Ring(std::size_t capacity = 8) : items_(std::bit_ceil(capacity)) {}
+
+  bool empty() const { return size_ == 0; }
+  std::size_t size() const { return size_; }
+  T& front() { return items_[head_]; }
+  const T& front() const { return items_[head_]; }
+  /// The i-th from the front.
+  T& operator[](std::size_t i) { return items_[(head_ + i) & (items_.size() - 1)]; }
+  const T& operator[](std::size_t i) const { return items_[(head_ + i) & (items_.size() - 1)]; }
+
+  void push(const T& item) {
+    if (size_ == items_.size()) grow();
+    items_[(head_ + size_) & (items_.size() - 1)] = item;
+    ++size_;
+  }
+  void pop() {
+    --size_;
+    // An empty ring begins anew where it is warm in this computer's caches.
+    head_ = size_ == 0 ? 0 : (head_ + 1) & (items_.size() - 1);
+  }
+
+  template <class Archive>
+  void serialize(Archive& archive) {
+    archive(items_, head_, size_);
+  }
+
+ private:
+  void grow() {
+    std::vector<T> larger(2 * items_.size());
+    for (std::size_t i = 0; i < size_; ++i) larger[i] = (*this)[i];
+    items_ = std::move(larger);
+    head_ = 0;
+  }
+
+  std::vector<T> items_;
+  std::uint64_t head_ = 0, size_ = 0;
+};
+
+}  // namespace lockstep

@@ -1,0 +1,69 @@
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+#include <type_traits>
+#include <vector>
+
+#include "core/checkpoint/archive.hpp"
+#include "core/error/error.hpp"
+#include "core/memory/warm.hpp"
+
+namespace lockstep {
+
+/// Records addressed by 16-bit index, last freed first used; grows as needed.
+template <class T>
+class SlotPool {
+ public:
+  static_assert(std::is_trivially_copyable_v<T>);
+  static constexpr std::uint16_t none = 0xffff;
+
+  std::uint16_t take() {
+    ++used_;
+    if (free_.empty()) {
+      LOCKSTEP_CHECK(items_.size() < none, "too many records in flight");
+      items_.emplace_back();
+      return static_cast<std::uint16_t>(items_.size() - 1);
+    }
+    const std::uint16_t index = free_.back();
+    free_.pop_back();
+    return index;
+  }
+  void give_back(std::uint16_t index) {
+    --used_;
+    free_.push_back(index);
+  }
+  /// The records that will be taken next are brought near.
+  void warm_next(std::size_t count) const {
+    for (std::size_t i = 1; i <= std::min(count, free_.size()); ++i)
+      warm(&items_[free_[free_.size() - i]]);
+  }
+  T& operator[](std::size_t index) { return items_[index]; }
+  const T& operator[](std::size_t index) const { return items_[index]; }
+  std::size_t used() const { return used_; }
+  /// Calls function(index) for each record in use, by index; slow.
+  template <class Function>
+  void for_each_used(Function&& function) const {
+    std::vector<bool> is_free(items_.size());
+    for (const std::uint16_t index : free_) is_free[index] = true;
+    for (std::size_t i = 0; i < items_.size(); ++i)
+      if (!is_free[i]) function(static_cast<std::uint16_t>(i));
+  }
+  std::size_t capacity() const { return items_.size(); }
+
+  void serialize(Archive& archive) {
+    std::uint64_t items = items_.size();
+    std::uint64_t used = used_;
+    archive(items, used, free_);
+    items_.resize(items);
+    used_ = used;
+    archive.bytes(items_.data(), items * sizeof(T));
+  }
+
+ private:
+  std::vector<T> items_;
+  std::vector<std::uint16_t> free_;
+  std::size_t used_ = 0;
+};
+
+}  // namespace lockstep

@@ -1,0 +1,62 @@
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+#include "core/checkpoint/archive.hpp"
+#include "core/parameters/policy.hpp"
+#include "models/driver/residency.hpp"
+#include "models/driver/tree_decisions.hpp"
+
+namespace lockstep {
+
+/// What an eviction policy may look at when it chooses.
+class EvictionView {
+ public:
+  virtual ~EvictionView() = default;
+  virtual const Residency& residency() const = 0;
+  /// A page in GPU memory that may be taken away now (nothing pins it, no replay of it is under
+  /// way).
+  virtual bool evictable(ManagedPage page) const = 0;
+  virtual std::uint64_t seed() const = 0;
+  /// Where the nodes that are emptied are counted, if at all.
+  virtual TreeDecisions* decisions(std::uint16_t /*tenant*/) const { return nullptr; }
+};
+
+/// Plug point `eviction`: which pages leave a full GPU memory.
+///
+/// Contract: the driver tells what comes, what walks report and what goes; `choose` names pages to
+/// take away now: each in GPU memory and evictable, in ascending ranges that do not cross
+/// allocations, or nothing when there is none.  It may name more pages than are wanted (its
+/// granularity), fewer only when no more are evictable; one that never evicts names none.  Depends
+/// on what it was told and on its arguments alone.
+/// Source: virtual-memory-and-exceptions.md, section 10.
+class Eviction {
+ public:
+  virtual ~Eviction() = default;
+  /// Whether it ever names a page: what messages about full memory say depends on it.
+  virtual bool evicts() const { return true; }
+  virtual void arrived(ManagedPage page) = 0;
+  virtual void accessed(ManagedPage page) = 0;
+  virtual void left(ManagedPage page) = 0;
+  /// `number`: of the eviction, key of random draws.
+  virtual void choose(const EvictionView& view, std::uint64_t wanted_pages, std::uint64_t number,
+                      std::vector<PageRange>& victims) = 0;
+  virtual void serialize(Archive& archive) = 0;
+};
+
+using MakeEviction = std::unique_ptr<Eviction> (*)(const PolicyChoice&);
+const PolicyRegistry<MakeEviction>& evictions();
+const PolicyList& eviction_policies();
+std::unique_ptr<Eviction> make_eviction(const PolicyChoice& choice);
+
+// One line per implementation; each stands in the file of its name.
+std::unique_ptr<Eviction> make_lfu_eviction(const PolicyChoice&);
+std::unique_ptr<Eviction> make_lru_eviction(const PolicyChoice&);
+std::unique_ptr<Eviction> make_no_eviction(const PolicyChoice&);
+std::unique_ptr<Eviction> make_random_eviction(const PolicyChoice&);
+std::unique_ptr<Eviction> make_sequential_local_eviction(const PolicyChoice&);
+std::unique_ptr<Eviction> make_tree_eviction(const PolicyChoice&);
+
+}  // namespace lockstep

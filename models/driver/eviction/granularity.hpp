@@ -1,0 +1,67 @@
+#pragma once
+
+#include <cstdint>
+
+#include "core/parameters/parameters.hpp"
+#include "models/driver/residency.hpp"
+#include "models/vm/page_table_entry.hpp"
+
+namespace lockstep {
+
+enum class EvictionGranularity : std::uint8_t { page, block, large };
+
+/// Parameters of policies whose victims have a size; `usual`: if nothing is said.
+template <EvictionGranularity usual>
+struct GranularityOr {
+  EvictionGranularity granularity;
+
+  static auto schema() {
+    using P = GranularityOr;
+    return parameters<P>().field("granularity", &P::granularity, usual,
+                                 choice({"page", "block", "large"}),
+                                 "what leaves together: 4 KiB, 64 KiB or 2 MiB");
+  }
+  std::uint64_t pages() const {
+    switch (granularity) {
+      case EvictionGranularity::page:
+        return 1;
+      case EvictionGranularity::block:
+        return pages_per_block;
+      case EvictionGranularity::large:
+        break;
+    }
+    return pages_per_large;
+  }
+};
+
+/// Parameters of lru and random.
+using GranularityParameters = GranularityOr<EvictionGranularity::block>;
+/// Parameters of lfu.
+using LargeGranularityParameters = GranularityOr<EvictionGranularity::large>;
+
+/// Managed pages in granules that are evicted together, and how many pages of each are in GPU
+/// memory.
+class Granules {
+ public:
+  explicit Granules(std::uint64_t pages) : pages_(pages) {}
+
+  std::uint32_t of(ManagedPage page) const { return static_cast<std::uint32_t>(page / pages_); }
+  PageRange pages(std::uint32_t granule) const { return {granule * pages_, pages_}; }
+  /// True for the first page of a granule that comes, or the last one that leaves.
+  bool add(std::uint32_t granule) {
+    if (granule >= present_.size()) present_.resize(granule + 1u);
+    return present_[granule]++ == 0;
+  }
+  bool remove(std::uint32_t granule) { return --present_[granule] == 0; }
+
+  template <class Archive>
+  void serialize(Archive& archive) {
+    archive(present_);
+  }
+
+ private:
+  const std::uint64_t pages_;
+  std::vector<std::uint16_t> present_;
+};
+
+}  // namespace lockstep

@@ -1,0 +1,40 @@
+/// Sequential-local eviction: the 64 KiB block of the least recently used page, whatever else is in
+/// it.
+///
+/// Source: virtual-memory-and-exceptions.md, section 10 (seqlocal64k), the mirror of the prefetcher
+/// of 001, section B.3.2.
+///
+/// Simplified: as lru.
+#include <set>
+
+#include "models/driver/eviction/page_recency.hpp"
+#include "models/driver/eviction/victims.hpp"
+#include "models/vm/page_table_entry.hpp"
+
+namespace lockstep {
+namespace {
+
+class SequentialLocalEviction final : public PageRecency {
+ public:
+  void choose(const EvictionView& view, std::uint64_t wanted_pages, std::uint64_t,
+              std::vector<PageRange>& victims) override {
+    std::set<ManagedPage> seen;  // first pages of blocks
+    std::uint64_t found = 0;
+    for (std::uint32_t page = order().oldest(); page != RecencyList::none && found < wanted_pages;
+         page = order().next_newer(page)) {
+      if (!view.evictable(page)) continue;
+      const ManagedPage block = page / pages_per_block * pages_per_block;
+      if (seen.insert(block).second)
+        found += append_evictable(view, {block, pages_per_block}, victims);
+    }
+    sort_victims(view.residency(), victims);
+  }
+};
+
+}  // namespace
+
+std::unique_ptr<Eviction> make_sequential_local_eviction(const PolicyChoice&) {
+  return std::make_unique<SequentialLocalEviction>();
+}
+
+}  // namespace lockstep

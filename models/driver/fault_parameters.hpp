@@ -1,0 +1,64 @@
+#pragma once
+
+#include "core/parameters/parameters.hpp"
+#include "models/host_link/tenant_turns.hpp"
+#include "models/vm/replay_mode.hpp"
+
+namespace lockstep {
+
+enum class FaultCost : std::uint8_t { uvmsmart, tanasic, linear };
+enum class FaultBatch : std::uint8_t {
+  per_page,
+  per_block,
+  per_batch,
+  all_waiting,  ///< whatever waits when the driver begins, found in the same cycle or not
+};
+enum class FaultSerialization : std::uint8_t { cpu_and_link, whole_cost, none };
+enum class FaultSplit : std::uint8_t { upto, isolate };
+
+/// Parameters of `policies.fault_handling: {name: host, ...}`: the driver on the CPU.
+/// Source: virtual-memory-and-exceptions.md, sections 3.3, 3.5 and 5.5.
+struct HostFaultParameters {
+  ReplayMode replay;
+  FaultCost cost_model;
+  FaultBatch batch;
+  TenantOrder order;
+  FaultSerialization serialize;
+  FaultSplit split;
+  Time handling, cpu_service, migrate, allocate;
+
+  static auto schema() {
+    using namespace literals;
+    using P = HostFaultParameters;
+    return parameters<P>()
+        .field("replay", &P::replay, ReplayMode::listed,
+               choice({"listed", "broadcast", "block-tlb"}),
+               "whom the GMMU tells that a page has come")
+        .field(
+            "cost_model", &P::cost_model, FaultCost::uvmsmart,
+            choice({"uvmsmart", "tanasic", "linear"}),
+            "uvmsmart: `handling` one after the other, then the transfer; tanasic: `migrate` or "
+            "`allocate` from fault to replay; linear: `handling` side by side, then the transfer")
+        .field("batch", &P::batch, FaultBatch::per_page,
+               choice({"per-page", "per-block", "per-batch", "all-waiting"}),
+               "which faults are handled together: of those found in one cycle the ones on a page, "
+               "on a 64 KiB block, or all; or all that wait when the driver begins")
+        .field("order", &P::order, TenantOrder::fifo, choice({"fifo", "round-robin", "priority"}),
+               "whose fault the driver takes next")
+        .field("serialize", &P::serialize, FaultSerialization::cpu_and_link,
+               choice({"cpu+link", "whole-cost", "none"}),
+               "tanasic: what of a fault keeps the next one waiting")
+        .field("split", &P::split, FaultSplit::upto, choice({"upto", "isolate"}),
+               "how a range is cut into transfers around its faulting pages")
+        .field("handling", &P::handling, 45_us, range(0_ns, 1000_ms),
+               "uvmsmart, linear: the driver's time for a fault")
+        .field("cpu_service", &P::cpu_service, 2_us, range(0_ns, 1000_ms),
+               "tanasic: how long a fault keeps the CPU")
+        .field("migrate", &P::migrate, 12_us, range(0_ns, 1000_ms),
+               "tanasic: round trip of a fault whose data move")
+        .field("allocate", &P::allocate, 10_us, range(0_ns, 1000_ms),
+               "tanasic: round trip of a fault on untouched pages");
+  }
+};
+
+}  // namespace lockstep

@@ -1,0 +1,57 @@
+/// Physical GPU memory given out in ranges of whole pages, first fit.
+///
+/// The driver zeroes what it maps unless every byte is about to be overwritten; memory that was
+/// never given out reads as zero anyway, and the allocator knows which that is.  One list for all
+/// tenants, taken in the order of their requests, as the allocator that Mosaic is compared with.
+/// Source: architecture.md, section 8, rule 10; 004, section 7.2.1 (GPU-MMU).
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <vector>
+
+#include "models/vm/frame_run.hpp"
+#include "models/vm/page_table_entry.hpp"
+
+namespace lockstep {
+
+class FrameAllocator {
+ public:
+  FrameAllocator() = default;
+  explicit FrameAllocator(std::uint64_t capacity)
+      : capacity_(capacity), used_before_(capacity / page_bytes / 64 + 1) {
+    free_[0] = capacity;
+  }
+
+  /// Physical base of `bytes` (rounded up to pages) at a multiple of `alignment`, or nothing if no
+  /// free range is large enough.
+  std::optional<std::uint64_t> allocate(std::uint64_t bytes, std::uint64_t alignment = page_bytes);
+  /// `bytes` in as few ranges as first fit gives; empty if so much is not free.
+  std::vector<FrameRun> allocate_scattered(std::uint64_t bytes);
+  void release(std::uint64_t base, std::uint64_t bytes);
+
+  std::uint64_t capacity() const { return capacity_; }
+  std::uint64_t free_bytes() const { return capacity_ - taken_; }
+  /// The frame has been given back before, so that it may hold anything.
+  bool used_before(std::uint64_t physical) const {
+    const std::uint64_t frame = physical / page_bytes;
+    return (used_before_[frame / 64] >> (frame % 64)) & 1;
+  }
+
+  template <class Archive>
+  void serialize(Archive& archive) {
+    archive(capacity_, free_, taken_, used_before_);
+  }
+
+ private:
+  void take(std::map<std::uint64_t, std::uint64_t>::iterator range, std::uint64_t base,
+            std::uint64_t bytes);
+
+  std::uint64_t capacity_ = 0;
+  std::uint64_t taken_ = 0;
+  std::map<std::uint64_t, std::uint64_t> free_;  ///< base -> bytes; neighbours are merged
+  std::vector<std::uint64_t> used_before_;       ///< a bit per frame
+};
+
+}  // namespace lockstep

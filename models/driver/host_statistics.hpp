@@ -1,0 +1,86 @@
+#pragma once
+
+#include "core/statistics/statistics.hpp"
+#include "models/driver/tree_decisions.hpp"
+
+namespace lockstep {
+
+struct HostStatistics {
+  PerTenant<Counter> launches, remote_requests;
+  PerTenant<Counter> far_faults, faults_invalid, late_hits, pages_migrated, pages_allocated,
+      pages_demanded, pages_prefetched, prefetched_used, prefetched_unused, pages_evicted,
+      pages_written_back, thrashed_pages;
+  PerTenant<Counter> faults_migrated, faults_allocated, faults_remote, faults_permission,
+      fault_batches;
+  PerTenant<TreeDecisions> tree_prefetches, tree_evictions;
+  PerTenant<Histogram<16>> batch_faults, batch_pages;
+  PerTenant<Gauge> resident_pages;
+  PerTenant<Histogram<32>> fault_queue, fault_service, fault_transfer, late_wait;
+
+  static auto schema() {
+    using S = HostStatistics;
+    return statistics<S>()
+        .per_tenant("launches", &S::launches, "grids", "kernels launched")
+        .per_tenant("remote_requests", &S::remote_requests, "requests",
+                    "of SMs to pinned host memory")
+        .per_tenant("far_faults", &S::far_faults, "faults", "pages of managed memory that faulted")
+        .per_tenant("faults_invalid", &S::faults_invalid, "faults", "outside of every buffer")
+        .per_tenant("late_hits", &S::late_hits, "faults",
+                    "of those, on pages that were on their way already")
+        .per_tenant("pages_migrated", &S::pages_migrated, "pages", "moved to the GPU over the link")
+        .per_tenant("pages_allocated", &S::pages_allocated, "pages",
+                    "given to the GPU without data, on first touch")
+        .per_tenant("pages_demanded", &S::pages_demanded, "pages",
+                    "that came in transfers that somebody waited for")
+        .per_tenant("pages_prefetched", &S::pages_prefetched, "pages",
+                    "that came along with a fault or by a prefetch step")
+        .per_tenant("prefetched_used", &S::prefetched_used, "pages",
+                    "of those that left after they had been accessed")
+        .per_tenant("prefetched_unused", &S::prefetched_unused, "pages",
+                    "of those that left without having been accessed")
+        .per_tenant("pages_evicted", &S::pages_evicted, "pages", "taken off the GPU to make room")
+        .per_tenant("pages_written_back", &S::pages_written_back, "pages",
+                    "dirty pages moved to the host")
+        .per_tenant("thrashed_pages", &S::thrashed_pages, "pages",
+                    "faults on pages that had been evicted")
+        .per_tenant("faults_migrated", &S::faults_migrated, "transfers",
+                    "that somebody waited for, with data")
+        .per_tenant("faults_allocated", &S::faults_allocated, "transfers",
+                    "that somebody waited for, without data: a first touch")
+        .per_tenant("faults_remote", &S::faults_remote, "faults",
+                    "after which the page was mapped where it was, at the host")
+        .per_tenant("faults_permission", &S::faults_permission, "faults",
+                    "stores to read-mostly pages on the GPU, which became writable")
+        .per_tenant("fault_batches", &S::fault_batches, "batches",
+                    "of faults that the driver handled together, by the tenant of the first")
+        .per_tenant("batch_faults", &S::batch_faults, "faults",
+                    "in a batch, by the tenant of the first")
+        .per_tenant("batch_pages", &S::batch_pages, "pages",
+                    "asked for because of a batch, prefetched ones included")
+        .per_tenant("tree_prefetches", &S::tree_prefetches, tree_node_sizes, "nodes",
+                    "that the tree prefetcher completed; 64KiB: blocks that faulted")
+        .per_tenant("tree_evictions", &S::tree_evictions, tree_node_sizes, "nodes",
+                    "that the tree eviction emptied; 64KiB: blocks of the oldest pages")
+        .per_tenant("resident_pages", &S::resident_pages, "pages", "of managed memory on the GPU")
+        .per_tenant("fault_queue", &S::fault_queue, "ns",
+                    "faults waited for the driver, from arrival to the start of their service")
+        .per_tenant("fault_service", &S::fault_service, "ns", "the driver's handling of faults")
+        .per_tenant("fault_transfer", &S::fault_transfer, "ns",
+                    "from handling to the news to the GMMU: frames, transfer, entries; migrated, "
+                    "allocated, remote and permission faults")
+        .per_tenant("late_wait", &S::late_wait, "ns",
+                    "faults waited whose page came with another's, from arrival to the news");
+  }
+
+  template <class Archive>
+  void serialize(Archive& archive) {
+    archive(launches, remote_requests, far_faults, faults_invalid, late_hits, pages_migrated,
+            pages_allocated, pages_demanded, pages_prefetched, prefetched_used, prefetched_unused,
+            pages_evicted, pages_written_back, thrashed_pages, faults_migrated, faults_allocated,
+            faults_remote, faults_permission, fault_batches, tree_prefetches, tree_evictions,
+            batch_faults, batch_pages, resident_pages, fault_queue, fault_service, fault_transfer,
+            late_wait);
+  }
+};
+
+}  // namespace lockstep

@@ -1,0 +1,152 @@
+#include "models/driver/page_tables.hpp"
+
+#include "core/error/error.hpp"
+#include "models/isa/types.hpp"
+
+namespace lockstep {
+
+namespace {
+
+constexpr std::uint64_t entry_bytes = 8;
+constexpr std::uint64_t table_line = 128;
+constexpr std::uint64_t directory_flags = PageTableEntry::present | PageTableEntry::writable;
+
+/// Pages that a table of this level covers.
+constexpr std::uint64_t reach(unsigned level) {
+  return std::uint64_t{1} << (9 * (walk_levels - level + 1));
+}
+
+}  // namespace
+
+void add_write(std::vector<TableWrite>& writes, std::uint64_t address, std::uint64_t value) {
+  const std::uint64_t line = address / table_line * table_line;
+  if (writes.empty() || writes.back().line != line) writes.push_back({line, 0, {}});
+  const auto place = static_cast<unsigned>((address - line) / entry_bytes);
+  writes.back().mask |= static_cast<std::uint16_t>(1u << place);
+  writes.back().entries[place] = value;
+}
+
+constexpr std::uint64_t PageTables::first_leaf() {
+  return isa::first_global_address / large_page_bytes;
+}
+
+const PageTables::Leaf& PageTables::leaf(std::uint16_t tenant, std::uint64_t page) const {
+  const std::vector<Leaf>& leaves = spaces_[tenant].leaves;
+  const std::uint64_t index = page / pages_per_large - first_leaf();
+  LOCKSTEP_CHECK(index < leaves.size() && leaves[index].physical != 0,
+                 "no table was reserved for a page");
+  return leaves[index];
+}
+
+PageTables::Leaf& PageTables::leaf(std::uint16_t tenant, std::uint64_t page) {
+  return const_cast<Leaf&>(static_cast<const PageTables&>(*this).leaf(tenant, page));
+}
+
+std::uint64_t PageTables::directory(Space& space, std::uint64_t page, unsigned level,
+                                    const TakeFrame& take_frame, std::vector<TableWrite>& writes) {
+  const std::uint64_t first = page / reach(level) * reach(level);
+  for (const Directory& d : space.directories)
+    if (d.level == level && d.first_page == first) return d.physical;
+  std::uint64_t above = 0;
+  if (level > 1) above = directory(space, page, level - 1, take_frame, writes);
+  const std::uint64_t physical = take_frame();
+  space.directories.push_back({physical, level, first});
+  if (level > 1) {
+    add_write(writes, above + table_index(page, level - 1) * entry_bytes,
+              physical | directory_flags);
+  }
+  return physical;
+}
+
+void PageTables::reserve(std::uint16_t tenant, std::uint64_t page, std::uint64_t count,
+                         const TakeFrame& take_frame, std::vector<TableWrite>& writes) {
+  Space& space = spaces_[tenant];
+  const std::uint64_t first = page / pages_per_large, last = (page + count - 1) / pages_per_large;
+  for (std::uint64_t number = first; number <= last; ++number) {
+    const std::uint64_t index = number - first_leaf();
+    if (index >= space.leaves.size()) space.leaves.resize(index + 1);
+    if (space.leaves[index].physical != 0) continue;
+    const std::uint64_t first_page = number * pages_per_large;
+    const std::uint64_t level3 = directory(space, first_page, 3, take_frame, writes);
+    Leaf& leaf = space.leaves[index];
+    leaf.physical = take_frame();
+    leaf.directory_entry = level3 + table_index(first_page, 3) * entry_bytes;
+    add_write(writes, leaf.directory_entry, leaf.physical | directory_flags);
+  }
+}
+
+std::uint64_t PageTables::root(std::uint16_t tenant) const {
+  const auto& directories = spaces_[tenant].directories;
+  return directories.empty() ? 0 : directories.front().physical;
+}
+
+PageTableEntry PageTables::entry(std::uint16_t tenant, std::uint64_t page) const {
+  const Leaf& l = leaf(tenant, page);
+  return {l.entries ? (*l.entries)[page % pages_per_large] : 0};
+}
+
+std::uint64_t PageTables::entry_address(std::uint16_t tenant, std::uint64_t page) const {
+  return leaf(tenant, page).physical + page % pages_per_large * entry_bytes;
+}
+
+std::uint64_t PageTables::directory_address(std::uint16_t tenant, std::uint64_t page) const {
+  return leaf(tenant, page).directory_entry;
+}
+
+bool PageTables::is_large(std::uint16_t tenant, std::uint64_t page) const {
+  return leaf(tenant, page).large;
+}
+
+void PageTables::set(std::uint16_t tenant, std::uint64_t page, PageTableEntry entry,
+                     std::vector<TableWrite>& writes) {
+  Leaf& l = leaf(tenant, page);
+  if (!l.entries) l.entries = std::make_unique<Entries>();
+  (*l.entries)[page % pages_per_large] = entry.bits;
+  add_write(writes, entry_address(tenant, page), entry.bits);
+}
+
+void PageTables::forget(std::uint16_t tenant, std::uint64_t page) {
+  Leaf& l = leaf(tenant, page);
+  if (l.entries) (*l.entries)[page % pages_per_large] = 0;
+}
+
+void PageTables::set_large(std::uint16_t tenant, std::uint64_t page, bool large,
+                           std::vector<TableWrite>& writes) {
+  Leaf& l = leaf(tenant, page);
+  l.large = large;
+  add_write(writes, l.directory_entry,
+            l.physical | directory_flags | (large ? PageTableEntry::large : 0));
+}
+
+void PageTables::forget_large(std::uint16_t tenant, std::uint64_t page) {
+  leaf(tenant, page).large = false;
+}
+
+std::vector<std::uint64_t> PageTables::take_all(std::uint16_t tenant) {
+  std::vector<std::uint64_t> frames;
+  Space& space = spaces_[tenant];
+  for (const Directory& d : space.directories) frames.push_back(d.physical);
+  for (const Leaf& l : space.leaves)
+    if (l.physical != 0) frames.push_back(l.physical);
+  space = {};
+  return frames;
+}
+
+void PageTables::serialize(Archive& archive) {
+  for (Space& space : spaces_) {
+    std::uint64_t directories = space.directories.size(), leaves = space.leaves.size();
+    archive(directories, leaves);
+    space.directories.resize(directories);
+    space.leaves.resize(leaves);
+    for (Directory& d : space.directories) archive(d.physical, d.level, d.first_page);
+    for (Leaf& l : space.leaves) {
+      bool filled = l.entries != nullptr;
+      archive(l.physical, l.directory_entry, l.large, filled);
+      if (!filled) continue;
+      if (!l.entries) l.entries = std::make_unique<Entries>();
+      archive(*l.entries);
+    }
+  }
+}
+
+}  // namespace lockstep

@@ -1,0 +1,96 @@
+/// The driver's side of the page tables: what stands in them, where they lie in GPU memory, and
+/// which lines of them have to be written there.
+///
+/// Tables of all four levels for an address range are reserved when the range is; a level-4 table
+/// takes memory of this computer when its first entry is set.  The GPU's copy differs only in the
+/// accessed and dirty bits that the GMMU sets. Source: architecture.md, section 8, rules 7 and 9;
+/// page_table_entry.hpp (format).
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <vector>
+
+#include "core/checkpoint/archive.hpp"
+#include "models/vm/page_table_entry.hpp"
+
+namespace lockstep {
+
+/// Entries of one 128-byte line of a table that changed.
+struct TableWrite {
+  std::uint64_t line = 0;  ///< physical
+  std::uint16_t mask = 0;  ///< bit i: entry i of the line
+  std::array<std::uint64_t, 16> entries{};
+
+  template <class Archive>
+  void serialize(Archive& archive) {
+    archive(line, mask, entries);
+  }
+};
+
+class PageTables {
+ public:
+  PageTables() = default;
+  explicit PageTables(std::size_t tenants) : spaces_(tenants) {}
+
+  /// Physical address of a zeroed frame for a table.
+  using TakeFrame = std::function<std::uint64_t()>;
+  /// Makes the tables that the pages need and do not have; their directory entries join `writes`.
+  void reserve(std::uint16_t tenant, std::uint64_t page, std::uint64_t count,
+               const TakeFrame& take_frame, std::vector<TableWrite>& writes);
+  /// Of the tenant's level-1 table; 0 before its first reserve.
+  std::uint64_t root(std::uint16_t tenant) const;
+
+  PageTableEntry entry(std::uint16_t tenant, std::uint64_t page) const;
+  std::uint64_t entry_address(std::uint16_t tenant, std::uint64_t page) const;
+  /// Of the level-3 entry that covers the page.
+  std::uint64_t directory_address(std::uint16_t tenant, std::uint64_t page) const;
+  bool is_large(std::uint16_t tenant, std::uint64_t page) const;
+
+  void set(std::uint16_t tenant, std::uint64_t page, PageTableEntry entry,
+           std::vector<TableWrite>& writes);
+  /// The entry as the GMMU left it when it exchanged it with 0: nothing is to be written.
+  void forget(std::uint16_t tenant, std::uint64_t page);
+  void set_large(std::uint16_t tenant, std::uint64_t page, bool large,
+                 std::vector<TableWrite>& writes);
+  /// The large bit went with the entries.
+  void forget_large(std::uint16_t tenant, std::uint64_t page);
+
+  /// All frames that hold tables of the tenant, which has none afterwards.
+  std::vector<std::uint64_t> take_all(std::uint16_t tenant);
+
+  void serialize(Archive& archive);
+
+ private:
+  using Entries = std::array<std::uint64_t, 512>;
+  struct Leaf {
+    std::uint64_t physical = 0;         ///< 0: not reserved
+    std::uint64_t directory_entry = 0;  ///< physical address of the level-3 entry
+    bool large = false;
+    std::unique_ptr<Entries> entries;  ///< none yet set: nullptr
+  };
+  struct Directory {
+    std::uint64_t physical = 0;
+    unsigned level = 0;
+    std::uint64_t first_page = 0;
+  };
+  struct Space {
+    std::vector<Directory> directories;  ///< [0] is the root
+    std::vector<Leaf> leaves;            ///< by page / 512, from first_leaf on
+  };
+  static constexpr std::uint64_t first_leaf();
+
+  const Leaf& leaf(std::uint16_t tenant, std::uint64_t page) const;
+  Leaf& leaf(std::uint16_t tenant, std::uint64_t page);
+  std::uint64_t directory(Space& space, std::uint64_t page, unsigned level,
+                          const TakeFrame& take_frame, std::vector<TableWrite>& writes);
+
+  std::vector<Space> spaces_;
+};
+
+/// Adds one entry to the lines that have to be written.
+void add_write(std::vector<TableWrite>& writes, std::uint64_t address, std::uint64_t value);
+
+}  // namespace lockstep

@@ -1,0 +1,24 @@
+/// Pure demand paging: the pages that faulted and no other.
+///
+/// Source: 001, section B.3.
+///
+/// Simplified: nothing.
+#include "models/driver/prefetch/missing_pages.hpp"
+
+namespace lockstep {
+namespace {
+
+class None final : public Prefetcher {
+ public:
+  void choose(const FaultGroup& group, std::vector<PageRange>& moves) const override {
+    for (const ManagedPage page : group.faults) append_missing(group, {page, 1}, moves);
+  }
+};
+
+}  // namespace
+
+std::unique_ptr<Prefetcher> make_no_prefetcher(const PolicyChoice&) {
+  return std::make_unique<None>();
+}
+
+}  // namespace lockstep

@@ -1,0 +1,44 @@
+/// Random prefetching: with each faulting page one more page of its large page (2 MiB; at the end
+/// of an allocation the smaller tree), drawn uniformly.
+///
+/// A page that is there already, or on its way, is not drawn again: nothing comes along then.
+/// Source: 001, section B.3.1.
+///
+/// Simplified: nothing.
+#include <algorithm>
+
+#include "core/random/philox.hpp"
+#include "models/driver/prefetch/missing_pages.hpp"
+#include "models/driver/tree_layout.hpp"
+
+namespace lockstep {
+namespace {
+
+constexpr std::uint32_t prefetch_purpose = 0x70726566;  // "pref"
+
+class RandomPage final : public Prefetcher {
+ public:
+  void choose(const FaultGroup& group, std::vector<PageRange>& moves) const override {
+    std::vector<ManagedPage> pages(group.faults.begin(), group.faults.end());
+    for (std::size_t i = 0; i < group.faults.size(); ++i) pages.push_back(draw(group, i));
+    std::sort(pages.begin(), pages.end());
+    pages.erase(std::unique(pages.begin(), pages.end()), pages.end());
+    for (const ManagedPage page : pages) append_missing(group, {page, 1}, moves);
+  }
+
+ private:
+  static ManagedPage draw(const FaultGroup& group, std::size_t fault) {
+    const TreeLayout tree = TreeLayout::around(group.faults[fault], group.allocation);
+    const auto words = random_block(group.seed, ComponentId{group.allocation.tenant},
+                                    prefetch_purpose, group.number << 16 | fault);
+    return tree.first + (words[0] * tree.pages >> 32);
+  }
+};
+
+}  // namespace
+
+std::unique_ptr<Prefetcher> make_random_prefetcher(const PolicyChoice&) {
+  return std::make_unique<RandomPage>();
+}
+
+}  // namespace lockstep

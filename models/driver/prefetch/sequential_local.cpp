@@ -1,0 +1,31 @@
+/// Sequential-local prefetching: the whole 64 KiB block of a faulting page.
+///
+/// Source: 001, section B.3.2.
+///
+/// Simplified: nothing.
+#include "models/driver/prefetch/missing_pages.hpp"
+#include "models/vm/page_table_entry.hpp"
+
+namespace lockstep {
+namespace {
+
+class SequentialLocal final : public Prefetcher {
+ public:
+  void choose(const FaultGroup& group, std::vector<PageRange>& moves) const override {
+    ManagedPage done = 0;
+    for (const ManagedPage fault : group.faults) {
+      if (fault < done) continue;  // in the block of the one before
+      const ManagedPage block = fault / pages_per_block * pages_per_block;
+      done = block + pages_per_block;
+      append_missing(group, {block, pages_per_block}, moves);
+    }
+  }
+};
+
+}  // namespace
+
+std::unique_ptr<Prefetcher> make_sequential_local_prefetcher(const PolicyChoice&) {
+  return std::make_unique<SequentialLocal>();
+}
+
+}  // namespace lockstep

@@ -1,0 +1,61 @@
+/// Sequential prefetching of an earlier design: the allocation is streamed from its lowest address
+/// to its highest, wherever faults are.
+///
+/// The stream moves on with every fault: beside the page that faulted come the next `pages` pages
+/// of the allocation, in the order of addresses, that are not there.  It runs ahead of faults above
+/// it and so meets them; pages that were evicted are behind it and come again first.
+/// Source: 001, section B.3.2 (what sequential-local replaces); virtual-memory-and-exceptions.md,
+/// section 5.3 (zheng_seq).
+///
+/// Simplified: the stream goes on with faults only, not whenever the link is free.
+#include "core/parameters/parameters.hpp"
+#include "models/driver/prefetch/missing_pages.hpp"
+
+namespace lockstep {
+namespace {
+
+struct ZhengSequentialParameters {
+  std::uint64_t pages;
+
+  static auto schema() {
+    using P = ZhengSequentialParameters;
+    return parameters<P>().field("pages", &P::pages, 128, range(1, 1 << 20),
+                                 "how far the stream goes on with a fault", "pages");
+  }
+};
+
+class ZhengSequential final : public Prefetcher {
+ public:
+  explicit ZhengSequential(const ZhengSequentialParameters& parameters) : parameters_(parameters) {}
+
+  void choose(const FaultGroup& group, std::vector<PageRange>& moves) const override {
+    const PageRange stream{group.allocation.first,
+                           length(group, parameters_.pages * group.faults.size())};
+    append_missing(group, stream, moves);
+    for (const ManagedPage fault : group.faults)
+      if (fault >= stream.end()) append_missing(group, {fault, 1}, moves);
+  }
+
+ private:
+  /// From the begin of the allocation so far that `wanted` pages come.
+  static std::uint64_t length(const FaultGroup& group, std::uint64_t wanted) {
+    std::uint64_t pages = 0;
+    for (; pages < group.allocation.pages && wanted > 0; ++pages)
+      wanted -= group.residency.place(group.allocation.first + pages) == PagePlace::host;
+    return pages;
+  }
+
+  const ZhengSequentialParameters parameters_;
+};
+
+}  // namespace
+
+const ParameterSchema& zheng_sequential_parameters() {
+  return schema_of<ZhengSequentialParameters>();
+}
+
+std::unique_ptr<Prefetcher> make_zheng_sequential_prefetcher(const PolicyChoice& choice) {
+  return std::make_unique<ZhengSequential>(choice.parameters<ZhengSequentialParameters>());
+}
+
+}  // namespace lockstep

@@ -1,0 +1,41 @@
+#pragma once
+
+#include <algorithm>
+#include <bit>
+#include <cstdint>
+
+#include "models/driver/residency.hpp"
+#include "models/vm/page_table_entry.hpp"
+
+namespace lockstep {
+
+/// One of the full binary trees over an allocation: its leaves are blocks of 64 KiB, its root 2
+/// MiB; what is left at the end of the allocation is rounded up to the next smaller tree.  Its last
+/// leaves may lie behind the allocation.  Source: 001, section B.3.3.
+struct TreeLayout {
+  ManagedPage first = 0;
+  std::uint64_t pages = 0;   ///< that exist
+  std::uint32_t leaves = 0;  ///< a power of two, at most 32
+
+  /// The tree that holds `page` of an allocation.
+  static TreeLayout around(ManagedPage page, const Allocation& allocation) {
+    TreeLayout tree;
+    tree.first = page / pages_per_large * pages_per_large;
+    tree.pages = std::min(pages_per_large, allocation.first + allocation.pages - tree.first);
+    const std::uint64_t blocks = (tree.pages + pages_per_block - 1) / pages_per_block;
+    tree.leaves = static_cast<std::uint32_t>(std::bit_ceil(blocks));
+    return tree;
+  }
+  ManagedPage end() const { return first + pages; }
+  /// Leaf of a page.
+  std::uint32_t leaf(ManagedPage page) const {
+    return static_cast<std::uint32_t>((page - first) / pages_per_block);
+  }
+  /// The pages of a leaf that exist.
+  PageRange pages_of(std::uint32_t leaf) const {
+    const ManagedPage begin = std::min(end(), first + leaf * pages_per_block);
+    return {begin, std::min(end(), begin + pages_per_block) - begin};
+  }
+};
+
+}  // namespace lockstep

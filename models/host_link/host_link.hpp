@@ -1,0 +1,157 @@
+/// The link between host memory and the GPU: transfers in both directions, line by line.
+///
+/// A transfer takes its direction for a time that depends on its size (link_curve.hpp), alone; its
+/// 128-byte lines leave evenly spaced over that time.  They travel to the partitions as ordinary
+/// memory requests and their answers complete the transfer, so that a transfer competes with the
+/// SMs for L2 and DRAM.  Who is next: link_queue.hpp.  Transfers of faults are never split; copies
+/// go in pieces of 256 KiB at the rate of their whole size, so that a fault waits for one piece at
+/// most, and prefetches in pages if link_preempts_prefetch is set.  Remote accesses go between the
+/// lines and push them back.
+///
+/// Source: architecture.md, section 8 "The host"; virtual-memory-and-exceptions.md, sections 4, 18.
+///
+/// Simplified: a request for a line occupies the direction in which its bytes will travel.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <span>
+#include <vector>
+
+#include "core/engine/link.hpp"
+#include "core/message/message.hpp"
+#include "models/host_link/host_parameters.hpp"
+#include "models/host_link/link_curve.hpp"
+#include "models/host_link/link_queue.hpp"
+#include "models/host_link/link_statistics.hpp"
+#include "models/host_link/transfer.hpp"
+#include "models/noc/address_mapping.hpp"
+#include "models/noc/messages.hpp"
+
+namespace lockstep {
+
+class Outbox;
+
+/// Where the bytes of a transfer come from or go to.
+using HostBytes =
+    std::function<std::span<std::byte>(const Transfer&, std::uint64_t offset, std::uint64_t bytes)>;
+
+class HostLink {
+ public:
+  static constexpr std::uint64_t copy_piece_bytes = 256 * 1024;
+
+  HostLink(const HostParameters& parameters, AddressMapping mapping, std::vector<Link> partitions,
+           HostBytes host_bytes, std::vector<std::uint32_t> priorities);
+
+  void start(Transfer transfer, Time now, Outbox& outbox);
+  /// When the next line leaves, or the next transfer begins.
+  Time next_activity() const;
+  /// Sends what leaves at `now`.
+  void act(Time now, Outbox& outbox);
+  /// The answer with this tag belongs to a transfer; others' tags have bit 31 set.
+  static bool owns(std::uint32_t tag) { return (tag >> 31) == 0; }
+  /// Takes an answer; the transfer it completed, if it did.
+  std::optional<Transfer> take(const MessageHeader& message);
+
+  /// Occupies a direction for the bytes of a remote access; when the last byte is through.
+  Time occupy(bool to_gpu, Time now, std::uint64_t bytes, std::uint16_t tenant);
+  /// Passes a request on to the partition of its line; whoever made it takes the answer.
+  void send_request(const MemoryRequest& request, std::span<const std::byte> payload, Time now,
+                    Outbox& outbox);
+  void send_range(std::uint32_t partition, Time now, MessageKind kind, const ZeroRange& range,
+                  Outbox& outbox);
+  bool idle() const;
+  /// Bytes for checking are on their way.
+  bool inspects() const { return inspected_lines_ > 0; }
+  const LinkStatistics& statistics(bool to_gpu) const { return directions_[to_gpu].statistics; }
+
+  template <class Archive>
+  void serialize(Archive& archive) {
+    archive(partitions_, transfers_, free_transfers_, lines_, free_lines_, inspected_lines_,
+            directions_, last_answer_);
+  }
+
+ private:
+  static constexpr std::uint32_t none = ~std::uint32_t{0};
+
+  struct Active {
+    Transfer transfer;
+    Time duration;             ///< of the whole transfer
+    double time_per_byte = 0;  ///< femtoseconds
+    std::uint64_t sent = 0, acknowledged = 0;
+    std::uint64_t in_frame = 0;  ///< bytes sent of frames[frame]
+    std::uint32_t frame = 0;
+    template <class Archive>
+    void serialize(Archive& archive) {
+      archive(transfer, duration, time_per_byte, sent, acknowledged, in_frame, frame);
+    }
+    /// When, counted from the begin, the first `bytes` have gone through.
+    Time through(std::uint64_t bytes) const {
+      if (bytes == transfer.bytes) return duration;
+      return Time{static_cast<std::int64_t>(time_per_byte * static_cast<double>(bytes))};
+    }
+    /// Of the line that is next: what is left of it in this frame and transfer.
+    std::uint64_t next_bytes() const;
+  };
+  struct Line {
+    std::uint64_t offset = 0;  ///< in the buffer
+    std::uint32_t transfer = 0;
+    std::uint16_t bytes = 0;
+    std::uint16_t skip = 0;  ///< bytes of its first sector that do not belong to it
+    template <class Archive>
+    void serialize(Archive& archive) {
+      archive(offset, transfer, bytes, skip);
+    }
+  };
+  struct Direction {
+    explicit Direction(const TenantTurns& turns) : queue(turns) {
+      set_tenants(statistics, turns.tenants());
+    }
+
+    LinkQueue queue;
+    std::uint32_t active = none;  ///< transfer in service
+    std::uint64_t arrival = 0;    ///< its number in the queue
+    std::uint64_t piece_end = 0;  ///< bytes of it that may be sent before others get their turn
+    Time origin;                  ///< when it would have begun if it had never been interrupted
+    Time next;                    ///< when its next line leaves, if there is a place in flight
+    Time ready;                   ///< nothing begins before
+    Time remote_free;             ///< when the remote accesses so far are through
+    LinkStatistics statistics;
+    template <class Archive>
+    void serialize(Archive& archive) {
+      archive(queue, active, arrival, piece_end, origin, next, ready, remote_free, statistics);
+    }
+  };
+
+  Time next_of(const Direction& direction) const;
+  static void count_wait(const Transfer& transfer, LinkStatistics& statistics);
+  /// After so many bytes others get their turn.
+  std::uint64_t piece_bytes(const Transfer& transfer) const;
+  void begin(Direction& direction, Time now);
+  /// The piece in service sends its next line.
+  void advance(Direction& direction, Time now, Outbox& outbox);
+  /// Sends the next line of a transfer; its bytes.
+  std::uint64_t send_line(std::uint32_t transfer, Time now, Outbox& outbox);
+  /// Those that keep others from leaving.
+  std::size_t lines_in_flight() const {
+    return lines_.size() - free_lines_.size() - inspected_lines_;
+  }
+
+  const HostParameters parameters_;
+  const LinkCurve curve_;
+  const AddressMapping mapping_;
+  std::vector<Link> partitions_;
+  const HostBytes host_bytes_;
+
+  std::vector<Active> transfers_;
+  std::vector<std::uint32_t> free_transfers_;
+  std::vector<Line> lines_;
+  std::vector<std::uint32_t> free_lines_;
+  std::size_t inspected_lines_ = 0;
+  std::array<Direction, 2> directions_;  ///< to host, to GPU
+  Time last_answer_;                     ///< when a place among the lines in flight became free
+};
+
+}  // namespace lockstep

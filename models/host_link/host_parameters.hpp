@@ -1,0 +1,62 @@
+#pragma once
+
+#include <string>
+
+#include "core/parameters/parameters.hpp"
+#include "models/host_link/tenant_turns.hpp"
+
+namespace lockstep {
+
+/// How the time of a transfer follows from its size; see link_curve.hpp.
+enum class CurveKind : std::uint8_t { measured, affine, atan };
+
+/// CPU side and host link (configs/hosts/*.yaml).  Sources: gpu-parameters.md, section 12;
+/// virtual-memory-and-exceptions.md, section 4.
+struct HostParameters {
+  std::string name;
+  CurveKind link_curve;
+  Bandwidth link_bandwidth;
+  Time transfer_setup;
+  Bandwidth atan_bandwidth;
+  double atan_slope;
+  Time link_latency, launch_overhead;
+  std::uint32_t lines_in_flight;
+  TenantOrder link_order;
+  bool link_preempts_prefetch;
+  Bytes memory;
+
+  static auto schema() {
+    using namespace literals;
+    using P = HostParameters;
+    return parameters<P>()
+        .required("name", &P::name, "what it is called in reports")
+        .field("link_curve", &P::link_curve, CurveKind::measured,
+               choice({"measured", "affine", "atan"}),
+               "time of a transfer by its size: as measured for PCIe 3.0 x16 (001, Table 1), "
+               "transfer_setup + size / link_bandwidth, or a fitted arc tangent")
+        .field("link_bandwidth", &P::link_bandwidth, Bandwidth{11.223e9},
+               range(Bandwidth{1e6}, Bandwidth{1e13}),
+               "each direction: of remote accesses, and of transfers with the affine curve")
+        .field("transfer_setup", &P::transfer_setup, 900_ns, range(0_ns, 1_ms),
+               "affine: what a transfer takes besides its bytes")
+        .field("atan_bandwidth", &P::atan_bandwidth, Bandwidth{10.01e9},
+               range(Bandwidth{1e6}, Bandwidth{1e13}), "atan: of the largest transfers")
+        .field("atan_slope", &P::atan_slope, 0.129, range(1e-6, 1e6),
+               "atan: how soon that is reached, per KiB")
+        .field("link_latency", &P::link_latency, 500_ns, range(10_ns, 1_ms),
+               "of the host link, each way")
+        .field("launch_overhead", &P::launch_overhead, 1_us, range(0_ns, 10_ms),
+               "the driver's time per kernel launch, at the CPU")
+        .field("lines_in_flight", &P::lines_in_flight, 4096, range(1, 1 << 20),
+               "128-byte lines of transfers not yet acknowledged")
+        .field("link_order", &P::link_order, TenantOrder::round_robin,
+               choice({"fifo", "round-robin", "priority"}),
+               "whose transfer is next of those that somebody waits for, of prefetches, of copies")
+        .field("link_preempts_prefetch", &P::link_preempts_prefetch, false,
+               "a transfer that somebody waits for goes between the pages of a prefetch")
+        .field("memory", &P::memory, 256_GiB, at_least(1_MiB),
+               "capacity: all buffers of all tenants have a place in it");
+  }
+};
+
+}  // namespace lockstep

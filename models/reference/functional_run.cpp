@@ -1,0 +1,268 @@
+#include "models/reference/functional_run.hpp"
+
+#include <algorithm>
+#include <numeric>
+
+#include "core/error/error.hpp"
+#include "core/memory/round_up.hpp"
+#include "models/isa/interpreter/interpreter.hpp"
+#include "models/isa/load.hpp"
+#include "models/vm/page_table_entry.hpp"
+#include "models/workload/buffer_part.hpp"
+#include "models/workload/content.hpp"
+#include "models/workload/element.hpp"
+#include "models/workload/kernel_arguments.hpp"
+#include "models/workload/program_cursor.hpp"
+
+namespace lockstep {
+
+namespace {
+
+class FunctionalRun {
+ public:
+  FunctionalRun(const std::string& tenant, const Workload& workload, const isa::Module& module,
+                ExecutionProfile* profile, const isa::MachineSize& machine)
+      : tenant_(tenant),
+        workload_(workload),
+        module_(module),
+        profile_(profile),
+        machine_(machine),
+        cursor_(workload) {
+    if (profile_ != nullptr) profile_->executions.resize(module.kernels.size());
+    names_.resize(workload.buffers.size());
+    std::iota(names_.begin(), names_.end(), 0u);
+    map_buffers();
+    map_variables();
+  }
+
+  FunctionalResult run() {
+    while (const Step* step = cursor_.current()) {
+      do_step(*step);
+      if (step->kind == Step::Kind::repeat_until) {
+        cursor_.answer(test(*step));
+      } else {
+        cursor_.advance();
+      }
+    }
+    for (std::uint32_t b = 0; b < buffers_.size(); ++b) {
+      if (!buffers_[b].freed) release(b);
+    }
+    for (State& state : buffers_) result_.buffers.push_back(std::move(state.content));
+    result_.meaning = names_;
+    return std::move(result_);
+  }
+
+ private:
+  struct State {
+    std::uint64_t address = 0;
+    bool freed = false;
+    /// Until the end: the host copy of device buffers only, since the interpreter's memory holds
+    /// the rest.
+    FunctionalResult::BufferContent content;
+  };
+
+  /// Whole pages and a guard page, as Driver does.
+  std::uint64_t take_addresses(std::uint64_t bytes) {
+    const std::uint64_t alignment = address_alignment(bytes);
+    const std::uint64_t base = round_up(next_address_, alignment);
+    next_address_ = base + round_up_to_page(bytes) + page_bytes;
+    return base;
+  }
+
+  void map_buffers() {
+    const auto contents = make_contents(workload_);
+    for (std::uint32_t b = 0; b < names_.size(); ++b) {
+      const Buffer& buffer = workload_.buffers[b];
+      State& state = buffers_.emplace_back();
+      state.address = take_addresses(buffer.bytes());
+      memory_.map(state.address, buffer.bytes());
+      if (buffer.memory == MemoryKind::device) state.content.host.resize(buffer.bytes());
+      if (contents[b]) contents[b]->read(0, host_copy(b));
+    }
+  }
+
+  void map_variables() {
+    for (const isa::GlobalVariable& variable : module_.globals) {
+      const std::uint64_t bytes = std::max<std::uint64_t>(variable.bytes, 1);
+      variables_.push_back(take_addresses(bytes));
+      memory_.map(variables_.back(), bytes);
+    }
+    for (std::size_t v = 0; v < variables_.size(); ++v) {
+      std::vector<std::byte> initial = module_.globals[v].initial;
+      isa::relocate(initial, module_.globals[v].relocations, module_, variables_);
+      memory_.write(variables_[v], initial.data(), initial.size());
+    }
+  }
+
+  const Buffer& declaration(std::uint32_t buffer) const { return workload_.buffers[buffer]; }
+
+  std::span<std::byte> gpu_copy(std::uint32_t buffer) {
+    const std::uint64_t bytes = declaration(buffer).bytes();
+    return {memory_.find(buffers_[buffer].address, bytes), bytes};
+  }
+  std::span<std::byte> host_copy(std::uint32_t buffer) {
+    if (declaration(buffer).memory != MemoryKind::device) return gpu_copy(buffer);
+    return buffers_[buffer].content.host;
+  }
+
+  /// What a step's name means now.
+  std::uint32_t buffer(const Step& step, std::uint32_t name) const {
+    const std::uint32_t index = names_[name];
+    if (buffers_[index].freed) {
+      throw UserError(
+          step.where,
+          "tenant " + tenant_ + " uses buffer " + declaration(index).name + " after it was freed",
+          "move the free step behind the last use");
+    }
+    return index;
+  }
+
+  void do_step(const Step& step) {
+    switch (step.kind) {
+      case Step::Kind::copy:
+        return copy(step);
+      case Step::Kind::launch:
+        return launch(step);
+      case Step::Kind::fill:
+        return fill(step);
+      case Step::Kind::save:
+        return save(step);
+      case Step::Kind::free:
+        return release(buffer(step, step.buffer));
+      case Step::Kind::swap:
+        std::swap(names_[step.buffer], names_[step.other]);
+        return;
+      case Step::Kind::read:
+      case Step::Kind::write:
+      case Step::Kind::prefetch:
+      case Step::Kind::advise:
+      case Step::Kind::repeat_until:
+        buffer(step, step.buffer);  // managed memory is one copy here: nothing moves
+        return;
+      case Step::Kind::synchronize:
+      case Step::Kind::delay:
+        return;
+      case Step::Kind::repeat_times:
+        break;
+    }
+    LOCKSTEP_CHECK(false, "a loop is no step of its own");
+  }
+
+  void copy(const Step& step) {
+    const std::uint32_t index = buffer(step, step.buffer);
+    const Buffer& declared = declaration(index);
+    const auto [first, count] = part_of(step, declared, cursor_.variables(), tenant_);
+    const std::size_t width = isa::bytes_of(declared.type);
+    const auto part = [&, from = first * width, bytes = count * width](std::span<std::byte> whole) {
+      return whole.subspan(from, bytes);
+    };
+    const std::span<std::byte> host = part(host_copy(index)), gpu = part(gpu_copy(index));
+    if (step.to_gpu) {
+      std::copy(host.begin(), host.end(), gpu.begin());
+    } else {
+      std::copy(gpu.begin(), gpu.end(), host.begin());
+    }
+  }
+
+  void launch(const Step& step) {
+    const std::uint32_t kernel = find_kernel(step, module_);
+    const isa::Program& program = module_.kernels[kernel].reference;
+    const LaunchShape shape = launch_shape(program, step, cursor_.variables());
+    for (const Step::Argument& argument : step.arguments) {
+      if (argument.is_buffer) buffer(step, argument.buffer);
+    }
+    std::vector<std::uint64_t> addresses;
+    for (const std::uint32_t index : names_) addresses.push_back(buffers_[index].address);
+    isa::Launch grid{.module = module_,
+                     .kernel = static_cast<int>(kernel),
+                     .grid = shape.blocks,
+                     .block = shape.threads,
+                     .dynamic_shared_bytes = shape.dynamic_shared_bytes,
+                     .parameters = pack_arguments(program, step, cursor_.variables(), addresses),
+                     .global_addresses = variables_,
+                     .machine = machine_,
+                     .printed = &result_.printed};
+    if (profile_ != nullptr) {
+      grid.lowered = profile_->lowered;
+      grid.executions = &profile_->executions[kernel];
+    }
+    const isa::InterpreterCounts counts = isa::interpret(grid, memory_);
+    ++result_.launches;
+    result_.warp_instructions += counts.warp_instructions;
+    result_.thread_instructions += counts.thread_instructions;
+  }
+
+  void fill(const Step& step) {
+    const std::uint32_t index = buffer(step, step.buffer);
+    const isa::Type type = declaration(index).type;
+    const double value = step.value.evaluate(cursor_.variables());
+    const std::span<std::byte> bytes = host_copy(index);
+    const std::size_t width = isa::bytes_of(type);
+    for (std::size_t at = 0; at < bytes.size(); at += width) {
+      store_element(type, value, bytes.data() + at);
+    }
+  }
+
+  void save(const Step& step) {
+    const std::span<std::byte> bytes = host_copy(buffer(step, step.buffer));
+    std::erase_if(result_.saved, [&](const auto& saved) { return saved.name == step.buffer; });
+    result_.saved.push_back({step.buffer, {bytes.begin(), bytes.end()}});
+  }
+
+  bool test(const Step& step) {
+    const std::uint32_t index = names_[step.buffer];
+    const Buffer& declared = declaration(index);
+    const std::int64_t element = step.index.evaluate_integer(
+        cursor_.variables(), 0, static_cast<std::int64_t>(declared.count) - 1);
+    const std::size_t width = isa::bytes_of(declared.type);
+    const std::byte* place = host_copy(index).data() + static_cast<std::size_t>(element) * width;
+    return load_element(declared.type, place) == step.equals.evaluate(cursor_.variables());
+  }
+
+  /// Keeps what the buffer holds and takes it from the address space.
+  void release(std::uint32_t index) {
+    State& state = buffers_[index];
+    const std::span<std::byte> bytes = gpu_copy(index);
+    std::vector<std::byte> content(bytes.begin(), bytes.end());
+    if (declaration(index).memory == MemoryKind::device) {
+      state.content.device = std::move(content);
+    } else {
+      state.content.host = std::move(content);
+    }
+    memory_.unmap(state.address);
+    state.freed = true;
+  }
+
+  const std::string& tenant_;
+  const Workload& workload_;
+  const isa::Module& module_;
+  ExecutionProfile* profile_;
+  const isa::MachineSize machine_;
+  ProgramCursor cursor_;
+  isa::FlatMemory memory_;
+  std::uint64_t next_address_ = isa::first_global_address;
+  std::vector<std::uint32_t> names_;      ///< what each buffer name means now
+  std::vector<State> buffers_;            ///< as declared
+  std::vector<std::uint64_t> variables_;  ///< addresses of the module's .global variables
+  FunctionalResult result_;
+};
+
+}  // namespace
+
+TenantImages FunctionalResult::images() const {
+  TenantImages images;
+  for (const BufferContent& content : buffers) {
+    images.push_back({content.host, content.device
+                                        ? std::optional<std::span<const std::byte>>(*content.device)
+                                        : std::nullopt});
+  }
+  return images;
+}
+
+FunctionalResult run_functionally(const std::string& tenant, const Workload& workload,
+                                  const isa::Module& module, ExecutionProfile* profile,
+                                  const isa::MachineSize& machine) {
+  return FunctionalRun(tenant, workload, module, profile, machine).run();
+}
+
+}  // namespace lockstep

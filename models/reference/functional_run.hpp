@@ -1,0 +1,61 @@
+/// One application executed for its meaning alone: the host program in order, kernels in the
+/// interpreter, no time.  What it leaves is what the machine must leave (`--check`).
+///
+/// Buffers and the module's variables have the addresses that the driver gives them, so that
+/// pointers stored in memory agree as well.
+/// Source: architecture.md, section 8, "What --check means".
+///
+/// Simplified: streams are one; a program whose result depends on which of two streams is first has
+/// no single meaning.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "models/isa/interpreter/interpreter.hpp"
+#include "models/isa/program.hpp"
+#include "models/reference/check.hpp"
+#include "models/workload/workload.hpp"
+
+namespace lockstep {
+
+/// What an application leaves.  Buffers are numbered as declared in the workload, whatever names
+/// they were swapped to.
+struct FunctionalResult {
+  struct BufferContent {
+    std::vector<std::byte> host;                   ///< the one copy of managed and pinned buffers
+    std::optional<std::vector<std::byte>> device;  ///< of device buffers
+  };
+  std::vector<BufferContent> buffers;  ///< at the end, or when they were freed
+  std::vector<std::uint32_t> meaning;  ///< by name (index in the workload): its buffer at the end
+
+  struct Saved {
+    std::uint32_t name = 0;  ///< index in the workload
+    std::vector<std::byte> bytes;
+  };
+  std::vector<Saved> saved;  ///< the last content of each name, in the order of saving
+
+  std::vector<std::string> printed;  ///< by printf in kernels; in another order than the machine's
+
+  std::uint64_t launches = 0;
+  std::uint64_t warp_instructions = 0, thread_instructions = 0;
+
+  TenantImages images() const;
+};
+
+/// How often each instruction was executed, by kernel of the module and pc.
+struct ExecutionProfile {
+  bool lowered = false;  ///< run (and count) the lowered programs instead of the reference
+  std::vector<std::vector<std::uint64_t>> executions;
+};
+
+/// Runs the whole host program of tenant `tenant`.  Throws UserError for what the timed host or the
+/// interpreter would report: use after free, accesses outside of buffers, bad arguments.
+FunctionalResult run_functionally(const std::string& tenant, const Workload& workload,
+                                  const isa::Module& module, ExecutionProfile* profile = nullptr,
+                                  const isa::MachineSize& machine = {});
+
+}  // namespace lockstep

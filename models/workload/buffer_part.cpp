@@ -1,0 +1,28 @@
+#include "models/workload/buffer_part.hpp"
+
+#include <algorithm>
+
+#include "core/error/error.hpp"
+
+namespace lockstep {
+
+BufferPart part_of(const Step& step, const Buffer& buffer, const Variables& variables,
+                   const std::string& tenant) {
+  const auto number = [&](const Expression& given, std::uint64_t otherwise) {
+    return given.given()
+               ? static_cast<std::uint64_t>(given.evaluate_integer(variables, 0, maximum_count))
+               : otherwise;
+  };
+  const std::uint64_t first = number(step.offset, 0);
+  const std::uint64_t rest = buffer.count - std::min(first, buffer.count);
+  const std::uint64_t count = number(step.count, rest);
+  if (first <= buffer.count && count <= rest) return {first, count};
+  const Expression& culprit = first <= buffer.count ? step.count : step.offset;
+  throw UserError(culprit.where(),
+                  std::to_string(count) + " elements from " + std::to_string(first) +
+                      " on lie outside of buffer " + buffer.name + " of tenant " + tenant +
+                      ", which has " + std::to_string(buffer.count),
+                  "change offset and count, or the parameters");
+}
+
+}  // namespace lockstep

@@ -1,0 +1,29 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <vector>
+
+#include "models/workload/workload.hpp"
+
+namespace lockstep {
+
+/// The initial content of a buffer, addressable by position so that untouched pages cost nothing.
+class Content {
+ public:
+  virtual ~Content() = default;
+  /// The bytes from `offset` on (a multiple of the element size, as is the size of `bytes`).
+  virtual void read(std::uint64_t offset, std::span<std::byte> bytes) const = 0;
+};
+
+/// The content `buffer.initial` describes; nullptr for zeros.  The same bits on every machine: the
+/// values come from Philox and fixed-order arithmetic.  Throws UserError for a file that cannot be
+/// read or is too short, and for numbers that the buffer's type cannot hold.
+std::shared_ptr<const Content> make_content(const Buffer& buffer);
+
+/// The same for every buffer of a workload; buffers of one graph share it.
+std::vector<std::shared_ptr<const Content>> make_contents(const Workload& workload);
+
+}  // namespace lockstep

@@ -1,0 +1,70 @@
+#pragma once
+
+#include <cmath>
+#include <cstdint>
+#include <cstring>
+#include <span>
+
+#include "core/error/error.hpp"
+#include "core/random/random.hpp"
+#include "models/isa/types.hpp"
+#include "models/workload/content.hpp"
+#include "models/workload/element.hpp"
+
+namespace lockstep {
+
+/// What random content is for: the same seed gives unrelated numbers to each.
+enum class ContentPurpose : std::uint32_t {
+  uniform = 0x100,
+  normal,
+  permutation,
+  graph_edges,
+  graph_weights,
+};
+
+/// Two 64-bit random numbers belong to each block of Philox: number `index` of a purpose.
+class RandomNumbers {
+ public:
+  RandomNumbers(std::uint64_t seed, ContentPurpose purpose) : seed_(seed), purpose_(purpose) {}
+
+  std::uint64_t at(std::uint64_t index) {
+    if (index / 2 != block_) {
+      block_ = index / 2;
+      words_ = random_block(seed_, ComponentId{}, static_cast<std::uint32_t>(purpose_), block_);
+    }
+    const std::size_t word = index % 2 * 2;
+    return words_[word] | std::uint64_t{words_[word + 1]} << 32;
+  }
+
+ private:
+  std::uint64_t seed_;
+  ContentPurpose purpose_;
+  std::uint64_t block_ = ~std::uint64_t{0};
+  std::array<std::uint32_t, 4> words_{};
+};
+
+/// Writes element after element: `element(index, place)` for those that `bytes` covers.
+template <class Element>
+void for_each_element(isa::Type type, std::uint64_t offset, std::span<std::byte> bytes,
+                      const Element& element) {
+  const std::uint64_t size = isa::bytes_of(type);
+  LOCKSTEP_CHECK(offset % size == 0 && bytes.size() % size == 0, "half an element of a buffer");
+  std::uint64_t index = offset / size;
+  for (std::size_t at = 0; at < bytes.size(); at += size) element(index++, bytes.data() + at);
+}
+
+/// Writes the low bytes of an integer.
+inline void put_integer(isa::Type type, std::uint64_t value, std::byte* place) {
+  std::memcpy(place, &value, isa::bytes_of(type));
+}
+
+/// Throws UserError at the initial content unless the buffer can hold `value`.
+inline void check_fits(const Buffer& buffer, double value) {
+  if (fits(buffer.type, value)) return;
+  throw UserError(buffer.initial.where,
+                  "buffer " + buffer.name + " of " + element_type_name(buffer.type) +
+                      " cannot hold " + number_text(value),
+                  "choose a wider type or other numbers");
+}
+
+}  // namespace lockstep

@@ -1,0 +1,22 @@
+#pragma once
+
+#include <memory>
+
+#include "models/workload/content.hpp"
+
+namespace lockstep {
+
+class CsrGraph;
+
+/// One generator per kind of initial content; each in the file of its name.
+std::shared_ptr<const Content> make_linear(const Buffer& buffer);  ///< and a single value
+std::shared_ptr<const Content> make_uniform(const Buffer& buffer);
+std::shared_ptr<const Content> make_normal(const Buffer& buffer);
+std::shared_ptr<const Content> make_permutation(const Buffer& buffer);
+std::shared_ptr<const Content> make_graph_part(const Buffer& buffer,
+                                               std::shared_ptr<const CsrGraph> graph);
+std::shared_ptr<const Content> make_graph_weights(const Buffer& buffer);
+std::shared_ptr<const Content> make_raw_file(const Buffer& buffer);
+std::shared_ptr<const Content> make_data_set(const Buffer& buffer);
+
+}  // namespace lockstep

@@ -1,0 +1,60 @@
+/// Initial content `value` and `linear`: element i is start + i * step.
+///
+/// Whole numbers in integer buffers are computed modulo 2^64 and cut to the type; other numbers in
+/// double precision, then rounded to the type (integers: toward zero).
+#include "models/workload/content/elements.hpp"
+#include "models/workload/content/generators.hpp"
+#include "models/workload/element.hpp"
+
+namespace lockstep {
+
+namespace {
+
+class IntegerLinear final : public Content {
+ public:
+  IntegerLinear(isa::Type type, double start, double step)
+      : type_(type), start_(integer_bits(start)), step_(integer_bits(step)) {}
+
+  void read(std::uint64_t offset, std::span<std::byte> bytes) const override {
+    for_each_element(type_, offset, bytes, [&](std::uint64_t index, std::byte* place) {
+      put_integer(type_, start_ + index * step_, place);
+    });
+  }
+
+ private:
+  isa::Type type_;
+  std::uint64_t start_, step_;
+};
+
+class RealLinear final : public Content {
+ public:
+  RealLinear(isa::Type type, double start, double step) : type_(type), start_(start), step_(step) {}
+
+  void read(std::uint64_t offset, std::span<std::byte> bytes) const override {
+    for_each_element(type_, offset, bytes, [&](std::uint64_t index, std::byte* place) {
+      store_element(type_, start_ + static_cast<double>(index) * step_, place);
+    });
+  }
+
+ private:
+  isa::Type type_;
+  double start_, step_;
+};
+
+}  // namespace
+
+std::shared_ptr<const Content> make_linear(const Buffer& buffer) {
+  const Initializer& initial = buffer.initial;
+  const double start = initial.first;
+  const double step = initial.kind == Initializer::Kind::linear ? initial.second : 0;
+  check_fits(buffer, start);
+  check_fits(buffer, step);
+  const bool whole = start == std::floor(start) && step == std::floor(step);
+  if (!isa::is_float(buffer.type) && whole) {
+    return std::make_shared<IntegerLinear>(buffer.type, start, step);
+  }
+  check_fits(buffer, start + static_cast<double>(buffer.count - 1) * step);
+  return std::make_shared<RealLinear>(buffer.type, start, step);
+}
+
+}  // namespace lockstep

@@ -1,0 +1,80 @@
+/// Initial content `uniform`: independent numbers in [low, high), and the weights of graphs.
+///
+/// Element i takes the i-th 64-bit number of its seed.  Integers: the high half of its product
+/// with the number of choices (a bias of at most choices / 2^64).  Floats: 53 bits scaled in double
+/// precision, then rounded to the type; what rounds up to `high` becomes `low`.
+
+#include "models/workload/content/elements.hpp"
+#include "models/workload/content/generators.hpp"
+#include "models/workload/element.hpp"
+
+namespace lockstep {
+
+namespace {
+
+class Uniform final : public Content {
+ public:
+  Uniform(isa::Type type, double low, double high, std::uint64_t seed, ContentPurpose purpose)
+      : type_(type), low_(low), high_(high), seed_(seed), purpose_(purpose) {
+    if (isa::is_float(type)) return;
+    base_ = integer_bits(low);
+    choices_ = integer_bits(high) - base_;  // 0 stands for 2^64
+  }
+
+  void read(std::uint64_t offset, std::span<std::byte> bytes) const override {
+    RandomNumbers numbers(seed_, purpose_);
+    for_each_element(type_, offset, bytes, [&](std::uint64_t index, std::byte* place) {
+      if (isa::is_float(type_)) {
+        put_real(numbers.at(index), place);
+      } else {
+        put_integer(type_, base_ + below_choices(numbers.at(index)), place);
+      }
+    });
+  }
+
+ private:
+  std::uint64_t below_choices(std::uint64_t bits) const {
+    __extension__ using Wide = unsigned __int128;
+    if (choices_ == 0) return bits;
+    return static_cast<std::uint64_t>((static_cast<Wide>(bits) * choices_) >> 64);
+  }
+
+  void put_real(std::uint64_t bits, std::byte* place) const {
+    store_element(type_, low_ + unit_interval(bits) * (high_ - low_), place);
+    if (load_element(type_, place) >= high_) store_element(type_, low_, place);
+  }
+
+  isa::Type type_;
+  double low_, high_;
+  std::uint64_t base_ = 0, choices_ = 0;
+  std::uint64_t seed_;
+  ContentPurpose purpose_;
+};
+
+}  // namespace
+
+std::shared_ptr<const Content> make_uniform(const Buffer& buffer) {
+  const Initializer& initial = buffer.initial;
+  const double low = initial.first, high = initial.second;
+  if (!(low < high)) {
+    throw UserError(initial.where, "uniform needs low < high",
+                    "low is " + number_text(low) + ", high is " + number_text(high));
+  }
+  if (!isa::is_float(buffer.type)) {
+    if (low != std::floor(low) || high != std::floor(high)) {
+      throw UserError(initial.where, "low and high of integers are whole numbers",
+                      "buffer " + buffer.name + " is of " + element_type_name(buffer.type));
+    }
+  }
+  check_fits(buffer, low);
+  check_fits(buffer, isa::is_float(buffer.type) ? high : high - 1);
+  return std::make_shared<Uniform>(buffer.type, low, high, initial.seed, ContentPurpose::uniform);
+}
+
+std::shared_ptr<const Content> make_graph_weights(const Buffer& buffer) {
+  const bool real = isa::is_float(buffer.type);
+  return std::make_shared<Uniform>(buffer.type, real ? 0 : 1, real ? 1 : 101, buffer.initial.seed,
+                                   ContentPurpose::graph_weights);
+}
+
+}  // namespace lockstep

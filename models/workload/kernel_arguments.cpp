@@ -1,0 +1,191 @@
+#include "models/workload/kernel_arguments.hpp"
+
+#include <cmath>
+#include <cstring>
+#include <string>
+
+#include "core/error/error.hpp"
+#include "core/parameters/suggest.hpp"
+#include "models/workload/element.hpp"
+
+namespace lockstep {
+
+namespace {
+
+constexpr std::int64_t maximum_blocks_x = 0x7fff'ffff, maximum_blocks_yz = 65535;
+constexpr std::int64_t maximum_threads = 1024, maximum_shared = 1 << 20;
+
+std::string describe(const isa::Program& kernel, std::size_t argument) {
+  return "argument " + std::to_string(argument + 1) + " of kernel " + kernel.name;
+}
+
+std::string bits_of(const isa::KernelParameter& parameter) {
+  return std::to_string(8 * parameter.bytes) +
+         (isa::is_float(parameter.type) ? "-bit float" : "-bit");
+}
+
+bool is_structure(const isa::KernelParameter& parameter) {
+  return parameter.bytes != isa::bytes_of(parameter.type);
+}
+
+/// What needs no variables: the number of arguments, structures, where buffers stand.
+void check_kinds(const isa::Program& kernel, const Step& launch) {
+  if (launch.arguments.size() != kernel.parameters.size()) {
+    throw UserError(launch.where,
+                    "kernel " + kernel.name + " takes " + std::to_string(kernel.parameters.size()) +
+                        " arguments, got " + std::to_string(launch.arguments.size()),
+                    "list one argument per parameter, in the order of the kernel's declaration");
+  }
+  for (std::size_t i = 0; i < kernel.parameters.size(); ++i) {
+    const isa::KernelParameter& parameter = kernel.parameters[i];
+    const Step::Argument& argument = launch.arguments[i];
+    if (is_structure(parameter)) {
+      throw UserError(argument.expression.where(),
+                      describe(kernel, i) + " is a structure of " +
+                          std::to_string(parameter.bytes) + " bytes passed by value",
+                      "give the kernel a wrapper that takes its members one by one");
+    }
+    if (argument.is_buffer && (parameter.bytes != 8 || isa::is_float(parameter.type))) {
+      throw UserError(argument.expression.where(),
+                      describe(kernel, i) + " is a buffer, the kernel expects a " +
+                          bits_of(parameter) + " number",
+                      "check the order of the arguments");
+    }
+  }
+}
+
+void put_integer(const isa::Program& kernel, std::size_t index, const Expression& expression,
+                 double value, std::byte* place) {
+  const isa::KernelParameter& parameter = kernel.parameters[index];
+  const int bits = static_cast<int>(8 * parameter.bytes);
+  const double low = -std::ldexp(1.0, bits - 1), end = std::ldexp(1.0, bits);
+  const auto literal = expression.literal();
+  const bool fits = literal ? literal->fits(static_cast<unsigned>(bits))
+                            : value == std::floor(value) && value >= low && value < end;
+  if (!fits) {
+    throw UserError(
+        expression.where(),
+        describe(kernel, index) + ", \"" + expression.text() + "\", is " + number_text(value) +
+            ": no " + bits_of(parameter) + " integer",
+        "the parameter's type is .u" + std::to_string(bits) + " or .s" + std::to_string(bits));
+  }
+  const std::uint64_t raw = literal ? literal->bits() : integer_bits(value);
+  std::memcpy(place, &raw, parameter.bytes);
+}
+
+void put_float(const isa::Program& kernel, std::size_t index, const Expression& expression,
+               double value, std::byte* place) {
+  const isa::KernelParameter& parameter = kernel.parameters[index];
+  if (!fits(parameter.type, value)) {
+    throw UserError(expression.where(), describe(kernel, index) + ", \"" + expression.text() +
+                                            "\", is too large for a " + bits_of(parameter));
+  }
+  store_element(parameter.type, value, place);
+}
+
+std::uint32_t size_or(const Expression& expression, const Variables& variables,
+                      std::int64_t otherwise, std::int64_t low, std::int64_t high) {
+  return static_cast<std::uint32_t>(
+      expression.given() ? expression.evaluate_integer(variables, low, high) : otherwise);
+}
+
+void check_block(const isa::Program& kernel, const Step& launch, const LaunchShape& shape) {
+  const auto text = [](const std::array<std::uint32_t, 3>& size) {
+    return std::to_string(size[0]) + " x " + std::to_string(size[1]) + " x " +
+           std::to_string(size[2]);
+  };
+  const std::uint64_t threads =
+      std::uint64_t{shape.threads[0]} * shape.threads[1] * shape.threads[2];
+  const bool required = kernel.required_block[0] != 0;
+  if (required && shape.threads != kernel.required_block) {
+    throw UserError(launch.where, "kernel " + kernel.name + " requires blocks of " +
+                                      text(kernel.required_block) + " threads, got " +
+                                      text(shape.threads));
+  }
+  const std::uint64_t limit = kernel.maximum_threads ? kernel.maximum_threads : maximum_threads;
+  if (shape.threads[2] > 64) {
+    throw UserError(launch.where, "a block of kernel " + kernel.name + " is " +
+                                      std::to_string(shape.threads[2]) +
+                                      " threads deep, the limit is 64");
+  }
+  if (threads > limit) {
+    throw UserError(launch.where,
+                    "a block of kernel " + kernel.name + " has " + std::to_string(threads) +
+                        " threads, the limit is " + std::to_string(limit),
+                    "make the block smaller");
+  }
+}
+
+void validate_steps(const std::vector<Step>& steps, const isa::Module& module) {
+  for (const Step& step : steps) {
+    validate_steps(step.body, module);
+    if (step.kind != Step::Kind::launch) continue;
+    check_kinds(module.kernels[find_kernel(step, module)].reference, step);
+  }
+}
+
+}  // namespace
+
+/// What a user may have meant who names a kernel that is not there.  C++ gives kernels without
+/// extern "C" names with their length in front and their parameters behind: _Z3addPfi.
+static std::string kernel_advice(const std::string& name, const std::vector<std::string>& known) {
+  const std::string mangled = "_Z" + std::to_string(name.size()) + name;
+  for (const std::string& candidate : known)
+    if (candidate.starts_with(mangled))
+      return "write extern \"C\" before it, or name it \"" + candidate + "\"";
+  return suggest(name, known);
+}
+
+std::uint32_t find_kernel(const Step& launch, const isa::Module& module) {
+  const int index = module.kernel_index(launch.kernel);
+  if (index >= 0) return static_cast<std::uint32_t>(index);
+  std::vector<std::string> known;
+  for (const isa::Kernel& kernel : module.kernels) known.push_back(kernel.reference.name);
+  throw UserError(launch.where,
+                  "module " + module.file + " has no kernel \"" + launch.kernel + "\"",
+                  kernel_advice(launch.kernel, known));
+}
+
+LaunchShape launch_shape(const isa::Program& kernel, const Step& launch,
+                         const Variables& variables) {
+  LaunchShape shape;
+  for (std::size_t i = 0; i < 3; ++i) {
+    shape.blocks[i] =
+        size_or(launch.grid[i], variables, 1, 1, i == 0 ? maximum_blocks_x : maximum_blocks_yz);
+    shape.threads[i] = size_or(launch.block[i], variables, 1, 1, maximum_threads);
+  }
+  shape.dynamic_shared_bytes = size_or(launch.shared, variables, 0, 0, maximum_shared);
+  check_block(kernel, launch, shape);
+  return shape;
+}
+
+std::vector<std::byte> pack_arguments(const isa::Program& kernel, const Step& launch,
+                                      const Variables& variables,
+                                      std::span<const std::uint64_t> addresses_by_buffer) {
+  check_kinds(kernel, launch);
+  std::vector<std::byte> packed(kernel.parameter_bytes);
+  for (std::size_t i = 0; i < kernel.parameters.size(); ++i) {
+    const isa::KernelParameter& parameter = kernel.parameters[i];
+    const Step::Argument& argument = launch.arguments[i];
+    LOCKSTEP_CHECK(parameter.offset + parameter.bytes <= packed.size(),
+                   "a parameter of " + kernel.name + " lies outside the parameter buffer");
+    std::byte* place = packed.data() + parameter.offset;
+    if (argument.is_buffer) {
+      std::memcpy(place, &addresses_by_buffer[argument.buffer], sizeof(std::uint64_t));
+      continue;
+    }
+    const double value = argument.expression.evaluate(variables);
+    if (isa::is_float(parameter.type)) {
+      put_float(kernel, i, argument.expression, value, place);
+    } else {
+      put_integer(kernel, i, argument.expression, value, place);
+    }
+  }
+  return packed;
+}
+
+void validate_workload(const Workload& workload, const isa::Module& module) {
+  validate_steps(workload.program, module);
+}
+
+}  // namespace lockstep

@@ -1,0 +1,43 @@
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "models/isa/program.hpp"
+#include "models/workload/workload.hpp"
+
+namespace lockstep {
+
+/// How many blocks of how many threads a launch step asks for.
+struct LaunchShape {
+  std::array<std::uint32_t, 3> blocks{1, 1, 1}, threads{1, 1, 1};
+  std::uint32_t dynamic_shared_bytes = 0;
+};
+
+/// Finds the kernel of a launch step.  Throws UserError at the step, with the module's kernels and
+/// the nearest name, if there is none.
+std::uint32_t find_kernel(const Step& launch, const isa::Module& module);
+
+/// Evaluates grid, block and shared of a launch.  Throws UserError at the expression that is no
+/// size, or at the step when the kernel is made for other blocks (.reqntid, .maxntid).
+LaunchShape launch_shape(const isa::Program& kernel, const Step& launch,
+                         const Variables& variables);
+
+/// The kernel's parameter buffer: numbers converted to the parameters' types, buffers as the
+/// addresses at `addresses_by_buffer` (by index in the workload, after swaps).
+///
+/// Integer parameters take what fits them with or without sign, since PTX writes `int` as .u32.
+/// PTX does not tell pointers from 64-bit integers, so a number passes where a pointer is meant.
+/// Throws UserError at the argument for everything else that does not fit.
+std::vector<std::byte> pack_arguments(const isa::Program& kernel, const Step& launch,
+                                      const Variables& variables,
+                                      std::span<const std::uint64_t> addresses_by_buffer);
+
+/// Checks every launch of the workload as far as that needs no counters: the kernel exists, takes
+/// that many arguments, and buffers stand where an address fits.
+void validate_workload(const Workload& workload, const isa::Module& module);
+
+}  // namespace lockstep

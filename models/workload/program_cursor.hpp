@@ -1,0 +1,60 @@
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "models/workload/workload.hpp"
+
+namespace lockstep {
+
+/// Walks through the steps of a host program, loops included; serves both the timed host and the
+/// functional run.  A repeat-until shows up as its own step (Kind::repeat_until) after each round:
+/// the executor tests the buffer and says with `answer` whether the loop ends.
+class ProgramCursor {
+ public:
+  ProgramCursor() = default;
+  explicit ProgramCursor(const Workload& workload);
+
+  /// The step to do now; nullptr at the end.
+  const Step* current() const { return current_; }
+  /// Goes on to the step after current().
+  void advance();
+  /// Instead of advance() at a repeat-until: `done` leaves the loop.
+  void answer(bool done);
+
+  /// Parameters and the counters of the loops around current().
+  const Variables& variables() const { return variables_; }
+
+  template <class Archive>
+  void serialize(Archive& archive) {
+    archive(frames_);
+    rebuild();
+  }
+
+ private:
+  struct Frame {
+    std::uint32_t next = 0;    ///< index of the step in its list
+    std::uint64_t round = 0;   ///< of the loop whose body this list is
+    std::uint64_t rounds = 0;  ///< repeat-times: how many; 0 for repeat-until
+    template <class Archive>
+    void serialize(Archive& archive) {
+      archive(next, round, rounds);
+    }
+  };
+
+  const std::vector<Step>& list(std::size_t depth) const;
+  const Step& loop(std::size_t depth) const;
+  void settle();
+  void set_counter(std::size_t depth);
+  /// The counters of the loops around the step, and nothing of loops that are over.
+  void set_counters();
+  void leave_loop();
+  void rebuild();
+
+  const Workload* workload_ = nullptr;
+  std::vector<Frame> frames_;
+  const Step* current_ = nullptr;
+  Variables variables_;
+};
+
+}  // namespace lockstep

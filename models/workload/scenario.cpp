@@ -1,0 +1,84 @@
+#include "models/workload/scenario.hpp"
+
+#include <filesystem>
+#include <set>
+
+#include "core/parameters/document.hpp"
+
+namespace lockstep {
+
+namespace {
+
+/// An SM keeps a warp's tenant in a byte.
+constexpr std::size_t most_tenants = 256;
+
+std::uint32_t small_number(const Node& map, const char* key) {
+  const Node node = map.find(key);
+  if (!node.exists()) return 0;
+  const std::uint64_t value = node.unsigned_integer();
+  if (value > 65535) throw node.error("is larger than 65535");
+  return static_cast<std::uint32_t>(value);
+}
+
+Tenant read_tenant(const Node& node) {
+  Tenant tenant;
+  tenant.where = node.where();
+  tenant.name = node.at("name").text();
+  require_name(tenant.name, node.at("name"));
+  if (const Node arrival = node.find("arrival"); arrival.exists()) tenant.arrival = arrival.time();
+  if (tenant.arrival < Time::zero()) throw node.at("arrival").error("lies before the start");
+  tenant.priority = small_number(node, "priority");
+  tenant.sms = small_number(node, "sms");
+  if (const Node relaunch = node.find("relaunch"); relaunch.exists()) {
+    tenant.relaunch = relaunch.boolean();
+  }
+  if (const Node instructions = node.find("instructions"); instructions.exists()) {
+    tenant.instructions = instructions.unsigned_integer();
+    if (tenant.instructions == 0) throw instructions.error("is not a number of instructions");
+  }
+  resolve_include_at(node, "workload");
+  const Node workload = node.at("workload");
+  if (!workload.is_map()) throw workload.error("needs a workload file or a map");
+  tenant.workload = read_workload(workload, node.find("parameters"));
+  node.reject_unknown_keys();
+  return tenant;
+}
+
+}  // namespace
+
+Scenario read_scenario(const std::string& file, const std::vector<std::string>& settings) {
+  const Node root = load_document(file);
+  resolve_include_at(root, "gpu");
+  resolve_include_at(root, "host");
+  if (const Node overrides = root.find("override"); overrides.exists()) {
+    apply_overrides(root, overrides);
+  }
+  apply_settings(root, settings);
+
+  Scenario scenario;
+  scenario.name = std::filesystem::path(file).stem().string();
+  scenario.gpu = root.at("gpu");
+  scenario.host = root.at("host");
+  scenario.policies = root.find("policies");
+  if (const Node simulation = root.find("simulation"); simulation.exists()) {
+    scenario.simulation = read_parameters<SimulationParameters>(simulation);
+  } else {
+    scenario.simulation = defaults<SimulationParameters>();
+  }
+  std::set<std::string> names;
+  for (const Node& node : root.at("tenants").items()) {
+    scenario.tenants.push_back(read_tenant(node));
+    if (!names.insert(scenario.tenants.back().name).second) {
+      throw node.at("name").error("there are two tenants with this name", "give each its own");
+    }
+  }
+  if (scenario.tenants.empty()) throw root.at("tenants").error("a scenario needs a tenant");
+  if (scenario.tenants.size() > most_tenants) {
+    throw root.at("tenants").error("a scenario has at most " + std::to_string(most_tenants) +
+                                   " tenants");
+  }
+  root.reject_unknown_keys();
+  return scenario;
+}
+
+}  // namespace lockstep

@@ -1,0 +1,55 @@
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "core/parameters/parameters.hpp"
+#include "models/workload/workload.hpp"
+
+namespace lockstep {
+
+/// `simulation:` of a scenario.
+struct SimulationParameters {
+  Time epoch, stop_at;
+  std::uint64_t seed;
+  bool record_faults;
+
+  static auto schema() {
+    using namespace literals;
+    using P = SimulationParameters;
+    return parameters<P>()
+        .field("epoch", &P::epoch, 10_us, at_least(1_ns), "simulated time between two samples")
+        .field("seed", &P::seed, 1, at_least(std::uint64_t{0}),
+               "of every random choice the models make")
+        .field("stop_at", &P::stop_at, 0_fs, at_least(0_fs),
+               "end here even if tenants are not done; 0s: run until they are")
+        .field("record_faults", &P::record_faults, false,
+               "whether the output has a row for every fault that was handled (/faults)");
+  }
+};
+
+/// One application on the GPU.
+struct Tenant {
+  std::string name, where;
+  Workload workload;
+  Time arrival;
+  std::uint32_t priority = 0;
+  std::uint32_t sms = 0;  ///< for spatial sharing; 0: an equal part of the rest
+  bool relaunch = false;  ///< starts over until all others have been measured
+  /// Warp instructions after which it has been measured and only keeps up contention; 0: its end.
+  std::uint64_t instructions = 0;
+};
+
+/// A machine, its tenants and its policies (architecture.md, section 4).  The parts whose
+/// parameters other models declare stay nodes.
+struct Scenario {
+  std::string name;  ///< file name without folder and ending
+  Node gpu, host, policies;
+  SimulationParameters simulation;
+  std::vector<Tenant> tenants;
+};
+
+/// Reads a scenario file, applies its `override:` and then `settings` (`key=value` strings).
+Scenario read_scenario(const std::string& file, const std::vector<std::string>& settings);
+
+}  // namespace lockstep

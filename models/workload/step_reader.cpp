@@ -1,0 +1,228 @@
+#include "models/workload/step_reader.hpp"
+
+namespace lockstep {
+
+namespace {
+
+class StepReader {
+ public:
+  explicit StepReader(const Workload& workload) : workload_(workload) {}
+
+  std::vector<Step> read(const Node& list) const {
+    std::vector<Step> steps;
+    for (const Node& item : list.items()) steps.push_back(read_step(item));
+    return steps;
+  }
+
+ private:
+  using Read = void (StepReader::*)(const Node&, Step&) const;
+  struct Word {
+    const char* name;
+    Step::Kind kind;
+    Read read;
+  };
+
+  Step read_step(const Node& item) const {
+    static const Word words[] = {
+        {"copy", Step::Kind::copy, &StepReader::copy},
+        {"launch", Step::Kind::launch, &StepReader::launch},
+        {"synchronize", Step::Kind::synchronize, &StepReader::synchronize},
+        {"prefetch", Step::Kind::prefetch, &StepReader::prefetch},
+        {"read", Step::Kind::read, &StepReader::touch},
+        {"write", Step::Kind::write, &StepReader::touch},
+        {"fill", Step::Kind::fill, &StepReader::fill},
+        {"save", Step::Kind::save, &StepReader::touch},
+        {"delay", Step::Kind::delay, &StepReader::delay},
+        {"advise", Step::Kind::advise, &StepReader::advise},
+        {"free", Step::Kind::free, &StepReader::touch},
+        {"swap", Step::Kind::swap, &StepReader::swap},
+        {"repeat", Step::Kind::repeat_times, &StepReader::repeat},
+    };
+    Step step;
+    step.where = item.where();
+    std::string name;
+    Node argument;
+    if (item.is_scalar()) {
+      name = item.text();
+    } else {
+      const auto entries = item.entries();
+      if (entries.size() != 1) throw item.error("a step is one entry, as `- read: c`");
+      name = entries.front().first;
+      argument = entries.front().second;
+    }
+    for (const Word& word : words) {
+      if (name != word.name) continue;
+      if (!argument.exists() && word.kind != Step::Kind::synchronize) {
+        throw item.error("step " + name + " needs an argument");
+      }
+      step.kind = word.kind;
+      (this->*word.read)(argument, step);
+      if (argument.is_map()) argument.reject_unknown_keys();
+      return step;
+    }
+    std::string known;
+    for (const Word& word : words) known += (known.empty() ? "" : ", ") + std::string(word.name);
+    throw item.error("no step is called \"" + name + "\"", known);
+  }
+
+  int find_buffer(const std::string& name) const {
+    for (std::size_t i = 0; i < workload_.buffers.size(); ++i) {
+      if (workload_.buffers[i].name == name) return static_cast<int>(i);
+    }
+    return -1;
+  }
+
+  std::uint32_t buffer(const Node& node) const {
+    const int index = find_buffer(node.text());
+    if (index < 0) {
+      std::string known;
+      for (const Buffer& b : workload_.buffers) known += (known.empty() ? "" : ", ") + b.name;
+      throw node.error("there is no buffer \"" + node.text() + "\"", "there are " + known);
+    }
+    return static_cast<std::uint32_t>(index);
+  }
+
+  static Expression optional(const Node& map, const char* key) {
+    const Node node = map.find(key);
+    return node.exists() ? Expression(node) : Expression();
+  }
+
+  static void stream(const Node& map, Step& step) {
+    const Node node = map.find("stream");
+    if (!node.exists()) return;
+    const std::int64_t number = node.integer();
+    if (number < 0 || number > 65535) throw node.error("a stream is a number from 0 to 65535");
+    step.stream = static_cast<std::uint32_t>(number);
+    step.has_stream = true;
+  }
+
+  static bool direction(const Node& node, const char* gpu) {
+    if (node.text() == gpu) return true;
+    if (node.text() == "host") return false;
+    throw node.error("no place is called \"" + node.text() + "\"", std::string(gpu) + " or host");
+  }
+
+  void copy(const Node& map, Step& step) const {
+    step.buffer = buffer(map.at("buffer"));
+    if (workload_.buffers[step.buffer].memory != MemoryKind::device) {
+      throw map.at("buffer").error("only device buffers are copied",
+                                   "managed and pinned ones need no copy");
+    }
+    step.to_gpu = direction(map.at("to"), "device");
+    step.offset = optional(map, "offset");
+    step.count = optional(map, "count");
+    stream(map, step);
+  }
+
+  void launch(const Node& map, Step& step) const {
+    step.kernel = map.at("kernel").text();
+    dimensions(map.at("grid"), step.grid);
+    dimensions(map.at("block"), step.block);
+    step.shared = optional(map, "shared");
+    stream(map, step);
+    const Node arguments = map.find("arguments");
+    if (!arguments.exists()) return;
+    for (const Node& item : arguments.items()) {
+      Step::Argument argument;
+      argument.expression = Expression(item);
+      const int index = find_buffer(item.text());
+      argument.is_buffer = index >= 0 && !item.is_quoted();
+      argument.buffer = argument.is_buffer ? static_cast<std::uint32_t>(index) : 0;
+      step.arguments.push_back(argument);
+    }
+  }
+
+  static void dimensions(const Node& list, std::array<Expression, 3>& target) {
+    const std::vector<Node> items = list.is_scalar() ? std::vector<Node>{list} : list.items();
+    if (items.empty() || items.size() > 3) throw list.error("needs one to three sizes, [x, y, z]");
+    for (std::size_t i = 0; i < items.size(); ++i) target[i] = Expression(items[i]);
+  }
+
+  void synchronize(const Node& argument, Step& step) const {
+    if (argument.exists() && argument.is_map()) stream(argument, step);
+  }
+
+  void prefetch(const Node& map, Step& step) const {
+    step.buffer = buffer(map.at("buffer"));
+    if (workload_.buffers[step.buffer].memory != MemoryKind::managed) {
+      throw map.at("buffer").error("only managed buffers are prefetched");
+    }
+    step.to_gpu = direction(map.at("to"), "gpu");
+    step.offset = optional(map, "offset");
+    step.count = optional(map, "count");
+    stream(map, step);
+  }
+
+  void advise(const Node& map, Step& step) const {
+    step.buffer = buffer(map.at("buffer"));
+    if (workload_.buffers[step.buffer].memory != MemoryKind::managed) {
+      throw map.at("buffer").error("only managed buffers take advice");
+    }
+    if (const Node place = map.find("preferred"); place.exists()) {
+      const bool gpu = place.text() == "gpu", host = place.text() == "host";
+      if (!gpu && !host && place.text() != "none") {
+        throw place.error("no place is called \"" + place.text() + "\"", "gpu, host or none");
+      }
+      step.preferred = gpu    ? PreferredPlace::gpu
+                       : host ? PreferredPlace::host
+                              : PreferredPlace::none;
+    }
+    if (const Node mostly = map.find("read_mostly"); mostly.exists()) {
+      step.read_mostly = mostly.boolean();
+    }
+    if (!step.preferred && !step.read_mostly) {
+      throw map.error("advise needs preferred (gpu, host or none) or read_mostly (true or false)");
+    }
+  }
+
+  void touch(const Node& name, Step& step) const { step.buffer = buffer(name); }
+
+  void fill(const Node& map, Step& step) const {
+    step.buffer = buffer(map.at("buffer"));
+    step.value = Expression(map.at("value"));
+  }
+
+  void delay(const Node& node, Step& step) const { step.duration = node.time(); }
+
+  void swap(const Node& pair, Step& step) const {
+    if (pair.size() != 2) throw pair.error("swap takes two buffers, [a, b]");
+    step.buffer = buffer(pair.item(0));
+    step.other = buffer(pair.item(1));
+    const Buffer& a = workload_.buffers[step.buffer];
+    const Buffer& b = workload_.buffers[step.other];
+    if (a.type != b.type || a.count != b.count || a.memory != b.memory) {
+      throw pair.error("buffers " + a.name + " and " + b.name + " differ in type, count or memory",
+                       "only equal buffers can be swapped");
+    }
+  }
+
+  void repeat(const Node& map, Step& step) const {
+    if (const Node counter = map.find("counter"); counter.exists()) {
+      step.counter = counter.text();
+      require_identifier(step.counter, counter);
+    }
+    const Node times = map.find("times"), until = map.find("until");
+    if (times.exists() == until.exists()) throw map.error("repeat needs either times or until");
+    if (times.exists()) {
+      step.times = Expression(times);
+    } else {
+      step.kind = Step::Kind::repeat_until;
+      step.buffer = buffer(until.at("buffer"));
+      step.index = Expression(until.at("index"));
+      step.equals = Expression(until.at("equals"));
+      until.reject_unknown_keys();
+    }
+    step.body = read(map.at("program"));
+    if (step.body.empty()) throw map.at("program").error("a loop needs a step");
+  }
+
+  const Workload& workload_;
+};
+
+}  // namespace
+
+std::vector<Step> read_steps(const Node& list, const Workload& workload) {
+  return StepReader(workload).read(list);
+}
+
+}  // namespace lockstep

@@ -1,0 +1,249 @@
+#include "models/workload/workload.hpp"
+
+#include <algorithm>
+#include <cctype>
+#include <filesystem>
+
+#include "core/parameters/document.hpp"
+#include "models/workload/step_reader.hpp"
+
+namespace lockstep {
+
+namespace {
+
+struct TypeName {
+  const char* name;
+  isa::Type type;
+};
+constexpr TypeName type_names[] = {
+    {"u8", isa::Type::u8},     {"u16", isa::Type::u16}, {"u32", isa::Type::u32},
+    {"u64", isa::Type::u64},   {"i8", isa::Type::s8},   {"i16", isa::Type::s16},
+    {"i32", isa::Type::s32},   {"i64", isa::Type::s64}, {"f16", isa::Type::f16},
+    {"bf16", isa::Type::bf16}, {"f32", isa::Type::f32}, {"f64", isa::Type::f64},
+};
+
+Variables read_parameters_map(const Node& document, const Node& overrides) {
+  Variables parameters;
+  if (const Node declared = document.find("parameters"); declared.exists()) {
+    for (const auto& [name, node] : declared.entries()) {
+      require_identifier(name, node);
+      const bool overridden = overrides.exists() && overrides.has(name);
+      parameters[name] = Expression(overridden ? overrides.find(name) : node).evaluate(parameters);
+    }
+  }
+  if (overrides.exists()) {
+    for (const auto& [name, node] : overrides.entries()) {
+      if (!parameters.contains(name)) {
+        std::string known;
+        for (const auto& [other, value] : parameters) known += (known.empty() ? "" : ", ") + other;
+        throw node.error("the workload has no such parameter",
+                         known.empty() ? "it has none" : "it has " + known);
+      }
+    }
+  }
+  return parameters;
+}
+
+double number(const Node& map, const char* key, double otherwise, const Variables& variables) {
+  const Node node = map.find(key);
+  return node.exists() ? Expression(node).evaluate(variables) : otherwise;
+}
+
+std::uint64_t whole(const Node& map, const char* key, const Variables& variables) {
+  return static_cast<std::uint64_t>(
+      Expression(map.at(key)).evaluate_integer(variables, 0, maximum_count));
+}
+
+std::uint64_t seed_of(const Node& map) {
+  const Node node = map.find("seed");
+  return node.exists() ? node.unsigned_integer() : 0;
+}
+
+Buffer* buffer_named(std::vector<Buffer>& buffers, const Node& name) {
+  for (Buffer& buffer : buffers) {
+    if (buffer.name == name.text()) return &buffer;
+  }
+  throw name.error("there is no buffer \"" + name.text() + "\"");
+}
+
+/// The graph fills the buffer it stands at (row offsets) and the ones it names.
+void read_graph(const Node& map, std::vector<Buffer>& buffers, Initializer initial,
+                const Variables& variables, Buffer& row) {
+  const std::string kind = map.at("kind").text();
+  if (kind != "rmat" && kind != "uniform") {
+    throw map.at("kind").error("no graph is called \"" + kind + "\"", "rmat or uniform");
+  }
+  initial.rmat = kind == "rmat";
+  initial.vertices = whole(map, "vertices", variables);
+  initial.edges = whole(map, "edges", variables);
+  initial.seed = seed_of(map);
+  initial.kind = Initializer::Kind::csr_row;
+  if (initial.vertices == 0) throw map.at("vertices").error("a graph needs a vertex");
+  const auto fill = [&](Buffer& buffer, Initializer::Kind part, std::uint64_t needed) {
+    if (buffer.count < needed) {
+      throw map.error("buffer " + buffer.name + " has " + std::to_string(buffer.count) +
+                          " elements, the graph needs " + std::to_string(needed),
+                      "raise its count");
+    }
+    initial.kind = part;
+    buffer.initial = initial;
+  };
+  fill(row, Initializer::Kind::csr_row, initial.vertices + 1);
+  fill(*buffer_named(buffers, map.at("columns")), Initializer::Kind::csr_column, initial.edges);
+  if (const Node weights = map.find("weights"); weights.exists()) {
+    fill(*buffer_named(buffers, weights), Initializer::Kind::csr_weight, initial.edges);
+  }
+  map.reject_unknown_keys();
+}
+
+void read_initializer(const Node& node, std::vector<Buffer>& buffers, Buffer& buffer,
+                      const Variables& variables) {
+  using Kind = Initializer::Kind;
+  Initializer initial;
+  initial.where = node.where();
+  if (node.is_scalar()) {
+    if (node.text() == "zero") return;
+    if (node.text() != "permutation") {
+      throw node.error("no initial content is called \"" + node.text() + "\"",
+                       "zero, value, linear, uniform, normal, permutation, csr_graph, file");
+    }
+    initial.kind = Kind::permutation;
+    buffer.initial = initial;
+    return;
+  }
+  const auto entries = node.entries();
+  if (entries.size() != 1) throw node.error("initial content is one entry, as {value: 1}");
+  const auto& [name, map] = entries.front();
+  if (name == "csr_graph") return read_graph(map, buffers, initial, variables, buffer);
+  if (name == "value") {
+    initial.kind = Kind::value;
+    initial.first = Expression(map).evaluate(variables);
+  } else if (name == "linear") {
+    initial.kind = Kind::linear;
+    initial.first = number(map, "start", 0, variables);
+    initial.second = number(map, "step", 1, variables);
+  } else if (name == "uniform") {
+    initial.kind = Kind::uniform;
+    initial.first = number(map, "low", 0, variables);
+    initial.second = number(map, "high", 1, variables);
+    initial.seed = seed_of(map);
+  } else if (name == "normal") {
+    initial.kind = Kind::normal;
+    initial.first = number(map, "mean", 0, variables);
+    initial.second = number(map, "deviation", 1, variables);
+    initial.seed = seed_of(map);
+  } else if (name == "permutation") {
+    initial.kind = Kind::permutation;
+    initial.seed = seed_of(map);
+  } else if (name == "file") {
+    initial.kind = Kind::file;
+    const Node file = map.is_scalar() ? map : map.at("name");
+    initial.file = resolve_file_name(file);
+    if (map.is_map() && map.has("data_set")) initial.data_set = map.at("data_set").text();
+  } else {
+    throw node.error("no initial content is called \"" + name + "\"",
+                     "zero, value, linear, uniform, normal, permutation, csr_graph, file");
+  }
+  if (map.is_map()) map.reject_unknown_keys();
+  buffer.initial = initial;
+}
+
+Buffer read_buffer(const std::string& name, const Node& node, const Variables& variables) {
+  Buffer buffer;
+  buffer.name = name;
+  buffer.where = node.where();
+  const Node type = node.at("type");
+  buffer.type = element_type(type.text());
+  if (buffer.type == isa::Type::none) {
+    throw type.error("no type is called \"" + type.text() + "\"",
+                     "u8 to u64, i8 to i64, f16, bf16, f32, f64");
+  }
+  buffer.count = static_cast<std::uint64_t>(
+      Expression(node.at("count")).evaluate_integer(variables, 1, maximum_count));
+  const Node memory = node.at("memory");
+  if (memory.text() == "device") {
+    buffer.memory = MemoryKind::device;
+  } else if (memory.text() == "managed") {
+    buffer.memory = MemoryKind::managed;
+  } else if (memory.text() == "pinned") {
+    buffer.memory = MemoryKind::pinned;
+  } else {
+    throw memory.error("no memory is called \"" + memory.text() + "\"", "device, managed, pinned");
+  }
+  if (const Node check = node.find("check"); check.exists()) buffer.check = check.boolean();
+  if (const Node tolerance = node.find("tolerance"); tolerance.exists()) {
+    buffer.tolerance = tolerance.real();
+    if (!(buffer.tolerance >= 0)) throw tolerance.error("a tolerance is not negative");
+  }
+  node.find("init");
+  node.reject_unknown_keys();
+  return buffer;
+}
+
+}  // namespace
+
+void require_name(const std::string& name, const Node& node) {
+  const auto good = [](unsigned char c) {
+    return std::isalnum(c) != 0 || c == '_' || c == '-' || c == '.';
+  };
+  if (name.empty() || name.front() == '.' || !std::all_of(name.begin(), name.end(), good)) {
+    throw node.error("\"" + name + "\" cannot be a name",
+                     "use letters, digits, '_', '-' and '.' (not first)");
+  }
+}
+
+void require_file(const std::string& file, const std::string& where) {
+  std::error_code error;
+  if (std::filesystem::is_regular_file(file, error)) return;
+  throw UserError(
+      where,
+      file + ": " +
+          (std::filesystem::exists(file, error) ? "is no file" : "No such file or directory"),
+      "names are relative to the file that they stand in");
+}
+
+void require_identifier(const std::string& name, const Node& node) {
+  const auto good = [](unsigned char c) { return std::isalnum(c) != 0 || c == '_'; };
+  if (name.empty() || std::isdigit(static_cast<unsigned char>(name.front())) != 0 ||
+      !std::all_of(name.begin(), name.end(), good)) {
+    throw node.error("\"" + name + "\" cannot stand in formulas",
+                     "use letters, digits and '_', no digit first");
+  }
+}
+
+std::string element_type_name(isa::Type type) {
+  for (const TypeName& entry : type_names) {
+    if (entry.type == type) return entry.name;
+  }
+  return "?";
+}
+
+isa::Type element_type(const std::string& name) {
+  for (const TypeName& entry : type_names) {
+    if (name == entry.name) return entry.type;
+  }
+  return isa::Type::none;
+}
+
+Workload read_workload(const Node& document, const Node& overrides) {
+  Workload workload;
+  workload.file = document.file();
+  workload.module_file = resolve_file_name(document.at("module"));
+  workload.module_where = document.at("module").where();
+  workload.parameters = read_parameters_map(document, overrides);
+  const auto entries = document.at("buffers").entries();
+  for (const auto& [name, node] : entries) {
+    require_name(name, node);
+    workload.buffers.push_back(read_buffer(name, node, workload.parameters));
+  }
+  for (std::size_t i = 0; i < entries.size(); ++i) {
+    if (const Node initial = entries[i].second.find("init"); initial.exists()) {
+      read_initializer(initial, workload.buffers, workload.buffers[i], workload.parameters);
+    }
+  }
+  workload.program = read_steps(document.at("program"), workload);
+  document.reject_unknown_keys();
+  return workload;
+}
+
+}  // namespace lockstep

@@ -1,0 +1,130 @@
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "core/parameters/node.hpp"
+#include "models/isa/types.hpp"
+#include "models/workload/expression.hpp"
+
+namespace lockstep {
+
+/// Where a buffer lives (architecture.md, section 4).
+enum class MemoryKind : std::uint8_t {
+  device,   ///< GPU memory with a host copy; content moves by `copy` steps
+  managed,  ///< starts at the host and moves to who uses it
+  pinned,   ///< stays at the host, the GPU reaches it over the link
+};
+
+/// Throws UserError at `node` unless the name, of a tenant or buffer, can be a part of file names
+/// and of dataset names: letters, digits, '_', '-', and '.' not first.
+void require_name(const std::string& name, const Node& node);
+/// Throws UserError at `where`, which names the file, unless it is there.
+void require_file(const std::string& file, const std::string& where);
+/// Throws UserError at `node` unless the name can stand in formulas, as those of parameters and
+/// counters do.
+void require_identifier(const std::string& name, const Node& node);
+
+/// Of elements, vertices, edges.
+inline constexpr std::int64_t maximum_count = std::int64_t{1} << 40;
+
+/// What a buffer holds at the start.
+struct Initializer {
+  enum class Kind : std::uint8_t {
+    zero,
+    value,
+    linear,
+    uniform,
+    normal,
+    permutation,
+    csr_row,
+    csr_column,
+    csr_weight,
+    file,
+  };
+  Kind kind = Kind::zero;
+  std::string where;
+  double first = 0, second = 0;  ///< value; start, step; low, high; mean, deviation
+  std::uint64_t seed = 0;
+  std::uint64_t vertices = 0, edges = 0;  ///< of a graph
+  bool rmat = false;
+  std::string file, data_set;  ///< data_set: empty for raw little-endian content
+};
+
+struct Buffer {
+  std::string name, where;
+  isa::Type type = isa::Type::f32;
+  std::uint64_t count = 0;  ///< elements
+  MemoryKind memory = MemoryKind::device;
+  Initializer initial;
+  bool check = true;
+  double tolerance = 0;  ///< relative
+
+  std::uint64_t bytes() const { return count * isa::bytes_of(type); }
+};
+
+/// Where a managed buffer's pages should be, as in cudaMemAdvise.
+enum class PreferredPlace : std::uint8_t { none, host, gpu };
+
+/// One step of a host program.
+struct Step {
+  enum class Kind : std::uint8_t {
+    copy,
+    launch,
+    synchronize,
+    prefetch,
+    read,
+    write,
+    fill,
+    save,
+    delay,
+    advise,
+    free,
+    swap,
+    repeat_times,
+    repeat_until,
+  };
+  Kind kind = Kind::synchronize;
+  std::string where;
+  std::uint32_t stream = 0;
+  bool has_stream = false;   ///< copy: asynchronous; synchronize: this stream only
+  std::uint32_t buffer = 0;  ///< index by the name written; `swap` exchanges what names mean
+  std::uint32_t other = 0;   ///< swap
+  bool to_gpu = false;       ///< copy, prefetch
+  Expression offset, count, value, times, index, equals, shared;
+  Time duration;                            ///< delay
+  std::optional<PreferredPlace> preferred;  ///< advise
+  std::optional<bool> read_mostly;          ///< advise
+  std::string kernel;
+  std::array<Expression, 3> grid, block;
+  struct Argument {
+    bool is_buffer = false;
+    std::uint32_t buffer = 0;
+    Expression expression;
+  };
+  std::vector<Argument> arguments;
+  std::string counter;
+  std::vector<Step> body;
+};
+
+/// A kernel module and what its host does, with the tenant's parameters applied.
+struct Workload {
+  std::string file, module_file, module_where;
+  Variables parameters;
+  std::vector<Buffer> buffers;
+  std::vector<Step> program;
+};
+
+/// Reads a workload.  `overrides` is the tenant's `parameters:` map (may be absent).
+/// Errors: UserError with file:line:column for everything that does not follow architecture.md,
+/// section 4.
+Workload read_workload(const Node& document, const Node& overrides);
+
+/// The word a type has in YAML ("i32"), and back (Type::none if there is no such type).
+std::string element_type_name(isa::Type type);
+isa::Type element_type(const std::string& name);
+
+}  // namespace lockstep

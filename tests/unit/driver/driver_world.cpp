@@ -1,0 +1,221 @@
+#include "tests/unit/driver/driver_world.hpp"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cstring>
+
+#include "tests/harness/policy_named.hpp"
+
+namespace lockstep::test {
+
+DriverWorld::Options::Options() : fault(defaults<HostFaultParameters>()) {}
+
+template <class Body>
+void DriverWorld::arrive(Time when, MessageKind kind, const Body& body,
+                         std::span<const std::byte> payload) {
+  auto message = std::make_shared<IncomingMessage>(when, kind_of(kind), body, payload);
+  answers_.emplace(when, [this, message] { take(*message->get()); });
+}
+
+DriverWorld::DriverWorld(const Options& options)
+    : options_(options),
+      memory_((options.frames + 1) * page_bytes),
+      host_memory_(options.bytes),
+      has_data_((options.bytes + page_bytes - 1) / page_bytes, true),
+      sink_(2),
+      link_(link_parameters(), AddressMapping(AddressMapping::Kind::plain, 1),
+            {Link(LinkId{0}, ComponentId{0}, latency)},
+            [this](const Transfer&, std::uint64_t offset, std::uint64_t bytes) {
+              return std::span(host_memory_).subspan(offset, bytes);
+            },
+            {0, 0}),
+      driver_({options.frames * page_bytes, 1, leaving_.size(),
+               make_page_manager(policy_named(page_manager_policies(), options.page_manager)),
+               Link(LinkId{1}, ComponentId{1}, latency)}),
+      managed_(managed_setup()) {
+  set_tenants(statistics_, leaving_.size());
+  for (std::size_t i = 0; i < host_memory_.size(); ++i)
+    host_memory_[i] = static_cast<std::byte>(i / 7 + 1);
+  MapRequest tables;
+  tables.page = driver_.take_addresses(0, options.bytes);
+  tables.reserved = driver_.mapped_pages(options.bytes);
+  allocation_ = managed_.add(0, buffer, tables.page, pages());
+  driver_.map(std::move(tables), now_, link_, sink_.outbox());
+  run();
+  mapped.clear();
+}
+
+DriverWorld::~DriverWorld() = default;
+
+void DriverWorld::fault(std::vector<std::uint64_t> faults, std::int64_t ns, bool permission) {
+  const Time found = now_ + Time{ns * 1'000'000};
+  for (const std::uint64_t page : faults) {
+    FarFault body;
+    body.page = first_page + page;
+    body.permission = permission;
+    body.found = found;
+    arrive(found + latency, MessageKind::far_fault, body);
+  }
+}
+
+void DriverWorld::store(std::uint64_t page, std::byte value) {
+  set_bits(page, PageTableEntry::dirty);
+  memory_[driver_.tables().entry(0, first_page + page).address()] = value;
+}
+
+void DriverWorld::set_bits(std::uint64_t page, std::uint64_t bits) {
+  const std::uint64_t at = driver_.tables().entry_address(0, first_page + page);
+  std::uint64_t entry;
+  std::memcpy(&entry, &memory_[at], 8);
+  ASSERT_TRUE(entry & PageTableEntry::present);
+  entry |= bits;
+  std::memcpy(&memory_[at], &entry, 8);
+}
+
+void DriverWorld::run(Time until) {
+  for (;;) {
+    deliver();
+    const Time arrival = answers_.empty() ? Time::never() : answers_.begin()->first;
+    const Time activity =
+        std::min({link_.next_activity(), driver_.next_activity(), managed_.next_activity()});
+    const Time next = std::min(arrival, activity);
+    if (next == Time::never() || next >= until) return;
+    now_ = next;
+    if (arrival <= activity) {
+      const auto take = answers_.begin()->second;
+      answers_.erase(answers_.begin());
+      take();
+    } else if (link_.next_activity() <= now_) {
+      link_.act(now_, sink_.outbox());
+    } else {
+      driver_.act(now_, sink_.outbox());
+      follow_up();
+    }
+  }
+}
+
+HostParameters DriverWorld::link_parameters() {
+  using namespace literals;
+  HostParameters result = defaults<HostParameters>();
+  result.link_curve = CurveKind::affine;
+  result.link_bandwidth = Bandwidth{4.096e9};
+  result.transfer_setup = 0_ns;
+  result.link_latency = latency;
+  return result;
+}
+
+ManagedMemory::Setup DriverWorld::managed_setup() {
+  ManagedMemory::Setup setup;
+  setup.fault = options_.fault;
+  setup.link_latency = latency;
+  setup.priorities = {0, 0};
+  setup.record_faults = true;
+  setup.prefetcher = make_prefetcher(policy_named(prefetcher_policies(), options_.prefetcher));
+  setup.eviction = make_eviction(policy_named(eviction_policies(), options_.eviction));
+  setup.has_data = [this](std::uint16_t, std::uint32_t, std::uint64_t page) {
+    return bool{has_data_[page]};
+  };
+  setup.describe = [](std::uint16_t, std::uint32_t) {
+    return std::pair<std::string, std::string>("w.yaml:1:1", "buffer data of tenant one");
+  };
+  setup.buffer_bytes = [this](std::uint16_t, std::uint32_t) { return options_.bytes; };
+  setup.is_leaving = [this](std::uint16_t tenant) { return leaving_[tenant]; };
+  setup.remote_address = [](std::uint16_t, std::uint32_t) { return std::uint64_t{1} << 50; };
+  return setup;
+}
+
+void DriverWorld::take(const MessageHeader& message) {
+  switch (static_cast<MessageKind>(message.kind)) {
+    case MessageKind::far_fault:
+      return managed_.fault(message, context());
+    case MessageKind::unmapped:
+      driver_.unmapped(message);
+      break;
+    case MessageKind::zero_done:
+      driver_.zero_done(message.body<ZeroRange>(), now_, link_, sink_.outbox());
+      break;
+    default: {
+      const std::uint32_t tag = message.body<MemoryResponse>().tag;
+      if (!HostLink::owns(tag)) {
+        driver_.write_done(tag, now_, link_, sink_.outbox());
+      } else if (const auto done = link_.take(message)) {
+        if (done->operation & Driver::mapping_operation)
+          driver_.transfer_done(*done, now_, link_, sink_.outbox());
+        else
+          managed_.transfer_done(*done, context());
+      }
+    }
+  }
+  follow_up();
+}
+
+void DriverWorld::follow_up() {
+  for (bool more = true; more;) {
+    more = false;
+    for (const std::uint32_t migration : driver_.take_mapped()) {
+      managed_.mapped(migration, context());
+      more = true;
+    }
+    for (Unmapped& pages : driver_.take_unmapped()) {
+      managed_.unmapped(std::move(pages), context());
+      more = true;
+    }
+    managed_.act(context());
+  }
+}
+
+void DriverWorld::deliver() {
+  for (const MessageHeader* message : sink_.to(0)) to_partition(*message);
+  for (const MessageHeader* message : sink_.to(1)) to_gmmu(*message);
+  sink_.clear();
+}
+
+void DriverWorld::to_partition(const MessageHeader& message) {
+  const Time back = message.arrival + latency;
+  if (message.kind == kind_of(MessageKind::zero_range)) {
+    const auto& range = message.body<ZeroRange>();
+    std::fill_n(memory_.begin() + static_cast<std::ptrdiff_t>(range.base), range.bytes,
+                std::byte{0});
+    return arrive(back, MessageKind::zero_done, range);
+  }
+  const auto& request = message.body<MemoryRequest>();
+  std::vector<std::byte> payload;
+  const unsigned count = request.sector_count();
+  for (unsigned sector = 0, n = 0; sector < 4; ++sector) {
+    if (!(request.sectors >> sector & 1)) continue;
+    std::byte* place = &memory_[request.line + sector * sector_bytes];
+    if (request.operation == MemoryOperation::load) {
+      payload.insert(payload.end(), place, place + sector_bytes);
+      continue;
+    }
+    std::uint32_t mask;
+    std::memcpy(&mask, message.payload_data() + 4 * n, 4);
+    const std::byte* data = message.payload_data() + 4 * count + sector_bytes * n++;
+    for (unsigned b = 0; b < sector_bytes; ++b)
+      if (mask >> b & 1) place[b] = data[b];
+  }
+  arrive(back, MessageKind::memory_response, answer_to(request), payload);
+}
+
+void DriverWorld::to_gmmu(const MessageHeader& message) {
+  const auto sent_ns = (message.arrival - latency).femtoseconds() / 1'000'000;
+  if (message.kind == kind_of(MessageKind::pages_mapped)) {
+    const auto& body = message.body<PagesMapped>();
+    Mapped heard{sent_ns, body.span.page - first_page, {}};
+    heard.entries.resize(body.span.count);
+    std::memcpy(heard.entries.data(), message.payload_data(), body.span.count * 8);
+    if (body.span.count > 0) mapped.push_back(heard);
+  } else if (message.kind == kind_of(MessageKind::unmap)) {
+    const auto& body = message.body<UnmapRequest>();
+    std::vector<std::byte> entries(body.span.count * 8);
+    std::memcpy(entries.data(), &memory_[body.entries_at], entries.size());
+    std::fill_n(memory_.begin() + static_cast<std::ptrdiff_t>(body.entries_at), entries.size(),
+                std::byte{0});
+    for (std::uint32_t i = 0; i < body.span.count; ++i)
+      unmapped_pages.push_back(body.span.page - first_page + i);
+    arrive(message.arrival + latency, MessageKind::unmapped, body.span, entries);
+  }
+}
+
+}  // namespace lockstep::test

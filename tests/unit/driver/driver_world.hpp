@@ -1,0 +1,102 @@
+#pragma once
+
+#include <array>
+#include <functional>
+#include <map>
+#include <memory>
+#include <vector>
+
+#include "models/driver/managed_memory.hpp"
+#include "tests/harness/message_sink.hpp"
+
+namespace lockstep::test {
+
+/// The driver and its managed memory against one partition and a GMMU that do what they are told:
+/// every answer arrives 1 us after its question was sent.  The host link carries a 4 KiB page in
+/// 1 us and 64 KiB in 16 us.
+class DriverWorld {
+ public:
+  static constexpr std::uint64_t first_page = isa::first_global_address / page_bytes;
+  static constexpr std::uint32_t buffer = 3;
+
+  struct Options {
+    Options();  ///< not inline: the schema that tells the defaults is long code
+
+    HostFaultParameters fault;
+    std::string prefetcher = "none", eviction = "lru", page_manager = "base-pages";
+    std::uint64_t frames = 1000;            ///< of GPU memory
+    std::uint64_t bytes = 64 * page_bytes;  ///< of the one buffer
+  };
+  /// What the GMMU heard.
+  struct Mapped {
+    std::int64_t ns = 0;     ///< when it was sent
+    std::uint64_t page = 0;  ///< in the buffer
+    std::vector<PageTableEntry> entries;
+  };
+
+  explicit DriverWorld(const Options& options);
+  ~DriverWorld();
+
+  std::uint64_t pages() const { return has_data_.size(); }
+  std::uint32_t allocation() const { return allocation_; }
+  ManagedMemory& managed() { return managed_; }
+  Driver& driver() { return driver_; }
+  const HostStatistics& statistics() const { return statistics_; }
+  Time now() const { return now_; }
+  void untouched(std::uint64_t page) { has_data_[page] = false; }
+  /// Tenant 0 has the buffer, tenant 1 nothing that is managed.
+  void leaves(std::uint16_t tenant, bool leaving = true) { leaving_[tenant] = leaving; }
+
+  /// Faults of pages of the buffer, found by the GMMU `ns` after now and all in one cycle.
+  void fault(std::vector<std::uint64_t> faults, std::int64_t ns = 0, bool permission = false);
+  /// A store of the GPU: sets a byte in its memory and the dirty bit.
+  void store(std::uint64_t page, std::byte value);
+  /// A walk of the GPU: sets the accessed bit.
+  void use(std::uint64_t page) { set_bits(page, PageTableEntry::accessed); }
+  std::byte gpu_byte(std::uint64_t page) const {
+    return memory_[driver_.tables().entry(0, first_page + page).address()];
+  }
+  std::byte host_byte(std::uint64_t page) const { return host_memory_[page * page_bytes]; }
+  bool on_gpu(std::uint64_t page) const {
+    return driver_.tables().entry(0, first_page + page).is(PageTableEntry::present);
+  }
+
+  DriverContext context() { return {now_, driver_, link_, statistics_, sink_.outbox()}; }
+  /// Everything that happens by itself.
+  void run(Time until = Time::never());
+
+  std::vector<Mapped> mapped;
+  std::vector<std::uint64_t> unmapped_pages;
+
+ private:
+  static constexpr Time latency = Time{500'000'000};
+
+  static HostParameters link_parameters();
+  ManagedMemory::Setup managed_setup();
+
+  template <class Body>
+  void arrive(Time when, MessageKind kind, const Body& body,
+              std::span<const std::byte> payload = {});
+  void set_bits(std::uint64_t page, std::uint64_t bits);
+  void take(const MessageHeader& message);
+  void follow_up();
+  /// What was sent reaches partition and GMMU, which answer.
+  void deliver();
+  void to_partition(const MessageHeader& message);
+  void to_gmmu(const MessageHeader& message);
+
+  const Options options_;
+  Time now_;
+  std::vector<std::byte> memory_, host_memory_;
+  std::vector<bool> has_data_;
+  std::array<bool, 2> leaving_{};
+  MessageSink sink_;
+  HostLink link_;
+  Driver driver_;
+  ManagedMemory managed_;
+  HostStatistics statistics_;
+  std::uint32_t allocation_ = 0;
+  std::multimap<Time, std::function<void()>> answers_;
+};
+
+}  // namespace lockstep::test

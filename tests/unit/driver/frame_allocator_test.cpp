@@ -1,0 +1,111 @@
+#include "models/driver/frame_allocator.hpp"
+
+#include <gtest/gtest.h>
+
+#include <map>
+#include <sstream>
+#include <vector>
+
+#include "core/checkpoint/archive.hpp"
+#include "core/error/error.hpp"
+#include "core/random/random.hpp"
+
+namespace lockstep::frame_allocator_test {
+namespace {
+
+constexpr std::uint64_t page = page_bytes;
+
+TEST(FrameAllocator, RangesAreWholePages) {
+  FrameAllocator frames(8 * page);
+  EXPECT_EQ(frames.allocate(1), 0u);
+  EXPECT_EQ(frames.allocate(page), page);
+  EXPECT_EQ(frames.allocate(page + 1), 2 * page);
+  EXPECT_EQ(frames.allocate(1), 4 * page);
+  EXPECT_EQ(frames.free_bytes(), 3 * page);
+}
+
+TEST(FrameAllocator, LowestRangeThatIsLargeEnoughIsTaken) {
+  FrameAllocator frames(8 * page);
+  for (int i = 0; i < 8; ++i) frames.allocate(page);
+  frames.release(1 * page, page);
+  frames.release(3 * page, 2 * page);
+  EXPECT_EQ(frames.allocate(2 * page), 3 * page);
+  EXPECT_EQ(frames.allocate(page), 1 * page);
+}
+
+TEST(FrameAllocator, FullMemoryGivesNothing) {
+  FrameAllocator frames(2 * page);
+  EXPECT_EQ(frames.allocate(3 * page), std::nullopt);
+  EXPECT_EQ(frames.allocate(2 * page), 0u);
+  EXPECT_EQ(frames.allocate(1), std::nullopt);
+}
+
+TEST(FrameAllocator, FreedNeighboursMerge) {
+  for (const std::vector<std::uint64_t>& order :
+       {std::vector<std::uint64_t>{0, 1, 2}, {2, 1, 0}, {0, 2, 1}, {1, 0, 2}}) {
+    FrameAllocator frames(3 * page);
+    for (int i = 0; i < 3; ++i) frames.allocate(page);
+    for (const std::uint64_t p : order) frames.release(p * page, page);
+    EXPECT_EQ(frames.allocate(3 * page), 0u);
+  }
+}
+
+TEST(FrameAllocator, FreeingTwiceIsABug) {
+  FrameAllocator frames(4 * page);
+  frames.allocate(4 * page);
+  frames.release(page, 2 * page);
+  EXPECT_THROW(frames.release(page, page), InternalError);
+  EXPECT_THROW(frames.release(2 * page, page), InternalError);
+  EXPECT_THROW(frames.release(0, 2 * page), InternalError);
+}
+
+TEST(FrameAllocator, RangesNeverOverlap) {
+  FrameAllocator frames(64 * page);
+  Random random(1, ComponentId{0}, 0);
+  std::map<std::uint64_t, std::uint64_t> taken;  // base -> bytes
+  std::uint64_t taken_bytes = 0;
+  for (int step = 0; step < 5000; ++step) {
+    if (random.below(2) == 0) {
+      const std::uint64_t bytes = (1 + random.below(9)) * page;
+      const auto base = frames.allocate(bytes);
+      if (!base) continue;
+      const auto after = taken.lower_bound(*base);
+      if (after != taken.end()) {
+        ASSERT_LE(*base + bytes, after->first);
+      }
+      if (after != taken.begin()) {
+        const auto before = std::prev(after);
+        ASSERT_LE(before->first + before->second, *base);
+      }
+      ASSERT_LE(*base + bytes, frames.capacity());
+      taken[*base] = bytes;
+      taken_bytes += bytes;
+    } else if (!taken.empty()) {
+      const auto chosen =
+          std::next(taken.begin(), static_cast<std::ptrdiff_t>(random.below(taken.size())));
+      frames.release(chosen->first, chosen->second);
+      taken_bytes -= chosen->second;
+      taken.erase(chosen);
+    }
+    ASSERT_EQ(frames.free_bytes() + taken_bytes, frames.capacity());
+  }
+}
+
+TEST(FrameAllocator, RestoredAllocatorMakesTheSameChoices) {
+  FrameAllocator frames(8 * page);
+  for (int i = 0; i < 5; ++i) frames.allocate(page);
+  frames.release(2 * page, page);
+  std::stringstream bytes;
+  Archive saving = Archive::saving(bytes);
+  saving(frames);
+  FrameAllocator restored;
+  Archive restoring = Archive::restoring(bytes);
+  restoring(restored);
+  EXPECT_EQ(restored.capacity(), frames.capacity());
+  for (const std::uint64_t size : {2 * page, page, page, page}) {
+    EXPECT_EQ(restored.allocate(size), frames.allocate(size));
+  }
+}
+
+}  // namespace
+}  // namespace lockstep::frame_allocator_test

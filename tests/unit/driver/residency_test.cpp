@@ -1,0 +1,91 @@
+#include "models/driver/residency.hpp"
+
+#include <gtest/gtest.h>
+
+#include <sstream>
+
+#include "core/checkpoint/archive.hpp"
+
+namespace lockstep::residency_test {
+namespace {
+
+TEST(Residency, AllocationsGetPageNumbersFromMultiplesOf512) {
+  Residency residency;
+  const std::uint32_t a = residency.add(0, 0, 7, 3), b = residency.add(0, 1, 20, 513),
+                      c = residency.add(1, 0, 7, 1);
+  EXPECT_EQ(residency.allocation(a).first, 0u);
+  EXPECT_EQ(residency.allocation(b).first, 512u);
+  EXPECT_EQ(residency.allocation(c).first, 1536u);
+  EXPECT_EQ(residency.end(), 2048u);
+  EXPECT_EQ(&residency.owner(1024), &residency.allocation(b));
+}
+
+TEST(Residency, FindsTheAllocationOfATenantsPage) {
+  Residency residency;
+  const std::uint32_t high = residency.add(1, 0, 1000, 10), low = residency.add(1, 1, 100, 10),
+                      other = residency.add(0, 0, 104, 10);
+  EXPECT_EQ(residency.find(1, 100), &residency.allocation(low));
+  EXPECT_EQ(residency.find(1, 109), &residency.allocation(low));
+  EXPECT_EQ(residency.find(1, 1005), &residency.allocation(high));
+  EXPECT_EQ(residency.find(0, 109), &residency.allocation(other));
+}
+
+TEST(Residency, PagesBesideAllocationsBelongToNone) {
+  Residency residency;
+  EXPECT_EQ(residency.find(0, 5), nullptr);
+  residency.add(0, 0, 100, 10);
+  residency.add(2, 0, 100, 10);
+  EXPECT_EQ(residency.find(0, 99), nullptr);
+  EXPECT_EQ(residency.find(0, 110), nullptr);
+  EXPECT_EQ(residency.find(1, 105), nullptr);
+  EXPECT_EQ(residency.find(3, 105), nullptr);
+}
+
+TEST(Residency, RemovedAllocationIsNotFoundAndItsNumbersAreUsedAgain) {
+  Residency residency;
+  const std::uint32_t a = residency.add(0, 0, 100, 600);
+  residency.add(0, 1, 2000, 10);
+  residency.set_place(599, PagePlace::gpu);
+  residency.remove(a);
+  EXPECT_EQ(residency.find(0, 150), nullptr);
+  EXPECT_NE(residency.find(0, 2000), nullptr);
+  const std::uint32_t b = residency.add(1, 3, 5000, 1000);  // also two trees
+  EXPECT_EQ(residency.allocation(b).first, 0u);
+  EXPECT_EQ(residency.place(599), PagePlace::host);
+  EXPECT_EQ(residency.find(1, 5999), &residency.allocation(b));
+  EXPECT_EQ(residency.end(), 1536u);
+}
+
+TEST(Residency, ValidIsWhatIsInGpuMemoryOrOnItsWay) {
+  Residency residency;
+  residency.add(0, 0, 0, 16);
+  const PagePlace places[] = {PagePlace::host, PagePlace::arriving, PagePlace::gpu,
+                              PagePlace::leaving, PagePlace::remote};
+  for (ManagedPage page = 0; page < 5; ++page) residency.set_place(page, places[page]);
+  EXPECT_EQ(residency.count_valid(0, 16), 2u);
+  EXPECT_EQ(residency.count_valid(2, 1), 1u);
+  EXPECT_EQ(residency.count_valid(3, 13), 0u);
+}
+
+TEST(Residency, RestoredOneKnowsTheSame) {
+  Residency saved;
+  saved.add(0, 0, 100, 10);
+  const std::uint32_t gone = saved.add(0, 1, 200, 10);
+  saved.add(1, 0, 50, 600);
+  saved.set_place(5, PagePlace::gpu);
+  saved.remove(gone);
+  std::stringstream bytes;
+  Archive saving = Archive::saving(bytes);
+  saving(saved);
+  Residency restored;
+  Archive restoring = Archive::restoring(bytes);
+  restoring(restored);
+  EXPECT_EQ(restored.place(5), PagePlace::gpu);
+  EXPECT_EQ(restored.find(0, 205), nullptr);
+  ASSERT_NE(restored.find(1, 649), nullptr);
+  EXPECT_EQ(restored.find(1, 649)->first, saved.find(1, 649)->first);
+  EXPECT_EQ(restored.allocation(restored.add(0, 2, 300, 10)).first, saved.allocation(gone).first);
+}
+
+}  // namespace
+}  // namespace lockstep::residency_test

@@ -1,0 +1,92 @@
+// Every shipped workload, executed functionally, against its reference in plain C++.
+
+#include <gtest/gtest.h>
+
+#include <filesystem>
+#include <set>
+
+#include "core/parameters/document.hpp"
+#include "models/isa/load.hpp"
+#include "models/reference/functional_run.hpp"
+#include "models/workload/content.hpp"
+#include "models/workload/element.hpp"
+#include "models/workload/kernel_arguments.hpp"
+#include "tests/references/all.hpp"
+
+namespace lockstep::references_test {
+namespace {
+
+using reference::Reference;
+
+class References : public testing::TestWithParam<Reference> {};
+
+Workload read_shipped(const std::string& name) {
+  const std::string file =
+      std::string(LOCKSTEP_SOURCE_DIR) + "/configs/workloads/" + name + ".yaml";
+  return read_workload(load_document(file), Node());
+}
+
+reference::Buffers initial_content(const Workload& workload) {
+  reference::Buffers buffers;
+  const auto contents = make_contents(workload);
+  for (std::size_t b = 0; b < contents.size(); ++b) {
+    std::vector<std::byte>& bytes = buffers.bytes[workload.buffers[b].name];
+    bytes.resize(workload.buffers[b].bytes());
+    if (contents[b]) contents[b]->read(0, bytes);
+  }
+  return buffers;
+}
+
+/// The first element of a buffer that differs, as text; "" when none does.
+std::string difference(const Buffer& buffer, double tolerance,
+                       const std::vector<std::byte>& expected, const std::vector<std::byte>& got) {
+  const std::size_t size = isa::bytes_of(buffer.type);
+  for (std::uint64_t i = 0; i < buffer.count; ++i) {
+    const std::byte *a = expected.data() + i * size, *b = got.data() + i * size;
+    if (std::equal(a, a + size, b)) continue;
+    const double wanted = load_element(buffer.type, a), found = load_element(buffer.type, b);
+    if (tolerance > 0 && reference::within(tolerance, wanted, found)) continue;
+    return buffer.name + "[" + std::to_string(i) + "] is " + number_text(found) + ", not " +
+           number_text(wanted);
+  }
+  return "";
+}
+
+TEST_P(References, FunctionalRunAgrees) {
+  const Reference& reference = GetParam();
+  const Workload workload = read_shipped(reference.workload);
+  const isa::Module module = isa::load_module(workload.module_file);
+  validate_workload(workload, module);
+  reference::Buffers expected = initial_content(workload);
+  reference.run(workload.parameters, expected);
+  const FunctionalResult result = run_functionally("tenant", workload, module);
+  EXPECT_GT(result.warp_instructions, 0u);
+  for (std::size_t name = 0; name < workload.buffers.size(); ++name) {
+    const Buffer& buffer = workload.buffers[name];
+    if (!buffer.check) continue;
+    const auto tolerance = reference.tolerance.find(buffer.name);
+    const FunctionalResult::BufferContent& content = result.buffers[result.meaning[name]];
+    EXPECT_EQ(
+        difference(buffer, tolerance == reference.tolerance.end() ? 0 : tolerance->second,
+                   expected.bytes.at(buffer.name), content.device ? *content.device : content.host),
+        "");
+  }
+}
+
+/// A reference, workload or tolerance that nobody looks at is a mistake in the list.
+TEST(ReferenceList, NamesEveryShippedWorkload) {
+  std::set<std::string> listed, shipped;
+  for (const Reference& reference : reference::all()) listed.insert(reference.workload);
+  const std::filesystem::path folder =
+      std::filesystem::path(LOCKSTEP_SOURCE_DIR) / "configs/workloads";
+  for (const auto& entry : std::filesystem::directory_iterator(folder)) {
+    if (entry.path().extension() == ".yaml") shipped.insert(entry.path().stem().string());
+  }
+  EXPECT_EQ(listed, shipped);
+}
+
+INSTANTIATE_TEST_SUITE_P(Workloads, References, testing::ValuesIn(reference::all()),
+                         [](const auto& of) { return of.param.workload; });
+
+}  // namespace
+}  // namespace lockstep::references_test
