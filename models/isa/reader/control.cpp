@@ -63,8 +63,8 @@ void FunctionTranslator::branch_indexed(Current& current) {
   finish(current);
 }
 
-/// call (results), function, (arguments), prototype.  Sources: function, arguments, then the
-/// addresses of structures that come back; destinations: scalar results.
+/// call (results), function, (arguments), prototype.  The operation reads function, arguments, then
+/// the addresses of structures that come back; it writes scalar results.
 void FunctionTranslator::call(Current& current) {
   ir::Operation& operation = current.operation;
   operation.opcode = Opcode::call;

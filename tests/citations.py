@@ -1,0 +1,97 @@
+#!/usr/bin/python3
+"""Whether what the code cites can be found: exits 1 and names file and citation if not.
+
+What stands after `Source:` in a comment begins with a key of docs/references.md, a page of docs/design/, a file of the
+repository, or an own choice.  Wherever a page of docs/design/ is named, in code, configurations and documents, the
+sections, rules and quoted words behind its name stand in it.
+"""
+import argparse
+import pathlib
+import re
+import sys
+
+FOLDERS = ("core", "models", "partitioner", "jobs", "tests", "configs")
+CODE = (".hpp", ".cpp", ".cc", ".py", ".yaml", ".cmake")
+OWN = ("own choice", "our choice", "design of the project")
+NUMBERS = r"\d+(?:\.\d+)*(?: to \d+(?:\.\d+)*)?"
+
+
+def comments(text):
+    """The paragraphs of comments, each on one line."""
+    for block in re.findall(r"(?:^[ \t]*(?://|#)[^\n]*\n)+|\"\"\".*?\"\"\"|(?://|#)[^\n]*\n", text, re.MULTILINE | re.DOTALL):
+        lines = [re.sub(r"^\s*(?://[/<!]*|#) ?", "", line) for line in block.splitlines()]
+        for paragraph in "\n".join(lines).split("\n\n"):
+            yield re.sub(r"\s+", " ", paragraph)
+
+
+def numbers(text):
+    """2, 3 and 8 to 10 -> 2, 3, 8, 9, 10; 5.3.1 stays."""
+    for first, last in re.findall(r"(\d+(?:\.\d+)*)(?: to (\d+))?", text):
+        yield first
+        if last:
+            yield from map(str, range(int(first) + 1, int(last) + 1))
+
+
+class Pages:
+    def __init__(self, root):
+        self.root = root
+        self.text = {page.name: page.read_text(encoding="utf-8") for page in (root / "docs/design").glob("*.md")}
+        references = (root / "docs/references.md").read_text(encoding="utf-8")
+        self.keys = [key for key in re.findall(r"^\| ([^|]+?) \|", references, re.MULTILINE) if key not in ("key", "---")]
+
+    def knows(self, cited):
+        """Whether words after `Source:` name something that can be looked up, or an own choice."""
+        files = re.findall(r"[\w/]+/[\w.]+\.[a-z]+", cited)
+        return any(key in cited for key in (*self.keys, *self.text, *OWN)) or any(
+            (self.root / file).exists() for file in files)
+
+    def lacks(self, name, rest):
+        """What the words behind a page's name cite and the page does not have."""
+        if name not in self.text:
+            yield "no such page"
+            return
+        page = self.text[name]
+        words = re.sub(r"\s+", " ", page).replace("`", "").lower()
+        match = re.match(rf",? (?:sections? )?({NUMBERS}(?:(?:,| and|, and) {NUMBERS}(?![\w]))*)", rest)
+        for section in numbers(match[1]) if match else ():
+            if not re.search(rf"^##+ {re.escape(section)}\.? ", page, re.MULTILINE):
+                yield f"section {section}"
+        rules = re.search(rf"^[^;.]*?rules? ({NUMBERS}(?:(?:,| and|, and) {NUMBERS})*)", rest)
+        for rule in numbers(rules[1]) if rules else ():
+            if not re.search(rf"^{rule}\. ", page, re.MULTILINE):
+                yield f"rule {rule}"
+        quoted = re.match(r"[^;.\"]*(?:\"[^\"]+\"[^;.\"]*)*", rest)[0]
+        for quote in re.findall(r"\"([^\"]+)\"", quoted):
+            if quote.replace("`", "").lower() not in words:
+                yield f'"{quote}"'
+
+
+def unresolved(root):
+    """(file, what cannot be found) for every citation that does not resolve."""
+    pages = Pages(root)
+    files = [path for folder in FOLDERS for path in sorted((root / folder).rglob("*")) if path.suffix in CODE]
+    for path in [*files, *sorted((root / "docs").glob("*.md"))]:
+        text = path.read_text(encoding="utf-8")
+        for comment in comments(text) if path.suffix in CODE else [re.sub(r"\s+", " ", text)]:
+            for name, rest in re.findall(r"(?<![\w/])((?:[\w]+-)+[\w]+\.md|architecture\.md)([^\n]*?)(?=(?<![\w/])(?:[\w]+-)+[\w]+\.md|$)", comment):
+                for missing in pages.lacks(name, rest):
+                    yield path.relative_to(root), f"{name}: {missing}"
+            if path.suffix not in CODE:
+                continue
+            for cited in re.findall(r"\bSources?: ([^;]{1,160})", comment):
+                if not pages.knows(cited):
+                    yield path.relative_to(root), cited
+
+
+def main():
+    parser = argparse.ArgumentParser(description="Whether what the code cites can be found.")
+    parser.add_argument("--root", type=pathlib.Path, default=pathlib.Path(__file__).resolve().parents[1])
+    found = list(unresolved(parser.parse_args().root))
+    for path, what in found:
+        print(f"{path}: cites {what}")
+    print("citations: all resolve" if not found else f"citations: {len(found)} do not resolve")
+    return 1 if found else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
