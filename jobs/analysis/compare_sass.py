@@ -5,7 +5,12 @@ For each kernel of the given workloads: registers (`ptxas -v`), instructions in 
 warp instructions executed. The executed instructions of the SASS are not measured (there is no GPU):
 every PTX line gets a .loc, nvdisasm tells which SASS instruction stems from which line, and every
 straight stretch of SASS counts as often as our functional interpreter executes the PTX block it
-stems from. Where ptxas unrolled a loop, each copy counts its share.
+stems from (of several, when ptxas predicated: the most frequent one with a fair share), limited by
+how often it can be reached. Where ptxas unrolled a loop, each copy counts its share, those of the
+remainder only when the trips per entry are fewer than the copies. Slow paths behind a call do not
+count. Synchronisation of SASS that our machine does not have (BSSY, BSYNC, BMOV) does count; padding,
+the work-around SHFL and the set-up of an unused stack pointer do not. Registers are rows of the
+allocation, the stack pointer, and two that sm_70 keeps for itself.
 
   jobs/analysis/compare_sass.py --counts build/release/isa_counts --tools DIR [WORKLOAD.yaml ...]
 
