@@ -7,7 +7,7 @@ declare -A groups=(
          librandom123-dev tao-pegtl-dev python3 python3-h5py python3-matplotlib
          python3-numpy"
   [tests]="libgtest-dev libbenchmark-dev"
-  [lint]="clang-format-14 clang-tidy-14 shellcheck universal-ctags"
+  [lint]="clang-format-14 clang-tidy-14 shellcheck universal-ctags python3-flake8"
 )
 missing=()
 for group in "$@"; do

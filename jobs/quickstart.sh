@@ -4,7 +4,7 @@ set -euo pipefail
 cd "$(dirname "$0")/.."
 jobs/install_packages.sh run
 cmake --preset release -DLOCKSTEP_TESTS=OFF >/dev/null
-cmake --build build/release --target lockstep
+cmake --build --preset release --target lockstep
 mkdir -p build/quickstart
 build/release/lockstep run configs/scenarios/quickstart.yaml --check --threads "$(nproc)" \
   --output build/quickstart/quickstart.h5

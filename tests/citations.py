@@ -13,12 +13,14 @@ import sys
 FOLDERS = ("core", "models", "partitioner", "jobs", "tests", "configs")
 CODE = (".hpp", ".cpp", ".cc", ".py", ".yaml", ".cmake")
 OWN = ("own choice", "our choice", "design of the project")
+COMMENT = re.compile(r"(?:^[ \t]*(?://|#)[^\n]*\n)+|\"\"\".*?\"\"\"|(?://|#)[^\n]*\n", re.MULTILINE | re.DOTALL)
+PAGE = r"(?<![\w/])((?:\w+-)+\w+\.md|architecture\.md)"
 NUMBERS = r"\d+(?:\.\d+)*(?: to \d+(?:\.\d+)*)?"
 
 
 def comments(text):
     """The paragraphs of comments, each on one line."""
-    for block in re.findall(r"(?:^[ \t]*(?://|#)[^\n]*\n)+|\"\"\".*?\"\"\"|(?://|#)[^\n]*\n", text, re.MULTILINE | re.DOTALL):
+    for block in COMMENT.findall(text):
         lines = [re.sub(r"^\s*(?://[/<!]*|#) ?", "", line) for line in block.splitlines()]
         for paragraph in "\n".join(lines).split("\n\n"):
             yield re.sub(r"\s+", " ", paragraph)
@@ -37,7 +39,8 @@ class Pages:
         self.root = root
         self.text = {page.name: page.read_text(encoding="utf-8") for page in (root / "docs/design").glob("*.md")}
         references = (root / "docs/references.md").read_text(encoding="utf-8")
-        self.keys = [key for key in re.findall(r"^\| ([^|]+?) \|", references, re.MULTILINE) if key not in ("key", "---")]
+        first_cells = re.findall(r"^\| ([^|]+?) \|", references, re.MULTILINE)
+        self.keys = [cell for cell in first_cells if cell != "key"]
 
     def knows(self, cited):
         """Whether words after `Source:` name something that can be looked up, or an own choice."""
@@ -73,7 +76,8 @@ def unresolved(root):
     for path in [*files, *sorted((root / "docs").glob("*.md"))]:
         text = path.read_text(encoding="utf-8")
         for comment in comments(text) if path.suffix in CODE else [re.sub(r"\s+", " ", text)]:
-            for name, rest in re.findall(r"(?<![\w/])((?:[\w]+-)+[\w]+\.md|architecture\.md)([^\n]*?)(?=(?<![\w/])(?:[\w]+-)+[\w]+\.md|$)", comment):
+            _, *found = re.split(PAGE, comment)
+            for name, rest in zip(found[::2], found[1::2]):
                 for missing in pages.lacks(name, rest):
                     yield path.relative_to(root), f"{name}: {missing}"
             if path.suffix not in CODE:

@@ -4,7 +4,7 @@ set -euo pipefail
 cd "$(dirname "$0")/.."
 jobs/install_packages.sh run tests
 cmake --preset release -DLOCKSTEP_TESTS=ON >/dev/null
-cmake --build build/release
+cmake --build --preset release
 log=build/release/ctest.log
 status=0
 ctest --test-dir build/release --output-on-failure -j "$(nproc)" 2>&1 | tee "$log" || status=$?

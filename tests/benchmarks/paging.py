@@ -89,6 +89,7 @@ class Result:
         sm = self.stats["sm"]
         return sm["tlb_hits"] / sm["tlb_lookups"]
 
+
 PLAIN = "{epoch: 1ms, seed: 1}"
 RECORDED = "{epoch: 1ms, seed: 1, record_faults: true}"
 
@@ -149,8 +150,8 @@ def shootdown(bench):
         )
         rates = [100 * result.hit_rate() for result in (whole, entry)]
         cycles = sum(entry.kernel_time.values()) / sum(whole.kernel_time.values())
-        print(f"| {workload} | {rates[0]:.1f} % | {rates[1]:.1f} % | {rates[1] - rates[0]:+.1f} "
-                  f"| {cycles:.4f} |", flush=True)
+        print(f"| {workload} | {rates[0]:.1f} % | {rates[1]:.1f} % | {rates[1] - rates[0]:+.1f} | {cycles:.4f} |",
+              flush=True)
 
 
 # Every translation a hit.
@@ -185,7 +186,8 @@ def together(pairs, where):
 def translation(bench):
     print("| resident, mask_maxwell | kernels with ideal, us | page-walk-cache | shared-tlb |")
     print("|---|---:|---:|---:|")
-    variants = [(f"{{translation: {name}, sharing: spatial, page_manager: base-pages}}", "") for name in ("page-walk-cache", "shared-tlb")]
+    variants = [(f"{{translation: {name}, sharing: spatial, page_manager: base-pages}}", "")
+                for name in ("page-walk-cache", "shared-tlb")]
     relative(bench, "mask_maxwell", IDEAL, variants, alone(resident))
     pairs = [("bfs", "spmv"), ("btree", "bfs"), ("spmv", "transpose"), ("btree", "spmv")]
     relative(bench, "mask_maxwell", IDEAL, variants, together(pairs, resident))
@@ -194,7 +196,8 @@ def translation(bench):
 def pages(bench):
     print("| resident, mosaic_maxwell | kernels with ideal, us | base-pages | large-pages |")
     print("|---|---:|---:|---:|")
-    relative(bench, "mosaic_maxwell", IDEAL, [("{page_manager: base-pages}", ""), ("{page_manager: large-pages}", "")], alone(resident))
+    managers = [("{page_manager: base-pages}", ""), ("{page_manager: large-pages}", "")]
+    relative(bench, "mosaic_maxwell", IDEAL, managers, alone(resident))
     print()
     print("| demand paged, mosaic_maxwell | kernels with ideal translation, us | base-pages | large-pages |")
     print("|---|---:|---:|---:|")

@@ -60,7 +60,7 @@ class FarFaultCost(ScenarioTest):
         return int(cycles), faults[0]
 
     def replayed_after(self, gpu, host, policies, hop, moved):
-        """Microseconds from the fault's discovery in the GMMU to the arrival of the replay there, `hop` from the host."""
+        """Microseconds from where the GMMU finds the fault to the arrival of the replay there, `hop` from the host."""
         head = (f"gpu: {ROOT}/configs/gpus/{gpu}.yaml\nhost: {ROOT}/configs/hosts/{host}.yaml\n"
                 "simulation: {record_faults: true}\n"
                 f"policies: {{prefetcher: none, page_manager: base-pages, fault_handling: {policies}}}\n")
