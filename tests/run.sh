@@ -7,8 +7,10 @@ cmake --preset release -DLOCKSTEP_TESTS=ON >/dev/null
 cmake --build --preset release
 log=build/release/ctest.log
 status=0
-ctest --test-dir build/release --output-on-failure -j "$(nproc)" 2>&1 | tee "$log" || status=$?
+ctest --preset release -j "$(nproc)" 2>&1 | tee "$log" || status=$?
 passed=$(grep -cE '^ *[0-9]+/[0-9]+ Test .* Passed' "$log" || true)
 failed=$(grep -cE '^ *[0-9]+/[0-9]+ Test .*\*\*\*' "$log" || true)
-echo "$passed passed, $failed failed"
+tests=$(awk '/^\[=+\] [0-9]+ tests? from .* ran/ { n += $2 } /^Ran [0-9]+ test/ { n += $2 } END { print n + 0 }' \
+  build/release/Testing/Temporary/LastTest.log)
+echo "$passed programs passed, $failed failed; $tests tests ran in them"
 exit "$status"
