@@ -12,8 +12,7 @@ namespace lockstep {
 
 template <class Archive>
 void Dispatcher::Grid::serialize(Archive& archive) {
-  archive.bytes(&launch, sizeof launch);
-  archive(payload, block, ready, blocks, next_block, running, done, executed, known_at);
+  archive(launch, payload, block, ready, blocks, next_block, running, done, executed, known_at);
 }
 
 Dispatcher::Dispatcher(Setup setup)

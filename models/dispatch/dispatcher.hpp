@@ -24,7 +24,7 @@
 #include "models/dispatch/dispatch_statistics.hpp"
 #include "models/dispatch/sharing/sharing.hpp"
 #include "models/isa/program.hpp"
-#include "models/noc/messages.hpp"
+#include "models/noc/grid_messages.hpp"
 #include "models/sm/occupancy.hpp"
 #include "models/vm/messages.hpp"
 

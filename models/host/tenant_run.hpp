@@ -24,6 +24,7 @@
 #include "models/host/host_buffer.hpp"
 #include "models/host_link/host_link.hpp"
 #include "models/isa/program.hpp"
+#include "models/noc/grid_messages.hpp"
 #include "models/workload/program_cursor.hpp"
 #include "models/workload/scenario.hpp"
 

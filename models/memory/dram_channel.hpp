@@ -4,8 +4,8 @@
 
 #include "core/checkpoint/archive.hpp"
 #include "core/time/time.hpp"
-#include "models/memory/dram_banks.hpp"
-#include "models/memory/dram_queue.hpp"
+#include "models/memory/dram/dram_banks.hpp"
+#include "models/memory/dram/dram_queue.hpp"
 #include "models/memory/dram_scheduler/dram_scheduler.hpp"
 #include "models/memory/partition_statistics.hpp"
 #include "models/memory/wait_meter.hpp"

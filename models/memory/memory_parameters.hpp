@@ -1,7 +1,7 @@
 #pragma once
 
 #include "core/parameters/parameters.hpp"
-#include "models/memory/dram_parameters.hpp"
+#include "models/memory/dram/dram_parameters.hpp"
 
 namespace lockstep {
 

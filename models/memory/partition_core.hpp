@@ -5,10 +5,10 @@
 #include <vector>
 
 #include "core/engine/outbox.hpp"
-#include "models/memory/l2_bank.hpp"
+#include "models/memory/l2/l2_bank.hpp"
 #include "models/memory/memory_partition.hpp"
-#include "models/memory/partition_memory.hpp"
-#include "models/memory/pending_reads.hpp"
+#include "models/memory/bytes/partition_memory.hpp"
+#include "models/memory/bytes/pending_reads.hpp"
 #include "models/noc/port.hpp"
 
 namespace lockstep {

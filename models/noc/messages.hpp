@@ -7,9 +7,13 @@
 #include "models/isa/atomic.hpp"
 #include "models/noc/ids.hpp"
 
-/// What the components of the machine say to each other.  Bodies are trivially copyable and travel
-/// as they stand, also between ranks.  Fields that later policies need are here from the start
-/// (memory-interference.md, section 1.3).
+/// The list of all messages between components, and what is said to memory: requests for sectors of
+/// a line, and their answers.
+///
+/// Bodies are trivially copyable and travel as they stand, also between ranks; a component that
+/// keeps one serialises its fields.  Grids and thread blocks: noc/grid_messages.hpp; virtual
+/// memory: vm/messages.hpp. Source: memory-interference.md, section 1.3 (what policies need to see
+/// of a request).
 namespace lockstep {
 
 inline constexpr std::uint64_t line_bytes = 128;
@@ -20,6 +24,8 @@ enum class MessageKind : std::uint16_t {
   memory_response,  ///< the answer, every request gets one
   zero_range,       ///< host -> partition: frames are zeroed before they are mapped again
   zero_done,
+
+  // Grids and thread blocks; bodies in models/noc/grid_messages.hpp.
   launch_grid,           ///< host -> dispatcher
   grid_done,             ///< dispatcher -> host
   start_grid,            ///< dispatcher -> SM, before the first block of a grid on that SM
@@ -98,6 +104,12 @@ struct MemoryRequest {
 
   unsigned sector_count() const { return static_cast<unsigned>(std::popcount(sectors)); }
   isa::AtomicShape shape() const { return {atomic, type, elements}; }
+
+  template <class Archive>
+  void serialize(Archive& archive) {
+    archive(line, virtual_page, tag, pc, requester, tenant, warp, operation, sectors, flags,
+            walk_level, warp_type, atomic, type, lanes, elements);
+  }
 };
 static_assert(sizeof(MemoryRequest) == 40);
 
@@ -155,79 +167,14 @@ inline MemoryResponse answer_to(const MemoryRequest& request) {
   return response;
 }
 
+/// zero_range and zero_done.
 struct ZeroRange {
   std::uint64_t base = 0, bytes = 0;  ///< physical
-};
 
-/// Body of launch_grid and start_grid.  Payload: `parameter_bytes` (rounded up to 8) of kernel
-/// parameters, then `globals` 64-bit addresses of the module's .global variables.
-struct GridLaunch {
-  std::uint32_t grid = 0;  ///< unique in the run, in launch order at the host
-  std::uint16_t tenant = 0;
-  std::uint16_t module = 0;  ///< index in the scenario's modules
-  std::uint16_t kernel = 0;
-  std::uint16_t stream = 0;
-  std::uint32_t priority = 0;
-  std::array<std::uint32_t, 3> blocks{};
-  std::array<std::uint32_t, 3> threads{};
-  std::uint32_t dynamic_shared_bytes = 0;
-  std::uint32_t parameter_bytes = 0;
-  std::uint32_t globals = 0;
-  std::uint32_t reserved = 0;
-
-  std::uint64_t block_count() const { return std::uint64_t{blocks[0]} * blocks[1] * blocks[2]; }
-  std::uint32_t threads_per_block() const { return threads[0] * threads[1] * threads[2]; }
-};
-static_assert(sizeof(GridLaunch) == 56);
-
-/// end_grid.
-struct GridReference {
-  std::uint32_t grid = 0;
-  std::uint32_t reserved = 0;
-};
-
-/// start_block.
-struct BlockReference {
-  std::uint32_t grid = 0;
-  std::uint32_t sm = 0;
-  std::uint64_t block = 0;  ///< linear index in the grid, x fastest
-};
-
-struct InstructionCount {
-  std::uint64_t warp = 0, thread = 0;
-
-  InstructionCount& operator+=(const InstructionCount& other) {
-    warp += other.warp;
-    thread += other.thread;
-    return *this;
-  }
   template <class Archive>
   void serialize(Archive& archive) {
-    archive(warp, thread);
+    archive(base, bytes);
   }
 };
-
-/// block_done.
-struct BlockDone {
-  BlockReference block;
-  InstructionCount executed;  ///< for the grid on this SM since its last block was done there
-};
-static_assert(sizeof(BlockDone) == 32);
-
-/// grid_done.
-struct GridDone {
-  std::uint32_t grid = 0;
-  std::uint32_t reserved = 0;
-  InstructionCount executed;
-};
-static_assert(sizeof(GridDone) == 24);
-
-/// instructions_reached.
-struct TenantProgress {
-  std::uint16_t tenant = 0;
-  std::array<std::uint16_t, 3> reserved{};
-  InstructionCount executed;  ///< in blocks that are done
-};
-static_assert(sizeof(TenantProgress) == 24);
 
 }  // namespace lockstep

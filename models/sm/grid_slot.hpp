@@ -6,7 +6,7 @@
 
 #include "models/isa/load.hpp"
 #include "models/isa/program.hpp"
-#include "models/noc/messages.hpp"
+#include "models/noc/grid_messages.hpp"
 #include "models/sm/constant_rows.hpp"
 #include "models/sm/issue_tables.hpp"
 #include "models/sm/occupancy.hpp"

@@ -31,12 +31,7 @@ class AccessNotes {
 
   template <class Archive>
   void serialize(Archive& archive) {
-    std::vector<AccessNote> notes(notes_.begin(), notes_.end());
-    std::uint64_t count = notes.size();
-    archive(count);
-    notes.resize(count);
-    archive.bytes(notes.data(), count * sizeof(AccessNote));
-    notes_.assign(notes.begin(), notes.end());
+    archive(notes_);
   }
 
  private:

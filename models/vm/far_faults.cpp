@@ -59,10 +59,7 @@ bool FarFaults::replays_in(const PageSpan& span) const {
 }
 
 void FarFaults::serialize(Archive& archive) {
-  std::uint64_t count = without_entry_.size();
-  archive(waiting_, by_tenant_, replays_, retrying_, count);
-  without_entry_.resize(count);
-  for (TranslateRequest& request : without_entry_) archive.bytes(&request, sizeof request);
+  archive(waiting_, by_tenant_, replays_, retrying_, without_entry_);
 }
 
 }  // namespace lockstep

@@ -18,6 +18,11 @@ namespace lockstep {
 struct Lookup {
   std::int64_t ready = 0;  ///< cycle in which the array at hand answers
   TranslateRequest request;
+
+  template <class Archive>
+  void serialize(Archive& archive) {
+    archive(ready, request);
+  }
 };
 
 /// Requests that have the same latency before them.
@@ -37,12 +42,7 @@ class LookupStage {
   bool empty() const { return lookups_.empty(); }
   std::size_t size() const { return lookups_.size(); }
 
-  void serialize(Archive& archive) {
-    std::uint64_t count = lookups_.size();
-    archive(count);
-    lookups_.resize(count);
-    for (Lookup& lookup : lookups_) archive.bytes(&lookup, sizeof lookup);
-  }
+  void serialize(Archive& archive) { archive(lookups_); }
 
  private:
   std::deque<Lookup> lookups_;

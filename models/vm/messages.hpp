@@ -26,7 +26,16 @@ struct TranslateRequest {
   std::uint8_t write : 1 = 0;    ///< a store or atomic waits
   std::uint8_t known : 1 = 0;    ///< nobody waits: the SM was told of the page and uses it
   std::uint8_t retried : 1 = 0;  ///< within the GMMU: had to wait for a far-fault MSHR
-  std::uint8_t has_token = 0;    ///< MASK
+  std::uint8_t reserved = 0;
+
+  template <class Archive>
+  void serialize(Archive& archive) {
+    std::uint8_t marks = static_cast<std::uint8_t>(write | known << 1 | retried << 2);
+    archive(page, tenant, sm, warp, marks);
+    write = marks & 1;
+    known = marks >> 1 & 1;
+    retried = marks >> 2 & 1;
+  }
 };
 static_assert(sizeof(TranslateRequest) == 16);
 
@@ -75,6 +84,11 @@ struct PageSpan {
   std::uint16_t tenant = 0;
   std::uint16_t sm = 0;  ///< who answers a shootdown
   std::uint32_t reserved = 0;
+
+  template <class Archive>
+  void serialize(Archive& archive) {
+    archive(page, count, id, tenant, sm);
+  }
 };
 static_assert(sizeof(PageSpan) == 24);
 
@@ -84,6 +98,11 @@ struct UnmapRequest {
   PageSpan span;
   std::uint64_t entries_at = 0;  ///< physical address of the first level-4 entry
   std::uint64_t large_at = 0;    ///< of the level-3 entry if the span was a large page, else 0
+
+  template <class Archive>
+  void serialize(Archive& archive) {
+    archive(span, entries_at, large_at);
+  }
 };
 
 /// pages_mapped: host -> GMMU, and on to all SMs with ideal translation; payload: `count` entries
@@ -118,6 +137,14 @@ static_assert(sizeof(FarFault) == 24);
 struct AccessNote {
   std::uint64_t page : 48;
   std::uint64_t tenant : 16;
+
+  template <class Archive>
+  void serialize(Archive& archive) {
+    std::uint64_t bits = page | std::uint64_t{tenant} << 48;
+    archive(bits);
+    page = bits & ((std::uint64_t{1} << 48) - 1);
+    tenant = bits >> 48 & 0xffff;
+  }
 };
 static_assert(sizeof(AccessNote) == 8);
 

@@ -110,11 +110,7 @@ void TlbArray::unchain(std::uint32_t index) {
 }
 
 void TlbArray::serialize(Archive& archive) {
-  std::uint64_t entries = entries_.size();
-  archive(heads_, used_, entries);
-  entries_.resize(entries);
-  archive.bytes(entries_.data(), entries_.size() * sizeof(Entry));
-  archive.bytes(orders_.data(), orders_.size() * sizeof(Order));
+  archive(heads_, used_, entries_, orders_);
 }
 
 }  // namespace lockstep

@@ -25,6 +25,11 @@ class TlbArray {
     std::uint32_t newer = none, older = none;  ///< replacement order within the set
     std::uint32_t chain = none;                ///< next entry of the bucket
     std::uint32_t mark = 0;                    ///< the owner's; 0 in a new entry
+
+    template <class Archive>
+    void serialize(Archive& archive) {
+      archive(key, value.bits, newer, older, chain, mark);
+    }
   };
 
   TlbArray() = default;
@@ -80,6 +85,11 @@ class TlbArray {
   struct Order {
     std::uint32_t newest = none, oldest = none;
     std::uint32_t entries = 0;  ///< made so far; the others need no memory
+
+    template <class Archive>
+    void serialize(Archive& archive) {
+      archive(newest, oldest, entries);
+    }
   };
 
   Order& order_of(std::uint32_t index) { return orders_[index / ways_]; }

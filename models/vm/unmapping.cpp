@@ -148,8 +148,7 @@ std::string Unmappings::waiting_for() const {
 }
 
 void Unmapping::serialize(Archive& archive) {
-  archive.bytes(&request, sizeof request);
-  archive(stage, missing, entries, stored);
+  archive(request, stage, missing, entries, stored);
 }
 
 void Unmappings::serialize(Archive& archive) {

@@ -198,11 +198,7 @@ std::string Walkers::waiting_for() const {
 
 void Walk::serialize(Archive& archive) {
   archive(page, tenant, level, used, active, stale, written, large, done, place, result.bits, asked,
-          queued, begun);
-  std::uint64_t count = requests.size();
-  archive(count);
-  requests.resize(count);
-  archive.bytes(requests.data(), count * sizeof(TranslateRequest));
+          queued, begun, requests);
 }
 
 void Walkers::serialize(Archive& archive) {

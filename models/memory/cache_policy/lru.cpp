@@ -1,7 +1,7 @@
 /// Least recently used, no bypass: what the L2 does by itself when no hook is taken.
 ///
 /// Source: 004, Tables 4.1, 6.1 and 7.1 (L2 of the baselines); the order of use is kept in the tag
-/// array (models/memory/l2_tags.hpp) because every policy starts from it.
+/// array (models/memory/l2/l2_tags.hpp) because every policy starts from it.
 #include "models/memory/cache_policy/cache_policy.hpp"
 
 namespace lockstep {

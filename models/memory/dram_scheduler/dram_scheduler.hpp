@@ -6,8 +6,8 @@
 
 #include "core/checkpoint/archive.hpp"
 #include "core/parameters/policy.hpp"
-#include "models/memory/dram_banks.hpp"
-#include "models/memory/dram_queue.hpp"
+#include "models/memory/dram/dram_banks.hpp"
+#include "models/memory/dram/dram_queue.hpp"
 
 namespace lockstep {
 

@@ -1,4 +1,4 @@
-#include "models/memory/l2_tags.hpp"
+#include "models/memory/l2/l2_tags.hpp"
 
 #include <gtest/gtest.h>
 

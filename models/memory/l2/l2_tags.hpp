@@ -29,6 +29,17 @@ class L2Tags {
     std::uint8_t partial : 4 = 0;     ///< sectors of which only masks_ bytes are there
     std::uint8_t line_class : 4 = 0;  ///< the policy's
     std::uint8_t tenant = 0;
+
+    template <class Archive>
+    void serialize(Archive& archive) {
+      auto sectors = static_cast<std::uint8_t>(valid | dirty << 4);
+      auto rest = static_cast<std::uint8_t>(partial | line_class << 4);
+      archive(sectors, rest, tenant);
+      valid = sectors & 0xf;
+      dirty = sectors >> 4 & 0xf;
+      partial = rest & 0xf;
+      line_class = rest >> 4 & 0xf;
+    }
   };
   static_assert(sizeof(Line) == 3 && alignof(Line) == 1);
   static constexpr std::size_t most_tenants = 256;
@@ -70,10 +81,7 @@ class L2Tags {
   void prefetch(std::uint32_t line) const { prefetch(line, lines_at_); }
   void prefetch_victim(std::uint32_t line) const { prefetch(line, set_bytes_); }
 
-  void serialize(Archive& archive) {
-    archive.bytes(sets_bytes_.data(), sets_bytes_.size());
-    archive(masks_);
-  }
+  void serialize(Archive& archive);
 
  private:
   static constexpr std::uint32_t most_ways = 64;
@@ -90,6 +98,9 @@ class L2Tags {
   std::byte* set(std::uint32_t number) { return &sets_bytes_[std::size_t{number} * set_bytes_]; }
   const std::uint32_t* tags_of(std::uint32_t place) const {
     return reinterpret_cast<const std::uint32_t*>(set(place / most_ways));
+  }
+  std::uint32_t& tag_at(std::uint32_t place) {
+    return reinterpret_cast<std::uint32_t*>(set(place / most_ways))[way_of(place)];
   }
   /// How many lines of the set were used since; 0xff behind the last way.
   const std::uint8_t* ages_of(std::uint32_t place) const {

@@ -1,4 +1,4 @@
-#include "models/memory/l2_tags.hpp"
+#include "models/memory/l2/l2_tags.hpp"
 
 #include <smmintrin.h>
 
@@ -103,7 +103,7 @@ void L2Tags::make_next_to_go(std::uint32_t place) {
 }
 
 void L2Tags::install(std::uint32_t place, std::uint32_t line, bool at_lru) {
-  reinterpret_cast<std::uint32_t*>(set(place / most_ways))[way_of(place)] = line;
+  tag_at(place) = line;
   (*this)[place] = {};
   if (at_lru) {
     make_next_to_go(place);
@@ -128,6 +128,13 @@ void L2Tags::write(std::uint32_t place, unsigned sector, std::uint32_t mask, boo
   } else {
     line.partial |= bit;
   }
+}
+
+void L2Tags::serialize(Archive& archive) {
+  for (std::uint32_t number = 0; number < sets_; ++number)
+    for (std::uint32_t place = number * most_ways; place < number * most_ways + ways_; ++place)
+      archive(tag_at(place), ages_of(place)[way_of(place)], (*this)[place]);
+  archive(masks_);
 }
 
 }  // namespace lockstep

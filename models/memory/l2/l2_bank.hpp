@@ -5,12 +5,12 @@
 #include <limits>
 
 #include "core/memory/ring.hpp"
+#include "models/memory/bytes/transaction.hpp"
 #include "models/memory/cache_policy/cache_policy.hpp"
 #include "models/memory/dram_channel.hpp"
-#include "models/memory/l2_mshrs.hpp"
-#include "models/memory/l2_tags.hpp"
+#include "models/memory/l2/l2_mshrs.hpp"
+#include "models/memory/l2/l2_tags.hpp"
 #include "models/memory/memory_parameters.hpp"
-#include "models/memory/transaction.hpp"
 
 namespace lockstep {
 

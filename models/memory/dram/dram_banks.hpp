@@ -9,7 +9,7 @@
 #include <limits>
 #include <vector>
 
-#include "models/memory/dram_parameters.hpp"
+#include "models/memory/dram/dram_parameters.hpp"
 
 namespace lockstep {
 

@@ -1,4 +1,4 @@
-#include "models/memory/l2_bank.hpp"
+#include "models/memory/l2/l2_bank.hpp"
 
 #include <algorithm>
 #include <bit>

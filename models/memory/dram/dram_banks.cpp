@@ -1,4 +1,4 @@
-#include "models/memory/dram_banks.hpp"
+#include "models/memory/dram/dram_banks.hpp"
 
 namespace lockstep {
 namespace {

@@ -1,4 +1,4 @@
-#include "models/memory/l2_mshrs.hpp"
+#include "models/memory/l2/l2_mshrs.hpp"
 
 namespace lockstep {
 

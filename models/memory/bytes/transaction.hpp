@@ -28,6 +28,14 @@ struct alignas(64) Transaction {
   bool bypass : 1 = false;
   bool whole : 1 = false;  ///< a store of all bytes of its sectors
 
+  template <class Archive>
+  void serialize(Archive& archive) {
+    bool past_l2 = bypass, all_bytes = whole;
+    archive(request, arrival, line, next, next_read, missing, hits, bank, past_l2, all_bytes);
+    bypass = past_l2;
+    whole = all_bytes;
+  }
+
   std::uint32_t response_bytes() const {
     if (request.operation == MemoryOperation::store) return 0;
     if (request.operation == MemoryOperation::atomic)
@@ -42,6 +50,8 @@ class TransactionPool {
   union Data {
     std::array<std::byte, 256> bytes;    ///< read: four sectors, or 32 old values of an atomic
     std::array<std::uint32_t, 4> masks;  ///< of a store that is not whole
+
+    void serialize(Archive& archive) { archive.bytes(bytes.data(), bytes.size()); }
   };
 
   std::uint32_t allocate() {
@@ -78,14 +88,7 @@ class TransactionPool {
     data_[index].masks[sector] = mask;
   }
 
-  void serialize(Archive& archive) {
-    std::uint64_t size = items_.size();
-    archive(size, free_);
-    items_.resize(size);
-    data_.resize(size);
-    archive.bytes(items_.data(), size * sizeof(Transaction));
-    archive.bytes(data_.data(), size * sizeof(Data));
-  }
+  void serialize(Archive& archive) { archive(items_, data_, free_); }
 
  private:
   std::vector<Transaction> items_;

@@ -1,4 +1,4 @@
-#include "models/memory/dram_queue.hpp"
+#include "models/memory/dram/dram_queue.hpp"
 
 #include "core/error/error.hpp"
 

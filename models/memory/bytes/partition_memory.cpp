@@ -1,4 +1,4 @@
-#include "models/memory/partition_memory.hpp"
+#include "models/memory/bytes/partition_memory.hpp"
 
 #include <algorithm>
 #include <bit>

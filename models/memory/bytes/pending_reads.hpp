@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "core/memory/buckets.hpp"
-#include "models/memory/transaction.hpp"
+#include "models/memory/bytes/transaction.hpp"
 
 namespace lockstep {
 
