@@ -15,7 +15,8 @@ CODE = (".hpp", ".cpp", ".cc", ".py", ".yaml", ".cmake")
 OWN = ("own choice", "our choice", "design of the project")
 COMMENT = re.compile(r"(?:^[ \t]*(?://|#)[^\n]*\n)+|\"\"\".*?\"\"\"|(?://|#)[^\n]*\n", re.MULTILINE | re.DOTALL)
 PAGE = r"(?<![\w/])((?:\w+-)+\w+\.md|architecture\.md)"
-NUMBERS = r"\d+(?:\.\d+)*(?: to \d+(?:\.\d+)*)?"
+NUMBER = r"\d+(?:\.\d+)*(?: to \d+(?:\.\d+)*)?"
+LIST = rf"{NUMBER}(?:(?: *,(?: and)?| +and) +{NUMBER})*"
 
 
 def comments(text):
@@ -55,11 +56,12 @@ class Pages:
             return
         page = self.text[name]
         words = re.sub(r"\s+", " ", page).replace("`", "").lower()
-        match = re.match(rf",? (?:sections? )?({NUMBERS}(?:(?:,| and|, and) {NUMBERS}(?![\w]))*)", rest)
+        clause = re.sub(r"\([^)]*\)|\"[^\"]*\"", "", re.split(r"; |\. ", rest)[0])
+        match = re.match(rf",? (?:sections? )?({LIST})", clause)
         for section in numbers(match[1]) if match else ():
             if not re.search(rf"^##+ {re.escape(section)}\.? ", page, re.MULTILINE):
                 yield f"section {section}"
-        rules = re.search(rf"^[^;.]*?rules? ({NUMBERS}(?:(?:,| and|, and) {NUMBERS})*)", rest)
+        rules = re.search(rf"^[^;.]*?rules? ({LIST})", rest)
         for rule in numbers(rules[1]) if rules else ():
             if not re.search(rf"^{rule}\. ", page, re.MULTILINE):
                 yield f"rule {rule}"

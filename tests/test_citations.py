@@ -62,6 +62,10 @@ class Citations(unittest.TestCase):
     def test_a_page_that_is_not_there_is_named(self):
         self.assertEqual(self.found("As hot-path.md says."), ["models/sm/part.hpp: cites hot-path.md: no such page"])
 
+    def test_sections_may_be_explained_one_by_one(self):
+        self.assertEqual(self.found('Source: architecture.md, sections 8 (bytes), 8.1 "Costs" and 9 (what it is not).'),
+                         ["models/sm/part.hpp: cites architecture.md: section 9"])
+
     def test_missing_sections_rules_and_words_are_named(self):
         self.assertEqual(self.found("(architecture.md, sections 7, 8.1 and 8)"),
                          ["models/sm/part.hpp: cites architecture.md: section 7"])
