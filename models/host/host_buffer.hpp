@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "core/memory/lazy_region.hpp"
-#include "models/workload/content.hpp"
+#include "models/workload/content/content.hpp"
 
 namespace lockstep {
 

@@ -9,7 +9,7 @@
 #include "models/isa/load.hpp"
 #include "models/vm/page_table_entry.hpp"
 #include "models/workload/buffer_part.hpp"
-#include "models/workload/content.hpp"
+#include "models/workload/content/content.hpp"
 #include "models/workload/element.hpp"
 #include "models/workload/kernel_arguments.hpp"
 #include "models/workload/program_cursor.hpp"

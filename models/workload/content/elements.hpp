@@ -8,7 +8,7 @@
 #include "core/error/error.hpp"
 #include "core/random/random.hpp"
 #include "models/isa/types.hpp"
-#include "models/workload/content.hpp"
+#include "models/workload/content/content.hpp"
 #include "models/workload/element.hpp"
 
 namespace lockstep {

@@ -2,7 +2,7 @@
 
 #include <memory>
 
-#include "models/workload/content.hpp"
+#include "models/workload/content/content.hpp"
 
 namespace lockstep {
 

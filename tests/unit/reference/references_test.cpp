@@ -8,7 +8,7 @@
 #include "core/parameters/document.hpp"
 #include "models/isa/load.hpp"
 #include "models/reference/functional_run.hpp"
-#include "models/workload/content.hpp"
+#include "models/workload/content/content.hpp"
 #include "models/workload/element.hpp"
 #include "models/workload/kernel_arguments.hpp"
 #include "tests/references/all.hpp"

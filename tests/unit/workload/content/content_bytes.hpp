@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "models/workload/content.hpp"
+#include "models/workload/content/content.hpp"
 #include "models/workload/element.hpp"
 #include "tests/unit/core/parameters/expect_error.hpp"
 

@@ -1,4 +1,4 @@
-#include "models/workload/content.hpp"
+#include "models/workload/content/content.hpp"
 
 #include <tuple>
 
