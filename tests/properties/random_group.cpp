@@ -1,9 +1,8 @@
-/// Statements of all threads of a block or a warp together.
-#include "tests/properties/random_statements.hpp"
+#include "tests/properties/random_group.hpp"
 
 namespace lockstep::testing {
 
-void RandomStatements::top_level() {
+void RandomGroupStatements::group_statement() {
   switch (pick(7)) {
     case 0:
       return block_exchange();
@@ -23,7 +22,7 @@ void RandomStatements::top_level() {
 }
 
 // Values pass to the neighbour through global memory, in the same sector.
-void RandomStatements::block_exchange() {
+void RandomGroupStatements::block_exchange() {
   const std::string row = row_of_words();
   emit("st.global.u32 [%w4" + row + ", " + r());
   emit("bar.sync 0");
@@ -32,7 +31,7 @@ void RandomStatements::block_exchange() {
   emit("xor.b32 " + r() + ", %x6, " + r());
 }
 
-void RandomStatements::warp_exchange() {
+void RandomGroupStatements::warp_exchange() {
   if (block_ % 32 != 0) return;
   switch (pick(7)) {
     case 0:
@@ -55,7 +54,7 @@ void RandomStatements::warp_exchange() {
 }
 
 // Both arms meet at the same barrier.
-void RandomStatements::divergent_barrier() {
+void RandomGroupStatements::divergent_barrier() {
   const std::string other = label(), end = label();
   const std::string row = row_of_words();
   emit("st.global.u32 [%w4" + row + ", " + r());
@@ -75,7 +74,7 @@ void RandomStatements::divergent_barrier() {
   emit("xor.b32 " + r() + ", %x6, " + r());
 }
 
-void RandomStatements::barrier_reduction() {
+void RandomGroupStatements::barrier_reduction() {
   switch (pick(3)) {
     case 0:
       return emit("bar.red.popc.u32 " + r() + ", 0, " + p());
@@ -87,7 +86,7 @@ void RandomStatements::barrier_reduction() {
 }
 
 // The first warp waits for what the second leaves, at a barrier of their own.
-void RandomStatements::named_barriers() {
+void RandomGroupStatements::named_barriers() {
   if (block_ % 32 != 0 || block_ < 64) return;
   const std::string second = label(), end = label();
   emit("shr.u32 %x7, %me, 5");
@@ -107,7 +106,7 @@ void RandomStatements::named_barriers() {
   emit("bar.sync 0");
 }
 
-void RandomStatements::shared_sum() {
+void RandomGroupStatements::shared_sum() {
   const std::string word = "[sums+" + number(4 * pick(8)) + "]";
   emit("bar.sync 0");
   line("red.shared.add.u32 " + word + ", " + r());

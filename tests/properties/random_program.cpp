@@ -121,7 +121,7 @@ add.s32 %next, %next, %t2;
 
 }  // namespace
 
-RandomProgram::RandomProgram(std::uint64_t seed) : RandomStatements(seed) {
+RandomProgram::RandomProgram(std::uint64_t seed) : RandomGroupStatements(seed) {
   make_shape();
   ptx_ = ".version 7.8\n.target sm_80\n.address_size 64\n";
   ptx_ += functions;
@@ -181,7 +181,7 @@ std::string RandomProgram::kernel(unsigned index, unsigned block) {
   const unsigned parts = 2 + pick(5);
   for (unsigned p = 0; p < parts; ++p) {
     for (unsigned s = 0; s < 6; ++s) statement(0);
-    if (chance(2)) top_level();
+    if (chance(2)) group_statement();
   }
   if (chance(4)) {  // some threads leave; no barrier follows
     emit("@" + p() + " exit");

@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "tests/properties/random_statements.hpp"
+#include "tests/properties/random_group.hpp"
 
 namespace lockstep::testing {
 
@@ -16,7 +16,7 @@ namespace lockstep::testing {
 /// same sectors, of lines that other warps and SMs are loading.  What others wrote is read after a
 /// barrier (same block) or in the next kernel, whose blocks are cut differently.  Atomics on common
 /// words use operations that commute and are read in the next kernel.
-class RandomProgram : private RandomStatements {
+class RandomProgram : private RandomGroupStatements {
  public:
   explicit RandomProgram(std::uint64_t seed);
 

@@ -1,5 +1,5 @@
-/// Random statements for kernels of RandomProgram: each leaves the same values however threads are
-/// interleaved.
+/// Random statements of single threads for kernels of RandomProgram: each leaves the same values
+/// however threads are interleaved.
 #pragma once
 
 #include <cstdint>
@@ -41,9 +41,10 @@ class RandomStatements : protected isa::RandomKernel {
   explicit RandomStatements(std::uint64_t seed) : RandomKernel(seed) {}
 
   void statement(unsigned depth) override;
-  /// One of the statements where all threads are together.
-  void top_level();
   void emit(const std::string& text) { body_ += text + ";\n"; }
+  /// "+384]": a random row of words.
+  std::string row_of_words();
+  std::string load_operator();
 
   WovenRows rows_;
   unsigned block_ = 0;  ///< threads of the kernel being written
@@ -72,21 +73,11 @@ class RandomStatements : protected isa::RandomKernel {
   void eight_bit_precision();
   void more_integer();
   void video();
-  // random_group.cpp
-  void block_exchange();
-  void warp_exchange();
-  void divergent_barrier();
-  void barrier_reduction();
-  void named_barriers();
-  void shared_sum();
 
   std::string d() { return "%d" + number(pick(4)); }
   std::string h() { return "%h" + number(pick(4)); }
   /// "[%w4+384]": the thread's own `width` bytes in a random row of the woven buffer, from `byte`.
   std::string woven(unsigned width, unsigned byte = 0);
-  /// "+384]": a random row of words.
-  std::string row_of_words();
-  std::string load_operator();
   std::string store_operator();
 };
 

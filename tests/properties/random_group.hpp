@@ -1,0 +1,25 @@
+/// Random statements of all threads of a block or a warp together, where none of them is elsewhere.
+#pragma once
+
+#include <cstdint>
+
+#include "tests/properties/random_statements.hpp"
+
+namespace lockstep::testing {
+
+class RandomGroupStatements : protected RandomStatements {
+ protected:
+  using RandomStatements::RandomStatements;
+
+  void group_statement();
+
+ private:
+  void block_exchange();
+  void warp_exchange();
+  void divergent_barrier();
+  void barrier_reduction();
+  void named_barriers();
+  void shared_sum();
+};
+
+}  // namespace lockstep::testing
