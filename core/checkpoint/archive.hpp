@@ -16,13 +16,29 @@ namespace lockstep {
 
 /// Saves or restores state, so that a component has one `serialize` for both directions.
 ///
-/// A value is one that has `serialize`, a number, an enumeration, or a container of values; numbers
-/// stand in the machine's own representation.  One class for both directions, and bytes moved by a
-/// call: the state of everything is instantiated here, and must stay cheap to compile.
+/// A value is one that has `serialize` (a member, or a function beside its type), a number, an
+/// enumeration, or a container of values; numbers are little-endian.  One class for both
+/// directions, and bytes moved by a call: the state of everything is instantiated here, and must
+/// stay cheap to compile.
+///
+/// The state of a component is a row of sections, one for each part that owns state:
+///
+///     void LoadStoreUnit::serialize(Archive& archive) {
+///       archive.section("sm/load_store", 1);
+///       archive(queue_, flights_, next_);
+///     }
+///
+/// A section ends where the next begins, so a part saves its own members before its parts.  Who
+/// changes what a section holds raises its version; a checkpoint of another version is refused by
+/// name.  A struct goes member by member, never as its bytes in memory: they hold padding, and
+/// change unseen.
 class Archive {
  public:
-  static Archive saving(std::ostream& out) { return Archive(&out, nullptr); }
-  static Archive restoring(std::istream& in) { return Archive(nullptr, &in); }
+  static Archive saving(std::ostream& out) { return Archive(&out, nullptr, ""); }
+  /// `owner` is whose state it is, such as "sm[3]": errors begin with it.
+  static Archive restoring(std::istream& in, std::string owner = "") {
+    return Archive(nullptr, &in, std::move(owner));
+  }
 
   bool is_saving() const { return output_ != nullptr; }
 
@@ -32,16 +48,25 @@ class Archive {
     return *this;
   }
 
-  /// Raw bytes of a known size.
+  /// Begins a section, named "component/part" ("component" for the component itself).
+  void section(const char* name, std::uint32_t version);
+  /// How many have begun.
+  std::size_t sections() const { return sections_; }
+
+  /// A payload: bytes of a known size that mean nothing to the program, or whose meaning another
+  /// value tells.
   void bytes(void* data, std::size_t size);
 
  private:
-  Archive(std::ostream* out, std::istream* in) : output_(out), input_(in) {}
+  Archive(std::ostream* out, std::istream* in, std::string owner)
+      : output_(out), input_(in), owner_(std::move(owner)) {}
 
   template <class Value>
   void one(Value& value) {
     if constexpr (requires { value.serialize(*this); }) {
       value.serialize(*this);
+    } else if constexpr (requires { serialize(*this, value); }) {
+      serialize(*this, value);
     } else if constexpr (is_plain<Value>) {
       bytes(&value, sizeof value);
     } else {
@@ -120,6 +145,9 @@ class Archive {
 
   std::ostream* output_;
   std::istream* input_;
+  std::string owner_;
+  const char* section_ = "";  ///< the last that began
+  std::size_t sections_ = 0;
 };
 
 }  // namespace lockstep

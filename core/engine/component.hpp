@@ -29,7 +29,7 @@ class Component {
   /// activity.  Sends through `outbox` only.
   virtual void advance(Time horizon, Inbox inbox, Outbox& outbox) = 0;
 
-  /// The whole mutable state, both directions.
+  /// The whole mutable state, both directions; begins with its section.
   virtual void serialize(Archive& archive) = 0;
 
   /// What to sample at an epoch (see core/statistics); called when the component stands at `now`.

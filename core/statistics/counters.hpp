@@ -24,11 +24,6 @@ class Counter {
   }
   constexpr std::uint64_t value() const { return value_; }
 
-  template <class Archive>
-  void serialize(Archive& archive) {
-    archive(value_);
-  }
-
  private:
   std::uint64_t value_ = 0;
 };
@@ -51,11 +46,6 @@ class BasicGauge {
   }
   constexpr T value() const { return value_; }
 
-  template <class Archive>
-  void serialize(Archive& archive) {
-    archive(value_);
-  }
-
  private:
   T value_ = 0;
 };
@@ -76,11 +66,6 @@ class Histogram {
     return index == 0 ? 0 : std::uint64_t{1} << (index - 1);
   }
 
-  template <class Archive>
-  void serialize(Archive& archive) {
-    archive(bins_);
-  }
-
  private:
   static_assert(Bins >= 2 && Bins <= 65);
   std::array<std::uint64_t, Bins> bins_{};
@@ -96,11 +81,6 @@ class LinearHistogram {
   }
   constexpr std::uint64_t bin(std::size_t index) const { return bins_[index]; }
   static constexpr std::uint64_t bin_start(std::size_t index) { return index * Width; }
-
-  template <class Archive>
-  void serialize(Archive& archive) {
-    archive(bins_);
-  }
 
  private:
   std::array<std::uint64_t, Bins> bins_{};
@@ -118,11 +98,6 @@ class PerTenant {
   std::size_t size() const { return values_.size(); }
   void resize(std::size_t tenants) { values_.resize(tenants); }
 
-  template <class Archive>
-  void serialize(Archive& archive) {
-    archive(values_);
-  }
-
  private:
   std::vector<T> values_;
 };
@@ -138,15 +113,10 @@ class PerTenantPair {
     return values_[victim * tenants_ + culprit];
   }
   std::size_t size() const { return tenants_; }
-  const Counter* data() const { return values_.data(); }
+  Counter* data() { return values_.data(); }
   void resize(std::size_t tenants) {
     tenants_ = tenants;
     values_.resize(tenants * tenants);
-  }
-
-  template <class Archive>
-  void serialize(Archive& archive) {
-    archive(values_);
   }
 
  private:

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "core/checkpoint/archive.hpp"
 #include "core/error/error.hpp"
 
 namespace lockstep {
@@ -45,22 +46,38 @@ void StatisticsSchema::gather(const void* values, std::size_t tenants,
   LOCKSTEP_CHECK(row.size() == row_size(tenants), "a row of statistics has another size");
   std::uint64_t* out = row.data();
   for (const StatisticsField& field : fields_) {
-    const void* member = static_cast<const char*>(values) + field.offset;
+    void* member = static_cast<char*>(const_cast<void*>(values)) + field.offset;  // only read
     LOCKSTEP_CHECK(!field.tenants || field.tenants(member) == tenants,
                    "statistic " + field.name + " was not sized for the tenants of this run");
-    const std::uint64_t* words = field.words(member);
-    if (field.stride == 0) {
-      out = std::copy_n(words, field.size(tenants), out);
-    } else {
-      for (std::size_t t = 0; t < tenants; ++t)
-        out = std::copy_n(words + t * field.stride + field.first, field.size(1), out);
-    }
+    field.walk(member, tenants, [&](const std::uint64_t* words, std::size_t count) {
+      out = std::copy_n(words, count, out);
+    });
   }
 }
 
 void StatisticsSchema::set_tenants(void* values, std::size_t tenants) const {
   for (const StatisticsField& field : fields_) {
     if (field.resize) field.resize(static_cast<char*>(values) + field.offset, tenants);
+  }
+}
+
+void StatisticsSchema::serialize(Archive& archive, void* values) const {
+  for (const StatisticsField& field : fields_) {
+    std::string name = field.name;
+    archive(name);
+    if (name != field.name) {
+      throw UserError(
+          "",
+          "the checkpoint counts \"" + name + "\" where this program counts \"" + field.name + "\"",
+          "resume with the program that wrote it");
+    }
+    void* member = static_cast<char*>(values) + field.offset;
+    std::uint64_t tenants = field.tenants ? field.tenants(member) : 0;
+    if (field.tenants) archive(tenants);
+    if (field.resize && !archive.is_saving()) field.resize(member, tenants);
+    field.walk(member, tenants, [&](std::uint64_t* words, std::size_t count) {
+      archive.bytes(words, count * sizeof *words);
+    });
   }
 }
 

@@ -8,6 +8,8 @@
 
 namespace lockstep {
 
+class Archive;
+
 /// A dimension of a statistic besides epoch and instance.
 struct StatisticsAxis {
   enum class Kind : std::uint8_t { tenants, bins, names };
@@ -32,7 +34,7 @@ struct StatisticsField {
   std::vector<StatisticsAxis> axes;
   std::size_t offset;  ///< of the member in its struct
   /// First of the member's words, and how many tenants it was sized for.
-  const std::uint64_t* (*words)(const void* member) = nullptr;
+  std::uint64_t* (*words)(void* member) = nullptr;
   std::size_t (*tenants)(const void* member) = nullptr;  ///< nullptr: not per tenant
   void (*resize)(void* member, std::size_t tenants) = nullptr;
   /// The words are contiguous, or those of each tenant are: behind `first` others, and `stride`
@@ -41,6 +43,14 @@ struct StatisticsField {
 
   /// Words of one component for this many tenants.
   std::size_t size(std::size_t tenant_count) const;
+  /// Calls `action(words, count)` for each contiguous piece of the member's values, in the order of
+  /// a row.
+  template <class Action>
+  void walk(void* member, std::size_t tenant_count, Action action) const {
+    std::uint64_t* begin = words(member);
+    if (stride == 0) return action(begin, size(tenant_count));
+    for (std::size_t t = 0; t < tenant_count; ++t) action(begin + t * stride + first, size(1));
+  }
 };
 
 /// All statistics of a kind of component, in the order of declaration.
@@ -56,6 +66,8 @@ class StatisticsSchema {
   void gather(const void* values, std::size_t tenants, std::span<std::uint64_t> row) const;
   /// Sizes every per-tenant member.
   void set_tenants(void* values, std::size_t tenants) const;
+  /// Saves or restores all values, per-tenant members with their size.
+  void serialize(Archive& archive, void* values) const;
 
  private:
   std::vector<StatisticsField> fields_;

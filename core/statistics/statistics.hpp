@@ -44,7 +44,9 @@ template <std::size_t Bins, std::uint64_t Width>
 struct StatisticsTraits<LinearHistogram<Bins, Width>>
     : HistogramTraits<LinearHistogram<Bins, Width>, Bins> {};
 
-/// The declaration of a statistics struct: each counter once, beside the member it names.
+/// The declaration of a statistics struct: each counter once, beside the member it names.  Rows of
+/// the output, sizes and checkpoints all follow it: `archive(values)` saves and restores a
+/// statistics struct.  Members that the schema does not name are not saved: scratch.
 ///
 ///     struct L2Statistics {
 ///       struct OfTenant { Counter row_hits; };
@@ -115,8 +117,8 @@ class StatisticsOf {
                                 const char* doc) {
     StatisticsField field = make(name, member, unit, doc);
     field.axes.assign(2, {StatisticsAxis::Kind::tenants, 0, {}, {}});
-    field.words = [](const void* p) {
-      return reinterpret_cast<const std::uint64_t*>(static_cast<const PerTenantPair*>(p)->data());
+    field.words = [](void* p) {
+      return reinterpret_cast<std::uint64_t*>(static_cast<PerTenantPair*>(p)->data());
     };
     field.tenants = [](const void* p) { return static_cast<const PerTenantPair*>(p)->size(); };
     field.resize = [](void* p, std::size_t n) { static_cast<PerTenantPair*>(p)->resize(n); };
@@ -151,7 +153,7 @@ class StatisticsOf {
   static StatisticsField make(const char* name, M T::*member, const char* unit, const char* doc) {
     static_assert(sizeof(M) % sizeof(std::uint64_t) == 0);
     StatisticsField field(name, unit, doc, offset_of(member));
-    field.words = [](const void* p) { return static_cast<const std::uint64_t*>(p); };
+    field.words = [](void* p) { return static_cast<std::uint64_t*>(p); };
     return field;
   }
   template <class M>
@@ -159,9 +161,9 @@ class StatisticsOf {
                                          const char* unit, const char* doc) {
     StatisticsField field = make(name, member, unit, doc);
     field.axes.push_back({StatisticsAxis::Kind::tenants, 0, {}, {}});
-    field.words = [](const void* p) {
-      const auto& values = *static_cast<const PerTenant<M>*>(p);
-      return values.size() ? reinterpret_cast<const std::uint64_t*>(&values[0]) : nullptr;
+    field.words = [](void* p) {
+      auto& values = *static_cast<PerTenant<M>*>(p);
+      return values.size() ? reinterpret_cast<std::uint64_t*>(&values[0]) : nullptr;
     };
     field.tenants = [](const void* p) { return static_cast<const PerTenant<M>*>(p)->size(); };
     field.resize = [](void* p, std::size_t n) { static_cast<PerTenant<M>*>(p)->resize(n); };
@@ -202,6 +204,15 @@ StatisticsView statistics_view(const T& values) {
 template <class T>
 void set_tenants(T& values, std::size_t tenants) {
   statistics_schema_of<T>().set_tenants(&values, tenants);
+}
+
+/// What an Archive does with a statistics struct.
+template <class T>
+requires requires {
+  T::schema().erased();
+}
+void serialize(Archive& archive, T& values) {
+  statistics_schema_of<T>().serialize(archive, &values);
 }
 
 /// For a component without statistics.

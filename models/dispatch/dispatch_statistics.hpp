@@ -17,11 +17,6 @@ struct DispatchStatistics {
         .per_tenant("blocks_done", &S::blocks_done, "blocks", "thread blocks finished")
         .gauge("grids_waiting", &S::grids_waiting, "grids", "grids not finished");
   }
-
-  template <class Archive>
-  void serialize(Archive& archive) {
-    archive(grids, blocks, grids_done, blocks_done, grids_waiting);
-  }
 };
 
 }  // namespace lockstep

@@ -71,16 +71,6 @@ struct HostStatistics {
         .per_tenant("late_wait", &S::late_wait, "ns",
                     "faults waited whose page came with another's, from arrival to the news");
   }
-
-  template <class Archive>
-  void serialize(Archive& archive) {
-    archive(launches, remote_requests, far_faults, faults_invalid, late_hits, pages_migrated,
-            pages_allocated, pages_demanded, pages_prefetched, prefetched_used, prefetched_unused,
-            pages_evicted, pages_written_back, thrashed_pages, faults_migrated, faults_allocated,
-            faults_remote, faults_permission, fault_batches, tree_prefetches, tree_evictions,
-            batch_faults, batch_pages, resident_pages, fault_queue, fault_service, fault_transfer,
-            late_wait);
-  }
 };
 
 }  // namespace lockstep

@@ -244,6 +244,7 @@ bool Host::finished() const {
 }
 
 void Host::serialize(Archive& archive) {
+  archive.section("host", 1);
   archive(shared_, to_sms_, printed_, all_settled_);
   for (const auto& run : runs_) run->serialize(archive);
 }

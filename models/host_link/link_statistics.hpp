@@ -28,11 +28,6 @@ struct LinkStatistics {
         .per_tenant("longest_fault_wait", &S::longest_fault_wait, "fs",
                     "of a transfer that somebody waited for, before its first turn, until now");
   }
-
-  template <class Archive>
-  void serialize(Archive& archive) {
-    archive(bytes, transfers, busy_time, queue_time, sizes, longest_fault_wait);
-  }
 };
 
 }  // namespace lockstep

@@ -36,6 +36,7 @@ void MemoryPartition::advance(Time horizon, Inbox inbox, Outbox& outbox) {
 }
 
 void MemoryPartition::serialize(Archive& archive) {
+  archive.section("partition", 1);
   impl_->serialize(archive);
 }
 

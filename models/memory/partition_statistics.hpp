@@ -15,13 +15,6 @@ struct PartitionStatistics {
     Counter requests, sector_hits, sector_misses, merged_sectors, store_sectors, atomic_lanes,
         bypasses, writebacks, bytes_in, bytes_out, queue_cycles;
     Counter dram_reads, dram_writes, row_hits, row_misses, dram_queue_cycles;
-
-    template <class Archive>
-    void serialize(Archive& archive) {
-      archive(requests, sector_hits, sector_misses, merged_sectors, store_sectors, atomic_lanes,
-              bypasses, writebacks, bytes_in, bytes_out, queue_cycles, dram_reads, dram_writes,
-              row_hits, row_misses, dram_queue_cycles);
-    }
   };
   PerTenant<OfTenant> tenant;
   PerTenantPair l2_wait_behind, dram_wait_behind;
@@ -79,12 +72,6 @@ struct PartitionStatistics {
 
   void stall(BankStall cause, std::int64_t cycles) {
     bank_stalls[static_cast<std::size_t>(cause)] += static_cast<std::uint64_t>(cycles);
-  }
-
-  template <class Archive>
-  void serialize(Archive& archive) {
-    archive(tenant, l2_wait_behind, dram_wait_behind, queue_latency, dram_latency, bank_stalls,
-            activates, precharges, data_bus_cycles);
   }
 };
 

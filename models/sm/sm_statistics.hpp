@@ -23,17 +23,6 @@ struct SmStatistics {
     Counter tlb_flush_misses, tlb_stall_cycles, fault_page_cycles, fault_warp_cycles;
     Counter pages_shot_down, tlb_shot_down, tlb_flushed;
     Gauge resident_warps, resident_blocks;
-
-    template <class Archive>
-    void serialize(Archive& archive) {
-      archive(stalls, memory_instructions, l1_accesses, l1_hits, l1_misses, sectors_requested,
-              stores_sent, tlb_hits, l1_merges, shared_accesses, shared_conflict_cycles, branches,
-              barriers, tlb_lookups, tlb_misses, tlb_merges, tlb_refusals, warp_instructions,
-              thread_instructions, active_cycles, blocks, warp_cycles, issue_slots, l1_bypasses,
-              atomics_sent, local_writebacks, divergent_branches, fences, tlb_flush_misses,
-              tlb_stall_cycles, fault_page_cycles, fault_warp_cycles, pages_shot_down,
-              tlb_shot_down, tlb_flushed, resident_warps, resident_blocks);
-    }
   };
   Counter l1_reservation_stall_cycles, port_wait_cycles;
   // From here on what nearly every window counts.
@@ -120,12 +109,6 @@ struct SmStatistics {
         .counter("skips", &S::skips, "skips", "runs of such cycles that began")
         .per_tenant("resident_warps", &S::tenant, &T::resident_warps, "warps", "of resident blocks")
         .per_tenant("resident_blocks", &S::tenant, &T::resident_blocks, "blocks", "in their slots");
-  }
-
-  template <class Archive>
-  void serialize(Archive& archive) {
-    archive(tenant, l1_evictions, l1_reservation_stall_cycles, port_wait_cycles, skipped_cycles,
-            skips);
   }
 };
 

@@ -247,6 +247,7 @@ std::string StreamingMultiprocessor::waiting_for() const {
 }
 
 void StreamingMultiprocessor::serialize(Archive& archive) {
+  archive.section("sm", 1);
   state_->serialize(archive);
 }
 

@@ -156,6 +156,7 @@ StatisticsView Gmmu::statistics(Time now) {
 }
 
 void Gmmu::serialize(Archive& archive) {
+  archive.section("gmmu", 1);
   for (Link& link : to_sms_) archive(link);
   archive(to_host_, statistics_);
   path_->serialize(archive);

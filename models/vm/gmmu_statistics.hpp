@@ -75,16 +75,6 @@ struct GmmuStatistics {
         .gauge("far_faults_most", &S::far_faults_most, "pages",
                "in far-fault MSHRs at once, of all tenants, until now");
   }
-
-  template <class Archive>
-  void serialize(Archive& archive) {
-    archive(requests, tlb_hits, tlb_misses, tlb_lost_misses, merged, walks, walks_restarted,
-            walk_reads, walk_cache_hits, walk_cache_misses, walk_cycles, walk_queue_cycles,
-            refusals, far_faults, coalesced, permission_faults, replays, invalid, pages_written,
-            pages_unmapped, shootdowns, flushes, entries_dropped, walker_wait_behind, mshr_stalls,
-            far_fault_stalls, far_fault_cycles, walk_latency, replay_latency, far_faults_waiting,
-            far_faults_most);
-  }
 };
 
 }  // namespace lockstep

@@ -93,6 +93,7 @@ class alignas(cache_line_bytes) Holder final : public Component {
   }
 
   void serialize(Archive& archive) override {
+    archive.section("holder", 1);
     events_.resize(count_);
     archive(handled_, digest_, events_);
     count_ = events_.size();

@@ -45,7 +45,10 @@ class Wanderer final : public Component {
     }
   }
 
-  void serialize(Archive& archive) override { archive(random_, digest_, alarms_, links_); }
+  void serialize(Archive& archive) override {
+    archive.section("wanderer", 1);
+    archive(random_, digest_, alarms_, links_);
+  }
   StatisticsView statistics(Time) override { return {}; }
   bool finished() const override { return false; }
   std::uint64_t digest() const { return digest_; }

@@ -39,7 +39,7 @@ class Scripted final : public Component {
       }
     }
   }
-  void serialize(Archive&) override {}
+  void serialize(Archive& archive) override { archive.section("scripted", 1); }
   StatisticsView statistics(Time) override { return {}; }
   bool finished() const override { return !finished_ || finished_(); }
   std::string waiting_for() const override { return reason_; }

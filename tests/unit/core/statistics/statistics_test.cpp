@@ -2,7 +2,11 @@
 
 #include <gtest/gtest.h>
 
+#include <sstream>
+
+#include "core/checkpoint/archive.hpp"
 #include "core/error/error.hpp"
+#include "tests/unit/core/parameters/expect_error.hpp"
 
 namespace lockstep::statistics_test {
 namespace {
@@ -62,7 +66,8 @@ std::vector<std::uint64_t> row_of(const S& sample, std::size_t tenants) {
   return row;
 }
 
-TEST(Statistics, RowHoldsEveryValueInTheOrderOfDeclaration) {
+/// Two tenants, and another value in each kind of field.
+Sample busy_sample() {
   Sample sample;
   set_tenants(sample, 2);
   ++sample.hits;
@@ -75,13 +80,9 @@ TEST(Statistics, RowHoldsEveryValueInTheOrderOfDeclaration) {
   sample.latency[1].add(9);
   sample.waits.at(0, 1) += 4;
   sample.causes[1][0] += 6;
-  EXPECT_EQ(row_of(sample, 2),
-            (std::vector<std::uint64_t>{
-                1, 0, 0, 5, 1, 0, 3, 0, 7, std::bit_cast<std::uint64_t>(0.5), 0, 1, 0, 0, 0,
-                1, 0, 4, 0, 0, 0, 0, 6, 0}));
+  return sample;
 }
-
-TEST(Statistics, FieldsOfATenantsGroupStandTenantByTenantInTheRow) {
+Grouped busy_group() {
   Grouped grouped;
   set_tenants(grouped, 2);
   grouped.all += 7;
@@ -90,8 +91,75 @@ TEST(Statistics, FieldsOfATenantsGroupStandTenantByTenantInTheRow) {
   grouped.tenant[0].causes[1] += 3;
   grouped.tenant[1].causes[0] += 4;
   grouped.tenant[1].latency.add(0, 5);
+  return grouped;
+}
+
+TEST(Statistics, RowHoldsEveryValueInTheOrderOfDeclaration) {
+  EXPECT_EQ(row_of(busy_sample(), 2),
+            (std::vector<std::uint64_t>{
+                1, 0, 0, 5, 1, 0, 3, 0, 7, std::bit_cast<std::uint64_t>(0.5), 0, 1, 0, 0, 0,
+                1, 0, 4, 0, 0, 0, 0, 6, 0}));
+}
+
+TEST(Statistics, FieldsOfATenantsGroupStandTenantByTenantInTheRow) {
+  const Grouped grouped = busy_group();
   EXPECT_EQ(row_of(grouped, 2), (std::vector<std::uint64_t>{0, 3, 4, 0, 7, 0, 0, 5, 0, 1, 2}));
   EXPECT_THROW(row_of(grouped, 3), InternalError);
+}
+
+template <class S>
+std::string saved(S values) {
+  std::ostringstream out;
+  Archive archive = Archive::saving(out);
+  archive(values);
+  return out.str();
+}
+template <class S>
+void restore(S& values, const std::string& bytes) {
+  std::istringstream in(bytes);
+  Archive archive = Archive::restoring(in);
+  archive(values);
+}
+
+TEST(Statistics, EveryKindOfFieldComesBackFromACheckpoint) {
+  Sample sample;  // not sized for its tenants: they come with the values
+  restore(sample, saved(busy_sample()));
+  EXPECT_EQ(row_of(sample, 2), row_of(busy_sample(), 2));
+  EXPECT_EQ(sample.waits.at(0, 1).value(), 4u);
+  EXPECT_EQ(sample.share.value(), 0.5);
+}
+
+TEST(Statistics, FieldsOfATenantsGroupComeBackAndWhatTheSchemaDoesNotNameStays) {
+  Grouped original = busy_group(), grouped;
+  original.tenant[1].unnamed = 5;
+  restore(grouped, saved(original));
+  EXPECT_EQ(row_of(grouped, 2), row_of(original, 2));
+  EXPECT_EQ(grouped.tenant[1].hits.value(), 2u);
+  EXPECT_EQ(grouped.tenant[1].unnamed, 99u);
+}
+
+/// The sample of a program whose schema has one more field.
+struct Longer : Grouped {
+  Counter added;
+  static auto schema() {
+    return statistics<Longer>()
+        .counter("all", &Longer::all, "sectors", "of all tenants")
+        .counter("added", &Longer::added, "sectors", "of late");
+  }
+};
+
+TEST(Statistics, AFieldThatIsAddedToTheSchemaIsSaved) {
+  Longer original, longer;
+  original.added += 3;
+  restore(longer, saved(original));
+  EXPECT_EQ(longer.added.value(), 3u);
+}
+
+TEST(Statistics, ACheckpointOfOtherFieldsIsRefusedByName) {
+  Longer longer;
+  EXPECT_EQ(message_of([&] { restore(longer, saved(busy_group())); }),
+            "the checkpoint counts \"causes\" where this program counts \"all\" - resume with the "
+            "program that wrote it");
 }
 
 TEST(Statistics, RowSizeGrowsWithTheTenants) {
