@@ -11,45 +11,13 @@
 #include "core/engine/assignment.hpp"
 #include "core/engine/epoch.hpp"
 #include "core/engine/graph.hpp"
+#include "core/engine/options.hpp"
+#include "core/engine/profile.hpp"
 #include "core/engine/run_control.hpp"
 #include "core/exec/communicator.hpp"
 #include "core/time/time.hpp"
 
 namespace lockstep {
-
-/// How windows are chosen.  Every choice ends in the same state; the others are there to prove
-/// it, and to measure what the distances gain.
-enum class Pacing : std::uint8_t {
-  horizons,       ///< as far as the shortest paths allow
-  random_cuts,    ///< windows end at random times before that
-  shortest_link,  ///< no look at the distances: no window is longer than the shortest link
-  one_activity,   ///< the reference: one instant at a time, no look at the distances
-};
-
-struct EngineOptions {
-  int threads = 1;
-  Time epoch = Time{10'000'000'000};  ///< sampled every so often (10 us); never() for no epochs
-  Time stop_at = Time::never();       ///< end here even if components are not finished
-  double progress_seconds = 0.5;      ///< wall time between two calls of RunControl::progress
-  bool profile = false;               ///< record what each component costs in each window
-
-  Pacing pacing = Pacing::horizons;
-  bool shuffle = false;         ///< run the components of a window in random order
-  std::uint64_t test_seed = 0;  ///< for random_cuts and shuffle
-};
-
-/// What one component cost in one window.
-struct WindowCost {
-  std::uint32_t window;
-  std::uint32_t component;
-  std::uint32_t nanoseconds;
-};
-
-/// What --profile records on this rank.
-struct Profile {
-  std::vector<std::uint64_t> component_nanoseconds;  ///< by component; 0 for those of other ranks
-  std::vector<WindowCost> windows;                   ///< the first few million entries
-};
 
 struct RunSummary {
   Time end;               ///< every component stands here
@@ -97,8 +65,8 @@ class Engine {
   std::string limiting_cycle(std::span<const std::string> except = {}) const;
 
   /// All state, without a trace of ranks or threads; written by rank 0.  Between windows only: from
-  /// RunControl::agreed or outside run.
-  void save(std::ostream& out);
+  /// RunControl::agreed or outside run.  False: another rank failed, and throws what happened.
+  [[nodiscard]] bool save(std::ostream& out);
   /// Every rank reads the same bytes.
   void restore(std::istream& in);
 

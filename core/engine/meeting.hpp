@@ -4,7 +4,7 @@
 #include <vector>
 
 #include "core/engine/assignment.hpp"
-#include "core/engine/window.hpp"
+#include "core/engine/window/window.hpp"
 #include "core/exec/communicator.hpp"
 
 namespace lockstep {

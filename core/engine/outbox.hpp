@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "core/engine/link.hpp"
-#include "core/engine/message_log.hpp"
+#include "core/engine/mail/message_log.hpp"
 #include "core/error/error.hpp"
 #include "core/message/message.hpp"
 

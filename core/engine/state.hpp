@@ -9,7 +9,7 @@
 #include "core/engine/engine.hpp"
 #include "core/engine/failure.hpp"
 #include "core/engine/meeting.hpp"
-#include "core/engine/window.hpp"
+#include "core/engine/window/window.hpp"
 #include "core/exec/executor.hpp"
 
 namespace lockstep {

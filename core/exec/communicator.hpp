@@ -7,8 +7,8 @@
 
 namespace lockstep {
 
-/// The ranks of a run.  Every function is collective and is called by the main thread only
-/// (MPI_THREAD_FUNNELED).
+/// The ranks of a run.  Functions are called by the main thread only (MPI_THREAD_FUNNELED), and
+/// but for send and receive, which two ranks call for each other, by all ranks together.
 class Communicator {
  public:
   using Bytes = std::vector<std::byte>;
@@ -25,8 +25,12 @@ class Communicator {
   /// Elementwise minimum over all ranks.
   virtual void minimum(std::span<std::int64_t> values) = 0;
 
+  /// Returns when `to` has begun to receive: nobody is sent more than it has asked for.
+  virtual void send(int to, std::span<const std::byte> bytes) = 0;
+  virtual Bytes receive(int from) = 0;
+
   /// On rank 0: what every rank contributed, by rank.  Empty elsewhere.
-  virtual std::vector<Bytes> gather(const Bytes& contribution) = 0;
+  std::vector<Bytes> gather(const Bytes& contribution);
 };
 
 /// One rank alone.
@@ -36,7 +40,8 @@ class SelfCommunicator final : public Communicator {
   int size() const override { return 1; }
   void exchange(std::span<const int>, std::span<const Bytes>, std::span<Bytes>) override {}
   void minimum(std::span<std::int64_t>) override {}
-  std::vector<Bytes> gather(const Bytes& contribution) override { return {contribution}; }
+  void send(int, std::span<const std::byte>) override {}
+  Bytes receive(int) override { return {}; }
 };
 
 }  // namespace lockstep

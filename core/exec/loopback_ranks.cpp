@@ -26,6 +26,7 @@ struct LoopbackRanks::Shared {
   std::mutex mutex;
   std::vector<std::deque<Communicator::Bytes>> queues;
   std::vector<std::condition_variable> arrived;  ///< by receiver
+  std::condition_variable taken;
 
   std::condition_variable reduced;
   std::vector<std::int64_t> reducing, result;
@@ -42,7 +43,7 @@ class LoopbackRanks::Rank final : public Communicator {
 
   void exchange(std::span<const int> neighbours, std::span<const Bytes> outgoing,
                 std::span<Bytes> incoming) override {
-    for (std::size_t i = 0; i < neighbours.size(); ++i) send(neighbours[i], outgoing[i]);
+    for (std::size_t i = 0; i < neighbours.size(); ++i) put(neighbours[i], outgoing[i]);
     for (std::size_t i = 0; i < neighbours.size(); ++i) incoming[i] = receive(neighbours[i]);
   }
 
@@ -67,30 +68,28 @@ class LoopbackRanks::Rank final : public Communicator {
     std::copy(shared_.result.begin(), shared_.result.end(), values.begin());
   }
 
-  std::vector<Bytes> gather(const Bytes& contribution) override {
-    if (rank_ != 0) {
-      send(0, contribution);
-      return {};
-    }
-    std::vector<Bytes> all{contribution};
-    for (int from = 1; from < shared_.size; ++from) all.push_back(receive(from));
-    return all;
+  void send(int to, std::span<const std::byte> bytes) override {
+    put(to, Bytes(bytes.begin(), bytes.end()));
+    std::unique_lock lock(shared_.mutex);
+    const std::deque<Bytes>& queue = shared_.queue(rank_, to);
+    shared_.taken.wait(lock, [&] { return queue.empty(); });
   }
 
- private:
-  void send(int to, const Bytes& bytes) {
-    const std::lock_guard lock(shared_.mutex);
-    shared_.queue(rank_, to).push_back(bytes);
-    shared_.arrival(to).notify_one();
-  }
-
-  Bytes receive(int from) {
+  Bytes receive(int from) override {
     std::unique_lock lock(shared_.mutex);
     std::deque<Bytes>& queue = shared_.queue(from, rank_);
     shared_.arrival(rank_).wait(lock, [&] { return !queue.empty(); });
     Bytes bytes = std::move(queue.front());
     queue.pop_front();
+    shared_.taken.notify_all();
     return bytes;
+  }
+
+ private:
+  void put(int to, Bytes bytes) {
+    const std::lock_guard lock(shared_.mutex);
+    shared_.queue(rank_, to).push_back(std::move(bytes));
+    shared_.arrival(to).notify_one();
   }
 
   Shared& shared_;

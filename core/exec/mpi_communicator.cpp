@@ -15,6 +15,7 @@ namespace {
 
 constexpr int first_tag = 1;
 constexpr int rest_tag = 2;
+constexpr int pair_tag = 3;
 
 /// The first message of a pair has a fixed place: the length of the whole, then as much of it as
 /// fits below the size up to which Open MPI sends without a handshake.  The rest follows if needed.
@@ -38,12 +39,12 @@ class MpiCommunicator final : public Communicator {
     requests_.clear();
     for (std::size_t i = 0; i < count; ++i)
       if (!mailboxes_.reaches(neighbours[i]))
-        receive(staging_[i].data(), eager_bytes, neighbours[i], first_tag);
+        begin_receive(staging_[i].data(), eager_bytes, neighbours[i], first_tag);
     const std::size_t first_messages = requests_.size();
     for (std::size_t i = 0; i < count; ++i) {
       const std::size_t begun = send_first(neighbours[i], outgoing[i], staging_[count + i]);
       if (begun < outgoing[i].size())
-        send(outgoing[i].data() + begun, outgoing[i].size() - begun, neighbours[i], rest_tag);
+        begin_send(outgoing[i].data() + begun, outgoing[i].size() - begun, neighbours[i], rest_tag);
     }
     // Only the first messages are needed to know what else comes.
     MPI_Waitall(static_cast<int>(first_messages), requests_.data(), MPI_STATUSES_IGNORE);
@@ -53,8 +54,8 @@ class MpiCommunicator final : public Communicator {
       bytes.assign(first.begin.begin(), first.begin.end());
       if (bytes.size() == first.bytes) continue;
       bytes.resize(first.bytes);
-      receive(bytes.data() + first.begin.size(), first.bytes - first.begin.size(), neighbours[i],
-              rest_tag);
+      begin_receive(bytes.data() + first.begin.size(), first.bytes - first.begin.size(),
+                    neighbours[i], rest_tag);
     }
     MPI_Waitall(static_cast<int>(requests_.size()), requests_.data(), MPI_STATUSES_IGNORE);
   }
@@ -64,27 +65,24 @@ class MpiCommunicator final : public Communicator {
                   MPI_MIN, MPI_COMM_WORLD);
   }
 
-  std::vector<Bytes> gather(const Bytes& contribution) override {
-    // Sizes first; then the bytes in pieces that MPI's int counts can name.
-    std::uint64_t size = contribution.size();
-    std::vector<std::uint64_t> sizes(static_cast<std::size_t>(size_));
-    MPI_Gather(&size, 1, MPI_UINT64_T, sizes.data(), 1, MPI_UINT64_T, 0, MPI_COMM_WORLD);
-    if (rank_ != 0) {
-      for_each_piece(size, [&](std::size_t at, int bytes) {
-        MPI_Send(contribution.data() + at, bytes, MPI_BYTE, 0, rest_tag, MPI_COMM_WORLD);
-      });
-      return {};
-    }
-    std::vector<Bytes> all(sizes.size());
-    all[0] = contribution;
-    for (std::size_t from = 1; from < all.size(); ++from) {
-      all[from].resize(sizes[from]);
-      for_each_piece(sizes[from], [&](std::size_t at, int bytes) {
-        MPI_Recv(all[from].data() + at, bytes, MPI_BYTE, static_cast<int>(from), rest_tag,
-                 MPI_COMM_WORLD, MPI_STATUS_IGNORE);
-      });
-    }
-    return all;
+  void send(int to, std::span<const std::byte> bytes) override {
+    // The length waits for its receiver; the bytes follow in pieces that MPI's int counts can name.
+    const std::uint64_t size = bytes.size();
+    MPI_Ssend(&size, 1, MPI_UINT64_T, to, pair_tag, MPI_COMM_WORLD);
+    for_each_piece(bytes.size(), [&](std::size_t at, int count) {
+      MPI_Send(bytes.data() + at, count, MPI_BYTE, to, pair_tag, MPI_COMM_WORLD);
+    });
+  }
+
+  Bytes receive(int from) override {
+    std::uint64_t size = 0;
+    MPI_Recv(&size, 1, MPI_UINT64_T, from, pair_tag, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+    Bytes bytes(size);
+    for_each_piece(size, [&](std::size_t at, int count) {
+      MPI_Recv(bytes.data() + at, count, MPI_BYTE, from, pair_tag, MPI_COMM_WORLD,
+               MPI_STATUS_IGNORE);
+    });
+    return bytes;
   }
 
  private:
@@ -97,7 +95,7 @@ class MpiCommunicator final : public Communicator {
     const std::size_t now = std::min(bytes.size(), eager_payload);
     std::memcpy(staging.data(), &total, sizeof total);
     if (now > 0) std::memcpy(staging.data() + sizeof total, bytes.data(), now);
-    send(staging.data(), sizeof total + now, neighbour, first_tag);
+    begin_send(staging.data(), sizeof total + now, neighbour, first_tag);
     return now;
   }
 
@@ -117,13 +115,13 @@ class MpiCommunicator final : public Communicator {
     }
   }
 
-  void receive(std::byte* place, std::size_t size, int from, int tag) {
+  void begin_receive(std::byte* place, std::size_t size, int from, int tag) {
     for_each_piece(size, [&](std::size_t at, int bytes) {
       MPI_Irecv(place + at, bytes, MPI_BYTE, from, tag, MPI_COMM_WORLD, &requests_.emplace_back());
     });
   }
 
-  void send(const std::byte* place, std::size_t size, int to, int tag) {
+  void begin_send(const std::byte* place, std::size_t size, int to, int tag) {
     for_each_piece(size, [&](std::size_t at, int bytes) {
       MPI_Isend(place + at, bytes, MPI_BYTE, to, tag, MPI_COMM_WORLD, &requests_.emplace_back());
     });

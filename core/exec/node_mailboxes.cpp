@@ -13,7 +13,7 @@
 namespace lockstep {
 namespace {
 
-/// A place has room for what a window of a large GPU sends, unless the machine has many ranks.
+/// A place has room for what a window of a large GPU sends, unless the node has many ranks.
 constexpr std::size_t largest_place = std::size_t{1} << 16, least_place = 4096;
 constexpr std::size_t all_places_of_a_rank = std::size_t{1} << 20;
 /// A rank that waits so long may be keeping another from the processor.
@@ -41,15 +41,15 @@ NodeMailboxes::NodeMailboxes() {
   int size = 1, ranks_here = 1, index = 0;
   MPI_Comm_size(MPI_COMM_WORLD, &size);
   peers_.resize(static_cast<std::size_t>(size));
-  MPI_Comm_split_type(MPI_COMM_WORLD, MPI_COMM_TYPE_SHARED, 0, MPI_INFO_NULL, &machine_);
-  MPI_Comm_size(machine_, &ranks_here);
-  MPI_Comm_rank(machine_, &index);
+  MPI_Comm_split_type(MPI_COMM_WORLD, MPI_COMM_TYPE_SHARED, 0, MPI_INFO_NULL, &node_);
+  MPI_Comm_size(node_, &ranks_here);
+  MPI_Comm_rank(node_, &index);
   if (ranks_here > 1) allocate(ranks_here, index);
 }
 
 NodeMailboxes::~NodeMailboxes() {
   if (window_ != MPI_WIN_NULL) MPI_Win_free(&window_);
-  MPI_Comm_free(&machine_);
+  MPI_Comm_free(&node_);
 }
 
 void NodeMailboxes::allocate(int ranks_here, int index) {
@@ -57,22 +57,22 @@ void NodeMailboxes::allocate(int ranks_here, int index) {
   place_bytes_ = std::clamp(all_places_of_a_rank / (2 * count) / sharing_bytes * sharing_bytes,
                             least_place, largest_place);
   void* memory = nullptr;
-  MPI_Comm_set_errhandler(machine_, MPI_ERRORS_RETURN);
+  MPI_Comm_set_errhandler(node_, MPI_ERRORS_RETURN);
   const int status =
       MPI_Win_allocate_shared(static_cast<MPI_Aint>(2 * count * place_bytes_ + sharing_bytes), 1,
-                              MPI_INFO_NULL, machine_, static_cast<void*>(&memory), &window_);
+                              MPI_INFO_NULL, node_, static_cast<void*>(&memory), &window_);
   int failed = status != MPI_SUCCESS;
-  MPI_Allreduce(MPI_IN_PLACE, &failed, 1, MPI_INT, MPI_MAX, machine_);
+  MPI_Allreduce(MPI_IN_PLACE, &failed, 1, MPI_INT, MPI_MAX, node_);
   if (failed != 0) {
     window_ = MPI_WIN_NULL;
     return;
   }
   std::byte* own = first_aligned(memory);
   for (std::size_t i = 0; i < 2 * count; ++i) new (own + i * place_bytes_) Place;
-  MPI_Barrier(machine_);
+  MPI_Barrier(node_);
 
   MPI_Group here = MPI_GROUP_NULL, all = MPI_GROUP_NULL;
-  MPI_Comm_group(machine_, &here);
+  MPI_Comm_group(node_, &here);
   MPI_Comm_group(MPI_COMM_WORLD, &all);
   const auto two_places = 2 * place_bytes_;
   for (int other = 0; other < ranks_here; ++other) {

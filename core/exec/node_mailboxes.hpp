@@ -1,7 +1,7 @@
-/// Messages between ranks of one machine, through memory that both see.
+/// Messages between ranks of one node, through memory that both see.
 ///
 /// Open MPI takes two to three times as long for messages as short as those of a window.  Where
-/// ranks run on different machines, or the memory cannot be had, MPI carries everything.
+/// ranks run on different nodes, or the memory cannot be had, MPI carries everything.
 #pragma once
 
 #include <mpi.h>
@@ -13,7 +13,7 @@
 
 namespace lockstep {
 
-/// For each pair of ranks of a machine two places that take turns.  A rank puts its message and
+/// For each pair of ranks of a node two places that take turns.  A rank puts its message and
 /// takes the other's before it puts the next one: a place is only written again when the message
 /// before last has been taken.
 class NodeMailboxes {
@@ -46,7 +46,7 @@ class NodeMailboxes {
   void allocate(int ranks_here, int index);
   Place& place(std::byte* box, std::uint64_t number) const;
 
-  MPI_Comm machine_ = MPI_COMM_NULL;
+  MPI_Comm node_ = MPI_COMM_NULL;
   MPI_Win window_ = MPI_WIN_NULL;
   std::size_t place_bytes_ = 0;
   std::vector<Peer> peers_;  ///< by rank

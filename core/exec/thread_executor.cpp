@@ -3,8 +3,8 @@
 /// Every thread owns a share of the tasks and keeps it from window to window, so that its cache
 /// keeps their state.  A window is a round: the calling thread opens it by raising a number, every
 /// thread opens its own share, takes tasks from it in chunks that get smaller, and then helps at
-/// the tail of others.  Nobody waits for a thread that has not come (the machine may be busy, or
-/// have fewer cores than threads): a share that is not open yet is opened by whoever finds it.
+/// the tail of others.  Nobody waits for a thread that has not come (this computer may be busy,
+/// or have fewer cores than threads): a share that is not open yet is opened by whoever finds it.
 ///
 /// Helpers are long-lived oneTBB tasks that spin, then yield, then sleep between rounds, because a
 /// parallel loop costs microseconds and windows may be that short.
@@ -48,7 +48,7 @@ struct Remainder {
   std::uint32_t round, tasks, taken;
 };
 
-struct alignas(sharing_bytes) Share {
+struct alignas(sharing_bytes) TaskShare {
   std::atomic<std::uint64_t> remainder{0};
   std::atomic<std::uint32_t> opened{0};  ///< the last round in which someone began to open it
   std::atomic<std::uint32_t> opener{0};
@@ -230,7 +230,7 @@ class ThreadExecutor final : public Executor {
 
   /// Unless someone has begun to.
   void open_share(std::uint32_t index, std::uint32_t thread, std::uint32_t round) {
-    Share& share = shares_[index];
+    TaskShare& share = shares_[index];
     std::uint32_t previous = (round - 1) & ~quit_bit;
     if (share.opened.load(std::memory_order_relaxed) != previous ||
         !share.opened.compare_exchange_strong(previous, round, std::memory_order_acq_rel))
@@ -257,7 +257,7 @@ class ThreadExecutor final : public Executor {
   }
 
   bool take_chunk(std::uint32_t index, std::uint32_t thread, std::uint32_t round) {
-    Share& share = shares_[index];
+    TaskShare& share = shares_[index];
     std::uint64_t word = share.remainder.load(std::memory_order_acquire);
     for (;;) {
       const Remainder left(word);
@@ -339,7 +339,7 @@ class ThreadExecutor final : public Executor {
   std::atomic<double> task_ticks_{0};
   alignas(sharing_bytes) std::atomic<std::uint32_t> sleepers_{0};
   std::atomic<std::uint32_t> left_{0};  ///< orders the end for race checkers that cannot see TBB's
-  alignas(sharing_bytes) std::vector<Share> shares_;
+  alignas(sharing_bytes) std::vector<TaskShare> shares_;
   std::vector<Progress> progress_;  ///< by thread
   const double ticks_per_microsecond_;
   const bool crowded_;

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <algorithm>
 #include <bit>
 #include <cstddef>
 #include <cstdint>
@@ -33,9 +34,17 @@ class Ring {
     head_ = size_ == 0 ? 0 : (head_ + 1) & (items_.size() - 1);
   }
 
+  /// What waits, from the front.
   template <class Archive>
   void serialize(Archive& archive) {
-    archive(items_, head_, size_);
+    std::uint64_t count = size_;
+    archive(count);
+    if (!archive.is_saving()) {
+      items_.resize(std::bit_ceil(std::max(count, items_.size())));
+      head_ = 0;
+      size_ = count;
+    }
+    for (std::size_t i = 0; i < size_; ++i) archive((*this)[i]);
   }
 
  private:

@@ -51,19 +51,12 @@ class SlotPool {
   }
   std::size_t capacity() const { return items_.size(); }
 
-  void serialize(Archive& archive) {
-    std::uint64_t items = items_.size();
-    std::uint64_t used = used_;
-    archive(items, used, free_);
-    items_.resize(items);
-    used_ = used;
-    archive.bytes(items_.data(), items * sizeof(T));
-  }
+  void serialize(Archive& archive) { archive(used_, free_, items_); }
 
  private:
   std::vector<T> items_;
   std::vector<std::uint16_t> free_;
-  std::size_t used_ = 0;
+  std::uint64_t used_ = 0;
 };
 
 }  // namespace lockstep

@@ -86,19 +86,19 @@ struct ParameterTraits<std::vector<M>> : ParameterTraits<M> {
 /// The declaration of a parameter struct: each field once, beside the member it fills.
 ///
 ///     struct L2Parameters {
-///       Bytes size;  Cycles hit_latency;  std::uint32_t mshrs;
+///       Bytes size;
+///       Cycles latency;
 ///       static auto schema() {
-///         return parameters<L2Parameters>()
-///           .field("size", &L2Parameters::size, 96_KiB, range(4_KiB, 64_MiB), "capacity of one
-///           slice") .field("hit_latency", &L2Parameters::hit_latency, 30_cycles,
-///           at_least(1_cycles), "tag to data") .field("mshrs", &L2Parameters::mshrs, 64, range(1,
-///           4096), "outstanding missed lines");
+///         using P = L2Parameters;
+///         return parameters<P>()
+///             .field("size", &P::size, 96_KiB, range(4_KiB, 64_MiB), "of one slice")
+///             .field("latency", &P::latency, 30_cycles, at_least(1_cycles), "tag to data");
 ///       }
 ///     };
 ///
 /// Members: bool, std::uint32_t, std::uint64_t, std::int32_t, std::int64_t, double, std::string,
 /// Bytes, Time, Cycles, Frequency, Bandwidth, enumerations (with choice()), and std::vectors of
-/// these. `unit` names what a plain number counts; it defaults to "count" and, for double, to
+/// these.  `unit` names what a plain number counts; it defaults to "count" and, for double, to
 /// "ratio".
 template <class T>
 class ParametersOf {

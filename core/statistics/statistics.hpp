@@ -60,8 +60,8 @@ struct StatisticsTraits<LinearHistogram<Bins, Width>>
 ///       }
 ///     };
 ///
-/// `PerTenant<Counter> row_hits` is declared in the same way; members of a struct share the host's
-/// cache lines.  A component returns `statistics_view(statistics_)`.
+/// `PerTenant<Counter> row_hits` is declared in the same way; members of a struct share this
+/// computer's cache lines.  A component returns `statistics_view(statistics_)`.
 template <class T>
 class StatisticsOf {
  public:

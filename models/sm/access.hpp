@@ -17,6 +17,11 @@ struct LineGroup {
   std::uint8_t sectors = 0;
   std::uint8_t first_offset = 0;  ///< of the first lane's bytes in the line
   std::array<std::uint8_t, 2> reserved{};
+
+  template <class Archive>
+  void serialize(Archive& archive) {
+    archive(line, lanes, sectors, first_offset);
+  }
 };
 static_assert(sizeof(LineGroup) == 16);
 
@@ -61,6 +66,12 @@ struct alignas(64) Access {
       std::memcpy(data.data(), other.data.data(), 32 * words * sizeof(isa::AtomicWord));
     }
   }
+
+  template <class Archive>
+  void serialize(Archive& archive) {
+    archive(kind, local, bypass, contiguous, warp, stride, groups, next, part, parts, flight,
+            parked, pc, phase, active, holders, group, offset, data, local_offset);
+  }
 };
 static_assert(offsetof(Access, group) == 32 && offsetof(Access, data) % 64 == 0);
 
@@ -71,6 +82,11 @@ struct Flight {
   std::uint16_t outstanding = 0;  ///< groups not yet answered
   std::uint8_t warp = 0;
   std::uint8_t acquires = 0;
+
+  template <class Archive>
+  void serialize(Archive& archive) {
+    archive(ready, pc, outstanding, warp, acquires);
+  }
 };
 
 /// A frame of GPU memory, or with the top bit set a page of host memory.
@@ -84,6 +100,11 @@ struct StoreRecord {
   std::uint16_t warp = 0;
   std::uint16_t shootdown = 0xffff;  ///< waits for it
   std::uint64_t frame = 0;           ///< frame_number
+
+  template <class Archive>
+  void serialize(Archive& archive) {
+    archive(phase, warp, shootdown, frame);
+  }
 };
 
 }  // namespace lockstep

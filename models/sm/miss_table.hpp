@@ -28,6 +28,11 @@ struct Waiter {
   bool contiguous = false;        ///< the other lanes' follow; MissTable::offsets otherwise
   bool local = false;
   bool whole = false;  ///< no lane has its data yet
+
+  template <class Archive>
+  void serialize(Archive& archive) {
+    archive(next, flight, lanes, store, missing, part, first_offset, contiguous, local, whole);
+  }
 };
 static_assert(sizeof(Waiter) == 16);
 
@@ -43,6 +48,12 @@ struct Miss {
   bool local = false;
   bool in_host = false;
   std::uint16_t shootdown = 0xffff;  ///< waits for its answers
+
+  template <class Archive>
+  void serialize(Archive& archive) {
+    archive(tag, epoch, chain, before, first, last, line, pending, waiters, open, local, in_host,
+            shootdown);
+  }
 };
 
 class MissTable {
@@ -132,13 +143,7 @@ class MissTable {
     misses_.for_each_used(function);
   }
 
-  void serialize(Archive& archive) {
-    archive(heads_);
-    misses_.serialize(archive);
-    waiters_.serialize(archive);
-    offsets_.resize(waiters_.capacity());
-    archive.bytes(offsets_.data(), offsets_.size() * sizeof(LaneOffsets));
-  }
+  void serialize(Archive& archive) { archive(heads_, misses_, waiters_, offsets_); }
 
  private:
   std::uint32_t entries_ = 0;

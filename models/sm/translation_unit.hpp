@@ -29,6 +29,11 @@ struct ParkedGroup {
   std::uint16_t next = 0xffff;
   std::uint16_t access = 0xffff;
   std::uint16_t group = 0;
+
+  template <class Archive>
+  void serialize(Archive& archive) {
+    archive(next, access, group);
+  }
 };
 
 /// A page that was asked for and whose lines have not all left.
@@ -52,6 +57,11 @@ struct PageMiss {
 
   std::uint64_t page() const { return TlbArray::number_of(key); }
   std::uint16_t tenant() const { return TlbArray::tenant_of(key); }
+
+  template <class Archive>
+  void serialize(Archive& archive) {
+    archive(key, entry.bits, refused_since, chain, first, last, state, stored, faulted, replayed);
+  }
 };
 
 /// A shootdown that waits for requests sent under it.
@@ -60,6 +70,11 @@ struct OpenShootdown {
   std::uint32_t requests = 0;
   std::uint32_t reserved = 0;
   std::array<std::uint64_t, pages_per_large / 64> stored{};
+
+  template <class Archive>
+  void serialize(Archive& archive) {
+    archive(span.page, span.count, span.id, span.tenant, span.sm, requests, reserved, stored);
+  }
 };
 
 class TranslationUnit {

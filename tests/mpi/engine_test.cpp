@@ -6,6 +6,7 @@
 
 #include <cstdlib>
 #include <map>
+#include <sstream>
 #include <string>
 
 #include "core/exec/mpi_communicator.hpp"
@@ -72,6 +73,33 @@ TEST(MpiEngine, RandomMachinesEndAsOnOneThread) {
   }
 }
 
+/// What rank 0 writes of a machine of random components that has come to its end.
+std::string saved(std::uint64_t seed, Communicator& communicator, int threads) {
+  Random random(seed, ComponentId{0}, 3);
+  const Graph graph = test::random_graph(random);
+  EngineOptions options;
+  options.threads = threads;
+  options.epoch = Time{7000};
+  options.stop_at = Time{30000};
+  Engine engine(
+      graph, Assignment::spread(graph, communicator.size(), threads),
+      [&](ComponentId id) { return std::make_unique<test::Wanderer>(graph, id, seed); },
+      communicator, options);
+  engine.run();
+  std::ostringstream out;
+  EXPECT_TRUE(engine.save(out));
+  return out.str();
+}
+
+TEST(MpiEngine, ACheckpointHoldsTheSameBytesAsOnOneThread) {
+  for (std::uint64_t seed = 1; seed <= 10; ++seed) {
+    SelfCommunicator self;
+    const std::string alone = saved(seed, self, 1);
+    const std::string together = saved(seed, *world, threads_per_rank);
+    if (world->rank() == 0) EXPECT_TRUE(together == alone) << "seed " << seed;
+  }
+}
+
 TEST(MpiEngine, CarriesMessagesOfManySizes) {
   Graph graph;
   const KindId kind = graph.add_kind("unit");
@@ -129,6 +157,16 @@ TEST(MpiEngine, AFailureEndsEveryRankWithOneMessage) {
     EXPECT_THROW(engine.run(), RunError);
   } else {
     EXPECT_THROW(engine.run(), StoppedElsewhere);
+  }
+}
+
+TEST(MpiCommunicator, SendsAnyLengthFromOneRankToAnother) {
+  for (const std::size_t size : {std::size_t{0}, std::size_t{1}, std::size_t{5'000'000}}) {
+    for (int from = 1; from < world->size(); ++from) {
+      const Communicator::Bytes bytes(size, static_cast<std::byte>(from));
+      if (world->rank() == from) world->send(0, bytes);
+      if (world->rank() == 0) EXPECT_TRUE(world->receive(from) == bytes);
+    }
   }
 }
 

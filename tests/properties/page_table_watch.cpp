@@ -7,7 +7,7 @@
 #include <sstream>
 
 #include "core/checkpoint/archive.hpp"
-#include "core/engine/inbox.hpp"
+#include "core/engine/mail/inbox.hpp"
 #include "tests/harness/message_sink.hpp"
 
 namespace lockstep::testing {

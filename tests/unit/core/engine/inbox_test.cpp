@@ -1,10 +1,10 @@
-#include "core/engine/inbox.hpp"
+#include "core/engine/mail/inbox.hpp"
 
 #include <gtest/gtest.h>
 
 #include <algorithm>
 
-#include "core/engine/ranking.hpp"
+#include "core/engine/mail/ranking.hpp"
 #include "core/random/random.hpp"
 
 namespace lockstep::inbox_test {

@@ -20,6 +20,8 @@ class Scripted final : public Component {
   void at(Time time, Act act) { acts_[time] = std::move(act); }
   void on_message(std::function<void(const MessageHeader&)> act) { on_message_ = std::move(act); }
   void finished_when(std::function<bool()> condition) { finished_ = std::move(condition); }
+  /// What is saved behind the component's section.
+  void keeps(std::function<void(Archive&)> state) { state_ = std::move(state); }
   void waits_for(std::string reason) { reason_ = std::move(reason); }
 
   Time next_activity() const override {
@@ -39,7 +41,10 @@ class Scripted final : public Component {
       }
     }
   }
-  void serialize(Archive& archive) override { archive.section("scripted", 1); }
+  void serialize(Archive& archive) override {
+    archive.section("scripted", 1);
+    if (state_) state_(archive);
+  }
   StatisticsView statistics(Time) override { return {}; }
   bool finished() const override { return !finished_ || finished_(); }
   std::string waiting_for() const override { return reason_; }
@@ -51,6 +56,7 @@ class Scripted final : public Component {
   std::map<Time, Act> acts_;
   std::function<void(const MessageHeader&)> on_message_;
   std::function<bool()> finished_;
+  std::function<void(Archive&)> state_;
   std::string reason_;
 };
 

@@ -2,7 +2,7 @@
 #include <algorithm>
 #include <cstring>
 
-#include "core/engine/window.hpp"
+#include "core/engine/window/window.hpp"
 
 namespace lockstep {
 namespace {

@@ -1,4 +1,4 @@
-#include "core/engine/byte_buffer.hpp"
+#include "core/engine/mail/byte_buffer.hpp"
 
 #include <algorithm>
 #include <limits>

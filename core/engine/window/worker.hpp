@@ -5,10 +5,10 @@
 #include <optional>
 #include <vector>
 
-#include "core/engine/engine.hpp"
 #include "core/engine/failure.hpp"
-#include "core/engine/inbox.hpp"
+#include "core/engine/mail/inbox.hpp"
 #include "core/engine/outbox.hpp"
+#include "core/engine/profile.hpp"
 #include "core/memory/cache_aligned.hpp"
 
 namespace lockstep {

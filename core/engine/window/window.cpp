@@ -1,9 +1,7 @@
-#include "core/engine/window.hpp"
+#include "core/engine/window/window.hpp"
 
 #include <algorithm>
-#include <bit>
 
-#include "core/engine/due_before.hpp"
 #include "core/error/error.hpp"
 #include "core/exec/tick_clock.hpp"
 #include "core/memory/warm.hpp"
@@ -156,7 +154,7 @@ std::uint32_t Window::open(std::uint32_t index, std::uint32_t thread) {
     order_longest_first(share);
   }
   hand_out_mail(share, index);
-  select(share, worker);
+  share.select(horizons_, everyone_, worker.floor);
   if (shuffle_) shuffle(share, index);
   return static_cast<std::uint32_t>(share.to_run.size());
 }
@@ -185,55 +183,10 @@ void Window::hand_out_mail(Share& share, std::uint32_t index) {
   });
 }
 
-void Window::select(Share& share, Worker& worker) {
-  share.to_run.clear();
-  for (const Segment& segment : share.segments) {
-    Time quiet = Time::never();
-    for (std::uint32_t begin = segment.begin; begin < segment.end; begin += 64) {
-      const std::uint32_t count = std::min(segment.end - begin, 64u);
-      std::uint64_t called = ~std::uint64_t{0} >> (64 - count);
-      if (!everyone_) called = due_before(&share.due[begin], count, horizons_[segment.kind], quiet);
-      for (; called != 0; called &= called - 1)
-        share.to_run.push_back(begin + static_cast<std::uint32_t>(std::countr_zero(called)));
-    }
-    Time& floor = worker.floor[segment.kind];
-    floor = std::min(floor, quiet);
-  }
-}
-
-/// Kinds and components that were expensive lately come first, so that the tail of a window is
-/// made of small pieces.
 void Window::order_longest_first(Share& share) {
-  std::vector<std::uint64_t> kind_cost(next_.size(), 0);
-  for (const std::uint32_t slot : share.slots) {
-    std::uint64_t& cost = kind_cost[slots_[slot].kind];
-    cost = std::max<std::uint64_t>(cost, slots_[slot].cost);
-  }
-  std::sort(share.slots.begin(), share.slots.end(), [&](std::uint32_t a, std::uint32_t b) {
-    const Slot& left = slots_[a];
-    const Slot& right = slots_[b];
-    const std::uint64_t left_kind = kind_cost[left.kind];
-    const std::uint64_t right_kind = kind_cost[right.kind];
-    if (left_kind != right_kind) return left_kind > right_kind;
-    if (left.kind != right.kind) return left.kind < right.kind;
-    // Only clear differences: neighbours in memory stay neighbours.
-    const std::uint32_t left_class = left.cost / (left_kind / 8 + 1);
-    const std::uint32_t right_class = right.cost / (right_kind / 8 + 1);
-    return left_class != right_class ? left_class > right_class : a < b;
-  });
-  share.segments.clear();
-  share.due.resize(share.slots.size());
-  share.to_run.reserve(share.slots.size());
-  share.mail.resize(share.slots.size());
-  for (std::uint32_t position = 0; position < share.slots.size(); ++position) {
-    const Slot& slot = slots_[share.slots[position]];
+  share.order_longest_first(slots_, next_.size());
+  for (std::uint32_t position = 0; position < share.slots.size(); ++position)
     positions_[share.slots[position]] = position;
-    share.due[position] = std::min(slot.next, slot.pending.earliest());
-    if (share.segments.empty() || share.segments.back().kind != slot.kind) {
-      share.segments.push_back({position, position, slot.kind});
-    }
-    ++share.segments.back().end;
-  }
 }
 
 void Window::shuffle(Share& share, std::uint32_t index) {

@@ -16,7 +16,7 @@ using RankKeys = std::array<std::int32_t, most_ranked>;
 /// every other, so that no branch depends on them.  `count` is a multiple of `ranked_at_once`.
 using CountLesser = void (*)(const RankKeys& keys, std::size_t count, RankKeys& ranks);
 
-/// The ways of doing that which this machine knows, the quickest last: with vectors of 16, 32 and
+/// The ways of doing that which this computer knows, the quickest last: with vectors of 16, 32 and
 /// 64 bytes.  All find the same.
 std::vector<CountLesser> lesser_counters();
 

@@ -1,4 +1,4 @@
-#include "core/engine/inbox.hpp"
+#include "core/engine/mail/inbox.hpp"
 
 #include <algorithm>
 #include <bit>

@@ -2,7 +2,7 @@
 
 #include <cstdint>
 
-#include "core/engine/message_log.hpp"
+#include "core/engine/mail/message_log.hpp"
 #include "core/memory/cache_aligned.hpp"
 
 namespace lockstep {

@@ -3,7 +3,7 @@
 #include <cstdint>
 
 #include "core/engine/component.hpp"
-#include "core/engine/inbox.hpp"
+#include "core/engine/mail/inbox.hpp"
 
 namespace lockstep {
 

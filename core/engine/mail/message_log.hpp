@@ -10,7 +10,7 @@
 #include <cstring>
 #include <vector>
 
-#include "core/engine/byte_buffer.hpp"
+#include "core/engine/mail/byte_buffer.hpp"
 #include "core/error/error.hpp"
 #include "core/memory/cache_aligned.hpp"
 #include "core/memory/warm.hpp"

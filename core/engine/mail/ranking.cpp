@@ -1,4 +1,4 @@
-#include "core/engine/ranking.hpp"
+#include "core/engine/mail/ranking.hpp"
 
 #include <cstring>
 

@@ -7,10 +7,13 @@
 #include <span>
 #include <vector>
 
-#include "core/engine/engine.hpp"
-#include "core/engine/share_mail.hpp"
-#include "core/engine/slot.hpp"
-#include "core/engine/worker.hpp"
+#include "core/engine/assignment.hpp"
+#include "core/engine/epoch.hpp"
+#include "core/engine/options.hpp"
+#include "core/engine/profile.hpp"
+#include "core/engine/window/share.hpp"
+#include "core/engine/window/slot.hpp"
+#include "core/engine/window/worker.hpp"
 #include "core/exec/executor.hpp"
 
 namespace lockstep {
@@ -60,25 +63,11 @@ class Window final : public WindowTasks {
            std::uint32_t thread) override;
 
  private:
-  /// A stretch of a share with components of one kind.
-  struct Segment {
-    std::uint32_t begin, end;
-    std::uint16_t kind;
-  };
-  struct alignas(128) Share {
-    CacheAlignedVector<std::uint32_t> slots;  ///< by position
-    CacheAlignedVector<Time> due;  ///< by position: when it must be called; zero with mail
-    std::vector<Segment> segments;
-    CacheAlignedVector<std::uint32_t> to_run;  ///< positions
-    ShareMail mail;
-  };
-
   void prepare_workers(const Graph& graph, const Assignment& assignment, int rank,
                        const std::vector<int>& neighbours, int threads);
   void run_window(Executor& executor);
   Worker& enter(std::uint32_t thread);
   void hand_out_mail(Share& share, std::uint32_t index);
-  void select(Share& share, Worker& worker);
   void order_longest_first(Share& share);
   void shuffle(Share& share, std::uint32_t index);
   void fetch_messages(const Share& share, std::uint32_t position) const;

@@ -1,4 +1,4 @@
-#include "core/engine/message_log.hpp"
+#include "core/engine/mail/message_log.hpp"
 
 #include <new>
 

@@ -4,9 +4,9 @@
 #include <span>
 #include <vector>
 
-#include "core/engine/byte_buffer.hpp"
-#include "core/engine/message_log.hpp"
-#include "core/engine/ranking.hpp"
+#include "core/engine/mail/byte_buffer.hpp"
+#include "core/engine/mail/message_log.hpp"
+#include "core/engine/mail/ranking.hpp"
 #include "core/message/message.hpp"
 #include "core/time/time.hpp"
 

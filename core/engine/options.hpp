@@ -1,0 +1,30 @@
+#pragma once
+
+#include <cstdint>
+
+#include "core/time/time.hpp"
+
+namespace lockstep {
+
+/// How windows are chosen.  Every choice ends in the same state; the others are there to prove
+/// it, and to measure what the distances gain.
+enum class Pacing : std::uint8_t {
+  horizons,       ///< as far as the shortest paths allow
+  random_cuts,    ///< windows end at random times before that
+  shortest_link,  ///< no look at the distances: no window is longer than the shortest link
+  one_activity,   ///< the reference: one instant at a time, no look at the distances
+};
+
+struct EngineOptions {
+  int threads = 1;
+  Time epoch = Time{10'000'000'000};  ///< sampled every so often (10 us); never() for no epochs
+  Time stop_at = Time::never();       ///< end here even if components are not finished
+  double progress_seconds = 0.5;      ///< wall time between two calls of RunControl::progress
+  bool profile = false;               ///< record what each component costs in each window
+
+  Pacing pacing = Pacing::horizons;
+  bool shuffle = false;         ///< run the components of a window in random order
+  std::uint64_t test_seed = 0;  ///< for random_cuts and shuffle
+};
+
+}  // namespace lockstep
