@@ -21,7 +21,7 @@ Dispatcher::Dispatcher(Setup setup)
       instructions_(std::move(setup.instructions)),
       modules_(std::move(setup.modules)),
       clock_(setup.parameters.clock),
-      sharing_(sharing_registry().factory(setup.sharing)(setup.sharing, setup.machine)),
+      sharing_(make_sharing(setup.sharing, setup.machine)),
       to_host_(setup.to_host),
       to_sms_(std::move(setup.to_sms)),
       sms_(to_sms_.size()),
@@ -230,6 +230,7 @@ bool Dispatcher::dispatch_to(std::uint32_t sm_index, bool stage, Time now, Outbo
 void Dispatcher::serialize(Archive& archive) {
   archive.section("dispatcher", 1);
   archive(to_host_, to_sms_, grids_, sms_, next_sm_, executed_, next_dispatch_, wake_, statistics_);
+  sharing_->serialize(archive);
   for (std::uint32_t sm = 0; sm < sms_.size(); ++sm) set_staged(sm, sms_[sm].has_staged);
 }
 

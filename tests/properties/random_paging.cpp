@@ -86,13 +86,17 @@ void set_prefetcher(PagingSettings& s, Chooser& choose) {
 
 /// `plenty`: memory holds all there is, so that nobody needs room that eviction would make.
 void set_eviction(PagingSettings& s, Chooser& choose, bool plenty) {
-  std::string name;
+  const PolicyList& policies = eviction_policies();
+  const PolicyInfo* policy = nullptr;
   do {
-    name = choose.of(eviction_policies());
-  } while (name == "none" && !plenty);
-  s.set("policies.eviction.name", name);
-  if (name == "lru" || name == "lfu" || name == "random")
-    s.any("policies.eviction.granularity", {"page", "block", "large"});
+    policy = &policies[choose.between(0, policies.size() - 1)];
+  } while (!plenty && !make_eviction(PolicyChoice(*policy))->evicts());
+  s.set("policies.eviction.name", policy->name);
+  if (policy->parameters == nullptr) return;
+  for (const ParameterField& field : policy->parameters->fields())
+    if (!field.choices.empty())
+      s.set("policies.eviction." + field.key,
+            field.choices[choose.between(0, field.choices.size() - 1)]);
 }
 
 /// Page tables, the modules' variables and the first page; the rest is for managed pages.

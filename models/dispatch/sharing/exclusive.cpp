@@ -33,8 +33,11 @@ class Exclusive final : public Sharing {
 
 }  // namespace
 
-std::unique_ptr<Sharing> make_exclusive(const PolicyChoice&, const SharingSetup& setup) {
-  return std::make_unique<Exclusive>(setup.sm_count);
+SharingRow exclusive_sharing() {
+  return {"exclusive", "one kernel at a time, in order of arrival",
+          [](const PolicyChoice&, const SharingSetup& setup) -> std::unique_ptr<Sharing> {
+            return std::make_unique<Exclusive>(setup.sm_count);
+          }};
 }
 
 }  // namespace lockstep

@@ -1,17 +1,22 @@
+#include "core/parameters/registered.hpp"
 #include "models/dispatch/sharing/sharing.hpp"
 
 namespace lockstep {
 
 const PolicyRegistry<MakeSharing>& sharing_registry() {
   static const PolicyRegistry<MakeSharing> registry{
-      {"exclusive", "one kernel at a time, in order of arrival", make_exclusive},
-      {"spatial", "SMs split among tenants for the whole run", make_spatial},
+      LOCKSTEP_REGISTERED(MakeSharing, exclusive_sharing),
+      LOCKSTEP_REGISTERED(MakeSharing, spatial_sharing),
   };
   return registry;
 }
 
 const PolicyList& sharing_policies() {
   return sharing_registry().list();
+}
+
+std::unique_ptr<Sharing> make_sharing(const PolicyChoice& choice, const SharingSetup& setup) {
+  return sharing_registry().factory(choice)(choice, setup);
 }
 
 }  // namespace lockstep

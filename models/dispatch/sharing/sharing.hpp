@@ -6,6 +6,7 @@
 #include <span>
 #include <vector>
 
+#include "core/checkpoint/archive.hpp"
 #include "core/parameters/policy.hpp"
 
 namespace lockstep {
@@ -27,11 +28,12 @@ struct SharingSetup {
   std::vector<std::uint32_t> sms_per_tenant;
 };
 
-/// Which grid's blocks an SM runs.
+/// Plug point `sharing`: which grid's blocks an SM runs.
 ///
-/// Contract: `grids` stands in order of arrival; choose one that is ready and has blocks waiting,
-/// or nothing.  The choice depends on the arguments and the policy's own state alone, and changes
-/// neither the machine nor the grids.  Source: architecture.md, section 3 (plug points).
+/// Contract: `grids` stands in order of arrival; `choose` names one that is ready and has blocks
+/// waiting, or nothing; every grid comes to its end if its blocks do.  The choice depends on the
+/// arguments and the policy's own state alone, and changes neither the machine nor the grids.
+/// Source: architecture.md, section 3 (plug points).
 class Sharing {
  public:
   virtual ~Sharing() = default;
@@ -39,13 +41,14 @@ class Sharing {
                                             std::uint32_t sm) const = 0;
   /// How many SMs can have blocks of the tenant: as many it gets when it runs alone to compare.
   virtual std::uint32_t sms_of(std::uint16_t tenant) const = 0;
+  /// A policy without state of its own has nothing to add.
+  virtual void serialize(Archive& /*archive*/) {}
 };
 
 using MakeSharing = std::unique_ptr<Sharing> (*)(const PolicyChoice&, const SharingSetup&);
+using SharingRow = PolicyRegistry<MakeSharing>::Row;
 const PolicyRegistry<MakeSharing>& sharing_registry();
 const PolicyList& sharing_policies();
-
-std::unique_ptr<Sharing> make_exclusive(const PolicyChoice&, const SharingSetup&);
-std::unique_ptr<Sharing> make_spatial(const PolicyChoice&, const SharingSetup&);
+std::unique_ptr<Sharing> make_sharing(const PolicyChoice& choice, const SharingSetup& setup);
 
 }  // namespace lockstep

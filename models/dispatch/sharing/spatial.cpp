@@ -72,8 +72,11 @@ class Spatial final : public Sharing {
 
 }  // namespace
 
-std::unique_ptr<Sharing> make_spatial(const PolicyChoice&, const SharingSetup& setup) {
-  return std::make_unique<Spatial>(setup);
+SharingRow spatial_sharing() {
+  return {"spatial", "SMs split among tenants for the whole run",
+          [](const PolicyChoice&, const SharingSetup& setup) -> std::unique_ptr<Sharing> {
+            return std::make_unique<Spatial>(setup);
+          }};
 }
 
 }  // namespace lockstep

@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <type_traits>
 #include <vector>
 
 #include "core/checkpoint/archive.hpp"
@@ -47,16 +48,18 @@ class Eviction {
 };
 
 using MakeEviction = std::unique_ptr<Eviction> (*)(const PolicyChoice&);
+using EvictionRow = PolicyRegistry<MakeEviction>::Row;
+/// Makes a policy that takes parameters of its own, or none.
+template <class Policy, class Parameters = void>
+std::unique_ptr<Eviction> make_eviction_as(const PolicyChoice& choice) {
+  if constexpr (std::is_void_v<Parameters>) {
+    return std::make_unique<Policy>();
+  } else {
+    return std::make_unique<Policy>(choice.parameters<Parameters>());
+  }
+}
 const PolicyRegistry<MakeEviction>& evictions();
 const PolicyList& eviction_policies();
 std::unique_ptr<Eviction> make_eviction(const PolicyChoice& choice);
-
-// One line per implementation; each stands in the file of its name.
-std::unique_ptr<Eviction> make_lfu_eviction(const PolicyChoice&);
-std::unique_ptr<Eviction> make_lru_eviction(const PolicyChoice&);
-std::unique_ptr<Eviction> make_no_eviction(const PolicyChoice&);
-std::unique_ptr<Eviction> make_random_eviction(const PolicyChoice&);
-std::unique_ptr<Eviction> make_sequential_local_eviction(const PolicyChoice&);
-std::unique_ptr<Eviction> make_tree_eviction(const PolicyChoice&);
 
 }  // namespace lockstep

@@ -10,7 +10,7 @@ namespace lockstep {
 
 enum class EvictionGranularity : std::uint8_t { page, block, large };
 
-/// Parameters of policies whose victims have a size; `usual`: if nothing is said.
+/// Parameters of policies whose victims have a size; `usual` holds if nothing is said.
 template <EvictionGranularity usual>
 struct GranularityOr {
   EvictionGranularity granularity;
@@ -34,10 +34,8 @@ struct GranularityOr {
   }
 };
 
-/// Parameters of lru and random.
+/// The usual size is a block.
 using GranularityParameters = GranularityOr<EvictionGranularity::block>;
-/// Parameters of lfu.
-using LargeGranularityParameters = GranularityOr<EvictionGranularity::large>;
 
 /// Managed pages in granules that are evicted together, and how many pages of each are in GPU
 /// memory.

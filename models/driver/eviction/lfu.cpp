@@ -20,9 +20,11 @@
 namespace lockstep {
 namespace {
 
+using LfuParameters = GranularityOr<EvictionGranularity::large>;
+
 class Lfu final : public Eviction {
  public:
-  explicit Lfu(const LargeGranularityParameters& parameters) : granules_(parameters.pages()) {}
+  explicit Lfu(const LfuParameters& parameters) : granules_(parameters.pages()) {}
 
   void arrived(ManagedPage page) override {
     newest_ = granules_.of(page);
@@ -99,8 +101,9 @@ class Lfu final : public Eviction {
 
 }  // namespace
 
-std::unique_ptr<Eviction> make_lfu_eviction(const PolicyChoice& choice) {
-  return std::make_unique<Lfu>(choice.parameters<LargeGranularityParameters>());
+EvictionRow lfu_eviction() {
+  return {"lfu", "least frequently used; newcomers begin at the count of what was evicted last",
+          make_eviction_as<Lfu, LfuParameters>, &schema_of<LfuParameters>()};
 }
 
 }  // namespace lockstep

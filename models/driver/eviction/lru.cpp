@@ -44,8 +44,9 @@ class Lru final : public Eviction {
 
 }  // namespace
 
-std::unique_ptr<Eviction> make_lru_eviction(const PolicyChoice& choice) {
-  return std::make_unique<Lru>(choice.parameters<GranularityParameters>());
+EvictionRow lru_eviction() {
+  return {"lru", "least recently used", make_eviction_as<Lru, GranularityParameters>,
+          &schema_of<GranularityParameters>()};
 }
 
 }  // namespace lockstep

@@ -22,8 +22,9 @@ class NoEviction final : public Eviction {
 
 }  // namespace
 
-std::unique_ptr<Eviction> make_no_eviction(const PolicyChoice&) {
-  return std::make_unique<NoEviction>();
+EvictionRow no_eviction() {
+  return {"none", "nothing leaves: who needs room when memory is full ends",
+          make_eviction_as<NoEviction>};
 }
 
 }  // namespace lockstep

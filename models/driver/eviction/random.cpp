@@ -63,8 +63,10 @@ class RandomEviction final : public Eviction {
 
 }  // namespace
 
-std::unique_ptr<Eviction> make_random_eviction(const PolicyChoice& choice) {
-  return std::make_unique<RandomEviction>(choice.parameters<GranularityParameters>());
+EvictionRow random_eviction() {
+  return {"random", "any, with the same probability",
+          make_eviction_as<RandomEviction, GranularityParameters>,
+          &schema_of<GranularityParameters>()};
 }
 
 }  // namespace lockstep

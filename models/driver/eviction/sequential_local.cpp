@@ -33,8 +33,9 @@ class SequentialLocalEviction final : public PageRecency {
 
 }  // namespace
 
-std::unique_ptr<Eviction> make_sequential_local_eviction(const PolicyChoice&) {
-  return std::make_unique<SequentialLocalEviction>();
+EvictionRow sequential_local_eviction() {
+  return {"sequential-local", "the block of 64 KiB of the least recently used page",
+          make_eviction_as<SequentialLocalEviction>};
 }
 
 }  // namespace lockstep

@@ -84,8 +84,9 @@ class TreeEviction final : public PageRecency {
 
 }  // namespace
 
-std::unique_ptr<Eviction> make_tree_eviction(const PolicyChoice&) {
-  return std::make_unique<TreeEviction>();
+EvictionRow tree_eviction() {
+  return {"tree", "that block, and subtrees that are mostly gone (mirrors the prefetcher)",
+          make_eviction_as<TreeEviction>};
 }
 
 }  // namespace lockstep

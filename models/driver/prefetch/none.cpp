@@ -17,8 +17,8 @@ class None final : public Prefetcher {
 
 }  // namespace
 
-std::unique_ptr<Prefetcher> make_no_prefetcher(const PolicyChoice&) {
-  return std::make_unique<None>();
+PrefetcherRow no_prefetcher() {
+  return {"none", "only what faulted", make_prefetcher_as<None>};
 }
 
 }  // namespace lockstep

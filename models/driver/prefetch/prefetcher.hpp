@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <memory>
 #include <span>
+#include <type_traits>
 #include <vector>
 
 #include "core/parameters/policy.hpp"
@@ -33,18 +34,18 @@ class Prefetcher {
 };
 
 using MakePrefetcher = std::unique_ptr<Prefetcher> (*)(const PolicyChoice&);
+using PrefetcherRow = PolicyRegistry<MakePrefetcher>::Row;
+/// Makes a policy that takes parameters of its own, or none.
+template <class Policy, class Parameters = void>
+std::unique_ptr<Prefetcher> make_prefetcher_as(const PolicyChoice& choice) {
+  if constexpr (std::is_void_v<Parameters>) {
+    return std::make_unique<Policy>();
+  } else {
+    return std::make_unique<Policy>(choice.parameters<Parameters>());
+  }
+}
 const PolicyRegistry<MakePrefetcher>& prefetchers();
 const PolicyList& prefetcher_policies();
 std::unique_ptr<Prefetcher> make_prefetcher(const PolicyChoice& choice);
-
-// One line per implementation; each stands in the file of its name.
-std::unique_ptr<Prefetcher> make_no_prefetcher(const PolicyChoice&);
-std::unique_ptr<Prefetcher> make_random_prefetcher(const PolicyChoice&);
-std::unique_ptr<Prefetcher> make_sequential_local_prefetcher(const PolicyChoice&);
-std::unique_ptr<Prefetcher> make_tree_prefetcher(const PolicyChoice&);
-const ParameterSchema& tree_prefetcher_parameters();
-std::unique_ptr<Prefetcher> make_zheng_local_prefetcher(const PolicyChoice&);
-std::unique_ptr<Prefetcher> make_zheng_sequential_prefetcher(const PolicyChoice&);
-const ParameterSchema& zheng_sequential_parameters();
 
 }  // namespace lockstep

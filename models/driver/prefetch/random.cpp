@@ -37,8 +37,9 @@ class RandomPage final : public Prefetcher {
 
 }  // namespace
 
-std::unique_ptr<Prefetcher> make_random_prefetcher(const PolicyChoice&) {
-  return std::make_unique<RandomPage>();
+PrefetcherRow random_prefetcher() {
+  return {"random", "one more page of the same 2 MiB (001, section B.3.1)",
+          make_prefetcher_as<RandomPage>};
 }
 
 }  // namespace lockstep

@@ -24,8 +24,9 @@ class SequentialLocal final : public Prefetcher {
 
 }  // namespace
 
-std::unique_ptr<Prefetcher> make_sequential_local_prefetcher(const PolicyChoice&) {
-  return std::make_unique<SequentialLocal>();
+PrefetcherRow sequential_local_prefetcher() {
+  return {"sequential-local", "the block of 64 KiB (001, section B.3.2)",
+          make_prefetcher_as<SequentialLocal>};
 }
 
 }  // namespace lockstep

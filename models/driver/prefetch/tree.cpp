@@ -88,12 +88,9 @@ class Tree final : public Prefetcher {
 
 }  // namespace
 
-const ParameterSchema& tree_prefetcher_parameters() {
-  return schema_of<TreeParameters>();
-}
-
-std::unique_ptr<Prefetcher> make_tree_prefetcher(const PolicyChoice& choice) {
-  return std::make_unique<Tree>(choice.parameters<TreeParameters>());
+PrefetcherRow tree_prefetcher() {
+  return {"tree", "the block, and subtrees that are mostly there (001, section B.3.3)",
+          make_prefetcher_as<Tree, TreeParameters>, &schema_of<TreeParameters>()};
 }
 
 }  // namespace lockstep

@@ -27,8 +27,9 @@ class ZhengLocal final : public Prefetcher {
 
 }  // namespace
 
-std::unique_ptr<Prefetcher> make_zheng_local_prefetcher(const PolicyChoice&) {
-  return std::make_unique<ZhengLocal>();
+PrefetcherRow zheng_local_prefetcher() {
+  return {"zheng-local512k", "512 KiB from the page on (001, section B.3.2)",
+          make_prefetcher_as<ZhengLocal>};
 }
 
 }  // namespace lockstep

@@ -50,12 +50,10 @@ class ZhengSequential final : public Prefetcher {
 
 }  // namespace
 
-const ParameterSchema& zheng_sequential_parameters() {
-  return schema_of<ZhengSequentialParameters>();
-}
-
-std::unique_ptr<Prefetcher> make_zheng_sequential_prefetcher(const PolicyChoice& choice) {
-  return std::make_unique<ZhengSequential>(choice.parameters<ZhengSequentialParameters>());
+PrefetcherRow zheng_sequential_prefetcher() {
+  return {"zheng-seq", "the allocation from its lowest address on (001, section B.3.2)",
+          make_prefetcher_as<ZhengSequential, ZhengSequentialParameters>,
+          &schema_of<ZhengSequentialParameters>()};
 }
 
 }  // namespace lockstep

@@ -1,5 +1,6 @@
 #include "models/dispatch/sharing/sharing.hpp"
 
+#include "tests/harness/policy_named.hpp"
 #include "tests/unit/core/parameters/expect_error.hpp"
 #include "tests/unit/dispatch/dispatcher_bench.hpp"
 
@@ -9,7 +10,7 @@ namespace {
 using testing::HasSubstr;
 
 std::unique_ptr<Sharing> spatial(std::uint32_t sms, const std::vector<std::uint32_t>& asked) {
-  return make_spatial(PolicyChoice(), {sms, asked});
+  return make_sharing(policy_named(sharing_policies(), "spatial"), {sms, asked});
 }
 
 /// Who owns each SM: "aabb".
@@ -48,7 +49,7 @@ TEST(SpatialSharing, TenantAloneHasAsManySmsAsInItsPart) {
 }
 
 TEST(ExclusiveSharing, TenantAloneHasTheWholeGpu) {
-  const auto policy = make_exclusive(PolicyChoice(), {8, {2, 0}});
+  const auto policy = make_sharing(policy_named(sharing_policies(), "exclusive"), {8, {2, 0}});
   EXPECT_EQ(policy->sms_of(0), 8u);
 }
 

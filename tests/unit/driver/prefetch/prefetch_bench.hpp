@@ -29,6 +29,9 @@ class PrefetchBench {
   std::vector<int> transfers(FaultSplit mode = FaultSplit::upto) const;
 
   void set_seed(std::uint64_t seed) { seed_ = seed; }
+  /// Of the next group of faults: key of random draws.
+  std::uint64_t number() const { return number_; }
+  void set_number(std::uint64_t number) { number_ = number; }
   /// Nodes of each height that were fetched so far.
   std::vector<std::uint64_t> decisions() const;
 

@@ -1,8 +1,6 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include <random>
-
 #include "tests/unit/driver/prefetch/prefetch_bench.hpp"
 
 namespace lockstep::prefetchers_test {
@@ -123,53 +121,6 @@ TEST(RandomPrefetcher, DrawDependsOnSeedAndNumberOfTheFaultAlone) {
   }
   EXPECT_GT(different, 10);
 }
-
-/// What every prefetcher keeps, whatever is there and whatever faults.
-class PrefetcherContract : public testing::TestWithParam<std::string> {};
-
-TEST_P(PrefetcherContract, MovesAscendAndHoldTheFaultsButNoValidPage) {
-  std::mt19937_64 random(7);
-  for (int round = 0; round < 300; ++round) {
-    const std::uint64_t pages = 1 + random() % 1300;
-    PrefetchBench bench(GetParam(), pages * 4);
-    std::vector<PagePlace> places(pages);
-    for (std::uint64_t p = 0; p < pages; ++p) {
-      places[p] = random() % 3 == 0 ? PagePlace::host : static_cast<PagePlace>(random() % 4);
-      bench.set(p, 1, places[p]);
-    }
-    std::vector<std::uint64_t> faults;
-    for (std::uint64_t p = 0; p < pages; ++p) {
-      const bool valid = places[p] == PagePlace::gpu || places[p] == PagePlace::arriving;
-      if (!valid && random() % 50 == 0) faults.push_back(p);
-    }
-    const std::vector<PageRange> moves = bench.fault(faults);
-    std::uint64_t end = 0, held = 0;
-    for (const PageRange& range : moves) {
-      ASSERT_GT(range.count, 0u);
-      ASSERT_TRUE(range.first > end || (range.first == 0 && end == 0)) << "round " << round;
-      end = range.end();
-      ASSERT_LE(end, pages);
-      for (std::uint64_t p = range.first; p < end; ++p) {
-        const bool fault = std::binary_search(faults.begin(), faults.end(), p);
-        ASSERT_TRUE(fault || places[p] == PagePlace::host);
-        held += fault;
-      }
-    }
-    ASSERT_EQ(held, faults.size());
-  }
-}
-
-std::vector<std::string> names() {
-  std::vector<std::string> result;
-  for (const PolicyInfo& info : prefetcher_policies()) result.push_back(info.name);
-  return result;
-}
-INSTANTIATE_TEST_SUITE_P(All, PrefetcherContract, testing::ValuesIn(names()),
-                         [](const auto& policy) {
-                           std::string name = policy.param;
-                           std::replace(name.begin(), name.end(), '-', '_');
-                           return name;
-                         });
 
 }  // namespace
 }  // namespace lockstep::prefetchers_test
