@@ -20,10 +20,12 @@ std::uint64_t digest(std::span<const std::byte> bytes) {
 
 TenantImages machine_images(const Workload& workload, TenantRun& run) {
   TenantImages images;
+  TenantBuffers& buffers = run.buffers();
   for (std::uint32_t b = 0; b < workload.buffers.size(); ++b) {
     BufferImage image;
-    image.host = run.left_at_host(b).at(0, workload.buffers[b].bytes());
-    if (!run.left_at_gpu(b).empty()) image.device = run.left_at_gpu(b);
+    image.host = buffers.left_at_host(BufferId{b}).at(0, workload.buffers[b].bytes());
+    const std::vector<std::byte>& at_gpu = buffers.left_at_gpu(BufferId{b});
+    if (!at_gpu.empty()) image.device = at_gpu;
     images.push_back(image);
   }
   return images;

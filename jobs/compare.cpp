@@ -111,7 +111,7 @@ Scenario leave_alone(const Scenario& scenario, const std::string& name) {
   Scenario alone = scenario;
   alone.tenants = {scenario.tenants[index]};
   Tenant& tenant = alone.tenants.front();
-  tenant.sms = make_sharing(policy, setup)->sms_of(index);
+  tenant.sms = make_sharing(policy, setup)->sms_of(TenantId{index});
   tenant.arrival = Time::zero();
   tenant.relaunch = false;
   return alone;

@@ -98,8 +98,8 @@ std::vector<KernelRow> kernel_rows(const Host& host) {
 std::vector<FaultRow> fault_rows(const Host& host) {
   std::vector<FaultRow> rows;
   for (const FaultRecord& fault : host.faults()) {
-    rows.push_back({fault.tenant, fault.pages, fault.page * page_bytes, fault.migrated, fault.found,
-                    fault.arrived, fault.served, fault.mapped});
+    rows.push_back({fault.tenant.value(), fault.pages, address_of(fault.page).value(),
+                    fault.migrated, fault.found, fault.arrived, fault.served, fault.mapped});
   }
   return rows;
 }

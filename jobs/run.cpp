@@ -137,7 +137,7 @@ h5::Scalar scalar_of(isa::Type type) {
 
 void write_saved_buffers(RunOutput& file, const Scenario& scenario, const Host& host) {
   for (std::size_t t = 0; t < scenario.tenants.size(); ++t) {
-    for (const TenantRun::Saved& saved : host.tenant(t).saved()) {
+    for (const TenantProgram::Saved& saved : host.tenant(t).saved()) {
       const Buffer& buffer = scenario.tenants[t].workload.buffers[saved.buffer];
       file.write_buffer(scenario.tenants[t].name, buffer.name, scalar_of(buffer.type),
                         {buffer.count}, saved.bytes);

@@ -71,7 +71,7 @@ void Dispatcher::take(const MessageHeader& message, Outbox& outbox) {
       block_done(message.body<BlockDone>(), message.arrival, outbox);
       break;
     case MessageKind::abort_tenant:
-      abort_tenant(message.body<TenantNotice>(), message.arrival, outbox);
+      abort_tenant(TenantId{message.body<TenantNotice>().tenant}, message.arrival, outbox);
       break;
     default:
       LOCKSTEP_CHECK(false, "the dispatcher got a message of kind " + std::to_string(message.kind));
@@ -117,17 +117,18 @@ void Dispatcher::block_done(const BlockDone& done, Time now, Outbox& outbox) {
   ++grid->done;
   ++statistics_.blocks_done[grid->launch.tenant];
   grid->executed += done.executed;
-  count(grid->launch.tenant, done.executed, now, outbox);
+  count(TenantId{grid->launch.tenant}, done.executed, now, outbox);
   if (grid->done == grid->blocks) {
     finish_grid(static_cast<std::size_t>(grid - grids_.begin()), now, outbox);
   }
 }
 
-void Dispatcher::abort_tenant(const TenantNotice& notice, Time now, Outbox& outbox) {
-  for (Link& link : to_sms_) outbox.send(link, now, kind_of(MessageKind::abort_tenant), notice);
+void Dispatcher::abort_tenant(TenantId tenant, Time now, Outbox& outbox) {
+  for (Link& link : to_sms_)
+    outbox.send(link, now, kind_of(MessageKind::abort_tenant), TenantNotice{tenant.value(), {}});
   for (std::size_t i = 0; i < grids_.size();) {
     Grid& grid = grids_[i];
-    if (grid.launch.tenant == notice.tenant) {
+    if (grid.launch.tenant == tenant.value()) {
       grid.blocks = grid.next_block;
       if (grid.running == 0) {
         finish_grid(i, now, outbox);
@@ -138,14 +139,14 @@ void Dispatcher::abort_tenant(const TenantNotice& notice, Time now, Outbox& outb
   }
 }
 
-void Dispatcher::count(std::uint16_t tenant, const InstructionCount& executed, Time now,
+void Dispatcher::count(TenantId tenant, const InstructionCount& executed, Time now,
                        Outbox& outbox) {
-  const std::uint64_t before = executed_[tenant].warp;
-  executed_[tenant] += executed;
-  const std::uint64_t limit = instructions_[tenant];
-  if (before >= limit || executed_[tenant].warp < limit) return;
+  InstructionCount& sum = executed_[tenant.value()];
+  const std::uint64_t before = sum.warp, limit = instructions_[tenant.value()];
+  sum += executed;
+  if (before >= limit || sum.warp < limit) return;
   outbox.send(to_host_, now, kind_of(MessageKind::instructions_reached),
-              TenantProgress{tenant, {}, executed_[tenant]});
+              TenantProgress{tenant.value(), {}, sum});
 }
 
 void Dispatcher::finish_grid(std::size_t index, Time now, Outbox& outbox) {
@@ -165,8 +166,8 @@ void Dispatcher::finish_grid(std::size_t index, Time now, Outbox& outbox) {
 void Dispatcher::refresh_views(Time now) {
   views_.clear();
   for (const Grid& grid : grids_) {
-    views_.push_back({grid.launch.grid, grid.launch.tenant, grid.launch.priority, grid.ready <= now,
-                      grid.blocks - grid.next_block, grid.running});
+    views_.push_back({GridId{grid.launch.grid}, TenantId{grid.launch.tenant}, grid.launch.priority,
+                      grid.ready <= now, grid.blocks - grid.next_block, grid.running});
   }
 }
 
@@ -202,7 +203,8 @@ void Dispatcher::set_staged(std::uint32_t sm, bool staged) {
 
 bool Dispatcher::dispatch_to(std::uint32_t sm_index, bool stage, Time now, Outbox& outbox) {
   Sm& sm = sms_[sm_index];
-  const std::optional<std::size_t> choice = sharing_->choose(views_, sm_index);
+  const std::optional<std::size_t> choice =
+      sharing_->choose(views_, SmId{static_cast<std::uint16_t>(sm_index)});
   if (!choice) return false;
   Grid& grid = grids_[*choice];
   const bool fits = sm.used.leaves_room_for(grid.block, limits_);

@@ -83,8 +83,8 @@ class Dispatcher final : public Component {
   void accept_grid(const GridLaunch& launch, std::span<const std::byte> payload, Time now);
   void block_done(const BlockDone& done, Time now, Outbox& outbox);
   /// SMs end the tenant's blocks; those that wait here are forgotten.
-  void abort_tenant(const TenantNotice& notice, Time now, Outbox& outbox);
-  void count(std::uint16_t tenant, const InstructionCount& executed, Time now, Outbox& outbox);
+  void abort_tenant(TenantId tenant, Time now, Outbox& outbox);
+  void count(TenantId tenant, const InstructionCount& executed, Time now, Outbox& outbox);
   void finish_grid(std::size_t index, Time now, Outbox& outbox);
   /// Sends at most one block; false when no SM may take one.
   bool dispatch_one(Time now, Outbox& outbox);

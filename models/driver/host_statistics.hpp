@@ -1,9 +1,15 @@
 #pragma once
 
 #include "core/statistics/statistics.hpp"
+#include "core/time/time.hpp"
 #include "models/driver/tree_decisions.hpp"
 
 namespace lockstep {
+
+/// For histograms.
+inline std::uint64_t nanoseconds(Time span) {
+  return static_cast<std::uint64_t>(span.femtoseconds() / 1'000'000);
+}
 
 struct HostStatistics {
   PerTenant<Counter> launches, remote_requests;

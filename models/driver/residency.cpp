@@ -6,7 +6,7 @@
 
 namespace lockstep {
 
-std::uint32_t Residency::add(std::uint16_t tenant, std::uint32_t buffer, std::uint64_t virtual_page,
+std::uint32_t Residency::add(TenantId tenant, BufferId buffer, VirtualPage virtual_page,
                              std::uint64_t pages) {
   const std::uint64_t trees = (pages + pages_per_large - 1) / pages_per_large;
   const auto capacity = [&](std::uint32_t a) {
@@ -40,7 +40,7 @@ void Residency::remove(std::uint32_t index) {
   free_.push_back(index);
 }
 
-std::size_t Residency::rank(std::uint16_t tenant, std::uint64_t virtual_page) const {
+std::size_t Residency::rank(TenantId tenant, VirtualPage virtual_page) const {
   const auto above =
       std::partition_point(by_address_.begin(), by_address_.end(), [&](std::uint32_t index) {
         const Allocation& a = allocations_[index];
@@ -49,7 +49,7 @@ std::size_t Residency::rank(std::uint16_t tenant, std::uint64_t virtual_page) co
   return static_cast<std::size_t>(above - by_address_.begin());
 }
 
-const Allocation* Residency::find(std::uint16_t tenant, std::uint64_t virtual_page) const {
+const Allocation* Residency::find(TenantId tenant, VirtualPage virtual_page) const {
   const std::size_t above = rank(tenant, virtual_page);
   if (above == 0) return nullptr;
   const Allocation& a = allocations_[by_address_[above - 1]];

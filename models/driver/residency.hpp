@@ -10,6 +10,9 @@
 #include <cstdint>
 #include <vector>
 
+#include "models/noc/address.hpp"
+#include "models/noc/ids.hpp"
+
 namespace lockstep {
 
 /// Number of a page among all managed pages.
@@ -26,13 +29,15 @@ enum class PagePlace : std::uint8_t {
 struct Allocation {
   ManagedPage first = 0;
   std::uint64_t pages = 0;
-  std::uint64_t virtual_page = 0;  ///< of its first page
-  std::uint16_t tenant = 0;
-  std::uint32_t buffer = 0;  ///< index in the tenant
+  VirtualPage virtual_page;  ///< of its first page
+  TenantId tenant;
+  BufferId buffer;
   bool live = false;
 
   bool contains(ManagedPage page) const { return page - first < pages; }
   ManagedPage end() const { return first + pages; }
+  VirtualPage virtual_page_of(ManagedPage page) const { return virtual_page + (page - first); }
+  ManagedPage managed_page_of(VirtualPage page) const { return first + (page - virtual_page); }
 
   template <class Archive>
   void serialize(Archive& archive) {
@@ -43,13 +48,13 @@ struct Allocation {
 class Residency {
  public:
   /// A new allocation of `pages` pages, all at the host; its index.  Freed numbers are used again.
-  std::uint32_t add(std::uint16_t tenant, std::uint32_t buffer, std::uint64_t virtual_page,
+  std::uint32_t add(TenantId tenant, BufferId buffer, VirtualPage virtual_page,
                     std::uint64_t pages);
   void remove(std::uint32_t allocation);
 
   const Allocation& allocation(std::uint32_t index) const { return allocations_[index]; }
   /// The live allocation that holds a tenant's virtual page; nullptr: none does.
-  const Allocation* find(std::uint16_t tenant, std::uint64_t virtual_page) const;
+  const Allocation* find(TenantId tenant, VirtualPage virtual_page) const;
   /// The allocation of a managed page (there is one).
   std::uint32_t owner_index(ManagedPage page) const { return owner_of_tree_[page / 512]; }
   const Allocation& owner(ManagedPage page) const { return allocations_[owner_index(page)]; }
@@ -72,7 +77,7 @@ class Residency {
 
  private:
   /// How many live allocations start at or below the address, or belong to lower tenants.
-  std::size_t rank(std::uint16_t tenant, std::uint64_t virtual_page) const;
+  std::size_t rank(TenantId tenant, VirtualPage virtual_page) const;
 
   std::vector<Allocation> allocations_;
   std::vector<PagePlace> places_;

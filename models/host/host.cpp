@@ -28,59 +28,48 @@ std::vector<std::uint32_t> priorities_of(const std::vector<Tenant>& tenants) {
   return result;
 }
 
+Driver::Setup driver_setup(const Host::Setup& setup) {
+  const std::size_t tenants = setup.tenants->size();
+  return {setup.mapping.partitions(), tenants,
+          make_page_manager(setup.page_manager, {setup.memory_bytes, tenants}), setup.to_gmmu};
+}
+
+ManagedMemory::Setup managed_setup(const Host::Setup& setup) {
+  return {setup.fault_handling.parameters<HostFaultParameters>(),
+          setup.parameters.link_latency,
+          setup.seed,
+          priorities_of(*setup.tenants),
+          setup.record_faults,
+          setup.prefetcher,
+          setup.eviction};
+}
+
 }  // namespace
 
 Host::Host(Setup setup)
-    : shared_{.link = HostLink(
-                  setup.parameters, setup.mapping, std::move(setup.to_partitions),
-                  [this](const Transfer& transfer, std::uint64_t offset, std::uint64_t bytes) {
-                    return runs_[transfer.tenant]->host_bytes(transfer, offset, bytes);
-                  },
-                  priorities_of(*setup.tenants)),
-              .driver =
-                  Driver({setup.memory_bytes, setup.mapping.partitions(), setup.tenants->size(),
-                          make_page_manager(setup.page_manager), setup.to_gmmu}),
-              .managed = ManagedMemory(managed_setup(setup)),
-              .to_dispatcher = setup.to_dispatcher,
-              .launch_overhead = setup.parameters.launch_overhead,
-              .statistics = {},
-              .kernels = {}},
+    : link_(
+          setup.parameters, setup.mapping, std::move(setup.to_partitions),
+          [this](const Transfer& transfer, std::uint64_t offset, std::uint64_t bytes) {
+            return runs_[transfer.tenant]->buffers().host_bytes(transfer, offset, bytes);
+          },
+          priorities_of(*setup.tenants)),
+      directory_(runs_),
+      services_(driver_setup(setup), managed_setup(setup), directory_, setup.to_dispatcher,
+                setup.parameters.launch_overhead),
       to_sms_(std::move(setup.to_sms)),
       printed_(*setup.tenants, std::move(setup.print)) {
   for (std::size_t t = 0; t < setup.tenants->size(); ++t) {
     const std::uint16_t module = setup.module_of_tenant[t];
-    runs_.push_back(std::make_unique<TenantRun>((*setup.tenants)[t], static_cast<std::uint16_t>(t),
-                                                module, *setup.modules[module], setup.capture));
+    runs_.push_back(std::make_unique<TenantRun>((*setup.tenants)[t],
+                                                TenantId{static_cast<std::uint16_t>(t)}, module,
+                                                *setup.modules[module], setup.capture, services_));
   }
-  set_tenants(shared_.statistics, setup.tenants->size());
-}
-
-ManagedMemory::Setup Host::managed_setup(const Setup& setup) {
-  ManagedMemory::Setup managed;
-  managed.fault = setup.fault_handling.parameters<HostFaultParameters>();
-  managed.link_latency = setup.parameters.link_latency;
-  managed.seed = setup.seed;
-  managed.priorities = priorities_of(*setup.tenants);
-  managed.record_faults = setup.record_faults;
-  managed.prefetcher = make_prefetcher(setup.prefetcher);
-  managed.eviction = make_eviction(setup.eviction);
-  managed.has_data = [this](std::uint16_t tenant, std::uint32_t buffer, std::uint64_t page) {
-    return runs_[tenant]->buffer(buffer).has_data(page);
-  };
-  managed.buffer_bytes = [this](std::uint16_t tenant, std::uint32_t buffer) {
-    return runs_[tenant]->buffer(buffer).size();
-  };
-  managed.describe = [this](std::uint16_t tenant, std::uint32_t buffer) {
-    return runs_[tenant]->describe(buffer);
-  };
-  managed.remote_address = remote_address;
-  managed.is_leaving = [this](std::uint16_t tenant) { return runs_[tenant]->is_leaving(); };
-  return managed;
+  set_tenants(statistics_, setup.tenants->size());
 }
 
 Time Host::next_activity() const {
-  Time next = std::min({shared_.link.next_activity(), shared_.driver.next_activity(),
-                        shared_.managed.next_activity()});
+  Time next = std::min(
+      {link_.next_activity(), services_.driver.next_activity(), services_.managed.next_activity()});
   for (const auto& run : runs_) next = std::min(next, run->wake());
   return next;
 }
@@ -90,73 +79,70 @@ void Host::advance(Time horizon, Inbox inbox, Outbox& outbox) {
   for (;;) {
     const Time arrival = next < inbox.size() ? inbox[next]->arrival : Time::never();
     const Time activity = next_activity();
-    const Time now = std::min(arrival, activity);
-    if (now >= horizon) break;
+    const HostCycle cycle{std::min(arrival, activity), link_, statistics_, outbox};
+    if (cycle.now >= horizon) break;
     if (arrival <= activity) {
-      take(*inbox[next++], outbox);
-    } else if (shared_.link.next_activity() <= now) {
-      shared_.link.act(now, outbox);
+      take(*inbox[next++], cycle);
+    } else if (link_.next_activity() <= cycle.now) {
+      link_.act(cycle.now, outbox);
     } else {
-      shared_.driver.act(now, outbox);
-      follow_up(now, outbox);
+      services_.driver.act(cycle);
+      follow_up(cycle);
     }
   }
 }
 
-void Host::take(const MessageHeader& message, Outbox& outbox) {
-  const Time now = message.arrival;
+void Host::take(const MessageHeader& message, const HostCycle& cycle) {
   switch (static_cast<MessageKind>(message.kind)) {
     case MessageKind::memory_response:
-      return take_answer(message, outbox);
+      return take_answer(message, cycle);
     case MessageKind::memory_request:
-      return serve(message, outbox);
+      return serve(message, cycle);
     case MessageKind::zero_done:
-      shared_.driver.zero_done(message.body<ZeroRange>(), now, shared_.link, outbox);
+      services_.driver.zero_done(message.body<ZeroRange>(), cycle);
       break;
     case MessageKind::grid_done: {
       const auto& done = message.body<GridDone>();
-      runs_[shared_.kernels[done.grid].tenant]->grid_done(done, now, shared_);
+      runs_[services_.kernels[done.grid].tenant]->grid_done(done, cycle.now);
       break;
     }
     case MessageKind::instructions_reached: {
       const auto& progress = message.body<TenantProgress>();
-      runs_[progress.tenant]->instructions_reached(progress.executed, now, shared_);
+      runs_[progress.tenant]->instructions_reached(progress.executed, cycle);
       break;
     }
     case MessageKind::far_fault:
       // Whoever faulted at the same time is heard before anything is done about it.
-      return shared_.managed.fault(message, shared_.context(now, outbox));
+      return services_.managed.fault(message, cycle);
     case MessageKind::unmapped:
-      shared_.driver.unmapped(message);
+      services_.driver.unmapped(message, cycle);
       break;
     case MessageKind::access_violation:
-      take_violation(message, outbox);
+      take_violation(message, cycle);
       break;
     case MessageKind::printed:
       return take_printed(message);
     default:
       LOCKSTEP_CHECK(false, "the host got a message of kind " + std::to_string(message.kind));
   }
-  follow_up(now, outbox);
+  follow_up(cycle);
 }
 
-void Host::take_answer(const MessageHeader& message, Outbox& outbox) {
-  const Time now = message.arrival;
-  const std::uint32_t tag = message.body<MemoryResponse>().tag;
-  if (!HostLink::owns(tag)) {
-    shared_.driver.write_done(tag, now, shared_.link, outbox);
+void Host::take_answer(const MessageHeader& message, const HostCycle& cycle) {
+  if (!HostLink::owns(message.body<MemoryResponse>().tag)) {
+    services_.driver.memory_answered(message, cycle);
   } else {
-    const std::optional<Transfer> done = shared_.link.take(message);
+    const std::optional<Transfer> done = link_.take(message);
     if (!done) return;
-    if ((done->operation & Driver::mapping_operation) != 0) {
-      shared_.driver.transfer_done(*done, now, shared_.link, outbox);
-    } else if ((done->operation & ManagedMemory::departure_operation) != 0) {
-      shared_.managed.transfer_done(*done, shared_.context(now, outbox));
-    } else {
-      runs_[done->tenant]->transfer_done(*done);
+    if (Driver::owns(*done)) {
+      services_.driver.transfer_done(*done, cycle);
+    } else if (ManagedMemory::owns(*done)) {
+      services_.managed.transfer_done(*done, cycle);
+    } else if (done->operation != 0) {
+      runs_[done->tenant]->operation_done(done->operation);
     }
   }
-  follow_up(now, outbox);
+  follow_up(cycle);
 }
 
 void Host::take_printed(const MessageHeader& message) {
@@ -165,108 +151,111 @@ void Host::take_printed(const MessageHeader& message) {
                {reinterpret_cast<const char*>(text.data()), text.size()});
 }
 
-void Host::take_violation(const MessageHeader& message, Outbox& outbox) {
+void Host::take_violation(const MessageHeader& message, const HostCycle& cycle) {
   const char* where = reinterpret_cast<const char*>(message.payload_data());
   const char* what = where + std::strlen(where) + 1;
   const char* advice = what + std::strlen(what) + 1;
   const UserError error(where, what, advice);
-  TenantRun& run = *runs_[message.body<TenantNotice>().tenant];
-  run.violation(error.what(), message.arrival, shared_, outbox);
+  runs_[message.body<TenantNotice>().tenant]->violation(error.what(), cycle);
 }
 
-/// What has ended may let something else begin, until nothing more does.
-void Host::follow_up(Time now, Outbox& outbox) {
-  const DriverContext context = shared_.context(now, outbox);
+/// What has ended may let something else begin.
+void Host::follow_up(const HostCycle& cycle) {
   bool more = true;
   while (more) {
-    more = false;
-    for (const std::uint32_t migration : shared_.driver.take_mapped()) {
-      shared_.managed.mapped(migration, context);
+    more = pass_on_pages(cycle);
+    services_.managed.act(cycle);
+    for (const Migrations::Failure& failure : services_.managed.take_failures()) {
+      runs_[failure.tenant.value()]->violation(failure.message, cycle);
       more = true;
     }
-    for (Unmapped& pages : shared_.driver.take_unmapped()) {
-      more = true;
-      if (pages.owner == MapRequest::nobody) {
-        shared_.driver.give_back(frames_of(pages.entries));
-      } else {
-        shared_.managed.unmapped(std::move(pages), context);
-      }
-    }
-    shared_.managed.act(context);
-    for (const ManagedMemory::Failure& failure : shared_.managed.take_failures()) {
-      runs_[failure.tenant]->violation(failure.message, now, shared_, outbox);
-      more = true;
-    }
-    more |= run_tenants(now, outbox);
-    for (const std::uint64_t operation : shared_.managed.take_operations()) {
+    more |= run_tenants(cycle);
+    for (const std::uint64_t operation : services_.managed.take_operations()) {
       for (const auto& run : runs_) run->operation_done(operation);
       more = true;
     }
   }
 }
 
-void Host::serve(const MessageHeader& message, Outbox& outbox) {
-  const auto& request = message.body<MemoryRequest>();
-  ++shared_.statistics.remote_requests[request.tenant];
-  HostBuffer& buffer = runs_[request.tenant]->buffer(remote_buffer(request.line));
-  const std::vector<std::byte> answer = serve_remote(message, buffer);
-  // A store's bytes came over the link, a load's go over it.
-  shared_.link.occupy(false, message.arrival, message.payload_bytes, request.tenant);
-  const Time departure = shared_.link.occupy(true, message.arrival, answer.size(), request.tenant);
-  outbox.send(to_sms_[request.requester], departure, kind_of(MessageKind::memory_response),
-              answer_to(request), answer);
+bool Host::pass_on_pages(const HostCycle& cycle) {
+  bool any = false;
+  for (const std::uint32_t migration : services_.driver.take_mapped()) {
+    services_.managed.mapped(migration, cycle);
+    any = true;
+  }
+  for (const Unmapped& pages : services_.driver.take_unmapped()) {
+    any = true;
+    if (pages.owner == MapRequest::nobody) {
+      services_.driver.give_back(pages.pages.tenant, frames_of(pages.entries), cycle);
+    } else {
+      services_.managed.unmapped(pages, cycle);
+    }
+  }
+  return any;
 }
 
-bool Host::run_tenants(Time now, Outbox& outbox) {
+void Host::serve(const MessageHeader& message, const HostCycle& cycle) {
+  const auto& request = message.body<MemoryRequest>();
+  ++statistics_.remote_requests[request.tenant];
+  HostBuffer& buffer = runs_[request.tenant]->buffers().host(remote_buffer(request.line));
+  const std::vector<std::byte> answer = serve_remote(message, buffer);
+  // A store's bytes came over the link, a load's go over it.
+  link_.occupy(false, cycle.now, message.payload_bytes, request.tenant);
+  const Time departure = link_.occupy(true, cycle.now, answer.size(), request.tenant);
+  cycle.outbox.send(to_sms_[request.requester], departure, kind_of(MessageKind::memory_response),
+                    answer_to(request), answer);
+}
+
+bool Host::run_each(const HostCycle& cycle) {
   bool changed = false;
-  const auto run_all = [&] {
-    for (std::size_t t = 0; t < runs_.size(); ++t) {
-      TenantRun& run = *runs_[t];
-      if (run.done()) continue;
-      const bool was_leaving = run.is_leaving();
-      run.run(now, shared_, outbox);
-      changed |= was_leaving != run.is_leaving();
-      if (run.done()) printed_.end(t);
-    }
-  };
-  run_all();
+  for (std::size_t t = 0; t < runs_.size(); ++t) {
+    TenantRun& run = *runs_[t];
+    if (run.done()) continue;
+    const bool was_leaving = run.is_leaving();
+    run.run(cycle);
+    changed |= was_leaving != run.is_leaving();
+    if (run.done()) printed_.end(t);
+  }
+  return changed;
+}
+
+bool Host::run_tenants(const HostCycle& cycle) {
+  bool changed = run_each(cycle);
   const auto is_settled = [](const auto& run) { return run->is_settled(); };
   if (all_settled_ || !std::all_of(runs_.begin(), runs_.end(), is_settled)) return changed;
   all_settled_ = true;
-  for (const auto& run : runs_) run->stop(now, shared_, outbox);
-  run_all();
+  for (const auto& run : runs_) run->stop(cycle);
+  changed |= run_each(cycle);
   return changed;
 }
 
 bool Host::finished() const {
   return std::all_of(runs_.begin(), runs_.end(), [](const auto& run) { return run->done(); }) &&
-         shared_.driver.idle() && !shared_.link.inspects();
+         services_.driver.idle() && !link_.inspects();
 }
 
 void Host::serialize(Archive& archive) {
   archive.section("host", 1);
-  archive(shared_, to_sms_, printed_, all_settled_);
+  archive(statistics_, link_, services_, to_sms_, printed_, all_settled_);
   for (const auto& run : runs_) run->serialize(archive);
 }
 
 StatisticsView Host::statistics(Time) {
-  return statistics_view(shared_.statistics);
+  return statistics_view(statistics_);
 }
 
 std::vector<StatisticsView> Host::parts(Time) {
-  return {statistics_view(shared_.link.statistics(false)),
-          statistics_view(shared_.link.statistics(true))};
+  return {statistics_view(link_.statistics(false)), statistics_view(link_.statistics(true))};
 }
 
 std::string Host::waiting_for() const {
   std::string text;
-  for (const auto& run : runs_) {
-    const std::string one = run->waiting_for();
+  const auto add = [&](const std::string& one) {
     if (!one.empty()) text += (text.empty() ? "" : " | ") + one;
-  }
-  for (const std::string& one : {shared_.driver.waiting_for(), shared_.managed.waiting_for()}) {
-    if (!one.empty()) text += (text.empty() ? "" : " | ") + one;
-  }
+  };
+  for (const auto& run : runs_) add(run->waiting_for());
+  add(services_.driver.waiting_for());
+  add(services_.managed.waiting_for());
   return text;
 }
 

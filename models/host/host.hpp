@@ -11,7 +11,7 @@
 
 #include "core/engine/component.hpp"
 #include "models/host/printed_lines.hpp"
-#include "models/host/tenant_run.hpp"
+#include "models/host/tenant_directory.hpp"
 
 namespace lockstep {
 
@@ -45,28 +45,32 @@ class Host final : public Component {
 
   const TenantRun& tenant(std::size_t index) const { return *runs_[index]; }
   TenantRun& tenant(std::size_t index) { return *runs_[index]; }
-  const std::vector<KernelRecord>& kernels() const { return shared_.kernels; }
-  const std::vector<FaultRecord>& faults() const { return shared_.managed.faults(); }
-  const Driver& driver() const { return shared_.driver; }
-  const ManagedMemory& managed() const { return shared_.managed; }
+  const std::vector<KernelRecord>& kernels() const { return services_.kernels; }
+  const std::vector<FaultRecord>& faults() const { return services_.managed.faults(); }
+  const Driver& driver() const { return services_.driver; }
+  const ManagedMemory& managed() const { return services_.managed; }
 
  private:
-  void take(const MessageHeader& message, Outbox& outbox);
-  void serve(const MessageHeader& message, Outbox& outbox);
-  void take_answer(const MessageHeader& message, Outbox& outbox);
+  void take(const MessageHeader& message, const HostCycle& cycle);
+  void serve(const MessageHeader& message, const HostCycle& cycle);
+  void take_answer(const MessageHeader& message, const HostCycle& cycle);
   void take_printed(const MessageHeader& message);
-  void take_violation(const MessageHeader& message, Outbox& outbox);
-  ManagedMemory::Setup managed_setup(const Setup& setup);
-  /// Passes on what the driver has mapped and unmapped.
-  void follow_up(Time now, Outbox& outbox);
+  void take_violation(const MessageHeader& message, const HostCycle& cycle);
+  /// Passes on what the driver has mapped and unmapped, until nothing more comes of it.
+  void follow_up(const HostCycle& cycle);
+  bool pass_on_pages(const HostCycle& cycle);
   /// Every tenant does what it can; once all have been measured, what they do beyond that is
   /// stopped.  True if one has begun to leave or has left: others may wait for its memory.
-  bool run_tenants(Time now, Outbox& outbox);
+  bool run_tenants(const HostCycle& cycle);
+  bool run_each(const HostCycle& cycle);
 
-  HostShared shared_;
+  TenantDirectory::Runs runs_;
+  HostStatistics statistics_;
+  HostLink link_;
+  TenantDirectory directory_;
+  TenantServices services_;
   std::vector<Link> to_sms_;
   PrintedLines printed_;
-  std::vector<std::unique_ptr<TenantRun>> runs_;
   bool all_settled_ = false;
 };
 

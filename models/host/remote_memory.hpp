@@ -15,11 +15,11 @@ namespace lockstep {
 
 /// The "physical" address (12 bits tenant, 12 bits buffer, 40 bits offset) of a pinned buffer's
 /// first byte in requests of the GPU.
-constexpr std::uint64_t remote_address(std::uint16_t tenant, std::uint32_t buffer) {
-  return ((std::uint64_t{tenant} << 12 | buffer) + 1) << 40;
+constexpr std::uint64_t remote_address(TenantId tenant, BufferId buffer) {
+  return ((std::uint64_t{tenant.value()} << 12 | buffer.value()) + 1) << 40;
 }
-constexpr std::uint32_t remote_buffer(std::uint64_t address) {
-  return static_cast<std::uint32_t>(((address >> 40) - 1) & 0xfff);
+constexpr BufferId remote_buffer(std::uint64_t address) {
+  return BufferId{static_cast<std::uint32_t>(((address >> 40) - 1) & 0xfff)};
 }
 constexpr std::uint64_t remote_offset(std::uint64_t address) {
   return address & ((std::uint64_t{1} << 40) - 1);

@@ -1,105 +1,115 @@
-/// A tenant's streams: the head of each queue is under way until the link, the driver or the
-/// dispatcher says that it is done (see tenant_run.hpp).
-///
-/// Source: architecture.md, section 8, "The host".
+#include "models/host/tenant_streams.hpp"
+
+#include <iterator>
+
+#include "core/checkpoint/archive.hpp"
 #include "core/engine/outbox.hpp"
+#include "core/error/error.hpp"
 #include "core/memory/round_up.hpp"
-#include "models/host/tenant_run.hpp"
 
 namespace lockstep {
 
-bool TenantRun::advance_streams(Time now, HostShared& shared, Outbox& outbox) {
+bool TenantStreams::advance(const HostCycle& cycle) {
   bool moved = false;
-  for (auto& [number, queue] : streams_) {
-    if (queue.front().started) continue;
-    start(queue.front(), now, shared, outbox);
+  for (auto& [number, queue] : queues_) {
+    Operation& head = queue.front();
+    const bool waits =
+        head.started || (head.kind == Operation::Kind::copy &&
+                         buffers_.is_rearranged(head.buffer, head.offset, head.bytes));
+    if (waits) continue;
+    start(head, cycle);
     moved = true;
   }
   return moved;
 }
 
-void TenantRun::start(Operation& operation, Time now, HostShared& shared, Outbox& outbox) {
+void TenantStreams::start(Operation& operation, const HostCycle& cycle) {
   operation.started = true;
-  switch (operation.kind) {
-    case Operation::Kind::copy:
-      return start_transfer(operation.to_gpu ? Transfer::Kind::to_gpu : Transfer::Kind::to_host,
-                            operation.buffer, operation.offset, operation.bytes, operation.id, now,
-                            shared, outbox);
-    case Operation::Kind::migrate:
-      return migrate(operation, now, shared, outbox);
-    case Operation::Kind::launch:
-      return send_launch(operation, now, shared, outbox);
-  }
-}
-
-void TenantRun::migrate(const Operation& operation, Time now, HostShared& shared, Outbox& outbox) {
   const std::uint64_t first = operation.offset / page_bytes;
   const std::uint64_t last = (operation.offset + operation.bytes - 1) / page_bytes;
-  shared.managed.prefetch(buffers_[operation.buffer].allocation, first, last - first + 1,
-                          operation.to_gpu, operation.id, shared.context(now, outbox));
+  switch (operation.kind) {
+    case Operation::Kind::copy: {
+      const auto kind = operation.to_gpu ? Transfer::Kind::to_gpu : Transfer::Kind::to_host;
+      Transfer transfer =
+          buffers_.transfer(kind, operation.buffer, operation.offset, operation.bytes);
+      transfer.operation = operation.id;
+      return cycle.link.start(std::move(transfer), cycle.now, cycle.outbox);
+    }
+    case Operation::Kind::migrate:
+      return services_.managed.prefetch(buffers_.allocation(operation.buffer), first,
+                                        last - first + 1, operation.to_gpu, operation.id, cycle);
+    case Operation::Kind::launch:
+      return send_launch(operation, cycle);
+  }
 }
 
-void TenantRun::start_transfer(Transfer::Kind kind, std::uint32_t buffer, std::uint64_t offset,
-                               std::uint64_t bytes, std::uint64_t operation, Time now,
-                               HostShared& shared, Outbox& outbox) {
-  const std::uint64_t first = (buffers_[buffer].address + offset) / page_bytes;
-  const std::uint64_t last = (buffers_[buffer].address + offset + bytes - 1) / page_bytes;
-  Transfer transfer;
-  transfer.kind = kind;
-  transfer.tenant = index_;
-  transfer.buffer = buffer;
-  transfer.operation = operation;
-  transfer.offset = offset;
-  transfer.bytes = bytes;
-  transfer.frames = shared.driver.frames_of(index_, first, last - first + 1);
-  const std::uint64_t before = offset % page_bytes;
-  transfer.frames.front().physical += before;
-  transfer.frames.front().bytes -= before;
-  transfer.frames.back().bytes -= (last - first + 1) * page_bytes - before - bytes;
-  shared.link.start(std::move(transfer), now, outbox);
-}
-
-void TenantRun::send_launch(Operation& operation, Time now, HostShared& shared, Outbox& outbox) {
-  const std::size_t declared = tenant_.workload.buffers.size();
+void TenantStreams::send_launch(Operation& operation, const HostCycle& cycle) {
   std::vector<std::byte> payload = operation.parameters;
   payload.resize(round_up(payload.size(), 8));
-  for (std::size_t g = declared; g < buffers_.size(); ++g) {
-    const auto* first = reinterpret_cast<const std::byte*>(&buffers_[g].address);
-    payload.insert(payload.end(), first, first + sizeof(std::uint64_t));
+  std::uint32_t globals = 0;
+  for (std::uint32_t b = 0; b < buffers_.count(); ++b) {
+    if (buffers_.is_declared(BufferId{b})) continue;
+    const std::uint64_t address = buffers_.address(BufferId{b}).value();
+    const auto* first = reinterpret_cast<const std::byte*>(&address);
+    payload.insert(payload.end(), first, first + sizeof address);
+    ++globals;
   }
   GridLaunch& launch = operation.launch;
-  launch.globals = static_cast<std::uint32_t>(module_.globals.size());
-  outbox.send(shared.to_dispatcher, now, kind_of(MessageKind::launch_grid), launch, payload);
-  shared.kernels[launch.grid].launched = now;
-  ++shared.statistics.launches[index_];
+  launch.globals = globals;
+  cycle.outbox.send(services_.to_dispatcher, cycle.now, kind_of(MessageKind::launch_grid), launch,
+                    payload);
+  services_.kernels[launch.grid].launched = cycle.now;
+  ++cycle.statistics.launches[tenant_.value()];
 }
 
-void TenantRun::transfer_done(const Transfer& transfer) {
-  if (transfer.operation != 0) operation_done(transfer.operation);
-}
-
-void TenantRun::operation_done(std::uint64_t operation) {
-  if (waiting_operation_ == operation) waiting_operation_ = 0;
-  for (auto stream = streams_.begin(); stream != streams_.end(); ++stream) {
+void TenantStreams::operation_done(std::uint64_t operation) {
+  for (auto stream = queues_.begin(); stream != queues_.end(); ++stream) {
     if (stream->second.front().id == operation) return pop(stream);
   }
 }
 
-void TenantRun::grid_done(const GridDone& done, Time now, HostShared& shared) {
-  executed_ += done.executed;
-  for (auto stream = streams_.begin(); stream != streams_.end(); ++stream) {
+void TenantStreams::grid_done(GridId grid, Time now) {
+  for (auto stream = queues_.begin(); stream != queues_.end(); ++stream) {
     const Operation& head = stream->second.front();
-    if (head.kind != Operation::Kind::launch || !head.started || head.launch.grid != done.grid)
+    if (head.kind != Operation::Kind::launch || !head.started || head.launch.grid != grid.value())
       continue;
-    shared.kernels[done.grid].done = now;
+    services_.kernels[grid.value()].done = now;
     return pop(stream);
   }
-  LOCKSTEP_CHECK(false, "grid " + std::to_string(done.grid) + " is done but was not launched");
+  LOCKSTEP_CHECK(false, "grid " + std::to_string(grid.value()) + " is done but was not launched");
 }
 
-void TenantRun::pop(Streams::iterator stream) {
+void TenantStreams::pop(Queues::iterator stream) {
   stream->second.pop_front();
-  if (stream->second.empty()) streams_.erase(stream);
+  if (stream->second.empty()) queues_.erase(stream);
+}
+
+void TenantStreams::cut_off() {
+  for (auto stream = queues_.begin(); stream != queues_.end();) {
+    auto& queue = stream->second;
+    queue.resize(queue.front().started ? 1 : 0);
+    stream = queue.empty() ? queues_.erase(stream) : std::next(stream);
+  }
+}
+
+std::string TenantStreams::waiting_for() const {
+  std::string text;
+  for (const auto& [number, queue] : queues_) {
+    const Operation& head = queue.front();
+    text += "; stream " + std::to_string(number) + " waits for ";
+    text += head.kind == Operation::Kind::launch
+                ? "grid " + std::to_string(head.launch.grid)
+                : "a transfer of " + std::to_string(head.buffer.value());
+  }
+  return text;
+}
+
+void TenantStreams::Operation::serialize(Archive& archive) {
+  archive(kind, started, to_gpu, id, buffer, offset, bytes, launch, parameters);
+}
+
+void TenantStreams::serialize(Archive& archive) {
+  archive(queues_);
 }
 
 }  // namespace lockstep

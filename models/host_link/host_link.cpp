@@ -257,6 +257,17 @@ void HostLink::send_range(std::uint32_t partition, Time now, MessageKind kind,
   outbox.send(partitions_[partition], now, kind_of(kind), range);
 }
 
+bool HostLink::uses(const FrameRun& frames) const {
+  const auto touches = [&](const FrameRun& run) {
+    return run.physical < frames.physical + frames.bytes &&
+           frames.physical < run.physical + run.bytes;
+  };
+  return std::any_of(transfers_.begin(), transfers_.end(), [&](const Active& active) {
+    const std::vector<FrameRun>& used = active.transfer.frames;
+    return std::any_of(used.begin(), used.end(), touches);
+  });
+}
+
 bool HostLink::idle() const {
   return lines_in_flight() == 0 && !inspects() && next_activity() == Time::never();
 }

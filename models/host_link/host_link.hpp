@@ -63,6 +63,8 @@ class HostLink {
   void send_range(std::uint32_t partition, Time now, MessageKind kind, const ZeroRange& range,
                   Outbox& outbox);
   bool idle() const;
+  /// A transfer under way reads or writes some of these frames.
+  bool uses(const FrameRun& frames) const;
   /// Bytes for checking are on their way.
   bool inspects() const { return inspected_lines_ > 0; }
   const LinkStatistics& statistics(bool to_gpu) const { return directions_[to_gpu].statistics; }

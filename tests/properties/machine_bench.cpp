@@ -210,8 +210,9 @@ std::string MachineBench::compare_tenant(std::size_t t, TenantRun& run) const {
   TenantImages images;
   for (std::uint32_t b = 0; b < tenant.workload.buffers.size(); ++b) {
     BufferImage image;
-    image.host = run.left_at_host(b).at(0, tenant.workload.buffers[b].bytes());
-    if (!run.left_at_gpu(b).empty()) image.device = run.left_at_gpu(b);
+    image.host = run.buffers().left_at_host(BufferId{b}).at(0, tenant.workload.buffers[b].bytes());
+    const std::vector<std::byte>& at_gpu = run.buffers().left_at_gpu(BufferId{b});
+    if (!at_gpu.empty()) image.device = at_gpu;
     images.push_back(image);
   }
   const auto mismatch = find_mismatch(tenant.name, tenant.workload, expected_[t].images(), images);

@@ -215,13 +215,13 @@ void PageTableWatch::look(Time now) {
   Snapshot& snapshot = snapshots_.emplace_back();
   snapshot.time = now;
   snapshot.free_bytes = driver.free_bytes();
-  const Residency& residency = host_->managed().residency();
+  const Residency& residency = host_->managed().pages().residency();
   snapshot.frames_settled = true;
   for (ManagedPage page = 0; page < residency.end(); ++page)
     if (residency.place(page) == PagePlace::leaving) snapshot.frames_settled = false;
   CopiedMemory memory(machine_, partitions_, now);
   for (std::uint16_t tenant = 0; tenant < tenants_; ++tenant) {
-    snapshot.roots.push_back(driver.tables().root(tenant));
+    snapshot.roots.push_back(driver.tables().root(TenantId{tenant}).value());
     walk(memory, tenant, snapshot);
   }
   if (!snapshot.pages.empty()) ++looks_;

@@ -15,7 +15,7 @@ class Exclusive final : public Sharing {
  public:
   explicit Exclusive(std::uint32_t sm_count) : sm_count_(sm_count) {}
 
-  std::optional<std::size_t> choose(std::span<const GridView> grids, std::uint32_t) const override {
+  std::optional<std::size_t> choose(std::span<const GridView> grids, SmId) const override {
     for (std::size_t i = 0; i < grids.size(); ++i) {
       const GridView& grid = grids[i];
       if (!grid.ready) continue;
@@ -25,7 +25,7 @@ class Exclusive final : public Sharing {
     return std::nullopt;
   }
 
-  std::uint32_t sms_of(std::uint16_t) const override { return sm_count_; }
+  std::uint32_t sms_of(TenantId) const override { return sm_count_; }
 
  private:
   const std::uint32_t sm_count_;

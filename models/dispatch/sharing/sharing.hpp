@@ -8,13 +8,14 @@
 
 #include "core/checkpoint/archive.hpp"
 #include "core/parameters/policy.hpp"
+#include "models/noc/ids.hpp"
 
 namespace lockstep {
 
 /// A grid that has not finished, as a sharing policy sees it.
 struct GridView {
-  std::uint32_t grid = 0;
-  std::uint16_t tenant = 0;
+  GridId grid;
+  TenantId tenant;
   std::uint32_t priority = 0;
   bool ready = false;  ///< its launch latency is over
   std::uint64_t blocks_waiting = 0;
@@ -37,10 +38,9 @@ struct SharingSetup {
 class Sharing {
  public:
   virtual ~Sharing() = default;
-  virtual std::optional<std::size_t> choose(std::span<const GridView> grids,
-                                            std::uint32_t sm) const = 0;
+  virtual std::optional<std::size_t> choose(std::span<const GridView> grids, SmId sm) const = 0;
   /// How many SMs can have blocks of the tenant: as many it gets when it runs alone to compare.
-  virtual std::uint32_t sms_of(std::uint16_t tenant) const = 0;
+  virtual std::uint32_t sms_of(TenantId tenant) const = 0;
   /// A policy without state of its own has nothing to add.
   virtual void serialize(Archive& /*archive*/) {}
 };

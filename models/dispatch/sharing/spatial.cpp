@@ -18,32 +18,29 @@ namespace {
 
 class Spatial final : public Sharing {
  public:
-  explicit Spatial(const SharingSetup& setup) : owner_(setup.sm_count, none) {
+  explicit Spatial(const SharingSetup& setup) : owner_(setup.sm_count) {
     const std::vector<std::uint32_t> counts = split(setup);
     std::uint32_t sm = 0;
     for (std::size_t tenant = 0; tenant < counts.size(); ++tenant) {
       for (std::uint32_t i = 0; i < counts[tenant]; ++i) {
-        owner_[sm++] = static_cast<std::uint16_t>(tenant);
+        owner_[sm++] = TenantId{static_cast<std::uint16_t>(tenant)};
       }
     }
   }
 
-  std::optional<std::size_t> choose(std::span<const GridView> grids,
-                                    std::uint32_t sm) const override {
+  std::optional<std::size_t> choose(std::span<const GridView> grids, SmId sm) const override {
     for (std::size_t i = 0; i < grids.size(); ++i) {
       const GridView& grid = grids[i];
-      if (grid.tenant == owner_[sm] && grid.ready && grid.blocks_waiting > 0) return i;
+      if (grid.tenant == owner_[sm.value()] && grid.ready && grid.blocks_waiting > 0) return i;
     }
     return std::nullopt;
   }
 
-  std::uint32_t sms_of(std::uint16_t tenant) const override {
+  std::uint32_t sms_of(TenantId tenant) const override {
     return static_cast<std::uint32_t>(std::count(owner_.begin(), owner_.end(), tenant));
   }
 
  private:
-  static constexpr std::uint16_t none = 0xffff;
-
   static std::vector<std::uint32_t> split(const SharingSetup& setup) {
     std::vector<std::uint32_t> counts = setup.sms_per_tenant;
     std::uint32_t asked = 0, open = 0;
@@ -67,7 +64,7 @@ class Spatial final : public Sharing {
     return counts;
   }
 
-  std::vector<std::uint16_t> owner_;
+  std::vector<TenantId> owner_;  ///< by SM
 };
 
 }  // namespace

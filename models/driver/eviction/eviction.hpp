@@ -22,7 +22,7 @@ class EvictionView {
   virtual bool evictable(ManagedPage page) const = 0;
   virtual std::uint64_t seed() const = 0;
   /// Where the nodes that are emptied are counted, if at all.
-  virtual TreeDecisions* decisions(std::uint16_t /*tenant*/) const { return nullptr; }
+  virtual TreeDecisions* decisions(TenantId /*tenant*/) const { return nullptr; }
 };
 
 /// Plug point `eviction`: which pages leave a full GPU memory.

@@ -3,22 +3,21 @@
 #include "models/driver/page_manager/page_manager.hpp"
 
 namespace lockstep {
-
 namespace {
 
 class BasePages final : public PageManager {
  public:
-  std::uint64_t granule_pages() const override { return 1; }
-  bool large(bool) const override { return false; }
-  std::vector<FrameRun> allocate(FrameAllocator& frames, std::uint64_t pages, bool) override {
-    return frames.allocate_scattered(pages * page_bytes);
+  using PageManager::PageManager;
+  std::vector<FrameRun> allocate(const TenantPages& pages, bool) override {
+    return allocator().allocate_scattered(pages.count * page_bytes);
   }
 };
 
 }  // namespace
 
-std::unique_ptr<PageManager> make_base_pages(const PolicyChoice&) {
-  return std::make_unique<BasePages>();
+PageManagerRow base_pages() {
+  return {"base-pages", "4 KiB pages, frames in the order of all tenants' requests (004, 7.2.1)",
+          make_page_manager_as<BasePages>};
 }
 
 }  // namespace lockstep

@@ -6,31 +6,22 @@
 #include "models/driver/page_manager/page_manager.hpp"
 
 namespace lockstep {
-
 namespace {
 
 class LargePages final : public PageManager {
  public:
+  using PageManager::PageManager;
   std::uint64_t granule_pages() const override { return pages_per_large; }
-  bool large(bool) const override { return true; }
-  std::vector<FrameRun> allocate(FrameAllocator& frames, std::uint64_t pages, bool) override {
-    std::vector<FrameRun> runs;
-    for (std::uint64_t page = 0; page < pages; page += pages_per_large) {
-      const auto base = frames.allocate(large_page_bytes, large_page_bytes);
-      if (!base) {
-        for (const FrameRun& run : runs) frames.release(run.physical, run.bytes);
-        return {};
-      }
-      runs.push_back({*base, large_page_bytes});
-    }
-    return runs;
+  bool maps_large(bool) const override { return true; }
+  std::vector<FrameRun> allocate(const TenantPages& pages, bool) override {
+    return allocate_large(pages.count);
   }
 };
 
 }  // namespace
 
-std::unique_ptr<PageManager> make_large_pages(const PolicyChoice&) {
-  return std::make_unique<LargePages>();
+PageManagerRow large_pages() {
+  return {"large-pages", "every page has 2 MiB (004, 7.2.1)", make_page_manager_as<LargePages>};
 }
 
 }  // namespace lockstep

@@ -2,39 +2,108 @@
 
 #include <cstdint>
 #include <memory>
+#include <span>
 #include <vector>
 
 #include "core/parameters/policy.hpp"
-#include "models/driver/frame_allocator.hpp"
+#include "models/driver/page_manager/frame_allocator.hpp"
+#include "models/driver/page_manager/page_services.hpp"
+#include "models/driver/page_manager/page_tables.hpp"
 
 namespace lockstep {
 
 /// Plug point `page_manager`: in which pages memory is mapped, and which frames they get.
 ///
-/// Contract: paged memory is mapped and unmapped in multiples of `granule_pages`.  `allocate` gives
-/// frames for a range of pages in their order, or nothing when memory does not hold so many.  Where
-/// `large` is true for a range, every 512 of its pages that are aligned, and whose frames are,
-/// become a large page.  `paged`: memory that comes and goes (managed), not device memory. Source:
-/// 004, section 7.2.1 (GPU-MMU with 4 KiB and with 2 MiB pages).
+/// It owns the frames of GPU memory and the page tables, and nothing else changes them.  The driver
+/// asks it for frames and entries, tells it what has come and gone, and does what it asks for
+/// (PageServices): a policy may coalesce, splinter and copy pages whenever it is told something.
+///
+/// Contract: paged memory (what comes and goes: managed, not device memory) is mapped and unmapped
+/// in multiples of `granule_pages`.  `allocate` gives frames for a range of pages in their order,
+/// none of them twice, or nothing when memory does not hold so many.  A policy keeps no frame for
+/// ever: when all are freed, memory holds as much as at first.  Decisions depend on what it was
+/// told alone.
+/// Source: 004, sections 7.2.1 (GPU-MMU with 4 KiB and with 2 MiB pages) and 7.3 (what Mosaic's
+/// allocator, coalescer and compaction need).
 class PageManager {
  public:
+  struct Setup {
+    std::uint64_t capacity = 0;
+    std::size_t tenants = 0;
+  };
+  explicit PageManager(const Setup& setup);
+  PageManager(const PageManager&) = delete;
+  PageManager& operator=(const PageManager&) = delete;
   virtual ~PageManager() = default;
-  virtual std::uint64_t granule_pages() const = 0;
-  virtual bool large(bool paged) const = 0;
-  virtual std::vector<FrameRun> allocate(FrameAllocator& frames, std::uint64_t pages,
-                                         bool paged) = 0;
+
+  // What a policy decides.
+  virtual std::uint64_t granule_pages() const { return 1; }
+  /// Every 512 pages that are aligned, and whose frames are, become a large page when they are
+  /// mapped.
+  virtual bool maps_large(bool /*paged*/) const { return false; }
+  virtual std::vector<FrameRun> allocate(const TenantPages& pages, bool paged) = 0;
+  /// Nothing uses these frames of the tenant any more.
+  virtual void free(TenantId tenant, std::span<const FrameRun> frames, PageServices& services);
+  /// The pages are mapped and their data there.
+  virtual void transfer_finished(const TenantPages& /*pages*/, PageServices& /*services*/) {}
+  /// What it asked for is done.
+  virtual void rearranged(const TenantPages& /*pages*/, PageServices& /*services*/) {}
+  /// A policy adds its own state to that of the frames and tables.
+  virtual void serialize(Archive& archive);
+
+  const FrameAllocator& frames() const { return frames_; }
+  const PageTables& tables() const { return tables_; }
+  /// Frames that the tables of so many pages need at most.
+  static std::uint64_t table_bytes(std::uint64_t pages);
+
+  // What the driver does with page tables while it maps and unmaps; entries that are to be written
+  // to GPU memory join `writes`.
+  /// Makes the tables for the pages; those of their frames that must be zeroed.
+  std::vector<FrameRun> reserve(const TenantPages& pages, std::vector<TableWrite>& writes);
+  void map(const TenantPages& pages, std::span<const FrameRun> frames, std::uint64_t flags,
+           bool paged, std::vector<TableWrite>& writes);
+  void map_remote(const TenantPages& pages, std::uint64_t remote, std::uint64_t flags,
+                  std::vector<TableWrite>& writes);
+  void set(TenantId tenant, VirtualPage page, PageTableEntry entry,
+           std::vector<TableWrite>& writes) {
+    tables_.set(tenant, page, entry, writes);
+  }
+  void coalesce(TenantId tenant, VirtualPage first, std::vector<TableWrite>& writes) {
+    tables_.set_large(tenant, first, true, writes);
+  }
+  /// The GMMU has taken the entries, and with them the large bit.
+  void unmapped(const TenantPages& pages);
+  void end_tenant(TenantId tenant);
+  /// The frames of mapped pages, in order.
+  std::vector<FrameRun> frames_of(const TenantPages& pages) const;
+  /// The 512 pages from `first` on, all mapped, lie in one aligned large frame.
+  bool in_large_frame(TenantId tenant, VirtualPage first) const;
+
+ protected:
+  FrameAllocator& allocator() { return frames_; }
+  /// Frames for `pages` pages, as many of them as possible in aligned large frames.
+  std::vector<FrameRun> allocate_large_first(std::uint64_t pages);
+  /// Frames for `pages` pages, all in aligned large frames.
+  std::vector<FrameRun> allocate_large(std::uint64_t pages);
+  void give_back(std::span<const FrameRun> frames);
+
+ private:
+  FrameAllocator frames_;
+  PageTables tables_;
 };
 
-/// Frames for `pages` pages, as many of them as possible in aligned large frames.
-std::vector<FrameRun> allocate_large_first(FrameAllocator& frames, std::uint64_t pages);
-
-using MakePageManager = std::unique_ptr<PageManager> (*)(const PolicyChoice&);
+using MakePageManager = std::unique_ptr<PageManager> (*)(const PolicyChoice&,
+                                                         const PageManager::Setup&);
+using PageManagerRow = PolicyRegistry<MakePageManager>::Row;
+/// Makes a policy that takes no parameters of its own.
+template <class Policy>
+std::unique_ptr<PageManager> make_page_manager_as(const PolicyChoice&,
+                                                  const PageManager::Setup& setup) {
+  return std::make_unique<Policy>(setup);
+}
 const PolicyRegistry<MakePageManager>& page_managers();
 const PolicyList& page_manager_policies();
-std::unique_ptr<PageManager> make_page_manager(const PolicyChoice& choice);
-
-std::unique_ptr<PageManager> make_base_pages(const PolicyChoice&);
-std::unique_ptr<PageManager> make_large_pages(const PolicyChoice&);
-std::unique_ptr<PageManager> make_mixed_pages(const PolicyChoice&);
+std::unique_ptr<PageManager> make_page_manager(const PolicyChoice& choice,
+                                               const PageManager::Setup& setup);
 
 }  // namespace lockstep

@@ -1,14 +1,13 @@
+#include "core/parameters/registered.hpp"
 #include "models/driver/page_manager/page_manager.hpp"
 
 namespace lockstep {
 
 const PolicyRegistry<MakePageManager>& page_managers() {
   static const PolicyRegistry<MakePageManager> registry{
-      {"base-pages", "4 KiB pages, frames in the order of all tenants' requests (004, 7.2.1)",
-       make_base_pages},
-      {"mixed-pages", "device memory in 2 MiB pages where it fills them, managed memory in 4 KiB",
-       make_mixed_pages},
-      {"large-pages", "every page has 2 MiB (004, 7.2.1)", make_large_pages},
+      LOCKSTEP_REGISTERED(MakePageManager, base_pages),
+      LOCKSTEP_REGISTERED(MakePageManager, mixed_pages),
+      LOCKSTEP_REGISTERED(MakePageManager, large_pages),
   };
   return registry;
 }
@@ -17,8 +16,9 @@ const PolicyList& page_manager_policies() {
   return page_managers().list();
 }
 
-std::unique_ptr<PageManager> make_page_manager(const PolicyChoice& choice) {
-  return page_managers().factory(choice)(choice);
+std::unique_ptr<PageManager> make_page_manager(const PolicyChoice& choice,
+                                               const PageManager::Setup& setup) {
+  return page_managers().factory(choice)(choice, setup);
 }
 
 }  // namespace lockstep

@@ -29,7 +29,7 @@ class RandomPage final : public Prefetcher {
  private:
   static ManagedPage draw(const FaultGroup& group, std::size_t fault) {
     const TreeLayout tree = TreeLayout::around(group.faults[fault], group.allocation);
-    const auto words = random_block(group.seed, ComponentId{group.allocation.tenant},
+    const auto words = random_block(group.seed, ComponentId{group.allocation.tenant.value()},
                                     prefetch_purpose, group.number << 16 | fault);
     return tree.first + (words[0] * tree.pages >> 32);
   }

@@ -40,19 +40,20 @@ class Gpu {
   Sharing& policy() { return *policy_; }
   void launch() {
     const auto number = static_cast<std::uint32_t>(launched_++);
-    grids_.push_back({number, static_cast<std::uint16_t>(random_() % tenant_count),
+    grids_.push_back({GridId{number},
+                      TenantId{static_cast<std::uint16_t>(random_() % tenant_count)},
                       static_cast<std::uint32_t>(random_() % 3), false, 1 + random_() % 9, 0});
   }
   /// One SM asks; what was chosen, or nothing.
-  std::optional<std::uint32_t> ask() {
+  std::optional<GridId> ask() {
     for (GridView& grid : grids_) grid.ready = grid.ready || random_() % 4 == 0;
-    const auto sm = static_cast<std::uint32_t>(random_() % sm_count);
-    const std::optional<std::size_t> choice = policy_->choose(grids_, sm);
+    const auto sm = static_cast<std::uint16_t>(random_() % sm_count);
+    const std::optional<std::size_t> choice = policy_->choose(grids_, SmId{sm});
     if (!choice) return std::nullopt;
     GridView& grid = grids_.at(*choice);
-    EXPECT_TRUE(grid.ready) << "grid " << grid.grid;
-    EXPECT_GT(grid.blocks_waiting, 0u) << "grid " << grid.grid;
-    sms_[grid.tenant].insert(sm);
+    EXPECT_TRUE(grid.ready) << "grid " << grid.grid.value();
+    EXPECT_GT(grid.blocks_waiting, 0u) << "grid " << grid.grid.value();
+    sms_[grid.tenant.value()].insert(sm);
     if (running_[sm].size() == 2) return std::nullopt;
     --grid.blocks_waiting;
     ++grid.blocks_running;
@@ -61,9 +62,9 @@ class Gpu {
   }
   /// A block of one SM ends.
   void end_block() {
-    std::vector<std::uint32_t>& running = running_[random_() % sm_count];
+    std::vector<GridId>& running = running_[random_() % sm_count];
     if (running.empty()) return;
-    const std::uint32_t number = running.front();
+    const GridId number = running.front();
     running.erase(running.begin());
     for (auto grid = grids_.begin(); grid != grids_.end(); ++grid) {
       if (grid->grid != number) continue;
@@ -79,8 +80,8 @@ class Gpu {
   std::mt19937 random_;
   std::vector<GridView> grids_;
   std::size_t launched_ = 0;
-  std::array<std::vector<std::uint32_t>, sm_count> running_;
-  std::array<std::set<std::uint32_t>, tenant_count> sms_;
+  std::array<std::vector<GridId>, sm_count> running_;
+  std::array<std::set<std::uint16_t>, tenant_count> sms_;
 };
 
 class SharingContract : public testing::TestWithParam<std::string> {};
@@ -96,15 +97,15 @@ TEST_P(SharingContract, EveryGridComesToItsEndOnSmsOfItsTenant) {
     }
     EXPECT_TRUE(gpu.done()) << "seed " << seed;
     for (std::uint16_t tenant = 0; tenant < tenant_count; ++tenant)
-      EXPECT_LE(gpu.sms_used(tenant), gpu.policy().sms_of(tenant));
+      EXPECT_LE(gpu.sms_used(tenant), gpu.policy().sms_of(TenantId{tenant}));
   }
 }
 
 TEST_P(SharingContract, EveryTenantHasAnSmAndNoneMoreThanThereAre) {
   Gpu gpu(GetParam(), 1);
   for (std::uint16_t tenant = 0; tenant < tenant_count; ++tenant) {
-    EXPECT_GE(gpu.policy().sms_of(tenant), 1u);
-    EXPECT_LE(gpu.policy().sms_of(tenant), sm_count);
+    EXPECT_GE(gpu.policy().sms_of(TenantId{tenant}), 1u);
+    EXPECT_LE(gpu.policy().sms_of(TenantId{tenant}), sm_count);
   }
 }
 

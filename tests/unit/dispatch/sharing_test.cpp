@@ -18,11 +18,12 @@ std::string owners(std::uint32_t sms, const std::vector<std::uint32_t>& asked) {
   const auto policy = spatial(sms, asked);
   std::vector<GridView> grids;
   for (std::size_t t = 0; t < asked.size(); ++t) {
-    grids.push_back({static_cast<std::uint32_t>(t), static_cast<std::uint16_t>(t), 0, true, 1, 0});
+    grids.push_back({GridId{static_cast<std::uint32_t>(t)}, TenantId{static_cast<std::uint16_t>(t)},
+                     0, true, 1, 0});
   }
   std::string text;
-  for (std::uint32_t sm = 0; sm < sms; ++sm) {
-    const auto choice = policy->choose(grids, sm);
+  for (std::uint16_t sm = 0; sm < sms; ++sm) {
+    const auto choice = policy->choose(grids, SmId{sm});
     text += choice ? static_cast<char>('a' + *choice) : '-';
   }
   return text;
@@ -44,13 +45,13 @@ TEST(SpatialSharing, FirstTenantsGetWhatIsLeftOver) {
 
 TEST(SpatialSharing, TenantAloneHasAsManySmsAsInItsPart) {
   const auto policy = spatial(8, {0, 2, 0});
-  EXPECT_EQ(policy->sms_of(0), 3u);
-  EXPECT_EQ(policy->sms_of(1), 2u);
+  EXPECT_EQ(policy->sms_of(TenantId{0}), 3u);
+  EXPECT_EQ(policy->sms_of(TenantId{1}), 2u);
 }
 
 TEST(ExclusiveSharing, TenantAloneHasTheWholeGpu) {
   const auto policy = make_sharing(policy_named(sharing_policies(), "exclusive"), {8, {2, 0}});
-  EXPECT_EQ(policy->sms_of(0), 8u);
+  EXPECT_EQ(policy->sms_of(TenantId{0}), 8u);
 }
 
 TEST(SpatialSharing, MoreSmsThanTheGpuHasAreAnError) {

@@ -30,18 +30,16 @@ DriverWorld::DriverWorld(const Options& options)
               return std::span(host_memory_).subspan(offset, bytes);
             },
             {0, 0}),
-      driver_({options.frames * page_bytes, 1, leaving_.size(),
-               make_page_manager(policy_named(page_manager_policies(), options.page_manager)),
-               Link(LinkId{1}, ComponentId{1}, latency)}),
-      managed_(managed_setup()) {
+      driver_(driver_setup()),
+      managed_(managed_setup(), driver_, *this) {
   set_tenants(statistics_, leaving_.size());
   for (std::size_t i = 0; i < host_memory_.size(); ++i)
     host_memory_[i] = static_cast<std::byte>(i / 7 + 1);
   MapRequest tables;
-  tables.page = driver_.take_addresses(0, options.bytes);
+  tables.pages = {tenant, driver_.take_addresses(tenant, options.bytes), 0};
   tables.reserved = driver_.mapped_pages(options.bytes);
-  allocation_ = managed_.add(0, buffer, tables.page, pages());
-  driver_.map(std::move(tables), now_, link_, sink_.outbox());
+  allocation_ = managed_.add(tenant, buffer, tables.pages.first, pages());
+  driver_.map(std::move(tables), cycle());
   run();
   mapped.clear();
 }
@@ -52,7 +50,7 @@ void DriverWorld::fault(std::vector<std::uint64_t> faults, std::int64_t ns, bool
   const Time found = now_ + Time{ns * 1'000'000};
   for (const std::uint64_t page : faults) {
     FarFault body;
-    body.page = first_page + page;
+    body.page = (first_page + page).value();
     body.permission = permission;
     body.found = found;
     arrive(found + latency, MessageKind::far_fault, body);
@@ -61,11 +59,11 @@ void DriverWorld::fault(std::vector<std::uint64_t> faults, std::int64_t ns, bool
 
 void DriverWorld::store(std::uint64_t page, std::byte value) {
   set_bits(page, PageTableEntry::dirty);
-  memory_[driver_.tables().entry(0, first_page + page).address()] = value;
+  memory_[entry(page).address()] = value;
 }
 
 void DriverWorld::set_bits(std::uint64_t page, std::uint64_t bits) {
-  const std::uint64_t at = driver_.tables().entry_address(0, first_page + page);
+  const std::uint64_t at = driver_.tables().entry_address(tenant, first_page + page).value();
   std::uint64_t entry;
   std::memcpy(&entry, &memory_[at], 8);
   ASSERT_TRUE(entry & PageTableEntry::present);
@@ -89,7 +87,7 @@ void DriverWorld::run(Time until) {
     } else if (link_.next_activity() <= now_) {
       link_.act(now_, sink_.outbox());
     } else {
-      driver_.act(now_, sink_.outbox());
+      driver_.act(cycle());
       follow_up();
     }
   }
@@ -105,45 +103,46 @@ HostParameters DriverWorld::link_parameters() {
   return result;
 }
 
+Driver::Setup DriverWorld::driver_setup() {
+  const PageManager::Setup setup{options_.frames * page_bytes, leaving_.size()};
+  return {
+      1, leaving_.size(),
+      options_.make_page_manager
+          ? options_.make_page_manager(setup)
+          : make_page_manager(policy_named(page_manager_policies(), options_.page_manager), setup),
+      Link(LinkId{1}, ComponentId{1}, latency)};
+}
+
 ManagedMemory::Setup DriverWorld::managed_setup() {
   ManagedMemory::Setup setup;
   setup.fault = options_.fault;
   setup.link_latency = latency;
   setup.priorities = {0, 0};
   setup.record_faults = true;
-  setup.prefetcher = make_prefetcher(policy_named(prefetcher_policies(), options_.prefetcher));
-  setup.eviction = make_eviction(policy_named(eviction_policies(), options_.eviction));
-  setup.has_data = [this](std::uint16_t, std::uint32_t, std::uint64_t page) {
-    return bool{has_data_[page]};
-  };
-  setup.describe = [](std::uint16_t, std::uint32_t) {
-    return std::pair<std::string, std::string>("w.yaml:1:1", "buffer data of tenant one");
-  };
-  setup.buffer_bytes = [this](std::uint16_t, std::uint32_t) { return options_.bytes; };
-  setup.is_leaving = [this](std::uint16_t tenant) { return leaving_[tenant]; };
-  setup.remote_address = [](std::uint16_t, std::uint32_t) { return std::uint64_t{1} << 50; };
+  setup.prefetcher = policy_named(prefetcher_policies(), options_.prefetcher);
+  setup.eviction = policy_named(eviction_policies(), options_.eviction);
   return setup;
 }
 
 void DriverWorld::take(const MessageHeader& message) {
   switch (static_cast<MessageKind>(message.kind)) {
     case MessageKind::far_fault:
-      return managed_.fault(message, context());
+      return managed_.fault(message, cycle());
     case MessageKind::unmapped:
-      driver_.unmapped(message);
+      driver_.unmapped(message, cycle());
       break;
     case MessageKind::zero_done:
-      driver_.zero_done(message.body<ZeroRange>(), now_, link_, sink_.outbox());
+      driver_.zero_done(message.body<ZeroRange>(), cycle());
       break;
     default: {
       const std::uint32_t tag = message.body<MemoryResponse>().tag;
       if (!HostLink::owns(tag)) {
-        driver_.write_done(tag, now_, link_, sink_.outbox());
+        driver_.memory_answered(message, cycle());
       } else if (const auto done = link_.take(message)) {
-        if (done->operation & Driver::mapping_operation)
-          driver_.transfer_done(*done, now_, link_, sink_.outbox());
+        if (Driver::owns(*done))
+          driver_.transfer_done(*done, cycle());
         else
-          managed_.transfer_done(*done, context());
+          managed_.transfer_done(*done, cycle());
       }
     }
   }
@@ -154,14 +153,14 @@ void DriverWorld::follow_up() {
   for (bool more = true; more;) {
     more = false;
     for (const std::uint32_t migration : driver_.take_mapped()) {
-      managed_.mapped(migration, context());
+      managed_.mapped(migration, cycle());
       more = true;
     }
-    for (Unmapped& pages : driver_.take_unmapped()) {
-      managed_.unmapped(std::move(pages), context());
+    for (const Unmapped& pages : driver_.take_unmapped()) {
+      managed_.unmapped(pages, cycle());
       more = true;
     }
-    managed_.act(context());
+    managed_.act(cycle());
   }
 }
 
@@ -202,7 +201,7 @@ void DriverWorld::to_gmmu(const MessageHeader& message) {
   const auto sent_ns = (message.arrival - latency).femtoseconds() / 1'000'000;
   if (message.kind == kind_of(MessageKind::pages_mapped)) {
     const auto& body = message.body<PagesMapped>();
-    Mapped heard{sent_ns, body.span.page - first_page, {}};
+    Mapped heard{sent_ns, VirtualPage{body.span.page} - first_page, (body.entries_at & 1) != 0, {}};
     heard.entries.resize(body.span.count);
     std::memcpy(heard.entries.data(), message.payload_data(), body.span.count * 8);
     if (body.span.count > 0) mapped.push_back(heard);
@@ -213,7 +212,13 @@ void DriverWorld::to_gmmu(const MessageHeader& message) {
     std::fill_n(memory_.begin() + static_cast<std::ptrdiff_t>(body.entries_at), entries.size(),
                 std::byte{0});
     for (std::uint32_t i = 0; i < body.span.count; ++i)
-      unmapped_pages.push_back(body.span.page - first_page + i);
+      unmapped_pages.push_back(VirtualPage{body.span.page} - first_page + i);
+    if (body.large_at != 0) {
+      std::uint64_t directory_entry;
+      std::memcpy(&directory_entry, &memory_[body.large_at], 8);
+      directory_entry &= ~PageTableEntry::large;
+      std::memcpy(&memory_[body.large_at], &directory_entry, 8);
+    }
     arrive(message.arrival + latency, MessageKind::unmapped, body.span, entries);
   }
 }

@@ -9,10 +9,18 @@
 namespace lockstep::residency_test {
 namespace {
 
+std::uint32_t add(Residency& residency, std::uint16_t tenant, std::uint32_t buffer,
+                  std::uint64_t page, std::uint64_t pages) {
+  return residency.add(TenantId{tenant}, BufferId{buffer}, VirtualPage{page}, pages);
+}
+const Allocation* find(const Residency& residency, std::uint16_t tenant, std::uint64_t page) {
+  return residency.find(TenantId{tenant}, VirtualPage{page});
+}
+
 TEST(Residency, AllocationsGetPageNumbersFromMultiplesOf512) {
   Residency residency;
-  const std::uint32_t a = residency.add(0, 0, 7, 3), b = residency.add(0, 1, 20, 513),
-                      c = residency.add(1, 0, 7, 1);
+  const std::uint32_t a = add(residency, 0, 0, 7, 3), b = add(residency, 0, 1, 20, 513),
+                      c = add(residency, 1, 0, 7, 1);
   EXPECT_EQ(residency.allocation(a).first, 0u);
   EXPECT_EQ(residency.allocation(b).first, 512u);
   EXPECT_EQ(residency.allocation(c).first, 1536u);
@@ -22,43 +30,43 @@ TEST(Residency, AllocationsGetPageNumbersFromMultiplesOf512) {
 
 TEST(Residency, FindsTheAllocationOfATenantsPage) {
   Residency residency;
-  const std::uint32_t high = residency.add(1, 0, 1000, 10), low = residency.add(1, 1, 100, 10),
-                      other = residency.add(0, 0, 104, 10);
-  EXPECT_EQ(residency.find(1, 100), &residency.allocation(low));
-  EXPECT_EQ(residency.find(1, 109), &residency.allocation(low));
-  EXPECT_EQ(residency.find(1, 1005), &residency.allocation(high));
-  EXPECT_EQ(residency.find(0, 109), &residency.allocation(other));
+  const std::uint32_t high = add(residency, 1, 0, 1000, 10), low = add(residency, 1, 1, 100, 10),
+                      other = add(residency, 0, 0, 104, 10);
+  EXPECT_EQ(find(residency, 1, 100), &residency.allocation(low));
+  EXPECT_EQ(find(residency, 1, 109), &residency.allocation(low));
+  EXPECT_EQ(find(residency, 1, 1005), &residency.allocation(high));
+  EXPECT_EQ(find(residency, 0, 109), &residency.allocation(other));
 }
 
 TEST(Residency, PagesBesideAllocationsBelongToNone) {
   Residency residency;
-  EXPECT_EQ(residency.find(0, 5), nullptr);
-  residency.add(0, 0, 100, 10);
-  residency.add(2, 0, 100, 10);
-  EXPECT_EQ(residency.find(0, 99), nullptr);
-  EXPECT_EQ(residency.find(0, 110), nullptr);
-  EXPECT_EQ(residency.find(1, 105), nullptr);
-  EXPECT_EQ(residency.find(3, 105), nullptr);
+  EXPECT_EQ(find(residency, 0, 5), nullptr);
+  add(residency, 0, 0, 100, 10);
+  add(residency, 2, 0, 100, 10);
+  EXPECT_EQ(find(residency, 0, 99), nullptr);
+  EXPECT_EQ(find(residency, 0, 110), nullptr);
+  EXPECT_EQ(find(residency, 1, 105), nullptr);
+  EXPECT_EQ(find(residency, 3, 105), nullptr);
 }
 
 TEST(Residency, RemovedAllocationIsNotFoundAndItsNumbersAreUsedAgain) {
   Residency residency;
-  const std::uint32_t a = residency.add(0, 0, 100, 600);
-  residency.add(0, 1, 2000, 10);
+  const std::uint32_t a = add(residency, 0, 0, 100, 600);
+  add(residency, 0, 1, 2000, 10);
   residency.set_place(599, PagePlace::gpu);
   residency.remove(a);
-  EXPECT_EQ(residency.find(0, 150), nullptr);
-  EXPECT_NE(residency.find(0, 2000), nullptr);
-  const std::uint32_t b = residency.add(1, 3, 5000, 1000);  // also two trees
+  EXPECT_EQ(find(residency, 0, 150), nullptr);
+  EXPECT_NE(find(residency, 0, 2000), nullptr);
+  const std::uint32_t b = add(residency, 1, 3, 5000, 1000);  // also two trees
   EXPECT_EQ(residency.allocation(b).first, 0u);
   EXPECT_EQ(residency.place(599), PagePlace::host);
-  EXPECT_EQ(residency.find(1, 5999), &residency.allocation(b));
+  EXPECT_EQ(find(residency, 1, 5999), &residency.allocation(b));
   EXPECT_EQ(residency.end(), 1536u);
 }
 
 TEST(Residency, ValidIsWhatIsInGpuMemoryOrOnItsWay) {
   Residency residency;
-  residency.add(0, 0, 0, 16);
+  add(residency, 0, 0, 0, 16);
   const PagePlace places[] = {PagePlace::host, PagePlace::arriving, PagePlace::gpu,
                               PagePlace::leaving, PagePlace::remote};
   for (ManagedPage page = 0; page < 5; ++page) residency.set_place(page, places[page]);
@@ -69,9 +77,9 @@ TEST(Residency, ValidIsWhatIsInGpuMemoryOrOnItsWay) {
 
 TEST(Residency, RestoredOneKnowsTheSame) {
   Residency saved;
-  saved.add(0, 0, 100, 10);
-  const std::uint32_t gone = saved.add(0, 1, 200, 10);
-  saved.add(1, 0, 50, 600);
+  add(saved, 0, 0, 100, 10);
+  const std::uint32_t gone = add(saved, 0, 1, 200, 10);
+  add(saved, 1, 0, 50, 600);
   saved.set_place(5, PagePlace::gpu);
   saved.remove(gone);
   std::stringstream bytes;
@@ -81,10 +89,10 @@ TEST(Residency, RestoredOneKnowsTheSame) {
   Archive restoring = Archive::restoring(bytes);
   restoring(restored);
   EXPECT_EQ(restored.place(5), PagePlace::gpu);
-  EXPECT_EQ(restored.find(0, 205), nullptr);
-  ASSERT_NE(restored.find(1, 649), nullptr);
-  EXPECT_EQ(restored.find(1, 649)->first, saved.find(1, 649)->first);
-  EXPECT_EQ(restored.allocation(restored.add(0, 2, 300, 10)).first, saved.allocation(gone).first);
+  EXPECT_EQ(find(restored, 0, 205), nullptr);
+  ASSERT_NE(find(restored, 1, 649), nullptr);
+  EXPECT_EQ(find(restored, 1, 649)->first, find(saved, 1, 649)->first);
+  EXPECT_EQ(restored.allocation(add(restored, 0, 2, 300, 10)).first, saved.allocation(gone).first);
 }
 
 }  // namespace

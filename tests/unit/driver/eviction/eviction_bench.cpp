@@ -23,7 +23,7 @@ EvictionBench::EvictionBench(const std::string& choice)
 EvictionBench::~EvictionBench() = default;
 
 ManagedPage EvictionBench::add(std::uint64_t pages) {
-  const std::uint32_t index = residency_.add(0, 0, 1 << 20, pages);
+  const std::uint32_t index = residency_.add(TenantId{0}, BufferId{0}, VirtualPage{1 << 20}, pages);
   pinned_.resize(residency_.end());
   return residency_.allocation(index).first;
 }

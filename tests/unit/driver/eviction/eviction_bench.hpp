@@ -29,7 +29,7 @@ class EvictionBench final : public EvictionView {
   Residency& residency() { return residency_; }
   bool evictable(ManagedPage page) const override;
   std::uint64_t seed() const override { return seed_; }
-  TreeDecisions* decisions(std::uint16_t) const override { return &decisions_; }
+  TreeDecisions* decisions(TenantId) const override { return &decisions_; }
   /// Nodes of each height that were emptied so far.
   std::vector<std::uint64_t> decided() const;
 

@@ -19,8 +19,9 @@ struct Chosen {
 PrefetchBench::PrefetchBench(const std::string& choice, std::uint64_t kib)
     : prefetcher_(make_prefetcher(
           read_parameters<Chosen>(parse_document("prefetcher: " + choice, "test")).prefetcher)) {
-  residency_.add(0, 0, 1000, 1);  // page numbers of the allocation do not start at 0
-  allocation_ = residency_.add(1, 0, 4096, kib / 4);
+  residency_.add(TenantId{0}, BufferId{0}, VirtualPage{1000},
+                 1);  // page numbers of the allocation do not start at 0
+  allocation_ = residency_.add(TenantId{1}, BufferId{0}, VirtualPage{4096}, kib / 4);
 }
 
 PrefetchBench::~PrefetchBench() = default;

@@ -101,7 +101,8 @@ TEST(TreePrefetcher, ThresholdIsAParameter) {
 
 TEST(TreeLayout, AllocationIsCutIntoFullTreesAndASmallerOne) {
   Residency residency;
-  const Allocation& a = residency.allocation(residency.add(0, 0, 0, (4096 + 192) / 4));
+  const Allocation& a = residency.allocation(
+      residency.add(TenantId{0}, BufferId{0}, VirtualPage{0}, (4096 + 192) / 4));
   const auto leaves = [&](std::uint64_t page) {
     return TreeLayout::around(a.first + page, a).leaves;
   };

@@ -73,7 +73,7 @@ TEST(ManagedAccounting, ThrashedPageFaultsAfterItsEvictionOnly) {
     world.run();
   }
   EXPECT_EQ(world.statistics().thrashed_pages[0].value(), 1u);
-  world.managed().prefetch(world.allocation(), 0, world.pages(), false, 1, world.context());
+  world.managed().prefetch(world.allocation(), 0, world.pages(), false, 1, world.cycle());
   world.run();
   world.fault({0});
   world.run();
@@ -110,7 +110,7 @@ TEST(ManagedAccounting, FaultThatWaitsForTheCpuKeepsItsArrival) {
   world.fault({1});
   world.fault({2}, 100'000);
   world.run();
-  world.managed().let_go(world.allocation(), world.context());
+  world.managed().let_go(world.allocation(), world.now());
   world.run();
   ASSERT_THAT(world.managed().faults(), SizeIs(2));
   const FaultRecord& fault = world.managed().faults()[0];

@@ -9,18 +9,18 @@ namespace {
 using ::testing::ElementsAre;
 
 void prefetch_all(DriverWorld& world, std::uint64_t operation) {
-  world.managed().prefetch(world.allocation(), 0, world.pages(), true, operation, world.context());
+  world.managed().prefetch(world.allocation(), 0, world.pages(), true, operation, world.cycle());
   world.run();
 }
 
 TEST(PrefetchStep, MovesEverythingAndSaysWhenItIsDone) {
   DriverWorld world({});
-  world.managed().prefetch(world.allocation(), 0, world.pages(), true, 77, world.context());
+  world.managed().prefetch(world.allocation(), 0, world.pages(), true, 77, world.cycle());
   EXPECT_THAT(world.managed().take_operations(), ElementsAre());
   world.run();
   EXPECT_THAT(world.managed().take_operations(), ElementsAre(77));
   EXPECT_TRUE(world.on_gpu(world.pages() - 1));
-  world.managed().prefetch(world.allocation(), 0, world.pages(), false, 78, world.context());
+  world.managed().prefetch(world.allocation(), 0, world.pages(), false, 78, world.cycle());
   world.run();
   EXPECT_THAT(world.managed().take_operations(), ElementsAre(78));
   EXPECT_FALSE(world.on_gpu(0));
@@ -37,8 +37,7 @@ TEST(PrefetchStep, TakesPagesThatWereMappedAtTheHost) {
   prefetch_all(world, 5);
   EXPECT_THAT(world.managed().take_operations(), ElementsAre(5));
   ASSERT_TRUE(world.on_gpu(9));
-  EXPECT_FALSE(
-      world.driver().tables().entry(0, DriverWorld::first_page + 9).is(PageTableEntry::remote));
+  EXPECT_FALSE(world.entry(9).is(PageTableEntry::remote));
   EXPECT_EQ(world.gpu_byte(9), world.host_byte(9));
   EXPECT_EQ(world.statistics().pages_migrated[0].value(), world.pages());
 }
@@ -61,7 +60,7 @@ TEST(PrefetchStep, WaitsForPagesThatAreStillArriving) {
   small.bytes = 128 * page_bytes;
   DriverWorld world(small);
   for (std::uint64_t half = 0; half < 2; ++half)
-    world.managed().prefetch(world.allocation(), 64 * half, 64, true, 5 + half, world.context());
+    world.managed().prefetch(world.allocation(), 64 * half, 64, true, 5 + half, world.cycle());
   world.run();
   EXPECT_THAT(world.managed().take_operations(), ElementsAre(5, 6));
   EXPECT_EQ(world.statistics().pages_migrated[0].value(), 128u);
@@ -71,7 +70,7 @@ TEST(PrefetchStep, CountsItsPagesAsPrefetched) {
   DriverWorld world({});
   prefetch_all(world, 5);
   world.use(3);
-  world.managed().prefetch(world.allocation(), 0, world.pages(), false, 6, world.context());
+  world.managed().prefetch(world.allocation(), 0, world.pages(), false, 6, world.cycle());
   world.run();
   EXPECT_EQ(world.statistics().pages_prefetched[0].value(), 64u);
   EXPECT_EQ(world.statistics().prefetched_used[0].value(), 1u);

@@ -11,6 +11,7 @@
 #include <optional>
 #include <vector>
 
+#include "models/noc/address.hpp"
 #include "models/vm/frame_run.hpp"
 #include "models/vm/page_table_entry.hpp"
 
@@ -26,17 +27,23 @@ class FrameAllocator {
 
   /// Physical base of `bytes` (rounded up to pages) at a multiple of `alignment`, or nothing if no
   /// free range is large enough.
-  std::optional<std::uint64_t> allocate(std::uint64_t bytes, std::uint64_t alignment = page_bytes);
+  std::optional<PhysicalAddress> allocate(std::uint64_t bytes,
+                                          std::uint64_t alignment = page_bytes);
   /// `bytes` in as few ranges as first fit gives; empty if so much is not free.
   std::vector<FrameRun> allocate_scattered(std::uint64_t bytes);
-  void release(std::uint64_t base, std::uint64_t bytes);
+  void release(PhysicalAddress base, std::uint64_t bytes);
+  void release(const FrameRun& run) { release(PhysicalAddress{run.physical}, run.bytes); }
 
   std::uint64_t capacity() const { return capacity_; }
   std::uint64_t free_bytes() const { return capacity_ - taken_; }
   /// The frame has been given back before, so that it may hold anything.
-  bool used_before(std::uint64_t physical) const {
-    const std::uint64_t frame = physical / page_bytes;
-    return (used_before_[frame / 64] >> (frame % 64)) & 1;
+  bool used_before(Frame frame) const {
+    return (used_before_[frame.value() / 64] >> (frame.value() % 64)) & 1;
+  }
+  /// Appends the frames of `run` that may hold anything.
+  void append_used(const FrameRun& run, std::vector<FrameRun>& used) const {
+    for (std::uint64_t at = run.physical; at < run.physical + run.bytes; at += page_bytes)
+      if (used_before(frame_of(PhysicalAddress{at}))) append_frame(used, at, page_bytes);
   }
 
   template <class Archive>

@@ -1,4 +1,4 @@
-#include "models/driver/page_tables.hpp"
+#include "models/driver/page_manager/page_tables.hpp"
 
 #include "core/error/error.hpp"
 #include "models/isa/types.hpp"
@@ -30,87 +30,98 @@ constexpr std::uint64_t PageTables::first_leaf() {
   return isa::first_global_address / large_page_bytes;
 }
 
-const PageTables::Leaf& PageTables::leaf(std::uint16_t tenant, std::uint64_t page) const {
-  const std::vector<Leaf>& leaves = spaces_[tenant].leaves;
-  const std::uint64_t index = page / pages_per_large - first_leaf();
+const PageTables::Leaf& PageTables::leaf(TenantId tenant, VirtualPage page) const {
+  const std::vector<Leaf>& leaves = spaces_[tenant.value()].leaves;
+  const std::uint64_t index = page.value() / pages_per_large - first_leaf();
   LOCKSTEP_CHECK(index < leaves.size() && leaves[index].physical != 0,
                  "no table was reserved for a page");
   return leaves[index];
 }
 
-PageTables::Leaf& PageTables::leaf(std::uint16_t tenant, std::uint64_t page) {
+PageTables::Leaf& PageTables::leaf(TenantId tenant, VirtualPage page) {
   return const_cast<Leaf&>(static_cast<const PageTables&>(*this).leaf(tenant, page));
 }
 
+std::uint64_t PageTables::Making::take_frame() {
+  const auto frame = frames.allocate(page_bytes);
+  LOCKSTEP_CHECK(frame.has_value(), "no frame is left for a page table");
+  append_frame(made, frame->value(), page_bytes);
+  return frame->value();
+}
+
 std::uint64_t PageTables::directory(Space& space, std::uint64_t page, unsigned level,
-                                    const TakeFrame& take_frame, std::vector<TableWrite>& writes) {
+                                    Making& making) {
   const std::uint64_t first = page / reach(level) * reach(level);
   for (const Directory& d : space.directories)
     if (d.level == level && d.first_page == first) return d.physical;
   std::uint64_t above = 0;
-  if (level > 1) above = directory(space, page, level - 1, take_frame, writes);
-  const std::uint64_t physical = take_frame();
+  if (level > 1) above = directory(space, page, level - 1, making);
+  const std::uint64_t physical = making.take_frame();
   space.directories.push_back({physical, level, first});
   if (level > 1) {
-    add_write(writes, above + table_index(page, level - 1) * entry_bytes,
+    add_write(making.writes, above + table_index(page, level - 1) * entry_bytes,
               physical | directory_flags);
   }
   return physical;
 }
 
-void PageTables::reserve(std::uint16_t tenant, std::uint64_t page, std::uint64_t count,
-                         const TakeFrame& take_frame, std::vector<TableWrite>& writes) {
-  Space& space = spaces_[tenant];
-  const std::uint64_t first = page / pages_per_large, last = (page + count - 1) / pages_per_large;
+std::vector<FrameRun> PageTables::reserve(const TenantPages& pages, FrameAllocator& frames,
+                                          std::vector<TableWrite>& writes) {
+  Making making{frames, writes, {}};
+  Space& space = spaces_[pages.tenant.value()];
+  const std::uint64_t first = pages.first.value() / pages_per_large;
+  const std::uint64_t last = (pages.end().value() - 1) / pages_per_large;
   for (std::uint64_t number = first; number <= last; ++number) {
     const std::uint64_t index = number - first_leaf();
     if (index >= space.leaves.size()) space.leaves.resize(index + 1);
     if (space.leaves[index].physical != 0) continue;
     const std::uint64_t first_page = number * pages_per_large;
-    const std::uint64_t level3 = directory(space, first_page, 3, take_frame, writes);
+    const std::uint64_t level3 = directory(space, first_page, 3, making);
     Leaf& leaf = space.leaves[index];
-    leaf.physical = take_frame();
+    leaf.physical = making.take_frame();
     leaf.directory_entry = level3 + table_index(first_page, 3) * entry_bytes;
     add_write(writes, leaf.directory_entry, leaf.physical | directory_flags);
   }
+  return making.made;
 }
 
-std::uint64_t PageTables::root(std::uint16_t tenant) const {
-  const auto& directories = spaces_[tenant].directories;
-  return directories.empty() ? 0 : directories.front().physical;
+PhysicalAddress PageTables::root(TenantId tenant) const {
+  const auto& directories = spaces_[tenant.value()].directories;
+  return PhysicalAddress{directories.empty() ? 0 : directories.front().physical};
 }
 
-PageTableEntry PageTables::entry(std::uint16_t tenant, std::uint64_t page) const {
+PageTableEntry PageTables::entry(TenantId tenant, VirtualPage page) const {
   const Leaf& l = leaf(tenant, page);
-  return {l.entries ? (*l.entries)[page % pages_per_large] : 0};
+  return {l.entries ? (*l.entries)[page.value() % pages_per_large] : 0};
 }
 
-std::uint64_t PageTables::entry_address(std::uint16_t tenant, std::uint64_t page) const {
-  return leaf(tenant, page).physical + page % pages_per_large * entry_bytes;
+PhysicalAddress PageTables::entry_address(TenantId tenant, VirtualPage page) const {
+  return PhysicalAddress{leaf(tenant, page).physical} +
+         page.value() % pages_per_large * entry_bytes;
 }
 
-std::uint64_t PageTables::directory_address(std::uint16_t tenant, std::uint64_t page) const {
-  return leaf(tenant, page).directory_entry;
+PhysicalAddress PageTables::directory_address(TenantId tenant, VirtualPage page) const {
+  return PhysicalAddress{leaf(tenant, page).directory_entry};
 }
 
-bool PageTables::is_large(std::uint16_t tenant, std::uint64_t page) const {
+bool PageTables::is_large(TenantId tenant, VirtualPage page) const {
   return leaf(tenant, page).large;
 }
 
-void PageTables::set(std::uint16_t tenant, std::uint64_t page, PageTableEntry entry,
+void PageTables::set(TenantId tenant, VirtualPage page, PageTableEntry entry,
                      std::vector<TableWrite>& writes) {
   Leaf& l = leaf(tenant, page);
   if (!l.entries) l.entries = std::make_unique<Entries>();
-  (*l.entries)[page % pages_per_large] = entry.bits;
-  add_write(writes, entry_address(tenant, page), entry.bits);
+  (*l.entries)[page.value() % pages_per_large] = entry.bits;
+  add_write(writes, entry_address(tenant, page).value(), entry.bits);
 }
 
-void PageTables::forget(std::uint16_t tenant, std::uint64_t page) {
+void PageTables::forget(TenantId tenant, VirtualPage page) {
   Leaf& l = leaf(tenant, page);
-  if (l.entries) (*l.entries)[page % pages_per_large] = 0;
+  if (l.entries) (*l.entries)[page.value() % pages_per_large] = 0;
 }
 
-void PageTables::set_large(std::uint16_t tenant, std::uint64_t page, bool large,
+void PageTables::set_large(TenantId tenant, VirtualPage page, bool large,
                            std::vector<TableWrite>& writes) {
   Leaf& l = leaf(tenant, page);
   l.large = large;
@@ -118,16 +129,16 @@ void PageTables::set_large(std::uint16_t tenant, std::uint64_t page, bool large,
             l.physical | directory_flags | (large ? PageTableEntry::large : 0));
 }
 
-void PageTables::forget_large(std::uint16_t tenant, std::uint64_t page) {
+void PageTables::forget_large(TenantId tenant, VirtualPage page) {
   leaf(tenant, page).large = false;
 }
 
-std::vector<std::uint64_t> PageTables::take_all(std::uint16_t tenant) {
-  std::vector<std::uint64_t> frames;
-  Space& space = spaces_[tenant];
-  for (const Directory& d : space.directories) frames.push_back(d.physical);
+std::vector<PhysicalAddress> PageTables::take_all(TenantId tenant) {
+  std::vector<PhysicalAddress> frames;
+  Space& space = spaces_[tenant.value()];
+  for (const Directory& d : space.directories) frames.emplace_back(d.physical);
   for (const Leaf& l : space.leaves)
-    if (l.physical != 0) frames.push_back(l.physical);
+    if (l.physical != 0) frames.emplace_back(l.physical);
   space = {};
   return frames;
 }

@@ -1,4 +1,4 @@
-#include "models/driver/frame_allocator.hpp"
+#include "models/driver/page_manager/frame_allocator.hpp"
 
 #include <algorithm>
 #include <iterator>
@@ -17,14 +17,14 @@ void FrameAllocator::take(std::map<std::uint64_t, std::uint64_t>::iterator range
   taken_ += bytes;
 }
 
-std::optional<std::uint64_t> FrameAllocator::allocate(std::uint64_t bytes,
-                                                      std::uint64_t alignment) {
+std::optional<PhysicalAddress> FrameAllocator::allocate(std::uint64_t bytes,
+                                                        std::uint64_t alignment) {
   bytes = round_up_to_page(bytes);
   for (auto range = free_.begin(); range != free_.end(); ++range) {
     const std::uint64_t base = round_up(range->first, alignment);
     if (base + bytes > range->first + range->second) continue;
     take(range, base, bytes);
-    return base;
+    return PhysicalAddress{base};
   }
   return std::nullopt;
 }
@@ -33,7 +33,7 @@ std::vector<FrameRun> FrameAllocator::allocate_scattered(std::uint64_t bytes) {
   bytes = round_up_to_page(bytes);
   std::vector<FrameRun> runs;
   if (bytes > free_bytes()) return runs;
-  if (const auto base = allocate(bytes)) return {{*base, bytes}};
+  if (const auto base = allocate(bytes)) return {{base->value(), bytes}};
   while (bytes > 0) {
     const auto range = free_.begin();
     const FrameRun run{range->first, std::min(bytes, range->second)};
@@ -44,7 +44,8 @@ std::vector<FrameRun> FrameAllocator::allocate_scattered(std::uint64_t bytes) {
   return runs;
 }
 
-void FrameAllocator::release(std::uint64_t base, std::uint64_t bytes) {
+void FrameAllocator::release(PhysicalAddress address, std::uint64_t bytes) {
+  const std::uint64_t base = address.value();
   bytes = round_up_to_page(bytes);
   const auto after = free_.lower_bound(base);
   LOCKSTEP_CHECK(after == free_.end() || after->first >= base + bytes, "memory is freed twice");

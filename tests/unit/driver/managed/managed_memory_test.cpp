@@ -1,4 +1,4 @@
-#include "models/driver/managed_memory.hpp"
+#include "models/driver/managed/managed_memory.hpp"
 
 #include <gmock/gmock.h>
 
@@ -115,7 +115,7 @@ TEST(ManagedMemory, PrefetchedPagesThatLeaveWereUsedOrNot) {
   world.fault({17});
   world.run();
   for (const std::uint64_t page : {17, 19, 20}) world.use(page);
-  world.managed().prefetch(world.allocation(), 0, world.pages(), false, 1, world.context());
+  world.managed().prefetch(world.allocation(), 0, world.pages(), false, 1, world.cycle());
   world.run();
   const HostStatistics& statistics = world.statistics();
   // Page 16 came in the transfer of the fault, 18 to 31 behind it.
@@ -214,7 +214,7 @@ TEST(ManagedMemory, WithoutEvictionATenantThatNeedsRoomEnds) {
   world.run();
   const auto failures = world.managed().take_failures();
   ASSERT_THAT(failures, SizeIs(1));
-  EXPECT_EQ(failures[0].tenant, 0);
+  EXPECT_EQ(failures[0].tenant, DriverWorld::tenant);
   EXPECT_EQ(failures[0].message,
             "w.yaml:1:1: GPU memory is full and policies.eviction is none: there is no room for "
             "page 32 of buffer data of tenant one in 28 KiB - raise gpu.memory.capacity or choose "
@@ -239,7 +239,9 @@ TEST(ManagedMemory, WithoutEvictionAPrefetchTakesWhatRoomThereIs) {
 
 /// Memory that is full of what tenant 1 holds beside the page tables.
 struct FullMemory {
-  FullMemory() : world(settings()), held(world.driver().take_frames(2, false)) {}
+  FullMemory()
+      : world(settings()),
+        held(world.driver().take_frames({TenantId{1}, DriverWorld::first_page, 2}, false)) {}
   static DriverWorld::Options settings() {
     DriverWorld::Options full = options(FaultCost::linear);
     full.frames = 1 + 4 + 2;
@@ -248,7 +250,7 @@ struct FullMemory {
   /// Tenant 1 has left, and memory is looked at again.
   void left() {
     world.leaves(1, false);
-    world.managed().act(world.context());
+    world.managed().act(world.cycle());
     world.run();
   }
 
@@ -263,7 +265,7 @@ TEST(ManagedMemory, FaultWithoutRoomWaitsForATenantThatIsLeaving) {
   full.world.run();
   EXPECT_THAT(full.world.managed().take_failures(), SizeIs(0));
   EXPECT_FALSE(full.world.on_gpu(0));
-  full.world.driver().give_back(full.held);
+  full.world.driver().give_back(TenantId{1}, full.held, full.world.cycle());
   full.left();
   EXPECT_THAT(full.world.managed().take_failures(), SizeIs(0));
   EXPECT_TRUE(full.world.on_gpu(0));
@@ -296,7 +298,7 @@ TEST(ManagedMemory, OneTenantAtATimeIsEndedForWantOfRoom) {
   full.world.run();
   EXPECT_THAT(full.world.managed().take_failures(), SizeIs(1));
   // The first one's end may make room for the second.
-  full.world.driver().give_back(full.held);
+  full.world.driver().give_back(TenantId{1}, full.held, full.world.cycle());
   full.left();
   EXPECT_TRUE(full.world.on_gpu(1));
 }
@@ -308,15 +310,15 @@ TEST(ManagedMemory, CpuBringsPagesHomeAndFaultsWaitUntilItIsDone) {
   world.store(1, std::byte{42});
   world.managed().hold(world.allocation());
   EXPECT_FALSE(
-      world.managed().migrate_home(world.allocation(), 0, world.pages(), true, world.context()));
+      world.managed().migrate_home(world.allocation(), 0, world.pages(), true, world.cycle()));
   world.fault({1});
   world.run();
   EXPECT_FALSE(world.on_gpu(0));
   EXPECT_FALSE(world.on_gpu(1));
   EXPECT_EQ(world.host_byte(1), std::byte{42});
   EXPECT_TRUE(
-      world.managed().migrate_home(world.allocation(), 0, world.pages(), true, world.context()));
-  world.managed().let_go(world.allocation(), world.context());
+      world.managed().migrate_home(world.allocation(), 0, world.pages(), true, world.cycle()));
+  world.managed().let_go(world.allocation(), world.now());
   world.run();
   EXPECT_TRUE(world.on_gpu(1));
 }
@@ -330,7 +332,7 @@ TEST(ManagedMemory, PreferredHostIsMappedWhereItIs) {
   EXPECT_TRUE(world.mapped[0].entries[0].is(PageTableEntry::remote));
   EXPECT_EQ(world.mapped[0].entries[0].address(), (std::uint64_t{1} << 50) + 9 * page_bytes);
   EXPECT_TRUE(
-      world.managed().migrate_home(world.allocation(), 0, world.pages(), true, world.context()));
+      world.managed().migrate_home(world.allocation(), 0, world.pages(), true, world.cycle()));
 }
 
 TEST(ManagedMemory, LosesNoFrame) {
@@ -345,7 +347,7 @@ TEST(ManagedMemory, LosesNoFrame) {
   }
   world.run();
   world.managed().hold(world.allocation());
-  while (!world.managed().release(world.allocation(), world.context())) world.run();
+  while (!world.managed().release(world.allocation(), world.cycle())) world.run();
   EXPECT_EQ(world.driver().free_bytes(), free);
 }
 

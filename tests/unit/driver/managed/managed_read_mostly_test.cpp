@@ -21,13 +21,13 @@ TEST(ReadMostly, PagesAreCopiesUntilSomebodyStores) {
   EXPECT_FALSE(world.mapped[0].entries[0].is(PageTableEntry::writable));
   // The CPU reads its own copy; nothing moves.
   EXPECT_TRUE(
-      world.managed().migrate_home(world.allocation(), 0, world.pages(), false, world.context()));
+      world.managed().migrate_home(world.allocation(), 0, world.pages(), false, world.cycle()));
   world.fault({2}, 0, true);
   world.run();
   EXPECT_TRUE(world.mapped.back().entries[0].is(PageTableEntry::writable));
   EXPECT_EQ(world.gpu_byte(2), world.host_byte(2));
   EXPECT_FALSE(
-      world.managed().migrate_home(world.allocation(), 0, world.pages(), false, world.context()));
+      world.managed().migrate_home(world.allocation(), 0, world.pages(), false, world.cycle()));
 }
 
 TEST(ReadMostly, AStoreTakesOnlyItsOwnPageFromTheHost) {
@@ -37,7 +37,7 @@ TEST(ReadMostly, AStoreTakesOnlyItsOwnPageFromTheHost) {
   world.run();
   for (std::uint64_t page = 0; page < 16; ++page) ASSERT_TRUE(world.on_gpu(page)) << page;
   EXPECT_FALSE(
-      world.managed().migrate_home(world.allocation(), 0, world.pages(), false, world.context()));
+      world.managed().migrate_home(world.allocation(), 0, world.pages(), false, world.cycle()));
   world.run();
   for (std::uint64_t page = 0; page < 16; ++page)
     EXPECT_EQ(world.on_gpu(page), page != 4) << "the CPU reads, page " << page;
@@ -53,7 +53,7 @@ TEST(ReadMostly, PagesThatCameAlongWithAStoreStayCopies) {
   world.run();
   world.fault({3}, 0, true);  // a copy becomes the only one
   world.run();
-  world.managed().migrate_home(world.allocation(), 0, world.pages(), false, world.context());
+  world.managed().migrate_home(world.allocation(), 0, world.pages(), false, world.cycle());
   world.run();
   for (std::uint64_t page = 0; page < 16; ++page)
     EXPECT_EQ(world.on_gpu(page), page != 9 && page != 3) << page;

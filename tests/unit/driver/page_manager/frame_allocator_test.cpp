@@ -1,4 +1,4 @@
-#include "models/driver/frame_allocator.hpp"
+#include "models/driver/page_manager/frame_allocator.hpp"
 
 #include <gtest/gtest.h>
 
@@ -15,28 +15,32 @@ namespace {
 
 constexpr std::uint64_t page = page_bytes;
 
+constexpr PhysicalAddress at(std::uint64_t address) {
+  return PhysicalAddress{address};
+}
+
 TEST(FrameAllocator, RangesAreWholePages) {
   FrameAllocator frames(8 * page);
-  EXPECT_EQ(frames.allocate(1), 0u);
-  EXPECT_EQ(frames.allocate(page), page);
-  EXPECT_EQ(frames.allocate(page + 1), 2 * page);
-  EXPECT_EQ(frames.allocate(1), 4 * page);
+  EXPECT_EQ(frames.allocate(1), at(0));
+  EXPECT_EQ(frames.allocate(page), at(page));
+  EXPECT_EQ(frames.allocate(page + 1), at(2 * page));
+  EXPECT_EQ(frames.allocate(1), at(4 * page));
   EXPECT_EQ(frames.free_bytes(), 3 * page);
 }
 
 TEST(FrameAllocator, LowestRangeThatIsLargeEnoughIsTaken) {
   FrameAllocator frames(8 * page);
   for (int i = 0; i < 8; ++i) frames.allocate(page);
-  frames.release(1 * page, page);
-  frames.release(3 * page, 2 * page);
-  EXPECT_EQ(frames.allocate(2 * page), 3 * page);
-  EXPECT_EQ(frames.allocate(page), 1 * page);
+  frames.release(at(1 * page), page);
+  frames.release(at(3 * page), 2 * page);
+  EXPECT_EQ(frames.allocate(2 * page), at(3 * page));
+  EXPECT_EQ(frames.allocate(page), at(1 * page));
 }
 
 TEST(FrameAllocator, FullMemoryGivesNothing) {
   FrameAllocator frames(2 * page);
   EXPECT_EQ(frames.allocate(3 * page), std::nullopt);
-  EXPECT_EQ(frames.allocate(2 * page), 0u);
+  EXPECT_EQ(frames.allocate(2 * page), at(0));
   EXPECT_EQ(frames.allocate(1), std::nullopt);
 }
 
@@ -45,24 +49,24 @@ TEST(FrameAllocator, FreedNeighboursMerge) {
        {std::vector<std::uint64_t>{0, 1, 2}, {2, 1, 0}, {0, 2, 1}, {1, 0, 2}}) {
     FrameAllocator frames(3 * page);
     for (int i = 0; i < 3; ++i) frames.allocate(page);
-    for (const std::uint64_t p : order) frames.release(p * page, page);
-    EXPECT_EQ(frames.allocate(3 * page), 0u);
+    for (const std::uint64_t p : order) frames.release(at(p * page), page);
+    EXPECT_EQ(frames.allocate(3 * page), at(0));
   }
 }
 
 TEST(FrameAllocator, FreeingTwiceIsABug) {
   FrameAllocator frames(4 * page);
   frames.allocate(4 * page);
-  frames.release(page, 2 * page);
-  EXPECT_THROW(frames.release(page, page), InternalError);
-  EXPECT_THROW(frames.release(2 * page, page), InternalError);
-  EXPECT_THROW(frames.release(0, 2 * page), InternalError);
+  frames.release(at(page), 2 * page);
+  EXPECT_THROW(frames.release(at(page), page), InternalError);
+  EXPECT_THROW(frames.release(at(2 * page), page), InternalError);
+  EXPECT_THROW(frames.release(at(0), 2 * page), InternalError);
 }
 
 TEST(FrameAllocator, RangesNeverOverlap) {
   FrameAllocator frames(64 * page);
   Random random(1, ComponentId{0}, 0);
-  std::map<std::uint64_t, std::uint64_t> taken;  // base -> bytes
+  std::map<PhysicalAddress, std::uint64_t> taken;  // base -> bytes
   std::uint64_t taken_bytes = 0;
   for (int step = 0; step < 5000; ++step) {
     if (random.below(2) == 0) {
@@ -77,7 +81,7 @@ TEST(FrameAllocator, RangesNeverOverlap) {
         const auto before = std::prev(after);
         ASSERT_LE(before->first + before->second, *base);
       }
-      ASSERT_LE(*base + bytes, frames.capacity());
+      ASSERT_LE(*base + bytes, at(frames.capacity()));
       taken[*base] = bytes;
       taken_bytes += bytes;
     } else if (!taken.empty()) {
@@ -94,7 +98,7 @@ TEST(FrameAllocator, RangesNeverOverlap) {
 TEST(FrameAllocator, RestoredAllocatorMakesTheSameChoices) {
   FrameAllocator frames(8 * page);
   for (int i = 0; i < 5; ++i) frames.allocate(page);
-  frames.release(2 * page, page);
+  frames.release(at(2 * page), page);
   std::stringstream bytes;
   Archive saving = Archive::saving(bytes);
   saving(frames);

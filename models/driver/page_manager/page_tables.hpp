@@ -3,17 +3,19 @@
 ///
 /// Tables of all four levels for an address range are reserved when the range is; a level-4 table
 /// takes memory of this computer when its first entry is set.  The GPU's copy differs only in the
-/// accessed and dirty bits that the GMMU sets. Source: architecture.md, section 8, rules 7 and 9;
+/// accessed and dirty bits that the GMMU sets.
+/// Source: architecture.md, section 8, rules 7 and 9;
 /// page_table_entry.hpp (format).
 #pragma once
 
 #include <array>
 #include <cstdint>
-#include <functional>
 #include <memory>
 #include <vector>
 
 #include "core/checkpoint/archive.hpp"
+#include "models/driver/page_manager/frame_allocator.hpp"
+#include "models/driver/tenant_pages.hpp"
 #include "models/vm/page_table_entry.hpp"
 
 namespace lockstep {
@@ -35,31 +37,29 @@ class PageTables {
   PageTables() = default;
   explicit PageTables(std::size_t tenants) : spaces_(tenants) {}
 
-  /// Physical address of a zeroed frame for a table.
-  using TakeFrame = std::function<std::uint64_t()>;
-  /// Makes the tables that the pages need and do not have; their directory entries join `writes`.
-  void reserve(std::uint16_t tenant, std::uint64_t page, std::uint64_t count,
-               const TakeFrame& take_frame, std::vector<TableWrite>& writes);
+  /// Makes the tables that the pages need and do not have, in frames of their own; their directory
+  /// entries join `writes`.  The new frames.
+  std::vector<FrameRun> reserve(const TenantPages& pages, FrameAllocator& frames,
+                                std::vector<TableWrite>& writes);
   /// Of the tenant's level-1 table; 0 before its first reserve.
-  std::uint64_t root(std::uint16_t tenant) const;
+  PhysicalAddress root(TenantId tenant) const;
 
-  PageTableEntry entry(std::uint16_t tenant, std::uint64_t page) const;
-  std::uint64_t entry_address(std::uint16_t tenant, std::uint64_t page) const;
+  PageTableEntry entry(TenantId tenant, VirtualPage page) const;
+  PhysicalAddress entry_address(TenantId tenant, VirtualPage page) const;
   /// Of the level-3 entry that covers the page.
-  std::uint64_t directory_address(std::uint16_t tenant, std::uint64_t page) const;
-  bool is_large(std::uint16_t tenant, std::uint64_t page) const;
+  PhysicalAddress directory_address(TenantId tenant, VirtualPage page) const;
+  bool is_large(TenantId tenant, VirtualPage page) const;
 
-  void set(std::uint16_t tenant, std::uint64_t page, PageTableEntry entry,
+  void set(TenantId tenant, VirtualPage page, PageTableEntry entry,
            std::vector<TableWrite>& writes);
   /// The entry as the GMMU left it when it exchanged it with 0: nothing is to be written.
-  void forget(std::uint16_t tenant, std::uint64_t page);
-  void set_large(std::uint16_t tenant, std::uint64_t page, bool large,
-                 std::vector<TableWrite>& writes);
+  void forget(TenantId tenant, VirtualPage page);
+  void set_large(TenantId tenant, VirtualPage page, bool large, std::vector<TableWrite>& writes);
   /// The large bit went with the entries.
-  void forget_large(std::uint16_t tenant, std::uint64_t page);
+  void forget_large(TenantId tenant, VirtualPage page);
 
   /// All frames that hold tables of the tenant, which has none afterwards.
-  std::vector<std::uint64_t> take_all(std::uint16_t tenant);
+  std::vector<PhysicalAddress> take_all(TenantId tenant);
 
   void serialize(Archive& archive);
 
@@ -82,10 +82,17 @@ class PageTables {
   };
   static constexpr std::uint64_t first_leaf();
 
-  const Leaf& leaf(std::uint16_t tenant, std::uint64_t page) const;
-  Leaf& leaf(std::uint16_t tenant, std::uint64_t page);
-  std::uint64_t directory(Space& space, std::uint64_t page, unsigned level,
-                          const TakeFrame& take_frame, std::vector<TableWrite>& writes);
+  /// What a reserve takes and makes.
+  struct Making {
+    FrameAllocator& frames;
+    std::vector<TableWrite>& writes;
+    std::vector<FrameRun> made;
+    std::uint64_t take_frame();
+  };
+
+  const Leaf& leaf(TenantId tenant, VirtualPage page) const;
+  Leaf& leaf(TenantId tenant, VirtualPage page);
+  static std::uint64_t directory(Space& space, std::uint64_t page, unsigned level, Making& making);
 
   std::vector<Space> spaces_;
 };

@@ -1,0 +1,30 @@
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+#include "models/noc/ids.hpp"
+
+namespace lockstep {
+
+/// What the driver asks the host about tenants and their buffers.
+class BufferDirectory {
+ public:
+  /// What messages say of a buffer.
+  struct Description {
+    std::string where;  ///< file:line:column
+    std::string name;   ///< of the buffer and its tenant
+  };
+
+  virtual ~BufferDirectory() = default;
+  /// The host has content for a page (counted in the buffer), so that the page has to be moved.
+  virtual bool has_data(TenantId tenant, BufferId buffer, std::uint64_t page) const = 0;
+  virtual std::uint64_t bytes(TenantId tenant, BufferId buffer) const = 0;
+  virtual Description describe(TenantId tenant, BufferId buffer) const = 0;
+  /// Where a buffer begins in requests that reach host memory from the GPU.
+  virtual std::uint64_t remote_address(TenantId tenant, BufferId buffer) const = 0;
+  /// The tenant is on its way out: its memory will come free, and it needs none.
+  virtual bool is_leaving(TenantId tenant) const = 0;
+};
+
+}  // namespace lockstep

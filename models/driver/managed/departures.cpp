@@ -1,0 +1,125 @@
+#include "models/driver/managed/departures.hpp"
+
+#include <algorithm>
+
+#include "core/memory/slots.hpp"
+
+namespace lockstep {
+
+void Departures::start(PageRange range, const Reason& reason, const HostCycle& cycle) {
+  const std::uint32_t index = take_slot(departures_, free_);
+  Departure& departure = departures_[index] = {};
+  departure.reason = reason;
+  departure.remote = pages_.place(range.first) == PagePlace::remote;
+  departure.range = range;
+  pages_.leave(range, cycle.statistics);
+  operations_.expect_one(reason.operation);
+  driver_.unmap({pages_.owner(range.first).tenant, pages_.virtual_page(range.first),
+                 driver_.mapped_pages(range.count * page_bytes)},
+                index, cycle);
+}
+
+void Departures::start_all(PageRange range, bool copies_too, const Reason& reason,
+                           const HostCycle& cycle) {
+  const PageRange pages = pages_.whole_granules(range);
+  const auto goes = [&](ManagedPage page) {
+    const PagePlace place = pages_.place(page);
+    if (place == PagePlace::remote) return !reason.keep_bytes;
+    return place == PagePlace::gpu && (copies_too || !pages_.has(page, ManagedPages::duplicate));
+  };
+  for (ManagedPage page = pages.first; page < pages.end(); ++page) {
+    if (!goes(page)) continue;
+    PageRange run{page, 1};
+    while (run.end() < pages.end() && goes(run.end()) &&
+           pages_.place(run.end()) == pages_.place(page))
+      ++run.count;
+    start(run, reason, cycle);
+    page = run.end() - 1;
+  }
+}
+
+void Departures::count_use(ManagedPage page, PageTableEntry entry, HostStatistics& statistics) {
+  if (!pages_.has(page, ManagedPages::prefetched)) return;
+  const bool used = entry.is(PageTableEntry::accessed);
+  ++(used ? statistics.prefetched_used
+          : statistics.prefetched_unused)[pages_.owner(page).tenant.value()];
+}
+
+std::vector<Transfer> Departures::write_backs(std::uint32_t index, const Unmapped& unmapped,
+                                              std::vector<FrameRun>& clean,
+                                              HostStatistics& statistics) {
+  Departure& departure = departures_[index];
+  const PageRange range = departure.range;
+  const Allocation& a = pages_.owner(range.first);
+  const std::uint64_t bytes = directory_.bytes(a.tenant, a.buffer);
+  std::vector<Transfer> transfers;
+  bool goes_on = false;  // the page before is the last of a transfer
+  for (std::uint64_t i = 0; i < unmapped.entries.size(); ++i) {
+    const PageTableEntry entry{unmapped.entries[i]};
+    const bool inside = i < range.count;  // behind it: the rest of a large page
+    const bool here = entry.is(PageTableEntry::present) && !entry.is(PageTableEntry::remote);
+    const bool dirty = here && inside && departure.reason.keep_bytes &&
+                       entry.is(PageTableEntry::dirty) &&
+                       !pages_.has(range.first + i, ManagedPages::duplicate);
+    if (inside) count_use(range.first + i, entry, statistics);
+    if (here) (dirty ? departure.frames : clean).push_back({entry.address(), page_bytes});
+    if (dirty) {
+      const std::uint64_t offset = (range.first - a.first + i) * page_bytes;
+      if (!goes_on) {
+        Transfer& transfer = transfers.emplace_back();
+        transfer.kind = Transfer::Kind::to_host;
+        transfer.rank = Transfer::Class::prefetch;
+        transfer.tenant = a.tenant.value();
+        transfer.buffer = a.buffer.value();
+        transfer.offset = offset;
+        transfer.operation = transfer_operation | index;
+      }
+      const std::uint64_t size = std::min(page_bytes, bytes - offset);
+      transfers.back().bytes += size;
+      append_frame(transfers.back().frames, entry.address(), size);
+      ++statistics.pages_written_back[a.tenant.value()];
+    }
+    goes_on = dirty;
+  }
+  return transfers;
+}
+
+std::optional<Departures::Wanted> Departures::unmapped(const Unmapped& unmapped,
+                                                       const HostCycle& cycle) {
+  std::vector<FrameRun> clean;
+  const std::vector<Transfer> transfers =
+      write_backs(unmapped.owner, unmapped, clean, cycle.statistics);
+  pages_.clear(departures_[unmapped.owner].range,
+               ManagedPages::prefetched | ManagedPages::duplicate);
+  driver_.give_back(unmapped.pages.tenant, clean, cycle);
+  departures_[unmapped.owner].transfers = static_cast<std::uint32_t>(transfers.size());
+  if (transfers.empty()) return finish(unmapped.owner, cycle);
+  for (const Transfer& transfer : transfers) cycle.link.start(transfer, cycle.now, cycle.outbox);
+  return std::nullopt;
+}
+
+std::optional<Departures::Wanted> Departures::transfer_done(const Transfer& transfer,
+                                                            const HostCycle& cycle) {
+  const auto index = static_cast<std::uint32_t>(transfer.operation & ~transfer_operation);
+  if (--departures_[index].transfers > 0) return std::nullopt;
+  return finish(index, cycle);
+}
+
+std::optional<Departures::Wanted> Departures::finish(std::uint32_t index, const HostCycle& cycle) {
+  const Departure departure = std::exchange(departures_[index], Departure{});
+  const std::uint64_t operation = departure.reason.operation;
+  free_.push_back(index);
+  driver_.give_back(pages_.owner(departure.range.first).tenant, departure.frames, cycle);
+  pages_.come_home(departure.range, departure.remote);
+  faults_.reconsider(cycle.now);
+  if (departure.reason.then_to_gpu && pages_.buffer_of(departure.range.first).holds == 0)
+    return Wanted{departure.range, operation};
+  operations_.one_done(operation);
+  return std::nullopt;
+}
+
+void Departures::serialize(Archive& archive) {
+  archive(departures_, free_);
+}
+
+}  // namespace lockstep

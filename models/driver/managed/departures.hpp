@@ -1,0 +1,87 @@
+/// Pages on their way off the GPU: for room, for the CPU, for good.
+///
+/// They are unmapped; what the GPU has stored to is written back over the link, and then their
+/// frames come free.  Source: architecture.md, section 8, rule 7; virtual-memory-and-exceptions.md,
+/// section 10.
+#pragma once
+
+#include <optional>
+#include <vector>
+
+#include "models/driver/buffer_directory.hpp"
+#include "models/driver/driver.hpp"
+#include "models/driver/managed/fault_queue.hpp"
+#include "models/driver/managed/prefetch_operations.hpp"
+
+namespace lockstep {
+
+class Departures {
+ public:
+  /// In the `operation` of a write-back, beside the number of the departure.
+  static constexpr std::uint64_t transfer_operation = std::uint64_t{1} << 62;
+
+  /// Why pages leave.
+  struct Reason {
+    bool keep_bytes = true;
+    bool then_to_gpu = false;  ///< a prefetch step wants what was mapped remotely
+    std::uint64_t operation = PrefetchOperations::none;
+    template <class Archive>
+    void serialize(Archive& archive) {
+      archive(keep_bytes, then_to_gpu, operation);
+    }
+  };
+  /// Pages that have left and are wanted on the GPU; the prefetch step counts them still.
+  struct Wanted {
+    PageRange range;
+    std::uint64_t operation = PrefetchOperations::none;
+  };
+
+  Departures(Driver& driver, const BufferDirectory& directory, ManagedPages& pages,
+             FaultQueue& faults, PrefetchOperations& operations)
+      : driver_(driver),
+        directory_(directory),
+        pages_(pages),
+        faults_(faults),
+        operations_(operations) {}
+
+  /// Pages of one buffer, all on the GPU or all mapped remotely.
+  void start(PageRange range, const Reason& reason, const HostCycle& cycle);
+  /// What of the range is there and has to go; `copies_too`: also pages that the host has as well.
+  void start_all(PageRange range, bool copies_too, const Reason& reason, const HostCycle& cycle);
+
+  // What ends a departure may want its pages back.
+  std::optional<Wanted> unmapped(const Unmapped& pages, const HostCycle& cycle);
+  std::optional<Wanted> transfer_done(const Transfer& transfer, const HostCycle& cycle);
+
+  void serialize(Archive& archive);
+
+ private:
+  struct Departure {
+    Reason reason;
+    bool remote = false;
+    PageRange range;
+    std::uint32_t transfers = 0;   ///< write-backs under way
+    std::vector<FrameRun> frames;  ///< of dirty pages
+    template <class Archive>
+    void serialize(Archive& archive) {
+      archive(reason, remote, range, transfers, frames);
+    }
+  };
+
+  void count_use(ManagedPage page, PageTableEntry entry, HostStatistics& statistics);
+  /// Sorts the frames into those that are free now and those whose bytes go home first, and says
+  /// how they go.
+  std::vector<Transfer> write_backs(std::uint32_t index, const Unmapped& pages,
+                                    std::vector<FrameRun>& clean, HostStatistics& statistics);
+  std::optional<Wanted> finish(std::uint32_t index, const HostCycle& cycle);
+
+  Driver& driver_;
+  const BufferDirectory& directory_;
+  ManagedPages& pages_;
+  FaultQueue& faults_;
+  PrefetchOperations& operations_;
+  std::vector<Departure> departures_;
+  std::vector<std::uint32_t> free_;
+};
+
+}  // namespace lockstep

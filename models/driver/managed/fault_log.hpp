@@ -1,0 +1,60 @@
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "core/time/time.hpp"
+#include "models/noc/address.hpp"
+#include "models/noc/ids.hpp"
+
+namespace lockstep {
+
+/// One row of the /faults table.
+struct FaultRecord {
+  TenantId tenant;
+  VirtualPage page;
+  std::uint32_t pages = 0;  ///< moved with it
+  bool migrated = false;    ///< data came over the link
+  Time found, arrived, served, mapped;
+
+  template <class Archive>
+  void serialize(Archive& archive) {
+    archive(tenant, page, pages, migrated, found, arrived, served, mapped);
+  }
+};
+
+/// What became of faults, if somebody wants to know.
+class FaultLog {
+ public:
+  static constexpr std::uint32_t none = ~std::uint32_t{0};
+
+  explicit FaultLog(bool enabled) : enabled_(enabled) {}
+
+  bool enabled() const { return enabled_; }
+  /// The number of the row.
+  std::uint32_t add(const FaultRecord& record) {
+    records_.push_back(record);
+    return static_cast<std::uint32_t>(records_.size() - 1);
+  }
+  /// Of the pages that were to come the first `dropped` do not.
+  void shorten(std::uint32_t number, std::uint64_t dropped) {
+    if (number == none) return;
+    records_[number].page += dropped;
+    records_[number].pages -= static_cast<std::uint32_t>(dropped);
+  }
+  void mapped(std::uint32_t number, Time now) {
+    if (number != none) records_[number].mapped = now;
+  }
+  const std::vector<FaultRecord>& records() const { return records_; }
+
+  template <class Archive>
+  void serialize(Archive& archive) {
+    archive(records_);
+  }
+
+ private:
+  const bool enabled_;
+  std::vector<FaultRecord> records_;
+};
+
+}  // namespace lockstep

@@ -1,0 +1,76 @@
+/// Faults that wait: for the driver, for pages that leave or that the CPU holds, or for their page.
+///
+/// Source: 001, section B.2; virtual-memory-and-exceptions.md, sections 3.5 and 18.
+#pragma once
+
+#include <deque>
+#include <string>
+#include <vector>
+
+#include "models/driver/fault_parameters.hpp"
+#include "models/driver/managed/managed_pages.hpp"
+
+namespace lockstep {
+
+/// A far-fault of a managed page.
+struct PageFault {
+  ManagedPage page = 0;
+  Time found, arrived;
+  Time queued;  ///< for the last time: it may have waited for the CPU, or come too late
+  bool write = false;
+
+  bool is_in(PageRange range) const { return page >= range.first && page < range.end(); }
+  template <class Archive>
+  void serialize(Archive& archive) {
+    archive(page, found, arrived, queued, write);
+  }
+};
+
+class FaultQueue {
+ public:
+  FaultQueue(ManagedPages& pages, const HostFaultParameters& parameters,
+             const std::vector<std::uint32_t>& priorities)
+      : pages_(pages), parameters_(parameters), turns_(parameters.order, priorities) {}
+
+  bool empty() const { return queue_.empty(); }
+  /// When the first fault came; there must be one.
+  Time first() const { return queue_.front().queued; }
+  void push(const PageFault& fault) { queue_.push_back(fault); }
+  /// A fault that waited for something else queues again.
+  void push_again(PageFault fault, Time now);
+  /// The next fault by the tenants' turns.
+  PageFault take_next();
+  /// The faults that are handled together with the one that was just taken.
+  std::vector<PageFault> take_with(const PageFault& first);
+
+  /// Waits until its page has left, or the CPU is done.
+  void defer(const PageFault& fault) { deferred_.push_back(fault); }
+  /// Waits for its page, which is on its way.
+  void await(const PageFault& fault);
+  /// Faults that waited for pages of the range.
+  std::vector<PageFault> take_awaited(PageRange range);
+  /// Deferred faults that may go on queue again, in the order in which they came.
+  void reconsider(Time now);
+
+  template <class Which>
+  void forget_if(const Which& which) {
+    std::erase_if(queue_, which);
+    std::erase_if(deferred_, which);
+    std::erase_if(awaited_, which);
+  }
+
+  std::size_t size() const { return queue_.size(); }
+  std::size_t deferred() const { return deferred_.size(); }
+  void serialize(Archive& archive);
+
+ private:
+  bool together(const PageFault& first, const PageFault& other) const;
+
+  ManagedPages& pages_;
+  const HostFaultParameters& parameters_;
+  TenantTurns turns_;
+  std::deque<PageFault> queue_;  ///< in order of arrival
+  std::vector<PageFault> deferred_, awaited_;
+};
+
+}  // namespace lockstep

@@ -1,0 +1,210 @@
+#include "models/driver/managed/fault_service.hpp"
+
+#include <algorithm>
+
+#include "core/error/error.hpp"
+#include "models/driver/managed/transfer_plan.hpp"
+
+namespace lockstep {
+
+bool FaultService::Unit::stores_in(PageRange range) const {
+  return std::any_of(faults.begin(), faults.end(),
+                     [&](const PageFault& fault) { return fault.write && fault.is_in(range); });
+}
+
+Time FaultService::next_activity() const {
+  Time next = units_.empty() ? Time::never() : units_.front().begin;
+  if (!parts_.queue.empty()) next = std::min(next, std::max(server_free_, parts_.queue.first()));
+  return next;
+}
+
+void FaultService::act(const HostCycle& cycle) {
+  while (!parts_.queue.empty() && std::max(server_free_, parts_.queue.first()) <= cycle.now)
+    form_unit(cycle);
+  while (!units_.empty() && units_.front().begin <= cycle.now) {
+    const Unit unit = std::move(units_.front());
+    units_.pop_front();
+    begin_unit(unit, cycle);
+  }
+}
+
+void FaultService::form_unit(const HostCycle& cycle) {
+  const PageFault first = parts_.queue.take_next();
+  if (serve_without_moving(first, cycle)) return;
+  Unit unit;
+  unit.faults.push_back(first);
+  for (const PageFault& other : parts_.queue.take_with(first))
+    if (!serve_without_moving(other, cycle)) unit.faults.push_back(other);
+  charge(unit, cycle.now);
+  units_.push_back(std::move(unit));
+}
+
+void FaultService::charge(Unit& unit, Time now) {
+  const HostFaultParameters& p = setup_.parameters;
+  const auto has_data = [&](const PageFault& fault) {
+    return parts_.pages.has_data({fault.page, 1}, parts_.directory);
+  };
+  unit.started = unit.begin = now;
+  switch (p.cost_model) {
+    case FaultCost::uvmsmart:
+      unit.begin = server_free_ = now + p.handling;
+      break;
+    case FaultCost::linear:
+      unit.begin = now + p.handling;
+      break;
+    case FaultCost::tanasic:
+      if (p.serialize == FaultSerialization::cpu_and_link)
+        unit.begin = server_free_ = now + p.cpu_service;
+      if (p.serialize == FaultSerialization::whole_cost)
+        server_free_ =
+            now + (std::any_of(unit.faults.begin(), unit.faults.end(), has_data) ? p.migrate
+                                                                                 : p.allocate);
+      break;
+  }
+}
+
+Time FaultService::replay_time(const Unit& unit, bool moves_data, Time now) const {
+  if (setup_.parameters.cost_model != FaultCost::tanasic) return now;
+  const Time constant = moves_data ? setup_.parameters.migrate : setup_.parameters.allocate;
+  const PageFault& first = unit.faults.front();
+  return first.found + (unit.started - first.arrived) + constant - setup_.link_latency;
+}
+
+bool FaultService::serve_without_moving(const PageFault& fault, const HostCycle& cycle) {
+  ManagedPages& pages = parts_.pages;
+  const Allocation& a = pages.owner(fault.page);
+  switch (pages.place(fault.page)) {
+    case PagePlace::arriving:
+      parts_.queue.await(fault);
+      return true;
+    case PagePlace::gpu:
+      // The news will make whoever waits ask again.
+      if (parts_.driver.rearranges({a.tenant, a.virtual_page_of(fault.page), 1})) return true;
+      if (fault.write && pages.has(fault.page, ManagedPages::duplicate)) return false;
+      [[fallthrough]];
+    case PagePlace::remote:
+      // It came while the fault was waiting, or the news of its coming crossed the fault.
+      cycle.statistics.late_wait[a.tenant.value()].add(nanoseconds(cycle.now - fault.arrived));
+      parts_.driver.announce({a.tenant, a.virtual_page_of(fault.page), 1}, cycle);
+      return true;
+    case PagePlace::leaving:
+      parts_.queue.defer(fault);
+      return true;
+    case PagePlace::host:
+      if (pages.buffer_of(fault.page).holds == 0) return false;
+      parts_.queue.defer(fault);
+      return true;
+  }
+  return false;
+}
+
+void FaultService::begin_unit(const Unit& unit, const HostCycle& cycle) {
+  HostStatistics& statistics = cycle.statistics;
+  std::vector<ManagedPage> pages;
+  std::uint64_t handled = 0;
+  for (const PageFault& fault : unit.faults) {
+    if (serve_without_moving(fault, cycle)) continue;
+    ++handled;
+    const std::uint16_t tenant = parts_.pages.owner(fault.page).tenant.value();
+    statistics.fault_queue[tenant].add(nanoseconds(unit.started - fault.arrived));
+    statistics.fault_service[tenant].add(nanoseconds(unit.begin - unit.started));
+    if (parts_.pages.place(fault.page) == PagePlace::gpu) {
+      ++statistics.faults_permission[tenant];
+      parts_.migrations.make_writable(migration_of(fault, unit, cycle), cycle);
+    } else if (parts_.pages.buffer_of(fault.page).preferred == PreferredPlace::host) {
+      ++statistics.faults_remote[tenant];
+      Migration migration = migration_of(fault, unit, cycle);
+      migration.remote = true;
+      parts_.migrations.map_remote(migration, cycle);
+    } else {
+      pages.push_back(fault.page);
+    }
+  }
+  if (handled == 0) return;
+  const std::uint16_t tenant = parts_.pages.owner(unit.faults.front().page).tenant.value();
+  ++statistics.fault_batches[tenant];
+  statistics.batch_faults[tenant].add(handled);
+  std::sort(pages.begin(), pages.end());
+  pages.erase(std::unique(pages.begin(), pages.end()), pages.end());
+  std::uint64_t asked_for = 0;
+  for (auto first = pages.begin(); first != pages.end();) {
+    const ManagedPage end = parts_.pages.owner(*first).end();
+    const auto last = std::lower_bound(first, pages.end(), end);
+    asked_for += migrate({first, last}, unit, cycle);
+    first = last;
+  }
+  statistics.batch_pages[tenant].add(asked_for);
+}
+
+Migration FaultService::migration_of(const PageFault& fault, const Unit& unit,
+                                     const HostCycle& cycle) {
+  Migration migration;
+  migration.fault = true;
+  migration.served = cycle.now;
+  migration.range = parts_.pages.whole_granules({fault.page, 1});
+  migration.record = record(unit, migration.range, false);
+  return migration;
+}
+
+std::uint64_t FaultService::migrate(std::span<const ManagedPage> pages, const Unit& unit,
+                                    const HostCycle& cycle) {
+  HostStatistics& statistics = cycle.statistics;
+  const Allocation& a = parts_.pages.owner(pages.front());
+  const std::uint16_t tenant = a.tenant.value();
+  for (const ManagedPage page : pages)
+    if (parts_.pages.has(page, ManagedPages::evicted)) ++statistics.thrashed_pages[tenant];
+  const bool copies = parts_.pages.comes_as_copy(pages.front());
+  const bool apart = copies && unit.stores_in({a.first, a.pages});
+  std::uint64_t asked_for = 0;
+  for (const PlannedTransfer& transfer : plan(pages, apart, cycle)) {
+    const bool data = parts_.pages.has_data(transfer.pages, parts_.directory);
+    Migration migration;
+    migration.fault = transfer.fault;
+    migration.served = cycle.now;
+    migration.writable = !copies || unit.stores_in(transfer.pages);
+    migration.range = transfer.pages;
+    migration.not_before = replay_time(unit, data, cycle.now);
+    if (transfer.fault) {
+      ++(data ? statistics.faults_migrated : statistics.faults_allocated)[tenant];
+      migration.record = record(unit, transfer.pages, data);
+    }
+    asked_for += transfer.pages.count;
+    parts_.migrations.add(migration);
+  }
+  return asked_for;
+}
+
+/// `apart`: pages that are stored to do not come with others.
+std::vector<PlannedTransfer> FaultService::plan(std::span<const ManagedPage> pages, bool apart,
+                                                const HostCycle& cycle) {
+  const Allocation& a = parts_.pages.owner(pages.front());
+  const std::uint16_t tenant = a.tenant.value();
+  std::vector<PageRange> moves;
+  parts_.prefetcher.choose({parts_.pages.residency(), a, pages, setup_.seed,
+                            fault_numbers_[tenant]++, &cycle.statistics.tree_prefetches[tenant]},
+                           moves);
+  std::vector<PlannedTransfer> transfers;
+  if (parts_.pages.granule() > 1) {
+    plan_granules(parts_.pages, moves, pages, transfers);
+  } else {
+    split_moves(moves, pages, apart ? FaultSplit::isolate : setup_.parameters.split, transfers);
+  }
+  return transfers;
+}
+
+std::uint32_t FaultService::record(const Unit& unit, PageRange range, bool data) {
+  if (!parts_.log.enabled()) return FaultLog::none;
+  const auto fault = std::find_if(unit.faults.begin(), unit.faults.end(),
+                                  [&](const PageFault& f) { return f.is_in(range); });
+  LOCKSTEP_CHECK(fault != unit.faults.end(), "nobody faulted on these pages");
+  return parts_.log.add({parts_.pages.owner(range.first).tenant,
+                         parts_.pages.virtual_page(range.first),
+                         static_cast<std::uint32_t>(range.count), data, fault->found,
+                         fault->arrived, unit.begin, Time::never()});
+}
+
+void FaultService::serialize(Archive& archive) {
+  archive(units_, server_free_, fault_numbers_);
+}
+
+}  // namespace lockstep

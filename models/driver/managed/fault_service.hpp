@@ -1,0 +1,92 @@
+/// From fault to migration: the driver's server, its costs, what the prefetcher adds.
+///
+/// Costs (virtual-memory-and-exceptions.md, 3.5).  uvmsmart: the server is busy `handling` per
+/// fault (or block, or batch), then the transfer starts.  tanasic: the server is busy
+/// `cpu_service`, the transfer starts then, and the replay reaches the GMMU `migrate` or `allocate`
+/// after the fault was found, plus what it waited for the server.  linear: `handling` side by side,
+/// then the transfer.
+///
+/// Simplified: one server for all tenants.
+#pragma once
+
+#include <deque>
+#include <span>
+#include <vector>
+
+#include "models/driver/managed/migrations.hpp"
+#include "models/driver/prefetch/prefetcher.hpp"
+#include "models/driver/prefetch/split.hpp"
+
+namespace lockstep {
+
+class FaultService {
+ public:
+  struct Setup {
+    HostFaultParameters parameters;
+    Time link_latency;
+    std::uint64_t seed = 0;
+    std::size_t tenants = 0;
+  };
+  /// What the service works with.
+  struct Parts {
+    Driver& driver;
+    const BufferDirectory& directory;
+    ManagedPages& pages;
+    FaultQueue& queue;
+    FaultLog& log;
+    const Prefetcher& prefetcher;
+    Migrations& migrations;
+  };
+  FaultService(const Setup& setup, const Parts& parts)
+      : setup_(setup), parts_(parts), fault_numbers_(setup.tenants) {}
+
+  Time next_activity() const;
+  /// The server takes what it is free for, and what it has handled goes on.
+  void act(const HostCycle& cycle);
+  template <class Which>
+  void forget_if(const Which& which) {
+    for (Unit& unit : units_) std::erase_if(unit.faults, which);
+  }
+  void serialize(Archive& archive);
+
+ private:
+  /// Faults that are handled together.
+  struct Unit {
+    Time started;  ///< the server took it
+    Time begin;    ///< when the driver has handled it and transfers may start
+    std::vector<PageFault> faults;
+
+    bool stores_in(PageRange range) const;
+    template <class Archive>
+    void serialize(Archive& archive) {
+      archive(started, begin, faults);
+    }
+  };
+
+  /// The server takes the next fault of its queue and those handled together with it.
+  void form_unit(const HostCycle& cycle);
+  void charge(Unit& unit, Time now);
+  /// Faults that need no page moved are done: it is there, on its way, or away on business.
+  bool serve_without_moving(const PageFault& fault, const HostCycle& cycle);
+  /// The server has handled the faults: pages move.
+  void begin_unit(const Unit& unit, const HostCycle& cycle);
+  /// Migrates faulting pages of one allocation, in order, and what the prefetcher adds; how many
+  /// pages were asked for.
+  std::uint64_t migrate(std::span<const ManagedPage> pages, const Unit& unit,
+                        const HostCycle& cycle);
+  std::vector<PlannedTransfer> plan(std::span<const ManagedPage> pages, bool stores,
+                                    const HostCycle& cycle);
+  /// For one fault that moves nothing.
+  Migration migration_of(const PageFault& fault, const Unit& unit, const HostCycle& cycle);
+  /// The row of the first fault of these pages; its number, or none.
+  std::uint32_t record(const Unit& unit, PageRange range, bool data);
+  Time replay_time(const Unit& unit, bool moves_data, Time now) const;
+
+  const Setup setup_;
+  const Parts parts_;
+  std::deque<Unit> units_;  ///< in order of `begin`
+  Time server_free_;
+  std::vector<std::uint64_t> fault_numbers_;  ///< by tenant
+};
+
+}  // namespace lockstep

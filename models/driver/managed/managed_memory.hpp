@@ -1,0 +1,118 @@
+/// Managed memory: the driver's service of far-faults, migration in both directions, eviction.
+///
+/// A fault waits for the driver's server (fault_queue.hpp), costs what the cost model says, and
+/// brings the pages that the prefetcher chooses (fault_service.hpp); each contiguous transfer maps
+/// its pages when it has ended (migrations.hpp).  Where frames are missing the eviction policy
+/// names pages that leave first (evictor.hpp, departures.hpp).  When the CPU touches a buffer its
+/// pages come home by the same protocol, and faults on it wait until the CPU is done.
+/// Source: 001, sections B.2, B.3, C.1; 000, sections 2.3 and 5.3; architecture.md, section 8
+/// (rules 7, 9, 10, "The host").
+///
+/// Simplified: one server for all tenants; CPU faults cost nothing but the transfers.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "models/driver/managed/fault_service.hpp"
+#include "models/vm/messages.hpp"
+
+namespace lockstep {
+
+class ManagedMemory {
+ public:
+  struct Setup {
+    HostFaultParameters fault;
+    Time link_latency;
+    std::uint64_t seed = 0;
+    std::vector<std::uint32_t> priorities;  ///< by tenant
+    bool record_faults = false;
+    PolicyChoice prefetcher, eviction;
+  };
+  /// `driver` and `directory` outlive it.
+  ManagedMemory(Setup setup, Driver& driver, const BufferDirectory& directory);
+  ManagedMemory(const ManagedMemory&) = delete;
+  ManagedMemory& operator=(const ManagedMemory&) = delete;
+
+  /// A new buffer, all at the host; its number.  Tables must have been reserved.
+  std::uint32_t add(TenantId tenant, BufferId buffer, VirtualPage page, std::uint64_t pages) {
+    return pages_.add(tenant, buffer, page, pages);
+  }
+  void prefer(std::uint32_t allocation, PreferredPlace place) {
+    pages_.buffer(allocation).preferred = place;
+  }
+  void read_mostly(std::uint32_t allocation, bool on) {
+    pages_.buffer(allocation).read_mostly = on;
+  }
+  /// Faults on it wait from now on, until let_go.
+  void hold(std::uint32_t allocation) { ++pages_.buffer(allocation).holds; }
+  void let_go(std::uint32_t allocation, Time now);
+  /// Pages [first, first + count) of the allocation come to the host; true when they are there.
+  bool migrate_home(std::uint32_t allocation, std::uint64_t first, std::uint64_t count, bool write,
+                    const HostCycle& cycle);
+  /// Takes the buffer off the GPU without keeping its bytes; true when that is done.
+  bool release(std::uint32_t allocation, const HostCycle& cycle);
+  /// Migrates pages [first, first + count) of the buffer; `operation` comes back in
+  /// take_operations().
+  void prefetch(std::uint32_t allocation, std::uint64_t first, std::uint64_t count, bool to_gpu,
+                std::uint64_t operation, const HostCycle& cycle);
+  std::vector<std::uint64_t> take_operations() { return operations_.take_finished(); }
+  /// Tenants for whose pages there is no room, and what to tell them.
+  std::vector<Migrations::Failure> take_failures() { return migrations_.take_failures(); }
+  /// Frees up to so many bytes of GPU memory for what cannot be paged; false when it has nothing
+  /// left to evict and no tenant is leaving.
+  bool make_room(std::uint64_t bytes, const HostCycle& cycle);
+  /// Nothing of the buffer is on its way.
+  bool settled(std::uint32_t allocation) const { return pages_.buffer(allocation).moving == 0; }
+  bool evicts() const { return evictor_.evicts(); }
+  const ManagedPages& pages() const { return pages_; }
+  const Allocation& allocation(std::uint32_t index) const {
+    return pages_.residency().allocation(index);
+  }
+
+  /// A far-fault has arrived, with the pages that walks have found since the one before.
+  void fault(const MessageHeader& message, const HostCycle& cycle);
+  void mapped(std::uint32_t migration, const HostCycle& cycle);
+  void unmapped(const Unmapped& pages, const HostCycle& cycle);
+  /// The transfer writes pages back.
+  static bool owns(const Transfer& transfer) {
+    return (transfer.operation & Departures::transfer_operation) != 0;
+  }
+  void transfer_done(const Transfer& transfer, const HostCycle& cycle);
+
+  Time next_activity() const { return service_.next_activity(); }
+  void act(const HostCycle& cycle);
+  /// Faults of a tenant that has ended are forgotten.
+  void forget_faults(TenantId tenant);
+
+  const std::vector<FaultRecord>& faults() const { return log_.records(); }
+  std::string waiting_for() const;
+  void serialize(Archive& archive);
+
+ private:
+  void note_accesses(const MessageHeader& message);
+  void prefetch_to_gpu(PageRange pages, std::uint64_t operation, const HostCycle& cycle);
+  void go_on(const std::optional<Departures::Wanted>& wanted, Time now);
+  template <class Which>
+  void forget_if(const Which& which) {
+    queue_.forget_if(which);
+    service_.forget_if(which);
+  }
+
+  const HostFaultParameters parameters_;
+  Driver& driver_;
+  const std::unique_ptr<Prefetcher> prefetcher_;
+  const std::unique_ptr<Eviction> eviction_;
+  ManagedPages pages_;
+  FaultQueue queue_;
+  FaultLog log_;
+  PrefetchOperations operations_;
+  Departures departures_;
+  Evictor evictor_;
+  Migrations migrations_;
+  FaultService service_;
+};
+
+}  // namespace lockstep

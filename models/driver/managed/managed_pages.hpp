@@ -1,0 +1,104 @@
+/// What the driver knows of every page of managed memory.
+///
+/// A page goes from the host to the GPU (expect, arrive), off it (leave, come_home), or stays at
+/// the host and is mapped there (expect, stay_remote).  Each of these steps changes the page's
+/// place, the counts of its buffer and those of all pages, and tells the eviction policy.
+/// Source: 001, sections B.2 and C.1; architecture.md, section 8, rule 7.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "models/driver/buffer_directory.hpp"
+#include "models/driver/eviction/eviction.hpp"
+#include "models/driver/host_statistics.hpp"
+#include "models/driver/residency.hpp"
+#include "models/workload/workload.hpp"
+
+namespace lockstep {
+
+class ManagedPages {
+ public:
+  enum Mark : std::uint8_t {
+    prefetched = 1,  ///< nobody waited for it when it came
+    evicted = 2,
+    awaited = 4,    ///< a fault waits for it to come
+    duplicate = 8,  ///< the host has the same bytes (read-mostly)
+  };
+  struct Buffer {
+    PreferredPlace preferred = PreferredPlace::none;
+    bool read_mostly = false;
+    std::uint32_t holds = 0;  ///< how often the CPU has taken it: faults on it wait
+    std::uint64_t resident = 0, duplicates = 0, moving = 0, remote = 0;  ///< pages
+    template <class Archive>
+    void serialize(Archive& archive) {
+      archive(preferred, read_mostly, holds, resident, duplicates, moving, remote);
+    }
+  };
+
+  /// Pages move in multiples of `granule`.
+  ManagedPages(Eviction& eviction, std::uint64_t granule)
+      : eviction_(eviction), granule_(granule) {}
+
+  /// A new buffer, all at the host; the number of its allocation.
+  std::uint32_t add(TenantId tenant, BufferId buffer, VirtualPage page, std::uint64_t pages);
+  void remove(std::uint32_t allocation) { residency_.remove(allocation); }
+
+  const Residency& residency() const { return residency_; }
+  PagePlace place(ManagedPage page) const { return residency_.place(page); }
+  const Allocation& owner(ManagedPage page) const { return residency_.owner(page); }
+  VirtualPage virtual_page(ManagedPage page) const { return owner(page).virtual_page_of(page); }
+  Buffer& buffer(std::uint32_t allocation) { return buffers_[allocation]; }
+  const Buffer& buffer(std::uint32_t allocation) const { return buffers_[allocation]; }
+  Buffer& buffer_of(ManagedPage page) { return buffers_[residency_.owner_index(page)]; }
+  const Buffer& buffer_of(ManagedPage page) const { return buffers_[residency_.owner_index(page)]; }
+  /// A page of the range has content at the host.
+  bool has_data(PageRange range, const BufferDirectory& directory) const;
+
+  std::uint64_t granule() const { return granule_; }
+  /// The granules that hold the range, as far as its allocation goes.
+  PageRange whole_granules(PageRange range) const;
+  /// A store to a read-mostly buffer takes only its own pages from the host; a large entry has one
+  /// permission, so that large pages are never copies.
+  bool comes_as_copy(ManagedPage page) const {
+    return buffer_of(page).read_mostly && granule_ == 1;
+  }
+
+  bool has(ManagedPage page, Mark mark) const { return (marks_[page] & mark) != 0; }
+  void set(PageRange range, Mark mark);
+  void clear(PageRange range, int marks);
+
+  // Steps of pages, all of one buffer.
+  void expect(PageRange range);
+  void give_up(PageRange range);
+  /// They have their frames.
+  void occupy(PageRange range) { arriving_ += range.count; }
+  void arrive(PageRange range, bool writable, HostStatistics& statistics);
+  void stay_remote(PageRange range);
+  /// Copies of what the host has are about to become the only ones: they are on their way again,
+  /// so that nothing takes them meanwhile.
+  void reopen(PageRange range, HostStatistics& statistics);
+  void leave(PageRange range, HostStatistics& statistics);
+  void come_home(PageRange range, bool were_remote);
+
+  /// In GPU memory; on their way off it; with frames, but without entries yet.
+  std::uint64_t resident() const { return resident_; }
+  std::uint64_t leaving() const { return leaving_; }
+  std::uint64_t arriving() const { return arriving_; }
+  /// Pages of an allocation in GPU memory.
+  std::vector<PageRange> resident_ranges(std::uint32_t allocation) const;
+
+  void serialize(Archive& archive);
+
+ private:
+  void place_all(PageRange range, PagePlace place);
+
+  Eviction& eviction_;
+  const std::uint64_t granule_;
+  Residency residency_;
+  std::vector<Buffer> buffers_;      ///< by allocation
+  std::vector<std::uint8_t> marks_;  ///< by page
+  std::uint64_t resident_ = 0, leaving_ = 0, arriving_ = 0;
+};
+
+}  // namespace lockstep

@@ -1,0 +1,108 @@
+/// GPU memory runs short and nothing can be evicted: what waits for room does with less or without.
+#include <algorithm>
+
+#include "core/error/error.hpp"
+#include "models/driver/managed/migrations.hpp"
+
+namespace lockstep {
+
+/// Pages that were to come stay; those that are awaited fault anew.
+void Migrations::give_up(PageRange range, Time now) {
+  parts_.pages.give_up(range);
+  for (const PageFault& late : parts_.faults.take_awaited(range))
+    parts_.faults.push_again(late, now);
+}
+
+/// There is no room for what waits.  Pages that faulted are answered, for a tenant that ends.
+void Migrations::drop(std::deque<std::uint32_t>::iterator which, const HostCycle& cycle) {
+  const Migration migration = take(*which);
+  waiting_.erase(which);
+  if (migration.fault) {
+    parts_.faults.take_awaited(migration.range);
+    const Allocation& a = parts_.pages.owner(migration.range.first);
+    for (ManagedPage page = migration.range.first; page < migration.range.end(); ++page)
+      parts_.driver.announce_invalid(a.tenant, a.virtual_page_of(page), cycle);
+  }
+  give_up(migration.range, cycle.now);
+  parts_.operations.one_done(migration.operation);
+}
+
+/// What a tenant that ends has waiting would keep it from ending while others wait for its end.
+bool Migrations::drop_those_of_leaving(const HostCycle& cycle) {
+  const auto leaves = [&](std::uint32_t index) {
+    return parts_.directory.is_leaving(parts_.pages.owner(migrations_[index].range.first).tenant);
+  };
+  bool dropped = false;
+  for (auto which = waiting_.begin();
+       (which = std::find_if(waiting_.begin(), waiting_.end(), leaves)) != waiting_.end();) {
+    drop(which, cycle);
+    dropped = true;
+  }
+  return dropped;
+}
+
+bool Migrations::somebody_leaves() const {
+  for (std::size_t tenant = 0; tenant < tenants_; ++tenant)
+    if (parts_.directory.is_leaving(TenantId{static_cast<std::uint16_t>(tenant)})) return true;
+  return false;
+}
+
+/// Several pages do with room for half of them.  Of those that came along with a fault, which is on
+/// the last page (split_moves), the first half stays where it is; those of a prefetch step come
+/// afterwards.  False: they are as few as they can be, or came along with others, for which they
+/// must not thrash.
+bool Migrations::split_first(const HostCycle& cycle) {
+  Migration& migration = migrations_[waiting_.front()];
+  const std::uint64_t granule = parts_.pages.granule();
+  const bool asked_for = migration.fault || migration.operation != PrefetchOperations::none;
+  if (!asked_for || migration.range.count <= granule) return false;
+  const std::uint64_t half = std::max(granule, migration.range.count / 2 / granule * granule);
+  const PageRange first{migration.range.first, half};
+  const PageRange second{migration.range.first + half, migration.range.count - half};
+  if (migration.fault) {
+    migration.range = second;
+    parts_.log.shorten(migration.record, first.count);
+    give_up(first, cycle.now);
+    return true;
+  }
+  Migration rest = migration;
+  parts_.operations.expect_one(rest.operation);
+  rest.range = second;
+  migration.range = first;
+  waiting_.insert(waiting_.begin() + 1, store(rest));
+  return true;
+}
+
+void Migrations::fail_first() {
+  const PageRange range = migrations_[waiting_.front()].range;
+  const Allocation& a = parts_.pages.owner(range.first);
+  const auto [where, name] = parts_.directory.describe(a.tenant, a.buffer);
+  const std::string missing =
+      ": there is no room for page " + std::to_string(range.first - a.first) + " of " + name;
+  const std::string capacity = std::to_string(parts_.driver.capacity() >> 10) + " KiB";
+  const UserError error =
+      parts_.evictor.evicts()
+          ? UserError(where,
+                      "GPU memory is full and no page of it can be evicted" + missing + ", since " +
+                          capacity + " hold device buffers and page tables",
+                      "raise gpu.memory.capacity or make more buffers managed")
+          : UserError(
+                where,
+                "GPU memory is full and policies.eviction is none" + missing + " in " + capacity,
+                "raise gpu.memory.capacity or choose an eviction policy");
+  failures_.push_back({a.tenant, error.what()});
+}
+
+/// Nothing moves and nothing can be evicted: what waits first does with less, or waits for the
+/// memory of a tenant that is leaving or of a buffer that is being freed, or its own tenant ends.
+/// False: nothing else is to be tried before memory has come free.
+bool Migrations::starved(const HostCycle& cycle) {
+  if (drop_those_of_leaving(cycle) || split_first(cycle)) return true;
+  if (somebody_leaves() || !parts_.driver.idle()) return false;
+  const bool fails = migrations_[waiting_.front()].fault;
+  if (fails) fail_first();
+  drop(waiting_.begin(), cycle);
+  return !fails;
+}
+
+}  // namespace lockstep

@@ -1,0 +1,102 @@
+/// Pages on their way to the GPU, in the order in which they were asked for.
+///
+/// A migration waits for frames, for which others are evicted if there are none; then its data
+/// cross the link and its entries are written (driver.hpp).  Where nothing moves and nothing can be
+/// evicted, what waits first does with less, or waits for memory that is coming free, or its tenant
+/// ends (memory_shortage.cpp).
+/// Source: 001, sections B.2 and B.3; architecture.md, section 8, rules 7, 9 and 10.  What happens
+/// when nothing can be evicted is ours: the papers stop there.
+#pragma once
+
+#include <cstdint>
+#include <deque>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "models/driver/managed/evictor.hpp"
+#include "models/driver/managed/fault_log.hpp"
+
+namespace lockstep {
+
+/// Pages of one buffer that move together.
+struct Migration {
+  bool fault = false;  ///< somebody waits for them
+  bool writable = true;
+  bool remote = false;  ///< mapped where they are, at the host
+  PageRange range;
+  Time not_before;  ///< the GMMU hears of them no earlier
+  Time served;      ///< when the driver had handled their fault
+  std::uint64_t operation = PrefetchOperations::none;
+  std::uint32_t record = FaultLog::none;
+  template <class Archive>
+  void serialize(Archive& archive) {
+    archive(fault, writable, remote, range, not_before, served, operation, record);
+  }
+};
+
+class Migrations {
+ public:
+  /// What migrations work with.
+  struct Parts {
+    Driver& driver;
+    const BufferDirectory& directory;
+    ManagedPages& pages;
+    FaultQueue& faults;
+    FaultLog& log;
+    PrefetchOperations& operations;
+    Evictor& evictor;
+  };
+  Migrations(const Parts& parts, std::size_t tenants) : parts_(parts), tenants_(tenants) {}
+
+  void add(const Migration& migration) { waiting_.push_back(begin(migration)); }
+  /// For a prefetch step, which has counted it.
+  void prefetch(PageRange range, std::uint64_t operation, Time now);
+  /// Those that have frames begin.
+  void start_waiting(const HostCycle& cycle);
+  /// The page stays at the host, and the GPU reaches it over the link.
+  void map_remote(const Migration& migration, const HostCycle& cycle);
+  /// A copy becomes the only one.
+  void make_writable(const Migration& migration, const HostCycle& cycle);
+  /// The driver has mapped the pages.
+  void mapped(std::uint32_t index, const HostCycle& cycle);
+
+  /// A tenant for whose pages there is no room, and what to tell it.
+  struct Failure {
+    TenantId tenant;
+    std::string message;
+  };
+  std::vector<Failure> take_failures() { return std::exchange(failures_, {}); }
+
+  std::uint64_t under_way() const { return mapping_; }
+  std::size_t without_frames() const { return waiting_.size(); }
+  bool somebody_leaves() const;
+  void serialize(Archive& archive);
+
+ private:
+  /// Its pages are on their way from now on; its number.
+  std::uint32_t begin(const Migration& migration);
+  std::uint32_t store(const Migration& migration);
+  Migration take(std::uint32_t index);
+  void start(std::uint32_t index, std::vector<FrameRun> frames, const HostCycle& cycle);
+  /// False: the first that waits must wait longer.
+  bool find_room(std::uint64_t pages, const HostCycle& cycle);
+
+  // memory_shortage.cpp
+  void give_up(PageRange range, Time now);
+  void drop(std::deque<std::uint32_t>::iterator which, const HostCycle& cycle);
+  bool drop_those_of_leaving(const HostCycle& cycle);
+  bool split_first(const HostCycle& cycle);
+  void fail_first();
+  bool starved(const HostCycle& cycle);
+
+  const Parts parts_;
+  const std::size_t tenants_;
+  std::vector<Migration> migrations_;
+  std::vector<std::uint32_t> free_;
+  std::deque<std::uint32_t> waiting_;  ///< migrations without frames
+  std::uint64_t mapping_ = 0;          ///< migrations with frames that are not mapped yet
+  std::vector<Failure> failures_;      ///< of the current call only
+};
+
+}  // namespace lockstep

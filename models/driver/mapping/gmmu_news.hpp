@@ -1,0 +1,33 @@
+#pragma once
+
+#include "core/engine/link.hpp"
+#include "models/driver/host_cycle.hpp"
+#include "models/driver/page_manager/page_tables.hpp"
+
+namespace lockstep {
+
+/// What the driver tells the GMMU, and asks of it.
+class GmmuNews {
+ public:
+  GmmuNews(Link to_gmmu, const PageTables& tables) : to_gmmu_(to_gmmu), tables_(tables) {}
+
+  /// What the entries of the pages are.
+  void announce(const TenantPages& pages, const HostCycle& cycle);
+  /// The page belongs to no buffer.
+  void announce_invalid(TenantId tenant, VirtualPage page, const HostCycle& cycle);
+  /// Where the tenant's tables begin; 0: it has none any more.
+  void set_root(TenantId tenant, PhysicalAddress root, const HostCycle& cycle);
+  /// Has the entries of the pages taken; how many answers will come, each with `id`.
+  std::uint32_t unmap(const TenantPages& pages, std::uint32_t id, const HostCycle& cycle);
+
+  template <class Archive>
+  void serialize(Archive& archive) {
+    archive(to_gmmu_);
+  }
+
+ private:
+  Link to_gmmu_;
+  const PageTables& tables_;
+};
+
+}  // namespace lockstep

@@ -1,0 +1,80 @@
+/// Maps pages: frames that are not overwritten whole are zeroed, data come over the link, entries
+/// are written; each step waits until the partitions have acknowledged the one before, and then the
+/// GMMU is told.
+/// Source: architecture.md, section 8, rules 9 and 10; 000, section 2.3 (steps of the driver).
+#pragma once
+
+#include <cstdint>
+#include <utility>
+#include <vector>
+
+#include "models/driver/mapping/gmmu_news.hpp"
+#include "models/driver/mapping/map_request.hpp"
+#include "models/driver/page_manager/page_manager.hpp"
+#include "models/noc/messages.hpp"
+
+namespace lockstep {
+
+class Mapper {
+ public:
+  /// In the `operation` of a transfer, beside the number of the mapping.
+  static constexpr std::uint64_t transfer_operation = std::uint64_t{1} << 63;
+
+  Mapper(PageManager& page_manager, GmmuNews& news, std::uint32_t partitions)
+      : page_manager_(page_manager), news_(news), partitions_(partitions) {}
+
+  void map(MapRequest request, const HostCycle& cycle);
+  // Answers.
+  void zero_done(const ZeroRange& range, const HostCycle& cycle);
+  void transfer_done(const Transfer& transfer, const HostCycle& cycle);
+  void written(std::uint32_t number, const HostCycle& cycle) { answered(number, cycle); }
+
+  Time next_activity() const;
+  void act(const HostCycle& cycle);
+  /// What the GMMU has been told of since the last call.
+  struct Mapped {
+    TenantPages pages;
+    std::uint32_t owner = MapRequest::nobody;
+    bool in_gpu_memory = false;
+  };
+  std::vector<Mapped> take_finished() { return std::exchange(finished_, {}); }
+
+  bool holds(const TenantPages& pages) const;
+  std::size_t under_way() const { return mappings_.size() - free_.size(); }
+  void serialize(Archive& archive);
+
+ private:
+  struct Mapping {
+    enum class Stage : std::uint8_t { unused, zeroing, data, entries, waiting };
+    Stage stage = Stage::unused;
+    MapRequest request;
+    std::vector<TableWrite> writes;
+    std::vector<FrameRun> zeroing;
+    std::uint64_t missing = 0;  ///< answers
+    bool new_root = false;      ///< the tenant's first tables
+    template <class Archive>
+    void serialize(Archive& archive) {
+      archive(stage, request, writes, zeroing, missing, new_root);
+    }
+  };
+
+  /// Decides what is to be zeroed and what is to be written.
+  void set_entries(Mapping& mapping);
+  void start_transfers(std::uint32_t index, const HostCycle& cycle);
+  void write_entries(std::uint32_t index, const HostCycle& cycle);
+  void entries_written(std::uint32_t index, const HostCycle& cycle);
+  void finish(std::uint32_t index, const HostCycle& cycle);
+  /// One of the answers that the mapping's stage waits for.
+  void answered(std::uint32_t index, const HostCycle& cycle);
+
+  PageManager& page_manager_;
+  GmmuNews& news_;
+  const std::uint32_t partitions_;
+  std::vector<Mapping> mappings_;
+  std::vector<std::uint32_t> free_;
+  /// Mappings that are written and wait until they may be announced, by (time, index).
+  std::vector<std::pair<Time, std::uint32_t>> announcements_;
+  std::vector<Mapped> finished_;  ///< of the current call only
+};
+
+}  // namespace lockstep

@@ -1,0 +1,21 @@
+#pragma once
+
+#include <cstddef>
+#include <span>
+
+#include "models/driver/host_cycle.hpp"
+#include "models/driver/mapping/driver_tag.hpp"
+#include "models/driver/page_manager/page_tables.hpp"
+
+namespace lockstep {
+
+/// Writes changed entries of a page table to GPU memory.
+void send_table_write(const TableWrite& write, TenantId tenant, DriverTag tag,
+                      const HostCycle& cycle);
+/// Reads a line of GPU memory.
+void send_line_read(PhysicalAddress line, TenantId tenant, DriverTag tag, const HostCycle& cycle);
+/// Writes a whole line of GPU memory.
+void send_line_write(PhysicalAddress line, std::span<const std::byte> bytes, TenantId tenant,
+                     DriverTag tag, const HostCycle& cycle);
+
+}  // namespace lockstep

@@ -1,0 +1,83 @@
+/// Room and addresses for a tenant's buffers (see tenant_buffers.hpp).
+#include "core/error/error.hpp"
+#include "models/host/remote_memory.hpp"
+#include "models/host/tenant_buffers.hpp"
+
+namespace lockstep {
+
+/// Memory that cannot be paged: device buffers, variables, page tables.
+bool TenantBuffers::has_room(const HostCycle& cycle) const {
+  const Driver& driver = services_.driver;
+  std::uint64_t need = 0, pages = 0, most = 0;
+  BufferId largest{0};
+  for (std::uint32_t b = 0; b < buffers_.size(); ++b) {
+    const std::uint64_t here = driver.mapped_pages(buffers_[b].host.size());
+    pages += here + 1;
+    if (memory_of(BufferId{b}) != MemoryKind::device) continue;
+    need += here * page_bytes;
+    if (here > most) largest = BufferId{b};
+    most = std::max(most, here);
+  }
+  // Aligned buffers may each begin a table of their own.
+  need += PageManager::table_bytes(pages) + buffers_.size() * page_bytes;
+  const std::uint64_t free = driver.free_bytes();
+  if (need <= free) return true;
+  if (services_.managed.make_room(need - free, cycle) || !driver.idle()) return false;
+  fail_for_room(need, most > 0 ? largest : BufferId::none());
+}
+
+/// `largest`: of the device buffers, if there is one.
+void TenantBuffers::fail_for_room(std::uint64_t need, BufferId largest) const {
+  const bool blames = largest.valid() && is_declared(largest);
+  const bool stay = services_.managed.pages().resident() > 0 && !services_.managed.evicts();
+  throw UserError(blames ? declaration(largest).where : tenant_.where,
+                  "out of GPU memory: tenant " + tenant_.name + " needs " + std::to_string(need) +
+                      " bytes for device buffers and page tables" +
+                      (blames ? ", most of them for buffer " + declaration(largest).name : "") +
+                      "; " + std::to_string(services_.driver.free_bytes()) + " of " +
+                      std::to_string(services_.driver.capacity()) + " are free" +
+                      (stay ? " and policies.eviction is none" : ""),
+                  std::string("raise gpu.memory.capacity") +
+                      (stay ? ", choose an eviction policy" : "") + " or use smaller buffers");
+}
+
+void TenantBuffers::map_all(const HostCycle& cycle) {
+  for (std::uint32_t b = 0; b < count(); ++b) map(BufferId{b}, cycle);
+}
+
+void TenantBuffers::map(BufferId buffer, const HostCycle& cycle) {
+  State& state = at(buffer);
+  const std::uint64_t bytes = state.host.size();
+  Driver& driver = services_.driver;
+  MapRequest request;
+  request.pages = {id_, driver.take_addresses(id_, bytes), 0};
+  request.reserved = driver.mapped_pages(bytes);
+  request.flags = PageTableEntry::writable;
+  state.address = address_of(request.pages.first);
+  switch (memory_of(buffer)) {
+    case MemoryKind::device:
+      request.pages.count = request.reserved;
+      request.paged = false;
+      request.frames = driver.take_frames(request.pages, false);
+      if (request.frames.empty()) {
+        throw UserError(tenant_.where,
+                        "out of GPU memory: no room for " + std::to_string(request.pages.count) +
+                            " pages that lie as page_manager wants them",
+                        "raise gpu.memory.capacity");
+      }
+      request.fresh = request.frames;
+      break;
+    case MemoryKind::pinned:
+      request.pages.count = round_up_to_page(bytes) / page_bytes;
+      request.remote = remote_address(id_, buffer);
+      break;
+    case MemoryKind::managed:
+      state.allocation = services_.managed.add(id_, buffer, request.pages.first,
+                                               round_up_to_page(bytes) / page_bytes);
+      break;
+  }
+  state.mapped = true;
+  driver.map(std::move(request), cycle);
+}
+
+}  // namespace lockstep

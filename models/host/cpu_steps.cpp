@@ -1,0 +1,92 @@
+/// Steps in which the CPU reads or writes buffers, and the launch of kernels (see
+/// tenant_program.hpp).
+#include "core/error/error.hpp"
+#include "models/host/tenant_program.hpp"
+#include "models/workload/element.hpp"
+#include "models/workload/kernel_arguments.hpp"
+
+namespace lockstep {
+
+bool TenantProgram::launch(const Step& step, Time now) {
+  const std::uint32_t kernel = find_kernel(step, module_);
+  const isa::Program& program = module_.kernels[kernel].reference;
+  const Variables& variables = cursor_.variables();
+  Operation operation;
+  operation.id = services_.next_operation();
+  GridLaunch& launch = operation.launch;
+  launch.tenant = id_.value();
+  launch.module = module_index_;
+  launch.kernel = static_cast<std::uint16_t>(kernel);
+  launch.stream = static_cast<std::uint16_t>(step.stream);
+  launch.priority = tenant_.priority;
+  const LaunchShape shape = launch_shape(program, step, variables);
+  launch.blocks = shape.blocks;
+  launch.threads = shape.threads;
+  launch.dynamic_shared_bytes = shape.dynamic_shared_bytes;
+  operation.parameters = pack_arguments(program, step, variables, buffers_.addresses());
+  launch.parameter_bytes = static_cast<std::uint32_t>(operation.parameters.size());
+  for (const Step::Argument& argument : step.arguments)
+    if (argument.is_buffer) buffers_.require_mapped(buffers_.meaning(argument.buffer), step.where);
+  launch.grid = static_cast<std::uint32_t>(services_.kernels.size());
+  services_.kernels.push_back({step.kernel, launch.grid, id_.value(), step.stream, launch.blocks,
+                               launch.threads, now, Time::never(), Time::never()});
+  streams_.push(step.stream, std::move(operation));
+  pause(services_.launch_overhead, now);
+  return true;
+}
+
+std::uint64_t TenantProgram::index_of(const Step& step) const {
+  const Buffer& declared = buffers_.declaration(buffers_.meaning(step.buffer));
+  return static_cast<std::uint64_t>(step.index.evaluate_integer(
+      cursor_.variables(), 0, static_cast<std::int64_t>(declared.count) - 1));
+}
+
+bool TenantProgram::touch(const Step& step, const HostCycle& cycle) {
+  const BufferId buffer = buffers_.meaning(step.buffer);
+  buffers_.require_mapped(buffer, step.where);
+  const Buffer& declared = buffers_.declaration(buffer);
+  if (declared.memory != MemoryKind::managed) return true;
+  std::uint64_t first = 0, count = round_up_to_page(declared.bytes()) / page_bytes;
+  if (step.kind == Step::Kind::repeat_until) {
+    first = index_of(step) * isa::bytes_of(declared.type) / page_bytes;
+    count = 1;
+  }
+  const bool writes = step.kind == Step::Kind::write || step.kind == Step::Kind::fill;
+  return buffers_.take_home(buffer, first, count, writes, cycle);
+}
+
+bool TenantProgram::fill(const Step& step, const HostCycle& cycle) {
+  if (!touch(step, cycle)) return false;
+  const BufferId buffer = buffers_.meaning(step.buffer);
+  const Buffer& declared = buffers_.declaration(buffer);
+  const double value = step.value.evaluate(cursor_.variables());
+  if (!fits(declared.type, value))
+    throw UserError(step.value.where(), "tenant " + tenant_.name + ": buffer " + declared.name +
+                                            " of " + element_type_name(declared.type) +
+                                            " cannot hold " + number_text(value));
+  const std::size_t width = isa::bytes_of(declared.type);
+  const std::span<std::byte> bytes = buffers_.host(buffer).at(0, declared.bytes());
+  for (std::size_t at = 0; at < bytes.size(); at += width)
+    store_element(declared.type, value, bytes.data() + at);
+  return true;
+}
+
+bool TenantProgram::save(const Step& step, const HostCycle& cycle) {
+  if (!touch(step, cycle)) return false;
+  if (!keeps_saved_) return true;
+  const BufferId buffer = buffers_.meaning(step.buffer);
+  const auto bytes = buffers_.host(buffer).at(0, buffers_.declaration(buffer).bytes());
+  std::erase_if(saved_, [&](const Saved& s) { return s.buffer == step.buffer; });
+  saved_.push_back({step.buffer, {bytes.begin(), bytes.end()}});
+  return true;
+}
+
+bool TenantProgram::test(const Step& step) {
+  const BufferId buffer = buffers_.meaning(step.buffer);
+  const Buffer& declared = buffers_.declaration(buffer);
+  const std::size_t width = isa::bytes_of(declared.type);
+  const auto bytes = buffers_.host(buffer).at(index_of(step) * width, width);
+  return load_element(declared.type, bytes.data()) == step.equals.evaluate(cursor_.variables());
+}
+
+}  // namespace lockstep

@@ -1,0 +1,118 @@
+/// A tenant's buffers: room and addresses for them, their content, their end, and what is read of
+/// them for checking.
+///
+/// Declared buffers come first, then the module's .global variables.
+/// Source: architecture.md, section 8, rules 7, 10 and 11, and "What `--check` means".
+#pragma once
+
+#include <cstddef>
+#include <memory>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "models/host/host_buffer.hpp"
+#include "models/host/tenant_services.hpp"
+#include "models/isa/program.hpp"
+#include "models/workload/scenario.hpp"
+
+namespace lockstep {
+
+class TenantBuffers {
+ public:
+  /// `capture`: the GPU's final bytes of checked buffers are kept.
+  TenantBuffers(const Tenant& tenant, TenantId id, const isa::Module& module, bool capture,
+                TenantServices& services);
+
+  std::uint32_t count() const { return static_cast<std::uint32_t>(buffers_.size()); }
+  bool is_declared(BufferId buffer) const { return buffer.value() < contents_.size(); }
+  const Buffer& declaration(BufferId buffer) const {
+    return tenant_.workload.buffers[buffer.value()];
+  }
+  /// What messages say of a declared buffer.
+  BufferDirectory::Description describe(BufferId buffer) const;
+  HostBuffer& host(BufferId buffer) { return at(buffer).host; }
+  std::uint32_t allocation(BufferId buffer) const { return buffers_[buffer.value()].allocation; }
+  VirtualAddress address(BufferId buffer) const { return buffers_[buffer.value()].address; }
+
+  // Names of the program, which `swap` exchanges.
+  BufferId meaning(std::uint32_t name) const { return BufferId{names_[name]}; }
+  void swap(std::uint32_t one, std::uint32_t other) { std::swap(names_[one], names_[other]); }
+  /// By name.
+  std::vector<std::uint64_t> addresses() const;
+
+  /// False while there is no room for what cannot be paged; throws if there never will be.
+  bool has_room(const HostCycle& cycle) const;
+  void map_all(const HostCycle& cycle);
+  /// Throws if the program uses a buffer after its end.
+  void require_mapped(BufferId buffer, const std::string& where) const;
+  /// Bytes of `buffer`, which lie in GPU memory, and how they go over the link.
+  Transfer transfer(Transfer::Kind kind, BufferId buffer, std::uint64_t offset,
+                    std::uint64_t bytes) const;
+  /// Those bytes are moved to other frames just now: no transfer may begin.
+  bool is_rearranged(BufferId buffer, std::uint64_t offset, std::uint64_t bytes) const;
+  /// The CPU takes pages [first, first + pages) of a managed buffer; false while they come home.
+  bool take_home(BufferId buffer, std::uint64_t first, std::uint64_t pages, bool writes,
+                 const HostCycle& cycle);
+  /// Takes a buffer off the GPU; true when that has begun and needs nothing more.
+  bool release(BufferId buffer, const HostCycle& cycle);
+  bool release_all(const HostCycle& cycle);
+
+  std::span<std::byte> host_bytes(const Transfer& transfer, std::uint64_t offset,
+                                  std::uint64_t bytes);
+  /// What the first round leaves is kept from now on, and the buffers begin anew.
+  void start_over();
+  /// What the GPU has is not wanted any more.
+  void stop_capturing() { is_capturing_ = false; }
+
+  // What the first round left.
+  HostBuffer& left_at_host(BufferId buffer) { return left(buffer).host; }
+  /// Empty when the GPU had nothing.
+  const std::vector<std::byte>& left_at_gpu(BufferId buffer) { return left(buffer).captured; }
+
+  void serialize(Archive& archive);
+
+ private:
+  struct State {
+    HostBuffer host;
+    VirtualAddress address;
+    std::uint32_t allocation = 0;  ///< managed: its number there
+    bool mapped = false;           ///< the program may use it
+    bool held = false;             ///< managed: faults wait for the CPU
+    bool is_captured = false;
+    std::vector<std::byte> captured;
+    template <class Archive>
+    void serialize(Archive& archive) {
+      archive(host, address, allocation, mapped, held, is_captured, captured);
+    }
+  };
+
+  State& at(BufferId buffer) { return buffers_[buffer.value()]; }
+  State& left(BufferId buffer) {
+    return first_round_.empty() ? at(buffer) : first_round_[buffer.value()];
+  }
+  MemoryKind memory_of(BufferId buffer) const {
+    return is_declared(buffer) ? declaration(buffer).memory : MemoryKind::device;
+  }
+  TenantPages pages_of(BufferId buffer, std::uint64_t offset, std::uint64_t bytes) const;
+  std::vector<State> fresh() const;
+  [[noreturn]] void fail_for_room(std::uint64_t need, BufferId largest) const;
+  void map(BufferId buffer, const HostCycle& cycle);
+  /// Asks for the GPU's copy, for checking.  Nobody waits for it, so that checking changes nothing:
+  /// what is done to those frames afterwards reaches the partitions later.
+  void capture(BufferId buffer, const HostCycle& cycle);
+  void hold(State& state);
+
+  const Tenant& tenant_;
+  const TenantId id_;
+  const isa::Module& module_;
+  TenantServices& services_;
+  const std::vector<std::shared_ptr<const Content>> contents_;  ///< of declared buffers
+  const bool keeps_first_round_;
+  bool is_capturing_;
+  std::vector<std::uint32_t> names_;  ///< what each buffer name means now
+  std::vector<State> buffers_;
+  std::vector<State> first_round_;  ///< kept for checking
+};
+
+}  // namespace lockstep

@@ -1,0 +1,180 @@
+#include "models/host/tenant_program.hpp"
+
+#include <algorithm>
+#include <cstring>
+
+#include "core/checkpoint/archive.hpp"
+#include "core/error/error.hpp"
+#include "core/time/format.hpp"
+#include "models/isa/load.hpp"
+#include "models/workload/buffer_part.hpp"
+#include "models/workload/element.hpp"
+
+namespace lockstep {
+namespace {
+
+/// Some minutes before the end of time, for what is under way then.
+constexpr Time longest_run{9'000'000'000'000'000'000};
+
+}  // namespace
+
+TenantProgram::TenantProgram(const Tenant& tenant, TenantId id, std::uint16_t module_index,
+                             const isa::Module& module, TenantBuffers& buffers,
+                             TenantStreams& streams, TenantServices& services)
+    : tenant_(tenant),
+      id_(id),
+      module_index_(module_index),
+      module_(module),
+      buffers_(buffers),
+      streams_(streams),
+      services_(services),
+      cursor_(tenant.workload),
+      timer_(tenant.arrival) {}
+
+bool TenantProgram::advance(const HostCycle& cycle) {
+  const Step* step = cursor_.current();
+  if (waits() || step == nullptr || !visit(*step, cycle)) return false;
+  count_step(*step, cycle.now);
+  if (step->kind == Step::Kind::repeat_until) {
+    cursor_.answer(test(*step));
+  } else {
+    cursor_.advance();
+  }
+  return true;
+}
+
+void TenantProgram::count_step(const Step& step, Time now) {
+  constexpr std::uint64_t most_steps = 100'000;
+  if (now != stood_at_) steps_here_ = 0;
+  stood_at_ = now;
+  if (++steps_here_ <= most_steps) return;
+  throw UserError(step.where, "tenant " + tenant_.name + " did 100000 steps in no simulated time",
+                  "the loop never ends, or needs a launch, a copy or a delay");
+}
+
+bool TenantProgram::visit(const Step& step, const HostCycle& cycle) {
+  switch (step.kind) {
+    case Step::Kind::copy:
+      return copy(step);
+    case Step::Kind::launch:
+      return launch(step, cycle.now);
+    case Step::Kind::synchronize:
+      return step.has_stream ? streams_.idle(step.stream) : streams_.idle();
+    case Step::Kind::prefetch:
+      return prefetch(step);
+    case Step::Kind::read:
+    case Step::Kind::write:
+    case Step::Kind::repeat_until:
+      return touch(step, cycle);
+    case Step::Kind::fill:
+      return fill(step, cycle);
+    case Step::Kind::advise:
+      return advise(step);
+    case Step::Kind::save:
+      return save(step, cycle);
+    case Step::Kind::delay:
+      return delay(step, cycle.now);
+    case Step::Kind::free:
+      return release(step, cycle);
+    case Step::Kind::swap:
+      buffers_.swap(step.buffer, step.other);
+      return true;
+    case Step::Kind::repeat_times:
+      break;
+  }
+  LOCKSTEP_CHECK(false, "a loop is no step of its own");
+}
+
+bool TenantProgram::part(const Step& step, Operation& operation) const {
+  operation.buffer = buffers_.meaning(step.buffer);
+  buffers_.require_mapped(operation.buffer, step.where);
+  const Buffer& declared = buffers_.declaration(operation.buffer);
+  const auto [first, count] = part_of(step, declared, cursor_.variables(), tenant_.name);
+  operation.offset = first * isa::bytes_of(declared.type);
+  operation.bytes = count * isa::bytes_of(declared.type);
+  return count > 0;
+}
+
+bool TenantProgram::copy(const Step& step) {
+  Operation operation;
+  if (!part(step, operation)) return true;
+  operation.kind = Operation::Kind::copy;
+  operation.to_gpu = step.to_gpu;
+  operation.id = services_.next_operation();
+  if (!step.has_stream) waiting_operation_ = operation.id;
+  streams_.push(step.stream, std::move(operation));
+  return true;
+}
+
+bool TenantProgram::prefetch(const Step& step) {
+  Operation operation;
+  if (!part(step, operation)) return true;
+  operation.kind = Operation::Kind::migrate;
+  operation.to_gpu = step.to_gpu;
+  operation.id = services_.next_operation();
+  streams_.push(step.stream, std::move(operation));
+  return true;
+}
+
+bool TenantProgram::delay(const Step& step, Time now) {
+  if (step.duration > longest_run - now)
+    throw UserError(step.where, "the run would be longer than " + to_text(longest_run),
+                    "no simulated time lies behind that");
+  pause(step.duration, now);
+  return true;
+}
+
+bool TenantProgram::advise(const Step& step) {
+  const BufferId buffer = buffers_.meaning(step.buffer);
+  buffers_.require_mapped(buffer, step.where);
+  const std::uint32_t allocation = buffers_.allocation(buffer);
+  if (step.preferred) services_.managed.prefer(allocation, *step.preferred);
+  if (step.read_mostly) services_.managed.read_mostly(allocation, *step.read_mostly);
+  return true;
+}
+
+bool TenantProgram::release(const Step& step, const HostCycle& cycle) {
+  const BufferId buffer = buffers_.meaning(step.buffer);
+  buffers_.require_mapped(buffer, step.where);
+  return streams_.idle() && buffers_.release(buffer, cycle);
+}
+
+void TenantProgram::upload_variables() {
+  std::vector<std::uint64_t> addresses;
+  const auto declared = buffers_.count() - static_cast<std::uint32_t>(module_.globals.size());
+  for (std::uint32_t b = declared; b < buffers_.count(); ++b)
+    addresses.push_back(buffers_.address(BufferId{b}).value());
+  for (std::uint32_t g = 0; g < module_.globals.size(); ++g) {
+    const isa::GlobalVariable& global = module_.globals[g];
+    if (global.initial.empty()) continue;
+    std::vector<std::byte> image = global.initial;
+    isa::relocate(image, global.relocations, module_, addresses);
+    Operation upload;
+    upload.kind = Operation::Kind::copy;
+    upload.to_gpu = true;
+    upload.id = services_.next_operation();
+    upload.buffer = BufferId{declared + g};
+    upload.bytes = image.size();
+    std::memcpy(buffers_.host(upload.buffer).at(0, image.size()).data(), image.data(),
+                image.size());
+    waiting_operation_ = upload.id;
+    streams_.push(0, std::move(upload));
+  }
+}
+
+void TenantProgram::cut_off() {
+  timer_ = Time::never();
+  waiting_operation_ = none;
+}
+
+void TenantProgram::start_over(Time now) {
+  cursor_ = ProgramCursor(tenant_.workload);
+  timer_ = now;
+  keeps_saved_ = false;
+}
+
+void TenantProgram::serialize(Archive& archive) {
+  archive(cursor_, timer_, waiting_operation_, stood_at_, steps_here_, keeps_saved_, saved_);
+}
+
+}  // namespace lockstep

@@ -1,0 +1,107 @@
+/// What each step of a host program does, one after the other.
+///
+/// Launches, prefetches and copies with a stream go into the stream's queue and the program goes
+/// on.  A CPU touch of a managed buffer brings its pages home, also beside running kernels, whose
+/// faults on it then wait until the CPU is done.
+/// Source: architecture.md, sections 4 and 8 ("The host").
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "models/host/tenant_streams.hpp"
+#include "models/workload/program_cursor.hpp"
+
+namespace lockstep {
+
+class TenantProgram {
+ public:
+  /// Content of a buffer that the program has saved.
+  struct Saved {
+    std::uint32_t buffer = 0;  ///< its name
+    std::vector<std::byte> bytes;
+    template <class Archive>
+    void serialize(Archive& archive) {
+      archive(buffer, bytes);
+    }
+  };
+
+  TenantProgram(const Tenant& tenant, TenantId id, std::uint16_t module_index,
+                const isa::Module& module, TenantBuffers& buffers, TenantStreams& streams,
+                TenantServices& services);
+
+  /// When it goes on without a message.
+  Time wake() const { return timer_; }
+  /// A timer that has run out waits for nothing more.
+  void look_at_timer(Time now) {
+    if (timer_ <= now) timer_ = Time::never();
+  }
+  /// Queues the upload of the variables' initial content.
+  void upload_variables();
+  /// Does a step if it can.
+  bool advance(const HostCycle& cycle);
+  /// It has come to its end, and so has everything that it queued.
+  bool is_over() const { return !waits() && cursor_.current() == nullptr && streams_.idle(); }
+  void operation_done(std::uint64_t operation) {
+    if (waiting_operation_ == operation) waiting_operation_ = none;
+  }
+  /// It ends where it stands.
+  void cut_off();
+  /// It begins again; what it saves from now on is not kept.
+  void start_over(Time now);
+
+  const std::vector<Saved>& saved() const { return saved_; }
+  /// The step at which it stands.
+  std::string where() const { return cursor_.current() ? cursor_.current()->where : ""; }
+  void serialize(Archive& archive);
+
+ private:
+  using Operation = TenantStreams::Operation;
+  static constexpr std::uint64_t none = 0;
+
+  bool waits() const { return timer_ != Time::never() || waiting_operation_ != none; }
+  /// Throws when a loop goes round and round while no time passes.
+  void count_step(const Step& step, Time now);
+  /// False when the step has to wait.
+  bool visit(const Step& step, const HostCycle& cycle);
+
+  // A function per kind of step.
+  bool copy(const Step& step);
+  bool prefetch(const Step& step);
+  bool launch(const Step& step, Time now);
+  bool fill(const Step& step, const HostCycle& cycle);
+  bool save(const Step& step, const HostCycle& cycle);
+  bool advise(const Step& step);
+  bool delay(const Step& step, Time now);
+  bool release(const Step& step, const HostCycle& cycle);
+
+  /// The CPU is about to touch what the step names; false while managed pages come home.
+  bool touch(const Step& step, const HostCycle& cycle);
+  /// Of a loop that ends when an element has a value.
+  bool test(const Step& step);
+  /// The element that a loop looks at.
+  std::uint64_t index_of(const Step& step) const;
+  /// The part of its buffer that a step names; false when it is empty.
+  bool part(const Step& step, Operation& operation) const;
+  void pause(Time span, Time now) {
+    if (span > Time::zero()) timer_ = now + span;
+  }
+
+  const Tenant& tenant_;
+  const TenantId id_;
+  const std::uint16_t module_index_;
+  const isa::Module& module_;
+  TenantBuffers& buffers_;
+  TenantStreams& streams_;
+  TenantServices& services_;
+
+  ProgramCursor cursor_;
+  Time timer_;                              ///< never(): none runs
+  std::uint64_t waiting_operation_ = none;  ///< a blocking copy
+  Time stood_at_;                           ///< simulated time of the last step
+  std::uint64_t steps_here_ = 0;            ///< steps done at that time
+  bool keeps_saved_ = true;
+  std::vector<Saved> saved_;
+};
+
+}  // namespace lockstep

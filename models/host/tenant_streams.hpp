@@ -1,0 +1,64 @@
+/// A tenant's streams: the head of each queue is under way until the link, the driver or the
+/// dispatcher says that it is done.
+///
+/// Source: architecture.md, section 8, "The host".
+#pragma once
+
+#include <deque>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "models/host/tenant_buffers.hpp"
+#include "models/noc/grid_messages.hpp"
+
+namespace lockstep {
+
+class TenantStreams {
+ public:
+  struct Operation {
+    enum class Kind : std::uint8_t { launch, copy, migrate };
+    Kind kind = Kind::launch;
+    bool started = false;
+    bool to_gpu = false;
+    std::uint64_t id = 0;
+    BufferId buffer;
+    std::uint64_t offset = 0, bytes = 0;
+    GridLaunch launch;
+    std::vector<std::byte> parameters;
+    void serialize(Archive& archive);
+  };
+
+  TenantStreams(TenantId tenant, TenantBuffers& buffers, TenantServices& services)
+      : tenant_(tenant), buffers_(buffers), services_(services) {}
+
+  void push(std::uint32_t stream, Operation operation) {
+    queues_[stream].push_back(std::move(operation));
+  }
+  bool idle() const { return queues_.empty(); }
+  bool idle(std::uint32_t stream) const { return !queues_.contains(stream); }
+  /// Starts what stands first in its stream; true if there was something.
+  bool advance(const HostCycle& cycle);
+  /// A copy or a migration has ended.
+  void operation_done(std::uint64_t operation);
+  void grid_done(GridId grid, Time now);
+  /// What has not begun never will; kernels under way are stopped elsewhere, transfers end.
+  void cut_off();
+
+  std::string waiting_for() const;
+  void serialize(Archive& archive);
+
+ private:
+  using Queues = std::map<std::uint32_t, std::deque<Operation>>;
+
+  void start(Operation& operation, const HostCycle& cycle);
+  void send_launch(Operation& operation, const HostCycle& cycle);
+  void pop(Queues::iterator stream);
+
+  const TenantId tenant_;
+  TenantBuffers& buffers_;
+  TenantServices& services_;
+  Queues queues_;  ///< by number of the stream; empty ones are removed
+};
+
+}  // namespace lockstep
