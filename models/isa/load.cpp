@@ -8,7 +8,7 @@
 #include "core/error/error.hpp"
 #include "models/isa/control_flow/control_flow.hpp"
 #include "models/isa/encode/encode.hpp"
-#include "models/isa/lowering/allocate.hpp"
+#include "models/isa/lowering/allocation/allocate.hpp"
 #include "models/isa/reader/reader.hpp"
 
 namespace lockstep::isa {

@@ -7,7 +7,7 @@
 
 #include "core/memory/round_up.hpp"
 #include "models/isa/encode/encoder.hpp"
-#include "models/isa/lowering/registers.hpp"
+#include "models/isa/lowering/analysis/registers.hpp"
 
 namespace lockstep::isa {
 

@@ -5,8 +5,8 @@
 #include "core/error/error.hpp"
 #include "models/isa/control_flow/control_flow.hpp"
 #include "models/isa/encode/classes.hpp"
-#include "models/isa/lowering/issue_slots.hpp"
-#include "models/isa/lowering/shared_layout.hpp"
+#include "models/isa/lowering/memory/shared_layout.hpp"
+#include "models/isa/opcodes/issue_slots.hpp"
 #include "models/isa/semantics/semantics.hpp"
 
 namespace lockstep::isa {

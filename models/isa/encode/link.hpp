@@ -12,7 +12,7 @@
 #include <vector>
 
 #include "models/isa/ir.hpp"
-#include "models/isa/lowering/lowering.hpp"
+#include "models/isa/lowering/allocation/allocation.hpp"
 
 namespace lockstep::isa {
 

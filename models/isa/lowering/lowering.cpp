@@ -5,9 +5,13 @@
 /// allocated.  Source: architecture.md section 3; what each pass imitates is in its file.
 #include "models/isa/lowering/lowering.hpp"
 
-#include "models/isa/lowering/allocate.hpp"
-#include "models/isa/lowering/passes.hpp"
-#include "models/isa/lowering/shared_layout.hpp"
+#include "models/isa/lowering/allocation/allocate.hpp"
+#include "models/isa/lowering/allocation/passes.hpp"
+#include "models/isa/lowering/branches/passes.hpp"
+#include "models/isa/lowering/memory/passes.hpp"
+#include "models/isa/lowering/memory/shared_layout.hpp"
+#include "models/isa/lowering/schedule/schedule.hpp"
+#include "models/isa/lowering/values/passes.hpp"
 
 namespace lockstep::isa {
 

@@ -5,9 +5,9 @@
 #include <string>
 #include <vector>
 
-#include "models/isa/disassemble.hpp"
 #include "models/isa/lowering/lowering.hpp"
 #include "models/isa/reader/reader.hpp"
+#include "models/isa/text/disassemble.hpp"
 
 namespace lockstep::isa {
 

@@ -2,8 +2,8 @@
 /// kernels (random_test.cpp).
 #include <algorithm>
 
-#include "models/isa/lowering/allocate.hpp"
-#include "models/isa/lowering/issue_slots.hpp"
+#include "models/isa/lowering/allocation/allocate.hpp"
+#include "models/isa/opcodes/issue_slots.hpp"
 #include "tests/unit/isa/lowering/lowered.hpp"
 
 namespace lockstep::isa::passes_test {

@@ -1,0 +1,14 @@
+/// What prepares a function for the machine's registers, and keeps its meaning.
+#pragma once
+
+#include "models/isa/ir.hpp"
+
+namespace lockstep::isa::lowering {
+
+/// Puts constants that no machine instruction takes where they stand into registers.
+void legalize_operands(ir::Function& function);
+/// Gives both ends of a copy one register where they do not disturb each other; whether there was
+/// such a copy.
+bool coalesce_copies(ir::Function& function);
+
+}  // namespace lockstep::isa::lowering

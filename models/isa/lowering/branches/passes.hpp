@@ -1,0 +1,14 @@
+/// Passes over blocks and branches.
+///
+/// Each pass stands in the file named after it, keeps the function's meaning and says whether it
+/// changed anything.
+#pragma once
+
+#include "models/isa/ir.hpp"
+
+namespace lockstep::isa::lowering {
+
+bool predicate_branches(ir::Function& function);
+bool simplify_flow(ir::Function& function);
+
+}  // namespace lockstep::isa::lowering

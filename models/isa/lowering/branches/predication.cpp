@@ -1,0 +1,145 @@
+/// Short-branch if-conversion: a few operations that a branch jumps over run under its predicate
+/// instead.
+///
+/// Blocks with votes, shuffles, matches, activemask, barriers, clocks or calls keep their branch:
+/// what they see depends on the path.  Source: what ptxas does with such branches; the limits below
+/// were found by comparing with its code (docs/validation.md).
+
+#include "models/isa/lowering/analysis/flow.hpp"
+#include "models/isa/lowering/analysis/operation.hpp"
+#include "models/isa/lowering/branches/passes.hpp"
+#include "models/isa/opcodes/issue_slots.hpp"
+
+namespace lockstep::isa::lowering {
+
+namespace {
+
+constexpr unsigned largest_slots = 12;  ///< of one arm
+
+class Predication {
+ public:
+  explicit Predication(ir::Function& function) : function_(function) {}
+
+  bool run() {
+    bool changed = false;
+    for (bool again = true; again;) {
+      again = false;
+      const Flow flow(function_);
+      for (auto b = static_cast<std::uint32_t>(function_.blocks.size()); b-- > 0 && !again;)
+        again = flow.reachable(b) && (triangle(flow, b) || diamond(flow, b));
+      changed = changed || again;
+      if (again) simplify_flow(function_);
+    }
+    return changed;
+  }
+
+ private:
+  ir::Operation* branch_of(std::uint32_t b) {
+    auto& operations = function_.blocks[b].operations;
+    if (operations.empty() || operations.back().opcode != Opcode::bra) return nullptr;
+    ir::Operation& last = operations.back();
+    return is_register(last.guard) ? &last : nullptr;
+  }
+
+  static std::uint32_t target_of(const ir::Operation& branch) {
+    for (const ir::Operand& source : branch.sources)
+      if (source.kind == Kind::label) return source.index;
+    return Flow::unreachable;
+  }
+
+  // Operations of a block without a final jump.
+  std::size_t body_size(std::uint32_t b) const {
+    const auto& operations = function_.blocks[b].operations;
+    const bool jump = !operations.empty() && operations.back().opcode == Opcode::bra;
+    return operations.size() - (jump ? 1 : 0);
+  }
+
+  bool convertible(std::uint32_t b, const ir::Operand& guard) const {
+    const auto& operations = function_.blocks[b].operations;
+    unsigned slots = 0;
+    for (std::size_t o = 0; o < body_size(b); ++o) {
+      const ir::Operation& operation = operations[o];
+      if (is_guarded(operation) || depends_on_path(operation)) return false;
+      if (operation.opcode == Opcode::fence || is_branch(operation) || ends_block(operation))
+        return false;
+      bool writes_guard = false;
+      for_each_definition(operation, [&](const ir::Operand& d) {
+        writes_guard = writes_guard || d.index == guard.index;
+      });
+      if (writes_guard) return false;
+      slots += isa::issue_slots(operation);
+    }
+    return slots <= largest_slots &&
+           (operations.size() == body_size(b) || !is_guarded(operations.back()));
+  }
+
+  void append_guarded(std::uint32_t from, ir::Operand guard, std::vector<ir::Operation>& into) {
+    auto& operations = function_.blocks[from].operations;
+    operations.resize(body_size(from));
+    for (ir::Operation& operation : operations) {
+      operation.guard = guard;
+      into.push_back(std::move(operation));
+    }
+    operations.clear();
+  }
+
+  static ir::Operand inverted(ir::Operand guard) {
+    guard.negated = !guard.negated;
+    return guard;
+  }
+
+  // A: @p bra C;  B: ...;  C:
+  bool triangle(const Flow& flow, std::uint32_t a) {
+    const ir::Operation* branch = branch_of(a);
+    const std::uint32_t b = a + 1;
+    if (branch == nullptr || b >= function_.blocks.size()) return false;
+    const std::uint32_t c = target_of(*branch);
+    if (c == b || flow.predecessors[b].size() != 1 || flow.successors[b].size() != 1 ||
+        flow.successors[b][0] != c)
+      return false;
+    const ir::Operand guard = inverted(branch->guard);
+    if (!convertible(b, guard)) return false;
+    auto& operations = function_.blocks[a].operations;
+    ir::Operation jump = operations.back();
+    operations.pop_back();
+    append_guarded(b, guard, operations);
+    jump.guard = ir::Operand{};
+    function_.blocks[b].operations.push_back(std::move(jump));
+    return true;
+  }
+
+  // A: @p bra D;  B: ...; bra E;  D: ...;  E:
+  bool diamond(const Flow& flow, std::uint32_t a) {
+    const ir::Operation* branch = branch_of(a);
+    const std::uint32_t b = a + 1;
+    if (branch == nullptr || b >= function_.blocks.size()) return false;
+    const std::uint32_t d = target_of(*branch);
+    if (d == b || flow.predecessors[b].size() != 1 || flow.predecessors[d].size() != 1 ||
+        flow.successors[b].size() != 1 || flow.successors[d] != flow.successors[b])
+      return false;
+    const std::uint32_t e = flow.successors[b][0];
+    const ir::Operand guard = branch->guard;
+    if (e == b || e == d || !convertible(b, guard) || !convertible(d, guard)) return false;
+    auto& operations = function_.blocks[a].operations;
+    ir::Operation jump = operations.back();
+    operations.pop_back();
+    append_guarded(b, inverted(guard), operations);
+    append_guarded(d, guard, operations);
+    jump.guard = ir::Operand{};
+    for (ir::Operand& source : jump.sources)
+      if (source.kind == Kind::label) source.index = e;
+    function_.blocks[b].operations.push_back(jump);
+    function_.blocks[d].operations.push_back(std::move(jump));
+    return true;
+  }
+
+  ir::Function& function_;
+};
+
+}  // namespace
+
+bool predicate_branches(ir::Function& function) {
+  return Predication(function).run();
+}
+
+}  // namespace lockstep::isa::lowering

@@ -1,0 +1,184 @@
+/// Control flow clean-up: jumps to jumps and to exits, branches around jumps, empty and unreachable
+/// blocks, blocks that only follow one another.
+/// Source: own choice, in the textbook form.
+#include "models/isa/lowering/analysis/flow.hpp"
+#include "models/isa/lowering/analysis/operation.hpp"
+#include "models/isa/lowering/branches/passes.hpp"
+
+namespace lockstep::isa::lowering {
+
+namespace {
+
+ir::Operation* last_of(ir::Block& block) {
+  return block.operations.empty() ? nullptr : &block.operations.back();
+}
+
+ir::Operand* target_of(ir::Operation* operation) {
+  if (operation == nullptr || operation->opcode != Opcode::bra) return nullptr;
+  for (ir::Operand& source : operation->sources)
+    if (source.kind == Kind::label) return &source;
+  return nullptr;
+}
+
+// A guarded end, too, stays the last of its block: where lanes meet is known by block.
+bool is_control(const ir::Operation& operation) {
+  return is_branch(operation) || operation.opcode == Opcode::ret ||
+         operation.opcode == Opcode::exit || operation.opcode == Opcode::trap;
+}
+
+class Cleanup {
+ public:
+  explicit Cleanup(ir::Function& function) : function_(function) {}
+
+  bool run() {
+    bool changed = false;
+    for (std::uint32_t b = 0; b < function_.blocks.size(); ++b) {
+      changed = thread_jump(b) || changed;
+      changed = branch_to_exit(b) || changed;
+      changed = invert_around_jump(b) || changed;
+      changed = drop_jump_to_next(b) || changed;
+    }
+    changed = remove_unreachable() || changed;
+    return merge_chains() || changed;
+  }
+
+ private:
+  // Where a jump to this block ends up if the block does nothing else than go on.
+  std::uint32_t final_target(std::uint32_t block) const {
+    for (std::size_t steps = 0; steps < function_.blocks.size(); ++steps) {
+      const auto& operations = function_.blocks[block].operations;
+      if (operations.empty() && block + 1 < function_.blocks.size()) {
+        ++block;
+      } else if (operations.size() == 1 && operations[0].opcode == Opcode::bra &&
+                 !is_guarded(operations[0])) {
+        block = target_of(const_cast<ir::Operation*>(&operations[0]))->index;
+      } else {
+        break;
+      }
+    }
+    return block;
+  }
+
+  bool thread_jump(std::uint32_t b) {
+    ir::Operand* target = target_of(last_of(function_.blocks[b]));
+    if (target == nullptr) return false;
+    const std::uint32_t end = final_target(target->index);
+    if (end == target->index) return false;
+    target->index = end;
+    return true;
+  }
+
+  // A branch to a block that only returns is the return.
+  bool branch_to_exit(std::uint32_t b) {
+    ir::Operation* last = last_of(function_.blocks[b]);
+    const ir::Operand* target = target_of(last);
+    if (target == nullptr) return false;
+    const auto& operations = function_.blocks[target->index].operations;
+    if (operations.size() != 1 || is_guarded(operations[0])) return false;
+    if (operations[0].opcode != Opcode::exit &&
+        !(operations[0].opcode == Opcode::ret && function_.is_entry))
+      return false;
+    const ir::Operand guard = last->guard;
+    *last = operations[0];
+    last->guard = guard;
+    return true;
+  }
+
+  // @p bra X; (next block) bra Y; X:  ->  @!p bra Y; X:
+  bool invert_around_jump(std::uint32_t b) {
+    if (b + 2 >= function_.blocks.size()) return false;
+    ir::Operation* last = last_of(function_.blocks[b]);
+    ir::Operand* target = target_of(last);
+    if (target == nullptr || target->index != b + 2 || !is_guarded(*last)) return false;
+    auto& between = function_.blocks[b + 1].operations;
+    if (between.size() != 1 || predecessors(b + 1) != 1) return false;
+    const ir::Operand* beyond = target_of(&between[0]);
+    if (beyond == nullptr || is_guarded(between[0])) return false;
+    target->index = beyond->index;
+    last->guard.negated = !last->guard.negated;
+    last->uniform = last->uniform && between[0].uniform;
+    between.clear();
+    return true;
+  }
+
+  bool drop_jump_to_next(std::uint32_t b) {
+    const ir::Operand* target = target_of(last_of(function_.blocks[b]));
+    if (target == nullptr) return false;
+    std::uint32_t next = b + 1;
+    while (next != target->index && next < function_.blocks.size() &&
+           function_.blocks[next].operations.empty())
+      ++next;
+    if (next != target->index) return false;
+    function_.blocks[b].operations.pop_back();
+    return true;
+  }
+
+  std::size_t predecessors(std::uint32_t block) const {
+    std::size_t count = 0;
+    for (std::uint32_t b = 0; b < function_.blocks.size(); ++b)
+      for (std::uint32_t s : successors_of(function_, b)) count += s == block ? 1 : 0;
+    return count;
+  }
+
+  bool remove_unreachable() {
+    const Flow flow(function_);
+    std::vector<bool> keep(function_.blocks.size());
+    bool changed = false;
+    for (std::uint32_t b = 0; b < keep.size(); ++b) {
+      keep[b] = flow.reachable(b);
+      changed = changed || !keep[b];
+    }
+    if (changed) compact(keep);
+    return changed;
+  }
+
+  // A block that falls into its only successor, whose only predecessor it is, takes it in.
+  bool merge_chains() {
+    const Flow flow(function_);
+    std::vector<bool> keep(function_.blocks.size(), true);
+    bool changed = false;
+    for (auto b = static_cast<std::uint32_t>(keep.size()); b-- > 1;) {
+      if (flow.predecessors[b].size() != 1 || flow.predecessors[b][0] != b - 1) continue;
+      auto& before = function_.blocks[b - 1].operations;
+      if (flow.successors[b - 1].size() != 1) continue;
+      if (!before.empty() && is_control(before.back())) continue;
+      auto& operations = function_.blocks[b].operations;
+      before.insert(before.end(), std::make_move_iterator(operations.begin()),
+                    std::make_move_iterator(operations.end()));
+      operations.clear();
+      keep[b] = false;
+      changed = true;
+    }
+    if (changed) compact(keep);
+    return changed;
+  }
+
+  void compact(const std::vector<bool>& keep) {
+    std::vector<std::uint32_t> number(keep.size());
+    std::uint32_t next = 0;
+    std::vector<ir::Block> blocks;
+    for (std::uint32_t b = 0; b < keep.size(); ++b) {
+      number[b] = next;
+      if (!keep[b]) continue;
+      ++next;
+      blocks.push_back(std::move(function_.blocks[b]));
+    }
+    for (ir::Block& block : blocks)
+      for (ir::Operation& operation : block.operations)
+        for (ir::Operand& source : operation.sources)
+          if (source.kind == Kind::label) source.index = number[source.index];
+    for (auto& table : function_.branch_tables)
+      for (std::uint32_t& target : table) target = number[target];
+    function_.blocks = std::move(blocks);
+  }
+
+  ir::Function& function_;
+};
+
+}  // namespace
+
+bool simplify_flow(ir::Function& function) {
+  return Cleanup(function).run();
+}
+
+}  // namespace lockstep::isa::lowering

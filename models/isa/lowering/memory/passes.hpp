@@ -1,0 +1,14 @@
+/// Passes over loads, stores and their addresses, which keep the function's meaning.
+#pragma once
+
+#include "models/isa/ir.hpp"
+
+namespace lockstep::isa::lowering {
+
+/// Whether anything changed.
+bool fold_addresses(ir::Function& function);
+bool merge_loads(ir::Function& function);
+/// Elements of a stored vector are different registers.
+void separate_vector_elements(ir::Function& function);
+
+}  // namespace lockstep::isa::lowering

@@ -1,0 +1,91 @@
+/// Common subexpression elimination: a pure operation that a dominating block (or this one, before)
+/// has computed already from registers written once is read from there.
+/// Source: own choice, in the textbook form.
+#include <map>
+#include <vector>
+
+#include "models/isa/lowering/analysis/operation.hpp"
+#include "models/isa/lowering/analysis/registers.hpp"
+#include "models/isa/lowering/values/passes.hpp"
+
+namespace lockstep::isa::lowering {
+
+namespace {
+
+using Key = std::vector<std::int64_t>;
+
+void append(Key& key, const ir::Operand& operand) {
+  key.insert(key.end(), {static_cast<int>(operand.kind), operand.negated,
+                         static_cast<std::int64_t>(operand.index), operand.value,
+                         static_cast<int>(operand.type)});
+}
+
+Key key_of(const ir::Operation& o, const ir::Function& function) {
+  Key key{static_cast<int>(o.opcode),
+          static_cast<int>(o.type),
+          static_cast<int>(o.source_type),
+          static_cast<int>(o.space),
+          static_cast<int>(o.rounding),
+          static_cast<int>(o.comparison),
+          static_cast<int>(o.combination),
+          static_cast<int>(o.part),
+          static_cast<int>(o.atomic),
+          o.flush,
+          o.saturate,
+          o.relu,
+          o.nan,
+          o.approximate,
+          o.full,
+          o.wrap,
+          o.shift_amount,
+          o.mode,
+          o.immediate,
+          static_cast<int>(o.destinations[0].kind),
+          static_cast<int>(o.destinations[0].type),
+          bytes_of(function.registers[o.destinations[0].index].type)};
+  for (const ir::Operand& source : o.sources) append(key, source);
+  return key;
+}
+
+bool is_candidate(const ir::Operation& operation, const Definitions& definitions) {
+  return is_pure(operation) && !is_guarded(operation) && !operation.carry_out &&
+         operation.destinations.size() == 1 && is_register(operation.destinations[0]) &&
+         definitions.is_single(operation.destinations[0].index) &&
+         definitions.sources_are_single(operation);
+}
+
+}  // namespace
+
+bool eliminate_common(ir::Function& function) {
+  const Flow flow(function);
+  const Definitions definitions(function);
+  struct Known {
+    std::uint32_t block, result;
+  };
+  std::map<Key, std::vector<Known>> known;
+  std::vector<std::uint32_t> replacement(function.registers.size(), ir::no_register);
+  bool changed = false;
+  for (std::uint32_t b : flow.order)
+    for (ir::Operation& operation : function.blocks[b].operations) {
+      for_each_use(operation, [&](ir::Operand& use) {
+        if (replacement[use.index] != ir::no_register) use.index = replacement[use.index];
+      });
+      if (!is_candidate(operation, definitions)) continue;
+      auto& same = known[key_of(operation, function)];
+      bool found = false;
+      for (const Known& k : same)
+        if (!found && flow.dominates(k.block, b)) {
+          replacement[operation.destinations[0].index] = k.result;
+          operation = ir::Operation{};  // a nop: dead code elimination takes it away
+          found = changed = true;
+        }
+      if (!found) same.push_back({b, operation.destinations[0].index});
+    }
+  // What a function returns is read at its end, by no operation.
+  for (ir::Operand& result : function.results)
+    if (is_register(result) && replacement[result.index] != ir::no_register)
+      result.index = replacement[result.index];
+  return changed;
+}
+
+}  // namespace lockstep::isa::lowering

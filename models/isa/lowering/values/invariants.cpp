@@ -1,0 +1,93 @@
+/// Loop-invariant motion: pure operations of a loop whose operands come from outside move in front
+/// of it.  Source: own choice, in the textbook form.
+///
+/// Simplified: only into a single block from which the loop is entered, only registers written
+/// once; nothing that can be slow (divisions) moves to where it might not have been needed.
+
+#include "models/isa/lowering/analysis/operation.hpp"
+#include "models/isa/lowering/analysis/registers.hpp"
+#include "models/isa/lowering/values/passes.hpp"
+
+namespace lockstep::isa::lowering {
+
+namespace {
+
+// The only block outside the loop that leads to its header.
+std::uint32_t entrance(const Flow& flow, const Flow::Loop& loop) {
+  std::uint32_t found = Flow::unreachable;
+  for (std::uint32_t p : flow.predecessors[loop.header]) {
+    if (!flow.reachable(p) || loop.contains[p]) continue;
+    if (found != Flow::unreachable) return Flow::unreachable;
+    found = p;
+  }
+  return found;
+}
+
+bool is_cheap(const ir::Operation& operation) {
+  return operation.opcode != Opcode::div && operation.opcode != Opcode::rem &&
+         operation.opcode != Opcode::mov;
+}
+
+class Motion {
+ public:
+  Motion(ir::Function& function, const Flow& flow, const Flow::Loop& loop)
+      : function_(function), flow_(flow), loop_(loop), inside_(function.registers.size()) {
+    for (std::uint32_t b = 0; b < function.blocks.size(); ++b)
+      if (loop.contains[b])
+        for (const ir::Operation& operation : function.blocks[b].operations)
+          for_each_definition(operation, [&](const ir::Operand& d) { inside_[d.index] = true; });
+  }
+
+  bool run(std::uint32_t target) {
+    const Definitions definitions(function_);
+    std::vector<ir::Operation> moved;
+    for (std::uint32_t b : flow_.order) {
+      if (!loop_.contains[b]) continue;
+      auto& operations = function_.blocks[b].operations;
+      std::vector<ir::Operation> kept;
+      for (ir::Operation& operation : operations)
+        (may_move(operation, definitions) ? moved : kept).push_back(std::move(operation));
+      operations = std::move(kept);
+    }
+    auto& into = function_.blocks[target].operations;
+    auto end = into.end();
+    while (end != into.begin() && (is_branch(*(end - 1)) || ends_block(*(end - 1)))) --end;
+    into.insert(end, std::make_move_iterator(moved.begin()), std::make_move_iterator(moved.end()));
+    return !moved.empty();
+  }
+
+ private:
+  bool may_move(const ir::Operation& operation, const Definitions& definitions) {
+    if (!is_pure(operation) || is_guarded(operation) || !is_cheap(operation)) return false;
+    if (operation.destinations.size() != 1 || operation.carry_out) return false;
+    if (!is_register(operation.destinations[0])) return false;
+    const std::uint32_t result = operation.destinations[0].index;
+    if (!definitions.is_single(result)) return false;
+    bool invariant = true;
+    for_each_use(operation, [&](const ir::Operand& use) {
+      invariant = invariant && !inside_[use.index] && definitions.is_single(use.index);
+    });
+    if (invariant) inside_[result] = false;
+    return invariant;
+  }
+
+  ir::Function& function_;
+  const Flow& flow_;
+  const Flow::Loop& loop_;
+  std::vector<bool> inside_;
+};
+
+}  // namespace
+
+bool hoist_invariants(ir::Function& function) {
+  const Flow flow(function);
+  bool changed = false;
+  for (const Flow::Loop& loop : flow.loops) {
+    const std::uint32_t target = entrance(flow, loop);
+    if (target == Flow::unreachable) continue;
+    changed = Motion(function, flow, loop).run(target) || changed;
+  }
+  return changed;
+}
+
+}  // namespace lockstep::isa::lowering
