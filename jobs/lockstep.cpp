@@ -9,6 +9,7 @@
 #include "core/error/error.hpp"
 #include "core/exec/mpi_communicator.hpp"
 #include "jobs/options.hpp"
+#include "jobs/same_run.hpp"
 
 namespace lockstep {
 namespace {
@@ -77,9 +78,9 @@ int fail_alone(const std::string& what, const Communicator& communicator) {
 
 /// What reaches this as UserError or RunError reaches it on one rank only; the others stop without
 /// a word.
-int guarded(const CLI::App& app, const CommandLine& line, Communicator& communicator) {
+int guarded(const Command& command, Communicator& communicator) {
   try {
-    return dispatch(app, line, communicator);
+    return command();
   } catch (const StoppedElsewhere&) {
     return exit_error;
   } catch (const UserError& error) {
@@ -117,13 +118,20 @@ int run_program(int argc, char** argv, Communicator& communicator) {
   diff.add_option("a", line.first_file, "HDF5 file")->required();
   diff.add_option("b", line.second_file, "HDF5 file")->required();
 
-  try {
-    app.parse(argc, argv);
-  } catch (const CLI::ParseError& error) {
-    if (communicator.rank() != 0) return error.get_exit_code() == 0 ? exit_done : exit_usage;
-    return app.exit(error) == 0 ? exit_done : exit_usage;
-  }
-  return guarded(app, line, communicator);
+  const Command understand_and_do = [&] {
+    try {
+      app.parse(argc, argv);
+    } catch (const CLI::ParseError& error) {
+      const bool is_help = error.get_exit_code() == 0;
+      require_same_command(is_help ? "help" : "a mistake: " + std::string(error.what()),
+                           communicator);
+      if (communicator.rank() == 0) app.exit(error);
+      return is_help ? exit_done : exit_usage;
+    }
+    require_same_command(app.get_subcommands().front()->get_name(), communicator);
+    return dispatch(app, line, communicator);
+  };
+  return guarded(understand_and_do, communicator);
 }
 
 }  // namespace

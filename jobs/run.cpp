@@ -17,6 +17,7 @@
 #include "jobs/profile.hpp"
 #include "jobs/progress.hpp"
 #include "jobs/results.hpp"
+#include "jobs/same_run.hpp"
 #include "jobs/weights.hpp"
 #include "models/gpu/configuration.hpp"
 #include "partitioner/partitioner.hpp"
@@ -61,19 +62,20 @@ struct Prepared {
   const Assignment assignment;
   std::unique_ptr<Output> output;  ///< on rank 0
 
-  Prepared(const CommandLine& line, const ScenarioChange& change, const Communicator& communicator)
+  Prepared(const CommandLine& line, const ScenarioChange& change, int ranks)
       : scenario(change(read_scenario(line.scenario, line.settings))),
         parameters(read_machine(scenario)),
         machine(scenario, parameters, {.capture = line.check, .lowering = {}, .print = print_line}),
         assignment(
-            partition(machine.graph(), {.ranks = communicator.size(),
+            partition(machine.graph(), {.ranks = ranks,
                                         .threads = line.threads,
                                         .weights = read_weights(line.weights, machine.graph()),
                                         .on_rank_0 = machine.host()})) {
-    const std::string path = line.output.empty() ? scenario.name + ".h5" : line.output;
-    refuse_inputs(path, line, scenario);
-    if (communicator.rank() != 0) return;
-    output = std::make_unique<Output>(path, configuration_text(scenario, parameters), machine);
+    refuse_inputs(output_path(line), line, scenario);
+  }
+
+  std::string output_path(const CommandLine& line) const {
+    return line.output.empty() ? scenario.name + ".h5" : line.output;
   }
 };
 
@@ -213,8 +215,17 @@ RunOutcome finish(const CommandLine& line, const Scenario& scenario, const Machi
 RunOutcome simulate(const CommandLine& line, const ScenarioChange& change,
                     Communicator& communicator) {
   std::unique_ptr<Prepared> run;
-  together(communicator, [&] { run = std::make_unique<Prepared>(line, change, communicator); });
+  std::string configuration;
+  together(communicator, [&] {
+    run = std::make_unique<Prepared>(line, change, communicator.size());
+    configuration = configuration_text(run->scenario, run->parameters);
+  });
+  require_same_run(line, configuration, communicator);
   const Machine& machine = run->machine;
+  together(communicator, [&] {
+    if (communicator.rank() == 0)
+      run->output = std::make_unique<Output>(run->output_path(line), configuration, machine);
+  });
   const SimulationParameters& simulation = run->parameters.simulation;
   EngineOptions options;
   options.threads = line.threads;

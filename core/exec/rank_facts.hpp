@@ -1,0 +1,29 @@
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "core/exec/communicator.hpp"
+
+namespace lockstep {
+
+/// What every rank of a run must have alike, such as a parameter or a file.
+struct RankFact {
+  std::string name;   ///< "gpu.sm.count"
+  std::string value;  ///< what stands in a message; a file's is its digest
+
+  template <class Archive>
+  void serialize(Archive& archive) {
+    archive(name, value);
+  }
+  bool operator==(const RankFact&) const = default;
+};
+
+/// Nothing if all ranks list the same facts in the same order; otherwise on rank 0 a line that
+/// names the first that differs and the lowest rank where it does, and "" on the others.
+/// Collective.
+std::optional<std::string> first_difference(const std::vector<RankFact>& facts,
+                                            Communicator& communicator);
+
+}  // namespace lockstep

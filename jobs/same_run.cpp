@@ -1,0 +1,95 @@
+#include "jobs/same_run.hpp"
+
+#include <fmt/format.h>
+
+#include <filesystem>
+#include <fstream>
+#include <set>
+#include <vector>
+
+#include "core/engine/engine.hpp"
+#include "core/exec/rank_facts.hpp"
+#include "core/parameters/document.hpp"
+#include "jobs/run.hpp"
+
+namespace lockstep {
+namespace {
+
+using Facts = std::vector<RankFact>;
+
+void require_alike(const Facts& facts, Communicator& communicator) {
+  const std::optional<std::string> difference = first_difference(facts, communicator);
+  if (!difference) return;
+  if (communicator.rank() != 0) throw StoppedElsewhere();
+  throw UserError("", "the ranks do not run the same: " + *difference,
+                  "start all with one command, on the same files");
+}
+
+/// FNV-1a of the file's bytes.
+std::string digest_of(const std::string& file) {
+  std::ifstream in(file, std::ios::binary);
+  if (!in) throw UserError(file, "cannot be read");
+  std::uint64_t hash = 0xcbf29ce484222325u;
+  std::vector<char> piece(1 << 20);
+  while (in.read(piece.data(), static_cast<std::streamsize>(piece.size())), in.gcount() > 0) {
+    for (const char c : std::span(piece).first(static_cast<std::size_t>(in.gcount())))
+      hash = (hash ^ static_cast<unsigned char>(c)) * 0x100000001b3u;
+  }
+  return fmt::format("bytes with the digest {:016x}", hash);
+}
+
+/// Every value with its dotted name.
+void add_values(const Node& node, Facts& facts) {
+  if (node.is_map()) {
+    for (const auto& [key, value] : node.entries()) add_values(value, facts);
+  } else if (node.is_sequence()) {
+    for (const Node& item : node.items()) add_values(item, facts);
+  } else {
+    facts.push_back({node.path(), node.to_flow()});
+  }
+}
+
+/// The files that `node` and the documents among them name, whatever for.
+void find_files(const Node& node, std::set<std::string>& files) {
+  if (node.is_map()) {
+    for (const auto& [key, value] : node.entries()) find_files(value, files);
+  } else if (node.is_sequence()) {
+    for (const Node& item : node.items()) find_files(item, files);
+  } else if (node.is_scalar()) {
+    const std::string name = resolve_file_name(node);
+    std::error_code absent;
+    if (node.text().empty() || !std::filesystem::is_regular_file(name, absent)) return;
+    if (files.insert(name).second && is_file_name(node)) find_files(load_document(name), files);
+  }
+}
+
+Facts facts_of(const CommandLine& line, const std::string& configuration) {
+  Facts facts{{"--threads", std::to_string(line.threads)},
+              {"--check", line.check ? "on" : "off"},
+              {"--profile", line.profile ? "on" : "off"},
+              {"the program", digest_of("/proc/self/exe")}};
+  add_values(parse_document(configuration, "the configuration"), facts);
+  std::set<std::string> files{line.scenario};
+  if (!line.weights.empty()) files.insert(line.weights);
+  Node scenario = load_document(line.scenario);
+  apply_settings(scenario, line.settings);
+  find_files(scenario, files);
+  for (const std::string& file : files) facts.push_back({file, digest_of(file)});
+  return facts;
+}
+
+}  // namespace
+
+void require_same_command(const std::string& command, Communicator& communicator) {
+  if (communicator.size() > 1) require_alike({{"the command", command}}, communicator);
+}
+
+void require_same_run(const CommandLine& line, const std::string& configuration,
+                      Communicator& communicator) {
+  if (communicator.size() == 1) return;
+  Facts facts;
+  together(communicator, [&] { facts = facts_of(line, configuration); });
+  require_alike(facts, communicator);
+}
+
+}  // namespace lockstep
