@@ -53,7 +53,7 @@ void Dispatcher::advance(Time horizon, Inbox inbox, Outbox& outbox) {
   }
 }
 
-/// After a try that found no place only a message or a grid that becomes ready can change that.
+/// No SM has taken a block: only a message, or a grid that becomes ready, can change that.
 void Dispatcher::sleep_until_ready(Time now) {
   wake_ = Time::never();
   for (const Grid& grid : grids_) {

@@ -2,8 +2,8 @@
 ///
 /// Blocks go out one per `block_interval`, SM after SM in turn, to SMs where the sharing policy
 /// allows the grid and a block fits.  When no allowed SM has room, one more block is staged at an
-/// SM, so that the place of a finished block is not empty for a round trip to here; the SM starts
-/// it when its resources are free, by the same arithmetic as here (`BlockResources`).
+/// SM, so that the place of a finished block is not empty for a round trip to the dispatcher; the
+/// SM starts it when its resources are free, by the same arithmetic (`BlockResources`).
 /// A tenant's warp instructions are summed up as its blocks are done; the host hears when they
 /// reach the tenant's `instructions:`.
 /// Source: architecture.md, section 8 "Horizons and ranks" (staging), "Tenants"; gpu-parameters.md,
@@ -82,13 +82,13 @@ class Dispatcher final : public Component {
   void take(const MessageHeader& message, Outbox& outbox);
   void accept_grid(const GridLaunch& launch, std::span<const std::byte> payload, Time now);
   void block_done(const BlockDone& done, Time now, Outbox& outbox);
-  /// SMs end the tenant's blocks; those that wait here are forgotten.
+  /// SMs end the tenant's blocks; the dispatcher forgets those that wait.
   void abort_tenant(TenantId tenant, Time now, Outbox& outbox);
   void count(TenantId tenant, const InstructionCount& executed, Time now, Outbox& outbox);
   void finish_grid(std::size_t index, Time now, Outbox& outbox);
-  /// Sends at most one block; false when no SM may take one.
+  /// Sends at most one block.  Returns false when no SM may take one.
   bool dispatch_one(Time now, Outbox& outbox);
-  /// The first SM from this one on at which no block waits; their number if there is none.
+  /// The first SM from `first` on at which no block waits; the number of SMs if there is none.
   std::uint32_t next_open(std::uint32_t first) const;
   void set_staged(std::uint32_t sm, bool staged);
   bool dispatch_to(std::uint32_t sm, bool stage, Time now, Outbox& outbox);

@@ -1,4 +1,6 @@
 /// Room and addresses for a tenant's buffers (see tenant_buffers.hpp).
+#include <algorithm>
+
 #include "core/error/error.hpp"
 #include "models/host/remote_memory.hpp"
 #include "models/host/tenant_buffers.hpp"
@@ -29,14 +31,15 @@ bool TenantBuffers::has_room(const HostCycle& cycle) const {
 /// `largest`: of the device buffers, if there is one.
 void TenantBuffers::fail_for_room(std::uint64_t need, BufferId largest) const {
   const bool blames = largest.valid() && is_declared(largest);
-  const bool stay = services_.managed.pages().resident() > 0 && !services_.managed.evicts();
+  const Evictor& evictor = services_.managed.evictor();
+  const bool stay = services_.managed.pages().resident() > 0 && !evictor.evicts();
   throw UserError(blames ? declaration(largest).where : tenant_.where,
                   "out of GPU memory: tenant " + tenant_.name + " needs " + std::to_string(need) +
                       " bytes for device buffers and page tables" +
                       (blames ? ", most of them for buffer " + declaration(largest).name : "") +
                       "; " + std::to_string(services_.driver.free_bytes()) + " of " +
                       std::to_string(services_.driver.capacity()) + " are free" +
-                      (stay ? " and policies.eviction is none" : ""),
+                      (stay ? " and policies.eviction is " + evictor.name() : ""),
                   std::string("raise gpu.memory.capacity") +
                       (stay ? ", choose an eviction policy" : "") + " or use smaller buffers");
 }

@@ -122,6 +122,11 @@ bool TenantBuffers::release_all(const HostCycle& cycle) {
   return true;
 }
 
+bool TenantBuffers::any_mapped() const {
+  return std::any_of(buffers_.begin(), buffers_.end(),
+                     [](const State& state) { return state.mapped; });
+}
+
 void TenantBuffers::capture(BufferId buffer, const HostCycle& cycle) {
   State& state = at(buffer);
   const Buffer& declared = declaration(buffer);

@@ -57,6 +57,8 @@ class TenantBuffers {
   /// Takes a buffer off the GPU; true when that has begun and needs nothing more.
   bool release(BufferId buffer, const HostCycle& cycle);
   bool release_all(const HostCycle& cycle);
+  /// Some buffer has not been released.
+  bool any_mapped() const;
 
   std::span<std::byte> host_bytes(const Transfer& transfer, std::uint64_t offset,
                                   std::uint64_t bytes);

@@ -70,7 +70,8 @@ void TenantRun::measure(const InstructionCount& executed, const HostCycle& cycle
 
 bool TenantRun::finish(const HostCycle& cycle) {
   if (phase_ == Phase::finishing) {
-    if (!streams_.idle() || !buffers_.release_all(cycle)) return false;
+    if (buffers_.any_mapped() && !streams_.idle()) return false;
+    if (!buffers_.release_all(cycle)) return false;
     phase_ = Phase::leaving;
   }
   if (!services_.driver.idle(id_)) return false;

@@ -3,10 +3,10 @@
 /// A transfer takes its direction for a time that depends on its size (link_curve.hpp), alone; its
 /// 128-byte lines leave evenly spaced over that time.  They travel to the partitions as ordinary
 /// memory requests and their answers complete the transfer, so that a transfer competes with the
-/// SMs for L2 and DRAM.  Who is next: link_queue.hpp.  Transfers of faults are never split; copies
-/// go in pieces of 256 KiB at the rate of their whole size, so that a fault waits for one piece at
-/// most, and prefetches in pages if link_preempts_prefetch is set.  Remote accesses go between the
-/// lines and push them back.
+/// SMs for L2 and DRAM.  link_queue.hpp says who is next.  Transfers of faults are never split;
+/// copies go in pieces of 256 KiB at the rate of their whole size, so that a fault waits for one
+/// piece at most, and prefetches in pages if link_preempts_prefetch is set.  Remote accesses go
+/// between the lines and push them back.
 ///
 /// Source: architecture.md, section 8 "The host"; virtual-memory-and-exceptions.md, sections 4, 18.
 ///
@@ -46,18 +46,18 @@ class HostLink {
            HostBytes host_bytes, std::vector<std::uint32_t> priorities);
 
   void start(Transfer transfer, Time now, Outbox& outbox);
-  /// When the next line leaves, or the next transfer begins.
+  /// The next line leaves then, or the next transfer begins.
   Time next_activity() const;
   /// Sends what leaves at `now`.
   void act(Time now, Outbox& outbox);
   /// The answer with this tag belongs to a transfer; others' tags have bit 31 set.
   static bool owns(std::uint32_t tag) { return (tag >> 31) == 0; }
-  /// Takes an answer; the transfer it completed, if it did.
+  /// Takes an answer.  Returns the transfer that the answer completed, if there is one.
   std::optional<Transfer> take(const MessageHeader& message);
 
-  /// Occupies a direction for the bytes of a remote access; when the last byte is through.
+  /// Occupies a direction for the bytes of a remote access.  Returns when the last byte is through.
   Time occupy(bool to_gpu, Time now, std::uint64_t bytes, std::uint16_t tenant);
-  /// Passes a request on to the partition of its line; whoever made it takes the answer.
+  /// Passes a request on to the partition of its line; the caller takes the answer.
   void send_request(const MemoryRequest& request, std::span<const std::byte> payload, Time now,
                     Outbox& outbox);
   void send_range(std::uint32_t partition, Time now, MessageKind kind, const ZeroRange& range,
@@ -89,12 +89,12 @@ class HostLink {
     void serialize(Archive& archive) {
       archive(transfer, duration, time_per_byte, sent, acknowledged, in_frame, frame);
     }
-    /// When, counted from the begin, the first `bytes` have gone through.
+    /// How long after its begin the first `bytes` of the transfer have gone through.
     Time through(std::uint64_t bytes) const {
       if (bytes == transfer.bytes) return duration;
       return Time{static_cast<std::int64_t>(time_per_byte * static_cast<double>(bytes))};
     }
-    /// Of the line that is next: what is left of it in this frame and transfer.
+    /// The part of the next line that lies in this frame and transfer.
     std::uint64_t next_bytes() const;
   };
   struct Line {
@@ -129,14 +129,14 @@ class HostLink {
 
   Time next_of(const Direction& direction) const;
   static void count_wait(const Transfer& transfer, LinkStatistics& statistics);
-  /// After so many bytes others get their turn.
+  /// A transfer lets others have their turn after so many bytes.
   std::uint64_t piece_bytes(const Transfer& transfer) const;
   void begin(Direction& direction, Time now);
   /// The piece in service sends its next line.
   void advance(Direction& direction, Time now, Outbox& outbox);
-  /// Sends the next line of a transfer; its bytes.
+  /// Sends the next line of a transfer.  Returns how many bytes it carries.
   std::uint64_t send_line(std::uint32_t transfer, Time now, Outbox& outbox);
-  /// Those that keep others from leaving.
+  /// Lines that keep others from leaving: those of inspections do not.
   std::size_t lines_in_flight() const {
     return lines_.size() - free_lines_.size() - inspected_lines_;
   }

@@ -20,7 +20,7 @@ class LinkCurve {
  public:
   explicit LinkCurve(const HostParameters& parameters) : parameters_(parameters) {}
 
-  /// Never shorter for a larger transfer; the same bits on every machine.
+  /// Never shorter for a larger transfer; the same bits on every computer.
   Time duration(std::uint64_t bytes) const;
 
  private:

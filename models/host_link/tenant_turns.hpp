@@ -6,7 +6,7 @@
 
 namespace lockstep {
 
-/// Who is next of tenants that wait for the same thing.
+/// Says which of several tenants that wait for the same thing is next.
 /// Source: virtual-memory-and-exceptions.md, section 18 (farfault.sched; fifo is what was
 /// published).
 enum class TenantOrder : std::uint8_t { fifo, round_robin, priority };
@@ -18,7 +18,7 @@ class TenantTurns {
       : order_(order), priorities_(std::move(priorities)), last_(priorities_.size() - 1) {}
 
   std::size_t tenants() const { return priorities_.size(); }
-  /// What waits with the least is next; `arrival` grows from one that came to the next.
+  /// The tenant with the least rank is next; `arrival` grows from one that came to the next.
   std::pair<std::uint64_t, std::uint64_t> rank(std::size_t tenant, std::uint64_t arrival) const {
     switch (order_) {
       case TenantOrder::fifo:

@@ -6,6 +6,7 @@
 #include "models/driver/eviction/eviction.hpp"
 #include "models/driver/page_manager/page_manager.hpp"
 #include "models/driver/prefetch/prefetcher.hpp"
+#include "tests/harness/policy_named.hpp"
 #include "tests/properties/random_machine.hpp"
 
 namespace lockstep::testing {
@@ -103,7 +104,8 @@ void set_eviction(PagingSettings& s, Chooser& choose, bool plenty) {
 void set_memory(PagingSettings& s, Chooser& choose, unsigned tenants, bool plenty) {
   const std::string manager = choose.one_in(2) ? "mixed-pages" : choose.of(page_manager_policies());
   s.set("policies.page_manager", manager);
-  const bool large = manager == "large-pages";
+  const PolicyChoice choice = policy_named(page_manager_policies(), manager);
+  const bool large = make_page_manager(choice, {})->granule_pages() > 1;
   const std::uint64_t fixed = large ? 1 + tenants : 1 + 14ull * tenants;
   const std::uint64_t most = large ? 8ull * tenants : 500;
   const std::uint64_t pages =

@@ -6,7 +6,7 @@
 
 namespace lockstep {
 
-/// Appends the pages of `range` that may be evicted; how many.
+/// Appends the pages of `range` that may be evicted.  Returns how many there are.
 std::uint64_t append_evictable(const EvictionView& view, PageRange range,
                                std::vector<PageRange>& victims);
 /// Sorts ranges that do not overlap, and joins those that touch within an allocation.

@@ -1,8 +1,8 @@
 /// Pages on their way off the GPU: for room, for the CPU, for good.
 ///
-/// They are unmapped; what the GPU has stored to is written back over the link, and then their
-/// frames come free.  Source: architecture.md, section 8, rule 7; virtual-memory-and-exceptions.md,
-/// section 10.
+/// The pages are unmapped; those that the GPU has stored to are written back over the link, and
+/// then the frames come free.  Source: architecture.md, section 8, rule 7;
+/// virtual-memory-and-exceptions.md, section 10.
 #pragma once
 
 #include <optional>
@@ -46,10 +46,11 @@ class Departures {
 
   /// Pages of one buffer, all on the GPU or all mapped remotely.
   void start(PageRange range, const Reason& reason, const HostCycle& cycle);
-  /// What of the range is there and has to go; `copies_too`: also pages that the host has as well.
+  /// Starts departures of all pages of the range that are there; without `copies_too` the pages
+  /// stay that the host has as well.
   void start_all(PageRange range, bool copies_too, const Reason& reason, const HostCycle& cycle);
 
-  // What ends a departure may want its pages back.
+  // An answer that ends a departure may say that its pages are wanted on the GPU.
   std::optional<Wanted> unmapped(const Unmapped& pages, const HostCycle& cycle);
   std::optional<Wanted> transfer_done(const Transfer& transfer, const HostCycle& cycle);
 

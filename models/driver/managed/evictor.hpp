@@ -1,22 +1,31 @@
 #pragma once
 
 #include <cstdint>
+#include <string>
+#include <utility>
 
 #include "models/driver/eviction/eviction.hpp"
 #include "models/driver/managed/departures.hpp"
 
 namespace lockstep {
 
-/// Takes pages off a full GPU memory that the eviction policy names: such as prefer the GPU only
-/// when there are no others.  Source: virtual-memory-and-exceptions.md, section 10.
+/// Takes the pages that the eviction policy names off a full GPU memory.  Pages that prefer the GPU
+/// go only when there are no others.  Source: virtual-memory-and-exceptions.md, section 10.
 class Evictor {
  public:
-  Evictor(Eviction& policy, ManagedPages& pages, Departures& departures, std::uint64_t seed)
-      : policy_(policy), pages_(pages), departures_(departures), seed_(seed) {}
+  /// `name`: what scenarios call the policy.
+  Evictor(std::string name, Eviction& policy, ManagedPages& pages, Departures& departures,
+          std::uint64_t seed)
+      : name_(std::move(name)),
+        policy_(policy),
+        pages_(pages),
+        departures_(departures),
+        seed_(seed) {}
 
-  /// Whether it ever takes a page.
+  const std::string& name() const { return name_; }
+  /// Whether the policy ever takes a page.
   bool evicts() const { return policy_.evicts(); }
-  /// False if nothing may be taken.
+  /// Returns false if no page may be taken.
   bool evict(std::uint64_t pages, const HostCycle& cycle);
 
   template <class Archive>
@@ -26,6 +35,7 @@ class Evictor {
   }
 
  private:
+  const std::string name_;
   Eviction& policy_;
   ManagedPages& pages_;
   Departures& departures_;

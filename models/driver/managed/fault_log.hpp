@@ -23,7 +23,7 @@ struct FaultRecord {
   }
 };
 
-/// What became of faults, if somebody wants to know.
+/// What became of faults, if `record_faults` asks for it.
 class FaultLog {
  public:
   static constexpr std::uint32_t none = ~std::uint32_t{0};
@@ -31,12 +31,12 @@ class FaultLog {
   explicit FaultLog(bool enabled) : enabled_(enabled) {}
 
   bool enabled() const { return enabled_; }
-  /// The number of the row.
+  /// Adds a row.  Returns its number.
   std::uint32_t add(const FaultRecord& record) {
     records_.push_back(record);
     return static_cast<std::uint32_t>(records_.size() - 1);
   }
-  /// Of the pages that were to come the first `dropped` do not.
+  /// The first `dropped` of the pages that were to come do not come.
   void shorten(std::uint32_t number, std::uint64_t dropped) {
     if (number == none) return;
     records_[number].page += dropped;

@@ -43,9 +43,9 @@ class FaultQueue {
   /// The faults that are handled together with the one that was just taken.
   std::vector<PageFault> take_with(const PageFault& first);
 
-  /// Waits until its page has left, or the CPU is done.
+  /// The fault waits until its page has left, or the CPU is done.
   void defer(const PageFault& fault) { deferred_.push_back(fault); }
-  /// Waits for its page, which is on its way.
+  /// The fault waits for its page, which is on its way.
   void await(const PageFault& fault);
   /// Faults that waited for pages of the range.
   std::vector<PageFault> take_awaited(PageRange range);

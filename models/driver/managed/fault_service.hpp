@@ -66,7 +66,7 @@ class FaultService {
   /// The server takes the next fault of its queue and those handled together with it.
   void form_unit(const HostCycle& cycle);
   void charge(Unit& unit, Time now);
-  /// Faults that need no page moved are done: it is there, on its way, or away on business.
+  /// Serves a fault whose page is there, on its way, or leaving.  Returns false if pages must move.
   bool serve_without_moving(const PageFault& fault, const HostCycle& cycle);
   /// The server has handled the faults: pages move.
   void begin_unit(const Unit& unit, const HostCycle& cycle);
@@ -78,7 +78,7 @@ class FaultService {
                                     const HostCycle& cycle);
   /// For one fault that moves nothing.
   Migration migration_of(const PageFault& fault, const Unit& unit, const HostCycle& cycle);
-  /// The row of the first fault of these pages; its number, or none.
+  /// Adds the row of the first fault of these pages to the log.  Returns its number, or none.
   std::uint32_t record(const Unit& unit, PageRange range, bool data);
   Time replay_time(const Unit& unit, bool moves_data, Time now) const;
 

@@ -23,7 +23,7 @@ ManagedMemory::ManagedMemory(Setup setup, Driver& driver, const BufferDirectory&
       queue_(pages_, parameters_, setup.priorities),
       log_(setup.record_faults),
       departures_(driver, directory, pages_, queue_, operations_),
-      evictor_(*eviction_, pages_, departures_, setup.seed),
+      evictor_(setup.eviction.name(), *eviction_, pages_, departures_, setup.seed),
       migrations_({driver, directory, pages_, queue_, log_, operations_, evictor_},
                   setup.priorities.size()),
       service_({parameters_, setup.link_latency, setup.seed, setup.priorities.size()},

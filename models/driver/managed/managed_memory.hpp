@@ -66,7 +66,7 @@ class ManagedMemory {
   bool make_room(std::uint64_t bytes, const HostCycle& cycle);
   /// Nothing of the buffer is on its way.
   bool settled(std::uint32_t allocation) const { return pages_.buffer(allocation).moving == 0; }
-  bool evicts() const { return evictor_.evicts(); }
+  const Evictor& evictor() const { return evictor_; }
   const ManagedPages& pages() const { return pages_; }
   const Allocation& allocation(std::uint32_t index) const {
     return pages_.residency().allocation(index);

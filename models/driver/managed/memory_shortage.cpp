@@ -86,10 +86,10 @@ void Migrations::fail_first() {
                       "GPU memory is full and no page of it can be evicted" + missing + ", since " +
                           capacity + " hold device buffers and page tables",
                       "raise gpu.memory.capacity or make more buffers managed")
-          : UserError(
-                where,
-                "GPU memory is full and policies.eviction is none" + missing + " in " + capacity,
-                "raise gpu.memory.capacity or choose an eviction policy");
+          : UserError(where,
+                      "GPU memory is full and policies.eviction is " + parts_.evictor.name() +
+                          missing + " in " + capacity,
+                      "raise gpu.memory.capacity or choose an eviction policy");
   failures_.push_back({a.tenant, error.what()});
 }
 

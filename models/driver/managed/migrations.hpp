@@ -52,7 +52,7 @@ class Migrations {
   void add(const Migration& migration) { waiting_.push_back(begin(migration)); }
   /// For a prefetch step, which has counted it.
   void prefetch(PageRange range, std::uint64_t operation, Time now);
-  /// Those that have frames begin.
+  /// Migrations begin for which there are frames.
   void start_waiting(const HostCycle& cycle);
   /// The page stays at the host, and the GPU reaches it over the link.
   void map_remote(const Migration& migration, const HostCycle& cycle);
@@ -74,7 +74,7 @@ class Migrations {
   void serialize(Archive& archive);
 
  private:
-  /// Its pages are on their way from now on; its number.
+  /// The pages of a migration are on their way from now on.  Returns its number.
   std::uint32_t begin(const Migration& migration);
   std::uint32_t store(const Migration& migration);
   Migration take(std::uint32_t index);

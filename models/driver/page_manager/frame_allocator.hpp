@@ -1,8 +1,8 @@
 /// Physical GPU memory given out in ranges of whole pages, first fit.
 ///
 /// The driver zeroes what it maps unless every byte is about to be overwritten; memory that was
-/// never given out reads as zero anyway, and the allocator knows which that is.  One list for all
-/// tenants, taken in the order of their requests, as the allocator that Mosaic is compared with.
+/// never given out reads as zero anyway, and the allocator knows which that is.  All tenants share
+/// one list, in the order of their requests, as in the allocator that Mosaic is compared with.
 /// Source: architecture.md, section 8, rule 10; 004, section 7.2.1 (GPU-MMU).
 #pragma once
 
@@ -25,11 +25,11 @@ class FrameAllocator {
     free_[0] = capacity;
   }
 
-  /// Physical base of `bytes` (rounded up to pages) at a multiple of `alignment`, or nothing if no
-  /// free range is large enough.
+  /// Takes `bytes` (rounded up to pages) at a multiple of `alignment`.  Returns where they begin,
+  /// or nothing if no free range is large enough.
   std::optional<PhysicalAddress> allocate(std::uint64_t bytes,
                                           std::uint64_t alignment = page_bytes);
-  /// `bytes` in as few ranges as first fit gives; empty if so much is not free.
+  /// Takes `bytes` in as few ranges as first fit gives.  Returns no range if so much is not free.
   std::vector<FrameRun> allocate_scattered(std::uint64_t bytes);
   void release(PhysicalAddress base, std::uint64_t bytes);
   void release(const FrameRun& run) { release(PhysicalAddress{run.physical}, run.bytes); }

@@ -4,8 +4,7 @@
 /// Tables of all four levels for an address range are reserved when the range is; a level-4 table
 /// takes memory of this computer when its first entry is set.  The GPU's copy differs only in the
 /// accessed and dirty bits that the GMMU sets.
-/// Source: architecture.md, section 8, rules 7 and 9;
-/// page_table_entry.hpp (format).
+/// Source: architecture.md, section 8, rules 7 and 9; page_table_entry.hpp (format).
 #pragma once
 
 #include <array>
@@ -38,27 +37,27 @@ class PageTables {
   explicit PageTables(std::size_t tenants) : spaces_(tenants) {}
 
   /// Makes the tables that the pages need and do not have, in frames of their own; their directory
-  /// entries join `writes`.  The new frames.
+  /// entries join `writes`.  Returns the new frames.
   std::vector<FrameRun> reserve(const TenantPages& pages, FrameAllocator& frames,
                                 std::vector<TableWrite>& writes);
-  /// Of the tenant's level-1 table; 0 before its first reserve.
+  /// Where the tenant's level-1 table lies; 0 before its first reserve.
   PhysicalAddress root(TenantId tenant) const;
 
   PageTableEntry entry(TenantId tenant, VirtualPage page) const;
   PhysicalAddress entry_address(TenantId tenant, VirtualPage page) const;
-  /// Of the level-3 entry that covers the page.
+  /// Where the level-3 entry lies that covers the page.
   PhysicalAddress directory_address(TenantId tenant, VirtualPage page) const;
   bool is_large(TenantId tenant, VirtualPage page) const;
 
   void set(TenantId tenant, VirtualPage page, PageTableEntry entry,
            std::vector<TableWrite>& writes);
-  /// The entry as the GMMU left it when it exchanged it with 0: nothing is to be written.
+  /// The GMMU has exchanged the entry with 0: nothing is to be written.
   void forget(TenantId tenant, VirtualPage page);
   void set_large(TenantId tenant, VirtualPage page, bool large, std::vector<TableWrite>& writes);
-  /// The large bit went with the entries.
+  /// The GMMU has cleared the large bit with the entries.
   void forget_large(TenantId tenant, VirtualPage page);
 
-  /// All frames that hold tables of the tenant, which has none afterwards.
+  /// Takes away all tables of the tenant.  Returns their frames.
   std::vector<PhysicalAddress> take_all(TenantId tenant);
 
   void serialize(Archive& archive);
