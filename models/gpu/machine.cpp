@@ -115,6 +115,45 @@ void Machine::lay_out() {
       row.push_back(graph_.connect(partition, sm, response, memory_traffic));
     }
   }
+  if (const auto all = controllers(); !all.empty()) {
+    for (const Coordinator::Controller& one : all)
+      epoch_periods_[static_cast<std::size_t>(one.topic)] = one.decides->period();
+    add_coordinator(partitions, std::max({request, response, gmmu_link}));
+  }
+}
+
+/// Of the selected policies, those whose parts follow what all of them count.
+std::vector<Coordinator::Controller> Machine::controllers() const {
+  const PolicyParameters& policies = parameters_.policies;
+  std::vector<Coordinator::Controller> all;
+  const auto add = [&](EpochTopic topic, const auto& registry, const PolicyChoice& choice) {
+    if (const MakeEpochController make = registry.factory(choice).controller)
+      all.push_back({topic, make(choice, scenario_.tenants.size())});
+  };
+  add(EpochTopic::cache_policy, cache_policy_registry(), policies.cache_policy);
+  add(EpochTopic::dram_scheduler, dram_schedulers(), policies.dram_scheduler);
+  add(EpochTopic::translation, translation_paths(), policies.translation);
+  add(EpochTopic::tlb_fill, tlb_fills(), policies.tlb_fill);
+  return all;
+}
+
+void Machine::add_coordinator(std::vector<ComponentId> members, Time latency) {
+  constexpr double weight = 0.01, traffic = 0.001;
+  coordinator_ = graph_.add_component(graph_.add_kind("coordinator"), weight);
+  members.push_back(gmmu_);
+  for (const ComponentId member : members) {
+    to_coordinator_[member] = graph_.connect(member, *coordinator_, latency, traffic);
+    from_coordinator_.push_back(graph_.connect(*coordinator_, member, latency, traffic));
+  }
+}
+
+PolicyEpochs Machine::epochs_of(ComponentId component) const {
+  if (!coordinator_) return {};
+  return {graph_.link(to_coordinator_.at(component)), epoch_periods_};
+}
+
+std::unique_ptr<Component> Machine::build_coordinator() const {
+  return std::make_unique<Coordinator>(controllers(), links(from_coordinator_));
 }
 
 std::vector<Link> Machine::links(const std::vector<LinkId>& ids) const {
@@ -140,7 +179,8 @@ std::unique_ptr<Component> Machine::build(ComponentId component) const {
   if (node.kind == host_kind_) return build_host();
   if (node.kind == dispatcher_kind_) return build_dispatcher();
   if (node.kind == gmmu_kind_) return build_gmmu();
-  if (node.kind == partition_kind_) return build_partition(node.index);
+  if (node.kind == partition_kind_) return build_partition(component);
+  if (coordinator_ && component == *coordinator_) return build_coordinator();
   return build_sm(node.index);
 }
 
@@ -186,8 +226,6 @@ std::unique_ptr<Component> Machine::build_dispatcher() const {
 std::unique_ptr<Component> Machine::build_gmmu() const {
   Gmmu::Setup setup;
   setup.parameters = parameters_.gpu.vm;
-  setup.translation = parameters_.policies.translation;
-  setup.tlb_fill = parameters_.policies.tlb_fill;
   setup.replay = replay_mode();
   setup.mapping = mapping_;
   setup.noc = parameters_.gpu.noc;
@@ -195,6 +233,13 @@ std::unique_ptr<Component> Machine::build_gmmu() const {
   setup.to_sms = links(gmmu_to_sm_);
   setup.to_partitions = links(gmmu_to_partition_);
   setup.to_host = graph_.link(gmmu_to_host_);
+  const auto policy = [&](const PolicyChoice& choice) {
+    return GmmuPolicySetup{choice, setup.parameters, setup.tenants, parameters_.simulation.seed,
+                           gmmu_};
+  };
+  setup.translation = make_translation_path(policy(parameters_.policies.translation),
+                                            make_tlb_fill(policy(parameters_.policies.tlb_fill)));
+  setup.epochs = epochs_of(gmmu_);
   return std::make_unique<Gmmu>(std::move(setup));
 }
 
@@ -226,29 +271,54 @@ std::unique_ptr<Component> Machine::build_sm(std::uint32_t index) const {
   return std::make_unique<StreamingMultiprocessor>(std::move(setup));
 }
 
-std::unique_ptr<Component> Machine::build_partition(std::uint32_t index) const {
+std::unique_ptr<Component> Machine::build_partition(ComponentId component) const {
+  const std::uint32_t index = graph_.nodes()[component.value()].index;
   MemoryParameters memory = parameters_.gpu.memory;
   // The threads' local memory stands behind the capacity that buffers may use.
   const std::uint64_t frames = std::uint64_t{4096} * memory.partitions;
   const std::uint64_t local = local_memory_bytes(parameters_.gpu.sm) * parameters_.gpu.sm.count;
   memory.capacity = Bytes{memory.capacity.count() + round_up(local, frames)};
-  const MemoryPolicies policies{parameters_.policies.cache_policy,
-                                parameters_.policies.dram_scheduler};
-  return std::make_unique<MemoryPartition>(
-      memory, parameters_.gpu.noc, policies, PartitionId{static_cast<std::uint16_t>(index)},
-      mapping_, links(partition_to_sm_[index]), graph_.link(partition_to_gmmu_[index]),
-      graph_.link(partition_to_host_[index]), scenario_.tenants.size());
+  MemoryPartition::Setup setup;
+  setup.parameters = memory;
+  setup.noc = parameters_.gpu.noc;
+  setup.index = PartitionId{static_cast<std::uint16_t>(index)};
+  setup.mapping = mapping_;
+  setup.sources = request_sources(index);
+  setup.tenants = scenario_.tenants.size();
+  const auto policy = [&](const PolicyChoice& choice) {
+    return PartitionPolicySetup{
+        choice, memory, setup.index, setup.tenants, parameters_.simulation.seed, component};
+  };
+  setup.cache_policy = make_cache_policy(policy(parameters_.policies.cache_policy));
+  setup.dram_scheduler = make_dram_scheduler(policy(parameters_.policies.dram_scheduler));
+  setup.epochs = epochs_of(component);
+  return std::make_unique<MemoryPartition>(std::move(setup));
+}
+
+/// Who sends requests to a partition.  The host limits itself by the lines it has in flight, the
+/// GMMU by walkers and exchanges.
+RequestSources Machine::request_sources(std::uint32_t partition) const {
+  RequestSources sources;
+  const std::vector<Link> sms = links(partition_to_sm_[partition]);
+  const Link gmmu = graph_.link(partition_to_gmmu_[partition]);
+  const Link host = graph_.link(partition_to_host_[partition]);
+  sources.add(SourceKind::sm, "sm", sms, parameters_.gpu.noc.credits);
+  sources.add(SourceKind::gmmu, "gmmu", {&gmmu, 1}, RequestSources::unlimited);
+  sources.add(SourceKind::host, "host", {&host, 1}, RequestSources::unlimited);
+  return sources;
 }
 
 StatisticsLayout Machine::statistics_layout() const {
-  return StatisticsLayout(
-      {{"host", &statistics_schema_of<HostStatistics>(), 1},
-       {"dispatcher", &statistics_schema_of<DispatchStatistics>(), 1},
-       {"gmmu", &statistics_schema_of<GmmuStatistics>(), 1},
-       {"partition", &memory_partition_statistics(), parameters_.gpu.memory.partitions},
-       {"sm", &statistics_schema_of<SmStatistics>(), parameters_.gpu.sm.count},
-       {"link", &statistics_schema_of<LinkStatistics>(), 2}},
-      scenario_.tenants.size());
+  std::vector<KindStatistics> kinds{
+      {"host", &statistics_schema_of<HostStatistics>(), 1},
+      {"dispatcher", &statistics_schema_of<DispatchStatistics>(), 1},
+      {"gmmu", &statistics_schema_of<GmmuStatistics>(), 1},
+      {"partition", &memory_partition_statistics(), parameters_.gpu.memory.partitions},
+      {"sm", &statistics_schema_of<SmStatistics>(), parameters_.gpu.sm.count}};
+  if (coordinator_)
+    kinds.push_back({"coordinator", &statistics_schema_of<CoordinatorStatistics>(), 1});
+  kinds.push_back({"link", &statistics_schema_of<LinkStatistics>(), 2});
+  return {std::move(kinds), scenario_.tenants.size()};
 }
 
 }  // namespace lockstep

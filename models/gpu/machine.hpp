@@ -3,17 +3,22 @@
 /// Source: architecture.md, sections 2 (kinds, links), 3 and 8 ("Horizons and ranks").
 #pragma once
 
+#include <map>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "core/engine/graph.hpp"
 #include "core/output/recorder.hpp"
+#include "models/coordinator/coordinator.hpp"
+#include "models/coordinator/policy_epochs.hpp"
 #include "models/driver/fault_parameters.hpp"
 #include "models/gpu/machine_parameters.hpp"
 #include "models/host/printed_lines.hpp"
 #include "models/isa/lowering/lowering.hpp"
 #include "models/isa/program.hpp"
+#include "models/noc/request_sources.hpp"
 #include "models/sm/constant_rows.hpp"
 
 namespace lockstep {
@@ -52,7 +57,12 @@ class Machine {
   std::unique_ptr<Component> build_gmmu() const;
   ReplayMode replay_mode() const;
   std::unique_ptr<Component> build_sm(std::uint32_t index) const;
-  std::unique_ptr<Component> build_partition(std::uint32_t index) const;
+  std::unique_ptr<Component> build_partition(ComponentId component) const;
+  std::unique_ptr<Component> build_coordinator() const;
+  std::vector<Coordinator::Controller> controllers() const;
+  void add_coordinator(std::vector<ComponentId> members, Time latency);
+  PolicyEpochs epochs_of(ComponentId component) const;
+  RequestSources request_sources(std::uint32_t partition) const;
   std::vector<const isa::Module*> module_pointers() const;
   std::vector<Link> links(const std::vector<LinkId>& ids) const;
 
@@ -75,6 +85,12 @@ class Machine {
   std::vector<LinkId> host_to_partition_, partition_to_host_, host_to_sm_, sm_to_host_;
   std::vector<LinkId> dispatcher_to_sm_, sm_to_dispatcher_;
   std::vector<std::vector<LinkId>> sm_to_partition_, partition_to_sm_;  ///< [sender][receiver]
+
+  // Only if a selected policy has a controller.
+  std::optional<ComponentId> coordinator_;
+  PolicyEpochs::Periods epoch_periods_{};
+  std::map<ComponentId, LinkId> to_coordinator_;
+  std::vector<LinkId> from_coordinator_;
 };
 
 }  // namespace lockstep

@@ -185,7 +185,7 @@ std::uint64_t HostLink::send_line(std::uint32_t slot, Time now, Outbox& outbox) 
   MemoryRequest request;
   request.line = address - begin;
   request.tag = tag;
-  request.requester = host_requester;
+  request.source = SourceKind::host;
   request.tenant = transfer.tenant;
   request.sectors = sectors_of(begin, begin + bytes);
   request.flags = flag_dma;

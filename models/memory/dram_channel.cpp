@@ -2,6 +2,8 @@
 
 #include <bit>
 
+#include "core/error/error.hpp"
+
 namespace lockstep {
 namespace {
 
@@ -11,8 +13,8 @@ std::uint32_t log2_of(std::uint64_t power) {
 
 }  // namespace
 
-DramChannel::DramChannel(const DramParameters& p, const PolicyChoice& scheduler, std::int64_t phase,
-                         std::size_t tenants, PartitionStatistics& statistics)
+DramChannel::DramChannel(const DramParameters& p, std::unique_ptr<DramScheduler> scheduler,
+                         std::int64_t phase, std::size_t tenants, PartitionStatistics& statistics)
     : period_(Clock(p.clock).period()),
       dual_bus_(p.dual_command_bus),
       wide_atom_(p.atom.count() == 2 * sector_bytes),
@@ -24,8 +26,9 @@ DramChannel::DramChannel(const DramParameters& p, const PolicyChoice& scheduler,
       bank_mask_(p.banks - 1),
       queue_({p.queue, p.write_queue, p.write_high, p.write_low}, p.banks),
       banks_(p, phase),
-      scheduler_(make_dram_scheduler(scheduler)),
+      scheduler_(std::move(scheduler)),
       arrivals_matter_(scheduler_->arrivals_matter()),
+      scheduler_admits_(scheduler_->decides_admission()),
       statistics_(statistics),
       waits_(tenants) {}
 
@@ -49,9 +52,9 @@ std::uint8_t DramChannel::columns(std::uint8_t sectors) const {
 
 void DramChannel::enqueue(Time now, std::uint64_t offset, std::uint8_t sectors, bool write,
                           const MemoryRequest& request, std::uint32_t owner) {
-  const std::int64_t cycle =
-      (now.femtoseconds() + period_.femtoseconds() - 1) / period_.femtoseconds();
+  const std::int64_t cycle = cycle_at_or_after(now);
   catch_up_refresh(cycle);
+  LOCKSTEP_CHECK(room(request, write), "a request entered a DRAM queue without leave");
   const DramAddress address = locate(offset);
   DramEntry entry;
   entry.arrival = cycle;
@@ -65,7 +68,7 @@ void DramChannel::enqueue(Time now, std::uint64_t offset, std::uint8_t sectors, 
   entry.sectors = sectors;
   entry.flags = request.flags;
   entry.walk_level = request.walk_level;
-  entry.warp_type = request.warp_type;
+  entry.source = request.source;
   entry.write = write;
   const bool was_served = queue_.served(write);
   const std::uint32_t place = queue_.push(entry);
@@ -77,6 +80,10 @@ void DramChannel::enqueue(Time now, std::uint64_t offset, std::uint8_t sectors, 
   if (was_served && queue_.served(write) && !arrivals_matter_)
     at = std::max(at, earliest_command(banks_, entry));
   if (queue_.served(write) || arrivals_matter_) wake_ = std::min(wake_, at);
+}
+
+void DramChannel::look_again(Time now) {
+  if (!empty()) wake_ = std::min(wake_, std::max(cycle_at_or_after(now), bus_free_));
 }
 
 DramChannel::Step DramChannel::step(Time last) {

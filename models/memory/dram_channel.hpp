@@ -40,10 +40,15 @@ struct DramAddress {
 class DramChannel {
  public:
   /// `phase` delays the first refresh (DRAM cycles).
-  DramChannel(const DramParameters& parameters, const PolicyChoice& scheduler, std::int64_t phase,
-              std::size_t tenants, PartitionStatistics& statistics);
+  DramChannel(const DramParameters& parameters, std::unique_ptr<DramScheduler> scheduler,
+              std::int64_t phase, std::size_t tenants, PartitionStatistics& statistics);
 
-  bool room(bool write) const { return queue_.room(write); }
+  /// Whether a request may enter the queue now.
+  bool room(const MemoryRequest& request, bool write) const {
+    return scheduler_admits_ ? scheduler_->admits(queue_, request, write) : queue_.room(write);
+  }
+  /// Whether any request of a direction may: what waits for room is woken then.
+  bool may_have_room(bool write) const { return scheduler_admits_ || queue_.room(write); }
   bool empty() const { return queue_.size() == 0; }
   std::uint32_t waiting() const { return queue_.size(); }
 
@@ -67,6 +72,10 @@ class DramChannel {
   /// after `last`.
   Step step(Time last);
 
+  /// The scheduler may choose otherwise from now on.
+  void look_again(Time now);
+  DramScheduler& scheduler() { return *scheduler_; }
+
   DramAddress locate(std::uint64_t offset) const;
   const DramBanks& banks() const { return banks_; }
   /// Commands are appended to `trace` from now on.
@@ -76,6 +85,9 @@ class DramChannel {
 
  private:
   Time edge(std::int64_t cycle) const { return period_ * cycle; }
+  std::int64_t cycle_at_or_after(Time t) const {
+    return (t.femtoseconds() + period_.femtoseconds() - 1) / period_.femtoseconds();
+  }
   std::uint8_t columns(std::uint8_t sectors) const;
   /// A look at `wake_`; true when a request left.
   bool step_once(Step& step);
@@ -94,7 +106,7 @@ class DramChannel {
   DramQueue queue_;
   DramBanks banks_;
   std::unique_ptr<DramScheduler> scheduler_;
-  bool arrivals_matter_;
+  const bool arrivals_matter_, scheduler_admits_;
   PartitionStatistics& statistics_;
   WaitMeter waits_;
   std::vector<DramCommand>* trace_ = nullptr;

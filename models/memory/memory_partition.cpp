@@ -2,54 +2,200 @@
 
 #include <algorithm>
 
-#include "models/memory/partition_core.hpp"
+#include "core/memory/warm.hpp"
 
 namespace lockstep {
 
-class MemoryPartition::Impl final : public PartitionCore {
-  using PartitionCore::PartitionCore;
-};
-
-MemoryPolicies MemoryPolicies::defaults() {
-  const auto named = [](const PolicyList& list, const char* name) {
-    const auto found = std::find_if(list.begin(), list.end(),
-                                    [name](const PolicyInfo& p) { return p.name == name; });
-    return PolicyChoice(*found);
-  };
-  return {named(cache_policies(), "lru"), named(dram_scheduler_policies(), "fr-fcfs")};
+MemoryPartition::MemoryPartition(Setup setup)
+    : clock_(setup.parameters.clock),
+      zeroed_per_cycle_(setup.parameters.l2.total_banks() * setup.parameters.l2.bank_width),
+      sources_(std::move(setup.sources)),
+      bytes_(setup.parameters.capacity.count() / setup.parameters.partitions, setup.index,
+             setup.mapping, transactions_),
+      banks_(setup.parameters, setup.index, setup.tenants, std::move(setup.cache_policy),
+             std::move(setup.dram_scheduler), transactions_, statistics_, agenda_),
+      input_(setup.noc, setup.parameters.l2.ports, sources_, transactions_, banks_, agenda_),
+      answers_(setup.parameters.l2, clock_, setup.noc, sources_, transactions_, bytes_, statistics_,
+               agenda_),
+      epochs_(std::move(setup.epochs)) {
+  set_tenants(statistics_, setup.tenants);
+  epochs_.add(EpochTopic::cache_policy, banks_.cache_policy());
+  epochs_.add(EpochTopic::dram_scheduler, banks_.dram_scheduler());
 }
 
-MemoryPartition::MemoryPartition(const MemoryParameters& parameters, const NocParameters& noc,
-                                 const MemoryPolicies& policies, PartitionId index,
-                                 const AddressMapping& mapping, const std::vector<Link>& to_sms,
-                                 Link to_gmmu, Link to_host, std::size_t tenants)
-    : impl_(std::make_unique<Impl>(parameters, noc, policies, index, mapping, to_sms, to_gmmu,
-                                   to_host, tenants)) {}
-MemoryPartition::~MemoryPartition() = default;
-
 Time MemoryPartition::next_activity() const {
-  return impl_->next_activity();
+  return std::min({clock_.edge(cycle_), banks_.next_command(), epochs_.next()});
 }
 
 void MemoryPartition::advance(Time horizon, Inbox inbox, Outbox& outbox) {
-  impl_->advance(horizon, inbox, outbox);
+  accept(inbox);
+  banks_.warm_returns(bytes_);
+  banks_.warm_answers(bytes_);
+  while (true) {
+    const Time dram = banks_.next_command();
+    const Time l2 = clock_.edge(cycle_);
+    const Time own = std::min(dram, l2), epoch = epochs_.next();
+    if (std::min(own, epoch) >= horizon) return;
+    if (epoch <= own) {
+      run_epochs(epoch, outbox);
+      continue;
+    }
+    epochs_.before(own);
+    if (dram <= l2) {
+      step_dram(std::min(l2, std::min(horizon, epochs_.limit()) - Time{1}));
+    } else {
+      step(outbox);
+    }
+  }
 }
 
-void MemoryPartition::serialize(Archive& archive) {
-  archive.section("partition", 1);
-  impl_->serialize(archive);
+void MemoryPartition::step_dram(Time last) {
+  const DramChannel::Step step = banks_.step_dram(last);
+  if (!step.left) return;
+  if ((banks_.wanted_room() | input_.wanted_room()) != 0) {
+    const L2Cycle cycle = clock_.at_or_after(step.at);
+    const unsigned room = banks_.room();
+    banks_.room_made(room, cycle);
+    input_.room_made(room, cycle);
+  }
+  cycle_ = agenda_.next();
+}
+
+void MemoryPartition::step(Outbox& outbox) {
+  if (agenda_.controls <= cycle_) answers_.send_controls(cycle_, outbox);
+  if (agenda_.arrivals <= cycle_) input_.receive(cycle_);
+  if (agenda_.input <= cycle_) input_.arbitrate(cycle_);
+  if (agenda_.returns <= cycle_) banks_.take_returns(cycle_);
+  if (agenda_.banks <= cycle_ && banks_.run(cycle_)) input_.place_made(cycle_);
+  if (agenda_.answers <= cycle_) answers_.collect(banks_, cycle_, outbox);
+  cycle_ = agenda_.next();
+}
+
+void MemoryPartition::run_epochs(Time now, Outbox& outbox) {
+  if (!epochs_.run(now, outbox)) return;
+  const L2Cycle cycle = clock_.at_or_after(now);
+  banks_.policies_changed(cycle);
+  input_.room_made(read_room | write_room, cycle);
+  cycle_ = agenda_.next();
+}
+
+void MemoryPartition::accept(Inbox inbox) {
+  // As many as a core's nearest cache holds with all that they touch.
+  constexpr std::size_t at_once = 32;
+  for (; !inbox.empty(); inbox = inbox.subspan(std::min(at_once, inbox.size()))) {
+    const Inbox some = inbox.first(std::min(at_once, inbox.size()));
+    warm_requests(some);
+    for (const MessageHeader* message : some) accept(*message);
+  }
+  cycle_ = agenda_.next();
+}
+
+void MemoryPartition::accept(const MessageHeader& message) {
+  switch (static_cast<MessageKind>(message.kind)) {
+    case MessageKind::memory_request:
+      accept_request(message);
+      break;
+    case MessageKind::zero_range:
+      accept_zero(message);
+      break;
+    case MessageKind::epoch_values:
+      epochs_.take(message);
+      break;
+    default:
+      LOCKSTEP_CHECK(false, "a partition got a message it does not understand");
+  }
+}
+
+/// What the requests will touch is brought near.
+void MemoryPartition::warm_requests(Inbox inbox) const {
+  const auto for_each_request = [&](auto&& function) {
+    for (const MessageHeader* message : inbox) {
+      if (message->kind != kind_of(MessageKind::memory_request)) continue;
+      const auto& request = message->body<MemoryRequest>();
+      const std::uint32_t line = bytes_.line_of(PhysicalAddress{request.line});
+      function(request, banks_[banks_.bank_of(line)], line);
+    }
+  };
+  const auto warm_line = [&](const L2Bank& bank, std::uint32_t line) {
+    bank.warm_set(line);
+    bytes_.warm_line(line);
+  };
+  for (const MessageHeader* message : inbox) warm(message);
+  std::size_t count = 0;
+  for_each_request([&](const MemoryRequest& request, const L2Bank& bank, std::uint32_t line) {
+    const std::uint32_t slot = transactions_.free(count++);
+    transactions_.warm(slot);
+    input_.warm_arrival(request, slot);
+    if (request.operation == MemoryOperation::load) {
+      bank.warm_tags(line);
+    } else {
+      warm_line(bank, line);
+    }
+  });
+  // What loads read is needed when they are answered: soon if L2 has the line.
+  for_each_request([&](const MemoryRequest& request, const L2Bank& bank, std::uint32_t line) {
+    if (request.operation != MemoryOperation::load) return;
+    if (bank.has(line)) {
+      warm_line(bank, line);
+    } else {
+      bank.warm_miss(line);
+    }
+  });
+}
+
+void MemoryPartition::accept_request(const MessageHeader& message) {
+  const auto& request = message.body<MemoryRequest>();
+  LOCKSTEP_CHECK(request.sectors != 0 && request.sectors < 16 && request.line % line_bytes == 0,
+                 "a request is for no sectors of one line");
+  const std::uint32_t index = transactions_.allocate();
+  Transaction& t = transactions_[index];
+  t.request = request;
+  t.next = Transaction::none;
+  t.next_read = Transaction::has_read;
+  t.missing = 0;
+  t.hits = 0;
+  t.written = false;
+  t.line = bytes_.line_of(PhysicalAddress{request.line});
+  t.bank = static_cast<std::uint8_t>(banks_.bank_of(t.line));
+  t.arrival = clock_.at_or_after(message.arrival);
+  bytes_.accept(index, message.payload_data());
+  if (request.operation == MemoryOperation::inspect) return answers_.add_inspected(index);
+  PartitionStatistics::OfTenant& counts = statistics_.tenant[request.tenant];
+  ++counts.requests;
+  counts.bytes_in += message.payload_bytes;
+  input_.add(index);
+}
+
+/// Simplified: zeroing runs at the speed of the banks and does not take DRAM time.
+void MemoryPartition::accept_zero(const MessageHeader& message) {
+  const auto& range = message.body<ZeroRange>();
+  const std::uint64_t bytes = bytes_.zero(range);
+  answers_.add_zeroed(range, clock_.at_or_after(message.arrival) +
+                                 static_cast<std::int64_t>(bytes / zeroed_per_cycle_));
 }
 
 StatisticsView MemoryPartition::statistics(Time) {
-  return statistics_view(impl_->statistics());
-}
-
-bool MemoryPartition::finished() const {
-  return impl_->unanswered() == 0;
+  return statistics_view(statistics_);
 }
 
 std::string MemoryPartition::waiting_for() const {
-  return impl_->waiting_for();
+  if (finished()) return "";
+  return std::to_string(transactions_.used()) + " requests in flight, " + banks_.waiting() +
+         sources_.unanswered();
+}
+
+void MemoryPartition::serialize(Archive& archive) {
+  archive.section("partition", 2);
+  archive(sources_, statistics_, agenda_, cycle_, epochs_);
+  archive.section("partition/requests", 1);
+  transactions_.serialize(archive);
+  archive.section("partition/bytes", 1);
+  bytes_.serialize(archive);
+  archive.section("partition/input", 1);
+  archive(input_);
+  archive.section("partition/answers", 1);
+  archive(answers_);
+  banks_.serialize(archive);
 }
 
 const StatisticsSchema& memory_partition_statistics() {

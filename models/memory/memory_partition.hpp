@@ -1,53 +1,83 @@
 #pragma once
 
 #include <memory>
-#include <vector>
 
 #include "core/engine/component.hpp"
-#include "core/engine/link.hpp"
-#include "core/parameters/policy.hpp"
 #include "core/statistics/view.hpp"
-#include "models/memory/memory_parameters.hpp"
+#include "models/coordinator/policy_epochs.hpp"
+#include "models/memory/bytes/partition_bytes.hpp"
+#include "models/memory/partition_agenda.hpp"
+#include "models/memory/partition_answers.hpp"
+#include "models/memory/partition_banks.hpp"
+#include "models/memory/partition_input.hpp"
 #include "models/noc/address_mapping.hpp"
-#include "models/noc/messages.hpp"
 #include "models/noc/noc_parameters.hpp"
+#include "models/noc/request_sources.hpp"
 
 namespace lockstep {
-
-/// What stands at the plug points of a partition (keys `policies.cache_policy` and
-/// `policies.dram_scheduler`; the names: cache_policies() and dram_schedulers() of the registries).
-struct MemoryPolicies {
-  PolicyChoice cache_policy, dram_scheduler;
-  /// lru and fr-fcfs.
-  static MemoryPolicies defaults();
-};
 
 /// A memory partition: L2 slices in front of a DRAM channel, and the partition's share of the GPU's
 /// bytes.
 ///
 /// A request touches bytes when it arrives, in inbox order, and takes the value read with it; the
 /// L2 and the DRAM only decide when the answer leaves.  Every request is answered by a
-/// memory_response on the link to its requester.
+/// memory_response on the link to its sender.
+///
+/// L2 cycles and DRAM commands are processed in order of time, the DRAM first at equal times.  In
+/// an L2 cycle, in this order: arrivals enter the sender FIFOs; free input registers take from
+/// them, and the bank arbiter moves from registers to bank queues (PartitionInput); DRAM returns
+/// enter fill queues; banks fill, then look up (PartitionBanks); answers enter the response queue
+/// (PartitionAnswers).  Cycles in which nothing can happen are skipped, and in the others the parts
+/// that are not due (PartitionAgenda).
 /// Source: memory-interference.md, section 1.2 (queues and their order); architecture.md, section
-/// 8, rule 1.
+/// 8, rule 1; hot-path.md ("passes that prefetch over a window's batch of messages").
 class MemoryPartition final : public Component {
  public:
-  /// `to_sms[i]` is the link to SM i; `tenants` the number of tenants of the run.
-  MemoryPartition(const MemoryParameters& parameters, const NocParameters& noc,
-                  const MemoryPolicies& policies, PartitionId index, const AddressMapping& mapping,
-                  const std::vector<Link>& to_sms, Link to_gmmu, Link to_host, std::size_t tenants);
-  ~MemoryPartition() override;
+  struct Setup {
+    MemoryParameters parameters;
+    NocParameters noc;
+    PartitionId index;
+    AddressMapping mapping;
+    RequestSources sources;   ///< who sends requests, the host among them
+    std::size_t tenants = 0;  ///< of the run
+    std::unique_ptr<CachePolicy> cache_policy;
+    std::unique_ptr<DramScheduler> dram_scheduler;
+    PolicyEpochs epochs;
+  };
+  explicit MemoryPartition(Setup setup);
 
   Time next_activity() const override;
   void advance(Time horizon, Inbox inbox, Outbox& outbox) override;
   void serialize(Archive& archive) override;
   StatisticsView statistics(Time now) override;
-  bool finished() const override;
+  bool finished() const override { return transactions_.used() == 0 && answers_.idle(); }
   std::string waiting_for() const override;
 
  private:
-  class Impl;
-  std::unique_ptr<Impl> impl_;
+  // What arrives, before any cycle of the window.
+  void accept(Inbox inbox);
+  void accept(const MessageHeader& message);
+  void accept_request(const MessageHeader& message);
+  void accept_zero(const MessageHeader& message);
+  void warm_requests(Inbox inbox) const;
+
+  void step(Outbox& outbox);
+  void step_dram(Time last);
+  void run_epochs(Time now, Outbox& outbox);
+
+  const L2Clock clock_;
+  const std::uint64_t zeroed_per_cycle_;  ///< bytes
+
+  PartitionStatistics statistics_;
+  RequestSources sources_;
+  TransactionPool transactions_;
+  PartitionAgenda agenda_;
+  L2Cycle cycle_ = L2Cycle::never();  ///< next one with something to do
+  PartitionBytes bytes_;
+  PartitionBanks banks_;
+  PartitionInput input_;
+  PartitionAnswers answers_;
+  PolicyEpochs epochs_;
 };
 
 /// Schema of what MemoryPartition::statistics counts, before any partition exists.

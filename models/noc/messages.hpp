@@ -51,6 +51,10 @@ enum class MessageKind : std::uint16_t {
   access_violation,  ///< SM -> host
   printed,           ///< SM -> host
   abort_tenant,      ///< host -> dispatcher -> SM
+
+  // Policy epochs; bodies in models/coordinator/messages.hpp.
+  epoch_report,  ///< who has a policy -> coordinator
+  epoch_values,  ///< coordinator -> who has a policy
 };
 
 /// As a message carries it.
@@ -65,17 +69,15 @@ enum class MemoryOperation : std::uint8_t {
   inspect,  ///< reads bytes at once, past caches, queues and statistics (checking only)
 };
 
-inline constexpr std::uint16_t host_requester = 0xffff;
-inline constexpr std::uint16_t gmmu_requester = 0xfffe;
+/// What kind of sender a request comes from.  Kinds are numbers: a machine may have others.
+enum class SourceKind : std::uint8_t { sm, gmmu, host };
+inline constexpr std::size_t most_source_kinds = 8;
 
 enum MemoryFlag : std::uint8_t {
-  flag_local = 1,        ///< local memory of threads
-  flag_bypass_l1 = 2,    ///< volatile, .cg, .cv, atomics
-  flag_returns = 4,      ///< atomic whose old values are wanted
-  flag_dma = 8,          ///< a copy over the host link
-  flag_mostly_hit = 16,  ///< MeDiC
-  flag_has_token = 32,   ///< MASK
-  flag_bypass_l2 = 64,
+  flag_local = 1,      ///< local memory of threads
+  flag_bypass_l1 = 2,  ///< volatile, .cg, .cv, atomics
+  flag_returns = 4,    ///< atomic whose old values are wanted
+  flag_dma = 8,        ///< a copy over the host link
 };
 
 /// One request for sectors of one 128-byte line.
@@ -88,14 +90,14 @@ struct MemoryRequest {
   std::uint64_t virtual_page = 0;  ///< virtual address >> 12
   std::uint32_t tag = 0;           ///< the requester's own; comes back in the answer
   std::uint32_t pc = 0;
-  std::uint16_t requester = 0;  ///< SM number or host_requester
+  std::uint16_t requester = 0;  ///< who of its kind, such as the number of an SM
   std::uint16_t tenant = 0;     ///< index of the tenant; also its ASID
   std::uint16_t warp = 0;
   MemoryOperation operation = MemoryOperation::load;
   std::uint8_t sectors = 0;  ///< bit i: bytes 32 i ... 32 i + 31 of the line
   std::uint8_t flags = 0;
   std::uint8_t walk_level = 0;  ///< 0: data; 1...: level of a page walk
-  std::uint8_t warp_type = 0;
+  SourceKind source = SourceKind::sm;
   isa::AtomicOperation atomic = isa::AtomicOperation::none;
   isa::Type type = isa::Type::none;  ///< of an element of an atomic
   std::uint8_t lanes = 0;            ///< records of an atomic, 32 at most
@@ -108,7 +110,7 @@ struct MemoryRequest {
   template <class Archive>
   void serialize(Archive& archive) {
     archive(line, virtual_page, tag, pc, requester, tenant, warp, operation, sectors, flags,
-            walk_level, warp_type, atomic, type, lanes, elements);
+            walk_level, source, atomic, type, lanes, elements);
   }
 };
 static_assert(sizeof(MemoryRequest) == 40);

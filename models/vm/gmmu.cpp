@@ -11,30 +11,36 @@ Gmmu::Gmmu(Setup setup)
     : parameters_(setup.parameters),
       replay_(setup.replay),
       clock_(setup.parameters.clock),
-      to_sms_(std::move(setup.to_sms)),
-      to_host_(setup.to_host),
-      path_(make_translation_path(setup.translation, setup.parameters,
-                                  make_tlb_fill(setup.tlb_fill))),
+      answers_(std::move(setup.to_sms), setup.to_host, setup.parameters.far_fault_mshrs,
+               setup.tenants, statistics_),
+      path_(std::move(setup.translation)),
       timing_(path_->timing()),
       mirror_(setup.tenants),
       memory_(setup.mapping, std::move(setup.to_partitions)),
       walkers_(parameters_, setup.tenants, *path_, memory_, mirror_, statistics_),
-      faults_(parameters_.far_fault_mshrs, setup.tenants),
       unmappings_(memory_),
-      told_(setup.tenants, std::vector<bool>(to_sms_.size())) {
+      epochs_(std::move(setup.epochs)) {
   set_tenants(statistics_, setup.tenants);
+  epochs_.add(EpochTopic::translation, *path_);
+  if (TlbFill* fill = path_->fill()) epochs_.add(EpochTopic::tlb_fill, *fill);
 }
 
 Time Gmmu::next_activity() const {
-  return cycle_ == GmmuCycle::never ? Time::never() : edge(cycle_);
+  return std::min(next_cycle(), epochs_.next());
 }
 
 void Gmmu::advance(Time horizon, Inbox inbox, Outbox& outbox) {
   std::size_t next = 0;
   for (;;) {
     const Time arrival = next < inbox.size() ? inbox[next]->arrival : Time::never();
-    const Time own = next_activity();
-    if (std::min(arrival, own) >= horizon) break;
+    const Time own = next_cycle(), epoch = epochs_.next();
+    const Time now = std::min(arrival, own);
+    if (std::min(now, epoch) >= horizon) break;
+    if (epoch <= now) {
+      epochs_.run(epoch, outbox);
+      continue;
+    }
+    epochs_.before(now);
     if (arrival <= own) {
       GmmuCycle cycle{clock_.cycle_at_or_after(arrival).count(), {}, outbox};
       cycle.now = edge(cycle.number);
@@ -59,16 +65,13 @@ void Gmmu::take(const MessageHeader& message, GmmuCycle& cycle) {
       return take_memory(message, cycle);
     case MessageKind::page_written:
       return page_written(message.body<PageNotice>(), cycle);
-    case MessageKind::replayed: {
-      const auto& notice = message.body<PageNotice>();
-      const std::int64_t began = faults_.replayed(notice.tenant, notice.page, notice.sm);
-      if (began >= 0)
-        statistics_.replay_latency[notice.tenant].add(
-            static_cast<std::uint64_t>(cycle.number - began));
+    case MessageKind::replayed:
+      answers_.replayed(message.body<PageNotice>(), cycle);
       return unmap_ready(cycle);
-    }
     case MessageKind::shootdown_done:
       return shootdown_done(message, cycle);
+    case MessageKind::epoch_values:
+      return epochs_.take(message);
     case MessageKind::set_root:
       return set_root(message.body<PageTableRoot>(), cycle);
     case MessageKind::pages_mapped:
@@ -86,7 +89,7 @@ void Gmmu::look_up(const TranslateRequest& request, GmmuCycle& cycle) {
     const PageTableEntry entry = mirror_.find(request.tenant, request.page);
     if (entry.is(PageTableEntry::present)) {
       mirror_.set(request.tenant, request.page, PageTableEntry::accessed);
-      notes_.add(request.tenant, request.page);
+      answers_.note(request.tenant, request.page);
     }
     if (!request.known) answer(request, entry, cycle);
   } else {
@@ -122,7 +125,7 @@ void Gmmu::page_written(const PageNotice& notice, GmmuCycle& cycle) {
     unmapping->note_store(notice.page);
   } else if (mirrored()) {
     mirror_.set(notice.tenant, notice.page, PageTableEntry::dirty);
-  } else if (!path_->known_dirty(notice.tenant, notice.page)) {
+  } else if (!path_->known_dirty(notice.where())) {
     walkers_.written(notice.tenant, notice.page, cycle.number);
   }
 }
@@ -139,34 +142,35 @@ std::string Gmmu::waiting_for() const {
   };
   add(walkers_.waiting_for());
   if (!stalled_.empty()) add(std::to_string(stalled_.size()) + " misses without an MSHR");
-  if (faults_.waiting() > 0)
-    add("the host to bring " + std::to_string(faults_.waiting()) + " pages");
-  if (faults_.without_entry() > 0)
-    add(std::to_string(faults_.without_entry()) + " requests without a far-fault MSHR");
-  if (faults_.replays() > 0) add("SMs to replay " + std::to_string(faults_.replays()) + " pages");
+  if (answers_.faults().waiting() > 0)
+    add("the host to bring " + std::to_string(answers_.faults().waiting()) + " pages");
+  if (answers_.faults().without_entry() > 0)
+    add(std::to_string(answers_.faults().without_entry()) + " requests without a far-fault MSHR");
+  if (answers_.faults().replays() > 0)
+    add("SMs to replay " + std::to_string(answers_.faults().replays()) + " pages");
   add(unmappings_.waiting_for());
   return text;
 }
 
 StatisticsView Gmmu::statistics(Time now) {
-  count_waiting(clock_.cycle_at_or_after(now).count());
-  for (std::uint16_t tenant = 0; tenant < told_.size(); ++tenant)
-    statistics_.far_faults_waiting[tenant] = faults_.waiting(tenant);
+  answers_.count_waiting(clock_.cycle_at_or_after(now).count());
+  answers_.sample_waiting();
   return statistics_view(statistics_);
 }
 
 void Gmmu::serialize(Archive& archive) {
-  archive.section("gmmu", 1);
-  for (Link& link : to_sms_) archive(link);
-  archive(to_host_, statistics_);
+  archive.section("gmmu", 2);
+  archive(statistics_, arrived_, large_lookups_, base_lookups_, stalled_, cycle_, epochs_);
+  archive.section("gmmu/answers", 1);
+  answers_.serialize(archive);
+  archive.section("gmmu/translation", 1);
   path_->serialize(archive);
+  archive.section("gmmu/walks", 1);
   mirror_.serialize(archive);
   memory_.serialize(archive);
   walkers_.serialize(archive);
-  faults_.serialize(archive);
-  archive(notes_);
+  archive.section("gmmu/unmapping", 1);
   unmappings_.serialize(archive);
-  archive(arrived_, large_lookups_, base_lookups_, stalled_, waiting_counted_, told_, cycle_);
 }
 
 }  // namespace lockstep

@@ -3,7 +3,8 @@
 /// L1 TLB misses come here; translations, refusals and replays go back.  Behind it stand the page
 /// tables in memory and, for pages that are not there, the driver on the host.  This file takes the
 /// messages and keeps the time; what a miss goes through is a plug point (TranslationPath), and
-/// walks (Walkers), far-faults (FarFaults) and unmapping (Unmappings) each have their own file.
+/// answers and far-faults (GmmuAnswers), walks (Walkers) and unmapping (Unmappings) are parts of
+/// their own.
 /// Sources: 000, section 2.3; 001, section B.2; 004, sections 6.4 and 7.1.2; architecture.md,
 /// section 8, rules 6 to 9.
 ///
@@ -18,15 +19,14 @@
 
 #include "core/engine/component.hpp"
 #include "core/engine/link.hpp"
-#include "core/parameters/policy.hpp"
+#include "models/coordinator/policy_epochs.hpp"
 #include "models/noc/noc_parameters.hpp"
-#include "models/vm/access_notes.hpp"
-#include "models/vm/far_faults.hpp"
+#include "models/vm/gmmu/answers.hpp"
+#include "models/vm/gmmu/lookups.hpp"
+#include "models/vm/gmmu/unmapping.hpp"
+#include "models/vm/gmmu/walkers.hpp"
 #include "models/vm/gmmu_statistics.hpp"
-#include "models/vm/lookups.hpp"
 #include "models/vm/replay_mode.hpp"
-#include "models/vm/unmapping.hpp"
-#include "models/vm/walkers.hpp"
 
 namespace lockstep {
 
@@ -34,13 +34,14 @@ class Gmmu final : public Component {
  public:
   struct Setup {
     VmParameters parameters;
-    PolicyChoice translation, tlb_fill;
+    std::unique_ptr<TranslationPath> translation;
     ReplayMode replay = ReplayMode::listed;
     AddressMapping mapping;
     NocParameters noc;
     std::size_t tenants = 0;
     std::vector<Link> to_sms, to_partitions;
     Link to_host;
+    PolicyEpochs epochs;
   };
   explicit Gmmu(Setup setup);
 
@@ -53,6 +54,7 @@ class Gmmu final : public Component {
 
  private:
   Time edge(std::int64_t cycle) const { return clock_.edge(Cycles{cycle}); }
+  Time next_cycle() const { return cycle_ == GmmuCycle::never ? Time::never() : edge(cycle_); }
   bool mirrored() const { return !timing_.walks || parameters_.walk_latency.count() > 0; }
 
   // What arrives (gmmu.cpp).
@@ -72,12 +74,7 @@ class Gmmu final : public Component {
   void finish_walk(std::uint32_t index, GmmuCycle& cycle);
   void set_bits(const Walk& walk, std::uint64_t bits, GmmuCycle& cycle);
   void answer(const TranslateRequest& request, PageTableEntry entry, GmmuCycle& cycle);
-  void refuse(const TranslateRequest& request, bool permission, GmmuCycle& cycle);
-  void send_refusal(const TranslateRequest& request, GmmuCycle& cycle);
-  void tell_host(const TranslateRequest& request, bool permission, GmmuCycle& cycle);
   void retry_faults(GmmuCycle& cycle);
-  void count_waiting(std::int64_t cycle);
-  void send_translation(std::uint16_t sm, const TranslationAnswer& answer, GmmuCycle& cycle);
 
   // What the host tells, and its answers (gmmu_pages.cpp).
   void set_root(const PageTableRoot& root, GmmuCycle& cycle);
@@ -85,10 +82,6 @@ class Gmmu final : public Component {
   void pages_mapped(const MessageHeader& message, GmmuCycle& cycle);
   void shoot_down_for_mapping(const PageSpan& span, GmmuCycle& cycle);
   void flush_tlbs(std::uint16_t tenant, GmmuCycle& cycle);
-  void replay(std::uint16_t tenant, std::uint64_t page, const FarFaults::Askers& askers,
-              GmmuCycle& cycle);
-  void invalid(std::uint16_t tenant, std::uint64_t page, const FarFaults::Askers& askers,
-               GmmuCycle& cycle);
   void unmap_ready(GmmuCycle& cycle);
   void begin_unmapping(std::uint32_t index, GmmuCycle& cycle);
   void entries_taken(std::uint32_t index, GmmuCycle& cycle);
@@ -98,23 +91,18 @@ class Gmmu final : public Component {
   const VmParameters parameters_;
   const ReplayMode replay_;
   const Clock clock_;
-  std::vector<Link> to_sms_;
-  Link to_host_;
-
   GmmuStatistics statistics_;
+  GmmuAnswers answers_;
   std::unique_ptr<TranslationPath> path_;
   const TranslationTiming timing_;
   PageTableMirror mirror_;
   TableMemory memory_;
   Walkers walkers_;
-  FarFaults faults_;
-  AccessNotes notes_;
   Unmappings unmappings_;
 
   LookupStage arrived_, large_lookups_, base_lookups_, stalled_;
-  std::int64_t waiting_counted_ = 0;       ///< cycle up to which far_fault_cycles is right
-  std::vector<std::vector<bool>> told_;    ///< by tenant, SM: got a translation once
   std::int64_t cycle_ = GmmuCycle::never;  ///< next cycle with something to do
+  PolicyEpochs epochs_;
 };
 
 }  // namespace lockstep

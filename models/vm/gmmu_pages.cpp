@@ -8,11 +8,9 @@ namespace lockstep {
 /// Nothing that was read in older tables of the tenant holds; without tables it has ended.
 void Gmmu::set_root(const PageTableRoot& root, GmmuCycle& cycle) {
   walkers_.set_root(root.tenant, root.table);
-  path_->forget_tenant(root.tenant);
+  path_->forget_tenant(TenantId{root.tenant});
   if (root.table != 0) return;
-  count_waiting(cycle.number);
-  faults_.forget(root.tenant,
-                 [&](const TranslateRequest& request) { send_refusal(request, cycle); });
+  answers_.forget_tenant(root.tenant, cycle);
 }
 
 void Gmmu::pages_mapped(const MessageHeader& message, GmmuCycle& cycle) {
@@ -30,24 +28,14 @@ void Gmmu::pages_mapped(const MessageHeader& message, GmmuCycle& cycle) {
     if (!timing_.walks) tell_sms(message, cycle);
     shoot_down_for_mapping(span, cycle);
   }
-  bool anybody = false;
-  count_waiting(cycle.number);
-  faults_.take(span, [&](std::uint64_t page, const FarFaults::Askers& askers) {
-    if (entry(page).bits == 0) return invalid(span.tenant, page, askers, cycle);
-    anybody = true;
-    replay(span.tenant, page, askers, cycle);
-  });
-  if (replay_ != ReplayMode::broadcast || !anybody) return;
-  for (std::size_t sm = 0; sm < to_sms_.size(); ++sm)
-    cycle.outbox.send(to_sms_[sm], cycle.now, kind_of(MessageKind::replay),
-                      PageNotice{all_pages, all_tenants, static_cast<std::uint16_t>(sm), 0});
+  answers_.pages_came(span, replay_, entry, cycle);
 }
 
 /// Ideal translation: every SM knows every page, before anybody waits for it.
 void Gmmu::tell_sms(const MessageHeader& message, GmmuCycle& cycle) {
   const auto& body = message.body<PagesMapped>();
-  told_[body.span.tenant].assign(to_sms_.size(), true);
-  for (Link& sm : to_sms_)
+  answers_.told(body.span.tenant).assign(answers_.sms().size(), true);
+  for (Link& sm : answers_.sms())
     cycle.outbox.send(sm, cycle.now, kind_of(MessageKind::pages_mapped), body, message.payload());
 }
 
@@ -56,8 +44,7 @@ void Gmmu::tell_sms(const MessageHeader& message, GmmuCycle& cycle) {
 /// Source: 001, sections C.3 and D.2; virtual-memory-and-exceptions.md, section 6.
 void Gmmu::shoot_down_for_mapping(const PageSpan& span, GmmuCycle& cycle) {
   if (parameters_.shootdown == ShootdownGranularity::entry)
-    statistics_.entries_dropped[span.tenant] +=
-        path_->drop(span.tenant, span.page, span.count, TlbLoss::flush);
+    statistics_.entries_dropped[span.tenant] += path_->drop(span, TlbLoss::flush);
   if (parameters_.shootdown == ShootdownGranularity::whole) flush_tlbs(span.tenant, cycle);
 }
 
@@ -65,46 +52,22 @@ void Gmmu::shoot_down_for_mapping(const PageSpan& span, GmmuCycle& cycle) {
 void Gmmu::flush_tlbs(std::uint16_t tenant, GmmuCycle& cycle) {
   TlbFlush flush;
   if (parameters_.shootdown_scope == ShootdownScope::tenant) flush.tenant = tenant;
-  statistics_.entries_dropped[tenant] += path_->flush(flush.tenant);
-  for (std::size_t sm = 0; sm < to_sms_.size(); ++sm) {
-    cycle.outbox.send(to_sms_[sm], cycle.now, kind_of(MessageKind::flush), flush);
+  statistics_.entries_dropped[tenant] += path_->flush(TenantId{flush.tenant});
+  for (Link& sm : answers_.sms()) {
+    cycle.outbox.send(sm, cycle.now, kind_of(MessageKind::flush), flush);
     ++statistics_.flushes[tenant];
   }
 }
 
-/// Those listed are told by name also when all are told, so that each says when it is through.
-void Gmmu::replay(std::uint16_t tenant, std::uint64_t page, const FarFaults::Askers& askers,
-                  GmmuCycle& cycle) {
-  faults_.replaying(tenant, page, askers, cycle.number);
-  statistics_.replays[tenant] += askers.size();
-  for (const FarFaults::Asker& asker : askers)
-    cycle.outbox.send(to_sms_[asker.sm], cycle.now, kind_of(MessageKind::replay),
-                      PageNotice{page, tenant, asker.sm, 0});
-}
-
-void Gmmu::invalid(std::uint16_t tenant, std::uint64_t page, const FarFaults::Askers& askers,
-                   GmmuCycle& cycle) {
-  TranslationAnswer answer;
-  answer.page = page;
-  answer.tenant = tenant;
-  answer.status = TranslationStatus::invalid;
-  for (const FarFaults::Asker& asker : askers) {
-    answer.write = asker.write;
-    ++statistics_.invalid[tenant];
-    send_translation(asker.sm, answer, cycle);
-  }
-}
-
 void Gmmu::unmap_ready(GmmuCycle& cycle) {
-  for (std::uint32_t index; (index = unmappings_.ready(faults_)) != Unmappings::none;)
+  for (std::uint32_t index; (index = unmappings_.ready(answers_.faults())) != Unmappings::none;)
     begin_unmapping(index, cycle);
 }
 
 void Gmmu::begin_unmapping(std::uint32_t index, GmmuCycle& cycle) {
   Unmapping& unmapping = unmappings_[index];
   const PageSpan span = unmapping.span();
-  statistics_.entries_dropped[span.tenant] +=
-      path_->drop(span.tenant, span.page, span.count, TlbLoss::shootdown);
+  statistics_.entries_dropped[span.tenant] += path_->drop(span, TlbLoss::shootdown);
   if (parameters_.shootdown == ShootdownGranularity::whole) flush_tlbs(span.tenant, cycle);
   walkers_.unmap(span, [&](std::uint64_t page) { unmapping.note_store(page); });
   if (mirrored())
@@ -120,13 +83,13 @@ void Gmmu::entries_taken(std::uint32_t index, GmmuCycle& cycle) {
   unmapping.stage = Unmapping::Stage::shootdown;
   walkers_.release(span, cycle.number);
   statistics_.pages_unmapped[span.tenant] += span.count;
-  const std::vector<bool>& told = told_[span.tenant];
-  for (std::size_t sm = 0; sm < to_sms_.size(); ++sm) {
+  const std::vector<bool>& told = answers_.told(span.tenant);
+  for (std::size_t sm = 0; sm < answers_.sms().size(); ++sm) {
     if (!told[sm]) continue;
     PageSpan body = span;
     body.id = index;
     body.sm = static_cast<std::uint16_t>(sm);
-    cycle.outbox.send(to_sms_[sm], cycle.now, kind_of(MessageKind::shootdown), body,
+    cycle.outbox.send(answers_.sms()[sm], cycle.now, kind_of(MessageKind::shootdown), body,
                       std::as_bytes(std::span(unmapping.entries)));
     ++statistics_.shootdowns[span.tenant];
     ++unmapping.missing;
@@ -142,7 +105,7 @@ void Gmmu::shootdown_done(const MessageHeader& message, GmmuCycle& cycle) {
 void Gmmu::finish_unmapping(std::uint32_t index, GmmuCycle& cycle) {
   Unmapping& unmapping = unmappings_[index];
   unmapping.merge_stores();
-  cycle.outbox.send(to_host_, cycle.now, kind_of(MessageKind::unmapped), unmapping.span(),
+  cycle.outbox.send(answers_.host(), cycle.now, kind_of(MessageKind::unmapped), unmapping.span(),
                     std::as_bytes(std::span(unmapping.entries)));
   unmappings_.remove(index);
 }

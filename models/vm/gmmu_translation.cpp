@@ -27,11 +27,10 @@ void Gmmu::step(GmmuCycle& cycle) {
 void Gmmu::finish_lookups(GmmuCycle& cycle) {
   TranslateRequest request;
   while (base_lookups_.take(cycle.number, request)) {
-    if (!end_lookup(request, path_->find_base(request.tenant, request.page), cycle))
-      miss(request, cycle);
+    if (!end_lookup(request, path_->find_base(request.where()), cycle)) miss(request, cycle);
   }
   while (large_lookups_.take(cycle.number, request)) {
-    if (!end_lookup(request, path_->find_large(request.tenant, request.page), cycle))
+    if (!end_lookup(request, path_->find_large(request.where()), cycle))
       base_lookups_.add(cycle.number + timing_.lookup.count(), request);
   }
 }
@@ -43,7 +42,7 @@ bool Gmmu::end_lookup(const TranslateRequest& request, const PageTableEntry* ent
   if (!entry || (request.write && !entry->is(PageTableEntry::writable))) return false;
   if (!request.retried) {
     ++statistics_.tlb_hits[request.tenant];
-    path_->looked_up(request.tenant, true, cycle.now);
+    path_->looked_up(TenantId{request.tenant}, true, cycle.now);
   }
   answer(request, *entry, cycle);
   return true;
@@ -52,9 +51,9 @@ bool Gmmu::end_lookup(const TranslateRequest& request, const PageTableEntry* ent
 void Gmmu::miss(const TranslateRequest& request, GmmuCycle& cycle) {
   if (!request.retried) {
     ++statistics_.tlb_misses[request.tenant];
-    if (const auto loss = path_->take_loss(request.tenant, request.page))
+    if (const auto loss = path_->take_loss(request.where()))
       ++statistics_.tlb_lost_misses[request.tenant][static_cast<std::size_t>(*loss)];
-    path_->looked_up(request.tenant, false, cycle.now);
+    path_->looked_up(TenantId{request.tenant}, false, cycle.now);
   }
   walk_or_stall(request, cycle);
 }
@@ -74,8 +73,8 @@ void Gmmu::retry_stalled(GmmuCycle& cycle) {
   while (!stalled_.empty() && walkers_.has_room()) {
     stalled_.take(cycle.number, request);
     if (timing_.ports > 0) {
-      const PageTableEntry* entry = path_->find_base(request.tenant, request.page);
-      if (!entry) entry = path_->find_large(request.tenant, request.page);
+      const PageTableEntry* entry = path_->find_base(request.where());
+      if (!entry) entry = path_->find_large(request.where());
       if (entry && (!request.write || entry->is(PageTableEntry::writable))) {
         answer(request, *entry, cycle);
         continue;
@@ -108,8 +107,8 @@ void Gmmu::finish_walk(std::uint32_t index, GmmuCycle& cycle) {
     if (bits != 0) set_bits(walk, bits, cycle);
     walk.result.bits |= bits;
     if (!walk.requests.empty()) {
-      path_->walked({walk.page, walk.tenant, walk.result, walk.requests}, cycle.now);
-      notes_.add(walk.tenant, walk.page);
+      path_->walked({walk.where(), walk.result, walk.requests}, cycle.now);
+      answers_.note(walk.tenant, walk.page);
     }
   }
   for (const TranslateRequest& request : walk.requests) answer(request, walk.result, cycle);
@@ -119,83 +118,19 @@ void Gmmu::finish_walk(std::uint32_t index, GmmuCycle& cycle) {
 void Gmmu::set_bits(const Walk& walk, std::uint64_t bits, GmmuCycle& cycle) {
   if (mirrored()) return mirror_.set(walk.tenant, walk.page, bits);
   memory_.set_bits(walk.tenant, walk.place, bits, cycle);
-  path_->keep_level(walk.tenant, walk.table_page(), walk_levels,
+  path_->keep_level(walk.table_where(), walk_levels,
                     {(walk.result.bits & ~PageTableEntry::large) | bits});
-  if ((bits & PageTableEntry::dirty) != 0) path_->set_dirty(walk.tenant, walk.page);
+  if ((bits & PageTableEntry::dirty) != 0) path_->set_dirty(walk.where());
 }
 
+/// A refusal may end the replay that an unmapping waits for.
 void Gmmu::answer(const TranslateRequest& request, PageTableEntry entry, GmmuCycle& cycle) {
-  faults_.looked_up(request);
-  if (!entry.is(PageTableEntry::present)) return refuse(request, false, cycle);
-  if (request.write && !entry.is(PageTableEntry::writable)) return refuse(request, true, cycle);
-  TranslationAnswer answer;
-  answer.page = request.page;
-  answer.entry = entry;
-  answer.tenant = request.tenant;
-  answer.write = request.write;
-  told_[request.tenant][request.sm] = true;
-  send_translation(request.sm, answer, cycle);
-}
-
-void Gmmu::refuse(const TranslateRequest& request, bool permission, GmmuCycle& cycle) {
-  count_waiting(cycle.number);
-  const FarFaults::Refusal refusal = faults_.refuse(request);
-  if (refusal == FarFaults::Refusal::no_entry) {
-    ++statistics_.far_fault_stalls[request.tenant];
-  } else {
-    send_refusal(request, cycle);
-    if (refusal == FarFaults::Refusal::first)
-      tell_host(request, permission, cycle);
-    else
-      ++statistics_.coalesced[request.tenant];
-  }
-  // A refusal may end the replay that an unmapping waits for.
-  unmap_ready(cycle);
-}
-
-/// Nack-Replayable.
-void Gmmu::send_refusal(const TranslateRequest& request, GmmuCycle& cycle) {
-  TranslationAnswer answer;
-  answer.page = request.page;
-  answer.tenant = request.tenant;
-  answer.status = TranslationStatus::refused;
-  answer.write = request.write;
-  ++statistics_.refusals[request.tenant];
-  send_translation(request.sm, answer, cycle);
-}
-
-void Gmmu::tell_host(const TranslateRequest& request, bool permission, GmmuCycle& cycle) {
-  ++statistics_.far_faults[request.tenant];
-  if (permission) ++statistics_.permission_faults[request.tenant];
-  if (faults_.waiting() > statistics_.far_faults_most.value())
-    statistics_.far_faults_most = faults_.waiting();
-  FarFault fault;
-  fault.page = request.page;
-  fault.tenant = request.tenant;
-  fault.sm = request.sm;
-  fault.warp = request.warp;
-  fault.write = request.write;
-  fault.permission = permission;
-  fault.found = cycle.now;
-  const std::vector<AccessNote> notes = notes_.take();
-  cycle.outbox.send(to_host_, cycle.now, kind_of(MessageKind::far_fault), fault,
-                    std::as_bytes(std::span(notes)));
+  if (!answers_.answer(request, entry, cycle)) unmap_ready(cycle);
 }
 
 /// What waits for a far-fault MSHR, as they come free.
 void Gmmu::retry_faults(GmmuCycle& cycle) {
-  for (TranslateRequest request; faults_.take_retry(request);) look_up(request, cycle);
-}
-
-void Gmmu::count_waiting(std::int64_t cycle) {
-  const auto cycles = static_cast<std::uint64_t>(cycle - waiting_counted_);
-  for (std::uint16_t tenant = 0; tenant < told_.size(); ++tenant)
-    statistics_.far_fault_cycles[tenant] += faults_.waiting(tenant) * cycles;
-  waiting_counted_ = cycle;
-}
-
-void Gmmu::send_translation(std::uint16_t sm, const TranslationAnswer& answer, GmmuCycle& cycle) {
-  cycle.outbox.send(to_sms_[sm], cycle.now, kind_of(MessageKind::translation), answer);
+  for (TranslateRequest request; answers_.faults().take_retry(request);) look_up(request, cycle);
 }
 
 }  // namespace lockstep

@@ -14,6 +14,7 @@
 #include "core/time/time.hpp"
 #include "models/noc/messages.hpp"
 #include "models/vm/page_table_entry.hpp"
+#include "models/vm/tenant_page.hpp"
 
 namespace lockstep {
 
@@ -27,6 +28,8 @@ struct TranslateRequest {
   std::uint8_t known : 1 = 0;    ///< nobody waits: the SM was told of the page and uses it
   std::uint8_t retried : 1 = 0;  ///< within the GMMU: had to wait for a far-fault MSHR
   std::uint8_t reserved = 0;
+
+  TenantPage where() const { return {TenantId{tenant}, VirtualPage{page}}; }
 
   template <class Archive>
   void serialize(Archive& archive) {
@@ -63,6 +66,8 @@ struct PageNotice {
   std::uint16_t tenant = 0;
   std::uint16_t sm = 0;
   std::uint32_t reserved = 0;
+
+  TenantPage where() const { return {TenantId{tenant}, VirtualPage{page}}; }
 };
 inline constexpr std::uint64_t all_pages = ~std::uint64_t{0};
 inline constexpr std::uint16_t all_tenants = 0xffff;

@@ -4,8 +4,7 @@
 /// a table of 4 KiB.  An entry of level 1 to 3 points to the next table; one of level 4 to a frame,
 /// or to remote host memory.  A large page (2 MiB) has its `large` bit in the level-3 entry, and
 /// all 512 level-4 entries are there and contiguous, so that every walk reads four levels. Source:
-/// 004, sections 7.1.2 and 7.3.3 (levels, `large`, `disabled`); architecture.md, section 8, rules
-/// 7, 10.
+/// 004, sections 7.1.2 and 7.3.3 (levels, `large`); architecture.md, section 8, rules 7, 10.
 #pragma once
 
 #include <cstdint>
@@ -53,9 +52,6 @@ struct PageTableEntry {
   static constexpr std::uint64_t dirty = 8;     ///< set at the first store of an SM
   static constexpr std::uint64_t remote = 16;   ///< host memory, reached over the host link
   static constexpr std::uint64_t large = 32;    ///< level 3 only
-  /// Level 4 only: a large page stands for it.  Walks go on through it all the same; nobody sets it
-  /// yet.
-  static constexpr std::uint64_t disabled = 64;
   static constexpr std::uint64_t flags = page_bytes - 1;
 
   std::uint64_t bits = 0;

@@ -48,7 +48,7 @@ class TlbArray {
 
   /// The entry's index; `none` when it is not there.  Leaves the replacement order alone.
   std::uint32_t find(std::uint64_t key) const {
-    if (used_ == 0) return none;  // far from every host cache when seldom used
+    if (used_ == 0) return none;  // a TLB of little use is in none of this computer's caches
     for (std::uint32_t i = heads_[buckets_.of(key)]; i != none; i = entries_[i].chain)
       if (entries_[i].key == key) return i;
     return none;

@@ -17,6 +17,7 @@
 #include "core/parameters/document.hpp"
 #include "models/memory/partition_statistics.hpp"
 #include "tests/harness/message_sink.hpp"
+#include "tests/unit/memory/partition_policies.hpp"
 
 namespace lockstep {
 namespace {
@@ -85,13 +86,18 @@ class Traffic {
       Port& port = ports_[p];
       std::vector<Link> links;
       for (std::uint32_t i = 0; i < sms; ++i)
-        links.emplace_back(LinkId{i}, ComponentId{0},
+        links.emplace_back(LinkId{i}, ComponentId{i},
                            period_ * machine_.noc.response_latency.count());
-      port.partition = std::make_unique<MemoryPartition>(
-          machine_.memory, machine_.noc, MemoryPolicies::defaults(),
-          PartitionId{static_cast<std::uint16_t>(p)}, mapping_, links,
-          Link(LinkId{sms}, ComponentId{0}, period_ * 1000),
-          Link(LinkId{sms + 1}, ComponentId{0}, period_ * 1000), 1);
+      MemoryPartition::Setup setup;
+      setup.parameters = machine_.memory;
+      setup.noc = machine_.noc;
+      setup.index = PartitionId{static_cast<std::uint16_t>(p)};
+      setup.mapping = mapping_;
+      setup.sources.add(SourceKind::sm, "sm", links, machine_.noc.credits);
+      setup.tenants = 1;
+      setup.cache_policy = test::cache_policy_named("lru");
+      setup.dram_scheduler = test::dram_scheduler_named("fr-fcfs");
+      port.partition = std::make_unique<MemoryPartition>(std::move(setup));
       for (std::uint32_t c = 0; c < machine_.noc.credits; ++c)
         for (std::uint32_t sm = 0; sm < sms; ++sm)
           port.due.push_back({period_ * (c * sms + sm), sm});
@@ -134,7 +140,7 @@ class Traffic {
     std::uint32_t sequence = 0;
     ByteBuffer requests;
     std::vector<const MessageHeader*> inbox;
-    MessageSink answers{1};
+    MessageSink answers{sms};
   };
 
   void fill_inbox(Port& port, std::uint32_t index, Time horizon) {

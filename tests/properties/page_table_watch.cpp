@@ -108,7 +108,7 @@ class PageTableWatch::CopiedMemory {
     question.header.kind = kind_of(MessageKind::memory_request);
     question.header.body_bytes = sizeof(MemoryRequest);
     question.request.line = line;
-    question.request.requester = host_requester;
+    question.request.source = SourceKind::host;
     question.request.tenant = tenant;
     question.request.operation = MemoryOperation::inspect;
     question.request.sectors = 15;

@@ -15,7 +15,7 @@ MemoryRequest request_of(PhysicalAddress line, TenantId tenant, DriverTag tag) {
   MemoryRequest request;
   request.line = line.value();
   request.tag = tag.bits();
-  request.requester = host_requester;
+  request.source = SourceKind::host;
   request.tenant = tenant.value();
   return request;
 }

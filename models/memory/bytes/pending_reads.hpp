@@ -24,7 +24,7 @@ class PendingReads {
     head = index;
     ++count_;
   }
-  /// It is read now.
+  /// The load's bytes are read now.
   void remove(TransactionPool& transactions, std::uint32_t index) {
     std::uint32_t* place = &heads_[buckets_.of(transactions[index].line)];
     while (*place != index) place = &transactions[*place].next_read;

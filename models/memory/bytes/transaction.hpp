@@ -7,6 +7,7 @@
 
 #include "core/checkpoint/archive.hpp"
 #include "core/memory/warm.hpp"
+#include "models/memory/l2_clock.hpp"
 #include "models/noc/messages.hpp"
 
 namespace lockstep {
@@ -17,7 +18,7 @@ struct alignas(64) Transaction {
   static constexpr std::uint32_t has_read = none - 1;
 
   MemoryRequest request;
-  std::int64_t arrival = 0;   ///< L2 cycle in which it was at the port
+  L2Cycle arrival;            ///< when it was at the port
   std::uint32_t line = 0;     ///< number in the partition
   std::uint32_t next = none;  ///< behind it in an MSHR
   /// A load: behind it in PendingReads; has_read: its bytes are in the pool's data.
@@ -26,14 +27,17 @@ struct alignas(64) Transaction {
   std::uint8_t hits = 0;     ///< sectors that the L2 had
   std::uint8_t bank = 0;
   bool bypass : 1 = false;
-  bool whole : 1 = false;  ///< a store of all bytes of its sectors
+  bool whole : 1 = false;    ///< a store of all bytes of its sectors
+  bool written : 1 = false;  ///< an atomic that goes through: DRAM has its write
 
   template <class Archive>
   void serialize(Archive& archive) {
-    bool past_l2 = bypass, all_bytes = whole;
-    archive(request, arrival, line, next, next_read, missing, hits, bank, past_l2, all_bytes);
+    bool past_l2 = bypass, all_bytes = whole, in_dram = written;
+    archive(request, arrival, line, next, next_read, missing, hits, bank, past_l2, all_bytes,
+            in_dram);
     bypass = past_l2;
     whole = all_bytes;
+    written = in_dram;
   }
 
   std::uint32_t response_bytes() const {
@@ -44,7 +48,8 @@ struct alignas(64) Transaction {
   }
 };
 
-/// Transactions by number; the last one released is the next one used, so that few stay warm.
+/// Transactions by number; the last one released is the next one used, so that few of them
+/// take room in this computer's caches.
 class TransactionPool {
  public:
   union Data {
@@ -69,9 +74,9 @@ class TransactionPool {
 
   Transaction& operator[](std::uint32_t index) { return items_[index]; }
   const Transaction& operator[](std::uint32_t index) const { return items_[index]; }
-  /// It will be looked at soon.
+  /// The transaction will be looked at soon.
   void prefetch(std::uint32_t index) const { __builtin_prefetch(&items_[index]); }
-  /// `none` is ignored.
+  /// Brings a transaction near; `none` is ignored.
   void warm(std::uint32_t index) const {
     if (index != Transaction::none) lockstep::warm(&items_[index]);
   }

@@ -5,8 +5,9 @@
 #include <span>
 
 #include "core/checkpoint/archive.hpp"
-#include "core/parameters/policy.hpp"
 #include "core/time/time.hpp"
+#include "models/coordinator/epoch_policy.hpp"
+#include "models/memory/partition_policy.hpp"
 #include "models/noc/messages.hpp"
 
 namespace lockstep {
@@ -34,7 +35,7 @@ struct CacheInsertion {
 /// other partitions and depends on nothing but what the hooks tell and what serialize keeps.
 /// Periodic actions are computed from `now` when a hook is called.
 /// Source: memory-interference.md, section 7.3.
-class CachePolicy {
+class CachePolicy : public EpochPolicy {
  public:
   enum Hook : unsigned {
     admits = 1,    ///< on_arrival
@@ -44,7 +45,6 @@ class CachePolicy {
     mourns = 16,   ///< on_eviction
   };
   explicit CachePolicy(unsigned hooks) : hooks_(hooks) {}
-  virtual ~CachePolicy() = default;
   bool has(Hook hook) const { return (hooks_ & hook) != 0; }
 
   /// Before the bank arbiter: to a bank, or past the L2 to DRAM.  Atomics always look up.
@@ -66,13 +66,10 @@ class CachePolicy {
   const unsigned hooks_;
 };
 
-using MakeCachePolicy = std::unique_ptr<CachePolicy> (*)(const PolicyChoice&);
-const PolicyRegistry<MakeCachePolicy>& cache_policy_registry();
+using CachePolicyFactory = PartitionPolicyFactory<CachePolicy>;
+const PolicyRegistry<CachePolicyFactory>& cache_policy_registry();
 /// For ParametersOf::policy.
 const PolicyList& cache_policies();
-std::unique_ptr<CachePolicy> make_cache_policy(const PolicyChoice& choice);
-
-// One line per implementation; each stands in the file of its name.
-std::unique_ptr<CachePolicy> make_lru(const PolicyChoice&);
+std::unique_ptr<CachePolicy> make_cache_policy(const PartitionPolicySetup& setup);
 
 }  // namespace lockstep

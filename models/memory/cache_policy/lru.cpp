@@ -6,8 +6,10 @@
 
 namespace lockstep {
 
-std::unique_ptr<CachePolicy> make_lru(const PolicyChoice&) {
-  return std::make_unique<CachePolicy>(0u);
+PolicyRegistry<CachePolicyFactory>::Row lru_cache_policy() {
+  return {"lru",
+          "every request looks up, every miss allocates, the least recently used line goes",
+          {[](const PartitionPolicySetup&) { return std::make_unique<CachePolicy>(0u); }}};
 }
 
 }  // namespace lockstep

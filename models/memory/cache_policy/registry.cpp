@@ -1,11 +1,11 @@
+#include "core/parameters/registered.hpp"
 #include "models/memory/cache_policy/cache_policy.hpp"
 
 namespace lockstep {
 
-const PolicyRegistry<MakeCachePolicy>& cache_policy_registry() {
-  static const PolicyRegistry<MakeCachePolicy> registry{
-      {"lru", "every request looks up, every miss allocates, the least recently used line goes",
-       make_lru},
+const PolicyRegistry<CachePolicyFactory>& cache_policy_registry() {
+  static const PolicyRegistry<CachePolicyFactory> registry{
+      LOCKSTEP_REGISTERED(CachePolicyFactory, lru_cache_policy),
   };
   return registry;
 }
@@ -14,8 +14,8 @@ const PolicyList& cache_policies() {
   return cache_policy_registry().list();
 }
 
-std::unique_ptr<CachePolicy> make_cache_policy(const PolicyChoice& choice) {
-  return cache_policy_registry().factory(choice)(choice);
+std::unique_ptr<CachePolicy> make_cache_policy(const PartitionPolicySetup& setup) {
+  return cache_policy_registry().factory(setup.choice).make(setup);
 }
 
 }  // namespace lockstep

@@ -14,7 +14,7 @@ DramQueue::DramQueue(const Sizes& sizes, std::uint32_t banks)
 }
 
 std::uint32_t DramQueue::push(const DramEntry& entry) {
-  LOCKSTEP_CHECK(room(entry.write), "a DRAM queue overflows");
+  LOCKSTEP_CHECK(!free_.empty(), "a DRAM queue overflows");
   const std::uint16_t index = free_.back();
   free_.pop_back();
   const unsigned l = list_of(entry.write);

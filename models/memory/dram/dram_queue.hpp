@@ -4,6 +4,8 @@
 #include <cstdint>
 #include <vector>
 
+#include "models/noc/messages.hpp"
+
 namespace lockstep {
 
 /// A request in a DRAM channel: some columns of one row, all of one 128-byte line.
@@ -21,14 +23,14 @@ struct alignas(32) DramEntry {
   std::uint8_t sectors = 0;
   std::uint8_t flags = 0;       ///< MemoryFlag
   std::uint8_t walk_level = 0;  ///< 0: data
-  std::uint8_t warp_type = 0;
+  SourceKind source = SourceKind::sm;
   bool write = false;
   bool missed_row = false;  ///< a row was opened for it
 
   template <class Archive>
   void serialize(Archive& archive) {
     archive(arrival, row, owner, tenant, requester, warp, bank, columns, sectors, flags, walk_level,
-            warp_type, write, missed_row);
+            source, write, missed_row);
   }
 };
 
@@ -45,6 +47,7 @@ class DramQueue {
   };
   DramQueue(const Sizes& sizes, std::uint32_t banks);
 
+  /// For a request of a direction, if the sizes alone decide.
   bool room(bool write) const {
     return list_of(write) == 0 ? counts_[0] < sizes_.reads : counts_[1] < sizes_.writes;
   }
@@ -74,6 +77,9 @@ class DramQueue {
   std::uint32_t oldest_hit(std::uint32_t bank) const {
     return place_of(lists_[serving_][bank].hit);
   }
+  /// The next younger request of the same bank and direction; DramEntry::none behind the youngest.
+  /// With `oldest`, a bank's requests in the order of their age.
+  std::uint32_t younger(std::uint32_t index) const { return place_of(nodes_[index].next); }
   std::uint32_t size() const { return counts_[0] + counts_[1]; }
   /// Banks whose requests, open row or direction changed since the last choice.
   std::uint64_t changed_banks() const { return changed_; }

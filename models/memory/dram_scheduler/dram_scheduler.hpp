@@ -5,9 +5,10 @@
 #include <memory>
 
 #include "core/checkpoint/archive.hpp"
-#include "core/parameters/policy.hpp"
+#include "models/coordinator/epoch_policy.hpp"
 #include "models/memory/dram/dram_banks.hpp"
 #include "models/memory/dram/dram_queue.hpp"
+#include "models/memory/partition_policy.hpp"
 
 namespace lockstep {
 
@@ -22,18 +23,17 @@ struct DramChoice {
                                 ///< earliest, without a new request
 };
 
-/// Plug point `dram_scheduler`: which DRAM command goes next.
+/// Plug point `dram_scheduler`: which DRAM command goes next, and which requests may wait here.
 ///
 /// Contract: choose, do not change, what is in the queue; every request must be served in the end.
 /// Choose only commands whose earliest cycle (see DramBanks) is not after `now`: a column command
 /// for a request whose row is open, a row command for any other.  If both are chosen and the
 /// channel has one command bus, the column command issues.  Depend on nothing but the arguments,
 /// what the hooks told, and what serialize keeps; never on the addresses of objects.
+/// A bank's requests, oldest first, are queue.oldest(bank), queue.younger(of that one), ...
 /// Source: memory-interference.md, section 7.3.
-class DramScheduler {
+class DramScheduler : public EpochPolicy {
  public:
-  virtual ~DramScheduler() = default;
-
   virtual DramChoice choose(const DramQueue& queue, const DramBanks& banks, std::int64_t now) = 0;
 
   /// A request took its place in the queue; a column command was issued for it; it was served.
@@ -44,19 +44,23 @@ class DramScheduler {
   /// at every arrival.
   virtual bool arrivals_matter() const { return false; }
 
+  /// True if `admits` decides which requests enter, and not the sizes of the queue alone.
+  virtual bool decides_admission() const { return false; }
+  /// Whether a request of the L2, or one past it, may enter now.  One that may not waits where it
+  /// is, with what stands behind it, and asks again whenever a request has left: so an empty queue
+  /// must admit every request, and a full one none.
+  virtual bool admits(const DramQueue& queue, const MemoryRequest&, bool write) const {
+    return queue.room(write);
+  }
+
   virtual void serialize(Archive&) {}
 };
 
-using MakeDramScheduler = std::unique_ptr<DramScheduler> (*)(const PolicyChoice&);
-const PolicyRegistry<MakeDramScheduler>& dram_schedulers();
+using DramSchedulerFactory = PartitionPolicyFactory<DramScheduler>;
+const PolicyRegistry<DramSchedulerFactory>& dram_schedulers();
 /// For ParametersOf::policy.
 const PolicyList& dram_scheduler_policies();
-std::unique_ptr<DramScheduler> make_dram_scheduler(const PolicyChoice& choice);
-
-// One line per implementation; each stands in the file of its name.
-std::unique_ptr<DramScheduler> make_fcfs(const PolicyChoice&);
-std::unique_ptr<DramScheduler> make_fr_fcfs(const PolicyChoice&);
-const ParameterSchema& fr_fcfs_parameters();
+std::unique_ptr<DramScheduler> make_dram_scheduler(const PartitionPolicySetup& setup);
 
 /// Earliest cycle of the next command that serves `entry`: a column command if its row is open,
 /// otherwise precharge or activate.

@@ -35,8 +35,12 @@ class Fcfs final : public DramScheduler {
 
 }  // namespace
 
-std::unique_ptr<DramScheduler> make_fcfs(const PolicyChoice&) {
-  return std::make_unique<Fcfs>();
+PolicyRegistry<DramSchedulerFactory>::Row fcfs_scheduler() {
+  return {"fcfs",
+          "first come, first served",
+          {[](const PartitionPolicySetup&) -> std::unique_ptr<DramScheduler> {
+            return std::make_unique<Fcfs>();
+          }}};
 }
 
 }  // namespace lockstep

@@ -131,12 +131,14 @@ class FrFcfs final : public DramScheduler {
 
 }  // namespace
 
-const ParameterSchema& fr_fcfs_parameters() {
-  return schema_of<FrFcfsParameters>();
-}
-
-std::unique_ptr<DramScheduler> make_fr_fcfs(const PolicyChoice& choice) {
-  return std::make_unique<FrFcfs>(choice.parameters<FrFcfsParameters>().age_limit.count());
+PolicyRegistry<DramSchedulerFactory>::Row fr_fcfs_scheduler() {
+  return {"fr-fcfs",
+          "requests for open rows first, then the oldest (004, section 2)",
+          {[](const PartitionPolicySetup& setup) -> std::unique_ptr<DramScheduler> {
+            return std::make_unique<FrFcfs>(
+                setup.choice.parameters<FrFcfsParameters>().age_limit.count());
+          }},
+          &schema_of<FrFcfsParameters>()};
 }
 
 }  // namespace lockstep

@@ -1,12 +1,12 @@
+#include "core/parameters/registered.hpp"
 #include "models/memory/dram_scheduler/dram_scheduler.hpp"
 
 namespace lockstep {
 
-const PolicyRegistry<MakeDramScheduler>& dram_schedulers() {
-  static const PolicyRegistry<MakeDramScheduler> registry{
-      {"fcfs", "first come, first served", make_fcfs},
-      {"fr-fcfs", "requests for open rows first, then the oldest (004, section 2)", make_fr_fcfs,
-       &fr_fcfs_parameters()},
+const PolicyRegistry<DramSchedulerFactory>& dram_schedulers() {
+  static const PolicyRegistry<DramSchedulerFactory> registry{
+      LOCKSTEP_REGISTERED(DramSchedulerFactory, fcfs_scheduler),
+      LOCKSTEP_REGISTERED(DramSchedulerFactory, fr_fcfs_scheduler),
   };
   return registry;
 }
@@ -15,8 +15,8 @@ const PolicyList& dram_scheduler_policies() {
   return dram_schedulers().list();
 }
 
-std::unique_ptr<DramScheduler> make_dram_scheduler(const PolicyChoice& choice) {
-  return dram_schedulers().factory(choice)(choice);
+std::unique_ptr<DramScheduler> make_dram_scheduler(const PartitionPolicySetup& setup) {
+  return dram_schedulers().factory(setup.choice).make(setup);
 }
 
 }  // namespace lockstep

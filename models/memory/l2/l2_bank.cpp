@@ -20,10 +20,10 @@ L2Bank::L2Bank(const L2Parameters& p, std::uint32_t number, std::size_t tenants)
                  "the tags of L2 cannot tell so many tenants apart");
 }
 
-L2Bank::Progress L2Bank::run(const L2Context& context, std::int64_t cycle) {
+L2Bank::Progress L2Bank::run(const L2Context& context, L2Cycle cycle) {
   const std::size_t requests = requests_.size(), fills = fills_.size();
-  const std::int64_t filling = fill(context, cycle);
-  const std::int64_t serving = serve(context, cycle);
+  const L2Cycle filling = fill(context, cycle);
+  const L2Cycle serving = serve(context, cycle);
   wanted_room_ = 0;
   if (filling == blocked) wanted_room_ |= write_room;
   if (serving == blocked && stall_ == BankStall::dram_queue)
@@ -33,12 +33,12 @@ L2Bank::Progress L2Bank::run(const L2Context& context, std::int64_t cycle) {
   return {requests_.size() != requests, fills_.size() != fills};
 }
 
-std::int64_t L2Bank::serve(const L2Context& context, std::int64_t cycle) {
+L2Cycle L2Bank::serve(const L2Context& context, L2Cycle cycle) {
   if (requests_.empty()) return idle;
   const Pending head = requests_.front();
-  const std::int64_t start = std::max(head.ready, busy_until_);
+  const L2Cycle start = std::max(head.ready, busy_until_);
   if (start > cycle) return start;
-  if (blocked_since_ >= 0 && still_stalled(context)) return blocked;
+  if (is_blocked() && still_stalled(context)) return blocked;
   const Transaction& t = context.transactions[head.transaction];
   bool served;
   if (answers_[0].size() >= answer_limit_) {
@@ -49,7 +49,7 @@ std::int64_t L2Bank::serve(const L2Context& context, std::int64_t cycle) {
     served = serve_read(context, head.transaction, cycle);
   }
   if (!served) {
-    if (blocked_since_ < 0) blocked_since_ = cycle;
+    if (!is_blocked()) blocked_since_ = cycle;
     return blocked;
   }
   finish_service(context, cycle);
@@ -57,18 +57,18 @@ std::int64_t L2Bank::serve(const L2Context& context, std::int64_t cycle) {
 }
 
 /// Statistics of a service that starts now, and the queue behind it.
-void L2Bank::finish_service(const L2Context& context, std::int64_t cycle) {
+void L2Bank::finish_service(const L2Context& context, L2Cycle cycle) {
   PartitionStatistics& statistics = context.statistics;
   const Transaction& t = context.transactions[requests_.front().transaction];
   const std::uint16_t tenant = t.request.tenant;
   // Whoever waits here waited behind the last one served if the bank was busy until now, and
   // otherwise behind this one, which was blocked.
-  waits_.charge(statistics.l2_wait_behind, blocked_since_ < 0 ? last_tenant_ : tenant, cycle);
-  waits_.leave(tenant, cycle);
+  waits_.charge(statistics.l2_wait_behind, is_blocked() ? tenant : last_tenant_, cycle.value());
+  waits_.leave(tenant, cycle.value());
   last_tenant_ = tenant;
-  if (blocked_since_ >= 0) {
+  if (is_blocked()) {
     statistics.stall(stall_, cycle - blocked_since_);
-    blocked_since_ = -1;
+    blocked_since_ = not_blocked;
   }
   const auto waited = static_cast<std::uint64_t>(cycle - t.arrival);
   statistics.queue_latency.add(waited);
@@ -89,7 +89,7 @@ void L2Bank::finish_service(const L2Context& context, std::int64_t cycle) {
   if (!requests_.empty()) tags_.prefetch(context.transactions[requests_.front().transaction].line);
 }
 
-bool L2Bank::serve_read(const L2Context& context, std::uint32_t index, std::int64_t cycle) {
+bool L2Bank::serve_read(const L2Context& context, std::uint32_t index, L2Cycle cycle) {
   Transaction& t = context.transactions[index];
   const std::uint16_t tenant = t.request.tenant;
   const bool modifies = t.request.operation == MemoryOperation::atomic;
@@ -97,14 +97,17 @@ bool L2Bank::serve_read(const L2Context& context, std::uint32_t index, std::int6
   const std::uint32_t place = tags_.find(t.line);
   const std::uint8_t valid = place == L2Tags::absent ? 0 : tags_[place].valid;
   const auto missing = static_cast<std::uint8_t>(t.request.sectors & ~valid);
-  if (through && !context.dram.room(true)) return stalled(BankStall::dram_queue, true);
+  // The write first, and once: the read may have to wait for a place that the write takes.
+  if (through && !t.written) {
+    if (!context.dram.room(t.request, true)) return stalled(BankStall::dram_queue, true);
+    context.dram.enqueue(context.clock.edge(cycle), offset_of(t.line), t.request.sectors, true,
+                         t.request, Transaction::none);
+    t.written = true;
+  }
   if (missing != 0 && !serve_miss(context, index, missing, cycle)) return false;
 
   t.missing = missing;
   t.hits = static_cast<std::uint8_t>(t.request.sectors & valid);
-  if (through)
-    context.dram.enqueue(context.edge(cycle), offset_of(t.line), t.request.sectors, true, t.request,
-                         Transaction::none);
   if (place != L2Tags::absent) {
     tags_.touch(place);
     if (modifies && !through) {
@@ -116,26 +119,26 @@ bool L2Bank::serve_read(const L2Context& context, std::uint32_t index, std::int6
   context.statistics.tenant[tenant].sector_hits += static_cast<unsigned>(std::popcount(t.hits));
   context.statistics.tenant[tenant].sector_misses += static_cast<unsigned>(std::popcount(missing));
   if (context.policy.has(CachePolicy::observes))
-    context.policy.on_lookup(t.request, t.hits, context.edge(cycle));
+    context.policy.on_lookup(t.request, t.hits, context.clock.edge(cycle));
   return true;
 }
 
 /// Attaches a transaction to the MSHR of its line and asks DRAM for what is not on its way yet.
 bool L2Bank::serve_miss(const L2Context& context, std::uint32_t index, std::uint8_t missing,
-                        std::int64_t cycle) {
+                        L2Cycle cycle) {
   Transaction& t = context.transactions[index];
   std::uint32_t entry = mshrs_.find(t.line);
   if (entry == L2Mshrs::none) {
     if (mshrs_.full()) return stalled(BankStall::mshrs);
-    if (!context.dram.room(false)) return stalled(BankStall::dram_queue);
+    if (!context.dram.room(t.request, false)) return stalled(BankStall::dram_queue);
     entry = mshrs_.allocate(t.line);
   }
   L2Mshrs::Entry& mshr = mshrs_[entry];
   const auto wanted = static_cast<std::uint8_t>(missing & ~mshr.pending);
   if (mshr.waiting >= context.parameters.merges) return stalled(BankStall::merges);
   if (wanted != 0) {
-    if (!context.dram.room(false)) return stalled(BankStall::dram_queue);
-    context.dram.enqueue(context.edge(cycle), offset_of(t.line), wanted, false, t.request,
+    if (!context.dram.room(t.request, false)) return stalled(BankStall::dram_queue);
+    context.dram.enqueue(context.clock.edge(cycle), offset_of(t.line), wanted, false, t.request,
                          number_ << 16 | entry);
     mshr.pending |= wanted;
   }
@@ -148,7 +151,7 @@ bool L2Bank::serve_miss(const L2Context& context, std::uint32_t index, std::uint
   return true;
 }
 
-bool L2Bank::serve_store(const L2Context& context, std::uint32_t index, std::int64_t cycle) {
+bool L2Bank::serve_store(const L2Context& context, std::uint32_t index, L2Cycle cycle) {
   Transaction& t = context.transactions[index];
   const bool through = context.parameters.write == L2Write::through;
   std::uint32_t place = tags_.find(t.line);
@@ -160,9 +163,9 @@ bool L2Bank::serve_store(const L2Context& context, std::uint32_t index, std::int
       return stalled(BankStall::dram_queue, true);
   }
   if (to_dram) {
-    if (!context.dram.room(true)) return stalled(BankStall::dram_queue, true);
-    context.dram.enqueue(context.edge(cycle), offset_of(t.line), t.request.sectors, true, t.request,
-                         Transaction::none);
+    if (!context.dram.room(t.request, true)) return stalled(BankStall::dram_queue, true);
+    context.dram.enqueue(context.clock.edge(cycle), offset_of(t.line), t.request.sectors, true,
+                         t.request, Transaction::none);
   }
   if (place != L2Tags::absent) {
     const auto present =
@@ -177,7 +180,7 @@ bool L2Bank::serve_store(const L2Context& context, std::uint32_t index, std::int
   }
   context.statistics.tenant[t.request.tenant].store_sectors += t.request.sector_count();
   if (context.policy.has(CachePolicy::observes))
-    context.policy.on_lookup(t.request, t.hits, context.edge(cycle));
+    context.policy.on_lookup(t.request, t.hits, context.clock.edge(cycle));
   return true;
 }
 
@@ -195,17 +198,17 @@ std::uint32_t L2Bank::choose_victim(const L2Context& context, std::uint32_t line
 }
 
 bool L2Bank::allocate(const L2Context& context, std::uint32_t line, const MemoryRequest& request,
-                      const CacheInsertion& decision, std::int64_t cycle, std::uint32_t& place) {
+                      const CacheInsertion& decision, L2Cycle cycle, std::uint32_t& place) {
   const std::uint32_t victim = choose_victim(context, line);
   const L2Tags::Line& old = tags_[victim];
   if (tags_.tag(victim) != L2Tags::absent) {
     if (old.dirty != 0) {
-      if (!context.dram.room(true)) return false;
       MemoryRequest writeback = request;
       writeback.tenant = old.tenant;
       writeback.flags = 0;
       writeback.walk_level = 0;
-      context.dram.enqueue(context.edge(cycle), offset_of(tags_.tag(victim)), old.dirty, true,
+      if (!context.dram.room(writeback, true)) return false;
+      context.dram.enqueue(context.clock.edge(cycle), offset_of(tags_.tag(victim)), old.dirty, true,
                            writeback, Transaction::none);
       context.statistics.tenant[old.tenant].writebacks +=
           static_cast<unsigned>(std::popcount(old.dirty));
@@ -221,7 +224,7 @@ bool L2Bank::allocate(const L2Context& context, std::uint32_t line, const Memory
   return true;
 }
 
-std::int64_t L2Bank::fill(const L2Context& context, std::int64_t cycle) {
+L2Cycle L2Bank::fill(const L2Context& context, L2Cycle cycle) {
   if (fills_.empty()) return idle;
   if (fill_busy_until_ > cycle) return fill_busy_until_;
   const Fill head = fills_.front();
@@ -247,7 +250,7 @@ std::int64_t L2Bank::fill(const L2Context& context, std::int64_t cycle) {
 
 /// Answers the transactions whose last sectors these were, one per cycle.
 void L2Bank::answer_waiting(const L2Context& context, std::uint32_t entry, std::uint8_t sectors,
-                            std::uint32_t place, std::int64_t cycle) {
+                            std::uint32_t place, L2Cycle cycle) {
   L2Mshrs::Entry& mshr = mshrs_[entry];
   mshr.pending &= static_cast<std::uint8_t>(~sectors);
   std::uint32_t previous = L2Mshrs::none;
@@ -262,7 +265,7 @@ void L2Bank::answer_waiting(const L2Context& context, std::uint32_t entry, std::
       (previous == L2Mshrs::none ? mshr.first : context.transactions[previous].next) = following;
       if (mshr.last == index) mshr.last = previous;
       --mshr.waiting;
-      answers_[1].push({index, ++cycle});
+      answers_[1].push({index, cycle += 1});
     }
     if (t.request.operation == MemoryOperation::atomic && place != L2Tags::absent &&
         context.parameters.write == L2Write::back) {

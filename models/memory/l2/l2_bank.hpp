@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cstdint>
-#include <limits>
 
 #include "core/memory/ring.hpp"
 #include "models/memory/bytes/transaction.hpp"
@@ -10,6 +9,7 @@
 #include "models/memory/dram_channel.hpp"
 #include "models/memory/l2/l2_mshrs.hpp"
 #include "models/memory/l2/l2_tags.hpp"
+#include "models/memory/l2_clock.hpp"
 #include "models/memory/memory_parameters.hpp"
 
 namespace lockstep {
@@ -20,13 +20,11 @@ enum DramRoom : std::uint8_t { read_room = 1, write_room = 2 };
 /// What the banks of a partition share.
 struct L2Context {
   const L2Parameters& parameters;
-  Time period;  ///< of the L2 clock
+  L2Clock clock;
   TransactionPool& transactions;
   DramChannel& dram;
   CachePolicy& policy;
   PartitionStatistics& statistics;
-
-  Time edge(std::int64_t cycle) const { return period * cycle; }
 };
 
 /// One bank of an L2 slice: request queue, tags, MSHRs, fill queue and the answers on their way.
@@ -40,12 +38,12 @@ struct L2Context {
 /// read; it leaves a byte mask.  Fill and lookup have ports of their own.
 class L2Bank {
  public:
-  static constexpr std::int64_t idle = std::numeric_limits<std::int64_t>::max();
-  static constexpr std::int64_t blocked = idle - 1;
+  static constexpr L2Cycle idle = L2Cycle::never();
+  static constexpr L2Cycle blocked = idle - 1;
 
   struct Pending {
     std::uint32_t transaction = 0;
-    std::int64_t ready = 0;
+    L2Cycle ready;
     template <class Archive>
     void serialize(Archive& archive) {
       archive(transaction, ready);
@@ -64,10 +62,10 @@ class L2Bank {
   L2Bank(const L2Parameters& parameters, std::uint32_t number, std::size_t tenants);
 
   bool has_room() const { return requests_.size() < queue_limit_; }
-  void push(std::uint32_t transaction, std::uint16_t tenant, std::int64_t cycle) {
+  void push(std::uint32_t transaction, std::uint16_t tenant, L2Cycle cycle) {
     if (requests_.empty()) wake(std::max(cycle + 1, busy_until_));
     requests_.push({transaction, cycle + 1});
-    waits_.enter(tenant, cycle);
+    waits_.enter(tenant, cycle.value());
   }
   bool has_fill_room() const { return fills_.size() < fill_limit_; }
   void push_fill(const Fill& fill) {
@@ -76,29 +74,29 @@ class L2Bank {
   }
 
   /// The first cycle in which run() may do something, if nobody calls wake().
-  std::int64_t due() const { return due_; }
-  void wake(std::int64_t cycle) { due_ = std::min(due_, cycle); }
+  L2Cycle due() const { return due_; }
+  void wake(L2Cycle cycle) { due_ = std::min(due_, cycle); }
   /// Directions in which it waits for room in the DRAM queue: DramRoom.
   unsigned wanted_room() const { return wanted_room_; }
   struct Progress {
     bool served = false, filled = false;  ///< a place became free in the queue
   };
   /// A cycle: a fill, then a lookup.
-  Progress run(const L2Context& context, std::int64_t cycle);
+  Progress run(const L2Context& context, L2Cycle cycle);
 
   /// Answers: of lookups (0) and of fills (1), each in order.
   const Ring<Pending>& answers(unsigned source) const { return answers_[source]; }
-  void pop_answer(unsigned source, std::int64_t cycle) {
+  void pop_answer(unsigned source, L2Cycle cycle) {
     answers_[source].pop();
-    if (blocked_since_ >= 0 && stall_ == BankStall::responses) wake(cycle + 1);
+    if (is_blocked() && stall_ == BankStall::responses) wake(cycle + 1);
   }
   /// When the first of them is ready.
-  std::int64_t answer_due() const {
+  L2Cycle answer_due() const {
     return std::min(answers_[0].empty() ? idle : answers_[0].front().ready,
                     answers_[1].empty() ? idle : answers_[1].front().ready);
   }
 
-  /// A bypassing store: a resident copy is updated at no cost.  A bypassing load sees nothing.
+  /// A store goes past the L2: a resident copy is updated at no cost.
   void probe_store(const L2Context& context, std::uint32_t transaction);
 
   std::uint32_t outstanding_lines() const { return mshrs_.used(); }
@@ -109,12 +107,12 @@ class L2Bank {
   void warm_miss(std::uint32_t line) const { mshrs_.warm_for(line); }
   void warm_mshr(std::uint32_t mshr) const { warm(&mshrs_[mshr]); }
   std::uint32_t line_of(std::uint32_t mshr) const { return mshrs_[mshr].line; }
-  /// What the fill of an MSHR will touch.
+  /// Brings near what the fill of an MSHR will touch.
   void warm_fill(const TransactionPool& transactions, std::uint32_t mshr) const {
     tags_.warm_set(mshrs_[mshr].line);
     transactions.warm(mshrs_[mshr].first);
   }
-  /// The fill of an MSHR is on its way: what it will touch.
+  /// The fill of an MSHR is on its way: fetches what it will touch.
   void prefetch_fill(const TransactionPool& transactions, std::uint32_t mshr) const {
     tags_.prefetch_victim(mshrs_[mshr].line);
     transactions.prefetch(mshrs_[mshr].first);
@@ -124,26 +122,27 @@ class L2Bank {
 
  private:
   /// Puts the head of the fill queue into the tags and wakes who waited for it.
-  std::int64_t fill(const L2Context& context, std::int64_t cycle);
+  L2Cycle fill(const L2Context& context, L2Cycle cycle);
   /// Serves the head of the request queue.
-  std::int64_t serve(const L2Context& context, std::int64_t cycle);
-  bool serve_read(const L2Context& context, std::uint32_t index, std::int64_t cycle);
-  bool serve_store(const L2Context& context, std::uint32_t index, std::int64_t cycle);
+  L2Cycle serve(const L2Context& context, L2Cycle cycle);
+  bool serve_read(const L2Context& context, std::uint32_t index, L2Cycle cycle);
+  bool serve_store(const L2Context& context, std::uint32_t index, L2Cycle cycle);
   bool serve_miss(const L2Context& context, std::uint32_t index, std::uint8_t missing,
-                  std::int64_t cycle);
-  void finish_service(const L2Context& context, std::int64_t cycle);
+                  L2Cycle cycle);
+  void finish_service(const L2Context& context, L2Cycle cycle);
   /// Makes place for a line; false when the victim's write has no room in the DRAM queue.
   bool allocate(const L2Context& context, std::uint32_t line, const MemoryRequest& request,
-                const CacheInsertion& insertion, std::int64_t cycle, std::uint32_t& place);
+                const CacheInsertion& insertion, L2Cycle cycle, std::uint32_t& place);
   std::uint32_t choose_victim(const L2Context& context, std::uint32_t line) const;
   void answer_waiting(const L2Context& context, std::uint32_t mshr, std::uint8_t sectors,
-                      std::uint32_t place, std::int64_t cycle);
+                      std::uint32_t place, L2Cycle cycle);
   CacheInsertion insertion(const L2Context& context, const MemoryRequest& request,
-                           std::int64_t cycle) const {
+                           L2Cycle cycle) const {
     return context.policy.has(CachePolicy::inserts)
-               ? context.policy.on_insertion(request, context.edge(cycle))
+               ? context.policy.on_insertion(request, context.clock.edge(cycle))
                : CacheInsertion{};
   }
+  bool is_blocked() const { return blocked_since_ != not_blocked; }
   /// Cycles in which the bank moves so many sectors.
   std::int64_t beats(std::uint32_t sectors) const {
     return (std::int64_t{sectors} * 32 + (std::int64_t{1} << width_shift_) - 1) >> width_shift_;
@@ -158,15 +157,17 @@ class L2Bank {
   bool still_stalled(const L2Context& context) const {
     if (stall_ == BankStall::responses) return answers_[0].size() >= answer_limit_;
     if (stall_fills_ != fills_done_) return false;
-    return stall_ != BankStall::dram_queue || !context.dram.room(stall_write_);
+    return stall_ != BankStall::dram_queue || !context.dram.may_have_room(stall_write_);
   }
   /// Whether a fill of this line may let a blocked head go.  A read that waits for DRAM to take it
   /// needs its own line; others wait for an MSHR or for a clean victim.
   bool may_help_head(const L2Context& context, std::uint32_t line) const {
-    return blocked_since_ < 0 || stall_ != BankStall::dram_queue || stall_write_ ||
+    return !is_blocked() || stall_ != BankStall::dram_queue || stall_write_ ||
            context.transactions[requests_.front().transaction].line == line;
   }
   static std::uint64_t offset_of(std::uint32_t line) { return std::uint64_t{line} * line_bytes; }
+
+  static constexpr L2Cycle not_blocked{-1};
 
   const std::uint32_t number_, queue_limit_, fill_limit_, answer_limit_, width_shift_;
   L2Tags tags_;
@@ -175,10 +176,10 @@ class L2Bank {
   Ring<Fill> fills_;
   std::array<Ring<Pending>, 2> answers_;
   WaitMeter waits_;
-  std::int64_t due_ = idle;
+  L2Cycle due_ = idle;
   std::uint8_t wanted_room_ = 0;
-  std::int64_t busy_until_ = 0, fill_busy_until_ = 0;
-  std::int64_t blocked_since_ = -1;  ///< -1: the head is not blocked
+  L2Cycle busy_until_, fill_busy_until_;
+  L2Cycle blocked_since_ = not_blocked;
   BankStall stall_ = BankStall::mshrs;
   bool stall_write_ = false;       ///< it needs room for a write
   std::uint64_t fills_done_ = 0;   ///< a blocked head may hit, merge or miss after each

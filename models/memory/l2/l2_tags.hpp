@@ -74,9 +74,9 @@ class L2Tags {
   /// A store wrote the bytes `mask` of a sector.
   void write(std::uint32_t place, unsigned sector, std::uint32_t mask, bool dirty);
 
-  /// What find() reads.
+  /// Brings near what find() reads.
   void warm_tags(std::uint32_t line) const { warm(set(set_of(line)), ages_at_); }
-  /// ... and what choosing a victim reads.
+  /// Brings near what find() and the choice of a victim read.
   void warm_set(std::uint32_t line) const { warm(set(set_of(line)), set_bytes_); }
   void prefetch(std::uint32_t line) const { prefetch(line, lines_at_); }
   void prefetch_victim(std::uint32_t line) const { prefetch(line, set_bytes_); }

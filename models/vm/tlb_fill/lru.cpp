@@ -9,14 +9,18 @@ namespace {
 class LruFill final : public TlbFill {
  public:
   void fill(const FinishedWalk& walk, Time, Tlb& tlb) override {
-    tlb.insert(walk.tenant, walk.page, walk.entry);
+    tlb.insert(walk.where.tenant.value(), walk.where.page.value(), walk.entry);
   }
 };
 
 }  // namespace
 
-std::unique_ptr<TlbFill> make_lru_fill(const PolicyChoice&) {
-  return std::make_unique<LruFill>();
+PolicyRegistry<TlbFillFactory>::Row lru_tlb_fill() {
+  return {"lru",
+          "always in the second-level TLB (004, section 6.4)",
+          {[](const GmmuPolicySetup&) -> std::unique_ptr<TlbFill> {
+            return std::make_unique<LruFill>();
+          }}};
 }
 
 }  // namespace lockstep

@@ -1,10 +1,11 @@
+#include "core/parameters/registered.hpp"
 #include "models/vm/tlb_fill/tlb_fill.hpp"
 
 namespace lockstep {
 
-const PolicyRegistry<MakeTlbFill>& tlb_fills() {
-  static const PolicyRegistry<MakeTlbFill> registry{
-      {"lru", "always in the second-level TLB (004, section 6.4)", make_lru_fill},
+const PolicyRegistry<TlbFillFactory>& tlb_fills() {
+  static const PolicyRegistry<TlbFillFactory> registry{
+      LOCKSTEP_REGISTERED(TlbFillFactory, lru_tlb_fill),
   };
   return registry;
 }
@@ -13,8 +14,8 @@ const PolicyList& tlb_fill_policies() {
   return tlb_fills().list();
 }
 
-std::unique_ptr<TlbFill> make_tlb_fill(const PolicyChoice& choice) {
-  return tlb_fills().factory(choice)(choice);
+std::unique_ptr<TlbFill> make_tlb_fill(const GmmuPolicySetup& setup) {
+  return tlb_fills().factory(setup.choice).make(setup);
 }
 
 }  // namespace lockstep

@@ -16,9 +16,12 @@ class IdealTranslation final : public TranslationPath {
 
 }  // namespace
 
-std::unique_ptr<TranslationPath> make_ideal_translation(const PolicyChoice&, const VmParameters&,
-                                                        std::unique_ptr<TlbFill>) {
-  return std::make_unique<IdealTranslation>();
+PolicyRegistry<TranslationFactory>::Row ideal_translation() {
+  return {"ideal",
+          "every translation is known at once",
+          {[](const GmmuPolicySetup&, std::unique_ptr<TlbFill>) {
+            return std::unique_ptr<TranslationPath>(std::make_unique<IdealTranslation>());
+          }}};
 }
 
 }  // namespace lockstep

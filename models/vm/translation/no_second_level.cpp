@@ -4,7 +4,7 @@
 ///
 /// Simplified: requests of several SMs for a page still share its walk.
 /// Cost model: a request's walk begins in the cycle in which it arrives.
-#include "models/vm/translation/translation.hpp"
+#include "models/vm/translation/no_second_level.hpp"
 
 namespace lockstep {
 

@@ -19,41 +19,40 @@ class PageWalkCache final : public TranslationPath {
 
   TranslationTiming timing() const override { return {true, 0, Cycles{0}, latency_}; }
 
-  const PageTableEntry* find_level(std::uint16_t tenant, std::uint64_t page,
-                                   unsigned level) override {
-    const std::uint32_t index = entries_.find(key(tenant, page, level));
+  const PageTableEntry* find_level(TenantPage where, unsigned level) override {
+    const std::uint32_t index = entries_.find(key(where, level));
     if (index == TlbArray::none) return nullptr;
     entries_.touch(index);
     return &entries_[index].value;
   }
-  void keep_level(std::uint16_t tenant, std::uint64_t page, unsigned level,
-                  PageTableEntry entry) override {
-    entries_.insert(key(tenant, page, level), entry);
+  void keep_level(TenantPage where, unsigned level, PageTableEntry entry) override {
+    entries_.insert(key(where, level), entry);
   }
-  bool known_dirty(std::uint16_t tenant, std::uint64_t page) const override {
-    const std::uint32_t index = entries_.find(key(tenant, page, walk_levels));
+  bool known_dirty(TenantPage where) const override {
+    const std::uint32_t index = entries_.find(key(where, walk_levels));
     return index != TlbArray::none && entries_[index].value.is(PageTableEntry::dirty);
   }
 
-  std::uint32_t drop(std::uint16_t tenant, std::uint64_t page, std::uint32_t count,
-                     TlbLoss) override {
-    std::uint32_t dropped = entries_.drop(key(tenant, page, walk_levels - 1));
-    for (std::uint64_t p = page; p < page + count; ++p)
-      dropped += entries_.drop(key(tenant, p, walk_levels));
+  std::uint32_t drop(const PageSpan& span, TlbLoss) override {
+    TenantPage where{TenantId{span.tenant}, VirtualPage{span.page}};
+    std::uint32_t dropped = entries_.drop(key(where, walk_levels - 1));
+    for (std::uint32_t i = 0; i < span.count; ++i, ++where.page)
+      dropped += entries_.drop(key(where, walk_levels));
     return dropped;
   }
-  std::uint32_t flush(std::uint16_t tenant) override {
-    return tenant == all_tenants ? entries_.drop_all() : entries_.drop_tenant(tenant);
+  std::uint32_t flush(TenantId tenant) override {
+    return tenant.valid() ? entries_.drop_tenant(tenant.value()) : entries_.drop_all();
   }
-  void forget_tenant(std::uint16_t tenant) override { entries_.drop_tenant(tenant); }
+  void forget_tenant(TenantId tenant) override { entries_.drop_tenant(tenant.value()); }
 
   void serialize(Archive& archive) override { entries_.serialize(archive); }
 
  private:
   /// Page numbers have 36 bits.  The level stands below them, so that the entries of one level
   /// spread over the sets.
-  static std::uint64_t key(std::uint16_t tenant, std::uint64_t page, unsigned level) {
-    return TlbArray::key(tenant, page >> (9 * (walk_levels - level)) << 2 | (level - 1));
+  static std::uint64_t key(TenantPage where, unsigned level) {
+    const std::uint64_t number = where.page.value() >> (9 * (walk_levels - level));
+    return TlbArray::key(where.tenant.value(), number << 2 | (level - 1));
   }
 
   const Cycles latency_;
@@ -62,9 +61,13 @@ class PageWalkCache final : public TranslationPath {
 
 }  // namespace
 
-std::unique_ptr<TranslationPath> make_page_walk_cache(const PolicyChoice&, const VmParameters& vm,
-                                                      std::unique_ptr<TlbFill>) {
-  return std::make_unique<PageWalkCache>(vm.walk_cache);
+PolicyRegistry<TranslationFactory>::Row page_walk_cache_translation() {
+  return {"page-walk-cache",
+          "no second-level TLB; walks look page table entries up (004, 6.2)",
+          {[](const GmmuPolicySetup& setup, std::unique_ptr<TlbFill>) {
+            return std::unique_ptr<TranslationPath>(
+                std::make_unique<PageWalkCache>(setup.parameters.walk_cache));
+          }}};
 }
 
 }  // namespace lockstep

@@ -1,14 +1,13 @@
+#include "core/parameters/registered.hpp"
 #include "models/vm/translation/translation.hpp"
 
 namespace lockstep {
 
-const PolicyRegistry<MakeTranslationPath>& translation_paths() {
-  static const PolicyRegistry<MakeTranslationPath> registry{
-      {"shared-tlb", "a second-level TLB of all SMs, if the GPU has one (004, section 6.2)",
-       make_shared_tlb},
-      {"page-walk-cache", "no second-level TLB; walks look page table entries up (004, 6.2)",
-       make_page_walk_cache},
-      {"ideal", "every translation is known at once", make_ideal_translation},
+const PolicyRegistry<TranslationFactory>& translation_paths() {
+  static const PolicyRegistry<TranslationFactory> registry{
+      LOCKSTEP_REGISTERED(TranslationFactory, shared_tlb_translation),
+      LOCKSTEP_REGISTERED(TranslationFactory, page_walk_cache_translation),
+      LOCKSTEP_REGISTERED(TranslationFactory, ideal_translation),
   };
   return registry;
 }
@@ -17,10 +16,9 @@ const PolicyList& translation_policies() {
   return translation_paths().list();
 }
 
-std::unique_ptr<TranslationPath> make_translation_path(const PolicyChoice& choice,
-                                                       const VmParameters& parameters,
+std::unique_ptr<TranslationPath> make_translation_path(const GmmuPolicySetup& setup,
                                                        std::unique_ptr<TlbFill> fill) {
-  return translation_paths().factory(choice)(choice, parameters, std::move(fill));
+  return translation_paths().factory(setup.choice).make(setup, std::move(fill));
 }
 
 }  // namespace lockstep

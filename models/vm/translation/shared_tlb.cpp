@@ -6,6 +6,7 @@
 ///
 /// Simplified: a tenant without large pages pays for the lookup of the large entries, too.
 /// Cost model: `vm.l2_tlb.latency` per array, `vm.l2_tlb.ports` lookups begin in a cycle.
+#include "models/vm/translation/no_second_level.hpp"
 #include "models/vm/translation/translation.hpp"
 
 namespace lockstep {
@@ -21,50 +22,51 @@ class SharedTlb final : public TranslationPath {
         fill_(std::move(fill)) {}
 
   TranslationTiming timing() const override { return timing_; }
+  TlbFill* fill() override { return fill_.get(); }
 
-  const PageTableEntry* find_large(std::uint16_t tenant, std::uint64_t page) override {
-    return use(tlb_.large, Tlb::large_key(tenant, page));
+  const PageTableEntry* find_large(TenantPage where) override {
+    return use(tlb_.large, large_key(where));
   }
-  const PageTableEntry* find_base(std::uint16_t tenant, std::uint64_t page) override {
-    const PageTableEntry* entry = use(tlb_.base, Tlb::base_key(tenant, page));
-    return entry ? entry : fill_->find(tenant, page);
+  const PageTableEntry* find_base(TenantPage where) override {
+    const PageTableEntry* entry = use(tlb_.base, base_key(where));
+    return entry ? entry : fill_->find(where);
   }
-  void looked_up(std::uint16_t tenant, bool hit, Time now) override {
+  void looked_up(TenantId tenant, bool hit, Time now) override {
     fill_->on_lookup(tenant, hit, now);
   }
   void walked(const FinishedWalk& walk, Time now) override { fill_->fill(walk, now, tlb_); }
 
-  bool known_dirty(std::uint16_t tenant, std::uint64_t page) const override {
-    return dirty(tlb_.base, Tlb::base_key(tenant, page)) ||
-           dirty(tlb_.large, Tlb::large_key(tenant, page));
+  bool known_dirty(TenantPage where) const override {
+    return dirty(tlb_.base, base_key(where)) || dirty(tlb_.large, large_key(where));
+  }
+  void set_dirty(TenantPage where) override {
+    set_dirty(tlb_.base, base_key(where));
+    set_dirty(tlb_.large, large_key(where));
   }
 
-  void set_dirty(std::uint16_t tenant, std::uint64_t page) override {
-    set_dirty(tlb_.base, Tlb::base_key(tenant, page));
-    set_dirty(tlb_.large, Tlb::large_key(tenant, page));
-  }
-
-  std::uint32_t drop(std::uint16_t tenant, std::uint64_t page, std::uint32_t count,
-                     TlbLoss why) override {
-    for (std::uint64_t p = page; p < page + count; ++p) lost_.dropped(tlb_, tenant, p, why);
-    std::uint32_t dropped = tlb_.large.drop(Tlb::large_key(tenant, page));
-    for (std::uint64_t p = page; p < page + count; ++p)
-      dropped += tlb_.base.drop(Tlb::base_key(tenant, p)) + fill_->drop(tenant, p);
+  std::uint32_t drop(const PageSpan& span, TlbLoss why) override {
+    const std::uint64_t end = span.page + span.count;
+    for (std::uint64_t page = span.page; page < end; ++page)
+      lost_.dropped(tlb_, span.tenant, page, why);
+    std::uint32_t dropped = tlb_.large.drop(Tlb::large_key(span.tenant, span.page));
+    for (std::uint64_t page = span.page; page < end; ++page)
+      dropped += tlb_.base.drop(Tlb::base_key(span.tenant, page)) +
+                 fill_->drop({TenantId{span.tenant}, VirtualPage{page}});
     return dropped;
   }
-  std::uint32_t flush(std::uint16_t tenant) override {
-    lost_.flushed(tlb_, tenant);
-    if (tenant == all_tenants) return tlb_.drop_all() + fill_->drop_all();
-    return tlb_.drop_tenant(tenant) + fill_->drop_tenant(tenant);
+  std::uint32_t flush(TenantId tenant) override {
+    lost_.flushed(tlb_, tenant.value());
+    if (!tenant.valid()) return tlb_.drop_all() + fill_->drop_all();
+    return tlb_.drop_tenant(tenant.value()) + fill_->drop_tenant(tenant);
   }
-  void forget_tenant(std::uint16_t tenant) override {
-    tlb_.drop_tenant(tenant);
+  void forget_tenant(TenantId tenant) override {
+    tlb_.drop_tenant(tenant.value());
     fill_->drop_tenant(tenant);
-    lost_.forget_tenant(tenant);
+    lost_.forget_tenant(tenant.value());
   }
-  std::optional<TlbLoss> take_loss(std::uint16_t tenant, std::uint64_t page) override {
-    const std::optional<TlbLoss> loss = lost_.find(tenant, page);
-    if (loss) lost_.forget(tenant, page);
+  std::optional<TlbLoss> take_loss(TenantPage where) override {
+    const std::optional<TlbLoss> loss = lost_.find(where.tenant.value(), where.page.value());
+    if (loss) lost_.forget(where.tenant.value(), where.page.value());
     return loss;
   }
 
@@ -75,6 +77,12 @@ class SharedTlb final : public TranslationPath {
   }
 
  private:
+  static std::uint64_t base_key(TenantPage where) {
+    return Tlb::base_key(where.tenant.value(), where.page.value());
+  }
+  static std::uint64_t large_key(TenantPage where) {
+    return Tlb::large_key(where.tenant.value(), where.page.value());
+  }
   static const PageTableEntry* use(TlbArray& array, std::uint64_t key) {
     const std::uint32_t index = array.find(key);
     if (index == TlbArray::none) return nullptr;
@@ -99,10 +107,15 @@ class SharedTlb final : public TranslationPath {
 
 }  // namespace
 
-std::unique_ptr<TranslationPath> make_shared_tlb(const PolicyChoice&, const VmParameters& vm,
-                                                 std::unique_ptr<TlbFill> fill) {
-  if (!vm.l2_tlb.enabled) return make_no_second_level();
-  return std::make_unique<SharedTlb>(vm.l2_tlb, std::move(fill));
+PolicyRegistry<TranslationFactory>::Row shared_tlb_translation() {
+  return {"shared-tlb",
+          "a second-level TLB of all SMs, if the GPU has one (004, section 6.2)",
+          {[](const GmmuPolicySetup& setup, std::unique_ptr<TlbFill> fill) {
+            const L2TlbParameters& parameters = setup.parameters.l2_tlb;
+            if (!parameters.enabled) return make_no_second_level();
+            return std::unique_ptr<TranslationPath>(
+                std::make_unique<SharedTlb>(parameters, std::move(fill)));
+          }}};
 }
 
 }  // namespace lockstep

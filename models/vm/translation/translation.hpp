@@ -27,67 +27,46 @@ struct TranslationTiming {
 /// Contract: it keeps what walks found until it is dropped; the GMMU owns
 /// queues, time and MSHRs, and calls `find_...` at the end of a lookup of the length in `timing`.
 /// Sources: 004, section 6.2 (shared TLB, page walk cache); 000, Table 1; 001, section B.2.
-class TranslationPath {
+class TranslationPath : public EpochPolicy {
  public:
-  virtual ~TranslationPath() = default;
-
   virtual TranslationTiming timing() const = 0;
+  /// What decides where walks are kept, if there is a place for them.
+  virtual TlbFill* fill() { return nullptr; }
 
   // Entries of whole translations; a hit counts as a use.
-  virtual const PageTableEntry* find_large(std::uint16_t /*tenant*/, std::uint64_t /*page*/) {
-    return nullptr;
-  }
-  virtual const PageTableEntry* find_base(std::uint16_t /*tenant*/, std::uint64_t /*page*/) {
-    return nullptr;
-  }
-  virtual void looked_up(std::uint16_t /*tenant*/, bool /*hit*/, Time /*now*/) {}
+  virtual const PageTableEntry* find_large(TenantPage) { return nullptr; }
+  virtual const PageTableEntry* find_base(TenantPage) { return nullptr; }
+  /// A lookup has ended.
+  virtual void looked_up(TenantId, bool /*hit*/, Time /*now*/) {}
   virtual void walked(const FinishedWalk&, Time /*now*/) {}
 
   // Entries of page tables, present ones only, as walks read them.
-  virtual const PageTableEntry* find_level(std::uint16_t /*tenant*/, std::uint64_t /*page*/,
-                                           unsigned /*level*/) {
-    return nullptr;
-  }
-  virtual void keep_level(std::uint16_t /*tenant*/, std::uint64_t /*page*/, unsigned /*level*/,
-                          PageTableEntry) {}
+  virtual const PageTableEntry* find_level(TenantPage, unsigned /*level*/) { return nullptr; }
+  virtual void keep_level(TenantPage, unsigned /*level*/, PageTableEntry) {}
 
   /// True if an entry kept for the page has its dirty bit set, so that memory has, too.
-  virtual bool known_dirty(std::uint16_t /*tenant*/, std::uint64_t /*page*/) const { return false; }
-  virtual void set_dirty(std::uint16_t /*tenant*/, std::uint64_t /*page*/) {}
+  virtual bool known_dirty(TenantPage) const { return false; }
+  virtual void set_dirty(TenantPage) {}
 
   // Each returns the number of entries dropped.  `drop` covers a range under one level-4 table and
-  // its level-3 entry; `flush` a tenant's entries or those of all_tenants.
-  virtual std::uint32_t drop(std::uint16_t /*tenant*/, std::uint64_t /*page*/,
-                             std::uint32_t /*count*/, TlbLoss) {
-    return 0;
-  }
-  virtual std::uint32_t flush(std::uint16_t /*tenant*/) { return 0; }
+  // its level-3 entry; `flush` a tenant's entries, or all of them if it is no tenant's.
+  virtual std::uint32_t drop(const PageSpan&, TlbLoss) { return 0; }
+  virtual std::uint32_t flush(TenantId) { return 0; }
   /// The tenant's pages are other ones from now on.
-  virtual void forget_tenant(std::uint16_t /*tenant*/) {}
+  virtual void forget_tenant(TenantId) {}
   /// After a miss: how the page's translation was dropped, if it was here until then.  Told once.
-  virtual std::optional<TlbLoss> take_loss(std::uint16_t /*tenant*/, std::uint64_t /*page*/) {
-    return std::nullopt;
-  }
+  virtual std::optional<TlbLoss> take_loss(TenantPage) { return std::nullopt; }
 
   virtual void serialize(Archive&) {}
 };
 
-using MakeTranslationPath = std::unique_ptr<TranslationPath> (*)(const PolicyChoice&,
-                                                                 const VmParameters&,
-                                                                 std::unique_ptr<TlbFill>);
-const PolicyRegistry<MakeTranslationPath>& translation_paths();
+struct TranslationFactory {
+  std::unique_ptr<TranslationPath> (*make)(const GmmuPolicySetup&, std::unique_ptr<TlbFill>);
+  MakeEpochController controller = nullptr;
+};
+const PolicyRegistry<TranslationFactory>& translation_paths();
 const PolicyList& translation_policies();
-std::unique_ptr<TranslationPath> make_translation_path(const PolicyChoice& choice,
-                                                       const VmParameters& parameters,
+std::unique_ptr<TranslationPath> make_translation_path(const GmmuPolicySetup& setup,
                                                        std::unique_ptr<TlbFill> fill);
-
-std::unique_ptr<TranslationPath> make_shared_tlb(const PolicyChoice&, const VmParameters&,
-                                                 std::unique_ptr<TlbFill>);
-/// What a GPU without a second-level TLB has in its place.
-std::unique_ptr<TranslationPath> make_no_second_level();
-std::unique_ptr<TranslationPath> make_page_walk_cache(const PolicyChoice&, const VmParameters&,
-                                                      std::unique_ptr<TlbFill>);
-std::unique_ptr<TranslationPath> make_ideal_translation(const PolicyChoice&, const VmParameters&,
-                                                        std::unique_ptr<TlbFill>);
 
 }  // namespace lockstep

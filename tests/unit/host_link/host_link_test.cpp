@@ -66,7 +66,7 @@ TEST_F(HostLinkBench, RequestsCarryTheTenantAndWhoAsks) {
   run(link);
   const MemoryRequest& request = sent().front().request();
   EXPECT_EQ(request.tenant, 3);
-  EXPECT_EQ(request.requester, host_requester);
+  EXPECT_EQ(request.source, SourceKind::host);
   EXPECT_EQ(request.flags, flag_dma);
   EXPECT_EQ(request.operation, MemoryOperation::store);
 }

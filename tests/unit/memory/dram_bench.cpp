@@ -1,6 +1,6 @@
 #include "tests/unit/memory/dram_bench.hpp"
 
-#include "tests/harness/policy_named.hpp"
+#include "tests/unit/memory/partition_policies.hpp"
 
 namespace lockstep::test {
 
@@ -30,7 +30,7 @@ DramParameters tiny_hbm2() {
 DramBench::DramBench(const DramParameters& parameters, const std::string& scheduler)
     : parameters_(parameters),
       period_(Clock(parameters.clock).period()),
-      channel_(parameters, policy_named(dram_scheduler_policies(), scheduler), 0, 2, statistics_) {
+      channel_(parameters, dram_scheduler_named(scheduler), 0, 2, statistics_) {
   set_tenants(statistics_, 2);
   channel_.record(&commands_);
   // Offsets of the first two megabytes by where they stand.

@@ -85,7 +85,7 @@ std::vector<Traffic> random_traffic(unsigned seed, std::size_t count) {
 void send(DramBench& dram, const Traffic& t) {
   std::int64_t at = t.at;
   dram.run_before(at);
-  while (!dram.channel().room(t.write)) dram.run_before(++at);
+  while (!dram.channel().room({}, t.write)) dram.run_before(++at);
   dram.request(at, t.write, t.bank, t.row, t.sectors);
 }
 

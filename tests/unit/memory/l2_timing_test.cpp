@@ -1,6 +1,7 @@
 #include <gtest/gtest.h>
 
 #include "tests/unit/memory/partition_bench.hpp"
+#include "tests/unit/memory/past_the_l2.hpp"
 
 namespace lockstep::test::l2_timing_test {
 namespace {
@@ -167,9 +168,9 @@ TEST(L2Timing, TheLeastRecentlyUsedLineOfASetGoes) {
 }
 
 TEST(L2Timing, ABypassingLoadLeavesNoTrace) {
-  PartitionBench bench;
+  PartitionBench bench(small_memory(), 2, {std::make_unique<PastTheL2>(), nullptr});
   MemoryRequest r = PartitionBench::request(MemoryOperation::load, 0, 1, 1);
-  r.flags = flag_bypass_l2;
+  r.pc = PastTheL2::past;
   bench.send(0, r);
   r.tag = 2;
   bench.send(1000, r);
@@ -179,6 +180,21 @@ TEST(L2Timing, ABypassingLoadLeavesNoTrace) {
   EXPECT_EQ(bench.statistics().tenant[0].dram_reads.value(), 2u);
   // No queue, no fill: a cycle less at each end than a miss.
   EXPECT_EQ(bench.departure(1), miss(small_memory()) - 2);
+}
+
+TEST(L2Timing, AnAtomicThroughTheL2TakesOnePlaceOfTheDramQueueAfterTheOther) {
+  MemoryParameters p = small_memory();
+  p.l2.write = L2Write::through;
+  p.dram.queue = 1;
+  p.dram.write_queue = 0;  // its read and its write share the one place
+  PartitionBench bench(p);
+  bench.atomic_add(0, 0, {1, 2}, 1);
+  bench.atomic_add(5, 256, {3}, 2, 1);
+  bench.run();
+  EXPECT_EQ(bench.answer(1).value<std::uint64_t>(1), 1u);
+  EXPECT_EQ(bench.answer(2).value<std::uint64_t>(), 0u);
+  EXPECT_EQ(bench.statistics().tenant[0].dram_reads.value(), 2u);
+  EXPECT_EQ(bench.statistics().tenant[0].dram_writes.value(), 2u);
 }
 
 TEST(L2Timing, QueueLatencyIsCountedFromPortToBank) {

@@ -6,6 +6,7 @@
 #include <sstream>
 
 #include "core/checkpoint/archive.hpp"
+#include "tests/unit/memory/partition_policies.hpp"
 
 namespace lockstep::test {
 
@@ -51,19 +52,27 @@ void PartitionBench::post(std::int64_t cycle, MessageKind kind, const Body& body
 }
 
 PartitionBench::PartitionBench(const MemoryParameters& parameters, std::size_t tenants,
-                               const MemoryPolicies& policies)
-    : period_(Clock(parameters.clock).period()), sent_(sms + 2) {
-  NocParameters noc = defaults<NocParameters>();
-  noc.credits = 4096;
+                               Policies policies)
+    : period_(Clock(parameters.clock).period()), sent_(sms + 2 + engines) {
+  MemoryPartition::Setup setup;
+  setup.parameters = parameters;
+  setup.noc = defaults<NocParameters>();
+  setup.index = PartitionId{0};
+  setup.mapping = AddressMapping(AddressMapping::Kind::plain, parameters.partitions);
+  setup.tenants = tenants;
   std::vector<Link> links;
-  for (std::uint32_t i = 0; i < sms + 2; ++i)
+  for (std::uint32_t i = 0; i < sms + 2 + engines; ++i)
     links.emplace_back(LinkId{i}, ComponentId{i}, period_ * response_latency);
-  const Link host = links[sms + 1], gmmu = links[sms];
-  links.resize(sms);
-  partition_ = std::make_unique<MemoryPartition>(
-      parameters, noc, policies, PartitionId{0},
-      AddressMapping(AddressMapping::Kind::plain, parameters.partitions), links, gmmu, host,
-      tenants);
+  const std::span<const Link> all(links);
+  setup.sources.add(SourceKind::sm, "sm", all.first(sms), 4096);
+  setup.sources.add(SourceKind::gmmu, "gmmu", all.subspan(sms, 1), RequestSources::unlimited);
+  setup.sources.add(SourceKind::host, "host", all.subspan(sms + 1, 1), RequestSources::unlimited);
+  setup.sources.add(engine, "engine", all.last(engines), engine_credits);
+  setup.cache_policy =
+      policies.cache_policy ? std::move(policies.cache_policy) : cache_policy_named("lru");
+  setup.dram_scheduler = policies.dram_scheduler ? std::move(policies.dram_scheduler)
+                                                 : dram_scheduler_named("fr-fcfs");
+  partition_ = std::make_unique<MemoryPartition>(std::move(setup));
 }
 
 PartitionBench::~PartitionBench() = default;
@@ -86,7 +95,10 @@ MemoryRequest PartitionBench::request(MemoryOperation operation, std::uint64_t a
 
 void PartitionBench::send(std::int64_t cycle, const MemoryRequest& request,
                           const std::vector<std::byte>& payload) {
-  post(cycle, MessageKind::memory_request, request, payload, request.requester);
+  const auto sender = request.source == SourceKind::sm
+                          ? request.requester
+                          : 100u * static_cast<unsigned>(request.source);
+  post(cycle, MessageKind::memory_request, request, payload, static_cast<std::uint16_t>(sender));
 }
 
 void PartitionBench::load(std::int64_t cycle, std::uint64_t address, std::uint8_t sectors,
@@ -126,7 +138,7 @@ void PartitionBench::atomic_add(std::int64_t cycle, std::uint64_t address,
 }
 
 void PartitionBench::zero(std::int64_t cycle, std::uint64_t base, std::uint64_t bytes) {
-  post(cycle, MessageKind::zero_range, ZeroRange{base, bytes}, {}, host_requester);
+  post(cycle, MessageKind::zero_range, ZeroRange{base, bytes}, {}, 200);
 }
 
 void PartitionBench::run_to(std::int64_t cycle, std::int64_t window) {
@@ -183,6 +195,7 @@ void PartitionBench::advance(Time horizon) {
   for (const MessageHeader* h : sent_.all()) {
     Answer a;
     a.departure = h->arrival.femtoseconds() / period_.femtoseconds() - response_latency;
+    a.receiver = h->link.value();
     a.kind = static_cast<MessageKind>(h->kind);
     if (a.kind == MessageKind::memory_response) a.response = h->body<MemoryResponse>();
     a.payload.assign(h->payload().begin(), h->payload().end());

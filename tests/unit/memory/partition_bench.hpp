@@ -22,9 +22,19 @@ class PartitionBench {
  public:
   static constexpr std::int64_t request_latency = 20, response_latency = 10;
   static constexpr std::uint32_t sms = 4;
+  /// Senders of a kind that no SM number covers, with credits.
+  static constexpr SourceKind engine{3};
+  static constexpr std::uint32_t engines = 2, engine_credits = 3;
+
+  /// What stands at the plug points; lru and fr-fcfs where nothing is said.
+  struct Policies {
+    std::unique_ptr<CachePolicy> cache_policy;
+    std::unique_ptr<DramScheduler> dram_scheduler;
+  };
 
   struct Answer {
     std::int64_t departure = 0;  ///< L2 cycle
+    std::uint32_t receiver = 0;  ///< place among the senders
     MessageKind kind = MessageKind::memory_response;
     MemoryResponse response;
     std::vector<std::byte> payload;
@@ -42,8 +52,7 @@ class PartitionBench {
   };
 
   explicit PartitionBench(const MemoryParameters& parameters = small_memory(),
-                          std::size_t tenants = 2,
-                          const MemoryPolicies& policies = MemoryPolicies::defaults());
+                          std::size_t tenants = 2, Policies policies = {});
   ~PartitionBench();
 
   MemoryPartition& partition() { return *partition_; }

@@ -177,7 +177,8 @@ TEST(PartitionBytes, ZeroedRangesReadAsZeroAndNothingElseDoes) {
 TEST(PartitionBytes, AnInspectionIsAnsweredAtOnceAndCountsNothing) {
   PartitionBench bench;
   bench.store(0, 0, 9);
-  MemoryRequest r = PartitionBench::request(MemoryOperation::inspect, 0, 1, 77, host_requester);
+  MemoryRequest r = PartitionBench::request(MemoryOperation::inspect, 0, 1, 77);
+  r.source = SourceKind::host;
   bench.send(50, r);
   bench.run();
   EXPECT_EQ(bench.departure(77), 50);

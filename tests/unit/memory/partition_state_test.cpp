@@ -3,6 +3,8 @@
 #include <random>
 
 #include "tests/unit/memory/partition_bench.hpp"
+#include "tests/unit/memory/partition_policies.hpp"
+#include "tests/unit/memory/past_the_l2.hpp"
 
 namespace lockstep::test::partition_state_test {
 namespace {
@@ -49,7 +51,7 @@ std::uint32_t traffic(PartitionBench& bench, unsigned seed, std::uint32_t count)
       default:
         r.tenant = sm % 2;
         r.flags = flag_local;  // what tenants may pass on unzeroed
-        if (random() % 8 == 0) r.flags |= flag_bypass_l2;
+        if (random() % 8 == 0) r.pc = PastTheL2::past;
         bench.send(cycle, r);
     }
   }
@@ -70,11 +72,8 @@ std::uint64_t digest(const PartitionBench& bench) {
 
 class PartitionState : public testing::TestWithParam<std::string> {
  protected:
-  MemoryPolicies policies() const {
-    MemoryPolicies p = MemoryPolicies::defaults();
-    for (const PolicyInfo& info : dram_scheduler_policies())
-      if (info.name == GetParam()) p.dram_scheduler = PolicyChoice(info);
-    return p;
+  PartitionBench::Policies policies() const {
+    return {std::make_unique<PastTheL2>(), dram_scheduler_named(GetParam())};
   }
 };
 

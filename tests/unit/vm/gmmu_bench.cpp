@@ -40,8 +40,12 @@ std::unique_ptr<Gmmu> GmmuBench::make() const {
   setup.parameters.l2_tlb.ports = options_.ports;
   setup.parameters.shootdown = options_.shootdown;
   setup.parameters.shootdown_scope = options_.scope;
-  setup.translation = policy_named(translation_policies(), options_.translation);
-  setup.tlb_fill = policy_named(tlb_fill_policies(), "lru");
+  const auto policy = [&](const PolicyList& list, const std::string& name) {
+    return GmmuPolicySetup{policy_named(list, name), setup.parameters, tenants, 1, ComponentId{0}};
+  };
+  setup.translation =
+      make_translation_path(policy(translation_policies(), options_.translation),
+                            make_tlb_fill(policy(tlb_fill_policies(), options_.tlb_fill)));
   setup.replay = options_.replay;
   setup.tenants = tenants;
   for (std::uint32_t i = 0; i < options_.sms; ++i)
@@ -263,7 +267,7 @@ void GmmuBench::describe(const MessageHeader& message, std::uint32_t component,
 
 void GmmuBench::serve(const MessageHeader& message) {
   const auto& request = message.body<MemoryRequest>();
-  EXPECT_EQ(request.requester, gmmu_requester);
+  EXPECT_EQ(request.source, SourceKind::gmmu);
   const std::int64_t left = (message.arrival - latency).femtoseconds() / 1'000'000;
   std::vector<std::uint64_t> payload;
   std::ostringstream line;

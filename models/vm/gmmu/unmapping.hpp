@@ -14,8 +14,8 @@
 #include <string>
 #include <vector>
 
-#include "models/vm/far_faults.hpp"
-#include "models/vm/table_memory.hpp"
+#include "models/vm/gmmu/far_faults.hpp"
+#include "models/vm/gmmu/table_memory.hpp"
 
 namespace lockstep {
 

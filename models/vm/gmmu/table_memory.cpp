@@ -1,4 +1,4 @@
-#include "models/vm/table_memory.hpp"
+#include "models/vm/gmmu/table_memory.hpp"
 
 #include <cstring>
 
@@ -19,7 +19,7 @@ AtomicLane lane_at(std::uint64_t address, std::uint64_t operand, std::uint32_t n
 MemoryRequest request_for(std::uint16_t tenant, MemoryOperation operation,
                           isa::AtomicOperation atomic) {
   MemoryRequest request;
-  request.requester = gmmu_requester;
+  request.source = SourceKind::gmmu;
   request.tenant = tenant;
   request.operation = operation;
   request.atomic = atomic;

@@ -17,10 +17,10 @@
 #include <utility>
 #include <vector>
 
+#include "models/vm/gmmu/table_memory.hpp"
 #include "models/vm/gmmu_statistics.hpp"
 #include "models/vm/messages.hpp"
 #include "models/vm/mirror.hpp"
-#include "models/vm/table_memory.hpp"
 #include "models/vm/translation/translation.hpp"
 
 namespace lockstep {
@@ -43,6 +43,9 @@ struct Walk {
   std::uint64_t table_page() const {
     return large ? page / pages_per_large * pages_per_large : page;
   }
+  TenantPage where() const { return {TenantId{tenant}, VirtualPage{page}}; }
+  /// The page whose entries it reads.
+  TenantPage table_where() const { return {TenantId{tenant}, VirtualPage{table_page()}}; }
   bool for_store() const {
     for (const TranslateRequest& r : requests)
       if (r.write) return true;

@@ -1,4 +1,4 @@
-#include "models/vm/walkers.hpp"
+#include "models/vm/gmmu/walkers.hpp"
 
 #include <algorithm>
 #include <string>
@@ -103,7 +103,7 @@ void Walkers::read_done(std::uint32_t index, const std::byte* sector, GmmuCycle&
   LOCKSTEP_CHECK(walk.active && !walk.done, "an entry came for no walk");
   const PageTableEntry entry = TableMemory::entry_in(sector, walk.place);
   if (!walk.stale && entry.is(PageTableEntry::present))
-    path_.keep_level(walk.tenant, walk.table_page(), walk.level, entry);
+    path_.keep_level(walk.table_where(), walk.level, entry);
   descend(index, entry, cycle);
 }
 
@@ -117,7 +117,7 @@ std::uint32_t Walkers::timer_done(GmmuCycle& cycle) {
     walk.done = true;
     return index;
   }
-  const PageTableEntry* kept = path_.find_level(walk.tenant, walk.table_page(), walk.level);
+  const PageTableEntry* kept = path_.find_level(walk.table_where(), walk.level);
   // A permission may have been widened since it was read.
   if (kept && walk.level == walk_levels && walk.for_store() && !kept->is(PageTableEntry::writable))
     kept = nullptr;

@@ -10,7 +10,7 @@
 #include <deque>
 
 #include "core/checkpoint/archive.hpp"
-#include "models/vm/gmmu_cycle.hpp"
+#include "models/vm/gmmu/gmmu_cycle.hpp"
 #include "models/vm/messages.hpp"
 
 namespace lockstep {

@@ -1,4 +1,4 @@
-#include "models/vm/far_faults.hpp"
+#include "models/vm/gmmu/far_faults.hpp"
 
 #include <algorithm>
 

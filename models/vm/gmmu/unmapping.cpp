@@ -1,4 +1,4 @@
-#include "models/vm/unmapping.hpp"
+#include "models/vm/gmmu/unmapping.hpp"
 
 #include <algorithm>
 #include <cstring>

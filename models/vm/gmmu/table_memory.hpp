@@ -15,7 +15,7 @@
 #include "core/engine/link.hpp"
 #include "models/noc/address_mapping.hpp"
 #include "models/noc/messages.hpp"
-#include "models/vm/gmmu_cycle.hpp"
+#include "models/vm/gmmu/gmmu_cycle.hpp"
 #include "models/vm/page_table_entry.hpp"
 
 namespace lockstep {

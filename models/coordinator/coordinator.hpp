@@ -1,0 +1,61 @@
+/// Decides, epoch by epoch, for policies whose parts stand in many components.
+///
+/// Reports of t = k * period arrive together, one latency after t; then it decides and tells all,
+/// who apply the decision when it arrives: for all at the same time, since the links to all have
+/// one latency.  It is in the machine only if a selected policy has a controller.
+/// Source: memory-interference.md, section 2 (central ranking of ATLAS and TCM).
+///
+/// Simplified: messages of epochs take no bandwidth of the network.
+#pragma once
+
+#include <memory>
+#include <vector>
+
+#include "core/engine/component.hpp"
+#include "core/engine/link.hpp"
+#include "core/statistics/statistics.hpp"
+#include "models/coordinator/epoch_controller.hpp"
+#include "models/coordinator/epoch_policy.hpp"
+
+namespace lockstep {
+
+struct CoordinatorStatistics {
+  Counter reports, decisions;
+
+  static auto schema() {
+    using S = CoordinatorStatistics;
+    return statistics<S>()
+        .counter("reports", &S::reports, "messages", "of policies, on what they counted")
+        .counter("decisions", &S::decisions, "decisions", "that all were told");
+  }
+};
+
+class Coordinator final : public Component {
+ public:
+  struct Controller {
+    EpochTopic topic;
+    std::unique_ptr<EpochController> decides;
+  };
+  /// `to_all`: to every component that is told, all of one latency.
+  Coordinator(std::vector<Controller> controllers, std::vector<Link> to_all);
+
+  Time next_activity() const override;
+  void advance(Time horizon, Inbox inbox, Outbox& outbox) override;
+  void serialize(Archive& archive) override;
+  StatisticsView statistics(Time now) override;
+
+ private:
+  struct Topic {
+    Controller controller;
+    Time due = Time::never();  ///< of the decision on what has been reported
+    std::uint64_t epoch = 0;
+  };
+  void take(const MessageHeader& message);
+  void decide(Time now, Outbox& outbox);
+
+  std::vector<Topic> topics_;
+  std::vector<Link> to_all_;
+  CoordinatorStatistics statistics_;
+};
+
+}  // namespace lockstep

@@ -1,0 +1,36 @@
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <vector>
+
+#include "core/checkpoint/archive.hpp"
+#include "core/parameters/policy.hpp"
+#include "core/time/time.hpp"
+
+namespace lockstep {
+
+/// Decides for all parts of one policy; stands in the coordinator.
+///
+/// Contract: depend on nothing but the arguments and what serialize keeps.  Reports of an epoch
+/// come in one order at any layout; an epoch without reports is not decided.
+class EpochController {
+ public:
+  virtual ~EpochController() = default;
+
+  /// Of the epochs; a multiple of nothing, and may be shorter than the way to all and back.
+  virtual Time period() const = 0;
+  /// What one of the policy's parts has counted in an epoch.
+  virtual void add(std::span<const std::uint64_t> increments) = 0;
+  /// Appends what all are told, if anything; `epoch` is the k of the reports.
+  virtual void decide(std::uint64_t epoch, std::vector<std::uint64_t>& values) = 0;
+  virtual void serialize(Archive&) {}
+};
+
+/// How the controller of the policies under one name is made, if they have one: if what they do
+/// follows from what all of them count.
+using MakeEpochController = std::unique_ptr<EpochController> (*)(const PolicyChoice&,
+                                                                 std::size_t tenants);
+
+}  // namespace lockstep

@@ -1,0 +1,37 @@
+/// Policies that are told values at a fixed period of simulated time: thresholds, ranks, tokens.
+///
+/// The parts of such a policy stand in many components, and none of them sees what the others
+/// count.  At every t = k * period whoever has something to report sends increments to the
+/// coordinator, which decides; all apply the decision at one later time, t plus the latency of the
+/// links to the coordinator and back.  So what a policy does depends on simulated time alone.
+/// Sources: memory-interference.md, sections 2.3 and 2.4 (ranks of ATLAS and TCM), 3.3.2 (dynamic
+/// threshold of MeDiC), 5.3.3 (tokens of MASK).
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "core/time/time.hpp"
+
+namespace lockstep {
+
+/// Whose values they are: the plug point of the policy that asked for a controller.
+enum class EpochTopic : std::uint8_t { cache_policy, dram_scheduler, translation, tlb_fill };
+inline constexpr std::size_t epoch_topics = 4;
+
+/// A policy as one component sees it.
+class EpochPolicy {
+ public:
+  virtual ~EpochPolicy() = default;
+
+  /// Whether there is anything to report since the last time.
+  virtual bool has_report() const { return false; }
+  /// Appends increments, which begin anew; called only when there are some.
+  virtual void report(std::vector<std::uint64_t>& /*increments*/) {}
+  /// A decision takes effect, of this policy's controller or of another's.
+  virtual void on_epoch(EpochTopic, std::span<const std::uint64_t> /*values*/, Time /*now*/) {}
+};
+
+}  // namespace lockstep

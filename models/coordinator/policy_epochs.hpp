@@ -1,0 +1,74 @@
+/// The policies of one component, and their way to the coordinator and back.
+///
+/// A component that has a coordinator asks next() when a report or a decision is due, calls run()
+/// then, before its own activity at that time, and before() ahead of any other activity.
+#pragma once
+
+#include <array>
+#include <deque>
+#include <vector>
+
+#include "core/checkpoint/archive.hpp"
+#include "core/engine/link.hpp"
+#include "core/engine/outbox.hpp"
+#include "models/coordinator/epoch_policy.hpp"
+
+namespace lockstep {
+
+class PolicyEpochs {
+ public:
+  /// Of each topic, where there is a controller; zero elsewhere.
+  using Periods = std::array<Time, epoch_topics>;
+
+  /// No policy of the run needs a coordinator.
+  PolicyEpochs() = default;
+  PolicyEpochs(Link to_coordinator, const Periods& periods)
+      : to_coordinator_(to_coordinator), periods_(periods) {}
+
+  /// A policy that is told decisions, and reports under its topic.
+  void add(EpochTopic topic, EpochPolicy& policy);
+
+  bool idle() const { return parts_.empty(); }
+  /// Earliest report or decision that is due.
+  Time next() const { return idle() ? Time::never() : first_due(); }
+  /// What is done in one go must end before this: the next time at which there may be something.
+  Time limit() const;
+  /// The component is about to act at `now`, before next().
+  void before(Time now) {
+    if (!idle()) pass_boundaries(now);
+  }
+  /// A decision, which takes effect at its arrival.
+  void take(const MessageHeader& message);
+  /// At next(): decisions take effect, then reports leave.  True if there was a decision.
+  bool run(Time now, Outbox& outbox);
+
+  void serialize(Archive& archive);
+
+ private:
+  struct Part {
+    EpochTopic topic;
+    EpochPolicy* policy;
+    Time boundary;  ///< of the epoch that it counts for; never() if nobody hears reports
+  };
+  struct Decision {
+    Time at;
+    EpochTopic topic = EpochTopic::cache_policy;
+    std::vector<std::uint64_t> values;
+    template <class Archive>
+    void serialize(Archive& archive) {
+      archive(at, topic, values);
+    }
+  };
+
+  Time period_of(EpochTopic topic) const { return periods_[static_cast<std::size_t>(topic)]; }
+  Time first_due() const;
+  void pass_boundaries(Time now);
+  void send_report(Part& part, Outbox& outbox);
+
+  Link to_coordinator_;
+  Periods periods_{};
+  std::vector<Part> parts_;
+  std::deque<Decision> decisions_;  ///< in order of time
+};
+
+}  // namespace lockstep

@@ -1,0 +1,130 @@
+#include "models/memory/bytes/partition_bytes.hpp"
+
+#include <algorithm>
+#include <array>
+#include <bit>
+#include <cstring>
+#include <string>
+
+#include "core/error/error.hpp"
+
+namespace lockstep {
+
+namespace {
+constexpr std::uint64_t frame_bytes = 4096;
+}
+
+PartitionBytes::PartitionBytes(std::uint64_t bytes, PartitionId index,
+                               const AddressMapping& mapping, TransactionPool& transactions)
+    : index_(index), mapping_(mapping), transactions_(transactions), memory_(bytes) {}
+
+void PartitionBytes::accept(std::uint32_t index, const std::byte* payload) {
+  const Transaction& t = transactions_[index];
+  LOCKSTEP_DEBUG_CHECK(mapping_.partition(t.request.line) == index_.value(),
+                       "a request came to the wrong partition");
+  check_owner(t.request);
+  switch (t.request.operation) {
+    case MemoryOperation::load:
+      reads_.add(transactions_, index);
+      break;
+    case MemoryOperation::inspect:
+      read(index, transactions_.data(index));
+      break;
+    case MemoryOperation::store:
+      store(index, payload);
+      break;
+    case MemoryOperation::atomic:
+      read_pending(t.line, t.line + 1);
+      memory_.atomic(std::uint64_t{t.line} * line_bytes, t.request, payload,
+                     transactions_.data(index));
+      break;
+  }
+}
+
+void PartitionBytes::store(std::uint32_t index, const std::byte* payload) {
+  Transaction& t = transactions_[index];
+  std::array<std::uint32_t, 4> masks;
+  const unsigned sectors = t.request.sector_count();
+  std::memcpy(masks.data(), payload, sectors * sizeof masks[0]);
+  t.whole = std::all_of(masks.begin(), masks.begin() + sectors,
+                        [](std::uint32_t mask) { return mask == ~std::uint32_t{0}; });
+  if (!t.whole)
+    for (unsigned rest = t.request.sectors, i = 0; rest != 0; rest &= rest - 1, ++i)
+      transactions_.set_mask(index, static_cast<unsigned>(std::countr_zero(rest)), masks[i]);
+  read_pending(t.line, t.line + 1);
+  memory_.store(std::uint64_t{t.line} * line_bytes, t.request.sectors, payload);
+}
+
+void PartitionBytes::read_pending(std::uint32_t first_line, std::uint32_t last_line) {
+  reads_.take(transactions_, first_line, last_line,
+              [&](std::uint32_t index) { read(index, transactions_.data(index)); });
+}
+
+void PartitionBytes::read(std::uint32_t index, std::byte* out) const {
+  const Transaction& t = transactions_[index];
+  memory_.load(std::uint64_t{t.line} * line_bytes, t.request.sectors, out);
+}
+
+void PartitionBytes::take(std::uint32_t index, std::byte* out, std::size_t size) {
+  if (transactions_[index].next_read == Transaction::has_read) {
+    std::memcpy(out, transactions_.data(index), size);
+  } else {
+    reads_.remove(transactions_, index);
+    read(index, out);
+  }
+}
+
+/// Local memory goes from tenant to tenant without being zeroed: PTX leaves its content undefined.
+void PartitionBytes::check_owner([[maybe_unused]] const MemoryRequest& request) {
+#ifndef NDEBUG
+  if ((request.flags & flag_local) != 0) return;
+  const auto frame = frame_owners_.try_emplace(request.line / frame_bytes, request.tenant).first;
+  // The driver hands frames over when it fills them.
+  if (request.source == SourceKind::host && request.operation == MemoryOperation::store)
+    frame->second = request.tenant;
+  LOCKSTEP_CHECK(frame->second == request.tenant, "tenant " + std::to_string(request.tenant) +
+                                                      " reached a frame of tenant " +
+                                                      std::to_string(frame->second));
+#endif
+}
+
+std::uint64_t PartitionBytes::zero(const ZeroRange& range) {
+  frame_owners_.erase(frame_owners_.lower_bound(range.base / frame_bytes),
+                      frame_owners_.lower_bound((range.base + range.bytes) / frame_bytes));
+  const std::uint64_t chunk = mapping_.chunk_bytes();
+  const std::uint64_t stripe = chunk * mapping_.partitions();
+  const std::uint64_t end = range.base + range.bytes;
+  // Every mapping deals a whole stripe out evenly, and to the same offsets everywhere.
+  const std::uint64_t first = (range.base + stripe - 1) / stripe, last = end / stripe;
+  if (first >= last) return zero_chunks(range.base, end);
+  const std::uint64_t before = zero_chunks(range.base, first * stripe);
+  zero_offsets(first * chunk, (last - first) * chunk);
+  return before + (last - first) * chunk + zero_chunks(last * stripe, end);
+}
+
+std::uint64_t PartitionBytes::zero_chunks(std::uint64_t from, std::uint64_t to) {
+  const std::uint64_t chunk = mapping_.chunk_bytes();
+  std::uint64_t zeroed = 0;
+  while (from < to) {
+    const std::uint64_t next = std::min(to, (from / chunk + 1) * chunk);
+    if (mapping_.partition(from) == index_.value()) {
+      zero_offsets(mapping_.offset(from), next - from);
+      zeroed += next - from;
+    }
+    from = next;
+  }
+  return zeroed;
+}
+
+void PartitionBytes::zero_offsets(std::uint64_t offset, std::uint64_t bytes) {
+  read_pending(static_cast<std::uint32_t>(offset / line_bytes),
+               static_cast<std::uint32_t>((offset + bytes + line_bytes - 1) / line_bytes));
+  memory_.zero(offset, bytes);
+}
+
+void PartitionBytes::serialize(Archive& archive) {
+  memory_.serialize(archive);
+  archive(reads_);
+}
+
+}  // namespace lockstep

@@ -1,0 +1,64 @@
+/// The bytes that a partition holds, and when requests touch them.
+///
+/// A request reads, writes or modifies bytes when it arrives, in inbox order; cycles decide only
+/// when its answer leaves.  A load is read no sooner than it must be: when its answer leaves, or
+/// when somebody is about to change its line.
+/// Source: architecture.md, section 8, rules 1, 8 (owners of frames) and 10.
+#pragma once
+
+#include <map>
+
+#include "models/memory/bytes/partition_memory.hpp"
+#include "models/memory/bytes/pending_reads.hpp"
+#include "models/memory/bytes/transaction.hpp"
+#include "models/noc/address.hpp"
+#include "models/noc/address_mapping.hpp"
+#include "models/noc/ids.hpp"
+
+namespace lockstep {
+
+class PartitionBytes {
+ public:
+  PartitionBytes(std::uint64_t bytes, PartitionId index, const AddressMapping& mapping,
+                 TransactionPool& transactions);
+
+  /// The number of a line in the partition.
+  std::uint32_t line_of(PhysicalAddress address) const {
+    return static_cast<std::uint32_t>(mapping_.offset(address.value()) / line_bytes);
+  }
+  /// Touches the bytes of a request that arrives, with its payload.
+  void accept(std::uint32_t transaction, const std::byte* payload);
+  /// Zeroes what this partition holds of a range; its size.
+  std::uint64_t zero(const ZeroRange& range);
+  /// The transaction's answer leaves: `size` bytes of it go to `out`.
+  void take(std::uint32_t transaction, std::byte* out, std::size_t size);
+
+  void warm_line(std::uint32_t line) const { memory_.warm_line(std::uint64_t{line} * line_bytes); }
+  /// What the answer to a transaction will read.
+  void warm_answer(std::uint32_t transaction) const {
+    const Transaction& t = transactions_[transaction];
+    if (t.next_read != Transaction::has_read) warm_line(t.line);
+  }
+
+  void serialize(Archive& archive);
+
+ private:
+  void check_owner(const MemoryRequest& request);
+  void store(std::uint32_t transaction, const std::byte* payload);
+  /// Loads that are not answered yet get the bytes that lines have now.
+  void read_pending(std::uint32_t first_line, std::uint32_t last_line);
+  void read(std::uint32_t transaction, std::byte* out) const;
+  void zero_offsets(std::uint64_t offset, std::uint64_t bytes);
+  std::uint64_t zero_chunks(std::uint64_t from, std::uint64_t to);
+
+  const PartitionId index_;
+  const AddressMapping mapping_;
+  TransactionPool& transactions_;
+  PartitionMemory memory_;
+  PendingReads reads_;
+  /// Debug builds: the tenant of each frame, from its first access until it is zeroed.  Not part of
+  /// a checkpoint: first accesses name the tenants anew.
+  std::map<std::uint64_t, std::uint16_t> frame_owners_;
+};
+
+}  // namespace lockstep

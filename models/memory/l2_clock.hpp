@@ -1,0 +1,28 @@
+#pragma once
+
+#include "core/time/clock_cycle.hpp"
+#include "core/time/time.hpp"
+
+namespace lockstep {
+
+/// A cycle of the L2, which is the clock of all of a partition but its DRAM.
+using L2Cycle = ClockCycle<struct L2CycleTag>;
+
+/// Between cycles of the L2 and time.
+class L2Clock {
+ public:
+  explicit L2Clock(Frequency frequency) : period_(Clock(frequency).period()) {}
+
+  L2Cycle at_or_after(Time t) const {
+    return L2Cycle{(t.femtoseconds() + period_.femtoseconds() - 1) / period_.femtoseconds()};
+  }
+  /// Time::never() for L2Cycle::never().
+  Time edge(L2Cycle cycle) const {
+    return cycle == L2Cycle::never() ? Time::never() : period_ * cycle.value();
+  }
+
+ private:
+  Time period_;
+};
+
+}  // namespace lockstep

@@ -1,0 +1,84 @@
+#include "models/memory/partition_answers.hpp"
+
+#include <algorithm>
+
+namespace lockstep {
+
+PartitionAnswers::PartitionAnswers(const L2Parameters& l2, L2Clock clock, const NocParameters& noc,
+                                   RequestSources& sources, TransactionPool& transactions,
+                                   PartitionBytes& bytes, PartitionStatistics& statistics,
+                                   PartitionAgenda& agenda)
+    : queue_(l2.response_queue),
+      clock_(clock),
+      noc_(noc),
+      sources_(sources),
+      transactions_(transactions),
+      bytes_(bytes),
+      statistics_(statistics),
+      agenda_(agenda),
+      port_(l2.response_rate) {}
+
+void PartitionAnswers::send_controls(L2Cycle now, Outbox& outbox) {
+  while (!controls_.empty() && controls_.front().cycle <= now) {
+    const Control& control = controls_.front();
+    if (control.transaction == Transaction::none) {
+      outbox.send(sources_.link_to(SourceKind::host, 0),
+                  sources_.leave(SourceKind::host, clock_.edge(now)),
+                  kind_of(MessageKind::zero_done), control.range);
+    } else {
+      const Transaction& t = transactions_[control.transaction];
+      outbox.send(sources_.link_to(t.request.source, t.request.requester),
+                  sources_.leave(t.request.source, clock_.edge(now)),
+                  kind_of(MessageKind::memory_response), answer_to(t.request),
+                  {transactions_.data(control.transaction), t.response_bytes()});
+      transactions_.release(control.transaction);
+    }
+    controls_.pop();
+  }
+  agenda_.controls = controls_.empty() ? L2Cycle::never() : controls_.front().cycle;
+}
+
+void PartitionAnswers::collect(PartitionBanks& banks, L2Cycle now, Outbox& outbox) {
+  while (!departures_.empty() && departures_.front() <= now) departures_.pop();
+  L2Cycle next = L2Cycle::never();
+  const auto offer = [&](const Ring<L2Bank::Pending>& answers, auto pop) {
+    if (answers.empty()) return;
+    if (answers.front().ready <= now && !full()) {
+      respond(answers.front().transaction, now, outbox);
+      pop();
+    }
+    if (answers.empty()) return;
+    const L2Cycle at = std::max(answers.front().ready, now + 1);
+    next = std::min(next, full() ? std::max(at, departures_.front()) : at);
+  };
+  const auto first = static_cast<std::uint32_t>(now.value() & (banks.count() - 1));
+  const auto source = static_cast<unsigned>(now.value() & 1);
+  for (std::uint32_t i = 0; i < banks.count(); ++i) {
+    const std::uint32_t bank = (first + i) & (banks.count() - 1);
+    for (const unsigned from : {source, source ^ 1})
+      offer(banks[bank].answers(from), [&] { banks.answer_left(bank, from, now); });
+  }
+  offer(banks.answers_past(), [&] { banks.answers_past().pop(); });
+  agenda_.answers = next;
+}
+
+void PartitionAnswers::respond(std::uint32_t index, L2Cycle now, Outbox& outbox) {
+  const Transaction& t = transactions_[index];
+  const MemoryRequest& request = t.request;
+  const std::uint32_t size = t.response_bytes();
+  const L2Cycle departure{port_.reserve(now.value(), noc_.flits(size))};
+  departures_.push(departure);
+  std::byte* data =
+      outbox.reserve(sources_.link_to(request.source, request.requester),
+                     sources_.leave(request.source, clock_.edge(departure)),
+                     kind_of(MessageKind::memory_response), blank_body<MemoryResponse>, size);
+  auto& response = body_before<MemoryResponse>(data);
+  fill_answer(request, response);
+  response.l2_hits = t.hits;
+  bytes_.take(index, data, size);
+  statistics_.tenant[request.tenant].bytes_out += size;
+  sources_.answered(request);
+  transactions_.release(index);
+}
+
+}  // namespace lockstep

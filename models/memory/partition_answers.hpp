@@ -1,0 +1,72 @@
+/// Where answers leave: a queue that the banks fill in turn, whose port sends some flits per cycle.
+///
+/// When an answer leaves is known as soon as it is in the queue, because nothing downstream blocks
+/// it.  Answers outside the L2 (inspections, the end of a zeroing) leave in their own cycle.
+/// Source: memory-interference.md, section 1.2, step 8.
+#pragma once
+
+#include "core/engine/outbox.hpp"
+#include "core/memory/ring.hpp"
+#include "models/memory/bytes/partition_bytes.hpp"
+#include "models/memory/partition_banks.hpp"
+#include "models/noc/noc_parameters.hpp"
+#include "models/noc/port.hpp"
+#include "models/noc/request_sources.hpp"
+
+namespace lockstep {
+
+class PartitionAnswers {
+ public:
+  PartitionAnswers(const L2Parameters& l2, L2Clock clock, const NocParameters& noc,
+                   RequestSources& sources, TransactionPool& transactions, PartitionBytes& bytes,
+                   PartitionStatistics& statistics, PartitionAgenda& agenda);
+
+  /// What leaves in a cycle of its own: the answer to an inspection, or to a zeroing.
+  void add_inspected(std::uint32_t transaction) {
+    add({transactions_[transaction].arrival, transaction, {}});
+  }
+  void add_zeroed(const ZeroRange& range, L2Cycle cycle) { add({cycle, Transaction::none, range}); }
+  void send_controls(L2Cycle now, Outbox& outbox);
+
+  /// Banks in turn put an answer each into the response queue.
+  void collect(PartitionBanks& banks, L2Cycle now, Outbox& outbox);
+
+  bool idle() const { return controls_.empty(); }
+  template <class Archive>
+  void serialize(Archive& archive) {
+    archive(port_, departures_, controls_);
+  }
+
+ private:
+  struct Control {
+    L2Cycle cycle;
+    std::uint32_t transaction = Transaction::none;
+    ZeroRange range;
+    template <class Archive>
+    void serialize(Archive& archive) {
+      archive(cycle, transaction, range);
+    }
+  };
+
+  void add(const Control& control) {
+    controls_.push(control);
+    agenda_.controls = controls_.front().cycle;
+  }
+  bool full() const { return departures_.size() >= queue_; }
+  void respond(std::uint32_t transaction, L2Cycle now, Outbox& outbox);
+
+  const std::uint32_t queue_;
+  const L2Clock clock_;
+  const NocParameters noc_;
+  RequestSources& sources_;
+  TransactionPool& transactions_;
+  PartitionBytes& bytes_;
+  PartitionStatistics& statistics_;
+  PartitionAgenda& agenda_;
+
+  SendPort port_;
+  Ring<L2Cycle> departures_;  ///< of what stands in the response queue
+  Ring<Control> controls_;
+};
+
+}  // namespace lockstep

@@ -1,0 +1,121 @@
+/// The L2 banks of a partition, the DRAM channel behind them, and the ways past them.
+///
+/// Requests go to a bank's queue or past the banks into the DRAM queue; what DRAM read comes back
+/// to a bank's fill queue, or is an answer at once.
+/// Source: memory-interference.md, section 1.2, steps 5 to 7, and 3.3.2 (past the L2).
+#pragma once
+
+#include <memory>
+#include <vector>
+
+#include "core/memory/ring.hpp"
+#include "models/memory/bytes/partition_bytes.hpp"
+#include "models/memory/l2/l2_bank.hpp"
+#include "models/memory/partition_agenda.hpp"
+#include "models/noc/ids.hpp"
+
+namespace lockstep {
+
+class PartitionBanks {
+ public:
+  PartitionBanks(const MemoryParameters& parameters, PartitionId index, std::size_t tenants,
+                 std::unique_ptr<CachePolicy> policy, std::unique_ptr<DramScheduler> scheduler,
+                 TransactionPool& transactions, PartitionStatistics& statistics,
+                 PartitionAgenda& agenda);
+
+  std::uint32_t count() const { return static_cast<std::uint32_t>(banks_.size()); }
+  L2Bank& operator[](std::uint32_t bank) { return banks_[bank]; }
+  const L2Bank& operator[](std::uint32_t bank) const { return banks_[bank]; }
+  std::uint32_t bank_of(std::uint32_t line) const {
+    return (line ^ line >> 3 ^ line >> 7 ^ line >> 12) & (count() - 1);
+  }
+
+  /// What the cache policy says when a request arrives.
+  bool sends_past(const MemoryRequest& request, L2Cycle now) {
+    return policy_->has(CachePolicy::admits) && request.operation != MemoryOperation::atomic &&
+           policy_->on_arrival(request, context_.clock.edge(now)) == CacheAdmission::to_dram;
+  }
+  /// Each is false if there is no place: in the bank's queue, or in the DRAM queue.
+  bool push(std::uint32_t bank, std::uint32_t transaction, std::uint16_t tenant, L2Cycle now) {
+    L2Bank& b = banks_[bank];
+    if (!b.has_room()) return false;
+    b.push(transaction, tenant, now);
+    PartitionAgenda::wake(agenda_.banks, b.due());
+    return true;
+  }
+  bool push_past(std::uint32_t transaction, L2Cycle now);
+
+  /// What DRAM has read reaches the fill queues.
+  void take_returns(L2Cycle now);
+  /// A cycle of the banks that are due, the first one rotating; true if a request queue has a
+  /// place now.
+  bool run(L2Cycle now);
+  Time next_command() const { return dram_.next_activity(); }
+  /// DRAM commands up to `last`, until a request leaves the channel.
+  DramChannel::Step step_dram(Time last);
+
+  /// A DramRoom for each direction in which the DRAM queue may take a request now.
+  unsigned room() const {
+    unsigned room = 0;
+    if (dram_.may_have_room(false)) room |= read_room;
+    if (dram_.may_have_room(true)) room |= write_room;
+    return room;
+  }
+  /// The policies have been told new values: whoever waits asks again.
+  void policies_changed(L2Cycle cycle) {
+    dram_.look_again(context_.clock.edge(cycle));
+    room_made(read_room | write_room, cycle);
+  }
+  CachePolicy& cache_policy() { return *policy_; }
+  DramScheduler& dram_scheduler() { return dram_.scheduler(); }
+
+  void room_made(unsigned room, L2Cycle cycle);
+  unsigned wanted_room() const { return wanted_room_; }
+
+  /// Answers that came past the banks; those of the banks are theirs.
+  Ring<L2Bank::Pending>& answers_past() { return answers_past_; }
+  /// An answer left: its bank may go on.
+  void answer_left(std::uint32_t bank, unsigned source, L2Cycle now) {
+    banks_[bank].pop_answer(source, now);
+    PartitionAgenda::wake(agenda_.banks, banks_[bank].due());
+  }
+  /// What the fills on their way, and the answers that have not left yet, will touch is brought
+  /// near.
+  void warm_returns(const PartitionBytes& bytes) const;
+  void warm_answers(const PartitionBytes& bytes) const;
+
+  /// "3 in the DRAM queue, lines owed per bank: 1 0"
+  std::string waiting() const;
+  void serialize(Archive& archive);
+
+ private:
+  struct Return {
+    L2Cycle cycle;
+    std::uint32_t owner = 0;
+    std::uint8_t sectors = 0;
+    template <class Archive>
+    void serialize(Archive& archive) {
+      archive(cycle, owner, sectors);
+    }
+  };
+  /// Owner of a DRAM request that came past the banks: its transaction, and this bit.
+  static constexpr std::uint32_t owner_past = 0x8000'0000;
+  static constexpr std::size_t returns_ahead = 3;  ///< fills whose data are fetched in advance
+
+  void prefetch_return(std::size_t place) const;
+
+  const Cycles path_latency_;
+  TransactionPool& transactions_;
+  PartitionStatistics& statistics_;
+  PartitionAgenda& agenda_;
+  std::unique_ptr<CachePolicy> policy_;
+  DramChannel dram_;
+  const L2Context context_;
+  std::vector<L2Bank> banks_;
+  Ring<Return> returns_;
+  Ring<L2Bank::Pending> answers_past_;
+  bool returns_refused_ = false;  ///< what DRAM read waits for a place
+  std::uint8_t wanted_room_ = 0;  ///< DramRoom for which banks wait
+};
+
+}  // namespace lockstep

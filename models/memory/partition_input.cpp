@@ -1,0 +1,62 @@
+#include "models/memory/partition_input.hpp"
+
+#include "models/isa/types.hpp"
+
+namespace lockstep {
+
+PartitionInput::PartitionInput(const NocParameters& noc, std::uint32_t ports,
+                               RequestSources& sources, TransactionPool& transactions,
+                               PartitionBanks& banks, PartitionAgenda& agenda)
+    : noc_(noc),
+      load_flits_(noc.flits(0)),
+      sources_(sources),
+      transactions_(transactions),
+      banks_(banks),
+      agenda_(agenda),
+      port_(sources.size(), ports) {}
+
+void PartitionInput::receive(L2Cycle now) {
+  while (!arrivals_.empty() && arrivals_.front().cycle <= now) {
+    const std::uint32_t index = arrivals_.front().transaction;
+    arrivals_.pop();
+    Transaction& t = transactions_[index];
+    t.bypass = banks_.sends_past(t.request, now);
+    sources_.arrived(t.request);
+    port_.arrive(sources_.place_of(t.request), index, flits(t.request),
+                 (t.bypass ? past_banks : t.bank) | std::uint32_t{t.request.tenant} << 16);
+    agenda_.input = now;
+  }
+  agenda_.arrivals = arrivals_.empty() ? L2Cycle::never() : arrivals_.front().cycle;
+}
+
+void PartitionInput::arbitrate(L2Cycle now) {
+  wanted_room_ = 0;
+  const auto progress = port_.step(
+      now.value(), L2Cycle::never().value(),
+      [&](std::uint32_t index, std::uint32_t target) { return route(index, target, now); },
+      [this](std::uint32_t index) { transactions_.prefetch(index); });
+  refused_ = progress.blocked;
+  agenda_.input = L2Cycle{progress.next};
+}
+
+bool PartitionInput::route(std::uint32_t index, std::uint32_t target, L2Cycle now) {
+  const std::uint32_t bank = target & 0xffff;
+  if (bank != past_banks)
+    return banks_.push(bank, index, static_cast<std::uint16_t>(target >> 16), now);
+  if (banks_.push_past(index, now)) return true;
+  const bool store = transactions_[index].request.operation == MemoryOperation::store;
+  wanted_room_ |= store ? write_room : read_room;
+  return false;
+}
+
+std::uint32_t PartitionInput::flits(const MemoryRequest& request) const {
+  if (request.operation == MemoryOperation::load) return load_flits_;
+  std::uint32_t bytes = 0;
+  if (request.operation == MemoryOperation::store)
+    bytes = static_cast<std::uint32_t>(sector_bytes) * request.sector_count();
+  if (request.operation == MemoryOperation::atomic)
+    bytes = request.shape().bytes() / request.shape().words() * request.lanes;
+  return noc_.flits(bytes);
+}
+
+}  // namespace lockstep

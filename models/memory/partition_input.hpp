@@ -1,0 +1,81 @@
+/// Where requests come in: a FIFO per sender, input registers, and the arbiter that moves requests
+/// to the bank queues or past the banks.
+///
+/// Source: memory-interference.md, section 1.2, steps 1 to 4.
+#pragma once
+
+#include "core/memory/ring.hpp"
+#include "models/memory/bytes/transaction.hpp"
+#include "models/memory/partition_agenda.hpp"
+#include "models/memory/partition_banks.hpp"
+#include "models/noc/noc_parameters.hpp"
+#include "models/noc/port.hpp"
+#include "models/noc/request_sources.hpp"
+
+namespace lockstep {
+
+class PartitionInput {
+ public:
+  PartitionInput(const NocParameters& noc, std::uint32_t ports, RequestSources& sources,
+                 TransactionPool& transactions, PartitionBanks& banks, PartitionAgenda& agenda);
+
+  /// A request of the inbox; arrivals come in order of time.
+  void add(std::uint32_t transaction) {
+    const L2Cycle arrival = transactions_[transaction].arrival;
+    if (arrivals_.empty()) agenda_.arrivals = arrival;
+    arrivals_.push({arrival, transaction});
+  }
+  /// What the arrival of a request will write.
+  void warm_arrival(const MemoryRequest& request, std::uint32_t transaction) const {
+    port_.warm_arrival(sources_.place_of(request), transaction);
+    sources_.warm_place(request);
+  }
+
+  /// Arrivals reach the FIFOs of their senders.
+  void receive(L2Cycle now);
+  /// Free input registers take requests, and give them to the banks.
+  void arbitrate(L2Cycle now);
+
+  /// A bank's queue has a place from the next cycle on.
+  void place_made(L2Cycle now) {
+    if (refused_) PartitionAgenda::wake(agenda_.input, now + 1);
+  }
+  /// The DRAM queue may have room; a DramRoom each.
+  void room_made(unsigned room, L2Cycle cycle) {
+    if ((wanted_room_ & room) != 0) PartitionAgenda::wake(agenda_.input, cycle);
+  }
+  unsigned wanted_room() const { return wanted_room_; }
+
+  template <class Archive>
+  void serialize(Archive& archive) {
+    archive(arrivals_, port_, refused_, wanted_room_);
+  }
+
+ private:
+  struct Arrival {
+    L2Cycle cycle;
+    std::uint32_t transaction = 0;
+    template <class Archive>
+    void serialize(Archive& archive) {
+      archive(cycle, transaction);
+    }
+  };
+  static constexpr std::uint32_t past_banks = 0xffff;
+
+  bool route(std::uint32_t transaction, std::uint32_t target, L2Cycle now);
+  std::uint32_t flits(const MemoryRequest& request) const;
+
+  const NocParameters noc_;
+  const std::uint32_t load_flits_;
+  RequestSources& sources_;
+  TransactionPool& transactions_;
+  PartitionBanks& banks_;
+  PartitionAgenda& agenda_;
+
+  Ring<Arrival> arrivals_;
+  ReceivePort port_;
+  bool refused_ = false;          ///< a received request waits for a place
+  std::uint8_t wanted_room_ = 0;  ///< DramRoom for which a bypassing request waits
+};
+
+}  // namespace lockstep

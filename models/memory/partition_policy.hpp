@@ -1,0 +1,35 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+
+#include "core/parameters/policy.hpp"
+#include "core/random/random.hpp"
+#include "models/coordinator/epoch_controller.hpp"
+#include "models/memory/memory_parameters.hpp"
+#include "models/noc/ids.hpp"
+
+namespace lockstep {
+
+/// What a policy of one partition is made from.
+struct PartitionPolicySetup {
+  PolicyChoice choice;          ///< its name and its own parameters
+  MemoryParameters parameters;  ///< sizes of L2 and DRAM
+  PartitionId partition;
+  std::size_t tenants = 0;
+  std::uint64_t seed = 0;
+  ComponentId component;
+
+  /// Random numbers that no other component, policy or purpose of it draws.
+  Random random(std::uint32_t purpose) const { return {seed, component, purpose}; }
+};
+
+/// How the policies under one name are made: one for each partition.
+template <class Policy>
+struct PartitionPolicyFactory {
+  std::unique_ptr<Policy> (*make)(const PartitionPolicySetup&);
+  MakeEpochController controller = nullptr;
+};
+
+}  // namespace lockstep

@@ -1,0 +1,36 @@
+#include "models/noc/request_sources.hpp"
+
+namespace lockstep {
+
+void RequestSources::add(SourceKind kind, std::string name, std::span<const Link> to_them,
+                         std::uint32_t credits) {
+  Group& group = groups_.at(number_of(kind));
+  LOCKSTEP_CHECK(group.count == 0, "senders of one kind are added together");
+  group.name = std::move(name);
+  group.first = size();
+  group.count = static_cast<std::uint32_t>(to_them.size());
+  group.credits = credits == unlimited ? ~std::uint32_t{0} : credits;
+  group.links = Trunk(to_them);
+  unanswered_.resize(group.first + group.count);
+}
+
+std::string RequestSources::unanswered() const {
+  std::string text;
+  for (const Group& group : groups_)
+    for (std::uint32_t i = 0; i < group.count; ++i) {
+      const std::uint32_t count = unanswered_[group.first + i];
+      if (count == 0) continue;
+      text += "; ";
+      text += group.name;
+      if (group.count > 1) {
+        text += '[';
+        text += std::to_string(i);
+        text += ']';
+      }
+      text += ": ";
+      text += std::to_string(count);
+    }
+  return text;
+}
+
+}  // namespace lockstep

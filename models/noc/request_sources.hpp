@@ -1,0 +1,85 @@
+/// Who sends requests to a receiving port, and how their answers go back.
+///
+/// The builder of the machine adds the senders kind by kind: SMs, the GMMU's page walkers, the
+/// host, or any other.  A request names its sender by kind and by number within the kind; the port
+/// knows each by a dense place.  What a sender has not been answered yet are its credits. Source:
+/// architecture.md, section 8, "Back-pressure" (a FIFO per sender, whose entries are its credits,
+/// returned with the answer).
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "core/engine/link.hpp"
+#include "core/error/error.hpp"
+#include "core/memory/warm.hpp"
+#include "models/noc/messages.hpp"
+
+namespace lockstep {
+
+class RequestSources {
+ public:
+  /// Senders that limit themselves by other means.
+  static constexpr std::uint32_t unlimited = 0;
+
+  /// Senders 0, 1, ... of a kind.  `to_them` are the links to them, neighbours in the graph;
+  /// `credits` is how many requests each may have unanswered.
+  void add(SourceKind kind, std::string name, std::span<const Link> to_them, std::uint32_t credits);
+
+  std::uint32_t size() const { return static_cast<std::uint32_t>(unanswered_.size()); }
+  /// A dense number of the request's sender, in the order in which senders were added.
+  std::uint32_t place_of(const MemoryRequest& request) const {
+    return groups_[number_of(request.source)].first + request.requester;
+  }
+  void warm_place(const MemoryRequest& request) const { warm(&unanswered_[place_of(request)]); }
+
+  void arrived(const MemoryRequest& request) {
+    const Group& group = groups_[number_of(request.source)];
+    LOCKSTEP_CHECK(request.requester < group.count, "a request has no sender");
+    LOCKSTEP_CHECK(++unanswered_[group.first + request.requester] <= group.credits,
+                   "a sender used more credits than it has");
+  }
+  void answered(const MemoryRequest& request) { --unanswered_[place_of(request)]; }
+
+  /// The link of the answers to a sender, good until the next call.
+  Link& link_to(SourceKind kind, std::uint32_t number) {
+    return groups_[number_of(kind)].links[number];
+  }
+  /// When an answer of a kind leaves that could leave at `at`: none overtakes another.
+  Time leave(SourceKind kind, Time at) {
+    Time& last = groups_[number_of(kind)].last_departure;
+    if (at > last) last = at;
+    return last;
+  }
+
+  /// "; sm[3]: 2; host: 1"
+  std::string unanswered() const;
+
+  template <class Archive>
+  void serialize(Archive& archive) {
+    archive(unanswered_, groups_);
+  }
+
+ private:
+  struct Group {
+    std::string name;
+    std::uint32_t first = 0, count = 0, credits = 0;
+    Trunk links;
+    Time last_departure;
+
+    /// Only what changes; the rest comes from the machine.
+    template <class Archive>
+    void serialize(Archive& archive) {
+      archive(links, last_departure);
+    }
+  };
+  static constexpr std::size_t number_of(SourceKind kind) { return static_cast<std::size_t>(kind); }
+
+  std::array<Group, most_source_kinds> groups_;
+  std::vector<std::uint32_t> unanswered_;  ///< by place
+};
+
+}  // namespace lockstep

@@ -1,0 +1,133 @@
+#include "models/vm/gmmu/answers.hpp"
+
+#include <span>
+
+namespace lockstep {
+
+GmmuAnswers::GmmuAnswers(std::vector<Link> to_sms, Link to_host, std::size_t far_fault_mshrs,
+                         std::size_t tenants, GmmuStatistics& statistics)
+    : to_sms_(std::move(to_sms)),
+      to_host_(to_host),
+      faults_(far_fault_mshrs, tenants),
+      told_(tenants, std::vector<bool>(to_sms_.size())),
+      statistics_(statistics) {}
+
+bool GmmuAnswers::answer(const TranslateRequest& request, PageTableEntry entry, GmmuCycle& cycle) {
+  faults_.looked_up(request);
+  const bool there = entry.is(PageTableEntry::present);
+  if (!there || (request.write && !entry.is(PageTableEntry::writable))) {
+    refuse(request, there, cycle);
+    return false;
+  }
+  TranslationAnswer answer;
+  answer.page = request.page;
+  answer.entry = entry;
+  answer.tenant = request.tenant;
+  answer.write = request.write;
+  told_[request.tenant][request.sm] = true;
+  send(request.sm, answer, cycle);
+  return true;
+}
+
+void GmmuAnswers::refuse(const TranslateRequest& request, bool permission, GmmuCycle& cycle) {
+  count_waiting(cycle.number);
+  const FarFaults::Refusal refusal = faults_.refuse(request);
+  if (refusal == FarFaults::Refusal::no_entry) {
+    ++statistics_.far_fault_stalls[request.tenant];
+    return;
+  }
+  send_refusal(request, cycle);
+  if (refusal == FarFaults::Refusal::first) {
+    tell_host(request, permission, cycle);
+  } else {
+    ++statistics_.coalesced[request.tenant];
+  }
+}
+
+/// Nack-Replayable.
+void GmmuAnswers::send_refusal(const TranslateRequest& request, GmmuCycle& cycle) {
+  TranslationAnswer answer;
+  answer.page = request.page;
+  answer.tenant = request.tenant;
+  answer.status = TranslationStatus::refused;
+  answer.write = request.write;
+  ++statistics_.refusals[request.tenant];
+  send(request.sm, answer, cycle);
+}
+
+void GmmuAnswers::tell_host(const TranslateRequest& request, bool permission, GmmuCycle& cycle) {
+  ++statistics_.far_faults[request.tenant];
+  if (permission) ++statistics_.permission_faults[request.tenant];
+  if (faults_.waiting() > statistics_.far_faults_most.value())
+    statistics_.far_faults_most = faults_.waiting();
+  FarFault fault;
+  fault.page = request.page;
+  fault.tenant = request.tenant;
+  fault.sm = request.sm;
+  fault.warp = request.warp;
+  fault.write = request.write;
+  fault.permission = permission;
+  fault.found = cycle.now;
+  const std::vector<AccessNote> notes = notes_.take();
+  cycle.outbox.send(to_host_, cycle.now, kind_of(MessageKind::far_fault), fault,
+                    std::as_bytes(std::span(notes)));
+}
+
+/// Those listed are told by name also when all are told, so that each says when it is through.
+void GmmuAnswers::replay(std::uint16_t tenant, std::uint64_t page, const FarFaults::Askers& askers,
+                         GmmuCycle& cycle) {
+  faults_.replaying(tenant, page, askers, cycle.number);
+  statistics_.replays[tenant] += askers.size();
+  for (const FarFaults::Asker& asker : askers)
+    cycle.outbox.send(to_sms_[asker.sm], cycle.now, kind_of(MessageKind::replay),
+                      PageNotice{page, tenant, asker.sm, 0});
+}
+
+void GmmuAnswers::replay_all(GmmuCycle& cycle) {
+  for (std::size_t sm = 0; sm < to_sms_.size(); ++sm)
+    cycle.outbox.send(to_sms_[sm], cycle.now, kind_of(MessageKind::replay),
+                      PageNotice{all_pages, all_tenants, static_cast<std::uint16_t>(sm), 0});
+}
+
+void GmmuAnswers::invalid(std::uint16_t tenant, std::uint64_t page, const FarFaults::Askers& askers,
+                          GmmuCycle& cycle) {
+  TranslationAnswer answer;
+  answer.page = page;
+  answer.tenant = tenant;
+  answer.status = TranslationStatus::invalid;
+  for (const FarFaults::Asker& asker : askers) {
+    answer.write = asker.write;
+    ++statistics_.invalid[tenant];
+    send(asker.sm, answer, cycle);
+  }
+}
+
+void GmmuAnswers::replayed(const PageNotice& notice, GmmuCycle& cycle) {
+  const std::int64_t began = faults_.replayed(notice.tenant, notice.page, notice.sm);
+  if (began >= 0)
+    statistics_.replay_latency[notice.tenant].add(static_cast<std::uint64_t>(cycle.number - began));
+}
+
+void GmmuAnswers::forget_tenant(std::uint16_t tenant, GmmuCycle& cycle) {
+  count_waiting(cycle.number);
+  faults_.forget(tenant, [&](const TranslateRequest& request) { send_refusal(request, cycle); });
+}
+
+void GmmuAnswers::count_waiting(std::int64_t cycle) {
+  const auto cycles = static_cast<std::uint64_t>(cycle - waiting_counted_);
+  for (std::uint16_t tenant = 0; tenant < told_.size(); ++tenant)
+    statistics_.far_fault_cycles[tenant] += faults_.waiting(tenant) * cycles;
+  waiting_counted_ = cycle;
+}
+
+void GmmuAnswers::sample_waiting() {
+  for (std::uint16_t tenant = 0; tenant < told_.size(); ++tenant)
+    statistics_.far_faults_waiting[tenant] = faults_.waiting(tenant);
+}
+
+void GmmuAnswers::serialize(Archive& archive) {
+  archive(to_sms_, to_host_, notes_, told_, waiting_counted_);
+  faults_.serialize(archive);
+}
+
+}  // namespace lockstep

@@ -1,0 +1,82 @@
+/// What the GMMU tells SMs and host about requests: translations, refusals, far-faults, replays.
+///
+/// A request for a page that is not there is refused (Nack-Replayable) and its SM listed in the
+/// page's far-fault MSHR; the first one of a page is told to the host, and when the page has come
+/// those listed are told to ask again.
+/// Source: 001, section B.2; memory-interference.md, section 5.3.1; architecture.md, section 8,
+/// rule 7.
+#pragma once
+
+#include <vector>
+
+#include "core/engine/link.hpp"
+#include "models/vm/gmmu/access_notes.hpp"
+#include "models/vm/gmmu/far_faults.hpp"
+#include "models/vm/gmmu/gmmu_cycle.hpp"
+#include "models/vm/gmmu_statistics.hpp"
+#include "models/vm/replay_mode.hpp"
+
+namespace lockstep {
+
+class GmmuAnswers {
+ public:
+  GmmuAnswers(std::vector<Link> to_sms, Link to_host, std::size_t far_fault_mshrs,
+              std::size_t tenants, GmmuStatistics& statistics);
+
+  std::vector<Link>& sms() { return to_sms_; }
+  Link& host() { return to_host_; }
+  /// By SM, whether it got a translation of the tenant once.
+  std::vector<bool>& told(std::uint16_t tenant) { return told_[tenant]; }
+  FarFaults& faults() { return faults_; }
+  const FarFaults& faults() const { return faults_; }
+  /// A walk found the page: the host hears of it with the next far-fault.
+  void note(std::uint16_t tenant, std::uint64_t page) { notes_.add(tenant, page); }
+
+  /// Sends the translation; false if the request had to be refused.
+  bool answer(const TranslateRequest& request, PageTableEntry entry, GmmuCycle& cycle);
+  /// The host says what it knows of pages: those who wait for them ask again, or hear that there is
+  /// nothing.  `entry_of(page)` is 0 for nothing.
+  template <class EntryOf>
+  void pages_came(const PageSpan& span, ReplayMode mode, EntryOf&& entry_of, GmmuCycle& cycle) {
+    bool anybody = false;
+    count_waiting(cycle.number);
+    faults_.take(span, [&](std::uint64_t page, const FarFaults::Askers& askers) {
+      if (entry_of(page).bits == 0) return invalid(span.tenant, page, askers, cycle);
+      anybody = true;
+      replay(span.tenant, page, askers, cycle);
+    });
+    if (mode == ReplayMode::broadcast && anybody) replay_all(cycle);
+  }
+  /// An SM has replayed a page.
+  void replayed(const PageNotice& notice, GmmuCycle& cycle);
+  /// Nobody waits for pages of the tenant any more.
+  void forget_tenant(std::uint16_t tenant, GmmuCycle& cycle);
+
+  /// Statistics of what waits are right up to this cycle.
+  void count_waiting(std::int64_t cycle);
+  void sample_waiting();
+  void serialize(Archive& archive);
+
+ private:
+  void refuse(const TranslateRequest& request, bool permission, GmmuCycle& cycle);
+  void send_refusal(const TranslateRequest& request, GmmuCycle& cycle);
+  void tell_host(const TranslateRequest& request, bool permission, GmmuCycle& cycle);
+  void send(std::uint16_t sm, const TranslationAnswer& answer, GmmuCycle& cycle) {
+    cycle.outbox.send(to_sms_[sm], cycle.now, kind_of(MessageKind::translation), answer);
+  }
+  void replay(std::uint16_t tenant, std::uint64_t page, const FarFaults::Askers& askers,
+              GmmuCycle& cycle);
+  void replay_all(GmmuCycle& cycle);
+  void invalid(std::uint16_t tenant, std::uint64_t page, const FarFaults::Askers& askers,
+               GmmuCycle& cycle);
+
+  std::vector<Link> to_sms_;
+  Link to_host_;
+  FarFaults faults_;
+  AccessNotes notes_;
+  std::vector<std::vector<bool>> told_;  ///< by tenant, SM
+  std::int64_t waiting_counted_ = 0;     ///< cycle up to which far_fault_cycles is right
+  GmmuStatistics& statistics_;
+};
+
+}  // namespace lockstep

@@ -1,0 +1,25 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+#include "core/parameters/policy.hpp"
+#include "core/random/random.hpp"
+#include "models/coordinator/epoch_controller.hpp"
+#include "models/vm/vm_parameters.hpp"
+
+namespace lockstep {
+
+/// What a policy of the GMMU is made from.
+struct GmmuPolicySetup {
+  PolicyChoice choice;      ///< its name and its own parameters
+  VmParameters parameters;  ///< sizes and times
+  std::size_t tenants = 0;
+  std::uint64_t seed = 0;
+  ComponentId component;
+
+  /// Random numbers that no other component, policy or purpose of it draws.
+  Random random(std::uint32_t purpose) const { return {seed, component, purpose}; }
+};
+
+}  // namespace lockstep

@@ -1,0 +1,12 @@
+#pragma once
+
+#include <memory>
+
+#include "models/vm/translation/translation.hpp"
+
+namespace lockstep {
+
+/// A GPU without a second-level TLB.
+std::unique_ptr<TranslationPath> make_no_second_level();
+
+}  // namespace lockstep
