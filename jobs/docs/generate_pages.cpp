@@ -14,7 +14,7 @@
 #include "models/gpu/machine_parameters.hpp"
 #include "models/host_link/link_statistics.hpp"
 #include "models/memory/memory_partition.hpp"
-#include "models/sm/sm_statistics.hpp"
+#include "models/sm/parameters/sm_statistics.hpp"
 #include "models/vm/gmmu_statistics.hpp"
 
 namespace lockstep {

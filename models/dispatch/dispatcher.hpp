@@ -25,7 +25,7 @@
 #include "models/dispatch/sharing/sharing.hpp"
 #include "models/isa/program.hpp"
 #include "models/noc/grid_messages.hpp"
-#include "models/sm/occupancy.hpp"
+#include "models/sm/parameters/occupancy.hpp"
 #include "models/vm/messages.hpp"
 
 namespace lockstep {

@@ -1,7 +1,7 @@
 #pragma once
 
 #include "models/isa/program.hpp"
-#include "models/sm/occupancy.hpp"
+#include "models/sm/parameters/occupancy.hpp"
 #include "models/workload/workload.hpp"
 
 namespace lockstep {

@@ -10,8 +10,9 @@
 #include "models/host_link/link_statistics.hpp"
 #include "models/isa/load.hpp"
 #include "models/memory/memory_partition.hpp"
-#include "models/sm/sm_statistics.hpp"
+#include "models/sm/parameters/sm_statistics.hpp"
 #include "models/sm/streaming_multiprocessor.hpp"
+#include "models/sm/tables/issue_tables.hpp"
 #include "models/vm/gmmu.hpp"
 #include "models/workload/kernel_arguments.hpp"
 

@@ -19,7 +19,7 @@
 #include "models/isa/lowering/lowering.hpp"
 #include "models/isa/program.hpp"
 #include "models/noc/request_sources.hpp"
-#include "models/sm/constant_rows.hpp"
+#include "models/sm/tables/constant_rows.hpp"
 
 namespace lockstep {
 

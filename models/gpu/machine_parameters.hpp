@@ -16,7 +16,7 @@
 #include "models/memory/memory_parameters.hpp"
 #include "models/noc/noc_parameters.hpp"
 #include "models/sm/exception_scheme/registry.hpp"
-#include "models/sm/sm_parameters.hpp"
+#include "models/sm/parameters/sm_parameters.hpp"
 #include "models/sm/warp_scheduler/registry.hpp"
 #include "models/vm/tlb_fill/tlb_fill.hpp"
 #include "models/vm/translation/translation.hpp"

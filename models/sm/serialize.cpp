@@ -21,10 +21,8 @@ void serialize_warp(Archive& archive, Warp& w) {
 
 void serialize_grid(Archive& archive, GridSlot& grid, const StreamingMultiprocessor::Setup& setup,
                     const IssueTables& tables, ConstantRows& constant_rows) {
-  archive(grid.used, grid.ended);
-  archive.bytes(&grid.launch, sizeof grid.launch);
-  archive(grid.block, grid.resident_blocks, grid.globals, grid.issue_slots, grid.warp_instructions,
-          grid.thread_instructions, grid.unreported);
+  archive(grid.used, grid.ended, grid.launch, grid.block, grid.resident_blocks, grid.globals,
+          grid.issue_slots, grid.warp_instructions, grid.thread_instructions, grid.unreported);
   serialize_bytes(archive, grid.parameters);
   serialize_bytes(archive, grid.relocated_image);
   if (!grid.used) return;
@@ -64,10 +62,7 @@ void SmState::serialize(Archive& archive) {
   grids.resize(grid_count);
   for (GridSlot& grid : grids) serialize_grid(archive, grid, setup, *tables, *constant_rows);
   for (BlockSlot& block : blocks) serialize_block(archive, block);
-  std::uint64_t staged_count = staged.size();
-  archive(staged_count);
-  staged.resize(staged_count);
-  for (BlockReference& reference : staged) archive.bytes(&reference, sizeof reference);
+  archive(staged);
   to_dispatcher.serialize(archive);
   to_gmmu.serialize(archive);
   archive(statistics, prints);

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <bit>
 
-#include "models/sm/issue_path.hpp"
+#include "models/sm/front_end/issue_path.hpp"
 
 namespace lockstep {
 

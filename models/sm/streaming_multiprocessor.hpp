@@ -23,8 +23,8 @@
 #include "models/noc/address_mapping.hpp"
 #include "models/noc/messages.hpp"
 #include "models/noc/noc_parameters.hpp"
-#include "models/sm/constant_rows.hpp"
-#include "models/sm/sm_parameters.hpp"
+#include "models/sm/parameters/sm_parameters.hpp"
+#include "models/sm/tables/constant_rows.hpp"
 #include "models/vm/replay_mode.hpp"
 #include "models/vm/vm_parameters.hpp"
 
@@ -70,10 +70,6 @@ class StreamingMultiprocessor final : public Component {
  private:
   std::unique_ptr<SmState> state_;
 };
-
-/// Unmoved state of the machine description: latencies, units and scoreboard needs per instruction.
-std::shared_ptr<const IssueTables> make_issue_tables(
-    const SmParameters& parameters, const std::vector<const isa::Module*>& modules);
 
 /// Bytes of physical address space that an SM's threads need for local memory.
 std::uint64_t local_memory_bytes(const SmParameters& parameters);

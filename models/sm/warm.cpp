@@ -11,7 +11,7 @@
 #include <cstddef>
 #include <span>
 
-#include "models/sm/request_tag.hpp"
+#include "models/sm/ports/request_tag.hpp"
 #include "models/sm/sm_state.hpp"
 
 namespace lockstep {

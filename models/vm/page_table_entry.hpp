@@ -62,6 +62,11 @@ struct PageTableEntry {
   constexpr bool is(std::uint64_t flag) const { return (bits & flag) != 0; }
   /// Physical address of the frame or next table; of a remote page what its requests carry.
   constexpr std::uint64_t address() const { return bits & ~flags; }
+
+  template <class Archive>
+  void serialize(Archive& archive) {
+    archive(bits);
+  }
 };
 
 /// Where a buffer's virtual addresses begin: one that may fill large pages is aligned to them.

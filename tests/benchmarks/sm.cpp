@@ -5,8 +5,8 @@
 /// `instructions` is warp instructions per second of host time.
 #include <benchmark/benchmark.h>
 
-#include "models/sm/sm_statistics.hpp"
-#include "tests/unit/sm/ideal_machine.hpp"
+#include "models/sm/parameters/sm_statistics.hpp"
+#include "tests/unit/sm/machine/ideal_machine.hpp"
 
 namespace lockstep {
 namespace {

@@ -1,8 +1,8 @@
 /// Whole kernels on one SM and an ideal memory: the values are right.
 #include <gtest/gtest.h>
 
-#include "tests/unit/sm/ideal_machine.hpp"
-#include "tests/unit/sm/kernel_text.hpp"
+#include "tests/unit/sm/machine/ideal_machine.hpp"
+#include "tests/unit/sm/machine/kernel_text.hpp"
 
 namespace lockstep::kernels_test {
 namespace {

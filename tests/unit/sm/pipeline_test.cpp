@@ -1,8 +1,8 @@
 /// Cycles of the pipeline, measured by the clock register of one warp.
 #include <gtest/gtest.h>
 
-#include "tests/unit/sm/ideal_machine.hpp"
-#include "tests/unit/sm/kernel_text.hpp"
+#include "tests/unit/sm/machine/ideal_machine.hpp"
+#include "tests/unit/sm/machine/kernel_text.hpp"
 
 namespace lockstep::pipeline_test {
 namespace {

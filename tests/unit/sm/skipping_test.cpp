@@ -2,9 +2,9 @@
 /// (virtual-memory-and-exceptions.md, sections 7 and 16).
 #include <gtest/gtest.h>
 
-#include "models/sm/sm_statistics.hpp"
-#include "tests/unit/sm/ideal_machine.hpp"
-#include "tests/unit/sm/kernel_text.hpp"
+#include "models/sm/parameters/sm_statistics.hpp"
+#include "tests/unit/sm/machine/ideal_machine.hpp"
+#include "tests/unit/sm/machine/kernel_text.hpp"
 
 namespace lockstep::skipping_test {
 namespace {

@@ -5,10 +5,10 @@
 #include <sstream>
 
 #include "core/checkpoint/archive.hpp"
-#include "models/sm/sm_statistics.hpp"
+#include "models/sm/parameters/sm_statistics.hpp"
 #include "models/sm/warp_scheduler/registry.hpp"
-#include "tests/unit/sm/ideal_machine.hpp"
-#include "tests/unit/sm/kernel_text.hpp"
+#include "tests/unit/sm/machine/ideal_machine.hpp"
+#include "tests/unit/sm/machine/kernel_text.hpp"
 
 namespace lockstep::state_test {
 namespace {

@@ -1,0 +1,33 @@
+/// Groups the lanes of a memory instruction by 128-byte line and 32-byte sector.
+///
+/// Every distinct line is one tag lookup and at most one request with a sector mask.  Lines go out
+/// in the order of their first lanes.
+/// Source: gpu-parameters.md, section 1 "Coalescer" (32-byte sectors from Maxwell on).
+///
+/// Simplified: the whole warp is coalesced at once, hardware goes by 8 threads.
+#pragma once
+
+#include <array>
+#include <cstdint>
+
+#include "models/sm/access/access.hpp"
+
+namespace lockstep {
+
+using LaneAddresses = std::array<std::uint64_t, 32>;
+
+/// Fills lanes, lines, sectors and offsets of `access` for `bytes` bytes at each active lane's
+/// address.  No lane's bytes may cross a sector (natural alignment sees to it).
+void coalesce(Access& access, const LaneAddresses& address, unsigned bytes);
+
+/// 32 addresses of 64 bits follow each other, `bytes` apart.
+bool are_consecutive(const std::uint32_t* addresses, unsigned bytes);
+
+/// What `coalesce` does if all lanes are active and consecutive, the first of them at `base`.
+void coalesce_consecutive(Access& access, std::uint64_t base, unsigned bytes);
+
+/// Splits the groups of more than 16 lanes: an atomic request has room for so many with 16 bytes
+/// each.
+void halve_large_groups(Access& access);
+
+}  // namespace lockstep

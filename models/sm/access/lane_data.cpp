@@ -1,0 +1,157 @@
+#include "models/sm/access/lane_data.hpp"
+
+#include <bit>
+
+#include "models/isa/lane_mask.hpp"
+
+namespace lockstep {
+
+using isa::for_each_lane;
+using isa::Instruction;
+using isa::warp_size;
+using isa::WarpContext;
+
+void lane_addresses(const Instruction& instruction, const WarpContext& context,
+                    std::uint32_t active, LaneAddresses& address) {
+  const auto offset = static_cast<std::uint64_t>(std::int64_t{instruction.offset});
+  if (!instruction.source[0].valid()) {
+    address.fill(offset);
+    return;
+  }
+  const std::uint32_t* row = context.row(instruction.source[0]);
+  if (instruction.flags & isa::flag_address_wide) {
+    std::array<std::uint64_t, warp_size> base;
+    std::memcpy(base.data(), row, sizeof base);
+    for (unsigned lane = 0; lane < warp_size; ++lane) address[lane] = base[lane] + offset;
+  } else {
+    for (unsigned lane = 0; lane < warp_size; ++lane)
+      address[lane] = static_cast<std::uint32_t>(row[lane] + offset);
+  }
+  if (active == 0xffffffff) return;
+  const std::uint64_t first = address[static_cast<unsigned>(std::countr_zero(active))];
+  for (unsigned lane = 0; lane < warp_size; ++lane)
+    address[lane] = (active >> lane) & 1 ? address[lane] : first;
+}
+
+void gather_store_data(const Instruction& instruction, const WarpContext& context,
+                       std::uint32_t active, std::byte* data) {
+  const unsigned bytes = isa::bytes_of(instruction.memory.type);
+  const unsigned elements = instruction.memory.elements;
+  if (elements == 1 && bytes == instruction.memory.register_bytes && bytes >= 4) {
+    std::memcpy(data, context.row(instruction.source[1]), std::size_t{bytes} * warp_size);
+    return;
+  }
+  for (unsigned e = 0; e < elements; ++e) {
+    for_each_lane(active, [&](unsigned lane) {
+      const std::uint64_t value = read_element(instruction, context, 1 + e, lane);
+      store_bytes(data + lane * bytes * elements + e * bytes, value, bytes);
+    });
+  }
+}
+
+std::array<isa::AtomicWord, 2> atomic_operands(const Instruction& instruction,
+                                               const WarpContext& context, unsigned lane) {
+  const unsigned elements = instruction.memory.elements;
+  if (elements == 1) [[likely]] {
+    const bool two = instruction.source[2].valid();
+    return {isa::AtomicWord{read_element(instruction, context, 1, lane),
+                            two ? read_element(instruction, context, 2, lane) : 0}};
+  }
+  const unsigned bytes = isa::bytes_of(instruction.memory.type);
+  std::array<std::array<std::byte, 16>, 2> value{};
+  for (unsigned source = 0; source < 2 * elements; ++source) {
+    if (source + 1 >= instruction.source.size() || !instruction.source[source + 1].valid()) break;
+    store_bytes(value[source / elements].data() + source % elements * bytes,
+                read_element(instruction, context, source + 1, lane), bytes);
+  }
+  std::array<isa::AtomicWord, 2> words;
+  for (unsigned w = 0; w < 2; ++w)
+    words[w] = {load_bytes(value[0].data() + 8 * w, 8), load_bytes(value[1].data() + 8 * w, 8)};
+  return words;
+}
+
+void gather_atomic_operands(const Instruction& instruction, const WarpContext& context,
+                            std::uint32_t active, std::byte* data) {
+  const std::size_t bytes = atomic_shape(instruction).words() * sizeof(isa::AtomicWord);
+  for_each_lane(active, [&](unsigned lane) {
+    const auto words = atomic_operands(instruction, context, lane);
+    std::memcpy(data + lane * bytes, words.data(), bytes);
+  });
+}
+
+void scatter_load(const Instruction& instruction, const WarpContext& context, std::uint32_t lanes,
+                  const std::byte* base, const std::uint8_t* offset) {
+  const isa::MemoryFields& memory = instruction.memory;
+  const unsigned bytes = isa::bytes_of(memory.type);
+  if (bytes == 4 && memory.register_bytes == 4) {
+    for (unsigned e = 0; e < memory.elements; ++e) {
+      if (!instruction.destination[e].valid()) continue;
+      std::uint32_t* row = context.row(instruction.destination[e]);
+      for_each_lane(
+          lanes, [&](unsigned lane) { std::memcpy(row + lane, base + offset[lane] + 4 * e, 4); });
+    }
+    return;
+  }
+  for (unsigned e = 0; e < memory.elements; ++e)
+    for_each_lane(lanes, [&](unsigned lane) {
+      write_element(instruction, context, e, lane, base + offset[lane] + e * bytes);
+    });
+}
+
+void scatter_contiguous(const Instruction& instruction, const WarpContext& context,
+                        std::uint32_t lanes, const std::byte* base) {
+  const isa::MemoryFields& memory = instruction.memory;
+  const unsigned bytes = isa::bytes_of(memory.type);
+  const unsigned stride = bytes * memory.elements;
+  const unsigned first = static_cast<unsigned>(std::countr_zero(lanes));
+  if (memory.elements == 1 && bytes == memory.register_bytes && bytes >= 4) {
+    if (!instruction.destination[0].valid()) return;
+    auto* row = reinterpret_cast<std::byte*>(context.row(instruction.destination[0]));
+    // Run by run: of the sectors in the middle some may come later.
+    for (std::uint32_t left = lanes; left != 0;) {
+      const unsigned lane = static_cast<unsigned>(std::countr_zero(left));
+      const unsigned count = static_cast<unsigned>(std::countr_one(left >> lane));
+      std::memcpy(row + std::size_t{lane} * bytes, base + std::size_t{lane - first} * bytes,
+                  std::size_t{count} * bytes);
+      left &= ~isa::lanes_from(lane, count);
+    }
+    return;
+  }
+  if (bytes == 4 && memory.register_bytes == 4) {
+    for (unsigned e = 0; e < memory.elements; ++e) {
+      if (!instruction.destination[e].valid()) continue;
+      std::uint32_t* row = context.row(instruction.destination[e]);
+      for_each_lane(lanes, [&](unsigned lane) {
+        std::memcpy(row + lane, base + std::size_t{lane - first} * stride + 4 * e, 4);
+      });
+    }
+    return;
+  }
+  for_each_lane(lanes, [&](unsigned lane) {
+    for (unsigned e = 0; e < memory.elements; ++e)
+      write_element(instruction, context, e, lane,
+                    base + std::size_t{lane - first} * stride + e * bytes);
+  });
+}
+
+void scatter_part(const Instruction& instruction, const WarpContext& context, std::uint32_t lanes,
+                  const std::byte* base, const std::uint8_t* offset, unsigned part) {
+  const isa::MemoryFields& memory = instruction.memory;
+  const unsigned bytes = isa::bytes_of(memory.type);
+  if (bytes == 8) {  // half of an element
+    if (!instruction.destination[part / 2].valid()) return;
+    std::uint32_t* row = context.row(instruction.destination[part / 2]);
+    for_each_lane(lanes, [&](unsigned lane) {
+      std::memcpy(row + 2 * lane + part % 2, base + offset[lane], 4);
+    });
+    return;
+  }
+  for (unsigned e = 0; e < memory.elements; ++e) {
+    if (e * bytes / 4 != part) continue;
+    for_each_lane(lanes, [&](unsigned lane) {
+      write_element(instruction, context, e, lane, base + offset[lane] + e * bytes % 4);
+    });
+  }
+}
+
+}  // namespace lockstep

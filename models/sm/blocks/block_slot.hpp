@@ -1,0 +1,35 @@
+#pragma once
+
+#include <array>
+#include <cstdint>
+
+#include "models/sm/blocks/warp.hpp"
+
+namespace lockstep {
+
+/// A named barrier of a block.  Barriers count threads.
+/// Source: PTX ISA, "bar / barrier"; architecture.md, section 8 "Divergence".
+struct NamedBarrier {
+  std::uint32_t arrived = 0;     ///< threads
+  std::uint32_t expected = 0;    ///< threads; 0: all that have not exited
+  std::uint32_t population = 0;  ///< bar.red: threads whose predicate holds
+};
+
+/// A thread block in its slot.
+struct BlockSlot {
+  bool used = false;
+  std::uint8_t grid = 0;
+  std::uint64_t index = 0;  ///< in the grid
+  std::array<std::uint32_t, 3> coordinates{};
+  std::uint64_t warps = 0;  ///< slots
+  std::uint32_t alive_threads = 0, warps_left = 0;
+  std::uint32_t shared_base = 0, shared_bytes = 0;
+  std::uint32_t first_row = 0, rows = 0;  ///< of the register arena
+  /// Stores and atomics without acknowledgement, issued before the last barrier and since.
+  std::uint32_t ordered_stores = 0, fresh_stores = 0;
+  std::uint32_t phase = 0;      ///< barriers passed
+  std::uint32_t gathering = 0;  ///< bit n: threads have arrived at barriers[n]
+  std::array<NamedBarrier, 16> barriers{};
+};
+
+}  // namespace lockstep

@@ -1,0 +1,66 @@
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "models/isa/load.hpp"
+#include "models/isa/program.hpp"
+#include "models/noc/grid_messages.hpp"
+#include "models/sm/parameters/occupancy.hpp"
+#include "models/sm/tables/constant_rows.hpp"
+#include "models/sm/tables/issue_tables.hpp"
+
+namespace lockstep {
+
+/// A grid that has or may get blocks here: what its warps share.
+struct GridSlot {
+  bool used = false;
+  bool ended = false;  ///< no more blocks will come
+  GridLaunch launch;
+  BlockResources block;
+  std::uint32_t resident_blocks = 0;
+  std::vector<std::byte> parameters;
+  std::vector<std::uint64_t> globals;  ///< addresses of the module's .global variables
+  /// The module's constant variables, if addresses had to be written into them.
+  std::vector<std::byte> relocated_image;
+  ConstantRows::Rows constants;
+  // Counted here, per grid, because it is near at issue; added to the statistics when sampled.
+  std::uint64_t issue_slots = 0, warp_instructions = 0, thread_instructions = 0;
+  InstructionCount unreported;  ///< of those in the statistics, not yet told with a block's end
+
+  /// Sets what follows from `launch`, `parameters` and `globals`.
+  void find_program(std::span<const isa::Module* const> modules, const IssueTables& tables,
+                    ConstantRows& constant_rows) {
+    module = modules[launch.module];
+    program = &module->kernels[launch.kernel].lowered;
+    issue = &tables.of(launch.module, launch.kernel);
+    instructions = issue->instructions.data();
+    constants = constant_rows.share(isa::fill_constants(*program, parameters, globals));
+    // Immediates and constants are only read; the context has one type for all bases.
+    operands.bases[isa::Operand::immediates] =
+        const_cast<std::uint32_t*>(program->immediates.data());
+    operands.bases[isa::Operand::constants] = const_cast<std::uint32_t*>(constants->data());
+  }
+
+  /// Where the operands of a warp with these registers stand.  A row of predicates (or two) stands
+  /// behind them.
+  isa::WarpContext context_of(std::uint32_t* registers, std::uint32_t* scratch_rows) const {
+    isa::WarpContext context = operands;
+    context.bases[isa::Operand::scratch] = scratch_rows;
+    context.bases[isa::Operand::registers] = registers;
+    context.predicates = registers + std::size_t{issue->rows} * isa::warp_size;
+    return context;
+  }
+  std::uint32_t rows_per_warp() const { return issue->rows + 2; }
+
+  const isa::Module* module = nullptr;
+  const isa::Program* program = nullptr;
+  const IssueTable* issue = nullptr;
+  const isa::Instruction* instructions = nullptr;  ///< as the SM executes them
+
+ private:
+  isa::WarpContext operands;  ///< what is the same for all warps
+};
+
+}  // namespace lockstep

@@ -1,0 +1,44 @@
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "models/isa/types.hpp"
+#include "models/sm/blocks/range_allocator.hpp"
+
+namespace lockstep {
+
+/// Rows of 32 lanes for all warps of an SM, given out by what a kernel really uses, so that few
+/// cache lines of this computer are touched.  Grows when first-fit finds no room; how many blocks
+/// fit is decided elsewhere, by the simulated register file.
+class RegisterArena {
+ public:
+  /// First of `rows` consecutive rows, as their last owner left them; `owners` such ranges, this
+  /// one among them, will be asked for soon.  `moved` says that old pointers are stale.
+  std::uint32_t take(std::uint32_t rows, std::uint32_t owners, bool& moved) {
+    moved = false;
+    std::optional<std::uint32_t> base = ranges_.take(rows);
+    if (!base) {
+      const auto old = static_cast<std::uint32_t>(data_.size() / isa::warp_size);
+      const std::uint32_t more = rows * owners;
+      data_.resize((std::size_t{old} + more) * isa::warp_size);
+      ranges_.give_back(old, more);
+      base = ranges_.take(rows);
+      moved = true;
+    }
+    return *base;
+  }
+  void give_back(std::uint32_t base, std::uint32_t rows) { ranges_.give_back(base, rows); }
+  std::uint32_t* row(std::uint32_t index) { return &data_[std::size_t{index} * isa::warp_size]; }
+
+  template <class Archive>
+  void serialize(Archive& archive) {
+    archive(data_, ranges_);
+  }
+
+ private:
+  std::vector<std::uint32_t> data_;
+  RangeAllocator ranges_{0};
+};
+
+}  // namespace lockstep

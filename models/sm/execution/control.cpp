@@ -1,0 +1,232 @@
+/// Branches, calls, exits, and what several paths of a warp do together.
+///
+/// Source: models/isa/divergence.hpp (reconvergence); gpu-parameters.md, section 5 (branch unit);
+/// PTX ISA, "nanosleep".
+///
+/// Cost model: after a branch, call, return or barrier the warp issues again when the control
+/// unit's latency has passed: the instruction buffer was empty.  nanosleep takes as long as its
+/// longest-sleeping lane asks for, a millisecond at most.
+#include <algorithm>
+#include <bit>
+
+#include "models/sm/front_end/issue_path.hpp"
+
+namespace lockstep {
+
+using isa::Category;
+using isa::Instruction;
+
+namespace {
+
+/// Lanes of an indirect branch or call by where they go, in the order of their first lanes.
+template <class PcOf>
+std::vector<isa::WarpPaths::Arm> arms_of(std::uint32_t lanes, PcOf&& pc_of) {
+  std::vector<isa::WarpPaths::Arm> arms;
+  for (; lanes != 0; lanes &= lanes - 1) {
+    const unsigned lane = static_cast<unsigned>(std::countr_zero(lanes));
+    const std::uint32_t pc = pc_of(lane);
+    auto arm = std::find_if(arms.begin(), arms.end(), [&](const auto& a) { return a.pc == pc; });
+    if (arm == arms.end()) arm = arms.insert(arms.end(), {pc, 0});
+    arm->lanes |= 1u << lane;
+  }
+  return arms;
+}
+
+std::uint64_t lane_value(const isa::WarpContext& context, isa::Operand operand, unsigned lane,
+                         bool wide) {
+  const std::uint32_t* row = context.row(operand);
+  if (!wide) return row[lane];
+  return std::uint64_t{row[2 * lane]} | std::uint64_t{row[2 * lane + 1]} << 32;
+}
+
+std::int64_t sleep_cycles(const SmState& sm, const Warp& warp, const Instruction& instruction,
+                          std::uint32_t active) {
+  constexpr std::uint64_t longest = 1'000'000;
+  const isa::WarpContext context = sm.context_of(warp);
+  std::uint64_t nanoseconds = 0;
+  for (; active != 0; active &= active - 1) {
+    const auto lane = static_cast<unsigned>(std::countr_zero(active));
+    nanoseconds = std::max(nanoseconds, lane_value(context, instruction.source[0], lane, false));
+  }
+  const Time asleep{static_cast<std::int64_t>(std::min(nanoseconds, longest)) * 1'000'000};
+  return sm.clock.cycle_at_or_after(asleep).count();
+}
+
+std::vector<isa::WarpPaths::Arm> branch_targets(const SmState& sm, const Warp& warp,
+                                                const Instruction& instruction,
+                                                std::uint32_t active) {
+  const auto& table = sm.grids[warp.grid].program->branch_tables[instruction.target];
+  const isa::WarpContext context = sm.context_of(warp);
+  return arms_of(active, [&](unsigned lane) {
+    const std::uint64_t index = lane_value(context, instruction.source[0], lane, false);
+    if (index >= table.size())
+      sm.user_error(warp, warp.paths.pc(), lane,
+                    "brx.idx index " + std::to_string(index) + " has no label", "");
+    return table[index];
+  });
+}
+
+std::vector<isa::WarpPaths::Arm> called_functions(const SmState& sm, const Warp& warp,
+                                                  const Instruction& instruction,
+                                                  std::uint32_t active) {
+  const isa::WarpContext context = sm.context_of(warp);
+  const auto& entries = sm.grids[warp.grid].program->function_entries;
+  const bool wide = (instruction.flags & isa::flag_address_wide) != 0;
+  return arms_of(active, [&](unsigned lane) {
+    const std::uint64_t index = lane_value(context, instruction.source[0], lane, wide);
+    if (index >= entries.size() || entries[index] == isa::no_reconvergence)
+      sm.user_error(warp, warp.paths.pc(), lane,
+                    "call of " + std::to_string(index) + ", which is no function", "");
+    return entries[index];
+  });
+}
+
+}  // namespace
+
+void SmState::issue_control(unsigned slot, const Instruction& instruction,
+                            const IssueRecord& record, std::int64_t now) {
+  Warp& warp = warps[slot];
+  isa::WarpPaths& paths = warp.paths;
+  const std::uint32_t active = guarded(warp, instruction);
+  const std::uint32_t pc = paths.pc(), mask = paths.mask();
+  std::int64_t resume = now + record.latency;
+  switch (instruction.category) {
+    case Category::branch:
+      ++statistics.tenant[warp.tenant].branches;
+      if (active != 0 && active != mask) ++statistics.tenant[warp.tenant].divergent_branches;
+      if (active == 0) resume = now + 1;
+      paths.branch(active, instruction.target, instruction.reconvergence);
+      if (paths.backward_branches() >= isa::backward_branch_limit) [[unlikely]]
+        user_error(warp, pc, static_cast<unsigned>(std::countr_zero(mask)),
+                   "ten million backward branches without a lane leaving the loop",
+                   "lanes of a warp that wait for each other never meet: one path runs until it "
+                   "waits at a barrier, meets the others or ends");
+      break;
+    case Category::branch_indexed: {
+      ++statistics.tenant[warp.tenant].branches;
+      auto arms = branch_targets(*this, warp, instruction, active);
+      if (active != mask) arms.push_back({pc + 1, mask & ~active});
+      paths.branch(arms, instruction.reconvergence);
+      break;
+    }
+    case Category::call:
+      ++statistics.tenant[warp.tenant].branches;
+      if (active == 0) {
+        paths.advance();
+      } else {
+        paths.call(active, instruction.target);
+      }
+      break;
+    case Category::call_indirect:
+      ++statistics.tenant[warp.tenant].branches;
+      if (active == 0) {
+        paths.advance();
+      } else {
+        paths.call(called_functions(*this, warp, instruction, active));
+      }
+      break;
+    case Category::ret:
+      ++statistics.tenant[warp.tenant].branches;
+      end_lanes(
+          slot, [&] { paths.ret(active); }, active, now);
+      break;
+    case Category::exit:
+      end_lanes(
+          slot, [&] { paths.exit(active); }, active, now);
+      break;
+    case Category::trap:
+      if (active != 0) trapped(warp, instruction, static_cast<unsigned>(std::countr_zero(active)));
+      paths.advance();
+      break;
+    case Category::print:
+      if (active != 0) print(slot, instruction, active, now);
+      commit_at(slot, record, resume);
+      paths.advance();
+      break;
+    case Category::barrier:
+      if (active == 0) {
+        paths.advance();
+        break;
+      }
+      barrier(slot, instruction, active, now);
+      return;
+    case Category::fence:
+      if (active == 0) {
+        paths.advance();
+        resume = now + 1;
+        break;
+      }
+      fence(slot, record, now);
+      return;
+    case Category::sleep:
+      resume = now + std::max<std::int64_t>(1, sleep_cycles(*this, warp, instruction, active));
+      paths.advance();
+      break;
+    default:
+      paths.advance();
+      resume = now + 1;
+  }
+  if (paths.runnable()) {
+    resume_at(slot, resume);
+  } else {
+    evaluate(slot, now);
+  }
+}
+
+template <class End>
+void SmState::end_lanes(unsigned slot, End&& end, std::uint32_t active, std::int64_t now) {
+  Warp& warp = warps[slot];
+  if (active == 0) {
+    warp.paths.advance();
+    return;
+  }
+  const int before = std::popcount(warp.paths.alive());
+  end();
+  const int gone = before - std::popcount(warp.paths.alive());
+  if (gone == 0) return;
+  BlockSlot& block = blocks[warp.block];
+  block.alive_threads -= static_cast<std::uint32_t>(gone);
+  for (std::uint32_t left = block.gathering; left != 0; left &= left - 1)
+    check_barrier(warp.block, static_cast<unsigned>(std::countr_zero(left)), now);
+}
+
+void SmState::execute_together(unsigned slot, const Instruction& instruction,
+                               const IssueRecord& record, std::int64_t now) {
+  Warp& warp = warps[slot];
+  const std::uint32_t active = guarded(warp, instruction);
+  if (active == 0) {
+    warp.paths.advance();
+    evaluate(slot, now);
+    return;
+  }
+  isa::WarpContext context = context_of(warp);
+  // The member mask stands in the last valid source.
+  std::uint32_t members = 0xffffffff;
+  for (isa::Operand operand : instruction.source)
+    if (operand.valid()) members = context.row(operand)[std::countr_zero(active)];
+  const std::uint32_t together = warp.paths.arrive(members);
+  if (together == 0) {
+    // This path waits for the others; another one may be current now.
+    if (warp.paths.runnable()) {
+      resume_at(slot, now + 1);
+    } else {
+      evaluate(slot, now);
+    }
+    return;
+  }
+  if (instruction.execute != nullptr) {
+    std::uint32_t lanes = together;
+    if (instruction.guard != isa::no_predicate) {
+      const std::uint32_t predicate = context.predicates[instruction.guard];
+      lanes &= instruction.guard_negated ? ~predicate : predicate;
+    }
+    context.active = lanes;
+    context.path = together;
+    instruction.execute(instruction, context);
+  }
+  commit_at(slot, record, now + record.latency);
+  warp.paths.advance();
+  evaluate(slot, now);
+}
+
+}  // namespace lockstep

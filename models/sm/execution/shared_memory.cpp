@@ -1,0 +1,234 @@
+/// Shared memory: 32-bit banks, conflicts, broadcast; constant and parameter memory.
+///
+/// Lanes that use different words of one bank are served one after the other; lanes that use the
+/// same word together.  64- and 128-bit accesses go by half and quarter warps.  What that costs
+/// follows from how the lanes lie (lane_pattern.hpp).
+/// Source: gpu-parameters.md, sections 3 and 10; CUDA programming guide, "Shared Memory".
+///
+/// Simplified: an access reads and writes when it issues; the banks only decide when its result is
+/// there.  Atomics to one word are served one lane after the other.
+#include <algorithm>
+#include <array>
+#include <cstring>
+
+#include "models/isa/atomic.hpp"
+#include "models/isa/lane_mask.hpp"
+#include "models/sm/access/lane_data.hpp"
+#include "models/sm/access/lane_pattern.hpp"
+#include "models/sm/front_end/issue_path.hpp"
+
+namespace lockstep {
+
+using isa::Category;
+using isa::for_each_lane;
+using isa::Instruction;
+
+namespace {
+
+constexpr std::uint32_t all_lanes = 0xffffffff;
+
+/// Access of 32-bit registers by all lanes.
+bool is_plain(const isa::MemoryFields& memory, std::uint32_t lanes) {
+  return lanes == all_lanes && moves_words(memory);
+}
+
+/// Lane l's 32 bits stand at first + relative[l].
+void load_plain(std::uint32_t* row, const std::byte* first, const LanePattern& pattern,
+                unsigned elements) {
+  const auto at = [&](unsigned lane) {
+    return first + static_cast<std::int32_t>(pattern.relative[lane]);
+  };
+  if (pattern.shape == LanePattern::quads_of_neighbours && elements == 1) {
+    for (unsigned lane = 0; lane < 32; lane += 4) std::memcpy(row + lane, at(lane), 16);
+  } else if (pattern.shape == LanePattern::quads_of_one) {
+    for (unsigned lane = 0; lane < 32; lane += 4) {
+      std::uint32_t value;
+      std::memcpy(&value, at(lane), 4);
+      const std::array<std::uint32_t, 4> four{value, value, value, value};
+      std::memcpy(row + lane, four.data(), 16);
+    }
+  } else {
+    for (unsigned lane = 0; lane < 32; ++lane) std::memcpy(row + lane, at(lane), 4);
+  }
+}
+
+void store_plain(const std::uint32_t* row, std::byte* first, const LanePattern& pattern) {
+  const auto at = [&](unsigned lane) {
+    return first + static_cast<std::int32_t>(pattern.relative[lane]);
+  };
+  if (pattern.shape == LanePattern::quads_of_neighbours) {
+    for (unsigned lane = 0; lane < 32; lane += 4) std::memcpy(at(lane), row + lane, 16);
+  } else {
+    for (unsigned lane = 0; lane < 32; ++lane) std::memcpy(at(lane), row + lane, 4);
+  }
+}
+
+void load_lanes(const Instruction& instruction, const isa::WarpContext& context,
+                std::uint32_t lanes, const std::byte* first, const LanePattern& pattern) {
+  const isa::MemoryFields& memory = instruction.memory;
+  const unsigned bytes = isa::bytes_of(memory.type);
+  if (is_plain(memory, lanes)) {
+    for (unsigned e = 0; e < memory.elements; ++e)
+      if (instruction.destination[e].valid())
+        load_plain(context.row(instruction.destination[e]), first + 4 * e, pattern,
+                   memory.elements);
+    return;
+  }
+  for_each_lane(lanes, [&](unsigned lane) {
+    const std::byte* from = first + static_cast<std::int32_t>(pattern.relative[lane]);
+    for (unsigned e = 0; e < memory.elements; ++e)
+      write_element(instruction, context, e, lane, from + e * bytes);
+  });
+}
+
+void store_lanes(const Instruction& instruction, const isa::WarpContext& context,
+                 std::uint32_t lanes, std::byte* first, const LanePattern& pattern) {
+  const isa::MemoryFields& memory = instruction.memory;
+  const unsigned bytes = isa::bytes_of(memory.type);
+  if (is_plain(memory, lanes) && memory.elements == 1) {
+    store_plain(context.row(instruction.source[1]), first, pattern);
+    return;
+  }
+  for_each_lane(lanes, [&](unsigned lane) {
+    std::byte* to = first + static_cast<std::int32_t>(pattern.relative[lane]);
+    for (unsigned e = 0; e < memory.elements; ++e) {
+      const std::uint64_t value = read_element(instruction, context, 1 + e, lane);
+      store_bytes(to + e * bytes, value, bytes);
+    }
+  });
+}
+
+void atomic_lanes(const Instruction& instruction, const isa::WarpContext& context,
+                  std::uint32_t lanes, std::byte* first, const LanePattern& pattern) {
+  const isa::AtomicShape shape = atomic_shape(instruction);
+  for_each_lane(lanes, [&](unsigned lane) {
+    std::byte* at = first + static_cast<std::int32_t>(pattern.relative[lane]);
+    const auto operands = atomic_operands(instruction, context, lane);
+    std::array<std::uint64_t, 2> old;
+    isa::modify(shape, at, operands.data(), old.data());
+    if (instruction.memory.returns)
+      write_elements(instruction, context, lane, reinterpret_cast<const std::byte*>(old.data()));
+  });
+}
+
+}  // namespace
+
+/// The first active lane's place in shared memory; null if some lane's is outside or misaligned.
+inline std::byte* SmState::shared_place(const BlockSlot& block, const LanePattern& pattern,
+                                        std::int64_t base, unsigned bytes) {
+  const bool wrong = base + pattern.least < 0 || base + pattern.most + bytes > block.shared_bytes ||
+                     ((static_cast<std::uint32_t>(base) | pattern.low_bits) & (bytes - 1)) != 0;
+  if (wrong) [[unlikely]]
+    return nullptr;
+  return shared.data() + block.shared_base + base;
+}
+
+/// The banks take `degree` cycles.
+inline void SmState::serve_shared(const Warp& warp, unsigned degree, std::int64_t now) {
+  ++statistics.tenant[warp.tenant].shared_accesses;
+  statistics.tenant[warp.tenant].shared_conflict_cycles += degree - 1;
+  shared_free = std::max(shared_free, now) + degree;
+  if (shared_free - now >= parameters.memory_queue) {
+    memory_open = 0;
+    gate_wake = shared_free - parameters.memory_queue + 1;
+  }
+}
+
+void SmState::load_shared_words(unsigned slot, const Instruction& instruction,
+                                const IssueRecord& record, std::int64_t now) {
+  const Warp& warp = warps[slot];
+  const std::uint32_t* address = context_of(warp).row(instruction.source[0]);
+  const auto base = static_cast<std::uint32_t>(*address + instruction.offset);
+  const LanePattern& pattern =
+      pattern_of(instruction, LanePattern::key_of(all_lanes, 4, parameters.shared.banks, false),
+                 address, base);
+  const std::byte* first = shared_place(blocks[warp.block], pattern, base, 4);
+  if (first == nullptr) [[unlikely]]
+    bad_shared_address(warp, instruction, address, instruction.offset, all_lanes);
+  load_plain(context_of(warp).row(instruction.destination[0]), first, pattern, 1);
+  serve_shared(warp, pattern.degree, now);
+  commit_at(slot, record, shared_free - 1 + record.latency);
+}
+
+void SmState::issue_shared(unsigned slot, const Instruction& instruction, const IssueRecord& record,
+                           std::uint32_t active, const std::uint32_t* address, std::int64_t offset,
+                           bool commits, std::int64_t now) {
+  Warp& warp = warps[slot];
+  BlockSlot& block = blocks[warp.block];
+  if (instruction.category == Category::prefetch) return;
+  const unsigned bytes = lane_bytes(instruction.memory);
+  // 32-bit addresses wrap around.
+  const auto base = static_cast<std::uint32_t>(address[std::countr_zero(active)] + offset);
+  const LanePattern& pattern =
+      pattern_of(instruction,
+                 LanePattern::key_of(active, bytes, parameters.shared.banks,
+                                     instruction.category == Category::atomic),
+                 address, base);
+  std::byte* first = shared_place(block, pattern, base, bytes);
+  if (first == nullptr) [[unlikely]]
+    bad_shared_address(warp, instruction, address, offset, active);
+
+  if (instruction.category == Category::load) {
+    load_lanes(instruction, context_of(warp), active, first, pattern);
+  } else if (instruction.category == Category::store) {
+    store_lanes(instruction, context_of(warp), active, first, pattern);
+  } else {
+    atomic_lanes(instruction, context_of(warp), active, first, pattern);
+    // Whether it was the last arrival is not asked: ordering too much only makes a release wait.
+    if (instruction.memory.atomic == isa::AtomicOperation::arrive) [[unlikely]]
+      order_stores(block);
+  }
+  serve_shared(warp, pattern.degree, now);
+  if (commits) commit_at(slot, record, shared_free - 1 + record.latency);
+}
+
+void SmState::issue_constant(unsigned slot, const Instruction& instruction,
+                             const IssueRecord& record, std::uint32_t active,
+                             const LaneAddresses& address, bool commits, std::int64_t now) {
+  Warp& warp = warps[slot];
+  const GridSlot& grid = grids[warp.grid];
+  const unsigned bytes = isa::bytes_of(instruction.memory.type);
+  // Different words are served one after the other.
+  std::array<std::uint64_t, 32> words;
+  unsigned distinct = 0;
+  for_each_lane(active, [&](unsigned lane) {
+    const bool is_parameter = address[lane] >= isa::parameter_window_base;
+    const std::vector<std::byte>& bank = is_parameter ? grid.parameters
+                                         : grid.relocated_image.empty()
+                                             ? grid.module->constant_image
+                                             : grid.relocated_image;
+    const std::uint64_t offset =
+        address[lane] - (is_parameter ? isa::parameter_window_base : isa::constant_window_base);
+    if (offset >= bank.size() || offset + lane_bytes(instruction.memory) > bank.size() ||
+        instruction.category != Category::load) [[unlikely]]
+      user_error(warp, warp.paths.pc(), lane,
+                 "constant address " + hexadecimal(address[lane]) + " is outside of its " +
+                     std::to_string(bank.size()) + " bytes, or written to",
+                 "an index runs over a constant array, or constant memory is stored to");
+    for (unsigned e = 0; e < instruction.memory.elements; ++e)
+      write_element(instruction, context_of(warp), e, lane, bank.data() + offset + e * bytes);
+    const auto end = words.begin() + distinct;
+    if (std::find(words.begin(), end, address[lane] / 4) == end)
+      words[distinct++] = address[lane] / 4;
+  });
+  if (commits) commit_at(slot, record, now + record.latency + std::max(1u, distinct) - 1);
+}
+
+void SmState::bad_shared_address(const Warp& warp, const Instruction& instruction,
+                                 const std::uint32_t* address, std::int64_t offset,
+                                 std::uint32_t active) const {
+  const std::uint32_t limit = blocks[warp.block].shared_bytes;
+  const unsigned bytes = lane_bytes(instruction.memory);
+  LaneAddresses wide;
+  for (unsigned lane = 0; lane < isa::warp_size; ++lane) {
+    wide[lane] = static_cast<std::uint32_t>(address[lane] + offset);
+    if (((active >> lane) & 1) && wide[lane] + bytes > limit)
+      user_error(warp, warp.paths.pc(), lane,
+                 "shared address " + hexadecimal(wide[lane]) + " is outside of the block's " +
+                     std::to_string(limit) + " bytes",
+                 "an index runs over a shared array, or the launch's `shared:` is too small");
+  }
+  misaligned(warp, wide, active, bytes);
+}
+
+}  // namespace lockstep

@@ -1,0 +1,154 @@
+/// What is going to happen at known cycles: results that commit, units that become free.
+///
+/// A ring of 64 cycles with lists of 16-bit events, one of 16 cycles for units, and a heap for what
+/// lies farther away or does not fit.  The events of all lists stand in one small pool, the place
+/// used last is used first: few of its places are near, the others are seldom looked at.
+/// Source: hot-path.md, "Layouts that worked".
+#pragma once
+
+#include <algorithm>
+#include <array>
+#include <bit>
+#include <cstdint>
+#include <limits>
+#include <utility>
+#include <vector>
+
+#include "core/checkpoint/archive.hpp"
+#include "models/sm/tables/warp_event.hpp"
+
+namespace lockstep {
+
+inline constexpr std::int64_t no_cycle = std::numeric_limits<std::int64_t>::max();
+
+class EventWheel {
+ public:
+  EventWheel() {
+    last_.fill(none);
+    for (std::uint8_t i = 0; i < nodes_.size(); ++i)
+      nodes_[i].next = i + 1u < nodes_.size() ? i + 1u : none;
+  }
+
+  /// The next cycle with something to do; no_cycle when there is none.
+  std::int64_t next() const {
+    std::int64_t result = far_.empty() ? no_cycle : far_.front().cycle;
+    const std::uint64_t turned = std::rotr(occupied_, static_cast<int>((now_ + 1) & 63));
+    if (turned != 0) result = std::min(result, now_ + 1 + std::countr_zero(turned));
+    return result;
+  }
+
+  /// Nothing happens up to `cycle`: later additions are near it.
+  void advance_to(std::int64_t cycle) { now_ = std::max(now_, cycle); }
+
+  void add(std::int64_t cycle, std::uint16_t event) {
+    if (cycle - now_ < 64 && free_ != none) [[likely]] {
+      append(last_[cycle & 63], event);
+      occupied_ |= std::uint64_t{1} << (cycle & 63);
+    } else {
+      add_far(cycle, 0, event);
+    }
+  }
+  /// Frees units: a byte for each class, see ExecutionUnits.
+  void add_units(std::int64_t cycle, std::uint64_t units) {
+    if (cycle - now_ < unit_cycles) [[likely]] {
+      units_[cycle % unit_cycles] += units;
+      occupied_ |= std::uint64_t{1} << (cycle & 63);
+    } else {
+      add_far(cycle, units, 0);
+    }
+  }
+
+  /// Hands everything at `cycle` to on_event(code) and on_units(bytes).  Neither adds at `cycle`.
+  template <class OnEvent, class OnUnits>
+  void take(std::int64_t cycle, OnEvent&& on_event, OnUnits&& on_units) {
+    now_ = cycle;
+    const std::uint64_t bit = std::uint64_t{1} << (cycle & 63);
+    if (occupied_ & bit) {
+      occupied_ &= ~bit;
+      // Of this cycle: what is due later came nearer than a turn only after it.
+      std::uint64_t& units = units_[cycle % unit_cycles];
+      if (units != 0) {
+        on_units(units);
+        units = 0;
+      }
+      if (const std::uint8_t last = std::exchange(last_[cycle & 63], none); last != none) {
+        std::uint8_t at = last;
+        do {
+          at = nodes_[at].next;
+          on_event(nodes_[at].event);
+        } while (at != last);
+        nodes_[last].next = std::exchange(free_, nodes_[last].next);
+      }
+    }
+    while (!far_.empty() && far_.front().cycle <= cycle) [[unlikely]] {
+        const Far event = pop_far();
+        if (event.units != 0) {
+          on_units(event.units);
+        } else {
+          on_event(event.event);
+        }
+      }
+  }
+
+  /// Where that begins which a window seldom looks at; it goes on to the end.
+  const void* seldom_used() const { return &nodes_[near_nodes]; }
+
+  void serialize(Archive& archive) {
+    archive.bytes(nodes_.data(), sizeof nodes_);
+    archive(last_, free_, units_, occupied_, now_, order_);
+    std::uint64_t count = far_.size();
+    archive(count);
+    far_.resize(count);
+    for (Far& f : far_) archive(f.cycle, f.units, f.order, f.event);
+  }
+
+ private:
+  static constexpr std::int64_t unit_cycles = 16;  ///< few units are busy for longer
+  static constexpr std::uint8_t none = 0xff;
+  struct Node {
+    std::uint16_t event = 0;
+    std::uint8_t next = none;  ///< of a list's last: the first
+    std::uint8_t unused = 0;   ///< no byte of a checkpoint is left to chance
+  };
+  struct Far {
+    std::int64_t cycle = 0;
+    std::uint64_t units = 0;
+    std::uint64_t order = 0;
+    std::uint16_t event = 0;
+    bool operator<(const Far& other) const {  // std heaps keep the largest in front
+      return cycle != other.cycle ? cycle > other.cycle : order > other.order;
+    }
+  };
+  /// To a list, given by its last one; there must be a free place.
+  void append(std::uint8_t& last, std::uint16_t event) {
+    const std::uint8_t place = std::exchange(free_, nodes_[free_].next);
+    Node& before = nodes_[last == none ? place : last];
+    nodes_[place] = {event, last == none ? place : before.next};
+    before.next = place;
+    last = place;
+  }
+  // Seldom, and not to be inlined: what calls them is short.
+  [[gnu::noinline, gnu::cold]] void add_far(std::int64_t cycle, std::uint64_t units,
+                                            std::uint16_t event) {
+    far_.push_back({cycle, units, order_++, event});
+    std::push_heap(far_.begin(), far_.end());
+  }
+  [[gnu::noinline, gnu::cold]] Far pop_far() {
+    const Far event = far_.front();
+    std::pop_heap(far_.begin(), far_.end());
+    far_.pop_back();
+    return event;
+  }
+
+  std::uint64_t occupied_ = 0;
+  std::int64_t now_ = -1;
+  std::vector<Far> far_;
+  std::uint64_t order_ = 0;
+  std::uint8_t free_ = 0;
+  std::array<std::uint8_t, 64> last_;  ///< of each cycle's list
+  std::array<std::uint64_t, unit_cycles> units_{};
+  static constexpr std::size_t near_nodes = 32;
+  std::array<Node, 96> nodes_;
+};
+
+}  // namespace lockstep

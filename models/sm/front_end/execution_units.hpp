@@ -1,0 +1,105 @@
+/// Which warps could use a unit of a class now, as masks over warp slots.
+///
+/// With as many units as schedulers each scheduler has its own (sub-cores); otherwise all share.
+/// A busy unit comes back through the event wheel: a byte per class, holding a bit per scheduler
+/// (own units) or a count (shared ones); the byte behind the classes is the schedulers' own issue
+/// slot.  Source: gpu-parameters.md, section 3 "Sub-core model".
+#pragma once
+
+#include <array>
+#include <cstdint>
+
+#include "models/sm/front_end/event_wheel.hpp"
+#include "models/sm/parameters/sm_parameters.hpp"
+#include "models/sm/tables/issue_tables.hpp"
+
+namespace lockstep {
+
+class ExecutionUnits {
+ public:
+  ExecutionUnits() = default;
+  explicit ExecutionUnits(const SmParameters& parameters)
+      : schedulers_(parameters.schedulers), all_schedulers_((1u << parameters.schedulers) - 1) {
+    for (unsigned warp = 0; warp < 64; warp += schedulers_)
+      warps_of_first_ |= std::uint64_t{1} << warp;
+    const SmUnitParameters& u = parameters.units;
+    const std::array<std::uint32_t, unit_classes> counts{u.integer, u.fp32,   u.fp64,   u.special,
+                                                         u.half,    u.memory, u.control};
+    for (std::size_t c = 0; c < unit_classes; ++c) {
+      own_[c] = parameters.sub_cores && counts[c] == schedulers_;
+      available_[c] = static_cast<std::uint8_t>(counts[c]);
+      free_[c] = counts[c] > 0 ? ~std::uint64_t{0} : 0;
+    }
+    wide_ = parameters.issue_width > 1;
+    for (std::size_t c = 0; c < unit_classes; ++c) shared_ |= !own_[c] && counts[c] > 0;
+  }
+
+  /// Schedulers compete for some units.
+  bool shared() const { return shared_; }
+
+  std::uint64_t free(std::size_t unit) const { return free_[unit]; }
+  std::uint64_t schedulers_free() const { return schedulers_free_; }
+  /// Warps of a set of schedulers, and schedulers of a set of warps; warp w belongs to scheduler w
+  /// modulo their number, a power of two up to 8.
+  std::uint64_t warps_of(unsigned schedulers) const { return schedulers * warps_of_first_; }
+  unsigned schedulers_of(std::uint64_t warps) const {
+    warps |= warps >> 32;
+    warps |= warps >> 16;
+    warps |= warps >> 8;
+    if (schedulers_ < 8) {
+      warps |= warps >> 4;
+      if (schedulers_ < 4) {
+        warps |= warps >> 2;
+        if (schedulers_ < 2) warps |= warps >> 1;
+      }
+    }
+    return static_cast<unsigned>(warps) & all_schedulers_;
+  }
+  unsigned all_schedulers() const { return all_schedulers_; }
+
+  /// A unit of this class begins an instruction of the scheduler at `cycle`.
+  void occupy(unsigned unit, unsigned scheduler, std::int64_t cycle, unsigned interval,
+              EventWheel& wheel) {
+    if (own_[unit]) [[likely]] {
+      if (interval == 1 && !wide_) return;  // the scheduler itself issues once a cycle
+      free_[unit] &= ~warps_of(1u << scheduler);
+      wheel.add_units(cycle + interval, std::uint64_t{1} << (unit * 8 + scheduler));
+    } else {
+      if (--available_[unit] == 0) free_[unit] = 0;
+      wheel.add_units(cycle + interval, std::uint64_t{1} << (unit * 8));
+    }
+  }
+  void occupy_scheduler(unsigned scheduler, std::int64_t cycle, unsigned slots, EventWheel& wheel) {
+    schedulers_free_ &= ~warps_of(1u << scheduler);
+    wheel.add_units(cycle + slots, std::uint64_t{1} << (unit_classes * 8 + scheduler));
+  }
+  void release(std::uint64_t bytes) {
+    while (bytes != 0) {
+      const unsigned unit = static_cast<unsigned>(std::countr_zero(bytes)) / 8;
+      const auto byte = static_cast<std::uint8_t>(bytes >> (unit * 8));
+      bytes &= ~(std::uint64_t{0xff} << (unit * 8));
+      if (unit < unit_classes && !own_[unit]) {
+        available_[unit] = static_cast<std::uint8_t>(available_[unit] + byte);
+        free_[unit] = ~std::uint64_t{0};
+        continue;
+      }
+      (unit < unit_classes ? free_[unit] : schedulers_free_) |= warps_of(byte);
+    }
+  }
+
+  template <class A>
+  void serialize(A& archive) {
+    archive(free_, available_, schedulers_free_);
+  }
+
+ private:
+  std::array<std::uint64_t, unit_classes> free_{};
+  std::uint64_t schedulers_free_ = ~std::uint64_t{0};
+  std::array<std::uint8_t, unit_classes> available_{};
+  std::array<bool, unit_classes> own_{};
+  std::uint64_t warps_of_first_ = 0;
+  std::uint32_t schedulers_ = 1, all_schedulers_ = 1;
+  bool wide_ = false, shared_ = false;
+};
+
+}  // namespace lockstep

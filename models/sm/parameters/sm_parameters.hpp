@@ -1,0 +1,264 @@
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "core/parameters/parameters.hpp"
+#include "models/noc/messages.hpp"
+#include "models/sm/parameters/occupancy.hpp"
+
+namespace lockstep {
+
+/// Execution units of an SM by class.  A class without units uses another's: integer and half use
+/// fp32, fp64 uses special.  Source: gpu-parameters.md, section 3.
+struct SmUnitParameters {
+  std::uint32_t integer, fp32, fp64, special, half, memory, control;
+
+  static auto schema() {
+    using P = SmUnitParameters;
+    const auto limits = range(0, 32);
+    return parameters<P>()
+        .field("integer", &P::integer, 4, limits, "integer and logic units", "units")
+        .field("fp32", &P::fp32, 4, range(1, 32), "single precision units", "units")
+        .field("fp64", &P::fp64, 4, limits, "double precision units", "units")
+        .field("special", &P::special, 4, limits, "special function units", "units")
+        .field("half", &P::half, 0, limits, "half precision units", "units")
+        .field("memory", &P::memory, 4, range(1, 32), "address generation units", "units")
+        .field("control", &P::control, 4, range(1, 32), "branch units", "units");
+  }
+};
+
+/// Source: gpu-parameters.md, sections 4, 5 and 10.
+struct SmLatencyParameters {
+  Cycles integer, integer_multiply, fp32, fp64, special, half, convert, shuffle, move, predicate,
+      control;
+
+  static auto schema() {
+    using namespace literals;
+    using P = SmLatencyParameters;
+    const auto limits = range(1_cycles, 1000_cycles);
+    return parameters<P>()
+        .field("integer", &P::integer, 2_cycles, limits, "integer add, logic, shift, compare")
+        .field("integer_multiply", &P::integer_multiply, 3_cycles, limits, "integer multiply-add")
+        .field("fp32", &P::fp32, 2_cycles, limits, "single precision")
+        .field("fp64", &P::fp64, 6_cycles, limits, "double precision")
+        .field("special", &P::special, 20_cycles, limits, "transcendental functions")
+        .field("half", &P::half, 3_cycles, limits, "half precision")
+        .field("convert", &P::convert, 8_cycles, limits, "conversions")
+        .field("shuffle", &P::shuffle, 20_cycles, limits, "shuffles and votes")
+        .field("move", &P::move, 2_cycles, limits, "moves and special registers")
+        .field("predicate", &P::predicate, 4_cycles, limits, "instructions that set predicates")
+        .field("control", &P::control, 4_cycles, limits,
+               "branches: until the warp's next instruction can issue");
+  }
+};
+
+/// Source: gpu-parameters.md, sections 4 and 5.
+struct SmIntervalParameters {
+  Cycles integer, integer_multiply, fp32, fp64, special, half, convert, shuffle, move, predicate,
+      control;
+
+  static auto schema() {
+    using namespace literals;
+    using P = SmIntervalParameters;
+    const auto limits = range(1_cycles, 200_cycles);
+    return parameters<P>()
+        .field("integer", &P::integer, 2_cycles, limits, "integer add, logic, shift, compare")
+        .field("integer_multiply", &P::integer_multiply, 2_cycles, limits, "integer multiply-add")
+        .field("fp32", &P::fp32, 2_cycles, limits, "single precision")
+        .field("fp64", &P::fp64, 4_cycles, limits, "double precision")
+        .field("special", &P::special, 8_cycles, limits, "transcendental functions")
+        .field("half", &P::half, 1_cycles, limits, "half precision")
+        .field("convert", &P::convert, 8_cycles, limits, "conversions")
+        .field("shuffle", &P::shuffle, 4_cycles, limits, "shuffles and votes")
+        .field("move", &P::move, 2_cycles, limits, "moves and special registers")
+        .field("predicate", &P::predicate, 2_cycles, limits, "instructions that set predicates")
+        .field("control", &P::control, 2_cycles, limits, "branches, barriers, fences");
+  }
+};
+
+/// Shared memory, and the storage it may share with L1.  Source: gpu-parameters.md, section 7.
+struct SmSharedParameters {
+  Bytes bytes, bytes_per_block, unit;
+  std::uint32_t banks;
+  Cycles latency;
+  std::vector<Bytes> carve_outs;
+
+  static auto schema() {
+    using namespace literals;
+    using P = SmSharedParameters;
+    return parameters<P>()
+        .field("bytes", &P::bytes, 96_KiB, range(1_KiB, 4_MiB), "shared memory for all blocks")
+        .field("bytes_per_block", &P::bytes_per_block, 96_KiB, range(1_KiB, 4_MiB),
+               "most that one block may have")
+        .field("unit", &P::unit, 256_B, range(1_B, 4_KiB), "allocation granularity")
+        .field("banks", &P::banks, 32, range(1, 32).powers_of_two(), "banks of 4 bytes")
+        .field("latency", &P::latency, 24_cycles, range(1_cycles, 1000_cycles),
+               "from issue to a dependent's issue, without conflicts")
+        .field("carve_outs", &P::carve_outs, {0_KiB, 8_KiB, 16_KiB, 32_KiB, 64_KiB, 96_KiB},
+               range(0_B, 4_MiB), "sizes that shared memory can take of the unified storage");
+  }
+};
+
+enum class L1Allocation : std::uint8_t { on_miss, on_fill };
+enum class L1WritePolicy : std::uint8_t { write_through, write_evict };
+
+/// Source: gpu-parameters.md, section 7.
+struct SmL1Parameters {
+  Bytes bytes, unified_bytes;
+  std::uint32_t sets, mshrs, merges, lines_per_cycle;
+  Cycles hit_latency, fill_latency;
+  L1Allocation allocation;
+  L1WritePolicy global_writes;
+  bool caches_global_loads;
+
+  static auto schema() {
+    using namespace literals;
+    using P = SmL1Parameters;
+    return parameters<P>()
+        .field("bytes", &P::bytes, 32_KiB, range(1_KiB, 4_MiB),
+               "capacity where L1 has its own storage (unified_bytes is 0)")
+        .field("unified_bytes", &P::unified_bytes, 128_KiB, range(0_B, 4_MiB),
+               "storage that L1 shares with shared memory; 0: L1 has its own")
+        .field("sets", &P::sets, 4, range(1, 4096).powers_of_two(), "sets of 128-byte lines")
+        .field("mshrs", &P::mshrs, 256, range(1, 4096), "outstanding missed lines")
+        .field("merges", &P::merges, 8, range(1, 64), "accesses that wait for one missed line")
+        .field("lines_per_cycle", &P::lines_per_cycle, 1, range(1, 4), "tag lookups per cycle")
+        .field("hit_latency", &P::hit_latency, 28_cycles, range(1_cycles, 1000_cycles),
+               "from issue to a dependent's issue on a hit")
+        .field("fill_latency", &P::fill_latency, 8_cycles, range(1_cycles, 1000_cycles),
+               "from the last byte of an answer to a dependent's issue")
+        .field("allocation", &P::allocation, L1Allocation::on_fill, choice({"on-miss", "on-fill"}),
+               "when a missed line gets its place; on-fill never blocks a miss")
+        .field("global_writes", &P::global_writes, L1WritePolicy::write_through,
+               choice({"write-through", "write-evict"}),
+               "what a store does to a cached sector: update it, or drop it; both go to L2")
+        .field("caches_global_loads", &P::caches_global_loads, true,
+               "false: global loads bypass L1, as on Kepler and Pascal")
+        .check([](const P& p) {
+          return p.unified_bytes.count() > 0 ? std::string() : p.misfit(p.bytes.count(), "bytes");
+        });
+  }
+
+  /// What is wrong with a capacity of so many bytes, which the text calls `name`, or "".
+  std::string misfit(std::uint64_t capacity, const std::string& name) const {
+    const std::uint64_t step = std::uint64_t{sets} * line_bytes;
+    if (capacity > 0 && capacity % step == 0) return "";
+    return name + " (" + std::to_string(capacity) + ") are no multiple of the " +
+           std::to_string(sets) + " sets of 128-byte lines - make them one of " +
+           std::to_string(step) + ", or choose other sets";
+  }
+};
+
+/// The SM's end of the network; flits, clock and credits are those of `noc`.
+struct SmPortParameters {
+  std::uint32_t queue;
+  Cycles injection_latency;
+
+  static auto schema() {
+    using namespace literals;
+    using P = SmPortParameters;
+    return parameters<P>()
+        .field("queue", &P::queue, 64, range(1, 4096),
+               "requests that wait for a credit before the load-store unit stops", "requests")
+        .field("injection_latency", &P::injection_latency, 10_cycles, range(0_cycles, 1000_cycles),
+               "from issue to the earliest departure: operand read, address, tags");
+  }
+};
+
+/// One streaming multiprocessor, and how many there are.  Defaults: V100.
+struct SmParameters {
+  std::uint32_t count;
+  Frequency clock;
+  std::uint32_t threads, warps, blocks, threads_per_block, registers, register_unit, barriers;
+  std::uint32_t schedulers, issue_width, memory_queue, parked_accesses;
+  bool sub_cores;
+  Cycles operand_read, memory_interval, constant_latency, barrier_latency;
+  Bytes local_bytes_per_thread;
+  SmUnitParameters units;
+  SmLatencyParameters latency;
+  SmIntervalParameters interval;
+  SmSharedParameters shared;
+  SmL1Parameters l1;
+  SmPortParameters port;
+
+  static auto schema() {
+    using namespace literals;
+    using P = SmParameters;
+    return parameters<P>()
+        .field("count", &P::count, 80, range(1, 4096), "streaming multiprocessors of the GPU",
+               "SMs")
+        .field("clock", &P::clock, 1312_MHz, range(1_MHz, 10000_MHz), "core clock")
+        .field("threads", &P::threads, 2048, range(32, 2048), "thread slots", "threads")
+        .field("warps", &P::warps, 64, range(1, 64), "warp slots", "warps")
+        .field("blocks", &P::blocks, 32, range(1, 64), "thread block slots", "blocks")
+        .field("threads_per_block", &P::threads_per_block, 1024, range(32, 2048),
+               "largest thread block", "threads")
+        .field("registers", &P::registers, 65536, range(1024, 1048576), "32-bit registers",
+               "registers")
+        .field("register_unit", &P::register_unit, 256, range(1, 4096),
+               "registers of a warp come in units of this many", "registers")
+        .field("barriers", &P::barriers, 16, range(1, 16), "named barriers of a block", "barriers")
+        .field("schedulers", &P::schedulers, 4, range(1, 8).powers_of_two(),
+               "issue schedulers; warp w belongs to scheduler w modulo schedulers", "schedulers")
+        .field("issue_width", &P::issue_width, 1, range(1, 2),
+               "instructions a scheduler issues per cycle", "instructions")
+        .field("memory_queue", &P::memory_queue, 8, range(1, 64),
+               "memory instructions between issue and the last translation check", "instructions")
+        .field("parked_accesses", &P::parked_accesses, 512, range(1, 2048),
+               "memory instructions that wait for translations before the load-store unit stops",
+               "instructions")
+        .field("sub_cores", &P::sub_cores, true,
+               "each scheduler has its own units (a class must have as many units as schedulers, "
+               "or it is shared by all)")
+        .field("operand_read", &P::operand_read, 2_cycles, range(0_cycles, 100_cycles),
+               "between issue and execution")
+        .field("memory_interval", &P::memory_interval, 2_cycles, range(1_cycles, 100_cycles),
+               "between two memory instructions of one address generation unit")
+        .field("constant_latency", &P::constant_latency, 26_cycles, range(1_cycles, 1000_cycles),
+               "of a load from constant or parameter memory")
+        .field("barrier_latency", &P::barrier_latency, 8_cycles, range(1_cycles, 1000_cycles),
+               "from a barrier's last arrival to the next instructions")
+        .field("local_bytes_per_thread", &P::local_bytes_per_thread, 512_KiB, range(1_KiB, 16_MiB),
+               "most local memory a thread can have")
+        .group("units", &P::units, "execution units")
+        .group("latency", &P::latency, "cycles from operands to result, by class")
+        .group("interval", &P::interval, "cycles between two instructions of a unit, by class")
+        .group("shared", &P::shared, "shared memory")
+        .group("l1", &P::l1, "first-level data cache")
+        .group("port", &P::port, "the SM's end of the network")
+        .check([](const P& p) { return p.unified_misfit(); });
+  }
+
+  /// What is wrong with how L1 and shared memory divide their storage, or "".
+  std::string unified_misfit() const {
+    const std::uint64_t unified = l1.unified_bytes.count();
+    for (const Bytes carve_out : shared.carve_outs) {
+      if (unified == 0) break;
+      const std::string name = "l1.unified_bytes without the carve-out of " +
+                               std::to_string(carve_out.count()) + " bytes";
+      const std::uint64_t rest = unified - std::min(unified, carve_out.count());
+      if (const std::string text = l1.misfit(rest, name); !text.empty()) return text;
+    }
+    return "";
+  }
+
+  OccupancyLimits occupancy_limits() const {
+    OccupancyLimits limits;
+    limits.threads = threads;
+    limits.warps = warps;
+    limits.blocks = blocks;
+    limits.registers = registers;
+    limits.shared_bytes = static_cast<std::uint32_t>(shared.bytes.count());
+    limits.shared_bytes_per_block = static_cast<std::uint32_t>(shared.bytes_per_block.count());
+    limits.barriers = barriers;
+    limits.threads_per_block = threads_per_block;
+    limits.register_unit = register_unit;
+    limits.shared_unit = static_cast<std::uint32_t>(shared.unit.count());
+    return limits;
+  }
+};
+
+}  // namespace lockstep

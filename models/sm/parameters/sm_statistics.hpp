@@ -1,0 +1,115 @@
+#pragma once
+
+#include <array>
+
+#include "core/memory/cache_aligned.hpp"
+#include "core/statistics/statistics.hpp"
+#include "models/sm/parameters/stall_cause.hpp"
+
+namespace lockstep {
+
+struct SmStatistics {
+  /// What one tenant does here, side by side.  What nearly every window counts comes first.
+  struct alignas(cache_line_bytes) OfTenant {
+    std::array<Counter, stall_causes> stalls;
+    Counter memory_instructions, l1_accesses, l1_hits, l1_misses, sectors_requested, stores_sent;
+    Counter tlb_hits;
+    // Others: see SmState::warm_window.
+    Counter l1_merges, shared_accesses, shared_conflict_cycles, branches, barriers;
+    Counter tlb_lookups, tlb_misses, tlb_merges, tlb_refusals;
+    Counter warp_instructions, thread_instructions, active_cycles, blocks, warp_cycles;
+    Counter issue_slots, l1_bypasses, atomics_sent, local_writebacks;
+    Counter divergent_branches, fences;
+    Counter tlb_flush_misses, tlb_stall_cycles, fault_page_cycles, fault_warp_cycles;
+    Counter pages_shot_down, tlb_shot_down, tlb_flushed;
+    Gauge resident_warps, resident_blocks;
+  };
+  Counter l1_reservation_stall_cycles, port_wait_cycles;
+  // From here on what nearly every window counts.
+  PerTenant<OfTenant> tenant;
+  Counter skipped_cycles, skips, l1_evictions;
+
+  static auto schema() {
+    using S = SmStatistics;
+    using T = OfTenant;
+    return statistics<S>()
+        .per_tenant("warp_instructions", &S::tenant, &T::warp_instructions, "instructions",
+                    "issued, counted per warp; what hardware expands counts as often as it issues")
+        .per_tenant("thread_instructions", &S::tenant, &T::thread_instructions, "instructions",
+                    "issued, counted per active thread")
+        .per_tenant("active_cycles", &S::tenant, &T::active_cycles, "cycles",
+                    "in which the tenant had at least one block here")
+        .per_tenant("warp_cycles", &S::tenant, &T::warp_cycles, "warp cycles",
+                    "sum over its cycles of its resident warps: occupancy")
+        .per_tenant("blocks", &S::tenant, &T::blocks, "blocks", "thread blocks finished here")
+        .per_tenant("issue_slots", &S::tenant, &T::issue_slots, "slots",
+                    "scheduler cycles that issued")
+        .per_tenant("stalls", &S::tenant, &T::stalls,
+                    {"unit", "memory_queue", "dependency", "memory", "control", "fence", "barrier",
+                     "drain", "idle"},
+                    "slots", "scheduler cycles that issued nothing, by cause")
+        .per_tenant("memory_instructions", &S::tenant, &T::memory_instructions, "instructions",
+                    "loads, stores and atomics to global and local memory")
+        .per_tenant("l1_accesses", &S::tenant, &T::l1_accesses, "lines", "tag lookups")
+        .per_tenant("l1_hits", &S::tenant, &T::l1_hits, "lines", "loads with all sectors present")
+        .per_tenant("l1_misses", &S::tenant, &T::l1_misses, "lines", "loads that asked L2")
+        .per_tenant("l1_merges", &S::tenant, &T::l1_merges, "lines",
+                    "loads that joined an outstanding miss")
+        .per_tenant("l1_bypasses", &S::tenant, &T::l1_bypasses, "lines",
+                    "loads that must not use L1")
+        .per_tenant("sectors_requested", &S::tenant, &T::sectors_requested, "sectors",
+                    "asked of L2 or host")
+        .per_tenant("stores_sent", &S::tenant, &T::stores_sent, "requests", "stores to L2 or host")
+        .per_tenant("atomics_sent", &S::tenant, &T::atomics_sent, "requests",
+                    "atomics to L2 or host")
+        .per_tenant("local_writebacks", &S::tenant, &T::local_writebacks, "requests",
+                    "evicted dirty local lines")
+        .per_tenant("shared_accesses", &S::tenant, &T::shared_accesses, "instructions",
+                    "loads, stores and atomics to shared memory")
+        .per_tenant("shared_conflict_cycles", &S::tenant, &T::shared_conflict_cycles, "cycles",
+                    "shared memory was busy beyond the first")
+        .per_tenant("branches", &S::tenant, &T::branches, "instructions",
+                    "branches, calls and returns")
+        .per_tenant("divergent_branches", &S::tenant, &T::divergent_branches, "instructions",
+                    "branches that parted their lanes")
+        .per_tenant("barriers", &S::tenant, &T::barriers, "instructions",
+                    "barrier arrivals of warps")
+        .per_tenant("fences", &S::tenant, &T::fences, "instructions",
+                    "fences of gpu or system scope")
+        .per_tenant("tlb_lookups", &S::tenant, &T::tlb_lookups, "lines",
+                    "of global memory, in the L1 TLB")
+        .per_tenant("tlb_hits", &S::tenant, &T::tlb_hits, "lines", "whose page was there")
+        .per_tenant("tlb_misses", &S::tenant, &T::tlb_misses, "lines", "that asked the GMMU")
+        .per_tenant("tlb_flush_misses", &S::tenant, &T::tlb_flush_misses, "lines",
+                    "of those misses, on pages that were there until the TLB was flushed")
+        .per_tenant("tlb_merges", &S::tenant, &T::tlb_merges, "lines",
+                    "whose page was asked for already")
+        .per_tenant("tlb_refusals", &S::tenant, &T::tlb_refusals, "pages",
+                    "not in GPU memory when asked for, or not for a store")
+        .per_tenant("tlb_stall_cycles", &S::tenant, &T::tlb_stall_cycles, "cycles",
+                    "the load-store unit waited for a translation or a place to wait for one")
+        .per_tenant("fault_page_cycles", &S::tenant, &T::fault_page_cycles, "page cycles",
+                    "between refusal and translation, summed over pages")
+        .per_tenant("fault_warp_cycles", &S::tenant, &T::fault_warp_cycles, "warp cycles",
+                    "warps had lines that waited for refused pages, summed: divided by the cycles, "
+                    "the mean number of such warps")
+        .per_tenant("pages_shot_down", &S::tenant, &T::pages_shot_down, "pages",
+                    "that a shootdown named, in the TLB or not")
+        .per_tenant("tlb_shot_down", &S::tenant, &T::tlb_shot_down, "entries",
+                    "dropped by those shootdowns")
+        .per_tenant("tlb_flushed", &S::tenant, &T::tlb_flushed, "entries",
+                    "dropped when other pages came or went")
+        .counter("l1_evictions", &S::l1_evictions, "lines", "valid lines replaced")
+        .counter("l1_reservation_stall_cycles", &S::l1_reservation_stall_cycles, "cycles",
+                 "the load-store unit waited for a miss entry, a line or the request queue")
+        .counter("port_wait_cycles", &S::port_wait_cycles, "cycles",
+                 "requests waited for the injection port, summed")
+        .counter("skipped_cycles", &S::skipped_cycles, "cycles",
+                 "in which there was nothing to do and that were passed over at once")
+        .counter("skips", &S::skips, "skips", "runs of such cycles that began")
+        .per_tenant("resident_warps", &S::tenant, &T::resident_warps, "warps", "of resident blocks")
+        .per_tenant("resident_blocks", &S::tenant, &T::resident_blocks, "blocks", "in their slots");
+  }
+};
+
+}  // namespace lockstep

@@ -1,0 +1,42 @@
+#include "models/sm/tables/dense_rows.hpp"
+
+#include "models/sm/tables/no_effect.hpp"
+
+namespace lockstep {
+namespace {
+
+void for_each_register(std::vector<isa::Instruction>& instructions, auto&& function) {
+  for (isa::Instruction& instruction : instructions) {
+    if (!has_effect(instruction)) continue;
+    for (isa::Operand& operand : instruction.destination)
+      if (operand.is_register()) function(operand);
+    for (isa::Operand& operand : instruction.source)
+      if (operand.is_register()) function(operand);
+  }
+}
+
+}  // namespace
+
+DenseRows number_densely(std::vector<isa::Instruction>& instructions, const isa::Program& program) {
+  std::vector<bool> used(program.rows, false);
+  for_each_register(instructions, [&](isa::Operand operand) { used[operand.row()] = true; });
+  DenseRows result;
+  std::vector<std::uint16_t> number(program.rows);
+  for (std::uint32_t row = 0; row < program.rows; ++row) {
+    if (row == program.pair_rows) result.pair_rows = result.rows;
+    if (!used[row]) continue;
+    const std::uint32_t count = program.width(row);
+    number[row] = static_cast<std::uint16_t>(result.rows);
+    if (program.live_before(0, row))
+      for (std::uint32_t i = 0; i < count; ++i)
+        result.read_first.push_back(static_cast<std::uint8_t>(result.rows + i));
+    result.rows += count;
+  }
+  if (program.pair_rows >= program.rows) result.pair_rows = result.rows;
+  for_each_register(instructions, [&](isa::Operand& operand) {
+    operand = isa::Operand(isa::Operand::registers, number[operand.row()]);
+  });
+  return result;
+}
+
+}  // namespace lockstep

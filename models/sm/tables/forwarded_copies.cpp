@@ -1,0 +1,96 @@
+#include "models/sm/tables/forwarded_copies.hpp"
+
+#include <optional>
+
+#include "models/isa/encode/encode.hpp"
+#include "models/isa/encode/successors.hpp"
+#include "models/sm/tables/no_effect.hpp"
+
+namespace lockstep {
+namespace {
+
+using isa::Category;
+using isa::Instruction;
+using isa::Operand;
+
+/// By row (the first of a pair): what all lanes hold a copy of; invalid: anything.
+using Copies = std::vector<Operand>;
+
+bool is_copy(const Instruction& instruction) {
+  return instruction.category == Category::arithmetic && instruction.opcode == isa::Opcode::mov &&
+         instruction.guard == isa::no_predicate && instruction.destination[0].is_register() &&
+         !instruction.destination[1].valid() && instruction.source[0].valid() &&
+         (instruction.source[0].base() == Operand::immediates ||
+          instruction.source[0].base() == Operand::constants);
+}
+
+void execute(const isa::Program& program, const Instruction& instruction, Copies& copies) {
+  for (const Operand destination : instruction.destination) {
+    if (!destination.is_register()) continue;
+    for (unsigned i = 0; i < program.width(destination.row()); ++i)
+      copies[destination.row() + i] = {};
+  }
+  if (is_copy(instruction)) copies[instruction.destination[0].row()] = instruction.source[0];
+}
+
+/// Keeps what holds on both ways; whether that is less than before.
+bool meet(Copies& copies, const Copies& other) {
+  bool changed = false;
+  for (std::size_t row = 0; row < copies.size(); ++row) {
+    if (!copies[row].valid() || copies[row] == other[row]) continue;
+    copies[row] = {};
+    changed = true;
+  }
+  return changed;
+}
+
+/// Before each pc; none where control never comes.
+std::vector<std::optional<Copies>> find_copies(
+    const isa::Program& program, const std::vector<std::vector<std::uint32_t>>& next) {
+  std::vector<std::optional<Copies>> before(program.instructions.size());
+  before[0] = Copies(program.rows);
+  std::vector<std::uint32_t> left{0};
+  while (!left.empty()) {
+    const std::uint32_t pc = left.back();
+    left.pop_back();
+    Copies after = *before[pc];
+    execute(program, program.instructions[pc], after);
+    for (const std::uint32_t n : next[pc]) {
+      const bool first = !before[n].has_value();
+      if (first) before[n] = after;
+      if (meet(*before[n], after) || first) left.push_back(n);
+    }
+  }
+  return before;
+}
+
+bool live_after(const isa::Program& program, const std::vector<std::uint32_t>& next, unsigned row) {
+  for (const std::uint32_t pc : next)
+    if (program.live_before(pc, row)) return true;
+  return false;
+}
+
+}  // namespace
+
+void forward_copies(isa::Program& program) {
+  const auto next = isa::successors(program);
+  const auto before = find_copies(program, next);
+  for (std::size_t pc = 0; pc < before.size(); ++pc) {
+    Instruction& instruction = program.instructions[pc];
+    // Others may look at lanes that do not execute, which need not have made the copy.
+    const bool own_lanes =
+        instruction.category == Category::arithmetic || isa::is_memory(instruction.category);
+    if (!before[pc] || !own_lanes) continue;
+    for (Operand& source : instruction.source)
+      if (source.is_register() && (*before[pc])[source.row()].valid())
+        source = (*before[pc])[source.row()];
+  }
+  isa::find_live_rows(program);
+  for (std::size_t pc = 0; pc < before.size(); ++pc) {
+    Instruction& instruction = program.instructions[pc];
+    if (is_copy(instruction) && !live_after(program, next[pc], instruction.destination[0].row()))
+      instruction.execute = no_effect;
+  }
+}
+
+}  // namespace lockstep

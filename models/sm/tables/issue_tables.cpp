@@ -1,0 +1,198 @@
+#include "models/sm/tables/issue_tables.hpp"
+
+#include <algorithm>
+
+#include "core/error/error.hpp"
+#include "models/sm/access/lane_data.hpp"
+#include "models/sm/tables/deferred_values.hpp"
+#include "models/sm/tables/dense_rows.hpp"
+#include "models/sm/tables/forwarded_copies.hpp"
+#include "models/sm/tables/no_effect.hpp"
+
+namespace lockstep {
+
+namespace {
+
+using isa::Category;
+using isa::Instruction;
+using isa::is_memory;
+using isa::LatencyClass;
+using isa::Operand;
+using isa::Unit;
+
+Cycles by_class(const auto& group, LatencyClass c) {
+  switch (c) {
+    case LatencyClass::integer:
+      return group.integer;
+    case LatencyClass::integer_multiply:
+      return group.integer_multiply;
+    case LatencyClass::fp32:
+      return group.fp32;
+    case LatencyClass::fp64:
+      return group.fp64;
+    case LatencyClass::special:
+      return group.special;
+    case LatencyClass::half:
+      return group.half;
+    case LatencyClass::convert:
+      return group.convert;
+    case LatencyClass::shuffle:
+      return group.shuffle;
+    case LatencyClass::move:
+      return group.move;
+    case LatencyClass::predicate:
+      return group.predicate;
+    default:
+      return group.control;
+  }
+}
+
+/// A class without units uses another's.
+Unit present_unit(Unit unit, const SmUnitParameters& units) {
+  if (unit == Unit::integer && units.integer == 0) unit = Unit::fp32;
+  if (unit == Unit::half && units.half == 0) unit = Unit::fp32;
+  if (unit == Unit::fp64 && units.fp64 == 0) unit = Unit::special;
+  if (unit == Unit::special && units.special == 0) unit = Unit::fp32;
+  return unit;
+}
+
+void add_releases(const Instruction& instruction, std::uint32_t pair_rows, IssueRecord& record) {
+  for (Operand operand : instruction.destination) {
+    if (!operand.is_register()) continue;
+    const bool pair = operand.row() < pair_rows;
+    record.release[record.releases++] =
+        static_cast<std::uint16_t>(operand.row() | (pair ? WarpEvent::pair : 0));
+  }
+  for (std::uint8_t predicate : instruction.predicate_destination)
+    if (predicate != isa::no_predicate)
+      record.release[record.releases++] =
+          static_cast<std::uint16_t>(Scoreboard::first_predicate + predicate);
+}
+
+/// The row of predicates, behind the registers, if there are no others.
+void add_touches(const DeferredValues& issued, std::size_t pc, const DenseRows& dense,
+                 IssueRecord& record) {
+  const Instruction& instruction = issued.instructions[pc];
+  std::size_t count = 0;
+  const auto add = [&](Operand operand) {
+    if (!operand.is_register()) return;
+    const unsigned rows = operand.row() < dense.pair_rows ? 2 : 1;
+    for (unsigned row = operand.row(); row < operand.row() + rows; ++row)
+      if (const auto end = record.touches.begin() + static_cast<std::ptrdiff_t>(count);
+          count < record.touches.size() && std::find(record.touches.begin(), end, row) == end)
+        record.touches[count++] = static_cast<std::uint8_t>(row);
+  };
+  if (has_effect(instruction)) {
+    add(instruction.destination[0]);
+    for (Operand operand : instruction.source) add(operand);
+  }
+  if (issued.computes_address[pc])
+    for (Operand operand : issued.instructions[instruction.target].source) add(operand);
+  if (count == 0) record.touches[count++] = static_cast<std::uint8_t>(std::min(dense.rows, 255u));
+  std::fill(record.touches.begin() + static_cast<std::ptrdiff_t>(count), record.touches.end(),
+            record.touches[0]);
+}
+
+std::uint8_t memory_flags(const Instruction& instruction) {
+  using isa::CacheOperator;
+  using isa::Ordering;
+  const isa::MemoryFields& memory = instruction.memory;
+  const bool beyond_sm = memory.scope != isa::Scope::cta;
+  std::uint8_t flags = 0;
+  const bool releases = memory.ordering == Ordering::release ||
+                        memory.ordering == Ordering::acq_rel || memory.ordering == Ordering::sc;
+  const bool acquires = memory.ordering == Ordering::acquire ||
+                        memory.ordering == Ordering::acq_rel || memory.ordering == Ordering::sc;
+  if (releases && beyond_sm) flags |= IssueRecord::ordered_before;
+  if (acquires && beyond_sm) flags |= IssueRecord::ordered_after;
+  if (instruction.category == Category::fence) return flags;
+  if ((memory.ordering != Ordering::weak && beyond_sm) || memory.cache == CacheOperator::cg ||
+      memory.cache == CacheOperator::cv || instruction.category == Category::atomic)
+    flags |= IssueRecord::bypasses_l1;
+  return flags;
+}
+
+/// To one 32-bit register per lane.
+bool loads_words(const Instruction& instruction) {
+  return instruction.category == Category::load && instruction.destination[0].valid() &&
+         instruction.memory.elements == 1 && moves_words(instruction.memory);
+}
+
+IssueRecord make_record(const SmParameters& parameters, const Instruction& instruction,
+                        const isa::ScoreboardNeed& need, std::uint32_t pair_rows) {
+  IssueRecord record;
+  std::copy(need.rows.begin(), need.rows.end(), record.needs.places.begin());
+  record.needs.places.back() = need.predicates;
+  record.unit = static_cast<std::uint8_t>(present_unit(instruction.unit, parameters.units));
+  record.issue_slots = std::max<std::uint8_t>(1, instruction.issue_slots);
+  add_releases(instruction, pair_rows, record);
+  const auto operand_read = parameters.operand_read.count();
+  auto latency = by_class(parameters.latency, instruction.latency_class).count();
+  auto interval = by_class(parameters.interval, instruction.latency_class).count();
+  if (is_memory(instruction.category) || instruction.category == Category::fence) {
+    record.flags |= memory_flags(instruction);
+    if (instruction.memory.space == isa::Space::shared && instruction.source[0].valid() &&
+        !(instruction.flags & isa::flag_address_wide) && is_memory(instruction.category))
+      record.flags |= IssueRecord::shared_only;
+    if ((record.flags & IssueRecord::shared_only) && loads_words(instruction))
+      record.flags |= IssueRecord::word_load;
+    interval = parameters.memory_interval.count();
+    latency = parameters.shared.latency.count();
+    if (instruction.memory.space == isa::Space::constant ||
+        instruction.memory.space == isa::Space::parameter)
+      latency = parameters.constant_latency.count();
+  } else {
+    // An expanded instruction occupies the unit for each of its parts.
+    latency += operand_read + (record.issue_slots - 1) * interval;
+    interval *= record.issue_slots;
+    if (instruction.unit == Unit::control)
+      latency = by_class(parameters.latency, instruction.latency_class).count();
+  }
+  record.latency = static_cast<std::uint16_t>(std::min<std::int64_t>(latency, 0xffff));
+  record.interval = static_cast<std::uint16_t>(std::min<std::int64_t>(interval, 0xffff));
+  const bool computes = instruction.category == Category::arithmetic ||
+                        instruction.category == Category::shuffle_vote;
+  if (computes && !(instruction.flags & isa::flag_needs_all_lanes))
+    record.flags |= IssueRecord::plain;
+  return record;
+}
+
+}  // namespace
+
+IssueTables::IssueTables(const SmParameters& parameters,
+                         const std::vector<const isa::Module*>& modules) {
+  for (const isa::Module* module : modules) {
+    auto& kernels = tables_.emplace_back();
+    for (const isa::Kernel& kernel : module->kernels) {
+      const isa::Program& program = kernel.lowered;
+      LOCKSTEP_CHECK(program.needs.size() == program.instructions.size(),
+                     "kernel " + program.name + " has no scoreboard needs");
+      LOCKSTEP_CHECK(program.rows <= 256 && program.predicates <= 64,
+                     "kernel " + program.name + " needs more rows than a scoreboard has");
+      isa::Program forwarded = program;
+      forward_copies(forwarded);
+      DeferredValues issued = defer_values(forwarded);
+      IssueTable& issue = kernels.emplace_back();
+      for (std::size_t pc = 0; pc < program.instructions.size(); ++pc) {
+        issue.records.push_back(
+            make_record(parameters, issued.instructions[pc], program.needs[pc], program.pair_rows));
+        if (issued.computes_address[pc])
+          issue.records.back().flags |= IssueRecord::computes_address;
+        if (issued.reads_special[pc]) issue.records.back().flags |= IssueRecord::reads_identity;
+      }
+      const DenseRows dense = number_densely(issued.instructions, forwarded);
+      for (std::size_t pc = 0; pc < program.instructions.size(); ++pc)
+        add_touches(issued, pc, dense, issue.records[pc]);
+      issue.instructions = std::move(issued.instructions);
+      issue.rows = dense.rows;
+      issue.rows_read_first = dense.read_first;
+    }
+  }
+}
+
+std::shared_ptr<const IssueTables> make_issue_tables(
+    const SmParameters& parameters, const std::vector<const isa::Module*>& modules) {
+  return std::make_shared<const IssueTables>(parameters, modules);
+}
+
+}  // namespace lockstep

@@ -1,0 +1,66 @@
+/// What issue needs to know of an instruction, in one cache line beside the instruction itself.
+/// Source: hot-path.md, "Layouts that worked".
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+#include "models/isa/program.hpp"
+#include "models/sm/parameters/sm_parameters.hpp"
+#include "models/sm/tables/scoreboard.hpp"
+
+namespace lockstep {
+
+inline constexpr std::size_t unit_classes = static_cast<std::size_t>(isa::Unit::count);
+
+struct alignas(64) IssueRecord {
+  enum Flag : std::uint8_t {
+    reads_identity = 1,  ///< a special register
+    plain = 2,           ///< computes, needs no lanes but its own
+    ordered_before = 4,  ///< release: waits for acknowledgements first
+    ordered_after = 8,   ///< acquire: the warp waits for the value, then drops cached lines
+    bypasses_l1 = 16,
+    shared_only = 32,        ///< shared memory at 32-bit addresses from a register
+    word_load = 64,          ///< ... to one 32-bit register per lane
+    computes_address = 128,  ///< first, by the instruction at `target`: see deferred_values.hpp
+  };
+  Scoreboard needs;       ///< what must not be pending
+  std::uint8_t unit = 0;  ///< that executes it, after substitution of absent ones
+  std::uint8_t releases = 0;
+  std::uint8_t issue_slots = 1;
+  std::uint8_t flags = 0;
+  std::uint16_t latency = 0;   ///< issue to issue of a dependent
+  std::uint16_t interval = 0;  ///< that the unit is busy
+  /// Events (without warp) by which the destinations commit.
+  std::array<std::uint16_t, 6> release{};
+  /// Rows of its first operands, some of them twice if they are few: to be asked for early.
+  std::array<std::uint8_t, 4> touches{};
+};
+static_assert(sizeof(IssueRecord) == 64);
+
+/// A kernel as the SM executes it.
+struct IssueTable {
+  std::vector<IssueRecord> records;            ///< by pc
+  std::vector<isa::Instruction> instructions;  ///< by pc, then what these refer to
+  std::uint32_t rows = 0;                      ///< of registers that the instructions name
+  std::vector<std::uint8_t> rows_read_first;   ///< before they are written: zero at first
+};
+
+class IssueTables {
+ public:
+  IssueTables(const SmParameters& parameters, const std::vector<const isa::Module*>& modules);
+  const IssueTable& of(std::uint32_t module, std::uint32_t kernel) const {
+    return tables_[module][kernel];
+  }
+
+ private:
+  std::vector<std::vector<IssueTable>> tables_;
+};
+
+/// For all SMs of a rank.
+std::shared_ptr<const IssueTables> make_issue_tables(
+    const SmParameters& parameters, const std::vector<const isa::Module*>& modules);
+
+}  // namespace lockstep

@@ -1,0 +1,65 @@
+/// Which rows and predicates of a warp wait for a result.
+///
+/// An instruction issues when none of the places it reads or writes is pending (five ANDs).
+/// Sources are released by being read at issue, in order, so they need no bits of their own;
+/// destinations when their results commit.
+/// Source: gpu-parameters.md, section 10; hot-path.md ("Scoreboard test as four scalar ANDs").
+///
+/// Simplified: no register is kept from being overwritten after issue (exception schemes that
+/// replay instructions will need that).
+#pragma once
+
+#include <array>
+#include <cstdint>
+
+#include "models/sm/tables/warp_event.hpp"
+
+namespace lockstep {
+
+/// The bits of a commit in the word of its place.
+constexpr std::uint64_t pending_bits(std::uint16_t event) {
+  static_assert(WarpEvent::pair == 512);
+  return std::uint64_t{1u | (event / 256u & 2u)} << (event % 64);
+}
+
+/// Rows alone: memory brings nothing else.  Events of predicates change nothing.
+struct PendingRows {
+  std::array<std::uint64_t, 4> places{};
+
+  void mark(std::uint16_t event) { word(event) |= bits(event); }
+  void clear(std::uint16_t event) { word(event) &= ~bits(event); }
+
+ private:
+  std::uint64_t& word(std::uint16_t event) { return places[WarpEvent::place(event) / 64 % 4]; }
+  static std::uint64_t bits(std::uint16_t event) {
+    return WarpEvent::place(event) < 256 ? pending_bits(event) : 0;
+  }
+};
+
+/// A bit for each place: 256 rows, then 64 predicates.  The second row of a 64-bit register has an
+/// odd number, so that both stand in one word.
+struct Scoreboard {
+  static constexpr unsigned first_predicate = 256;
+
+  std::array<std::uint64_t, 5> places{};
+
+  bool meets(const Scoreboard& other) const {
+    return ((places[0] & other.places[0]) | (places[1] & other.places[1]) |
+            (places[2] & other.places[2]) | (places[3] & other.places[3]) |
+            (places[4] & other.places[4])) != 0;
+  }
+  /// Some row is in all three.
+  bool meets(const PendingRows& a, const Scoreboard& b) const {
+    return ((places[0] & a.places[0] & b.places[0]) | (places[1] & a.places[1] & b.places[1]) |
+            (places[2] & a.places[2] & b.places[2]) | (places[3] & a.places[3] & b.places[3])) != 0;
+  }
+  bool empty() const { return (places[0] | places[1] | places[2] | places[3] | places[4]) == 0; }
+  void mark(std::uint16_t event) { word(event) |= bits(event); }
+  void clear(std::uint16_t event) { word(event) &= ~bits(event); }
+
+ private:
+  std::uint64_t& word(std::uint16_t event) { return places[WarpEvent::place(event) / 64]; }
+  static std::uint64_t bits(std::uint16_t event) { return pending_bits(event); }
+};
+
+}  // namespace lockstep

@@ -1,0 +1,21 @@
+#pragma once
+
+#include <cstdint>
+
+namespace lockstep {
+
+/// Warp slot in the six top bits; below, what happens to it: a place of its scoreboard falls (nine
+/// bits, and one that says that its neighbour falls too), or a number behind the last place.
+struct WarpEvent {
+  static constexpr std::uint16_t pair = 512;
+  static constexpr std::uint16_t resume = 320;  ///< the warp goes on
+
+  static constexpr std::uint16_t with_warp(std::uint16_t code, unsigned warp) {
+    return static_cast<std::uint16_t>(code | warp << 10);
+  }
+  static constexpr unsigned warp(std::uint16_t event) { return event >> 10; }
+  static constexpr unsigned place(std::uint16_t event) { return event & 511; }
+  static constexpr bool is_commit(std::uint16_t event) { return place(event) < resume; }
+};
+
+}  // namespace lockstep
