@@ -16,7 +16,6 @@ struct LineGroup {
   std::uint32_t lanes = 0;
   std::uint8_t sectors = 0;
   std::uint8_t first_offset = 0;  ///< of the first lane's bytes in the line
-  std::array<std::uint8_t, 2> reserved{};
 
   template <class Archive>
   void serialize(Archive& archive) {
@@ -41,6 +40,7 @@ struct alignas(64) Access {
   std::uint8_t part = 0, parts = 1;  ///< local memory goes by 32-bit words
   std::uint16_t flight = 0xffff;
   std::uint16_t parked = 0xffff;  ///< its copy, if lines of it have been parked
+  std::uint16_t tenant = 0;
   std::uint32_t pc = 0;
   std::uint32_t phase = 0;  ///< of its block when it was issued; a barrier may pass before it goes
   std::uint32_t active = 0;
@@ -70,41 +70,9 @@ struct alignas(64) Access {
   template <class Archive>
   void serialize(Archive& archive) {
     archive(kind, local, bypass, contiguous, warp, stride, groups, next, part, parts, flight,
-            parked, pc, phase, active, holders, group, offset, data, local_offset);
+            parked, tenant, pc, phase, active, holders, group, offset, data, local_offset);
   }
 };
 static_assert(offsetof(Access, group) == 32 && offsetof(Access, data) % 64 == 0);
-
-/// A load or atomic of a warp until all its answers are there.
-struct Flight {
-  std::int64_t ready = 0;  ///< cycle in which the youngest of its data can be used
-  std::uint32_t pc = 0;
-  std::uint16_t outstanding = 0;  ///< groups not yet answered
-  std::uint8_t warp = 0;
-  std::uint8_t acquires = 0;
-
-  template <class Archive>
-  void serialize(Archive& archive) {
-    archive(ready, pc, outstanding, warp, acquires);
-  }
-};
-
-/// A frame of GPU memory, or with the top bit set a page of host memory.
-constexpr std::uint64_t frame_number(std::uint64_t physical, bool in_host) {
-  return physical >> 12 | std::uint64_t{in_host} << 63;
-}
-
-/// A store or atomic sent and not acknowledged.
-struct StoreRecord {
-  std::uint32_t phase = 0;  ///< of its block when it was issued
-  std::uint16_t warp = 0;
-  std::uint16_t shootdown = 0xffff;  ///< waits for it
-  std::uint64_t frame = 0;           ///< frame_number
-
-  template <class Archive>
-  void serialize(Archive& archive) {
-    archive(phase, warp, shootdown, frame);
-  }
-};
 
 }  // namespace lockstep

@@ -13,6 +13,11 @@ struct NamedBarrier {
   std::uint32_t arrived = 0;     ///< threads
   std::uint32_t expected = 0;    ///< threads; 0: all that have not exited
   std::uint32_t population = 0;  ///< bar.red: threads whose predicate holds
+
+  template <class Archive>
+  void serialize(Archive& archive) {
+    archive(arrived, expected, population);
+  }
 };
 
 /// A thread block in its slot.
@@ -30,6 +35,24 @@ struct BlockSlot {
   std::uint32_t phase = 0;      ///< barriers passed
   std::uint32_t gathering = 0;  ///< bit n: threads have arrived at barriers[n]
   std::array<NamedBarrier, 16> barriers{};
+
+  /// A barrier has come between the block's stores until now and what its warps do from now on.
+  void order_stores() {
+    ordered_stores += fresh_stores;
+    fresh_stores = 0;
+    ++phase;
+  }
+  /// Stores and atomics without acknowledgement that were issued in that phase.
+  std::uint32_t& stores_of(std::uint32_t issued_in) {
+    return issued_in == phase ? fresh_stores : ordered_stores;
+  }
+
+  template <class Archive>
+  void serialize(Archive& archive) {
+    archive(used, grid, index, coordinates, warps, alive_threads, warps_left, shared_base,
+            shared_bytes, first_row, rows, ordered_stores, fresh_stores, phase, gathering,
+            barriers);
+  }
 };
 
 }  // namespace lockstep

@@ -1,13 +1,13 @@
 #pragma once
 
 #include <cstdint>
-#include <span>
 #include <vector>
 
+#include "core/checkpoint/archive.hpp"
 #include "models/isa/load.hpp"
 #include "models/isa/program.hpp"
 #include "models/noc/grid_messages.hpp"
-#include "models/sm/parameters/occupancy.hpp"
+#include "models/sm/parameters/sm_setup.hpp"
 #include "models/sm/tables/constant_rows.hpp"
 #include "models/sm/tables/issue_tables.hpp"
 
@@ -30,13 +30,12 @@ struct GridSlot {
   InstructionCount unreported;  ///< of those in the statistics, not yet told with a block's end
 
   /// Sets what follows from `launch`, `parameters` and `globals`.
-  void find_program(std::span<const isa::Module* const> modules, const IssueTables& tables,
-                    ConstantRows& constant_rows) {
-    module = modules[launch.module];
+  void find_program(const SmSetup& setup) {
+    module = setup.modules[launch.module];
     program = &module->kernels[launch.kernel].lowered;
-    issue = &tables.of(launch.module, launch.kernel);
+    issue = &setup.issue_tables->of(launch.module, launch.kernel);
     instructions = issue->instructions.data();
-    constants = constant_rows.share(isa::fill_constants(*program, parameters, globals));
+    constants = setup.constant_rows->share(isa::fill_constants(*program, parameters, globals));
     // Immediates and constants are only read; the context has one type for all bases.
     operands.bases[isa::Operand::immediates] =
         const_cast<std::uint32_t*>(program->immediates.data());
@@ -53,6 +52,11 @@ struct GridSlot {
     return context;
   }
   std::uint32_t rows_per_warp() const { return issue->rows + 2; }
+
+  void serialize(Archive& archive) {
+    archive(used, ended, launch, block, resident_blocks, globals, issue_slots, warp_instructions,
+            thread_instructions, unreported, parameters, relocated_image);
+  }
 
   const isa::Module* module = nullptr;
   const isa::Program* program = nullptr;

@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "core/memory/warm.hpp"
 #include "models/isa/divergence.hpp"
 #include "models/isa/instruction.hpp"
 #include "models/sm/tables/issue_tables.hpp"
@@ -22,8 +23,25 @@ struct alignas(64) Warp {
   std::uint8_t tenant = 0, warp_in_block = 0;
   PendingRows loads;  ///< those of the pending results that memory will bring
   isa::WarpPaths paths;
+
+  /// What every issue touches is brought near.
+  void warm_for_issue() const;
+  void warm_row(std::size_t row) const {
+    constexpr std::size_t row_bytes = isa::warp_size * sizeof(std::uint32_t);
+    warm(registers + row * isa::warp_size, row_bytes);
+  }
+
+  template <class Archive>
+  void serialize(Archive& archive) {
+    archive(paths, pending.places, loads.places, flights, stores, warp_in_block, block, grid,
+            tenant);
+  }
 };
 static_assert(offsetof(Warp, loads) == 64);
 static_assert(offsetof(Warp, paths) == 96, "what an undivided warp needs ends with the line");
+
+inline void Warp::warm_for_issue() const {
+  warm(this, offsetof(Warp, paths));
+}
 
 }  // namespace lockstep

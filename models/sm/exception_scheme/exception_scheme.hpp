@@ -13,13 +13,13 @@
 
 namespace lockstep {
 
-struct SmState;
+class Translation;
 
 class ExceptionScheme {
  public:
   virtual ~ExceptionScheme() = default;
-  /// `miss`: the page, with what is parked there (TranslationUnit::miss).
-  virtual void refused(SmState& sm, std::uint16_t miss) = 0;
+  /// `miss`: the page, with what is parked there (ParkedPages::miss).
+  virtual void refused(Translation& translation, std::uint16_t miss) = 0;
 };
 
 std::unique_ptr<ExceptionScheme> make_exception_scheme(const PolicyChoice& choice);

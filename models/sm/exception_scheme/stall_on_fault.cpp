@@ -11,7 +11,7 @@ namespace {
 
 class StallOnFault final : public ExceptionScheme {
  public:
-  void refused(SmState&, std::uint16_t) override {}
+  void refused(Translation&, std::uint16_t) override {}
 };
 
 }  // namespace

@@ -1,10 +1,6 @@
-/// Named block barriers: sync, arrive and red, with and without a thread count.
-///
-/// A barrier counts threads.  Without a count it waits for all threads of the block that have not
-/// exited.  Source: PTX ISA, "bar / barrier"; architecture.md, section 8 "Divergence".
-///
-/// Cost model: the waiting warps issue again `barrier_latency` after the last arrival.
-#include "models/sm/sm_state.hpp"
+#include "models/sm/execution/barriers.hpp"
+
+#include <bit>
 
 namespace lockstep {
 
@@ -22,18 +18,18 @@ unsigned barrier_number(const isa::WarpContext& context, const Instruction& inst
 
 }  // namespace
 
-void SmState::barrier(unsigned slot, const Instruction& instruction, std::uint32_t lanes,
+void Barriers::arrive(WarpSlot slot, const Instruction& instruction, std::uint32_t lanes,
                       std::int64_t now) {
-  Warp& warp = warps[slot];
-  BlockSlot& block = blocks[warp.block];
+  Warp& warp = blocks_.warp(slot);
+  BlockSlot& block = blocks_.block_of(warp);
   const std::uint32_t pc = warp.paths.pc();
   const unsigned lane = static_cast<unsigned>(std::countr_zero(lanes));
-  const isa::WarpContext context = context_of(warp);
+  const isa::WarpContext context = blocks_.context_of(warp);
   const unsigned number = barrier_number(context, instruction, lane);
-  if (number >= block.barriers.size() || number >= parameters.barriers)
-    user_error(warp, pc, lane, "barrier " + std::to_string(number) + " does not exist",
-               "an SM has " + std::to_string(parameters.barriers));
-  ++statistics.tenant[warp.tenant].barriers;
+  if (number >= block.barriers.size() || number >= constants_.parameters.barriers)
+    mistakes_.user_error(warp, pc, lane, "barrier " + std::to_string(number) + " does not exist",
+                         "an SM has " + std::to_string(constants_.parameters.barriers));
+  ++statistics_.tenant[warp.tenant].barriers;
   NamedBarrier& state = block.barriers[number];
   if (instruction.flags & isa::flag_count_given)
     state.expected = context.row(instruction.source[1])[lane];
@@ -48,65 +44,39 @@ void SmState::barrier(unsigned slot, const Instruction& instruction, std::uint32
   }
   if (instruction.flags & isa::flag_barrier_arrive) {
     warp.paths.advance();
-    resume_at(slot, now + 1);
+    front_end_.resume_at(slot, now + 1);
   } else {
     warp.paths.wait();
     if (warp.paths.runnable()) {
-      resume_at(slot, now + 1);
+      front_end_.resume_at(slot, now + 1);
     } else {
-      waits(StallCause::barrier) |= bit(slot);
+      front_end_.wait_at_barrier(slot);
     }
   }
-  check_barrier(warp.block, number, now);
-  report_if_stuck(warp.block, now);
+  const BlockPlace place(warp.block);
+  check(place, number, now);
+  front_end_.report_if_stuck(place, now);
 }
 
-/// All threads that have not ended wait at barriers, and only they could fill them.
-void SmState::report_if_stuck(unsigned index, std::int64_t now) {
-  const BlockSlot& block = blocks[index];
-  const std::uint64_t standing = block.warps & waits(StallCause::barrier);
-  if (!block.used || standing == 0) return;
-  for (std::uint64_t left = block.warps & ~standing; left != 0; left &= left - 1)
-    if (!warps[static_cast<unsigned>(std::countr_zero(left))].paths.finished()) return;
-  const Warp& warp = warps[static_cast<unsigned>(std::countr_zero(standing))];
-  const isa::WarpPaths::Arm path = warp.paths.first_waiting();
-  if (path.lanes == 0) return;  // halted for another mistake
-  report(warp.tenant,
-         mistake(warp, path.pc, static_cast<unsigned>(std::countr_zero(path.lanes)),
-                 "waits at a barrier for ever: all other threads of the block have ended or wait, "
-                 "too",
-                 "let as many threads come to the same barrier as it waits for"),
-         now);
-}
-
-void SmState::order_stores(BlockSlot& block) {
-  block.ordered_stores += block.fresh_stores;
-  block.fresh_stores = 0;
-  ++block.phase;
-}
-
-void SmState::check_barrier(unsigned index, unsigned number, std::int64_t now) {
-  BlockSlot& block = blocks[index];
+void Barriers::check(BlockPlace place, unsigned number, std::int64_t now) {
+  BlockSlot& block = blocks_.block(place);
   NamedBarrier& state = block.barriers[number];
   const std::uint32_t expected = state.expected ? state.expected : block.alive_threads;
   if (state.arrived < expected || state.arrived == 0) return;
   const NamedBarrier done = state;
   state = {};
   block.gathering &= ~(1u << number);
-  order_stores(block);
-  for (std::uint64_t left = block.warps; left != 0; left &= left - 1) {
-    const unsigned slot = static_cast<unsigned>(std::countr_zero(left));
-    release_from_barrier(slot, number, done, expected, now);
-  }
+  block.order_stores();
+  for_each_warp(block.warps, [&](WarpSlot slot) { release(slot, number, done, expected, now); });
 }
 
-void SmState::release_from_barrier(unsigned slot, unsigned number, const NamedBarrier& done,
-                                   std::uint32_t expected, std::int64_t now) {
-  Warp& warp = warps[slot];
-  const isa::WarpContext context = context_of(warp);
+void Barriers::release(WarpSlot slot, unsigned number, const NamedBarrier& done,
+                       std::uint32_t expected, std::int64_t now) {
+  Warp& warp = blocks_.warp(slot);
+  const isa::WarpContext context = blocks_.context_of(warp);
   std::uint32_t released_lanes = 0;
   warp.paths.for_each_waiting([&](std::uint32_t pc, std::uint32_t lanes) {
-    const Instruction& instruction = grids[warp.grid].instructions[pc];
+    const Instruction& instruction = blocks_.instruction(warp, pc);
     if (barrier_number(context, instruction, static_cast<unsigned>(std::countr_zero(lanes))) !=
         number)
       return;
@@ -117,15 +87,13 @@ void SmState::release_from_barrier(unsigned slot, unsigned number, const NamedBa
   if (released_lanes == 0) return;
   const bool stood = !warp.paths.runnable();
   warp.paths.release(released_lanes);
-  if (stood) {
-    waits(StallCause::barrier) &= ~bit(slot);
-    resume_at(slot, now + parameters.barrier_latency.count());
-  }
+  if (stood)
+    front_end_.release_from_barrier(slot, now + constants_.parameters.barrier_latency.count());
 }
 
-void SmState::write_reduction(const isa::WarpContext& context, const Instruction& instruction,
-                              std::uint32_t lanes, std::uint32_t population,
-                              std::uint32_t threads) {
+void Barriers::write_reduction(const isa::WarpContext& context, const Instruction& instruction,
+                               std::uint32_t lanes, std::uint32_t population,
+                               std::uint32_t threads) {
   const auto reduction = static_cast<Reduction>((instruction.detail >> 8) & 3);
   if (reduction == Reduction::population) {
     if (!instruction.destination[0].valid()) return;

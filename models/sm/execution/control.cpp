@@ -1,16 +1,9 @@
-/// Branches, calls, exits, and what several paths of a warp do together.
-///
-/// Source: models/isa/divergence.hpp (reconvergence); gpu-parameters.md, section 5 (branch unit);
-/// PTX ISA, "nanosleep".
-///
-/// Cost model: after a branch, call, return or barrier the warp issues again when the control
-/// unit's latency has passed: the instruction buffer was empty.  nanosleep takes as long as its
-/// longest-sleeping lane asks for, a millisecond at most.
+#include "models/sm/execution/control.hpp"
+
 #include <algorithm>
 #include <bit>
 
 #include "models/sm/front_end/issue_path.hpp"
-
 namespace lockstep {
 
 using isa::Category;
@@ -39,78 +32,75 @@ std::uint64_t lane_value(const isa::WarpContext& context, isa::Operand operand, 
   return std::uint64_t{row[2 * lane]} | std::uint64_t{row[2 * lane + 1]} << 32;
 }
 
-std::int64_t sleep_cycles(const SmState& sm, const Warp& warp, const Instruction& instruction,
-                          std::uint32_t active) {
+std::int64_t sleep_cycles(const isa::WarpContext& context, const Clock& clock,
+                          const Instruction& instruction, std::uint32_t active) {
   constexpr std::uint64_t longest = 1'000'000;
-  const isa::WarpContext context = sm.context_of(warp);
   std::uint64_t nanoseconds = 0;
   for (; active != 0; active &= active - 1) {
     const auto lane = static_cast<unsigned>(std::countr_zero(active));
     nanoseconds = std::max(nanoseconds, lane_value(context, instruction.source[0], lane, false));
   }
   const Time asleep{static_cast<std::int64_t>(std::min(nanoseconds, longest)) * 1'000'000};
-  return sm.clock.cycle_at_or_after(asleep).count();
-}
-
-std::vector<isa::WarpPaths::Arm> branch_targets(const SmState& sm, const Warp& warp,
-                                                const Instruction& instruction,
-                                                std::uint32_t active) {
-  const auto& table = sm.grids[warp.grid].program->branch_tables[instruction.target];
-  const isa::WarpContext context = sm.context_of(warp);
-  return arms_of(active, [&](unsigned lane) {
-    const std::uint64_t index = lane_value(context, instruction.source[0], lane, false);
-    if (index >= table.size())
-      sm.user_error(warp, warp.paths.pc(), lane,
-                    "brx.idx index " + std::to_string(index) + " has no label", "");
-    return table[index];
-  });
-}
-
-std::vector<isa::WarpPaths::Arm> called_functions(const SmState& sm, const Warp& warp,
-                                                  const Instruction& instruction,
-                                                  std::uint32_t active) {
-  const isa::WarpContext context = sm.context_of(warp);
-  const auto& entries = sm.grids[warp.grid].program->function_entries;
-  const bool wide = (instruction.flags & isa::flag_address_wide) != 0;
-  return arms_of(active, [&](unsigned lane) {
-    const std::uint64_t index = lane_value(context, instruction.source[0], lane, wide);
-    if (index >= entries.size() || entries[index] == isa::no_reconvergence)
-      sm.user_error(warp, warp.paths.pc(), lane,
-                    "call of " + std::to_string(index) + ", which is no function", "");
-    return entries[index];
-  });
+  return clock.cycle_at_or_after(asleep).count();
 }
 
 }  // namespace
 
-void SmState::issue_control(unsigned slot, const Instruction& instruction,
-                            const IssueRecord& record, std::int64_t now) {
-  Warp& warp = warps[slot];
+ControlUnit::Arms ControlUnit::branch_targets(const Warp& warp, const Instruction& instruction,
+                                              std::uint32_t active) const {
+  const auto& table = blocks_.grid_of(warp).program->branch_tables[instruction.target];
+  const isa::WarpContext context = blocks_.context_of(warp);
+  return arms_of(active, [&](unsigned lane) {
+    const std::uint64_t index = lane_value(context, instruction.source[0], lane, false);
+    if (index >= table.size())
+      mistakes_.user_error(warp, warp.paths.pc(), lane,
+                           "brx.idx index " + std::to_string(index) + " has no label", "");
+    return table[index];
+  });
+}
+
+ControlUnit::Arms ControlUnit::called_functions(const Warp& warp, const Instruction& instruction,
+                                                std::uint32_t active) const {
+  const isa::WarpContext context = blocks_.context_of(warp);
+  const auto& entries = blocks_.grid_of(warp).program->function_entries;
+  const bool wide = (instruction.flags & isa::flag_address_wide) != 0;
+  return arms_of(active, [&](unsigned lane) {
+    const std::uint64_t index = lane_value(context, instruction.source[0], lane, wide);
+    if (index >= entries.size() || entries[index] == isa::no_reconvergence)
+      mistakes_.user_error(warp, warp.paths.pc(), lane,
+                           "call of " + std::to_string(index) + ", which is no function", "");
+    return entries[index];
+  });
+}
+
+void ControlUnit::issue(WarpSlot slot, const Instruction& instruction, const IssueRecord& record,
+                        std::uint32_t active, std::int64_t now) {
+  Warp& warp = blocks_.warp(slot);
   isa::WarpPaths& paths = warp.paths;
-  const std::uint32_t active = guarded(warp, instruction);
   const std::uint32_t pc = paths.pc(), mask = paths.mask();
   std::int64_t resume = now + record.latency;
   switch (instruction.category) {
     case Category::branch:
-      ++statistics.tenant[warp.tenant].branches;
-      if (active != 0 && active != mask) ++statistics.tenant[warp.tenant].divergent_branches;
+      ++statistics_.tenant[warp.tenant].branches;
+      if (active != 0 && active != mask) ++statistics_.tenant[warp.tenant].divergent_branches;
       if (active == 0) resume = now + 1;
       paths.branch(active, instruction.target, instruction.reconvergence);
       if (paths.backward_branches() >= isa::backward_branch_limit) [[unlikely]]
-        user_error(warp, pc, static_cast<unsigned>(std::countr_zero(mask)),
-                   "ten million backward branches without a lane leaving the loop",
-                   "lanes of a warp that wait for each other never meet: one path runs until it "
-                   "waits at a barrier, meets the others or ends");
+        mistakes_.user_error(
+            warp, pc, static_cast<unsigned>(std::countr_zero(mask)),
+            "ten million backward branches without a lane leaving the loop",
+            "lanes of a warp that wait for each other never meet: one path runs until it "
+            "waits at a barrier, meets the others or ends");
       break;
     case Category::branch_indexed: {
-      ++statistics.tenant[warp.tenant].branches;
-      auto arms = branch_targets(*this, warp, instruction, active);
+      ++statistics_.tenant[warp.tenant].branches;
+      auto arms = branch_targets(warp, instruction, active);
       if (active != mask) arms.push_back({pc + 1, mask & ~active});
       paths.branch(arms, instruction.reconvergence);
       break;
     }
     case Category::call:
-      ++statistics.tenant[warp.tenant].branches;
+      ++statistics_.tenant[warp.tenant].branches;
       if (active == 0) {
         paths.advance();
       } else {
@@ -118,29 +108,30 @@ void SmState::issue_control(unsigned slot, const Instruction& instruction,
       }
       break;
     case Category::call_indirect:
-      ++statistics.tenant[warp.tenant].branches;
+      ++statistics_.tenant[warp.tenant].branches;
       if (active == 0) {
         paths.advance();
       } else {
-        paths.call(called_functions(*this, warp, instruction, active));
+        paths.call(called_functions(warp, instruction, active));
       }
       break;
     case Category::ret:
-      ++statistics.tenant[warp.tenant].branches;
+      ++statistics_.tenant[warp.tenant].branches;
       end_lanes(
-          slot, [&] { paths.ret(active); }, active, now);
+          warp, [&] { paths.ret(active); }, active, now);
       break;
     case Category::exit:
       end_lanes(
-          slot, [&] { paths.exit(active); }, active, now);
+          warp, [&] { paths.exit(active); }, active, now);
       break;
     case Category::trap:
-      if (active != 0) trapped(warp, instruction, static_cast<unsigned>(std::countr_zero(active)));
+      if (active != 0)
+        mistakes_.trapped(warp, instruction, static_cast<unsigned>(std::countr_zero(active)));
       paths.advance();
       break;
     case Category::print:
-      if (active != 0) print(slot, instruction, active, now);
-      commit_at(slot, record, resume);
+      if (active != 0) printing_.execute(slot, instruction, active, now);
+      front_end_.commit_at(slot, warp, record, resume);
       paths.advance();
       break;
     case Category::barrier:
@@ -148,7 +139,7 @@ void SmState::issue_control(unsigned slot, const Instruction& instruction,
         paths.advance();
         break;
       }
-      barrier(slot, instruction, active, now);
+      barriers_.arrive(slot, instruction, active, now);
       return;
     case Category::fence:
       if (active == 0) {
@@ -156,10 +147,11 @@ void SmState::issue_control(unsigned slot, const Instruction& instruction,
         resume = now + 1;
         break;
       }
-      fence(slot, record, now);
+      fence(slot, warp, record, now);
       return;
     case Category::sleep:
-      resume = now + std::max<std::int64_t>(1, sleep_cycles(*this, warp, instruction, active));
+      resume = now + std::max<std::int64_t>(1, sleep_cycles(blocks_.context_of(warp),
+                                                            constants_.clock, instruction, active));
       paths.advance();
       break;
     default:
@@ -167,15 +159,24 @@ void SmState::issue_control(unsigned slot, const Instruction& instruction,
       resume = now + 1;
   }
   if (paths.runnable()) {
-    resume_at(slot, resume);
+    front_end_.resume_at(slot, resume);
   } else {
-    evaluate(slot, now);
+    front_end_.evaluate(slot, warp, now);
   }
 }
 
+/// An acquire drops the SM's clean global sectors and keeps pending fills from being cached; a
+/// release has waited already.
+void ControlUnit::fence(WarpSlot slot, Warp& warp, const IssueRecord& record, std::int64_t now) {
+  if (record.flags & (IssueRecord::ordered_before | IssueRecord::ordered_after))
+    ++statistics_.tenant[warp.tenant].fences;
+  if (record.flags & IssueRecord::ordered_after) l1_.drop_clean();
+  warp.paths.advance();
+  front_end_.resume_at(slot, now + record.latency);
+}
+
 template <class End>
-void SmState::end_lanes(unsigned slot, End&& end, std::uint32_t active, std::int64_t now) {
-  Warp& warp = warps[slot];
+void ControlUnit::end_lanes(Warp& warp, End&& end, std::uint32_t active, std::int64_t now) {
   if (active == 0) {
     warp.paths.advance();
     return;
@@ -184,22 +185,22 @@ void SmState::end_lanes(unsigned slot, End&& end, std::uint32_t active, std::int
   end();
   const int gone = before - std::popcount(warp.paths.alive());
   if (gone == 0) return;
-  BlockSlot& block = blocks[warp.block];
+  BlockSlot& block = blocks_.block_of(warp);
   block.alive_threads -= static_cast<std::uint32_t>(gone);
   for (std::uint32_t left = block.gathering; left != 0; left &= left - 1)
-    check_barrier(warp.block, static_cast<unsigned>(std::countr_zero(left)), now);
+    barriers_.check(BlockPlace(warp.block), static_cast<unsigned>(std::countr_zero(left)), now);
 }
 
-void SmState::execute_together(unsigned slot, const Instruction& instruction,
-                               const IssueRecord& record, std::int64_t now) {
-  Warp& warp = warps[slot];
-  const std::uint32_t active = guarded(warp, instruction);
+void ControlUnit::execute_together(WarpSlot slot, const Instruction& instruction,
+                                   const IssueRecord& record, std::uint32_t active,
+                                   std::int64_t now) {
+  Warp& warp = blocks_.warp(slot);
   if (active == 0) {
     warp.paths.advance();
-    evaluate(slot, now);
+    front_end_.evaluate(slot, warp, now);
     return;
   }
-  isa::WarpContext context = context_of(warp);
+  isa::WarpContext context = blocks_.context_of(warp);
   // The member mask stands in the last valid source.
   std::uint32_t members = 0xffffffff;
   for (isa::Operand operand : instruction.source)
@@ -208,9 +209,9 @@ void SmState::execute_together(unsigned slot, const Instruction& instruction,
   if (together == 0) {
     // This path waits for the others; another one may be current now.
     if (warp.paths.runnable()) {
-      resume_at(slot, now + 1);
+      front_end_.resume_at(slot, now + 1);
     } else {
-      evaluate(slot, now);
+      front_end_.evaluate(slot, warp, now);
     }
     return;
   }
@@ -224,9 +225,9 @@ void SmState::execute_together(unsigned slot, const Instruction& instruction,
     context.path = together;
     instruction.execute(instruction, context);
   }
-  commit_at(slot, record, now + record.latency);
+  front_end_.commit_at(slot, warp, record, now + record.latency);
   warp.paths.advance();
-  evaluate(slot, now);
+  front_end_.evaluate(slot, warp, now);
 }
 
 }  // namespace lockstep

@@ -1,20 +1,13 @@
-/// Shared memory: 32-bit banks, conflicts, broadcast; constant and parameter memory.
-///
-/// Lanes that use different words of one bank are served one after the other; lanes that use the
-/// same word together.  64- and 128-bit accesses go by half and quarter warps.  What that costs
-/// follows from how the lanes lie (lane_pattern.hpp).
-/// Source: gpu-parameters.md, sections 3 and 10; CUDA programming guide, "Shared Memory".
-///
-/// Simplified: an access reads and writes when it issues; the banks only decide when its result is
-/// there.  Atomics to one word are served one lane after the other.
+#include "models/sm/execution/shared_memory.hpp"
+
 #include <algorithm>
 #include <array>
+#include <bit>
 #include <cstring>
 
 #include "models/isa/atomic.hpp"
 #include "models/isa/lane_mask.hpp"
 #include "models/sm/access/lane_data.hpp"
-#include "models/sm/access/lane_pattern.hpp"
 #include "models/sm/front_end/issue_path.hpp"
 
 namespace lockstep {
@@ -114,121 +107,87 @@ void atomic_lanes(const Instruction& instruction, const isa::WarpContext& contex
 }  // namespace
 
 /// The first active lane's place in shared memory; null if some lane's is outside or misaligned.
-inline std::byte* SmState::shared_place(const BlockSlot& block, const LanePattern& pattern,
-                                        std::int64_t base, unsigned bytes) {
+inline std::byte* SharedMemoryUnit::place(const BlockSlot& block, const LanePattern& pattern,
+                                          std::int64_t base, unsigned bytes) {
   const bool wrong = base + pattern.least < 0 || base + pattern.most + bytes > block.shared_bytes ||
                      ((static_cast<std::uint32_t>(base) | pattern.low_bits) & (bytes - 1)) != 0;
   if (wrong) [[unlikely]]
     return nullptr;
-  return shared.data() + block.shared_base + base;
+  return blocks_.shared_memory_of(block) + base;
 }
 
-/// The banks take `degree` cycles.
-inline void SmState::serve_shared(const Warp& warp, unsigned degree, std::int64_t now) {
-  ++statistics.tenant[warp.tenant].shared_accesses;
-  statistics.tenant[warp.tenant].shared_conflict_cycles += degree - 1;
-  shared_free = std::max(shared_free, now) + degree;
-  if (shared_free - now >= parameters.memory_queue) {
-    memory_open = 0;
-    gate_wake = shared_free - parameters.memory_queue + 1;
-  }
+/// The banks take `degree` cycles; the one from which they are free.
+inline std::int64_t SharedMemoryUnit::serve(const Warp& warp, unsigned degree, std::int64_t now) {
+  ++statistics_.tenant[warp.tenant].shared_accesses;
+  statistics_.tenant[warp.tenant].shared_conflict_cycles += degree - 1;
+  return gate_.serve_banks(degree, now);
 }
 
-void SmState::load_shared_words(unsigned slot, const Instruction& instruction,
-                                const IssueRecord& record, std::int64_t now) {
-  const Warp& warp = warps[slot];
-  const std::uint32_t* address = context_of(warp).row(instruction.source[0]);
+void SharedMemoryUnit::load_words(WarpSlot slot, const Instruction& instruction,
+                                  const IssueRecord& record, std::int64_t now) {
+  Warp& warp = blocks_.warp(slot);
+  const std::uint32_t* address = blocks_.context_of(warp).row(instruction.source[0]);
   const auto base = static_cast<std::uint32_t>(*address + instruction.offset);
-  const LanePattern& pattern =
-      pattern_of(instruction, LanePattern::key_of(all_lanes, 4, parameters.shared.banks, false),
-                 address, base);
-  const std::byte* first = shared_place(blocks[warp.block], pattern, base, 4);
+  const LanePattern& pattern = pattern_of(
+      instruction, LanePattern::key_of(all_lanes, 4, constants_.parameters.shared.banks, false),
+      address, base);
+  const std::byte* first = place(blocks_.block_of(warp), pattern, base, 4);
   if (first == nullptr) [[unlikely]]
-    bad_shared_address(warp, instruction, address, instruction.offset, all_lanes);
-  load_plain(context_of(warp).row(instruction.destination[0]), first, pattern, 1);
-  serve_shared(warp, pattern.degree, now);
-  commit_at(slot, record, shared_free - 1 + record.latency);
+    bad_address(warp, instruction, address, instruction.offset, all_lanes);
+  load_plain(blocks_.context_of(warp).row(instruction.destination[0]), first, pattern, 1);
+  front_end_.commit_at(slot, warp, record, serve(warp, pattern.degree, now) - 1 + record.latency);
 }
 
-void SmState::issue_shared(unsigned slot, const Instruction& instruction, const IssueRecord& record,
-                           std::uint32_t active, const std::uint32_t* address, std::int64_t offset,
-                           bool commits, std::int64_t now) {
-  Warp& warp = warps[slot];
-  BlockSlot& block = blocks[warp.block];
+void SharedMemoryUnit::issue(WarpSlot slot, const Instruction& instruction,
+                             const IssueRecord& record, std::uint32_t active,
+                             const std::uint32_t* address, std::int64_t offset, bool commits,
+                             std::int64_t now) {
+  Warp& warp = blocks_.warp(slot);
+  BlockSlot& block = blocks_.block_of(warp);
   if (instruction.category == Category::prefetch) return;
   const unsigned bytes = lane_bytes(instruction.memory);
   // 32-bit addresses wrap around.
   const auto base = static_cast<std::uint32_t>(address[std::countr_zero(active)] + offset);
   const LanePattern& pattern =
       pattern_of(instruction,
-                 LanePattern::key_of(active, bytes, parameters.shared.banks,
+                 LanePattern::key_of(active, bytes, constants_.parameters.shared.banks,
                                      instruction.category == Category::atomic),
                  address, base);
-  std::byte* first = shared_place(block, pattern, base, bytes);
+  std::byte* first = place(block, pattern, base, bytes);
   if (first == nullptr) [[unlikely]]
-    bad_shared_address(warp, instruction, address, offset, active);
+    bad_address(warp, instruction, address, offset, active);
 
   if (instruction.category == Category::load) {
-    load_lanes(instruction, context_of(warp), active, first, pattern);
+    load_lanes(instruction, blocks_.context_of(warp), active, first, pattern);
   } else if (instruction.category == Category::store) {
-    store_lanes(instruction, context_of(warp), active, first, pattern);
+    store_lanes(instruction, blocks_.context_of(warp), active, first, pattern);
   } else {
-    atomic_lanes(instruction, context_of(warp), active, first, pattern);
+    atomic_lanes(instruction, blocks_.context_of(warp), active, first, pattern);
     // Whether it was the last arrival is not asked: ordering too much only makes a release wait.
     if (instruction.memory.atomic == isa::AtomicOperation::arrive) [[unlikely]]
-      order_stores(block);
+      block.order_stores();
   }
-  serve_shared(warp, pattern.degree, now);
-  if (commits) commit_at(slot, record, shared_free - 1 + record.latency);
+
+  const std::int64_t free = serve(warp, pattern.degree, now);
+  if (commits) front_end_.commit_at(slot, warp, record, free - 1 + record.latency);
 }
 
-void SmState::issue_constant(unsigned slot, const Instruction& instruction,
-                             const IssueRecord& record, std::uint32_t active,
-                             const LaneAddresses& address, bool commits, std::int64_t now) {
-  Warp& warp = warps[slot];
-  const GridSlot& grid = grids[warp.grid];
-  const unsigned bytes = isa::bytes_of(instruction.memory.type);
-  // Different words are served one after the other.
-  std::array<std::uint64_t, 32> words;
-  unsigned distinct = 0;
-  for_each_lane(active, [&](unsigned lane) {
-    const bool is_parameter = address[lane] >= isa::parameter_window_base;
-    const std::vector<std::byte>& bank = is_parameter ? grid.parameters
-                                         : grid.relocated_image.empty()
-                                             ? grid.module->constant_image
-                                             : grid.relocated_image;
-    const std::uint64_t offset =
-        address[lane] - (is_parameter ? isa::parameter_window_base : isa::constant_window_base);
-    if (offset >= bank.size() || offset + lane_bytes(instruction.memory) > bank.size() ||
-        instruction.category != Category::load) [[unlikely]]
-      user_error(warp, warp.paths.pc(), lane,
-                 "constant address " + hexadecimal(address[lane]) + " is outside of its " +
-                     std::to_string(bank.size()) + " bytes, or written to",
-                 "an index runs over a constant array, or constant memory is stored to");
-    for (unsigned e = 0; e < instruction.memory.elements; ++e)
-      write_element(instruction, context_of(warp), e, lane, bank.data() + offset + e * bytes);
-    const auto end = words.begin() + distinct;
-    if (std::find(words.begin(), end, address[lane] / 4) == end)
-      words[distinct++] = address[lane] / 4;
-  });
-  if (commits) commit_at(slot, record, now + record.latency + std::max(1u, distinct) - 1);
-}
-
-void SmState::bad_shared_address(const Warp& warp, const Instruction& instruction,
-                                 const std::uint32_t* address, std::int64_t offset,
-                                 std::uint32_t active) const {
-  const std::uint32_t limit = blocks[warp.block].shared_bytes;
+void SharedMemoryUnit::bad_address(const Warp& warp, const Instruction& instruction,
+                                   const std::uint32_t* address, std::int64_t offset,
+                                   std::uint32_t active) const {
+  const std::uint32_t limit = blocks_.block_of(warp).shared_bytes;
   const unsigned bytes = lane_bytes(instruction.memory);
   LaneAddresses wide;
   for (unsigned lane = 0; lane < isa::warp_size; ++lane) {
     wide[lane] = static_cast<std::uint32_t>(address[lane] + offset);
     if (((active >> lane) & 1) && wide[lane] + bytes > limit)
-      user_error(warp, warp.paths.pc(), lane,
-                 "shared address " + hexadecimal(wide[lane]) + " is outside of the block's " +
-                     std::to_string(limit) + " bytes",
-                 "an index runs over a shared array, or the launch's `shared:` is too small");
+      mistakes_.user_error(
+          warp, warp.paths.pc(), lane,
+          "shared address " + hexadecimal(wide[lane]) + " is outside of the block's " +
+              std::to_string(limit) + " bytes",
+          "an index runs over a shared array, or the launch's `shared:` is too small");
   }
-  misaligned(warp, wide, active, bytes);
+  mistakes_.misaligned(warp, wide, active, bytes);
 }
 
 }  // namespace lockstep

@@ -94,12 +94,7 @@ class EventWheel {
   const void* seldom_used() const { return &nodes_[near_nodes]; }
 
   void serialize(Archive& archive) {
-    archive.bytes(nodes_.data(), sizeof nodes_);
-    archive(last_, free_, units_, occupied_, now_, order_);
-    std::uint64_t count = far_.size();
-    archive(count);
-    far_.resize(count);
-    for (Far& f : far_) archive(f.cycle, f.units, f.order, f.event);
+    archive(nodes_, last_, free_, units_, occupied_, now_, order_, far_);
   }
 
  private:
@@ -108,7 +103,11 @@ class EventWheel {
   struct Node {
     std::uint16_t event = 0;
     std::uint8_t next = none;  ///< of a list's last: the first
-    std::uint8_t unused = 0;   ///< no byte of a checkpoint is left to chance
+
+    template <class A>
+    void serialize(A& archive) {
+      archive(event, next);
+    }
   };
   struct Far {
     std::int64_t cycle = 0;
@@ -117,6 +116,10 @@ class EventWheel {
     std::uint16_t event = 0;
     bool operator<(const Far& other) const {  // std heaps keep the largest in front
       return cycle != other.cycle ? cycle > other.cycle : order > other.order;
+    }
+    template <class A>
+    void serialize(A& archive) {
+      archive(cycle, units, order, event);
     }
   };
   /// To a list, given by its last one; there must be a free place.

@@ -34,6 +34,10 @@ class ExecutionUnits {
     for (std::size_t c = 0; c < unit_classes; ++c) shared_ |= !own_[c] && counts[c] > 0;
   }
 
+  unsigned schedulers() const { return schedulers_; }
+  unsigned scheduler_of(unsigned warp) const { return warp & (schedulers_ - 1); }
+  /// Schedulers issue more than one instruction a cycle.
+  bool wide() const { return wide_; }
   /// Schedulers compete for some units.
   bool shared() const { return shared_; }
 

@@ -3,14 +3,23 @@
 /// Source: architecture.md, section 3 "sm"; hot-path.md ("wake-up by event").
 #pragma once
 
-#include "models/sm/sm_state.hpp"
+#include "models/sm/front_end/front_end.hpp"
 
 namespace lockstep {
 
-inline void SmState::commit_at(unsigned slot, const IssueRecord& record, std::int64_t when) {
+inline void FrontEnd::issued(WarpSlot slot, const IssueRecord& record, std::int64_t now) {
+  hot_.ready[record.unit] &= ~bit_of(slot);
+  const unsigned scheduler = hot_.units.scheduler_of(slot.value());
+  hot_.units.occupy(record.unit, scheduler, now, record.interval, hot_.wheel);
+  if (record.issue_slots > 1) [[unlikely]]
+    hot_.units.occupy_scheduler(scheduler, now, record.issue_slots, hot_.wheel);
+}
+
+inline void FrontEnd::commit_at(WarpSlot slot, Warp& warp, const IssueRecord& record,
+                                std::int64_t when) {
   const auto commit = [&](std::uint16_t event) {
-    warps[slot].pending.mark(event);
-    wheel.add(when, WarpEvent::with_warp(event, slot));
+    warp.pending.mark(event);
+    result_at(slot, event, when);
   };
   if (record.releases == 0) return;
   commit(record.release[0]);
@@ -26,10 +35,9 @@ inline void prefetch_operands(const Warp& warp, const IssueRecord& record) {
   }
 }
 
-inline void SmState::evaluate(unsigned slot, std::int64_t now) {
-  Warp& warp = warps[slot];
+inline void FrontEnd::evaluate(WarpSlot slot, Warp& warp, std::int64_t now) {
   if (!warp.paths.runnable()) [[unlikely]] {
-    evaluate_halted(slot, now);
+    evaluate_halted(slot, warp, now);
     return;
   }
   const IssueRecord& record = warp.records[warp.paths.pc()];
@@ -38,38 +46,50 @@ inline void SmState::evaluate(unsigned slot, std::int64_t now) {
     wait_for_memory(slot);
     return;
   }
-  (waits_for_results ? waits(StallCause::dependency) : ready[record.unit]) |= bit(slot);
+  (waits_for_results ? waits(StallCause::dependency) : hot_.ready[record.unit]) |= bit_of(slot);
   prefetch_operands(warp, record);
 }
 
-inline void SmState::on_event(std::uint16_t event, std::int64_t now) {
-  const unsigned slot = WarpEvent::warp(event);
+inline void FrontEnd::on_event(std::uint16_t event, std::int64_t now) {
+  const WarpSlot slot(static_cast<std::uint16_t>(WarpEvent::warp(event)));
   if (!WarpEvent::is_commit(event)) [[unlikely]] {
     end_wait(StallCause::control, slot, now);
     return;
   }
-  Warp& warp = warps[slot];
+  Warp& warp = blocks_.warp(slot);
   warp.pending.clear(event);
   warp.loads.clear(event);
   std::uint64_t& dependency = waits(StallCause::dependency);
   std::uint64_t& memory = waits(StallCause::memory);
-  if (((dependency | memory) & bit(slot)) != 0) {
+  const std::uint64_t bit = bit_of(slot);
+  if (((dependency | memory) & bit) != 0) {
     const IssueRecord& record = warp.records[warp.paths.pc()];
     if (warp.pending.meets(record.needs)) return;
-    ready[record.unit] |= bit(slot);
-    if (memory & bit(slot)) prefetch_operands(warp, record);  // others have been asked for already
-    dependency &= ~bit(slot);
-    memory &= ~bit(slot);
-  } else if (waits(StallCause::drain) & bit(slot)) [[unlikely]] {
+    hot_.ready[record.unit] |= bit;
+    if (memory & bit) prefetch_operands(warp, record);  // others have been asked for already
+    dependency &= ~bit;
+    memory &= ~bit;
+  } else if (waits(StallCause::drain) & bit) [[unlikely]] {
     end_wait(StallCause::drain, slot, now);  // its last result
   }
 }
 
-inline void SmState::update_memory_gate(std::int64_t now) {
-  const std::int64_t limit = parameters.memory_queue;
-  const bool open = (queue_count < limit) & (shared_free - now < limit);
-  memory_open = open ? ~std::uint64_t{0} : 0;
-  gate_wake = gate_wake <= now ? no_cycle : gate_wake;
+inline void FrontEnd::begin_cycle(std::int64_t now) {
+  account_stalls(now);
+  hot_.cycle = now;
+  hot_.wheel.take(
+      now, [&](std::uint16_t event) { on_event(event, now); },
+      [&](std::uint64_t bytes) { hot_.units.release(bytes); });
+  if (hot_.gate.wake() <= now) hot_.gate.update(now);
+}
+
+inline std::uint64_t FrontEnd::issuable() const {
+  std::uint64_t warps_ready = 0;
+  for (std::size_t u = 0; u < unit_classes; ++u)
+    warps_ready |=
+        hot_.ready[u] & hot_.units.free(u) &
+        (u == static_cast<std::size_t>(isa::Unit::memory) ? hot_.gate.open() : ~std::uint64_t{0});
+  return warps_ready & hot_.units.schedulers_free();
 }
 
 }  // namespace lockstep

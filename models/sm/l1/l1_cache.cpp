@@ -19,7 +19,7 @@ L1Cache::L1Cache(std::uint32_t most_lines, std::uint32_t sets) : sets_(sets) {
 void L1Cache::resize(std::uint32_t lines) {
   lines_ = lines / sets_ * sets_;
   std::fill(meta_.begin(), meta_.end(), Line{});
-  std::fill(dirty_.begin(), dirty_.end(), DirtyBytes{});
+  std::fill(dirty_.begin(), dirty_.end(), LineBytes{});
   std::fill(heads_.begin(), heads_.end(), Head{});
   order_.assign(sets_, Order{});
   for (std::uint32_t i = 0; i < lines_; ++i) link_newest(static_cast<std::uint16_t>(i));
@@ -146,12 +146,7 @@ void L1Cache::unchain(std::uint16_t index) {
 }
 
 void L1Cache::serialize(Archive& archive) {
-  archive(lines_, epoch_);
-  archive.bytes(heads_.data(), heads_.size() * sizeof(Head));
-  archive.bytes(meta_.data(), meta_.size() * sizeof(Line));
-  archive.bytes(order_.data(), order_.size() * sizeof(Order));
-  archive.bytes(dirty_.data(), dirty_.size() * sizeof(DirtyBytes));
-  archive.bytes(data_.data(), data_.size());
+  archive(lines_, epoch_, heads_, meta_, order_, dirty_, data_);
 }
 
 }  // namespace lockstep

@@ -19,6 +19,7 @@
 #include "core/memory/buckets.hpp"
 #include "core/memory/warm.hpp"
 #include "models/noc/messages.hpp"
+#include "models/sm/access/line_bytes.hpp"
 
 namespace lockstep {
 
@@ -36,10 +37,13 @@ class L1Cache {
     bool used = false;
     bool local = false;
     bool reserved = false;  ///< an outstanding miss holds it
+
+    template <class A>
+    void serialize(A& archive) {
+      archive(tag, ready, epoch, newer, older, chain, before, valid, used, local, reserved);
+    }
   };
   static_assert(sizeof(Line) == 32);
-  /// A bit for each byte of a line.
-  using DirtyBytes = std::array<std::uint32_t, 4>;
 
   L1Cache() = default;
   L1Cache(std::uint32_t most_lines, std::uint32_t sets);
@@ -76,9 +80,10 @@ class L1Cache {
   Line& line(std::uint16_t index) { return meta_[index]; }
   const Line& line(std::uint16_t index) const { return meta_[index]; }
   std::byte* data(std::uint16_t index) { return &data_[std::size_t{index} * line_bytes]; }
-  DirtyBytes& dirty(std::uint16_t index) { return dirty_[index]; }
+  LineBytes& dirty(std::uint16_t index) { return dirty_[index]; }
+  const LineBytes& dirty(std::uint16_t index) const { return dirty_[index]; }
   bool is_dirty(std::uint16_t index) const {
-    const DirtyBytes& d = dirty_[index];
+    const LineBytes& d = dirty_[index];
     return meta_[index].local && (d[0] | d[1] | d[2] | d[3]) != 0;
   }
 
@@ -87,6 +92,10 @@ class L1Cache {
  private:
   struct Order {
     std::uint16_t newest = none, oldest = none;
+    template <class A>
+    void serialize(A& archive) {
+      archive(newest, oldest);
+    }
   };
   /// The lines of a bucket.  Nearly all lookups end here: the first line's print tells whether its
   /// tag can be the one, and there is seldom a second line.
@@ -94,6 +103,13 @@ class L1Cache {
     std::uint16_t first = none;
     std::uint16_t print : 15 = 0;  ///< of the first line's tag
     std::uint16_t more : 1 = 0;    ///< others follow
+    template <class A>
+    void serialize(A& archive) {
+      std::uint16_t print_bits = print, more_bit = more;
+      archive(first, print_bits, more_bit);
+      print = print_bits & 0x7fffu;
+      more = more_bit & 1u;
+    }
   };
   static_assert(sizeof(Head) == 4);
 
@@ -125,7 +141,7 @@ class L1Cache {
   std::vector<Line> meta_;
   std::vector<Head> heads_;
   std::vector<Order> order_;
-  std::vector<DirtyBytes> dirty_;
+  std::vector<LineBytes> dirty_;
   std::vector<std::byte> data_;
 };
 

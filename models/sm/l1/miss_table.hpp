@@ -75,6 +75,7 @@ class MissTable {
   const Waiter& waiter(std::uint16_t index) const { return waiters_[index]; }
   /// Of a waiter whose lanes do not follow each other: byte in the line, by lane.
   LaneOffsets& offsets(std::uint16_t waiter) { return offsets_[waiter]; }
+  const LaneOffsets& offsets(std::uint16_t waiter) const { return offsets_[waiter]; }
   std::uint16_t take_waiter() {
     const std::uint16_t index = waiters_.take();
     if (index >= offsets_.size()) offsets_.resize(waiters_.capacity());

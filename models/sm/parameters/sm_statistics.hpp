@@ -14,7 +14,7 @@ struct SmStatistics {
     std::array<Counter, stall_causes> stalls;
     Counter memory_instructions, l1_accesses, l1_hits, l1_misses, sectors_requested, stores_sent;
     Counter tlb_hits;
-    // Others: see SmState::warm_window.
+    // Others: see SmCore::warm_window.
     Counter l1_merges, shared_accesses, shared_conflict_cycles, branches, barriers;
     Counter tlb_lookups, tlb_misses, tlb_merges, tlb_refusals;
     Counter warp_instructions, thread_instructions, active_cycles, blocks, warp_cycles;

@@ -204,9 +204,9 @@ class Deferral {
     result_.instructions.push_back(user);
   }
 
-  void append(Instruction computation, Operand destination) {
-    computation.destination[0] = destination;
+  void append(const Instruction& computation, Operand destination) {
     result_.instructions.push_back(computation);
+    result_.instructions.back().destination[0] = destination;
   }
 
   const isa::Program& program_;

@@ -15,6 +15,8 @@ namespace lockstep {
 
 class GreedyThenOldest {
  public:
+  static constexpr bool starves_others = true;  ///< greedy
+
   /// Each of so many schedulers, a power of two, has its share of the 64 slots.
   explicit GreedyThenOldest(unsigned schedulers) : share_(64 / schedulers) {}
 

@@ -11,6 +11,8 @@ namespace lockstep {
 
 class LooseRoundRobin {
  public:
+  static constexpr bool starves_others = false;
+
   unsigned choose(unsigned scheduler, std::uint64_t candidates) {
     const std::uint64_t behind = candidates & ~behind_[scheduler];
     const unsigned warp = static_cast<unsigned>(std::countr_zero(behind ? behind : candidates));

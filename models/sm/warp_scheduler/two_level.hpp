@@ -26,6 +26,8 @@ struct TwoLevelParameters {
 
 class TwoLevel {
  public:
+  static constexpr bool starves_others = false;
+
   TwoLevel() = default;
   explicit TwoLevel(const TwoLevelParameters& parameters) : limit_(parameters.active_warps) {}
 

@@ -3,6 +3,7 @@
 /// A policy is a plain struct of masks and slots; which one runs is a switch over a variant once
 /// per choice, never a virtual call.  Contract: choose(scheduler, candidates) returns the slot of
 /// one of the bits of `candidates`, which is not zero, and depends on nothing but the calls before.
+/// `starves_others` says whether a warp that can always issue keeps others waiting on purpose.
 /// Hooks: added / removed when a warp gets or leaves its slot, stalled when it begins to wait for
 /// memory.
 #pragma once

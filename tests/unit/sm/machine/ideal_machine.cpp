@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <tuple>
 
+#include "models/noc/grid_messages.hpp"
 #include "models/sm/exception_scheme/registry.hpp"
 #include "models/sm/tables/issue_tables.hpp"
 #include "models/sm/warp_scheduler/registry.hpp"
@@ -44,7 +45,7 @@ void IdealMachine::fresh_sm(std::uint32_t i) {
   setup.parameters = options_.parameters;
   setup.noc = options_.noc;
   setup.warp_scheduler = policy_named(warp_scheduler_policies(), options_.warp_scheduler);
-  setup.exception_scheme = policy_named(exception_scheme_policies(), "stall-on-fault");
+  setup.exception_scheme = policy_named(exception_scheme_policies(), options_.exception_scheme);
   setup.index = i;
   setup.tenants = options_.tenants;
   setup.vm.l1_tlb = options_.l1_tlb;

@@ -37,7 +37,7 @@ class IdealMachine {
 
     SmParameters parameters;
     NocParameters noc;
-    std::string warp_scheduler = "lrr";
+    std::string warp_scheduler = "lrr", exception_scheme = "stall-on-fault";
     std::uint32_t sms = 1, partitions = 4;
     Cycles request_latency{140}, response_latency{20};
     Cycles memory_latency{33};  ///< between arrival of a request and departure of its answer

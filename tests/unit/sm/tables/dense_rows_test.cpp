@@ -25,7 +25,8 @@ Instruction add(Operand destination, Operand a, Operand b) {
   i.source[1] = b;
   return i;
 }
-Instruction without_effect(Instruction instruction) {
+Instruction without_effect(const Instruction& given) {
+  Instruction instruction = given;
   instruction.execute = no_effect;
   return instruction;
 }

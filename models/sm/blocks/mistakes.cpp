@@ -1,0 +1,79 @@
+#include "models/sm/blocks/mistakes.hpp"
+
+#include <span>
+
+#include "core/error/error.hpp"
+#include "models/isa/text/assertion.hpp"
+#include "models/vm/messages.hpp"
+
+namespace lockstep {
+
+std::string hexadecimal(std::uint64_t value) {
+  std::string digits;
+  do {
+    digits.insert(digits.begin(), "0123456789abcdef"[value & 15]);
+    value >>= 4;
+  } while (value != 0);
+  return "0x" + digits;
+}
+
+Mistake Mistakes::by(const Warp& warp, std::uint32_t pc, unsigned lane, const std::string& what,
+                     const std::string& advice) const {
+  const GridSlot& grid = blocks_.grid_of(warp);
+  const auto& size = grid.launch.threads;
+  const auto triple = [](std::uint64_t x, std::uint64_t y, std::uint64_t z) {
+    return "(" + std::to_string(x) + ", " + std::to_string(y) + ", " + std::to_string(z) + ")";
+  };
+  const std::uint64_t thread = std::uint64_t{warp.warp_in_block} * isa::warp_size + lane;
+  const auto& block = blocks_.block_of(warp).coordinates;
+  const std::string line = pc < grid.program->source_lines.size()
+                               ? ":" + std::to_string(grid.program->source_lines[pc])
+                               : "";
+  const auto& tenants = constants_.setup.tenants;
+  const std::string tenant =
+      warp.tenant < tenants.size() ? tenants[warp.tenant] : std::to_string(warp.tenant);
+  return {grid.module->file + line,
+          "tenant " + tenant + ", kernel " + grid.program->name + ", block " +
+              triple(block[0], block[1], block[2]) + ", thread " +
+              triple(thread % size[0], thread / size[0] % size[1], thread / size[0] / size[1]) +
+              ": " + what,
+          advice};
+}
+
+void Mistakes::user_error(const Warp& warp, std::uint32_t pc, unsigned lane,
+                          const std::string& what, const std::string& advice) const {
+  throw by(warp, pc, lane, what, advice);
+}
+
+void Mistakes::trapped(const Warp& warp, const isa::Instruction& trap, unsigned lane) const {
+  const std::uint32_t pc = warp.paths.pc();
+  if (isa::is_free(trap))
+    user_error(warp, pc, lane, isa::free_text,
+               "keep objects in buffers or variables and leave out their delete");
+  if (!isa::is_assertion(trap))
+    user_error(warp, pc, lane, "trap executed", "the program itself gave up here");
+  const GridSlot& grid = blocks_.grid_of(warp);
+  const isa::ModuleText text(*grid.module, grid.globals);
+  user_error(warp, pc, lane, isa::assertion_text(trap, blocks_.context_of(warp), lane, text), "");
+}
+
+void Mistakes::misaligned(const Warp& warp, const LaneAddresses& address, std::uint32_t active,
+                          unsigned bytes) const {
+  for (unsigned lane = 0; lane < isa::warp_size; ++lane)
+    if (((active >> lane) & 1) && (address[lane] & (bytes - 1)) != 0)
+      user_error(warp, warp.paths.pc(), lane,
+                 "misaligned access of " + std::to_string(bytes) + " bytes at " +
+                     hexadecimal(address[lane]),
+                 "addresses must be multiples of the access size");
+  internal_error(__FILE__, __LINE__, "misaligned", "no lane is misaligned");
+}
+
+void Mistakes::report(TenantId tenant, const Mistake& mistake, std::int64_t now) {
+  if (reported_[tenant.value()]) return;
+  reported_[tenant.value()] = 1;
+  const std::string texts = mistake.where + '\0' + mistake.what + '\0' + mistake.advice + '\0';
+  ports_.tell_host(MessageKind::access_violation, TenantNotice{tenant.value(), {}},
+                   std::as_bytes(std::span(texts)), now);
+}
+
+}  // namespace lockstep

@@ -1,0 +1,54 @@
+/// What a thread did wrong: the host hears of it once per tenant and ends the tenant; others go on.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "core/checkpoint/archive.hpp"
+#include "models/sm/access/coalescer.hpp"
+#include "models/sm/blocks/resident_blocks.hpp"
+#include "models/sm/ports/sm_ports.hpp"
+
+namespace lockstep {
+
+/// "0x1f40"
+std::string hexadecimal(std::uint64_t value);
+
+struct Mistake {
+  std::string where, what, advice;
+};
+
+class Mistakes {
+ public:
+  Mistakes(const SmConstants& constants, const ResidentBlocks& blocks, SmPorts& ports)
+      : constants_(constants),
+        blocks_(blocks),
+        ports_(ports),
+        reported_(constants.setup.tenants.size()) {}
+
+  Mistake by(const Warp& warp, std::uint32_t pc, unsigned lane, const std::string& what,
+             const std::string& advice) const;
+  /// Throws a Mistake, while an instruction issues and before anything waits for it.
+  [[noreturn]] void user_error(const Warp& warp, std::uint32_t pc, unsigned lane,
+                               const std::string& what, const std::string& advice) const;
+  /// Throws what the program itself said when it gave up.
+  [[noreturn]] void trapped(const Warp& warp, const isa::Instruction& trap, unsigned lane) const;
+  [[noreturn]] void misaligned(const Warp& warp, const LaneAddresses& address, std::uint32_t active,
+                               unsigned bytes) const;
+  /// Tells the host, which ends the tenant.
+  void report(TenantId tenant, const Mistake& mistake, std::int64_t now);
+
+  void serialize(Archive& archive) {
+    archive.section("sm/mistakes", 1);
+    archive(reported_);
+  }
+
+ private:
+  const SmConstants& constants_;
+  const ResidentBlocks& blocks_;
+  SmPorts& ports_;
+  std::vector<std::uint8_t> reported_;  ///< by tenant
+};
+
+}  // namespace lockstep

@@ -1,0 +1,254 @@
+#include "models/sm/blocks/resident_blocks.hpp"
+
+#include <algorithm>
+#include <cstring>
+#include <utility>
+
+#include "core/error/error.hpp"
+#include "models/isa/load.hpp"
+
+namespace lockstep {
+
+namespace {
+
+/// The `count` free warp slots that are taken next are brought near: what is written there is read
+/// soon, and this computer waits for both.
+void warm_free_warps(const std::array<Warp, 64>& warps, std::uint64_t resident,
+                     std::uint32_t count) {
+  std::uint64_t free = ~resident;
+  for (; count > 0 && free != 0; --count, free &= free - 1)
+    warm(&warps[first_of(free).value()], offsetof(Warp, paths));
+}
+
+/// Registers are zero at first, as the reference has them.  What is written before it is read is
+/// left alone: rows of a new block are seldom in this computer's caches.
+void zero_what_is_read_first(const GridSlot& grid, const isa::WarpContext& context) {
+  std::fill_n(context.predicates, grid.program->predicates, 0);
+  for (const std::size_t row : grid.issue->rows_read_first)
+    std::fill_n(context.bases[isa::Operand::registers] + row * isa::warp_size, isa::warp_size, 0);
+}
+
+/// Blocks of the grid that may yet come to stand here with those that do, and the one that comes.
+std::uint32_t blocks_to_come(const GridSlot& grid, const OccupancyLimits& limits) {
+  const std::uint64_t here =
+      std::min<std::uint64_t>(blocks_per_sm(grid.block, limits), grid.launch.block_count());
+  return static_cast<std::uint32_t>(std::max<std::uint64_t>(here, grid.resident_blocks) -
+                                    grid.resident_blocks + 1);
+}
+
+std::array<std::uint32_t, 3> coordinates_in(const std::array<std::uint32_t, 3>& size,
+                                            std::uint64_t index) {
+  return {static_cast<std::uint32_t>(index % size[0]),
+          static_cast<std::uint32_t>(index / size[0] % size[1]),
+          static_cast<std::uint32_t>(index / size[0] / size[1])};
+}
+
+}  // namespace
+
+ResidentBlocks::ResidentBlocks(const SmConstants& constants, SmStatistics& statistics)
+    : constants_(constants),
+      statistics_(statistics),
+      shared_ranges_(static_cast<std::uint32_t>(constants.parameters.shared.bytes.count())),
+      tenants_(constants.setup.tenants.size()) {
+  hot_.blocks.resize(constants.parameters.blocks);
+  hot_.shared.resize(constants.parameters.shared.bytes.count());
+}
+
+void ResidentBlocks::start_grid(const GridLaunch& launch, std::span<const std::byte> payload) {
+  std::size_t index = 0;
+  while (index < hot_.grids.size() && hot_.grids[index].used) ++index;
+  LOCKSTEP_CHECK(index < 256, "too many grids at one SM");
+  if (index == hot_.grids.size()) hot_.grids.emplace_back();
+  GridSlot& grid = hot_.grids[index];
+  grid = GridSlot{};
+  grid.used = true;
+  grid.launch = launch;
+  const std::size_t parameter_bytes = (launch.parameter_bytes + 7u) & ~std::size_t{7};
+  grid.parameters.assign(payload.begin(),
+                         payload.begin() + static_cast<std::ptrdiff_t>(parameter_bytes));
+  grid.globals.resize(launch.globals);
+  if (launch.globals > 0)
+    std::memcpy(grid.globals.data(), payload.data() + parameter_bytes,
+                launch.globals * sizeof(std::uint64_t));
+  grid.find_program(constants_.setup);
+  grid.block = block_resources(*grid.program, launch.threads_per_block(),
+                               launch.dynamic_shared_bytes, constants_.limits);
+  if (!grid.module->constant_relocations.empty()) {
+    grid.relocated_image = grid.module->constant_image;
+    isa::relocate(grid.relocated_image, grid.module->constant_relocations, *grid.module,
+                  grid.globals);
+  }
+}
+
+std::uint8_t ResidentBlocks::place_of(GridId number) const {
+  const auto grid = std::find_if(hot_.grids.begin(), hot_.grids.end(), [&](const GridSlot& g) {
+    return g.used && g.launch.grid == number.value();
+  });
+  LOCKSTEP_CHECK(grid != hot_.grids.end(), "a message names an unknown grid");
+  return static_cast<std::uint8_t>(grid - hot_.grids.begin());
+}
+
+void ResidentBlocks::forget_grid(std::uint8_t place) {
+  flush_instructions(hot_.grids[place]);
+  hot_.grids[place] = GridSlot{};
+}
+
+BlockPlace ResidentBlocks::enter(const BlockReference& reference, std::uint8_t g) {
+  GridSlot& grid = hot_.grids[g];
+  used_ += grid.block;
+  ++grid.resident_blocks;
+  const auto free_block = std::find_if(hot_.blocks.begin(), hot_.blocks.end(),
+                                       [](const BlockSlot& b) { return !b.used; });
+  LOCKSTEP_CHECK(free_block != hot_.blocks.end(), "no block slot is free");
+  const BlockPlace place(static_cast<std::uint8_t>(free_block - hot_.blocks.begin()));
+  BlockSlot& block = *free_block;
+  block = BlockSlot{};
+  block.used = true;
+  block.grid = g;
+  block.index = reference.block;
+  block.coordinates = coordinates_in(grid.launch.blocks, reference.block);
+  block.alive_threads = grid.launch.threads_per_block();
+  block.warps_left = grid.block.warps;
+  if (grid.block.shared_bytes > 0) {
+    block.shared_base = take_shared(grid.block.shared_bytes);
+    block.shared_bytes = grid.block.shared_bytes;
+    std::memset(shared_memory_of(block), 0, block.shared_bytes);
+  }
+  block.rows = grid.rows_per_warp() * grid.block.warps;
+  bool moved = false;
+  block.first_row = registers_.take(block.rows, blocks_to_come(grid, constants_.limits), moved);
+  enter_warps(place, grid);
+  if (moved) rebuild_pointers();
+  OfTenant& tenant = tenants_[grid.launch.tenant];
+  ++tenant.blocks;
+  tenant.warps += grid.block.warps;
+  return place;
+}
+
+void ResidentBlocks::enter_warps(BlockPlace place, const GridSlot& grid) {
+  BlockSlot& block = hot_.blocks[place.value()];
+  warm_free_warps(warps_, hot_.resident, grid.block.warps);
+  std::uint32_t threads = block.alive_threads;
+  for (std::uint32_t w = 0; w < grid.block.warps; ++w) {
+    const WarpSlot slot = first_of(~hot_.resident);
+    LOCKSTEP_CHECK(slot.value() < constants_.parameters.warps, "no warp slot is free");
+    hot_.resident |= bit_of(slot);
+    block.warps |= bit_of(slot);
+    Warp& warp = warps_[slot.value()];
+    warp.pending = {};
+    warp.loads = {};
+    warp.flights = warp.stores = 0;
+    warp.warp_in_block = static_cast<std::uint8_t>(w);
+    warp.block = place.value();
+    warp.grid = block.grid;
+    warp.tenant = static_cast<std::uint8_t>(grid.launch.tenant);
+    const std::uint32_t lanes = std::min<std::uint32_t>(threads, isa::warp_size);
+    threads -= lanes;
+    warp.paths.start(lanes == 32 ? 0xffffffffu : (1u << lanes) - 1);
+    point_warp(warp);
+    zero_what_is_read_first(grid, context_of(warp));
+  }
+}
+
+/// A block's place in shared memory.  Blocks of different sizes leave gaps; when none is large
+/// enough the blocks move together, at no cost in time: only the sum of sizes limits what is
+/// resident.
+std::uint32_t ResidentBlocks::take_shared(std::uint32_t bytes) {
+  if (const auto base = shared_ranges_.take(bytes)) return *base;
+  std::vector<BlockSlot*> holders;
+  for (BlockSlot& block : hot_.blocks)
+    if (block.used && block.shared_bytes > 0) holders.push_back(&block);
+  std::sort(holders.begin(), holders.end(),
+            [](const BlockSlot* a, const BlockSlot* b) { return a->shared_base < b->shared_base; });
+  shared_ranges_.reset(static_cast<std::uint32_t>(hot_.shared.size()));
+  for (BlockSlot* block : holders) {
+    const std::uint32_t base = *shared_ranges_.take(block->shared_bytes);
+    std::memmove(hot_.shared.data() + base, shared_memory_of(*block), block->shared_bytes);
+    block->shared_base = base;
+  }
+  const auto base = shared_ranges_.take(bytes);
+  LOCKSTEP_CHECK(base.has_value(), "blocks hold more shared memory than there is");
+  return *base;
+}
+
+BlockDone ResidentBlocks::leave(BlockPlace place) {
+  BlockSlot& block = hot_.blocks[place.value()];
+  GridSlot& grid = hot_.grids[block.grid];
+  hot_.resident &= ~block.warps;
+  used_ -= grid.block;
+  --grid.resident_blocks;
+  OfTenant& tenant = tenants_[grid.launch.tenant];
+  --tenant.blocks;
+  tenant.warps -= grid.block.warps;
+  ++statistics_.tenant[grid.launch.tenant].blocks;
+  shared_ranges_.give_back(block.shared_base, block.shared_bytes);
+  registers_.give_back(block.first_row, block.rows);
+  flush_instructions(grid);
+  block.used = false;
+  return {{grid.launch.grid, constants_.setup.index, block.index},
+          std::exchange(grid.unreported, {})};
+}
+
+void ResidentBlocks::point_warp(Warp& warp) {
+  const GridSlot& grid = grid_of(warp);
+  warp.records = grid.issue->records.data();
+  warp.registers =
+      registers_.row(block_of(warp).first_row + warp.warp_in_block * grid.rows_per_warp());
+}
+
+void ResidentBlocks::rebuild_pointers() {
+  for_each_warp(hot_.resident, [&](WarpSlot slot) { point_warp(warp(slot)); });
+}
+
+void ResidentBlocks::flush_instructions(GridSlot& grid) {
+  SmStatistics::OfTenant& counts = statistics_.tenant[grid.launch.tenant];
+  counts.issue_slots += std::exchange(grid.issue_slots, 0);
+  counts.warp_instructions += grid.warp_instructions;
+  counts.thread_instructions += grid.thread_instructions;
+  grid.unreported += {grid.warp_instructions, grid.thread_instructions};
+  grid.warp_instructions = grid.thread_instructions = 0;
+}
+
+void ResidentBlocks::count_residency(std::int64_t up_to) {
+  for (std::size_t t = 0; t < tenants_.size(); ++t) {
+    OfTenant& tenant = tenants_[t];
+    const auto cycles = static_cast<std::uint64_t>(up_to - tenant.counted);
+    tenant.counted = up_to;
+    if (tenant.blocks == 0) continue;
+    statistics_.tenant[t].active_cycles += cycles;
+    statistics_.tenant[t].warp_cycles += cycles * tenant.warps;
+  }
+}
+
+void ResidentBlocks::flush_statistics(std::int64_t up_to) {
+  count_residency(up_to);
+  for (GridSlot& grid : hot_.grids)
+    if (grid.used) flush_instructions(grid);
+  for (std::size_t t = 0; t < tenants_.size(); ++t) {
+    statistics_.tenant[t].resident_warps = tenants_[t].warps;
+    statistics_.tenant[t].resident_blocks = tenants_[t].blocks;
+  }
+}
+
+void ResidentBlocks::warm_warps(std::uint64_t warps) const {
+  for_each_warp(warps, [&](WarpSlot slot) { warp(slot).warm_for_issue(); });
+  for_each_warp(warps, [&](WarpSlot slot) {
+    const Warp& warp = this->warp(slot);
+    const IssueRecord& record = warp.records[warp.paths.pc()];
+    if (record.unit == static_cast<std::uint8_t>(isa::Unit::memory)) warm(&block_of(warp).phase);
+    for (std::size_t i = 0; i < record.touches.size(); ++i)
+      if (i == 0 || record.touches[i] != record.touches[0]) warp.warm_row(record.touches[i]);
+  });
+}
+
+void ResidentBlocks::serialize(Archive& archive) {
+  archive.section("sm/blocks", 1);
+  archive(hot_.resident, hot_.grids, hot_.blocks, hot_.shared, tenants_, shared_ranges_, registers_,
+          used_);
+  for (GridSlot& grid : hot_.grids)
+    if (grid.used) grid.find_program(constants_.setup);
+  for_each_warp(hot_.resident, [&](WarpSlot slot) { archive(warp(slot)); });
+  rebuild_pointers();
+}
+
+}  // namespace lockstep

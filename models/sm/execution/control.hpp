@@ -1,0 +1,66 @@
+/// Branches, calls, exits, fences, and what several paths of a warp do together.
+///
+/// A release waits until L2 has acknowledged the warp's own stores and atomics and those of its
+/// block that a barrier has ordered before it.  Block scope needs only the SM's own order.
+/// Source: models/isa/divergence.hpp (reconvergence); architecture.md, section 8, rule 4 (fences);
+/// gpu-parameters.md, section 5 (branch unit); PTX ISA, "nanosleep".
+///
+/// Cost model: after a branch, call, return or barrier the warp issues again when the control
+/// unit's latency has passed: the instruction buffer was empty.  nanosleep takes as long as its
+/// longest-sleeping lane asks for, a millisecond at most.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "models/sm/blocks/mistakes.hpp"
+#include "models/sm/execution/barriers.hpp"
+#include "models/sm/execution/printing.hpp"
+#include "models/sm/front_end/front_end.hpp"
+#include "models/sm/l1/l1.hpp"
+
+namespace lockstep {
+
+class ControlUnit {
+ public:
+  ControlUnit(const SmConstants& constants, SmStatistics& statistics, ResidentBlocks& blocks,
+              Mistakes& mistakes, FrontEnd& front_end, L1& l1, Barriers& barriers,
+              Printing& printing)
+      : constants_(constants),
+        statistics_(statistics),
+        blocks_(blocks),
+        mistakes_(mistakes),
+        front_end_(front_end),
+        l1_(l1),
+        barriers_(barriers),
+        printing_(printing) {}
+
+  void issue(WarpSlot slot, const isa::Instruction& instruction, const IssueRecord& record,
+             std::uint32_t active, std::int64_t now);
+  /// An instruction that names lanes which execute it together.
+  void execute_together(WarpSlot slot, const isa::Instruction& instruction,
+                        const IssueRecord& record, std::uint32_t active, std::int64_t now);
+
+ private:
+  using Arms = std::vector<isa::WarpPaths::Arm>;
+
+  Arms branch_targets(const Warp& warp, const isa::Instruction& instruction,
+                      std::uint32_t active) const;
+  Arms called_functions(const Warp& warp, const isa::Instruction& instruction,
+                        std::uint32_t active) const;
+  void fence(WarpSlot slot, Warp& warp, const IssueRecord& record, std::int64_t now);
+  /// `end` takes `active` lanes off; barriers then expect fewer threads.
+  template <class End>
+  void end_lanes(Warp& warp, End&& end, std::uint32_t active, std::int64_t now);
+
+  const SmConstants& constants_;
+  SmStatistics& statistics_;
+  ResidentBlocks& blocks_;
+  Mistakes& mistakes_;
+  FrontEnd& front_end_;
+  L1& l1_;
+  Barriers& barriers_;
+  Printing& printing_;
+};
+
+}  // namespace lockstep

@@ -1,0 +1,130 @@
+#include "models/sm/execution/memory_issue.hpp"
+
+#include <algorithm>
+#include <array>
+#include <bit>
+
+#include "models/sm/access/lane_data.hpp"
+#include "models/sm/load_store/local_memory.hpp"
+
+namespace lockstep {
+
+using isa::Category;
+using isa::Instruction;
+using isa::Space;
+
+namespace {
+
+constexpr bool in_window(std::uint64_t address, std::uint64_t base, std::uint64_t bytes) {
+  return address - base < bytes;
+}
+
+/// Lanes whose generic address lies in the window.
+std::uint32_t lanes_in(const LaneAddresses& address, std::uint32_t active, std::uint64_t base,
+                       std::uint64_t bytes) {
+  std::uint32_t lanes = 0;
+  for (unsigned lane = 0; lane < isa::warp_size; ++lane)
+    lanes |= std::uint32_t{in_window(address[lane], base, bytes)} << lane;
+  return lanes & active;
+}
+
+/// Shared addresses from 64-bit registers; what does not fit is outside of every block.
+std::array<std::uint32_t, 32> narrow(const LaneAddresses& address) {
+  std::array<std::uint32_t, 32> result;
+  for (unsigned lane = 0; lane < isa::warp_size; ++lane)
+    result[lane] = static_cast<std::uint32_t>(std::min<std::uint64_t>(address[lane], 0x7fffffff));
+  return result;
+}
+
+}  // namespace
+
+bool MemoryIssue::issue(WarpSlot slot, const Instruction& instruction, const IssueRecord& record,
+                        std::uint32_t active, std::int64_t now) {
+  const Warp& warp = blocks_.warp(slot);
+  if (record.flags & IssueRecord::computes_address) {
+    isa::WarpContext context = blocks_.context_of(warp);
+    context.active = active;
+    const Instruction& computation = blocks_.instruction(warp, instruction.target);
+    computation.execute(computation, context);
+  }
+  const bool acquires = (record.flags & IssueRecord::ordered_after) != 0;
+  if (!acquires && load_store_.issue_consecutive(slot, instruction, record, active, now))
+    return false;
+  LaneAddresses address;
+  lane_addresses(instruction, blocks_.context_of(warp), active, address);
+  const unsigned bytes = lane_bytes(instruction.memory);
+  if (bytes > 1 && instruction.category != Category::prefetch) {
+    std::uint64_t low = 0;
+    for (std::uint64_t a : address) low |= a;
+    if ((low & (bytes - 1)) != 0) [[unlikely]]
+      mistakes_.misaligned(warp, address, active, bytes);
+  }
+  Space space = instruction.memory.space;
+  if (space == Space::generic) {
+    // All windows lie below the first buffer.
+    bool in_windows = false;
+    for (std::uint64_t a : address) in_windows |= a < isa::first_global_address;
+    if (in_windows) return issue_generic(slot, instruction, record, active, address, now);
+    space = Space::global;
+  }
+  switch (space) {
+    case Space::shared:
+      shared_.issue(slot, instruction, record, active, narrow(address).data(), 0, true, now);
+      return false;
+    case Space::constant:
+    case Space::parameter:
+      constant_.issue(slot, instruction, record, active, address, true, now);
+      return false;
+    default: {
+      const std::uint16_t flight = load_store_.issue_lines(
+          slot, instruction, record, active, address, space == Space::local, Flights::none, now);
+      return flight != Flights::none && acquires;
+    }
+  }
+}
+
+bool MemoryIssue::issue_generic(WarpSlot slot, const Instruction& instruction,
+                                const IssueRecord& record, std::uint32_t active,
+                                const LaneAddresses& generic, std::int64_t now) {
+  const Warp& warp = blocks_.warp(slot);
+  const auto relative = [&](std::uint32_t lanes, std::uint64_t base) {
+    LaneAddresses address;
+    const std::uint64_t first = generic[static_cast<unsigned>(std::countr_zero(lanes))] - base;
+    for (unsigned lane = 0; lane < isa::warp_size; ++lane)
+      address[lane] = (lanes >> lane) & 1 ? generic[lane] - base : first;
+    return address;
+  };
+  const std::uint32_t in_shared =
+      lanes_in(generic, active, isa::shared_window_base, isa::shared_window_bytes);
+  const std::uint32_t in_local =
+      lanes_in(generic, active, isa::local_window_base, isa::local_window_bytes);
+  const std::uint32_t in_constant = lanes_in(
+      generic, active, isa::constant_window_base,
+      isa::parameter_window_base + isa::parameter_window_bytes - isa::constant_window_base);
+  const std::uint32_t in_global = active & ~in_shared & ~in_local & ~in_constant;
+  if (in_local != 0 && instruction.category == Category::atomic) [[unlikely]]
+    mistakes_.user_error(warp, warp.paths.pc(), static_cast<unsigned>(std::countr_zero(in_local)),
+                         "atomic on local memory", "only global and shared memory have atomics");
+  const bool mixed = in_global != 0 || in_local != 0 || (in_shared != 0 && in_constant != 0);
+  if (in_local != 0)
+    check_local(blocks_, mistakes_, warp, relative(in_local, isa::local_window_base), in_local,
+                lane_bytes(instruction.memory));
+  if (in_shared != 0)
+    shared_.issue(slot, instruction, record, in_shared,
+                  narrow(relative(in_shared, isa::shared_window_base)).data(), 0, !mixed, now);
+  if (in_constant != 0)
+    constant_.issue(slot, instruction, record, in_constant, relative(in_constant, 0), !mixed, now);
+  std::uint16_t flight = Flights::none;
+  if (mixed && record.releases > 0) flight = flights_.begin(slot, warp.paths.pc(), record);
+  const std::uint16_t whole = flight;
+  if (in_local != 0)
+    flight = load_store_.issue_lines(slot, instruction, record, in_local,
+                                     relative(in_local, isa::local_window_base), true, whole, now);
+  if (in_global != 0)
+    flight = load_store_.issue_lines(slot, instruction, record, in_global, relative(in_global, 0),
+                                     false, whole, now);
+  if (whole != Flights::none) flights_.answered(whole, now + record.latency, now);
+  return flight != Flights::none && (record.flags & IssueRecord::ordered_after);
+}
+
+}  // namespace lockstep

@@ -1,0 +1,43 @@
+/// Memory instructions find the memory that their addresses lie in.
+///
+/// Generic addresses may lie in several at once.  Destinations of such an access commit when the
+/// slower part has its answers.
+/// Source: PTX ISA, "Generic Addressing"; architecture.md, section 8, rule 11 (windows).
+#pragma once
+
+#include <cstdint>
+
+#include "models/sm/execution/constant_memory.hpp"
+#include "models/sm/execution/shared_memory.hpp"
+#include "models/sm/load_store/load_store_unit.hpp"
+
+namespace lockstep {
+
+class MemoryIssue {
+ public:
+  MemoryIssue(ResidentBlocks& blocks, Mistakes& mistakes, SharedMemoryUnit& shared,
+              ConstantMemory& constant, LoadStoreUnit& load_store, Flights& flights)
+      : blocks_(blocks),
+        mistakes_(mistakes),
+        shared_(shared),
+        constant_(constant),
+        load_store_(load_store),
+        flights_(flights) {}
+
+  /// True when the warp must wait for the value (an acquire).
+  bool issue(WarpSlot slot, const isa::Instruction& instruction, const IssueRecord& record,
+             std::uint32_t active, std::int64_t now);
+
+ private:
+  bool issue_generic(WarpSlot slot, const isa::Instruction& instruction, const IssueRecord& record,
+                     std::uint32_t active, const LaneAddresses& generic, std::int64_t now);
+
+  ResidentBlocks& blocks_;
+  Mistakes& mistakes_;
+  SharedMemoryUnit& shared_;
+  ConstantMemory& constant_;
+  LoadStoreUnit& load_store_;
+  Flights& flights_;
+};
+
+}  // namespace lockstep

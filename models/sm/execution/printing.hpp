@@ -1,0 +1,43 @@
+/// printf of kernels: what a warp has put together goes to the host.
+///
+/// Source: models/isa/text/warp_print.hpp; CUDA C++ Programming Guide, "Formatted Output".
+///
+/// Cost model: each `print` instruction takes the control unit's latency.  The text leaves through
+/// the SM's port behind what was there before and arrives after the host link's latency, always
+/// before the host hears of the end of its grid; it takes no bandwidth of port and link.
+#pragma once
+
+#include <cstdint>
+#include <map>
+
+#include "models/isa/text/warp_print.hpp"
+#include "models/sm/blocks/mistakes.hpp"
+#include "models/sm/blocks/resident_blocks.hpp"
+#include "models/sm/ports/sm_ports.hpp"
+
+namespace lockstep {
+
+class Printing {
+ public:
+  Printing(ResidentBlocks& blocks, Mistakes& mistakes, SmPorts& ports)
+      : blocks_(blocks), mistakes_(mistakes), ports_(ports) {}
+
+  /// Executes a `print` of the active lanes.
+  void execute(WarpSlot slot, const isa::Instruction& instruction, std::uint32_t active,
+               std::int64_t now);
+  /// A warp that was amid a printf has been ended.
+  void forget(WarpSlot slot) { prints_.erase(slot.value()); }
+
+  void serialize(Archive& archive) {
+    archive.section("sm/printing", 1);
+    archive(prints_);
+  }
+
+ private:
+  ResidentBlocks& blocks_;
+  Mistakes& mistakes_;
+  SmPorts& ports_;
+  std::map<unsigned, isa::WarpPrint> prints_;  ///< by warp slot, of those amid a printf
+};
+
+}  // namespace lockstep

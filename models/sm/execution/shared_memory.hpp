@@ -1,0 +1,55 @@
+/// Shared memory: 32-bit banks, conflicts, broadcast.
+///
+/// Lanes that use different words of one bank are served one after the other; lanes that use the
+/// same word together.  64- and 128-bit accesses go by half and quarter warps.  What that costs
+/// follows from how the lanes lie (lane_pattern.hpp).
+/// Source: gpu-parameters.md, sections 3 and 10; CUDA programming guide, "Shared Memory".
+///
+/// Simplified: an access reads and writes when it issues; the banks only decide when its result is
+/// there.  Atomics to one word are served one lane after the other.
+#pragma once
+
+#include <cstdint>
+
+#include "models/sm/access/lane_pattern.hpp"
+#include "models/sm/blocks/mistakes.hpp"
+#include "models/sm/front_end/front_end.hpp"
+
+namespace lockstep {
+
+class SharedMemoryUnit {
+ public:
+  SharedMemoryUnit(const SmConstants& constants, SmStatistics& statistics, ResidentBlocks& blocks,
+                   Mistakes& mistakes, FrontEnd& front_end)
+      : constants_(constants),
+        statistics_(statistics),
+        blocks_(blocks),
+        mistakes_(mistakes),
+        front_end_(front_end),
+        gate_(front_end.memory_gate()) {}
+
+  /// Lane l uses address[l] + offset; `commits`: the destinations wait only for this.
+  void issue(WarpSlot slot, const isa::Instruction& instruction, const IssueRecord& record,
+             std::uint32_t active, const std::uint32_t* address, std::int64_t offset, bool commits,
+             std::int64_t now);
+  /// A word to each of all lanes, which is what most of these instructions do.
+  void load_words(WarpSlot slot, const isa::Instruction& instruction, const IssueRecord& record,
+                  std::int64_t now);
+
+ private:
+  std::byte* place(const BlockSlot& block, const LanePattern& pattern, std::int64_t base,
+                   unsigned bytes);
+  std::int64_t serve(const Warp& warp, unsigned degree, std::int64_t now);
+  [[noreturn]] void bad_address(const Warp& warp, const isa::Instruction& instruction,
+                                const std::uint32_t* address, std::int64_t offset,
+                                std::uint32_t active) const;
+
+  const SmConstants& constants_;
+  SmStatistics& statistics_;
+  ResidentBlocks& blocks_;
+  Mistakes& mistakes_;
+  FrontEnd& front_end_;
+  MemoryGate& gate_;
+};
+
+}  // namespace lockstep

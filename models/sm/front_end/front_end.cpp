@@ -1,0 +1,129 @@
+#include "models/sm/front_end/front_end.hpp"
+
+#include <variant>
+
+#include "models/sm/front_end/issue_path.hpp"
+namespace lockstep {
+
+FrontEnd::Hot::Hot(const SmConstants& constants)
+    : gate(constants.parameters.memory_queue),
+      units(constants.parameters),
+      scheduler(
+          make_warp_scheduler(constants.setup.warp_scheduler, constants.parameters.schedulers)) {}
+
+FrontEnd::FrontEnd(const SmConstants& constants, SmStatistics& statistics, ResidentBlocks& blocks,
+                   Mistakes& mistakes, DrainedWarps& drained_warps)
+    : constants_(constants),
+      statistics_(statistics),
+      blocks_(blocks),
+      mistakes_(mistakes),
+      drained_warps_(drained_warps),
+      hot_(constants) {}
+
+void FrontEnd::add(WarpSlot slot, std::int64_t when) {
+  const unsigned scheduler = hot_.units.scheduler_of(slot.value());
+  std::visit([&](auto& policy) { policy.added(scheduler, slot.value()); }, hot_.scheduler);
+  resume_at(slot, when);
+}
+
+void FrontEnd::remove(WarpSlot slot) {
+  const unsigned scheduler = hot_.units.scheduler_of(slot.value());
+  std::visit([&](auto& policy) { policy.removed(scheduler, slot.value()); }, hot_.scheduler);
+}
+
+void FrontEnd::wait_for_memory(WarpSlot slot) {
+  waits(StallCause::memory) |= bit_of(slot);
+  const unsigned scheduler = hot_.units.scheduler_of(slot.value());
+  std::visit([&](auto& policy) { policy.stalled(scheduler, slot.value()); }, hot_.scheduler);
+}
+
+void FrontEnd::refuse(WarpSlot slot, const IssueRecord& record, StallCause cause) {
+  hot_.ready[record.unit] &= ~bit_of(slot);
+  waits(cause) |= bit_of(slot);
+}
+
+void FrontEnd::end_wait(StallCause cause, WarpSlot slot, std::int64_t now) {
+  waits(cause) &= ~bit_of(slot);
+  evaluate(slot, blocks_.warp(slot), now);
+}
+
+void FrontEnd::evaluate_halted(WarpSlot slot, const Warp& warp, std::int64_t now) {
+  const BlockPlace block(warp.block);
+  if (!warp.paths.finished()) {
+    wait_at_barrier(slot);
+  } else if (warp.pending.empty() && warp.flights == 0 && warp.stores == 0) {
+    drained_warps_.drained(slot, now);
+  } else {
+    waits(StallCause::drain) |= bit_of(slot);
+  }
+  report_if_stuck(block, now);
+}
+
+void FrontEnd::report_if_stuck(BlockPlace place, std::int64_t now) {
+  const BlockSlot& block = blocks_.block(place);
+  const std::uint64_t standing = block.warps & waiting(StallCause::barrier);
+  if (!block.used || standing == 0) return;
+  bool others = false;
+  for_each_warp(block.warps & ~standing,
+                [&](WarpSlot slot) { others |= !blocks_.warp(slot).paths.finished(); });
+  if (others) return;
+  const Warp& warp = blocks_.warp(first_of(standing));
+  const isa::WarpPaths::Arm path = warp.paths.first_waiting();
+  mistakes_.report(
+      TenantId(warp.tenant),
+      mistakes_.by(warp, path.pc, static_cast<unsigned>(std::countr_zero(path.lanes)),
+                   "waits at a barrier for ever: all other threads of the block have ended or "
+                   "wait, too",
+                   "let as many threads come to the same barrier as it waits for"),
+      now);
+}
+
+void FrontEnd::halt(WarpSlot slot, const Mistake& mistake, std::int64_t now) {
+  wait_at_barrier(slot);  // none will release it
+  mistakes_.report(blocks_.tenant_of(slot), mistake, now);
+}
+
+std::uint64_t FrontEnd::ready_warps() const {
+  std::uint64_t all = 0;
+  for (const std::uint64_t of_unit : hot_.ready) all |= of_unit;
+  return all;
+}
+
+std::uint64_t FrontEnd::known() const {
+  std::uint64_t all = ready_warps();
+  for (const std::uint64_t of_cause : hot_.waiting) all |= of_cause;
+  return all;
+}
+
+void FrontEnd::call_off(std::uint64_t warps) {
+  for (std::uint64_t& of_unit : hot_.ready) of_unit &= ~warps;
+  for (std::uint64_t& of_cause : hot_.waiting) of_cause &= ~warps;
+}
+
+std::string FrontEnd::waiting_for() const {
+  static constexpr std::array names{"a unit",   "the memory queue",   "results",
+                                    "memory",   "branches",           "acknowledgements",
+                                    "barriers", "their last requests"};
+  std::string text;
+  for (std::size_t cause = 0; cause < names.size(); ++cause) {
+    const int count = std::popcount(hot_.waiting[cause]);
+    if (count == 0) continue;
+    text += (text.empty() ? "" : ", ") + std::to_string(count) + " warps wait for " + names[cause];
+  }
+  return text;
+}
+
+void FrontEnd::warm_hot() const {
+  const auto* begin = reinterpret_cast<const std::byte*>(&hot_);
+  const auto* end = static_cast<const std::byte*>(hot_.wheel.seldom_used());
+  warm(begin, static_cast<std::size_t>(end - begin));
+}
+
+void FrontEnd::serialize(Archive& archive) {
+  archive.section("sm/front_end", 1);
+  archive(hot_.ready, hot_.waiting, hot_.cycle, hot_.wake, hot_.accounted, hot_.gate, hot_.units,
+          hot_.wheel);
+  std::visit([&](auto& policy) { policy.serialize(archive); }, hot_.scheduler);
+}
+
+}  // namespace lockstep

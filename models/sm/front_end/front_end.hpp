@@ -1,0 +1,148 @@
+/// The front end: which warps can issue, what the others wait for, and who issues next.
+///
+/// An instruction buffer always holds a warp's next instruction.  The warp is ready when none of
+/// the places that the instruction reads or writes is pending; which warps could issue now is then
+/// a question to masks.  Events at known cycles (a result commits, a branch is through) make a warp
+/// ready, so that one that waits costs nothing.  Who issues or evaluates includes issue_path.hpp.
+/// Source: architecture.md, section 3 "sm"; hot-path.md ("wake-up by event"); gpu-parameters.md,
+/// section 3 "Sub-core model".
+#pragma once
+
+#include <algorithm>
+#include <array>
+#include <bit>
+#include <cstdint>
+#include <string>
+
+#include "core/checkpoint/archive.hpp"
+#include "core/memory/warm.hpp"
+#include "models/sm/blocks/mistakes.hpp"
+#include "models/sm/blocks/resident_blocks.hpp"
+#include "models/sm/front_end/drained_warps.hpp"
+#include "models/sm/front_end/event_wheel.hpp"
+#include "models/sm/front_end/execution_units.hpp"
+#include "models/sm/front_end/memory_gate.hpp"
+#include "models/sm/parameters/stall_cause.hpp"
+#include "models/sm/warp_scheduler/warp_scheduler.hpp"
+
+namespace lockstep {
+
+class FrontEnd {
+ public:
+  FrontEnd(const SmConstants& constants, SmStatistics& statistics, ResidentBlocks& blocks,
+           Mistakes& mistakes, DrainedWarps& drained_warps);
+
+  // What happens to warps.
+  /// A warp has come into its slot and issues from `when` on.
+  void add(WarpSlot slot, std::int64_t when);
+  /// The warp's next instruction becomes ready or waits.
+  void evaluate(WarpSlot slot, Warp& warp, std::int64_t now);
+  /// The warp has issued, with what that occupies.
+  void issued(WarpSlot slot, const IssueRecord& record, std::int64_t now);
+  /// The warp's instruction was chosen and cannot go on: it waits for `cause`.
+  void refuse(WarpSlot slot, const IssueRecord& record, StallCause cause);
+  /// The scoreboard bits of an instruction's destinations are set; each falls at `when`.
+  void commit_at(WarpSlot slot, Warp& warp, const IssueRecord& record, std::int64_t when);
+  /// A result that is marked as pending already can be used from `when` on.
+  void result_at(WarpSlot slot, std::uint16_t release, std::int64_t when) {
+    hot_.wheel.add(when, WarpEvent::with_warp(release, slot.value()));
+  }
+  /// The warp waits until resume_at or resumed_at.
+  void suspend(WarpSlot slot) { waits(StallCause::control) |= bit_of(slot); }
+  void resumed_at(WarpSlot slot, std::int64_t when) {
+    hot_.wheel.add(when, WarpEvent::with_warp(WarpEvent::resume, slot.value()));
+  }
+  void resume_at(WarpSlot slot, std::int64_t when) {
+    suspend(slot);
+    resumed_at(slot, when);
+  }
+  /// No path of the warp can run until release_from_barrier.
+  void wait_at_barrier(WarpSlot slot) { waits(StallCause::barrier) |= bit_of(slot); }
+  void release_from_barrier(WarpSlot slot, std::int64_t when) {
+    waits(StallCause::barrier) &= ~bit_of(slot);
+    resume_at(slot, when);
+  }
+  /// Warps that wait for this.
+  std::uint64_t waiting(StallCause cause) const {
+    return hot_.waiting[static_cast<std::size_t>(cause)];
+  }
+  void end_wait(StallCause cause, WarpSlot slot, std::int64_t now);
+  /// A warp without anything outstanding leaves, if its threads have ended.
+  void request_answered(WarpSlot slot, std::int64_t now) {
+    if ((waiting(StallCause::drain) & bit_of(slot)) != 0) [[unlikely]]
+      end_wait(StallCause::drain, slot, now);
+  }
+  /// All threads that have not ended wait at barriers, and only they could fill them: the tenant's
+  /// mistake.
+  void report_if_stuck(BlockPlace place, std::int64_t now);
+  /// Warps that are ready or wait.
+  std::uint64_t known() const;
+  /// They are neither ready nor wait any more.
+  void call_off(std::uint64_t warps);
+  void remove(WarpSlot slot);
+
+  // A cycle.
+  /// What commits in it, and what it makes ready.
+  void begin_cycle(std::int64_t now);
+  /// Each scheduler issues what it can, by calling issue(slot); `policy` is what scheduler() holds.
+  /// False: nobody could.
+  template <class Policy, class Issue>
+  bool issue_cycle(Policy& policy, std::int64_t now, Issue&& issue);
+  /// What makes the choice.
+  WarpScheduler& scheduler() { return hot_.scheduler; }
+  MemoryGate& memory_gate() { return hot_.gate; }
+
+  // When it acts next.
+  std::int64_t wake() const { return hot_.wake; }
+  void wake_at(std::int64_t cycle) { hot_.wake = std::min(hot_.wake, cycle); }
+  void sleep_until(std::int64_t cycle) { hot_.wake = cycle; }
+  /// The next cycle in which something happens here if no warp can issue.
+  std::int64_t next_event() const { return std::min(hot_.wheel.next(), hot_.gate.wake()); }
+  /// Nothing happens up to `cycle`.
+  void advance_to(std::int64_t cycle) { hot_.wheel.advance_to(cycle); }
+
+  /// Stalls are counted up to this cycle, without it.
+  void account_stalls(std::int64_t up_to);
+
+  std::uint64_t ready_warps() const;
+  std::string waiting_for() const;
+  void warm_hot() const;
+  void serialize(Archive& archive);
+
+ private:
+  /// What every window touches.
+  struct Hot {
+    explicit Hot(const SmConstants& constants);
+
+    std::array<std::uint64_t, unit_classes> ready{};  ///< warps, by unit of their next instruction
+    std::array<std::uint64_t, stall_causes> waiting{};  ///< the other resident warps, by cause
+    std::int64_t cycle = -1;                            ///< last one simulated
+    std::int64_t wake = no_cycle;                       ///< next one with something to do
+    std::int64_t accounted = -1;                        ///< stalls are counted up to this cycle
+    MemoryGate gate;
+    ExecutionUnits units;
+    WarpScheduler scheduler;
+    EventWheel wheel;  ///< last: its end is seldom looked at
+  };
+
+  std::uint64_t& waits(StallCause cause) { return hot_.waiting[static_cast<std::size_t>(cause)]; }
+  void on_event(std::uint16_t event, std::int64_t now);
+  void wait_for_memory(WarpSlot slot);
+  /// No path of the warp can run.
+  void evaluate_halted(WarpSlot slot, const Warp& warp, std::int64_t now);
+  /// Warps whose next instruction could issue now.
+  std::uint64_t issuable() const;
+  /// The warp stands still until its tenant is ended.
+  void halt(WarpSlot slot, const Mistake& mistake, std::int64_t now);
+  /// These schedulers issued nothing in so many cycles.
+  void count_stalled(unsigned schedulers, std::uint64_t cycles);
+
+  const SmConstants& constants_;
+  SmStatistics& statistics_;
+  ResidentBlocks& blocks_;
+  Mistakes& mistakes_;
+  DrainedWarps& drained_warps_;
+  Hot hot_;
+};
+
+}  // namespace lockstep

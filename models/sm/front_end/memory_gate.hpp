@@ -1,0 +1,56 @@
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+
+#include "core/checkpoint/archive.hpp"
+#include "models/sm/front_end/event_wheel.hpp"
+
+namespace lockstep {
+
+/// Whether a memory instruction can issue: few enough stand in the load-store unit's queue and
+/// before the banks of shared memory.
+class MemoryGate {
+ public:
+  explicit MemoryGate(std::uint32_t limit) : limit_(limit) {}
+
+  /// A mask over all warps: all ones, or none.
+  std::uint64_t open() const { return open_; }
+  /// When the banks have few enough accesses before them again.
+  std::int64_t wake() const { return wake_; }
+
+  /// An instruction has entered the load-store unit's queue, or left it.
+  void entered() {
+    if (++queued_ >= limit_) open_ = 0;
+  }
+  void left(std::int64_t now) {
+    if (--queued_ < limit_) update(now);
+  }
+  /// The banks take so many cycles more; the cycle from which they are free.
+  std::int64_t serve_banks(unsigned cycles, std::int64_t now) {
+    banks_free_ = std::max(banks_free_, now) + cycles;
+    if (banks_free_ - now >= limit_) {
+      open_ = 0;
+      wake_ = banks_free_ - limit_ + 1;
+    }
+    return banks_free_;
+  }
+  void update(std::int64_t now) {
+    open_ = (queued_ < limit_) & (banks_free_ - now < limit_) ? ~std::uint64_t{0} : 0;
+    wake_ = wake_ <= now ? no_cycle : wake_;
+  }
+
+  template <class A>
+  void serialize(A& archive) {
+    archive(open_, banks_free_, wake_, queued_);
+  }
+
+ private:
+  std::uint64_t open_ = ~std::uint64_t{0};
+  std::int64_t banks_free_ = 0;
+  std::int64_t wake_ = no_cycle;
+  std::int64_t limit_;
+  std::int64_t queued_ = 0;
+};
+
+}  // namespace lockstep

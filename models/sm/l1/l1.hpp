@@ -1,0 +1,94 @@
+/// The first-level data cache with its outstanding misses.
+///
+/// Global data is written through; lines of local memory are written back, with a mask of dirty
+/// bytes.  A store of a thread's own memory needs no fill: its bytes become dirty, and a sector
+/// whose bytes are all dirty is valid.
+/// Source: architecture.md, section 8, rule 3; gpu-parameters.md, section 1 (lazy fetch on read).
+#pragma once
+
+#include <cstdint>
+#include <span>
+
+#include "models/sm/access/access.hpp"
+#include "models/sm/blocks/resident_blocks.hpp"
+#include "models/sm/l1/l1_cache.hpp"
+#include "models/sm/l1/miss_table.hpp"
+#include "models/sm/l1/outstanding_stores.hpp"
+#include "models/sm/ports/sm_ports.hpp"
+
+namespace lockstep {
+
+class L1 {
+ public:
+  L1(const SmConstants& constants, SmStatistics& statistics, const ResidentBlocks& blocks,
+     SmPorts& ports);
+
+  L1Cache& cache() { return hot_.cache; }
+  const L1Cache& cache() const { return hot_.cache; }
+  MissTable& misses() { return hot_.misses; }
+  const MissTable& misses() const { return hot_.misses; }
+
+  /// An acquire, or the first block of a grid: clean global lines read as absent.
+  void drop_clean() { hot_.cache.drop_clean(); }
+  /// Pending fills of these sectors are not to be cached.
+  void close_pending(std::uint64_t tag, std::uint8_t sectors);
+  void close_miss(std::uint16_t miss);
+  /// The sectors are read or written past L1.
+  void pass_by(std::uint64_t tag, std::uint8_t sectors);
+  /// The bytes in `mask` of a global line are stored.
+  void store(std::uint64_t tag, std::uint8_t sectors, const LineBytes& mask, const std::byte* line);
+  /// The same of a local line; false: all lines that could hold it are reserved.
+  bool store_local(std::uint64_t tag, std::uint8_t sectors, const LineBytes& mask,
+                   const std::byte* bytes, std::int64_t now);
+  /// Each byte that a local load wants of a line is valid or dirty.
+  bool has_all(const Access& access, const LineGroup& group, std::uint16_t line) const;
+  bool has_dirty(std::uint16_t line, std::uint8_t sectors) const;
+  /// A line for `tag`, the dirty bytes of the one before on their way; none: all are reserved.
+  std::uint16_t make_room(std::uint64_t tag, bool local, std::int64_t now);
+  void write_back(std::uint16_t line, std::uint8_t sectors, std::int64_t now);
+  /// Sectors of an answer, in their places of the line, are kept if that is allowed.
+  void fill(const Miss& miss, std::uint8_t sectors, const std::byte* data, std::int64_t usable,
+            std::int64_t now);
+
+  /// Local lines of warps that have ended.
+  void forget_local(std::uint64_t warps);
+  /// Everything is dropped, and the capacity another.
+  void resize(std::uint32_t lines, std::int64_t now);
+  /// Drops sectors of frames and keeps pending fills from being cached.
+  void drop_frames(std::span<const std::uint64_t> frames);
+  /// Calls function(miss) for each outstanding one to these frames.
+  template <class Function>
+  void for_each_request_to(std::span<const std::uint64_t> frames, Function&& function) {
+    hot_.misses.for_each_used([&](std::uint16_t i) {
+      Miss& miss = hot_.misses[i];
+      if (!miss.local && contains(frames, frame_of(miss))) function(miss);
+    });
+  }
+
+  void warm_hot() const;
+  void serialize(Archive& archive) {
+    archive.section("sm/l1", 1);
+    archive(hot_.cache, hot_.misses);
+  }
+
+ private:
+  /// What every window touches.
+  struct Hot {
+    L1Cache cache;
+    MissTable misses;
+  };
+
+  static std::uint64_t frame_of(const Miss& miss) {
+    return frame_number(miss.tag * line_bytes, miss.in_host);
+  }
+  static void merge(std::byte* to, const std::byte* from, const LineBytes& mask,
+                    std::uint8_t sectors);
+
+  const SmConstants& constants_;
+  SmStatistics& statistics_;
+  const ResidentBlocks& blocks_;
+  SmPorts& ports_;
+  Hot hot_;
+};
+
+}  // namespace lockstep

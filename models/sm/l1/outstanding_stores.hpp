@@ -1,0 +1,62 @@
+/// Stores and atomics that were sent and not acknowledged.
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+#include <span>
+
+#include "core/memory/slot_pool.hpp"
+
+namespace lockstep {
+
+/// A frame of GPU memory, or with the top bit set a page of host memory.
+constexpr std::uint64_t frame_number(std::uint64_t physical, bool in_host) {
+  return physical >> 12 | std::uint64_t{in_host} << 63;
+}
+
+/// Frames as frame_number gives them, sorted.
+inline bool contains(std::span<const std::uint64_t> sorted, std::uint64_t frame) {
+  return std::binary_search(sorted.begin(), sorted.end(), frame);
+}
+
+struct StoreRecord {
+  std::uint32_t phase = 0;  ///< of its block when it was issued
+  std::uint16_t warp = 0;
+  std::uint16_t shootdown = 0xffff;  ///< waits for it
+  std::uint64_t frame = 0;           ///< frame_number
+
+  template <class Archive>
+  void serialize(Archive& archive) {
+    archive(phase, warp, shootdown, frame);
+  }
+};
+
+class OutstandingStores {
+ public:
+  std::uint16_t add(const StoreRecord& record) {
+    const std::uint16_t index = stores_.take();
+    stores_[index] = record;
+    return index;
+  }
+  /// It has been acknowledged.
+  StoreRecord remove(std::uint16_t index) {
+    const StoreRecord record = stores_[index];
+    stores_.give_back(index);
+    return record;
+  }
+  const StoreRecord& operator[](std::uint16_t index) const { return stores_[index]; }
+  /// Calls function(record) for each.
+  template <class Function>
+  void for_each(Function&& function) {
+    stores_.for_each_used([&](std::uint16_t index) { function(stores_[index]); });
+  }
+  void serialize(Archive& archive) {
+    archive.section("sm/stores", 1);
+    archive(stores_);
+  }
+
+ private:
+  SlotPool<StoreRecord> stores_;
+};
+
+}  // namespace lockstep

@@ -1,0 +1,160 @@
+#include "models/sm/load_store/answers.hpp"
+
+#include <algorithm>
+#include <array>
+#include <bit>
+#include <cstring>
+
+#include "models/sm/access/lane_data.hpp"
+#include "models/sm/ports/request_tag.hpp"
+
+namespace lockstep {
+
+void Answers::receive(const MessageHeader& message, std::int64_t now) {
+  const auto& response = message.body<MemoryResponse>();
+  const std::uint32_t source =
+      ports_.destination_of(PhysicalAddress(response.line), RequestTag::host(response.tag));
+  const Time complete = ports_.receive(source, message.arrival, message.payload_bytes, now);
+  const auto usable = [&] {
+    return constants_.clock.cycle_at_or_after(complete).count() +
+           constants_.parameters.l1.fill_latency.count();
+  };
+  const std::uint16_t index = RequestTag::index(response.tag);
+  switch (RequestTag::kind(response.tag)) {
+    case RequestTag::fill:
+      fill(response, index, message.payload_data(), usable(), now);
+      break;
+    case RequestTag::atomic:
+      atomic_done(index, message.payload_data(), usable(), now);
+      break;
+    case RequestTag::store:
+      acknowledged(index, now);
+      break;
+    case RequestTag::write_back:
+      break;
+  }
+}
+
+void Answers::fill(const MemoryResponse& response, std::uint16_t index, const std::byte* payload,
+                   std::int64_t usable, std::int64_t now) {
+  // All four sectors in their places; those not answered are not looked at.
+  alignas(16) std::array<std::byte, line_bytes> expanded;
+  const std::byte* line = payload;
+  if (response.sectors != 0xf) {
+    unsigned i = 0;
+    for (unsigned sector = 0; sector < 4; ++sector)
+      if ((response.sectors >> sector) & 1)
+        std::memcpy(expanded.data() + sector * sector_bytes, payload + sector_bytes * i++,
+                    sector_bytes);
+    line = expanded.data();
+  }
+  MissTable& misses = l1_.misses();
+  Miss& miss = misses[index];
+  miss.pending &= static_cast<std::uint8_t>(~response.sectors);
+  if (miss.open && (miss.local || miss.epoch == l1_.cache().epoch()))
+    l1_.fill(miss, response.sectors, line, usable, now);
+
+  std::uint16_t* place = &miss.first;
+  std::uint16_t last = MissTable::none;
+  while (*place != MissTable::none) {
+    const std::uint16_t w = *place;
+    Waiter& waiter = misses.waiter(w);
+    const auto here = static_cast<std::uint8_t>(waiter.missing & response.sectors);
+    if (here != 0) hand_over(w, here, line);
+    waiter.missing &= static_cast<std::uint8_t>(~here);
+    waiter.whole = waiter.whole && here == 0;
+    if (waiter.missing != 0) {
+      last = w;
+      place = &waiter.next;
+      if (here != 0) flights_.ready_at(waiter.flight, usable);
+      continue;
+    }
+    *place = waiter.next;
+    --miss.waiters;
+    const std::uint16_t flight = waiter.flight;
+    misses.give_back_waiter(w);
+    flights_.answered(flight, usable, now);
+  }
+  miss.last = last;
+  if (miss.pending != 0) return;
+  if (miss.line != L1Cache::none) l1_.cache().line(miss.line).reserved = false;
+  const std::uint16_t shootdown = miss.shootdown;
+  misses.give_back(index);
+  if (shootdown != Shootdowns::none) [[unlikely]]
+    shootdowns_.request_done(shootdown, now);
+}
+
+void Answers::hand_over(std::uint16_t index, std::uint8_t sectors, const std::byte* line) {
+  const MissTable& misses = l1_.misses();
+  const Waiter& waiter = misses.waiter(index);
+  std::uint32_t lanes = waiter.lanes;
+  if (lanes == 0) return;
+  const Flight& flight = flights_[waiter.flight];
+  const Warp& warp = blocks_.warp(WarpSlot(flight.warp));
+  const isa::Instruction& instruction = blocks_.instruction(warp, flight.pc);
+  const unsigned first = static_cast<unsigned>(std::countr_zero(lanes));
+  const unsigned stride = lane_bytes(instruction.memory);
+  const bool all = sectors == waiter.missing && waiter.whole;
+  if (!all) {
+    unsigned offset = waiter.first_offset;
+    for (std::uint32_t left = lanes; left != 0; left &= left - 1, offset += stride) {
+      const unsigned lane = static_cast<unsigned>(std::countr_zero(left));
+      if (!waiter.contiguous) offset = misses.offsets(index)[lane];
+      if (!((sectors >> (offset / sector_bytes)) & 1)) lanes &= ~(1u << lane);
+    }
+    if (lanes == 0) return;
+  }
+  const isa::WarpContext context = blocks_.context_of(warp);
+  if (waiter.local) {
+    scatter_part(instruction, context, lanes, line, misses.offsets(index).data(), waiter.part);
+  } else if (waiter.contiguous) {
+    const unsigned skipped = static_cast<unsigned>(std::countr_zero(lanes)) - first;
+    scatter_contiguous(instruction, context, lanes, line + waiter.first_offset + skipped * stride);
+  } else {
+    scatter_load(instruction, context, lanes, line, misses.offsets(index).data());
+  }
+}
+
+void Answers::atomic_done(std::uint16_t index, const std::byte* payload, std::int64_t usable,
+                          std::int64_t now) {
+  MissTable& misses = l1_.misses();
+  const Waiter& waiter = misses.waiter(index);
+  const Flight& flight = flights_[waiter.flight];
+  const Warp& warp = blocks_.warp(WarpSlot(flight.warp));
+  const isa::Instruction& instruction = blocks_.instruction(warp, flight.pc);
+  const unsigned bytes = 8 * atomic_shape(instruction).words();
+  for (std::uint32_t left = waiter.lanes; left != 0; left &= left - 1, payload += bytes)
+    write_elements(instruction, blocks_.context_of(warp),
+                   static_cast<unsigned>(std::countr_zero(left)), payload);
+  const std::uint16_t store = waiter.store, of = waiter.flight;
+  misses.give_back_waiter(index);
+  flights_.answered(of, usable, now);
+  acknowledged(store, now);
+}
+
+void Answers::acknowledged(std::uint16_t index, std::int64_t now) {
+  const StoreRecord record = stores_.remove(index);
+  const WarpSlot slot(record.warp);
+  Warp& warp = blocks_.warp(slot);
+  BlockSlot& block = blocks_.block_of(warp);
+  if (record.shootdown != Shootdowns::none) [[unlikely]]
+    shootdowns_.request_done(record.shootdown, now);
+  --warp.stores;
+  --block.stores_of(record.phase);
+  if ((front_end_.waiting(StallCause::fence) & block.warps) != 0) [[unlikely]]
+    end_fences(block, now);
+  if (warp.stores == 0 && (front_end_.waiting(StallCause::drain) & bit_of(slot)) != 0) {
+    front_end_.wake_at(now);
+    front_end_.end_wait(StallCause::drain, slot, now);
+  }
+}
+
+void Answers::end_fences(const BlockSlot& block, std::int64_t now) {
+  for_each_warp(front_end_.waiting(StallCause::fence) & block.warps, [&](WarpSlot slot) {
+    if (!blocks_.released(blocks_.warp(slot))) return;
+    front_end_.end_wait(StallCause::fence, slot, now);
+    front_end_.wake_at(now);
+  });
+}
+
+}  // namespace lockstep

@@ -1,0 +1,59 @@
+/// Answers: fills, acknowledgements, results of atomics.
+///
+/// Bytes are touched in the order in which messages arrive; when they can be used follows from the
+/// reception port and the fill latency.
+/// Source: architecture.md, section 8, rules 1, 3, 4 and 5.
+#pragma once
+
+#include <cstdint>
+
+#include "core/engine/component.hpp"
+#include "models/noc/messages.hpp"
+#include "models/sm/l1/l1.hpp"
+#include "models/sm/l1/outstanding_stores.hpp"
+#include "models/sm/load_store/flights.hpp"
+#include "models/sm/translation/shootdowns.hpp"
+
+namespace lockstep {
+
+class Answers {
+ public:
+  Answers(const SmConstants& constants, ResidentBlocks& blocks, SmPorts& ports, FrontEnd& front_end,
+          L1& l1, OutstandingStores& stores, Shootdowns& shootdowns, Flights& flights)
+      : constants_(constants),
+        blocks_(blocks),
+        ports_(ports),
+        front_end_(front_end),
+        l1_(l1),
+        stores_(stores),
+        shootdowns_(shootdowns),
+        flights_(flights) {}
+
+  void receive(const MessageHeader& message, std::int64_t now);
+  /// What the answers of a window lead to is brought near.
+  void warm_for(Inbox inbox) const;
+
+ private:
+  struct Batch;
+
+  void fill(const MemoryResponse& response, std::uint16_t miss, const std::byte* payload,
+            std::int64_t usable, std::int64_t now);
+  void hand_over(std::uint16_t waiter, std::uint8_t sectors, const std::byte* line);
+  void atomic_done(std::uint16_t waiter, const std::byte* payload, std::int64_t usable,
+                   std::int64_t now);
+  void acknowledged(std::uint16_t store, std::int64_t now);
+  /// Warps of the block whose releases have waited for this.
+  void end_fences(const BlockSlot& block, std::int64_t now);
+  void warm_for(const Batch& batch) const;
+
+  const SmConstants& constants_;
+  ResidentBlocks& blocks_;
+  SmPorts& ports_;
+  FrontEnd& front_end_;
+  L1& l1_;
+  OutstandingStores& stores_;
+  Shootdowns& shootdowns_;
+  Flights& flights_;
+};
+
+}  // namespace lockstep

@@ -1,0 +1,101 @@
+/// Loads and atomics between issue and commit.
+///
+/// A flight counts what its warp instruction waits for: the answers to its requests, and the last
+/// translation check of its lines.
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+
+#include "core/memory/slot_pool.hpp"
+#include "models/sm/front_end/front_end.hpp"
+#include "models/sm/l1/l1.hpp"
+
+namespace lockstep {
+
+/// A load or atomic of a warp until all its answers are there.
+struct Flight {
+  std::int64_t ready = 0;  ///< cycle in which the youngest of its data can be used
+  std::uint32_t pc = 0;
+  std::uint16_t outstanding = 0;  ///< what it waits for
+  std::uint8_t warp = 0;
+  std::uint8_t acquires = 0;
+
+  template <class Archive>
+  void serialize(Archive& archive) {
+    archive(ready, pc, outstanding, warp, acquires);
+  }
+};
+
+class Flights {
+ public:
+  static constexpr std::uint16_t none = SlotPool<Flight>::none;
+
+  Flights(ResidentBlocks& blocks, FrontEnd& front_end, L1& l1)
+      : blocks_(blocks), front_end_(front_end), l1_(l1) {}
+
+  /// Of the warp's instruction at `pc`, whose results become pending; it waits for one thing.
+  std::uint16_t begin(WarpSlot slot, std::uint32_t pc, const IssueRecord& record) {
+    Warp& warp = blocks_.warp(slot);
+    const std::uint16_t index = flights_.take();
+    Flight& flight = flights_[index];
+    flight.ready = 0;
+    flight.pc = pc;
+    flight.warp = static_cast<std::uint8_t>(slot.value());
+    flight.acquires = (record.flags & IssueRecord::ordered_after) != 0;
+    flight.outstanding = 1;
+    ++warp.flights;
+    for (unsigned i = 0; i < record.releases; ++i) {
+      warp.pending.mark(record.release[i]);
+      warp.loads.mark(record.release[i]);
+    }
+    return index;
+  }
+  /// It waits for one thing more.
+  void expect(std::uint16_t index) { ++flights_[index].outstanding; }
+  /// Some of its data can be used from `cycle` on.
+  void ready_at(std::uint16_t index, std::int64_t cycle) {
+    Flight& flight = flights_[index];
+    flight.ready = std::max(flight.ready, cycle);
+  }
+  /// One of the things it waits for has come, and can be used from `usable` on.
+  void answered(std::uint16_t index, std::int64_t usable, std::int64_t now) {
+    Flight& flight = flights_[index];
+    flight.ready = std::max(flight.ready, usable);
+    if (--flight.outstanding == 0) commit(index, now);
+  }
+  const Flight& operator[](std::uint16_t index) const { return flights_[index]; }
+
+  void warm_hot() const { flights_.warm_next(3); }
+  void serialize(Archive& archive) {
+    archive.section("sm/flights", 1);
+    archive(flights_);
+  }
+
+ private:
+  /// The instruction has all it waited for: where memory instructions with results commit.
+  void commit(std::uint16_t index, std::int64_t now) {
+    // Not copied: this computer would wait for the narrow store of `outstanding`.
+    const Flight& flight = flights_[index];
+    flights_.give_back(index);
+    const WarpSlot slot(flight.warp);
+    Warp& warp = blocks_.warp(slot);
+    const IssueRecord& record = warp.records[flight.pc];
+    const std::int64_t when = std::max(flight.ready, now + 1);
+    for (unsigned i = 0; i < record.releases; ++i)
+      front_end_.result_at(slot, record.release[i], when);
+    --warp.flights;
+    if (flight.acquires) {
+      l1_.drop_clean();
+      front_end_.resumed_at(slot, when);
+    }
+    if (warp.flights == 0) front_end_.request_answered(slot, now);
+  }
+
+  ResidentBlocks& blocks_;
+  FrontEnd& front_end_;
+  L1& l1_;
+  SlotPool<Flight> flights_;
+};
+
+}  // namespace lockstep

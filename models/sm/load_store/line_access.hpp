@@ -1,0 +1,71 @@
+/// What happens to one line of a memory instruction: L1, requests.
+///
+/// Global data is written through: a store updates valid sectors and goes on with a byte mask.  A
+/// store, atomic or bypassing access to a sector whose fill is pending closes that miss.  Loads of
+/// sectors that are asked for already join the outstanding miss.  A local load of a sector that is
+/// only partly dirty first sends the dirty bytes to L2 and then asks for the sector; both go
+/// through the same queue, so the answer holds them.
+/// Source: architecture.md, section 8, rules 1 to 3, 8 and 11.
+#pragma once
+
+#include <cstdint>
+
+#include "models/sm/access/access.hpp"
+#include "models/sm/l1/l1.hpp"
+#include "models/sm/l1/outstanding_stores.hpp"
+#include "models/sm/load_store/flights.hpp"
+
+namespace lockstep {
+
+class LineAccess {
+ public:
+  LineAccess(const SmConstants& constants, SmStatistics& statistics, ResidentBlocks& blocks,
+             SmPorts& ports, L1& l1, OutstandingStores& stores, Flights& flights)
+      : constants_(constants),
+        statistics_(statistics),
+        blocks_(blocks),
+        ports_(ports),
+        l1_(l1),
+        stores_(stores),
+        flights_(flights) {}
+
+  /// The line `group` with its translation; false: no room, try again later.
+  bool process(const Access& access, unsigned group, PhysicalAddress physical, bool in_host,
+               std::int64_t now);
+
+ private:
+  /// A line, where it is and where its requests go.
+  struct Target {
+    const Access& access;
+    const LineGroup& group;
+    PhysicalAddress physical;
+    std::uint32_t destination;
+    bool in_host;
+
+    std::uint64_t tag() const { return physical.value() / line_bytes; }
+  };
+
+  bool load(const Target& target, std::int64_t now);
+  /// The line's fill is under way or begins: joins it with what is missing.
+  bool miss(const Target& target, std::uint16_t line, std::uint8_t missing, std::int64_t now);
+  /// A load that must not use L1, or cannot (host memory).
+  bool bypass(const Target& target, std::int64_t now);
+  bool store(const Target& target, std::int64_t now);
+  bool store_local(const Target& target, std::int64_t now);
+  bool atomic(const Target& target, std::int64_t now);
+  std::uint16_t make_waiter(const Target& target, std::uint8_t missing);
+  std::uint16_t add_store(const Target& target);
+  void deliver(const Target& target, std::uint32_t lanes, const std::byte* line);
+  void fill_request(MemoryRequest& request, const Target& target, MemoryOperation operation,
+                    std::uint8_t sectors, std::uint32_t tag);
+
+  const SmConstants& constants_;
+  SmStatistics& statistics_;
+  ResidentBlocks& blocks_;
+  SmPorts& ports_;
+  L1& l1_;
+  OutstandingStores& stores_;
+  Flights& flights_;
+};
+
+}  // namespace lockstep

@@ -1,0 +1,114 @@
+/// The load-store unit: memory instructions between issue and their last translation check.
+///
+/// An instruction's lanes are grouped by line when it issues; the groups are looked up in order, a
+/// few per cycle, one instruction after the other.  When a group finds no room (miss entry, line,
+/// request queue) everything behind it waits for an answer.  Lines whose page has come go first.
+/// Source: gpu-parameters.md, sections 7 and 10 (one access per cycle to the L1 structures).
+///
+/// Simplified: the pipeline in front of the tags is a constant of latencies and departures, so that
+/// a group is looked up in the cycle in which its instruction issues if nothing is before it.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "core/checkpoint/archive.hpp"
+#include "models/sm/access/access.hpp"
+#include "models/sm/access/coalescer.hpp"
+#include "models/sm/blocks/mistakes.hpp"
+#include "models/sm/load_store/flights.hpp"
+#include "models/sm/load_store/line_access.hpp"
+#include "models/sm/translation/parked_lines.hpp"
+#include "models/sm/translation/translation.hpp"
+
+namespace lockstep {
+
+class LoadStoreUnit final : public ParkedLines {
+ public:
+  LoadStoreUnit(const SmConstants& constants, SmStatistics& statistics, ResidentBlocks& blocks,
+                Mistakes& mistakes, FrontEnd& front_end, Translation& translation,
+                LineAccess& lines, Flights& flights);
+
+  /// Enters all lanes of a load or store, if they are at consecutive global addresses, as most are:
+  /// nothing is to be found out lane by lane.
+  bool issue_consecutive(WarpSlot slot, const isa::Instruction& instruction,
+                         const IssueRecord& record, std::uint32_t active, std::int64_t now);
+  /// Enters global or local lanes, as part of `flight` or of a new one.  Returns the flight, none
+  /// if nothing waits for an answer.
+  std::uint16_t issue_lines(WarpSlot slot, const isa::Instruction& instruction,
+                            const IssueRecord& record, std::uint32_t active,
+                            const LaneAddresses& address, bool local, std::uint16_t flight,
+                            std::int64_t now);
+
+  /// When it wants to look up lines.
+  std::int64_t wake() const { return hot_.wake; }
+  /// Looks up lines of the first instructions, as many as a cycle allows.
+  void look_up_lines(std::int64_t now);
+  /// Something has come that may make room.
+  void retry(std::int64_t now);
+  void retry_if_stalled(std::int64_t now) {
+    if (hot_.stalled) retry(now);
+  }
+
+  /// The tenant has ended: what has not left never will.
+  void drop_tenant(TenantId tenant, std::int64_t now);
+  void dropped(const Access& access, std::int64_t now) override {
+    last_check_passed(access.flight, now);
+  }
+  void violated(const Access& access, unsigned group, std::int64_t now) override;
+
+  void warm_hot() const;
+  void serialize(Archive& archive);
+
+ private:
+  /// What every window touches, with the queue's first place.
+  struct Hot {
+    std::vector<Access> queue;  ///< ring of memory instructions; [head] is first
+    std::uint32_t head = 0, count = 0;
+    std::int64_t wake = no_cycle;
+    std::int64_t lookup_cycle = -1;  ///< cycle in which `lookups` tags were looked up
+    std::uint32_t lookups = 0;
+    bool stalled = false;  ///< the head waits for an answer to make room
+    bool stalled_by_translation = false;
+    std::int64_t stalled_since = 0;
+  };
+  enum class Progress : std::uint8_t { done, no_room, no_translation };
+
+  /// Of the access `behind` the head.
+  std::uint32_t place(std::uint32_t behind) const {
+    const std::uint32_t at = hot_.head + behind;
+    const auto size = static_cast<std::uint32_t>(hot_.queue.size());
+    return at < size ? at : at - size;
+  }
+  /// The queue's next entry, to be coalesced; then it is entered.
+  Access& begin_access(WarpSlot slot, const isa::Instruction& instruction,
+                       const IssueRecord& record, std::uint32_t active, bool local);
+  std::uint16_t enter_access(Access& access, const isa::Instruction& instruction,
+                             const IssueRecord& record, std::uint16_t flight, std::int64_t now);
+  /// The next line of the access at the head.
+  Progress look_up_line(Access& access, std::int64_t now);
+  /// The first line whose page has come; false: no room, try again later.
+  bool look_up_parked_line(std::int64_t now);
+  /// The access at the head has no line left to look up.
+  void leave_queue(const Access& access, std::int64_t now);
+  /// Every line of an access has its translation and has gone to L1, or will not be sent.
+  void last_check_passed(std::uint16_t flight, std::int64_t now) {
+    if (flight != Flights::none) flights_.answered(flight, 0, now);
+  }
+  /// Something is to be done again only when an answer has come.
+  void stall(bool by_translation, std::int64_t now);
+  /// So many lines of the access will not be sent.
+  void forget_lines(const Access& access, unsigned count);
+
+  const SmConstants& constants_;
+  SmStatistics& statistics_;
+  ResidentBlocks& blocks_;
+  Mistakes& mistakes_;
+  MemoryGate& gate_;
+  Translation& translation_;
+  LineAccess& lines_;
+  Flights& flights_;
+  Hot hot_;
+};
+
+}  // namespace lockstep

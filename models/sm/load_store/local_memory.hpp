@@ -1,0 +1,24 @@
+/// Local memory: each thread's own arrays, spills and call frames, interleaved by lane.
+///
+/// A lane's data of more than 32 bits is accessed word by word.  Lines live in L1 with a mask of
+/// dirty bytes and are written back when replaced; those of a finished block are forgotten.
+/// Source: architecture.md, section 8, rules 3 and 5; CUDA programming guide, "Local Memory".
+#pragma once
+
+#include "models/sm/access/access.hpp"
+#include "models/sm/access/coalescer.hpp"
+#include "models/sm/blocks/mistakes.hpp"
+#include "models/sm/blocks/resident_blocks.hpp"
+#include "models/sm/parameters/local_memory_layout.hpp"
+
+namespace lockstep {
+
+/// Throws a Mistake if a lane's bytes are outside of what its thread has.
+void check_local(const ResidentBlocks& blocks, const Mistakes& mistakes, const Warp& warp,
+                 const LaneAddresses& offset, std::uint32_t active, unsigned bytes);
+/// Enters lanes at these offsets, which have been checked, into an access that is otherwise ready.
+void start_local(Access& access, const LocalMemoryLayout& layout, const LaneAddresses& offset);
+/// The access goes on with the next word of its lanes; false when that was the last.
+bool next_local_part(Access& access, const LocalMemoryLayout& layout);
+
+}  // namespace lockstep

@@ -1,0 +1,11 @@
+#include "models/sm/parameters/local_memory_layout.hpp"
+
+#include "models/isa/types.hpp"
+
+namespace lockstep {
+
+std::uint64_t local_memory_bytes(const SmParameters& parameters) {
+  return parameters.local_bytes_per_thread.count() * parameters.warps * isa::warp_size;
+}
+
+}  // namespace lockstep

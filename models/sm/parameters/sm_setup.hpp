@@ -1,0 +1,69 @@
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "core/engine/link.hpp"
+#include "core/parameters/policy.hpp"
+#include "models/isa/program.hpp"
+#include "models/noc/address_mapping.hpp"
+#include "models/noc/noc_parameters.hpp"
+#include "models/sm/parameters/local_memory_layout.hpp"
+#include "models/sm/parameters/sm_parameters.hpp"
+#include "models/vm/replay_mode.hpp"
+#include "models/vm/vm_parameters.hpp"
+
+namespace lockstep {
+
+class ConstantRows;
+class IssueTables;
+
+/// With what an SM is made.
+struct SmSetup {
+  SmParameters parameters;
+  NocParameters noc;
+  PolicyChoice warp_scheduler;    ///< of warp_scheduler_policies()
+  PolicyChoice exception_scheme;  ///< of exception_scheme_policies()
+  std::uint32_t index = 0;
+  std::vector<std::string> tenants;  ///< names, for messages
+  std::vector<const isa::Module*> modules;
+  /// What issue needs to know of each instruction; shared by all SMs of a rank.  Made by
+  /// make_issue_tables; nullptr: this SM makes its own.
+  std::shared_ptr<const IssueTables> issue_tables;
+  /// The constants of grids, shared in the same way.
+  std::shared_ptr<ConstantRows> constant_rows;
+  AddressMapping mapping;
+  /// Physical address where the local memory of all SMs begins, above the GPU's capacity; SM i
+  /// has the range [i, i + 1) * local_memory_bytes(parameters) from there.
+  std::uint64_t local_memory_base = std::uint64_t{1} << 40;
+  std::vector<Link> to_partitions;
+  Link to_host, to_dispatcher, to_gmmu;
+  VmParameters vm = defaults<VmParameters>();
+  ReplayMode replay = ReplayMode::listed;
+};
+
+/// What does not change about an SM; all its parts refer to it.
+struct SmConstants {
+  explicit SmConstants(SmSetup given)
+      : setup(std::move(given)),
+        parameters(setup.parameters),
+        limits(parameters.occupancy_limits()),
+        clock(parameters.clock),
+        local(
+            PhysicalAddress(setup.local_memory_base) + setup.index * local_memory_bytes(parameters),
+            parameters.local_bytes_per_thread.count()) {}
+  SmConstants(const SmConstants&) = delete;
+  SmConstants& operator=(const SmConstants&) = delete;
+
+  Time time_of(std::int64_t cycle) const { return clock.edge(Cycles{cycle}); }
+
+  const SmSetup setup;
+  const SmParameters& parameters;
+  const OccupancyLimits limits;
+  const Clock clock;
+  const LocalMemoryLayout local;
+};
+
+}  // namespace lockstep

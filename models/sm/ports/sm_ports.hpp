@@ -1,0 +1,111 @@
+/// All that an SM sends, and where answers come in.
+#pragma once
+
+#include <bit>
+#include <cstring>
+#include <span>
+
+#include "core/engine/outbox.hpp"
+#include "core/memory/warm.hpp"
+#include "models/noc/messages.hpp"
+#include "models/sm/access/line_bytes.hpp"
+#include "models/sm/parameters/sm_setup.hpp"
+#include "models/sm/ports/reception_port.hpp"
+#include "models/sm/ports/request_port.hpp"
+
+namespace lockstep {
+
+class SmPorts {
+ public:
+  explicit SmPorts(const SmConstants& constants)
+      : constants_(constants),
+        hot_{nullptr,
+             RequestPort({constants.setup.noc, constants.setup.to_partitions,
+                          constants.setup.to_host, constants.parameters.port.queue,
+                          constants.clock.duration(constants.parameters.port.injection_latency)}),
+             ReceptionPort(constants.setup.noc), constants.setup.to_dispatcher,
+             constants.setup.to_gmmu} {}
+
+  /// Between them, what is sent goes to `outbox`.
+  void begin_window(Outbox& outbox) { hot_.outbox = &outbox; }
+  void end_window() { hot_.outbox = nullptr; }
+
+  /// Destination number of the host; partitions have their own.
+  std::uint32_t host() const { return hot_.requests.host(); }
+  std::uint32_t destination_of(PhysicalAddress line, bool in_host) const {
+    return in_host ? host() : constants_.setup.mapping.partition(line.value());
+  }
+  /// There is room for one more request to `destination`.
+  bool accepts(std::uint32_t destination) const { return hot_.requests.accepts(destination); }
+  /// A request on its way, for the caller to fill in before the next one.
+  RequestPort::Place send(std::uint32_t destination, std::size_t payload_bytes, std::int64_t now) {
+    return hot_.requests.send(destination, payload_bytes, constants_.time_of(now), *hot_.outbox);
+  }
+  /// A store of the bytes in `mask`; the request is for the caller to fill in.
+  MemoryRequest& send_store(std::uint32_t destination, std::uint8_t sectors, const LineBytes& mask,
+                            const std::byte* line, std::int64_t now);
+  /// An answer has come, and with it the place of its request; when its last flit is in.
+  Time receive(std::uint32_t source, Time arrival, std::uint32_t data_bytes, std::int64_t now) {
+    hot_.requests.credit(source, constants_.time_of(now), *hot_.outbox);
+    return hot_.reception.receive(arrival, data_bytes);
+  }
+
+  template <class Body>
+  void tell_host(MessageKind kind, const Body& body, std::span<const std::byte> payload,
+                 std::int64_t now) {
+    hot_.requests.tell_host(kind, body, payload, constants_.time_of(now), *hot_.outbox);
+  }
+  template <class Body>
+  void tell_dispatcher(MessageKind kind, const Body& body, std::int64_t now) {
+    hot_.outbox->send(hot_.to_dispatcher, constants_.time_of(now), kind_of(kind), body);
+  }
+  template <class Body>
+  void tell_gmmu(MessageKind kind, const Body& body, std::int64_t now,
+                 std::span<const std::byte> payload = {}) {
+    hot_.outbox->send(hot_.to_gmmu, constants_.time_of(now), kind_of(kind), body, payload);
+  }
+
+  /// Summed over requests, for the injection port.
+  std::uint64_t wait_femtoseconds() const { return hot_.requests.wait_femtoseconds(); }
+  std::string waiting_for() const { return hot_.requests.waiting_for(); }
+
+  void warm_hot() const { warm(&hot_, sizeof hot_); }
+  void serialize(Archive& archive) {
+    archive.section("sm/ports", 1);
+    hot_.requests.serialize(archive);
+    archive(hot_.reception);
+    hot_.to_dispatcher.serialize(archive);
+    hot_.to_gmmu.serialize(archive);
+  }
+
+ private:
+  /// What every window touches.
+  struct Hot {
+    Outbox* outbox;  ///< of the window that is running
+    RequestPort requests;
+    ReceptionPort reception;
+    Link to_dispatcher, to_gmmu;
+  };
+
+  const SmConstants& constants_;
+  Hot hot_;
+};
+
+inline MemoryRequest& SmPorts::send_store(std::uint32_t destination, std::uint8_t sectors,
+                                          const LineBytes& mask, const std::byte* line,
+                                          std::int64_t now) {
+  const auto count = static_cast<unsigned>(std::popcount(sectors));
+  const RequestPort::Place place = send(destination, (4 + sector_bytes) * count, now);
+  std::byte* masks = place.payload;
+  std::byte* data = place.payload + std::size_t{4} * count;
+  for (unsigned rest = sectors; rest != 0; rest &= rest - 1) {
+    const auto sector = static_cast<unsigned>(std::countr_zero(rest));
+    std::memcpy(masks, &mask[sector], 4);
+    std::memcpy(data, line + sector_bytes * sector, sector_bytes);
+    masks += 4;
+    data += sector_bytes;
+  }
+  return place.request;
+}
+
+}  // namespace lockstep

@@ -1,0 +1,192 @@
+#include "models/sm/sm_core.hpp"
+
+#include <algorithm>
+#include <array>
+#include <variant>
+
+#include "core/error/error.hpp"
+#include "models/sm/front_end/issue_cycle.hpp"
+
+namespace lockstep {
+
+namespace {
+
+/// What the setup leaves open.
+SmSetup completed(SmSetup setup) {
+  if (!setup.issue_tables) setup.issue_tables = make_issue_tables(setup.parameters, setup.modules);
+  if (!setup.constant_rows) setup.constant_rows = std::make_shared<ConstantRows>();
+  return setup;
+}
+
+/// They hold nothing between instructions.
+std::uint32_t* scratch_rows_of_this_thread() {
+  alignas(64) static thread_local std::array<std::uint32_t, 64 * isa::warp_size> rows;
+  return rows.data();
+}
+
+}  // namespace
+
+SmCore::SmCore(SmSetup setup)
+    : constants_(completed(std::move(setup))),
+      front_end_(constants_, statistics_, blocks_, mistakes_, turnover_),
+      ports_(constants_),
+      l1_(constants_, statistics_, blocks_, ports_),
+      flights_(blocks_, front_end_, l1_),
+      load_store_(constants_, statistics_, blocks_, mistakes_, front_end_, translation_, lines_,
+                  flights_),
+      translation_(constants_, statistics_, blocks_, ports_, load_store_),
+      mistakes_(constants_, blocks_, ports_),
+      blocks_(constants_, statistics_),
+      lines_(constants_, statistics_, blocks_, ports_, l1_, stores_, flights_),
+      shootdowns_(constants_, statistics_, ports_, l1_, stores_, translation_),
+      answers_(constants_, blocks_, ports_, front_end_, l1_, stores_, shootdowns_, flights_),
+      shared_(constants_, statistics_, blocks_, mistakes_, front_end_),
+      constant_(blocks_, mistakes_, front_end_),
+      memory_issue_(blocks_, mistakes_, shared_, constant_, load_store_, flights_),
+      barriers_(constants_, statistics_, blocks_, mistakes_, front_end_),
+      printing_(blocks_, mistakes_, ports_),
+      control_(constants_, statistics_, blocks_, mistakes_, front_end_, l1_, barriers_, printing_),
+      issue_(constants_, blocks_, front_end_, shared_, memory_issue_, control_),
+      turnover_(constants_, blocks_, ports_, front_end_, l1_, translation_, load_store_,
+                printing_) {
+  set_tenants(statistics_, constants_.setup.tenants.size());
+}
+
+Time SmCore::next_activity() const {
+  return front_end_.wake() == no_cycle ? Time::never() : constants_.time_of(front_end_.wake());
+}
+
+void SmCore::advance(Time horizon, Inbox inbox, Outbox& outbox) {
+  ports_.begin_window(outbox);
+  blocks_.begin_window(scratch_rows_of_this_thread());
+  warm_window(inbox);
+  std::visit([&](auto& policy) { run(policy, horizon, inbox); }, front_end_.scheduler());
+  ports_.end_window();
+}
+
+/// What a window will surely touch is brought near first: see warm_answers.cpp.
+void SmCore::warm_window(Inbox inbox) const {
+  warm(&statistics_.tenant, sizeof statistics_.tenant);
+  front_end_.warm_hot();
+  ports_.warm_hot();
+  l1_.warm_hot();
+  load_store_.warm_hot();
+  translation_.warm_hot();
+  blocks_.warm_hot();
+  warm(&statistics_.tenant[0], offsetof(SmStatistics::OfTenant, l1_merges));
+  answers_.warm_for(inbox);
+  blocks_.warm_warps(front_end_.ready_warps());
+}
+
+/// Messages and own cycles in the order of time; at equal times messages come first.  A message is
+/// taken at the first clock edge at or after its arrival, so cutting the window anywhere changes
+/// nothing.
+template <class Policy>
+void SmCore::run(Policy& policy, Time horizon, Inbox inbox) {
+  const std::int64_t end =
+      horizon == Time::never() ? no_cycle : constants_.clock.cycle_at_or_after(horizon).count();
+  std::size_t next = 0;
+  std::int64_t arrival = next_arrival(inbox, next);
+  for (;;) {
+    if (arrival <= front_end_.wake() && next < inbox.size()) {
+      front_end_.advance_to(arrival - 1);
+      take(*inbox[next], arrival);
+      arrival = next_arrival(inbox, ++next);
+      front_end_.wake_at(next_event());
+    } else if (front_end_.wake() < end) {
+      step(policy, front_end_.wake());
+    } else {
+      return;
+    }
+  }
+}
+
+std::int64_t SmCore::next_arrival(Inbox inbox, std::size_t next) const {
+  return next < inbox.size() ? constants_.clock.cycle_at_or_after(inbox[next]->arrival).count()
+                             : no_cycle;
+}
+
+/// One cycle: what commits, then the load-store unit's queue, then issue.
+template <class Policy>
+void SmCore::step(Policy& policy, std::int64_t now) {
+  front_end_.begin_cycle(now);
+  if (load_store_.wake() <= now) load_store_.look_up_lines(now);
+  if (!front_end_.issue_cycle(policy, now, [&](WarpSlot slot) { issue_.issue(slot, now); }))
+    front_end_.sleep_until(next_event());
+}
+
+void SmCore::take(const MessageHeader& message, std::int64_t now) {
+  front_end_.account_stalls(now);  // for what held until now
+  switch (static_cast<MessageKind>(message.kind)) {
+    case MessageKind::memory_response:
+      answers_.receive(message, now);
+      load_store_.retry_if_stalled(now);
+      break;
+    case MessageKind::start_grid:
+      turnover_.start_grid(message.body<GridLaunch>(), message.payload());
+      break;
+    case MessageKind::start_block:
+      turnover_.stage(message.body<BlockReference>(), now);
+      break;
+    case MessageKind::end_grid:
+      turnover_.end_grid(GridId(message.body<GridReference>().grid));
+      break;
+    case MessageKind::translation:
+      translation_.on_answer(message.body<TranslationAnswer>(), now);
+      load_store_.retry(now);
+      break;
+    case MessageKind::pages_mapped:
+      translation_.on_pages_mapped(message.body<PagesMapped>(), message.payload());
+      break;
+    case MessageKind::replay:
+      translation_.on_replay(message.body<PageNotice>(), now);
+      break;
+    case MessageKind::flush:
+      translation_.on_flush(TenantId(message.body<TlbFlush>().tenant));
+      break;
+    case MessageKind::shootdown:
+      shootdowns_.begin(message.body<PageSpan>(), message.payload(), now);
+      break;
+    case MessageKind::abort_tenant:
+      turnover_.abort_tenant(TenantId(message.body<TenantNotice>().tenant), now);
+      break;
+    default:
+      internal_error(__FILE__, __LINE__, "message", "an SM got a message it does not know");
+  }
+}
+
+const SmStatistics& SmCore::statistics(Time now) {
+  const std::int64_t up_to = constants_.clock.cycle_at_or_after(now).count();
+  front_end_.account_stalls(up_to);
+  translation_.count_fault_waits(up_to);
+  blocks_.flush_statistics(up_to);
+  for (std::size_t t = 0; t < statistics_.tenant.size(); ++t) {
+    SmStatistics::OfTenant& counts = statistics_.tenant[t];
+    const std::uint64_t looked_up =
+        counts.tlb_hits.value() + counts.tlb_misses.value() + counts.tlb_merges.value();
+    counts.tlb_lookups += looked_up - counts.tlb_lookups.value();
+  }
+  const auto period = static_cast<std::uint64_t>(constants_.clock.period().femtoseconds());
+  const std::uint64_t waited = ports_.wait_femtoseconds() / period;
+  statistics_.port_wait_cycles += waited - statistics_.port_wait_cycles.value();
+  return statistics_;
+}
+
+std::string SmCore::waiting_for() const {
+  if (blocks_.resident() == 0) return "";
+  std::string text = front_end_.waiting_for();
+  if (l1_.misses().used() > 0)
+    text += "; " + std::to_string(l1_.misses().used()) + " misses outstanding";
+  text += translation_.waiting_for();
+  const std::string requests = ports_.waiting_for();
+  if (!requests.empty()) text += "; " + requests;
+  return text;
+}
+
+void SmCore::serialize(Archive& archive) {
+  archive.section("sm", 1);
+  archive(statistics_, front_end_, ports_, l1_, stores_, flights_, load_store_, translation_,
+          mistakes_, blocks_, shootdowns_, printing_, turnover_);
+}
+
+}  // namespace lockstep

@@ -1,0 +1,82 @@
+/// The inside of a StreamingMultiprocessor: its parts, and the loop through a window.
+///
+/// Parts below know nothing of those above; what they must tell them they return, or say through an
+/// interface of their own (DrainedWarps, ParkedLines).
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+#include "core/engine/component.hpp"
+#include "models/sm/blocks/mistakes.hpp"
+#include "models/sm/blocks/resident_blocks.hpp"
+#include "models/sm/execution/barriers.hpp"
+#include "models/sm/execution/constant_memory.hpp"
+#include "models/sm/execution/control.hpp"
+#include "models/sm/execution/issue.hpp"
+#include "models/sm/execution/memory_issue.hpp"
+#include "models/sm/execution/printing.hpp"
+#include "models/sm/execution/shared_memory.hpp"
+#include "models/sm/front_end/front_end.hpp"
+#include "models/sm/l1/l1.hpp"
+#include "models/sm/l1/outstanding_stores.hpp"
+#include "models/sm/load_store/answers.hpp"
+#include "models/sm/load_store/flights.hpp"
+#include "models/sm/load_store/line_access.hpp"
+#include "models/sm/load_store/load_store_unit.hpp"
+#include "models/sm/parameters/sm_setup.hpp"
+#include "models/sm/parameters/sm_statistics.hpp"
+#include "models/sm/ports/sm_ports.hpp"
+#include "models/sm/translation/shootdowns.hpp"
+#include "models/sm/translation/translation.hpp"
+#include "models/sm/turnover/block_turnover.hpp"
+
+namespace lockstep {
+
+class SmCore {
+ public:
+  explicit SmCore(SmSetup setup);
+
+  Time next_activity() const;
+  void advance(Time horizon, Inbox inbox, Outbox& outbox);
+  void serialize(Archive& archive);
+  const SmStatistics& statistics(Time now);
+  bool finished() const { return turnover_.empty(); }
+  std::string waiting_for() const;
+
+ private:
+  void warm_window(Inbox inbox) const;
+  template <class Policy>
+  void run(Policy& policy, Time horizon, Inbox inbox);
+  template <class Policy>
+  void step(Policy& policy, std::int64_t now);
+  void take(const MessageHeader& message, std::int64_t now);
+  std::int64_t next_arrival(Inbox inbox, std::size_t next) const;
+  std::int64_t next_event() const { return std::min(front_end_.next_event(), load_store_.wake()); }
+
+  const SmConstants constants_;
+  SmStatistics statistics_;
+  FrontEnd front_end_;
+  SmPorts ports_;
+  L1 l1_;
+  OutstandingStores stores_;
+  Flights flights_;
+  LoadStoreUnit load_store_;
+  Translation translation_;
+  Mistakes mistakes_;
+  ResidentBlocks blocks_;
+
+  LineAccess lines_;
+  Shootdowns shootdowns_;
+  Answers answers_;
+  SharedMemoryUnit shared_;
+  ConstantMemory constant_;
+  MemoryIssue memory_issue_;
+  Barriers barriers_;
+  Printing printing_;
+  ControlUnit control_;
+  Issue issue_;
+  BlockTurnover turnover_;
+};
+
+}  // namespace lockstep

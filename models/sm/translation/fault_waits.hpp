@@ -1,0 +1,63 @@
+/// Counting warps that wait for pages which are not in GPU memory.
+///
+/// A warp waits from the refusal of a page for which it has a line parked, or from parking one
+/// later, until the page's translation has come; it may go on with what does not need the line.
+/// The integral over the cycles is brought up to date whenever the set of such warps changes, so
+/// that it is exact at every epoch.
+/// Source: virtual-memory-and-exceptions.md, section 16 ("warps stalled on faults integrated over
+/// cycles").
+///
+/// Simplified: a warp whose access has not left the load-store unit's queue, because another one's
+/// fault holds it up there, is not counted.
+#pragma once
+
+#include <cstdint>
+
+#include "models/sm/blocks/resident_blocks.hpp"
+#include "models/sm/translation/parked_pages.hpp"
+
+namespace lockstep {
+
+class FaultWaits {
+ public:
+  FaultWaits(SmStatistics& statistics, const ResidentBlocks& blocks)
+      : statistics_(statistics), blocks_(blocks) {}
+
+  void count(std::int64_t up_to) {
+    const auto cycles = static_cast<std::uint64_t>(up_to - counted_);
+    counted_ = up_to;
+    for_each_warp(warps_, [&](WarpSlot warp) {
+      statistics_.tenant[blocks_.tenant_of(warp).value()].fault_warp_cycles += cycles;
+    });
+  }
+  /// The warp has a line parked for a page that was refused.
+  void begin(WarpSlot warp, std::int64_t now) {
+    if ((warps_ & bit_of(warp)) != 0) return;
+    count(now);
+    warps_ |= bit_of(warp);
+  }
+  /// Who waits after some lines have left; a warp may wait for several pages.
+  void find(const ParkedPages& pages) {
+    warps_ = 0;
+    pages.for_each_miss([&](std::uint16_t i) {
+      if (pages.miss(i).refused_since < 0) return;
+      pages.for_each_parked(i, [&](const Access& access, unsigned) {
+        warps_ |= bit_of(WarpSlot(access.warp));
+        return false;
+      });
+    });
+  }
+
+  template <class Archive>
+  void serialize(Archive& archive) {
+    archive(warps_, counted_);
+  }
+
+ private:
+  SmStatistics& statistics_;
+  const ResidentBlocks& blocks_;
+  std::uint64_t warps_ = 0;   ///< that wait for pages that were refused
+  std::int64_t counted_ = 0;  ///< cycle up to which they have been counted
+};
+
+}  // namespace lockstep

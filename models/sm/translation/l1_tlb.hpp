@@ -1,0 +1,74 @@
+/// The first-level TLB, and what it lost to flushes.
+///
+/// The page found last is kept beside it, so that finding it again costs a comparison.  An entry
+/// remembers whether a store has gone out under it.
+/// Source: architecture.md, section 8, rules 7 and 8; 004, section 7.1.2 (TLB).
+///
+/// Cost model: a hit costs nothing, a miss what link and GMMU take.
+#pragma once
+
+#include <cstdint>
+
+#include "core/memory/warm.hpp"
+#include "models/noc/ids.hpp"
+#include "models/vm/lost_entries.hpp"
+#include "models/vm/tlb.hpp"
+
+namespace lockstep {
+
+class L1Tlb {
+ public:
+  template <class Parameters>
+  explicit L1Tlb(const Parameters& parameters)
+      : hot_{.tlb = Tlb(parameters)}, flushed_(parameters) {}
+
+  /// True if it has the page and a store needs nothing more; `physical` then translates.
+  bool find(std::uint64_t key, bool write) {
+    if (key == hot_.last_key && (!write || hot_.last_stored)) [[likely]]
+      return true;
+    return find_in_arrays(key, write);
+  }
+  PhysicalAddress physical(VirtualAddress address) const {
+    return PhysicalAddress(hot_.last_frame | (address.value() & (page_bytes - 1)));
+  }
+  /// The page found last is host memory, reached over the host link.
+  bool remote() const { return hot_.last_remote; }
+
+  /// The entry for a page or the large page around it; nullptr: none.
+  TlbArray::Entry* entry_of(std::uint64_t key);
+  /// A store under this entry needs no page_written.
+  static bool is_known_written(PageTableEntry entry);
+  /// A store goes out under the entry, if there is one; true: the first that is known of.
+  bool note_store(std::uint64_t key);
+  /// There is an entry for the page, and a store to GPU memory has gone out under it.
+  bool stored_under(std::uint64_t key);
+  void fill(std::uint64_t key, PageTableEntry entry);
+  bool drop(std::uint64_t key);
+  /// Returns the number of entries dropped.
+  std::uint32_t flush(TenantId tenant);
+  /// The page was there until a flush, and has not been since.
+  bool was_flushed(std::uint64_t key) const {
+    return flushed_.find(TlbArray::tenant_of(key), TlbArray::number_of(key)).has_value();
+  }
+
+  void warm_hot() const { warm(&hot_, sizeof hot_); }
+  void serialize(Archive& archive);
+
+ private:
+  static constexpr std::uint64_t no_page = ~std::uint64_t{0};
+  /// What every window touches.
+  struct Hot {
+    // The page found last: also the one used last, so that finding it again changes no order.
+    std::uint64_t last_key = no_page;
+    std::uint64_t last_frame = 0;
+    bool last_stored = false, last_remote = false;
+    Tlb tlb;
+  };
+
+  bool find_in_arrays(std::uint64_t key, bool write);
+
+  Hot hot_;
+  LostEntries flushed_;
+};
+
+}  // namespace lockstep

@@ -1,0 +1,19 @@
+#pragma once
+
+#include <cstdint>
+
+#include "models/sm/access/access.hpp"
+
+namespace lockstep {
+
+/// Who has lines parked for pages.
+class ParkedLines {
+ public:
+  virtual ~ParkedLines() = default;
+  /// Some lines of the access will not be sent, and none of it waits any more.
+  virtual void dropped(const Access& access, std::int64_t now) = 0;
+  /// The line lies outside of every buffer.
+  virtual void violated(const Access& access, unsigned group, std::int64_t now) = 0;
+};
+
+}  // namespace lockstep

@@ -1,0 +1,77 @@
+#include "models/sm/translation/parked_pages.hpp"
+
+namespace lockstep {
+
+std::uint16_t ParkedPages::find_miss(std::uint64_t key) {
+  std::uint16_t index = head_of(key);
+  while (index != none && misses_[index].key != key) index = misses_[index].chain;
+  return index;
+}
+
+std::uint16_t ParkedPages::take_miss(std::uint64_t key) {
+  const std::uint16_t index = misses_.take();
+  std::uint16_t& head = head_of(key);
+  misses_[index] = PageMiss{};
+  misses_[index].key = key;
+  misses_[index].chain = head;
+  head = index;
+  return index;
+}
+
+void ParkedPages::give_back_miss(std::uint16_t index) {
+  set_faulted(index, false);
+  set_state(index, PageMiss::State::unused);
+  std::uint16_t* place = &head_of(misses_[index].key);
+  while (*place != index) place = &misses_[*place].chain;
+  *place = misses_[index].chain;
+  misses_.give_back(index);
+}
+
+void ParkedPages::set_state(std::uint16_t index, PageMiss::State state) {
+  PageMiss& miss = misses_[index];
+  asked_ -= miss.state == PageMiss::State::asked;
+  asked_ += state == PageMiss::State::asked;
+  if (miss.state == PageMiss::State::draining) std::erase(draining_, index);
+  if (state == PageMiss::State::draining) draining_.push_back(index);
+  miss.state = state;
+}
+
+void ParkedPages::set_faulted(std::uint16_t index, bool faulted) {
+  PageMiss& miss = misses_[index];
+  faulted_ -= miss.faulted;
+  faulted_ += faulted;
+  miss.faulted = faulted;
+}
+
+void ParkedPages::park(std::uint16_t index, Access& access, unsigned group) {
+  if (access.parked == none) {
+    access.parked = accesses_.take();
+    Access& copy = accesses_[access.parked];
+    copy.take_global(access);
+    copy.parked = access.parked;
+    copy.holders = 2;
+  } else {
+    ++accesses_[access.parked].holders;
+  }
+  const std::uint16_t place = groups_.take();
+  groups_[place] = {none, access.parked, static_cast<std::uint16_t>(group)};
+  PageMiss& miss = misses_[index];
+  (miss.last == none ? miss.first : groups_[miss.last].next) = place;
+  miss.last = place;
+}
+
+bool ParkedPages::pop(std::uint16_t index) {
+  PageMiss& miss = misses_[index];
+  const std::uint16_t place = miss.first;
+  const std::uint16_t access = groups_[place].access;
+  miss.first = groups_[place].next;
+  if (miss.first == none) miss.last = none;
+  groups_.give_back(place);
+  return release(access);
+}
+
+void ParkedPages::serialize(Archive& archive) {
+  archive(draining_, asked_, faulted_, heads_, misses_, groups_, accesses_);
+}
+
+}  // namespace lockstep

@@ -1,0 +1,127 @@
+/// Pages asked for, and the lines of accesses that wait for them.
+///
+/// A line whose page is not in the TLB is parked with the page; other accesses go on, hits and
+/// further misses alike.  When the answer comes the parked lines leave in order, before anything
+/// else is looked up, so that nothing to the page passes them.
+/// Source: architecture.md, section 8, rules 6 to 8; 001, section B.2 (hit and miss under miss,
+/// Nack-Replayable).
+#pragma once
+
+#include <cstdint>
+#include <deque>
+#include <vector>
+
+#include "core/memory/buckets.hpp"
+#include "core/memory/slot_pool.hpp"
+#include "models/sm/access/access.hpp"
+#include "models/vm/tlb.hpp"
+
+namespace lockstep {
+
+/// One line of a parked access.
+struct ParkedGroup {
+  std::uint16_t next = 0xffff;
+  std::uint16_t access = 0xffff;
+  std::uint16_t group = 0;
+
+  template <class Archive>
+  void serialize(Archive& archive) {
+    archive(next, access, group);
+  }
+};
+
+/// A page that was asked for and whose lines have not all left.
+struct PageMiss {
+  enum class State : std::uint8_t {
+    unused,
+    asked,
+    refused,   ///< not in GPU memory: asks again after a replay
+    draining,  ///< `entry` translates what is parked
+    invalid,   ///< outside of every buffer: waits for the end of its tenant
+  };
+  std::uint64_t key = 0;  ///< Tlb::base_key
+  PageTableEntry entry;
+  std::int64_t refused_since = -1;  ///< cycle of the first refusal since it was there; -1: none
+  std::uint16_t chain = 0xffff;
+  std::uint16_t first = 0xffff, last = 0xffff;  ///< parked lines
+  State state = State::unused;
+  bool stored = false;    ///< page_written was sent or is not needed
+  bool faulted = false;   ///< was refused since its lines last left
+  bool replayed = false;  ///< a replay has named it
+
+  VirtualPage page() const { return VirtualPage(TlbArray::number_of(key)); }
+  TenantId tenant() const { return TenantId(TlbArray::tenant_of(key)); }
+  bool has_lines() const { return first != 0xffff; }
+
+  template <class Archive>
+  void serialize(Archive& archive) {
+    archive(key, entry, refused_since, chain, first, last, state, stored, faulted, replayed);
+  }
+};
+
+class ParkedPages {
+ public:
+  static constexpr std::uint16_t none = 0xffff;
+
+  /// So many pages can be asked for at a time.
+  explicit ParkedPages(std::uint32_t mshrs) : mshrs_(mshrs), heads_(buckets_.count(), none) {}
+
+  bool full() const { return asked_ >= mshrs_; }
+  std::uint32_t asked() const { return asked_; }
+  /// Pages refused whose lines have not left, without those that nobody waits for any more.
+  std::uint32_t faulted() const { return faulted_; }
+
+  std::uint16_t find_miss(std::uint64_t key);
+  std::uint16_t take_miss(std::uint64_t key);
+  void give_back_miss(std::uint16_t index);
+  PageMiss& miss(std::uint16_t index) { return misses_[index]; }
+  const PageMiss& miss(std::uint16_t index) const { return misses_[index]; }
+  void set_state(std::uint16_t index, PageMiss::State state);
+  void set_faulted(std::uint16_t index, bool faulted);
+  /// Calls function(index) for each page asked for, by index; it may give that one back.
+  template <class Function>
+  void for_each_miss(Function&& function) const {
+    for (std::size_t i = 0; i < misses_.capacity(); ++i)
+      if (misses_[i].state != PageMiss::State::unused) function(static_cast<std::uint16_t>(i));
+  }
+  /// Misses with parked lines whose translation is there, in order of their answers.
+  const std::deque<std::uint16_t>& draining() const { return draining_; }
+
+  std::size_t parked_accesses() const { return accesses_.used(); }
+  /// Copies the access unless that was done for an earlier line.
+  void park(std::uint16_t miss, Access& access, unsigned group);
+  /// The first line parked for a page.
+  const ParkedGroup& front(std::uint16_t miss) const { return groups_[misses_[miss].first]; }
+  Access& access_of(const ParkedGroup& group) { return accesses_[group.access]; }
+  const Access& access_of(const ParkedGroup& group) const { return accesses_[group.access]; }
+  /// The first line parked for a page does not wait any more; true: nor does the rest of its
+  /// access.
+  bool pop(std::uint16_t miss);
+  /// A parked line or the queue does not need the copy any more; true: that was the last.
+  bool release(std::uint16_t access) {
+    if (--accesses_[access].holders != 0) return false;
+    accesses_.give_back(access);
+    return true;
+  }
+  /// Calls function(access, group) for each parked line until it returns true.
+  template <class Function>
+  void for_each_parked(std::uint16_t miss, Function&& function) const {
+    for (std::uint16_t i = misses_[miss].first; i != none; i = groups_[i].next)
+      if (function(access_of(groups_[i]), groups_[i].group)) return;
+  }
+
+  void serialize(Archive& archive);
+
+ private:
+  std::uint16_t& head_of(std::uint64_t key) { return heads_[buckets_.of(key)]; }
+
+  std::uint32_t mshrs_ = 0, asked_ = 0, faulted_ = 0;
+  Buckets buckets_{256};
+  std::vector<std::uint16_t> heads_;
+  SlotPool<PageMiss> misses_;
+  SlotPool<ParkedGroup> groups_;
+  SlotPool<Access> accesses_;  ///< copies, each shared by the lines of it that are parked
+  std::deque<std::uint16_t> draining_;
+};
+
+}  // namespace lockstep

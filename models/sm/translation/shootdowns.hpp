@@ -1,0 +1,68 @@
+/// Translations taken away.
+///
+/// A shootdown drops the TLB entries of its pages and the L1 sectors of their frames and is
+/// answered when all requests sent to the frames have their answers, whatever else is stalled.
+/// Lines parked for the pages ask again.  Source: architecture.md, section 8, rule 7.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <span>
+
+#include "core/memory/slot_pool.hpp"
+#include "models/sm/l1/l1.hpp"
+#include "models/sm/l1/outstanding_stores.hpp"
+#include "models/sm/ports/sm_ports.hpp"
+#include "models/sm/translation/translation.hpp"
+
+namespace lockstep {
+
+class Shootdowns {
+ public:
+  static constexpr std::uint16_t none = 0xffff;
+
+  Shootdowns(const SmConstants& constants, SmStatistics& statistics, SmPorts& ports, L1& l1,
+             OutstandingStores& stores, Translation& translation)
+      : constants_(constants),
+        statistics_(statistics),
+        ports_(ports),
+        l1_(l1),
+        stores_(stores),
+        translation_(translation) {}
+
+  void begin(const PageSpan& span, std::span<const std::byte> entries, std::int64_t now);
+  /// A request that waits for this shootdown, or the other way round, has its answer.
+  void request_done(std::uint16_t shootdown, std::int64_t now);
+
+  void serialize(Archive& archive) {
+    archive.section("sm/shootdowns", 1);
+    archive(open_);
+  }
+
+ private:
+  /// One that waits for requests sent under it.
+  struct Open {
+    PageSpan span;
+    std::uint32_t requests = 0;
+    std::array<std::uint64_t, pages_per_large / 64> stored{};
+
+    template <class A>
+    void serialize(A& archive) {
+      archive(span, requests, stored);
+    }
+  };
+
+  /// Marks the requests sent to frames; returns how many.
+  std::uint32_t mark_requests(std::span<const std::uint64_t> frames, std::uint16_t shootdown);
+  void answer(std::uint16_t shootdown, std::int64_t now);
+
+  const SmConstants& constants_;
+  SmStatistics& statistics_;
+  SmPorts& ports_;
+  L1& l1_;
+  OutstandingStores& stores_;
+  Translation& translation_;
+  SlotPool<Open> open_;
+};
+
+}  // namespace lockstep

@@ -1,0 +1,303 @@
+#include "models/sm/translation/translation.hpp"
+
+#include <cstring>
+
+namespace lockstep {
+
+namespace {
+
+constexpr unsigned page_number_bits = 9 * walk_levels;
+
+bool same_large_page(std::uint64_t key, std::uint64_t other) {
+  return key / pages_per_large == other / pages_per_large;
+}
+
+}  // namespace
+
+Translation::Translation(const SmConstants& constants, SmStatistics& statistics,
+                         const ResidentBlocks& blocks, SmPorts& ports, ParkedLines& lines)
+    : constants_(constants),
+      statistics_(statistics),
+      ports_(ports),
+      lines_(lines),
+      tlb_(constants.setup.vm.l1_tlb),
+      pages_(constants.setup.vm.l1_tlb.mshrs),
+      known_(constants.setup.tenants.size()),
+      waits_(statistics, blocks),
+      exceptions_(make_exception_scheme(constants.setup.exception_scheme)) {}
+
+Translation::Lookup Translation::look_up(Access& access, unsigned group, std::int64_t now) {
+  const std::uint64_t page = access.group[group].line >> page_shift;
+  const std::uint64_t key = Tlb::base_key(access.tenant, page);
+  if (recall(key, access, now) && !access.writes()) {
+    tlb_.find(key, false);
+    return Lookup::found;
+  }
+  if (access.writes()) {
+    const TlbArray::Entry* entry = tlb_.entry_of(key);
+    if (entry != nullptr && entry->value.is(PageTableEntry::writable)) {
+      if (tlb_.note_store(key)) tell_page(MessageKind::page_written, key, now);
+      tlb_.find(key, true);
+      return Lookup::found;
+    }
+  }
+  const bool outside = page >> page_number_bits != 0;
+  std::uint16_t miss = pages_.find_miss(key);
+  const bool merges = miss != ParkedPages::none;
+  if ((!merges && !outside && pages_.full()) ||
+      (access.parked == ParkedPages::none &&
+       pages_.parked_accesses() >= constants_.parameters.parked_accesses))
+    return Lookup::wait;
+  SmStatistics::OfTenant& counts = statistics_.tenant[access.tenant];
+  if (!merges) {
+    counts.tlb_flush_misses += tlb_.was_flushed(key);
+    tlb_.drop(key);
+    miss = pages_.take_miss(key);
+  }
+  pages_.park(miss, access, group);
+  if (pages_.miss(miss).refused_since >= 0) waits_.begin(WarpSlot(access.warp), now);
+  ++(merges ? counts.tlb_merges : counts.tlb_misses);
+  if (merges) return Lookup::parked;
+  if (outside) {
+    page_invalid(miss, now);
+  } else {
+    ask(miss, now);
+  }
+  return Lookup::parked;
+}
+
+/// Ideal translation: the SM knows the page, so that its entry is there at no cost.  One entry for
+/// a page of a large page, since others of its pages may have lines that wait.
+bool Translation::recall(std::uint64_t key, const Access& access, std::int64_t now) {
+  const std::uint16_t tenant = TlbArray::tenant_of(key);
+  const std::uint64_t page = TlbArray::number_of(key);
+  const PageTableEntry entry = known_.find(tenant, page);
+  if (!entry.is(PageTableEntry::present) || tlb_.entry_of(key) != nullptr ||
+      pages_.find_miss(key) != ParkedPages::none)
+    return false;
+  const PageTableEntry own =
+      entry.is(PageTableEntry::large) ? Tlb::entry_within(entry, page) : entry;
+  tlb_.fill(key, {own.bits & ~PageTableEntry::large});
+  TranslateRequest use;
+  use.page = page;
+  use.tenant = tenant;
+  use.sm = static_cast<std::uint16_t>(constants_.setup.index);
+  use.warp = access.warp;
+  use.known = 1;
+  ports_.tell_gmmu(MessageKind::translate, use, now);
+  return true;
+}
+
+void Translation::on_pages_mapped(const PagesMapped& mapped, std::span<const std::byte> entries) {
+  const PageSpan& span = mapped.span;
+  for (std::uint32_t i = 0; i < span.count; ++i) {
+    PageTableEntry entry;
+    std::memcpy(&entry, entries.data() + i * sizeof entry, sizeof entry);
+    known_.map(span.tenant, span.page + i, entry, (mapped.entries_at & 1) != 0);
+  }
+}
+
+void Translation::ask(std::uint16_t index, std::int64_t now) {
+  const PageMiss& miss = pages_.miss(index);
+  const Access& first = pages_.access_of(pages_.front(index));
+  TranslateRequest request;
+  request.page = miss.page().value();
+  request.tenant = miss.tenant().value();
+  request.sm = static_cast<std::uint16_t>(constants_.setup.index);
+  request.warp = first.warp;
+  request.write = first.writes();
+  pages_.set_state(index, PageMiss::State::asked);
+  ports_.tell_gmmu(MessageKind::translate, request, now);
+}
+
+void Translation::on_answer(const TranslationAnswer& answer, std::int64_t now) {
+  const std::uint64_t key = Tlb::base_key(answer.tenant, answer.page);
+  const std::uint16_t miss = pages_.find_miss(key);
+  switch (answer.status) {
+    case TranslationStatus::found:
+      page_found(key, miss, answer.entry, now);
+      break;
+    case TranslationStatus::refused:
+      if (miss != ParkedPages::none) page_refused(miss, now);
+      break;
+    case TranslationStatus::invalid:
+      if (miss != ParkedPages::none) page_invalid(miss, now);
+      break;
+  }
+}
+
+/// A large page may bring what others of its pages wait for.
+void Translation::page_found(std::uint64_t key, std::uint16_t miss, PageTableEntry entry,
+                             std::int64_t now) {
+  using State = PageMiss::State;
+  bool hidden = false;
+  if (miss != ParkedPages::none) {
+    const State state = pages_.miss(miss).state;
+    hidden = state == State::invalid;
+    if (state == State::asked || state == State::refused) start_draining(miss, entry, now);
+  }
+  if (entry.is(PageTableEntry::large)) {
+    pages_.for_each_miss([&](std::uint16_t i) {
+      const PageMiss& other = pages_.miss(i);
+      if (!same_large_page(other.key, key) || other.state == State::draining) return;
+      if (other.state == State::asked && can_leave(i, entry)) return start_draining(i, entry, now);
+      hidden = true;
+    });
+  }
+  if (!hidden) tlb_.fill(key, entry);
+}
+
+bool Translation::can_leave(std::uint16_t miss, PageTableEntry entry) const {
+  if (!pages_.miss(miss).has_lines()) return true;
+  return entry.is(PageTableEntry::writable) || !pages_.access_of(pages_.front(miss)).writes();
+}
+
+void Translation::start_draining(std::uint16_t index, PageTableEntry entry, std::int64_t now) {
+  PageMiss& miss = pages_.miss(index);
+  miss.entry =
+      entry.is(PageTableEntry::large) ? Tlb::entry_within(entry, miss.page().value()) : entry;
+  miss.stored = L1Tlb::is_known_written(entry);
+  if (miss.refused_since >= 0) {
+    statistics_.tenant[miss.tenant().value()].fault_page_cycles +=
+        static_cast<std::uint64_t>(now - miss.refused_since);
+    end_fault_wait(index, now);
+  }
+  if (!miss.has_lines()) return page_done(index, now);
+  pages_.set_state(index, PageMiss::State::draining);
+}
+
+void Translation::page_refused(std::uint16_t index, std::int64_t now) {
+  PageMiss& miss = pages_.miss(index);
+  if (miss.state != PageMiss::State::asked) return;
+  ++statistics_.tenant[miss.tenant().value()].tlb_refusals;
+  miss.replayed = false;                                       // a refusal ends the replay
+  if (!miss.has_lines()) return pages_.give_back_miss(index);  // its tenant was ended
+  if (miss.refused_since < 0) {
+    miss.refused_since = now;
+    pages_.for_each_parked(index, [&](const Access& access, unsigned) {
+      waits_.begin(WarpSlot(access.warp), now);
+      return false;
+    });
+  }
+  pages_.set_faulted(index, true);
+  pages_.set_state(index, PageMiss::State::refused);
+  exceptions_->refused(*this, index);
+}
+
+void Translation::end_fault_wait(std::uint16_t miss, std::int64_t now) {
+  waits_.count(now);
+  pages_.miss(miss).refused_since = -1;
+  waits_.find(pages_);
+}
+
+/// Prefetches are dropped; anything else is the tenant's mistake.
+void Translation::page_invalid(std::uint16_t index, std::int64_t now) {
+  bool mistaken = false;
+  pages_.for_each_parked(index, [&](const Access& access, unsigned group) {
+    mistaken = access.kind != Access::Kind::prefetch;
+    if (mistaken) lines_.violated(access, group, now);
+    return mistaken;
+  });
+  pages_.set_faulted(index, false);
+  if (pages_.miss(index).refused_since >= 0) end_fault_wait(index, now);
+  pages_.set_state(index, PageMiss::State::invalid);
+  if (mistaken) return;
+  while (pages_.miss(index).has_lines()) {
+    const Access& access = pages_.access_of(pages_.front(index));
+    if (pages_.pop(index)) lines_.dropped(access, now);
+  }
+  pages_.give_back_miss(index);
+}
+
+Translation::Line Translation::next_line(std::int64_t now) {
+  const std::uint16_t index = pages_.draining().front();
+  PageMiss& miss = pages_.miss(index);
+  const unsigned group = pages_.front(index).group;
+  Access& access = pages_.access_of(pages_.front(index));
+  if (access.writes() && !miss.entry.is(PageTableEntry::writable)) {
+    tell_replayed(index, now);
+    pages_.set_faulted(index, false);
+    tlb_.drop(miss.key);
+    ask(index, now);
+    return {};
+  }
+  if (access.writes() && !miss.stored) {
+    miss.stored = true;
+    if (tlb_.note_store(miss.key)) tell_page(MessageKind::page_written, miss.key, now);
+  }
+  return {&access, group,
+          PhysicalAddress(miss.entry.address() | (access.group[group].line & (page_bytes - 1))),
+          miss.entry.is(PageTableEntry::remote)};
+}
+
+bool Translation::line_left(std::int64_t now) {
+  const std::uint16_t index = pages_.draining().front();
+  const bool last = pages_.pop(index);
+  if (!pages_.miss(index).has_lines()) page_done(index, now);
+  return last;
+}
+
+void Translation::page_done(std::uint16_t miss, std::int64_t now) {
+  tell_replayed(miss, now);
+  pages_.give_back_miss(miss);
+}
+
+void Translation::on_replay(const PageNotice& notice, std::int64_t now) {
+  if (notice.page == all_pages) {
+    pages_.for_each_miss([&](std::uint16_t i) {
+      if (pages_.miss(i).state == PageMiss::State::refused) ask(i, now);
+    });
+    return;
+  }
+  const std::uint64_t key = Tlb::base_key(notice.tenant, notice.page);
+  const std::uint16_t index = pages_.find_miss(key);
+  if (index == ParkedPages::none || pages_.miss(index).state == PageMiss::State::invalid)
+    return tell_page(MessageKind::replayed, key, now);
+  pages_.miss(index).replayed = true;
+  if (pages_.miss(index).state == PageMiss::State::refused) ask(index, now);
+}
+
+void Translation::tell_replayed(std::uint16_t index, std::int64_t now) {
+  PageMiss& miss = pages_.miss(index);
+  if (miss.replayed) tell_page(MessageKind::replayed, miss.key, now);
+  miss.replayed = false;
+}
+
+void Translation::tell_page(MessageKind kind, std::uint64_t key, std::int64_t now) {
+  const PageNotice notice{TlbArray::number_of(key), TlbArray::tenant_of(key),
+                          static_cast<std::uint16_t>(constants_.setup.index), 0};
+  ports_.tell_gmmu(kind, notice, now);
+}
+
+void Translation::on_flush(TenantId tenant) {
+  for (std::uint16_t t = 0; t < statistics_.tenant.size(); ++t)
+    if (t == tenant.value() || tenant.value() == all_tenants)
+      statistics_.tenant[t].tlb_flushed += tlb_.flush(TenantId(t));
+}
+
+std::array<std::uint64_t, pages_per_large / 64> Translation::shoot_down(const PageSpan& span,
+                                                                        std::int64_t now) {
+  std::array<std::uint64_t, pages_per_large / 64> stored{};
+  const std::uint64_t first = Tlb::base_key(span.tenant, span.page);
+  for (std::uint32_t i = 0; i < span.count; ++i)
+    stored[i / 64] |= std::uint64_t{tlb_.stored_under(first + i)} << (i % 64);
+  for (std::uint32_t i = 0; i < span.count; ++i) {
+    statistics_.tenant[span.tenant].tlb_shot_down += tlb_.drop(first + i);
+    known_.take(span.tenant, span.page + i);
+  }
+  pages_.for_each_miss([&](std::uint16_t i) {
+    const PageMiss& miss = pages_.miss(i);
+    if (miss.state == PageMiss::State::draining && miss.key - first < span.count) ask(i, now);
+  });
+  return stored;
+}
+
+std::string Translation::waiting_for() const {
+  std::string text;
+  if (pages_.asked() > 0) text += "; " + std::to_string(pages_.asked()) + " pages asked for";
+  if (pages_.faulted() > 0)
+    text += "; " + std::to_string(pages_.faulted()) + " pages wait for the host";
+  return text;
+}
+
+}  // namespace lockstep

@@ -1,0 +1,128 @@
+/// The SM's side of virtual memory: what it asks of the GMMU and hears from it, and what leaves
+/// when a page is there.
+///
+/// The TLB never translates a page that has parked lines waiting for an answer: who comes later
+/// finds no entry and parks behind.
+/// Source: architecture.md, section 8, rules 6 and 7; 001, section B.2 (Nack-Replayable, replay).
+///
+/// Simplified: a store to a page that is there but must not be written takes the entry out of the
+/// TLB until it has gone, so that loads behind it cannot pass.
+#pragma once
+
+#include <memory>
+#include <span>
+
+#include "models/sm/exception_scheme/exception_scheme.hpp"
+#include "models/sm/parameters/sm_setup.hpp"
+#include "models/sm/ports/sm_ports.hpp"
+#include "models/sm/translation/fault_waits.hpp"
+#include "models/sm/translation/l1_tlb.hpp"
+#include "models/sm/translation/parked_lines.hpp"
+#include "models/sm/translation/parked_pages.hpp"
+#include "models/vm/messages.hpp"
+#include "models/vm/mirror.hpp"
+
+namespace lockstep {
+
+class Translation {
+ public:
+  Translation(const SmConstants& constants, SmStatistics& statistics, const ResidentBlocks& blocks,
+              SmPorts& ports, ParkedLines& lines);
+
+  // Lines that are looked up.
+  /// True if the TLB has the page and a store needs nothing more; `physical` then translates.
+  bool find(TenantId tenant, VirtualAddress line, bool write) {
+    return tlb_.find(Tlb::base_key(tenant.value(), line.value() >> page_shift), write);
+  }
+  PhysicalAddress physical(VirtualAddress line) const { return tlb_.physical(line); }
+  bool remote() const { return tlb_.remote(); }
+  enum class Lookup : std::uint8_t { found, parked, wait };
+  /// The TLB does not have what the line needs.
+  Lookup look_up(Access& access, unsigned group, std::int64_t now);
+  /// A page was refused, and nothing may pass it.
+  bool blocked() const {
+    return pages_.faulted() != 0 && constants_.setup.replay == ReplayMode::block_tlb;
+  }
+  /// The queue does not need the copy any more that was parked; true: nor does a line.
+  bool release(std::uint16_t parked) { return pages_.release(parked); }
+
+  // Parked lines whose page has come.
+  bool has_lines_to_leave() const { return !pages_.draining().empty(); }
+  struct Line {
+    Access* access = nullptr;  ///< nullptr: it had to ask again
+    unsigned group = 0;
+    PhysicalAddress physical;
+    bool remote = false;
+  };
+  Line next_line(std::int64_t now);
+  /// It has left; true: as the last of its access.
+  bool line_left(std::int64_t now);
+
+  // What the GMMU says.
+  void on_answer(const TranslationAnswer& answer, std::int64_t now);
+  void on_pages_mapped(const PagesMapped& mapped, std::span<const std::byte> entries);
+  void on_replay(const PageNotice& notice, std::int64_t now);
+  void on_flush(TenantId tenant);
+  /// Drops translations of a span; bit i of the result: this SM stored to page i.
+  std::array<std::uint64_t, pages_per_large / 64> shoot_down(const PageSpan& span,
+                                                             std::int64_t now);
+
+  /// The tenant has ended: calls forget(access) for each line that it has parked.
+  template <class Forget>
+  void drop_tenant(TenantId tenant, Forget&& forget, std::int64_t now);
+  void count_fault_waits(std::int64_t up_to) { waits_.count(up_to); }
+
+  std::string waiting_for() const;
+  void warm_hot() const { tlb_.warm_hot(); }
+  void serialize(Archive& archive) {
+    archive.section("sm/translation", 1);
+    archive(tlb_, pages_, known_, waits_);
+  }
+
+ private:
+  bool recall(std::uint64_t key, const Access& access, std::int64_t now);
+  void ask(std::uint16_t miss, std::int64_t now);
+  void page_found(std::uint64_t key, std::uint16_t miss, PageTableEntry entry, std::int64_t now);
+  void page_refused(std::uint16_t miss, std::int64_t now);
+  void page_invalid(std::uint16_t miss, std::int64_t now);
+  bool can_leave(std::uint16_t miss, PageTableEntry entry) const;
+  void start_draining(std::uint16_t miss, PageTableEntry entry, std::int64_t now);
+  void page_done(std::uint16_t miss, std::int64_t now);
+  /// The page has come, or never will.
+  void end_fault_wait(std::uint16_t miss, std::int64_t now);
+  /// Tells the GMMU that what waited for a refused page has gone out, if it waits for that.
+  void tell_replayed(std::uint16_t miss, std::int64_t now);
+  void tell_page(MessageKind kind, std::uint64_t key, std::int64_t now);
+
+  const SmConstants& constants_;
+  SmStatistics& statistics_;
+  SmPorts& ports_;
+  ParkedLines& lines_;
+  L1Tlb tlb_;  ///< what every window touches
+  ParkedPages pages_;
+  PageTableMirror known_;  ///< with ideal translation: all pages that are mapped
+  FaultWaits waits_;
+  const std::unique_ptr<ExceptionScheme> exceptions_;
+};
+
+template <class Forget>
+void Translation::drop_tenant(TenantId tenant, Forget&& forget, std::int64_t now) {
+  // Pages asked for are forgotten when the answer comes.
+  pages_.for_each_miss([&](std::uint16_t i) {
+    if (pages_.miss(i).tenant() != tenant) return;
+    while (pages_.miss(i).has_lines()) {
+      const Access access = pages_.access_of(pages_.front(i));
+      forget(access);
+      if (pages_.pop(i)) lines_.dropped(access, now);
+    }
+    const PageMiss::State state = pages_.miss(i).state;
+    if (state == PageMiss::State::draining) {
+      page_done(i, now);
+    } else if (state == PageMiss::State::invalid || state == PageMiss::State::refused) {
+      pages_.give_back_miss(i);
+    }
+  });
+  waits_.find(pages_);
+}
+
+}  // namespace lockstep

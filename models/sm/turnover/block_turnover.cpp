@@ -1,0 +1,90 @@
+#include "models/sm/turnover/block_turnover.hpp"
+
+#include <algorithm>
+
+namespace lockstep {
+
+void BlockTurnover::start_grid(const GridLaunch& launch, std::span<const std::byte> payload) {
+  blocks_.start_grid(launch, payload);
+  l1_.drop_clean();
+}
+
+void BlockTurnover::end_grid(GridId number) {
+  blocks_.grid(blocks_.place_of(number)).ended = true;
+  forget_ended_grids();
+}
+
+void BlockTurnover::forget_ended_grids() {
+  for (std::size_t g = 0; g < blocks_.grid_places(); ++g) {
+    const auto place = static_cast<std::uint8_t>(g);
+    const GridSlot& grid = blocks_.grid(place);
+    if (!grid.used || !grid.ended || grid.resident_blocks > 0) continue;
+    const bool is_staged = std::any_of(staged_.begin(), staged_.end(), [&](const auto& reference) {
+      return reference.grid == grid.launch.grid;
+    });
+    if (!is_staged) blocks_.forget_grid(place);
+  }
+}
+
+void BlockTurnover::stage(const BlockReference& reference, std::int64_t now) {
+  staged_.push_back(reference);
+  start_staged(now);
+}
+
+void BlockTurnover::start_staged(std::int64_t now) {
+  while (!staged_.empty()) {
+    const BlockReference reference = staged_.front();
+    const std::uint8_t grid = blocks_.place_of(GridId(reference.grid));
+    if (!blocks_.has_room_for(blocks_.grid(grid))) return;
+    staged_.pop_front();
+    start_block(reference, grid, now);
+  }
+}
+
+void BlockTurnover::start_block(const BlockReference& reference, std::uint8_t grid,
+                                std::int64_t now) {
+  blocks_.count_residency(now);
+  front_end_.account_stalls(now);
+  choose_carve_out(blocks_.grid(grid), now);
+  const BlockPlace place = blocks_.enter(reference, grid);
+  for_each_warp(blocks_.block(place).warps, [&](WarpSlot slot) {
+    printing_.forget(slot);  // of a tenant that was ended
+    front_end_.add(slot, now + 1);
+  });
+}
+
+/// On an empty SM, the smallest carve-out that holds the grid's blocks; a busy one only grows.
+void BlockTurnover::choose_carve_out(const GridSlot& grid, std::int64_t now) {
+  const SmParameters& p = constants_.parameters;
+  if (p.l1.unified_bytes.count() == 0) return;
+  const std::uint64_t blocks_here = blocks_per_sm(grid.block, constants_.limits);
+  const std::uint64_t wanted =
+      blocks_.empty() ? grid.block.shared_bytes * blocks_here
+                      : std::max<std::uint64_t>(shared_carve_out_, blocks_.shared_bytes_used() +
+                                                                       grid.block.shared_bytes);
+  std::uint64_t carve_out = p.shared.bytes.count();
+  for (Bytes size : p.shared.carve_outs)
+    if (size.count() >= wanted) carve_out = std::min(carve_out, size.count());
+  if (carve_out == shared_carve_out_) return;
+  shared_carve_out_ = static_cast<std::uint32_t>(carve_out);
+  l1_.resize(static_cast<std::uint32_t>((p.l1.unified_bytes.count() - carve_out) / line_bytes),
+             now);
+}
+
+void BlockTurnover::drained(WarpSlot slot, std::int64_t now) {
+  front_end_.remove(slot);
+  const BlockPlace place(blocks_.warp(slot).block);
+  if (--blocks_.block(place).warps_left == 0) finish_block(place, now);
+}
+
+void BlockTurnover::finish_block(BlockPlace place, std::int64_t now) {
+  blocks_.count_residency(now);
+  front_end_.account_stalls(now);
+  const BlockSlot& block = blocks_.block(place);
+  if (blocks_.grid(block.grid).program->local_bytes > 0) l1_.forget_local(block.warps);
+  ports_.tell_dispatcher(MessageKind::block_done, blocks_.leave(place), now);
+  start_staged(now);
+  forget_ended_grids();
+}
+
+}  // namespace lockstep

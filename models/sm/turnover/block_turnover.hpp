@@ -1,0 +1,73 @@
+/// Blocks come and go: staged ones take the place of those that end.
+///
+/// A block is done, and its slot and registers free, when all its requests are answered.  The
+/// dispatcher keeps one staged, so that a slot is not empty for a round trip.
+/// Source: architecture.md, section 8, rules 5 and 11 and "Horizons and ranks" (staged blocks);
+/// gpu-parameters.md, section 1 "Adaptive L1".
+#pragma once
+
+#include <deque>
+#include <span>
+
+#include "models/sm/blocks/resident_blocks.hpp"
+#include "models/sm/execution/printing.hpp"
+#include "models/sm/front_end/drained_warps.hpp"
+#include "models/sm/front_end/front_end.hpp"
+#include "models/sm/l1/l1.hpp"
+#include "models/sm/load_store/load_store_unit.hpp"
+#include "models/sm/ports/sm_ports.hpp"
+#include "models/sm/translation/translation.hpp"
+
+namespace lockstep {
+
+class BlockTurnover final : public DrainedWarps {
+ public:
+  BlockTurnover(const SmConstants& constants, ResidentBlocks& blocks, SmPorts& ports,
+                FrontEnd& front_end, L1& l1, Translation& translation, LoadStoreUnit& load_store,
+                Printing& printing)
+      : constants_(constants),
+        blocks_(blocks),
+        ports_(ports),
+        front_end_(front_end),
+        l1_(l1),
+        translation_(translation),
+        load_store_(load_store),
+        printing_(printing) {}
+
+  void start_grid(const GridLaunch& launch, std::span<const std::byte> payload);
+  void end_grid(GridId grid);
+  /// A block has come, and starts as soon as there is room.
+  void stage(const BlockReference& reference, std::int64_t now);
+  void drained(WarpSlot slot, std::int64_t now) override;
+  /// The tenant made a mistake: its blocks leave as if they were done.
+  void abort_tenant(TenantId tenant, std::int64_t now);
+
+  bool empty() const { return blocks_.empty() && staged_.empty(); }
+  void serialize(Archive& archive) {
+    archive.section("sm/turnover", 1);
+    archive(staged_, shared_carve_out_);
+  }
+
+ private:
+  void start_staged(std::int64_t now);
+  void start_block(const BlockReference& reference, std::uint8_t grid, std::int64_t now);
+  void finish_block(BlockPlace place, std::int64_t now);
+  void choose_carve_out(const GridSlot& grid, std::int64_t now);
+  void forget_ended_grids();
+  void drop_staged(TenantId tenant, std::int64_t now);
+  /// Ends the threads of the tenant's warps; returns those to be looked at again.
+  std::uint64_t kill_warps(TenantId tenant);
+
+  const SmConstants& constants_;
+  ResidentBlocks& blocks_;
+  SmPorts& ports_;
+  FrontEnd& front_end_;
+  L1& l1_;
+  Translation& translation_;
+  LoadStoreUnit& load_store_;
+  Printing& printing_;
+  std::deque<BlockReference> staged_;
+  std::uint32_t shared_carve_out_ = 0;  ///< bytes of the unified storage
+};
+
+}  // namespace lockstep

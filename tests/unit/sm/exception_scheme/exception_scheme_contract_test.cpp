@@ -1,0 +1,134 @@
+/// What every registered exception scheme must keep when pages are refused and come later: every
+/// access goes out once and gets its answer, nobody is forgotten, the end is the same after saving
+/// and restoring in the middle.  Registering one enrols it.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <map>
+#include <memory>
+#include <sstream>
+
+#include "core/checkpoint/archive.hpp"
+#include "models/sm/exception_scheme/registry.hpp"
+#include "models/vm/messages.hpp"
+#include "tests/unit/sm/machine/ideal_machine.hpp"
+#include "tests/unit/sm/machine/kernel_text.hpp"
+
+namespace lockstep::exception_scheme_contract_test {
+namespace {
+
+/// Every thread loads from one page, stores to another and counts itself with an atomic.
+constexpr const char* body = R"(
+  mov.u32 %r1, %tid.x;
+  mov.u32 %r2, %ctaid.x;
+  mov.u32 %r3, %ntid.x;
+  mad.lo.u32 %r4, %r2, %r3, %r1;
+  mul.wide.u32 %rd2, %r4, 16;
+  add.u64 %rd3, %rd1, %rd2;
+  ld.global.u32 %r5, [%rd3];
+  add.u32 %r5, %r5, 1;
+  add.u64 %rd4, %rd0, %rd2;
+  st.global.u32 [%rd4], %r5;
+  atom.global.add.u32 %r6, [%rd0+65536], 1;
+)";
+
+class Faulting {
+ public:
+  explicit Faulting(const std::string& scheme) : machine_(kernel_of(body), options(scheme)) {
+    machine_.record = true;
+    for (std::uint32_t i = 0; i < 1024; ++i) machine_.put<std::uint32_t>(32768 + 16 * i, 3 * i);
+    present_ = machine_.pages;
+    for (auto& [page, state] : machine_.pages) state = {TranslationStatus::refused, {}};
+    machine_.launch("k", {4, 1, 1}, {256, 1, 1}, {machine_.address(0), machine_.address(32768), 0});
+  }
+  /// Pages come one after the other, and a replay for each.
+  void run() {
+    for (auto& [page, state] : present_) {
+      machine_.run_to(machine_.cycle() + 400);
+      machine_.pages[page] = state;
+      machine_.post(0, machine_.cycle() + 1, MessageKind::replay, PageNotice{page, 0, 0, 0});
+    }
+    machine_.run();
+  }
+  void run_to(std::int64_t cycle) { machine_.run_to(cycle); }
+  IdealMachine& machine() { return machine_; }
+
+ private:
+  static IdealMachine::Options options(const std::string& scheme) {
+    IdealMachine::Options options;
+    options.knows_pages = false;
+    options.memory_bytes = 1 << 17;
+    options.exception_scheme = scheme;
+    return options;
+  }
+  IdealMachine machine_;
+  std::map<std::uint64_t, IdealMachine::PageState> present_;
+};
+
+class ExceptionSchemeContract : public testing::TestWithParam<std::string> {};
+
+void expect_results(IdealMachine& machine) {
+  for (std::uint32_t i = 0; i < 1024; ++i)
+    ASSERT_EQ(machine.get<std::uint32_t>(16 * i), 3 * i + 1) << i;
+  EXPECT_EQ(machine.get<std::uint32_t>(65536), 1024u);
+}
+
+TEST_P(ExceptionSchemeContract, EveryAccessGoesOutOnceAndNobodyIsForgotten) {
+  Faulting faulting(GetParam());
+  faulting.run();
+  expect_results(faulting.machine());
+  std::size_t stores = 0, atomic_lanes = 0;
+  for (const auto& seen : faulting.machine().seen) {
+    stores += seen.request.operation == MemoryOperation::store;
+    if (seen.request.operation == MemoryOperation::atomic) atomic_lanes += seen.request.lanes;
+  }
+  EXPECT_EQ(stores, 1024u * 16 / line_bytes);
+  EXPECT_EQ(atomic_lanes, 1024u);
+}
+
+TEST_P(ExceptionSchemeContract, EndsTheSameAfterSavingAndRestoringAmidFaults) {
+  Faulting whole(GetParam()), saved(GetParam());
+  whole.run_to(300);
+  saved.run_to(300);
+  std::ostringstream out;
+  {
+    Archive archive = Archive::saving(out);
+    saved.machine().sm().serialize(archive);
+  }
+  saved.machine().fresh_sm(0);
+  std::istringstream in(out.str());
+  Archive archive = Archive::restoring(in);
+  saved.machine().sm().serialize(archive);
+  whole.run();
+  saved.run();
+  expect_results(saved.machine());
+  EXPECT_EQ(saved.machine().cycle(), whole.machine().cycle());
+  EXPECT_EQ(saved.machine().seen.size(), whole.machine().seen.size());
+}
+
+TEST_P(ExceptionSchemeContract, ActsTheSameWhereverItStands) {
+  Faulting first(GetParam());
+  const auto elsewhere = std::make_unique<Faulting>(GetParam());
+  first.run();
+  elsewhere->run();
+  EXPECT_EQ(first.machine().cycle(), elsewhere->machine().cycle());
+  ASSERT_EQ(first.machine().seen.size(), elsewhere->machine().seen.size());
+  for (std::size_t i = 0; i < first.machine().seen.size(); ++i)
+    ASSERT_EQ(first.machine().seen[i].departure, elsewhere->machine().seen[i].departure) << i;
+}
+
+std::vector<std::string> names() {
+  std::vector<std::string> all;
+  for (const PolicyInfo& info : exception_scheme_policies()) all.push_back(info.name);
+  return all;
+}
+
+INSTANTIATE_TEST_SUITE_P(EveryScheme, ExceptionSchemeContract, testing::ValuesIn(names()),
+                         [](const auto& test) {
+                           std::string name = test.param;
+                           std::replace(name.begin(), name.end(), '-', '_');
+                           return name;
+                         });
+
+}  // namespace
+}  // namespace lockstep::exception_scheme_contract_test

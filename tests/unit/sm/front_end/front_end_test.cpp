@@ -1,0 +1,150 @@
+/// The front end on its own: no unit behind it, so that a test says when what is done.
+#include "models/sm/front_end/front_end.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "models/sm/front_end/issue_cycle.hpp"
+#include "tests/unit/sm/machine/sm_world.hpp"
+
+namespace lockstep::front_end_test {
+namespace {
+
+using testing::ElementsAre;
+using testing::IsEmpty;
+
+/// add, then a dependent add, a load and its use.
+constexpr const char* body = R"(
+  add.u32 %r1, %r0, 1;
+  add.u32 %r2, %r1, 1;
+  ld.global.u32 %r3, [%rd0];
+  add.u32 %r4, %r3, %r2;
+  st.global.u32 [%rd1], %r4;
+)";
+
+class FrontEndTest : public testing::Test {
+ protected:
+  /// Enters a block whose warps issue from cycle 1 on.
+  BlockPlace start(std::uint32_t threads) {
+    const BlockPlace place = world.enter_block(threads);
+    for_each_warp(world.blocks.block(place).warps, [&](WarpSlot slot) { front_end.add(slot, 1); });
+    return place;
+  }
+  /// A cycle in which chosen warps only compute, with this latency.
+  std::vector<unsigned> cycle(std::int64_t now, std::int64_t latency = 4) {
+    std::vector<unsigned> chosen;
+    front_end.begin_cycle(now);
+    std::visit(
+        [&](auto& policy) {
+          front_end.issue_cycle(policy, now, [&](WarpSlot slot) {
+            chosen.push_back(slot.value());
+            Warp& warp = world.blocks.warp(slot);
+            const IssueRecord& record = warp.records[warp.paths.pc()];
+            front_end.issued(slot, record, now);
+            front_end.commit_at(slot, warp, record, now + latency);
+            warp.paths.advance();
+            front_end.evaluate(slot, warp, now);
+          });
+        },
+        front_end.scheduler());
+    return chosen;
+  }
+
+  SmWorld world{body};
+  DrainedList gone;
+  FrontEnd front_end{world.constants, world.statistics, world.blocks, world.mistakes, gone};
+};
+
+TEST_F(FrontEndTest, AWarpIssuesFromTheCycleInWhichItIsAdded) {
+  start(32);
+  EXPECT_THAT(cycle(0), IsEmpty());
+  EXPECT_THAT(cycle(1), ElementsAre(0));
+}
+
+TEST_F(FrontEndTest, ADependentInstructionWaitsForTheCommit) {
+  start(32);
+  // Three loads of parameters, and the first add needs the last of them.
+  std::vector<std::int64_t> issued;
+  for (std::int64_t now = 0; now < 40; ++now)
+    if (!cycle(now, 6).empty()) issued.push_back(now);
+  ASSERT_GE(issued.size(), 5u);
+  const Warp& warp = world.blocks.warp(WarpSlot(0));
+  EXPECT_TRUE(warp.paths.pc() > 4);
+  // The second add comes six cycles behind the first, whose result it reads.
+  EXPECT_EQ(issued[4] - issued[3], 6);
+}
+
+TEST_F(FrontEndTest, SchedulersChooseAmongTheirOwnWarps) {
+  start(8 * 32);
+  for (std::int64_t now = 1; now < 20; ++now) {
+    std::vector<unsigned> chosen = cycle(now);
+    if (chosen.empty()) continue;  // units are busy
+    for (unsigned& slot : chosen) slot %= 4;
+    std::sort(chosen.begin(), chosen.end());
+    EXPECT_THAT(chosen, ElementsAre(0, 1, 2, 3)) << now;
+  }
+}
+
+TEST_F(FrontEndTest, AClosedMemoryGateHoldsMemoryInstructionsAlone) {
+  start(2 * 32);
+  for (unsigned i = 0; i < world.constants.parameters.memory_queue; ++i)
+    front_end.memory_gate().entered();
+  const std::uint32_t load = world.find_global(isa::Category::load);
+  for (std::int64_t now = 0; now < 60; ++now) cycle(now);
+  EXPECT_EQ(world.blocks.warp(WarpSlot(0)).paths.pc(), load);
+  EXPECT_EQ(world.blocks.warp(WarpSlot(1)).paths.pc(), load);
+  front_end.memory_gate().left(60);
+  EXPECT_EQ(cycle(60).size(), 2u);
+}
+
+TEST_F(FrontEndTest, SleepsUntilItsNextEvent) {
+  start(32);
+  EXPECT_EQ(front_end.next_event(), 1);
+  cycle(1, 30);
+  front_end.resume_at(WarpSlot(5), 17);
+  EXPECT_LE(front_end.next_event(), 17);
+}
+
+TEST_F(FrontEndTest, AWarpWithoutThreadsAndRequestsIsDrained) {
+  start(32);
+  cycle(1);
+  Warp& warp = world.blocks.warp(WarpSlot(0));
+  warp.paths.exit(~0u);
+  warp.pending = {};
+  warp.stores = 1;
+  front_end.evaluate(WarpSlot(0), warp, 5);
+  EXPECT_THAT(gone.warps, IsEmpty());
+  EXPECT_EQ(front_end.waiting(StallCause::drain), 1u);
+  warp.stores = 0;
+  front_end.request_answered(WarpSlot(0), 9);
+  EXPECT_THAT(gone.warps, ElementsAre(WarpSlot(0)));
+  EXPECT_THAT(gone.cycles, ElementsAre(9));
+}
+
+TEST_F(FrontEndTest, EveryCycleOfASchedulerIsChargedToOneCause) {
+  start(3 * 32);
+  for (std::int64_t now = 0; now < 50; ++now) cycle(now, 7);
+  std::uint64_t stalls = 0;
+  for (const Counter& cause : world.statistics.tenant[0].stalls) stalls += cause.value();
+  std::uint64_t issued = 0;
+  for (unsigned slot = 0; slot < 3; ++slot)
+    issued += world.blocks.warp(WarpSlot(static_cast<std::uint16_t>(slot))).paths.pc();
+  EXPECT_EQ(stalls + issued, 4u * 50);
+}
+
+TEST_F(FrontEndTest, RestoredItChoosesAsBefore) {
+  start(8 * 32);
+  for (std::int64_t now = 0; now < 5; ++now) cycle(now);
+  SmWorld other_world{body};
+  FrontEnd other{other_world.constants, other_world.statistics, other_world.blocks,
+                 other_world.mistakes, gone};
+  save_and_restore(world.blocks, other_world.blocks);
+  save_and_restore(front_end, other);
+  EXPECT_EQ(other.ready_warps(), front_end.ready_warps());
+  EXPECT_EQ(other.known(), front_end.known());
+  EXPECT_EQ(other.next_event(), front_end.next_event());
+  EXPECT_EQ(other.wake(), front_end.wake());
+}
+
+}  // namespace
+}  // namespace lockstep::front_end_test

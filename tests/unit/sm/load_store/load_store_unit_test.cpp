@@ -1,0 +1,149 @@
+/// The load-store unit on its own L1 and translation: a test issues, and answers for the GMMU and
+/// for memory.
+#include "models/sm/load_store/load_store_unit.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "models/sm/load_store/answers.hpp"
+#include "models/sm/translation/shootdowns.hpp"
+#include "tests/unit/sm/machine/sm_world.hpp"
+
+namespace lockstep::load_store_unit_test {
+namespace {
+
+constexpr const char* body = R"(
+  ld.global.u32 %r1, [%rd1];
+  st.global.u32 [%rd0], %r1;
+)";
+constexpr std::uint64_t base = isa::first_global_address;
+
+class LoadStoreUnitTest : public testing::Test {
+ protected:
+  LoadStoreUnitTest() { place = world.enter_block(64); }
+
+  /// All lanes of warp 0 access `stride` bytes apart; returns the flight.
+  std::uint16_t issue(std::uint32_t pc, std::uint64_t stride, std::int64_t now) {
+    LaneAddresses address;
+    for (unsigned lane = 0; lane < 32; ++lane) address[lane] = base + lane * stride;
+    return unit.issue_lines(WarpSlot(0), world.instruction(pc), world.record(pc), ~0u, address,
+                            false, Flights::none, now);
+  }
+  /// The GMMU knows all pages that are asked for.
+  void answer_pages(std::int64_t now) {
+    for (const MessageHeader* message : world.sent(SmWorld::gmmu)) {
+      if (message->kind != kind_of(MessageKind::translate)) continue;
+      TranslationAnswer answer;
+      answer.page = message->body<TranslateRequest>().page;
+      answer.entry = PageTableEntry::of((answer.page - base / page_bytes) * page_bytes,
+                                        PageTableEntry::present | PageTableEntry::writable);
+      translation.on_answer(answer, now);
+    }
+    unit.retry(now);
+  }
+  /// Cycles up to `end`.
+  void run(std::int64_t from, std::int64_t end) {
+    for (std::int64_t now = from; now < end; ++now)
+      if (unit.wake() <= now) unit.look_up_lines(now);
+  }
+  /// Memory answers all requests that have been sent, the loads with zeros.
+  void answer_requests(std::int64_t now) {
+    std::vector<MemoryRequest> requests;
+    for (std::size_t partition = 0; partition < 4; ++partition)
+      for (const MessageHeader* message : world.sent(partition))
+        requests.push_back(message->body<MemoryRequest>());
+    world.forget_sent();
+    for (const MemoryRequest& request : requests) {
+      const std::vector<std::byte> payload(
+          request.operation == MemoryOperation::load ? request.sector_count() * sector_bytes : 0);
+      const IncomingMessage message(world.constants.time_of(now),
+                                    kind_of(MessageKind::memory_response), answer_to(request),
+                                    payload);
+      answers.receive(*message.get(), now);
+    }
+  }
+  std::uint32_t load() const { return world.find_global(isa::Category::load); }
+  std::uint32_t store() const { return world.find_global(isa::Category::store); }
+
+  SmWorld world{body};
+  BlockPlace place;
+  DrainedList gone;
+  FrontEnd front_end{world.constants, world.statistics, world.blocks, world.mistakes, gone};
+  L1 l1{world.constants, world.statistics, world.blocks, world.ports};
+  OutstandingStores stores;
+  Flights flights{world.blocks, front_end, l1};
+  LineAccess lines{world.constants, world.statistics, world.blocks, world.ports, l1,
+                   stores,          flights};
+  ParkedLog log;
+  Translation translation{world.constants, world.statistics, world.blocks, world.ports, log};
+  LoadStoreUnit unit{world.constants, world.statistics, world.blocks, world.mistakes,
+                     front_end,       translation,      lines,        flights};
+  Shootdowns shootdowns{world.constants, world.statistics, world.ports, l1, stores, translation};
+  Answers answers{world.constants, world.blocks, world.ports, front_end, l1,
+                  stores,          shootdowns,   flights};
+};
+
+TEST_F(LoadStoreUnitTest, LooksUpOneLineACycle) {
+  issue(load(), 4, 10);
+  answer_pages(20);
+  run(20, 40);
+  answer_requests(50);
+  EXPECT_EQ(world.blocks.warp(WarpSlot(0)).flights, 0u);
+  // The page is known now: four lines take four cycles.
+  issue(load(), 16, 100);
+  EXPECT_EQ(world.statistics.tenant[0].l1_accesses.value(), 2u);
+  run(101, 103);
+  EXPECT_EQ(world.statistics.tenant[0].l1_accesses.value(), 4u);
+  run(103, 200);
+  EXPECT_EQ(world.statistics.tenant[0].l1_accesses.value(), 5u);
+  EXPECT_EQ(unit.wake(), no_cycle);
+}
+
+TEST_F(LoadStoreUnitTest, ALoadCommitsWithItsLastAnswer) {
+  Warp& warp = world.blocks.warp(WarpSlot(0));
+  issue(load(), 128, 10);
+  EXPECT_EQ(warp.flights, 1u);
+  EXPECT_FALSE(warp.pending.empty());
+  run(10, 60);
+  answer_pages(60);
+  run(60, 100);
+  EXPECT_EQ(warp.flights, 1u);
+  answer_requests(120);
+  EXPECT_EQ(warp.flights, 0u);
+  EXPECT_GT(front_end.next_event(), 120);
+  EXPECT_NE(front_end.next_event(), no_cycle);
+}
+
+TEST_F(LoadStoreUnitTest, AStoreIsOutstandingUntilItsAcknowledgements) {
+  Warp& warp = world.blocks.warp(WarpSlot(0));
+  EXPECT_EQ(issue(store(), 4, 10), Flights::none);
+  EXPECT_EQ(warp.stores, 1u);
+  EXPECT_EQ(world.blocks.block(place).fresh_stores, 1u);
+  answer_pages(20);
+  run(20, 40);
+  answer_requests(90);
+  EXPECT_EQ(warp.stores, 0u);
+  EXPECT_EQ(world.blocks.block(place).fresh_stores, 0u);
+}
+
+TEST_F(LoadStoreUnitTest, WhatAnEndedTenantHasQueuedOrParkedNeverGoesOut) {
+  Warp& warp = world.blocks.warp(WarpSlot(0));
+  issue(store(), 4, 10);
+  issue(load(), 128, 10);
+  unit.drop_tenant(TenantId(0), 20);
+  run(20, 60);
+  EXPECT_EQ(world.requests(), 0u);
+  EXPECT_EQ(warp.stores, 0u);
+  EXPECT_EQ(translation.has_lines_to_leave(), false);
+}
+
+TEST_F(LoadStoreUnitTest, AFullQueueClosesTheGate) {
+  for (unsigned i = 0; i < world.constants.parameters.memory_queue; ++i) {
+    EXPECT_NE(front_end.memory_gate().open(), 0u);
+    issue(load(), 128, 10);
+  }
+  EXPECT_EQ(front_end.memory_gate().open(), 0u);
+}
+
+}  // namespace
+}  // namespace lockstep::load_store_unit_test
