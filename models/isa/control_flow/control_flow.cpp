@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "models/isa/opcodes/table.hpp"
+
 namespace lockstep::isa {
 namespace {
 
@@ -9,15 +11,10 @@ bool guarded(const ir::Operation& operation) {
   return operation.guard.kind != ir::Operand::Kind::none;
 }
 
-bool ends_thread(Opcode opcode) {
-  return opcode == Opcode::ret || opcode == Opcode::exit || opcode == Opcode::trap;
-}
-
 bool falls_through(const ir::Block& block) {
   if (block.operations.empty()) return true;
   const ir::Operation& last = block.operations.back();
-  const bool leaves =
-      last.opcode == Opcode::bra || last.opcode == Opcode::brx || ends_thread(last.opcode);
+  const bool leaves = is_branch(last.opcode) || ends_thread(last.opcode);
   return !leaves || guarded(last);
 }
 

@@ -7,7 +7,7 @@
 
 #include "models/isa/encode/link.hpp"
 #include "models/isa/program.hpp"
-#include "models/isa/reader/reader.hpp"
+#include "models/isa/source_module.hpp"
 
 namespace lockstep::isa {
 

@@ -4,8 +4,8 @@
 
 #include "core/error/error.hpp"
 #include "models/isa/control_flow/control_flow.hpp"
-#include "models/isa/encode/classes.hpp"
 #include "models/isa/lowering/memory/shared_layout.hpp"
+#include "models/isa/opcodes/execution_class.hpp"
 #include "models/isa/opcodes/issue_slots.hpp"
 #include "models/isa/semantics/semantics.hpp"
 

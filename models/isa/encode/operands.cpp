@@ -1,8 +1,9 @@
 #include <algorithm>
 
 #include "core/error/error.hpp"
-#include "models/isa/encode/classes.hpp"
 #include "models/isa/encode/encoder.hpp"
+#include "models/isa/opcodes/operand_types.hpp"
+#include "models/isa/opcodes/table.hpp"
 
 namespace lockstep::isa {
 
@@ -198,8 +199,7 @@ void Encoder::address(const ir::Operation& op, Instruction& instruction) {
       instruction.source[0] = value_row(op, base, Type::b64);
       instruction.flags |= flag_address_wide;
   }
-  const bool on_stack =
-      base.kind == Kind::local_symbol || op.opcode == Opcode::spill || op.opcode == Opcode::fill;
+  const bool on_stack = base.kind == Kind::local_symbol || has_trait(op.opcode, on_own_stack);
   if (on_stack && base.kind == Kind::none)
     offset += static_cast<std::int64_t>(current_->recursive ? 0 : current_->local_base);
   if (on_stack && current_->recursive) instruction.source[0] = single(stack_pointer_);
@@ -214,7 +214,7 @@ void Encoder::address(const ir::Operation& op, Instruction& instruction) {
 
 void Encoder::memory(const ir::Operation& op, Instruction& instruction) {
   MemoryFields& fields = instruction.memory;
-  const bool stack = op.opcode == Opcode::spill || op.opcode == Opcode::fill;
+  const bool stack = has_trait(op.opcode, on_own_stack);
   fields.space = stack ? Space::local : op.space;
   fields.type = op.type;
   fields.elements = op.elements;

@@ -8,17 +8,68 @@
 /// not known to be cheaper.
 #include "models/isa/opcodes/issue_slots.hpp"
 
+#include "models/isa/opcodes/table.hpp"
 #include "models/isa/semantics/modes.hpp"
 
 namespace lockstep::isa {
 
 namespace {
 
-bool has_type(const ir::Operation& o, Type type) {
-  return o.type == type;
+unsigned by_type(const ByType& numbers, Type type) {
+  if (is_float(type)) return type == Type::f64 ? numbers.f64 : numbers.f32;
+  switch (bytes_of(type)) {
+    case 8:
+      return numbers.b64;
+    case 2:
+      return numbers.b16;
+    default:
+      return numbers.b32;
+  }
 }
 
-unsigned divide(const ir::Operation& o, bool remainder) {
+bool is_wide(const ir::Operation& o) {
+  return bytes_of(o.type) == 8 && !is_float(o.type);
+}
+
+bool is_immediate(const ir::Operation& o, std::size_t source) {
+  return o.sources[source].kind == ir::Operand::Kind::immediate;
+}
+
+// An immediate whose upper half is zero.
+bool has_short_immediate(const ir::Operation& o) {
+  for (const ir::Operand& source : o.sources)
+    if (source.kind == ir::Operand::Kind::immediate && source.value >= 0 &&
+        source.value <= 0xffffffff)
+      return true;
+  return false;
+}
+
+}  // namespace
+
+unsigned issue_slots(const ir::Operation& operation) {
+  const OpcodeFacts& facts = facts_of(operation.opcode);
+  return facts.slots_of != nullptr ? facts.slots_of(operation)
+                                   : by_type(facts.slots, operation.type);
+}
+
+namespace slots {
+
+unsigned multiply(const ir::Operation& o) {
+  if (is_float(o.type)) return 1;
+  const bool high = o.part == ir::MulPart::hi;
+  if (is_wide(o)) return high ? (is_signed(o.type) ? 17 : 7) : has_short_immediate(o) ? 3 : 4;
+  return o.part != ir::MulPart::wide && bytes_of(o.type) == 2 ? 3 : 1;
+}
+
+unsigned multiply_add(const ir::Operation& o) {
+  if (is_float(o.type)) return 1;
+  const bool high = o.part == ir::MulPart::hi;
+  if (is_wide(o)) return high ? (is_signed(o.type) ? 19 : 9) : has_short_immediate(o) ? 3 : 4;
+  return high ? 2 : 1;
+}
+
+unsigned divide(const ir::Operation& o) {
+  const bool remainder = o.opcode == Opcode::rem;
   switch (o.type) {
     case Type::f32:
       return o.full ? 8 : o.approximate ? (o.flush ? 2 : 5) : 10;
@@ -39,108 +90,44 @@ unsigned divide(const ir::Operation& o, bool remainder) {
   }
 }
 
-unsigned special_function(const ir::Operation& o) {
-  const bool is_double = has_type(o, Type::f64);
-  switch (o.opcode) {
-    case Opcode::rcp:
-      return is_double ? (o.approximate ? 2 : 12) : !o.approximate ? 9 : o.flush ? 1 : 8;
-    case Opcode::sqrt:
-      return is_double ? 17 : !o.approximate ? 11 : o.flush ? 1 : 4;
-    case Opcode::rsqrt:
-      return is_double ? 14 : o.flush ? 1 : 4;
-    case Opcode::sin:
-    case Opcode::cos:
-      return 2;
-    case Opcode::lg2:
-    case Opcode::ex2:
-      return o.flush || !has_type(o, Type::f32) ? 1 : 4;
-    default:
-      return 1;
-  }
+unsigned conjunction(const ir::Operation& o) {
+  return is_wide(o) && !has_short_immediate(o) ? 2 : 1;
 }
 
-// An immediate whose upper half is zero.
-bool has_short_immediate(const ir::Operation& o) {
-  for (const ir::Operand& source : o.sources)
-    if (source.kind == ir::Operand::Kind::immediate && source.value >= 0 &&
-        source.value <= 0xffffffff)
-      return true;
-  return false;
+unsigned shift(const ir::Operation& o) {
+  if (is_wide(o)) return 2;
+  return bytes_of(o.type) == 2 && !is_immediate(o, 1) ? 4 : 1;
 }
 
-// Integer operations on 64 bits.
-unsigned wide(const ir::Operation& o) {
-  switch (o.opcode) {
-    case Opcode::mul:
-      if (o.part == ir::MulPart::hi) return is_signed(o.type) ? 17 : 7;
-      return has_short_immediate(o) ? 3 : 4;
-    case Opcode::mad:
-    case Opcode::madc:
-      if (o.part == ir::MulPart::hi) return is_signed(o.type) ? 19 : 9;
-      return has_short_immediate(o) ? 3 : 4;
-    case Opcode::and_:
-      return has_short_immediate(o) ? 1 : 2;
-    case Opcode::abs:
-      return 5;
-    case Opcode::min:
-    case Opcode::max:
-      return 4;
-    case Opcode::sad:
-      return 10;
-    case Opcode::popc:
-      return 3;
-    case Opcode::clz:
-      return 6;
-    case Opcode::bfind:
-      return 8;
-    case Opcode::bfe:
-      return 9;
-    case Opcode::bfi:
-      return 13;
-    case Opcode::slct:
-      return 3;
-    case Opcode::set:
-      return 3;
-    case Opcode::mov_pack:
-    case Opcode::mov_unpack:
-      return 1;
-    default:
-      return 2;
-  }
+unsigned extract_bits(const ir::Operation& o) {
+  return is_wide(o) ? 9 : is_immediate(o, 1) ? 2 : 5;
 }
 
-unsigned narrow(const ir::Operation& o) {
-  const bool sixteen = bytes_of(o.type) == 2;
-  switch (o.opcode) {
-    case Opcode::mul:
-      return o.part == ir::MulPart::wide ? 1 : sixteen ? 3 : 1;
-    case Opcode::mad:
-    case Opcode::madc:
-      return o.part == ir::MulPart::hi ? 2 : 1;
-    case Opcode::mul24:
-    case Opcode::mad24:
-      return 3;
-    case Opcode::min:
-    case Opcode::max:
-      return sixteen ? 4 : 2;
-    case Opcode::shl:
-    case Opcode::shr:
-      return sixteen && o.sources[1].kind != ir::Operand::Kind::immediate ? 4 : 1;
-    case Opcode::cnot:
-      return 3;
-    case Opcode::clz:
-    case Opcode::set:
-    case Opcode::slct:
-      return 2;
-    case Opcode::bfe:
-      return o.sources[1].kind == ir::Operand::Kind::immediate ? 2 : 5;
-    case Opcode::bfi:
-      return o.sources[2].kind == ir::Operand::Kind::immediate ? 2 : 6;
-    case Opcode::fns:
-      return 51;
-    default:
-      return 1;
-  }
+unsigned insert_bits(const ir::Operation& o) {
+  return is_wide(o) ? 13 : is_immediate(o, 2) ? 2 : 6;
+}
+
+unsigned reciprocal(const ir::Operation& o) {
+  if (o.type == Type::f64) return o.approximate ? 2 : 12;
+  return !o.approximate ? 9 : o.flush ? 1 : 8;
+}
+
+unsigned square_root(const ir::Operation& o) {
+  if (o.type == Type::f64) return 17;
+  return !o.approximate ? 11 : o.flush ? 1 : 4;
+}
+
+unsigned reciprocal_root(const ir::Operation& o) {
+  return o.type == Type::f64 ? 14 : o.flush ? 1 : 4;
+}
+
+unsigned logarithm(const ir::Operation& o) {
+  return o.flush || o.type != Type::f32 ? 1 : 4;
+}
+
+// A special register is read in one piece.
+unsigned move(const ir::Operation& o) {
+  return bytes_of(o.type) == 8 && o.sources[0].kind != ir::Operand::Kind::special ? 2 : 1;
 }
 
 unsigned convert(const ir::Operation& o) {
@@ -148,23 +135,8 @@ unsigned convert(const ir::Operation& o) {
   return bytes_of(o.source_type) == 8 ? 8 : 4;
 }
 
-unsigned floating(const ir::Operation& o) {
-  switch (o.opcode) {
-    case Opcode::min:
-    case Opcode::max:
-      return has_type(o, Type::f64) ? 9 : 1;
-    case Opcode::set:
-    case Opcode::slct:
-    case Opcode::copysign:
-      return 2;
-    case Opcode::testp:
-      return 3;
-    case Opcode::selp:
-    case Opcode::mov:
-      return bytes_of(o.type) == 8 ? 2 : 1;
-    default:
-      return 1;
-  }
+unsigned fence(const ir::Operation& o) {
+  return o.scope == Scope::cta ? 1 : 3;
 }
 
 // Video instructions: since Maxwell only few of them are single instructions.
@@ -194,54 +166,6 @@ unsigned video(const ir::Operation& o) {
   return 1;
 }
 
-}  // namespace
-
-unsigned issue_slots(const ir::Operation& o) {
-  switch (o.opcode) {
-    case Opcode::div:
-    case Opcode::rem:
-      return divide(o, o.opcode == Opcode::rem);
-    case Opcode::rcp:
-    case Opcode::sqrt:
-    case Opcode::rsqrt:
-    case Opcode::sin:
-    case Opcode::cos:
-    case Opcode::lg2:
-    case Opcode::ex2:
-    case Opcode::tanh:
-      return special_function(o);
-    case Opcode::video:
-    case Opcode::video2:
-    case Opcode::video4:
-      return video(o);
-    case Opcode::cvt:
-    case Opcode::cvt_pack:
-      return convert(o);
-    case Opcode::mad_wide_add:
-    case Opcode::ld:
-    case Opcode::ldu:
-    case Opcode::st:
-    case Opcode::atom:
-    case Opcode::red:
-    case Opcode::prefetch:
-    case Opcode::spill:
-    case Opcode::fill:
-    case Opcode::bra:
-    case Opcode::ret:
-    case Opcode::exit:
-    case Opcode::print:
-    case Opcode::stack_save:
-    case Opcode::stack_restore:
-      return 1;
-    case Opcode::fence:
-      return o.scope == Scope::cta ? 1 : 3;
-    default:
-      break;
-  }
-  if (is_float(o.type)) return floating(o);
-  // A special register is read in one piece; what is asked of a predicate does not count bytes.
-  if (o.opcode == Opcode::mov && o.sources[0].kind == ir::Operand::Kind::special) return 1;
-  return bytes_of(o.type) == 8 ? wide(o) : narrow(o);
-}
+}  // namespace slots
 
 }  // namespace lockstep::isa

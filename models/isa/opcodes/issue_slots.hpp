@@ -1,11 +1,30 @@
+/// Machine instructions ptxas makes of an operation; the decoded instruction occupies and counts as
+/// many issue slots.
 #pragma once
 
 #include "models/isa/ir.hpp"
 
 namespace lockstep::isa {
 
-/// Machine instructions ptxas makes of an operation; the decoded instruction occupies and counts as
-/// many issue slots.
 unsigned issue_slots(const ir::Operation& operation);
+
+/// For the rows of the opcode table in which modifiers or operands count.
+namespace slots {
+unsigned multiply(const ir::Operation& operation);
+unsigned multiply_add(const ir::Operation& operation);
+unsigned divide(const ir::Operation& operation);  ///< and remainder
+unsigned conjunction(const ir::Operation& operation);
+unsigned shift(const ir::Operation& operation);
+unsigned extract_bits(const ir::Operation& operation);
+unsigned insert_bits(const ir::Operation& operation);
+unsigned video(const ir::Operation& operation);
+unsigned reciprocal(const ir::Operation& operation);
+unsigned square_root(const ir::Operation& operation);
+unsigned reciprocal_root(const ir::Operation& operation);
+unsigned logarithm(const ir::Operation& operation);  ///< and power of two
+unsigned move(const ir::Operation& operation);
+unsigned convert(const ir::Operation& operation);
+unsigned fence(const ir::Operation& operation);
+}  // namespace slots
 
 }  // namespace lockstep::isa

@@ -6,14 +6,21 @@
 /// Simplified: the same number whatever the operands are.
 #include "models/isa/opcodes/scratch_registers.hpp"
 
+#include "models/isa/opcodes/table.hpp"
+
 namespace lockstep::isa {
 
-namespace {
+unsigned scratch_registers(const ir::Operation& operation) {
+  const OpcodeFacts& facts = facts_of(operation.opcode);
+  const bool expands = !operation.approximate && !operation.full;
+  return facts.scratch_of != nullptr && expands ? facts.scratch_of(operation) : 0;
+}
 
-unsigned divide(Type type) {
-  switch (type) {
+namespace scratch {
+
+unsigned divide(const ir::Operation& operation) {
+  switch (operation.type) {
     case Type::f32:
-      return 8;
     case Type::f64:
       return 8;
     case Type::s64:
@@ -25,22 +32,14 @@ unsigned divide(Type type) {
   }
 }
 
-}  // namespace
-
-unsigned scratch_registers(const ir::Operation& operation) {
-  const bool is_double = operation.type == Type::f64;
-  if (operation.approximate || operation.full) return 0;
-  switch (operation.opcode) {
-    case Opcode::div:
-    case Opcode::rem:
-      return divide(operation.type);
-    case Opcode::rcp:
-      return 6;
-    case Opcode::sqrt:
-      return is_double ? 10 : 2;
-    default:
-      return 0;
-  }
+unsigned reciprocal(const ir::Operation&) {
+  return 6;
 }
+
+unsigned square_root(const ir::Operation& operation) {
+  return operation.type == Type::f64 ? 10 : 2;
+}
+
+}  // namespace scratch
 
 }  // namespace lockstep::isa

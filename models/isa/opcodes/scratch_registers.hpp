@@ -7,4 +7,11 @@ namespace lockstep::isa {
 /// Registers besides operands and result that what ptxas makes of an operation needs.
 unsigned scratch_registers(const ir::Operation& operation);
 
+/// For the rows of the opcode table.
+namespace scratch {
+unsigned divide(const ir::Operation& operation);
+unsigned reciprocal(const ir::Operation& operation);
+unsigned square_root(const ir::Operation& operation);
+}  // namespace scratch
+
 }  // namespace lockstep::isa

@@ -5,9 +5,9 @@
 
 #include "core/error/error.hpp"
 #include "models/isa/reader/function_translator.hpp"
-#include "models/isa/reader/run_time_functions.hpp"
-#include "models/isa/reader/symbols.hpp"
-#include "models/isa/reader/syntax.hpp"
+#include "models/isa/reader/names/symbols.hpp"
+#include "models/isa/reader/run_time/run_time_functions.hpp"
+#include "models/isa/reader/syntax/syntax.hpp"
 
 namespace lockstep::isa {
 namespace {

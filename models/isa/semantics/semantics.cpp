@@ -5,6 +5,7 @@
 #include <string_view>
 
 #include "core/error/error.hpp"
+#include "models/isa/opcodes/table.hpp"
 #include "models/isa/semantics/families.hpp"
 
 namespace lockstep::isa {
@@ -90,9 +91,14 @@ SemanticKey key_of(const ir::Operation& operation) {
 
 /// What rides in the upper bits of `detail`.
 unsigned mode_bits(const ir::Operation& operation) {
-  if (operation.opcode == Opcode::isspacep) return static_cast<unsigned>(operation.space);
-  if (operation.opcode == Opcode::redux) return static_cast<unsigned>(operation.atomic);
-  return operation.mode;
+  switch (facts_of(operation.opcode).mode_bits) {
+    case ModeBits::space:
+      return static_cast<unsigned>(operation.space);
+    case ModeBits::atomic:
+      return static_cast<unsigned>(operation.atomic);
+    default:
+      return operation.mode;
+  }
 }
 std::uint16_t detail_of(const ir::Operation& operation) {
   namespace bits = detail_bits;
@@ -125,15 +131,14 @@ std::uint32_t true_value(const SemanticKey& key) {
   }
 }
 std::uint32_t immediate_of(const ir::Operation& operation, const SemanticKey& key) {
-  switch (operation.opcode) {
-    case Opcode::set:
+  switch (facts_of(operation.opcode).offset_bits) {
+    case OffsetBits::true_value:
       return true_value(key);
-    case Opcode::cvt:
-    case Opcode::cvt_pack:
+    case OffsetBits::types:
       return static_cast<std::uint32_t>(key.source_type) |
              static_cast<std::uint32_t>(key.type) << 8 |
              static_cast<std::uint32_t>(key.destination_register) << 16;
-    case Opcode::mov:
+    case OffsetBits::special_register:
       return key.special_source ? operation.sources[0].index : 0;
     default:
       return operation.immediate;

@@ -5,27 +5,12 @@
 #include <cstdio>
 #include <string_view>
 
+#include "models/isa/opcodes/table.hpp"
+
 namespace lockstep::isa {
 
 namespace {
 
-constexpr auto opcodes = std::to_array<std::string_view>(
-    {"add",           "addc",       "sub",      "subc",         "mul",   "mad",
-     "madc",          "mul24",      "mad24",    "sad",          "div",   "rem",
-     "abs",           "neg",        "min",      "max",          "and",   "or",
-     "xor",           "not",        "cnot",     "lop3",         "shl",   "shr",
-     "shf",           "popc",       "clz",      "bfind",        "fns",   "brev",
-     "bfe",           "bfi",        "szext",    "bmsk",         "prmt",  "dp4a",
-     "dp2a",          "video",      "video2",   "video4",       "fma",   "rcp",
-     "sqrt",          "rsqrt",      "sin",      "cos",          "lg2",   "ex2",
-     "tanh",          "copysign",   "testp",    "set",          "setp",  "selp",
-     "slct",          "mov",        "mov_pack", "mov_unpack",   "cvt",   "cvt_pack",
-     "cvt_fp8",       "cvta",       "isspacep", "ld",           "ldu",   "st",
-     "atom",          "red",        "prefetch", "fence",        "shfl",  "vote",
-     "match",         "activemask", "redux",    "elect",        "bra",   "brx",
-     "call",          "ret",        "exit",     "trap",         "brkpt", "bar",
-     "bar_warp",      "nanosleep",  "pmevent",  "nop",          "print", "stack_save",
-     "stack_restore", "iadd3",      "lea",      "mad_wide_add", "spill", "fill"});
 constexpr auto type_texts = std::to_array<std::string_view>(
     {"none", "pred", "b8",  "b16", "b32", "b64",   "u8",   "u16",    "u32", "u64",
      "s8",   "s16",  "s32", "s64", "f16", "f16x2", "bf16", "bf16x2", "f32", "f64"});
@@ -130,7 +115,7 @@ std::string text_of(const Operand& operand) {
 }  // namespace
 
 std::string name_of(Opcode opcode) {
-  return std::string(opcodes[static_cast<std::size_t>(opcode)]);
+  return std::string(facts_of(opcode).name);
 }
 
 std::string name_of(Type type) {

@@ -43,26 +43,12 @@ class Legalization {
     std::uint32_t block, result;
   };
 
-  static bool is_exempt(const ir::Operation& operation) {
-    switch (operation.opcode) {
-      case Opcode::mov:
-      case Opcode::call:
-      case Opcode::bar:
-      case Opcode::bra:
-      case Opcode::brx:
-        return true;
-      default:
-        return false;
-    }
-  }
-
   // The source that has to go into a register next, or -1.
   static int offender(const ir::Operation& operation) {
-    if (is_exempt(operation)) return -1;
+    if (has_trait(operation.opcode, takes_every_constant)) return -1;
     for (std::size_t s = 0; s < operation.sources.size(); ++s) {
       const ir::Operand& source = operation.sources[s];
-      const bool address = s == 0 && (reads_memory(operation) || writes_memory(operation) ||
-                                      operation.opcode == Opcode::prefetch);
+      const bool address = s == 0 && accesses_memory(operation.opcode);
       if (address && source.kind != Kind::parameter && source.kind != Kind::global_symbol) continue;
       if (is_constant_operand(operation, s) && (address || needs_register(operation, s)))
         return static_cast<int>(s);
@@ -70,9 +56,8 @@ class Legalization {
     if (constant_operands(operation) < 2) return -1;
     int best = -1;
     for (std::size_t s = 0; s < operation.sources.size(); ++s) {
-      if (!is_constant_operand(operation, s) || source_type_of(operation, s) == Type::none)
-        continue;
-      const bool narrow = bytes_of(source_type_of(operation, s)) <= 4;
+      if (!is_constant_operand(operation, s) || constant_type(operation, s) == Type::none) continue;
+      const bool narrow = bytes_of(constant_type(operation, s)) <= 4;
       if (best < 0 || (narrow && operation.sources[s].kind == Kind::immediate))
         best = static_cast<int>(s);
     }
@@ -80,21 +65,15 @@ class Legalization {
   }
 
   static bool needs_register(const ir::Operation& operation, std::size_t s) {
-    if (operation.opcode == Opcode::st || operation.opcode == Opcode::atom ||
-        operation.opcode == Opcode::red)
-      return s > 0;
-    return !accepts_constant(operation, s) && source_type_of(operation, s) != Type::none;
+    return writes_memory(operation) && s > 0;
   }
 
   static Type move_type(const ir::Operation& operation, std::size_t s) {
     const ir::Operand& source = operation.sources[s];
     if (source.kind == Kind::parameter) return source.type;
     if (source.kind == Kind::global_symbol) return Type::u64;
-    const Type type = s == 0 && writes_memory(operation) ? Type::u64
-                      : operation.opcode == Opcode::atom || operation.opcode == Opcode::red
-                          ? operation.type
-                          : source_type_of(operation, s);
-    return type;
+    if (writes_memory(operation)) return s == 0 ? Type::u64 : operation.type;
+    return constant_type(operation, s);
   }
 
   bool legalize_one(ir::Operation& operation, std::uint32_t b, std::vector<ir::Operation>& before) {

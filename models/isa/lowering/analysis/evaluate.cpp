@@ -48,7 +48,7 @@ bool evaluable(const ir::Operation& operation) {
 std::optional<std::int64_t> evaluate(const ir::Operation& operation) {
   if (!evaluable(operation)) return std::nullopt;
   const auto source = [&](std::size_t s) {
-    return as_type(operation.sources[s].value, source_type_of(operation, s));
+    return as_type(operation.sources[s].value, constant_type(operation, s));
   };
   const std::int64_t a = source(0);
   const std::int64_t b = operation.sources.size() > 1 ? source(1) : 0;

@@ -3,6 +3,8 @@
 #pragma once
 
 #include "models/isa/ir.hpp"
+#include "models/isa/opcodes/operand_types.hpp"
+#include "models/isa/opcodes/table.hpp"
 
 namespace lockstep::isa::lowering {
 
@@ -48,10 +50,19 @@ bool same_value(const ir::Operand& a, const ir::Operand& b);
 inline bool is_guarded(const ir::Operation& operation) {
   return operation.guard.kind != Kind::none;
 }
-bool is_branch(const ir::Operation&);      ///< bra or brx
-bool ends_block(const ir::Operation&);     ///< nothing of the block executes after it, in any lane
-bool reads_memory(const ir::Operation&);   ///< ld, ldu, atom, fill
-bool writes_memory(const ir::Operation&);  ///< st, atom, red, spill
+inline bool is_branch(const ir::Operation& operation) {
+  return isa::is_branch(operation.opcode);
+}
+/// Nothing of the block executes after it, in any lane.
+bool ends_block(const ir::Operation&);
+inline bool reads_memory(const ir::Operation& operation) {
+  return category_of(operation.opcode) == Category::load ||
+         has_trait(operation.opcode, returns_old_value);
+}
+inline bool writes_memory(const ir::Operation& operation) {
+  return category_of(operation.opcode) == Category::store ||
+         category_of(operation.opcode) == Category::atomic;
+}
 /// A load that other loads and unrelated stores may pass.
 bool is_weak_load(const ir::Operation&);
 /// Looks at other lanes, at the clock or at which lanes are there: stays in its block,
@@ -65,10 +76,6 @@ bool is_scheduling_barrier(const ir::Operation&);
 bool is_pure(const ir::Operation&);
 bool is_commutative(const ir::Operation&);
 
-/// The type an operand is read as; `none` when unknown (then nothing is put there).
-Type source_type_of(const ir::Operation&, std::size_t source);
-/// Whether the machine's instruction can take an immediate or constant at this place.
-bool accepts_constant(const ir::Operation&, std::size_t source);
 /// Sources that are neither registers nor zero: the machine takes one per instruction.
 unsigned constant_operands(const ir::Operation&);
 /// Takes a slot for constants; zero comes from the zero register and special fields do not count.

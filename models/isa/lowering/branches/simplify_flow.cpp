@@ -22,8 +22,7 @@ ir::Operand* target_of(ir::Operation* operation) {
 
 // A guarded end, too, stays the last of its block: where lanes meet is known by block.
 bool is_control(const ir::Operation& operation) {
-  return is_branch(operation) || operation.opcode == Opcode::ret ||
-         operation.opcode == Opcode::exit || operation.opcode == Opcode::trap;
+  return is_branch(operation) || ends_thread(operation.opcode);
 }
 
 class Cleanup {

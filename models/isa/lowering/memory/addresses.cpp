@@ -34,17 +34,8 @@ Sum sum_of(const ir::Operation& operation) {
 }
 
 bool has_address(const ir::Operation& operation) {
-  switch (operation.opcode) {
-    case Opcode::ld:
-    case Opcode::ldu:
-    case Opcode::st:
-    case Opcode::atom:
-    case Opcode::red:
-    case Opcode::prefetch:
-      return !operation.sources.empty() && operation.space != Space::parameter;
-    default:
-      return false;
-  }
+  return accesses_memory(operation.opcode) && !has_trait(operation.opcode, on_own_stack) &&
+         !operation.sources.empty() && operation.space != Space::parameter;
 }
 
 bool fold(ir::Operation& operation, const Sums& sums) {

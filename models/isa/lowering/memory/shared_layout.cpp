@@ -58,8 +58,7 @@ void place_shared(ir::Function& function) {
       for (std::size_t s = 0; s < operation.sources.size(); ++s) {
         ir::Operand& operand = operation.sources[s];
         if (operand.kind != Kind::shared_symbol) continue;
-        const bool address = s == 0 && (reads_memory(operation) || writes_memory(operation) ||
-                                        operation.opcode == Opcode::prefetch);
+        const bool address = s == 0 && accesses_memory(operation.opcode);
         const std::uint64_t window =
             address && operation.space == Space::generic ? shared_window_base : 0;
         const Type type = operand.type;

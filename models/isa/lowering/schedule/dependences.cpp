@@ -79,8 +79,7 @@ class Graph {
   }
 
   static Space space_of(const ir::Operation& operation) {
-    return operation.opcode == Opcode::spill || operation.opcode == Opcode::fill ? Space::local
-                                                                                 : operation.space;
+    return has_trait(operation.opcode, on_own_stack) ? Space::local : operation.space;
   }
 
   bool may_alias(const Access& load, const Access& store) const {

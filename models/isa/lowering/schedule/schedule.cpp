@@ -22,27 +22,10 @@ namespace lockstep::isa::lowering {
 namespace {
 
 unsigned latency(const ir::Operation& operation) {
-  switch (operation.opcode) {
-    case Opcode::ld:
-    case Opcode::ldu:
-    case Opcode::fill:
-      return operation.space == Space::shared ? 24 : 200;
-    case Opcode::rcp:
-    case Opcode::sqrt:
-    case Opcode::rsqrt:
-    case Opcode::sin:
-    case Opcode::cos:
-    case Opcode::lg2:
-    case Opcode::ex2:
-    case Opcode::div:
-    case Opcode::rem:
-    case Opcode::shfl:
-      return 24;
-    case Opcode::cvt:
-      return 14;
-    default:
-      return 5;
-  }
+  constexpr unsigned of_shared_memory = 24;
+  const bool shared =
+      category_of(operation.opcode) == Category::load && operation.space == Space::shared;
+  return shared ? of_shared_memory : facts_of(operation.opcode).wait;
 }
 
 /// Counts rows while operations are taken in some order, from their last users backwards known.

@@ -35,7 +35,7 @@ ir::Operand constant_of(const ir::Operation& move) {
 
 bool may_read(const ir::Operation& operation, std::size_t s, const ir::Operand& constant) {
   if (constant.kind == Kind::parameter &&
-      bytes_of(constant.type) != bytes_of(source_type_of(operation, s)))
+      bytes_of(constant.type) != bytes_of(constant_type(operation, s)))
     return false;
   if (accepts_constant(operation, s)) return true;
   // A variable's place in the frame is a part of the offset.

@@ -24,8 +24,7 @@ std::uint32_t entrance(const Flow& flow, const Flow::Loop& loop) {
 }
 
 bool is_cheap(const ir::Operation& operation) {
-  return operation.opcode != Opcode::div && operation.opcode != Opcode::rem &&
-         operation.opcode != Opcode::mov;
+  return !has_trait(operation.opcode, is_slow) && operation.opcode != Opcode::mov;
 }
 
 class Motion {

@@ -1,0 +1,16 @@
+#pragma once
+
+#include "models/isa/instruction.hpp"
+#include "models/isa/ir.hpp"
+
+namespace lockstep::isa {
+
+/// How the SM handles an operation, and where it executes.
+struct ExecutionClass {
+  Category category = Category::arithmetic;
+  Unit unit = Unit::integer;
+  LatencyClass latency = LatencyClass::integer;
+};
+ExecutionClass execution_class(const ir::Operation& operation);
+
+}  // namespace lockstep::isa

@@ -1,0 +1,21 @@
+#pragma once
+
+#include "models/isa/reader/families/family_reader.hpp"
+
+namespace lockstep::isa {
+
+/// Arithmetic, logic, comparison and selection.
+class ArithmeticReader : public FamilyReader {
+ public:
+  using FamilyReader::FamilyReader;
+  /// What has one type and the operands that the opcode table says.
+  void alu(PtxInstruction& instruction);
+  void comparison(PtxInstruction& instruction);  ///< set, setp
+  void selection(PtxInstruction& instruction);   ///< selp, slct
+  void logic3(PtxInstruction& instruction);
+
+ private:
+  void alu_operand(PtxInstruction& instruction, std::size_t index, char letter);
+};
+
+}  // namespace lockstep::isa

@@ -1,0 +1,26 @@
+#pragma once
+
+#include "models/isa/reader/families/family_reader.hpp"
+#include "models/isa/reader/families/run_time_calls.hpp"
+
+namespace lockstep::isa {
+
+/// Branches, calls and what ends a thread.
+class ControlReader : public FamilyReader {
+ public:
+  ControlReader(Translation& code, OperandReader& operands)
+      : FamilyReader(code, operands), run_time_(code, operands) {}
+  void branch(PtxInstruction& instruction);
+  void branch_indexed(PtxInstruction& instruction);
+  void call(PtxInstruction& instruction);
+  void plain(PtxInstruction& instruction);  ///< without operands: ret, exit, trap, brkpt
+  void nanosleep(PtxInstruction& instruction);
+  void pmevent(PtxInstruction& instruction);
+
+ private:
+  void check_callee(const PtxInstruction& instruction, const Argument& callee) const;
+
+  RunTimeCalls run_time_;
+};
+
+}  // namespace lockstep::isa

@@ -1,0 +1,176 @@
+/// Loads, stores, atomics, fences and prefetches.
+/// Source: PTX ISA 8.x, sections 9.7.9 and 9.7.13, "Memory Consistency Model" 8.
+///
+/// Simplified: eviction and prefetch-size hints are read and have no effect.  All accesses go one
+/// way: no asynchronous copies or tensor maps, and no two virtual addresses of the same memory.  So
+/// fence.proxy.alias and .async have nothing to order and become no instruction; those of tensor
+/// maps, which also order ordinary accesses between threads, are plain fences.
+#include "models/isa/reader/families/memory.hpp"
+
+#include "models/isa/reader/families/qualifiers.hpp"
+
+namespace lockstep::isa {
+
+void MemoryReader::load(PtxInstruction& instruction) {
+  ir::Operation& operation = instruction.operation;
+  read_qualifiers(instruction);
+  operation.type = read_memory_type(instruction);
+  if (operation.elements > 4) instruction.fail("vectors of 8 are not supported");
+  instruction.expect_arguments(2, 2);
+  for (const Argument& to : elements(code_, instruction, instruction.argument(0)))
+    operation.destinations.push_back(operands_.destination(instruction, to, operation.type, true));
+  if (operation.space == Space::parameter && parameter_access(instruction, false)) return;
+  operands_.address(instruction, instruction.argument(1));
+  code_.finish(instruction);
+}
+
+void MemoryReader::store(PtxInstruction& instruction) {
+  ir::Operation& operation = instruction.operation;
+  read_qualifiers(instruction);
+  operation.type = read_memory_type(instruction);
+  if (operation.elements > 4) instruction.fail("vectors of 8 are not supported");
+  instruction.expect_arguments(2, 2);
+  std::vector<ir::Operand> data;
+  for (const Argument& from : elements(code_, instruction, instruction.argument(1)))
+    data.push_back(operands_.source(instruction, from, operation.type, true));
+  if (operation.space == Space::parameter) {
+    operation.sources = std::move(data);
+    if (!parameter_access(instruction, true))
+      instruction.fail("kernel parameters cannot be stored to");
+    return;
+  }
+  if (operation.space == Space::constant) instruction.fail("constant memory cannot be stored to");
+  operands_.address(instruction, instruction.argument(0));
+  operation.sources.insert(operation.sources.end(), data.begin(), data.end());
+  code_.finish(instruction);
+}
+
+/// .param space: kernel parameters become moves of constants; those of calls are registers, or
+/// memory of the thread when they are structures.  False: an ordinary access by address.
+bool MemoryReader::parameter_access(PtxInstruction& instruction, bool is_store) {
+  const Argument& written = instruction.argument(is_store ? 0 : 1);
+  if (written.kind != Argument::Kind::address || written.children.size() != 1 ||
+      written.children[0].kind != Argument::Kind::name)
+    instruction.fail(written.at, "malformed address of a parameter");
+  const Argument& name = written.children[0];
+  const Symbol symbol = code_.find(name);
+  if (!instruction.modifiers.rest().empty()) instruction.fail("modifier is not supported here");
+  switch (symbol.kind) {
+    case Symbol::Kind::kernel_parameter:
+      if (is_store) return false;
+      read_kernel_parameter(instruction, name, symbol);
+      return true;
+    case Symbol::Kind::parameter:
+      move_parameter(instruction, name, symbol, is_store);
+      return true;
+    case Symbol::Kind::parameter_bytes:
+    case Symbol::Kind::parameter_pointer: {
+      ir::Operand base;
+      base.kind = symbol.kind == Symbol::Kind::parameter_bytes ? Kind::local_symbol : Kind::reg;
+      base.index = symbol.index;
+      base.type = Type::b32;
+      ir::Operation operation = instruction.operation;
+      operation.space = Space::local;
+      operation.offset = name.addend;
+      operation.sources.insert(operation.sources.begin(), base);
+      code_.append(std::move(operation));
+      return true;
+    }
+    default:
+      if (!code_.source().is_entry) instruction.operation.space = Space::generic;
+      return false;
+  }
+}
+
+void MemoryReader::read_kernel_parameter(PtxInstruction& instruction, const syntax::Operand& name,
+                                         const Symbol& symbol) {
+  const ir::Operation operation = instruction.operation;
+  const unsigned bytes = bytes_of(operation.type);
+  if (name.addend < 0 ||
+      static_cast<std::uint64_t>(name.addend) + bytes * operation.elements > symbol.bytes)
+    instruction.fail(name.at, "access beyond parameter " + name.text);
+  for (unsigned e = 0; e < operation.elements; ++e) {
+    const ir::Operand& to = operation.destinations[e];
+    ir::Operation read = instruction.plain(Opcode::mov, code_.register_type(to, operation.type));
+    if (bytes_of(read.type) < 2) read.type = Type::b16;
+    read.guard = operation.guard;
+    ir::Operand from;
+    from.kind = Kind::parameter;
+    from.type = operation.type;
+    from.value = static_cast<std::int64_t>(symbol.value) + name.addend + std::int64_t{e} * bytes;
+    read.destinations.push_back(to);
+    read.destinations.back().type = Type::none;
+    read.sources.push_back(from);
+    code_.append(std::move(read));
+  }
+}
+
+/// A parameter of a call that is held in a register: widened or cut as the access says.
+void MemoryReader::move_parameter(PtxInstruction& instruction, const syntax::Operand& name,
+                                  const Symbol& symbol, bool is_store) {
+  const ir::Operation operation = instruction.operation;
+  const unsigned bytes = bytes_of(operation.type);
+  if (name.addend != 0 || operation.elements != 1 || bytes > symbol.bytes)
+    instruction.fail(name.at, "part of parameter " + name.text + " is not supported");
+  ir::Operand held;
+  held.kind = Kind::reg;
+  held.index = symbol.index;
+  const ir::Operand from = is_store ? operation.sources[0] : held;
+  const ir::Operand to = is_store ? held : operation.destinations[0];
+  const Type have = code_.register_type(from, operation.type),
+             need = code_.register_type(to, operation.type);
+  const bool narrow = bytes < bytes_of(need) || bytes < bytes_of(have);
+  ir::Operation copy =
+      instruction.plain(narrow && from.kind == Kind::reg ? Opcode::cvt : Opcode::mov, need);
+  copy.guard = operation.guard;
+  copy.sources.push_back(from);
+  copy.destinations.push_back(to);
+  copy.sources[0].type = copy.destinations[0].type = Type::none;
+  if (copy.opcode == Opcode::cvt) {
+    static constexpr Type unsigned_types[] = {Type::none, Type::u8,   Type::u16,
+                                              Type::none, Type::u32,  Type::none,
+                                              Type::none, Type::none, Type::u64};
+    static constexpr Type signed_types[] = {Type::none, Type::s8,   Type::s16,
+                                            Type::none, Type::s32,  Type::none,
+                                            Type::none, Type::none, Type::s64};
+    const auto& table = is_signed(operation.type) ? signed_types : unsigned_types;
+    copy.source_type = table[bytes];
+    copy.type = table[bytes_of(need)];
+    if (bytes_of(have) > bytes) copy.sources[0].type = have;
+  }
+  code_.append(std::move(copy));
+}
+
+void MemoryReader::fence(PtxInstruction& instruction) {
+  ir::Operation& operation = instruction.operation;
+  Modifiers& modifiers = instruction.modifiers;
+  const bool proxy = modifiers.take("proxy");
+  if (proxy && (modifiers.take("alias") || modifiers.take("async"))) {
+    for (const char* place : {"global", "shared::cta", "shared::cluster"}) modifiers.take(place);
+    instruction.expect_arguments(0, 0);
+    instruction.reject_rest();
+    return;
+  }
+  if (proxy && !modifiers.take("tensormap::generic")) instruction.fail("unknown kind of proxy");
+  const bool old = modifiers.base() == "membar";
+  operation.ordering = take_ordering(modifiers, old ? Ordering::sc : Ordering::acq_rel);
+  operation.scope = take_scope(modifiers);
+  if (operation.scope == Scope::none) instruction.fail("needs a scope: .cta, .gpu or .sys");
+  // Which bytes the fence of a tensor map is about does not matter.
+  const std::size_t operands = proxy && operation.ordering == Ordering::acquire ? 2 : 0;
+  instruction.expect_arguments(operands, operands);
+  code_.finish(instruction);
+}
+
+void MemoryReader::prefetch(PtxInstruction& instruction) {
+  ir::Operation& operation = instruction.operation;
+  operation.space = take_space(instruction.modifiers);
+  operation.mode = instruction.modifiers.take("L2") ? 2 : 1;
+  instruction.modifiers.take("L1");
+  instruction.modifiers.drop_starting("L2::");
+  instruction.expect_arguments(1, 1);
+  operands_.address(instruction, instruction.argument(0));
+  code_.finish(instruction);
+}
+
+}  // namespace lockstep::isa

@@ -1,0 +1,24 @@
+#pragma once
+
+#include "models/isa/reader/families/family_reader.hpp"
+
+namespace lockstep::isa {
+
+/// Loads, stores, fences and prefetches.
+class MemoryReader : public FamilyReader {
+ public:
+  using FamilyReader::FamilyReader;
+  void load(PtxInstruction& instruction);
+  void store(PtxInstruction& instruction);
+  void fence(PtxInstruction& instruction);
+  void prefetch(PtxInstruction& instruction);
+
+ private:
+  bool parameter_access(PtxInstruction& instruction, bool is_store);
+  void read_kernel_parameter(PtxInstruction& instruction, const Argument& name,
+                             const Symbol& symbol);
+  void move_parameter(PtxInstruction& instruction, const Argument& name, const Symbol& symbol,
+                      bool is_store);
+};
+
+}  // namespace lockstep::isa

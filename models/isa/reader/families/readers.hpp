@@ -1,0 +1,49 @@
+#pragma once
+
+#include "models/isa/reader/families/arithmetic.hpp"
+#include "models/isa/reader/families/atomics.hpp"
+#include "models/isa/reader/families/control.hpp"
+#include "models/isa/reader/families/conversions.hpp"
+#include "models/isa/reader/families/mbarrier.hpp"
+#include "models/isa/reader/families/memory.hpp"
+#include "models/isa/reader/families/moves.hpp"
+#include "models/isa/reader/families/run_time_calls.hpp"
+#include "models/isa/reader/families/stack.hpp"
+#include "models/isa/reader/families/video.hpp"
+#include "models/isa/reader/families/warp.hpp"
+
+namespace lockstep::isa {
+
+/// The readers of all families, over one function.
+struct Readers {
+  explicit Readers(Translation& code)
+      : operands(code),
+        arithmetic(code, operands),
+        atomics(code, operands),
+        control(code, operands),
+        conversions(code, operands),
+        mbarrier(code, operands),
+        memory(code, operands),
+        moves(code, operands),
+        run_time(code, operands),
+        stack(code, operands),
+        video(code, operands),
+        warp(code, operands) {}
+  Readers(const Readers&) = delete;
+  Readers& operator=(const Readers&) = delete;
+
+  OperandReader operands;
+  ArithmeticReader arithmetic;
+  AtomicReader atomics;
+  ControlReader control;
+  ConversionReader conversions;
+  MbarrierReader mbarrier;
+  MemoryReader memory;
+  MoveReader moves;
+  RunTimeCalls run_time;
+  StackReader stack;
+  VideoReader video;
+  WarpReader warp;
+};
+
+}  // namespace lockstep::isa

@@ -1,0 +1,26 @@
+#pragma once
+
+#include <vector>
+
+#include "models/isa/reader/families/family_reader.hpp"
+
+namespace lockstep::isa {
+
+/// Calls of functions of the CUDA run time, and the instructions of those that are supplied.
+class RunTimeCalls : public FamilyReader {
+ public:
+  using FamilyReader::FamilyReader;
+  /// False: no function of the CUDA run time that is known here.
+  bool call(PtxInstruction& instruction, const Argument& callee,
+            const std::vector<Argument>& arguments);
+  /// print.begin, print.word, print.end of built-in functions.
+  void print(PtxInstruction& instruction);
+
+ private:
+  void assertion(PtxInstruction& instruction, const Argument& callee,
+                 const std::vector<Argument>& arguments);
+  void free_memory(PtxInstruction& instruction, const Argument& callee,
+                   const std::vector<Argument>& arguments);
+};
+
+}  // namespace lockstep::isa

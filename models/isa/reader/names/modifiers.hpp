@@ -1,0 +1,89 @@
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "models/isa/reader/names/names.hpp"
+
+namespace lockstep::isa {
+
+/// The dotted parts of an opcode, taken away one after the other by whoever understands them.
+class Modifiers {
+ public:
+  explicit Modifiers(const std::string& opcode) {
+    std::size_t start = 0;
+    while (start <= opcode.size()) {
+      std::size_t end = opcode.find('.', start);
+      if (end == std::string::npos) end = opcode.size();
+      parts_.push_back(opcode.substr(start, end - start));
+      start = end + 1;
+    }
+    base_ = parts_.front();
+    parts_.erase(parts_.begin());
+  }
+
+  const std::string& base() const { return base_; }
+
+  /// Takes `word` away if it is there.
+  bool take(std::string_view word) {
+    for (std::size_t i = 0; i < parts_.size(); ++i)
+      if (parts_[i] == word) {
+        parts_.erase(parts_.begin() + static_cast<std::ptrdiff_t>(i));
+        return true;
+      }
+    return false;
+  }
+  bool has(std::string_view word) const {
+    for (const std::string& part : parts_)
+      if (part == word) return true;
+    return false;
+  }
+
+  /// The value of the first word of the table that is there, which is taken; else `otherwise`.
+  template <class Value, std::size_t n>
+  Value take_one(const std::pair<std::string_view, Value> (&table)[n], Value otherwise) {
+    for (std::size_t i = 0; i < parts_.size(); ++i)
+      for (const auto& [word, value] : table)
+        if (parts_[i] == word) {
+          parts_.erase(parts_.begin() + static_cast<std::ptrdiff_t>(i));
+          return value;
+        }
+    return otherwise;
+  }
+
+  Rounding take_rounding() {
+    static constexpr std::pair<std::string_view, Rounding> roundings[] = {
+        {"rn", Rounding::rn},   {"rz", Rounding::rz},   {"rm", Rounding::rm},
+        {"rp", Rounding::rp},   {"rna", Rounding::rna}, {"rni", Rounding::rni},
+        {"rzi", Rounding::rzi}, {"rmi", Rounding::rmi}, {"rpi", Rounding::rpi},
+    };
+    return take_one(roundings, Rounding::none);
+  }
+
+  /// The first type that is there, or Type::none.
+  Type take_type() {
+    for (std::size_t i = 0; i < parts_.size(); ++i) {
+      const Type type = type_named(parts_[i]);
+      if (type == Type::none) continue;
+      parts_.erase(parts_.begin() + static_cast<std::ptrdiff_t>(i));
+      return type;
+    }
+    return Type::none;
+  }
+
+  /// Takes every part that starts so: cache hints, which have no effect here.
+  void drop_starting(std::string_view prefix) {
+    std::erase_if(parts_, [&](const std::string& part) { return part.starts_with(prefix); });
+  }
+
+  /// What nobody took.
+  const std::vector<std::string>& rest() const { return parts_; }
+
+ private:
+  std::string base_;
+  std::vector<std::string> parts_;
+};
+
+}  // namespace lockstep::isa

@@ -1,0 +1,65 @@
+#pragma once
+
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+#include "models/isa/ir.hpp"
+#include "models/isa/reader/syntax/syntax.hpp"
+#include "models/isa/source_module.hpp"
+
+namespace lockstep::isa {
+
+/// What a name stands for.
+struct Symbol {
+  enum class Kind : std::uint8_t {
+    reg,   ///< predicates included
+    b128,  ///< a register of 128 bits: its halves have names of their own, see wide_registers.cpp
+    global,
+    constant,
+    shared,
+    local,
+    function,
+    kernel_parameter,   ///< value: byte offset
+    parameter,          ///< scalar of a call: a register
+    parameter_bytes,    ///< structure given to a call or taken back: a local variable
+    parameter_pointer,  ///< structure in a callee: a register with its local address
+    label,
+    table,      ///< .branchtargets
+    prototype,  ///< .callprototype, .calltargets
+  };
+  Kind kind = Kind::reg;
+  std::uint32_t index = 0;
+  std::uint64_t value = 0;
+  std::uint64_t bytes = 0;
+  Type type = Type::none;
+};
+
+using NameTable = std::unordered_map<std::string, Symbol>;
+
+/// What all functions of a module share while it is read.
+struct ModuleSymbols {
+  std::string file;
+  NameTable names;
+  std::vector<ir::Variable> shared;
+  SourceModule* module = nullptr;
+};
+
+[[noreturn]] void fail(const std::string& file, syntax::Position at, const std::string& what,
+                       const std::string& advice = "");
+
+/// Bytes, alignment and name of a declared variable; checks its type.
+ir::Variable variable_of(const std::string& file, const syntax::Declaration& declaration);
+
+/// %reserved_smem_offset_begin, _end, _0 and _1: names of shared memory that the system keeps in
+/// blocks of kernels that read them (there only), before the kernel's own.
+void declare_reserved_shared(ModuleSymbols& symbols);
+inline constexpr std::uint32_t reserved_shared_bytes = 1024;  ///< %reserved_smem_offset_cap
+
+/// A .global or .const variable: its bytes and relocations.
+void declare_global(ModuleSymbols& symbols, const syntax::Declaration& declaration);
+void declare_constant(ModuleSymbols& symbols, const syntax::Declaration& declaration);
+/// Fills in the initial content, after all names of the module are known.
+void initialise(ModuleSymbols& symbols, const syntax::Declaration& declaration);
+
+}  // namespace lockstep::isa

@@ -1,0 +1,22 @@
+/// Functions of the CUDA run time that are supplied to modules which declare them.
+///
+/// vprintf(format, arguments) reads its arguments from the caller's buffer, word by word with
+/// ordinary loads, and hands them to `print` instructions, whose meaning is WarpPrint's.
+/// Source: PTX Interoperability guide, "System Calls"; CUDA C++ Programming Guide, "Formatted
+/// Output".
+///
+/// Simplified: ptxas links a function of the driver; this one is shorter.
+/// Cost model: a call and some ten instructions, and seven for each four bytes of arguments, the
+/// loads of these from (mostly local) memory among them.
+#pragma once
+
+#include <string>
+
+#include "models/isa/reader/syntax/syntax.hpp"
+
+namespace lockstep::isa {
+
+/// Gives bodies to prototypes.  Throws UserError for one that is declared with other parameters.
+void supply_run_time_functions(syntax::Module& module, const std::string& file);
+
+}  // namespace lockstep::isa

@@ -1,0 +1,243 @@
+/// The grammar of PTX, as far as its structure goes; what opcodes and modifiers mean stands in
+/// instruction_translator.cpp.
+///
+/// Source: PTX ISA 8.x, sections 4 "Syntax", 5 "State Spaces, Types, and Variables", 7 "Abstracting
+/// the ABI", 11 "Directives".
+///
+/// Simplified: no constant expressions beyond name + number; debug sections are skipped.
+#include <tao/pegtl.hpp>
+#include <tao/pegtl/contrib/parse_tree.hpp>
+
+#include "core/error/error.hpp"
+#include "models/isa/reader/syntax/syntax.hpp"
+#include "models/isa/reader/syntax/tree.hpp"
+
+namespace lockstep::isa::syntax {
+namespace grammar {
+using namespace tao::pegtl;  // NOLINT: the grammar reads like one
+
+#define WORD(text) TAO_PEGTL_STRING(text)
+
+struct line_comment : seq<two<'/'>, until<eolf>> {};
+struct block_comment : seq<string<'/', '*'>, until<string<'*', '/'>>> {};
+struct blank : star<sor<space, line_comment, block_comment>> {};
+template <char Character>
+struct symbol : seq<one<Character>, blank> {};
+struct semicolon : symbol<';'> {};
+struct closing_brace : symbol<'}'> {};
+struct closing_parenthesis : symbol<')'> {};
+struct closing_bracket : symbol<']'> {};
+
+struct name_first : ranges<'a', 'z', 'A', 'Z', '_', '_', '$', '$'> {};
+struct name_other : ranges<'a', 'z', 'A', 'Z', '0', '9', '_', '_', '$', '$'> {};
+struct word_end : not_at<name_other> {};
+struct plain_name : seq<name_first, star<name_other>> {};
+/// %tid.x: a selector belongs to the name.
+struct percent_name : seq<one<'%'>, name_first, star<name_other>,
+                          opt<one<'.'>, one<'x', 'y', 'z', 'w'>, word_end>> {};
+struct name : sor<percent_name, plain_name> {};
+
+// Numbers.
+struct single_float : seq<one<'0'>, one<'f', 'F'>, rep<8, xdigit>> {};
+struct double_float : seq<one<'0'>, one<'d', 'D'>, rep<16, xdigit>> {};
+struct hexadecimal : seq<one<'0'>, one<'x', 'X'>, plus<xdigit>, opt<one<'U'>>> {};
+struct binary : seq<one<'0'>, one<'b', 'B'>, plus<one<'0', '1'>>, opt<one<'U'>>> {};
+struct exponent : seq<one<'e', 'E'>, opt<one<'+', '-'>>, plus<digit>> {};
+struct decimal_float : seq<plus<digit>, sor<seq<one<'.'>, star<digit>, opt<exponent>>, exponent>> {
+};
+struct decimal : seq<plus<digit>, opt<one<'U'>>> {};
+struct minus : one<'-'> {};
+struct number
+    : seq<opt<minus>, sor<single_float, double_float, hexadecimal, binary, decimal_float, decimal>,
+          word_end> {};
+struct addend : seq<sor<seq<one<'+'>, blank, opt<minus>>, minus>, blank, sor<hexadecimal, decimal>,
+                    word_end> {};
+
+// Operands.
+struct operand;
+struct operands : list<seq<operand, blank>, symbol<','>> {};
+struct vector_operand : seq<symbol<'{'>, opt<operands>, must<closing_brace>> {};
+struct group_operand : seq<symbol<'('>, opt<operands>, must<closing_parenthesis>> {};
+struct address_operand
+    : seq<symbol<'['>, must<operand>, blank, opt<symbol<','>, operands>, must<closing_bracket>> {};
+struct negated_name : seq<symbol<'!'>, must<name>> {};
+struct generic_operand : seq<WORD("generic"), blank, symbol<'('>, must<name>, blank,
+                             must<closing_parenthesis>, opt<addend>> {};
+struct mask_operand
+    : seq<hexadecimal, blank, symbol<'('>, must<operand>, blank, must<closing_parenthesis>> {};
+struct pair_operand : seq<name, blank, symbol<'|'>, must<sor<negated_name, name>>> {};
+/// .b2, .h10: parts of a register, of video instructions.
+struct part_selector : seq<one<'.'>, one<'b', 'h'>, plus<digit>, word_end> {};
+struct name_operand : seq<name, opt<part_selector>, opt<seq<blank, addend>>> {};
+struct minus_operand : seq<symbol<'-'>, name_operand> {};
+struct operand : sor<vector_operand, group_operand, address_operand, negated_name, generic_operand,
+                     mask_operand, number, minus_operand, pair_operand, name_operand> {};
+
+// Declarations.
+template <class Text>
+struct directive : seq<one<'.'>, Text, word_end, blank> {};
+struct integer : seq<sor<hexadecimal, decimal>, word_end, blank> {};
+struct linkage
+    : seq<one<'.'>, sor<WORD("visible"), WORD("extern"), WORD("weak"), WORD("common")>, word_end> {
+};
+struct linkages : star<seq<linkage, blank>> {};
+struct state_space : seq<sor<WORD("reg"), WORD("param"), WORD("local"), WORD("shared"),
+                             WORD("global"), WORD("const")>,
+                         word_end> {};
+struct alignment : seq<directive<WORD("align")>, must<integer>> {};
+struct pointed_space
+    : seq<one<'.'>,
+          sor<WORD("global"), WORD("shared"), WORD("local"), WORD("const"), WORD("generic")>,
+          word_end, blank> {};
+struct pointer_attribute : seq<directive<WORD("ptr")>, opt<pointed_space>,
+                               opt<directive<WORD("align")>, must<integer>>> {};
+struct type_name : seq<plain_name> {};
+struct vector_width : seq<one<'.'>, seq<one<'v'>, one<'2', '4'>, word_end>, blank> {};
+struct attribute_list : seq<directive<WORD("attribute")>, symbol<'('>, until<one<')'>>, blank> {};
+struct declared_name : seq<name> {};
+struct register_range : seq<symbol<'<'>, must<integer>, must<symbol<'>'>>> {};
+struct dimension : seq<symbol<'['>, opt<integer>, must<closing_bracket>> {};
+struct initialiser : seq<symbol<'='>, must<operand>, blank> {};
+struct declarator
+    : seq<declared_name, blank, opt<register_range>, star<dimension>, opt<initialiser>> {};
+struct declaration_head
+    : seq<one<'.'>, state_space, blank, star<sor<alignment, attribute_list, vector_width>>,
+          must<one<'.'>>, must<type_name>, blank, star<sor<pointer_attribute, alignment>>> {};
+struct declaration : seq<declaration_head, must<list<declarator, symbol<','>>>> {};
+struct parameter : seq<declaration_head, opt<declarator>> {};
+struct parameters : seq<symbol<'('>, opt<list<parameter, symbol<','>>>, must<closing_parenthesis>> {
+};
+struct results : parameters {};
+
+// Bodies.
+struct opcode_name : seq<ranges<'a', 'z'>, star<sor<alnum, one<'_'>>>> {};
+struct opcode_part : seq<sor<one<'.'>, two<':'>>, plus<sor<alnum, one<'_'>>>> {};
+struct opcode : seq<opcode_name, star<opcode_part>> {};
+struct guard_name : seq<name> {};
+struct guard_negation : one<'!'> {};
+struct guard : seq<symbol<'@'>, opt<guard_negation, blank>, must<guard_name>, blank> {};
+struct instruction : seq<opt<guard>, must<opcode>, blank, opt<operands>, must<semicolon>> {};
+struct label : seq<name> {};
+struct label_statement : seq<label, blank, one<':'>, not_at<one<':'>>, blank> {};
+struct to_line_end : seq<until<eolf>, blank> {};
+struct location : seq<one<'.'>, sor<WORD("loc"), WORD("file")>, word_end, to_line_end> {};
+struct pragma : seq<directive<WORD("pragma")>, until<one<';'>>, blank> {};
+struct branch_targets : seq<one<'.'>, sor<WORD("branchtargets"), WORD("calltargets")>, word_end,
+                            blank, must<operands>, must<semicolon>> {};
+struct prototype : seq<directive<WORD("callprototype")>, opt<results>, must<name>, blank,
+                       opt<parameters>, opt<directive<WORD("noreturn")>>, must<semicolon>> {};
+struct body_declaration : seq<linkages, declaration, must<semicolon>> {};
+struct statement;
+struct scope : seq<symbol<'{'>, star<statement>, must<closing_brace>> {};
+struct body_directive
+    : seq<at<one<'.'>>, must<sor<location, pragma, branch_targets, prototype, body_declaration>>> {
+};
+struct statement
+    : seq<not_at<one<'}'>>, not_at<eof>, sor<scope, body_directive, label_statement, instruction>> {
+};
+struct body : seq<symbol<'{'>, star<statement>, must<closing_brace>> {};
+
+// Modules.
+struct counts : list<integer, symbol<','>> {};
+struct maximum_threads : seq<directive<WORD("maxntid")>, must<counts>> {};
+struct required_threads : seq<directive<WORD("reqntid")>, must<counts>> {};
+struct minimum_blocks : seq<directive<WORD("minnctapersm")>, must<counts>> {};
+struct maximum_blocks : seq<directive<WORD("maxnctapersm")>, must<counts>> {};
+struct maximum_registers : seq<directive<WORD("maxnreg")>, must<counts>> {};
+struct performance_directives
+    : star<sor<maximum_threads, required_threads, minimum_blocks, maximum_blocks, maximum_registers,
+               directive<WORD("noreturn")>, pragma>> {};
+struct function_name : seq<name> {};
+struct entry_word : directive<WORD("entry")> {};
+struct function_word : directive<WORD("func")> {};
+struct entry : seq<entry_word, must<function_name>, blank, opt<parameters>, performance_directives,
+                   sor<semicolon, must<body>>> {};
+struct device_function
+    : seq<function_word, opt<directive<WORD("noreturn")>>, opt<results>, must<function_name>, blank,
+          opt<parameters>, performance_directives, sor<semicolon, must<body>>> {};
+struct module_declaration : seq<declaration, must<semicolon>> {};
+struct linked : seq<linkages, sor<entry, device_function, module_declaration>> {};
+struct section : seq<directive<WORD("section")>, until<one<'{'>>, until<one<'}'>>, blank> {};
+struct header : seq<one<'.'>, sor<WORD("version"), WORD("target"), WORD("address_size")>, word_end,
+                    to_line_end> {};
+struct module_statement : seq<not_at<eof>, must<sor<header, location, pragma, section, linked>>> {};
+struct module : seq<blank, star<module_statement>, must<eof>> {};
+
+template <class Rule>
+using selector = parse_tree::selector<
+    Rule,
+    parse_tree::store_content::on<
+        name, percent_name, minus, single_float, double_float, hexadecimal, binary, decimal_float,
+        decimal, number, addend, vector_operand, group_operand, address_operand, negated_name,
+        generic_operand, mask_operand, pair_operand, minus_operand, part_selector, name_operand,
+        linkage, state_space, alignment, type_name, vector_width, declared_name, register_range,
+        dimension, initialiser, declarator, declaration, parameter, parameters, results, opcode,
+        guard_name, guard_negation, guard, instruction, label, label_statement, branch_targets,
+        prototype, scope, body, maximum_threads, required_threads, minimum_blocks,
+        maximum_registers, function_name, entry, device_function>>;
+
+/// What was expected, for the message.
+struct Expectations {
+  template <class Rule>
+  static constexpr const char* message = "malformed PTX";
+  template <class Rule>
+  static constexpr bool raise_on_failure = false;
+};
+// clang-format off
+template <> inline constexpr const char* Expectations::message<semicolon> = "expected ';'";
+template <> inline constexpr const char* Expectations::message<closing_brace> = "expected '}'";
+template <> inline constexpr const char* Expectations::message<closing_parenthesis> = "expected ')'";
+template <> inline constexpr const char* Expectations::message<closing_bracket> = "expected ']'";
+template <> inline constexpr const char* Expectations::message<operand> = "expected an operand";
+template <> inline constexpr const char* Expectations::message<operands> = "expected operands";
+template <> inline constexpr const char* Expectations::message<name> = "expected a name";
+template <> inline constexpr const char* Expectations::message<guard_name> = "expected a predicate";
+template <> inline constexpr const char* Expectations::message<opcode> = "expected an instruction";
+template <> inline constexpr const char* Expectations::message<integer> = "expected an integer";
+template <> inline constexpr const char* Expectations::message<counts> = "expected an integer";
+template <> inline constexpr const char* Expectations::message<type_name> = "expected a type";
+template <> inline constexpr const char* Expectations::message<one<'.'>> = "expected a type";
+template <> inline constexpr const char* Expectations::message<function_name> = "expected the name of a function";
+template <> inline constexpr const char* Expectations::message<body> = "expected the body of a function";
+// clang-format on
+
+template <class Rule>
+using control = must_if<Expectations>::control<Rule>;
+
+}  // namespace grammar
+
+namespace {
+
+using Tree = tao::pegtl::parse_tree::node;
+
+/// Pegtl's nodes into ours, so that this is the only file that includes the library.
+Node convert(const Tree& tree) {
+  Node node;
+  if (!tree.is_root()) {
+    using namespace grammar;  // NOLINT
+    node.at = {static_cast<std::uint32_t>(tree.begin().line),
+               static_cast<std::uint32_t>(tree.begin().column)};
+    if (tree.has_content()) node.text = tree.string();
+    node.rule = std::string(tree.type);
+    node.rule.erase(0, node.rule.rfind(':') + 1);
+  }
+  for (const auto& child : tree.children) node.children.push_back(convert(*child));
+  return node;
+}
+
+}  // namespace
+
+Node parse_tree(const std::string& text, const std::string& file) {
+  tao::pegtl::memory_input input(text, file);
+  try {
+    const auto root = tao::pegtl::parse_tree::parse<grammar::module, grammar::selector,
+                                                    tao::pegtl::nothing, grammar::control>(input);
+    return convert(*root);
+  } catch (const tao::pegtl::parse_error& error) {
+    const auto& at = error.positions().front();
+    throw UserError(file + ":" + std::to_string(at.line) + ":" + std::to_string(at.column),
+                    std::string(error.message()));
+  }
+}
+
+}  // namespace lockstep::isa::syntax

@@ -1,0 +1,24 @@
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "models/isa/reader/syntax/syntax.hpp"
+
+namespace lockstep::isa::syntax {
+
+/// A parse tree's node: the grammar rule that matched, where, and what.
+struct Node {
+  std::string rule;
+  std::string text;
+  Position at;
+  std::vector<Node> children;
+
+  bool is(std::string_view name) const { return rule == name; }
+};
+
+/// The parse tree of a module; throws UserError where the text does not follow the grammar.
+Node parse_tree(const std::string& text, const std::string& file);
+
+}  // namespace lockstep::isa::syntax

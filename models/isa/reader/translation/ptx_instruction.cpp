@@ -1,0 +1,48 @@
+#include "models/isa/reader/translation/ptx_instruction.hpp"
+
+#include "models/isa/reader/names/symbols.hpp"
+
+namespace lockstep::isa {
+
+PtxInstruction::PtxInstruction(const std::string& name, const syntax::Statement& written)
+    : file(name), statement(written), modifiers(written.text) {
+  operation.line = written.at.line;
+  operation.column = written.at.column;
+}
+
+void PtxInstruction::expect_arguments(std::size_t least, std::size_t most) const {
+  if (arguments() >= least && arguments() <= most) return;
+  fail("takes " + std::to_string(least) + (most == least ? "" : " to " + std::to_string(most)) +
+       " operands, not " + std::to_string(arguments()));
+}
+
+void PtxInstruction::reject_rest() const {
+  if (!modifiers.rest().empty())
+    fail("modifier ." + modifiers.rest().front() + " is not supported here");
+}
+
+ir::Operation PtxInstruction::plain(Opcode opcode, Type type) const {
+  ir::Operation result;
+  result.opcode = opcode;
+  result.type = type;
+  result.line = operation.line;
+  result.column = operation.column;
+  return result;
+}
+
+void PtxInstruction::fail(const std::string& what) const {
+  fail(at(), text() + ": " + what);
+}
+
+void PtxInstruction::fail(syntax::Position place, const std::string& what,
+                          const std::string& advice) const {
+  isa::fail(file, place, what, advice);
+}
+
+void PtxInstruction::unsupported() const {
+  fail(
+      at(), "instruction " + text() + " is not supported",
+      "textures, surfaces, matrix instructions, asynchronous copies and clusters are not modelled");
+}
+
+}  // namespace lockstep::isa

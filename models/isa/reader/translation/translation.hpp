@@ -1,0 +1,77 @@
+/// A function while it is read: the names in scope, its registers and variables, and the blocks
+/// that its statements have become so far.
+#pragma once
+
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "models/isa/reader/names/symbols.hpp"
+#include "models/isa/reader/translation/ptx_instruction.hpp"
+
+namespace lockstep::isa {
+
+class Translation {
+ public:
+  Translation(ModuleSymbols& module, const syntax::Function& source, SourceFunction& result);
+
+  const syntax::Function& source() const { return source_; }
+  const std::string& file() const { return module_.file; }
+  ModuleSymbols& module() { return module_; }
+  const SourceFunction& function(const Symbol& symbol) const {
+    return module_.module->functions[symbol.index];
+  }
+
+  // Names
+  void open_scope(NameTable names = {}) { scopes_.push_back(std::move(names)); }
+  void close_scope() { scopes_.pop_back(); }
+  /// False: the innermost scope has this name already.
+  bool add_name(const std::string& name, const Symbol& symbol);
+  /// Null when there is no such name.
+  const Symbol* lookup(const std::string& name) const;
+  const Symbol& find(const syntax::Operand& operand) const;
+  /// A label in front of .branchtargets stands for that list.
+  void name_branch_targets(const std::string& label, std::vector<std::uint32_t> labels);
+
+  // Declarations
+  void declare_parameters();
+  void declare(const syntax::Declaration& declaration);
+  std::uint32_t new_register(Type type, const std::string& name = "");
+  /// The condition code.
+  std::uint32_t carry_register();
+  /// Type of a register; of any other operand `otherwise`.
+  Type register_type(const ir::Operand& operand, Type otherwise) const;
+
+  // Code
+  void append(ir::Operation operation);
+  /// Fails on modifiers that nobody took; appends the instruction's operation.
+  void finish(PtxInstruction& instruction);
+  void place_label(std::uint32_t label);
+  /// Whether control runs into what is appended next.
+  bool falls_in() const { return !ended_; }
+  /// Labels were numbered before blocks were known: `labels` of them.
+  void number_labels(std::uint32_t labels) { label_block_.assign(labels, 0); }
+  void resolve_labels();
+
+ private:
+  [[noreturn]] void fail(syntax::Position at, const std::string& what,
+                         const std::string& advice = "") const;
+  ir::Operand formal(const syntax::Declaration& declaration, Symbol& symbol);
+  void declare_kernel_parameter(const syntax::Declaration& declaration, Symbol& symbol);
+  void declare_registers(const syntax::Declaration& declaration);
+  Symbol hidden_variable(const syntax::Declaration& declaration);
+  std::uint32_t add_local(const ir::Variable& variable);
+  void start_block();
+
+  ModuleSymbols& module_;
+  const syntax::Function& source_;
+  SourceFunction& result_;
+  ir::Function& function_;
+  std::vector<NameTable> scopes_;
+  std::vector<std::uint32_t> label_block_;          ///< by label
+  std::vector<std::vector<std::uint32_t>> tables_;  ///< labels of .branchtargets
+  std::uint32_t carry_ = ir::no_register;
+  bool ended_ = true;  ///< the next operation starts a block
+};
+
+}  // namespace lockstep::isa

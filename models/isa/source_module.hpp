@@ -1,0 +1,35 @@
+/// A PTX module as the reader leaves it, for lowering and encoder.
+#pragma once
+
+#include <array>
+#include <string>
+#include <vector>
+
+#include "models/isa/ir.hpp"
+#include "models/isa/program.hpp"
+
+namespace lockstep::isa {
+
+/// A function and what its header says.
+struct SourceFunction {
+  ir::Function code;
+  bool has_body = false;
+  std::vector<KernelParameter> parameters;  ///< of an entry
+  std::uint32_t parameter_bytes = 0;
+  std::array<std::uint32_t, 3> required_block{};
+  std::uint32_t maximum_threads = 0;
+  std::uint32_t maximum_registers = 0;  ///< .maxnreg, zero when not given
+  std::uint32_t line = 0, column = 0;   ///< of the definition
+};
+
+/// A module as read: before encoding.
+struct SourceModule {
+  std::string file;
+  std::vector<SourceFunction> functions;  ///< by function index; [0] is no function
+  std::vector<GlobalVariable> globals;
+  std::vector<std::byte> constant_image;
+  std::vector<GlobalVariable::Relocation> constant_relocations;
+  std::vector<ir::Variable> constants;  ///< placed in constant_image
+};
+
+}  // namespace lockstep::isa
