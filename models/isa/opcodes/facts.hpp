@@ -52,11 +52,6 @@ struct ByType {
   std::uint8_t b16 = 1, b32 = 1, b64 = 1, f32 = 1, f64 = 1;
 };
 
-/// What the mode bits of Instruction::detail hold (detail_bits).
-enum class ModeBits : std::uint8_t { mode, space, atomic };
-/// What Instruction::offset of an arithmetic instruction holds.
-enum class OffsetBits : std::uint8_t { immediate, true_value, types, special_register };
-
 /// What is known of an opcode whatever its operands are.
 struct OpcodeFacts {
   Opcode opcode = Opcode::nop;
@@ -76,8 +71,6 @@ struct OpcodeFacts {
   /// Registers beside operands and result that ptxas's code for it needs; null: none.
   unsigned (*scratch_of)(const ir::Operation&) = nullptr;
   std::uint8_t wait = 5;  ///< cycles until the result, as the list scheduler assumes
-  ModeBits mode_bits = ModeBits::mode;
-  OffsetBits offset_bits = OffsetBits::immediate;
 };
 
 }  // namespace lockstep::isa

@@ -5,7 +5,6 @@
 #include <string_view>
 
 #include "core/error/error.hpp"
-#include "models/isa/opcodes/table.hpp"
 #include "models/isa/semantics/families.hpp"
 
 namespace lockstep::isa {
@@ -91,14 +90,9 @@ SemanticKey key_of(const ir::Operation& operation) {
 
 /// What rides in the upper bits of `detail`.
 unsigned mode_bits(const ir::Operation& operation) {
-  switch (facts_of(operation.opcode).mode_bits) {
-    case ModeBits::space:
-      return static_cast<unsigned>(operation.space);
-    case ModeBits::atomic:
-      return static_cast<unsigned>(operation.atomic);
-    default:
-      return operation.mode;
-  }
+  if (operation.opcode == Opcode::isspacep) return static_cast<unsigned>(operation.space);
+  if (operation.opcode == Opcode::redux) return static_cast<unsigned>(operation.atomic);
+  return operation.mode;
 }
 std::uint16_t detail_of(const ir::Operation& operation) {
   namespace bits = detail_bits;
@@ -131,14 +125,15 @@ std::uint32_t true_value(const SemanticKey& key) {
   }
 }
 std::uint32_t immediate_of(const ir::Operation& operation, const SemanticKey& key) {
-  switch (facts_of(operation.opcode).offset_bits) {
-    case OffsetBits::true_value:
+  switch (operation.opcode) {
+    case Opcode::set:
       return true_value(key);
-    case OffsetBits::types:
+    case Opcode::cvt:
+    case Opcode::cvt_pack:
       return static_cast<std::uint32_t>(key.source_type) |
              static_cast<std::uint32_t>(key.type) << 8 |
              static_cast<std::uint32_t>(key.destination_register) << 16;
-    case OffsetBits::special_register:
+    case Opcode::mov:
       return key.special_source ? operation.sources[0].index : 0;
     default:
       return operation.immediate;
