@@ -26,14 +26,16 @@ std::array<std::uint32_t, 3> unfold(std::uint64_t number,
 
 }  // namespace
 
-BlockRunner::BlockRunner(LaunchState& state, std::uint64_t number) : state_(state) {
+BlockRunner::BlockRunner(LaunchState& state, std::uint64_t number)
+    : state_(state),
+      warps_((state.threads + warp_size - 1) / warp_size),
+      barriers_(state.program, warps_) {
   const Program& program = state.program;
-  const std::uint32_t warps = (state.threads + warp_size - 1) / warp_size;
+  const std::size_t warps = warps_.size();
   const std::size_t rows = std::size_t{program.rows} * warp_size;
   register_file_.resize(warps * rows);
-  predicate_file_.resize(std::size_t{warps} * program.predicates);
+  predicate_file_.resize(warps * program.predicates);
   shared_.resize(std::size_t{program.static_shared_bytes} + state.launch.dynamic_shared_bytes);
-  warps_.resize(warps);
   for (std::uint32_t w = 0; w < warps; ++w) {
     Warp& warp = warps_[w];
     const std::uint32_t lanes = std::min(state.threads - w * warp_size, warp_size);
@@ -50,10 +52,6 @@ BlockRunner::BlockRunner(LaunchState& state, std::uint64_t number) : state_(stat
     identity.warp_slot = w;
     identity.static_shared_bytes = program.static_shared_bytes;
     identity.dynamic_shared_bytes = state.launch.dynamic_shared_bytes;
-  }
-  for (Barrier& barrier : barriers_) {
-    barrier.arrived.assign(warps, 0);
-    barrier.waiting.assign(warps, 0);
   }
   context_.bases[Operand::immediates] = const_cast<std::uint32_t*>(program.immediates.data());
   context_.bases[Operand::constants] = state.constants.data();
@@ -161,7 +159,7 @@ void BlockRunner::control(Warp& warp, const Instruction& instruction, std::uint3
       break;
     case Category::exit:
       paths.exit(active);
-      complete_barriers();
+      barriers_.complete();
       break;
     case Category::print:
       print(warp, instruction, active);
@@ -232,6 +230,30 @@ void BlockRunner::call_indirect(Warp& warp, const Instruction& instruction, std:
     if (!known) arms.push_back({entries[function], 1u << lane});
   }
   warp.paths.call(arms);
+}
+
+void BlockRunner::barrier(std::uint32_t w, const Instruction& instruction, std::uint32_t active) {
+  Warp& warp = warps_[w];
+  if (active == 0) {
+    warp.paths.advance();
+    return;
+  }
+  if (const std::uint32_t others = warp.paths.mask() & ~active; others != 0) {
+    // Only the lanes that the guard lets through wait; they come here again as a path.
+    const std::array arms{WarpPaths::Arm{warp.paths.pc() + 1, others},
+                          WarpPaths::Arm{warp.paths.pc(), active}};
+    warp.paths.branch(arms, no_reconvergence);
+    return;
+  }
+  const auto first = static_cast<unsigned>(std::countr_zero(active));
+  const std::uint32_t number = instruction.source[0].valid()
+                                   ? row(warp, instruction.source[0])[first]
+                                   : instruction.detail & 15u;
+  if (number >= NamedBarriers::count)
+    fail(warp, first, "barrier " + std::to_string(number) + " does not exist");
+  const std::uint32_t expected =
+      (instruction.flags & flag_count_given) != 0 ? row(warp, instruction.source[1])[first] : 0;
+  barriers_.arrive(w, instruction, number, expected);
 }
 
 void BlockRunner::warp_sync(Warp& warp, const Instruction& instruction, std::uint32_t active) {

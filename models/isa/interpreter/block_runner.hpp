@@ -6,10 +6,10 @@
 #include <string>
 #include <vector>
 
-#include "models/isa/divergence.hpp"
+#include "models/isa/interpreter/barriers.hpp"
 #include "models/isa/interpreter/interpreter.hpp"
+#include "models/isa/interpreter/warp.hpp"
 #include "models/isa/text/module_text.hpp"
-#include "models/isa/text/warp_print.hpp"
 
 namespace lockstep::isa {
 
@@ -36,23 +36,7 @@ class BlockRunner {
   bool run(std::uint64_t instructions);
 
  private:
-  struct Warp {
-    WarpPaths paths;
-    WarpIdentity identity;
-    std::uint32_t* rows = nullptr;
-    std::uint32_t* predicates = nullptr;
-    std::vector<std::vector<std::byte>> local;  ///< by lane, as far as touched
-    WarpPrint print;
-  };
-  /// One of the 16 named barriers.
-  struct Barrier {
-    bool used = false;
-    std::uint32_t expected = 0;          ///< threads; zero: all of the block
-    std::vector<std::uint32_t> arrived;  ///< by warp: lanes, bar.arrive included
-    std::vector<std::uint32_t> waiting;  ///< by warp: lanes that wait
-    std::uint32_t population = 0;        ///< of bar.red: threads whose predicate holds
-    bool all = true;
-  };
+  using Warp = InterpretedWarp;
 
   // block_runner.cpp
   std::uint64_t run_warp(std::uint32_t w, std::uint64_t budget);
@@ -60,6 +44,7 @@ class BlockRunner {
   void print(Warp& warp, const Instruction& instruction, std::uint32_t active);
   void branch_indexed(Warp& warp, const Instruction& instruction, std::uint32_t active);
   void call_indirect(Warp& warp, const Instruction& instruction, std::uint32_t active);
+  void barrier(std::uint32_t w, const Instruction& instruction, std::uint32_t active);
   void warp_sync(Warp& warp, const Instruction& instruction, std::uint32_t active);
   const std::uint32_t* row(const Warp& warp, Operand operand) const;
   [[noreturn]] void fail(const Warp& warp, unsigned lane, const std::string& what) const;
@@ -73,17 +58,11 @@ class BlockRunner {
   void store(Warp& warp, const Instruction& instruction, std::uint32_t active);
   void atomic(Warp& warp, const Instruction& instruction, std::uint32_t active);
   std::uint64_t address_of(const Warp& warp, const Instruction& instruction, unsigned lane) const;
-  // barriers.cpp
-  void barrier(std::uint32_t w, const Instruction& instruction, std::uint32_t active);
-  void complete_barriers();
-  bool is_complete(const Barrier& barrier) const;
-  void release(Barrier& barrier);
-
   LaunchState& state_;
   std::vector<Warp> warps_;
   std::vector<std::uint32_t> register_file_, predicate_file_;
   std::vector<std::byte> shared_;
-  std::array<Barrier, 16> barriers_;
+  NamedBarriers barriers_;
   WarpContext context_;
   std::array<std::uint32_t, 8 * warp_size> scratch_{};
   std::uint64_t steps_ = 0;

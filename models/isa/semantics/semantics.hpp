@@ -1,7 +1,7 @@
 /// What an instruction does to the 32 lanes of a warp: one function per opcode and type.
 ///
 /// `bind_semantics` chooses the function for an operation and writes the fields it reads.  The
-/// functions exist once per x86-64 level (v2, v3, v4), with the same bits; the machine's own level
+/// functions exist once per x86-64 level (v2, v3, v4), with the same bits; the level of this computer
 /// is found once.  Source: PTX ISA 8.x, section "Instruction Set".
 ///
 /// Operands (all categories that have an `execute`: arithmetic and shuffle_vote)
@@ -66,9 +66,9 @@ namespace lockstep::isa {
 /// Instruction set levels of x86-64 for which the semantics are compiled.
 enum class CpuLevel : std::uint8_t { v2 = 2, v3 = 3, v4 = 4 };
 
-/// The level in use: the machine's, or what LOCKSTEP_CPU_LEVEL=2|3|4 lowers it to.
+/// The level in use: this computer's, or what LOCKSTEP_CPU_LEVEL=2|3|4 lowers it to.
 CpuLevel cpu_level();
-/// What this machine can run at most.
+/// What this computer can run at most.
 CpuLevel best_cpu_level();
 
 /// The function for an operation; nullptr: no such combination of opcode, types and modifiers

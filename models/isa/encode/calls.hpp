@@ -1,0 +1,44 @@
+#pragma once
+
+#include <cstdint>
+#include <utility>
+#include <vector>
+
+#include "models/isa/encode/operands.hpp"
+
+namespace lockstep::isa {
+
+/// Encodes calls, and what functions do where they begin and return.
+class CallEncoder {
+ public:
+  CallEncoder(ProgramBuilder& program, OperandEncoder& operands)
+      : program_(program), operands_(operands) {}
+
+  /// `stack_base`: where alloca's stack begins, in the thread's local memory.
+  void prologue(std::uint32_t stack_base);
+  void call(const ir::Operation& op);
+  void leave(const ir::Operation& op);
+  /// alloca and what belongs to it: reads or writes where the stack ends.
+  void move_stack_end(const ir::Operation& op);
+  /// Calls so far know their targets, when all functions have been encoded.
+  void resolve();
+
+ private:
+  using Kind = ir::Operand::Kind;
+  void call_instruction(const ir::Operation& op);
+  void move_arguments(const ir::Operation& op);
+  void move_results(const ir::Operation& op);
+  /// A move under the guard of an operation.
+  void move(Type type, Operand to, Operand from, const Instruction& guarded);
+  std::vector<std::uint32_t> live_across(const ir::Operation& op) const;
+  void save(const std::vector<std::uint32_t>& registers, bool restore);
+  void save_predicate(std::uint32_t index, std::uint64_t offset, bool restore);
+  Instruction local_access(bool is_store, Operand row, Type type, std::uint64_t offset) const;
+  std::uint64_t frame_bytes() const;
+
+  ProgramBuilder& program_;
+  OperandEncoder& operands_;
+  std::vector<std::pair<std::uint32_t, std::uint32_t>> calls_;  ///< pc, module function
+};
+
+}  // namespace lockstep::isa

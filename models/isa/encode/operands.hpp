@@ -1,0 +1,28 @@
+#pragma once
+
+#include "models/isa/encode/program_builder.hpp"
+
+namespace lockstep::isa {
+
+/// Fills in which rows an instruction reads and writes, and what it does with memory.
+class OperandEncoder {
+ public:
+  explicit OperandEncoder(ProgramBuilder& program) : program_(program) {}
+
+  /// The row a source is read from; makes local addresses in recursive functions.
+  Operand source(const ir::Operation& op, std::size_t s);
+  Operand value_row(const ir::Operation& op, const ir::Operand& operand, Type lane);
+  void sources(const ir::Operation& op, Instruction& instruction);
+  void destinations(const ir::Operation& op, Instruction& instruction) const;
+  void memory(const ir::Operation& op, Instruction& instruction);
+
+ private:
+  using Kind = ir::Operand::Kind;
+  Operand local_address(const ir::Operand& operand, unsigned bytes);
+  void address(const ir::Operation& op, Instruction& instruction);
+  unsigned register_bytes(const ir::Operation& op) const;
+
+  ProgramBuilder& program_;
+};
+
+}  // namespace lockstep::isa

@@ -1,0 +1,153 @@
+#include "models/isa/encode/program_builder.hpp"
+
+#include <algorithm>
+
+#include "core/error/error.hpp"
+#include "models/isa/lowering/memory/shared_layout.hpp"
+#include "models/isa/opcodes/execution_class.hpp"
+#include "models/isa/opcodes/issue_slots.hpp"
+#include "models/isa/semantics/semantics.hpp"
+
+namespace lockstep::isa {
+
+using Kind = ir::Operand::Kind;
+
+ProgramBuilder::ProgramBuilder(const SourceModule& module, Link link)
+    : module_(module), link_(std::move(link)), rows_(link_) {
+  program_.pair_rows = 2 * rows_.pairs();
+  program_.rows = rows_.rows();
+  program_.predicates = link_.predicates;
+  program_.registers_per_thread = program_.rows;
+  place_shared();
+}
+
+void ProgramBuilder::place_shared() {
+  const ir::Function& kernel = *link_.functions.front().input.function;
+  SharedLayout layout;
+  if (kernel.shared_placed) {
+    layout.bytes = kernel.shared_bytes;
+  } else {
+    std::vector<bool> used(kernel.shared.size(), false);
+    for (const LinkedFunction& f : link_.functions) mark_shared(*f.input.function, used);
+    layout = lay_out_shared(kernel.shared, used);
+  }
+  shared_offsets_ = std::move(layout.offsets);
+  program_.static_shared_bytes = static_cast<std::uint32_t>(layout.bytes);
+}
+
+void ProgramBuilder::emit(const Instruction& instruction) {
+  program_.instructions.push_back(instruction);
+  program_.source_lines.push_back(line_);
+}
+
+void ProgramBuilder::unsupported(const ir::Operation& op, const std::string& why) const {
+  throw UserError(module_.file + ":" + std::to_string(op.line) + ":" + std::to_string(op.column),
+                  why);
+}
+
+Instruction ProgramBuilder::common(const ir::Operation& op) const {
+  Instruction instruction;
+  const ExecutionClass where = execution_class(op);
+  instruction.category = where.category;
+  instruction.unit = where.unit;
+  instruction.latency_class = where.latency;
+  instruction.opcode = op.opcode;
+  instruction.issue_slots = static_cast<std::uint8_t>(std::clamp(issue_slots(op), 1u, 255u));
+  if (op.guard.kind == Kind::predicate) {
+    instruction.guard = predicate_number(op.guard);
+    instruction.guard_negated = op.guard.negated;
+  }
+  if (op.uniform) instruction.flags |= flag_uniform;
+  if (op.sync) instruction.flags |= flag_needs_all_lanes;
+  return instruction;
+}
+
+void ProgramBuilder::bind(const ir::Operation& op, Instruction& instruction) const {
+  if (!bind_semantics(op, instruction))
+    unsupported(op, "instruction is not supported with these types and modifiers");
+}
+
+Instruction ProgramBuilder::made(Opcode opcode, Type type, Operand to,
+                                 std::initializer_list<Operand> from) const {
+  ir::Operation op;
+  op.opcode = opcode;
+  op.type = type;
+  if (opcode == Opcode::cvt) op.source_type = Type::u32;
+  ir::Operand any;
+  any.kind = Kind::reg;
+  op.destinations.push_back(any);
+  op.sources.assign(from.size(), any);
+  Instruction instruction = common(op);
+  bind(op, instruction);
+  instruction.destination[0] = to;
+  std::copy(from.begin(), from.end(), instruction.source.begin());
+  return instruction;
+}
+
+Operand ProgramBuilder::register_row(std::uint32_t index) const {
+  const std::uint32_t slot = current_->registers.slot[index];
+  if (slot == ir::no_register) return {};
+  return rows_of(current_->input.function->registers[index].type) == 2
+             ? rows_.pair(current_->pair_base + slot)
+             : rows_.single(current_->single_base + slot);
+}
+
+std::uint8_t ProgramBuilder::predicate_number(const ir::Operand& operand) const {
+  if (operand.kind != Kind::predicate) return no_predicate;
+  const std::uint32_t slot = current_->registers.slot[operand.index];
+  return slot == ir::no_register ? no_predicate
+                                 : static_cast<std::uint8_t>(current_->predicate_base + slot);
+}
+
+Operand ProgramBuilder::next_row(Operand::Base base, std::size_t row) const {
+  if (row >= Operand::largest_row)  // a value of 64 bits takes two
+    throw UserError(module_.file + ":" + std::to_string(line_),
+                    "kernel " + program_.name +
+                        " has more different constants than instructions can name: keep some in "
+                        "memory or split the kernel");
+  return Operand(base, static_cast<std::uint16_t>(row));
+}
+
+Operand ProgramBuilder::immediate(std::uint64_t value, unsigned lane_bytes) {
+  const bool wide = lane_bytes == 8;
+  if (!wide) value &= 0xffffffff;
+  const decltype(immediates_)::key_type key{value, wide ? 8u : 4u};
+  const auto known = immediates_.find(key);
+  if (known != immediates_.end()) return known->second;
+  const Operand fresh = next_row(Operand::immediates, program_.immediates.size() / warp_size);
+  immediates_.emplace(key, fresh);
+  for (unsigned lane = 0; lane < warp_size; ++lane) {
+    program_.immediates.push_back(static_cast<std::uint32_t>(value));
+    if (wide) program_.immediates.push_back(static_cast<std::uint32_t>(value >> 32));
+  }
+  return fresh;
+}
+
+Operand ProgramBuilder::constant(const ConstantRow& wanted) {
+  const decltype(constants_)::key_type key{static_cast<int>(wanted.source),
+                                           wanted.bytes,
+                                           wanted.width,
+                                           wanted.is_signed,
+                                           wanted.index,
+                                           wanted.offset};
+  const auto known = constants_.find(key);
+  if (known != constants_.end()) return known->second;
+  const Operand fresh = next_row(Operand::constants, program_.constant_rows);
+  constants_.emplace(key, fresh);
+  program_.constants.push_back(wanted);
+  program_.constants.back().row = fresh.row();
+  program_.constant_rows += wanted.width == 8 ? 2 : 1;
+  return fresh;
+}
+
+std::uint64_t ProgramBuilder::shared_offset(const ir::Operand& operand) const {
+  return shared_offsets_[operand.index] + static_cast<std::uint64_t>(operand.value);
+}
+
+std::uint64_t ProgramBuilder::local_offset(const ir::Operand& operand) const {
+  return (current_->recursive ? 0 : current_->local_base) +
+         current_->input.function->local[operand.index].offset +
+         static_cast<std::uint64_t>(operand.value);
+}
+
+}  // namespace lockstep::isa

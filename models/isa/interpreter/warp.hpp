@@ -1,0 +1,22 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+#include "models/isa/divergence.hpp"
+#include "models/isa/text/warp_print.hpp"
+
+namespace lockstep::isa {
+
+/// A warp of a block that is interpreted.
+struct InterpretedWarp {
+  WarpPaths paths;
+  WarpIdentity identity;
+  std::uint32_t* rows = nullptr;
+  std::uint32_t* predicates = nullptr;
+  std::vector<std::vector<std::byte>> local;  ///< by lane, as far as touched
+  WarpPrint print;
+};
+
+}  // namespace lockstep::isa
