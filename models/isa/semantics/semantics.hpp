@@ -1,8 +1,8 @@
 /// What an instruction does to the 32 lanes of a warp: one function per opcode and type.
 ///
 /// `bind_semantics` chooses the function for an operation and writes the fields it reads.  The
-/// functions exist once per x86-64 level (v2, v3, v4), with the same bits; the level of this computer
-/// is found once.  Source: PTX ISA 8.x, section "Instruction Set".
+/// functions exist once per x86-64 level (v2, v3, v4), with the same bits; the level of this
+/// computer is found once.  Source: PTX ISA 8.x, section "Instruction Set".
 ///
 /// Operands (all categories that have an `execute`: arithmetic and shuffle_vote)
 /// - Sources that are no predicates go, in PTX order, to Instruction::source[0], [1], ...; sources

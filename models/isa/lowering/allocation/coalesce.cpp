@@ -47,9 +47,6 @@ bool interfere(const ir::Function& function, const Flow& flow, const Liveness& l
       if (!copies(operation, a, b) &&
           ((writes_a && walker.live().contains(b)) || (writes_b && walker.live().contains(a))))
         return true;
-      if (operation.opcode == Opcode::ret)
-        for (const ir::Operand& result : function.results)
-          if (is_register(result)) walker.keep(result.index);
       walker.step_back(operation);
     }
   }

@@ -71,6 +71,9 @@ void LiveWalker::keep(std::uint32_t index) {
 }
 
 void LiveWalker::step_back(const ir::Operation& operation) {
+  if (operation.opcode == Opcode::ret)
+    for (const ir::Operand& result : function_.results)
+      if (is_register(result)) keep(result.index);
   const bool guarded = is_guarded(operation);
   for_each_definition(operation, [&](const ir::Operand& d) {
     const auto tag = only_under_.find(d.index);
@@ -124,7 +127,7 @@ std::vector<RegisterSet> reaching_writes(const ir::Function& function, const Flo
 
 }  // namespace
 
-Liveness::Liveness(const ir::Function& function, const Flow& flow) {
+Liveness::Liveness(const ir::Function& analysed, const Flow& flow) : function(analysed) {
   const std::size_t registers = function.registers.size();
   const auto reaching = reaching_writes(function, flow);
   live_in.assign(function.blocks.size(), RegisterSet(registers));
@@ -137,9 +140,6 @@ Liveness::Liveness(const ir::Function& function, const Flow& flow) {
       LiveWalker walker = walk(block);
       const auto& operations = function.blocks[block].operations;
       for (auto o = operations.size(); o-- > 0;) {
-        if (operations[o].opcode == Opcode::ret)
-          for (const ir::Operand& result : function.results)
-            if (is_register(result)) walker.keep(result.index);
         walker.step_back(operations[o]);
       }
       walker.live().for_each([&](std::uint32_t r) {

@@ -66,14 +66,17 @@ class RegisterSet {
 
 /// Walks a block from its end to its beginning and knows what is live at each point.  A guarded
 /// write keeps the old value alive, unless everybody who reads it later does so under that guard.
+/// A return reads the function's results.
 class LiveWalker {
  public:
-  explicit LiveWalker(const RegisterSet& live_out) : live_(live_out) {}
+  LiveWalker(const ir::Function& function, const RegisterSet& live_out)
+      : function_(function), live_(live_out) {}
   void step_back(const ir::Operation& operation);
   const RegisterSet& live() const { return live_; }
   void keep(std::uint32_t index);  ///< from here on upwards live in any lane
 
  private:
+  const ir::Function& function_;
   RegisterSet live_;
   std::map<std::uint32_t, ir::Operand> only_under_;  ///< live, but only for this guard's lanes
 };
@@ -81,9 +84,11 @@ class LiveWalker {
 /// Registers live at the ends of blocks.
 struct Liveness {
   std::vector<RegisterSet> live_in, live_out;
-  Liveness(const ir::Function& function, const Flow& flow);
+  Liveness(const ir::Function& analysed, const Flow& flow);
   /// A walker at the end of a block.
-  LiveWalker walk(std::uint32_t block) const { return LiveWalker(live_out[block]); }
+  LiveWalker walk(std::uint32_t block) const { return {function, live_out[block]}; }
+
+  const ir::Function& function;
 };
 
 }  // namespace lockstep::isa::lowering

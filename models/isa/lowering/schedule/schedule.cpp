@@ -167,9 +167,6 @@ void schedule_block(ir::Function& function, std::uint32_t b, const Liveness& liv
   LiveWalker walker = liveness.walk(b);
   live.back() = walker.live();
   for (auto o = operations.size(); o-- > 0;) {
-    if (operations[o].opcode == Opcode::ret)
-      for (const ir::Operand& result : function.results)
-        if (is_register(result)) walker.keep(result.index);
     walker.step_back(operations[o]);
     live[o] = walker.live();
   }

@@ -48,9 +48,6 @@ bool eliminate_dead(ir::Function& function) {
     LiveWalker walker = liveness.walk(b);
     std::vector<ir::Operation> kept;
     for (auto o = operations.size(); o-- > 0;) {
-      if (operations[o].opcode == Opcode::ret)
-        for (const ir::Operand& result : function.results)
-          if (is_register(result)) walker.keep(result.index);
       if (is_dead(operations[o], walker.live())) {
         changed = true;
         continue;

@@ -129,6 +129,31 @@ small:
   }
 }
 
+TEST_P(Calls, AResultThatIsSetBeforeARecursiveCallStays) {
+  const std::string function = R"(
+.func (.param .b32 r) tenfold(.param .b32 n)
+{
+  .reg .b32 %a<9>; .reg .pred %q<3>;
+  ld.param.u32 %a1, [n];
+  mul.lo.u32 %a2, %a1, 10;
+  st.param.b32 [r], %a2;
+  setp.eq.u32 %q1, %a1, 0;
+  @%q1 bra end;
+  sub.u32 %a3, %a1, 1;
+  { .param .b32 p; .param .b32 s;
+  st.param.b32 [p], %a3;
+  call.uni (s), tenfold, (p);
+  ld.param.b32 %a4, [s];
+  }
+  ret;
+end:
+  ret;
+}
+)";
+  const auto out = results_of("tenfold", function, 8, GetParam());
+  for (std::uint32_t i = 0; i < 8; ++i) EXPECT_EQ(out[i], 10 * i) << i;
+}
+
 TEST_P(Calls, RecursiveFunctionsHaveALocalArrayPerActivation) {
   const std::string function = R"(
 .func (.param .b32 r) depth(.param .b32 n)
