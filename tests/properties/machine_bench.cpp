@@ -58,8 +58,8 @@ std::string scenario_text(const std::string& tenants) {
 }
 
 std::string text_of(const FaultRecord& fault) {
-  std::string text = "tenant " + std::to_string(fault.tenant) + " page " +
-                     std::to_string(fault.page) + " with " + std::to_string(fault.pages) +
+  std::string text = "tenant " + std::to_string(fault.tenant.value()) + " page " +
+                     std::to_string(fault.page.value()) + " with " + std::to_string(fault.pages) +
                      (fault.migrated ? " migrated" : "");
   for (const Time time : {fault.found, fault.arrived, fault.served, fault.mapped})
     text += " " + std::to_string(time.femtoseconds());
@@ -271,8 +271,7 @@ MachineResult MachineBench::simulate(const Layout& layout, const std::string& sa
       Interruption control(communicator.rank() == 0 ? host : nullptr, moment);
       const RunSummary summary = engine.run(observer, control);
       std::ostringstream out;
-      engine.save(out);
-      if (communicator.rank() != 0) return;
+      if (!engine.save(out) || communicator.rank() != 0) return;
       result.finished = summary.finished;
       result.state = out.str();
       result.statistics = std::move(statistics);
