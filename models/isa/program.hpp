@@ -81,7 +81,8 @@ struct GlobalVariable {
   std::vector<Relocation> relocations;
 };
 
-/// The variable in which the blocks of a cooperative grid meet (reader/translation/grid_workspace.cpp).
+/// The variable in which the blocks of a cooperative grid meet
+/// (reader/translation/grid_workspace.cpp).
 inline constexpr const char* grid_workspace_name = "%grid_workspace";
 
 struct Kernel {

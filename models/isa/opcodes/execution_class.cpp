@@ -1,5 +1,5 @@
 /// Execution unit and latency class of each operation.
-/// Source: gpu-parameters, sections 4 and 5 (unit of each class on Kepler to Volta); CUDA C++
+/// Source: gpu-parameters.md, sections 4 and 5 (unit of each class on Kepler to Volta); CUDA C++
 /// Programming Guide, "Arithmetic Instructions" (throughput by class).
 ///
 /// Simplified: one class per opcode and type; what ptxas expands has its main unit's class.
