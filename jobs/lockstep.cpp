@@ -118,7 +118,7 @@ int run_program(int argc, char** argv, Communicator& communicator) {
   diff.add_option("a", line.first_file, "HDF5 file")->required();
   diff.add_option("b", line.second_file, "HDF5 file")->required();
 
-  const Command understand_and_do = [&] {
+  const Command understand_and_do = [&]() -> int {
     try {
       app.parse(argc, argv);
     } catch (const CLI::ParseError& error) {
