@@ -39,8 +39,9 @@ class RequestSources {
   void arrived(const MemoryRequest& request) {
     const Group& group = groups_[number_of(request.source)];
     LOCKSTEP_CHECK(request.requester < group.count, "a request has no sender");
-    LOCKSTEP_CHECK(++unanswered_[group.first + request.requester] <= group.credits,
-                   "a sender used more credits than it has");
+    std::uint32_t& count = unanswered_[group.first + request.requester];
+    ++count;
+    LOCKSTEP_CHECK(count <= group.credits, "a sender used more credits than it has");
   }
   void answered(const MemoryRequest& request) { --unanswered_[place_of(request)]; }
 
