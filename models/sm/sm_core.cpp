@@ -64,16 +64,22 @@ void SmCore::advance(Time horizon, Inbox inbox, Outbox& outbox) {
   ports_.end_window();
 }
 
+/// Of parts that hold little more than references.
+template <class... Parts>
+static void warm_parts(const Parts&... parts) {
+  (warm(&parts, sizeof parts), ...);
+}
+
 /// What a window will surely touch is brought near first: see warm_answers.cpp.
 void SmCore::warm_window(Inbox inbox) const {
-  warm(&statistics_.tenant, sizeof statistics_.tenant);
+  statistics_.warm_hot();
   front_end_.warm_hot();
   ports_.warm_hot();
   l1_.warm_hot();
   load_store_.warm_hot();
   translation_.warm_hot();
   blocks_.warm_hot();
-  warm(&statistics_.tenant[0], offsetof(SmStatistics::OfTenant, l1_merges));
+  warm_parts(stores_, lines_, answers_, shared_, memory_issue_, control_, issue_);
   answers_.warm_for(inbox);
   blocks_.warm_warps(front_end_.ready_warps());
 }

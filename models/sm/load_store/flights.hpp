@@ -66,7 +66,10 @@ class Flights {
   }
   const Flight& operator[](std::uint16_t index) const { return flights_[index]; }
 
-  void warm_hot() const { flights_.warm_next(3); }
+  void warm_hot() const {
+    warm(&flights_, sizeof flights_);
+    flights_.warm_next(3);
+  }
   void serialize(Archive& archive) {
     archive.section("sm/flights", 1);
     archive(flights_);

@@ -60,7 +60,7 @@ struct SmConstants {
   Time time_of(std::int64_t cycle) const { return clock.edge(Cycles{cycle}); }
 
   const SmSetup setup;
-  const SmParameters& parameters;
+  const SmParameters parameters;
   const OccupancyLimits limits;
   const Clock clock;
   const LocalMemoryLayout local;

@@ -1,8 +1,10 @@
 #pragma once
 
 #include <array>
+#include <cstddef>
 
 #include "core/memory/cache_aligned.hpp"
+#include "core/memory/warm.hpp"
 #include "core/statistics/statistics.hpp"
 #include "models/sm/parameters/stall_cause.hpp"
 
@@ -14,7 +16,7 @@ struct SmStatistics {
     std::array<Counter, stall_causes> stalls;
     Counter memory_instructions, l1_accesses, l1_hits, l1_misses, sectors_requested, stores_sent;
     Counter tlb_hits;
-    // Others: see SmCore::warm_window.
+    // Others: see warm_hot.
     Counter l1_merges, shared_accesses, shared_conflict_cycles, branches, barriers;
     Counter tlb_lookups, tlb_misses, tlb_merges, tlb_refusals;
     Counter warp_instructions, thread_instructions, active_cycles, blocks, warp_cycles;
@@ -28,6 +30,13 @@ struct SmStatistics {
   // From here on what nearly every window counts.
   PerTenant<OfTenant> tenant;
   Counter skipped_cycles, skips, l1_evictions;
+
+  /// What nearly every window counts is brought near.
+  void warm_hot() const {
+    const auto* begin = reinterpret_cast<const std::byte*>(&tenant);
+    warm(begin, static_cast<std::size_t>(reinterpret_cast<const std::byte*>(this + 1) - begin));
+    warm(&tenant[0], offsetof(OfTenant, l1_merges));
+  }
 
   static auto schema() {
     using S = SmStatistics;

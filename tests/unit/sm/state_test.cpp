@@ -112,7 +112,7 @@ Outcome run(std::int64_t window, const IdealMachine::Options& options) {
   return outcome;
 }
 
-TEST(SmState, WindowsOfAnySizeGiveTheSameEnd) {
+TEST(SmCore, WindowsOfAnySizeGiveTheSameEnd) {
   const Outcome expected = run(90, small());
   for (std::int64_t window : {1, 3, 17, 159}) {
     const Outcome got = run(window, small());
@@ -122,7 +122,7 @@ TEST(SmState, WindowsOfAnySizeGiveTheSameEnd) {
   }
 }
 
-TEST(SmState, RestoredBetweenWindowsItGoesOnAsBefore) {
+TEST(SmCore, RestoredBetweenWindowsItGoesOnAsBefore) {
   const Outcome expected = run(90, small());
   for (std::int64_t at : {50, 400, 1111, 2500, 6000}) {
     IdealMachine machine(busy_kernel(), small());
@@ -147,7 +147,7 @@ TEST(SmState, RestoredBetweenWindowsItGoesOnAsBefore) {
   }
 }
 
-TEST(SmState, EverySchedulerComputesTheSame) {
+TEST(SmCore, EverySchedulerComputesTheSame) {
   // Sums depend on the order of nothing in this kernel but its barriers.
   const Outcome expected = run(90, small());
   for (const PolicyInfo& info : warp_scheduler_policies()) {
@@ -157,13 +157,13 @@ TEST(SmState, EverySchedulerComputesTheSame) {
   }
 }
 
-TEST(SmState, LinesReservedAtTheMissComputeTheSame) {
+TEST(SmCore, LinesReservedAtTheMissComputeTheSame) {
   IdealMachine::Options options = small();
   options.parameters.l1.allocation = L1Allocation::on_miss;
   EXPECT_TRUE(run(90, options).memory == run(90, small()).memory);
 }
 
-TEST(SmState, IdleSmSleeps) {
+TEST(SmCore, IdleSmSleeps) {
   IdealMachine machine(busy_kernel(), small());
   EXPECT_EQ(machine.sm().next_activity(), Time::never());
   start(machine);
@@ -173,7 +173,7 @@ TEST(SmState, IdleSmSleeps) {
   EXPECT_TRUE(machine.sm().finished());
 }
 
-TEST(SmState, EveryCycleOfASchedulerIsCountedOnce) {
+TEST(SmCore, EveryCycleOfASchedulerIsCountedOnce) {
   IdealMachine machine(busy_kernel(), small());
   start(machine);
   machine.run();

@@ -1,0 +1,86 @@
+#include "models/sm/ports/sm_ports.hpp"
+
+#include <gtest/gtest.h>
+
+#include "models/sm/ports/request_tag.hpp"
+#include "tests/unit/sm/machine/sm_world.hpp"
+
+namespace lockstep::sm_ports_test {
+namespace {
+
+void few_credits(SmSetup& setup) {
+  setup.noc.credits = 2;
+  setup.parameters.port.queue = 1;
+}
+
+TEST(SmPorts, ARequestLeavesAfterTheInjectionLatency) {
+  SmWorld world;
+  world.ports.send(2, 0, 100).request.line = 128;
+  ASSERT_EQ(world.sent(2).size(), 1u);
+  const std::int64_t latency = world.constants.parameters.port.injection_latency.count();
+  // Arrival is a link's latency after the departure.
+  EXPECT_EQ(world.sent(2).front()->arrival,
+            world.constants.time_of(100 + latency) + Time{1'000'000});
+}
+
+TEST(SmPorts, WithoutCreditsRequestsWaitForAnAnswer) {
+  SmWorld world("", few_credits);
+  world.ports.send(1, 0, 10);
+  world.ports.send(1, 0, 11);
+  ASSERT_TRUE(world.ports.accepts(1));  // a place in the queue
+  world.ports.send(1, 0, 12).request.tag = 77;
+  EXPECT_FALSE(world.ports.accepts(1));
+  EXPECT_TRUE(world.ports.accepts(0));
+  EXPECT_EQ(world.sent(1).size(), 2u);
+  EXPECT_NE(world.ports.waiting_for(), "");
+  world.ports.receive(1, world.constants.time_of(500), 32, 500);
+  ASSERT_EQ(world.sent(1).size(), 3u);
+  EXPECT_EQ(world.sent(1).back()->body<MemoryRequest>().tag, 77u);
+  EXPECT_EQ(world.ports.waiting_for(), "");
+}
+
+TEST(SmPorts, AStoreCarriesMasksThenBytesOfItsSectors) {
+  SmWorld world;
+  std::array<std::byte, line_bytes> line{};
+  line[64] = std::byte{7};
+  LineBytes mask{};
+  mask[2] = 1;
+  world.ports.send_store(0, 0b0100, mask, line.data(), 10).sectors = 0b0100;
+  const MessageHeader& message = *world.sent(0).front();
+  ASSERT_EQ(message.payload_bytes, 4u + sector_bytes);
+  std::uint32_t sent;
+  std::memcpy(&sent, message.payload_data(), 4);
+  EXPECT_EQ(sent, 1u);
+  EXPECT_EQ(message.payload_data()[4], std::byte{7});
+}
+
+TEST(SmPorts, AnswersComeInOneAfterTheOther) {
+  SmWorld world;
+  world.ports.send(0, 0, 1);
+  world.ports.send(0, 0, 2);
+  const Time arrival = world.constants.time_of(300);
+  const Time first = world.ports.receive(0, arrival, 128, 300);
+  const Time second = world.ports.receive(0, arrival, 128, 300);
+  EXPECT_GT(first, arrival);
+  EXPECT_EQ(second - first, first - arrival);
+}
+
+TEST(SmPorts, RestoredTheyHaveTheSameCreditsAndQueue) {
+  SmWorld world("", few_credits), other("", few_credits);
+  for (int i = 0; i < 3; ++i) world.ports.send(1, 0, 10 + i).request.tag = 70u + unsigned(i);
+  save_and_restore(world.ports, other.ports);
+  EXPECT_FALSE(other.ports.accepts(1));
+  other.ports.receive(1, other.constants.time_of(500), 32, 500);
+  ASSERT_EQ(other.sent(1).size(), 1u);
+  EXPECT_EQ(other.sent(1).front()->body<MemoryRequest>().tag, 72u);
+}
+
+TEST(RequestTag, TellsKindPlaceAndIndex) {
+  const std::uint32_t tag = RequestTag::make(RequestTag::atomic, 4711, true);
+  EXPECT_EQ(RequestTag::kind(tag), RequestTag::atomic);
+  EXPECT_TRUE(RequestTag::host(tag));
+  EXPECT_EQ(RequestTag::index(tag), 4711);
+}
+
+}  // namespace
+}  // namespace lockstep::sm_ports_test
