@@ -31,35 +31,52 @@ TenantImages machine_images(const Workload& workload, TenantRun& run) {
   return images;
 }
 
+std::string passed_text(const std::string& tenant, std::size_t compared, std::size_t left_out) {
+  if (compared == 0) {
+    return fmt::format("check of {}: no buffer was compared, {}\n", tenant,
+                       left_out == 0 ? "since it has none" : "all have `check: false`");
+  }
+  return fmt::format(
+      "check passed: {}, {} buffer{}{}\n", tenant, compared, compared == 1 ? "" : "s",
+      left_out == 0 ? "" : fmt::format(" ({} not compared: `check: false`)", left_out));
+}
+
 /// Its program in the interpreter against what it left on the machine.  Throws UserError for
 /// mistakes that only the interpreter sees, such as an access just behind a buffer.
 void check_tenant(const Tenant& tenant, const Machine& machine, std::size_t index, TenantRun& run,
-                  RunOutput& file, CheckResult& result) {
+                  CheckResult& result) {
   const SmParameters& sm = machine.parameters().gpu.sm;
   const FunctionalResult expected =
       run_functionally(tenant.name, tenant.workload, machine.module_of_tenant(index), nullptr,
                        {.sms = sm.count, .warps_of_an_sm = sm.warps});
   const TenantImages got = machine_images(tenant.workload, run);
+  std::size_t compared = 0;
   for (std::size_t b = 0; b < got.size(); ++b) {
     const Buffer& buffer = tenant.workload.buffers[b];
     if (!buffer.check) continue;
-    file.write_final(fmt::format("digests/{}/{}", tenant.name, buffer.name), "hash",
-                     "FNV-1a of the buffer's final bytes",
-                     digest(got[b].device ? *got[b].device : got[b].host));
+    ++compared;
+    result.digests.push_back(
+        {tenant.name, buffer.name, digest(got[b].device ? *got[b].device : got[b].host)});
   }
   const auto mismatch = find_mismatch(tenant.name, tenant.workload, expected.images(), got);
   result.passed = result.passed && !mismatch;
   result.text += mismatch ? "check failed: " + mismatch->text() + "\n"
-                          : fmt::format("check passed: {}, {} buffers\n", tenant.name, got.size());
+                          : passed_text(tenant.name, compared, got.size() - compared);
 }
 
 }  // namespace
 
 CheckResult check_tenants(const Scenario& scenario, const Machine& machine, Host& host,
-                          RunOutput& file) {
+                          const std::function<bool()>& is_unwanted) {
   CheckResult result;
   for (std::size_t t = 0; t < scenario.tenants.size(); ++t) {
     const Tenant& tenant = scenario.tenants[t];
+    if (is_unwanted()) {
+      result.text +=
+          fmt::format("check of {}: left out, since the run was interrupted\n", tenant.name);
+      result.complete = false;
+      continue;
+    }
     if (host.tenant(t).failure()) {
       result.text += fmt::format("check of {}: left out, since it was ended\n", tenant.name);
       continue;
@@ -76,7 +93,7 @@ CheckResult check_tenants(const Scenario& scenario, const Machine& machine, Host
       continue;
     }
     try {
-      check_tenant(tenant, machine, t, host.tenant(t), file, result);
+      check_tenant(tenant, machine, t, host.tenant(t), result);
     } catch (const UserError& mistake) {
       result.passed = false;
       result.text += fmt::format("check failed: tenant {}: {}\n", tenant.name, mistake.what());
@@ -86,6 +103,13 @@ CheckResult check_tenants(const Scenario& scenario, const Machine& machine, Host
                  "after the last tenant " + std::to_string(host.driver().taken_bytes()) +
                      " bytes of GPU memory are still taken");
   return result;
+}
+
+void write_digests(const CheckResult& check, RunOutput& file) {
+  for (const CheckResult::Digest& digest : check.digests) {
+    file.write_final(fmt::format("digests/{}/{}", digest.tenant, digest.buffer), "hash",
+                     "FNV-1a of the buffer's final bytes", digest.value);
+  }
 }
 
 }  // namespace lockstep

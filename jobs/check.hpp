@@ -1,6 +1,9 @@
 #pragma once
 
+#include <cstdint>
+#include <functional>
 #include <string>
+#include <vector>
 
 #include "core/output/run_output.hpp"
 #include "models/gpu/machine.hpp"
@@ -9,13 +12,24 @@
 namespace lockstep {
 
 struct CheckResult {
+  /// Of a buffer's final bytes.
+  struct Digest {
+    std::string tenant, buffer;
+    std::uint64_t value = 0;
+  };
+
   bool passed = true;
-  std::string text;  ///< one line per tenant
+  bool complete = true;  ///< false: there was no time for some tenants
+  std::string text;      ///< one line per tenant
+  std::vector<Digest> digests;
 };
 
-/// Runs every tenant's program once more in the functional interpreter and compares all buffers, as
-/// the first round left them; writes a digest of each to /final.
+/// Runs every tenant's program once more in the functional interpreter and compares the buffers
+/// that are to be checked, as the first round left them.  `is_unwanted` is asked before each.
 CheckResult check_tenants(const Scenario& scenario, const Machine& machine, Host& host,
-                          RunOutput& file);
+                          const std::function<bool()>& is_unwanted);
+
+/// /final/digests
+void write_digests(const CheckResult& check, RunOutput& file);
 
 }  // namespace lockstep

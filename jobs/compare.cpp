@@ -14,6 +14,7 @@
 #include "core/output/hdf5.hpp"
 #include "jobs/options.hpp"
 #include "jobs/run.hpp"
+#include "jobs/supervise/stop_signals.hpp"
 #include "models/gpu/machine_parameters.hpp"
 #include "models/gpu/metrics.hpp"
 
@@ -46,7 +47,9 @@ const TenantRow& find_tenant(const std::vector<TenantRow>& rows, const std::stri
 void read_alone(const std::string& option, Plan& plan) {
   const std::size_t equals = option.find('=');
   const std::string where = "--alone " + option;
-  if (equals == std::string::npos) throw UserError(where, "is not of the form tenant=FILE");
+  if (equals == std::string::npos)
+    throw UserError(where, "is not of the form tenant=FILE",
+                    "name a tenant and the HDF5 file of its run alone");
   const std::string name = option.substr(0, equals), file = option.substr(equals + 1);
   if (std::find(plan.tenants.begin(), plan.tenants.end(), name) == plan.tenants.end()) {
     throw UserError(where, "there is no tenant " + name + " in the shared run",
@@ -54,7 +57,8 @@ void read_alone(const std::string& option, Plan& plan) {
   }
   const std::vector<TenantRow> rows = read_tenants(file);
   if (rows.size() != 1 || rows[0].tenant != name) {
-    throw UserError(file, "is not a run of tenant " + name + " alone");
+    throw UserError(file, "is not a run of tenant " + name + " alone",
+                    "name the file that `lockstep compare` wrote for it");
   }
   plan.alone[name] = rows[0];
 }
@@ -136,7 +140,8 @@ double speed(const TenantRow& row, const std::string& run) {
                     "give it more time (simulation.stop_at) or set its instructions");
   }
   if (row.instructions_per_cycle > 0) return row.instructions_per_cycle;
-  throw UserError(run, "tenant " + row.tenant + " executed nothing, so it has no slowdown");
+  throw UserError(run, "tenant " + row.tenant + " executed nothing, so it has no slowdown",
+                  "give it a kernel or leave it out");
 }
 
 std::string table(const Plan& plan, const std::vector<TenantSpeed>& speeds) {
@@ -172,7 +177,8 @@ std::string yaml(const Plan& plan, const std::vector<TenantSpeed>& speeds) {
 void write_file(const std::string& path, const std::string& text) {
   std::FILE* file = std::fopen(path.c_str(), "w");
   const bool written = file && std::fputs(text.c_str(), file) >= 0;
-  if (!file || std::fclose(file) != 0 || !written) throw UserError(path, "cannot be written");
+  if (!file || std::fclose(file) != 0 || !written)
+    throw UserError(path, "cannot be written", "free space there, or choose another --output");
 }
 
 void report(const CommandLine& line, const Plan& plan) {
@@ -190,6 +196,7 @@ void report(const CommandLine& line, const Plan& plan) {
 }  // namespace
 
 int compare_command(const CommandLine& line, Communicator& communicator) {
+  const StopSignals signals;
   Plan plan;
   together(communicator, [&] {
     plan = read_plan(line);

@@ -95,6 +95,15 @@ int guarded(const Command& command, Communicator& communicator) {
   }
 }
 
+/// "run: scenario is required - lockstep run --help tells what it takes"
+std::string usage_text(const CLI::App& app, const CLI::ParseError& error) {
+  const std::vector<CLI::App*> used = app.get_subcommands();
+  const std::string name = used.empty() ? "" : used.front()->get_name();
+  return UserError(name, error.what(),
+                   "`lockstep " + name + (name.empty() ? "" : " ") + "--help` tells what it takes")
+      .what();
+}
+
 int run_program(int argc, char** argv, Communicator& communicator) {
   CommandLine line;
   for (int i = 0; i < argc; ++i) line.text += (i ? " " : "") + std::string(argv[i]);
@@ -125,7 +134,8 @@ int run_program(int argc, char** argv, Communicator& communicator) {
       const bool is_help = error.get_exit_code() == 0;
       require_same_command(is_help ? "help" : "a mistake: " + std::string(error.what()),
                            communicator);
-      if (communicator.rank() == 0) app.exit(error);
+      if (communicator.rank() == 0 && is_help) app.exit(error);
+      if (communicator.rank() == 0 && !is_help) fail(usage_text(app, error));
       return is_help ? exit_done : exit_usage;
     }
     require_same_command(app.get_subcommands().front()->get_name(), communicator);

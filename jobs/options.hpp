@@ -20,7 +20,14 @@ struct CommandLine {
 };
 
 /// Exit statuses of the program.
-enum ExitStatus : int { exit_done = 0, exit_error = 1, exit_usage = 2, exit_check_failed = 3 };
+enum ExitStatus : int {
+  exit_done = 0,
+  exit_error = 1,
+  exit_usage = 2,
+  exit_check_failed = 3,
+  exit_terminated = 75,    ///< by SIGTERM: "try again later" of sysexits.h
+  exit_interrupted = 130,  ///< by SIGINT, as shells say it
+};
 
 class Communicator;
 

@@ -11,13 +11,17 @@
 #include "core/engine/engine.hpp"
 #include "core/output/epoch_statistics.hpp"
 #include "core/output/run_output.hpp"
+#include "core/parameters/units.hpp"
 #include "jobs/check.hpp"
 #include "jobs/options.hpp"
 #include "jobs/print_line.hpp"
 #include "jobs/profile.hpp"
-#include "jobs/progress.hpp"
 #include "jobs/results.hpp"
 #include "jobs/same_run.hpp"
+#include "jobs/supervise/cores.hpp"
+#include "jobs/supervise/progress.hpp"
+#include "jobs/supervise/stop_signals.hpp"
+#include "jobs/supervise/supervisor.hpp"
 #include "jobs/weights.hpp"
 #include "models/gpu/configuration.hpp"
 #include "partitioner/partitioner.hpp"
@@ -173,6 +177,13 @@ RunOutcome finish(const CommandLine& line, const Scenario& scenario, const Machi
   const std::vector<TenantRow> rows =
       tenant_rows(scenario, machine.parameters(), host, totals, summary.end);
   output.recorder.finish();
+  CheckResult check;
+  if (line.check) {
+    const auto is_interrupted = [&] {
+      return !summary.finished || StopSignals::status() != exit_done;
+    };
+    check = check_tenants(scenario, machine, host, is_interrupted);
+  }
   output.file.finish_epochs();
   output.recorder.write_totals();
   output.file.write_table(rows);
@@ -181,8 +192,7 @@ RunOutcome finish(const CommandLine& line, const Scenario& scenario, const Machi
   write_saved_buffers(output.file, scenario, host);
   output.file.write_final("end", "fs", "simulated time at which the run ended",
                           static_cast<std::uint64_t>(summary.end.femtoseconds()));
-  CheckResult check;
-  if (line.check) check = check_tenants(scenario, machine, host, output.file);
+  write_digests(check, output.file);
   write_run(output.file, line, summary, totals, engine.communicator().size());
   if (line.profile) write_profile(output.file, machine.graph(), profile);
   output.file.close();
@@ -207,6 +217,7 @@ RunOutcome finish(const CommandLine& line, const Scenario& scenario, const Machi
   const std::string failed = failures(scenario, host);
   std::fputs(failed.c_str(), stderr);
   if (!failed.empty()) return {exit_error, rows};
+  if (!check.complete) return {StopSignals::status(), rows};
   return {check.passed ? exit_done : exit_check_failed, rows};
 }
 
@@ -240,18 +251,31 @@ RunOutcome simulate(const CommandLine& line, const ScenarioChange& change,
       machine.graph(), run->assignment,
       [&](ComponentId component) { return machine.build(component); }, communicator, options);
   RunSummary summary;
-  if (output && !line.quiet) warn_of_limit(engine);
+  int status = exit_done;
+  const std::string cores = note_of_cores(line.threads, communicator);
+  if (output && !line.quiet) {
+    warn_of_limit(engine);
+    if (!cores.empty()) std::fprintf(stderr, "lockstep: %s\n", cores.c_str());
+  }
   {
     ProgressLine progress(line.quiet, output ? &output->recorder : nullptr);
-    summary = engine.run(observer, progress);
+    Supervisor supervisor(engine, progress);
+    summary = engine.run(observer, supervisor);
+    status = supervisor.status();
   }
   Profile profile;
   if (line.profile) profile = gather_profile(engine.profile(), communicator);
-  if (!output) return RunOutcome{};
-  return finish(line, run->scenario, machine, engine, summary, profile, *output);
+  if (!output) return {summary.finished ? exit_done : status, {}};
+  RunOutcome outcome = finish(line, run->scenario, machine, engine, summary, profile, *output);
+  if (summary.finished) return outcome;
+  const std::string end = format_scalar(summary.end.femtoseconds(), ParameterType::time);
+  std::fprintf(stderr, "lockstep: ended by %s at %s - %s holds everything up to then\n",
+               stop_signal_name(status), end.c_str(), output->file.path().c_str());
+  return {status, outcome.tenants};
 }
 
 int run_command(const CommandLine& line, Communicator& communicator) {
+  const StopSignals signals;
   return simulate(
              line, [](Scenario scenario) { return scenario; }, communicator)
       .status;

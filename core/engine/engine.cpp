@@ -134,6 +134,10 @@ RunSummary Engine::run() {
   return run(observer, control);
 }
 
+void Engine::end_with_epoch() {
+  state_->ends_with_epoch = true;
+}
+
 std::span<const LocalComponent> Engine::components() const {
   return state_->components;
 }

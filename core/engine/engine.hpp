@@ -21,7 +21,7 @@ namespace lockstep {
 
 struct RunSummary {
   Time end;               ///< every component stands here
-  bool finished = false;  ///< false: RunControl::agreed left the run before its end
+  bool finished = false;  ///< false: RunControl::agreed left the run, or asked for its end
   // The rest may differ between two runs of the same scenario.
   std::uint64_t windows = 0;         ///< in which some component of this rank was called
   std::uint64_t exchanges = 0;       ///< between ranks (outer windows); counted for one rank too
@@ -54,6 +54,8 @@ class Engine {
   /// Until the first epoch boundary at which all components are finished, or stop_at.
   RunSummary run(EpochObserver& observer, RunControl& control);
   RunSummary run();
+  /// From RunControl::agreed: the run ends at the boundary of the epoch under way.
+  void end_with_epoch();
 
   /// The components of this rank, by id.
   std::span<const LocalComponent> components() const;

@@ -55,8 +55,9 @@ struct Engine::State {
   std::optional<Failure> failure;  ///< outside of components
   std::optional<Window> window;    ///< once the components exist
   std::unique_ptr<Executor> executor;
-  std::vector<Time> horizons;  ///< of the next window, by kind
-  Time boundary;               ///< where all components meet next; zero before the run
+  std::vector<Time> horizons;    ///< of the next window, by kind
+  Time boundary;                 ///< where all components meet next; zero before the run
+  bool ends_with_epoch = false;  ///< somebody asked for it
   Profile profile;
   std::uint64_t observer_ticks = 0;
   std::uint64_t next_progress = 0;

@@ -62,7 +62,7 @@ RunSummary Engine::State::run(EpochObserver& observer, RunControl& control) {
       going_on = false;
     } else if (agreed.earliest() >= boundary) {
       finished = finish_boundary(observer);
-      going_on = !finished;
+      going_on = !finished && !ends_with_epoch;
     } else {
       run_outer_window(agreed);
     }
@@ -122,7 +122,7 @@ void Engine::State::choose_horizons(const std::vector<Time>& outer) {
 }
 
 /// All components stand at the boundary, or would if they were called: nothing happens before it.
-/// True at the end of the run.
+/// True at the end of the run, not if somebody asked for an earlier one.
 bool Engine::State::finish_boundary(EpochObserver& observer) {
   const bool started = boundary > Time::zero();
   if (started) {
@@ -141,6 +141,7 @@ bool Engine::State::finish_boundary(EpochObserver& observer) {
   const bool idle = agreed.earliest() == Time::never();
   if (agreed.finished && (started || idle)) return true;
   if (boundary == options.stop_at) return true;
+  if (ends_with_epoch) return false;
   if (idle) report_stall();
   // Boundaries before the next activity are passed over: nothing would have changed.
   boundary = boundary_after(agreed.earliest());

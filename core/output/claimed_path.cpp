@@ -3,18 +3,21 @@
 #include <fcntl.h>
 #include <hdf5.h>
 #include <sys/file.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <cerrno>
 #include <filesystem>
 
 #include "core/error/error.hpp"
+#include "core/output/hdf5_library.hpp"
 
 namespace lockstep {
 namespace {
 
 /// An HDF5 file that nobody can say to be anything else: what a killed run left may not open.
 bool may_be_output(const std::string& path) {
+  h5::take_over_errors();  // before any other call: the library shall not write at the end
   if (H5Fis_hdf5(path.c_str()) <= 0) return false;
   const hid_t file = H5Fopen(path.c_str(), H5F_ACC_RDONLY, H5P_DEFAULT);
   if (file < 0) return true;
@@ -25,7 +28,12 @@ bool may_be_output(const std::string& path) {
 
 void refuse_what_is_no_output(const std::string& path) {
   std::error_code ignored;
-  if (!std::filesystem::is_regular_file(path, ignored)) return;
+  const auto type = std::filesystem::status(path, ignored).type();
+  if (type == std::filesystem::file_type::not_found || type == std::filesystem::file_type::none)
+    return;
+  if (type != std::filesystem::file_type::regular) {
+    throw UserError(path, "is not a file that could be written anew", "choose another --output");
+  }
   bool replaceable = std::filesystem::file_size(path, ignored) == 0;
   H5E_BEGIN_TRY {
     replaceable = replaceable || may_be_output(path);
@@ -49,7 +57,7 @@ void refuse_what_is_read(const std::string& path, int file) {
 
 /// A lock of the open file description: HDF5 has locks of its own, which it gives up while others
 /// may read, and closing the file there does not end this one.
-ClaimedPath::ClaimedPath(const std::string& path) {
+ClaimedPath::ClaimedPath(const std::string& path) : path_(path) {
   refuse_what_is_no_output(path);
   file_ = open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0666);
   if (file_ < 0) return;  // HDF5 will fail there too, and say why
@@ -65,6 +73,22 @@ ClaimedPath::ClaimedPath(const std::string& path) {
     close(file_);
     throw;
   }
+}
+
+void ClaimedPath::admit_readers() const {
+  flock(file_, LOCK_SH | LOCK_NB);
+}
+
+void ClaimedPath::check() const {
+  struct stat claimed {
+  }, there{};
+  if (fstat(file_, &claimed) != 0) return;
+  const bool found = stat(path_.c_str(), &there) == 0;
+  if (found && there.st_dev == claimed.st_dev && there.st_ino == claimed.st_ino) return;
+  throw UserError(path_,
+                  found ? "was replaced by another file during the run"
+                        : "was removed during the run, or its folder",
+                  "run again and leave the output in its place");
 }
 
 ClaimedPath::~ClaimedPath() {

@@ -15,7 +15,15 @@ class ClaimedPath {
   ClaimedPath(const ClaimedPath&) = delete;
   ClaimedPath& operator=(const ClaimedPath&) = delete;
 
+  /// Descriptor of the file, for reading and writing; -1 if it could not be opened.
+  int file() const { return file_; }
+  /// From now on other programs may read the file, but HDF5 lets none of them write it.
+  void admit_readers() const;
+  /// Throws UserError when something else, or nothing, stands at the path by now.
+  void check() const;
+
  private:
+  std::string path_;
   int file_;
 };
 

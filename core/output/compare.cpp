@@ -114,7 +114,9 @@ class Comparison {
   Comparison(const std::string& a, const std::string& b)
       : a_(h5::File::open_to_read(a)), b_(h5::File::open_to_read(b)) {
     names_ = {a, b};
-    if (a_.has("/epochs/time")) times_ = a_.read("/epochs/time", 0, a_.shape("/epochs/time").at(0));
+    if (!a_.has("/epochs/time")) return;
+    const Shape shape = a_.shape("/epochs/time");
+    if (shape.size() == 1) times_ = a_.read("/epochs/time", 0, shape[0]);
   }
 
   FileComparison run() {
@@ -137,7 +139,11 @@ class Comparison {
         differ(path + " is only in " + names_[0]);
       } else {
         common_.push_back(path);
-        if (is_dataset && in_b.at(path)) compare_dataset(path);
+        if (is_dataset != in_b.at(path)) {
+          differ(path + " is a data set only in " + names_[is_dataset ? 0 : 1]);
+        } else if (is_dataset) {
+          compare_dataset(path);
+        }
       }
     }
     for (const auto& [path, is_dataset] : in_b) {
@@ -157,7 +163,9 @@ class Comparison {
     DatasetResult result{path, "", {}, {}};
     const h5::ElementType type = a_.type(path);
     const Shape shape_a = a_.shape(path), shape_b = b_.shape(path);
-    if (const std::string other = b_.type(path).description; type.description != other) {
+    if (type.description.empty()) {
+      result.structure = "is of a type that no output of lockstep has";
+    } else if (const std::string other = b_.type(path).description; type.description != other) {
       result.structure = "is " + type.description + " against " + other;
     } else if (shape_a.size() != shape_b.size() ||
                !std::equal(shape_a.begin() + !shape_a.empty(), shape_a.end(),
@@ -221,6 +229,8 @@ class Comparison {
         const auto other = in_b.find(name);
         if (other == in_b.end()) {
           differ(what + " is only in " + names_[0]);
+        } else if (attribute.type.description.empty()) {
+          differ(what + " is of a type that no output of lockstep has");
         } else if (attribute.type.description != other->second.type.description ||
                    attribute.shape != other->second.shape || attribute.data != other->second.data) {
           differ(what + " differs");

@@ -34,6 +34,8 @@ class Handle {
   std::int64_t id() const { return id_; }
   /// Releases now; false if that failed.
   bool close();
+  /// Leaves it to the end of the process.
+  void abandon() { id_ = -1; }
 
  private:
   void swap(Handle& other) noexcept {
@@ -66,7 +68,7 @@ class Series {
 /// A member of a compound type in memory; text has a fixed length in bytes.
 struct Member {
   std::string name;
-  std::variant<Scalar, std::size_t> type;  ///< a number, or the length of a text
+  std::variant<Scalar, std::size_t> type;  ///< a number, or the length of a text; 0: neither
   std::size_t offset = 0;
 };
 
@@ -76,7 +78,7 @@ struct ElementType {
   bool is_text = false;
   std::variant<std::monostate, Scalar> number;
   std::vector<Member> members;  ///< of a compound
-  std::string description;      ///< equal for equal types
+  std::string description;      ///< equal for equal types; empty: none that Lockstep knows
 };
 
 struct Attribute {
@@ -95,7 +97,8 @@ class File {
  public:
   File() = default;
   static File create(const std::string& path);
-  static File open(const std::string& path);
+  /// To write more into it; errors call it `name` if that is not empty.
+  static File open(const std::string& path, const std::string& name = "");
   /// Also a file that is being written, or whose writer died.
   static File open_to_read(const std::string& path);
 
@@ -103,6 +106,10 @@ class File {
   void start_swmr();
   void flush();
   void close();
+  /// Never closed, by which the library would write once more; what is on disk stays.
+  void abandon() { file_.abandon(); }
+  /// Bytes that the file has, or will have once the library has written all.
+  std::uint64_t size() const;
 
   // Writing.  Groups on the way are made.
   void create_group(const std::string& path);
@@ -124,11 +131,13 @@ class File {
   /// Everything below the root in the order of names.
   std::vector<Object> objects() const;
   ElementType type(const std::string& dataset) const;
+  /// UserError if it is larger than what the file holds.
   Shape shape(const std::string& dataset) const;
   /// Rows [first, first + count) along the first axis; a scalar is one row.
   std::vector<std::byte> read(const std::string& dataset, std::uint64_t first,
                               std::uint64_t count) const;
-  /// In the order of names, without the references by which dimension scales are attached.
+  /// In the order of names; without the data of types that Lockstep does not know, and without the
+  /// references by which dimension scales are attached.
   std::vector<Attribute> attributes(const std::string& object) const;
   bool has(const std::string& path) const;
 

@@ -1,35 +1,22 @@
 /// Reading files, whoever wrote them.
 #include <hdf5.h>
 
-#include <numeric>
+#include <algorithm>
 
+#include "core/error/error.hpp"
+#include "core/error/input_file.hpp"
 #include "core/output/hdf5_library.hpp"
+#include "core/output/superblock.hpp"
 
 namespace lockstep::h5 {
 namespace {
 
-ElementType describe_type(hid_t id);
+constexpr std::uint64_t most_attribute_bytes = 64 << 20;
+/// A data set may have this much that was never written.
+constexpr std::uint64_t most_unwritten_bytes = 64 << 20;
 
-ElementType describe_compound(hid_t id) {
-  ElementType type;
-  type.bytes = H5Tget_size(id);
-  type.description = "{";
-  for (unsigned i = 0; i < unsigned(H5Tget_nmembers(id)); ++i) {
-    const Handle member = owned_type(H5Tget_member_type(id, i));
-    const ElementType inner = describe_type(member.id());
-    char* name = H5Tget_member_name(id, i);
-    Member entry{name, inner.bytes, H5Tget_member_offset(id, i)};
-    H5free_memory(name);
-    if (const auto* scalar = std::get_if<Scalar>(&inner.number)) entry.type = *scalar;
-    type.description += (i ? ", " : "") + entry.name + ": " + inner.description;
-    type.members.push_back(std::move(entry));
-  }
-  type.description += "}";
-  return type;
-}
-
-ElementType describe_type(hid_t id) {
-  if (H5Tget_class(id) == H5T_COMPOUND) return describe_compound(id);
+/// Of a number or text; another type has no description.
+ElementType describe_simple(hid_t id) {
   ElementType type;
   type.bytes = H5Tget_size(id);
   if (H5Tget_class(id) == H5T_STRING && H5Tis_variable_str(id) == 0) {
@@ -46,7 +33,77 @@ ElementType describe_type(hid_t id) {
     type.number = scalar;
     type.description = name;
   }
-  return type;  // an empty description: a type that no output of ours has
+  return type;
+}
+
+/// Without a description if there is a member that is no number and no text.
+ElementType describe_compound(hid_t id) {
+  ElementType type;
+  type.bytes = H5Tget_size(id);
+  bool known = true;
+  for (unsigned i = 0; i < unsigned(std::max(H5Tget_nmembers(id), 0)); ++i) {
+    const Handle member = owned_type(H5Tget_member_type(id, i));
+    const ElementType inner = describe_simple(member.id());
+    char* name = H5Tget_member_name(id, i);
+    Member entry{name ? name : "", std::size_t{0}, H5Tget_member_offset(id, i)};
+    H5free_memory(name);
+    if (const auto* scalar = std::get_if<Scalar>(&inner.number)) entry.type = *scalar;
+    if (inner.is_text) entry.type = inner.bytes;
+    known = known && !inner.description.empty() && entry.offset <= type.bytes &&
+            inner.bytes <= type.bytes - entry.offset;
+    type.description += (i ? ", " : "{") + entry.name + ": " + inner.description;
+    type.members.push_back(std::move(entry));
+  }
+  type.description = known ? type.description + "}" : "";
+  return type;
+}
+
+ElementType describe_type(hid_t id) {
+  return H5Tget_class(id) == H5T_COMPOUND ? describe_compound(id) : describe_simple(id);
+}
+
+[[noreturn]] void fail_damaged(const std::string& file, const std::string& what) {
+  throw UserError(file, what, "it may be damaged or no output of lockstep");
+}
+
+/// How much the elements of a shape take.
+std::uint64_t checked_bytes(const Shape& shape, std::size_t element, const std::string& file,
+                            const std::string& path) {
+  std::uint64_t bytes = element;
+  for (const std::uint64_t side : shape) {
+    if (__builtin_mul_overflow(bytes, side, &bytes))
+      fail_damaged(file, path + " is larger than any memory");
+  }
+  return bytes;
+}
+
+/// What the file holds of a data set, uncompressed.
+std::uint64_t stored_bytes(hid_t data, hid_t space, std::size_t element, std::uint64_t file_bytes) {
+  const Handle list = owned_list(H5Dget_create_plist(data));
+  if (H5Pget_layout(list.id()) != H5D_CHUNKED)
+    return std::min<std::uint64_t>(H5Dget_storage_size(data), file_bytes);
+  const Shape shape = shape_of(space);
+  std::vector<hsize_t> chunk(shape.size());
+  H5Pget_chunk(list.id(), int(chunk.size()), chunk.data());
+  hsize_t chunks = 0;
+  if (H5Dget_num_chunks(data, space, &chunks) < 0) return 0;
+  std::uint64_t bytes = chunks * element;
+  for (const hsize_t side : chunk) {
+    if (__builtin_mul_overflow(bytes, side, &bytes)) return ~std::uint64_t{0};
+  }
+  return bytes;
+}
+
+/// Refuses sizes that are claimed only: nobody has the memory or time for them.
+void check_size(hid_t data, hid_t space, std::size_t element, std::uint64_t file_bytes,
+                const std::string& file, const std::string& path) {
+  const std::uint64_t claimed = checked_bytes(shape_of(space), element, file, path);
+  if (claimed <= most_unwritten_bytes) return;
+  const std::uint64_t stored = stored_bytes(data, space, element, file_bytes);
+  if (claimed - most_unwritten_bytes > stored) {
+    fail_damaged(file, path + " claims " + std::to_string(claimed) +
+                           " bytes, of which the file holds " + std::to_string(stored));
+  }
 }
 
 }  // namespace
@@ -54,9 +111,13 @@ ElementType describe_type(hid_t id) {
 // Any call clears the library's account of the last failure: property lists outlive the check.
 File File::open_to_read(const std::string& path) {
   take_over_errors();
+  if (const std::string reason = why_unreadable(path); !reason.empty())
+    throw UserError(path, "cannot read: " + reason, "name an output of lockstep");
   const Handle properties = access_properties();
+  // The library waits before each attempt twice as long as before the last, from 1 ns on.
+  H5Pset_metadata_read_attempts(properties.id(), 20);
   hid_t id = H5Fopen(path.c_str(), H5F_ACC_RDONLY, properties.id());
-  if (id < 0) {
+  if (id < 0 && is_marked_as_written(path)) {
     id = H5Fopen(path.c_str(), H5F_ACC_RDONLY | H5F_ACC_SWMR_READ, properties.id());
   }
   return {path, Handle{was_read(id, path), H5Fclose}};
@@ -91,7 +152,10 @@ ElementType File::type(const std::string& dataset) const {
 Shape File::shape(const std::string& dataset) const {
   const Handle data =
       owned_dataset(was_read(H5Dopen2(file_.id(), dataset.c_str(), H5P_DEFAULT), path_));
-  return shape_of(owned_space(H5Dget_space(data.id())).id());
+  const Handle space = owned_space(H5Dget_space(data.id()));
+  const Handle type = owned_type(H5Dget_type(data.id()));
+  check_size(data.id(), space.id(), H5Tget_size(type.id()), size(), path_, dataset);
+  return shape_of(space.id());
 }
 
 std::vector<std::byte> File::read(const std::string& dataset, std::uint64_t first,
@@ -101,19 +165,18 @@ std::vector<std::byte> File::read(const std::string& dataset, std::uint64_t firs
   const Handle type = owned_type(H5Dget_type(data.id()));
   const Handle space = owned_space(H5Dget_space(data.id()));
   const Shape shape = shape_of(space.id());
-  std::vector<hsize_t> start(shape.size(), 0), size(shape.begin(), shape.end());
+  std::vector<hsize_t> start(shape.size(), 0), extent(shape.begin(), shape.end());
   hid_t memory = H5S_ALL;
   Handle selection;
   if (!shape.empty()) {
     start[0] = first;
-    size[0] = count;
-    H5Sselect_hyperslab(space.id(), H5S_SELECT_SET, start.data(), nullptr, size.data(), nullptr);
-    selection = owned_space(H5Screate_simple(int(size.size()), size.data(), nullptr));
+    extent[0] = count;
+    H5Sselect_hyperslab(space.id(), H5S_SELECT_SET, start.data(), nullptr, extent.data(), nullptr);
+    selection = owned_space(H5Screate_simple(int(extent.size()), extent.data(), nullptr));
     memory = selection.id();
   }
-  const std::uint64_t elements =
-      std::accumulate(size.begin(), size.end(), std::uint64_t{1}, std::multiplies<>());
-  std::vector<std::byte> bytes(elements * H5Tget_size(type.id()));
+  std::vector<std::byte> bytes(
+      checked_bytes({extent.begin(), extent.end()}, H5Tget_size(type.id()), path_, dataset));
   if (bytes.empty()) return bytes;
   was_read(H5Dread(data.id(), type.id(), memory, space.id(), H5P_DEFAULT, bytes.data()), path_);
   return bytes;
@@ -136,7 +199,13 @@ std::vector<Attribute> File::attributes(const std::string& object) const {
     const Handle type = owned_type(H5Aget_type(attribute.id()));
     Attribute entry{name, describe_type(type.id()), {}, {}};
     entry.shape = shape_of(owned_space(H5Aget_space(attribute.id())).id());
-    entry.data.resize(product(entry.shape) * entry.type.bytes);
+    const std::uint64_t bytes = checked_bytes(entry.shape, entry.type.bytes, path_, name);
+    if (bytes > most_attribute_bytes) fail_damaged(path_, "attribute " + name + " is too large");
+    entry.data.resize(bytes);
+    if (entry.type.description.empty()) {  // pointers, perhaps: nobody here reads it
+      result.push_back(std::move(entry));
+      continue;
+    }
     was_read(H5Aread(attribute.id(), type.id(), entry.data.data()), path_);
     result.push_back(std::move(entry));
   }

@@ -115,11 +115,18 @@ File File::create(const std::string& path) {
   return {path, std::move(file)};
 }
 
-File File::open(const std::string& path) {
+File File::open(const std::string& path, const std::string& name) {
   take_over_errors();
+  const std::string& shown = name.empty() ? path : name;
   const Handle properties = access_properties();
-  Handle file{written(H5Fopen(path.c_str(), H5F_ACC_RDWR, properties.id()), path), H5Fclose};
-  return {path, std::move(file)};
+  Handle file{written(H5Fopen(path.c_str(), H5F_ACC_RDWR, properties.id()), shown), H5Fclose};
+  return {shown, std::move(file)};
+}
+
+std::uint64_t File::size() const {
+  hsize_t bytes = 0;
+  if (H5Fget_filesize(file_.id(), &bytes) < 0) fail(path_, "has no size", "");
+  return bytes;
 }
 
 void File::start_swmr() {

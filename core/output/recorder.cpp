@@ -10,11 +10,16 @@ namespace lockstep {
 namespace {
 
 constexpr std::size_t chunk_bytes = 32 << 10;
+constexpr std::size_t index_node_bytes = 8 << 10;
 constexpr std::size_t pending_bytes = 8 << 20;
 // Readers see new epochs twice a second, if writing them takes no more than a hundredth of the
 // time.
 constexpr std::chrono::milliseconds least_flush_interval{500}, longest_flush_interval{2000};
 constexpr int flush_share = 100;
+
+std::size_t rows_of_chunk(std::size_t row_bytes) {
+  return std::clamp<std::size_t>(chunk_bytes / row_bytes, 1, 256);
+}
 
 h5::Shape shape_of(const StatisticsField& field, std::size_t instances, std::size_t tenants) {
   h5::Shape shape{instances};
@@ -132,8 +137,8 @@ void StatisticsRecorder::create_series(const std::string& kind, const Statistics
   const std::string path = "/stats/" + kind + "/" + field.name;
   const h5::Shape shape = shape_of(field, instances, layout_.tenants());
   const std::size_t row_bytes = instances * field.size(layout_.tenants()) * sizeof(std::uint64_t);
-  const std::size_t chunk_rows = std::clamp<std::size_t>(chunk_bytes / row_bytes, 1, 256);
-  series_.back().dataset = file.create_series(path, scalar_of(field), shape, chunk_rows);
+  series_.back().dataset =
+      file.create_series(path, scalar_of(field), shape, rows_of_chunk(row_bytes));
   describe_series(file, path, field, "epoch, ");
   file.attach_scale(path, 0, "/epochs/time");
   file.attach_scale(path, 1, "/axes/" + kind + "/instance");
@@ -178,11 +183,24 @@ void StatisticsRecorder::record(Time end, std::span<const std::uint64_t> values)
   if (many || std::chrono::steady_clock::now() > next_flush_) flush();
 }
 
+/// What a file grows by at most when `rows` are flushed: of each series these rows, the last chunk
+/// once more (compressed anew, it may need another place), one more chunk, and nodes of its index.
+std::uint64_t StatisticsRecorder::most_bytes(std::uint64_t rows) const {
+  const std::uint64_t index = index_node_bytes + epochs_;
+  std::uint64_t bytes = rows * sizeof(std::int64_t) + 2 * chunk_bytes + index;
+  for (const Series& series : series_) {
+    const std::uint64_t row = series.instances * series.words * sizeof(std::uint64_t);
+    bytes += (rows + 2 * rows_of_chunk(row)) * row + index;
+  }
+  return bytes + bytes / 64;  // data that compresses to more than itself
+}
+
 void StatisticsRecorder::flush() {
   if (pending_times_.empty() || broken_) return;
   const auto begin = std::chrono::steady_clock::now();
   broken_ = true;  // a second try after a failure would write rows twice
   const std::uint64_t rows = pending_times_.size();
+  output_.make_room(most_bytes(rows));
   for (Series& series : series_) {
     series.dataset.append(series.pending.data(), rows);
     series.pending.clear();

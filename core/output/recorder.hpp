@@ -88,6 +88,7 @@ class StatisticsRecorder {
   void create_series(const std::string& kind, const StatisticsField& field, std::size_t instances);
   bool counter_changed(std::span<const std::uint64_t> values) const;
   void append_pending(std::span<const std::uint64_t> values);
+  std::uint64_t most_bytes(std::uint64_t rows) const;
 
   RunOutput& output_;
   StatisticsLayout layout_;

@@ -10,8 +10,9 @@ number of threads and ranks (`--check` adds digests of the buffers): `lockstep d
 component and counter that differ. Attribute `file version` of the root is raised when the layout
 changes; this page describes version 1.
 
-A running job can be watched, and after a kill the file holds every epoch up to half a second before (two, if
-writing epochs takes so long that it would be more than a hundredth of the time):
+Every program reads the file at any time after the start, also after a kill: it holds every epoch up to half a second
+before (two, if writing epochs takes so long that it would be more than a hundredth of the time). A running job is
+watched with `swmr=True`:
 
 ```python
 import h5py
@@ -20,7 +21,11 @@ complete = len(f["epochs/time"])          # rows beyond this one are still being
 f["stats/sm/warp_instructions"][:complete].sum(axis=1)
 ```
 
-`h5clear -s --increment=1 FILE` makes the file of a killed run readable without `swmr=True`.
+At its end a run adds everything else to a copy, `quickstart.h5.finishing`, which then takes the name: who watches sees the
+epochs to the last, and opens the file anew for the rest. SIGINT and SIGTERM end a run in order after the epoch under way
+(exit status 130 and 75); the same signal once more ends it at once. (`mpirun` leaves its ranks a second for this, or
+`--mca odls_base_sigkill_timeout SECONDS`.)
+
 Texts have a fixed length and decode as UTF-8; times are integer femtoseconds.
 
 ## Always there

@@ -1,15 +1,83 @@
 #include "core/output/run_output.hpp"
 
-namespace lockstep {
+#include <fcntl.h>
+#include <unistd.h>
 
-RunOutput::RunOutput(const std::string& path) : claim_(path), file_(h5::File::create(path)) {
+#include <cerrno>
+#include <cstdio>
+#include <cstring>
+#include <filesystem>
+
+#include "core/error/error.hpp"
+#include "core/output/superblock.hpp"
+
+namespace lockstep {
+namespace {
+
+/// Where tables and buffers are added to the epochs.
+std::string copy_of(const std::string& place) {
+  return place + ".finishing";
+}
+
+[[noreturn]] void fail_to_write(const std::string& path, const std::string& what, int error) {
+  throw UserError(path, what + ": " + std::strerror(error),
+                  "free space on that file system, or choose another with --output");
+}
+
+/// The file ends where its last object does, and says so.
+void settle(int descriptor, const h5::File& file) {
+  const std::uint64_t end = file.size();
+  // In this order: a file that is longer than it says is in order.
+  if (publish_superblock(descriptor, end)) static_cast<void>(!ftruncate(descriptor, off_t(end)));
+}
+
+/// What is written to a file or folder reaches the disk before this returns.
+bool reach_disk(const std::string& path) {
+  const int descriptor = open(path.c_str(), O_RDONLY | O_CLOEXEC);
+  if (descriptor < 0) return false;
+  const bool good = fsync(descriptor) == 0;
+  const int error = errno;
+  ::close(descriptor);
+  errno = error;
+  return good;
+}
+
+/// A folder in which nothing can be created is found out now, not at the end of a long run.
+void try_copy(const std::string& path, const std::string& copy) {
+  const int descriptor = open(copy.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
+  if (descriptor < 0) fail_to_write(path, "cannot create a file beside it", errno);
+  ::close(descriptor);
+  std::filesystem::remove(copy);
+}
+
+}  // namespace
+
+RunOutput::RunOutput(const std::string& path)
+    : path_(path),
+      claim_(path),
+      file_(h5::File::create(path)),
+      place_(std::filesystem::canonical(path).string()) {
+  try_copy(path_, copy_of(place_));
   file_.set_attribute("/", "file type", std::string("lockstep run"));
   // Raised when a reader of the old layout could misread the new one.
   file_.set_attribute("/", "file version", std::uint64_t{1});
   file_.create_group("/run");
 }
 
-RunOutput::~RunOutput() = default;
+/// Files that were not finished are left to the end of the process: closing them would make the
+/// library write once more, which a full disk does not take.
+RunOutput::~RunOutput() {
+  if (phase_ == Phase::alone) return;
+  try {
+    if (phase_ == Phase::epochs) settle(claim_.file(), file_);
+  } catch (const UserError&) {
+    // Whoever ended the run reports why.
+  }
+  std::error_code ignored;
+  if (phase_ == Phase::finishing) std::filesystem::remove(copy_of(place_), ignored);
+  file_.abandon();
+  watched_.abandon();
+}
 
 void RunOutput::write_config(const std::string& yaml) {
   file_.write_text("/config", yaml);
@@ -19,12 +87,32 @@ void RunOutput::write_config(const std::string& yaml) {
 
 void RunOutput::start() {
   file_.start_swmr();
+  claim_.admit_readers();
+  phase_ = Phase::epochs;
+  make_room(0);
 }
 
+/// The end is made known before anything stands beyond the old one.  The rest is a hole, which
+/// takes no space.
+void RunOutput::make_room(std::uint64_t bytes) {
+  claim_.check();
+  const std::uint64_t end = file_.size() + bytes;
+  if (end <= end_ || ftruncate(claim_.file(), off_t(end)) != 0) return;
+  publish_superblock(claim_.file(), end);
+  end_ = end;
+}
+
+/// The epochs are not touched from here on.
 void RunOutput::finish_epochs() {
-  const std::string path = file_.path();
-  file_.close();
-  file_ = h5::File::open(path);
+  claim_.check();
+  settle(claim_.file(), file_);
+  watched_ = std::move(file_);
+  phase_ = Phase::finishing;
+  std::error_code error;
+  std::filesystem::copy_file(place_, copy_of(place_),
+                             std::filesystem::copy_options::overwrite_existing, error);
+  if (error) fail_to_write(path_, "cannot write", error.value());
+  file_ = h5::File::open(copy_of(place_), path_);
 }
 
 void RunOutput::write_final(const std::string& name, const std::string& unit,
@@ -61,6 +149,14 @@ void RunOutput::set_run(const std::string& name, double value) {
 
 void RunOutput::close() {
   file_.close();
+  if (phase_ != Phase::finishing) return;
+  claim_.check();
+  const std::string copy = copy_of(place_);
+  if (!reach_disk(copy) || std::rename(copy.c_str(), place_.c_str()) != 0)
+    fail_to_write(path_, "cannot write", errno);
+  reach_disk(std::filesystem::path(place_).parent_path().string());
+  phase_ = Phase::alone;
+  watched_ = {};
 }
 
 }  // namespace lockstep

@@ -16,10 +16,11 @@ namespace lockstep {
 ///
 ///   1. constructor, write_config(), a StatisticsRecorder: everything that grows is created;
 ///   2. start(): readers may watch (SWMR) while the recorder appends epochs;
-///   3. recorder.finish(), finish_epochs(): open normally again for tables, final values, buffers
-///   and /run; close().
+///   3. recorder.finish(), finish_epochs(): tables, final values, buffers and /run go to a copy
+///   beside it; close() gives the copy the name.
 ///
-/// Every failure to write is a UserError; what was flushed before stays readable.
+/// From start() on every program can read what the name leads to, whenever this one ends: the
+/// epochs up to the last flush, or all.  Every failure to write is a UserError and leaves it so.
 class RunOutput {
  public:
   /// Creates the file, replacing an old output; nothing else is replaced, nor what another run
@@ -29,12 +30,14 @@ class RunOutput {
   RunOutput(const RunOutput&) = delete;
   RunOutput& operator=(const RunOutput&) = delete;
 
-  const std::string& path() const { return file_.path(); }
+  const std::string& path() const { return path_; }
   h5::File& file() { return file_; }
 
   /// The resolved configuration: no paths, ranks or threads in it.
   void write_config(const std::string& yaml);
   void start();
+  /// At most `bytes` are going to be appended.  UserError if the file lost its place.
+  void make_room(std::uint64_t bytes);
   void finish_epochs();
 
   template <class Row>
@@ -61,8 +64,13 @@ class RunOutput {
   void close();
 
  private:
+  std::string path_;
   ClaimedPath claim_;
-  h5::File file_;
+  h5::File file_;          ///< what is written: the epochs, later the copy
+  h5::File watched_;       ///< the epochs, once there is a copy
+  std::string place_;      ///< of the output, where symbolic links lead
+  std::uint64_t end_ = 0;  ///< that readers know of
+  enum class Phase : std::uint8_t { alone, epochs, finishing } phase_ = Phase::alone;
 };
 
 }  // namespace lockstep

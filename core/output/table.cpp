@@ -80,7 +80,10 @@ void unpack_value(const TableColumn& column, const h5::Member& member, const cha
 }
 
 bool holds(const h5::Member& member, const TableColumn& column) {
-  if (column.type == TableColumn::Type::text) return member.type.index() == 1;
+  if (column.type == TableColumn::Type::text) {
+    const auto* length = std::get_if<std::size_t>(&member.type);
+    return length && *length > 0;
+  }
   const auto* scalar = std::get_if<h5::Scalar>(&member.type);
   return scalar && *scalar == scalar_of(column.type);
 }
@@ -91,7 +94,10 @@ std::size_t count_rows(const h5::File& file, const TableSchema& schema) {
   if (!file.has(schema.path)) {
     throw UserError(file.path(), "has no " + schema.path, "its run has not finished");
   }
-  return file.shape(schema.path).at(0);
+  const h5::Shape shape = file.shape(schema.path);
+  if (shape.size() != 1)
+    throw UserError(file.path(), schema.path + " is no table", "it may be damaged");
+  return shape[0];
 }
 
 void read_rows(const h5::File& file, const TableSchema& schema, void* rows, std::size_t count) {
@@ -101,7 +107,7 @@ void read_rows(const h5::File& file, const TableSchema& schema, void* rows, std:
     const auto member =
         std::find_if(type.members.begin(), type.members.end(),
                      [&](const h5::Member& candidate) { return candidate.name == column.name; });
-    if (member == type.members.end() || !holds(*member, column)) {
+    if (type.description.empty() || member == type.members.end() || !holds(*member, column)) {
       throw UserError(file.path(), schema.path + " has no column " + column.name,
                       "write the file anew with this version");
     }

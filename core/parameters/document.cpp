@@ -4,14 +4,14 @@
 #include <yaml-cpp/exceptions.h>
 #include <yaml-cpp/parser.h>
 
-#include <cerrno>
-#include <cstring>
 #include <filesystem>
 #include <fstream>
 #include <map>
 #include <sstream>
 
+#include "core/error/input_file.hpp"
 #include "core/parameters/node_data.hpp"
+#include "core/parameters/yaml_advice.hpp"
 
 namespace lockstep {
 namespace {
@@ -30,7 +30,8 @@ class TreeBuilder final : public YAML::EventHandler {
     insert(make(Node::Kind::null, mark, anchor));
   }
   void OnAlias(const YAML::Mark& mark, YAML::anchor_t anchor) override {
-    if (anchors_.count(anchor) == 0) throw UserError(position(mark).text(), "unknown alias");
+    if (anchors_.count(anchor) == 0)
+      throw UserError(position(mark).text(), "unknown alias", "define it before with \"&name\"");
     // A copy: what one place reads or overrides is not seen at the other.
     Node copy = deep_copy(anchors_.at(anchor));
     copy.data()->position = position(mark);
@@ -103,7 +104,8 @@ class TreeBuilder final : public YAML::EventHandler {
     if (container.kind == Node::Kind::sequence) {
       container.sequence.push_back(node);
     } else if (!level.key.exists()) {
-      if (!node.is_scalar()) throw UserError(node.where(), "a key must be a single word");
+      if (!node.is_scalar())
+        throw UserError(node.where(), "a key must be a single word", "write \"word: value\"");
       level.key = node;
     } else {
       add_entry(container, level.key, node);
@@ -117,6 +119,8 @@ class TreeBuilder final : public YAML::EventHandler {
       throw UserError(key.where(), "the key \"" + name + "\" appears twice",
                       "it stands at " + first->key_position.text() + " already; remove one");
     }
+    if (map.map.size() == most_keys)
+      throw UserError(key.where(), "a map of more than 10000 keys", "split it or use a list");
     map.map.push_back({name, key.data()->position, value});
   }
 
@@ -125,6 +129,7 @@ class TreeBuilder final : public YAML::EventHandler {
   std::vector<Level> levels_;
   std::map<YAML::anchor_t, Node> anchors_;
   static constexpr std::uint32_t most_copies = 1'000'000;
+  static constexpr std::size_t most_keys = 10'000;
   std::uint32_t copies_ = 0;
 };
 
@@ -134,7 +139,7 @@ Node parse(std::istream& in, const std::string& name, const std::string& path) {
   try {
     YAML::Parser parser(in);
     if (!parser.HandleNextDocument(builder) || !builder.root().exists()) {
-      throw UserError(name + ":1:1", "the file is empty");
+      throw UserError(name + ":1:1", "the file is empty", "it needs lines of the form key: value");
     }
     TreeBuilder second(source);
     if (parser.HandleNextDocument(second)) {
@@ -144,7 +149,7 @@ Node parse(std::istream& in, const std::string& name, const std::string& path) {
   } catch (const YAML::Exception& error) {
     throw UserError(name + ":" + std::to_string(error.mark.line + 1) + ":" +
                         std::to_string(error.mark.column + 1),
-                    "not valid YAML: " + error.msg);
+                    "not valid YAML: " + error.msg, yaml_advice(error.msg));
   }
   set_paths(builder.root(), path);
   return builder.root();
@@ -155,12 +160,13 @@ Node load(const std::string& file, const std::string& path, const std::string& n
   if (std::filesystem::is_directory(file, ignored)) {
     throw UserError(named_at, "\"" + file + "\" is a folder", "name a YAML file in it");
   }
-  std::ifstream in(file, std::ios::binary);
-  if (!in) {
-    throw UserError(named_at, "cannot read \"" + file + "\": " + std::strerror(errno),
+  const std::string reason = why_unreadable(file);
+  if (!reason.empty()) {
+    throw UserError(named_at, "cannot read \"" + file + "\": " + reason,
                     named_at.empty() ? "check the name"
                                      : "file names are relative to the file that names them");
   }
+  std::ifstream in(file, std::ios::binary);
   return parse(in, file, path);
 }
 

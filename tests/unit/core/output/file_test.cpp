@@ -1,3 +1,5 @@
+#include <fmt/format.h>
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <sys/resource.h>
 #include <sys/wait.h>
@@ -87,6 +89,65 @@ print(len(f["epochs/time"]), f["stats/sm/instructions"][39].tolist())
             "40 [390, 391, 392]\n");
   const h5::File again = h5::File::open_to_read(file.path());
   EXPECT_EQ(again.shape("/epochs/time"), h5::Shape{40});
+}
+
+TEST(OutputFile, KilledWriterLeavesAFileThatNobodyHasToRepair) {
+  const TemporaryFile file("plain");
+  for (const int epochs : {0, 1, 700}) {
+    const int status = in_child([&] {
+      SampleRun run(file.path());
+      for (int n = 0; n < epochs; ++n) {
+        run.epoch(std::uint64_t(n));
+        run.recorder.flush();
+      }
+      ::raise(SIGKILL);
+    });
+    ASSERT_TRUE(WIFSIGNALED(status));
+    EXPECT_EQ(python(file.path(), R"(
+f = h5py.File(path, "r")
+n = len(f["epochs/time"])
+print(n, sorted({len(d) for d in f["stats/sm"].values()}), f["stats/sm/instructions"][:].sum())
+)"),
+              fmt::format("{0} [{0}] {1}\n", epochs, 3 * 5 * epochs * (epochs - 1) + 3 * epochs));
+  }
+}
+
+TEST(OutputFile, NobodyElseWritesARunningFile) {
+  const TemporaryFile file("foreign");
+  SampleRun run(file.path());
+  EXPECT_THAT(python(file.path(), "h5py.File(path, \"r+\")\n"),
+              testing::HasSubstr("unable to lock file"));
+}
+
+TEST(OutputFile, RemovedOrReplacedFileIsNoticedWithTheNextEpoch) {
+  const TemporaryFile file("removed");
+  SampleRun run(file.path());
+  const auto next = [&] {
+    run.epoch(1);
+    run.recorder.flush();
+  };
+  std::filesystem::rename(file.path(), file.path() + ".old");
+  EXPECT_EQ(message_of(next),
+            file.path() +
+                ": was removed during the run, or its folder - run again and leave "
+                "the output in its place");
+}
+
+TEST(OutputFile, LastStageThatFailsLeavesTheEpochs) {
+  const TemporaryFile file("last");
+  try {
+    SampleRun run(file.path());
+    for (std::uint64_t n = 0; n < 5; ++n) run.epoch(n);
+    run.recorder.finish();
+    run.output.finish_epochs();
+    run.recorder.write_totals();
+    throw std::runtime_error("the disk is full");
+  } catch (const std::runtime_error&) {
+  }
+  EXPECT_EQ(
+      python(file.path(), "f = h5py.File(path, \"r\")\nprint(len(f[\"epochs/time\"]), list(f))\n"),
+      "5 ['axes', 'config', 'epochs', 'run', 'stats']\n");
+  EXPECT_FALSE(std::filesystem::exists(file.path() + ".finishing"));
 }
 
 TEST(OutputFile, RunThatFailsElsewhereKeepsItsLastEpoch) {

@@ -28,7 +28,8 @@ TEST(Document, EntriesKeepTheOrderOfTheFile) {
 TEST(Document, MalformedYamlNamesItsPlace) {
   EXPECT_EQ(message_of([] { parse_document("a: [1, 2\nb: 3\n", "f.yaml"); }).substr(0, 12),
             "f.yaml:2:2: ");
-  EXPECT_EQ(message_of([] { parse_document("", "f.yaml"); }), "f.yaml:1:1: the file is empty");
+  EXPECT_EQ(message_of([] { parse_document("", "f.yaml"); }),
+            "f.yaml:1:1: the file is empty - it needs lines of the form key: value");
   EXPECT_NE(message_of([] {
               parse_document("a: 1\n---\nb: 2\n", "f.yaml");
             }).find("there is a second document"),

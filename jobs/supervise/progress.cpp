@@ -1,4 +1,4 @@
-#include "jobs/progress.hpp"
+#include "jobs/supervise/progress.hpp"
 
 #include <fmt/format.h>
 #include <unistd.h>

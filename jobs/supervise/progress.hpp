@@ -6,12 +6,14 @@
 namespace lockstep {
 
 /// Shows how far a run has come: one live line on a terminal, a line a minute in a batch log.
-class ProgressLine final : public RunControl {
+class ProgressLine {
  public:
   /// `recorder`: where the counts stand; null on ranks without it.
   ProgressLine(bool quiet, const StatisticsRecorder* recorder);
-  ~ProgressLine() override;
-  void progress(const ProgressReport& report) override;
+  ~ProgressLine();
+  ProgressLine(const ProgressLine&) = delete;
+  ProgressLine& operator=(const ProgressLine&) = delete;
+  void progress(const ProgressReport& report);
 
  private:
   const bool quiet_, terminal_;

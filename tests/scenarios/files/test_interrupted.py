@@ -2,7 +2,9 @@
 import contextlib
 import os
 import pathlib
+import re
 import resource
+import shutil
 import signal
 import subprocess
 import time
@@ -23,8 +25,14 @@ class Interrupted(ScenarioTest):
         return [LOCKSTEP, "run", "scenario.yaml", "--quiet", "--output", "o.h5"]
 
     def assert_readable(self, path):
+        """By this program, h5py and h5dump, without a word about SWMR or repair."""
         read = self.lockstep("diff", path, path)
         self.assertEqual(read.returncode, 0, read.stderr + read.stdout)
+        with h5py.File(self.folder / path, "r") as file:
+            self.assertGreater(len(file["epochs/time"]), 0)
+        dump = subprocess.run(["h5dump", self.folder / path], stdout=subprocess.DEVNULL, stderr=subprocess.PIPE,
+                              check=False)
+        self.assertEqual((dump.returncode, dump.stderr), (0, b""))
 
     def test_full_disk(self):
         disk = self.folder / "disk"
@@ -61,10 +69,82 @@ class Interrupted(ScenarioTest):
     def wait_for_epochs(self, process):
         deadline = time.monotonic() + 60
         path = self.folder / "o.h5"
-        while not path.exists() or path.stat().st_size < 200_000:
+        while not path.exists() or path.stat().st_blocks * 512 < 200_000 or self.epochs_in(path) == 0:
             self.assertIsNone(process.poll(), "it ended too early")
             self.assertLess(time.monotonic(), deadline, "it wrote nothing")
             time.sleep(0.05)
+
+    @staticmethod
+    def epochs_in(path):
+        with h5py.File(path, "r", libver="latest", swmr=True) as file:
+            return len(file["epochs/time"])
+
+    def assert_ended_in_order(self, process, name, status):
+        """One line, and a file with all that a run up to there has."""
+        _, errors = process.communicate(timeout=60)
+        lines = [line for line in errors.splitlines() if line.startswith("lockstep: ")]
+        self.assertEqual(len(lines), 1, errors)
+        found = re.fullmatch(rf"lockstep: ended by {name} at (\S+) - o\.h5 holds everything up to then", lines[0])
+        self.assertIsNotNone(found, errors)
+        self.assertEqual(process.returncode, status, errors)
+        self.assert_readable("o.h5")
+        until = self.lockstep("run", "scenario.yaml", "--quiet", "--set", f"simulation.stop_at={found[1]}", "--output",
+                              "until.h5")
+        self.assertEqual(until.returncode, 0, until.stderr)
+        same = self.lockstep("diff", "o.h5", "until.h5")
+        self.assertEqual(re.findall(r"^  (/\w+)", same.stdout, re.MULTILINE), ["/config"], same.stdout)
+
+    def test_a_signal_ends_the_run_with_its_epoch(self):
+        for which, name, status in ((signal.SIGINT, "SIGINT", 130), (signal.SIGTERM, "SIGTERM", 75)):
+            with self.subTest(signal=name):
+                (self.folder / "o.h5").unlink(missing_ok=True)
+                process = self.start(self.long_run())
+                self.wait_for_epochs(process)
+                process.send_signal(which)
+                self.assert_ended_in_order(process, name, status)
+
+    def test_a_signal_to_one_rank_ends_all(self):
+        process = self.start([MPIRUN, "-n", "3", "--oversubscribe", "--bind-to", "none", *self.long_run()])
+        self.wait_for_epochs(process)
+        os.kill(self.ranks_of(process.pid)[2], signal.SIGTERM)
+        self.assert_ended_in_order(process, "SIGTERM", 75)
+
+    def test_a_signal_to_mpirun_ends_all_ranks(self):
+        process = self.start([MPIRUN, "--mca", "odls_base_sigkill_timeout", "60", "-n", "3", "--oversubscribe",
+                              "--bind-to", "none", *self.long_run()])
+        self.wait_for_epochs(process)
+        process.send_signal(signal.SIGTERM)
+        process.wait(timeout=60)
+        self.assertNotEqual(process.returncode, 0)
+        self.assertIn("lockstep: ended by SIGTERM", process.stderr.read())
+        with h5py.File(self.folder / "o.h5", "r") as file:
+            self.assertIn("tenants", file)
+
+    def test_the_same_signal_again_ends_the_process_at_once(self):
+        self.scenario(WORKLOADS / "sgemm.yaml", "{n: 1024}", "simulation: {epoch: 1s}")
+        process = self.start([LOCKSTEP, "run", "scenario.yaml", "--quiet", "--output", "o.h5"])
+        while not (self.folder / "o.h5").exists():
+            time.sleep(0.01)
+        time.sleep(1)
+        process.send_signal(signal.SIGINT)
+        time.sleep(0.5)
+        self.assertIsNone(process.poll(), "the epoch of a second ended")
+        process.send_signal(signal.SIGINT)
+        self.assertEqual(process.wait(timeout=10), -signal.SIGINT)
+
+    def test_a_folder_that_is_removed_under_way(self):
+        command = self.long_run()
+        (self.folder / "results").mkdir()
+        process = self.start([*command[:-1], "results/o.h5"])
+        deadline = time.monotonic() + 60
+        while not (self.folder / "results/o.h5").exists() and time.monotonic() < deadline:
+            time.sleep(0.05)
+        time.sleep(0.5)
+        shutil.rmtree(self.folder / "results")
+        _, errors = process.communicate(timeout=60)
+        self.assertEqual(process.returncode, 1)
+        self.assertEqual(errors, "lockstep: results/o.h5: was removed during the run, or its folder - run again and "
+                                 "leave the output in its place\n")
 
     @staticmethod
     def ranks_of(mpirun):
