@@ -19,7 +19,7 @@ enum DramRoom : std::uint8_t { read_room = 1, write_room = 2 };
 
 /// What the banks of a partition share.
 struct L2Context {
-  const L2Parameters& parameters;
+  const L2Parameters parameters;
   L2Clock clock;
   TransactionPool& transactions;
   DramChannel& dram;
