@@ -8,6 +8,7 @@
 #include "core/engine/engine.hpp"
 #include "core/error/error.hpp"
 #include "core/exec/mpi_communicator.hpp"
+#include "core/parameters/suggest.hpp"
 #include "jobs/options.hpp"
 #include "jobs/same_run.hpp"
 
@@ -98,6 +99,13 @@ int guarded(const Command& command, Communicator& communicator) {
 /// "run: scenario is required - lockstep run --help tells what it takes"
 std::string usage_text(const CLI::App& app, const CLI::ParseError& error) {
   const std::vector<CLI::App*> used = app.get_subcommands();
+  const std::vector<std::string> unknown = app.remaining();
+  if (used.empty() && !unknown.empty()) {
+    std::vector<std::string> known;
+    for (const CLI::App* command : app.get_subcommands({})) known.push_back(command->get_name());
+    return UserError(unknown.front(), "there is no such command", suggest(unknown.front(), known))
+        .what();
+  }
   const std::string name = used.empty() ? "" : used.front()->get_name();
   return UserError(name, error.what(),
                    "`lockstep " + name + (name.empty() ? "" : " ") + "--help` tells what it takes")

@@ -17,7 +17,6 @@ namespace {
 
 /// An HDF5 file that nobody can say to be anything else: what a killed run left may not open.
 bool may_be_output(const std::string& path) {
-  h5::take_over_errors();  // before any other call: the library shall not write at the end
   if (H5Fis_hdf5(path.c_str()) <= 0) return false;
   const hid_t file = H5Fopen(path.c_str(), H5F_ACC_RDONLY, H5P_DEFAULT);
   if (file < 0) return true;
@@ -34,12 +33,9 @@ void refuse_what_is_no_output(const std::string& path) {
   if (type != std::filesystem::file_type::regular) {
     throw UserError(path, "is not a file that could be written anew", "choose another --output");
   }
-  bool replaceable = std::filesystem::file_size(path, ignored) == 0;
-  H5E_BEGIN_TRY {
-    replaceable = replaceable || may_be_output(path);
-  }
-  H5E_END_TRY
-  if (replaceable) return;
+  // Before any other call of the library: its first one decides whether it writes at the end.
+  h5::take_over_errors();
+  if (std::filesystem::file_size(path, ignored) == 0 || may_be_output(path)) return;
   throw UserError(path, "is there and is no output of lockstep, which would overwrite it",
                   "choose another --output or remove the file");
 }

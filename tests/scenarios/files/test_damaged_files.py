@@ -85,13 +85,13 @@ class DamagedFiles(ScenarioTest):
                             if isinstance(thing, h5py.Dataset) and not name.startswith("run/") else None)
         return all(same)
 
-    def replace_profile(self, columns, rows=None):
+    def replace_profile(self, columns):
         def edit(file):
             old = file[PROFILE][...]
             del file[PROFILE]
-            new = numpy.zeros(len(old) if rows is None else rows, dtype=columns)
+            new = numpy.zeros(len(old), dtype=columns)
             for name in new.dtype.names or ():
-                if name in old.dtype.names and rows is None:
+                if name in old.dtype.names and old.dtype[name].kind == new.dtype[name].kind:
                     new[name] = old[name]
             file[PROFILE] = new
         self.edited(edit)

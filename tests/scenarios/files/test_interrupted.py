@@ -110,7 +110,7 @@ class Interrupted(ScenarioTest):
         self.assert_ended_in_order(process, "SIGTERM", 75)
 
     def test_a_signal_to_mpirun_ends_all_ranks(self):
-        process = self.start([MPIRUN, "--mca", "odls_base_sigkill_timeout", "60", "-n", "3", "--oversubscribe",
+        process = self.start([MPIRUN, "--mca", "odls_base_sigkill_timeout", "10", "-n", "3", "--oversubscribe",
                               "--bind-to", "none", *self.long_run()])
         self.wait_for_epochs(process)
         process.send_signal(signal.SIGTERM)

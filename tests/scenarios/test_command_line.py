@@ -1,0 +1,46 @@
+"""What the command line takes, and what it says otherwise."""
+import os
+import subprocess
+import unittest
+
+from harness import LOCKSTEP, ROOT, ScenarioTest
+
+
+class CommandLine(ScenarioTest):
+    def test_usage(self):
+        for arguments, parts in (((), ["subcommand"]), (("run",), ["run: ", "scenario", "`lockstep run --help`"]),
+                                 (("run", "s.yaml", "--thread", "2"), ["--thread"]),
+                                 (("runn",), ["runn: there is no such command", 'did you mean "run"?']),
+                                 (("run", "s.yaml", "--threads", "many"), ["--threads", "many"]),
+                                 (("run", "s.yaml", "--threads", "0"), ["--threads", "0"])):
+            with self.subTest(arguments=arguments):
+                run = self.lockstep(*arguments)
+                self.assertEqual((run.returncode, run.stdout), (2, ""))
+                self.assertEqual(len(run.stderr.splitlines()), 1, run.stderr)
+                self.assertTrue(run.stderr.startswith("lockstep: "), run.stderr)
+                for part in parts:
+                    self.assertIn(part, run.stderr)
+
+    def test_standard_output_that_takes_nothing(self):
+        with open("/dev/full", "w") as full:
+            run = subprocess.run([LOCKSTEP, "describe"], stdout=full, stderr=subprocess.PIPE, text=True)
+        self.assertEqual(run.returncode, 1)
+        self.assertIn("standard output: cannot be written", run.stderr)
+
+    def test_more_threads_or_ranks_than_cores(self):
+        self.scenario(ROOT / "configs/workloads/vector_add.yaml", "{n: 256}")
+        cores = len(os.sched_getaffinity(0))
+        for threads, ranks in ((cores + 1, 0), (1, cores + 1)):
+            with self.subTest(threads=threads, ranks=ranks):
+                run = self.lockstep("run", "scenario.yaml", "--output", "o.h5", "--threads", threads, ranks=ranks)
+                self.assertEqual(run.returncode, 0, run.stderr)
+                notes = [line for line in run.stderr.splitlines() if "share" in line]
+                self.assertEqual(len(notes), 1, run.stderr)
+                self.assertRegex(notes[0], rf"^lockstep: note: {cores + 1} threads \({max(ranks, 1)} ranks?\) "
+                                           rf"share {cores} cores? on ")
+        run = self.lockstep("run", "scenario.yaml", "--output", "o.h5")
+        self.assertNotIn("share", run.stderr)
+
+
+if __name__ == "__main__":
+    unittest.main()
