@@ -58,6 +58,7 @@ class BlockRunner {
   void store(Warp& warp, const Instruction& instruction, std::uint32_t active);
   void atomic(Warp& warp, const Instruction& instruction, std::uint32_t active);
   std::uint64_t address_of(const Warp& warp, const Instruction& instruction, unsigned lane) const;
+
   LaunchState& state_;
   std::vector<Warp> warps_;
   std::vector<std::uint32_t> register_file_, predicate_file_;

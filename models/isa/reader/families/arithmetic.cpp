@@ -1,4 +1,4 @@
-/// Arithmetic, logic, comparison, selection and moves.
+/// Arithmetic, logic, comparison and selection.
 /// Source: PTX ISA 8.x, sections 9.7.1 to 9.7.9.
 #include "models/isa/reader/families/arithmetic.hpp"
 
