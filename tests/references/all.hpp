@@ -8,33 +8,62 @@
 #include <string>
 #include <vector>
 
-#include "tests/references/backprop.hpp"
-#include "tests/references/bandwidth.hpp"
-#include "tests/references/bfs.hpp"
-#include "tests/references/btree.hpp"
 #include "tests/references/buffers.hpp"
-#include "tests/references/chirp.hpp"
-#include "tests/references/histogram.hpp"
-#include "tests/references/hotspot.hpp"
-#include "tests/references/kmeans.hpp"
-#include "tests/references/lbm.hpp"
-#include "tests/references/lud.hpp"
-#include "tests/references/managed_add.hpp"
-#include "tests/references/mri_q.hpp"
-#include "tests/references/nw.hpp"
-#include "tests/references/pathfinder.hpp"
-#include "tests/references/persistent.hpp"
-#include "tests/references/pointer_chase.hpp"
-#include "tests/references/reduction.hpp"
-#include "tests/references/saxpy.hpp"
-#include "tests/references/sgemm.hpp"
-#include "tests/references/spmv.hpp"
-#include "tests/references/srad.hpp"
-#include "tests/references/stencil2d.hpp"
-#include "tests/references/stencil3d.hpp"
-#include "tests/references/streamcluster.hpp"
-#include "tests/references/transpose.hpp"
-#include "tests/references/vector_add.hpp"
+#include "tests/references/dynamic_programming/nw.hpp"
+#include "tests/references/dynamic_programming/nw_two.hpp"
+#include "tests/references/dynamic_programming/pathfinder.hpp"
+#include "tests/references/elementwise/black_scholes.hpp"
+#include "tests/references/elementwise/managed_add.hpp"
+#include "tests/references/elementwise/saxpy.hpp"
+#include "tests/references/elementwise/triad.hpp"
+#include "tests/references/elementwise/vector_add.hpp"
+#include "tests/references/graphs/bfs.hpp"
+#include "tests/references/graphs/bfs_two.hpp"
+#include "tests/references/graphs/mst.hpp"
+#include "tests/references/graphs/sssp.hpp"
+#include "tests/references/histograms/histo.hpp"
+#include "tests/references/histograms/histogram.hpp"
+#include "tests/references/histograms/histogram1024.hpp"
+#include "tests/references/histograms/inverted_index.hpp"
+#include "tests/references/histograms/page_view_count.hpp"
+#include "tests/references/histograms/tpacf.hpp"
+#include "tests/references/images/gicov.hpp"
+#include "tests/references/images/heartwall.hpp"
+#include "tests/references/images/sad.hpp"
+#include "tests/references/images/srad_reduce.hpp"
+#include "tests/references/learning/backprop.hpp"
+#include "tests/references/learning/kmeans.hpp"
+#include "tests/references/learning/streamcluster.hpp"
+#include "tests/references/linear_algebra/lud.hpp"
+#include "tests/references/linear_algebra/reduction.hpp"
+#include "tests/references/linear_algebra/scalar_product.hpp"
+#include "tests/references/linear_algebra/scan.hpp"
+#include "tests/references/linear_algebra/sgemm.hpp"
+#include "tests/references/linear_algebra/spmv.hpp"
+#include "tests/references/memory/bandwidth.hpp"
+#include "tests/references/memory/invert_mapping.hpp"
+#include "tests/references/memory/persistent.hpp"
+#include "tests/references/memory/pointer_chase.hpp"
+#include "tests/references/memory/transpose.hpp"
+#include "tests/references/memory/urgent.hpp"
+#include "tests/references/particles/barnes_hut.hpp"
+#include "tests/references/particles/cutcp.hpp"
+#include "tests/references/search/btree.hpp"
+#include "tests/references/search/btree_range.hpp"
+#include "tests/references/search/nearest_neighbour.hpp"
+#include "tests/references/signals/chirp.hpp"
+#include "tests/references/signals/convolution_separable.hpp"
+#include "tests/references/signals/dwt2d.hpp"
+#include "tests/references/signals/fft.hpp"
+#include "tests/references/signals/fwt.hpp"
+#include "tests/references/signals/mri_gridding.hpp"
+#include "tests/references/signals/mri_q.hpp"
+#include "tests/references/stencils/cfd.hpp"
+#include "tests/references/stencils/hotspot.hpp"
+#include "tests/references/stencils/lbm.hpp"
+#include "tests/references/stencils/srad.hpp"
+#include "tests/references/stencils/stencil2d.hpp"
+#include "tests/references/stencils/stencil3d.hpp"
 
 namespace lockstep::reference {
 
@@ -55,32 +84,62 @@ inline std::vector<Reference> all() {
   return {
       {"backprop", backprop::run, {{"hidden", 1e-5}, {"weight", 1e-5}, {"change", 1e-5}}},
       {"bandwidth", bandwidth::run},
+      {"barnes_hut", barnes_hut::run, {{"force", 1e-4}}},
       {"bfs", bfs::run},
+      {"bfs_two", bfs_two::run},
+      {"black_scholes", black_scholes::run, {{"call", 1e-4}, {"put", 1e-4}}},
       {"btree", btree::run},
+      {"btree_range", btree_range::run},
+      {"cfd", cfd::run, {{"quantity", 1e-6}, {"old", 1e-6}, {"factor", 1e-6}, {"flux", 1e-6}}},
       {"chirp", chirp::run, {{"in_phase", 4e-7}, {"quadrature", 4e-7}}},
+      {"convolution_separable", convolution_separable::run},
+      {"cutcp", cutcp::run, {{"potential", 1e-5}}},
       {"dram_latency", pointer_chase::run},
+      {"dwt2d", dwt2d::run},
+      {"fft", fft::run, {{"root", 4e-7}, {"out", 1e-4}}},
+      {"fwt", fwt::run},
+      {"gicov", gicov::run, {{"cosine", 4e-7}, {"sine", 4e-7}, {"score", 1e-5}, {"dilated", 1e-5}}},
+      {"heartwall", heartwall::run},
+      {"histo", histo::run},
       {"histogram", histogram::run},
+      {"histogram1024", histogram1024::run},
       {"hotspot", hotspot::run},
+      {"invert_mapping", invert_mapping::run},
+      {"inverted_index", inverted_index::run},
       {"kmeans", kmeans::run},
       {"l1_latency", pointer_chase::run},
       {"l2_latency", pointer_chase::run},
       {"lbm", lbm::run, {{"f", 1e-6}, {"next", 1e-6}}},
       {"lud", lud::run},
       {"managed_add", managed_add::run},
+      {"mri_gridding", mri_gridding::run, {{"grid", 1e-5}}},
       {"mri_q", mri_q::run, {{"q", 5e-5}}},
+      {"mst", mst::run},
+      {"nearest_neighbour", nearest_neighbour::run},
       {"nw", nw::run},
+      {"nw_two", nw_two::run},
+      {"page_view_count", page_view_count::run},
       {"pathfinder", pathfinder::run},
       {"persistent", persistent::run},
       {"pointer_chase", pointer_chase::run},
       {"reduction", reduction::run},
+      {"sad", sad::run},
       {"saxpy", saxpy::run},
+      {"scalar_product", scalar_product::run, {{"product", 1e-5}}},
+      {"scan", scan::run},
       {"sgemm", sgemm::run},
       {"spmv", spmv::run},
       {"srad", srad::run},
+      {"srad_reduce", srad_reduce::run, {{"sum", 1e-5}, {"squares", 1e-5}}},
+      {"sssp", sssp::run},
       {"stencil2d", stencil2d::run},
       {"stencil3d", stencil3d::run},
+      {"stencil_coarsened", stencil3d::run},
       {"streamcluster", streamcluster::run, {{"saved", 1e-4}}},
+      {"tpacf", tpacf::run},
       {"transpose", transpose::run},
+      {"triad", triad::run},
+      {"urgent", urgent::run},
       {"vector_add", vector_add::run},
   };
 }

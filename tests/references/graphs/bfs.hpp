@@ -8,7 +8,7 @@
 
 namespace lockstep::reference::bfs {
 
-inline void run(const Parameters& parameters, Buffers& buffers) {
+inline void search(const Parameters& parameters, Buffers& buffers) {
   const auto row = buffers.as<unsigned>("row");
   const auto column = buffers.as<unsigned>("column");
   const auto depth = buffers.as<int>("depth");
@@ -25,6 +25,10 @@ inline void run(const Parameters& parameters, Buffers& buffers) {
       frontier.push(neighbour);
     }
   }
+}
+
+inline void run(const Parameters& parameters, Buffers& buffers) {
+  search(parameters, buffers);
   // The last level found nothing new.
   buffers.as<unsigned>("changed")[0] = 0;
 }
