@@ -52,12 +52,10 @@ struct ParameterTraits {
   static ParameterScalar scalar(const M& value) {
     if constexpr (std::is_same_v<M, bool> || std::is_same_v<M, std::string>)
       return value;
-    else if constexpr (std::is_same_v<M, Bytes>)
+    else if constexpr (std::is_same_v<M, Bytes> || std::is_same_v<M, Cycles>)
       return value.count();
     else if constexpr (std::is_same_v<M, Time>)
       return value.femtoseconds();
-    else if constexpr (std::is_same_v<M, Cycles>)
-      return value.count();
     else if constexpr (std::is_same_v<M, Frequency>)
       return value.hertz();
     else if constexpr (std::is_same_v<M, Bandwidth>)
@@ -78,6 +76,7 @@ struct ParameterTraits<std::vector<M>> : ParameterTraits<M> {
   static constexpr bool is_list = true;
   static std::vector<ParameterScalar> scalars(const std::vector<M>& values) {
     std::vector<ParameterScalar> result;
+    result.reserve(values.size());
     for (const M& value : values) result.push_back(ParameterTraits<M>::scalar(value));
     return result;
   }

@@ -1,6 +1,6 @@
 #include <cmath>
 
-#include "tests/unit/isa/bench.hpp"
+#include "tests/unit/isa/isa_bench.hpp"
 
 namespace lockstep::isa::workloads_test {
 namespace {

@@ -1,6 +1,6 @@
 /// Branches, loops and barriers.
 #include "core/error/error.hpp"
-#include "tests/unit/isa/bench.hpp"
+#include "tests/unit/isa/isa_bench.hpp"
 
 namespace lockstep::isa::control_flow_test {
 namespace {

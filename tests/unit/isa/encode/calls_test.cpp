@@ -1,5 +1,5 @@
 /// Calls of device functions: parameters, results, recursion.
-#include "tests/unit/isa/bench.hpp"
+#include "tests/unit/isa/isa_bench.hpp"
 
 namespace lockstep::isa::calls_test {
 namespace {

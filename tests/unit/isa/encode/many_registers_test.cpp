@@ -1,6 +1,6 @@
 /// Modules with more virtual registers than instructions can name.
 #include "core/error/error.hpp"
-#include "tests/unit/isa/bench.hpp"
+#include "tests/unit/isa/isa_bench.hpp"
 
 namespace lockstep::isa::many_registers_test {
 namespace {

@@ -1,6 +1,6 @@
 /// Memory that threads take while they run: alloca, stacksave, stackrestore.
 #include "core/error/error.hpp"
-#include "tests/unit/isa/bench.hpp"
+#include "tests/unit/isa/isa_bench.hpp"
 
 namespace lockstep::isa::stack_test {
 namespace {

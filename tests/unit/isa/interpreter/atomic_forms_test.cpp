@@ -4,7 +4,7 @@
 #include <functional>
 
 #include "core/error/error.hpp"
-#include "tests/unit/isa/bench.hpp"
+#include "tests/unit/isa/isa_bench.hpp"
 
 namespace lockstep::isa::atomic_forms_test {
 namespace {

@@ -1,7 +1,7 @@
 /// Barriers in shared memory: mbarrier, as cuda::barrier uses it.
 #include "core/error/error.hpp"
 #include "models/isa/atomic.hpp"
-#include "tests/unit/isa/bench.hpp"
+#include "tests/unit/isa/isa_bench.hpp"
 
 namespace lockstep::isa::mbarriers_test {
 namespace {

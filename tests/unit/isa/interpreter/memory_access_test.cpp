@@ -1,5 +1,5 @@
 #include "core/error/error.hpp"
-#include "tests/unit/isa/bench.hpp"
+#include "tests/unit/isa/isa_bench.hpp"
 
 namespace lockstep::isa::memory_access_test {
 namespace {

@@ -2,7 +2,7 @@
 
 #include "core/checkpoint/archive.hpp"
 #include "models/isa/divergence.hpp"
-#include "tests/unit/isa/bench.hpp"
+#include "tests/unit/isa/isa_bench.hpp"
 
 namespace lockstep::isa::paths_test {
 namespace {

@@ -1,6 +1,6 @@
 /// Fences between ways to memory, of which this machine has one.
 #include "core/error/error.hpp"
-#include "tests/unit/isa/bench.hpp"
+#include "tests/unit/isa/isa_bench.hpp"
 
 namespace lockstep::isa::proxy_fences_test {
 namespace {

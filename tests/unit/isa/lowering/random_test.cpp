@@ -2,7 +2,7 @@
 /// and with so few registers and predicates that values spill.
 #include "models/isa/lowering/lowering.hpp"
 #include "tests/harness/random_kernel.hpp"
-#include "tests/unit/isa/bench.hpp"
+#include "tests/unit/isa/isa_bench.hpp"
 #include "tests/unit/isa/lowering/pass_list.hpp"
 
 namespace lockstep::isa::random_test {

@@ -5,7 +5,7 @@
 #include <limits>
 
 #include "core/error/error.hpp"
-#include "tests/unit/isa/bench.hpp"
+#include "tests/unit/isa/isa_bench.hpp"
 
 namespace lockstep::isa::fp8_test {
 namespace {

@@ -1,5 +1,5 @@
 /// From PTX text to values: operands that reader, encoder, lowering and semantics must place alike.
-#include "tests/unit/isa/bench.hpp"
+#include "tests/unit/isa/isa_bench.hpp"
 
 namespace lockstep::isa::ptx_test {
 namespace {

@@ -4,7 +4,7 @@
 #include <random>
 
 #include "core/error/error.hpp"
-#include "tests/unit/isa/bench.hpp"
+#include "tests/unit/isa/isa_bench.hpp"
 
 namespace lockstep::isa::video_test {
 namespace {

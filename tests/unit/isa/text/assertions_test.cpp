@@ -1,6 +1,6 @@
 /// assert() in a kernel: a call of __assertfail.
 #include "core/error/error.hpp"
-#include "tests/unit/isa/bench.hpp"
+#include "tests/unit/isa/isa_bench.hpp"
 #include "tests/unit/isa/texts.hpp"
 
 namespace lockstep::isa::assertions_test {

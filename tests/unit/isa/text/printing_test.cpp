@@ -2,7 +2,7 @@
 #include <set>
 
 #include "core/error/error.hpp"
-#include "tests/unit/isa/bench.hpp"
+#include "tests/unit/isa/isa_bench.hpp"
 #include "tests/unit/isa/texts.hpp"
 
 namespace lockstep::isa::printing_test {

@@ -43,9 +43,10 @@ Instruction branch(std::uint32_t target) {
   i.target = target;
   return i;
 }
-Instruction guarded(Instruction instruction) {
-  instruction.guard = 0;
-  return instruction;
+Instruction guarded(const Instruction& instruction) {
+  Instruction result = instruction;
+  result.guard = 0;
+  return result;
 }
 
 Program forward(std::vector<Instruction> instructions) {

@@ -1,4 +1,4 @@
-#include "tests/unit/isa/bench.hpp"
+#include "tests/unit/isa/isa_bench.hpp"
 
 #include <algorithm>
 #include <cstring>
