@@ -1,4 +1,4 @@
-# The families of instruction semantics (*.cc here), compiled once per x86-64 level.
+# The families of instruction semantics (families/*.cc), compiled once per x86-64 level.
 #
 # -O3 in every build type: an inline function that is not inlined would be shared between levels.
 # No traps: comparisons become blends.  No strict aliasing: rows are read as floats and 64-bit words.
@@ -10,7 +10,7 @@ if(LOCKSTEP_SANITIZE)
   set(optimisation -O1)
   target_compile_definitions(lockstep_isa PRIVATE LOCKSTEP_ONE_LEVEL)
 endif()
-file(GLOB semantics_sources CONFIGURE_DEPENDS ${CMAKE_CURRENT_LIST_DIR}/*.cc)
+file(GLOB semantics_sources CONFIGURE_DEPENDS ${CMAKE_CURRENT_LIST_DIR}/families/*.cc)
 # Options of the files, not of the targets: they come last and replace the -march of all others.
 set_source_files_properties(
   ${semantics_sources} PROPERTIES COMPILE_OPTIONS
