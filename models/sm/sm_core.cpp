@@ -89,10 +89,9 @@ void SmCore::warm_window(Inbox inbox) const {
 /// nothing.
 template <class Policy>
 void SmCore::run(Policy& policy, Time horizon, Inbox inbox) {
-  const std::int64_t end =
-      horizon == Time::never() ? no_cycle : constants_.clock.cycle_at_or_after(horizon).count();
+  const SmCycle end = horizon == Time::never() ? no_cycle : constants_.cycle_at_or_after(horizon);
   std::size_t next = 0;
-  std::int64_t arrival = next_arrival(inbox, next);
+  SmCycle arrival = next_arrival(inbox, next);
   for (;;) {
     if (arrival <= front_end_.wake() && next < inbox.size()) {
       front_end_.advance_to(arrival - 1);
@@ -107,21 +106,20 @@ void SmCore::run(Policy& policy, Time horizon, Inbox inbox) {
   }
 }
 
-std::int64_t SmCore::next_arrival(Inbox inbox, std::size_t next) const {
-  return next < inbox.size() ? constants_.clock.cycle_at_or_after(inbox[next]->arrival).count()
-                             : no_cycle;
+SmCycle SmCore::next_arrival(Inbox inbox, std::size_t next) const {
+  return next < inbox.size() ? constants_.cycle_at_or_after(inbox[next]->arrival) : no_cycle;
 }
 
 /// One cycle: what commits, then the load-store unit's queue, then issue.
 template <class Policy>
-void SmCore::step(Policy& policy, std::int64_t now) {
+void SmCore::step(Policy& policy, SmCycle now) {
   front_end_.begin_cycle(now);
   if (load_store_.wake() <= now) load_store_.look_up_lines(now);
   if (!front_end_.issue_cycle(policy, now, [&](WarpSlot slot) { issue_.issue(slot, now); }))
     front_end_.sleep_until(next_event());
 }
 
-void SmCore::take(const MessageHeader& message, std::int64_t now) {
+void SmCore::take(const MessageHeader& message, SmCycle now) {
   front_end_.account_stalls(now);  // for what held until now
   switch (static_cast<MessageKind>(message.kind)) {
     case MessageKind::memory_response:
@@ -162,7 +160,7 @@ void SmCore::take(const MessageHeader& message, std::int64_t now) {
 }
 
 const SmStatistics& SmCore::statistics(Time now) {
-  const std::int64_t up_to = constants_.clock.cycle_at_or_after(now).count();
+  const SmCycle up_to = constants_.cycle_at_or_after(now);
   front_end_.account_stalls(up_to);
   translation_.count_fault_waits(up_to);
   blocks_.flush_statistics(up_to);

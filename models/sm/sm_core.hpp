@@ -4,7 +4,6 @@
 /// interface of their own (DrainedWarps, ParkedLines).
 #pragma once
 
-#include <cstdint>
 #include <string>
 
 #include "core/engine/component.hpp"
@@ -49,10 +48,10 @@ class SmCore {
   template <class Policy>
   void run(Policy& policy, Time horizon, Inbox inbox);
   template <class Policy>
-  void step(Policy& policy, std::int64_t now);
-  void take(const MessageHeader& message, std::int64_t now);
-  std::int64_t next_arrival(Inbox inbox, std::size_t next) const;
-  std::int64_t next_event() const { return std::min(front_end_.next_event(), load_store_.wake()); }
+  void step(Policy& policy, SmCycle now);
+  void take(const MessageHeader& message, SmCycle now);
+  SmCycle next_arrival(Inbox inbox, std::size_t next) const;
+  SmCycle next_event() const { return std::min(front_end_.next_event(), load_store_.wake()); }
 
   const SmConstants constants_;
   SmStatistics statistics_;

@@ -68,7 +68,7 @@ void Mistakes::misaligned(const Warp& warp, const LaneAddresses& address, std::u
   internal_error(__FILE__, __LINE__, "misaligned", "no lane is misaligned");
 }
 
-void Mistakes::report(TenantId tenant, const Mistake& mistake, std::int64_t now) {
+void Mistakes::report(TenantId tenant, const Mistake& mistake, SmCycle now) {
   if (reported_[tenant.value()]) return;
   reported_[tenant.value()] = 1;
   const std::string texts = mistake.where + '\0' + mistake.what + '\0' + mistake.advice + '\0';

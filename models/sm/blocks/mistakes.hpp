@@ -37,7 +37,7 @@ class Mistakes {
   [[noreturn]] void misaligned(const Warp& warp, const LaneAddresses& address, std::uint32_t active,
                                unsigned bytes) const;
   /// Tells the host, which ends the tenant.
-  void report(TenantId tenant, const Mistake& mistake, std::int64_t now);
+  void report(TenantId tenant, const Mistake& mistake, SmCycle now);
 
   void serialize(Archive& archive) {
     archive.section("sm/mistakes", 1);

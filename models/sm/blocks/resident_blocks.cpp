@@ -209,7 +209,7 @@ void ResidentBlocks::flush_instructions(GridSlot& grid) {
   grid.warp_instructions = grid.thread_instructions = 0;
 }
 
-void ResidentBlocks::count_residency(std::int64_t up_to) {
+void ResidentBlocks::count_residency(SmCycle up_to) {
   for (std::size_t t = 0; t < tenants_.size(); ++t) {
     OfTenant& tenant = tenants_[t];
     const auto cycles = static_cast<std::uint64_t>(up_to - tenant.counted);
@@ -220,7 +220,7 @@ void ResidentBlocks::count_residency(std::int64_t up_to) {
   }
 }
 
-void ResidentBlocks::flush_statistics(std::int64_t up_to) {
+void ResidentBlocks::flush_statistics(SmCycle up_to) {
   count_residency(up_to);
   for (GridSlot& grid : hot_.grids)
     if (grid.used) flush_instructions(grid);

@@ -91,9 +91,9 @@ class ResidentBlocks {
   BlockDone leave(BlockPlace place);
 
   /// Cycles of tenants with blocks here, up to a cycle.
-  void count_residency(std::int64_t up_to);
+  void count_residency(SmCycle up_to);
   /// All that the statistics have of blocks and instructions is up to date.
-  void flush_statistics(std::int64_t up_to);
+  void flush_statistics(SmCycle up_to);
 
   void warm_hot() const { warm(&hot_, sizeof hot_); }
   /// What the next instructions of these warps will touch.
@@ -111,7 +111,7 @@ class ResidentBlocks {
   };
   struct OfTenant {
     std::uint32_t blocks = 0, warps = 0;
-    std::int64_t counted = 0;  ///< active and warp cycles are counted up to here
+    SmCycle counted;  ///< active and warp cycles are counted up to here
     template <class Archive>
     void serialize(Archive& archive) {
       archive(blocks, warps, counted);

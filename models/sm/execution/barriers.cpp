@@ -19,7 +19,7 @@ unsigned barrier_number(const isa::WarpContext& context, const Instruction& inst
 }  // namespace
 
 void Barriers::arrive(WarpSlot slot, const Instruction& instruction, std::uint32_t lanes,
-                      std::int64_t now) {
+                      SmCycle now) {
   Warp& warp = blocks_.warp(slot);
   BlockSlot& block = blocks_.block_of(warp);
   const std::uint32_t pc = warp.paths.pc();
@@ -58,7 +58,7 @@ void Barriers::arrive(WarpSlot slot, const Instruction& instruction, std::uint32
   front_end_.report_if_stuck(place, now);
 }
 
-void Barriers::check(BlockPlace place, unsigned number, std::int64_t now) {
+void Barriers::check(BlockPlace place, unsigned number, SmCycle now) {
   BlockSlot& block = blocks_.block(place);
   NamedBarrier& state = block.barriers[number];
   const std::uint32_t expected = state.expected ? state.expected : block.alive_threads;
@@ -71,7 +71,7 @@ void Barriers::check(BlockPlace place, unsigned number, std::int64_t now) {
 }
 
 void Barriers::release(WarpSlot slot, unsigned number, const NamedBarrier& done,
-                       std::uint32_t expected, std::int64_t now) {
+                       std::uint32_t expected, SmCycle now) {
   Warp& warp = blocks_.warp(slot);
   const isa::WarpContext context = blocks_.context_of(warp);
   std::uint32_t released_lanes = 0;

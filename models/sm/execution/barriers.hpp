@@ -24,14 +24,13 @@ class Barriers {
         front_end_(front_end) {}
 
   /// These lanes of the warp's current path come to a barrier.
-  void arrive(WarpSlot slot, const isa::Instruction& instruction, std::uint32_t lanes,
-              std::int64_t now);
+  void arrive(WarpSlot slot, const isa::Instruction& instruction, std::uint32_t lanes, SmCycle now);
   /// A barrier may expect fewer threads than before.
-  void check(BlockPlace place, unsigned number, std::int64_t now);
+  void check(BlockPlace place, unsigned number, SmCycle now);
 
  private:
   void release(WarpSlot slot, unsigned number, const NamedBarrier& done, std::uint32_t expected,
-               std::int64_t now);
+               SmCycle now);
   static void write_reduction(const isa::WarpContext& context, const isa::Instruction& instruction,
                               std::uint32_t lanes, std::uint32_t population, std::uint32_t threads);
 

@@ -15,7 +15,7 @@ using isa::Instruction;
 
 void ConstantMemory::issue(WarpSlot slot, const Instruction& instruction, const IssueRecord& record,
                            std::uint32_t active, const LaneAddresses& address, bool commits,
-                           std::int64_t now) {
+                           SmCycle now) {
   Warp& warp = blocks_.warp(slot);
   const GridSlot& grid = blocks_.grid_of(warp);
   const unsigned bytes = isa::bytes_of(instruction.memory.type);

@@ -21,7 +21,7 @@ class ConstantMemory {
 
   /// `commits`: the destinations wait only for this.
   void issue(WarpSlot slot, const isa::Instruction& instruction, const IssueRecord& record,
-             std::uint32_t active, const LaneAddresses& address, bool commits, std::int64_t now);
+             std::uint32_t active, const LaneAddresses& address, bool commits, SmCycle now);
 
  private:
   ResidentBlocks& blocks_;

@@ -74,11 +74,11 @@ ControlUnit::Arms ControlUnit::called_functions(const Warp& warp, const Instruct
 }
 
 void ControlUnit::issue(WarpSlot slot, const Instruction& instruction, const IssueRecord& record,
-                        std::uint32_t active, std::int64_t now) {
+                        std::uint32_t active, SmCycle now) {
   Warp& warp = blocks_.warp(slot);
   isa::WarpPaths& paths = warp.paths;
   const std::uint32_t pc = paths.pc(), mask = paths.mask();
-  std::int64_t resume = now + record.latency;
+  SmCycle resume = now + record.latency;
   switch (instruction.category) {
     case Category::branch:
       ++statistics_.tenant[warp.tenant].branches;
@@ -167,7 +167,7 @@ void ControlUnit::issue(WarpSlot slot, const Instruction& instruction, const Iss
 
 /// An acquire drops the SM's clean global sectors and keeps pending fills from being cached; a
 /// release has waited already.
-void ControlUnit::fence(WarpSlot slot, Warp& warp, const IssueRecord& record, std::int64_t now) {
+void ControlUnit::fence(WarpSlot slot, Warp& warp, const IssueRecord& record, SmCycle now) {
   if (record.flags & (IssueRecord::ordered_before | IssueRecord::ordered_after))
     ++statistics_.tenant[warp.tenant].fences;
   if (record.flags & IssueRecord::ordered_after) l1_.drop_clean();
@@ -176,7 +176,7 @@ void ControlUnit::fence(WarpSlot slot, Warp& warp, const IssueRecord& record, st
 }
 
 template <class End>
-void ControlUnit::end_lanes(Warp& warp, End&& end, std::uint32_t active, std::int64_t now) {
+void ControlUnit::end_lanes(Warp& warp, End&& end, std::uint32_t active, SmCycle now) {
   if (active == 0) {
     warp.paths.advance();
     return;
@@ -192,8 +192,7 @@ void ControlUnit::end_lanes(Warp& warp, End&& end, std::uint32_t active, std::in
 }
 
 void ControlUnit::execute_together(WarpSlot slot, const Instruction& instruction,
-                                   const IssueRecord& record, std::uint32_t active,
-                                   std::int64_t now) {
+                                   const IssueRecord& record, std::uint32_t active, SmCycle now) {
   Warp& warp = blocks_.warp(slot);
   if (active == 0) {
     warp.paths.advance();

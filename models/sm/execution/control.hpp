@@ -36,10 +36,10 @@ class ControlUnit {
         printing_(printing) {}
 
   void issue(WarpSlot slot, const isa::Instruction& instruction, const IssueRecord& record,
-             std::uint32_t active, std::int64_t now);
+             std::uint32_t active, SmCycle now);
   /// An instruction that names lanes which execute it together.
   void execute_together(WarpSlot slot, const isa::Instruction& instruction,
-                        const IssueRecord& record, std::uint32_t active, std::int64_t now);
+                        const IssueRecord& record, std::uint32_t active, SmCycle now);
 
  private:
   using Arms = std::vector<isa::WarpPaths::Arm>;
@@ -48,10 +48,10 @@ class ControlUnit {
                       std::uint32_t active) const;
   Arms called_functions(const Warp& warp, const isa::Instruction& instruction,
                         std::uint32_t active) const;
-  void fence(WarpSlot slot, Warp& warp, const IssueRecord& record, std::int64_t now);
+  void fence(WarpSlot slot, Warp& warp, const IssueRecord& record, SmCycle now);
   /// `end` takes `active` lanes off; barriers then expect fewer threads.
   template <class End>
-  void end_lanes(Warp& warp, End&& end, std::uint32_t active, std::int64_t now);
+  void end_lanes(Warp& warp, End&& end, std::uint32_t active, SmCycle now);
 
   const SmConstants& constants_;
   SmStatistics& statistics_;

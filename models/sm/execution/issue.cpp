@@ -8,7 +8,7 @@ namespace lockstep {
 using isa::Category;
 using isa::Instruction;
 
-void Issue::issue(WarpSlot slot, std::int64_t now) {
+void Issue::issue(WarpSlot slot, SmCycle now) {
   Warp& warp = blocks_.warp(slot);
   GridSlot& grid = blocks_.grid_of(warp);
   ++grid.issue_slots;
@@ -59,8 +59,7 @@ void Issue::issue(WarpSlot slot, std::int64_t now) {
 }
 
 inline void Issue::execute(const Warp& warp, const GridSlot& grid, const Instruction& instruction,
-                           const IssueRecord& record, std::uint32_t active,
-                           std::int64_t now) const {
+                           const IssueRecord& record, std::uint32_t active, SmCycle now) const {
   isa::WarpContext context = blocks_.context_of(warp, grid);
   context.active = active;
   context.path = warp.paths.mask();
@@ -73,7 +72,7 @@ inline void Issue::execute(const Warp& warp, const GridSlot& grid, const Instruc
   }
 }
 
-isa::WarpIdentity Issue::identity_of(const Warp& warp, std::int64_t now) const {
+isa::WarpIdentity Issue::identity_of(const Warp& warp, SmCycle now) const {
   const GridSlot& grid = blocks_.grid_of(warp);
   isa::WarpIdentity identity;
   identity.block_size = grid.launch.threads;
@@ -87,7 +86,7 @@ isa::WarpIdentity Issue::identity_of(const Warp& warp, std::int64_t now) const {
   identity.grid_id = grid.launch.grid;
   identity.dynamic_shared_bytes = grid.launch.dynamic_shared_bytes;
   identity.static_shared_bytes = grid.program->static_shared_bytes;
-  identity.clock_cycles = static_cast<std::uint64_t>(now);
+  identity.clock_cycles = static_cast<std::uint64_t>(now.value());
   identity.global_time_ns =
       static_cast<std::uint64_t>(constants_.time_of(now).femtoseconds() / 1'000'000);
   return identity;

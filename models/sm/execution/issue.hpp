@@ -24,12 +24,12 @@ class Issue {
         control_(control) {}
 
   /// The warp's next instruction; throws a Mistake of its threads.
-  void issue(WarpSlot slot, std::int64_t now);
+  void issue(WarpSlot slot, SmCycle now);
 
  private:
   void execute(const Warp& warp, const GridSlot& grid, const isa::Instruction& instruction,
-               const IssueRecord& record, std::uint32_t active, std::int64_t now) const;
-  isa::WarpIdentity identity_of(const Warp& warp, std::int64_t now) const;
+               const IssueRecord& record, std::uint32_t active, SmCycle now) const;
+  isa::WarpIdentity identity_of(const Warp& warp, SmCycle now) const;
 
   const SmConstants& constants_;
   ResidentBlocks& blocks_;

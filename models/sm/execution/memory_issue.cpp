@@ -39,7 +39,7 @@ std::array<std::uint32_t, 32> narrow(const LaneAddresses& address) {
 }  // namespace
 
 bool MemoryIssue::issue(WarpSlot slot, const Instruction& instruction, const IssueRecord& record,
-                        std::uint32_t active, std::int64_t now) {
+                        std::uint32_t active, SmCycle now) {
   const Warp& warp = blocks_.warp(slot);
   if (record.flags & IssueRecord::computes_address) {
     isa::WarpContext context = blocks_.context_of(warp);
@@ -85,7 +85,7 @@ bool MemoryIssue::issue(WarpSlot slot, const Instruction& instruction, const Iss
 
 bool MemoryIssue::issue_generic(WarpSlot slot, const Instruction& instruction,
                                 const IssueRecord& record, std::uint32_t active,
-                                const LaneAddresses& generic, std::int64_t now) {
+                                const LaneAddresses& generic, SmCycle now) {
   const Warp& warp = blocks_.warp(slot);
   const auto relative = [&](std::uint32_t lanes, std::uint64_t base) {
     LaneAddresses address;

@@ -26,11 +26,11 @@ class MemoryIssue {
 
   /// True when the warp must wait for the value (an acquire).
   bool issue(WarpSlot slot, const isa::Instruction& instruction, const IssueRecord& record,
-             std::uint32_t active, std::int64_t now);
+             std::uint32_t active, SmCycle now);
 
  private:
   bool issue_generic(WarpSlot slot, const isa::Instruction& instruction, const IssueRecord& record,
-                     std::uint32_t active, const LaneAddresses& generic, std::int64_t now);
+                     std::uint32_t active, const LaneAddresses& generic, SmCycle now);
 
   ResidentBlocks& blocks_;
   Mistakes& mistakes_;

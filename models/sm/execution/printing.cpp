@@ -7,7 +7,7 @@
 namespace lockstep {
 
 void Printing::execute(WarpSlot slot, const isa::Instruction& instruction, std::uint32_t active,
-                       std::int64_t now) {
+                       SmCycle now) {
   Warp& warp = blocks_.warp(slot);
   const GridSlot& grid = blocks_.grid_of(warp);
   const isa::ModuleText text(*grid.module, grid.globals);

@@ -24,7 +24,7 @@ class Printing {
 
   /// Executes a `print` of the active lanes.
   void execute(WarpSlot slot, const isa::Instruction& instruction, std::uint32_t active,
-               std::int64_t now);
+               SmCycle now);
   /// A warp that was amid a printf has been ended.
   void forget(WarpSlot slot) { prints_.erase(slot.value()); }
 

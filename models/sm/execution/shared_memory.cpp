@@ -117,14 +117,14 @@ inline std::byte* SharedMemoryUnit::place(const BlockSlot& block, const LanePatt
 }
 
 /// The banks take `degree` cycles; the one from which they are free.
-inline std::int64_t SharedMemoryUnit::serve(const Warp& warp, unsigned degree, std::int64_t now) {
+inline SmCycle SharedMemoryUnit::serve(const Warp& warp, unsigned degree, SmCycle now) {
   ++statistics_.tenant[warp.tenant].shared_accesses;
   statistics_.tenant[warp.tenant].shared_conflict_cycles += degree - 1;
   return gate_.serve_banks(degree, now);
 }
 
 void SharedMemoryUnit::load_words(WarpSlot slot, const Instruction& instruction,
-                                  const IssueRecord& record, std::int64_t now) {
+                                  const IssueRecord& record, SmCycle now) {
   Warp& warp = blocks_.warp(slot);
   const std::uint32_t* address = blocks_.context_of(warp).row(instruction.source[0]);
   const auto base = static_cast<std::uint32_t>(*address + instruction.offset);
@@ -141,7 +141,7 @@ void SharedMemoryUnit::load_words(WarpSlot slot, const Instruction& instruction,
 void SharedMemoryUnit::issue(WarpSlot slot, const Instruction& instruction,
                              const IssueRecord& record, std::uint32_t active,
                              const std::uint32_t* address, std::int64_t offset, bool commits,
-                             std::int64_t now) {
+                             SmCycle now) {
   Warp& warp = blocks_.warp(slot);
   BlockSlot& block = blocks_.block_of(warp);
   if (instruction.category == Category::prefetch) return;
@@ -168,7 +168,7 @@ void SharedMemoryUnit::issue(WarpSlot slot, const Instruction& instruction,
       block.order_stores();
   }
 
-  const std::int64_t free = serve(warp, pattern.degree, now);
+  const SmCycle free = serve(warp, pattern.degree, now);
   if (commits) front_end_.commit_at(slot, warp, record, free - 1 + record.latency);
 }
 

@@ -31,15 +31,15 @@ class SharedMemoryUnit {
   /// Lane l uses address[l] + offset; `commits`: the destinations wait only for this.
   void issue(WarpSlot slot, const isa::Instruction& instruction, const IssueRecord& record,
              std::uint32_t active, const std::uint32_t* address, std::int64_t offset, bool commits,
-             std::int64_t now);
+             SmCycle now);
   /// A word to each of all lanes, which is what most of these instructions do.
   void load_words(WarpSlot slot, const isa::Instruction& instruction, const IssueRecord& record,
-                  std::int64_t now);
+                  SmCycle now);
 
  private:
   std::byte* place(const BlockSlot& block, const LanePattern& pattern, std::int64_t base,
                    unsigned bytes);
-  std::int64_t serve(const Warp& warp, unsigned degree, std::int64_t now);
+  SmCycle serve(const Warp& warp, unsigned degree, SmCycle now);
   [[noreturn]] void bad_address(const Warp& warp, const isa::Instruction& instruction,
                                 const std::uint32_t* address, std::int64_t offset,
                                 std::uint32_t active) const;

@@ -44,7 +44,7 @@ void FrontEnd::count_stalled(unsigned stalled, std::uint64_t cycles) {
       cycles * static_cast<unsigned>(std::popcount(stalled));
 }
 
-void FrontEnd::account_stalls(std::int64_t up_to) {
+void FrontEnd::account_stalls(SmCycle up_to) {
   // Cycles in which nothing could issue have one cause: nothing changed between them.
   if (up_to - 1 <= hot_.accounted) return;
   const auto cycles = static_cast<std::uint64_t>(up_to - 1 - hot_.accounted);

@@ -1,8 +1,7 @@
 #pragma once
 
-#include <cstdint>
-
 #include "models/noc/ids.hpp"
+#include "models/sm/parameters/sm_cycle.hpp"
 
 namespace lockstep {
 
@@ -11,7 +10,7 @@ class DrainedWarps {
  public:
   virtual ~DrainedWarps() = default;
   /// All threads of the warp have ended, and all its requests are answered.
-  virtual void drained(WarpSlot warp, std::int64_t now) = 0;
+  virtual void drained(WarpSlot warp, SmCycle now) = 0;
 };
 
 }  // namespace lockstep

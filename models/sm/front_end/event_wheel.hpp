@@ -10,16 +10,14 @@
 #include <array>
 #include <bit>
 #include <cstdint>
-#include <limits>
 #include <utility>
 #include <vector>
 
 #include "core/checkpoint/archive.hpp"
+#include "models/sm/parameters/sm_cycle.hpp"
 #include "models/sm/tables/warp_event.hpp"
 
 namespace lockstep {
-
-inline constexpr std::int64_t no_cycle = std::numeric_limits<std::int64_t>::max();
 
 class EventWheel {
  public:
@@ -30,29 +28,29 @@ class EventWheel {
   }
 
   /// The next cycle with something to do; no_cycle when there is none.
-  std::int64_t next() const {
-    std::int64_t result = far_.empty() ? no_cycle : far_.front().cycle;
-    const std::uint64_t turned = std::rotr(occupied_, static_cast<int>((now_ + 1) & 63));
+  SmCycle next() const {
+    SmCycle result = far_.empty() ? no_cycle : far_.front().cycle;
+    const std::uint64_t turned = std::rotr(occupied_, static_cast<int>((now_ + 1).value() & 63));
     if (turned != 0) result = std::min(result, now_ + 1 + std::countr_zero(turned));
     return result;
   }
 
   /// Nothing happens up to `cycle`: later additions are near it.
-  void advance_to(std::int64_t cycle) { now_ = std::max(now_, cycle); }
+  void advance_to(SmCycle cycle) { now_ = std::max(now_, cycle); }
 
-  void add(std::int64_t cycle, std::uint16_t event) {
+  void add(SmCycle cycle, std::uint16_t event) {
     if (cycle - now_ < 64 && free_ != none) [[likely]] {
-      append(last_[cycle & 63], event);
-      occupied_ |= std::uint64_t{1} << (cycle & 63);
+      append(last_[cycle.value() & 63], event);
+      occupied_ |= std::uint64_t{1} << (cycle.value() & 63);
     } else {
       add_far(cycle, 0, event);
     }
   }
   /// Frees units: a byte for each class, see ExecutionUnits.
-  void add_units(std::int64_t cycle, std::uint64_t units) {
+  void add_units(SmCycle cycle, std::uint64_t units) {
     if (cycle - now_ < unit_cycles) [[likely]] {
-      units_[cycle % unit_cycles] += units;
-      occupied_ |= std::uint64_t{1} << (cycle & 63);
+      units_[cycle.value() % unit_cycles] += units;
+      occupied_ |= std::uint64_t{1} << (cycle.value() & 63);
     } else {
       add_far(cycle, units, 0);
     }
@@ -60,18 +58,18 @@ class EventWheel {
 
   /// Hands everything at `cycle` to on_event(code) and on_units(bytes).  Neither adds at `cycle`.
   template <class OnEvent, class OnUnits>
-  void take(std::int64_t cycle, OnEvent&& on_event, OnUnits&& on_units) {
+  void take(SmCycle cycle, OnEvent&& on_event, OnUnits&& on_units) {
     now_ = cycle;
-    const std::uint64_t bit = std::uint64_t{1} << (cycle & 63);
+    const std::uint64_t bit = std::uint64_t{1} << (cycle.value() & 63);
     if (occupied_ & bit) {
       occupied_ &= ~bit;
       // Of this cycle: what is due later came nearer than a turn only after it.
-      std::uint64_t& units = units_[cycle % unit_cycles];
+      std::uint64_t& units = units_[cycle.value() % unit_cycles];
       if (units != 0) {
         on_units(units);
         units = 0;
       }
-      if (const std::uint8_t last = std::exchange(last_[cycle & 63], none); last != none) {
+      if (const std::uint8_t last = std::exchange(last_[cycle.value() & 63], none); last != none) {
         std::uint8_t at = last;
         do {
           at = nodes_[at].next;
@@ -110,7 +108,7 @@ class EventWheel {
     }
   };
   struct Far {
-    std::int64_t cycle = 0;
+    SmCycle cycle;
     std::uint64_t units = 0;
     std::uint64_t order = 0;
     std::uint16_t event = 0;
@@ -131,7 +129,7 @@ class EventWheel {
     last = place;
   }
   // Seldom, and not to be inlined: what calls them is short.
-  [[gnu::noinline, gnu::cold]] void add_far(std::int64_t cycle, std::uint64_t units,
+  [[gnu::noinline, gnu::cold]] void add_far(SmCycle cycle, std::uint64_t units,
                                             std::uint16_t event) {
     far_.push_back({cycle, units, order_++, event});
     std::push_heap(far_.begin(), far_.end());
@@ -144,7 +142,7 @@ class EventWheel {
   }
 
   std::uint64_t occupied_ = 0;
-  std::int64_t now_ = -1;
+  SmCycle now_{-1};
   std::vector<Far> far_;
   std::uint64_t order_ = 0;
   std::uint8_t free_ = 0;

@@ -62,7 +62,7 @@ class ExecutionUnits {
   unsigned all_schedulers() const { return all_schedulers_; }
 
   /// A unit of this class begins an instruction of the scheduler at `cycle`.
-  void occupy(unsigned unit, unsigned scheduler, std::int64_t cycle, unsigned interval,
+  void occupy(unsigned unit, unsigned scheduler, SmCycle cycle, unsigned interval,
               EventWheel& wheel) {
     if (own_[unit]) [[likely]] {
       if (interval == 1 && !wide_) return;  // the scheduler itself issues once a cycle
@@ -73,7 +73,7 @@ class ExecutionUnits {
       wheel.add_units(cycle + interval, std::uint64_t{1} << (unit * 8));
     }
   }
-  void occupy_scheduler(unsigned scheduler, std::int64_t cycle, unsigned slots, EventWheel& wheel) {
+  void occupy_scheduler(unsigned scheduler, SmCycle cycle, unsigned slots, EventWheel& wheel) {
     schedulers_free_ &= ~warps_of(1u << scheduler);
     wheel.add_units(cycle + slots, std::uint64_t{1} << (unit_classes * 8 + scheduler));
   }

@@ -20,7 +20,7 @@ FrontEnd::FrontEnd(const SmConstants& constants, SmStatistics& statistics, Resid
       drained_warps_(drained_warps),
       hot_(constants) {}
 
-void FrontEnd::add(WarpSlot slot, std::int64_t when) {
+void FrontEnd::add(WarpSlot slot, SmCycle when) {
   const unsigned scheduler = hot_.units.scheduler_of(slot.value());
   std::visit([&](auto& policy) { policy.added(scheduler, slot.value()); }, hot_.scheduler);
   resume_at(slot, when);
@@ -42,12 +42,12 @@ void FrontEnd::refuse(WarpSlot slot, const IssueRecord& record, StallCause cause
   waits(cause) |= bit_of(slot);
 }
 
-void FrontEnd::end_wait(StallCause cause, WarpSlot slot, std::int64_t now) {
+void FrontEnd::end_wait(StallCause cause, WarpSlot slot, SmCycle now) {
   waits(cause) &= ~bit_of(slot);
   evaluate(slot, blocks_.warp(slot), now);
 }
 
-void FrontEnd::evaluate_halted(WarpSlot slot, const Warp& warp, std::int64_t now) {
+void FrontEnd::evaluate_halted(WarpSlot slot, const Warp& warp, SmCycle now) {
   const BlockPlace block(warp.block);
   if (!warp.paths.finished()) {
     wait_at_barrier(slot);
@@ -59,7 +59,7 @@ void FrontEnd::evaluate_halted(WarpSlot slot, const Warp& warp, std::int64_t now
   report_if_stuck(block, now);
 }
 
-void FrontEnd::report_if_stuck(BlockPlace place, std::int64_t now) {
+void FrontEnd::report_if_stuck(BlockPlace place, SmCycle now) {
   const BlockSlot& block = blocks_.block(place);
   const std::uint64_t standing = block.warps & waiting(StallCause::barrier);
   if (!block.used || standing == 0) return;
@@ -78,7 +78,7 @@ void FrontEnd::report_if_stuck(BlockPlace place, std::int64_t now) {
       now);
 }
 
-void FrontEnd::halt(WarpSlot slot, const Mistake& mistake, std::int64_t now) {
+void FrontEnd::halt(WarpSlot slot, const Mistake& mistake, SmCycle now) {
   wait_at_barrier(slot);  // none will release it
   mistakes_.report(blocks_.tenant_of(slot), mistake, now);
 }

@@ -34,31 +34,31 @@ class FrontEnd {
 
   // What happens to warps.
   /// A warp has come into its slot and issues from `when` on.
-  void add(WarpSlot slot, std::int64_t when);
+  void add(WarpSlot slot, SmCycle when);
   /// The warp's next instruction becomes ready or waits.
-  void evaluate(WarpSlot slot, Warp& warp, std::int64_t now);
+  void evaluate(WarpSlot slot, Warp& warp, SmCycle now);
   /// The warp has issued, with what that occupies.
-  void issued(WarpSlot slot, const IssueRecord& record, std::int64_t now);
+  void issued(WarpSlot slot, const IssueRecord& record, SmCycle now);
   /// The warp's instruction was chosen and cannot go on: it waits for `cause`.
   void refuse(WarpSlot slot, const IssueRecord& record, StallCause cause);
   /// The scoreboard bits of an instruction's destinations are set; each falls at `when`.
-  void commit_at(WarpSlot slot, Warp& warp, const IssueRecord& record, std::int64_t when);
+  void commit_at(WarpSlot slot, Warp& warp, const IssueRecord& record, SmCycle when);
   /// A result that is marked as pending already can be used from `when` on.
-  void result_at(WarpSlot slot, std::uint16_t release, std::int64_t when) {
+  void result_at(WarpSlot slot, std::uint16_t release, SmCycle when) {
     hot_.wheel.add(when, WarpEvent::with_warp(release, slot.value()));
   }
   /// The warp waits until resume_at or resumed_at.
   void suspend(WarpSlot slot) { waits(StallCause::control) |= bit_of(slot); }
-  void resumed_at(WarpSlot slot, std::int64_t when) {
+  void resumed_at(WarpSlot slot, SmCycle when) {
     hot_.wheel.add(when, WarpEvent::with_warp(WarpEvent::resume, slot.value()));
   }
-  void resume_at(WarpSlot slot, std::int64_t when) {
+  void resume_at(WarpSlot slot, SmCycle when) {
     suspend(slot);
     resumed_at(slot, when);
   }
   /// No path of the warp can run until release_from_barrier.
   void wait_at_barrier(WarpSlot slot) { waits(StallCause::barrier) |= bit_of(slot); }
-  void release_from_barrier(WarpSlot slot, std::int64_t when) {
+  void release_from_barrier(WarpSlot slot, SmCycle when) {
     waits(StallCause::barrier) &= ~bit_of(slot);
     resume_at(slot, when);
   }
@@ -66,15 +66,15 @@ class FrontEnd {
   std::uint64_t waiting(StallCause cause) const {
     return hot_.waiting[static_cast<std::size_t>(cause)];
   }
-  void end_wait(StallCause cause, WarpSlot slot, std::int64_t now);
+  void end_wait(StallCause cause, WarpSlot slot, SmCycle now);
   /// A warp without anything outstanding leaves, if its threads have ended.
-  void request_answered(WarpSlot slot, std::int64_t now) {
+  void request_answered(WarpSlot slot, SmCycle now) {
     if ((waiting(StallCause::drain) & bit_of(slot)) != 0) [[unlikely]]
       end_wait(StallCause::drain, slot, now);
   }
   /// All threads that have not ended wait at barriers, and only they could fill them: the tenant's
   /// mistake.
-  void report_if_stuck(BlockPlace place, std::int64_t now);
+  void report_if_stuck(BlockPlace place, SmCycle now);
   /// Warps that are ready or wait.
   std::uint64_t known() const;
   /// They are neither ready nor wait any more.
@@ -83,26 +83,26 @@ class FrontEnd {
 
   // A cycle.
   /// What commits in it, and what it makes ready.
-  void begin_cycle(std::int64_t now);
+  void begin_cycle(SmCycle now);
   /// Each scheduler issues what it can, by calling issue(slot); `policy` is what scheduler() holds.
   /// False: nobody could.
   template <class Policy, class Issue>
-  bool issue_cycle(Policy& policy, std::int64_t now, Issue&& issue);
+  bool issue_cycle(Policy& policy, SmCycle now, Issue&& issue);
   /// What makes the choice.
   WarpScheduler& scheduler() { return hot_.scheduler; }
   MemoryGate& memory_gate() { return hot_.gate; }
 
   // When it acts next.
-  std::int64_t wake() const { return hot_.wake; }
-  void wake_at(std::int64_t cycle) { hot_.wake = std::min(hot_.wake, cycle); }
-  void sleep_until(std::int64_t cycle) { hot_.wake = cycle; }
+  SmCycle wake() const { return hot_.wake; }
+  void wake_at(SmCycle cycle) { hot_.wake = std::min(hot_.wake, cycle); }
+  void sleep_until(SmCycle cycle) { hot_.wake = cycle; }
   /// The next cycle in which something happens here if no warp can issue.
-  std::int64_t next_event() const { return std::min(hot_.wheel.next(), hot_.gate.wake()); }
+  SmCycle next_event() const { return std::min(hot_.wheel.next(), hot_.gate.wake()); }
   /// Nothing happens up to `cycle`.
-  void advance_to(std::int64_t cycle) { hot_.wheel.advance_to(cycle); }
+  void advance_to(SmCycle cycle) { hot_.wheel.advance_to(cycle); }
 
   /// Stalls are counted up to this cycle, without it.
-  void account_stalls(std::int64_t up_to);
+  void account_stalls(SmCycle up_to);
 
   std::uint64_t ready_warps() const;
   std::string waiting_for() const;
@@ -116,9 +116,9 @@ class FrontEnd {
 
     std::array<std::uint64_t, unit_classes> ready{};  ///< warps, by unit of their next instruction
     std::array<std::uint64_t, stall_causes> waiting{};  ///< the other resident warps, by cause
-    std::int64_t cycle = -1;                            ///< last one simulated
-    std::int64_t wake = no_cycle;                       ///< next one with something to do
-    std::int64_t accounted = -1;                        ///< stalls are counted up to this cycle
+    SmCycle cycle{-1};                                  ///< last one simulated
+    SmCycle wake = no_cycle;                            ///< next one with something to do
+    SmCycle accounted{-1};                              ///< stalls are counted up to this cycle
     MemoryGate gate;
     ExecutionUnits units;
     WarpScheduler scheduler;
@@ -126,14 +126,14 @@ class FrontEnd {
   };
 
   std::uint64_t& waits(StallCause cause) { return hot_.waiting[static_cast<std::size_t>(cause)]; }
-  void on_event(std::uint16_t event, std::int64_t now);
+  void on_event(std::uint16_t event, SmCycle now);
   void wait_for_memory(WarpSlot slot);
   /// No path of the warp can run.
-  void evaluate_halted(WarpSlot slot, const Warp& warp, std::int64_t now);
+  void evaluate_halted(WarpSlot slot, const Warp& warp, SmCycle now);
   /// Warps whose next instruction could issue now.
   std::uint64_t issuable() const;
   /// The warp stands still until its tenant is ended.
-  void halt(WarpSlot slot, const Mistake& mistake, std::int64_t now);
+  void halt(WarpSlot slot, const Mistake& mistake, SmCycle now);
   /// These schedulers issued nothing in so many cycles.
   void count_stalled(unsigned schedulers, std::uint64_t cycles);
 

@@ -6,7 +6,7 @@
 namespace lockstep {
 
 template <class Policy, class Issue>
-bool FrontEnd::issue_cycle(Policy& policy, std::int64_t now, Issue&& issue) {
+bool FrontEnd::issue_cycle(Policy& policy, SmCycle now, Issue&& issue) {
   const ExecutionUnits& units = hot_.units;
   const auto issue_chosen = [&](unsigned scheduler, std::uint64_t candidates) {
     const WarpSlot slot(static_cast<std::uint16_t>(policy.choose(scheduler, candidates)));
@@ -18,7 +18,7 @@ bool FrontEnd::issue_cycle(Policy& policy, std::int64_t now, Issue&& issue) {
   };
   // Another scheduler begins each cycle: none is first at what they share.
   const unsigned last = units.schedulers() - 1;
-  const unsigned first = static_cast<unsigned>(now) & last;
+  const unsigned first = static_cast<unsigned>(now.value()) & last;
   const auto turns_of = [&](std::uint64_t warps_ready) {
     return units.schedulers_of(std::rotr(warps_ready, static_cast<int>(first)));
   };

@@ -7,7 +7,7 @@
 
 namespace lockstep {
 
-inline void FrontEnd::issued(WarpSlot slot, const IssueRecord& record, std::int64_t now) {
+inline void FrontEnd::issued(WarpSlot slot, const IssueRecord& record, SmCycle now) {
   hot_.ready[record.unit] &= ~bit_of(slot);
   const unsigned scheduler = hot_.units.scheduler_of(slot.value());
   hot_.units.occupy(record.unit, scheduler, now, record.interval, hot_.wheel);
@@ -16,7 +16,7 @@ inline void FrontEnd::issued(WarpSlot slot, const IssueRecord& record, std::int6
 }
 
 inline void FrontEnd::commit_at(WarpSlot slot, Warp& warp, const IssueRecord& record,
-                                std::int64_t when) {
+                                SmCycle when) {
   const auto commit = [&](std::uint16_t event) {
     warp.pending.mark(event);
     result_at(slot, event, when);
@@ -35,7 +35,7 @@ inline void prefetch_operands(const Warp& warp, const IssueRecord& record) {
   }
 }
 
-inline void FrontEnd::evaluate(WarpSlot slot, Warp& warp, std::int64_t now) {
+inline void FrontEnd::evaluate(WarpSlot slot, Warp& warp, SmCycle now) {
   if (!warp.paths.runnable()) [[unlikely]] {
     evaluate_halted(slot, warp, now);
     return;
@@ -50,7 +50,7 @@ inline void FrontEnd::evaluate(WarpSlot slot, Warp& warp, std::int64_t now) {
   prefetch_operands(warp, record);
 }
 
-inline void FrontEnd::on_event(std::uint16_t event, std::int64_t now) {
+inline void FrontEnd::on_event(std::uint16_t event, SmCycle now) {
   const WarpSlot slot(static_cast<std::uint16_t>(WarpEvent::warp(event)));
   if (!WarpEvent::is_commit(event)) [[unlikely]] {
     end_wait(StallCause::control, slot, now);
@@ -74,7 +74,7 @@ inline void FrontEnd::on_event(std::uint16_t event, std::int64_t now) {
   }
 }
 
-inline void FrontEnd::begin_cycle(std::int64_t now) {
+inline void FrontEnd::begin_cycle(SmCycle now) {
   account_stalls(now);
   hot_.cycle = now;
   hot_.wheel.take(

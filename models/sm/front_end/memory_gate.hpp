@@ -5,6 +5,7 @@
 
 #include "core/checkpoint/archive.hpp"
 #include "models/sm/front_end/event_wheel.hpp"
+#include "models/sm/parameters/sm_cycle.hpp"
 
 namespace lockstep {
 
@@ -17,17 +18,17 @@ class MemoryGate {
   /// A mask over all warps: all ones, or none.
   std::uint64_t open() const { return open_; }
   /// When the banks have few enough accesses before them again.
-  std::int64_t wake() const { return wake_; }
+  SmCycle wake() const { return wake_; }
 
   /// An instruction has entered the load-store unit's queue, or left it.
   void entered() {
     if (++queued_ >= limit_) open_ = 0;
   }
-  void left(std::int64_t now) {
+  void left(SmCycle now) {
     if (--queued_ < limit_) update(now);
   }
   /// The banks take so many cycles more; the cycle from which they are free.
-  std::int64_t serve_banks(unsigned cycles, std::int64_t now) {
+  SmCycle serve_banks(unsigned cycles, SmCycle now) {
     banks_free_ = std::max(banks_free_, now) + cycles;
     if (banks_free_ - now >= limit_) {
       open_ = 0;
@@ -35,7 +36,7 @@ class MemoryGate {
     }
     return banks_free_;
   }
-  void update(std::int64_t now) {
+  void update(SmCycle now) {
     open_ = (queued_ < limit_) & (banks_free_ - now < limit_) ? ~std::uint64_t{0} : 0;
     wake_ = wake_ <= now ? no_cycle : wake_;
   }
@@ -47,8 +48,8 @@ class MemoryGate {
 
  private:
   std::uint64_t open_ = ~std::uint64_t{0};
-  std::int64_t banks_free_ = 0;
-  std::int64_t wake_ = no_cycle;
+  SmCycle banks_free_;
+  SmCycle wake_ = no_cycle;
   std::int64_t limit_;
   std::int64_t queued_ = 0;
 };

@@ -63,7 +63,7 @@ void L1::merge(std::byte* to, const std::byte* from, const LineBytes& mask, std:
 }
 
 bool L1::store_local(std::uint64_t tag, std::uint8_t sectors, const LineBytes& mask,
-                     const std::byte* bytes, std::int64_t now) {
+                     const std::byte* bytes, SmCycle now) {
   std::uint16_t line = hot_.cache.find(tag);
   if (line == L1Cache::none) line = make_room(tag, true, now);
   if (line == L1Cache::none) return false;
@@ -98,7 +98,7 @@ bool L1::has_dirty(std::uint16_t line, std::uint8_t sectors) const {
   return false;
 }
 
-std::uint16_t L1::make_room(std::uint64_t tag, bool local, std::int64_t now) {
+std::uint16_t L1::make_room(std::uint64_t tag, bool local, SmCycle now) {
   const std::uint16_t index = hot_.cache.victim(tag);
   if (index == L1Cache::none) return index;
   const L1Cache::Line& line = hot_.cache.line(index);
@@ -113,7 +113,7 @@ std::uint16_t L1::make_room(std::uint64_t tag, bool local, std::int64_t now) {
   return index;
 }
 
-void L1::write_back(std::uint16_t line, std::uint8_t sectors, std::int64_t now) {
+void L1::write_back(std::uint16_t line, std::uint8_t sectors, SmCycle now) {
   LineBytes mask{};
   MemoryRequest request;
   for (unsigned sector = 0; sector < 4; ++sector) {
@@ -138,8 +138,8 @@ void L1::write_back(std::uint16_t line, std::uint8_t sectors, std::int64_t now) 
                     hot_.cache.data(line), now) = request;
 }
 
-void L1::fill(const Miss& miss, std::uint8_t sectors, const std::byte* data, std::int64_t usable,
-              std::int64_t now) {
+void L1::fill(const Miss& miss, std::uint8_t sectors, const std::byte* data, SmCycle usable,
+              SmCycle now) {
   std::uint16_t index = miss.line != L1Cache::none ? miss.line : hot_.cache.find(miss.tag);
   if (index == L1Cache::none) index = make_room(miss.tag, miss.local, now);
   if (index == L1Cache::none) return;
@@ -171,7 +171,7 @@ void L1::forget_local(std::uint64_t warps) {
   }
 }
 
-void L1::resize(std::uint32_t lines, std::int64_t now) {
+void L1::resize(std::uint32_t lines, SmCycle now) {
   for (std::uint32_t i = 0; i < hot_.cache.lines(); ++i) {
     const auto line = static_cast<std::uint16_t>(i);
     if (hot_.cache.is_dirty(line)) write_back(line, 0xf, now);

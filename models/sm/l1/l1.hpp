@@ -39,21 +39,21 @@ class L1 {
   void store(std::uint64_t tag, std::uint8_t sectors, const LineBytes& mask, const std::byte* line);
   /// The same of a local line; false: all lines that could hold it are reserved.
   bool store_local(std::uint64_t tag, std::uint8_t sectors, const LineBytes& mask,
-                   const std::byte* bytes, std::int64_t now);
+                   const std::byte* bytes, SmCycle now);
   /// Each byte that a local load wants of a line is valid or dirty.
   bool has_all(const Access& access, const LineGroup& group, std::uint16_t line) const;
   bool has_dirty(std::uint16_t line, std::uint8_t sectors) const;
   /// A line for `tag`, the dirty bytes of the one before on their way; none: all are reserved.
-  std::uint16_t make_room(std::uint64_t tag, bool local, std::int64_t now);
-  void write_back(std::uint16_t line, std::uint8_t sectors, std::int64_t now);
+  std::uint16_t make_room(std::uint64_t tag, bool local, SmCycle now);
+  void write_back(std::uint16_t line, std::uint8_t sectors, SmCycle now);
   /// Sectors of an answer, in their places of the line, are kept if that is allowed.
-  void fill(const Miss& miss, std::uint8_t sectors, const std::byte* data, std::int64_t usable,
-            std::int64_t now);
+  void fill(const Miss& miss, std::uint8_t sectors, const std::byte* data, SmCycle usable,
+            SmCycle now);
 
   /// Local lines of warps that have ended.
   void forget_local(std::uint64_t warps);
   /// Everything is dropped, and the capacity another.
-  void resize(std::uint32_t lines, std::int64_t now);
+  void resize(std::uint32_t lines, SmCycle now);
   /// Drops sectors of frames and keeps pending fills from being cached.
   void drop_frames(std::span<const std::uint64_t> frames);
   /// Calls function(miss) for each outstanding one to these frames.

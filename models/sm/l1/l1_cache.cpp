@@ -71,7 +71,7 @@ void L1Cache::assign(std::uint16_t index, std::uint64_t tag, bool local) {
   unlink(index);
   link_newest(index);
   l.tag = tag;
-  l.ready = 0;
+  l.ready = SmCycle{};
   l.epoch = epoch_;
   l.valid = 0;
   l.used = true;

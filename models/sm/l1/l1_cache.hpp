@@ -20,6 +20,7 @@
 #include "core/memory/warm.hpp"
 #include "models/noc/messages.hpp"
 #include "models/sm/access/line_bytes.hpp"
+#include "models/sm/parameters/sm_cycle.hpp"
 
 namespace lockstep {
 
@@ -28,8 +29,8 @@ class L1Cache {
   static constexpr std::uint16_t none = 0xffff;
 
   struct Line {
-    std::uint64_t tag = 0;   ///< physical address / 128
-    std::int64_t ready = 0;  ///< cycle from which its youngest sector can be read
+    std::uint64_t tag = 0;  ///< physical address / 128
+    SmCycle ready;          ///< cycle from which its youngest sector can be read
     std::uint32_t epoch = 0;
     std::uint16_t newer = none, older = none;   ///< replacement order within the set
     std::uint16_t chain = none, before = none;  ///< next and previous line of the bucket

@@ -10,14 +10,13 @@
 
 namespace lockstep {
 
-void Answers::receive(const MessageHeader& message, std::int64_t now) {
+void Answers::receive(const MessageHeader& message, SmCycle now) {
   const auto& response = message.body<MemoryResponse>();
   const std::uint32_t source =
       ports_.destination_of(PhysicalAddress(response.line), RequestTag::host(response.tag));
   const Time complete = ports_.receive(source, message.arrival, message.payload_bytes, now);
   const auto usable = [&] {
-    return constants_.clock.cycle_at_or_after(complete).count() +
-           constants_.parameters.l1.fill_latency.count();
+    return constants_.cycle_at_or_after(complete) + constants_.parameters.l1.fill_latency.count();
   };
   const std::uint16_t index = RequestTag::index(response.tag);
   switch (RequestTag::kind(response.tag)) {
@@ -36,7 +35,7 @@ void Answers::receive(const MessageHeader& message, std::int64_t now) {
 }
 
 void Answers::fill(const MemoryResponse& response, std::uint16_t index, const std::byte* payload,
-                   std::int64_t usable, std::int64_t now) {
+                   SmCycle usable, SmCycle now) {
   // All four sectors in their places; those not answered are not looked at.
   alignas(16) std::array<std::byte, line_bytes> expanded;
   const std::byte* line = payload;
@@ -115,8 +114,8 @@ void Answers::hand_over(std::uint16_t index, std::uint8_t sectors, const std::by
   }
 }
 
-void Answers::atomic_done(std::uint16_t index, const std::byte* payload, std::int64_t usable,
-                          std::int64_t now) {
+void Answers::atomic_done(std::uint16_t index, const std::byte* payload, SmCycle usable,
+                          SmCycle now) {
   MissTable& misses = l1_.misses();
   const Waiter& waiter = misses.waiter(index);
   const Flight& flight = flights_[waiter.flight];
@@ -132,7 +131,7 @@ void Answers::atomic_done(std::uint16_t index, const std::byte* payload, std::in
   acknowledged(store, now);
 }
 
-void Answers::acknowledged(std::uint16_t index, std::int64_t now) {
+void Answers::acknowledged(std::uint16_t index, SmCycle now) {
   const StoreRecord record = stores_.remove(index);
   const WarpSlot slot(record.warp);
   Warp& warp = blocks_.warp(slot);
@@ -149,7 +148,7 @@ void Answers::acknowledged(std::uint16_t index, std::int64_t now) {
   }
 }
 
-void Answers::end_fences(const BlockSlot& block, std::int64_t now) {
+void Answers::end_fences(const BlockSlot& block, SmCycle now) {
   for_each_warp(front_end_.waiting(StallCause::fence) & block.warps, [&](WarpSlot slot) {
     if (!blocks_.released(blocks_.warp(slot))) return;
     front_end_.end_wait(StallCause::fence, slot, now);

@@ -29,7 +29,7 @@ class Answers {
         shootdowns_(shootdowns),
         flights_(flights) {}
 
-  void receive(const MessageHeader& message, std::int64_t now);
+  void receive(const MessageHeader& message, SmCycle now);
   /// What the answers of a window lead to is brought near.
   void warm_for(Inbox inbox) const;
 
@@ -37,13 +37,12 @@ class Answers {
   struct Batch;
 
   void fill(const MemoryResponse& response, std::uint16_t miss, const std::byte* payload,
-            std::int64_t usable, std::int64_t now);
+            SmCycle usable, SmCycle now);
   void hand_over(std::uint16_t waiter, std::uint8_t sectors, const std::byte* line);
-  void atomic_done(std::uint16_t waiter, const std::byte* payload, std::int64_t usable,
-                   std::int64_t now);
-  void acknowledged(std::uint16_t store, std::int64_t now);
+  void atomic_done(std::uint16_t waiter, const std::byte* payload, SmCycle usable, SmCycle now);
+  void acknowledged(std::uint16_t store, SmCycle now);
   /// Warps of the block whose releases have waited for this.
-  void end_fences(const BlockSlot& block, std::int64_t now);
+  void end_fences(const BlockSlot& block, SmCycle now);
   void warm_for(const Batch& batch) const;
 
   const SmConstants& constants_;

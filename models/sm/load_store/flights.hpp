@@ -15,7 +15,7 @@ namespace lockstep {
 
 /// A load or atomic of a warp until all its answers are there.
 struct Flight {
-  std::int64_t ready = 0;  ///< cycle in which the youngest of its data can be used
+  SmCycle ready;  ///< cycle in which the youngest of its data can be used
   std::uint32_t pc = 0;
   std::uint16_t outstanding = 0;  ///< what it waits for
   std::uint8_t warp = 0;
@@ -39,7 +39,7 @@ class Flights {
     Warp& warp = blocks_.warp(slot);
     const std::uint16_t index = flights_.take();
     Flight& flight = flights_[index];
-    flight.ready = 0;
+    flight.ready = SmCycle{};
     flight.pc = pc;
     flight.warp = static_cast<std::uint8_t>(slot.value());
     flight.acquires = (record.flags & IssueRecord::ordered_after) != 0;
@@ -54,12 +54,12 @@ class Flights {
   /// It waits for one thing more.
   void expect(std::uint16_t index) { ++flights_[index].outstanding; }
   /// Some of its data can be used from `cycle` on.
-  void ready_at(std::uint16_t index, std::int64_t cycle) {
+  void ready_at(std::uint16_t index, SmCycle cycle) {
     Flight& flight = flights_[index];
     flight.ready = std::max(flight.ready, cycle);
   }
   /// One of the things it waits for has come, and can be used from `usable` on.
-  void answered(std::uint16_t index, std::int64_t usable, std::int64_t now) {
+  void answered(std::uint16_t index, SmCycle usable, SmCycle now) {
     Flight& flight = flights_[index];
     flight.ready = std::max(flight.ready, usable);
     if (--flight.outstanding == 0) commit(index, now);
@@ -77,14 +77,14 @@ class Flights {
 
  private:
   /// The instruction has all it waited for: where memory instructions with results commit.
-  void commit(std::uint16_t index, std::int64_t now) {
+  void commit(std::uint16_t index, SmCycle now) {
     // Not copied: this computer would wait for the narrow store of `outstanding`.
     const Flight& flight = flights_[index];
     flights_.give_back(index);
     const WarpSlot slot(flight.warp);
     Warp& warp = blocks_.warp(slot);
     const IssueRecord& record = warp.records[flight.pc];
-    const std::int64_t when = std::max(flight.ready, now + 1);
+    const SmCycle when = std::max(flight.ready, now + 1);
     for (unsigned i = 0; i < record.releases; ++i)
       front_end_.result_at(slot, record.release[i], when);
     --warp.flights;

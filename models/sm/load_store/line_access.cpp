@@ -11,7 +11,7 @@
 namespace lockstep {
 
 bool LineAccess::process(const Access& access, unsigned group, PhysicalAddress physical,
-                         bool in_host, std::int64_t now) {
+                         bool in_host, SmCycle now) {
   const Target target{access, access.group[group], physical,
                       ports_.destination_of(physical, in_host), in_host};
   bool done;
@@ -30,7 +30,7 @@ bool LineAccess::process(const Access& access, unsigned group, PhysicalAddress p
   return true;
 }
 
-bool LineAccess::load(const Target& target, std::int64_t now) {
+bool LineAccess::load(const Target& target, SmCycle now) {
   const Access& access = target.access;
   L1Cache& cache = l1_.cache();
   const std::uint8_t needed = target.group.sectors;
@@ -48,8 +48,7 @@ bool LineAccess::load(const Target& target, std::int64_t now) {
   return true;
 }
 
-bool LineAccess::miss(const Target& target, std::uint16_t line, std::uint8_t missing,
-                      std::int64_t now) {
+bool LineAccess::miss(const Target& target, std::uint16_t line, std::uint8_t missing, SmCycle now) {
   const Access& access = target.access;
   const SmL1Parameters& p = constants_.parameters.l1;
   const std::uint64_t tag = target.tag();
@@ -101,7 +100,7 @@ bool LineAccess::miss(const Target& target, std::uint16_t line, std::uint8_t mis
   return true;
 }
 
-bool LineAccess::bypass(const Target& target, std::int64_t now) {
+bool LineAccess::bypass(const Target& target, SmCycle now) {
   MissTable& misses = l1_.misses();
   if (misses.full() || !ports_.accepts(target.destination)) return false;
   const std::uint8_t sectors = target.group.sectors;
@@ -117,7 +116,7 @@ bool LineAccess::bypass(const Target& target, std::int64_t now) {
   return true;
 }
 
-bool LineAccess::store(const Target& target, std::int64_t now) {
+bool LineAccess::store(const Target& target, SmCycle now) {
   if (!ports_.accepts(target.destination)) return false;
   alignas(16) std::array<std::byte, line_bytes> image;
   const LineBytes mask = store_image(target.access, target.group, image.data());
@@ -131,13 +130,13 @@ bool LineAccess::store(const Target& target, std::int64_t now) {
   return true;
 }
 
-bool LineAccess::store_local(const Target& target, std::int64_t now) {
+bool LineAccess::store_local(const Target& target, SmCycle now) {
   std::array<std::byte, line_bytes> image;
   const LineBytes mask = store_image(target.access, target.group, image.data());
   return l1_.store_local(target.tag(), target.group.sectors, mask, image.data(), now);
 }
 
-bool LineAccess::atomic(const Target& target, std::int64_t now) {
+bool LineAccess::atomic(const Target& target, SmCycle now) {
   if (!ports_.accepts(target.destination)) return false;
   const Access& access = target.access;
   const std::uint8_t sectors = target.group.sectors;

@@ -31,7 +31,7 @@ class LineAccess {
 
   /// The line `group` with its translation; false: no room, try again later.
   bool process(const Access& access, unsigned group, PhysicalAddress physical, bool in_host,
-               std::int64_t now);
+               SmCycle now);
 
  private:
   /// A line, where it is and where its requests go.
@@ -45,14 +45,14 @@ class LineAccess {
     std::uint64_t tag() const { return physical.value() / line_bytes; }
   };
 
-  bool load(const Target& target, std::int64_t now);
+  bool load(const Target& target, SmCycle now);
   /// The line's fill is under way or begins: joins it with what is missing.
-  bool miss(const Target& target, std::uint16_t line, std::uint8_t missing, std::int64_t now);
+  bool miss(const Target& target, std::uint16_t line, std::uint8_t missing, SmCycle now);
   /// A load that must not use L1, or cannot (host memory).
-  bool bypass(const Target& target, std::int64_t now);
-  bool store(const Target& target, std::int64_t now);
-  bool store_local(const Target& target, std::int64_t now);
-  bool atomic(const Target& target, std::int64_t now);
+  bool bypass(const Target& target, SmCycle now);
+  bool store(const Target& target, SmCycle now);
+  bool store_local(const Target& target, SmCycle now);
+  bool atomic(const Target& target, SmCycle now);
   std::uint16_t make_waiter(const Target& target, std::uint8_t missing);
   std::uint16_t add_store(const Target& target);
   void deliver(const Target& target, std::uint32_t lanes, const std::byte* line);

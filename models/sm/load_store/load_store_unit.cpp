@@ -42,7 +42,7 @@ static Access::Kind access_kind(Category category) {
 
 bool LoadStoreUnit::issue_consecutive(WarpSlot slot, const Instruction& instruction,
                                       const IssueRecord& record, std::uint32_t active,
-                                      std::int64_t now) {
+                                      SmCycle now) {
   const Space space = instruction.memory.space;
   if (active != 0xffffffff || !(instruction.flags & isa::flag_address_wide) ||
       !instruction.source[0].valid() || (space != Space::global && space != Space::generic) ||
@@ -66,7 +66,7 @@ bool LoadStoreUnit::issue_consecutive(WarpSlot slot, const Instruction& instruct
 std::uint16_t LoadStoreUnit::issue_lines(WarpSlot slot, const Instruction& instruction,
                                          const IssueRecord& record, std::uint32_t active,
                                          const LaneAddresses& address, bool local,
-                                         std::uint16_t flight, std::int64_t now) {
+                                         std::uint16_t flight, SmCycle now) {
   if (local && instruction.category == Category::prefetch) return Flights::none;
   Access& access = begin_access(slot, instruction, record, active, local);
   if (local) {
@@ -103,7 +103,7 @@ Access& LoadStoreUnit::begin_access(WarpSlot slot, const Instruction& instructio
 
 std::uint16_t LoadStoreUnit::enter_access(Access& access, const Instruction& instruction,
                                           const IssueRecord& record, std::uint16_t flight,
-                                          std::int64_t now) {
+                                          SmCycle now) {
   const WarpSlot slot(access.warp);
   Warp& warp = blocks_.warp(slot);
   const Access::Kind kind = access.kind;
@@ -131,7 +131,7 @@ std::uint16_t LoadStoreUnit::enter_access(Access& access, const Instruction& ins
   return flight;
 }
 
-void LoadStoreUnit::look_up_lines(std::int64_t now) {
+void LoadStoreUnit::look_up_lines(SmCycle now) {
   const std::uint32_t most = constants_.parameters.l1.lines_per_cycle;
   if (hot_.lookup_cycle != now) {
     hot_.lookup_cycle = now;
@@ -154,7 +154,7 @@ void LoadStoreUnit::look_up_lines(std::int64_t now) {
   hot_.wake = hot_.count > 0 || translation_.has_lines_to_leave() ? now + 1 : no_cycle;
 }
 
-LoadStoreUnit::Progress LoadStoreUnit::look_up_line(Access& access, std::int64_t now) {
+LoadStoreUnit::Progress LoadStoreUnit::look_up_line(Access& access, SmCycle now) {
   const unsigned group = access.next;
   if (access.local) {
     if (!lines_.process(access, group, PhysicalAddress(access.group[group].line), false, now))
@@ -178,7 +178,7 @@ LoadStoreUnit::Progress LoadStoreUnit::look_up_line(Access& access, std::int64_t
   return Progress::done;
 }
 
-bool LoadStoreUnit::look_up_parked_line(std::int64_t now) {
+bool LoadStoreUnit::look_up_parked_line(SmCycle now) {
   const Translation::Line line = translation_.next_line(now);
   if (line.access == nullptr) return true;
   if (!lines_.process(*line.access, line.group, line.physical, line.remote, now)) return false;
@@ -187,7 +187,7 @@ bool LoadStoreUnit::look_up_parked_line(std::int64_t now) {
   return true;
 }
 
-void LoadStoreUnit::leave_queue(const Access& access, std::int64_t now) {
+void LoadStoreUnit::leave_queue(const Access& access, SmCycle now) {
   if (access.parked == ParkedPages::none || translation_.release(access.parked))
     last_check_passed(access.flight, now);
   --hot_.count;
@@ -196,14 +196,14 @@ void LoadStoreUnit::leave_queue(const Access& access, std::int64_t now) {
   gate_.left(now);
 }
 
-void LoadStoreUnit::stall(bool by_translation, std::int64_t now) {
+void LoadStoreUnit::stall(bool by_translation, SmCycle now) {
   if (!hot_.stalled) hot_.stalled_since = now;
   hot_.stalled = true;
   hot_.stalled_by_translation = by_translation;
   hot_.wake = no_cycle;
 }
 
-void LoadStoreUnit::retry(std::int64_t now) {
+void LoadStoreUnit::retry(SmCycle now) {
   if (hot_.stalled) {
     const auto cycles = static_cast<std::uint64_t>(now - hot_.stalled_since);
     if (hot_.stalled_by_translation) {
@@ -216,7 +216,7 @@ void LoadStoreUnit::retry(std::int64_t now) {
   hot_.wake = now;
 }
 
-void LoadStoreUnit::drop_tenant(TenantId tenant, std::int64_t now) {
+void LoadStoreUnit::drop_tenant(TenantId tenant, SmCycle now) {
   const std::uint32_t count = hot_.count;
   hot_.count = 0;
   for (std::uint32_t i = 0; i < count; ++i) {
@@ -241,7 +241,7 @@ void LoadStoreUnit::forget_lines(const Access& access, unsigned count) {
   blocks_.block_of(warp).stores_of(access.phase) -= count;
 }
 
-void LoadStoreUnit::violated(const Access& access, unsigned group, std::int64_t now) {
+void LoadStoreUnit::violated(const Access& access, unsigned group, SmCycle now) {
   const Warp& warp = blocks_.warp(WarpSlot(access.warp));
   const LineGroup& line = access.group[group];
   const unsigned lane = static_cast<unsigned>(std::countr_zero(line.lanes));

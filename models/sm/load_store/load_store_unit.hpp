@@ -32,30 +32,30 @@ class LoadStoreUnit final : public ParkedLines {
   /// Enters all lanes of a load or store, if they are at consecutive global addresses, as most are:
   /// nothing is to be found out lane by lane.
   bool issue_consecutive(WarpSlot slot, const isa::Instruction& instruction,
-                         const IssueRecord& record, std::uint32_t active, std::int64_t now);
+                         const IssueRecord& record, std::uint32_t active, SmCycle now);
   /// Enters global or local lanes, as part of `flight` or of a new one.  Returns the flight, none
   /// if nothing waits for an answer.
   std::uint16_t issue_lines(WarpSlot slot, const isa::Instruction& instruction,
                             const IssueRecord& record, std::uint32_t active,
                             const LaneAddresses& address, bool local, std::uint16_t flight,
-                            std::int64_t now);
+                            SmCycle now);
 
   /// When it wants to look up lines.
-  std::int64_t wake() const { return hot_.wake; }
+  SmCycle wake() const { return hot_.wake; }
   /// Looks up lines of the first instructions, as many as a cycle allows.
-  void look_up_lines(std::int64_t now);
+  void look_up_lines(SmCycle now);
   /// Something has come that may make room.
-  void retry(std::int64_t now);
-  void retry_if_stalled(std::int64_t now) {
+  void retry(SmCycle now);
+  void retry_if_stalled(SmCycle now) {
     if (hot_.stalled) retry(now);
   }
 
   /// The tenant has ended: what has not left never will.
-  void drop_tenant(TenantId tenant, std::int64_t now);
-  void dropped(const Access& access, std::int64_t now) override {
+  void drop_tenant(TenantId tenant, SmCycle now);
+  void dropped(const Access& access, SmCycle now) override {
     last_check_passed(access.flight, now);
   }
-  void violated(const Access& access, unsigned group, std::int64_t now) override;
+  void violated(const Access& access, unsigned group, SmCycle now) override;
 
   void warm_hot() const;
   void serialize(Archive& archive);
@@ -65,12 +65,12 @@ class LoadStoreUnit final : public ParkedLines {
   struct Hot {
     std::vector<Access> queue;  ///< ring of memory instructions; [head] is first
     std::uint32_t head = 0, count = 0;
-    std::int64_t wake = no_cycle;
-    std::int64_t lookup_cycle = -1;  ///< cycle in which `lookups` tags were looked up
+    SmCycle wake = no_cycle;
+    SmCycle lookup_cycle{-1};  ///< cycle in which `lookups` tags were looked up
     std::uint32_t lookups = 0;
     bool stalled = false;  ///< the head waits for an answer to make room
     bool stalled_by_translation = false;
-    std::int64_t stalled_since = 0;
+    SmCycle stalled_since;
   };
   enum class Progress : std::uint8_t { done, no_room, no_translation };
 
@@ -84,19 +84,19 @@ class LoadStoreUnit final : public ParkedLines {
   Access& begin_access(WarpSlot slot, const isa::Instruction& instruction,
                        const IssueRecord& record, std::uint32_t active, bool local);
   std::uint16_t enter_access(Access& access, const isa::Instruction& instruction,
-                             const IssueRecord& record, std::uint16_t flight, std::int64_t now);
+                             const IssueRecord& record, std::uint16_t flight, SmCycle now);
   /// The next line of the access at the head.
-  Progress look_up_line(Access& access, std::int64_t now);
+  Progress look_up_line(Access& access, SmCycle now);
   /// The first line whose page has come; false: no room, try again later.
-  bool look_up_parked_line(std::int64_t now);
+  bool look_up_parked_line(SmCycle now);
   /// The access at the head has no line left to look up.
-  void leave_queue(const Access& access, std::int64_t now);
+  void leave_queue(const Access& access, SmCycle now);
   /// Every line of an access has its translation and has gone to L1, or will not be sent.
-  void last_check_passed(std::uint16_t flight, std::int64_t now) {
-    if (flight != Flights::none) flights_.answered(flight, 0, now);
+  void last_check_passed(std::uint16_t flight, SmCycle now) {
+    if (flight != Flights::none) flights_.answered(flight, SmCycle{}, now);
   }
   /// Something is to be done again only when an answer has come.
-  void stall(bool by_translation, std::int64_t now);
+  void stall(bool by_translation, SmCycle now);
   /// So many lines of the access will not be sent.
   void forget_lines(const Access& access, unsigned count);
 

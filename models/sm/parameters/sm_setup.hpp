@@ -11,6 +11,7 @@
 #include "models/noc/address_mapping.hpp"
 #include "models/noc/noc_parameters.hpp"
 #include "models/sm/parameters/local_memory_layout.hpp"
+#include "models/sm/parameters/sm_cycle.hpp"
 #include "models/sm/parameters/sm_parameters.hpp"
 #include "models/vm/replay_mode.hpp"
 #include "models/vm/vm_parameters.hpp"
@@ -57,7 +58,8 @@ struct SmConstants {
   SmConstants(const SmConstants&) = delete;
   SmConstants& operator=(const SmConstants&) = delete;
 
-  Time time_of(std::int64_t cycle) const { return clock.edge(Cycles{cycle}); }
+  Time time_of(SmCycle cycle) const { return clock.edge(Cycles{cycle.value()}); }
+  SmCycle cycle_at_or_after(Time t) const { return SmCycle{clock.cycle_at_or_after(t).count()}; }
 
   const SmSetup setup;
   const SmParameters parameters;

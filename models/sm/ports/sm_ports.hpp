@@ -38,29 +38,29 @@ class SmPorts {
   /// There is room for one more request to `destination`.
   bool accepts(std::uint32_t destination) const { return hot_.requests.accepts(destination); }
   /// A request on its way, for the caller to fill in before the next one.
-  RequestPort::Place send(std::uint32_t destination, std::size_t payload_bytes, std::int64_t now) {
+  RequestPort::Place send(std::uint32_t destination, std::size_t payload_bytes, SmCycle now) {
     return hot_.requests.send(destination, payload_bytes, constants_.time_of(now), *hot_.outbox);
   }
   /// A store of the bytes in `mask`; the request is for the caller to fill in.
   MemoryRequest& send_store(std::uint32_t destination, std::uint8_t sectors, const LineBytes& mask,
-                            const std::byte* line, std::int64_t now);
+                            const std::byte* line, SmCycle now);
   /// An answer has come, and with it the place of its request; when its last flit is in.
-  Time receive(std::uint32_t source, Time arrival, std::uint32_t data_bytes, std::int64_t now) {
+  Time receive(std::uint32_t source, Time arrival, std::uint32_t data_bytes, SmCycle now) {
     hot_.requests.credit(source, constants_.time_of(now), *hot_.outbox);
     return hot_.reception.receive(arrival, data_bytes);
   }
 
   template <class Body>
   void tell_host(MessageKind kind, const Body& body, std::span<const std::byte> payload,
-                 std::int64_t now) {
+                 SmCycle now) {
     hot_.requests.tell_host(kind, body, payload, constants_.time_of(now), *hot_.outbox);
   }
   template <class Body>
-  void tell_dispatcher(MessageKind kind, const Body& body, std::int64_t now) {
+  void tell_dispatcher(MessageKind kind, const Body& body, SmCycle now) {
     hot_.outbox->send(hot_.to_dispatcher, constants_.time_of(now), kind_of(kind), body);
   }
   template <class Body>
-  void tell_gmmu(MessageKind kind, const Body& body, std::int64_t now,
+  void tell_gmmu(MessageKind kind, const Body& body, SmCycle now,
                  std::span<const std::byte> payload = {}) {
     hot_.outbox->send(hot_.to_gmmu, constants_.time_of(now), kind_of(kind), body, payload);
   }
@@ -93,7 +93,7 @@ class SmPorts {
 
 inline MemoryRequest& SmPorts::send_store(std::uint32_t destination, std::uint8_t sectors,
                                           const LineBytes& mask, const std::byte* line,
-                                          std::int64_t now) {
+                                          SmCycle now) {
   const auto count = static_cast<unsigned>(std::popcount(sectors));
   const RequestPort::Place place = send(destination, (4 + sector_bytes) * count, now);
   std::byte* masks = place.payload;

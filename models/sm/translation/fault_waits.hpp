@@ -14,6 +14,7 @@
 #include <cstdint>
 
 #include "models/sm/blocks/resident_blocks.hpp"
+#include "models/sm/parameters/sm_cycle.hpp"
 #include "models/sm/translation/parked_pages.hpp"
 
 namespace lockstep {
@@ -23,7 +24,7 @@ class FaultWaits {
   FaultWaits(SmStatistics& statistics, const ResidentBlocks& blocks)
       : statistics_(statistics), blocks_(blocks) {}
 
-  void count(std::int64_t up_to) {
+  void count(SmCycle up_to) {
     const auto cycles = static_cast<std::uint64_t>(up_to - counted_);
     counted_ = up_to;
     for_each_warp(warps_, [&](WarpSlot warp) {
@@ -31,7 +32,7 @@ class FaultWaits {
     });
   }
   /// The warp has a line parked for a page that was refused.
-  void begin(WarpSlot warp, std::int64_t now) {
+  void begin(WarpSlot warp, SmCycle now) {
     if ((warps_ & bit_of(warp)) != 0) return;
     count(now);
     warps_ |= bit_of(warp);
@@ -40,7 +41,7 @@ class FaultWaits {
   void find(const ParkedPages& pages) {
     warps_ = 0;
     pages.for_each_miss([&](std::uint16_t i) {
-      if (pages.miss(i).refused_since < 0) return;
+      if (pages.miss(i).refused_since == PageMiss::not_refused) return;
       pages.for_each_parked(i, [&](const Access& access, unsigned) {
         warps_ |= bit_of(WarpSlot(access.warp));
         return false;
@@ -56,8 +57,8 @@ class FaultWaits {
  private:
   SmStatistics& statistics_;
   const ResidentBlocks& blocks_;
-  std::uint64_t warps_ = 0;   ///< that wait for pages that were refused
-  std::int64_t counted_ = 0;  ///< cycle up to which they have been counted
+  std::uint64_t warps_ = 0;  ///< that wait for pages that were refused
+  SmCycle counted_;          ///< cycle up to which they have been counted
 };
 
 }  // namespace lockstep

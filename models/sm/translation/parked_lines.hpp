@@ -1,8 +1,7 @@
 #pragma once
 
-#include <cstdint>
-
 #include "models/sm/access/access.hpp"
+#include "models/sm/parameters/sm_cycle.hpp"
 
 namespace lockstep {
 
@@ -11,9 +10,9 @@ class ParkedLines {
  public:
   virtual ~ParkedLines() = default;
   /// Some lines of the access will not be sent, and none of it waits any more.
-  virtual void dropped(const Access& access, std::int64_t now) = 0;
+  virtual void dropped(const Access& access, SmCycle now) = 0;
   /// The line lies outside of every buffer.
-  virtual void violated(const Access& access, unsigned group, std::int64_t now) = 0;
+  virtual void violated(const Access& access, unsigned group, SmCycle now) = 0;
 };
 
 }  // namespace lockstep

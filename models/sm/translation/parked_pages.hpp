@@ -14,6 +14,7 @@
 #include "core/memory/buckets.hpp"
 #include "core/memory/slot_pool.hpp"
 #include "models/sm/access/access.hpp"
+#include "models/sm/parameters/sm_cycle.hpp"
 #include "models/vm/tlb.hpp"
 
 namespace lockstep {
@@ -39,9 +40,11 @@ struct PageMiss {
     draining,  ///< `entry` translates what is parked
     invalid,   ///< outside of every buffer: waits for the end of its tenant
   };
+  static constexpr SmCycle not_refused{-1};
+
   std::uint64_t key = 0;  ///< Tlb::base_key
   PageTableEntry entry;
-  std::int64_t refused_since = -1;  ///< cycle of the first refusal since it was there; -1: none
+  SmCycle refused_since = not_refused;  ///< the first time since it was there
   std::uint16_t chain = 0xffff;
   std::uint16_t first = 0xffff, last = 0xffff;  ///< parked lines
   State state = State::unused;

@@ -21,7 +21,7 @@ static std::vector<std::uint64_t> frames_of(std::span<const std::byte> entries) 
   return frames;
 }
 
-void Shootdowns::begin(const PageSpan& span, std::span<const std::byte> entries, std::int64_t now) {
+void Shootdowns::begin(const PageSpan& span, std::span<const std::byte> entries, SmCycle now) {
   statistics_.tenant[span.tenant].pages_shot_down += span.count;
   const std::uint16_t index = open_.take();
   open_[index] = {};
@@ -48,11 +48,11 @@ std::uint32_t Shootdowns::mark_requests(std::span<const std::uint64_t> frames,
   return marked;
 }
 
-void Shootdowns::request_done(std::uint16_t index, std::int64_t now) {
+void Shootdowns::request_done(std::uint16_t index, SmCycle now) {
   if (--open_[index].requests == 0) answer(index, now);
 }
 
-void Shootdowns::answer(std::uint16_t index, std::int64_t now) {
+void Shootdowns::answer(std::uint16_t index, SmCycle now) {
   const Open& shootdown = open_[index];
   PageSpan answer = shootdown.span;
   answer.sm = static_cast<std::uint16_t>(constants_.setup.index);

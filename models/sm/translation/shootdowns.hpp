@@ -30,9 +30,9 @@ class Shootdowns {
         stores_(stores),
         translation_(translation) {}
 
-  void begin(const PageSpan& span, std::span<const std::byte> entries, std::int64_t now);
+  void begin(const PageSpan& span, std::span<const std::byte> entries, SmCycle now);
   /// A request that waits for this shootdown, or the other way round, has its answer.
-  void request_done(std::uint16_t shootdown, std::int64_t now);
+  void request_done(std::uint16_t shootdown, SmCycle now);
 
   void serialize(Archive& archive) {
     archive.section("sm/shootdowns", 1);
@@ -54,7 +54,7 @@ class Shootdowns {
 
   /// Marks the requests sent to frames; returns how many.
   std::uint32_t mark_requests(std::span<const std::uint64_t> frames, std::uint16_t shootdown);
-  void answer(std::uint16_t shootdown, std::int64_t now);
+  void answer(std::uint16_t shootdown, SmCycle now);
 
   const SmConstants& constants_;
   SmStatistics& statistics_;

@@ -26,7 +26,7 @@ Translation::Translation(const SmConstants& constants, SmStatistics& statistics,
       waits_(statistics, blocks),
       exceptions_(make_exception_scheme(constants.setup.exception_scheme)) {}
 
-Translation::Lookup Translation::look_up(Access& access, unsigned group, std::int64_t now) {
+Translation::Lookup Translation::look_up(Access& access, unsigned group, SmCycle now) {
   const std::uint64_t page = access.group[group].line >> page_shift;
   const std::uint64_t key = Tlb::base_key(access.tenant, page);
   if (recall(key, access, now) && !access.writes()) {
@@ -55,7 +55,8 @@ Translation::Lookup Translation::look_up(Access& access, unsigned group, std::in
     miss = pages_.take_miss(key);
   }
   pages_.park(miss, access, group);
-  if (pages_.miss(miss).refused_since >= 0) waits_.begin(WarpSlot(access.warp), now);
+  if (pages_.miss(miss).refused_since != PageMiss::not_refused)
+    waits_.begin(WarpSlot(access.warp), now);
   ++(merges ? counts.tlb_merges : counts.tlb_misses);
   if (merges) return Lookup::parked;
   if (outside) {
@@ -68,7 +69,7 @@ Translation::Lookup Translation::look_up(Access& access, unsigned group, std::in
 
 /// Ideal translation: the SM knows the page, so that its entry is there at no cost.  One entry for
 /// a page of a large page, since others of its pages may have lines that wait.
-bool Translation::recall(std::uint64_t key, const Access& access, std::int64_t now) {
+bool Translation::recall(std::uint64_t key, const Access& access, SmCycle now) {
   const std::uint16_t tenant = TlbArray::tenant_of(key);
   const std::uint64_t page = TlbArray::number_of(key);
   const PageTableEntry entry = known_.find(tenant, page);
@@ -97,7 +98,7 @@ void Translation::on_pages_mapped(const PagesMapped& mapped, std::span<const std
   }
 }
 
-void Translation::ask(std::uint16_t index, std::int64_t now) {
+void Translation::ask(std::uint16_t index, SmCycle now) {
   const PageMiss& miss = pages_.miss(index);
   const Access& first = pages_.access_of(pages_.front(index));
   TranslateRequest request;
@@ -110,7 +111,7 @@ void Translation::ask(std::uint16_t index, std::int64_t now) {
   ports_.tell_gmmu(MessageKind::translate, request, now);
 }
 
-void Translation::on_answer(const TranslationAnswer& answer, std::int64_t now) {
+void Translation::on_answer(const TranslationAnswer& answer, SmCycle now) {
   const std::uint64_t key = Tlb::base_key(answer.tenant, answer.page);
   const std::uint16_t miss = pages_.find_miss(key);
   switch (answer.status) {
@@ -128,7 +129,7 @@ void Translation::on_answer(const TranslationAnswer& answer, std::int64_t now) {
 
 /// A large page may bring what others of its pages wait for.
 void Translation::page_found(std::uint64_t key, std::uint16_t miss, PageTableEntry entry,
-                             std::int64_t now) {
+                             SmCycle now) {
   using State = PageMiss::State;
   bool hidden = false;
   if (miss != ParkedPages::none) {
@@ -152,12 +153,12 @@ bool Translation::can_leave(std::uint16_t miss, PageTableEntry entry) const {
   return entry.is(PageTableEntry::writable) || !pages_.access_of(pages_.front(miss)).writes();
 }
 
-void Translation::start_draining(std::uint16_t index, PageTableEntry entry, std::int64_t now) {
+void Translation::start_draining(std::uint16_t index, PageTableEntry entry, SmCycle now) {
   PageMiss& miss = pages_.miss(index);
   miss.entry =
       entry.is(PageTableEntry::large) ? Tlb::entry_within(entry, miss.page().value()) : entry;
   miss.stored = L1Tlb::is_known_written(entry);
-  if (miss.refused_since >= 0) {
+  if (miss.refused_since != PageMiss::not_refused) {
     statistics_.tenant[miss.tenant().value()].fault_page_cycles +=
         static_cast<std::uint64_t>(now - miss.refused_since);
     end_fault_wait(index, now);
@@ -166,13 +167,13 @@ void Translation::start_draining(std::uint16_t index, PageTableEntry entry, std:
   pages_.set_state(index, PageMiss::State::draining);
 }
 
-void Translation::page_refused(std::uint16_t index, std::int64_t now) {
+void Translation::page_refused(std::uint16_t index, SmCycle now) {
   PageMiss& miss = pages_.miss(index);
   if (miss.state != PageMiss::State::asked) return;
   ++statistics_.tenant[miss.tenant().value()].tlb_refusals;
   miss.replayed = false;                                       // a refusal ends the replay
   if (!miss.has_lines()) return pages_.give_back_miss(index);  // its tenant was ended
-  if (miss.refused_since < 0) {
+  if (miss.refused_since == PageMiss::not_refused) {
     miss.refused_since = now;
     pages_.for_each_parked(index, [&](const Access& access, unsigned) {
       waits_.begin(WarpSlot(access.warp), now);
@@ -184,14 +185,14 @@ void Translation::page_refused(std::uint16_t index, std::int64_t now) {
   exceptions_->refused(*this, index);
 }
 
-void Translation::end_fault_wait(std::uint16_t miss, std::int64_t now) {
+void Translation::end_fault_wait(std::uint16_t miss, SmCycle now) {
   waits_.count(now);
-  pages_.miss(miss).refused_since = -1;
+  pages_.miss(miss).refused_since = PageMiss::not_refused;
   waits_.find(pages_);
 }
 
 /// Prefetches are dropped; anything else is the tenant's mistake.
-void Translation::page_invalid(std::uint16_t index, std::int64_t now) {
+void Translation::page_invalid(std::uint16_t index, SmCycle now) {
   bool mistaken = false;
   pages_.for_each_parked(index, [&](const Access& access, unsigned group) {
     mistaken = access.kind != Access::Kind::prefetch;
@@ -199,7 +200,7 @@ void Translation::page_invalid(std::uint16_t index, std::int64_t now) {
     return mistaken;
   });
   pages_.set_faulted(index, false);
-  if (pages_.miss(index).refused_since >= 0) end_fault_wait(index, now);
+  if (pages_.miss(index).refused_since != PageMiss::not_refused) end_fault_wait(index, now);
   pages_.set_state(index, PageMiss::State::invalid);
   if (mistaken) return;
   while (pages_.miss(index).has_lines()) {
@@ -209,7 +210,7 @@ void Translation::page_invalid(std::uint16_t index, std::int64_t now) {
   pages_.give_back_miss(index);
 }
 
-Translation::Line Translation::next_line(std::int64_t now) {
+Translation::Line Translation::next_line(SmCycle now) {
   const std::uint16_t index = pages_.draining().front();
   PageMiss& miss = pages_.miss(index);
   const unsigned group = pages_.front(index).group;
@@ -230,19 +231,19 @@ Translation::Line Translation::next_line(std::int64_t now) {
           miss.entry.is(PageTableEntry::remote)};
 }
 
-bool Translation::line_left(std::int64_t now) {
+bool Translation::line_left(SmCycle now) {
   const std::uint16_t index = pages_.draining().front();
   const bool last = pages_.pop(index);
   if (!pages_.miss(index).has_lines()) page_done(index, now);
   return last;
 }
 
-void Translation::page_done(std::uint16_t miss, std::int64_t now) {
+void Translation::page_done(std::uint16_t miss, SmCycle now) {
   tell_replayed(miss, now);
   pages_.give_back_miss(miss);
 }
 
-void Translation::on_replay(const PageNotice& notice, std::int64_t now) {
+void Translation::on_replay(const PageNotice& notice, SmCycle now) {
   if (notice.page == all_pages) {
     pages_.for_each_miss([&](std::uint16_t i) {
       if (pages_.miss(i).state == PageMiss::State::refused) ask(i, now);
@@ -257,13 +258,13 @@ void Translation::on_replay(const PageNotice& notice, std::int64_t now) {
   if (pages_.miss(index).state == PageMiss::State::refused) ask(index, now);
 }
 
-void Translation::tell_replayed(std::uint16_t index, std::int64_t now) {
+void Translation::tell_replayed(std::uint16_t index, SmCycle now) {
   PageMiss& miss = pages_.miss(index);
   if (miss.replayed) tell_page(MessageKind::replayed, miss.key, now);
   miss.replayed = false;
 }
 
-void Translation::tell_page(MessageKind kind, std::uint64_t key, std::int64_t now) {
+void Translation::tell_page(MessageKind kind, std::uint64_t key, SmCycle now) {
   const PageNotice notice{TlbArray::number_of(key), TlbArray::tenant_of(key),
                           static_cast<std::uint16_t>(constants_.setup.index), 0};
   ports_.tell_gmmu(kind, notice, now);
@@ -276,7 +277,7 @@ void Translation::on_flush(TenantId tenant) {
 }
 
 std::array<std::uint64_t, pages_per_large / 64> Translation::shoot_down(const PageSpan& span,
-                                                                        std::int64_t now) {
+                                                                        SmCycle now) {
   std::array<std::uint64_t, pages_per_large / 64> stored{};
   const std::uint64_t first = Tlb::base_key(span.tenant, span.page);
   for (std::uint32_t i = 0; i < span.count; ++i)

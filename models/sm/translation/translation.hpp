@@ -38,7 +38,7 @@ class Translation {
   bool remote() const { return tlb_.remote(); }
   enum class Lookup : std::uint8_t { found, parked, wait };
   /// The TLB does not have what the line needs.
-  Lookup look_up(Access& access, unsigned group, std::int64_t now);
+  Lookup look_up(Access& access, unsigned group, SmCycle now);
   /// A page was refused, and nothing may pass it.
   bool blocked() const {
     return pages_.faulted() != 0 && constants_.setup.replay == ReplayMode::block_tlb;
@@ -54,23 +54,22 @@ class Translation {
     PhysicalAddress physical;
     bool remote = false;
   };
-  Line next_line(std::int64_t now);
+  Line next_line(SmCycle now);
   /// It has left; true: as the last of its access.
-  bool line_left(std::int64_t now);
+  bool line_left(SmCycle now);
 
   // What the GMMU says.
-  void on_answer(const TranslationAnswer& answer, std::int64_t now);
+  void on_answer(const TranslationAnswer& answer, SmCycle now);
   void on_pages_mapped(const PagesMapped& mapped, std::span<const std::byte> entries);
-  void on_replay(const PageNotice& notice, std::int64_t now);
+  void on_replay(const PageNotice& notice, SmCycle now);
   void on_flush(TenantId tenant);
   /// Drops translations of a span; bit i of the result: this SM stored to page i.
-  std::array<std::uint64_t, pages_per_large / 64> shoot_down(const PageSpan& span,
-                                                             std::int64_t now);
+  std::array<std::uint64_t, pages_per_large / 64> shoot_down(const PageSpan& span, SmCycle now);
 
   /// The tenant has ended: calls forget(access) for each line that it has parked.
   template <class Forget>
-  void drop_tenant(TenantId tenant, Forget&& forget, std::int64_t now);
-  void count_fault_waits(std::int64_t up_to) { waits_.count(up_to); }
+  void drop_tenant(TenantId tenant, Forget&& forget, SmCycle now);
+  void count_fault_waits(SmCycle up_to) { waits_.count(up_to); }
 
   std::string waiting_for() const;
   void warm_hot() const { tlb_.warm_hot(); }
@@ -80,19 +79,19 @@ class Translation {
   }
 
  private:
-  bool recall(std::uint64_t key, const Access& access, std::int64_t now);
-  void ask(std::uint16_t miss, std::int64_t now);
-  void page_found(std::uint64_t key, std::uint16_t miss, PageTableEntry entry, std::int64_t now);
-  void page_refused(std::uint16_t miss, std::int64_t now);
-  void page_invalid(std::uint16_t miss, std::int64_t now);
+  bool recall(std::uint64_t key, const Access& access, SmCycle now);
+  void ask(std::uint16_t miss, SmCycle now);
+  void page_found(std::uint64_t key, std::uint16_t miss, PageTableEntry entry, SmCycle now);
+  void page_refused(std::uint16_t miss, SmCycle now);
+  void page_invalid(std::uint16_t miss, SmCycle now);
   bool can_leave(std::uint16_t miss, PageTableEntry entry) const;
-  void start_draining(std::uint16_t miss, PageTableEntry entry, std::int64_t now);
-  void page_done(std::uint16_t miss, std::int64_t now);
+  void start_draining(std::uint16_t miss, PageTableEntry entry, SmCycle now);
+  void page_done(std::uint16_t miss, SmCycle now);
   /// The page has come, or never will.
-  void end_fault_wait(std::uint16_t miss, std::int64_t now);
+  void end_fault_wait(std::uint16_t miss, SmCycle now);
   /// Tells the GMMU that what waited for a refused page has gone out, if it waits for that.
-  void tell_replayed(std::uint16_t miss, std::int64_t now);
-  void tell_page(MessageKind kind, std::uint64_t key, std::int64_t now);
+  void tell_replayed(std::uint16_t miss, SmCycle now);
+  void tell_page(MessageKind kind, std::uint64_t key, SmCycle now);
 
   const SmConstants& constants_;
   SmStatistics& statistics_;
@@ -106,7 +105,7 @@ class Translation {
 };
 
 template <class Forget>
-void Translation::drop_tenant(TenantId tenant, Forget&& forget, std::int64_t now) {
+void Translation::drop_tenant(TenantId tenant, Forget&& forget, SmCycle now) {
   // Pages asked for are forgotten when the answer comes.
   pages_.for_each_miss([&](std::uint16_t i) {
     if (pages_.miss(i).tenant() != tenant) return;

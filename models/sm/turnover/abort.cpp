@@ -7,7 +7,7 @@
 
 namespace lockstep {
 
-void BlockTurnover::abort_tenant(TenantId tenant, std::int64_t now) {
+void BlockTurnover::abort_tenant(TenantId tenant, SmCycle now) {
   front_end_.account_stalls(now);
   translation_.count_fault_waits(now);
   load_store_.retry(now);
@@ -17,7 +17,7 @@ void BlockTurnover::abort_tenant(TenantId tenant, std::int64_t now) {
   for_each_warp(left, [&](WarpSlot slot) { front_end_.evaluate(slot, blocks_.warp(slot), now); });
 }
 
-void BlockTurnover::drop_staged(TenantId tenant, std::int64_t now) {
+void BlockTurnover::drop_staged(TenantId tenant, SmCycle now) {
   for (std::size_t i = 0; i < staged_.size();) {
     const std::uint8_t grid = blocks_.place_of(GridId(staged_[i].grid));
     if (blocks_.grid(grid).launch.tenant != tenant.value()) {

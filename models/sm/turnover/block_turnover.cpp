@@ -26,12 +26,12 @@ void BlockTurnover::forget_ended_grids() {
   }
 }
 
-void BlockTurnover::stage(const BlockReference& reference, std::int64_t now) {
+void BlockTurnover::stage(const BlockReference& reference, SmCycle now) {
   staged_.push_back(reference);
   start_staged(now);
 }
 
-void BlockTurnover::start_staged(std::int64_t now) {
+void BlockTurnover::start_staged(SmCycle now) {
   while (!staged_.empty()) {
     const BlockReference reference = staged_.front();
     const std::uint8_t grid = blocks_.place_of(GridId(reference.grid));
@@ -41,8 +41,7 @@ void BlockTurnover::start_staged(std::int64_t now) {
   }
 }
 
-void BlockTurnover::start_block(const BlockReference& reference, std::uint8_t grid,
-                                std::int64_t now) {
+void BlockTurnover::start_block(const BlockReference& reference, std::uint8_t grid, SmCycle now) {
   blocks_.count_residency(now);
   front_end_.account_stalls(now);
   choose_carve_out(blocks_.grid(grid), now);
@@ -54,7 +53,7 @@ void BlockTurnover::start_block(const BlockReference& reference, std::uint8_t gr
 }
 
 /// On an empty SM, the smallest carve-out that holds the grid's blocks; a busy one only grows.
-void BlockTurnover::choose_carve_out(const GridSlot& grid, std::int64_t now) {
+void BlockTurnover::choose_carve_out(const GridSlot& grid, SmCycle now) {
   const SmParameters& p = constants_.parameters;
   if (p.l1.unified_bytes.count() == 0) return;
   const std::uint64_t blocks_here = blocks_per_sm(grid.block, constants_.limits);
@@ -71,13 +70,13 @@ void BlockTurnover::choose_carve_out(const GridSlot& grid, std::int64_t now) {
              now);
 }
 
-void BlockTurnover::drained(WarpSlot slot, std::int64_t now) {
+void BlockTurnover::drained(WarpSlot slot, SmCycle now) {
   front_end_.remove(slot);
   const BlockPlace place(blocks_.warp(slot).block);
   if (--blocks_.block(place).warps_left == 0) finish_block(place, now);
 }
 
-void BlockTurnover::finish_block(BlockPlace place, std::int64_t now) {
+void BlockTurnover::finish_block(BlockPlace place, SmCycle now) {
   blocks_.count_residency(now);
   front_end_.account_stalls(now);
   const BlockSlot& block = blocks_.block(place);

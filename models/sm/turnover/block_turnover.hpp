@@ -37,10 +37,10 @@ class BlockTurnover final : public DrainedWarps {
   void start_grid(const GridLaunch& launch, std::span<const std::byte> payload);
   void end_grid(GridId grid);
   /// A block has come, and starts as soon as there is room.
-  void stage(const BlockReference& reference, std::int64_t now);
-  void drained(WarpSlot slot, std::int64_t now) override;
+  void stage(const BlockReference& reference, SmCycle now);
+  void drained(WarpSlot slot, SmCycle now) override;
   /// The tenant made a mistake: its blocks leave as if they were done.
-  void abort_tenant(TenantId tenant, std::int64_t now);
+  void abort_tenant(TenantId tenant, SmCycle now);
 
   bool empty() const { return blocks_.empty() && staged_.empty(); }
   void serialize(Archive& archive) {
@@ -49,12 +49,12 @@ class BlockTurnover final : public DrainedWarps {
   }
 
  private:
-  void start_staged(std::int64_t now);
-  void start_block(const BlockReference& reference, std::uint8_t grid, std::int64_t now);
-  void finish_block(BlockPlace place, std::int64_t now);
-  void choose_carve_out(const GridSlot& grid, std::int64_t now);
+  void start_staged(SmCycle now);
+  void start_block(const BlockReference& reference, std::uint8_t grid, SmCycle now);
+  void finish_block(BlockPlace place, SmCycle now);
+  void choose_carve_out(const GridSlot& grid, SmCycle now);
   void forget_ended_grids();
-  void drop_staged(TenantId tenant, std::int64_t now);
+  void drop_staged(TenantId tenant, SmCycle now);
   /// Ends the threads of the tenant's warps; returns those to be looked at again.
   std::uint64_t kill_warps(TenantId tenant);
 

@@ -63,9 +63,9 @@ TEST(ResidentBlocks, ALeavingBlockTellsWhatItsGridHasExecutedSinceTheLastOne) {
 
 TEST(ResidentBlocks, ResidencyIsCountedPerTenant) {
   SmWorld world;
-  world.blocks.count_residency(100);
+  world.blocks.count_residency(SmCycle(100));
   world.enter_block(64, 0, 1);
-  world.blocks.count_residency(150);
+  world.blocks.count_residency(SmCycle(150));
   EXPECT_EQ(world.statistics.tenant[0].active_cycles.value(), 0u);
   EXPECT_EQ(world.statistics.tenant[1].active_cycles.value(), 50u);
   EXPECT_EQ(world.statistics.tenant[1].warp_cycles.value(), 100u);
@@ -102,10 +102,10 @@ TEST(Mistakes, TheHostHearsOfATenantOnce) {
   world.enter_block(32, 2);
   const Mistake mistake = world.mistakes.by(world.blocks.warp(WarpSlot(0)), 0, 5, "what", "advice");
   EXPECT_THAT(mistake.what, testing::HasSubstr("block (2, 0, 0), thread (5, 0, 0): what"));
-  world.mistakes.report(TenantId(0), mistake, 10);
-  world.mistakes.report(TenantId(0), mistake, 20);
+  world.mistakes.report(TenantId(0), mistake, SmCycle(10));
+  world.mistakes.report(TenantId(0), mistake, SmCycle(20));
   EXPECT_EQ(world.sent(SmWorld::host).size(), 1u);
-  world.mistakes.report(TenantId(1), mistake, 30);
+  world.mistakes.report(TenantId(1), mistake, SmCycle(30));
   EXPECT_EQ(world.sent(SmWorld::host).size(), 2u);
 }
 

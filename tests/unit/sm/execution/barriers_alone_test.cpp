@@ -11,8 +11,8 @@ namespace {
 class BarriersAloneTest : public testing::Test {
  protected:
   BarriersAloneTest() {
-    for_each_warp(0b11, [&](WarpSlot slot) { front_end.add(slot, 1); });
-    front_end.begin_cycle(1);
+    for_each_warp(0b11, [&](WarpSlot slot) { front_end.add(slot, SmCycle(1)); });
+    front_end.begin_cycle(SmCycle(1));
     // Both stand at their barrier.
     for_each_warp(0b11, [&](WarpSlot slot) {
       Warp& warp = world.blocks.warp(slot);
@@ -20,7 +20,8 @@ class BarriersAloneTest : public testing::Test {
     });
   }
   void arrive(unsigned warp, std::int64_t now) {
-    barriers.arrive(WarpSlot(static_cast<std::uint16_t>(warp)), world.instruction(pc), ~0u, now);
+    barriers.arrive(WarpSlot(static_cast<std::uint16_t>(warp)), world.instruction(pc), ~0u,
+                    SmCycle(now));
   }
 
   SmWorld world{"bar.sync 0;"};
@@ -36,7 +37,8 @@ TEST_F(BarriersAloneTest, WarpsGoOnWhenTheLastThreadHasCome) {
   EXPECT_EQ(front_end.waiting(StallCause::barrier), 0b01u);
   arrive(1, 20);
   EXPECT_EQ(front_end.waiting(StallCause::barrier), 0u);
-  EXPECT_EQ(front_end.next_event(), 20 + world.constants.parameters.barrier_latency.count());
+  EXPECT_EQ(front_end.next_event(),
+            SmCycle(20) + world.constants.parameters.barrier_latency.count());
   EXPECT_EQ(world.blocks.warp(WarpSlot(0)).paths.pc(), pc + 1);
 }
 
@@ -44,7 +46,7 @@ TEST_F(BarriersAloneTest, AnEndedThreadIsNotWaitedFor) {
   arrive(0, 10);
   world.blocks.warp(WarpSlot(1)).paths.exit(~0u);
   world.blocks.block(place).alive_threads -= 32;
-  barriers.check(place, 0, 15);
+  barriers.check(place, 0, SmCycle(15));
   EXPECT_EQ(front_end.waiting(StallCause::barrier), 0u);
 }
 

@@ -10,7 +10,7 @@
 namespace lockstep::event_wheel_test {
 namespace {
 
-std::vector<std::uint16_t> events_at(EventWheel& wheel, std::int64_t cycle) {
+std::vector<std::uint16_t> events_at(EventWheel& wheel, SmCycle cycle) {
   std::vector<std::uint16_t> events;
   wheel.take(
       cycle, [&](std::uint16_t event) { events.push_back(event); }, [](std::uint64_t) {});
@@ -19,21 +19,22 @@ std::vector<std::uint16_t> events_at(EventWheel& wheel, std::int64_t cycle) {
 
 TEST(EventWheel, HandsOutACyclesEventsAsTheyWereAdded) {
   EventWheel wheel;
-  for (const std::uint16_t event : {7, 3, 9, 3}) wheel.add(5, event);
-  wheel.add(4, 1);
-  EXPECT_EQ(wheel.next(), 4);
-  EXPECT_EQ(events_at(wheel, 4), std::vector<std::uint16_t>{1});
-  EXPECT_EQ(events_at(wheel, 5), (std::vector<std::uint16_t>{7, 3, 9, 3}));
+  for (const std::uint16_t event : {7, 3, 9, 3}) wheel.add(SmCycle(5), event);
+  wheel.add(SmCycle(4), 1);
+  EXPECT_EQ(wheel.next(), SmCycle(4));
+  EXPECT_EQ(events_at(wheel, SmCycle(4)), std::vector<std::uint16_t>{1});
+  EXPECT_EQ(events_at(wheel, SmCycle(5)), (std::vector<std::uint16_t>{7, 3, 9, 3}));
   EXPECT_EQ(wheel.next(), no_cycle);
 }
 
 TEST(EventWheel, AnEventMayAddOthers) {
   EventWheel wheel;
-  for (std::uint16_t i = 0; i < 60; ++i) wheel.add(1, i);
+  for (std::uint16_t i = 0; i < 60; ++i) wheel.add(SmCycle(1), i);
   wheel.take(
-      1, [&](std::uint16_t event) { wheel.add(2 + event % 2, event); }, [](std::uint64_t) {});
-  EXPECT_EQ(events_at(wheel, 2).size(), 30u);
-  EXPECT_EQ(events_at(wheel, 3).size(), 30u);
+      SmCycle(1), [&](std::uint16_t event) { wheel.add(SmCycle(2 + event % 2), event); },
+      [](std::uint64_t) {});
+  EXPECT_EQ(events_at(wheel, SmCycle(2)).size(), 30u);
+  EXPECT_EQ(events_at(wheel, SmCycle(3)).size(), 30u);
 }
 
 /// Also more at once than the lists have places for, and farther away than they reach.
@@ -41,12 +42,12 @@ TEST(EventWheel, LosesNothing) {
   for (unsigned seed = 0; seed < 10; ++seed) {
     std::mt19937 random(seed);
     EventWheel wheel;
-    std::multimap<std::int64_t, std::uint16_t> expected;
-    std::int64_t now = 0;
+    std::multimap<SmCycle, std::uint16_t> expected;
+    SmCycle now;
     for (int step = 0; step < 3000; ++step) {
       const unsigned reach = random() % 10 == 0 ? 300 : 40;
       for (unsigned added = random() % 8; added > 0; --added) {
-        const std::int64_t cycle = now + 1 + random() % reach;
+        const SmCycle cycle = now + 1 + random() % reach;
         const auto event = static_cast<std::uint16_t>(random());
         wheel.add(cycle, event);
         expected.emplace(cycle, event);

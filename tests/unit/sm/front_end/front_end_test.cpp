@@ -27,11 +27,12 @@ class FrontEndTest : public testing::Test {
   /// Enters a block whose warps issue from cycle 1 on.
   BlockPlace start(std::uint32_t threads) {
     const BlockPlace place = world.enter_block(threads);
-    for_each_warp(world.blocks.block(place).warps, [&](WarpSlot slot) { front_end.add(slot, 1); });
+    for_each_warp(world.blocks.block(place).warps,
+                  [&](WarpSlot slot) { front_end.add(slot, SmCycle(1)); });
     return place;
   }
   /// A cycle in which chosen warps only compute, with this latency.
-  std::vector<unsigned> cycle(std::int64_t now, std::int64_t latency = 4) {
+  std::vector<unsigned> cycle(SmCycle now, std::int64_t latency = 4) {
     std::vector<unsigned> chosen;
     front_end.begin_cycle(now);
     std::visit(
@@ -57,15 +58,15 @@ class FrontEndTest : public testing::Test {
 
 TEST_F(FrontEndTest, AWarpIssuesFromTheCycleInWhichItIsAdded) {
   start(32);
-  EXPECT_THAT(cycle(0), IsEmpty());
-  EXPECT_THAT(cycle(1), ElementsAre(0));
+  EXPECT_THAT(cycle(SmCycle(0)), IsEmpty());
+  EXPECT_THAT(cycle(SmCycle(1)), ElementsAre(0));
 }
 
 TEST_F(FrontEndTest, ADependentInstructionWaitsForTheCommit) {
   start(32);
   // Three loads of parameters, and the first add needs the last of them.
-  std::vector<std::int64_t> issued;
-  for (std::int64_t now = 0; now < 40; ++now)
+  std::vector<SmCycle> issued;
+  for (SmCycle now{0}; now < SmCycle(40); now += 1)
     if (!cycle(now, 6).empty()) issued.push_back(now);
   ASSERT_GE(issued.size(), 5u);
   const Warp& warp = world.blocks.warp(WarpSlot(0));
@@ -76,12 +77,12 @@ TEST_F(FrontEndTest, ADependentInstructionWaitsForTheCommit) {
 
 TEST_F(FrontEndTest, SchedulersChooseAmongTheirOwnWarps) {
   start(8 * 32);
-  for (std::int64_t now = 1; now < 20; ++now) {
+  for (SmCycle now{1}; now < SmCycle(20); now += 1) {
     std::vector<unsigned> chosen = cycle(now);
     if (chosen.empty()) continue;  // units are busy
     for (unsigned& slot : chosen) slot %= 4;
     std::sort(chosen.begin(), chosen.end());
-    EXPECT_THAT(chosen, ElementsAre(0, 1, 2, 3)) << now;
+    EXPECT_THAT(chosen, ElementsAre(0, 1, 2, 3)) << now.value();
   }
 }
 
@@ -90,40 +91,40 @@ TEST_F(FrontEndTest, AClosedMemoryGateHoldsMemoryInstructionsAlone) {
   for (unsigned i = 0; i < world.constants.parameters.memory_queue; ++i)
     front_end.memory_gate().entered();
   const std::uint32_t load = world.find_global(isa::Category::load);
-  for (std::int64_t now = 0; now < 60; ++now) cycle(now);
+  for (SmCycle now{0}; now < SmCycle(60); now += 1) cycle(now);
   EXPECT_EQ(world.blocks.warp(WarpSlot(0)).paths.pc(), load);
   EXPECT_EQ(world.blocks.warp(WarpSlot(1)).paths.pc(), load);
-  front_end.memory_gate().left(60);
-  EXPECT_EQ(cycle(60).size(), 2u);
+  front_end.memory_gate().left(SmCycle(60));
+  EXPECT_EQ(cycle(SmCycle(60)).size(), 2u);
 }
 
 TEST_F(FrontEndTest, SleepsUntilItsNextEvent) {
   start(32);
-  EXPECT_EQ(front_end.next_event(), 1);
-  cycle(1, 30);
-  front_end.resume_at(WarpSlot(5), 17);
-  EXPECT_LE(front_end.next_event(), 17);
+  EXPECT_EQ(front_end.next_event(), SmCycle(1));
+  cycle(SmCycle(1), 30);
+  front_end.resume_at(WarpSlot(5), SmCycle(17));
+  EXPECT_LE(front_end.next_event(), SmCycle(17));
 }
 
 TEST_F(FrontEndTest, AWarpWithoutThreadsAndRequestsIsDrained) {
   start(32);
-  cycle(1);
+  cycle(SmCycle(1));
   Warp& warp = world.blocks.warp(WarpSlot(0));
   warp.paths.exit(~0u);
   warp.pending = {};
   warp.stores = 1;
-  front_end.evaluate(WarpSlot(0), warp, 5);
+  front_end.evaluate(WarpSlot(0), warp, SmCycle(5));
   EXPECT_THAT(gone.warps, IsEmpty());
   EXPECT_EQ(front_end.waiting(StallCause::drain), 1u);
   warp.stores = 0;
-  front_end.request_answered(WarpSlot(0), 9);
+  front_end.request_answered(WarpSlot(0), SmCycle(9));
   EXPECT_THAT(gone.warps, ElementsAre(WarpSlot(0)));
-  EXPECT_THAT(gone.cycles, ElementsAre(9));
+  EXPECT_THAT(gone.cycles, ElementsAre(SmCycle(9)));
 }
 
 TEST_F(FrontEndTest, EveryCycleOfASchedulerIsChargedToOneCause) {
   start(3 * 32);
-  for (std::int64_t now = 0; now < 50; ++now) cycle(now, 7);
+  for (SmCycle now{0}; now < SmCycle(50); now += 1) cycle(now, 7);
   std::uint64_t stalls = 0;
   for (const Counter& cause : world.statistics.tenant[0].stalls) stalls += cause.value();
   std::uint64_t issued = 0;
@@ -134,7 +135,7 @@ TEST_F(FrontEndTest, EveryCycleOfASchedulerIsChargedToOneCause) {
 
 TEST_F(FrontEndTest, RestoredItChoosesAsBefore) {
   start(8 * 32);
-  for (std::int64_t now = 0; now < 5; ++now) cycle(now);
+  for (SmCycle now{0}; now < SmCycle(5); now += 1) cycle(now);
   SmWorld other_world{body};
   FrontEnd other{other_world.constants, other_world.statistics, other_world.blocks,
                  other_world.mistakes, gone};

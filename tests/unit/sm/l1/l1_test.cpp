@@ -20,7 +20,8 @@ class L1Test : public testing::Test {
   void fill(std::uint64_t tag, std::uint8_t value, bool local = false) {
     std::array<std::byte, line_bytes> line;
     line.fill(std::byte{value});
-    l1.fill({.tag = tag, .epoch = l1.cache().epoch(), .local = local}, 0xf, line.data(), 100, 90);
+    l1.fill({.tag = tag, .epoch = l1.cache().epoch(), .local = local}, 0xf, line.data(),
+            SmCycle(100), SmCycle(90));
   }
   std::byte byte_of(std::uint64_t tag, unsigned at) {
     return l1.cache().data(l1.cache().find(tag))[at];
@@ -65,18 +66,18 @@ TEST_F(L1Test, WhatPassesByDropsTheSectors) {
 TEST_F(L1Test, LocalBytesBecomeValidWhenAllOfASectorAreDirty) {
   world.enter_block(32);
   const std::uint64_t tag = local_tag();
-  ASSERT_TRUE(l1.store_local(tag, 1, bytes(0, 0x0000ffff), image(4).data(), 10));
+  ASSERT_TRUE(l1.store_local(tag, 1, bytes(0, 0x0000ffff), image(4).data(), SmCycle(10)));
   const std::uint16_t line = l1.cache().find(tag);
   EXPECT_EQ(l1.cache().line(line).valid, 0);
   EXPECT_TRUE(l1.has_dirty(line, 1));
-  ASSERT_TRUE(l1.store_local(tag, 1, bytes(0, 0xffff0000), image(4).data(), 11));
+  ASSERT_TRUE(l1.store_local(tag, 1, bytes(0, 0xffff0000), image(4).data(), SmCycle(11)));
   EXPECT_EQ(l1.cache().line(line).valid, 1);
 }
 
 TEST_F(L1Test, AFillLeavesDirtyBytesAlone) {
   world.enter_block(32);
   const std::uint64_t tag = local_tag();
-  l1.store_local(tag, 1, bytes(0, 1), image(4).data(), 10);
+  l1.store_local(tag, 1, bytes(0, 1), image(4).data(), SmCycle(10));
   fill(tag, 8, true);
   EXPECT_EQ(byte_of(tag, 0), std::byte{4});
   EXPECT_EQ(byte_of(tag, 1), std::byte{8});
@@ -84,15 +85,15 @@ TEST_F(L1Test, AFillLeavesDirtyBytesAlone) {
 
 TEST_F(L1Test, AnEvictedLocalLineIsWrittenBackForItsTenant) {
   world.enter_block(32, 0, 1);
-  l1.store_local(local_tag(), 1, bytes(0, 1), image(4).data(), 10);
-  l1.resize(64, 20);
+  l1.store_local(local_tag(), 1, bytes(0, 1), image(4).data(), SmCycle(10));
+  l1.resize(64, SmCycle(20));
   ASSERT_EQ(world.requests(), 1u);
   EXPECT_EQ(world.statistics.tenant[1].local_writebacks.value(), 1u);
 }
 
 TEST_F(L1Test, LocalLinesOfAFinishedBlockAreForgotten) {
   world.enter_block(32);
-  l1.store_local(local_tag(), 1, bytes(0, ~0u), image(4).data(), 10);
+  l1.store_local(local_tag(), 1, bytes(0, ~0u), image(4).data(), SmCycle(10));
   l1.forget_local(0b10);
   EXPECT_NE(l1.cache().find(local_tag()), L1Cache::none);
   l1.forget_local(0b01);

@@ -22,18 +22,18 @@ class FlightsTest : public testing::Test {
 TEST_F(FlightsTest, CommitsWhenTheYoungestOfItsDataCanBeUsed) {
   const std::uint16_t flight = flights.begin(WarpSlot(0), pc, world.record(pc));
   flights.expect(flight);
-  flights.answered(flight, 90, 50);
+  flights.answered(flight, SmCycle(90), SmCycle(50));
   EXPECT_EQ(world.blocks.warp(WarpSlot(0)).flights, 1u);
-  flights.answered(flight, 70, 60);
+  flights.answered(flight, SmCycle(70), SmCycle(60));
   EXPECT_EQ(world.blocks.warp(WarpSlot(0)).flights, 0u);
   // Farther away than the wheel: not before 90, the cycle of its event.
-  EXPECT_EQ(front_end.next_event(), 90);
+  EXPECT_EQ(front_end.next_event(), SmCycle(90));
 }
 
 TEST_F(FlightsTest, CommitsInTheNextCycleAtTheEarliest) {
   const std::uint16_t flight = flights.begin(WarpSlot(0), pc, world.record(pc));
-  flights.answered(flight, 10, 20);
-  EXPECT_EQ(front_end.next_event(), 21);
+  flights.answered(flight, SmCycle(10), SmCycle(20));
+  EXPECT_EQ(front_end.next_event(), SmCycle(21));
 }
 
 TEST_F(FlightsTest, ItsResultsArePendingAsLoads) {

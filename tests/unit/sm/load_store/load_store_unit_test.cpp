@@ -27,7 +27,7 @@ class LoadStoreUnitTest : public testing::Test {
     LaneAddresses address;
     for (unsigned lane = 0; lane < 32; ++lane) address[lane] = base + lane * stride;
     return unit.issue_lines(WarpSlot(0), world.instruction(pc), world.record(pc), ~0u, address,
-                            false, Flights::none, now);
+                            false, Flights::none, SmCycle(now));
   }
   /// The GMMU knows all pages that are asked for.
   void answer_pages(std::int64_t now) {
@@ -37,13 +37,13 @@ class LoadStoreUnitTest : public testing::Test {
       answer.page = message->body<TranslateRequest>().page;
       answer.entry = PageTableEntry::of((answer.page - base / page_bytes) * page_bytes,
                                         PageTableEntry::present | PageTableEntry::writable);
-      translation.on_answer(answer, now);
+      translation.on_answer(answer, SmCycle(now));
     }
-    unit.retry(now);
+    unit.retry(SmCycle(now));
   }
   /// Cycles up to `end`.
   void run(std::int64_t from, std::int64_t end) {
-    for (std::int64_t now = from; now < end; ++now)
+    for (SmCycle now{from}; now < SmCycle(end); now += 1)
       if (unit.wake() <= now) unit.look_up_lines(now);
   }
   /// Memory answers all requests that have been sent, the loads with zeros.
@@ -56,10 +56,10 @@ class LoadStoreUnitTest : public testing::Test {
     for (const MemoryRequest& request : requests) {
       const std::vector<std::byte> payload(
           request.operation == MemoryOperation::load ? request.sector_count() * sector_bytes : 0);
-      const IncomingMessage message(world.constants.time_of(now),
+      const IncomingMessage message(world.constants.time_of(SmCycle(now)),
                                     kind_of(MessageKind::memory_response), answer_to(request),
                                     payload);
-      answers.receive(*message.get(), now);
+      answers.receive(*message.get(), SmCycle(now));
     }
   }
   std::uint32_t load() const { return world.find_global(isa::Category::load); }
@@ -110,7 +110,7 @@ TEST_F(LoadStoreUnitTest, ALoadCommitsWithItsLastAnswer) {
   EXPECT_EQ(warp.flights, 1u);
   answer_requests(120);
   EXPECT_EQ(warp.flights, 0u);
-  EXPECT_GT(front_end.next_event(), 120);
+  EXPECT_GT(front_end.next_event(), SmCycle(120));
   EXPECT_NE(front_end.next_event(), no_cycle);
 }
 
@@ -130,7 +130,7 @@ TEST_F(LoadStoreUnitTest, WhatAnEndedTenantHasQueuedOrParkedNeverGoesOut) {
   Warp& warp = world.blocks.warp(WarpSlot(0));
   issue(store(), 4, 10);
   issue(load(), 128, 10);
-  unit.drop_tenant(TenantId(0), 20);
+  unit.drop_tenant(TenantId(0), SmCycle(20));
   run(20, 60);
   EXPECT_EQ(world.requests(), 0u);
   EXPECT_EQ(warp.stores, 0u);

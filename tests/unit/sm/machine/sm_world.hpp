@@ -56,18 +56,18 @@ class SmWorld {
 
 /// Remembers who has been drained.
 struct DrainedList final : DrainedWarps {
-  void drained(WarpSlot warp, std::int64_t now) override {
+  void drained(WarpSlot warp, SmCycle now) override {
     warps.push_back(warp);
     cycles.push_back(now);
   }
   std::vector<WarpSlot> warps;
-  std::vector<std::int64_t> cycles;
+  std::vector<SmCycle> cycles;
 };
 
 /// Remembers what became of parked lines.
 struct ParkedLog final : ParkedLines {
-  void dropped(const Access& access, std::int64_t) override { ended.push_back(access.pc); }
-  void violated(const Access& access, unsigned group, std::int64_t) override {
+  void dropped(const Access& access, SmCycle) override { ended.push_back(access.pc); }
+  void violated(const Access& access, unsigned group, SmCycle) override {
     mistaken.push_back(access.group[group].line);
   }
   std::vector<std::uint32_t> ended;

@@ -15,25 +15,25 @@ void few_credits(SmSetup& setup) {
 
 TEST(SmPorts, ARequestLeavesAfterTheInjectionLatency) {
   SmWorld world;
-  world.ports.send(2, 0, 100).request.line = 128;
+  world.ports.send(2, 0, SmCycle(100)).request.line = 128;
   ASSERT_EQ(world.sent(2).size(), 1u);
   const std::int64_t latency = world.constants.parameters.port.injection_latency.count();
   // Arrival is a link's latency after the departure.
   EXPECT_EQ(world.sent(2).front()->arrival,
-            world.constants.time_of(100 + latency) + Time{1'000'000});
+            world.constants.time_of(SmCycle(100 + latency)) + Time{1'000'000});
 }
 
 TEST(SmPorts, WithoutCreditsRequestsWaitForAnAnswer) {
   SmWorld world("", few_credits);
-  world.ports.send(1, 0, 10);
-  world.ports.send(1, 0, 11);
+  world.ports.send(1, 0, SmCycle(10));
+  world.ports.send(1, 0, SmCycle(11));
   ASSERT_TRUE(world.ports.accepts(1));  // a place in the queue
-  world.ports.send(1, 0, 12).request.tag = 77;
+  world.ports.send(1, 0, SmCycle(12)).request.tag = 77;
   EXPECT_FALSE(world.ports.accepts(1));
   EXPECT_TRUE(world.ports.accepts(0));
   EXPECT_EQ(world.sent(1).size(), 2u);
   EXPECT_NE(world.ports.waiting_for(), "");
-  world.ports.receive(1, world.constants.time_of(500), 32, 500);
+  world.ports.receive(1, world.constants.time_of(SmCycle(500)), 32, SmCycle(500));
   ASSERT_EQ(world.sent(1).size(), 3u);
   EXPECT_EQ(world.sent(1).back()->body<MemoryRequest>().tag, 77u);
   EXPECT_EQ(world.ports.waiting_for(), "");
@@ -45,7 +45,7 @@ TEST(SmPorts, AStoreCarriesMasksThenBytesOfItsSectors) {
   line[64] = std::byte{7};
   LineBytes mask{};
   mask[2] = 1;
-  world.ports.send_store(0, 0b0100, mask, line.data(), 10).sectors = 0b0100;
+  world.ports.send_store(0, 0b0100, mask, line.data(), SmCycle(10)).sectors = 0b0100;
   const MessageHeader& message = *world.sent(0).front();
   ASSERT_EQ(message.payload_bytes, 4u + sector_bytes);
   std::uint32_t sent;
@@ -56,21 +56,22 @@ TEST(SmPorts, AStoreCarriesMasksThenBytesOfItsSectors) {
 
 TEST(SmPorts, AnswersComeInOneAfterTheOther) {
   SmWorld world;
-  world.ports.send(0, 0, 1);
-  world.ports.send(0, 0, 2);
-  const Time arrival = world.constants.time_of(300);
-  const Time first = world.ports.receive(0, arrival, 128, 300);
-  const Time second = world.ports.receive(0, arrival, 128, 300);
+  world.ports.send(0, 0, SmCycle(1));
+  world.ports.send(0, 0, SmCycle(2));
+  const Time arrival = world.constants.time_of(SmCycle(300));
+  const Time first = world.ports.receive(0, arrival, 128, SmCycle(300));
+  const Time second = world.ports.receive(0, arrival, 128, SmCycle(300));
   EXPECT_GT(first, arrival);
   EXPECT_EQ(second - first, first - arrival);
 }
 
 TEST(SmPorts, RestoredTheyHaveTheSameCreditsAndQueue) {
   SmWorld world("", few_credits), other("", few_credits);
-  for (int i = 0; i < 3; ++i) world.ports.send(1, 0, 10 + i).request.tag = 70u + unsigned(i);
+  for (int i = 0; i < 3; ++i)
+    world.ports.send(1, 0, SmCycle(10 + i)).request.tag = 70u + unsigned(i);
   save_and_restore(world.ports, other.ports);
   EXPECT_FALSE(other.ports.accepts(1));
-  other.ports.receive(1, other.constants.time_of(500), 32, 500);
+  other.ports.receive(1, other.constants.time_of(SmCycle(500)), 32, SmCycle(500));
   ASSERT_EQ(other.sent(1).size(), 1u);
   EXPECT_EQ(other.sent(1).front()->body<MemoryRequest>().tag, 72u);
 }

@@ -30,7 +30,7 @@ class TranslationUnitTest : public testing::Test {
     answer.page = page;
     answer.status = status;
     answer.entry = PageTableEntry::of(frame * page_bytes, flags);
-    translation.on_answer(answer, now);
+    translation.on_answer(answer, SmCycle(now));
   }
   std::vector<MessageKind> told() {
     std::vector<MessageKind> kinds;
@@ -51,17 +51,17 @@ class TranslationUnitTest : public testing::Test {
 TEST_F(TranslationUnitTest, APageIsAskedForOnceAndItsLinesLeaveWhenItComes) {
   Access first = access_to(3), second = access_to(3);
   EXPECT_FALSE(translation.find(TenantId(0), line_of(first), false));
-  EXPECT_EQ(translation.look_up(first, 0, 10), Lookup::parked);
-  EXPECT_EQ(translation.look_up(second, 0, 11), Lookup::parked);
+  EXPECT_EQ(translation.look_up(first, 0, SmCycle(10)), Lookup::parked);
+  EXPECT_EQ(translation.look_up(second, 0, SmCycle(11)), Lookup::parked);
   EXPECT_THAT(told(), ElementsAre(MessageKind::translate));
   EXPECT_FALSE(translation.has_lines_to_leave());
   answer(3, 40, 100);
   ASSERT_TRUE(translation.has_lines_to_leave());
-  const Translation::Line line = translation.next_line(101);
+  const Translation::Line line = translation.next_line(SmCycle(101));
   EXPECT_EQ(line.physical, PhysicalAddress(40 * page_bytes + 256));
-  EXPECT_FALSE(translation.line_left(101));  // the queue still holds the access
-  translation.next_line(102);
-  EXPECT_FALSE(translation.line_left(102));
+  EXPECT_FALSE(translation.line_left(SmCycle(101)));  // the queue still holds the access
+  translation.next_line(SmCycle(102));
+  EXPECT_FALSE(translation.line_left(SmCycle(102)));
   EXPECT_FALSE(translation.has_lines_to_leave());
   EXPECT_TRUE(translation.release(first.parked));
   EXPECT_TRUE(translation.find(TenantId(0), line_of(first), false));
@@ -70,38 +70,38 @@ TEST_F(TranslationUnitTest, APageIsAskedForOnceAndItsLinesLeaveWhenItComes) {
 
 TEST_F(TranslationUnitTest, ARefusedPageIsAskedForAgainAfterItsReplay) {
   Access access = access_to(3);
-  translation.look_up(access, 0, 10);
+  translation.look_up(access, 0, SmCycle(10));
   answer(3, 0, 50, TranslationStatus::refused);
   told();
-  translation.on_replay({.page = 3, .tenant = 0, .sm = 0, .reserved = 0}, 900);
+  translation.on_replay({.page = 3, .tenant = 0, .sm = 0, .reserved = 0}, SmCycle(900));
   EXPECT_THAT(told(), ElementsAre(MessageKind::translate));
   answer(3, 40, 1000);
-  translation.next_line(1000);
-  translation.line_left(1000);
+  translation.next_line(SmCycle(1000));
+  translation.line_left(SmCycle(1000));
   EXPECT_THAT(told(), ElementsAre(MessageKind::replayed));
   EXPECT_EQ(world.statistics.tenant[0].fault_page_cycles.value(), 950u);
 }
 
 TEST_F(TranslationUnitTest, FaultWaitsAreCountedFromRefusalToTranslation) {
   Access access = access_to(3);
-  translation.look_up(access, 0, 10);
+  translation.look_up(access, 0, SmCycle(10));
   answer(3, 0, 50, TranslationStatus::refused);
-  translation.count_fault_waits(80);
+  translation.count_fault_waits(SmCycle(80));
   EXPECT_EQ(world.statistics.tenant[0].fault_warp_cycles.value(), 30u);
   answer(3, 40, 100);
-  translation.count_fault_waits(500);
+  translation.count_fault_waits(SmCycle(500));
   EXPECT_EQ(world.statistics.tenant[0].fault_warp_cycles.value(), 50u);
 }
 
 TEST_F(TranslationUnitTest, TheFirstStoreUnderAnEntryIsTold) {
   Access load = access_to(3), store = access_to(3, Access::Kind::store);
-  translation.look_up(load, 0, 10);
+  translation.look_up(load, 0, SmCycle(10));
   answer(3, 40, 20);
-  translation.next_line(21);
-  translation.line_left(21);
+  translation.next_line(SmCycle(21));
+  translation.line_left(SmCycle(21));
   told();
   EXPECT_FALSE(translation.find(TenantId(0), line_of(store), true));
-  EXPECT_EQ(translation.look_up(store, 0, 30), Lookup::found);
+  EXPECT_EQ(translation.look_up(store, 0, SmCycle(30)), Lookup::found);
   EXPECT_THAT(told(), ElementsAre(MessageKind::page_written));
   EXPECT_TRUE(translation.find(TenantId(0), line_of(store), true));
 }
@@ -109,9 +109,9 @@ TEST_F(TranslationUnitTest, TheFirstStoreUnderAnEntryIsTold) {
 TEST_F(TranslationUnitTest, AnInvalidPageIsAMistakeUnlessItWasPrefetched) {
   Access prefetch = access_to(3, Access::Kind::prefetch), load = access_to(4);
   prefetch.pc = 9;
-  translation.look_up(prefetch, 0, 10);
+  translation.look_up(prefetch, 0, SmCycle(10));
   translation.release(prefetch.parked);
-  translation.look_up(load, 0, 11);
+  translation.look_up(load, 0, SmCycle(11));
   answer(3, 0, 50, TranslationStatus::invalid);
   EXPECT_THAT(log.ended, ElementsAre(9));
   EXPECT_THAT(log.mistaken, testing::IsEmpty());
@@ -122,12 +122,12 @@ TEST_F(TranslationUnitTest, AnInvalidPageIsAMistakeUnlessItWasPrefetched) {
 TEST_F(TranslationUnitTest, AnEndedTenantLeavesNothingParked) {
   Access own = access_to(3), others = access_to(3);
   others.tenant = 1;
-  translation.look_up(own, 0, 10);
-  translation.look_up(others, 0, 10);
+  translation.look_up(own, 0, SmCycle(10));
+  translation.look_up(others, 0, SmCycle(10));
   translation.release(own.parked);
   unsigned forgotten = 0;
   translation.drop_tenant(
-      TenantId(0), [&](const Access&) { ++forgotten; }, 20);
+      TenantId(0), [&](const Access&) { ++forgotten; }, SmCycle(20));
   EXPECT_EQ(forgotten, 1u);
   EXPECT_EQ(log.ended.size(), 1u);
   answer(3, 40, 50);
@@ -143,11 +143,11 @@ TEST_F(TranslationUnitTest, AShootdownIsAnsweredWhenTheRequestsToItsFrameAre) {
   PageSpan span;
   span.page = 3;
   span.count = 1;
-  shootdowns.begin(span, std::as_bytes(std::span(&entry, 1)), 10);
+  shootdowns.begin(span, std::as_bytes(std::span(&entry, 1)), SmCycle(10));
   EXPECT_THAT(told(), testing::IsEmpty());
-  shootdowns.request_done(stores.remove(store).shootdown, 60);
+  shootdowns.request_done(stores.remove(store).shootdown, SmCycle(60));
   EXPECT_THAT(told(), ElementsAre(MessageKind::shootdown_done));
-  shootdowns.begin(span, std::as_bytes(std::span(&entry, 1)), 70);
+  shootdowns.begin(span, std::as_bytes(std::span(&entry, 1)), SmCycle(70));
   EXPECT_THAT(told(), ElementsAre(MessageKind::shootdown_done));
 }
 

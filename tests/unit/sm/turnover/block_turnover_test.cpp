@@ -29,14 +29,14 @@ class BlockTurnoverTest : public testing::Test {
     turnover.start_grid(launch, std::vector<std::byte>(24));
   }
   void stage(std::uint32_t grid, std::uint64_t block, std::int64_t now) {
-    turnover.stage({grid, 0, block}, now);
+    turnover.stage({grid, 0, block}, SmCycle(now));
   }
   /// All threads of the warp end; it has no requests.
   void end_warp(unsigned slot, std::int64_t now) {
     const WarpSlot warp(static_cast<std::uint16_t>(slot));
     front_end.call_off(bit_of(warp));
     world.blocks.warp(warp).paths.exit(~0u);
-    front_end.evaluate(warp, world.blocks.warp(warp), now);
+    front_end.evaluate(warp, world.blocks.warp(warp), SmCycle(now));
   }
   /// Blocks that the dispatcher was told of.
   std::vector<std::uint64_t> done() {
@@ -75,7 +75,7 @@ TEST_F(BlockTurnoverTest, AStagedBlockTakesThePlaceOfOneThatEnds) {
 TEST_F(BlockTurnoverTest, ABlocksWarpsIssueFromTheNextCycleOn) {
   start_grid(5);
   stage(5, 0, 10);
-  EXPECT_EQ(front_end.next_event(), 11);
+  EXPECT_EQ(front_end.next_event(), SmCycle(11));
 }
 
 TEST_F(BlockTurnoverTest, AGridIsForgottenWhenItHasEndedAndItsLastBlockIsDone) {
@@ -95,8 +95,8 @@ TEST_F(BlockTurnoverTest, AnEndedTenantsBlocksLeaveAndOthersTakeTheirPlace) {
   stage(5, 0, 10);
   stage(5, 1, 10);
   stage(6, 9, 10);
-  front_end.begin_cycle(11);  // nobody waits for its first fetch any more
-  turnover.abort_tenant(TenantId(0), 12);
+  front_end.begin_cycle(SmCycle(11));  // nobody waits for its first fetch any more
+  turnover.abort_tenant(TenantId(0), SmCycle(12));
   EXPECT_THAT(done(), ElementsAre(0, 1));
   EXPECT_EQ(world.blocks.block(BlockPlace(0)).index, 9u);
 }
@@ -107,7 +107,7 @@ TEST_F(BlockTurnoverTest, StagedBlocksOfAnEndedTenantAreGivenBackUnused) {
   stage(6, 0, 10);
   stage(6, 1, 10);
   stage(5, 7, 10);
-  turnover.abort_tenant(TenantId(0), 12);
+  turnover.abort_tenant(TenantId(0), SmCycle(12));
   EXPECT_THAT(done(), ElementsAre(7));
   EXPECT_EQ(world.blocks.resident(), 0b11u);
 }
