@@ -15,6 +15,8 @@ namespace lockstep {
 
 class GreedyThenOldest {
  public:
+  static constexpr auto name = "gto";
+  static constexpr auto documentation = "greedy, then the oldest warp (Rogers et al., MICRO 2012)";
   static constexpr bool starves_others = true;  ///< greedy
 
   /// Each of so many schedulers, a power of two, has its share of the 64 slots.

@@ -11,7 +11,11 @@ namespace lockstep {
 
 class LooseRoundRobin {
  public:
+  static constexpr auto name = "lrr";
+  static constexpr auto documentation = "loose round robin";
   static constexpr bool starves_others = false;
+
+  explicit LooseRoundRobin(unsigned /*schedulers*/) {}
 
   unsigned choose(unsigned scheduler, std::uint64_t candidates) {
     const std::uint64_t behind = candidates & ~behind_[scheduler];

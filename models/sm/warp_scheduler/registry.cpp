@@ -1,5 +1,7 @@
 #include "models/sm/warp_scheduler/registry.hpp"
 
+#include <type_traits>
+
 #include "models/sm/warp_scheduler/warp_scheduler.hpp"
 
 namespace lockstep {
@@ -7,25 +9,37 @@ namespace lockstep {
 namespace {
 
 using MakeScheduler = WarpScheduler (*)(const PolicyChoice&, unsigned schedulers);
+using Registry = PolicyRegistry<MakeScheduler>;
 
-WarpScheduler make_lrr(const PolicyChoice&, unsigned /*schedulers*/) {
-  return LooseRoundRobin{};
-}
-WarpScheduler make_gto(const PolicyChoice&, unsigned schedulers) {
-  return GreedyThenOldest{schedulers};
-}
-WarpScheduler make_two_level(const PolicyChoice& choice, unsigned /*schedulers*/) {
-  return TwoLevel{choice.parameters<TwoLevelParameters>()};
+template <class Policy>
+constexpr bool has_parameters = requires {
+  typename Policy::Parameters;
+};
+
+template <class Policy>
+WarpScheduler make(const PolicyChoice& choice, unsigned schedulers) {
+  if constexpr (has_parameters<Policy>) {
+    return Policy(choice.parameters<typename Policy::Parameters>(), schedulers);
+  } else {
+    return Policy(schedulers);
+  }
 }
 
-const PolicyRegistry<MakeScheduler>& schedulers() {
-  static const PolicyRegistry<MakeScheduler> rows{
-      {"lrr", "loose round robin", make_lrr},
-      {"gto", "greedy, then the oldest warp (Rogers et al., MICRO 2012)", make_gto},
-      {"two-level", "a small active set before the rest (Narasiman et al., MICRO 2011)",
-       make_two_level, &schema_of<TwoLevelParameters>()},
-  };
-  return rows;
+template <class Policy>
+Registry::Row row() {
+  const ParameterSchema* parameters = nullptr;
+  if constexpr (has_parameters<Policy>) parameters = &schema_of<typename Policy::Parameters>();
+  return {Policy::name, Policy::documentation, make<Policy>, parameters};
+}
+
+template <class... Policies>
+Registry registry_of(std::type_identity<std::variant<Policies...>>) {
+  return {row<Policies>()...};
+}
+
+const Registry& schedulers() {
+  static const Registry registry = registry_of(std::type_identity<WarpScheduler>());
+  return registry;
 }
 
 }  // namespace

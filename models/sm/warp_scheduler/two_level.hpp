@@ -26,10 +26,14 @@ struct TwoLevelParameters {
 
 class TwoLevel {
  public:
+  using Parameters = TwoLevelParameters;
+  static constexpr auto name = "two-level";
+  static constexpr auto documentation =
+      "a small active set before the rest (Narasiman et al., MICRO 2011)";
   static constexpr bool starves_others = false;
 
-  TwoLevel() = default;
-  explicit TwoLevel(const TwoLevelParameters& parameters) : limit_(parameters.active_warps) {}
+  TwoLevel(const Parameters& parameters, unsigned /*schedulers*/)
+      : limit_(parameters.active_warps) {}
 
   unsigned choose(unsigned scheduler, std::uint64_t candidates) {
     Side& side = sides_[scheduler];
@@ -64,7 +68,7 @@ class TwoLevel {
   struct Side {
     std::uint64_t active = 0, behind = 0, behind_pending = 0;
   };
-  std::uint32_t limit_ = 8;
+  std::uint32_t limit_;
   std::array<Side, 8> sides_{};
 };
 

@@ -3,6 +3,8 @@
 /// A policy is a plain struct of masks and slots; which one runs is a switch over a variant once
 /// per choice, never a virtual call.  Contract: choose(scheduler, candidates) returns the slot of
 /// one of the bits of `candidates`, which is not zero, and depends on nothing but the calls before.
+/// It is made for an SM's number of schedulers, behind its own parameters if it has a type
+/// `Parameters` of them.  `name` and `documentation` are for configurations and their authors;
 /// `starves_others` says whether a warp that can always issue keeps others waiting on purpose.
 /// Hooks: added / removed when a warp gets or leaves its slot, stalled when it begins to wait for
 /// memory.
@@ -18,6 +20,8 @@
 
 namespace lockstep {
 
+/// All policies, in the order of the documentation.  The registry is made from this list: a new
+/// policy is a file of this folder and its place here.
 using WarpScheduler = std::variant<LooseRoundRobin, GreedyThenOldest, TwoLevel>;
 
 /// For an SM with so many of them.

@@ -12,7 +12,7 @@ PolicyChoice named(const std::string& name) {
 }
 
 TEST(WarpScheduler, LooseRoundRobinGoesAroundAndSkips) {
-  LooseRoundRobin policy;
+  LooseRoundRobin policy(4);
   EXPECT_EQ(policy.choose(0, 0b1011), 0u);
   EXPECT_EQ(policy.choose(0, 0b1011), 1u);
   EXPECT_EQ(policy.choose(0, 0b1011), 3u);
@@ -43,7 +43,7 @@ TEST(WarpScheduler, GreedySchedulersDoNotTakeEachOthersWarps) {
 }
 
 TEST(WarpScheduler, TwoLevelPrefersItsActiveSet) {
-  TwoLevel policy(TwoLevelParameters{2});
+  TwoLevel policy({.active_warps = 2}, 4);
   EXPECT_EQ(policy.choose(0, 0b1111), 0u);
   EXPECT_EQ(policy.choose(0, 0b1111), 1u);
   EXPECT_EQ(policy.choose(0, 0b1111), 0u);
