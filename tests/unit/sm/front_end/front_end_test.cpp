@@ -31,7 +31,7 @@ class FrontEndTest : public testing::Test {
                   [&](WarpSlot slot) { front_end.add(slot, SmCycle(1)); });
     return place;
   }
-  /// A cycle in which chosen warps only compute, with this latency.
+  /// A cycle in which chosen warps only compute, with this latency; before any comes to its exit.
   std::vector<unsigned> cycle(SmCycle now, std::int64_t latency = 4) {
     std::vector<unsigned> chosen;
     front_end.begin_cycle(now);
@@ -66,7 +66,7 @@ TEST_F(FrontEndTest, ADependentInstructionWaitsForTheCommit) {
   start(32);
   // Three loads of parameters, and the first add needs the last of them.
   std::vector<SmCycle> issued;
-  for (SmCycle now{0}; now < SmCycle(40); now += 1)
+  for (SmCycle now{0}; now < SmCycle(25); now += 1)
     if (!cycle(now, 6).empty()) issued.push_back(now);
   ASSERT_GE(issued.size(), 5u);
   const Warp& warp = world.blocks.warp(WarpSlot(0));
@@ -124,13 +124,13 @@ TEST_F(FrontEndTest, AWarpWithoutThreadsAndRequestsIsDrained) {
 
 TEST_F(FrontEndTest, EveryCycleOfASchedulerIsChargedToOneCause) {
   start(3 * 32);
-  for (SmCycle now{0}; now < SmCycle(50); now += 1) cycle(now, 7);
+  for (SmCycle now{0}; now < SmCycle(30); now += 1) cycle(now, 7);
   std::uint64_t stalls = 0;
   for (const Counter& cause : world.statistics.tenant[0].stalls) stalls += cause.value();
   std::uint64_t issued = 0;
   for (unsigned slot = 0; slot < 3; ++slot)
     issued += world.blocks.warp(WarpSlot(static_cast<std::uint16_t>(slot))).paths.pc();
-  EXPECT_EQ(stalls + issued, 4u * 50);
+  EXPECT_EQ(stalls + issued, 4u * 30);
 }
 
 TEST_F(FrontEndTest, RestoredItChoosesAsBefore) {
