@@ -17,7 +17,7 @@ std::vector<FrameRun> frames_of(const std::vector<std::uint64_t>& entries) {
   for (const std::uint64_t bits : entries) {
     const PageTableEntry entry{bits};
     if (!entry.is(PageTableEntry::present) || entry.is(PageTableEntry::remote)) continue;
-    append_frame(runs, entry.address(), page_bytes);
+    append_frame(runs, PhysicalAddress{entry.address()}, page_bytes);
   }
   return runs;
 }
@@ -200,8 +200,8 @@ void Host::serve(const MessageHeader& message, const HostCycle& cycle) {
   HostBuffer& buffer = runs_[request.tenant]->buffers().host(remote_buffer(request.line));
   const std::vector<std::byte> answer = serve_remote(message, buffer);
   // A store's bytes came over the link, a load's go over it.
-  link_.occupy(false, cycle.now, message.payload_bytes, request.tenant);
-  const Time departure = link_.occupy(true, cycle.now, answer.size(), request.tenant);
+  link_.occupy(false, cycle.now, message.payload_bytes, TenantId{request.tenant});
+  const Time departure = link_.occupy(true, cycle.now, answer.size(), TenantId{request.tenant});
   cycle.outbox.send(to_sms_[request.requester], departure, kind_of(MessageKind::memory_response),
                     answer_to(request), answer);
 }

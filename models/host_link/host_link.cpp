@@ -226,7 +226,7 @@ std::optional<Transfer> HostLink::take(const MessageHeader& message) {
   return std::move(active.transfer);
 }
 
-Time HostLink::occupy(bool to_gpu, Time now, std::uint64_t bytes, std::uint16_t tenant) {
+Time HostLink::occupy(bool to_gpu, Time now, std::uint64_t bytes, TenantId tenant) {
   Direction& direction = directions_[to_gpu];
   const Time taken{static_cast<std::int64_t>(static_cast<double>(bytes) * 1e15 /
                                              parameters_.link_bandwidth.bytes_per_second())};
@@ -238,10 +238,10 @@ Time HostLink::occupy(bool to_gpu, Time now, std::uint64_t bytes, std::uint16_t 
   }
   if (bytes > 0) {
     constexpr std::size_t remote = LinkStatistics::remote;
-    direction.statistics.bytes[tenant][remote] += bytes;
-    ++direction.statistics.transfers[tenant][remote];
-    direction.statistics.busy_time[tenant][remote] += femtoseconds(taken);
-    direction.statistics.queue_time[tenant][remote] += femtoseconds(begin - now);
+    direction.statistics.bytes[tenant.value()][remote] += bytes;
+    ++direction.statistics.transfers[tenant.value()][remote];
+    direction.statistics.busy_time[tenant.value()][remote] += femtoseconds(taken);
+    direction.statistics.queue_time[tenant.value()][remote] += femtoseconds(begin - now);
   }
   return direction.remote_free;
 }
@@ -252,9 +252,9 @@ void HostLink::send_request(const MemoryRequest& request, std::span<const std::b
               kind_of(MessageKind::memory_request), request, payload);
 }
 
-void HostLink::send_range(std::uint32_t partition, Time now, MessageKind kind,
-                          const ZeroRange& range, Outbox& outbox) {
-  outbox.send(partitions_[partition], now, kind_of(kind), range);
+void HostLink::send_range(PartitionId partition, Time now, MessageKind kind, const ZeroRange& range,
+                          Outbox& outbox) {
+  outbox.send(partitions_[partition.value()], now, kind_of(kind), range);
 }
 
 bool HostLink::uses(const FrameRun& frames) const {

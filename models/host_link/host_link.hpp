@@ -56,11 +56,11 @@ class HostLink {
   std::optional<Transfer> take(const MessageHeader& message);
 
   /// Occupies a direction for the bytes of a remote access.  Returns when the last byte is through.
-  Time occupy(bool to_gpu, Time now, std::uint64_t bytes, std::uint16_t tenant);
+  Time occupy(bool to_gpu, Time now, std::uint64_t bytes, TenantId tenant);
   /// Passes a request on to the partition of its line; the caller takes the answer.
   void send_request(const MemoryRequest& request, std::span<const std::byte> payload, Time now,
                     Outbox& outbox);
-  void send_range(std::uint32_t partition, Time now, MessageKind kind, const ZeroRange& range,
+  void send_range(PartitionId partition, Time now, MessageKind kind, const ZeroRange& range,
                   Outbox& outbox);
   bool idle() const;
   /// A transfer under way reads or writes some of these frames.

@@ -3,6 +3,8 @@
 #include <cstdint>
 #include <vector>
 
+#include "models/noc/address.hpp"
+
 namespace lockstep {
 
 /// Neighbouring frames.
@@ -10,6 +12,8 @@ struct FrameRun {
   std::uint64_t physical = 0;
   std::uint64_t bytes = 0;
 
+  PhysicalAddress begin() const { return PhysicalAddress{physical}; }
+  PhysicalAddress end() const { return begin() + bytes; }
   bool operator==(const FrameRun&) const = default;
   template <class Archive>
   void serialize(Archive& archive) {
@@ -19,11 +23,11 @@ struct FrameRun {
 
 /// Puts a frame, or part of one, behind `runs`, in one with the last of them if they are
 /// neighbours.
-inline void append_frame(std::vector<FrameRun>& runs, std::uint64_t physical, std::uint64_t bytes) {
-  if (!runs.empty() && runs.back().physical + runs.back().bytes == physical) {
+inline void append_frame(std::vector<FrameRun>& runs, PhysicalAddress begin, std::uint64_t bytes) {
+  if (!runs.empty() && runs.back().end() == begin) {
     runs.back().bytes += bytes;
   } else {
-    runs.push_back({physical, bytes});
+    runs.push_back({begin.value(), bytes});
   }
 }
 

@@ -89,7 +89,7 @@ void Gmmu::look_up(const TranslateRequest& request, GmmuCycle& cycle) {
     const PageTableEntry entry = mirror_.find(request.tenant, request.page);
     if (entry.is(PageTableEntry::present)) {
       mirror_.set(request.tenant, request.page, PageTableEntry::accessed);
-      answers_.note(request.tenant, request.page);
+      answers_.note(request.where());
     }
     if (!request.known) answer(request, entry, cycle);
   } else {
@@ -121,12 +121,12 @@ void Gmmu::take_memory(const MessageHeader& message, GmmuCycle& cycle) {
 
 void Gmmu::page_written(const PageNotice& notice, GmmuCycle& cycle) {
   ++statistics_.pages_written[notice.tenant];
-  if (Unmapping* unmapping = unmappings_.unmapping_of(notice.tenant, notice.page)) {
-    unmapping->note_store(notice.page);
+  if (Unmapping* unmapping = unmappings_.unmapping_of(notice.where())) {
+    unmapping->note_store(notice.where());
   } else if (mirrored()) {
     mirror_.set(notice.tenant, notice.page, PageTableEntry::dirty);
   } else if (!path_->known_dirty(notice.where())) {
-    walkers_.written(notice.tenant, notice.page, cycle.number);
+    walkers_.written(notice.where(), cycle.number);
   }
 }
 

@@ -7,10 +7,11 @@ namespace lockstep {
 
 /// Nothing that was read in older tables of the tenant holds; without tables it has ended.
 void Gmmu::set_root(const PageTableRoot& root, GmmuCycle& cycle) {
-  walkers_.set_root(root.tenant, root.table);
-  path_->forget_tenant(TenantId{root.tenant});
+  const TenantId tenant{root.tenant};
+  walkers_.set_root(tenant, PhysicalAddress{root.table});
+  path_->forget_tenant(tenant);
   if (root.table != 0) return;
-  answers_.forget_tenant(root.tenant, cycle);
+  answers_.forget_tenant(tenant, cycle);
 }
 
 void Gmmu::pages_mapped(const MessageHeader& message, GmmuCycle& cycle) {
@@ -28,13 +29,14 @@ void Gmmu::pages_mapped(const MessageHeader& message, GmmuCycle& cycle) {
     if (!timing_.walks) tell_sms(message, cycle);
     shoot_down_for_mapping(span, cycle);
   }
-  answers_.pages_came(span, replay_, entry, cycle);
+  answers_.pages_came(
+      span, replay_, [&](TenantPage where) { return entry(where.page.value()); }, cycle);
 }
 
 /// Ideal translation: every SM knows every page, before anybody waits for it.
 void Gmmu::tell_sms(const MessageHeader& message, GmmuCycle& cycle) {
   const auto& body = message.body<PagesMapped>();
-  answers_.told(body.span.tenant).assign(answers_.sms().size(), true);
+  answers_.told(body.span.first().tenant).assign(answers_.sms().size(), true);
   for (Link& sm : answers_.sms())
     cycle.outbox.send(sm, cycle.now, kind_of(MessageKind::pages_mapped), body, message.payload());
 }
@@ -69,7 +71,7 @@ void Gmmu::begin_unmapping(std::uint32_t index, GmmuCycle& cycle) {
   const PageSpan span = unmapping.span();
   statistics_.entries_dropped[span.tenant] += path_->drop(span, TlbLoss::shootdown);
   if (parameters_.shootdown == ShootdownGranularity::whole) flush_tlbs(span.tenant, cycle);
-  walkers_.unmap(span, [&](std::uint64_t page) { unmapping.note_store(page); });
+  walkers_.unmap(span, [&](TenantPage where) { unmapping.note_store(where); });
   if (mirrored())
     for (std::uint32_t i = 0; i < span.count; ++i)
       unmapping.entries[i] = mirror_.take(span.tenant, span.page + i);
@@ -83,7 +85,7 @@ void Gmmu::entries_taken(std::uint32_t index, GmmuCycle& cycle) {
   unmapping.stage = Unmapping::Stage::shootdown;
   walkers_.release(span, cycle.number);
   statistics_.pages_unmapped[span.tenant] += span.count;
-  const std::vector<bool>& told = answers_.told(span.tenant);
+  const std::vector<bool>& told = answers_.told(span.first().tenant);
   for (std::size_t sm = 0; sm < answers_.sms().size(); ++sm) {
     if (!told[sm]) continue;
     PageSpan body = span;

@@ -12,9 +12,7 @@ void Gmmu::step(GmmuCycle& cycle) {
   finish_lookups(cycle);
   retry_stalled(cycle);
   begin_lookups(cycle);
-  const auto held = [&](std::uint16_t tenant, std::uint64_t page) {
-    return unmappings_.holds(tenant, page);
-  };
+  const auto held = [&](TenantPage where) { return unmappings_.holds(where); };
   for (std::uint32_t walk; (walk = walkers_.begin(cycle, held)) != Walkers::none;)
     if (walkers_[walk].done) finish_walk(walk, cycle);
   retry_faults(cycle);
@@ -59,7 +57,7 @@ void Gmmu::miss(const TranslateRequest& request, GmmuCycle& cycle) {
 }
 
 void Gmmu::walk_or_stall(const TranslateRequest& request, GmmuCycle& cycle) {
-  if (walkers_.has_room() || walkers_.find(request.tenant, request.page) != Walkers::none) {
+  if (walkers_.has_room() || walkers_.find(request.where()) != Walkers::none) {
     walkers_.translate(request, cycle.number);
   } else {
     ++statistics_.mshr_stalls[request.tenant];
@@ -108,7 +106,7 @@ void Gmmu::finish_walk(std::uint32_t index, GmmuCycle& cycle) {
     walk.result.bits |= bits;
     if (!walk.requests.empty()) {
       path_->walked({walk.where(), walk.result, walk.requests}, cycle.now);
-      answers_.note(walk.tenant, walk.page);
+      answers_.note(walk.where());
     }
   }
   for (const TranslateRequest& request : walk.requests) answer(request, walk.result, cycle);
@@ -117,7 +115,7 @@ void Gmmu::finish_walk(std::uint32_t index, GmmuCycle& cycle) {
 
 void Gmmu::set_bits(const Walk& walk, std::uint64_t bits, GmmuCycle& cycle) {
   if (mirrored()) return mirror_.set(walk.tenant, walk.page, bits);
-  memory_.set_bits(walk.tenant, walk.place, bits, cycle);
+  memory_.set_bits(walk.where().tenant, walk.place, bits, cycle);
   path_->keep_level(walk.table_where(), walk_levels,
                     {(walk.result.bits & ~PageTableEntry::large) | bits});
   if ((bits & PageTableEntry::dirty) != 0) path_->set_dirty(walk.where());

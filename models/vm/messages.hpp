@@ -90,6 +90,10 @@ struct PageSpan {
   std::uint16_t sm = 0;  ///< who answers a shootdown
   std::uint32_t reserved = 0;
 
+  TenantPage first() const { return {TenantId{tenant}, VirtualPage{page}}; }
+  TenantPage end() const { return {TenantId{tenant}, VirtualPage{page + count}}; }
+  bool covers(TenantPage where) const { return first() <= where && where < end(); }
+
   template <class Archive>
   void serialize(Archive& archive) {
     archive(page, count, id, tenant, sm);

@@ -11,6 +11,10 @@ struct TenantPage {
   VirtualPage page;
 
   constexpr auto operator<=>(const TenantPage&) const = default;
+  template <class Archive>
+  void serialize(Archive& archive) {
+    archive(tenant, page);
+  }
 };
 
 }  // namespace lockstep

@@ -76,7 +76,7 @@ std::vector<Transfer> Departures::write_backs(std::uint32_t index, const Unmappe
       }
       const std::uint64_t size = std::min(page_bytes, bytes - offset);
       transfers.back().bytes += size;
-      append_frame(transfers.back().frames, entry.address(), size);
+      append_frame(transfers.back().frames, PhysicalAddress{entry.address()}, size);
       ++statistics.pages_written_back[a.tenant.value()];
     }
     goes_on = dirty;

@@ -19,8 +19,8 @@ void Mapper::map(MapRequest request, const HostCycle& cycle) {
   mapping.missing = mapping.zeroing.size() * partitions_;
   for (const FrameRun& run : mapping.zeroing)
     for (std::uint32_t p = 0; p < partitions_; ++p)
-      cycle.link.send_range(p, cycle.now, MessageKind::zero_range, {run.physical, run.bytes},
-                            cycle.outbox);
+      cycle.link.send_range(PartitionId{static_cast<std::uint16_t>(p)}, cycle.now,
+                            MessageKind::zero_range, {run.physical, run.bytes}, cycle.outbox);
   if (mapping.missing == 0) start_transfers(index, cycle);
 }
 

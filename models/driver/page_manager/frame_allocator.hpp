@@ -32,7 +32,7 @@ class FrameAllocator {
   /// Takes `bytes` in as few ranges as first fit gives.  Returns no range if so much is not free.
   std::vector<FrameRun> allocate_scattered(std::uint64_t bytes);
   void release(PhysicalAddress base, std::uint64_t bytes);
-  void release(const FrameRun& run) { release(PhysicalAddress{run.physical}, run.bytes); }
+  void release(const FrameRun& run) { release(run.begin(), run.bytes); }
 
   std::uint64_t capacity() const { return capacity_; }
   std::uint64_t free_bytes() const { return capacity_ - taken_; }
@@ -42,8 +42,8 @@ class FrameAllocator {
   }
   /// Appends the frames of `run` that may hold anything.
   void append_used(const FrameRun& run, std::vector<FrameRun>& used) const {
-    for (std::uint64_t at = run.physical; at < run.physical + run.bytes; at += page_bytes)
-      if (used_before(frame_of(PhysicalAddress{at}))) append_frame(used, at, page_bytes);
+    for (PhysicalAddress at = run.begin(); at < run.end(); at += page_bytes)
+      if (used_before(frame_of(at))) append_frame(used, at, page_bytes);
   }
 
   template <class Archive>

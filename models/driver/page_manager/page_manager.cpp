@@ -97,7 +97,7 @@ std::vector<FrameRun> PageManager::frames_of(const TenantPages& pages) const {
   for (VirtualPage page = pages.first; page < pages.end(); ++page) {
     const PageTableEntry entry = tables_.entry(pages.tenant, page);
     LOCKSTEP_CHECK(entry.is(PageTableEntry::present), "a page without a frame is moved");
-    append_frame(runs, entry.address(), page_bytes);
+    append_frame(runs, PhysicalAddress{entry.address()}, page_bytes);
   }
   return runs;
 }

@@ -45,7 +45,7 @@ PageTables::Leaf& PageTables::leaf(TenantId tenant, VirtualPage page) {
 std::uint64_t PageTables::Making::take_frame() {
   const auto frame = frames.allocate(page_bytes);
   LOCKSTEP_CHECK(frame.has_value(), "no frame is left for a page table");
-  append_frame(made, frame->value(), page_bytes);
+  append_frame(made, *frame, page_bytes);
   return frame->value();
 }
 

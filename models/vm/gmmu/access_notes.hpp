@@ -15,12 +15,13 @@ class AccessNotes {
  public:
   static constexpr std::size_t capacity = 1024;
 
-  void add(std::uint16_t tenant, std::uint64_t page) {
-    if (!notes_.empty() && notes_.back().page == page && notes_.back().tenant == tenant) return;
-    if (notes_.size() == capacity) notes_.pop_front();
+  void add(TenantPage where) {
     AccessNote note;
-    note.page = page;
-    note.tenant = tenant;
+    note.page = where.page.value();
+    note.tenant = where.tenant.value();
+    if (!notes_.empty() && notes_.back().page == note.page && notes_.back().tenant == note.tenant)
+      return;
+    if (notes_.size() == capacity) notes_.pop_front();
     notes_.push_back(note);
   }
   std::vector<AccessNote> take() {

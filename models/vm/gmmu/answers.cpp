@@ -74,13 +74,12 @@ void GmmuAnswers::tell_host(const TranslateRequest& request, bool permission, Gm
 }
 
 /// Those listed are told by name also when all are told, so that each says when it is through.
-void GmmuAnswers::replay(std::uint16_t tenant, std::uint64_t page, const FarFaults::Askers& askers,
-                         GmmuCycle& cycle) {
-  faults_.replaying(tenant, page, askers, cycle.number);
-  statistics_.replays[tenant] += askers.size();
+void GmmuAnswers::replay(TenantPage where, const FarFaults::Askers& askers, GmmuCycle& cycle) {
+  faults_.replaying(where, askers, cycle.number);
+  statistics_.replays[where.tenant.value()] += askers.size();
   for (const FarFaults::Asker& asker : askers)
     cycle.outbox.send(to_sms_[asker.sm], cycle.now, kind_of(MessageKind::replay),
-                      PageNotice{page, tenant, asker.sm, 0});
+                      PageNotice{where.page.value(), where.tenant.value(), asker.sm, 0});
 }
 
 void GmmuAnswers::replay_all(GmmuCycle& cycle) {
@@ -89,26 +88,25 @@ void GmmuAnswers::replay_all(GmmuCycle& cycle) {
                       PageNotice{all_pages, all_tenants, static_cast<std::uint16_t>(sm), 0});
 }
 
-void GmmuAnswers::invalid(std::uint16_t tenant, std::uint64_t page, const FarFaults::Askers& askers,
-                          GmmuCycle& cycle) {
+void GmmuAnswers::invalid(TenantPage where, const FarFaults::Askers& askers, GmmuCycle& cycle) {
   TranslationAnswer answer;
-  answer.page = page;
-  answer.tenant = tenant;
+  answer.page = where.page.value();
+  answer.tenant = where.tenant.value();
   answer.status = TranslationStatus::invalid;
   for (const FarFaults::Asker& asker : askers) {
     answer.write = asker.write;
-    ++statistics_.invalid[tenant];
+    ++statistics_.invalid[answer.tenant];
     send(asker.sm, answer, cycle);
   }
 }
 
 void GmmuAnswers::replayed(const PageNotice& notice, GmmuCycle& cycle) {
-  const std::int64_t began = faults_.replayed(notice.tenant, notice.page, notice.sm);
+  const std::int64_t began = faults_.replayed(notice.where(), SmId{notice.sm});
   if (began >= 0)
     statistics_.replay_latency[notice.tenant].add(static_cast<std::uint64_t>(cycle.number - began));
 }
 
-void GmmuAnswers::forget_tenant(std::uint16_t tenant, GmmuCycle& cycle) {
+void GmmuAnswers::forget_tenant(TenantId tenant, GmmuCycle& cycle) {
   count_waiting(cycle.number);
   faults_.forget(tenant, [&](const TranslateRequest& request) { send_refusal(request, cycle); });
 }
@@ -116,13 +114,13 @@ void GmmuAnswers::forget_tenant(std::uint16_t tenant, GmmuCycle& cycle) {
 void GmmuAnswers::count_waiting(std::int64_t cycle) {
   const auto cycles = static_cast<std::uint64_t>(cycle - waiting_counted_);
   for (std::uint16_t tenant = 0; tenant < told_.size(); ++tenant)
-    statistics_.far_fault_cycles[tenant] += faults_.waiting(tenant) * cycles;
+    statistics_.far_fault_cycles[tenant] += faults_.waiting(TenantId{tenant}) * cycles;
   waiting_counted_ = cycle;
 }
 
 void GmmuAnswers::sample_waiting() {
   for (std::uint16_t tenant = 0; tenant < told_.size(); ++tenant)
-    statistics_.far_faults_waiting[tenant] = faults_.waiting(tenant);
+    statistics_.far_faults_waiting[tenant] = faults_.waiting(TenantId{tenant});
 }
 
 void GmmuAnswers::serialize(Archive& archive) {

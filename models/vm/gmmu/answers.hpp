@@ -26,31 +26,31 @@ class GmmuAnswers {
   std::vector<Link>& sms() { return to_sms_; }
   Link& host() { return to_host_; }
   /// By SM, whether it got a translation of the tenant once.
-  std::vector<bool>& told(std::uint16_t tenant) { return told_[tenant]; }
+  std::vector<bool>& told(TenantId tenant) { return told_[tenant.value()]; }
   FarFaults& faults() { return faults_; }
   const FarFaults& faults() const { return faults_; }
   /// A walk found the page: the host hears of it with the next far-fault.
-  void note(std::uint16_t tenant, std::uint64_t page) { notes_.add(tenant, page); }
+  void note(TenantPage where) { notes_.add(where); }
 
   /// Sends the translation; false if the request had to be refused.
   bool answer(const TranslateRequest& request, PageTableEntry entry, GmmuCycle& cycle);
   /// The host says what it knows of pages: those who wait for them ask again, or hear that there is
-  /// nothing.  `entry_of(page)` is 0 for nothing.
+  /// nothing.  `entry_of(where)` is 0 for nothing.
   template <class EntryOf>
   void pages_came(const PageSpan& span, ReplayMode mode, EntryOf&& entry_of, GmmuCycle& cycle) {
     bool anybody = false;
     count_waiting(cycle.number);
-    faults_.take(span, [&](std::uint64_t page, const FarFaults::Askers& askers) {
-      if (entry_of(page).bits == 0) return invalid(span.tenant, page, askers, cycle);
+    faults_.take(span, [&](TenantPage where, const FarFaults::Askers& askers) {
+      if (entry_of(where).bits == 0) return invalid(where, askers, cycle);
       anybody = true;
-      replay(span.tenant, page, askers, cycle);
+      replay(where, askers, cycle);
     });
     if (mode == ReplayMode::broadcast && anybody) replay_all(cycle);
   }
   /// An SM has replayed a page.
   void replayed(const PageNotice& notice, GmmuCycle& cycle);
   /// Nobody waits for pages of the tenant any more.
-  void forget_tenant(std::uint16_t tenant, GmmuCycle& cycle);
+  void forget_tenant(TenantId tenant, GmmuCycle& cycle);
 
   /// Statistics of what waits are right up to this cycle.
   void count_waiting(std::int64_t cycle);
@@ -64,11 +64,9 @@ class GmmuAnswers {
   void send(std::uint16_t sm, const TranslationAnswer& answer, GmmuCycle& cycle) {
     cycle.outbox.send(to_sms_[sm], cycle.now, kind_of(MessageKind::translation), answer);
   }
-  void replay(std::uint16_t tenant, std::uint64_t page, const FarFaults::Askers& askers,
-              GmmuCycle& cycle);
+  void replay(TenantPage where, const FarFaults::Askers& askers, GmmuCycle& cycle);
   void replay_all(GmmuCycle& cycle);
-  void invalid(std::uint16_t tenant, std::uint64_t page, const FarFaults::Askers& askers,
-               GmmuCycle& cycle);
+  void invalid(TenantPage where, const FarFaults::Askers& askers, GmmuCycle& cycle);
 
   std::vector<Link> to_sms_;
   Link to_host_;

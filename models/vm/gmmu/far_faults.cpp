@@ -5,16 +5,16 @@
 namespace lockstep {
 
 FarFaults::Refusal FarFaults::refuse(const TranslateRequest& request) {
-  replayed(request.tenant, request.page, request.sm);
-  const Key page = key(request.tenant, request.page);
-  const auto fault = waiting_.find(page);
+  const TenantPage where = request.where();
+  replayed(where, SmId{request.sm});
+  const auto fault = waiting_.find(where);
   const bool first = fault == waiting_.end();
   if (first && full()) {
     without_entry_.push_back(request);
     return Refusal::no_entry;
   }
   by_tenant_[request.tenant] += first;
-  Askers& askers = first ? waiting_[page] : fault->second;
+  Askers& askers = first ? waiting_[where] : fault->second;
   const auto asker = std::find_if(askers.begin(), askers.end(),
                                   [&](const Asker& a) { return a.sm == request.sm; });
   if (asker == askers.end()) {
@@ -34,19 +34,18 @@ bool FarFaults::take_retry(TranslateRequest& request) {
   return true;
 }
 
-void FarFaults::replaying(std::uint16_t tenant, std::uint64_t page, const Askers& askers,
-                          std::int64_t cycle) {
-  Replay& replay = replays_[key(tenant, page)];
+void FarFaults::replaying(TenantPage where, const Askers& askers, std::int64_t cycle) {
+  Replay& replay = replays_[where];
   replay.began = cycle;
   std::vector<std::uint16_t>& sms = replay.sms;
   for (const Asker& asker : askers)
     if (std::find(sms.begin(), sms.end(), asker.sm) == sms.end()) sms.push_back(asker.sm);
 }
 
-std::int64_t FarFaults::replayed(std::uint16_t tenant, std::uint64_t page, std::uint16_t sm) {
-  const auto replay = replays_.find(key(tenant, page));
+std::int64_t FarFaults::replayed(TenantPage where, SmId sm) {
+  const auto replay = replays_.find(where);
   if (replay == replays_.end()) return -1;
-  std::erase(replay->second.sms, sm);
+  std::erase(replay->second.sms, sm.value());
   if (!replay->second.sms.empty()) return -1;
   const std::int64_t began = replay->second.began;
   replays_.erase(replay);
@@ -54,8 +53,8 @@ std::int64_t FarFaults::replayed(std::uint16_t tenant, std::uint64_t page, std::
 }
 
 bool FarFaults::replays_in(const PageSpan& span) const {
-  const auto replay = replays_.lower_bound(key(span.tenant, span.page));
-  return replay != replays_.end() && replay->first < key(span.tenant, span.page + span.count);
+  const auto replay = replays_.lower_bound(span.first());
+  return replay != replays_.end() && replay->first < span.end();
 }
 
 void FarFaults::serialize(Archive& archive) {

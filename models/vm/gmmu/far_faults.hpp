@@ -48,35 +48,33 @@ class FarFaults {
   void looked_up(const TranslateRequest& request) { retrying_ -= request.retried; }
   /// Nothing of the tenant is waited for any more.  Calls gone(request) for those without an entry.
   template <class Gone>
-  void forget(std::uint16_t tenant, Gone&& gone) {
-    waiting_.erase(waiting_.lower_bound(key(tenant, 0)), waiting_.upper_bound(key(tenant, ~0ull)));
-    by_tenant_[tenant] = 0;
+  void forget(TenantId tenant, Gone&& gone) {
+    std::erase_if(waiting_, [&](const auto& fault) { return fault.first.tenant == tenant; });
+    by_tenant_[tenant.value()] = 0;
     std::erase_if(without_entry_, [&](const TranslateRequest& request) {
-      if (request.tenant != tenant) return false;
+      if (request.where().tenant != tenant) return false;
       gone(request);
       return true;
     });
   }
-  /// Calls came(page, askers) for each page of the span that somebody waits for, in their order;
+  /// Calls came(where, askers) for each page of the span that somebody waits for, in their order;
   /// nobody waits afterwards.
   template <class Came>
   void take(const PageSpan& span, Came&& came) {
-    const auto begin = waiting_.lower_bound(key(span.tenant, span.page));
-    const auto end = waiting_.lower_bound(key(span.tenant, span.page + span.count));
+    const auto begin = waiting_.lower_bound(span.first()), end = waiting_.lower_bound(span.end());
     for (auto fault = begin; fault != end; ++fault, --by_tenant_[span.tenant])
-      came(fault->first.second, fault->second);
+      came(fault->first, fault->second);
     waiting_.erase(begin, end);
   }
 
-  void replaying(std::uint16_t tenant, std::uint64_t page, const Askers& askers,
-                 std::int64_t cycle);
+  void replaying(TenantPage where, const Askers& askers, std::int64_t cycle);
   /// The cycle in which the page's replays began, if this was the last of them; -1 otherwise.
-  std::int64_t replayed(std::uint16_t tenant, std::uint64_t page, std::uint16_t sm);
+  std::int64_t replayed(TenantPage where, SmId sm);
   /// Replays of pages of the span have not completed.
   bool replays_in(const PageSpan& span) const;
 
   std::size_t waiting() const { return waiting_.size(); }
-  std::uint64_t waiting(std::uint16_t tenant) const { return by_tenant_[tenant]; }
+  std::uint64_t waiting(TenantId tenant) const { return by_tenant_[tenant.value()]; }
   std::size_t without_entry() const { return without_entry_.size(); }
   std::size_t replays() const { return replays_.size(); }
   void serialize(Archive& archive);
@@ -91,17 +89,15 @@ class FarFaults {
       archive(began, sms);
     }
   };
-  using Key = std::pair<std::uint16_t, std::uint64_t>;  ///< tenant, page
-  static Key key(std::uint16_t tenant, std::uint64_t page) { return {tenant, page}; }
 
   bool full() const { return entries_ > 0 && waiting_.size() + retrying_ >= entries_; }
 
   const std::size_t entries_;
   std::size_t retrying_ = 0;  ///< entries that are kept for requests on their way
   std::deque<TranslateRequest> without_entry_;
-  std::map<Key, Askers> waiting_;
+  std::map<TenantPage, Askers> waiting_;
   std::vector<std::uint64_t> by_tenant_;  ///< entries of `waiting_`
-  std::map<Key, Replay> replays_;
+  std::map<TenantPage, Replay> replays_;
 };
 
 }  // namespace lockstep

@@ -8,19 +8,18 @@ namespace lockstep {
 
 namespace {
 
-AtomicLane lane_at(std::uint64_t address, std::uint64_t operand, std::uint32_t number) {
+AtomicLane lane_at(PhysicalAddress place, std::uint64_t operand, std::uint32_t number) {
   AtomicLane lane;
   lane.operands.a = operand;
-  lane.offset = static_cast<std::uint8_t>(address % line_bytes);
+  lane.offset = static_cast<std::uint8_t>(place.value() % line_bytes);
   lane.lane = static_cast<std::uint8_t>(number);
   return lane;
 }
 
-MemoryRequest request_for(std::uint16_t tenant, MemoryOperation operation,
-                          isa::AtomicOperation atomic) {
+MemoryRequest request_for(TenantId tenant, MemoryOperation operation, isa::AtomicOperation atomic) {
   MemoryRequest request;
   request.source = SourceKind::gmmu;
-  request.tenant = tenant;
+  request.tenant = tenant.value();
   request.operation = operation;
   request.atomic = atomic;
   if (operation == MemoryOperation::atomic) request.type = isa::Type::b64;
@@ -29,44 +28,45 @@ MemoryRequest request_for(std::uint16_t tenant, MemoryOperation operation,
 
 }  // namespace
 
-void TableMemory::read(std::uint32_t asker, std::uint16_t tenant, std::uint64_t page,
-                       unsigned level, std::uint64_t address, GmmuCycle& cycle) {
-  MemoryRequest request = request_for(tenant, MemoryOperation::load, isa::AtomicOperation::none);
-  request.virtual_page = page;
+void TableMemory::read(std::uint32_t asker, TenantPage where, unsigned level, PhysicalAddress entry,
+                       GmmuCycle& cycle) {
+  MemoryRequest request =
+      request_for(where.tenant, MemoryOperation::load, isa::AtomicOperation::none);
+  request.virtual_page = where.page.value();
   request.walk_level = static_cast<std::uint8_t>(level);
-  request.sectors = static_cast<std::uint8_t>(1u << address % line_bytes / sector_bytes);
-  send(request, Purpose::walk, asker, address, {}, cycle);
+  request.sectors = static_cast<std::uint8_t>(1u << entry.value() % line_bytes / sector_bytes);
+  send(request, Purpose::walk, asker, entry, {}, cycle);
 }
 
-void TableMemory::set_bits(std::uint16_t tenant, std::uint64_t address, std::uint64_t bits,
+void TableMemory::set_bits(TenantId tenant, PhysicalAddress entry, std::uint64_t bits,
                            GmmuCycle& cycle) {
   MemoryRequest request =
       request_for(tenant, MemoryOperation::atomic, isa::AtomicOperation::logical_or);
-  const AtomicLane lane = lane_at(address, bits, 0);
-  send(request, Purpose::set_bits, 0, address, {&lane, 1}, cycle);
+  const AtomicLane lane = lane_at(entry, bits, 0);
+  send(request, Purpose::set_bits, 0, entry, {&lane, 1}, cycle);
 }
 
-void TableMemory::clear_bits(std::uint32_t asker, std::uint16_t tenant, std::uint64_t address,
+void TableMemory::clear_bits(std::uint32_t asker, TenantId tenant, PhysicalAddress entry,
                              std::uint64_t bits, GmmuCycle& cycle) {
   MemoryRequest request =
       request_for(tenant, MemoryOperation::atomic, isa::AtomicOperation::logical_and);
-  const AtomicLane lane = lane_at(address, ~bits, 0);
-  send(request, Purpose::clear_bits, asker, address, {&lane, 1}, cycle);
+  const AtomicLane lane = lane_at(entry, ~bits, 0);
+  send(request, Purpose::clear_bits, asker, entry, {&lane, 1}, cycle);
 }
 
-void TableMemory::exchange(std::uint32_t asker, std::uint16_t tenant, std::uint64_t address,
+void TableMemory::exchange(std::uint32_t asker, TenantId tenant, PhysicalAddress first,
                            std::uint32_t count, GmmuCycle& cycle) {
   MemoryRequest request = request_for(tenant, MemoryOperation::atomic, isa::AtomicOperation::exch);
   request.flags = flag_returns;
   std::array<AtomicLane, entries_per_line> lanes;
   for (std::uint32_t i = 0; i < count; ++i)
-    lanes[i] = lane_at(address + i * sizeof(std::uint64_t), 0, i);
-  send(request, Purpose::exchange, asker, address, {lanes.data(), count}, cycle);
+    lanes[i] = lane_at(first + i * sizeof(std::uint64_t), 0, i);
+  send(request, Purpose::exchange, asker, first, {lanes.data(), count}, cycle);
 }
 
 void TableMemory::send(MemoryRequest& request, Purpose purpose, std::uint32_t asker,
-                       std::uint64_t address, std::span<const AtomicLane> lanes, GmmuCycle& cycle) {
-  request.line = address / line_bytes * line_bytes;
+                       PhysicalAddress place, std::span<const AtomicLane> lanes, GmmuCycle& cycle) {
+  request.line = place.value() / line_bytes * line_bytes;
   request.tag = static_cast<std::uint32_t>(purpose) << 30 | asker;
   request.lanes = static_cast<std::uint8_t>(lanes.size());
   for (const AtomicLane& lane : lanes)
@@ -76,9 +76,9 @@ void TableMemory::send(MemoryRequest& request, Purpose purpose, std::uint32_t as
                     kind_of(MessageKind::memory_request), request, std::as_bytes(lanes));
 }
 
-PageTableEntry TableMemory::entry_in(const std::byte* sector, std::uint64_t address) {
+PageTableEntry TableMemory::entry_in(const std::byte* sector, PhysicalAddress place) {
   PageTableEntry entry;
-  std::memcpy(&entry.bits, sector + address % sector_bytes, sizeof entry.bits);
+  std::memcpy(&entry.bits, sector + place.value() % sector_bytes, sizeof entry.bits);
   return entry;
 }
 

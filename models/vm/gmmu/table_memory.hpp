@@ -17,6 +17,7 @@
 #include "models/noc/messages.hpp"
 #include "models/vm/gmmu/gmmu_cycle.hpp"
 #include "models/vm/page_table_entry.hpp"
+#include "models/vm/tenant_page.hpp"
 
 namespace lockstep {
 
@@ -32,25 +33,25 @@ class TableMemory {
   TableMemory(const AddressMapping& mapping, std::vector<Link> to_partitions)
       : mapping_(mapping), to_partitions_(std::move(to_partitions)) {}
 
-  void read(std::uint32_t asker, std::uint16_t tenant, std::uint64_t page, unsigned level,
-            std::uint64_t address, GmmuCycle& cycle);
-  void set_bits(std::uint16_t tenant, std::uint64_t address, std::uint64_t bits, GmmuCycle& cycle);
-  void clear_bits(std::uint32_t asker, std::uint16_t tenant, std::uint64_t address,
-                  std::uint64_t bits, GmmuCycle& cycle);
+  void read(std::uint32_t asker, TenantPage where, unsigned level, PhysicalAddress entry,
+            GmmuCycle& cycle);
+  void set_bits(TenantId tenant, PhysicalAddress entry, std::uint64_t bits, GmmuCycle& cycle);
+  void clear_bits(std::uint32_t asker, TenantId tenant, PhysicalAddress entry, std::uint64_t bits,
+                  GmmuCycle& cycle);
   /// Puts 0 into `count` entries of one line; the answer carries what they were.
-  void exchange(std::uint32_t asker, std::uint16_t tenant, std::uint64_t address,
-                std::uint32_t count, GmmuCycle& cycle);
+  void exchange(std::uint32_t asker, TenantId tenant, PhysicalAddress first, std::uint32_t count,
+                GmmuCycle& cycle);
   /// Every answer is told here.
   void answered() { --in_flight_; }
   std::uint64_t in_flight() const { return in_flight_; }
 
-  /// The entry at `address` in the sector that a read brought.
-  static PageTableEntry entry_in(const std::byte* sector, std::uint64_t address);
+  /// The entry at `place` in the sector that a read brought.
+  static PageTableEntry entry_in(const std::byte* sector, PhysicalAddress place);
 
   void serialize(Archive& archive);
 
  private:
-  void send(MemoryRequest& request, Purpose purpose, std::uint32_t asker, std::uint64_t address,
+  void send(MemoryRequest& request, Purpose purpose, std::uint32_t asker, PhysicalAddress place,
             std::span<const AtomicLane> lanes, GmmuCycle& cycle);
 
   const AddressMapping mapping_;

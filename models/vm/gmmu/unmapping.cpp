@@ -45,16 +45,16 @@ std::uint32_t Unmappings::ready(const FarFaults& faults) const {
   return none;
 }
 
-bool Unmappings::holds(std::uint16_t tenant, std::uint64_t page) const {
+bool Unmappings::holds(TenantPage where) const {
   return std::any_of(order_.begin(), order_.end(), [&](std::uint32_t index) {
-    return slots_[index].stage == Unmapping::Stage::exchange && slots_[index].covers(tenant, page);
+    return slots_[index].stage == Unmapping::Stage::exchange && slots_[index].covers(where);
   });
 }
 
-Unmapping* Unmappings::unmapping_of(std::uint16_t tenant, std::uint64_t page) {
+Unmapping* Unmappings::unmapping_of(TenantPage where) {
   for (const std::uint32_t index : order_) {
     Unmapping& u = slots_[index];
-    if (u.stage != Unmapping::Stage::replays && u.covers(tenant, page)) return &u;
+    if (u.stage != Unmapping::Stage::replays && u.covers(where)) return &u;
   }
   return nullptr;
 }
@@ -64,7 +64,8 @@ void Unmappings::start_exchange(std::uint32_t index, GmmuCycle& cycle) {
   u.stage = Unmapping::Stage::exchange;
   if (u.request.large_at != 0) {
     ++u.missing;
-    memory_.clear_bits(index, u.span().tenant, u.request.large_at, PageTableEntry::large, cycle);
+    memory_.clear_bits(index, u.span().first().tenant, PhysicalAddress{u.request.large_at},
+                       PageTableEntry::large, cycle);
   }
   for (std::uint32_t first = 0; first < u.span().count;) {
     const std::uint64_t address = u.request.entries_at + first * sizeof(std::uint64_t);
@@ -83,8 +84,9 @@ void Unmappings::send_exchanges(GmmuCycle& cycle) {
     const Line line = lines_.front();
     lines_.pop_front();
     const Unmapping& u = slots_[line.unmapping];
-    memory_.exchange(line.unmapping << first_bits | line.first, u.span().tenant,
-                     u.request.entries_at + line.first * sizeof(std::uint64_t), line.count, cycle);
+    const PhysicalAddress entries{u.request.entries_at};
+    memory_.exchange(line.unmapping << first_bits | line.first, u.span().first().tenant,
+                     entries + line.first * sizeof(std::uint64_t), line.count, cycle);
   }
 }
 

@@ -28,11 +28,9 @@ struct Unmapping {
   std::vector<std::uint64_t> stored;  ///< bit i: page i was stored to
 
   const PageSpan& span() const { return request.span; }
-  bool covers(std::uint16_t tenant, std::uint64_t page) const {
-    return stage != Stage::none && tenant == span().tenant && page - span().page < span().count;
-  }
-  void note_store(std::uint64_t page) {
-    const std::uint64_t i = page - span().page;
+  bool covers(TenantPage where) const { return stage != Stage::none && span().covers(where); }
+  void note_store(TenantPage where) {
+    const std::uint64_t i = where.page - span().first().page;
     stored[i / 64] |= std::uint64_t{1} << i % 64;
   }
   /// The entries with the dirty bit of whoever stored; in a large page any store is one to all.
@@ -52,9 +50,9 @@ class Unmappings {
   /// The first one in order of arrival that waits for replays and need not any more.
   std::uint32_t ready(const FarFaults& faults) const;
   /// Entries are about to be exchanged: no walk may read them.
-  bool holds(std::uint16_t tenant, std::uint64_t page) const;
+  bool holds(TenantPage where) const;
   /// The one whose shootdown an SM's store precedes; nullptr if the page is not being unmapped.
-  Unmapping* unmapping_of(std::uint16_t tenant, std::uint64_t page);
+  Unmapping* unmapping_of(TenantPage where);
 
   void start_exchange(std::uint32_t index, GmmuCycle& cycle);
   /// Answers of memory.  The unmapping whose entries have all been exchanged, or `none`.

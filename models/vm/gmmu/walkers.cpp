@@ -13,14 +13,18 @@ constexpr std::uint64_t no_key = ~std::uint64_t{0};
 /// Four levels of 9 bits; an address beyond them is nobody's.
 constexpr std::uint64_t reachable_pages = std::uint64_t{1} << (9 * walk_levels);
 
+std::uint64_t key_of(TenantPage where) {
+  return TlbArray::key(where.tenant.value(), where.page.value());
+}
+
 }  // namespace
 
-std::uint32_t Walkers::find(std::uint16_t tenant, std::uint64_t page) const {
-  const auto place = std::find(keys_.begin(), keys_.end(), TlbArray::key(tenant, page));
+std::uint32_t Walkers::find(TenantPage where) const {
+  const auto place = std::find(keys_.begin(), keys_.end(), key_of(where));
   return place == keys_.end() ? none : static_cast<std::uint32_t>(place - keys_.begin());
 }
 
-std::uint32_t Walkers::make(std::uint16_t tenant, std::uint64_t page, std::int64_t cycle) {
+std::uint32_t Walkers::make(TenantPage where, std::int64_t cycle) {
   if (free_.empty()) {
     free_.push_back(static_cast<std::uint32_t>(walks_.size()));
     walks_.emplace_back();
@@ -28,10 +32,10 @@ std::uint32_t Walkers::make(std::uint16_t tenant, std::uint64_t page, std::int64
   }
   const std::uint32_t index = free_.back();
   free_.pop_back();
-  keys_[index] = TlbArray::key(tenant, page);
+  keys_[index] = key_of(where);
   Walk& walk = walks_[index];
-  walk.page = page;
-  walk.tenant = tenant;
+  walk.page = where.page.value();
+  walk.tenant = where.tenant.value();
   walk.used = true;
   walk.asked = walk.queued = cycle;
   queue_.push_back(index);
@@ -39,16 +43,16 @@ std::uint32_t Walkers::make(std::uint16_t tenant, std::uint64_t page, std::int64
   return index;
 }
 
-void Walkers::set_root(std::uint16_t tenant, std::uint64_t table) {
-  roots_[tenant] = table;
+void Walkers::set_root(TenantId tenant, PhysicalAddress table) {
+  roots_[tenant.value()] = table;
   for (Walk& walk : walks_)
-    if (walk.used && walk.tenant == tenant) walk.stale = walk.active;
+    if (walk.used && walk.where().tenant == tenant) walk.stale = walk.active;
 }
 
 void Walkers::translate(const TranslateRequest& request, std::int64_t cycle) {
-  std::uint32_t index = find(request.tenant, request.page);
+  std::uint32_t index = find(request.where());
   if (index == none) {
-    index = make(request.tenant, request.page, cycle);
+    index = make(request.where(), cycle);
   } else if (!walks_[index].requests.empty()) {
     ++statistics_.merged[request.tenant];
   }
@@ -57,9 +61,9 @@ void Walkers::translate(const TranslateRequest& request, std::int64_t cycle) {
   walk.requests.push_back(request);
 }
 
-void Walkers::written(std::uint16_t tenant, std::uint64_t page, std::int64_t cycle) {
-  const std::uint32_t index = find(tenant, page);
-  walks_[index == none ? make(tenant, page, cycle) : index].written = true;
+void Walkers::written(TenantPage where, std::int64_t cycle) {
+  const std::uint32_t index = find(where);
+  walks_[index == none ? make(where, cycle) : index].written = true;
 }
 
 void Walkers::begin_walk(std::uint32_t index, GmmuCycle& cycle) {
@@ -72,7 +76,7 @@ void Walkers::begin_walk(std::uint32_t index, GmmuCycle& cycle) {
   statistics_.walker_wait_behind.at(walk.tenant, last_tenant_) += waited;
   ++statistics_.walks[walk.tenant];
   const std::int64_t fixed = parameters_.walk_latency.count();
-  if (walk.page >= reachable_pages || (fixed == 0 && roots_[walk.tenant] == 0)) {
+  if (walk.page >= reachable_pages || (fixed == 0 && roots_[walk.tenant] == PhysicalAddress{})) {
     walk.done = true;
   } else if (fixed > 0) {
     timers_.push_back({cycle.number + fixed, index});
@@ -81,7 +85,7 @@ void Walkers::begin_walk(std::uint32_t index, GmmuCycle& cycle) {
   }
 }
 
-void Walkers::go_to(std::uint32_t index, unsigned level, std::uint64_t table, GmmuCycle& cycle) {
+void Walkers::go_to(std::uint32_t index, unsigned level, PhysicalAddress table, GmmuCycle& cycle) {
   Walk& walk = walks_[index];
   walk.level = static_cast<std::uint8_t>(level);
   walk.place = table + table_index(walk.table_page(), level) * sizeof(PageTableEntry);
@@ -95,7 +99,7 @@ void Walkers::go_to(std::uint32_t index, unsigned level, std::uint64_t table, Gm
 void Walkers::read(std::uint32_t index, GmmuCycle& cycle) {
   const Walk& walk = walks_[index];
   ++statistics_.walk_reads[walk.tenant];
-  memory_.read(index, walk.tenant, walk.page, walk.level, walk.place, cycle);
+  memory_.read(index, walk.where(), walk.level, walk.place, cycle);
 }
 
 void Walkers::read_done(std::uint32_t index, const std::byte* sector, GmmuCycle& cycle) {
@@ -139,7 +143,7 @@ void Walkers::descend(std::uint32_t index, PageTableEntry entry, GmmuCycle& cycl
     walk.done = true;
   } else {
     if (walk.level == walk_levels - 1) walk.large = entry.is(PageTableEntry::large);
-    go_to(index, walk.level + 1u, entry.address(), cycle);
+    go_to(index, walk.level + 1u, PhysicalAddress{entry.address()}, cycle);
   }
 }
 
@@ -179,7 +183,7 @@ void Walkers::release(const PageSpan& span, std::int64_t cycle) {
   std::vector<std::uint32_t> still;
   for (const std::uint32_t index : set_aside_) {
     Walk& walk = walks_[index];
-    if (walk.tenant == span.tenant && walk.page - span.page < span.count) {
+    if (span.covers(walk.where())) {
       walk.queued = cycle;
       queue_.push_back(index);
     } else {

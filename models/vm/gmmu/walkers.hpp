@@ -32,10 +32,10 @@ struct Walk {
   bool used = false;
   bool active = false;  ///< has a walker
   bool stale = false;
-  bool written = false;     ///< ends in setting the dirty bit
-  bool large = false;       ///< what the level-3 entry says
-  bool done = false;        ///< `result` is there; 0: not present
-  std::uint64_t place = 0;  ///< physical address of the entry of `level`
+  bool written = false;   ///< ends in setting the dirty bit
+  bool large = false;     ///< what the level-3 entry says
+  bool done = false;      ///< `result` is there; 0: not present
+  PhysicalAddress place;  ///< of the entry of `level`
   PageTableEntry result;
   std::int64_t asked = 0, queued = 0, begun = 0;  ///< cycles
   std::vector<TranslateRequest> requests;         ///< whom it serves
@@ -71,16 +71,16 @@ class Walkers {
         free_walkers_(parameters.walkers) {}
 
   Walk& operator[](std::uint32_t index) { return walks_[index]; }
-  std::uint32_t find(std::uint16_t tenant, std::uint64_t page) const;
+  std::uint32_t find(TenantPage where) const;
   /// MSHRs left for pages to be translated; notices of stores need none.
   bool has_room() const { return translations_ < parameters_.l2_tlb.mshrs; }
   bool idle() const { return used_ == 0; }
 
   /// Walks of the tenant that have begun are stale: their tables may be other pages by now.
-  void set_root(std::uint16_t tenant, std::uint64_t table);
+  void set_root(TenantId tenant, PhysicalAddress table);
   /// Joins the walk for its page, or begins one.
   void translate(const TranslateRequest& request, std::int64_t cycle);
-  void written(std::uint16_t tenant, std::uint64_t page, std::int64_t cycle);
+  void written(TenantPage where, std::int64_t cycle);
 
   /// Gives a free walker to the next walk that `held` does not hold back; `none` if there is none.
   template <class Held>
@@ -88,7 +88,7 @@ class Walkers {
     while (free_walkers_ > 0 && !queue_.empty()) {
       const std::uint32_t index = queue_.front();
       queue_.pop_front();
-      if (held(walks_[index].tenant, walks_[index].page)) {
+      if (held(walks_[index].where())) {
         set_aside_.push_back(index);
         continue;
       }
@@ -110,14 +110,14 @@ class Walkers {
   /// The walk has been dealt with.
   void end(std::uint32_t index, std::int64_t cycle);
 
-  /// Pages of a span are being unmapped: walks for them are stale.  Calls stored(page) for each
+  /// Pages of a span are being unmapped: walks for them are stale.  Calls stored(where) for each
   /// page with a notice that did not reach its entry.
   template <class Stored>
   void unmap(const PageSpan& span, Stored&& stored) {
     for (std::uint32_t i = 0; i < walks_.size(); ++i) {
       Walk& walk = walks_[i];
-      if (!walk.used || walk.tenant != span.tenant || walk.page - span.page >= span.count) continue;
-      if (std::exchange(walk.written, false)) stored(walk.page);
+      if (!walk.used || !span.covers(walk.where())) continue;
+      if (std::exchange(walk.written, false)) stored(walk.where());
       walk.stale = walk.active;
     }
   }
@@ -128,10 +128,10 @@ class Walkers {
   void serialize(Archive& archive);
 
  private:
-  std::uint32_t make(std::uint16_t tenant, std::uint64_t page, std::int64_t cycle);
+  std::uint32_t make(TenantPage where, std::int64_t cycle);
   void begin_walk(std::uint32_t index, GmmuCycle& cycle);
   void free_walker(const Walk& walk, std::int64_t cycle);
-  void go_to(std::uint32_t index, unsigned level, std::uint64_t table, GmmuCycle& cycle);
+  void go_to(std::uint32_t index, unsigned level, PhysicalAddress table, GmmuCycle& cycle);
   void read(std::uint32_t index, GmmuCycle& cycle);
   void descend(std::uint32_t index, PageTableEntry entry, GmmuCycle& cycle);
 
@@ -142,7 +142,7 @@ class Walkers {
   const PageTableMirror& mirror_;
   GmmuStatistics& statistics_;
 
-  std::vector<std::uint64_t> roots_;  ///< level-1 table by tenant
+  std::vector<PhysicalAddress> roots_;  ///< level-1 table by tenant
   std::vector<Walk> walks_;
   std::vector<std::uint64_t> keys_;  ///< tenant and page by walk; ~0: free
   std::vector<std::uint32_t> free_;

@@ -142,13 +142,13 @@ TEST_F(HostLinkBench, WaitingForAPlaceMakesTheTransferLonger) {
 
 TEST_F(HostLinkBench, RemoteAccessesPushTheLinesOfATransferBack) {
   HostLink link = make();
-  EXPECT_EQ(link.occupy(true, 20_ns, 256, 0), 22_ns);
-  EXPECT_EQ(link.occupy(true, 20_ns, 128, 0), 23_ns);
-  EXPECT_EQ(link.occupy(false, 20_ns, 128, 0), 21_ns);
+  EXPECT_EQ(link.occupy(true, 20_ns, 256, TenantId{0}), 22_ns);
+  EXPECT_EQ(link.occupy(true, 20_ns, 128, TenantId{0}), 23_ns);
+  EXPECT_EQ(link.occupy(false, 20_ns, 128, TenantId{0}), 21_ns);
   link.start(transfer(Kind::to_gpu, 512), 20_ns, sink_.outbox());
   EXPECT_EQ(link.next_activity(), 23_ns);
   run(link, 27_ns);  // the first line leaves
-  EXPECT_EQ(link.occupy(true, 27_ns, 1280, 0), 37_ns);
+  EXPECT_EQ(link.occupy(true, 27_ns, 1280, TenantId{0}), 37_ns);
   run(link);
   EXPECT_THAT(departures_ns(), ElementsAre(26, 39, 42, 45));
 }
@@ -159,8 +159,8 @@ TEST_F(HostLinkBench, EachDirectionCountsWhoTookItAndWhoWaited) {
   run(link, 5_ns);
   link.start(of_class(Class::fault, 256, 2), 5_ns, sink_.outbox());  // 10 ns
   run(link);
-  EXPECT_EQ(link.occupy(true, 60_ns, 128, 3), 61_ns);
-  EXPECT_EQ(link.occupy(true, 60_ns, 128, 3), 62_ns);
+  EXPECT_EQ(link.occupy(true, 60_ns, 128, TenantId{3}), 61_ns);
+  EXPECT_EQ(link.occupy(true, 60_ns, 128, TenantId{3}), 62_ns);
   const LinkStatistics& to_gpu = link.statistics(true);
   const auto of_tenants = [](const auto& counters, std::uint64_t unit) {
     return std::vector{counters[1][2].value() / unit, counters[2][0].value() / unit,
