@@ -16,7 +16,7 @@ enum class FaultBatch : std::uint8_t {
 enum class FaultSerialization : std::uint8_t { cpu_and_link, whole_cost, none };
 enum class FaultSplit : std::uint8_t { upto, isolate };
 
-/// Parameters of `policies.fault_handling: {name: host, ...}`: the driver on the CPU.
+/// Parameters of the driver on the CPU, which every fault handling has.
 /// Source: virtual-memory-and-exceptions.md, sections 3.3, 3.5 and 5.5.
 struct HostFaultParameters {
   ReplayMode replay;
@@ -27,9 +27,11 @@ struct HostFaultParameters {
   FaultSplit split;
   Time handling, cpu_service, migrate, allocate;
 
-  static auto schema() {
+  static auto schema() { return fields<HostFaultParameters>(); }
+  /// The same at the head of the parameters P, derived from these, of another policy.
+  template <class P>
+  static ParametersOf<P> fields() {
     using namespace literals;
-    using P = HostFaultParameters;
     return parameters<P>()
         .field("replay", &P::replay, ReplayMode::listed,
                choice({"listed", "broadcast", "block-tlb"}),

@@ -245,7 +245,7 @@ std::unique_ptr<Component> Machine::build_gmmu() const {
 }
 
 ReplayMode Machine::replay_mode() const {
-  return parameters_.policies.fault_handling.parameters<HostFaultParameters>().replay;
+  return host_fault_parameters(parameters_.policies.fault_handling).replay;
 }
 
 std::unique_ptr<Component> Machine::build_sm(std::uint32_t index) const {

@@ -13,7 +13,6 @@
 #include "core/output/recorder.hpp"
 #include "models/coordinator/coordinator.hpp"
 #include "models/coordinator/policy_epochs.hpp"
-#include "models/driver/fault_parameters.hpp"
 #include "models/gpu/machine_parameters.hpp"
 #include "models/host/printed_lines.hpp"
 #include "models/isa/lowering/lowering.hpp"

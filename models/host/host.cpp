@@ -35,11 +35,11 @@ Driver::Setup driver_setup(const Host::Setup& setup) {
 }
 
 ManagedMemory::Setup managed_setup(const Host::Setup& setup) {
-  return {setup.fault_handling.parameters<HostFaultParameters>(),
-          setup.parameters.link_latency,
+  return {setup.parameters.link_latency,
           setup.seed,
           priorities_of(*setup.tenants),
           setup.record_faults,
+          setup.fault_handling,
           setup.prefetcher,
           setup.eviction};
 }

@@ -15,7 +15,7 @@ constexpr std::uint64_t most_step_pages = 256;
 }  // namespace
 
 ManagedMemory::ManagedMemory(Setup setup, Driver& driver, const BufferDirectory& directory)
-    : parameters_(setup.fault),
+    : parameters_(host_fault_parameters(setup.fault_handling)),
       driver_(driver),
       prefetcher_(make_prefetcher(setup.prefetcher)),
       eviction_(make_eviction(setup.eviction)),
@@ -26,8 +26,9 @@ ManagedMemory::ManagedMemory(Setup setup, Driver& driver, const BufferDirectory&
       evictor_(setup.eviction.name(), *eviction_, pages_, departures_, setup.seed),
       migrations_({driver, directory, pages_, queue_, log_, operations_, evictor_},
                   setup.priorities.size()),
-      service_({parameters_, setup.link_latency, setup.seed, setup.priorities.size()},
-               {driver, directory, pages_, queue_, log_, *prefetcher_, migrations_}) {}
+      handling_(make_fault_handling(
+          setup.fault_handling, {setup.link_latency, setup.seed, setup.priorities.size()},
+          {driver, directory, pages_, queue_, log_, *prefetcher_, migrations_})) {}
 
 void ManagedMemory::let_go(std::uint32_t allocation, Time now) {
   --pages_.buffer(allocation).holds;
@@ -149,7 +150,7 @@ void ManagedMemory::go_on(const std::optional<Departures::Wanted>& wanted, Time 
 }
 
 void ManagedMemory::act(const HostCycle& cycle) {
-  service_.act(cycle);
+  handling_->act(cycle);
   migrations_.start_waiting(cycle);
 }
 
@@ -171,7 +172,8 @@ std::string ManagedMemory::waiting_for() const {
 }
 
 void ManagedMemory::serialize(Archive& archive) {
-  archive(pages_, queue_, log_, operations_, departures_, evictor_, migrations_, service_);
+  archive(pages_, queue_, log_, operations_, departures_, evictor_, migrations_);
+  handling_->serialize(archive);
 }
 
 }  // namespace lockstep

@@ -1,8 +1,8 @@
 /// Managed memory: the driver's service of far-faults, migration in both directions, eviction.
 ///
 /// A fault waits for the driver's server (fault_queue.hpp), costs what the cost model says, and
-/// brings the pages that the prefetcher chooses (fault_service.hpp); each contiguous transfer maps
-/// its pages when it has ended (migrations.hpp).  Where frames are missing the eviction policy
+/// brings the pages that the prefetcher chooses (fault_handling/host.hpp); each contiguous transfer
+/// maps its pages when it has ended (migrations.hpp).  Where frames are missing the eviction policy
 /// names pages that leave first (evictor.hpp, departures.hpp).  When the CPU touches a buffer its
 /// pages come home by the same protocol, and faults on it wait until the CPU is done.
 /// Source: 001, sections B.2, B.3, C.1; 000, sections 2.3 and 5.3; architecture.md, section 8
@@ -16,7 +16,7 @@
 #include <string>
 #include <vector>
 
-#include "models/driver/managed/fault_service.hpp"
+#include "models/driver/managed/fault_handling/fault_handling.hpp"
 #include "models/vm/messages.hpp"
 
 namespace lockstep {
@@ -24,12 +24,11 @@ namespace lockstep {
 class ManagedMemory {
  public:
   struct Setup {
-    HostFaultParameters fault;
     Time link_latency;
     std::uint64_t seed = 0;
     std::vector<std::uint32_t> priorities;  ///< by tenant
     bool record_faults = false;
-    PolicyChoice prefetcher, eviction;
+    PolicyChoice fault_handling, prefetcher, eviction;
   };
   /// `driver` and `directory` outlive it.
   ManagedMemory(Setup setup, Driver& driver, const BufferDirectory& directory);
@@ -82,7 +81,7 @@ class ManagedMemory {
   }
   void transfer_done(const Transfer& transfer, const HostCycle& cycle);
 
-  Time next_activity() const { return service_.next_activity(); }
+  Time next_activity() const { return handling_->next_activity(); }
   void act(const HostCycle& cycle);
   /// Faults of a tenant that has ended are forgotten.
   void forget_faults(TenantId tenant);
@@ -95,10 +94,9 @@ class ManagedMemory {
   void note_accesses(const MessageHeader& message);
   void prefetch_to_gpu(PageRange pages, std::uint64_t operation, const HostCycle& cycle);
   void go_on(const std::optional<Departures::Wanted>& wanted, Time now);
-  template <class Which>
-  void forget_if(const Which& which) {
+  void forget_if(const FaultHandling::Which& which) {
     queue_.forget_if(which);
-    service_.forget_if(which);
+    handling_->forget_if(which);
   }
 
   const HostFaultParameters parameters_;
@@ -112,7 +110,7 @@ class ManagedMemory {
   Departures departures_;
   Evictor evictor_;
   Migrations migrations_;
-  FaultService service_;
+  const std::unique_ptr<FaultHandling> handling_;
 };
 
 }  // namespace lockstep

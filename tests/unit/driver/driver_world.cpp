@@ -4,10 +4,23 @@
 
 #include <algorithm>
 #include <cstring>
+#include <sstream>
 
+#include "core/parameters/document.hpp"
 #include "tests/harness/policy_named.hpp"
 
 namespace lockstep::test {
+namespace {
+
+struct Chosen {
+  PolicyChoice fault_handling;
+  static auto schema() {
+    return parameters<Chosen>().policy("fault_handling", &Chosen::fault_handling, "host",
+                                       fault_handling_policies, "the one under test");
+  }
+};
+
+}  // namespace
 
 DriverWorld::Options::Options() : fault(defaults<HostFaultParameters>()) {}
 
@@ -31,14 +44,15 @@ DriverWorld::DriverWorld(const Options& options)
             },
             {0, 0}),
       driver_(driver_setup()),
-      managed_(managed_setup(), driver_, *this) {
+      managed_(std::make_unique<ManagedMemory>(managed_setup(), driver_,
+                                               static_cast<const BufferDirectory&>(*this))) {
   set_tenants(statistics_, leaving_.size());
   for (std::size_t i = 0; i < host_memory_.size(); ++i)
     host_memory_[i] = static_cast<std::byte>(i / 7 + 1);
   MapRequest tables;
   tables.pages = {tenant, driver_.take_addresses(tenant, options.bytes), 0};
   tables.reserved = driver_.mapped_pages(options.bytes);
-  allocation_ = managed_.add(tenant, buffer, tables.pages.first, pages());
+  allocation_ = managed_->add(tenant, buffer, tables.pages.first, pages());
   driver_.map(std::move(tables), cycle());
   run();
   mapped.clear();
@@ -71,12 +85,22 @@ void DriverWorld::set_bits(std::uint64_t page, std::uint64_t bits) {
   std::memcpy(&memory_[at], &entry, 8);
 }
 
+void DriverWorld::save_and_restore_managed() {
+  std::stringstream bytes;
+  Archive saving = Archive::saving(bytes);
+  managed_->serialize(saving);
+  managed_ = std::make_unique<ManagedMemory>(managed_setup(), driver_,
+                                             static_cast<const BufferDirectory&>(*this));
+  Archive restoring = Archive::restoring(bytes);
+  managed_->serialize(restoring);
+}
+
 void DriverWorld::run(Time until) {
   for (;;) {
     deliver();
     const Time arrival = answers_.empty() ? Time::never() : answers_.begin()->first;
     const Time activity =
-        std::min({link_.next_activity(), driver_.next_activity(), managed_.next_activity()});
+        std::min({link_.next_activity(), driver_.next_activity(), managed_->next_activity()});
     const Time next = std::min(arrival, activity);
     if (next == Time::never() || next >= until) return;
     now_ = next;
@@ -115,7 +139,13 @@ Driver::Setup DriverWorld::driver_setup() {
 
 ManagedMemory::Setup DriverWorld::managed_setup() {
   ManagedMemory::Setup setup;
-  setup.fault = options_.fault;
+  setup.fault_handling =
+      options_.fault_handling.empty()
+          ? PolicyChoice("host", &schema_of<HostFaultParameters>(),
+                         std::make_shared<const HostFaultParameters>(options_.fault))
+          : read_parameters<Chosen>(
+                parse_document("fault_handling: " + options_.fault_handling, "test"))
+                .fault_handling;
   setup.link_latency = latency;
   setup.priorities = {0, 0};
   setup.record_faults = true;
@@ -127,7 +157,7 @@ ManagedMemory::Setup DriverWorld::managed_setup() {
 void DriverWorld::take(const MessageHeader& message) {
   switch (static_cast<MessageKind>(message.kind)) {
     case MessageKind::far_fault:
-      return managed_.fault(message, cycle());
+      return managed_->fault(message, cycle());
     case MessageKind::unmapped:
       driver_.unmapped(message, cycle());
       break;
@@ -142,7 +172,7 @@ void DriverWorld::take(const MessageHeader& message) {
         if (Driver::owns(*done))
           driver_.transfer_done(*done, cycle());
         else
-          managed_.transfer_done(*done, cycle());
+          managed_->transfer_done(*done, cycle());
       }
     }
   }
@@ -153,14 +183,14 @@ void DriverWorld::follow_up() {
   for (bool more = true; more;) {
     more = false;
     for (const std::uint32_t migration : driver_.take_mapped()) {
-      managed_.mapped(migration, cycle());
+      managed_->mapped(migration, cycle());
       more = true;
     }
     for (const Unmapped& pages : driver_.take_unmapped()) {
-      managed_.unmapped(pages, cycle());
+      managed_->unmapped(pages, cycle());
       more = true;
     }
-    managed_.act(cycle());
+    managed_->act(cycle());
   }
 }
 

@@ -25,7 +25,8 @@ class DriverWorld : private BufferDirectory {
   struct Options {
     Options();  ///< not inline: the schema that tells the defaults is long code
 
-    HostFaultParameters fault;
+    HostFaultParameters fault;   ///< of the host's handling, unless another is named
+    std::string fault_handling;  ///< as in a scenario
     std::string prefetcher = "none", eviction = "lru", page_manager = "base-pages";
     std::uint64_t frames = 1000;            ///< of GPU memory
     std::uint64_t bytes = 64 * page_bytes;  ///< of the one buffer
@@ -45,7 +46,9 @@ class DriverWorld : private BufferDirectory {
 
   std::uint64_t pages() const { return has_data_.size(); }
   std::uint32_t allocation() const { return allocation_; }
-  ManagedMemory& managed() { return managed_; }
+  ManagedMemory& managed() { return *managed_; }
+  /// Goes on with fresh managed memory that was given the state of the present one.
+  void save_and_restore_managed();
   Driver& driver() { return driver_; }
   const HostStatistics& statistics() const { return statistics_; }
   Time now() const { return now_; }
@@ -117,7 +120,7 @@ class DriverWorld : private BufferDirectory {
   MessageSink sink_;
   HostLink link_;
   Driver driver_;
-  ManagedMemory managed_;
+  std::unique_ptr<ManagedMemory> managed_;
   HostStatistics statistics_;
   std::uint32_t allocation_ = 0;
   std::multimap<Time, std::function<void()>> answers_;

@@ -1,4 +1,4 @@
-/// From fault to migration: the driver's server, its costs, what the prefetcher adds.
+/// Faults are served by the driver on the CPU: its server, its costs, what the prefetcher adds.
 ///
 /// Costs (virtual-memory-and-exceptions.md, 3.5).  uvmsmart: the server is busy `handling` per
 /// fault (or block, or batch), then the transfer starts.  tanasic: the server is busy
@@ -13,41 +13,23 @@
 #include <span>
 #include <vector>
 
-#include "models/driver/managed/migrations.hpp"
-#include "models/driver/prefetch/prefetcher.hpp"
+#include "models/driver/managed/fault_handling/fault_handling.hpp"
 #include "models/driver/prefetch/split.hpp"
 
 namespace lockstep {
 
-class FaultService {
+class HostFaultHandling : public FaultHandling {
  public:
-  struct Setup {
-    HostFaultParameters parameters;
-    Time link_latency;
-    std::uint64_t seed = 0;
-    std::size_t tenants = 0;
-  };
-  /// What the service works with.
-  struct Parts {
-    Driver& driver;
-    const BufferDirectory& directory;
-    ManagedPages& pages;
-    FaultQueue& queue;
-    FaultLog& log;
-    const Prefetcher& prefetcher;
-    Migrations& migrations;
-  };
-  FaultService(const Setup& setup, const Parts& parts)
-      : setup_(setup), parts_(parts), fault_numbers_(setup.tenants) {}
+  HostFaultHandling(const HostFaultParameters& parameters, const Setup& setup, const Parts& parts)
+      : parameters_(parameters), setup_(setup), parts_(parts), fault_numbers_(setup.tenants) {}
 
-  Time next_activity() const;
+  Time next_activity() const override;
   /// The server takes what it is free for, and what it has handled goes on.
-  void act(const HostCycle& cycle);
-  template <class Which>
-  void forget_if(const Which& which) {
+  void act(const HostCycle& cycle) override;
+  void forget_if(const Which& which) override {
     for (Unit& unit : units_) std::erase_if(unit.faults, which);
   }
-  void serialize(Archive& archive);
+  void serialize(Archive& archive) override;
 
  private:
   /// Faults that are handled together.
@@ -82,6 +64,7 @@ class FaultService {
   std::uint32_t record(const Unit& unit, PageRange range, bool data);
   Time replay_time(const Unit& unit, bool moves_data, Time now) const;
 
+  const HostFaultParameters parameters_;
   const Setup setup_;
   const Parts parts_;
   std::deque<Unit> units_;  ///< in order of `begin`

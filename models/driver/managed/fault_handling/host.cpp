@@ -1,4 +1,4 @@
-#include "models/driver/managed/fault_service.hpp"
+#include "models/driver/managed/fault_handling/host.hpp"
 
 #include <algorithm>
 
@@ -7,18 +7,18 @@
 
 namespace lockstep {
 
-bool FaultService::Unit::stores_in(PageRange range) const {
+bool HostFaultHandling::Unit::stores_in(PageRange range) const {
   return std::any_of(faults.begin(), faults.end(),
                      [&](const PageFault& fault) { return fault.write && fault.is_in(range); });
 }
 
-Time FaultService::next_activity() const {
+Time HostFaultHandling::next_activity() const {
   Time next = units_.empty() ? Time::never() : units_.front().begin;
   if (!parts_.queue.empty()) next = std::min(next, std::max(server_free_, parts_.queue.first()));
   return next;
 }
 
-void FaultService::act(const HostCycle& cycle) {
+void HostFaultHandling::act(const HostCycle& cycle) {
   while (!parts_.queue.empty() && std::max(server_free_, parts_.queue.first()) <= cycle.now)
     form_unit(cycle);
   while (!units_.empty() && units_.front().begin <= cycle.now) {
@@ -28,7 +28,7 @@ void FaultService::act(const HostCycle& cycle) {
   }
 }
 
-void FaultService::form_unit(const HostCycle& cycle) {
+void HostFaultHandling::form_unit(const HostCycle& cycle) {
   const PageFault first = parts_.queue.take_next();
   if (serve_without_moving(first, cycle)) return;
   Unit unit;
@@ -39,8 +39,8 @@ void FaultService::form_unit(const HostCycle& cycle) {
   units_.push_back(std::move(unit));
 }
 
-void FaultService::charge(Unit& unit, Time now) {
-  const HostFaultParameters& p = setup_.parameters;
+void HostFaultHandling::charge(Unit& unit, Time now) {
+  const HostFaultParameters& p = parameters_;
   const auto has_data = [&](const PageFault& fault) {
     return parts_.pages.has_data({fault.page, 1}, parts_.directory);
   };
@@ -63,14 +63,14 @@ void FaultService::charge(Unit& unit, Time now) {
   }
 }
 
-Time FaultService::replay_time(const Unit& unit, bool moves_data, Time now) const {
-  if (setup_.parameters.cost_model != FaultCost::tanasic) return now;
-  const Time constant = moves_data ? setup_.parameters.migrate : setup_.parameters.allocate;
+Time HostFaultHandling::replay_time(const Unit& unit, bool moves_data, Time now) const {
+  if (parameters_.cost_model != FaultCost::tanasic) return now;
+  const Time constant = moves_data ? parameters_.migrate : parameters_.allocate;
   const PageFault& first = unit.faults.front();
   return first.found + (unit.started - first.arrived) + constant - setup_.link_latency;
 }
 
-bool FaultService::serve_without_moving(const PageFault& fault, const HostCycle& cycle) {
+bool HostFaultHandling::serve_without_moving(const PageFault& fault, const HostCycle& cycle) {
   ManagedPages& pages = parts_.pages;
   const Allocation& a = pages.owner(fault.page);
   switch (pages.place(fault.page)) {
@@ -98,7 +98,7 @@ bool FaultService::serve_without_moving(const PageFault& fault, const HostCycle&
   return false;
 }
 
-void FaultService::begin_unit(const Unit& unit, const HostCycle& cycle) {
+void HostFaultHandling::begin_unit(const Unit& unit, const HostCycle& cycle) {
   HostStatistics& statistics = cycle.statistics;
   std::vector<ManagedPage> pages;
   std::uint64_t handled = 0;
@@ -136,8 +136,8 @@ void FaultService::begin_unit(const Unit& unit, const HostCycle& cycle) {
   statistics.batch_pages[tenant].add(asked_for);
 }
 
-Migration FaultService::migration_of(const PageFault& fault, const Unit& unit,
-                                     const HostCycle& cycle) {
+Migration HostFaultHandling::migration_of(const PageFault& fault, const Unit& unit,
+                                          const HostCycle& cycle) {
   Migration migration;
   migration.fault = true;
   migration.served = cycle.now;
@@ -146,8 +146,8 @@ Migration FaultService::migration_of(const PageFault& fault, const Unit& unit,
   return migration;
 }
 
-std::uint64_t FaultService::migrate(std::span<const ManagedPage> pages, const Unit& unit,
-                                    const HostCycle& cycle) {
+std::uint64_t HostFaultHandling::migrate(std::span<const ManagedPage> pages, const Unit& unit,
+                                         const HostCycle& cycle) {
   HostStatistics& statistics = cycle.statistics;
   const Allocation& a = parts_.pages.owner(pages.front());
   const std::uint16_t tenant = a.tenant.value();
@@ -175,8 +175,8 @@ std::uint64_t FaultService::migrate(std::span<const ManagedPage> pages, const Un
 }
 
 /// `apart`: pages that are stored to do not come with others.
-std::vector<PlannedTransfer> FaultService::plan(std::span<const ManagedPage> pages, bool apart,
-                                                const HostCycle& cycle) {
+std::vector<PlannedTransfer> HostFaultHandling::plan(std::span<const ManagedPage> pages, bool apart,
+                                                     const HostCycle& cycle) {
   const Allocation& a = parts_.pages.owner(pages.front());
   const std::uint16_t tenant = a.tenant.value();
   std::vector<PageRange> moves;
@@ -187,12 +187,12 @@ std::vector<PlannedTransfer> FaultService::plan(std::span<const ManagedPage> pag
   if (parts_.pages.granule() > 1) {
     plan_granules(parts_.pages, moves, pages, transfers);
   } else {
-    split_moves(moves, pages, apart ? FaultSplit::isolate : setup_.parameters.split, transfers);
+    split_moves(moves, pages, apart ? FaultSplit::isolate : parameters_.split, transfers);
   }
   return transfers;
 }
 
-std::uint32_t FaultService::record(const Unit& unit, PageRange range, bool data) {
+std::uint32_t HostFaultHandling::record(const Unit& unit, PageRange range, bool data) {
   if (!parts_.log.enabled()) return FaultLog::none;
   const auto fault = std::find_if(unit.faults.begin(), unit.faults.end(),
                                   [&](const PageFault& f) { return f.is_in(range); });
@@ -203,8 +203,20 @@ std::uint32_t FaultService::record(const Unit& unit, PageRange range, bool data)
                          fault->arrived, unit.begin, Time::never()});
 }
 
-void FaultService::serialize(Archive& archive) {
+void HostFaultHandling::serialize(Archive& archive) {
   archive(units_, server_free_, fault_numbers_);
+}
+
+FaultHandlingRow host_fault_handling() {
+  return {"host",
+          "the driver on the CPU, over the host link (001, B.2; 000, 2.3)",
+          {[](const PolicyChoice& choice, const FaultHandling::Setup& setup,
+              const FaultHandling::Parts& parts) -> std::unique_ptr<FaultHandling> {
+             return std::make_unique<HostFaultHandling>(choice.parameters<HostFaultParameters>(),
+                                                        setup, parts);
+           },
+           [](const PolicyChoice& choice) { return choice.parameters<HostFaultParameters>(); }},
+          &schema_of<HostFaultParameters>()};
 }
 
 }  // namespace lockstep

@@ -1,0 +1,64 @@
+#pragma once
+
+#include <functional>
+#include <memory>
+
+#include "core/parameters/policy.hpp"
+#include "models/driver/fault_parameters.hpp"
+#include "models/driver/managed/migrations.hpp"
+#include "models/driver/prefetch/prefetcher.hpp"
+
+namespace lockstep {
+
+/// Plug point `fault_handling`: who serves a page that is not in GPU memory, and at what cost.
+///
+/// Contract: a fault that stands in the queue is answered once: its page migrates, is mapped where
+/// it is, becomes writable, or is announced again because it is there; or the fault waits in the
+/// queue for the page or for the CPU.  What is forgotten is not answered.  Between calls nothing
+/// changes, and a policy acts when it says so and not before.  Decisions depend on the arguments
+/// and on what serialize keeps.
+/// Sources: 000, sections 2.3, 4.2 and 5.4; 001, section B.2.
+class FaultHandling {
+ public:
+  struct Setup {
+    Time link_latency;
+    std::uint64_t seed = 0;
+    std::size_t tenants = 0;
+  };
+  /// What faults are served with.
+  struct Parts {
+    Driver& driver;
+    const BufferDirectory& directory;
+    ManagedPages& pages;
+    FaultQueue& queue;
+    FaultLog& log;
+    const Prefetcher& prefetcher;
+    Migrations& migrations;
+  };
+  using Which = std::function<bool(const PageFault&)>;
+
+  virtual ~FaultHandling() = default;
+  virtual Time next_activity() const = 0;
+  /// Takes faults of the queue whose turn it is, and goes on with those that were taken.
+  virtual void act(const HostCycle& cycle) = 0;
+  /// Faults that were taken and have not moved anything yet are dropped.
+  virtual void forget_if(const Which& which) = 0;
+  virtual void serialize(Archive& archive) = 0;
+};
+
+struct FaultHandlingFactory {
+  std::unique_ptr<FaultHandling> (*make)(const PolicyChoice&, const FaultHandling::Setup&,
+                                         const FaultHandling::Parts&);
+  /// What it says about faults that come to the driver.
+  HostFaultParameters (*host)(const PolicyChoice&);
+};
+using FaultHandlingRow = PolicyRegistry<FaultHandlingFactory>::Row;
+const PolicyRegistry<FaultHandlingFactory>& fault_handlings();
+const PolicyList& fault_handling_policies();
+std::unique_ptr<FaultHandling> make_fault_handling(const PolicyChoice& choice,
+                                                   const FaultHandling::Setup& setup,
+                                                   const FaultHandling::Parts& parts);
+/// The parameters of the driver's own service, which every policy has.
+HostFaultParameters host_fault_parameters(const PolicyChoice& choice);
+
+}  // namespace lockstep
