@@ -99,7 +99,9 @@ std::vector<FaultRow> fault_rows(const Host& host) {
   std::vector<FaultRow> rows;
   for (const FaultRecord& fault : host.faults()) {
     rows.push_back({fault.tenant.value(), fault.pages, address_of(fault.page).value(),
-                    fault.migrated, fault.found, fault.arrived, fault.served, fault.mapped});
+                    fault.position, fault.migrated ? "migrate" : "allocate",
+                    fault.local ? "local" : "host", fault.found, fault.arrived, fault.served,
+                    fault.mapped});
   }
   return rows;
 }

@@ -67,7 +67,8 @@ struct KernelRow {
 struct FaultRow {
   std::uint32_t tenant = 0, pages = 0;
   std::uint64_t virtual_address = 0;
-  bool migrated = false;
+  std::uint32_t position = 0;
+  std::string kind, handler;
   Time found, arrived, served, mapped;
 
   static auto schema() {
@@ -80,7 +81,10 @@ struct FaultRow {
         .column("tenant", &R::tenant, "index", "who faulted")
         .column("virtual_address", &R::virtual_address, "address", "of the first page moved")
         .column("pages", &R::pages, "pages", "of 4 KiB, that came or changed")
-        .column("migrated", &R::migrated, "flag", "1: data came over the host link")
+        .column("position", &R::position, "faults",
+                "older ones that were pending when it was found")
+        .column("class", &R::kind, "", "migrate: data came over the host link; allocate: none did")
+        .column("handler", &R::handler, "", "host: the driver; local: the GPU by itself")
         .column("found", &R::found, "fs", "when the GMMU knew that the page is not there")
         .column("arrived", &R::arrived, "fs", "when the driver heard of it (found to arrived: hop)")
         .column("served", &R::served, "fs",

@@ -161,7 +161,7 @@ StatisticsView Gmmu::statistics(Time now) {
 void Gmmu::serialize(Archive& archive) {
   archive.section("gmmu", 2);
   archive(statistics_, arrived_, large_lookups_, base_lookups_, stalled_, cycle_, epochs_);
-  archive.section("gmmu/answers", 1);
+  archive.section("gmmu/answers", 2);
   answers_.serialize(archive);
   archive.section("gmmu/translation", 1);
   path_->serialize(archive);

@@ -54,8 +54,8 @@ struct TranslationAnswer {
   PageTableEntry entry;    ///< of the page; `large`: of the first page of its large page
   std::uint16_t tenant = 0;
   TranslationStatus status = TranslationStatus::found;
-  std::uint8_t write = 0;  ///< the permission that was asked for
-  std::array<std::uint8_t, 4> reserved{};
+  std::uint8_t write = 0;      ///< the permission that was asked for
+  std::uint32_t position = 0;  ///< refused: faults that were pending before it and still are
 };
 static_assert(sizeof(TranslationAnswer) == 24);
 
@@ -140,8 +140,10 @@ struct FarFault {
   std::uint8_t write = 0;       ///< a store waits
   std::uint8_t permission = 0;  ///< the page is there but must not be written
   Time found;                   ///< when the GMMU knew
+  std::uint32_t position = 0;   ///< older faults that were pending then
+  std::uint32_t reserved = 0;
 };
-static_assert(sizeof(FarFault) == 24);
+static_assert(sizeof(FarFault) == 32);
 
 struct AccessNote {
   std::uint64_t page : 48;

@@ -56,7 +56,7 @@ class FarFaultCost(ScenarioTest):
             faults = file["faults"][:]
         self.assertEqual(used, 8 if moved else 1)
         self.assertEqual(len(faults), 1)
-        self.assertEqual(bool(faults[0]["migrated"]), moved)
+        self.assertEqual(faults[0]["class"], b"migrate" if moved else b"allocate")
         return int(cycles), faults[0]
 
     def replayed_after(self, gpu, host, policies, hop, moved):

@@ -13,13 +13,15 @@ namespace lockstep {
 struct FaultRecord {
   TenantId tenant;
   VirtualPage page;
-  std::uint32_t pages = 0;  ///< moved with it
-  bool migrated = false;    ///< data came over the link
+  std::uint32_t pages = 0;     ///< moved with it
+  std::uint32_t position = 0;  ///< older faults that were pending at the GMMU
+  bool migrated = false;       ///< data came over the link
+  bool local = false;          ///< the GPU handled it by itself
   Time found, arrived, served, mapped;
 
   template <class Archive>
   void serialize(Archive& archive) {
-    archive(tenant, page, pages, migrated, found, arrived, served, mapped);
+    archive(tenant, page, pages, position, migrated, local, found, arrived, served, mapped);
   }
 };
 

@@ -130,7 +130,8 @@ void ManagedMemory::fault(const MessageHeader& message, const HostCycle& cycle) 
   ++cycle.statistics.far_faults[body.tenant];
   const ManagedPage page = a->managed_page_of(VirtualPage{body.page});
   cycle.statistics.late_hits[body.tenant] += pages_.place(page) == PagePlace::arriving;
-  queue_.push({page, body.found, cycle.now, cycle.now, body.write != 0 || body.permission != 0});
+  queue_.push({page, body.found, cycle.now, cycle.now, body.write != 0 || body.permission != 0,
+               body.position});
 }
 
 void ManagedMemory::mapped(std::uint32_t migration, const HostCycle& cycle) {

@@ -36,7 +36,7 @@ void GmmuAnswers::refuse(const TranslateRequest& request, bool permission, GmmuC
     ++statistics_.far_fault_stalls[request.tenant];
     return;
   }
-  send_refusal(request, cycle);
+  send_refusal(request, faults_.position(request.where()), cycle);
   if (refusal == FarFaults::Refusal::first) {
     tell_host(request, permission, cycle);
   } else {
@@ -45,11 +45,13 @@ void GmmuAnswers::refuse(const TranslateRequest& request, bool permission, GmmuC
 }
 
 /// Nack-Replayable.
-void GmmuAnswers::send_refusal(const TranslateRequest& request, GmmuCycle& cycle) {
+void GmmuAnswers::send_refusal(const TranslateRequest& request, std::uint32_t position,
+                               GmmuCycle& cycle) {
   TranslationAnswer answer;
   answer.page = request.page;
   answer.tenant = request.tenant;
   answer.status = TranslationStatus::refused;
+  answer.position = position;
   answer.write = request.write;
   ++statistics_.refusals[request.tenant];
   send(request.sm, answer, cycle);
@@ -68,6 +70,7 @@ void GmmuAnswers::tell_host(const TranslateRequest& request, bool permission, Gm
   fault.write = request.write;
   fault.permission = permission;
   fault.found = cycle.now;
+  fault.position = faults_.position(request.where());
   const std::vector<AccessNote> notes = notes_.take();
   cycle.outbox.send(to_host_, cycle.now, kind_of(MessageKind::far_fault), fault,
                     std::as_bytes(std::span(notes)));
@@ -108,7 +111,7 @@ void GmmuAnswers::replayed(const PageNotice& notice, GmmuCycle& cycle) {
 
 void GmmuAnswers::forget_tenant(TenantId tenant, GmmuCycle& cycle) {
   count_waiting(cycle.number);
-  faults_.forget(tenant, [&](const TranslateRequest& request) { send_refusal(request, cycle); });
+  faults_.forget(tenant, [&](const TranslateRequest& request) { send_refusal(request, 0, cycle); });
 }
 
 void GmmuAnswers::count_waiting(std::int64_t cycle) {

@@ -59,7 +59,7 @@ class GmmuAnswers {
 
  private:
   void refuse(const TranslateRequest& request, bool permission, GmmuCycle& cycle);
-  void send_refusal(const TranslateRequest& request, GmmuCycle& cycle);
+  void send_refusal(const TranslateRequest& request, std::uint32_t position, GmmuCycle& cycle);
   void tell_host(const TranslateRequest& request, bool permission, GmmuCycle& cycle);
   void send(std::uint16_t sm, const TranslationAnswer& answer, GmmuCycle& cycle) {
     cycle.outbox.send(to_sms_[sm], cycle.now, kind_of(MessageKind::translation), answer);

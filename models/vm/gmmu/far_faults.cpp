@@ -14,7 +14,11 @@ FarFaults::Refusal FarFaults::refuse(const TranslateRequest& request) {
     return Refusal::no_entry;
   }
   by_tenant_[request.tenant] += first;
-  Askers& askers = first ? waiting_[where] : fault->second;
+  if (first) {
+    waiting_[where].number = next_number_;
+    numbers_.push_back(next_number_++);
+  }
+  Askers& askers = first ? waiting_[where].askers : fault->second.askers;
   const auto asker = std::find_if(askers.begin(), askers.end(),
                                   [&](const Asker& a) { return a.sm == request.sm; });
   if (asker == askers.end()) {
@@ -23,6 +27,15 @@ FarFaults::Refusal FarFaults::refuse(const TranslateRequest& request) {
     asker->write |= request.write;
   }
   return first ? Refusal::first : Refusal::joined;
+}
+
+std::uint32_t FarFaults::position(TenantPage where) const {
+  const auto number = std::lower_bound(numbers_.begin(), numbers_.end(), waiting_.at(where).number);
+  return static_cast<std::uint32_t>(number - numbers_.begin());
+}
+
+void FarFaults::forget_number(const Fault& fault) {
+  numbers_.erase(std::lower_bound(numbers_.begin(), numbers_.end(), fault.number));
 }
 
 bool FarFaults::take_retry(TranslateRequest& request) {
@@ -58,7 +71,7 @@ bool FarFaults::replays_in(const PageSpan& span) const {
 }
 
 void FarFaults::serialize(Archive& archive) {
-  archive(waiting_, by_tenant_, replays_, retrying_, without_entry_);
+  archive(waiting_, numbers_, next_number_, by_tenant_, replays_, retrying_, without_entry_);
 }
 
 }  // namespace lockstep

@@ -1,6 +1,8 @@
 /// Far-fault MSHRs: pages that are not in GPU memory, and who was refused them.
 ///
 /// A page's entry is made by the first refusal, which the host is told of; later ones join it.
+/// Each refusal says how many older entries there are: the position in the queue of pending faults
+/// (000, section 4.1).
 /// When the page has come, those listed are told to ask again, and the page is no victim until each
 /// has said that what waited has gone out, or was refused once more.
 /// Source: 001, section B.2 and Figure 1; architecture.md, section 8, rule 7.
@@ -44,12 +46,17 @@ class FarFaults {
   /// A request that waited for an entry and may look its page up again, an entry being kept for it
   /// until looked_up(); false if there is none.
   bool take_retry(TranslateRequest& request);
+  /// Older entries than that of the page, which has one.
+  std::uint32_t position(TenantPage where) const;
   /// The page has been found, or is about to be refused.
   void looked_up(const TranslateRequest& request) { retrying_ -= request.retried; }
   /// Nothing of the tenant is waited for any more.  Calls gone(request) for those without an entry.
   template <class Gone>
   void forget(TenantId tenant, Gone&& gone) {
-    std::erase_if(waiting_, [&](const auto& fault) { return fault.first.tenant == tenant; });
+    std::erase_if(waiting_, [&](const auto& fault) {
+      if (fault.first.tenant == tenant) forget_number(fault.second);
+      return fault.first.tenant == tenant;
+    });
     by_tenant_[tenant.value()] = 0;
     std::erase_if(without_entry_, [&](const TranslateRequest& request) {
       if (request.where().tenant != tenant) return false;
@@ -62,8 +69,10 @@ class FarFaults {
   template <class Came>
   void take(const PageSpan& span, Came&& came) {
     const auto begin = waiting_.lower_bound(span.first()), end = waiting_.lower_bound(span.end());
-    for (auto fault = begin; fault != end; ++fault, --by_tenant_[span.tenant])
-      came(fault->first, fault->second);
+    for (auto fault = begin; fault != end; ++fault, --by_tenant_[span.tenant]) {
+      forget_number(fault->second);
+      came(fault->first, fault->second.askers);
+    }
     waiting_.erase(begin, end);
   }
 
@@ -80,6 +89,15 @@ class FarFaults {
   void serialize(Archive& archive);
 
  private:
+  struct Fault {
+    Askers askers;
+    std::uint64_t number = 0;  ///< in the order of first refusals
+
+    template <class Archive>
+    void serialize(Archive& archive) {
+      archive(askers, number);
+    }
+  };
   struct Replay {
     std::int64_t began = 0;          ///< cycle
     std::vector<std::uint16_t> sms;  ///< that have not completed
@@ -90,12 +108,15 @@ class FarFaults {
     }
   };
 
+  void forget_number(const Fault& fault);
   bool full() const { return entries_ > 0 && waiting_.size() + retrying_ >= entries_; }
 
   const std::size_t entries_;
   std::size_t retrying_ = 0;  ///< entries that are kept for requests on their way
   std::deque<TranslateRequest> without_entry_;
-  std::map<TenantPage, Askers> waiting_;
+  std::map<TenantPage, Fault> waiting_;
+  std::vector<std::uint64_t> numbers_;  ///< of `waiting_`, ascending
+  std::uint64_t next_number_ = 0;
   std::vector<std::uint64_t> by_tenant_;  ///< entries of `waiting_`
   std::map<TenantPage, Replay> replays_;
 };

@@ -207,6 +207,7 @@ void GmmuBench::describe(const MessageHeader& message, std::uint32_t component,
       const auto& body = message.body<TranslationAnswer>();
       const char* const status[] = {"found ", "refused ", "invalid "};
       line << status[static_cast<int>(body.status)] << body.page;
+      if (body.status == TranslationStatus::refused) positions_.push_back(body.position);
       if (body.status != TranslationStatus::found) break;
       line << " at 0x" << std::hex << body.entry.address();
       if (body.entry.is(large)) line << " large";
@@ -216,6 +217,7 @@ void GmmuBench::describe(const MessageHeader& message, std::uint32_t component,
       const auto& body = message.body<FarFault>();
       line << "far-fault " << body.page << (body.write ? " store" : "")
            << (body.permission ? " permission" : "") << " of sm" << body.sm;
+      fault_positions_.push_back(body.position);
       notes_.clear();
       for (std::uint32_t i = 0; i < message.payload_bytes / sizeof(AccessNote); ++i) {
         AccessNote note;

@@ -73,6 +73,9 @@ class GmmuBench {
   std::vector<std::string> sent() { return std::exchange(sent_, {}); }
   /// Likewise, what memory was asked for: "120 read 1".
   std::vector<std::string> asked_of_memory() { return std::exchange(memory_log_, {}); }
+  /// Older faults that were pending, as refusals and far-faults said since the last call.
+  std::vector<std::uint32_t> positions() { return std::exchange(positions_, {}); }
+  std::vector<std::uint32_t> fault_positions() { return std::exchange(fault_positions_, {}); }
   /// Pages noted as walked in the last far-fault.
   const std::vector<std::uint64_t>& notes() const { return notes_; }
   /// Entries of the last `unmapped`.
@@ -122,6 +125,7 @@ class GmmuBench {
   std::map<std::uint16_t, PageSpan> shootdowns_;
   std::vector<std::string> sent_, memory_log_;
   std::vector<std::uint64_t> notes_, unmapped_;
+  std::vector<std::uint32_t> positions_, fault_positions_;
 };
 
 }  // namespace lockstep::test

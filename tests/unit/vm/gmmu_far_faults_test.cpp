@@ -5,6 +5,7 @@ namespace lockstep::test::gmmu_far_faults_test {
 
 namespace {
 
+using testing::ElementsAre;
 using testing::ElementsAreArray;
 using testing::IsEmpty;
 
@@ -101,6 +102,26 @@ TEST(GmmuFarFaults, AStoreToAPageThatMustNotBeWrittenIsOne) {
               ElementsAreArray({"360 sm0 found 2560 at 0x7000", "360 sm1 refused 2560",
                                 "360 host far-fault 2560 store permission of sm1"}));
   EXPECT_EQ(bench.statistics().permission_faults[0].value(), 1u);
+}
+
+TEST(GmmuFarFaults, RefusalsSayHowManyOlderFaultsArePending) {
+  GmmuBench bench;
+  for (const std::uint16_t sm : {0, 1, 2}) bench.translate(10 * sm, sm, 5 + sm);
+  bench.run_until(1000);
+  EXPECT_THAT(bench.positions(), ElementsAre(0, 1, 2));
+  EXPECT_THAT(bench.fault_positions(), ElementsAre(0, 1, 2));
+  bench.translate(1000, 0, 7);  // joins the youngest
+  bench.run_until(2000);
+  EXPECT_THAT(bench.positions(), ElementsAre(2));
+  bench.map(5, 0x7000);
+  bench.pages_mapped(2000, 5);
+  bench.run_until(2500);
+  bench.save_and_restore();
+  bench.translate(2500, 1, 7);
+  bench.translate(2510, 1, 8);
+  bench.run_until(3500);
+  EXPECT_THAT(bench.positions(), ElementsAre(1, 2));
+  EXPECT_THAT(bench.fault_positions(), ElementsAre(2));
 }
 
 TEST(GmmuFarFaults, WithoutAnMshrARequestWaitsUntilOneComesFree) {

@@ -199,8 +199,8 @@ std::uint32_t HostFaultHandling::record(const Unit& unit, PageRange range, bool 
   LOCKSTEP_CHECK(fault != unit.faults.end(), "nobody faulted on these pages");
   return parts_.log.add({parts_.pages.owner(range.first).tenant,
                          parts_.pages.virtual_page(range.first),
-                         static_cast<std::uint32_t>(range.count), data, fault->found,
-                         fault->arrived, unit.begin, Time::never()});
+                         static_cast<std::uint32_t>(range.count), fault->position, data, false,
+                         fault->found, fault->arrived, unit.begin, Time::never()});
 }
 
 void HostFaultHandling::serialize(Archive& archive) {
