@@ -85,8 +85,8 @@ void Dispatcher::accept_grid(const GridLaunch& launch, std::span<const std::byte
   grid.launch = launch;
   grid.blocks = launch.block_count();
   grid.payload.assign(payload.begin(), payload.end());
-  grid.block =
-      block_resources(program, launch.threads_per_block(), launch.dynamic_shared_bytes, limits_);
+  grid.block = block_resources(program, launch.threads_per_block(), launch.dynamic_shared_bytes,
+                               limits_, launch.registers);
   const std::string problem = why_block_does_not_fit(grid.block, limits_);
   if (!problem.empty()) {
     throw UserError("kernel " + program.name, problem, "make the block or its needs smaller");

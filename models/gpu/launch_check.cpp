@@ -41,7 +41,7 @@ void check_steps(const std::vector<Step>& steps, const isa::Module& module,
     const LaunchShape shape = launch_shape(kernel, step, variables);
     const std::uint32_t threads = shape.threads[0] * shape.threads[1] * shape.threads[2];
     const BlockResources block =
-        block_resources(kernel, threads, shape.dynamic_shared_bytes, limits);
+        block_resources(kernel, threads, shape.dynamic_shared_bytes, limits, shape.registers);
     const std::string why = why_block_does_not_fit(block, limits);
     if (!why.empty())
       throw UserError(step.where, "kernel " + kernel.name + ": " + why,

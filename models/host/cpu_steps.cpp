@@ -23,6 +23,7 @@ bool TenantProgram::launch(const Step& step, Time now) {
   launch.blocks = shape.blocks;
   launch.threads = shape.threads;
   launch.dynamic_shared_bytes = shape.dynamic_shared_bytes;
+  launch.registers = shape.registers;
   operation.parameters = pack_arguments(program, step, variables, buffers_.addresses());
   launch.parameter_bytes = static_cast<std::uint32_t>(operation.parameters.size());
   for (const Step::Argument& argument : step.arguments)

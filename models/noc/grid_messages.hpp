@@ -28,7 +28,7 @@ struct GridLaunch {
   std::uint32_t dynamic_shared_bytes = 0;
   std::uint32_t parameter_bytes = 0;
   std::uint32_t globals = 0;
-  std::uint32_t reserved = 0;
+  std::uint32_t registers = 0;  ///< of a thread, for occupancy; 0: as many as the program has
 
   std::uint64_t block_count() const { return std::uint64_t{blocks[0]} * blocks[1] * blocks[2]; }
   std::uint32_t threads_per_block() const { return threads[0] * threads[1] * threads[2]; }
@@ -36,7 +36,7 @@ struct GridLaunch {
   template <class Archive>
   void serialize(Archive& archive) {
     archive(grid, tenant, module, kernel, stream, priority, blocks, threads, dynamic_shared_bytes,
-            parameter_bytes, globals);
+            parameter_bytes, globals, registers);
   }
 };
 static_assert(sizeof(GridLaunch) == 56);

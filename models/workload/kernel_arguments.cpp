@@ -14,6 +14,7 @@ namespace {
 
 constexpr std::int64_t maximum_blocks_x = 0x7fff'ffff, maximum_blocks_yz = 65535;
 constexpr std::int64_t maximum_threads = 1024, maximum_shared = 1 << 20;
+constexpr std::int64_t maximum_registers = 255;  // of a thread, in machine code
 
 std::string describe(const isa::Program& kernel, std::size_t argument) {
   return "argument " + std::to_string(argument + 1) + " of kernel " + kernel.name;
@@ -155,6 +156,7 @@ LaunchShape launch_shape(const isa::Program& kernel, const Step& launch,
     shape.threads[i] = size_or(launch.block[i], variables, 1, 1, maximum_threads);
   }
   shape.dynamic_shared_bytes = size_or(launch.shared, variables, 0, 0, maximum_shared);
+  shape.registers = size_or(launch.registers, variables, 0, 1, maximum_registers);
   check_block(kernel, launch, shape);
   return shape;
 }

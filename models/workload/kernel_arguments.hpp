@@ -15,14 +15,15 @@ namespace lockstep {
 struct LaunchShape {
   std::array<std::uint32_t, 3> blocks{1, 1, 1}, threads{1, 1, 1};
   std::uint32_t dynamic_shared_bytes = 0;
+  std::uint32_t registers = 0;  ///< of a thread, for occupancy; 0: as many as the program has
 };
 
 /// Finds the kernel of a launch step.  Throws UserError at the step, with the module's kernels and
 /// the nearest name, if there is none.
 std::uint32_t find_kernel(const Step& launch, const isa::Module& module);
 
-/// Evaluates grid, block and shared of a launch.  Throws UserError at the expression that is no
-/// size, or at the step when the kernel is made for other blocks (.reqntid, .maxntid).
+/// Evaluates grid, block, shared and registers of a launch.  Throws UserError at the expression
+/// that is no size, or at the step when the kernel is made for other blocks (.reqntid, .maxntid).
 LaunchShape launch_shape(const isa::Program& kernel, const Step& launch,
                          const Variables& variables);
 

@@ -119,6 +119,7 @@ class StepReader {
     dimensions(map.at("grid"), step.grid);
     dimensions(map.at("block"), step.block);
     step.shared = optional(map, "shared");
+    step.registers = optional(map, "registers");
     stream(map, step);
     const Node arguments = map.find("arguments");
     if (!arguments.exists()) return;

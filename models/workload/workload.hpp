@@ -94,7 +94,7 @@ struct Step {
   std::uint32_t buffer = 0;  ///< index by the name written; `swap` exchanges what names mean
   std::uint32_t other = 0;   ///< swap
   bool to_gpu = false;       ///< copy, prefetch
-  Expression offset, count, value, times, index, equals, shared;
+  Expression offset, count, value, times, index, equals, shared, registers;
   Time duration;                            ///< delay
   std::optional<PreferredPlace> preferred;  ///< advise
   std::optional<bool> read_mostly;          ///< advise

@@ -72,7 +72,7 @@ void ResidentBlocks::start_grid(const GridLaunch& launch, std::span<const std::b
                 launch.globals * sizeof(std::uint64_t));
   grid.find_program(constants_.setup);
   grid.block = block_resources(*grid.program, launch.threads_per_block(),
-                               launch.dynamic_shared_bytes, constants_.limits);
+                               launch.dynamic_shared_bytes, constants_.limits, launch.registers);
   if (!grid.module->constant_relocations.empty()) {
     grid.relocated_image = grid.module->constant_image;
     isa::relocate(grid.relocated_image, grid.module->constant_relocations, *grid.module,

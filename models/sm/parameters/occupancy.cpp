@@ -43,12 +43,14 @@ bool BlockResources::leaves_room_for(const BlockResources& more,
 }
 
 BlockResources block_resources(const isa::Program& program, std::uint32_t threads,
-                               std::uint32_t dynamic_shared_bytes, const OccupancyLimits& limits) {
+                               std::uint32_t dynamic_shared_bytes, const OccupancyLimits& limits,
+                               std::uint32_t registers) {
   BlockResources block;
   block.threads = threads;
   block.warps = (threads + isa::warp_size - 1) / isa::warp_size;
   block.blocks = 1;
-  const std::uint64_t warp_registers = program.registers_per_thread * isa::warp_size;
+  const std::uint32_t per_thread = registers != 0 ? registers : program.registers_per_thread;
+  const std::uint64_t warp_registers = std::uint64_t{per_thread} * isa::warp_size;
   block.registers =
       block.warps * static_cast<std::uint32_t>(round_up(warp_registers, limits.register_unit));
   block.shared_bytes = static_cast<std::uint32_t>(

@@ -40,8 +40,10 @@ struct BlockResources {
   }
 };
 
+/// `registers`: of a thread, where the launch states them; 0: as many as the program has.
 BlockResources block_resources(const isa::Program& program, std::uint32_t threads,
-                               std::uint32_t dynamic_shared_bytes, const OccupancyLimits& limits);
+                               std::uint32_t dynamic_shared_bytes, const OccupancyLimits& limits,
+                               std::uint32_t registers = 0);
 
 /// Which limit a single block breaks, as a sentence for the user; "" when it fits.
 std::string why_block_does_not_fit(const BlockResources& block, const OccupancyLimits& limits);

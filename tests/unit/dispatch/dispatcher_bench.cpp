@@ -86,6 +86,7 @@ void DispatcherBench::launch(double at_ns, const Launch& launch) {
   body.tenant = launch.tenant;
   body.kernel = launch.kernel;
   body.stream = launch.stream;
+  body.registers = launch.registers;
   body.blocks = {launch.blocks, 1, 1};
   body.threads = {32, 1, 1};
   const std::uint64_t payload = 0x1234'0000 + launch.grid;

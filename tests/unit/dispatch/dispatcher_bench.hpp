@@ -31,6 +31,7 @@ class DispatcherBench {
     std::uint32_t grid = 0, blocks = 1;
     std::uint16_t tenant = 0, kernel = 0;
     std::uint16_t stream = 0;
+    std::uint32_t registers = 0;
   };
   void launch(double at_ns, const Launch& launch);
   void block_done(double at_ns, std::uint32_t grid, std::uint32_t sm, std::uint64_t block,

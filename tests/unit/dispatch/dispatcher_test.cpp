@@ -106,6 +106,17 @@ TEST(Dispatcher, StagedBlockStartsOnlyWhenItFits) {
   EXPECT_EQ(bench.blocks(), "sm0:2.1");
 }
 
+TEST(Dispatcher, RegistersThatALaunchStatesDecideHowManyBlocksFit) {
+  // A small block states the registers of a wide one, and the other way round; one more is staged.
+  DispatcherBench wide({.sms = 1}), narrow({.sms = 1});
+  wide.launch(0, {.grid = 1, .blocks = 5, .registers = 64});
+  narrow.launch(0, {.grid = 1, .blocks = 5, .kernel = 1, .registers = 32});
+  wide.run_until(1000);
+  narrow.run_until(1000);
+  EXPECT_EQ(wide.blocks(), "sm0:1.0 sm0:1.1");
+  EXPECT_EQ(narrow.blocks(), "sm0:1.0 sm0:1.1 sm0:1.2");
+}
+
 TEST(Dispatcher, GridIsDoneWithItsLastBlock) {
   DispatcherBench bench;
   bench.launch(0, {.grid = 3, .blocks = 2});

@@ -180,6 +180,15 @@ TEST(LaunchShape, EmptyGridIsReportedAtTheSize) {
               AllOf(StartsWith("w.yaml:9:32: "), HasSubstr("is 0, not a whole number from 1")));
 }
 
+TEST(LaunchShape, RegistersOfAThreadMayBeStated) {
+  EXPECT_EQ(shape(kernel({}), "grid: [1], block: [1]").registers, 0u);
+  EXPECT_EQ(shape(kernel({}), "grid: [1], block: [1], registers: 2 * n").registers, 32u);
+  EXPECT_THAT(shape_error(kernel({}), "grid: [1], block: [1], registers: 0"),
+              AllOf(StartsWith("w.yaml:9:"), HasSubstr("is 0, not a whole number from 1 to 255")));
+  EXPECT_THAT(shape_error(kernel({}), "grid: [1], block: [1], registers: 16 * n"),
+              HasSubstr("is 256, not a whole number from 1 to 255"));
+}
+
 TEST(LaunchShape, TooManyThreadsAreReportedAtTheStep) {
   EXPECT_THAT(shape_error(kernel({}), "grid: [1], block: [64, 32]"),
               AllOf(StartsWith("w.yaml:9:5: "), HasSubstr("2048 threads, the limit is 1024")));

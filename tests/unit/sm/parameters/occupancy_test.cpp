@@ -72,6 +72,13 @@ TEST(Occupancy, PartOfAWarpTakesAWholeOne) {
   EXPECT_EQ(block.registers, 2048u);
 }
 
+TEST(Occupancy, StatedRegistersTakeThePlaceOfTheProgramsOwn) {
+  EXPECT_EQ(block_resources(kernel(32), 64, 0, volta(), 255).registers, 2u * 8192);
+  EXPECT_EQ(block_resources(kernel(255), 64, 0, volta(), 16).registers, 2u * 512);
+  // 000, section 5.2: lbm has eight warps on an SM of 65536 registers.
+  EXPECT_EQ(blocks_per_sm(block_resources(kernel(40), 32, 0, volta(), 255), volta()), 8u);
+}
+
 TEST(Occupancy, FermiHasFewerSlotsAndSmallerUnits) {
   EXPECT_EQ(blocks(fermi(), 256, 20), 6u);
   EXPECT_EQ(blocks(fermi(), 256, 21), 5u);
