@@ -15,6 +15,7 @@ Driver::Driver(Setup setup)
       mapper_(*page_manager_, news_, setup.partitions),
       unmapper_(*page_manager_, news_),
       rearranger_(*page_manager_, news_, unmapper_),
+      zeroed_(*page_manager_, news_, setup.partitions),
       next_address_(setup.tenants, isa::first_global_address),
       busy_(setup.tenants) {}
 
@@ -51,6 +52,14 @@ void Driver::finish_mappings(const HostCycle& cycle) {
   }
 }
 
+void Driver::mapped_by_gpu(const TenantPages& pages, std::span<const std::uint64_t> entries,
+                           const HostCycle& cycle) {
+  for (std::uint64_t i = 0; i < pages.count; ++i)
+    page_manager_->mapped_by_gpu(pages.tenant, pages.first + i, {entries[i]});
+  Services services(*this, cycle);
+  page_manager_->transfer_finished(pages, services);
+}
+
 void Driver::unmap(const TenantPages& pages, std::uint32_t owner, const HostCycle& cycle) {
   ++busy(pages.tenant);
   if (rearranges(pages)) return postponed_.push_back({pages, owner});
@@ -66,6 +75,7 @@ void Driver::announce_invalid(TenantId tenant, VirtualPage page, const HostCycle
 }
 
 void Driver::zero_done(const ZeroRange& range, const HostCycle& cycle) {
+  if (zeroed_.zero_done(range, cycle)) return;
   mapper_.zero_done(range, cycle);
   finish_mappings(cycle);
 }
@@ -124,7 +134,8 @@ void Driver::end_tenant(TenantId tenant, const HostCycle& cycle) {
 }
 
 bool Driver::idle() const {
-  return std::all_of(busy_.begin(), busy_.end(), [](std::uint32_t b) { return b == 0; });
+  return zeroed_.idle() &&
+         std::all_of(busy_.begin(), busy_.end(), [](std::uint32_t b) { return b == 0; });
 }
 
 std::string Driver::waiting_for() const {
@@ -140,8 +151,8 @@ std::string Driver::waiting_for() const {
 
 void Driver::serialize(Archive& archive) {
   page_manager_->serialize(archive);
-  archive(news_, mapper_, unmapper_, rearranger_, next_address_, busy_, postponed_, mapped_,
-          unmapped_);
+  archive(news_, mapper_, unmapper_, rearranger_, zeroed_, next_address_, busy_, postponed_,
+          mapped_, unmapped_);
 }
 
 }  // namespace lockstep

@@ -17,6 +17,7 @@
 
 #include "models/driver/mapping/mapper.hpp"
 #include "models/driver/mapping/rearranger.hpp"
+#include "models/driver/mapping/zeroed_frames.hpp"
 #include "models/host_link/host_link.hpp"
 
 namespace lockstep {
@@ -46,8 +47,13 @@ class Driver {
   void give_back(TenantId tenant, std::span<const FrameRun> frames, const HostCycle& cycle);
   std::uint64_t free_bytes() const { return page_manager_->frames().free_bytes(); }
   std::uint64_t capacity() const { return page_manager_->frames().capacity(); }
-  /// Bytes that nobody has freed, without the frame at 0 that is never given out.
-  std::uint64_t taken_bytes() const { return capacity() - free_bytes() - page_bytes; }
+  /// Bytes that nobody has freed, without the frame at 0 that is never given out and those that lie
+  /// ready for handlers of the GPU.
+  std::uint64_t taken_bytes() const {
+    return capacity() - free_bytes() - page_bytes - zeroed_.bytes();
+  }
+  ZeroedFrames& zeroed_frames() { return zeroed_; }
+  const ZeroedFrames& zeroed_frames() const { return zeroed_; }
 
   void map(MapRequest request, const HostCycle& cycle);
   /// The owner gets the entries in take_unmapped().
@@ -58,6 +64,10 @@ class Driver {
   void announce_invalid(TenantId tenant, VirtualPage page, const HostCycle& cycle);
   /// Gives back the tenant's tables and addresses; nothing of it may be mapped.
   void end_tenant(TenantId tenant, const HostCycle& cycle);
+
+  /// The GPU has mapped pages, which are neighbours, by itself.
+  void mapped_by_gpu(const TenantPages& pages, std::span<const std::uint64_t> entries,
+                     const HostCycle& cycle);
 
   const PageTables& tables() const { return page_manager_->tables(); }
   /// The frames of mapped pages, in order.
@@ -111,6 +121,7 @@ class Driver {
   Mapper mapper_;
   Unmapper unmapper_;
   Rearranger rearranger_;
+  ZeroedFrames zeroed_;
   std::vector<std::uint64_t> next_address_;  ///< by tenant
   std::vector<std::uint32_t> busy_;          ///< by tenant: mappings, unmappings and rearrangements
   std::vector<Postponed> postponed_;

@@ -17,7 +17,7 @@ struct HostStatistics {
       pages_demanded, pages_prefetched, prefetched_used, prefetched_unused, pages_evicted,
       pages_written_back, thrashed_pages;
   PerTenant<Counter> faults_migrated, faults_allocated, faults_remote, faults_permission,
-      fault_batches;
+      fault_batches, faults_local, pages_local;
   PerTenant<TreeDecisions> tree_prefetches, tree_evictions;
   PerTenant<Histogram<16>> batch_faults, batch_pages;
   PerTenant<Gauge> resident_pages;
@@ -57,6 +57,9 @@ struct HostStatistics {
                     "after which the page was mapped where it was, at the host")
         .per_tenant("faults_permission", &S::faults_permission, "faults",
                     "stores to read-mostly pages on the GPU, which became writable")
+        .per_tenant("faults_local", &S::faults_local, "faults",
+                    "that the GPU handled by itself, each for a granule of untouched pages")
+        .per_tenant("pages_local", &S::pages_local, "pages", "that it mapped so")
         .per_tenant("fault_batches", &S::fault_batches, "batches",
                     "of faults that the driver handled together, by the tenant of the first")
         .per_tenant("batch_faults", &S::batch_faults, "faults",

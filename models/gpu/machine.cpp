@@ -6,6 +6,7 @@
 #include "models/dispatch/dispatcher.hpp"
 #include "models/gpu/launch_check.hpp"
 #include "models/gpu/memory_check.hpp"
+#include "models/gpu/policy_check.hpp"
 #include "models/host/host.hpp"
 #include "models/host_link/link_statistics.hpp"
 #include "models/isa/load.hpp"
@@ -18,7 +19,7 @@
 
 namespace lockstep {
 
-MachineParameters read_machine(const Scenario& scenario) {
+MachineParameters resolve_machine(const Scenario& scenario) {
   MachineParameters machine;
   machine.gpu = read_parameters<GpuParameters>(scenario.gpu);
   machine.host = read_parameters<HostParameters>(scenario.host);
@@ -26,6 +27,12 @@ MachineParameters read_machine(const Scenario& scenario) {
                          ? read_parameters<PolicyParameters>(scenario.policies)
                          : defaults<PolicyParameters>();
   machine.simulation = scenario.simulation;
+  return machine;
+}
+
+MachineParameters read_machine(const Scenario& scenario) {
+  const MachineParameters machine = resolve_machine(scenario);
+  check_policies(scenario, machine);
   return machine;
 }
 
@@ -228,6 +235,7 @@ std::unique_ptr<Component> Machine::build_gmmu() const {
   Gmmu::Setup setup;
   setup.parameters = parameters_.gpu.vm;
   setup.replay = replay_mode();
+  setup.local = gpu_fault_handling(parameters_.policies.fault_handling).value_or(LocalHandling{});
   setup.mapping = mapping_;
   setup.noc = parameters_.gpu.noc;
   setup.tenants = scenario_.tenants.size();

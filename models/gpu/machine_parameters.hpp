@@ -95,6 +95,9 @@ struct MachineParameters {
   }
 };
 
+/// What the scenario says, resolved.
+MachineParameters resolve_machine(const Scenario& scenario);
+/// The same, whose policies go together (policy_check.hpp).  Throws UserError.
 MachineParameters read_machine(const Scenario& scenario);
 
 }  // namespace lockstep

@@ -114,6 +114,9 @@ void Host::take(const MessageHeader& message, const HostCycle& cycle) {
     case MessageKind::far_fault:
       // Whoever faulted at the same time is heard before anything is done about it.
       return services_.managed.fault(message, cycle);
+    case MessageKind::pages_handled:
+      services_.managed.mapped_by_gpu(message, cycle);
+      break;
     case MessageKind::unmapped:
       services_.driver.unmapped(message, cycle);
       break;

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
@@ -24,6 +25,12 @@ class HostBuffer {
 
   /// The page (4 KiB, index in the buffer) holds something: initial content, or what was written.
   bool has_data(std::uint64_t page) const { return content_ != nullptr || touched_[page] != 0; }
+
+  /// No page holds anything.
+  bool is_untouched() const {
+    return content_ == nullptr &&
+           std::all_of(touched_.begin(), touched_.end(), [](std::uint8_t t) { return t == 0; });
+  }
 
   template <class Archive>
   void serialize(Archive& archive) {

@@ -69,7 +69,7 @@ bool TenantProgram::visit(const Step& step, const HostCycle& cycle) {
     case Step::Kind::fill:
       return fill(step, cycle);
     case Step::Kind::advise:
-      return advise(step);
+      return advise(step, cycle);
     case Step::Kind::save:
       return save(step, cycle);
     case Step::Kind::delay:
@@ -124,11 +124,11 @@ bool TenantProgram::delay(const Step& step, Time now) {
   return true;
 }
 
-bool TenantProgram::advise(const Step& step) {
+bool TenantProgram::advise(const Step& step, const HostCycle& cycle) {
   const BufferId buffer = buffers_.meaning(step.buffer);
   buffers_.require_mapped(buffer, step.where);
   const std::uint32_t allocation = buffers_.allocation(buffer);
-  if (step.preferred) services_.managed.prefer(allocation, *step.preferred);
+  if (step.preferred) services_.managed.prefer(allocation, *step.preferred, cycle);
   if (step.read_mostly) services_.managed.read_mostly(allocation, *step.read_mostly);
   return true;
 }

@@ -71,7 +71,7 @@ class TenantProgram {
   bool launch(const Step& step, Time now);
   bool fill(const Step& step, const HostCycle& cycle);
   bool save(const Step& step, const HostCycle& cycle);
-  bool advise(const Step& step);
+  bool advise(const Step& step, const HostCycle& cycle);
   bool delay(const Step& step, Time now);
   bool release(const Step& step, const HostCycle& cycle);
 

@@ -48,6 +48,8 @@ enum class MessageKind : std::uint16_t {
   pages_mapped,      ///< host -> GMMU
   unmap,             ///< host -> GMMU
   unmapped,          ///< GMMU -> host
+  zeroed_frames,     ///< host -> GMMU: for pages that it maps by itself
+  pages_handled,     ///< GMMU -> host: it has mapped pages by itself
   access_violation,  ///< SM -> host
   printed,           ///< SM -> host
   abort_tenant,      ///< host -> dispatcher -> SM

@@ -11,12 +11,13 @@ Gmmu::Gmmu(Setup setup)
     : parameters_(setup.parameters),
       replay_(setup.replay),
       clock_(setup.parameters.clock),
+      memory_(setup.mapping, std::move(setup.to_partitions)),
+      local_({setup.local, clock_, setup.to_sms.size(), setup.tenants}, memory_, statistics_),
       answers_(std::move(setup.to_sms), setup.to_host, setup.parameters.far_fault_mshrs,
-               setup.tenants, statistics_),
+               setup.tenants, local_, statistics_),
       path_(std::move(setup.translation)),
       timing_(path_->timing()),
       mirror_(setup.tenants),
-      memory_(setup.mapping, std::move(setup.to_partitions)),
       walkers_(parameters_, setup.tenants, *path_, memory_, mirror_, statistics_),
       unmappings_(memory_),
       epochs_(std::move(setup.epochs)) {
@@ -76,6 +77,8 @@ void Gmmu::take(const MessageHeader& message, GmmuCycle& cycle) {
       return set_root(message.body<PageTableRoot>(), cycle);
     case MessageKind::pages_mapped:
       return pages_mapped(message, cycle);
+    case MessageKind::zeroed_frames:
+      return local_.add_frames(message.body<GranuleFrames>());
     case MessageKind::unmap:
       unmappings_.add(message.body<UnmapRequest>());
       return unmap_ready(cycle);
@@ -109,6 +112,8 @@ void Gmmu::take_memory(const MessageHeader& message, GmmuCycle& cycle) {
       return;
     case TableMemory::Purpose::set_bits:
       return;
+    case TableMemory::Purpose::swap:
+      return local_.swapped(asker, message.payload_data());
     case TableMemory::Purpose::exchange:
       unmapping = unmappings_.exchanged(asker, message.payload_data(), response.lanes, cycle);
       break;
@@ -132,7 +137,8 @@ void Gmmu::page_written(const PageNotice& notice, GmmuCycle& cycle) {
 
 bool Gmmu::finished() const {
   return arrived_.empty() && large_lookups_.empty() && base_lookups_.empty() && stalled_.empty() &&
-         walkers_.idle() && unmappings_.idle() && memory_.in_flight() == 0;
+         walkers_.idle() && local_.under_way() == 0 && unmappings_.idle() &&
+         memory_.in_flight() == 0;
 }
 
 std::string Gmmu::waiting_for() const {
@@ -144,6 +150,8 @@ std::string Gmmu::waiting_for() const {
   if (!stalled_.empty()) add(std::to_string(stalled_.size()) + " misses without an MSHR");
   if (answers_.faults().waiting() > 0)
     add("the host to bring " + std::to_string(answers_.faults().waiting()) + " pages");
+  if (local_.under_way() > 0)
+    add(std::to_string(local_.under_way()) + " handlers of untouched pages");
   if (answers_.faults().without_entry() > 0)
     add(std::to_string(answers_.faults().without_entry()) + " requests without a far-fault MSHR");
   if (answers_.faults().replays() > 0)
@@ -155,6 +163,7 @@ std::string Gmmu::waiting_for() const {
 StatisticsView Gmmu::statistics(Time now) {
   answers_.count_waiting(clock_.cycle_at_or_after(now).count());
   answers_.sample_waiting();
+  local_.count(clock_.cycle_at_or_after(now).count());
   return statistics_view(statistics_);
 }
 
@@ -163,6 +172,8 @@ void Gmmu::serialize(Archive& archive) {
   archive(statistics_, arrived_, large_lookups_, base_lookups_, stalled_, cycle_, epochs_);
   archive.section("gmmu/answers", 2);
   answers_.serialize(archive);
+  archive.section("gmmu/local_handlers", 1);
+  local_.serialize(archive);
   archive.section("gmmu/translation", 1);
   path_->serialize(archive);
   archive.section("gmmu/walks", 1);

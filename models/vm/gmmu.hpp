@@ -36,6 +36,7 @@ class Gmmu final : public Component {
     VmParameters parameters;
     std::unique_ptr<TranslationPath> translation;
     ReplayMode replay = ReplayMode::listed;
+    LocalHandling local;  ///< for untouched pages, if the driver gives frames for them
     AddressMapping mapping;
     NocParameters noc;
     std::size_t tenants = 0;
@@ -78,8 +79,13 @@ class Gmmu final : public Component {
 
   // What the host tells, and its answers (gmmu_pages.cpp).
   void set_root(const PageTableRoot& root, GmmuCycle& cycle);
-  void tell_sms(const MessageHeader& message, GmmuCycle& cycle);
+  using Entries = std::span<const std::uint64_t>;
+  void tell_sms(const PagesMapped& body, Entries entries, GmmuCycle& cycle);
   void pages_mapped(const MessageHeader& message, GmmuCycle& cycle);
+  /// The tables say this of the pages now.
+  void note_entries(const PagesMapped& body, Entries entries, GmmuCycle& cycle);
+  void handlers_ended(GmmuCycle& cycle);
+  void tell_handled(const LocalHandler& handler, GmmuCycle& cycle);
   void shoot_down_for_mapping(const PageSpan& span, GmmuCycle& cycle);
   void flush_tlbs(std::uint16_t tenant, GmmuCycle& cycle);
   void unmap_ready(GmmuCycle& cycle);
@@ -92,11 +98,12 @@ class Gmmu final : public Component {
   const ReplayMode replay_;
   const Clock clock_;
   GmmuStatistics statistics_;
+  TableMemory memory_;
+  LocalHandlers local_;
   GmmuAnswers answers_;
   std::unique_ptr<TranslationPath> path_;
   const TranslationTiming timing_;
   PageTableMirror mirror_;
-  TableMemory memory_;
   Walkers walkers_;
   Unmappings unmappings_;
 

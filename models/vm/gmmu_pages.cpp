@@ -11,34 +11,75 @@ void Gmmu::set_root(const PageTableRoot& root, GmmuCycle& cycle) {
   walkers_.set_root(tenant, PhysicalAddress{root.table});
   path_->forget_tenant(tenant);
   if (root.table != 0) return;
+  local_.forget_tenant(tenant);
   answers_.forget_tenant(tenant, cycle);
 }
 
 void Gmmu::pages_mapped(const MessageHeader& message, GmmuCycle& cycle) {
   const auto& body = message.body<PagesMapped>();
-  const PageSpan& span = body.span;
-  const auto entry = [&](std::uint64_t page) {
-    std::uint64_t bits;
-    std::memcpy(&bits, message.payload_data() + (page - span.page) * sizeof bits, sizeof bits);
-    return PageTableEntry{bits};
+  std::vector<std::uint64_t> entries(body.span.count);
+  std::memcpy(entries.data(), message.payload_data(), entries.size() * sizeof entries[0]);
+  if (body.entries_at != 0) note_entries(body, entries, cycle);
+  const auto entry = [&](TenantPage where) {
+    return PageTableEntry{entries[where.page - body.span.first().page]};
   };
-  if (body.entries_at != 0) {
-    if (mirrored())
-      for (std::uint64_t page = span.page; page < span.page + span.count; ++page)
-        mirror_.map(span.tenant, page, entry(page), (body.entries_at & 1) != 0);
-    if (!timing_.walks) tell_sms(message, cycle);
-    shoot_down_for_mapping(span, cycle);
-  }
-  answers_.pages_came(
-      span, replay_, [&](TenantPage where) { return entry(where.page.value()); }, cycle);
+  answers_.pages_came(body.span, FarFaults::Which::all, replay_, entry, cycle);
+}
+
+void Gmmu::note_entries(const PagesMapped& body, Entries entries, GmmuCycle& cycle) {
+  const PageSpan& span = body.span;
+  const bool large = (body.entries_at & 1) != 0;
+  if (PageTableEntry{entries[0]}.is(PageTableEntry::untouched))
+    local_.offered(span, PhysicalAddress{body.entries_at});
+  if (mirrored())
+    for (std::uint32_t i = 0; i < span.count; ++i)
+      mirror_.map(span.tenant, span.page + i, {entries[i]}, large);
+  if (!timing_.walks) tell_sms(body, entries, cycle);
+  shoot_down_for_mapping(span, cycle);
 }
 
 /// Ideal translation: every SM knows every page, before anybody waits for it.
-void Gmmu::tell_sms(const MessageHeader& message, GmmuCycle& cycle) {
-  const auto& body = message.body<PagesMapped>();
+void Gmmu::tell_sms(const PagesMapped& body, Entries entries, GmmuCycle& cycle) {
   answers_.told(body.span.first().tenant).assign(answers_.sms().size(), true);
   for (Link& sm : answers_.sms())
-    cycle.outbox.send(sm, cycle.now, kind_of(MessageKind::pages_mapped), body, message.payload());
+    cycle.outbox.send(sm, cycle.now, kind_of(MessageKind::pages_mapped), body,
+                      std::as_bytes(entries));
+}
+
+void Gmmu::handlers_ended(GmmuCycle& cycle) {
+  while (const std::optional<LocalHandler> handler = local_.take_finished(cycle)) {
+    for (std::uint32_t first = 0; first < pages_per_block;) {
+      std::uint32_t end = first;
+      while (end < pages_per_block && handler->entries[end] != 0) ++end;
+      if (end > first) {
+        PagesMapped body;
+        body.span = handler->span();
+        body.span.page += first;
+        body.span.count = end - first;
+        note_entries(body, Entries(handler->entries).subspan(first, end - first), cycle);
+      }
+      first = end + 1;
+    }
+    // Who waits for a page that the handler found taken asks again, too.
+    answers_.pages_came(
+        handler->span(), FarFaults::Which::local, replay_,
+        [](TenantPage) { return PageTableEntry{PageTableEntry::untouched}; }, cycle);
+    tell_handled(*handler, cycle);
+  }
+  unmap_ready(cycle);
+}
+
+void Gmmu::tell_handled(const LocalHandler& handler, GmmuCycle& cycle) {
+  PagesHandled body;
+  body.span = handler.span();
+  body.faulted = handler.faulted.value();
+  body.found = handler.found;
+  body.replayed = cycle.now;
+  GranuleFrames result = handler.entries;
+  for (std::size_t i = 0; i < result.size(); ++i)
+    if (result[i] == 0) result[i] = handler.frames[i];
+  cycle.outbox.send(answers_.host(), cycle.now, kind_of(MessageKind::pages_handled), body,
+                    std::as_bytes(std::span(result)));
 }
 
 /// Entries that are not present are never kept, so that all this drops is right: it costs misses
@@ -62,7 +103,8 @@ void Gmmu::flush_tlbs(std::uint16_t tenant, GmmuCycle& cycle) {
 }
 
 void Gmmu::unmap_ready(GmmuCycle& cycle) {
-  for (std::uint32_t index; (index = unmappings_.ready(answers_.faults())) != Unmappings::none;)
+  for (std::uint32_t index;
+       (index = unmappings_.ready(answers_.faults(), local_)) != Unmappings::none;)
     begin_unmapping(index, cycle);
 }
 

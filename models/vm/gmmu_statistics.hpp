@@ -12,12 +12,13 @@ struct GmmuStatistics {
   PerTenant<Counter> requests, tlb_hits, tlb_misses, merged, walks, walks_restarted, walk_reads,
       walk_cache_hits, walk_cache_misses, walk_cycles, walk_queue_cycles, refusals, far_faults,
       coalesced, permission_faults, replays, invalid, pages_written, pages_unmapped, shootdowns,
-      flushes, entries_dropped, mshr_stalls, far_fault_stalls, far_fault_cycles;
+      flushes, entries_dropped, mshr_stalls, far_fault_stalls, far_fault_cycles, local_handlers,
+      local_refused, local_handler_cycles;
   PerTenant<std::array<Counter, std::size(tlb_loss_names)>> tlb_lost_misses;
   PerTenantPair walker_wait_behind;
   PerTenant<Histogram<20>> walk_latency, replay_latency;
   PerTenant<Gauge> far_faults_waiting;
-  Gauge far_faults_most;
+  Gauge far_faults_most, local_handlers_most;
 
   static auto schema() {
     using S = GmmuStatistics;
@@ -73,7 +74,15 @@ struct GmmuStatistics {
         .per_tenant("far_faults_waiting", &S::far_faults_waiting, "pages",
                     "in far-fault MSHRs: the host has been told of them")
         .gauge("far_faults_most", &S::far_faults_most, "pages",
-               "in far-fault MSHRs at once, of all tenants, until now");
+               "in far-fault MSHRs at once, of all tenants, until now")
+        .per_tenant("local_handlers", &S::local_handlers, "handlers",
+                    "of untouched pages that the GPU began by itself, each for a granule")
+        .per_tenant("local_refused", &S::local_refused, "pages",
+                    "untouched ones that the host was told of, since no zeroed frames were there")
+        .per_tenant("local_handler_cycles", &S::local_handler_cycles, "handler cycles",
+                    "from fault to replay, summed over handlers")
+        .gauge("local_handlers_most", &S::local_handlers_most, "handlers",
+               "of untouched pages at once, of all tenants, until now");
   }
 };
 

@@ -15,8 +15,11 @@ void Gmmu::step(GmmuCycle& cycle) {
   const auto held = [&](TenantPage where) { return unmappings_.holds(where); };
   for (std::uint32_t walk; (walk = walkers_.begin(cycle, held)) != Walkers::none;)
     if (walkers_[walk].done) finish_walk(walk, cycle);
+  local_.send_swaps(answers_.faults(), cycle);
+  handlers_ended(cycle);
   retry_faults(cycle);
-  cycle_ = std::min({walkers_.next_timer(), large_lookups_.next(), base_lookups_.next()});
+  cycle_ =
+      std::min({walkers_.next_timer(), large_lookups_.next(), base_lookups_.next(), local_.next()});
   const bool more = stalled_.empty() ? !arrived_.empty() : walkers_.has_room();
   if (more) cycle_ = std::min(cycle_, cycle.number + 1);
 }

@@ -145,6 +145,15 @@ struct FarFault {
 };
 static_assert(sizeof(FarFault) == 32);
 
+/// zeroed_frames: host -> GMMU, GranuleFrames: a granule for a handler of untouched pages.
+/// pages_handled: GMMU -> host, when such a handler has ended; payload: GranuleFrames, the entries
+/// of the pages that it mapped; for the others, the frames that were left.
+struct PagesHandled {
+  PageSpan span;
+  std::uint64_t faulted = 0;  ///< page that began it
+  Time found, replayed;
+};
+
 struct AccessNote {
   std::uint64_t page : 48;
   std::uint64_t tenant : 16;

@@ -52,6 +52,8 @@ struct PageTableEntry {
   static constexpr std::uint64_t dirty = 8;     ///< set at the first store of an SM
   static constexpr std::uint64_t remote = 16;   ///< host memory, reached over the host link
   static constexpr std::uint64_t large = 32;    ///< level 3 only
+  /// Not present, and neither side owns the page: the GPU may give it a zeroed frame by itself.
+  static constexpr std::uint64_t untouched = 128;
   static constexpr std::uint64_t flags = page_bytes - 1;
 
   std::uint64_t bits = 0;

@@ -60,7 +60,8 @@ std::string scenario_text(const std::string& tenants) {
 std::string text_of(const FaultRecord& fault) {
   std::string text = "tenant " + std::to_string(fault.tenant.value()) + " page " +
                      std::to_string(fault.page.value()) + " with " + std::to_string(fault.pages) +
-                     (fault.migrated ? " migrated" : "");
+                     (fault.migrated ? " migrated" : "") + (fault.local ? " local" : "") +
+                     " behind " + std::to_string(fault.position);
   for (const Time time : {fault.found, fault.arrived, fault.served, fault.mapped})
     text += " " + std::to_string(time.femtoseconds());
   return text;
@@ -137,7 +138,7 @@ std::unique_ptr<MachineBench> MachineBench::shipped(const std::string& name,
 void MachineBench::prepare(const std::string& scenario, const std::vector<std::string>& settings) {
   write(folder_ / "scenario.yaml", scenario);
   scenario_ = read_scenario((folder_ / "scenario.yaml").string(), settings);
-  machine_ = std::make_unique<Machine>(scenario_, read_machine(scenario_),
+  machine_ = std::make_unique<Machine>(scenario_, resolve_machine(scenario_),
                                        Machine::Options{.capture = true, .lowering = {}});
   layout_ = machine_->statistics_layout();
   for (std::size_t t = 0; t < scenario_.tenants.size(); ++t) {

@@ -123,7 +123,11 @@ class PageTableWatch::CopiedMemory {
 
 /// What the messages say, and nothing else.
 struct PageTableWatch::Model {
+  static bool is_present(const Place& place) {
+    return PageTableEntry{place.bits}.is(PageTableEntry::present);
+  }
   std::map<Page, Place> pages;
+  std::set<Page> untouched;  ///< the GPU may map them by itself, and is heard of afterwards
   std::vector<std::uint64_t> roots;
 
   /// "" or what is wrong with it.
@@ -137,14 +141,20 @@ struct PageTableWatch::Model {
           if (page.first == event.page.first) return name(page) + " outlives its tables";
         return "";
       case Event::Kind::mapped: {
+        if (!is_present(event.place)) {
+          untouched.insert(event.page);
+          return "";
+        }
+        untouched.erase(event.page);
         const bool moved = known != pages.end() && PageTableEntry{known->second.bits}.address() !=
                                                        PageTableEntry{event.place.bits}.address();
         pages[event.page] = event.place;
         return moved ? name(event.page) + " moved without having been unmapped" : "";
       }
       case Event::Kind::unmapped: {
-        // What was not mapped comes back as 0.
-        const bool was = event.place.bits != 0, is = known != pages.end();
+        // What was not mapped comes back as 0, or as untouched.
+        untouched.erase(event.page);
+        const bool was = is_present(event.place), is = known != pages.end();
         std::string wrong;
         if (was != is || (is && known->second.bits != event.place.bits))
           wrong = name(event.page) + " was unmapped with another entry than it had";
@@ -188,6 +198,20 @@ void PageTableWatch::hear(const MessageHeader& message, Time latency,
   switch (MessageKind{message.kind}) {
     case MessageKind::unmapped:
       return add(Event::Kind::unmapped, message.arrival, message.body<PageSpan>(), false);
+    case MessageKind::pages_handled: {
+      PageSpan page = message.body<PagesHandled>().span;
+      for (; page.count > 0; --page.count, ++page.page) {
+        std::uint64_t bits;
+        std::memcpy(&bits, message.payload_data() + (pages_per_block - page.count) * sizeof bits,
+                    sizeof bits);
+        if (PageTableEntry{bits}.is(PageTableEntry::present))
+          events.push_back({Event::Kind::mapped,
+                            message.arrival - latency,
+                            {page.tenant, page.page},
+                            {bits & ~set_by_use, false}});
+      }
+      return;
+    }
     case MessageKind::pages_mapped: {
       const auto& mapped = message.body<PagesMapped>();
       if (mapped.entries_at == 0) return;  // of no buffer
@@ -216,7 +240,7 @@ void PageTableWatch::look(Time now) {
   snapshot.time = now;
   snapshot.free_bytes = driver.free_bytes();
   const Residency& residency = host_->managed().pages().residency();
-  snapshot.frames_settled = true;
+  snapshot.frames_settled = driver.zeroed_frames().bytes() == 0;
   for (ManagedPage page = 0; page < residency.end(); ++page)
     if (residency.place(page) == PagePlace::leaving) snapshot.frames_settled = false;
   CopiedMemory memory(machine_, partitions_, now);
@@ -295,7 +319,8 @@ std::string PageTableWatch::compare(const Snapshot& snapshot, const Model& model
     if (found->second != place) return name(page) + " has another entry in memory";
   }
   for (const auto& [page, place] : snapshot.pages)
-    if (!model.pages.contains(page)) return name(page) + " is mapped in memory only";
+    if (!model.pages.contains(page) && !model.untouched.contains(page))
+      return name(page) + " is mapped in memory only";
   std::set<std::uint64_t> frames = {0};  // of no one: a table pointer of 0 means none
   for (const std::uint64_t table : snapshot.tables)
     if (!frames.insert(table).second) return "a table's frame is used twice";

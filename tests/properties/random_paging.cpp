@@ -4,6 +4,7 @@
 #include <sstream>
 
 #include "models/driver/eviction/eviction.hpp"
+#include "models/driver/managed/fault_handling/fault_handling.hpp"
 #include "models/driver/page_manager/page_manager.hpp"
 #include "models/driver/prefetch/prefetcher.hpp"
 #include "tests/harness/policy_named.hpp"
@@ -67,8 +68,14 @@ void set_translation(PagingSettings& s) {
   s.any("policies.translation", {"shared-tlb", "page-walk-cache", "ideal"});
 }
 
-void set_fault_handling(PagingSettings& s) {
-  s.set("policies.fault_handling.name", "host");
+/// With local handling on a machine whose SMs stall, which only tests build.
+void set_fault_handling(PagingSettings& s, const std::string& name) {
+  s.set("policies.fault_handling.name", name);
+  if (name == "local") {
+    s.any("policies.fault_handling.handler", {"0us", "500ns", "3us", "20us"});
+    s.number("policies.fault_handling.handlers_per_sm", 0, 3);
+    s.number("policies.fault_handling.pool", 1, 4);
+  }
   s.any("policies.fault_handling.replay", {"listed", "broadcast", "block-tlb"});
   s.any("policies.fault_handling.cost_model", {"uvmsmart", "tanasic", "linear"});
   s.any("policies.fault_handling.batch", {"per-page", "per-block", "per-batch", "all-waiting"});
@@ -101,15 +108,19 @@ void set_eviction(PagingSettings& s, Chooser& choose, bool plenty) {
 }
 
 /// Page tables, the modules' variables and the first page; the rest is for managed pages.
-void set_memory(PagingSettings& s, Chooser& choose, unsigned tenants, bool plenty) {
-  const std::string manager = choose.one_in(2) ? "mixed-pages" : choose.of(page_manager_policies());
+void set_memory(PagingSettings& s, Chooser& choose, unsigned tenants, bool plenty, bool local) {
+  const bool mixed = choose.one_in(2);
+  const std::string manager = mixed   ? "mixed-pages"
+                              : local ? "base-pages"
+                                      : choose.of(page_manager_policies());
   s.set("policies.page_manager", manager);
   const PolicyChoice choice = policy_named(page_manager_policies(), manager);
   const bool large = make_page_manager(choice, {})->granule_pages() > 1;
   const std::uint64_t fixed = large ? 1 + tenants : 1 + 14ull * tenants;
   const std::uint64_t most = large ? 8ull * tenants : 500;
-  const std::uint64_t pages =
-      fixed + (plenty ? most : choose.between(large ? 1 : 2, large ? 4 : 24));
+  const std::uint64_t pages = fixed +
+                              (plenty ? most : choose.between(large ? 1 : 2, large ? 4 : 24)) +
+                              (local ? 4 * 16 : 0);
   // So that it divides into any number of partitions.
   const std::uint64_t kib = large ? (pages + 2) / 3 * 3 * 2048 : (pages + 11) / 12 * 12 * 4;
   s.set("gpu.memory.capacity", std::to_string(kib) + "KiB");
@@ -145,10 +156,11 @@ std::vector<std::string> random_paged_machine(std::uint64_t seed, unsigned tenan
   PagingSettings settings(choose, random_machine(seed));
   const bool plenty = choose.one_in(3);
   set_translation(settings);
-  set_fault_handling(settings);
+  const std::string handling = Chooser(seed + 5).of(fault_handling_policies());
+  set_fault_handling(settings, handling);
   set_prefetcher(settings, choose);
   set_eviction(settings, choose, plenty);
-  set_memory(settings, choose, tenants, plenty);
+  set_memory(settings, choose, tenants, plenty, handling == "local");
   settings.any("gpu.vm.walk_cache.ways", {"0", "1"});
   settings.any("gpu.vm.l2_tlb.enabled", {"true", "true", "true", "false"});
   settings.any("policies.fault_handling.order", {"fifo", "round-robin", "priority"});

@@ -10,8 +10,8 @@ void Departures::start(PageRange range, const Reason& reason, const HostCycle& c
   const std::uint32_t index = take_slot(departures_, free_);
   Departure& departure = departures_[index] = {};
   departure.reason = reason;
-  departure.remote = pages_.place(range.first) == PagePlace::remote;
   departure.range = range;
+  departure.in_memory = pages_.place(range.first) == PagePlace::gpu ? range.count : 0;
   pages_.leave(range, cycle.statistics);
   operations_.expect_one(reason.operation);
   driver_.unmap({pages_.owner(range.first).tenant, pages_.virtual_page(range.first),
@@ -19,14 +19,9 @@ void Departures::start(PageRange range, const Reason& reason, const HostCycle& c
                 index, cycle);
 }
 
-void Departures::start_all(PageRange range, bool copies_too, const Reason& reason,
-                           const HostCycle& cycle) {
-  const PageRange pages = pages_.whole_granules(range);
-  const auto goes = [&](ManagedPage page) {
-    const PagePlace place = pages_.place(page);
-    if (place == PagePlace::remote) return !reason.keep_bytes;
-    return place == PagePlace::gpu && (copies_too || !pages_.has(page, ManagedPages::duplicate));
-  };
+template <class Goes>
+void Departures::start_runs(PageRange pages, Goes&& goes, const Reason& reason,
+                            const HostCycle& cycle) {
   for (ManagedPage page = pages.first; page < pages.end(); ++page) {
     if (!goes(page)) continue;
     PageRange run{page, 1};
@@ -36,6 +31,31 @@ void Departures::start_all(PageRange range, bool copies_too, const Reason& reaso
     start(run, reason, cycle);
     page = run.end() - 1;
   }
+}
+
+void Departures::start_all(PageRange range, bool copies_too, const Reason& reason,
+                           const HostCycle& cycle) {
+  const auto goes = [&](ManagedPage page) {
+    const PagePlace place = pages_.place(page);
+    if (place == PagePlace::host) return pages_.has(page, ManagedPages::offered);
+    if (place == PagePlace::remote) return !reason.keep_bytes;
+    return place == PagePlace::gpu && (copies_too || !pages_.has(page, ManagedPages::duplicate));
+  };
+  start_runs(pages_.whole_granules(range), goes, reason, cycle);
+}
+
+void Departures::withdraw(PageRange range, const HostCycle& cycle) {
+  const auto goes = [&](ManagedPage page) {
+    return pages_.place(page) == PagePlace::host && pages_.has(page, ManagedPages::offered);
+  };
+  start_runs(range, goes, {}, cycle);
+}
+
+void Departures::mapped_by_gpu(ManagedPage page) {
+  const auto departure = std::find_if(
+      departures_.begin(), departures_.end(),
+      [&](const Departure& d) { return page >= d.range.first && page < d.range.end(); });
+  ++departure->in_memory;
 }
 
 void Departures::count_use(ManagedPage page, PageTableEntry entry, HostStatistics& statistics) {
@@ -110,7 +130,7 @@ std::optional<Departures::Wanted> Departures::finish(std::uint32_t index, const 
   const std::uint64_t operation = departure.reason.operation;
   free_.push_back(index);
   driver_.give_back(pages_.owner(departure.range.first).tenant, departure.frames, cycle);
-  pages_.come_home(departure.range, departure.remote);
+  pages_.come_home(departure.range, departure.in_memory);
   faults_.reconsider(cycle.now);
   if (departure.reason.then_to_gpu && pages_.buffer_of(departure.range.first).holds == 0)
     return Wanted{departure.range, operation};

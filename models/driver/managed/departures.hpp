@@ -44,11 +44,16 @@ class Departures {
         faults_(faults),
         operations_(operations) {}
 
-  /// Pages of one buffer, all on the GPU or all mapped remotely.
+  /// Pages of one buffer, all on the GPU, all mapped remotely, or all offered to the GPU.
   void start(PageRange range, const Reason& reason, const HostCycle& cycle);
   /// Starts departures of all pages of the range that are there; without `copies_too` the pages
   /// stay that the host has as well.
   void start_all(PageRange range, bool copies_too, const Reason& reason, const HostCycle& cycle);
+
+  /// Takes back the pages of the range that are offered to the GPU.
+  void withdraw(PageRange range, const HostCycle& cycle);
+  /// The GPU has mapped a page by itself that is leaving.
+  void mapped_by_gpu(ManagedPage page);
 
   // An answer that ends a departure may say that its pages are wanted on the GPU.
   std::optional<Wanted> unmapped(const Unmapped& pages, const HostCycle& cycle);
@@ -59,16 +64,19 @@ class Departures {
  private:
   struct Departure {
     Reason reason;
-    bool remote = false;
     PageRange range;
+    std::uint64_t in_memory = 0;   ///< pages with frames
     std::uint32_t transfers = 0;   ///< write-backs under way
     std::vector<FrameRun> frames;  ///< of dirty pages
     template <class Archive>
     void serialize(Archive& archive) {
-      archive(reason, remote, range, transfers, frames);
+      archive(reason, range, in_memory, transfers, frames);
     }
   };
 
+  /// Starts departures of the runs of pages in one place among those that `goes` names.
+  template <class Goes>
+  void start_runs(PageRange pages, Goes&& goes, const Reason& reason, const HostCycle& cycle);
   void count_use(ManagedPage page, PageTableEntry entry, HostStatistics& statistics);
   /// Sorts the frames into those that are free now and those whose bytes go home first, and says
   /// how they go.

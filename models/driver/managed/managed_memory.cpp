@@ -4,6 +4,7 @@
 #include <cstring>
 
 #include "core/checkpoint/archive.hpp"
+#include "core/error/error.hpp"
 
 namespace lockstep {
 namespace {
@@ -30,6 +31,12 @@ ManagedMemory::ManagedMemory(Setup setup, Driver& driver, const BufferDirectory&
           setup.fault_handling, {setup.link_latency, setup.seed, setup.priorities.size()},
           {driver, directory, pages_, queue_, log_, *prefetcher_, migrations_})) {}
 
+void ManagedMemory::prefer(std::uint32_t index, PreferredPlace place, const HostCycle& cycle) {
+  pages_.buffer(index).preferred = place;
+  const Allocation& a = allocation(index);
+  if (place == PreferredPlace::host) departures_.withdraw({a.first, a.pages}, cycle);
+}
+
 void ManagedMemory::let_go(std::uint32_t allocation, Time now) {
   --pages_.buffer(allocation).holds;
   queue_.reconsider(now);
@@ -40,8 +47,8 @@ bool ManagedMemory::migrate_home(std::uint32_t index, std::uint64_t first, std::
   const ManagedPages::Buffer& buffer = pages_.buffer(index);
   const PageRange range{allocation(index).first + first, count};
   const bool whole = count == allocation(index).pages;
-  if (whole && buffer.resident == 0 && buffer.moving == 0) return true;
-  if (buffer.resident > (write ? 0 : buffer.duplicates))
+  if (whole && buffer.resident + buffer.offered == 0 && buffer.moving == 0) return true;
+  if (buffer.resident > (write ? 0 : buffer.duplicates) || buffer.offered > 0)
     departures_.start_all(range, write, {}, cycle);
   if (whole) return buffer.resident == (write ? 0 : buffer.duplicates) && buffer.moving == 0;
   for (ManagedPage page = range.first; page < range.end(); ++page) {
@@ -56,7 +63,7 @@ bool ManagedMemory::migrate_home(std::uint32_t index, std::uint64_t first, std::
 bool ManagedMemory::release(std::uint32_t index, const HostCycle& cycle) {
   const ManagedPages::Buffer& buffer = pages_.buffer(index);
   const PageRange all{allocation(index).first, allocation(index).pages};
-  if (buffer.resident + buffer.remote > 0)
+  if (buffer.resident + buffer.remote + buffer.offered > 0)
     departures_.start_all(all, true, {.keep_bytes = false}, cycle);
   if (buffer.resident + buffer.remote + buffer.moving > 0) return false;
   forget_if([&](const PageFault& fault) { return fault.is_in(all); });
@@ -80,12 +87,15 @@ void ManagedMemory::prefetch_to_gpu(PageRange pages, std::uint64_t id, const Hos
   for (ManagedPage page = pages.first; page < pages.end(); ++page) {
     const PagePlace place = pages_.place(page);
     if (place != PagePlace::host && place != PagePlace::remote) continue;
+    const bool offered = pages_.has(page, ManagedPages::offered);
     PageRange range{page, 1};
     const ManagedPage stop = std::min(pages.end(), (page / most_step_pages + 1) * most_step_pages);
-    while (range.end() < stop && pages_.place(range.end()) == place) ++range.count;
+    while (range.end() < stop && pages_.place(range.end()) == place &&
+           pages_.has(range.end(), ManagedPages::offered) == offered)
+      ++range.count;
     range = pages_.whole_granules(range);
     page = range.end() - 1;
-    if (place == PagePlace::host) {
+    if (place == PagePlace::host && !offered) {
       operations_.expect_one(id);
       migrations_.prefetch(range, id, cycle.now);
     } else {
@@ -132,6 +142,36 @@ void ManagedMemory::fault(const MessageHeader& message, const HostCycle& cycle) 
   cycle.statistics.late_hits[body.tenant] += pages_.place(page) == PagePlace::arriving;
   queue_.push({page, body.found, cycle.now, cycle.now, body.write != 0 || body.permission != 0,
                body.position});
+}
+
+void ManagedMemory::mapped_by_gpu(const MessageHeader& message, const HostCycle& cycle) {
+  const auto& body = message.body<PagesHandled>();
+  const TenantPage first = body.span.first();
+  GranuleFrames entries;
+  std::memcpy(entries.data(), message.payload_data(), sizeof entries);
+  std::vector<FrameRun> left;
+  std::uint32_t count = 0;
+  for (std::uint64_t i = 0; i < pages_per_block; ++i) {
+    const PageTableEntry entry{entries[i]};
+    if (!entry.is(PageTableEntry::present)) {
+      append_frame(left, PhysicalAddress{entry.address()}, page_bytes);
+      continue;
+    }
+    const TenantPages page{first.tenant, first.page + i, 1};
+    driver_.mapped_by_gpu(page, {&entries[i], 1}, cycle);
+    const Allocation* a = pages_.residency().find(first.tenant, page.first);
+    LOCKSTEP_CHECK(a != nullptr, "the GPU has mapped a page of no buffer");
+    const ManagedPage managed = a->managed_page_of(page.first);
+    if (pages_.mapped_by_gpu(managed, cycle.statistics)) departures_.mapped_by_gpu(managed);
+    ++count;
+  }
+  driver_.give_back(first.tenant, left, cycle);
+  driver_.zeroed_frames().used();
+  cycle.statistics.pages_local[first.tenant.value()] += count;
+  ++cycle.statistics.faults_local[first.tenant.value()];
+  if (log_.enabled())
+    log_.add({first.tenant, VirtualPage{body.faulted}, count, 0, false, true, body.found, cycle.now,
+              cycle.now, body.replayed});
 }
 
 void ManagedMemory::mapped(std::uint32_t migration, const HostCycle& cycle) {

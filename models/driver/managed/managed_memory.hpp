@@ -39,9 +39,10 @@ class ManagedMemory {
   std::uint32_t add(TenantId tenant, BufferId buffer, VirtualPage page, std::uint64_t pages) {
     return pages_.add(tenant, buffer, page, pages);
   }
-  void prefer(std::uint32_t allocation, PreferredPlace place) {
-    pages_.buffer(allocation).preferred = place;
-  }
+  /// The buffer's pages, which neither side has used, are for the GPU to map when it needs them.
+  bool offers_untouched() const { return handling_->offers_untouched(); }
+  void offer(std::uint32_t allocation) { pages_.offer(allocation); }
+  void prefer(std::uint32_t allocation, PreferredPlace place, const HostCycle& cycle);
   void read_mostly(std::uint32_t allocation, bool on) {
     pages_.buffer(allocation).read_mostly = on;
   }
@@ -73,6 +74,8 @@ class ManagedMemory {
 
   /// A far-fault has arrived, with the pages that walks have found since the one before.
   void fault(const MessageHeader& message, const HostCycle& cycle);
+  /// The GPU has handled a fault by itself.
+  void mapped_by_gpu(const MessageHeader& message, const HostCycle& cycle);
   void mapped(std::uint32_t migration, const HostCycle& cycle);
   void unmapped(const Unmapped& pages, const HostCycle& cycle);
   /// The transfer writes pages back.

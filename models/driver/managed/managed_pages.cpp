@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "core/error/error.hpp"
 #include "core/memory/round_up.hpp"
 
 namespace lockstep {
@@ -58,16 +59,44 @@ void ManagedPages::arrive(PageRange range, bool writable, HostStatistics& statis
   Buffer& buffer = buffer_of(range.first);
   buffer.moving -= range.count;
   arriving_ -= range.count;
+  settle(range, statistics);
+  if (writable) return;
+  set(range, duplicate);
+  buffer.duplicates += range.count;
+}
+
+void ManagedPages::settle(PageRange range, HostStatistics& statistics) {
   place_all(range, PagePlace::gpu);
   for (ManagedPage page = range.first; page < range.end(); ++page) eviction_.arrived(page);
   clear(range, evicted | duplicate);
-  if (!writable) {
-    set(range, duplicate);
-    buffer.duplicates += range.count;
-  }
-  buffer.resident += range.count;
+  buffer_of(range.first).resident += range.count;
   resident_ += range.count;
   statistics.resident_pages[owner(range.first).tenant.value()] += range.count;
+}
+
+void ManagedPages::offer(std::uint32_t allocation) {
+  const Allocation& a = residency_.allocation(allocation);
+  set({a.first, a.pages}, offered);
+  buffers_[allocation].offered = a.pages;
+}
+
+void ManagedPages::withdraw(PageRange range) {
+  Buffer& buffer = buffer_of(range.first);
+  if (buffer.offered == 0) return;
+  for (ManagedPage page = range.first; page < range.end(); ++page)
+    buffer.offered -= has(page, offered);
+  clear(range, offered);
+}
+
+bool ManagedPages::mapped_by_gpu(ManagedPage page, HostStatistics& statistics) {
+  withdraw({page, 1});
+  if (place(page) == PagePlace::leaving) {
+    ++leaving_;
+    return true;
+  }
+  LOCKSTEP_CHECK(place(page) == PagePlace::host, "the GPU has mapped a page that is another's");
+  settle({page, 1}, statistics);
+  return false;
 }
 
 void ManagedPages::stay_remote(PageRange range) {
@@ -92,7 +121,7 @@ void ManagedPages::leave(PageRange range, HostStatistics& statistics) {
   Buffer& buffer = buffer_of(range.first);
   for (ManagedPage page = range.first; page < range.end(); ++page) {
     if (place(page) != PagePlace::gpu) {
-      --buffer.remote;
+      buffer.remote -= place(page) == PagePlace::remote;
       continue;
     }
     eviction_.left(page);
@@ -102,14 +131,15 @@ void ManagedPages::leave(PageRange range, HostStatistics& statistics) {
     ++leaving_;
     statistics.resident_pages[owner(range.first).tenant.value()] -= 1;
   }
+  withdraw(range);
   place_all(range, PagePlace::leaving);
   buffer.moving += range.count;
 }
 
-void ManagedPages::come_home(PageRange range, bool were_remote) {
+void ManagedPages::come_home(PageRange range, std::uint64_t in_memory) {
   place_all(range, PagePlace::host);
   buffer_of(range.first).moving -= range.count;
-  if (!were_remote) leaving_ -= range.count;
+  leaving_ -= in_memory;
 }
 
 std::vector<PageRange> ManagedPages::resident_ranges(std::uint32_t allocation) const {

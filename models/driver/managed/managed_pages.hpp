@@ -1,7 +1,8 @@
 /// What the driver knows of every page of managed memory.
 ///
 /// A page goes from the host to the GPU (expect, arrive), off it (leave, come_home), or stays at
-/// the host and is mapped there (expect, stay_remote).  Each of these steps changes the page's
+/// the host and is mapped there (expect, stay_remote); one that holds nothing may be offered to the
+/// GPU, which maps it by itself.  Each of these steps changes the page's
 /// place, the counts of its buffer and those of all pages, and tells the eviction policy.
 /// Source: 001, sections B.2 and C.1; architecture.md, section 8, rule 7.
 #pragma once
@@ -24,15 +25,16 @@ class ManagedPages {
     evicted = 2,
     awaited = 4,    ///< a fault waits for it to come
     duplicate = 8,  ///< the host has the same bytes (read-mostly)
+    offered = 16,   ///< at the host without content: the GPU may map it by itself
   };
   struct Buffer {
     PreferredPlace preferred = PreferredPlace::none;
     bool read_mostly = false;
     std::uint32_t holds = 0;  ///< how often the CPU has taken it: faults on it wait
-    std::uint64_t resident = 0, duplicates = 0, moving = 0, remote = 0;  ///< pages
+    std::uint64_t resident = 0, duplicates = 0, moving = 0, remote = 0, offered = 0;  ///< pages
     template <class Archive>
     void serialize(Archive& archive) {
-      archive(preferred, read_mostly, holds, resident, duplicates, moving, remote);
+      archive(preferred, read_mostly, holds, resident, duplicates, moving, remote, offered);
     }
   };
 
@@ -79,7 +81,15 @@ class ManagedPages {
   /// so that nothing takes them meanwhile.
   void reopen(PageRange range, HostStatistics& statistics);
   void leave(PageRange range, HostStatistics& statistics);
-  void come_home(PageRange range, bool were_remote);
+  /// `in_memory`: so many of them were in GPU memory.
+  void come_home(PageRange range, std::uint64_t in_memory);
+
+  // Pages that neither side has used.
+  void offer(std::uint32_t allocation);
+  /// The GPU does not map those of them that were offered, from now on.
+  void withdraw(PageRange range);
+  /// The GPU has mapped a page by itself; true if that page is leaving.
+  bool mapped_by_gpu(ManagedPage page, HostStatistics& statistics);
 
   /// In GPU memory; on their way off it; with frames, but without entries yet.
   std::uint64_t resident() const { return resident_; }
@@ -92,6 +102,7 @@ class ManagedPages {
 
  private:
   void place_all(PageRange range, PagePlace place);
+  void settle(PageRange range, HostStatistics& statistics);
 
   Eviction& eviction_;
   const std::uint64_t granule_;

@@ -73,6 +73,7 @@ void Migrations::start(std::uint32_t index, std::vector<FrameRun> frames, const 
       range.count;
   if (!migration.fault) parts_.pages.set(range, ManagedPages::prefetched);
   ++mapping_;
+  parts_.pages.withdraw(range);  // their entries are overwritten
   parts_.pages.occupy(range);
   parts_.driver.map(std::move(request), cycle);
 }
@@ -86,6 +87,7 @@ void Migrations::map_remote(const Migration& migration, const HostCycle& cycle) 
   request.remote = parts_.directory.remote_address(a.tenant, a.buffer) +
                    (migration.range.first - a.first) * page_bytes;
   ++mapping_;
+  parts_.pages.withdraw(migration.range);
   parts_.driver.map(std::move(request), cycle);
 }
 

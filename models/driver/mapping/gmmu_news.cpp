@@ -69,4 +69,8 @@ std::uint32_t GmmuNews::unmap(const TenantPages& pages, std::uint32_t id, const 
   return asked;
 }
 
+void GmmuNews::zeroed_frames(const GranuleFrames& frames, const HostCycle& cycle) {
+  cycle.outbox.send(to_gmmu_, cycle.now, kind_of(MessageKind::zeroed_frames), frames);
+}
+
 }  // namespace lockstep

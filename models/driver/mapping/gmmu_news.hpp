@@ -3,6 +3,7 @@
 #include "core/engine/link.hpp"
 #include "models/driver/host_cycle.hpp"
 #include "models/driver/page_manager/page_tables.hpp"
+#include "models/vm/local_handling.hpp"
 
 namespace lockstep {
 
@@ -19,6 +20,9 @@ class GmmuNews {
   void set_root(TenantId tenant, PhysicalAddress root, const HostCycle& cycle);
   /// Has the entries of the pages taken; how many answers will come, each with `id`.
   std::uint32_t unmap(const TenantPages& pages, std::uint32_t id, const HostCycle& cycle);
+
+  /// A granule of zeroed frames is for the GMMU's handlers.
+  void zeroed_frames(const GranuleFrames& frames, const HostCycle& cycle);
 
   template <class Archive>
   void serialize(Archive& archive) {

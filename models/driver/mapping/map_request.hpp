@@ -13,6 +13,7 @@ struct MapRequest {
   static constexpr std::uint32_t nobody = ~std::uint32_t{0};
 
   TenantPages pages;
+  bool untouched = false;        ///< no frames: the GPU may map them by itself
   bool paged = true;             ///< it may leave again; false: device memory
   std::uint64_t reserved = 0;    ///< pages that get tables, at least `pages.count`
   std::uint64_t flags = 0;       ///< of the entries
@@ -25,7 +26,8 @@ struct MapRequest {
 
   template <class Archive>
   void serialize(Archive& archive) {
-    archive(pages, paged, reserved, flags, frames, remote, fresh, data, not_before, owner);
+    archive(pages, untouched, paged, reserved, flags, frames, remote, fresh, data, not_before,
+            owner);
   }
 };
 

@@ -16,11 +16,7 @@ void Mapper::map(MapRequest request, const HostCycle& cycle) {
   mapping.stage = Mapping::Stage::zeroing;
   mapping.request = std::move(request);
   set_entries(mapping);
-  mapping.missing = mapping.zeroing.size() * partitions_;
-  for (const FrameRun& run : mapping.zeroing)
-    for (std::uint32_t p = 0; p < partitions_; ++p)
-      cycle.link.send_range(PartitionId{static_cast<std::uint16_t>(p)}, cycle.now,
-                            MessageKind::zero_range, {run.physical, run.bytes}, cycle.outbox);
+  mapping.missing = send_zero_ranges(mapping.zeroing, partitions_, cycle);
   if (mapping.missing == 0) start_transfers(index, cycle);
 }
 
@@ -33,7 +29,9 @@ void Mapper::set_entries(Mapping& mapping) {
   for (const FrameRun& run : request.fresh)
     page_manager_.frames().append_used(run, mapping.zeroing);
   const std::uint64_t flags = request.flags | PageTableEntry::present;
-  if (request.frames.empty()) {
+  if (request.untouched) {
+    page_manager_.mark_untouched(pages, mapping.writes);
+  } else if (request.frames.empty()) {
     page_manager_.map_remote(pages, request.remote, flags, mapping.writes);
   } else {
     page_manager_.map(pages, request.frames, flags, request.paged, mapping.writes);

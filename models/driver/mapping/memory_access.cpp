@@ -65,4 +65,13 @@ void send_line_write(PhysicalAddress line, std::span<const std::byte> bytes, Ten
   cycle.link.send_request(request, payload, cycle.now, cycle.outbox);
 }
 
+std::uint64_t send_zero_ranges(std::span<const FrameRun> frames, std::uint32_t partitions,
+                               const HostCycle& cycle) {
+  for (const FrameRun& run : frames)
+    for (std::uint32_t p = 0; p < partitions; ++p)
+      cycle.link.send_range(PartitionId{static_cast<std::uint16_t>(p)}, cycle.now,
+                            MessageKind::zero_range, {run.physical, run.bytes}, cycle.outbox);
+  return frames.size() * partitions;
+}
+
 }  // namespace lockstep

@@ -18,4 +18,8 @@ void send_line_read(PhysicalAddress line, TenantId tenant, DriverTag tag, const 
 void send_line_write(PhysicalAddress line, std::span<const std::byte> bytes, TenantId tenant,
                      DriverTag tag, const HostCycle& cycle);
 
+/// Has frames zeroed by all partitions; how many answers will come.
+std::uint64_t send_zero_ranges(std::span<const FrameRun> frames, std::uint32_t partitions,
+                               const HostCycle& cycle);
+
 }  // namespace lockstep

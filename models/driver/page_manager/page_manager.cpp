@@ -82,6 +82,11 @@ void PageManager::map_remote(const TenantPages& pages, std::uint64_t remote, std
                 writes);
 }
 
+void PageManager::mark_untouched(const TenantPages& pages, std::vector<TableWrite>& writes) {
+  for (VirtualPage page = pages.first; page < pages.end(); ++page)
+    tables_.set(pages.tenant, page, {PageTableEntry::untouched}, writes);
+}
+
 void PageManager::unmapped(const TenantPages& pages) {
   for (VirtualPage page = pages.first; page < pages.end(); ++page)
     tables_.forget(pages.tenant, page);

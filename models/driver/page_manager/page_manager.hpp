@@ -42,6 +42,10 @@ class PageManager {
   /// mapped.
   virtual bool maps_large(bool /*paged*/) const { return false; }
   virtual std::vector<FrameRun> allocate(const TenantPages& pages, bool paged) = 0;
+  /// Frames for so many pages that are not known yet: the GPU will map some by itself.
+  virtual std::vector<FrameRun> allocate_unowned(std::uint64_t pages) {
+    return allocator().allocate_scattered(pages * page_bytes);
+  }
   /// Nothing uses these frames of the tenant any more.
   virtual void free(TenantId tenant, std::span<const FrameRun> frames, PageServices& services);
   /// The pages are mapped and their data there.
@@ -64,6 +68,11 @@ class PageManager {
            bool paged, std::vector<TableWrite>& writes);
   void map_remote(const TenantPages& pages, std::uint64_t remote, std::uint64_t flags,
                   std::vector<TableWrite>& writes);
+  void mark_untouched(const TenantPages& pages, std::vector<TableWrite>& writes);
+  /// The GPU has mapped a page by itself.
+  void mapped_by_gpu(TenantId tenant, VirtualPage page, PageTableEntry entry) {
+    tables_.learn(tenant, page, entry);
+  }
   void set(TenantId tenant, VirtualPage page, PageTableEntry entry,
            std::vector<TableWrite>& writes) {
     tables_.set(tenant, page, entry, writes);

@@ -116,9 +116,9 @@ void PageTables::set(TenantId tenant, VirtualPage page, PageTableEntry entry,
   add_write(writes, entry_address(tenant, page).value(), entry.bits);
 }
 
-void PageTables::forget(TenantId tenant, VirtualPage page) {
+void PageTables::learn(TenantId tenant, VirtualPage page, PageTableEntry entry) {
   Leaf& l = leaf(tenant, page);
-  if (l.entries) (*l.entries)[page.value() % pages_per_large] = 0;
+  if (l.entries) (*l.entries)[page.value() % pages_per_large] = entry.bits;
 }
 
 void PageTables::set_large(TenantId tenant, VirtualPage page, bool large,

@@ -51,8 +51,9 @@ class PageTables {
 
   void set(TenantId tenant, VirtualPage page, PageTableEntry entry,
            std::vector<TableWrite>& writes);
-  /// The GMMU has exchanged the entry with 0: nothing is to be written.
-  void forget(TenantId tenant, VirtualPage page);
+  // What the GMMU has written there already: another entry, or 0 by an exchange.
+  void learn(TenantId tenant, VirtualPage page, PageTableEntry entry);
+  void forget(TenantId tenant, VirtualPage page) { learn(tenant, page, {}); }
   void set_large(TenantId tenant, VirtualPage page, bool large, std::vector<TableWrite>& writes);
   /// The GMMU has cleared the large bit with the entries.
   void forget_large(TenantId tenant, VirtualPage page);

@@ -5,18 +5,19 @@
 namespace lockstep {
 
 GmmuAnswers::GmmuAnswers(std::vector<Link> to_sms, Link to_host, std::size_t far_fault_mshrs,
-                         std::size_t tenants, GmmuStatistics& statistics)
+                         std::size_t tenants, LocalHandlers& local, GmmuStatistics& statistics)
     : to_sms_(std::move(to_sms)),
       to_host_(to_host),
       faults_(far_fault_mshrs, tenants),
       told_(tenants, std::vector<bool>(to_sms_.size())),
+      local_(local),
       statistics_(statistics) {}
 
 bool GmmuAnswers::answer(const TranslateRequest& request, PageTableEntry entry, GmmuCycle& cycle) {
   faults_.looked_up(request);
-  const bool there = entry.is(PageTableEntry::present);
-  if (!there || (request.write && !entry.is(PageTableEntry::writable))) {
-    refuse(request, there, cycle);
+  if (!entry.is(PageTableEntry::present) ||
+      (request.write && !entry.is(PageTableEntry::writable))) {
+    refuse(request, entry, cycle);
     return false;
   }
   TranslationAnswer answer;
@@ -29,19 +30,21 @@ bool GmmuAnswers::answer(const TranslateRequest& request, PageTableEntry entry, 
   return true;
 }
 
-void GmmuAnswers::refuse(const TranslateRequest& request, bool permission, GmmuCycle& cycle) {
+void GmmuAnswers::refuse(const TranslateRequest& request, PageTableEntry entry, GmmuCycle& cycle) {
   count_waiting(cycle.number);
   const FarFaults::Refusal refusal = faults_.refuse(request);
   if (refusal == FarFaults::Refusal::no_entry) {
     ++statistics_.far_fault_stalls[request.tenant];
     return;
   }
+  if (faults_.waiting() > statistics_.far_faults_most.value())
+    statistics_.far_faults_most = faults_.waiting();
+  const bool first = refusal == FarFaults::Refusal::first;
+  const bool local = first && entry.is(PageTableEntry::untouched) && local_.take(request, cycle);
+  if (first && !local) faults_.pass_on(request.where());
   send_refusal(request, faults_.position(request.where()), cycle);
-  if (refusal == FarFaults::Refusal::first) {
-    tell_host(request, permission, cycle);
-  } else {
-    ++statistics_.coalesced[request.tenant];
-  }
+  if (!first) ++statistics_.coalesced[request.tenant];
+  if (first && !local) tell_host(request, entry.is(PageTableEntry::present), cycle);
 }
 
 /// Nack-Replayable.
@@ -60,8 +63,6 @@ void GmmuAnswers::send_refusal(const TranslateRequest& request, std::uint32_t po
 void GmmuAnswers::tell_host(const TranslateRequest& request, bool permission, GmmuCycle& cycle) {
   ++statistics_.far_faults[request.tenant];
   if (permission) ++statistics_.permission_faults[request.tenant];
-  if (faults_.waiting() > statistics_.far_faults_most.value())
-    statistics_.far_faults_most = faults_.waiting();
   FarFault fault;
   fault.page = request.page;
   fault.tenant = request.tenant;

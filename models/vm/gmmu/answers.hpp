@@ -13,6 +13,7 @@
 #include "models/vm/gmmu/access_notes.hpp"
 #include "models/vm/gmmu/far_faults.hpp"
 #include "models/vm/gmmu/gmmu_cycle.hpp"
+#include "models/vm/gmmu/local_handlers.hpp"
 #include "models/vm/gmmu_statistics.hpp"
 #include "models/vm/replay_mode.hpp"
 
@@ -21,7 +22,7 @@ namespace lockstep {
 class GmmuAnswers {
  public:
   GmmuAnswers(std::vector<Link> to_sms, Link to_host, std::size_t far_fault_mshrs,
-              std::size_t tenants, GmmuStatistics& statistics);
+              std::size_t tenants, LocalHandlers& local, GmmuStatistics& statistics);
 
   std::vector<Link>& sms() { return to_sms_; }
   Link& host() { return to_host_; }
@@ -34,13 +35,15 @@ class GmmuAnswers {
 
   /// Sends the translation; false if the request had to be refused.
   bool answer(const TranslateRequest& request, PageTableEntry entry, GmmuCycle& cycle);
-  /// The host says what it knows of pages: those who wait for them ask again, or hear that there is
-  /// nothing.  `entry_of(where)` is 0 for nothing.
+  /// The host says what it knows of pages, or the GPU has handled them by itself (`which`): those
+  /// who wait for them ask again, or hear that there is nothing.  `entry_of(where)` is 0 for
+  /// nothing.
   template <class EntryOf>
-  void pages_came(const PageSpan& span, ReplayMode mode, EntryOf&& entry_of, GmmuCycle& cycle) {
+  void pages_came(const PageSpan& span, FarFaults::Which which, ReplayMode mode, EntryOf&& entry_of,
+                  GmmuCycle& cycle) {
     bool anybody = false;
     count_waiting(cycle.number);
-    faults_.take(span, [&](TenantPage where, const FarFaults::Askers& askers) {
+    faults_.take(span, which, [&](TenantPage where, const FarFaults::Askers& askers) {
       if (entry_of(where).bits == 0) return invalid(where, askers, cycle);
       anybody = true;
       replay(where, askers, cycle);
@@ -58,7 +61,7 @@ class GmmuAnswers {
   void serialize(Archive& archive);
 
  private:
-  void refuse(const TranslateRequest& request, bool permission, GmmuCycle& cycle);
+  void refuse(const TranslateRequest& request, PageTableEntry entry, GmmuCycle& cycle);
   void send_refusal(const TranslateRequest& request, std::uint32_t position, GmmuCycle& cycle);
   void tell_host(const TranslateRequest& request, bool permission, GmmuCycle& cycle);
   void send(std::uint16_t sm, const TranslationAnswer& answer, GmmuCycle& cycle) {
@@ -74,6 +77,7 @@ class GmmuAnswers {
   AccessNotes notes_;
   std::vector<std::vector<bool>> told_;  ///< by tenant, SM
   std::int64_t waiting_counted_ = 0;     ///< cycle up to which far_fault_cycles is right
+  LocalHandlers& local_;
   GmmuStatistics& statistics_;
 };
 

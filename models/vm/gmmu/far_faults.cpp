@@ -14,10 +14,6 @@ FarFaults::Refusal FarFaults::refuse(const TranslateRequest& request) {
     return Refusal::no_entry;
   }
   by_tenant_[request.tenant] += first;
-  if (first) {
-    waiting_[where].number = next_number_;
-    numbers_.push_back(next_number_++);
-  }
   Askers& askers = first ? waiting_[where].askers : fault->second.askers;
   const auto asker = std::find_if(askers.begin(), askers.end(),
                                   [&](const Asker& a) { return a.sm == request.sm; });
@@ -29,12 +25,23 @@ FarFaults::Refusal FarFaults::refuse(const TranslateRequest& request) {
   return first ? Refusal::first : Refusal::joined;
 }
 
+void FarFaults::pass_on(TenantPage where) {
+  waiting_.at(where).number = ++last_number_;
+  numbers_.push_back(last_number_);
+}
+
+bool FarFaults::host_has(TenantPage where) const {
+  const auto fault = waiting_.find(where);
+  return fault != waiting_.end() && fault->second.number != 0;
+}
+
 std::uint32_t FarFaults::position(TenantPage where) const {
   const auto number = std::lower_bound(numbers_.begin(), numbers_.end(), waiting_.at(where).number);
   return static_cast<std::uint32_t>(number - numbers_.begin());
 }
 
 void FarFaults::forget_number(const Fault& fault) {
+  if (fault.number == 0) return;
   numbers_.erase(std::lower_bound(numbers_.begin(), numbers_.end(), fault.number));
 }
 
@@ -71,7 +78,7 @@ bool FarFaults::replays_in(const PageSpan& span) const {
 }
 
 void FarFaults::serialize(Archive& archive) {
-  archive(waiting_, numbers_, next_number_, by_tenant_, replays_, retrying_, without_entry_);
+  archive(waiting_, numbers_, last_number_, by_tenant_, replays_, retrying_, without_entry_);
 }
 
 }  // namespace lockstep

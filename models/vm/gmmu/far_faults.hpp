@@ -1,8 +1,8 @@
 /// Far-fault MSHRs: pages that are not in GPU memory, and who was refused them.
 ///
-/// A page's entry is made by the first refusal, which the host is told of; later ones join it.
-/// Each refusal says how many older entries there are: the position in the queue of pending faults
-/// (000, section 4.1).
+/// A page's entry is made by the first refusal, which the host is told of unless the GPU handles it
+/// by itself; later ones join it.  Each refusal says how many older faults the host has: its
+/// position in the queue of pending faults (000, section 4.1).
 /// When the page has come, those listed are told to ask again, and the page is no victim until each
 /// has said that what waited has gone out, or was refused once more.
 /// Source: 001, section B.2 and Figure 1; architecture.md, section 8, rule 7.
@@ -46,7 +46,10 @@ class FarFaults {
   /// A request that waited for an entry and may look its page up again, an entry being kept for it
   /// until looked_up(); false if there is none.
   bool take_retry(TranslateRequest& request);
-  /// Older entries than that of the page, which has one.
+  /// The host is told of the page.
+  void pass_on(TenantPage where);
+  bool host_has(TenantPage where) const;
+  /// Faults that the host had before that of the page; 0 if it does not have that.
   std::uint32_t position(TenantPage where) const;
   /// The page has been found, or is about to be refused.
   void looked_up(const TranslateRequest& request) { retrying_ -= request.retried; }
@@ -64,16 +67,22 @@ class FarFaults {
       return true;
     });
   }
-  /// Calls came(where, askers) for each page of the span that somebody waits for, in their order;
-  /// nobody waits afterwards.
+  enum class Which : std::uint8_t { all, local };
+  /// Calls came(where, askers) for each page of the span that somebody waits for, or of those that
+  /// the GPU handles by itself, in their order; nobody waits for them afterwards.
   template <class Came>
-  void take(const PageSpan& span, Came&& came) {
-    const auto begin = waiting_.lower_bound(span.first()), end = waiting_.lower_bound(span.end());
-    for (auto fault = begin; fault != end; ++fault, --by_tenant_[span.tenant]) {
+  void take(const PageSpan& span, Which which, Came&& came) {
+    auto fault = waiting_.lower_bound(span.first());
+    while (fault != waiting_.end() && fault->first < span.end()) {
+      if (which == Which::local && fault->second.number != 0) {
+        ++fault;
+        continue;
+      }
+      --by_tenant_[span.tenant];
       forget_number(fault->second);
       came(fault->first, fault->second.askers);
+      fault = waiting_.erase(fault);
     }
-    waiting_.erase(begin, end);
   }
 
   void replaying(TenantPage where, const Askers& askers, std::int64_t cycle);
@@ -91,7 +100,7 @@ class FarFaults {
  private:
   struct Fault {
     Askers askers;
-    std::uint64_t number = 0;  ///< in the order of first refusals
+    std::uint64_t number = 0;  ///< in the order in which the host was told; 0: it was not
 
     template <class Archive>
     void serialize(Archive& archive) {
@@ -115,8 +124,8 @@ class FarFaults {
   std::size_t retrying_ = 0;  ///< entries that are kept for requests on their way
   std::deque<TranslateRequest> without_entry_;
   std::map<TenantPage, Fault> waiting_;
-  std::vector<std::uint64_t> numbers_;  ///< of `waiting_`, ascending
-  std::uint64_t next_number_ = 0;
+  std::vector<std::uint64_t> numbers_;  ///< of those the host has, ascending
+  std::uint64_t last_number_ = 0;
   std::vector<std::uint64_t> by_tenant_;  ///< entries of `waiting_`
   std::map<TenantPage, Replay> replays_;
 };

@@ -64,10 +64,24 @@ void TableMemory::exchange(std::uint32_t asker, TenantId tenant, PhysicalAddress
   send(request, Purpose::exchange, asker, first, {lanes.data(), count}, cycle);
 }
 
+void TableMemory::swap(std::uint32_t asker, TenantId tenant, PhysicalAddress first,
+                       std::uint16_t wanted, const GranuleFrames& frames, GmmuCycle& cycle) {
+  MemoryRequest request = request_for(tenant, MemoryOperation::atomic, isa::AtomicOperation::cas);
+  request.flags = flag_returns;
+  std::array<AtomicLane, pages_per_block> lanes;
+  std::uint32_t count = 0;
+  for (std::uint32_t i = 0; i < pages_per_block; ++i) {
+    if (!(wanted >> i & 1)) continue;
+    lanes[count] = lane_at(first + i * sizeof(std::uint64_t), PageTableEntry::untouched, i);
+    lanes[count++].operands.b = granule_entry(frames[i]).bits;
+  }
+  send(request, Purpose::swap, asker, first, {lanes.data(), count}, cycle);
+}
+
 void TableMemory::send(MemoryRequest& request, Purpose purpose, std::uint32_t asker,
                        PhysicalAddress place, std::span<const AtomicLane> lanes, GmmuCycle& cycle) {
   request.line = place.value() / line_bytes * line_bytes;
-  request.tag = static_cast<std::uint32_t>(purpose) << 30 | asker;
+  request.tag = static_cast<std::uint32_t>(purpose) << asker_bits | asker;
   request.lanes = static_cast<std::uint8_t>(lanes.size());
   for (const AtomicLane& lane : lanes)
     request.sectors |= static_cast<std::uint8_t>(1u << lane.offset / sector_bytes);

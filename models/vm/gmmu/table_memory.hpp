@@ -16,7 +16,7 @@
 #include "models/noc/address_mapping.hpp"
 #include "models/noc/messages.hpp"
 #include "models/vm/gmmu/gmmu_cycle.hpp"
-#include "models/vm/page_table_entry.hpp"
+#include "models/vm/local_handling.hpp"
 #include "models/vm/tenant_page.hpp"
 
 namespace lockstep {
@@ -24,11 +24,12 @@ namespace lockstep {
 class TableMemory {
  public:
   static constexpr std::uint32_t entries_per_line = line_bytes / sizeof(std::uint64_t);
+  static constexpr unsigned asker_bits = 29;
 
   /// What an answer is for: the upper bits of its tag; the rest is the asker's.
-  enum class Purpose : std::uint8_t { walk, set_bits, exchange, clear_bits };
-  static Purpose purpose_of(std::uint32_t tag) { return static_cast<Purpose>(tag >> 30); }
-  static std::uint32_t asker_of(std::uint32_t tag) { return tag & 0x3fff'ffff; }
+  enum class Purpose : std::uint8_t { walk, set_bits, exchange, clear_bits, swap };
+  static Purpose purpose_of(std::uint32_t tag) { return static_cast<Purpose>(tag >> asker_bits); }
+  static std::uint32_t asker_of(std::uint32_t tag) { return tag & ((1u << asker_bits) - 1); }
 
   TableMemory(const AddressMapping& mapping, std::vector<Link> to_partitions)
       : mapping_(mapping), to_partitions_(std::move(to_partitions)) {}
@@ -41,6 +42,10 @@ class TableMemory {
   /// Puts 0 into `count` entries of one line; the answer carries what they were.
   void exchange(std::uint32_t asker, TenantId tenant, PhysicalAddress first, std::uint32_t count,
                 GmmuCycle& cycle);
+  /// Puts the frames of a granule, whose entries begin at `first`, into those of its untouched
+  /// entries whose bit is set in `wanted`; the answer carries what these were.
+  void swap(std::uint32_t asker, TenantId tenant, PhysicalAddress first, std::uint16_t wanted,
+            const GranuleFrames& frames, GmmuCycle& cycle);
   /// Every answer is told here.
   void answered() { --in_flight_; }
   std::uint64_t in_flight() const { return in_flight_; }

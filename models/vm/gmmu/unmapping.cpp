@@ -37,10 +37,12 @@ std::uint32_t Unmappings::add(const UnmapRequest& request) {
   return index;
 }
 
-std::uint32_t Unmappings::ready(const FarFaults& faults) const {
+std::uint32_t Unmappings::ready(const FarFaults& faults, const LocalHandlers& local) const {
   for (const std::uint32_t index : order_) {
     const Unmapping& u = slots_[index];
-    if (u.stage == Unmapping::Stage::replays && !faults.replays_in(u.span())) return index;
+    if (u.stage == Unmapping::Stage::replays && !local.handles_in(u.span()) &&
+        !faults.replays_in(u.span()))
+      return index;
   }
   return none;
 }

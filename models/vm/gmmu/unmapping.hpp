@@ -1,6 +1,7 @@
 /// Pages are taken away: from the page table, from all TLBs, from the L1 caches.
 ///
-/// In this order: replays of the pages complete; the GMMU forgets what it keeps of them and sets
+/// In this order: the GPU's own handlers of the pages end (local_handlers.hpp), and replays of them
+/// complete; the GMMU forgets what it keeps of them and sets
 /// walks for them aside; their entries are exchanged with 0 in memory, so that no bit that a walk
 /// or a store has set is lost; every SM that ever got a translation of the tenant is told to drop
 /// the pages and answers which of them it stored to; the host gets the entries as they were.
@@ -15,6 +16,7 @@
 #include <vector>
 
 #include "models/vm/gmmu/far_faults.hpp"
+#include "models/vm/gmmu/local_handlers.hpp"
 #include "models/vm/gmmu/table_memory.hpp"
 
 namespace lockstep {
@@ -47,8 +49,8 @@ class Unmappings {
 
   Unmapping& operator[](std::uint32_t index) { return slots_[index]; }
   std::uint32_t add(const UnmapRequest& request);
-  /// The first one in order of arrival that waits for replays and need not any more.
-  std::uint32_t ready(const FarFaults& faults) const;
+  /// The first one in order of arrival that waits for handlers and replays and need not any more.
+  std::uint32_t ready(const FarFaults& faults, const LocalHandlers& local) const;
   /// Entries are about to be exchanged: no walk may read them.
   bool holds(TenantPage where) const;
   /// The one whose shootdown an SM's store precedes; nullptr if the page is not being unmapped.

@@ -137,6 +137,7 @@ std::uint32_t Walkers::timer_done(GmmuCycle& cycle) {
 void Walkers::descend(std::uint32_t index, PageTableEntry entry, GmmuCycle& cycle) {
   Walk& walk = walks_[index];
   if (walk.stale || !entry.is(PageTableEntry::present)) {
+    if (walk.level == walk_levels) walk.result = entry;
     walk.done = true;
   } else if (walk.level == walk_levels) {
     walk.result = {entry.bits | (walk.large ? PageTableEntry::large : 0)};

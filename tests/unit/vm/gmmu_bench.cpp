@@ -47,6 +47,7 @@ std::unique_ptr<Gmmu> GmmuBench::make() const {
       make_translation_path(policy(translation_policies(), options_.translation),
                             make_tlb_fill(policy(tlb_fill_policies(), options_.tlb_fill)));
   setup.replay = options_.replay;
+  setup.local = options_.local;
   setup.tenants = tenants;
   for (std::uint32_t i = 0; i < options_.sms; ++i)
     setup.to_sms.emplace_back(LinkId{i}, ComponentId{i}, latency);
@@ -125,6 +126,12 @@ void GmmuBench::unmap(std::int64_t at, std::uint64_t page, std::uint32_t count,
   body.entries_at = place(page, 4, tenant);
   if ((directory_entry(page, tenant) & large) != 0) body.large_at = place(page, 3, tenant);
   receive(at, MessageKind::unmap, body, {}, host());
+}
+
+void GmmuBench::give_frames(std::int64_t at, std::uint64_t frame) {
+  GranuleFrames frames;
+  for (std::uint64_t i = 0; i < frames.size(); ++i) frames[i] = frame + i * page_bytes;
+  receive(at, MessageKind::zeroed_frames, frames, {}, host());
 }
 
 void GmmuBench::shot_down(std::int64_t at, std::uint16_t sm,
@@ -262,6 +269,17 @@ void GmmuBench::describe(const MessageHeader& message, std::uint32_t component,
       unmapped_.resize(message.payload_bytes / 8);
       std::memcpy(unmapped_.data(), message.payload_data(), message.payload_bytes);
       break;
+    case MessageKind::pages_handled: {
+      const auto& body = message.body<PagesHandled>();
+      line << "handled";
+      for (std::uint32_t i = 0; i < body.span.count; ++i) {
+        std::uint64_t entry;
+        std::memcpy(&entry, message.payload_data() + i * sizeof entry, sizeof entry);
+        if ((entry & present) != 0) line << ' ' << body.span.page + i;
+      }
+      line << " from " << body.found.femtoseconds() / 1'000'000;
+      break;
+    }
     default:
       line << "?";
   }
@@ -282,6 +300,7 @@ void GmmuBench::serve(const MessageHeader& message) {
   } else {
     line << (request.atomic == isa::AtomicOperation::exch          ? "exchange "
              : request.atomic == isa::AtomicOperation::logical_and ? "and "
+             : request.atomic == isa::AtomicOperation::cas         ? "swap "
                                                                    : "or ")
          << int{request.lanes};
     for (unsigned i = 0; i < request.lanes; ++i) {

@@ -19,6 +19,7 @@ struct GmmuOptions {
   ShootdownGranularity shootdown = ShootdownGranularity::entry;
   ShootdownScope scope = ShootdownScope::tenant;
   ReplayMode replay = ReplayMode::listed;
+  LocalHandling local{Time{20'000'000'000}, 0, 0};
 };
 
 /// A GMMU at 1 GHz between SMs and a host that only listen and a memory that answers 60 ns after a
@@ -30,7 +31,8 @@ class GmmuBench {
   static constexpr std::uint64_t present = PageTableEntry::present,
                                  writable = PageTableEntry::writable,
                                  accessed = PageTableEntry::accessed, dirty = PageTableEntry::dirty,
-                                 large = PageTableEntry::large;
+                                 large = PageTableEntry::large,
+                                 untouched = PageTableEntry::untouched;
 
   explicit GmmuBench(const GmmuOptions& options = {});
   ~GmmuBench();
@@ -63,6 +65,8 @@ class GmmuBench {
   void nothing_there(std::int64_t at, std::uint64_t page);
   void unmap(std::int64_t at, std::uint64_t page, std::uint32_t count = 1,
              std::uint16_t tenant = 0);
+  /// The host gives zeroed frames for a granule, neighbours from `frame` on.
+  void give_frames(std::int64_t at, std::uint64_t frame);
   /// The SM answers the last shootdown it got; `stored`: pages, counted from the span's first.
   void shot_down(std::int64_t at, std::uint16_t sm, const std::vector<std::uint32_t>& stored = {});
 

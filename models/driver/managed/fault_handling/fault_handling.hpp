@@ -2,11 +2,13 @@
 
 #include <functional>
 #include <memory>
+#include <optional>
 
 #include "core/parameters/policy.hpp"
 #include "models/driver/fault_parameters.hpp"
 #include "models/driver/managed/migrations.hpp"
 #include "models/driver/prefetch/prefetcher.hpp"
+#include "models/vm/local_handling.hpp"
 
 namespace lockstep {
 
@@ -44,6 +46,10 @@ class FaultHandling {
   /// Faults that were taken and have not moved anything yet are dropped.
   virtual void forget_if(const Which& which) = 0;
   virtual void serialize(Archive& archive) = 0;
+
+  /// Pages that neither side has used are marked for the GPU, which handles faults on them by
+  /// itself as `on_gpu` of the policy's row says.
+  virtual bool offers_untouched() const { return false; }
 };
 
 struct FaultHandlingFactory {
@@ -51,6 +57,8 @@ struct FaultHandlingFactory {
                                          const FaultHandling::Parts&);
   /// What it says about faults that come to the driver.
   HostFaultParameters (*host)(const PolicyChoice&);
+  /// What of it is done on the GPU; nullptr: nothing.
+  LocalHandling (*on_gpu)(const PolicyChoice&) = nullptr;
 };
 using FaultHandlingRow = PolicyRegistry<FaultHandlingFactory>::Row;
 const PolicyRegistry<FaultHandlingFactory>& fault_handlings();
@@ -58,6 +66,8 @@ const PolicyList& fault_handling_policies();
 std::unique_ptr<FaultHandling> make_fault_handling(const PolicyChoice& choice,
                                                    const FaultHandling::Setup& setup,
                                                    const FaultHandling::Parts& parts);
+/// What the GPU handles by itself, if it does.
+std::optional<LocalHandling> gpu_fault_handling(const PolicyChoice& choice);
 /// The parameters of the driver's own service, which every policy has.
 HostFaultParameters host_fault_parameters(const PolicyChoice& choice);
 

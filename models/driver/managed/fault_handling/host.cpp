@@ -174,6 +174,25 @@ std::uint64_t HostFaultHandling::migrate(std::span<const ManagedPage> pages, con
   return asked_for;
 }
 
+void HostFaultHandling::leave_offered(std::span<const ManagedPage> faults,
+                                      std::vector<PageRange>& moves) const {
+  std::vector<PageRange> left;
+  for (const PageRange& range : moves) {
+    bool goes_on = false;  // the page before is the last of `left`
+    for (ManagedPage page = range.first; page < range.end(); ++page) {
+      const bool moves_too = !parts_.pages.has(page, ManagedPages::offered) ||
+                             std::binary_search(faults.begin(), faults.end(), page);
+      if (moves_too && goes_on) {
+        ++left.back().count;
+      } else if (moves_too) {
+        left.push_back({page, 1});
+      }
+      goes_on = moves_too;
+    }
+  }
+  moves = std::move(left);
+}
+
 /// `apart`: pages that are stored to do not come with others.
 std::vector<PlannedTransfer> HostFaultHandling::plan(std::span<const ManagedPage> pages, bool apart,
                                                      const HostCycle& cycle) {
@@ -183,6 +202,7 @@ std::vector<PlannedTransfer> HostFaultHandling::plan(std::span<const ManagedPage
   parts_.prefetcher.choose({parts_.pages.residency(), a, pages, setup_.seed,
                             fault_numbers_[tenant]++, &cycle.statistics.tree_prefetches[tenant]},
                            moves);
+  if (parts_.pages.buffer_of(pages.front()).offered > 0) leave_offered(pages, moves);
   std::vector<PlannedTransfer> transfers;
   if (parts_.pages.granule() > 1) {
     plan_granules(parts_.pages, moves, pages, transfers);

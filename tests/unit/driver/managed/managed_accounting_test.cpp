@@ -87,7 +87,7 @@ TEST(ManagedAccounting, FaultsThatMoveNothingAreCountedByKind) {
   world.run();
   world.fault({2}, 0, true);
   world.run();
-  world.managed().prefer(world.allocation(), PreferredPlace::host);
+  world.managed().prefer(world.allocation(), PreferredPlace::host, world.cycle());
   world.fault({3});
   world.run();
   const HostStatistics& statistics = world.statistics();

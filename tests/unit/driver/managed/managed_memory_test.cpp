@@ -325,7 +325,7 @@ TEST(ManagedMemory, CpuBringsPagesHomeAndFaultsWaitUntilItIsDone) {
 
 TEST(ManagedMemory, PreferredHostIsMappedWhereItIs) {
   DriverWorld world(options(FaultCost::linear));
-  world.managed().prefer(world.allocation(), PreferredPlace::host);
+  world.managed().prefer(world.allocation(), PreferredPlace::host, world.cycle());
   world.fault({9});
   world.run();
   ASSERT_THAT(world.mapped, SizeIs(1));

@@ -55,7 +55,7 @@ TEST_F(ManagedPagesTest, PageIsCountedWhereItIs) {
   EXPECT_EQ(pages.resident(), 1u);
   EXPECT_EQ(pages.leaving(), 1u);
   EXPECT_THAT(listener.here, ElementsAre(3));
-  pages.come_home({4, 1}, false);
+  pages.come_home({4, 1}, 1);
   EXPECT_EQ(pages.leaving(), 0u);
   EXPECT_EQ(pages.place(4), PagePlace::host);
   EXPECT_EQ(pages.buffer(buffer).moving, 0u);
@@ -70,7 +70,7 @@ TEST_F(ManagedPagesTest, RemotePageIsNotInGpuMemory) {
   EXPECT_THAT(listener.here, IsEmpty());
   pages.leave({3, 1}, statistics);
   EXPECT_EQ(pages.leaving(), 0u);
-  pages.come_home({3, 1}, true);
+  pages.come_home({3, 1}, 0);
   EXPECT_EQ(pages.buffer(buffer).remote, 0u);
 }
 

@@ -29,11 +29,11 @@ TEST(PrefetchStep, MovesEverythingAndSaysWhenItIsDone) {
 
 TEST(PrefetchStep, TakesPagesThatWereMappedAtTheHost) {
   DriverWorld world({});
-  world.managed().prefer(world.allocation(), PreferredPlace::host);
+  world.managed().prefer(world.allocation(), PreferredPlace::host, world.cycle());
   world.fault({9});
   world.run();
   ASSERT_TRUE(world.mapped.back().entries[0].is(PageTableEntry::remote));
-  world.managed().prefer(world.allocation(), PreferredPlace::none);
+  world.managed().prefer(world.allocation(), PreferredPlace::none, world.cycle());
   prefetch_all(world, 5);
   EXPECT_THAT(world.managed().take_operations(), ElementsAre(5));
   ASSERT_TRUE(world.on_gpu(9));

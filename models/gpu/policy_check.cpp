@@ -1,0 +1,42 @@
+#include "models/gpu/policy_check.hpp"
+
+#include "core/error/error.hpp"
+#include "models/vm/page_table_entry.hpp"
+
+namespace lockstep {
+namespace {
+
+/// A fault leaves a warp of this scheme where it is, and its SM cannot run a handler for it.
+constexpr const char* not_preemptible = "stall-on-fault";
+
+}  // namespace
+
+void check_policies(const Scenario& scenario, const MachineParameters& parameters) {
+  const PolicyParameters& policies = parameters.policies;
+  const std::optional<LocalHandling> local = gpu_fault_handling(policies.fault_handling);
+  if (!local) return;
+  const std::string where = scenario.policies.find("fault_handling").where();
+  const std::string name = "policies.fault_handling " + policies.fault_handling.name();
+  if (policies.exception_scheme.name() == not_preemptible)
+    throw UserError(where,
+                    name +
+                        " runs a handler in the place of the warp that faulted, which "
+                        "policies.exception_scheme stall-on-fault does not give up",
+                    "choose warp-disable-commit, warp-disable-last-check, replay-queue or "
+                    "operand-log");
+  if (make_page_manager(policies.page_manager, {})->granule_pages() > 1)
+    throw UserError(where,
+                    name + " maps pages of 4 KiB, policies.page_manager " +
+                        policies.page_manager.name() + " larger ones only",
+                    "choose another page manager");
+  const std::uint64_t pool = local->pool * pages_per_block * page_bytes;
+  const std::uint64_t capacity = parameters.gpu.memory.capacity.count();
+  if (pool > capacity / 2)
+    throw UserError(where,
+                    name + " keeps " + std::to_string(pool >> 10) +
+                        " KiB of zeroed frames ready, more than half of gpu.memory.capacity, " +
+                        std::to_string(capacity >> 10) + " KiB",
+                    "lower its pool or raise gpu.memory.capacity");
+}
+
+}  // namespace lockstep

@@ -1,0 +1,12 @@
+#pragma once
+
+#include "models/gpu/machine_parameters.hpp"
+
+namespace lockstep {
+
+/// Refuses policies that do not go together: faults that the GPU handles by itself need a scheme
+/// that takes the faulting warp off the pipeline, pages of 4 KiB, and a pool that memory holds.
+/// Throws UserError.
+void check_policies(const Scenario& scenario, const MachineParameters& parameters);
+
+}  // namespace lockstep
