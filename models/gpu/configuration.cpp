@@ -28,6 +28,7 @@ std::string tenant_text(const Tenant& tenant) {
       tenant.name, std::filesystem::path(workload.file).filename().string(),
       tenant.arrival.femtoseconds(), tenant.priority, tenant.sms, tenant.relaunch,
       tenant.instructions);
+  if (workload.heap > 0) text += fmt::format("    heap: {}B\n", workload.heap);
   text += "    parameters: {";
   const char* separator = "";
   for (const auto& [name, value] : workload.parameters) {

@@ -19,6 +19,7 @@ void check_memory(const Scenario& scenario, const MachineParameters& parameters)
   const std::uint64_t available = parameters.host.memory.count();
   std::uint64_t needed = 0;
   for (const Tenant& tenant : scenario.tenants) {
+    needed += round_up_to_page(tenant.workload.heap);
     for (const Buffer& buffer : tenant.workload.buffers) {
       needed += round_up_to_page(buffer.bytes());
       if (needed <= available) continue;

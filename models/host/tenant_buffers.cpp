@@ -28,11 +28,15 @@ std::vector<TenantBuffers::State> TenantBuffers::fresh() const {
   for (std::uint32_t b = 0; b < contents_.size(); ++b)
     buffers.emplace_back().host = HostBuffer(declaration(BufferId{b}).bytes(), contents_[b]);
   for (const isa::GlobalVariable& global : module_.globals)
-    buffers.emplace_back().host = HostBuffer(std::max<std::uint64_t>(global.bytes, 1), nullptr);
+    buffers.emplace_back().host =
+        HostBuffer(global.name == isa::heap_name ? tenant_.workload.heap
+                                                 : std::max<std::uint64_t>(global.bytes, 1),
+                   nullptr);
   return buffers;
 }
 
 BufferDirectory::Description TenantBuffers::describe(BufferId buffer) const {
+  if (is_heap(buffer)) return {tenant_.workload.heap_where, "the heap of tenant " + tenant_.name};
   return {declaration(buffer).where,
           "buffer " + declaration(buffer).name + " of tenant " + tenant_.name};
 }

@@ -29,7 +29,7 @@ class TenantBuffers {
   const Buffer& declaration(BufferId buffer) const {
     return tenant_.workload.buffers[buffer.value()];
   }
-  /// What messages say of a declared buffer.
+  /// What messages say of a declared buffer, or of the heap.
   BufferDirectory::Description describe(BufferId buffer) const;
   HostBuffer& host(BufferId buffer) { return at(buffer).host; }
   std::uint32_t allocation(BufferId buffer) const { return buffers_[buffer.value()].allocation; }
@@ -93,7 +93,14 @@ class TenantBuffers {
   State& left(BufferId buffer) {
     return first_round_.empty() ? at(buffer) : first_round_[buffer.value()];
   }
+  const isa::GlobalVariable& variable(BufferId buffer) const {
+    return module_.globals[buffer.value() - contents_.size()];
+  }
+  bool is_heap(BufferId buffer) const {
+    return !is_declared(buffer) && variable(buffer).name == isa::heap_name;
+  }
   MemoryKind memory_of(BufferId buffer) const {
+    if (is_heap(buffer)) return MemoryKind::managed;
     return is_declared(buffer) ? declaration(buffer).memory : MemoryKind::device;
   }
   TenantPages pages_of(BufferId buffer, std::uint64_t offset, std::uint64_t bytes) const;

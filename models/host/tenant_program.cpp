@@ -6,9 +6,9 @@
 #include "core/checkpoint/archive.hpp"
 #include "core/error/error.hpp"
 #include "core/time/format.hpp"
-#include "models/isa/load.hpp"
 #include "models/workload/buffer_part.hpp"
 #include "models/workload/element.hpp"
+#include "models/workload/kernel_arguments.hpp"
 
 namespace lockstep {
 namespace {
@@ -146,9 +146,9 @@ void TenantProgram::upload_variables() {
     addresses.push_back(buffers_.address(BufferId{b}).value());
   for (std::uint32_t g = 0; g < module_.globals.size(); ++g) {
     const isa::GlobalVariable& global = module_.globals[g];
-    if (global.initial.empty()) continue;
-    std::vector<std::byte> image = global.initial;
-    isa::relocate(image, global.relocations, module_, addresses);
+    const std::vector<std::byte> image =
+        initial_content(global, tenant_.workload, module_, addresses);
+    if (image.empty()) continue;
     Operation upload;
     upload.kind = Operation::Kind::copy;
     upload.to_gpu = true;

@@ -65,7 +65,7 @@ enum class PrintStep : std::uint16_t {
 /// Operation::mode of a trap.
 enum class TrapReason : std::uint16_t {
   none,   ///< the program's own, or an assertion: those have sources
-  freed,  ///< memory is freed, which is not modelled
+  freed,  ///< what is freed is no block of the heap
 };
 
 struct Operand {

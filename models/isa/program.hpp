@@ -85,6 +85,11 @@ struct GlobalVariable {
 /// (reader/translation/grid_workspace.cpp).
 inline constexpr const char* grid_workspace_name = "%grid_workspace";
 
+/// What malloc gives blocks of, and a 64-bit variable that says how many bytes it has; the host
+/// gives both their memory (reader/run_time/heap_functions.hpp).
+inline constexpr const char* heap_name = "%heap";
+inline constexpr const char* heap_bytes_name = "%heap_bytes";
+
 struct Kernel {
   Program reference;  ///< straight from PTX: what --check interprets
   Program lowered;    ///< what the SM runs
@@ -99,6 +104,12 @@ struct Module {
   std::vector<GlobalVariable::Relocation> constant_relocations;  ///< of constant_image
   std::vector<std::string> functions;  ///< names, by function index; [0] is no function: null
 
+  /// Kernels call malloc.
+  bool has_heap() const {
+    for (const GlobalVariable& global : globals)
+      if (global.name == heap_name) return true;
+    return false;
+  }
   /// -1 when there is no such kernel.
   int kernel_index(const std::string& kernel) const {
     for (std::size_t k = 0; k < kernels.size(); ++k)

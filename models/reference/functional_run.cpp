@@ -83,13 +83,15 @@ class FunctionalRun {
 
   void map_variables() {
     for (const isa::GlobalVariable& variable : module_.globals) {
-      const std::uint64_t bytes = std::max<std::uint64_t>(variable.bytes, 1);
+      const std::uint64_t bytes = variable.name == isa::heap_name
+                                      ? workload_.heap
+                                      : std::max<std::uint64_t>(variable.bytes, 1);
       variables_.push_back(take_addresses(bytes));
       memory_.map(variables_.back(), bytes);
     }
     for (std::size_t v = 0; v < variables_.size(); ++v) {
-      std::vector<std::byte> initial = module_.globals[v].initial;
-      isa::relocate(initial, module_.globals[v].relocations, module_, variables_);
+      const std::vector<std::byte> initial =
+          initial_content(module_.globals[v], workload_, module_, variables_);
       memory_.write(variables_[v], initial.data(), initial.size());
     }
   }

@@ -6,6 +6,7 @@
 
 #include "core/error/error.hpp"
 #include "core/parameters/suggest.hpp"
+#include "models/isa/load.hpp"
 #include "models/workload/element.hpp"
 
 namespace lockstep {
@@ -186,7 +187,26 @@ std::vector<std::byte> pack_arguments(const isa::Program& kernel, const Step& la
   return packed;
 }
 
+std::vector<std::byte> initial_content(const isa::GlobalVariable& variable,
+                                       const Workload& workload, const isa::Module& module,
+                                       const std::vector<std::uint64_t>& addresses) {
+  std::vector<std::byte> image = variable.initial;
+  if (variable.name == isa::heap_bytes_name) {
+    image.resize(sizeof workload.heap);
+    std::memcpy(image.data(), &workload.heap, sizeof workload.heap);
+  }
+  isa::relocate(image, variable.relocations, module, addresses);
+  return image;
+}
+
 void validate_workload(const Workload& workload, const isa::Module& module) {
+  if (module.has_heap() && workload.heap == 0)
+    throw UserError(workload.module_where,
+                    "kernels of " + module.file + " call malloc, and the workload has no heap",
+                    "state its size, as heap: 64MiB");
+  if (!module.has_heap() && workload.heap != 0)
+    throw UserError(workload.heap_where, "no kernel of " + module.file + " calls malloc",
+                    "leave out the heap");
   validate_steps(workload.program, module);
 }
 

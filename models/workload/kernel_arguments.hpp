@@ -37,6 +37,11 @@ std::vector<std::byte> pack_arguments(const isa::Program& kernel, const Step& la
                                       const Variables& variables,
                                       std::span<const std::uint64_t> addresses_by_buffer);
 
+/// What a variable of the module holds at first, empty for zeros; `addresses`: of all variables.
+std::vector<std::byte> initial_content(const isa::GlobalVariable& variable,
+                                       const Workload& workload, const isa::Module& module,
+                                       const std::vector<std::uint64_t>& addresses);
+
 /// Checks every launch of the workload as far as that needs no counters: the kernel exists, takes
 /// that many arguments, and buffers stand where an address fits.
 void validate_workload(const Workload& workload, const isa::Module& module);

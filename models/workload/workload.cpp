@@ -225,6 +225,16 @@ isa::Type element_type(const std::string& name) {
   return isa::Type::none;
 }
 
+static void read_heap(const Node& document, Workload& workload) {
+  constexpr std::uint64_t least = std::uint64_t{4} << 10, most = std::uint64_t{64} << 30;
+  const Node heap = document.find("heap");
+  if (!heap.exists()) return;
+  workload.heap = heap.bytes().count();
+  workload.heap_where = heap.where();
+  if (workload.heap < least || workload.heap > most || workload.heap % 16 != 0)
+    throw heap.error("a heap has 4KiB to 64GiB, a multiple of 16 bytes");
+}
+
 Workload read_workload(const Node& document, const Node& overrides) {
   Workload workload;
   workload.file = document.file();
@@ -241,6 +251,7 @@ Workload read_workload(const Node& document, const Node& overrides) {
       read_initializer(initial, workload.buffers, workload.buffers[i], workload.parameters);
     }
   }
+  read_heap(document, workload);
   workload.program = read_steps(document.at("program"), workload);
   document.reject_unknown_keys();
   return workload;

@@ -113,6 +113,8 @@ struct Step {
 /// A kernel module and what its host does, with the tenant's parameters applied.
 struct Workload {
   std::string file, module_file, module_where;
+  std::uint64_t heap = 0;  ///< bytes for malloc in kernels
+  std::string heap_where;
   Variables parameters;
   std::vector<Buffer> buffers;
   std::vector<Step> program;

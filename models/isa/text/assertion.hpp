@@ -22,11 +22,12 @@ inline bool is_assertion(const Instruction& trap) {
   return trap.source[0].valid();
 }
 
-/// free was called with a pointer.
+/// free was called with a pointer that it cannot take.
 inline bool is_free(const Instruction& trap) {
   return static_cast<ir::TrapReason>(trap.detail) == ir::TrapReason::freed;
 }
-inline constexpr const char* free_text = "free was called, whose memory is not modelled";
+inline constexpr const char* free_text =
+    "free got a pointer that malloc did not give, or that was freed before";
 
 /// "assertion `i < n` failed at kernel.cu:7, void k(int)"
 std::string assertion_text(const Instruction& trap, const WarpContext& context, unsigned lane,

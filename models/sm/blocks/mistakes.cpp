@@ -48,8 +48,7 @@ void Mistakes::user_error(const Warp& warp, std::uint32_t pc, unsigned lane,
 void Mistakes::trapped(const Warp& warp, const isa::Instruction& trap, unsigned lane) const {
   const std::uint32_t pc = warp.paths.pc();
   if (isa::is_free(trap))
-    user_error(warp, pc, lane, isa::free_text,
-               "keep objects in buffers or variables and leave out their delete");
+    user_error(warp, pc, lane, isa::free_text, "free each block of malloc once, and nothing else");
   if (!isa::is_assertion(trap))
     user_error(warp, pc, lane, "trap executed", "the program itself gave up here");
   const GridSlot& grid = blocks_.grid_of(warp);

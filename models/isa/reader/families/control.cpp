@@ -7,6 +7,8 @@ namespace lockstep::isa {
 void ControlReader::plain(PtxInstruction& instruction) {
   instruction.operation.uniform = instruction.modifiers.take("uni");
   instruction.expect_arguments(0, 0);
+  if (instruction.operation.opcode == Opcode::trap && code_.source().built_in)
+    instruction.operation.mode = static_cast<std::uint16_t>(ir::TrapReason::freed);
   code_.finish(instruction);
 }
 

@@ -1,13 +1,14 @@
 /// Functions of the CUDA run time that kernels call and no module defines.
 ///
 /// __assertfail(message, file, line, function, character size) becomes a trap with what it says.
-/// vprintf is a function of its own, see run_time_functions.hpp.  free does nothing with null and
-/// is a trap otherwise: every class with a virtual destructor has code that calls it.
+/// vprintf, malloc and free are functions of their own, see run_time_functions.hpp; in a module
+/// without malloc free does nothing with null and is a trap otherwise: every class with a virtual
+/// destructor has code that calls it.
 ///
 /// Source: PTX Interoperability guide, "System Calls".
 ///
-/// Simplified: malloc and what belongs to dynamic parallelism are reported when a module is
-/// read; characters have one byte.
+/// Simplified: what belongs to dynamic parallelism is reported when a module is read; characters
+/// have one byte.
 #include "models/isa/reader/families/run_time_calls.hpp"
 
 namespace lockstep::isa {

@@ -1,9 +1,8 @@
 #include "models/isa/reader/run_time/run_time_functions.hpp"
 
-#include <algorithm>
-
 #include "models/isa/reader/names/names.hpp"
 #include "models/isa/reader/names/symbols.hpp"
+#include "models/isa/reader/run_time/heap_functions.hpp"
 
 namespace lockstep::isa {
 namespace {
@@ -49,19 +48,46 @@ void supply(syntax::Function& prototype, syntax::Function own) {
   prototype.has_body = prototype.built_in = true;
 }
 
+/// Whose prototype is declared and nowhere defined; nullptr: none.
+syntax::Function* prototype_of(syntax::Module& module, const std::string& name) {
+  syntax::Function* prototype = nullptr;
+  for (syntax::Function& f : module.functions) {
+    if (f.name != name) continue;
+    if (f.has_body) return nullptr;
+    if (prototype == nullptr) prototype = &f;
+  }
+  return prototype;
+}
+
+/// A function of the run time: what it is declared with, and its text.
+struct RunTimeFunction {
+  const char *name, *parameters, *results, *declaration, *text;
+};
+
+bool supply(syntax::Module& module, const std::string& file, const RunTimeFunction& function) {
+  syntax::Function* prototype = prototype_of(module, function.name);
+  if (prototype == nullptr) return false;
+  if (widths_of(prototype->parameters) != function.parameters ||
+      widths_of(prototype->results) != function.results)
+    fail(file, prototype->at, std::string(function.name) + " " + function.declaration);
+  supply(*prototype, syntax::parse(function.text, function.name).functions.front());
+  return true;
+}
+
 }  // namespace
 
 void supply_run_time_functions(syntax::Module& module, const std::string& file) {
-  const auto is_vprintf = [](const syntax::Function& f) { return f.name == "vprintf"; };
-  const auto prototype = std::find_if(module.functions.begin(), module.functions.end(), is_vprintf);
-  if (prototype == module.functions.end()) return;
-  if (std::any_of(prototype, module.functions.end(),
-                  [&](const syntax::Function& f) { return is_vprintf(f) && f.has_body; }))
-    return;
-  if (widths_of(prototype->parameters) != "64 64 " || widths_of(prototype->results) != "32 ")
-    fail(file, prototype->at,
-         "vprintf takes a format and a buffer of arguments, of 64 bits each, and returns 32 bits");
-  supply(*prototype, syntax::parse(vprintf_text, "vprintf").functions.front());
+  supply(module, file,
+         {"vprintf", "64 64 ", "32 ",
+          "takes a format and a buffer of arguments, of 64 bits each, and returns 32 bits",
+          vprintf_text});
+  const bool has_heap = supply(
+      module, file,
+      {"malloc", "64 ", "64 ", "takes a size and returns a pointer, of 64 bits each", malloc_text});
+  if (!has_heap) return;  // free of null is no call, see run_time_calls.hpp
+  supply(module, file, {"free", "64 ", "", "takes a pointer of 64 bits", free_text_of_heap});
+  for (const syntax::Declaration& variable : syntax::parse(heap_variables_text, "malloc").variables)
+    module.variables.push_back(variable);
 }
 
 }  // namespace lockstep::isa

@@ -2,6 +2,7 @@
 ///
 /// vprintf(format, arguments) reads its arguments from the caller's buffer, word by word with
 /// ordinary loads, and hands them to `print` instructions, whose meaning is WarpPrint's.
+/// malloc and free: see heap_functions.hpp.
 /// Source: PTX Interoperability guide, "System Calls"; CUDA C++ Programming Guide, "Formatted
 /// Output".
 ///

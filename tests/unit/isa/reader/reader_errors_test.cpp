@@ -69,11 +69,11 @@ TEST(ReaderErrors, AnUnknownLabelIsNamed) {
 TEST(ReaderErrors, ACallOfAFunctionWithoutBodyIsAnErrorAtTheCall) {
   const std::string text =
       ".version 7.8\n.target sm_75\n.address_size 64\n"
-      ".extern .func (.param .b64 r) malloc(.param .b64 a);\n"
+      ".extern .func (.param .b64 r) elsewhere(.param .b64 a);\n"
       ".visible .entry k(.param .u64 out) {\n.reg .b32 %r<4>;\n"
-      "{ .param .b64 a; .param .b64 b; .param .b32 r;\ncall.uni (r), malloc, (a, "
+      "{ .param .b64 a; .param .b64 b; .param .b32 r;\ncall.uni (r), elsewhere, (a, "
       "b);\n}\nret;\n}\n";
-  EXPECT_NE(error_of(text).find("bad.ptx:8:15: call of malloc, which has no body"),
+  EXPECT_NE(error_of(text).find("bad.ptx:8:15: call of elsewhere, which has no body"),
             std::string::npos)
       << error_of(text);
 }
