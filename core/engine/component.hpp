@@ -36,7 +36,8 @@ class Component {
   virtual StatisticsView statistics(Time now) = 0;
 
   /// Statistics of parts that the output shows as a kind of their own, such as the directions of a
-  /// link: instances 0, 1, ... of the kind with their schema, which no other component has.
+  /// link: so many instances of the kind with their schema, one component's behind the other's.
+  /// Only components of one kind have parts of a schema, and as many each.
   virtual std::vector<StatisticsView> parts(Time) { return {}; }
 
   /// False while this component still has work that must end before the run may end.  The run ends

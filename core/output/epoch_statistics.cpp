@@ -29,9 +29,14 @@ std::vector<std::byte> EpochStatistics::sample(Time end,
                      graph_.name(local.id) + " has other statistics than its kind");
       append(kind, node.index, view, words);
     }
-    std::size_t part = 0;
-    for (const StatisticsView& view : local.component->parts(end)) {
-      append(layout_.kind_of(view.schema), part++, view, words);
+    const std::vector<StatisticsView> parts = local.component->parts(end);
+    for (auto view = parts.begin(); view != parts.end(); ++view) {
+      const auto like_it = [&](const StatisticsView& other) {
+        return other.schema == view->schema;
+      };
+      const auto each = std::count_if(parts.begin(), parts.end(), like_it);
+      const auto before = std::count_if(parts.begin(), view, like_it);
+      append(layout_.kind_of(view->schema), std::size_t(node.index * each + before), *view, words);
     }
   }
   std::vector<std::byte> bytes(words.size() * sizeof(std::uint64_t));

@@ -63,6 +63,11 @@ class PolicyRegistry {
   PolicyRegistry(std::initializer_list<Row> rows) : rows_(rows) {
     for (const Row& row : rows_) list_.push_back({row.name, row.doc, row.parameters});
   }
+  /// One more, for programs that bring a policy of their own: before a scenario names it.
+  void add(const Row& row) {
+    rows_.push_back(row);
+    list_.push_back({row.name, row.doc, row.parameters});
+  }
 
   const PolicyList& list() const { return list_; }
   const std::vector<Row>& rows() const { return rows_; }

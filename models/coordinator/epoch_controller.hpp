@@ -28,9 +28,15 @@ class EpochController {
   virtual void serialize(Archive&) {}
 };
 
+/// What a controller is made from.
+struct EpochControllerSetup {
+  PolicyChoice choice;  ///< the policies' name and parameters
+  std::size_t tenants = 0;
+  Time cycle;  ///< of the clock in which those parameters count
+};
+
 /// How the controller of the policies under one name is made, if they have one: if what they do
 /// follows from what all of them count.
-using MakeEpochController = std::unique_ptr<EpochController> (*)(const PolicyChoice&,
-                                                                 std::size_t tenants);
+using MakeEpochController = std::unique_ptr<EpochController> (*)(const EpochControllerSetup&);
 
 }  // namespace lockstep

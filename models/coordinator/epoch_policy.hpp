@@ -13,6 +13,7 @@
 #include <span>
 #include <vector>
 
+#include "core/statistics/view.hpp"
 #include "core/time/time.hpp"
 
 namespace lockstep {
@@ -26,6 +27,8 @@ class EpochPolicy {
  public:
   virtual ~EpochPolicy() = default;
 
+  /// What it counts for the output, with the schema that its registry row names; empty if nothing.
+  virtual StatisticsView statistics() const { return {}; }
   /// Whether there is anything to report since the last time.
   virtual bool has_report() const { return false; }
   /// Appends increments, which begin anew; called only when there are some.

@@ -134,14 +134,17 @@ void Machine::lay_out() {
 std::vector<Coordinator::Controller> Machine::controllers() const {
   const PolicyParameters& policies = parameters_.policies;
   std::vector<Coordinator::Controller> all;
-  const auto add = [&](EpochTopic topic, const auto& registry, const PolicyChoice& choice) {
+  const auto add = [&](EpochTopic topic, const auto& registry, const PolicyChoice& choice,
+                       Frequency clock) {
     if (const MakeEpochController make = registry.factory(choice).controller)
-      all.push_back({topic, make(choice, scenario_.tenants.size())});
+      all.push_back({topic, make({choice, scenario_.tenants.size(), Clock(clock).period()})});
   };
-  add(EpochTopic::cache_policy, cache_policy_registry(), policies.cache_policy);
-  add(EpochTopic::dram_scheduler, dram_schedulers(), policies.dram_scheduler);
-  add(EpochTopic::translation, translation_paths(), policies.translation);
-  add(EpochTopic::tlb_fill, tlb_fills(), policies.tlb_fill);
+  const GpuParameters& gpu = parameters_.gpu;
+  add(EpochTopic::cache_policy, cache_policy_registry(), policies.cache_policy, gpu.memory.clock);
+  add(EpochTopic::dram_scheduler, dram_schedulers(), policies.dram_scheduler,
+      gpu.memory.dram.clock);
+  add(EpochTopic::translation, translation_paths(), policies.translation, gpu.vm.clock);
+  add(EpochTopic::tlb_fill, tlb_fills(), policies.tlb_fill, gpu.vm.clock);
   return all;
 }
 
@@ -327,6 +330,13 @@ StatisticsLayout Machine::statistics_layout() const {
   if (coordinator_)
     kinds.push_back({"coordinator", &statistics_schema_of<CoordinatorStatistics>(), 1});
   kinds.push_back({"link", &statistics_schema_of<LinkStatistics>(), 2});
+  const auto add = [&](const char* plug_point, const auto& factory) {
+    if (factory.statistics != nullptr)
+      kinds.push_back({plug_point, &factory.statistics(), parameters_.gpu.memory.partitions});
+  };
+  const PolicyParameters& policies = parameters_.policies;
+  add("cache_policy", cache_policy_registry().factory(policies.cache_policy));
+  add("dram_scheduler", dram_schedulers().factory(policies.dram_scheduler));
   return {std::move(kinds), scenario_.tenants.size()};
 }
 

@@ -189,7 +189,7 @@ std::uint64_t HostLink::send_line(std::uint32_t slot, Time now, Outbox& outbox) 
   request.tenant = transfer.tenant;
   request.sectors = sectors_of(begin, begin + bytes);
   request.flags = flag_dma;
-  Link& link = partitions_[mapping_.partition(request.line)];
+  Link& link = partitions_[mapping_.partition(PhysicalAddress{request.line}).value()];
   constexpr std::uint16_t kind = kind_of(MessageKind::memory_request);
   if (transfer.kind != Transfer::Kind::to_gpu) {
     const bool inspects = transfer.kind == Transfer::Kind::inspect;
@@ -248,7 +248,7 @@ Time HostLink::occupy(bool to_gpu, Time now, std::uint64_t bytes, TenantId tenan
 
 void HostLink::send_request(const MemoryRequest& request, std::span<const std::byte> payload,
                             Time now, Outbox& outbox) {
-  outbox.send(partitions_[mapping_.partition(request.line)], now,
+  outbox.send(partitions_[mapping_.partition(PhysicalAddress{request.line}).value()], now,
               kind_of(MessageKind::memory_request), request, payload);
 }
 

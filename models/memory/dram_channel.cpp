@@ -15,7 +15,7 @@ std::uint32_t log2_of(std::uint64_t power) {
 
 DramChannel::DramChannel(const DramParameters& p, std::unique_ptr<DramScheduler> scheduler,
                          std::int64_t phase, std::size_t tenants, PartitionStatistics& statistics)
-    : period_(Clock(p.clock).period()),
+    : clock_(p.clock),
       dual_bus_(p.dual_command_bus),
       wide_atom_(p.atom.count() == 2 * sector_bytes),
       burst_(static_cast<std::uint32_t>(p.burst.count())),
@@ -24,18 +24,19 @@ DramChannel::DramChannel(const DramParameters& p, std::unique_ptr<DramScheduler>
       row_shift_(log2_of(p.row.count() / p.interleave.count())),
       bank_shift_(log2_of(p.banks)),
       bank_mask_(p.banks - 1),
-      queue_({p.queue, p.write_queue, p.write_high, p.write_low}, p.banks),
-      banks_(p, phase),
       scheduler_(std::move(scheduler)),
       arrivals_matter_(scheduler_->arrivals_matter()),
       scheduler_admits_(scheduler_->decides_admission()),
+      divided_(!scheduler_->division().trivial()),
+      queue_({p.queue, p.write_queue, p.write_high, p.write_low}, p.banks, scheduler_->division()),
+      banks_(p, phase),
       statistics_(statistics),
       waits_(tenants) {}
 
 /// From the right: bytes of a bank's piece, bank group, rest of the row, bank in the group, row.
 /// The row's low bits permute the banks, so that arrays which start at equal banks do not fight.
-DramAddress DramChannel::locate(std::uint64_t offset) const {
-  std::uint64_t rest = offset >> interleave_shift_;
+DramAddress DramChannel::locate(PartitionOffset offset) const {
+  std::uint64_t rest = offset.value() >> interleave_shift_;
   const std::uint64_t group = rest & ((std::uint64_t{1} << group_shift_) - 1);
   rest >>= group_shift_ + row_shift_;
   const std::uint32_t in_group_bits = bank_shift_ - group_shift_;
@@ -50,9 +51,9 @@ std::uint8_t DramChannel::columns(std::uint8_t sectors) const {
   return static_cast<std::uint8_t>(std::popcount(touched));
 }
 
-void DramChannel::enqueue(Time now, std::uint64_t offset, std::uint8_t sectors, bool write,
+void DramChannel::enqueue(Time now, PartitionOffset offset, std::uint8_t sectors, bool write,
                           const MemoryRequest& request, std::uint32_t owner) {
-  const std::int64_t cycle = cycle_at_or_after(now);
+  const DramCycle cycle = clock_.at_or_after(now);
   catch_up_refresh(cycle);
   LOCKSTEP_CHECK(room(request, write), "a request entered a DRAM queue without leave");
   const DramAddress address = locate(offset);
@@ -70,24 +71,29 @@ void DramChannel::enqueue(Time now, std::uint64_t offset, std::uint8_t sectors, 
   entry.walk_level = request.walk_level;
   entry.source = request.source;
   entry.write = write;
+  if (divided_) {
+    const DramLane lane = scheduler_->lane(request, write);
+    entry.pool = lane.pool;
+    entry.level = lane.level;
+  }
   const bool was_served = queue_.served(write);
   const std::uint32_t place = queue_.push(entry);
-  waits_.enter(entry.tenant, cycle);
+  waits_.enter(entry.tenant, cycle.value());
   scheduler_->on_arrival(queue_, place, cycle);
   // Only a command for the new request, or another direction, can come before the time that the
   // scheduler gave.
-  std::int64_t at = std::max(cycle, bus_free_);
+  DramCycle at = std::max(cycle, bus_free_);
   if (was_served && queue_.served(write) && !arrivals_matter_)
     at = std::max(at, earliest_command(banks_, entry));
   if (queue_.served(write) || arrivals_matter_) wake_ = std::min(wake_, at);
 }
 
 void DramChannel::look_again(Time now) {
-  if (!empty()) wake_ = std::min(wake_, std::max(cycle_at_or_after(now), bus_free_));
+  if (!empty()) wake_ = std::min(wake_, std::max(clock_.at_or_after(now), bus_free_));
 }
 
 DramChannel::Step DramChannel::step(Time last) {
-  const std::int64_t last_cycle = last / period_;
+  const DramCycle last_cycle = clock_.at_or_before(last);
   Step step;
   while (!step_once(step) && wake_ <= last_cycle) {
   }
@@ -95,7 +101,7 @@ DramChannel::Step DramChannel::step(Time last) {
 }
 
 bool DramChannel::step_once(Step& step) {
-  const std::int64_t now = wake_;
+  const DramCycle now = wake_;
   catch_up_refresh(now);
   const DramChoice choice = scheduler_->choose(queue_, banks_, now);
   queue_.chosen();
@@ -111,7 +117,7 @@ bool DramChannel::step_once(Step& step) {
   return choice.column != DramChoice::none && issue_column(choice.column, now, step);
 }
 
-void DramChannel::issue_row(std::uint32_t place, std::int64_t now) {
+void DramChannel::issue_row(std::uint32_t place, DramCycle now) {
   DramEntry& entry = queue_.entry(place);
   if (banks_.open_row(entry.bank) == DramBanks::no_row) {
     banks_.activate(entry.bank, entry.row, now);
@@ -119,43 +125,45 @@ void DramChannel::issue_row(std::uint32_t place, std::int64_t now) {
     entry.missed_row = true;
     ++statistics_.activates;
     note(now, DramCommandKind::activate, entry.bank, entry.row);
+    scheduler_->on_row(entry, DramBanks::activation, now);
   } else {
     note(now, DramCommandKind::precharge, entry.bank, banks_.open_row(entry.bank));
     banks_.precharge(entry.bank, now);
     queue_.row_closed(entry.bank);
     ++statistics_.precharges;
+    scheduler_->on_row(entry, DramBanks::precharging, now);
   }
 }
 
-bool DramChannel::issue_column(std::uint32_t place, std::int64_t now, Step& step) {
+bool DramChannel::issue_column(std::uint32_t place, DramCycle now, Step& step) {
   DramEntry& entry = queue_.entry(place);
-  const std::int64_t end = banks_.column(entry.bank, entry.write, now);
+  const DramCycle end = banks_.column(entry.bank, entry.write, now);
   note(now, entry.write ? DramCommandKind::write : DramCommandKind::read, entry.bank, entry.row);
   statistics_.data_bus_cycles += burst_;
   PartitionStatistics::OfTenant& counts = statistics_.tenant[entry.tenant];
   ++(entry.write ? counts.dram_writes : counts.dram_reads);
-  waits_.charge(statistics_.dram_wait_behind, last_tenant_, now);
+  waits_.charge(statistics_.dram_wait_behind, last_tenant_, now.value());
   last_tenant_ = entry.tenant;
   scheduler_->on_column(entry, now);
   if (--entry.columns != 0) return false;
   step = {.left = true,
           .returned = !entry.write,
-          .at = edge(now),
-          .data_end = edge(end),
+          .at = clock_.edge(now),
+          .data_end = clock_.edge(end),
           .owner = entry.owner,
           .sectors = entry.sectors};
   const auto waited = static_cast<std::uint64_t>(now - entry.arrival);
   statistics_.dram_latency.add(waited);
   counts.dram_queue_cycles += waited;
   ++(entry.missed_row ? counts.row_misses : counts.row_hits);
-  waits_.leave(entry.tenant, now);
+  waits_.leave(entry.tenant, now.value());
   scheduler_->on_served(entry, now);
   queue_.remove(place);
-  if (queue_.size() == 0) wake_ = DramChoice::never;
+  if (queue_.size() == 0) wake_ = DramCycle::never();
   return true;
 }
 
-void DramChannel::catch_up_refresh(std::int64_t now) {
+void DramChannel::catch_up_refresh(DramCycle now) {
   if (!banks_.refresh(now)) return;
   for (std::uint32_t bank = 0; bank < banks_.count(); ++bank) queue_.row_closed(bank);
 }

@@ -9,6 +9,7 @@
 #include "models/memory/dram_scheduler/dram_scheduler.hpp"
 #include "models/memory/partition_statistics.hpp"
 #include "models/memory/wait_meter.hpp"
+#include "models/noc/address.hpp"
 #include "models/noc/messages.hpp"
 
 namespace lockstep {
@@ -17,7 +18,7 @@ enum class DramCommandKind : std::uint8_t { activate, precharge, read, write };
 
 /// For tests: one issued command.
 struct DramCommand {
-  std::int64_t cycle = 0;
+  DramCycle cycle;
   DramCommandKind kind = DramCommandKind::activate;
   std::uint32_t bank = 0, row = 0;
 };
@@ -45,20 +46,23 @@ class DramChannel {
 
   /// Whether a request may enter the queue now.
   bool room(const MemoryRequest& request, bool write) const {
-    return scheduler_admits_ ? scheduler_->admits(queue_, request, write) : queue_.room(write);
+    if (scheduler_admits_) return scheduler_->admits(queue_, request, write);
+    return queue_.room(write, divided_ ? scheduler_->lane(request, write).pool : 0);
   }
   /// Whether any request of a direction may: what waits for room is woken then.
-  bool may_have_room(bool write) const { return scheduler_admits_ || queue_.room(write); }
+  bool may_have_room(bool write) const {
+    return scheduler_admits_ || divided_ || queue_.room(write);
+  }
   bool empty() const { return queue_.size() == 0; }
   std::uint32_t waiting() const { return queue_.size(); }
 
   /// `offset` of the line in the partition; `request` says for whom.  Sectors of a read come back
   /// under `owner`.  There must be room.
-  void enqueue(Time now, std::uint64_t offset, std::uint8_t sectors, bool write,
+  void enqueue(Time now, PartitionOffset offset, std::uint8_t sectors, bool write,
                const MemoryRequest& request, std::uint32_t owner);
 
   /// When it will next look for a command; Time::never() when nothing waits.
-  Time next_activity() const { return wake_ == DramChoice::never ? Time::never() : edge(wake_); }
+  Time next_activity() const { return clock_.edge(wake_); }
 
   struct Step {
     bool left = false;      ///< a request was served, its place is free
@@ -76,7 +80,7 @@ class DramChannel {
   void look_again(Time now);
   DramScheduler& scheduler() { return *scheduler_; }
 
-  DramAddress locate(std::uint64_t offset) const;
+  DramAddress locate(PartitionOffset offset) const;
   const DramBanks& banks() const { return banks_; }
   /// Commands are appended to `trace` from now on.
   void record(std::vector<DramCommand>* trace) { trace_ = trace; }
@@ -84,34 +88,30 @@ class DramChannel {
   void serialize(Archive& archive);
 
  private:
-  Time edge(std::int64_t cycle) const { return period_ * cycle; }
-  std::int64_t cycle_at_or_after(Time t) const {
-    return (t.femtoseconds() + period_.femtoseconds() - 1) / period_.femtoseconds();
-  }
   std::uint8_t columns(std::uint8_t sectors) const;
   /// A look at `wake_`; true when a request left.
   bool step_once(Step& step);
-  bool issue_column(std::uint32_t place, std::int64_t now, Step& step);
-  void issue_row(std::uint32_t place, std::int64_t now);
-  void catch_up_refresh(std::int64_t now);
-  void note(std::int64_t cycle, DramCommandKind kind, std::uint32_t bank, std::uint32_t row) {
+  bool issue_column(std::uint32_t place, DramCycle now, Step& step);
+  void issue_row(std::uint32_t place, DramCycle now);
+  void catch_up_refresh(DramCycle now);
+  void note(DramCycle cycle, DramCommandKind kind, std::uint32_t bank, std::uint32_t row) {
     if (trace_ != nullptr) [[unlikely]]
       trace_->push_back({cycle, kind, bank, row});
   }
 
-  const Time period_;
+  const DramClock clock_;
   const bool dual_bus_, wide_atom_;
   const std::uint32_t burst_;
   std::uint32_t interleave_shift_, group_shift_, row_shift_, bank_shift_, bank_mask_;
+  const std::unique_ptr<DramScheduler> scheduler_;
+  const bool arrivals_matter_, scheduler_admits_, divided_;
   DramQueue queue_;
   DramBanks banks_;
-  std::unique_ptr<DramScheduler> scheduler_;
-  const bool arrivals_matter_, scheduler_admits_;
   PartitionStatistics& statistics_;
   WaitMeter waits_;
   std::vector<DramCommand>* trace_ = nullptr;
-  std::int64_t wake_ = DramChoice::never;
-  std::int64_t bus_free_ = 0;  ///< first cycle in which the next command may go
+  DramCycle wake_ = DramCycle::never();
+  DramCycle bus_free_;  ///< first cycle in which the next command may go
   std::uint16_t last_tenant_ = 0;
 };
 

@@ -178,6 +178,15 @@ StatisticsView MemoryPartition::statistics(Time) {
   return statistics_view(statistics_);
 }
 
+std::vector<StatisticsView> MemoryPartition::parts(Time) {
+  std::vector<StatisticsView> parts;
+  for (const EpochPolicy* policy :
+       std::initializer_list<EpochPolicy*>{&banks_.cache_policy(), &banks_.dram_scheduler()})
+    if (const StatisticsView view = policy->statistics(); view.schema != nullptr)
+      parts.push_back(view);
+  return parts;
+}
+
 std::string MemoryPartition::waiting_for() const {
   if (finished()) return "";
   return std::to_string(transactions_.used()) + " requests in flight, " + banks_.waiting() +

@@ -50,6 +50,7 @@ class MemoryPartition final : public Component {
   void advance(Time horizon, Inbox inbox, Outbox& outbox) override;
   void serialize(Archive& archive) override;
   StatisticsView statistics(Time now) override;
+  std::vector<StatisticsView> parts(Time now) override;
   bool finished() const override { return transactions_.used() == 0 && answers_.idle(); }
   std::string waiting_for() const override;
 

@@ -22,14 +22,13 @@ void PartitionAnswers::send_controls(L2Cycle now, Outbox& outbox) {
   while (!controls_.empty() && controls_.front().cycle <= now) {
     const Control& control = controls_.front();
     if (control.transaction == Transaction::none) {
-      outbox.send(sources_.link_to(SourceKind::host, 0),
-                  sources_.leave(SourceKind::host, clock_.edge(now)),
-                  kind_of(MessageKind::zero_done), control.range);
+      const auto way = sources_.way_to(SourceKind::host, 0, clock_.edge(now));
+      outbox.send(way.link, way.departure, kind_of(MessageKind::zero_done), control.range);
     } else {
       const Transaction& t = transactions_[control.transaction];
-      outbox.send(sources_.link_to(t.request.source, t.request.requester),
-                  sources_.leave(t.request.source, clock_.edge(now)),
-                  kind_of(MessageKind::memory_response), answer_to(t.request),
+      const auto way = sources_.way_to(t.request.source, t.request.requester, clock_.edge(now));
+      outbox.send(way.link, way.departure, kind_of(MessageKind::memory_response),
+                  answer_to(t.request),
                   {transactions_.data(control.transaction), t.response_bytes()});
       transactions_.release(control.transaction);
     }
@@ -68,16 +67,15 @@ void PartitionAnswers::respond(std::uint32_t index, L2Cycle now, Outbox& outbox)
   const std::uint32_t size = t.response_bytes();
   const L2Cycle departure{port_.reserve(now.value(), noc_.flits(size))};
   departures_.push(departure);
-  std::byte* data =
-      outbox.reserve(sources_.link_to(request.source, request.requester),
-                     sources_.leave(request.source, clock_.edge(departure)),
-                     kind_of(MessageKind::memory_response), blank_body<MemoryResponse>, size);
+  const auto way = sources_.way_to(request.source, request.requester, clock_.edge(departure));
+  std::byte* data = outbox.reserve(way.link, way.departure, kind_of(MessageKind::memory_response),
+                                   blank_body<MemoryResponse>, size);
   auto& response = body_before<MemoryResponse>(data);
   fill_answer(request, response);
   response.l2_hits = t.hits;
   bytes_.take(index, data, size);
   statistics_.tenant[request.tenant].bytes_out += size;
-  sources_.answered(request);
+  sources_.answered(way);
   transactions_.release(index);
 }
 

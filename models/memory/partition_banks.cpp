@@ -26,8 +26,8 @@ bool PartitionBanks::push_past(std::uint32_t index, L2Cycle now) {
   const bool store = t.request.operation == MemoryOperation::store;
   if (!dram_.room(t.request, store)) return false;
   ++statistics_.tenant[t.request.tenant].bypasses;
-  dram_.enqueue(context_.clock.edge(now), std::uint64_t{t.line} * line_bytes, t.request.sectors,
-                store, t.request, owner_past | index);
+  dram_.enqueue(context_.clock.edge(now), PartitionOffset{std::uint64_t{t.line} * line_bytes},
+                t.request.sectors, store, t.request, owner_past | index);
   if (store) {
     banks_[t.bank].probe_store(context_, index);
     answers_past_.push({index, now + 1});

@@ -6,6 +6,7 @@
 
 #include "core/parameters/policy.hpp"
 #include "core/random/random.hpp"
+#include "core/statistics/schema.hpp"
 #include "models/coordinator/epoch_controller.hpp"
 #include "models/memory/memory_parameters.hpp"
 #include "models/noc/ids.hpp"
@@ -30,6 +31,8 @@ template <class Policy>
 struct PartitionPolicyFactory {
   std::unique_ptr<Policy> (*make)(const PartitionPolicySetup&);
   MakeEpochController controller = nullptr;
+  /// Of what each of them counts, if they count anything: a kind of statistics of the plug point.
+  const StatisticsSchema& (*statistics)() = nullptr;
 };
 
 }  // namespace lockstep

@@ -48,6 +48,8 @@ class Location {
 using VirtualAddress = Location<struct VirtualAddressTag>;
 /// In bytes, of GPU memory.
 using PhysicalAddress = Location<struct PhysicalAddressTag>;
+/// In bytes, of what one memory partition holds.
+using PartitionOffset = Location<struct PartitionOffsetTag>;
 /// In pages of 4 KiB, of one tenant's address space.
 using VirtualPage = Location<struct VirtualPageTag>;
 /// In pages of 4 KiB, of GPU memory.

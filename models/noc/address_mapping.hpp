@@ -4,6 +4,9 @@
 #include <bit>
 #include <cstdint>
 
+#include "models/noc/address.hpp"
+#include "models/noc/ids.hpp"
+
 namespace lockstep {
 
 /// Which memory partition holds a physical address, and where in it.
@@ -26,26 +29,26 @@ class AddressMapping {
   /// Bytes that stay together: the period of partition changes.
   std::uint64_t chunk_bytes() const { return std::uint64_t{1} << chunk_shift_; }
 
-  std::uint32_t partition(std::uint64_t physical) const {
-    const std::uint64_t chunk = physical >> chunk_shift_;
+  PartitionId partition(PhysicalAddress physical) const {
+    const std::uint64_t chunk = physical.value() >> chunk_shift_;
     const std::uint64_t upper = quotient(chunk);
     const auto low = static_cast<std::uint32_t>(chunk - upper * partitions_);
-    if (kind_ != Kind::hashed) return low;
-    if (power_of_two_) return low ^ polynomial_hash(upper);
+    if (kind_ != Kind::hashed) return numbered(low);
+    if (power_of_two_) return numbered(low ^ polynomial_hash(upper));
     const std::uint32_t rotated = low + folded_hash(upper);
-    return rotated >= partitions_ ? rotated - partitions_ : rotated;
+    return numbered(rotated >= partitions_ ? rotated - partitions_ : rotated);
   }
 
-  /// Offset in the partition's own memory; dense from 0.
-  std::uint64_t offset(std::uint64_t physical) const {
-    const std::uint64_t within = physical & (chunk_bytes() - 1);
-    return (quotient(physical >> chunk_shift_) << chunk_shift_) | within;
+  /// In the partition's own memory; dense from 0.
+  PartitionOffset offset(PhysicalAddress physical) const {
+    const std::uint64_t within = physical.value() & (chunk_bytes() - 1);
+    return PartitionOffset{(quotient(physical.value() >> chunk_shift_) << chunk_shift_) | within};
   }
 
   /// Inverse of partition() and offset() together.
-  std::uint64_t physical(std::uint32_t partition, std::uint64_t offset) const {
-    const std::uint64_t upper = offset >> chunk_shift_;
-    std::uint32_t low = partition;
+  PhysicalAddress physical(PartitionId partition, PartitionOffset offset) const {
+    const std::uint64_t upper = offset.value() >> chunk_shift_;
+    std::uint32_t low = partition.value();
     if (kind_ == Kind::hashed) {
       if (power_of_two_) {
         low ^= polynomial_hash(upper);
@@ -55,10 +58,13 @@ class AddressMapping {
       }
     }
     const std::uint64_t chunk = upper * partitions_ + low;
-    return (chunk << chunk_shift_) | (offset & (chunk_bytes() - 1));
+    return PhysicalAddress{(chunk << chunk_shift_) | (offset.value() & (chunk_bytes() - 1))};
   }
 
  private:
+  static PartitionId numbered(std::uint32_t partition) {
+    return PartitionId{static_cast<std::uint16_t>(partition)};
+  }
   std::uint64_t quotient(std::uint64_t chunk) const {
     return power_of_two_ ? chunk >> shift_ : chunk / partitions_;
   }

@@ -43,18 +43,21 @@ class RequestSources {
     ++count;
     LOCKSTEP_CHECK(count <= group.credits, "a sender used more credits than it has");
   }
-  void answered(const MemoryRequest& request) { --unanswered_[place_of(request)]; }
 
-  /// The link of the answers to a sender, good until the next call.
-  Link& link_to(SourceKind kind, std::uint32_t number) {
-    return groups_[number_of(kind)].links[number];
+  /// How an answer goes back.
+  struct Way {
+    Link& link;           ///< good until the next call
+    Time departure;       ///< none of a kind overtakes another
+    std::uint32_t place;  ///< of the sender
+  };
+  /// Of an answer that could leave at `at`.
+  Way way_to(SourceKind kind, std::uint32_t number, Time at) {
+    Group& group = groups_[number_of(kind)];
+    if (at > group.last_departure) group.last_departure = at;
+    return {group.links[number], group.last_departure, group.first + number};
   }
-  /// When an answer of a kind leaves that could leave at `at`: none overtakes another.
-  Time leave(SourceKind kind, Time at) {
-    Time& last = groups_[number_of(kind)].last_departure;
-    if (at > last) last = at;
-    return last;
-  }
+  /// It answers a request that arrived(): the sender has its credit back.
+  void answered(const Way& way) { --unanswered_[way.place]; }
 
   /// "; sm[3]: 2; host: 1"
   std::string unanswered() const;

@@ -60,7 +60,10 @@ MemoryRequest make_request(Pattern pattern, std::uint64_t n, const AddressMappin
       if (n % 3 == 2) r.operation = MemoryOperation::store;
       break;
   }
-  r.line = mapping.physical(partition, line * line_bytes);
+  r.line = mapping
+               .physical(PartitionId{static_cast<std::uint16_t>(partition)},
+                         PartitionOffset{line * line_bytes})
+               .value();
   return r;
 }
 

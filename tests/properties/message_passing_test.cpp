@@ -3,7 +3,7 @@
 /// Readers keep a cached copy of the data first, so that a missing acquire shows.
 #include <gmock/gmock.h>
 
-#include "tests/properties/litmus_bench.hpp"
+#include "tests/properties/litmus/litmus_bench.hpp"
 #include "tests/properties/machine_bench.hpp"
 
 namespace lockstep::testing::message_passing_test {

@@ -77,7 +77,8 @@ class PageTableWatch::CopiedMemory {
     std::array<std::uint64_t, entries_per_table> entries{};
     std::vector<std::vector<Question>> questions(copies_.size());
     for (std::uint64_t line = physical; line < physical + page_bytes; line += line_bytes)
-      questions[mapping_.partition(line)].push_back(question(line, tenant));
+      questions[mapping_.partition(PhysicalAddress{line}).value()].push_back(
+          question(line, tenant));
     const Time after = now_ + Time{1'000'000'000};
     for (std::size_t p = 0; p < copies_.size(); ++p) {
       std::vector<const MessageHeader*> inbox;

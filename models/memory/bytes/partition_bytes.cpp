@@ -20,7 +20,7 @@ PartitionBytes::PartitionBytes(std::uint64_t bytes, PartitionId index,
 
 void PartitionBytes::accept(std::uint32_t index, const std::byte* payload) {
   const Transaction& t = transactions_[index];
-  LOCKSTEP_DEBUG_CHECK(mapping_.partition(t.request.line) == index_.value(),
+  LOCKSTEP_DEBUG_CHECK(mapping_.partition(PhysicalAddress{t.request.line}) == index_,
                        "a request came to the wrong partition");
   check_owner(t.request);
   switch (t.request.operation) {
@@ -35,8 +35,7 @@ void PartitionBytes::accept(std::uint32_t index, const std::byte* payload) {
       break;
     case MemoryOperation::atomic:
       read_pending(t.line, t.line + 1);
-      memory_.atomic(std::uint64_t{t.line} * line_bytes, t.request, payload,
-                     transactions_.data(index));
+      memory_.atomic(offset_of(t.line), t.request, payload, transactions_.data(index));
       break;
   }
 }
@@ -52,7 +51,7 @@ void PartitionBytes::store(std::uint32_t index, const std::byte* payload) {
     for (unsigned rest = t.request.sectors, i = 0; rest != 0; rest &= rest - 1, ++i)
       transactions_.set_mask(index, static_cast<unsigned>(std::countr_zero(rest)), masks[i]);
   read_pending(t.line, t.line + 1);
-  memory_.store(std::uint64_t{t.line} * line_bytes, t.request.sectors, payload);
+  memory_.store(offset_of(t.line), t.request.sectors, payload);
 }
 
 void PartitionBytes::read_pending(std::uint32_t first_line, std::uint32_t last_line) {
@@ -62,7 +61,7 @@ void PartitionBytes::read_pending(std::uint32_t first_line, std::uint32_t last_l
 
 void PartitionBytes::read(std::uint32_t index, std::byte* out) const {
   const Transaction& t = transactions_[index];
-  memory_.load(std::uint64_t{t.line} * line_bytes, t.request.sectors, out);
+  memory_.load(offset_of(t.line), t.request.sectors, out);
 }
 
 void PartitionBytes::take(std::uint32_t index, std::byte* out, std::size_t size) {
@@ -93,21 +92,21 @@ std::uint64_t PartitionBytes::zero(const ZeroRange& range) {
                       frame_owners_.lower_bound((range.base + range.bytes) / frame_bytes));
   const std::uint64_t chunk = mapping_.chunk_bytes();
   const std::uint64_t stripe = chunk * mapping_.partitions();
-  const std::uint64_t end = range.base + range.bytes;
+  const PhysicalAddress base{range.base}, end = base + range.bytes;
   // Every mapping deals a whole stripe out evenly, and to the same offsets everywhere.
-  const std::uint64_t first = (range.base + stripe - 1) / stripe, last = end / stripe;
-  if (first >= last) return zero_chunks(range.base, end);
-  const std::uint64_t before = zero_chunks(range.base, first * stripe);
-  zero_offsets(first * chunk, (last - first) * chunk);
-  return before + (last - first) * chunk + zero_chunks(last * stripe, end);
+  const std::uint64_t first = (range.base + stripe - 1) / stripe, last = end.value() / stripe;
+  if (first >= last) return zero_chunks(base, end);
+  const std::uint64_t before = zero_chunks(base, PhysicalAddress{first * stripe});
+  zero_offsets(PartitionOffset{first * chunk}, (last - first) * chunk);
+  return before + (last - first) * chunk + zero_chunks(PhysicalAddress{last * stripe}, end);
 }
 
-std::uint64_t PartitionBytes::zero_chunks(std::uint64_t from, std::uint64_t to) {
+std::uint64_t PartitionBytes::zero_chunks(PhysicalAddress from, PhysicalAddress to) {
   const std::uint64_t chunk = mapping_.chunk_bytes();
   std::uint64_t zeroed = 0;
   while (from < to) {
-    const std::uint64_t next = std::min(to, (from / chunk + 1) * chunk);
-    if (mapping_.partition(from) == index_.value()) {
+    const PhysicalAddress next = std::min(to, PhysicalAddress{(from.value() / chunk + 1) * chunk});
+    if (mapping_.partition(from) == index_) {
       zero_offsets(mapping_.offset(from), next - from);
       zeroed += next - from;
     }
@@ -116,9 +115,9 @@ std::uint64_t PartitionBytes::zero_chunks(std::uint64_t from, std::uint64_t to) 
   return zeroed;
 }
 
-void PartitionBytes::zero_offsets(std::uint64_t offset, std::uint64_t bytes) {
-  read_pending(static_cast<std::uint32_t>(offset / line_bytes),
-               static_cast<std::uint32_t>((offset + bytes + line_bytes - 1) / line_bytes));
+void PartitionBytes::zero_offsets(PartitionOffset offset, std::uint64_t bytes) {
+  read_pending(static_cast<std::uint32_t>(offset.value() / line_bytes),
+               static_cast<std::uint32_t>((offset.value() + bytes + line_bytes - 1) / line_bytes));
   memory_.zero(offset, bytes);
 }
 

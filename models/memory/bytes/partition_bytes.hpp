@@ -24,7 +24,7 @@ class PartitionBytes {
 
   /// The number of a line in the partition.
   std::uint32_t line_of(PhysicalAddress address) const {
-    return static_cast<std::uint32_t>(mapping_.offset(address.value()) / line_bytes);
+    return static_cast<std::uint32_t>(mapping_.offset(address).value() / line_bytes);
   }
   /// Touches the bytes of a request that arrives, with its payload.
   void accept(std::uint32_t transaction, const std::byte* payload);
@@ -33,7 +33,7 @@ class PartitionBytes {
   /// The transaction's answer leaves: `size` bytes of it go to `out`.
   void take(std::uint32_t transaction, std::byte* out, std::size_t size);
 
-  void warm_line(std::uint32_t line) const { memory_.warm_line(std::uint64_t{line} * line_bytes); }
+  void warm_line(std::uint32_t line) const { memory_.warm_line(offset_of(line)); }
   /// What the answer to a transaction will read.
   void warm_answer(std::uint32_t transaction) const {
     const Transaction& t = transactions_[transaction];
@@ -43,13 +43,16 @@ class PartitionBytes {
   void serialize(Archive& archive);
 
  private:
+  static PartitionOffset offset_of(std::uint32_t line) {
+    return PartitionOffset{std::uint64_t{line} * line_bytes};
+  }
   void check_owner(const MemoryRequest& request);
   void store(std::uint32_t transaction, const std::byte* payload);
   /// Loads that are not answered yet get the bytes that lines have now.
   void read_pending(std::uint32_t first_line, std::uint32_t last_line);
   void read(std::uint32_t transaction, std::byte* out) const;
-  void zero_offsets(std::uint64_t offset, std::uint64_t bytes);
-  std::uint64_t zero_chunks(std::uint64_t from, std::uint64_t to);
+  void zero_offsets(PartitionOffset offset, std::uint64_t bytes);
+  std::uint64_t zero_chunks(PhysicalAddress from, PhysicalAddress to);
 
   const PartitionId index_;
   const AddressMapping mapping_;

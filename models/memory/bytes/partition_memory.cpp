@@ -32,12 +32,13 @@ void blend(std::byte* to, const std::byte* from, std::uint32_t mask) {
 PartitionMemory::PartitionMemory(std::uint64_t bytes)
     : region_(bytes), written_((bytes >> (piece_shift + 6)) + 1) {}
 
-void PartitionMemory::check(std::uint64_t line) const {
-  LOCKSTEP_CHECK(line < size(), "a request goes beyond the memory of its partition");
+std::uint64_t PartitionMemory::place_of(PartitionOffset line) const {
+  LOCKSTEP_CHECK(line.value() < size(), "a request goes beyond the memory of its partition");
+  return line.value();
 }
 
-void PartitionMemory::load(std::uint64_t line, std::uint8_t sectors, std::byte* out) const {
-  check(line);
+void PartitionMemory::load(PartitionOffset offset, std::uint8_t sectors, std::byte* out) const {
+  const std::uint64_t line = place_of(offset);
   if (sectors == 0xf) {
     std::memcpy(out, region_.data() + line, line_bytes);
     return;
@@ -47,8 +48,9 @@ void PartitionMemory::load(std::uint64_t line, std::uint8_t sectors, std::byte* 
                 sector_bytes);
 }
 
-void PartitionMemory::store(std::uint64_t line, std::uint8_t sectors, const std::byte* payload) {
-  check(line);
+void PartitionMemory::store(PartitionOffset offset, std::uint8_t sectors,
+                            const std::byte* payload) {
+  const std::uint64_t line = place_of(offset);
   mark(line);
   const std::byte* bytes = payload + sizeof(std::uint32_t) * unsigned(std::popcount(sectors));
   for (unsigned rest = sectors; rest != 0; rest &= rest - 1) {
@@ -60,14 +62,15 @@ void PartitionMemory::store(std::uint64_t line, std::uint8_t sectors, const std:
   }
 }
 
-void PartitionMemory::atomic(std::uint64_t line, const MemoryRequest& request,
+void PartitionMemory::atomic(PartitionOffset offset, const MemoryRequest& request,
                              const std::byte* lanes, std::byte* old_values) {
-  check(line);
+  const std::uint64_t line = place_of(offset);
   mark(line);
   modify_lanes(request, lanes, {region_.data() + line, line_bytes}, old_values);
 }
 
-void PartitionMemory::zero(std::uint64_t offset, std::uint64_t bytes) {
+void PartitionMemory::zero(PartitionOffset begin, std::uint64_t bytes) {
+  std::uint64_t offset = begin.value();
   LOCKSTEP_CHECK(offset <= size() && bytes <= size() - offset, "zeroing beyond the partition");
   const std::uint64_t end = offset + bytes;
   while (offset < end) {

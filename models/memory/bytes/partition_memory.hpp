@@ -7,6 +7,7 @@
 #include "core/checkpoint/archive.hpp"
 #include "core/memory/lazy_region.hpp"
 #include "core/memory/warm.hpp"
+#include "models/noc/address.hpp"
 #include "models/noc/messages.hpp"
 
 namespace lockstep {
@@ -19,27 +20,28 @@ class PartitionMemory {
 
   std::uint64_t size() const { return region_.size(); }
   /// Brings a line near; an offset outside is ignored.
-  void warm_line(std::uint64_t offset) const {
-    if (offset + line_bytes <= size()) warm(region_.data() + offset, line_bytes);
+  void warm_line(PartitionOffset line) const {
+    if (line.value() + line_bytes <= size()) warm(region_.data() + line.value(), line_bytes);
   }
 
-  // `line` is the offset of a 128-byte line.
+  // `line` is where a 128-byte line begins.
 
   /// Copies the sectors of a mask, lowest first, one behind the other.
-  void load(std::uint64_t line, std::uint8_t sectors, std::byte* out) const;
+  void load(PartitionOffset line, std::uint8_t sectors, std::byte* out) const;
   /// Writes the bytes that each sector's mask names; `payload` as in MemoryRequest.
-  void store(std::uint64_t line, std::uint8_t sectors, const std::byte* payload);
+  void store(PartitionOffset line, std::uint8_t sectors, const std::byte* payload);
   /// Executes each lane's operation in order; old values to `old_values`, 8 bytes each.
-  void atomic(std::uint64_t line, const MemoryRequest& request, const std::byte* lanes,
+  void atomic(PartitionOffset line, const MemoryRequest& request, const std::byte* lanes,
               std::byte* old_values);
-  void zero(std::uint64_t offset, std::uint64_t bytes);
+  void zero(PartitionOffset offset, std::uint64_t bytes);
 
   void serialize(Archive& archive);
 
  private:
   static constexpr unsigned piece_shift = 16;  ///< granularity of what was written
 
-  void check(std::uint64_t line) const;
+  /// Where the bytes of a line stand in the region.
+  std::uint64_t place_of(PartitionOffset line) const;
   void mark(std::uint64_t offset) {
     written_[offset >> (piece_shift + 6)] |= std::uint64_t{1} << ((offset >> piece_shift) % 64);
   }

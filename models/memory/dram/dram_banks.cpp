@@ -26,7 +26,8 @@ DramBanks::DramBanks(const DramParameters& p, std::int64_t phase)
     group_banks_ |= std::uint64_t{1} << bank;
 }
 
-void DramBanks::activate(std::uint32_t bank, std::uint32_t row, std::int64_t now) {
+void DramBanks::activate(std::uint32_t bank, std::uint32_t row, DramCycle at) {
+  const std::int64_t now = at.value();
   rows_[bank] = row;
   ready_[read][bank] = now + t_.rcd_read;
   ready_[write][bank] = now + t_.rcd_write;
@@ -39,12 +40,13 @@ void DramBanks::activate(std::uint32_t bank, std::uint32_t row, std::int64_t now
              std::max(now + t_.rrd_s, last_activates_[oldest_activate_] + t_.faw));
 }
 
-void DramBanks::precharge(std::uint32_t bank, std::int64_t now) {
+void DramBanks::precharge(std::uint32_t bank, DramCycle now) {
   rows_[bank] = no_row;
-  not_before(ready_[activation][bank], now + t_.rp);
+  not_before(ready_[activation][bank], now.value() + t_.rp);
 }
 
-std::int64_t DramBanks::column(std::uint32_t bank, bool writes, std::int64_t now) {
+DramCycle DramBanks::column(std::uint32_t bank, bool writes, DramCycle at) {
+  const std::int64_t now = at.value();
   const std::uint32_t group = bank & group_mask_;
   not_before(group_ready_[read][group], now + t_.ccd_l);
   not_before(group_ready_[write][group], now + t_.ccd_l);
@@ -54,12 +56,12 @@ std::int64_t DramBanks::column(std::uint32_t bank, bool writes, std::int64_t now
     not_before(channel_ready_[read], end + t_.wtr_s);
     not_before(group_ready_[read][group], end + t_.wtr_l);
     not_before(ready_[precharging][bank], end + t_.wr);
-    return end;
+    return DramCycle{end};
   }
   not_before(channel_ready_[read], now + t_.ccd_s);
   not_before(channel_ready_[write], now + t_.rtw);
   not_before(ready_[precharging][bank], now + t_.rtp);
-  return now + t_.cl + t_.burst;
+  return DramCycle{now + t_.cl + t_.burst};
 }
 
 bool DramBanks::apply_refresh(std::int64_t now) {

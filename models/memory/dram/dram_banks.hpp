@@ -9,6 +9,7 @@
 #include <limits>
 #include <vector>
 
+#include "models/memory/dram/dram_cycle.hpp"
 #include "models/memory/dram/dram_parameters.hpp"
 
 namespace lockstep {
@@ -32,19 +33,19 @@ class DramBanks {
 
   /// What may come next at a bank; also the order of the ready times.
   enum Command : std::uint8_t { read, write, activation, precharging };
-  std::int64_t earliest(Command command, std::uint32_t bank) const {
-    return std::max({ready_[command][bank], group_ready_[command][bank & group_mask_],
-                     channel_ready_[command]});
+  DramCycle earliest(Command command, std::uint32_t bank) const {
+    return DramCycle{std::max({ready_[command][bank], group_ready_[command][bank & group_mask_],
+                               channel_ready_[command]})};
   }
   /// What the bank itself says about it; changes only by a row command, a column command of its own
   /// (precharging) or a refresh.
-  std::int64_t bank_ready(Command command, std::uint32_t bank) const {
-    return ready_[command][bank];
+  DramCycle bank_ready(Command command, std::uint32_t bank) const {
+    return DramCycle{ready_[command][bank]};
   }
   /// Which of some banks their group and the channel let take a command now.
-  std::uint64_t passable(Command command, std::uint64_t among, std::int64_t now) const {
-    if (channel_ready_[command] > now) return 0;
-    const __m128i both = _mm_set1_epi64x(now);
+  std::uint64_t passable(Command command, std::uint64_t among, DramCycle now) const {
+    if (channel_ready_[command] > now.value()) return 0;
+    const __m128i both = _mm_set1_epi64x(now.value());
     std::uint64_t closed = 0;
     for (std::uint32_t group = 0; group <= group_mask_; group += 2) {
       const auto* pair = reinterpret_cast<const __m128i*>(&group_ready_[command][group]);
@@ -54,30 +55,31 @@ class DramBanks {
     return among & ~(closed * group_banks_);
   }
   /// Earliest cycle at which one of some banks can take a command, or a bound below it.
-  std::int64_t earliest_of(Command command, std::uint64_t among, std::int64_t now) const {
-    if (among == 0) return std::numeric_limits<std::int64_t>::max();
-    if (channel_ready_[command] > now) return channel_ready_[command];
-    std::int64_t first = std::numeric_limits<std::int64_t>::max();
+  DramCycle earliest_of(Command command, std::uint64_t among, DramCycle now) const {
+    if (among == 0) return DramCycle::never();
+    const DramCycle channel{channel_ready_[command]};
+    if (channel > now) return channel;
+    DramCycle first = DramCycle::never();
     for (; among != 0; among &= among - 1)
       first =
           std::min(first, earliest(command, static_cast<std::uint32_t>(std::countr_zero(among))));
     return first;
   }
   /// Of a column command for the open row.
-  std::int64_t earliest_column(std::uint32_t bank, bool writes) const {
+  DramCycle earliest_column(std::uint32_t bank, bool writes) const {
     return earliest(writes ? write : read, bank);
   }
-  std::int64_t earliest_activate(std::uint32_t bank) const { return earliest(activation, bank); }
-  std::int64_t earliest_precharge(std::uint32_t bank) const { return earliest(precharging, bank); }
+  DramCycle earliest_activate(std::uint32_t bank) const { return earliest(activation, bank); }
+  DramCycle earliest_precharge(std::uint32_t bank) const { return earliest(precharging, bank); }
 
-  void activate(std::uint32_t bank, std::uint32_t row, std::int64_t now);
-  void precharge(std::uint32_t bank, std::int64_t now);
+  void activate(std::uint32_t bank, std::uint32_t row, DramCycle now);
+  void precharge(std::uint32_t bank, DramCycle now);
   /// The cycle in which the data bus is free again.
-  std::int64_t column(std::uint32_t bank, bool write, std::int64_t now);
+  DramCycle column(std::uint32_t bank, bool write, DramCycle now);
 
   /// Refreshes that fell due up to `now`; if there was one all rows are closed and it returns
   /// true. Nothing is scheduled: whoever looks at the banks at `now` calls this first.
-  bool refresh(std::int64_t now) { return now >= next_refresh_ && apply_refresh(now); }
+  bool refresh(DramCycle now) { return now.value() >= next_refresh_ && apply_refresh(now.value()); }
   std::int64_t refreshes() const { return refreshes_; }
 
   template <class Archive>
@@ -97,7 +99,8 @@ class DramBanks {
   std::uint32_t group_mask_;
   std::uint64_t group_banks_ = 0;    ///< banks of group 0; those of group g are g further
   std::vector<std::uint32_t> rows_;  ///< open row of each bank
-  // Earliest cycle of each command by what holds it back: bank, bank group, channel.
+  // Earliest cycle of each command by what holds it back: bank, bank group, channel.  Plain
+  // numbers: several are compared at once.
   std::array<std::array<std::int64_t, 64>, 4> ready_{};
   std::array<std::array<std::int64_t, 16>, 4> group_ready_{};
   std::array<std::int64_t, 4> channel_ready_{};

@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <vector>
 
+#include "models/memory/dram/dram_cycle.hpp"
 #include "models/noc/messages.hpp"
 
 namespace lockstep {
@@ -12,7 +13,7 @@ namespace lockstep {
 struct alignas(32) DramEntry {
   static constexpr std::uint32_t none = ~std::uint32_t{0};
 
-  std::int64_t arrival = 0;  ///< DRAM cycle
+  DramCycle arrival;
   std::uint32_t row = 0;
   std::uint32_t owner = none;  ///< the L2's own; comes back when the data are there
   std::uint16_t tenant = 0;
@@ -25,16 +26,34 @@ struct alignas(32) DramEntry {
   std::uint8_t walk_level = 0;  ///< 0: data
   SourceKind source = SourceKind::sm;
   bool write = false;
-  bool missed_row = false;  ///< a row was opened for it
+  bool missed_row = false;           ///< a row was opened for it
+  std::uint8_t pool = 0, level = 0;  ///< DramLane
 
   template <class Archive>
   void serialize(Archive& archive) {
     archive(arrival, row, owner, tenant, requester, warp, bank, columns, sectors, flags, walk_level,
-            source, write, missed_row);
+            source, write, missed_row, pool, level);
   }
 };
 
+/// Which of the queue's places a request takes, and how urgent it is.
+struct DramLane {
+  std::uint8_t pool = 0;
+  std::uint8_t level = 0;  ///< 0 goes before 1
+};
+
+/// How a scheduler divides the queue.
+struct DramDivision {
+  static constexpr std::size_t most_pools = 4, most_levels = 4;
+  std::vector<std::uint32_t> pools;  ///< places of each; none: all requests share all places
+  std::uint32_t levels = 1;
+  bool trivial() const { return pools.empty() && levels == 1; }
+};
+
 /// The requests of a DRAM channel in order of arrival, by bank, and which of them hit an open row.
+///
+/// A scheduler may divide it: a pool's requests take no more places than the pool has, and the
+/// requests of each level stand in lists of their own.
 ///
 /// With a write queue of its own, writes wait until `high` are there or no read is, then go first
 /// until only `low` are left and reads wait; a scheduler sees the requests of the direction that
@@ -45,11 +64,12 @@ class DramQueue {
   struct Sizes {
     std::uint32_t reads, writes, high, low;  ///< writes == 0: one queue for both
   };
-  DramQueue(const Sizes& sizes, std::uint32_t banks);
+  DramQueue(const Sizes& sizes, std::uint32_t banks, const DramDivision& division = {});
 
-  /// For a request of a direction, if the sizes alone decide.
-  bool room(bool write) const {
-    return list_of(write) == 0 ? counts_[0] < sizes_.reads : counts_[1] < sizes_.writes;
+  /// For a request of a direction and pool, if the sizes alone decide.
+  bool room(bool write, unsigned pool = 0) const {
+    return (direction_of(write) == 0 ? counts_[0] < sizes_.reads : counts_[1] < sizes_.writes) &&
+           used_[pool] < places_[pool];
   }
   /// The place of the new entry.
   std::uint32_t push(const DramEntry& entry);
@@ -69,15 +89,18 @@ class DramQueue {
   std::uint32_t next_order() const { return order_; }
   std::uint32_t order(std::uint32_t index) const { return nodes_[index].order; }
   void prefetch(std::uint32_t index) const { __builtin_prefetch(&entries_[index]); }
-  /// Banks with requests of the served direction.
-  std::uint64_t active_banks() const { return active_[serving_]; }
+  /// Banks with requests of the served direction and of a level.
+  std::uint64_t active_banks(unsigned level = 0) const { return active_[first_ + level]; }
   /// Oldest request of a bank in the served direction; DramEntry::none if there is none.
-  std::uint32_t oldest(std::uint32_t bank) const { return place_of(lists_[serving_][bank].head); }
-  /// Oldest one of them for the open row.
-  std::uint32_t oldest_hit(std::uint32_t bank) const {
-    return place_of(lists_[serving_][bank].hit);
+  std::uint32_t oldest(std::uint32_t bank, unsigned level = 0) const {
+    return place_of(lists_[first_ + level][bank].head);
   }
-  /// The next younger request of the same bank and direction; DramEntry::none behind the youngest.
+  /// Oldest one of them for the open row.
+  std::uint32_t oldest_hit(std::uint32_t bank, unsigned level = 0) const {
+    return place_of(lists_[first_ + level][bank].hit);
+  }
+  /// The next younger one of the same bank, direction and level; DramEntry::none behind the
+  /// youngest.
   /// With `oldest`, a bank's requests in the order of their age.
   std::uint32_t younger(std::uint32_t index) const { return place_of(nodes_[index].next); }
   std::uint32_t size() const { return counts_[0] + counts_[1]; }
@@ -87,11 +110,12 @@ class DramQueue {
 
   DramEntry& entry(std::uint32_t index) { return entries_[index]; }
   /// Whether a request of this direction is served now.
-  bool served(bool write) const { return list_of(write) == serving_; }
+  bool served(bool write) const { return direction_of(write) == serving_; }
 
   template <class Archive>
   void serialize(Archive& archive) {
-    archive(entries_, nodes_, free_, lists_, active_, open_row_, counts_, serving_, order_);
+    archive(entries_, nodes_, free_, lists_, active_, open_row_, counts_, used_, serving_, first_,
+            order_);
     changed_ = ~std::uint64_t{0};  // what a scheduler derived is gone
   }
 
@@ -117,22 +141,30 @@ class DramQueue {
   };
   static constexpr std::int64_t closed = -1;
 
-  unsigned list_of(bool write) const { return write && sizes_.writes != 0 ? 1 : 0; }
+  /// 0: reads, and writes if they have no queue of their own.
+  unsigned direction_of(bool write) const { return write && sizes_.writes != 0 ? 1 : 0; }
+  unsigned list_of(const DramEntry& entry) const {
+    return direction_of(entry.write) * levels_ + entry.level;
+  }
   void choose_direction();
   static std::uint32_t place_of(std::uint16_t node) { return node == end ? DramEntry::none : node; }
   /// The first entry for a row, from `node` on in its list.
   std::uint16_t first_for(std::int64_t row, std::uint16_t node) const;
   void change(std::uint32_t bank) { changed_ |= std::uint64_t{1} << bank; }
 
-  Sizes sizes_;
+  const Sizes sizes_;
+  const std::uint32_t levels_;
   std::vector<DramEntry> entries_;
   std::vector<Node> nodes_;  ///< by place
   std::vector<std::uint16_t> free_;
-  std::array<std::vector<List>, 2> lists_;
-  std::array<std::uint64_t, 2> active_{};
+  // Of each direction and level.
+  std::vector<std::vector<List>> lists_;
+  std::array<std::uint64_t, 2 * DramDivision::most_levels> active_{};
   std::vector<std::int64_t> open_row_;
-  std::array<std::uint32_t, 2> counts_{};
-  std::uint32_t serving_ = 0;
+  std::array<std::uint32_t, 2> counts_{};                                  ///< of each direction
+  std::array<std::uint32_t, DramDivision::most_pools> used_{}, places_{};  ///< of each pool
+  std::uint32_t serving_ = 0;                                              ///< direction
+  std::uint32_t first_ = 0;                                                ///< its first list
   std::uint32_t order_ = 0;
   std::uint64_t changed_ = 0;
 };

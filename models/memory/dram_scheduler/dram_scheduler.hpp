@@ -1,7 +1,6 @@
 #pragma once
 
 #include <cstdint>
-#include <limits>
 #include <memory>
 
 #include "core/checkpoint/archive.hpp"
@@ -15,34 +14,43 @@ namespace lockstep {
 /// What a scheduler wants done at a cycle.  `column` and `row` are places in the queue.
 struct DramChoice {
   static constexpr std::uint32_t none = DramEntry::none;
-  static constexpr std::int64_t never = std::numeric_limits<std::int64_t>::max();
 
   std::uint32_t column = none;  ///< request whose column command issues now
   std::uint32_t row = none;     ///< request for which its bank's row is closed or opened now
-  std::int64_t wake = never;    ///< if nothing is chosen: when it is worth asking again at the
-                                ///< earliest, without a new request
+  DramCycle wake = DramCycle::never();  ///< if nothing is chosen: when it is worth asking again at
+                                        ///< the earliest, without a new request
 };
 
 /// Plug point `dram_scheduler`: which DRAM command goes next, and which requests may wait here.
+///
+/// It may divide the queue into pools of places and into levels; lane() says which of them a
+/// request takes, and it must go on saying so while the request waits for room.
 ///
 /// Contract: choose, do not change, what is in the queue; every request must be served in the end.
 /// Choose only commands whose earliest cycle (see DramBanks) is not after `now`: a column command
 /// for a request whose row is open, a row command for any other.  If both are chosen and the
 /// channel has one command bus, the column command issues.  Depend on nothing but the arguments,
 /// what the hooks told, and what serialize keeps; never on the addresses of objects.
-/// A bank's requests, oldest first, are queue.oldest(bank), queue.younger(of that one), ...
+/// A bank's requests of a level, oldest first, are queue.oldest(bank, level), queue.younger(of that
+/// one), ...
 /// Source: memory-interference.md, section 7.3.
 class DramScheduler : public EpochPolicy {
  public:
-  virtual DramChoice choose(const DramQueue& queue, const DramBanks& banks, std::int64_t now) = 0;
+  virtual DramChoice choose(const DramQueue& queue, const DramBanks& banks, DramCycle now) = 0;
 
-  /// A request took its place in the queue; a column command was issued for it; it was served.
-  virtual void on_arrival(const DramQueue&, std::uint32_t /*place*/, std::int64_t /*now*/) {}
-  virtual void on_column(const DramEntry&, std::int64_t /*now*/) {}
-  virtual void on_served(const DramEntry&, std::int64_t /*now*/) {}
+  /// A request took its place in the queue; a command for its row, then for its column, was issued;
+  /// it was served.
+  virtual void on_arrival(const DramQueue&, std::uint32_t /*place*/, DramCycle /*now*/) {}
+  virtual void on_row(const DramEntry&, DramBanks::Command, DramCycle /*now*/) {}
+  virtual void on_column(const DramEntry&, DramCycle /*now*/) {}
+  virtual void on_served(const DramEntry&, DramCycle /*now*/) {}
   /// True if an arrival may make older requests eligible (batches): choose() is then called again
   /// at every arrival.
   virtual bool arrivals_matter() const { return false; }
+
+  virtual DramDivision division() const { return {}; }
+  /// Asked if the division is not trivial.
+  virtual DramLane lane(const MemoryRequest&, bool /*write*/) const { return {}; }
 
   /// True if `admits` decides which requests enter, and not the sizes of the queue alone.
   virtual bool decides_admission() const { return false; }
@@ -57,14 +65,14 @@ class DramScheduler : public EpochPolicy {
 };
 
 using DramSchedulerFactory = PartitionPolicyFactory<DramScheduler>;
-const PolicyRegistry<DramSchedulerFactory>& dram_schedulers();
+PolicyRegistry<DramSchedulerFactory>& dram_schedulers();
 /// For ParametersOf::policy.
 const PolicyList& dram_scheduler_policies();
 std::unique_ptr<DramScheduler> make_dram_scheduler(const PartitionPolicySetup& setup);
 
 /// Earliest cycle of the next command that serves `entry`: a column command if its row is open,
 /// otherwise precharge or activate.
-inline std::int64_t earliest_command(const DramBanks& banks, const DramEntry& entry) {
+inline DramCycle earliest_command(const DramBanks& banks, const DramEntry& entry) {
   const std::uint32_t open = banks.open_row(entry.bank);
   if (open == entry.row) return banks.earliest_column(entry.bank, entry.write);
   return open == DramBanks::no_row ? banks.earliest_activate(entry.bank)

@@ -12,7 +12,7 @@ namespace {
 
 class Fcfs final : public DramScheduler {
  public:
-  DramChoice choose(const DramQueue& queue, const DramBanks& banks, std::int64_t now) override {
+  DramChoice choose(const DramQueue& queue, const DramBanks& banks, DramCycle now) override {
     std::uint32_t oldest = DramEntry::none;
     for (std::uint64_t rest = queue.active_banks(); rest != 0; rest &= rest - 1) {
       const std::uint32_t head = queue.oldest(static_cast<std::uint32_t>(std::countr_zero(rest)));
@@ -21,7 +21,7 @@ class Fcfs final : public DramScheduler {
     DramChoice choice;
     if (oldest == DramEntry::none) return choice;
     const DramEntry& entry = queue[oldest];
-    const std::int64_t at = earliest_command(banks, entry);
+    const DramCycle at = earliest_command(banks, entry);
     if (at > now) {
       choice.wake = at;
     } else if (banks.open_row(entry.bank) == entry.row) {

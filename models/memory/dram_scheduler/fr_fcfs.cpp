@@ -29,12 +29,12 @@ struct FrFcfsParameters {
 
 class FrFcfs final : public DramScheduler {
  public:
-  explicit FrFcfs(std::int64_t age_limit) : age_limit_(age_limit) {}
+  explicit FrFcfs(Cycles age_limit) : age_limit_(age_limit.count()) {}
 
-  DramChoice choose(const DramQueue& queue, const DramBanks& banks, std::int64_t now) override {
+  DramChoice choose(const DramQueue& queue, const DramBanks& banks, DramCycle now) override {
     const std::uint64_t active = queue.active_banks();
     const std::uint64_t stale = now >= next_deadline_ ? active : queue.changed_banks() & active;
-    if (now >= next_deadline_) next_deadline_ = DramChoice::never;
+    if (now >= next_deadline_) next_deadline_ = DramCycle::never();
     for (std::uint64_t rest = stale; rest != 0; rest &= rest - 1)
       nominate(queue, banks, static_cast<std::uint32_t>(std::countr_zero(rest)), now);
 
@@ -58,13 +58,12 @@ class FrFcfs final : public DramScheduler {
 
  private:
   /// Derives from the queue which request a bank should serve next, when the bank changed.
-  void nominate(const DramQueue& queue, const DramBanks& banks, std::uint32_t bank,
-                std::int64_t now) {
+  void nominate(const DramQueue& queue, const DramBanks& banks, std::uint32_t bank, DramCycle now) {
     const std::uint32_t head = queue.oldest(bank);
     std::uint32_t place = queue.oldest_hit(bank);
     bool column = place != DramEntry::none;
     if (column && place != head) {
-      const std::int64_t deadline = queue[head].arrival + age_limit_;
+      const DramCycle deadline = queue[head].arrival + age_limit_;
       column = now < deadline;
       if (column) next_deadline_ = std::min(next_deadline_, deadline);
     }
@@ -91,10 +90,10 @@ class FrFcfs final : public DramScheduler {
   }
 
   /// Lets go the banks whose time has come.
-  void release(std::int64_t now) {
-    next_release_ = DramChoice::never;
+  void release(DramCycle now) {
+    next_release_ = DramCycle::never();
     for (std::uint64_t rest = held_; rest != 0; rest &= rest - 1) {
-      const std::int64_t at = releases_[static_cast<unsigned>(std::countr_zero(rest))];
+      const DramCycle at = releases_[static_cast<unsigned>(std::countr_zero(rest))];
       if (at <= now) {
         held_ ^= rest & -rest;
       } else {
@@ -123,10 +122,10 @@ class FrFcfs final : public DramScheduler {
   std::array<std::uint32_t, 1 << bank_bits> orders_;
   std::array<std::uint32_t, 1 << bank_bits> places_;
   std::array<std::uint64_t, 4> masks_{};  ///< banks by the command that their candidate needs
-  std::array<std::int64_t, 1 << bank_bits> releases_;  ///< when the bank can take that command
-  std::uint64_t held_ = 0;                             ///< banks that cannot yet
-  std::int64_t next_release_ = DramChoice::never;      ///< when the next of them may
-  std::int64_t next_deadline_ = DramChoice::never;     ///< when a bank's oldest request turns old
+  std::array<DramCycle, 1 << bank_bits> releases_;  ///< when the bank can take that command
+  std::uint64_t held_ = 0;                          ///< banks that cannot yet
+  DramCycle next_release_ = DramCycle::never();     ///< when the next of them may
+  DramCycle next_deadline_ = DramCycle::never();    ///< when a bank's oldest request turns old
 };
 
 }  // namespace
@@ -135,8 +134,7 @@ PolicyRegistry<DramSchedulerFactory>::Row fr_fcfs_scheduler() {
   return {"fr-fcfs",
           "requests for open rows first, then the oldest (004, section 2)",
           {[](const PartitionPolicySetup& setup) -> std::unique_ptr<DramScheduler> {
-            return std::make_unique<FrFcfs>(
-                setup.choice.parameters<FrFcfsParameters>().age_limit.count());
+            return std::make_unique<FrFcfs>(setup.choice.parameters<FrFcfsParameters>().age_limit);
           }},
           &schema_of<FrFcfsParameters>()};
 }

@@ -3,8 +3,8 @@
 
 namespace lockstep {
 
-const PolicyRegistry<DramSchedulerFactory>& dram_schedulers() {
-  static const PolicyRegistry<DramSchedulerFactory> registry{
+PolicyRegistry<DramSchedulerFactory>& dram_schedulers() {
+  static PolicyRegistry<DramSchedulerFactory> registry{
       LOCKSTEP_REGISTERED(DramSchedulerFactory, fcfs_scheduler),
       LOCKSTEP_REGISTERED(DramSchedulerFactory, fr_fcfs_scheduler),
   };

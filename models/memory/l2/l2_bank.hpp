@@ -165,7 +165,9 @@ class L2Bank {
     return !is_blocked() || stall_ != BankStall::dram_queue || stall_write_ ||
            context.transactions[requests_.front().transaction].line == line;
   }
-  static std::uint64_t offset_of(std::uint32_t line) { return std::uint64_t{line} * line_bytes; }
+  static PartitionOffset offset_of(std::uint32_t line) {
+    return PartitionOffset{std::uint64_t{line} * line_bytes};
+  }
 
   static constexpr L2Cycle not_blocked{-1};
 

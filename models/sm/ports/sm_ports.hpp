@@ -33,7 +33,7 @@ class SmPorts {
   /// Destination number of the host; partitions have their own.
   std::uint32_t host() const { return hot_.requests.host(); }
   std::uint32_t destination_of(PhysicalAddress line, bool in_host) const {
-    return in_host ? host() : constants_.setup.mapping.partition(line.value());
+    return in_host ? host() : constants_.setup.mapping.partition(line).value();
   }
   /// There is room for one more request to `destination`.
   bool accepts(std::uint32_t destination) const { return hot_.requests.accepts(destination); }

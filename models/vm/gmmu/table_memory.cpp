@@ -86,8 +86,8 @@ void TableMemory::send(MemoryRequest& request, Purpose purpose, std::uint32_t as
   for (const AtomicLane& lane : lanes)
     request.sectors |= static_cast<std::uint8_t>(1u << lane.offset / sector_bytes);
   ++in_flight_;
-  cycle.outbox.send(to_partitions_[mapping_.partition(request.line)], cycle.now,
-                    kind_of(MessageKind::memory_request), request, std::as_bytes(lanes));
+  cycle.outbox.send(to_partitions_[mapping_.partition(PhysicalAddress{request.line}).value()],
+                    cycle.now, kind_of(MessageKind::memory_request), request, std::as_bytes(lanes));
 }
 
 PageTableEntry TableMemory::entry_in(const std::byte* sector, PhysicalAddress place) {

@@ -29,16 +29,16 @@ class TwoOfTenantOne final : public DramScheduler {
     seen_.refused += !may;
     return may;
   }
-  void on_arrival(const DramQueue& queue, std::uint32_t place, std::int64_t) override {
+  void on_arrival(const DramQueue& queue, std::uint32_t place, DramCycle) override {
     waiting_ += queue[place].tenant == 1;
     seen_.most_waiting = std::max(seen_.most_waiting, waiting_);
   }
-  void on_served(const DramEntry& entry, std::int64_t) override {
+  void on_served(const DramEntry& entry, DramCycle) override {
     waiting_ -= entry.tenant == 1;
     seen_.served.push_back(entry.tenant);
   }
 
-  DramChoice choose(const DramQueue& queue, const DramBanks& banks, std::int64_t now) override {
+  DramChoice choose(const DramQueue& queue, const DramBanks& banks, DramCycle now) override {
     std::uint32_t best = DramEntry::none;
     for (std::uint64_t rest = queue.active_banks(); rest != 0; rest &= rest - 1) {
       const std::uint32_t place = candidate(queue, static_cast<unsigned>(std::countr_zero(rest)));
@@ -47,7 +47,7 @@ class TwoOfTenantOne final : public DramScheduler {
     DramChoice choice;
     if (best == DramEntry::none) return choice;
     const DramEntry& entry = queue[best];
-    const std::int64_t at = earliest_command(banks, entry);
+    const DramCycle at = earliest_command(banks, entry);
     if (at > now) {
       choice.wake = at;
     } else {

@@ -1,8 +1,16 @@
 #include "tests/unit/memory/dram_bench.hpp"
 
+#include <sstream>
+
 #include "tests/unit/memory/partition_policies.hpp"
 
 namespace lockstep::test {
+
+MemoryParameters memory_of(const DramParameters& dram) {
+  MemoryParameters memory = defaults<MemoryParameters>();
+  memory.dram = dram;
+  return memory;
+}
 
 DramParameters tiny_hbm2() {
   using namespace literals;
@@ -28,26 +36,33 @@ DramParameters tiny_hbm2() {
 }
 
 DramBench::DramBench(const DramParameters& parameters, const std::string& scheduler)
+    : DramBench(parameters, dram_scheduler_named(scheduler, memory_of(parameters))) {}
+
+DramBench::DramBench(const DramParameters& parameters, std::unique_ptr<DramScheduler> scheduler,
+                     std::size_t tenants)
     : parameters_(parameters),
       period_(Clock(parameters.clock).period()),
-      channel_(parameters, dram_scheduler_named(scheduler), 0, 2, statistics_) {
-  set_tenants(statistics_, 2);
+      channel_(parameters, std::move(scheduler), 0, tenants, statistics_) {
+  set_tenants(statistics_, tenants);
   channel_.record(&commands_);
   // Offsets of the first two megabytes by where they stand.
   for (std::uint64_t offset = 0; offset < (2 << 20); offset += 128) {
-    const DramAddress a = channel_.locate(offset);
+    const DramAddress a = channel_.locate(PartitionOffset{offset});
     lines_[{a.bank, a.row}].push_back(offset);
   }
 }
 
 DramBench::~DramBench() = default;
 
-std::uint32_t DramBench::request(std::int64_t at, bool write, std::uint32_t bank, std::uint32_t row,
-                                 std::uint8_t sectors, std::size_t line) {
+std::uint32_t DramBench::request_of(std::uint16_t tenant, std::int64_t at, bool write,
+                                    std::uint32_t bank, std::uint32_t row, std::uint8_t sectors,
+                                    std::size_t line) {
   run_before(at);
   MemoryRequest r;
+  r.tenant = tenant;
   r.sectors = sectors;
-  channel_.enqueue(period_ * at, lines_.at({bank, row}).at(line), sectors, write, r, sent_);
+  channel_.enqueue(period_ * at, PartitionOffset{lines_.at({bank, row}).at(line)}, sectors, write,
+                   r, sent_);
   return sent_++;
 }
 
@@ -79,6 +94,19 @@ std::int64_t DramBench::gap(std::size_t from, std::size_t to) {
 const std::vector<std::pair<std::uint32_t, std::int64_t>>& DramBench::returned() {
   run();
   return returned_;
+}
+
+std::string DramBench::save() {
+  std::ostringstream out;
+  Archive archive = Archive::saving(out);
+  channel_.serialize(archive);
+  return std::move(out).str();
+}
+
+void DramBench::restore(const std::string& state) {
+  std::istringstream in(state);
+  Archive archive = Archive::restoring(in);
+  channel_.serialize(archive);
 }
 
 void DramBench::step() {

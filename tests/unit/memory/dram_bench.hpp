@@ -5,17 +5,23 @@
 #include <vector>
 
 #include "models/memory/dram_channel.hpp"
+#include "models/memory/memory_parameters.hpp"
 
 namespace lockstep::test {
 
 /// HBM2 at 1 GHz as DRAMsim3 has it, without refresh and write queue: cycles to count by hand.
 DramParameters tiny_hbm2();
 
+/// A partition's parameters with this channel.
+MemoryParameters memory_of(const DramParameters& dram);
+
 /// A channel, requests by bank and row, and the commands that it issued.
 class DramBench {
  public:
   explicit DramBench(const DramParameters& parameters = tiny_hbm2(),
                      const std::string& scheduler = "fr-fcfs");
+  DramBench(const DramParameters& parameters, std::unique_ptr<DramScheduler> scheduler,
+            std::size_t tenants = 2);
   ~DramBench();
 
   DramChannel& channel() { return channel_; }
@@ -24,7 +30,11 @@ class DramBench {
 
   /// A request for the `line`-th line of a row, in cycle `at`; its number.
   std::uint32_t request(std::int64_t at, bool write, std::uint32_t bank, std::uint32_t row,
-                        std::uint8_t sectors = 1, std::size_t line = 0);
+                        std::uint8_t sectors = 1, std::size_t line = 0) {
+    return request_of(0, at, write, bank, row, sectors, line);
+  }
+  std::uint32_t request_of(std::uint16_t tenant, std::int64_t at, bool write, std::uint32_t bank,
+                           std::uint32_t row, std::uint8_t sectors = 1, std::size_t line = 0);
   std::uint32_t read(std::int64_t at, std::uint32_t bank, std::uint32_t row,
                      std::uint8_t sectors = 1, std::size_t line = 0) {
     return request(at, false, bank, row, sectors, line);
@@ -44,6 +54,9 @@ class DramBench {
   /// Requests in the order in which their data came, with the cycle of the last datum.
   const std::vector<std::pair<std::uint32_t, std::int64_t>>& returned();
   std::uint32_t served() const { return served_; }
+
+  std::string save();
+  void restore(const std::string& state);
 
  private:
   void step();

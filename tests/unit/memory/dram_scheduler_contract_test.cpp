@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <random>
-#include <sstream>
 
 #include "tests/unit/memory/dram_bench.hpp"
 
@@ -38,7 +37,7 @@ void expect_legal(const std::vector<DramCommand>& commands, const DramParameters
     if (a.kind == Kind::read && b.kind == Kind::write) need(read_end + 2 - p.cwl.count());
     return gap;
   };
-  std::vector<std::int64_t> activates;
+  std::vector<DramCycle> activates;
   std::map<std::uint32_t, std::int64_t> open;
   for (std::size_t i = 0; i < commands.size(); ++i) {
     const DramCommand& b = commands[i];
@@ -55,7 +54,7 @@ void expect_legal(const std::vector<DramCommand>& commands, const DramParameters
         ASSERT_GE(activates[n - 1] - activates[n - 5], p.faw.count());
       }
       const std::int64_t refi = p.refi.count();
-      ASSERT_TRUE(b.cycle < refi || b.cycle % refi >= p.rfc.count()) << i;
+      ASSERT_TRUE(b.cycle.value() < refi || b.cycle.value() % refi >= p.rfc.count()) << i;
     }
     if (b.kind == Kind::precharge) open[b.bank] = -1;
   }
@@ -150,14 +149,7 @@ TEST_P(DramSchedulerContract, ChoosesTheSameAfterSavingAndRestoring) {
   for (const Traffic& t : traffic) send(whole, t);
   DramBench first(parameters(), GetParam().scheduler), second(parameters(), GetParam().scheduler);
   for (std::size_t i = 0; i < 150; ++i) send(first, traffic[i]);
-  std::ostringstream out;
-  {
-    Archive archive = Archive::saving(out);
-    first.channel().serialize(archive);
-  }
-  std::istringstream in(out.str());
-  Archive archive = Archive::restoring(in);
-  second.channel().serialize(archive);
+  second.restore(first.save());
   for (std::size_t i = 150; i < traffic.size(); ++i) send(second, traffic[i]);
   const auto& expected = whole.commands();
   const auto& rest = second.commands();

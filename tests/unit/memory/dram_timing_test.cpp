@@ -78,7 +78,7 @@ TEST(DramTiming, AFifthActivateWaitsForTheWindowOfFour) {
   for (std::uint32_t bank = 0; bank < 5; ++bank) dram.read(0, bank, 7);
   std::vector<std::int64_t> activates;
   for (const DramCommand& c : dram.commands())
-    if (c.kind == DramCommandKind::activate) activates.push_back(c.cycle);
+    if (c.kind == DramCommandKind::activate) activates.push_back(c.cycle.value());
   ASSERT_EQ(activates.size(), 5u);
   EXPECT_EQ(activates[3], 3 * 4);
   EXPECT_EQ(activates[4], dram.timing().faw.count());
@@ -124,8 +124,8 @@ TEST(DramTiming, TwoCommandBusesIssueARowAndAColumnCommandTogether) {
     dram.read(0, 0, 7, 15);
     dram.read(14, other_group, 7);
     const auto& c = dram.commands();
-    EXPECT_EQ(c[1].cycle, 14);
-    EXPECT_EQ(c[2].cycle, dual ? 14 : 15);
+    EXPECT_EQ(c[1].cycle.value(), 14);
+    EXPECT_EQ(c[2].cycle.value(), dual ? 14 : 15);
   }
 }
 
@@ -145,7 +145,7 @@ TEST(DramTiming, ARefreshClosesAllRowsAndHoldsActivatesBack) {
   dram.read(0, 0, 7);
   dram.read(1100, 0, 7, 1, 1);
   EXPECT_EQ(dram.names(), "ACT RD ACT RD");
-  EXPECT_EQ(dram.commands()[2].cycle, 1000 + 260);
+  EXPECT_EQ(dram.commands()[2].cycle.value(), 1000 + 260);
 }
 
 TEST(DramTiming, RefreshesCostNothingWhileNobodyLooks) {
@@ -158,7 +158,7 @@ TEST(DramTiming, RefreshesCostNothingWhileNobodyLooks) {
   EXPECT_EQ(dram.channel().next_activity(), Time::never());
   dram.read(1'000'000'500, 0, 7, 1, 1);
   EXPECT_EQ(dram.channel().banks().refreshes(), 1'000'000);
-  EXPECT_EQ(dram.commands()[2].cycle, 1'000'000'500);
+  EXPECT_EQ(dram.commands()[2].cycle.value(), 1'000'000'500);
 }
 
 TEST(DramScheduling, FrFcfsServesAYoungerHitBeforeAnOlderMiss) {
@@ -223,7 +223,8 @@ TEST(DramScheduling, ManyWritesGoBeforeReads) {
 TEST(DramAddressing, ASequentialStreamTurnsThroughTheBankGroups) {
   DramBench dram;
   for (std::uint64_t chunk = 0; chunk < 64; ++chunk) {
-    const auto a = dram.channel().locate(256 * chunk), b = dram.channel().locate(256 * (chunk + 1));
+    const auto a = dram.channel().locate(PartitionOffset{256 * chunk}),
+               b = dram.channel().locate(PartitionOffset{256 * (chunk + 1)});
     EXPECT_NE(a.bank % 4, b.bank % 4) << chunk;
   }
 }
@@ -232,7 +233,7 @@ TEST(DramAddressing, ARowHoldsItsSize) {
   DramBench dram;
   std::map<std::pair<unsigned, unsigned>, unsigned> bytes;
   for (std::uint64_t offset = 0; offset < (1 << 18); offset += 32) {
-    const auto a = dram.channel().locate(offset);
+    const auto a = dram.channel().locate(PartitionOffset{offset});
     bytes[{a.bank, a.row}] += 32;
   }
   EXPECT_EQ(bytes.size(), (1u << 18) / 2048);

@@ -56,14 +56,14 @@ class Limited final : public DramScheduler {
  public:
   Limited() : inner_(dram_scheduler_named("fcfs")) {}
 
-  DramChoice choose(const DramQueue& queue, const DramBanks& banks, std::int64_t now) override {
+  DramChoice choose(const DramQueue& queue, const DramBanks& banks, DramCycle now) override {
     return inner_->choose(queue, banks, now);
   }
   bool decides_admission() const override { return true; }
   bool admits(const DramQueue& queue, const MemoryRequest&, bool write) const override {
     return queue.room(write) && queue.size() < limit_;
   }
-  void on_served(const DramEntry&, std::int64_t) override { ++served_; }
+  void on_served(const DramEntry&, DramCycle) override { ++served_; }
   bool has_report() const override { return served_ != 0; }
   void report(std::vector<std::uint64_t>& increments) override {
     increments.push_back(std::exchange(served_, 0));

@@ -10,6 +10,10 @@ namespace {
 
 using Kind = AddressMapping::Kind;
 
+PhysicalAddress at(std::uint64_t address) {
+  return PhysicalAddress{address};
+}
+
 class EveryMapping : public testing::TestWithParam<std::tuple<Kind, std::uint32_t>> {
  protected:
   AddressMapping mapping() const { return {std::get<0>(GetParam()), std::get<1>(GetParam())}; }
@@ -18,9 +22,9 @@ class EveryMapping : public testing::TestWithParam<std::tuple<Kind, std::uint32_
 TEST_P(EveryMapping, PhysicalIsTheInverseOfPartitionAndOffset) {
   const AddressMapping m = mapping();
   for (std::uint64_t i = 0; i < 20000; ++i) {
-    const std::uint64_t address = i * 97 + (i % 7) * 0x1234'5678'9a0;
-    const std::uint32_t partition = m.partition(address);
-    ASSERT_LT(partition, m.partitions());
+    const PhysicalAddress address = at(i * 97 + (i % 7) * 0x1234'5678'9a0);
+    const PartitionId partition = m.partition(address);
+    ASSERT_LT(partition.value(), m.partitions());
     EXPECT_EQ(m.physical(partition, m.offset(address)), address);
   }
 }
@@ -28,12 +32,12 @@ TEST_P(EveryMapping, PhysicalIsTheInverseOfPartitionAndOffset) {
 TEST_P(EveryMapping, OffsetsOfAPartitionAreDense) {
   const AddressMapping m = mapping();
   const std::uint64_t stripe = m.chunk_bytes() * m.partitions();
-  std::vector<std::set<std::uint64_t>> seen(m.partitions());
+  std::vector<std::set<PartitionOffset>> seen(m.partitions());
   for (std::uint64_t a = 0; a < 16 * stripe; a += m.chunk_bytes())
-    seen[m.partition(a)].insert(m.offset(a));
+    seen[m.partition(at(a)).value()].insert(m.offset(at(a)));
   for (const auto& offsets : seen) {
     EXPECT_EQ(offsets.size(), 16u);
-    EXPECT_EQ(*offsets.rbegin(), 15 * m.chunk_bytes());
+    EXPECT_EQ(*offsets.rbegin(), PartitionOffset{15 * m.chunk_bytes()});
   }
 }
 
@@ -46,31 +50,31 @@ TEST(AddressMapping, HashedSpreadsPowerOfTwoStrides) {
   // IPOLY is free of conflicts for them: as many chunks as partitions reach every partition once.
   const AddressMapping m(Kind::hashed, 32);
   for (std::uint64_t stride = 256; stride <= (1u << 20); stride *= 2) {
-    std::set<std::uint32_t> used;
-    for (std::uint64_t i = 0; i < 32; ++i) used.insert(m.partition(i * stride));
+    std::set<PartitionId> used;
+    for (std::uint64_t i = 0; i < 32; ++i) used.insert(m.partition(at(i * stride)));
     EXPECT_EQ(used.size(), 32u) << stride;
   }
 }
 
 TEST(AddressMapping, PlainPutsSuchStridesInOnePartition) {
   const AddressMapping m(Kind::plain, 32);
-  for (std::uint64_t i = 0; i < 32; ++i) EXPECT_EQ(m.partition(i * 8192), 0u);
+  for (std::uint64_t i = 0; i < 32; ++i) EXPECT_EQ(m.partition(at(i * 8192)), PartitionId{0});
 }
 
 TEST(AddressMapping, HashedFollowsThePublishedEquationsForSixteenSlices) {
   // U * x^4 mod x^4 + x + 1: the lowest bit of U turns bits 1 and 0, the next bits 2 and 1.
   const AddressMapping m(Kind::hashed, 16);
-  EXPECT_EQ(m.partition(std::uint64_t{1} << 12), 0b0011u);
-  EXPECT_EQ(m.partition(std::uint64_t{1} << 13), 0b0110u);
-  EXPECT_EQ(m.partition(std::uint64_t{1} << 14), 0b1100u);
-  EXPECT_EQ(m.partition(std::uint64_t{1} << 15), 0b1011u);
+  EXPECT_EQ(m.partition(at(std::uint64_t{1} << 12)).value(), 0b0011);
+  EXPECT_EQ(m.partition(at(std::uint64_t{1} << 13)).value(), 0b0110);
+  EXPECT_EQ(m.partition(at(std::uint64_t{1} << 14)).value(), 0b1100);
+  EXPECT_EQ(m.partition(at(std::uint64_t{1} << 15)).value(), 0b1011);
 }
 
 TEST(AddressMapping, AFrameStaysInOnePartition) {
   const AddressMapping m(Kind::frame, 6);
   for (std::uint64_t frame = 0; frame < 100; ++frame)
     for (std::uint64_t byte = 0; byte < 4096; byte += 128)
-      EXPECT_EQ(m.partition(frame * 4096 + byte), frame % 6);
+      EXPECT_EQ(m.partition(at(frame * 4096 + byte)).value(), frame % 6);
 }
 
 }  // namespace

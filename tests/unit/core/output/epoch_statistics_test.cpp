@@ -86,7 +86,7 @@ TEST(EpochStatistics, PartsOfAComponentAreInstancesOfTheKindWithTheirSchema) {
   const TemporaryFile file("parts");
   Components components;
   auto& [left, right] = components.partitions;
-  components.sms[1].parts_ = {statistics_view(left.values), statistics_view(right.values)};
+  components.sms[0].parts_ = {statistics_view(left.values), statistics_view(right.values)};
   // The partitions themselves live on no rank.
   components.write(file.path(), 1, [&](std::uint32_t id) {
     return components.graph.nodes()[id].kind == KindId{0} ? 0u : 1u;
@@ -96,6 +96,21 @@ TEST(EpochStatistics, PartsOfAComponentAreInstancesOfTheKindWithTheirSchema) {
   const auto* reads = reinterpret_cast<const std::uint64_t*>(bytes.data());
   EXPECT_EQ((std::vector<std::uint64_t>(reads, reads + 4)),
             (std::vector<std::uint64_t>{7, 0, 0, 7}));
+}
+
+TEST(EpochStatistics, PartsOfSeveralComponentsStandInTheOrderOfTheComponents) {
+  const TemporaryFile file("parts_of_several");
+  Components components;
+  components.sms[1].parts_ = {statistics_view(components.partitions[0].values)};
+  components.sms[0].parts_ = {statistics_view(components.partitions[1].values)};
+  components.write(file.path(), 1, [&](std::uint32_t id) {
+    return components.graph.nodes()[id].kind == KindId{0} ? 0u : 1u;
+  });
+  const h5::File written = h5::File::open_to_read(file.path());
+  const auto bytes = written.read("/final/stats/partition/reads", 0, 2);
+  const auto* reads = reinterpret_cast<const std::uint64_t*>(bytes.data());
+  EXPECT_EQ((std::vector<std::uint64_t>(reads, reads + 4)),
+            (std::vector<std::uint64_t>{0, 7, 7, 0}));
 }
 
 TEST(EpochStatistics, ComponentWithStatisticsOfAnotherKindIsCaught) {

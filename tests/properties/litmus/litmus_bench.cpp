@@ -1,4 +1,4 @@
-#include "tests/properties/litmus_bench.hpp"
+#include "tests/properties/litmus/litmus_bench.hpp"
 
 #include <gtest/gtest.h>
 

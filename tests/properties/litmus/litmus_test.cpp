@@ -1,5 +1,5 @@
 /// Litmus tests of the memory model: what synchronizes in real programs.
-#include "tests/properties/litmus_bench.hpp"
+#include "tests/properties/litmus/litmus_bench.hpp"
 
 namespace lockstep::testing::litmus_test {
 namespace {
