@@ -19,6 +19,7 @@ struct KindStatistics {
   std::string name;  ///< "sm", "partition", ...
   const StatisticsSchema* schema = nullptr;
   std::uint32_t instances = 0;
+  std::string when = {};  ///< for the page of the output: what a run has it with, if not all have
 };
 
 /// Where each component's words stand in the flat row of an epoch: kind after kind, instance after

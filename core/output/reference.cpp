@@ -74,8 +74,9 @@ std::string meaning(const StatisticsField& field) {
 }
 
 std::string kind_section(const KindStatistics& kind) {
-  std::string text =
-      "\n### `/stats/" + kind.name + "`\n\n| path | shape | kind | unit | meaning |\n";
+  std::string text = "\n### `/stats/" + kind.name + "`" +
+                     (kind.when.empty() ? "" : " with " + kind.when) +
+                     "\n\n| path | shape | kind | unit | meaning |\n";
   text += "|---|---|---|---|---|\n";
   for (const StatisticsField& field : kind.schema->fields()) {
     const bool is_counter = field.kind == StatisticsField::Kind::counter;

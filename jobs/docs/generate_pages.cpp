@@ -1,5 +1,6 @@
 /// lockstep_pages FOLDER           writes the generated pages of docs/
 /// lockstep_pages --check FOLDER   fails if a page there is not what would be written
+#include <algorithm>
 #include <cstdio>
 #include <fstream>
 #include <sstream>
@@ -9,6 +10,7 @@
 #include "core/output/reference.hpp"
 #include "core/statistics/statistics.hpp"
 #include "jobs/tables.hpp"
+#include "models/coordinator/coordinator.hpp"
 #include "models/dispatch/dispatch_statistics.hpp"
 #include "models/driver/host_statistics.hpp"
 #include "models/gpu/machine_parameters.hpp"
@@ -30,6 +32,23 @@ std::string parameters_page() {
   return introduction + reference_page(schema_of<MachineParameters>(), "A scenario's machine");
 }
 
+/// What the policies of a plug point count that count something of their own.
+template <class Factory>
+void add_policies(std::vector<KindStatistics>& kinds, const std::string& plug_point,
+                  const PolicyRegistry<Factory>& registry) {
+  for (const auto& row : registry.rows()) {
+    if (row.make.statistics == nullptr) continue;
+    const StatisticsSchema* schema = &row.make.statistics();
+    const auto known = std::find_if(kinds.begin(), kinds.end(),
+                                    [&](const auto& kind) { return kind.schema == schema; });
+    if (known == kinds.end()) {
+      kinds.push_back({plug_point, schema, 1, "`" + row.name + "`"});
+    } else {
+      known->when += ", `" + row.name + "`";
+    }
+  }
+}
+
 OutputContents contents() {
   OutputContents all;
   all.kinds = {{"host", &statistics_schema_of<HostStatistics>(), 1},
@@ -37,7 +56,11 @@ OutputContents contents() {
                {"gmmu", &statistics_schema_of<GmmuStatistics>(), 1},
                {"partition", &memory_partition_statistics(), 1},
                {"sm", &statistics_schema_of<SmStatistics>(), 1},
-               {"link", &statistics_schema_of<LinkStatistics>(), 2}};
+               {"link", &statistics_schema_of<LinkStatistics>(), 2},
+               {"coordinator", &statistics_schema_of<CoordinatorStatistics>(), 1,
+                "a policy that has a controller"}};
+  add_policies(all.kinds, "cache_policy", cache_policy_registry());
+  add_policies(all.kinds, "dram_scheduler", dram_schedulers());
   all.tables = {&table_schema_of<TenantRow>(),     &table_schema_of<KernelRow>(),
                 &table_schema_of<FaultRow>(),      &table_schema_of<ComponentCostRow>(),
                 &table_schema_of<WindowCostRow>(), &table_schema_of<SpeedupRow>()};

@@ -125,13 +125,13 @@ void DramChannel::issue_row(std::uint32_t place, DramCycle now) {
     entry.missed_row = true;
     ++statistics_.activates;
     note(now, DramCommandKind::activate, entry.bank, entry.row);
-    scheduler_->on_row(entry, DramBanks::activation, now);
+    scheduler_->on_row(queue_, place, DramBanks::activation, now);
   } else {
     note(now, DramCommandKind::precharge, entry.bank, banks_.open_row(entry.bank));
     banks_.precharge(entry.bank, now);
     queue_.row_closed(entry.bank);
     ++statistics_.precharges;
-    scheduler_->on_row(entry, DramBanks::precharging, now);
+    scheduler_->on_row(queue_, place, DramBanks::precharging, now);
   }
 }
 
@@ -144,7 +144,7 @@ bool DramChannel::issue_column(std::uint32_t place, DramCycle now, Step& step) {
   ++(entry.write ? counts.dram_writes : counts.dram_reads);
   waits_.charge(statistics_.dram_wait_behind, last_tenant_, now.value());
   last_tenant_ = entry.tenant;
-  scheduler_->on_column(entry, now);
+  scheduler_->on_column(queue_, place, now);
   if (--entry.columns != 0) return false;
   step = {.left = true,
           .returned = !entry.write,
@@ -157,7 +157,7 @@ bool DramChannel::issue_column(std::uint32_t place, DramCycle now, Step& step) {
   counts.dram_queue_cycles += waited;
   ++(entry.missed_row ? counts.row_misses : counts.row_hits);
   waits_.leave(entry.tenant, now.value());
-  scheduler_->on_served(entry, now);
+  scheduler_->on_served(queue_, place, now);
   queue_.remove(place);
   if (queue_.size() == 0) wake_ = DramCycle::never();
   return true;

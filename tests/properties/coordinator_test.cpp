@@ -61,7 +61,7 @@ class Follows final : public DramScheduler {
   bool admits(const DramQueue& queue, const MemoryRequest&, bool write) const override {
     return queue.room(write) && queue.size() < limit_;
   }
-  void on_served(const DramEntry&, DramCycle) override { ++served_; }
+  void on_served(const DramQueue&, std::uint32_t, DramCycle) override { ++served_; }
 
   StatisticsView statistics() const override { return statistics_view(statistics_); }
   bool has_report() const override { return served_ != 0; }

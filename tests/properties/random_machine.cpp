@@ -59,7 +59,9 @@ void set_latencies(Settings& s) {
   s.set("gpu.memory.l2.response_rate", s.pick({1, 2}));
   s.set("gpu.memory.dram.queue", s.pick({1, 2, 32}));
   s.set("gpu.memory.dram.path_latency", s.pick({1, 60, 200}));
-  s.choose("policies.dram_scheduler", {"fcfs", "fr-fcfs"});
+  s.choose("policies.dram_scheduler",
+           {"fcfs", "fr-fcfs", "cfr-fcfs", "par-bs", "{name: atlas, quantum: 3000, starve: 500}",
+            "{name: tcm, quantum: 3000, shuffle_interval: 100}", "ctcm"});
   s.choose("policies.warp_scheduler", {"lrr", "gto", "two-level"});
 }
 

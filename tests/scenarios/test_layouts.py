@@ -4,15 +4,25 @@ import unittest
 from harness import ROOT, ScenarioTest
 
 LAYOUTS = [(2, 0), (4, 0), (1, 1), (1, 2), (1, 3), (1, 4), (2, 2)]  # threads, ranks
+FEW_LAYOUTS = [(2, 0), (1, 2), (1, 3)]
+
+# Quanta and intervals that end often in a small scenario.
+DRAM_SCHEDULERS = [
+    "cfr-fcfs",
+    "par-bs",
+    "{name: atlas, quantum: 3000, starve: 2000}",
+    "{name: tcm, quantum: 3000, cluster_threshold: 0.4}",
+    "{name: ctcm, quantum: 3000, cluster_threshold: 0, shuffle_interval: 100}",
+]
 
 
 class Layouts(ScenarioTest):
     """Compares every byte outside /run with the run on one thread."""
 
-    def assert_same_everywhere(self, scenario, *settings):
+    def assert_same_everywhere(self, scenario, *settings, layouts=LAYOUTS):
         first = self.lockstep("run", scenario, "--quiet", "--output", "first.h5", *settings)
         self.assertEqual(first.returncode, 0, first.stderr)
-        for threads, ranks in LAYOUTS:
+        for threads, ranks in layouts:
             with self.subTest(threads=threads, ranks=ranks):
                 self.assert_same(scenario, settings, threads, ranks, {})
         with self.subTest(cpu="x86-64-v2"):
@@ -41,6 +51,15 @@ class Layouts(ScenarioTest):
 
     def test_two_tenants_on_the_tiny_gpu(self):
         self.assert_same_everywhere(ROOT / "configs/scenarios/two_tenants_tiny.yaml")
+
+    def test_every_dram_scheduler(self):
+        for scheduler in DRAM_SCHEDULERS:
+            with self.subTest(scheduler=scheduler):
+                setting = f"policies.dram_scheduler={scheduler}"
+                self.assert_same_everywhere(
+                    ROOT / "configs/scenarios/two_tenants_tiny.yaml", "--set", setting,
+                    layouts=FEW_LAYOUTS,
+                )
 
     def test_two_tenants(self):
         self.assert_same_everywhere(ROOT / "configs/scenarios/two_tenants.yaml")

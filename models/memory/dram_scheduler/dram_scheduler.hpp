@@ -41,9 +41,10 @@ class DramScheduler : public EpochPolicy {
   /// A request took its place in the queue; a command for its row, then for its column, was issued;
   /// it was served.
   virtual void on_arrival(const DramQueue&, std::uint32_t /*place*/, DramCycle /*now*/) {}
-  virtual void on_row(const DramEntry&, DramBanks::Command, DramCycle /*now*/) {}
-  virtual void on_column(const DramEntry&, DramCycle /*now*/) {}
-  virtual void on_served(const DramEntry&, DramCycle /*now*/) {}
+  virtual void on_row(const DramQueue&, std::uint32_t /*place*/, DramBanks::Command,
+                      DramCycle /*now*/) {}
+  virtual void on_column(const DramQueue&, std::uint32_t /*place*/, DramCycle /*now*/) {}
+  virtual void on_served(const DramQueue&, std::uint32_t /*place*/, DramCycle /*now*/) {}
   /// True if an arrival may make older requests eligible (batches): choose() is then called again
   /// at every arrival.
   virtual bool arrivals_matter() const { return false; }

@@ -7,6 +7,11 @@ PolicyRegistry<DramSchedulerFactory>& dram_schedulers() {
   static PolicyRegistry<DramSchedulerFactory> registry{
       LOCKSTEP_REGISTERED(DramSchedulerFactory, fcfs_scheduler),
       LOCKSTEP_REGISTERED(DramSchedulerFactory, fr_fcfs_scheduler),
+      LOCKSTEP_REGISTERED(DramSchedulerFactory, cfr_fcfs_scheduler),
+      LOCKSTEP_REGISTERED(DramSchedulerFactory, par_bs_scheduler),
+      LOCKSTEP_REGISTERED(DramSchedulerFactory, atlas_scheduler),
+      LOCKSTEP_REGISTERED(DramSchedulerFactory, tcm_scheduler),
+      LOCKSTEP_REGISTERED(DramSchedulerFactory, ctcm_scheduler),
   };
   return registry;
 }

@@ -35,8 +35,14 @@ DramParameters tiny_hbm2() {
   return p;
 }
 
-DramBench::DramBench(const DramParameters& parameters, const std::string& scheduler)
-    : DramBench(parameters, dram_scheduler_named(scheduler, memory_of(parameters))) {}
+DramBench::DramBench(const DramParameters& parameters, const std::string& scheduler,
+                     std::size_t tenants)
+    : DramBench(parameters, dram_scheduler_named(scheduler, memory_of(parameters), tenants),
+                tenants) {
+  const PolicyChoice choice = dram_scheduler_choice(scheduler);
+  if (const MakeEpochController make = dram_schedulers().factory(choice).controller)
+    controller_ = make({choice, tenants, period_});
+}
 
 DramBench::DramBench(const DramParameters& parameters, std::unique_ptr<DramScheduler> scheduler,
                      std::size_t tenants)
@@ -54,16 +60,31 @@ DramBench::DramBench(const DramParameters& parameters, std::unique_ptr<DramSched
 
 DramBench::~DramBench() = default;
 
-std::uint32_t DramBench::request_of(std::uint16_t tenant, std::int64_t at, bool write,
-                                    std::uint32_t bank, std::uint32_t row, std::uint8_t sectors,
-                                    std::size_t line) {
+std::uint32_t DramBench::send(std::int64_t at, const Request& request) {
   run_before(at);
   MemoryRequest r;
-  r.tenant = tenant;
-  r.sectors = sectors;
-  channel_.enqueue(period_ * at, PartitionOffset{lines_.at({bank, row}).at(line)}, sectors, write,
-                   r, sent_);
+  r.tenant = request.tenant;
+  r.source = request.source;
+  r.sectors = request.sectors;
+  channel_.enqueue(period_ * at,
+                   PartitionOffset{lines_.at({request.bank, request.row}).at(request.line)},
+                   request.sectors, request.write, r, sent_);
   return sent_++;
+}
+
+void DramBench::decide(std::int64_t at) {
+  if (!controller_) return;
+  run_before(at);
+  ++quantum_;
+  DramScheduler& scheduler = channel_.scheduler();
+  if (!scheduler.has_report()) return;
+  std::vector<std::uint64_t> words;
+  scheduler.report(words);
+  controller_->add(words);
+  words.clear();
+  controller_->decide(quantum_, words);
+  scheduler.on_epoch(EpochTopic::dram_scheduler, words, period_ * at);
+  channel_.look_again(period_ * at);
 }
 
 void DramBench::run_before(std::int64_t cycle) {
@@ -96,10 +117,18 @@ const std::vector<std::pair<std::uint32_t, std::int64_t>>& DramBench::returned()
   return returned_;
 }
 
+std::vector<std::uint32_t> DramBench::order() {
+  std::vector<std::uint32_t> numbers;
+  for (const auto& [number, cycle] : returned()) numbers.push_back(number);
+  return numbers;
+}
+
 std::string DramBench::save() {
   std::ostringstream out;
   Archive archive = Archive::saving(out);
   channel_.serialize(archive);
+  archive(quantum_);
+  if (controller_) controller_->serialize(archive);
   return std::move(out).str();
 }
 
@@ -107,6 +136,8 @@ void DramBench::restore(const std::string& state) {
   std::istringstream in(state);
   Archive archive = Archive::restoring(in);
   channel_.serialize(archive);
+  archive(quantum_);
+  if (controller_) controller_->serialize(archive);
 }
 
 void DramBench::step() {

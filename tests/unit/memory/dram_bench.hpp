@@ -18,8 +18,9 @@ MemoryParameters memory_of(const DramParameters& dram);
 /// A channel, requests by bank and row, and the commands that it issued.
 class DramBench {
  public:
+  /// `scheduler` as a scenario says it; with its controller, if it has one.
   explicit DramBench(const DramParameters& parameters = tiny_hbm2(),
-                     const std::string& scheduler = "fr-fcfs");
+                     const std::string& scheduler = "fr-fcfs", std::size_t tenants = 2);
   DramBench(const DramParameters& parameters, std::unique_ptr<DramScheduler> scheduler,
             std::size_t tenants = 2);
   ~DramBench();
@@ -28,21 +29,29 @@ class DramBench {
   const PartitionStatistics& statistics() const { return statistics_; }
   const DramParameters& timing() const { return parameters_; }
 
-  /// A request for the `line`-th line of a row, in cycle `at`; its number.
-  std::uint32_t request(std::int64_t at, bool write, std::uint32_t bank, std::uint32_t row,
-                        std::uint8_t sectors = 1, std::size_t line = 0) {
-    return request_of(0, at, write, bank, row, sectors, line);
-  }
-  std::uint32_t request_of(std::uint16_t tenant, std::int64_t at, bool write, std::uint32_t bank,
-                           std::uint32_t row, std::uint8_t sectors = 1, std::size_t line = 0);
+  /// For the `line`-th line of a row.
+  struct Request {
+    std::uint32_t bank = 0, row = 0;
+    std::uint16_t tenant = 0;
+    SourceKind source = SourceKind::sm;
+    bool write = false;
+    std::uint8_t sectors = 1;
+    std::size_t line = 0;
+  };
+  /// Its number.
+  std::uint32_t send(std::int64_t at, const Request& request);
   std::uint32_t read(std::int64_t at, std::uint32_t bank, std::uint32_t row,
                      std::uint8_t sectors = 1, std::size_t line = 0) {
-    return request(at, false, bank, row, sectors, line);
+    return send(at, {.bank = bank, .row = row, .sectors = sectors, .line = line});
   }
   std::uint32_t write(std::int64_t at, std::uint32_t bank, std::uint32_t row,
                       std::uint8_t sectors = 1) {
-    return request(at, true, bank, row, sectors);
+    return send(at, {.bank = bank, .row = row, .write = true, .sectors = sectors});
   }
+  /// A quantum ends in cycle `at`: the controller gets what the scheduler reports, and the
+  /// scheduler is told what it decides.
+  void decide(std::int64_t at);
+  StatisticsView policy_statistics() { return channel_.scheduler().statistics(); }
 
   void run_before(std::int64_t cycle);
   void run();
@@ -53,6 +62,8 @@ class DramBench {
   std::int64_t gap(std::size_t from, std::size_t to);
   /// Requests in the order in which their data came, with the cycle of the last datum.
   const std::vector<std::pair<std::uint32_t, std::int64_t>>& returned();
+  /// Their numbers alone.
+  std::vector<std::uint32_t> order();
   std::uint32_t served() const { return served_; }
 
   std::string save();
@@ -65,6 +76,8 @@ class DramBench {
   const Time period_;
   PartitionStatistics statistics_;
   DramChannel channel_;
+  std::unique_ptr<EpochController> controller_;
+  std::uint64_t quantum_ = 0;
   std::vector<DramCommand> commands_;
   std::vector<std::pair<std::uint32_t, std::int64_t>> returned_;
   std::map<std::pair<std::uint32_t, std::uint32_t>, std::vector<std::uint64_t>> lines_;

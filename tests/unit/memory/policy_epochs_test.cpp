@@ -63,7 +63,7 @@ class Limited final : public DramScheduler {
   bool admits(const DramQueue& queue, const MemoryRequest&, bool write) const override {
     return queue.room(write) && queue.size() < limit_;
   }
-  void on_served(const DramEntry&, DramCycle) override { ++served_; }
+  void on_served(const DramQueue&, std::uint32_t, DramCycle) override { ++served_; }
   bool has_report() const override { return served_ != 0; }
   void report(std::vector<std::uint64_t>& increments) override {
     increments.push_back(std::exchange(served_, 0));

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <random>
+#include <span>
 
 #include "tests/unit/memory/dram_bench.hpp"
 
@@ -60,38 +61,66 @@ void expect_legal(const std::vector<DramCommand>& commands, const DramParameters
   }
 }
 
+constexpr std::uint16_t tenants = 3;
+
 struct Traffic {
-  std::int64_t at;
-  bool write;
-  std::uint32_t bank, row;
-  std::uint8_t sectors;
+  std::int64_t at = 0;
+  DramBench::Request request;
 };
 
+/// Requests of all tenants, from SMs and CPU.  A line belongs to one tenant and one sender.
 std::vector<Traffic> random_traffic(unsigned seed, std::size_t count) {
   std::mt19937 random(seed);
   std::vector<Traffic> all;
   std::int64_t at = 0;
   for (std::size_t i = 0; i < count; ++i) {
     at += random() % 16 == 0 ? random() % 600 : random() % 4;
-    all.push_back({at, random() % 3 == 0, static_cast<std::uint32_t>(random() % 16),
-                   static_cast<std::uint32_t>(random() % 3),
-                   static_cast<std::uint8_t>(1 + random() % 15)});
+    DramBench::Request r;
+    r.bank = static_cast<std::uint32_t>(random() % 16);
+    r.row = static_cast<std::uint32_t>(random() % 6);
+    r.tenant = static_cast<std::uint16_t>(r.row % tenants);
+    r.source = r.row < tenants ? SourceKind::sm : SourceKind::host;
+    r.write = random() % 3 == 0;
+    r.sectors = static_cast<std::uint8_t>(1 + random() % 15);
+    all.push_back({at, r});
   }
   return all;
 }
 
-/// Sends as room allows: a request that finds none waits.
-void send(DramBench& dram, const Traffic& t) {
+/// Sends as room allows: a request that finds none waits.  Its cycle.
+std::int64_t send(DramBench& dram, const Traffic& t) {
   std::int64_t at = t.at;
   dram.run_before(at);
-  while (!dram.channel().room({}, t.write)) dram.run_before(++at);
-  dram.request(at, t.write, t.bank, t.row, t.sectors);
+  MemoryRequest request;
+  request.tenant = t.request.tenant;
+  request.source = t.request.source;
+  while (!dram.channel().room(request, t.request.write)) dram.run_before(++at);
+  dram.send(at, t.request);
+  return at;
+}
+
+/// Sends all from the `first` on; a quantum ends after every hundred.
+void send(DramBench& dram, std::span<const Traffic> traffic, std::size_t first = 0) {
+  for (std::size_t i = first; i < traffic.size(); ++i) {
+    const std::int64_t at = send(dram, traffic[i]);
+    if (i % 100 == 99) dram.decide(at);
+  }
 }
 
 struct Case {
   std::string scheduler;
   bool write_queue;
 };
+
+/// How long a request may wait behind others that come later; most wait for 5000 cycles.
+std::int64_t longest_wait(const std::string& scheduler) {
+  return scheduler == "atlas" || scheduler == "tcm" || scheduler == "ctcm" ? 110'000 : 20'000;
+}
+
+/// Those which let the GPU starve while the CPU asks, as their sources do.
+bool starves_the_gpu(const std::string& scheduler) {
+  return scheduler == "cfr-fcfs" || scheduler == "ctcm";
+}
 
 class DramSchedulerContract : public testing::TestWithParam<Case> {
  protected:
@@ -107,50 +136,87 @@ class DramSchedulerContract : public testing::TestWithParam<Case> {
     }
     return p;
   }
+  /// When a request is answered that asks for another row of a bank which others keep busy.
+  static std::int64_t answer_beside(DramBench::Request others, DramBench::Request lonely,
+                                    std::int64_t until) {
+    DramBench dram(parameters(), GetParam().scheduler, tenants);
+    dram.read(0, 0, 1);
+    lonely.row = 2;
+    others.row = 1;
+    const std::uint32_t number = dram.send(0, lonely);
+    for (std::int64_t at = 1; at < until; at += 3) {
+      send(dram, {at, others});
+      if (at % 10'000 == 1) dram.decide(at);
+    }
+    for (const auto& [answered, cycle] : dram.returned())
+      if (answered == number) return cycle;
+    ADD_FAILURE() << "not answered";
+    return -1;
+  }
 };
 
 TEST_P(DramSchedulerContract, ServesEveryRequestOnceWithLegalCommands) {
   for (unsigned seed = 0; seed < 30; ++seed) {
-    DramBench dram(parameters(), GetParam().scheduler);
+    DramBench dram(parameters(), GetParam().scheduler, tenants);
     const auto traffic = random_traffic(seed, 400);
-    std::size_t reads = 0;
-    for (const Traffic& t : traffic) {
-      send(dram, t);
-      reads += !t.write;
-    }
+    send(dram, traffic);
     dram.run();
     EXPECT_EQ(dram.served(), traffic.size());
-    auto returned = dram.returned();
-    EXPECT_EQ(returned.size(), reads);
-    std::sort(returned.begin(), returned.end());
-    EXPECT_EQ(std::adjacent_find(returned.begin(), returned.end(),
-                                 [](const auto& a, const auto& b) { return a.first == b.first; }),
-              returned.end());
-    for (const auto& [number, cycle] : returned) EXPECT_FALSE(traffic.at(number).write);
+    EXPECT_TRUE(dram.channel().empty());
+    std::vector<std::uint32_t> order = dram.order();
+    std::sort(order.begin(), order.end());
+    EXPECT_EQ(std::adjacent_find(order.begin(), order.end()), order.end());
+    const auto reads = std::count_if(traffic.begin(), traffic.end(),
+                                     [](const Traffic& t) { return !t.request.write; });
+    EXPECT_EQ(order.size(), static_cast<std::size_t>(reads));
+    for (const std::uint32_t number : order) EXPECT_FALSE(traffic.at(number).request.write);
     expect_legal(dram.commands(), parameters());
   }
 }
 
-TEST_P(DramSchedulerContract, LetsNobodyWaitForEver) {
-  DramBench dram(parameters(), GetParam().scheduler);
-  // One request for another row of a bank that hits keep busy.
-  dram.read(0, 0, 1);
-  const std::uint32_t lonely = dram.read(0, 0, 2);
-  for (std::int64_t at = 1; at < 40000; at += 3) send(dram, {at, false, 0, 1, 1});
-  for (const auto& [number, cycle] : dram.returned())
-    if (number == lonely) {
-      EXPECT_LT(cycle, 20000);
+TEST_P(DramSchedulerContract, KeepsTheOrderOfReadsOfALine) {
+  for (unsigned seed = 0; seed < 10; ++seed) {
+    DramBench dram(parameters(), GetParam().scheduler, tenants);
+    const auto traffic = random_traffic(seed, 600);
+    send(dram, traffic);
+    std::map<std::pair<std::uint32_t, std::uint32_t>, std::uint32_t> last;
+    for (const std::uint32_t number : dram.order()) {
+      const DramBench::Request& r = traffic[number].request;
+      const auto [line, first] = last.try_emplace({r.bank, r.row}, number);
+      EXPECT_TRUE(first || line->second < number) << seed << ' ' << number;
+      line->second = number;
     }
+  }
+}
+
+TEST_P(DramSchedulerContract, LetsNobodyWaitForEver) {
+  const std::int64_t longest = longest_wait(GetParam().scheduler);
+  EXPECT_LT(answer_beside({}, {}, 2 * longest), longest);
+  EXPECT_LT(answer_beside({.tenant = 1}, {}, 2 * longest), longest);
+  EXPECT_LT(answer_beside({}, {.tenant = 1}, 2 * longest), longest);
+}
+
+TEST_P(DramSchedulerContract, LetsTheGpuWaitForTheCpuOnlyIfItSaysSo) {
+  const std::int64_t longest = longest_wait(GetParam().scheduler);
+  const std::int64_t answer = answer_beside({.source = SourceKind::host}, {}, 2 * longest);
+  if (starves_the_gpu(GetParam().scheduler)) {
+    EXPECT_GT(answer, 2 * longest - 10);
+    EXPECT_LT(answer, 2 * longest + 1000);  // the CPU has fallen silent
+  } else {
+    EXPECT_LT(answer, longest);
+  }
+  EXPECT_LT(answer_beside({}, {.source = SourceKind::host}, 2 * longest), longest);
 }
 
 TEST_P(DramSchedulerContract, ChoosesTheSameAfterSavingAndRestoring) {
-  const auto traffic = random_traffic(5, 300);
-  DramBench whole(parameters(), GetParam().scheduler);
-  for (const Traffic& t : traffic) send(whole, t);
-  DramBench first(parameters(), GetParam().scheduler), second(parameters(), GetParam().scheduler);
-  for (std::size_t i = 0; i < 150; ++i) send(first, traffic[i]);
+  const auto traffic = random_traffic(5, 700);
+  DramBench whole(parameters(), GetParam().scheduler, tenants);
+  send(whole, traffic);
+  DramBench first(parameters(), GetParam().scheduler, tenants),
+      second(parameters(), GetParam().scheduler, tenants);
+  send(first, std::span(traffic).first(350));
   second.restore(first.save());
-  for (std::size_t i = 150; i < traffic.size(); ++i) send(second, traffic[i]);
+  send(second, traffic, 350);
   const auto& expected = whole.commands();
   const auto& rest = second.commands();
   ASSERT_LT(rest.size(), expected.size());

@@ -33,9 +33,9 @@ class TwoOfTenantOne final : public DramScheduler {
     waiting_ += queue[place].tenant == 1;
     seen_.most_waiting = std::max(seen_.most_waiting, waiting_);
   }
-  void on_served(const DramEntry& entry, DramCycle) override {
-    waiting_ -= entry.tenant == 1;
-    seen_.served.push_back(entry.tenant);
+  void on_served(const DramQueue& queue, std::uint32_t place, DramCycle) override {
+    waiting_ -= queue[place].tenant == 1;
+    seen_.served.push_back(queue[place].tenant);
   }
 
   DramChoice choose(const DramQueue& queue, const DramBanks& banks, DramCycle now) override {

@@ -47,27 +47,22 @@ MemoryRequest of(std::uint16_t tenant) {
 
 class DramDivisionOf : public testing::Test {
  protected:
-  std::vector<std::uint32_t> order_served() {
-    std::vector<std::uint32_t> order;
-    for (const auto& [number, cycle] : dram.returned()) order.push_back(number);
-    return order;
-  }
   DramBench dram{tiny_hbm2(), std::make_unique<TwoClasses>()};
 };
 
 // A5 of memory-interference.md, section 11.
 TEST_F(DramDivisionOf, AFullPoolOfPatientRequestsHoldsUpNoUrgentOne) {
-  dram.request_of(patient, 0, false, 0, 1);
-  dram.request_of(patient, 0, false, 0, 1);
+  dram.send(0, {.bank = 0, .row = 1, .tenant = patient});
+  dram.send(0, {.bank = 0, .row = 1, .tenant = patient});
   EXPECT_FALSE(dram.channel().room(of(patient), false));
   EXPECT_TRUE(dram.channel().room(of(urgent), false));
-  dram.request_of(urgent, 0, false, 0, 2);
-  EXPECT_EQ(order_served(), (std::vector<std::uint32_t>{2, 0, 1}));
+  dram.send(0, {.bank = 0, .row = 2, .tenant = urgent});
+  EXPECT_EQ(dram.order(), (std::vector<std::uint32_t>{2, 0, 1}));
   EXPECT_TRUE(dram.channel().room(of(patient), false));
 }
 
 TEST_F(DramDivisionOf, AFullPoolOfUrgentRequestsLeavesThePatientTheirPlaces) {
-  for (int i = 0; i < 4; ++i) dram.request_of(urgent, 0, false, 0, 1);
+  for (int i = 0; i < 4; ++i) dram.send(0, {.bank = 0, .row = 1, .tenant = urgent});
   EXPECT_FALSE(dram.channel().room(of(urgent), false));
   EXPECT_TRUE(dram.channel().room(of(patient), false));
   dram.run();
@@ -75,9 +70,9 @@ TEST_F(DramDivisionOf, AFullPoolOfUrgentRequestsLeavesThePatientTheirPlaces) {
 }
 
 TEST_F(DramDivisionOf, LevelsAndPoolsAreKeptAcrossSavingAndRestoring) {
-  dram.request_of(patient, 0, false, 0, 1);
-  dram.request_of(patient, 0, false, 0, 1);
-  dram.request_of(urgent, 0, false, 0, 2);
+  dram.send(0, {.bank = 0, .row = 1, .tenant = patient});
+  dram.send(0, {.bank = 0, .row = 1, .tenant = patient});
+  dram.send(0, {.bank = 0, .row = 2, .tenant = urgent});
   DramBench other(tiny_hbm2(), std::make_unique<TwoClasses>());
   other.restore(dram.save());
   EXPECT_FALSE(other.channel().room(of(patient), false));

@@ -1,0 +1,115 @@
+/// Of each bank the request that it serves next and the command which that needs, and of those
+/// commands the ones that go now.
+///
+/// Candidates stand in masks by command, and what each is compared by in arrays, so that a choice
+/// touches a few of this computer's cache lines whatever the number of waiting requests.
+#pragma once
+
+#include <algorithm>
+#include <array>
+#include <bit>
+#include <cstdint>
+
+#include "models/memory/dram_scheduler/dram_scheduler.hpp"
+
+namespace lockstep {
+
+/// `ranked`: candidates have keys, of which the largest goes first; without, or among equal keys,
+/// the oldest does.
+template <bool ranked>
+class BankRace {
+ public:
+  static constexpr unsigned key_bits = 26;
+
+  /// A bank's requests, its row or their order has changed: now it would serve the request at
+  /// `place`, which waits for its column if its row is open.
+  void nominate(const DramQueue& queue, const DramBanks& banks, std::uint32_t bank,
+                std::uint32_t place, bool column, DramCycle now, std::uint32_t key = 0) {
+    DramBanks::Command command = DramBanks::precharging;
+    if (column) {
+      command = queue.is_write(place) ? DramBanks::write : DramBanks::read;
+    } else if (banks.open_row(bank) == DramBanks::no_row) {
+      command = DramBanks::activation;
+    }
+    const std::uint64_t bit = std::uint64_t{1} << bank;
+    for (std::uint64_t& mask : masks_) mask &= ~bit;
+    masks_[command] |= bit;
+    orders_[bank] = queue.order(place);
+    places_[bank] = place;
+    if constexpr (ranked) keys_[bank] = key;
+    queue.prefetch(place);
+    releases_[bank] = banks.bank_ready(command, bank);
+    if (releases_[bank] > now) {
+      held_ |= bit;
+      next_release_ = std::min(next_release_, releases_[bank]);
+    } else {
+      held_ &= ~bit;
+    }
+  }
+
+  /// Of the candidates of the `active` banks.
+  DramChoice choose(const DramQueue& queue, const DramBanks& banks, std::uint64_t active,
+                    DramCycle now) {
+    if (now >= next_release_) release(now);
+    const std::uint64_t free = active & ~held_;
+    const auto ready = [&](DramBanks::Command command) {
+      const std::uint64_t wanting = free & masks_[command];
+      return wanting == 0 ? 0 : banks.passable(command, wanting, now);
+    };
+    DramChoice choice;
+    const std::uint32_t next = queue.next_order();
+    choice.column = first(ready(DramBanks::read) | ready(DramBanks::write), next);
+    choice.row = first(ready(DramBanks::activation) | ready(DramBanks::precharging), next);
+    if (choice.column != DramChoice::none || choice.row != DramChoice::none) return choice;
+    for (const auto command : commands)
+      choice.wake =
+          std::min(choice.wake, banks.earliest_of(command, active & masks_[command], now));
+    return choice;
+  }
+
+  /// Of the candidate of a bank.
+  std::uint32_t key(std::uint32_t bank) const { return keys_[bank]; }
+
+ private:
+  /// Lets go the banks whose time has come.
+  void release(DramCycle now) {
+    next_release_ = DramCycle::never();
+    for (std::uint64_t rest = held_; rest != 0; rest &= rest - 1) {
+      const DramCycle at = releases_[static_cast<unsigned>(std::countr_zero(rest))];
+      if (at <= now) {
+        held_ ^= rest & -rest;
+      } else {
+        next_release_ = std::min(next_release_, at);
+      }
+    }
+  }
+
+  /// Of the candidates of some banks.
+  std::uint32_t first(std::uint64_t among, std::uint32_t next_order) const {
+    if (among == 0) return DramChoice::none;
+    std::uint64_t most = 0;  // key, then age, then bank: no two requests have the same age
+    for (; among != 0; among &= among - 1) {
+      const auto bank = static_cast<std::uint32_t>(std::countr_zero(among));
+      std::uint64_t one = std::uint64_t{next_order - orders_[bank]} << bank_bits | bank;
+      if constexpr (ranked) one |= std::uint64_t{keys_[bank]} << (32 + bank_bits);
+      most = std::max(most, one);
+    }
+    return places_[most % (1u << bank_bits)];
+  }
+
+  static constexpr unsigned bank_bits = 6;
+  static_assert(32 + bank_bits + key_bits == 64);
+  static constexpr std::array commands = {DramBanks::read, DramBanks::write, DramBanks::activation,
+                                          DramBanks::precharging};
+
+  // The candidate of each bank: its number, its place and its key.
+  std::array<std::uint32_t, 1 << bank_bits> orders_;
+  std::array<std::uint32_t, 1 << bank_bits> places_;
+  std::array<std::uint32_t, ranked ? 1 << bank_bits : 1> keys_;
+  std::array<std::uint64_t, 4> masks_{};  ///< banks by the command that their candidate needs
+  std::array<DramCycle, 1 << bank_bits> releases_;  ///< when the bank can take that command
+  std::uint64_t held_ = 0;                          ///< banks that cannot yet
+  DramCycle next_release_ = DramCycle::never();     ///< when the next of them may
+};
+
+}  // namespace lockstep

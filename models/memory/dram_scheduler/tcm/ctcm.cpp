@@ -1,0 +1,18 @@
+/// Thread cluster memory scheduling in which any request of the CPU goes before any of the GPU.
+///
+/// It lets the GPU starve while the CPU asks.
+/// Source: 004, section 5.5.4; memory-interference.md, section 2.5.
+///
+/// Simplified: as TCM (tcm.hpp); what does not come from SMs or the GMMU comes from the CPU.
+#include "models/memory/dram_scheduler/tcm/tcm.hpp"
+
+namespace lockstep {
+
+PolicyRegistry<DramSchedulerFactory>::Row ctcm_scheduler() {
+  return tcm_row("ctcm", "tcm, but the CPU before the GPU, which may starve (004, section 5.5.4)",
+                 [](const PartitionPolicySetup& setup) -> std::unique_ptr<DramScheduler> {
+                   return std::make_unique<Tcm>(setup, Tcm::First::cpu);
+                 });
+}
+
+}  // namespace lockstep
