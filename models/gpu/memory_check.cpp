@@ -4,6 +4,26 @@
 
 namespace lockstep {
 
+namespace {
+
+/// Where a scenario says what stands at a plug point, or where it would.
+std::string place_of(const Scenario& scenario, const char* plug_point) {
+  if (!scenario.policies.exists()) return scenario.gpu.where();
+  const Node given = scenario.policies.find(plug_point);
+  return given.exists() ? given.where() : scenario.policies.where();
+}
+
+template <class Registry>
+void check_policy(const Scenario& scenario, const MachineParameters& parameters,
+                  const Registry& registry, const PolicyChoice& choice, const char* plug_point) {
+  const auto objection = registry.factory(choice).objection;
+  if (objection == nullptr) return;
+  const std::string wrong = objection(parameters.gpu.memory);
+  if (!wrong.empty()) throw UserError(place_of(scenario, plug_point), wrong);
+}
+
+}  // namespace
+
 void check_memory(const Scenario& scenario, const MachineParameters& parameters) {
   const std::uint64_t page =
       make_page_manager(parameters.policies.page_manager, {})->granule_pages() * page_bytes;
@@ -16,6 +36,10 @@ void check_memory(const Scenario& scenario, const MachineParameters& parameters)
                         " bytes does not divide into pages of " + std::to_string(page) + " bytes",
                     "make it a multiple of the page size of policies.page_manager");
   }
+  check_policy(scenario, parameters, cache_policy_registry(), parameters.policies.cache_policy,
+               "cache_policy");
+  check_policy(scenario, parameters, dram_schedulers(), parameters.policies.dram_scheduler,
+               "dram_scheduler");
   const std::uint64_t available = parameters.host.memory.count();
   std::uint64_t needed = 0;
   for (const Tenant& tenant : scenario.tenants) {

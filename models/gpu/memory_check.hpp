@@ -4,8 +4,9 @@
 
 namespace lockstep {
 
-/// Refuses tenants whose buffers host memory cannot hold, and a GPU memory that does not divide
-/// into the page manager's pages.  Throws UserError.
+/// Refuses tenants whose buffers host memory cannot hold, a GPU memory that does not divide into
+/// the page manager's pages, and one that a policy of its partitions cannot work with.  Throws
+/// UserError.
 void check_memory(const Scenario& scenario, const MachineParameters& parameters);
 
 }  // namespace lockstep

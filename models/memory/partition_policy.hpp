@@ -3,6 +3,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <string>
 
 #include "core/parameters/policy.hpp"
 #include "core/random/random.hpp"
@@ -33,6 +34,8 @@ struct PartitionPolicyFactory {
   MakeEpochController controller = nullptr;
   /// Of what each of them counts, if they count anything: a kind of statistics of the plug point.
   const StatisticsSchema& (*statistics)() = nullptr;
+  /// What is wrong with the memory for it, and what to do, or "".
+  std::string (*objection)(const MemoryParameters&) = nullptr;
 };
 
 }  // namespace lockstep

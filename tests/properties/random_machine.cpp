@@ -62,6 +62,11 @@ void set_latencies(Settings& s) {
   s.choose("policies.dram_scheduler",
            {"fcfs", "fr-fcfs", "cfr-fcfs", "par-bs", "{name: atlas, quantum: 3000, starve: 500}",
             "{name: tcm, quantum: 3000, shuffle_interval: 100}", "ctcm"});
+  if (s.pick({0, 0, 0, 1}) != 0) {
+    s.set("gpu.memory.dram.write_queue", 0);
+    s.choose("policies.dram_scheduler",
+             {"sms", "{name: sms, bypass_below: 2, gpu_fifo: 2, bank_fifo: 1}"});
+  }
   s.choose("policies.warp_scheduler", {"lrr", "gto", "two-level"});
 }
 

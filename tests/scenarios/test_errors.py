@@ -117,6 +117,14 @@ class Errors(ScenarioTest):
         self.scenario_file(more="policies: {warp_scheduler: gtoo}\n")
         self.assert_refused(["s.yaml:5:", "gtoo", "gto"])
 
+    def test_a_dram_scheduler_that_the_memory_does_not_suit(self):
+        self.scenario_file(more="policies: {dram_scheduler: sms}\n")
+        self.assert_refused(["s.yaml:5:", "gpu.memory.dram.write_queue"])
+        self.scenario_file(more="policies: {dram_scheduler: sms}\n"
+                           "override: {gpu.memory.dram.write_queue: 0}\n")
+        run = self.lockstep("run", "s.yaml", "--quiet", "--check")
+        self.assertEqual((run.returncode, run.stderr), (0, ""))
+
     def test_wrong_unit(self):
         self.scenario_file(more="simulation: {epoch: 10MHz}\n")
         self.assert_refused(["s.yaml:5:", "10MHz"])

@@ -13,6 +13,7 @@ DRAM_SCHEDULERS = [
     "{name: atlas, quantum: 3000, starve: 2000}",
     "{name: tcm, quantum: 3000, cluster_threshold: 0.4}",
     "{name: ctcm, quantum: 3000, cluster_threshold: 0, shuffle_interval: 100}",
+    "{name: sms, bypass_below: 2}",
 ]
 
 
@@ -57,7 +58,8 @@ class Layouts(ScenarioTest):
             with self.subTest(scheduler=scheduler):
                 setting = f"policies.dram_scheduler={scheduler}"
                 self.assert_same_everywhere(
-                    ROOT / "configs/scenarios/two_tenants_tiny.yaml", "--set", setting,
+                    ROOT / "configs/scenarios/two_tenants_tiny.yaml",
+                    "--set", setting, "--set", "gpu.memory.dram.write_queue=0",
                     layouts=FEW_LAYOUTS,
                 )
 

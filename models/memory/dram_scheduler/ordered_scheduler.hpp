@@ -11,13 +11,9 @@
 #include <bit>
 
 #include "models/memory/dram_scheduler/bank_race.hpp"
+#include "models/memory/dram_scheduler/of_gpu.hpp"
 
 namespace lockstep {
-
-/// What does not come from SMs or their GMMU comes from the CPU.
-constexpr bool is_of_gpu(SourceKind kind) {
-  return kind == SourceKind::sm || kind == SourceKind::gmmu;
-}
 
 /// `Order` derives from it and has
 ///

@@ -12,6 +12,7 @@ PolicyRegistry<DramSchedulerFactory>& dram_schedulers() {
       LOCKSTEP_REGISTERED(DramSchedulerFactory, atlas_scheduler),
       LOCKSTEP_REGISTERED(DramSchedulerFactory, tcm_scheduler),
       LOCKSTEP_REGISTERED(DramSchedulerFactory, ctcm_scheduler),
+      LOCKSTEP_REGISTERED(DramSchedulerFactory, sms_scheduler),
   };
   return registry;
 }

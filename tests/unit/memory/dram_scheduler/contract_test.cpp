@@ -231,7 +231,13 @@ TEST_P(DramSchedulerContract, ChoosesTheSameAfterSavingAndRestoring) {
 std::vector<Case> cases() {
   std::vector<Case> all;
   for (const PolicyInfo& info : dram_scheduler_policies())
-    for (const bool write_queue : {false, true}) all.push_back({info.name, write_queue});
+    for (const bool write_queue : {false, true}) {
+      MemoryParameters memory = memory_of(tiny_hbm2());
+      memory.dram.write_queue = write_queue ? 12 : 0;
+      const auto objection = dram_schedulers().factory(PolicyChoice(info)).objection;
+      if (objection == nullptr || objection(memory).empty())
+        all.push_back({info.name, write_queue});
+    }
   return all;
 }
 

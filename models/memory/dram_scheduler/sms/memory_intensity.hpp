@@ -1,0 +1,46 @@
+/// How often a source asks, by the requests of the last period: few requests go past the batches,
+/// and batches of a source that asks often may wait for longer.
+/// Source: 004, section 5.3.2; memory-interference.md, section 4.3.1 (AMB-13: the period, and that
+/// sources begin as those that ask often, are ours).
+#pragma once
+
+#include <cstdint>
+
+#include "models/memory/dram/dram_cycle.hpp"
+
+namespace lockstep {
+
+enum class Intensity : std::uint8_t { low, medium, high };
+
+class MemoryIntensity {
+ public:
+  static constexpr std::int64_t period = 10'000;      ///< DRAM cycles
+  static constexpr std::uint32_t few = 1, many = 10;  ///< requests in a thousand cycles
+
+  /// A request came; its source's intensity.
+  Intensity arrived(DramCycle now) {
+    const std::int64_t number = now.value() / period;
+    if (number != period_) {
+      const std::uint32_t before = number == period_ + 1 ? count_ : 0;
+      class_ = before < few * period / 1000     ? Intensity::low
+               : before <= many * period / 1000 ? Intensity::medium
+                                                : Intensity::high;
+      period_ = number;
+      count_ = 0;
+    }
+    ++count_;
+    return class_;
+  }
+
+  template <class Archive>
+  void serialize(Archive& archive) {
+    archive(period_, count_, class_);
+  }
+
+ private:
+  std::int64_t period_ = 0;
+  std::uint32_t count_ = 0;
+  Intensity class_ = Intensity::high;
+};
+
+}  // namespace lockstep

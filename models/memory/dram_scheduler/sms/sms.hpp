@@ -1,0 +1,135 @@
+/// Staged memory scheduling: batches of each source, of which one after the other goes on into a
+/// FIFO for each bank, whose heads alone compete for commands.
+///
+/// Stage 1 (SourceFifo) forms batches.  Stage 2 picks a ready batch, with probability `p` of the
+/// source that has the fewest requests in the controller, otherwise of the next source in turn, and
+/// moves a request of it per cycle.  Stage 3 serves each bank in order, banks in turn.  Requests of
+/// a source that asks seldom, and all requests while few are there, go past stages 1 and 2, but not
+/// into a batch that is being moved.
+/// Source: 004, section 5.3; memory-interference.md, section 4.3 (Ausavarungnirun et al., ISCA
+/// 2012).
+///
+/// Simplified: a source is a tenant's GPU or CPU side; the GPU always counts as asking often
+/// (AMB-14).  A request that goes past a batch in motion waits in a register of its source
+/// (AMB-16). Who found its FIFO full asks again when a request has left the controller.  Reads and
+/// writes share one queue.
+#pragma once
+
+#include <array>
+#include <vector>
+
+#include "core/parameters/parameters.hpp"
+#include "core/statistics/statistics.hpp"
+#include "models/memory/dram_scheduler/dram_scheduler.hpp"
+#include "models/memory/dram_scheduler/of_gpu.hpp"
+#include "models/memory/dram_scheduler/sms/memory_intensity.hpp"
+#include "models/memory/dram_scheduler/sms/source_fifo.hpp"
+
+namespace lockstep {
+
+struct SmsParameters {
+  std::uint32_t cpu_fifo = 0, gpu_fifo = 0, bank_fifo = 0, max_batch = 0, bypass_below = 0;
+  Cycles age_medium, age_high;
+  double p = 0;
+  static auto schema() {
+    using namespace literals;
+    using P = SmsParameters;
+    const auto age = range(1_cycles, 1'000'000_cycles);
+    return parameters<P>()
+        .field("p", &P::p, 0.9, range(0.0, 1.0),
+               "probability that the source with the fewest requests is picked")
+        .field("cpu_fifo", &P::cpu_fifo, 10, range(1, 64), "places of a tenant on the CPU",
+               "requests")
+        .field("gpu_fifo", &P::gpu_fifo, 20, range(1, 64), "places of a tenant on the GPU",
+               "requests")
+        .field("bank_fifo", &P::bank_fifo, 15, range(1, 64), "places of a bank", "requests")
+        .field("max_batch", &P::max_batch, 20, range(1, 64), "requests in a batch", "requests")
+        .field("age_medium", &P::age_medium, 50_cycles, age,
+               "DRAM cycles after which a batch is ready, of a source that asks for 1 to 10 lines "
+               "in a thousand cycles")
+        .field("age_high", &P::age_high, 200_cycles, age, "the same, of one that asks more often")
+        .field("bypass_below", &P::bypass_below, 16, range(0, 4096),
+               "while so few are in the controller, requests form no batches", "requests");
+  }
+};
+
+struct SmsStatistics {
+  Counter batches, picks_of_fewest, picks_in_turn;
+  PerTenant<Counter> bypasses;
+  Histogram<8> batch_size;
+  static auto schema() {
+    using S = SmsStatistics;
+    return statistics<S>()
+        .counter("batches", &S::batches, "batches", "picked")
+        .counter("picks_of_fewest", &S::picks_of_fewest, "batches",
+                 "of the source with the fewest requests")
+        .counter("picks_in_turn", &S::picks_in_turn, "batches", "of the next source")
+        .per_tenant("bypasses", &S::bypasses, "requests", "that went past the batches")
+        .histogram("batch_size", &S::batch_size, "requests", "of the batches that were picked");
+  }
+};
+
+class Sms final : public DramScheduler {
+ public:
+  explicit Sms(const PartitionPolicySetup& setup);
+
+  DramChoice choose(const DramQueue& queue, const DramBanks& banks, DramCycle now) override;
+  void on_arrival(const DramQueue& queue, std::uint32_t place, DramCycle now) override;
+  void on_served(const DramQueue& queue, std::uint32_t place, DramCycle now) override;
+  bool arrivals_matter() const override { return true; }
+  bool decides_admission() const override { return true; }
+  bool admits(const DramQueue& queue, const MemoryRequest& request, bool write) const override {
+    return queue.room(write) && !sources_[source_of(request.tenant, request.source)].fifo.full();
+  }
+
+  StatisticsView statistics() const override { return statistics_view(statistics_); }
+  void serialize(Archive& archive) override;
+
+ private:
+  struct Source {
+    SourceFifo fifo;
+    MemoryIntensity intensity;
+    std::uint32_t in_flight = 0;           ///< in all stages
+    std::uint32_t held = DramEntry::none;  ///< waits for the end of a batch in motion
+    template <class Archive>
+    void serialize(Archive& archive) {
+      archive(fifo, intensity, in_flight, held);
+    }
+  };
+  /// Two of each tenant.
+  static std::size_t source_of(std::uint16_t tenant, SourceKind kind) {
+    return std::size_t{tenant} * 2 + !is_of_gpu(kind);
+  }
+
+  // Stage 2.
+  void move_until(const DramQueue& queue, DramCycle now);
+  bool move_held(const DramQueue& queue);
+  bool pick(DramCycle now);
+  std::size_t fewest(DramCycle now) const;
+  std::size_t next_in_turn(DramCycle now) const;
+  bool ready(const Source& source, DramCycle now) const {
+    return source.held == DramEntry::none && source.fifo.ready() <= now;
+  }
+  DramCycle next_ready() const;
+  DramCycle next_move(const DramQueue& queue, DramCycle now) const;
+  // Stage 3.
+  bool has_room(const DramQueue& queue, std::uint32_t place) const {
+    return banks_[queue[place].bank].size() < parameters_.bank_fifo;
+  }
+  bool enter_bank(const DramQueue& queue, std::uint32_t place);
+
+  const SmsParameters parameters_;
+  Random random_;
+  std::vector<Source> sources_;
+  std::uint32_t in_flight_ = 0;
+  std::vector<Ring<std::uint32_t>> banks_;
+  std::uint64_t waiting_banks_ = 0;  ///< those with requests
+  std::uint32_t turn_of_bank_ = 0;
+  std::size_t turn_of_source_ = 0;  ///< the one that was picked last in turn
+  std::size_t moving_ = 0;          ///< source of the batch in motion
+  std::uint32_t left_ = 0;          ///< requests of it that have not been moved
+  DramCycle moved_until_;           ///< cycle in which stage 2 acts next
+  SmsStatistics statistics_;
+};
+
+}  // namespace lockstep
