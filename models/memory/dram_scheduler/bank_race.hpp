@@ -47,25 +47,43 @@ class BankRace {
     }
   }
 
-  /// Of the candidates of the `active` banks.
-  DramChoice choose(const DramQueue& queue, const DramBanks& banks, std::uint64_t active,
-                    DramCycle now) {
+  /// Banks whose candidate can have its command now.
+  struct Ready {
+    std::uint64_t columns, rows;
+  };
+  Ready ready(const DramBanks& banks, std::uint64_t active, DramCycle now) {
     if (now >= next_release_) release(now);
     const std::uint64_t free = active & ~held_;
-    const auto ready = [&](DramBanks::Command command) {
+    const auto passable = [&](DramBanks::Command command) {
       const std::uint64_t wanting = free & masks_[command];
       return wanting == 0 ? 0 : banks.passable(command, wanting, now);
     };
-    DramChoice choice;
-    const std::uint32_t next = queue.next_order();
-    choice.column = first(ready(DramBanks::read) | ready(DramBanks::write), next);
-    choice.row = first(ready(DramBanks::activation) | ready(DramBanks::precharging), next);
-    if (choice.column != DramChoice::none || choice.row != DramChoice::none) return choice;
+    return {passable(DramBanks::read) | passable(DramBanks::write),
+            passable(DramBanks::activation) | passable(DramBanks::precharging)};
+  }
+  /// If none can: when one may.
+  DramCycle next(const DramBanks& banks, std::uint64_t active, DramCycle now) const {
+    DramCycle first = DramCycle::never();
     for (const auto command : commands)
-      choice.wake =
-          std::min(choice.wake, banks.earliest_of(command, active & masks_[command], now));
+      first = std::min(first, banks.earliest_of(command, active & masks_[command], now));
+    return first;
+  }
+
+  /// Of the candidates of the `active` banks.
+  DramChoice choose(const DramQueue& queue, const DramBanks& banks, std::uint64_t active,
+                    DramCycle now) {
+    const Ready among = ready(banks, active, now);
+    DramChoice choice;
+    const std::uint32_t next_order = queue.next_order();
+    choice.column = first(among.columns, next_order);
+    choice.row = first(among.rows, next_order);
+    if (choice.column == DramChoice::none && choice.row == DramChoice::none)
+      choice.wake = next(banks, active, now);
     return choice;
   }
+
+  /// Of a bank.
+  std::uint32_t candidate(std::uint32_t bank) const { return places_[bank]; }
 
   /// Of the candidate of a bank.
   std::uint32_t key(std::uint32_t bank) const { return keys_[bank]; }

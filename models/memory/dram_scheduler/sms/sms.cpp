@@ -137,6 +137,7 @@ DramCycle Sms::next_move(const DramQueue& queue, DramCycle now) const {
 bool Sms::enter_bank(const DramQueue& queue, std::uint32_t place) {
   if (!has_room(queue, place)) return false;
   const std::uint8_t bank = queue[place].bank;
+  if (banks_[bank].empty()) new_heads_ |= std::uint64_t{1} << bank;
   banks_[bank].push(place);
   waiting_banks_ |= std::uint64_t{1} << bank;
   return true;
@@ -145,28 +146,31 @@ bool Sms::enter_bank(const DramQueue& queue, std::uint32_t place) {
 /// Of the heads whose next command can issue, the first in turn.
 DramChoice Sms::choose(const DramQueue& queue, const DramBanks& banks, DramCycle now) {
   move_until(queue, now);
-  DramChoice choice;
-  const auto count = static_cast<std::uint32_t>(banks_.size());
-  for (std::uint32_t i = 1; i <= count; ++i) {
-    const std::uint32_t bank = (turn_of_bank_ + i) & (count - 1);
-    if ((waiting_banks_ >> bank & 1) == 0) continue;
+  for (std::uint64_t rest = (queue.changed_banks() | new_heads_) & waiting_banks_; rest != 0;
+       rest &= rest - 1) {
+    const auto bank = static_cast<std::uint32_t>(std::countr_zero(rest));
     const std::uint32_t place = banks_[bank].front();
-    const DramEntry& entry = queue[place];
-    const DramCycle at = earliest_command(banks, entry);
-    std::uint32_t& command = banks.open_row(bank) == entry.row ? choice.column : choice.row;
-    if (at > now) {
-      choice.wake = std::min(choice.wake, at);
-    } else if (command == DramChoice::none) {
-      command = place;
-    }
+    heads_.nominate(queue, banks, bank, place, banks.open_row(bank) == queue[place].row, now);
   }
-  if (choice.column != DramChoice::none) {
-    turn_of_bank_ = queue[choice.column].bank;
-  } else if (choice.row != DramChoice::none) {
-    turn_of_bank_ = queue[choice.row].bank;
+  new_heads_ = 0;
+  const auto ready = heads_.ready(banks, waiting_banks_, now);
+  DramChoice choice;
+  choice.column = first_in_turn(ready.columns);
+  choice.row = first_in_turn(ready.rows);
+  if ((ready.columns | ready.rows) != 0) {
+    turn_of_bank_ = queue[choice.column != DramChoice::none ? choice.column : choice.row].bank;
+  } else {
+    choice.wake = std::min(heads_.next(banks, waiting_banks_, now), next_move(queue, now));
   }
-  choice.wake = std::min(choice.wake, next_move(queue, now));
   return choice;
+}
+
+/// Of the heads of some banks, that of the first one after the bank that was served last.
+std::uint32_t Sms::first_in_turn(std::uint64_t among) const {
+  if (among == 0) return DramChoice::none;
+  const std::uint64_t behind = among & ~((std::uint64_t{2} << turn_of_bank_) - 1);
+  return heads_.candidate(
+      static_cast<std::uint32_t>(std::countr_zero(behind != 0 ? behind : among)));
 }
 
 void Sms::serialize(Archive& archive) {

@@ -20,7 +20,7 @@
 
 #include "core/parameters/parameters.hpp"
 #include "core/statistics/statistics.hpp"
-#include "models/memory/dram_scheduler/dram_scheduler.hpp"
+#include "models/memory/dram_scheduler/bank_race.hpp"
 #include "models/memory/dram_scheduler/of_gpu.hpp"
 #include "models/memory/dram_scheduler/sms/memory_intensity.hpp"
 #include "models/memory/dram_scheduler/sms/source_fifo.hpp"
@@ -117,6 +117,7 @@ class Sms final : public DramScheduler {
     return banks_[queue[place].bank].size() < parameters_.bank_fifo;
   }
   bool enter_bank(const DramQueue& queue, std::uint32_t place);
+  std::uint32_t first_in_turn(std::uint64_t among) const;
 
   const SmsParameters parameters_;
   Random random_;
@@ -124,6 +125,8 @@ class Sms final : public DramScheduler {
   std::uint32_t in_flight_ = 0;
   std::vector<Ring<std::uint32_t>> banks_;
   std::uint64_t waiting_banks_ = 0;  ///< those with requests
+  std::uint64_t new_heads_ = 0;      ///< those whose head came since the last choice
+  BankRace<false> heads_;
   std::uint32_t turn_of_bank_ = 0;
   std::size_t turn_of_source_ = 0;  ///< the one that was picked last in turn
   std::size_t moving_ = 0;          ///< source of the batch in motion
