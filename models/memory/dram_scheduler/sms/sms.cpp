@@ -27,7 +27,9 @@ void Sms::on_arrival(const DramQueue& queue, std::uint32_t place, DramCycle now)
   // What came before from the source goes before.
   if (past && source.fifo.empty() && source.held == DramEntry::none) {
     ++statistics_.bypasses[entry.tenant];
-    if (left_ != 0 || !enter_bank(queue, place)) source.held = place;
+    if (left_ == 0 && enter_bank(queue, place)) return;
+    source.held = place;
+    ++held_;
     return;
   }
   const Cycles threshold =
@@ -71,19 +73,22 @@ void Sms::move_until(const DramQueue& queue, DramCycle now) {
 }
 
 bool Sms::move_held(const DramQueue& queue) {
+  if (held_ == 0) return false;
   for (Source& source : sources_)
     if (source.held != DramEntry::none && enter_bank(queue, source.held)) {
       source.held = DramEntry::none;
+      --held_;
       return true;
     }
   return false;
 }
 
 bool Sms::pick(DramCycle now) {
-  const bool any = std::any_of(sources_.begin(), sources_.end(),
-                               [&](const Source& source) { return ready(source, now); });
-  if (!any) return false;
-  if (random_.uniform() < parameters_.p) {
+  const auto candidates = std::count_if(sources_.begin(), sources_.end(),
+                                        [&](const Source& source) { return ready(source, now); });
+  if (candidates == 0) return false;
+  // Nothing is drawn where there is no choice.
+  if (candidates == 1 || random_.uniform() < parameters_.p) {
     moving_ = fewest(now);
     ++statistics_.picks_of_fewest;
   } else {
@@ -129,8 +134,9 @@ DramCycle Sms::next_ready() const {
 DramCycle Sms::next_move(const DramQueue& queue, DramCycle now) const {
   if (left_ != 0)
     return has_room(queue, sources_[moving_].fifo.front()) ? now + 1 : DramCycle::never();
-  for (const Source& source : sources_)
-    if (source.held != DramEntry::none && has_room(queue, source.held)) return now + 1;
+  if (held_ != 0)
+    for (const Source& source : sources_)
+      if (source.held != DramEntry::none && has_room(queue, source.held)) return now + 1;
   return std::max(next_ready(), now + 1);
 }
 
@@ -175,8 +181,8 @@ std::uint32_t Sms::first_in_turn(std::uint64_t among) const {
 
 void Sms::serialize(Archive& archive) {
   for (Source& source : sources_) archive(source);
-  archive(random_, in_flight_, banks_, waiting_banks_, turn_of_bank_, turn_of_source_, moving_,
-          left_, moved_until_, statistics_);
+  archive(random_, in_flight_, held_, banks_, waiting_banks_, turn_of_bank_, turn_of_source_,
+          moving_, left_, moved_until_, statistics_);
 }
 
 PolicyRegistry<DramSchedulerFactory>::Row sms_scheduler() {

@@ -123,6 +123,7 @@ class Sms final : public DramScheduler {
   Random random_;
   std::vector<Source> sources_;
   std::uint32_t in_flight_ = 0;
+  std::uint32_t held_ = 0;  ///< sources with a request in their register
   std::vector<Ring<std::uint32_t>> banks_;
   std::uint64_t waiting_banks_ = 0;  ///< those with requests
   std::uint64_t new_heads_ = 0;      ///< those whose head came since the last choice
