@@ -4,7 +4,7 @@
 #include "core/output/compare.hpp"
 #include "core/parameters/schema.hpp"
 #include "jobs/options.hpp"
-#include "jobs/weights.hpp"
+#include "jobs/run/weights.hpp"
 #include "models/gpu/machine.hpp"
 #include "partitioner/partitioner.hpp"
 

@@ -13,8 +13,7 @@
 #include "core/error/error.hpp"
 #include "core/output/hdf5.hpp"
 #include "jobs/options.hpp"
-#include "jobs/run.hpp"
-#include "jobs/supervise/stop_signals.hpp"
+#include "jobs/run/run.hpp"
 #include "models/gpu/machine_parameters.hpp"
 #include "models/gpu/metrics.hpp"
 
@@ -196,7 +195,6 @@ void report(const CommandLine& line, const Plan& plan) {
 }  // namespace
 
 int compare_command(const CommandLine& line, Communicator& communicator) {
-  const StopSignals signals;
   Plan plan;
   together(communicator, [&] {
     plan = read_plan(line);

@@ -4,13 +4,15 @@
 #include <cstdio>
 #include <functional>
 #include <new>
+#include <optional>
 
 #include "core/engine/engine.hpp"
 #include "core/error/error.hpp"
 #include "core/exec/mpi_communicator.hpp"
 #include "core/parameters/suggest.hpp"
 #include "jobs/options.hpp"
-#include "jobs/same_run.hpp"
+#include "jobs/run/same_run.hpp"
+#include "jobs/supervise/signals.hpp"
 
 namespace lockstep {
 namespace {
@@ -33,6 +35,13 @@ void add_run(CLI::App& app, CommandLine& line) {
         return path.empty() ? "is empty: leave it out or name a file" : "";
       });
   run.add_flag("--check", line.check, "compare every buffer with a functional run");
+  run.add_option("--checkpoint-every", line.checkpoint_seconds,
+                 "wall time between two checkpoints beside the output, such as 30min")
+      ->transform(
+          CLI::AsNumberWithUnit(std::map<std::string, double>{{"s", 1}, {"min", 60}, {"h", 3600}},
+                                CLI::AsNumberWithUnit::UNIT_REQUIRED, "DURATION"))
+      ->check(CLI::PositiveNumber);
+  run.add_option("--resume", line.resume, "checkpoint (.ckpt) to go on from");
   run.add_flag("--profile", line.profile, "record what each component cost");
   run.add_option("--weights", line.weights,
                  "output file of a run with --profile: ranks and threads get equal shares of that");
@@ -152,11 +161,18 @@ int run_program(int argc, char** argv, Communicator& communicator) {
   return guarded(understand_and_do, communicator);
 }
 
+/// Such a command ends in order after a signal, whenever it comes.
+bool simulates(const std::string& command) {
+  return command == "run" || command == "compare";
+}
+
 }  // namespace
 }  // namespace lockstep
 
 int main(int argc, char** argv) {
   using namespace lockstep;
+  std::optional<Signals> signals;
+  if (argc > 1 && simulates(argv[1])) signals.emplace();
   std::signal(SIGXFSZ, SIG_IGN);  // a file size limit becomes an error of the write, with a message
   try {
     MpiSession mpi(argc, argv);

@@ -12,6 +12,9 @@ struct CommandLine {
   std::vector<std::string> settings;
   int threads = 1;
   int ranks = 2;
+  double checkpoint_seconds = 0;  ///< of wall time between two checkpoints; 0: none by the clock
+  std::string resume;             ///< checkpoint to go on from
+  bool resumable = false;         ///< the command writes checkpoints
   bool check = false, profile = false, quiet = false;
   std::string first_file, second_file;
   std::string shared_file;               ///< of compare
@@ -25,7 +28,7 @@ enum ExitStatus : int {
   exit_error = 1,
   exit_usage = 2,
   exit_check_failed = 3,
-  exit_terminated = 75,    ///< by SIGTERM: "try again later" of sysexits.h
+  exit_terminated = 75,    ///< by SIGTERM, to be resumed: "try again later" of sysexits.h
   exit_interrupted = 130,  ///< by SIGINT, as shells say it
 };
 

@@ -1,19 +1,20 @@
 /// Saves and restores a run between two windows.
 ///
-/// The bytes are: the boundary, how many components there are, then for each in the order of ids,
-/// as chunks, how far it has come, the messages on their way to it and its own state.  Nothing
-/// tells where components lived.
+/// The parts are: `engine` (the boundary, how many components there are), then for each component,
+/// how far it has come, the messages on their way to it and its own state.  Nothing tells where
+/// components lived.
 ///
 /// They stream: rank 0 takes one chunk after the other from the rank where a component lives, and
 /// writes it before it asks for the next.  So saving needs a few chunks of memory, however large
 /// the components are.
+#include <algorithm>
 #include <array>
 #include <exception>
 #include <istream>
 #include <ostream>
 
 #include "core/checkpoint/archive.hpp"
-#include "core/checkpoint/chunks.hpp"
+#include "core/checkpoint/parts.hpp"
 #include "core/engine/state.hpp"
 #include "core/error/error.hpp"
 
@@ -58,7 +59,7 @@ void save_slot(std::streambuf& bytes, Slot& slot, Time reached) {
 }
 
 /// Returns where the component stood.
-Time restore_slot(std::streambuf& bytes, Slot& slot, const std::string& name) {
+Time restore_slot(PartReader& bytes, Slot& slot, const std::string& name) {
   std::istream in(&bytes);
   Archive archive = Archive::restoring(in, name);
   archive.section("engine", 1);
@@ -69,13 +70,17 @@ Time restore_slot(std::streambuf& bytes, Slot& slot, const std::string& name) {
   std::vector<std::uint64_t> words;
   for (; count > 0; --count) restore_message(archive, slot.pending, words);
   serialize_component(archive, *slot.component);
+  if (!bytes.all_was_read()) {
+    throw UserError(name, "the checkpoint holds more than this program reads",
+                    "resume with the program that wrote it");
+  }
   return reached;
 }
 
-/// Calls `sink` with the chunks of a component; if it cannot be saved, with an end all the same.
-void save_chunks(Slot& slot, Time reached, const ChunkWriter::Sink& sink,
+/// Calls `sink` with the chunks of a component, or with some of them if it cannot be saved.
+void save_chunks(Slot& slot, Time reached, const PartWriter::Sink& sink,
                  std::exception_ptr& failure) {
-  ChunkWriter chunks(sink);
+  PartWriter chunks(sink);
   try {
     save_slot(chunks, slot, reached);
   } catch (...) {
@@ -84,72 +89,104 @@ void save_chunks(Slot& slot, Time reached, const ChunkWriter::Sink& sink,
   chunks.finish();
 }
 
+/// A sink that fails once is asked nothing more: other ranks still have to get rid of their chunks.
+class Guarded {
+ public:
+  explicit Guarded(std::exception_ptr& failure) : failure_(failure) {}
+  template <class Action>
+  void operator()(Action&& action) {
+    if (failed_) return;
+    try {
+      action();
+    } catch (...) {
+      failed_ = true;
+      if (!failure_) failure_ = std::current_exception();
+    }
+  }
+
+ private:
+  std::exception_ptr& failure_;
+  bool failed_ = false;
+};
+
+std::string part_of(const Graph& graph, std::uint32_t id) {
+  return "components/" + graph.name(ComponentId{id});
+}
+
 }  // namespace
 
-bool Engine::save(std::ostream& out) {
+bool Engine::save(PartSink* sink) {
   State& state = *state_;
   Communicator& communicator = state.communicator;
   state.window->settle();
-  const bool writes = communicator.rank() == 0;
-  const auto write = [&](std::span<const std::byte> chunk) { write_chunk(out, chunk); };
+  std::exception_ptr failure;
+  Guarded guarded(failure);
+  const auto keep = [&](std::span<const std::byte> chunk) { guarded([&] { sink->write(chunk); }); };
   const auto send = [&](std::span<const std::byte> chunk) { communicator.send(0, chunk); };
-  const ChunkWriter::Sink sink = writes ? ChunkWriter::Sink(write) : ChunkWriter::Sink(send);
+  const bool writes = communicator.rank() == 0;
 
   if (writes) {
-    write_number(out, static_cast<std::uint64_t>(state.boundary.femtoseconds()));
-    write_number(out, state.graph.nodes().size());
+    const auto boundary = [&](Archive& archive) { state.serialize(archive); };
+    guarded([&] { save_part(*sink, "engine", boundary); });
   }
-  std::exception_ptr failure;
   std::span<Slot> slots = state.window->slots();
   std::size_t next = 0;  // slots are in the order of ids
-  for (const Place& place : state.assignment.places) {
-    if (place.rank == communicator.rank()) {
+  for (std::uint32_t id = 0; id < state.graph.nodes().size(); ++id) {
+    const int owner = state.assignment.places[id].rank;
+    if (writes) guarded([&] { sink->begin(part_of(state.graph, id)); });
+    if (owner == communicator.rank()) {
       Slot& slot = slots[next++];
-      save_chunks(slot, state.window->reached()[slot.kind], sink, failure);
+      const Time reached = state.window->reached()[slot.kind];
+      save_chunks(slot, reached, writes ? PartWriter::Sink(keep) : PartWriter::Sink(send), failure);
+      if (!writes) send({});  // behind the last
     } else if (writes) {
-      Communicator::Bytes chunk;
-      do {
-        chunk = communicator.receive(place.rank);
-        write(chunk);
-      } while (!chunk.empty());
+      for (;;) {
+        const Communicator::Bytes chunk = communicator.receive(owner);
+        if (chunk.empty()) break;
+        keep(chunk);
+      }
     }
+    if (writes) guarded([&] { sink->end(); });
   }
-  std::array<std::int64_t, 1> complete{!failure && (!writes || out) ? 1 : 0};
+  std::array<std::int64_t, 1> complete{failure ? 0 : 1};
   communicator.minimum(complete);
   if (failure) std::rethrow_exception(failure);
-  if (writes && !out) throw UserError("", "the checkpoint cannot be written");
   return complete[0] != 0;
 }
 
-void Engine::restore(std::istream& in) {
+void Engine::restore(PartSource& source) {
   State& state = *state_;
   state.window->settle();
-  state.boundary = Time{static_cast<std::int64_t>(read_number(in))};
-  if (read_number(in) != state.graph.nodes().size()) {
-    throw UserError("", "the checkpoint is of another machine",
-                    "resume with the configuration it was taken with");
-  }
+  restore_part(source, "engine", [&](Archive& archive) { state.serialize(archive); });
   std::vector<Time> reached(state.graph.kinds().size(), Time::never());
-  std::span<Slot> slots = state.window->slots();
-  std::size_t next = 0;
-  for (std::uint32_t id = 0; id < state.graph.nodes().size(); ++id) {
-    const std::string name = state.graph.name(ComponentId{id});
-    ChunkReader chunks(in);
-    const bool is_here = next < slots.size() && slots[next].id.value() == id;
-    if (is_here) {
-      Slot& slot = slots[next++];
-      reached[slot.kind] = std::min(reached[slot.kind], restore_slot(chunks, slot, name));
-    }
-    if (!chunks.finish() && is_here) {
-      throw UserError(name, "the checkpoint holds more than this program reads",
-                      "resume with the program that wrote it");
-    }
+  for (Slot& slot : state.window->slots()) {
+    PartReader bytes(source, part_of(state.graph, slot.id.value()));
+    reached[slot.kind] =
+        std::min(reached[slot.kind], restore_slot(bytes, slot, state.graph.name(slot.id)));
   }
   for (Time& time : reached) {
     if (time == Time::never()) time = Time::zero();
   }
+  if (*std::max_element(reached.begin(), reached.end()) > state.options.stop_at) {
+    throw UserError("", "the checkpoint was taken after the time at which the run is to stop",
+                    "choose a later simulation.stop_at");
+  }
   state.window->set_reached(std::move(reached));
   state.window->settle();
+}
+
+void Engine::State::serialize(Archive& archive) {
+  archive.section("engine", 1);
+  std::uint64_t count = graph.nodes().size();
+  archive(boundary, count);
+  if (count != graph.nodes().size()) {
+    throw UserError("", "the checkpoint is of another machine",
+                    "resume with the configuration it was taken with");
+  }
+  if (archive.is_saving() || boundary == Time::zero()) return;
+  // It may have been a stop time that does not hold any more.
+  const Time before = boundary - Time{1};
+  boundary = boundary_after(before);
 }
 
 }  // namespace lockstep

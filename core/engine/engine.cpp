@@ -83,8 +83,7 @@ void Engine::State::sample(EpochObserver& observer) {
   observer_ticks += ticks() - begin;
 }
 
-void Engine::State::report_progress(RunControl& control, const Agreement& agreed,
-                                    std::uint64_t begin) {
+void Engine::State::report_progress(RunControl& control, const Agreement& agreed) {
   const std::uint64_t now = ticks();
   if (communicator.rank() != 0 || now < next_progress) return;
   next_progress =
@@ -93,11 +92,12 @@ void Engine::State::report_progress(RunControl& control, const Agreement& agreed
   report.simulated = std::min(agreed.earliest(), boundary);
   report.stop_at = options.stop_at;
   report.windows = window->windows();
-  report.wall_seconds = static_cast<double>(now - begin) / ticks_per_nanosecond * 1e-9;
+  report.wall_seconds = static_cast<double>(now - run_began) / ticks_per_nanosecond * 1e-9;
   guard([&] { control.progress(report); });
 }
 
-RunSummary Engine::State::summary(bool finished, double wall_ticks) const {
+RunSummary Engine::State::summary(bool finished) const {
+  const auto wall_ticks = static_cast<double>(ticks() - run_began);
   RunSummary result;
   result.end = boundary;
   result.finished = finished;
@@ -134,8 +134,8 @@ RunSummary Engine::run() {
   return run(observer, control);
 }
 
-void Engine::end_with_epoch() {
-  state_->ends_with_epoch = true;
+RunSummary Engine::so_far() const {
+  return state_->summary(false);
 }
 
 std::span<const LocalComponent> Engine::components() const {

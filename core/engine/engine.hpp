@@ -1,7 +1,6 @@
 #pragma once
 
 #include <cstdint>
-#include <iosfwd>
 #include <memory>
 #include <span>
 #include <stdexcept>
@@ -19,9 +18,12 @@
 
 namespace lockstep {
 
+class PartSink;
+class PartSource;
+
 struct RunSummary {
   Time end;               ///< every component stands here
-  bool finished = false;  ///< false: RunControl::agreed left the run, or asked for its end
+  bool finished = false;  ///< false: RunControl::agreed left the run
   // The rest may differ between two runs of the same scenario.
   std::uint64_t windows = 0;         ///< in which some component of this rank was called
   std::uint64_t exchanges = 0;       ///< between ranks (outer windows); counted for one rank too
@@ -54,8 +56,6 @@ class Engine {
   /// Until the first epoch boundary at which all components are finished, or stop_at.
   RunSummary run(EpochObserver& observer, RunControl& control);
   RunSummary run();
-  /// From RunControl::agreed: the run ends at the boundary of the epoch under way.
-  void end_with_epoch();
 
   /// The components of this rank, by id.
   std::span<const LocalComponent> components() const;
@@ -66,11 +66,16 @@ class Engine {
   /// kinds named in `except` is passed over.
   std::string limiting_cycle(std::span<const std::string> except = {}) const;
 
-  /// All state, without a trace of ranks or threads; written by rank 0.  Between windows only: from
-  /// RunControl::agreed or outside run.  False: another rank failed, and throws what happened.
-  [[nodiscard]] bool save(std::ostream& out);
-  /// Every rank reads the same bytes.
-  void restore(std::istream& in);
+  /// What this rank's part of the run took so far: from RunControl::agreed.
+  RunSummary so_far() const;
+
+  /// All state, without a trace of ranks or threads; rank 0 hands it to `sink`, which is null
+  /// elsewhere.  Between windows only: from RunControl::agreed or outside run.  False: another rank
+  /// failed, and throws what happened.
+  [[nodiscard]] bool save(PartSink* sink);
+  /// Every rank reads what it needs of the same parts.  The run may stop at another time than the
+  /// one that was saved.
+  void restore(PartSource& source);
 
  private:
   struct State;

@@ -39,8 +39,11 @@ struct Engine::State {
   Agreement own_view() const;
   bool serve_requests(RunControl& control, unsigned bits);
   void sample(EpochObserver& observer);
-  void report_progress(RunControl& control, const Agreement& agreed, std::uint64_t begin);
-  RunSummary summary(bool finished, double wall_ticks) const;
+  void report_progress(RunControl& control, const Agreement& agreed);
+  RunSummary summary(bool finished) const;
+
+  /// What belongs to no component (checkpoint.cpp).
+  void serialize(Archive& archive);
 
   const Graph& graph;
   const Assignment assignment;
@@ -55,10 +58,10 @@ struct Engine::State {
   std::optional<Failure> failure;  ///< outside of components
   std::optional<Window> window;    ///< once the components exist
   std::unique_ptr<Executor> executor;
-  std::vector<Time> horizons;    ///< of the next window, by kind
-  Time boundary;                 ///< where all components meet next; zero before the run
-  bool ends_with_epoch = false;  ///< somebody asked for it
+  std::vector<Time> horizons;  ///< of the next window, by kind
+  Time boundary;               ///< where all components meet next; zero before the run
   Profile profile;
+  std::uint64_t run_began = 0;  ///< ticks
   std::uint64_t observer_ticks = 0;
   std::uint64_t next_progress = 0;
   std::uint32_t cuts = 0;  ///< drawn so far, for Pacing::random_cuts

@@ -49,25 +49,25 @@ class AtHand {
 
 RunSummary Engine::State::run(EpochObserver& observer, RunControl& control) {
   const AtHand threads(*executor);
-  const std::uint64_t begin = ticks();
+  run_began = ticks();
   bool finished = false;
   for (bool going_on = true; going_on;) {
     Agreement own = own_view();
     guard([&] { own.requests = control.requests(); });
     const Agreement agreed = meeting.meet(*window, own);
     stop_if_failed(agreed);
-    report_progress(control, agreed, begin);
+    report_progress(control, agreed);
 
     if (agreed.requests != 0 && !serve_requests(control, agreed.requests)) {
       going_on = false;
     } else if (agreed.earliest() >= boundary) {
       finished = finish_boundary(observer);
-      going_on = !finished && !ends_with_epoch;
+      going_on = !finished;
     } else {
       run_outer_window(agreed);
     }
   }
-  return summary(finished, static_cast<double>(ticks() - begin));
+  return summary(finished);
 }
 
 void Engine::State::run_outer_window(const Agreement& agreed) {
@@ -122,7 +122,7 @@ void Engine::State::choose_horizons(const std::vector<Time>& outer) {
 }
 
 /// All components stand at the boundary, or would if they were called: nothing happens before it.
-/// True at the end of the run, not if somebody asked for an earlier one.
+/// True at the end of the run.
 bool Engine::State::finish_boundary(EpochObserver& observer) {
   const bool started = boundary > Time::zero();
   if (started) {
@@ -141,7 +141,6 @@ bool Engine::State::finish_boundary(EpochObserver& observer) {
   const bool idle = agreed.earliest() == Time::never();
   if (agreed.finished && (started || idle)) return true;
   if (boundary == options.stop_at) return true;
-  if (ends_with_epoch) return false;
   if (idle) report_stall();
   // Boundaries before the next activity are passed over: nothing would have changed.
   boundary = boundary_after(agreed.earliest());

@@ -20,6 +20,13 @@ struct RankFact {
   bool operator==(const RankFact&) const = default;
 };
 
+/// Nothing if both list the same; otherwise "A has 2 as gpu.sm.count, B has 4" of the first that
+/// differs.
+std::optional<std::string> first_difference(const std::vector<RankFact>& a,
+                                            const std::string& name_of_a,
+                                            const std::vector<RankFact>& b,
+                                            const std::string& name_of_b);
+
 /// Nothing if all ranks list the same facts in the same order; otherwise on rank 0 a line that
 /// names the first that differs and the lowest rank where it does, and "" on the others.
 /// Collective.

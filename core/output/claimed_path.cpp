@@ -7,9 +7,11 @@
 #include <unistd.h>
 
 #include <cerrno>
+#include <cstring>
 #include <filesystem>
 
 #include "core/error/error.hpp"
+#include "core/output/durable.hpp"
 #include "core/output/hdf5_library.hpp"
 
 namespace lockstep {
@@ -53,7 +55,7 @@ void refuse_what_is_read(const std::string& path, int file) {
 
 /// A lock of the open file description: HDF5 has locks of its own, which it gives up while others
 /// may read, and closing the file there does not end this one.
-ClaimedPath::ClaimedPath(const std::string& path) : path_(path) {
+ClaimedPath::ClaimedPath(const std::string& path, Use use) : path_(path) {
   refuse_what_is_no_output(path);
   file_ = open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0666);
   if (file_ < 0) return;  // HDF5 will fail there too, and say why
@@ -64,7 +66,7 @@ ClaimedPath::ClaimedPath(const std::string& path) : path_(path) {
     if (fcntl(file_, F_OFD_SETLK, &whole) != 0 && (errno == EAGAIN || errno == EACCES))
       throw UserError(path, "is being written by another run",
                       "wait for its end or choose another --output");
-    refuse_what_is_read(path, file_);
+    if (use == Use::emptied) refuse_what_is_read(path, file_);
   } catch (...) {
     close(file_);
     throw;
@@ -73,6 +75,14 @@ ClaimedPath::ClaimedPath(const std::string& path) : path_(path) {
 
 void ClaimedPath::admit_readers() const {
   flock(file_, LOCK_SH | LOCK_NB);
+}
+
+void ClaimedPath::rename(const std::string& path) {
+  if (!take_name(path_, path)) {
+    throw UserError(path, std::string("cannot write: ") + std::strerror(errno),
+                    "free space on that file system, or choose another with --output");
+  }
+  path_ = path;
 }
 
 void ClaimedPath::check() const {

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstdint>
 #include <string>
 
 namespace lockstep {
@@ -8,9 +9,12 @@ namespace lockstep {
 /// one that nobody can read.
 class ClaimedPath {
  public:
+  /// What becomes of the file that is there: whoever reads one that is emptied would be misled.
+  enum class Use : std::uint8_t { emptied, left };
+
   /// Throws UserError when another process has claimed the path or reads the file, or when
   /// something else than an output stands there (a scenario, say), which would be lost.
-  explicit ClaimedPath(const std::string& path);
+  ClaimedPath(const std::string& path, Use use);
   ~ClaimedPath();
   ClaimedPath(const ClaimedPath&) = delete;
   ClaimedPath& operator=(const ClaimedPath&) = delete;
@@ -19,6 +23,8 @@ class ClaimedPath {
   int file() const { return file_; }
   /// From now on other programs may read the file, but HDF5 lets none of them write it.
   void admit_readers() const;
+  /// The file takes another name, and goes on to be claimed.
+  void rename(const std::string& path);
   /// Throws UserError when something else, or nothing, stands at the path by now.
   void check() const;
 

@@ -2,6 +2,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <span>
 #include <string>
 #include <utility>
 #include <variant>
@@ -56,6 +57,8 @@ class Series {
   void append(const void* rows, std::uint64_t count);
   /// Makes what was appended visible to readers.
   void flush();
+  /// As File::abandon.
+  void abandon() { dataset_.abandon(); }
 
  private:
   std::string file_;
@@ -93,16 +96,21 @@ struct Object {
   bool is_dataset = false;
 };
 
+/// Whether a file begins as HDF5 files do.
+bool is_hdf5(const std::string& path);
+
 class File {
  public:
   File() = default;
-  static File create(const std::string& path);
-  /// To write more into it; errors call it `name` if that is not empty.
+  /// Errors call it `name` if that is not empty.
+  static File create(const std::string& path, const std::string& name = "");
+  /// To write more into it.
   static File open(const std::string& path, const std::string& name = "");
   /// Also a file that is being written, or whose writer died.
   static File open_to_read(const std::string& path);
 
   const std::string& path() const { return path_; }
+  bool is_open() const { return file_.id() >= 0; }
   void start_swmr();
   void flush();
   void close();
@@ -118,6 +126,10 @@ class File {
   void write_texts(const std::string& path, const std::vector<std::string>& texts);
   void write_table(const std::string& path, const std::vector<Member>& members,
                    std::size_t row_bytes, std::uint64_t rows, const void* data);
+  /// One behind the other in the file, neither chunked nor compressed.
+  void write_bytes(const std::string& path, std::span<const std::byte> bytes);
+  /// Empty, chunked by `chunk`, not compressed.
+  Series create_bytes(const std::string& path, std::uint64_t chunk);
   /// Empty, chunked by `chunk_rows`, compressed.
   Series create_series(const std::string& path, Scalar type, const Shape& row,
                        std::uint64_t chunk_rows);

@@ -123,6 +123,11 @@ File File::open_to_read(const std::string& path) {
   return {path, Handle{was_read(id, path), H5Fclose}};
 }
 
+bool is_hdf5(const std::string& path) {
+  take_over_errors();
+  return H5Fis_hdf5(path.c_str()) > 0;
+}
+
 bool File::has(const std::string& path) const {
   for (std::size_t slash = 0; slash != std::string::npos;) {
     slash = path.find('/', slash + 1);

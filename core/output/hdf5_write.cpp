@@ -38,12 +38,14 @@ Handle link_properties() {
   return list;
 }
 
-Handle dataset_properties(const Shape& chunk) {
+Handle dataset_properties(const Shape& chunk, bool compress) {
   Handle list = owned_list(H5Pcreate(H5P_DATASET_CREATE));
   H5Pset_obj_track_times(list.id(), false);
   if (!chunk.empty()) {
     const std::vector<hsize_t> size(chunk.begin(), chunk.end());
     H5Pset_chunk(list.id(), int(size.size()), size.data());
+  }
+  if (!chunk.empty() && compress) {
     H5Pset_shuffle(list.id());
     H5Pset_deflate(list.id(), 1);
   }
@@ -51,10 +53,11 @@ Handle dataset_properties(const Shape& chunk) {
 }
 
 Handle create_dataset(const Handle& file, const std::string& name, const std::string& path,
-                      const Handle& type, const Handle& space, const Shape& chunk) {
+                      const Handle& type, const Handle& space, const Shape& chunk,
+                      bool compress = true) {
   return owned_dataset(
       written(H5Dcreate2(file.id(), path.c_str(), type.id(), space.id(), link_properties().id(),
-                         dataset_properties(chunk).id(), H5P_DEFAULT),
+                         dataset_properties(chunk, compress).id(), H5P_DEFAULT),
               name));
 }
 
@@ -107,12 +110,13 @@ void Series::flush() {
 
 // Any call clears the library's account of the last failure: property lists outlive the check.
 
-File File::create(const std::string& path) {
+File File::create(const std::string& path, const std::string& name) {
   take_over_errors();
   const Handle properties = access_properties();
   Handle file{H5Fcreate(path.c_str(), H5F_ACC_TRUNC, H5P_DEFAULT, properties.id()), H5Fclose};
-  if (file.id() < 0) fail(path, "cannot create", "choose a writable place with --output");
-  return {path, std::move(file)};
+  const std::string& shown = name.empty() ? path : name;
+  if (file.id() < 0) fail(shown, "cannot create", "choose a writable place with --output");
+  return {shown, std::move(file)};
 }
 
 File File::open(const std::string& path, const std::string& name) {
@@ -160,6 +164,14 @@ void File::write_array(const std::string& path, Scalar type, const Shape& shape,
   if (type == Scalar::bf16) set_attribute(path, "encoding", std::string("bfloat16"));
 }
 
+void File::write_bytes(const std::string& path, std::span<const std::byte> bytes) {
+  const Handle type = number_type(Scalar::u8);
+  const Shape shape{bytes.size()};
+  const Handle dataset = create_dataset(file_, path_, path, type, simple_space(shape, shape), {});
+  if (bytes.empty()) return;
+  written(H5Dwrite(dataset.id(), type.id(), H5S_ALL, H5S_ALL, H5P_DEFAULT, bytes.data()), path_);
+}
+
 void File::write_texts(const std::string& path, const std::vector<std::string>& texts) {
   std::size_t length = 1;
   for (const std::string& text : texts) length = std::max(length, text.size());
@@ -184,6 +196,12 @@ Series File::create_series(const std::string& path, Scalar type, const Shape& ro
   return {path_,
           create_dataset(file_, path_, path, number_type(type), simple_space(start, limit), chunk),
           type, row};
+}
+
+Series File::create_bytes(const std::string& path, std::uint64_t chunk) {
+  const Handle type = number_type(Scalar::u8);
+  const Handle space = simple_space({0}, {H5S_UNLIMITED});
+  return {path_, create_dataset(file_, path_, path, type, space, {chunk}, false), Scalar::u8, {}};
 }
 
 void File::set_attribute(const std::string& path, const std::string& name,

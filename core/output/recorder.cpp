@@ -148,6 +148,30 @@ void StatisticsRecorder::create_series(const std::string& kind, const Statistics
   }
 }
 
+void StatisticsRecorder::take_rows(const h5::File& from) {
+  const auto take = [&](const std::string& path, h5::Series& into, std::size_t row_bytes) {
+    if (!from.has(path) || from.shape(path).empty() || from.shape(path)[0] < epochs_) {
+      throw UserError(from.path(),
+                      "has less than the " + std::to_string(epochs_) +
+                          " epochs that were recorded before the checkpoint",
+                      "name the output of that run with --output, or start it anew");
+    }
+    const std::uint64_t most = std::max<std::uint64_t>(pending_bytes / row_bytes, 1);
+    for (std::uint64_t row = 0; row < epochs_; row += most) {
+      const std::uint64_t count = std::min(most, epochs_ - row);
+      const std::vector<std::byte> rows = from.read(path, row, count);
+      if (rows.size() != count * row_bytes)
+        throw UserError(from.path(), path + " has another shape", "start the run anew");
+      into.append(rows.data(), count);
+    }
+  };
+  take("/epochs/time", times_, sizeof(std::int64_t));
+  for (Series& series : series_) {
+    take("/stats/" + series.kind + "/" + series.field->name, series.dataset,
+         series.instances * series.words * sizeof(std::uint64_t));
+  }
+}
+
 bool StatisticsRecorder::counter_changed(std::span<const std::uint64_t> values) const {
   return std::any_of(series_.begin(), series_.end(), [&](const Series& series) {
     if (!series.is_counter()) return false;

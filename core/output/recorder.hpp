@@ -62,6 +62,10 @@ class StatisticsRecorder {
 
   const StatisticsLayout& layout() const { return layout_; }
 
+  /// Of a resumed run, before RunOutput::start(): the rows that were written before the state that
+  /// serialize() restored.
+  void take_rows(const h5::File& from);
+
   /// `values`: all components' words as the layout says, at the epoch that ends at `end`.  Writes
   /// no row if no counter changed.
   void record(Time end, std::span<const std::uint64_t> values);

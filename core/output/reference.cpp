@@ -22,9 +22,11 @@ f["stats/sm/warp_instructions"][:complete].sum(axis=1)
 ```
 
 At its end a run adds everything else to a copy, `quickstart.h5.finishing`, which then takes the name: who watches sees the
-epochs to the last, and opens the file anew for the rest. SIGINT and SIGTERM end a run in order after the epoch under way
-(exit status 130 and 75); the same signal once more ends it at once. (`mpirun` leaves its ranks a second for this, or
-`--mca odls_base_sigkill_timeout SECONDS`.)
+epochs to the last, and opens the file anew for the rest.
+
+SIGTERM and SIGINT end a run at once, with a checkpoint, `quickstart.ckpt`, and without tables (exit status 75 and 130); `lockstep
+run ... --resume quickstart.ckpt` goes on in a new file that begins with the rows up to there and takes the name
+(docs/cluster.md).
 
 Texts have a fixed length and decode as UTF-8; times are integer femtoseconds.
 

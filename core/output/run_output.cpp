@@ -9,10 +9,14 @@
 #include <filesystem>
 
 #include "core/error/error.hpp"
+#include "core/output/durable.hpp"
 #include "core/output/superblock.hpp"
 
 namespace lockstep {
 namespace {
+
+/// Where a resumed run begins.
+constexpr const char* resuming = ".resuming";
 
 /// Where tables and buffers are added to the epochs.
 std::string copy_of(const std::string& place) {
@@ -31,17 +35,6 @@ void settle(int descriptor, const h5::File& file) {
   if (publish_superblock(descriptor, end)) static_cast<void>(!ftruncate(descriptor, off_t(end)));
 }
 
-/// What is written to a file or folder reaches the disk before this returns.
-bool reach_disk(const std::string& path) {
-  const int descriptor = open(path.c_str(), O_RDONLY | O_CLOEXEC);
-  if (descriptor < 0) return false;
-  const bool good = fsync(descriptor) == 0;
-  const int error = errno;
-  ::close(descriptor);
-  errno = error;
-  return good;
-}
-
 /// A folder in which nothing can be created is found out now, not at the end of a long run.
 void try_copy(const std::string& path, const std::string& copy) {
   const int descriptor = open(copy.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
@@ -50,14 +43,41 @@ void try_copy(const std::string& path, const std::string& copy) {
   std::filesystem::remove(copy);
 }
 
+std::string existing(const std::string& path) {
+  std::error_code absent;
+  const std::filesystem::path place = std::filesystem::canonical(path, absent);
+  if (!absent) return place.string();
+  throw UserError(path, "is not there, and should hold what the run wrote before the checkpoint",
+                  "name it with --output, or start the run anew");
+}
+
+/// What a killed process left there is of no use.
+std::string emptied(const std::string& path) {
+  std::error_code absent;
+  std::filesystem::remove(path, absent);
+  return path;
+}
+
 }  // namespace
 
 RunOutput::RunOutput(const std::string& path)
-    : path_(path),
-      claim_(path),
-      file_(h5::File::create(path)),
-      place_(std::filesystem::canonical(path).string()) {
+    : path_(path), claim_(path, ClaimedPath::Use::emptied), file_(h5::File::create(path)) {
+  place_ = std::filesystem::canonical(path).string();
   try_copy(path_, copy_of(place_));
+  describe();
+}
+
+RunOutput::RunOutput(const std::string& path, Resumed)
+    : path_(path),
+      place_(existing(path)),
+      old_claim_(std::in_place, path, ClaimedPath::Use::left),
+      before_(h5::File::open_to_read(path)),
+      claim_(emptied(place_ + resuming), ClaimedPath::Use::emptied),
+      file_(h5::File::create(place_ + resuming, path)) {
+  describe();
+}
+
+void RunOutput::describe() {
   file_.set_attribute("/", "file type", std::string("lockstep run"));
   // Raised when a reader of the old layout could misread the new one.
   file_.set_attribute("/", "file version", std::uint64_t{1});
@@ -67,6 +87,10 @@ RunOutput::RunOutput(const std::string& path)
 /// Files that were not finished are left to the end of the process: closing them would make the
 /// library write once more, which a full disk does not take.
 RunOutput::~RunOutput() {
+  if (phase_ == Phase::alone && before_.is_open()) {
+    file_.abandon();
+    std::filesystem::remove(place_ + resuming);
+  }
   if (phase_ == Phase::alone) return;
   try {
     if (phase_ == Phase::epochs) settle(claim_.file(), file_);
@@ -90,6 +114,13 @@ void RunOutput::start() {
   claim_.admit_readers();
   phase_ = Phase::epochs;
   make_room(0);
+  if (!old_claim_) return;
+  before_ = {};
+  claim_.rename(place_);
+}
+
+void RunOutput::reach_disk() const {
+  if (fsync(claim_.file()) != 0) fail_to_write(path_, "cannot write", errno);
 }
 
 /// The end is made known before anything stands beyond the old one.  The rest is a hole, which
@@ -152,9 +183,7 @@ void RunOutput::close() {
   if (phase_ != Phase::finishing) return;
   claim_.check();
   const std::string copy = copy_of(place_);
-  if (!reach_disk(copy) || std::rename(copy.c_str(), place_.c_str()) != 0)
-    fail_to_write(path_, "cannot write", errno);
-  reach_disk(std::filesystem::path(place_).parent_path().string());
+  if (!take_name(copy, place_)) fail_to_write(path_, "cannot write", errno);
   phase_ = Phase::alone;
   watched_ = {};
 }

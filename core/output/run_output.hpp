@@ -2,6 +2,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
@@ -26,12 +27,20 @@ class RunOutput {
   /// Creates the file, replacing an old output; nothing else is replaced, nor what another run
   /// is writing.
   explicit RunOutput(const std::string& path);
+  /// To go on with a run: the file at `path` is the one it wrote so far, of which the recorder
+  /// copies rows; start() gives the new one its name.
+  struct Resumed {};
+  RunOutput(const std::string& path, Resumed);
   ~RunOutput();
   RunOutput(const RunOutput&) = delete;
   RunOutput& operator=(const RunOutput&) = delete;
 
   const std::string& path() const { return path_; }
   h5::File& file() { return file_; }
+  /// What was written before a resumed run, to be read until start().
+  const h5::File& before() const { return before_; }
+  /// All that was written and flushed reaches the disk before this returns.
+  void reach_disk() const;
 
   /// The resolved configuration: no paths, ranks or threads in it.
   void write_config(const std::string& yaml);
@@ -64,11 +73,15 @@ class RunOutput {
   void close();
 
  private:
+  void describe();
+
   std::string path_;
+  std::string place_;                     ///< of the output, where symbolic links lead
+  std::optional<ClaimedPath> old_claim_;  ///< of a resumed run: what was written before
+  h5::File before_;
   ClaimedPath claim_;
   h5::File file_;          ///< what is written: the epochs, later the copy
   h5::File watched_;       ///< the epochs, once there is a copy
-  std::string place_;      ///< of the output, where symbolic links lead
   std::uint64_t end_ = 0;  ///< that readers know of
   enum class Phase : std::uint8_t { alone, epochs, finishing } phase_ = Phase::alone;
 };

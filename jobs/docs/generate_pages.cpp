@@ -78,7 +78,15 @@ OutputContents contents() {
              {"threads", "threads", "of each rank"},
              {"host", "name", "machine of rank 0"},
              {"version", "version", "of lockstep"},
-             {"command_line", "text", "as it was given"}};
+             {"command_line", "text", "as it was given"},
+             {"segments", "segments",
+              "1, and 1 more each time the run was resumed; what is counted in seconds, "
+              "windows and exchanges is their sum"},
+             {"scenario_digest", "digest",
+              "of all that the result depends on: program, options, resolved scenario with host "
+              "programs, bytes of modules and data"},
+             {"run_digest", "digest",
+              "of the same without the time to stop: a checkpoint knows its output by it"}};
   return all;
 }
 

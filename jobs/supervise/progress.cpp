@@ -5,7 +5,7 @@
 
 #include <cstdio>
 
-#include "jobs/results.hpp"
+#include "jobs/run/results.hpp"
 
 namespace lockstep {
 
@@ -36,6 +36,10 @@ void ProgressLine::progress(const ProgressReport& report) {
   std::fprintf(stderr, terminal_ ? "\r\033[K%s" : "%s\n", text.c_str());
   std::fflush(stderr);
   shown_ = true;
+}
+
+void ProgressLine::note(const std::string& text) const {
+  std::fprintf(stderr, "%slockstep: %s\n", shown_ && terminal_ ? "\r\033[K" : "", text.c_str());
 }
 
 }  // namespace lockstep

@@ -1,5 +1,7 @@
 #pragma once
 
+#include <string>
+
 #include "core/engine/run_control.hpp"
 #include "core/output/recorder.hpp"
 
@@ -14,6 +16,8 @@ class ProgressLine {
   ProgressLine(const ProgressLine&) = delete;
   ProgressLine& operator=(const ProgressLine&) = delete;
   void progress(const ProgressReport& report);
+  /// A line that stays, also of a quiet run.
+  void note(const std::string& text) const;
 
  private:
   const bool quiet_, terminal_;

@@ -1,20 +1,45 @@
 #include "jobs/supervise/supervisor.hpp"
 
+#include "core/error/error.hpp"
 #include "jobs/options.hpp"
-#include "jobs/supervise/stop_signals.hpp"
+#include "jobs/supervise/signals.hpp"
 
 namespace lockstep {
 
+Supervisor::Supervisor(Engine& engine, ProgressLine& line, Checkpoints* checkpoints, double every)
+    : engine_(engine),
+      line_(line),
+      checkpoints_(checkpoints),
+      every_(std::chrono::duration_cast<Clock::duration>(std::chrono::duration<double>(every))),
+      due_(Clock::now() + every_) {}
+
 unsigned Supervisor::requests() {
-  const int status = StopSignals::status();
-  if (status == exit_done || agreed_ != 0) return 0;
-  return status == exit_interrupted ? interrupt : terminate;
+  const int status = Signals::status();
+  if (status != exit_done) return status == exit_interrupted ? interrupt : terminate;
+  if (!checkpoints_) return 0;
+  const bool by_clock = every_ > Clock::duration::zero();
+  if (!by_clock && !Signals::ask_for_checkpoint()) return 0;
+  const Clock::time_point now = Clock::now();
+  const bool wanted = Signals::ask_for_checkpoint() || now >= due_;
+  return wanted && now >= not_before_ ? checkpoint : nothing;
 }
 
 bool Supervisor::agreed(unsigned bits) {
-  agreed_ |= bits;
-  engine_.end_with_epoch();
-  return true;
+  agreed_ |= bits & (interrupt | terminate);
+  if (checkpoints_) write(agreed_ == 0);
+  return agreed_ == 0;
+}
+
+void Supervisor::write(bool goes_on) {
+  const Clock::time_point begin = Clock::now();
+  if (const auto problem = checkpoints_->write(engine_); problem && !problem->empty()) {
+    if (!goes_on) throw UserError("", *problem);
+    line_.note(*problem + "; the run goes on without this checkpoint");
+  }
+  Signals::serve_checkpoint();
+  const Clock::time_point end = Clock::now();
+  due_ = end + every_;
+  not_before_ = end + (end - begin);
 }
 
 int Supervisor::status() const {

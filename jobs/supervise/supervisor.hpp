@@ -1,16 +1,25 @@
 #pragma once
 
+#include <chrono>
+#include <string>
+
 #include "core/engine/engine.hpp"
 #include "core/engine/run_control.hpp"
+#include "jobs/run/checkpoints.hpp"
 #include "jobs/supervise/progress.hpp"
 
 namespace lockstep {
 
-/// Shows how far a run has come, and ends it in order when a signal asks for that: at the end of
-/// the epoch under way, on all ranks.
+/// Shows how far a run has come, writes checkpoints when the clock or a signal asks for one, and
+/// leaves the run, with a checkpoint, when a signal asks for that.
+///
+/// A run that is asked for one checkpoint after the other goes on nevertheless: between two it
+/// simulates for as long as the last one took.
 class Supervisor final : public RunControl {
  public:
-  Supervisor(Engine& engine, ProgressLine& line) : engine_(engine), line_(line) {}
+  /// `checkpoints` may be null: then there are none, and who ends the run loses what is not in its
+  /// output.  `every`: seconds of wall time; 0: none by the clock.
+  Supervisor(Engine& engine, ProgressLine& line, Checkpoints* checkpoints, double every);
 
   void progress(const ProgressReport& report) override { line_.progress(report); }
   unsigned requests() override;
@@ -20,10 +29,17 @@ class Supervisor final : public RunControl {
   int status() const;
 
  private:
-  enum Request : unsigned { interrupt = 1, terminate = 2 };
+  enum Request : unsigned { nothing = 0, interrupt = 1, terminate = 2, checkpoint = 4 };
+  using Clock = std::chrono::steady_clock;
+
+  void write(bool goes_on);
 
   Engine& engine_;
   ProgressLine& line_;
+  Checkpoints* const checkpoints_;
+  const Clock::duration every_;
+  Clock::time_point due_;         ///< the next by the clock
+  Clock::time_point not_before_;  ///< of any
   unsigned agreed_ = 0;
 };
 

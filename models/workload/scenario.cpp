@@ -46,7 +46,7 @@ Tenant read_tenant(const Node& node) {
 
 }  // namespace
 
-Scenario read_scenario(const std::string& file, const std::vector<std::string>& settings) {
+Node load_scenario(const std::string& file, const std::vector<std::string>& settings) {
   const Node root = load_document(file);
   resolve_include_at(root, "gpu");
   resolve_include_at(root, "host");
@@ -54,7 +54,11 @@ Scenario read_scenario(const std::string& file, const std::vector<std::string>& 
     apply_overrides(root, overrides);
   }
   apply_settings(root, settings);
+  return root;
+}
 
+Scenario read_scenario(const std::string& file, const std::vector<std::string>& settings) {
+  const Node root = load_scenario(file, settings);
   Scenario scenario;
   scenario.name = std::filesystem::path(file).stem().string();
   scenario.gpu = root.at("gpu");

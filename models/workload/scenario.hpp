@@ -49,6 +49,8 @@ struct Scenario {
   std::vector<Tenant> tenants;
 };
 
+/// A scenario file after its `override:` and `settings` (`key=value` strings).
+Node load_scenario(const std::string& file, const std::vector<std::string>& settings);
 /// Reads a scenario file, applies its `override:` and then `settings` (`key=value` strings).
 Scenario read_scenario(const std::string& file, const std::vector<std::string>& settings);
 

@@ -6,10 +6,10 @@
 
 #include <cstdlib>
 #include <map>
-#include <sstream>
 #include <string>
 
 #include "core/exec/mpi_communicator.hpp"
+#include "tests/harness/kept_parts.hpp"
 #include "tests/unit/core/engine/phold.hpp"
 #include "tests/unit/core/engine/random_machine.hpp"
 #include "tests/unit/core/engine/scripted.hpp"
@@ -74,7 +74,7 @@ TEST(MpiEngine, RandomMachinesEndAsOnOneThread) {
 }
 
 /// What rank 0 writes of a machine of random components that has come to its end.
-std::string saved(std::uint64_t seed, Communicator& communicator, int threads) {
+KeptParts saved(std::uint64_t seed, Communicator& communicator, int threads) {
   Random random(seed, ComponentId{0}, 3);
   const Graph graph = test::random_graph(random);
   EngineOptions options;
@@ -86,16 +86,16 @@ std::string saved(std::uint64_t seed, Communicator& communicator, int threads) {
       [&](ComponentId id) { return std::make_unique<test::Wanderer>(graph, id, seed); },
       communicator, options);
   engine.run();
-  std::ostringstream out;
-  EXPECT_TRUE(engine.save(out));
-  return out.str();
+  KeptParts kept;
+  EXPECT_TRUE(engine.save(communicator.rank() == 0 ? &kept : nullptr));
+  return kept;
 }
 
 TEST(MpiEngine, ACheckpointHoldsTheSameBytesAsOnOneThread) {
   for (std::uint64_t seed = 1; seed <= 10; ++seed) {
     SelfCommunicator self;
-    const std::string alone = saved(seed, self, 1);
-    const std::string together = saved(seed, *world, threads_per_rank);
+    const KeptParts alone = saved(seed, self, 1);
+    const KeptParts together = saved(seed, *world, threads_per_rank);
     if (world->rank() != 0) continue;
     EXPECT_TRUE(together == alone) << "seed " << seed;
   }

@@ -9,7 +9,6 @@
 #include <fstream>
 #include <mutex>
 #include <random>
-#include <sstream>
 #include <thread>
 
 #include "core/error/error.hpp"
@@ -228,7 +227,7 @@ std::string MachineBench::compare(Host& host) const {
   return "";
 }
 
-MachineResult MachineBench::simulate(const Layout& layout, const std::string& saved,
+MachineResult MachineBench::simulate(const Layout& layout, const KeptParts* saved,
                                      const Moment& moment) {
   const Graph& graph = machine_->graph();
   const Assignment assignment =
@@ -247,7 +246,7 @@ MachineResult MachineBench::simulate(const Layout& layout, const std::string& sa
   std::mutex building;  // the machine makes tables with its first SM
   Host* host = nullptr;
   // Of an interrupted run it would hear only a part.
-  const bool whole = saved.empty() && !moment;
+  const bool whole = !saved && !moment;
   PageTableWatch watch(*machine_);
   LoopbackRanks(layout.ranks).run([&](Communicator& communicator) {
     try {
@@ -263,18 +262,17 @@ MachineResult MachineBench::simulate(const Layout& layout, const std::string& sa
             return std::unique_ptr<Component>(new EveryCycle(std::move(built), clock));
           },
           communicator, options);
-      if (!saved.empty()) {
-        std::istringstream in(saved);
-        engine.restore(in);
-      }
+      KeptParts resumed = saved ? *saved : KeptParts();
+      if (saved) engine.restore(resumed);
       std::vector<std::uint64_t> statistics;
       StatisticsLog observer(graph, *layout_, statistics, whole ? &watch : nullptr);
       Interruption control(communicator.rank() == 0 ? host : nullptr, moment);
       const RunSummary summary = engine.run(observer, control);
-      std::ostringstream out;
-      if (!engine.save(out) || communicator.rank() != 0) return;
+      KeptParts kept;
+      if (!engine.save(communicator.rank() == 0 ? &kept : nullptr) || communicator.rank() != 0)
+        return;
       result.finished = summary.finished;
-      result.state = out.str();
+      result.state = std::move(kept);
       result.statistics = std::move(statistics);
       if (summary.finished) result.problem = compare(*host);
       if (summary.finished && whole && result.problem.empty())
@@ -332,7 +330,7 @@ std::string MachineBench::compare_common_epochs(const MachineResult& expected,
 }
 
 MachineResult MachineBench::run(const Layout& layout) {
-  return simulate(layout, "", {});
+  return simulate(layout, nullptr, {});
 }
 
 MachineBench::Moment MachineBench::after_windows(unsigned windows) {
@@ -341,9 +339,9 @@ MachineBench::Moment MachineBench::after_windows(unsigned windows) {
 
 MachineResult MachineBench::run_interrupted(const Layout& first, const Moment& moment,
                                             const Layout& second) {
-  const MachineResult half = simulate(first, "", moment);
+  const MachineResult half = simulate(first, nullptr, moment);
   if (!half.problem.empty() || half.finished) return half;
-  MachineResult whole = simulate(second, half.state, {});
+  MachineResult whole = simulate(second, &half.state, {});
   whole.statistics.insert(whole.statistics.begin(), half.statistics.begin(), half.statistics.end());
   whole.interrupted = true;
   return whole;

@@ -14,6 +14,7 @@
 #include "core/output/recorder.hpp"
 #include "models/reference/functional_run.hpp"
 #include "models/workload/scenario.hpp"
+#include "tests/harness/kept_parts.hpp"
 
 namespace lockstep {
 class Host;
@@ -44,7 +45,7 @@ struct MachineResult {
   std::string problem;  ///< "" or why it did not finish, or the first difference
   bool finished = false;
   bool interrupted = false;
-  std::string state;                      ///< Engine::save where it ended
+  KeptParts state;                        ///< Engine::save where it ended
   std::vector<std::uint64_t> statistics;  ///< per epoch: its end, then each component's row
   std::vector<std::string> faults;        ///< rows of /faults, if they are recorded
   unsigned page_tables_read = 0;          ///< how often they were compared with the model
@@ -92,7 +93,7 @@ class MachineBench {
                const std::vector<std::string>& settings);
   void prepare(const std::string& scenario, const std::vector<std::string>& settings);
   /// `saved`: where to go on from, or empty.  `moment`: leave the state there, or empty.
-  MachineResult simulate(const Layout& layout, const std::string& saved, const Moment& moment);
+  MachineResult simulate(const Layout& layout, const KeptParts* saved, const Moment& moment);
   std::string name_of_word(std::size_t word) const;
   std::string compare(Host& host) const;
   std::string compare_tenant(std::size_t tenant, TenantRun& run) const;

@@ -1,8 +1,7 @@
-"""Runs that are cut off: by a signal, a full disk, a rank that dies."""
+"""Runs that are cut off: by a full disk, a folder that goes, a rank that dies.  (By signals: ../checkpoints.)"""
 import contextlib
 import os
 import pathlib
-import re
 import resource
 import shutil
 import signal
@@ -78,59 +77,6 @@ class Interrupted(ScenarioTest):
     def epochs_in(path):
         with h5py.File(path, "r", libver="latest", swmr=True) as file:
             return len(file["epochs/time"])
-
-    def assert_ended_in_order(self, process, name, status):
-        """One line, and a file with all that a run up to there has."""
-        _, errors = process.communicate(timeout=60)
-        lines = [line for line in errors.splitlines() if line.startswith("lockstep: ")]
-        self.assertEqual(len(lines), 1, errors)
-        found = re.fullmatch(rf"lockstep: ended by {name} at (\S+) - o\.h5 holds everything up to then", lines[0])
-        self.assertIsNotNone(found, errors)
-        self.assertEqual(process.returncode, status, errors)
-        self.assert_readable("o.h5")
-        until = self.lockstep("run", "scenario.yaml", "--quiet", "--set", f"simulation.stop_at={found[1]}", "--output",
-                              "until.h5")
-        self.assertEqual(until.returncode, 0, until.stderr)
-        same = self.lockstep("diff", "o.h5", "until.h5")
-        self.assertEqual(re.findall(r"^  (/\w+)", same.stdout, re.MULTILINE), ["/config"], same.stdout)
-
-    def test_a_signal_ends_the_run_with_its_epoch(self):
-        for which, name, status in ((signal.SIGINT, "SIGINT", 130), (signal.SIGTERM, "SIGTERM", 75)):
-            with self.subTest(signal=name):
-                (self.folder / "o.h5").unlink(missing_ok=True)
-                process = self.start(self.long_run())
-                self.wait_for_epochs(process)
-                process.send_signal(which)
-                self.assert_ended_in_order(process, name, status)
-
-    def test_a_signal_to_one_rank_ends_all(self):
-        process = self.start([MPIRUN, "-n", "3", "--oversubscribe", "--bind-to", "none", *self.long_run()])
-        self.wait_for_epochs(process)
-        os.kill(self.ranks_of(process.pid)[2], signal.SIGTERM)
-        self.assert_ended_in_order(process, "SIGTERM", 75)
-
-    def test_a_signal_to_mpirun_ends_all_ranks(self):
-        process = self.start([MPIRUN, "--mca", "odls_base_sigkill_timeout", "10", "-n", "3", "--oversubscribe",
-                              "--bind-to", "none", *self.long_run()])
-        self.wait_for_epochs(process)
-        process.send_signal(signal.SIGTERM)
-        process.wait(timeout=60)
-        self.assertNotEqual(process.returncode, 0)
-        self.assertIn("lockstep: ended by SIGTERM", process.stderr.read())
-        with h5py.File(self.folder / "o.h5", "r") as file:
-            self.assertIn("tenants", file)
-
-    def test_the_same_signal_again_ends_the_process_at_once(self):
-        self.scenario(WORKLOADS / "sgemm.yaml", "{n: 1024}", "simulation: {epoch: 1s}")
-        process = self.start([LOCKSTEP, "run", "scenario.yaml", "--quiet", "--output", "o.h5"])
-        while not (self.folder / "o.h5").exists():
-            time.sleep(0.01)
-        time.sleep(1)
-        process.send_signal(signal.SIGINT)
-        time.sleep(0.5)
-        self.assertIsNone(process.poll(), "the epoch of a second ended")
-        process.send_signal(signal.SIGINT)
-        self.assertEqual(process.wait(timeout=10), -signal.SIGINT)
 
     def test_a_folder_that_is_removed_under_way(self):
         command = self.long_run()

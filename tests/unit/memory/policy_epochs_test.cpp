@@ -4,12 +4,12 @@
 
 #include <map>
 #include <mutex>
-#include <sstream>
 
 #include "core/engine/engine.hpp"
 #include "core/exec/loopback_ranks.hpp"
 #include "models/coordinator/coordinator.hpp"
 #include "models/coordinator/messages.hpp"
+#include "tests/harness/kept_parts.hpp"
 #include "tests/unit/memory/partition_bench.hpp"
 #include "tests/unit/memory/partition_policies.hpp"
 
@@ -195,7 +195,7 @@ class World {
     options.threads = threads;
     options.epoch = 1_us;
     options.pacing = pacing;
-    std::ostringstream saved;
+    KeptParts saved;
     const auto go = [&](int n, int t, auto&& body) {
       options.threads = t;
       LoopbackRanks(n).run([&](Communicator& communicator) {
@@ -205,8 +205,7 @@ class World {
     };
     const auto finish = [&](Engine& engine) {
       if (leave_at != 0) {
-        std::istringstream in(saved.str());
-        engine.restore(in);
+        engine.restore(saved);
       }
       engine.run();
       const std::lock_guard lock(mutex);
@@ -219,7 +218,7 @@ class World {
         EpochObserver observer;
         LeaveAt control(leave_at);
         engine.run(observer, control);
-        EXPECT_TRUE(engine.save(saved));
+        EXPECT_TRUE(engine.save(engine.communicator().rank() == 0 ? &saved : nullptr));
       });
     go(ranks, threads, finish);
     outcome.told = told;

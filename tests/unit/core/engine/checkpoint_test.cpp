@@ -2,8 +2,8 @@
 #include <gtest/gtest.h>
 
 #include <optional>
-#include <sstream>
 
+#include "tests/harness/kept_parts.hpp"
 #include "tests/unit/core/engine/layouts.hpp"
 #include "tests/unit/core/engine/random_machine.hpp"
 
@@ -30,24 +30,24 @@ struct Machine {
   EngineOptions options;
 };
 
-std::string saved_after(const Machine& machine, int exchanges, int ranks, int threads) {
+KeptParts saved_after(const Machine& machine, int exchanges, int ranks, int threads) {
   EngineOptions options = machine.options;
   options.threads = threads;
   options.pacing = Pacing::random_cuts;
-  std::ostringstream out;
+  KeptParts kept;
   LoopbackRanks(ranks).run([&](Communicator& communicator) {
     Engine engine(machine.graph, Assignment::spread(machine.graph, ranks, threads), machine.factory,
                   communicator, options);
     EpochObserver observer;
     LeaveAt control(exchanges);
     engine.run(observer, control);
-    EXPECT_TRUE(engine.save(out));
+    EXPECT_TRUE(engine.save(communicator.rank() == 0 ? &kept : nullptr));
   });
-  return out.str();
+  return kept;
 }
 
-std::map<std::uint32_t, std::uint64_t> resumed(const Machine& machine, const std::string& saved,
-                                               int ranks, int threads) {
+std::map<std::uint32_t, std::uint64_t> resumed(const Machine& machine, KeptParts saved, int ranks,
+                                               int threads) {
   EngineOptions options = machine.options;
   options.threads = threads;
   std::map<std::uint32_t, std::uint64_t> digests;
@@ -55,8 +55,7 @@ std::map<std::uint32_t, std::uint64_t> resumed(const Machine& machine, const std
   LoopbackRanks(ranks).run([&](Communicator& communicator) {
     Engine engine(machine.graph, Assignment::spread(machine.graph, ranks, threads), machine.factory,
                   communicator, options);
-    std::istringstream in(saved);
-    engine.restore(in);
+    engine.restore(saved);
     engine.run();
     const std::lock_guard lock(mutex);
     for (const LocalComponent& local : engine.components()) {
@@ -69,7 +68,7 @@ std::map<std::uint32_t, std::uint64_t> resumed(const Machine& machine, const std
 void expect_resumable(const Machine& machine, int exchanges) {
   const test::Outcome whole =
       test::run_layout(machine.graph, machine.factory, 1, machine.options, machine.digest);
-  const std::string saved = saved_after(machine, exchanges, 2, 2);
+  const KeptParts saved = saved_after(machine, exchanges, 2, 2);
   EXPECT_EQ(resumed(machine, saved, 1, 1), whole.digests) << "after " << exchanges;
   EXPECT_EQ(resumed(machine, saved, 3, 2), whole.digests) << "after " << exchanges;
 }
@@ -111,17 +110,17 @@ TEST(EngineCheckpoint, KeepsMessagesOnTheirWay) {
   }
 }
 
-std::string saved_at_the_end(const Machine& machine, int ranks, int threads) {
+KeptParts saved_at_the_end(const Machine& machine, int ranks, int threads) {
   EngineOptions options = machine.options;
   options.threads = threads;
-  std::ostringstream out;
+  KeptParts kept;
   LoopbackRanks(ranks).run([&](Communicator& communicator) {
     Engine engine(machine.graph, Assignment::spread(machine.graph, ranks, threads), machine.factory,
                   communicator, options);
     engine.run();
-    EXPECT_TRUE(engine.save(out));
+    EXPECT_TRUE(engine.save(communicator.rank() == 0 ? &kept : nullptr));
   });
-  return out.str();
+  return kept;
 }
 
 TEST(EngineCheckpoint, HoldsTheSameBytesWhateverTheLayout) {
@@ -130,7 +129,7 @@ TEST(EngineCheckpoint, HoldsTheSameBytesWhateverTheLayout) {
     Random random(seed, ComponentId{0}, 5);
     const auto machine = random_machine(seed, random);
     if (!machine) continue;
-    const std::string alone = saved_at_the_end(*machine, 1, 1);
+    const KeptParts alone = saved_at_the_end(*machine, 1, 1);
     EXPECT_TRUE(saved_at_the_end(*machine, 2, 2) == alone);
     EXPECT_TRUE(saved_at_the_end(*machine, 3, 1) == alone);
   }

@@ -2,11 +2,11 @@
 #include <gtest/gtest.h>
 
 #include <atomic>
-#include <sstream>
 
-#include "core/checkpoint/chunks.hpp"
+#include "core/checkpoint/parts.hpp"
 #include "core/engine/engine.hpp"
 #include "core/exec/loopback_ranks.hpp"
+#include "tests/harness/kept_parts.hpp"
 #include "tests/unit/core/engine/scripted.hpp"
 #include "tests/unit/core/parameters/expect_error.hpp"
 
@@ -37,16 +37,15 @@ struct Machine {
   Engine engine;
 };
 
-std::string saved(std::uint32_t sms, State state) {
+KeptParts saved(std::uint32_t sms, State state) {
   SelfCommunicator self;
-  std::ostringstream out;
-  EXPECT_TRUE(Machine(sms, std::move(state), self).engine.save(out));
-  return out.str();
+  KeptParts kept;
+  EXPECT_TRUE(Machine(sms, std::move(state), self).engine.save(&kept));
+  return kept;
 }
-std::string refusal(std::uint32_t sms, State state, const std::string& bytes) {
+std::string refusal(std::uint32_t sms, State state, KeptParts kept) {
   SelfCommunicator self;
-  std::istringstream in(bytes);
-  return message_of([&] { Machine(sms, std::move(state), self).engine.restore(in); });
+  return message_of([&] { Machine(sms, std::move(state), self).engine.restore(kept); });
 }
 
 void number(Archive& archive) {
@@ -55,19 +54,19 @@ void number(Archive& archive) {
 }
 
 TEST(Restoring, APartOfAnotherVersionIsNamedWithItsComponent) {
-  const std::string bytes = saved(3, [](std::uint32_t, Archive& a) { a.section("sm/l1", 1); });
+  const KeptParts kept = saved(3, [](std::uint32_t, Archive& a) { a.section("sm/l1", 1); });
   EXPECT_EQ(refusal(
-                3, [](std::uint32_t id, Archive& a) { a.section("sm/l1", 1 + id / 2); }, bytes),
+                3, [](std::uint32_t id, Archive& a) { a.section("sm/l1", 1 + id / 2); }, kept),
             "sm[2]: the checkpoint's \"sm/l1\" has version 1, this program reads 2 - resume with "
             "the program that wrote it");
 }
 
 TEST(Restoring, AComponentThatReadsLessThanWasSavedIsNamed) {
-  const std::string bytes = saved(3, [](std::uint32_t, Archive& a) { number(a); });
+  const KeptParts kept = saved(3, [](std::uint32_t, Archive& a) { number(a); });
   const State reads_less = [](std::uint32_t id, Archive& a) {
     if (id != 1) number(a);
   };
-  EXPECT_EQ(refusal(3, reads_less, bytes),
+  EXPECT_EQ(refusal(3, reads_less, kept),
             "sm[1]: the checkpoint holds more than this program reads - resume with the program "
             "that wrote it");
 }
@@ -81,12 +80,16 @@ TEST(Restoring, ACheckpointOfAnotherMachineIsRefused) {
 
 TEST(Restoring, ACheckpointThatWasCutIsRefused) {
   const State state = [](std::uint32_t, Archive& a) { number(a); };
-  const std::string bytes = saved(2, state);
-  EXPECT_EQ(refusal(2, state, bytes), "no error");
-  for (std::size_t length = 0; length < bytes.size(); ++length) {
-    const std::string message = refusal(2, state, bytes.substr(0, length));
-    EXPECT_NE(message.find("the checkpoint ends too early"), std::string::npos)
-        << "after " << length << " bytes: " << message;
+  const KeptParts kept = saved(2, state);
+  EXPECT_EQ(refusal(2, state, kept), "no error");
+  for (const auto& [part, chunks] : kept.parts) {
+    for (std::size_t length = 0; length < chunks.front().size(); ++length) {
+      KeptParts cut = kept;
+      cut.parts[part].front().resize(length);
+      const std::string message = refusal(2, state, cut);
+      EXPECT_NE(message.find("the checkpoint ends too early"), std::string::npos)
+          << part << " after " << length << " bytes: " << message;
+    }
   }
 }
 
@@ -101,21 +104,17 @@ TEST(Saving, AComponentWithoutASectionIsCaught) {
   SelfCommunicator self;
   Engine engine(graph, Assignment::spread(graph, 1, 1),
                 [](ComponentId) { return std::make_unique<Nameless>(); }, self, {});
-  std::ostringstream out;
-  EXPECT_THROW(std::ignore = engine.save(out), InternalError);
+  KeptParts kept;
+  EXPECT_THROW(std::ignore = engine.save(&kept), InternalError);
 }
 
 /// Takes any number of bytes, and counts them.
-class Counted final : public std::streambuf {
+class Counted final : public PartSink {
  public:
   std::size_t written = 0;
-
- private:
-  int_type overflow(int_type next) override { return ++written, next; }
-  std::streamsize xsputn(const char*, std::streamsize count) override {
-    written += static_cast<std::size_t>(count);
-    return count;
-  }
+  void begin(const std::string&) override {}
+  void write(std::span<const std::byte> chunk) override { written += chunk.size(); }
+  void end() override {}
 };
 
 /// What the ranks of a run move.
@@ -161,7 +160,7 @@ class Watched final : public Communicator {
 };
 
 TEST(Saving, MovesOneChunkPerRankAtATimeHoweverLargeTheState) {
-  constexpr std::size_t state_bytes = 5 * ChunkWriter::chunk_bytes + 100;
+  constexpr std::size_t state_bytes = 5 * PartWriter::chunk_bytes + 100;
   constexpr std::size_t ranks = 3, sms = 6;
   Traffic traffic;
   LoopbackRanks(ranks).run([&](Communicator& communicator) {
@@ -172,13 +171,12 @@ TEST(Saving, MovesOneChunkPerRankAtATimeHoweverLargeTheState) {
           archive(state);
         },
         watched);
-    std::ostream out(&traffic.file);
-    EXPECT_TRUE(machine.engine.save(out));
+    EXPECT_TRUE(machine.engine.save(communicator.rank() == 0 ? &traffic.file : nullptr));
   });
   EXPECT_GT(traffic.file.written, sms * state_bytes);
   EXPECT_GT(traffic.received, sms * state_bytes * (ranks - 1) / ranks);
-  EXPECT_EQ(traffic.largest, ChunkWriter::chunk_bytes);
-  EXPECT_LE(traffic.most_under_way, (ranks - 1) * ChunkWriter::chunk_bytes);
+  EXPECT_EQ(traffic.largest, PartWriter::chunk_bytes);
+  EXPECT_LE(traffic.most_under_way, (ranks - 1) * PartWriter::chunk_bytes);
 }
 
 TEST(Saving, AComponentThatFailsIsToldOnItsRankAndStopsNoOther) {
@@ -189,27 +187,47 @@ TEST(Saving, AComponentThatFailsIsToldOnItsRankAndStopsNoOther) {
           if (id == 2) throw std::runtime_error("broken");
         },
         communicator);
-    std::ostringstream out;
+    KeptParts kept;
+    PartSink* const sink = communicator.rank() == 0 ? &kept : nullptr;
     if (communicator.rank() == 1) {
-      EXPECT_THROW(std::ignore = machine.engine.save(out), std::runtime_error);
+      EXPECT_THROW(std::ignore = machine.engine.save(sink), std::runtime_error);
     } else {
-      EXPECT_FALSE(machine.engine.save(out));
+      EXPECT_FALSE(machine.engine.save(sink));
     }
   });
 }
 
+/// Takes a number of calls, then fails and counts what comes nevertheless.
+class Full final : public PartSink {
+ public:
+  explicit Full(int calls) : left_(calls) {}
+  void begin(const std::string&) override { call(); }
+  void write(std::span<const std::byte>) override { call(); }
+  void end() override { call(); }
+  int asked_again = 0;
+
+ private:
+  void call() {
+    if (left_ < 0) ++asked_again;
+    if (left_-- <= 0) throw UserError("disk", "is full");
+  }
+  int left_;
+};
+
 TEST(Saving, AFileThatCannotBeWrittenIsToldByRankZero) {
-  LoopbackRanks(2).run([&](Communicator& communicator) {
-    Machine machine(
-        4, [](std::uint32_t, Archive& archive) { number(archive); }, communicator);
-    std::ostream full(nullptr);
-    if (communicator.rank() == 0) {
-      EXPECT_EQ(message_of([&] { std::ignore = machine.engine.save(full); }),
-                "the checkpoint cannot be written");
-    } else {
-      EXPECT_FALSE(machine.engine.save(full));
-    }
-  });
+  for (int calls = 0; calls < 15; ++calls) {
+    LoopbackRanks(2).run([&](Communicator& communicator) {
+      Machine machine(
+          4, [](std::uint32_t, Archive& archive) { number(archive); }, communicator);
+      Full full(calls);
+      if (communicator.rank() == 0) {
+        EXPECT_EQ(message_of([&] { std::ignore = machine.engine.save(&full); }), "disk: is full");
+        EXPECT_EQ(full.asked_again, 0);
+      } else {
+        EXPECT_FALSE(machine.engine.save(nullptr));
+      }
+    });
+  }
 }
 
 }  // namespace

@@ -1,4 +1,4 @@
-#include "jobs/results.hpp"
+#include "jobs/run/results.hpp"
 
 #include <fmt/format.h>
 

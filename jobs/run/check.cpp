@@ -1,4 +1,4 @@
-#include "jobs/check.hpp"
+#include "jobs/run/check.hpp"
 
 #include <fmt/format.h>
 

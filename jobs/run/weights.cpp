@@ -1,4 +1,4 @@
-#include "jobs/weights.hpp"
+#include "jobs/run/weights.hpp"
 
 #include "core/error/error.hpp"
 #include "core/output/hdf5.hpp"

@@ -1,8 +1,7 @@
 /// `lockstep run`: one simulation from scenario to HDF5 file.
-#include "jobs/run.hpp"
+#include "jobs/run/run.hpp"
 
 #include <fmt/format.h>
-#include <sys/resource.h>
 #include <unistd.h>
 
 #include <cstdio>
@@ -11,18 +10,19 @@
 #include "core/engine/engine.hpp"
 #include "core/output/epoch_statistics.hpp"
 #include "core/output/run_output.hpp"
-#include "core/parameters/units.hpp"
-#include "jobs/check.hpp"
 #include "jobs/options.hpp"
-#include "jobs/print_line.hpp"
-#include "jobs/profile.hpp"
-#include "jobs/results.hpp"
-#include "jobs/same_run.hpp"
+#include "jobs/run/check.hpp"
+#include "jobs/run/checkpoints.hpp"
+#include "jobs/run/identity.hpp"
+#include "jobs/run/print_line.hpp"
+#include "jobs/run/profile.hpp"
+#include "jobs/run/results.hpp"
+#include "jobs/run/same_run.hpp"
+#include "jobs/run/weights.hpp"
 #include "jobs/supervise/cores.hpp"
 #include "jobs/supervise/progress.hpp"
-#include "jobs/supervise/stop_signals.hpp"
+#include "jobs/supervise/signals.hpp"
 #include "jobs/supervise/supervisor.hpp"
-#include "jobs/weights.hpp"
 #include "models/gpu/configuration.hpp"
 #include "partitioner/partitioner.hpp"
 
@@ -34,12 +34,14 @@ struct Output {
   RunOutput file;
   StatisticsRecorder recorder;
 
-  Output(const std::string& path, const std::string& configuration, const Machine& machine)
-      : file(path),
-        recorder((file.write_config(configuration), file), machine.statistics_layout(),
-                 machine.tenant_names()) {
-    file.start();
-  }
+  template <class... Resumed>
+  Output(const std::string& path, const std::string& configuration, const Identity& identity,
+         const Machine& machine, Resumed... resumed)
+      : file(path, resumed...),
+        recorder(
+            (file.write_config(configuration), file.set_run("scenario_digest", identity.digest()),
+             file.set_run("run_digest", identity.run_digest()), file),
+            machine.statistics_layout(), machine.tenant_names()) {}
 };
 
 /// Other ranks may still read what rank 0 is about to replace, and nobody wants to lose it.
@@ -51,6 +53,7 @@ void refuse_inputs(const std::string& output, const CommandLine& line, const Sce
     }
   };
   refuse(line.weights, "--weights");
+  refuse(line.resume, "--resume");
   for (const Tenant& tenant : scenario.tenants) {
     refuse(tenant.workload.module_file, "a module");
     for (const Buffer& buffer : tenant.workload.buffers)
@@ -64,6 +67,8 @@ struct Prepared {
   const MachineParameters parameters;
   const Machine machine;
   const Assignment assignment;
+  const std::string configuration;
+  const Identity identity;
   std::unique_ptr<Output> output;  ///< on rank 0
 
   Prepared(const CommandLine& line, const ScenarioChange& change, int ranks)
@@ -74,37 +79,46 @@ struct Prepared {
             partition(machine.graph(), {.ranks = ranks,
                                         .threads = line.threads,
                                         .weights = read_weights(line.weights, machine.graph()),
-                                        .on_rank_0 = machine.host()})) {
+                                        .on_rank_0 = machine.host()})),
+        configuration(configuration_text(scenario, parameters)),
+        identity(line, scenario, configuration) {
     refuse_inputs(output_path(line), line, scenario);
   }
 
   std::string output_path(const CommandLine& line) const {
-    return line.output.empty() ? scenario.name + ".h5" : line.output;
+    if (!line.output.empty()) return line.output;
+    return line.resume.empty() ? scenario.name + ".h5" : output_of_checkpoint(line.resume);
+  }
+
+  void open_output(const CommandLine& line) {
+    const std::string path = output_path(line);
+    if (line.checkpoint_seconds > 0) require_place_of_checkpoint(checkpoint_path(path));
+    if (line.resume.empty()) {
+      output = std::make_unique<Output>(path, configuration, identity, machine);
+    } else {
+      output =
+          std::make_unique<Output>(path, configuration, identity, machine, RunOutput::Resumed{});
+    }
   }
 };
 
-std::uint64_t peak_memory_bytes() {
-  rusage usage{};
-  getrusage(RUSAGE_SELF, &usage);
-  return static_cast<std::uint64_t>(usage.ru_maxrss) * 1024;
-}
-
-void write_run(RunOutput& file, const CommandLine& line, const RunSummary& summary,
-               const Totals& totals, int ranks) {
+void write_run(RunOutput& file, const CommandLine& line, const RunCost& cost, const Totals& totals,
+               int ranks) {
   const std::uint64_t warps = totals.sum_over_tenants("sm", "warp_instructions");
   const std::uint64_t threads = totals.sum_over_tenants("sm", "thread_instructions");
   char host[256] = "";
   gethostname(host, sizeof host - 1);
-  file.set_run("wall_seconds", summary.wall_seconds);
+  file.set_run("wall_seconds", cost.wall_seconds);
   file.set_run("warp_instructions", warps);
   file.set_run("thread_instructions", threads);
   file.set_run("warp_instructions_per_second",
-               static_cast<double>(warps) / std::max(summary.wall_seconds, 1e-9));
-  file.set_run("windows", summary.windows);
-  file.set_run("exchanges", summary.exchanges);
-  file.set_run("synchronisation_share", summary.synchronisation_share);
-  file.set_run("imbalance_share", summary.imbalance_share);
-  file.set_run("peak_memory_bytes", peak_memory_bytes());
+               static_cast<double>(warps) / std::max(cost.wall_seconds, 1e-9));
+  file.set_run("segments", cost.segments);
+  file.set_run("windows", cost.windows);
+  file.set_run("exchanges", cost.exchanges);
+  file.set_run("synchronisation_share", cost.synchronisation_share());
+  file.set_run("imbalance_share", cost.imbalance_share());
+  file.set_run("peak_memory_bytes", cost.peak_memory_bytes);
   file.set_run("ranks", static_cast<std::uint64_t>(ranks));
   file.set_run("threads", static_cast<std::uint64_t>(line.threads));
   file.set_run("host", std::string(host));
@@ -169,8 +183,8 @@ void warn_of_limit(const Engine& engine) {
 
 /// Rank 0, after the run: tables, final values, the result for people.
 RunOutcome finish(const CommandLine& line, const Scenario& scenario, const Machine& machine,
-                  const Engine& engine, const RunSummary& summary, const Profile& profile,
-                  Output& output) {
+                  const Engine& engine, const RunSummary& summary, const RunCost& cost,
+                  const Profile& profile, Output& output) {
   Host& host = find_host(engine, machine);
   const StatisticsLayout& layout = output.recorder.layout();
   const Totals totals(layout, output.recorder.totals());
@@ -179,10 +193,7 @@ RunOutcome finish(const CommandLine& line, const Scenario& scenario, const Machi
   output.recorder.finish();
   CheckResult check;
   if (line.check) {
-    const auto is_interrupted = [&] {
-      return !summary.finished || StopSignals::status() != exit_done;
-    };
-    check = check_tenants(scenario, machine, host, is_interrupted);
+    check = check_tenants(scenario, machine, host, [] { return Signals::status() != exit_done; });
   }
   output.file.finish_epochs();
   output.recorder.write_totals();
@@ -193,7 +204,7 @@ RunOutcome finish(const CommandLine& line, const Scenario& scenario, const Machi
   output.file.write_final("end", "fs", "simulated time at which the run ended",
                           static_cast<std::uint64_t>(summary.end.femtoseconds()));
   write_digests(check, output.file);
-  write_run(output.file, line, summary, totals, engine.communicator().size());
+  write_run(output.file, line, cost, totals, engine.communicator().size());
   if (line.profile) write_profile(output.file, machine.graph(), profile);
   output.file.close();
 
@@ -203,9 +214,9 @@ RunOutcome finish(const CommandLine& line, const Scenario& scenario, const Machi
     std::fputs(
         fmt::format("{:.3f} us simulated in {:.2f} s, {:.2f} million warp instructions/s; "
                     "synchronisation {:.1f}%, imbalance {:.1f}%; {}\n",
-                    static_cast<double>(summary.end.femtoseconds()) * 1e-9, summary.wall_seconds,
-                    static_cast<double>(warps) / std::max(summary.wall_seconds, 1e-9) * 1e-6,
-                    100 * summary.synchronisation_share, 100 * summary.imbalance_share,
+                    static_cast<double>(summary.end.femtoseconds()) * 1e-9, cost.wall_seconds,
+                    static_cast<double>(warps) / std::max(cost.wall_seconds, 1e-9) * 1e-6,
+                    100 * cost.synchronisation_share(), 100 * cost.imbalance_share(),
                     output.file.path())
             .c_str(),
         stdout);
@@ -217,8 +228,34 @@ RunOutcome finish(const CommandLine& line, const Scenario& scenario, const Machi
   const std::string failed = failures(scenario, host);
   std::fputs(failed.c_str(), stderr);
   if (!failed.empty()) return {exit_error, rows};
-  if (!check.complete) return {StopSignals::status(), rows};
+  if (!check.complete) return {Signals::status(), rows};
   return {check.passed ? exit_done : exit_check_failed, rows};
+}
+
+EngineOptions engine_options(const CommandLine& line, const SimulationParameters& simulation) {
+  EngineOptions options;
+  options.threads = line.threads;
+  options.epoch = simulation.epoch;
+  if (simulation.stop_at > Time::zero()) options.stop_at = simulation.stop_at;
+  options.profile = line.profile;
+  return options;
+}
+
+/// On rank 0: the run is over, or has been left.
+RunOutcome conclude(const CommandLine& line, const Prepared& run, const Engine& engine,
+                    const RunSummary& summary, const Profile& profile, int status,
+                    const Checkpoints& checkpoints) {
+  if (!summary.finished) {
+    const std::string where = line.resumable ? " - go on with --resume " + checkpoints.path() : "";
+    std::fprintf(stderr, "lockstep: ended by %s%s\n", signal_name(status), where.c_str());
+    return {status, {}};
+  }
+  const RunOutcome outcome = finish(line, run.scenario, run.machine, engine, summary,
+                                    checkpoints.cost(summary), profile, *run.output);
+  // One that was stopped, or not checked for lack of time, may go on.
+  const bool is_whole = outcome.status != exit_terminated && outcome.status != exit_interrupted;
+  if (is_whole && find_host(engine, run.machine).finished()) checkpoints.remove();
+  return outcome;
 }
 
 }  // namespace
@@ -226,58 +263,55 @@ RunOutcome finish(const CommandLine& line, const Scenario& scenario, const Machi
 RunOutcome simulate(const CommandLine& line, const ScenarioChange& change,
                     Communicator& communicator) {
   std::unique_ptr<Prepared> run;
-  std::string configuration;
-  together(communicator, [&] {
-    run = std::make_unique<Prepared>(line, change, communicator.size());
-    configuration = configuration_text(run->scenario, run->parameters);
-  });
-  require_same_run(line, configuration, communicator);
+  together(communicator,
+           [&] { run = std::make_unique<Prepared>(line, change, communicator.size()); });
+  require_same_run(line, run->configuration, communicator);
   const Machine& machine = run->machine;
+  std::optional<CheckpointReader> source;
   together(communicator, [&] {
-    if (communicator.rank() == 0)
-      run->output = std::make_unique<Output>(run->output_path(line), configuration, machine);
+    if (!line.resume.empty()) source.emplace(line.resume);
+    if (communicator.rank() == 0) run->open_output(line);
   });
-  const SimulationParameters& simulation = run->parameters.simulation;
-  EngineOptions options;
-  options.threads = line.threads;
-  options.epoch = simulation.epoch;
-  if (simulation.stop_at > Time::zero()) options.stop_at = simulation.stop_at;
-  options.profile = line.profile;
   Output* const output = run->output.get();
-
+  Checkpoints checkpoints(run->identity, run->output_path(line), output ? &output->file : nullptr,
+                          output ? &output->recorder : nullptr);
   const StatisticsLayout layout = machine.statistics_layout();
   EpochStatistics observer(machine.graph(), layout, output ? &output->recorder : nullptr);
   Engine engine(
       machine.graph(), run->assignment,
-      [&](ComponentId component) { return machine.build(component); }, communicator, options);
-  RunSummary summary;
-  int status = exit_done;
+      [&](ComponentId component) { return machine.build(component); }, communicator,
+      engine_options(line, run->parameters.simulation));
+  together(communicator, [&] {
+    if (source && output) checkpoints.restore(*source, line.resume);
+    if (source) engine.restore(*source);
+    if (output) output->file.start();
+    if (output && !source && line.resumable) checkpoints.remove();
+  });
   const std::string cores = note_of_cores(line.threads, communicator);
   if (output && !line.quiet) {
     warn_of_limit(engine);
     if (!cores.empty()) std::fprintf(stderr, "lockstep: %s\n", cores.c_str());
   }
+  RunSummary summary;
+  int status = exit_done;
   {
     ProgressLine progress(line.quiet, output ? &output->recorder : nullptr);
-    Supervisor supervisor(engine, progress);
+    Supervisor supervisor(engine, progress, line.resumable ? &checkpoints : nullptr,
+                          line.checkpoint_seconds);
     summary = engine.run(observer, supervisor);
     status = supervisor.status();
   }
   Profile profile;
   if (line.profile) profile = gather_profile(engine.profile(), communicator);
   if (!output) return {summary.finished ? exit_done : status, {}};
-  RunOutcome outcome = finish(line, run->scenario, machine, engine, summary, profile, *output);
-  if (summary.finished) return outcome;
-  const std::string end = format_scalar(summary.end.femtoseconds(), ParameterType::time);
-  std::fprintf(stderr, "lockstep: ended by %s at %s - %s holds everything up to then\n",
-               stop_signal_name(status), end.c_str(), output->file.path().c_str());
-  return {status, outcome.tenants};
+  return conclude(line, *run, engine, summary, profile, status, checkpoints);
 }
 
 int run_command(const CommandLine& line, Communicator& communicator) {
-  const StopSignals signals;
+  CommandLine resumable = line;
+  resumable.resumable = true;
   return simulate(
-             line, [](Scenario scenario) { return scenario; }, communicator)
+             resumable, [](Scenario scenario) { return scenario; }, communicator)
       .status;
 }
 

@@ -1,4 +1,4 @@
-#include "jobs/print_line.hpp"
+#include "jobs/run/print_line.hpp"
 
 #include <unistd.h>
 

@@ -1,16 +1,17 @@
-#include "jobs/same_run.hpp"
+#include "jobs/run/same_run.hpp"
 
 #include <fmt/format.h>
 
 #include <filesystem>
-#include <fstream>
 #include <set>
 #include <vector>
 
 #include "core/engine/engine.hpp"
 #include "core/exec/rank_facts.hpp"
+#include "core/output/checkpoint_file.hpp"
 #include "core/parameters/document.hpp"
-#include "jobs/run.hpp"
+#include "jobs/run/identity.hpp"
+#include "jobs/run/run.hpp"
 
 namespace lockstep {
 namespace {
@@ -23,30 +24,6 @@ void require_alike(const Facts& facts, Communicator& communicator) {
   if (communicator.rank() != 0) throw StoppedElsewhere();
   throw UserError("", "the ranks do not run the same: " + *difference,
                   "start all with one command, on the same files");
-}
-
-/// FNV-1a of the file's bytes.
-std::string digest_of(const std::string& file) {
-  std::ifstream in(file, std::ios::binary);
-  if (!in) throw UserError(file, "cannot be read");
-  std::uint64_t hash = 0xcbf29ce484222325u;
-  std::vector<char> piece(1 << 20);
-  while (in.read(piece.data(), static_cast<std::streamsize>(piece.size())), in.gcount() > 0) {
-    for (const char c : std::span(piece).first(static_cast<std::size_t>(in.gcount())))
-      hash = (hash ^ static_cast<unsigned char>(c)) * 0x100000001b3u;
-  }
-  return fmt::format("bytes with the digest {:016x}", hash);
-}
-
-/// Every value with its dotted name.
-void add_values(const Node& node, Facts& facts) {
-  if (node.is_map()) {
-    for (const auto& [key, value] : node.entries()) add_values(value, facts);
-  } else if (node.is_sequence()) {
-    for (const Node& item : node.items()) add_values(item, facts);
-  } else {
-    facts.push_back({node.path(), node.to_flow()});
-  }
 }
 
 /// The files that `node` and the documents among them name, whatever for.
@@ -71,6 +48,10 @@ Facts facts_of(const CommandLine& line, const std::string& configuration) {
   add_values(parse_document(configuration, "the configuration"), facts);
   std::set<std::string> files{line.scenario};
   if (!line.weights.empty()) files.insert(line.weights);
+  if (!line.resume.empty()) {
+    facts.push_back({"--resume", fmt::format("a checkpoint with the digest {:016x}",
+                                             CheckpointReader(line.resume).digest())});
+  }
   Node scenario = load_document(line.scenario);
   apply_settings(scenario, line.settings);
   find_files(scenario, files);

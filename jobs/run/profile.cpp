@@ -1,4 +1,4 @@
-#include "jobs/profile.hpp"
+#include "jobs/run/profile.hpp"
 
 #include <fmt/format.h>
 

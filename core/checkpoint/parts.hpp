@@ -1,0 +1,75 @@
+/// A checkpoint is a row of parts: bytes with a name, in chunks.
+#pragma once
+
+#include <cstddef>
+#include <functional>
+#include <span>
+#include <streambuf>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "core/checkpoint/archive.hpp"
+
+namespace lockstep {
+
+/// Where parts are kept, one after the other.
+class PartSink {
+ public:
+  virtual ~PartSink() = default;
+  virtual void begin(const std::string& part) = 0;
+  /// Of the part that has begun; all but the last have PartWriter::chunk_bytes.
+  virtual void write(std::span<const std::byte> chunk) = 0;
+  virtual void end() = 0;
+};
+
+/// Where they are found again, in any order.
+class PartSource {
+ public:
+  virtual ~PartSource() = default;
+  /// Chunk `index` of a part as it was written; empty behind the last.  UserError if there is no
+  /// such part, or if it has been damaged.
+  virtual std::vector<char> read(const std::string& part, std::size_t index) = 0;
+};
+
+/// Cuts what is written into chunks; neither the writer nor who takes them holds more of a part
+/// than one.  Where chunks end depends on the bytes alone.
+class PartWriter final : public std::streambuf {
+ public:
+  static constexpr std::size_t chunk_bytes = std::size_t{1} << 20;
+  using Sink = std::function<void(std::span<const std::byte>)>;
+
+  explicit PartWriter(Sink sink);
+  /// Writes what is left.
+  void finish();
+
+ private:
+  int_type overflow(int_type next) override;
+
+  Sink sink_;
+  std::vector<char> chunk_;
+};
+
+/// Reads a part from its beginning.
+class PartReader final : public std::streambuf {
+ public:
+  PartReader(PartSource& source, std::string part) : source_(source), part_(std::move(part)) {}
+  /// To be asked when the part should have been read to its end.
+  bool all_was_read();
+
+ private:
+  int_type underflow() override;
+
+  PartSource& source_;
+  std::string part_;
+  std::vector<char> chunk_;
+  std::size_t next_ = 0;
+};
+
+/// A part that is no component: what `values` saves or restores.
+void save_part(PartSink& sink, const std::string& part,
+               const std::function<void(Archive&)>& values);
+void restore_part(PartSource& source, const std::string& part,
+                  const std::function<void(Archive&)>& values);
+
+}  // namespace lockstep

@@ -1,0 +1,72 @@
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "core/checkpoint/parts.hpp"
+#include "core/output/hdf5.hpp"
+
+namespace lockstep {
+
+/// A checkpoint on disk: an HDF5 file with a data set of bytes for each part, below /parts, and the
+/// checksums of its chunks below /checksums.
+///
+/// It is written beside its place and takes the name when all of it has reached the disk; the one
+/// that had the name is kept as `.previous`.  So whoever is killed, and whenever, leaves one that
+/// can be read.  Every failure to write is a UserError.
+class CheckpointWriter final : public PartSink {
+ public:
+  /// Something else than a checkpoint at `path` is not replaced.
+  explicit CheckpointWriter(const std::string& path);
+  ~CheckpointWriter() override;
+  CheckpointWriter(const CheckpointWriter&) = delete;
+  CheckpointWriter& operator=(const CheckpointWriter&) = delete;
+
+  /// For people: attributes of the file.
+  void describe(const std::string& name, const std::string& value);
+
+  void begin(const std::string& part) override;
+  void write(std::span<const std::byte> chunk) override;
+  void end() override;
+  /// `keeps_previous`: what has the name is known to be good.
+  void finish(bool keeps_previous);
+
+ private:
+  std::string path_;
+  h5::File file_;
+  std::string part_;              ///< that has begun
+  std::vector<std::byte> first_;  ///< its first chunk, until it is known whether there are more
+  h5::Series further_;
+  std::vector<std::uint64_t> checksums_;
+  bool finished_ = false;
+};
+
+/// Reads what a CheckpointWriter wrote.  Every failure is a UserError that names `.previous` if
+/// there is one.
+class CheckpointReader final : public PartSource {
+ public:
+  explicit CheckpointReader(const std::string& path);
+
+  std::vector<char> read(const std::string& part, std::size_t index) override;
+  /// Of all parts: files with the same bytes in them have the same.
+  std::uint64_t digest();
+
+ private:
+  void find(const std::string& part);
+
+  std::string path_;
+  h5::File file_;
+  std::string part_;  ///< that was read last
+  std::uint64_t bytes_ = 0;
+  std::vector<std::uint64_t> checksums_;
+};
+
+/// Where a checkpoint is until the next one takes its place.
+std::string previous_checkpoint(const std::string& path);
+/// UserError if something else stands there, which a checkpoint would replace.
+void require_place_of_checkpoint(const std::string& path);
+/// Removes all files of a checkpoint; what is none stays.
+void remove_checkpoint(const std::string& path);
+
+}  // namespace lockstep

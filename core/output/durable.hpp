@@ -1,0 +1,15 @@
+#pragma once
+
+#include <string>
+
+namespace lockstep {
+
+/// What was written to a file or folder reaches the disk before this returns.  False, and errno,
+/// if it does not.
+bool reach_disk(const std::string& path);
+
+/// The file `from` takes the name `to` at once, whatever has it, and keeps it whatever happens to
+/// this computer.  False, and errno, if it does not.
+bool take_name(const std::string& from, const std::string& to);
+
+}  // namespace lockstep

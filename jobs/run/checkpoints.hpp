@@ -1,0 +1,54 @@
+/// The checkpoints of a run: everything that a process, on whatever ranks and threads, needs to go
+/// on with it.
+#pragma once
+
+#include <optional>
+#include <string>
+
+#include "core/engine/engine.hpp"
+#include "core/output/checkpoint_file.hpp"
+#include "core/output/recorder.hpp"
+#include "core/output/run_output.hpp"
+#include "jobs/run/identity.hpp"
+#include "jobs/run/run_cost.hpp"
+
+namespace lockstep {
+
+/// Where the checkpoint of a run is that writes `output`: beside it, with the ending .ckpt.
+std::string checkpoint_path(const std::string& output);
+/// The output of the run whose checkpoint this is, unless --output said otherwise.
+std::string output_of_checkpoint(const std::string& checkpoint);
+
+class Checkpoints {
+ public:
+  /// `file` and `recorder` are those of rank 0, null elsewhere; `name` of the output is what a
+  /// person gave.
+  Checkpoints(const Identity& identity, const std::string& output, RunOutput* file,
+              StatisticsRecorder* recorder);
+
+  /// On rank 0, before RunOutput::start(): what is not the engine's.  UserError if the checkpoint
+  /// is of another run, or the output not the one it goes with.
+  void restore(CheckpointReader& source, const std::string& path);
+
+  /// Between two windows, on all ranks.  The output's rows are on disk before it, and the one
+  /// before is kept.  Nothing, or why it could not be written ("" on other ranks than 0).
+  [[nodiscard]] std::optional<std::string> write(Engine& engine);
+
+  /// The run has come to its end.
+  void remove() const;
+
+  const std::string& path() const { return path_; }
+  RunCost cost(const RunSummary& segment) const { return before_.with(segment); }
+
+ private:
+  void save_run(CheckpointWriter& file, const RunSummary& so_far);
+
+  const Identity& identity_;
+  const std::string path_;
+  RunOutput* const file_;
+  StatisticsRecorder* const recorder_;
+  RunCost before_;        ///< of the segments before this one
+  bool is_good_ = false;  ///< what stands at the path is of this run
+};
+
+}  // namespace lockstep

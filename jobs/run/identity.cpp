@@ -1,0 +1,93 @@
+#include "jobs/run/identity.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <fstream>
+
+#include "core/error/error.hpp"
+#include "core/parameters/document.hpp"
+
+namespace lockstep {
+
+/// Of the sources, written by the build.
+extern const char* const source_digest;
+
+namespace {
+
+constexpr const char* stop_time = "simulation.stop_at";
+
+class Fnv1a {
+ public:
+  void add(std::span<const char> bytes) {
+    for (const char c : bytes) hash_ = (hash_ ^ static_cast<unsigned char>(c)) * 0x100000001b3u;
+  }
+  std::string text() const { return fmt::format("{:016x}", hash_); }
+
+ private:
+  std::uint64_t hash_ = 0xcbf29ce484222325u;
+};
+
+std::string hash_of(const std::vector<RankFact>& facts) {
+  Fnv1a hash;
+  for (const RankFact& fact : facts) hash.add(fact.name + ": " + fact.value + "\n");
+  return hash.text();
+}
+
+/// The host program and the initial content are in no configuration.
+void add_workloads(const CommandLine& line, std::vector<RankFact>& facts) {
+  const Node root = load_scenario(line.scenario, line.settings);
+  for (const Node& tenant : root.at("tenants").items()) {
+    resolve_include_at(tenant, "workload");
+    const Node workload = tenant.at("workload");
+    for (const char* part : {"buffers", "program"}) add_values(workload.at(part), facts);
+  }
+}
+
+void add_bytes(const Scenario& scenario, std::vector<RankFact>& facts) {
+  for (const Tenant& tenant : scenario.tenants) {
+    const std::string name = "tenants." + tenant.name;
+    facts.push_back({name + ".module", digest_of(tenant.workload.module_file)});
+    for (const Buffer& buffer : tenant.workload.buffers) {
+      if (buffer.initial.kind == Initializer::Kind::file)
+        facts.push_back({name + ".buffers." + buffer.name, digest_of(buffer.initial.file)});
+    }
+  }
+}
+
+}  // namespace
+
+std::string digest_of(const std::string& file) {
+  std::ifstream in(file, std::ios::binary);
+  if (!in) throw UserError(file, "cannot be read");
+  Fnv1a hash;
+  std::vector<char> piece(1 << 20);
+  while (in.read(piece.data(), static_cast<std::streamsize>(piece.size())), in.gcount() > 0)
+    hash.add(std::span(piece).first(static_cast<std::size_t>(in.gcount())));
+  return "bytes with the digest " + hash.text();
+}
+
+void add_values(const Node& node, std::vector<RankFact>& facts) {
+  if (node.is_map()) {
+    for (const auto& [key, value] : node.entries()) add_values(value, facts);
+  } else if (node.is_sequence()) {
+    for (const Node& item : node.items()) add_values(item, facts);
+  } else {
+    facts.push_back({node.path(), node.to_flow()});
+  }
+}
+
+Identity::Identity(const CommandLine& line, const Scenario& scenario,
+                   const std::string& configuration)
+    : facts_{{"the program",
+              fmt::format("version {} of the sources {}", LOCKSTEP_VERSION, source_digest)},
+             {"--check", line.check ? "on" : "off"}} {
+  add_values(parse_document(configuration, "the configuration"), facts_);
+  add_workloads(line, facts_);
+  add_bytes(scenario, facts_);
+  digest_ = hash_of(facts_);
+  std::erase_if(facts_, [](const RankFact& fact) { return fact.name == stop_time; });
+  run_digest_ = hash_of(facts_);
+}
+
+}  // namespace lockstep

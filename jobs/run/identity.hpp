@@ -1,0 +1,36 @@
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "core/exec/rank_facts.hpp"
+#include "jobs/options.hpp"
+#include "models/workload/scenario.hpp"
+
+namespace lockstep {
+
+/// What the result of a run depends on: the program, options that change state, every value of the
+/// resolved scenario with the host programs and initial content of its workloads, and the bytes of
+/// modules and data.  No paths, ranks or threads.
+class Identity {
+ public:
+  Identity(const CommandLine& line, const Scenario& scenario, const std::string& configuration);
+
+  /// Equal for runs that end in the same file.
+  const std::string& digest() const { return digest_; }
+  /// Of facts().
+  const std::string& run_digest() const { return run_digest_; }
+  /// Everything but when the run is to stop, which a resumed run may change.
+  const std::vector<RankFact>& facts() const { return facts_; }
+
+ private:
+  std::vector<RankFact> facts_;
+  std::string digest_, run_digest_;
+};
+
+/// Every value of `node` with its dotted name.
+void add_values(const Node& node, std::vector<RankFact>& facts);
+/// "bytes with the digest ..." of a file.
+std::string digest_of(const std::string& file);
+
+}  // namespace lockstep

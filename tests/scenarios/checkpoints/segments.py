@@ -1,0 +1,143 @@
+"""Runs in segments: interrupted, and resumed in another layout, they end in the file of the uninterrupted run."""
+import contextlib
+import os
+import pathlib
+import random
+import signal
+import subprocess
+import time
+
+import test_printing
+from harness import LOCKSTEP, MPIRUN, ROOT, ScenarioTest, environment
+
+WORKLOADS = ROOT / "configs/workloads"
+LAYOUTS = [(0, 1), (0, 2), (2, 1), (3, 1), (2, 2)]  # ranks (0: without mpirun), threads
+SECONDS_TO_END = 120
+
+# Prints and saves in every round, as long as the others take.
+TALKER = test_printing.WORKLOAD.split("program:")[0] + """\
+program:
+  - repeat:
+      times: 12
+      program:
+        - launch: {kernel: say, grid: [blocks], block: [block], arguments: [data, last]}
+        - synchronize
+        - read: data
+        - save: data
+        - delay: 150us
+"""
+
+
+class SegmentsTest(ScenarioTest):
+    """A folder with scenario.yaml; the run under test writes o.h5."""
+
+    def four_tenants(self):
+        """Their memory is a multiple of the GPU's; one prints and saves."""
+        self.write("k.ptx", test_printing.PTX)
+        self.write("talker.yaml", TALKER)
+        tenants = [
+            f"workload: {WORKLOADS}/managed_add.yaml, parameters: {{n: 98304, blocks: 4}}",
+            f"workload: {WORKLOADS}/transpose.yaml, parameters: {{width: 384, height: 256}}",
+            f"workload: {WORKLOADS}/hotspot.yaml, parameters: {{width: 96, height: 96}}, arrival: 50us",
+            "workload: talker.yaml, parameters: {blocks: 8, block: 32}",
+        ]
+        self.write(
+            "scenario.yaml",
+            f"gpu: {ROOT}/configs/gpus/tiny.yaml\nhost: {ROOT}/configs/hosts/nvlink.yaml\n"
+            "simulation: {epoch: 50us, record_faults: true}\noverride: {gpu.memory.capacity: 448KiB}\n"
+            "policies: {sharing: spatial, fault_handling: {name: host, cost_model: tanasic}}\ntenants:\n"
+            + "".join(f"  - {{name: t{i}, sms: 1, {text}}}\n" for i, text in enumerate(tenants)))
+
+    def long_run(self, epoch="500ns"):
+        """Some seconds of one tenant."""
+        self.scenario(WORKLOADS / "sgemm.yaml", "{n: 1024}", f"simulation: {{epoch: {epoch}}}")
+
+    def run_whole(self):
+        """The uninterrupted run: whole.h5; returns what it printed and how long it took."""
+        begin = time.monotonic()
+        run = self.lockstep("run", "scenario.yaml", "--quiet", "--output", "whole.h5")
+        self.assertEqual((run.returncode, run.stderr), (0, ""))
+        return run.stdout, time.monotonic() - begin
+
+    def start(self, *arguments, ranks=0, threads=1, resume=None, output="o.h5", **more):
+        command = [LOCKSTEP, "run", "scenario.yaml", "--quiet", "--output", output, "--threads", str(threads)]
+        command += map(str, arguments)
+        if resume:
+            command += ["--resume", resume]
+        if ranks:
+            command = [MPIRUN, "-n", str(ranks), "--oversubscribe",
+                       "--bind-to", "none", *command]
+        patient = {**environment(), "OMPI_MCA_odls_base_sigkill_timeout": "10"}  # of mpirun, after a SIGTERM
+        process = subprocess.Popen(command, cwd=self.folder, env=patient, stdout=subprocess.PIPE,
+                                   stderr=subprocess.PIPE, text=True, **more)
+        self.addCleanup(process.stdout.close)
+        self.addCleanup(process.stderr.close)
+        self.addCleanup(process.kill)
+        return process
+
+    def end(self, process):
+        """Its status, what it printed, and this program's own lines on stderr."""
+        output, errors = process.communicate(timeout=SECONDS_TO_END)
+        return process.returncode, output, [line for line in errors.splitlines() if line.startswith("lockstep: ")]
+
+    @staticmethod
+    def children(process):
+        """Process ids of the program: below mpirun, or itself."""
+        found = []
+        for entry in pathlib.Path("/proc").glob("[0-9]*/stat"):
+            with contextlib.suppress(OSError):
+                name, rest = entry.read_text().split("(", 1)[1].rsplit(")", 1)
+                if int(rest.split()[1]) == process.pid and name == "lockstep":
+                    found.append(int(entry.parent.name))
+        return sorted(found) or [process.pid]
+
+    def resumable(self):
+        """The checkpoint to go on from, if there is one."""
+        return "o.ckpt" if (self.folder / "o.ckpt").exists() else None
+
+    def place(self):
+        """Of the output among the files of the disk: a resumed run writes another one."""
+        path = self.folder / "o.h5"
+        return path.stat().st_ino if path.exists() else None
+
+    def start_and_wait(self, *arguments, **layout):
+        """Started, or resumed, and under way."""
+        before = self.place()
+        process = self.start(*arguments, resume=self.resumable(), **layout)
+        while process.poll() is None and self.place() == before:
+            time.sleep(0.002)
+        return process
+
+    def interrupt(self, seconds, **layout):
+        """One segment, which SIGTERM to one of its processes ends so long after it began, unless its run is over
+        before.  Returns what it printed and whether the run is over."""
+        process = self.start_and_wait(**layout)
+        with contextlib.suppress(subprocess.TimeoutExpired):
+            process.wait(timeout=seconds)
+        if process.poll() is None:
+            with contextlib.suppress(ProcessLookupError):
+                os.kill(self.children(process)[-1], signal.SIGTERM)
+        status, output, lines = self.end(process)
+        if status == 0:
+            self.assertEqual(lines, [])
+            return output, True
+        self.assertEqual((status, lines), (75, ["lockstep: ended by SIGTERM - go on with --resume o.ckpt"]))
+        return output, False
+
+    def finish(self, **layout):
+        status, output, lines = self.end(self.start(resume=self.resumable(), **layout))
+        self.assertEqual((status, lines), (0, []))
+        return output
+
+    def assert_same_result(self):
+        same = self.lockstep("diff", "whole.h5", "o.h5")
+        self.assertEqual(same.returncode, 0, same.stdout + same.stderr)
+        left = sorted(path.name for path in self.folder.glob("o.*"))
+        self.assertEqual(left, ["o.h5"], "a run that is over needs no checkpoint")
+
+    @staticmethod
+    def random():
+        """Of its own for each test; what it draws stands in the messages."""
+        seed = int(os.environ.get("LOCKSTEP_SEED", time.time_ns() % 1_000_000))
+        print("LOCKSTEP_SEED", seed)
+        return random.Random(seed)

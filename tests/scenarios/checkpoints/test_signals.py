@@ -1,0 +1,99 @@
+"""Signals: SIGTERM and SIGINT leave a checkpoint and end the run, SIGUSR1 leaves one and lets it go on."""
+import os
+import signal
+import time
+import unittest
+
+from segments import SegmentsTest
+
+ENDED = "lockstep: ended by {} - go on with --resume o.ckpt"
+
+
+class Signals(SegmentsTest):
+    def setUp(self):
+        super().setUp()
+        self.four_tenants()
+        self.printed, self.seconds = self.run_whole()
+
+    def test_sigint_is_like_sigterm(self):
+        process = self.start_and_wait()
+        process.send_signal(signal.SIGINT)
+        status, first, lines = self.end(process)
+        self.assertEqual((status, lines), (130, [ENDED.format("SIGINT")]))
+        self.assertTrue(first + self.finish() == self.printed)
+        self.assert_same_result()
+
+    def test_sigterm_twice_is_like_once(self):
+        process = self.start_and_wait()
+        for _ in range(20):
+            process.send_signal(signal.SIGTERM)
+        status, first, lines = self.end(process)
+        self.assertEqual((status, lines), (75, [ENDED.format("SIGTERM")]))
+        self.assertTrue(first + self.finish() == self.printed)
+        self.assert_same_result()
+
+    def test_sigterm_while_it_starts(self):
+        """Before main() it kills; afterwards there is a checkpoint of what has not begun."""
+        statuses = []
+        for delay in (0.005, 0.01, 0.015, 0.02, 0.03, 0.05):
+            process = self.start(resume=self.resumable())
+            time.sleep(delay)
+            process.send_signal(signal.SIGTERM)
+            status, _, lines = self.end(process)
+            statuses.append(status)
+            self.assertEqual(lines, [ENDED.format("SIGTERM")] if status == 75 else [])
+            self.assertIn(status, (75, -signal.SIGTERM))
+        self.finish()
+        self.assert_same_result()
+
+    def test_sigterm_while_others_wait_in_an_exchange(self):
+        """To each rank in turn; mpirun hands on the status."""
+        for victim in (0, 2):
+            process = self.start_and_wait(ranks=3)
+            os.kill(self.children(process)[victim], signal.SIGTERM)
+            status, _, lines = self.end(process)
+            self.assertEqual((status, lines), (75, [ENDED.format("SIGTERM")]))
+        self.finish()
+        self.assert_same_result()
+
+    def test_sigterm_to_mpirun(self):
+        """It lets its ranks end, passes nothing on any more, and returns 1: scripts look for the checkpoint as well."""
+        self.long_run()
+        process = self.start_and_wait(ranks=2)
+        process.send_signal(signal.SIGTERM)
+        self.assertEqual(self.end(process)[0], 1)
+        self.assertTrue(self.resumable())
+        process = self.start_and_wait()
+        process.send_signal(signal.SIGTERM)
+        self.assertEqual(self.end(process)[0::2], (75, [ENDED.format("SIGTERM")]))
+
+    def test_sigusr1_ten_times_a_second(self):
+        process = self.start_and_wait(threads=2)
+        written = set()
+        while process.poll() is None:
+            process.send_signal(signal.SIGUSR1)
+            time.sleep(0.1)
+            if self.resumable():
+                written.add((self.folder / "o.ckpt").stat().st_ino)
+        status, output, lines = self.end(process)
+        self.assertEqual((status, lines), (0, []))
+        self.assertTrue(output == self.printed)
+        self.assertGreater(len(written), 0)
+        self.assert_same_result()
+
+    def test_sigusr1_to_mpirun_reaches_all_ranks(self):
+        process = self.start_and_wait(ranks=2)
+        process.send_signal(signal.SIGUSR1)
+        status, output, lines = self.end(process)
+        self.assertEqual((status, lines), (0, []))
+        self.assertTrue(output == self.printed)
+        self.assert_same_result()
+
+    def test_compare_takes_no_checkpoint(self):
+        run = self.lockstep("compare", "scenario.yaml", "--resume", "o.ckpt")
+        self.assertEqual((run.returncode, len(run.stderr.splitlines())), (2, 1), run.stderr)
+        self.assertIn("--resume", run.stderr)
+
+
+if __name__ == "__main__":
+    unittest.main()
