@@ -64,6 +64,24 @@ void add_compare(CLI::App& app, CommandLine& line) {
   compare.add_flag("--quiet", line.quiet, "no progress, no tables of the runs");
 }
 
+void add_sweep(CLI::App& app, CommandLine& line) {
+  CLI::App& sweep = *app.add_subcommand("sweep", "run every point of a sweep that is not done");
+  sweep.add_option("sweep", line.scenario, "sweep file (YAML)")->required();
+  CLI::Option* jobs = sweep.add_option("--jobs", line.jobs, "runs at a time (default: cores)")
+                          ->check(CLI::Range(1, 4096));
+  CLI::Option* slurm = sweep.add_option("--slurm", line.slurm_script,
+                                        "batch script: submit the points as a job array");
+  sweep.add_option("--point", line.point, "run only this one, counted from 0")
+      ->check(CLI::NonNegativeNumber)
+      ->excludes(jobs)
+      ->excludes(slurm);
+  sweep.add_flag("--quiet", line.quiet, "no progress");
+  CLI::App& collect =
+      *app.add_subcommand("collect", "write the results of a sweep into one HDF5 file");
+  collect.add_option("sweep", line.scenario, "sweep file (YAML)")->required();
+  collect.add_option("--output", line.output, "HDF5 file (default: <folder of the sweep>.h5)");
+}
+
 int dispatch(const CLI::App& app, const CommandLine& line, Communicator& communicator) {
   if (app.got_subcommand("run")) return run_command(line, communicator);
   if (app.got_subcommand("compare")) return compare_command(line, communicator);
@@ -71,6 +89,8 @@ int dispatch(const CLI::App& app, const CommandLine& line, Communicator& communi
   if (app.got_subcommand("validate")) return validate_command(line);
   if (app.got_subcommand("describe")) return describe_command(line);
   if (app.got_subcommand("partition")) return partition_command(line);
+  if (app.got_subcommand("sweep")) return sweep_command(line);
+  if (app.got_subcommand("collect")) return collect_command(line);
   return diff_command(line);
 }
 
@@ -129,6 +149,7 @@ int run_program(int argc, char** argv, Communicator& communicator) {
   app.require_subcommand(1);
   add_run(app, line);
   add_compare(app, line);
+  add_sweep(app, line);
   add_scenario(*app.add_subcommand("validate", "read a scenario and report its first mistake"),
                line);
   app.add_subcommand("describe", "list parameters: key, type, default, range, meaning")
@@ -163,7 +184,7 @@ int run_program(int argc, char** argv, Communicator& communicator) {
 
 /// Such a command ends in order after a signal, whenever it comes.
 bool simulates(const std::string& command) {
-  return command == "run" || command == "compare";
+  return command == "run" || command == "compare" || command == "sweep";
 }
 
 }  // namespace

@@ -19,6 +19,9 @@ struct CommandLine {
   std::string first_file, second_file;
   std::string shared_file;               ///< of compare
   std::vector<std::string> alone_files;  ///< of compare, tenant=FILE
+  int jobs = 0;                          ///< of sweep: at a time; 0: as many as there are cores
+  int point = -1;                        ///< of sweep: only this one
+  std::string slurm_script;              ///< of sweep: batch script of an array
   std::string text;                      ///< the command line itself, for /run
 };
 
@@ -41,5 +44,7 @@ int validate_command(const CommandLine& line);
 int describe_command(const CommandLine& line);
 int partition_command(const CommandLine& line);
 int diff_command(const CommandLine& line);
+int sweep_command(const CommandLine& line);
+int collect_command(const CommandLine& line);
 
 }  // namespace lockstep

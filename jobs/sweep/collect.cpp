@@ -1,0 +1,206 @@
+/// `lockstep collect`: what the runs of a sweep have counted, in one HDF5 file.
+///
+///     /points/name, /points/status      [P] of each point: done, or missing
+///     /parameters/<key>                 [P] what it set, as text; dimension scales of all below
+///     /tenants/<column>                 [P, tenants] of the tables of that name
+///     /final/stats/<kind>/<counter>     [P, ...] summed over the instances of the kind
+///     /metrics/<name>                   [P] of `compare`
+///
+/// What a point does not have is 0 (numbers) or "" (texts) there, or NaN (reals).
+#include <algorithm>
+#include <bit>
+#include <cstdio>
+#include <cstring>
+#include <filesystem>
+#include <limits>
+#include <map>
+
+#include "core/error/error.hpp"
+#include "core/output/hdf5.hpp"
+#include "core/parameters/document.hpp"
+#include "jobs/options.hpp"
+#include "jobs/sweep/point_state.hpp"
+#include "jobs/tables.hpp"
+
+namespace lockstep {
+namespace {
+
+constexpr const char* file_type = "lockstep sweep";
+
+/// A row of numbers per point.
+struct Column {
+  h5::Shape row;
+  std::vector<std::uint64_t> values;  ///< or the bits of reals
+  bool is_real = false;
+  std::string unit, description;
+};
+
+std::uint64_t bits_of(double value) {
+  return std::bit_cast<std::uint64_t>(value);
+}
+
+std::string text_of(const std::vector<h5::Attribute>& attributes, const std::string& name) {
+  for (const h5::Attribute& attribute : attributes) {
+    const auto* text = reinterpret_cast<const char*>(attribute.data.data());
+    if (attribute.name == name && attribute.type.is_text) return {text, attribute.data.size()};
+  }
+  return "";
+}
+
+class Collection {
+ public:
+  explicit Collection(const Sweep& sweep) : sweep_(sweep) {}
+
+  void read() {
+    for (std::size_t p = 0; p < sweep_.points.size(); ++p) {
+      const SweepPoint& point = sweep_.points[p];
+      const bool done = state_of(sweep_, point) == PointState::done;
+      names_.push_back(point.name);
+      statuses_.push_back(done ? "done" : "missing");
+      if (!done) continue;
+      const h5::File file = h5::File::open_to_read(output_of(sweep_, point));
+      read_tenants(file, p);
+      read_totals(file, p);
+      if (sweep_.command == "compare") read_metrics(point, p);
+    }
+  }
+
+  void write(const std::string& path) const {
+    const std::string unfinished = path + ".writing";
+    h5::File file = h5::File::create(unfinished, path);
+    file.set_attribute("/", "file type", std::string(file_type));
+    file.write_texts("/points/name", names_);
+    file.write_texts("/points/status", statuses_);
+    const std::vector<std::string> scales = write_parameters(file);
+    for (const auto& [where, column] : columns_) {
+      h5::Shape shape = column.row;
+      shape.insert(shape.begin(), sweep_.points.size());
+      const h5::Scalar type = column.is_real ? h5::Scalar::f64 : h5::Scalar::u64;
+      file.write_array(where, type, shape, column.values.data());
+      file.set_attribute(where, "unit", column.unit);
+      file.set_attribute(where, "description", column.description);
+      for (const std::string& scale : scales) file.attach_scale(where, 0, scale);
+    }
+    file.close();
+    std::filesystem::rename(unfinished, path);
+  }
+
+  std::size_t done() const {
+    return static_cast<std::size_t>(std::count(statuses_.begin(), statuses_.end(), "done"));
+  }
+
+ private:
+  /// Where the row of a point stands; null if it does not fit the others'.
+  std::uint64_t* place(const std::string& where, std::size_t point, const Column& as) {
+    const auto [found, is_new] = columns_.try_emplace(where, as);
+    Column& column = found->second;
+    std::uint64_t words = 1;
+    for (const std::uint64_t side : column.row) words *= side;
+    if (is_new) {
+      column.values.assign(sweep_.points.size() * words,
+                           as.is_real ? bits_of(std::numeric_limits<double>::quiet_NaN()) : 0);
+    }
+    return column.row == as.row ? &column.values[point * words] : nullptr;
+  }
+
+  void read_tenants(const h5::File& file, std::size_t point) {
+    const std::vector<TenantRow> rows = read_table<TenantRow>(file);
+    const TableSchema& schema = table_schema_of<TenantRow>();
+    for (const TableColumn& column : schema.columns) {
+      if (column.type == TableColumn::Type::text) continue;
+      Column as{{rows.size()}, {}, column.type == TableColumn::Type::real, column.unit, column.doc};
+      std::uint64_t* words = place("/tenants/" + column.name, point, as);
+      for (std::size_t t = 0; words && t < rows.size(); ++t) {
+        const bool is_short = column.type == TableColumn::Type::uint32;
+        words[t] = 0;
+        std::memcpy(&words[t], reinterpret_cast<const char*>(&rows[t]) + column.offset,
+                    is_short ? sizeof(std::uint32_t) : sizeof(std::uint64_t));
+      }
+    }
+  }
+
+  void read_totals(const h5::File& file, std::size_t point) {
+    for (const h5::Object& object : file.objects()) {
+      if (!object.is_dataset || !object.path.starts_with("/final/stats/")) continue;
+      const h5::Shape shape = file.shape(object.path);
+      if (shape.empty()) continue;
+      const std::vector<h5::Attribute> attributes = file.attributes(object.path);
+      const std::vector<std::byte> bytes = file.read(object.path, 0, shape[0]);
+      const bool is_real = file.type(object.path).description == "f64";
+      Column as{{shape.begin() + 1, shape.end()},
+                {},
+                is_real,
+                text_of(attributes, "unit"),
+                text_of(attributes, "description")};
+      std::uint64_t* words = place(object.path, point, as);
+      const std::size_t count = bytes.size() / sizeof(std::uint64_t) / shape[0];
+      for (std::size_t i = 0; words && i < count; ++i) words[i] = sum(bytes, i, count, is_real);
+    }
+  }
+
+  /// Over the instances: every `stride`-th word from `first` on.
+  static std::uint64_t sum(const std::vector<std::byte>& bytes, std::size_t first,
+                           std::size_t stride, bool is_real) {
+    std::uint64_t whole = 0;
+    double real = 0;
+    for (std::size_t at = first; at < bytes.size() / sizeof whole; at += stride) {
+      std::uint64_t word = 0;
+      std::memcpy(&word, &bytes[at * sizeof word], sizeof word);
+      whole += word;
+      real += std::bit_cast<double>(word);
+    }
+    return is_real ? bits_of(real) : whole;
+  }
+
+  void read_metrics(const SweepPoint& point, std::size_t index) {
+    const std::string scenario = std::filesystem::path(point.scenario).stem().string();
+    const Node metrics = load_document(sweep_.path(point, "/" + scenario + ".compare.yaml"));
+    for (const auto& [name, value] : metrics.entries()) {
+      if (!value.is_scalar()) continue;
+      Column as{{}, {}, true, "ratio", "as `lockstep compare` says it"};
+      *place("/metrics/" + name, index, as) = bits_of(value.real());
+    }
+  }
+
+  /// The paths of what all points set.
+  std::vector<std::string> write_parameters(h5::File& file) const {
+    std::map<std::string, std::vector<std::string>> values;
+    const std::size_t count = sweep_.points.size();
+    for (std::size_t p = 0; p < count; ++p) {
+      const SweepPoint& point = sweep_.points[p];
+      auto& scenarios = values.try_emplace("scenario", count).first->second;
+      scenarios[p] = std::filesystem::path(point.scenario).stem().string();
+      for (const auto& [key, value] : point.parameters)
+        values.try_emplace(key, count).first->second[p] = value;
+    }
+    std::vector<std::string> scales;
+    for (const auto& [key, texts] : values) {
+      scales.push_back("/parameters/" + key);
+      file.write_texts(scales.back(), texts);
+      file.make_scale(scales.back(), key);
+    }
+    return scales;
+  }
+
+  const Sweep& sweep_;
+  std::vector<std::string> names_, statuses_;
+  std::map<std::string, Column> columns_;
+};
+
+}  // namespace
+
+int collect_command(const CommandLine& line) {
+  const Sweep sweep = read_sweep(line.scenario);
+  Collection collection(sweep);
+  collection.read();
+  const std::string path = line.output.empty() ? sweep.folder + ".h5" : line.output;
+  std::error_code absent;
+  if (std::filesystem::exists(path, absent) && text_attribute(path, "/", "file type") != file_type)
+    throw UserError(path, "is there and is no collected sweep, which would replace it",
+                    "choose another --output or remove the file");
+  collection.write(path);
+  std::printf("%s: %zu of %zu points\n", path.c_str(), collection.done(), sweep.points.size());
+  return exit_done;
+}
+
+}  // namespace lockstep

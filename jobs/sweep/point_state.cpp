@@ -1,0 +1,89 @@
+#include "jobs/sweep/point_state.hpp"
+
+#include <algorithm>
+#include <filesystem>
+
+#include "core/error/error.hpp"
+#include "core/output/hdf5.hpp"
+#include "jobs/run/identity.hpp"
+#include "models/gpu/configuration.hpp"
+
+namespace lockstep {
+namespace {
+
+std::string digest_of(const Sweep& sweep, const SweepPoint& point) {
+  CommandLine line;
+  line.scenario = point.scenario;
+  line.settings = point.settings();
+  line.check =
+      std::find(sweep.arguments.begin(), sweep.arguments.end(), "--check") != sweep.arguments.end();
+  const Scenario scenario = read_scenario(line.scenario, line.settings);
+  return Identity(line, scenario, configuration_text(scenario, read_machine(scenario))).digest();
+}
+
+}  // namespace
+
+std::string text_attribute(const std::string& file, const std::string& object,
+                           const std::string& name) {
+  std::error_code absent;
+  if (!std::filesystem::exists(file, absent)) return "";
+  try {
+    for (const h5::Attribute& attribute : h5::File::open_to_read(file).attributes(object)) {
+      const auto* text = reinterpret_cast<const char*>(attribute.data.data());
+      if (attribute.name == name) return {text, attribute.data.size()};
+    }
+  } catch (const UserError&) {
+    return "";  // it is run anew
+  }
+  return "";
+}
+
+std::string output_of(const Sweep& sweep, const SweepPoint& point) {
+  if (sweep.command == "run") return sweep.path(point, ".h5");
+  const std::string scenario = std::filesystem::path(point.scenario).stem().string();
+  return sweep.path(point, "/" + scenario + ".h5");
+}
+
+bool is_whole(const Sweep& sweep, const SweepPoint& point) {
+  const std::string output = output_of(sweep, point);
+  std::error_code absent;
+  if (!std::filesystem::exists(output, absent)) return false;
+  try {
+    return h5::File::open_to_read(output).has("/final/end");
+  } catch (const UserError&) {
+    return false;
+  }
+}
+
+PointState state_of(const Sweep& sweep, const SweepPoint& point) {
+  const std::string output = output_of(sweep, point);
+  std::string digest;
+  try {
+    digest = digest_of(sweep, point);
+  } catch (const UserError&) {
+    return PointState::missing;  // its run says what is wrong
+  }
+  if (is_whole(sweep, point) && text_attribute(output, "/run", "scenario_digest") == digest)
+    return PointState::done;
+  const bool resumes = sweep.command == "run" && std::filesystem::exists(output) &&
+                       text_attribute(sweep.path(point, ".ckpt"), "/", "scenario_digest") == digest;
+  return resumes ? PointState::resumable : PointState::missing;
+}
+
+std::vector<std::string> command_of(const Sweep& sweep, const SweepPoint& point, PointState state) {
+  std::vector<std::string> words{"/proc/self/exe", sweep.command, point.scenario, "--quiet"};
+  for (const std::string& setting : point.settings()) {
+    words.push_back("--set");
+    words.push_back(setting);
+  }
+  words.push_back("--output");
+  words.push_back(sweep.path(point, sweep.command == "run" ? ".h5" : ""));
+  words.insert(words.end(), sweep.arguments.begin(), sweep.arguments.end());
+  if (state == PointState::resumable) {
+    words.push_back("--resume");
+    words.push_back(sweep.path(point, ".ckpt"));
+  }
+  return words;
+}
+
+}  // namespace lockstep

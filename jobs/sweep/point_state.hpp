@@ -1,0 +1,28 @@
+#pragma once
+
+#include <string>
+
+#include "jobs/options.hpp"
+#include "jobs/sweep/sweep_file.hpp"
+
+namespace lockstep {
+
+/// How far a point has come, as its files tell.
+enum class PointState : std::uint8_t {
+  missing,    ///< not begun, or begun with another program, scenario or data
+  resumable,  ///< there is a checkpoint to go on from
+  done,
+};
+
+PointState state_of(const Sweep& sweep, const SweepPoint& point);
+/// "" if there is none, or no such file.
+std::string text_attribute(const std::string& file, const std::string& object,
+                           const std::string& name);
+/// Its own file, or that of the run in which all tenants share the GPU.
+std::string output_of(const Sweep& sweep, const SweepPoint& point);
+/// Whether that holds a whole run, of whatever program, scenario or data.
+bool is_whole(const Sweep& sweep, const SweepPoint& point);
+/// The command of one point, as words; with the checkpoint if there is one to go on from.
+std::vector<std::string> command_of(const Sweep& sweep, const SweepPoint& point, PointState state);
+
+}  // namespace lockstep

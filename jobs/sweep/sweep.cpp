@@ -1,0 +1,179 @@
+/// `lockstep sweep`: the runs of a sweep, some at a time on this computer or as a Slurm job array.
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <chrono>
+#include <csignal>
+#include <cstdio>
+#include <cstring>
+#include <filesystem>
+#include <map>
+#include <thread>
+
+#include "core/error/error.hpp"
+#include "jobs/options.hpp"
+#include "jobs/supervise/signals.hpp"
+#include "jobs/sweep/point_state.hpp"
+
+namespace lockstep {
+namespace {
+
+std::vector<char*> pointers(std::vector<std::string>& words) {
+  std::vector<char*> all;
+  for (std::string& word : words) all.push_back(word.data());
+  all.push_back(nullptr);
+  return all;
+}
+
+/// Takes the place of this process.
+[[noreturn]] void become(std::vector<std::string> words, const std::string& log) {
+  const int file = open(log.c_str(), O_WRONLY | O_CREAT | O_APPEND, 0666);
+  if (file >= 0) {
+    dup2(file, STDOUT_FILENO);
+    dup2(file, STDERR_FILENO);
+  }
+  execvp(words.front().c_str(), pointers(words).data());
+  std::perror(words.front().c_str());
+  _exit(exit_error);
+}
+
+void make_folder(const Sweep& sweep) {
+  std::error_code error;
+  std::filesystem::create_directories(sweep.folder, error);
+  if (error || access(sweep.folder.c_str(), W_OK) != 0)
+    throw UserError(sweep.folder, "is no folder that can be written to", "choose another `output`");
+}
+
+/// Runs points side by side, and tells how far they have come.
+class Pool {
+ public:
+  Pool(const Sweep& sweep, unsigned jobs, bool quiet)
+      : sweep_(sweep), jobs_(jobs), quiet_(quiet), terminal_(isatty(STDERR_FILENO) == 1) {}
+
+  int run() {
+    for (const SweepPoint& point : sweep_.points) {
+      const PointState state = state_of(sweep_, point);
+      if (state == PointState::done) {
+        ++skipped_;
+        continue;
+      }
+      while (running_.size() >= jobs_ && Signals::status() == exit_done) wait_for_one();
+      if (Signals::status() != exit_done) break;
+      begin(point, state);
+    }
+    while (!running_.empty()) wait_for_one();
+    return conclude();
+  }
+
+ private:
+  void begin(const SweepPoint& point, PointState state) {
+    show();
+    const pid_t child = fork();
+    if (child < 0) throw UserError("", "no further process can be started", "use fewer --jobs");
+    if (child == 0) become(command_of(sweep_, point, state), sweep_.path(point, ".log"));
+    running_[child] = &point;
+  }
+
+  /// A signal to end reaches the runs as well.
+  void wait_for_one() {
+    int status = 0;
+    pid_t child = 0;
+    while ((child = waitpid(-1, &status, WNOHANG)) == 0) {
+      if (Signals::status() != exit_done && !told_) {
+        told_ = true;
+        for (const auto& [running, point] : running_) kill(running, SIGTERM);
+      }
+      std::this_thread::sleep_for(std::chrono::milliseconds(10));
+    }
+    const auto found = running_.find(child);
+    if (child < 0 || found == running_.end()) return;
+    const bool good = WIFEXITED(status) && WEXITSTATUS(status) == exit_done;
+    if (good) {
+      ++done_;
+    } else if (!told_) {
+      failed_.push_back(found->second->name);
+    }
+    running_.erase(found);
+    show();
+  }
+
+  void show() const {
+    if (quiet_ || !terminal_) return;
+    std::fprintf(stderr, "\r\033[K%s, %zu running", summary().c_str(), running_.size());
+  }
+
+  std::string summary() const {
+    return fmt::format("{} of {} points done, {} of them before, {} failed", done_ + skipped_,
+                       sweep_.points.size(), skipped_, failed_.size());
+  }
+
+  int conclude() const {
+    if (!quiet_) {
+      std::fprintf(stderr, "%slockstep: %s\n", terminal_ ? "\r\033[K" : "", summary().c_str());
+    }
+    for (const std::string& name : failed_) {
+      std::fprintf(stderr, "lockstep: %s failed - see %s/%s.log\n", name.c_str(),
+                   sweep_.folder.c_str(), name.c_str());
+    }
+    if (Signals::status() != exit_done) return Signals::status();
+    return failed_.empty() ? exit_done : exit_error;
+  }
+
+  const Sweep& sweep_;
+  const unsigned jobs_;
+  const bool quiet_, terminal_;
+  std::map<pid_t, const SweepPoint*> running_;
+  std::size_t done_ = 0, skipped_ = 0;
+  std::vector<std::string> failed_;
+  bool told_ = false;
+};
+
+/// Of those that are not done, as Slurm takes them: "0,3,4".
+std::string array_of(const Sweep& sweep) {
+  std::string text;
+  for (std::size_t i = 0; i < sweep.points.size(); ++i) {
+    if (state_of(sweep, sweep.points[i]) == PointState::done) continue;
+    text += (text.empty() ? "" : ",") + std::to_string(i);
+  }
+  return text;
+}
+
+int submit(const Sweep& sweep, const std::string& script) {
+  const std::string array = array_of(sweep);
+  if (array.empty()) {
+    std::fprintf(stderr, "lockstep: all %zu points are done\n", sweep.points.size());
+    return exit_done;
+  }
+  const std::string program = std::filesystem::read_symlink("/proc/self/exe").string();
+  std::vector<std::string> words{"sbatch", "--array=" + array, script, program, sweep.file};
+  execvp("sbatch", pointers(words).data());
+  throw UserError("sbatch", "cannot be started: " + std::string(std::strerror(errno)),
+                  "load Slurm's commands, or leave --slurm out");
+}
+
+int run_point(const Sweep& sweep, std::size_t index) {
+  if (index >= sweep.points.size()) {
+    throw UserError("--point", "there are only " + std::to_string(sweep.points.size()) + " points",
+                    "they are counted from 0");
+  }
+  const SweepPoint& point = sweep.points[index];
+  const PointState state = state_of(sweep, point);
+  if (state == PointState::done) return exit_done;
+  become(command_of(sweep, point, state), sweep.path(point, ".log"));
+}
+
+}  // namespace
+
+int sweep_command(const CommandLine& line) {
+  const Sweep sweep = read_sweep(line.scenario);
+  make_folder(sweep);
+  if (!line.slurm_script.empty()) return submit(sweep, line.slurm_script);
+  if (line.point >= 0) return run_point(sweep, static_cast<std::size_t>(line.point));
+  const unsigned cores = std::max(1u, std::thread::hardware_concurrency());
+  return Pool(sweep, line.jobs > 0 ? static_cast<unsigned>(line.jobs) : cores, line.quiet).run();
+}
+
+}  // namespace lockstep

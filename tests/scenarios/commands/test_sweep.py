@@ -1,0 +1,143 @@
+"""`lockstep sweep` runs the points of a sweep that are not done, `collect` puts their results into one file."""
+import os
+import signal
+import subprocess
+import time
+import unittest
+
+import h5py
+
+from harness import LOCKSTEP, ROOT, ScenarioTest, environment
+
+SWEEP = """\
+scenario: s.yaml
+output: points
+grid: {gpu.sm.count: [1, 2], tenants.one.parameters.n: [256, 512]}
+seeds: [3]
+"""
+
+
+class Sweeps(ScenarioTest):
+    def setUp(self):
+        super().setUp()
+        self.scenario(ROOT / "configs/workloads/vector_add.yaml", "{n: 128}")
+        (self.folder / "scenario.yaml").rename(self.folder / "s.yaml")
+        self.write("sweep.yaml", SWEEP)
+
+    def sweep(self, *arguments, status=0):
+        run = self.lockstep("sweep", "sweep.yaml", *arguments)
+        self.assertEqual(run.returncode, status, run.stderr + run.stdout)
+        return run.stderr
+
+    def names(self, pattern="*.h5"):
+        return sorted(path.name for path in (self.folder / "points").glob(pattern))
+
+    def test_every_combination_is_run_as_by_hand(self):
+        self.assertIn("4 of 4 points done, 0 of them before, 0 failed", self.sweep("--jobs", 2))
+        self.assertEqual(self.names(), [f"s-count={c}-n={n}-seed=3.h5" for c in (1, 2) for n in (256, 512)])
+        run = self.lockstep("run", "s.yaml", "--quiet", "--output", "o.h5", "--set", "gpu.sm.count=2", "--set",
+                            "tenants.one.parameters.n=512", "--set", "simulation.seed=3")
+        self.assertEqual(run.returncode, 0, run.stderr)
+        same = self.lockstep("diff", "o.h5", "points/s-count=2-n=512-seed=3.h5")
+        self.assertEqual(same.returncode, 0, same.stdout)
+
+    def test_what_is_done_is_not_run_again_unless_something_changed(self):
+        self.sweep()
+        self.assertIn("4 of 4 points done, 4 of them before", self.sweep())
+        (self.folder / "points/s-count=1-n=256-seed=3.h5").unlink()
+        self.assertIn("4 of 4 points done, 3 of them before", self.sweep())
+        text = (self.folder / "s.yaml").read_text()
+        self.write("s.yaml", text + "simulation: {epoch: 7us}\n")
+        self.assertIn("4 of 4 points done, 0 of them before", self.sweep())
+
+    def test_it_goes_on_after_failures_and_names_them(self):
+        self.write("sweep.yaml", SWEEP.replace("[1, 2]", "[1, 0, 2]"))
+        errors = self.sweep(status=1)
+        self.assertIn("4 of 6 points done, 0 of them before, 2 failed", errors)
+        for name in ("s-count=0-n=256-seed=3", "s-count=0-n=512-seed=3"):
+            self.assertIn(f"lockstep: {name} failed - see points/{name}.log", errors)
+            self.assertIn("gpu.sm.count", (self.folder / f"points/{name}.log").read_text())
+
+    def test_an_interrupted_one_goes_on(self):
+        self.scenario(ROOT / "configs/workloads/sgemm.yaml", "{n: 128}")
+        self.write("sweep.yaml", "scenario: scenario.yaml\noutput: points\nseeds: [1]\n")
+        process = subprocess.Popen([LOCKSTEP, "sweep", "sweep.yaml", "--quiet"], cwd=self.folder, env=environment())
+        self.addCleanup(process.kill)
+        while not self.names():
+            time.sleep(0.002)
+        process.send_signal(signal.SIGTERM)
+        self.assertEqual(process.wait(timeout=60), 75)
+        self.assertEqual(self.names("*.ckpt"), ["scenario-seed=1.ckpt"])
+        self.sweep("--quiet")
+        self.assertEqual(self.names("*.ckpt"), [])
+        with h5py.File(self.folder / "points/scenario-seed=1.h5") as file:
+            self.assertEqual(file["run"].attrs["segments"], 2)
+
+    def test_collect(self):
+        self.sweep()
+        (self.folder / "points/s-count=2-n=512-seed=3.h5").unlink()
+        run = self.lockstep("collect", "sweep.yaml")
+        self.assertEqual((run.returncode, run.stdout), (0, "points.h5: 3 of 4 points\n"), run.stderr)
+        with h5py.File(self.folder / "points.h5") as all_points:
+            self.assertEqual(all_points["points/status"][:].tolist(), [b"done"] * 3 + [b"missing"])
+            self.assertEqual(all_points["parameters/gpu.sm.count"][:].tolist(), [b"1", b"1", b"2", b"2"])
+            counted = all_points["final/stats/sm/warp_instructions"]
+            self.assertIn("gpu.sm.count", counted.dims[0].keys())
+            for row, name in enumerate(all_points["points/name"][:3]):
+                with h5py.File(self.folder / f"points/{name.decode()}.h5") as one:
+                    total = one["final/stats/sm/warp_instructions"][:].sum(axis=0)
+                    self.assertEqual(counted[row].tolist(), total.tolist())
+                    self.assertEqual(all_points["tenants/end"][row].tolist(), one["tenants"]["end"].tolist())
+            self.assertEqual(counted[3].tolist(), [0])
+
+    def test_compare(self):
+        self.write("sweep.yaml", f"scenario: {ROOT}/configs/scenarios/two_tenants_tiny.yaml\ncommand: compare\n"
+                                 "output: points\nseeds: [1]\n")
+        self.sweep()
+        self.assertIn("1 of 1 points done, 1 of them before", self.sweep())
+        self.assertEqual(self.lockstep("collect", "sweep.yaml").returncode, 0)
+        with h5py.File(self.folder / "points.h5") as file:
+            self.assertGreater(file["metrics/weighted_speedup"][0], 0)
+
+    def test_one_point(self):
+        self.sweep("--point", 2)
+        self.assertEqual(self.names(), ["s-count=2-n=256-seed=3.h5"])
+        self.assertIn("there are only 4 points", self.sweep("--point", 4, status=1))
+
+    def test_mistakes(self):
+        for old, new, parts in (
+                ("seeds:", "seeeds:", ["sweep.yaml:4:1", "seeeds", 'did you mean "seeds"']),
+                ("[256, 512]", "[]", ["sweep.yaml: has no points"]),
+                ("[256, 512]", "[256, 256]", ["sweep.yaml:1:", "two points would write s-count=1-n=256-seed=3.h5"]),
+                ("output: points", "output: s.yaml", ["s.yaml: is no folder that can be written to"]),
+                ("output: points", "command: walk", ["sweep.yaml:2:", "is neither run nor compare"])):
+            with self.subTest(new=new):
+                self.write("sweep.yaml", SWEEP.replace(old, new))
+                errors = self.sweep(status=1)
+                self.assertEqual(len(errors.splitlines()), 1, errors)
+                for part in parts:
+                    self.assertIn(part, errors)
+
+    def test_slurm_commands_that_are_missing(self):
+        run = subprocess.run([LOCKSTEP, "sweep", "sweep.yaml", "--slurm", "script"], cwd=self.folder,
+                             env={**os.environ, "PATH": "/nowhere"}, capture_output=True, text=True, check=False)
+        self.assertEqual(run.returncode, 1)
+        self.assertEqual(run.stderr, "lockstep: sbatch: cannot be started: No such file or directory - load Slurm's "
+                                     "commands, or leave --slurm out\n")
+
+    def test_a_file_that_is_no_collection_stays(self):
+        self.sweep()
+        self.write("points.h5", "precious")
+        run = self.lockstep("collect", "sweep.yaml")
+        self.assertEqual((run.returncode, len(run.stderr.splitlines())), (1, 1))
+        self.assertIn("points.h5: is there and is no collected sweep", run.stderr)
+
+    def test_the_shipped_example(self):
+        run = self.lockstep("sweep", ROOT / "configs/sweeps/two_tenants_tiny.yaml", "--quiet")
+        self.assertEqual((run.returncode, run.stderr), (0, ""))
+        run = self.lockstep("collect", ROOT / "configs/sweeps/two_tenants_tiny.yaml")
+        self.assertEqual(run.stdout, "two_tenants_sweep.h5: 4 of 4 points\n")
+
+
+if __name__ == "__main__":
+    unittest.main()
