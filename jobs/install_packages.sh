@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Installs the Debian 12 packages that are missing: install_packages.sh [run] [tests] [lint]
+# Installs the Debian 12 packages that are missing: install_packages.sh [run] [tests] [cluster] [lint]
 set -euo pipefail
 declare -A groups=(
   [run]="g++ cmake ninja-build ccache pkg-config libopenmpi-dev openmpi-bin libtbb-dev libjemalloc-dev
@@ -7,6 +7,7 @@ declare -A groups=(
          librandom123-dev tao-pegtl-dev python3 python3-h5py python3-matplotlib
          python3-numpy"
   [tests]="libgtest-dev libbenchmark-dev"
+  [cluster]="slurmctld slurmd slurm-client slurm-wlm munge"
   [lint]="clang-format-14 clang-tidy-14 shellcheck universal-ctags python3-flake8"
 )
 missing=()

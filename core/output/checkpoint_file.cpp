@@ -82,7 +82,8 @@ void require_place_of_checkpoint(const std::string& path) {
 }
 
 CheckpointWriter::CheckpointWriter(const std::string& path)
-    : path_((require_place_of_checkpoint(path), path)), file_(h5::File::create(unfinished(path), path)) {
+    : path_((require_place_of_checkpoint(path), path)),
+      file_(h5::File::create(unfinished(path), path)) {
   describe("file type", file_type);
   file_.set_attribute("/", "format", format);
 }
