@@ -11,6 +11,7 @@
 #include "models/host_link/link_statistics.hpp"
 #include "models/isa/load.hpp"
 #include "models/memory/memory_partition.hpp"
+#include "models/sm/exception_scheme/registry.hpp"
 #include "models/sm/parameters/sm_statistics.hpp"
 #include "models/sm/streaming_multiprocessor.hpp"
 #include "models/sm/tables/issue_tables.hpp"
@@ -60,8 +61,10 @@ void Machine::load_modules(const isa::LoweringOptions& lowering) {
     }
     const isa::Module& module = *modules_[module_of_tenant_.back()];
     validate_workload(tenant.workload, module);
-    check_launches(tenant.workload, module, parameters_.gpu.sm.occupancy_limits(),
-                   parameters_.gpu.sm.count);
+    check_launches(
+        tenant.workload, module,
+        parameters_.gpu.sm.occupancy_limits(log_entries_of(parameters_.policies.exception_scheme)),
+        parameters_.gpu.sm.count);
   }
 }
 
@@ -221,7 +224,8 @@ std::unique_ptr<Component> Machine::build_host() const {
 std::unique_ptr<Component> Machine::build_dispatcher() const {
   Dispatcher::Setup setup;
   setup.parameters = parameters_.gpu.dispatch;
-  setup.limits = parameters_.gpu.sm.occupancy_limits();
+  setup.limits =
+      parameters_.gpu.sm.occupancy_limits(log_entries_of(parameters_.policies.exception_scheme));
   setup.sharing = parameters_.policies.sharing;
   setup.machine.sm_count = parameters_.gpu.sm.count;
   for (const Tenant& tenant : scenario_.tenants) {
@@ -261,7 +265,10 @@ ReplayMode Machine::replay_mode() const {
 
 std::unique_ptr<Component> Machine::build_sm(std::uint32_t index) const {
   const SmParameters& parameters = parameters_.gpu.sm;
-  if (!issue_tables_) issue_tables_ = make_issue_tables(parameters, module_pointers());
+  if (!issue_tables_)
+    issue_tables_ =
+        make_issue_tables(parameters, module_pointers(),
+                          detail_for(parameters, parameters_.policies.exception_scheme));
   StreamingMultiprocessor::Setup setup;
   setup.parameters = parameters;
   setup.noc = parameters_.gpu.noc;

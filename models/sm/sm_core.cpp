@@ -5,6 +5,7 @@
 #include <variant>
 
 #include "core/error/error.hpp"
+#include "models/sm/exception_scheme/registry.hpp"
 #include "models/sm/front_end/issue_cycle.hpp"
 
 namespace lockstep {
@@ -13,7 +14,11 @@ namespace {
 
 /// What the setup leaves open.
 SmSetup completed(SmSetup setup) {
-  if (!setup.issue_tables) setup.issue_tables = make_issue_tables(setup.parameters, setup.modules);
+  setup.preemptible = is_preemptible(setup.exception_scheme);
+  setup.log_entries = log_entries_of(setup.exception_scheme);
+  if (!setup.issue_tables)
+    setup.issue_tables = make_issue_tables(setup.parameters, setup.modules,
+                                           detail_for(setup.parameters, setup.exception_scheme));
   if (!setup.constant_rows) setup.constant_rows = std::make_shared<ConstantRows>();
   return setup;
 }
@@ -28,12 +33,13 @@ std::uint32_t* scratch_rows_of_this_thread() {
 
 SmCore::SmCore(SmSetup setup)
     : constants_(completed(std::move(setup))),
-      front_end_(constants_, statistics_, blocks_, mistakes_, turnover_),
+      front_end_(constants_, statistics_, blocks_, mistakes_, turnover_, faultable_),
+      faultable_(constants_, statistics_, blocks_, front_end_),
       ports_(constants_),
       l1_(constants_, statistics_, blocks_, ports_),
-      flights_(blocks_, front_end_, l1_),
-      load_store_(constants_, statistics_, blocks_, mistakes_, front_end_, translation_, lines_,
-                  flights_),
+      flights_(blocks_, front_end_, l1_, faultable_),
+      load_store_(constants_, statistics_, blocks_, mistakes_, front_end_, faultable_, translation_,
+                  lines_, flights_),
       translation_(constants_, statistics_, blocks_, ports_, load_store_),
       mistakes_(constants_, blocks_, ports_),
       blocks_(constants_, statistics_),
@@ -42,12 +48,13 @@ SmCore::SmCore(SmSetup setup)
       answers_(constants_, blocks_, ports_, front_end_, l1_, stores_, shootdowns_, flights_),
       shared_(constants_, statistics_, blocks_, mistakes_, front_end_),
       constant_(blocks_, mistakes_, front_end_),
-      memory_issue_(blocks_, mistakes_, shared_, constant_, load_store_, flights_),
+      memory_issue_(blocks_, mistakes_, shared_, constant_, load_store_, flights_, faultable_),
       barriers_(constants_, statistics_, blocks_, mistakes_, front_end_),
       printing_(blocks_, mistakes_, ports_),
       control_(constants_, statistics_, blocks_, mistakes_, front_end_, l1_, barriers_, printing_),
-      issue_(constants_, blocks_, front_end_, shared_, memory_issue_, control_),
-      turnover_(constants_, blocks_, ports_, front_end_, l1_, translation_, load_store_,
+      issue_(constants_, blocks_, front_end_, faultable_, load_store_, shared_, memory_issue_,
+             control_),
+      turnover_(constants_, blocks_, ports_, front_end_, faultable_, l1_, translation_, load_store_,
                 printing_) {
   set_tenants(statistics_, constants_.setup.tenants.size());
 }
@@ -188,9 +195,9 @@ std::string SmCore::waiting_for() const {
 }
 
 void SmCore::serialize(Archive& archive) {
-  archive.section("sm", 1);
-  archive(statistics_, front_end_, ports_, l1_, stores_, flights_, load_store_, translation_,
-          mistakes_, blocks_, shootdowns_, printing_, turnover_);
+  archive.section("sm", 2);
+  archive(statistics_, front_end_, faultable_, ports_, l1_, stores_, flights_, load_store_,
+          translation_, mistakes_, blocks_, shootdowns_, printing_, turnover_);
 }
 
 }  // namespace lockstep

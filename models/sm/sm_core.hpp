@@ -9,6 +9,7 @@
 #include "core/engine/component.hpp"
 #include "models/sm/blocks/mistakes.hpp"
 #include "models/sm/blocks/resident_blocks.hpp"
+#include "models/sm/exception_scheme/faultable_accesses.hpp"
 #include "models/sm/execution/barriers.hpp"
 #include "models/sm/execution/constant_memory.hpp"
 #include "models/sm/execution/control.hpp"
@@ -56,6 +57,7 @@ class SmCore {
   const SmConstants constants_;
   SmStatistics statistics_;
   FrontEnd front_end_;
+  FaultableAccesses faultable_;
   SmPorts ports_;
   L1 l1_;
   OutstandingStores stores_;

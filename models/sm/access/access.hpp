@@ -44,7 +44,8 @@ struct alignas(64) Access {
   std::uint32_t pc = 0;
   std::uint32_t phase = 0;  ///< of its block when it was issued; a barrier may pass before it goes
   std::uint32_t active = 0;
-  std::uint32_t holders = 0;  ///< of a parked copy: lines, and the queue while it has the original
+  std::uint16_t holders = 0;  ///< of a parked copy: lines, and the queue while it has the original
+  std::uint16_t member = 0xffff;  ///< number among those that may fault (FaultableAccesses)
   std::array<LineGroup, 32> group{};
   std::array<std::uint8_t, 32> offset{};  ///< in its line, by lane; not if it is contiguous
   /// Stores: the lanes' bytes, `stride` each.  Atomics: an AtomicWord for every 8 bytes of a lane.
@@ -70,7 +71,7 @@ struct alignas(64) Access {
   template <class Archive>
   void serialize(Archive& archive) {
     archive(kind, local, bypass, contiguous, warp, stride, groups, next, part, parts, flight,
-            parked, tenant, pc, phase, active, holders, group, offset, data, local_offset);
+            parked, tenant, pc, phase, active, holders, member, group, offset, data, local_offset);
   }
 };
 static_assert(offsetof(Access, group) == 32 && offsetof(Access, data) % 64 == 0);

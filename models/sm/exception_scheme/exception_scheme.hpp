@@ -1,30 +1,58 @@
-/// What an SM does with accesses to a page that is not in GPU memory.
+/// What the pipeline does so that a faulting instruction can be squashed and issued again.
 ///
-/// Contract: called when the GMMU has refused a translation.  The lines that need the page are
-/// parked and leave, in order, when the page has come; a scheme may do more about their warps. That
-/// is rare, so this may be a virtual call; what the pipeline does for every instruction is not.
-/// Source: 000, sections 2.1 and 3.
+/// A scheme hears of each memory instruction that may fault: may it issue, it has issued, it can
+/// fault no more (its last translation check), its results are there.  In between it may keep
+/// fetch off or sources from being overwritten.  Squashing and issuing again is the same for all
+/// preemptible schemes: see faultable_accesses.hpp.  These are virtual calls for such memory
+/// instructions only.
+/// Source: 000, sections 2 and 3.
 #pragma once
 
-#include <cstdint>
 #include <memory>
+#include <optional>
 
+#include "core/checkpoint/archive.hpp"
 #include "core/parameters/policy.hpp"
+#include "models/sm/front_end/front_end.hpp"
+#include "models/sm/tables/precise_record.hpp"
 
 namespace lockstep {
 
-class Translation;
-
 class ExceptionScheme {
  public:
+  /// What a scheme acts on.
+  struct Pipeline {
+    const SmConstants& constants;
+    SmStatistics& statistics;
+    ResidentBlocks& blocks;
+    FrontEnd& front_end;
+
+    HeldWarps& held() const { return front_end.held(); }
+  };
+
   virtual ~ExceptionScheme() = default;
-  /// `miss`: the page, with what is parked there (ParkedPages::miss).
-  virtual void refused(Translation& translation, std::uint16_t miss) = 0;
+  /// False: a fault is a long translation miss, and nothing below is called.
+  virtual bool preemptible() const { return true; }
+  /// Instructions that are issued again read their operands from a log, not from registers.
+  virtual bool logs_operands() const { return false; }
+  /// Of the log of an SM; every block needs as many as its largest instruction takes.
+  virtual std::uint32_t log_entries() const { return 0; }
+
+  /// Why the warp's next instruction must not issue.
+  virtual std::optional<StallCause> refusal(const Pipeline&, WarpSlot, const PreciseRecord&) {
+    return std::nullopt;
+  }
+  virtual void issued(const Pipeline&, WarpSlot, const PreciseRecord&) {}
+  /// The last check was in the cycle before `now`.
+  virtual void checked(const Pipeline&, WarpSlot, const PreciseRecord&, SmCycle /*now*/) {}
+  /// It committed in the cycle before `now`.
+  virtual void committed(const Pipeline&, WarpSlot, const PreciseRecord&, SmCycle /*now*/) {}
+  virtual void block_entered(const Pipeline&, BlockPlace) {}
+  virtual void serialize(Archive&) {}
 };
 
 std::unique_ptr<ExceptionScheme> make_exception_scheme(const PolicyChoice& choice);
 
-/// One function per file of this folder.
-std::unique_ptr<ExceptionScheme> make_stall_on_fault(const PolicyChoice& choice);
+using MakeExceptionScheme = std::unique_ptr<ExceptionScheme> (*)(const PolicyChoice&);
 
 }  // namespace lockstep

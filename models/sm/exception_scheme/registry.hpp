@@ -1,10 +1,21 @@
 #pragma once
 
+#include <cstdint>
+
 #include "core/parameters/policy.hpp"
+#include "models/sm/tables/issue_tables.hpp"
 
 namespace lockstep {
 
 /// Key `policies.exception_scheme`.
 const PolicyList& exception_scheme_policies();
+
+/// The scheme can squash a faulting instruction and issue it again.
+bool is_preemptible(const PolicyChoice& choice);
+/// Entries of its operand log in an SM; 0: it has none.
+std::uint32_t log_entries_of(const PolicyChoice& choice);
+
+/// Of the issue tables that SMs with these parameters and this scheme need.
+IssueDetail detail_for(const SmParameters& parameters, const PolicyChoice& choice);
 
 }  // namespace lockstep

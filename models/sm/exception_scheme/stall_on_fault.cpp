@@ -1,8 +1,8 @@
 /// Stall-on-fault: the baseline without preemptible faults.
 ///
 /// A fault is a very long translation miss: the access stays where it is until the page is there.
-/// The pipeline is that of a machine without faults: sources are free after operand read, the warp
-/// goes on issuing until it needs the result.  Source: 000, section 2.2.
+/// The pipeline is that of a machine without faults: the warp goes on issuing until it needs the
+/// result.  Source: 000, section 2.2.
 #include "models/sm/exception_scheme/exception_scheme.hpp"
 
 namespace lockstep {
@@ -11,13 +11,16 @@ namespace {
 
 class StallOnFault final : public ExceptionScheme {
  public:
-  void refused(Translation&, std::uint16_t) override {}
+  bool preemptible() const override { return false; }
 };
 
 }  // namespace
 
-std::unique_ptr<ExceptionScheme> make_stall_on_fault(const PolicyChoice&) {
-  return std::make_unique<StallOnFault>();
+PolicyRegistry<MakeExceptionScheme>::Row stall_on_fault() {
+  return {"stall-on-fault", "a faulting access waits in the load-store unit (000, section 2.2)",
+          [](const PolicyChoice&) -> std::unique_ptr<ExceptionScheme> {
+            return std::make_unique<StallOnFault>();
+          }};
 }
 
 }  // namespace lockstep

@@ -12,6 +12,8 @@ void Issue::issue(WarpSlot slot, SmCycle now) {
   Warp& warp = blocks_.warp(slot);
   GridSlot& grid = blocks_.grid_of(warp);
   ++grid.issue_slots;
+  if (preemptible_ && front_end_.held().stopped(slot)) [[unlikely]]
+    return issue_again(slot, now);
   const std::uint32_t pc = warp.paths.pc();
   const Instruction& instruction = grid.instructions[pc];
   const IssueRecord& record = warp.records[pc];
@@ -19,7 +21,11 @@ void Issue::issue(WarpSlot slot, SmCycle now) {
 
   if ((record.flags & IssueRecord::ordered_before) && !blocks_.released(warp)) [[unlikely]]
     return front_end_.refuse(slot, record, StallCause::fence);
+  if (preemptible_ && refused(slot, grid, pc, record)) [[unlikely]]
+    return;
   front_end_.issued(slot, record, now);
+  if (reads_late_) [[unlikely]]
+    read_operands(slot, grid.issue->precise[pc], now);
   grid.warp_instructions += record.issue_slots;
   grid.thread_instructions += static_cast<std::uint64_t>(std::popcount(active));
 
@@ -40,7 +46,8 @@ void Issue::issue(WarpSlot slot, SmCycle now) {
       case Category::store:
       case Category::atomic:
       case Category::prefetch:
-        if (active != 0 && memory_.issue(slot, instruction, record, active, now)) [[unlikely]] {
+        if (active != 0 && memory_.issue(slot, instruction, record, active,
+                                         follow(slot, grid, pc, now), now)) [[unlikely]] {
           front_end_.suspend(slot);  // an acquire: goes on when its value is there
           warp.paths.advance();
           return;
@@ -56,6 +63,39 @@ void Issue::issue(WarpSlot slot, SmCycle now) {
   }
   warp.paths.advance();
   front_end_.evaluate(slot, warp, now);
+}
+
+bool Issue::refused(WarpSlot slot, const GridSlot& grid, std::uint32_t pc,
+                    const IssueRecord& record) {
+  const auto cause = faultable_.refusal(slot, grid.issue->precise[pc]);
+  if (cause) front_end_.refuse(slot, record, *cause);
+  return cause.has_value();
+}
+
+void Issue::issue_again(WarpSlot slot, SmCycle now) {
+  const std::uint16_t member = faultable_.next_again(slot);
+  const Warp& warp = blocks_.warp(slot);
+  if (member == FaultableAccesses::none) {
+    // An older access turned up that has not left the load-store unit yet.
+    return front_end_.refuse(slot, warp.records[warp.paths.pc()], StallCause::fault);
+  }
+  front_end_.issued(slot, warp.records[faultable_[member].pc], now);
+  load_store_.issue_again(member, now);
+  faultable_.go_on(slot, now);
+}
+
+void Issue::read_operands(WarpSlot slot, const PreciseRecord& record, SmCycle now) {
+  if ((record.flags & PreciseRecord::reads_late) == 0 || record.source_count == 0) return;
+  front_end_.held().begin_read(slot, record);
+  front_end_.tell_at(slot, WarpEvent::operands_read,
+                     now + constants_.parameters.operand_read.count() + 1);
+}
+
+inline std::uint16_t Issue::follow(WarpSlot slot, const GridSlot& grid, std::uint32_t pc,
+                                   SmCycle now) {
+  if (!preemptible_ || (grid.issue->precise[pc].flags & PreciseRecord::may_fault) == 0)
+    return FaultableAccesses::none;
+  return faultable_.begin(slot, pc, now);
 }
 
 inline void Issue::execute(const Warp& warp, const GridSlot& grid, const Instruction& instruction,

@@ -15,18 +15,31 @@ namespace lockstep {
 class Issue {
  public:
   Issue(const SmConstants& constants, ResidentBlocks& blocks, FrontEnd& front_end,
-        SharedMemoryUnit& shared, MemoryIssue& memory, ControlUnit& control)
+        FaultableAccesses& faultable, LoadStoreUnit& load_store, SharedMemoryUnit& shared,
+        MemoryIssue& memory, ControlUnit& control)
       : constants_(constants),
         blocks_(blocks),
         front_end_(front_end),
+        faultable_(faultable),
+        load_store_(load_store),
         shared_(shared),
         memory_(memory),
-        control_(control) {}
+        control_(control),
+        preemptible_(faultable.preemptible()),
+        reads_late_(constants.parameters.source_release == SourceRelease::operand_read) {}
 
   /// The warp's next instruction; throws a Mistake of its threads.
   void issue(WarpSlot slot, SmCycle now);
 
  private:
+  /// What holds the instruction back at the last moment: true if it has not issued.
+  bool refused(WarpSlot slot, const GridSlot& grid, std::uint32_t pc, const IssueRecord& record);
+  /// What a fault has squashed of the warp's instructions issues again.
+  void issue_again(WarpSlot slot, SmCycle now);
+  /// Its sources must not be overwritten until they have been read.
+  void read_operands(WarpSlot slot, const PreciseRecord& record, SmCycle now);
+  /// Its number among those that may fault; none: it cannot.
+  std::uint16_t follow(WarpSlot slot, const GridSlot& grid, std::uint32_t pc, SmCycle now);
   void execute(const Warp& warp, const GridSlot& grid, const isa::Instruction& instruction,
                const IssueRecord& record, std::uint32_t active, SmCycle now) const;
   isa::WarpIdentity identity_of(const Warp& warp, SmCycle now) const;
@@ -34,9 +47,12 @@ class Issue {
   const SmConstants& constants_;
   ResidentBlocks& blocks_;
   FrontEnd& front_end_;
+  FaultableAccesses& faultable_;
+  LoadStoreUnit& load_store_;
   SharedMemoryUnit& shared_;
   MemoryIssue& memory_;
   ControlUnit& control_;
+  const bool preemptible_, reads_late_;
 };
 
 }  // namespace lockstep

@@ -39,7 +39,7 @@ std::array<std::uint32_t, 32> narrow(const LaneAddresses& address) {
 }  // namespace
 
 bool MemoryIssue::issue(WarpSlot slot, const Instruction& instruction, const IssueRecord& record,
-                        std::uint32_t active, SmCycle now) {
+                        std::uint32_t active, std::uint16_t member, SmCycle now) {
   const Warp& warp = blocks_.warp(slot);
   if (record.flags & IssueRecord::computes_address) {
     isa::WarpContext context = blocks_.context_of(warp);
@@ -48,7 +48,7 @@ bool MemoryIssue::issue(WarpSlot slot, const Instruction& instruction, const Iss
     computation.execute(computation, context);
   }
   const bool acquires = (record.flags & IssueRecord::ordered_after) != 0;
-  if (!acquires && load_store_.issue_consecutive(slot, instruction, record, active, now))
+  if (!acquires && load_store_.issue_consecutive(slot, instruction, record, active, member, now))
     return false;
   LaneAddresses address;
   lane_addresses(instruction, blocks_.context_of(warp), active, address);
@@ -64,7 +64,7 @@ bool MemoryIssue::issue(WarpSlot slot, const Instruction& instruction, const Iss
     // All windows lie below the first buffer.
     bool in_windows = false;
     for (std::uint64_t a : address) in_windows |= a < isa::first_global_address;
-    if (in_windows) return issue_generic(slot, instruction, record, active, address, now);
+    if (in_windows) return issue_generic(slot, instruction, record, active, address, member, now);
     space = Space::global;
   }
   switch (space) {
@@ -76,8 +76,9 @@ bool MemoryIssue::issue(WarpSlot slot, const Instruction& instruction, const Iss
       constant_.issue(slot, instruction, record, active, address, true, now);
       return false;
     default: {
-      const std::uint16_t flight = load_store_.issue_lines(
-          slot, instruction, record, active, address, space == Space::local, Flights::none, now);
+      const std::uint16_t flight =
+          load_store_.issue_lines(slot, instruction, record, active, address, space == Space::local,
+                                  Flights::none, member, now);
       return flight != Flights::none && acquires;
     }
   }
@@ -85,7 +86,7 @@ bool MemoryIssue::issue(WarpSlot slot, const Instruction& instruction, const Iss
 
 bool MemoryIssue::issue_generic(WarpSlot slot, const Instruction& instruction,
                                 const IssueRecord& record, std::uint32_t active,
-                                const LaneAddresses& generic, SmCycle now) {
+                                const LaneAddresses& generic, std::uint16_t member, SmCycle now) {
   const Warp& warp = blocks_.warp(slot);
   const auto relative = [&](std::uint32_t lanes, std::uint64_t base) {
     LaneAddresses address;
@@ -119,10 +120,16 @@ bool MemoryIssue::issue_generic(WarpSlot slot, const Instruction& instruction,
   const std::uint16_t whole = flight;
   if (in_local != 0)
     flight = load_store_.issue_lines(slot, instruction, record, in_local,
-                                     relative(in_local, isa::local_window_base), true, whole, now);
+                                     relative(in_local, isa::local_window_base), true, whole,
+                                     FaultableAccesses::none, now);
   if (in_global != 0)
     flight = load_store_.issue_lines(slot, instruction, record, in_global, relative(in_global, 0),
-                                     false, whole, now);
+                                     false, whole, member, now);
+  if (in_global == 0 && member != FaultableAccesses::none) {
+    // Nothing of it can fault: it is checked at once.
+    faultable_.flies(member, whole);
+    faultable_.left_unit(member, now);
+  }
   if (whole != Flights::none) flights_.answered(whole, now + record.latency, now);
   return flight != Flights::none && (record.flags & IssueRecord::ordered_after);
 }

@@ -16,21 +16,25 @@ namespace lockstep {
 class MemoryIssue {
  public:
   MemoryIssue(ResidentBlocks& blocks, Mistakes& mistakes, SharedMemoryUnit& shared,
-              ConstantMemory& constant, LoadStoreUnit& load_store, Flights& flights)
+              ConstantMemory& constant, LoadStoreUnit& load_store, Flights& flights,
+              FaultableAccesses& faultable)
       : blocks_(blocks),
         mistakes_(mistakes),
         shared_(shared),
         constant_(constant),
         load_store_(load_store),
-        flights_(flights) {}
+        flights_(flights),
+        faultable_(faultable) {}
 
-  /// True when the warp must wait for the value (an acquire).
+  /// True when the warp must wait for the value (an acquire).  `member`: the instruction's number
+  /// among those that may fault.
   bool issue(WarpSlot slot, const isa::Instruction& instruction, const IssueRecord& record,
-             std::uint32_t active, SmCycle now);
+             std::uint32_t active, std::uint16_t member, SmCycle now);
 
  private:
   bool issue_generic(WarpSlot slot, const isa::Instruction& instruction, const IssueRecord& record,
-                     std::uint32_t active, const LaneAddresses& generic, SmCycle now);
+                     std::uint32_t active, const LaneAddresses& generic, std::uint16_t member,
+                     SmCycle now);
 
   ResidentBlocks& blocks_;
   Mistakes& mistakes_;
@@ -38,6 +42,7 @@ class MemoryIssue {
   ConstantMemory& constant_;
   LoadStoreUnit& load_store_;
   Flights& flights_;
+  FaultableAccesses& faultable_;
 };
 
 }  // namespace lockstep

@@ -12,13 +12,16 @@ FrontEnd::Hot::Hot(const SmConstants& constants)
           make_warp_scheduler(constants.setup.warp_scheduler, constants.parameters.schedulers)) {}
 
 FrontEnd::FrontEnd(const SmConstants& constants, SmStatistics& statistics, ResidentBlocks& blocks,
-                   Mistakes& mistakes, DrainedWarps& drained_warps)
+                   Mistakes& mistakes, DrainedWarps& drained_warps,
+                   CheckedAccesses& checked_accesses)
     : constants_(constants),
       statistics_(statistics),
       blocks_(blocks),
       mistakes_(mistakes),
       drained_warps_(drained_warps),
-      hot_(constants) {}
+      checked_accesses_(checked_accesses),
+      hot_(constants),
+      held_(hot_.held, constants.parameters.warps) {}
 
 void FrontEnd::add(WarpSlot slot, SmCycle when) {
   const unsigned scheduler = hot_.units.scheduler_of(slot.value());
@@ -51,12 +54,95 @@ void FrontEnd::evaluate_halted(WarpSlot slot, const Warp& warp, SmCycle now) {
   const BlockPlace block(warp.block);
   if (!warp.paths.finished()) {
     wait_at_barrier(slot);
-  } else if (warp.pending.empty() && warp.flights == 0 && warp.stores == 0) {
+  } else if (warp.pending.empty() && warp.flights == 0 && warp.stores == 0 &&
+             (hot_.held & bit_of(slot)) == 0) {
     drained_warps_.drained(slot, now);
   } else {
     waits(StallCause::drain) |= bit_of(slot);
   }
   report_if_stuck(block, now);
+}
+
+void FrontEnd::on_other_event(std::uint16_t event, WarpSlot slot, SmCycle now) {
+  switch (WarpEvent::place(event)) {
+    case WarpEvent::fetch_on:
+      held_.resume_fetch(slot);
+      return look_again(slot, now);
+    case WarpEvent::operands_read:
+      held_.end_read(slot);
+      return look_again(slot, now);
+    case WarpEvent::committed:
+      return checked_accesses_.committed(slot, now);
+    case WarpEvent::last_check:
+      return checked_accesses_.last_check(slot, now);
+    default:
+      end_wait(StallCause::control, slot, now);
+  }
+}
+
+namespace {
+
+/// For what a warp waits that is neither a result nor at another part's hands.
+constexpr std::array holding_causes{
+    StallCause::log_full, StallCause::queue_full, StallCause::dependency, StallCause::late_source,
+    StallCause::fetch,    StallCause::last_check, StallCause::fault,      StallCause::drain};
+
+}  // namespace
+
+void FrontEnd::look_again(WarpSlot slot, SmCycle now) {
+  bool waited = false;
+  for (const StallCause cause : holding_causes) {
+    waited |= (waits(cause) & bit_of(slot)) != 0;
+    waits(cause) &= ~bit_of(slot);
+  }
+  if (waited) evaluate(slot, blocks_.warp(slot), now);
+}
+
+void FrontEnd::stop(WarpSlot slot) {
+  held_.stop(slot);
+  std::uint64_t here = 0;
+  for (std::uint64_t& of_unit : hot_.ready) {
+    here |= of_unit;
+    of_unit &= ~bit_of(slot);
+  }
+  for (const StallCause cause : holding_causes) {
+    here |= waits(cause);
+    waits(cause) &= ~bit_of(slot);
+  }
+  here |= waits(StallCause::memory);
+  waits(StallCause::memory) &= ~bit_of(slot);
+  if ((here & bit_of(slot)) != 0) waits(StallCause::fault) |= bit_of(slot);
+}
+
+void FrontEnd::begin_again(WarpSlot slot, SmCycle now) {
+  waits(StallCause::fault) &= ~bit_of(slot);
+  hot_.ready[memory_unit] |= bit_of(slot);
+  wake_at(now);
+}
+
+void FrontEnd::issued_again(WarpSlot slot, bool more, SmCycle now) {
+  waits(StallCause::fault) &= ~bit_of(slot);
+  if (more) {
+    hot_.ready[memory_unit] |= bit_of(slot);
+    return;
+  }
+  const std::uint64_t elsewhere = waits(StallCause::control) | waits(StallCause::barrier);
+  if ((elsewhere & bit_of(slot)) == 0) evaluate(slot, blocks_.warp(slot), now);
+}
+
+bool FrontEnd::hold_back(WarpSlot slot, const Warp& warp, const IssueRecord& record) {
+  if (held_.stopped(slot)) {
+    if ((hot_.ready[memory_unit] & bit_of(slot)) == 0) waits(StallCause::fault) |= bit_of(slot);
+    return true;
+  }
+  if (held_.fetch_is_off(slot)) {
+    waits(StallCause::fetch) |= bit_of(slot);
+    return true;
+  }
+  if (warp.pending.meets(record.needs)) return false;
+  const auto conflict = held_.source_conflict(slot, record);
+  if (conflict) waits(*conflict) |= bit_of(slot);
+  return conflict.has_value();
 }
 
 void FrontEnd::report_if_stuck(BlockPlace place, SmCycle now) {
@@ -101,9 +187,21 @@ void FrontEnd::call_off(std::uint64_t warps) {
 }
 
 std::string FrontEnd::waiting_for() const {
-  static constexpr std::array names{"a unit",   "the memory queue",   "results",
-                                    "memory",   "branches",           "acknowledgements",
-                                    "barriers", "their last requests"};
+  static constexpr std::array names{"a unit",
+                                    "the memory queue",
+                                    "the operand log",
+                                    "the replay queue",
+                                    "results",
+                                    "sources to be free",
+                                    "fetch",
+                                    "memory",
+                                    "branches",
+                                    "their last checks",
+                                    "acknowledgements",
+                                    "barriers",
+                                    "pages",
+                                    "their last requests"};
+  static_assert(names.size() == static_cast<std::size_t>(StallCause::idle));
   std::string text;
   for (std::size_t cause = 0; cause < names.size(); ++cause) {
     const int count = std::popcount(hot_.waiting[cause]);
@@ -120,9 +218,9 @@ void FrontEnd::warm_hot() const {
 }
 
 void FrontEnd::serialize(Archive& archive) {
-  archive.section("sm/front_end", 1);
+  archive.section("sm/front_end", 2);
   archive(hot_.ready, hot_.waiting, hot_.cycle, hot_.wake, hot_.accounted, hot_.gate, hot_.units,
-          hot_.wheel);
+          hot_.wheel, hot_.held, held_);
   std::visit([&](auto& policy) { policy.serialize(archive); }, hot_.scheduler);
 }
 

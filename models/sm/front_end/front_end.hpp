@@ -18,9 +18,11 @@
 #include "core/memory/warm.hpp"
 #include "models/sm/blocks/mistakes.hpp"
 #include "models/sm/blocks/resident_blocks.hpp"
+#include "models/sm/front_end/checked_accesses.hpp"
 #include "models/sm/front_end/drained_warps.hpp"
 #include "models/sm/front_end/event_wheel.hpp"
 #include "models/sm/front_end/execution_units.hpp"
+#include "models/sm/front_end/held_warps.hpp"
 #include "models/sm/front_end/memory_gate.hpp"
 #include "models/sm/parameters/stall_cause.hpp"
 #include "models/sm/warp_scheduler/warp_scheduler.hpp"
@@ -30,7 +32,7 @@ namespace lockstep {
 class FrontEnd {
  public:
   FrontEnd(const SmConstants& constants, SmStatistics& statistics, ResidentBlocks& blocks,
-           Mistakes& mistakes, DrainedWarps& drained_warps);
+           Mistakes& mistakes, DrainedWarps& drained_warps, CheckedAccesses& checked_accesses);
 
   // What happens to warps.
   /// A warp has come into its slot and issues from `when` on.
@@ -72,6 +74,22 @@ class FrontEnd {
     if ((waiting(StallCause::drain) & bit_of(slot)) != 0) [[unlikely]]
       end_wait(StallCause::drain, slot, now);
   }
+  /// Something that held the warp back is over: it is looked at again, if it waits for one of such
+  /// causes.
+  void look_again(WarpSlot slot, SmCycle now);
+  /// A fault has stopped the warp: what it would have issued next it does not.
+  void stop(WarpSlot slot);
+  /// The warp's next instruction is a squashed one, whatever else the warp waits for.
+  void begin_again(WarpSlot slot, SmCycle now);
+  /// It has issued a squashed instruction; `more`: another one follows.
+  void issued_again(WarpSlot slot, bool more, SmCycle now);
+  /// What holds warps back beyond the scoreboard.
+  HeldWarps& held() { return held_; }
+  const HeldWarps& held() const { return held_; }
+  /// Tells of the warp at `when`: one of WarpEvent's from fetch_on on.
+  void tell_at(WarpSlot slot, std::uint16_t what, SmCycle when) {
+    hot_.wheel.add(when, WarpEvent::with_warp(what, slot.value()));
+  }
   /// All threads that have not ended wait at barriers, and only they could fill them: the tenant's
   /// mistake.
   void report_if_stuck(BlockPlace place, SmCycle now);
@@ -110,12 +128,15 @@ class FrontEnd {
   void serialize(Archive& archive);
 
  private:
+  static constexpr auto memory_unit = static_cast<std::size_t>(isa::Unit::memory);
+
   /// What every window touches.
   struct Hot {
     explicit Hot(const SmConstants& constants);
 
     std::array<std::uint64_t, unit_classes> ready{};  ///< warps, by unit of their next instruction
     std::array<std::uint64_t, stall_causes> waiting{};  ///< the other resident warps, by cause
+    std::uint64_t held = 0;                             ///< warps that HeldWarps knows of
     SmCycle cycle{-1};                                  ///< last one simulated
     SmCycle wake = no_cycle;                            ///< next one with something to do
     SmCycle accounted{-1};                              ///< stalls are counted up to this cycle
@@ -127,6 +148,9 @@ class FrontEnd {
 
   std::uint64_t& waits(StallCause cause) { return hot_.waiting[static_cast<std::size_t>(cause)]; }
   void on_event(std::uint16_t event, SmCycle now);
+  void on_other_event(std::uint16_t event, WarpSlot slot, SmCycle now);
+  /// True: the warp waits for something beyond its operands, or issues a squashed instruction.
+  bool hold_back(WarpSlot slot, const Warp& warp, const IssueRecord& record);
   void wait_for_memory(WarpSlot slot);
   /// No path of the warp can run.
   void evaluate_halted(WarpSlot slot, const Warp& warp, SmCycle now);
@@ -142,7 +166,9 @@ class FrontEnd {
   ResidentBlocks& blocks_;
   Mistakes& mistakes_;
   DrainedWarps& drained_warps_;
+  CheckedAccesses& checked_accesses_;
   Hot hot_;
+  HeldWarps held_;
 };
 
 }  // namespace lockstep

@@ -41,6 +41,8 @@ inline void FrontEnd::evaluate(WarpSlot slot, Warp& warp, SmCycle now) {
     return;
   }
   const IssueRecord& record = warp.records[warp.paths.pc()];
+  if ((hot_.held & bit_of(slot)) != 0 && hold_back(slot, warp, record)) [[unlikely]]
+    return;
   const bool waits_for_results = warp.pending.meets(record.needs);
   if (waits_for_results && warp.pending.meets(warp.loads, record.needs)) [[unlikely]] {
     wait_for_memory(slot);
@@ -53,7 +55,7 @@ inline void FrontEnd::evaluate(WarpSlot slot, Warp& warp, SmCycle now) {
 inline void FrontEnd::on_event(std::uint16_t event, SmCycle now) {
   const WarpSlot slot(static_cast<std::uint16_t>(WarpEvent::warp(event)));
   if (!WarpEvent::is_commit(event)) [[unlikely]] {
-    end_wait(StallCause::control, slot, now);
+    on_other_event(event, slot, now);
     return;
   }
   Warp& warp = blocks_.warp(slot);
@@ -65,6 +67,11 @@ inline void FrontEnd::on_event(std::uint16_t event, SmCycle now) {
   if (((dependency | memory) & bit) != 0) {
     const IssueRecord& record = warp.records[warp.paths.pc()];
     if (warp.pending.meets(record.needs)) return;
+    if ((hot_.held & bit_of(slot)) != 0) [[unlikely]] {
+      dependency &= ~bit;
+      memory &= ~bit;
+      return evaluate(slot, warp, now);
+    }
     hot_.ready[record.unit] |= bit;
     if (memory & bit) prefetch_operands(warp, record);  // others have been asked for already
     dependency &= ~bit;

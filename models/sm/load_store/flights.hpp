@@ -8,6 +8,7 @@
 #include <cstdint>
 
 #include "core/memory/slot_pool.hpp"
+#include "models/sm/exception_scheme/faultable_accesses.hpp"
 #include "models/sm/front_end/front_end.hpp"
 #include "models/sm/l1/l1.hpp"
 
@@ -31,8 +32,12 @@ class Flights {
  public:
   static constexpr std::uint16_t none = SlotPool<Flight>::none;
 
-  Flights(ResidentBlocks& blocks, FrontEnd& front_end, L1& l1)
-      : blocks_(blocks), front_end_(front_end), l1_(l1) {}
+  Flights(ResidentBlocks& blocks, FrontEnd& front_end, L1& l1, FaultableAccesses& faultable)
+      : blocks_(blocks),
+        front_end_(front_end),
+        l1_(l1),
+        faultable_(faultable),
+        preemptible_(faultable.preemptible()) {}
 
   /// Of the warp's instruction at `pc`, whose results become pending; it waits for one thing.
   std::uint16_t begin(WarpSlot slot, std::uint32_t pc, const IssueRecord& record) {
@@ -88,6 +93,8 @@ class Flights {
     for (unsigned i = 0; i < record.releases; ++i)
       front_end_.result_at(slot, record.release[i], when);
     --warp.flights;
+    if (preemptible_) [[unlikely]]
+      faultable_.commits_before(when, slot, index);
     if (flight.acquires) {
       l1_.drop_clean();
       front_end_.resumed_at(slot, when);
@@ -98,6 +105,8 @@ class Flights {
   ResidentBlocks& blocks_;
   FrontEnd& front_end_;
   L1& l1_;
+  FaultableAccesses& faultable_;
+  const bool preemptible_;
   SlotPool<Flight> flights_;
 };
 

@@ -13,12 +13,14 @@ using isa::Space;
 
 LoadStoreUnit::LoadStoreUnit(const SmConstants& constants, SmStatistics& statistics,
                              ResidentBlocks& blocks, Mistakes& mistakes, FrontEnd& front_end,
-                             Translation& translation, LineAccess& lines, Flights& flights)
+                             FaultableAccesses& faultable, Translation& translation,
+                             LineAccess& lines, Flights& flights)
     : constants_(constants),
       statistics_(statistics),
       blocks_(blocks),
       mistakes_(mistakes),
       gate_(front_end.memory_gate()),
+      faultable_(faultable),
       translation_(translation),
       lines_(lines),
       flights_(flights) {
@@ -42,7 +44,7 @@ static Access::Kind access_kind(Category category) {
 
 bool LoadStoreUnit::issue_consecutive(WarpSlot slot, const Instruction& instruction,
                                       const IssueRecord& record, std::uint32_t active,
-                                      SmCycle now) {
+                                      std::uint16_t member, SmCycle now) {
   const Space space = instruction.memory.space;
   if (active != 0xffffffff || !(instruction.flags & isa::flag_address_wide) ||
       !instruction.source[0].valid() || (space != Space::global && space != Space::generic) ||
@@ -57,7 +59,7 @@ bool LoadStoreUnit::issue_consecutive(WarpSlot slot, const Instruction& instruct
   if ((base & (bytes - 1)) != 0 || base < isa::first_global_address || base >> 63 != 0 ||
       !are_consecutive(row, bytes))
     return false;
-  Access& access = begin_access(slot, instruction, record, active, false);
+  Access& access = begin_access(slot, instruction, record, active, false, member);
   coalesce_consecutive(access, base, bytes);
   enter_access(access, instruction, record, Flights::none, now);
   return true;
@@ -66,9 +68,9 @@ bool LoadStoreUnit::issue_consecutive(WarpSlot slot, const Instruction& instruct
 std::uint16_t LoadStoreUnit::issue_lines(WarpSlot slot, const Instruction& instruction,
                                          const IssueRecord& record, std::uint32_t active,
                                          const LaneAddresses& address, bool local,
-                                         std::uint16_t flight, SmCycle now) {
+                                         std::uint16_t flight, std::uint16_t member, SmCycle now) {
   if (local && instruction.category == Category::prefetch) return Flights::none;
-  Access& access = begin_access(slot, instruction, record, active, local);
+  Access& access = begin_access(slot, instruction, record, active, local, member);
   if (local) {
     check_local(blocks_, mistakes_, blocks_.warp(slot), address, active, access.stride);
     start_local(access, constants_.local, address);
@@ -79,10 +81,10 @@ std::uint16_t LoadStoreUnit::issue_lines(WarpSlot slot, const Instruction& instr
 }
 
 Access& LoadStoreUnit::begin_access(WarpSlot slot, const Instruction& instruction,
-                                    const IssueRecord& record, std::uint32_t active, bool local) {
+                                    const IssueRecord& record, std::uint32_t active, bool local,
+                                    std::uint16_t member) {
   const Warp& warp = blocks_.warp(slot);
   const Access::Kind kind = access_kind(instruction.category);
-  ++statistics_.tenant[warp.tenant].memory_instructions;
   Access& access = hot_.queue[place(hot_.count)];
   access.kind = kind;
   access.local = local;
@@ -96,6 +98,7 @@ Access& LoadStoreUnit::begin_access(WarpSlot slot, const Instruction& instructio
   access.active = active;
   access.stride = static_cast<std::uint8_t>(lane_bytes(instruction.memory));
   access.parked = ParkedPages::none;
+  access.member = member;
   access.part = 0;
   access.parts = 1;
   return access;
@@ -104,31 +107,42 @@ Access& LoadStoreUnit::begin_access(WarpSlot slot, const Instruction& instructio
 std::uint16_t LoadStoreUnit::enter_access(Access& access, const Instruction& instruction,
                                           const IssueRecord& record, std::uint16_t flight,
                                           SmCycle now) {
-  const WarpSlot slot(access.warp);
-  Warp& warp = blocks_.warp(slot);
   const Access::Kind kind = access.kind;
-  if (kind == Access::Kind::store) {
-    gather_store_data(instruction, blocks_.context_of(warp), access.active, access.data.data());
-  } else if (kind == Access::Kind::atomic) {
-    if (access.stride > 8) halve_large_groups(access);
-    gather_atomic_operands(instruction, blocks_.context_of(warp), access.active,
-                           access.data.data());
-  }
-  if (kind == Access::Kind::atomic || (kind == Access::Kind::store && !access.local)) {
-    warp.stores = static_cast<std::uint16_t>(warp.stores + access.groups);
-    blocks_.block_of(warp).fresh_stores += access.groups;
-  }
+  ++statistics_.tenant[access.tenant].memory_instructions;
+  gather_data(access, instruction);
   const bool answers = kind == Access::Kind::load || kind == Access::Kind::prefetch ||
                        (kind == Access::Kind::atomic && instruction.memory.returns);
   if (flight != Flights::none) {
     flights_.expect(flight);
   } else if (answers) {
-    flight = flights_.begin(slot, access.pc, record);
+    flight = flights_.begin(WarpSlot(access.warp), access.pc, record);
   }
   access.flight = flight;
+  if (access.member != FaultableAccesses::none) [[unlikely]]
+    faultable_.flies(access.member, flight);
+  enter_queue(access, now);
+  return flight;
+}
+
+void LoadStoreUnit::gather_data(Access& access, const Instruction& instruction) {
+  const isa::WarpContext context = blocks_.context_of(blocks_.warp(WarpSlot(access.warp)));
+  if (access.kind == Access::Kind::store) {
+    gather_store_data(instruction, context, access.active, access.data.data());
+  } else if (access.kind == Access::Kind::atomic) {
+    if (access.stride > 8) halve_large_groups(access);
+    gather_atomic_operands(instruction, context, access.active, access.data.data());
+  }
+}
+
+void LoadStoreUnit::enter_queue(Access& access, SmCycle now) {
+  if (access.kind == Access::Kind::atomic ||
+      (access.kind == Access::Kind::store && !access.local)) {
+    Warp& warp = blocks_.warp(WarpSlot(access.warp));
+    warp.stores = static_cast<std::uint16_t>(warp.stores + access.groups);
+    blocks_.block_of(warp).fresh_stores += access.groups;
+  }
   gate_.entered();
   if (++hot_.count == 1 && !hot_.stalled) look_up_lines(now);
-  return flight;
 }
 
 void LoadStoreUnit::look_up_lines(SmCycle now) {
@@ -162,11 +176,16 @@ LoadStoreUnit::Progress LoadStoreUnit::look_up_line(Access& access, SmCycle now)
     ++access.next;
     return Progress::done;
   }
+  if (access.member != FaultableAccesses::none && squash_behind_older(access, now)) [[unlikely]] {
+    ++access.next;
+    return Progress::done;
+  }
   const VirtualAddress line(access.group[group].line);
   if (!translation_.find(TenantId(access.tenant), line, access.writes())) [[unlikely]] {
     const Translation::Lookup lookup = translation_.look_up(access, group, now);
     if (lookup == Translation::Lookup::wait) return Progress::no_translation;
-    if (lookup == Translation::Lookup::parked) {
+    if (lookup == Translation::Lookup::refused) squashed(access, group, now);
+    if (lookup != Translation::Lookup::found) {
       ++access.next;
       return Progress::done;
     }
@@ -182,14 +201,14 @@ bool LoadStoreUnit::look_up_parked_line(SmCycle now) {
   const Translation::Line line = translation_.next_line(now);
   if (line.access == nullptr) return true;
   if (!lines_.process(*line.access, line.group, line.physical, line.remote, now)) return false;
-  const std::uint16_t flight = line.access->flight;
-  if (translation_.line_left(now)) last_check_passed(flight, now);
+  const std::uint16_t flight = line.access->flight, member = line.access->member;
+  if (translation_.line_left(now)) last_check_passed(flight, member, now);
   return true;
 }
 
 void LoadStoreUnit::leave_queue(const Access& access, SmCycle now) {
   if (access.parked == ParkedPages::none || translation_.release(access.parked))
-    last_check_passed(access.flight, now);
+    last_check_passed(access.flight, access.member, now);
   --hot_.count;
   // An empty queue begins anew where it is warm in this computer's caches.
   hot_.head = hot_.count == 0 ? 0 : place(1);
@@ -227,11 +246,17 @@ void LoadStoreUnit::drop_tenant(TenantId tenant, SmCycle now) {
     }
     forget_lines(access, access.groups - access.next);
     if (access.parked == ParkedPages::none || translation_.release(access.parked))
-      last_check_passed(access.flight, now);
+      last_check_passed(access.flight, access.member, now);
     gate_.left(now);
   }
   translation_.drop_tenant(
       tenant, [&](const Access& access) { forget_lines(access, 1); }, now);
+  faultable_.drop_tenant(
+      tenant,
+      [&](std::uint16_t flight) {
+        if (flight != Flights::none) flights_.answered(flight, SmCycle{}, now);
+      },
+      now);
 }
 
 void LoadStoreUnit::forget_lines(const Access& access, unsigned count) {
@@ -263,10 +288,11 @@ void LoadStoreUnit::warm_hot() const {
 }
 
 void LoadStoreUnit::serialize(Archive& archive) {
-  archive.section("sm/load_store", 1);
+  archive.section("sm/load_store", 2);
   archive(hot_.head, hot_.count, hot_.wake, hot_.lookup_cycle, hot_.lookups, hot_.stalled,
           hot_.stalled_by_translation, hot_.stalled_since);
   for (std::uint32_t i = 0; i < hot_.count; ++i) archive(hot_.queue[place(i)]);
+  archive(log_);
 }
 
 }  // namespace lockstep

@@ -26,19 +26,22 @@ namespace lockstep {
 class LoadStoreUnit final : public ParkedLines {
  public:
   LoadStoreUnit(const SmConstants& constants, SmStatistics& statistics, ResidentBlocks& blocks,
-                Mistakes& mistakes, FrontEnd& front_end, Translation& translation,
-                LineAccess& lines, Flights& flights);
+                Mistakes& mistakes, FrontEnd& front_end, FaultableAccesses& faultable,
+                Translation& translation, LineAccess& lines, Flights& flights);
 
   /// Enters all lanes of a load or store, if they are at consecutive global addresses, as most are:
-  /// nothing is to be found out lane by lane.
+  /// nothing is to be found out lane by lane.  `member`: its number among those that may fault.
   bool issue_consecutive(WarpSlot slot, const isa::Instruction& instruction,
-                         const IssueRecord& record, std::uint32_t active, SmCycle now);
+                         const IssueRecord& record, std::uint32_t active, std::uint16_t member,
+                         SmCycle now);
   /// Enters global or local lanes, as part of `flight` or of a new one.  Returns the flight, none
   /// if nothing waits for an answer.
   std::uint16_t issue_lines(WarpSlot slot, const isa::Instruction& instruction,
                             const IssueRecord& record, std::uint32_t active,
                             const LaneAddresses& address, bool local, std::uint16_t flight,
-                            SmCycle now);
+                            std::uint16_t member, SmCycle now);
+  /// Enters what is left of a squashed access.
+  void issue_again(std::uint16_t member, SmCycle now);
 
   /// When it wants to look up lines.
   SmCycle wake() const { return hot_.wake; }
@@ -53,8 +56,13 @@ class LoadStoreUnit final : public ParkedLines {
   /// The tenant has ended: what has not left never will.
   void drop_tenant(TenantId tenant, SmCycle now);
   void dropped(const Access& access, SmCycle now) override {
-    last_check_passed(access.flight, now);
+    last_check_passed(access.flight, access.member, now);
   }
+  void squashed(const Access& access, unsigned group, SmCycle now) override {
+    squash_line(access, group, Tlb::base_key(access.tenant, page_of(access, group)), false, now);
+  }
+  bool come(std::uint64_t page, SmCycle now) override { return faultable_.come(page, now); }
+  std::uint64_t stopped_warps() const override { return faultable_.stopped_warps(); }
   void violated(const Access& access, unsigned group, SmCycle now) override;
 
   void warm_hot() const;
@@ -82,17 +90,32 @@ class LoadStoreUnit final : public ParkedLines {
   }
   /// The queue's next entry, to be coalesced; then it is entered.
   Access& begin_access(WarpSlot slot, const isa::Instruction& instruction,
-                       const IssueRecord& record, std::uint32_t active, bool local);
+                       const IssueRecord& record, std::uint32_t active, bool local,
+                       std::uint16_t member);
   std::uint16_t enter_access(Access& access, const isa::Instruction& instruction,
                              const IssueRecord& record, std::uint16_t flight, SmCycle now);
+  void gather_data(Access& access, const isa::Instruction& instruction);
+  /// Its stores are on their way, and its lines are looked up in their turn.
+  void enter_queue(Access& access, SmCycle now);
+  static std::uint64_t page_of(const Access& access, unsigned group) {
+    return access.group[group].line >> page_shift;
+  }
+  /// A line of the access that is to be issued again; `come`: as soon as possible.
+  void squash_line(const Access& access, unsigned group, std::uint64_t page, bool come,
+                   SmCycle now);
+  /// The access at the head must not pass what its warp has squashed: its next line is squashed.
+  bool squash_behind_older(const Access& access, SmCycle now);
   /// The next line of the access at the head.
   Progress look_up_line(Access& access, SmCycle now);
   /// The first line whose page has come; false: no room, try again later.
   bool look_up_parked_line(SmCycle now);
   /// The access at the head has no line left to look up.
   void leave_queue(const Access& access, SmCycle now);
-  /// Every line of an access has its translation and has gone to L1, or will not be sent.
-  void last_check_passed(std::uint16_t flight, SmCycle now) {
+  /// Every line of an access has its translation and has gone to L1, or will not be sent, or is
+  /// squashed.
+  void last_check_passed(std::uint16_t flight, std::uint16_t member, SmCycle now) {
+    if (member != FaultableAccesses::none && !faultable_.left_unit(member, now)) [[unlikely]]
+      return;
     if (flight != Flights::none) flights_.answered(flight, SmCycle{}, now);
   }
   /// Something is to be done again only when an answer has come.
@@ -105,10 +128,12 @@ class LoadStoreUnit final : public ParkedLines {
   ResidentBlocks& blocks_;
   Mistakes& mistakes_;
   MemoryGate& gate_;
+  FaultableAccesses& faultable_;
   Translation& translation_;
   LineAccess& lines_;
   Flights& flights_;
   Hot hot_;
+  SlotPool<Access> log_;  ///< operands of squashed accesses, if they are logged
 };
 
 }  // namespace lockstep

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "core/memory/round_up.hpp"
+#include "models/sm/parameters/log_entries.hpp"
 
 namespace lockstep {
 
@@ -22,6 +23,7 @@ BlockResources& BlockResources::operator+=(const BlockResources& other) {
   registers += other.registers;
   shared_bytes += other.shared_bytes;
   barriers += other.barriers;
+  log_entries += other.log_entries;
   return *this;
 }
 
@@ -32,6 +34,7 @@ BlockResources& BlockResources::operator-=(const BlockResources& other) {
   registers -= other.registers;
   shared_bytes -= other.shared_bytes;
   barriers -= other.barriers;
+  log_entries -= other.log_entries;
   return *this;
 }
 
@@ -39,7 +42,8 @@ bool BlockResources::leaves_room_for(const BlockResources& more,
                                      const OccupancyLimits& limits) const {
   return threads + more.threads <= limits.threads && warps + more.warps <= limits.warps &&
          blocks + more.blocks <= limits.blocks && registers + more.registers <= limits.registers &&
-         shared_bytes + more.shared_bytes <= limits.shared_bytes;
+         shared_bytes + more.shared_bytes <= limits.shared_bytes &&
+         log_entries + more.log_entries <= limits.log_entries;
 }
 
 BlockResources block_resources(const isa::Program& program, std::uint32_t threads,
@@ -56,6 +60,7 @@ BlockResources block_resources(const isa::Program& program, std::uint32_t thread
   block.shared_bytes = static_cast<std::uint32_t>(
       round_up(program.static_shared_bytes + dynamic_shared_bytes, limits.shared_unit));
   block.barriers = program.barriers;
+  if (limits.log_entries > 0) block.log_entries = largest_log_entries(program);
   return block;
 }
 
@@ -75,6 +80,9 @@ std::string why_block_does_not_fit(const BlockResources& block, const OccupancyL
     return "a block needs " + std::to_string(block.shared_bytes) +
            " bytes of shared memory, the limit is " + std::to_string(shared);
   }
+  if (block.log_entries > limits.log_entries)
+    return too_many("entries of the operand log for its largest memory instruction",
+                    block.log_entries, limits.log_entries);
   if (block.barriers > limits.barriers) {
     return too_many("named barriers", block.barriers, limits.barriers);
   }

@@ -1,6 +1,7 @@
 /// Occupancy: how many thread blocks of a kernel fit in an SM at once.
 ///
-/// A block needs thread, warp and block slots, registers and shared memory; the scarcest decides.
+/// A block needs thread, warp and block slots, registers, shared memory and entries of the operand
+/// log where there is one; the scarcest decides.
 /// Registers are given to warps, shared memory to blocks, each in units.  Named barriers are a
 /// limit of each block, not of the SM.
 /// Source: gpu-parameters.md, section 3 (limits) and section 17 (allocation in units).
@@ -23,11 +24,13 @@ struct OccupancyLimits {
   std::uint32_t threads_per_block = 1024;
   std::uint32_t register_unit = 256;  ///< registers of a warp come in units of this many
   std::uint32_t shared_unit = 256;    ///< bytes
+  std::uint32_t log_entries = 0;      ///< of the operand log; 0: there is none
 };
 
 /// What one block takes, or how much is taken; sums field by field.
 struct BlockResources {
   std::uint32_t threads = 0, warps = 0, blocks = 0, registers = 0, shared_bytes = 0, barriers = 0;
+  std::uint32_t log_entries = 0;  ///< at least so many for a block: its largest instruction's
 
   BlockResources& operator+=(const BlockResources& other);
   BlockResources& operator-=(const BlockResources& other);
@@ -36,7 +39,7 @@ struct BlockResources {
 
   template <class Archive>
   void serialize(Archive& archive) {
-    archive(threads, warps, blocks, registers, shared_bytes, barriers);
+    archive(threads, warps, blocks, registers, shared_bytes, barriers, log_entries);
   }
 };
 

@@ -168,6 +168,9 @@ struct SmPortParameters {
   }
 };
 
+/// When a source register of an instruction may be overwritten.
+enum class SourceRelease : std::uint8_t { issue, operand_read };
+
 /// One streaming multiprocessor, and how many there are.  Defaults: V100.
 struct SmParameters {
   std::uint32_t count;
@@ -175,6 +178,7 @@ struct SmParameters {
   std::uint32_t threads, warps, blocks, threads_per_block, registers, register_unit, barriers;
   std::uint32_t schedulers, issue_width, memory_queue, parked_accesses;
   bool sub_cores;
+  SourceRelease source_release;
   Cycles operand_read, memory_interval, constant_latency, barrier_latency;
   Bytes local_bytes_per_thread;
   SmUnitParameters units;
@@ -215,6 +219,10 @@ struct SmParameters {
                "or it is shared by all)")
         .field("operand_read", &P::operand_read, 2_cycles, range(0_cycles, 100_cycles),
                "between issue and execution")
+        .field("source_release", &P::source_release, SourceRelease::issue,
+               choice({"issue", "operand-read"}),
+               "when a younger instruction of the warp may overwrite a source: at once, or in the "
+               "cycle after operand read")
         .field("memory_interval", &P::memory_interval, 2_cycles, range(1_cycles, 100_cycles),
                "between two memory instructions of one address generation unit")
         .field("constant_latency", &P::constant_latency, 26_cycles, range(1_cycles, 1000_cycles),
@@ -245,8 +253,10 @@ struct SmParameters {
     return "";
   }
 
-  OccupancyLimits occupancy_limits() const {
+  /// `log_entries`: of the exception scheme's operand log.
+  OccupancyLimits occupancy_limits(std::uint32_t log_entries) const {
     OccupancyLimits limits;
+    limits.log_entries = log_entries;
     limits.threads = threads;
     limits.warps = warps;
     limits.blocks = blocks;

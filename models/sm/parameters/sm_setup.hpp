@@ -43,6 +43,8 @@ struct SmSetup {
   Link to_host, to_dispatcher, to_gmmu;
   VmParameters vm = defaults<VmParameters>();
   ReplayMode replay = ReplayMode::listed;
+  bool preemptible = false;       ///< the exception scheme squashes what faults
+  std::uint32_t log_entries = 0;  ///< of its operand log
 };
 
 /// What does not change about an SM; all its parts refer to it.
@@ -50,7 +52,7 @@ struct SmConstants {
   explicit SmConstants(SmSetup given)
       : setup(std::move(given)),
         parameters(setup.parameters),
-        limits(parameters.occupancy_limits()),
+        limits(parameters.occupancy_limits(setup.log_entries)),
         clock(parameters.clock),
         local(
             PhysicalAddress(setup.local_memory_base) + setup.index * local_memory_bytes(parameters),

@@ -24,6 +24,8 @@ struct SmStatistics {
     Counter divergent_branches, fences;
     Counter tlb_flush_misses, tlb_stall_cycles, fault_page_cycles, fault_warp_cycles;
     Counter pages_shot_down, tlb_shot_down, tlb_flushed;
+    Counter last_checks, last_check_cycles, squashed_instructions, reissued_instructions;
+    Counter logged_entries;
     Gauge resident_warps, resident_blocks;
   };
   Counter l1_reservation_stall_cycles, port_wait_cycles;
@@ -53,10 +55,11 @@ struct SmStatistics {
         .per_tenant("blocks", &S::tenant, &T::blocks, "blocks", "thread blocks finished here")
         .per_tenant("issue_slots", &S::tenant, &T::issue_slots, "slots",
                     "scheduler cycles that issued")
-        .per_tenant("stalls", &S::tenant, &T::stalls,
-                    {"unit", "memory_queue", "dependency", "memory", "control", "fence", "barrier",
-                     "drain", "idle"},
-                    "slots", "scheduler cycles that issued nothing, by cause")
+        .per_tenant(
+            "stalls", &S::tenant, &T::stalls,
+            {"unit", "memory_queue", "log_full", "queue_full", "dependency", "late_source", "fetch",
+             "memory", "control", "last_check", "fence", "barrier", "fault", "drain", "idle"},
+            "slots", "scheduler cycles that issued nothing, by cause")
         .per_tenant("memory_instructions", &S::tenant, &T::memory_instructions, "instructions",
                     "loads, stores and atomics to global and local memory")
         .per_tenant("l1_accesses", &S::tenant, &T::l1_accesses, "lines", "tag lookups")
@@ -108,6 +111,16 @@ struct SmStatistics {
                     "dropped by those shootdowns")
         .per_tenant("tlb_flushed", &S::tenant, &T::tlb_flushed, "entries",
                     "dropped when other pages came or went")
+        .per_tenant("last_checks", &S::tenant, &T::last_checks, "instructions",
+                    "memory instructions that could fault no more (preemptible schemes)")
+        .per_tenant("last_check_cycles", &S::tenant, &T::last_check_cycles, "cycles",
+                    "from their issue to that moment, summed")
+        .per_tenant("squashed_instructions", &S::tenant, &T::squashed_instructions, "instructions",
+                    "squashed by faults, an instruction as often as it was")
+        .per_tenant("reissued_instructions", &S::tenant, &T::reissued_instructions, "instructions",
+                    "issued again after a fault; not among warp_instructions")
+        .per_tenant("logged_entries", &S::tenant, &T::logged_entries, "entries",
+                    "written to the operand log")
         .counter("l1_evictions", &S::l1_evictions, "lines", "valid lines replaced")
         .counter("l1_reservation_stall_cycles", &S::l1_reservation_stall_cycles, "cycles",
                  "the load-store unit waited for a miss entry, a line or the request queue")

@@ -10,11 +10,17 @@ namespace lockstep {
 enum class StallCause : std::uint8_t {
   unit,          ///< a warp is ready, its execution unit is not
   memory_queue,  ///< a memory instruction is ready, the load-store unit's queue is full
-  dependency,    ///< waits for a result of an execution unit
+  log_full,      ///< its block's share of the operand log is full
+  queue_full,    ///< its replay queue is full
+  dependency,    ///< waits for a result of an execution unit, or for a source to be read
+  late_source,   ///< a source that it overwrites is kept until its reader can fault no more
+  fetch,         ///< its fetch is off behind an instruction that may fault
   memory,        ///< waits for a load or atomic
   control,       ///< waits for its own branch, or for lanes that reconverge
+  last_check,    ///< waits until its memory instructions can fault no more
   fence,         ///< waits for acknowledgements
   barrier,       ///< waits at a block barrier
+  fault,         ///< stopped by a fault
   drain,         ///< its threads are done, their last requests are not
   idle,          ///< no warp
   count,

@@ -217,6 +217,14 @@ class Deferral {
 
 }  // namespace
 
+DeferredValues nothing_deferred(const isa::Program& program) {
+  DeferredValues result{program.instructions, {}, {}};
+  result.computes_address.assign(program.instructions.size(), false);
+  for (const Instruction& instruction : program.instructions)
+    result.reads_special.push_back(is_special(instruction));
+  return result;
+}
+
 DeferredValues defer_values(const isa::Program& program) {
   return Deferral(program).run();
 }

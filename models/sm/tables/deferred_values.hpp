@@ -27,6 +27,10 @@ struct DeferredValues {
   std::vector<bool> reads_special;     ///< by pc: needs to know who the warp is
 };
 
+/// The program as it stands, nothing deferred: what restarts an instruction reads its operands from
+/// the warp's registers again.
+DeferredValues nothing_deferred(const isa::Program& program);
+
 /// `program` may have instructions without effect.
 DeferredValues defer_values(const isa::Program& program);
 

@@ -160,7 +160,7 @@ IssueRecord make_record(const SmParameters& parameters, const Instruction& instr
 }  // namespace
 
 IssueTables::IssueTables(const SmParameters& parameters,
-                         const std::vector<const isa::Module*>& modules) {
+                         const std::vector<const isa::Module*>& modules, IssueDetail detail) {
   for (const isa::Module* module : modules) {
     auto& kernels = tables_.emplace_back();
     for (const isa::Kernel& kernel : module->kernels) {
@@ -169,9 +169,10 @@ IssueTables::IssueTables(const SmParameters& parameters,
                      "kernel " + program.name + " has no scoreboard needs");
       LOCKSTEP_CHECK(program.rows <= 256 && program.predicates <= 64,
                      "kernel " + program.name + " needs more rows than a scoreboard has");
+      const bool precise = detail == IssueDetail::precise;
       isa::Program forwarded = program;
-      forward_copies(forwarded);
-      DeferredValues issued = defer_values(forwarded);
+      if (!precise) forward_copies(forwarded);
+      DeferredValues issued = precise ? nothing_deferred(program) : defer_values(forwarded);
       IssueTable& issue = kernels.emplace_back();
       for (std::size_t pc = 0; pc < program.instructions.size(); ++pc) {
         issue.records.push_back(
@@ -180,6 +181,9 @@ IssueTables::IssueTables(const SmParameters& parameters,
           issue.records.back().flags |= IssueRecord::computes_address;
         if (issued.reads_special[pc]) issue.records.back().flags |= IssueRecord::reads_identity;
       }
+      if (detail != IssueDetail::fast)
+        for (const Instruction& instruction : program.instructions)
+          issue.precise.push_back(make_precise_record(instruction, program.pair_rows));
       const DenseRows dense = number_densely(issued.instructions, forwarded);
       for (std::size_t pc = 0; pc < program.instructions.size(); ++pc)
         add_touches(issued, pc, dense, issue.records[pc]);
@@ -190,9 +194,10 @@ IssueTables::IssueTables(const SmParameters& parameters,
   }
 }
 
-std::shared_ptr<const IssueTables> make_issue_tables(
-    const SmParameters& parameters, const std::vector<const isa::Module*>& modules) {
-  return std::make_shared<const IssueTables>(parameters, modules);
+std::shared_ptr<const IssueTables> make_issue_tables(const SmParameters& parameters,
+                                                     const std::vector<const isa::Module*>& modules,
+                                                     IssueDetail detail) {
+  return std::make_shared<const IssueTables>(parameters, modules, detail);
 }
 
 }  // namespace lockstep

@@ -9,6 +9,7 @@
 
 #include "models/isa/program.hpp"
 #include "models/sm/parameters/sm_parameters.hpp"
+#include "models/sm/tables/precise_record.hpp"
 #include "models/sm/tables/scoreboard.hpp"
 
 namespace lockstep {
@@ -46,11 +47,20 @@ struct IssueTable {
   std::vector<isa::Instruction> instructions;  ///< by pc, then what these refer to
   std::uint32_t rows = 0;                      ///< of registers that the instructions name
   std::vector<std::uint8_t> rows_read_first;   ///< before they are written: zero at first
+  std::vector<PreciseRecord> precise;          ///< by pc; see IssueDetail
+};
+
+/// What the tables are made for.
+enum class IssueDetail : std::uint8_t {
+  fast,     ///< values may be computed where they are used
+  sources,  ///< the same, and PreciseRecords
+  precise,  ///< every register holds its value, so that instructions can be issued again
 };
 
 class IssueTables {
  public:
-  IssueTables(const SmParameters& parameters, const std::vector<const isa::Module*>& modules);
+  IssueTables(const SmParameters& parameters, const std::vector<const isa::Module*>& modules,
+              IssueDetail detail = IssueDetail::fast);
   const IssueTable& of(std::uint32_t module, std::uint32_t kernel) const {
     return tables_[module][kernel];
   }
@@ -60,7 +70,8 @@ class IssueTables {
 };
 
 /// For all SMs of a rank.
-std::shared_ptr<const IssueTables> make_issue_tables(
-    const SmParameters& parameters, const std::vector<const isa::Module*>& modules);
+std::shared_ptr<const IssueTables> make_issue_tables(const SmParameters& parameters,
+                                                     const std::vector<const isa::Module*>& modules,
+                                                     IssueDetail detail = IssueDetail::fast);
 
 }  // namespace lockstep

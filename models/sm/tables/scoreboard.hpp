@@ -1,12 +1,10 @@
 /// Which rows and predicates of a warp wait for a result.
 ///
 /// An instruction issues when none of the places it reads or writes is pending (five ANDs).
-/// Sources are released by being read at issue, in order, so they need no bits of their own;
-/// destinations when their results commit.
+/// Sources are released by being read at issue, in order, so they need no bits of their own here
+/// (where they are kept for longer: front_end/pending_sources.hpp); destinations when their results
+/// commit.
 /// Source: gpu-parameters.md, section 10; hot-path.md ("Scoreboard test as four scalar ANDs").
-///
-/// Simplified: no register is kept from being overwritten after issue (exception schemes that
-/// replay instructions will need that).
 #pragma once
 
 #include <array>
@@ -52,6 +50,9 @@ struct Scoreboard {
   bool meets(const PendingRows& a, const Scoreboard& b) const {
     return ((places[0] & a.places[0] & b.places[0]) | (places[1] & a.places[1] & b.places[1]) |
             (places[2] & a.places[2] & b.places[2]) | (places[3] & a.places[3] & b.places[3])) != 0;
+  }
+  bool holds(std::uint16_t event) const {
+    return (places[WarpEvent::place(event) / 64] & bits(event)) != 0;
   }
   bool empty() const { return (places[0] | places[1] | places[2] | places[3] | places[4]) == 0; }
   void mark(std::uint16_t event) { word(event) |= bits(event); }

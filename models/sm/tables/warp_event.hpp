@@ -8,7 +8,11 @@ namespace lockstep {
 /// bits, and one that says that its neighbour falls too), or a number behind the last place.
 struct WarpEvent {
   static constexpr std::uint16_t pair = 512;
-  static constexpr std::uint16_t resume = 320;  ///< the warp goes on
+  static constexpr std::uint16_t resume = 320;         ///< the warp goes on
+  static constexpr std::uint16_t fetch_on = 321;       ///< its fetch does
+  static constexpr std::uint16_t operands_read = 322;  ///< of one of its instructions, in order
+  static constexpr std::uint16_t last_check = 323;     ///< one of its accesses can fault no more
+  static constexpr std::uint16_t committed = 324;      ///< one of its accesses has committed
 
   static constexpr std::uint16_t with_warp(std::uint16_t code, unsigned warp) {
     return static_cast<std::uint16_t>(code | warp << 10);

@@ -1,11 +1,10 @@
 /// Counting warps that wait for pages which are not in GPU memory.
 ///
-/// A warp waits from the refusal of a page for which it has a line parked, or from parking one
-/// later, until the page's translation has come; it may go on with what does not need the line.
-/// The integral over the cycles is brought up to date whenever the set of such warps changes, so
-/// that it is exact at every epoch.
-/// Source: virtual-memory-and-exceptions.md, section 16 ("warps stalled on faults integrated over
-/// cycles").
+/// A warp waits from the refusal of a page for which it has a line parked or squashed, or from
+/// parking one later, until the page's translation has come; it may go on with what does not need
+/// the line. The integral over the cycles is brought up to date whenever the set of such warps
+/// changes, so that it is exact at every epoch. Source: virtual-memory-and-exceptions.md, section
+/// 16 ("warps stalled on faults integrated over cycles").
 ///
 /// Simplified: a warp whose access has not left the load-store unit's queue, because another one's
 /// fault holds it up there, is not counted.
@@ -38,8 +37,9 @@ class FaultWaits {
     warps_ |= bit_of(warp);
   }
   /// Who waits after some lines have left; a warp may wait for several pages.
-  void find(const ParkedPages& pages) {
-    warps_ = 0;
+  /// `stopped`: warps with squashed lines.
+  void find(const ParkedPages& pages, std::uint64_t stopped) {
+    warps_ = stopped;
     pages.for_each_miss([&](std::uint16_t i) {
       if (pages.miss(i).refused_since == PageMiss::not_refused) return;
       pages.for_each_parked(i, [&](const Access& access, unsigned) {

@@ -1,5 +1,7 @@
 #pragma once
 
+#include <cstdint>
+
 #include "models/sm/access/access.hpp"
 #include "models/sm/parameters/sm_cycle.hpp"
 
@@ -11,6 +13,12 @@ class ParkedLines {
   virtual ~ParkedLines() = default;
   /// Some lines of the access will not be sent, and none of it waits any more.
   virtual void dropped(const Access& access, SmCycle now) = 0;
+  /// The line's page was refused, and the line is squashed.
+  virtual void squashed(const Access& access, unsigned group, SmCycle now) = 0;
+  /// The page can be asked for again by what was squashed.  False: nothing was.
+  virtual bool come(std::uint64_t page, SmCycle now) = 0;
+  /// Warps that have squashed lines.
+  virtual std::uint64_t stopped_warps() const = 0;
   /// The line lies outside of every buffer.
   virtual void violated(const Access& access, unsigned group, SmCycle now) = 0;
 };

@@ -51,6 +51,7 @@ struct PageMiss {
   bool stored = false;    ///< page_written was sent or is not needed
   bool faulted = false;   ///< was refused since its lines last left
   bool replayed = false;  ///< a replay has named it
+  bool come = false;      ///< refused, and replayed since: what was squashed may ask again
 
   VirtualPage page() const { return VirtualPage(TlbArray::number_of(key)); }
   TenantId tenant() const { return TenantId(TlbArray::tenant_of(key)); }
@@ -58,7 +59,7 @@ struct PageMiss {
 
   template <class Archive>
   void serialize(Archive& archive) {
-    archive(key, entry, refused_since, chain, first, last, state, stored, faulted, replayed);
+    archive(key, entry, refused_since, chain, first, last, state, stored, faulted, replayed, come);
   }
 };
 

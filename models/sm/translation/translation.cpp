@@ -24,7 +24,7 @@ Translation::Translation(const SmConstants& constants, SmStatistics& statistics,
       pages_(constants.setup.vm.l1_tlb.mshrs),
       known_(constants.setup.tenants.size()),
       waits_(statistics, blocks),
-      exceptions_(make_exception_scheme(constants.setup.exception_scheme)) {}
+      squashes_(constants.setup.preemptible) {}
 
 Translation::Lookup Translation::look_up(Access& access, unsigned group, SmCycle now) {
   const std::uint64_t page = access.group[group].line >> page_shift;
@@ -49,6 +49,17 @@ Translation::Lookup Translation::look_up(Access& access, unsigned group, SmCycle
        pages_.parked_accesses() >= constants_.parameters.parked_accesses))
     return Lookup::wait;
   SmStatistics::OfTenant& counts = statistics_.tenant[access.tenant];
+  if (merges && squashes_ && pages_.miss(miss).state == PageMiss::State::refused) {
+    if (!pages_.miss(miss).come) {
+      ++counts.tlb_merges;
+      waits_.begin(WarpSlot(access.warp), now);
+      return Lookup::refused;
+    }
+    pages_.park(miss, access, group);
+    ++counts.tlb_misses;
+    ask(miss, now);
+    return Lookup::parked;
+  }
   if (!merges) {
     counts.tlb_flush_misses += tlb_.was_flushed(key);
     tlb_.drop(key);
@@ -158,13 +169,17 @@ void Translation::start_draining(std::uint16_t index, PageTableEntry entry, SmCy
   miss.entry =
       entry.is(PageTableEntry::large) ? Tlb::entry_within(entry, miss.page().value()) : entry;
   miss.stored = L1Tlb::is_known_written(entry);
-  if (miss.refused_since != PageMiss::not_refused) {
-    statistics_.tenant[miss.tenant().value()].fault_page_cycles +=
-        static_cast<std::uint64_t>(now - miss.refused_since);
-    end_fault_wait(index, now);
-  }
+  count_fault(index, now);
   if (!miss.has_lines()) return page_done(index, now);
   pages_.set_state(index, PageMiss::State::draining);
+}
+
+void Translation::count_fault(std::uint16_t index, SmCycle now) {
+  const PageMiss& miss = pages_.miss(index);
+  if (miss.refused_since == PageMiss::not_refused) return;
+  statistics_.tenant[miss.tenant().value()].fault_page_cycles +=
+      static_cast<std::uint64_t>(now - miss.refused_since);
+  end_fault_wait(index, now);
 }
 
 void Translation::page_refused(std::uint16_t index, SmCycle now) {
@@ -182,13 +197,28 @@ void Translation::page_refused(std::uint16_t index, SmCycle now) {
   }
   pages_.set_faulted(index, true);
   pages_.set_state(index, PageMiss::State::refused);
-  exceptions_->refused(*this, index);
+  miss.come = false;
+  if (squashes_) squash_lines(index, now);
+}
+
+void Translation::squash_lines(std::uint16_t index, SmCycle now) {
+  while (pages_.miss(index).has_lines()) {
+    const ParkedGroup line = pages_.front(index);
+    Access& access = pages_.access_of(line);
+    if (access.kind != Access::Kind::prefetch) lines_.squashed(access, line.group, now);
+    const std::uint16_t flight = access.flight, member = access.member;
+    if (!pages_.pop(index)) continue;
+    Access ended;
+    ended.flight = flight;
+    ended.member = member;
+    lines_.dropped(ended, now);
+  }
 }
 
 void Translation::end_fault_wait(std::uint16_t miss, SmCycle now) {
   waits_.count(now);
   pages_.miss(miss).refused_since = PageMiss::not_refused;
-  waits_.find(pages_);
+  waits_.find(pages_, lines_.stopped_warps());
 }
 
 /// Prefetches are dropped; anything else is the tenant's mistake.
@@ -246,7 +276,7 @@ void Translation::page_done(std::uint16_t miss, SmCycle now) {
 void Translation::on_replay(const PageNotice& notice, SmCycle now) {
   if (notice.page == all_pages) {
     pages_.for_each_miss([&](std::uint16_t i) {
-      if (pages_.miss(i).state == PageMiss::State::refused) ask(i, now);
+      if (pages_.miss(i).state == PageMiss::State::refused) page_replayed(i, now);
     });
     return;
   }
@@ -255,7 +285,16 @@ void Translation::on_replay(const PageNotice& notice, SmCycle now) {
   if (index == ParkedPages::none || pages_.miss(index).state == PageMiss::State::invalid)
     return tell_page(MessageKind::replayed, key, now);
   pages_.miss(index).replayed = true;
-  if (pages_.miss(index).state == PageMiss::State::refused) ask(index, now);
+  if (pages_.miss(index).state == PageMiss::State::refused) page_replayed(index, now);
+}
+
+/// Parked lines ask at once; what was squashed asks when it has issued again.
+void Translation::page_replayed(std::uint16_t index, SmCycle now) {
+  if (!squashes_) return ask(index, now);
+  pages_.miss(index).come = true;
+  if (lines_.come(pages_.miss(index).key, now)) return;
+  count_fault(index, now);
+  page_done(index, now);
 }
 
 void Translation::tell_replayed(std::uint16_t index, SmCycle now) {

@@ -9,10 +9,8 @@
 /// TLB until it has gone, so that loads behind it cannot pass.
 #pragma once
 
-#include <memory>
 #include <span>
 
-#include "models/sm/exception_scheme/exception_scheme.hpp"
 #include "models/sm/parameters/sm_setup.hpp"
 #include "models/sm/ports/sm_ports.hpp"
 #include "models/sm/translation/fault_waits.hpp"
@@ -36,8 +34,9 @@ class Translation {
   }
   PhysicalAddress physical(VirtualAddress line) const { return tlb_.physical(line); }
   bool remote() const { return tlb_.remote(); }
-  enum class Lookup : std::uint8_t { found, parked, wait };
-  /// The TLB does not have what the line needs.
+  enum class Lookup : std::uint8_t { found, parked, wait, refused };
+  /// The TLB does not have what the line needs.  Refused: nor does GPU memory, and the line is to
+  /// be squashed.
   Lookup look_up(Access& access, unsigned group, SmCycle now);
   /// A page was refused, and nothing may pass it.
   bool blocked() const {
@@ -83,6 +82,11 @@ class Translation {
   void ask(std::uint16_t miss, SmCycle now);
   void page_found(std::uint64_t key, std::uint16_t miss, PageTableEntry entry, SmCycle now);
   void page_refused(std::uint16_t miss, SmCycle now);
+  /// Its lines leave it, to come again.
+  void squash_lines(std::uint16_t miss, SmCycle now);
+  /// A replay has named the refused page.
+  void page_replayed(std::uint16_t miss, SmCycle now);
+  void count_fault(std::uint16_t miss, SmCycle now);
   void page_invalid(std::uint16_t miss, SmCycle now);
   bool can_leave(std::uint16_t miss, PageTableEntry entry) const;
   void start_draining(std::uint16_t miss, PageTableEntry entry, SmCycle now);
@@ -101,7 +105,7 @@ class Translation {
   ParkedPages pages_;
   PageTableMirror known_;  ///< with ideal translation: all pages that are mapped
   FaultWaits waits_;
-  const std::unique_ptr<ExceptionScheme> exceptions_;
+  const bool squashes_;  ///< lines whose page is refused
 };
 
 template <class Forget>
@@ -121,7 +125,7 @@ void Translation::drop_tenant(TenantId tenant, Forget&& forget, SmCycle now) {
       pages_.give_back_miss(i);
     }
   });
-  waits_.find(pages_);
+  waits_.find(pages_, lines_.stopped_warps());
 }
 
 }  // namespace lockstep

@@ -23,12 +23,13 @@ namespace lockstep {
 class BlockTurnover final : public DrainedWarps {
  public:
   BlockTurnover(const SmConstants& constants, ResidentBlocks& blocks, SmPorts& ports,
-                FrontEnd& front_end, L1& l1, Translation& translation, LoadStoreUnit& load_store,
-                Printing& printing)
+                FrontEnd& front_end, FaultableAccesses& faultable, L1& l1, Translation& translation,
+                LoadStoreUnit& load_store, Printing& printing)
       : constants_(constants),
         blocks_(blocks),
         ports_(ports),
         front_end_(front_end),
+        faultable_(faultable),
         l1_(l1),
         translation_(translation),
         load_store_(load_store),
@@ -62,6 +63,7 @@ class BlockTurnover final : public DrainedWarps {
   ResidentBlocks& blocks_;
   SmPorts& ports_;
   FrontEnd& front_end_;
+  FaultableAccesses& faultable_;
   L1& l1_;
   Translation& translation_;
   LoadStoreUnit& load_store_;

@@ -1,6 +1,7 @@
 /// Barriers with blocks and a front end, and nothing that issues.  With kernels: barrier_test.cpp.
 #include <gtest/gtest.h>
 
+#include "models/sm/exception_scheme/faultable_accesses.hpp"
 #include "models/sm/execution/barriers.hpp"
 #include "models/sm/front_end/issue_path.hpp"
 #include "tests/unit/sm/machine/sm_world.hpp"
@@ -26,7 +27,9 @@ class BarriersAloneTest : public testing::Test {
 
   SmWorld world{"bar.sync 0;"};
   DrainedList gone;
-  FrontEnd front_end{world.constants, world.statistics, world.blocks, world.mistakes, gone};
+  FrontEnd front_end{world.constants, world.statistics, world.blocks, world.mistakes, gone,
+                     faultable};
+  FaultableAccesses faultable{world.constants, world.statistics, world.blocks, front_end};
   Barriers barriers{world.constants, world.statistics, world.blocks, world.mistakes, front_end};
   std::uint32_t pc = world.find(isa::Category::barrier);
   BlockPlace place = world.enter_block(64);

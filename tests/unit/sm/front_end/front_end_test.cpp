@@ -4,6 +4,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "models/sm/exception_scheme/faultable_accesses.hpp"
 #include "models/sm/front_end/issue_cycle.hpp"
 #include "tests/unit/sm/machine/sm_world.hpp"
 
@@ -53,7 +54,9 @@ class FrontEndTest : public testing::Test {
 
   SmWorld world{body};
   DrainedList gone;
-  FrontEnd front_end{world.constants, world.statistics, world.blocks, world.mistakes, gone};
+  FrontEnd front_end{world.constants, world.statistics, world.blocks, world.mistakes, gone,
+                     faultable};
+  FaultableAccesses faultable{world.constants, world.statistics, world.blocks, front_end};
 };
 
 TEST_F(FrontEndTest, AWarpIssuesFromTheCycleInWhichItIsAdded) {
@@ -137,8 +140,12 @@ TEST_F(FrontEndTest, RestoredItChoosesAsBefore) {
   start(8 * 32);
   for (SmCycle now{0}; now < SmCycle(5); now += 1) cycle(now);
   SmWorld other_world{body};
-  FrontEnd other{other_world.constants, other_world.statistics, other_world.blocks,
-                 other_world.mistakes, gone};
+  FrontEnd other{other_world.constants,
+                 other_world.statistics,
+                 other_world.blocks,
+                 other_world.mistakes,
+                 gone,
+                 faultable};
   save_and_restore(world.blocks, other_world.blocks);
   save_and_restore(front_end, other);
   EXPECT_EQ(other.ready_warps(), front_end.ready_warps());

@@ -5,6 +5,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "models/sm/exception_scheme/faultable_accesses.hpp"
 #include "models/sm/load_store/answers.hpp"
 #include "models/sm/translation/shootdowns.hpp"
 #include "tests/unit/sm/machine/sm_world.hpp"
@@ -27,7 +28,7 @@ class LoadStoreUnitTest : public testing::Test {
     LaneAddresses address;
     for (unsigned lane = 0; lane < 32; ++lane) address[lane] = base + lane * stride;
     return unit.issue_lines(WarpSlot(0), world.instruction(pc), world.record(pc), ~0u, address,
-                            false, Flights::none, SmCycle(now));
+                            false, Flights::none, FaultableAccesses::none, SmCycle(now));
   }
   /// The GMMU knows all pages that are asked for.
   void answer_pages(std::int64_t now) {
@@ -68,16 +69,18 @@ class LoadStoreUnitTest : public testing::Test {
   SmWorld world{body};
   BlockPlace place;
   DrainedList gone;
-  FrontEnd front_end{world.constants, world.statistics, world.blocks, world.mistakes, gone};
+  FrontEnd front_end{world.constants, world.statistics, world.blocks, world.mistakes, gone,
+                     faultable};
+  FaultableAccesses faultable{world.constants, world.statistics, world.blocks, front_end};
   L1 l1{world.constants, world.statistics, world.blocks, world.ports};
   OutstandingStores stores;
-  Flights flights{world.blocks, front_end, l1};
+  Flights flights{world.blocks, front_end, l1, faultable};
   LineAccess lines{world.constants, world.statistics, world.blocks, world.ports, l1,
                    stores,          flights};
   ParkedLog log;
   Translation translation{world.constants, world.statistics, world.blocks, world.ports, log};
-  LoadStoreUnit unit{world.constants, world.statistics, world.blocks, world.mistakes,
-                     front_end,       translation,      lines,        flights};
+  LoadStoreUnit unit{world.constants, world.statistics, world.blocks, world.mistakes, front_end,
+                     faultable,       translation,      lines,        flights};
   Shootdowns shootdowns{world.constants, world.statistics, world.ports, l1, stores, translation};
   Answers answers{world.constants, world.blocks, world.ports, front_end, l1,
                   stores,          shootdowns,   flights};

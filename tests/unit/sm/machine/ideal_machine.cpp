@@ -4,11 +4,11 @@
 #include <tuple>
 
 #include "models/noc/grid_messages.hpp"
-#include "models/sm/exception_scheme/registry.hpp"
 #include "models/sm/tables/issue_tables.hpp"
 #include "models/sm/warp_scheduler/registry.hpp"
 #include "models/vm/messages.hpp"
 #include "tests/harness/policy_named.hpp"
+#include "tests/unit/sm/exception_scheme/scheme_choice.hpp"
 
 namespace lockstep {
 
@@ -30,7 +30,9 @@ IdealMachine::IdealMachine(isa::Module module, const Options& options)
   for (std::uint64_t page = 0; page < memory_.bytes.size(); page += page_bytes)
     pages[(virtual_base + page) / page_bytes] = {TranslationStatus::found,
                                                  PageTableEntry::of(page, flags)};
-  tables_ = make_issue_tables(options_.parameters, {&module_});
+  tables_ =
+      make_issue_tables(options_.parameters, {&module_},
+                        detail_for(options_.parameters, scheme_choice(options_.exception_scheme)));
   for (std::uint32_t i = 0; i < options_.sms; ++i) {
     sms_.emplace_back();
     inboxes_.emplace_back();
@@ -45,7 +47,7 @@ void IdealMachine::fresh_sm(std::uint32_t i) {
   setup.parameters = options_.parameters;
   setup.noc = options_.noc;
   setup.warp_scheduler = policy_named(warp_scheduler_policies(), options_.warp_scheduler);
-  setup.exception_scheme = policy_named(exception_scheme_policies(), options_.exception_scheme);
+  setup.exception_scheme = scheme_choice(options_.exception_scheme);
   setup.index = i;
   setup.tenants = options_.tenants;
   setup.vm.l1_tlb = options_.l1_tlb;

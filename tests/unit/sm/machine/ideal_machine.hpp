@@ -37,7 +37,8 @@ class IdealMachine {
 
     SmParameters parameters;
     NocParameters noc;
-    std::string warp_scheduler = "lrr", exception_scheme = "stall-on-fault";
+    std::string warp_scheduler = "lrr";
+    std::string exception_scheme = "stall-on-fault";  ///< as a scenario has it, see scheme_choice
     std::uint32_t sms = 1, partitions = 4;
     Cycles request_latency{140}, response_latency{20};
     Cycles memory_latency{33};  ///< between arrival of a request and departure of its answer

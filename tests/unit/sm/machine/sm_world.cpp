@@ -25,7 +25,8 @@ static SmSetup setup_of(const isa::Module& module, void (*change)(SmSetup&)) {
   setup.to_dispatcher = Link{LinkId{5}, ComponentId{SmWorld::dispatcher}, Time{1'000'000}};
   setup.to_gmmu = Link{LinkId{6}, ComponentId{SmWorld::gmmu}, Time{1'000'000}};
   if (change != nullptr) change(setup);
-  setup.issue_tables = make_issue_tables(setup.parameters, setup.modules);
+  setup.issue_tables = make_issue_tables(setup.parameters, setup.modules,
+                                         detail_for(setup.parameters, setup.exception_scheme));
   setup.constant_rows = std::make_shared<ConstantRows>();
   return setup;
 }

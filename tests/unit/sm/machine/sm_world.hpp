@@ -67,11 +67,20 @@ struct DrainedList final : DrainedWarps {
 /// Remembers what became of parked lines.
 struct ParkedLog final : ParkedLines {
   void dropped(const Access& access, SmCycle) override { ended.push_back(access.pc); }
+  void squashed(const Access& access, unsigned group, SmCycle) override {
+    squashed_lines.push_back(access.group[group].line);
+  }
+  bool come(std::uint64_t page, SmCycle) override {
+    came.push_back(page);
+    return waits;
+  }
+  std::uint64_t stopped_warps() const override { return 0; }
   void violated(const Access& access, unsigned group, SmCycle) override {
     mistaken.push_back(access.group[group].line);
   }
   std::vector<std::uint32_t> ended;
-  std::vector<std::uint64_t> mistaken;
+  std::vector<std::uint64_t> mistaken, squashed_lines, came;
+  bool waits = false;  ///< something squashed for what has come
 };
 
 /// `other` becomes what `part` is: saved and restored.

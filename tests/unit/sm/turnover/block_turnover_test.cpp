@@ -4,6 +4,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "models/sm/exception_scheme/faultable_accesses.hpp"
 #include "models/sm/front_end/issue_path.hpp"
 #include "tests/unit/sm/machine/sm_world.hpp"
 
@@ -47,17 +48,20 @@ class BlockTurnoverTest : public testing::Test {
   }
 
   SmWorld world{"", two_block_slots};
-  FrontEnd front_end{world.constants, world.statistics, world.blocks, world.mistakes, turnover};
+  FrontEnd front_end{world.constants, world.statistics, world.blocks,
+                     world.mistakes,  turnover,         faultable};
+  FaultableAccesses faultable{world.constants, world.statistics, world.blocks, front_end};
   L1 l1{world.constants, world.statistics, world.blocks, world.ports};
   OutstandingStores stores;
-  Flights flights{world.blocks, front_end, l1};
+  Flights flights{world.blocks, front_end, l1, faultable};
   LineAccess lines{world.constants, world.statistics, world.blocks, world.ports, l1,
                    stores,          flights};
   LoadStoreUnit load_store{world.constants, world.statistics, world.blocks, world.mistakes,
-                           front_end,       translation,      lines,        flights};
+                           front_end,       faultable,        translation,  lines,
+                           flights};
   Translation translation{world.constants, world.statistics, world.blocks, world.ports, load_store};
   Printing printing{world.blocks, world.mistakes, world.ports};
-  BlockTurnover turnover{world.constants, world.blocks, world.ports, front_end, l1,
+  BlockTurnover turnover{world.constants, world.blocks, world.ports, front_end, faultable, l1,
                          translation,     load_store,   printing};
 };
 

@@ -1,0 +1,197 @@
+#include "models/sm/exception_scheme/faultable_accesses.hpp"
+
+#include <algorithm>
+
+namespace lockstep {
+
+FaultableAccesses::FaultableAccesses(const SmConstants& constants, SmStatistics& statistics,
+                                     ResidentBlocks& blocks, FrontEnd& front_end)
+    : constants_(constants),
+      statistics_(statistics),
+      blocks_(blocks),
+      front_end_(front_end),
+      scheme_(make_exception_scheme(constants.setup.exception_scheme)),
+      preemptible_(scheme_->preemptible()) {}
+
+const PreciseRecord& FaultableAccesses::record_of(const FaultableAccess& access) const {
+  return blocks_.grid_of(blocks_.warp(WarpSlot(access.warp))).issue->precise[access.pc];
+}
+
+std::optional<StallCause> FaultableAccesses::refusal(WarpSlot warp,
+                                                     const PreciseRecord& record) const {
+  if ((record.flags & PreciseRecord::waits_for_checks) && warps_[warp.value()].unchecked != 0)
+    return StallCause::last_check;
+  if ((record.flags & PreciseRecord::may_fault) == 0) return std::nullopt;
+  return scheme_->refusal(pipeline(), warp, record);
+}
+
+std::uint16_t FaultableAccesses::begin(WarpSlot warp, std::uint32_t pc, SmCycle now) {
+  const std::uint16_t index = accesses_.take();
+  FaultableAccess& access = accesses_[index];
+  access = {};
+  access.issued = now;
+  access.pc = pc;
+  access.warp = static_cast<std::uint8_t>(warp.value());
+  OfWarp& own = warps_[warp.value()];
+  ++own.unchecked;
+  std::uint16_t* place = &own.first;
+  while (*place != none) place = &accesses_[*place].next;
+  *place = index;
+  front_end_.held().set_accesses(warp, true);
+  scheme_->issued(pipeline(), warp, record_of(access));
+  return index;
+}
+
+bool FaultableAccesses::left_unit(std::uint16_t index, SmCycle now) {
+  FaultableAccess& access = accesses_[index];
+  access.in_unit = false;
+  if (!access.squashed) {
+    looked_up(index, now);
+    return true;
+  }
+  const WarpSlot warp(access.warp);
+  if (next_again(warp) != none) front_end_.begin_again(warp, now);
+  return false;
+}
+
+void FaultableAccesses::looked_up(std::uint16_t index, SmCycle now) {
+  FaultableAccess& access = accesses_[index];
+  access.looked_up = true;
+  looked_up_.push(index);
+  front_end_.tell_at(WarpSlot(access.warp), WarpEvent::last_check,
+                     now + constants_.parameters.port.injection_latency.count() + 1);
+}
+
+/// The cycle after the last check, in which its consequences show.
+void FaultableAccesses::last_check(WarpSlot warp, SmCycle now) {
+  // The first, unless several warps' checks of one cycle were told in another order.
+  std::size_t i = 0;
+  while (accesses_[looked_up_[i]].warp != warp.value()) ++i;
+  const std::uint16_t index = looked_up_[i];
+  for (; i > 0; --i) looked_up_[i] = looked_up_[i - 1];
+  looked_up_.pop();
+  FaultableAccess& access = accesses_[index];
+  access.checked = true;
+  --warps_[warp.value()].unchecked;
+  SmStatistics::OfTenant& counts = statistics_.tenant[blocks_.tenant_of(warp).value()];
+  ++counts.last_checks;
+  counts.last_check_cycles += static_cast<std::uint64_t>(now - 1 - access.issued);
+  scheme_->checked(pipeline(), warp, record_of(access), now);
+  if (access.flight == none) {  // a store or reduction commits in the cycle after its last check
+    access.commits = now + 1;
+    front_end_.tell_at(warp, WarpEvent::committed, now + 1);
+  }
+  leave_if_done(index);
+  front_end_.look_again(warp, now);
+}
+
+void FaultableAccesses::commits_before(SmCycle when, WarpSlot warp, std::uint16_t flight) {
+  std::uint16_t index = warps_[warp.value()].first;
+  while (index != none &&
+         (accesses_[index].flight != flight || accesses_[index].commits != no_cycle))
+    index = accesses_[index].next;
+  if (index == none) return;  // of local memory, or a prefetch
+  accesses_[index].commits = when;
+  front_end_.tell_at(warp, WarpEvent::committed, when);
+}
+
+void FaultableAccesses::committed(WarpSlot warp, SmCycle now) {
+  std::uint16_t index = warps_[warp.value()].first;
+  while (accesses_[index].commits != now || accesses_[index].committed)
+    index = accesses_[index].next;
+  accesses_[index].committed = true;
+  scheme_->committed(pipeline(), warp, record_of(accesses_[index]), now);
+  leave_if_done(index);
+  front_end_.look_again(warp, now);
+}
+
+void FaultableAccesses::leave_if_done(std::uint16_t index) {
+  const FaultableAccess& access = accesses_[index];
+  if (!access.checked || !access.committed) return;
+  const WarpSlot warp(access.warp);
+  OfWarp& own = warps_[warp.value()];
+  std::uint16_t* place = &own.first;
+  while (*place != index) place = &accesses_[*place].next;
+  *place = access.next;
+  accesses_.give_back(index);
+  if (own.first == none) front_end_.held().set_accesses(warp, false);
+}
+
+void FaultableAccesses::block_entered(BlockPlace place) {
+  scheme_->block_entered(pipeline(), place);
+}
+
+void FaultableAccesses::squash(const SquashedLanes& lanes, SmCycle now) {
+  FaultableAccess& access = accesses_[lanes.access];
+  const WarpSlot warp(access.warp);
+  if (!access.squashed) ++statistics_.tenant[blocks_.tenant_of(warp).value()].squashed_instructions;
+  access.squashed = true;
+  squashed_.push_back(lanes);
+  front_end_.stop(warp);
+  if (lanes.come && next_again(warp) != none) front_end_.begin_again(warp, now);
+}
+
+const SquashedLanes* FaultableAccesses::passed_by(std::uint16_t index, std::uint64_t page) const {
+  const WarpSlot warp(accesses_[index].warp);
+  if (!front_end_.held().stopped(warp)) return nullptr;
+  for (std::uint16_t older = warps_[warp.value()].first; older != index;
+       older = accesses_[older].next)
+    for (const SquashedLanes& lanes : squashed_)
+      if (lanes.access == older && lanes.page == page) return &lanes;
+  return nullptr;
+}
+
+bool FaultableAccesses::come(std::uint64_t page, SmCycle now) {
+  bool waited_for = false;
+  for (SquashedLanes& lanes : squashed_) {
+    if (lanes.page != page) continue;
+    waited_for = true;
+    lanes.come = true;
+    const WarpSlot warp(accesses_[lanes.access].warp);
+    if (next_again(warp) != none) front_end_.begin_again(warp, now);
+  }
+  return waited_for;
+}
+
+/// In program order: of accesses to one page the older one goes first.
+std::uint16_t FaultableAccesses::next_again(WarpSlot warp) const {
+  for (std::uint16_t index = warps_[warp.value()].first; index != none;
+       index = accesses_[index].next)
+    for (const SquashedLanes& lanes : squashed_)
+      if (lanes.access == index && lanes.come) return accesses_[index].in_unit ? none : index;
+  return none;
+}
+
+SquashedLanes FaultableAccesses::take_squashed(std::uint16_t index) {
+  SquashedLanes all;
+  all.access = index;
+  std::erase_if(squashed_, [&](const SquashedLanes& lanes) {
+    if (lanes.access != index) return false;
+    all.lanes |= lanes.lanes;
+    all.groups |= lanes.groups;
+    return true;
+  });
+  accesses_[index].squashed = false;
+  accesses_[index].in_unit = true;
+  return all;
+}
+
+void FaultableAccesses::update_stop(WarpSlot warp) {
+  for (std::uint16_t index = warps_[warp.value()].first; index != none;
+       index = accesses_[index].next)
+    if (accesses_[index].squashed) return;
+  front_end_.held().go_on(warp);
+}
+
+void FaultableAccesses::go_on(WarpSlot warp, SmCycle now) {
+  update_stop(warp);
+  front_end_.issued_again(warp, next_again(warp) != none, now);
+}
+
+void FaultableAccesses::serialize(Archive& archive) {
+  archive.section("sm/faultable_accesses", 1);
+  archive(warps_, accesses_, looked_up_, squashed_);
+  scheme_->serialize(archive);
+}
+
+}  // namespace lockstep

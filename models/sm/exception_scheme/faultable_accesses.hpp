@@ -1,0 +1,123 @@
+/// Memory instructions that may fault, in program order by warp: what a fault squashes and what is
+/// issued again.
+///
+/// An access is through when all its lines have found their translations, and `last check` is that
+/// cycle plus the latency of the pipeline in front of the tags.  When a page is refused, the
+/// access keeps the lanes whose lines have left; the others are squashed and the warp stops.  When
+/// a page has been replayed, the warp issues again, in program order, what waits for it - with the
+/// recorded lanes, not with its guard - and goes on when nothing is left.
+/// Source: 000, sections 3.1 to 3.3; virtual-memory-and-exceptions.md, sections 2.2 to 2.8 with its
+/// errata (lines leave as they are checked).
+///
+/// Simplified: a warp issues again what one page brought as soon as that page is there, though
+/// older squashed accesses may wait for other pages; a page that waits for its replay is never
+/// evicted, so that waiting for all of them could block a full memory.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <vector>
+
+#include "core/memory/ring.hpp"
+#include "core/memory/slot_pool.hpp"
+#include "models/sm/exception_scheme/exception_scheme.hpp"
+#include "models/sm/exception_scheme/faultable_access.hpp"
+#include "models/sm/front_end/checked_accesses.hpp"
+
+namespace lockstep {
+
+class FaultableAccesses final : public CheckedAccesses {
+ public:
+  static constexpr std::uint16_t none = FaultableAccess::none;
+
+  FaultableAccesses(const SmConstants& constants, SmStatistics& statistics, ResidentBlocks& blocks,
+                    FrontEnd& front_end);
+
+  /// False: faults wait in the load-store unit, and nothing is followed here.
+  bool preemptible() const { return preemptible_; }
+  bool logs_operands() const { return scheme_->logs_operands(); }
+
+  // The pipeline.
+  /// Why the warp's next instruction must not issue, beyond its operands.
+  std::optional<StallCause> refusal(WarpSlot warp, const PreciseRecord& record) const;
+  /// The warp's instruction has issued; its number here.
+  std::uint16_t begin(WarpSlot warp, std::uint32_t pc, SmCycle now);
+  /// The results of the access come with this flight.
+  void flies(std::uint16_t access, std::uint16_t flight) { accesses_[access].flight = flight; }
+  /// The load-store unit has no line of it left.  True: nor were any squashed, so that it cannot
+  /// fault any more.
+  bool left_unit(std::uint16_t access, SmCycle now);
+  void last_check(WarpSlot warp, SmCycle now) override;
+  /// The flight's results can be used from `when` on: the cycle after its commit.
+  void commits_before(SmCycle when, WarpSlot warp, std::uint16_t flight);
+  void committed(WarpSlot warp, SmCycle now) override;
+  void block_entered(BlockPlace place);
+
+  // Faults.
+  FaultableAccess& operator[](std::uint16_t access) { return accesses_[access]; }
+  /// These lanes will not leave; the warp stops.
+  void squash(const SquashedLanes& lanes, SmCycle now);
+  /// What an older access of the warp has squashed on the page, which this one must not pass.
+  const SquashedLanes* passed_by(std::uint16_t access, std::uint64_t page) const;
+  /// The page has been replayed: what waits for it is issued again.  False: nothing does.
+  bool come(std::uint64_t page, SmCycle now);
+  /// The warp's next instruction to issue is this one, again; none: it is the next of its program.
+  std::uint16_t next_again(WarpSlot warp) const;
+  /// It is issued again; the lanes and lines that it has left to do.
+  SquashedLanes take_squashed(std::uint16_t access);
+  /// What the warp does next, after it has issued something again.
+  void go_on(WarpSlot warp, SmCycle now);
+  /// The tenant has ended: calls function(flight) for each access that has not been looked up, and
+  /// for ever forgets what was squashed.
+  template <class Function>
+  void drop_tenant(TenantId tenant, Function&& function, SmCycle now);
+  /// Warps with squashed accesses.
+  std::uint64_t stopped_warps() const { return front_end_.held().stopped(); }
+
+  void serialize(Archive& archive);
+
+ private:
+  struct OfWarp {
+    std::uint16_t first = none, unchecked = 0;
+    template <class A>
+    void serialize(A& archive) {
+      archive(first, unchecked);
+    }
+  };
+
+  const PreciseRecord& record_of(const FaultableAccess& access) const;
+  void leave_if_done(std::uint16_t access);
+  void looked_up(std::uint16_t access, SmCycle now);
+  /// The warp is stopped no more if it has nothing squashed.
+  void update_stop(WarpSlot warp);
+  ExceptionScheme::Pipeline pipeline() const {
+    return {constants_, statistics_, blocks_, front_end_};
+  }
+
+  const SmConstants& constants_;
+  SmStatistics& statistics_;
+  ResidentBlocks& blocks_;
+  FrontEnd& front_end_;
+  const std::unique_ptr<ExceptionScheme> scheme_;
+  const bool preemptible_;
+  std::array<OfWarp, 64> warps_;
+  SlotPool<FaultableAccess> accesses_;
+  Ring<std::uint16_t> looked_up_;  ///< until their last checks
+  std::vector<SquashedLanes> squashed_;
+};
+
+template <class Function>
+void FaultableAccesses::drop_tenant(TenantId tenant, Function&& function, SmCycle now) {
+  accesses_.for_each_used([&](std::uint16_t index) {
+    const WarpSlot warp(accesses_[index].warp);
+    if (accesses_[index].looked_up || blocks_.tenant_of(warp) != tenant) return;
+    take_squashed(index);
+    update_stop(warp);
+    looked_up(index, now);
+    function(accesses_[index].flight);
+  });
+}
+
+}  // namespace lockstep

@@ -1,0 +1,109 @@
+/// Operand log: a replay queue whose instructions read their operands again from a log.
+///
+/// Addresses and data of a memory instruction are written to the SM's log as they are read, and
+/// stay there until its last check; sources are free after operand read, as without exceptions.
+/// An entry holds 8 bytes of each of 32 lanes.  The log is divided among the blocks that fit in the
+/// SM; a warp whose block has no entries left waits (`log_full`).
+/// Source: 000, sections 3.3 and 5.2.
+///
+/// Simplified: with several kernels in an SM each block may use the share that it would have among
+/// its own kind, as far as the log has entries.
+#include <algorithm>
+#include <vector>
+
+#include "core/parameters/parameters.hpp"
+#include "models/sm/exception_scheme/exception_scheme.hpp"
+#include "models/sm/exception_scheme/queue_entries.hpp"
+
+namespace lockstep {
+
+namespace {
+
+struct OperandLogParameters {
+  Bytes bytes;
+  std::uint32_t entries;
+  static auto schema() {
+    using namespace literals;
+    using P = OperandLogParameters;
+    return parameters<P>()
+        .field("bytes", &P::bytes, 16_KiB, range(256_B, 1_MiB), "log of an SM, in entries of 256 B")
+        .field("entries", &P::entries, 0, range(0, 64),
+               "memory instructions of a warp between issue and commit; 0: no limit",
+               "instructions");
+  }
+};
+
+class OperandLog final : public ExceptionScheme {
+ public:
+  explicit OperandLog(const OperandLogParameters& parameters)
+      : entries_(static_cast<std::uint32_t>(parameters.bytes.count() / 256)),
+        queues_(parameters.entries),
+        blocks_(64) {}
+
+  bool logs_operands() const override { return true; }
+  std::uint32_t log_entries() const override { return entries_; }
+
+  std::optional<StallCause> refusal(const Pipeline& pipeline, WarpSlot warp,
+                                    const PreciseRecord& record) override {
+    if (queues_.full(warp)) return StallCause::queue_full;
+    const Share& share = share_of(pipeline, warp);
+    if (share.used + record.log_entries > share.size || used_ + record.log_entries > entries_)
+      return StallCause::log_full;
+    return std::nullopt;
+  }
+  void issued(const Pipeline& pipeline, WarpSlot warp, const PreciseRecord& record) override {
+    queues_.take(warp);
+    share_of(pipeline, warp).used += record.log_entries;
+    used_ += record.log_entries;
+    pipeline.statistics.tenant[pipeline.blocks.tenant_of(warp).value()].logged_entries +=
+        record.log_entries;
+  }
+  void checked(const Pipeline& pipeline, WarpSlot warp, const PreciseRecord& record,
+               SmCycle now) override {
+    share_of(pipeline, warp).used -= record.log_entries;
+    used_ -= record.log_entries;
+    for_each_warp(pipeline.front_end.waiting(StallCause::log_full),
+                  [&](WarpSlot waiting) { pipeline.front_end.look_again(waiting, now); });
+  }
+  void committed(const Pipeline&, WarpSlot warp, const PreciseRecord&, SmCycle) override {
+    queues_.give_back(warp);
+  }
+  void block_entered(const Pipeline& pipeline, BlockPlace place) override {
+    const BlockSlot& block = pipeline.blocks.block(place);
+    const BlockResources& shape = pipeline.blocks.grid(block.grid).block;
+    const std::uint32_t together = blocks_per_sm(shape, pipeline.constants.limits);
+    blocks_[place.value()] = {0, std::max(shape.log_entries, entries_ / std::max(together, 1u))};
+  }
+  void serialize(Archive& archive) override { archive(used_, queues_, blocks_); }
+
+ private:
+  /// Of a block: entries.
+  struct Share {
+    std::uint32_t used = 0, size = 0;
+    template <class A>
+    void serialize(A& archive) {
+      archive(used, size);
+    }
+  };
+  Share& share_of(const Pipeline& pipeline, WarpSlot warp) {
+    return blocks_[pipeline.blocks.warp(warp).block];
+  }
+
+  std::uint32_t entries_, used_ = 0;
+  QueueEntries queues_;
+  std::vector<Share> blocks_;  ///< by place
+};
+
+}  // namespace
+
+PolicyRegistry<MakeExceptionScheme>::Row operand_log() {
+  return {"operand-log",
+          "memory instructions wait in a queue to be issued again with operands from a log "
+          "(000, section 3.3)",
+          [](const PolicyChoice& choice) -> std::unique_ptr<ExceptionScheme> {
+            return std::make_unique<OperandLog>(choice.parameters<OperandLogParameters>());
+          },
+          &schema_of<OperandLogParameters>()};
+}
+
+}  // namespace lockstep

@@ -1,0 +1,28 @@
+#pragma once
+
+#include <array>
+#include <cstdint>
+
+#include "core/checkpoint/archive.hpp"
+#include "models/noc/ids.hpp"
+
+namespace lockstep {
+
+/// Places in the replay queues of an SM's warps: from issue to commit.
+/// Source: 000, section 3.2, which gives no capacity.
+class QueueEntries {
+ public:
+  /// `limit`: of a warp; 0: as many as it needs.
+  explicit QueueEntries(std::uint32_t limit) : limit_(limit) {}
+
+  bool full(WarpSlot warp) const { return limit_ != 0 && used_[warp.value()] >= limit_; }
+  void take(WarpSlot warp) { ++used_[warp.value()]; }
+  void give_back(WarpSlot warp) { --used_[warp.value()]; }
+  void serialize(Archive& archive) { archive(used_); }
+
+ private:
+  std::uint32_t limit_;
+  std::array<std::uint16_t, 64> used_{};
+};
+
+}  // namespace lockstep

@@ -1,0 +1,18 @@
+#pragma once
+
+#include "models/noc/ids.hpp"
+#include "models/sm/parameters/sm_cycle.hpp"
+
+namespace lockstep {
+
+/// Who follows memory instructions until they can fault no more and have committed.
+class CheckedAccesses {
+ public:
+  virtual ~CheckedAccesses() = default;
+  /// The warp's access that was looked up first of those not yet told is through its last check.
+  virtual void last_check(WarpSlot warp, SmCycle now) = 0;
+  /// One of the warp's accesses committed in the cycle before `now`.
+  virtual void committed(WarpSlot warp, SmCycle now) = 0;
+};
+
+}  // namespace lockstep

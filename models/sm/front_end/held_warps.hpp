@@ -1,0 +1,99 @@
+/// Warps that must not issue the next instruction of their program though its operands are there.
+///
+/// What every issue looks at is one mask, empty on a machine that stalls on faults.
+/// Source: 000, section 3 (what the three schemes add to the issue conditions).
+#pragma once
+
+#include <cstdint>
+#include <optional>
+
+#include "core/memory/ring.hpp"
+#include "models/sm/blocks/resident_blocks.hpp"
+#include "models/sm/front_end/pending_sources.hpp"
+#include "models/sm/parameters/stall_cause.hpp"
+
+namespace lockstep {
+
+class HeldWarps {
+ public:
+  /// `any`: warps for which anything below holds; it stands where it is near.
+  HeldWarps(std::uint64_t& any, std::size_t warps) : any_(any), early_(warps), late_(warps) {}
+
+  // Why.
+  void stop_fetch(WarpSlot warp) { set(fetch_off_, warp); }
+  void resume_fetch(WarpSlot warp) { clear(fetch_off_, warp); }
+  bool fetch_is_off(WarpSlot warp) const { return (fetch_off_ & bit_of(warp)) != 0; }
+  /// A fault has squashed an instruction of the warp.
+  void stop(WarpSlot warp) { set(stopped_, warp); }
+  void go_on(WarpSlot warp) { clear(stopped_, warp); }
+  bool stopped(WarpSlot warp) const { return (stopped_ & bit_of(warp)) != 0; }
+  std::uint64_t stopped() const { return stopped_; }
+  /// The warp has accesses that are not through: it must not leave its slot.
+  void set_accesses(WarpSlot warp, bool some) {
+    some ? set(accesses_, warp) : clear(accesses_, warp);
+  }
+
+  // Sources, until operand read.
+  void begin_read(WarpSlot warp, const PreciseRecord& record) {
+    early_.begin(warp, record);
+    reads_.push({record, static_cast<std::uint8_t>(warp.value())});
+    update_reads(warp);
+  }
+  /// The warp's oldest read is done.
+  void end_read(WarpSlot warp) {
+    std::size_t i = 0;
+    while (reads_[i].warp != warp.value()) ++i;
+    early_.end(warp, reads_[i].record);
+    for (; i > 0; --i) reads_[i] = reads_[i - 1];
+    reads_.pop();
+    update_reads(warp);
+  }
+  // Sources, for longer.
+  void hold_sources(WarpSlot warp, const PreciseRecord& record) {
+    late_.begin(warp, record);
+    update_reads(warp);
+  }
+  void release_sources(WarpSlot warp, const PreciseRecord& record) {
+    late_.end(warp, record);
+    update_reads(warp);
+  }
+  /// The cause for which an instruction waits that would overwrite a source.
+  std::optional<StallCause> source_conflict(WarpSlot warp, const IssueRecord& record) const {
+    if (late_.hold(warp, record)) return StallCause::late_source;
+    if (early_.hold(warp, record)) return StallCause::dependency;
+    return std::nullopt;
+  }
+
+  void serialize(Archive& archive) {
+    archive(fetch_off_, stopped_, accesses_, reading_, early_, late_, reads_);
+  }
+
+ private:
+  struct Read {
+    PreciseRecord record;
+    std::uint8_t warp = 0;
+
+    template <class A>
+    void serialize(A& archive) {
+      archive(record, warp);
+    }
+  };
+  void set(std::uint64_t& mask, WarpSlot warp) {
+    mask |= bit_of(warp);
+    any_ |= bit_of(warp);
+  }
+  void clear(std::uint64_t& mask, WarpSlot warp) {
+    mask &= ~bit_of(warp);
+    any_ = fetch_off_ | stopped_ | accesses_ | reading_;
+  }
+  void update_reads(WarpSlot warp) {
+    early_.any(warp) || late_.any(warp) ? set(reading_, warp) : clear(reading_, warp);
+  }
+
+  std::uint64_t& any_;
+  std::uint64_t fetch_off_ = 0, stopped_ = 0, accesses_ = 0, reading_ = 0;
+  PendingSources early_, late_;
+  Ring<Read> reads_;  ///< in the operand read stage
+};
+
+}  // namespace lockstep

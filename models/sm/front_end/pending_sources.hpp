@@ -1,0 +1,59 @@
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <vector>
+
+#include "core/checkpoint/archive.hpp"
+#include "models/noc/ids.hpp"
+#include "models/sm/tables/issue_tables.hpp"
+
+namespace lockstep {
+
+/// Registers and predicates of each warp that issued instructions have yet to read: others must not
+/// overwrite them.  A register may have several readers, so they are counted.
+/// Source: virtual-memory-and-exceptions.md, section 2.1 (pendRead).
+class PendingSources {
+ public:
+  explicit PendingSources(std::size_t warps) : bits_(warps), readers_(warps) {}
+
+  void begin(WarpSlot warp, const PreciseRecord& record) {
+    for (unsigned i = 0; i < record.source_count; ++i) {
+      ++readers_[warp.value()][WarpEvent::place(record.sources[i])];
+      bits_[warp.value()].pending.mark(record.sources[i]);
+    }
+    ++bits_[warp.value()].instructions;
+  }
+  void end(WarpSlot warp, const PreciseRecord& record) {
+    for (unsigned i = 0; i < record.source_count; ++i)
+      if (--readers_[warp.value()][WarpEvent::place(record.sources[i])] == 0)
+        bits_[warp.value()].pending.clear(record.sources[i]);
+    --bits_[warp.value()].instructions;
+  }
+  /// Some instruction of the warp has yet to read its sources.
+  bool any(WarpSlot warp) const { return bits_[warp.value()].instructions != 0; }
+  /// The instruction would overwrite one of them.
+  bool hold(WarpSlot warp, const IssueRecord& record) const {
+    const Scoreboard& pending = bits_[warp.value()].pending;
+    for (unsigned i = 0; i < record.releases; ++i)
+      if (pending.holds(record.release[i])) return true;
+    return false;
+  }
+
+  void serialize(Archive& archive) {
+    for (OfWarp& warp : bits_) archive(warp.pending.places, warp.instructions);
+    archive(readers_);
+  }
+
+ private:
+  /// A cache line of its own: it is looked at for every instruction of a warp with such sources.
+  struct alignas(64) OfWarp {
+    Scoreboard pending;
+    std::uint32_t instructions = 0;
+  };
+  std::vector<OfWarp> bits_;
+  std::vector<std::array<std::uint8_t, 320>>
+      readers_;  ///< by place; a pair has one: its first row's
+};
+
+}  // namespace lockstep

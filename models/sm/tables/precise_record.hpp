@@ -1,0 +1,35 @@
+/// What preemptible exceptions and the release of sources need to know of an instruction.
+///
+/// It stands apart from IssueRecord, which is full, and is made only for an SM that asks for it.
+/// Source: 000, sections 3.1 to 3.3; virtual-memory-and-exceptions.md, sections 2.1 and 2.6.
+#pragma once
+
+#include <array>
+#include <cstdint>
+
+#include "models/isa/instruction.hpp"
+
+namespace lockstep {
+
+struct alignas(32) PreciseRecord {
+  enum Flag : std::uint8_t {
+    may_fault = 1,         ///< goes to the global-memory pipe, for all that fetch can tell
+    waits_for_checks = 2,  ///< orders memory for others: older accesses must be past their faults
+    reads_late = 4,        ///< reads its sources in the operand read stage
+  };
+  /// Events (without warp) by which sources are released, see WarpEvent.
+  std::array<std::uint16_t, 10> sources{};
+  std::uint8_t source_count = 0;
+  std::uint8_t flags = 0;
+  std::uint8_t log_entries = 0;  ///< of the operand log
+
+  template <class Archive>
+  void serialize(Archive& archive) {
+    archive(sources, source_count, flags, log_entries);
+  }
+};
+static_assert(sizeof(PreciseRecord) == 32);
+
+PreciseRecord make_precise_record(const isa::Instruction& instruction, std::uint32_t pair_rows);
+
+}  // namespace lockstep
