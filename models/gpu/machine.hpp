@@ -49,6 +49,7 @@ class Machine {
   }
 
  private:
+  void check_exceptions() const;
   void load_modules(const isa::LoweringOptions& lowering);
   void lay_out();
   std::unique_ptr<Component> build_host() const;

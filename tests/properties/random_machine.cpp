@@ -18,8 +18,11 @@ class Settings {
   }
   void set(const std::string& key, const std::string& value) { list_.push_back(key + "=" + value); }
   void set(const std::string& key, std::uint64_t value) { set(key, std::to_string(value)); }
+  std::string one_of(std::initializer_list<const char*> words) {
+    return words.begin()[random_() % words.size()];
+  }
   void choose(const std::string& key, std::initializer_list<const char*> words) {
-    set(key, std::string(words.begin()[random_() % words.size()]));
+    set(key, one_of(words));
   }
   std::vector<std::string> list() { return std::move(list_); }
 
@@ -104,18 +107,32 @@ void set_sizes(Settings& s) {
   s.set("gpu.memory.l2.bank_width", s.pick({32, 64, 128}));
 }
 
+/// A log of so few bytes makes warps wait for it; it holds any instruction of the random programs.
+void set_exceptions(Settings& s) {
+  s.choose("gpu.sm.source_release", {"issue", "operand-read"});
+  const std::string scheme = s.one_of({"stall-on-fault", "stall-on-fault", "warp-disable-commit",
+                                       "warp-disable-last-check", "replay-queue", "operand-log"});
+  s.set("policies.exception_scheme.name", scheme);
+  const bool queues = scheme == "replay-queue" || scheme == "operand-log";
+  if (queues) s.set("policies.exception_scheme.entries", s.pick({0, 0, 1, 3}));
+  if (scheme == "operand-log")
+    s.set("policies.exception_scheme.bytes", std::to_string(s.pick({2, 8, 16})) + "KiB");
+}
+
 }  // namespace
 
 std::vector<std::string> random_machine(std::uint64_t seed) {
   Settings settings(seed);
   set_sizes(settings);
   set_latencies(settings);
+  set_exceptions(settings);
   return settings.list();
 }
 
 std::vector<std::string> random_latencies(std::uint64_t seed) {
   Settings settings(seed);
   set_latencies(settings);
+  set_exceptions(settings);
   return settings.list();
 }
 

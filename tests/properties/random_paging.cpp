@@ -1,5 +1,6 @@
 #include "tests/properties/random_paging.hpp"
 
+#include <algorithm>
 #include <random>
 #include <sstream>
 
@@ -43,6 +44,9 @@ class PagingSettings {
   void any(const std::string& key, std::initializer_list<const char*> words) {
     set(key, choose_.of(words));
   }
+  bool has(const std::string& setting) const {
+    return std::find(list_.begin(), list_.end(), setting) != list_.end();
+  }
   std::vector<std::string> list() { return std::move(list_); }
 
  private:
@@ -68,15 +72,13 @@ void set_translation(PagingSettings& s) {
   s.any("policies.translation", {"shared-tlb", "page-walk-cache", "ideal"});
 }
 
-/// With local handling on a machine whose SMs stall, which only tests build.
-void set_fault_handling(PagingSettings& s, const std::string& name) {
-  s.set("policies.fault_handling.name", name);
-  if (name == "local") {
-    s.any("policies.fault_handling.handler", {"0us", "500ns", "3us", "20us"});
-    s.number("policies.fault_handling.handlers_per_sm", 0, 3);
-    s.number("policies.fault_handling.pool", 1, 4);
-  }
-  s.any("policies.fault_handling.replay", {"listed", "broadcast", "block-tlb"});
+void set_fault_handling(PagingSettings& s) {
+  s.set("policies.fault_handling.name", "host");
+  // Only what stalls can stand in a blocked TLB.
+  if (s.has("policies.exception_scheme.name=stall-on-fault"))
+    s.any("policies.fault_handling.replay", {"listed", "broadcast", "block-tlb"});
+  else
+    s.any("policies.fault_handling.replay", {"listed", "broadcast"});
   s.any("policies.fault_handling.cost_model", {"uvmsmart", "tanasic", "linear"});
   s.any("policies.fault_handling.batch", {"per-page", "per-block", "per-batch", "all-waiting"});
   s.any("policies.fault_handling.serialize", {"cpu+link", "whole-cost", "none"});

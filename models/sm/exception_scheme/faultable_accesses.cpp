@@ -45,13 +45,12 @@ std::uint16_t FaultableAccesses::begin(WarpSlot warp, std::uint32_t pc, SmCycle 
 bool FaultableAccesses::left_unit(std::uint16_t index, SmCycle now) {
   FaultableAccess& access = accesses_[index];
   access.in_unit = false;
-  if (!access.squashed) {
-    looked_up(index, now);
-    return true;
-  }
+  const bool through = !access.squashed;
+  if (through) looked_up(index, now);
   const WarpSlot warp(access.warp);
-  if (next_again(warp) != none) front_end_.begin_again(warp, now);
-  return false;
+  if (front_end_.held().stopped(warp) && next_again(warp) != none)
+    front_end_.begin_again(warp, now);
+  return through;
 }
 
 void FaultableAccesses::looked_up(std::uint16_t index, SmCycle now) {
@@ -153,13 +152,22 @@ bool FaultableAccesses::come(std::uint64_t page, SmCycle now) {
   return waited_for;
 }
 
-/// In program order: of accesses to one page the older one goes first.
+/// In program order: of accesses to one page the older one goes first.  Younger ones that are in
+/// the load-store unit would pass it there.
 std::uint16_t FaultableAccesses::next_again(WarpSlot warp) const {
+  std::uint16_t oldest = none;
   for (std::uint16_t index = warps_[warp.value()].first; index != none;
-       index = accesses_[index].next)
-    for (const SquashedLanes& lanes : squashed_)
-      if (lanes.access == index && lanes.come) return accesses_[index].in_unit ? none : index;
-  return none;
+       index = accesses_[index].next) {
+    if (oldest == none && has_come(index)) oldest = index;
+    if (oldest != none && accesses_[index].in_unit) return none;
+  }
+  return oldest;
+}
+
+bool FaultableAccesses::has_come(std::uint16_t index) const {
+  return std::any_of(squashed_.begin(), squashed_.end(), [&](const SquashedLanes& lanes) {
+    return lanes.access == index && lanes.come;
+  });
 }
 
 SquashedLanes FaultableAccesses::take_squashed(std::uint16_t index) {

@@ -73,6 +73,7 @@ class FaultableAccesses final : public CheckedAccesses {
   /// for ever forgets what was squashed.
   template <class Function>
   void drop_tenant(TenantId tenant, Function&& function, SmCycle now);
+  bool stopped(WarpSlot warp) const { return front_end_.held().stopped(warp); }
   /// Warps with squashed accesses.
   std::uint64_t stopped_warps() const { return front_end_.held().stopped(); }
 
@@ -90,6 +91,8 @@ class FaultableAccesses final : public CheckedAccesses {
   const PreciseRecord& record_of(const FaultableAccess& access) const;
   void leave_if_done(std::uint16_t access);
   void looked_up(std::uint16_t access, SmCycle now);
+  /// It has squashed lanes whose page has been replayed.
+  bool has_come(std::uint16_t access) const;
   /// The warp is stopped no more if it has nothing squashed.
   void update_stop(WarpSlot warp);
   ExceptionScheme::Pipeline pipeline() const {

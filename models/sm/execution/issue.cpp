@@ -75,13 +75,10 @@ bool Issue::refused(WarpSlot slot, const GridSlot& grid, std::uint32_t pc,
 void Issue::issue_again(WarpSlot slot, SmCycle now) {
   const std::uint16_t member = faultable_.next_again(slot);
   const Warp& warp = blocks_.warp(slot);
-  if (member == FaultableAccesses::none) {
-    // An older access turned up that has not left the load-store unit yet.
-    return front_end_.refuse(slot, warp.records[warp.paths.pc()], StallCause::fault);
-  }
+  // A younger access may have turned up in the load-store unit.
+  if (member == FaultableAccesses::none) return front_end_.stop(slot);
   front_end_.issued(slot, warp.records[faultable_[member].pc], now);
   load_store_.issue_again(member, now);
-  faultable_.go_on(slot, now);
 }
 
 void Issue::read_operands(WarpSlot slot, const PreciseRecord& record, SmCycle now) {

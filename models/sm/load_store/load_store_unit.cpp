@@ -257,6 +257,7 @@ void LoadStoreUnit::drop_tenant(TenantId tenant, SmCycle now) {
         if (flight != Flights::none) flights_.answered(flight, SmCycle{}, now);
       },
       now);
+  translation_.find_fault_waits(now);
 }
 
 void LoadStoreUnit::forget_lines(const Access& access, unsigned count) {

@@ -40,7 +40,7 @@ class LoadStoreUnit final : public ParkedLines {
                             const IssueRecord& record, std::uint32_t active,
                             const LaneAddresses& address, bool local, std::uint16_t flight,
                             std::uint16_t member, SmCycle now);
-  /// Enters what is left of a squashed access.
+  /// Enters what is left of the warp's next squashed access, and says what the warp does then.
   void issue_again(std::uint16_t member, SmCycle now);
 
   /// When it wants to look up lines.

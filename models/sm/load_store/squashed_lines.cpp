@@ -63,6 +63,8 @@ void LoadStoreUnit::issue_again(std::uint16_t member, SmCycle now) {
     gather_data(access, instruction);
   }
   enter_queue(access, now);
+  faultable_.go_on(slot, now);
+  if (!faultable_.stopped(slot)) translation_.find_fault_waits(now);
 }
 
 }  // namespace lockstep
