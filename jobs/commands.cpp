@@ -6,6 +6,7 @@
 #include "jobs/options.hpp"
 #include "jobs/run/weights.hpp"
 #include "models/gpu/machine.hpp"
+#include "models/sm/exception_scheme/operand_log_cost.hpp"
 #include "partitioner/partitioner.hpp"
 
 namespace lockstep {
@@ -19,6 +20,17 @@ int validate_command(const CommandLine& line) {
   return exit_done;
 }
 
+/// Beside what the operand log gains.
+static void print_operand_log_costs() {
+  std::puts("\noperand log of an SM: percent of area and power (paper 000, Table 2)");
+  std::puts("   size   SM area  GPU area  SM power  GPU power");
+  for (const std::uint64_t kib : {8, 16, 20, 32}) {
+    const OperandLogCost cost = *operand_log_cost(Bytes{kib * 1024});
+    std::printf("%3u KiB   %7.2f  %8.2f  %8.2f  %9.2f\n", static_cast<unsigned>(kib), cost.sm_area,
+                cost.gpu_area, cost.sm_power, cost.gpu_power);
+  }
+}
+
 int describe_command(const CommandLine& line) {
   const std::string text = describe(schema_of<MachineParameters>(), "", line.key);
   if (text.empty()) {
@@ -26,6 +38,7 @@ int describe_command(const CommandLine& line) {
                     "`lockstep describe` without a key lists all");
   }
   std::fputs(text.c_str(), stdout);
+  if (line.key.starts_with("policies.exception_scheme")) print_operand_log_costs();
   return exit_done;
 }
 

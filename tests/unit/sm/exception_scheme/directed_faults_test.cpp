@@ -84,12 +84,13 @@ const std::string places =
     "add.u64 %rd3, %rd0, %rd9;\n";
 
 TEST_P(DirectedFaults, AnAddressRegisterIsOverwrittenBehindItsLoad) {
-  expect_no_difference(places +
-                           "ld.global.u32 %r2, [%rd2];\nadd.u64 %rd2, %rd2, 8192;\n"
-                           "ld.global.u32 %r3, [%rd2];\nmov.u64 %rd2, 77;\n"
-                           "add.u32 %r4, %r2, %r3;\nst.global.u32 [%rd3], %r4;\ncvt.u32.u64 %r5, %rd2;\n"
-                           "st.global.u32 [%rd3+4096], %r5;\n",
-                       32);
+  expect_no_difference(
+      places +
+          "ld.global.u32 %r2, [%rd2];\nadd.u64 %rd2, %rd2, 8192;\n"
+          "ld.global.u32 %r3, [%rd2];\nmov.u64 %rd2, 77;\n"
+          "add.u32 %r4, %r2, %r3;\nst.global.u32 [%rd3], %r4;\ncvt.u32.u64 %r5, %rd2;\n"
+          "st.global.u32 [%rd3+4096], %r5;\n",
+      32);
 }
 
 TEST_P(DirectedFaults, DataIsOverwrittenBehindItsStore) {
