@@ -6,8 +6,8 @@
 /// access keeps the lanes whose lines have left; the others are squashed and the warp stops.  When
 /// a page has been replayed, the warp issues again, in program order, what waits for it - with the
 /// recorded lanes, not with its guard - and goes on when nothing is left.
-/// Source: 000, sections 3.1 to 3.3; virtual-memory-and-exceptions.md, sections 2.2 to 2.8 with its
-/// errata (lines leave as they are checked).
+/// Source: 000, sections 3.1 to 3.3; virtual-memory-and-exceptions.md, section 2 with its errata
+/// (lines leave as they are checked).
 ///
 /// Simplified: a warp issues again what one page brought as soon as that page is there, though
 /// older squashed accesses may wait for other pages; a page that waits for its replay is never

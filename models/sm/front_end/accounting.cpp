@@ -28,10 +28,10 @@ void FrontEnd::count_stalled(unsigned stalled, std::uint64_t cycles) {
       statistics_.tenant[blocks_.tenant_of(first_of(own)).value()].stalls[number] += cycles;
     }
   };
-  const std::uint64_t memory = hot_.ready[static_cast<std::size_t>(isa::Unit::memory)];
+  const std::uint64_t memory = ready_[static_cast<std::size_t>(isa::Unit::memory)];
   std::uint64_t computing = memory & hot_.gate.open();
   for (std::size_t u = 0; u < unit_classes; ++u)
-    if (u != static_cast<std::size_t>(isa::Unit::memory)) computing |= hot_.ready[u];
+    if (u != static_cast<std::size_t>(isa::Unit::memory)) computing |= ready_[u];
   charge_all(computing, StallCause::unit);
   charge_all(memory, StallCause::memory_queue);
   for (auto cause = StallCause::dependency; stalled != 0 && cause != StallCause::idle;

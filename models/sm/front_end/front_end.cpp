@@ -21,7 +21,7 @@ FrontEnd::FrontEnd(const SmConstants& constants, SmStatistics& statistics, Resid
       drained_warps_(drained_warps),
       checked_accesses_(checked_accesses),
       hot_(constants),
-      held_(hot_.held, constants.parameters.warps) {}
+      holds_(held_, constants.parameters.warps) {}
 
 void FrontEnd::add(WarpSlot slot, SmCycle when) {
   const unsigned scheduler = hot_.units.scheduler_of(slot.value());
@@ -40,11 +40,6 @@ void FrontEnd::wait_for_memory(WarpSlot slot) {
   std::visit([&](auto& policy) { policy.stalled(scheduler, slot.value()); }, hot_.scheduler);
 }
 
-void FrontEnd::refuse(WarpSlot slot, const IssueRecord& record, StallCause cause) {
-  hot_.ready[record.unit] &= ~bit_of(slot);
-  waits(cause) |= bit_of(slot);
-}
-
 void FrontEnd::end_wait(StallCause cause, WarpSlot slot, SmCycle now) {
   waits(cause) &= ~bit_of(slot);
   evaluate(slot, blocks_.warp(slot), now);
@@ -55,7 +50,7 @@ void FrontEnd::evaluate_halted(WarpSlot slot, const Warp& warp, SmCycle now) {
   if (!warp.paths.finished()) {
     wait_at_barrier(slot);
   } else if (warp.pending.empty() && warp.flights == 0 && warp.stores == 0 &&
-             (hot_.held & bit_of(slot)) == 0) {
+             (held_ & bit_of(slot)) == 0) {
     drained_warps_.drained(slot, now);
   } else {
     waits(StallCause::drain) |= bit_of(slot);
@@ -66,10 +61,10 @@ void FrontEnd::evaluate_halted(WarpSlot slot, const Warp& warp, SmCycle now) {
 void FrontEnd::on_other_event(std::uint16_t event, WarpSlot slot, SmCycle now) {
   switch (WarpEvent::place(event)) {
     case WarpEvent::fetch_on:
-      held_.resume_fetch(slot);
+      holds_.resume_fetch(slot);
       return look_again(slot, now);
     case WarpEvent::operands_read:
-      held_.end_read(slot);
+      holds_.end_read(slot);
       return look_again(slot, now);
     case WarpEvent::committed:
       return checked_accesses_.committed(slot, now);
@@ -80,50 +75,28 @@ void FrontEnd::on_other_event(std::uint16_t event, WarpSlot slot, SmCycle now) {
   }
 }
 
-namespace {
-
-/// For what a warp waits that is neither a result nor at another part's hands.
-constexpr std::array holding_causes{
-    StallCause::log_full, StallCause::queue_full, StallCause::dependency, StallCause::late_source,
-    StallCause::fetch,    StallCause::last_check, StallCause::fault,      StallCause::drain};
-
-}  // namespace
-
 void FrontEnd::look_again(WarpSlot slot, SmCycle now) {
-  bool waited = false;
-  for (const StallCause cause : holding_causes) {
-    waited |= (waits(cause) & bit_of(slot)) != 0;
-    waits(cause) &= ~bit_of(slot);
-  }
-  if (waited) evaluate(slot, blocks_.warp(slot), now);
+  if (leave_waits(slot)) evaluate(slot, blocks_.warp(slot), now);
 }
 
 void FrontEnd::stop(WarpSlot slot) {
-  held_.stop(slot);
-  std::uint64_t here = 0;
-  for (std::uint64_t& of_unit : hot_.ready) {
-    here |= of_unit;
-    of_unit &= ~bit_of(slot);
-  }
-  for (const StallCause cause : holding_causes) {
-    here |= waits(cause);
-    waits(cause) &= ~bit_of(slot);
-  }
-  here |= waits(StallCause::memory);
+  holds_.stop(slot);
+  const bool was_ready = leave_ready(slot);
+  const bool waited = (waiting(StallCause::memory) & bit_of(slot)) != 0;
   waits(StallCause::memory) &= ~bit_of(slot);
-  if ((here & bit_of(slot)) != 0) waits(StallCause::fault) |= bit_of(slot);
+  if (leave_waits(slot) || waited || was_ready) waits(StallCause::fault) |= bit_of(slot);
 }
 
 void FrontEnd::begin_again(WarpSlot slot, SmCycle now) {
   waits(StallCause::fault) &= ~bit_of(slot);
-  hot_.ready[memory_unit] |= bit_of(slot);
+  ready_[memory_unit] |= bit_of(slot);
   wake_at(now);
 }
 
 void FrontEnd::issued_again(WarpSlot slot, bool more, SmCycle now) {
   waits(StallCause::fault) &= ~bit_of(slot);
   if (more) {
-    hot_.ready[memory_unit] |= bit_of(slot);
+    ready_[memory_unit] |= bit_of(slot);
     return;
   }
   const std::uint64_t elsewhere = waits(StallCause::control) | waits(StallCause::barrier);
@@ -131,16 +104,16 @@ void FrontEnd::issued_again(WarpSlot slot, bool more, SmCycle now) {
 }
 
 bool FrontEnd::hold_back(WarpSlot slot, const Warp& warp, const IssueRecord& record) {
-  if (held_.stopped(slot)) {
-    if ((hot_.ready[memory_unit] & bit_of(slot)) == 0) waits(StallCause::fault) |= bit_of(slot);
+  if (holds_.stopped(slot)) {
+    if ((ready_[memory_unit] & bit_of(slot)) == 0) waits(StallCause::fault) |= bit_of(slot);
     return true;
   }
-  if (held_.fetch_is_off(slot)) {
+  if (holds_.fetch_is_off(slot)) {
     waits(StallCause::fetch) |= bit_of(slot);
     return true;
   }
   if (warp.pending.meets(record.needs)) return false;
-  const auto conflict = held_.source_conflict(slot, record);
+  const auto conflict = holds_.source_conflict(slot, record);
   if (conflict) waits(*conflict) |= bit_of(slot);
   return conflict.has_value();
 }
@@ -169,23 +142,6 @@ void FrontEnd::halt(WarpSlot slot, const Mistake& mistake, SmCycle now) {
   mistakes_.report(blocks_.tenant_of(slot), mistake, now);
 }
 
-std::uint64_t FrontEnd::ready_warps() const {
-  std::uint64_t all = 0;
-  for (const std::uint64_t of_unit : hot_.ready) all |= of_unit;
-  return all;
-}
-
-std::uint64_t FrontEnd::known() const {
-  std::uint64_t all = ready_warps();
-  for (const std::uint64_t of_cause : hot_.waiting) all |= of_cause;
-  return all;
-}
-
-void FrontEnd::call_off(std::uint64_t warps) {
-  for (std::uint64_t& of_unit : hot_.ready) of_unit &= ~warps;
-  for (std::uint64_t& of_cause : hot_.waiting) of_cause &= ~warps;
-}
-
 std::string FrontEnd::waiting_for() const {
   static constexpr std::array names{"a unit",
                                     "the memory queue",
@@ -204,7 +160,7 @@ std::string FrontEnd::waiting_for() const {
   static_assert(names.size() == static_cast<std::size_t>(StallCause::idle));
   std::string text;
   for (std::size_t cause = 0; cause < names.size(); ++cause) {
-    const int count = std::popcount(hot_.waiting[cause]);
+    const int count = std::popcount(waiting_[cause]);
     if (count == 0) continue;
     text += (text.empty() ? "" : ", ") + std::to_string(count) + " warps wait for " + names[cause];
   }
@@ -212,15 +168,15 @@ std::string FrontEnd::waiting_for() const {
 }
 
 void FrontEnd::warm_hot() const {
-  const auto* begin = reinterpret_cast<const std::byte*>(&hot_);
+  const auto* begin = reinterpret_cast<const std::byte*>(this);
   const auto* end = static_cast<const std::byte*>(hot_.wheel.seldom_used());
   warm(begin, static_cast<std::size_t>(end - begin));
 }
 
 void FrontEnd::serialize(Archive& archive) {
   archive.section("sm/front_end", 2);
-  archive(hot_.ready, hot_.waiting, hot_.cycle, hot_.wake, hot_.accounted, hot_.gate, hot_.units,
-          hot_.wheel, hot_.held, held_);
+  serialize_states(archive);
+  archive(hot_.cycle, hot_.wake, hot_.accounted, hot_.gate, hot_.units, hot_.wheel, holds_);
   std::visit([&](auto& policy) { policy.serialize(archive); }, hot_.scheduler);
 }
 

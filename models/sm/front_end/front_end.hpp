@@ -24,12 +24,12 @@
 #include "models/sm/front_end/execution_units.hpp"
 #include "models/sm/front_end/held_warps.hpp"
 #include "models/sm/front_end/memory_gate.hpp"
-#include "models/sm/parameters/stall_cause.hpp"
+#include "models/sm/front_end/warp_states.hpp"
 #include "models/sm/warp_scheduler/warp_scheduler.hpp"
 
 namespace lockstep {
 
-class FrontEnd {
+class FrontEnd : public WarpStates {
  public:
   FrontEnd(const SmConstants& constants, SmStatistics& statistics, ResidentBlocks& blocks,
            Mistakes& mistakes, DrainedWarps& drained_warps, CheckedAccesses& checked_accesses);
@@ -41,16 +41,12 @@ class FrontEnd {
   void evaluate(WarpSlot slot, Warp& warp, SmCycle now);
   /// The warp has issued, with what that occupies.
   void issued(WarpSlot slot, const IssueRecord& record, SmCycle now);
-  /// The warp's instruction was chosen and cannot go on: it waits for `cause`.
-  void refuse(WarpSlot slot, const IssueRecord& record, StallCause cause);
   /// The scoreboard bits of an instruction's destinations are set; each falls at `when`.
   void commit_at(WarpSlot slot, Warp& warp, const IssueRecord& record, SmCycle when);
   /// A result that is marked as pending already can be used from `when` on.
   void result_at(WarpSlot slot, std::uint16_t release, SmCycle when) {
     hot_.wheel.add(when, WarpEvent::with_warp(release, slot.value()));
   }
-  /// The warp waits until resume_at or resumed_at.
-  void suspend(WarpSlot slot) { waits(StallCause::control) |= bit_of(slot); }
   void resumed_at(WarpSlot slot, SmCycle when) {
     hot_.wheel.add(when, WarpEvent::with_warp(WarpEvent::resume, slot.value()));
   }
@@ -58,15 +54,9 @@ class FrontEnd {
     suspend(slot);
     resumed_at(slot, when);
   }
-  /// No path of the warp can run until release_from_barrier.
-  void wait_at_barrier(WarpSlot slot) { waits(StallCause::barrier) |= bit_of(slot); }
   void release_from_barrier(WarpSlot slot, SmCycle when) {
     waits(StallCause::barrier) &= ~bit_of(slot);
     resume_at(slot, when);
-  }
-  /// Warps that wait for this.
-  std::uint64_t waiting(StallCause cause) const {
-    return hot_.waiting[static_cast<std::size_t>(cause)];
   }
   void end_wait(StallCause cause, WarpSlot slot, SmCycle now);
   /// A warp without anything outstanding leaves, if its threads have ended.
@@ -84,8 +74,7 @@ class FrontEnd {
   /// It has issued a squashed instruction; `more`: another one follows.
   void issued_again(WarpSlot slot, bool more, SmCycle now);
   /// What holds warps back beyond the scoreboard.
-  HeldWarps& held() { return held_; }
-  const HeldWarps& held() const { return held_; }
+  HeldWarps& held() { return holds_; }
   /// Tells of the warp at `when`: one of WarpEvent's from fetch_on on.
   void tell_at(WarpSlot slot, std::uint16_t what, SmCycle when) {
     hot_.wheel.add(when, WarpEvent::with_warp(what, slot.value()));
@@ -93,10 +82,6 @@ class FrontEnd {
   /// All threads that have not ended wait at barriers, and only they could fill them: the tenant's
   /// mistake.
   void report_if_stuck(BlockPlace place, SmCycle now);
-  /// Warps that are ready or wait.
-  std::uint64_t known() const;
-  /// They are neither ready nor wait any more.
-  void call_off(std::uint64_t warps);
   void remove(WarpSlot slot);
 
   // A cycle.
@@ -122,31 +107,24 @@ class FrontEnd {
   /// Stalls are counted up to this cycle, without it.
   void account_stalls(SmCycle up_to);
 
-  std::uint64_t ready_warps() const;
   std::string waiting_for() const;
   void warm_hot() const;
   void serialize(Archive& archive);
 
  private:
-  static constexpr auto memory_unit = static_cast<std::size_t>(isa::Unit::memory);
-
   /// What every window touches.
   struct Hot {
     explicit Hot(const SmConstants& constants);
 
-    std::array<std::uint64_t, unit_classes> ready{};  ///< warps, by unit of their next instruction
-    std::array<std::uint64_t, stall_causes> waiting{};  ///< the other resident warps, by cause
-    std::uint64_t held = 0;                             ///< warps that HeldWarps knows of
-    SmCycle cycle{-1};                                  ///< last one simulated
-    SmCycle wake = no_cycle;                            ///< next one with something to do
-    SmCycle accounted{-1};                              ///< stalls are counted up to this cycle
+    SmCycle cycle{-1};        ///< last one simulated
+    SmCycle wake = no_cycle;  ///< next one with something to do
+    SmCycle accounted{-1};    ///< stalls are counted up to this cycle
     MemoryGate gate;
     ExecutionUnits units;
     WarpScheduler scheduler;
     EventWheel wheel;  ///< last: its end is seldom looked at
   };
 
-  std::uint64_t& waits(StallCause cause) { return hot_.waiting[static_cast<std::size_t>(cause)]; }
   void on_event(std::uint16_t event, SmCycle now);
   void on_other_event(std::uint16_t event, WarpSlot slot, SmCycle now);
   /// True: the warp waits for something beyond its operands, or issues a squashed instruction.
@@ -168,7 +146,7 @@ class FrontEnd {
   DrainedWarps& drained_warps_;
   CheckedAccesses& checked_accesses_;
   Hot hot_;
-  HeldWarps held_;
+  HeldWarps holds_;
 };
 
 }  // namespace lockstep

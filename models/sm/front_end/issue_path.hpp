@@ -8,7 +8,7 @@
 namespace lockstep {
 
 inline void FrontEnd::issued(WarpSlot slot, const IssueRecord& record, SmCycle now) {
-  hot_.ready[record.unit] &= ~bit_of(slot);
+  ready_[record.unit] &= ~bit_of(slot);
   const unsigned scheduler = hot_.units.scheduler_of(slot.value());
   hot_.units.occupy(record.unit, scheduler, now, record.interval, hot_.wheel);
   if (record.issue_slots > 1) [[unlikely]]
@@ -41,14 +41,14 @@ inline void FrontEnd::evaluate(WarpSlot slot, Warp& warp, SmCycle now) {
     return;
   }
   const IssueRecord& record = warp.records[warp.paths.pc()];
-  if ((hot_.held & bit_of(slot)) != 0 && hold_back(slot, warp, record)) [[unlikely]]
+  if ((held_ & bit_of(slot)) != 0 && hold_back(slot, warp, record)) [[unlikely]]
     return;
   const bool waits_for_results = warp.pending.meets(record.needs);
   if (waits_for_results && warp.pending.meets(warp.loads, record.needs)) [[unlikely]] {
     wait_for_memory(slot);
     return;
   }
-  (waits_for_results ? waits(StallCause::dependency) : hot_.ready[record.unit]) |= bit_of(slot);
+  (waits_for_results ? waits(StallCause::dependency) : ready_[record.unit]) |= bit_of(slot);
   prefetch_operands(warp, record);
 }
 
@@ -67,12 +67,12 @@ inline void FrontEnd::on_event(std::uint16_t event, SmCycle now) {
   if (((dependency | memory) & bit) != 0) {
     const IssueRecord& record = warp.records[warp.paths.pc()];
     if (warp.pending.meets(record.needs)) return;
-    if ((hot_.held & bit_of(slot)) != 0) [[unlikely]] {
+    if ((held_ & bit_of(slot)) != 0) [[unlikely]] {
       dependency &= ~bit;
       memory &= ~bit;
       return evaluate(slot, warp, now);
     }
-    hot_.ready[record.unit] |= bit;
+    ready_[record.unit] |= bit;
     if (memory & bit) prefetch_operands(warp, record);  // others have been asked for already
     dependency &= ~bit;
     memory &= ~bit;
@@ -94,7 +94,7 @@ inline std::uint64_t FrontEnd::issuable() const {
   std::uint64_t warps_ready = 0;
   for (std::size_t u = 0; u < unit_classes; ++u)
     warps_ready |=
-        hot_.ready[u] & hot_.units.free(u) &
+        ready_[u] & hot_.units.free(u) &
         (u == static_cast<std::size_t>(isa::Unit::memory) ? hot_.gate.open() : ~std::uint64_t{0});
   return warps_ready & hot_.units.schedulers_free();
 }

@@ -1,0 +1,79 @@
+#pragma once
+
+#include <array>
+#include <bit>
+#include <cstdint>
+
+#include "core/checkpoint/archive.hpp"
+#include "models/sm/blocks/warp_set.hpp"
+#include "models/sm/parameters/stall_cause.hpp"
+#include "models/sm/tables/issue_tables.hpp"
+
+namespace lockstep {
+
+/// What each resident warp waits for, as masks over warp slots: its next instruction is ready for
+/// a unit of some class, or the warp waits for one cause.
+class WarpStates {
+ public:
+  /// Warps that wait for this.
+  std::uint64_t waiting(StallCause cause) const {
+    return waiting_[static_cast<std::size_t>(cause)];
+  }
+  /// The warp waits until it is resumed.
+  void suspend(WarpSlot slot) { waits(StallCause::control) |= bit_of(slot); }
+  /// No path of the warp can run until it is released from the barrier.
+  void wait_at_barrier(WarpSlot slot) { waits(StallCause::barrier) |= bit_of(slot); }
+  /// The warp's instruction was chosen and cannot go on: it waits for `cause`.
+  void refuse(WarpSlot slot, const IssueRecord& record, StallCause cause) {
+    ready_[record.unit] &= ~bit_of(slot);
+    waits(cause) |= bit_of(slot);
+  }
+  std::uint64_t ready_warps() const {
+    std::uint64_t all = 0;
+    for (const std::uint64_t of_unit : ready_) all |= of_unit;
+    return all;
+  }
+  /// Warps that are ready or wait.
+  std::uint64_t known() const {
+    std::uint64_t all = ready_warps();
+    for (const std::uint64_t of_cause : waiting_) all |= of_cause;
+    return all;
+  }
+  /// They are neither ready nor wait any more.
+  void call_off(std::uint64_t warps) {
+    for (std::uint64_t& of_unit : ready_) of_unit &= ~warps;
+    for (std::uint64_t& of_cause : waiting_) of_cause &= ~warps;
+  }
+
+ protected:
+  static constexpr auto memory_unit = static_cast<std::size_t>(isa::Unit::memory);
+
+  std::uint64_t& waits(StallCause cause) { return waiting_[static_cast<std::size_t>(cause)]; }
+  /// The warp does not wait any more for what HeldWarps knows of; whether it did.
+  bool leave_waits(WarpSlot slot) {
+    bool waited = false;
+    for (const StallCause cause : holding_causes) {
+      waited |= (waits(cause) & bit_of(slot)) != 0;
+      waits(cause) &= ~bit_of(slot);
+    }
+    return waited;
+  }
+  /// The warp is not ready any more; whether it was.
+  bool leave_ready(WarpSlot slot) {
+    const bool was_ready = (ready_warps() & bit_of(slot)) != 0;
+    for (std::uint64_t& of_unit : ready_) of_unit &= ~bit_of(slot);
+    return was_ready;
+  }
+  void serialize_states(Archive& archive) { archive(ready_, waiting_, held_); }
+
+  std::array<std::uint64_t, unit_classes> ready_{};    ///< warps, by unit of their next instruction
+  std::array<std::uint64_t, stall_causes> waiting_{};  ///< the other resident warps, by cause
+  std::uint64_t held_ = 0;                             ///< warps that HeldWarps knows of
+
+ private:
+  static constexpr std::array holding_causes{
+      StallCause::log_full, StallCause::queue_full, StallCause::dependency, StallCause::late_source,
+      StallCause::fetch,    StallCause::last_check, StallCause::fault,      StallCause::drain};
+};
+
+}  // namespace lockstep
