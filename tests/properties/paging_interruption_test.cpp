@@ -71,6 +71,7 @@ TEST(RelaunchInterruption, ChangesNothing) {
     std::vector<std::string> settings = random_paged_machine(seed, 2);
     settings.push_back("simulation.record_faults=true");
     settings.push_back("gpu.sm.count=4");
+    SCOPED_TRACE(describe(seed, Layout{}, settings));
     MachineBench bench(
         {{measured.ptx(), with_managed_memory(measured.workload(), seed) + "  - delay: 2ms\n", ""},
          {again.ptx(), with_managed_memory(again.workload(), seed + 1), "relaunch: true"}},

@@ -127,6 +127,7 @@ void Translation::drop_tenant(TenantId tenant, Forget&& forget, SmCycle now) {
     if (state == PageMiss::State::draining) {
       page_done(i, now);
     } else if (state == PageMiss::State::invalid || state == PageMiss::State::refused) {
+      tell_replayed(i, now);  // what was squashed would have asked again
       pages_.give_back_miss(i);
     }
   });
