@@ -1,10 +1,26 @@
 /// Counting cycles: why nothing was issued.
 /// Source: architecture.md, section 8, "From the first day in the SM" (CPI stack).
+#include <array>
 #include <bit>
 
 #include "models/sm/front_end/front_end.hpp"
 
 namespace lockstep {
+
+namespace {
+
+/// What warps wait for that are not ready.
+constexpr auto all_causes = [] {
+  constexpr auto first = static_cast<std::size_t>(StallCause::memory_queue) + 1;
+  std::array<StallCause, static_cast<std::size_t>(StallCause::idle) - first> causes{};
+  for (std::size_t i = 0; i < causes.size(); ++i) causes[i] = static_cast<StallCause>(first + i);
+  return causes;
+}();
+/// The same where no exception scheme and no source holds a warp back.
+constexpr std::array common_causes{StallCause::dependency, StallCause::memory,  StallCause::control,
+                                   StallCause::fence,      StallCause::barrier, StallCause::drain};
+
+}  // namespace
 
 void FrontEnd::count_stalled(unsigned stalled, std::uint64_t cycles) {
   const std::uint64_t resident = blocks_.resident();
@@ -34,9 +50,13 @@ void FrontEnd::count_stalled(unsigned stalled, std::uint64_t cycles) {
     if (u != static_cast<std::size_t>(isa::Unit::memory)) computing |= ready_[u];
   charge_all(computing, StallCause::unit);
   charge_all(memory, StallCause::memory_queue);
-  for (auto cause = StallCause::dependency; stalled != 0 && cause != StallCause::idle;
-       cause = static_cast<StallCause>(static_cast<unsigned>(cause) + 1))
-    charge_all(waits(cause), cause);
+  const auto charge_each = [&](const auto& causes) {
+    for (const StallCause cause : causes) {
+      if (stalled == 0) return;
+      charge_all(waits(cause), cause);
+    }
+  };
+  held_ == 0 ? charge_each(common_causes) : charge_each(all_causes);
   if (stalled == 0) return;
   // A scheduler without warps idles at the cost of the first resident warp's tenant.
   const TenantId tenant = blocks_.tenant_of(first_of(resident));
