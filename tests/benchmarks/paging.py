@@ -226,7 +226,8 @@ def faults(bench):
         for row in result.faults:
             times = [int(row[column]) * 1e-9 for column in ("found", "arrived", "served", "mapped")]
             steps = " | ".join(f"{b - a:.2f}" for a, b in zip(times, times[1:]))
-            print(f"| {name} | {'moved' if row['class'] == b'migrate' else 'zeroed'} | {times[-1] - times[0]:.2f} | {steps} |")
+            kind = "moved" if row["class"] == b"migrate" else "zeroed"
+            print(f"| {name} | {kind} | {times[-1] - times[0]:.2f} | {steps} |")
 
 
 def host(bench):

@@ -1,4 +1,4 @@
-#!/usr/bin/env python3
+#!/usr/bin/python3
 """Cost of the exception schemes when nothing faults: Figures 10 and 11 of paper 000 (MICRO 2017).
 
     jobs/experiments/exceptions/pipeline.py run [--lockstep PROGRAM] [--folder DIR] [--jobs N] [--only NAME ...]
@@ -103,7 +103,8 @@ def draw(arguments):
     for workload, of in table.items():
         print(f"{workload:14}" + "".join(f"{100 * of[s]:23.1f}%" for s in schemes))
     print(f"{'geometric mean':14}" + "".join(f"{100 * means[s]:23.1f}%" for s in schemes))
-    print(f"{'paper 000':14}" + "".join(f"{PAPER[s]:23.1f}%" if s in PAPER else f"{'nearly 100%':>24}" for s in schemes))
+    paper = [f"{PAPER[s]:23.1f}%" if s in PAPER else f"{'nearly 100%':>24}" for s in schemes]
+    print(f"{'paper 000':14}" + "".join(paper))
     figure, axis = plot.subplots(figsize=(11, 4))
     names = [*table, "mean"]
     for i, scheme in enumerate(schemes):

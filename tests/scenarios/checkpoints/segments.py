@@ -7,7 +7,7 @@ import signal
 import subprocess
 import time
 
-import test_printing
+import printing_kernel
 from harness import LOCKSTEP, MPIRUN, ROOT, ScenarioTest, environment
 
 WORKLOADS = ROOT / "configs/workloads"
@@ -15,7 +15,7 @@ LAYOUTS = [(0, 1), (0, 2), (2, 1), (3, 1), (2, 2)]  # ranks (0: without mpirun),
 SECONDS_TO_END = 120
 
 # Prints and saves in every round, as long as the others take.
-TALKER = test_printing.WORKLOAD.split("program:")[0] + """\
+TALKER = printing_kernel.WORKLOAD.split("program:")[0] + """\
 program:
   - repeat:
       times: 12
@@ -33,7 +33,7 @@ class SegmentsTest(ScenarioTest):
 
     def four_tenants(self):
         """Their memory is a multiple of the GPU's; one prints and saves."""
-        self.write("k.ptx", test_printing.PTX)
+        self.write("k.ptx", printing_kernel.PTX)
         self.write("talker.yaml", TALKER)
         tenants = [
             f"workload: {WORKLOADS}/managed_add.yaml, parameters: {{n: 98304, blocks: 4}}",
