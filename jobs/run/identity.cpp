@@ -7,6 +7,7 @@
 
 #include "core/error/error.hpp"
 #include "core/parameters/document.hpp"
+#include "models/workload/workload.hpp"
 
 namespace lockstep {
 
@@ -49,8 +50,9 @@ void add_bytes(const Scenario& scenario, std::vector<RankFact>& facts) {
     const std::string name = "tenants." + tenant.name;
     facts.push_back({name + ".module", digest_of(tenant.workload.module_file)});
     for (const Buffer& buffer : tenant.workload.buffers) {
-      if (buffer.initial.kind == Initializer::Kind::file)
-        facts.push_back({name + ".buffers." + buffer.name, digest_of(buffer.initial.file)});
+      if (buffer.initial.kind != Initializer::Kind::file) continue;
+      require_file(buffer.initial.file, buffer.where);
+      facts.push_back({name + ".buffers." + buffer.name, digest_of(buffer.initial.file)});
     }
   }
 }

@@ -8,12 +8,12 @@ namespace lockstep {
 using isa::Category;
 using isa::Instruction;
 
-void Issue::issue(WarpSlot slot, SmCycle now) {
+template <bool follows>
+void Issue::issue_as(WarpSlot slot, SmCycle now) {
   Warp& warp = blocks_.warp(slot);
   GridSlot& grid = blocks_.grid_of(warp);
   ++grid.issue_slots;
-  if (preemptible_ && front_end_.held().stopped(slot)) [[unlikely]]
-    return issue_again(slot, now);
+  if (follows && preemptible_ && front_end_.held().stopped(slot)) return issue_again(slot, now);
   const std::uint32_t pc = warp.paths.pc();
   const Instruction& instruction = grid.instructions[pc];
   const IssueRecord& record = warp.records[pc];
@@ -21,11 +21,9 @@ void Issue::issue(WarpSlot slot, SmCycle now) {
 
   if ((record.flags & IssueRecord::ordered_before) && !blocks_.released(warp)) [[unlikely]]
     return front_end_.refuse(slot, record, StallCause::fence);
-  if (preemptible_ && refused(slot, grid, pc, record)) [[unlikely]]
-    return;
+  if (follows && preemptible_ && refused(slot, grid, pc, record)) return;
   front_end_.issued(slot, record, now);
-  if (reads_late_) [[unlikely]]
-    read_operands(slot, grid.issue->precise[pc], now);
+  if (follows && reads_late_) read_operands(slot, grid.issue->precise[pc], now);
   grid.warp_instructions += record.issue_slots;
   grid.thread_instructions += static_cast<std::uint64_t>(std::popcount(active));
 
@@ -46,8 +44,10 @@ void Issue::issue(WarpSlot slot, SmCycle now) {
       case Category::store:
       case Category::atomic:
       case Category::prefetch:
-        if (active != 0 && memory_.issue(slot, instruction, record, active,
-                                         follow(slot, grid, pc, now), now)) [[unlikely]] {
+        if (active != 0 &&
+            memory_.issue(slot, instruction, record, active,
+                          follows ? follow(slot, grid, pc, now) : FaultableAccesses::none, now))
+            [[unlikely]] {
           front_end_.suspend(slot);  // an acquire: goes on when its value is there
           warp.paths.advance();
           return;
@@ -64,6 +64,9 @@ void Issue::issue(WarpSlot slot, SmCycle now) {
   warp.paths.advance();
   front_end_.evaluate(slot, warp, now);
 }
+
+template void Issue::issue_as<false>(WarpSlot, SmCycle);
+template void Issue::issue_as<true>(WarpSlot, SmCycle);
 
 bool Issue::refused(WarpSlot slot, const GridSlot& grid, std::uint32_t pc,
                     const IssueRecord& record) {

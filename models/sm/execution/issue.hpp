@@ -29,9 +29,14 @@ class Issue {
         reads_late_(constants.parameters.source_release == SourceRelease::operand_read) {}
 
   /// The warp's next instruction; throws a Mistake of its threads.
-  void issue(WarpSlot slot, SmCycle now);
+  void issue(WarpSlot slot, SmCycle now) {
+    follows_ ? issue_as<true>(slot, now) : issue_as<false>(slot, now);
+  }
 
  private:
+  /// `follows`: exception schemes or the release of sources follow what issues.
+  template <bool follows>
+  void issue_as(WarpSlot slot, SmCycle now);
   /// What holds the instruction back at the last moment: true if it has not issued.
   bool refused(WarpSlot slot, const GridSlot& grid, std::uint32_t pc, const IssueRecord& record);
   /// What a fault has squashed of the warp's instructions issues again.
@@ -52,7 +57,7 @@ class Issue {
   SharedMemoryUnit& shared_;
   MemoryIssue& memory_;
   ControlUnit& control_;
-  const bool preemptible_, reads_late_;
+  const bool preemptible_, reads_late_, follows_ = preemptible_ || reads_late_;
 };
 
 }  // namespace lockstep

@@ -1,6 +1,5 @@
 /// Counting cycles: why nothing was issued.
 /// Source: architecture.md, section 8, "From the first day in the SM" (CPI stack).
-#include <array>
 #include <bit>
 
 #include "models/sm/front_end/front_end.hpp"
@@ -9,16 +8,27 @@ namespace lockstep {
 
 namespace {
 
-/// What warps wait for that are not ready.
-constexpr auto all_causes = [] {
-  constexpr auto first = static_cast<std::size_t>(StallCause::memory_queue) + 1;
-  std::array<StallCause, static_cast<std::size_t>(StallCause::idle) - first> causes{};
-  for (std::size_t i = 0; i < causes.size(); ++i) causes[i] = static_cast<StallCause>(first + i);
-  return causes;
-}();
-/// The same where no exception scheme and no source holds a warp back.
-constexpr std::array common_causes{StallCause::dependency, StallCause::memory,  StallCause::control,
-                                   StallCause::fence,      StallCause::barrier, StallCause::drain};
+/// What warps wait for that are not ready, the nearest to issuing first; `held`: an exception
+/// scheme or a source may hold warps back.
+template <bool held, class Charge>
+void charge_each(Charge&& charge) {
+  if constexpr (held) {
+    charge(StallCause::log_full);
+    charge(StallCause::queue_full);
+  }
+  charge(StallCause::dependency);
+  if constexpr (held) {
+    charge(StallCause::late_source);
+    charge(StallCause::fetch);
+  }
+  charge(StallCause::memory);
+  charge(StallCause::control);
+  if constexpr (held) charge(StallCause::last_check);
+  charge(StallCause::fence);
+  charge(StallCause::barrier);
+  if constexpr (held) charge(StallCause::fault);
+  charge(StallCause::drain);
+}
 
 }  // namespace
 
@@ -50,13 +60,10 @@ void FrontEnd::count_stalled(unsigned stalled, std::uint64_t cycles) {
     if (u != static_cast<std::size_t>(isa::Unit::memory)) computing |= ready_[u];
   charge_all(computing, StallCause::unit);
   charge_all(memory, StallCause::memory_queue);
-  const auto charge_each = [&](const auto& causes) {
-    for (const StallCause cause : causes) {
-      if (stalled == 0) return;
-      charge_all(waits(cause), cause);
-    }
+  const auto charge = [&](StallCause cause) {
+    if (stalled != 0) charge_all(waits(cause), cause);
   };
-  held_ == 0 ? charge_each(common_causes) : charge_each(all_causes);
+  held_ == 0 ? charge_each<false>(charge) : charge_each<true>(charge);
   if (stalled == 0) return;
   // A scheduler without warps idles at the cost of the first resident warp's tenant.
   const TenantId tenant = blocks_.tenant_of(first_of(resident));

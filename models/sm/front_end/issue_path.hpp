@@ -35,7 +35,7 @@ inline void prefetch_operands(const Warp& warp, const IssueRecord& record) {
   }
 }
 
-inline void FrontEnd::evaluate(WarpSlot slot, Warp& warp, SmCycle now) {
+[[gnu::always_inline]] inline void FrontEnd::evaluate(WarpSlot slot, Warp& warp, SmCycle now) {
   if (!warp.paths.runnable()) [[unlikely]] {
     evaluate_halted(slot, warp, now);
     return;

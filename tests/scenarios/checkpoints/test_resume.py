@@ -54,10 +54,14 @@ class Resume(SegmentsTest):
     def test_the_run_adds_up_its_segments(self):
         self.four_tenants()
         _, seconds = self.run_whole()
-        begun = [self.interrupt(0.3 * seconds)[1], self.interrupt(0.3 * seconds)[1]].count(False)
-        self.finish()
+        interrupted, over = 0, False
+        while not over and interrupted < 2:
+            over = self.interrupt(0.3 * seconds)[1]
+            interrupted += not over
+        if not over:
+            self.finish()
         with h5py.File(self.folder / "o.h5") as file, h5py.File(self.folder / "whole.h5") as whole:
-            self.assertEqual(file["run"].attrs["segments"], begun + 1)
+            self.assertEqual(file["run"].attrs["segments"], interrupted + 1)
             self.assertEqual(whole["run"].attrs["segments"], 1)
             self.assertGreaterEqual(file["run"].attrs["windows"], whole["run"].attrs["windows"])
             for name in ("warp_instructions", "scenario_digest"):
