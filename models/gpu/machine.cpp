@@ -45,20 +45,8 @@ Machine::Machine(const Scenario& scenario, const MachineParameters& parameters,
       print_(options.print),
       mapping_(parameters.gpu.noc.mapping, parameters.gpu.memory.partitions) {
   check_memory(scenario, parameters);
-  check_exceptions();
   load_modules(options.lowering);
   lay_out();
-}
-
-/// What a scheme that squashes needs of fault handling.
-void Machine::check_exceptions() const {
-  const PolicyChoice& scheme = parameters_.policies.exception_scheme;
-  if (!is_preemptible(scheme) || replay_mode() != ReplayMode::block_tlb) return;
-  const Node given = scenario_.policies.find("fault_handling");
-  throw UserError(given.exists() ? given.where() : scenario_.policies.where(),
-                  "replay: block-tlb keeps the accesses of " + scheme.name() +
-                      ", which squashes them, in a blocked TLB",
-                  "use replay: listed or broadcast, or exception_scheme: stall-on-fault");
 }
 
 void Machine::load_modules(const isa::LoweringOptions& lowering) {

@@ -49,7 +49,6 @@ class Machine {
   }
 
  private:
-  void check_exceptions() const;
   void load_modules(const isa::LoweringOptions& lowering);
   void lay_out();
   std::unique_ptr<Component> build_host() const;

@@ -1,27 +1,41 @@
 #include "models/gpu/policy_check.hpp"
 
 #include "core/error/error.hpp"
+#include "models/sm/exception_scheme/registry.hpp"
 #include "models/vm/page_table_entry.hpp"
 
 namespace lockstep {
 namespace {
 
-/// A fault leaves a warp of this scheme where it is, and its SM cannot run a handler for it.
-constexpr const char* not_preemptible = "stall-on-fault";
+/// What a scheme that squashes needs of fault handling.
+void check_replay(const Scenario& scenario, const PolicyParameters& policies) {
+  const PolicyChoice& scheme = policies.exception_scheme;
+  if (!is_preemptible(scheme) ||
+      host_fault_parameters(policies.fault_handling).replay != ReplayMode::block_tlb)
+    return;
+  throw UserError(scenario.policies.find("fault_handling").where(),
+                  "replay: block-tlb keeps accesses in a blocked TLB, which policies."
+                  "exception_scheme " +
+                      scheme.name() + " squashes",
+                  "choose replay: listed or broadcast, or exception_scheme: stall-on-fault");
+}
 
 }  // namespace
 
 void check_policies(const Scenario& scenario, const MachineParameters& parameters) {
   const PolicyParameters& policies = parameters.policies;
+  check_replay(scenario, policies);
   const std::optional<LocalHandling> local = gpu_fault_handling(policies.fault_handling);
   if (!local) return;
   const std::string where = scenario.policies.find("fault_handling").where();
   const std::string name = "policies.fault_handling " + policies.fault_handling.name();
-  if (policies.exception_scheme.name() == not_preemptible)
+  // A fault leaves a warp of such a scheme where it is: its SM cannot run a handler for it.
+  if (!is_preemptible(policies.exception_scheme))
     throw UserError(where,
                     name +
                         " runs a handler in the place of the warp that faulted, which "
-                        "policies.exception_scheme stall-on-fault does not give up",
+                        "policies.exception_scheme " +
+                        policies.exception_scheme.name() + " does not give up",
                     "choose warp-disable-commit, warp-disable-last-check, replay-queue or "
                     "operand-log");
   if (make_page_manager(policies.page_manager, {})->granule_pages() > 1)

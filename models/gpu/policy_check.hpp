@@ -4,7 +4,8 @@
 
 namespace lockstep {
 
-/// Refuses policies that do not go together: faults that the GPU handles by itself need a scheme
+/// Refuses policies that do not go together: a TLB that a fault blocks with a scheme that squashes
+/// what faults; faults that the GPU handles by itself need a scheme
 /// that takes the faulting warp off the pipeline, pages of 4 KiB, and a pool that memory holds.
 /// Throws UserError.
 void check_policies(const Scenario& scenario, const MachineParameters& parameters);

@@ -72,8 +72,14 @@ void set_translation(PagingSettings& s) {
   s.any("policies.translation", {"shared-tlb", "page-walk-cache", "ideal"});
 }
 
-void set_fault_handling(PagingSettings& s) {
-  s.set("policies.fault_handling.name", "host");
+/// With local handling also on a machine whose SMs stall, which only tests build.
+void set_fault_handling(PagingSettings& s, const std::string& name) {
+  s.set("policies.fault_handling.name", name);
+  if (name == "local") {
+    s.any("policies.fault_handling.handler", {"0us", "500ns", "3us", "20us"});
+    s.number("policies.fault_handling.handlers_per_sm", 0, 3);
+    s.number("policies.fault_handling.pool", 1, 4);
+  }
   // Only what stalls can stand in a blocked TLB.
   if (s.has("policies.exception_scheme.name=stall-on-fault"))
     s.any("policies.fault_handling.replay", {"listed", "broadcast", "block-tlb"});
