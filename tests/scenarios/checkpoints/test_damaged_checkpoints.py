@@ -8,7 +8,7 @@ import unittest
 
 from segments import WORKLOADS, SegmentsTest
 
-DAMAGES = int(os.environ.get("LOCKSTEP_DAMAGES", "50"))
+DAMAGES = int(os.environ.get("LOCKSTEP_DAMAGES", "20"))
 
 
 class DamagedCheckpoints(SegmentsTest):

@@ -12,7 +12,7 @@ import h5py
 from harness import ROOT
 from segments import LAYOUTS, SegmentsTest
 
-CHAINS = int(os.environ.get("LOCKSTEP_CHAINS", "4"))
+CHAINS = int(os.environ.get("LOCKSTEP_CHAINS", "2"))
 SHIPPED = sorted(path.stem for path in (ROOT / "configs/workloads").glob("*.yaml"))
 
 
