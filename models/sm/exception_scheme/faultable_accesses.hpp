@@ -69,7 +69,7 @@ class FaultableAccesses final : public CheckedAccesses {
   SquashedLanes take_squashed(std::uint16_t access);
   /// What the warp does next, after it has issued something again.
   void go_on(WarpSlot warp, SmCycle now);
-  /// The tenant has ended: calls function(flight) for each access that has not been looked up, and
+  /// The tenant has ended: calls function(access) for each access that has not been looked up, and
   /// for ever forgets what was squashed.
   template <class Function>
   void drop_tenant(TenantId tenant, Function&& function, SmCycle now);
@@ -119,7 +119,7 @@ void FaultableAccesses::drop_tenant(TenantId tenant, Function&& function, SmCycl
     take_squashed(index);
     update_stop(warp);
     looked_up(index, now);
-    function(accesses_[index].flight);
+    function(accesses_[index]);
   });
 }
 

@@ -253,8 +253,9 @@ void LoadStoreUnit::drop_tenant(TenantId tenant, SmCycle now) {
       tenant, [&](const Access& access) { forget_lines(access, 1); }, now);
   faultable_.drop_tenant(
       tenant,
-      [&](std::uint16_t flight) {
-        if (flight != Flights::none) flights_.answered(flight, SmCycle{}, now);
+      [&](FaultableAccess& access) {
+        forget_logged(access);
+        if (access.flight != Flights::none) flights_.answered(access.flight, SmCycle{}, now);
       },
       now);
   translation_.find_fault_waits(now);

@@ -10,6 +10,7 @@
 #pragma once
 
 #include <cstdint>
+#include <utility>
 #include <vector>
 
 #include "core/checkpoint/archive.hpp"
@@ -103,6 +104,11 @@ class LoadStoreUnit final : public ParkedLines {
   /// A line of the access that is to be issued again; `come`: as soon as possible.
   void squash_line(const Access& access, unsigned group, std::uint64_t page, bool come,
                    SmCycle now);
+  /// Its operands need not stand in the log any more.
+  void forget_logged(FaultableAccess& access) {
+    if (access.logged != FaultableAccesses::none)
+      log_.give_back(std::exchange(access.logged, FaultableAccesses::none));
+  }
   /// The access at the head must not pass what its warp has squashed: its next line is squashed.
   bool squash_behind_older(const Access& access, SmCycle now);
   /// The next line of the access at the head.

@@ -52,7 +52,7 @@ void LoadStoreUnit::issue_again(std::uint16_t member, SmCycle now) {
   if (record.logged != FaultableAccesses::none) {
     const std::uint32_t phase = access.phase;
     access.take_global(log_[record.logged]);
-    log_.give_back(std::exchange(record.logged, FaultableAccesses::none));
+    forget_logged(record);
     access.phase = phase;
     access.parked = ParkedPages::none;
     keep_groups(access, left.groups);

@@ -204,14 +204,9 @@ void Translation::page_refused(std::uint16_t index, SmCycle now) {
 void Translation::squash_lines(std::uint16_t index, SmCycle now) {
   while (pages_.miss(index).has_lines()) {
     const ParkedGroup line = pages_.front(index);
-    Access& access = pages_.access_of(line);
+    const Access& access = pages_.access_of(line);
     if (access.kind != Access::Kind::prefetch) lines_.squashed(access, line.group, now);
-    const std::uint16_t flight = access.flight, member = access.member;
-    if (!pages_.pop(index)) continue;
-    Access ended;
-    ended.flight = flight;
-    ended.member = member;
-    lines_.dropped(ended, now);
+    if (pages_.pop(index)) lines_.dropped(access, now);
   }
 }
 
