@@ -34,6 +34,17 @@ class Ring {
     head_ = size_ == 0 ? 0 : (head_ + 1) & (items_.size() - 1);
   }
 
+  /// Takes the first one out for which matches(item) holds; there must be one.
+  template <class Matches>
+  T take_first(Matches&& matches) {
+    std::size_t i = 0;
+    while (!matches((*this)[i])) ++i;
+    const T item = (*this)[i];
+    for (; i > 0; --i) (*this)[i] = (*this)[i - 1];
+    pop();
+    return item;
+  }
+
   /// What waits, from the front.
   template <class Archive>
   void serialize(Archive& archive) {

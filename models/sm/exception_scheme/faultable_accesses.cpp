@@ -64,11 +64,8 @@ void FaultableAccesses::looked_up(std::uint16_t index, SmCycle now) {
 /// The cycle after the last check, in which its consequences show.
 void FaultableAccesses::last_check(WarpSlot warp, SmCycle now) {
   // The first, unless several warps' checks of one cycle were told in another order.
-  std::size_t i = 0;
-  while (accesses_[looked_up_[i]].warp != warp.value()) ++i;
-  const std::uint16_t index = looked_up_[i];
-  for (; i > 0; --i) looked_up_[i] = looked_up_[i - 1];
-  looked_up_.pop();
+  const std::uint16_t index = looked_up_.take_first(
+      [&](std::uint16_t other) { return accesses_[other].warp == warp.value(); });
   FaultableAccess& access = accesses_[index];
   access.checked = true;
   --warps_[warp.value()].unchecked;

@@ -41,11 +41,9 @@ class HeldWarps {
   }
   /// The warp's oldest read is done.
   void end_read(WarpSlot warp) {
-    std::size_t i = 0;
-    while (reads_[i].warp != warp.value()) ++i;
-    early_.end(warp, reads_[i].record);
-    for (; i > 0; --i) reads_[i] = reads_[i - 1];
-    reads_.pop();
+    const Read read =
+        reads_.take_first([&](const Read& other) { return other.warp == warp.value(); });
+    early_.end(warp, read.record);
     update_reads(warp);
   }
   // Sources, for longer.
