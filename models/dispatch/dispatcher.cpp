@@ -70,6 +70,12 @@ void Dispatcher::take(const MessageHeader& message, Outbox& outbox) {
     case MessageKind::block_done:
       block_done(message.body<BlockDone>(), message.arrival, outbox);
       break;
+    case MessageKind::block_saved:
+      block_saved(message.body<BlockReference>());
+      break;
+    case MessageKind::block_restored:
+      block_restored(message.body<BlockReference>());
+      break;
     case MessageKind::abort_tenant:
       abort_tenant(TenantId{message.body<TenantNotice>().tenant}, message.arrival, outbox);
       break;
@@ -97,30 +103,46 @@ void Dispatcher::accept_grid(const GridLaunch& launch, std::span<const std::byte
   ++statistics_.grids[launch.tenant];
 }
 
+std::deque<Dispatcher::Grid>::iterator Dispatcher::grid_at(std::uint32_t number) {
+  const auto grid = std::find_if(grids_.begin(), grids_.end(), [&](const Grid& candidate) {
+    return candidate.launch.grid == number;
+  });
+  LOCKSTEP_CHECK(grid != grids_.end(), "a message names an unknown grid");
+  return grid;
+}
+
+void Dispatcher::start_staged(std::uint32_t index) {
+  Sm& sm = sms_[index];
+  if (!sm.has_staged || !sm.used.leaves_room_for(sm.staged, limits_)) return;
+  sm.used += sm.staged;
+  set_staged(index, false);
+}
+
+void Dispatcher::block_saved(const BlockReference& block) {
+  sms_[block.sm].used -= grid_at(block.grid)->block;
+  start_staged(block.sm);
+}
+
+void Dispatcher::block_restored(const BlockReference& block) {
+  sms_[block.sm].used += grid_at(block.grid)->block;
+}
+
 void Dispatcher::block_done(const BlockDone& done, Time now, Outbox& outbox) {
   const BlockReference& block = done.block;
-  const auto grid = std::find_if(grids_.begin(), grids_.end(), [&](const Grid& candidate) {
-    return candidate.launch.grid == block.grid;
-  });
-  LOCKSTEP_CHECK(grid != grids_.end(), "a block of an unknown grid is done");
+  const auto grid = grid_at(block.grid);
   Sm& sm = sms_[block.sm];
   if (sm.has_staged && sm.staged_grid == block.grid && sm.staged_block == block.block) {
     set_staged(block.sm, false);  // its tenant was ended before it started
   } else {
     sm.used -= grid->block;
   }
-  if (sm.has_staged && sm.used.leaves_room_for(sm.staged, limits_)) {
-    sm.used += sm.staged;
-    set_staged(block.sm, false);
-  }
+  start_staged(block.sm);
   --grid->running;
   ++grid->done;
   ++statistics_.blocks_done[grid->launch.tenant];
   grid->executed += done.executed;
   count(TenantId{grid->launch.tenant}, done.executed, now, outbox);
-  if (grid->done == grid->blocks) {
-    finish_grid(static_cast<std::size_t>(grid - grids_.begin()), now, outbox);
-  }
+  if (grid->done == grid->blocks) finish_grid(grid->launch.grid, now, outbox);
 }
 
 void Dispatcher::abort_tenant(TenantId tenant, Time now, Outbox& outbox) {
@@ -131,7 +153,7 @@ void Dispatcher::abort_tenant(TenantId tenant, Time now, Outbox& outbox) {
     if (grid.launch.tenant == tenant.value()) {
       grid.blocks = grid.next_block;
       if (grid.running == 0) {
-        finish_grid(i, now, outbox);
+        finish_grid(grid.launch.grid, now, outbox);
         continue;
       }
     }
@@ -149,8 +171,9 @@ void Dispatcher::count(TenantId tenant, const InstructionCount& executed, Time n
               TenantProgress{tenant.value(), {}, sum});
 }
 
-void Dispatcher::finish_grid(std::size_t index, Time now, Outbox& outbox) {
-  const Grid& grid = grids_[index];
+void Dispatcher::finish_grid(std::uint32_t number, Time now, Outbox& outbox) {
+  const auto place = grid_at(number);
+  const Grid& grid = *place;
   const GridReference reference{grid.launch.grid, 0};
   outbox.send(to_host_, now, kind_of(MessageKind::grid_done),
               GridDone{grid.launch.grid, 0, grid.executed});
@@ -160,7 +183,7 @@ void Dispatcher::finish_grid(std::size_t index, Time now, Outbox& outbox) {
     }
   }
   ++statistics_.grids_done[grid.launch.tenant];
-  grids_.erase(grids_.begin() + static_cast<std::ptrdiff_t>(index));
+  grids_.erase(place);
 }
 
 void Dispatcher::refresh_views(Time now) {

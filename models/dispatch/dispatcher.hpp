@@ -4,6 +4,8 @@
 /// allows the grid and a block fits.  When no allowed SM has room, one more block is staged at an
 /// SM, so that the place of a finished block is not empty for a round trip to the dispatcher; the
 /// SM starts it when its resources are free, by the same arithmetic (`BlockResources`).
+/// Blocks that an SM saves to memory and restores are the SM's affair; it tells of both, so that
+/// what is taken there is known here.
 /// A tenant's warp instructions are summed up as its blocks are done; the host hears when they
 /// reach the tenant's `instructions:`.
 /// Source: architecture.md, section 8 "Horizons and ranks" (staging), "Tenants"; gpu-parameters.md,
@@ -82,10 +84,16 @@ class Dispatcher final : public Component {
   void take(const MessageHeader& message, Outbox& outbox);
   void accept_grid(const GridLaunch& launch, std::span<const std::byte> payload, Time now);
   void block_done(const BlockDone& done, Time now, Outbox& outbox);
+  /// A block has left its SM, or takes a place there again.
+  void block_saved(const BlockReference& block);
+  void block_restored(const BlockReference& block);
+  std::deque<Grid>::iterator grid_at(std::uint32_t number);
+  /// The SM starts the block that is staged there, if there is room.
+  void start_staged(std::uint32_t sm);
   /// SMs end the tenant's blocks; the dispatcher forgets those that wait.
   void abort_tenant(TenantId tenant, Time now, Outbox& outbox);
   void count(TenantId tenant, const InstructionCount& executed, Time now, Outbox& outbox);
-  void finish_grid(std::size_t index, Time now, Outbox& outbox);
+  void finish_grid(std::uint32_t number, Time now, Outbox& outbox);
   /// Sends at most one block.  Returns false when no SM may take one.
   bool dispatch_one(Time now, Outbox& outbox);
   /// The first SM from `first` on at which no block waits; the number of SMs if there is none.

@@ -3,7 +3,6 @@
 #include <algorithm>
 
 #include "core/error/error.hpp"
-#include "models/workload/kernel_arguments.hpp"
 
 namespace lockstep {
 
@@ -30,32 +29,47 @@ void check_grid_wide(const Step& step, const isa::Program& kernel, const LaunchS
                   "launch fewer blocks");
 }
 
-void check_steps(const std::vector<Step>& steps, const isa::Module& module,
-                 const OccupancyLimits& limits, std::uint32_t sms, const Variables& variables) {
+using OfLaunch =
+    std::function<void(const Step&, std::size_t, const LaunchShape&, const BlockResources&)>;
+
+void for_each_launch(const std::vector<Step>& steps, const isa::Module& module,
+                     const OccupancyLimits& limits, const Variables& variables,
+                     const OfLaunch& function) {
   for (const Step& step : steps) {
     Variables inner = variables;
     if (!step.counter.empty()) inner[step.counter] = 0;
-    check_steps(step.body, module, limits, sms, inner);
+    for_each_launch(step.body, module, limits, inner, function);
     if (step.kind != Step::Kind::launch) continue;
-    const isa::Program& kernel = module.kernels[find_kernel(step, module)].lowered;
+    const std::size_t index = find_kernel(step, module);
+    const isa::Program& kernel = module.kernels[index].lowered;
     const LaunchShape shape = launch_shape(kernel, step, variables);
     const std::uint32_t threads = shape.threads[0] * shape.threads[1] * shape.threads[2];
-    const BlockResources block =
-        block_resources(kernel, threads, shape.dynamic_shared_bytes, limits, shape.registers);
-    const std::string why = why_block_does_not_fit(block, limits);
-    if (!why.empty())
-      throw UserError(step.where, "kernel " + kernel.name + ": " + why,
-                      "make the block or its needs smaller, or the SM larger");
-    if (meets_grid_wide(kernel, module))
-      check_grid_wide(step, kernel, shape, std::uint64_t{sms} * blocks_per_sm(block, limits));
+    function(step, index, shape,
+             block_resources(kernel, threads, shape.dynamic_shared_bytes, limits, shape.registers));
   }
 }
 
 }  // namespace
 
+void for_each_launch(const Workload& workload, const isa::Module& module,
+                     const OccupancyLimits& limits, const OfLaunch& function) {
+  for_each_launch(workload.program, module, limits, workload.parameters, function);
+}
+
 void check_launches(const Workload& workload, const isa::Module& module,
                     const OccupancyLimits& limits, std::uint32_t sms) {
-  check_steps(workload.program, module, limits, sms, workload.parameters);
+  for_each_launch(workload, module, limits,
+                  [&](const Step& step, std::size_t index, const LaunchShape& shape,
+                      const BlockResources& block) {
+                    const isa::Program& kernel = module.kernels[index].lowered;
+                    const std::string why = why_block_does_not_fit(block, limits);
+                    if (!why.empty())
+                      throw UserError(step.where, "kernel " + kernel.name + ": " + why,
+                                      "make the block or its needs smaller, or the SM larger");
+                    if (meets_grid_wide(kernel, module))
+                      check_grid_wide(step, kernel, shape,
+                                      std::uint64_t{sms} * blocks_per_sm(block, limits));
+                  });
 }
 
 }  // namespace lockstep

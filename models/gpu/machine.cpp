@@ -46,6 +46,9 @@ Machine::Machine(const Scenario& scenario, const MachineParameters& parameters,
       mapping_(parameters.gpu.noc.mapping, parameters.gpu.memory.partitions) {
   check_memory(scenario, parameters);
   load_modules(options.lowering);
+  if (extra_blocks_of(parameters.policies.block_switching) > 0)
+    context_memory_ =
+        ContextMemory(scenario, parameters, module_pointers(), module_of_tenant_, issue_tables());
   lay_out();
 }
 
@@ -205,7 +208,7 @@ std::unique_ptr<Component> Machine::build_host() const {
   setup.module_of_tenant = module_of_tenant_;
   setup.modules = module_pointers();
   setup.mapping = mapping_;
-  setup.memory_bytes = parameters_.gpu.memory.capacity.count();
+  setup.memory_bytes = parameters_.gpu.memory.capacity.count() - context_memory_.bytes();
   setup.capture = capture_;
   setup.print = print_;
   setup.seed = parameters_.simulation.seed;
@@ -263,17 +266,25 @@ ReplayMode Machine::replay_mode() const {
   return host_fault_parameters(parameters_.policies.fault_handling).replay;
 }
 
-std::unique_ptr<Component> Machine::build_sm(std::uint32_t index) const {
+const IssueTables& Machine::issue_tables() const {
   const SmParameters& parameters = parameters_.gpu.sm;
   if (!issue_tables_)
     issue_tables_ =
         make_issue_tables(parameters, module_pointers(),
                           detail_for(parameters, parameters_.policies.exception_scheme));
+  return *issue_tables_;
+}
+
+std::unique_ptr<Component> Machine::build_sm(std::uint32_t index) const {
+  const SmParameters& parameters = parameters_.gpu.sm;
+  issue_tables();
   StreamingMultiprocessor::Setup setup;
   setup.parameters = parameters;
   setup.noc = parameters_.gpu.noc;
   setup.warp_scheduler = parameters_.policies.warp_scheduler;
   setup.exception_scheme = parameters_.policies.exception_scheme;
+  setup.block_switching = parameters_.policies.block_switching;
+  setup.contexts = context_memory_.area_of(index);
   setup.index = index;
   setup.tenants = tenant_names();
   setup.modules = module_pointers();
@@ -295,7 +306,9 @@ std::unique_ptr<Component> Machine::build_partition(ComponentId component) const
   MemoryParameters memory = parameters_.gpu.memory;
   // The threads' local memory stands behind the capacity that buffers may use.
   const std::uint64_t frames = std::uint64_t{4096} * memory.partitions;
-  const std::uint64_t local = local_memory_bytes(parameters_.gpu.sm) * parameters_.gpu.sm.count;
+  const std::uint64_t local =
+      local_memory_bytes(parameters_.gpu.sm, context_memory_.area_of(0).warps()) *
+      parameters_.gpu.sm.count;
   memory.capacity = Bytes{memory.capacity.count() + round_up(local, frames)};
   MemoryPartition::Setup setup;
   setup.parameters = memory;

@@ -13,6 +13,7 @@
 #include "core/output/recorder.hpp"
 #include "models/coordinator/coordinator.hpp"
 #include "models/coordinator/policy_epochs.hpp"
+#include "models/gpu/context_memory.hpp"
 #include "models/gpu/machine_parameters.hpp"
 #include "models/host/printed_lines.hpp"
 #include "models/isa/lowering/lowering.hpp"
@@ -50,6 +51,7 @@ class Machine {
 
  private:
   void load_modules(const isa::LoweringOptions& lowering);
+  const IssueTables& issue_tables() const;
   void lay_out();
   std::unique_ptr<Component> build_host() const;
   std::unique_ptr<Component> build_dispatcher() const;
@@ -72,7 +74,8 @@ class Machine {
   std::vector<std::unique_ptr<isa::Module>> modules_;
   std::vector<std::uint16_t> module_of_tenant_;
   AddressMapping mapping_;
-  mutable std::shared_ptr<const IssueTables> issue_tables_;  ///< made with the first SM
+  mutable std::shared_ptr<const IssueTables> issue_tables_;  ///< made when first asked for
+  ContextMemory context_memory_;
   const std::shared_ptr<ConstantRows> constant_rows_ = std::make_shared<ConstantRows>();
 
   Graph graph_;

@@ -14,6 +14,7 @@
 #include "models/memory/dram_scheduler/dram_scheduler.hpp"
 #include "models/memory/memory_parameters.hpp"
 #include "models/noc/noc_parameters.hpp"
+#include "models/sm/block_switching/registry.hpp"
 #include "models/sm/exception_scheme/registry.hpp"
 #include "models/sm/parameters/sm_parameters.hpp"
 #include "models/sm/warp_scheduler/registry.hpp"
@@ -47,7 +48,8 @@ struct GpuParameters {
 
 /// `policies:` of a scenario: what stands at each plug point.
 struct PolicyParameters {
-  PolicyChoice warp_scheduler, exception_scheme, cache_policy, dram_scheduler, sharing;
+  PolicyChoice warp_scheduler, exception_scheme, block_switching;
+  PolicyChoice cache_policy, dram_scheduler, sharing;
   PolicyChoice translation, tlb_fill, page_manager, fault_handling, prefetcher, eviction;
 
   static auto schema() {
@@ -57,6 +59,8 @@ struct PolicyParameters {
                 "which ready warp of a scheduler issues")
         .policy("exception_scheme", &P::exception_scheme, "stall-on-fault",
                 exception_scheme_policies, "what a faulting memory instruction does to its warp")
+        .policy("block_switching", &P::block_switching, "none", block_switching_policies,
+                "which thread blocks leave an SM when they fault")
         .policy("cache_policy", &P::cache_policy, "lru", cache_policies,
                 "bypass, insertion and replacement in the L2")
         .policy("dram_scheduler", &P::dram_scheduler, "fr-fcfs", dram_scheduler_policies,

@@ -20,11 +20,24 @@ void check_replay(const Scenario& scenario, const PolicyParameters& policies) {
                   "choose replay: listed or broadcast, or exception_scheme: stall-on-fault");
 }
 
+/// A block cannot leave while an instruction of it waits in the load-store unit for its page.
+void check_block_switching(const Scenario& scenario, const PolicyParameters& policies) {
+  if (extra_blocks_of(policies.block_switching) == 0 || is_preemptible(policies.exception_scheme))
+    return;
+  throw UserError(scenario.policies.find("block_switching").where(),
+                  "policies.block_switching " + policies.block_switching.name() +
+                      " takes a block away that has faulted, which policies.exception_scheme " +
+                      policies.exception_scheme.name() + " does not give up",
+                  "choose warp-disable-commit, warp-disable-last-check, replay-queue or "
+                  "operand-log");
+}
+
 }  // namespace
 
 void check_policies(const Scenario& scenario, const MachineParameters& parameters) {
   const PolicyParameters& policies = parameters.policies;
   check_replay(scenario, policies);
+  check_block_switching(scenario, policies);
   const std::optional<LocalHandling> local = gpu_fault_handling(policies.fault_handling);
   if (!local) return;
   const std::string where = scenario.policies.find("fault_handling").where();

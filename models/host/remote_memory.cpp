@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <cstring>
 
-#include "core/memory/round_up.hpp"
 #include "core/message/message.hpp"
 #include "models/noc/atomic_lanes.hpp"
 
@@ -38,9 +37,11 @@ std::vector<std::byte> load(const MemoryRequest& request, std::span<const std::b
     if (!(request.sectors >> s & 1)) continue;
     const std::size_t begin = std::min<std::size_t>(s * sector_bytes, line.size());
     const std::size_t end = std::min<std::size_t>(begin + sector_bytes, line.size());
-    answer.insert(answer.end(), line.begin() + static_cast<std::ptrdiff_t>(begin),
-                  line.begin() + static_cast<std::ptrdiff_t>(end));
-    answer.resize(round_up(answer.size(), sector_bytes));
+    const std::size_t sector = answer.size();
+    answer.resize(sector + sector_bytes);  // zeros where the line has ended
+    std::copy(line.begin() + static_cast<std::ptrdiff_t>(begin),
+              line.begin() + static_cast<std::ptrdiff_t>(end),
+              answer.begin() + static_cast<std::ptrdiff_t>(sector));
   }
   return answer;
 }

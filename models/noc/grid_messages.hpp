@@ -47,7 +47,7 @@ struct GridReference {
   std::uint32_t reserved = 0;
 };
 
-/// start_block.
+/// start_block, block_saved, block_restored.
 struct BlockReference {
   std::uint32_t grid = 0;
   std::uint32_t sm = 0;

@@ -32,6 +32,8 @@ enum class MessageKind : std::uint16_t {
   start_block,           ///< dispatcher -> SM
   block_done,            ///< SM -> dispatcher
   end_grid,              ///< dispatcher -> SM: no more blocks of this grid will come
+  block_saved,           ///< SM -> dispatcher: a block has left the SM, to return
+  block_restored,        ///< SM -> dispatcher: it takes a place in the SM again
   instructions_reached,  ///< dispatcher -> host: a tenant has executed its `instructions:`
 
   // Virtual memory; bodies in models/vm/messages.hpp.
@@ -80,6 +82,7 @@ enum MemoryFlag : std::uint8_t {
   flag_bypass_l1 = 2,  ///< volatile, .cg, .cv, atomics
   flag_returns = 4,    ///< atomic whose old values are wanted
   flag_dma = 8,        ///< a copy over the host link
+  flag_context = 16,   ///< of a thread block that leaves its SM or returns
 };
 
 /// One request for sectors of one 128-byte line.

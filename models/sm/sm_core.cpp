@@ -45,7 +45,8 @@ SmCore::SmCore(SmSetup setup)
       blocks_(constants_, statistics_),
       lines_(constants_, statistics_, blocks_, ports_, l1_, stores_, flights_),
       shootdowns_(constants_, statistics_, ports_, l1_, stores_, translation_),
-      answers_(constants_, blocks_, ports_, front_end_, l1_, stores_, shootdowns_, flights_),
+      answers_(constants_, blocks_, ports_, front_end_, l1_, stores_, shootdowns_, flights_,
+               engine_),
       shared_(constants_, statistics_, blocks_, mistakes_, front_end_),
       constant_(blocks_, mistakes_, front_end_),
       memory_issue_(blocks_, mistakes_, shared_, constant_, load_store_, flights_, faultable_),
@@ -54,8 +55,14 @@ SmCore::SmCore(SmSetup setup)
       control_(constants_, statistics_, blocks_, mistakes_, front_end_, l1_, barriers_, printing_),
       issue_(constants_, blocks_, front_end_, faultable_, load_store_, shared_, memory_issue_,
              control_),
+      switching_(make_block_switching(constants_.setup.block_switching)),
+      engine_(constants_, ports_, switching_->ideal()),
+      contexts_(blocks_, front_end_, faultable_, flights_, load_store_, printing_),
+      local_scheduler_(
+          constants_, statistics_, *switching_,
+          {blocks_, ports_, front_end_, faultable_, l1_, translation_, contexts_, engine_}),
       turnover_(constants_, blocks_, ports_, front_end_, faultable_, l1_, translation_, load_store_,
-                printing_) {
+                printing_, local_scheduler_) {
   set_tenants(statistics_, constants_.setup.tenants.size());
 }
 
@@ -103,6 +110,8 @@ void SmCore::run(Policy& policy, Time horizon, Inbox inbox) {
     if (arrival <= front_end_.wake() && next < inbox.size()) {
       front_end_.advance_to(arrival - 1);
       take(*inbox[next], arrival);
+      if (turnover_.switches()) [[unlikely]]
+        turnover_.look(arrival);
       arrival = next_arrival(inbox, ++next);
       front_end_.wake_at(next_event());
     } else if (front_end_.wake() < end) {
@@ -122,6 +131,8 @@ template <class Policy>
 void SmCore::step(Policy& policy, SmCycle now) {
   front_end_.begin_cycle(now);
   if (load_store_.wake() <= now) load_store_.look_up_lines(now);
+  if (turnover_.switches()) [[unlikely]]
+    turnover_.look(now);
   if (!front_end_.issue_cycle(policy, now, [&](WarpSlot slot) { issue_.issue(slot, now); }))
     front_end_.sleep_until(next_event());
 }
@@ -150,6 +161,7 @@ void SmCore::take(const MessageHeader& message, SmCycle now) {
       translation_.on_pages_mapped(message.body<PagesMapped>(), message.payload());
       break;
     case MessageKind::replay:
+      turnover_.page_came(message.body<PageNotice>(), now);
       translation_.on_replay(message.body<PageNotice>(), now);
       break;
     case MessageKind::flush:

@@ -4,11 +4,15 @@
 /// interface of their own (DrainedWarps, ParkedLines).
 #pragma once
 
+#include <memory>
 #include <string>
 
 #include "core/engine/component.hpp"
+#include "models/sm/block_switching/block_switching.hpp"
 #include "models/sm/blocks/mistakes.hpp"
 #include "models/sm/blocks/resident_blocks.hpp"
+#include "models/sm/context/block_contexts.hpp"
+#include "models/sm/context/context_engine.hpp"
 #include "models/sm/exception_scheme/faultable_accesses.hpp"
 #include "models/sm/execution/barriers.hpp"
 #include "models/sm/execution/constant_memory.hpp"
@@ -52,7 +56,9 @@ class SmCore {
   void step(Policy& policy, SmCycle now);
   void take(const MessageHeader& message, SmCycle now);
   SmCycle next_arrival(Inbox inbox, std::size_t next) const;
-  SmCycle next_event() const { return std::min(front_end_.next_event(), load_store_.wake()); }
+  SmCycle next_event() const {
+    return std::min({front_end_.next_event(), load_store_.wake(), turnover_.wake()});
+  }
 
   const SmConstants constants_;
   SmStatistics statistics_;
@@ -77,6 +83,10 @@ class SmCore {
   Printing printing_;
   ControlUnit control_;
   Issue issue_;
+  const std::unique_ptr<BlockSwitching> switching_;
+  ContextEngine engine_;
+  BlockContexts contexts_;
+  LocalScheduler local_scheduler_;
   BlockTurnover turnover_;
 };
 

@@ -1,7 +1,9 @@
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <cstdint>
+#include <vector>
 
 #include "models/sm/blocks/warp.hpp"
 
@@ -35,7 +37,13 @@ struct BlockSlot {
   std::uint32_t phase = 0;      ///< barriers passed
   std::uint32_t gathering = 0;  ///< bit n: threads have arrived at barriers[n]
   std::array<NamedBarrier, 16> barriers{};
+  /// Where its warps' local memory stands; empty: where their slots say.
+  std::vector<LocalHome> homes;
 
+  bool owns(LocalHome home) const {
+    if (homes.empty()) return (warps >> home.value() & 1) != 0;
+    return std::find(homes.begin(), homes.end(), home) != homes.end();
+  }
   /// A barrier has come between the block's stores until now and what its warps do from now on.
   void order_stores() {
     ordered_stores += fresh_stores;
@@ -50,8 +58,8 @@ struct BlockSlot {
   template <class Archive>
   void serialize(Archive& archive) {
     archive(used, grid, index, coordinates, warps, alive_threads, warps_left, shared_base,
-            shared_bytes, first_row, rows, ordered_stores, fresh_stores, phase, gathering,
-            barriers);
+            shared_bytes, first_row, rows, ordered_stores, fresh_stores, phase, gathering, barriers,
+            homes);
   }
 };
 

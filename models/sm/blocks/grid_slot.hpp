@@ -20,6 +20,7 @@ struct GridSlot {
   GridLaunch launch;
   BlockResources block;
   std::uint32_t resident_blocks = 0;
+  std::uint32_t blocks_in_memory = 0;  ///< that will return
   std::vector<std::byte> parameters;
   std::vector<std::uint64_t> globals;  ///< addresses of the module's .global variables
   /// The module's constant variables, if addresses had to be written into them.
@@ -54,8 +55,8 @@ struct GridSlot {
   std::uint32_t rows_per_warp() const { return issue->rows + 2; }
 
   void serialize(Archive& archive) {
-    archive(used, ended, launch, block, resident_blocks, globals, issue_slots, warp_instructions,
-            thread_instructions, unreported, parameters, relocated_image);
+    archive(used, ended, launch, block, resident_blocks, blocks_in_memory, globals, issue_slots,
+            warp_instructions, thread_instructions, unreported, parameters, relocated_image);
   }
 
   const isa::Module* module = nullptr;

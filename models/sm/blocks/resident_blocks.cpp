@@ -49,6 +49,7 @@ ResidentBlocks::ResidentBlocks(const SmConstants& constants, SmStatistics& stati
     : constants_(constants),
       statistics_(statistics),
       shared_ranges_(static_cast<std::uint32_t>(constants.parameters.shared.bytes.count())),
+      homes_(constants.local_homes()),
       tenants_(constants.setup.tenants.size()) {
   hot_.blocks.resize(constants.parameters.blocks);
   hot_.shared.resize(constants.parameters.shared.bytes.count());
@@ -94,6 +95,25 @@ void ResidentBlocks::forget_grid(std::uint8_t place) {
 }
 
 BlockPlace ResidentBlocks::enter(const BlockReference& reference, std::uint8_t g) {
+  const BlockPlace place = take_place(reference, g);
+  BlockSlot& block = hot_.blocks[place.value()];
+  const GridSlot& grid = hot_.grids[g];
+  if (has_homes()) block.homes = homes_.take(grid.block.warps, TenantId(grid.launch.tenant));
+  if (block.shared_bytes > 0) std::memset(shared_memory_of(block), 0, block.shared_bytes);
+  for_each_warp(block.warps,
+                [&](WarpSlot slot) { zero_what_is_read_first(grid, context_of(warp(slot))); });
+  return place;
+}
+
+BlockPlace ResidentBlocks::return_from_memory(const BlockReference& reference, std::uint8_t g,
+                                              std::vector<LocalHome> homes) {
+  --hot_.grids[g].blocks_in_memory;
+  const BlockPlace place = take_place(reference, g);
+  hot_.blocks[place.value()].homes = std::move(homes);
+  return place;
+}
+
+BlockPlace ResidentBlocks::take_place(const BlockReference& reference, std::uint8_t g) {
   GridSlot& grid = hot_.grids[g];
   used_ += grid.block;
   ++grid.resident_blocks;
@@ -112,7 +132,6 @@ BlockPlace ResidentBlocks::enter(const BlockReference& reference, std::uint8_t g
   if (grid.block.shared_bytes > 0) {
     block.shared_base = take_shared(grid.block.shared_bytes);
     block.shared_bytes = grid.block.shared_bytes;
-    std::memset(shared_memory_of(block), 0, block.shared_bytes);
   }
   block.rows = grid.rows_per_warp() * grid.block.warps;
   bool moved = false;
@@ -146,7 +165,6 @@ void ResidentBlocks::enter_warps(BlockPlace place, const GridSlot& grid) {
     threads -= lanes;
     warp.paths.start(lanes == 32 ? 0xffffffffu : (1u << lanes) - 1);
     point_warp(warp);
-    zero_what_is_read_first(grid, context_of(warp));
   }
 }
 
@@ -172,6 +190,33 @@ std::uint32_t ResidentBlocks::take_shared(std::uint32_t bytes) {
 }
 
 BlockDone ResidentBlocks::leave(BlockPlace place) {
+  const BlockSlot& block = hot_.blocks[place.value()];
+  give_place_back(place);
+  homes_.give_back(block.homes);
+  return done(hot_.grids[block.grid], block.index);
+}
+
+std::vector<LocalHome> ResidentBlocks::leave_for_memory(BlockPlace place) {
+  give_place_back(place);
+  ++hot_.grids[hot_.blocks[place.value()].grid].blocks_in_memory;
+  return std::move(hot_.blocks[place.value()].homes);
+}
+
+BlockDone ResidentBlocks::forget_in_memory(const BlockReference& reference,
+                                           const std::vector<LocalHome>& homes) {
+  GridSlot& grid = hot_.grids[place_of(GridId(reference.grid))];
+  --grid.blocks_in_memory;
+  homes_.give_back(homes);
+  return done(grid, reference.block);
+}
+
+BlockDone ResidentBlocks::done(GridSlot& grid, std::uint64_t index) {
+  ++statistics_.tenant[grid.launch.tenant].blocks;
+  flush_instructions(grid);
+  return {{grid.launch.grid, constants_.setup.index, index}, std::exchange(grid.unreported, {})};
+}
+
+void ResidentBlocks::give_place_back(BlockPlace place) {
   BlockSlot& block = hot_.blocks[place.value()];
   GridSlot& grid = hot_.grids[block.grid];
   hot_.resident &= ~block.warps;
@@ -180,13 +225,20 @@ BlockDone ResidentBlocks::leave(BlockPlace place) {
   OfTenant& tenant = tenants_[grid.launch.tenant];
   --tenant.blocks;
   tenant.warps -= grid.block.warps;
-  ++statistics_.tenant[grid.launch.tenant].blocks;
   shared_ranges_.give_back(block.shared_base, block.shared_bytes);
   registers_.give_back(block.first_row, block.rows);
-  flush_instructions(grid);
   block.used = false;
-  return {{grid.launch.grid, constants_.setup.index, block.index},
-          std::exchange(grid.unreported, {})};
+}
+
+std::span<std::byte> ResidentBlocks::rows_of(BlockPlace place) {
+  const BlockSlot& block = hot_.blocks[place.value()];
+  return std::as_writable_bytes(
+      std::span(registers_.row(block.first_row), std::size_t{block.rows} * isa::warp_size));
+}
+
+std::span<std::byte> ResidentBlocks::shared_of(BlockPlace place) {
+  const BlockSlot& block = hot_.blocks[place.value()];
+  return {shared_memory_of(block), block.shared_bytes};
 }
 
 void ResidentBlocks::point_warp(Warp& warp) {
@@ -242,9 +294,9 @@ void ResidentBlocks::warm_warps(std::uint64_t warps) const {
 }
 
 void ResidentBlocks::serialize(Archive& archive) {
-  archive.section("sm/blocks", 1);
+  archive.section("sm/blocks", 2);
   archive(hot_.resident, hot_.grids, hot_.blocks, hot_.shared, tenants_, shared_ranges_, registers_,
-          used_);
+          homes_, used_);
   for (GridSlot& grid : hot_.grids)
     if (grid.used) grid.find_program(constants_.setup);
   for_each_warp(hot_.resident, [&](WarpSlot slot) { archive(warp(slot)); });

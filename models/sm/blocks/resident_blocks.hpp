@@ -14,59 +14,36 @@
 #include "core/memory/warm.hpp"
 #include "models/sm/blocks/block_slot.hpp"
 #include "models/sm/blocks/grid_slot.hpp"
+#include "models/sm/blocks/local_homes.hpp"
 #include "models/sm/blocks/range_allocator.hpp"
 #include "models/sm/blocks/register_arena.hpp"
-#include "models/sm/blocks/warp.hpp"
+#include "models/sm/blocks/resident_warps.hpp"
 #include "models/sm/blocks/warp_set.hpp"
 #include "models/sm/parameters/sm_setup.hpp"
 #include "models/sm/parameters/sm_statistics.hpp"
 
 namespace lockstep {
 
-class ResidentBlocks {
+class ResidentBlocks : public ResidentWarps {
  public:
   ResidentBlocks(const SmConstants& constants, SmStatistics& statistics);
 
   /// Operand::scratch, until the window ends: of the running thread, in whose caches it stays.
   void begin_window(std::uint32_t* scratch_rows) { hot_.scratch_rows = scratch_rows; }
 
-  std::uint64_t resident() const { return hot_.resident; }
-  Warp& warp(WarpSlot slot) { return warps_[slot.value()]; }
-  const Warp& warp(WarpSlot slot) const { return warps_[slot.value()]; }
-  WarpSlot slot_of(const Warp& warp) const {
-    return WarpSlot(static_cast<std::uint16_t>(&warp - warps_.data()));
-  }
-  TenantId tenant_of(WarpSlot slot) const { return TenantId(warps_[slot.value()].tenant); }
-  BlockSlot& block(BlockPlace place) { return hot_.blocks[place.value()]; }
-  const BlockSlot& block(BlockPlace place) const { return hot_.blocks[place.value()]; }
-  BlockSlot& block_of(const Warp& warp) { return hot_.blocks[warp.block]; }
-  const BlockSlot& block_of(const Warp& warp) const { return hot_.blocks[warp.block]; }
-  GridSlot& grid_of(const Warp& warp) { return hot_.grids[warp.grid]; }
-  const GridSlot& grid_of(const Warp& warp) const { return hot_.grids[warp.grid]; }
-  const isa::Instruction& instruction(const Warp& warp, std::uint32_t pc) const {
-    return hot_.grids[warp.grid].instructions[pc];
-  }
-  isa::WarpContext context_of(const Warp& warp) const {
-    return context_of(warp, hot_.grids[warp.grid]);
-  }
-  isa::WarpContext context_of(const Warp& warp, const GridSlot& grid) const {
-    return grid.context_of(warp.registers, hot_.scratch_rows);
-  }
-  /// Of the warp's current path, those whose guard holds.
-  std::uint32_t active_lanes(const Warp& warp, const isa::Instruction& instruction) const {
-    std::uint32_t lanes = warp.paths.mask();
-    if (instruction.guard != isa::no_predicate) {
-      const std::uint32_t predicate = context_of(warp).predicates[instruction.guard];
-      lanes &= instruction.guard_negated ? ~predicate : predicate;
-    }
-    return lanes;
-  }
-  std::byte* shared_memory_of(const BlockSlot& block) {
-    return hot_.shared.data() + block.shared_base;
-  }
   /// All that a release by this warp must wait for is acknowledged.
   bool released(const Warp& warp) const {
     return warp.stores == 0 && block_of(warp).ordered_stores == 0;
+  }
+
+  /// Where the warp's local memory stands.
+  LocalHome home_of(WarpSlot slot) const {
+    const Warp& warp = warps_[slot.value()];
+    const std::vector<LocalHome>& homes = block_of(warp).homes;
+    return homes.empty() ? LocalHome(slot.value()) : homes[warp.warp_in_block];
+  }
+  TenantId tenant_at(LocalHome home) const {
+    return has_homes() ? homes_.tenant_at(home) : tenant_of(WarpSlot(home.value()));
   }
 
   // Grids, by their place.
@@ -87,8 +64,19 @@ class ResidentBlocks {
   }
   /// Gives a block of the grid its slots, registers and shared memory.
   BlockPlace enter(const BlockReference& reference, std::uint8_t grid);
-  /// Takes them back; what to tell the dispatcher.
+  /// The block is done and leaves; what to tell the dispatcher.
   BlockDone leave(BlockPlace place);
+  /// The block leaves, to return: its grid stays, and its local memory stays where it is.  Returns
+  /// that.
+  std::vector<LocalHome> leave_for_memory(BlockPlace place);
+  /// It has its slots, registers and shared memory again, as their last owners left them.
+  BlockPlace return_from_memory(const BlockReference& reference, std::uint8_t grid,
+                                std::vector<LocalHome> homes);
+  /// Its tenant has been ended while it was in memory; what to tell the dispatcher.
+  BlockDone forget_in_memory(const BlockReference& reference, const std::vector<LocalHome>& homes);
+  /// Registers and predicates of all its warps.
+  std::span<std::byte> rows_of(BlockPlace place);
+  std::span<std::byte> shared_of(BlockPlace place);
 
   /// Cycles of tenants with blocks here, up to a cycle.
   void count_residency(SmCycle up_to);
@@ -101,14 +89,6 @@ class ResidentBlocks {
   void serialize(Archive& archive);
 
  private:
-  /// What every window touches.
-  struct Hot {
-    std::uint64_t resident = 0;  ///< warp slots taken
-    std::uint32_t* scratch_rows = nullptr;
-    std::vector<GridSlot> grids;
-    std::vector<BlockSlot> blocks;
-    std::vector<std::byte> shared;
-  };
   struct OfTenant {
     std::uint32_t blocks = 0, warps = 0;
     SmCycle counted;  ///< active and warp cycles are counted up to here
@@ -118,6 +98,10 @@ class ResidentBlocks {
     }
   };
 
+  bool has_homes() const { return constants_.setup.contexts.places > 0; }
+  BlockPlace take_place(const BlockReference& reference, std::uint8_t grid);
+  void give_place_back(BlockPlace place);
+  BlockDone done(GridSlot& grid, std::uint64_t index);
   void enter_warps(BlockPlace place, const GridSlot& grid);
   std::uint32_t take_shared(std::uint32_t bytes);
   /// Sets the operand bases of a warp in its slot.
@@ -126,12 +110,11 @@ class ResidentBlocks {
 
   const SmConstants& constants_;
   SmStatistics& statistics_;
-  Hot hot_;
   RangeAllocator shared_ranges_;
   RegisterArena registers_;
+  LocalHomes homes_;
   BlockResources used_;
   std::vector<OfTenant> tenants_;
-  std::array<Warp, 64> warps_;
 };
 
 }  // namespace lockstep

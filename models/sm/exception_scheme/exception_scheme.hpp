@@ -48,6 +48,10 @@ class ExceptionScheme {
   /// It committed in the cycle before `now`.
   virtual void committed(const Pipeline&, WarpSlot, const PreciseRecord&, SmCycle /*now*/) {}
   virtual void block_entered(const Pipeline&, BlockPlace) {}
+  /// The warp's block leaves with this instruction, which is squashed; what is held for it is free.
+  virtual void context_out(const Pipeline&, WarpSlot, const PreciseRecord&, SmCycle /*now*/) {}
+  /// It has returned, and the instruction waits to be issued again.
+  virtual void context_in(const Pipeline&, WarpSlot, const PreciseRecord&) {}
   virtual void serialize(Archive&) {}
 };
 

@@ -37,11 +37,12 @@ struct SquashedLanes {
   std::uint32_t lanes = 0;
   std::uint32_t groups = 0;  ///< the lines of the access that they are, as it was coalesced
   std::uint16_t access = FaultableAccess::none;
-  bool come = false;  ///< the page has been replayed since
+  bool come = false;     ///< the page has been replayed since
+  bool noticed = false;  ///< by the scheduler of blocks
 
   template <class Archive>
   void serialize(Archive& archive) {
-    archive(page, lanes, groups, access, come);
+    archive(page, lanes, groups, access, come, noticed);
   }
 };
 

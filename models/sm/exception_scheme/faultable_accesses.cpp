@@ -26,10 +26,16 @@ std::optional<StallCause> FaultableAccesses::refusal(WarpSlot warp,
 }
 
 std::uint16_t FaultableAccesses::begin(WarpSlot warp, std::uint32_t pc, SmCycle now) {
+  const std::uint16_t index = follow(warp, pc, now);
+  scheme_->issued(pipeline(), warp, record_of(accesses_[index]));
+  return index;
+}
+
+std::uint16_t FaultableAccesses::follow(WarpSlot warp, std::uint32_t pc, SmCycle issued) {
   const std::uint16_t index = accesses_.take();
   FaultableAccess& access = accesses_[index];
   access = {};
-  access.issued = now;
+  access.issued = issued;
   access.pc = pc;
   access.warp = static_cast<std::uint8_t>(warp.value());
   OfWarp& own = warps_[warp.value()];
@@ -38,7 +44,6 @@ std::uint16_t FaultableAccesses::begin(WarpSlot warp, std::uint32_t pc, SmCycle 
   while (*place != none) place = &accesses_[*place].next;
   *place = index;
   front_end_.held().set_accesses(warp, true);
-  scheme_->issued(pipeline(), warp, record_of(access));
   return index;
 }
 
@@ -194,7 +199,7 @@ void FaultableAccesses::go_on(WarpSlot warp, SmCycle now) {
 }
 
 void FaultableAccesses::serialize(Archive& archive) {
-  archive.section("sm/faultable_accesses", 1);
+  archive.section("sm/faultable_accesses", 2);
   archive(warps_, accesses_, looked_up_, squashed_);
   scheme_->serialize(archive);
 }

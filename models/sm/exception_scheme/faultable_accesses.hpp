@@ -74,6 +74,32 @@ class FaultableAccesses final : public CheckedAccesses {
   template <class Function>
   void drop_tenant(TenantId tenant, Function&& function, SmCycle now);
   bool stopped(WarpSlot warp) const { return front_end_.held().stopped(warp); }
+  /// Calls function(lanes) for all that is squashed.
+  template <class Function>
+  void for_each_squashed(Function&& function) {
+    for (SquashedLanes& lanes : squashed_) function(lanes);
+  }
+  WarpSlot warp_of(std::uint16_t access) const { return WarpSlot(accesses_[access].warp); }
+
+  // Warps of blocks that leave the SM and return.
+  /// Nothing of the warp is followed but what is squashed and has left the load-store unit.
+  bool all_squashed(WarpSlot warp) const;
+  /// Calls function(access) for those of the warp, in program order.
+  template <class Function>
+  void for_each_of(WarpSlot warp, Function&& function) const {
+    for (std::uint16_t index = warps_[warp.value()].first; index != none;
+         index = accesses_[index].next)
+      function(accesses_[index]);
+  }
+  /// The warp's oldest access; none: it has none.
+  std::uint16_t first_of_warp(WarpSlot warp) const { return warps_[warp.value()].first; }
+  /// The warp's oldest access leaves with what is squashed of it.
+  std::vector<SquashedLanes> take_out(std::uint16_t access, SmCycle now);
+  /// One that has left is followed again, behind the warp's others; its number.
+  std::uint16_t put_in(WarpSlot warp, std::uint32_t pc, SmCycle issued,
+                       std::vector<SquashedLanes> lanes);
+  /// The warp is in a slot again, with its accesses.
+  void go_on_after_return(WarpSlot warp, SmCycle now);
   /// Warps with squashed accesses.
   std::uint64_t stopped_warps() const { return front_end_.held().stopped(); }
 
@@ -89,6 +115,8 @@ class FaultableAccesses final : public CheckedAccesses {
   };
 
   const PreciseRecord& record_of(const FaultableAccess& access) const;
+  /// The warp's youngest access from now on.
+  std::uint16_t follow(WarpSlot warp, std::uint32_t pc, SmCycle issued);
   void leave_if_done(std::uint16_t access);
   void looked_up(std::uint16_t access, SmCycle now);
   /// It has squashed lanes whose page has been replayed.

@@ -68,6 +68,14 @@ class OperandLog final : public ExceptionScheme {
   void committed(const Pipeline&, WarpSlot warp, const PreciseRecord&, SmCycle) override {
     queues_.give_back(warp);
   }
+  void context_out(const Pipeline& pipeline, WarpSlot warp, const PreciseRecord& record,
+                   SmCycle now) override {
+    checked(pipeline, warp, record, now);
+    queues_.give_back(warp);
+  }
+  void context_in(const Pipeline& pipeline, WarpSlot warp, const PreciseRecord& record) override {
+    issued(pipeline, warp, record);
+  }
   void block_entered(const Pipeline& pipeline, BlockPlace place) override {
     const BlockSlot& block = pipeline.blocks.block(place);
     const BlockResources& shape = pipeline.blocks.grid(block.grid).block;

@@ -41,6 +41,14 @@ class ReplayQueue final : public ExceptionScheme {
   void committed(const Pipeline&, WarpSlot warp, const PreciseRecord&, SmCycle) override {
     queues_.give_back(warp);
   }
+  void context_out(const Pipeline& pipeline, WarpSlot warp, const PreciseRecord& record,
+                   SmCycle) override {
+    pipeline.held().release_sources(warp, record);
+    queues_.give_back(warp);
+  }
+  void context_in(const Pipeline& pipeline, WarpSlot warp, const PreciseRecord& record) override {
+    issued(pipeline, warp, record);
+  }
   void serialize(Archive& archive) override { archive(queues_); }
 
  private:

@@ -19,6 +19,13 @@ class WarpDisableLastCheck final : public ExceptionScheme {
                SmCycle now) override {
     pipeline.front_end.tell_at(warp, WarpEvent::fetch_on, now + 1);
   }
+  void context_out(const Pipeline& pipeline, WarpSlot warp, const PreciseRecord&,
+                   SmCycle) override {
+    pipeline.held().resume_fetch(warp);
+  }
+  void context_in(const Pipeline& pipeline, WarpSlot warp, const PreciseRecord&) override {
+    pipeline.held().stop_fetch(warp);
+  }
 };
 
 }  // namespace

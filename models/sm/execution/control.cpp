@@ -153,6 +153,7 @@ void ControlUnit::issue(WarpSlot slot, const Instruction& instruction, const Iss
       resume = now + std::max<std::int64_t>(1, sleep_cycles(blocks_.context_of(warp),
                                                             constants_.clock, instruction, active));
       paths.advance();
+      if (paths.runnable()) front_end_.sleeping().begin(slot, resume);
       break;
     default:
       paths.advance();

@@ -25,6 +25,8 @@ class Printing {
   /// Executes a `print` of the active lanes.
   void execute(WarpSlot slot, const isa::Instruction& instruction, std::uint32_t active,
                SmCycle now);
+  /// The warp has begun a printf.
+  bool amid(WarpSlot slot) const { return prints_.count(slot.value()) != 0; }
   /// A warp that was amid a printf has been ended.
   void forget(WarpSlot slot) { prints_.erase(slot.value()); }
 

@@ -71,7 +71,7 @@ void FrontEnd::on_other_event(std::uint16_t event, WarpSlot slot, SmCycle now) {
     case WarpEvent::last_check:
       return checked_accesses_.last_check(slot, now);
     default:
-      end_wait(StallCause::control, slot, now);
+      if (sleeping_.wake(slot, now)) end_wait(StallCause::control, slot, now);
   }
 }
 
@@ -81,13 +81,11 @@ void FrontEnd::look_again(WarpSlot slot, SmCycle now) {
 
 void FrontEnd::stop(WarpSlot slot) {
   holds_.stop(slot);
-  const bool was_ready = leave_ready(slot);
-  const bool waited = (waiting(StallCause::memory) & bit_of(slot)) != 0;
-  waits(StallCause::memory) &= ~bit_of(slot);
-  if (leave_waits(slot) || waited || was_ready) waits(StallCause::fault) |= bit_of(slot);
+  wait_for_fault(slot);
 }
 
 void FrontEnd::begin_again(WarpSlot slot, SmCycle now) {
+  if (holds_.frozen(slot)) return;
   waits(StallCause::fault) &= ~bit_of(slot);
   ready_[memory_unit] |= bit_of(slot);
   wake_at(now);
@@ -104,6 +102,10 @@ void FrontEnd::issued_again(WarpSlot slot, bool more, SmCycle now) {
 }
 
 bool FrontEnd::hold_back(WarpSlot slot, const Warp& warp, const IssueRecord& record) {
+  if (holds_.frozen(slot)) {
+    waits(StallCause::fault) |= bit_of(slot);
+    return true;
+  }
   if (holds_.stopped(slot)) {
     if ((ready_[memory_unit] & bit_of(slot)) == 0) waits(StallCause::fault) |= bit_of(slot);
     return true;
@@ -174,9 +176,10 @@ void FrontEnd::warm_hot() const {
 }
 
 void FrontEnd::serialize(Archive& archive) {
-  archive.section("sm/front_end", 2);
+  archive.section("sm/front_end", 3);
   serialize_states(archive);
-  archive(hot_.cycle, hot_.wake, hot_.accounted, hot_.gate, hot_.units, hot_.wheel, holds_);
+  archive(hot_.cycle, hot_.wake, hot_.accounted, hot_.gate, hot_.units, hot_.wheel, holds_,
+          sleeping_);
   std::visit([&](auto& policy) { policy.serialize(archive); }, hot_.scheduler);
 }
 

@@ -24,6 +24,7 @@
 #include "models/sm/front_end/execution_units.hpp"
 #include "models/sm/front_end/held_warps.hpp"
 #include "models/sm/front_end/memory_gate.hpp"
+#include "models/sm/front_end/sleeping_warps.hpp"
 #include "models/sm/front_end/warp_states.hpp"
 #include "models/sm/warp_scheduler/warp_scheduler.hpp"
 
@@ -43,10 +44,6 @@ class FrontEnd : public WarpStates {
   void issued(WarpSlot slot, const IssueRecord& record, SmCycle now);
   /// The scoreboard bits of an instruction's destinations are set; each falls at `when`.
   void commit_at(WarpSlot slot, Warp& warp, const IssueRecord& record, SmCycle when);
-  /// A result that is marked as pending already can be used from `when` on.
-  void result_at(WarpSlot slot, std::uint16_t release, SmCycle when) {
-    hot_.wheel.add(when, WarpEvent::with_warp(release, slot.value()));
-  }
   void resumed_at(WarpSlot slot, SmCycle when) {
     hot_.wheel.add(when, WarpEvent::with_warp(WarpEvent::resume, slot.value()));
   }
@@ -75,7 +72,8 @@ class FrontEnd : public WarpStates {
   void issued_again(WarpSlot slot, bool more, SmCycle now);
   /// What holds warps back beyond the scoreboard.
   HeldWarps& held() { return holds_; }
-  /// Tells of the warp at `when`: one of WarpEvent's from fetch_on on.
+  /// Tells of the warp at `when`: a result that is marked as pending already can be used from then
+  /// on, or one of WarpEvent's from fetch_on on.
   void tell_at(WarpSlot slot, std::uint16_t what, SmCycle when) {
     hot_.wheel.add(when, WarpEvent::with_warp(what, slot.value()));
   }
@@ -83,6 +81,7 @@ class FrontEnd : public WarpStates {
   /// mistake.
   void report_if_stuck(BlockPlace place, SmCycle now);
   void remove(WarpSlot slot);
+  SleepingWarps& sleeping() { return sleeping_; }
 
   // A cycle.
   /// What commits in it, and what it makes ready.
@@ -147,6 +146,7 @@ class FrontEnd : public WarpStates {
   CheckedAccesses& checked_accesses_;
   Hot hot_;
   HeldWarps holds_;
+  SleepingWarps sleeping_;
 };
 
 }  // namespace lockstep

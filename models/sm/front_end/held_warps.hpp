@@ -28,6 +28,10 @@ class HeldWarps {
   void go_on(WarpSlot warp) { clear(stopped_, warp); }
   bool stopped(WarpSlot warp) const { return (stopped_ & bit_of(warp)) != 0; }
   std::uint64_t stopped() const { return stopped_; }
+  /// The warp's block is to leave: nothing of it issues any more.
+  void freeze(WarpSlot warp) { set(frozen_, warp); }
+  void thaw(WarpSlot warp) { clear(frozen_, warp); }
+  bool frozen(WarpSlot warp) const { return (frozen_ & bit_of(warp)) != 0; }
   /// The warp has accesses that are not through: it must not leave its slot.
   void set_accesses(WarpSlot warp, bool some) {
     some ? set(accesses_, warp) : clear(accesses_, warp);
@@ -39,6 +43,8 @@ class HeldWarps {
     reads_.push({record, static_cast<std::uint8_t>(warp.value())});
     update_reads(warp);
   }
+  /// An instruction of the warp is in the operand read stage.
+  bool reads(WarpSlot warp) const { return early_.any(warp); }
   /// The warp's oldest read is done.
   void end_read(WarpSlot warp) {
     const Read read =
@@ -63,7 +69,7 @@ class HeldWarps {
   }
 
   void serialize(Archive& archive) {
-    archive(fetch_off_, stopped_, accesses_, reading_, early_, late_, reads_);
+    archive(fetch_off_, stopped_, frozen_, accesses_, reading_, early_, late_, reads_);
   }
 
  private:
@@ -82,14 +88,14 @@ class HeldWarps {
   }
   void clear(std::uint64_t& mask, WarpSlot warp) {
     mask &= ~bit_of(warp);
-    any_ = fetch_off_ | stopped_ | accesses_ | reading_;
+    any_ = fetch_off_ | stopped_ | frozen_ | accesses_ | reading_;
   }
   void update_reads(WarpSlot warp) {
     early_.any(warp) || late_.any(warp) ? set(reading_, warp) : clear(reading_, warp);
   }
 
   std::uint64_t& any_;
-  std::uint64_t fetch_off_ = 0, stopped_ = 0, accesses_ = 0, reading_ = 0;
+  std::uint64_t fetch_off_ = 0, stopped_ = 0, frozen_ = 0, accesses_ = 0, reading_ = 0;
   PendingSources early_, late_;
   Ring<Read> reads_;  ///< in the operand read stage
 };

@@ -19,7 +19,7 @@ inline void FrontEnd::commit_at(WarpSlot slot, Warp& warp, const IssueRecord& re
                                 SmCycle when) {
   const auto commit = [&](std::uint16_t event) {
     warp.pending.mark(event);
-    result_at(slot, event, when);
+    tell_at(slot, event, when);
   };
   if (record.releases == 0) return;
   commit(record.release[0]);

@@ -28,6 +28,13 @@ class WarpStates {
     ready_[record.unit] &= ~bit_of(slot);
     waits(cause) |= bit_of(slot);
   }
+  /// What the warp would have issued next it does not, because of a fault.
+  void wait_for_fault(WarpSlot slot) {
+    const bool was_ready = leave_ready(slot);
+    const bool waited = (waiting(StallCause::memory) & bit_of(slot)) != 0;
+    waits(StallCause::memory) &= ~bit_of(slot);
+    if (leave_waits(slot) || waited || was_ready) waits(StallCause::fault) |= bit_of(slot);
+  }
   std::uint64_t ready_warps() const {
     std::uint64_t all = 0;
     for (const std::uint64_t of_unit : ready_) all |= of_unit;

@@ -124,13 +124,13 @@ void L1::write_back(std::uint16_t line, std::uint8_t sectors, SmCycle now) {
     request.sectors |= static_cast<std::uint8_t>(1u << sector);
   }
   const PhysicalAddress physical(hot_.cache.line(line).tag * line_bytes);
-  const WarpSlot owner = constants_.local.warp_of(physical);
+  const LocalHome home = constants_.local.home_of(physical);
   request.line = physical.value();
   request.virtual_page = request.line >> 12;
   request.tag = RequestTag::make(RequestTag::write_back, 0, false);
   request.requester = static_cast<std::uint16_t>(constants_.setup.index);
-  request.tenant = blocks_.tenant_of(owner).value();
-  request.warp = owner.value();
+  request.tenant = blocks_.tenant_at(home).value();
+  request.warp = home.value();
   request.operation = MemoryOperation::store;
   request.flags = flag_local;
   ++statistics_.tenant[request.tenant].local_writebacks;
@@ -161,13 +161,23 @@ void L1::fill(const Miss& miss, std::uint8_t sectors, const std::byte* data, SmC
   line.ready = std::max(line.ready, usable - constants_.parameters.l1.fill_latency.count());
 }
 
-void L1::forget_local(std::uint64_t warps) {
+void L1::forget_local(const BlockSlot& block) {
   for (std::uint32_t i = 0; i < hot_.cache.lines(); ++i) {
     const auto index = static_cast<std::uint16_t>(i);
     const L1Cache::Line& line = hot_.cache.line(index);
     if (!line.local || line.reserved) continue;
-    const WarpSlot owner = constants_.local.warp_of(PhysicalAddress(line.tag * line_bytes));
-    if ((warps & bit_of(owner)) != 0) hot_.cache.drop(index);
+    if (block.owns(constants_.local.home_of(PhysicalAddress(line.tag * line_bytes))))
+      hot_.cache.drop(index);
+  }
+}
+
+void L1::write_back_local(const BlockSlot& block, SmCycle now) {
+  for (std::uint32_t i = 0; i < hot_.cache.lines(); ++i) {
+    const auto index = static_cast<std::uint16_t>(i);
+    const L1Cache::Line& line = hot_.cache.line(index);
+    if (line.local && hot_.cache.is_dirty(index) &&
+        block.owns(constants_.local.home_of(PhysicalAddress(line.tag * line_bytes))))
+      write_back(index, 0xf, now);
   }
 }
 

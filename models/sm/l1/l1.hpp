@@ -50,8 +50,10 @@ class L1 {
   void fill(const Miss& miss, std::uint8_t sectors, const std::byte* data, SmCycle usable,
             SmCycle now);
 
-  /// Local lines of warps that have ended.
-  void forget_local(std::uint64_t warps);
+  /// Local lines of a block that has ended.
+  void forget_local(const BlockSlot& block);
+  /// Dirty bytes of the block's local lines go to memory.
+  void write_back_local(const BlockSlot& block, SmCycle now);
   /// Everything is dropped, and the capacity another.
   void resize(std::uint32_t lines, SmCycle now);
   /// Drops sectors of frames and keeps pending fills from being cached.

@@ -31,6 +31,9 @@ void Answers::receive(const MessageHeader& message, SmCycle now) {
       break;
     case RequestTag::write_back:
       break;
+    case RequestTag::context:
+      contexts_.answered(response, message.payload_data(), usable(), now);
+      break;
   }
 }
 

@@ -11,6 +11,7 @@
 #include "models/noc/messages.hpp"
 #include "models/sm/l1/l1.hpp"
 #include "models/sm/l1/outstanding_stores.hpp"
+#include "models/sm/load_store/context_answers.hpp"
 #include "models/sm/load_store/flights.hpp"
 #include "models/sm/translation/shootdowns.hpp"
 
@@ -19,7 +20,8 @@ namespace lockstep {
 class Answers {
  public:
   Answers(const SmConstants& constants, ResidentBlocks& blocks, SmPorts& ports, FrontEnd& front_end,
-          L1& l1, OutstandingStores& stores, Shootdowns& shootdowns, Flights& flights)
+          L1& l1, OutstandingStores& stores, Shootdowns& shootdowns, Flights& flights,
+          ContextAnswers& contexts)
       : constants_(constants),
         blocks_(blocks),
         ports_(ports),
@@ -27,7 +29,8 @@ class Answers {
         l1_(l1),
         stores_(stores),
         shootdowns_(shootdowns),
-        flights_(flights) {}
+        flights_(flights),
+        contexts_(contexts) {}
 
   void receive(const MessageHeader& message, SmCycle now);
   /// What the answers of a window lead to is brought near.
@@ -53,6 +56,7 @@ class Answers {
   OutstandingStores& stores_;
   Shootdowns& shootdowns_;
   Flights& flights_;
+  ContextAnswers& contexts_;
 };
 
 }  // namespace lockstep

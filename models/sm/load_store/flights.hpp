@@ -69,6 +69,11 @@ class Flights {
     flight.ready = std::max(flight.ready, usable);
     if (--flight.outstanding == 0) commit(index, now);
   }
+  /// The warp leaves its slot with this instruction, which waits for its last check only.
+  void take_out(std::uint16_t index) {
+    --blocks_.warp(WarpSlot(flights_[index].warp)).flights;
+    flights_.give_back(index);
+  }
   const Flight& operator[](std::uint16_t index) const { return flights_[index]; }
 
   void warm_hot() const {
@@ -91,7 +96,7 @@ class Flights {
     const IssueRecord& record = warp.records[flight.pc];
     const SmCycle when = std::max(flight.ready, now + 1);
     for (unsigned i = 0; i < record.releases; ++i)
-      front_end_.result_at(slot, record.release[i], when);
+      front_end_.tell_at(slot, record.release[i], when);
     --warp.flights;
     if (preemptible_) [[unlikely]]
       faultable_.commits_before(when, slot, index);

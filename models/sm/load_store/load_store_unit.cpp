@@ -73,7 +73,7 @@ std::uint16_t LoadStoreUnit::issue_lines(WarpSlot slot, const Instruction& instr
   Access& access = begin_access(slot, instruction, record, active, local, member);
   if (local) {
     check_local(blocks_, mistakes_, blocks_.warp(slot), address, active, access.stride);
-    start_local(access, constants_.local, address);
+    start_local(access, local_memory_of(slot), address);
   } else {
     coalesce(access, address, access.kind == Access::Kind::prefetch ? 1 : access.stride);
   }
@@ -162,8 +162,12 @@ void LoadStoreUnit::look_up_lines(SmCycle now) {
     if (const Progress progress = look_up_line(access, now); progress != Progress::done)
       return stall(progress == Progress::no_translation, now);
     ++hot_.lookups;
-    if (access.next < access.groups || next_local_part(access, constants_.local)) continue;
-    leave_queue(access, now);
+    if (access.next < access.groups) continue;
+    if (++access.part < access.parts) {
+      coalesce_local(access, local_memory_of(WarpSlot(access.warp)));
+    } else {
+      leave_queue(access, now);
+    }
   }
   hot_.wake = hot_.count > 0 || translation_.has_lines_to_leave() ? now + 1 : no_cycle;
 }

@@ -54,6 +54,20 @@ class LoadStoreUnit final : public ParkedLines {
     if (hot_.stalled) retry(now);
   }
 
+  /// What stands in the log of a squashed access; nullptr: nothing.
+  const Access* logged_operands_of(const FaultableAccess& access) const {
+    return access.logged == FaultableAccesses::none ? nullptr : &log_[access.logged];
+  }
+  void log_operands(FaultableAccess& access, const Access& operands) {
+    access.logged = log_.take();
+    log_[access.logged].take_global(operands);
+  }
+  /// Its operands need not stand in the log any more.
+  void forget_logged(FaultableAccess& access) {
+    if (access.logged != FaultableAccesses::none)
+      log_.give_back(std::exchange(access.logged, FaultableAccesses::none));
+  }
+
   /// The tenant has ended: what has not left never will.
   void drop_tenant(TenantId tenant, SmCycle now);
   void dropped(const Access& access, SmCycle now) override {
@@ -81,6 +95,9 @@ class LoadStoreUnit final : public ParkedLines {
     bool stalled_by_translation = false;
     SmCycle stalled_since;
   };
+  PhysicalAddress local_memory_of(WarpSlot warp) const {
+    return constants_.local.first_line_of(blocks_.home_of(warp));
+  }
   enum class Progress : std::uint8_t { done, no_room, no_translation };
 
   /// Of the access `behind` the head.
@@ -104,11 +121,6 @@ class LoadStoreUnit final : public ParkedLines {
   /// A line of the access that is to be issued again; `come`: as soon as possible.
   void squash_line(const Access& access, unsigned group, std::uint64_t page, bool come,
                    SmCycle now);
-  /// Its operands need not stand in the log any more.
-  void forget_logged(FaultableAccess& access) {
-    if (access.logged != FaultableAccesses::none)
-      log_.give_back(std::exchange(access.logged, FaultableAccesses::none));
-  }
   /// The access at the head must not pass what its warp has squashed: its next line is squashed.
   bool squash_behind_older(const Access& access, SmCycle now);
   /// The next line of the access at the head.

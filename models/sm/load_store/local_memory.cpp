@@ -5,9 +5,8 @@
 
 namespace lockstep {
 
-/// The lines of the access's word `part`.
-static void coalesce_local(Access& access, const LocalMemoryLayout& layout) {
-  const std::uint64_t base = layout.first_line_of(WarpSlot(access.warp)).value();
+void coalesce_local(Access& access, PhysicalAddress home) {
+  const std::uint64_t base = home.value();
   LaneAddresses address;
   const unsigned first = static_cast<unsigned>(std::countr_zero(access.active));
   for (unsigned lane = 0; lane < isa::warp_size; ++lane) {
@@ -36,18 +35,12 @@ void check_local(const ResidentBlocks& blocks, const Mistakes& mistakes, const W
                             : "an index runs over a local array");
 }
 
-void start_local(Access& access, const LocalMemoryLayout& layout, const LaneAddresses& offset) {
+void start_local(Access& access, PhysicalAddress home, const LaneAddresses& offset) {
   for (unsigned lane = 0; lane < isa::warp_size; ++lane)
     if ((access.active >> lane) & 1)
       access.local_offset[lane] = static_cast<std::uint32_t>(offset[lane]);
   access.parts = static_cast<std::uint8_t>(std::max(1, access.stride / 4));
-  coalesce_local(access, layout);
-}
-
-bool next_local_part(Access& access, const LocalMemoryLayout& layout) {
-  if (++access.part >= access.parts) return false;
-  coalesce_local(access, layout);
-  return true;
+  coalesce_local(access, home);
 }
 
 }  // namespace lockstep

@@ -9,7 +9,6 @@
 #include "models/sm/access/coalescer.hpp"
 #include "models/sm/blocks/mistakes.hpp"
 #include "models/sm/blocks/resident_blocks.hpp"
-#include "models/sm/parameters/local_memory_layout.hpp"
 
 namespace lockstep {
 
@@ -17,8 +16,9 @@ namespace lockstep {
 void check_local(const ResidentBlocks& blocks, const Mistakes& mistakes, const Warp& warp,
                  const LaneAddresses& offset, std::uint32_t active, unsigned bytes);
 /// Enters lanes at these offsets, which have been checked, into an access that is otherwise ready.
-void start_local(Access& access, const LocalMemoryLayout& layout, const LaneAddresses& offset);
-/// The access goes on with the next word of its lanes; false when that was the last.
-bool next_local_part(Access& access, const LocalMemoryLayout& layout);
+/// `home`: where the warp's local memory begins.
+void start_local(Access& access, PhysicalAddress home, const LaneAddresses& offset);
+/// The lines of the access's word `part`.
+void coalesce_local(Access& access, PhysicalAddress home);
 
 }  // namespace lockstep

@@ -13,10 +13,8 @@ namespace lockstep {
 void LoadStoreUnit::squash_line(const Access& access, unsigned group, std::uint64_t page, bool come,
                                 SmCycle now) {
   FaultableAccess& record = faultable_[access.member];
-  if (faultable_.logs_operands() && record.logged == FaultableAccesses::none) {
-    record.logged = log_.take();
-    log_[record.logged].take_global(access);
-  }
+  if (faultable_.logs_operands() && record.logged == FaultableAccesses::none)
+    log_operands(record, access);
   forget_lines(access, 1);
   faultable_.squash({page, access.group[group].lanes, 1u << group, access.member, come}, now);
 }

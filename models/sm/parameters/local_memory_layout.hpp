@@ -9,8 +9,9 @@
 
 namespace lockstep {
 
-/// Bytes of physical address space that an SM's threads need for local memory.
-std::uint64_t local_memory_bytes(const SmParameters& parameters);
+/// Bytes of physical address space that an SM's threads need for local memory: those of its warp
+/// slots, and of `more` warps whose blocks are not on chip.
+std::uint64_t local_memory_bytes(const SmParameters& parameters, std::uint32_t more = 0);
 
 /// Where the local memory of an SM's threads stands: word w of the 32 lanes of a warp in one line,
 /// so that lanes that use the same offset touch one line.
@@ -19,12 +20,12 @@ class LocalMemoryLayout {
   LocalMemoryLayout(PhysicalAddress base, std::uint64_t bytes_per_thread)
       : base_(base), lines_per_warp_(bytes_per_thread / 4) {}
 
-  PhysicalAddress first_line_of(WarpSlot warp) const {
-    return base_ + warp.value() * lines_per_warp_ * line_bytes;
+  PhysicalAddress first_line_of(LocalHome home) const {
+    return base_ + home.value() * lines_per_warp_ * line_bytes;
   }
   /// Whose line this is.
-  WarpSlot warp_of(PhysicalAddress line) const {
-    return WarpSlot(static_cast<std::uint16_t>((line - base_) / line_bytes / lines_per_warp_));
+  LocalHome home_of(PhysicalAddress line) const {
+    return LocalHome(static_cast<std::uint16_t>((line - base_) / line_bytes / lines_per_warp_));
   }
 
  private:

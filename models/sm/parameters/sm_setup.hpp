@@ -10,6 +10,7 @@
 #include "models/isa/program.hpp"
 #include "models/noc/address_mapping.hpp"
 #include "models/noc/noc_parameters.hpp"
+#include "models/sm/parameters/context_area.hpp"
 #include "models/sm/parameters/local_memory_layout.hpp"
 #include "models/sm/parameters/sm_cycle.hpp"
 #include "models/sm/parameters/sm_parameters.hpp"
@@ -27,6 +28,7 @@ struct SmSetup {
   NocParameters noc;
   PolicyChoice warp_scheduler;    ///< of warp_scheduler_policies()
   PolicyChoice exception_scheme;  ///< of exception_scheme_policies()
+  PolicyChoice block_switching;   ///< of block_switching_policies()
   std::uint32_t index = 0;
   std::vector<std::string> tenants;  ///< names, for messages
   std::vector<const isa::Module*> modules;
@@ -37,8 +39,9 @@ struct SmSetup {
   std::shared_ptr<ConstantRows> constant_rows;
   AddressMapping mapping;
   /// Physical address where the local memory of all SMs begins, above the GPU's capacity; SM i
-  /// has the range [i, i + 1) * local_memory_bytes(parameters) from there.
+  /// has the range [i, i + 1) * local_memory_bytes(parameters, contexts.warps()) from there.
   std::uint64_t local_memory_base = std::uint64_t{1} << 40;
+  ContextArea contexts;  ///< of this SM
   std::vector<Link> to_partitions;
   Link to_host, to_dispatcher, to_gmmu;
   VmParameters vm = defaults<VmParameters>();
@@ -54,14 +57,17 @@ struct SmConstants {
         parameters(setup.parameters),
         limits(parameters.occupancy_limits(setup.log_entries)),
         clock(parameters.clock),
-        local(
-            PhysicalAddress(setup.local_memory_base) + setup.index * local_memory_bytes(parameters),
-            parameters.local_bytes_per_thread.count()) {}
+        local(PhysicalAddress(setup.local_memory_base) +
+                  setup.index * local_memory_bytes(parameters, setup.contexts.warps()),
+              parameters.local_bytes_per_thread.count()) {}
   SmConstants(const SmConstants&) = delete;
   SmConstants& operator=(const SmConstants&) = delete;
 
   Time time_of(SmCycle cycle) const { return clock.edge(Cycles{cycle.value()}); }
   SmCycle cycle_at_or_after(Time t) const { return SmCycle{clock.cycle_at_or_after(t).count()}; }
+
+  /// Places of local memory, one for each warp here or in memory.
+  std::uint32_t local_homes() const { return parameters.warps + setup.contexts.warps(); }
 
   const SmSetup setup;
   const SmParameters parameters;

@@ -26,6 +26,8 @@ struct SmStatistics {
     Counter pages_shot_down, tlb_shot_down, tlb_flushed;
     Counter last_checks, last_check_cycles, squashed_instructions, reissued_instructions;
     Counter logged_entries;
+    Counter fault_notices, kept_for_near_faults, kept_for_want_of_others;
+    Counter blocks_saved, blocks_restored, context_bytes_saved, context_bytes_restored;
     Gauge resident_warps, resident_blocks;
   };
   Counter l1_reservation_stall_cycles, port_wait_cycles;
@@ -121,6 +123,21 @@ struct SmStatistics {
                     "issued again after a fault; not among warp_instructions")
         .per_tenant("logged_entries", &S::tenant, &T::logged_entries, "entries",
                     "written to the operand log")
+        .per_tenant("fault_notices", &S::tenant, &T::fault_notices, "faults",
+                    "of which the scheduler of blocks heard (block switching), once per "
+                    "instruction and page")
+        .per_tenant("kept_for_near_faults", &S::tenant, &T::kept_for_near_faults, "faults",
+                    "of those, with no more than the threshold pending before them")
+        .per_tenant("kept_for_want_of_others", &S::tenant, &T::kept_for_want_of_others, "faults",
+                    "of those, behind the threshold but with no block to take the place")
+        .per_tenant("blocks_saved", &S::tenant, &T::blocks_saved, "blocks",
+                    "that left the SM to return, their contexts in memory")
+        .per_tenant("blocks_restored", &S::tenant, &T::blocks_restored, "blocks",
+                    "of those, that returned")
+        .per_tenant("context_bytes_saved", &S::tenant, &T::context_bytes_saved, "bytes",
+                    "of contexts that left")
+        .per_tenant("context_bytes_restored", &S::tenant, &T::context_bytes_restored, "bytes",
+                    "of contexts that returned")
         .counter("l1_evictions", &S::l1_evictions, "lines", "valid lines replaced")
         .counter("l1_reservation_stall_cycles", &S::l1_reservation_stall_cycles, "cycles",
                  "the load-store unit waited for a miss entry, a line or the request queue")

@@ -43,6 +43,10 @@ class RequestPort {
     return (lanes_[destination].credits > 0 && lanes_[destination].first == none) ||
            queued_ < queue_limit_;
   }
+  /// Nothing waits, and a request to `destination` would leave at once.
+  bool is_idle(std::uint32_t destination, Time now) const {
+    return queued_ == 0 && lanes_[destination].credits > 0 && free_ <= now + injection_latency_;
+  }
   /// A request on its way, for the caller to fill in before the next one.
   struct Place {
     MemoryRequest& request;  ///< as default-constructed

@@ -11,6 +11,7 @@ struct RequestTag {
     store,       ///< index: store record; also atomics without result
     atomic,      ///< index: waiter
     write_back,  ///< nobody waits
+    context,     ///< index: line of the context
   };
   static std::uint32_t make(Kind kind, std::uint16_t index, bool host) {
     return std::uint32_t{index} | std::uint32_t{kind} << 16 | std::uint32_t{host} << 20;

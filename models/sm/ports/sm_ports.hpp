@@ -37,6 +37,10 @@ class SmPorts {
   }
   /// There is room for one more request to `destination`.
   bool accepts(std::uint32_t destination) const { return hot_.requests.accepts(destination); }
+  /// Nothing waits, and a request to `destination` would leave at once.
+  bool is_idle(std::uint32_t destination, SmCycle now) const {
+    return hot_.requests.is_idle(destination, constants_.time_of(now));
+  }
   /// A request on its way, for the caller to fill in before the next one.
   RequestPort::Place send(std::uint32_t destination, std::size_t payload_bytes, SmCycle now) {
     return hot_.requests.send(destination, payload_bytes, constants_.time_of(now), *hot_.outbox);

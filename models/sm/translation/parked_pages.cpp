@@ -2,8 +2,8 @@
 
 namespace lockstep {
 
-std::uint16_t ParkedPages::find_miss(std::uint64_t key) {
-  std::uint16_t index = head_of(key);
+std::uint16_t ParkedPages::find_miss(std::uint64_t key) const {
+  std::uint16_t index = heads_[buckets_.of(key)];
   while (index != none && misses_[index].key != key) index = misses_[index].chain;
   return index;
 }

@@ -13,6 +13,7 @@
 
 #include "core/memory/buckets.hpp"
 #include "core/memory/slot_pool.hpp"
+#include "models/noc/ids.hpp"
 #include "models/sm/access/access.hpp"
 #include "models/sm/parameters/sm_cycle.hpp"
 #include "models/vm/tlb.hpp"
@@ -45,6 +46,7 @@ struct PageMiss {
   std::uint64_t key = 0;  ///< Tlb::base_key
   PageTableEntry entry;
   SmCycle refused_since = not_refused;  ///< the first time since it was there
+  std::uint32_t position = 0;           ///< refused: faults that were pending before it
   std::uint16_t chain = 0xffff;
   std::uint16_t first = 0xffff, last = 0xffff;  ///< parked lines
   State state = State::unused;
@@ -59,7 +61,8 @@ struct PageMiss {
 
   template <class Archive>
   void serialize(Archive& archive) {
-    archive(key, entry, refused_since, chain, first, last, state, stored, faulted, replayed, come);
+    archive(key, entry, refused_since, position, chain, first, last, state, stored, faulted,
+            replayed, come);
   }
 };
 
@@ -75,7 +78,7 @@ class ParkedPages {
   /// Pages refused whose lines have not left, without those that nobody waits for any more.
   std::uint32_t faulted() const { return faulted_; }
 
-  std::uint16_t find_miss(std::uint64_t key);
+  std::uint16_t find_miss(std::uint64_t key) const;
   std::uint16_t take_miss(std::uint64_t key);
   void give_back_miss(std::uint16_t index);
   PageMiss& miss(std::uint16_t index) { return misses_[index]; }

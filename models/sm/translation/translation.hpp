@@ -57,6 +57,12 @@ class Translation {
   /// It has left; true: as the last of its access.
   bool line_left(SmCycle now);
 
+  /// Faults that were pending before that on the page, which was refused.
+  std::uint32_t fault_position(std::uint64_t key) const {
+    const std::uint16_t miss = pages_.find_miss(key);
+    return miss == ParkedPages::none ? 0 : pages_.miss(miss).position;
+  }
+
   // What the GMMU says.
   void on_answer(const TranslationAnswer& answer, SmCycle now);
   void on_pages_mapped(const PagesMapped& mapped, std::span<const std::byte> entries);
@@ -78,7 +84,7 @@ class Translation {
   std::string waiting_for() const;
   void warm_hot() const { tlb_.warm_hot(); }
   void serialize(Archive& archive) {
-    archive.section("sm/translation", 1);
+    archive.section("sm/translation", 2);
     archive(tlb_, pages_, known_, waits_);
   }
 
@@ -86,7 +92,7 @@ class Translation {
   bool recall(std::uint64_t key, const Access& access, SmCycle now);
   void ask(std::uint16_t miss, SmCycle now);
   void page_found(std::uint64_t key, std::uint16_t miss, PageTableEntry entry, SmCycle now);
-  void page_refused(std::uint16_t miss, SmCycle now);
+  void page_refused(std::uint16_t miss, std::uint32_t position, SmCycle now);
   /// Its lines leave it, to come again.
   void squash_lines(std::uint16_t miss, SmCycle now);
   /// A replay has named the refused page.

@@ -12,6 +12,7 @@ void BlockTurnover::abort_tenant(TenantId tenant, SmCycle now) {
   translation_.count_fault_waits(now);
   load_store_.retry(now);
   drop_staged(tenant, now);
+  drop_in_memory(tenant, now);
   const std::uint64_t left = kill_warps(tenant);
   load_store_.drop_tenant(tenant, now);
   for_each_warp(left, [&](WarpSlot slot) { front_end_.evaluate(slot, blocks_.warp(slot), now); });
@@ -30,6 +31,15 @@ void BlockTurnover::drop_staged(TenantId tenant, SmCycle now) {
     staged_.erase(staged_.begin() + static_cast<std::ptrdiff_t>(i));
   }
   start_staged(now);
+  forget_ended_grids();
+}
+
+/// Each counts as back in the SM first: as the dispatcher has it.
+void BlockTurnover::drop_in_memory(TenantId tenant, SmCycle now) {
+  for (const BlockDone& done : scheduler_.drop_tenant(tenant)) {
+    ports_.tell_dispatcher(MessageKind::block_restored, done.block, now);
+    ports_.tell_dispatcher(MessageKind::block_done, done, now);
+  }
   forget_ended_grids();
 }
 

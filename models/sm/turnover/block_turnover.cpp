@@ -18,7 +18,7 @@ void BlockTurnover::forget_ended_grids() {
   for (std::size_t g = 0; g < blocks_.grid_places(); ++g) {
     const auto place = static_cast<std::uint8_t>(g);
     const GridSlot& grid = blocks_.grid(place);
-    if (!grid.used || !grid.ended || grid.resident_blocks > 0) continue;
+    if (!grid.used || !grid.ended || grid.resident_blocks + grid.blocks_in_memory > 0) continue;
     const bool is_staged = std::any_of(staged_.begin(), staged_.end(), [&](const auto& reference) {
       return reference.grid == grid.launch.grid;
     });
@@ -35,7 +35,7 @@ void BlockTurnover::start_staged(SmCycle now) {
   while (!staged_.empty()) {
     const BlockReference reference = staged_.front();
     const std::uint8_t grid = blocks_.place_of(GridId(reference.grid));
-    if (!blocks_.has_room_for(blocks_.grid(grid))) return;
+    if (!blocks_.has_room_for(blocks_.grid(grid)) || !scheduler_.may_start(now)) return;
     staged_.pop_front();
     start_block(reference, grid, now);
   }
@@ -47,6 +47,7 @@ void BlockTurnover::start_block(const BlockReference& reference, std::uint8_t gr
   choose_carve_out(blocks_.grid(grid), now);
   const BlockPlace place = blocks_.enter(reference, grid);
   faultable_.block_entered(place);
+  scheduler_.entered(place);
   for_each_warp(blocks_.block(place).warps, [&](WarpSlot slot) {
     printing_.forget(slot);  // of a tenant that was ended
     front_end_.add(slot, now + 1);
@@ -81,10 +82,42 @@ void BlockTurnover::finish_block(BlockPlace place, SmCycle now) {
   blocks_.count_residency(now);
   front_end_.account_stalls(now);
   const BlockSlot& block = blocks_.block(place);
-  if (blocks_.grid(block.grid).program->local_bytes > 0) l1_.forget_local(block.warps);
-  ports_.tell_dispatcher(MessageKind::block_done, blocks_.leave(place), now);
+  if (blocks_.grid(block.grid).program->local_bytes > 0) l1_.forget_local(block);
+  scheduler_.left(place);
+  refill(MessageKind::block_done, blocks_.leave(place), now);
+}
+
+/// Who returns is told first: the dispatcher then knows whether a staged block has room.
+template <class Body>
+void BlockTurnover::refill(MessageKind kind, const Body& body, SmCycle now) {
+  return_blocks(now);
+  ports_.tell_dispatcher(kind, body, now);
   start_staged(now);
   forget_ended_grids();
+}
+
+void BlockTurnover::return_blocks(SmCycle now) {
+  while (const std::optional<std::uint8_t> grid = scheduler_.next_to_return()) {
+    choose_carve_out(blocks_.grid(*grid), now);
+    scheduler_.begin_return(now);
+  }
+}
+
+void BlockTurnover::look(SmCycle now) {
+  scheduler_.look(staged_.size(), now);
+  while (const std::optional<LocalScheduler::Moved> moved = scheduler_.take_moved(now)) {
+    if (moved->what == LocalScheduler::Moved::What::saved)
+      refill(MessageKind::block_saved, moved->done.block, now);
+    if (moved->what == LocalScheduler::Moved::What::dropped)
+      refill(MessageKind::block_done, moved->done, now);
+  }
+  return_blocks(now);
+}
+
+void BlockTurnover::page_came(const PageNotice& notice, SmCycle now) {
+  scheduler_.page_came(notice.page == all_pages ? BlockInMemory::all_keys
+                                                : Tlb::base_key(notice.tenant, notice.page),
+                       now);
 }
 
 }  // namespace lockstep

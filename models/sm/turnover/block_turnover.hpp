@@ -17,6 +17,7 @@
 #include "models/sm/load_store/load_store_unit.hpp"
 #include "models/sm/ports/sm_ports.hpp"
 #include "models/sm/translation/translation.hpp"
+#include "models/sm/turnover/local_scheduler.hpp"
 
 namespace lockstep {
 
@@ -24,7 +25,7 @@ class BlockTurnover final : public DrainedWarps {
  public:
   BlockTurnover(const SmConstants& constants, ResidentBlocks& blocks, SmPorts& ports,
                 FrontEnd& front_end, FaultableAccesses& faultable, L1& l1, Translation& translation,
-                LoadStoreUnit& load_store, Printing& printing)
+                LoadStoreUnit& load_store, Printing& printing, LocalScheduler& scheduler)
       : constants_(constants),
         blocks_(blocks),
         ports_(ports),
@@ -33,7 +34,8 @@ class BlockTurnover final : public DrainedWarps {
         l1_(l1),
         translation_(translation),
         load_store_(load_store),
-        printing_(printing) {}
+        printing_(printing),
+        scheduler_(scheduler) {}
 
   void start_grid(const GridLaunch& launch, std::span<const std::byte> payload);
   void end_grid(GridId grid);
@@ -43,19 +45,32 @@ class BlockTurnover final : public DrainedWarps {
   /// The tenant made a mistake: its blocks leave as if they were done.
   void abort_tenant(TenantId tenant, SmCycle now);
 
-  bool empty() const { return blocks_.empty() && staged_.empty(); }
+  // Blocks that leave because of faults, and return.
+  bool switches() const { return scheduler_.selected(); }
+  /// Something has happened that may let blocks leave or return.
+  void look(SmCycle now);
+  void page_came(const PageNotice& notice, SmCycle now);
+  SmCycle wake() const { return scheduler_.wake(); }
+
+  bool empty() const { return blocks_.empty() && staged_.empty() && scheduler_.empty(); }
   void serialize(Archive& archive) {
-    archive.section("sm/turnover", 1);
+    archive.section("sm/turnover", 2);
     archive(staged_, shared_carve_out_);
+    scheduler_.serialize(archive);
   }
 
  private:
   void start_staged(SmCycle now);
   void start_block(const BlockReference& reference, std::uint8_t grid, SmCycle now);
   void finish_block(BlockPlace place, SmCycle now);
+  /// A place is free: the dispatcher is told, and others take it.
+  template <class Body>
+  void refill(MessageKind kind, const Body& body, SmCycle now);
+  void return_blocks(SmCycle now);
   void choose_carve_out(const GridSlot& grid, SmCycle now);
   void forget_ended_grids();
   void drop_staged(TenantId tenant, SmCycle now);
+  void drop_in_memory(TenantId tenant, SmCycle now);
   /// Ends the threads of the tenant's warps; returns those to be looked at again.
   std::uint64_t kill_warps(TenantId tenant);
 
@@ -68,6 +83,7 @@ class BlockTurnover final : public DrainedWarps {
   Translation& translation_;
   LoadStoreUnit& load_store_;
   Printing& printing_;
+  LocalScheduler& scheduler_;
   std::deque<BlockReference> staged_;
   std::uint32_t shared_carve_out_ = 0;  ///< bytes of the unified storage
 };

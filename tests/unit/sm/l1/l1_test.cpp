@@ -32,7 +32,7 @@ class L1Test : public testing::Test {
     return line;
   }
   std::uint64_t local_tag() const {
-    return world.constants.local.first_line_of(WarpSlot(0)).value() / line_bytes;
+    return world.constants.local.first_line_of(LocalHome(0)).value() / line_bytes;
   }
 
   SmWorld world;
@@ -94,9 +94,12 @@ TEST_F(L1Test, AnEvictedLocalLineIsWrittenBackForItsTenant) {
 TEST_F(L1Test, LocalLinesOfAFinishedBlockAreForgotten) {
   world.enter_block(32);
   l1.store_local(local_tag(), 1, bytes(0, ~0u), image(4).data(), SmCycle(10));
-  l1.forget_local(0b10);
+  BlockSlot block;
+  block.warps = 0b10;
+  l1.forget_local(block);
   EXPECT_NE(l1.cache().find(local_tag()), L1Cache::none);
-  l1.forget_local(0b01);
+  block.warps = 0b01;
+  l1.forget_local(block);
   EXPECT_EQ(l1.cache().find(local_tag()), L1Cache::none);
   EXPECT_EQ(world.requests(), 0u);
 }

@@ -5,6 +5,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "models/sm/context/context_engine.hpp"
 #include "models/sm/exception_scheme/faultable_accesses.hpp"
 #include "models/sm/load_store/answers.hpp"
 #include "models/sm/translation/shootdowns.hpp"
@@ -82,8 +83,9 @@ class LoadStoreUnitTest : public testing::Test {
   LoadStoreUnit unit{world.constants, world.statistics, world.blocks, world.mistakes, front_end,
                      faultable,       translation,      lines,        flights};
   Shootdowns shootdowns{world.constants, world.statistics, world.ports, l1, stores, translation};
+  ContextEngine contexts{world.constants, world.ports, false};
   Answers answers{world.constants, world.blocks, world.ports, front_end, l1,
-                  stores,          shootdowns,   flights};
+                  stores,          shootdowns,   flights,     contexts};
 };
 
 TEST_F(LoadStoreUnitTest, LooksUpOneLineACycle) {

@@ -4,6 +4,7 @@
 #include <tuple>
 
 #include "models/noc/grid_messages.hpp"
+#include "models/sm/block_switching/registry.hpp"
 #include "models/sm/tables/issue_tables.hpp"
 #include "models/sm/warp_scheduler/registry.hpp"
 #include "models/vm/messages.hpp"
@@ -48,6 +49,7 @@ void IdealMachine::fresh_sm(std::uint32_t i) {
   setup.noc = options_.noc;
   setup.warp_scheduler = policy_named(warp_scheduler_policies(), options_.warp_scheduler);
   setup.exception_scheme = scheme_choice(options_.exception_scheme);
+  setup.block_switching = policy_named(block_switching_policies(), "none");
   setup.index = i;
   setup.tenants = options_.tenants;
   setup.vm.l1_tlb = options_.l1_tlb;

@@ -1,6 +1,7 @@
 #include "tests/unit/sm/machine/sm_world.hpp"
 
 #include "models/noc/grid_messages.hpp"
+#include "models/sm/block_switching/registry.hpp"
 #include "models/sm/exception_scheme/registry.hpp"
 #include "models/sm/tables/constant_rows.hpp"
 #include "models/sm/tables/issue_tables.hpp"
@@ -16,6 +17,7 @@ static SmSetup setup_of(const isa::Module& module, void (*change)(SmSetup&)) {
   setup.noc = defaults<NocParameters>();
   setup.warp_scheduler = policy_named(warp_scheduler_policies(), "lrr");
   setup.exception_scheme = policy_named(exception_scheme_policies(), "stall-on-fault");
+  setup.block_switching = policy_named(block_switching_policies(), "none");
   setup.tenants = {"first", "second"};
   setup.modules = {&module};
   setup.mapping = AddressMapping(AddressMapping::Kind::plain, 4);

@@ -61,8 +61,16 @@ class BlockTurnoverTest : public testing::Test {
                            flights};
   Translation translation{world.constants, world.statistics, world.blocks, world.ports, load_store};
   Printing printing{world.blocks, world.mistakes, world.ports};
+  const BlockSwitching switching;
+  ContextEngine engine{world.constants, world.ports, false};
+  BlockContexts contexts{world.blocks, front_end, faultable, flights, load_store, printing};
+  LocalScheduler scheduler{
+      world.constants,
+      world.statistics,
+      switching,
+      {world.blocks, world.ports, front_end, faultable, l1, translation, contexts, engine}};
   BlockTurnover turnover{world.constants, world.blocks, world.ports, front_end, faultable, l1,
-                         translation,     load_store,   printing};
+                         translation,     load_store,   printing,    scheduler};
 };
 
 TEST_F(BlockTurnoverTest, AStagedBlockTakesThePlaceOfOneThatEnds) {

@@ -1,0 +1,71 @@
+#include "models/gpu/context_memory.hpp"
+
+#include <algorithm>
+
+#include "core/error/error.hpp"
+#include "core/memory/round_up.hpp"
+#include "models/gpu/launch_check.hpp"
+#include "models/noc/messages.hpp"
+#include "models/sm/block_switching/block_switching.hpp"
+
+namespace lockstep {
+
+namespace {
+
+/// Bytes for the context of a block: registers and predicates, shared memory, control state, and
+/// its share of the operand log.
+std::uint64_t context_bytes(const BlockResources& block, const IssueTable& kernel,
+                            const OccupancyLimits& limits) {
+  constexpr std::uint64_t control_of_warp = 1024, control_of_block = 512, log_entry = 512;
+  const std::uint64_t rows = std::uint64_t{block.warps} * (kernel.rows + 2) * line_bytes;
+  const std::uint64_t log = limits.log_entries / std::max(blocks_per_sm(block, limits), 1u);
+  return std::max<std::uint64_t>(rows, block.registers * std::uint64_t{4}) + block.shared_bytes +
+         block.warps * control_of_warp + control_of_block + log * log_entry;
+}
+
+}  // namespace
+
+ContextMemory::ContextMemory(const Scenario& scenario, const MachineParameters& parameters,
+                             const std::vector<const isa::Module*>& modules,
+                             const std::vector<std::uint16_t>& module_of_tenant,
+                             const IssueTables& tables) {
+  const std::unique_ptr<BlockSwitching> policy =
+      make_block_switching(parameters.policies.block_switching);
+  if (policy->extra_blocks() == 0) return;
+  const SmParameters& sm = parameters.gpu.sm;
+  const OccupancyLimits limits =
+      sm.occupancy_limits(log_entries_of(parameters.policies.exception_scheme));
+  first_.places = policy->extra_blocks() + 1;
+  first_.block_warps = limits.threads_per_block / isa::warp_size;
+  if (policy->ideal()) return;
+  for (std::size_t t = 0; t < scenario.tenants.size(); ++t) {
+    const std::uint16_t module = module_of_tenant[t];
+    for_each_launch(
+        scenario.tenants[t].workload, *modules[module], limits,
+        [&](const Step&, std::size_t kernel, const LaunchShape&, const BlockResources& block) {
+          const IssueTable& table = tables.of(module, static_cast<std::uint32_t>(kernel));
+          first_.place_bytes = std::max(first_.place_bytes, context_bytes(block, table, limits));
+        });
+  }
+  first_.place_bytes = round_up(first_.place_bytes, line_bytes);
+  const std::uint64_t page =
+      make_page_manager(parameters.policies.page_manager, {})->granule_pages() * page_bytes;
+  bytes_ = round_up(first_.bytes() * sm.count, page);
+  const std::uint64_t capacity = parameters.gpu.memory.capacity.count();
+  if (bytes_ + page > capacity)
+    throw UserError(scenario.policies.find("block_switching").where(),
+                    "contexts of " + std::to_string(first_.places) + " blocks of " +
+                        std::to_string(first_.place_bytes) + " bytes for each of " +
+                        std::to_string(sm.count) + " SMs leave nothing of gpu.memory.capacity, " +
+                        std::to_string(capacity) + " bytes",
+                    "lower extra_blocks or raise gpu.memory.capacity");
+  first_.base = PhysicalAddress(capacity - bytes_);
+}
+
+ContextArea ContextMemory::area_of(std::uint32_t sm) const {
+  ContextArea area = first_;
+  area.base += sm * first_.bytes();
+  return area;
+}
+
+}  // namespace lockstep

@@ -1,0 +1,34 @@
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "models/gpu/machine_parameters.hpp"
+#include "models/isa/program.hpp"
+#include "models/sm/parameters/context_area.hpp"
+#include "models/sm/tables/issue_tables.hpp"
+
+namespace lockstep {
+
+/// GPU memory set aside for contexts of thread blocks: the end of gpu.memory.capacity, a part for
+/// each SM with `extra_blocks` + 1 places, each for the largest context of all launches (loop
+/// counters at their first value).
+/// Source: 000, section 4.1.
+class ContextMemory {
+ public:
+  ContextMemory() = default;
+  /// `module_of_tenant`: index in `modules`.  Throws UserError if it does not fit.
+  ContextMemory(const Scenario& scenario, const MachineParameters& parameters,
+                const std::vector<const isa::Module*>& modules,
+                const std::vector<std::uint16_t>& module_of_tenant, const IssueTables& tables);
+
+  /// Of GPU memory, in all; whole pages of the page manager.
+  std::uint64_t bytes() const { return bytes_; }
+  ContextArea area_of(std::uint32_t sm) const;
+
+ private:
+  ContextArea first_;  ///< of SM 0
+  std::uint64_t bytes_ = 0;
+};
+
+}  // namespace lockstep

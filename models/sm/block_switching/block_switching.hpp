@@ -1,0 +1,33 @@
+/// Which thread blocks leave an SM because of a fault, to make room for others.
+///
+/// A policy says how much and when; how a block leaves and returns is the same for all: see
+/// local_scheduler.hpp.
+/// Source: 000, section 4.1.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+
+#include "core/parameters/policy.hpp"
+#include "core/time/time.hpp"
+
+namespace lockstep {
+
+class BlockSwitching {
+ public:
+  virtual ~BlockSwitching() = default;
+  /// Blocks of an SM that may stand in memory; 0: none ever leaves.
+  virtual std::uint32_t extra_blocks() const { return 0; }
+  /// A fault with so many older ones pending before it is worth leaving for.
+  virtual bool worth_leaving(std::uint32_t /*position*/) const { return false; }
+  /// A context moves within a cycle, without traffic.
+  virtual bool ideal() const { return false; }
+  /// A block in memory that has waited for so long since it could go on takes another one's place.
+  virtual Time max_wait() const { return Time::never(); }
+};
+
+std::unique_ptr<BlockSwitching> make_block_switching(const PolicyChoice& choice);
+
+using MakeBlockSwitching = std::unique_ptr<BlockSwitching> (*)(const PolicyChoice&);
+
+}  // namespace lockstep

@@ -1,0 +1,68 @@
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+#include "models/sm/blocks/block_slot.hpp"
+#include "models/sm/blocks/grid_slot.hpp"
+#include "models/sm/blocks/warp.hpp"
+#include "models/sm/blocks/warp_set.hpp"
+
+namespace lockstep {
+
+/// The warps in their slots, with the blocks and grids that they belong to: what every part of the
+/// SM looks up.
+class ResidentWarps {
+ public:
+  std::uint64_t resident() const { return hot_.resident; }
+  Warp& warp(WarpSlot slot) { return warps_[slot.value()]; }
+  const Warp& warp(WarpSlot slot) const { return warps_[slot.value()]; }
+  WarpSlot slot_of(const Warp& warp) const {
+    return WarpSlot(static_cast<std::uint16_t>(&warp - warps_.data()));
+  }
+  TenantId tenant_of(WarpSlot slot) const { return TenantId(warps_[slot.value()].tenant); }
+  BlockSlot& block(BlockPlace place) { return hot_.blocks[place.value()]; }
+  const BlockSlot& block(BlockPlace place) const { return hot_.blocks[place.value()]; }
+  BlockSlot& block_of(const Warp& warp) { return hot_.blocks[warp.block]; }
+  const BlockSlot& block_of(const Warp& warp) const { return hot_.blocks[warp.block]; }
+  GridSlot& grid_of(const Warp& warp) { return hot_.grids[warp.grid]; }
+  const GridSlot& grid_of(const Warp& warp) const { return hot_.grids[warp.grid]; }
+  const isa::Instruction& instruction(const Warp& warp, std::uint32_t pc) const {
+    return hot_.grids[warp.grid].instructions[pc];
+  }
+  isa::WarpContext context_of(const Warp& warp) const {
+    return context_of(warp, hot_.grids[warp.grid]);
+  }
+  isa::WarpContext context_of(const Warp& warp, const GridSlot& grid) const {
+    return grid.context_of(warp.registers, hot_.scratch_rows);
+  }
+  /// Of the warp's current path, those whose guard holds.
+  std::uint32_t active_lanes(const Warp& warp, const isa::Instruction& instruction) const {
+    std::uint32_t lanes = warp.paths.mask();
+    if (instruction.guard != isa::no_predicate) {
+      const std::uint32_t predicate = context_of(warp).predicates[instruction.guard];
+      lanes &= instruction.guard_negated ? ~predicate : predicate;
+    }
+    return lanes;
+  }
+  std::byte* shared_memory_of(const BlockSlot& block) {
+    return hot_.shared.data() + block.shared_base;
+  }
+
+ protected:
+  /// What every window touches.
+  struct Hot {
+    std::uint64_t resident = 0;  ///< warp slots taken
+    std::uint32_t* scratch_rows = nullptr;
+    std::vector<GridSlot> grids;
+    std::vector<BlockSlot> blocks;
+    std::vector<std::byte> shared;
+  };
+
+  Hot hot_;
+  std::array<Warp, 64> warps_;
+};
+
+}  // namespace lockstep

@@ -1,0 +1,83 @@
+/// Contexts of blocks: what leaves the SM with a block, as bytes, and comes back.
+///
+/// A context holds the registers and predicates of all warps, the block's shared memory, and its
+/// control state: paths and barriers, the rest of a `nanosleep`, and for each warp the list of
+/// squashed accesses that are to be issued again, with their operands if the scheme logs them.
+/// Local memory stays where it is.  A block can leave when nothing of it is in flight: answers,
+/// acknowledgements, events of its warps, a `printf` half done.  On chip its registers and shared
+/// memory are overwritten when it has left.
+/// Source: 000, section 4.1; preemption.md, section 5; architecture.md, section 8, rules 4 and 5.
+///
+/// Simplified: registers are saved as the kernel's rows, at the size that the block occupies in the
+/// register file; control state takes the bytes of its serialised form.
+#pragma once
+
+#include <cstddef>
+#include <vector>
+
+#include "models/sm/blocks/resident_blocks.hpp"
+#include "models/sm/context/saved_access.hpp"
+#include "models/sm/execution/printing.hpp"
+#include "models/sm/front_end/front_end.hpp"
+#include "models/sm/load_store/flights.hpp"
+#include "models/sm/load_store/load_store_unit.hpp"
+
+namespace lockstep {
+
+class BlockContexts {
+ public:
+  BlockContexts(ResidentBlocks& blocks, FrontEnd& front_end, FaultableAccesses& faultable,
+                Flights& flights, LoadStoreUnit& load_store, const Printing& printing)
+      : blocks_(blocks),
+        front_end_(front_end),
+        faultable_(faultable),
+        flights_(flights),
+        load_store_(load_store),
+        printing_(printing) {}
+
+  /// Nothing of the block issues from now on but what belongs to a printf that has begun.
+  void freeze(BlockPlace place);
+  /// Its tenant is ended: its warps are to be looked at again.
+  void thaw(BlockPlace place);
+  /// Nothing of the frozen block is in flight.
+  bool is_quiet(BlockPlace place) const;
+  /// Takes the context of a quiet block out of the SM; the block keeps its place until it leaves.
+  std::vector<std::byte> take_out(BlockPlace place, SmCycle now);
+  /// Puts it into the block's new place; its warps go on.
+  void put_in(BlockPlace place, std::vector<std::byte> bytes, SmCycle now);
+
+ private:
+  /// Control state of a warp.
+  struct SavedWarp {
+    isa::WarpPaths paths;
+    bool left = false;  ///< its threads have ended, and all its requests are answered
+    bool suspended = false;
+    std::int64_t asleep = 0;  ///< cycles
+    std::vector<SavedAccess> accesses;
+
+    void serialize(Archive& archive) { archive(paths, left, suspended, asleep, accesses); }
+  };
+
+  bool is_quiet(WarpSlot slot) const;
+  /// An event to come names it, beyond those of its scoreboard; or it is about to issue.
+  bool is_named_by_events(WarpSlot slot) const;
+  bool has_left(WarpSlot slot) const {
+    return blocks_.warp(slot).paths.finished() && (front_end_.known() & bit_of(slot)) == 0;
+  }
+  /// It waits for an acquire that is squashed.
+  bool is_suspended(WarpSlot slot) const;
+  SavedWarp take_out(WarpSlot slot, SmCycle now);
+  SavedAccess take_out_oldest_access(WarpSlot slot, SmCycle now);
+  void put_in(WarpSlot slot, SavedWarp& saved);
+  void go_on(WarpSlot slot, const SavedWarp& saved, SmCycle now);
+  void put_in_access(WarpSlot slot, SavedAccess& saved);
+
+  ResidentBlocks& blocks_;
+  FrontEnd& front_end_;
+  FaultableAccesses& faultable_;
+  Flights& flights_;
+  LoadStoreUnit& load_store_;
+  const Printing& printing_;
+};
+
+}  // namespace lockstep

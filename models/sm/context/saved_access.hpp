@@ -1,0 +1,41 @@
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+#include "core/checkpoint/archive.hpp"
+#include "models/sm/access/access.hpp"
+#include "models/sm/exception_scheme/faultable_access.hpp"
+
+namespace lockstep {
+
+/// The operands of a squashed access that stand in the log, without what is not used of them.
+struct SavedOperands {
+  Access access;
+
+  void serialize(Archive& archive) {
+    Access& a = access;
+    archive(a.kind, a.bypass, a.contiguous, a.stride, a.groups, a.tenant, a.pc, a.active);
+    for (unsigned g = 0; g < a.groups; ++g) archive(a.group[g]);
+    if (!a.contiguous) archive(a.offset);
+    if (!a.writes()) return;
+    const std::size_t words = a.stride > 8 ? 2 : 1;
+    archive.bytes(a.data.data(), a.kind == Access::Kind::store
+                                     ? std::size_t{32} * a.stride
+                                     : 32 * words * sizeof(isa::AtomicWord));
+  }
+};
+
+/// A squashed access of a block that is not on chip: an entry of its replay list.
+struct SavedAccess {
+  SmCycle issued;
+  std::uint32_t pc = 0;
+  bool flies = false;  ///< results of it are pending
+  std::vector<SquashedLanes> lanes;
+  std::optional<SavedOperands> operands;  ///< if they are logged
+
+  void serialize(Archive& archive) { archive(issued, pc, flies, lanes, operands); }
+};
+
+}  // namespace lockstep

@@ -1,0 +1,19 @@
+#pragma once
+
+#include <cstddef>
+
+#include "models/noc/messages.hpp"
+#include "models/sm/parameters/sm_cycle.hpp"
+
+namespace lockstep {
+
+/// Who moves contexts of blocks, and hears of the answers to its requests.
+class ContextAnswers {
+ public:
+  virtual ~ContextAnswers() = default;
+  /// A line has been stored, or loaded; its data can be used from `usable` on.
+  virtual void answered(const MemoryResponse& response, const std::byte* payload, SmCycle usable,
+                        SmCycle now) = 0;
+};
+
+}  // namespace lockstep

@@ -1,0 +1,43 @@
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+#include <vector>
+
+#include "core/checkpoint/archive.hpp"
+#include "models/noc/grid_messages.hpp"
+#include "models/sm/parameters/sm_cycle.hpp"
+
+namespace lockstep {
+
+/// A thread block whose context stands in memory, or moves.
+struct BlockInMemory {
+  enum class State : std::uint8_t { leaving, there, returning };
+
+  State state = State::leaving;
+  bool dropped = false;  ///< its tenant was ended while it moved
+  BlockReference reference;
+  TenantId tenant;
+  std::uint8_t grid = 0;     ///< its place in the SM
+  BlockPlace place;          ///< in the SM, while it moves
+  std::uint32_t number = 0;  ///< of its place in the context area
+  std::uint64_t bytes = 0;   ///< of its context
+  std::vector<LocalHome> homes;
+  std::vector<std::uint64_t> pages;  ///< that it waits for; Tlb::base_key
+  SmCycle ready;                     ///< since then it could go on
+
+  bool can_return() const { return state == State::there && pages.empty(); }
+  /// A page has come; all_keys: every page.
+  void page_came(std::uint64_t key, SmCycle now) {
+    if (pages.empty()) return;
+    key == all_keys ? pages.clear() : static_cast<void>(std::erase(pages, key));
+    ready = now;
+  }
+  static constexpr std::uint64_t all_keys = ~std::uint64_t{0};
+
+  void serialize(Archive& archive) {
+    archive(state, dropped, reference, tenant, grid, place, number, bytes, homes, pages, ready);
+  }
+};
+
+}  // namespace lockstep

@@ -1,0 +1,246 @@
+#include "models/sm/turnover/local_scheduler.hpp"
+
+#include <algorithm>
+
+#include "core/error/error.hpp"
+
+namespace lockstep {
+
+using State = BlockInMemory::State;
+
+LocalScheduler::LocalScheduler(const SmConstants& constants, SmStatistics& statistics,
+                               const BlockSwitching& policy, const Parts& parts)
+    : constants_(constants),
+      statistics_(statistics),
+      policy_(policy),
+      parts_(parts),
+      extra_(constants.setup.contexts.places > 0 ? policy.extra_blocks() : 0),
+      max_wait_(policy.max_wait() == Time::never()
+                    ? no_cycle
+                    : constants.cycle_at_or_after(policy.max_wait())) {
+  for (std::uint32_t number = constants.setup.contexts.places; number > 0; --number)
+    free_numbers_.push_back(number - 1);
+}
+
+void LocalScheduler::page_came(std::uint64_t key, SmCycle now) {
+  for (BlockInMemory& block : blocks_) block.page_came(key, now);
+}
+
+void LocalScheduler::look(std::size_t staged, SmCycle now) {
+  if (parts_.faultable.stopped_warps() == 0 && leaving_ == 0 && blocks_.empty()) return;
+  notice_faults(staged, now);
+  displace_youngest(now);
+  for (Mask left = leaving_; left != 0; left &= left - 1) {
+    const BlockPlace place(static_cast<std::uint8_t>(std::countr_zero(left)));
+    parts_.contexts.freeze(place);
+    if (parts_.contexts.is_quiet(place)) save(place, now);
+  }
+  if (parts_.engine.wake() <= now) parts_.engine.advance(now);
+  set_wake(now);
+}
+
+void LocalScheduler::set_wake(SmCycle now) {
+  wake_ = parts_.engine.wake();
+  if (max_wait_ == no_cycle) return;
+  for (const BlockInMemory& block : blocks_)
+    if (block.can_return() && !is_overdue(block, now))
+      wake_ = std::min(wake_, block.ready + max_wait_.value());
+}
+
+std::size_t LocalScheduler::count(State state) const {
+  return static_cast<std::size_t>(std::count_if(
+      blocks_.begin(), blocks_.end(), [&](const auto& block) { return block.state == state; }));
+}
+
+bool LocalScheduler::can_leave(std::size_t staged) const {
+  const std::size_t stopping = static_cast<std::size_t>(std::popcount(leaving_));
+  const std::size_t leaving = stopping + count(State::leaving) + 1;
+  const auto ready = static_cast<std::size_t>(std::count_if(
+      blocks_.begin(), blocks_.end(), [](const auto& block) { return block.can_return(); }));
+  const std::size_t in_memory = count(State::there) + leaving - std::min(leaving, ready);
+  return leaving <= ready + staged && in_memory <= extra_ && stopping < free_numbers_.size();
+}
+
+/// Figure 9: a block with a fault behind the threshold leaves if there is something else to run.
+void LocalScheduler::notice_faults(std::size_t staged, SmCycle now) {
+  const Mask here = on_chip();
+  Mask faulted = 0;
+  parts_.faultable.for_each_squashed([&](SquashedLanes& lanes) {
+    if (lanes.come) return;
+    const Warp& warp = parts_.blocks.warp(parts_.faultable.warp_of(lanes.access));
+    const BlockPlace place(warp.block);
+    const bool worth = policy_.worth_leaving(parts_.translation.fault_position(lanes.page));
+    SmStatistics::OfTenant& counts = statistics_.tenant[warp.tenant];
+    if (!lanes.noticed) {
+      ++counts.fault_notices;
+      if (!worth) ++counts.kept_for_near_faults;
+    }
+    if (worth && (here & bit_of(place)) != 0) {
+      faulted |= bit_of(place);
+      if (!lanes.noticed && !can_leave(staged)) ++counts.kept_for_want_of_others;
+    }
+    lanes.noticed = true;
+  });
+  for (; faulted != 0 && can_leave(staged); faulted &= faulted - 1)
+    leave(BlockPlace(static_cast<std::uint8_t>(std::countr_zero(faulted))), now);
+}
+
+bool LocalScheduler::is_overdue(const BlockInMemory& block, SmCycle now) const {
+  return max_wait_ != no_cycle && block.can_return() && block.ready + max_wait_.value() <= now;
+}
+
+void LocalScheduler::displace_youngest(SmCycle now) {
+  const auto first = std::find_if(blocks_.begin(), blocks_.end(),
+                                  [](const auto& block) { return block.can_return(); });
+  if (first == blocks_.end() || !is_overdue(*first, now)) return;
+  if (leaving_ != 0 || count(State::leaving) != 0 || free_numbers_.empty()) return;
+  if (parts_.blocks.has_room_for(parts_.blocks.grid(first->grid))) return;
+  Mask candidates = on_chip();
+  if (candidates == 0) return;
+  BlockPlace youngest(static_cast<std::uint8_t>(std::countr_zero(candidates)));
+  for (; candidates != 0; candidates &= candidates - 1) {
+    const BlockPlace place(static_cast<std::uint8_t>(std::countr_zero(candidates)));
+    if (entered_[place.value()] > entered_[youngest.value()]) youngest = place;
+  }
+  leave(youngest, now);
+}
+
+/// Those that neither stop nor move.
+LocalScheduler::Mask LocalScheduler::on_chip() const {
+  Mask places = 0;
+  for (std::uint32_t i = 0; i < constants_.parameters.blocks; ++i) {
+    const BlockPlace place(static_cast<std::uint8_t>(i));
+    if (parts_.blocks.block(place).used) places |= bit_of(place);
+  }
+  for (const BlockInMemory& block : blocks_)
+    if (block.state != State::there) places &= ~bit_of(block.place);
+  return places & ~leaving_ & ~too_large_;
+}
+
+void LocalScheduler::leave(BlockPlace place, SmCycle) {
+  leaving_ |= bit_of(place);
+  parts_.contexts.freeze(place);
+}
+
+std::vector<std::uint64_t> LocalScheduler::pages_of(BlockPlace place) const {
+  std::vector<std::uint64_t> pages;
+  parts_.faultable.for_each_squashed([&](const SquashedLanes& lanes) {
+    const WarpSlot slot = parts_.faultable.warp_of(lanes.access);
+    if (!lanes.come && parts_.blocks.warp(slot).block == place.value()) pages.push_back(lanes.page);
+  });
+  std::sort(pages.begin(), pages.end());
+  pages.erase(std::unique(pages.begin(), pages.end()), pages.end());
+  return pages;
+}
+
+void LocalScheduler::save(BlockPlace place, SmCycle now) {
+  const BlockSlot& slot = parts_.blocks.block(place);
+  const GridSlot& grid = parts_.blocks.grid(slot.grid);
+  leaving_ &= ~bit_of(place);
+  BlockInMemory block;
+  block.reference = {grid.launch.grid, constants_.setup.index, slot.index};
+  block.tenant = TenantId(grid.launch.tenant);
+  block.grid = slot.grid;
+  block.place = place;
+  block.pages = pages_of(place);
+  block.ready = now;
+  std::vector<std::byte> bytes = parts_.contexts.take_out(place, now);
+  block.bytes = bytes.size();
+  if (!policy_.ideal() && bytes.size() > constants_.setup.contexts.place_bytes) {
+    too_large_ |= bit_of(place);
+    return parts_.contexts.put_in(place, std::move(bytes), now);
+  }
+  if (grid.program->local_bytes > 0) parts_.l1.write_back_local(slot, now);
+  block.number = free_numbers_.back();
+  free_numbers_.pop_back();
+  SmStatistics::OfTenant& counts = statistics_.tenant[grid.launch.tenant];
+  ++counts.blocks_saved;
+  counts.context_bytes_saved += block.bytes;
+  parts_.engine.save(block.number, block.tenant, std::move(bytes), now);
+  blocks_.push_back(std::move(block));
+}
+
+std::optional<LocalScheduler::Moved> LocalScheduler::take_moved(SmCycle now) {
+  std::optional<ContextEngine::Done> done = parts_.engine.take_done(now);
+  if (!done) return std::nullopt;
+  const auto block = std::find_if(blocks_.begin(), blocks_.end(),
+                                  [&](const auto& other) { return other.number == done->place; });
+  LOCKSTEP_CHECK(block != blocks_.end(), "a context moved that is no block's");
+  parts_.blocks.count_residency(now);
+  parts_.front_end.account_stalls(now);
+  Moved moved;
+  if (done->saved && !block->dropped) {
+    block->homes = parts_.blocks.leave_for_memory(block->place);
+    block->state = State::there;
+    block->ready = now;
+    moved.done.block = block->reference;
+    return moved;
+  }
+  moved.what = block->dropped ? Moved::What::dropped : Moved::What::returned;
+  if (block->dropped) {
+    moved.done = parts_.blocks.leave(block->place);
+  } else {
+    entered(block->place);
+    parts_.contexts.put_in(block->place, std::move(done->bytes), now);
+    parts_.front_end.wake_at(now);
+  }
+  free_numbers_.push_back(block->number);
+  blocks_.erase(block);
+  return moved;
+}
+
+std::vector<BlockInMemory>::const_iterator LocalScheduler::first_to_return() const {
+  const auto first = std::find_if(blocks_.begin(), blocks_.end(),
+                                  [](const auto& block) { return block.can_return(); });
+  if (first == blocks_.end()) return first;
+  return parts_.blocks.has_room_for(parts_.blocks.grid(first->grid)) ? first : blocks_.end();
+}
+
+std::optional<std::uint8_t> LocalScheduler::next_to_return() const {
+  const auto block = first_to_return();
+  if (block == blocks_.end()) return std::nullopt;
+  return block->grid;
+}
+
+void LocalScheduler::begin_return(SmCycle now) {
+  BlockInMemory& block = blocks_[static_cast<std::size_t>(first_to_return() - blocks_.begin())];
+  parts_.blocks.count_residency(now);
+  parts_.front_end.account_stalls(now);
+  block.place =
+      parts_.blocks.return_from_memory(block.reference, block.grid, std::move(block.homes));
+  block.state = State::returning;
+  parts_.faultable.block_entered(block.place);
+  SmStatistics::OfTenant& counts = statistics_.tenant[block.tenant.value()];
+  ++counts.blocks_restored;
+  counts.context_bytes_restored += block.bytes;
+  parts_.engine.restore(block.number, block.tenant, block.bytes, now);
+  parts_.ports.tell_dispatcher(MessageKind::block_restored, block.reference, now);
+  set_wake(now);
+}
+
+bool LocalScheduler::may_start(SmCycle now) const {
+  return std::none_of(blocks_.begin(), blocks_.end(),
+                      [&](const auto& block) { return is_overdue(block, now); });
+}
+
+std::vector<BlockDone> LocalScheduler::drop_tenant(TenantId tenant) {
+  std::vector<BlockDone> done;
+  std::erase_if(blocks_, [&](BlockInMemory& block) {
+    if (block.tenant != tenant) return false;
+    block.dropped = block.state != State::there;
+    if (block.dropped) return false;
+    done.push_back(parts_.blocks.forget_in_memory(block.reference, block.homes));
+    free_numbers_.push_back(block.number);
+    return true;
+  });
+  for (Mask left = leaving_; left != 0; left &= left - 1) {
+    const BlockPlace place(static_cast<std::uint8_t>(std::countr_zero(left)));
+    const BlockSlot& slot = parts_.blocks.block(place);
+    if (parts_.blocks.grid(slot.grid).launch.tenant != tenant.value()) continue;
+    leaving_ &= ~bit_of(place);
+    parts_.contexts.thaw(place);
+  }
+  return done;
+}
+
+}  // namespace lockstep

@@ -1,0 +1,113 @@
+/// The SM's scheduler of its own blocks: who is on chip, whose context stands in memory.
+///
+/// A block with a fault far enough behind leaves, if another one can take its place: one whose
+/// pages have come, the oldest first, or a new one, as long as not more than `extra_blocks` stand
+/// in memory.  It stops, nothing of it may be in flight, its context is saved, its place is free.
+/// It can return when all pages that it faulted on have come.  A fault that found nothing to run is
+/// looked at again when something is there.  One that has waited too long displaces the youngest
+/// block on chip.
+/// Source: 000, section 4.1, Figure 9.
+///
+/// Simplified: the new block is the one that the dispatcher keeps staged at the SM.
+#pragma once
+
+#include <array>
+#include <memory>
+#include <optional>
+#include <vector>
+
+#include "models/sm/block_switching/block_switching.hpp"
+#include "models/sm/context/block_contexts.hpp"
+#include "models/sm/context/context_engine.hpp"
+#include "models/sm/turnover/block_in_memory.hpp"
+
+namespace lockstep {
+
+class LocalScheduler {
+ public:
+  /// The parts that a block's leaving and returning touches.
+  struct Parts {
+    ResidentBlocks& blocks;
+    SmPorts& ports;
+    FrontEnd& front_end;
+    FaultableAccesses& faultable;
+    L1& l1;
+    const Translation& translation;
+    BlockContexts& contexts;
+    ContextEngine& engine;
+  };
+  LocalScheduler(const SmConstants& constants, SmStatistics& statistics,
+                 const BlockSwitching& policy, const Parts& parts);
+
+  /// False: no block ever leaves, and nothing below has an effect.
+  bool selected() const { return extra_ > 0; }
+  SmCycle wake() const { return wake_; }
+
+  // Blocks.
+  void entered(BlockPlace place) { entered_[place.value()] = ++entries_; }
+  void left(BlockPlace place) {
+    leaving_ &= ~bit_of(place);
+    too_large_ &= ~bit_of(place);
+  }
+  /// A page has come; Tlb::base_key, or BlockInMemory::all_keys.
+  void page_came(std::uint64_t key, SmCycle now);
+  /// Something has happened; so many new blocks wait for a place.
+  void look(std::size_t staged, SmCycle now);
+
+  struct Moved {
+    enum class What : std::uint8_t { saved, returned, dropped };
+    What what = What::saved;
+    BlockDone done;  ///< dropped; else its block alone
+  };
+  /// A block that has finished moving.
+  std::optional<Moved> take_moved(SmCycle now);
+  /// The grid of the block that returns next, if there is room for it.
+  std::optional<std::uint8_t> next_to_return() const;
+  /// It takes a place, and returns.
+  void begin_return(SmCycle now);
+  /// No block that has waited too long needs the room first.
+  bool may_start(SmCycle now) const;
+  /// The tenant's blocks in memory; those that move are dropped later.  Its others go on, to end.
+  std::vector<BlockDone> drop_tenant(TenantId tenant);
+  bool empty() const { return blocks_.empty(); }
+
+  void serialize(Archive& archive) {
+    archive.section("sm/local_scheduler", 1);
+    archive(blocks_, leaving_, too_large_, entered_, entries_, free_numbers_, wake_);
+    archive(parts_.engine);
+  }
+
+ private:
+  using Mask = std::uint64_t;
+  static Mask bit_of(BlockPlace place) { return Mask{1} << place.value(); }
+  std::size_t count(BlockInMemory::State state) const;
+  /// One more block may leave: another one could take its place.
+  bool can_leave(std::size_t staged) const;
+  void notice_faults(std::size_t staged, SmCycle now);
+  void displace_youngest(SmCycle now);
+  Mask on_chip() const;
+  void leave(BlockPlace place, SmCycle now);
+  /// Nothing of it is in flight.
+  void save(BlockPlace place, SmCycle now);
+  std::vector<std::uint64_t> pages_of(BlockPlace place) const;
+  bool is_overdue(const BlockInMemory& block, SmCycle now) const;
+  std::vector<BlockInMemory>::const_iterator first_to_return() const;
+  void set_wake(SmCycle now);
+
+  const SmConstants& constants_;
+  SmStatistics& statistics_;
+  const BlockSwitching& policy_;
+  const Parts parts_;
+  const std::uint32_t extra_;
+  const SmCycle max_wait_;
+
+  std::vector<BlockInMemory> blocks_;        ///< in the order in which they began to leave
+  Mask leaving_ = 0;                         ///< places of blocks that stop
+  Mask too_large_ = 0;                       ///< of those whose context has no room in memory
+  std::array<std::uint64_t, 64> entered_{};  ///< by place: the later, the larger
+  std::uint64_t entries_ = 0;
+  std::vector<std::uint32_t> free_numbers_;  ///< of places in the context area
+  SmCycle wake_ = no_cycle;
+};
+
+}  // namespace lockstep
