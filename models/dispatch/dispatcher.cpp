@@ -103,7 +103,7 @@ void Dispatcher::accept_grid(const GridLaunch& launch, std::span<const std::byte
   ++statistics_.grids[launch.tenant];
 }
 
-std::deque<Dispatcher::Grid>::iterator Dispatcher::grid_at(std::uint32_t number) {
+Dispatcher::GridPlace Dispatcher::grid_at(std::uint32_t number) {
   const auto grid = std::find_if(grids_.begin(), grids_.end(), [&](const Grid& candidate) {
     return candidate.launch.grid == number;
   });
@@ -142,7 +142,7 @@ void Dispatcher::block_done(const BlockDone& done, Time now, Outbox& outbox) {
   ++statistics_.blocks_done[grid->launch.tenant];
   grid->executed += done.executed;
   count(TenantId{grid->launch.tenant}, done.executed, now, outbox);
-  if (grid->done == grid->blocks) finish_grid(grid->launch.grid, now, outbox);
+  if (grid->done == grid->blocks) finish_grid(grid, now, outbox);
 }
 
 void Dispatcher::abort_tenant(TenantId tenant, Time now, Outbox& outbox) {
@@ -153,7 +153,7 @@ void Dispatcher::abort_tenant(TenantId tenant, Time now, Outbox& outbox) {
     if (grid.launch.tenant == tenant.value()) {
       grid.blocks = grid.next_block;
       if (grid.running == 0) {
-        finish_grid(grid.launch.grid, now, outbox);
+        finish_grid(grids_.begin() + static_cast<std::ptrdiff_t>(i), now, outbox);
         continue;
       }
     }
@@ -171,8 +171,7 @@ void Dispatcher::count(TenantId tenant, const InstructionCount& executed, Time n
               TenantProgress{tenant.value(), {}, sum});
 }
 
-void Dispatcher::finish_grid(std::uint32_t number, Time now, Outbox& outbox) {
-  const auto place = grid_at(number);
+void Dispatcher::finish_grid(GridPlace place, Time now, Outbox& outbox) {
   const Grid& grid = *place;
   const GridReference reference{grid.launch.grid, 0};
   outbox.send(to_host_, now, kind_of(MessageKind::grid_done),

@@ -87,13 +87,14 @@ class Dispatcher final : public Component {
   /// A block has left its SM, or takes a place there again.
   void block_saved(const BlockReference& block);
   void block_restored(const BlockReference& block);
-  std::deque<Grid>::iterator grid_at(std::uint32_t number);
+  using GridPlace = std::deque<Grid>::iterator;
+  GridPlace grid_at(std::uint32_t number);
   /// The SM starts the block that is staged there, if there is room.
   void start_staged(std::uint32_t sm);
   /// SMs end the tenant's blocks; the dispatcher forgets those that wait.
   void abort_tenant(TenantId tenant, Time now, Outbox& outbox);
   void count(TenantId tenant, const InstructionCount& executed, Time now, Outbox& outbox);
-  void finish_grid(std::uint32_t number, Time now, Outbox& outbox);
+  void finish_grid(GridPlace place, Time now, Outbox& outbox);
   /// Sends at most one block.  Returns false when no SM may take one.
   bool dispatch_one(Time now, Outbox& outbox);
   /// The first SM from `first` on at which no block waits; the number of SMs if there is none.

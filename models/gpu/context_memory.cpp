@@ -31,7 +31,6 @@ ContextMemory::ContextMemory(const Scenario& scenario, const MachineParameters& 
                              const IssueTables& tables) {
   const std::unique_ptr<BlockSwitching> policy =
       make_block_switching(parameters.policies.block_switching);
-  if (policy->extra_blocks() == 0) return;
   const SmParameters& sm = parameters.gpu.sm;
   const OccupancyLimits limits =
       sm.occupancy_limits(log_entries_of(parameters.policies.exception_scheme));

@@ -16,8 +16,10 @@ namespace lockstep {
 /// Source: 000, section 4.1.
 class ContextMemory {
  public:
+  /// None: no block leaves its SM.
   ContextMemory() = default;
-  /// `module_of_tenant`: index in `modules`.  Throws UserError if it does not fit.
+  /// For a policy that lets some leave.  `module_of_tenant`: index in `modules`.  Throws UserError
+  /// if it does not fit.
   ContextMemory(const Scenario& scenario, const MachineParameters& parameters,
                 const std::vector<const isa::Module*>& modules,
                 const std::vector<std::uint16_t>& module_of_tenant, const IssueTables& tables);

@@ -29,9 +29,6 @@ void check_grid_wide(const Step& step, const isa::Program& kernel, const LaunchS
                   "launch fewer blocks");
 }
 
-using OfLaunch =
-    std::function<void(const Step&, std::size_t, const LaunchShape&, const BlockResources&)>;
-
 void for_each_launch(const std::vector<Step>& steps, const isa::Module& module,
                      const OccupancyLimits& limits, const Variables& variables,
                      const OfLaunch& function) {

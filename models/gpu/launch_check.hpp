@@ -9,12 +9,13 @@
 
 namespace lockstep {
 
+using OfLaunch =
+    std::function<void(const Step&, std::size_t, const LaunchShape&, const BlockResources&)>;
+
 /// Calls function(step, kernel's index, shape, block) for each launch of the workload, with loop
 /// counters at their first value.
 void for_each_launch(const Workload& workload, const isa::Module& module,
-                     const OccupancyLimits& limits,
-                     const std::function<void(const Step&, std::size_t, const LaunchShape&,
-                                              const BlockResources&)>& function);
+                     const OccupancyLimits& limits, const OfLaunch& function);
 
 /// Checks before the run that a block of every launch fits an SM, and all blocks of one that meets
 /// at a grid-wide barrier the `sms` there are, with loop counters at their first value.  Throws

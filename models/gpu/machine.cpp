@@ -48,7 +48,7 @@ Machine::Machine(const Scenario& scenario, const MachineParameters& parameters,
   load_modules(options.lowering);
   if (extra_blocks_of(parameters.policies.block_switching) > 0)
     context_memory_ =
-        ContextMemory(scenario, parameters, module_pointers(), module_of_tenant_, issue_tables());
+        ContextMemory(scenario, parameters, module_pointers(), module_of_tenant_, *issue_tables());
   lay_out();
 }
 
@@ -266,18 +266,17 @@ ReplayMode Machine::replay_mode() const {
   return host_fault_parameters(parameters_.policies.fault_handling).replay;
 }
 
-const IssueTables& Machine::issue_tables() const {
+const std::shared_ptr<const IssueTables>& Machine::issue_tables() const {
   const SmParameters& parameters = parameters_.gpu.sm;
   if (!issue_tables_)
     issue_tables_ =
         make_issue_tables(parameters, module_pointers(),
                           detail_for(parameters, parameters_.policies.exception_scheme));
-  return *issue_tables_;
+  return issue_tables_;
 }
 
 std::unique_ptr<Component> Machine::build_sm(std::uint32_t index) const {
   const SmParameters& parameters = parameters_.gpu.sm;
-  issue_tables();
   StreamingMultiprocessor::Setup setup;
   setup.parameters = parameters;
   setup.noc = parameters_.gpu.noc;
@@ -288,7 +287,7 @@ std::unique_ptr<Component> Machine::build_sm(std::uint32_t index) const {
   setup.index = index;
   setup.tenants = tenant_names();
   setup.modules = module_pointers();
-  setup.issue_tables = issue_tables_;
+  setup.issue_tables = issue_tables();
   setup.constant_rows = constant_rows_;
   setup.mapping = mapping_;
   setup.local_memory_base = parameters_.gpu.memory.capacity.count();

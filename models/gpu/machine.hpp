@@ -51,7 +51,7 @@ class Machine {
 
  private:
   void load_modules(const isa::LoweringOptions& lowering);
-  const IssueTables& issue_tables() const;
+  const std::shared_ptr<const IssueTables>& issue_tables() const;
   void lay_out();
   std::unique_ptr<Component> build_host() const;
   std::unique_ptr<Component> build_dispatcher() const;

@@ -20,16 +20,22 @@ void check_replay(const Scenario& scenario, const PolicyParameters& policies) {
                   "choose replay: listed or broadcast, or exception_scheme: stall-on-fault");
 }
 
-/// A block cannot leave while an instruction of it waits in the load-store unit for its page.
-void check_block_switching(const Scenario& scenario, const PolicyParameters& policies) {
-  if (extra_blocks_of(policies.block_switching) == 0 || is_preemptible(policies.exception_scheme))
-    return;
-  throw UserError(scenario.policies.find("block_switching").where(),
-                  "policies.block_switching " + policies.block_switching.name() +
-                      " takes a block away that has faulted, which policies.exception_scheme " +
-                      policies.exception_scheme.name() + " does not give up",
+/// `who` acts on a warp that has faulted: it must not wait in the load-store unit for its page.
+void require_preemptible(const PolicyParameters& policies, const std::string& where,
+                         const std::string& who) {
+  if (is_preemptible(policies.exception_scheme)) return;
+  throw UserError(where,
+                  who + ", which policies.exception_scheme " + policies.exception_scheme.name() +
+                      " does not give up",
                   "choose warp-disable-commit, warp-disable-last-check, replay-queue or "
                   "operand-log");
+}
+
+void check_block_switching(const Scenario& scenario, const PolicyParameters& policies) {
+  if (extra_blocks_of(policies.block_switching) == 0) return;
+  require_preemptible(policies, scenario.policies.find("block_switching").where(),
+                      "policies.block_switching " + policies.block_switching.name() +
+                          " takes a block away that has faulted");
 }
 
 }  // namespace
@@ -42,15 +48,8 @@ void check_policies(const Scenario& scenario, const MachineParameters& parameter
   if (!local) return;
   const std::string where = scenario.policies.find("fault_handling").where();
   const std::string name = "policies.fault_handling " + policies.fault_handling.name();
-  // A fault leaves a warp of such a scheme where it is: its SM cannot run a handler for it.
-  if (!is_preemptible(policies.exception_scheme))
-    throw UserError(where,
-                    name +
-                        " runs a handler in the place of the warp that faulted, which "
-                        "policies.exception_scheme " +
-                        policies.exception_scheme.name() + " does not give up",
-                    "choose warp-disable-commit, warp-disable-last-check, replay-queue or "
-                    "operand-log");
+  require_preemptible(policies, where,
+                      name + " runs a handler in the place of the warp that faulted");
   if (make_page_manager(policies.page_manager, {})->granule_pages() > 1)
     throw UserError(where,
                     name + " maps pages of 4 KiB, policies.page_manager " +

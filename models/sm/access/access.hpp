@@ -53,6 +53,13 @@ struct alignas(64) Access {
   std::array<std::uint32_t, 32> local_offset{};
 
   bool writes() const { return kind == Kind::store || kind == Kind::atomic; }
+  /// Of `data`, what is used.
+  std::size_t data_bytes() const {
+    if (kind == Kind::store) return std::size_t{32} * stride;
+    if (kind != Kind::atomic) return 0;
+    const std::size_t words = stride > 8 ? 2 : 1;
+    return 32 * words * sizeof(isa::AtomicWord);
+  }
 
   /// Becomes a copy of a global access as far as that is filled in.  Nothing is read here: this
   /// computer would wait until the line has come.
@@ -60,12 +67,7 @@ struct alignas(64) Access {
     std::memcpy(static_cast<void*>(this), &other,
                 offsetof(Access, group) + other.groups * sizeof(LineGroup));
     if (!other.contiguous) offset = other.offset;
-    if (other.kind == Kind::store) {
-      std::memcpy(data.data(), other.data.data(), std::size_t{32} * other.stride);
-    } else if (other.kind == Kind::atomic) {
-      const std::size_t words = other.stride > 8 ? 2 : 1;
-      std::memcpy(data.data(), other.data.data(), 32 * words * sizeof(isa::AtomicWord));
-    }
+    if (other.writes()) std::memcpy(data.data(), other.data.data(), other.data_bytes());
   }
 
   template <class Archive>

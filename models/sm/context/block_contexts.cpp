@@ -69,14 +69,15 @@ bool BlockContexts::is_quiet(WarpSlot slot) const {
   if (!warp.paths.finished() && !front_end_.held().frozen(slot)) return false;
   Scoreboard pending = warp.pending;
   unsigned flights = 0;
+  bool answered = true;
   faultable_.for_each_of(slot, [&](const FaultableAccess& access) {
     if (access.flight == FaultableAccess::none) return;
     ++flights;
+    answered &= flights_[access.flight].outstanding == 1;  // its last check
     const IssueRecord& record = warp.records[access.pc];
     for (unsigned i = 0; i < record.releases; ++i) pending.clear(record.release[i]);
-    if (flights_[access.flight].outstanding != 1) ++flights;
   });
-  return pending.empty() && warp.flights == flights &&
+  return answered && pending.empty() && warp.flights == flights &&
          (faultable_.first_of_warp(slot) != FaultableAccess::none ||
           !front_end_.held().fetch_is_off(slot));
 }

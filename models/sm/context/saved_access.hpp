@@ -19,11 +19,7 @@ struct SavedOperands {
     archive(a.kind, a.bypass, a.contiguous, a.stride, a.groups, a.tenant, a.pc, a.active);
     for (unsigned g = 0; g < a.groups; ++g) archive(a.group[g]);
     if (!a.contiguous) archive(a.offset);
-    if (!a.writes()) return;
-    const std::size_t words = a.stride > 8 ? 2 : 1;
-    archive.bytes(a.data.data(), a.kind == Access::Kind::store
-                                     ? std::size_t{32} * a.stride
-                                     : 32 * words * sizeof(isa::AtomicWord));
+    archive.bytes(a.data.data(), a.data_bytes());
   }
 };
 

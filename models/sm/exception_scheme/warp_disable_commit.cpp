@@ -4,28 +4,17 @@
 /// The instruction that may fault is then always the warp's youngest, and nothing younger has
 /// overwritten its sources: squashing it leaves a precise state whose next instruction it is.
 /// Source: 000, section 3.1 (first scheme), Figure 4.
-#include "models/sm/exception_scheme/exception_scheme.hpp"
+#include "models/sm/exception_scheme/warp_disable.hpp"
 
 namespace lockstep {
 
 namespace {
 
-class WarpDisableCommit final : public ExceptionScheme {
+class WarpDisableCommit final : public WarpDisable {
  public:
-  void issued(const Pipeline& pipeline, WarpSlot warp, const PreciseRecord&) override {
-    pipeline.held().stop_fetch(warp);
-  }
-  /// Fetched now, in the cycle after the commit; issued in the next.
   void committed(const Pipeline& pipeline, WarpSlot warp, const PreciseRecord&,
                  SmCycle now) override {
-    pipeline.front_end.tell_at(warp, WarpEvent::fetch_on, now + 1);
-  }
-  void context_out(const Pipeline& pipeline, WarpSlot warp, const PreciseRecord&,
-                   SmCycle) override {
-    pipeline.held().resume_fetch(warp);
-  }
-  void context_in(const Pipeline& pipeline, WarpSlot warp, const PreciseRecord&) override {
-    pipeline.held().stop_fetch(warp);
+    fetch(pipeline, warp, now);
   }
 };
 

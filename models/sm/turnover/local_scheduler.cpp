@@ -14,7 +14,7 @@ LocalScheduler::LocalScheduler(const SmConstants& constants, SmStatistics& stati
       statistics_(statistics),
       policy_(policy),
       parts_(parts),
-      extra_(constants.setup.contexts.places > 0 ? policy.extra_blocks() : 0),
+      extra_(policy.extra_blocks()),
       max_wait_(policy.max_wait() == Time::never()
                     ? no_cycle
                     : constants.cycle_at_or_after(policy.max_wait())) {
@@ -28,7 +28,7 @@ void LocalScheduler::page_came(std::uint64_t key, SmCycle now) {
 
 void LocalScheduler::look(std::size_t staged, SmCycle now) {
   if (parts_.faultable.stopped_warps() == 0 && leaving_ == 0 && blocks_.empty()) return;
-  notice_faults(staged, now);
+  notice_faults(staged);
   displace_youngest(now);
   for (Mask left = leaving_; left != 0; left &= left - 1) {
     const BlockPlace place(static_cast<std::uint8_t>(std::countr_zero(left)));
@@ -62,7 +62,7 @@ bool LocalScheduler::can_leave(std::size_t staged) const {
 }
 
 /// Figure 9: a block with a fault behind the threshold leaves if there is something else to run.
-void LocalScheduler::notice_faults(std::size_t staged, SmCycle now) {
+void LocalScheduler::notice_faults(std::size_t staged) {
   const Mask here = on_chip();
   Mask faulted = 0;
   parts_.faultable.for_each_squashed([&](SquashedLanes& lanes) {
@@ -82,7 +82,7 @@ void LocalScheduler::notice_faults(std::size_t staged, SmCycle now) {
     lanes.noticed = true;
   });
   for (; faulted != 0 && can_leave(staged); faulted &= faulted - 1)
-    leave(BlockPlace(static_cast<std::uint8_t>(std::countr_zero(faulted))), now);
+    leave(BlockPlace(static_cast<std::uint8_t>(std::countr_zero(faulted))));
 }
 
 bool LocalScheduler::is_overdue(const BlockInMemory& block, SmCycle now) const {
@@ -90,8 +90,7 @@ bool LocalScheduler::is_overdue(const BlockInMemory& block, SmCycle now) const {
 }
 
 void LocalScheduler::displace_youngest(SmCycle now) {
-  const auto first = std::find_if(blocks_.begin(), blocks_.end(),
-                                  [](const auto& block) { return block.can_return(); });
+  const auto first = first_ready();
   if (first == blocks_.end() || !is_overdue(*first, now)) return;
   if (leaving_ != 0 || count(State::leaving) != 0 || free_numbers_.empty()) return;
   if (parts_.blocks.has_room_for(parts_.blocks.grid(first->grid))) return;
@@ -102,7 +101,7 @@ void LocalScheduler::displace_youngest(SmCycle now) {
     const BlockPlace place(static_cast<std::uint8_t>(std::countr_zero(candidates)));
     if (entered_[place.value()] > entered_[youngest.value()]) youngest = place;
   }
-  leave(youngest, now);
+  leave(youngest);
 }
 
 /// Those that neither stop nor move.
@@ -117,7 +116,7 @@ LocalScheduler::Mask LocalScheduler::on_chip() const {
   return places & ~leaving_ & ~too_large_;
 }
 
-void LocalScheduler::leave(BlockPlace place, SmCycle) {
+void LocalScheduler::leave(BlockPlace place) {
   leaving_ |= bit_of(place);
   parts_.contexts.freeze(place);
 }
@@ -189,21 +188,20 @@ std::optional<LocalScheduler::Moved> LocalScheduler::take_moved(SmCycle now) {
   return moved;
 }
 
-std::vector<BlockInMemory>::const_iterator LocalScheduler::first_to_return() const {
-  const auto first = std::find_if(blocks_.begin(), blocks_.end(),
-                                  [](const auto& block) { return block.can_return(); });
-  if (first == blocks_.end()) return first;
-  return parts_.blocks.has_room_for(parts_.blocks.grid(first->grid)) ? first : blocks_.end();
+std::vector<BlockInMemory>::const_iterator LocalScheduler::first_ready() const {
+  return std::find_if(blocks_.begin(), blocks_.end(),
+                      [](const auto& block) { return block.can_return(); });
 }
 
 std::optional<std::uint8_t> LocalScheduler::next_to_return() const {
-  const auto block = first_to_return();
-  if (block == blocks_.end()) return std::nullopt;
-  return block->grid;
+  const auto first = first_ready();
+  if (first == blocks_.end() || !parts_.blocks.has_room_for(parts_.blocks.grid(first->grid)))
+    return std::nullopt;
+  return first->grid;
 }
 
 void LocalScheduler::begin_return(SmCycle now) {
-  BlockInMemory& block = blocks_[static_cast<std::size_t>(first_to_return() - blocks_.begin())];
+  BlockInMemory& block = blocks_[static_cast<std::size_t>(first_ready() - blocks_.begin())];
   parts_.blocks.count_residency(now);
   parts_.front_end.account_stalls(now);
   block.place =

@@ -83,15 +83,16 @@ class LocalScheduler {
   std::size_t count(BlockInMemory::State state) const;
   /// One more block may leave: another one could take its place.
   bool can_leave(std::size_t staged) const;
-  void notice_faults(std::size_t staged, SmCycle now);
+  void notice_faults(std::size_t staged);
   void displace_youngest(SmCycle now);
   Mask on_chip() const;
-  void leave(BlockPlace place, SmCycle now);
+  void leave(BlockPlace place);
   /// Nothing of it is in flight.
   void save(BlockPlace place, SmCycle now);
   std::vector<std::uint64_t> pages_of(BlockPlace place) const;
   bool is_overdue(const BlockInMemory& block, SmCycle now) const;
-  std::vector<BlockInMemory>::const_iterator first_to_return() const;
+  /// The one that returns next.
+  std::vector<BlockInMemory>::const_iterator first_ready() const;
   void set_wake(SmCycle now);
 
   const SmConstants& constants_;
