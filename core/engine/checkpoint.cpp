@@ -176,17 +176,17 @@ void Engine::restore(PartSource& source) {
 }
 
 void Engine::State::serialize(Archive& archive) {
-  archive.section("engine", 1);
+  archive.section("engine", 2);
   std::uint64_t count = graph.nodes().size();
-  archive(boundary, count);
+  archive(boundary, boundary_for, count);
   if (count != graph.nodes().size()) {
     throw UserError("", "the checkpoint is of another machine",
                     "resume with the configuration it was taken with");
   }
   if (archive.is_saving() || boundary == Time::zero()) return;
-  // It may have been a stop time that does not hold any more.
-  const Time before = boundary - Time{1};
-  boundary = boundary_after(before);
+  // It may have been a stop time that does not hold any more, with boundaries passed over behind
+  // it.
+  boundary = boundary_after(boundary_for);
 }
 
 }  // namespace lockstep

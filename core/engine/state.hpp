@@ -60,6 +60,7 @@ struct Engine::State {
   std::unique_ptr<Executor> executor;
   std::vector<Time> horizons;  ///< of the next window, by kind
   Time boundary;               ///< where all components meet next; zero before the run
+  Time boundary_for;           ///< the activity for which it was chosen
   Profile profile;
   std::uint64_t run_began = 0;  ///< ticks
   std::uint64_t observer_ticks = 0;

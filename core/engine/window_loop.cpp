@@ -143,7 +143,8 @@ bool Engine::State::finish_boundary(EpochObserver& observer) {
   if (boundary == options.stop_at) return true;
   if (idle) report_stall();
   // Boundaries before the next activity are passed over: nothing would have changed.
-  boundary = boundary_after(agreed.earliest());
+  boundary_for = agreed.earliest();
+  boundary = boundary_after(boundary_for);
   return false;
 }
 

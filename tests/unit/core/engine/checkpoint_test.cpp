@@ -6,6 +6,7 @@
 #include "tests/harness/kept_parts.hpp"
 #include "tests/unit/core/engine/layouts.hpp"
 #include "tests/unit/core/engine/random_machine.hpp"
+#include "tests/unit/core/engine/scripted.hpp"
 
 namespace lockstep::checkpoint_test {
 namespace {
@@ -83,6 +84,34 @@ TEST(EngineCheckpoint, ResumesPholdOnAnyLayout) {
   machine.options.epoch = 10_ns;
   machine.options.stop_at = 100_ns;
   for (const int exchanges : {1, 2, 20, 60}) expect_resumable(machine, exchanges);
+}
+
+/// A component that does nothing before 48 us, in epochs of 10 us.
+TEST(EngineCheckpoint, AStopTimeThatHoldsNoMoreIsNoBoundary) {
+  Machine machine;
+  const KindId kind = machine.graph.add_kind("unit");
+  const ComponentId first = machine.graph.add_component(kind);
+  const ComponentId second = machine.graph.add_component(kind);
+  machine.graph.connect(first, second, 50_ns);
+  machine.graph.connect(second, first, 50_ns);
+  bool done = false;
+  machine.factory = test::scripted([&](std::uint32_t id, test::Scripted& component) {
+    if (id == 0) component.at(48_us, [&](Time, Outbox&) { done = true; });
+    component.finished_when([&] { return done; });
+  });
+  machine.options.epoch = 10_us;
+  machine.options.stop_at = 30_us;
+  const KeptParts saved = saved_after(machine, 2, 1, 1);
+  machine.options.stop_at = Time::never();
+  SelfCommunicator self;
+  Engine engine(machine.graph, Assignment::spread(machine.graph, 1, 1), machine.factory, self,
+                machine.options);
+  KeptParts kept = saved;
+  engine.restore(kept);
+  test::EpochLog log;
+  RunControl control;
+  engine.run(log, control);
+  EXPECT_EQ(log.ends(), (std::vector<Time>{50_us}));
 }
 
 /// A machine of random components and links; none if the dice give fewer than four components.
