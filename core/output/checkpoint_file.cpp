@@ -69,9 +69,10 @@ std::string previous_checkpoint(const std::string& path) {
 
 void remove_checkpoint(const std::string& path) {
   std::error_code absent;
-  for (const std::string& file : {path, previous_checkpoint(path)})
-    if (is_there(file) && may_be_checkpoint(file)) std::filesystem::remove(file, absent);
   std::filesystem::remove(unfinished(path), absent);
+  // The newest last: whoever is killed amid this leaves one that goes on and takes the others away.
+  for (const std::string& file : {previous_checkpoint(path), path})
+    if (is_there(file) && may_be_checkpoint(file)) std::filesystem::remove(file, absent);
 }
 
 void require_place_of_checkpoint(const std::string& path) {

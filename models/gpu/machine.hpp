@@ -48,6 +48,8 @@ class Machine {
   const isa::Module& module_of_tenant(std::size_t tenant) const {
     return *modules_[module_of_tenant_[tenant]];
   }
+  /// Of gpu.memory.capacity, for blocks that leave SMs.
+  std::uint64_t context_bytes() const { return context_memory_.bytes(); }
 
  private:
   void load_modules(const isa::LoweringOptions& lowering);

@@ -196,8 +196,10 @@ const SmStatistics& SmCore::statistics(Time now) {
 }
 
 std::string SmCore::waiting_for() const {
-  if (blocks_.resident() == 0) return "";
+  if (turnover_.empty()) return "";
   std::string text = front_end_.waiting_for();
+  if (const std::string blocks = local_scheduler_.waiting_for(); !blocks.empty())
+    text += (text.empty() ? "" : "; ") + blocks;
   if (l1_.misses().used() > 0)
     text += "; " + std::to_string(l1_.misses().used()) + " misses outstanding";
   text += translation_.waiting_for();

@@ -93,6 +93,16 @@ void set_fault_handling(PagingSettings& s, const std::string& name) {
   s.any("host.link_latency", {"20ns", "400ns"});
 }
 
+/// Contexts take GPU memory beside what is drawn for pages: see MachineBench.
+void set_block_switching(PagingSettings& s, Chooser& choose) {
+  if (s.has("policies.exception_scheme.name=stall-on-fault") || choose.one_in(3)) return;
+  s.set("policies.block_switching.name", "on-fault");
+  s.any("policies.block_switching.extra_blocks", {"1", "2", "4"});
+  s.any("policies.block_switching.threshold", {"0", "0", "1", "3"});
+  s.any("policies.block_switching.ideal", {"false", "false", "true"});
+  s.any("policies.block_switching.max_wait", {"1us", "3us", "20us"});
+}
+
 void set_prefetcher(PagingSettings& s, Chooser& choose) {
   const std::string name = choose.of(prefetcher_policies());
   s.set("policies.prefetcher.name", name);
@@ -176,6 +186,7 @@ std::vector<std::string> random_paged_machine(std::uint64_t seed, unsigned tenan
   settings.any("host.link_preempts_prefetch", {"true", "false"});
   settings.set("simulation.stop_at", "2000ms");
   settings.set("simulation.epoch", "2us");
+  set_block_switching(settings, choose);
   return settings.list();
 }
 

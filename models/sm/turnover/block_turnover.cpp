@@ -47,7 +47,7 @@ void BlockTurnover::start_block(const BlockReference& reference, std::uint8_t gr
   choose_carve_out(blocks_.grid(grid), now);
   const BlockPlace place = blocks_.enter(reference, grid);
   faultable_.block_entered(place);
-  scheduler_.entered(place);
+  scheduler_.entered(place, now);
   for_each_warp(blocks_.block(place).warps, [&](WarpSlot slot) {
     printing_.forget(slot);  // of a tenant that was ended
     front_end_.add(slot, now + 1);

@@ -27,7 +27,10 @@ void LocalScheduler::page_came(std::uint64_t key, SmCycle now) {
 }
 
 void LocalScheduler::look(std::size_t staged, SmCycle now) {
-  if (parts_.faultable.stopped_warps() == 0 && leaving_ == 0 && blocks_.empty()) return;
+  if (parts_.faultable.stopped_warps() == 0 && leaving_ == 0 && blocks_.empty()) {
+    staying_ = squashed_ = 0;
+    return;
+  }
   notice_faults(staged);
   displace_youngest(now);
   for (Mask left = leaving_; left != 0; left &= left - 1) {
@@ -42,9 +45,16 @@ void LocalScheduler::look(std::size_t staged, SmCycle now) {
 void LocalScheduler::set_wake(SmCycle now) {
   wake_ = parts_.engine.wake();
   if (max_wait_ == no_cycle) return;
-  for (const BlockInMemory& block : blocks_)
-    if (block.can_return() && !is_overdue(block, now))
-      wake_ = std::min(wake_, block.ready + max_wait_.value());
+  bool displaces = false;
+  for (const BlockInMemory& block : blocks_) {
+    if (!block.can_return()) continue;
+    displaces |= is_overdue(block, now);
+    if (!is_overdue(block, now)) wake_ = std::min(wake_, block.ready + max_wait_.value());
+  }
+  for (Mask left = displaces ? on_chip() : 0; left != 0; left &= left - 1) {
+    const BlockPlace place(static_cast<std::uint8_t>(std::countr_zero(left)));
+    if (displaces_at(place) > now) wake_ = std::min(wake_, displaces_at(place));
+  }
 }
 
 std::size_t LocalScheduler::count(State state) const {
@@ -65,22 +75,25 @@ bool LocalScheduler::can_leave(std::size_t staged) const {
 void LocalScheduler::notice_faults(std::size_t staged) {
   const Mask here = on_chip();
   Mask faulted = 0;
+  squashed_ = 0;
   parts_.faultable.for_each_squashed([&](SquashedLanes& lanes) {
-    if (lanes.come) return;
     const Warp& warp = parts_.blocks.warp(parts_.faultable.warp_of(lanes.access));
-    const BlockPlace place(warp.block);
+    const Mask block = bit_of(BlockPlace(warp.block));
+    squashed_ |= block;
+    if (lanes.come) return;
     const bool worth = policy_.worth_leaving(parts_.translation.fault_position(lanes.page));
     SmStatistics::OfTenant& counts = statistics_.tenant[warp.tenant];
     if (!lanes.noticed) {
       ++counts.fault_notices;
       if (!worth) ++counts.kept_for_near_faults;
     }
-    if (worth && (here & bit_of(place)) != 0) {
-      faulted |= bit_of(place);
+    if (worth && (here & ~staying_ & block) != 0) {
+      faulted |= block;
       if (!lanes.noticed && !can_leave(staged)) ++counts.kept_for_want_of_others;
     }
     lanes.noticed = true;
   });
+  staying_ &= squashed_;
   for (; faulted != 0 && can_leave(staged); faulted &= faulted - 1)
     leave(BlockPlace(static_cast<std::uint8_t>(std::countr_zero(faulted))));
 }
@@ -94,14 +107,13 @@ void LocalScheduler::displace_youngest(SmCycle now) {
   if (first == blocks_.end() || !is_overdue(*first, now)) return;
   if (leaving_ != 0 || count(State::leaving) != 0 || free_numbers_.empty()) return;
   if (parts_.blocks.has_room_for(parts_.blocks.grid(first->grid))) return;
-  Mask candidates = on_chip();
-  if (candidates == 0) return;
-  BlockPlace youngest(static_cast<std::uint8_t>(std::countr_zero(candidates)));
-  for (; candidates != 0; candidates &= candidates - 1) {
-    const BlockPlace place(static_cast<std::uint8_t>(std::countr_zero(candidates)));
-    if (entered_[place.value()] > entered_[youngest.value()]) youngest = place;
+  std::optional<BlockPlace> youngest;
+  for (Mask left = on_chip() & ~squashed_; left != 0; left &= left - 1) {
+    const BlockPlace place(static_cast<std::uint8_t>(std::countr_zero(left)));
+    if (displaces_at(place) > now) continue;
+    if (!youngest || displaces_at(place) > displaces_at(*youngest)) youngest = place;
   }
-  leave(youngest);
+  if (youngest) leave(*youngest);
 }
 
 /// Those that neither stop nor move.
@@ -179,7 +191,8 @@ std::optional<LocalScheduler::Moved> LocalScheduler::take_moved(SmCycle now) {
   if (block->dropped) {
     moved.done = parts_.blocks.leave(block->place);
   } else {
-    entered(block->place);
+    entered(block->place, now);
+    staying_ |= bit_of(block->place);
     parts_.contexts.put_in(block->place, std::move(done->bytes), now);
     parts_.front_end.wake_at(now);
   }
@@ -239,6 +252,14 @@ std::vector<BlockDone> LocalScheduler::drop_tenant(TenantId tenant) {
     parts_.contexts.thaw(place);
   }
   return done;
+}
+
+std::string LocalScheduler::waiting_for() const {
+  if (blocks_.empty()) return "";
+  const auto waiting = std::count_if(blocks_.begin(), blocks_.end(),
+                                     [](const auto& block) { return !block.pages.empty(); });
+  return std::to_string(blocks_.size()) + " blocks wait in memory, " + std::to_string(waiting) +
+         " of them for pages";
 }
 
 }  // namespace lockstep

@@ -5,7 +5,10 @@
 /// in memory.  It stops, nothing of it may be in flight, its context is saved, its place is free.
 /// It can return when all pages that it faulted on have come.  A fault that found nothing to run is
 /// looked at again when something is there.  One that has waited too long displaces the youngest
-/// block on chip.
+/// block on chip, which may wait for it.
+///
+/// So that blocks get on however little memory there is: one that has returned stays until what it
+/// was squashed for is through, and is not displaced before it has been there for `max_wait`.
 /// Source: 000, section 4.1, Figure 9.
 ///
 /// Simplified: the new block is the one that the dispatcher keeps staged at the SM.
@@ -14,6 +17,7 @@
 #include <array>
 #include <memory>
 #include <optional>
+#include <string>
 #include <vector>
 
 #include "models/sm/block_switching/block_switching.hpp"
@@ -44,9 +48,10 @@ class LocalScheduler {
   SmCycle wake() const { return wake_; }
 
   // Blocks.
-  void entered(BlockPlace place) { entered_[place.value()] = ++entries_; }
+  void entered(BlockPlace place, SmCycle now) { entered_[place.value()] = now; }
   void left(BlockPlace place) {
     leaving_ &= ~bit_of(place);
+    staying_ &= ~bit_of(place);
     too_large_ &= ~bit_of(place);
   }
   /// A page has come; Tlb::base_key, or BlockInMemory::all_keys.
@@ -70,10 +75,12 @@ class LocalScheduler {
   /// The tenant's blocks in memory; those that move are dropped later.  Its others go on, to end.
   std::vector<BlockDone> drop_tenant(TenantId tenant);
   bool empty() const { return blocks_.empty(); }
+  /// "2 blocks wait in memory, 1 of them for pages", or "".
+  std::string waiting_for() const;
 
   void serialize(Archive& archive) {
-    archive.section("sm/local_scheduler", 1);
-    archive(blocks_, leaving_, too_large_, entered_, entries_, free_numbers_, wake_);
+    archive.section("sm/local_scheduler", 2);
+    archive(blocks_, leaving_, staying_, too_large_, entered_, free_numbers_, wake_);
     archive(parts_.engine);
   }
 
@@ -85,6 +92,10 @@ class LocalScheduler {
   bool can_leave(std::size_t staged) const;
   void notice_faults(std::size_t staged);
   void displace_youngest(SmCycle now);
+  /// When the youngest block on chip may be displaced.
+  SmCycle displaces_at(BlockPlace place) const {
+    return entered_[place.value()] + max_wait_.value();
+  }
   Mask on_chip() const;
   void leave(BlockPlace place);
   /// Nothing of it is in flight.
@@ -104,9 +115,10 @@ class LocalScheduler {
 
   std::vector<BlockInMemory> blocks_;        ///< in the order in which they began to leave
   Mask leaving_ = 0;                         ///< places of blocks that stop
+  Mask staying_ = 0;                         ///< of those that have returned and wait for pages
+  Mask squashed_ = 0;                        ///< of those with squashed accesses, at the last look
   Mask too_large_ = 0;                       ///< of those whose context has no room in memory
-  std::array<std::uint64_t, 64> entered_{};  ///< by place: the later, the larger
-  std::uint64_t entries_ = 0;
+  std::array<SmCycle, 64> entered_{};        ///< by place
   std::vector<std::uint32_t> free_numbers_;  ///< of places in the context area
   SmCycle wake_ = no_cycle;
 };

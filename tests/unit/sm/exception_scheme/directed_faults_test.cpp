@@ -1,10 +1,11 @@
 /// Faults at the places where issuing again could go wrong: every scheme leaves what a machine
-/// without faults leaves.
-/// Source: virtual-memory-and-exceptions.md, section 2.8; 000, section 2.5 (the two hazards).
+/// without faults leaves, also when the blocks that fault leave the SM and return.
+/// Source: virtual-memory-and-exceptions.md, sections 2.8 and 9; 000, section 2.5 (the two
+/// hazards).
 #include <gtest/gtest.h>
 
 #include <algorithm>
-#include <map>
+#include <cctype>
 
 #include "models/sm/exception_scheme/registry.hpp"
 #include "models/sm/parameters/sm_statistics.hpp"
@@ -20,68 +21,99 @@ constexpr std::uint64_t in = 4 * page_bytes, bytes = 8 * page_bytes;
 
 struct Outcome {
   std::vector<std::byte> out;
-  std::uint64_t squashed = 0, reissued = 0, executed = 0;
+  std::uint64_t squashed = 0, reissued = 0, executed = 0, saved = 0, restored = 0;
 };
 
-/// All pages are refused at first; they come one by one, `order` says how.
-Outcome run(const std::string& body, const std::string& scheme, bool faults, bool backwards,
-            std::uint32_t threads) {
-  IdealMachine::Options options;
-  options.knows_pages = false;
-  options.memory_bytes = bytes;
-  options.exception_scheme = scheme;
-  options.parameters.source_release = SourceRelease::operand_read;
-  IdealMachine machine(kernel_of(body, ".shared .align 8 .b8 room[1024];\n"), options);
-  for (std::uint64_t at = 0; at < bytes - in; at += 4)
-    machine.put<std::uint32_t>(in + at, static_cast<std::uint32_t>(at * 2654435761u >> 7));
-  const std::map<std::uint64_t, IdealMachine::PageState> present = machine.pages;
-  if (faults)
-    for (auto& [page, state] : machine.pages) state = {TranslationStatus::refused, {}};
-  machine.launch("k", {1, 1, 1}, {threads, 1, 1}, {machine.address(0), machine.address(in), 7});
-  std::vector<std::uint64_t> pages;
-  for (const auto& [page, state] : present) pages.push_back(page);
-  if (backwards) std::reverse(pages.begin(), pages.end());
-  for (std::uint64_t page : pages) {
-    if (!faults) break;
-    machine.run_to(machine.cycle() + 700);
-    machine.pages[page] = present.at(page);
-    machine.post(0, machine.cycle() + 1, MessageKind::replay, PageNotice{page, 0, 0, 0});
-  }
-  machine.run();
-  const void* values =
-      machine.sm().statistics(machine.clock().edge(Cycles{machine.cycle()})).values;
-  const SmStatistics::OfTenant& counts = static_cast<const SmStatistics*>(values)->tenant[0];
-  Outcome outcome;
-  outcome.out.assign(machine.memory().begin(), machine.memory().begin() + in);
-  outcome.squashed = counts.squashed_instructions.value();
-  outcome.reissued = counts.reissued_instructions.value();
-  outcome.executed = counts.warp_instructions.value();
-  return outcome;
-}
+/// How the SM takes faults.
+struct Mechanism {
+  std::string scheme = "stall-on-fault", switching = "none";
+};
 
-class DirectedFaults : public testing::TestWithParam<std::string> {
+class OneRun {
+ public:
+  OneRun(const std::string& body, const Mechanism& mechanism, std::uint32_t blocks,
+         std::uint32_t threads)
+      : machine_(kernel_of(body, declarations), options(mechanism)) {
+    for (std::uint64_t at = 0; at < bytes - in; at += 4)
+      machine_.put<std::uint32_t>(in + at, static_cast<std::uint32_t>(at * 2654435761u >> 7));
+    machine_.launch("k", {blocks, 1, 1}, {threads, 1, 1},
+                    {machine_.address(0), machine_.address(in), 7});
+  }
+
+  /// All pages are refused at first; they come one by one, `backwards`: the last one first.
+  Outcome with_faults(bool backwards) {
+    constexpr std::uint32_t far_behind = 5;
+    for (auto& [page, state] : machine_.pages) state = {TranslationStatus::refused, {}, far_behind};
+    std::vector<std::uint64_t> pages;
+    for (const auto& [page, state] : machine_.pages) pages.push_back(page);
+    if (backwards) std::reverse(pages.begin(), pages.end());
+    for (std::uint64_t page : pages) {
+      machine_.run_to(machine_.cycle() + 700);
+      machine_.page_comes(page);
+    }
+    return to_its_end();
+  }
+  Outcome to_its_end() {
+    machine_.run();
+    const void* values =
+        machine_.sm().statistics(machine_.clock().edge(Cycles{machine_.cycle()})).values;
+    const SmStatistics::OfTenant& counts = static_cast<const SmStatistics*>(values)->tenant[0];
+    Outcome outcome;
+    outcome.out.assign(machine_.memory().begin(), machine_.memory().begin() + in);
+    outcome.squashed = counts.squashed_instructions.value();
+    outcome.reissued = counts.reissued_instructions.value();
+    outcome.executed = counts.warp_instructions.value();
+    outcome.saved = counts.blocks_saved.value();
+    outcome.restored = counts.blocks_restored.value();
+    return outcome;
+  }
+
+ private:
+  static constexpr const char* declarations =
+      ".shared .align 8 .b8 room[1024];\n.local .align 8 .b8 own[64];\n";
+  /// One block at a time.
+  static IdealMachine::Options options(const Mechanism& mechanism) {
+    IdealMachine::Options options;
+    options.knows_pages = false;
+    options.memory_bytes = bytes;
+    options.exception_scheme = mechanism.scheme;
+    options.block_switching = mechanism.switching;
+    options.parameters.source_release = SourceRelease::operand_read;
+    options.parameters.blocks = 1;
+    return options;
+  }
+
+  IdealMachine machine_;
+};
+
+class DirectedFaults : public testing::TestWithParam<Mechanism> {
  protected:
   void expect_no_difference(const std::string& body, std::uint32_t threads = 64) {
-    const Outcome without = run(body, "stall-on-fault", false, false, threads);
+    const Mechanism& mechanism = GetParam();
+    const bool squashes = mechanism.scheme != "stall-on-fault";
+    const bool switches = mechanism.switching != "none";
+    const std::uint32_t blocks = switches ? 4 : 1;
+    const Outcome without = OneRun(body, {}, blocks, threads).to_its_end();
     EXPECT_EQ(without.squashed, 0u);
     for (const bool backwards : {false, true}) {
-      const Outcome with = run(body, GetParam(), true, backwards, threads);
-      EXPECT_EQ(with.out, without.out) << "backwards: " << backwards;
+      SCOPED_TRACE(backwards ? "backwards" : "forwards");
+      const Outcome with = OneRun(body, mechanism, blocks, threads).with_faults(backwards);
+      EXPECT_EQ(with.out, without.out);
       EXPECT_EQ(with.executed, without.executed) << "reissued instructions are counted apart";
-      if (GetParam() == "stall-on-fault") {
-        EXPECT_EQ(with.squashed, 0u);
-      } else {
-        EXPECT_GT(with.squashed, 0u);
-        EXPECT_EQ(with.reissued, with.squashed);
-      }
+      EXPECT_EQ(with.squashed > 0, squashes);
+      EXPECT_EQ(with.reissued, with.squashed);
+      EXPECT_EQ(with.saved > 0, switches);
+      EXPECT_EQ(with.restored, with.saved);
     }
   }
 };
 
-/// %rd2: the thread's place in in, %rd3: in out, 4 bytes for each thread; %r1: its number.
+/// %rd0, %rd1: the block's 1024 bytes of each page of out and in; %rd2: the thread's place in in,
+/// %rd3: in out, 4 bytes for each; %r1: its number.
 const std::string places =
-    "mov.u32 %r1, %tid.x;\nmul.wide.u32 %rd9, %r1, 4;\nadd.u64 %rd2, %rd1, %rd9;\n"
-    "add.u64 %rd3, %rd0, %rd9;\n";
+    "mov.u32 %r1, %ctaid.x;\nmul.wide.u32 %rd9, %r1, 1024;\nadd.u64 %rd0, %rd0, %rd9;\n"
+    "add.u64 %rd1, %rd1, %rd9;\nmov.u32 %r1, %tid.x;\nmul.wide.u32 %rd9, %r1, 4;\n"
+    "add.u64 %rd2, %rd1, %rd9;\nadd.u64 %rd3, %rd0, %rd9;\n";
 
 TEST_P(DirectedFaults, AnAddressRegisterIsOverwrittenBehindItsLoad) {
   expect_no_difference(
@@ -165,16 +197,74 @@ TEST_P(DirectedFaults, TheLastStoreBeforeTheEndIsNotLost) {
   expect_no_difference(places + "st.global.u32 [%rd3+12288], %r1;\n", 256);
 }
 
-std::vector<std::string> schemes() {
-  std::vector<std::string> all;
-  for (const PolicyInfo& info : exception_scheme_policies()) all.push_back(info.name);
+TEST_P(DirectedFaults, ALocalArrayIsItsThreadsOwnBehindAFault) {
+  expect_no_difference(places +
+                       "mov.u64 %rd7, own;\nadd.u32 %r2, %r1, 100;\nst.local.u32 [%rd7], %r2;\n"
+                       "ld.global.u32 %r3, [%rd2];\nand.b32 %r4, %r3, 15;\n"
+                       "mul.wide.u32 %rd8, %r4, 4;\nadd.u64 %rd8, %rd7, %rd8;\n"
+                       "st.local.u32 [%rd8], %r3;\nst.global.u32 [%rd3], %r3;\n"
+                       "ld.local.u32 %r5, [%rd7];\nld.local.u32 %r6, [%rd8];\n"
+                       "st.global.u32 [%rd3+4096], %r5;\nst.global.u32 [%rd3+8192], %r6;\n");
+}
+
+TEST_P(DirectedFaults, SharedMemoryIsItsBlocksOwnBehindAFault) {
+  expect_no_difference(places +
+                       "mov.u64 %rd7, room;\nadd.u64 %rd7, %rd7, %rd9;\n"
+                       "cvt.u32.u64 %r2, %rd0;\nadd.u32 %r2, %r2, %r1;\n"
+                       "st.shared.u32 [%rd7], %r2;\nld.global.u32 %r3, [%rd2];\n"
+                       "st.global.u32 [%rd3], %r3;\nbar.sync 0;\nxor.b32 %r4, %r1, 33;\n"
+                       "mul.wide.u32 %rd8, %r4, 4;\nmov.u64 %rd7, room;\n"
+                       "add.u64 %rd8, %rd7, %rd8;\nld.shared.u32 %r5, [%rd8];\n"
+                       "st.global.u32 [%rd3+4096], %r5;\n");
+}
+
+TEST_P(DirectedFaults, OneWarpSleepsAndOneWaitsAtABarrierWhileAThirdFaults) {
+  expect_no_difference(places +
+                           "shr.u32 %r2, %r1, 5;\nsetp.eq.u32 %p1, %r2, 0;\n"
+                           "setp.eq.u32 %p2, %r2, 1;\n@%p1 bra faults;\n@%p2 bra sleeps;\n"
+                           "bra.uni meets;\nsleeps:\nnanosleep.u32 3000;\nbra.uni meets;\n"
+                           "faults:\nld.global.u32 %r3, [%rd2];\nst.global.u32 [%rd3], %r3;\n"
+                           "meets:\nbar.sync 0;\nst.global.u32 [%rd3+4096], %r1;\n",
+                       96);
+}
+
+TEST_P(DirectedFaults, LanesThatHaveEndedStayEnded) {
+  expect_no_difference(places +
+                       "setp.lt.u32 %p1, %r1, 40;\n@%p1 ret;\n"
+                       "ld.global.u32 %r2, [%rd2];\nsetp.lt.u32 %p2, %r1, 50;\n"
+                       "@%p2 add.u32 %r2, %r2, 1;\nst.global.u32 [%rd3], %r2;\n");
+}
+
+TEST_P(DirectedFaults, ALoopOfDifferentLengthsFaultsInItsMiddle) {
+  expect_no_difference(places +
+                       "mov.u32 %r2, 0;\nmov.u32 %r3, 0;\nagain:\n"
+                       "mul.wide.u32 %rd7, %r2, 4096;\nadd.u64 %rd8, %rd2, %rd7;\n"
+                       "ld.global.u32 %r4, [%rd8];\nadd.u32 %r3, %r3, %r4;\n"
+                       "add.u64 %rd8, %rd3, %rd7;\nst.global.u32 [%rd8], %r3;\n"
+                       "add.u32 %r2, %r2, 1;\nand.b32 %r5, %r1, 3;\n"
+                       "setp.le.u32 %p1, %r2, %r5;\n@%p1 bra again;\n");
+}
+
+/// A warp that stalls cannot leave.
+std::vector<Mechanism> mechanisms() {
+  std::vector<Mechanism> all;
+  for (const PolicyInfo& info : exception_scheme_policies()) {
+    all.push_back({info.name, "none"});
+    if (!is_preemptible(PolicyChoice(info))) continue;
+    all.push_back({info.name, "{name: on-fault, threshold: 4}"});
+    all.push_back({info.name, "{name: on-fault, threshold: 0, ideal: true}"});
+    all.push_back({info.name, "{name: on-fault, extra_blocks: 1, max_wait: 1us}"});
+  }
   return all;
 }
 
-INSTANTIATE_TEST_SUITE_P(EveryScheme, DirectedFaults, testing::ValuesIn(schemes()),
+INSTANTIATE_TEST_SUITE_P(EveryScheme, DirectedFaults, testing::ValuesIn(mechanisms()),
                          [](const auto& test) {
-                           std::string name = test.param;
-                           std::replace(name.begin(), name.end(), '-', '_');
+                           std::string name = test.param.scheme + " " + test.param.switching;
+                           std::erase_if(name, [](char c) { return std::ispunct(c) && c != '-'; });
+                           std::replace_if(
+                               name.begin(), name.end(), [](char c) { return !std::isalnum(c); },
+                               '_');
                            return name;
                          });
 

@@ -4,7 +4,6 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
-#include <map>
 #include <memory>
 #include <sstream>
 
@@ -37,16 +36,14 @@ class Faulting {
   explicit Faulting(const std::string& scheme) : machine_(kernel_of(body), options(scheme)) {
     machine_.record = true;
     for (std::uint32_t i = 0; i < 1024; ++i) machine_.put<std::uint32_t>(32768 + 16 * i, 3 * i);
-    present_ = machine_.pages;
     for (auto& [page, state] : machine_.pages) state = {TranslationStatus::refused, {}};
     machine_.launch("k", {4, 1, 1}, {256, 1, 1}, {machine_.address(0), machine_.address(32768), 0});
   }
   /// Pages come one after the other, and a replay for each.
   void run() {
-    for (auto& [page, state] : present_) {
+    for (const auto& [page, state] : machine_.pages) {
       machine_.run_to(machine_.cycle() + 400);
-      machine_.pages[page] = state;
-      machine_.post(0, machine_.cycle() + 1, MessageKind::replay, PageNotice{page, 0, 0, 0});
+      machine_.page_comes(page);
     }
     machine_.run();
   }
@@ -62,7 +59,6 @@ class Faulting {
     return options;
   }
   IdealMachine machine_;
-  std::map<std::uint64_t, IdealMachine::PageState> present_;
 };
 
 class ExceptionSchemeContract : public testing::TestWithParam<std::string> {};

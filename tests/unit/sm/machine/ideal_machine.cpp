@@ -5,13 +5,16 @@
 
 #include "models/noc/grid_messages.hpp"
 #include "models/sm/block_switching/registry.hpp"
+#include "models/sm/exception_scheme/registry.hpp"
 #include "models/sm/tables/issue_tables.hpp"
 #include "models/sm/warp_scheduler/registry.hpp"
 #include "models/vm/messages.hpp"
 #include "tests/harness/policy_named.hpp"
-#include "tests/unit/sm/exception_scheme/scheme_choice.hpp"
 
 namespace lockstep {
+
+/// Behind the memory, before local memory.
+static constexpr std::uint64_t contexts_base = std::uint64_t{1} << 36, context_bytes = 128 << 10;
 
 IdealMachine::Options::Options()
     : parameters(defaults<SmParameters>()),
@@ -20,6 +23,12 @@ IdealMachine::Options::Options()
 IdealMachine::Options::Options(const Options&) = default;
 IdealMachine::Options::~Options() = default;
 
+static IdealMachine::PageState present(std::uint64_t page) {
+  constexpr auto flags = PageTableEntry::present | PageTableEntry::writable;
+  const std::uint64_t offset = (page - IdealMachine::page_of(0)) * page_bytes;
+  return {TranslationStatus::found, PageTableEntry::of(offset, flags)};
+}
+
 IdealMachine::IdealMachine(isa::Module module, const Options& options)
     : module_(std::move(module)),
       options_(options),
@@ -27,13 +36,12 @@ IdealMachine::IdealMachine(isa::Module module, const Options& options)
       memory_(options.memory_bytes),
       sent_(options.partitions + 3) {
   mapping_ = AddressMapping(AddressMapping::Kind::hashed, options_.partitions);
-  constexpr auto flags = PageTableEntry::present | PageTableEntry::writable;
   for (std::uint64_t page = 0; page < memory_.bytes.size(); page += page_bytes)
-    pages[(virtual_base + page) / page_bytes] = {TranslationStatus::found,
-                                                 PageTableEntry::of(page, flags)};
-  tables_ =
-      make_issue_tables(options_.parameters, {&module_},
-                        detail_for(options_.parameters, scheme_choice(options_.exception_scheme)));
+    pages[page_of(page)] = present(page_of(page));
+  tables_ = make_issue_tables(
+      options_.parameters, {&module_},
+      detail_for(options_.parameters,
+                 policy_written<exception_scheme_policies>(options_.exception_scheme)));
   for (std::uint32_t i = 0; i < options_.sms; ++i) {
     sms_.emplace_back();
     inboxes_.emplace_back();
@@ -48,8 +56,10 @@ void IdealMachine::fresh_sm(std::uint32_t i) {
   setup.parameters = options_.parameters;
   setup.noc = options_.noc;
   setup.warp_scheduler = policy_named(warp_scheduler_policies(), options_.warp_scheduler);
-  setup.exception_scheme = scheme_choice(options_.exception_scheme);
-  setup.block_switching = policy_named(block_switching_policies(), "none");
+  setup.exception_scheme = policy_written<exception_scheme_policies>(options_.exception_scheme);
+  setup.block_switching = policy_written<block_switching_policies>(options_.block_switching);
+  setup.contexts = {PhysicalAddress(contexts_base), context_bytes,
+                    extra_blocks_of(setup.block_switching) + 1, options_.parameters.warps};
   setup.index = i;
   setup.tenants = options_.tenants;
   setup.vm.l1_tlb = options_.l1_tlb;
@@ -185,12 +195,20 @@ void IdealMachine::post_large_pages(std::uint32_t sm, std::uint16_t tenant) {
   }
 }
 
+std::int64_t IdealMachine::page_comes(std::uint64_t page, std::uint16_t tenant) {
+  pages[page] = present(page);
+  const Cycles way = options_.gmmu_link + options_.gmmu_latency + options_.gmmu_link;
+  const std::int64_t heard = now_ + 1 + way.count();
+  for (std::uint32_t i = 0; i < options_.sms; ++i)
+    post(i, heard, MessageKind::replay, PageNotice{page, tenant, 0, 0});
+  return heard;
+}
+
 void IdealMachine::deliver_notice(std::uint32_t sm, const MessageHeader& header) {
   const auto relative = [](std::uint64_t page) { return std::to_string(page - page_of(0)); };
-  const bool to_host = header.kind == kind_of(MessageKind::access_violation) ||
-                       header.kind == kind_of(MessageKind::printed);
+  const bool to_gmmu = header.link.value() % (options_.partitions + 3) == options_.partitions + 2;
   const std::int64_t arrival = clock_.cycle_at_or_after(header.arrival).count();
-  const Cycles link = to_host ? options_.request_latency : options_.gmmu_link;
+  const Cycles link = to_gmmu ? options_.gmmu_link : options_.request_latency;
   const auto note = [&](const std::string& text) {
     told.push_back({arrival - link.count(), text});
   };
@@ -206,6 +224,7 @@ void IdealMachine::deliver_notice(std::uint32_t sm, const MessageHeader& header)
       const auto page = pages.find(request.page);
       answer.status = page == pages.end() ? TranslationStatus::invalid : page->second.status;
       if (answer.status == TranslationStatus::found) answer.entry = page->second.entry;
+      if (answer.status == TranslationStatus::refused) answer.position = page->second.position;
       if (request.write && answer.status == TranslationStatus::found &&
           !answer.entry.is(PageTableEntry::writable))
         answer.status = TranslationStatus::refused;
@@ -217,6 +236,10 @@ void IdealMachine::deliver_notice(std::uint32_t sm, const MessageHeader& header)
       return note("written " + relative(header.body<PageNotice>().page));
     case MessageKind::replayed:
       return note("replayed " + relative(header.body<PageNotice>().page));
+    case MessageKind::block_saved:
+      return note("saved " + std::to_string(header.body<BlockReference>().block));
+    case MessageKind::block_restored:
+      return note("restored " + std::to_string(header.body<BlockReference>().block));
     case MessageKind::shootdown_done: {
       const auto& span = header.body<PageSpan>();
       std::uint64_t stored = 0;

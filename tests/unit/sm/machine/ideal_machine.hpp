@@ -38,7 +38,8 @@ class IdealMachine {
     SmParameters parameters;
     NocParameters noc;
     std::string warp_scheduler = "lrr";
-    std::string exception_scheme = "stall-on-fault";  ///< as a scenario has it, see scheme_choice
+    std::string exception_scheme = "stall-on-fault";  ///< as a scenario has it
+    std::string block_switching = "none";             ///< the same
     std::uint32_t sms = 1, partitions = 4;
     Cycles request_latency{140}, response_latency{20};
     Cycles memory_latency{33};  ///< between arrival of a request and departure of its answer
@@ -106,13 +107,17 @@ class IdealMachine {
   struct PageState {
     TranslationStatus status = TranslationStatus::found;
     PageTableEntry entry;
+    std::uint32_t position = 0;  ///< of a refusal: see TranslationAnswer
   };
   std::map<std::uint64_t, PageState> pages;
+  /// A page is there from now on, and the tenant's SMs are told to ask again; when they hear of it,
+  /// which is behind every refusal that is under way.
+  std::int64_t page_comes(std::uint64_t page, std::uint16_t tenant = 0);
   static constexpr std::uint64_t page_of(std::uint64_t offset) {
     return (virtual_base + offset) / page_bytes;
   }
-  /// What an SM told GMMU and host, as "translate 3 w", with the cycle of departure; pages count
-  /// from the first of the memory.
+  /// What an SM told GMMU, host and dispatcher, as "translate 3 w" or "saved 7" (a block), with the
+  /// cycle of departure; pages count from the first of the memory.  Not of blocks that are done.
   struct Told {
     std::int64_t departure;
     std::string text;

@@ -4,9 +4,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "models/sm/exception_scheme/faultable_accesses.hpp"
 #include "models/sm/front_end/issue_path.hpp"
-#include "tests/unit/sm/machine/sm_world.hpp"
+#include "tests/unit/sm/machine/turnover_world.hpp"
 
 namespace lockstep::block_turnover_test {
 namespace {
@@ -18,8 +17,10 @@ void two_block_slots(SmSetup& setup) {
   setup.parameters.blocks = 2;
 }
 
-class BlockTurnoverTest : public testing::Test {
+class BlockTurnoverTest : public testing::Test, protected TurnoverWorld {
  protected:
+  BlockTurnoverTest() : TurnoverWorld(two_block_slots) {}
+
   void start_grid(std::uint32_t number, std::uint16_t tenant = 0) {
     GridLaunch launch;
     launch.grid = number;
@@ -46,31 +47,6 @@ class BlockTurnoverTest : public testing::Test {
       blocks.push_back(message->body<BlockDone>().block.block);
     return blocks;
   }
-
-  SmWorld world{"", two_block_slots};
-  FrontEnd front_end{world.constants, world.statistics, world.blocks,
-                     world.mistakes,  turnover,         faultable};
-  FaultableAccesses faultable{world.constants, world.statistics, world.blocks, front_end};
-  L1 l1{world.constants, world.statistics, world.blocks, world.ports};
-  OutstandingStores stores;
-  Flights flights{world.blocks, front_end, l1, faultable};
-  LineAccess lines{world.constants, world.statistics, world.blocks, world.ports, l1,
-                   stores,          flights};
-  LoadStoreUnit load_store{world.constants, world.statistics, world.blocks, world.mistakes,
-                           front_end,       faultable,        translation,  lines,
-                           flights};
-  Translation translation{world.constants, world.statistics, world.blocks, world.ports, load_store};
-  Printing printing{world.blocks, world.mistakes, world.ports};
-  const BlockSwitching switching;
-  ContextEngine engine{world.constants, world.ports, false};
-  BlockContexts contexts{world.blocks, front_end, faultable, flights, load_store, printing};
-  LocalScheduler scheduler{
-      world.constants,
-      world.statistics,
-      switching,
-      {world.blocks, world.ports, front_end, faultable, l1, translation, contexts, engine}};
-  BlockTurnover turnover{world.constants, world.blocks, world.ports, front_end, faultable, l1,
-                         translation,     load_store,   printing,    scheduler};
 };
 
 TEST_F(BlockTurnoverTest, AStagedBlockTakesThePlaceOfOneThatEnds) {

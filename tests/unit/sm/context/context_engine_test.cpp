@@ -1,0 +1,162 @@
+/// The engine that moves contexts, in front of partitions that the test plays.
+/// Source: 000, section 4.1; preemption.md, section 5.
+#include "models/sm/context/context_engine.hpp"
+
+#include <gtest/gtest.h>
+
+#include <numeric>
+
+#include "tests/unit/sm/machine/sm_world.hpp"
+
+namespace lockstep::context_engine_test {
+namespace {
+
+constexpr std::uint64_t base = 1 << 20;
+constexpr std::size_t some_bytes = 300;  // three lines
+
+void with_room(SmSetup& setup) {
+  setup.contexts = {PhysicalAddress(base), 4096, 2, 8};
+}
+
+std::vector<std::byte> counted(std::size_t count) {
+  std::vector<std::byte> bytes(count);
+  for (std::size_t i = 0; i < count; ++i) bytes[i] = static_cast<std::byte>(i * 7 + 1);
+  return bytes;
+}
+
+class ContextEngineTest : public testing::Test {
+ protected:
+  /// Requests of context lines sent since the last call, in the order of their lines.
+  std::vector<const MessageHeader*> sent() {
+    std::vector<const MessageHeader*> all;
+    for (std::size_t partition = 0; partition < 4; ++partition)
+      for (const MessageHeader* message : world.sent(partition)) all.push_back(message);
+    std::sort(all.begin(), all.end(), [](const auto* a, const auto* b) {
+      return a->template body<MemoryRequest>().line < b->template body<MemoryRequest>().line;
+    });
+    return all;
+  }
+  /// Advances the engine in every cycle that it asks for.
+  void advance(ContextEngine& engine, std::int64_t until) {
+    while (engine.wake() <= SmCycle(until)) {
+      now = std::max(now + 1, engine.wake());
+      engine.advance(now);
+    }
+  }
+  void answer(ContextEngine& engine, const MemoryRequest& request, const std::byte* line,
+              std::int64_t at) {
+    engine.answered(answer_to(request), line, SmCycle(at), SmCycle(at));
+  }
+
+  SmWorld world{"", with_room};
+  SmCycle now{10};
+};
+
+TEST_F(ContextEngineTest, AContextIsStoredInLinesOfItsPlace) {
+  ContextEngine engine(world.constants, world.ports, false);
+  const std::vector<std::byte> bytes = counted(some_bytes);
+  engine.save(1, TenantId(1), bytes, now);
+  advance(engine, 1000);
+  const std::vector<const MessageHeader*> requests = sent();
+  ASSERT_EQ(requests.size(), 3u);
+  for (std::size_t i = 0; i < requests.size(); ++i) {
+    const auto& request = requests[i]->body<MemoryRequest>();
+    EXPECT_EQ(request.line, base + 4096 + i * line_bytes);
+    EXPECT_EQ(request.operation, MemoryOperation::store);
+    EXPECT_EQ(request.tenant, 1);
+    EXPECT_TRUE(request.flags & flag_context);
+    const std::byte* stored = requests[i]->payload_data() + 16;  // behind four byte masks
+    const std::size_t count = std::min(some_bytes - i * line_bytes, std::size_t{line_bytes});
+    EXPECT_TRUE(std::equal(stored, stored + count, bytes.data() + i * line_bytes)) << i;
+  }
+}
+
+TEST_F(ContextEngineTest, AtMostALineLeavesInACycle) {
+  ContextEngine engine(world.constants, world.ports, false);
+  engine.save(0, TenantId(0), counted(6 * line_bytes), now);
+  std::size_t before = 0;
+  for (std::int64_t cycle = 11; cycle < 40; ++cycle) {
+    if (engine.wake() <= SmCycle(cycle)) engine.advance(SmCycle(cycle));
+    EXPECT_LE(world.requests() - before, 1u);
+    before = world.requests();
+  }
+  EXPECT_EQ(before, 6u);
+}
+
+TEST_F(ContextEngineTest, ASavedContextIsThereWhenItsLastLineIsAcknowledged) {
+  ContextEngine engine(world.constants, world.ports, false);
+  engine.save(0, TenantId(0), counted(some_bytes), now);
+  advance(engine, 1000);
+  std::int64_t cycle = 200;
+  for (const MessageHeader* request : sent()) {
+    EXPECT_FALSE(engine.take_done(SmCycle(cycle)));
+    answer(engine, request->body<MemoryRequest>(), nullptr, cycle += 10);
+  }
+  const auto done = engine.take_done(SmCycle(cycle));
+  ASSERT_TRUE(done);
+  EXPECT_TRUE(done->saved);
+  EXPECT_EQ(done->place, 0u);
+  EXPECT_FALSE(engine.take_done(SmCycle(cycle + 1))) << "told once";
+}
+
+TEST_F(ContextEngineTest, WhatIsRestoredIsWhatMemoryHolds) {
+  ContextEngine engine(world.constants, world.ports, false);
+  engine.restore(0, TenantId(0), some_bytes, now);
+  advance(engine, 1000);
+  const std::vector<std::byte> memory = counted(4 * line_bytes);
+  for (const MessageHeader* message : sent()) {
+    const auto& request = message->body<MemoryRequest>();
+    EXPECT_EQ(request.operation, MemoryOperation::load);
+    answer(engine, request, memory.data() + (request.line - base), 300);
+  }
+  const auto done = engine.take_done(SmCycle(300));
+  ASSERT_TRUE(done);
+  EXPECT_FALSE(done->saved);
+  EXPECT_TRUE(std::equal(done->bytes.begin(), done->bytes.end(), memory.begin()));
+}
+
+TEST_F(ContextEngineTest, OneContextMovesAfterTheOther) {
+  ContextEngine engine(world.constants, world.ports, false);
+  engine.save(0, TenantId(0), counted(line_bytes), now);
+  engine.save(1, TenantId(0), counted(line_bytes), now);
+  advance(engine, 1000);
+  std::vector<const MessageHeader*> requests = sent();
+  ASSERT_EQ(requests.size(), 1u);
+  answer(engine, requests[0]->body<MemoryRequest>(), nullptr, 1001);
+  EXPECT_EQ(engine.take_done(SmCycle(1001))->place, 0u);
+  world.forget_sent();
+  advance(engine, 2000);
+  requests = sent();
+  ASSERT_EQ(requests.size(), 1u);
+  EXPECT_EQ(requests[0]->body<MemoryRequest>().line, base + 4096);
+}
+
+TEST_F(ContextEngineTest, IdealItTakesACycleAndNoTraffic) {
+  ContextEngine engine(world.constants, world.ports, true);
+  const std::vector<std::byte> bytes = counted(3 * line_bytes);
+  engine.save(1, TenantId(0), bytes, SmCycle(10));
+  EXPECT_FALSE(engine.take_done(SmCycle(10)));
+  EXPECT_EQ(engine.wake(), SmCycle(11));
+  EXPECT_TRUE(engine.take_done(SmCycle(11))->saved);
+  engine.restore(1, TenantId(0), bytes.size(), SmCycle(20));
+  EXPECT_FALSE(engine.take_done(SmCycle(20)));
+  const auto done = engine.take_done(SmCycle(21));
+  ASSERT_TRUE(done);
+  EXPECT_EQ(done->bytes, bytes);
+  EXPECT_EQ(world.requests(), 0u);
+}
+
+TEST_F(ContextEngineTest, GoesOnAfterSavingAndRestoringAmidATransfer) {
+  ContextEngine engine(world.constants, world.ports, false),
+      other(world.constants, world.ports, false);
+  const std::vector<std::byte> bytes = counted(some_bytes);
+  engine.save(0, TenantId(0), bytes, now);
+  engine.advance(SmCycle(11));
+  save_and_restore(engine, other);
+  now = SmCycle(11);
+  advance(other, 1000);
+  EXPECT_EQ(sent().size(), 3u);
+}
+
+}  // namespace
+}  // namespace lockstep::context_engine_test
