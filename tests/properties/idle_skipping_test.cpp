@@ -5,8 +5,8 @@
 #include <gtest/gtest.h>
 
 #include "tests/properties/machine_bench.hpp"
-#include "tests/properties/random_paging.hpp"
-#include "tests/properties/random_program.hpp"
+#include "tests/properties/random/random_paging.hpp"
+#include "tests/properties/random/random_program.hpp"
 
 namespace lockstep::testing::idle_skipping_test {
 namespace {

@@ -13,14 +13,13 @@
 
 #include "core/error/error.hpp"
 #include "core/exec/loopback_ranks.hpp"
-#include "core/memory/round_up.hpp"
 #include "core/output/epoch_statistics.hpp"
 #include "models/gpu/machine.hpp"
 #include "models/host/host.hpp"
-#include "models/sm/block_switching/registry.hpp"
 #include "partitioner/partitioner.hpp"
 #include "tests/properties/every_cycle.hpp"
 #include "tests/properties/page_table_watch.hpp"
+#include "tests/properties/room_for_contexts.hpp"
 
 namespace lockstep::testing {
 namespace {
@@ -71,24 +70,6 @@ std::string text_of(const FaultRecord& fault) {
 std::uint64_t environment_number(const char* name, std::uint64_t otherwise) {
   const char* text = std::getenv(name);
   return text == nullptr ? otherwise : std::strtoull(text, nullptr, 10);
-}
-
-/// A machine whose memory, beside the contexts of blocks that leave SMs, is what the scenario says.
-std::unique_ptr<Machine> with_room_for_contexts(const Scenario& scenario) {
-  MachineParameters parameters = resolve_machine(scenario);
-  const auto build = [&] {
-    return std::make_unique<Machine>(scenario, parameters,
-                                     Machine::Options{.capture = true, .lowering = {}});
-  };
-  if (extra_blocks_of(parameters.policies.block_switching) == 0) return build();
-  const Bytes pages = parameters.gpu.memory.capacity;
-  parameters.gpu.memory.capacity = pages + Bytes(std::uint64_t{3} << 30);
-  const std::uint64_t contexts = build()->context_bytes();
-  // What divides into any number of partitions, as the memory for pages does.
-  const std::uint64_t large = std::uint64_t{2} << 20;
-  const std::uint64_t unit = contexts % large == 0 ? 3 * large : 12 * page_bytes;
-  parameters.gpu.memory.capacity = pages + Bytes(round_up(contexts, unit));
-  return build();
 }
 
 }  // namespace

@@ -6,8 +6,8 @@
 
 #include "models/host/host.hpp"
 #include "tests/properties/machine_bench.hpp"
-#include "tests/properties/random_paging.hpp"
-#include "tests/properties/random_program.hpp"
+#include "tests/properties/random/random_paging.hpp"
+#include "tests/properties/random/random_program.hpp"
 
 namespace lockstep::testing::paging_interruption_test {
 namespace {

@@ -3,8 +3,8 @@
 #include <gtest/gtest.h>
 
 #include "tests/properties/machine_bench.hpp"
-#include "tests/properties/random_machine.hpp"
-#include "tests/properties/random_program.hpp"
+#include "tests/properties/random/random_machine.hpp"
+#include "tests/properties/random/random_program.hpp"
 
 namespace lockstep::testing::random_programs_test {
 namespace {

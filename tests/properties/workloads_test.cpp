@@ -3,7 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "tests/properties/machine_bench.hpp"
-#include "tests/properties/random_machine.hpp"
+#include "tests/properties/random/random_machine.hpp"
 
 namespace lockstep::testing::workloads_test {
 namespace {

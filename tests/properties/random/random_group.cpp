@@ -1,4 +1,4 @@
-#include "tests/properties/random_group.hpp"
+#include "tests/properties/random/random_group.hpp"
 
 namespace lockstep::testing {
 

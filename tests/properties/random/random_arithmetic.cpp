@@ -1,5 +1,5 @@
 /// Calls, indexed branches and arithmetic beyond what RandomKernel has.
-#include "tests/properties/random_statements.hpp"
+#include "tests/properties/random/random_statements.hpp"
 
 namespace lockstep::testing {
 

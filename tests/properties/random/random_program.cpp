@@ -1,4 +1,4 @@
-#include "tests/properties/random_program.hpp"
+#include "tests/properties/random/random_program.hpp"
 
 namespace lockstep::testing {
 namespace {

@@ -1,4 +1,4 @@
-#include "tests/properties/random_paging.hpp"
+#include "tests/properties/random/random_paging.hpp"
 
 #include <algorithm>
 #include <random>
@@ -9,7 +9,7 @@
 #include "models/driver/page_manager/page_manager.hpp"
 #include "models/driver/prefetch/prefetcher.hpp"
 #include "tests/harness/policy_named.hpp"
-#include "tests/properties/random_machine.hpp"
+#include "tests/properties/random/random_machine.hpp"
 
 namespace lockstep::testing {
 

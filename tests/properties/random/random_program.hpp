@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "tests/properties/random_group.hpp"
+#include "tests/properties/random/random_group.hpp"
 
 namespace lockstep::testing {
 

@@ -1,4 +1,4 @@
-#include "tests/properties/random_machine.hpp"
+#include "tests/properties/random/random_machine.hpp"
 
 #include <initializer_list>
 #include <random>

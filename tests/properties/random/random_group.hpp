@@ -3,7 +3,7 @@
 
 #include <cstdint>
 
-#include "tests/properties/random_statements.hpp"
+#include "tests/properties/random/random_statements.hpp"
 
 namespace lockstep::testing {
 

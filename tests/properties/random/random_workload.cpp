@@ -1,5 +1,5 @@
 /// The host's side of a random program: buffers of every kind, and its kernels launched on them.
-#include "tests/properties/random_program.hpp"
+#include "tests/properties/random/random_program.hpp"
 
 namespace lockstep::testing {
 

@@ -1,5 +1,5 @@
 /// Accesses of global, shared and local memory whose result does not depend on other threads.
-#include "tests/properties/random_statements.hpp"
+#include "tests/properties/random/random_statements.hpp"
 
 namespace lockstep::testing {
 
