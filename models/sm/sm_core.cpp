@@ -183,6 +183,7 @@ const SmStatistics& SmCore::statistics(Time now) {
   front_end_.account_stalls(up_to);
   translation_.count_fault_waits(up_to);
   blocks_.flush_statistics(up_to);
+  local_scheduler_.count_blocks();
   for (std::size_t t = 0; t < statistics_.tenant.size(); ++t) {
     SmStatistics::OfTenant& counts = statistics_.tenant[t];
     const std::uint64_t looked_up =

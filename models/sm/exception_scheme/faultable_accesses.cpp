@@ -75,8 +75,10 @@ void FaultableAccesses::last_check(WarpSlot warp, SmCycle now) {
   access.checked = true;
   --warps_[warp.value()].unchecked;
   SmStatistics::OfTenant& counts = statistics_.tenant[blocks_.tenant_of(warp).value()];
+  const auto latency = static_cast<std::uint64_t>(now - 1 - access.issued);
   ++counts.last_checks;
-  counts.last_check_cycles += static_cast<std::uint64_t>(now - 1 - access.issued);
+  counts.last_check_cycles += latency;
+  counts.last_check_latency.add(latency);
   scheme_->checked(pipeline(), warp, record_of(access), now);
   if (access.flight == none) {  // a store or reduction commits in the cycle after its last check
     access.commits = now + 1;

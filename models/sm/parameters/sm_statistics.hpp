@@ -28,7 +28,10 @@ struct SmStatistics {
     Counter logged_entries;
     Counter fault_notices, kept_for_near_faults, kept_for_want_of_others;
     Counter blocks_saved, blocks_restored, context_bytes_saved, context_bytes_restored;
-    Gauge resident_warps, resident_blocks;
+    Counter block_stop_cycles, context_move_cycles;
+    Histogram<8> fault_positions;
+    Histogram<10> last_check_latency;
+    Gauge resident_warps, resident_blocks, blocks_in_memory, blocks_to_return;
   };
   Counter l1_reservation_stall_cycles, port_wait_cycles;
   // From here on what nearly every window counts.
@@ -117,6 +120,8 @@ struct SmStatistics {
                     "memory instructions that could fault no more (preemptible schemes)")
         .per_tenant("last_check_cycles", &S::tenant, &T::last_check_cycles, "cycles",
                     "from their issue to that moment, summed")
+        .per_tenant("last_check_latency", &S::tenant, &T::last_check_latency, "instructions",
+                    "those by the cycles from issue to that moment")
         .per_tenant("squashed_instructions", &S::tenant, &T::squashed_instructions, "instructions",
                     "squashed by faults, an instruction as often as it was")
         .per_tenant("reissued_instructions", &S::tenant, &T::reissued_instructions, "instructions",
@@ -138,6 +143,13 @@ struct SmStatistics {
                     "of contexts that left")
         .per_tenant("context_bytes_restored", &S::tenant, &T::context_bytes_restored, "bytes",
                     "of contexts that returned")
+        .per_tenant(
+            "block_stop_cycles", &S::tenant, &T::block_stop_cycles, "block cycles",
+            "from the decision that a block leaves until nothing of it is in flight, summed")
+        .per_tenant("context_move_cycles", &S::tenant, &T::context_move_cycles, "block cycles",
+                    "that contexts waited to move and moved, summed")
+        .per_tenant("fault_positions", &S::tenant, &T::fault_positions, "faults",
+                    "those of fault_notices by the faults that were pending before them")
         .counter("l1_evictions", &S::l1_evictions, "lines", "valid lines replaced")
         .counter("l1_reservation_stall_cycles", &S::l1_reservation_stall_cycles, "cycles",
                  "the load-store unit waited for a miss entry, a line or the request queue")
@@ -147,7 +159,11 @@ struct SmStatistics {
                  "in which there was nothing to do and that were passed over at once")
         .counter("skips", &S::skips, "skips", "runs of such cycles that began")
         .per_tenant("resident_warps", &S::tenant, &T::resident_warps, "warps", "of resident blocks")
-        .per_tenant("resident_blocks", &S::tenant, &T::resident_blocks, "blocks", "in their slots");
+        .per_tenant("resident_blocks", &S::tenant, &T::resident_blocks, "blocks", "in their slots")
+        .per_tenant("blocks_in_memory", &S::tenant, &T::blocks_in_memory, "blocks",
+                    "whose contexts stand in memory or move")
+        .per_tenant("blocks_to_return", &S::tenant, &T::blocks_to_return, "blocks",
+                    "of those, whose pages have come and that wait for a place");
   }
 };
 

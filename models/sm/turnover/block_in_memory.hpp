@@ -25,6 +25,7 @@ struct BlockInMemory {
   std::vector<LocalHome> homes;
   std::vector<std::uint64_t> pages;  ///< that it waits for; Tlb::base_key
   SmCycle ready;                     ///< since then it could go on
+  SmCycle moves;                     ///< since then its context moves, or last moved
 
   bool can_return() const { return state == State::there && pages.empty(); }
   /// A page has come; all_keys: every page.
@@ -36,7 +37,8 @@ struct BlockInMemory {
   static constexpr std::uint64_t all_keys = ~std::uint64_t{0};
 
   void serialize(Archive& archive) {
-    archive(state, dropped, reference, tenant, grid, place, number, bytes, homes, pages, ready);
+    archive(state, dropped, reference, tenant, grid, place, number, bytes, homes, pages, ready,
+            moves);
   }
 };
 

@@ -31,7 +31,7 @@ void LocalScheduler::look(std::size_t staged, SmCycle now) {
     staying_ = squashed_ = 0;
     return;
   }
-  notice_faults(staged);
+  notice_faults(staged, now);
   displace_youngest(now);
   for (Mask left = leaving_; left != 0; left &= left - 1) {
     const BlockPlace place(static_cast<std::uint8_t>(std::countr_zero(left)));
@@ -72,7 +72,7 @@ bool LocalScheduler::can_leave(std::size_t staged) const {
 }
 
 /// Figure 9: a block with a fault behind the threshold leaves if there is something else to run.
-void LocalScheduler::notice_faults(std::size_t staged) {
+void LocalScheduler::notice_faults(std::size_t staged, SmCycle now) {
   const Mask here = on_chip();
   Mask faulted = 0;
   squashed_ = 0;
@@ -81,10 +81,12 @@ void LocalScheduler::notice_faults(std::size_t staged) {
     const Mask block = bit_of(BlockPlace(warp.block));
     squashed_ |= block;
     if (lanes.come) return;
-    const bool worth = policy_.worth_leaving(parts_.translation.fault_position(lanes.page));
+    const std::uint32_t position = parts_.translation.fault_position(lanes.page);
+    const bool worth = policy_.worth_leaving(position);
     SmStatistics::OfTenant& counts = statistics_.tenant[warp.tenant];
     if (!lanes.noticed) {
       ++counts.fault_notices;
+      counts.fault_positions.add(position);
       if (!worth) ++counts.kept_for_near_faults;
     }
     if (worth && (here & ~staying_ & block) != 0) {
@@ -95,7 +97,7 @@ void LocalScheduler::notice_faults(std::size_t staged) {
   });
   staying_ &= squashed_;
   for (; faulted != 0 && can_leave(staged); faulted &= faulted - 1)
-    leave(BlockPlace(static_cast<std::uint8_t>(std::countr_zero(faulted))));
+    leave(BlockPlace(static_cast<std::uint8_t>(std::countr_zero(faulted))), now);
 }
 
 bool LocalScheduler::is_overdue(const BlockInMemory& block, SmCycle now) const {
@@ -113,7 +115,7 @@ void LocalScheduler::displace_youngest(SmCycle now) {
     if (displaces_at(place) > now) continue;
     if (!youngest || displaces_at(place) > displaces_at(*youngest)) youngest = place;
   }
-  if (youngest) leave(*youngest);
+  if (youngest) leave(*youngest, now);
 }
 
 /// Those that neither stop nor move.
@@ -128,8 +130,9 @@ LocalScheduler::Mask LocalScheduler::on_chip() const {
   return places & ~leaving_ & ~too_large_;
 }
 
-void LocalScheduler::leave(BlockPlace place) {
+void LocalScheduler::leave(BlockPlace place, SmCycle now) {
   leaving_ |= bit_of(place);
+  stops_[place.value()] = now;
   parts_.contexts.freeze(place);
 }
 
@@ -154,7 +157,7 @@ void LocalScheduler::save(BlockPlace place, SmCycle now) {
   block.grid = slot.grid;
   block.place = place;
   block.pages = pages_of(place);
-  block.ready = now;
+  block.ready = block.moves = now;
   std::vector<std::byte> bytes = parts_.contexts.take_out(place, now);
   block.bytes = bytes.size();
   if (!policy_.ideal() && bytes.size() > constants_.setup.contexts.place_bytes) {
@@ -167,6 +170,7 @@ void LocalScheduler::save(BlockPlace place, SmCycle now) {
   SmStatistics::OfTenant& counts = statistics_.tenant[grid.launch.tenant];
   ++counts.blocks_saved;
   counts.context_bytes_saved += block.bytes;
+  counts.block_stop_cycles += static_cast<std::uint64_t>(now - stops_[place.value()]);
   parts_.engine.save(block.number, block.tenant, std::move(bytes), now);
   blocks_.push_back(std::move(block));
 }
@@ -179,6 +183,8 @@ std::optional<LocalScheduler::Moved> LocalScheduler::take_moved(SmCycle now) {
   LOCKSTEP_CHECK(block != blocks_.end(), "a context moved that is no block's");
   parts_.blocks.count_residency(now);
   parts_.front_end.account_stalls(now);
+  statistics_.tenant[block->tenant.value()].context_move_cycles +=
+      static_cast<std::uint64_t>(now - block->moves);
   Moved moved;
   if (done->saved && !block->dropped) {
     block->homes = parts_.blocks.leave_for_memory(block->place);
@@ -220,6 +226,7 @@ void LocalScheduler::begin_return(SmCycle now) {
   block.place =
       parts_.blocks.return_from_memory(block.reference, block.grid, std::move(block.homes));
   block.state = State::returning;
+  block.moves = now;
   parts_.faultable.block_entered(block.place);
   SmStatistics::OfTenant& counts = statistics_.tenant[block.tenant.value()];
   ++counts.blocks_restored;
@@ -252,6 +259,16 @@ std::vector<BlockDone> LocalScheduler::drop_tenant(TenantId tenant) {
     parts_.contexts.thaw(place);
   }
   return done;
+}
+
+void LocalScheduler::count_blocks() const {
+  for (std::size_t t = 0; t < statistics_.tenant.size(); ++t)
+    statistics_.tenant[t].blocks_in_memory = statistics_.tenant[t].blocks_to_return = 0;
+  for (const BlockInMemory& block : blocks_) {
+    SmStatistics::OfTenant& counts = statistics_.tenant[block.tenant.value()];
+    counts.blocks_in_memory += 1;
+    if (block.can_return()) counts.blocks_to_return += 1;
+  }
 }
 
 std::string LocalScheduler::waiting_for() const {

@@ -75,12 +75,14 @@ class LocalScheduler {
   /// The tenant's blocks in memory; those that move are dropped later.  Its others go on, to end.
   std::vector<BlockDone> drop_tenant(TenantId tenant);
   bool empty() const { return blocks_.empty(); }
+  /// Where blocks stand now, for the SM's gauges.
+  void count_blocks() const;
   /// "2 blocks wait in memory, 1 of them for pages", or "".
   std::string waiting_for() const;
 
   void serialize(Archive& archive) {
     archive.section("sm/local_scheduler", 2);
-    archive(blocks_, leaving_, staying_, too_large_, entered_, free_numbers_, wake_);
+    archive(blocks_, leaving_, staying_, too_large_, entered_, stops_, free_numbers_, wake_);
     archive(parts_.engine);
   }
 
@@ -90,14 +92,14 @@ class LocalScheduler {
   std::size_t count(BlockInMemory::State state) const;
   /// One more block may leave: another one could take its place.
   bool can_leave(std::size_t staged) const;
-  void notice_faults(std::size_t staged);
+  void notice_faults(std::size_t staged, SmCycle now);
   void displace_youngest(SmCycle now);
   /// When the youngest block on chip may be displaced.
   SmCycle displaces_at(BlockPlace place) const {
     return entered_[place.value()] + max_wait_.value();
   }
   Mask on_chip() const;
-  void leave(BlockPlace place);
+  void leave(BlockPlace place, SmCycle now);
   /// Nothing of it is in flight.
   void save(BlockPlace place, SmCycle now);
   std::vector<std::uint64_t> pages_of(BlockPlace place) const;
@@ -119,6 +121,7 @@ class LocalScheduler {
   Mask squashed_ = 0;                        ///< of those with squashed accesses, at the last look
   Mask too_large_ = 0;                       ///< of those whose context has no room in memory
   std::array<SmCycle, 64> entered_{};        ///< by place
+  std::array<SmCycle, 64> stops_{};          ///< by place, of those that stop: since when
   std::vector<std::uint32_t> free_numbers_;  ///< of places in the context area
   SmCycle wake_ = no_cycle;
 };
