@@ -3,6 +3,7 @@ import unittest
 
 import h5py
 
+import printing_kernel
 from harness import ROOT, ScenarioTest
 
 MANAGED = f"{ROOT}/configs/workloads/managed_add.yaml"
@@ -48,6 +49,24 @@ class BlockSwitching(ScenarioTest):
             self.run_checked("operand-log", switching, name, "--threads", threads, ranks=ranks)
             done = self.lockstep("diff", "one.h5", name)
             self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
+
+    def test_a_block_that_leaves_between_its_warps_prints_is_heard_once(self):
+        """Blocks of 768 threads end amid pages: some of their warps print while others fault."""
+        self.write("k.ptx", printing_kernel.PTX)
+        self.write("w.yaml", printing_kernel.WORKLOAD)
+        printed, saved = [], []
+        for switching in ("none", "{name: on-fault, threshold: 0}"):
+            more = (f"policies: {{exception_scheme: replay-queue, block_switching: {switching}, prefetcher: none}}\n"
+                    "override: {gpu.sm.blocks: 1}")
+            scenario = self.scenario("w.yaml", "{blocks: 24, block: 768}", more)
+            done = self.lockstep("run", scenario, "--quiet", "--check", "--output", "out.h5")
+            self.assertEqual(done.returncode, 0, done.stderr)
+            printed.append(sorted(line for line in done.stdout.splitlines() if " name " in line))
+            saved.append(count(self.folder / "out.h5", "blocks_saved"))
+        self.assertEqual(len(printed[0]), 24 * 768)
+        self.assertEqual(printed[0], printed[1])
+        self.assertEqual(saved[0], 0)
+        self.assertGreater(saved[1], 0)
 
     def test_a_scheme_that_stalls_cannot_give_a_block_up(self):
         done = self.lockstep("validate", self.scenario(MANAGED, more=policies("stall-on-fault", "on-fault")))

@@ -221,6 +221,19 @@ TEST_F(BlockSwitching, AContextGoesThroughMemoryInWholeLines) {
   EXPECT_EQ(counts().context_bytes_restored.value(), counts().context_bytes_saved.value());
 }
 
+TEST_F(BlockSwitching, DirtyLinesOfLocalMemoryAreWrittenBackWhenTheBlockLeaves) {
+  use("mov.u64 %rd7, own;\nmov.u32 %r1, 7;\nst.local.u32 [%rd7], %r1;\n" + std::string(doubles),
+      "{name: on-fault, threshold: 0}", 1, ".local .align 8 .b8 own[64];\n");
+  refuse(0, 9);
+  launch(2);
+  machine->run_to(4000);
+  EXPECT_THAT(moves(), ElementsAre("saved 0"));
+  EXPECT_EQ(counts().local_writebacks.value(), 1u) << "a word of each lane: one line";
+  come(0, 5000);
+  machine->run();
+  expect_doubled(2);
+}
+
 /// Block 0 sets the flag in page 7 behind its fault, block 1 waits for it.
 constexpr const char* spins = R"(
   mov.u32 %r1, %ctaid.x;
