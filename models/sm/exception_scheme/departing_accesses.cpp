@@ -19,10 +19,7 @@ std::vector<SquashedLanes> FaultableAccesses::take_out(std::uint16_t index, SmCy
   OfWarp& own = warps_[warp.value()];
   scheme_->context_out(pipeline(), warp, record_of(access), now);
   std::vector<SquashedLanes> lanes;
-  std::erase_if(squashed_, [&](const SquashedLanes& some) {
-    if (some.access == index) lanes.push_back(some);
-    return some.access == index;
-  });
+  forget_squashed(index, [&](const SquashedLanes& some) { lanes.push_back(some); });
   own.first = access.next;
   --own.unchecked;
   accesses_.give_back(index);
@@ -34,11 +31,10 @@ std::uint16_t FaultableAccesses::put_in(WarpSlot warp, std::uint32_t pc, SmCycle
                                         std::vector<SquashedLanes> lanes) {
   const std::uint16_t index = follow(warp, pc, issued);
   accesses_[index].in_unit = false;
-  accesses_[index].squashed = true;
   for (SquashedLanes& some : lanes) {
     some.access = index;
     some.come = true;  // a block returns when all its pages have
-    squashed_.push_back(some);
+    add_squashed(some);
   }
   scheme_->context_in(pipeline(), warp, record_of(accesses_[index]));
   return index;

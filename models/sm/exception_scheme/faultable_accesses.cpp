@@ -128,10 +128,22 @@ void FaultableAccesses::squash(const SquashedLanes& lanes, SmCycle now) {
   FaultableAccess& access = accesses_[lanes.access];
   const WarpSlot warp(access.warp);
   if (!access.squashed) ++statistics_.tenant[blocks_.tenant_of(warp).value()].squashed_instructions;
-  access.squashed = true;
-  squashed_.push_back(lanes);
+  add_squashed(lanes);
   front_end_.stop(warp);
   if (lanes.come && next_again(warp) != none) front_end_.begin_again(warp, now);
+}
+
+/// Behind what is squashed of it already.
+void FaultableAccesses::add_squashed(const SquashedLanes& lanes) {
+  FaultableAccess& access = accesses_[lanes.access];
+  access.squashed = true;
+  access.come |= lanes.come;
+  const std::uint16_t added = squashed_.take();
+  squashed_[added] = lanes;
+  squashed_[added].next = none;
+  std::uint16_t* place = &access.first_squashed;
+  while (*place != none) place = &squashed_[*place].next;
+  *place = added;
 }
 
 const SquashedLanes* FaultableAccesses::passed_by(std::uint16_t index, std::uint64_t page) const {
@@ -139,20 +151,20 @@ const SquashedLanes* FaultableAccesses::passed_by(std::uint16_t index, std::uint
   if (!front_end_.held().stopped(warp)) return nullptr;
   for (std::uint16_t older = warps_[warp.value()].first; older != index;
        older = accesses_[older].next)
-    for (const SquashedLanes& lanes : squashed_)
-      if (lanes.access == older && lanes.page == page) return &lanes;
+    for (std::uint16_t at = accesses_[older].first_squashed; at != none; at = squashed_[at].next)
+      if (squashed_[at].page == page) return &squashed_[at];
   return nullptr;
 }
 
 bool FaultableAccesses::come(std::uint64_t page, SmCycle now) {
   bool waited_for = false;
-  for (SquashedLanes& lanes : squashed_) {
-    if (lanes.page != page) continue;
+  for_each_squashed([&](SquashedLanes& lanes) {
+    if (lanes.page != page) return;
     waited_for = true;
-    lanes.come = true;
-    const WarpSlot warp(accesses_[lanes.access].warp);
+    lanes.come = accesses_[lanes.access].come = true;
+    const WarpSlot warp = warp_of(lanes.access);
     if (next_again(warp) != none) front_end_.begin_again(warp, now);
-  }
+  });
   return waited_for;
 }
 
@@ -162,28 +174,19 @@ std::uint16_t FaultableAccesses::next_again(WarpSlot warp) const {
   std::uint16_t oldest = none;
   for (std::uint16_t index = warps_[warp.value()].first; index != none;
        index = accesses_[index].next) {
-    if (oldest == none && has_come(index)) oldest = index;
+    if (oldest == none && accesses_[index].come) oldest = index;
     if (oldest != none && accesses_[index].in_unit) return none;
   }
   return oldest;
 }
 
-bool FaultableAccesses::has_come(std::uint16_t index) const {
-  return std::any_of(squashed_.begin(), squashed_.end(), [&](const SquashedLanes& lanes) {
-    return lanes.access == index && lanes.come;
-  });
-}
-
 SquashedLanes FaultableAccesses::take_squashed(std::uint16_t index) {
   SquashedLanes all;
   all.access = index;
-  std::erase_if(squashed_, [&](const SquashedLanes& lanes) {
-    if (lanes.access != index) return false;
+  forget_squashed(index, [&](const SquashedLanes& lanes) {
     all.lanes |= lanes.lanes;
     all.groups |= lanes.groups;
-    return true;
   });
-  accesses_[index].squashed = false;
   accesses_[index].in_unit = true;
   return all;
 }
@@ -201,7 +204,7 @@ void FaultableAccesses::go_on(WarpSlot warp, SmCycle now) {
 }
 
 void FaultableAccesses::serialize(Archive& archive) {
-  archive.section("sm/faultable_accesses", 2);
+  archive.section("sm/faultable_accesses", 3);
   archive(warps_, accesses_, looked_up_, squashed_);
   scheme_->serialize(archive);
 }

@@ -74,10 +74,15 @@ class FaultableAccesses final : public CheckedAccesses {
   template <class Function>
   void drop_tenant(TenantId tenant, Function&& function, SmCycle now);
   bool stopped(WarpSlot warp) const { return front_end_.held().stopped(warp); }
-  /// Calls function(lanes) for all that is squashed.
+  /// Calls function(lanes) for all that is squashed, by warp slot and in program order.
   template <class Function>
   void for_each_squashed(Function&& function) {
-    for (SquashedLanes& lanes : squashed_) function(lanes);
+    for_each_warp(stopped_warps(), [&](WarpSlot warp) {
+      for_each_of(warp, [&](const FaultableAccess& access) {
+        for (std::uint16_t at = access.first_squashed; at != none; at = squashed_[at].next)
+          function(squashed_[at]);
+      });
+    });
   }
   WarpSlot warp_of(std::uint16_t access) const { return WarpSlot(accesses_[access].warp); }
 
@@ -119,8 +124,10 @@ class FaultableAccesses final : public CheckedAccesses {
   std::uint16_t follow(WarpSlot warp, std::uint32_t pc, SmCycle issued);
   void leave_if_done(std::uint16_t access);
   void looked_up(std::uint16_t access, SmCycle now);
-  /// It has squashed lanes whose page has been replayed.
-  bool has_come(std::uint16_t access) const;
+  void add_squashed(const SquashedLanes& lanes);
+  /// Calls function(lanes) for what is squashed of the access, and forgets it.
+  template <class Function>
+  void forget_squashed(std::uint16_t access, Function&& function);
   /// The warp is stopped no more if it has nothing squashed.
   void update_stop(WarpSlot warp);
   ExceptionScheme::Pipeline pipeline() const {
@@ -136,8 +143,21 @@ class FaultableAccesses final : public CheckedAccesses {
   std::array<OfWarp, 64> warps_;
   SlotPool<FaultableAccess> accesses_;
   Ring<std::uint16_t> looked_up_;  ///< until their last checks
-  std::vector<SquashedLanes> squashed_;
+  SlotPool<SquashedLanes> squashed_;
 };
+
+template <class Function>
+void FaultableAccesses::forget_squashed(std::uint16_t index, Function&& function) {
+  FaultableAccess& access = accesses_[index];
+  for (std::uint16_t at = access.first_squashed; at != none;) {
+    function(squashed_[at]);
+    const std::uint16_t next = squashed_[at].next;
+    squashed_.give_back(at);
+    at = next;
+  }
+  access.first_squashed = none;
+  access.squashed = access.come = false;
+}
 
 template <class Function>
 void FaultableAccesses::drop_tenant(TenantId tenant, Function&& function, SmCycle now) {

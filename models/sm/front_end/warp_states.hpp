@@ -48,8 +48,12 @@ class WarpStates {
   }
   /// They are neither ready nor wait any more.
   void call_off(std::uint64_t warps) {
-    for (std::uint64_t& of_unit : ready_) of_unit &= ~warps;
+    call_off_issue(warps);
     for (std::uint64_t& of_cause : waiting_) of_cause &= ~warps;
+  }
+  /// They are not ready any more; who is to issue a squashed instruction may wait at the same time.
+  void call_off_issue(std::uint64_t warps) {
+    for (std::uint64_t& of_unit : ready_) of_unit &= ~warps;
   }
 
  protected:

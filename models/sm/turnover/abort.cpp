@@ -13,8 +13,12 @@ void BlockTurnover::abort_tenant(TenantId tenant, SmCycle now) {
   load_store_.retry(now);
   drop_staged(tenant, now);
   drop_in_memory(tenant, now);
-  const std::uint64_t left = kill_warps(tenant);
+  const std::uint64_t killed = kill_warps(tenant);
+  // One that waits for `control` is looked at when that is over, which cannot be called off.
+  const std::uint64_t left = killed & ~front_end_.waiting(StallCause::control);
+  front_end_.call_off(left);
   load_store_.drop_tenant(tenant, now);
+  front_end_.call_off_issue(killed);  // as one access was dropped, a squashed one was to be issued
   for_each_warp(left, [&](WarpSlot slot) { front_end_.evaluate(slot, blocks_.warp(slot), now); });
 }
 
@@ -43,8 +47,7 @@ void BlockTurnover::drop_in_memory(TenantId tenant, SmCycle now) {
   forget_ended_grids();
 }
 
-/// A warp that has been drained waits for nothing.  One that waits for `control` is looked at again
-/// when that is over, which cannot be called off.
+/// A warp that has been drained waits for nothing.
 std::uint64_t BlockTurnover::kill_warps(TenantId tenant) {
   std::uint64_t killed = 0;
   for_each_warp(front_end_.known() & blocks_.resident(), [&](WarpSlot slot) {
@@ -57,9 +60,7 @@ std::uint64_t BlockTurnover::kill_warps(TenantId tenant) {
     block.gathering = 0;
     block.barriers = {};
   });
-  const std::uint64_t again = killed & ~front_end_.waiting(StallCause::control);
-  front_end_.call_off(again);
-  return again;
+  return killed;
 }
 
 }  // namespace lockstep

@@ -71,7 +71,7 @@ class BlockTurnover final : public DrainedWarps {
   void forget_ended_grids();
   void drop_staged(TenantId tenant, SmCycle now);
   void drop_in_memory(TenantId tenant, SmCycle now);
-  /// Ends the threads of the tenant's warps; returns those to be looked at again.
+  /// Ends the threads of the tenant's warps, which it returns.
   std::uint64_t kill_warps(TenantId tenant);
 
   const SmConstants& constants_;

@@ -33,7 +33,9 @@ constexpr const char* body = R"(
 
 class Faulting {
  public:
-  explicit Faulting(const std::string& scheme) : machine_(kernel_of(body), options(scheme)) {
+  explicit Faulting(const std::string& scheme, const char* kernel = body,
+                    Cycles gmmu_latency = Cycles{10})
+      : machine_(kernel_of(kernel), options(scheme, gmmu_latency)) {
     machine_.record = true;
     for (std::uint32_t i = 0; i < 1024; ++i) machine_.put<std::uint32_t>(32768 + 16 * i, 3 * i);
     for (auto& [page, state] : machine_.pages) state = {TranslationStatus::refused, {}};
@@ -48,11 +50,15 @@ class Faulting {
     machine_.run();
   }
   void run_to(std::int64_t cycle) { machine_.run_to(cycle); }
+  void end_tenant_at(std::int64_t cycle) {
+    machine_.post(0, cycle, MessageKind::abort_tenant, TenantNotice{0, {}});
+  }
   IdealMachine& machine() { return machine_; }
 
  private:
-  static IdealMachine::Options options(const std::string& scheme) {
+  static IdealMachine::Options options(const std::string& scheme, Cycles gmmu_latency) {
     IdealMachine::Options options;
+    options.gmmu_latency = gmmu_latency;
     options.knows_pages = false;
     options.memory_bytes = 1 << 17;
     options.exception_scheme = scheme;
@@ -111,6 +117,29 @@ TEST_P(ExceptionSchemeContract, ActsTheSameWhereverItStands) {
   ASSERT_EQ(first.machine().seen.size(), elsewhere->machine().seen.size());
   for (std::size_t i = 0; i < first.machine().seen.size(); ++i)
     ASSERT_EQ(first.machine().seen[i].departure, elsewhere->machine().seen[i].departure) << i;
+}
+
+/// The page of the younger load comes first: as the other one comes, that load still waits for its
+/// translation.
+constexpr const char* younger_load_first = R"(
+  ld.global.u32 %r1, [%rd1+4096];
+  ld.global.u32 %r2, [%rd1];
+  add.u32 %r1, %r1, %r2;
+  st.global.u32 [%rd0], %r1;
+)";
+
+TEST_P(ExceptionSchemeContract, ATenantThatEndsAtAnyMomentLeavesNothingBehind) {
+  for (std::int64_t moment = 150; moment < 6000; moment += 53) {
+    SCOPED_TRACE(moment);
+    Faulting faulting(GetParam(), younger_load_first, Cycles{600});
+    faulting.end_tenant_at(moment);
+    faulting.run();
+    EXPECT_EQ(faulting.machine().sm().waiting_for(), "");
+    faulting.machine().launch("k", {4, 1, 1}, {256, 1, 1},
+                              {IdealMachine::address(0), IdealMachine::address(32768), 0});
+    faulting.machine().run();
+    EXPECT_EQ(faulting.machine().get<std::uint32_t>(0), 3u * 256);
+  }
 }
 
 std::vector<std::string> names() {
