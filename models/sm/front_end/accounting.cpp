@@ -1,5 +1,6 @@
 /// Counting cycles: why nothing was issued.
 /// Source: architecture.md, section 8, "From the first day in the SM" (CPI stack).
+#include <array>
 #include <bit>
 
 #include "models/sm/front_end/front_end.hpp"
@@ -8,66 +9,83 @@ namespace lockstep {
 
 namespace {
 
-/// What warps wait for that are not ready, the nearest to issuing first; `held`: an exception
-/// scheme or a source may hold warps back.
-template <bool held, class Charge>
-void charge_each(Charge&& charge) {
-  if constexpr (held) {
-    charge(StallCause::log_full);
-    charge(StallCause::queue_full);
+using enum StallCause;
+
+/// What warps wait for that are not ready, the nearest to issuing first.
+constexpr std::array usual_causes{dependency, StallCause::memory, control, fence, barrier, drain};
+/// The same when an exception scheme or a source may hold warps back.
+constexpr std::array all_causes{log_full,
+                                queue_full,
+                                dependency,
+                                late_source,
+                                StallCause::fetch,
+                                StallCause::memory,
+                                control,
+                                last_check,
+                                fence,
+                                barrier,
+                                fault,
+                                drain};
+
+/// Who is charged for cycles in which schedulers issued nothing.
+struct Charges {
+  SmStatistics& statistics;
+  const ExecutionUnits& units;
+  const ResidentBlocks& blocks;
+  const std::uint64_t cycles;
+  /// Stalls of the only tenant.
+  Counter* const alone =
+      statistics.tenant.size() == 1 ? statistics.tenant[0].stalls.data() : nullptr;
+
+  /// Those of the stalled schedulers that have one of these warps are charged; returns the others.
+  [[gnu::always_inline]] unsigned charge(unsigned stalled, std::uint64_t warps,
+                                         StallCause cause) const {
+    if (warps == 0) return stalled;
+    const unsigned here = units.schedulers_of(warps) & stalled;
+    if (alone != nullptr) {
+      // Warps are not looked at: what a waiting one keeps may be far away in this computer's
+      // caches.
+      alone[static_cast<std::size_t>(cause)] += cycles * static_cast<unsigned>(std::popcount(here));
+    } else {
+      charge_tenants(warps, cause, here);
+    }
+    return stalled & ~here;
   }
-  charge(StallCause::dependency);
-  if constexpr (held) {
-    charge(StallCause::late_source);
-    charge(StallCause::fetch);
+  /// A scheduler is charged to the tenant of its first warp that waits for the cause.
+  [[gnu::noinline]] void charge_tenants(std::uint64_t warps, StallCause cause,
+                                        unsigned here) const {
+    for (; here != 0; here &= here - 1) {
+      const std::uint64_t own = warps & units.warps_of(here & -here);
+      statistics.tenant[blocks.tenant_of(first_of(own)).value()]
+          .stalls[static_cast<std::size_t>(cause)] += cycles;
+    }
   }
-  charge(StallCause::memory);
-  charge(StallCause::control);
-  if constexpr (held) charge(StallCause::last_check);
-  charge(StallCause::fence);
-  charge(StallCause::barrier);
-  if constexpr (held) charge(StallCause::fault);
-  charge(StallCause::drain);
-}
+};
 
 }  // namespace
 
 void FrontEnd::count_stalled(unsigned stalled, std::uint64_t cycles) {
   const std::uint64_t resident = blocks_.resident();
   if (resident == 0) return;
-  const ExecutionUnits& units = hot_.units;
-  const bool one_tenant = statistics_.tenant.size() == 1;
-  const auto charge_all = [&](std::uint64_t who, StallCause cause) {
-    if (who == 0) return;
-    unsigned here = units.schedulers_of(who) & stalled;
-    stalled &= ~here;
-    const auto number = static_cast<std::size_t>(cause);
-    if (one_tenant) {
-      // Warps are not looked at: what a waiting one keeps may be far away in this computer's
-      // caches.
-      statistics_.tenant[0].stalls[number] += cycles * static_cast<unsigned>(std::popcount(here));
-      return;
-    }
-    // A scheduler is charged to the tenant of its first warp that waits for the cause.
-    for (; here != 0; here &= here - 1) {
-      const std::uint64_t own = who & units.warps_of(here & -here);
-      statistics_.tenant[blocks_.tenant_of(first_of(own)).value()].stalls[number] += cycles;
-    }
-  };
-  const std::uint64_t memory = ready_[static_cast<std::size_t>(isa::Unit::memory)];
+  const Charges charges{statistics_, hot_.units, blocks_, cycles};
+  const std::uint64_t memory = ready_[memory_unit];
   std::uint64_t computing = memory & hot_.gate.open();
   for (std::size_t u = 0; u < unit_classes; ++u)
-    if (u != static_cast<std::size_t>(isa::Unit::memory)) computing |= ready_[u];
-  charge_all(computing, StallCause::unit);
-  charge_all(memory, StallCause::memory_queue);
-  const auto charge = [&](StallCause cause) {
-    if (stalled != 0) charge_all(waits(cause), cause);
+    if (u != memory_unit) computing |= ready_[u];
+  stalled = charges.charge(stalled, computing, unit);
+  stalled = charges.charge(stalled, memory, memory_queue);
+  const auto charge_each = [&](const auto& causes, unsigned left) {
+    for (const StallCause cause : causes) {
+      if (left == 0) break;
+      left = charges.charge(left, waits(cause), cause);
+    }
+    return left;
   };
-  held_ == 0 ? charge_each<false>(charge) : charge_each<true>(charge);
+  stalled = held_ == 0 ? charge_each(usual_causes, stalled) : charge_each(all_causes, stalled);
   if (stalled == 0) return;
   // A scheduler without warps idles at the cost of the first resident warp's tenant.
   const TenantId tenant = blocks_.tenant_of(first_of(resident));
-  statistics_.tenant[tenant.value()].stalls[static_cast<std::size_t>(StallCause::idle)] +=
+  statistics_.tenant[tenant.value()].stalls[static_cast<std::size_t>(idle)] +=
       cycles * static_cast<unsigned>(std::popcount(stalled));
 }
 

@@ -38,7 +38,7 @@ class EventWheel {
   /// Nothing happens up to `cycle`: later additions are near it.
   void advance_to(SmCycle cycle) { now_ = std::max(now_, cycle); }
 
-  void add(SmCycle cycle, std::uint16_t event) {
+  [[gnu::always_inline]] void add(SmCycle cycle, std::uint16_t event) {
     if (cycle - now_ < 64 && free_ != none) [[likely]] {
       append(last_[cycle.value() & 63], event);
       occupied_ |= std::uint64_t{1} << (cycle.value() & 63);

@@ -46,7 +46,7 @@ class ExecutionUnits {
   /// Warps of a set of schedulers, and schedulers of a set of warps; warp w belongs to scheduler w
   /// modulo their number, a power of two up to 8.
   std::uint64_t warps_of(unsigned schedulers) const { return schedulers * warps_of_first_; }
-  unsigned schedulers_of(std::uint64_t warps) const {
+  [[gnu::always_inline]] unsigned schedulers_of(std::uint64_t warps) const {
     warps |= warps >> 32;
     warps |= warps >> 16;
     warps |= warps >> 8;

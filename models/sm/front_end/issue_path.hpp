@@ -52,7 +52,7 @@ inline void prefetch_operands(const Warp& warp, const IssueRecord& record) {
   prefetch_operands(warp, record);
 }
 
-inline void FrontEnd::on_event(std::uint16_t event, SmCycle now) {
+[[gnu::always_inline]] inline void FrontEnd::on_event(std::uint16_t event, SmCycle now) {
   const WarpSlot slot(static_cast<std::uint16_t>(WarpEvent::warp(event)));
   if (!WarpEvent::is_commit(event)) [[unlikely]] {
     on_other_event(event, slot, now);
@@ -67,10 +67,9 @@ inline void FrontEnd::on_event(std::uint16_t event, SmCycle now) {
   if (((dependency | memory) & bit) != 0) {
     const IssueRecord& record = warp.records[warp.paths.pc()];
     if (warp.pending.meets(record.needs)) return;
-    if ((held_ & bit_of(slot)) != 0) [[unlikely]] {
-      dependency &= ~bit;
+    if ((held_ & bit) != 0) [[unlikely]] {
       memory &= ~bit;
-      return evaluate(slot, warp, now);
+      return end_wait(StallCause::dependency, slot, now);
     }
     ready_[record.unit] |= bit;
     if (memory & bit) prefetch_operands(warp, record);  // others have been asked for already
