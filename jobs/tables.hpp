@@ -96,6 +96,26 @@ struct FaultRow {
   }
 };
 
+/// One row of /thread_blocks (simulation.record_blocks).
+struct BlockRow {
+  std::uint32_t grid = 0, sm = 0;
+  std::uint64_t block = 0;
+  Time started, done;
+
+  static auto schema() {
+    using R = BlockRow;
+    return table<R>("/thread_blocks",
+                    "one row per thread block that an SM started, in the order of their start "
+                    "(simulation.record_blocks)")
+        .column("grid", &R::grid, "row", "of /kernels")
+        .column("block", &R::block, "number", "in the grid, x fastest")
+        .column("sm", &R::sm, "index", "where it ran; one that waited in memory returned there")
+        .column("started", &R::started, "fs", "when it took its place")
+        .column("done", &R::done, "fs",
+                "when it gave its place up for good; the largest value: never");
+  }
+};
+
 /// One row of /run/profile/components.
 struct ComponentCostRow {
   std::string component;

@@ -18,6 +18,7 @@
 #include "jobs/run/profile.hpp"
 #include "jobs/run/results.hpp"
 #include "jobs/run/same_run.hpp"
+#include "jobs/run/thread_blocks.hpp"
 #include "jobs/run/weights.hpp"
 #include "jobs/supervise/cores.hpp"
 #include "jobs/supervise/progress.hpp"
@@ -181,10 +182,16 @@ void warn_of_limit(const Engine& engine) {
   }
 }
 
+/// What all ranks know of, on rank 0 after the run.
+struct Gathered {
+  Profile profile;
+  std::vector<BlockRow> blocks;
+};
+
 /// Rank 0, after the run: tables, final values, the result for people.
 RunOutcome finish(const CommandLine& line, const Scenario& scenario, const Machine& machine,
                   const Engine& engine, const RunSummary& summary, const RunCost& cost,
-                  const Profile& profile, Output& output) {
+                  const Gathered& gathered, Output& output) {
   Host& host = find_host(engine, machine);
   const StatisticsLayout& layout = output.recorder.layout();
   const Totals totals(layout, output.recorder.totals());
@@ -200,12 +207,13 @@ RunOutcome finish(const CommandLine& line, const Scenario& scenario, const Machi
   output.file.write_table(rows);
   output.file.write_table(kernel_rows(host));
   if (machine.parameters().simulation.record_faults) output.file.write_table(fault_rows(host));
+  if (machine.parameters().simulation.record_blocks) output.file.write_table(gathered.blocks);
   write_saved_buffers(output.file, scenario, host);
   output.file.write_final("end", "fs", "simulated time at which the run ended",
                           static_cast<std::uint64_t>(summary.end.femtoseconds()));
   write_digests(check, output.file);
   write_run(output.file, line, cost, totals, engine.communicator().size());
-  if (line.profile) write_profile(output.file, machine.graph(), profile);
+  if (line.profile) write_profile(output.file, machine.graph(), gathered.profile);
   output.file.close();
 
   if (!line.quiet) {
@@ -221,7 +229,7 @@ RunOutcome finish(const CommandLine& line, const Scenario& scenario, const Machi
             .c_str(),
         stdout);
     if (line.profile) {
-      std::fputs(profile_report(machine.graph(), profile).c_str(), stdout);
+      std::fputs(profile_report(machine.graph(), gathered.profile).c_str(), stdout);
     }
   }
   if (line.check) std::fputs(check.text.c_str(), check.passed ? stdout : stderr);
@@ -243,7 +251,7 @@ EngineOptions engine_options(const CommandLine& line, const SimulationParameters
 
 /// On rank 0: the run is over, or has been left.
 RunOutcome conclude(const CommandLine& line, const Prepared& run, const Engine& engine,
-                    const RunSummary& summary, const Profile& profile, int status,
+                    const RunSummary& summary, const Gathered& gathered, int status,
                     const Checkpoints& checkpoints) {
   if (!summary.finished) {
     const std::string where = line.resumable ? " - go on with --resume " + checkpoints.path() : "";
@@ -251,7 +259,7 @@ RunOutcome conclude(const CommandLine& line, const Prepared& run, const Engine& 
     return {status, {}};
   }
   const RunOutcome outcome = finish(line, run.scenario, run.machine, engine, summary,
-                                    checkpoints.cost(summary), profile, *run.output);
+                                    checkpoints.cost(summary), gathered, *run.output);
   // One that was stopped, or not checked for lack of time, may go on.
   const bool is_whole = outcome.status != exit_terminated && outcome.status != exit_interrupted;
   if (is_whole && find_host(engine, run.machine).finished()) checkpoints.remove();
@@ -301,10 +309,11 @@ RunOutcome simulate(const CommandLine& line, const ScenarioChange& change,
     summary = engine.run(observer, supervisor);
     status = supervisor.status();
   }
-  Profile profile;
-  if (line.profile) profile = gather_profile(engine.profile(), communicator);
+  Gathered gathered;
+  if (line.profile) gathered.profile = gather_profile(engine.profile(), communicator);
+  if (run->parameters.simulation.record_blocks) gathered.blocks = gather_blocks(engine);
   if (!output) return {summary.finished ? exit_done : status, {}};
-  return conclude(line, *run, engine, summary, profile, status, checkpoints);
+  return conclude(line, *run, engine, summary, gathered, status, checkpoints);
 }
 
 int run_command(const CommandLine& line, Communicator& communicator) {

@@ -285,6 +285,7 @@ std::unique_ptr<Component> Machine::build_sm(std::uint32_t index) const {
   setup.block_switching = parameters_.policies.block_switching;
   setup.contexts = context_memory_.area_of(index);
   setup.index = index;
+  setup.record_blocks = parameters_.simulation.record_blocks;
   setup.tenants = tenant_names();
   setup.modules = module_pointers();
   setup.issue_tables = issue_tables();

@@ -46,6 +46,7 @@ class SmCore {
   void serialize(Archive& archive);
   const SmStatistics& statistics(Time now);
   bool finished() const { return turnover_.empty(); }
+  const BlockLog& block_log() const { return turnover_.log(); }
   std::string waiting_for() const;
 
  private:

@@ -29,6 +29,10 @@ bool StreamingMultiprocessor::finished() const {
   return core_->finished();
 }
 
+const BlockLog& StreamingMultiprocessor::block_log() const {
+  return core_->block_log();
+}
+
 std::string StreamingMultiprocessor::waiting_for() const {
   return core_->waiting_for();
 }

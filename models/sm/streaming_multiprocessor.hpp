@@ -20,6 +20,7 @@
 
 namespace lockstep {
 
+class BlockLog;
 class SmCore;
 
 class StreamingMultiprocessor final : public Component {
@@ -34,6 +35,7 @@ class StreamingMultiprocessor final : public Component {
   StatisticsView statistics(Time now) override;
   bool finished() const override;
   std::string waiting_for() const override;
+  const BlockLog& block_log() const;
 
  private:
   std::unique_ptr<SmCore> core_;

@@ -12,7 +12,7 @@ namespace lockstep {
 struct SimulationParameters {
   Time epoch, stop_at;
   std::uint64_t seed;
-  bool record_faults;
+  bool record_faults, record_blocks;
 
   static auto schema() {
     using namespace literals;
@@ -24,7 +24,9 @@ struct SimulationParameters {
         .field("stop_at", &P::stop_at, 0_fs, at_least(0_fs),
                "end here even if tenants are not done; 0s: run until they are")
         .field("record_faults", &P::record_faults, false,
-               "whether the output has a row for every fault that was handled (/faults)");
+               "whether the output has a row for every fault that was handled (/faults)")
+        .field("record_blocks", &P::record_blocks, false,
+               "whether the output has a row for every thread block (/thread_blocks)");
   }
 };
 

@@ -46,6 +46,7 @@ struct SmSetup {
   Link to_host, to_dispatcher, to_gmmu;
   VmParameters vm = defaults<VmParameters>();
   ReplayMode replay = ReplayMode::listed;
+  bool record_blocks = false;     ///< when each came and went
   bool preemptible = false;       ///< the exception scheme squashes what faults
   std::uint32_t log_entries = 0;  ///< of its operand log
 };

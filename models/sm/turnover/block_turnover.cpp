@@ -46,6 +46,7 @@ void BlockTurnover::start_block(const BlockReference& reference, std::uint8_t gr
   front_end_.account_stalls(now);
   choose_carve_out(blocks_.grid(grid), now);
   const BlockPlace place = blocks_.enter(reference, grid);
+  log_.started(reference, constants_.time_of(now));
   faultable_.block_entered(place);
   scheduler_.entered(place, now);
   for_each_warp(blocks_.block(place).warps, [&](WarpSlot slot) {
@@ -84,7 +85,9 @@ void BlockTurnover::finish_block(BlockPlace place, SmCycle now) {
   const BlockSlot& block = blocks_.block(place);
   if (blocks_.grid(block.grid).program->local_bytes > 0) l1_.forget_local(block);
   scheduler_.left(place);
-  refill(MessageKind::block_done, blocks_.leave(place), now);
+  const BlockDone done = blocks_.leave(place);
+  log_done(done, now);
+  refill(MessageKind::block_done, done, now);
 }
 
 /// Who returns is told first: the dispatcher then knows whether a staged block has room.
@@ -108,8 +111,10 @@ void BlockTurnover::look(SmCycle now) {
   while (const std::optional<LocalScheduler::Moved> moved = scheduler_.take_moved(now)) {
     if (moved->what == LocalScheduler::Moved::What::saved)
       refill(MessageKind::block_saved, moved->done.block, now);
-    if (moved->what == LocalScheduler::Moved::What::dropped)
+    if (moved->what == LocalScheduler::Moved::What::dropped) {
+      log_done(moved->done, now);
       refill(MessageKind::block_done, moved->done, now);
+    }
   }
   return_blocks(now);
 }

@@ -17,6 +17,7 @@
 #include "models/sm/load_store/load_store_unit.hpp"
 #include "models/sm/ports/sm_ports.hpp"
 #include "models/sm/translation/translation.hpp"
+#include "models/sm/turnover/block_log.hpp"
 #include "models/sm/turnover/local_scheduler.hpp"
 
 namespace lockstep {
@@ -35,7 +36,8 @@ class BlockTurnover final : public DrainedWarps {
         translation_(translation),
         load_store_(load_store),
         printing_(printing),
-        scheduler_(scheduler) {}
+        scheduler_(scheduler),
+        log_(constants.setup.record_blocks) {}
 
   void start_grid(const GridLaunch& launch, std::span<const std::byte> payload);
   void end_grid(GridId grid);
@@ -52,10 +54,12 @@ class BlockTurnover final : public DrainedWarps {
   void page_came(const PageNotice& notice, SmCycle now);
   SmCycle wake() const { return scheduler_.wake(); }
 
+  const BlockLog& log() const { return log_; }
+
   bool empty() const { return blocks_.empty() && staged_.empty() && scheduler_.empty(); }
   void serialize(Archive& archive) {
-    archive.section("sm/turnover", 2);
-    archive(staged_, shared_carve_out_);
+    archive.section("sm/turnover", 3);
+    archive(staged_, shared_carve_out_, log_);
     scheduler_.serialize(archive);
   }
 
@@ -63,6 +67,9 @@ class BlockTurnover final : public DrainedWarps {
   void start_staged(SmCycle now);
   void start_block(const BlockReference& reference, std::uint8_t grid, SmCycle now);
   void finish_block(BlockPlace place, SmCycle now);
+  void log_done(const BlockDone& done, SmCycle now) {
+    log_.done(done.block, constants_.time_of(now));
+  }
   /// A place is free: the dispatcher is told, and others take it.
   template <class Body>
   void refill(MessageKind kind, const Body& body, SmCycle now);
@@ -84,6 +91,7 @@ class BlockTurnover final : public DrainedWarps {
   LoadStoreUnit& load_store_;
   Printing& printing_;
   LocalScheduler& scheduler_;
+  BlockLog log_;
   std::deque<BlockReference> staged_;
   std::uint32_t shared_carve_out_ = 0;  ///< bytes of the unified storage
 };

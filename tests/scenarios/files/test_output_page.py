@@ -23,7 +23,8 @@ class OutputPage(ScenarioTest):
     def run_with(self, output, *settings):
         run = self.lockstep(
             "run", ROOT / "configs/scenarios/two_tenants_tiny.yaml", "--quiet", "--profile",
-            "--output", output, "--set", "simulation.record_faults=true", *settings,
+            "--output", output, "--set", "simulation.record_faults=true",
+            "--set", "simulation.record_blocks=true", *settings,
         )
         self.assertEqual(run.returncode, 0, run.stderr)
 

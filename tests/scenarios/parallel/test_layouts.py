@@ -51,7 +51,8 @@ class Layouts(ScenarioTest):
                 self.assertRegex(line, r"/final/digests\S* is only in other.h5")
 
     def test_two_tenants_on_the_tiny_gpu(self):
-        self.assert_same_everywhere(ROOT / "configs/scenarios/two_tenants_tiny.yaml")
+        self.assert_same_everywhere(ROOT / "configs/scenarios/two_tenants_tiny.yaml",
+                                    "--set", "simulation.record_blocks=true")
 
     def test_every_dram_scheduler(self):
         for scheduler in DRAM_SCHEDULERS:

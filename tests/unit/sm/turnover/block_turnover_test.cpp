@@ -15,6 +15,7 @@ using testing::IsEmpty;
 
 void two_block_slots(SmSetup& setup) {
   setup.parameters.blocks = 2;
+  setup.record_blocks = true;
 }
 
 class BlockTurnoverTest : public testing::Test, protected TurnoverWorld {
@@ -58,6 +59,31 @@ TEST_F(BlockTurnoverTest, AStagedBlockTakesThePlaceOfOneThatEnds) {
   EXPECT_THAT(done(), ElementsAre(1));
   EXPECT_EQ(world.blocks.resident(), 0b11u);
   EXPECT_EQ(world.blocks.block(BlockPlace(1)).index, 2u);
+}
+
+TEST_F(BlockTurnoverTest, TheLogHasBlocksInTheOrderOfTheirEndThenThoseThatAreHere) {
+  start_grid(5);
+  for (std::uint64_t block = 0; block < 3; ++block) stage(5, block, 10);
+  end_warp(1, 20);
+  const auto at = [&](std::int64_t cycle) { return world.constants.time_of(SmCycle(cycle)); };
+  const auto row = [](std::uint64_t block, Time started, Time done) {
+    return testing::AllOf(
+        testing::Field(&BlockRecord::reference, testing::Field(&BlockReference::block, block)),
+        testing::Field(&BlockRecord::started, started), testing::Field(&BlockRecord::done, done));
+  };
+  EXPECT_THAT(turnover.log().records(),
+              ElementsAre(row(1, at(10), at(20)), row(0, at(10), Time::never()),
+                          row(2, at(20), Time::never())));
+}
+
+TEST_F(BlockTurnoverTest, StagedBlocksOfAnEndedTenantAreNotInTheLog) {
+  start_grid(5, 0);
+  start_grid(6, 1);
+  stage(6, 0, 10);
+  stage(6, 1, 10);
+  stage(5, 7, 10);
+  turnover.abort_tenant(TenantId(0), SmCycle(12));
+  EXPECT_THAT(turnover.log().records(), testing::SizeIs(2));
 }
 
 TEST_F(BlockTurnoverTest, ABlocksWarpsIssueFromTheNextCycleOn) {

@@ -1,0 +1,14 @@
+#pragma once
+
+#include <vector>
+
+#include "core/engine/engine.hpp"
+#include "jobs/tables.hpp"
+
+namespace lockstep {
+
+/// On rank 0: when the blocks of all SMs came and went (simulation.record_blocks), in an order that
+/// does not depend on who owns what.  Collective.
+std::vector<BlockRow> gather_blocks(const Engine& engine);
+
+}  // namespace lockstep

@@ -1,0 +1,56 @@
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+#include <vector>
+
+#include "core/checkpoint/archive.hpp"
+#include "core/error/error.hpp"
+#include "core/time/time.hpp"
+#include "models/noc/grid_messages.hpp"
+
+namespace lockstep {
+
+/// One row of the /thread_blocks table.
+struct BlockRecord {
+  BlockReference reference;
+  Time started, done = Time::never();
+
+  void serialize(Archive& archive) { archive(reference, started, done); }
+};
+
+/// When the blocks of an SM came and went, if `record_blocks` asks for it.  One that leaves for
+/// memory and returns has one row.
+class BlockLog {
+ public:
+  explicit BlockLog(bool enabled) : enabled_(enabled) {}
+
+  void started(const BlockReference& reference, Time now) {
+    if (enabled_) here_.push_back({reference, now});
+  }
+  void done(const BlockReference& reference, Time now) {
+    if (!enabled_) return;
+    const auto record = std::find_if(here_.begin(), here_.end(), [&](const BlockRecord& other) {
+      return other.reference.grid == reference.grid && other.reference.block == reference.block;
+    });
+    LOCKSTEP_CHECK(record != here_.end(), "a block is done that has not started");
+    record->done = now;
+    done_.push_back(*record);
+    here_.erase(record);
+  }
+
+  /// In the order in which they were done, then those that are not, in the order of their start.
+  std::vector<BlockRecord> records() const {
+    std::vector<BlockRecord> all = done_;
+    all.insert(all.end(), here_.begin(), here_.end());
+    return all;
+  }
+
+  void serialize(Archive& archive) { archive(done_, here_); }
+
+ private:
+  const bool enabled_;
+  std::vector<BlockRecord> done_, here_;
+};
+
+}  // namespace lockstep
