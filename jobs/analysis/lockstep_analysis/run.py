@@ -1,0 +1,101 @@
+"""One output file: counters by epoch, totals and tables as data frames."""
+import re
+
+import numpy as np
+import pandas as pd
+
+NEVER = np.iinfo(np.int64).max  # of a time that has not come
+HERTZ = {"GHz": 1e9, "MHz": 1e6, "kHz": 1e3, "Hz": 1.0}
+
+
+class Run:
+    """Names of counters are those of docs/output.md without /stats/: "sm/warp_instructions"."""
+
+    def __init__(self, path, file):
+        self.path = str(path)
+        self.file = file
+        self.times = pd.Index(file["epochs/time"][:], name="time")  # fs; later rows are not complete yet
+        self.tenant_names = [name.decode() for name in file["axes/tenants"][:]]
+        self.config = file["config"][()].decode()
+
+    @property
+    def is_finished(self):
+        return "final" in self.file
+
+    @property
+    def counters(self):
+        """The names of all counters and gauges."""
+        stats = self.file["stats"]
+        return sorted(f"{kind}/{name}" for kind in stats for name in stats[kind])
+
+    def axes(self, counter):
+        """What tells the entries of a counter apart, as levels of its index."""
+        dataset = self._dataset(counter)
+        names = dataset.attrs["axes"]
+        names = (names.decode() if isinstance(names, bytes) else str(names)).split(", ")
+        axes = []
+        for number, name in enumerate(names):
+            if name == "epoch":
+                axes.append(self.times)
+            elif name == "tenant":
+                # Of a matrix, the second is the tenant that the first waited for.
+                level = "behind" if any(axis.name == "tenant" for axis in axes) else "tenant"
+                axes.append(pd.Index(self.tenant_names, name=level))
+            elif name == "instance":
+                axes.append(pd.RangeIndex(dataset.shape[number], name=name))
+            else:
+                scale = self.file[f"axes/{counter}_{name}s"][:]
+                labels = [label.decode() for label in scale] if name == "name" else scale
+                axes.append(pd.Index(labels, name=name))
+        return axes
+
+    def values(self, counter):
+        """The numbers alone, [epochs, instances, ...]."""
+        return self._dataset(counter)[: len(self.times)]
+
+    def __getitem__(self, counter):
+        """A frame of one column: increments of a counter, levels of a gauge."""
+        index = pd.MultiIndex.from_product(self.axes(counter))
+        return pd.DataFrame({counter: self.values(counter).ravel()}, index=index)
+
+    def by_tenant(self, counter):
+        """[epochs, tenants]: summed over instances and names."""
+        names = [axis.name for axis in self.axes(counter)]
+        values = self.values(counter)
+        if "tenant" not in names:
+            raise KeyError(f"{counter} is not counted by tenant")
+        rest = tuple(n for n, name in enumerate(names) if name not in ("time", "tenant"))
+        return pd.DataFrame(values.sum(axis=rest), index=self.times, columns=pd.Index(self.tenant_names, name="tenant"))
+
+    def table(self, name):
+        """/kernels, /tenants, /faults, /thread_blocks, run/profile/...; a time that never came is missing."""
+        if name not in self.file:
+            raise KeyError(f"{self.path}: has no /{name}: it was not recorded, or the run has not finished")
+        dataset = self.file[name]
+        frame = pd.DataFrame.from_records(dataset[:])
+        for column in frame:
+            if frame[column].dtype == object:
+                frame[column] = frame[column].str.decode("utf-8")
+            elif self._unit(dataset, column) == "fs":
+                times = frame[column].astype("Int64")
+                frame[column] = times.mask(times == NEVER)
+        return frame
+
+    def core_clock(self):
+        """Hertz of gpu.sm.clock, the first clock of the configuration."""
+        found = re.search(r"^ +clock: ([\d.]+)([A-Za-z]+)$", self.config, re.MULTILINE)
+        return float(found[1]) * HERTZ[found[2]]
+
+    def elapsed(self):
+        """Femtoseconds that each row covers: epochs in which nothing happened have none, and count to the next."""
+        return np.diff(self.times.to_numpy(), prepend=0)
+
+    def _dataset(self, counter):
+        if f"stats/{counter}" not in self.file:
+            raise KeyError(f"{self.path}: has no counter {counter}")
+        return self.file[f"stats/{counter}"]
+
+    @staticmethod
+    def _unit(dataset, column):
+        unit = dataset.attrs.get(f"unit of {column}", b"")
+        return unit.decode() if isinstance(unit, bytes) else str(unit)
