@@ -10,6 +10,7 @@
 #include "core/error/error.hpp"
 #include "core/exec/mpi_communicator.hpp"
 #include "core/parameters/suggest.hpp"
+#include "jobs/command_line/commands.hpp"
 #include "jobs/options.hpp"
 #include "jobs/run/same_run.hpp"
 #include "jobs/supervise/signals.hpp"
@@ -18,69 +19,6 @@ namespace lockstep {
 namespace {
 
 using Command = std::function<int()>;
-
-void add_scenario(CLI::App& command, CommandLine& line) {
-  command.add_option("scenario", line.scenario, "scenario file (YAML)")->required();
-  command.add_option("--set", line.settings, "key=value, replaces what the scenario says")
-      ->allow_extra_args(false);
-}
-
-void add_run(CLI::App& app, CommandLine& line) {
-  CLI::App& run = *app.add_subcommand("run", "simulate a scenario and write an HDF5 file");
-  add_scenario(run, line);
-  run.add_option("--threads", line.threads, "worker threads of each rank")
-      ->check(CLI::Range(1, 1024));
-  run.add_option("--output", line.output, "HDF5 file (default: <scenario>.h5)")
-      ->check([](const std::string& path) {
-        return path.empty() ? "is empty: leave it out or name a file" : "";
-      });
-  run.add_flag("--check", line.check, "compare every buffer with a functional run");
-  run.add_option("--checkpoint-every", line.checkpoint_seconds,
-                 "wall time between two checkpoints beside the output, such as 30min")
-      ->transform(
-          CLI::AsNumberWithUnit(std::map<std::string, double>{{"s", 1}, {"min", 60}, {"h", 3600}},
-                                CLI::AsNumberWithUnit::UNIT_REQUIRED, "DURATION"))
-      ->check(CLI::PositiveNumber);
-  run.add_option("--resume", line.resume, "checkpoint (.ckpt) to go on from");
-  run.add_flag("--profile", line.profile, "record what each component cost");
-  run.add_option("--weights", line.weights,
-                 "output file of a run with --profile: ranks and threads get equal shares of that");
-  run.add_flag("--quiet", line.quiet, "no progress, no table");
-}
-
-void add_compare(CLI::App& app, CommandLine& line) {
-  CLI::App& compare =
-      *app.add_subcommand("compare", "slowdown of each tenant against running alone, fairness");
-  add_scenario(compare, line);
-  compare.get_option("scenario")->required(false);
-  compare.add_option("--threads", line.threads, "worker threads of each rank")
-      ->check(CLI::Range(1, 1024));
-  compare.add_option("--output", line.output, "folder of the files (default: here)");
-  compare.add_option("--shared", line.shared_file, "HDF5 file of the shared run: is not simulated");
-  compare
-      .add_option("--alone", line.alone_files,
-                  "tenant=FILE, HDF5 file of a tenant's run alone: is not simulated")
-      ->allow_extra_args(false);
-  compare.add_flag("--quiet", line.quiet, "no progress, no tables of the runs");
-}
-
-void add_sweep(CLI::App& app, CommandLine& line) {
-  CLI::App& sweep = *app.add_subcommand("sweep", "run every point of a sweep that is not done");
-  sweep.add_option("sweep", line.scenario, "sweep file (YAML)")->required();
-  CLI::Option* jobs = sweep.add_option("--jobs", line.jobs, "runs at a time (default: cores)")
-                          ->check(CLI::Range(1, 4096));
-  CLI::Option* slurm = sweep.add_option("--slurm", line.slurm_script,
-                                        "batch script: submit the points as a job array");
-  sweep.add_option("--point", line.point, "run only this one, counted from 0")
-      ->check(CLI::NonNegativeNumber)
-      ->excludes(jobs)
-      ->excludes(slurm);
-  sweep.add_flag("--quiet", line.quiet, "no progress");
-  CLI::App& collect =
-      *app.add_subcommand("collect", "write the results of a sweep into one HDF5 file");
-  collect.add_option("sweep", line.scenario, "sweep file (YAML)")->required();
-  collect.add_option("--output", line.output, "HDF5 file (default: <folder of the sweep>.h5)");
-}
 
 int dispatch(const CLI::App& app, const CommandLine& line, Communicator& communicator) {
   if (app.got_subcommand("run")) return run_command(line, communicator);
@@ -91,6 +29,9 @@ int dispatch(const CLI::App& app, const CommandLine& line, Communicator& communi
   if (app.got_subcommand("partition")) return partition_command(line);
   if (app.got_subcommand("sweep")) return sweep_command(line);
   if (app.got_subcommand("collect")) return collect_command(line);
+  if (app.got_subcommand("watch")) return watch_command(line);
+  if (app.got_subcommand("report")) return report_command(line);
+  if (app.got_subcommand("export")) return export_command(line);
   return diff_command(line);
 }
 
@@ -145,25 +86,8 @@ int run_program(int argc, char** argv, Communicator& communicator) {
   CommandLine line;
   for (int i = 0; i < argc; ++i) line.text += (i ? " " : "") + std::string(argv[i]);
 
-  CLI::App app("Lockstep: a parallel simulator of GPUs that several applications share");
-  app.require_subcommand(1);
-  add_run(app, line);
-  add_compare(app, line);
-  add_sweep(app, line);
-  add_scenario(*app.add_subcommand("validate", "read a scenario and report its first mistake"),
-               line);
-  app.add_subcommand("describe", "list parameters: key, type, default, range, meaning")
-      ->add_option("key", line.key, "only what begins with this key");
-  CLI::App& partition = *app.add_subcommand("partition", "show which rank would own what");
-  add_scenario(partition, line);
-  partition.add_option("--ranks", line.ranks, "MPI ranks")->check(CLI::Range(1, 65536));
-  partition.add_option("--profile", line.weights,
-                       "output file of a run with --profile: ranks and threads get equal shares");
-  partition.add_option("--threads", line.threads, "worker threads of each rank")
-      ->check(CLI::Range(1, 1024));
-  CLI::App& diff = *app.add_subcommand("diff", "compare two output files");
-  diff.add_option("a", line.first_file, "HDF5 file")->required();
-  diff.add_option("b", line.second_file, "HDF5 file")->required();
+  CLI::App app("a parallel simulator of GPUs that several applications share");
+  declare_commands(app, line);
 
   const Command understand_and_do = [&]() -> int {
     try {

@@ -21,6 +21,8 @@ struct CommandLine {
   std::vector<std::string> alone_files;  ///< of compare, tenant=FILE
   int jobs = 0;                          ///< of sweep: at a time; 0: as many as there are cores
   int point = -1;                        ///< of sweep: only this one
+  double interval_seconds = 1;           ///< of watch: between two looks
+  std::string format, table;             ///< of export
   std::string slurm_script;              ///< of sweep: batch script of an array
   std::string text;                      ///< the command line itself, for /run
 };
@@ -46,5 +48,8 @@ int partition_command(const CommandLine& line);
 int diff_command(const CommandLine& line);
 int sweep_command(const CommandLine& line);
 int collect_command(const CommandLine& line);
+int watch_command(const CommandLine& line);
+int report_command(const CommandLine& line);
+int export_command(const CommandLine& line);
 
 }  // namespace lockstep

@@ -73,6 +73,17 @@ ClaimedPath::ClaimedPath(const std::string& path, Use use) : path_(path) {
   }
 }
 
+bool ClaimedPath::is_claimed(const std::string& path) {
+  const int file = open(path.c_str(), O_RDONLY | O_CLOEXEC);
+  if (file < 0) return false;
+  struct flock whole {};
+  whole.l_type = F_WRLCK;
+  whole.l_whence = SEEK_SET;
+  const bool known = fcntl(file, F_OFD_GETLK, &whole) == 0;
+  close(file);
+  return known && whole.l_type != F_UNLCK;
+}
+
 void ClaimedPath::admit_readers() const {
   flock(file_, LOCK_SH | LOCK_NB);
 }

@@ -25,6 +25,8 @@ class ClaimedPath {
   void admit_readers() const;
   /// The file takes another name, and goes on to be claimed.
   void rename(const std::string& path);
+  /// Whether some process has claimed it.
+  static bool is_claimed(const std::string& path);
   /// Throws UserError when something else, or nothing, stands at the path by now.
   void check() const;
 

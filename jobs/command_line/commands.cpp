@@ -1,0 +1,142 @@
+#include "jobs/command_line/commands.hpp"
+
+#include <CLI/CLI.hpp>
+
+#include "jobs/command_line/manual.hpp"
+
+namespace lockstep {
+namespace {
+
+constexpr int most_threads = 1024, most_ranks = 65536, most_jobs = 4096;
+
+CLI::App& add_command(CLI::App& app, const std::string& name, const std::string& purpose) {
+  CLI::App& command = *app.add_subcommand(name, purpose);
+  command.footer(manual_of(name));
+  return command;
+}
+
+CLI::Option* add_scenario(CLI::App& command, CommandLine& line) {
+  command.add_option("--set", line.settings, "key=value, replaces what the scenario says")
+      ->allow_extra_args(false);
+  return command.add_option("scenario", line.scenario, "scenario file (YAML)");
+}
+
+void add_threads(CLI::App& command, CommandLine& line) {
+  command.add_option("--threads", line.threads, "worker threads of each rank")
+      ->check(CLI::Range(1, most_threads));
+}
+
+void add_weights(CLI::App& command, CommandLine& line) {
+  command.add_option(
+      "--weights", line.weights,
+      "output file of a run with --profile: ranks and threads get equal shares of that");
+}
+
+CLI::Option* add_duration(CLI::App& command, const std::string& name, double& seconds,
+                          const std::string& meaning) {
+  return command.add_option(name, seconds, meaning)
+      ->transform(
+          CLI::AsNumberWithUnit(std::map<std::string, double>{{"s", 1}, {"min", 60}, {"h", 3600}},
+                                CLI::AsNumberWithUnit::UNIT_REQUIRED, "DURATION"))
+      ->check(CLI::PositiveNumber)
+      ->option_text("DURATION");
+}
+
+void add_run(CLI::App& app, CommandLine& line) {
+  CLI::App& run = add_command(app, "run", "simulate a scenario and write an HDF5 file");
+  add_scenario(run, line)->required();
+  add_threads(run, line);
+  run.add_option("--output", line.output, "HDF5 file (default: <scenario>.h5)")
+      ->check([](const std::string& path) {
+        return path.empty() ? "is empty: leave it out or name a file" : "";
+      });
+  run.add_flag("--check", line.check, "compare every buffer with a functional run");
+  add_duration(run, "--checkpoint-every", line.checkpoint_seconds,
+               "wall time between two checkpoints beside the output, such as 30min");
+  run.add_option("--resume", line.resume, "checkpoint (.ckpt) to go on from");
+  run.add_flag("--profile", line.profile, "record what each component cost");
+  add_weights(run, line);
+  run.add_flag("--quiet", line.quiet, "no progress, no table");
+}
+
+void add_compare(CLI::App& app, CommandLine& line) {
+  CLI::App& compare =
+      add_command(app, "compare", "slowdown of each tenant against running alone, fairness");
+  add_scenario(compare, line);
+  add_threads(compare, line);
+  compare.add_option("--output", line.output, "folder of the files (default: here)");
+  compare.add_option("--shared", line.shared_file, "HDF5 file of the shared run: is not simulated");
+  compare
+      .add_option("--alone", line.alone_files,
+                  "tenant=FILE, HDF5 file of a tenant's run alone: is not simulated")
+      ->allow_extra_args(false);
+  compare.add_flag("--quiet", line.quiet, "no progress, no tables of the runs");
+}
+
+void add_sweep(CLI::App& app, CommandLine& line) {
+  CLI::App& sweep = add_command(app, "sweep", "run every point of a sweep that is not done");
+  sweep.add_option("sweep", line.scenario, "sweep file (YAML)")->required();
+  CLI::Option* jobs = sweep.add_option("--jobs", line.jobs, "runs at a time (default: cores)")
+                          ->check(CLI::Range(1, most_jobs));
+  CLI::Option* slurm = sweep.add_option("--slurm", line.slurm_script,
+                                        "batch script: submit the points as a job array");
+  sweep.add_option("--point", line.point, "run only this one, counted from 0")
+      ->check(CLI::NonNegativeNumber)
+      ->excludes(jobs)
+      ->excludes(slurm);
+  sweep.add_flag("--quiet", line.quiet, "no progress");
+  CLI::App& collect =
+      add_command(app, "collect", "write the results of a sweep into one HDF5 file");
+  collect.add_option("sweep", line.scenario, "sweep file (YAML)")->required();
+  collect.add_option("--output", line.output, "HDF5 file (default: <folder of the sweep>.h5)");
+}
+
+void add_scenario_commands(CLI::App& app, CommandLine& line) {
+  add_scenario(add_command(app, "validate", "read a scenario and report its first mistake"), line)
+      ->required();
+  add_command(app, "describe", "list parameters: key, type, default, range, meaning")
+      .add_option("key", line.key, "only what begins with this key");
+  CLI::App& partition = add_command(app, "partition", "show which rank would own what");
+  add_scenario(partition, line)->required();
+  partition.add_option("--ranks", line.ranks, "MPI ranks")->check(CLI::Range(1, most_ranks));
+  add_threads(partition, line);
+  add_weights(partition, line);
+}
+
+void add_reading(CLI::App& app, CommandLine& line) {
+  CLI::App& diff = add_command(app, "diff", "compare two output files");
+  diff.add_option("a", line.first_file, "HDF5 file")->required();
+  diff.add_option("b", line.second_file, "HDF5 file")->required();
+
+  CLI::App& watch = add_command(app, "watch", "follow the output of a run in the terminal");
+  watch.add_option("file", line.first_file, "HDF5 file")->required();
+  add_duration(watch, "--every", line.interval_seconds, "time between two looks (default: 1s)");
+
+  CLI::App& report = add_command(app, "report", "write one page with plots of one or two runs");
+  report.add_option("file", line.first_file, "HDF5 file")->required();
+  report.add_option("other", line.second_file, "HDF5 file to compare it with");
+  report.add_option("--output", line.output, "HTML file (default: <file>.html)");
+
+  CLI::App& exports = add_command(app, "export", "write an output for other programs");
+  exports.add_option("file", line.first_file, "HDF5 file")->required();
+  exports.add_option("--format", line.format, "csv or perfetto")
+      ->required()
+      ->check(CLI::IsMember({"csv", "perfetto"}));
+  exports.add_option("--table", line.table, "only this table, such as kernels or thread_blocks");
+  exports.add_option("--output", line.output, "file (default: <file>.csv or <file>.perfetto.json)");
+}
+
+}  // namespace
+
+void declare_commands(CLI::App& app, CommandLine& line) {
+  app.require_subcommand(1);
+  app.formatter(std::make_shared<ManualPage>());
+  app.footer(manual_of(""));
+  add_run(app, line);
+  add_compare(app, line);
+  add_sweep(app, line);
+  add_scenario_commands(app, line);
+  add_reading(app, line);
+}
+
+}  // namespace lockstep

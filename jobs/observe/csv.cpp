@@ -1,0 +1,192 @@
+/// Tidy CSV: a row per observation, a column per variable.
+/// Source: RFC 4180 (quoting).
+///
+///     time_fs,counter,instance,tenant,behind,name,value
+///
+/// `behind` is the second tenant of a matrix of delays, `name` an entry of a set of counters or the
+/// least value of a bin of a histogram.  Entries that are 0 have no row, so that the sizes of both
+/// files are alike.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <bit>
+#include <cstring>
+
+#include "core/error/error.hpp"
+#include "jobs/observe/export.hpp"
+#include "jobs/observe/written_file.hpp"
+
+namespace lockstep {
+namespace {
+
+constexpr std::uint64_t most_bytes_at_once = 16 << 20;
+
+std::string quoted(const std::string& text) {
+  if (text.find_first_of(",\"\r\n") == std::string::npos) return text;
+  std::string result = "\"";
+  for (const char c : text) result += c == '"' ? "\"\"" : std::string(1, c);
+  return result + '"';
+}
+
+std::vector<std::string> numbers(std::size_t count) {
+  std::vector<std::string> texts;
+  for (std::size_t i = 0; i < count; ++i) texts.push_back(std::to_string(i));
+  return texts;
+}
+
+std::string axes_of(const h5::File& file, const std::string& path) {
+  for (const h5::Attribute& attribute : file.attributes(path)) {
+    if (attribute.name == "axes")
+      return {reinterpret_cast<const char*>(attribute.data.data()), attribute.data.size()};
+  }
+  throw UserError(file.path(), path + " does not tell its axes", "it may be damaged");
+}
+
+/// Labels of the entries of a counter, in their order within an epoch: ",3,graph,,barrier,".
+class Labels {
+ public:
+  Labels(const ObservedRun& run, const std::string& counter, const h5::Shape& shape) {
+    std::string axes = axes_of(run.file(), "/stats/" + counter);
+    std::vector<std::string> tenants;
+    for (const std::string& name : run.tenants()) tenants.push_back(quoted(name));
+    std::size_t column_of_tenant = 1;
+    for (std::size_t axis = 1; axis < shape.size(); ++axis) {
+      axes.erase(0, axes.find(", ") + 2);
+      const std::string name = axes.substr(0, axes.find(','));
+      std::vector<std::string> entries = tenants;
+      std::size_t column = 3;
+      if (name == "instance") {
+        entries = numbers(shape[axis]);
+        column = 0;
+      } else if (name == "tenant") {
+        column = column_of_tenant++;
+      } else {
+        entries = read_scale(run.file(), "/axes/" + counter + "_" + name + "s", name == "bin");
+      }
+      if (entries.size() != shape[axis])
+        throw UserError(run.file().path(), "axes of " + counter + " do not fit",
+                        "it may be damaged");
+      multiply(entries, column);
+    }
+    for (const auto& row : rows_)
+      texts_.push_back(fmt::format(",{},{},{},{},{},", counter, row[0], row[1], row[2], row[3]));
+  }
+  const std::string& operator[](std::size_t entry) const { return texts_[entry]; }
+  std::size_t size() const { return texts_.size(); }
+
+ private:
+  using Row = std::array<std::string, 4>;  // instance, tenant, behind, name
+
+  static std::vector<std::string> read_scale(const h5::File& file, const std::string& path,
+                                             bool is_bins) {
+    std::vector<std::string> texts;
+    if (is_bins) {
+      for (const std::uint64_t start : read_words(file, path, {0, file.shape(path).at(0)}))
+        texts.push_back(std::to_string(start));
+    } else {
+      for (const std::string& name : read_texts(file, path)) texts.push_back(quoted(name));
+    }
+    return texts;
+  }
+
+  void multiply(const std::vector<std::string>& entries, std::size_t column) {
+    std::vector<Row> product;
+    for (const Row& row : rows_) {
+      for (const std::string& entry : entries) {
+        product.push_back(row);
+        product.back()[column] = entry;
+      }
+    }
+    rows_ = std::move(product);
+  }
+
+  std::vector<Row> rows_{Row{}};
+  std::vector<std::string> texts_;
+};
+
+void write_counter(const ObservedRun& run, const std::string& counter, WrittenFile& out) {
+  const std::string path = "/stats/" + counter;
+  const bool is_real = run.file().type(path).description == "f64";
+  const h5::Shape shape = run.file().shape(path);
+  const Labels labels(run, counter, shape);
+  const std::uint64_t epochs = run.times().size();
+  const std::uint64_t most = std::max<std::uint64_t>(most_bytes_at_once / (8 * labels.size()), 1);
+  for (std::uint64_t first = 0; first < epochs; first += most) {
+    const std::vector<std::uint64_t> words =
+        read_words(run.file(), path, {first, std::min(most, epochs - first)});
+    std::string text;
+    for (std::size_t i = 0; i < words.size(); ++i) {
+      if (words[i] == 0) continue;
+      text += std::to_string(run.times()[first + i / labels.size()]);
+      text += labels[i % labels.size()];
+      text +=
+          is_real ? fmt::format("{}", std::bit_cast<double>(words[i])) : std::to_string(words[i]);
+      text += '\n';
+    }
+    out.write(text);
+  }
+}
+
+/// A number of a table, of any type that tables have.
+std::string number_text(h5::Scalar type, const std::byte* at) {
+  const auto read = [&](auto value) {
+    std::memcpy(&value, at, sizeof value);
+    return fmt::format("{}", value);
+  };
+  switch (type) {
+    case h5::Scalar::u8:
+      return read(std::uint8_t{});
+    case h5::Scalar::u32:
+      return read(std::uint32_t{});
+    case h5::Scalar::u64:
+      return read(std::uint64_t{});
+    case h5::Scalar::f64:
+      return read(double{});
+    default:
+      return read(std::int64_t{});
+  }
+}
+
+void write_rows(const h5::File& file, const std::string& path, WrittenFile& out) {
+  const h5::ElementType type = file.type(path);
+  std::string text;
+  for (const h5::Member& member : type.members)
+    text += (text.empty() ? "" : ",") + quoted(member.name);
+  out.write(text + '\n');
+  const std::uint64_t count = file.shape(path).at(0);
+  const std::vector<std::byte> rows = file.read(path, 0, count);
+  for (std::uint64_t row = 0; row < count; ++row) {
+    text.clear();
+    for (const h5::Member& member : type.members) {
+      if (&member != type.members.data()) text += ',';
+      const std::byte* at = rows.data() + row * type.bytes + member.offset;
+      if (const auto* scalar = std::get_if<h5::Scalar>(&member.type)) {
+        text += number_text(*scalar, at);
+      } else {
+        const std::string padded(reinterpret_cast<const char*>(at),
+                                 std::get<std::size_t>(member.type));
+        text += quoted(padded.substr(0, padded.find('\0')));
+      }
+    }
+    out.write(text + '\n');
+  }
+}
+
+}  // namespace
+
+void export_csv(const ObservedRun& run, const std::string& table, const std::string& output) {
+  WrittenFile out(output);
+  if (!table.empty()) {
+    write_rows(run.file(), "/" + table, out);
+  } else {
+    const std::string folder = "/stats/";
+    out.write("time_fs,counter,instance,tenant,behind,name,value\n");
+    for (const h5::Object& object : run.file().objects()) {
+      if (object.is_dataset && object.path.starts_with(folder))
+        write_counter(run, object.path.substr(folder.size()), out);
+    }
+  }
+  out.finish();
+}
+
+}  // namespace lockstep

@@ -1,0 +1,117 @@
+#include "jobs/observe/metric.hpp"
+
+#include <algorithm>
+#include <cstring>
+#include <limits>
+#include <numeric>
+
+#include "core/error/error.hpp"
+#include "core/parameters/document.hpp"
+#include "jobs/observe/embedded.hpp"
+#include "jobs/observe/units.hpp"
+#include "jobs/tables.hpp"
+
+namespace lockstep {
+namespace {
+
+Metric::Sum read_sum(const Node& node) {
+  Metric::Sum sum;
+  if (!node.exists()) return sum;
+  for (const auto& [counter, weight] : node.entries())
+    sum.emplace_back(counter, weight.unsigned_integer());
+  return sum;
+}
+
+std::vector<Metric> read_metrics() {
+  std::vector<Metric> all;
+  for (const Node& node : parse_document(embedded::metrics_json, "metrics.json").items()) {
+    Metric metric{node.at("name").text(),         node.at("title").text(),
+                  node.at("short").text(),        node.at("unit").text(),
+                  read_sum(node.at("numerator")), read_sum(node.find("denominator"))};
+    if (const Node column = node.find("whole"); column.exists()) metric.column = column.text();
+    if (metric.denominator.empty())
+      metric.per = node.at("per").text() == "cycle" ? Metric::Per::cycle : Metric::Per::second;
+    all.push_back(std::move(metric));
+  }
+  return all;
+}
+
+std::vector<std::uint64_t> sum_of(const ObservedRun& run, const Metric::Sum& sum,
+                                  EpochRange epochs) {
+  std::vector<std::uint64_t> values(epochs.count * run.tenants().size());
+  for (const auto& [counter, weight] : sum) {
+    const std::vector<std::uint64_t> counted = run.by_tenant(counter, epochs);
+    for (std::size_t i = 0; i < values.size(); ++i) values[i] += weight * counted[i];
+  }
+  return values;
+}
+
+}  // namespace
+
+const std::vector<Metric>& metrics() {
+  static const std::vector<Metric> all = read_metrics();
+  return all;
+}
+
+MetricSeries::MetricSeries(const ObservedRun& run, const Metric& metric, EpochRange epochs)
+    : metric_(metric),
+      core_hertz_(run.core_hertz()),
+      tenants_(run.tenants().size()),
+      epochs_(epochs.count),
+      numerators_(sum_of(run, metric.numerator, epochs)),
+      denominators_(sum_of(run, metric.denominator, epochs)) {
+  std::int64_t before = epochs.first > 0 ? run.times()[epochs.first - 1] : 0;
+  for (std::size_t epoch = 0; epoch < epochs_; ++epoch) {
+    const std::int64_t end = run.times()[epochs.first + epoch];
+    elapsed_.push_back(end - before);
+    before = end;
+  }
+}
+
+double MetricSeries::divide(std::uint64_t numerator, std::uint64_t denominator,
+                            std::int64_t elapsed) const {
+  double divisor = static_cast<double>(denominator);
+  if (metric_.per != Metric::Per::denominator) {
+    const double rate = metric_.per == Metric::Per::cycle ? core_hertz_ : 1;
+    divisor = static_cast<double>(elapsed) * rate / femtoseconds_per_second;
+  }
+  if (divisor == 0) return std::numeric_limits<double>::quiet_NaN();
+  return static_cast<double>(numerator) / divisor;
+}
+
+double MetricSeries::at(std::size_t epoch, std::size_t tenant) const {
+  const std::size_t place = epoch * tenants_ + tenant;
+  return divide(numerators_[place], denominators_[place], elapsed_[epoch]);
+}
+
+double MetricSeries::of_all(std::size_t tenant) const {
+  std::uint64_t numerator = 0, denominator = 0;
+  for (std::size_t place = tenant; place < numerators_.size(); place += tenants_) {
+    numerator += numerators_[place];
+    denominator += denominators_[place];
+  }
+  return divide(numerator, denominator,
+                std::accumulate(elapsed_.begin(), elapsed_.end(), std::int64_t{0}));
+}
+
+std::vector<double> of_whole_run(const ObservedRun& run, const Metric& metric,
+                                 const MetricSeries& series) {
+  std::vector<double> values;
+  for (std::size_t tenant = 0; tenant < run.tenants().size(); ++tenant)
+    values.push_back(series.of_all(tenant));
+  const TableSchema& schema = table_schema_of<TenantRow>();
+  if (metric.column.empty() || !run.file().has(schema.path)) return values;
+  const auto column =
+      std::find_if(schema.columns.begin(), schema.columns.end(),
+                   [&](const TableColumn& candidate) { return candidate.name == metric.column; });
+  LOCKSTEP_CHECK(column != schema.columns.end() && column->type == TableColumn::Type::real,
+                 metric.name + " is no column of " + schema.path);
+  const std::vector<TenantRow> rows = read_table<TenantRow>(run.file());
+  for (std::size_t tenant = 0; tenant < std::min(rows.size(), values.size()); ++tenant) {
+    std::memcpy(&values[tenant], reinterpret_cast<const char*>(&rows[tenant]) + column->offset,
+                sizeof values[tenant]);
+  }
+  return values;
+}
+
+}  // namespace lockstep

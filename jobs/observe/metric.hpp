@@ -1,0 +1,53 @@
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "jobs/observe/observed_run.hpp"
+
+namespace lockstep {
+
+/// A number derived from counters: their sum over another sum, or over the cycles or seconds that
+/// passed.  What there is stands once for all programs, in
+/// jobs/analysis/lockstep_analysis/metrics.json.
+struct Metric {
+  using Sum = std::vector<std::pair<std::string, std::uint64_t>>;  ///< counter, weight
+  enum class Per : std::uint8_t { denominator, cycle, second };
+
+  std::string name, title, short_title, unit;
+  Sum numerator, denominator;
+  Per per = Per::denominator;
+  std::string column = {};  ///< of /tenants, which has it for a tenant's own time; "": none
+};
+
+const std::vector<Metric>& metrics();
+
+/// A metric in some epochs of a run, by tenant.  Integers are summed exactly and divided once.
+class MetricSeries {
+ public:
+  MetricSeries(const ObservedRun& run, const Metric& metric, EpochRange epochs);
+
+  std::size_t epochs() const { return epochs_; }
+  /// NaN where there is nothing to divide by.
+  double at(std::size_t epoch, std::size_t tenant) const;
+  /// Of all its epochs together.
+  double of_all(std::size_t tenant) const;
+
+ private:
+  double divide(std::uint64_t numerator, std::uint64_t denominator, std::int64_t elapsed) const;
+
+  const Metric& metric_;
+  const double core_hertz_;
+  const std::size_t tenants_, epochs_;
+  std::vector<std::uint64_t> numerators_, denominators_;  ///< [epoch][tenant]
+  std::vector<std::int64_t> elapsed_;                     ///< fs, by epoch
+};
+
+/// By tenant, of a whole run: `series` has all of its epochs.  Where /tenants tells it, of the
+/// tenant's own time.
+std::vector<double> of_whole_run(const ObservedRun& run, const Metric& metric,
+                                 const MetricSeries& series);
+
+}  // namespace lockstep

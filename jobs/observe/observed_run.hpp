@@ -1,0 +1,58 @@
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "core/output/hdf5.hpp"
+#include "core/parameters/node.hpp"
+
+namespace lockstep {
+
+/// Rows of /epochs/time, and of all counters.
+struct EpochRange {
+  std::uint64_t first = 0, count = 0;
+};
+
+/// The output of a run as it stands at one moment: the run may be under way, or have been killed.
+/// Whoever follows it opens it anew.
+class ObservedRun {
+ public:
+  /// UserError if the file is no output of a run.
+  explicit ObservedRun(const std::string& path);
+
+  const h5::File& file() const { return file_; }
+  const std::vector<std::string>& tenants() const { return tenants_; }
+  /// Ends of the epochs that are complete everywhere, fs.
+  const std::vector<std::int64_t>& times() const { return times_; }
+  EpochRange all() const { return {0, times_.size()}; }
+  /// The resolved scenario.
+  const Node& configuration() const { return configuration_; }
+  const std::string& configuration_text() const { return configuration_text_; }
+  double core_hertz() const { return core_hertz_; }
+  /// Its tables and totals are there.
+  bool is_finished() const { return is_finished_; }
+  /// When it ended, or the last epoch; fs.
+  std::int64_t end() const { return end_; }
+
+  /// Increments of a counter by tenant, [epoch][tenant]: summed over instances and names.
+  std::vector<std::uint64_t> by_tenant(const std::string& counter, EpochRange epochs) const;
+
+ private:
+  h5::File file_;
+  std::vector<std::string> tenants_;
+  std::vector<std::int64_t> times_;
+  std::string configuration_text_;
+  Node configuration_;
+  double core_hertz_ = 0;
+  bool is_finished_ = false;
+  std::int64_t end_ = 0;
+};
+
+/// Numbers of a data set of 64-bit integers: rows of its first axis.
+std::vector<std::uint64_t> read_words(const h5::File& file, const std::string& path,
+                                      EpochRange rows);
+/// Entries of a data set of texts.
+std::vector<std::string> read_texts(const h5::File& file, const std::string& path);
+
+}  // namespace lockstep

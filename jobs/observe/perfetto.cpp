@@ -1,0 +1,180 @@
+/// A trace that ui.perfetto.dev and chrome://tracing show: a process per tenant with its kernels,
+/// faults and their transfers, and one per SM with its thread blocks.
+///
+/// Slices of one thread may nest but not cross, so what overlaps stands in lanes.  A transfer is
+/// the part of a fault from its service to the news that the page has come, if data came with it.
+/// Times are cut to whole nanoseconds.
+/// Source: Trace Event Format ("complete events", "metadata events").
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <map>
+#include <set>
+
+#include "core/error/error.hpp"
+#include "jobs/observe/export.hpp"
+#include "jobs/observe/json.hpp"
+#include "jobs/observe/lanes.hpp"
+#include "jobs/observe/units.hpp"
+#include "jobs/observe/written_file.hpp"
+#include "jobs/tables.hpp"
+
+namespace lockstep {
+namespace {
+
+constexpr std::uint32_t first_sm_process = 1'000'000;  // behind those of tenants
+constexpr std::size_t first_fault_lane = 1'000'000;    // behind those of kernels
+
+/// Nanoseconds as the microseconds of the format, without loss.
+std::string microseconds(std::int64_t nanoseconds) {
+  return fmt::format("{}.{:03}", nanoseconds / 1000, nanoseconds % 1000);
+}
+
+struct Slice {
+  std::string name, category, arguments;
+  std::uint32_t process = 0;
+  std::size_t thread = 0;
+  std::int64_t begin = 0, end = 0;  ///< ns
+};
+
+class Trace {
+ public:
+  Trace(const std::string& output, std::int64_t end_of_run) : file_(output), end_(end_of_run) {
+    file_.write("{\"displayTimeUnit\": \"ns\", \"traceEvents\": [");
+  }
+
+  /// Of a time that never came, the end of the run.
+  std::int64_t nanoseconds(Time time) const {
+    return std::min(time.femtoseconds(), end_) / femtoseconds_per_nanosecond;
+  }
+  void add(const Slice& slice) {
+    event(fmt::format(R"({{"ph": "X", "name": {}, "cat": "{}", "pid": {}, "tid": {}, )"
+                      R"("ts": {}, "dur": {}, "args": {{{}}}}})",
+                      json_text(slice.name), slice.category, slice.process, slice.thread,
+                      microseconds(slice.begin), microseconds(slice.end - slice.begin),
+                      slice.arguments));
+  }
+  void name_process(std::uint32_t process, const std::string& name) {
+    metadata("process_name", process, 0, name);
+  }
+  void name_thread(std::uint32_t process, std::size_t thread, const std::string& name) {
+    if (named_.emplace(process, thread).second) metadata("thread_name", process, thread, name);
+  }
+  void finish() {
+    file_.write("\n]}\n");
+    file_.finish();
+  }
+
+ private:
+  void metadata(const char* what, std::uint32_t process, std::size_t thread,
+                const std::string& name) {
+    event(
+        fmt::format(R"({{"ph": "M", "name": "{}", "pid": {}, "tid": {}, "args": {{"name": {}}}}})",
+                    what, process, thread, json_text(name)));
+  }
+  void event(const std::string& text) {
+    file_.write((is_first_ ? "\n" : ",\n") + text);
+    is_first_ = false;
+  }
+
+  WrittenFile file_;
+  const std::int64_t end_;
+  bool is_first_ = true;
+  std::set<std::pair<std::uint32_t, std::size_t>> named_;
+};
+
+template <class Row>
+std::vector<Row> sorted(std::vector<Row> rows, Time Row::*begin) {
+  std::stable_sort(rows.begin(), rows.end(),
+                   [&](const Row& a, const Row& b) { return a.*begin < b.*begin; });
+  return rows;
+}
+
+std::uint32_t process_of(std::uint32_t tenant) {
+  return tenant + 1;
+}
+
+void add_kernels(Trace& trace, const ObservedRun& run) {
+  std::map<std::uint32_t, Lanes> lanes;
+  for (const KernelRow& kernel : sorted(read_table<KernelRow>(run.file()), &KernelRow::launched)) {
+    Slice slice{kernel.kernel, "kernel",
+                fmt::format(R"("stream": {}, "blocks": [{}, {}, {}], "threads": [{}, {}, {}], )"
+                            R"("finished": {})",
+                            kernel.stream, kernel.blocks_x, kernel.blocks_y, kernel.blocks_z,
+                            kernel.threads_x, kernel.threads_y, kernel.threads_z,
+                            kernel.done != Time::never())};
+    slice.process = process_of(kernel.tenant);
+    slice.begin = trace.nanoseconds(kernel.launched);
+    slice.end = trace.nanoseconds(kernel.done);
+    slice.thread = lanes[kernel.tenant].lane_of(slice.begin, slice.end);
+    trace.name_thread(slice.process, slice.thread, fmt::format("kernels {}", slice.thread));
+    trace.add(slice);
+  }
+}
+
+void add_blocks(Trace& trace, const ObservedRun& run) {
+  const std::vector<KernelRow> kernels = read_table<KernelRow>(run.file());
+  std::map<std::uint32_t, Lanes> lanes;
+  for (const BlockRow& block : read_table<BlockRow>(run.file())) {
+    const bool known = block.grid < kernels.size();
+    const std::string kernel = known ? kernels[block.grid].kernel : "grid";
+    const std::uint32_t tenant = known ? kernels[block.grid].tenant : 0;
+    Slice slice{fmt::format("{} [{}]", kernel, block.block), "block",
+                fmt::format(R"("grid": {}, "block": {}, "tenant": {}, "finished": {})", block.grid,
+                            block.block, tenant, block.done != Time::never())};
+    slice.process = first_sm_process + block.sm;
+    slice.begin = trace.nanoseconds(block.started);
+    slice.end = trace.nanoseconds(block.done);
+    Lanes& own = lanes[block.sm];
+    slice.thread = own.lane_of(slice.begin, slice.end);
+    trace.name_thread(slice.process, slice.thread, fmt::format("blocks {}", slice.thread));
+    trace.add(slice);
+  }
+  for (const auto& [sm, unused] : lanes)
+    trace.name_process(first_sm_process + sm, fmt::format("sm[{}]", sm));
+}
+
+void add_faults(Trace& trace, const ObservedRun& run) {
+  std::map<std::uint32_t, Lanes> lanes;
+  for (const FaultRow& fault : sorted(read_table<FaultRow>(run.file()), &FaultRow::found)) {
+    Slice slice{fmt::format("fault {:#x}", fault.virtual_address), "fault",
+                fmt::format(R"("pages": {}, "position": {}, "class": {}, "handler": {}, )"
+                            R"("finished": {})",
+                            fault.pages, fault.position, json_text(fault.kind),
+                            json_text(fault.handler), fault.mapped != Time::never())};
+    slice.process = process_of(fault.tenant);
+    slice.begin = trace.nanoseconds(fault.found);
+    slice.end = trace.nanoseconds(fault.mapped);
+    const std::size_t lane = lanes[fault.tenant].lane_of(slice.begin, slice.end);
+    slice.thread = first_fault_lane + lane;
+    trace.name_thread(slice.process, slice.thread, fmt::format("faults {}", lane));
+    trace.add(slice);
+    if (fault.kind != "migrate") continue;
+    slice.name = fmt::format("transfer of {} pages", fault.pages);
+    slice.category = "transfer";
+    slice.begin = std::clamp(trace.nanoseconds(fault.served), slice.begin, slice.end);
+    trace.add(slice);
+  }
+}
+
+}  // namespace
+
+void export_perfetto(const ObservedRun& run, const std::string& table, const std::string& output) {
+  const auto wants = [&](const char* name) {
+    if (!table.empty()) return table == name;
+    return run.file().has("/" + std::string(name));
+  };
+  const std::string sliced[] = {"kernels", "thread_blocks", "faults"};
+  if (!table.empty() && std::find(std::begin(sliced), std::end(sliced), table) == std::end(sliced))
+    throw UserError("--table " + table, "has no slices", "name kernels, thread_blocks or faults");
+  require_table(run, "kernels");
+  Trace trace(output, run.end());
+  for (std::uint32_t tenant = 0; tenant < run.tenants().size(); ++tenant)
+    trace.name_process(process_of(tenant), run.tenants()[tenant]);
+  if (wants("kernels")) add_kernels(trace, run);
+  if (wants("thread_blocks")) add_blocks(trace, run);
+  if (wants("faults")) add_faults(trace, run);
+  trace.finish();
+}
+
+}  // namespace lockstep

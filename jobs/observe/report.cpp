@@ -1,0 +1,214 @@
+/// `lockstep report`: one page about one run, or two to be compared.
+///
+/// The page (jobs/observe/page) holds all it needs: the data as JSON, its own script, and dygraphs
+/// with its licence, which draws the plots.  Long series have two points per pixel.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <filesystem>
+#include <optional>
+
+#include "core/error/error.hpp"
+#include "jobs/observe/embedded.hpp"
+#include "jobs/observe/json.hpp"
+#include "jobs/observe/metric.hpp"
+#include "jobs/observe/thinned.hpp"
+#include "jobs/observe/timeline.hpp"
+#include "jobs/observe/units.hpp"
+#include "jobs/observe/written_file.hpp"
+#include "jobs/options.hpp"
+#include "jobs/tables.hpp"
+
+namespace lockstep {
+namespace {
+
+constexpr std::size_t pixels_of_plot = 1000, pixels_of_timeline = 900;
+constexpr const char* matrices[] = {"partition/l2_wait_behind", "partition/dram_wait_behind",
+                                    "gmmu/walker_wait_behind"};
+
+class List {
+ public:
+  void add(const std::string& item) { text_ += (text_.empty() ? "" : ",") + item; }
+  std::string json() const { return "[" + text_ + "]"; }
+
+ private:
+  std::string text_;
+};
+
+std::string tenants_json(const ObservedRun& run) {
+  List rows;
+  if (run.file().has("/tenants")) {
+    for (const TenantRow& row : read_table<TenantRow>(run.file())) {
+      const bool ended = row.end != Time::never();
+      rows.add(fmt::format(
+          R"({{"tenant":{},"arrival_ns":{},"end_ns":{},"cycles":{},"instructions":{},"ipc":{},)"
+          R"("faults":{},"rounds":{}}})",
+          json_text(row.tenant), row.arrival.femtoseconds() / femtoseconds_per_nanosecond,
+          ended ? std::to_string(row.end.femtoseconds() / femtoseconds_per_nanosecond) : "null",
+          row.cycles, row.warp_instructions, json_number(row.instructions_per_cycle),
+          row.far_faults, row.rounds));
+    }
+  }
+  return rows.json();
+}
+
+/// How long each tenant waited behind each, over all.
+std::string delays_json(const ObservedRun& run) {
+  const std::size_t tenants = run.tenants().size();
+  List all;
+  for (const std::string counter : matrices) {
+    const std::string path = "/stats/" + counter;
+    if (tenants < 2 || !run.file().has(path)) continue;
+    std::vector<std::uint64_t> sums(tenants * tenants);
+    const std::string totals = "/final/stats/" + counter;
+    if (!run.file().has(totals)) continue;
+    const std::vector<std::uint64_t> words =
+        read_words(run.file(), totals, {0, run.file().shape(totals).at(0)});
+    for (std::size_t i = 0; i < words.size(); ++i) sums[i % sums.size()] += words[i];
+    all.add(
+        fmt::format(R"({{"counter":{},"cycles":[{}]}})", json_text(counter), fmt::join(sums, ",")));
+  }
+  return all.json();
+}
+
+std::string run_json(const ObservedRun& run) {
+  List tenants;
+  for (const std::string& name : run.tenants()) tenants.add(json_text(name));
+  const std::string file = std::filesystem::path(run.file().path()).filename().string();
+  return fmt::format(
+      R"({{"file":{},"finished":{},"end_ns":{},"epochs":{},"tenants":{},"table":{},"delays":{},)"
+      R"("pixels":{},"kernels":{},"blocks":{},"config":{}}})",
+      json_text(file), run.is_finished(), run.end() / femtoseconds_per_nanosecond,
+      run.times().size(), tenants.json(), tenants_json(run), delays_json(run), pixels_of_timeline,
+      kernel_bars(run, pixels_of_timeline), block_counts(run, pixels_of_timeline),
+      json_text(run.configuration_text()));
+}
+
+/// What one run adds to a plot.
+struct Curves {
+  std::vector<std::string> names;
+  std::vector<double> last, whole;
+  Points points;
+};
+
+Curves curves_of(const ObservedRun& run, const Metric& metric, const std::string& prefix) {
+  const MetricSeries series(run, metric, run.all());
+  Curves curves;
+  curves.points.times = run.times();
+  for (std::size_t tenant = 0; tenant < run.tenants().size(); ++tenant) {
+    curves.names.push_back(prefix + run.tenants()[tenant]);
+    std::vector<double>& values = curves.points.values.emplace_back();
+    for (std::size_t epoch = 0; epoch < series.epochs(); ++epoch)
+      values.push_back(series.at(epoch, tenant));
+    curves.last.push_back(values.empty() ? std::nan("") : values.back());
+  }
+  curves.whole = of_whole_run(run, metric, series);
+  curves.points = thinned(curves.points, pixels_of_plot);
+  return curves;
+}
+
+std::string numbers_json(const std::vector<double>& values) {
+  List list;
+  for (const double value : values) list.add(json_number(value));
+  return list.json();
+}
+
+/// Each curve's points have rows of their own, with nothing for the others.
+std::string rows_json(const std::vector<Curves>& runs) {
+  std::vector<std::pair<std::int64_t, std::string>> rows;
+  std::size_t before = 0, all = 0;
+  for (const Curves& run : runs) all += run.names.size();
+  for (const Curves& run : runs) {
+    const std::size_t after = all - before - run.names.size();
+    for (std::size_t point = 0; point < run.points.times.size(); ++point) {
+      List row;
+      row.add(fmt::format(
+          "{}", static_cast<double>(run.points.times[point]) / femtoseconds_per_microsecond));
+      for (std::size_t i = 0; i < before; ++i) row.add("null");
+      for (const std::vector<double>& values : run.points.values)
+        row.add(json_number(values[point]));
+      for (std::size_t i = 0; i < after; ++i) row.add("null");
+      rows.emplace_back(run.points.times[point], row.json());
+    }
+    before += run.names.size();
+  }
+  std::stable_sort(rows.begin(), rows.end(),
+                   [](const auto& a, const auto& b) { return a.first < b.first; });
+  List list;
+  for (const auto& [time, row] : rows) list.add(row);
+  return list.json();
+}
+
+std::string plot_json(const Metric& metric, const std::vector<Curves>& runs) {
+  List names;
+  std::vector<double> last, whole;
+  for (const Curves& run : runs) {
+    for (const std::string& name : run.names) names.add(json_text(name));
+    last.insert(last.end(), run.last.begin(), run.last.end());
+    whole.insert(whole.end(), run.whole.begin(), run.whole.end());
+  }
+  return fmt::format(
+      R"({{"name":{},"title":{},"unit":{},"series":{},"last":{},"whole":{},"rows":{}}})",
+      json_text(metric.name), json_text(metric.title), json_text(metric.unit), names.json(),
+      numbers_json(last), numbers_json(whole), rows_json(runs));
+}
+
+std::string data_json(const std::vector<ObservedRun>& runs) {
+  List all, plots;
+  for (const ObservedRun& run : runs) all.add(run_json(run));
+  for (const Metric& metric : metrics()) {
+    std::vector<Curves> curves;
+    for (std::size_t i = 0; i < runs.size(); ++i) {
+      const std::string prefix = runs.size() > 1 ? (i == 0 ? "A: " : "B: ") : "";
+      curves.push_back(curves_of(runs[i], metric, prefix));
+    }
+    plots.add(plot_json(metric, curves));
+  }
+  return fmt::format(R"({{"runs":{},"plots":{}}})", all.json(), plots.json());
+}
+
+/// `page` with "{{name}}" replaced.
+std::string fill(std::string page, const std::string& name, const std::string& text) {
+  const std::string mark = "{{" + name + "}}";
+  const std::size_t at = page.find(mark);
+  LOCKSTEP_CHECK(at != std::string::npos, "the page has no " + mark);
+  return page.replace(at, mark.size(), text);
+}
+
+std::string page_of(const std::string& data, const std::string& title) {
+  std::string page = embedded::report_html;
+  page = fill(page, "title", title);
+  page = fill(page, "report_css", embedded::report_css);
+  page = fill(page, "dygraphs_css", embedded::dygraphs_css);
+  page = fill(page, "dygraphs_licence", embedded::dygraphs_licence);
+  page = fill(page, "report_js", embedded::report_js);
+  page = fill(page, "dygraphs_js", embedded::dygraphs_js);
+  return fill(page, "data", data);
+}
+
+std::string html_text(const std::string& text) {
+  std::string result;
+  for (const char c : text) result += c == '<' ? "&lt;" : c == '&' ? "&amp;" : std::string(1, c);
+  return result;
+}
+
+}  // namespace
+
+int report_command(const CommandLine& line) {
+  std::vector<ObservedRun> runs;
+  runs.emplace_back(line.first_file);
+  if (!line.second_file.empty()) runs.emplace_back(line.second_file);
+  std::string output = line.output;
+  if (output.empty()) {
+    const std::string& file = line.first_file;
+    output = (file.ends_with(".h5") ? file.substr(0, file.size() - 3) : file) + ".html";
+  }
+  WrittenFile out(output);
+  const std::string title = std::filesystem::path(line.first_file).filename().string();
+  out.write(page_of(data_json(runs), html_text(title)));
+  out.finish();
+  return exit_done;
+}
+
+}  // namespace lockstep

@@ -1,0 +1,19 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+namespace lockstep {
+
+/// Points of some series with a common axis.
+struct Points {
+  std::vector<std::int64_t> times;
+  std::vector<std::vector<double>> values;  ///< [series][point]; NaN: none
+};
+
+/// At most two points per pixel of time, which show what all would: the least and the largest value
+/// of each series there, in their order.
+Points thinned(const Points& points, std::size_t pixels);
+
+}  // namespace lockstep

@@ -1,0 +1,45 @@
+#include "jobs/observe/written_file.hpp"
+
+#include <cerrno>
+#include <cstring>
+
+#include "core/error/error.hpp"
+#include "core/output/hdf5.hpp"
+
+namespace lockstep {
+
+WrittenFile::WrittenFile(const std::string& path) : path_(path), unfinished_(path + ".writing") {
+  if (h5::is_hdf5(path)) {
+    throw UserError(path, "is there and is an HDF5 file, which would be lost",
+                    "choose another --output");
+  }
+  file_ = std::fopen(unfinished_.c_str(), "w");
+  if (!file_) fail();
+}
+
+WrittenFile::~WrittenFile() {
+  if (!file_) return;
+  std::fclose(file_);
+  std::remove(unfinished_.c_str());
+}
+
+void WrittenFile::write(const std::string& text) {
+  if (std::fwrite(text.data(), 1, text.size(), file_) != text.size()) fail();
+}
+
+void WrittenFile::finish() {
+  const bool closed = std::fclose(file_) == 0;
+  file_ = nullptr;
+  if (closed && std::rename(unfinished_.c_str(), path_.c_str()) == 0) return;
+  const int error = errno;
+  std::remove(unfinished_.c_str());
+  errno = error;
+  fail();
+}
+
+void WrittenFile::fail() const {
+  throw UserError(path_, std::string("cannot be written: ") + std::strerror(errno),
+                  "free space there, or choose another --output");
+}
+
+}  // namespace lockstep

@@ -1,0 +1,26 @@
+#pragma once
+
+#include <cstdio>
+#include <string>
+
+namespace lockstep {
+
+/// A text file that takes its name when it is whole.
+class WrittenFile {
+ public:
+  explicit WrittenFile(const std::string& path);
+  ~WrittenFile();
+  WrittenFile(const WrittenFile&) = delete;
+  WrittenFile& operator=(const WrittenFile&) = delete;
+
+  void write(const std::string& text);
+  void finish();
+
+ private:
+  [[noreturn]] void fail() const;
+
+  std::string path_, unfinished_;
+  std::FILE* file_;
+};
+
+}  // namespace lockstep
