@@ -7,6 +7,11 @@
 #include "core/statistics/view.hpp"
 
 namespace lockstep {
+namespace {
+
+constexpr const char* cut_off = "a contribution to an epoch is cut off";
+
+}  // namespace
 
 void EpochStatistics::append(std::size_t kind, std::size_t instance, const StatisticsView& view,
                              std::vector<std::uint64_t>& words) const {
@@ -20,6 +25,7 @@ void EpochStatistics::append(std::size_t kind, std::size_t instance, const Stati
 std::vector<std::byte> EpochStatistics::sample(Time end,
                                                std::span<const LocalComponent> components) {
   std::vector<std::uint64_t> words;
+  words.reserve(last_sample_);
   for (const LocalComponent& local : components) {
     const Graph::Node& node = graph_.nodes()[local.id.value()];
     const std::size_t kind = node.kind.value();
@@ -39,6 +45,7 @@ std::vector<std::byte> EpochStatistics::sample(Time end,
       append(layout_.kind_of(view->schema), std::size_t(node.index * each + before), *view, words);
     }
   }
+  last_sample_ = words.size();
   std::vector<std::byte> bytes(words.size() * sizeof(std::uint64_t));
   if (!bytes.empty()) std::memcpy(bytes.data(), words.data(), bytes.size());
   return bytes;
@@ -52,15 +59,16 @@ std::span<const std::uint64_t> EpochStatistics::merge(
     std::span<const std::vector<std::byte>> contributions) {
   values_.assign(layout_.size(), 0);
   for (const std::vector<std::byte>& bytes : contributions) {
-    std::vector<std::uint64_t> words(bytes.size() / sizeof(std::uint64_t));
-    if (!words.empty()) std::memcpy(words.data(), bytes.data(), bytes.size());
-    for (std::size_t at = 0; at < words.size();) {
-      const std::size_t place = words[at], size = words[at + 1];
-      at += 2;
-      LOCKSTEP_CHECK(at + size <= words.size() && place + size <= values_.size(),
-                     "a contribution to an epoch is cut off");
-      std::copy_n(&words[at], size, &values_[place]);
-      at += size;
+    for (std::size_t at = 0; at < bytes.size();) {
+      std::uint64_t head[2] = {};  // place, size
+      LOCKSTEP_CHECK(bytes.size() - at >= sizeof head, cut_off);
+      std::memcpy(head, &bytes[at], sizeof head);
+      at += sizeof head;
+      const std::uint64_t size_bytes = head[1] * sizeof(std::uint64_t);
+      LOCKSTEP_CHECK(at + size_bytes <= bytes.size() && head[0] + head[1] <= values_.size(),
+                     cut_off);
+      if (head[1] > 0) std::memcpy(&values_[head[0]], &bytes[at], size_bytes);
+      at += size_bytes;
     }
   }
   return values_;

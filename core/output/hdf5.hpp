@@ -51,20 +51,27 @@ class Handle {
 class Series {
  public:
   Series() = default;
-  Series(std::string file, Handle dataset, Scalar type, Shape row);
+  /// `chunk_rows`: chunks of which every byte is 0 take no space, and no time; 0: all are written.
+  Series(std::string file, Handle dataset, Scalar type, Shape row, std::uint64_t chunk_rows);
 
   /// Appends `count` rows that stand one after another in memory.
   void append(const void* rows, std::uint64_t count);
+  /// Appends `count` rows that are 0 but for `numbers`, which stand one after another in memory.
+  void append(std::uint64_t count, std::span<const std::uint64_t> numbers, const void* rows);
   /// Makes what was appended visible to readers.
   void flush();
   /// As File::abandon.
   void abandon() { dataset_.abandon(); }
 
  private:
+  void grow(std::uint64_t count);
+  void write(std::uint64_t first, const void* rows, std::uint64_t count);
+
   std::string file_;
   Handle dataset_;
   Scalar type_ = Scalar::u64;
   Shape row_;
+  std::uint64_t chunk_rows_ = 0;
   std::uint64_t length_ = 0;
 };
 

@@ -3,6 +3,7 @@
 #include <hdf5_hl.h>
 
 #include <algorithm>
+#include <cstring>
 
 #include "core/output/hdf5_library.hpp"
 
@@ -74,6 +75,10 @@ void write_whole(const Handle& file, const std::string& name, const std::string&
   written(H5Dwrite(dataset.id(), type.id(), H5S_ALL, H5S_ALL, H5P_DEFAULT, data), name);
 }
 
+bool is_zero(const char* bytes, std::size_t count) {
+  return count == 0 || (bytes[0] == 0 && std::memcmp(bytes, bytes + 1, count - 1) == 0);
+}
+
 std::vector<char> padded(const std::vector<std::string>& texts, std::size_t length) {
   std::vector<char> bytes(texts.size() * length);
   for (std::size_t i = 0; i < texts.size(); ++i) {
@@ -84,24 +89,69 @@ std::vector<char> padded(const std::vector<std::string>& texts, std::size_t leng
 
 }  // namespace
 
-Series::Series(std::string file, Handle dataset, Scalar type, Shape row)
-    : file_(std::move(file)), dataset_(std::move(dataset)), type_(type), row_(std::move(row)) {}
+Series::Series(std::string file, Handle dataset, Scalar type, Shape row, std::uint64_t chunk_rows)
+    : file_(std::move(file)),
+      dataset_(std::move(dataset)),
+      type_(type),
+      row_(std::move(row)),
+      chunk_rows_(chunk_rows) {}
 
 void Series::append(const void* rows, std::uint64_t count) {
+  if (chunk_rows_ == 0) {
+    grow(count);
+    return write(length_ - count, rows, count);
+  }
+  const std::size_t row_bytes = product(row_) * size_of(type_);
+  const auto* bytes = static_cast<const char*>(rows);
+  std::vector<std::uint64_t> numbers;
+  std::vector<char> kept;
+  for (std::uint64_t row = 0; row < count; ++row) {
+    const char* begin = bytes + row * row_bytes;
+    if (is_zero(begin, row_bytes)) continue;
+    numbers.push_back(row);
+    kept.insert(kept.end(), begin, begin + row_bytes);
+  }
+  append(count, numbers, kept.data());
+}
+
+/// Chunk by chunk, from the first row that is not 0 to the last: whether a chunk is stored depends
+/// on what stands in it, not on who appends how much at once, so that equal runs make equal files.
+void Series::append(std::uint64_t count, std::span<const std::uint64_t> numbers, const void* rows) {
+  const std::uint64_t begin = length_;
+  grow(count);
+  const std::size_t row_bytes = product(row_) * size_of(type_);
+  const auto* bytes = static_cast<const char*>(rows);
+  std::vector<char> part;
+  for (std::size_t i = 0; i < numbers.size();) {
+    const std::uint64_t first = begin + numbers[i], chunk = first / chunk_rows_;
+    part.clear();
+    for (; i < numbers.size() && (begin + numbers[i]) / chunk_rows_ == chunk; ++i) {
+      part.resize((begin + numbers[i] - first) * row_bytes);
+      part.insert(part.end(), bytes + i * row_bytes, bytes + (i + 1) * row_bytes);
+    }
+    write(first, part.data(), part.size() / row_bytes);
+  }
+}
+
+void Series::grow(std::uint64_t count) {
   take_over_errors();
-  std::vector<hsize_t> start(row_.size() + 1, 0), size(row_.begin(), row_.end()), whole;
-  start[0] = length_;
+  length_ += count;
+  Shape whole = row_;
+  whole.insert(whole.begin(), length_);
+  const std::vector<hsize_t> extent(whole.begin(), whole.end());
+  written(H5Dset_extent(dataset_.id(), extent.data()), file_);
+}
+
+void Series::write(std::uint64_t first, const void* rows, std::uint64_t count) {
+  std::vector<hsize_t> start(row_.size() + 1, 0), size(row_.begin(), row_.end());
+  start[0] = first;
   size.insert(size.begin(), count);
-  whole = size;
-  whole[0] = length_ + count;
-  written(H5Dset_extent(dataset_.id(), whole.data()), file_);
   const Handle space = owned_space(H5Dget_space(dataset_.id()));
   H5Sselect_hyperslab(space.id(), H5S_SELECT_SET, start.data(), nullptr, size.data(), nullptr);
   const Handle memory = owned_space(H5Screate_simple(int(size.size()), size.data(), nullptr));
   written(
       H5Dwrite(dataset_.id(), number_type(type_).id(), memory.id(), space.id(), H5P_DEFAULT, rows),
       file_);
-  length_ += count;
 }
 
 void Series::flush() {
@@ -195,13 +245,14 @@ Series File::create_series(const std::string& path, Scalar type, const Shape& ro
   chunk.insert(chunk.begin(), chunk_rows);
   return {path_,
           create_dataset(file_, path_, path, number_type(type), simple_space(start, limit), chunk),
-          type, row};
+          type, row, chunk_rows};
 }
 
 Series File::create_bytes(const std::string& path, std::uint64_t chunk) {
   const Handle type = number_type(Scalar::u8);
   const Handle space = simple_space({0}, {H5S_UNLIMITED});
-  return {path_, create_dataset(file_, path_, path, type, space, {chunk}, false), Scalar::u8, {}};
+  return {
+      path_, create_dataset(file_, path_, path, type, space, {chunk}, false), Scalar::u8, {}, 0};
 }
 
 void File::set_attribute(const std::string& path, const std::string& name,

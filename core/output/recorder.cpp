@@ -4,6 +4,7 @@
 #include <numeric>
 
 #include "core/error/error.hpp"
+#include "core/output/pending_rows.hpp"
 #include "core/output/run_output.hpp"
 
 namespace lockstep {
@@ -78,9 +79,9 @@ struct StatisticsRecorder::Series {
   std::string kind;
   const StatisticsField* field = nullptr;
   h5::Series dataset;
-  std::size_t instances = 0, words = 0;     // words: of one instance
-  std::size_t first = 0, stride = 0;        // where instance 0 stands, how far the next is
-  std::vector<std::uint64_t> pending = {};  // rows not yet in the file
+  std::size_t instances = 0, words = 0;  // words: of one instance
+  std::size_t first = 0, stride = 0;     // where instance 0 stands, how far the next is
+  PendingRows pending;
 
   bool is_counter() const { return field->kind == StatisticsField::Kind::counter; }
 };
@@ -115,8 +116,14 @@ StatisticsRecorder::StatisticsRecorder(RunOutput& output, StatisticsLayout layou
     for (const StatisticsField& field : entry.schema->fields()) {
       const std::size_t words = field.size(layout_.tenants());
       if (words == 0) continue;
-      series_.push_back(
-          {entry.name, &field, {}, entry.instances, words, offset, layout_.row_size(kind)});
+      series_.push_back({entry.name,
+                         &field,
+                         {},
+                         entry.instances,
+                         words,
+                         offset,
+                         layout_.row_size(kind),
+                         PendingRows(entry.instances * words)});
       create_series(entry.name, field, entry.instances);
       offset += words;
     }
@@ -185,13 +192,16 @@ bool StatisticsRecorder::counter_changed(std::span<const std::uint64_t> values) 
 
 void StatisticsRecorder::append_pending(std::span<const std::uint64_t> values) {
   for (Series& series : series_) {
+    std::uint64_t* row = series.pending.next();
+    std::uint64_t any = 0;
     for (std::size_t i = 0; i < series.instances; ++i) {
       const std::size_t at = series.first + i * series.stride;
       for (std::size_t word = at; word < at + series.words; ++word) {
-        const std::uint64_t before = series.is_counter() ? previous_[word] : 0;
-        series.pending.push_back(values[word] - before);
+        *row = values[word] - (series.is_counter() ? previous_[word] : 0);
+        any |= *row++;
       }
     }
+    if (any != 0) series.pending.keep(pending_times_.size());
   }
 }
 
@@ -226,8 +236,7 @@ void StatisticsRecorder::flush() {
   const std::uint64_t rows = pending_times_.size();
   output_.make_room(most_bytes(rows));
   for (Series& series : series_) {
-    series.dataset.append(series.pending.data(), rows);
-    series.pending.clear();
+    series.pending.append_to(series.dataset, rows);
     series.dataset.flush();
   }
   // Last, so that every epoch a reader sees here is complete everywhere.

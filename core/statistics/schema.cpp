@@ -43,16 +43,21 @@ std::size_t StatisticsSchema::row_size(std::size_t tenants) const {
 
 void StatisticsSchema::gather(const void* values, std::size_t tenants,
                               std::span<std::uint64_t> row) const {
-  LOCKSTEP_CHECK(row.size() == row_size(tenants), "a row of statistics has another size");
+  constexpr const char* size_message = "a row of statistics has another size";
   std::uint64_t* out = row.data();
+  const std::uint64_t* end = out + row.size();
+  const void* checked = nullptr;  // many fields are of one member
   for (const StatisticsField& field : fields_) {
     void* member = static_cast<char*>(const_cast<void*>(values)) + field.offset;  // only read
-    LOCKSTEP_CHECK(!field.tenants || field.tenants(member) == tenants,
+    LOCKSTEP_CHECK(member == checked || !field.tenants || field.tenants(member) == tenants,
                    "statistic " + field.name + " was not sized for the tenants of this run");
+    checked = member;
     field.walk(member, tenants, [&](const std::uint64_t* words, std::size_t count) {
-      out = std::copy_n(words, count, out);
+      LOCKSTEP_CHECK(count <= std::size_t(end - out), size_message);
+      for (std::size_t i = 0; i < count; ++i) *out++ = words[i];  // often one
     });
   }
+  LOCKSTEP_CHECK(out == end, size_message);
 }
 
 void StatisticsSchema::set_tenants(void* values, std::size_t tenants) const {

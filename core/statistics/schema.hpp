@@ -49,7 +49,8 @@ struct StatisticsField {
   void walk(void* member, std::size_t tenant_count, Action action) const {
     std::uint64_t* begin = words(member);
     if (stride == 0) return action(begin, size(tenant_count));
-    for (std::size_t t = 0; t < tenant_count; ++t) action(begin + t * stride + first, size(1));
+    const std::size_t count = size(1);
+    for (std::size_t t = 0; t < tenant_count; ++t) action(begin + t * stride + first, count);
   }
 };
 

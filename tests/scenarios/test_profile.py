@@ -52,7 +52,7 @@ class Profiles(ScenarioTest):
             self.assertEqual(run.returncode, 0, run.stderr)
             return run.stdout
 
-        self.assertNotEqual(shown(), shown("--profile", "profile.h5"))
+        self.assertNotEqual(shown(), shown("--weights", "profile.h5"))
 
     def test_weights_change_no_byte_of_the_result(self):
         for threads, ranks in ((2, 0), (1, 2), (2, 3)):
@@ -65,13 +65,13 @@ class Profiles(ScenarioTest):
                 self.assertEqual(self.lockstep("diff", "profile.h5", "other.h5").returncode, 0)
 
     def test_file_that_is_not_there(self):
-        for arguments in (("partition", SCENARIO, "--profile", "none.h5"),
+        for arguments in (("partition", SCENARIO, "--weights", "none.h5"),
                           ("run", SCENARIO, "--weights", "none.h5")):
             self.assert_refused(["none.h5"], *arguments)
 
     def test_file_that_is_no_hdf5(self):
         self.write("text.h5", "no profile")
-        self.assert_refused(["text.h5"], "partition", SCENARIO, "--profile", "text.h5")
+        self.assert_refused(["text.h5"], "partition", SCENARIO, "--weights", "text.h5")
 
     def test_run_without_a_profile(self):
         run = self.lockstep("run", SCENARIO, "--quiet", "--output", "plain.h5")
@@ -82,7 +82,7 @@ class Profiles(ScenarioTest):
     def test_profile_of_another_machine(self):
         self.assert_refused(
             ["profile.h5", "another machine", "9 components", "9"],
-            "partition", SCENARIO, "--profile", "profile.h5", "--set", "gpu.sm.count=5",
+            "partition", SCENARIO, "--weights", "profile.h5", "--set", "gpu.sm.count=5",
         )
 
     def test_output_that_would_replace_the_weights(self):

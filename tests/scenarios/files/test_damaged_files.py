@@ -46,7 +46,7 @@ class DamagedFiles(ScenarioTest):
             self.assertIn(part, run.stderr)
 
     def assert_no_weights(self, *parts):
-        self.assert_refused(parts, "partition", SCENARIO, "--profile", "bad.h5")
+        self.assert_refused(parts, "partition", SCENARIO, "--weights", "bad.h5")
 
     def assert_differs(self, *parts):
         run = self.lockstep("diff", self.good, "bad.h5")
@@ -100,7 +100,7 @@ class DamagedFiles(ScenarioTest):
         with h5py.File(self.good) as file:
             text = file[PROFILE].dtype["component"]
         self.replace_profile([("nanoseconds", "<u8"), ("component", text)])
-        same = [self.lockstep("partition", SCENARIO, "--profile", name) for name in (self.good, "bad.h5")]
+        same = [self.lockstep("partition", SCENARIO, "--weights", name) for name in (self.good, "bad.h5")]
         self.assertEqual((same[1].returncode, same[1].stdout), (0, same[0].stdout), same[1].stderr)
 
     def test_profile_with_narrow_columns(self):

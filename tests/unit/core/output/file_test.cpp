@@ -5,6 +5,8 @@
 #include <sys/wait.h>
 
 #include <csignal>
+#include <cstring>
+#include <filesystem>
 
 #include "tests/unit/core/output/sample_run.hpp"
 #include "tests/unit/core/parameters/expect_error.hpp"
@@ -57,6 +59,65 @@ print(len(f["epochs/time"]), f["stats/sm/instructions"][:].tolist())
   run.epoch(2);
   run.recorder.flush();
   EXPECT_EQ(python(file.path(), program), "3 [[0, 1, 2], [10, 11, 12], [20, 21, 22]]\n");
+}
+
+/// A file with a time per row and a series of 128 KiB rows, of which `rows` are not 0; appended
+/// `at_once` by `at_once`.
+std::vector<std::byte> series_with(const std::string& path, const std::vector<std::uint64_t>& rows,
+                                   std::uint64_t count, std::uint64_t at_once) {
+  constexpr std::uint64_t words = 16384;
+  h5::File file = h5::File::create(path);
+  h5::Series times = file.create_series("/epochs/time", h5::Scalar::i64, {}, 1024);
+  h5::Series series = file.create_series("/stats/x", h5::Scalar::u64, {words}, 4);
+  for (std::uint64_t first = 0; first < count; first += at_once) {
+    const std::uint64_t some = std::min(at_once, count - first);
+    std::vector<std::uint64_t> numbers, data, ends(some, 7);
+    for (const std::uint64_t row : rows) {
+      if (row < first || row >= first + some) continue;
+      numbers.push_back(row - first);
+      data.resize(data.size() + words, row + 1);
+    }
+    series.append(some, numbers, data.data());
+    series.flush();
+    times.append(ends.data(), some);
+  }
+  series = {};
+  times = {};
+  file.close();
+  const h5::File written = h5::File::open_to_read(path);
+  EXPECT_EQ(written.shape("/stats/x"), (h5::Shape{count, words}));
+  return written.read("/stats/x", 0, std::min<std::uint64_t>(count, 64));
+}
+
+TEST(SeriesOfZeros, TakesNoSpaceHoweverLong) {
+  const TemporaryFile file("zeros");
+  series_with(file.path(), {}, 10'000, 1'000);  // 1.3 GB
+  EXPECT_LT(std::filesystem::file_size(file.path()), 256u << 10);
+}
+
+TEST(SeriesOfZeros, HoldsTheFewRowsThatAreNot) {
+  const TemporaryFile file("rows");
+  const std::vector<std::byte> bytes = series_with(file.path(), {0, 9, 10, 63}, 64, 5);
+  for (std::uint64_t row = 0; row < 64; ++row) {
+    std::uint64_t first = 0;
+    std::memcpy(&first, &bytes[row * 16384 * 8], sizeof first);
+    const bool is_set = row == 0 || row == 9 || row == 10 || row == 63;
+    EXPECT_EQ(first, is_set ? row + 1 : 0) << row;
+  }
+}
+
+TEST(SeriesOfZeros, StoresTheSameChunksHoweverItWasAppended) {
+  const auto chunks = [](std::uint64_t at_once) {
+    const TemporaryFile file("chunks");
+    series_with(file.path(), {0, 9, 10, 63}, 64, at_once);
+    return python(file.path(), R"(
+d = h5py.File(path, "r")["stats/x"].id
+print([d.get_chunk_info(i).chunk_offset for i in range(d.get_num_chunks())])
+)");
+  };
+  EXPECT_EQ(chunks(64), "[(0, 0), (8, 0), (60, 0)]\n");
+  EXPECT_EQ(chunks(64), chunks(1));
+  EXPECT_EQ(chunks(64), chunks(7));
 }
 
 /// Runs `action` in a child process; its wait status.
