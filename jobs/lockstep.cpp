@@ -4,7 +4,6 @@
 #include <cstdio>
 #include <functional>
 #include <new>
-#include <optional>
 
 #include "core/engine/engine.hpp"
 #include "core/error/error.hpp"
@@ -116,8 +115,7 @@ bool simulates(const std::string& command) {
 
 int main(int argc, char** argv) {
   using namespace lockstep;
-  std::optional<Signals> signals;
-  if (argc > 1 && simulates(argv[1])) signals.emplace();
+  if (argc > 1 && simulates(argv[1])) Signals::listen();
   std::signal(SIGXFSZ, SIG_IGN);  // a file size limit becomes an error of the write, with a message
   try {
     MpiSession mpi(argc, argv);

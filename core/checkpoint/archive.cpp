@@ -43,9 +43,10 @@ void Archive::bytes(void* data, std::size_t size) {
   const auto length = static_cast<std::streamsize>(size);
   if (output_) {
     if (output_->rdbuf()->sputn(static_cast<const char*>(data), length) != length)
-      throw UserError(owner_, "the checkpoint cannot be written");
+      throw UserError(owner_, "the checkpoint cannot be written", "free space where it stands");
   } else if (input_->rdbuf()->sgetn(static_cast<char*>(data), length) != length) {
-    throw UserError(owner_, "the checkpoint ends too early");
+    throw UserError(owner_, "the checkpoint ends too early",
+                    "it is damaged: resume from an older one");
   }
 }
 

@@ -10,7 +10,7 @@ class UserError : public std::runtime_error {
  public:
   /// `where` is "file:line:column" or another place a person can find; both it and `advice` may be
   /// empty.  Control characters, of a key that is quoted, are shown as "\x0a".
-  UserError(const std::string& where, const std::string& what, const std::string& advice = "");
+  UserError(const std::string& where, const std::string& what, const std::string& advice);
 };
 
 /// A mistake of ours: an invariant does not hold.  The engine adds component and simulated time.

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cstdio>
 #include <cstdlib>
 #include <cstring>
 
@@ -134,6 +135,22 @@ class MpiCommunicator final : public Communicator {
   std::vector<MPI_Request> requests_;
 };
 
+/// One line and the end of the job, in place of the library's own dozen.
+void report_and_abort(MPI_Comm*, int* error, ...) {
+  char text[MPI_MAX_ERROR_STRING] = "";
+  int length = 0;
+  MPI_Error_string(*error, text, &length);
+  std::fprintf(stderr, "lockstep: MPI: %s - check the nodes and the network between them\n", text);
+  MPI_Abort(MPI_COMM_WORLD, 1);
+}
+
+void report_errors() {
+  MPI_Errhandler handler = MPI_ERRHANDLER_NULL;
+  MPI_Comm_create_errhandler(report_and_abort, &handler);
+  MPI_Comm_set_errhandler(MPI_COMM_WORLD, handler);
+  MPI_Errhandler_free(&handler);
+}
+
 bool started_as_a_rank() {
   return std::getenv("OMPI_COMM_WORLD_SIZE") != nullptr || std::getenv("PMIX_RANK") != nullptr ||
          std::getenv("PMI_RANK") != nullptr;
@@ -151,8 +168,10 @@ MpiSession::MpiSession(int& argc, char**& argv) {
   int provided = MPI_THREAD_SINGLE;
   MPI_Init_thread(&argc, &argv, MPI_THREAD_FUNNELED, &provided);
   if (provided < MPI_THREAD_FUNNELED) {
-    throw UserError("MPI", "the library does not support MPI_THREAD_FUNNELED");
+    throw UserError("MPI", "the library does not support MPI_THREAD_FUNNELED",
+                    "use an MPI with threads, as Open MPI or MPICH are built by default");
   }
+  report_errors();
   communicator_ = std::make_unique<MpiCommunicator>();
 }
 

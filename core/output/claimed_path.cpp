@@ -58,7 +58,10 @@ void refuse_what_is_read(const std::string& path, int file) {
 ClaimedPath::ClaimedPath(const std::string& path, Use use) : path_(path) {
   refuse_what_is_no_output(path);
   file_ = open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0666);
-  if (file_ < 0) return;  // HDF5 will fail there too, and say why
+  if (file_ < 0) {
+    throw UserError(path, std::string("cannot create: ") + std::strerror(errno),
+                    "choose a writable place with --output");
+  }
   struct flock whole {};
   whole.l_type = F_WRLCK;
   whole.l_whence = SEEK_SET;
@@ -109,7 +112,7 @@ void ClaimedPath::check() const {
 }
 
 ClaimedPath::~ClaimedPath() {
-  if (file_ >= 0) close(file_);
+  close(file_);
 }
 
 }  // namespace lockstep

@@ -12,14 +12,14 @@ class ClaimedPath {
   /// What becomes of the file that is there: whoever reads one that is emptied would be misled.
   enum class Use : std::uint8_t { emptied, left };
 
-  /// Throws UserError when another process has claimed the path or reads the file, or when
-  /// something else than an output stands there (a scenario, say), which would be lost.
+  /// Throws UserError when it cannot be opened, when another process has claimed the path or reads
+  /// the file, or when something else than an output stands there (a scenario, say).
   ClaimedPath(const std::string& path, Use use);
   ~ClaimedPath();
   ClaimedPath(const ClaimedPath&) = delete;
   ClaimedPath& operator=(const ClaimedPath&) = delete;
 
-  /// Descriptor of the file, for reading and writing; -1 if it could not be opened.
+  /// Descriptor of the file, for reading and writing.
   int file() const { return file_; }
   /// From now on other programs may read the file, but HDF5 lets none of them write it.
   void admit_readers() const;

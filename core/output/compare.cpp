@@ -196,6 +196,7 @@ class Comparison {
     const Shape row(shape_a.begin() + !shape_a.empty(), shape_a.end());
     std::uint64_t row_elements = 1;
     for (const std::uint64_t side : row) row_elements *= side;
+    if (row_elements == 0) return;  // however many rows of nothing there are
     const std::uint64_t block = std::max<std::uint64_t>(
         1, block_bytes / std::max<std::uint64_t>(1, row_elements * type.bytes));
     for (std::uint64_t first = 0; first < rows; first += block) {

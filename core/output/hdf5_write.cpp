@@ -179,7 +179,8 @@ File File::open(const std::string& path, const std::string& name) {
 
 std::uint64_t File::size() const {
   hsize_t bytes = 0;
-  if (H5Fget_filesize(file_.id(), &bytes) < 0) fail(path_, "has no size", "");
+  if (H5Fget_filesize(file_.id(), &bytes) < 0)
+    fail(path_, "has no size", "check that file system, or choose another with --output");
   return bytes;
 }
 

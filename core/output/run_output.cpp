@@ -112,11 +112,10 @@ void RunOutput::write_config(const std::string& yaml) {
 void RunOutput::start() {
   file_.start_swmr();
   claim_.admit_readers();
-  phase_ = Phase::epochs;
   make_room(0);
-  if (!old_claim_) return;
+  if (old_claim_) claim_.rename(place_);
   before_ = {};
-  claim_.rename(place_);
+  phase_ = Phase::epochs;
 }
 
 void RunOutput::reach_disk() const {

@@ -85,7 +85,9 @@ class TreeBuilder final : public YAML::EventHandler {
 
   void open(const Node& container) {
     levels_.push_back({container, Node{}});
-    if (levels_.size() > 100) throw container.error("is nested more than 100 deep");
+    if (levels_.size() > 100)
+      throw container.error("is nested more than 100 deep",
+                            "close some brackets before, or indent less");
   }
 
   void close() {

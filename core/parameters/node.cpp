@@ -23,10 +23,22 @@ const char* kind_name(Node::Kind kind) {
   return "";
 }
 
+const char* form_of(Node::Kind kind) {
+  switch (kind) {
+    case Node::Kind::scalar:
+      return "write one word or number";
+    case Node::Kind::sequence:
+      return "write [a, b], or a line \"- a\" for each entry";
+    default:
+      return "write {key: value}, or indented lines \"key: value\"";
+  }
+}
+
 Node::Data& expect(const Node& node, Node::Kind kind) {
   LOCKSTEP_CHECK(node.exists(), "an absent node was read");
   if (node.kind() != kind) {
-    throw node.error(std::string("is ") + kind_name(node.kind()) + ", not " + kind_name(kind));
+    throw node.error(std::string("is ") + kind_name(node.kind()) + ", not " + kind_name(kind),
+                     form_of(kind));
   }
   return *node.data();
 }
@@ -128,7 +140,8 @@ Node Node::item(std::size_t index) const {
   const Data& data = expect(*this, Kind::sequence);
   if (index >= data.sequence.size()) {
     throw error("has " + std::to_string(data.sequence.size()) + " entries, not " +
-                std::to_string(index + 1));
+                    std::to_string(index + 1),
+                "add what is missing");
   }
   return data.sequence[index];
 }

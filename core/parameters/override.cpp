@@ -31,7 +31,8 @@ Node& select_item(const Node& sequence, const std::string& word, const Node& val
 Node& select(const Node& parent, const std::string& word, const Node& value) {
   if (parent.is_sequence()) return select_item(parent, word, value);
   if (!parent.is_map()) {
-    throw UserError(value.where(), parent.path() + " is no map, so it has no \"" + word + "\"");
+    throw UserError(value.where(), parent.path() + " is no map, so it has no \"" + word + "\"",
+                    "name a key that is there, or set all of " + parent.path());
   }
   Node::Data& data = *parent.data();
   if (Node::Data::Entry* entry = data.find(word)) return entry->value;

@@ -183,7 +183,7 @@ class ParametersOf {
     return *this;
   }
 
-  /// A condition between fields: returns what is wrong, or "".
+  /// A condition between fields: returns "what is wrong - what to do", or "".
   ParametersOf& check(std::string (*condition)(const T&)) {
     schema_.add_check(
         [condition](const void* values) { return condition(*static_cast<const T*>(values)); });

@@ -129,7 +129,10 @@ void ParameterSchema::read(const Node& map, void* values) const {
   map.reject_unknown_keys();
   for (const auto& check : checks_) {
     const std::string problem = check(values);
-    if (!problem.empty()) throw map.error(problem);
+    if (problem.empty()) continue;
+    const std::size_t dash = problem.rfind(" - ");
+    LOCKSTEP_CHECK(dash != std::string::npos, "no advice follows \" - \" in: " + problem);
+    throw map.error(problem.substr(0, dash), problem.substr(dash + 3));
   }
 }
 

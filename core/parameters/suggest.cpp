@@ -29,18 +29,22 @@ bool is_slip_of(const std::string& word, const std::string& meant) {
   return edit_distance(word, meant) <= std::max<std::size_t>(1, meant.size() / 3);
 }
 
-std::string suggest(const std::string& word, const std::vector<std::string>& known) {
-  if (known.empty()) return "";
-  std::size_t best = 0, best_distance = word.size() + 100;
-  for (std::size_t i = 0; i < known.size(); ++i) {
-    const std::size_t distance = edit_distance(word, known[i]);
-    if (distance < best_distance) {
-      best = i;
-      best_distance = distance;
-    }
+std::string nearest(const std::string& word, const std::vector<std::string>& known) {
+  std::string best;
+  std::size_t best_distance = std::max<std::size_t>(2, word.size() / 2) + 1;
+  for (const std::string& candidate : known) {
+    const std::size_t distance = edit_distance(word, candidate);
+    if (distance >= best_distance) continue;
+    best = candidate;
+    best_distance = distance;
   }
-  const bool near = best_distance <= std::max<std::size_t>(2, word.size() / 2);
-  std::string text = near ? "did you mean \"" + known[best] + "\"? (" : "known are (";
+  return best;
+}
+
+std::string suggest(const std::string& word, const std::vector<std::string>& known) {
+  if (known.empty()) return "remove it: nothing is known here";
+  const std::string meant = nearest(word, known);
+  std::string text = meant.empty() ? "known are (" : "did you mean \"" + meant + "\"? (";
   const std::size_t shown = std::min<std::size_t>(known.size(), 12);
   for (std::size_t i = 0; i < shown; ++i) text += (i ? ", " : "") + known[i];
   return text + (shown < known.size() ? ", ...)" : ")");

@@ -9,6 +9,9 @@ namespace lockstep {
 /// distance, if one is near enough to be a slip, and what is known (at most a dozen words).
 std::string suggest(const std::string& word, const std::vector<std::string>& known);
 
+/// The known word nearest to `word`, "" if none is near enough to be a slip of the pen.
+std::string nearest(const std::string& word, const std::vector<std::string>& known);
+
 /// Could `word` be a slip of the pen for `meant`?
 bool is_slip_of(const std::string& word, const std::string& meant);
 

@@ -95,7 +95,7 @@ void write_page(const std::string& file, const std::string& text) {
   std::ofstream out(file);
   out << text;
   out.flush();
-  if (!out) throw UserError(file, "cannot write");
+  if (!out) throw UserError(file, "cannot write", "name a folder that can be written to");
 }
 
 void check_page(const std::string& file, const std::string& text) {

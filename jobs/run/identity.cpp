@@ -61,7 +61,7 @@ void add_bytes(const Scenario& scenario, std::vector<RankFact>& facts) {
 
 std::string digest_of(const std::string& file) {
   std::ifstream in(file, std::ios::binary);
-  if (!in) throw UserError(file, "cannot be read");
+  if (!in) throw UserError(file, "cannot be read", "check that it is there and may be read");
   Fnv1a hash;
   std::vector<char> piece(1 << 20);
   while (in.read(piece.data(), static_cast<std::streamsize>(piece.size())), in.gcount() > 0)

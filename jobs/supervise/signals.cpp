@@ -27,14 +27,10 @@ void answer(int signal, void (*handler)(int), int flags) {
 
 }  // namespace
 
-Signals::Signals() {
+void Signals::listen() {
   answer(SIGINT, remember_end, SA_RESETHAND | SA_RESTART);
   answer(SIGTERM, remember_end, SA_RESTART);
   answer(SIGUSR1, remember_checkpoint, SA_RESTART);
-}
-
-Signals::~Signals() {
-  for (const int signal : {SIGINT, SIGTERM, SIGUSR1}) answer(signal, SIG_DFL, 0);
 }
 
 int Signals::status() {

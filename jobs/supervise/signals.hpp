@@ -2,17 +2,15 @@
 
 namespace lockstep {
 
-/// What signals ask of a run while this lives; handlers only remember it.
+/// What signals ask of a run; handlers only remember it.
 ///
 /// SIGTERM, also a second one, and SIGINT: come to an end that can be resumed.  SIGINT once more
 /// ends the process at once.  (mpirun sends SIGTERM after the SIGINT that a terminal sends to all.)
 /// SIGUSR1: write a checkpoint and go on.
-class Signals {
- public:
-  Signals();
-  ~Signals();
-  Signals(const Signals&) = delete;
-  Signals& operator=(const Signals&) = delete;
+struct Signals {
+  /// From now on to the end of the process: a signal that comes while libraries are taken down must
+  /// not kill a run whose output is whole.
+  static void listen();
 
   /// What the process returns after the signal to end that came first; exit_done if none came.
   static int status();

@@ -33,7 +33,9 @@ bool Supervisor::agreed(unsigned bits) {
 void Supervisor::write(bool goes_on) {
   const Clock::time_point begin = Clock::now();
   if (const auto problem = checkpoints_->write(engine_); problem && !problem->empty()) {
-    if (!goes_on) throw UserError("", *problem);
+    if (!goes_on)
+      throw UserError("", *problem,
+                      "the run can be resumed from an older checkpoint, or begun anew");
     line_.note(*problem + "; the run goes on without this checkpoint");
   }
   Signals::serve_checkpoint();

@@ -81,7 +81,7 @@ Sweep read_sweep(const std::string& file) {
   sweep.file = file;
   if (const Node command = root.find("command"); command.exists()) sweep.command = command.text();
   if (sweep.command != "run" && sweep.command != "compare")
-    throw root.at("command").error("is neither run nor compare");
+    throw root.at("command").error("is neither run nor compare", "write one of them");
   const Node folder = root.find("output");
   sweep.folder = folder.exists() ? folder.text() : std::filesystem::path(file).stem().string();
   if (const Node arguments = root.find("arguments"); arguments.exists()) {

@@ -19,7 +19,10 @@ void check_policy(const Scenario& scenario, const MachineParameters& parameters,
   const auto objection = registry.factory(choice).objection;
   if (objection == nullptr) return;
   const std::string wrong = objection(parameters.gpu.memory);
-  if (!wrong.empty()) throw UserError(place_of(scenario, plug_point), wrong);
+  if (!wrong.empty()) {
+    throw UserError(place_of(scenario, plug_point), wrong,
+                    "change it, or choose another " + std::string(plug_point));
+  }
 }
 
 }  // namespace

@@ -62,9 +62,10 @@ bool TenantProgram::fill(const Step& step, const HostCycle& cycle) {
   const Buffer& declared = buffers_.declaration(buffer);
   const double value = step.value.evaluate(cursor_.variables());
   if (!fits(declared.type, value))
-    throw UserError(step.value.where(), "tenant " + tenant_.name + ": buffer " + declared.name +
-                                            " of " + element_type_name(declared.type) +
-                                            " cannot hold " + number_text(value));
+    throw UserError(step.value.where(),
+                    "tenant " + tenant_.name + ": buffer " + declared.name + " of " +
+                        element_type_name(declared.type) + " cannot hold " + number_text(value),
+                    "fill it with a value of its type, or change the type");
   const std::size_t width = isa::bytes_of(declared.type);
   const std::span<std::byte> bytes = buffers_.host(buffer).at(0, declared.bytes());
   for (std::size_t at = 0; at < bytes.size(); at += width)

@@ -66,8 +66,8 @@ Lowered lower_all(const SourceModule& source, const LoweringOptions& options) {
   throw UserError(
       source.file + ":" + std::to_string(k.line) + ":" + std::to_string(k.column),
       "kernel " + k.code.name +
-          " and the functions it calls one below the other need more registers than a warp has: "
-          "have some calls inlined or split the kernel");
+          " and the functions it calls one below the other need more registers than a warp has",
+      "have some calls inlined or split the kernel");
 }
 
 /// A thread's registers: the kernel's and those of the functions below it.

@@ -79,8 +79,10 @@ void put_float(const isa::Program& kernel, std::size_t index, const Expression& 
                double value, std::byte* place) {
   const isa::KernelParameter& parameter = kernel.parameters[index];
   if (!fits(parameter.type, value)) {
-    throw UserError(expression.where(), describe(kernel, index) + ", \"" + expression.text() +
-                                            "\", is too large for a " + bits_of(parameter));
+    throw UserError(expression.where(),
+                    describe(kernel, index) + ", \"" + expression.text() +
+                        "\", is too large for a " + bits_of(parameter),
+                    "give a smaller value");
   }
   store_element(parameter.type, value, place);
 }
@@ -100,15 +102,17 @@ void check_block(const isa::Program& kernel, const Step& launch, const LaunchSha
       std::uint64_t{shape.threads[0]} * shape.threads[1] * shape.threads[2];
   const bool required = kernel.required_block[0] != 0;
   if (required && shape.threads != kernel.required_block) {
-    throw UserError(launch.where, "kernel " + kernel.name + " requires blocks of " +
-                                      text(kernel.required_block) + " threads, got " +
-                                      text(shape.threads));
+    throw UserError(launch.where,
+                    "kernel " + kernel.name + " requires blocks of " + text(kernel.required_block) +
+                        " threads, got " + text(shape.threads),
+                    "change `block`, or .reqntid of the kernel");
   }
   const std::uint64_t limit = kernel.maximum_threads ? kernel.maximum_threads : maximum_threads;
   if (shape.threads[2] > 64) {
-    throw UserError(launch.where, "a block of kernel " + kernel.name + " is " +
-                                      std::to_string(shape.threads[2]) +
-                                      " threads deep, the limit is 64");
+    throw UserError(launch.where,
+                    "a block of kernel " + kernel.name + " is " + std::to_string(shape.threads[2]) +
+                        " threads deep, the limit is 64",
+                    "lay the threads out along x or y");
   }
   if (threads > limit) {
     throw UserError(launch.where,

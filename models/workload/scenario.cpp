@@ -16,7 +16,7 @@ std::uint32_t small_number(const Node& map, const char* key) {
   const Node node = map.find(key);
   if (!node.exists()) return 0;
   const std::uint64_t value = node.unsigned_integer();
-  if (value > 65535) throw node.error("is larger than 65535");
+  if (value > 65535) throw node.error("is larger than 65535", "write at most that");
   return static_cast<std::uint32_t>(value);
 }
 
@@ -26,7 +26,8 @@ Tenant read_tenant(const Node& node) {
   tenant.name = node.at("name").text();
   require_name(tenant.name, node.at("name"));
   if (const Node arrival = node.find("arrival"); arrival.exists()) tenant.arrival = arrival.time();
-  if (tenant.arrival < Time::zero()) throw node.at("arrival").error("lies before the start");
+  if (tenant.arrival < Time::zero())
+    throw node.at("arrival").error("lies before the start", "write 0us or later");
   tenant.priority = small_number(node, "priority");
   tenant.sms = small_number(node, "sms");
   if (const Node relaunch = node.find("relaunch"); relaunch.exists()) {
@@ -34,11 +35,14 @@ Tenant read_tenant(const Node& node) {
   }
   if (const Node instructions = node.find("instructions"); instructions.exists()) {
     tenant.instructions = instructions.unsigned_integer();
-    if (tenant.instructions == 0) throw instructions.error("is not a number of instructions");
+    if (tenant.instructions == 0)
+      throw instructions.error("is not a number of instructions",
+                               "write 1 or more, or leave it out");
   }
   resolve_include_at(node, "workload");
   const Node workload = node.at("workload");
-  if (!workload.is_map()) throw workload.error("needs a workload file or a map");
+  if (!workload.is_map())
+    throw workload.error("needs a workload file or a map", "write workload: NAME.yaml");
   tenant.workload = read_workload(workload, node.find("parameters"));
   node.reject_unknown_keys();
   return tenant;
@@ -76,10 +80,13 @@ Scenario read_scenario(const std::string& file, const std::vector<std::string>& 
       throw node.at("name").error("there are two tenants with this name", "give each its own");
     }
   }
-  if (scenario.tenants.empty()) throw root.at("tenants").error("a scenario needs a tenant");
+  if (scenario.tenants.empty())
+    throw root.at("tenants").error("a scenario needs a tenant",
+                                   "add - {name: one, workload: NAME.yaml}");
   if (scenario.tenants.size() > most_tenants) {
-    throw root.at("tenants").error("a scenario has at most " + std::to_string(most_tenants) +
-                                   " tenants");
+    throw root.at("tenants").error(
+        "a scenario has at most " + std::to_string(most_tenants) + " tenants",
+        "split it into several");
   }
   root.reject_unknown_keys();
   return scenario;

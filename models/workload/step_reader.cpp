@@ -1,5 +1,7 @@
 #include "models/workload/step_reader.hpp"
 
+#include "core/parameters/suggest.hpp"
+
 namespace lockstep {
 
 namespace {
@@ -46,23 +48,25 @@ class StepReader {
       name = item.text();
     } else {
       const auto entries = item.entries();
-      if (entries.size() != 1) throw item.error("a step is one entry, as `- read: c`");
+      if (entries.size() != 1)
+        throw item.error("a step is one entry", "write each as its own line, as - read: c");
       name = entries.front().first;
       argument = entries.front().second;
     }
     for (const Word& word : words) {
       if (name != word.name) continue;
       if (!argument.exists() && word.kind != Step::Kind::synchronize) {
-        throw item.error("step " + name + " needs an argument");
+        throw item.error("step " + name + " needs an argument",
+                         "write - " + name + ": ..., see docs/workloads.md");
       }
       step.kind = word.kind;
       (this->*word.read)(argument, step);
       if (argument.is_map()) argument.reject_unknown_keys();
       return step;
     }
-    std::string known;
-    for (const Word& word : words) known += (known.empty() ? "" : ", ") + std::string(word.name);
-    throw item.error("no step is called \"" + name + "\"", known);
+    std::vector<std::string> known;
+    for (const Word& word : words) known.emplace_back(word.name);
+    throw item.error("no step is called \"" + name + "\"", suggest(name, known));
   }
 
   int find_buffer(const std::string& name) const {
@@ -75,9 +79,9 @@ class StepReader {
   std::uint32_t buffer(const Node& node) const {
     const int index = find_buffer(node.text());
     if (index < 0) {
-      std::string known;
-      for (const Buffer& b : workload_.buffers) known += (known.empty() ? "" : ", ") + b.name;
-      throw node.error("there is no buffer \"" + node.text() + "\"", "there are " + known);
+      std::vector<std::string> known;
+      for (const Buffer& b : workload_.buffers) known.push_back(b.name);
+      throw node.error("there is no buffer \"" + node.text() + "\"", suggest(node.text(), known));
     }
     return static_cast<std::uint32_t>(index);
   }
@@ -91,7 +95,8 @@ class StepReader {
     const Node node = map.find("stream");
     if (!node.exists()) return;
     const std::int64_t number = node.integer();
-    if (number < 0 || number > 65535) throw node.error("a stream is a number from 0 to 65535");
+    if (number < 0 || number > 65535)
+      throw node.error("a stream is a number from 0 to 65535", "use streams again");
     step.stream = static_cast<std::uint32_t>(number);
     step.has_stream = true;
   }
@@ -135,7 +140,8 @@ class StepReader {
 
   static void dimensions(const Node& list, std::array<Expression, 3>& target) {
     const std::vector<Node> items = list.is_scalar() ? std::vector<Node>{list} : list.items();
-    if (items.empty() || items.size() > 3) throw list.error("needs one to three sizes, [x, y, z]");
+    if (items.empty() || items.size() > 3)
+      throw list.error("needs one to three sizes", "write [x, y, z]");
     for (std::size_t i = 0; i < items.size(); ++i) target[i] = Expression(items[i]);
   }
 
@@ -146,7 +152,8 @@ class StepReader {
   void prefetch(const Node& map, Step& step) const {
     step.buffer = buffer(map.at("buffer"));
     if (workload_.buffers[step.buffer].memory != MemoryKind::managed) {
-      throw map.at("buffer").error("only managed buffers are prefetched");
+      throw map.at("buffer").error("only managed buffers are prefetched",
+                                   "make it memory: managed, or copy it");
     }
     step.to_gpu = direction(map.at("to"), "gpu");
     step.offset = optional(map, "offset");
@@ -157,7 +164,7 @@ class StepReader {
   void advise(const Node& map, Step& step) const {
     step.buffer = buffer(map.at("buffer"));
     if (workload_.buffers[step.buffer].memory != MemoryKind::managed) {
-      throw map.at("buffer").error("only managed buffers take advice");
+      throw map.at("buffer").error("only managed buffers take advice", "make it memory: managed");
     }
     if (const Node place = map.find("preferred"); place.exists()) {
       const bool gpu = place.text() == "gpu", host = place.text() == "host";
@@ -172,7 +179,8 @@ class StepReader {
       step.read_mostly = mostly.boolean();
     }
     if (!step.preferred && !step.read_mostly) {
-      throw map.error("advise needs preferred (gpu, host or none) or read_mostly (true or false)");
+      throw map.error("advise says nothing",
+                      "add preferred: gpu, host or none; or read_mostly: true or false");
     }
   }
 
@@ -186,7 +194,7 @@ class StepReader {
   void delay(const Node& node, Step& step) const { step.duration = node.time(); }
 
   void swap(const Node& pair, Step& step) const {
-    if (pair.size() != 2) throw pair.error("swap takes two buffers, [a, b]");
+    if (pair.size() != 2) throw pair.error("swap takes two buffers", "write [a, b]");
     step.buffer = buffer(pair.item(0));
     step.other = buffer(pair.item(1));
     const Buffer& a = workload_.buffers[step.buffer];
@@ -203,7 +211,8 @@ class StepReader {
       require_identifier(step.counter, counter);
     }
     const Node times = map.find("times"), until = map.find("until");
-    if (times.exists() == until.exists()) throw map.error("repeat needs either times or until");
+    if (times.exists() == until.exists())
+      throw map.error("repeat needs either times or until", "write one of them");
     if (times.exists()) {
       step.times = Expression(times);
     } else {
@@ -214,7 +223,8 @@ class StepReader {
       until.reject_unknown_keys();
     }
     step.body = read(map.at("program"));
-    if (step.body.empty()) throw map.at("program").error("a loop needs a step");
+    if (step.body.empty())
+      throw map.at("program").error("a loop needs a step", "add one, or leave the loop out");
   }
 
   const Workload& workload_;

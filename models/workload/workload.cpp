@@ -5,6 +5,7 @@
 #include <filesystem>
 
 #include "core/parameters/document.hpp"
+#include "core/parameters/suggest.hpp"
 #include "models/workload/step_reader.hpp"
 
 namespace lockstep {
@@ -63,7 +64,9 @@ Buffer* buffer_named(std::vector<Buffer>& buffers, const Node& name) {
   for (Buffer& buffer : buffers) {
     if (buffer.name == name.text()) return &buffer;
   }
-  throw name.error("there is no buffer \"" + name.text() + "\"");
+  std::vector<std::string> known;
+  for (const Buffer& buffer : buffers) known.push_back(buffer.name);
+  throw name.error("there is no buffer \"" + name.text() + "\"", suggest(name.text(), known));
 }
 
 /// The graph fills the buffer it stands at (row offsets) and the ones it names.
@@ -78,7 +81,8 @@ void read_graph(const Node& map, std::vector<Buffer>& buffers, Initializer initi
   initial.edges = whole(map, "edges", variables);
   initial.seed = seed_of(map);
   initial.kind = Initializer::Kind::csr_row;
-  if (initial.vertices == 0) throw map.at("vertices").error("a graph needs a vertex");
+  if (initial.vertices == 0)
+    throw map.at("vertices").error("a graph needs a vertex", "write 1 or more");
   const auto fill = [&](Buffer& buffer, Initializer::Kind part, std::uint64_t needed) {
     if (buffer.count < needed) {
       throw map.error("buffer " + buffer.name + " has " + std::to_string(buffer.count) +
@@ -112,7 +116,8 @@ void read_initializer(const Node& node, std::vector<Buffer>& buffers, Buffer& bu
     return;
   }
   const auto entries = node.entries();
-  if (entries.size() != 1) throw node.error("initial content is one entry, as {value: 1}");
+  if (entries.size() != 1)
+    throw node.error("initial content is one entry", "write it as {value: 1}");
   const auto& [name, map] = entries.front();
   if (name == "csr_graph") return read_graph(map, buffers, initial, variables, buffer);
   if (name == "value") {
@@ -173,7 +178,8 @@ Buffer read_buffer(const std::string& name, const Node& node, const Variables& v
   if (const Node check = node.find("check"); check.exists()) buffer.check = check.boolean();
   if (const Node tolerance = node.find("tolerance"); tolerance.exists()) {
     buffer.tolerance = tolerance.real();
-    if (!(buffer.tolerance >= 0)) throw tolerance.error("a tolerance is not negative");
+    if (!(buffer.tolerance >= 0))
+      throw tolerance.error("a tolerance is not negative", "write 0 or more");
   }
   node.find("init");
   node.reject_unknown_keys();
@@ -232,7 +238,7 @@ static void read_heap(const Node& document, Workload& workload) {
   workload.heap = heap.bytes().count();
   workload.heap_where = heap.where();
   if (workload.heap < least || workload.heap > most || workload.heap % 16 != 0)
-    throw heap.error("a heap has 4KiB to 64GiB, a multiple of 16 bytes");
+    throw heap.error("is no size of a heap", "write 4KiB to 64GiB, a multiple of 16 bytes");
 }
 
 Workload read_workload(const Node& document, const Node& overrides) {

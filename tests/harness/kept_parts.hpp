@@ -23,7 +23,7 @@ class KeptParts final : public PartSink, public PartSource {
 
   std::vector<char> read(const std::string& part, std::size_t index) override {
     const auto found = parts.find(part);
-    if (found == parts.end()) throw UserError(part, "is not there");
+    if (found == parts.end()) throw UserError(part, "is not there", "save it before");
     return index < found->second.size() ? found->second[index] : std::vector<char>();
   }
 

@@ -43,7 +43,7 @@ class ScenarioTest(unittest.TestCase):
         command = [LOCKSTEP, *map(str, arguments)]
         if ranks:
             command = [MPIRUN, "-n", str(ranks), "--oversubscribe", "--bind-to", "none", *command]
-        return subprocess.run(
+        run = subprocess.run(
             command,
             cwd=self.folder,
             env={**environment(), **(extra_environment or {})},
@@ -52,6 +52,15 @@ class ScenarioTest(unittest.TestCase):
             timeout=TIME_LIMIT,
             check=False,
         )
+        self.assert_advised(run)
+        return run
+
+    def assert_advised(self, run):
+        """Whatever a test has refused: the line says what to do, after a dash."""
+        if run.returncode in (1, 2):
+            for line in run.stderr.splitlines():
+                if line.startswith("lockstep: ") and "points done" not in line:
+                    self.assertIn(" - ", line)
 
     def scenario(self, workload, parameters="{}", more=""):
         """A scenario with one tenant on the tiny GPU; `workload` is a file name."""

@@ -118,7 +118,8 @@ std::uint64_t BlockRunner::run_warp(std::uint32_t w, std::uint64_t budget) {
         paths.branch(active, i.target, i.reconvergence);
         if (paths.backward_branches() > backward_branch_limit) [[unlikely]]
           fail(warp, static_cast<unsigned>(std::countr_zero(paths.mask())),
-               "ten million backward branches without a lane leaving the loop");
+               "ten million backward branches without a lane leaving the loop",
+               "the loop waits for what no other thread does, or never ends");
         break;
       case Category::shuffle_vote:
       case Category::warp_barrier:
@@ -166,10 +167,11 @@ void BlockRunner::control(Warp& warp, const Instruction& instruction, std::uint3
       break;
     case Category::trap: {
       const auto lane = static_cast<unsigned>(std::countr_zero(active));
-      fail(warp, lane,
-           is_assertion(instruction) ? assertion_text(instruction, context_, lane, state_.text)
-           : is_free(instruction)    ? free_text
-                                     : "trap");
+      if (is_assertion(instruction))
+        fail(warp, lane, assertion_text(instruction, context_, lane, state_.text),
+             assertion_advice);
+      if (is_free(instruction)) fail(warp, lane, free_text, free_advice);
+      fail(warp, lane, "trap executed", trap_advice);
     }
     default:
       LOCKSTEP_CHECK(false, "instruction of unknown category");
@@ -183,7 +185,7 @@ void BlockRunner::print(Warp& warp, const Instruction& instruction, std::uint32_
     if (!printed.empty() && state_.launch.printed != nullptr)
       state_.launch.printed->push_back(std::move(printed));
   } catch (const WarpPrint::NoFormat& no_format) {
-    fail(warp, no_format.lane, no_format.what);
+    fail(warp, no_format.lane, no_format.what, "formats are string literals of the module");
   }
   warp.paths.advance();
 }
@@ -205,7 +207,8 @@ void BlockRunner::branch_indexed(Warp& warp, const Instruction& instruction, std
     if (index[lane] >= table.size())
       fail(warp, lane,
            "brx.idx with index " + std::to_string(index[lane]) + " of " +
-               std::to_string(table.size()) + " targets");
+               std::to_string(table.size()) + " targets",
+           "guard the branch with a comparison");
     add(table[index[lane]], 1u << lane);
   }
   if (const std::uint32_t others = warp.paths.mask() & ~active; others != 0)
@@ -220,7 +223,8 @@ void BlockRunner::call_indirect(Warp& warp, const Instruction& instruction, std:
     const auto lane = static_cast<unsigned>(std::countr_zero(rest));
     const std::uint64_t function = address_of(warp, instruction, lane);
     if (function == 0 || function >= entries.size() || entries[function] == no_reconvergence)
-      fail(warp, lane, "call of address " + std::to_string(function) + ", which is no function");
+      fail(warp, lane, "call of address " + std::to_string(function) + ", which is no function",
+           "take function pointers with mov.u64");
     bool known = false;
     for (WarpPaths::Arm& arm : arms)
       if (arm.pc == entries[function]) {
@@ -250,7 +254,8 @@ void BlockRunner::barrier(std::uint32_t w, const Instruction& instruction, std::
                                    ? row(warp, instruction.source[0])[first]
                                    : instruction.detail & 15u;
   if (number >= NamedBarriers::count)
-    fail(warp, first, "barrier " + std::to_string(number) + " does not exist");
+    fail(warp, first, "barrier " + std::to_string(number) + " does not exist",
+         "barriers are numbered 0 to 15");
   const std::uint32_t expected =
       (instruction.flags & flag_count_given) != 0 ? row(warp, instruction.source[1])[first] : 0;
   barriers_.arrive(w, instruction, number, expected);
@@ -284,13 +289,15 @@ const std::uint32_t* BlockRunner::row(const Warp& warp, Operand operand) const {
   return base + std::size_t{operand.row()} * warp_size;
 }
 
-void BlockRunner::fail(const Warp& warp, unsigned lane, const std::string& what) const {
+void BlockRunner::fail(const Warp& warp, unsigned lane, const std::string& what,
+                       const std::string& advice) const {
   const std::array<std::uint32_t, 3> thread =
       unfold(std::uint64_t{warp.identity.warp_in_block} * warp_size + lane, state_.launch.block);
   throw UserError(state_.launch.module.file + ":" +
                       std::to_string(state_.program.source_lines[warp.paths.pc()]),
                   "kernel " + state_.program.name + ", block " + three(warp.identity.block_index) +
-                      ", thread " + three(thread) + ": " + what);
+                      ", thread " + three(thread) + ": " + what,
+                  advice);
 }
 
 void BlockRunner::report_deadlock() const {
@@ -310,7 +317,8 @@ void BlockRunner::report_deadlock() const {
         "kernel " + state_.program.name + ", block " + three(warp.identity.block_index) +
             ", warp " + std::to_string(warp.identity.warp_in_block) + ": deadlock, " +
             std::to_string(std::popcount(lanes)) + " threads wait at " +
-            (at_barrier ? "a barrier" : "a member mask") + " that the others do not reach");
+            (at_barrier ? "a barrier" : "a member mask") + " that the others do not reach",
+        "let all threads of the block or mask reach it");
   }
   LOCKSTEP_CHECK(false, "no warp runs, yet all have ended");
 }

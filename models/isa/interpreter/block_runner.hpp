@@ -47,7 +47,8 @@ class BlockRunner {
   void barrier(std::uint32_t w, const Instruction& instruction, std::uint32_t active);
   void warp_sync(Warp& warp, const Instruction& instruction, std::uint32_t active);
   const std::uint32_t* row(const Warp& warp, Operand operand) const;
-  [[noreturn]] void fail(const Warp& warp, unsigned lane, const std::string& what) const;
+  [[noreturn]] void fail(const Warp& warp, unsigned lane, const std::string& what,
+                         const std::string& advice) const;
   [[noreturn]] void report_deadlock() const;
   // memory_access.cpp
   void memory(Warp& warp, const Instruction& instruction, std::uint32_t active);

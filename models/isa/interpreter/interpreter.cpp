@@ -24,19 +24,27 @@ void check(const Launch& launch, const Program& program) {
   const std::string where = launch.module.file;
   const std::uint64_t threads = volume(launch.block);
   if (threads == 0 || threads > 1024)
-    throw UserError(where, "kernel " + program.name + ": a block of " + std::to_string(threads) +
-                               " threads, not 1 to 1024");
-  if (volume(launch.grid) == 0) throw UserError(where, "kernel " + program.name + ": empty grid");
+    throw UserError(where,
+                    "kernel " + program.name + ": a block of " + std::to_string(threads) +
+                        " threads, not 1 to 1024",
+                    "change `block` of the launch");
+  if (volume(launch.grid) == 0)
+    throw UserError(where, "kernel " + program.name + ": empty grid",
+                    "change `grid` of the launch");
   if (program.required_block[0] != 0 && program.required_block != launch.block)
-    throw UserError(where, "kernel " + program.name + " needs the block size of its .reqntid");
+    throw UserError(where, "kernel " + program.name + " needs the block size of its .reqntid",
+                    "change `block` of the launch");
   if (program.maximum_threads != 0 && threads > program.maximum_threads)
-    throw UserError(where, "kernel " + program.name + ": a block of " + std::to_string(threads) +
-                               " threads, .maxntid allows " +
-                               std::to_string(program.maximum_threads));
+    throw UserError(where,
+                    "kernel " + program.name + ": a block of " + std::to_string(threads) +
+                        " threads, .maxntid allows " + std::to_string(program.maximum_threads),
+                    "make the block smaller");
   if (launch.parameters.size() < program.parameter_bytes)
-    throw UserError(where, "kernel " + program.name + ": " +
-                               std::to_string(launch.parameters.size()) + " bytes of parameters, " +
-                               std::to_string(program.parameter_bytes) + " needed");
+    throw UserError(where,
+                    "kernel " + program.name + ": " + std::to_string(launch.parameters.size()) +
+                        " bytes of parameters, " + std::to_string(program.parameter_bytes) +
+                        " needed",
+                    "give all `arguments` of the launch");
 }
 
 const Program& program_of(const Launch& launch) {

@@ -110,7 +110,8 @@ std::byte* BlockRunner::locate(Warp& warp, const Instruction& instruction, unsig
     return std::string(name_of(space)) + " " + kind + " of " + std::to_string(bytes) +
            " bytes at " + hexadecimal(address);
   };
-  if (address % bytes != 0) fail(warp, lane, "misaligned " + what());
+  if (address % bytes != 0)
+    fail(warp, lane, "misaligned " + what(), "addresses are multiples of the access size");
   std::byte* found = nullptr;
   const bool writes = instruction.category != Category::load;
   switch (space) {
@@ -132,7 +133,9 @@ std::byte* BlockRunner::locate(Warp& warp, const Instruction& instruction, unsig
     default:
       found = state_.memory.find(address, bytes);
   }
-  if (found == nullptr) fail(warp, lane, "out-of-bounds " + what());
+  if (found == nullptr)
+    fail(warp, lane, "out-of-bounds " + what(),
+         "check the index, and the size of what it goes into");
   return found;
 }
 

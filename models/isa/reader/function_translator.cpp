@@ -43,7 +43,8 @@ void FunctionTranslator::find_labels() {
         symbol.index = labels++;
       }
       if (!scope_labels_[open.back()].emplace(s.text, symbol).second)
-        fail(code_.file(), s.at, "label " + s.text + " is defined twice");
+        fail(code_.file(), s.at, "label " + s.text + " is defined twice",
+             "rename one, or open a scope with {");
     }
   }
   code_.number_labels(labels);

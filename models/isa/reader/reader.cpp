@@ -24,7 +24,8 @@ void declare_variable(ModuleSymbols& symbols, const syntax::Declaration& d) {
     symbols.shared.push_back(variable_of(symbols.file, d));
     symbols.names[d.name] = symbol;
   } else {
-    fail(symbols.file, d.at, "." + d.space + " variable outside of a function");
+    fail(symbols.file, d.at, "." + d.space + " variable outside of a function",
+         "move it into a function, or make it .global, .const or .shared");
   }
 }
 
@@ -39,11 +40,11 @@ void declare_function(ModuleSymbols& symbols, const syntax::Function& f) {
     functions.back().code.name = f.name;
     functions.back().code.is_entry = f.is_entry;
   } else if (found->second.kind != Symbol::Kind::function) {
-    fail(symbols.file, f.at, f.name + " is declared twice");
+    fail(symbols.file, f.at, f.name + " is declared twice", "rename the function or the variable");
   }
   SourceFunction& function = functions[found->second.index];
   if (f.has_body && function.has_body)
-    fail(symbols.file, f.at, "function " + f.name + " is defined twice");
+    fail(symbols.file, f.at, "function " + f.name + " is defined twice", "remove one");
   function.has_body |= f.has_body;
 }
 
@@ -82,7 +83,7 @@ SourceModule read_ptx(const std::string& text, const std::string& file) {
 
 SourceModule read_ptx_file(const std::string& path) {
   std::ifstream in(path, std::ios::binary);
-  if (!in) throw UserError(path, "cannot be opened");
+  if (!in) throw UserError(path, "cannot be opened", "check its name and that it may be read");
   std::ostringstream text;
   text << in.rdbuf();
   return read_ptx(text.str(), path);

@@ -29,6 +29,10 @@ inline bool is_free(const Instruction& trap) {
 inline constexpr const char* free_text =
     "free got a pointer that malloc did not give, or that was freed before";
 
+inline constexpr const char* free_advice = "free each block of malloc once, and nothing else";
+inline constexpr const char* trap_advice = "the program itself gave up here";
+inline constexpr const char* assertion_advice = "what the program takes for granted does not hold";
+
 /// "assertion `i < n` failed at kernel.cu:7, void k(int)"
 std::string assertion_text(const Instruction& trap, const WarpContext& context, unsigned lane,
                            const ModuleText& text);

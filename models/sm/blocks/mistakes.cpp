@@ -47,13 +47,12 @@ void Mistakes::user_error(const Warp& warp, std::uint32_t pc, unsigned lane,
 
 void Mistakes::trapped(const Warp& warp, const isa::Instruction& trap, unsigned lane) const {
   const std::uint32_t pc = warp.paths.pc();
-  if (isa::is_free(trap))
-    user_error(warp, pc, lane, isa::free_text, "free each block of malloc once, and nothing else");
-  if (!isa::is_assertion(trap))
-    user_error(warp, pc, lane, "trap executed", "the program itself gave up here");
+  if (isa::is_free(trap)) user_error(warp, pc, lane, isa::free_text, isa::free_advice);
+  if (!isa::is_assertion(trap)) user_error(warp, pc, lane, "trap executed", isa::trap_advice);
   const GridSlot& grid = blocks_.grid_of(warp);
   const isa::ModuleText text(*grid.module, grid.globals);
-  user_error(warp, pc, lane, isa::assertion_text(trap, blocks_.context_of(warp), lane, text), "");
+  user_error(warp, pc, lane, isa::assertion_text(trap, blocks_.context_of(warp), lane, text),
+             isa::assertion_advice);
 }
 
 void Mistakes::misaligned(const Warp& warp, const LaneAddresses& address, std::uint32_t active,

@@ -54,7 +54,8 @@ ControlUnit::Arms ControlUnit::branch_targets(const Warp& warp, const Instructio
     const std::uint64_t index = lane_value(context, instruction.source[0], lane, false);
     if (index >= table.size())
       mistakes_.user_error(warp, warp.paths.pc(), lane,
-                           "brx.idx index " + std::to_string(index) + " has no label", "");
+                           "brx.idx index " + std::to_string(index) + " has no label",
+                           "guard the branch with a comparison");
     return table[index];
   });
 }
@@ -68,7 +69,8 @@ ControlUnit::Arms ControlUnit::called_functions(const Warp& warp, const Instruct
     const std::uint64_t index = lane_value(context, instruction.source[0], lane, wide);
     if (index >= entries.size() || entries[index] == isa::no_reconvergence)
       mistakes_.user_error(warp, warp.paths.pc(), lane,
-                           "call of " + std::to_string(index) + ", which is no function", "");
+                           "call of " + std::to_string(index) + ", which is no function",
+                           "take pointers to functions with mov.u64");
     return entries[index];
   });
 }

@@ -71,7 +71,7 @@ std::vector<std::byte> convert(const std::vector<std::byte>& from, isa::Type sto
 
 std::shared_ptr<const Content> make_data_set(const Buffer& buffer) {
   const Initializer& initial = buffer.initial;
-  const auto fail = [&](const std::string& what, const std::string& advice = "") {
+  const auto fail = [&](const std::string& what, const std::string& advice) {
     throw UserError(initial.where, initial.file + ", " + initial.data_set + ": " + what, advice);
   };
   require_file(initial.file, initial.where);
@@ -79,13 +79,15 @@ std::shared_ptr<const Content> make_data_set(const Buffer& buffer) {
   if (!file.has(initial.data_set)) fail("there is no such data set", "h5ls -r lists them");
   const h5::ElementType type = file.type(initial.data_set);
   const auto* scalar = std::get_if<h5::Scalar>(&type.number);
-  if (!scalar) fail("does not hold numbers");
+  if (!scalar)
+    fail("does not hold numbers", "name a data set of integers or floating-point numbers");
   const h5::Shape shape = file.shape(initial.data_set);
   std::uint64_t count = 1;
   for (const std::uint64_t extent : shape) count *= extent;
   if (count < buffer.count) {
     fail("has " + std::to_string(count) + " numbers, buffer " + buffer.name + " needs " +
-         std::to_string(buffer.count));
+             std::to_string(buffer.count),
+         "lower its count, or name a larger data set");
   }
   std::vector<std::byte> bytes = file.read(initial.data_set, 0, shape.empty() ? 1 : shape.front());
   const isa::Type stored = type_of(*scalar);

@@ -46,7 +46,8 @@ class RawFile final : public Content {
 
  private:
   UserError error(const std::string& reason) const {
-    return UserError(where_, "cannot read " + name_ + ": " + reason);
+    return UserError(where_, "cannot read " + name_ + ": " + reason,
+                     "name a file that holds the whole buffer");
   }
   /// Out of the constructor, which has no destructor to rely on.
   [[noreturn]] void fail(const std::string& reason) {

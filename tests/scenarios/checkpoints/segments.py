@@ -59,11 +59,13 @@ class SegmentsTest(ScenarioTest):
         self.assertEqual((run.returncode, run.stderr), (0, ""))
         return run.stdout, time.monotonic() - begin
 
-    def start(self, *arguments, ranks=0, threads=1, resume=None, output="o.h5", **more):
+    def start(self, *arguments, ranks=0, threads=1, resume=None, output="o.h5", of_program=None, **more):
+        """`of_program`: variables of the environment that mpirun does not get."""
         command = [LOCKSTEP, "run", "scenario.yaml", "--quiet", "--output", output, "--threads", str(threads)]
         command += map(str, arguments)
         if resume:
             command += ["--resume", resume]
+        command = ["env", *(f"{name}={value}" for name, value in (of_program or {}).items()), *command]
         if ranks:
             command = [MPIRUN, "-n", str(ranks), "--oversubscribe",
                        "--bind-to", "none", *command]

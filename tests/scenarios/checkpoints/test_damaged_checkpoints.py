@@ -14,10 +14,10 @@ DAMAGES = int(os.environ.get("LOCKSTEP_DAMAGES", "20"))
 class DamagedCheckpoints(SegmentsTest):
     def setUp(self):
         super().setUp()
-        self.scenario(WORKLOADS / "vector_add.yaml", "{n: 4096}")
+        self.scenario(WORKLOADS / "vector_add.yaml", "{n: 16384}")
         self.run_whole()
         for _ in range(20):  # a run may be over before its first checkpoint
-            stopped = self.start("--set", "simulation.stop_at=30us", "--checkpoint-every", "0.001s")
+            stopped = self.start("--set", "simulation.stop_at=60us", "--checkpoint-every", "0.001s")
             self.assertEqual(self.end(stopped)[0], 0)
             if (self.folder / "o.ckpt").exists():
                 break

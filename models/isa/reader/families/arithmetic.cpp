@@ -216,7 +216,8 @@ void ArithmeticReader::logic3(PtxInstruction& instruction) {
   for (std::size_t i = 1; i <= 3; ++i)
     operation.sources.push_back(operands_.source(instruction, instruction.argument(i), Type::b32));
   if (instruction.argument(4).kind != Argument::Kind::integer || instruction.argument(4).bits > 255)
-    instruction.fail(instruction.argument(4).at, "table of lop3 must be a constant from 0 to 255");
+    instruction.fail(instruction.argument(4).at, "table of lop3 must be a constant from 0 to 255",
+                     "write the values of the function for (a, b, c) = 0xf0, 0xcc, 0xaa");
   operation.immediate = static_cast<std::uint32_t>(instruction.argument(4).bits);
   if (combined)
     operation.sources.push_back(operands_.predicate(instruction, instruction.argument(5)));

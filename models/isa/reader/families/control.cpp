@@ -40,9 +40,11 @@ void ControlReader::branch_indexed(PtxInstruction& instruction) {
   const Argument& name = instruction.argument(1);
   const Symbol& table = code_.find(name);
   if (table.kind != Symbol::Kind::table)
-    instruction.fail(name.at, name.text + " is no list of branch targets");
+    instruction.fail(name.at, name.text + " is no list of branch targets",
+                     "write \"" + name.text + ": .branchtargets first, second;\" before it");
   if (table.index == ir::no_register)
-    instruction.fail(name.at, "branch targets " + name.text + " must stand before their use");
+    instruction.fail(name.at, "branch targets " + name.text + " must stand before their use",
+                     "move the list up");
   instruction.operation.immediate = table.index;
   instruction.operation.sources.push_back(
       operands_.source(instruction, instruction.argument(0), Type::u32));
@@ -54,9 +56,13 @@ void ControlReader::check_callee(const PtxInstruction& instruction, const Argume
   if (target.kind != Symbol::Kind::function) return;
   const SourceFunction& called = code_.function(target);
   if (!called.has_body)
-    instruction.fail(callee.at, "call of " + callee.text + ", which has no body in this module",
-                     "of the functions of the CUDA run time, assert and printf are modelled");
-  if (called.code.is_entry) instruction.fail(callee.at, "call of kernel " + callee.text);
+    instruction.fail(
+        callee.at, "call of " + callee.text + ", which has no body in this module",
+        "link the modules to one; of the CUDA run time, assert, printf, malloc and free are "
+        "modelled in this release");
+  if (called.code.is_entry)
+    instruction.fail(callee.at, "call of kernel " + callee.text,
+                     "make it a .func: kernels start no kernels in this release");
 }
 
 /// call (results), function, (arguments), prototype.  The operation reads function, arguments, then

@@ -32,7 +32,8 @@ void MbarrierReader::mbarrier(PtxInstruction& instruction) {
   } else if (modifiers.take("pending_count")) {
     pending_count(instruction);
   } else {
-    instruction.fail("is not supported");
+    instruction.fail(
+        "is not supported in this release (transactions belong to asynchronous copies)");
   }
 }
 
@@ -64,7 +65,8 @@ ir::Operand MbarrierReader::counts(PtxInstruction& instruction, std::size_t whic
   if (count.kind == Kind::immediate) {
     const auto value = static_cast<std::uint64_t>(count.value);
     if (value == 0 || value > MbarrierWord::most)
-      instruction.fail(instruction.argument(which).at, "a count is 1 to 1048575");
+      instruction.fail(instruction.argument(which).at, "a count is 1 to 1048575",
+                       "give the number of threads that arrive");
     return ir::immediate_operand(twice ? value << shift | value : value);
   }
   const ir::Operand wide = ir::register_operand(code_.new_register(Type::b64));

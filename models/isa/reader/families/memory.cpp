@@ -15,7 +15,8 @@ void MemoryReader::load(PtxInstruction& instruction) {
   ir::Operation& operation = instruction.operation;
   read_qualifiers(instruction);
   operation.type = read_memory_type(instruction);
-  if (operation.elements > 4) instruction.fail("vectors of 8 are not supported");
+  if (operation.elements > 4)
+    instruction.fail("vectors of 8 are not supported in this release: use two of .v4");
   instruction.expect_arguments(2, 2);
   for (const Argument& to : elements(code_, instruction, instruction.argument(0)))
     operation.destinations.push_back(operands_.destination(instruction, to, operation.type, true));
@@ -28,7 +29,8 @@ void MemoryReader::store(PtxInstruction& instruction) {
   ir::Operation& operation = instruction.operation;
   read_qualifiers(instruction);
   operation.type = read_memory_type(instruction);
-  if (operation.elements > 4) instruction.fail("vectors of 8 are not supported");
+  if (operation.elements > 4)
+    instruction.fail("vectors of 8 are not supported in this release: use two of .v4");
   instruction.expect_arguments(2, 2);
   std::vector<ir::Operand> data;
   for (const Argument& from : elements(code_, instruction, instruction.argument(1)))
@@ -36,10 +38,11 @@ void MemoryReader::store(PtxInstruction& instruction) {
   if (operation.space == Space::parameter) {
     operation.sources = std::move(data);
     if (!parameter_access(instruction, true))
-      instruction.fail("kernel parameters cannot be stored to");
+      instruction.fail("kernel parameters cannot be stored to: copy them to a register or .local");
     return;
   }
-  if (operation.space == Space::constant) instruction.fail("constant memory cannot be stored to");
+  if (operation.space == Space::constant)
+    instruction.fail("constant memory cannot be stored to: declare the variable .global");
   operands_.address(instruction, instruction.argument(0));
   operation.sources.insert(operation.sources.end(), data.begin(), data.end());
   code_.finish(instruction);
@@ -51,7 +54,8 @@ bool MemoryReader::parameter_access(PtxInstruction& instruction, bool is_store) 
   const Argument& written = instruction.argument(is_store ? 0 : 1);
   if (written.kind != Argument::Kind::address || written.children.size() != 1 ||
       written.children[0].kind != Argument::Kind::name)
-    instruction.fail(written.at, "malformed address of a parameter");
+    instruction.fail(written.at, "malformed address of a parameter",
+                     "write it as [name + constant]");
   const Argument& name = written.children[0];
   const Symbol symbol = code_.find(name);
   if (!instruction.modifiers.rest().empty()) instruction.fail("modifier is not supported here");
@@ -88,7 +92,8 @@ void MemoryReader::read_kernel_parameter(PtxInstruction& instruction, const synt
   const unsigned bytes = bytes_of(operation.type);
   if (name.addend < 0 ||
       static_cast<std::uint64_t>(name.addend) + bytes * operation.elements > symbol.bytes)
-    instruction.fail(name.at, "access beyond parameter " + name.text);
+    instruction.fail(name.at, "access beyond parameter " + name.text,
+                     "its bytes are those that the kernel declares");
   for (unsigned e = 0; e < operation.elements; ++e) {
     const ir::Operand& to = operation.destinations[e];
     ir::Operation read = instruction.plain(Opcode::mov, code_.register_type(to, operation.type));
@@ -111,7 +116,8 @@ void MemoryReader::move_parameter(PtxInstruction& instruction, const syntax::Ope
   const ir::Operation operation = instruction.operation;
   const unsigned bytes = bytes_of(operation.type);
   if (name.addend != 0 || operation.elements != 1 || bytes > symbol.bytes)
-    instruction.fail(name.at, "part of parameter " + name.text + " is not supported");
+    instruction.fail(name.at, "part of parameter " + name.text + " is not supported",
+                     "access all of it, or declare it as an array of bytes");
   ir::Operand held;
   held.kind = Kind::reg;
   held.index = symbol.index;
@@ -151,7 +157,8 @@ void MemoryReader::fence(PtxInstruction& instruction) {
     instruction.reject_rest();
     return;
   }
-  if (proxy && !modifiers.take("tensormap::generic")) instruction.fail("unknown kind of proxy");
+  if (proxy && !modifiers.take("tensormap::generic"))
+    instruction.fail("unknown kind of proxy (.alias, .async and .tensormap::generic are there)");
   const bool old = modifiers.base() == "membar";
   operation.ordering = take_ordering(modifiers, old ? Ordering::sc : Ordering::acq_rel);
   operation.scope = take_scope(modifiers);

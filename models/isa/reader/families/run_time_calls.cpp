@@ -43,16 +43,19 @@ void RunTimeCalls::assertion(PtxInstruction& instruction, const Argument& callee
     instruction.fail(
         callee.at,
         "__assertfail takes a message, a file, a line, a function and a character size of 64, 64, "
-        "32, 64 and 64 bits");
+        "32, 64 and 64 bits",
+        "declare it so, as assert.h does");
   operation.sources.pop_back();
   code_.finish(instruction);
 }
 
 void RunTimeCalls::free_memory(PtxInstruction& instruction, const Argument& callee,
                                const std::vector<Argument>& arguments) {
-  if (arguments.size() != 1) instruction.fail(callee.at, "free takes a pointer");
+  if (arguments.size() != 1)
+    instruction.fail(callee.at, "free takes a pointer", "give one argument of 64 bits");
   ir::Operand pointer = operands_.call_operand(instruction, arguments[0]);
-  if (bytes_of(pointer.type) != 8) instruction.fail(callee.at, "free takes a pointer of 64 bits");
+  if (bytes_of(pointer.type) != 8)
+    instruction.fail(callee.at, "free takes a pointer of 64 bits", "widen it with cvt.u64");
   pointer.type = Type::none;
   ir::Operation test = instruction.plain(Opcode::setp, Type::u64);
   test.comparison = Comparison::ne;

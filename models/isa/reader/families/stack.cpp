@@ -46,7 +46,8 @@ void StackReader::allocate(PtxInstruction& instruction) {
     const ir::Operand given = operands_.immediate(instruction, instruction.argument(2), Type::u32);
     alignment = given.value;
     if (alignment <= 0 || !std::has_single_bit(static_cast<std::uint64_t>(alignment)))
-      instruction.fail(instruction.argument(2).at, "alignment is no power of two");
+      instruction.fail(instruction.argument(2).at, "alignment is no power of two",
+                       "write 4, 8, 16 or another");
   }
   const ir::Operand to = operands_.destination(instruction, instruction.argument(0), type);
   const ir::Operand size = narrow(

@@ -107,7 +107,8 @@ void VideoReader::scalar(PtxInstruction& instruction, VideoOperation which) {
   for (std::size_t i = 0; i < 3; ++i) {
     const auto* part = find_named(part_names, instruction.argument(i).selector);
     if (part == std::end(part_names))
-      instruction.fail(instruction.argument(i).at, "no such part of a register");
+      instruction.fail(instruction.argument(i).at, "no such part of a register",
+                       "parts are .b0 to .b3, .h0 and .h1");
     bits |= at(part->second, video_bits::part_shift[i]);
   }
   const bool has_c = instruction.arguments() == 4;
@@ -160,7 +161,8 @@ std::vector<unsigned> VideoReader::selected_parts(const PtxInstruction& instruct
   const bool too_large =
       std::any_of(digits.begin(), digits.end(), [&](unsigned d) { return d >= limit; });
   if (written.selector.front() != (parts == 2 ? 'h' : 'b') || too_large || digits.size() > parts)
-    instruction.fail(written.at, "no such parts of a register");
+    instruction.fail(written.at, "no such parts of a register",
+                     "parts are as .h10 of two halves, .b3210 of four bytes");
   return digits;
 }
 
@@ -169,7 +171,9 @@ ir::Operand VideoReader::selected(PtxInstruction& instruction, std::size_t which
   const Argument& written = instruction.argument(which);
   const std::vector<unsigned> digits = selected_parts(instruction, written, parts, 2 * parts);
   if (digits.empty()) return operands_.source(instruction, written, Type::b32);
-  if (digits.size() != parts) instruction.fail(written.at, "needs a place for every part");
+  if (digits.size() != parts)
+    instruction.fail(written.at, "needs a place for every part",
+                     "write as many digits as the instruction has parts");
   std::int64_t choices = 0;
   for (const unsigned digit : digits)
     choices = parts == 4 ? choices << 4 | digit : choices << 8 | (2 * digit + 1) << 4 | 2 * digit;

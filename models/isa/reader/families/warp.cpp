@@ -109,7 +109,7 @@ void WarpReader::barrier(PtxInstruction& instruction) {
   ir::Operation& operation = instruction.operation;
   Modifiers& modifiers = instruction.modifiers;
   if (modifiers.has("cluster") || modifiers.has("cta::cluster"))
-    instruction.fail("clusters are not supported");
+    instruction.fail("clusters are not supported in this release: compile for sm_80");
   modifiers.take("cta");
   modifiers.take("aligned");
   if (modifiers.take("warp")) {
@@ -150,7 +150,8 @@ void WarpReader::barrier(PtxInstruction& instruction) {
     operation.sources.push_back(operands_.source(instruction, instruction.argument(i), Type::b32));
   const Argument& number = instruction.argument(first);
   if (number.kind == Argument::Kind::integer && number.bits > 15)
-    instruction.fail(number.at, "barriers are numbered 0 to 15");
+    instruction.fail(number.at, "barriers are numbered 0 to 15",
+                     "use one number again after its barrier");
   if (first == 1)
     operation.sources.push_back(operands_.predicate(instruction, instruction.argument(given - 1)));
   code_.finish(instruction);

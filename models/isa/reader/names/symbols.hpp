@@ -46,7 +46,7 @@ struct ModuleSymbols {
 };
 
 [[noreturn]] void fail(const std::string& file, syntax::Position at, const std::string& what,
-                       const std::string& advice = "");
+                       const std::string& advice);
 
 /// Bytes, alignment and name of a declared variable; checks its type.
 ir::Variable variable_of(const std::string& file, const syntax::Declaration& declaration);

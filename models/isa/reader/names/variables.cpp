@@ -17,19 +17,21 @@ void fail(const std::string& file, syntax::Position at, const std::string& what,
 ir::Variable variable_of(const std::string& file, const syntax::Declaration& d) {
   const Type type = type_named(d.type);
   if (type == Type::none || type == Type::pred)
-    fail(file, d.at, "variable " + d.name + " of type ." + d.type + " is not supported");
+    fail(file, d.at, "variable " + d.name + " of type ." + d.type + " is not supported",
+         "its elements are .b, .u, .s or .f of 8 to 64 bits");
   ir::Variable v;
   v.name = d.name;
   const std::uint64_t element = std::uint64_t{bytes_of(type)} * d.vector;
   v.alignment = d.alignment != 0 ? d.alignment : element;
   if (!std::has_single_bit(v.alignment))
-    fail(file, d.at, "alignment of " + d.name + " is no power of two");
+    fail(file, d.at, "alignment of " + d.name + " is no power of two", "write .align 4, 8 or 16");
   v.bytes = element;
   for (std::size_t i = 0; i < d.dimensions.size(); ++i) {
     std::uint64_t n = d.dimensions[i];
     if (n == 0 && i == 0 && d.initialised) n = d.initial.children.size();
     if (n != 0 && v.bytes > (std::uint64_t{1} << 40) / n)
-      fail(file, d.at, "variable " + d.name + " is too large");
+      fail(file, d.at, "variable " + d.name + " is too large",
+           "it holds at most 2^40 bytes: use a buffer");
     v.bytes *= n;
   }
   return v;
@@ -73,7 +75,8 @@ void store_address(Target& target, const syntax::Operand& value, std::uint64_t a
                    unsigned shift) {
   const auto found = target.symbols.names.find(value.text);
   if (found == target.symbols.names.end())
-    fail(target.symbols.file, value.at, "unknown symbol " + value.text + " in an initialiser");
+    fail(target.symbols.file, value.at, "unknown symbol " + value.text + " in an initialiser",
+         "declare it in this module");
   GlobalVariable::Relocation relocation{};
   relocation.offset = at;
   relocation.index = found->second.index;
@@ -111,7 +114,8 @@ void store(Target& target, const syntax::Operand& value, std::uint64_t at, std::
     for (const syntax::Operand& child : value.children) {
       const std::uint64_t extent = child.kind == syntax::Operand::Kind::vector ? row : width;
       if (at + extent > end)
-        fail(target.symbols.file, child.at, "initialiser has more values than the variable");
+        fail(target.symbols.file, child.at, "initialiser has more values than the variable",
+             "make the array larger");
       store(target, child, at, at + extent, dimension + 1);
       at += extent;
     }
@@ -119,12 +123,14 @@ void store(Target& target, const syntax::Operand& value, std::uint64_t at, std::
   }
   if (value.kind == syntax::Operand::Kind::name || value.kind == syntax::Operand::Kind::generic) {
     if (width != 8 && width != 4)
-      fail(target.symbols.file, value.at, "address of " + value.text + " does not fit its place");
+      fail(target.symbols.file, value.at, "address of " + value.text + " does not fit its place",
+           "addresses need elements of .u32 or .u64");
     store_address(target, value, at, width, 0);
   } else if (value.kind == syntax::Operand::Kind::mask) {
     const int shift = std::countr_zero(value.bits);
     if (value.bits != std::uint64_t{0xff} << (shift & 63) || width != 1)
-      fail(target.symbols.file, value.at, "mask of an address must select one byte");
+      fail(target.symbols.file, value.at, "mask of an address must select one byte",
+           "write 0xff(name), 0xff00(name), ... in a variable of .u8");
     store_address(target, value.children.front(), at, 1, static_cast<unsigned>(shift));
   } else {
     const std::uint64_t bits = bits_as(value, target.type);
@@ -152,7 +158,8 @@ void declare_reserved_shared(ModuleSymbols& symbols) {
 void declare_global(ModuleSymbols& symbols, const syntax::Declaration& d) {
   const ir::Variable v = variable_of(symbols.file, d);
   if (d.external)
-    fail(symbols.file, d.at, "external variable " + d.name + " has no definition in this module");
+    fail(symbols.file, d.at, "external variable " + d.name + " has no definition in this module",
+         "define it here: modules are not linked in this release");
   Symbol symbol;
   symbol.kind = Symbol::Kind::global;
   symbol.index = static_cast<std::uint32_t>(symbols.module->globals.size());
@@ -170,7 +177,7 @@ void declare_constant(ModuleSymbols& symbols, const syntax::Declaration& d) {
   auto& image = symbols.module->constant_image;
   v.offset = round_up(image.size(), v.alignment);
   if (v.offset + v.bytes > constant_window_bytes)
-    fail(symbols.file, d.at, "constant variables take more than 16 MiB");
+    fail(symbols.file, d.at, "constant variables take more than 16 MiB", "keep some in .global");
   image.resize(v.offset + v.bytes);
   Symbol symbol;
   symbol.kind = Symbol::Kind::constant;

@@ -69,7 +69,8 @@ bool supply(syntax::Module& module, const std::string& file, const RunTimeFuncti
   if (prototype == nullptr) return false;
   if (widths_of(prototype->parameters) != function.parameters ||
       widths_of(prototype->results) != function.results)
-    fail(file, prototype->at, std::string(function.name) + " " + function.declaration);
+    fail(file, prototype->at, std::string(function.name) + " " + function.declaration,
+         "declare it so, or give it a body");
   supply(*prototype, syntax::parse(function.text, function.name).functions.front());
   return true;
 }

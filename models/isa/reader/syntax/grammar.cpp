@@ -1,5 +1,5 @@
 /// The grammar of PTX, as far as its structure goes; what opcodes and modifiers mean stands in
-/// instruction_translator.cpp.
+/// families/instruction_table.cpp.
 ///
 /// Source: PTX ISA 8.x, sections 4 "Syntax", 5 "State Spaces, Types, and Variables", 7 "Abstracting
 /// the ABI", 11 "Directives".
@@ -8,8 +8,7 @@
 #include <tao/pegtl.hpp>
 #include <tao/pegtl/contrib/parse_tree.hpp>
 
-#include "core/error/error.hpp"
-#include "models/isa/reader/syntax/syntax.hpp"
+#include "models/isa/reader/syntax/explain.hpp"
 #include "models/isa/reader/syntax/tree.hpp"
 
 namespace lockstep::isa::syntax {
@@ -163,6 +162,33 @@ struct header : seq<one<'.'>, sor<WORD("version"), WORD("target"), WORD("address
 struct module_statement : seq<not_at<eof>, must<sor<header, location, pragma, section, linked>>> {};
 struct module : seq<blank, star<module_statement>, must<eof>> {};
 
+// What was expected, and what to do, where a rule must match and does not.
+template <class Rule>
+inline constexpr Expectation expected{nullptr, nullptr};
+// clang-format off
+template <> inline constexpr Expectation expected<semicolon> = {"';'", "put ',' between operands and ';' behind the last", true};
+template <> inline constexpr Expectation expected<closing_brace> = {"'}'", "close what '{' opens"};
+template <> inline constexpr Expectation expected<closing_parenthesis> = {"')'", "close what '(' opens, with ',' between entries"};
+template <> inline constexpr Expectation expected<closing_bracket> = {"']'", "close what '[' opens: an address is [register + constant]"};
+template <> inline constexpr Expectation expected<symbol<'>'>> = {"'>'", "a range of registers is %name<count>"};
+template <> inline constexpr Expectation expected<operand> = {"an operand", "write a register, a constant, {a, b} or [address]", true};
+template <> inline constexpr Expectation expected<operands> = {"operands", "list them with ',' between"};
+template <> inline constexpr Expectation expected<name> = {"a name", "names begin with a letter, '_', '$' or '%'"};
+template <> inline constexpr Expectation expected<sor<negated_name, name>> = {"a predicate", "a pair is written first|second", true};
+template <> inline constexpr Expectation expected<guard_name> = {"a predicate", "a guard is @p or @!p"};
+template <> inline constexpr Expectation expected<opcode> = {"an instruction", "write an instruction such as mov.u32 d, a; or a label, a directive or '}'"};
+template <> inline constexpr Expectation expected<integer> = {"an integer", "write it in decimal, or as 0x..."};
+template <> inline constexpr Expectation expected<counts> = {"an integer", "write one to three, with ',' between"};
+template <> inline constexpr Expectation expected<type_name> = {"a type", "write .b8 to .b64, .u, .s, .f16 to .f64 or .pred"};
+template <> inline constexpr Expectation expected<one<'.'>> = {"a type", "write .b8 to .b64, .u, .s, .f16 to .f64 or .pred"};
+template <> inline constexpr Expectation expected<list<declarator, symbol<','>>> = {"the name of a variable", "as .reg .b32 %r<4>; or .shared .f32 tile[32];"};
+template <> inline constexpr Expectation expected<function_name> = {"the name of a function", "write it behind .entry, or behind .func and its result"};
+template <> inline constexpr Expectation expected<body> = {"the body of a function", "open it with '{', or end a declaration with ';'"};
+template <> inline constexpr Expectation expected<sor<location, pragma, branch_targets, prototype, body_declaration>> = {"a directive of a function", "there are .reg, .local, .shared, .param, .loc, .pragma, .branchtargets, .calltargets and .callprototype"};
+template <> inline constexpr Expectation expected<sor<header, location, pragma, section, linked>> = {"a directive of a module", "there are .version, .target, .address_size, .visible .entry, .func, .global, .const and .shared"};
+template <> inline constexpr Expectation expected<eof> = {"the end of the file", "remove what follows"};
+// clang-format on
+
 template <class Rule>
 using selector = parse_tree::selector<
     Rule,
@@ -176,33 +202,18 @@ using selector = parse_tree::selector<
         prototype, scope, body, maximum_threads, required_threads, minimum_blocks,
         maximum_registers, function_name, entry, device_function>>;
 
-/// What was expected, for the message.
-struct Expectations {
-  template <class Rule>
-  static constexpr const char* message = "malformed PTX";
-  template <class Rule>
-  static constexpr bool raise_on_failure = false;
-};
-// clang-format off
-template <> inline constexpr const char* Expectations::message<semicolon> = "expected ';'";
-template <> inline constexpr const char* Expectations::message<closing_brace> = "expected '}'";
-template <> inline constexpr const char* Expectations::message<closing_parenthesis> = "expected ')'";
-template <> inline constexpr const char* Expectations::message<closing_bracket> = "expected ']'";
-template <> inline constexpr const char* Expectations::message<operand> = "expected an operand";
-template <> inline constexpr const char* Expectations::message<operands> = "expected operands";
-template <> inline constexpr const char* Expectations::message<name> = "expected a name";
-template <> inline constexpr const char* Expectations::message<guard_name> = "expected a predicate";
-template <> inline constexpr const char* Expectations::message<opcode> = "expected an instruction";
-template <> inline constexpr const char* Expectations::message<integer> = "expected an integer";
-template <> inline constexpr const char* Expectations::message<counts> = "expected an integer";
-template <> inline constexpr const char* Expectations::message<type_name> = "expected a type";
-template <> inline constexpr const char* Expectations::message<one<'.'>> = "expected a type";
-template <> inline constexpr const char* Expectations::message<function_name> = "expected the name of a function";
-template <> inline constexpr const char* Expectations::message<body> = "expected the body of a function";
-// clang-format on
-
+/// Throws where a rule that must match does not, with what was expected.
 template <class Rule>
-using control = must_if<Expectations>::control<Rule>;
+struct control : normal<Rule> {
+  template <class Input, class... States>
+  [[noreturn]] static void raise(const Input& in, States&&...) {
+    static_assert(expected<Rule>.what != nullptr, "a rule that must match says what it expects");
+    const auto at = in.position();
+    throw Unexpected{{static_cast<std::uint32_t>(at.line), static_cast<std::uint32_t>(at.column)},
+                     at.byte,
+                     expected<Rule>};
+  }
+};
 
 }  // namespace grammar
 
@@ -228,15 +239,14 @@ Node convert(const Tree& tree) {
 }  // namespace
 
 Node parse_tree(const std::string& text, const std::string& file) {
+  check_nesting(text, file);
   tao::pegtl::memory_input input(text, file);
   try {
     const auto root = tao::pegtl::parse_tree::parse<grammar::module, grammar::selector,
                                                     tao::pegtl::nothing, grammar::control>(input);
     return convert(*root);
-  } catch (const tao::pegtl::parse_error& error) {
-    const auto& at = error.positions().front();
-    throw UserError(file + ":" + std::to_string(at.line) + ":" + std::to_string(at.column),
-                    std::string(error.message()));
+  } catch (const Unexpected& error) {
+    explain(error, text, file);
   }
 }
 

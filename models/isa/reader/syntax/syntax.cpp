@@ -39,8 +39,9 @@ class Builder {
   }
 
  private:
-  [[noreturn]] void fail(Position at, const std::string& what) const {
-    throw UserError(file_ + ":" + std::to_string(at.line) + ":" + std::to_string(at.column), what);
+  [[noreturn]] void fail(Position at, const std::string& what, const std::string& advice) const {
+    throw UserError(file_ + ":" + std::to_string(at.line) + ":" + std::to_string(at.column), what,
+                    advice);
   }
 
   std::uint64_t integer(const Node& node) const {
@@ -53,7 +54,9 @@ class Builder {
                                                        hex                ? 16
                                                        : digits[0] == '0' ? 8
                                                                           : 10);
-    if (errno != 0) fail(node.at, "number " + node.text + " does not fit in 64 bits");
+    if (errno != 0)
+      fail(node.at, "number " + node.text + " does not fit in 64 bits",
+           "write at most 0xffffffffffffffff");
     return value;
   }
 

@@ -54,7 +54,9 @@ void Translation::declare_kernel_parameter(const syntax::Declaration& d, Symbol&
                                 static_cast<std::uint32_t>(offset),
                                 static_cast<std::uint32_t>(v.bytes)});
   const std::uint64_t end = offset + v.bytes;
-  if (end > 32764) fail(d.at, "parameters of " + source_.name + " exceed 32,764 bytes");
+  if (end > 32764)
+    fail(d.at, "parameters of " + source_.name + " exceed 32,764 bytes",
+         "pass a pointer to a buffer");
   result_.parameter_bytes = static_cast<std::uint32_t>(end);
 }
 
@@ -89,7 +91,9 @@ void Translation::declare_registers(const syntax::Declaration& d) {
     return;
   }
   const Type type = type_named(d.type);
-  if (type == Type::none) fail(d.at, "register type ." + d.type + " is not supported");
+  if (type == Type::none)
+    fail(d.at, "register type ." + d.type + " is not supported",
+         "registers are .pred, or .b, .u, .s and .f with 16, 32 or 64 bits");
   if (d.vector != 1) fail(d.at, "vector registers are not supported", "declare their elements");
   Symbol symbol;
   symbol.kind = Symbol::Kind::reg;
@@ -97,13 +101,13 @@ void Translation::declare_registers(const syntax::Declaration& d) {
   const auto add = [&](const std::string& name) {
     symbol.index = new_register(type, name);
     if (!scopes_.back().emplace(name, symbol).second)
-      fail(d.at, "register " + name + " is declared twice");
+      fail(d.at, "register " + name + " is declared twice", "remove one, or open a scope with {");
   };
   if (!d.is_range) {
     add(d.name);
     return;
   }
-  if (d.count > 1'000'000) fail(d.at, "more than a million registers");
+  if (d.count > 1'000'000) fail(d.at, "more than a million registers", "declare what is used");
   for (std::uint64_t i = 0; i < d.count; ++i) add(d.name + std::to_string(i));
 }
 

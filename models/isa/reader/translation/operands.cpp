@@ -15,19 +15,22 @@ void OperandReader::check_width(const PtxInstruction& instruction, const syntax:
                                 Type declared, Type type, bool wider) const {
   if (declared == Type::pred)
     instruction.fail(operand.at,
-                     operand.text + " is a predicate, " + instruction.text() + " needs a register");
+                     operand.text + " is a predicate, " + instruction.text() + " needs a register",
+                     "select a value by it with selp");
   const unsigned have = bytes_of(declared), need = bytes_of(type);
   if (have == need || (wider && have > need) || (need == 1 && have == 2)) return;
-  instruction.fail(operand.at, "register " + operand.text + " has " + std::to_string(8 * have) +
-                                   " bits, " + instruction.text() + " needs " +
-                                   std::to_string(8 * need));
+  instruction.fail(operand.at,
+                   "register " + operand.text + " has " + std::to_string(8 * have) + " bits, " +
+                       instruction.text() + " needs " + std::to_string(8 * need),
+                   "convert it with cvt, or use another type of the instruction");
 }
 
 void OperandReader::check_plain(const PtxInstruction& instruction,
                                 const syntax::Operand& operand) const {
   if (!operand.selector.empty() || operand.minus)
     instruction.fail(operand.at,
-                     "only video instructions negate or select parts of " + operand.text);
+                     "only video instructions negate or select parts of " + operand.text,
+                     "negate with neg, take parts with prmt or bfe");
 }
 
 ir::Operand OperandReader::predicate(const PtxInstruction& instruction,
@@ -53,7 +56,8 @@ ir::Operand OperandReader::predicate(const PtxInstruction& instruction,
   }
   const Symbol& symbol = code_.find(operand);
   if (symbol.kind != Symbol::Kind::reg || symbol.type != Type::pred)
-    instruction.fail(operand.at, operand.text + " is no predicate register");
+    instruction.fail(operand.at, operand.text + " is no predicate register",
+                     "declare it with .reg .pred, or compare it with setp");
   result.index = symbol.index;
   return result;
 }
@@ -72,7 +76,8 @@ ir::Operand OperandReader::immediate(const PtxInstruction& instruction,
     } else if (bytes_of(type) == 4 && !is_single) {
       bits = std::bit_cast<std::uint32_t>(static_cast<float>(number));
     } else if (bytes_of(type) < 4) {
-      instruction.fail(operand.at, "floating-point constant in " + instruction.text());
+      instruction.fail(operand.at, "floating-point constant in " + instruction.text(),
+                       "write its bits, as 0x3c00 for 1 in .f16");
     }
   } else if (type == Type::f32) {
     bits = std::bit_cast<std::uint32_t>(static_cast<float>(static_cast<std::int64_t>(bits)));
@@ -97,7 +102,8 @@ ir::Operand OperandReader::source(const PtxInstruction& instruction, const synta
       instruction.fail(operand.at,
                        "operand of " + instruction.text() + " must be a register or constant");
   }
-  if (operand.negated) instruction.fail(operand.at, "only predicates are negated with '!'");
+  if (operand.negated)
+    instruction.fail(operand.at, "only predicates are negated with '!'", "use not, neg or cnot");
   check_plain(instruction, operand);
   const Symbol* known = code_.lookup(operand.text);
   if (known != nullptr && known->kind == Symbol::Kind::parameter_pointer && bytes_of(type) == 8)
@@ -156,7 +162,8 @@ ir::Operand OperandReader::symbol_operand(const PtxInstruction& instruction,
     case Symbol::Kind::reg:
     case Symbol::Kind::parameter:
       if (operand.addend != 0)
-        instruction.fail(operand.at, "register plus constant outside of an address");
+        instruction.fail(operand.at, "register plus constant outside of an address",
+                         "add it with add before");
       check_width(instruction, operand, symbol.type, type, wider);
       result.kind = Kind::reg;
       if (bytes_of(symbol.type) != bytes_of(type)) result.type = symbol.type;
@@ -187,7 +194,8 @@ ir::Operand OperandReader::symbol_operand(const PtxInstruction& instruction,
       result.kind = Kind::reg;
       if (operand.addend != 0 || bytes_of(type) != 4)
         instruction.fail(operand.at,
-                         "address of parameter " + operand.text + " is not supported here");
+                         "address of parameter " + operand.text + " is not supported here",
+                         "take it with mov.b32, or copy the parameter to .local");
       return result;
     default:
       instruction.fail(operand.at, operand.text + " is no operand of " + instruction.text());
@@ -219,7 +227,8 @@ ir::Operand OperandReader::label(const PtxInstruction& instruction,
                                  const syntax::Operand& operand) const {
   const Symbol& symbol = code_.find(operand);
   if (symbol.kind != Symbol::Kind::label)
-    instruction.fail(operand.at, operand.text + " is no label");
+    instruction.fail(operand.at, operand.text + " is no label",
+                     "write \"" + operand.text + ":\" before the instruction to branch to");
   ir::Operand result;
   result.kind = Kind::label;
   result.index = symbol.index;
@@ -235,14 +244,16 @@ void OperandReader::address(PtxInstruction& instruction, const syntax::Operand& 
     operation.sources.push_back(immediate(instruction, base, Type::b64));
     return;
   }
-  if (base.kind != Argument::Kind::name) instruction.fail(base.at, "malformed address");
+  if (base.kind != Argument::Kind::name)
+    instruction.fail(base.at, "malformed address", "write it as [register + constant]");
   operation.offset = base.addend;
   const Symbol& symbol = code_.find(base);
   Argument plain_base = base;
   plain_base.addend = 0;
   const bool is_register = symbol.kind == Symbol::Kind::reg;
   if (is_register && bytes_of(symbol.type) != 4 && bytes_of(symbol.type) != 8)
-    instruction.fail(base.at, "address register " + base.text + " has neither 32 nor 64 bits");
+    instruction.fail(base.at, "address register " + base.text + " has neither 32 nor 64 bits",
+                     "widen it with cvt.u64");
   operation.sources.push_back(
       source(instruction, plain_base, is_register ? symbol.type : Type::b64));
   operation.sources.back().type = is_register && bytes_of(symbol.type) == 4 ? Type::b32 : Type::b64;
@@ -259,7 +270,8 @@ ir::Operand OperandReader::call_operand(const PtxInstruction& instruction, const
     operand.kind = Kind::local_symbol;
     operand.type = Type::b32;
   } else if (symbol.kind != Symbol::Kind::parameter && symbol.kind != Symbol::Kind::reg) {
-    instruction.fail(name.at, name.text + " is no parameter of a call");
+    instruction.fail(name.at, name.text + " is no parameter of a call",
+                     "declare it with .param before the call, or give a register");
   }
   return operand;
 }

@@ -1,5 +1,6 @@
 #include "models/isa/reader/translation/ptx_instruction.hpp"
 
+#include "models/isa/reader/advice/instruction_forms.hpp"
 #include "models/isa/reader/names/symbols.hpp"
 
 namespace lockstep::isa {
@@ -34,15 +35,17 @@ void PtxInstruction::fail(const std::string& what) const {
   fail(at(), text() + ": " + what);
 }
 
+void PtxInstruction::fail(syntax::Position place, const std::string& what) const {
+  fail(place, what, instruction_advice(modifiers.base()));
+}
+
 void PtxInstruction::fail(syntax::Position place, const std::string& what,
                           const std::string& advice) const {
   isa::fail(file, place, what, advice);
 }
 
 void PtxInstruction::unsupported() const {
-  fail(
-      at(), "instruction " + text() + " is not supported",
-      "textures, surfaces, matrix instructions, asynchronous copies and clusters are not modelled");
+  fail(at(), "instruction " + text() + " is not supported");
 }
 
 }  // namespace lockstep::isa

@@ -28,8 +28,11 @@ const Symbol& Translation::find(const syntax::Operand& operand) const {
   const Symbol* symbol = lookup(operand.text);
   if (symbol == nullptr) {
     if (operand.text.starts_with("%") && operand.text.find('.') != std::string::npos)
-      fail(operand.at, "special register " + operand.text + " is not supported");
-    fail(operand.at, "unknown name " + operand.text);
+      fail(operand.at, "special register " + operand.text + " is not supported",
+           "what it holds is not modelled in this release: give it as a kernel parameter");
+    fail(operand.at, "unknown name " + operand.text,
+         operand.text.starts_with("%") ? "declare it with .reg in this scope"
+                                       : "declare it in this scope, or before the functions");
   }
   return *symbol;
 }

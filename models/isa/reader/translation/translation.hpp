@@ -55,7 +55,7 @@ class Translation {
 
  private:
   [[noreturn]] void fail(syntax::Position at, const std::string& what,
-                         const std::string& advice = "") const;
+                         const std::string& advice) const;
   ir::Operand formal(const syntax::Declaration& declaration, Symbol& symbol);
   void declare_kernel_parameter(const syntax::Declaration& declaration, Symbol& symbol);
   void declare_registers(const syntax::Declaration& declaration);

@@ -30,13 +30,15 @@ void declare_b128(Translation& code, const syntax::Declaration& d) {
   if (d.vector != 1)
     fail(code.file(), d.at, "vector registers are not supported", "declare their elements");
   const std::uint64_t count = d.is_range ? d.count : 1;
-  if (count > 1'000'000) fail(code.file(), d.at, "more than a million registers");
+  if (count > 1'000'000)
+    fail(code.file(), d.at, "more than a million registers", "declare what is used");
   for (std::uint64_t i = 0; i < count; ++i) {
     const std::string name = d.is_range ? d.name + std::to_string(i) : d.name;
     Symbol whole;
     whole.kind = Symbol::Kind::b128;
     if (!code.add_name(name, whole))
-      fail(code.file(), d.at, "register " + name + " is declared twice");
+      fail(code.file(), d.at, "register " + name + " is declared twice",
+           "remove one, or open a scope with {");
     for (const char* suffix : suffixes) {
       Symbol half;
       half.type = Type::b64;

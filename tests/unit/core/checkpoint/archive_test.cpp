@@ -91,7 +91,7 @@ TEST(Archive, WhereverItIsCutItEndsTooEarly) {
   for (std::size_t length = 0; length < whole.size(); ++length) {
     Values values;
     EXPECT_EQ(message_of([&] { restore(values, whole.substr(0, length)); }),
-              "sm[3]: the checkpoint ends too early")
+              "sm[3]: the checkpoint ends too early - it is damaged: resume from an older one")
         << "after " << length << " bytes";
   }
 }

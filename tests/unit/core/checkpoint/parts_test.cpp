@@ -80,7 +80,7 @@ TEST(Parts, ValuesComeBackAndNoOthers) {
   EXPECT_EQ(message_of([&] {
               restore_part(kept, "number", [&](Archive& archive) { archive(read, read); });
             }),
-            "number: the checkpoint ends too early");
+            "number: the checkpoint ends too early - it is damaged: resume from an older one");
 }
 
 }  // namespace

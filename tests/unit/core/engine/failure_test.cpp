@@ -105,7 +105,7 @@ TEST(Failure, WhileBuildingStopsAllRanks) {
     try {
       Engine engine(graph, Assignment::spread(graph, 3, 1),
                     [](ComponentId id) -> std::unique_ptr<Component> {
-                      if (id.value() == 1) throw UserError("", "no such kernel");
+                      if (id.value() == 1) throw UserError("", "no such kernel", "name another");
                       return std::make_unique<Scripted>();
                     },
                     communicator, {});

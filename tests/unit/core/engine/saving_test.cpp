@@ -209,7 +209,7 @@ class Full final : public PartSink {
  private:
   void call() {
     if (left_ < 0) ++asked_again;
-    if (left_-- <= 0) throw UserError("disk", "is full");
+    if (left_-- <= 0) throw UserError("disk", "is full", "free some space");
   }
   int left_;
 };
@@ -221,7 +221,8 @@ TEST(Saving, AFileThatCannotBeWrittenIsToldByRankZero) {
           4, [](std::uint32_t, Archive& archive) { number(archive); }, communicator);
       Full full(calls);
       if (communicator.rank() == 0) {
-        EXPECT_EQ(message_of([&] { std::ignore = machine.engine.save(&full); }), "disk: is full");
+        EXPECT_EQ(message_of([&] { std::ignore = machine.engine.save(&full); }),
+                  "disk: is full - free some space");
         EXPECT_EQ(full.asked_again, 0);
       } else {
         EXPECT_FALSE(machine.engine.save(nullptr));

@@ -73,7 +73,7 @@ TEST(Document, ScalarsOfTheWrongTypeSayHowToWriteThem) {
   EXPECT_EQ(message_of([&] { root.at("t").time(); }),
             "f.yaml:1:4: t: \"45\" has no unit - write it as 45us, 10ns or 1.5ms");
   EXPECT_EQ(message_of([&] { root.at("n").integer(); }),
-            "f.yaml:2:4: n: is a list, not a single value");
+            "f.yaml:2:4: n: is a list, not a single value - write one word or number");
   EXPECT_EQ(message_of([&] { root.at("x"); }), "f.yaml:1:1: \"x\" is missing - add it");
 }
 
@@ -131,7 +131,8 @@ TEST_F(Includes, SettingErrorsNameTheOption) {
   EXPECT_EQ(message_of([&] { apply_settings(root_, {"a..b=1"}); }),
             "--set a..b=1: \"a..b\" is no key - write it as gpu.sm.count");
   EXPECT_EQ(message_of([&] { apply_settings(root_, {"tenants.0.sms.x=1"}); }),
-            "--set tenants.0.sms.x=1: tenants.0.sms is no map, so it has no \"x\"");
+            "--set tenants.0.sms.x=1: tenants.0.sms is no map, so it has no \"x\" - name a key "
+            "that is there, or set all of tenants.0.sms");
 }
 
 }  // namespace

@@ -86,13 +86,16 @@ TEST(Parameters, ErrorsNamePlaceProblemAndRemedy) {
   EXPECT_EQ(error_of("name: x\nhash_bits: [1, 64]\n"),
             "m.yaml:2:16: gpu.hash_bits.1: 64 is out of range - allowed: from 0 to 63");
   EXPECT_EQ(error_of("name: x\nhash_bits: 1\n"),
-            "m.yaml:2:12: gpu.hash_bits: is a single value, not a list");
-  EXPECT_EQ(error_of("name: x\nl1: 3\n"), "m.yaml:2:5: gpu.l1: is a single value, not a map");
+            "m.yaml:2:12: gpu.hash_bits: is a single value, not a list - write [a, b], or a line "
+            "\"- a\" for each entry");
+  EXPECT_EQ(error_of("name: x\nl1: 3\n"),
+            "m.yaml:2:5: gpu.l1: is a single value, not a map - write {key: value}, or indented "
+            "lines \"key: value\"");
 }
 
 TEST(Parameters, ConditionsBetweenFieldsAreChecked) {
   EXPECT_EQ(error_of("name: x\nl1: {size: 1MiB}\n"),
-            "m.yaml:1:1: gpu: l1.size is larger than l2.size");
+            "m.yaml:1:1: gpu: l1.size is larger than l2.size - lower it");
 }
 
 TEST(Parameters, ResolvedYamlReadsBackToTheSameText) {

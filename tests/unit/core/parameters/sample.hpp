@@ -68,7 +68,7 @@ struct MachineParameters {
         .field("shares", &MachineParameters::shares, {}, range(0, 1), "one per tenant")
         .policy("prefetcher", &MachineParameters::prefetcher, "none", prefetchers, "what comes too")
         .check([](const MachineParameters& m) -> std::string {
-          return m.l1.size > m.l2.size ? "l1.size is larger than l2.size" : "";
+          return m.l1.size > m.l2.size ? "l1.size is larger than l2.size - lower it" : "";
         });
   }
 };

@@ -170,7 +170,8 @@ TEST(StackErrors, AnAlignmentThatIsNoPowerOfTwoIsAnErrorWhereItStands) {
     load_module_text(kernel_text("alloca.u32 %r2, 16, 12;\nret;"), "bad.ptx");
     ADD_FAILURE() << "loaded";
   } catch (const UserError& error) {
-    EXPECT_EQ(std::string(error.what()), "bad.ptx:16:21: alignment is no power of two");
+    EXPECT_EQ(std::string(error.what()),
+              "bad.ptx:16:21: alignment is no power of two - write 4, 8, 16 or another");
   }
 }
 

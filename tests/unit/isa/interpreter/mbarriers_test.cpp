@@ -133,6 +133,9 @@ TEST_P(Mbarriers, GenericAddressesServeAsWell) {
   EXPECT_EQ(out[0], 1u);
 }
 
+const std::string form =
+    "write it as mbarrier.init.shared.b64 [a], count; also .arrive, .test_wait, .try_wait, .inval";
+
 std::string error_of(const std::string& line) {
   try {
     load_module_text(kernel_text(declarations + line + "\nret;"), "bad.ptx");
@@ -143,24 +146,29 @@ std::string error_of(const std::string& line) {
 }
 
 TEST(MbarrierErrors, WhatNeedsAsynchronousCopiesOrClustersIsRefused) {
-  EXPECT_EQ(error_of("mbarrier.expect_tx.relaxed.cta.shared.b64 [gate], 16;"),
-            "bad.ptx:17:1: mbarrier.expect_tx.relaxed.cta.shared.b64: is not supported");
+  EXPECT_EQ(
+      error_of("mbarrier.expect_tx.relaxed.cta.shared.b64 [gate], 16;"),
+      "bad.ptx:17:1: mbarrier.expect_tx.relaxed.cta.shared.b64: is not supported in this release "
+      "(transactions belong to asynchronous copies) - " +
+          form);
   EXPECT_EQ(error_of("mbarrier.arrive.expect_tx.shared.b64 %rd3, [gate], 16;"),
             "bad.ptx:17:1: mbarrier.arrive.expect_tx.shared.b64: modifier .expect_tx is not "
-            "supported here");
+            "supported here - " +
+                form);
   EXPECT_EQ(error_of("mbarrier.arrive.release.cluster.shared::cta.b64 %rd3, [gate];"),
             "bad.ptx:17:1: mbarrier.arrive.release.cluster.shared::cta.b64: modifier .cluster is "
-            "not supported here");
+            "not supported here - " +
+                form);
 }
 
 TEST(MbarrierErrors, ACountOfNothingIsAnErrorWhereItStands) {
   EXPECT_EQ(error_of("mbarrier.init.shared.b64 [gate], 0;"),
-            "bad.ptx:17:34: a count is 1 to 1048575");
+            "bad.ptx:17:34: a count is 1 to 1048575 - give the number of threads that arrive");
 }
 
 TEST(MbarrierErrors, AnotherStateSpaceIsRefused) {
   EXPECT_EQ(error_of("mbarrier.init.global.b64 [%rd1], 1;"),
-            "bad.ptx:17:1: mbarrier.init.global.b64: stands in shared memory only");
+            "bad.ptx:17:1: mbarrier.init.global.b64: stands in shared memory only - " + form);
 }
 
 }  // namespace

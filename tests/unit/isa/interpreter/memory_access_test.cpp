@@ -21,7 +21,7 @@ TEST_P(MemoryAccess, OneByteBeyondABufferIsReported) {
                GetParam());
   EXPECT_EQ(message,
             "test.ptx:18: kernel k, block (0, 0, 0), thread (0, 0, 0): out-of-bounds global store "
-            "of 1 bytes at 0x1000000a0");
+            "of 1 bytes at 0x1000000a0 - check the index, and the size of what it goes into");
 }
 
 TEST_P(MemoryAccess, TheFirstThreadThatLeavesABufferIsNamed) {

@@ -35,7 +35,9 @@ TEST(ProxyFences, AnUnknownKindIsAnErrorWhereItStands) {
     ADD_FAILURE() << "loaded";
   } catch (const UserError& error) {
     EXPECT_EQ(std::string(error.what()),
-              "test.ptx:16:1: fence.proxy.texture: unknown kind of proxy");
+              "test.ptx:16:1: fence.proxy.texture: unknown kind of proxy (.alias, .async and "
+              ".tensormap::generic are there) - write it as fence{.sc, .acq_rel}.scope with .cta, "
+              ".gpu or .sys");
   }
 }
 

@@ -23,11 +23,19 @@ std::string with_line(const std::string& line) {
 }
 
 TEST(ReaderErrors, AMissingSemicolonIsFoundWhereItShouldStand) {
-  EXPECT_EQ(error_of(with_line("add.s32 %r1, %r2, 1")), "bad.ptx:7:1: expected ';'");
+  EXPECT_EQ(
+      error_of(with_line("add.s32 %r1, %r2, 1")),
+      "bad.ptx:7:1: expected ';', found \"ret\" - put ',' between operands and ';' behind the "
+      "last");
+  EXPECT_EQ(
+      error_of(with_line("add.s32 %r1 %r2, 1;")),
+      "bad.ptx:6:13: expected ';', found \"%r2\" - put ',' between operands and ';' behind the "
+      "last; write it as add{.rnd}{.ftz}{.sat}{.cc}.type d, a, b");
 }
 
 TEST(ReaderErrors, AnUnknownRegisterIsNamedWithItsPlace) {
-  EXPECT_EQ(error_of(with_line("add.s32 %r1, %r2, %x9;")), "bad.ptx:6:19: unknown name %x9");
+  EXPECT_EQ(error_of(with_line("add.s32 %r1, %r2, %x9;")),
+            "bad.ptx:6:19: unknown name %x9 - declare it with .reg in this scope");
 }
 
 TEST(ReaderErrors, UnsupportedInstructionsAreNamed) {
@@ -43,27 +51,59 @@ TEST(ReaderErrors, UnsupportedInstructionsAreNamed) {
             std::string::npos);
 }
 
+TEST(ReaderErrors, AnInstructionThatIsNearlyOneIsShownAsItIsWritten) {
+  EXPECT_EQ(
+      error_of(with_line("mul24x.lo.s32 %r1, %r2, %r3;")),
+      "bad.ptx:6:1: instruction mul24x.lo.s32 is not supported - did you mean \"mul24\"? It is "
+      "mul24.lo.type d, a, b with .lo or .hi, .u32 or .s32");
+}
+
+TEST(ReaderErrors, WhatIsNotModelledSaysWhatDoesItsWork) {
+  EXPECT_NE(error_of(with_line("tex.2d.v4.f32.f32 %r1, %r2;")).find(" - textures are not modelled"),
+            std::string::npos);
+  EXPECT_NE(error_of(with_line("mma.sync.aligned.m8n8k4 %r1, %r2;")).find("multiply with fma"),
+            std::string::npos);
+}
+
+TEST(ReaderErrors, AHundredBracketsWithinEachOtherAreEnough) {
+  const auto nested = [](std::size_t depth) {
+    return ".version 7.8\n.target sm_75\n.address_size 64\n// ((((\n.global .u32 a[1] = " +
+           std::string(depth, '{') + "1" + std::string(depth, '}') + ";\n";
+  };
+  EXPECT_EQ(error_of(nested(100)), "");
+  EXPECT_EQ(error_of(nested(101)),
+            "bad.ptx:5:121: brackets within brackets, more than 100 deep - close some before, or "
+            "split the function");
+  EXPECT_NE(error_of(nested(1'000'000)).find("more than 100 deep"), std::string::npos);
+}
+
 TEST(ReaderErrors, ATypeThatTheOpcodeDoesNotHaveIsAnError) {
   EXPECT_NE(error_of(with_line("brev.f32 %f1, %f2;")).find("bad.ptx:6:1: "), std::string::npos);
 }
 
 TEST(ReaderErrors, AModifierThatNobodyKnowsIsNamed) {
   EXPECT_EQ(error_of(with_line("add.quick.s32 %r1, %r2, %r3;")),
-            "bad.ptx:6:1: add.quick.s32: modifier .quick is not supported here");
+            "bad.ptx:6:1: add.quick.s32: modifier .quick is not supported here - write it as "
+            "add{.rnd}{.ftz}{.sat}{.cc}.type d, a, b");
 }
 
 TEST(ReaderErrors, ARegisterOfTheWrongWidthIsNamed) {
-  EXPECT_EQ(error_of(with_line("add.s32 %r1, %rd2, 1;")),
-            "bad.ptx:6:14: register %rd2 has 64 bits, add.s32 needs 32");
+  EXPECT_EQ(
+      error_of(with_line("add.s32 %r1, %rd2, 1;")),
+      "bad.ptx:6:14: register %rd2 has 64 bits, add.s32 needs 32 - convert it with cvt, or use "
+      "another type of the instruction");
 }
 
 TEST(ReaderErrors, TooFewOperandsAreCounted) {
   EXPECT_EQ(error_of(with_line("add.s32 %r1, %r2;")),
-            "bad.ptx:6:1: add.s32: takes 3 operands, not 2");
+            "bad.ptx:6:1: add.s32: takes 3 operands, not 2 - write it as "
+            "add{.rnd}{.ftz}{.sat}{.cc}.type d, a, b");
 }
 
 TEST(ReaderErrors, AnUnknownLabelIsNamed) {
-  EXPECT_EQ(error_of(with_line("bra nowhere;")), "bad.ptx:6:5: unknown name nowhere");
+  EXPECT_EQ(
+      error_of(with_line("bra nowhere;")),
+      "bad.ptx:6:5: unknown name nowhere - declare it in this scope, or before the functions");
 }
 
 TEST(ReaderErrors, ACallOfAFunctionWithoutBodyIsAnErrorAtTheCall) {
@@ -94,7 +134,7 @@ TEST(ReaderErrors, AnotherVprintfThanThatOfCudaIsAnErrorWhereItIsDeclared) {
   EXPECT_EQ(error_of(".version 7.8\n.target sm_75\n.address_size 64\n"
                      ".extern .func vprintf(.param .b64 a, .param .b64 b);\n"),
             "bad.ptx:4:15: vprintf takes a format and a buffer of arguments, of 64 bits each, and "
-            "returns 32 bits");
+            "returns 32 bits - declare it so, or give it a body");
 }
 
 TEST(ReaderErrors, AnAssertWithOtherArgumentsIsAnErrorAtTheCall) {
@@ -106,14 +146,15 @@ TEST(ReaderErrors, AnAssertWithOtherArgumentsIsAnErrorAtTheCall) {
   EXPECT_EQ(
       error_of(text),
       "bad.ptx:7:10: __assertfail takes a message, a file, a line, a function and a character "
-      "size of 64, 64, 32, 64 and 64 bits");
+      "size of 64, 64, 32, 64 and 64 bits - declare it so, as assert.h does");
 }
 
 TEST(ReaderErrors, AnInitialiserLargerThanItsVariableIsAnError) {
   const std::string text =
       ".version 7.8\n.target sm_75\n.address_size 64\n"
       ".global .align 4 .u32 table[2] = {1, 2, 3};\n";
-  EXPECT_EQ(error_of(text), "bad.ptx:4:41: initialiser has more values than the variable");
+  EXPECT_EQ(error_of(text),
+            "bad.ptx:4:41: initialiser has more values than the variable - make the array larger");
 }
 
 TEST(ReaderErrors, AMissingFileIsNamed) {

@@ -109,7 +109,7 @@ TEST_P(Printing, AFormatThatIsNoLiteralIsAnErrorOfItsThread) {
   } catch (const UserError& error) {
     EXPECT_EQ(std::string(error.what()),
               "test.ptx:4: kernel k, block (0, 0, 0), thread (0, 0, 0): printf of the format at "
-              "0x1234, which is no string literal");
+              "0x1234, which is no string literal - formats are string literals of the module");
   }
 }
 

@@ -1,0 +1,192 @@
+/// Source: PTX ISA 8.x, section 9.7 "Instructions".  Simplified: of modifiers that many
+/// instructions have ({.ftz}, {.sat}, cache hints), only those that are used much are shown.
+#include "models/isa/reader/advice/instruction_forms.hpp"
+
+#include <algorithm>
+
+#include "core/parameters/suggest.hpp"
+
+namespace lockstep::isa {
+namespace {
+
+struct Form {
+  std::string_view name, text;
+};
+
+constexpr Form forms[] = {
+    {"abs", "abs{.ftz}.type d, a"},
+    {"activemask", "activemask.b32 d"},
+    {"add", "add{.rnd}{.ftz}{.sat}{.cc}.type d, a, b"},
+    {"addc", "addc{.cc}.type d, a, b"},
+    {"alloca", "alloca.u64 pointer, size{, alignment}"},
+    {"and", "and.type d, a, b with .pred, .b16, .b32 or .b64"},
+    {"atom", "atom{.order}{.scope}{.space}.operation.type d, [a], b{, c}"},
+    {"bar", "bar{.warp}.sync a{, threads}"},
+    {"barrier", "barrier{.cta}.sync{.aligned} a{, threads}"},
+    {"bfe", "bfe.type d, a, position, length with .u32, .s32, .u64 or .s64"},
+    {"bfi", "bfi.type d, a, b, position, length with .b32 or .b64"},
+    {"bfind", "bfind{.shiftamt}.type d, a"},
+    {"bmsk", "bmsk.clamp.b32 d, position, length"},
+    {"bra", "bra{.uni} label"},
+    {"brev", "brev.type d, a with .b32 or .b64"},
+    {"brkpt", "brkpt"},
+    {"brx", "brx.idx{.uni} index, list of .branchtargets"},
+    {"call", "call{.uni} (result), function, (arguments)"},
+    {"clz", "clz.type d, a with .b32 or .b64"},
+    {"cnot", "cnot.type d, a with .b16, .b32 or .b64"},
+    {"copysign", "copysign.type d, a, b with .f32 or .f64"},
+    {"cos", "cos.approx{.ftz}.f32 d, a"},
+    {"cvt", "cvt{.rnd}{.ftz}{.sat}.to_type.from_type d, a"},
+    {"cvta", "cvta{.to}.space.u64 d, a"},
+    {"div", "div{.rnd}{.ftz}.type d, a, b"},
+    {"dp2a", "dp2a.lo.type.type d, a, b, c with .u32 or .s32"},
+    {"dp4a", "dp4a.type.type d, a, b, c with .u32 or .s32"},
+    {"elect", "elect.sync d|p, mask"},
+    {"ex2", "ex2.approx{.ftz}.type d, a"},
+    {"exit", "exit"},
+    {"fence", "fence{.sc, .acq_rel}.scope with .cta, .gpu or .sys"},
+    {"fma", "fma.rnd{.ftz}{.sat}.type d, a, b, c"},
+    {"fns", "fns.b32 d, mask, base, offset"},
+    {"isspacep", "isspacep.space p, a"},
+    {"ld", "ld{.order}{.scope}{.space}{.vec}.type d, [a] with .v2 or .v4"},
+    {"ldu", "ldu.global{.vec}.type d, [a]"},
+    {"lg2", "lg2.approx{.ftz}.f32 d, a"},
+    {"lop3", "lop3.b32 d, a, b, c, table with a table from 0 to 255"},
+    {"mad", "mad.lo.type d, a, b, c with .lo, .hi or .wide; mad.rnd of floating point"},
+    {"mad24", "mad24.lo.type d, a, b, c with .lo or .hi, .u32 or .s32"},
+    {"madc", "madc.lo{.cc}.type d, a, b, c with .lo or .hi"},
+    {"match", "match.any.sync.type d, a, mask"},
+    {"max", "max{.ftz}{.NaN}.type d, a, b"},
+    {"mbarrier",
+     "mbarrier.init.shared.b64 [a], count; also .arrive, .test_wait, .try_wait, .inval"},
+    {"membar", "membar.scope with .cta, .gl or .sys"},
+    {"min", "min{.ftz}{.NaN}.type d, a, b"},
+    {"mov", "mov.type d, a; also mov.type {d, e}, a and mov.type d, {a, b}"},
+    {"mul", "mul.lo.type d, a, b with .lo, .hi or .wide; mul{.rnd}.type of floating point"},
+    {"mul24", "mul24.lo.type d, a, b with .lo or .hi, .u32 or .s32"},
+    {"nanosleep", "nanosleep.u32 t"},
+    {"neg", "neg{.ftz}.type d, a"},
+    {"not", "not.type d, a with .pred, .b16, .b32 or .b64"},
+    {"or", "or.type d, a, b with .pred, .b16, .b32 or .b64"},
+    {"pmevent", "pmevent a"},
+    {"popc", "popc.type d, a with .b32 or .b64"},
+    {"prefetch", "prefetch{.space}.L1 [a] with .L1 or .L2"},
+    {"prefetchu", "prefetchu.L1 [a]"},
+    {"print", "call vprintf: print belongs to its body"},
+    {"prmt", "prmt.b32{.mode} d, a, b, selection"},
+    {"rcp", "rcp{.approx}{.rnd}{.ftz}.type d, a"},
+    {"red", "red{.order}{.scope}{.space}.operation.type [a], b"},
+    {"redux", "redux.sync.operation.type d, a, mask"},
+    {"rem", "rem.type d, a, b"},
+    {"ret", "ret{.uni}"},
+    {"rsqrt", "rsqrt.approx{.ftz}.type d, a"},
+    {"sad", "sad.type d, a, b, c"},
+    {"selp", "selp.type d, a, b, p"},
+    {"set", "set.comparison{.ftz}.to_type.type d, a, b"},
+    {"setp", "setp.comparison{.ftz}.type p, a, b; setp.comparison.and.type p, a, b, q"},
+    {"shf", "shf.l.clamp.b32 d, a, b, c with .l or .r, .clamp or .wrap"},
+    {"shfl", "shfl.sync.mode.b32 d{|p}, a, b, c, mask with .up, .down, .bfly or .idx"},
+    {"shl", "shl.type d, a, b with .b16, .b32 or .b64"},
+    {"shr", "shr.type d, a, b"},
+    {"sin", "sin.approx{.ftz}.f32 d, a"},
+    {"slct", "slct{.ftz}.type.s32 d, a, b, c with .s32 or .f32 for c"},
+    {"sqrt", "sqrt{.approx}{.rnd}{.ftz}.type d, a"},
+    {"st", "st{.order}{.scope}{.space}{.vec}.type [a], b with .v2 or .v4"},
+    {"stackrestore", "stackrestore.u64 a"},
+    {"stacksave", "stacksave.u64 d"},
+    {"sub", "sub{.rnd}{.ftz}{.sat}{.cc}.type d, a, b"},
+    {"subc", "subc{.cc}.type d, a, b"},
+    {"szext", "szext.clamp.type d, a, b with .u32 or .s32"},
+    {"tanh", "tanh.approx.type d, a"},
+    {"testp",
+     "testp.test.type p, a with .finite, .infinite, .number, .notanumber, .normal, .subnormal"},
+    {"trap", "trap"},
+    {"vabsdiff", "vabsdiff.type.type.type{.sat} d, a{.part}, b{.part}"},
+    {"vabsdiff2", "vabsdiff2.type.type.type{.sat} d{.parts}, a{.parts}, b{.parts}, c"},
+    {"vabsdiff4", "vabsdiff4.type.type.type{.sat} d{.parts}, a{.parts}, b{.parts}, c"},
+    {"vadd", "vadd.type.type.type{.sat} d, a{.part}, b{.part}"},
+    {"vadd2", "vadd2.type.type.type{.sat} d{.parts}, a{.parts}, b{.parts}, c"},
+    {"vadd4", "vadd4.type.type.type{.sat} d{.parts}, a{.parts}, b{.parts}, c"},
+    {"vavrg2", "vavrg2.type.type.type{.sat} d{.parts}, a{.parts}, b{.parts}, c"},
+    {"vavrg4", "vavrg4.type.type.type{.sat} d{.parts}, a{.parts}, b{.parts}, c"},
+    {"vmad", "vmad.type.type.type{.sat} d, a{.part}, b{.part}, c"},
+    {"vmax", "vmax.type.type.type{.sat} d, a{.part}, b{.part}"},
+    {"vmax2", "vmax2.type.type.type{.sat} d{.parts}, a{.parts}, b{.parts}, c"},
+    {"vmax4", "vmax4.type.type.type{.sat} d{.parts}, a{.parts}, b{.parts}, c"},
+    {"vmin", "vmin.type.type.type{.sat} d, a{.part}, b{.part}"},
+    {"vmin2", "vmin2.type.type.type{.sat} d{.parts}, a{.parts}, b{.parts}, c"},
+    {"vmin4", "vmin4.type.type.type{.sat} d{.parts}, a{.parts}, b{.parts}, c"},
+    {"vote", "vote.sync.mode.type d, p, mask with .all, .any, .uni or .ballot"},
+    {"vset", "vset.type.type.comparison d, a{.part}, b{.part}"},
+    {"vset2", "vset2.type.type.comparison d{.parts}, a{.parts}, b{.parts}, c"},
+    {"vset4", "vset4.type.type.comparison d{.parts}, a{.parts}, b{.parts}, c"},
+    {"vshl", "vshl.type.type.u32.clamp d, a{.part}, b{.part} with .clamp or .wrap"},
+    {"vshr", "vshr.type.type.u32.clamp d, a{.part}, b{.part} with .clamp or .wrap"},
+    {"vsub", "vsub.type.type.type{.sat} d, a{.part}, b{.part}"},
+    {"vsub2", "vsub2.type.type.type{.sat} d{.parts}, a{.parts}, b{.parts}, c"},
+    {"vsub4", "vsub4.type.type.type{.sat} d{.parts}, a{.parts}, b{.parts}, c"},
+    {"xor", "xor.type d, a, b with .pred, .b16, .b32 or .b64"},
+};
+
+/// What no part of the machine does, by how the names begin, and what does its work.
+constexpr Form not_modelled[] = {
+    {"applypriority", "cache residency is not modelled in this release: leave it out"},
+    {"clusterlaunchcontrol", "clusters are not modelled in this release: compile for sm_80"},
+    {"cp",
+     "asynchronous copies are not modelled in this release: copy with ld and st, or compile "
+     "for sm_75"},
+    {"createpolicy", "cache residency is not modelled in this release: leave it out"},
+    {"discard", "cache residency is not modelled in this release: leave it out"},
+    {"getctarank", "clusters are not modelled in this release: compile for sm_80"},
+    {"griddepcontrol", "dependent launches are not modelled in this release: compile for sm_80"},
+    {"ldmatrix", "matrix units are not modelled in this release: load with ld, multiply with fma"},
+    {"mapa", "clusters are not modelled in this release: compile for sm_80"},
+    {"mma", "matrix units are not modelled in this release: multiply with fma"},
+    {"movmatrix", "matrix units are not modelled in this release: exchange with shfl"},
+    {"multimem", "several GPUs are not modelled in this release: address each memory with ld, st"},
+    {"setmaxnreg", "registers do not move between warps in this release: compile for sm_80"},
+    {"stmatrix", "matrix units are not modelled in this release: store with st"},
+    {"suld", "surfaces are not modelled in this release: load with ld from a buffer"},
+    {"suq", "surfaces are not modelled in this release: give sizes as kernel parameters"},
+    {"sured", "surfaces are not modelled in this release: use red on a buffer"},
+    {"sust", "surfaces are not modelled in this release: store with st to a buffer"},
+    {"tcgen05", "matrix units are not modelled in this release: multiply with fma"},
+    {"tensormap", "tensor maps are not modelled in this release: compute addresses, use ld and st"},
+    {"tex", "textures are not modelled in this release: load with ld from a buffer"},
+    {"tld4", "textures are not modelled in this release: load with ld from a buffer"},
+    {"txq", "textures are not modelled in this release: give sizes as kernel parameters"},
+    {"wgmma", "matrix units are not modelled in this release: multiply with fma"},
+    {"wmma", "matrix units are not modelled in this release: multiply with fma"},
+};
+
+template <std::size_t n>
+std::string_view find(const Form (&table)[n], std::string_view name) {
+  const Form* entry =
+      std::lower_bound(std::begin(table), std::end(table), name,
+                       [](const Form& form, std::string_view word) { return form.name < word; });
+  return entry != std::end(table) && entry->name == name ? entry->text : "";
+}
+
+}  // namespace
+
+std::string_view form_of(std::string_view name) {
+  return find(forms, name);
+}
+
+std::vector<std::string> instruction_names() {
+  std::vector<std::string> names;
+  for (const Form& form : forms) names.emplace_back(form.name);
+  return names;
+}
+
+std::string instruction_advice(const std::string& name) {
+  if (const std::string_view form = form_of(name); !form.empty())
+    return "write it as " + std::string(form);
+  if (const std::string_view instead = find(not_modelled, name); !instead.empty())
+    return std::string(instead);
+  const std::string meant = nearest(name, instruction_names());
+  if (!meant.empty()) return "did you mean \"" + meant + "\"? It is " + std::string(form_of(meant));
+  return "see the instructions of PTX ISA 8; what is not modelled stands in docs/workloads.md";
+}
+
+}  // namespace lockstep::isa

@@ -1,0 +1,30 @@
+/// Says why a text is no PTX, and what to write instead.
+#pragma once
+
+#include <cstddef>
+#include <string>
+
+#include "models/isa/reader/syntax/syntax.hpp"
+
+namespace lockstep::isa::syntax {
+
+struct Expectation {
+  const char* what;
+  const char* advice;
+  bool within_instruction = false;  ///< whose form is worth showing
+};
+
+/// Thrown where the grammar cannot go on.
+struct Unexpected {
+  Position at;
+  std::size_t byte;  ///< of the text
+  Expectation expectation;
+};
+
+[[noreturn]] void explain(const Unexpected& error, const std::string& text,
+                          const std::string& file);
+
+/// Refuses brackets within brackets within brackets ...: a parser's depth is that of its stack.
+void check_nesting(const std::string& text, const std::string& file);
+
+}  // namespace lockstep::isa::syntax
