@@ -127,7 +127,7 @@ void CheckpointWriter::write(std::span<const std::byte> chunk) {
 
 void CheckpointWriter::end() {
   if (checksums_.size() <= 1) file_.write_bytes(data_of(part_), first_);
-  further_ = {};
+  further_.close();
   file_.write_array(sums_of(part_), h5::Scalar::u64, {checksums_.size()}, checksums_.data());
 }
 

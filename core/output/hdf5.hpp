@@ -60,6 +60,8 @@ class Series {
   void append(std::uint64_t count, std::span<const std::uint64_t> numbers, const void* rows);
   /// Makes what was appended visible to readers.
   void flush();
+  /// Nothing more is appended; nothing happens if there is none.
+  void close();
   /// As File::abandon.
   void abandon() { dataset_.abandon(); }
 

@@ -27,6 +27,12 @@ Result was_read(Result result, const std::string& file) {
   return result;
 }
 
+/// Closes what was written to: only then the library writes what it held back, and says so if it
+/// could not.
+inline void close_written(Handle& handle, const std::string& file) {
+  written(handle.close() ? 0 : -1, file);
+}
+
 /// Errors become exceptions: the library shall neither print them nor, after a full disk, try to
 /// write once more when the process ends.
 void take_over_errors();

@@ -69,10 +69,11 @@ void write_whole(const Handle& file, const std::string& name, const std::string&
     while (side > 1 && product(chunk) > largest_chunk) side = (side + 1) / 2;
   }
   const bool compress = product(shape) * H5Tget_size(type.id()) > 4096;
-  const Handle dataset = create_dataset(file, name, path, type, simple_space(shape, shape),
-                                        compress ? chunk : Shape{});
-  if (product(shape) == 0) return;
-  written(H5Dwrite(dataset.id(), type.id(), H5S_ALL, H5S_ALL, H5P_DEFAULT, data), name);
+  Handle dataset = create_dataset(file, name, path, type, simple_space(shape, shape),
+                                  compress ? chunk : Shape{});
+  if (product(shape) > 0)
+    written(H5Dwrite(dataset.id(), type.id(), H5S_ALL, H5S_ALL, H5P_DEFAULT, data), name);
+  close_written(dataset, name);
 }
 
 bool is_zero(const char* bytes, std::size_t count) {
@@ -158,6 +159,10 @@ void Series::flush() {
   written(H5Dflush(dataset_.id()), file_);
 }
 
+void Series::close() {
+  close_written(dataset_, file_);
+}
+
 // Any call clears the library's account of the last failure: property lists outlive the check.
 
 File File::create(const std::string& path, const std::string& name) {
@@ -200,10 +205,11 @@ void File::close() {
 void File::create_group(const std::string& path) {
   Handle properties = owned_list(H5Pcreate(H5P_GROUP_CREATE));
   H5Pset_obj_track_times(properties.id(), false);
-  const Handle group{written(H5Gcreate2(file_.id(), path.c_str(), link_properties().id(),
-                                        properties.id(), H5P_DEFAULT),
-                             path_),
-                     H5Gclose};
+  Handle group{written(H5Gcreate2(file_.id(), path.c_str(), link_properties().id(), properties.id(),
+                                  H5P_DEFAULT),
+                       path_),
+               H5Gclose};
+  close_written(group, path_);
 }
 
 void File::write_text(const std::string& path, const std::string& text) {
@@ -218,9 +224,10 @@ void File::write_array(const std::string& path, Scalar type, const Shape& shape,
 void File::write_bytes(const std::string& path, std::span<const std::byte> bytes) {
   const Handle type = number_type(Scalar::u8);
   const Shape shape{bytes.size()};
-  const Handle dataset = create_dataset(file_, path_, path, type, simple_space(shape, shape), {});
-  if (bytes.empty()) return;
-  written(H5Dwrite(dataset.id(), type.id(), H5S_ALL, H5S_ALL, H5P_DEFAULT, bytes.data()), path_);
+  Handle dataset = create_dataset(file_, path_, path, type, simple_space(shape, shape), {});
+  if (!bytes.empty())
+    written(H5Dwrite(dataset.id(), type.id(), H5S_ALL, H5S_ALL, H5P_DEFAULT, bytes.data()), path_);
+  close_written(dataset, path_);
 }
 
 void File::write_texts(const std::string& path, const std::vector<std::string>& texts) {
@@ -267,27 +274,28 @@ void File::set_attribute(const std::string& path, const std::string& name,
     type = text_type(text->size());
     data = text->empty() ? "\0" : text->data();
   }
-  const Handle object =
-      owned_object(written(H5Oopen(file_.id(), path.c_str(), H5P_DEFAULT), path_));
+  Handle object = owned_object(written(H5Oopen(file_.id(), path.c_str(), H5P_DEFAULT), path_));
   const Handle space = simple_space({}, {});
-  const Handle attribute = owned_attribute(written(
+  Handle attribute = owned_attribute(written(
       H5Acreate2(object.id(), name.c_str(), type.id(), space.id(), H5P_DEFAULT, H5P_DEFAULT),
       path_));
   written(H5Awrite(attribute.id(), type.id(), data), path_);
+  close_written(attribute, path_);
+  close_written(object, path_);
 }
 
 void File::make_scale(const std::string& path, const std::string& label) {
-  const Handle scale =
-      owned_dataset(written(H5Dopen2(file_.id(), path.c_str(), H5P_DEFAULT), path_));
+  Handle scale = owned_dataset(written(H5Dopen2(file_.id(), path.c_str(), H5P_DEFAULT), path_));
   written(H5DSset_scale(scale.id(), label.c_str()), path_);
+  close_written(scale, path_);
 }
 
 void File::attach_scale(const std::string& dataset, unsigned axis, const std::string& scale) {
-  const Handle data =
-      owned_dataset(written(H5Dopen2(file_.id(), dataset.c_str(), H5P_DEFAULT), path_));
-  const Handle values =
-      owned_dataset(written(H5Dopen2(file_.id(), scale.c_str(), H5P_DEFAULT), path_));
+  Handle data = owned_dataset(written(H5Dopen2(file_.id(), dataset.c_str(), H5P_DEFAULT), path_));
+  Handle values = owned_dataset(written(H5Dopen2(file_.id(), scale.c_str(), H5P_DEFAULT), path_));
   written(H5DSattach_scale(data.id(), values.id(), axis), path_);
+  close_written(values, path_);
+  close_written(data, path_);
 }
 
 }  // namespace lockstep::h5

@@ -252,8 +252,8 @@ void StatisticsRecorder::flush() {
 
 void StatisticsRecorder::finish() {
   flush();
-  for (Series& series : series_) series.dataset = {};
-  times_ = {};
+  for (Series& series : series_) series.dataset.close();
+  times_.close();
 }
 
 void StatisticsRecorder::write_totals() {
