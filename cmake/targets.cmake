@@ -6,8 +6,9 @@ set(LOCKSTEP_COPY_OPTIONS -mmemcpy-strategy=vector_loop:256:noalign,libcall:-1:n
     CACHE STRING "options of g++ that other readers of its compile commands do not know")
 # -ffp-contract=off: the same bits on every machine.  x86-64-v2: any machine of the last decade.
 target_compile_options(lockstep_options INTERFACE -Wall -Wextra -Wpedantic -Wshadow -Werror
+                       $<$<CXX_COMPILER_ID:Clang>:-Wno-unknown-pragmas>
                        # False positives of GCC 12 on std::string (bugs 105651, 105329).
-                       -Wno-restrict -Wno-stringop-overflow
+                       $<$<CXX_COMPILER_ID:GNU>:-Wno-restrict> $<$<CXX_COMPILER_ID:GNU>:-Wno-stringop-overflow>
                        -ffp-contract=off -march=x86-64-v2 -fno-math-errno
                        ${LOCKSTEP_COPY_OPTIONS}
                        $<$<CXX_COMPILER_ID:GNU>:-fpch-preprocess>)  # for ccache

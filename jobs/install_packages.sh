@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Installs the Debian 12 packages that are missing: install_packages.sh [run] [tests] [cluster] [lint]
+# Installs the Debian 12 packages that are missing: install_packages.sh GROUP... (the groups are below)
 set -euo pipefail
 declare -A groups=(
   [run]="g++ cmake ninja-build ccache pkg-config libopenmpi-dev openmpi-bin libtbb-dev libjemalloc-dev
@@ -9,6 +9,8 @@ declare -A groups=(
   [tests]="libgtest-dev libbenchmark-dev python3-venv python3-setuptools python3-wheel chromium"
   [cluster]="slurmctld slurmd slurm-client slurm-wlm munge"
   [lint]="clang-format-14 clang-tidy-14 shellcheck universal-ctags python3-flake8"
+  [soak]="clang-14 valgrind python3-yaml"
+  [second_mpi]="mpich libmpich-dev"
 )
 missing=()
 for group in "$@"; do

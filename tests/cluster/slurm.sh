@@ -14,9 +14,19 @@ wait_until() {  # up to 20 s
   return 1
 }
 
+free_ports() {  # so many, all different
+  /usr/bin/python3 -c '
+import socket, sys
+sockets = [socket.socket() for _ in range(int(sys.argv[1]))]
+for one in sockets: one.bind(("127.0.0.1", 0))
+print(*(one.getsockname()[1] for one in sockets))' "$1"
+}
+
 configure() {
   local folder=$1 nodes=$2 cores node
+  local -a ports
   cores=$(nproc)
+  read -r -a ports <<<"$(free_ports $((nodes + 1)))"
   mkdir -p "$folder"/{state,log,run,munge}
   chmod 755 "$folder/munge"
   for node in $(seq "$nodes"); do mkdir -p "$folder"/{spool,tmp}/n"$node"; done
@@ -44,7 +54,7 @@ ReturnToService=2
 JobRequeue=1
 KillWait=5
 MinJobAge=3600
-SlurmctldPort=16817
+SlurmctldPort=${ports[0]}
 SlurmctldPidFile=$folder/run/slurmctld.pid
 SlurmdPidFile=$folder/run/slurmd.%n.pid
 StateSaveLocation=$folder/state
@@ -52,9 +62,12 @@ SlurmdSpoolDir=$folder/spool/%n
 TmpFS=$folder/tmp/%n
 SlurmctldLogFile=$folder/log/slurmctld.log
 SlurmdLogFile=$folder/log/slurmd.%n.log
-NodeName=n[1-$nodes] NodeHostname=$(hostname -s) NodeAddr=127.0.0.1 Port=[16821-$((16820 + nodes))] CPUs=$cores Boards=1 SocketsPerBoard=1 CoresPerSocket=$cores ThreadsPerCore=1 RealMemory=2000 State=UNKNOWN
-PartitionName=work Nodes=ALL Default=YES MaxTime=INFINITE State=UP OverSubscribe=FORCE:4
+NodeName=DEFAULT NodeHostname=$(hostname -s) NodeAddr=127.0.0.1 CPUs=$cores Boards=1 SocketsPerBoard=1 CoresPerSocket=$cores ThreadsPerCore=1 RealMemory=2000 State=UNKNOWN
 CONF
+  for node in $(seq "$nodes"); do
+    echo "NodeName=n$node Port=${ports[$node]}" >>"$folder/slurm.conf"
+  done
+  echo 'PartitionName=work Nodes=ALL Default=YES MaxTime=INFINITE State=UP OverSubscribe=FORCE:4' >>"$folder/slurm.conf"
 }
 
 start() {
