@@ -62,10 +62,10 @@ SlurmdSpoolDir=$folder/spool/%n
 TmpFS=$folder/tmp/%n
 SlurmctldLogFile=$folder/log/slurmctld.log
 SlurmdLogFile=$folder/log/slurmd.%n.log
-NodeName=DEFAULT NodeHostname=$(hostname -s) NodeAddr=127.0.0.1 CPUs=$cores Boards=1 SocketsPerBoard=1 CoresPerSocket=$cores ThreadsPerCore=1 RealMemory=2000 State=UNKNOWN
+NodeName=DEFAULT CPUs=$cores Boards=1 SocketsPerBoard=1 CoresPerSocket=$cores ThreadsPerCore=1 RealMemory=2000 State=UNKNOWN
 CONF
   for node in $(seq "$nodes"); do
-    echo "NodeName=n$node Port=${ports[$node]}" >>"$folder/slurm.conf"
+    echo "NodeName=n$node NodeHostname=$(hostname -s) NodeAddr=127.0.0.1 Port=${ports[$node]}" >>"$folder/slurm.conf"
   done
   echo 'PartitionName=work Nodes=ALL Default=YES MaxTime=INFINITE State=UP OverSubscribe=FORCE:4' >>"$folder/slurm.conf"
 }
