@@ -21,6 +21,9 @@
 #include "tests/references/graphs/bfs_two.hpp"
 #include "tests/references/graphs/mst.hpp"
 #include "tests/references/graphs/sssp.hpp"
+#include "tests/references/heap/hash_table.hpp"
+#include "tests/references/heap/linked_lists.hpp"
+#include "tests/references/heap/quadtree.hpp"
 #include "tests/references/histograms/histo.hpp"
 #include "tests/references/histograms/histogram.hpp"
 #include "tests/references/histograms/histogram1024.hpp"
@@ -99,6 +102,7 @@ inline std::vector<Reference> all() {
       {"fft", fft::run, {{"root", 4e-7}, {"out", 1e-4}}},
       {"fwt", fwt::run},
       {"gicov", gicov::run, {{"cosine", 4e-7}, {"sine", 4e-7}, {"score", 1e-5}, {"dilated", 1e-5}}},
+      {"hash_table", hash_table::run},
       {"heartwall", heartwall::run},
       {"histo", histo::run},
       {"histogram", histogram::run},
@@ -110,6 +114,7 @@ inline std::vector<Reference> all() {
       {"l1_latency", pointer_chase::run},
       {"l2_latency", pointer_chase::run},
       {"lbm", lbm::run, {{"f", 1e-6}, {"next", 1e-6}}},
+      {"linked_lists", linked_lists::run},
       {"lud", lud::run},
       {"managed_add", managed_add::run},
       {"mri_gridding", mri_gridding::run, {{"grid", 1e-5}}},
@@ -122,6 +127,7 @@ inline std::vector<Reference> all() {
       {"pathfinder", pathfinder::run},
       {"persistent", persistent::run},
       {"pointer_chase", pointer_chase::run},
+      {"quadtree", quadtree::run},
       {"reduction", reduction::run},
       {"sad", sad::run},
       {"saxpy", saxpy::run},
