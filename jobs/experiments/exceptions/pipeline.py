@@ -1,134 +1,83 @@
 #!/usr/bin/python3
 """Cost of the exception schemes when nothing faults: Figures 10 and 11 of paper 000 (MICRO 2017).
 
-    jobs/experiments/exceptions/pipeline.py run [--lockstep PROGRAM] [--folder DIR] [--jobs N] [--only NAME ...]
-    jobs/experiments/exceptions/pipeline.py draw [--folder DIR]
+    jobs/experiments/exceptions/pipeline.py run [--quick] [--sms 16] [--folder DIR] [--jobs N]
+    jobs/experiments/exceptions/pipeline.py draw [--quick] [--sms 16] [--folder DIR]
 
-`run` runs each workload on k20 with each scheme, all data in GPU memory, and writes pipeline.csv; `draw` prints
-the table beside the paper's means and draws pipeline.png. Relative performance is cycles of stall-on-fault over
-cycles of the scheme, where a workload's cycles are those of its kernels from launch to end.
+`run` runs the benchmarks on k20 with each scheme, all data in GPU memory, in pages of 4 KiB; `draw` prints the table
+beside the paper's means and draws pipeline.png. Performance is time of stall-on-fault over time of the scheme.
+Section 5.5: `--sms 8 16 32`, of a work that does not grow with the machine.
 """
-import argparse
-import concurrent.futures
-import csv
-import math
-import pathlib
-import subprocess
-import sys
+from benchmarks import PARBOIL, RESIDENT
+from runs import Experiment, Run, geometric_mean, parser_of
 
-REPOSITORY = pathlib.Path(__file__).resolve().parents[3]
-
-# Parboil by name, in sizes of seconds, and streams for comparison.
-WORKLOADS = {
-    "bfs": "{vertices: 32768, edges: 262144}",
-    "cutcp": "{bins: 6}",
-    "histo": "{n: 262144, slices: 8, blocks: 64}",
-    "lbm": "{width: 128, height: 32, depth: 32}",
-    "mri_gridding": "{tiles: 64, samples: 8192}",
-    "mri_q": "{voxels: 16384}",
-    "sad": "{columns: 8, rows: 8}",
-    "sgemm": "{n: 512}",
-    "spmv": "{rows: 32768, entries: 524288}",
-    "stencil3d": "{width: 128, height: 128, depth: 32}",
-    "tpacf": "{points: 512, sets: 8}",
-}
 SCHEMES = {
-    "stall-on-fault": "stall-on-fault",
     "warp-disable-commit": "warp-disable-commit",
     "warp-disable-last-check": "warp-disable-last-check",
     "replay-queue": "replay-queue",
-    "operand-log 8 KiB": "{name: operand-log, bytes: 8KiB}",
-    "operand-log 16 KiB": "{name: operand-log, bytes: 16KiB}",
-    "operand-log 32 KiB": "{name: operand-log, bytes: 32KiB}",
+    "log 8 KiB": "{name: operand-log, bytes: 8KiB}",
+    "log 16 KiB": "{name: operand-log, bytes: 16KiB}",
+    "log 32 KiB": "{name: operand-log, bytes: 32KiB}",
 }
-# Geometric means that the paper prints, in percent (sections 5.2, Figures 10 and 11).
-PAPER = {"warp-disable-commit": 84, "warp-disable-last-check": 90, "replay-queue": 94, "operand-log 8 KiB": 96.6,
-         "operand-log 16 KiB": 99.2}
+# Geometric means that the paper prints, in percent (section 5.2, Figures 10 and 11).
+PAPER = {"warp-disable-commit": "84.0", "warp-disable-last-check": "90.0", "replay-queue": "94.0", "log 8 KiB": "96.6",
+         "log 16 KiB": "99.2", "log 32 KiB": "nearly 100"}
 
 
-def scenario(folder, workload, parameters, scheme):
-    path = folder / f"{workload}_{scheme.replace(' ', '_')}.yaml"
-    path.write_text(f"gpu: {REPOSITORY}/configs/gpus/k20.yaml\nhost: {REPOSITORY}/configs/hosts/nvlink.yaml\n"
-                    f"simulation: {{epoch: 1ms}}\npolicies: {{exception_scheme: {SCHEMES[scheme]}}}\ntenants:\n"
-                    f"  - {{name: one, workload: {REPOSITORY}/configs/workloads/{workload}.yaml, "
-                    f"parameters: {parameters}}}\n")
-    return path
+def run_of(benchmark, scheme, sms, arguments):
+    return Run(benchmark, RESIDENT, (("exception_scheme", scheme),), sms=sms, quick=arguments.quick)
 
 
-def cycles_of(lockstep, folder, workload, scheme):
-    """Simulated femtoseconds in which a kernel of the workload ran."""
-    import h5py
-    path = scenario(folder, workload, WORKLOADS[workload], scheme)
-    output = path.with_suffix(".h5")
-    done = subprocess.run([lockstep, "run", path, "--quiet", "--threads", "1", "--output", output],
-                          capture_output=True, text=True)
-    if done.returncode:
-        sys.exit(f"{workload} with {scheme}: {done.stderr.strip()}")
-    with h5py.File(output) as file:
-        kernels = file["kernels"][:]
-    output.unlink()
-    return int((kernels["done"] - kernels["launched"]).sum())
+def relative(experiment, sms, arguments):
+    """{benchmark: {scheme: percent of stall-on-fault}}"""
+    return {
+        b: {name: 100 * experiment.ratio(run_of(b, "stall-on-fault", sms, arguments), run_of(b, s, sms, arguments))
+            for name, s in SCHEMES.items()}
+        for b in PARBOIL
+    }
 
 
-def run(arguments):
-    arguments.folder.mkdir(parents=True, exist_ok=True)
-    points = [(w, s) for w in WORKLOADS if w in (arguments.only or WORKLOADS) for s in SCHEMES]
-    with concurrent.futures.ThreadPoolExecutor(arguments.jobs) as pool:
-        times = pool.map(lambda point: cycles_of(arguments.lockstep, arguments.folder, *point), points)
-        rows = [(*point, time) for point, time in zip(points, times)]
-    with open(arguments.folder / "pipeline.csv", "w", newline="") as file:
-        writer = csv.writer(file)
-        writer.writerow(("workload", "scheme", "femtoseconds"))
-        writer.writerows(rows)
-    draw(arguments)
+def means_of(table):
+    return {scheme: geometric_mean(row[scheme] for row in table.values()) for scheme in SCHEMES}
 
 
-def relative(folder):
-    """{workload: {scheme: performance relative to stall-on-fault}} of pipeline.csv."""
-    times = {}
-    with open(folder / "pipeline.csv", newline="") as file:
-        for row in csv.DictReader(file):
-            times.setdefault(row["workload"], {})[row["scheme"]] = int(row["femtoseconds"])
-    return {w: {s: of["stall-on-fault"] / t for s, t in of.items()} for w, of in times.items()}
+def print_table(sms, table):
+    print(f"\n| {sms} SMs | " + " | ".join(SCHEMES) + " |\n|---|" + "---:|" * len(SCHEMES))
+    for name, row in {**table, "**geometric mean**": means_of(table)}.items():
+        print(f"| {name} | " + " | ".join(f"{row[scheme]:.1f}" for scheme in SCHEMES) + " |")
+    print("| 000, 16 SMs | " + " | ".join(PAPER[scheme] for scheme in SCHEMES) + " |")
 
 
-def draw(arguments):
+def draw_bars(table, sms, path):
     import matplotlib
     matplotlib.use("Agg")
     import matplotlib.pyplot as plot
-    table = relative(arguments.folder)
-    schemes = [s for s in SCHEMES if s != "stall-on-fault"]
-    means = {s: math.exp(sum(math.log(of[s]) for of in table.values()) / len(table)) for s in schemes}
-    print(f"{'':14}" + "".join(f"{s.replace('operand-', ''):>24}" for s in schemes))
-    for workload, of in table.items():
-        print(f"{workload:14}" + "".join(f"{100 * of[s]:23.1f}%" for s in schemes))
-    print(f"{'geometric mean':14}" + "".join(f"{100 * means[s]:23.1f}%" for s in schemes))
-    paper = [f"{PAPER[s]:23.1f}%" if s in PAPER else f"{'nearly 100%':>24}" for s in schemes]
-    print(f"{'paper 000':14}" + "".join(paper))
     figure, axis = plot.subplots(figsize=(11, 4))
-    names = [*table, "mean"]
-    for i, scheme in enumerate(schemes):
-        values = [100 * table[w][scheme] for w in table] + [100 * means[scheme]]
-        axis.bar([x + (i - 2.5) * 0.13 for x in range(len(names))], values, 0.13, label=scheme)
-    axis.set_xticks(range(len(names)), names, rotation=30)
+    rows = {**table, "mean": means_of(table)}
+    for i, scheme in enumerate(SCHEMES):
+        places = [x + (i - 2.5) * 0.13 for x in range(len(rows))]
+        axis.bar(places, [row[scheme] for row in rows.values()], 0.13, label=scheme)
+    axis.set_xticks(range(len(rows)), rows, rotation=30)
     axis.set_ylabel("performance, stall-on-fault = 100 %")
-    axis.set_ylim(40, 105)
-    axis.set_title("k20, no faults: what precise exceptions cost (000, Figures 10 and 11)")
+    axis.set_title(f"k20 with {sms} SMs, no faults: what precise exceptions cost (000, Figures 10 and 11)")
     axis.legend(ncol=3, fontsize=8)
     figure.tight_layout()
-    figure.savefig(arguments.folder / "pipeline.png", dpi=120)
-    print(f"drawn: {arguments.folder / 'pipeline.png'}")
+    figure.savefig(path, dpi=120)
+    print(f"drawn: {path}")
 
 
 def main():
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("verb", choices=("run", "draw"))
-    parser.add_argument("--lockstep", default=REPOSITORY / "build/release/lockstep")
-    parser.add_argument("--folder", type=pathlib.Path, default=pathlib.Path("exceptions"))
-    parser.add_argument("--jobs", type=int, default=2, help="runs at a time")
-    parser.add_argument("--only", nargs="*", choices=WORKLOADS, help="these workloads")
+    parser = parser_of(__doc__)
+    parser.add_argument("--sms", nargs="*", type=int, default=[16], help="sizes of the GPU")
     arguments = parser.parse_args()
-    run(arguments) if arguments.verb == "run" else draw(arguments)
+    experiment = Experiment(arguments)
+    if arguments.verb == "run":
+        schemes = ["stall-on-fault", *SCHEMES.values()]
+        experiment.run([run_of(b, s, sms, arguments) for sms in arguments.sms for b in PARBOIL for s in schemes])
+    for sms in arguments.sms:
+        table = relative(experiment, sms, arguments)
+        print_table(sms, table)
+        draw_bars(table, sms, experiment.folder / f"pipeline_{sms}.png")
 
 
 if __name__ == "__main__":

@@ -1,0 +1,78 @@
+"""The benchmarks of paper 000: our workloads of those names, in sizes of seconds, and where their data are.
+
+One kernel of each is measured, as in the paper (section 5.1). What earlier kernels prepare for it comes from CPU memory
+where the paper says that all data do.
+"""
+import dataclasses
+import pathlib
+import re
+
+WORKLOADS = pathlib.Path(__file__).resolve().parents[3] / "configs/workloads"
+
+
+@dataclasses.dataclass(frozen=True)
+class Benchmark:
+    kernel: str  # that is measured
+    full: str  # parameters
+    quick: str
+    outputs: tuple = ()  # buffers that the kernel writes and nobody has touched
+    prepared: tuple = ()  # buffers that earlier kernels fill
+
+
+# Full sizes have more blocks than fit on the SMs at once.
+PARBOIL = {
+    "bfs": Benchmark("bfs_level", "{vertices: 65536, edges: 524288}", "{vertices: 8192, edges: 65536}"),
+    "cutcp": Benchmark("cutcp_lattice", "{bins: 7}", "{bins: 4}", ("potential",), ("atom",)),
+    "histo": Benchmark("histo_main", "{n: 524288, slices: 8, blocks: 64, rounds: 1}",
+                       "{n: 65536, slices: 8, blocks: 32, rounds: 1}", ("counts",), ("data", "range")),
+    "lbm": Benchmark("lbm_step", "{width: 128, height: 32, depth: 32, steps: 1}",
+                     "{width: 64, height: 32, depth: 16, steps: 1}", ("next",), ("obstacle", "f")),
+    "mri_gridding": Benchmark("gridding_gather", "{tiles: 64, samples: 16384, spread: 0.14}",
+                              "{tiles: 32, samples: 4096, spread: 0.14}", ("grid",), ("sorted", "start")),
+    "mri_q": Benchmark("mri_q", "{voxels: 65536}", "{voxels: 8192}", ("q",), ("sample",)),
+    "sad": Benchmark("sad_4", "{columns: 11, rows: 9, range: 8}", "{columns: 5, rows: 4, range: 8}", ("of_4",)),
+    "sgemm": Benchmark("sgemm", "{n: 512}", "{n: 256}", ("c",)),
+    "spmv": Benchmark("spmv_scalar", "{rows: 65536, entries: 524288}", "{rows: 8192, entries: 131072}",
+                      ("y_scalar",)),
+    "stencil3d": Benchmark("stencil3d", "{width: 512, height: 256, depth: 8, steps: 1}",
+                           "{width: 256, height: 256, depth: 4, steps: 1}", ("next",)),
+    "tpacf": Benchmark("tpacf_histograms", "{points: 128, sets: 150}", "{points: 128, sets: 20}",
+                       ("histogram",), ("x", "y", "z")),
+}
+HEAP = {
+    "hash_table": Benchmark("table_insert", "{pairs: 131072, queries: 1024, keys: 100000, buckets: 65536, rounds: 0}",
+                            "{pairs: 32768, queries: 1024, keys: 30000, buckets: 16384, rounds: 0}"),
+    "linked_lists": Benchmark("lists_build", "{lists: 32768, length: 4, words: 26, rounds: 0}",
+                              "{lists: 8192, length: 4, words: 26, rounds: 0}"),
+    "quadtree": Benchmark("quadtree_split", "{points: 262144, levels: 5, crowd: 64, block: 512}",
+                          "{points: 65536, levels: 4, crowd: 64, block: 512}"),
+}
+ALL = {**PARBOIL, **HEAP}
+
+# Where a workload's data are when the measured kernel starts.
+RESIDENT = "resident"  # in GPU memory, as shipped
+COPIED = "copied"  # inputs in GPU memory, outputs nowhere yet
+PAGED = "paged"  # inputs in CPU memory, outputs nowhere yet
+
+
+def moved_to_host(match):
+    return f"{match[1]}- synchronize\n{match[1]}- read: {match[2]}"
+
+
+def workload_text(name, placement):
+    """The shipped workload with its buffers where `placement` says."""
+    benchmark = ALL[name]
+    text = (WORKLOADS / f"{name}.yaml").read_text().replace("module: ", f"module: {WORKLOADS}/")
+    if placement == COPIED:
+        for buffer in benchmark.outputs:
+            text = re.sub(rf"^(  {buffer}: \{{.*)memory: device", r"\1memory: managed", text, flags=re.MULTILINE)
+        if benchmark.outputs:  # those of `swap` are named anew, and nobody measures what comes last
+            text = re.sub(r"^ *- copy: \{.*to: host\}\n", "", text, flags=re.MULTILINE)
+    if placement == PAGED:
+        text = text.replace("memory: device", "memory: managed")
+        text = re.sub(r"^ *- copy: \{.*to: device\}\n", "", text, flags=re.MULTILINE)
+        text = re.sub(r"^( *)- copy: \{buffer: (\w+), to: host\}", moved_to_host, text, flags=re.MULTILINE)
+        steps = "".join(rf"\1- read: {buffer}\n" for buffer in benchmark.prepared)
+        launch = rf"^( *)(- launch: \{{kernel: {benchmark.kernel},)"
+        text = re.sub(launch, rf"\1- synchronize\n{steps}\1\2", text, flags=re.MULTILINE)
+    return text

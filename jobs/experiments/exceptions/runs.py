@@ -1,0 +1,93 @@
+"""Runs of an experiment as one `lockstep sweep`: what is done stays done, however often it is started."""
+import argparse
+import dataclasses
+import math
+import pathlib
+import re
+import subprocess
+import sys
+import zlib
+
+import benchmarks
+
+REPOSITORY = pathlib.Path(__file__).resolve().parents[3]
+
+
+@dataclasses.dataclass(frozen=True)
+class Run:
+    """A benchmark on k20 with these policies."""
+
+    benchmark: str
+    placement: str
+    policies: tuple  # of (key, YAML flow text)
+    host: str = "nvlink"
+    sms: int = 16
+    quick: bool = False
+
+    def name(self):
+        """Of its files: the policies by name, their parameters as a checksum."""
+        names = [re.search(r"[a-z][a-z0-9-]+", text.replace("name:", ""))[0] for _, text in self.policies]
+        size = ["quick"] if self.quick else []
+        checksum = zlib.crc32(repr(self.policies).encode())
+        return "-".join([self.benchmark, self.placement, self.host, f"{self.sms}sms", *size, *names, f"{checksum:08x}"])
+
+    def scenario(self, folder):
+        parameters = getattr(benchmarks.ALL[self.benchmark], "quick" if self.quick else "full")
+        policies = {"page_manager": "base-pages", **dict(self.policies)}
+        listed = ", ".join(f"{key}: {text}" for key, text in policies.items())
+        return (f"gpu: {REPOSITORY}/configs/gpus/k20.yaml\nhost: {REPOSITORY}/configs/hosts/{self.host}.yaml\n"
+                f"simulation: {{epoch: 1ms}}\noverride: {{gpu.sm.count: {self.sms}}}\npolicies: {{{listed}}}\n"
+                f"tenants:\n  - {{name: one, workload: {folder}/{self.benchmark}_{self.placement}.yaml, "
+                f"parameters: {parameters}}}\n")
+
+
+class Experiment:
+    """A folder with the scenarios of runs, the sweep that runs them, and their output."""
+
+    def __init__(self, arguments):
+        self.folder = arguments.folder.resolve()
+        self.lockstep, self.jobs = arguments.lockstep, arguments.jobs
+
+    def run(self, runs):
+        runs = list(dict.fromkeys(runs))
+        self.folder.mkdir(parents=True, exist_ok=True)
+        for run in runs:
+            text = benchmarks.workload_text(run.benchmark, run.placement)
+            (self.folder / f"{run.benchmark}_{run.placement}.yaml").write_text(text)
+            (self.folder / f"{run.name()}.yaml").write_text(run.scenario(self.folder))
+        sweep = self.folder / "sweep.yaml"
+        scenarios = "".join(f"  - {run.name()}.yaml\n" for run in runs)
+        sweep.write_text(f"output: {self.folder}/output\narguments: [--threads, '1']\nscenario:\n{scenarios}")
+        status = subprocess.run([self.lockstep, "sweep", sweep, "--jobs", str(self.jobs)], check=False).returncode
+        if status:
+            sys.exit(status)
+
+    def time(self, run):
+        """Femtoseconds in which the benchmark's kernel ran; NaN without such a run."""
+        import h5py
+        path = self.folder / "output" / f"{run.name()}.h5"
+        if not path.exists():
+            return math.nan
+        with h5py.File(path) as file:
+            kernels = file["kernels"][:]
+        kernels = kernels[kernels["kernel"] == benchmarks.ALL[run.benchmark].kernel.encode()]
+        return float((kernels["done"] - kernels["launched"]).sum())
+
+    def ratio(self, base, run):
+        """Performance of `run` relative to `base`."""
+        return self.time(base) / self.time(run)
+
+
+def geometric_mean(values):
+    values = [value for value in values if not math.isnan(value)]
+    return math.exp(sum(map(math.log, values)) / len(values)) if values else math.nan
+
+
+def parser_of(text):
+    parser = argparse.ArgumentParser(description=text, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("verb", choices=("run", "draw"))
+    parser.add_argument("--lockstep", type=pathlib.Path, default=REPOSITORY / "build/release/lockstep")
+    parser.add_argument("--folder", type=pathlib.Path, default=pathlib.Path("exceptions"))
+    parser.add_argument("--jobs", type=int, default=2, help="runs at a time")
+    parser.add_argument("--quick", action="store_true", help="small sizes: minutes on two cores")
+    return parser

@@ -1,0 +1,147 @@
+#!/usr/bin/python3
+"""What preemptible faults are good for: Figures 12, 13, 14 and section 5.5 of paper 000 (MICRO 2017).
+
+    jobs/experiments/exceptions/use_cases.py run [--figures 12 13 14] [--sms 16] [--quick] [--folder DIR] [--jobs N]
+    jobs/experiments/exceptions/use_cases.py draw [--figures 12 13 14] [--sms 16] [--quick] [--folder DIR]
+
+`run` runs the benchmarks on k20 with NVLink and PCIe, replay queue, faults of 64 KiB granules, and what of a fault
+keeps the next one waiting set to both `cpu+link` and `whole-cost`; `draw` prints tables beside what the paper says and
+draws a picture per figure. Performance is time without the use case over time with it, in percent.
+
+Figure 12: block switching, and ideal switching; all data in CPU memory. Figure 13: faults on what malloc gives, handled
+by the GPU. Figure 14: faults on output pages, handled by the GPU, with inputs copied before and with inputs that fault.
+Section 5.5: `--sms 8 16 32`.
+"""
+import dataclasses
+import math
+
+from benchmarks import COPIED, HEAP, PAGED, PARBOIL, RESIDENT
+from runs import Experiment, Run, geometric_mean, parser_of
+
+# Host file and what a fault costs (section 5.3).
+HOSTS = {"NVLink": ("nvlink", "migrate: 12us, allocate: 10us"),
+         "PCIe": ("pcie3_tanasic", "migrate: 25us, allocate: 12us")}
+SERIALIZATIONS = ("cpu+link", "whole-cost")
+SWITCHING = {"switching": "{name: on-fault, extra_blocks: 4}",
+             "ideal": "{name: on-fault, extra_blocks: 4, ideal: true}"}
+LOCAL = {"local": "local"}
+
+
+@dataclasses.dataclass(frozen=True)
+class Figure:
+    title: str
+    key: str  # policy that the figure varies
+    variants: dict  # of it, by name
+    placements: tuple
+    benchmarks: dict
+    paper: dict  # row: what the paper says in percent, NVLink and PCIe
+
+
+FIGURES = {
+    12: Figure("block switching on fault", "block_switching", SWITCHING, (PAGED,), PARBOIL,
+               {"sgemm": "113 / less", "histo": "111 / 105", "stencil3d": "107 / less", "mri_gridding": "85",
+                "geometric mean": "about 100"}),
+    13: Figure("malloc: faults handled by the GPU", "fault_handling", LOCAL, (RESIDENT,), HEAP,
+               {"geometric mean": "156 / 175"}),
+    14: Figure("output pages: faults handled by the GPU", "fault_handling", LOCAL, (COPIED, PAGED),
+               {name: b for name, b in PARBOIL.items() if b.outputs},
+               {"lbm": "high", "histo": "high", "geometric mean": "105 / 108"}),
+}
+
+
+def handling(name, link, serialize):
+    pool = ", pool: 1024" if name == "local" else ""
+    return f"{{name: {name}, cost_model: tanasic, batch: per-block, serialize: {serialize}, {HOSTS[link][1]}{pool}}}"
+
+
+@dataclasses.dataclass(frozen=True)
+class Column:
+    """One bar for each benchmark: a variant, on a link, under a serialization."""
+
+    variant: str
+    placement: str
+    link: str
+    serialize: str
+
+    def title(self, figure):
+        words = [self.variant] if len(figure.variants) > 1 else []
+        words += [f"inputs {self.placement}"] if len(figure.placements) > 1 else []
+        return ", ".join([*words, self.link, self.serialize])
+
+    def run(self, figure, benchmark, varied, sms, arguments):
+        policies = {"exception_scheme": "replay-queue", "prefetcher": "sequential-local",
+                    "fault_handling": handling("host", self.link, self.serialize)}
+        if varied and figure.key == "fault_handling":
+            policies["fault_handling"] = handling("local", self.link, self.serialize)
+        elif varied:
+            policies[figure.key] = figure.variants[self.variant]
+        return Run(benchmark, self.placement, tuple(policies.items()), HOSTS[self.link][0], sms, arguments.quick)
+
+
+def columns_of(figure):
+    return [Column(v, p, link, s) for v in figure.variants for p in figure.placements for link in HOSTS
+            for s in SERIALIZATIONS]
+
+
+def runs_of(figure, sms, arguments):
+    return [column.run(figure, benchmark, varied, sms, arguments)
+            for benchmark in figure.benchmarks for column in columns_of(figure) for varied in (False, True)]
+
+
+def table_of(experiment, figure, sms, arguments):
+    """{benchmark: [percent by column]}, the geometric mean last."""
+    table = {
+        b: [100 * experiment.ratio(c.run(figure, b, False, sms, arguments), c.run(figure, b, True, sms, arguments))
+            for c in columns_of(figure)]
+        for b in figure.benchmarks
+    }
+    table["geometric mean"] = [geometric_mean(values) for values in zip(*table.values())]
+    return table
+
+
+def print_table(number, figure, sms, table):
+    columns = [column.title(figure) for column in columns_of(figure)]
+    print(f"\n| Figure {number}, {sms} SMs: {figure.title} | " + " | ".join(columns) + " | 000, NVLink / PCIe |")
+    print("|---|" + "---:|" * (len(columns) + 1))
+    for name, row in table.items():
+        cells = ["" if math.isnan(value) else f"{value:.0f}" for value in row]
+        print(f"| {name} | " + " | ".join(cells) + f" | {figure.paper.get(name, '')} |")
+
+
+def draw_bars(number, figure, sms, table, path):
+    import matplotlib
+    matplotlib.use("Agg")
+    import matplotlib.pyplot as plot
+    canvas, axis = plot.subplots(figsize=(12, 4.5))
+    columns = columns_of(figure)
+    width = 0.85 / len(columns)
+    for i, column in enumerate(columns):
+        places = [x + (i - (len(columns) - 1) / 2) * width for x in range(len(table))]
+        axis.bar(places, [row[i] for row in table.values()], width, label=column.title(figure))
+    axis.axhline(100, color="black", linewidth=0.8)
+    axis.set_xticks(range(len(table)), table, rotation=30)
+    axis.set_ylabel("performance, without = 100 %")
+    axis.set_title(f"k20 with {sms} SMs: {figure.title} (000, Figure {number})")
+    axis.legend(ncol=2, fontsize=7)
+    canvas.tight_layout()
+    canvas.savefig(path, dpi=120)
+    print(f"drawn: {path}")
+
+
+def main():
+    parser = parser_of(__doc__)
+    parser.add_argument("--figures", nargs="*", type=int, choices=FIGURES, default=list(FIGURES))
+    parser.add_argument("--sms", nargs="*", type=int, default=[16], help="sizes of the GPU")
+    arguments = parser.parse_args()
+    experiment = Experiment(arguments)
+    chosen = [(number, FIGURES[number], sms) for sms in arguments.sms for number in arguments.figures]
+    if arguments.verb == "run":
+        experiment.run([run for _, figure, sms in chosen for run in runs_of(figure, sms, arguments)])
+    for number, figure, sms in chosen:
+        table = table_of(experiment, figure, sms, arguments)
+        print_table(number, figure, sms, table)
+        draw_bars(number, figure, sms, table, experiment.folder / f"figure_{number}_{sms}.png")
+
+
+if __name__ == "__main__":
+    main()
