@@ -63,13 +63,13 @@ class Experiment:
             sys.exit(status)
 
     def time(self, run):
-        """Femtoseconds in which the benchmark's kernel ran; NaN without such a run."""
+        """Femtoseconds in which the benchmark's kernel ran; NaN without such a run, or while it goes on."""
         import h5py
-        path = self.folder / "output" / f"{run.name()}.h5"
-        if not path.exists():
+        try:
+            with h5py.File(self.folder / "output" / f"{run.name()}.h5") as file:
+                kernels = file["kernels"][:]
+        except (OSError, KeyError):
             return math.nan
-        with h5py.File(path) as file:
-            kernels = file["kernels"][:]
         kernels = kernels[kernels["kernel"] == benchmarks.ALL[run.benchmark].kernel.encode()]
         return float((kernels["done"] - kernels["launched"]).sum())
 

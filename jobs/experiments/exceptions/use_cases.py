@@ -39,7 +39,7 @@ class Figure:
 
 FIGURES = {
     12: Figure("block switching on fault", "block_switching", SWITCHING, (PAGED,), PARBOIL,
-               {"sgemm": "113 / less", "histo": "111 / 105", "stencil3d": "107 / less", "mri_gridding": "85",
+               {"sgemm": "113 / less", "histo": "111 / 105", "stencil_coarsened": "107 / less", "mri_gridding": "85",
                 "geometric mean": "about 100"}),
     13: Figure("malloc: faults handled by the GPU", "fault_handling", LOCAL, (RESIDENT,), HEAP,
                {"geometric mean": "156 / 175"}),

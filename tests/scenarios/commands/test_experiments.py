@@ -1,0 +1,63 @@
+"""The scenarios that the experiments of paper 000 write are valid, and no two runs share a file."""
+import argparse
+import pathlib
+import sys
+import unittest
+
+from harness import ROOT, ScenarioTest
+
+sys.path.insert(0, str(ROOT / "jobs/experiments/exceptions"))
+
+import benchmarks  # noqa: E402
+import pipeline  # noqa: E402
+import use_cases  # noqa: E402
+
+
+def all_runs(sms=(16,)):
+    arguments = argparse.Namespace(quick=True)
+    schemes = ["stall-on-fault", *pipeline.SCHEMES.values()]
+    runs = [pipeline.run_of(b, s, n, arguments) for n in sms for b in benchmarks.PARBOIL for s in schemes]
+    for figure in use_cases.FIGURES.values():
+        for n in sms:
+            runs += use_cases.runs_of(figure, n, arguments)
+    return list(dict.fromkeys(runs))
+
+
+class Experiments(ScenarioTest):
+    def test_every_benchmark_is_valid_wherever_its_data_are(self):
+        for name, benchmark in benchmarks.ALL.items():
+            for placement in (benchmarks.RESIDENT, benchmarks.COPIED, benchmarks.PAGED):
+                with self.subTest(benchmark=name, placement=placement):
+                    text = benchmarks.workload_text(name, placement)
+                    self.assertIn(f"kernel: {benchmark.kernel},", text)
+                    self.write("workload.yaml", text)
+                    done = self.lockstep("validate", self.scenario("workload.yaml", benchmark.full))
+                    self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
+
+    def test_outputs_and_prepared_buffers_exist(self):
+        for name, benchmark in benchmarks.ALL.items():
+            text = (benchmarks.WORKLOADS / f"{name}.yaml").read_text()
+            for buffer in (*benchmark.outputs, *benchmark.prepared):
+                self.assertIn(f"\n  {buffer}: {{type", text, name)
+
+    def test_every_run_has_a_name_of_its_own(self):
+        runs = all_runs((8, 16))
+        names = {run.name() for run in runs}
+        self.assertEqual(len(names), len(runs))
+        self.assertLess(max(map(len, names)), 128)
+
+    def test_every_choice_of_policies_is_valid(self):
+        folder = pathlib.Path(self.folder)
+        for run in all_runs():
+            if run.benchmark not in ("histo", "quadtree"):
+                continue
+            with self.subTest(run=run.name()):
+                text = benchmarks.workload_text(run.benchmark, run.placement)
+                self.write(f"{run.benchmark}_{run.placement}.yaml", text)
+                self.write("run.yaml", run.scenario(folder))
+                done = self.lockstep("validate", "run.yaml")
+                self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
+
+
+if __name__ == "__main__":
+    unittest.main()
