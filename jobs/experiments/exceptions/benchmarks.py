@@ -23,14 +23,14 @@ class Benchmark:
 PARBOIL = {
     "bfs": Benchmark("bfs_level", "{vertices: 65536, edges: 524288}", "{vertices: 8192, edges: 65536}"),
     "cutcp": Benchmark("cutcp_lattice", "{bins: 7}", "{bins: 4}", ("potential",), ("atom",)),
-    "histo": Benchmark("histo_main", "{n: 524288, slices: 8, blocks: 64, rounds: 1}",
-                       "{n: 65536, slices: 8, blocks: 32, rounds: 1}", ("counts",), ("data", "range")),
+    "histo": Benchmark("histo_main", "{n: 1048576, slices: 2, blocks: 256, rounds: 1}",
+                       "{n: 131072, slices: 2, blocks: 128, rounds: 1}", ("counts",), ("data", "range")),
     "lbm": Benchmark("lbm_step", "{width: 128, height: 32, depth: 32, steps: 1}",
                      "{width: 64, height: 32, depth: 16, steps: 1}", ("next",), ("obstacle", "f")),
     "mri_gridding": Benchmark("gridding_gather", "{tiles: 64, samples: 16384, spread: 0.14}",
                               "{tiles: 32, samples: 4096, spread: 0.14}", ("grid",), ("sorted", "start")),
     "mri_q": Benchmark("mri_q", "{voxels: 65536}", "{voxels: 8192}", ("q",), ("sample",)),
-    "sad": Benchmark("sad_4", "{columns: 11, rows: 9, range: 8}", "{columns: 5, rows: 4, range: 8}", ("of_4",)),
+    "sad": Benchmark("sad_4", "{columns: 22, rows: 18, range: 4}", "{columns: 11, rows: 9, range: 4}", ("of_4",)),
     "sgemm": Benchmark("sgemm", "{n: 512}", "{n: 256}", ("c",)),
     "spmv": Benchmark("spmv_scalar", "{rows: 65536, entries: 524288}", "{rows: 8192, entries: 131072}",
                       ("y_scalar",)),
@@ -44,8 +44,8 @@ HEAP = {
                             "{pairs: 32768, queries: 1024, keys: 30000, buckets: 16384, rounds: 0}"),
     "linked_lists": Benchmark("lists_build", "{lists: 32768, length: 4, words: 26, rounds: 0}",
                               "{lists: 8192, length: 4, words: 26, rounds: 0}"),
-    "quadtree": Benchmark("quadtree_split", "{points: 262144, levels: 5, crowd: 64, block: 512}",
-                          "{points: 65536, levels: 4, crowd: 64, block: 512}"),
+    "quadtree": Benchmark("quadtree_split", "{points: 65536, levels: 5, crowd: 32, block: 512}",
+                          "{points: 16384, levels: 4, crowd: 32, block: 256}"),
 }
 ALL = {**PARBOIL, **HEAP}
 

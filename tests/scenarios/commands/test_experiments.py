@@ -14,7 +14,7 @@ import use_cases  # noqa: E402
 
 
 def all_runs(sms=(16,)):
-    arguments = argparse.Namespace(quick=True)
+    arguments = argparse.Namespace(quick=True, serialize=use_cases.SERIALIZATIONS)
     schemes = ["stall-on-fault", *pipeline.SCHEMES.values()]
     runs = [pipeline.run_of(b, s, n, arguments) for n in sms for b in benchmarks.PARBOIL for s in schemes]
     for figure in use_cases.FIGURES.values():
