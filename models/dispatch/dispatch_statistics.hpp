@@ -6,6 +6,8 @@ namespace lockstep {
 
 struct DispatchStatistics {
   PerTenant<Counter> grids, blocks, grids_done, blocks_done;
+  PerTenant<Counter> sms_taken, blocks_returned, preemption_time;
+  PerTenant<Histogram<20>> preemption_latency;
   Gauge grids_waiting;
 
   static auto schema() {
@@ -15,6 +17,13 @@ struct DispatchStatistics {
         .per_tenant("grids_done", &S::grids_done, "grids", "grids whose blocks are all done")
         .per_tenant("blocks", &S::blocks, "blocks", "thread blocks sent to SMs")
         .per_tenant("blocks_done", &S::blocks_done, "blocks", "thread blocks finished")
+        .per_tenant("sms_taken", &S::sms_taken, "SMs",
+                    "that the tenant had to give to a more urgent one, each time")
+        .per_tenant("blocks_returned", &S::blocks_returned, "blocks",
+                    "that waited at such an SM and were sent again")
+        .per_tenant("preemption_time", &S::preemption_time, "ns",
+                    "from the decision that the tenant gets an SM until it is free, summed")
+        .per_tenant("preemption_latency", &S::preemption_latency, "SMs", "those by that time in ns")
         .gauge("grids_waiting", &S::grids_waiting, "grids", "grids not finished");
   }
 };

@@ -12,7 +12,8 @@ namespace lockstep {
 
 template <class Archive>
 void Dispatcher::Grid::serialize(Archive& archive) {
-  archive(launch, payload, block, ready, blocks, next_block, running, done, executed, known_at);
+  archive(launch, payload, block, ready, blocks, next_block, running, done, executed, aborted,
+          known_at, returned, stopped_at, away);
 }
 
 Dispatcher::Dispatcher(Setup setup)
@@ -22,6 +23,7 @@ Dispatcher::Dispatcher(Setup setup)
       modules_(std::move(setup.modules)),
       clock_(setup.parameters.clock),
       sharing_(make_sharing(setup.sharing, setup.machine)),
+      technique_(make_preemption(setup.preemption)->technique()),
       to_host_(setup.to_host),
       to_sms_(std::move(setup.to_sms)),
       sms_(to_sms_.size()),
@@ -76,6 +78,12 @@ void Dispatcher::take(const MessageHeader& message, Outbox& outbox) {
     case MessageKind::block_restored:
       block_restored(message.body<BlockReference>());
       break;
+    case MessageKind::grid_stopped:
+      grid_stopped(message.body<GridReference>(), message.arrival);
+      break;
+    case MessageKind::block_returned:
+      block_returned(message.body<BlockReference>(), message.arrival, outbox);
+      break;
     case MessageKind::abort_tenant:
       abort_tenant(TenantId{message.body<TenantNotice>().tenant}, message.arrival, outbox);
       break;
@@ -99,6 +107,8 @@ void Dispatcher::accept_grid(const GridLaunch& launch, std::span<const std::byte
   }
   grid.ready = now + clock_.duration(parameters_.launch_latency);
   grid.known_at.assign(sms_.size(), false);
+  grid.stopped_at.assign(sms_.size(), false);
+  grid.away.assign(sms_.size(), 0);
   grids_.push_back(std::move(grid));
   ++statistics_.grids[launch.tenant];
 }
@@ -115,16 +125,24 @@ void Dispatcher::start_staged(std::uint32_t index) {
   Sm& sm = sms_[index];
   if (!sm.has_staged || !sm.used.leaves_room_for(sm.staged, limits_)) return;
   sm.used += sm.staged;
+  ++sm.on_chip;
   set_staged(index, false);
 }
 
 void Dispatcher::block_saved(const BlockReference& block) {
-  sms_[block.sm].used -= grid_at(block.grid)->block;
+  const auto grid = grid_at(block.grid);
+  sms_[block.sm].used -= grid->block;
+  --sms_[block.sm].on_chip;
+  ++grid->away[block.sm];
   start_staged(block.sm);
+  release_if_empty(block.sm);
 }
 
 void Dispatcher::block_restored(const BlockReference& block) {
-  sms_[block.sm].used += grid_at(block.grid)->block;
+  const auto grid = grid_at(block.grid);
+  sms_[block.sm].used += grid->block;
+  ++sms_[block.sm].on_chip;
+  --grid->away[block.sm];
 }
 
 void Dispatcher::block_done(const BlockDone& done, Time now, Outbox& outbox) {
@@ -135,8 +153,10 @@ void Dispatcher::block_done(const BlockDone& done, Time now, Outbox& outbox) {
     set_staged(block.sm, false);  // its tenant was ended before it started
   } else {
     sm.used -= grid->block;
+    --sm.on_chip;
   }
   start_staged(block.sm);
+  release_if_empty(block.sm);
   --grid->running;
   ++grid->done;
   ++statistics_.blocks_done[grid->launch.tenant];
@@ -151,7 +171,9 @@ void Dispatcher::abort_tenant(TenantId tenant, Time now, Outbox& outbox) {
   for (std::size_t i = 0; i < grids_.size();) {
     Grid& grid = grids_[i];
     if (grid.launch.tenant == tenant.value()) {
-      grid.blocks = grid.next_block;
+      grid.aborted = true;
+      grid.blocks = grid.next_block -= grid.returned.size();
+      grid.returned.clear();
       if (grid.running == 0) {
         finish_grid(grids_.begin() + static_cast<std::ptrdiff_t>(i), now, outbox);
         continue;
@@ -189,12 +211,14 @@ void Dispatcher::refresh_views(Time now) {
   views_.clear();
   for (const Grid& grid : grids_) {
     views_.push_back({GridId{grid.launch.grid}, TenantId{grid.launch.tenant}, grid.launch.priority,
-                      grid.ready <= now, grid.blocks - grid.next_block, grid.running});
+                      grid.ready <= now, grid.waiting(), grid.running});
   }
+  if (technique_ != Technique::wait) sort_by_urgency();
 }
 
 bool Dispatcher::dispatch_one(Time now, Outbox& outbox) {
   refresh_views(now);
+  if (technique_ != Technique::wait) make_room(now, outbox);
   const auto count = static_cast<std::uint32_t>(sms_.size());
   const std::array<std::array<std::uint32_t, 2>, 2> turn = {{{next_sm_, count}, {0, next_sm_}}};
   for (const bool stage : {false, true}) {
@@ -226,9 +250,12 @@ void Dispatcher::set_staged(std::uint32_t sm, bool staged) {
 bool Dispatcher::dispatch_to(std::uint32_t sm_index, bool stage, Time now, Outbox& outbox) {
   Sm& sm = sms_[sm_index];
   const std::optional<std::size_t> choice =
-      sharing_->choose(views_, SmId{static_cast<std::uint16_t>(sm_index)});
+      technique_ == Technique::wait
+          ? sharing_->choose(views_, SmId{static_cast<std::uint16_t>(sm_index)})
+          : choose_by_urgency(sm_index);
   if (!choice) return false;
   Grid& grid = grids_[*choice];
+  if (resume(grid, sm_index, now, outbox)) return true;
   const bool fits = sm.used.leaves_room_for(grid.block, limits_);
   if (fits == stage) return false;
   Link& link = to_sms_[sm_index];
@@ -236,23 +263,26 @@ bool Dispatcher::dispatch_to(std::uint32_t sm_index, bool stage, Time now, Outbo
     grid.known_at[sm_index] = true;
     outbox.send(link, now, kind_of(MessageKind::start_grid), grid.launch, grid.payload);
   }
+  const std::uint64_t block = grid.take_next();
   outbox.send(link, now, kind_of(MessageKind::start_block),
-              BlockReference{grid.launch.grid, sm_index, grid.next_block++});
+              BlockReference{grid.launch.grid, sm_index, block});
   ++grid.running;
+  sm.owner = grid.launch.grid;
   ++statistics_.blocks[grid.launch.tenant];
   if (stage) {
     set_staged(sm_index, true);
     sm.staged = grid.block;
     sm.staged_grid = grid.launch.grid;
-    sm.staged_block = grid.next_block - 1;
+    sm.staged_block = block;
   } else {
     sm.used += grid.block;
+    ++sm.on_chip;
   }
   return true;
 }
 
 void Dispatcher::serialize(Archive& archive) {
-  archive.section("dispatcher", 1);
+  archive.section("dispatcher", 2);
   archive(to_host_, to_sms_, grids_, sms_, next_sm_, executed_, next_dispatch_, wake_, statistics_);
   sharing_->serialize(archive);
   for (std::uint32_t sm = 0; sm < sms_.size(); ++sm) set_staged(sm, sms_[sm].has_staged);
@@ -268,8 +298,8 @@ std::string Dispatcher::waiting_for() const {
   const Grid& grid = grids_.front();
   return std::to_string(grids_.size()) + " grids; grid " + std::to_string(grid.launch.grid) +
          " of tenant " + std::to_string(grid.launch.tenant) + " has " +
-         std::to_string(grid.running) + " blocks running and " +
-         std::to_string(grid.blocks - grid.next_block) + " waiting";
+         std::to_string(grid.running) + " blocks running and " + std::to_string(grid.waiting()) +
+         " waiting";
 }
 
 }  // namespace lockstep

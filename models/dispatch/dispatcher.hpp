@@ -6,6 +6,7 @@
 /// SM starts it when its resources are free, by the same arithmetic (`BlockResources`).
 /// Blocks that an SM saves to memory and restores are the SM's affair; it tells of both, so that
 /// what is taken there is known here.
+/// With a `preemption` more urgent grids take SMs from others: see preempting_dispatch.cpp.
 /// A tenant's warp instructions are summed up as its blocks are done; the host hears when they
 /// reach the tenant's `instructions:`.
 /// Source: architecture.md, section 8 "Horizons and ranks" (staging), "Tenants"; gpu-parameters.md,
@@ -24,6 +25,7 @@
 #include "core/engine/link.hpp"
 #include "models/dispatch/dispatch_parameters.hpp"
 #include "models/dispatch/dispatch_statistics.hpp"
+#include "models/dispatch/preemption/preemption.hpp"
 #include "models/dispatch/sharing/sharing.hpp"
 #include "models/isa/program.hpp"
 #include "models/noc/grid_messages.hpp"
@@ -37,7 +39,7 @@ class Dispatcher final : public Component {
   struct Setup {
     DispatchParameters parameters;
     OccupancyLimits limits;
-    PolicyChoice sharing;
+    PolicyChoice sharing, preemption;
     SharingSetup machine;
     std::vector<std::uint64_t>
         instructions;  ///< by tenant: told to the host when reached; 0: never
@@ -63,7 +65,19 @@ class Dispatcher final : public Component {
     std::uint64_t blocks = 0;  ///< to be done: all, or those sent before its tenant was ended
     std::uint64_t next_block = 0, running = 0, done = 0;
     InstructionCount executed;
-    std::vector<bool> known_at;  ///< by SM: start_grid was sent
+    bool aborted = false;                ///< its tenant was ended
+    std::vector<bool> known_at;          ///< by SM: start_grid was sent
+    std::deque<std::uint64_t> returned;  ///< blocks that were staged and are to go out again
+    std::vector<bool> stopped_at;        ///< by SM: it was taken from the grid
+    std::vector<std::uint32_t> away;     ///< by SM: blocks whose contexts it keeps in memory
+
+    std::uint64_t waiting() const { return blocks - next_block + returned.size(); }
+    std::uint64_t take_next() {
+      if (returned.empty()) return next_block++;
+      const std::uint64_t next = returned.front();
+      returned.pop_front();
+      return next;
+    }
 
     template <class Archive>
     void serialize(Archive& archive);
@@ -74,10 +88,17 @@ class Dispatcher final : public Component {
     BlockResources staged;
     std::uint32_t staged_grid = 0;
     std::uint64_t staged_block = 0;
+    // With a preemption:
+    std::optional<std::uint32_t> owner;  ///< the grid whose blocks are here
+    std::uint32_t on_chip = 0;           ///< blocks, without the staged one
+    bool stopping = false;               ///< the owner's blocks make room
+    TenantId asks;                       ///< for whom
+    Time asked;
 
     template <class Archive>
     void serialize(Archive& archive) {
-      archive(used, has_staged, staged, staged_grid, staged_block);
+      archive(used, has_staged, staged, staged_grid, staged_block, owner, on_chip, stopping, asks,
+              asked);
     }
   };
 
@@ -102,6 +123,22 @@ class Dispatcher final : public Component {
   void set_staged(std::uint32_t sm, bool staged);
   bool dispatch_to(std::uint32_t sm, bool stage, Time now, Outbox& outbox);
   void refresh_views(Time now);
+
+  // Preemption.
+  void sort_by_urgency();
+  /// The most urgent grid that may have the SM and has something for it.
+  std::optional<std::size_t> choose_by_urgency(std::uint32_t sm) const;
+  /// Grids that lack SMs take them from less urgent ones.
+  void make_room(Time now, Outbox& outbox);
+  /// At most so many SMs; how many.
+  std::uint64_t take_from(Grid& victim, const Grid& urgent, std::uint64_t most, Time now,
+                          Outbox& outbox);
+  bool resume(Grid& grid, std::uint32_t sm, Time now, Outbox& outbox);
+  void block_returned(const BlockReference& block, Time now, Outbox& outbox);
+  void grid_stopped(const GridReference& stopped, Time now);
+  /// The SM belongs to nobody when its owner has nothing there any more.
+  void release_if_empty(std::uint32_t sm);
+
   void sleep_until_ready(Time now);
 
   const DispatchParameters parameters_;
@@ -110,6 +147,7 @@ class Dispatcher final : public Component {
   const std::vector<const isa::Module*> modules_;
   const Clock clock_;
   std::unique_ptr<Sharing> sharing_;
+  const Technique technique_;
   Link to_host_;
   std::vector<Link> to_sms_;
 
@@ -121,7 +159,8 @@ class Dispatcher final : public Component {
   Time next_dispatch_ = Time::zero();  ///< the sender is free from here on
   Time wake_ = Time::never();
   DispatchStatistics statistics_;
-  std::vector<GridView> views_;  ///< scratch
+  std::vector<GridView> views_;          ///< scratch
+  std::vector<std::size_t> by_urgency_;  ///< the same grids, the most urgent first; scratch
 };
 
 }  // namespace lockstep

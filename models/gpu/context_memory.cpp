@@ -34,30 +34,33 @@ ContextMemory::ContextMemory(const Scenario& scenario, const MachineParameters& 
   const SmParameters& sm = parameters.gpu.sm;
   const OccupancyLimits limits =
       sm.occupancy_limits(log_entries_of(parameters.policies.exception_scheme));
-  first_.places = policy->extra_blocks() + 1;
+  const bool preempts =
+      make_preemption(parameters.policies.preemption)->technique() == Technique::save;
+  std::uint32_t most_resident = 0;
   first_.block_warps = limits.threads_per_block / isa::warp_size;
-  if (policy->ideal()) return;
   for (std::size_t t = 0; t < scenario.tenants.size(); ++t) {
     const std::uint16_t module = module_of_tenant[t];
     for_each_launch(
         scenario.tenants[t].workload, *modules[module], limits,
         [&](const Step&, std::size_t kernel, const LaunchShape&, const BlockResources& block) {
+          most_resident = std::max(most_resident, blocks_per_sm(block, limits));
           const IssueTable& table = tables.of(module, static_cast<std::uint32_t>(kernel));
           first_.place_bytes = std::max(first_.place_bytes, context_bytes(block, table, limits));
         });
   }
-  first_.place_bytes = round_up(first_.place_bytes, line_bytes);
+  first_.places = policy->extra_blocks() + 1 + (preempts ? most_resident : 0);
+  first_.place_bytes = policy->ideal() ? 0 : round_up(first_.place_bytes, line_bytes);
   const std::uint64_t page =
       make_page_manager(parameters.policies.page_manager, {})->granule_pages() * page_bytes;
   bytes_ = round_up(first_.bytes() * sm.count, page);
   const std::uint64_t capacity = parameters.gpu.memory.capacity.count();
   if (bytes_ + page > capacity)
-    throw UserError(scenario.policies.find("block_switching").where(),
+    throw UserError(scenario.policies.find(preempts ? "preemption" : "block_switching").where(),
                     "contexts of " + std::to_string(first_.places) + " blocks of " +
                         std::to_string(first_.place_bytes) + " bytes for each of " +
                         std::to_string(sm.count) + " SMs leave nothing of gpu.memory.capacity, " +
                         std::to_string(capacity) + " bytes",
-                    "lower extra_blocks or raise gpu.memory.capacity");
+                    "lower extra_blocks, choose another preemption or raise gpu.memory.capacity");
   first_.base = PhysicalAddress(capacity - bytes_);
 }
 

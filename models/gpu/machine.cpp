@@ -46,7 +46,7 @@ Machine::Machine(const Scenario& scenario, const MachineParameters& parameters,
       mapping_(parameters.gpu.noc.mapping, parameters.gpu.memory.partitions) {
   check_memory(scenario, parameters);
   load_modules(options.lowering);
-  if (extra_blocks_of(parameters.policies.block_switching) > 0)
+  if (saves_blocks(parameters.policies))
     context_memory_ =
         ContextMemory(scenario, parameters, module_pointers(), module_of_tenant_, *issue_tables());
   lay_out();
@@ -230,6 +230,7 @@ std::unique_ptr<Component> Machine::build_dispatcher() const {
   setup.limits =
       parameters_.gpu.sm.occupancy_limits(log_entries_of(parameters_.policies.exception_scheme));
   setup.sharing = parameters_.policies.sharing;
+  setup.preemption = parameters_.policies.preemption;
   setup.machine.sm_count = parameters_.gpu.sm.count;
   for (const Tenant& tenant : scenario_.tenants) {
     setup.machine.sms_per_tenant.push_back(tenant.sms);

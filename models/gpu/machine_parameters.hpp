@@ -4,6 +4,7 @@
 
 #include "core/parameters/parameters.hpp"
 #include "models/dispatch/dispatch_parameters.hpp"
+#include "models/dispatch/preemption/preemption.hpp"
 #include "models/dispatch/sharing/sharing.hpp"
 #include "models/driver/eviction/eviction.hpp"
 #include "models/driver/managed/fault_handling/fault_handling.hpp"
@@ -49,7 +50,7 @@ struct GpuParameters {
 /// `policies:` of a scenario: what stands at each plug point.
 struct PolicyParameters {
   PolicyChoice warp_scheduler, exception_scheme, block_switching;
-  PolicyChoice cache_policy, dram_scheduler, sharing;
+  PolicyChoice cache_policy, dram_scheduler, sharing, preemption;
   PolicyChoice translation, tlb_fill, page_manager, fault_handling, prefetcher, eviction;
 
   static auto schema() {
@@ -67,6 +68,8 @@ struct PolicyParameters {
                 "which request of a DRAM channel goes next")
         .policy("sharing", &P::sharing, "exclusive", sharing_policies,
                 "which tenant's blocks an SM runs")
+        .policy("preemption", &P::preemption, "none", preemption_policies,
+                "how a more urgent tenant gets SMs from another one (sharing: exclusive)")
         .policy("translation", &P::translation, "shared-tlb", translation_policies,
                 "what stands between an L1 TLB miss and a page walk")
         .policy("tlb_fill", &P::tlb_fill, "lru", tlb_fill_policies,

@@ -38,12 +38,32 @@ void check_block_switching(const Scenario& scenario, const PolicyParameters& pol
                           " takes a block away that has faulted");
 }
 
+void check_preemption(const Scenario& scenario, const PolicyParameters& policies) {
+  const Technique technique = make_preemption(policies.preemption)->technique();
+  if (technique == Technique::wait) return;
+  const std::string where = scenario.policies.find("preemption").where();
+  const std::string name = "policies.preemption " + policies.preemption.name();
+  if (policies.sharing.name() != "exclusive")
+    throw UserError(where,
+                    name + " takes whole SMs from a tenant, policies.sharing " +
+                        policies.sharing.name() + " gives each its own",
+                    "choose sharing: exclusive, or preemption: none");
+  if (technique == Technique::save)
+    require_preemptible(policies, where, name + " stops a block that waits for a page");
+}
+
 }  // namespace
+
+bool saves_blocks(const PolicyParameters& policies) {
+  return extra_blocks_of(policies.block_switching) > 0 ||
+         make_preemption(policies.preemption)->technique() == Technique::save;
+}
 
 void check_policies(const Scenario& scenario, const MachineParameters& parameters) {
   const PolicyParameters& policies = parameters.policies;
   check_replay(scenario, policies);
   check_block_switching(scenario, policies);
+  check_preemption(scenario, policies);
   const std::optional<LocalHandling> local = gpu_fault_handling(policies.fault_handling);
   if (!local) return;
   const std::string where = scenario.policies.find("fault_handling").where();

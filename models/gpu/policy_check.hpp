@@ -6,8 +6,11 @@ namespace lockstep {
 
 /// Refuses policies that do not go together: a TLB that a fault blocks with a scheme that squashes
 /// what faults; faults that the GPU handles by itself need a scheme
-/// that takes the faulting warp off the pipeline, pages of 4 KiB, and a pool that memory holds.
-/// Throws UserError.
+/// that takes the faulting warp off the pipeline, pages of 4 KiB, and a pool that memory holds;
+/// taking SMs from tenants that own theirs.  Throws UserError.
 void check_policies(const Scenario& scenario, const MachineParameters& parameters);
+
+/// Blocks may leave SMs with their contexts.
+bool saves_blocks(const PolicyParameters& policies);
 
 }  // namespace lockstep

@@ -41,13 +41,19 @@ struct GridLaunch {
 };
 static_assert(sizeof(GridLaunch) == 56);
 
-/// end_grid.
-struct GridReference {
+/// stop_grid.
+struct GridStop {
   std::uint32_t grid = 0;
-  std::uint32_t reserved = 0;
+  std::uint32_t saves = 0;  ///< 1: blocks leave with their contexts; 0: they run to their end
 };
 
-/// start_block, block_saved, block_restored.
+/// end_grid, resume_grid, grid_stopped (`sm`: who says so).
+struct GridReference {
+  std::uint32_t grid = 0;
+  std::uint32_t sm = 0;
+};
+
+/// start_block, block_saved, block_restored, block_returned.
 struct BlockReference {
   std::uint32_t grid = 0;
   std::uint32_t sm = 0;

@@ -153,6 +153,12 @@ void SmCore::take(const MessageHeader& message, SmCycle now) {
     case MessageKind::end_grid:
       turnover_.end_grid(GridId(message.body<GridReference>().grid));
       break;
+    case MessageKind::stop_grid:
+      turnover_.stop_grid(message.body<GridStop>(), now);
+      break;
+    case MessageKind::resume_grid:
+      turnover_.resume_grid(GridId(message.body<GridReference>().grid));
+      break;
     case MessageKind::translation:
       translation_.on_answer(message.body<TranslationAnswer>(), now);
       load_store_.retry(now);

@@ -1,7 +1,9 @@
-/// Exclusive sharing: one kernel at a time on the whole GPU, in order of arrival.
+/// Exclusive sharing: one kernel at a time on the whole GPU, that of the tenant with the highest
+/// priority, of those the first that arrived.
 ///
 /// The next kernel starts when every block of the one before it is done; this is how a GPU without
-/// concurrent kernels treats several applications.
+/// concurrent kernels treats several applications.  With a `preemption` it starts on SMs that it
+/// takes from less urgent ones.
 /// Source: 003, section 1 (the baseline that preemption improves on).
 ///
 /// Simplified: no context switch between tenants is charged.
@@ -16,13 +18,15 @@ class Exclusive final : public Sharing {
   explicit Exclusive(std::uint32_t sm_count) : sm_count_(sm_count) {}
 
   std::optional<std::size_t> choose(std::span<const GridView> grids, SmId) const override {
+    std::optional<std::size_t> first;
     for (std::size_t i = 0; i < grids.size(); ++i) {
       const GridView& grid = grids[i];
       if (!grid.ready) continue;
-      if (grid.blocks_waiting > 0) return i;
-      if (grid.blocks_running > 0) return std::nullopt;
+      const bool waits = grid.blocks_waiting > 0;
+      if (grid.blocks_running > 0) return waits ? std::optional(i) : std::nullopt;
+      if (waits && (!first || grid.priority > grids[*first].priority)) first = i;
     }
-    return std::nullopt;
+    return first;
   }
 
   std::uint32_t sms_of(TenantId) const override { return sm_count_; }
@@ -34,7 +38,7 @@ class Exclusive final : public Sharing {
 }  // namespace
 
 SharingRow exclusive_sharing() {
-  return {"exclusive", "one kernel at a time, in order of arrival",
+  return {"exclusive", "one kernel at a time, by priority and in order of arrival",
           [](const PolicyChoice&, const SharingSetup& setup) -> std::unique_ptr<Sharing> {
             return std::make_unique<Exclusive>(setup.sm_count);
           }};

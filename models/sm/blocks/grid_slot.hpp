@@ -16,7 +16,10 @@ namespace lockstep {
 /// A grid that has or may get blocks here: what its warps share.
 struct GridSlot {
   bool used = false;
-  bool ended = false;  ///< no more blocks will come
+  bool ended = false;    ///< no more blocks will come
+  bool stopped = false;  ///< a more urgent grid gets the SM: no block starts or returns
+  bool leaves = false;   ///< and those that are here leave
+  bool clears = false;   ///< and some are still here
   GridLaunch launch;
   BlockResources block;
   std::uint32_t resident_blocks = 0;
@@ -55,8 +58,9 @@ struct GridSlot {
   std::uint32_t rows_per_warp() const { return issue->rows + 2; }
 
   void serialize(Archive& archive) {
-    archive(used, ended, launch, block, resident_blocks, blocks_in_memory, globals, issue_slots,
-            warp_instructions, thread_instructions, unreported, parameters, relocated_image);
+    archive(used, ended, stopped, leaves, clears, launch, block, resident_blocks, blocks_in_memory,
+            globals, issue_slots, warp_instructions, thread_instructions, unreported, parameters,
+            relocated_image);
   }
 
   const isa::Module* module = nullptr;

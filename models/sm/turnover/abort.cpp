@@ -23,17 +23,11 @@ void BlockTurnover::abort_tenant(TenantId tenant, SmCycle now) {
 }
 
 void BlockTurnover::drop_staged(TenantId tenant, SmCycle now) {
-  for (std::size_t i = 0; i < staged_.size();) {
-    const std::uint8_t grid = blocks_.place_of(GridId(staged_[i].grid));
-    if (blocks_.grid(grid).launch.tenant != tenant.value()) {
-      ++i;
-      continue;
-    }
-    ports_.tell_dispatcher(
-        MessageKind::block_done,
-        BlockDone{{staged_[i].grid, constants_.setup.index, staged_[i].block}, {}}, now);
-    staged_.erase(staged_.begin() + static_cast<std::ptrdiff_t>(i));
-  }
+  const auto is_theirs = [&](const BlockReference& block) {
+    return blocks_.grid(blocks_.place_of(GridId(block.grid))).launch.tenant == tenant.value();
+  };
+  for (const BlockReference& block : take_staged(is_theirs))
+    ports_.tell_dispatcher(MessageKind::block_done, BlockDone{block, {}}, now);
   start_staged(now);
   forget_ended_grids();
 }

@@ -14,6 +14,32 @@ void BlockTurnover::end_grid(GridId number) {
   forget_ended_grids();
 }
 
+void BlockTurnover::stop_grid(const GridStop& stop, SmCycle now) {
+  const std::uint8_t place = blocks_.place_of(GridId(stop.grid));
+  GridSlot& grid = blocks_.grid(place);
+  grid.stopped = true;
+  grid.leaves = stop.saves != 0;
+  for (const BlockReference& block :
+       take_staged([&](const auto& other) { return other.grid == stop.grid; }))
+    ports_.tell_dispatcher(MessageKind::block_returned, block, now);
+  if (grid.leaves) scheduler_.stop(place, now);
+  grid.clears = true;
+  tell_if_stopped(place, now);
+}
+
+void BlockTurnover::tell_if_stopped(std::uint8_t place, SmCycle now) {
+  GridSlot& grid = blocks_.grid(place);
+  if (!grid.clears || grid.resident_blocks > 0) return;
+  grid.clears = false;
+  ports_.tell_dispatcher(MessageKind::grid_stopped,
+                         GridReference{grid.launch.grid, constants_.setup.index}, now);
+}
+
+void BlockTurnover::resume_grid(GridId number) {
+  GridSlot& grid = blocks_.grid(blocks_.place_of(number));
+  grid.stopped = grid.leaves = grid.clears = false;
+}
+
 void BlockTurnover::forget_ended_grids() {
   for (std::size_t g = 0; g < blocks_.grid_places(); ++g) {
     const auto place = static_cast<std::uint8_t>(g);
@@ -95,6 +121,8 @@ template <class Body>
 void BlockTurnover::refill(MessageKind kind, const Body& body, SmCycle now) {
   return_blocks(now);
   ports_.tell_dispatcher(kind, body, now);
+  for (std::size_t g = 0; g < blocks_.grid_places(); ++g)
+    tell_if_stopped(static_cast<std::uint8_t>(g), now);
   start_staged(now);
   forget_ended_grids();
 }

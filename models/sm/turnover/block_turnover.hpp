@@ -6,6 +6,7 @@
 /// gpu-parameters.md, section 1 "Adaptive L1".
 #pragma once
 
+#include <algorithm>
 #include <deque>
 #include <span>
 
@@ -47,7 +48,12 @@ class BlockTurnover final : public DrainedWarps {
   /// The tenant made a mistake: its blocks leave as if they were done.
   void abort_tenant(TenantId tenant, SmCycle now);
 
-  // Blocks that leave because of faults, and return.
+  /// Another grid gets the SM: staged blocks of this one go back to the dispatcher, and those that
+  /// are here leave or run to their end.
+  void stop_grid(const GridStop& stop, SmCycle now);
+  void resume_grid(GridId grid);
+
+  // Blocks that leave because of faults or a more urgent grid, and return.
   bool switches() const { return scheduler_.selected(); }
   /// Something has happened that may let blocks leave or return.
   void look(SmCycle now);
@@ -74,8 +80,19 @@ class BlockTurnover final : public DrainedWarps {
   template <class Body>
   void refill(MessageKind kind, const Body& body, SmCycle now);
   void return_blocks(SmCycle now);
+  /// The dispatcher hears, once, that the grid that it has stopped has no block here any more.
+  void tell_if_stopped(std::uint8_t grid, SmCycle now);
   void choose_carve_out(const GridSlot& grid, SmCycle now);
   void forget_ended_grids();
+  /// Staged blocks with match(reference) are staged no more; they.
+  template <class Match>
+  std::vector<BlockReference> take_staged(Match&& match) {
+    const auto kept = std::stable_partition(staged_.begin(), staged_.end(),
+                                            [&](const auto& block) { return !match(block); });
+    std::vector<BlockReference> taken(kept, staged_.end());
+    staged_.erase(kept, staged_.end());
+    return taken;
+  }
   void drop_staged(TenantId tenant, SmCycle now);
   void drop_in_memory(TenantId tenant, SmCycle now);
   /// Ends the threads of the tenant's warps, which it returns.

@@ -26,6 +26,13 @@ void LocalScheduler::page_came(std::uint64_t key, SmCycle now) {
   for (BlockInMemory& block : blocks_) block.page_came(key, now);
 }
 
+void LocalScheduler::stop(std::uint8_t grid, SmCycle now) {
+  for (Mask left = on_chip(); left != 0; left &= left - 1) {
+    const BlockPlace place(static_cast<std::uint8_t>(std::countr_zero(left)));
+    if (parts_.blocks.block(place).grid == grid) leave(place, now);
+  }
+}
+
 void LocalScheduler::look(std::size_t staged, SmCycle now) {
   if (parts_.faultable.stopped_warps() == 0 && leaving_ == 0 && blocks_.empty()) {
     staying_ = squashed_ = 0;
@@ -43,11 +50,11 @@ void LocalScheduler::look(std::size_t staged, SmCycle now) {
 }
 
 void LocalScheduler::set_wake(SmCycle now) {
-  wake_ = parts_.engine.wake();
+  wake_ = no_cycle;
   if (max_wait_ == no_cycle) return;
   bool displaces = false;
   for (const BlockInMemory& block : blocks_) {
-    if (!block.can_return()) continue;
+    if (!can_return(block)) continue;
     displaces |= is_overdue(block, now);
     if (!is_overdue(block, now)) wake_ = std::min(wake_, block.ready + max_wait_.value());
   }
@@ -66,7 +73,7 @@ bool LocalScheduler::can_leave(std::size_t staged) const {
   const std::size_t stopping = static_cast<std::size_t>(std::popcount(leaving_));
   const std::size_t leaving = stopping + count(State::leaving) + 1;
   const auto ready = static_cast<std::size_t>(std::count_if(
-      blocks_.begin(), blocks_.end(), [](const auto& block) { return block.can_return(); }));
+      blocks_.begin(), blocks_.end(), [&](const auto& block) { return can_return(block); }));
   const std::size_t in_memory = count(State::there) + leaving - std::min(leaving, ready);
   return leaving <= ready + staged && in_memory <= extra_ && stopping < free_numbers_.size();
 }
@@ -101,7 +108,7 @@ void LocalScheduler::notice_faults(std::size_t staged, SmCycle now) {
 }
 
 bool LocalScheduler::is_overdue(const BlockInMemory& block, SmCycle now) const {
-  return max_wait_ != no_cycle && block.can_return() && block.ready + max_wait_.value() <= now;
+  return max_wait_ != no_cycle && can_return(block) && block.ready + max_wait_.value() <= now;
 }
 
 void LocalScheduler::displace_youngest(SmCycle now) {
@@ -201,6 +208,7 @@ std::optional<LocalScheduler::Moved> LocalScheduler::take_moved(SmCycle now) {
     staying_ |= bit_of(block->place);
     parts_.contexts.put_in(block->place, std::move(done->bytes), now);
     parts_.front_end.wake_at(now);
+    if (parts_.blocks.grid(block->grid).leaves) leave(block->place, now);
   }
   free_numbers_.push_back(block->number);
   blocks_.erase(block);
@@ -209,7 +217,7 @@ std::optional<LocalScheduler::Moved> LocalScheduler::take_moved(SmCycle now) {
 
 std::vector<BlockInMemory>::const_iterator LocalScheduler::first_ready() const {
   return std::find_if(blocks_.begin(), blocks_.end(),
-                      [](const auto& block) { return block.can_return(); });
+                      [&](const auto& block) { return can_return(block); });
 }
 
 std::optional<std::uint8_t> LocalScheduler::next_to_return() const {
@@ -267,7 +275,7 @@ void LocalScheduler::count_blocks() const {
   for (const BlockInMemory& block : blocks_) {
     SmStatistics::OfTenant& counts = statistics_.tenant[block.tenant.value()];
     counts.blocks_in_memory += 1;
-    if (block.can_return()) counts.blocks_to_return += 1;
+    if (can_return(block)) counts.blocks_to_return += 1;
   }
 }
 

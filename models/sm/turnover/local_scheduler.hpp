@@ -14,6 +14,7 @@
 /// Simplified: the new block is the one that the dispatcher keeps staged at the SM.
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <memory>
 #include <optional>
@@ -44,8 +45,8 @@ class LocalScheduler {
                  const BlockSwitching& policy, const Parts& parts);
 
   /// False: no block ever leaves, and nothing below has an effect.
-  bool selected() const { return extra_ > 0; }
-  SmCycle wake() const { return wake_; }
+  bool selected() const { return constants_.setup.contexts.places > 0; }
+  SmCycle wake() const { return std::min(wake_, parts_.engine.wake()); }
 
   // Blocks.
   void entered(BlockPlace place, SmCycle now) { entered_[place.value()] = now; }
@@ -54,6 +55,8 @@ class LocalScheduler {
     staying_ &= ~bit_of(place);
     too_large_ &= ~bit_of(place);
   }
+  /// Another grid gets the SM: the blocks of this one leave, and do not return until it is resumed.
+  void stop(std::uint8_t grid, SmCycle now);
   /// A page has come; Tlb::base_key, or BlockInMemory::all_keys.
   void page_came(std::uint64_t key, SmCycle now);
   /// Something has happened; so many new blocks wait for a place.
@@ -103,6 +106,9 @@ class LocalScheduler {
   /// Nothing of it is in flight.
   void save(BlockPlace place, SmCycle now);
   std::vector<std::uint64_t> pages_of(BlockPlace place) const;
+  bool can_return(const BlockInMemory& block) const {
+    return block.can_return() && !parts_.blocks.grid(block.grid).stopped;
+  }
   bool is_overdue(const BlockInMemory& block, SmCycle now) const;
   /// The one that returns next.
   std::vector<BlockInMemory>::const_iterator first_ready() const;
@@ -123,7 +129,7 @@ class LocalScheduler {
   std::array<SmCycle, 64> entered_{};        ///< by place
   std::array<SmCycle, 64> stops_{};          ///< by place, of those that stop: since when
   std::vector<std::uint32_t> free_numbers_;  ///< of places in the context area
-  SmCycle wake_ = no_cycle;
+  SmCycle wake_ = no_cycle;  ///< beside the engine's
 };
 
 }  // namespace lockstep

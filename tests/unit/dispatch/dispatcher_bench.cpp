@@ -70,6 +70,7 @@ std::unique_ptr<Dispatcher> DispatcherBench::make() const {
   setup.parameters = {Frequency{1e9}, Cycles{100}, Cycles{2}, Cycles{45}};
   setup.limits.registers = 2048;
   setup.sharing = policy_named(sharing_policies(), options_.sharing);
+  setup.preemption = policy_named(preemption_policies(), options_.preemption);
   setup.machine = {options_.sms, options_.sms_per_tenant};
   setup.instructions = options_.instructions;
   setup.modules = {&module_};

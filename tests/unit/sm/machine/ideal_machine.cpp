@@ -58,8 +58,9 @@ void IdealMachine::fresh_sm(std::uint32_t i) {
   setup.warp_scheduler = policy_named(warp_scheduler_policies(), options_.warp_scheduler);
   setup.exception_scheme = policy_written<exception_scheme_policies>(options_.exception_scheme);
   setup.block_switching = policy_written<block_switching_policies>(options_.block_switching);
-  setup.contexts = {PhysicalAddress(contexts_base), context_bytes,
-                    extra_blocks_of(setup.block_switching) + 1, options_.parameters.warps};
+  if (const std::uint32_t extra = extra_blocks_of(setup.block_switching); extra > 0)
+    setup.contexts = {PhysicalAddress(contexts_base), context_bytes, extra + 1,
+                      options_.parameters.warps};
   setup.index = i;
   setup.tenants = options_.tenants;
   setup.vm.l1_tlb = options_.l1_tlb;

@@ -1,0 +1,35 @@
+/// Plug point `preemption`: what becomes of the blocks of a less urgent grid on an SM that a more
+/// urgent one is to have.
+///
+/// The dispatcher decides whom an SM is taken from and when it goes back (see
+/// preempting_dispatch.cpp); a technique, in a file each, says how its blocks make room.
+/// Source: 002, section II; 003, section 4.1; preemption.md, section 2.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+
+#include "core/parameters/policy.hpp"
+
+namespace lockstep {
+
+enum class Technique : std::uint8_t {
+  wait,   ///< nothing is taken from anybody
+  drain,  ///< no block starts any more, those that run do so to their end
+  save,   ///< blocks stop where they are, their contexts go to memory
+};
+
+class Preemption {
+ public:
+  virtual ~Preemption() = default;
+  virtual Technique technique() const = 0;
+};
+
+using MakePreemption = std::unique_ptr<Preemption> (*)(const PolicyChoice&);
+using PreemptionRow = PolicyRegistry<MakePreemption>::Row;
+
+/// Key `policies.preemption`.
+const PolicyList& preemption_policies();
+std::unique_ptr<Preemption> make_preemption(const PolicyChoice& choice);
+
+}  // namespace lockstep

@@ -1,0 +1,23 @@
+#include "core/parameters/registered.hpp"
+#include "models/dispatch/preemption/preemption.hpp"
+
+namespace lockstep {
+
+static const PolicyRegistry<MakePreemption>& preemption_registry() {
+  static const PolicyRegistry<MakePreemption> registry{
+      LOCKSTEP_REGISTERED(MakePreemption, no_preemption),
+      LOCKSTEP_REGISTERED(MakePreemption, preemption_by_draining),
+      LOCKSTEP_REGISTERED(MakePreemption, preemption_by_switching),
+  };
+  return registry;
+}
+
+const PolicyList& preemption_policies() {
+  return preemption_registry().list();
+}
+
+std::unique_ptr<Preemption> make_preemption(const PolicyChoice& choice) {
+  return preemption_registry().factory(choice)(choice);
+}
+
+}  // namespace lockstep
