@@ -31,7 +31,7 @@ inline constexpr const char* free_text =
 
 inline constexpr const char* free_advice = "free each block of malloc once, and nothing else";
 inline constexpr const char* trap_advice = "the program itself gave up here";
-inline constexpr const char* assertion_advice = "what the program takes for granted does not hold";
+inline constexpr const char* assertion_advice = "look at what the program asserts there";
 
 /// "assertion `i < n` failed at kernel.cu:7, void k(int)"
 std::string assertion_text(const Instruction& trap, const WarpContext& context, unsigned lane,

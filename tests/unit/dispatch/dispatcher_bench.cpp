@@ -29,6 +29,12 @@ std::string describe(const MessageHeader& message) {
     }
     case MessageKind::end_grid:
       return "end " + std::to_string(message.body<GridReference>().grid);
+    case MessageKind::stop_grid: {
+      const auto& stop = message.body<GridStop>();
+      return (stop.saves ? "save " : "drain ") + std::to_string(stop.grid);
+    }
+    case MessageKind::resume_grid:
+      return "resume " + std::to_string(message.body<GridReference>().grid);
     case MessageKind::abort_tenant:
       return "abort " + std::to_string(message.body<TenantNotice>().tenant);
     case MessageKind::grid_done: {
@@ -88,6 +94,7 @@ void DispatcherBench::launch(double at_ns, const Launch& launch) {
   body.kernel = launch.kernel;
   body.stream = launch.stream;
   body.registers = launch.registers;
+  body.priority = launch.priority;
   body.blocks = {launch.blocks, 1, 1};
   body.threads = {32, 1, 1};
   const std::uint64_t payload = 0x1234'0000 + launch.grid;
@@ -97,6 +104,15 @@ void DispatcherBench::launch(double at_ns, const Launch& launch) {
 void DispatcherBench::block_done(double at_ns, std::uint32_t grid, std::uint32_t sm,
                                  std::uint64_t block, const InstructionCount& executed) {
   receive(at_ns, MessageKind::block_done, BlockDone{{grid, sm, block}, executed});
+}
+
+void DispatcherBench::block(double at_ns, MessageKind kind, std::uint32_t grid, std::uint32_t sm,
+                            std::uint64_t block) {
+  receive(at_ns, kind, BlockReference{grid, sm, block});
+}
+
+void DispatcherBench::grid_stopped(double at_ns, std::uint32_t grid, std::uint32_t sm) {
+  receive(at_ns, MessageKind::grid_stopped, GridReference{grid, sm});
 }
 
 void DispatcherBench::abort_tenant(double at_ns, std::uint16_t tenant) {

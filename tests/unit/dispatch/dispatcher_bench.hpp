@@ -12,7 +12,7 @@ namespace lockstep {
 
 struct BenchOptions {
   std::uint32_t sms = 4;
-  std::string sharing = "exclusive";
+  std::string sharing = "exclusive", preemption = "none";
   std::vector<std::uint32_t> sms_per_tenant{0, 0};
   std::vector<std::uint64_t> instructions{0, 0};
 };
@@ -32,10 +32,15 @@ class DispatcherBench {
     std::uint16_t tenant = 0, kernel = 0;
     std::uint16_t stream = 0;
     std::uint32_t registers = 0;
+    std::uint32_t priority = 0;
   };
   void launch(double at_ns, const Launch& launch);
   void block_done(double at_ns, std::uint32_t grid, std::uint32_t sm, std::uint64_t block,
                   const InstructionCount& executed = {});
+  /// What an SM tells of a block, by its grid: block_saved, block_restored, block_returned.
+  void block(double at_ns, MessageKind kind, std::uint32_t grid, std::uint32_t sm,
+             std::uint64_t block);
+  void grid_stopped(double at_ns, std::uint32_t grid, std::uint32_t sm);
   void abort_tenant(double at_ns, std::uint16_t tenant);
 
   /// Simulates everything before `ns`, with what was received since.

@@ -31,7 +31,8 @@ TEST(SmAssertion, TheHostHearsWhatFailedAndWhere) {
   ASSERT_EQ(machine.told.size(), 1u);
   EXPECT_EQ(machine.told[0].text,
             "violation test.ptx:33|tenant alone, kernel k, block (0, 0, 0), thread (40, 0, 0): "
-            "assertion `i != 40` failed at a.cu:12, void k()||");
+            "assertion `i != 40` failed at a.cu:12, void k()|"
+            "look at what the program asserts there|");
 }
 
 }  // namespace

@@ -107,7 +107,7 @@ void IdealMachine::launch(const std::string& kernel, std::array<std::uint32_t, 3
   for (std::uint64_t b = 0; b < launch.block_count(); ++b)
     post(static_cast<std::uint32_t>(b % options_.sms), now_ + 1, MessageKind::start_block,
          BlockReference{launch.grid, static_cast<std::uint32_t>(b % options_.sms), b});
-  for (std::uint32_t i = 0; i < used; ++i)
+  for (std::uint32_t i = 0; i < used && options_.ends_grids; ++i)
     post(i, now_ + 1, MessageKind::end_grid, GridReference{launch.grid, 0});
   blocks_left_ += launch.block_count();
 }
@@ -241,6 +241,10 @@ void IdealMachine::deliver_notice(std::uint32_t sm, const MessageHeader& header)
       return note("saved " + std::to_string(header.body<BlockReference>().block));
     case MessageKind::block_restored:
       return note("restored " + std::to_string(header.body<BlockReference>().block));
+    case MessageKind::block_returned:
+      return note("returned " + std::to_string(header.body<BlockReference>().block));
+    case MessageKind::grid_stopped:
+      return note("stopped " + std::to_string(header.body<GridReference>().grid));
     case MessageKind::shootdown_done: {
       const auto& span = header.body<PageSpan>();
       std::uint64_t stored = 0;

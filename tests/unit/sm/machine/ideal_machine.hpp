@@ -51,6 +51,8 @@ class IdealMachine {
     /// The TLBs know the memory, as large pages, when a grid starts.
     bool knows_pages = true;
     std::vector<std::string> tenants{"alone"};
+    /// Behind its last block a grid is told to have ended.
+    bool ends_grids = true;
   };
   static constexpr std::uint64_t virtual_base = isa::first_global_address;
 

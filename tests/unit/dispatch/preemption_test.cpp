@@ -1,0 +1,168 @@
+/// The dispatcher takes SMs from a grid for a more urgent one, and gives them back.
+/// Source: 002, section II; preemption.md, section 2.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "tests/unit/dispatch/dispatcher_bench.hpp"
+
+namespace lockstep::preemption_test {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+
+/// Two SMs with room for two small blocks each; grid 1 of an ordinary tenant fills them.
+class PreemptionTest : public ::testing::Test {
+ protected:
+  void use(const std::string& preemption, std::uint32_t blocks = 6) {
+    BenchOptions options;
+    options.sms = 2;
+    options.preemption = preemption;
+    bench.emplace(options);
+    bench->launch(0, {.grid = 1, .blocks = blocks});
+    bench->run_until(200);
+    bench->sent();
+  }
+  void urgent(double at, std::uint32_t blocks, std::uint32_t grid = 2) {
+    bench->launch(at, {.grid = grid, .blocks = blocks, .tenant = 1, .priority = 1});
+  }
+  /// Without times and the starts of grids.
+  std::vector<std::string> sent() {
+    std::vector<std::string> lines;
+    for (const std::string& line : bench->sent())
+      if (line.find(" start ") == std::string::npos)
+        lines.push_back(line.substr(line.find(' ') + 1));
+    return lines;
+  }
+  std::optional<DispatcherBench> bench;
+};
+
+TEST_F(PreemptionTest, WithoutOneTheUrgentGridWaitsForTheEndOfTheOther) {
+  use("none", 4);
+  urgent(200, 1);
+  bench->run_until(400);
+  EXPECT_THAT(sent(), IsEmpty());
+  for (std::uint64_t block = 0; block < 4; ++block)
+    bench->block_done(410 + block, 1, static_cast<std::uint32_t>(block % 2), block);
+  bench->run_until(500);
+  EXPECT_THAT(bench->blocks(), HasSubstr("2.0"));
+}
+
+TEST_F(PreemptionTest, AnUrgentGridTakesAsManySmsAsItsBlocksFill) {
+  for (const auto& [blocks, sms] : {std::pair{1u, 1u}, {2u, 1u}, {3u, 2u}, {9u, 2u}}) {
+    SCOPED_TRACE(blocks);
+    use("drain");
+    urgent(200, blocks);
+    bench->run_until(400);
+    EXPECT_EQ(sent().size(), sms);
+  }
+}
+
+TEST_F(PreemptionTest, AnSmThatIsDrainedGoesToTheUrgentGridWhenItSaysSo) {
+  use("drain");
+  urgent(200, 2);
+  bench->run_until(400);
+  EXPECT_THAT(sent(), ElementsAre("sm0 drain 1"));
+  bench->block(410, MessageKind::block_returned, 1, 0, 4);
+  bench->block_done(420, 1, 0, 0);
+  bench->run_until(430);
+  EXPECT_THAT(sent(), IsEmpty()) << "another block still runs there";
+  bench->block_done(440, 1, 0, 2);
+  bench->grid_stopped(440, 1, 0);
+  bench->run_until(500);
+  EXPECT_EQ(bench->blocks(), "sm0:2.0 sm0:2.1");
+}
+
+TEST_F(PreemptionTest, ABlockThatWasStagedGoesOutAgainFirst) {
+  use("drain", 9);
+  urgent(200, 2);
+  bench->block(410, MessageKind::block_returned, 1, 0, 4);
+  bench->block_done(420, 1, 0, 0);
+  bench->block_done(420, 1, 0, 2);
+  bench->grid_stopped(420, 1, 0);
+  bench->block_done(430, 1, 1, 1);
+  bench->run_until(500);
+  EXPECT_EQ(bench->blocks(), "sm0:2.0 sm0:2.1 sm1:1.4");
+}
+
+TEST_F(PreemptionTest, SavedBlocksReturnBeforeOthersStartWhenTheUrgentGridHasLeft) {
+  use("switch");
+  urgent(200, 2);
+  bench->run_until(400);
+  EXPECT_THAT(sent(), ElementsAre("sm0 save 1"));
+  bench->block(410, MessageKind::block_returned, 1, 0, 4);
+  bench->block(420, MessageKind::block_saved, 1, 0, 0);
+  bench->block(430, MessageKind::block_saved, 1, 0, 2);
+  bench->grid_stopped(430, 1, 0);
+  bench->run_until(500);
+  EXPECT_EQ(bench->blocks(), "sm0:2.0 sm0:2.1");
+  bench->block_done(510, 2, 0, 0);
+  bench->block_done(510, 2, 0, 1);
+  bench->run_until(600);
+  EXPECT_THAT(sent(), ElementsAre("host done 2", "sm0 end 2", "sm0 resume 1"));
+  bench->block(610, MessageKind::block_restored, 1, 0, 0);
+  bench->run_until(650);
+  EXPECT_THAT(sent(), IsEmpty()) << "one is still to return";
+  bench->block(660, MessageKind::block_restored, 1, 0, 2);
+  bench->run_until(700);
+  EXPECT_THAT(sent(), ElementsAre("sm0 block 1.4")) << "staged";
+}
+
+TEST_F(PreemptionTest, AnSmTakenAgainBeforeItsBlocksHaveReturnedGoesToTheUrgentGridAgain) {
+  use("switch", 4);
+  urgent(200, 2);
+  for (const std::uint64_t block : {0, 2}) bench->block(420, MessageKind::block_saved, 1, 0, block);
+  bench->grid_stopped(420, 1, 0);
+  bench->run_until(500);
+  bench->block_done(510, 2, 0, 0);
+  bench->block_done(510, 2, 0, 1);
+  bench->run_until(520);
+  bench->sent();
+  urgent(430 + 100, 2, 3);
+  bench->run_until(700);
+  EXPECT_THAT(sent(), ElementsAre("sm0 save 1"));
+  bench->grid_stopped(710, 1, 0);  // none had begun to return
+  bench->run_until(800);
+  EXPECT_EQ(bench->blocks(), "sm0:3.0 sm0:3.1");
+}
+
+TEST_F(PreemptionTest, AGridIsNotTakenFromByOneOfTheSamePriority) {
+  use("drain");
+  bench->launch(200, {.grid = 2, .blocks = 2, .tenant = 1});
+  bench->run_until(400);
+  EXPECT_THAT(sent(), IsEmpty());
+}
+
+TEST_F(PreemptionTest, ATenantThatEndsWhileItsBlocksMakeRoomIsDone) {
+  use("switch");
+  urgent(200, 2);
+  bench->block(410, MessageKind::block_returned, 1, 0, 4);
+  bench->block(420, MessageKind::block_saved, 1, 0, 0);
+  bench->run_until(430);
+  bench->abort_tenant(440, 0);
+  bench->block(450, MessageKind::block_restored, 1, 0, 0);
+  for (const std::uint64_t block : {0, 2}) bench->block_done(450, 1, 0, block);
+  bench->grid_stopped(450, 1, 0);
+  for (const std::uint64_t block : {1, 3, 5}) bench->block_done(460, 1, 1, block);
+  bench->run_until(600);
+  EXPECT_THAT(sent(), ::testing::Contains("host done 1"));
+}
+
+TEST_F(PreemptionTest, GoesOnAfterSavingAndRestoring) {
+  use("switch");
+  urgent(200, 2);
+  bench->run_until(400);
+  bench->save_and_restore();
+  EXPECT_THAT(sent(), ElementsAre("sm0 save 1"));
+  bench->block(410, MessageKind::block_returned, 1, 0, 4);
+  for (const std::uint64_t block : {0, 2}) bench->block(420, MessageKind::block_saved, 1, 0, block);
+  bench->grid_stopped(430, 1, 0);
+  bench->run_until(440);
+  bench->save_and_restore();
+  bench->run_until(500);
+  EXPECT_EQ(bench->blocks(), "sm0:2.0 sm0:2.1");
+}
+
+}  // namespace
+}  // namespace lockstep::preemption_test
