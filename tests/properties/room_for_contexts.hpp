@@ -4,7 +4,7 @@
 
 #include "core/memory/round_up.hpp"
 #include "models/gpu/machine.hpp"
-#include "models/sm/block_switching/registry.hpp"
+#include "models/gpu/policy_check.hpp"
 
 namespace lockstep::testing {
 
@@ -15,7 +15,7 @@ inline std::unique_ptr<Machine> with_room_for_contexts(const Scenario& scenario)
     return std::make_unique<Machine>(scenario, parameters,
                                      Machine::Options{.capture = true, .lowering = {}});
   };
-  if (extra_blocks_of(parameters.policies.block_switching) == 0) return build();
+  if (!saves_blocks(parameters.policies)) return build();
   const Bytes pages = parameters.gpu.memory.capacity;
   parameters.gpu.memory.capacity = pages + Bytes(std::uint64_t{3} << 30);
   const std::uint64_t contexts = build()->context_bytes();

@@ -4,6 +4,9 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <random>
+
 #include "tests/properties/machine_bench.hpp"
 #include "tests/properties/random/random_paging.hpp"
 #include "tests/properties/random/random_program.hpp"
@@ -37,6 +40,19 @@ TEST(VirtualMemory, LosesNothingWhileItMovesPages) {
   }
 }
 
+/// Tenants of several priorities take SMs from each other as they launch one kernel after another.
+void preempt_at_random(std::vector<std::string>& settings,
+                       std::vector<MachineBench::Application>& tenants, std::uint64_t seed) {
+  std::mt19937_64 random(seed);
+  settings.push_back("policies.sharing=exclusive");
+  for (MachineBench::Application& tenant : tenants)
+    tenant.options = "priority: " + std::to_string(random() % 3);
+  const bool stalls = std::find(settings.begin(), settings.end(),
+                                "policies.exception_scheme.name=stall-on-fault") != settings.end();
+  const char* const techniques[] = {"none", "drain", "switch"};
+  settings.push_back(std::string("policies.preemption=") + techniques[random() % (stalls ? 2 : 3)]);
+}
+
 TEST(VirtualMemory, OfSeveralTenantsStaysApart) {
   const std::uint64_t first = first_seed(1), cases = cases_to_run(150);
   unsigned tables_read = 0;
@@ -49,7 +65,11 @@ TEST(VirtualMemory, OfSeveralTenantsStaysApart) {
     }
     std::vector<std::string> settings = random_paged_machine(seed, count);
     settings.push_back("gpu.sm.count=4");
-    settings.push_back(seed % 2 ? "policies.sharing=exclusive" : "policies.sharing=spatial");
+    if (seed % 2 == 0) {
+      settings.push_back("policies.sharing=spatial");
+    } else {
+      preempt_at_random(settings, tenants, seed);
+    }
     const Layout layout = Layout::random(seed);
     const std::string what = describe(seed, layout, settings);
     const HangGuard guard(what);

@@ -39,9 +39,9 @@ struct SquashedLanes {
   std::uint32_t lanes = 0;
   std::uint32_t groups = 0;  ///< the lines of the access that they are, as it was coalesced
   std::uint16_t access = FaultableAccess::none;
-  std::uint16_t next = FaultableAccess::none;  ///< of the same access
   bool come = false;                           ///< the page has been replayed since
   bool noticed = false;                        ///< by the scheduler of blocks
+  std::uint16_t next = FaultableAccess::none;  ///< of the same access
 
   template <class Archive>
   void serialize(Archive& archive) {
