@@ -51,5 +51,6 @@ int collect_command(const CommandLine& line);
 int watch_command(const CommandLine& line);
 int report_command(const CommandLine& line);
 int export_command(const CommandLine& line);
+int predict_command(const CommandLine& line);
 
 }  // namespace lockstep

@@ -146,6 +146,25 @@ struct WindowCostRow {
   }
 };
 
+/// One row of /run/profile/ranks.
+struct RankRow {
+  std::uint32_t rank = 0;
+  double wall = 0, working = 0, synchronising = 0, waiting = 0, other = 0;
+
+  static auto schema() {
+    using R = RankRow;
+    return table<R>("/run/profile/ranks",
+                    "with `--profile`: where the time of each rank went, a mean over its threads")
+        .column("rank", &R::rank, "number", "of MPI")
+        .column("wall", &R::wall, "s", "of the simulation loop")
+        .column("working", &R::working, "s", "in components")
+        .column("synchronising", &R::synchronising, "s",
+                "opening and closing windows, exchange, copying of messages")
+        .column("waiting", &R::waiting, "s", "for slower threads and ranks")
+        .column("other", &R::other, "s", "recording epochs, and what is between windows");
+  }
+};
+
 /// One row of /run/profile/speedup.
 struct SpeedupRow {
   std::uint32_t workers = 0;

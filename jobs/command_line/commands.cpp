@@ -126,6 +126,18 @@ void add_reading(CLI::App& app, CommandLine& line) {
   exports.add_option("--output", line.output, "file (default: <file>.csv or <file>.perfetto.json)");
 }
 
+void add_predict(CLI::App& app, CommandLine& line) {
+  CLI::App& predict =
+      add_command(app, "predict",
+                  "speed-up on 2 to 1024 workers, and what limits it, from a run with --profile");
+  predict.add_option("file", line.first_file, "HDF5 file of a run with --profile on one rank")
+      ->required();
+  predict
+      .add_option("--threads", line.threads,
+                  "also ranks of so many threads each, such as the cores of a cache")
+      ->check(CLI::Range(1, most_threads));
+}
+
 }  // namespace
 
 void declare_commands(CLI::App& app, CommandLine& line) {
@@ -137,6 +149,7 @@ void declare_commands(CLI::App& app, CommandLine& line) {
   add_sweep(app, line);
   add_scenario_commands(app, line);
   add_reading(app, line);
+  add_predict(app, line);
 }
 
 }  // namespace lockstep

@@ -54,6 +54,11 @@ const std::map<std::string, Manual>& manuals() {
         {"lockstep partition two_tenants.yaml --ranks 4 --weights measured.h5"}}},
       {"diff",
        {"0 equal outside /run; 1 not, or failed; 2 wrong usage", "", {"lockstep diff a.h5 b.h5"}}},
+      {"predict",
+       {usual_statuses,
+        "",
+        {"lockstep run two_tenants.yaml --profile && lockstep predict two_tenants.h5 --threads "
+         "8"}}},
       {"watch",
        {"0 the run has ended; 1 it left its output unfinished, or the file is none; 2 wrong usage",
         "",

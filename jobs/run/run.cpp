@@ -11,11 +11,11 @@
 #include "core/output/epoch_statistics.hpp"
 #include "core/output/run_output.hpp"
 #include "jobs/options.hpp"
+#include "jobs/profile/profile.hpp"
 #include "jobs/run/check.hpp"
 #include "jobs/run/checkpoints.hpp"
 #include "jobs/run/identity.hpp"
 #include "jobs/run/print_line.hpp"
-#include "jobs/run/profile.hpp"
 #include "jobs/run/results.hpp"
 #include "jobs/run/same_run.hpp"
 #include "jobs/run/thread_blocks.hpp"
@@ -184,7 +184,7 @@ void warn_of_limit(const Engine& engine) {
 
 /// What all ranks know of, on rank 0 after the run.
 struct Gathered {
-  Profile profile;
+  RunProfile profile;
   std::vector<BlockRow> blocks;
 };
 
@@ -310,7 +310,7 @@ RunOutcome simulate(const CommandLine& line, const ScenarioChange& change,
     status = supervisor.status();
   }
   Gathered gathered;
-  if (line.profile) gathered.profile = gather_profile(engine.profile(), communicator);
+  if (line.profile) gathered.profile = gather_profile(engine, summary, line.threads);
   if (run->parameters.simulation.record_blocks) gathered.blocks = gather_blocks(engine);
   if (!output) return {summary.finished ? exit_done : status, {}};
   return conclude(line, *run, engine, summary, gathered, status, checkpoints);

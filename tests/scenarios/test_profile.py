@@ -2,6 +2,7 @@
 import unittest
 
 import h5py
+import numpy
 
 from harness import ROOT, ScenarioTest
 
@@ -46,6 +47,72 @@ class Profiles(ScenarioTest):
         self.assertAlmostEqual(windows["nanoseconds"].sum() / sum(costs.values()), 1, delta=0.05)
         self.assertEqual((workers[0], workers[-1]), (2, 1024))
 
+    def test_the_time_of_each_rank_is_told_apart(self):
+        self.record("two.h5", ranks=2)
+        for name, ranks in (("profile.h5", 1), ("two.h5", 2)):
+            with h5py.File(self.folder / name) as file:
+                table = file["run/profile/ranks"][:]
+            self.assertEqual(list(table["rank"]), list(range(ranks)))
+            for row in table:
+                parts = sum(row[part] for part in ("working", "synchronising", "waiting", "other"))
+                self.assertAlmostEqual(parts / row["wall"], 1, delta=0.1)
+
+    def test_the_three_largest_costs_are_named(self):
+        lines = self.record("again.h5").split("largest costs:\n")[1].splitlines()
+        self.assertTrue(lines[3].startswith("predicted speed-up: 2: "), lines)
+        shares = [int(line.split()[0]) for line in lines[:3]]
+        for line in lines[:3]:
+            self.assertRegex(line, r"^  \d+ % [a-z]")
+        self.assertEqual(shares, sorted(shares, reverse=True))
+        self.assertLessEqual(sum(shares), 101)
+
+    def made_up(self, costs, windows, other=0.0):
+        """A profile: nanoseconds of each component in each window; `other` seconds beside."""
+        with h5py.File(self.folder / "profile.h5", "r+") as file:
+            types = {name: file[f"run/profile/{name}"].dtype for name in ("components", "windows", "ranks")}
+            for name in types:
+                del file[f"run/profile/{name}"]
+            rows = [(window, component, cost) for window in range(windows)
+                    for component, cost in enumerate(costs.values())]
+            sums = [(name.encode(), cost * windows) for name, cost in costs.items()]
+            file["run/profile/windows"] = numpy.array(rows, dtype=types["windows"])
+            file["run/profile/components"] = numpy.array(sums, dtype=types["components"])
+            work = sum(costs.values()) * windows * 1e-9
+            file["run/profile/ranks"] = numpy.array([(0, work + other, work, 0, 0, other)], dtype=types["ranks"])
+
+    def predicted(self, *arguments):
+        """(ranks, threads): speed-up, limit."""
+        run = self.lockstep("predict", "profile.h5", *arguments)
+        self.assertEqual((run.returncode, run.stderr), (0, ""))
+        table = [line.split(maxsplit=4) for line in run.stdout.split("limited by\n")[1].splitlines()]
+        return {(int(ranks), int(threads)): (float(speedup), limit) for _, ranks, threads, speedup, limit in table}
+
+    def test_equal_components_are_dealt_out_evenly(self):
+        self.made_up({f"sm[{i}]": 100_000_000 for i in range(8)}, windows=3)
+        predicted = self.predicted("--threads", "4")
+        self.assertEqual([predicted[1, 2][0], predicted[2, 1][0], predicted[1, 8][0], predicted[2, 4][0]], [2, 2, 8, 8])
+        self.assertEqual(predicted[1, 1024][0], predicted[1, 8][0])
+        self.assertEqual(predicted[1, 16][1], "one sm at a time")
+
+    def test_a_hub_limits_the_speed_up(self):
+        self.made_up({"host": 40_000_000, **{f"sm[{i}]": 10_000_000 for i in range(4)}}, windows=3)
+        predicted = self.predicted()
+        self.assertEqual((predicted[1, 2], predicted[1, 4]), ((2.0, predicted[1, 2][1]), (2.0, "one host at a time")))
+
+    def test_short_windows_are_limited_by_synchronisation(self):
+        self.made_up({f"sm[{i}]": 1_000 for i in range(4)}, windows=50)
+        predicted = self.predicted()
+        self.assertEqual(predicted[1, 4], (round(4 / 4.5, 2), "synchronisation of threads"))
+        self.assertEqual(predicted[4, 1], (round(4 / 8, 2), "exchange between ranks"))
+
+    def test_what_is_beside_the_windows_stays(self):
+        self.made_up({f"sm[{i}]": 10_000_000 for i in range(4)}, windows=25, other=1.0)
+        self.assertEqual(self.predicted()[1, 4], (round(2 / 1.25, 2), "recording epochs"))
+
+    def test_a_profile_of_two_ranks_does_not_tell_all(self):
+        self.record("profile.h5", ranks=2)
+        self.assert_refused(["profile.h5", "was recorded on 2 ranks"], "predict", "profile.h5")
+
     def test_partition_takes_the_measured_weights(self):
         def shown(*arguments):
             run = self.lockstep("partition", SCENARIO, "--ranks", 2, *arguments)
@@ -72,6 +139,7 @@ class Profiles(ScenarioTest):
     def test_file_that_is_no_hdf5(self):
         self.write("text.h5", "no profile")
         self.assert_refused(["text.h5"], "partition", SCENARIO, "--weights", "text.h5")
+        self.assert_refused(["text.h5"], "predict", "text.h5")
 
     def test_run_without_a_profile(self):
         run = self.lockstep("run", SCENARIO, "--quiet", "--output", "plain.h5")

@@ -44,7 +44,8 @@ class SegmentsTest(ScenarioTest):
         self.write(
             "scenario.yaml",
             f"gpu: {ROOT}/configs/gpus/tiny.yaml\nhost: {ROOT}/configs/hosts/nvlink.yaml\n"
-            "simulation: {epoch: 50us, record_faults: true, record_blocks: true}\noverride: {gpu.memory.capacity: 448KiB}\n"
+            "simulation: {epoch: 50us, record_faults: true, record_blocks: true}\n"
+            "override: {gpu.memory.capacity: 448KiB}\n"
             "policies: {sharing: spatial, fault_handling: {name: host, cost_model: tanasic}}\ntenants:\n"
             + "".join(f"  - {{name: t{i}, sms: 1, {text}}}\n" for i, text in enumerate(tenants)))
 

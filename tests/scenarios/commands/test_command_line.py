@@ -21,6 +21,19 @@ class CommandLine(ScenarioTest):
                 for part in parts:
                     self.assertIn(part, run.stderr)
 
+    def test_help_is_a_manual_page(self):
+        commands = self.lockstep("--help").stdout.split("COMMANDS\n")[1].split("\n\n")[0]
+        names = [line.split()[0] for line in commands.splitlines() if not line.startswith("   ")]
+        self.assertIn("predict", names)
+        for name in names:
+            with self.subTest(command=name):
+                page = self.lockstep(name, "--help")
+                self.assertEqual((page.returncode, page.stderr), (0, ""))
+                titles = [line for line in page.stdout.splitlines() if line.isupper() and not line.startswith(" ")]
+                self.assertEqual([title for title in titles if title not in ("ARGUMENTS", "FILES")],
+                                 ["NAME", "SYNOPSIS", "OPTIONS", "EXIT STATUS", "EXAMPLES"])
+                self.assertIn(f" lockstep {name}", page.stdout.split("EXAMPLES\n")[1])
+
     def test_standard_output_that_takes_nothing(self):
         with open("/dev/full", "w") as full:
             run = subprocess.run([LOCKSTEP, "describe"], stdout=full, stderr=subprocess.PIPE, text=True)

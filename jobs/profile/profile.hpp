@@ -1,0 +1,27 @@
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "core/engine/engine.hpp"
+#include "core/output/run_output.hpp"
+#include "jobs/tables.hpp"
+
+namespace lockstep {
+
+/// What --profile recorded on all ranks.
+struct RunProfile {
+  Profile costs;               ///< windows: those of rank 0
+  std::vector<RankRow> ranks;  ///< where the time of each went
+};
+
+/// On rank 0; what this rank spent is `summary`, of `threads` threads.  Collective.
+RunProfile gather_profile(const Engine& engine, const RunSummary& summary, int threads);
+
+/// The largest costs and the predicted speed-ups, for people.
+std::string profile_report(const Graph& graph, const RunProfile& profile);
+
+/// /run/profile: costs by component, window and rank, predictions.
+void write_profile(RunOutput& file, const Graph& graph, const RunProfile& profile);
+
+}  // namespace lockstep

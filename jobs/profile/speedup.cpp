@@ -1,0 +1,158 @@
+#include "jobs/profile/speedup.hpp"
+
+#include <algorithm>
+#include <functional>
+#include <map>
+#include <numeric>
+#include <queue>
+
+#include "jobs/profile/largest_costs.hpp"
+
+namespace lockstep {
+namespace {
+
+/// Measured 2.5 us at two threads; the tree grows with its depth.
+double synchronisation_nanoseconds(int threads) {
+  double cost = threads > 1 ? 1500 : 0;
+  for (int t = 1; t < threads; t *= 2) cost += 1000;
+  return cost;
+}
+
+/// Two ranks of one computer take some 5 us by shared memory; a reduction adds a step per doubling.
+double exchange_nanoseconds(int ranks) {
+  double cost = ranks > 1 ? 3000 : 0;
+  for (int r = 1; r < ranks; r *= 2) cost += 2000;
+  return cost;
+}
+
+/// Costs of one rank in a window, dealt out longest first.
+class Threads {
+ public:
+  explicit Threads(int threads) {
+    for (int t = 0; t < threads; ++t) loads_.push(0);
+  }
+  void add(double cost) {
+    const double load = loads_.top() + cost;
+    loads_.pop();
+    loads_.push(load);
+    busiest_ = std::max(busiest_, load);
+    longest_ = std::max(longest_, cost);
+  }
+  double busiest() const { return busiest_; }
+  /// One component takes as long as all of the window.
+  bool is_one_component() const { return longest_ >= busiest_; }
+
+ private:
+  std::priority_queue<double, std::vector<double>, std::greater<>> loads_;
+  double busiest_ = 0, longest_ = 0;
+};
+
+std::vector<WindowCostRow> longest_first(std::vector<WindowCostRow> windows) {
+  std::sort(windows.begin(), windows.end(), [](const WindowCostRow& a, const WindowCostRow& b) {
+    if (a.window != b.window) return a.window < b.window;
+    if (a.nanoseconds != b.nanoseconds) return a.nanoseconds > b.nanoseconds;
+    return a.component < b.component;
+  });
+  return windows;
+}
+
+}  // namespace
+
+/// Time beyond an equal share of the work, by cause.
+struct SpeedupModel::Losses {
+  std::map<std::string, double> nanoseconds;
+
+  std::string largest() const {
+    const auto most =
+        std::max_element(nanoseconds.begin(), nanoseconds.end(),
+                         [](const auto& a, const auto& b) { return a.second < b.second; });
+    return most == nanoseconds.end() ? "nothing" : most->first;
+  }
+};
+
+SpeedupModel::SpeedupModel(const std::vector<ComponentCostRow>& components,
+                           std::vector<WindowCostRow> windows, const std::vector<RankRow>& ranks)
+    : components_(components), windows_(longest_first(std::move(windows))) {
+  for (const WindowCostRow& row : windows_) in_windows_ += row.nanoseconds;
+  double all = 0;
+  for (const ComponentCostRow& row : components) all += static_cast<double>(row.nanoseconds);
+  if (!ranks.empty() && all > 0) between_ = ranks.front().other * 1e9 * in_windows_ / all;
+}
+
+/// Kind by kind, the largest first, to the rank that has the least.
+std::vector<int> SpeedupModel::deal_to_ranks(int ranks) const {
+  std::vector<std::size_t> order(components_.size());
+  std::iota(order.begin(), order.end(), std::size_t{0});
+  std::stable_sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) {
+    return components_[a].nanoseconds > components_[b].nanoseconds;
+  });
+  std::map<std::string, std::vector<double>> of_kind;
+  std::vector<double> loads(static_cast<std::size_t>(ranks), 0);
+  std::vector<int> home(components_.size(), 0);
+  for (const std::size_t component : order) {
+    std::vector<double>& kind =
+        of_kind.try_emplace(kind_of_component(components_[component].component), loads.size(), 0.0)
+            .first->second;
+    std::size_t least = 0;
+    for (std::size_t rank = 1; rank < loads.size(); ++rank) {
+      if (std::pair(kind[rank], loads[rank]) < std::pair(kind[least], loads[least])) least = rank;
+    }
+    const auto cost = static_cast<double>(components_[component].nanoseconds);
+    kind[least] += cost;
+    loads[least] += cost;
+    home[component] = static_cast<int>(least);
+  }
+  return home;
+}
+
+double SpeedupModel::window_nanoseconds(std::size_t& row, const std::vector<int>& home, int ranks,
+                                        int threads, Losses& losses) const {
+  std::vector<Threads> loads(static_cast<std::size_t>(ranks), Threads(threads));
+  const std::uint32_t window = windows_[row].window;
+  const std::size_t first = row;
+  double sum = 0;
+  for (; row < windows_.size() && windows_[row].window == window; ++row) {
+    const WindowCostRow& cost = windows_[row];
+    const int rank = cost.component < home.size() ? home[cost.component] : 0;
+    loads[static_cast<std::size_t>(rank)].add(cost.nanoseconds);
+    sum += cost.nanoseconds;
+  }
+  const auto slowest = std::max_element(
+      loads.begin(), loads.end(),
+      [](const Threads& a, const Threads& b) { return a.busiest() < b.busiest(); });
+  const std::uint32_t longest = windows_[first].component;
+  std::string cause = "uneven shares of ranks and threads";
+  if (slowest->is_one_component() && longest < components_.size())
+    cause = "one " + kind_of_component(components_[longest].component) + " at a time";
+  losses.nanoseconds[cause] += slowest->busiest() - sum / (ranks * threads);
+  return slowest->busiest();
+}
+
+Prediction SpeedupModel::predict(int ranks, int threads) const {
+  const std::vector<int> home = deal_to_ranks(ranks);
+  Losses losses;
+  double parallel = between_;
+  losses.nanoseconds["recording epochs"] = between_;
+  for (std::size_t row = 0; row < windows_.size();) {
+    const double synchronisation = synchronisation_nanoseconds(threads);
+    const double exchange = exchange_nanoseconds(ranks);
+    parallel += window_nanoseconds(row, home, ranks, threads, losses) + synchronisation + exchange;
+    losses.nanoseconds["synchronisation of threads"] += synchronisation;
+    losses.nanoseconds["exchange between ranks"] += exchange;
+  }
+  Prediction result{ranks, threads, 1, losses.largest()};
+  if (parallel > 0) result.speedup = (in_windows_ + between_) / parallel;
+  return result;
+}
+
+std::vector<SpeedupRow> predicted_speedups(const std::vector<ComponentCostRow>& components,
+                                           const std::vector<WindowCostRow>& windows,
+                                           const std::vector<RankRow>& ranks) {
+  const SpeedupModel model(components, windows, ranks);
+  std::vector<SpeedupRow> rows;
+  for (int threads = 2; threads <= most_workers; threads *= 2)
+    rows.push_back({static_cast<std::uint32_t>(threads), model.predict(1, threads).speedup});
+  return rows;
+}
+
+}  // namespace lockstep

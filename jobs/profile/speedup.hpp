@@ -1,0 +1,53 @@
+/// How much faster a run would be on more workers.
+///
+/// Each window takes as long as its busiest worker, and a synchronisation; on several ranks as its
+/// busiest rank, and an exchange.  The components' measured costs are dealt out anew in each
+/// window, longest first, to the thread with the least; to ranks once, so that each gets the same
+/// cost of every kind.  What is not in components stays as it is.
+///
+/// Simplified: moving state between cores costs nothing, cores do not slow each other down, and an
+/// exchange costs the same whatever is cut.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "jobs/tables.hpp"
+
+namespace lockstep {
+
+constexpr int most_workers = 1024;  ///< that are predicted for
+
+struct Prediction {
+  int ranks = 1, threads = 1;
+  double speedup = 1;  ///< over one worker
+  std::string limit;   ///< what costs most of the time beyond an equal share of the work
+};
+
+class SpeedupModel {
+ public:
+  /// Of a run on one rank, whose components are all in `windows`.
+  SpeedupModel(const std::vector<ComponentCostRow>& components, std::vector<WindowCostRow> windows,
+               const std::vector<RankRow>& ranks);
+
+  Prediction predict(int ranks, int threads) const;
+
+ private:
+  struct Losses;
+  std::vector<int> deal_to_ranks(int ranks) const;
+  /// The window that begins at `row`; returns what its busiest rank takes, and moves `row` on.
+  double window_nanoseconds(std::size_t& row, const std::vector<int>& home, int ranks, int threads,
+                            Losses& losses) const;
+
+  const std::vector<ComponentCostRow>& components_;
+  const std::vector<WindowCostRow> windows_;  ///< within a window, longest first
+  double in_windows_ = 0;                     ///< ns
+  double between_ = 0;  ///< ns that are not in components, of the windows that were recorded
+};
+
+/// On 2 to 1024 threads.
+std::vector<SpeedupRow> predicted_speedups(const std::vector<ComponentCostRow>& components,
+                                           const std::vector<WindowCostRow>& windows,
+                                           const std::vector<RankRow>& ranks);
+
+}  // namespace lockstep
