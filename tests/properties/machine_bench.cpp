@@ -17,6 +17,7 @@
 #include "models/gpu/machine.hpp"
 #include "models/host/host.hpp"
 #include "partitioner/partitioner.hpp"
+#include "tests/harness/kept_difference.hpp"
 #include "tests/properties/every_cycle.hpp"
 #include "tests/properties/page_table_watch.hpp"
 #include "tests/properties/room_for_contexts.hpp"
@@ -337,33 +338,6 @@ MachineBench::Moment MachineBench::after_windows(unsigned windows) {
   return [left = windows](const Host&) mutable { return --left == 0; };
 }
 
-namespace {
-
-/// Of what the engine says of a component first: up to where it has simulated, which all of a kind
-/// on a rank have in common, and others on another rank.
-constexpr std::size_t reached_begin = 8 + 6 + 4, reached_end = reached_begin + 8;
-
-/// The first part of a checkpoint that another one has otherwise.
-std::string difference(const KeptParts& a, const KeptParts& b) {
-  for (const auto& [name, chunks] : a.parts) {
-    const auto found = b.parts.find(name);
-    if (found == b.parts.end()) return name + " is missing";
-    std::vector<char> one, other;
-    for (const std::vector<char>& chunk : chunks) one.insert(one.end(), chunk.begin(), chunk.end());
-    for (const std::vector<char>& chunk : found->second)
-      other.insert(other.end(), chunk.begin(), chunk.end());
-    if (name.starts_with("components/") && std::min(one.size(), other.size()) > reached_end)
-      std::copy(&one[reached_begin], &one[reached_end], &other[reached_begin]);
-    if (one == other) continue;
-    const auto at = std::mismatch(one.begin(), one.end(), other.begin(), other.end()).first;
-    return name + " differs from byte " + std::to_string(at - one.begin()) + " of " +
-           std::to_string(one.size()) + " on";
-  }
-  return "";
-}
-
-}  // namespace
-
 MachineResult MachineBench::run_interrupted(const Layout& first, const Moment& moment,
                                             const Layout& second) {
   const MachineResult half = simulate(first, nullptr, moment);
@@ -372,9 +346,9 @@ MachineResult MachineBench::run_interrupted(const Layout& first, const Moment& m
   MachineResult whole = simulate(second, &half.state, {});
   whole.statistics.insert(whole.statistics.begin(), half.statistics.begin(), half.statistics.end());
   whole.interrupted = true;
-  if (whole.problem.empty() && !difference(half.state, again.state).empty())
-    whole.problem =
-        "what was restored saves as other bytes: " + difference(half.state, again.state);
+  if (const std::string lost = kept_difference(half.state, again.state);
+      whole.problem.empty() && !lost.empty())
+    whole.problem = "what was restored saves as other bytes: " + lost;
   return whole;
 }
 
