@@ -138,10 +138,7 @@ void RunOutput::finish_epochs() {
   settle(claim_.file(), file_);
   watched_ = std::move(file_);
   phase_ = Phase::finishing;
-  std::error_code error;
-  std::filesystem::copy_file(place_, copy_of(place_),
-                             std::filesystem::copy_options::overwrite_existing, error);
-  if (error) fail_to_write(path_, "cannot write", error.value());
+  if (!copy_whole(place_, copy_of(place_))) fail_to_write(path_, "cannot write", errno);
   file_ = h5::File::open(copy_of(place_), path_);
 }
 
