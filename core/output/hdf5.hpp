@@ -56,8 +56,12 @@ class Series {
 
   /// Appends `count` rows that stand one after another in memory.
   void append(const void* rows, std::uint64_t count);
-  /// Appends `count` rows that are 0 but for `numbers`, which stand one after another in memory.
-  void append(std::uint64_t count, std::span<const std::uint64_t> numbers, const void* rows);
+  struct Row {
+    std::uint64_t number;  ///< of those that are appended
+    const void* data;
+  };
+  /// Appends `count` rows that are 0 but for `rows`, which are in the order of their numbers.
+  void append(std::uint64_t count, std::span<const Row> rows);
   /// Makes what was appended visible to readers.
   void flush();
   /// Nothing more is appended; nothing happens if there is none.

@@ -104,31 +104,28 @@ void Series::append(const void* rows, std::uint64_t count) {
   }
   const std::size_t row_bytes = product(row_) * size_of(type_);
   const auto* bytes = static_cast<const char*>(rows);
-  std::vector<std::uint64_t> numbers;
-  std::vector<char> kept;
+  std::vector<Row> kept;
   for (std::uint64_t row = 0; row < count; ++row) {
     const char* begin = bytes + row * row_bytes;
-    if (is_zero(begin, row_bytes)) continue;
-    numbers.push_back(row);
-    kept.insert(kept.end(), begin, begin + row_bytes);
+    if (!is_zero(begin, row_bytes)) kept.push_back({row, begin});
   }
-  append(count, numbers, kept.data());
+  append(count, kept);
 }
 
 /// Chunk by chunk, from the first row that is not 0 to the last: whether a chunk is stored depends
 /// on what stands in it, not on who appends how much at once, so that equal runs make equal files.
-void Series::append(std::uint64_t count, std::span<const std::uint64_t> numbers, const void* rows) {
+void Series::append(std::uint64_t count, std::span<const Row> rows) {
   const std::uint64_t begin = length_;
   grow(count);
   const std::size_t row_bytes = product(row_) * size_of(type_);
-  const auto* bytes = static_cast<const char*>(rows);
   std::vector<char> part;
-  for (std::size_t i = 0; i < numbers.size();) {
-    const std::uint64_t first = begin + numbers[i], chunk = first / chunk_rows_;
+  for (std::size_t i = 0; i < rows.size();) {
+    const std::uint64_t first = begin + rows[i].number, chunk = first / chunk_rows_;
     part.clear();
-    for (; i < numbers.size() && (begin + numbers[i]) / chunk_rows_ == chunk; ++i) {
-      part.resize((begin + numbers[i] - first) * row_bytes);
-      part.insert(part.end(), bytes + i * row_bytes, bytes + (i + 1) * row_bytes);
+    for (; i < rows.size() && (begin + rows[i].number) / chunk_rows_ == chunk; ++i) {
+      part.resize((begin + rows[i].number - first) * row_bytes);
+      const auto* data = static_cast<const char*>(rows[i].data);
+      part.insert(part.end(), data, data + row_bytes);
     }
     write(first, part.data(), part.size() / row_bytes);
   }

@@ -4,7 +4,6 @@
 #include <numeric>
 
 #include "core/error/error.hpp"
-#include "core/output/pending_rows.hpp"
 #include "core/output/run_output.hpp"
 
 namespace lockstep {
@@ -12,7 +11,7 @@ namespace {
 
 constexpr std::size_t chunk_bytes = 32 << 10;
 constexpr std::size_t index_node_bytes = 8 << 10;
-constexpr std::size_t pending_bytes = 8 << 20;
+constexpr std::size_t pending_bytes = 8 << 20, most_pending_rows = 1 << 16;
 // Readers see new epochs twice a second, if writing them takes no more than a hundredth of the
 // time.
 constexpr std::chrono::milliseconds least_flush_interval{500}, longest_flush_interval{2000};
@@ -81,7 +80,6 @@ struct StatisticsRecorder::Series {
   h5::Series dataset;
   std::size_t instances = 0, words = 0;  // words: of one instance
   std::size_t first = 0, stride = 0;     // where instance 0 stands, how far the next is
-  PendingRows pending;
 
   bool is_counter() const { return field->kind == StatisticsField::Kind::counter; }
 };
@@ -116,18 +114,13 @@ StatisticsRecorder::StatisticsRecorder(RunOutput& output, StatisticsLayout layou
     for (const StatisticsField& field : entry.schema->fields()) {
       const std::size_t words = field.size(layout_.tenants());
       if (words == 0) continue;
-      series_.push_back({entry.name,
-                         &field,
-                         {},
-                         entry.instances,
-                         words,
-                         offset,
-                         layout_.row_size(kind),
-                         PendingRows(entry.instances * words)});
+      series_.push_back(
+          {entry.name, &field, {}, entry.instances, words, offset, layout_.row_size(kind)});
       create_series(entry.name, field, entry.instances);
       offset += words;
     }
   }
+  pending_.make_room(series_.size(), pending_bytes / sizeof(std::uint64_t) + layout_.size());
 }
 
 StatisticsRecorder::~StatisticsRecorder() {
@@ -191,8 +184,9 @@ bool StatisticsRecorder::counter_changed(std::span<const std::uint64_t> values) 
 }
 
 void StatisticsRecorder::append_pending(std::span<const std::uint64_t> values) {
-  for (Series& series : series_) {
-    std::uint64_t* row = series.pending.next();
+  for (std::size_t number = 0; number < series_.size(); ++number) {
+    const Series& series = series_[number];
+    std::uint64_t* row = pending_.next(series.instances * series.words);
     std::uint64_t any = 0;
     for (std::size_t i = 0; i < series.instances; ++i) {
       const std::size_t at = series.first + i * series.stride;
@@ -201,7 +195,7 @@ void StatisticsRecorder::append_pending(std::span<const std::uint64_t> values) {
         any |= *row++;
       }
     }
-    if (any != 0) series.pending.keep(pending_times_.size());
+    if (any != 0) pending_.keep(number, pending_times_.size());
   }
 }
 
@@ -213,7 +207,8 @@ void StatisticsRecorder::record(Time end, std::span<const std::uint64_t> values)
     ++epochs_;
   }
   previous_.assign(values.begin(), values.end());
-  const bool many = pending_times_.size() * layout_.size() * sizeof(std::uint64_t) > pending_bytes;
+  const bool many = pending_.words() * sizeof(std::uint64_t) > pending_bytes ||
+                    pending_times_.size() >= most_pending_rows;
   if (many || std::chrono::steady_clock::now() > next_flush_) flush();
 }
 
@@ -235,10 +230,11 @@ void StatisticsRecorder::flush() {
   broken_ = true;  // a second try after a failure would write rows twice
   const std::uint64_t rows = pending_times_.size();
   output_.make_room(most_bytes(rows));
-  for (Series& series : series_) {
-    series.pending.append_to(series.dataset, rows);
-    series.dataset.flush();
+  for (std::size_t number = 0; number < series_.size(); ++number) {
+    pending_.append_to(series_[number].dataset, number, rows);
+    series_[number].dataset.flush();
   }
+  pending_.clear();
   // Last, so that every epoch a reader sees here is complete everywhere.
   times_.append(pending_times_.data(), rows);
   pending_times_.clear();

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "core/output/hdf5.hpp"
+#include "core/output/unwritten_rows.hpp"
 #include "core/statistics/schema.hpp"
 #include "core/time/time.hpp"
 
@@ -100,6 +101,7 @@ class StatisticsRecorder {
   std::vector<Series> series_;
   std::vector<std::uint64_t> previous_;
   std::vector<std::int64_t> pending_times_;
+  UnwrittenRows pending_;
   h5::Series times_;
   std::uint64_t epochs_ = 0;
   std::chrono::steady_clock::time_point next_flush_;

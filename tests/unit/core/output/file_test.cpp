@@ -71,13 +71,15 @@ std::vector<std::byte> series_with(const std::string& path, const std::vector<st
   h5::Series series = file.create_series("/stats/x", h5::Scalar::u64, {words}, 4);
   for (std::uint64_t first = 0; first < count; first += at_once) {
     const std::uint64_t some = std::min(at_once, count - first);
-    std::vector<std::uint64_t> numbers, data, ends(some, 7);
+    std::vector<std::vector<std::uint64_t>> data;
+    std::vector<h5::Series::Row> kept;
     for (const std::uint64_t row : rows) {
       if (row < first || row >= first + some) continue;
-      numbers.push_back(row - first);
-      data.resize(data.size() + words, row + 1);
+      data.emplace_back(words, row + 1);
+      kept.push_back({row - first, data.back().data()});
     }
-    series.append(some, numbers, data.data());
+    series.append(some, kept);
+    const std::vector<std::uint64_t> ends(some, 7);
     series.flush();
     times.append(ends.data(), some);
   }
