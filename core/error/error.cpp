@@ -20,10 +20,17 @@ std::string printable(const std::string& text) {
   return result;
 }
 
+/// A line is for reading: of a formula of a hundred thousand brackets its ends will do.
+std::string shortened(const std::string& text) {
+  constexpr std::size_t most = 1000;
+  if (text.size() <= most) return text;
+  return text.substr(0, most / 2) + " ... " + text.substr(text.size() - most / 2);
+}
+
 }  // namespace
 
 UserError::UserError(const std::string& where, const std::string& what, const std::string& advice)
-    : std::runtime_error(printable((where.empty() ? "" : where + ": ") + what +
+    : std::runtime_error(printable((where.empty() ? "" : where + ": ") + shortened(what) +
                                    (advice.empty() ? "" : " - " + advice))) {}
 
 void internal_error(const char* file, int line, const char* condition, const std::string& message) {

@@ -2,6 +2,7 @@
 
 #include <array>
 #include <cstdint>
+#include <deque>
 #include <string>
 #include <vector>
 
@@ -38,7 +39,9 @@ class TenantServices {
   ManagedMemory managed;
   Link to_dispatcher;
   const Time launch_overhead;
-  std::vector<KernelRecord> kernels;  ///< by grid: the next one gets their number
+  /// By grid: the next one gets their number.  A deque, for there may be millions: a vector that
+  /// grows takes up to three times as much.
+  std::deque<KernelRecord> kernels;
 
   std::uint64_t next_operation() { return operations_++; }
 

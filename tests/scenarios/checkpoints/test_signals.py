@@ -27,6 +27,7 @@ class Signals(SegmentsTest):
         process = self.start_and_wait()
         for _ in range(20):
             process.send_signal(signal.SIGTERM)
+            time.sleep(0.001)  # those that come before it is heard count as one
         status, first, lines = self.end(process)
         self.assertEqual((status, lines), (75, [ENDED.format("SIGTERM")]))
         self.assertTrue(first + self.finish() == self.printed)

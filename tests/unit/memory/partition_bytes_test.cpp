@@ -144,6 +144,17 @@ TEST(PartitionBytes, AnAtomicMakesItsSectorDirty) {
   EXPECT_EQ(bench.statistics().tenant[0].writebacks.value(), 1u);
 }
 
+TEST(PartitionBytes, AnAtomicThatHitsMakesItsSectorDirty) {
+  MemoryParameters p = small_memory();
+  p.l2.size = Bytes{512};
+  PartitionBench bench(p);
+  bench.load(0, 0);
+  bench.atomic_add(1000, 0, {1});
+  for (std::uint32_t i = 1; i < 6; ++i) bench.load(1000 + 1000 * i, 512 * i, 1, i);
+  bench.run();
+  EXPECT_EQ(bench.statistics().tenant[0].writebacks.value(), 1u);
+}
+
 TEST(PartitionBytes, AnAtomicOccupiesTheBankByItsLanes) {
   PartitionBench bench;
   bench.load(0, 0, 1, 1);

@@ -215,6 +215,7 @@ void GmmuBench::describe(const MessageHeader& message, std::uint32_t component,
       const char* const status[] = {"found ", "refused ", "invalid "};
       line << status[static_cast<int>(body.status)] << body.page;
       if (body.status == TranslationStatus::refused) positions_.push_back(body.position);
+      if (body.status == TranslationStatus::invalid && body.write) line << " store";
       if (body.status != TranslationStatus::found) break;
       line << " at 0x" << std::hex << body.entry.address();
       if (body.entry.is(large)) line << " large";

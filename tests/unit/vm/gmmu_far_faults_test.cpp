@@ -216,14 +216,17 @@ TEST(GmmuFarFaults, TheLastReplayMayEndInARefusalThatIsNotTheFirst) {
 TEST(GmmuFarFaults, AnAddressOutsideOfEveryBufferIsInvalid) {
   GmmuBench bench;
   bench.translate(100, 0, page);
-  bench.translate(100, 2, page);
+  bench.translate(100, 2, page, true);
+  bench.run_until(500);
+  bench.translate(500, 2, page);  // a load beside the store, which the message is about
   bench.run_until(1000);
   bench.sent();
   bench.nothing_there(1000, page);
   bench.unmap(1100, page);  // waits for nobody
   bench.run_until(1200);
-  EXPECT_THAT(bench.sent(), ElementsAreArray({"1000 sm0 invalid 2560", "1000 sm2 invalid 2560",
-                                              "1160 host unmapped 2560 + 1"}));
+  EXPECT_THAT(bench.sent(),
+              ElementsAreArray({"1000 sm0 invalid 2560", "1000 sm2 invalid 2560 store",
+                                "1160 host unmapped 2560 + 1"}));
 }
 
 TEST(GmmuFarFaults, TellWhichPagesWereWalkedSinceTheLastOne) {

@@ -230,6 +230,21 @@ TEST(GmmuPageWalkCache, ReadsAgainWhatMustNotBeWritten) {
   EXPECT_THAT(bench.sent(), ElementsAreArray({"600 sm0 found 2560 at 0x7000"}));
 }
 
+TEST(GmmuTlb, AStoreDoesNotHitWhatMustNotBeWritten) {
+  GmmuBench bench;
+  bench.map(page, 0x7000, GmmuBench::present | GmmuBench::accessed);
+  bench.translate(100, 0, page);
+  bench.run_until(500);
+  bench.sent();
+  bench.entry(page) |= GmmuBench::writable;
+  bench.asked_of_memory();
+  bench.translate(500, 0, page, true);
+  bench.run_until(1000);
+  EXPECT_THAT(bench.asked_of_memory(),
+              ElementsAreArray({"520 read 1", "580 read 2", "640 read 3", "700 read 4"}));
+  EXPECT_THAT(bench.sent(), ElementsAreArray({"760 sm0 found 2560 at 0x7000"}));
+}
+
 TEST(GmmuIdeal, AnswersInTheCycleOfArrival) {
   GmmuOptions options;
   options.translation = "ideal";

@@ -82,6 +82,22 @@ TEST(Inbox, KeepsWhatArrivesAtTheHorizonOrLater) {
   EXPECT_EQ(pending.earliest(), Time{300});
 }
 
+/// A checkpoint holds them so: the same bytes in every layout.
+TEST(Inbox, ListsWhatIsPendingByArrivalThenLinkThenSequence) {
+  Buffer first, second;
+  put(first, Time{20}, 1, 3);
+  put(first, Time{10}, 7, 1);
+  put(second, Time{10}, 7, 0);
+  put(second, Time{10}, 2, 9);
+  PendingMessages pending;
+  InboxBuilder builder;
+  const Mail mail[] = {first.contents(), second.contents()};
+  EXPECT_TRUE(build(builder, pending, mail, Time{1}, Time{0}).empty());
+  EXPECT_EQ(
+      keys(pending.sorted()),
+      (std::vector<Key>{{Time{10}, 2, 9}, {Time{10}, 7, 0}, {Time{10}, 7, 1}, {Time{20}, 1, 3}}));
+}
+
 TEST(Inbox, RefusesAMessageThatIsLate) {
   Buffer buffer;
   put(buffer, Time{49}, 0, 0);

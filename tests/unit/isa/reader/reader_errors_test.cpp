@@ -203,6 +203,17 @@ $L__BB0_1:
   EXPECT_EQ(second, 2.5);
 }
 
+TEST(Reader, PlacesConstantsByTheirAlignment) {
+  const Module module = load_module_text(
+      ".version 7.8\n.target sm_75\n.address_size 64\n"
+      ".const .b8 letters[3] = {1, 2, 3};\n.const .align 8 .f64 number = 2.5;\n",
+      "c.ptx");
+  ASSERT_EQ(module.constant_image.size(), 16u);
+  double number = 0;
+  std::memcpy(&number, module.constant_image.data() + 8, sizeof number);
+  EXPECT_EQ(number, 2.5);
+}
+
 TEST(Reader, PlacesParametersByTheirAlignment) {
   const Module module = load_module_text(
       ".version 7.8\n.target sm_75\n.address_size 64\n"
