@@ -272,6 +272,13 @@ TEST(PolicyEpochs, ADecisionTakesEffectEverywhereAtOneTimeAfterTheEpoch) {
   }
 }
 
+TEST(PolicyEpochs, NoEpochIsLeftOut) {
+  const World::Outcome outcome = World().run(1, 1);
+  ASSERT_GE(outcome.told[0].size(), 5u);
+  for (std::size_t i = 1; i < 5; ++i)
+    EXPECT_EQ(outcome.told[0][i].first - outcome.told[0][i - 1].first, period) << i;
+}
+
 TEST(PolicyEpochs, QuietPartitionsReportNothingAndAreToldNothing) {
   const World::Outcome outcome = World().run(1, 1);
   // The last loads are sent before 400 * 27 ns.
