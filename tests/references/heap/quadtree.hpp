@@ -19,8 +19,8 @@ struct Tree {
   void split(std::span<unsigned> points, unsigned level, float middle_x, float middle_y,
              float half) {
     if (level == levels || points.size() <= crowd) return leaf(points, level);
-    const auto above = std::partition(points.begin(), points.end(),
-                                      [&](unsigned i) { return y(i) < middle_y; });
+    const auto above =
+        std::partition(points.begin(), points.end(), [&](unsigned i) { return y(i) < middle_y; });
     half *= 0.5f;
     for (const bool up : {false, true}) {
       const auto first = up ? above : points.begin(), end = up ? points.end() : above;
@@ -35,9 +35,10 @@ struct Tree {
     for (const unsigned i : points) {
       depth[i] = level;
       around[i] = static_cast<unsigned>(points.size());
-      same[i] = static_cast<unsigned>(
-          std::count_if(points.begin(), points.end(),
-                        [&](unsigned other) { return x(other) == x(i) && y(other) == y(i); }));
+      same[i] =
+          static_cast<unsigned>(std::count_if(points.begin(), points.end(), [&](unsigned other) {
+            return x(other) == x(i) && y(other) == y(i);
+          }));
     }
   }
 };
