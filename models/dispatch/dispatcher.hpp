@@ -126,6 +126,8 @@ class Dispatcher final : public Component {
 
   // Preemption.
   void sort_by_urgency();
+  /// The grid has begun, or may: whoever runs is less urgent.
+  bool may_run(std::size_t grid) const;
   /// The most urgent grid that may have the SM and has something for it.
   std::optional<std::size_t> choose_by_urgency(std::uint32_t sm) const;
   /// Grids that lack SMs take them from less urgent ones.

@@ -1,8 +1,9 @@
 /// Dispatch when a more urgent grid may take SMs from another one.
 ///
-/// An SM belongs to one grid at a time.  A grid that is ready and more urgent than others (the
-/// priority of its tenant, then arrival) is to have as many SMs as its waiting blocks fill; what it
-/// lacks is taken from the least urgent grids, and the technique says how their blocks make room.
+/// An SM belongs to one grid at a time.  A grid begins when all that have blocks running are less
+/// urgent (by the priority of its tenant).  It is to have as many SMs as its waiting blocks fill;
+/// what it lacks is taken from the least urgent grids, and the technique says how their blocks make
+/// room.
 /// An SM that nobody more urgent wants goes back: first the blocks return that were saved there.
 /// Source: 002, section II; 003, section 4.1; preemption.md, section 2.
 ///
@@ -22,12 +23,20 @@ void Dispatcher::sort_by_urgency() {
   });
 }
 
+bool Dispatcher::may_run(std::size_t g) const {
+  const GridView& view = views_[g];
+  if (!view.ready || view.blocks_running > 0) return view.ready;
+  return std::all_of(views_.begin(), views_.end(), [&](const GridView& other) {
+    return other.blocks_running == 0 || other.priority < view.priority;
+  });
+}
+
 std::optional<std::size_t> Dispatcher::choose_by_urgency(std::uint32_t index) const {
   const Sm& sm = sms_[index];
   if (sm.stopping) return std::nullopt;
   for (const std::size_t g : by_urgency_) {
     const Grid& grid = grids_[g];
-    if (!views_[g].ready || (sm.owner && *sm.owner != grid.launch.grid)) continue;
+    if (!may_run(g) || (sm.owner && *sm.owner != grid.launch.grid)) continue;
     const bool stopped = grid.stopped_at[index];
     if (!stopped && grid.away[index] > 0) return std::nullopt;  // they return first
     if (views_[g].blocks_waiting > 0 || (stopped && grid.away[index] > 0)) return g;
@@ -38,7 +47,7 @@ std::optional<std::size_t> Dispatcher::choose_by_urgency(std::uint32_t index) co
 void Dispatcher::make_room(Time now, Outbox& outbox) {
   for (const std::size_t g : by_urgency_) {
     const GridView& view = views_[g];
-    if (!view.ready || view.blocks_waiting == 0) continue;
+    if (!may_run(g) || view.blocks_waiting == 0) continue;
     const Grid& grid = grids_[g];
     const std::uint64_t on_one = std::max(blocks_per_sm(grid.block, limits_), 1u);
     const std::uint64_t wanted = (view.blocks_waiting + on_one - 1) / on_one;

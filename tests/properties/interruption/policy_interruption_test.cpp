@@ -19,8 +19,8 @@
 #include "models/vm/translation/translation.hpp"
 #include "tests/harness/policy_variants.hpp"
 #include "tests/properties/machine_bench.hpp"
-#include "tests/properties/random_paging.hpp"
-#include "tests/properties/random_program.hpp"
+#include "tests/properties/random/random_paging.hpp"
+#include "tests/properties/random/random_program.hpp"
 
 namespace lockstep::testing::policy_interruption_test {
 namespace {
