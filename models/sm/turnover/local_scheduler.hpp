@@ -129,7 +129,7 @@ class LocalScheduler {
   std::array<SmCycle, 64> entered_{};        ///< by place
   std::array<SmCycle, 64> stops_{};          ///< by place, of those that stop: since when
   std::vector<std::uint32_t> free_numbers_;  ///< of places in the context area
-  SmCycle wake_ = no_cycle;  ///< beside the engine's
+  SmCycle wake_ = no_cycle;                  ///< beside the engine's
 };
 
 }  // namespace lockstep

@@ -51,8 +51,8 @@ class Preemption(ScenarioTest):
             self.assertGreater(ends[technique]["batch"], ends["none"]["batch"])
 
     def test_blocks_that_wait_for_pages_are_taken_as_well(self):
-        self.write("scenario.yaml", text(preempted("switch", "{name: operand-log, bytes: 16KiB}") + ", prefetcher: none")
-                   .replace("sgemm.yaml, parameters: {n: 128}", "managed_add.yaml"))
+        policies = preempted("switch", "{name: operand-log, bytes: 16KiB}") + ", prefetcher: none"
+        self.write("scenario.yaml", text(policies).replace("sgemm.yaml, parameters: {n: 128}", "managed_add.yaml"))
         self.run_checked("out.h5")
         _, dispatcher, sm = self.counts("out.h5")
         self.assertGreater(sm["blocks_saved"], 0)
