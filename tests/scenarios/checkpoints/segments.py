@@ -49,9 +49,9 @@ class SegmentsTest(ScenarioTest):
             "policies: {sharing: spatial, fault_handling: {name: host, cost_model: tanasic}}\ntenants:\n"
             + "".join(f"  - {{name: t{i}, sms: 1, {text}}}\n" for i, text in enumerate(tenants)))
 
-    def long_run(self, epoch="500ns"):
+    def long_run(self, epoch="500ns", n=1024):
         """Some seconds of one tenant."""
-        self.scenario(WORKLOADS / "sgemm.yaml", "{n: 1024}", f"simulation: {{epoch: {epoch}}}")
+        self.scenario(WORKLOADS / "sgemm.yaml", f"{{n: {n}}}", f"simulation: {{epoch: {epoch}}}")
 
     def run_whole(self):
         """The uninterrupted run: whole.h5; returns what it printed and how long it took."""

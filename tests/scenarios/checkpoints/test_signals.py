@@ -58,8 +58,10 @@ class Signals(SegmentsTest):
         self.assert_same_result()
 
     def test_sigterm_to_mpirun(self):
-        """It lets its ranks end, passes nothing on any more, and returns 1: scripts look for the checkpoint as well."""
-        self.long_run()
+        """It lets its ranks end, passes nothing on any more, and returns 1: scripts look for the checkpoint as well.
+
+        Open MPI waits for its patience before it passes the signal on, too: the run takes longer than that."""
+        self.long_run(n=2048)
         process = self.start_and_wait(ranks=2)
         process.send_signal(signal.SIGTERM)
         self.assertEqual(self.end(process)[0], 1)
