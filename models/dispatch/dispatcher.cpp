@@ -23,7 +23,7 @@ Dispatcher::Dispatcher(Setup setup)
       modules_(std::move(setup.modules)),
       clock_(setup.parameters.clock),
       sharing_(make_sharing(setup.sharing, setup.machine)),
-      technique_(make_preemption(setup.preemption)->technique()),
+      technique_(technique_of(setup.preemption)),
       to_host_(setup.to_host),
       to_sms_(std::move(setup.to_sms)),
       sms_(to_sms_.size()),
@@ -135,7 +135,7 @@ void Dispatcher::block_saved(const BlockReference& block) {
   --sms_[block.sm].on_chip;
   ++grid->away[block.sm];
   start_staged(block.sm);
-  release_if_empty(block.sm);
+  release_if_empty(*grid, block.sm);
 }
 
 void Dispatcher::block_restored(const BlockReference& block) {
@@ -156,7 +156,7 @@ void Dispatcher::block_done(const BlockDone& done, Time now, Outbox& outbox) {
     --sm.on_chip;
   }
   start_staged(block.sm);
-  release_if_empty(block.sm);
+  release_if_empty(*grid, block.sm);
   --grid->running;
   ++grid->done;
   ++statistics_.blocks_done[grid->launch.tenant];
@@ -213,7 +213,6 @@ void Dispatcher::refresh_views(Time now) {
     views_.push_back({GridId{grid.launch.grid}, TenantId{grid.launch.tenant}, grid.launch.priority,
                       grid.ready <= now, grid.waiting(), grid.running});
   }
-  if (technique_ != Technique::wait) sort_by_urgency();
 }
 
 bool Dispatcher::dispatch_one(Time now, Outbox& outbox) {

@@ -126,7 +126,7 @@ class Dispatcher final : public Component {
 
   // Preemption.
   void sort_by_urgency();
-  /// The grid has begun, or may: whoever runs is less urgent.
+  /// The grid is ready and has begun, or may: whoever runs is less urgent.
   bool may_run(std::size_t grid) const;
   /// The most urgent grid that may have the SM and has something for it.
   std::optional<std::size_t> choose_by_urgency(std::uint32_t sm) const;
@@ -138,8 +138,8 @@ class Dispatcher final : public Component {
   bool resume(Grid& grid, std::uint32_t sm, Time now, Outbox& outbox);
   void block_returned(const BlockReference& block, Time now, Outbox& outbox);
   void grid_stopped(const GridReference& stopped, Time now);
-  /// The SM belongs to nobody when its owner has nothing there any more.
-  void release_if_empty(std::uint32_t sm);
+  /// The SM belongs to nobody when the grid, its owner, has nothing there any more.
+  void release_if_empty(const Grid& owner, std::uint32_t sm);
 
   void sleep_until_ready(Time now);
 
@@ -162,7 +162,7 @@ class Dispatcher final : public Component {
   Time wake_ = Time::never();
   DispatchStatistics statistics_;
   std::vector<GridView> views_;          ///< scratch
-  std::vector<std::size_t> by_urgency_;  ///< the same grids, the most urgent first; scratch
+  std::vector<std::size_t> by_urgency_;  ///< those that may run, the most urgent first; scratch
 };
 
 }  // namespace lockstep

@@ -16,8 +16,9 @@
 namespace lockstep {
 
 void Dispatcher::sort_by_urgency() {
-  by_urgency_.resize(views_.size());
-  for (std::size_t i = 0; i < views_.size(); ++i) by_urgency_[i] = i;
+  by_urgency_.clear();
+  for (std::size_t g = 0; g < views_.size(); ++g)
+    if (may_run(g)) by_urgency_.push_back(g);
   std::stable_sort(by_urgency_.begin(), by_urgency_.end(), [&](std::size_t a, std::size_t b) {
     return views_[a].priority > views_[b].priority;
   });
@@ -36,7 +37,7 @@ std::optional<std::size_t> Dispatcher::choose_by_urgency(std::uint32_t index) co
   if (sm.stopping) return std::nullopt;
   for (const std::size_t g : by_urgency_) {
     const Grid& grid = grids_[g];
-    if (!may_run(g) || (sm.owner && *sm.owner != grid.launch.grid)) continue;
+    if (sm.owner && *sm.owner != grid.launch.grid) continue;
     const bool stopped = grid.stopped_at[index];
     if (!stopped && grid.away[index] > 0) return std::nullopt;  // they return first
     if (views_[g].blocks_waiting > 0 || (stopped && grid.away[index] > 0)) return g;
@@ -45,9 +46,10 @@ std::optional<std::size_t> Dispatcher::choose_by_urgency(std::uint32_t index) co
 }
 
 void Dispatcher::make_room(Time now, Outbox& outbox) {
+  sort_by_urgency();
   for (const std::size_t g : by_urgency_) {
     const GridView& view = views_[g];
-    if (!may_run(g) || view.blocks_waiting == 0) continue;
+    if (view.blocks_waiting == 0) continue;
     const Grid& grid = grids_[g];
     const std::uint64_t on_one = std::max(blocks_per_sm(grid.block, limits_), 1u);
     const std::uint64_t wanted = (view.blocks_waiting + on_one - 1) / on_one;
@@ -112,12 +114,11 @@ void Dispatcher::grid_stopped(const GridReference& stopped, Time now) {
   sm.owner.reset();
 }
 
-void Dispatcher::release_if_empty(std::uint32_t index) {
+void Dispatcher::release_if_empty(const Grid& owner, std::uint32_t index) {
   Sm& sm = sms_[index];
-  if (!sm.owner || sm.stopping || sm.on_chip > 0 || sm.has_staged) return;
-  const auto owner = std::find_if(grids_.begin(), grids_.end(),
-                                  [&](const Grid& grid) { return grid.launch.grid == *sm.owner; });
-  if (owner == grids_.end() || owner->away[index] == 0) sm.owner.reset();
+  if (sm.owner == owner.launch.grid && !sm.stopping && sm.on_chip == 0 && !sm.has_staged &&
+      owner.away[index] == 0)
+    sm.owner.reset();
 }
 
 }  // namespace lockstep

@@ -39,7 +39,7 @@ void check_block_switching(const Scenario& scenario, const PolicyParameters& pol
 }
 
 void check_preemption(const Scenario& scenario, const PolicyParameters& policies) {
-  const Technique technique = make_preemption(policies.preemption)->technique();
+  const Technique technique = technique_of(policies.preemption);
   if (technique == Technique::wait) return;
   const std::string where = scenario.policies.find("preemption").where();
   const std::string name = "policies.preemption " + policies.preemption.name();
@@ -56,7 +56,7 @@ void check_preemption(const Scenario& scenario, const PolicyParameters& policies
 
 bool saves_blocks(const PolicyParameters& policies) {
   return extra_blocks_of(policies.block_switching) > 0 ||
-         make_preemption(policies.preemption)->technique() == Technique::save;
+         technique_of(policies.preemption) == Technique::save;
 }
 
 void check_policies(const Scenario& scenario, const MachineParameters& parameters) {

@@ -7,19 +7,8 @@
 
 namespace lockstep {
 
-namespace {
-
-class Drain final : public Preemption {
- public:
-  Technique technique() const override { return Technique::drain; }
-};
-
-}  // namespace
-
 PreemptionRow preemption_by_draining() {
-  return {
-      "drain", "blocks that run on the SM run to their end, no others start",
-      [](const PolicyChoice&) -> std::unique_ptr<Preemption> { return std::make_unique<Drain>(); }};
+  return {"drain", "blocks that run on the SM run to their end, no others start", Technique::drain};
 }
 
 }  // namespace lockstep

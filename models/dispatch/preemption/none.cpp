@@ -3,20 +3,8 @@
 
 namespace lockstep {
 
-namespace {
-
-class NoPreemption final : public Preemption {
- public:
-  Technique technique() const override { return Technique::wait; }
-};
-
-}  // namespace
-
 PreemptionRow no_preemption() {
-  return {"none", "a grid waits until the one before it has ended",
-          [](const PolicyChoice&) -> std::unique_ptr<Preemption> {
-            return std::make_unique<NoPreemption>();
-          }};
+  return {"none", "a grid waits until the one before it has ended", Technique::wait};
 }
 
 }  // namespace lockstep

@@ -7,7 +7,6 @@
 #pragma once
 
 #include <cstdint>
-#include <memory>
 
 #include "core/parameters/policy.hpp"
 
@@ -19,17 +18,10 @@ enum class Technique : std::uint8_t {
   save,   ///< blocks stop where they are, their contexts go to memory
 };
 
-class Preemption {
- public:
-  virtual ~Preemption() = default;
-  virtual Technique technique() const = 0;
-};
-
-using MakePreemption = std::unique_ptr<Preemption> (*)(const PolicyChoice&);
-using PreemptionRow = PolicyRegistry<MakePreemption>::Row;
+using PreemptionRow = PolicyRegistry<Technique>::Row;
 
 /// Key `policies.preemption`.
 const PolicyList& preemption_policies();
-std::unique_ptr<Preemption> make_preemption(const PolicyChoice& choice);
+Technique technique_of(const PolicyChoice& choice);
 
 }  // namespace lockstep

@@ -3,11 +3,11 @@
 
 namespace lockstep {
 
-static const PolicyRegistry<MakePreemption>& preemption_registry() {
-  static const PolicyRegistry<MakePreemption> registry{
-      LOCKSTEP_REGISTERED(MakePreemption, no_preemption),
-      LOCKSTEP_REGISTERED(MakePreemption, preemption_by_draining),
-      LOCKSTEP_REGISTERED(MakePreemption, preemption_by_switching),
+static const PolicyRegistry<Technique>& preemption_registry() {
+  static const PolicyRegistry<Technique> registry{
+      LOCKSTEP_REGISTERED(Technique, no_preemption),
+      LOCKSTEP_REGISTERED(Technique, preemption_by_draining),
+      LOCKSTEP_REGISTERED(Technique, preemption_by_switching),
   };
   return registry;
 }
@@ -16,8 +16,8 @@ const PolicyList& preemption_policies() {
   return preemption_registry().list();
 }
 
-std::unique_ptr<Preemption> make_preemption(const PolicyChoice& choice) {
-  return preemption_registry().factory(choice)(choice);
+Technique technique_of(const PolicyChoice& choice) {
+  return preemption_registry().factory(choice);
 }
 
 }  // namespace lockstep

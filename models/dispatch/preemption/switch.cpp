@@ -11,20 +11,8 @@
 
 namespace lockstep {
 
-namespace {
-
-class Switch final : public Preemption {
- public:
-  Technique technique() const override { return Technique::save; }
-};
-
-}  // namespace
-
 PreemptionRow preemption_by_switching() {
-  return {"switch", "blocks stop, their contexts go to memory and come back",
-          [](const PolicyChoice&) -> std::unique_ptr<Preemption> {
-            return std::make_unique<Switch>();
-          }};
+  return {"switch", "blocks stop, their contexts go to memory and come back", Technique::save};
 }
 
 }  // namespace lockstep

@@ -35,11 +35,10 @@ void LocalScheduler::stop(std::uint8_t grid, SmCycle now) {
 
 void LocalScheduler::look(std::size_t staged, SmCycle now) {
   if (parts_.faultable.stopped_warps() == 0 && leaving_ == 0 && blocks_.empty()) {
-    staying_ = squashed_ = 0;
+    staying_ = 0;
     return;
   }
-  notice_faults(staged, now);
-  displace_youngest(now);
+  displace_youngest(notice_faults(staged, now), now);
   for (Mask left = leaving_; left != 0; left &= left - 1) {
     const BlockPlace place(static_cast<std::uint8_t>(std::countr_zero(left)));
     parts_.contexts.freeze(place);
@@ -79,14 +78,14 @@ bool LocalScheduler::can_leave(std::size_t staged) const {
 }
 
 /// Figure 9: a block with a fault behind the threshold leaves if there is something else to run.
-void LocalScheduler::notice_faults(std::size_t staged, SmCycle now) {
+LocalScheduler::Mask LocalScheduler::notice_faults(std::size_t staged, SmCycle now) {
   const Mask here = on_chip();
   Mask faulted = 0;
-  squashed_ = 0;
+  Mask squashed = 0;
   parts_.faultable.for_each_squashed([&](SquashedLanes& lanes) {
     const Warp& warp = parts_.blocks.warp(parts_.faultable.warp_of(lanes.access));
     const Mask block = bit_of(BlockPlace(warp.block));
-    squashed_ |= block;
+    squashed |= block;
     if (lanes.come) return;
     const std::uint32_t position = parts_.translation.fault_position(lanes.page);
     const bool worth = policy_.worth_leaving(position);
@@ -102,22 +101,23 @@ void LocalScheduler::notice_faults(std::size_t staged, SmCycle now) {
     }
     lanes.noticed = true;
   });
-  staying_ &= squashed_;
+  staying_ &= squashed;
   for (; faulted != 0 && can_leave(staged); faulted &= faulted - 1)
     leave(BlockPlace(static_cast<std::uint8_t>(std::countr_zero(faulted))), now);
+  return squashed;
 }
 
 bool LocalScheduler::is_overdue(const BlockInMemory& block, SmCycle now) const {
   return max_wait_ != no_cycle && can_return(block) && block.ready + max_wait_.value() <= now;
 }
 
-void LocalScheduler::displace_youngest(SmCycle now) {
+void LocalScheduler::displace_youngest(Mask squashed, SmCycle now) {
   const auto first = first_ready();
   if (first == blocks_.end() || !is_overdue(*first, now)) return;
   if (leaving_ != 0 || count(State::leaving) != 0 || free_numbers_.empty()) return;
   if (parts_.blocks.has_room_for(parts_.blocks.grid(first->grid))) return;
   std::optional<BlockPlace> youngest;
-  for (Mask left = on_chip() & ~squashed_; left != 0; left &= left - 1) {
+  for (Mask left = on_chip() & ~squashed; left != 0; left &= left - 1) {
     const BlockPlace place(static_cast<std::uint8_t>(std::countr_zero(left)));
     if (displaces_at(place) > now) continue;
     if (!youngest || displaces_at(place) > displaces_at(*youngest)) youngest = place;

@@ -95,9 +95,10 @@ class LocalScheduler {
   std::size_t count(BlockInMemory::State state) const;
   /// One more block may leave: another one could take its place.
   bool can_leave(std::size_t staged) const;
-  void notice_faults(std::size_t staged, SmCycle now);
-  void displace_youngest(SmCycle now);
-  /// When the youngest block on chip may be displaced.
+  /// Places of blocks with squashed accesses.
+  Mask notice_faults(std::size_t staged, SmCycle now);
+  void displace_youngest(Mask squashed, SmCycle now);
+  /// When the block may be displaced.
   SmCycle displaces_at(BlockPlace place) const {
     return entered_[place.value()] + max_wait_.value();
   }
@@ -124,7 +125,6 @@ class LocalScheduler {
   std::vector<BlockInMemory> blocks_;        ///< in the order in which they began to leave
   Mask leaving_ = 0;                         ///< places of blocks that stop
   Mask staying_ = 0;                         ///< of those that have returned and wait for pages
-  Mask squashed_ = 0;                        ///< of those with squashed accesses, at the last look
   Mask too_large_ = 0;                       ///< of those whose context has no room in memory
   std::array<SmCycle, 64> entered_{};        ///< by place
   std::array<SmCycle, 64> stops_{};          ///< by place, of those that stop: since when
