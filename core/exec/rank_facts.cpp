@@ -2,31 +2,13 @@
 
 #include <algorithm>
 #include <cstdint>
-#include <sstream>
 
-#include "core/checkpoint/archive.hpp"
+#include "core/checkpoint/packed.hpp"
 
 namespace lockstep {
 namespace {
 
 using Facts = std::vector<RankFact>;
-
-Communicator::Bytes packed(Facts facts) {
-  std::ostringstream out;
-  Archive archive = Archive::saving(out);
-  archive(facts);
-  const std::string text = out.str();
-  const auto* begin = reinterpret_cast<const std::byte*>(text.data());
-  return {begin, begin + text.size()};
-}
-
-Facts unpacked(const Communicator::Bytes& bytes) {
-  std::istringstream in(std::string(reinterpret_cast<const char*>(bytes.data()), bytes.size()));
-  Archive archive = Archive::restoring(in);
-  Facts facts;
-  archive(facts);
-  return facts;
-}
 
 bool lacks(const Facts& facts, const std::string& name) {
   return std::none_of(facts.begin(), facts.end(),
@@ -52,7 +34,8 @@ std::optional<std::string> first_difference(const Facts& facts, Communicator& co
   const std::vector<Communicator::Bytes> all = communicator.gather(packed(facts));
   std::string text;
   for (std::size_t rank = 1; rank < all.size() && text.empty(); ++rank) {
-    text = first_difference(unpacked(all[rank]), "rank " + std::to_string(rank), facts, "rank 0")
+    text = first_difference(unpacked<Facts>(all[rank]), "rank " + std::to_string(rank), facts,
+                            "rank 0")
                .value_or("");
   }
   std::int64_t alike[1] = {text.empty() ? 1 : 0};

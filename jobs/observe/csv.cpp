@@ -19,8 +19,6 @@
 namespace lockstep {
 namespace {
 
-constexpr std::uint64_t most_bytes_at_once = 16 << 20;
-
 std::string quoted(const std::string& text) {
   if (text.find_first_of(",\"\r\n") == std::string::npos) return text;
   std::string result = "\"";
@@ -109,22 +107,19 @@ void write_counter(const ObservedRun& run, const std::string& counter, WrittenFi
   const bool is_real = run.file().type(path).description == "f64";
   const h5::Shape shape = run.file().shape(path);
   const Labels labels(run, counter, shape);
-  const std::uint64_t epochs = run.times().size();
-  const std::uint64_t most = std::max<std::uint64_t>(most_bytes_at_once / (8 * labels.size()), 1);
-  for (std::uint64_t first = 0; first < epochs; first += most) {
-    const std::vector<std::uint64_t> words =
-        read_words(run.file(), path, {first, std::min(most, epochs - first)});
+  for_each_part(run.all(), labels.size(), [&](EpochRange part) {
+    const std::vector<std::uint64_t> words = read_words(run.file(), path, part);
     std::string text;
     for (std::size_t i = 0; i < words.size(); ++i) {
       if (words[i] == 0) continue;
-      text += std::to_string(run.times()[first + i / labels.size()]);
+      text += std::to_string(run.times()[part.first + i / labels.size()]);
       text += labels[i % labels.size()];
       text +=
           is_real ? fmt::format("{}", std::bit_cast<double>(words[i])) : std::to_string(words[i]);
       text += '\n';
     }
     out.write(text);
-  }
+  });
 }
 
 /// A number of a table, of any type that tables have.

@@ -5,6 +5,7 @@
 
 #include "core/error/error.hpp"
 #include "core/parameters/suggest.hpp"
+#include "jobs/observe/written_file.hpp"
 #include "jobs/options.hpp"
 #include "jobs/tables.hpp"
 
@@ -44,12 +45,8 @@ int export_command(const CommandLine& line) {
   const ObservedRun run(line.first_file);
   const bool is_csv = line.format == "csv";
   if (!line.table.empty()) require_table(run, line.table);
-  std::string output = line.output;
-  if (output.empty()) {
-    const std::string& file = line.first_file;
-    output = (file.ends_with(".h5") ? file.substr(0, file.size() - 3) : file) +
-             (is_csv ? ".csv" : ".perfetto.json");
-  }
+  const std::string beside = name_beside(line.first_file, is_csv ? ".csv" : ".perfetto.json");
+  const std::string& output = line.output.empty() ? beside : line.output;
   (is_csv ? export_csv : export_perfetto)(run, line.table, output);
   return exit_done;
 }

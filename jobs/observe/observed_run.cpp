@@ -9,8 +9,6 @@
 namespace lockstep {
 namespace {
 
-constexpr std::uint64_t most_bytes_at_once = 16 << 20;
-
 bool says_it_is_a_run(const h5::File& file) {
   for (const h5::Attribute& attribute : file.attributes("/")) {
     const auto* text = reinterpret_cast<const char*>(attribute.data.data());
@@ -74,14 +72,12 @@ std::vector<std::uint64_t> ObservedRun::by_tenant(const std::string& counter,
   std::size_t inner = 1;
   for (std::size_t axis = 3; axis < shape.size(); ++axis) inner *= shape[axis];
   const std::size_t row = shape[1] * tenants * inner;
-  const std::uint64_t most = std::max<std::uint64_t>(most_bytes_at_once / (8 * row), 1);
   std::vector<std::uint64_t> sums(epochs.count * tenants);
-  for (std::uint64_t done = 0; done < epochs.count; done += most) {
-    const EpochRange part{epochs.first + done, std::min(most, epochs.count - done)};
+  for_each_part(epochs, row, [&](EpochRange part) {
     const std::vector<std::uint64_t> words = read_words(file_, path, part);
     for (std::size_t i = 0; i < words.size(); ++i)
-      sums[(done + i / row) * tenants + i / inner % tenants] += words[i];
-  }
+      sums[(part.first - epochs.first + i / row) * tenants + i / inner % tenants] += words[i];
+  });
   return sums;
 }
 

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <string>
 #include <vector>
@@ -13,6 +14,16 @@ namespace lockstep {
 struct EpochRange {
   std::uint64_t first = 0, count = 0;
 };
+
+/// Calls function(part) for consecutive parts of `epochs` whose rows, of so many 64-bit words each,
+/// are read at once.
+template <class Function>
+void for_each_part(EpochRange epochs, std::size_t row_words, Function&& function) {
+  constexpr std::uint64_t most_words_at_once = 2 << 20;
+  const std::uint64_t most = std::max<std::uint64_t>(most_words_at_once / row_words, 1);
+  for (std::uint64_t done = 0; done < epochs.count; done += most)
+    function(EpochRange{epochs.first + done, std::min(most, epochs.count - done)});
+}
 
 /// The output of a run as it stands at one moment: the run may be under way, or have been killed.
 /// Whoever follows it opens it anew.

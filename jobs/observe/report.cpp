@@ -199,12 +199,7 @@ int report_command(const CommandLine& line) {
   std::vector<ObservedRun> runs;
   runs.emplace_back(line.first_file);
   if (!line.second_file.empty()) runs.emplace_back(line.second_file);
-  std::string output = line.output;
-  if (output.empty()) {
-    const std::string& file = line.first_file;
-    output = (file.ends_with(".h5") ? file.substr(0, file.size() - 3) : file) + ".html";
-  }
-  WrittenFile out(output);
+  WrittenFile out(line.output.empty() ? name_beside(line.first_file, ".html") : line.output);
   const std::string title = std::filesystem::path(line.first_file).filename().string();
   out.write(page_of(data_json(runs), html_text(title)));
   out.finish();

@@ -8,6 +8,11 @@
 
 namespace lockstep {
 
+std::string name_beside(const std::string& output_of_run, const std::string& ending) {
+  const std::size_t own = output_of_run.ends_with(".h5") ? 3 : 0;
+  return output_of_run.substr(0, output_of_run.size() - own) + ending;
+}
+
 WrittenFile::WrittenFile(const std::string& path) : path_(path), unfinished_(path + ".writing") {
   if (h5::is_hdf5(path)) {
     throw UserError(path, "is there and is an HDF5 file, which would be lost",

@@ -5,6 +5,9 @@
 
 namespace lockstep {
 
+/// "run.h5" and ".csv": "run.csv"
+std::string name_beside(const std::string& output_of_run, const std::string& ending);
+
 /// A text file that takes its name when it is whole.
 class WrittenFile {
  public:

@@ -58,8 +58,8 @@ std::string kind_of_component(const std::string& name) {
   return name.substr(0, name.find('['));
 }
 
-std::vector<std::string> largest_costs(const std::vector<ComponentCostRow>& components,
-                                       const std::vector<RankRow>& ranks) {
+std::string largest_costs_text(const std::vector<ComponentCostRow>& components,
+                               const std::vector<RankRow>& ranks) {
   RankRow all;
   for (const RankRow& rank : ranks) {
     all.wall += rank.wall;
@@ -80,12 +80,12 @@ std::vector<std::string> largest_costs(const std::vector<ComponentCostRow>& comp
   }
   std::stable_sort(costs.begin(), costs.end(),
                    [](const Cost& a, const Cost& b) { return a.seconds > b.seconds; });
-  std::vector<std::string> lines;
+  std::string text = "largest costs:\n";
   for (std::size_t i = 0; i < std::min(shown, costs.size()); ++i) {
-    lines.push_back(fmt::format("{:.0f} % {}", 100 * costs[i].seconds / std::max(all.wall, 1e-9),
-                                costs[i].words));
+    text += fmt::format("  {:.0f} % {}\n", 100 * costs[i].seconds / std::max(all.wall, 1e-9),
+                        costs[i].words);
   }
-  return lines;
+  return text;
 }
 
 }  // namespace lockstep

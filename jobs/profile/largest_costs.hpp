@@ -10,8 +10,9 @@ namespace lockstep {
 /// "sm[12]" -> "sm"
 std::string kind_of_component(const std::string& name);
 
-/// Where the time of all ranks and threads went: the three largest shares of it, in words.
-std::vector<std::string> largest_costs(const std::vector<ComponentCostRow>& components,
-                                       const std::vector<RankRow>& ranks);
+/// Where the time of all ranks and threads went: the three largest shares of it in words, a line
+/// for each.
+std::string largest_costs_text(const std::vector<ComponentCostRow>& components,
+                               const std::vector<RankRow>& ranks);
 
 }  // namespace lockstep

@@ -36,8 +36,7 @@ int predict_command(const CommandLine& line) {
     throw UserError(line.first_file, fmt::format("was recorded on {} ranks", ranks.size()),
                     "record a profile on one, which sees all components");
   }
-  std::string text = "largest costs:\n";
-  for (const std::string& cost : largest_costs(components, ranks)) text += "  " + cost + "\n";
+  std::string text = largest_costs_text(components, ranks);
   text += fmt::format("\n{:>8}{:>8}{:>9}{:>10}   {}\n", "workers", "ranks", "threads", "speed-up",
                       "limited by");
   const SpeedupModel model(components, read_profile<WindowCostRow>(file), ranks);

@@ -12,12 +12,11 @@
 namespace lockstep {
 namespace {
 
-std::vector<ComponentCostRow> component_rows(const Graph& graph, const Profile& profile) {
+std::vector<ComponentCostRow> component_rows(const Graph& graph,
+                                             const std::vector<std::uint64_t>& nanoseconds) {
   std::vector<ComponentCostRow> rows;
-  for (std::size_t i = 0; i < profile.component_nanoseconds.size(); ++i) {
-    rows.push_back(
-        {graph.name(ComponentId{static_cast<std::uint32_t>(i)}), profile.component_nanoseconds[i]});
-  }
+  for (std::size_t i = 0; i < nanoseconds.size(); ++i)
+    rows.push_back({graph.name(ComponentId{static_cast<std::uint32_t>(i)}), nanoseconds[i]});
   return rows;
 }
 
@@ -43,9 +42,9 @@ RankRow row_of(std::size_t rank, const Contribution& from) {
 
 }  // namespace
 
-RunProfile gather_profile(const Engine& engine, const RunSummary& summary, int threads) {
-  const Profile& mine = engine.profile();
-  const std::vector<std::uint64_t>& costs = mine.component_nanoseconds;
+RunProfile gather_profile(const Engine& engine, const Graph& graph, const RunSummary& summary,
+                          int threads) {
+  std::vector<std::uint64_t> costs = engine.profile().component_nanoseconds;
   const double worked =
       static_cast<double>(std::accumulate(costs.begin(), costs.end(), std::uint64_t{0})) * 1e-9;
   const double wall = summary.wall_seconds;
@@ -56,7 +55,7 @@ RunProfile gather_profile(const Engine& engine, const RunSummary& summary, int t
   if (!costs.empty()) {
     std::memcpy(bytes.data() + sizeof own, costs.data(), costs.size() * sizeof costs[0]);
   }
-  RunProfile all{mine, {}};
+  RunProfile all;
   for (const Communicator::Bytes& contribution : engine.communicator().gather(bytes)) {
     Contribution theirs{};
     std::memcpy(&theirs, contribution.data(), sizeof theirs);
@@ -65,32 +64,28 @@ RunProfile gather_profile(const Engine& engine, const RunSummary& summary, int t
     for (std::size_t i = 0; i < costs.size(); ++i) {
       std::uint64_t cost = 0;
       std::memcpy(&cost, contribution.data() + sizeof theirs + i * sizeof cost, sizeof cost);
-      all.costs.component_nanoseconds[i] = std::max(all.costs.component_nanoseconds[i], cost);
+      costs[i] = std::max(costs[i], cost);
     }
   }
+  if (all.ranks.empty()) return all;  // not on rank 0
+  all.components = component_rows(graph, costs);
+  all.windows = window_rows(engine.profile());
+  all.speedups = predicted_speedups(all.components, all.windows, all.ranks);
   return all;
 }
 
-std::string profile_report(const Graph& graph, const RunProfile& profile) {
-  const std::vector<ComponentCostRow> components = component_rows(graph, profile.costs);
-  std::string text = "largest costs:\n";
-  for (const std::string& cost : largest_costs(components, profile.ranks))
-    text += "  " + cost + "\n";
-  text += "predicted speed-up:";
-  for (const SpeedupRow& row :
-       predicted_speedups(components, window_rows(profile.costs), profile.ranks)) {
+std::string profile_report(const RunProfile& profile) {
+  std::string text = largest_costs_text(profile.components, profile.ranks) + "predicted speed-up:";
+  for (const SpeedupRow& row : profile.speedups)
     text += fmt::format(" {}: {:.1f}", row.workers, row.speedup);
-  }
   return text + "\n";
 }
 
-void write_profile(RunOutput& file, const Graph& graph, const RunProfile& profile) {
-  const std::vector<ComponentCostRow> components = component_rows(graph, profile.costs);
-  const std::vector<WindowCostRow> windows = window_rows(profile.costs);
-  file.write_table(components);
-  file.write_table(windows);
+void write_profile(RunOutput& file, const RunProfile& profile) {
+  file.write_table(profile.components);
+  file.write_table(profile.windows);
   file.write_table(profile.ranks);
-  file.write_table(predicted_speedups(components, windows, profile.ranks));
+  file.write_table(profile.speedups);
 }
 
 }  // namespace lockstep

@@ -9,19 +9,22 @@
 
 namespace lockstep {
 
-/// What --profile recorded on all ranks.
+/// What --profile recorded on all ranks, and what follows from it.
 struct RunProfile {
-  Profile costs;               ///< windows: those of rank 0
-  std::vector<RankRow> ranks;  ///< where the time of each went
+  std::vector<ComponentCostRow> components;
+  std::vector<WindowCostRow> windows;  ///< those of rank 0
+  std::vector<RankRow> ranks;          ///< where the time of each went
+  std::vector<SpeedupRow> speedups;
 };
 
 /// On rank 0; what this rank spent is `summary`, of `threads` threads.  Collective.
-RunProfile gather_profile(const Engine& engine, const RunSummary& summary, int threads);
+RunProfile gather_profile(const Engine& engine, const Graph& graph, const RunSummary& summary,
+                          int threads);
 
 /// The largest costs and the predicted speed-ups, for people.
-std::string profile_report(const Graph& graph, const RunProfile& profile);
+std::string profile_report(const RunProfile& profile);
 
 /// /run/profile: costs by component, window and rank, predictions.
-void write_profile(RunOutput& file, const Graph& graph, const RunProfile& profile);
+void write_profile(RunOutput& file, const RunProfile& profile);
 
 }  // namespace lockstep

@@ -213,7 +213,7 @@ RunOutcome finish(const CommandLine& line, const Scenario& scenario, const Machi
                           static_cast<std::uint64_t>(summary.end.femtoseconds()));
   write_digests(check, output.file);
   write_run(output.file, line, cost, totals, engine.communicator().size());
-  if (line.profile) write_profile(output.file, machine.graph(), gathered.profile);
+  if (line.profile) write_profile(output.file, gathered.profile);
   output.file.close();
 
   if (!line.quiet) {
@@ -229,7 +229,7 @@ RunOutcome finish(const CommandLine& line, const Scenario& scenario, const Machi
             .c_str(),
         stdout);
     if (line.profile) {
-      std::fputs(profile_report(machine.graph(), gathered.profile).c_str(), stdout);
+      std::fputs(profile_report(gathered.profile).c_str(), stdout);
     }
   }
   if (line.check) std::fputs(check.text.c_str(), check.passed ? stdout : stderr);
@@ -310,7 +310,8 @@ RunOutcome simulate(const CommandLine& line, const ScenarioChange& change,
     status = supervisor.status();
   }
   Gathered gathered;
-  if (line.profile) gathered.profile = gather_profile(engine, summary, line.threads);
+  if (line.profile)
+    gathered.profile = gather_profile(engine, machine.graph(), summary, line.threads);
   if (run->parameters.simulation.record_blocks) gathered.blocks = gather_blocks(engine);
   if (!output) return {summary.finished ? exit_done : status, {}};
   return conclude(line, *run, engine, summary, gathered, status, checkpoints);
