@@ -33,6 +33,14 @@ class ScenarioTest(unittest.TestCase):
         self.addCleanup(folder.cleanup)
         self.folder = pathlib.Path(folder.name)
 
+    @classmethod
+    def share_a_folder(cls):
+        """An instance whose folder lives as long as the class's tests."""
+        owner = cls("run")
+        ScenarioTest.setUp(owner)
+        cls.addClassCleanup(owner.doCleanups)
+        return owner
+
     def write(self, name, text):
         path = self.folder / name
         path.write_text(textwrap.dedent(text))

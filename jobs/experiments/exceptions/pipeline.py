@@ -8,6 +8,7 @@
 beside the paper's means and draws pipeline.png. Performance is time of stall-on-fault over time of the scheme.
 Section 5.5: `--sms 8 16 32`, of a work that does not grow with the machine.
 """
+from bars import draw_bars
 from benchmarks import PARBOIL, RESIDENT
 from runs import Experiment, Run, geometric_mean, parser_of
 
@@ -48,24 +49,6 @@ def print_table(sms, table):
     print("| 000, 16 SMs | " + " | ".join(PAPER[scheme] for scheme in SCHEMES) + " |")
 
 
-def draw_bars(table, sms, path):
-    import matplotlib
-    matplotlib.use("Agg")
-    import matplotlib.pyplot as plot
-    figure, axis = plot.subplots(figsize=(11, 4))
-    rows = {**table, "mean": means_of(table)}
-    for i, scheme in enumerate(SCHEMES):
-        places = [x + (i - 2.5) * 0.13 for x in range(len(rows))]
-        axis.bar(places, [row[scheme] for row in rows.values()], 0.13, label=scheme)
-    axis.set_xticks(range(len(rows)), rows, rotation=30)
-    axis.set_ylabel("performance, stall-on-fault = 100 %")
-    axis.set_title(f"k20 with {sms} SMs, no faults: what precise exceptions cost (000, Figures 10 and 11)")
-    axis.legend(ncol=3, fontsize=8)
-    figure.tight_layout()
-    figure.savefig(path, dpi=120)
-    print(f"drawn: {path}")
-
-
 def main():
     parser = parser_of(__doc__)
     parser.add_argument("--sms", nargs="*", type=int, default=[16], help="sizes of the GPU")
@@ -77,7 +60,10 @@ def main():
     for sms in arguments.sms:
         table = relative(experiment, sms, arguments)
         print_table(sms, table)
-        draw_bars(table, sms, experiment.folder / f"pipeline_{sms}.png")
+        rows = {name: list(row.values()) for name, row in {**table, "mean": means_of(table)}.items()}
+        draw_bars(rows, list(SCHEMES), "performance, stall-on-fault = 100 %",
+                  f"k20 with {sms} SMs, no faults: what precise exceptions cost (000, Figures 10 and 11)",
+                  experiment.folder / f"pipeline_{sms}.png")
 
 
 if __name__ == "__main__":

@@ -15,6 +15,7 @@ Section 5.5: `--sms 8 16 32`.
 import dataclasses
 import math
 
+from bars import draw_bars
 from benchmarks import COPIED, HEAP, PAGED, PARBOIL, RESIDENT
 from runs import Experiment, Run, geometric_mean, parser_of
 
@@ -108,25 +109,6 @@ def print_table(number, figure, sms, columns, table):
         print(f"| {name} | " + " | ".join(cells) + f" | {figure.paper.get(name, '')} |")
 
 
-def draw_bars(number, figure, sms, columns, table, path):
-    import matplotlib
-    matplotlib.use("Agg")
-    import matplotlib.pyplot as plot
-    canvas, axis = plot.subplots(figsize=(12, 4.5))
-    width = 0.85 / len(columns)
-    for i, column in enumerate(columns):
-        places = [x + (i - (len(columns) - 1) / 2) * width for x in range(len(table))]
-        axis.bar(places, [row[i] for row in table.values()], width, label=column)
-    axis.axhline(100, color="black", linewidth=0.8)
-    axis.set_xticks(range(len(table)), table, rotation=30)
-    axis.set_ylabel("performance, without = 100 %")
-    axis.set_title(f"k20 with {sms} SMs: {figure.title} (000, Figure {number})")
-    axis.legend(ncol=2, fontsize=7)
-    canvas.tight_layout()
-    canvas.savefig(path, dpi=120)
-    print(f"drawn: {path}")
-
-
 def main():
     parser = parser_of(__doc__)
     parser.add_argument("--figures", nargs="*", type=int, choices=FIGURES, default=list(FIGURES))
@@ -141,7 +123,9 @@ def main():
         table = table_of(experiment, figure, sms, arguments)
         columns = [column.title(figure) for column in columns_of(figure, arguments)]
         print_table(number, figure, sms, columns, table)
-        draw_bars(number, figure, sms, columns, table, experiment.folder / f"figure_{number}_{sms}.png")
+        draw_bars(table, columns, "performance, without = 100 %",
+                  f"k20 with {sms} SMs: {figure.title} (000, Figure {number})",
+                  experiment.folder / f"figure_{number}_{sms}.png")
 
 
 if __name__ == "__main__":

@@ -15,17 +15,12 @@ class Analysis(ScenarioTest):
     @classmethod
     def setUpClass(cls):
         super().setUpClass()
-        cls.shared = cls()
-        ScenarioTest.setUp(cls.shared)
-        cls.addClassCleanup(cls.shared.doCleanups)
+        cls.shared = cls.share_a_folder()
         scenario = ROOT / "configs/scenarios/two_tenants_tiny.yaml"
         run = cls.shared.lockstep("compare", scenario, "--output", ".", "--quiet")
         assert run.returncode == 0, run.stderr
         cls.files = cls.shared.folder
         cls.run_file = cls.files / "two_tenants_tiny.h5"
-
-    def runTest(self):
-        """Of the instance that only owns the folder."""
 
     def setUp(self):
         super().setUp()

@@ -15,9 +15,7 @@ class Export(ScenarioTest):
     @classmethod
     def setUpClass(cls):
         super().setUpClass()
-        cls.owner = cls()
-        ScenarioTest.setUp(cls.owner)
-        cls.addClassCleanup(cls.owner.doCleanups)
+        cls.owner = cls.share_a_folder()
         cls.recorded = cls.make("recorded.h5", "--set", "simulation.record_faults=true", "--set",
                                 "simulation.record_blocks=true")
 
@@ -27,9 +25,6 @@ class Export(ScenarioTest):
                                  *settings)
         assert run.returncode == 0, run.stderr
         return cls.owner.folder / name
-
-    def runTest(self):
-        """Of the instance that only owns the folder."""
 
     def export(self, file, *arguments):
         run = self.lockstep("export", file, "--output", "out", *arguments)

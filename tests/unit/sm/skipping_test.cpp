@@ -15,8 +15,7 @@ struct Skipped {
 };
 
 Skipped skipped(IdealMachine& machine) {
-  const Time now = machine.clock().edge(Cycles{machine.cycle()});
-  const auto& s = *static_cast<const SmStatistics*>(machine.sm().statistics(now).values);
+  const SmStatistics& s = machine.statistics();
   return {s.skipped_cycles.value(), s.skips.value()};
 }
 

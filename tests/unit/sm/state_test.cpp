@@ -2,9 +2,6 @@
 /// every scheduler: the same memory, cycles and statistics.
 #include <gtest/gtest.h>
 
-#include <sstream>
-
-#include "core/checkpoint/archive.hpp"
 #include "models/sm/parameters/sm_statistics.hpp"
 #include "models/sm/warp_scheduler/registry.hpp"
 #include "tests/unit/sm/machine/ideal_machine.hpp"
@@ -128,16 +125,7 @@ TEST(SmCore, RestoredBetweenWindowsItGoesOnAsBefore) {
     IdealMachine machine(busy_kernel(), small());
     start(machine);
     for (std::int64_t c = 10; c < at; c += 10) machine.advance_to(c);
-    std::stringstream stream;
-    {
-      Archive saving = Archive::saving(stream);
-      machine.sm().serialize(saving);
-    }
-    machine.fresh_sm(0);
-    {
-      Archive restoring = Archive::restoring(stream);
-      machine.sm().serialize(restoring);
-    }
+    machine.save_and_restore();
     const std::int64_t end = machine.run();
     machine.advance_to(end + 1000);
     Outcome got = outcome_of(machine);
@@ -178,9 +166,8 @@ TEST(SmCore, EveryCycleOfASchedulerIsCountedOnce) {
   start(machine);
   machine.run();
   machine.advance_to(machine.cycle() + 1000);
-  machine.sm().statistics(machine.clock().edge(Cycles{machine.cycle()}));
-  const auto& s = *static_cast<const SmStatistics*>(
-      machine.sm().statistics(machine.clock().edge(Cycles{machine.cycle()})).values);
+  machine.statistics();
+  const SmStatistics& s = machine.statistics();
   std::uint64_t sum = s.tenant[0].issue_slots.value();
   for (const Counter& c : s.tenant[0].stalls) sum += c.value();
   EXPECT_EQ(sum, 4 * s.tenant[0].active_cycles.value());

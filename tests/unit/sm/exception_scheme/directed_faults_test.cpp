@@ -55,9 +55,7 @@ class OneRun {
   }
   Outcome to_its_end() {
     machine_.run();
-    const void* values =
-        machine_.sm().statistics(machine_.clock().edge(Cycles{machine_.cycle()})).values;
-    const SmStatistics::OfTenant& counts = static_cast<const SmStatistics*>(values)->tenant[0];
+    const SmStatistics::OfTenant& counts = machine_.statistics().tenant[0];
     Outcome outcome;
     outcome.out.assign(machine_.memory().begin(), machine_.memory().begin() + in);
     outcome.squashed = counts.squashed_instructions.value();

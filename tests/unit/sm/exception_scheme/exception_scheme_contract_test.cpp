@@ -5,9 +5,7 @@
 
 #include <algorithm>
 #include <memory>
-#include <sstream>
 
-#include "core/checkpoint/archive.hpp"
 #include "models/sm/exception_scheme/registry.hpp"
 #include "models/vm/messages.hpp"
 #include "tests/unit/sm/machine/ideal_machine.hpp"
@@ -92,15 +90,7 @@ TEST_P(ExceptionSchemeContract, EndsTheSameAfterSavingAndRestoringAmidFaults) {
   Faulting whole(GetParam()), saved(GetParam());
   whole.run_to(300);
   saved.run_to(300);
-  std::ostringstream out;
-  {
-    Archive archive = Archive::saving(out);
-    saved.machine().sm().serialize(archive);
-  }
-  saved.machine().fresh_sm(0);
-  std::istringstream in(out.str());
-  Archive archive = Archive::restoring(in);
-  saved.machine().sm().serialize(archive);
+  saved.machine().save_and_restore();
   whole.run();
   saved.run();
   expect_results(saved.machine());

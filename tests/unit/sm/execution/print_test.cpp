@@ -1,9 +1,6 @@
 /// printf on the machine: what the host hears.
 #include <gtest/gtest.h>
 
-#include <sstream>
-
-#include "core/checkpoint/archive.hpp"
 #include "tests/unit/isa/texts.hpp"
 #include "tests/unit/sm/machine/ideal_machine.hpp"
 #include "tests/unit/sm/machine/kernel_text.hpp"
@@ -74,12 +71,7 @@ TEST(SmPrint, RestoredAmidAPrintfItPrintsTheSame) {
     IdealMachine machine(kernel_of(body, ".local .align 8 .b8 buffer[8];", variables), {});
     machine.launch("k", {1, 1, 1}, {64, 1, 1}, {IdealMachine::address(0), 0, 64});
     machine.run_to(at);
-    std::stringstream stream;
-    Archive saving = Archive::saving(stream);
-    machine.sm().serialize(saving);
-    machine.fresh_sm(0);
-    Archive restoring = Archive::restoring(stream);
-    machine.sm().serialize(restoring);
+    machine.save_and_restore();
     machine.run();
     std::vector<std::string> told;
     for (const IdealMachine::Told& one : machine.told) told.push_back(one.text);

@@ -7,12 +7,6 @@
 namespace lockstep::shared_memory_test {
 namespace {
 
-const SmStatistics& statistics_of(IdealMachine& machine) {
-  const StatisticsView view =
-      machine.sm().statistics(machine.clock().edge(Cycles{machine.cycle()}));
-  return *static_cast<const SmStatistics*>(view.values);
-}
-
 constexpr const char* buffer = ".shared .align 16 .b8 buffer[16384];\n";
 
 /// Conflict cycles of one shared access; %r1 holds the lane number, %r2 is the address.
@@ -21,8 +15,8 @@ std::uint64_t conflicts(const std::string& address, const std::string& access) {
       kernel_of("mov.u32 %r3, buffer;\nmov.u32 %r1, %laneid;\n" + address + access, buffer), {});
   machine.launch("k", {1, 1, 1}, {32, 1, 1}, {machine.address(0), machine.address(0), 0});
   machine.run();
-  EXPECT_EQ(statistics_of(machine).tenant[0].shared_accesses.value(), 1u);
-  return statistics_of(machine).tenant[0].shared_conflict_cycles.value();
+  EXPECT_EQ(machine.statistics().tenant[0].shared_accesses.value(), 1u);
+  return machine.statistics().tenant[0].shared_conflict_cycles.value();
 }
 
 std::string stride(unsigned bytes) {

@@ -1,8 +1,10 @@
 #include "tests/unit/sm/machine/ideal_machine.hpp"
 
 #include <algorithm>
+#include <sstream>
 #include <tuple>
 
+#include "core/checkpoint/archive.hpp"
 #include "models/noc/grid_messages.hpp"
 #include "models/sm/block_switching/registry.hpp"
 #include "models/sm/exception_scheme/registry.hpp"
@@ -77,6 +79,24 @@ void IdealMachine::fresh_sm(std::uint32_t i) {
   setup.to_gmmu =
       Link{LinkId{i * (p + 3) + p + 2}, ComponentId{p + 2}, clock_.duration(options_.gmmu_link)};
   sms_[i] = std::make_unique<StreamingMultiprocessor>(std::move(setup));
+}
+
+std::string IdealMachine::state(std::uint32_t i) {
+  std::ostringstream out;
+  Archive archive = Archive::saving(out);
+  sm(i).serialize(archive);
+  return out.str();
+}
+
+void IdealMachine::save_and_restore(std::uint32_t i) {
+  std::istringstream in(state(i));
+  fresh_sm(i);
+  Archive archive = Archive::restoring(in);
+  sm(i).serialize(archive);
+}
+
+const SmStatistics& IdealMachine::statistics() {
+  return *static_cast<const SmStatistics*>(sm().statistics(clock_.edge(Cycles{now_})).values);
 }
 
 void IdealMachine::launch(const std::string& kernel, std::array<std::uint32_t, 3> blocks,

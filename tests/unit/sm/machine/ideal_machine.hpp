@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "models/isa/load.hpp"
+#include "models/sm/parameters/sm_statistics.hpp"
 #include "models/sm/streaming_multiprocessor.hpp"
 #include "models/vm/messages.hpp"
 #include "tests/harness/message_sink.hpp"
@@ -59,8 +60,12 @@ class IdealMachine {
   IdealMachine(isa::Module module, const Options& options);
   ~IdealMachine();
 
-  /// Puts a new SM, as it is at the start, in the place of SM i.
-  void fresh_sm(std::uint32_t i);
+  /// What SM i saves.
+  std::string state(std::uint32_t i = 0);
+  /// A new SM with this state takes the place of SM i.
+  void save_and_restore(std::uint32_t i = 0);
+  /// Of SM 0, up to `cycle()`.
+  const SmStatistics& statistics();
 
   const isa::Module& module() const { return module_; }
   StreamingMultiprocessor& sm(std::uint32_t i = 0) { return *sms_[i]; }
@@ -133,6 +138,8 @@ class IdealMachine {
   }
 
  private:
+  /// Puts a new SM, as it is at the start, in the place of SM i.
+  void fresh_sm(std::uint32_t i);
   struct Pending {
     std::vector<Parcel*> parcels;
   };

@@ -31,11 +31,6 @@ void shoot_down(IdealMachine& machine, std::int64_t at, std::uint64_t page, std:
   machine.post(0, at, MessageKind::shootdown, span, std::as_bytes(std::span(entries)));
 }
 
-const SmStatistics& statistics(IdealMachine& machine) {
-  const Time now = machine.clock().edge(Cycles{machine.cycle()});
-  return *static_cast<const SmStatistics*>(machine.sm().statistics(now).values);
-}
-
 std::int64_t departure_of(const IdealMachine& machine, const std::string& text) {
   for (const auto& told : machine.told)
     if (told.text == text) return told.departure;
@@ -101,8 +96,8 @@ TEST(Shootdown, DropsTranslationAndCachedSectors) {
   shoot_down(machine, 600, 2, 1);  // a page that the TLB does not have
   machine.run();
   EXPECT_EQ(machine.get<std::uint32_t>(4096), 6u);
-  EXPECT_EQ(statistics(machine).tenant[0].pages_shot_down.value(), 2u);
-  EXPECT_EQ(statistics(machine).tenant[0].tlb_shot_down.value(), 1u);
+  EXPECT_EQ(machine.statistics().tenant[0].pages_shot_down.value(), 2u);
+  EXPECT_EQ(machine.statistics().tenant[0].tlb_shot_down.value(), 1u);
 }
 
 TEST(Shootdown, DrainingLinesAskAgain) {

@@ -63,9 +63,6 @@ struct Bench : IdealMachine {
                       std::to_string(s.request.line));
     return texts;
   }
-  const SmStatistics& statistics() {
-    return *static_cast<const SmStatistics*>(sm().statistics(clock().edge(Cycles{cycle()})).values);
-  }
 };
 
 TEST(Translation, MissWaitsForTwiceTheLinkAndTheAnswer) {

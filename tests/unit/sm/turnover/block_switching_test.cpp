@@ -6,9 +6,7 @@
 #include <algorithm>
 #include <map>
 #include <optional>
-#include <sstream>
 
-#include "core/checkpoint/archive.hpp"
 #include "core/memory/round_up.hpp"
 #include "models/sm/parameters/sm_statistics.hpp"
 #include "models/vm/messages.hpp"
@@ -77,11 +75,7 @@ class BlockSwitching : public testing::Test {
                                    [&](const auto& each) { return each.text == text; });
     return told == machine->told.end() ? -1 : told->departure;
   }
-  const SmStatistics::OfTenant& counts() {
-    const void* values =
-        machine->sm().statistics(machine->clock().edge(Cycles{machine->cycle()})).values;
-    return static_cast<const SmStatistics*>(values)->tenant[0];
-  }
+  const SmStatistics::OfTenant& counts() { return machine->statistics().tenant[0]; }
   void expect_doubled(std::uint32_t blocks) const {
     for (std::uint32_t i = 0; i < blocks; ++i)
       EXPECT_EQ(machine->get<std::uint32_t>(i * page_bytes), 2 * (100 + i)) << "block " << i;
@@ -303,17 +297,9 @@ TEST_F(BlockSwitching, SavedAndRestoredAtAnyCycleItEndsAsUninterrupted) {
     refuse_all(9);
     launch(8);
     const auto interrupt = [&] {
-      std::ostringstream out;
-      Archive saving = Archive::saving(out);
-      machine->sm().serialize(saving);
-      machine->fresh_sm(0);
-      std::istringstream in(out.str());
-      Archive restoring = Archive::restoring(in);
-      machine->sm().serialize(restoring);
-      std::ostringstream again;
-      Archive second = Archive::saving(again);
-      machine->sm().serialize(second);
-      EXPECT_EQ(out.str(), again.str());
+      const std::string before = machine->state();
+      machine->save_and_restore();
+      EXPECT_EQ(machine->state(), before);
     };
     for (std::uint32_t page = 0; page < pages; ++page) {
       const std::int64_t next = 2000 + 1000 * page;

@@ -95,9 +95,7 @@ class StoppedGrid : public testing::Test {
     }
     outcome.end = machine.run();
     outcome.memory = machine.memory();
-    const void* values =
-        machine.sm().statistics(machine.clock().edge(Cycles{machine.cycle()})).values;
-    const auto& counts = static_cast<const SmStatistics*>(values)->tenant[0];
+    const SmStatistics::OfTenant& counts = machine.statistics().tenant[0];
     outcome.saved = counts.blocks_saved.value();
     outcome.restored = counts.blocks_restored.value();
     return outcome;
