@@ -116,6 +116,40 @@ struct BlockRow {
   }
 };
 
+/// One row of /preemptions (a scenario with a preemption).
+struct PreemptedBlockRow {
+  std::uint32_t urgent = 0, grid = 0, sm = 0;
+  std::uint64_t block = 0;
+  std::string technique;
+  Time asked, released, bound, expected;
+  std::uint64_t expected_loss = 0, lost = 0, bytes = 0;
+
+  static auto schema() {
+    using R = PreemptedBlockRow;
+    return table<R>("/preemptions",
+                    "one row per thread block that made room for a more urgent grid, in the order "
+                    "in which they had (policies.preemption)")
+        .column("urgent", &R::urgent, "row", "of /kernels: who got the place")
+        .column("grid", &R::grid, "row", "of /kernels: whose block it was")
+        .column("block", &R::block, "number", "in the grid, x fastest")
+        .column("sm", &R::sm, "index", "where it ran")
+        .column("technique", &R::technique, "",
+                "drain: it ran to its end; switch: its context went to memory; flush: it was "
+                "dropped and starts again")
+        .column("asked", &R::asked, "fs", "when the dispatcher began to take the SM")
+        .column("released", &R::released, "fs", "when it heard that the block's place is free")
+        .column("bound", &R::bound, "fs",
+                "latency_bound of the urgent tenant, from asked on; the largest value: it has none")
+        .column("expected", &R::expected, "fs",
+                "time until the place is free, as it was estimated at the decision; the largest "
+                "value: nothing was")
+        .column("expected_loss", &R::expected_loss, "instructions",
+                "warp instructions that this would cost, as it was estimated")
+        .column("lost", &R::lost, "instructions", "warp instructions of a flushed block")
+        .column("bytes", &R::bytes, "bytes", "of the context of a block that was switched");
+  }
+};
+
 /// One row of /run/profile/components.
 struct ComponentCostRow {
   std::string component;

@@ -15,6 +15,7 @@
 #include "jobs/run/check.hpp"
 #include "jobs/run/checkpoints.hpp"
 #include "jobs/run/identity.hpp"
+#include "jobs/run/preemptions.hpp"
 #include "jobs/run/print_line.hpp"
 #include "jobs/run/results.hpp"
 #include "jobs/run/same_run.hpp"
@@ -25,6 +26,7 @@
 #include "jobs/supervise/signals.hpp"
 #include "jobs/supervise/supervisor.hpp"
 #include "models/gpu/configuration.hpp"
+#include "models/gpu/policy_check.hpp"
 #include "partitioner/partitioner.hpp"
 
 namespace lockstep {
@@ -186,6 +188,7 @@ void warn_of_limit(const Engine& engine) {
 struct Gathered {
   RunProfile profile;
   std::vector<BlockRow> blocks;
+  std::vector<PreemptedBlockRow> preemptions;
 };
 
 /// Rank 0, after the run: tables, final values, the result for people.
@@ -208,6 +211,7 @@ RunOutcome finish(const CommandLine& line, const Scenario& scenario, const Machi
   output.file.write_table(kernel_rows(host));
   if (machine.parameters().simulation.record_faults) output.file.write_table(fault_rows(host));
   if (machine.parameters().simulation.record_blocks) output.file.write_table(gathered.blocks);
+  if (preempts(machine.parameters().policies)) output.file.write_table(gathered.preemptions);
   write_saved_buffers(output.file, scenario, host);
   output.file.write_final("end", "fs", "simulated time at which the run ended",
                           static_cast<std::uint64_t>(summary.end.femtoseconds()));
@@ -313,6 +317,7 @@ RunOutcome simulate(const CommandLine& line, const ScenarioChange& change,
   if (line.profile)
     gathered.profile = gather_profile(engine, machine.graph(), summary, line.threads);
   if (run->parameters.simulation.record_blocks) gathered.blocks = gather_blocks(engine);
+  if (preempts(run->parameters.policies)) gathered.preemptions = gather_preemptions(engine);
   if (!output) return {summary.finished ? exit_done : status, {}};
   return conclude(line, *run, engine, summary, gathered, status, checkpoints);
 }

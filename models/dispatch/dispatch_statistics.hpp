@@ -6,7 +6,8 @@ namespace lockstep {
 
 struct DispatchStatistics {
   PerTenant<Counter> grids, blocks, grids_done, blocks_done;
-  PerTenant<Counter> sms_taken, blocks_returned, preemption_time;
+  PerTenant<Counter> sms_taken, blocks_returned, blocks_restarted, wasted_instructions;
+  PerTenant<Counter> preemption_time, bounds_broken;
   PerTenant<Histogram<20>> preemption_latency;
   Gauge grids_waiting;
 
@@ -21,6 +22,12 @@ struct DispatchStatistics {
                     "that the tenant had to give to a more urgent one, each time")
         .per_tenant("blocks_returned", &S::blocks_returned, "blocks",
                     "that waited at such an SM and were sent again")
+        .per_tenant("blocks_restarted", &S::blocks_restarted, "blocks",
+                    "that were flushed and go out again")
+        .per_tenant("wasted_instructions", &S::wasted_instructions, "instructions",
+                    "warp instructions of those; not among what its blocks have executed")
+        .per_tenant("bounds_broken", &S::bounds_broken, "SMs",
+                    "that the tenant got later than its latency_bound after the decision")
         .per_tenant("preemption_time", &S::preemption_time, "ns",
                     "from the decision that the tenant gets an SM until it is free, summed")
         .per_tenant("preemption_latency", &S::preemption_latency, "SMs", "those by that time in ns")

@@ -23,12 +23,14 @@ Dispatcher::Dispatcher(Setup setup)
       modules_(std::move(setup.modules)),
       clock_(setup.parameters.clock),
       sharing_(make_sharing(setup.sharing, setup.machine)),
-      technique_(technique_of(setup.preemption)),
       to_host_(setup.to_host),
       to_sms_(std::move(setup.to_sms)),
       sms_(to_sms_.size()),
       open_((to_sms_.size() + 63) / 64),
-      executed_(setup.machine.sms_per_tenant.size()) {
+      executed_(setup.machine.sms_per_tenant.size()),
+      takeovers_({setup.preemption, setup.preemption_machine, std::move(setup.latency_bounds),
+                  to_sms_.size()},
+                 statistics_) {
   set_tenants(statistics_, setup.machine.sms_per_tenant.size());
   for (std::uint32_t sm = 0; sm < sms_.size(); ++sm) set_staged(sm, false);
 }
@@ -57,7 +59,7 @@ void Dispatcher::advance(Time horizon, Inbox inbox, Outbox& outbox) {
 
 /// No SM has taken a block: only a message, or a grid that becomes ready, can change that.
 void Dispatcher::sleep_until_ready(Time now) {
-  wake_ = Time::never();
+  wake_ = takeovers_.next_limit();
   for (const Grid& grid : grids_) {
     if (grid.ready > now)
       wake_ = std::min(wake_, clock_.edge(clock_.cycle_at_or_after(grid.ready)));
@@ -73,10 +75,16 @@ void Dispatcher::take(const MessageHeader& message, Outbox& outbox) {
       block_done(message.body<BlockDone>(), message.arrival, outbox);
       break;
     case MessageKind::block_saved:
-      block_saved(message.body<BlockReference>());
+      block_saved(message.body<BlockSaved>(), message.arrival);
       break;
     case MessageKind::block_restored:
       block_restored(message.body<BlockReference>());
+      break;
+    case MessageKind::block_flushed:
+      block_flushed(message.body<BlockDone>(), message.arrival, outbox);
+      break;
+    case MessageKind::status:
+      status(message, outbox);
       break;
     case MessageKind::grid_stopped:
       grid_stopped(message.body<GridReference>(), message.arrival);
@@ -129,8 +137,15 @@ void Dispatcher::start_staged(std::uint32_t index) {
   set_staged(index, false);
 }
 
-void Dispatcher::block_saved(const BlockReference& block) {
+void Dispatcher::block_saved(const BlockSaved& saved, Time now) {
+  const BlockReference& block = saved.block;
   const auto grid = grid_at(block.grid);
+  PreemptionRecord record;
+  record.block = block;
+  record.technique = Technique::save;
+  record.released = now;
+  record.bytes = saved.bytes;
+  takeovers_.left(record);
   sms_[block.sm].used -= grid->block;
   --sms_[block.sm].on_chip;
   ++grid->away[block.sm];
@@ -157,6 +172,11 @@ void Dispatcher::block_done(const BlockDone& done, Time now, Outbox& outbox) {
   }
   start_staged(block.sm);
   release_if_empty(*grid, block.sm);
+  PreemptionRecord record;
+  record.block = block;
+  record.released = now;
+  takeovers_.left(record);
+  if (takeovers_.needs().follows && !grid->aborted) takeovers_.finished(grid->launch, done.work);
   --grid->running;
   ++grid->done;
   ++statistics_.blocks_done[grid->launch.tenant];
@@ -217,7 +237,7 @@ void Dispatcher::refresh_views(Time now) {
 
 bool Dispatcher::dispatch_one(Time now, Outbox& outbox) {
   refresh_views(now);
-  if (technique_ != Technique::wait) make_room(now, outbox);
+  if (takeovers_.needs().preempts) make_room(now, outbox);
   const auto count = static_cast<std::uint32_t>(sms_.size());
   const std::array<std::array<std::uint32_t, 2>, 2> turn = {{{next_sm_, count}, {0, next_sm_}}};
   for (const bool stage : {false, true}) {
@@ -249,9 +269,9 @@ void Dispatcher::set_staged(std::uint32_t sm, bool staged) {
 bool Dispatcher::dispatch_to(std::uint32_t sm_index, bool stage, Time now, Outbox& outbox) {
   Sm& sm = sms_[sm_index];
   const std::optional<std::size_t> choice =
-      technique_ == Technique::wait
-          ? sharing_->choose(views_, SmId{static_cast<std::uint16_t>(sm_index)})
-          : choose_by_urgency(sm_index);
+      takeovers_.needs().preempts
+          ? choose_by_urgency(sm_index)
+          : sharing_->choose(views_, SmId{static_cast<std::uint16_t>(sm_index)});
   if (!choice) return false;
   Grid& grid = grids_[*choice];
   if (resume(grid, sm_index, now, outbox)) return true;
@@ -281,8 +301,9 @@ bool Dispatcher::dispatch_to(std::uint32_t sm_index, bool stage, Time now, Outbo
 }
 
 void Dispatcher::serialize(Archive& archive) {
-  archive.section("dispatcher", 2);
-  archive(to_host_, to_sms_, grids_, sms_, next_sm_, executed_, next_dispatch_, wake_, statistics_);
+  archive.section("dispatcher", 3);
+  archive(to_host_, to_sms_, grids_, sms_, next_sm_, executed_, next_dispatch_, wake_, statistics_,
+          takeovers_);
   sharing_->serialize(archive);
   for (std::uint32_t sm = 0; sm < sms_.size(); ++sm) set_staged(sm, sms_[sm].has_staged);
 }

@@ -25,7 +25,7 @@
 #include "core/engine/link.hpp"
 #include "models/dispatch/dispatch_parameters.hpp"
 #include "models/dispatch/dispatch_statistics.hpp"
-#include "models/dispatch/preemption/preemption.hpp"
+#include "models/dispatch/preemption/takeovers.hpp"
 #include "models/dispatch/sharing/sharing.hpp"
 #include "models/isa/program.hpp"
 #include "models/noc/grid_messages.hpp"
@@ -40,6 +40,8 @@ class Dispatcher final : public Component {
     DispatchParameters parameters;
     OccupancyLimits limits;
     PolicyChoice sharing, preemption;
+    PreemptionMachine preemption_machine;
+    std::vector<Time> latency_bounds;  ///< by tenant; never: none
     SharingSetup machine;
     std::vector<std::uint64_t>
         instructions;  ///< by tenant: told to the host when reached; 0: never
@@ -55,6 +57,8 @@ class Dispatcher final : public Component {
   StatisticsView statistics(Time now) override;
   std::string waiting_for() const override;
   bool finished() const override { return grids_.empty(); }
+  /// Blocks that made room for more urgent grids, in the order in which they had.
+  const std::vector<PreemptionRecord>& preemptions() const { return takeovers_.records(); }
 
  private:
   struct Grid {
@@ -91,14 +95,10 @@ class Dispatcher final : public Component {
     // With a preemption:
     std::optional<std::uint32_t> owner;  ///< the grid whose blocks are here
     std::uint32_t on_chip = 0;           ///< blocks, without the staged one
-    bool stopping = false;               ///< the owner's blocks make room
-    TenantId asks;                       ///< for whom
-    Time asked;
 
     template <class Archive>
     void serialize(Archive& archive) {
-      archive(used, has_staged, staged, staged_grid, staged_block, owner, on_chip, stopping, asks,
-              asked);
+      archive(used, has_staged, staged, staged_grid, staged_block, owner, on_chip);
     }
   };
 
@@ -106,7 +106,7 @@ class Dispatcher final : public Component {
   void accept_grid(const GridLaunch& launch, std::span<const std::byte> payload, Time now);
   void block_done(const BlockDone& done, Time now, Outbox& outbox);
   /// A block has left its SM, or takes a place there again.
-  void block_saved(const BlockReference& block);
+  void block_saved(const BlockSaved& saved, Time now);
   void block_restored(const BlockReference& block);
   using GridPlace = std::deque<Grid>::iterator;
   GridPlace grid_at(std::uint32_t number);
@@ -132,11 +132,23 @@ class Dispatcher final : public Component {
   std::optional<std::size_t> choose_by_urgency(std::uint32_t sm) const;
   /// Grids that lack SMs take them from less urgent ones.
   void make_room(Time now, Outbox& outbox);
-  /// At most so many SMs; how many.
-  std::uint64_t take_from(Grid& victim, const Grid& urgent, std::uint64_t most, Time now,
-                          Outbox& outbox);
+  /// SMs that the grid lacks: it has fewer than its waiting blocks fill.
+  std::uint64_t lacking(const Grid& grid) const;
+  /// The grid whose blocks the SM would have to give up for a more urgent one; nullptr: none.
+  Grid* victim_at(std::uint32_t sm, std::uint32_t priority);
+  /// Asks for the state of blocks on all SMs that the grid may take.
+  void ask_status(const Grid& urgent, Time now, Outbox& outbox);
+  void status(const MessageHeader& message, Outbox& outbox);
+  /// The SM's blocks are told to make room.
+  void take_sm(std::uint32_t sm, Grid& victim, const Grid& urgent, const SmRelease& release,
+               Time now, Outbox& outbox);
+  /// Blocks that have been draining for too long go by other means.
+  void end_long_drains(Time now, Outbox& outbox);
   bool resume(Grid& grid, std::uint32_t sm, Time now, Outbox& outbox);
   void block_returned(const BlockReference& block, Time now, Outbox& outbox);
+  void block_flushed(const BlockDone& flushed, Time now, Outbox& outbox);
+  /// The block is to go out again.
+  void send_again(GridPlace grid, const BlockReference& block, Time now, Outbox& outbox);
   void grid_stopped(const GridReference& stopped, Time now);
   /// The SM belongs to nobody when the grid, its owner, has nothing there any more.
   void release_if_empty(const Grid& owner, std::uint32_t sm);
@@ -149,7 +161,6 @@ class Dispatcher final : public Component {
   const std::vector<const isa::Module*> modules_;
   const Clock clock_;
   std::unique_ptr<Sharing> sharing_;
-  const Technique technique_;
   Link to_host_;
   std::vector<Link> to_sms_;
 
@@ -161,6 +172,7 @@ class Dispatcher final : public Component {
   Time next_dispatch_ = Time::zero();  ///< the sender is free from here on
   Time wake_ = Time::never();
   DispatchStatistics statistics_;
+  Takeovers takeovers_;
   std::vector<GridView> views_;          ///< scratch
   std::vector<std::size_t> by_urgency_;  ///< those that may run, the most urgent first; scratch
 };

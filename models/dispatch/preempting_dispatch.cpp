@@ -9,6 +9,8 @@
 ///
 /// Simplified: SMs are taken as a whole, in the order of their numbers.
 #include <algorithm>
+#include <cstring>
+#include <span>
 
 #include "core/engine/outbox.hpp"
 #include "models/dispatch/dispatcher.hpp"
@@ -34,7 +36,7 @@ bool Dispatcher::may_run(std::size_t g) const {
 
 std::optional<std::size_t> Dispatcher::choose_by_urgency(std::uint32_t index) const {
   const Sm& sm = sms_[index];
-  if (sm.stopping) return std::nullopt;
+  if (takeovers_.is_stopping(index)) return std::nullopt;
   for (const std::size_t g : by_urgency_) {
     const Grid& grid = grids_[g];
     if (sm.owner && *sm.owner != grid.launch.grid) continue;
@@ -46,39 +48,95 @@ std::optional<std::size_t> Dispatcher::choose_by_urgency(std::uint32_t index) co
 }
 
 void Dispatcher::make_room(Time now, Outbox& outbox) {
+  end_long_drains(now, outbox);
   sort_by_urgency();
   for (const std::size_t g : by_urgency_) {
-    const GridView& view = views_[g];
-    if (view.blocks_waiting == 0) continue;
     const Grid& grid = grids_[g];
-    const std::uint64_t on_one = std::max(blocks_per_sm(grid.block, limits_), 1u);
-    const std::uint64_t wanted = (view.blocks_waiting + on_one - 1) / on_one;
-    auto has =
-        static_cast<std::uint64_t>(std::count_if(sms_.begin(), sms_.end(), [&](const Sm& sm) {
-          return !sm.owner || *sm.owner == grid.launch.grid || sm.stopping;
-        }));
-    for (auto victim = by_urgency_.rbegin(); victim != by_urgency_.rend() && has < wanted; ++victim)
-      if (views_[*victim].priority < view.priority)
-        has += take_from(grids_[*victim], grid, wanted - has, now, outbox);
+    if (views_[g].blocks_waiting == 0 || lacking(grid) == 0) continue;
+    if (takeovers_.needs().asks) {
+      if (!takeovers_.is_asking()) ask_status(grid, now, outbox);
+      continue;
+    }
+    for (auto victim = by_urgency_.rbegin(); victim != by_urgency_.rend(); ++victim)
+      for (std::uint32_t i = 0; i < sms_.size() && lacking(grid) > 0; ++i)
+        if (victim_at(i, grid.launch.priority) == &grids_[*victim])
+          take_sm(i, grids_[*victim], grid, {}, now, outbox);
   }
 }
 
-std::uint64_t Dispatcher::take_from(Grid& victim, const Grid& urgent, std::uint64_t most, Time now,
-                                    Outbox& outbox) {
-  std::uint64_t taken = 0;
-  for (std::uint32_t i = 0; i < sms_.size() && taken < most; ++i) {
-    Sm& sm = sms_[i];
-    if (!sm.owner || *sm.owner != victim.launch.grid || sm.stopping) continue;
-    sm.stopping = true;
-    sm.asked = now;
-    sm.asks = TenantId(urgent.launch.tenant);
-    victim.stopped_at[i] = true;
-    outbox.send(to_sms_[i], now, kind_of(MessageKind::stop_grid),
-                GridStop{victim.launch.grid, technique_ == Technique::save});
-    ++statistics_.sms_taken[victim.launch.tenant];
-    ++taken;
+std::uint64_t Dispatcher::lacking(const Grid& grid) const {
+  const std::uint64_t on_one = std::max(blocks_per_sm(grid.block, limits_), 1u);
+  const std::uint64_t wanted = (grid.waiting() + on_one - 1) / on_one;
+  std::uint64_t has = 0;
+  for (std::uint32_t i = 0; i < sms_.size() && has < wanted; ++i) {
+    const std::optional<std::uint32_t>& owner = sms_[i].owner;
+    has += !owner || *owner == grid.launch.grid || takeovers_.is_stopping(i);
   }
-  return taken;
+  return wanted - has;
+}
+
+Dispatcher::Grid* Dispatcher::victim_at(std::uint32_t index, std::uint32_t priority) {
+  const Sm& sm = sms_[index];
+  if (!sm.owner || takeovers_.is_stopping(index)) return nullptr;
+  Grid& owner = *grid_at(*sm.owner);
+  return owner.launch.priority < priority ? &owner : nullptr;
+}
+
+void Dispatcher::ask_status(const Grid& urgent, Time now, Outbox& outbox) {
+  std::size_t asked = 0;
+  for (std::uint32_t i = 0; i < sms_.size(); ++i) {
+    const Grid* victim = victim_at(i, urgent.launch.priority);
+    if (victim == nullptr) continue;
+    outbox.send(to_sms_[i], now, kind_of(MessageKind::ask_status),
+                GridReference{victim->launch.grid, i});
+    ++asked;
+  }
+  if (asked > 0) takeovers_.ask(urgent.launch, asked, now);
+}
+
+void Dispatcher::status(const MessageHeader& message, Outbox& outbox) {
+  const auto& from = message.body<GridReference>();
+  SmStatus status{from.sm, from.grid, {}};
+  const std::span<const std::byte> blocks = message.payload();
+  status.blocks.resize(blocks.size() / sizeof(BlockStatus));
+  if (!blocks.empty()) std::memcpy(status.blocks.data(), blocks.data(), blocks.size());
+  if (!takeovers_.answered(std::move(status))) return;
+  const GridLaunch& asking = takeovers_.asking_grid();
+  const auto urgent = std::find_if(grids_.begin(), grids_.end(), [&](const Grid& grid) {
+    return grid.launch.grid == asking.grid;
+  });
+  if (urgent != grids_.end()) {
+    const auto offers = takeovers_.offers([&](const SmStatus& sm) {
+      const Grid* victim = victim_at(sm.sm, asking.priority);
+      if (victim == nullptr || victim->launch.grid != sm.grid)
+        return std::optional<Takeovers::Victim>{};
+      const std::uint64_t registers = victim->block.registers * std::uint64_t{4};
+      return std::optional(
+          Takeovers::Victim{victim->launch, registers + victim->block.shared_bytes});
+    });
+    for (const Takeovers::Offer& offer : offers)
+      if (lacking(*urgent) > 0)
+        take_sm(offer.sm, *grid_at(offer.victim.launch.grid), *urgent, offer.release,
+                message.arrival, outbox);
+  }
+  takeovers_.end_asking();
+}
+
+void Dispatcher::take_sm(std::uint32_t index, Grid& victim, const Grid& urgent,
+                         const SmRelease& release, Time now, Outbox& outbox) {
+  std::vector<BlockCommand> commands;
+  for (const SmRelease::Block& block : release.blocks) commands.push_back(block.command);
+  victim.stopped_at[index] = true;
+  outbox.send(to_sms_[index], now, kind_of(MessageKind::stop_grid),
+              GridStop{victim.launch.grid, takeovers_.others(), {}},
+              std::as_bytes(std::span(commands)));
+  takeovers_.begin(index, victim.launch, urgent.launch, release, now);
+}
+
+void Dispatcher::end_long_drains(Time now, Outbox& outbox) {
+  for (const std::uint32_t index : takeovers_.overdue(now))
+    outbox.send(to_sms_[index], now, kind_of(MessageKind::stop_grid),
+                GridStop{*sms_[index].owner, Technique::save, {}});
 }
 
 /// True: the grid's blocks that were saved there return before others go out.
@@ -91,33 +149,56 @@ bool Dispatcher::resume(Grid& grid, std::uint32_t index, Time now, Outbox& outbo
   return grid.away[index] > 0;
 }
 
-/// A block that was staged comes back; it goes out again before those that never did.
+/// A block that was staged comes back.
 void Dispatcher::block_returned(const BlockReference& block, Time now, Outbox& outbox) {
   const auto grid = grid_at(block.grid);
   set_staged(block.sm, false);
-  --grid->running;
   ++statistics_.blocks_returned[grid->launch.tenant];
+  send_again(grid, block, now, outbox);
+}
+
+void Dispatcher::block_flushed(const BlockDone& flushed, Time now, Outbox& outbox) {
+  const BlockReference& block = flushed.block;
+  const auto grid = grid_at(block.grid);
+  PreemptionRecord record;
+  record.block = block;
+  record.technique = Technique::flush;
+  record.released = now;
+  record.lost = flushed.work.executed.warp;
+  takeovers_.left(record);
+  sms_[block.sm].used -= grid->block;
+  --sms_[block.sm].on_chip;
+  start_staged(block.sm);
+  release_if_empty(*grid, block.sm);
+  InstructionCount kept = flushed.executed;
+  kept -= flushed.work.executed;
+  grid->executed += kept;
+  count(TenantId{grid->launch.tenant}, kept, now, outbox);
+  ++statistics_.blocks_restarted[grid->launch.tenant];
+  statistics_.wasted_instructions[grid->launch.tenant] += record.lost;
+  send_again(grid, block, now, outbox);
+}
+
+/// It goes out before those that never did.
+void Dispatcher::send_again(GridPlace grid, const BlockReference& block, Time now, Outbox& outbox) {
+  --grid->running;
   if (grid->aborted) {
     --grid->blocks;
+    if (grid->done == grid->blocks) finish_grid(grid, now, outbox);
   } else {
     grid->returned.push_back(block.block);
   }
-  if (grid->aborted && grid->done == grid->blocks) finish_grid(grid, now, outbox);
 }
 
 void Dispatcher::grid_stopped(const GridReference& stopped, Time now) {
-  Sm& sm = sms_[stopped.sm];
-  const auto waited = static_cast<std::uint64_t>((now - sm.asked).femtoseconds() / 1'000'000);
-  statistics_.preemption_latency[sm.asks.value()].add(waited);
-  statistics_.preemption_time[sm.asks.value()] += waited;
-  sm.stopping = false;
-  sm.owner.reset();
+  takeovers_.stopped(stopped.sm, now);
+  sms_[stopped.sm].owner.reset();
 }
 
 void Dispatcher::release_if_empty(const Grid& owner, std::uint32_t index) {
   Sm& sm = sms_[index];
-  if (sm.owner == owner.launch.grid && !sm.stopping && sm.on_chip == 0 && !sm.has_staged &&
-      owner.away[index] == 0)
+  if (sm.owner == owner.launch.grid && !takeovers_.is_stopping(index) && sm.on_chip == 0 &&
+      !sm.has_staged && owner.away[index] == 0)
     sm.owner.reset();
 }
 

@@ -28,6 +28,8 @@ std::string tenant_text(const Tenant& tenant) {
       tenant.name, std::filesystem::path(workload.file).filename().string(),
       tenant.arrival.femtoseconds(), tenant.priority, tenant.sms, tenant.relaunch,
       tenant.instructions);
+  if (tenant.latency_bound != Time::never())
+    text += fmt::format("    latency_bound: {}fs\n", tenant.latency_bound.femtoseconds());
   if (workload.heap > 0) text += fmt::format("    heap: {}B\n", workload.heap);
   text += "    parameters: {";
   const char* separator = "";

@@ -34,7 +34,7 @@ ContextMemory::ContextMemory(const Scenario& scenario, const MachineParameters& 
   const SmParameters& sm = parameters.gpu.sm;
   const OccupancyLimits limits =
       sm.occupancy_limits(log_entries_of(parameters.policies.exception_scheme));
-  const bool preempts = technique_of(parameters.policies.preemption) == Technique::save;
+  const bool preempts = needs_of_preemption(parameters.policies.preemption).saves;
   std::uint32_t most_resident = 0;
   first_.block_warps = limits.threads_per_block / isa::warp_size;
   for (std::size_t t = 0; t < scenario.tenants.size(); ++t) {

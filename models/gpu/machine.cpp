@@ -231,10 +231,13 @@ std::unique_ptr<Component> Machine::build_dispatcher() const {
       parameters_.gpu.sm.occupancy_limits(log_entries_of(parameters_.policies.exception_scheme));
   setup.sharing = parameters_.policies.sharing;
   setup.preemption = parameters_.policies.preemption;
+  setup.preemption_machine = {Clock(parameters_.gpu.sm.clock),
+                              parameters_.gpu.memory.bytes_per_second() / parameters_.gpu.sm.count};
   setup.machine.sm_count = parameters_.gpu.sm.count;
   for (const Tenant& tenant : scenario_.tenants) {
     setup.machine.sms_per_tenant.push_back(tenant.sms);
     setup.instructions.push_back(tenant.instructions);
+    setup.latency_bounds.push_back(tenant.latency_bound);
   }
   setup.modules = module_pointers();
   setup.to_host = graph_.link(dispatcher_to_host_);
@@ -270,9 +273,9 @@ ReplayMode Machine::replay_mode() const {
 const std::shared_ptr<const IssueTables>& Machine::issue_tables() const {
   const SmParameters& parameters = parameters_.gpu.sm;
   if (!issue_tables_)
-    issue_tables_ =
-        make_issue_tables(parameters, module_pointers(),
-                          detail_for(parameters, parameters_.policies.exception_scheme));
+    issue_tables_ = make_issue_tables(parameters, module_pointers(),
+                                      detail_for(parameters, parameters_.policies.exception_scheme),
+                                      needs_of_preemption(parameters_.policies.preemption).follows);
   return issue_tables_;
 }
 
@@ -285,6 +288,7 @@ std::unique_ptr<Component> Machine::build_sm(std::uint32_t index) const {
   setup.exception_scheme = parameters_.policies.exception_scheme;
   setup.block_switching = parameters_.policies.block_switching;
   setup.contexts = context_memory_.area_of(index);
+  setup.follows_blocks = needs_of_preemption(parameters_.policies.preemption).follows;
   setup.index = index;
   setup.record_blocks = parameters_.simulation.record_blocks;
   setup.tenants = tenant_names();

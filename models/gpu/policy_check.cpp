@@ -1,5 +1,7 @@
 #include "models/gpu/policy_check.hpp"
 
+#include <algorithm>
+
 #include "core/error/error.hpp"
 #include "models/sm/exception_scheme/registry.hpp"
 #include "models/vm/page_table_entry.hpp"
@@ -39,8 +41,8 @@ void check_block_switching(const Scenario& scenario, const PolicyParameters& pol
 }
 
 void check_preemption(const Scenario& scenario, const PolicyParameters& policies) {
-  const Technique technique = technique_of(policies.preemption);
-  if (technique == Technique::wait) return;
+  const Preemption::Needs needs = needs_of_preemption(policies.preemption);
+  if (!needs.preempts) return;
   const std::string where = scenario.policies.find("preemption").where();
   const std::string name = "policies.preemption " + policies.preemption.name();
   if (policies.sharing.name() != "exclusive")
@@ -48,15 +50,28 @@ void check_preemption(const Scenario& scenario, const PolicyParameters& policies
                     name + " takes whole SMs from a tenant, policies.sharing " +
                         policies.sharing.name() + " gives each its own",
                     "choose sharing: exclusive, or preemption: none");
-  if (technique == Technique::save)
+  if (needs.saves)
     require_preemptible(policies, where, name + " stops a block that waits for a page");
+  if (!needs.asks) return;
+  std::uint32_t least = ~std::uint32_t{0};
+  for (const Tenant& tenant : scenario.tenants) least = std::min(least, tenant.priority);
+  for (const Tenant& tenant : scenario.tenants)
+    if (tenant.priority > least && tenant.latency_bound == Time::never())
+      throw UserError(tenant.where,
+                      "tenant " + tenant.name + " may take SMs from others, and " + name +
+                          " chooses by the time within which it must have them",
+                      "give it a latency_bound, such as latency_bound: 5us");
 }
 
 }  // namespace
 
+bool preempts(const PolicyParameters& policies) {
+  return needs_of_preemption(policies.preemption).preempts;
+}
+
 bool saves_blocks(const PolicyParameters& policies) {
   return extra_blocks_of(policies.block_switching) > 0 ||
-         technique_of(policies.preemption) == Technique::save;
+         needs_of_preemption(policies.preemption).saves;
 }
 
 void check_policies(const Scenario& scenario, const MachineParameters& parameters) {

@@ -12,5 +12,7 @@ void check_policies(const Scenario& scenario, const MachineParameters& parameter
 
 /// Blocks may leave SMs with their contexts.
 bool saves_blocks(const PolicyParameters& policies);
+/// Some may lose SMs to more urgent ones.
+bool preempts(const PolicyParameters& policies);
 
 }  // namespace lockstep

@@ -26,6 +26,7 @@ bool TenantProgram::launch(const Step& step, Time now) {
   launch.registers = shape.registers;
   operation.parameters = pack_arguments(program, step, variables, buffers_.addresses());
   launch.parameter_bytes = static_cast<std::uint32_t>(operation.parameters.size());
+  launch.overwritten = overwritten_by(step, kernel);
   for (const Step::Argument& argument : step.arguments)
     if (argument.is_buffer) buffers_.require_mapped(buffers_.meaning(argument.buffer), step.where);
   launch.grid = static_cast<std::uint32_t>(services_.kernels.size());
@@ -34,6 +35,25 @@ bool TenantProgram::launch(const Step& step, Time now) {
   streams_.push(step.stream, std::move(operation));
   pause(services_.launch_overhead, now);
   return true;
+}
+
+/// Pinned memory counts as overwritten: others see each store.
+std::uint64_t TenantProgram::overwritten_by(const Step& step, std::uint32_t kernel) {
+  const isa::Program& program = module_.kernels[kernel].lowered;
+  const auto [use, is_new] = global_uses_.try_emplace(kernel);
+  if (is_new) use->second = isa::find_global_use(program);
+  std::vector<std::uint32_t> buffers(isa::most_followed_parameters, 0);
+  std::uint64_t pinned = 0;
+  for (std::size_t i = 0; i < step.arguments.size(); ++i) {
+    const std::uint32_t place = program.parameters[i].offset / 8;
+    if (!step.arguments[i].is_buffer || place >= buffers.size()) continue;
+    const BufferId buffer = buffers_.meaning(step.arguments[i].buffer);
+    buffers[place] = buffer.value() + 1;
+    if (buffers_.declaration(buffer).memory == MemoryKind::pinned)
+      pinned |= std::uint64_t{1} << place;
+  }
+  return use->second.overwritten([&](unsigned place) { return buffers[place]; }) |
+         (use->second.written() & pinned);
 }
 
 std::uint64_t TenantProgram::index_of(const Step& step) const {

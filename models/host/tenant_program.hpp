@@ -6,10 +6,12 @@
 /// Source: architecture.md, sections 4 and 8 ("The host").
 #pragma once
 
+#include <map>
 #include <string>
 #include <vector>
 
 #include "models/host/tenant_streams.hpp"
+#include "models/isa/encode/idempotence.hpp"
 #include "models/workload/program_cursor.hpp"
 
 namespace lockstep {
@@ -69,6 +71,8 @@ class TenantProgram {
   bool copy(const Step& step);
   bool prefetch(const Step& step);
   bool launch(const Step& step, Time now);
+  /// Parameters through which the launch overwrites what it reads; GridLaunch::overwritten.
+  std::uint64_t overwritten_by(const Step& step, std::uint32_t kernel);
   bool fill(const Step& step, const HostCycle& cycle);
   bool save(const Step& step, const HostCycle& cycle);
   bool advise(const Step& step, const HostCycle& cycle);
@@ -101,6 +105,7 @@ class TenantProgram {
   Time stood_at_;                           ///< simulated time of the last step
   std::uint64_t steps_here_ = 0;            ///< steps done at that time
   bool keeps_saved_ = true;
+  std::map<std::uint32_t, isa::GlobalUse> global_uses_;  ///< by kernel, of those launched
   std::vector<Saved> saved_;
 };
 

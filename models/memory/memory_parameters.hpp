@@ -81,6 +81,9 @@ struct MemoryParameters {
   L2Parameters l2;
   DramParameters dram;
 
+  /// Of all partitions at their peak.
+  std::uint64_t bytes_per_second() const { return partitions * dram.bytes_per_second(); }
+
   static auto schema() {
     using namespace literals;
     return parameters<MemoryParameters>()

@@ -29,6 +29,8 @@ struct GridLaunch {
   std::uint32_t parameter_bytes = 0;
   std::uint32_t globals = 0;
   std::uint32_t registers = 0;  ///< of a thread, for occupancy; 0: as many as the program has
+  /// isa::PointerOrigins through which the kernel overwrites what it reads.
+  std::uint64_t overwritten = 0;
 
   std::uint64_t block_count() const { return std::uint64_t{blocks[0]} * blocks[1] * blocks[2]; }
   std::uint32_t threads_per_block() const { return threads[0] * threads[1] * threads[2]; }
@@ -36,24 +38,43 @@ struct GridLaunch {
   template <class Archive>
   void serialize(Archive& archive) {
     archive(grid, tenant, module, kernel, stream, priority, blocks, threads, dynamic_shared_bytes,
-            parameter_bytes, globals, registers);
+            parameter_bytes, globals, registers, overwritten);
   }
 };
-static_assert(sizeof(GridLaunch) == 56);
+static_assert(sizeof(GridLaunch) == 64);
 
-/// stop_grid.
-struct GridStop {
-  std::uint32_t grid = 0;
-  std::uint32_t saves = 0;  ///< 1: blocks leave with their contexts; 0: they run to their end
+/// What becomes of a thread block that makes room for a more urgent grid.
+enum class Technique : std::uint8_t {
+  drain,  ///< it runs to its end
+  save,   ///< it stops, and its context goes to memory
+  flush,  ///< it is dropped, to run again from its start; one that cannot be is saved, or drains
 };
 
-/// end_grid, resume_grid, grid_stopped (`sm`: who says so).
+/// stop_grid.  Payload: BlockCommands for some of the grid's blocks.
+struct GridStop {
+  std::uint32_t grid = 0;
+  Technique others = Technique::drain;  ///< of blocks without a command
+  std::array<std::uint8_t, 3> reserved{};
+};
+struct BlockCommand {
+  std::uint64_t block = 0;
+  Technique technique = Technique::drain;
+  std::array<std::uint8_t, 7> reserved{};
+
+  template <class Archive>
+  void serialize(Archive& archive) {
+    archive(block, technique);
+  }
+};
+static_assert(sizeof(GridStop) == 8 && sizeof(BlockCommand) == 16);
+
+/// end_grid, resume_grid, ask_status, grid_stopped (`sm`: who says so).
 struct GridReference {
   std::uint32_t grid = 0;
   std::uint32_t sm = 0;
 };
 
-/// start_block, block_saved, block_restored, block_returned.
+/// start_block, block_restored, block_returned.
 struct BlockReference {
   std::uint32_t grid = 0;
   std::uint32_t sm = 0;
@@ -73,18 +94,57 @@ struct InstructionCount {
     thread += other.thread;
     return *this;
   }
+  InstructionCount& operator-=(const InstructionCount& other) {
+    warp -= other.warp;
+    thread -= other.thread;
+    return *this;
+  }
   template <class Archive>
   void serialize(Archive& archive) {
     archive(warp, thread);
   }
 };
 
-/// block_done.
+/// What a block has done, while a preemption asks for that (SmSetup::follows_blocks).
+struct BlockWork {
+  InstructionCount executed;
+  std::uint64_t cycles = 0;  ///< of the SM, on chip
+
+  template <class Archive>
+  void serialize(Archive& archive) {
+    archive(executed, cycles);
+  }
+};
+
+/// block_done, block_flushed.
 struct BlockDone {
   BlockReference block;
   InstructionCount executed;  ///< for the grid on this SM since its last block was done there
+  BlockWork work;             ///< of the block; flushed: in vain
 };
-static_assert(sizeof(BlockDone) == 32);
+static_assert(sizeof(BlockDone) == 56);
+
+/// block_saved.
+struct BlockSaved {
+  BlockReference block;
+  std::uint64_t bytes = 0;  ///< of its context
+};
+static_assert(sizeof(BlockSaved) == 24);
+
+/// status: GridReference; payload: one for each of the grid's blocks in the SM.
+struct BlockStatus {
+  std::uint64_t block = 0;
+  BlockWork work;
+  std::uint8_t idempotent = 0;  ///< 1: it may be flushed
+  std::uint8_t faulted = 0;     ///< 1: it waits for a page
+  std::array<std::uint8_t, 6> reserved{};
+
+  template <class Archive>
+  void serialize(Archive& archive) {
+    archive(block, work, idempotent, faulted);
+  }
+};
+static_assert(sizeof(BlockStatus) == 40);
 
 /// grid_done.
 struct GridDone {

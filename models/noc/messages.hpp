@@ -34,10 +34,13 @@ enum class MessageKind : std::uint16_t {
   end_grid,              ///< dispatcher -> SM: no more blocks of this grid will come
   block_saved,           ///< SM -> dispatcher: a block has left the SM, to return
   block_restored,        ///< SM -> dispatcher: it takes a place in the SM again
+  ask_status,            ///< dispatcher -> SM: what the grid's blocks have done
+  status,                ///< SM -> dispatcher
   stop_grid,             ///< dispatcher -> SM: the grid's blocks make room
   grid_stopped,          ///< SM -> dispatcher: none of them is in the SM any more
   resume_grid,           ///< dispatcher -> SM: they may start and return again
   block_returned,        ///< SM -> dispatcher: a staged block that has not started
+  block_flushed,         ///< SM -> dispatcher: a block that was dropped and is to start again
   instructions_reached,  ///< dispatcher -> host: a tenant has executed its `instructions:`
 
   // Virtual memory; bodies in models/vm/messages.hpp.

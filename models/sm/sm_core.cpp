@@ -18,7 +18,8 @@ SmSetup completed(SmSetup setup) {
   setup.log_entries = log_entries_of(setup.exception_scheme);
   if (!setup.issue_tables)
     setup.issue_tables = make_issue_tables(setup.parameters, setup.modules,
-                                           detail_for(setup.parameters, setup.exception_scheme));
+                                           detail_for(setup.parameters, setup.exception_scheme),
+                                           setup.follows_blocks);
   if (!setup.constant_rows) setup.constant_rows = std::make_shared<ConstantRows>();
   return setup;
 }
@@ -153,8 +154,11 @@ void SmCore::take(const MessageHeader& message, SmCycle now) {
     case MessageKind::end_grid:
       turnover_.end_grid(GridId(message.body<GridReference>().grid));
       break;
+    case MessageKind::ask_status:
+      turnover_.tell_status(GridId(message.body<GridReference>().grid), now);
+      break;
     case MessageKind::stop_grid:
-      turnover_.stop_grid(message.body<GridStop>(), now);
+      turnover_.stop_grid(message.body<GridStop>(), message.payload(), now);
       break;
     case MessageKind::resume_grid:
       turnover_.resume_grid(GridId(message.body<GridReference>().grid));

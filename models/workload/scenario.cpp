@@ -29,6 +29,11 @@ Tenant read_tenant(const Node& node) {
   if (tenant.arrival < Time::zero())
     throw node.at("arrival").error("lies before the start", "write 0us or later");
   tenant.priority = small_number(node, "priority");
+  if (const Node bound = node.find("latency_bound"); bound.exists()) {
+    tenant.latency_bound = bound.time();
+    if (tenant.latency_bound <= Time::zero())
+      throw bound.error("is no time in which an SM could be free", "write more than 0us");
+  }
   tenant.sms = small_number(node, "sms");
   if (const Node relaunch = node.find("relaunch"); relaunch.exists()) {
     tenant.relaunch = relaunch.boolean();

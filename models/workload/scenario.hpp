@@ -35,6 +35,7 @@ struct Tenant {
   std::string name, where;
   Workload workload;
   Time arrival;
+  Time latency_bound = Time::never();  ///< until an SM that it takes is free; never: none
   std::uint32_t priority = 0;
   std::uint32_t sms = 0;  ///< for spatial sharing; 0: an equal part of the rest
   bool relaunch = false;  ///< starts over until all others have been measured

@@ -8,7 +8,10 @@
 namespace lockstep {
 
 PreemptionRow preemption_by_draining() {
-  return {"drain", "blocks that run on the SM run to their end, no others start", Technique::drain};
+  return {"drain", "blocks that run on the SM run to their end, no others start",
+          [](const PolicyChoice&) -> std::unique_ptr<Preemption> {
+            return std::make_unique<Preemption>();
+          }};
 }
 
 }  // namespace lockstep

@@ -3,8 +3,20 @@
 
 namespace lockstep {
 
+namespace {
+
+class NoPreemption final : public Preemption {
+ public:
+  Needs needs() const override { return {.preempts = false}; }
+};
+
+}  // namespace
+
 PreemptionRow no_preemption() {
-  return {"none", "a grid waits until the one before it has ended", Technique::wait};
+  return {"none", "a grid waits until the one before it has ended",
+          [](const PolicyChoice&) -> std::unique_ptr<Preemption> {
+            return std::make_unique<NoPreemption>();
+          }};
 }
 
 }  // namespace lockstep

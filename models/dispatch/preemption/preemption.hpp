@@ -1,27 +1,84 @@
 /// Plug point `preemption`: what becomes of the blocks of a less urgent grid on an SM that a more
 /// urgent one is to have.
 ///
-/// The dispatcher decides whom an SM is taken from and when it goes back (see
-/// preempting_dispatch.cpp); a technique, in a file each, says how its blocks make room.
-/// Source: 002, section II; 003, section 4.1; preemption.md, section 2.
+/// The dispatcher decides that SMs are taken, and when they go back (preempting_dispatch.cpp).  A
+/// policy, in a file each, says what their blocks do: with the status of all of them at one time
+/// before it, if it asks for that.
+/// Source: 002, section II; 003, sections 3.3 and 4.1; preemption.md, sections 2 and 7.
 #pragma once
 
 #include <cstdint>
+#include <memory>
+#include <vector>
 
 #include "core/parameters/policy.hpp"
+#include "models/dispatch/preemption/kernel_history.hpp"
+#include "models/dispatch/preemption/preemption_machine.hpp"
 
 namespace lockstep {
 
-enum class Technique : std::uint8_t {
-  wait,   ///< nothing is taken from anybody
-  drain,  ///< no block starts any more, those that run do so to their end
-  save,   ///< blocks stop where they are, their contexts go to memory
+/// The blocks of one grid on one SM, all at the same time.
+struct SmStatus {
+  std::uint32_t sm = 0;
+  std::uint32_t grid = 0;
+  std::vector<BlockStatus> blocks;
+
+  template <class Archive>
+  void serialize(Archive& archive) {
+    archive(sm, grid, blocks);
+  }
 };
 
-using PreemptionRow = PolicyRegistry<Technique>::Row;
+/// What is known of a grid that SMs may be taken from.
+struct VictimKernel {
+  const KernelHistory* finished = nullptr;  ///< its blocks that are done
+  KernelHistory running;                    ///< those that run, on all SMs
+  std::uint64_t context_bytes = 0;          ///< of a block
+};
+
+/// What the blocks of an SM do, and what that is expected to cost.
+struct SmRelease {
+  struct Block {
+    BlockCommand command;
+    Time latency;                ///< expected, until its place is free
+    std::uint64_t overhead = 0;  ///< warp instructions that are lost, expected
+    template <class Archive>
+    void serialize(Archive& archive) {
+      archive(command, latency, overhead);
+    }
+  };
+  std::vector<Block> blocks;
+  Time latency;  ///< until the last is gone
+  std::uint64_t overhead = 0;
+};
+
+class Preemption {
+ public:
+  struct Needs {
+    bool preempts = true;
+    bool saves = false;    ///< contexts may go to memory
+    bool follows = false;  ///< blocks' work and idempotence are followed; they may be flushed
+    bool asks = false;     ///< decide() wants the status of SMs
+  };
+  virtual ~Preemption() = default;
+  virtual Needs needs() const { return {}; }
+  /// Of blocks that decide() has not seen.
+  virtual Technique others() const { return Technique::drain; }
+  /// What it would cost to take the SM within `bound`.
+  virtual SmRelease decide(const SmStatus& /*sm*/, const VictimKernel& /*kernel*/,
+                           const PreemptionMachine& /*machine*/, Time /*bound*/) const {
+    return {};
+  }
+  /// One that does not get free by draining within that time of the request must by other means.
+  virtual Time drain_limit(Time /*expected*/, Time /*bound*/) const { return Time::never(); }
+};
+
+using MakePreemption = std::unique_ptr<Preemption> (*)(const PolicyChoice&);
+using PreemptionRow = PolicyRegistry<MakePreemption>::Row;
 
 /// Key `policies.preemption`.
 const PolicyList& preemption_policies();
-Technique technique_of(const PolicyChoice& choice);
+std::unique_ptr<Preemption> make_preemption(const PolicyChoice& choice);
+Preemption::Needs needs_of_preemption(const PolicyChoice& choice);
 
 }  // namespace lockstep

@@ -3,11 +3,14 @@
 
 namespace lockstep {
 
-static const PolicyRegistry<Technique>& preemption_registry() {
-  static const PolicyRegistry<Technique> registry{
-      LOCKSTEP_REGISTERED(Technique, no_preemption),
-      LOCKSTEP_REGISTERED(Technique, preemption_by_draining),
-      LOCKSTEP_REGISTERED(Technique, preemption_by_switching),
+static const PolicyRegistry<MakePreemption>& preemption_registry() {
+  static const PolicyRegistry<MakePreemption> registry{
+      LOCKSTEP_REGISTERED(MakePreemption, no_preemption),
+      LOCKSTEP_REGISTERED(MakePreemption, preemption_by_draining),
+      LOCKSTEP_REGISTERED(MakePreemption, preemption_by_switching),
+      LOCKSTEP_REGISTERED(MakePreemption, preemption_by_flushing),
+      LOCKSTEP_REGISTERED(MakePreemption, preemption_by_chimera),
+      LOCKSTEP_REGISTERED(MakePreemption, preemption_by_chimera_plus),
   };
   return registry;
 }
@@ -16,8 +19,12 @@ const PolicyList& preemption_policies() {
   return preemption_registry().list();
 }
 
-Technique technique_of(const PolicyChoice& choice) {
-  return preemption_registry().factory(choice);
+std::unique_ptr<Preemption> make_preemption(const PolicyChoice& choice) {
+  return preemption_registry().factory(choice)(choice);
+}
+
+Preemption::Needs needs_of_preemption(const PolicyChoice& choice) {
+  return make_preemption(choice)->needs();
 }
 
 }  // namespace lockstep

@@ -11,8 +11,21 @@
 
 namespace lockstep {
 
+namespace {
+
+class Switching final : public Preemption {
+ public:
+  Needs needs() const override { return {.saves = true}; }
+  Technique others() const override { return Technique::save; }
+};
+
+}  // namespace
+
 PreemptionRow preemption_by_switching() {
-  return {"switch", "blocks stop, their contexts go to memory and come back", Technique::save};
+  return {"switch", "blocks stop, their contexts go to memory and come back",
+          [](const PolicyChoice&) -> std::unique_ptr<Preemption> {
+            return std::make_unique<Switching>();
+          }};
 }
 
 }  // namespace lockstep

@@ -19,6 +19,12 @@ struct DramParameters {
   Cycles rcd_read, rcd_write, rp, ras, rc, rrd_s, rrd_l, ccd_s, ccd_l, faw;
   Cycles cl, cwl, wtr_s, wtr_l, rtp, wr, refi, rfc;
 
+  /// Of the data bus at its peak.
+  std::uint64_t bytes_per_second() const {
+    return atom.count() * static_cast<std::uint64_t>(clock.hertz()) /
+           static_cast<std::uint64_t>(burst.count());
+  }
+
   static auto schema() {
     using namespace literals;
     using P = DramParameters;

@@ -5,7 +5,9 @@
 #include <cstdint>
 #include <vector>
 
+#include "models/noc/grid_messages.hpp"
 #include "models/sm/blocks/warp.hpp"
+#include "models/sm/parameters/sm_cycle.hpp"
 
 namespace lockstep {
 
@@ -19,6 +21,23 @@ struct NamedBarrier {
   template <class Archive>
   void serialize(Archive& archive) {
     archive(arrived, expected, population);
+  }
+};
+
+/// What a thread block has done so far, if a preemption wants to know.
+struct BlockProgress {
+  InstructionCount executed;
+  SmCycle began;           ///< on chip, apart from the cycles in memory
+  bool idempotent = true;  ///< it may be dropped and run again from its start
+
+  void count(std::uint64_t warp, std::uint64_t threads, bool ends_idempotence) {
+    executed += {warp, threads};
+    idempotent = idempotent && !ends_idempotence;
+  }
+  BlockWork work(SmCycle now) const { return {executed, static_cast<std::uint64_t>(now - began)}; }
+  template <class Archive>
+  void serialize(Archive& archive) {
+    archive(executed, began, idempotent);
   }
 };
 
@@ -39,6 +58,7 @@ struct BlockSlot {
   std::array<NamedBarrier, 16> barriers{};
   /// Where its warps' local memory stands; empty: where their slots say.
   std::vector<LocalHome> homes;
+  BlockProgress progress;
 
   bool owns(LocalHome home) const {
     if (homes.empty()) return (warps >> home.value() & 1) != 0;
@@ -59,7 +79,7 @@ struct BlockSlot {
   void serialize(Archive& archive) {
     archive(used, grid, index, coordinates, warps, alive_threads, warps_left, shared_base,
             shared_bytes, first_row, rows, ordered_stores, fresh_stores, phase, gathering, barriers,
-            homes);
+            homes, progress);
   }
 };
 

@@ -18,8 +18,8 @@ struct GridSlot {
   bool used = false;
   bool ended = false;    ///< no more blocks will come
   bool stopped = false;  ///< a more urgent grid gets the SM: no block starts or returns
-  bool leaves = false;   ///< and those that are here leave
-  bool clears = false;   ///< and some are still here
+  Technique makes_room = Technique::drain;  ///< what those do then that are here
+  bool clears = false;                      ///< and some are still here
   GridLaunch launch;
   BlockResources block;
   std::uint32_t resident_blocks = 0;
@@ -29,6 +29,7 @@ struct GridSlot {
   /// The module's constant variables, if addresses had to be written into them.
   std::vector<std::byte> relocated_image;
   ConstantRows::Rows constants;
+  std::vector<bool> ends_idempotence;  ///< by pc; empty: blocks are not followed
   // Counted here, per grid, because it is near at issue; added to the statistics when sampled.
   std::uint64_t issue_slots = 0, warp_instructions = 0, thread_instructions = 0;
   InstructionCount unreported;  ///< of those in the statistics, not yet told with a block's end
@@ -39,6 +40,7 @@ struct GridSlot {
     program = &module->kernels[launch.kernel].lowered;
     issue = &setup.issue_tables->of(launch.module, launch.kernel);
     instructions = issue->instructions.data();
+    if (setup.follows_blocks) find_overwrites();
     constants = setup.constant_rows->share(isa::fill_constants(*program, parameters, globals));
     // Immediates and constants are only read; the context has one type for all bases.
     operands.bases[isa::Operand::immediates] =
@@ -58,9 +60,9 @@ struct GridSlot {
   std::uint32_t rows_per_warp() const { return issue->rows + 2; }
 
   void serialize(Archive& archive) {
-    archive(used, ended, stopped, leaves, clears, launch, block, resident_blocks, blocks_in_memory,
-            globals, issue_slots, warp_instructions, thread_instructions, unreported, parameters,
-            relocated_image);
+    archive(used, ended, stopped, makes_room, clears, launch, block, resident_blocks,
+            blocks_in_memory, globals, issue_slots, warp_instructions, thread_instructions,
+            unreported, parameters, relocated_image);
   }
 
   const isa::Module* module = nullptr;
@@ -69,6 +71,12 @@ struct GridSlot {
   const isa::Instruction* instructions = nullptr;  ///< as the SM executes them
 
  private:
+  void find_overwrites() {
+    ends_idempotence.assign(program->instructions.size(), false);
+    for (const isa::GlobalUse::Write& write : issue->global_use.writes)
+      ends_idempotence[write.pc] = isa::ends_idempotence(write, launch.overwritten);
+  }
+
   isa::WarpContext operands;  ///< what is the same for all warps
 };
 

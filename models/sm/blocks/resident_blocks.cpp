@@ -189,11 +189,13 @@ std::uint32_t ResidentBlocks::take_shared(std::uint32_t bytes) {
   return *base;
 }
 
-BlockDone ResidentBlocks::leave(BlockPlace place) {
+BlockDone ResidentBlocks::leave(BlockPlace place, bool is_done) {
   const BlockSlot& block = hot_.blocks[place.value()];
   give_place_back(place);
   homes_.give_back(block.homes);
-  return done(hot_.grids[block.grid], block.index);
+  GridSlot& grid = hot_.grids[block.grid];
+  if (is_done) ++statistics_.tenant[grid.launch.tenant].blocks;
+  return report(grid, block.index);
 }
 
 std::vector<LocalHome> ResidentBlocks::leave_for_memory(BlockPlace place) {
@@ -207,13 +209,14 @@ BlockDone ResidentBlocks::forget_in_memory(const BlockReference& reference,
   GridSlot& grid = hot_.grids[place_of(GridId(reference.grid))];
   --grid.blocks_in_memory;
   homes_.give_back(homes);
-  return done(grid, reference.block);
+  ++statistics_.tenant[grid.launch.tenant].blocks;
+  return report(grid, reference.block);
 }
 
-BlockDone ResidentBlocks::done(GridSlot& grid, std::uint64_t index) {
-  ++statistics_.tenant[grid.launch.tenant].blocks;
+BlockDone ResidentBlocks::report(GridSlot& grid, std::uint64_t index) {
   flush_instructions(grid);
-  return {{grid.launch.grid, constants_.setup.index, index}, std::exchange(grid.unreported, {})};
+  return {
+      {grid.launch.grid, constants_.setup.index, index}, std::exchange(grid.unreported, {}), {}};
 }
 
 void ResidentBlocks::give_place_back(BlockPlace place) {

@@ -64,8 +64,8 @@ class ResidentBlocks : public ResidentWarps {
   }
   /// Gives a block of the grid its slots, registers and shared memory.
   BlockPlace enter(const BlockReference& reference, std::uint8_t grid);
-  /// The block is done and leaves; what to tell the dispatcher.
-  BlockDone leave(BlockPlace place);
+  /// The block leaves, because it is done or to start again; what to tell the dispatcher.
+  BlockDone leave(BlockPlace place, bool is_done = true);
   /// The block leaves, to return: its grid stays, and its local memory stays where it is.  Returns
   /// that.
   std::vector<LocalHome> leave_for_memory(BlockPlace place);
@@ -101,7 +101,7 @@ class ResidentBlocks : public ResidentWarps {
   bool has_homes() const { return constants_.setup.contexts.places > 0; }
   BlockPlace take_place(const BlockReference& reference, std::uint8_t grid);
   void give_place_back(BlockPlace place);
-  BlockDone done(GridSlot& grid, std::uint64_t index);
+  BlockDone report(GridSlot& grid, std::uint64_t index);
   void enter_warps(BlockPlace place, const GridSlot& grid);
   std::uint32_t take_shared(std::uint32_t bytes);
   /// Sets the operand bases of a warp in its slot.

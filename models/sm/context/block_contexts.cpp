@@ -118,6 +118,10 @@ std::vector<std::byte> BlockContexts::take_out(BlockPlace place, SmCycle now) {
   return bytes;
 }
 
+void BlockContexts::discard(BlockPlace place, SmCycle now) {
+  for_each_warp(blocks_.block(place).warps, [&](WarpSlot slot) { take_out(slot, now); });
+}
+
 BlockContexts::SavedWarp BlockContexts::take_out(WarpSlot slot, SmCycle now) {
   Warp& warp = blocks_.warp(slot);
   SavedWarp saved;

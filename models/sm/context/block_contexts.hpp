@@ -43,6 +43,8 @@ class BlockContexts {
   bool is_quiet(BlockPlace place) const;
   /// Takes the context of a quiet block out of the SM; the block keeps its place until it leaves.
   std::vector<std::byte> take_out(BlockPlace place, SmCycle now);
+  /// The same, for a block that is to start again: nothing of it is kept.
+  void discard(BlockPlace place, SmCycle now);
   /// Puts it into the block's new place; its warps go on.
   void put_in(BlockPlace place, std::vector<std::byte> bytes, SmCycle now);
 

@@ -26,6 +26,7 @@ void Issue::issue_as(WarpSlot slot, SmCycle now) {
   if (follows && reads_late_) read_operands(slot, grid.issue->precise[pc], now);
   grid.warp_instructions += record.issue_slots;
   grid.thread_instructions += static_cast<std::uint64_t>(std::popcount(active));
+  if (follows && follows_blocks_) count(warp, grid, pc, record, active);
 
   if (record.flags & IssueRecord::plain) [[likely]] {
     if (active != 0) execute(warp, grid, instruction, record, active, now);
@@ -82,6 +83,13 @@ void Issue::issue_again(WarpSlot slot, SmCycle now) {
   if (member == FaultableAccesses::none) return front_end_.stop(slot);
   front_end_.issued(slot, warp.records[faultable_[member].pc], now);
   load_store_.issue_again(member, now);
+}
+
+inline void Issue::count(Warp& warp, const GridSlot& grid, std::uint32_t pc,
+                         const IssueRecord& record, std::uint32_t active) {
+  blocks_.block_of(warp).progress.count(record.issue_slots,
+                                        static_cast<std::uint64_t>(std::popcount(active)),
+                                        active != 0 && grid.ends_idempotence[pc]);
 }
 
 void Issue::read_operands(WarpSlot slot, const PreciseRecord& record, SmCycle now) {

@@ -26,7 +26,8 @@ class Issue {
         memory_(memory),
         control_(control),
         preemptible_(faultable.preemptible()),
-        reads_late_(constants.parameters.source_release == SourceRelease::operand_read) {}
+        reads_late_(constants.parameters.source_release == SourceRelease::operand_read),
+        follows_blocks_(constants.setup.follows_blocks) {}
 
   /// The warp's next instruction; throws a Mistake of its threads.
   void issue(WarpSlot slot, SmCycle now) {
@@ -34,7 +35,7 @@ class Issue {
   }
 
  private:
-  /// `follows`: exception schemes or the release of sources follow what issues.
+  /// `follows`: exception schemes, the release of sources or preemptions follow what issues.
   template <bool follows>
   void issue_as(WarpSlot slot, SmCycle now);
   /// What holds the instruction back at the last moment: true if it has not issued.
@@ -45,6 +46,9 @@ class Issue {
   void read_operands(WarpSlot slot, const PreciseRecord& record, SmCycle now);
   /// Its number among those that may fault; none: it cannot.
   std::uint16_t follow(WarpSlot slot, const GridSlot& grid, std::uint32_t pc, SmCycle now);
+  /// For its block.
+  void count(Warp& warp, const GridSlot& grid, std::uint32_t pc, const IssueRecord& record,
+             std::uint32_t active);
   void execute(const Warp& warp, const GridSlot& grid, const isa::Instruction& instruction,
                const IssueRecord& record, std::uint32_t active, SmCycle now) const;
   isa::WarpIdentity identity_of(const Warp& warp, SmCycle now) const;
@@ -57,7 +61,8 @@ class Issue {
   SharedMemoryUnit& shared_;
   MemoryIssue& memory_;
   ControlUnit& control_;
-  const bool preemptible_, reads_late_, follows_ = preemptible_ || reads_late_;
+  const bool preemptible_, reads_late_, follows_blocks_,
+      follows_ = preemptible_ || reads_late_ || follows_blocks_;
 };
 
 }  // namespace lockstep

@@ -48,6 +48,7 @@ struct SmSetup {
   ReplayMode replay = ReplayMode::listed;
   bool record_blocks = false;     ///< when each came and went
   bool preemptible = false;       ///< the exception scheme squashes what faults
+  bool follows_blocks = false;    ///< a preemption asks what blocks have done, and flushes them
   std::uint32_t log_entries = 0;  ///< of its operand log
 };
 
@@ -67,6 +68,8 @@ struct SmConstants {
   Time time_of(SmCycle cycle) const { return clock.edge(Cycles{cycle.value()}); }
   SmCycle cycle_at_or_after(Time t) const { return SmCycle{clock.cycle_at_or_after(t).count()}; }
 
+  /// Blocks may leave before their end.
+  bool blocks_leave() const { return setup.contexts.places > 0 || setup.follows_blocks; }
   /// Places of local memory, one for each warp here or in memory.
   std::uint32_t local_homes() const { return parameters.warps + setup.contexts.warps(); }
 

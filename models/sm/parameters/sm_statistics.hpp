@@ -27,6 +27,7 @@ struct SmStatistics {
     Counter last_checks, last_check_cycles, squashed_instructions, reissued_instructions;
     Counter logged_entries;
     Counter fault_notices, kept_for_near_faults, kept_for_want_of_others;
+    Counter blocks_flushed, flushed_instructions;
     Counter blocks_saved, blocks_restored, context_bytes_saved, context_bytes_restored;
     Counter block_stop_cycles, context_move_cycles;
     Histogram<8> fault_positions;
@@ -135,6 +136,10 @@ struct SmStatistics {
                     "of those, with no more than the threshold pending before them")
         .per_tenant("kept_for_want_of_others", &S::tenant, &T::kept_for_want_of_others, "faults",
                     "of those, behind the threshold but with no block to take the place")
+        .per_tenant("blocks_flushed", &S::tenant, &T::blocks_flushed, "blocks",
+                    "dropped for a more urgent tenant, to start again")
+        .per_tenant("flushed_instructions", &S::tenant, &T::flushed_instructions, "instructions",
+                    "warp instructions that those had executed, in vain")
         .per_tenant("blocks_saved", &S::tenant, &T::blocks_saved, "blocks",
                     "that left the SM to return, their contexts in memory")
         .per_tenant("blocks_restored", &S::tenant, &T::blocks_restored, "blocks",

@@ -60,8 +60,9 @@ class SmPorts {
     hot_.requests.tell_host(kind, body, payload, constants_.time_of(now), *hot_.outbox);
   }
   template <class Body>
-  void tell_dispatcher(MessageKind kind, const Body& body, SmCycle now) {
-    hot_.outbox->send(hot_.to_dispatcher, constants_.time_of(now), kind_of(kind), body);
+  void tell_dispatcher(MessageKind kind, const Body& body, SmCycle now,
+                       std::span<const std::byte> payload = {}) {
+    hot_.outbox->send(hot_.to_dispatcher, constants_.time_of(now), kind_of(kind), body, payload);
   }
   template <class Body>
   void tell_gmmu(MessageKind kind, const Body& body, SmCycle now,

@@ -160,7 +160,8 @@ IssueRecord make_record(const SmParameters& parameters, const Instruction& instr
 }  // namespace
 
 IssueTables::IssueTables(const SmParameters& parameters,
-                         const std::vector<const isa::Module*>& modules, IssueDetail detail) {
+                         const std::vector<const isa::Module*>& modules, IssueDetail detail,
+                         bool follows_blocks) {
   for (const isa::Module* module : modules) {
     auto& kernels = tables_.emplace_back();
     for (const isa::Kernel& kernel : module->kernels) {
@@ -190,14 +191,15 @@ IssueTables::IssueTables(const SmParameters& parameters,
       issue.instructions = std::move(issued.instructions);
       issue.rows = dense.rows;
       issue.rows_read_first = dense.read_first;
+      if (follows_blocks) issue.global_use = isa::find_global_use(program);
     }
   }
 }
 
 std::shared_ptr<const IssueTables> make_issue_tables(const SmParameters& parameters,
                                                      const std::vector<const isa::Module*>& modules,
-                                                     IssueDetail detail) {
-  return std::make_shared<const IssueTables>(parameters, modules, detail);
+                                                     IssueDetail detail, bool follows_blocks) {
+  return std::make_shared<const IssueTables>(parameters, modules, detail, follows_blocks);
 }
 
 }  // namespace lockstep

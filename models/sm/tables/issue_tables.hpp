@@ -7,6 +7,7 @@
 #include <memory>
 #include <vector>
 
+#include "models/isa/encode/idempotence.hpp"
 #include "models/isa/program.hpp"
 #include "models/sm/parameters/sm_parameters.hpp"
 #include "models/sm/tables/precise_record.hpp"
@@ -48,6 +49,7 @@ struct IssueTable {
   std::uint32_t rows = 0;                      ///< of registers that the instructions name
   std::vector<std::uint8_t> rows_read_first;   ///< before they are written: zero at first
   std::vector<PreciseRecord> precise;          ///< by pc; see IssueDetail
+  isa::GlobalUse global_use;                   ///< if blocks are followed
 };
 
 /// What the tables are made for.
@@ -60,7 +62,7 @@ enum class IssueDetail : std::uint8_t {
 class IssueTables {
  public:
   IssueTables(const SmParameters& parameters, const std::vector<const isa::Module*>& modules,
-              IssueDetail detail = IssueDetail::fast);
+              IssueDetail detail = IssueDetail::fast, bool follows_blocks = false);
   const IssueTable& of(std::uint32_t module, std::uint32_t kernel) const {
     return tables_[module][kernel];
   }
@@ -69,9 +71,10 @@ class IssueTables {
   std::vector<std::vector<IssueTable>> tables_;
 };
 
-/// For all SMs of a rank.
+/// For all SMs of a rank.  `follows_blocks`: SmSetup::follows_blocks.
 std::shared_ptr<const IssueTables> make_issue_tables(const SmParameters& parameters,
                                                      const std::vector<const isa::Module*>& modules,
-                                                     IssueDetail detail = IssueDetail::fast);
+                                                     IssueDetail detail = IssueDetail::fast,
+                                                     bool follows_blocks = false);
 
 }  // namespace lockstep

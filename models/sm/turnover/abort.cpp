@@ -27,7 +27,7 @@ void BlockTurnover::drop_staged(TenantId tenant, SmCycle now) {
     return blocks_.grid(blocks_.place_of(GridId(block.grid))).launch.tenant == tenant.value();
   };
   for (const BlockReference& block : take_staged(is_theirs))
-    ports_.tell_dispatcher(MessageKind::block_done, BlockDone{block, {}}, now);
+    ports_.tell_dispatcher(MessageKind::block_done, BlockDone{block, {}, {}}, now);
   start_staged(now);
   forget_ended_grids();
 }

@@ -6,6 +6,7 @@
 
 #include "core/checkpoint/archive.hpp"
 #include "models/noc/grid_messages.hpp"
+#include "models/sm/blocks/block_slot.hpp"
 #include "models/sm/parameters/sm_cycle.hpp"
 
 namespace lockstep {
@@ -24,6 +25,7 @@ struct BlockInMemory {
   std::uint64_t bytes = 0;   ///< of its context
   std::vector<LocalHome> homes;
   std::vector<std::uint64_t> pages;  ///< that it waits for; Tlb::base_key
+  BlockProgress progress;            ///< as it was when it left; began: counted from there
   SmCycle ready;                     ///< since then it could go on
   SmCycle moves;                     ///< since then its context moves, or last moved
 
@@ -37,8 +39,8 @@ struct BlockInMemory {
   static constexpr std::uint64_t all_keys = ~std::uint64_t{0};
 
   void serialize(Archive& archive) {
-    archive(state, dropped, reference, tenant, grid, place, number, bytes, homes, pages, ready,
-            moves);
+    archive(state, dropped, reference, tenant, grid, place, number, bytes, homes, pages, progress,
+            ready, moves);
   }
 };
 

@@ -1,6 +1,7 @@
 #include "models/sm/turnover/block_turnover.hpp"
 
 #include <algorithm>
+#include <cstring>
 
 namespace lockstep {
 
@@ -14,16 +15,20 @@ void BlockTurnover::end_grid(GridId number) {
   forget_ended_grids();
 }
 
-void BlockTurnover::stop_grid(const GridStop& stop, SmCycle now) {
+void BlockTurnover::stop_grid(const GridStop& stop, std::span<const std::byte> payload,
+                              SmCycle now) {
   const std::uint8_t place = blocks_.place_of(GridId(stop.grid));
   GridSlot& grid = blocks_.grid(place);
+  const bool again = grid.stopped;  // by other means than before
   grid.stopped = true;
-  grid.leaves = stop.saves != 0;
+  grid.makes_room = stop.others;
   for (const BlockReference& block :
        take_staged([&](const auto& other) { return other.grid == stop.grid; }))
     ports_.tell_dispatcher(MessageKind::block_returned, block, now);
-  if (grid.leaves) scheduler_.stop(place, now);
-  grid.clears = true;
+  std::vector<BlockCommand> commands(payload.size() / sizeof(BlockCommand));
+  if (!commands.empty()) std::memcpy(commands.data(), payload.data(), payload.size());
+  scheduler_.stop(place, commands, now);
+  grid.clears = grid.clears || !again;
   tell_if_stopped(place, now);
 }
 
@@ -37,7 +42,23 @@ void BlockTurnover::tell_if_stopped(std::uint8_t place, SmCycle now) {
 
 void BlockTurnover::resume_grid(GridId number) {
   GridSlot& grid = blocks_.grid(blocks_.place_of(number));
-  grid.stopped = grid.leaves = grid.clears = false;
+  grid.stopped = grid.clears = false;
+}
+
+void BlockTurnover::tell_status(GridId number, SmCycle now) {
+  const std::uint8_t grid = blocks_.place_of(number);
+  std::vector<BlockStatus> blocks;
+  for (std::uint32_t i = 0; i < constants_.parameters.blocks; ++i) {
+    const BlockSlot& block = blocks_.block(BlockPlace(static_cast<std::uint8_t>(i)));
+    if (!block.used || block.grid != grid) continue;
+    blocks.push_back({block.index,
+                      block.progress.work(now),
+                      block.progress.idempotent,
+                      (faultable_.stopped_warps() & block.warps) != 0,
+                      {}});
+  }
+  ports_.tell_dispatcher(MessageKind::status, GridReference{number.value(), constants_.setup.index},
+                         now, std::as_bytes(std::span(blocks)));
 }
 
 void BlockTurnover::forget_ended_grids() {
@@ -72,6 +93,7 @@ void BlockTurnover::start_block(const BlockReference& reference, std::uint8_t gr
   front_end_.account_stalls(now);
   choose_carve_out(blocks_.grid(grid), now);
   const BlockPlace place = blocks_.enter(reference, grid);
+  blocks_.block(place).progress.began = now;
   log_.started(reference, constants_.time_of(now));
   faultable_.block_entered(place);
   scheduler_.entered(place, now);
@@ -105,15 +127,25 @@ void BlockTurnover::drained(WarpSlot slot, SmCycle now) {
   if (--blocks_.block(place).warps_left == 0) finish_block(place, now);
 }
 
-void BlockTurnover::finish_block(BlockPlace place, SmCycle now) {
+BlockDone BlockTurnover::leave_for_good(BlockPlace place, bool is_done, SmCycle now) {
   blocks_.count_residency(now);
   front_end_.account_stalls(now);
   const BlockSlot& block = blocks_.block(place);
   if (blocks_.grid(block.grid).program->local_bytes > 0) l1_.forget_local(block);
   scheduler_.left(place);
-  const BlockDone done = blocks_.leave(place);
+  const BlockWork work = block.progress.work(now);
+  BlockDone done = blocks_.leave(place, is_done);
+  done.work = work;
   log_done(done, now);
-  refill(MessageKind::block_done, done, now);
+  return done;
+}
+
+void BlockTurnover::finish_block(BlockPlace place, SmCycle now) {
+  refill(MessageKind::block_done, leave_for_good(place, true, now), now);
+}
+
+void BlockTurnover::flush_block(BlockPlace place, SmCycle now) {
+  refill(MessageKind::block_flushed, leave_for_good(place, false, now), now);
 }
 
 /// Who returns is told first: the dispatcher then knows whether a staged block has room.
@@ -136,9 +168,11 @@ void BlockTurnover::return_blocks(SmCycle now) {
 
 void BlockTurnover::look(SmCycle now) {
   scheduler_.look(staged_.size(), now);
+  while (const std::optional<BlockPlace> place = scheduler_.take_flushed(now))
+    flush_block(*place, now);
   while (const std::optional<LocalScheduler::Moved> moved = scheduler_.take_moved(now)) {
     if (moved->what == LocalScheduler::Moved::What::saved)
-      refill(MessageKind::block_saved, moved->done.block, now);
+      refill(MessageKind::block_saved, BlockSaved{moved->done.block, moved->bytes}, now);
     if (moved->what == LocalScheduler::Moved::What::dropped) {
       log_done(moved->done, now);
       refill(MessageKind::block_done, moved->done, now);

@@ -49,8 +49,10 @@ class BlockTurnover final : public DrainedWarps {
   void abort_tenant(TenantId tenant, SmCycle now);
 
   /// Another grid gets the SM: staged blocks of this one go back to the dispatcher, and those that
-  /// are here leave or run to their end.
-  void stop_grid(const GridStop& stop, SmCycle now);
+  /// are here make room.  `commands`: BlockCommands.
+  void stop_grid(const GridStop& stop, std::span<const std::byte> commands, SmCycle now);
+  /// The dispatcher hears what its blocks have done.
+  void tell_status(GridId grid, SmCycle now);
   void resume_grid(GridId grid);
 
   // Blocks that leave because of faults or a more urgent grid, and return.
@@ -73,6 +75,9 @@ class BlockTurnover final : public DrainedWarps {
   void start_staged(SmCycle now);
   void start_block(const BlockReference& reference, std::uint8_t grid, SmCycle now);
   void finish_block(BlockPlace place, SmCycle now);
+  void flush_block(BlockPlace place, SmCycle now);
+  /// Its place is free; what the dispatcher hears of that.
+  BlockDone leave_for_good(BlockPlace place, bool is_done, SmCycle now);
   void log_done(const BlockDone& done, SmCycle now) {
     log_.done(done.block, constants_.time_of(now));
   }

@@ -26,11 +26,24 @@ void LocalScheduler::page_came(std::uint64_t key, SmCycle now) {
   for (BlockInMemory& block : blocks_) block.page_came(key, now);
 }
 
-void LocalScheduler::stop(std::uint8_t grid, SmCycle now) {
+void LocalScheduler::stop(std::uint8_t grid, std::span<const BlockCommand> commands, SmCycle now) {
   for (Mask left = on_chip(); left != 0; left &= left - 1) {
     const BlockPlace place(static_cast<std::uint8_t>(std::countr_zero(left)));
-    if (parts_.blocks.block(place).grid == grid) leave(place, now);
+    const BlockSlot& block = parts_.blocks.block(place);
+    if (block.grid != grid) continue;
+    const auto command = std::find_if(commands.begin(), commands.end(), [&](const auto& other) {
+      return other.block == block.index;
+    });
+    make_room(place,
+              command == commands.end() ? parts_.blocks.grid(grid).makes_room : command->technique,
+              now);
   }
+}
+
+void LocalScheduler::make_room(BlockPlace place, Technique technique, SmCycle now) {
+  if (technique == Technique::flush && !parts_.blocks.block(place).progress.idempotent)
+    technique = constants_.setup.contexts.places > 0 ? Technique::save : Technique::drain;
+  if (technique != Technique::drain) leave(place, technique, now);
 }
 
 void LocalScheduler::look(std::size_t staged, SmCycle now) {
@@ -42,7 +55,7 @@ void LocalScheduler::look(std::size_t staged, SmCycle now) {
   for (Mask left = leaving_; left != 0; left &= left - 1) {
     const BlockPlace place(static_cast<std::uint8_t>(std::countr_zero(left)));
     parts_.contexts.freeze(place);
-    if (parts_.contexts.is_quiet(place)) save(place, now);
+    if ((dropping_ & bit_of(place)) == 0 && parts_.contexts.is_quiet(place)) save(place, now);
   }
   if (parts_.engine.wake() <= now) parts_.engine.advance(now);
   set_wake(now);
@@ -103,7 +116,7 @@ LocalScheduler::Mask LocalScheduler::notice_faults(std::size_t staged, SmCycle n
   });
   staying_ &= squashed;
   for (; faulted != 0 && can_leave(staged); faulted &= faulted - 1)
-    leave(BlockPlace(static_cast<std::uint8_t>(std::countr_zero(faulted))), now);
+    leave(BlockPlace(static_cast<std::uint8_t>(std::countr_zero(faulted))), Technique::save, now);
   return squashed;
 }
 
@@ -122,7 +135,7 @@ void LocalScheduler::displace_youngest(Mask squashed, SmCycle now) {
     if (displaces_at(place) > now) continue;
     if (!youngest || displaces_at(place) > displaces_at(*youngest)) youngest = place;
   }
-  if (youngest) leave(*youngest, now);
+  if (youngest) leave(*youngest, Technique::save, now);
 }
 
 /// Those that neither stop nor move.
@@ -137,8 +150,9 @@ LocalScheduler::Mask LocalScheduler::on_chip() const {
   return places & ~leaving_ & ~too_large_;
 }
 
-void LocalScheduler::leave(BlockPlace place, SmCycle now) {
+void LocalScheduler::leave(BlockPlace place, Technique technique, SmCycle now) {
   leaving_ |= bit_of(place);
+  if (technique == Technique::flush) dropping_ |= bit_of(place);
   stops_[place.value()] = now;
   parts_.contexts.freeze(place);
 }
@@ -165,6 +179,8 @@ void LocalScheduler::save(BlockPlace place, SmCycle now) {
   block.place = place;
   block.pages = pages_of(place);
   block.ready = block.moves = now;
+  block.progress = slot.progress;
+  block.progress.began = SmCycle{} - (now - slot.progress.began);
   std::vector<std::byte> bytes = parts_.contexts.take_out(place, now);
   block.bytes = bytes.size();
   if (!policy_.ideal() && bytes.size() > constants_.setup.contexts.place_bytes) {
@@ -180,6 +196,22 @@ void LocalScheduler::save(BlockPlace place, SmCycle now) {
   counts.block_stop_cycles += static_cast<std::uint64_t>(now - stops_[place.value()]);
   parts_.engine.save(block.number, block.tenant, std::move(bytes), now);
   blocks_.push_back(std::move(block));
+}
+
+std::optional<BlockPlace> LocalScheduler::take_flushed(SmCycle now) {
+  for (Mask left = dropping_; left != 0; left &= left - 1) {
+    const BlockPlace place(static_cast<std::uint8_t>(std::countr_zero(left)));
+    if (!parts_.contexts.is_quiet(place)) continue;
+    const BlockSlot& block = parts_.blocks.block(place);
+    SmStatistics::OfTenant& counts =
+        statistics_.tenant[parts_.blocks.grid(block.grid).launch.tenant];
+    ++counts.blocks_flushed;
+    counts.flushed_instructions += block.progress.executed.warp;
+    counts.block_stop_cycles += static_cast<std::uint64_t>(now - stops_[place.value()]);
+    parts_.contexts.discard(place, now);
+    return place;
+  }
+  return std::nullopt;
 }
 
 std::optional<LocalScheduler::Moved> LocalScheduler::take_moved(SmCycle now) {
@@ -198,6 +230,7 @@ std::optional<LocalScheduler::Moved> LocalScheduler::take_moved(SmCycle now) {
     block->state = State::there;
     block->ready = now;
     moved.done.block = block->reference;
+    moved.bytes = block->bytes;
     return moved;
   }
   moved.what = block->dropped ? Moved::What::dropped : Moved::What::returned;
@@ -208,7 +241,11 @@ std::optional<LocalScheduler::Moved> LocalScheduler::take_moved(SmCycle now) {
     staying_ |= bit_of(block->place);
     parts_.contexts.put_in(block->place, std::move(done->bytes), now);
     parts_.front_end.wake_at(now);
-    if (parts_.blocks.grid(block->grid).leaves) leave(block->place, now);
+    BlockProgress& progress = parts_.blocks.block(block->place).progress;
+    progress = block->progress;
+    progress.began = now + (block->progress.began - SmCycle{});
+    const GridSlot& grid = parts_.blocks.grid(block->grid);
+    if (grid.stopped) make_room(block->place, grid.makes_room, now);
   }
   free_numbers_.push_back(block->number);
   blocks_.erase(block);
@@ -264,6 +301,7 @@ std::vector<BlockDone> LocalScheduler::drop_tenant(TenantId tenant) {
     const BlockSlot& slot = parts_.blocks.block(place);
     if (parts_.blocks.grid(slot.grid).launch.tenant != tenant.value()) continue;
     leaving_ &= ~bit_of(place);
+    dropping_ &= ~bit_of(place);
     parts_.contexts.thaw(place);
   }
   return done;

@@ -18,6 +18,7 @@
 #include <array>
 #include <memory>
 #include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -45,18 +46,20 @@ class LocalScheduler {
                  const BlockSwitching& policy, const Parts& parts);
 
   /// False: no block ever leaves, and nothing below has an effect.
-  bool selected() const { return constants_.setup.contexts.places > 0; }
+  bool selected() const { return constants_.blocks_leave(); }
   SmCycle wake() const { return std::min(wake_, parts_.engine.wake()); }
 
   // Blocks.
   void entered(BlockPlace place, SmCycle now) { entered_[place.value()] = now; }
   void left(BlockPlace place) {
     leaving_ &= ~bit_of(place);
+    dropping_ &= ~bit_of(place);
     staying_ &= ~bit_of(place);
     too_large_ &= ~bit_of(place);
   }
-  /// Another grid gets the SM: the blocks of this one leave, and do not return until it is resumed.
-  void stop(std::uint8_t grid, SmCycle now);
+  /// Another grid gets the SM: the blocks of this one make room as they are told, and do not return
+  /// until it is resumed.
+  void stop(std::uint8_t grid, std::span<const BlockCommand> commands, SmCycle now);
   /// A page has come; Tlb::base_key, or BlockInMemory::all_keys.
   void page_came(std::uint64_t key, SmCycle now);
   /// Something has happened; so many new blocks wait for a place.
@@ -65,10 +68,13 @@ class LocalScheduler {
   struct Moved {
     enum class What : std::uint8_t { saved, returned, dropped };
     What what = What::saved;
-    BlockDone done;  ///< dropped; else its block alone
+    BlockDone done;           ///< dropped; else its block alone
+    std::uint64_t bytes = 0;  ///< of its context, saved
   };
   /// A block that has finished moving.
   std::optional<Moved> take_moved(SmCycle now);
+  /// A block that is flushed: nothing of it is in flight, and it is to leave its place.
+  std::optional<BlockPlace> take_flushed(SmCycle now);
   /// The grid of the block that returns next, if there is room for it.
   std::optional<std::uint8_t> next_to_return() const;
   /// It takes a place, and returns.
@@ -84,8 +90,9 @@ class LocalScheduler {
   std::string waiting_for() const;
 
   void serialize(Archive& archive) {
-    archive.section("sm/local_scheduler", 2);
-    archive(blocks_, leaving_, staying_, too_large_, entered_, stops_, free_numbers_, wake_);
+    archive.section("sm/local_scheduler", 3);
+    archive(blocks_, leaving_, dropping_, staying_, too_large_, entered_, stops_, free_numbers_,
+            wake_);
     archive(parts_.engine);
   }
 
@@ -103,7 +110,10 @@ class LocalScheduler {
     return entered_[place.value()] + max_wait_.value();
   }
   Mask on_chip() const;
-  void leave(BlockPlace place, SmCycle now);
+  /// `technique`: save or flush.
+  void leave(BlockPlace place, Technique technique, SmCycle now);
+  /// It makes room as the grid's blocks are told to.
+  void make_room(BlockPlace place, Technique technique, SmCycle now);
   /// Nothing of it is in flight.
   void save(BlockPlace place, SmCycle now);
   std::vector<std::uint64_t> pages_of(BlockPlace place) const;
@@ -124,6 +134,7 @@ class LocalScheduler {
 
   std::vector<BlockInMemory> blocks_;        ///< in the order in which they began to leave
   Mask leaving_ = 0;                         ///< places of blocks that stop
+  Mask dropping_ = 0;                        ///< of those among them that are flushed
   Mask staying_ = 0;                         ///< of those that have returned and wait for pages
   Mask too_large_ = 0;                       ///< of those whose context has no room in memory
   std::array<SmCycle, 64> entered_{};        ///< by place

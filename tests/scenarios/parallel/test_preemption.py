@@ -6,7 +6,7 @@ import h5py
 from harness import ROOT, ScenarioTest
 
 WORKLOADS = ROOT / "configs/workloads"
-TECHNIQUES = ("none", "drain", "switch")
+TECHNIQUES = ("none", "drain", "switch", "flush", "chimera", "chimera-plus")
 
 
 def text(policies, second="{n: 4096}", more=""):
@@ -15,7 +15,7 @@ def text(policies, second="{n: 4096}", more=""):
             "tenants:\n"
             f"  - {{name: batch, workload: {WORKLOADS}/sgemm.yaml, parameters: {{n: 128}}}}\n"
             f"  - {{name: urgent, workload: {WORKLOADS}/vector_add.yaml, parameters: {second}, priority: 1,"
-            f" arrival: 20us{more}}}\n")
+            f" arrival: 20us, latency_bound: 2us{more}}}\n")
 
 
 def preempted(technique, scheme="replay-queue"):
@@ -32,8 +32,10 @@ class Preemption(ScenarioTest):
             stats = file["final/stats"]
             end = dict(zip(file["tenants"]["tenant"].astype(str), file["tenants"]["end"]))
             return end, {key: stats[f"dispatcher/{key}"][()].sum(axis=0).tolist()
-                         for key in ("sms_taken", "preemption_time", "blocks_returned")}, {
-                key: int(stats[f"sm/{key}"][()].sum()) for key in ("blocks_saved", "blocks_restored")}
+                         for key in ("sms_taken", "preemption_time", "blocks_returned", "blocks_restarted",
+                                     "wasted_instructions")}, {
+                key: int(stats[f"sm/{key}"][()].sum())
+                for key in ("blocks_saved", "blocks_restored", "blocks_flushed", "flushed_instructions")}
 
     def test_the_urgent_tenant_ends_sooner_the_other_later_and_results_are_right(self):
         ends = {}
@@ -46,7 +48,10 @@ class Preemption(ScenarioTest):
             self.assertEqual(dispatcher["preemption_time"][1] > 0, taken)
             self.assertEqual(sm["blocks_saved"] > 0, technique == "switch")
             self.assertEqual(sm["blocks_saved"], sm["blocks_restored"])
-        for technique in ("drain", "switch"):
+            self.assertEqual(sm["blocks_flushed"] > 0, technique in ("flush", "chimera", "chimera-plus"))
+            self.assertEqual(sm["blocks_flushed"], sum(dispatcher["blocks_restarted"]))
+            self.assertEqual(sm["flushed_instructions"], dispatcher["wasted_instructions"][0])
+        for technique in TECHNIQUES[1:]:
             self.assertLess(ends[technique]["urgent"], ends["none"]["urgent"])
             self.assertGreater(ends[technique]["batch"], ends["none"]["batch"])
 
@@ -59,12 +64,35 @@ class Preemption(ScenarioTest):
         self.assertEqual(sm["blocks_saved"], sm["blocks_restored"])
 
     def test_every_layout_writes_the_same(self):
-        self.write("scenario.yaml", text(preempted("switch")))
-        self.run_checked("one.h5", "--threads", 1)
-        for name, threads, ranks in (("threads.h5", 2, 0), ("two.h5", 1, 2), ("three.h5", 1, 3)):
-            self.run_checked(name, "--threads", threads, ranks=ranks)
-            done = self.lockstep("diff", "one.h5", name)
-            self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
+        for technique in ("switch", "chimera"):
+            self.write("scenario.yaml", text(preempted(technique)))
+            self.run_checked("one.h5", "--threads", 1)
+            for name, threads, ranks in (("threads.h5", 2, 0), ("two.h5", 1, 2), ("three.h5", 1, 3)):
+                self.run_checked(name, "--threads", threads, ranks=ranks)
+                done = self.lockstep("diff", "one.h5", name)
+                self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
+
+    def test_each_block_that_made_room_has_a_row(self):
+        for technique, does in (("drain", b"drain"), ("switch", b"switch"), ("flush", b"flush")):
+            self.write("scenario.yaml", text(preempted(technique)))
+            self.run_checked("out.h5")
+            with h5py.File(self.folder / "out.h5", "r") as file:
+                rows = file["preemptions"][()]
+                saved = int(file["final/stats/sm/context_bytes_saved"][()].sum())
+            self.assertEqual(set(rows["technique"]), {does})
+            self.assertTrue((rows["released"] > rows["asked"]).all())
+            self.assertEqual(set(rows["bound"]), {2 * 10**9})
+            self.assertEqual(rows["bytes"].sum(), saved)
+            self.assertEqual((rows["lost"] > 0).any(), technique == "flush")
+
+    def test_what_is_flushed_does_not_count_as_executed(self):
+        executed = {}
+        for technique in ("none", "flush"):
+            self.write("scenario.yaml", text(preempted(technique)))
+            self.run_checked("out.h5")
+            with h5py.File(self.folder / "out.h5", "r") as file:
+                executed[technique] = file["tenants"]["warp_instructions"].tolist()
+        self.assertEqual(executed["flush"], executed["none"])
 
     def refused(self, policies):
         self.write("scenario.yaml", text(policies))
@@ -76,6 +104,23 @@ class Preemption(ScenarioTest):
     def test_tenants_with_sms_of_their_own_cannot_take_any(self):
         self.assertRegex(self.refused("preemption: drain, sharing: spatial"),
                          r"scenario\.yaml:\d+:\d+: policies\.preemption drain takes whole SMs")
+
+    def test_one_that_chooses_by_a_bound_needs_one(self):
+        self.write("scenario.yaml", text(preempted("chimera")).replace(", latency_bound: 2us", ""))
+        done = self.lockstep("validate", "scenario.yaml")
+        self.assertRegex(done.stderr, r"scenario\.yaml:7:5: tenant urgent may take SMs.* give it a latency_bound")
+        self.assertEqual(done.stderr.count("\n"), 1)
+
+    def test_a_bound_is_a_time(self):
+        self.write("scenario.yaml", text(preempted("chimera")).replace("latency_bound: 2us", "latency_bound: 0us"))
+        done = self.lockstep("validate", "scenario.yaml")
+        self.assertRegex(done.stderr, r"scenario\.yaml:7:\d+: .*latency_bound.* write more than 0us")
+
+    def test_a_scheme_that_stalls_can_be_flushed(self):
+        self.write("scenario.yaml", text(preempted("flush", "stall-on-fault")))
+        self.run_checked("out.h5")
+        _, _, sm = self.counts("out.h5")
+        self.assertGreater(sm["blocks_flushed"], 0)
 
     def test_a_scheme_that_stalls_cannot_give_a_block_up(self):
         self.assertRegex(self.refused("preemption: switch"),

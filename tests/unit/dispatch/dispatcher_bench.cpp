@@ -31,8 +31,19 @@ std::string describe(const MessageHeader& message) {
       return "end " + std::to_string(message.body<GridReference>().grid);
     case MessageKind::stop_grid: {
       const auto& stop = message.body<GridStop>();
-      return (stop.saves ? "save " : "drain ") + std::to_string(stop.grid);
+      std::string text =
+          std::array{"drain ", "save ", "flush "}[static_cast<std::size_t>(stop.others)] +
+          std::to_string(stop.grid);
+      for (std::size_t at = 0; at < message.payload().size(); at += sizeof(BlockCommand)) {
+        BlockCommand command;
+        std::memcpy(&command, message.payload().data() + at, sizeof command);
+        text += std::array{" d", " s", " f"}[static_cast<std::size_t>(command.technique)] +
+                std::to_string(command.block);
+      }
+      return text;
     }
+    case MessageKind::ask_status:
+      return "ask " + std::to_string(message.body<GridReference>().grid);
     case MessageKind::resume_grid:
       return "resume " + std::to_string(message.body<GridReference>().grid);
     case MessageKind::abort_tenant:
@@ -77,6 +88,8 @@ std::unique_ptr<Dispatcher> DispatcherBench::make() const {
   setup.limits.registers = 2048;
   setup.sharing = policy_named(sharing_policies(), options_.sharing);
   setup.preemption = policy_named(preemption_policies(), options_.preemption);
+  setup.preemption_machine = {Clock(Frequency{1e9}), 10'000'000'000};
+  setup.latency_bounds = options_.latency_bounds;
   setup.machine = {options_.sms, options_.sms_per_tenant};
   setup.instructions = options_.instructions;
   setup.modules = {&module_};
@@ -102,13 +115,27 @@ void DispatcherBench::launch(double at_ns, const Launch& launch) {
 }
 
 void DispatcherBench::block_done(double at_ns, std::uint32_t grid, std::uint32_t sm,
-                                 std::uint64_t block, const InstructionCount& executed) {
-  receive(at_ns, MessageKind::block_done, BlockDone{{grid, sm, block}, executed});
+                                 std::uint64_t block, const InstructionCount& executed,
+                                 const BlockWork& work) {
+  receive(at_ns, MessageKind::block_done, BlockDone{{grid, sm, block}, executed, work});
 }
 
 void DispatcherBench::block(double at_ns, MessageKind kind, std::uint32_t grid, std::uint32_t sm,
                             std::uint64_t block) {
+  if (kind == MessageKind::block_saved)
+    return receive(at_ns, kind, BlockSaved{{grid, sm, block}, 1024});
   receive(at_ns, kind, BlockReference{grid, sm, block});
+}
+
+void DispatcherBench::block_flushed(double at_ns, std::uint32_t grid, std::uint32_t sm,
+                                    std::uint64_t block, const InstructionCount& executed,
+                                    const InstructionCount& lost) {
+  receive(at_ns, MessageKind::block_flushed, BlockDone{{grid, sm, block}, executed, {lost, 0}});
+}
+
+void DispatcherBench::status(double at_ns, std::uint32_t grid, std::uint32_t sm,
+                             const std::vector<BlockStatus>& blocks) {
+  receive(at_ns, MessageKind::status, GridReference{grid, sm}, std::as_bytes(std::span(blocks)));
 }
 
 void DispatcherBench::grid_stopped(double at_ns, std::uint32_t grid, std::uint32_t sm) {

@@ -15,6 +15,7 @@ struct BenchOptions {
   std::string sharing = "exclusive", preemption = "none";
   std::vector<std::uint32_t> sms_per_tenant{0, 0};
   std::vector<std::uint64_t> instructions{0, 0};
+  std::vector<Time> latency_bounds{Time::never(), Time::never()};
 };
 
 /// A dispatcher at 1 GHz between a host and some SMs that only listen: launches take 100 ns, a
@@ -36,7 +37,11 @@ class DispatcherBench {
   };
   void launch(double at_ns, const Launch& launch);
   void block_done(double at_ns, std::uint32_t grid, std::uint32_t sm, std::uint64_t block,
-                  const InstructionCount& executed = {});
+                  const InstructionCount& executed = {}, const BlockWork& work = {});
+  void block_flushed(double at_ns, std::uint32_t grid, std::uint32_t sm, std::uint64_t block,
+                     const InstructionCount& executed, const InstructionCount& lost);
+  void status(double at_ns, std::uint32_t grid, std::uint32_t sm,
+              const std::vector<BlockStatus>& blocks);
   /// What an SM tells of a block, by its grid: block_saved, block_restored, block_returned.
   void block(double at_ns, MessageKind kind, std::uint32_t grid, std::uint32_t sm,
              std::uint64_t block);

@@ -149,6 +149,123 @@ TEST_F(PreemptionTest, ATenantThatEndsWhileItsBlocksMakeRoomIsDone) {
   EXPECT_THAT(sent(), ::testing::Contains("host done 1"));
 }
 
+TEST_F(PreemptionTest, BlocksThatAreFlushedGoOutAgainBeforeOthers) {
+  use("flush", 9);
+  urgent(200, 2);
+  bench->run_until(400);
+  EXPECT_THAT(sent(), ElementsAre("sm0 flush 1"));
+  bench->block(410, MessageKind::block_returned, 1, 0, 4);
+  bench->block_flushed(420, 1, 0, 0, {10, 320}, {10, 320});
+  bench->block_flushed(420, 1, 0, 2, {10, 320}, {10, 320});
+  bench->grid_stopped(420, 1, 0);
+  bench->block_done(430, 1, 1, 1);
+  bench->block_done(430, 1, 1, 3);
+  bench->run_until(500);
+  EXPECT_EQ(bench->blocks(), "sm0:2.0 sm0:2.1 sm1:1.4 sm1:1.0");
+}
+
+TEST_F(PreemptionTest, WhatAFlushedBlockHasExecutedDoesNotCount) {
+  use("flush", 2);
+  urgent(200, 2);
+  bench->block_done(410, 1, 0, 0, {5, 160});
+  bench->block_flushed(420, 1, 1, 1, {3, 96}, {7, 224});  // four of them were told with block 0
+  bench->grid_stopped(420, 1, 0);
+  bench->run_until(430);
+  bench->block_done(900, 1, 1, 1, {8, 256});
+  bench->run_until(1000);
+  EXPECT_THAT(sent(), ::testing::Contains("host done 1 9/288"));
+}
+
+/// Two SMs, whose blocks are asked for.
+class ChimeraTest : public PreemptionTest {
+ protected:
+  void ask(std::uint32_t urgent_blocks, Time bound) {
+    BenchOptions options;
+    options.sms = 2;
+    options.preemption = "chimera";
+    options.latency_bounds[1] = bound;
+    bench.emplace(options);
+    bench->launch(0, {.grid = 1, .blocks = 20});
+    for (std::uint64_t block = 0; block < 4; ++block)
+      bench->block_done(200, 1, static_cast<std::uint32_t>(block % 2), block, {},
+                        {{1000, 32000}, 2000});
+    bench->run_until(300);
+    sent();
+    urgent(300, urgent_blocks);
+    bench->run_until(500);
+  }
+  static BlockStatus block(std::uint64_t number, std::uint64_t executed, bool idempotent) {
+    return {number, {{executed, 32 * executed}, 2 * executed}, idempotent, 0, {}};
+  }
+};
+
+TEST_F(ChimeraTest, AsksAllSmsAtOnceAndTakesTheOneThatLosesLeast) {
+  ask(1, Time{1'000'000'000});
+  EXPECT_THAT(sent(), ElementsAre("sm0 ask 1", "sm1 ask 1"));
+  bench->status(510, 1, 0, {block(4, 500, true), block(6, 300, true)});
+  bench->run_until(520);
+  EXPECT_THAT(sent(), IsEmpty()) << "the other has not answered";
+  bench->status(520, 1, 1, {block(5, 900, true), block(7, 950, false)});
+  bench->run_until(600);
+  EXPECT_THAT(sent(), ElementsAre("sm1 flush 1 d5 d7")) << "both are nearly done";
+}
+
+TEST_F(ChimeraTest, TakesTheFastestIfNoneIsFastEnough) {
+  ask(1, Time{1'000'000});
+  sent();
+  bench->status(510, 1, 0, {block(4, 900, false)});
+  bench->status(510, 1, 1, {block(5, 999, false)});
+  bench->run_until(520);
+  EXPECT_THAT(sent(), ElementsAre("sm1 flush 1 d5")) << "1 instruction of 2 ns is left";
+}
+
+TEST_F(ChimeraTest, TellsWhatWasExpectedAndWhatBecameOfIt) {
+  ask(1, Time{1'000'000'000});
+  bench->status(510, 1, 0, {block(4, 20, true), block(6, 0, true)});
+  bench->status(510, 1, 1, {block(5, 900, true), block(7, 600, true)});
+  bench->run_until(520);
+  bench->block_flushed(600, 1, 0, 4, {}, {25, 800});
+  bench->run_until(610);
+  ASSERT_EQ(bench->dispatcher().preemptions().size(), 1u);
+  const PreemptionRecord& record = bench->dispatcher().preemptions()[0];
+  EXPECT_EQ(record.block.block, 4u);
+  EXPECT_EQ(record.technique, Technique::flush);
+  EXPECT_EQ(record.expected, Time::zero());
+  EXPECT_EQ(record.expected_loss, 20u);
+  EXPECT_EQ(record.lost, 25u);
+  EXPECT_EQ(record.bound, Time{1'000'000'000});
+  EXPECT_GT(record.released, record.asked);
+}
+
+TEST_F(ChimeraTest, ADrainThatTakesTenTimesAsLongBecomesASwitch) {
+  ask(1, Time{1'000'000'000});
+  sent();
+  bench->status(510, 1, 0, {block(4, 900, false)});
+  bench->status(510, 1, 1, {block(5, 900, true), block(7, 600, true)});
+  bench->run_until(600);
+  EXPECT_THAT(sent(), ElementsAre("sm0 flush 1 d4"));
+  bench->run_until(10'400);
+  EXPECT_THAT(sent(), IsEmpty());
+  bench->run_until(10'600);
+  EXPECT_THAT(sent(), ElementsAre("sm0 save 1"));
+}
+
+TEST_F(ChimeraTest, GoesOnAfterSavingAndRestoringBetweenQuestionAndAnswer) {
+  ask(1, Time{1'000'000'000});
+  sent();
+  bench->status(510, 1, 0, {block(4, 400, false)});
+  bench->run_until(515);
+  bench->save_and_restore();
+  bench->status(520, 1, 1, {block(5, 10, true)});
+  bench->run_until(530);
+  bench->save_and_restore();
+  EXPECT_THAT(sent(), ElementsAre("sm1 flush 1 f5"));
+  bench->block_flushed(600, 1, 1, 5, {}, {25, 800});
+  bench->run_until(610);
+  ASSERT_EQ(bench->dispatcher().preemptions().size(), 1u);
+  EXPECT_EQ(bench->dispatcher().preemptions()[0].expected_loss, 10u);
+}
+
 TEST_F(PreemptionTest, GoesOnAfterSavingAndRestoring) {
   use("switch");
   urgent(200, 2);

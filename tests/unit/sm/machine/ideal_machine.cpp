@@ -43,7 +43,8 @@ IdealMachine::IdealMachine(isa::Module module, const Options& options)
   tables_ = make_issue_tables(
       options_.parameters, {&module_},
       detail_for(options_.parameters,
-                 policy_written<exception_scheme_policies>(options_.exception_scheme)));
+                 policy_written<exception_scheme_policies>(options_.exception_scheme)),
+      options_.follows_blocks);
   for (std::uint32_t i = 0; i < options_.sms; ++i) {
     sms_.emplace_back();
     inboxes_.emplace_back();
@@ -63,6 +64,7 @@ void IdealMachine::fresh_sm(std::uint32_t i) {
   if (const std::uint32_t extra = extra_blocks_of(setup.block_switching); extra > 0)
     setup.contexts = {PhysicalAddress(contexts_base), context_bytes, extra + 1,
                       options_.parameters.warps};
+  setup.follows_blocks = options_.follows_blocks;
   setup.index = i;
   setup.tenants = options_.tenants;
   setup.vm.l1_tlb = options_.l1_tlb;
@@ -108,6 +110,7 @@ void IdealMachine::launch(const std::string& kernel, std::array<std::uint32_t, 3
   const isa::Program& program = module_.kernels[static_cast<std::size_t>(index)].lowered;
   GridLaunch launch;
   launch.grid = grids_++;
+  launch.overwritten = options_.overwritten;
   launch.tenant = tenant;
   launch.kernel = static_cast<std::uint16_t>(index);
   launch.blocks = blocks;
@@ -258,11 +261,25 @@ void IdealMachine::deliver_notice(std::uint32_t sm, const MessageHeader& header)
     case MessageKind::replayed:
       return note("replayed " + relative(header.body<PageNotice>().page));
     case MessageKind::block_saved:
-      return note("saved " + std::to_string(header.body<BlockReference>().block));
+      return note("saved " + std::to_string(header.body<BlockSaved>().block.block));
     case MessageKind::block_restored:
       return note("restored " + std::to_string(header.body<BlockReference>().block));
     case MessageKind::block_returned:
       return note("returned " + std::to_string(header.body<BlockReference>().block));
+    case MessageKind::block_flushed:
+      return note("flushed " + std::to_string(header.body<BlockDone>().block.block) + " " +
+                  std::to_string(header.body<BlockDone>().work.executed.warp));
+    case MessageKind::status: {
+      std::string text = "status";
+      for (std::size_t at = 0; at < header.payload().size(); at += sizeof(BlockStatus)) {
+        BlockStatus block;
+        std::memcpy(&block, header.payload().data() + at, sizeof block);
+        text += " " + std::to_string(block.block) + ":" + std::to_string(block.work.executed.warp) +
+                "/" + std::to_string(block.work.cycles) + (block.idempotent ? "i" : "") +
+                (block.faulted ? "f" : "");
+      }
+      return note(text);
+    }
     case MessageKind::grid_stopped:
       return note("stopped " + std::to_string(header.body<GridReference>().grid));
     case MessageKind::shootdown_done: {

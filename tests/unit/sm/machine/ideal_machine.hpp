@@ -52,6 +52,8 @@ class IdealMachine {
     /// The TLBs know the memory, as large pages, when a grid starts.
     bool knows_pages = true;
     std::vector<std::string> tenants{"alone"};
+    bool follows_blocks = false;
+    std::uint64_t overwritten = 0;  ///< of every launch: GridLaunch::overwritten
     /// Behind its last block a grid is told to have ended.
     bool ends_grids = true;
   };

@@ -59,18 +59,22 @@ class StoppedGrid : public testing::Test {
   struct Outcome {
     std::vector<std::byte> memory;
     std::int64_t end = 0;
-    std::uint64_t saved = 0, restored = 0;
+    std::uint64_t saved = 0, restored = 0, executed = 0;
+    std::uint64_t flushed = 0, wasted = 0;
     std::size_t stopped = 0;
   };
 
   /// Stops the grid at each of the cycles, in ascending order, and resumes it `pause` later.
-  Outcome run(const std::vector<std::int64_t>& stops, bool saves, std::int64_t pause = 2000) {
+  Outcome run(const std::vector<std::int64_t>& stops, Technique technique,
+              std::int64_t pause = 2000) {
     IdealMachine::Options options;
-    options.exception_scheme = "replay-queue";
-    options.block_switching = "{name: on-fault, extra_blocks: 8}";  // for the room; nothing faults
+    options.follows_blocks = technique == Technique::flush;
+    options.exception_scheme = scheme;
+    if (saves)  // for the room; nothing faults
+      options.block_switching = "{name: on-fault, extra_blocks: 8}";
     options.parameters.blocks = 3;
     options.ends_grids = false;
-    IdealMachine machine(kernel_of(rounds,
+    IdealMachine machine(kernel_of(text,
                                    ".shared .align 8 .b8 room[256];\n"
                                    ".local .align 8 .b8 own[16];\n"),
                          options);
@@ -80,33 +84,52 @@ class StoppedGrid : public testing::Test {
                    {machine.address(0), machine.address(32768), 0});
     std::size_t told = 0;
     Outcome outcome;
+    const auto send_again = [&](std::int64_t cycle) {
+      for (; told < machine.told.size(); ++told) {
+        const std::string& said = machine.told[told].text;
+        outcome.stopped += said.starts_with("stopped");
+        if (!said.starts_with("returned") && !said.starts_with("flushed")) continue;
+        const std::uint64_t block = std::stoull(said.substr(said.find(' ')));
+        machine.post(0, cycle, MessageKind::start_block, BlockReference{0, 0, block});
+      }
+    };
     for (const std::int64_t stop : stops) {
       machine.run_to(stop);
-      machine.post(0, stop, MessageKind::stop_grid, GridStop{0, saves});
+      machine.post(0, stop, MessageKind::stop_grid, GridStop{0, technique, {}});
       machine.run_to(stop + pause);
-      for (; told < machine.told.size(); ++told) {
-        const std::string& text = machine.told[told].text;
-        outcome.stopped += text.starts_with("stopped");
-        if (!text.starts_with("returned")) continue;
-        const std::uint64_t block = std::stoull(text.substr(9));
-        machine.post(0, stop + pause + 1, MessageKind::start_block, BlockReference{0, 0, block});
-      }
+      send_again(stop + pause + 1);
       machine.post(0, stop + pause, MessageKind::resume_grid, GridReference{0, 0});
+    }
+    if (!stops.empty()) {  // what was told after the last pause
+      machine.run_to(stops.back() + pause + 600);
+      send_again(stops.back() + pause + 600);
     }
     outcome.end = machine.run();
     outcome.memory = machine.memory();
     const SmStatistics::OfTenant& counts = machine.statistics().tenant[0];
     outcome.saved = counts.blocks_saved.value();
     outcome.restored = counts.blocks_restored.value();
+    outcome.flushed = counts.blocks_flushed.value();
+    outcome.wasted = counts.flushed_instructions.value();
+    outcome.executed = counts.warp_instructions.value();
+    EXPECT_EQ(counts.blocks.value(), blocks);
     return outcome;
   }
+  void use_atomics(bool used) {
+    const std::string atomic = "  atom.global.add.u32 %r10, [%rd0+16384], 1;\n";
+    text = rounds;
+    if (!used) text.erase(text.find(atomic), atomic.size());
+  }
+
+  std::string text = rounds, scheme = "replay-queue";
+  bool saves = true;
 };
 
 TEST_F(StoppedGrid, ItsBlocksLeaveAtAnyMomentAndReturnWithAllTheyHad) {
-  const Outcome whole = run({}, true);
+  const Outcome whole = run({}, Technique::save);
   ASSERT_GT(whole.end, 1500);
   for (std::int64_t stop = 20; stop < 1500; stop += 17) {
-    const Outcome stopped = run({stop}, true);
+    const Outcome stopped = run({stop}, Technique::save);
     ASSERT_EQ(stopped.memory, whole.memory) << stop;
     EXPECT_EQ(stopped.saved, 3u) << stop;
     EXPECT_EQ(stopped.restored, 3u) << stop;
@@ -115,24 +138,76 @@ TEST_F(StoppedGrid, ItsBlocksLeaveAtAnyMomentAndReturnWithAllTheyHad) {
 }
 
 TEST_F(StoppedGrid, ItsBlocksMayLeaveAgainBeforeTheyHaveReturned) {
-  const Outcome whole = run({}, true);
+  const Outcome whole = run({}, Technique::save);
   for (std::int64_t pause = 5; pause < 400; pause += 31)
     for (std::int64_t stop = 100; stop < 300; stop += 67) {
       SCOPED_TRACE(pause);
       const Outcome stopped =
-          run({stop, stop + pause + 3, stop + 2 * pause + 50, stop + 3 * pause + 77}, true, pause);
+          run({stop, stop + pause + 3, stop + 2 * pause + 50, stop + 3 * pause + 77},
+              Technique::save, pause);
       ASSERT_EQ(stopped.memory, whole.memory) << stop;
       EXPECT_EQ(stopped.restored, stopped.saved) << stop;
     }
 }
 
 TEST_F(StoppedGrid, DrainedItsBlocksRunToTheirEndAndOthersDoNotStart) {
-  const Outcome whole = run({}, false);
-  const Outcome drained = run({400}, false, 20'000);
+  const Outcome whole = run({}, Technique::drain);
+  const Outcome drained = run({400}, Technique::drain, 20'000);
   EXPECT_EQ(drained.memory, whole.memory);
   EXPECT_EQ(drained.saved, 0u);
   EXPECT_EQ(drained.stopped, 1u);
   EXPECT_GT(drained.end, 20'400);
+}
+
+TEST_F(StoppedGrid, ABlockThatCanBeRepeatedIsDroppedAndStartsAgain) {
+  use_atomics(false);
+  const Outcome whole = run({}, Technique::flush);
+  for (const char* with : {"stall-on-fault", "replay-queue", "warp-disable-commit"})
+    for (std::int64_t stop = 20; stop < whole.end - 400; stop += 61) {
+      scheme = with;
+      saves = scheme != "stall-on-fault";
+      const Outcome stopped = run({stop}, Technique::flush);
+      ASSERT_EQ(stopped.memory, whole.memory) << stop << " " << with;
+      if (stop < 900) {  // later their threads have ended, and only answers are awaited
+        EXPECT_EQ(stopped.flushed, 3u) << stop << " " << with;
+      }
+      EXPECT_EQ(stopped.saved, 0u);
+      EXPECT_EQ(stopped.executed, whole.executed + stopped.wasted) << stop << " " << with;
+      EXPECT_EQ(stopped.stopped, 1u) << stop;
+    }
+}
+
+TEST_F(StoppedGrid, ABlockMayBeDroppedAgainAndAgain) {
+  use_atomics(false);
+  const Outcome whole = run({}, Technique::flush);
+  const Outcome stopped = run({150, 400, 700, 900}, Technique::flush, 37);
+  EXPECT_EQ(stopped.memory, whole.memory);
+  EXPECT_GT(stopped.flushed, 6u);
+}
+
+TEST_F(StoppedGrid, ABlockThatCannotBeRepeatedIsSavedInstead) {
+  const Outcome whole = run({}, Technique::flush);
+  std::uint64_t flushed = 0, saved = 0;
+  for (std::int64_t stop = 20; stop < 1500; stop += 61) {
+    const Outcome stopped = run({stop}, Technique::flush);
+    ASSERT_EQ(stopped.memory, whole.memory) << stop;
+    EXPECT_EQ(stopped.flushed + stopped.saved, 3u) << stop;
+    flushed += stopped.flushed;
+    saved += stopped.saved;
+  }
+  EXPECT_GT(flushed, 5u);
+  EXPECT_GT(saved, 5u);
+}
+
+TEST_F(StoppedGrid, WithoutRoomForItsContextItRunsToItsEnd) {
+  saves = false;
+  scheme = "stall-on-fault";
+  const Outcome whole = run({}, Technique::flush);
+  const Outcome stopped = run({1200}, Technique::flush, 20'000);
+  EXPECT_EQ(stopped.memory, whole.memory);
+  EXPECT_EQ(stopped.saved, 0u);
+  EXPECT_LT(stopped.flushed, 3u);
+  EXPECT_GT(stopped.end, 21'200);
 }
 
 }  // namespace

@@ -1,0 +1,57 @@
+#include "models/dispatch/preemption/block_costs.hpp"
+
+#include <array>
+#include <utility>
+
+namespace lockstep {
+
+BlockCost flush_cost(const BlockStatus& block) {
+  if (block.idempotent == 0) return {};
+  return {Time::zero(), block.work.executed.warp};
+}
+
+BlockCost save_cost(const BlockStatus& block, const VictimKernel& kernel,
+                    const PreemptionMachine& machine) {
+  const Time latency = machine.switch_latency(kernel.context_bytes);
+  if (block.work.cycles == 0) return {latency, 0};
+  const auto cycles =
+      static_cast<std::uint64_t>(machine.sm_clock.cycle_at_or_after(latency).count());
+  return {latency, 2 * cycles * block.work.executed.warp / block.work.cycles};
+}
+
+BlockCost drain_cost(const BlockStatus& block, const VictimKernel& kernel,
+                     const PreemptionMachine& machine, CpiPrediction prediction) {
+  const auto all = kernel.finished->mean_instructions();
+  const std::uint64_t executed = block.work.executed.warp;
+  if (!all || executed == 0 || block.faulted != 0) return {};
+  std::uint64_t cpi = *kernel.finished->mean_cpi();
+  if (prediction == CpiPrediction::steadier && kernel.running.blocks() > 0 &&
+      kernel.running.variance() < kernel.finished->variance())
+    cpi = block.work.cycles * KernelHistory::cpi_one / executed;
+  const std::uint64_t left = *all > executed ? *all - executed : 0;
+  const auto cycles = static_cast<std::int64_t>(left * cpi / KernelHistory::cpi_one);
+  return {machine.sm_clock.duration(Cycles{cycles}), 0};
+}
+
+SmRelease::Block cheapest(const BlockStatus& block, BlockCost flush, BlockCost save,
+                          BlockCost drain, Time bound) {
+  const std::array<std::pair<Technique, BlockCost>, 3> all = {
+      {{Technique::flush, flush}, {Technique::save, save}, {Technique::drain, drain}}};
+  const std::pair<Technique, BlockCost>* best = nullptr;
+  for (const auto& one : all) {
+    const BlockCost& cost = one.second;
+    if (!cost.possible()) continue;
+    if (best == nullptr) {
+      best = &one;
+      continue;
+    }
+    const bool within = cost.latency <= bound, best_within = best->second.latency <= bound;
+    const bool better = within != best_within ? within
+                        : within              ? cost.overhead < best->second.overhead
+                                              : cost.latency < best->second.latency;
+    if (better) best = &one;
+  }
+  return {{block.block, best->first, {}}, best->second.latency, best->second.overhead};
+}
+
+}  // namespace lockstep

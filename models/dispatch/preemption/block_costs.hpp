@@ -1,0 +1,43 @@
+/// What it costs to take a thread block's place by each technique, and which is worth it.
+///
+/// - flush: no time; all that the block has executed is lost.
+/// - save: its context over the SM's share of the memory bandwidth; the instructions that the block
+///   would have executed during a save and a restore.
+/// - drain: the instructions that blocks of its kernel have in the mean and it has not executed,
+///   times the cycles per instruction.
+/// What is not known - no block of the kernel is done, this one has executed nothing - is never
+/// chosen.
+/// Source: 003, section 3.3.2, Algorithm 1 lines 2 to 9; preemption.md, sections 7.2 and 7.3.
+#pragma once
+
+#include <cstdint>
+
+#include "models/dispatch/preemption/preemption.hpp"
+
+namespace lockstep {
+
+struct BlockCost {
+  Time latency = Time::never();  ///< never: it is not to be chosen
+  std::uint64_t overhead = 0;    ///< warp instructions
+
+  bool possible() const { return latency != Time::never(); }
+};
+
+/// How the cycles per instruction of a block's rest are predicted.
+enum class CpiPrediction : std::uint8_t {
+  finished,  ///< the mean of its kernel's finished blocks
+  steadier,  ///< its own, if running blocks differ less from each other than finished ones
+};
+
+BlockCost flush_cost(const BlockStatus& block);
+BlockCost save_cost(const BlockStatus& block, const VictimKernel& kernel,
+                    const PreemptionMachine& machine);
+BlockCost drain_cost(const BlockStatus& block, const VictimKernel& kernel,
+                     const PreemptionMachine& machine, CpiPrediction prediction);
+
+/// Of what is possible within the bound, what loses least; else the fastest of what is possible.
+/// If nothing is known: a flush if that is allowed, else a save.
+SmRelease::Block cheapest(const BlockStatus& block, BlockCost flush, BlockCost save,
+                          BlockCost drain, Time bound);
+
+}  // namespace lockstep

@@ -1,0 +1,68 @@
+/// Chimera: each block of an SM by the technique that loses least within the latency bound of the
+/// urgent tenant: flushed while it has done little, drained when it is nearly done, saved between.
+///
+/// The SM is taken as a whole: it is free when its last block is gone.  Chimera counts what a block
+/// that drains loses: it waits for those behind it, as many instructions as it is ahead of the
+/// last. `chimera-plus` predicts the rest of a block as the dual-kernel scheme does, from its own
+/// cycles per instruction where running blocks differ less than finished ones.
+/// Source: 003, sections 2 and 4.2 (Chimera, Chimera+), 3.3.2 (costs); preemption.md, sections 2
+/// and 7.
+#include <algorithm>
+
+#include "core/parameters/parameters.hpp"
+#include "models/dispatch/preemption/block_costs.hpp"
+
+namespace lockstep {
+
+namespace {
+
+class Chimera final : public Preemption {
+ public:
+  explicit Chimera(CpiPrediction prediction) : prediction_(prediction) {}
+
+  Needs needs() const override { return {.saves = true, .follows = true, .asks = true}; }
+  Technique others() const override { return Technique::flush; }
+
+  SmRelease decide(const SmStatus& sm, const VictimKernel& kernel, const PreemptionMachine& machine,
+                   Time bound) const override {
+    std::uint64_t behind = ~std::uint64_t{0};
+    for (const BlockStatus& block : sm.blocks) behind = std::min(behind, block.work.executed.warp);
+    SmRelease release;
+    for (const BlockStatus& block : sm.blocks) {
+      BlockCost drain = drain_cost(block, kernel, machine, prediction_);
+      drain.overhead = block.work.executed.warp - behind;
+      const SmRelease::Block& chosen = release.blocks.emplace_back(
+          cheapest(block, flush_cost(block), save_cost(block, kernel, machine), drain, bound));
+      release.latency = std::max(release.latency, chosen.latency);
+      release.overhead += chosen.overhead;
+    }
+    return release;
+  }
+  Time drain_limit(Time expected, Time bound) const override {
+    return std::max(expected, bound) * 10;
+  }
+
+ private:
+  const CpiPrediction prediction_;
+};
+
+template <CpiPrediction prediction>
+std::unique_ptr<Preemption> make_chimera(const PolicyChoice&) {
+  return std::make_unique<Chimera>(prediction);
+}
+
+}  // namespace
+
+PreemptionRow preemption_by_chimera() {
+  return {"chimera",
+          "each block is flushed, saved or drained, whichever loses least within the tenant's "
+          "latency_bound (003, section 2)",
+          make_chimera<CpiPrediction::finished>};
+}
+
+PreemptionRow preemption_by_chimera_plus() {
+  return {"chimera-plus", "the same, with the drain estimate of dual-kernel (003, section 4.2)",
+          make_chimera<CpiPrediction::steadier>};
+}
+
+}  // namespace lockstep

@@ -1,0 +1,60 @@
+#pragma once
+
+#include <cstdint>
+#include <optional>
+
+#include "models/noc/grid_messages.hpp"
+
+namespace lockstep {
+
+/// What blocks of one kernel needed: sums of integers, so that it does not matter in which order
+/// they are added.
+/// Source: 003, section 3.3.2; preemption.md, sections 7.2 and 16.
+class KernelHistory {
+ public:
+  /// Cycles per instruction are counted in parts of this.
+  static constexpr std::uint64_t cpi_one = 1024;
+
+  /// A block that has executed nothing says nothing.
+  void add(const BlockWork& work) {
+    if (work.executed.warp == 0) return;
+    const std::uint64_t cpi = work.cycles * cpi_one / work.executed.warp;
+    ++blocks_;
+    instructions_ += work.executed.warp;
+    cpi_ += cpi;
+    cpi_squares_ += Wide{cpi} * cpi;
+  }
+  std::uint64_t blocks() const { return blocks_; }
+  /// Of a block, in the mean; nothing: no block is known.
+  std::optional<std::uint64_t> mean_instructions() const {
+    if (blocks_ == 0) return std::nullopt;
+    return instructions_ / blocks_;
+  }
+  /// In parts of cpi_one.
+  std::optional<std::uint64_t> mean_cpi() const {
+    if (blocks_ == 0) return std::nullopt;
+    return cpi_ / blocks_;
+  }
+  /// Of the cycles per instruction.
+  double variance() const {
+    if (blocks_ == 0) return 0;
+    const auto count = static_cast<double>(blocks_);
+    return static_cast<double>(blocks_ * cpi_squares_ - Wide{cpi_} * cpi_) / (count * count);
+  }
+
+  template <class Archive>
+  void serialize(Archive& archive) {
+    auto low = static_cast<std::uint64_t>(cpi_squares_);
+    auto high = static_cast<std::uint64_t>(cpi_squares_ >> 64);
+    archive(blocks_, instructions_, cpi_, low, high);
+    cpi_squares_ = Wide{high} << 64 | low;
+  }
+
+ private:
+  __extension__ using Wide = unsigned __int128;
+
+  std::uint64_t blocks_ = 0, instructions_ = 0, cpi_ = 0;
+  Wide cpi_squares_ = 0;
+};
+
+}  // namespace lockstep

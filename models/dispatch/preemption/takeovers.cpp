@@ -1,0 +1,114 @@
+#include "models/dispatch/preemption/takeovers.hpp"
+
+#include <algorithm>
+
+namespace lockstep {
+
+Takeovers::Takeovers(const Setup& setup, DispatchStatistics& statistics)
+    : policy_(make_preemption(setup.policy)),
+      needs_(policy_->needs()),
+      machine_(setup.machine),
+      latency_bounds_(setup.latency_bounds),
+      statistics_(statistics),
+      sms_(setup.sms) {}
+
+void Takeovers::ask(const GridLaunch& urgent, std::size_t sms, Time now) {
+  asked_for_ = urgent;
+  awaited_ = sms;
+  asked_at_ = now;
+}
+
+bool Takeovers::answered(SmStatus status) {
+  answers_.push_back(std::move(status));
+  return answers_.size() == awaited_;
+}
+
+std::vector<Takeovers::Offer> Takeovers::offers(
+    const std::function<std::optional<Victim>(const SmStatus&)>& victim_at) const {
+  std::vector<std::pair<const SmStatus*, Victim>> victims;
+  std::map<std::pair<std::uint16_t, std::uint16_t>, KernelHistory> running;
+  for (const SmStatus& sm : answers_) {
+    const std::optional<Victim> victim = victim_at(sm);
+    if (!victim) continue;
+    victims.emplace_back(&sm, *victim);
+    for (const BlockStatus& block : sm.blocks) running[kernel_of(victim->launch)].add(block.work);
+  }
+  const Time bound = bound_of(*asked_for_);
+  std::vector<Offer> offers;
+  for (const auto& [sm, victim] : victims) {
+    const auto kernel = kernel_of(victim.launch);
+    const auto known = finished_.find(kernel);
+    const KernelHistory nothing;
+    const VictimKernel facts{known == finished_.end() ? &nothing : &known->second, running[kernel],
+                             victim.context_bytes};
+    offers.push_back({sm->sm, victim, policy_->decide(*sm, facts, machine_, bound)});
+  }
+  std::sort(offers.begin(), offers.end(), [&](const Offer& a, const Offer& b) {
+    const auto key = [&](const Offer& offer) {
+      const bool late = offer.release.latency > bound;
+      return std::tuple(late, late ? offer.release.latency : Time::zero(), offer.release.overhead,
+                        offer.sm);
+    };
+    return key(a) < key(b);
+  });
+  return offers;
+}
+
+void Takeovers::begin(std::uint32_t index, const GridLaunch& victim, const GridLaunch& urgent,
+                      const SmRelease& release, Time now) {
+  Sm& sm = sms_[index];
+  sm.stopping = true;
+  sm.victim = victim.grid;
+  sm.urgent = urgent.grid;
+  sm.tenant = TenantId(urgent.tenant);
+  sm.asked = asked_for_ ? asked_at_ : now;
+  sm.bound = bound_of(urgent);
+  sm.expected = release.blocks;
+  const Time limit = policy_->drain_limit(release.latency, sm.bound);
+  sm.limit = limit == Time::never() ? limit : now + limit;
+  ++statistics_.sms_taken[victim.tenant];
+}
+
+void Takeovers::left(PreemptionRecord record) {
+  const Sm& sm = sms_[record.block.sm];
+  if (!sm.stopping || sm.victim != record.block.grid) return;
+  record.urgent = sm.urgent;
+  record.asked = sm.asked;
+  record.bound = sm.bound;
+  const auto expected = std::find_if(
+      sm.expected.begin(), sm.expected.end(),
+      [&](const SmRelease::Block& block) { return block.command.block == record.block.block; });
+  if (expected != sm.expected.end()) {
+    record.expected = expected->latency;
+    record.expected_loss = expected->overhead;
+  }
+  records_.push_back(record);
+}
+
+void Takeovers::stopped(std::uint32_t index, Time now) {
+  Sm& sm = sms_[index];
+  const auto waited = static_cast<std::uint64_t>((now - sm.asked).femtoseconds() / 1'000'000);
+  const std::size_t tenant = sm.tenant.value();
+  statistics_.preemption_latency[tenant].add(waited);
+  statistics_.preemption_time[tenant] += waited;
+  if (now - sm.asked > sm.bound) ++statistics_.bounds_broken[tenant];
+  sm = Sm{};
+}
+
+Time Takeovers::next_limit() const {
+  Time next = Time::never();
+  for (const Sm& sm : sms_) next = std::min(next, sm.limit);
+  return next;
+}
+
+std::vector<std::uint32_t> Takeovers::overdue(Time now) {
+  std::vector<std::uint32_t> found;
+  for (std::uint32_t i = 0; i < sms_.size(); ++i) {
+    if (sms_[i].limit > now) continue;
+    sms_[i].limit = Time::never();
+    found.push_back(i);
+  }
+  return found;
+}
+
+}  // namespace lockstep

@@ -1,0 +1,117 @@
+/// SMs on their way from a less urgent grid to a more urgent one: what their blocks were told to
+/// do, how long that takes, and what it has cost.
+///
+/// A policy that decides by the state of blocks is asked when all SMs in question have told theirs,
+/// as it was at one time: they get the question in the same cycle.  SMs that can be free within the
+/// bound of the urgent tenant come first, in the order of what is lost; then those that are free
+/// soonest.
+/// Source: 003, section 3.3, Algorithm 1; preemption.md, sections 7.3, 14 and 16.
+#pragma once
+
+#include <functional>
+#include <map>
+#include <optional>
+#include <utility>
+#include <vector>
+
+#include "models/dispatch/dispatch_statistics.hpp"
+#include "models/dispatch/preemption/preemption.hpp"
+#include "models/dispatch/preemption/preemption_record.hpp"
+
+namespace lockstep {
+
+class Takeovers {
+ public:
+  struct Setup {
+    PolicyChoice policy;
+    PreemptionMachine machine;
+    std::vector<Time> latency_bounds;  ///< by tenant; never: none
+    std::size_t sms = 0;
+  };
+  Takeovers(const Setup& setup, DispatchStatistics& statistics);
+
+  const Preemption::Needs& needs() const { return needs_; }
+
+  // The state of blocks.
+  bool is_asking() const { return asked_for_.has_value(); }
+  void ask(const GridLaunch& urgent, std::size_t sms, Time now);
+  /// True: all SMs have answered.
+  bool answered(SmStatus status);
+  /// The grid for which SMs have been asked.
+  const GridLaunch& asking_grid() const { return *asked_for_; }
+  struct Victim {
+    GridLaunch launch;
+    std::uint64_t context_bytes = 0;  ///< of a block
+  };
+  struct Offer {
+    std::uint32_t sm = 0;
+    Victim victim;
+    SmRelease release;
+  };
+  /// What SMs would do to be free, the best first.  `victim_at(status)`: who is to leave there;
+  /// nothing: it is not to be taken any more.
+  std::vector<Offer> offers(
+      const std::function<std::optional<Victim>(const SmStatus&)>& victim_at) const;
+  void end_asking() {
+    asked_for_.reset();
+    answers_.clear();
+  }
+
+  // SMs that make room.
+  bool is_stopping(std::uint32_t sm) const { return sms_[sm].stopping; }
+  Technique others() const { return policy_->others(); }
+  /// The blocks of `victim` are told to make room; `release`: how, if they have been asked.
+  void begin(std::uint32_t sm, const GridLaunch& victim, const GridLaunch& urgent,
+             const SmRelease& release, Time now);
+  /// A block of an SM has given its place up; if it was to make room, a row tells of that.
+  void left(PreemptionRecord record);
+  /// No block is left there.
+  void stopped(std::uint32_t sm, Time now);
+  /// When the next SM has been draining for too long.
+  Time next_limit() const;
+  /// The SMs that have; once each.
+  std::vector<std::uint32_t> overdue(Time now);
+
+  void finished(const GridLaunch& grid, const BlockWork& work) {
+    finished_[kernel_of(grid)].add(work);
+  }
+  const std::vector<PreemptionRecord>& records() const { return records_; }
+
+  template <class Archive>
+  void serialize(Archive& archive) {
+    archive(sms_, finished_, asked_for_, answers_, awaited_, asked_at_, records_);
+  }
+
+ private:
+  struct Sm {
+    bool stopping = false;
+    std::uint32_t victim = 0, urgent = 0;  ///< grids
+    TenantId tenant;                       ///< for whom
+    Time asked, bound, limit = Time::never();
+    std::vector<SmRelease::Block> expected;
+
+    template <class Archive>
+    void serialize(Archive& archive) {
+      archive(stopping, victim, urgent, tenant, asked, bound, limit, expected);
+    }
+  };
+  static std::pair<std::uint16_t, std::uint16_t> kernel_of(const GridLaunch& grid) {
+    return {grid.module, grid.kernel};
+  }
+  Time bound_of(const GridLaunch& grid) const { return latency_bounds_[grid.tenant]; }
+
+  const std::unique_ptr<Preemption> policy_;
+  const Preemption::Needs needs_;
+  const PreemptionMachine machine_;
+  const std::vector<Time> latency_bounds_;
+  DispatchStatistics& statistics_;
+  std::vector<Sm> sms_;
+  std::map<std::pair<std::uint16_t, std::uint16_t>, KernelHistory> finished_;  ///< module, kernel
+  std::optional<GridLaunch> asked_for_;
+  std::vector<SmStatus> answers_;
+  std::size_t awaited_ = 0;
+  Time asked_at_;
+  std::vector<PreemptionRecord> records_;
+};
+
+}  // namespace lockstep

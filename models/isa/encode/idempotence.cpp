@@ -1,0 +1,144 @@
+#include "models/isa/encode/idempotence.hpp"
+
+#include <algorithm>
+#include <deque>
+
+#include "models/isa/encode/successors.hpp"
+
+namespace lockstep::isa {
+
+namespace {
+
+/// By pair of rows: pointers stand in those that hold 64-bit values.
+using State = std::vector<PointerOrigins>;
+
+class OriginAnalysis {
+ public:
+  explicit OriginAnalysis(const Program& program) : program_(program) {
+    of_constant_.assign(program.constant_rows, 0);
+    for (const ConstantRow& row : program.constants)
+      if (row.row < of_constant_.size()) of_constant_[row.row] = origins_of(row);
+  }
+
+  /// What pointers may be before each instruction; empty: the program is not followed.
+  std::vector<State> run() const {
+    const auto next = successors(program_);
+    std::vector<State> before(program_.instructions.size());
+    if (before.empty()) return before;
+    before[0].assign((program_.pair_rows + 1) / 2, 0);
+    std::deque<std::uint32_t> work{0};
+    while (!work.empty()) {
+      const std::uint32_t pc = work.front();
+      work.pop_front();
+      State after = before[pc];
+      execute(program_.instructions[pc], after);
+      for (const std::uint32_t n : next[pc])
+        if (join(before[n], after)) work.push_back(n);
+    }
+    return before;
+  }
+
+  PointerOrigins origins_of(Operand operand, const State& state) const {
+    if (!operand.valid()) return 0;
+    if (operand.base() == Operand::constants) return of_constant_[operand.row()];
+    if (operand.is_register() && operand.row() < program_.pair_rows)
+      return state[operand.row() / 2];
+    return 0;
+  }
+
+ private:
+  static PointerOrigins origins_of(const ConstantRow& row) {
+    if (row.source == ConstantRow::Source::global_symbol) return from_variables;
+    if (row.bytes < 8) return 0;
+    const auto place = static_cast<std::uint64_t>(row.offset) / 8;
+    return place < most_followed_parameters && row.offset % 8 == 0 ? PointerOrigins{1} << place
+                                                                   : from_anywhere;
+  }
+  static bool join(State& into, const State& from) {
+    if (into.empty()) {
+      into = from;
+      return true;
+    }
+    bool changed = false;
+    for (std::size_t i = 0; i < from.size(); ++i) {
+      changed |= (from[i] & ~into[i]) != 0;
+      into[i] |= from[i];
+    }
+    return changed;
+  }
+  void execute(const Instruction& instruction, State& state) const {
+    PointerOrigins origins = 0;
+    if (is_memory(instruction.category)) {
+      origins = from_anywhere;
+    } else {
+      for (const Operand source : instruction.source) origins |= origins_of(source, state);
+    }
+    for (const Operand destination : instruction.destination) {
+      if (!destination.is_register() || destination.row() >= program_.pair_rows) continue;
+      PointerOrigins& place = state[destination.row() / 2];
+      place = instruction.guard == no_predicate ? origins : place | origins;
+    }
+  }
+
+  const Program& program_;
+  std::vector<PointerOrigins> of_constant_;
+};
+
+bool is_call(Category category) {
+  return category == Category::call || category == Category::call_indirect;
+}
+
+bool is_global(const MemoryFields& memory) {
+  return memory.space == Space::global || memory.space == Space::generic;
+}
+
+}  // namespace
+
+PointerOrigins GlobalUse::written() const {
+  PointerOrigins all = 0;
+  for (const Write& write : writes) all |= write.origins;
+  return all;
+}
+
+PointerOrigins GlobalUse::overwritten(
+    const std::function<std::uint32_t(unsigned)>& buffer_of) const {
+  const PointerOrigins to = written();
+  if ((read & from_anywhere) != 0) return to;
+  PointerOrigins found = to & read;
+  for (unsigned w = 0; w < most_followed_parameters; ++w) {
+    if ((to >> w & 1) == 0) continue;
+    const std::uint32_t buffer = buffer_of(w);
+    for (unsigned r = 0; r < most_followed_parameters; ++r)
+      if ((read >> r & 1) != 0 && buffer != 0 && buffer_of(r) == buffer)
+        found |= PointerOrigins{1} << w;
+  }
+  return found;
+}
+
+GlobalUse find_global_use(const Program& program) {
+  const bool follows =
+      std::none_of(program.instructions.begin(), program.instructions.end(),
+                   [](const Instruction& instruction) { return is_call(instruction.category); });
+  const OriginAnalysis analysis(program);
+  const std::vector<State> before = follows ? analysis.run() : std::vector<State>{};
+  GlobalUse use;
+  for (std::uint32_t pc = 0; pc < program.instructions.size(); ++pc) {
+    const Instruction& instruction = program.instructions[pc];
+    if (instruction.category == Category::print) use.writes.push_back({pc, from_anywhere});
+    if (!is_memory(instruction.category) || !is_global(instruction.memory)) continue;
+    PointerOrigins origins = from_anywhere;
+    if (follows && !before[pc].empty())
+      if (const PointerOrigins known = analysis.origins_of(instruction.source[0], before[pc]))
+        origins = known;
+    if (instruction.category == Category::atomic) {
+      use.writes.push_back({pc, from_anywhere});
+    } else if (instruction.category == Category::store) {
+      use.writes.push_back({pc, origins});
+    } else if (instruction.category == Category::load) {
+      use.read |= origins;
+    }
+  }
+  return use;
+}
+
+}  // namespace lockstep::isa

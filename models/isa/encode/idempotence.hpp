@@ -1,0 +1,52 @@
+/// When a thread block can no longer be dropped and run again from its start.
+///
+/// A block is idempotent until it first executes an atomic operation, or a store that may overwrite
+/// global data that its kernel reads.  Where pointers come from is followed through the registers
+/// of the lowered program: from parameters, from addresses of module variables, or from anywhere
+/// (loaded, or not understood).  Which parameters point into the same buffer is known at launch.
+/// Source: 003, section 4.1 and 002, section II.B (the relaxed condition of Chimera);
+/// preemption.md, section 2.2 with its errata (printf, pinned memory, malloc and aliasing
+/// arguments).
+///
+/// Simplified: a kernel that calls functions is not followed: each of its stores counts.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <vector>
+
+#include "models/isa/program.hpp"
+
+namespace lockstep::isa {
+
+/// Where a pointer may come from.  Bit i < 62: the parameter at bytes [8 i, 8 i + 8).
+using PointerOrigins = std::uint64_t;
+inline constexpr PointerOrigins from_variables = PointerOrigins{1} << 62;
+inline constexpr PointerOrigins from_anywhere = PointerOrigins{1} << 63;
+
+/// Those at higher places may point anywhere.
+inline constexpr unsigned most_followed_parameters = 62;
+
+/// How a kernel uses global memory.
+struct GlobalUse {
+  struct Write {
+    std::uint32_t pc = 0;
+    PointerOrigins origins = 0;  ///< from_anywhere: what cannot be repeated, whatever it points to
+  };
+  PointerOrigins read = 0;
+  std::vector<Write> writes;  ///< by pc
+
+  PointerOrigins written() const;
+  /// The origins through which data is written that is also read.  `buffer_of(i)`: a number of the
+  /// buffer that parameter i points into, 0 for none.
+  PointerOrigins overwritten(const std::function<std::uint32_t(unsigned)>& buffer_of) const;
+};
+
+GlobalUse find_global_use(const Program& program);
+
+/// Executing the write ends the block's idempotence.
+constexpr bool ends_idempotence(const GlobalUse::Write& write, PointerOrigins overwritten) {
+  return (write.origins & (overwritten | from_anywhere)) != 0;
+}
+
+}  // namespace lockstep::isa
