@@ -46,11 +46,12 @@ void preempt_at_random(std::vector<std::string>& settings,
   std::mt19937_64 random(seed);
   settings.push_back("policies.sharing=exclusive");
   for (MachineBench::Application& tenant : tenants)
-    tenant.options = "priority: " + std::to_string(random() % 3);
+    tenant.options = "priority: " + std::to_string(random() % 3) +
+                     ", latency_bound: " + std::to_string(1 + random() % 5000) + "ns";
   const bool stalls = std::find(settings.begin(), settings.end(),
                                 "policies.exception_scheme.name=stall-on-fault") != settings.end();
-  const char* const techniques[] = {"none", "drain", "switch"};
-  settings.push_back(std::string("policies.preemption=") + techniques[random() % (stalls ? 2 : 3)]);
+  const char* const techniques[] = {"none", "drain", "flush", "switch", "chimera", "chimera-plus"};
+  settings.push_back(std::string("policies.preemption=") + techniques[random() % (stalls ? 3 : 6)]);
 }
 
 TEST(VirtualMemory, OfSeveralTenantsStaysApart) {

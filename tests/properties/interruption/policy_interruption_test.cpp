@@ -4,6 +4,7 @@
 /// Registering a policy enrols it.
 #include <gtest/gtest.h>
 
+#include "models/dispatch/preemption/preemption.hpp"
 #include "models/dispatch/sharing/sharing.hpp"
 #include "models/driver/eviction/eviction.hpp"
 #include "models/driver/managed/fault_handling/fault_handling.hpp"
@@ -42,7 +43,8 @@ std::vector<Choice> all_choices() {
       {"fault_handling", fault_handling_policies()},
       {"prefetcher", prefetcher_policies()},
       {"eviction", eviction_policies()},
-      {"sharing", sharing_policies()}};
+      {"sharing", sharing_policies()},
+      {"preemption", preemption_policies()}};
   std::vector<Choice> all;
   for (const auto& [plug_point, policies] : plug_points)
     for (const std::string& variant : policy_variants(policies))
@@ -57,6 +59,9 @@ std::vector<std::string> beside(const Choice& choice) {
     return {"gpu.memory.dram.write_queue=0"};
   if (choice.plug_point == "block_switching" && name != "none")
     return {"policies.exception_scheme=replay-queue", "policies.fault_handling=host"};
+  if (choice.plug_point == "preemption")
+    return {"policies.exception_scheme=replay-queue", "policies.fault_handling=host",
+            "policies.sharing=exclusive"};
   // Only what stalls can stand in a blocked TLB.
   if (choice.plug_point == "exception_scheme") return {"policies.fault_handling=host"};
   if (choice.plug_point == "fault_handling" && name.find("block-tlb") != std::string::npos)
@@ -93,9 +98,11 @@ TEST_P(PolicyInterruption, ChangesNothing) {
     for (const std::string& setting : with(GetParam())) settings.push_back(setting);
     settings.push_back("simulation.record_faults=true");
     settings.push_back("gpu.sm.count=4");
-    MachineBench bench({{one.ptx(), with_managed_memory(one.workload(), seed), ""},
-                        {other.ptx(), with_managed_memory(other.workload(), seed + 1), ""}},
-                       settings);
+    MachineBench bench(
+        {{one.ptx(), with_managed_memory(one.workload(), seed), ""},
+         {other.ptx(), with_managed_memory(other.workload(), seed + 1),
+          GetParam().plug_point == "preemption" ? "priority: 1, latency_bound: 1us" : ""}},
+        settings);
     const MachineResult whole = bench.run(Layout{});
     ASSERT_EQ(whole.problem, "") << describe(seed, Layout{}, settings);
     unsigned meetings = 2;  // with pages that are waited for
