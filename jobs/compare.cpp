@@ -116,6 +116,7 @@ Scenario leave_alone(const Scenario& scenario, const std::string& name) {
   Tenant& tenant = alone.tenants.front();
   tenant.sms = make_sharing(policy, setup)->sms_of(TenantId{index});
   tenant.arrival = Time::zero();
+  tenant.arrivals = {tenant.arrival};
   tenant.relaunch = false;
   return alone;
 }

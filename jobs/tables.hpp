@@ -20,7 +20,7 @@ struct TenantRow {
     return table<R>("/tenants", "one row per tenant, in the order of the scenario")
         .column("tenant", &R::tenant, "name", "as in the scenario")
         .column("priority", &R::priority, "level", "as in the scenario")
-        .column("arrival", &R::arrival, "fs", "when its host program starts")
+        .column("arrival", &R::arrival, "fs", "when its host program starts for the first time")
         .column("end", &R::end, "fs",
                 "when its program ended for the first time, or when blocks that were done had "
                 "executed its `instructions:`; all but `rounds` is counted until then; the largest "
@@ -29,7 +29,8 @@ struct TenantRow {
         .column("thread_instructions", &R::thread_instructions, "instructions",
                 "issued, counted per active thread")
         .column("far_faults", &R::far_faults, "faults", "pages of managed memory that faulted")
-        .column("cycles", &R::cycles, "core cycles", "from arrival to end")
+        .column("cycles", &R::cycles, "core cycles",
+                "from arrival to end; with `arrivals:` from each to its end, summed")
         .column("instructions_per_cycle", &R::instructions_per_cycle, "instructions/cycle",
                 "warp instructions over cycles")
         .column("rounds", &R::rounds, "rounds", "how often its program came to its end");
@@ -113,6 +114,28 @@ struct BlockRow {
         .column("started", &R::started, "fs", "when it took its place")
         .column("done", &R::done, "fs",
                 "when it gave its place up for good; the largest value: never");
+  }
+};
+
+/// One row of /arrivals.
+struct ArrivalRow {
+  std::uint32_t tenant = 0;
+  Time arrival, began, ended, deadline;
+  std::string met;
+
+  static auto schema() {
+    using R = ArrivalRow;
+    return table<R>("/arrivals",
+                    "one row per start of a host program, by tenant and time; those of `relaunch` "
+                    "after the first are not among them")
+        .column("tenant", &R::tenant, "index", "whose program it is")
+        .column("arrival", &R::arrival, "fs", "when it was to start")
+        .column("began", &R::began, "fs",
+                "when it did: the start before it had ended and its buffers had room")
+        .column("ended", &R::ended, "fs", "when it had come to its end; the largest value: never")
+        .column("deadline", &R::deadline, "fs",
+                "for its end, a point in time; the largest value: it has none")
+        .column("met", &R::met, "", "yes, no, or - without a deadline");
   }
 };
 

@@ -61,11 +61,11 @@ OutputContents contents() {
                 "a policy that has a controller"}};
   add_policies(all.kinds, "cache_policy", cache_policy_registry());
   add_policies(all.kinds, "dram_scheduler", dram_schedulers());
-  all.tables = {&table_schema_of<TenantRow>(),         &table_schema_of<KernelRow>(),
-                &table_schema_of<FaultRow>(),          &table_schema_of<BlockRow>(),
-                &table_schema_of<PreemptedBlockRow>(), &table_schema_of<ComponentCostRow>(),
-                &table_schema_of<WindowCostRow>(),     &table_schema_of<RankRow>(),
-                &table_schema_of<SpeedupRow>()};
+  all.tables = {&table_schema_of<TenantRow>(),        &table_schema_of<KernelRow>(),
+                &table_schema_of<FaultRow>(),         &table_schema_of<BlockRow>(),
+                &table_schema_of<ArrivalRow>(),       &table_schema_of<PreemptedBlockRow>(),
+                &table_schema_of<ComponentCostRow>(), &table_schema_of<WindowCostRow>(),
+                &table_schema_of<RankRow>(),          &table_schema_of<SpeedupRow>()};
   all.finals = {{"end", "fs", "simulated time at which the run ended"}};
   all.run = {{"wall_seconds", "s", "of the simulation loop"},
              {"warp_instructions", "instructions", "of all tenants"},

@@ -50,6 +50,15 @@ std::uint64_t Totals::sum_over_tenants(const std::string& kind, const std::strin
   return total;
 }
 
+/// For how long the tenant was there until then: from each arrival to its end.
+static Time time_present(const Tenant& tenant, const TenantRun& run, Time until) {
+  if (tenant.arrivals.size() == 1) return std::max(until, tenant.arrival) - tenant.arrival;
+  Time sum;
+  for (const ArrivalRecord& start : run.arrivals())
+    sum += std::min(start.ended, std::max(until, start.arrival)) - start.arrival;
+  return sum;
+}
+
 std::vector<TenantRow> tenant_rows(const Scenario& scenario, const MachineParameters& machine,
                                    const Host& host, const Totals& totals, Time ended) {
   const Clock clock(machine.gpu.sm.clock);
@@ -72,13 +81,11 @@ std::vector<TenantRow> tenant_rows(const Scenario& scenario, const MachineParame
       row.thread_instructions = totals.sum("sm", "thread_instructions", t);
       row.far_faults = totals.sum("host", "far_faults", t);
     }
-    if (const Time until = std::min(row.end, ended); until > row.arrival) {
-      row.cycles =
-          static_cast<std::uint64_t>(clock.cycle_at_or_before(until - row.arrival).count());
-      if (row.cycles > 0) {
-        row.instructions_per_cycle =
-            static_cast<double>(row.warp_instructions) / static_cast<double>(row.cycles);
-      }
+    const Time present = time_present(tenant, run, std::min(row.end, ended));
+    row.cycles = static_cast<std::uint64_t>(clock.cycle_at_or_before(present).count());
+    if (row.cycles > 0) {
+      row.instructions_per_cycle =
+          static_cast<double>(row.warp_instructions) / static_cast<double>(row.cycles);
     }
     rows.push_back(row);
   }
@@ -102,6 +109,19 @@ std::vector<FaultRow> fault_rows(const Host& host) {
                     fault.position, fault.migrated ? "migrate" : "allocate",
                     fault.local ? "local" : "host", fault.found, fault.arrived, fault.served,
                     fault.mapped});
+  }
+  return rows;
+}
+
+std::vector<ArrivalRow> arrival_rows(const Scenario& scenario, const Host& host) {
+  std::vector<ArrivalRow> rows;
+  for (std::uint32_t t = 0; t < scenario.tenants.size(); ++t) {
+    const Time span = scenario.tenants[t].deadline;
+    for (const ArrivalRecord& start : host.tenant(t).arrivals()) {
+      const Time deadline = start.arrival + span;
+      const char* met = span == Time::never() ? "-" : start.ended <= deadline ? "yes" : "no";
+      rows.push_back({t, start.arrival, start.began, start.ended, deadline, met});
+    }
   }
   return rows;
 }

@@ -35,6 +35,7 @@ std::vector<TenantRow> tenant_rows(const Scenario& scenario, const MachineParame
                                    const Host& host, const Totals& totals, Time ended);
 std::vector<KernelRow> kernel_rows(const Host& host);
 std::vector<FaultRow> fault_rows(const Host& host);
+std::vector<ArrivalRow> arrival_rows(const Scenario& scenario, const Host& host);
 
 /// What ended tenants that did not end by themselves, a line each.
 std::string failures(const Scenario& scenario, const Host& host);

@@ -209,6 +209,7 @@ RunOutcome finish(const CommandLine& line, const Scenario& scenario, const Machi
   output.recorder.write_totals();
   output.file.write_table(rows);
   output.file.write_table(kernel_rows(host));
+  output.file.write_table(arrival_rows(scenario, host));
   if (machine.parameters().simulation.record_faults) output.file.write_table(fault_rows(host));
   if (machine.parameters().simulation.record_blocks) output.file.write_table(gathered.blocks);
   if (preempts(machine.parameters().policies)) output.file.write_table(gathered.preemptions);

@@ -32,7 +32,10 @@ Dispatcher::Dispatcher(Setup setup)
                   to_sms_.size()},
                  statistics_) {
   set_tenants(statistics_, setup.machine.sms_per_tenant.size());
-  for (std::uint32_t sm = 0; sm < sms_.size(); ++sm) set_staged(sm, false);
+  for (std::uint32_t sm = 0; sm < sms_.size(); ++sm) {
+    set_staged(sm, false);
+    sms_[sm].places = SmPlaces(limits_, takeovers_.placement());
+  }
 }
 
 Time Dispatcher::next_activity() const {
@@ -132,9 +135,23 @@ Dispatcher::GridPlace Dispatcher::grid_at(std::uint32_t number) {
 void Dispatcher::start_staged(std::uint32_t index) {
   Sm& sm = sms_[index];
   if (!sm.has_staged || !sm.used.leaves_room_for(sm.staged, limits_)) return;
-  sm.used += sm.staged;
-  ++sm.on_chip;
+  occupy(index, *grid_at(sm.staged_grid), sm.staged_block);
   set_staged(index, false);
+}
+
+void Dispatcher::occupy(std::uint32_t index, const Grid& grid, std::uint64_t block) {
+  Sm& sm = sms_[index];
+  sm.used += grid.block;
+  ++sm.on_chip;
+  if (takeovers_.needs().shares) sm.places.enter(grid.launch.grid, block, grid.block);
+}
+
+void Dispatcher::vacate(std::uint32_t index, const Grid& grid, std::uint64_t block) {
+  Sm& sm = sms_[index];
+  sm.used -= grid.block;
+  --sm.on_chip;
+  if (takeovers_.needs().shares) sm.places.leave(grid.launch.grid, block);
+  if (sm.guest == grid.launch.grid && --sm.guests == 0) sm.guest.reset();
 }
 
 void Dispatcher::block_saved(const BlockSaved& saved, Time now) {
@@ -146,8 +163,7 @@ void Dispatcher::block_saved(const BlockSaved& saved, Time now) {
   record.released = now;
   record.bytes = saved.bytes;
   takeovers_.left(record);
-  sms_[block.sm].used -= grid->block;
-  --sms_[block.sm].on_chip;
+  vacate(block.sm, *grid, block.block);
   ++grid->away[block.sm];
   start_staged(block.sm);
   release_if_empty(*grid, block.sm);
@@ -155,8 +171,7 @@ void Dispatcher::block_saved(const BlockSaved& saved, Time now) {
 
 void Dispatcher::block_restored(const BlockReference& block) {
   const auto grid = grid_at(block.grid);
-  sms_[block.sm].used += grid->block;
-  ++sms_[block.sm].on_chip;
+  occupy(block.sm, *grid, block.block);
   --grid->away[block.sm];
 }
 
@@ -167,8 +182,7 @@ void Dispatcher::block_done(const BlockDone& done, Time now, Outbox& outbox) {
   if (sm.has_staged && sm.staged_grid == block.grid && sm.staged_block == block.block) {
     set_staged(block.sm, false);  // its tenant was ended before it started
   } else {
-    sm.used -= grid->block;
-    --sm.on_chip;
+    vacate(block.sm, *grid, block.block);
   }
   start_staged(block.sm);
   release_if_empty(*grid, block.sm);
@@ -277,6 +291,8 @@ bool Dispatcher::dispatch_to(std::uint32_t sm_index, bool stage, Time now, Outbo
   if (resume(grid, sm_index, now, outbox)) return true;
   const bool fits = sm.used.leaves_room_for(grid.block, limits_);
   if (fits == stage) return false;
+  const bool enters = takeovers_.is_stopping(sm_index);  // beside blocks that stay or still leave
+  if (enters && (stage || !sm.places.has_place(grid.block))) return false;
   Link& link = to_sms_[sm_index];
   if (!grid.known_at[sm_index]) {
     grid.known_at[sm_index] = true;
@@ -286,7 +302,13 @@ bool Dispatcher::dispatch_to(std::uint32_t sm_index, bool stage, Time now, Outbo
   outbox.send(link, now, kind_of(MessageKind::start_block),
               BlockReference{grid.launch.grid, sm_index, block});
   ++grid.running;
-  sm.owner = grid.launch.grid;
+  if (enters) {
+    sm.guest = grid.launch.grid;
+    ++sm.guests;
+    takeovers_.entered(sm_index, now);
+  } else {
+    sm.owner = grid.launch.grid;
+  }
   ++statistics_.blocks[grid.launch.tenant];
   if (stage) {
     set_staged(sm_index, true);
@@ -294,8 +316,7 @@ bool Dispatcher::dispatch_to(std::uint32_t sm_index, bool stage, Time now, Outbo
     sm.staged_grid = grid.launch.grid;
     sm.staged_block = block;
   } else {
-    sm.used += grid.block;
-    ++sm.on_chip;
+    occupy(sm_index, grid, block);
   }
   return true;
 }

@@ -95,10 +95,14 @@ class Dispatcher final : public Component {
     // With a preemption:
     std::optional<std::uint32_t> owner;  ///< the grid whose blocks are here
     std::uint32_t on_chip = 0;           ///< blocks, without the staged one
+    std::optional<std::uint32_t> guest;  ///< a more urgent grid whose blocks come beside those
+    std::uint32_t guests = 0;            ///< blocks of it
+    SmPlaces places;                     ///< if SMs are shared
 
     template <class Archive>
     void serialize(Archive& archive) {
-      archive(used, has_staged, staged, staged_grid, staged_block, owner, on_chip);
+      archive(used, has_staged, staged, staged_grid, staged_block, owner, on_chip, guest, guests,
+              places);
     }
   };
 
@@ -110,6 +114,9 @@ class Dispatcher final : public Component {
   void block_restored(const BlockReference& block);
   using GridPlace = std::deque<Grid>::iterator;
   GridPlace grid_at(std::uint32_t number);
+  /// A block of the grid has its part of the SM, or gives it back.
+  void occupy(std::uint32_t sm, const Grid& grid, std::uint64_t block);
+  void vacate(std::uint32_t sm, const Grid& grid, std::uint64_t block);
   /// The SM starts the block that is staged there, if there is room.
   void start_staged(std::uint32_t sm);
   /// SMs end the tenant's blocks; the dispatcher forgets those that wait.
@@ -132,13 +139,18 @@ class Dispatcher final : public Component {
   std::optional<std::size_t> choose_by_urgency(std::uint32_t sm) const;
   /// Grids that lack SMs take them from less urgent ones.
   void make_room(Time now, Outbox& outbox);
-  /// SMs that the grid lacks: it has fewer than its waiting blocks fill.
+  /// What the grid lacks for its waiting blocks: SMs, or places if it is to share them.
   std::uint64_t lacking(const Grid& grid) const;
   /// The grid whose blocks the SM would have to give up for a more urgent one; nullptr: none.
   Grid* victim_at(std::uint32_t sm, std::uint32_t priority);
   /// Asks for the state of blocks on all SMs that the grid may take.
   void ask_status(const Grid& urgent, Time now, Outbox& outbox);
   void status(const MessageHeader& message, Outbox& outbox);
+  /// The SMs, or some of their blocks, that are best to take for the grid.
+  void take_best(Grid& urgent, Time now, Outbox& outbox);
+  void take_places(Grid& urgent, std::vector<Takeovers::Offer> offers, Time now, Outbox& outbox);
+  /// An SM that is shared goes back when the urgent grid has nothing there any more.
+  void give_back_shared(Time now, Outbox& outbox);
   /// The SM's blocks are told to make room.
   void take_sm(std::uint32_t sm, Grid& victim, const Grid& urgent, const SmRelease& release,
                Time now, Outbox& outbox);

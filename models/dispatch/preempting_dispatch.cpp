@@ -11,9 +11,11 @@
 #include <algorithm>
 #include <cstring>
 #include <span>
+#include <utility>
 
 #include "core/engine/outbox.hpp"
 #include "models/dispatch/dispatcher.hpp"
+#include "models/dispatch/preemption/victim_selection.hpp"
 
 namespace lockstep {
 
@@ -36,9 +38,14 @@ bool Dispatcher::may_run(std::size_t g) const {
 
 std::optional<std::size_t> Dispatcher::choose_by_urgency(std::uint32_t index) const {
   const Sm& sm = sms_[index];
-  if (takeovers_.is_stopping(index)) return std::nullopt;
+  const bool stopping = takeovers_.is_stopping(index);
+  if (stopping && !takeovers_.needs().shares) return std::nullopt;
   for (const std::size_t g : by_urgency_) {
     const Grid& grid = grids_[g];
+    if (stopping) {
+      if (grid.launch.grid != takeovers_.urgent_at(index)) continue;
+      return views_[g].blocks_waiting > 0 ? std::optional(g) : std::nullopt;
+    }
     if (sm.owner && *sm.owner != grid.launch.grid) continue;
     const bool stopped = grid.stopped_at[index];
     if (!stopped && grid.away[index] > 0) return std::nullopt;  // they return first
@@ -50,6 +57,7 @@ std::optional<std::size_t> Dispatcher::choose_by_urgency(std::uint32_t index) co
 void Dispatcher::make_room(Time now, Outbox& outbox) {
   end_long_drains(now, outbox);
   sort_by_urgency();
+  if (takeovers_.needs().shares) give_back_shared(now, outbox);
   for (const std::size_t g : by_urgency_) {
     const Grid& grid = grids_[g];
     if (views_[g].blocks_waiting == 0 || lacking(grid) == 0) continue;
@@ -65,14 +73,23 @@ void Dispatcher::make_room(Time now, Outbox& outbox) {
 }
 
 std::uint64_t Dispatcher::lacking(const Grid& grid) const {
-  const std::uint64_t on_one = std::max(blocks_per_sm(grid.block, limits_), 1u);
-  const std::uint64_t wanted = (grid.waiting() + on_one - 1) / on_one;
+  const std::uint32_t on_one = std::max(blocks_per_sm(grid.block, limits_), 1u);
+  const bool shares = takeovers_.needs().shares;
+  const std::uint64_t wanted = shares ? grid.waiting() : (grid.waiting() + on_one - 1) / on_one;
   std::uint64_t has = 0;
   for (std::uint32_t i = 0; i < sms_.size() && has < wanted; ++i) {
-    const std::optional<std::uint32_t>& owner = sms_[i].owner;
-    has += !owner || *owner == grid.launch.grid || takeovers_.is_stopping(i);
+    const Sm& sm = sms_[i];
+    const bool stopping = takeovers_.is_stopping(i);
+    if (sm.owner && *sm.owner != grid.launch.grid && !stopping) continue;
+    if (!shares) {
+      ++has;
+    } else if (!stopping) {
+      has += on_one - std::min(on_one, sm.on_chip);
+    } else if (takeovers_.urgent_at(i) == grid.launch.grid) {
+      has += takeovers_.places_at(i) - std::min(takeovers_.places_at(i), sm.guests);
+    }
   }
-  return wanted - has;
+  return wanted - std::min(wanted, has);
 }
 
 Dispatcher::Grid* Dispatcher::victim_at(std::uint32_t index, std::uint32_t priority) {
@@ -105,21 +122,50 @@ void Dispatcher::status(const MessageHeader& message, Outbox& outbox) {
   const auto urgent = std::find_if(grids_.begin(), grids_.end(), [&](const Grid& grid) {
     return grid.launch.grid == asking.grid;
   });
-  if (urgent != grids_.end()) {
-    const auto offers = takeovers_.offers([&](const SmStatus& sm) {
-      const Grid* victim = victim_at(sm.sm, asking.priority);
-      if (victim == nullptr || victim->launch.grid != sm.grid)
-        return std::optional<Takeovers::Victim>{};
-      const std::uint64_t registers = victim->block.registers * std::uint64_t{4};
-      return std::optional(
-          Takeovers::Victim{victim->launch, registers + victim->block.shared_bytes});
-    });
-    for (const Takeovers::Offer& offer : offers)
-      if (lacking(*urgent) > 0)
-        take_sm(offer.sm, *grid_at(offer.victim.launch.grid), *urgent, offer.release,
-                message.arrival, outbox);
-  }
+  if (urgent != grids_.end()) take_best(*urgent, message.arrival, outbox);
   takeovers_.end_asking();
+}
+
+void Dispatcher::take_best(Grid& urgent, Time now, Outbox& outbox) {
+  auto offers = takeovers_.offers([&](const SmStatus& sm) {
+    const Grid* victim = victim_at(sm.sm, urgent.launch.priority);
+    if (victim == nullptr || victim->launch.grid != sm.grid)
+      return std::optional<Takeovers::Victim>{};
+    const std::uint64_t registers = victim->block.registers * std::uint64_t{4};
+    return std::optional(Takeovers::Victim{victim->launch, registers + victim->block.shared_bytes});
+  });
+  if (takeovers_.needs().shares) return take_places(urgent, std::move(offers), now, outbox);
+  for (const Takeovers::Offer& offer : offers)
+    if (lacking(urgent) > 0)
+      take_sm(offer.sm, *grid_at(offer.victim.launch.grid), urgent, offer.release, now, outbox);
+}
+
+void Dispatcher::take_places(Grid& urgent, std::vector<Takeovers::Offer> offers, Time now,
+                             Outbox& outbox) {
+  std::vector<SmSelection> selections;
+  for (Takeovers::Offer& offer : offers) {
+    const Sm& sm = sms_[offer.sm];
+    const Grid& victim = *grid_at(offer.victim.launch.grid);
+    selections.emplace_back(SmSelection::Setup{offer.sm, &sm.places, sm.used, limits_, urgent.block,
+                                               victim.block, victim.launch.grid,
+                                               std::move(offer.release.blocks)});
+  }
+  select_victims(selections, lacking(urgent), takeovers_.bound_of(urgent.launch));
+  for (const SmSelection& selection : selections)
+    if (const SmRelease release = selection.release(); release.places > 0)
+      take_sm(selection.sm(), *grid_at(*sms_[selection.sm()].owner), urgent, release, now, outbox);
+}
+
+void Dispatcher::give_back_shared(Time now, Outbox& outbox) {
+  for (std::uint32_t i = 0; i < sms_.size(); ++i) {
+    if (!takeovers_.is_stopping(i) || sms_[i].guests > 0) continue;
+    const auto urgent = std::find_if(grids_.begin(), grids_.end(), [&](const Grid& grid) {
+      return grid.launch.grid == takeovers_.urgent_at(i);
+    });
+    if (urgent != grids_.end() && urgent->waiting() > 0) continue;
+    takeovers_.end(i);
+    resume(*grid_at(*sms_[i].owner), i, now, outbox);
+  }
 }
 
 void Dispatcher::take_sm(std::uint32_t index, Grid& victim, const Grid& urgent,
@@ -134,16 +180,16 @@ void Dispatcher::take_sm(std::uint32_t index, Grid& victim, const Grid& urgent,
 }
 
 void Dispatcher::end_long_drains(Time now, Outbox& outbox) {
-  for (const std::uint32_t index : takeovers_.overdue(now))
-    outbox.send(to_sms_[index], now, kind_of(MessageKind::stop_grid),
-                GridStop{*sms_[index].owner, Technique::save, {}});
+  for (const Takeovers::Overdue& sm : takeovers_.overdue(now))
+    outbox.send(to_sms_[sm.sm], now, kind_of(MessageKind::stop_grid),
+                GridStop{*sms_[sm.sm].owner, sm.others, {}}, std::as_bytes(std::span(sm.commands)));
 }
 
 /// True: the grid's blocks that were saved there return before others go out.
 bool Dispatcher::resume(Grid& grid, std::uint32_t index, Time now, Outbox& outbox) {
   if (!grid.stopped_at[index]) return false;
   grid.stopped_at[index] = false;
-  sms_[index].owner = grid.launch.grid;
+  if (!takeovers_.is_stopping(index)) sms_[index].owner = grid.launch.grid;
   outbox.send(to_sms_[index], now, kind_of(MessageKind::resume_grid),
               GridReference{grid.launch.grid, 0});
   return grid.away[index] > 0;
@@ -166,8 +212,7 @@ void Dispatcher::block_flushed(const BlockDone& flushed, Time now, Outbox& outbo
   record.released = now;
   record.lost = flushed.work.executed.warp;
   takeovers_.left(record);
-  sms_[block.sm].used -= grid->block;
-  --sms_[block.sm].on_chip;
+  vacate(block.sm, *grid, block.block);
   start_staged(block.sm);
   release_if_empty(*grid, block.sm);
   InstructionCount kept = flushed.executed;
@@ -191,8 +236,12 @@ void Dispatcher::send_again(GridPlace grid, const BlockReference& block, Time no
 }
 
 void Dispatcher::grid_stopped(const GridReference& stopped, Time now) {
-  takeovers_.stopped(stopped.sm, now);
-  sms_[stopped.sm].owner.reset();
+  if (!takeovers_.is_stopping(stopped.sm)) return;  // it was given back before
+  takeovers_.entered(stopped.sm, now);
+  takeovers_.end(stopped.sm);
+  Sm& sm = sms_[stopped.sm];
+  sm.owner = std::exchange(sm.guest, std::nullopt);
+  sm.guests = 0;
 }
 
 void Dispatcher::release_if_empty(const Grid& owner, std::uint32_t index) {

@@ -20,6 +20,13 @@ const char* name_of(MemoryKind kind) {
   return "?";
 }
 
+std::string arrivals_text(const Tenant& tenant) {
+  std::string text = "    arrivals: {at: [";
+  for (const Time arrival : tenant.arrivals)
+    text += fmt::format("{}{}fs", text.back() == '[' ? "" : ", ", arrival.femtoseconds());
+  return text + "]}\n";
+}
+
 std::string tenant_text(const Tenant& tenant) {
   const Workload& workload = tenant.workload;
   std::string text = fmt::format(
@@ -28,8 +35,10 @@ std::string tenant_text(const Tenant& tenant) {
       tenant.name, std::filesystem::path(workload.file).filename().string(),
       tenant.arrival.femtoseconds(), tenant.priority, tenant.sms, tenant.relaunch,
       tenant.instructions);
-  if (tenant.latency_bound != Time::never())
-    text += fmt::format("    latency_bound: {}fs\n", tenant.latency_bound.femtoseconds());
+  for (const auto& [key, span] :
+       {std::pair{"latency_bound", tenant.latency_bound}, {"deadline", tenant.deadline}})
+    if (span != Time::never()) text += fmt::format("    {}: {}fs\n", key, span.femtoseconds());
+  if (tenant.arrivals.size() > 1) text += arrivals_text(tenant);
   if (workload.heap > 0) text += fmt::format("    heap: {}B\n", workload.heap);
   text += "    parameters: {";
   const char* separator = "";

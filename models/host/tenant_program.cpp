@@ -167,9 +167,9 @@ void TenantProgram::cut_off() {
   waiting_operation_ = none;
 }
 
-void TenantProgram::start_over(Time now) {
+void TenantProgram::start_over(Time when) {
   cursor_ = ProgramCursor(tenant_.workload);
-  timer_ = now;
+  timer_ = when;
   keeps_saved_ = false;
 }
 

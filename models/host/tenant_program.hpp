@@ -49,8 +49,8 @@ class TenantProgram {
   }
   /// It ends where it stands.
   void cut_off();
-  /// It begins again; what it saves from now on is not kept.
-  void start_over(Time now);
+  /// It begins again at that time; what it saves from now on is not kept.
+  void start_over(Time when);
 
   const std::vector<Saved>& saved() const { return saved_; }
   /// The step at which it stands.

@@ -1,5 +1,7 @@
 #include "models/host/tenant_run.hpp"
 
+#include <algorithm>
+
 #include "core/checkpoint/archive.hpp"
 #include "core/engine/outbox.hpp"
 #include "core/error/error.hpp"
@@ -28,7 +30,7 @@ void TenantRun::run(const HostCycle& cycle) {
 void TenantRun::proceed(const HostCycle& cycle) {
   program_.look_at_timer(cycle.now);
   if (phase_ == Phase::waiting) {
-    if (cycle.now < tenant_.arrival || !begin(cycle)) return;
+    if (cycle.now < next_arrival() || !begin(cycle)) return;
   }
   if (phase_ == Phase::mapping) {
     if (!services_.driver.idle(id_)) return;
@@ -46,6 +48,8 @@ bool TenantRun::begin(const HostCycle& cycle) {
   if (!buffers_.has_room(cycle)) return false;
   phase_ = Phase::mapping;
   began_ = cycle.now;
+  if (arrivals_.size() < tenant_.arrivals.size())
+    arrivals_.push_back({next_arrival(), cycle.now, Time::never()});
   buffers_.map_all(cycle);
   return true;
 }
@@ -53,8 +57,9 @@ bool TenantRun::begin(const HostCycle& cycle) {
 bool TenantRun::advance(const HostCycle& cycle) {
   if (!program_.is_over()) return program_.advance(cycle);
   phase_ = Phase::finishing;
+  if (rounds_ < tenant_.arrivals.size()) arrivals_.back().ended = cycle.now;
   ++rounds_;
-  measure(executed_, cycle);
+  if (rounds_ >= tenant_.arrivals.size()) measure(executed_, cycle);
   return true;
 }
 
@@ -77,12 +82,12 @@ bool TenantRun::finish(const HostCycle& cycle) {
   if (!services_.driver.idle(id_)) return false;
   services_.driver.end_tenant(id_, cycle);
   phase_ = Phase::done;
-  if (tenant_.relaunch && !stopped_ && !failure_) start_over(cycle.now);
+  if (starts_again()) start_over(cycle.now);
   return true;
 }
 
 void TenantRun::start_over(Time now) {
-  if (now == began_) {
+  if (now == began_ && tenant_.relaunch) {
     throw UserError(tenant_.where,
                     "tenant " + tenant_.name +
                         " would start over for ever: its program takes no simulated time",
@@ -90,7 +95,7 @@ void TenantRun::start_over(Time now) {
   }
   first_ = false;
   buffers_.start_over();
-  program_.start_over(now);
+  program_.start_over(std::max(now, next_arrival()));
   phase_ = Phase::waiting;
 }
 
@@ -137,8 +142,8 @@ std::string TenantRun::waiting_for() const {
 }
 
 void TenantRun::serialize(Archive& archive) {
-  archive(phase_, first_, stopped_, rounds_, began_, executed_, measure_, end_, failure_, buffers_,
-          streams_, program_);
+  archive(phase_, first_, stopped_, rounds_, began_, executed_, arrivals_, measure_, end_, failure_,
+          buffers_, streams_, program_);
 }
 
 }  // namespace lockstep

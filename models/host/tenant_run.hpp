@@ -1,6 +1,9 @@
 /// One application's life: it begins, walks its program, is measured, ends or is ended, and starts
 /// over.
 ///
+/// With `arrivals:` the program starts again and again, each time with fresh buffers, and has been
+/// measured when the last of them has ended.
+///
 /// Its parts: buffers (tenant_buffers.hpp), streams (tenant_streams.hpp), the program's steps
 /// (tenant_program.hpp).  A tenant whose kernel reaches outside of its buffers is ended; the others
 /// go on.  A tenant is measured when its program ends for the first time, or when blocks that are
@@ -32,6 +35,16 @@ struct TenantMeasure {
   }
 };
 
+/// One start of a tenant's program.
+struct ArrivalRecord {
+  Time arrival, began, ended = Time::never();
+
+  template <class Archive>
+  void serialize(Archive& archive) {
+    archive(arrival, began, ended);
+  }
+};
+
 class TenantRun {
  public:
   TenantRun(const Tenant& tenant, TenantId id, std::uint16_t module_index,
@@ -60,6 +73,8 @@ class TenantRun {
   bool is_settled() const { return measure_ || failure_; }
   const std::optional<std::string>& failure() const { return failure_; }
   const std::optional<TenantMeasure>& measure() const { return measure_; }
+  /// Its starts, apart from those of `relaunch`.
+  const std::vector<ArrivalRecord>& arrivals() const { return arrivals_; }
   /// How often its program has come to its end.
   std::uint32_t rounds() const { return rounds_; }
   bool is_stopped() const { return stopped_; }
@@ -86,6 +101,13 @@ class TenantRun {
   /// The program ends where it stands.
   void cut_off(const HostCycle& cycle);
   void start_over(Time now);
+  /// When the next start is due; those of `relaunch` are at once.
+  Time next_arrival() const {
+    return rounds_ < tenant_.arrivals.size() ? tenant_.arrivals[rounds_] : Time::zero();
+  }
+  bool starts_again() const {
+    return !stopped_ && !failure_ && (tenant_.relaunch || rounds_ < tenant_.arrivals.size());
+  }
 
   const Tenant& tenant_;
   const TenantId id_;
@@ -100,6 +122,7 @@ class TenantRun {
   std::uint32_t rounds_ = 0;   ///< ends of the program
   Time began_;                 ///< this round
   InstructionCount executed_;  ///< in grids that are done
+  std::vector<ArrivalRecord> arrivals_;
   std::optional<TenantMeasure> measure_;
   Time end_ = Time::never();
   std::optional<std::string> failure_;

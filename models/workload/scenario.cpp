@@ -4,6 +4,7 @@
 #include <set>
 
 #include "core/parameters/document.hpp"
+#include "models/workload/arrivals.hpp"
 
 namespace lockstep {
 
@@ -20,7 +21,26 @@ std::uint32_t small_number(const Node& map, const char* key) {
   return static_cast<std::uint32_t>(value);
 }
 
-Tenant read_tenant(const Node& node) {
+/// A time after which something is late.
+Time span_at(const Node& node, const char* key, const char* problem) {
+  const Node span = node.find(key);
+  if (!span.exists()) return Time::never();
+  if (span.time() <= Time::zero()) throw span.error(problem, "write more than 0us");
+  return span.time();
+}
+
+void read_arrivals_of(Tenant& tenant, const Node& node, std::uint64_t seed, std::uint32_t index) {
+  const Node arrivals = node.find("arrivals");
+  tenant.arrivals = {tenant.arrival};
+  if (!arrivals.exists()) return;
+  if (tenant.relaunch)
+    throw arrivals.error("and relaunch both say when the program starts again",
+                         "leave one of them out");
+  tenant.arrivals = read_arrivals(arrivals, tenant.arrival, seed, index);
+  tenant.arrival = tenant.arrivals[0];
+}
+
+Tenant read_tenant(const Node& node, std::uint64_t seed, std::uint32_t index) {
   Tenant tenant;
   tenant.where = node.where();
   tenant.name = node.at("name").text();
@@ -29,15 +49,13 @@ Tenant read_tenant(const Node& node) {
   if (tenant.arrival < Time::zero())
     throw node.at("arrival").error("lies before the start", "write 0us or later");
   tenant.priority = small_number(node, "priority");
-  if (const Node bound = node.find("latency_bound"); bound.exists()) {
-    tenant.latency_bound = bound.time();
-    if (tenant.latency_bound <= Time::zero())
-      throw bound.error("is no time in which an SM could be free", "write more than 0us");
-  }
+  tenant.latency_bound = span_at(node, "latency_bound", "is no time in which an SM could be free");
+  tenant.deadline = span_at(node, "deadline", "lies before the arrival");
   tenant.sms = small_number(node, "sms");
   if (const Node relaunch = node.find("relaunch"); relaunch.exists()) {
     tenant.relaunch = relaunch.boolean();
   }
+  read_arrivals_of(tenant, node, seed, index);
   if (const Node instructions = node.find("instructions"); instructions.exists()) {
     tenant.instructions = instructions.unsigned_integer();
     if (tenant.instructions == 0)
@@ -80,7 +98,8 @@ Scenario read_scenario(const std::string& file, const std::vector<std::string>& 
   }
   std::set<std::string> names;
   for (const Node& node : root.at("tenants").items()) {
-    scenario.tenants.push_back(read_tenant(node));
+    scenario.tenants.push_back(read_tenant(node, scenario.simulation.seed,
+                                           static_cast<std::uint32_t>(scenario.tenants.size())));
     if (!names.insert(scenario.tenants.back().name).second) {
       throw node.at("name").error("there are two tenants with this name", "give each its own");
     }

@@ -34,7 +34,9 @@ struct SimulationParameters {
 struct Tenant {
   std::string name, where;
   Workload workload;
-  Time arrival;
+  Time arrival;                        ///< of the first start
+  std::vector<Time> arrivals;          ///< of all starts; one of them unless `arrivals:` says more
+  Time deadline = Time::never();       ///< of each, from its arrival on; never: none
   Time latency_bound = Time::never();  ///< until an SM that it takes is free; never: none
   std::uint32_t priority = 0;
   std::uint32_t sms = 0;  ///< for spatial sharing; 0: an equal part of the rest

@@ -14,6 +14,7 @@
 #include "core/parameters/policy.hpp"
 #include "models/dispatch/preemption/kernel_history.hpp"
 #include "models/dispatch/preemption/preemption_machine.hpp"
+#include "models/dispatch/preemption/sm_places.hpp"
 
 namespace lockstep {
 
@@ -50,6 +51,7 @@ struct SmRelease {
   std::vector<Block> blocks;
   Time latency;  ///< until the last is gone
   std::uint64_t overhead = 0;
+  std::uint32_t places = 0;  ///< for blocks of the urgent grid, if it is to share the SM
 };
 
 class Preemption {
@@ -59,6 +61,7 @@ class Preemption {
     bool saves = false;    ///< contexts may go to memory
     bool follows = false;  ///< blocks' work and idempotence are followed; they may be flushed
     bool asks = false;     ///< decide() wants the status of SMs
+    bool shares = false;   ///< the urgent grid's blocks come as places get free, beside the others
   };
   virtual ~Preemption() = default;
   virtual Needs needs() const { return {}; }
@@ -69,6 +72,8 @@ class Preemption {
                            const PreemptionMachine& /*machine*/, Time /*bound*/) const {
     return {};
   }
+  /// If SMs are shared: where blocks stand in them.
+  virtual Placement placement() const { return Placement::aligned; }
   /// One that does not get free by draining within that time of the request must by other means.
   virtual Time drain_limit(Time /*expected*/, Time /*bound*/) const { return Time::never(); }
 };

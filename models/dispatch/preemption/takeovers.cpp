@@ -1,6 +1,8 @@
 #include "models/dispatch/preemption/takeovers.hpp"
 
 #include <algorithm>
+#include <tuple>
+#include <utility>
 
 namespace lockstep {
 
@@ -64,6 +66,7 @@ void Takeovers::begin(std::uint32_t index, const GridLaunch& victim, const GridL
   sm.asked = asked_for_ ? asked_at_ : now;
   sm.bound = bound_of(urgent);
   sm.expected = release.blocks;
+  sm.places = release.places;
   const Time limit = policy_->drain_limit(release.latency, sm.bound);
   sm.limit = limit == Time::never() ? limit : now + limit;
   ++statistics_.sms_taken[victim.tenant];
@@ -78,6 +81,7 @@ void Takeovers::left(PreemptionRecord record) {
   const auto expected = std::find_if(
       sm.expected.begin(), sm.expected.end(),
       [&](const SmRelease::Block& block) { return block.command.block == record.block.block; });
+  if (needs_.shares && expected == sm.expected.end()) return;  // it was in nobody's way
   if (expected != sm.expected.end()) {
     record.expected = expected->latency;
     record.expected_loss = expected->overhead;
@@ -85,14 +89,14 @@ void Takeovers::left(PreemptionRecord record) {
   records_.push_back(record);
 }
 
-void Takeovers::stopped(std::uint32_t index, Time now) {
+void Takeovers::entered(std::uint32_t index, Time now) {
   Sm& sm = sms_[index];
+  if (std::exchange(sm.has_entered, true)) return;
   const auto waited = static_cast<std::uint64_t>((now - sm.asked).femtoseconds() / 1'000'000);
   const std::size_t tenant = sm.tenant.value();
   statistics_.preemption_latency[tenant].add(waited);
   statistics_.preemption_time[tenant] += waited;
   if (now - sm.asked > sm.bound) ++statistics_.bounds_broken[tenant];
-  sm = Sm{};
 }
 
 Time Takeovers::next_limit() const {
@@ -101,12 +105,16 @@ Time Takeovers::next_limit() const {
   return next;
 }
 
-std::vector<std::uint32_t> Takeovers::overdue(Time now) {
-  std::vector<std::uint32_t> found;
+std::vector<Takeovers::Overdue> Takeovers::overdue(Time now) {
+  std::vector<Overdue> found;
   for (std::uint32_t i = 0; i < sms_.size(); ++i) {
     if (sms_[i].limit > now) continue;
     sms_[i].limit = Time::never();
-    found.push_back(i);
+    Overdue& sm = found.emplace_back(Overdue{i, Technique::save, {}});
+    if (!needs_.shares) continue;
+    sm.others = Technique::drain;
+    for (const SmRelease::Block& block : sms_[i].expected)
+      sm.commands.push_back({block.command.block, Technique::save, {}});
   }
   return found;
 }

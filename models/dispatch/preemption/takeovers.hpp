@@ -59,18 +59,30 @@ class Takeovers {
 
   // SMs that make room.
   bool is_stopping(std::uint32_t sm) const { return sms_[sm].stopping; }
+  /// The grid for which it makes room, and how many places.
+  std::uint32_t urgent_at(std::uint32_t sm) const { return sms_[sm].urgent; }
+  std::uint32_t places_at(std::uint32_t sm) const { return sms_[sm].places; }
   Technique others() const { return policy_->others(); }
+  Placement placement() const { return policy_->placement(); }
+  Time bound_of(const GridLaunch& grid) const { return latency_bounds_[grid.tenant]; }
   /// The blocks of `victim` are told to make room; `release`: how, if they have been asked.
   void begin(std::uint32_t sm, const GridLaunch& victim, const GridLaunch& urgent,
              const SmRelease& release, Time now);
   /// A block of an SM has given its place up; if it was to make room, a row tells of that.
   void left(PreemptionRecord record);
-  /// No block is left there.
-  void stopped(std::uint32_t sm, Time now);
+  /// The urgent grid has got what it asked for there, or a first part of it.
+  void entered(std::uint32_t sm, Time now);
+  /// None of the blocks is left there, or they need not leave any more.
+  void end(std::uint32_t sm) { sms_[sm] = Sm{}; }
   /// When the next SM has been draining for too long.
   Time next_limit() const;
-  /// The SMs that have; once each.
-  std::vector<std::uint32_t> overdue(Time now);
+  /// The SMs that have, once each, and what their blocks are to do then.
+  struct Overdue {
+    std::uint32_t sm = 0;
+    Technique others = Technique::save;
+    std::vector<BlockCommand> commands;
+  };
+  std::vector<Overdue> overdue(Time now);
 
   void finished(const GridLaunch& grid, const BlockWork& work) {
     finished_[kernel_of(grid)].add(work);
@@ -87,18 +99,19 @@ class Takeovers {
     bool stopping = false;
     std::uint32_t victim = 0, urgent = 0;  ///< grids
     TenantId tenant;                       ///< for whom
+    bool has_entered = false;
+    std::uint32_t places = 0;
     Time asked, bound, limit = Time::never();
     std::vector<SmRelease::Block> expected;
 
     template <class Archive>
     void serialize(Archive& archive) {
-      archive(stopping, victim, urgent, tenant, asked, bound, limit, expected);
+      archive(stopping, victim, urgent, tenant, has_entered, places, asked, bound, limit, expected);
     }
   };
   static std::pair<std::uint16_t, std::uint16_t> kernel_of(const GridLaunch& grid) {
     return {grid.module, grid.kernel};
   }
-  Time bound_of(const GridLaunch& grid) const { return latency_bounds_[grid.tenant]; }
 
   const std::unique_ptr<Preemption> policy_;
   const Preemption::Needs needs_;

@@ -1,0 +1,85 @@
+#include "models/dispatch/preemption/sm_places.hpp"
+
+#include <algorithm>
+
+namespace lockstep {
+
+namespace {
+
+/// The first gap of the size below `end`.
+std::optional<std::uint32_t> first_gap(std::vector<ResourceRange> taken, std::uint32_t size,
+                                       std::uint32_t end) {
+  std::sort(taken.begin(), taken.end(),
+            [](const auto& a, const auto& b) { return a.begin < b.begin; });
+  std::uint32_t begin = 0;
+  for (const ResourceRange& range : taken) {
+    if (range.begin >= begin + size) break;
+    begin = std::max(begin, range.begin + range.size);
+  }
+  if (begin + size > end) return std::nullopt;
+  return begin;
+}
+
+}  // namespace
+
+BlockRoom SmPlaces::place(std::uint32_t i, const BlockResources& need) {
+  return {0, 0, {i * need.registers, need.registers}, {i * need.shared_bytes, need.shared_bytes}};
+}
+
+std::uint32_t SmPlaces::places_for(const BlockResources& need) const {
+  std::uint32_t places = blocks_;
+  if (need.registers > 0) places = std::min(places, registers_ / need.registers);
+  if (need.shared_bytes > 0) places = std::min(places, shared_bytes_ / need.shared_bytes);
+  return places;
+}
+
+bool SmPlaces::is_free(const BlockRoom& room) const {
+  return std::none_of(rooms_.begin(), rooms_.end(),
+                      [&](const BlockRoom& other) { return other.overlaps(room); });
+}
+
+std::optional<BlockRoom> SmPlaces::find(const BlockResources& need) const {
+  if (placement_ == Placement::packed) return find_gap(need);
+  for (std::uint32_t i = 0; i < places_for(need); ++i)
+    if (const BlockRoom room = place(i, need); is_free(room)) return room;
+  return std::nullopt;
+}
+
+std::optional<BlockRoom> SmPlaces::find_gap(const BlockResources& need) const {
+  std::vector<ResourceRange> registers, shared;
+  for (const BlockRoom& room : rooms_) {
+    registers.push_back(room.registers);
+    shared.push_back(room.shared);
+  }
+  const auto first = first_gap(std::move(registers), need.registers, registers_);
+  const auto bytes = first_gap(std::move(shared), need.shared_bytes, shared_bytes_);
+  if (!first || !bytes) return std::nullopt;
+  return BlockRoom{0, 0, {*first, need.registers}, {*bytes, need.shared_bytes}};
+}
+
+void SmPlaces::enter(std::uint32_t grid, std::uint64_t block, const BlockResources& need) {
+  BlockRoom room = find(need).value_or(BlockRoom{});
+  room.grid = grid;
+  room.block = block;
+  rooms_.push_back(room);
+}
+
+void SmPlaces::leave(std::uint32_t grid, std::uint64_t block) {
+  std::erase_if(rooms_,
+                [&](const BlockRoom& room) { return room.grid == grid && room.block == block; });
+}
+
+std::optional<std::vector<std::uint64_t>> SmPlaces::candidate(std::uint32_t i,
+                                                              const BlockResources& need,
+                                                              std::uint32_t grid) const {
+  const BlockRoom wanted = place(i, need);
+  std::vector<std::uint64_t> blocks;
+  for (const BlockRoom& room : rooms_) {
+    if (!room.overlaps(wanted)) continue;
+    if (room.grid != grid) return std::nullopt;
+    blocks.push_back(room.block);
+  }
+  return blocks;
+}
+
+}  // namespace lockstep

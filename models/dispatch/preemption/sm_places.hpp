@@ -1,0 +1,87 @@
+/// Where the registers and the shared memory of an SM's thread blocks stand, and whose blocks stand
+/// in the way of a preempting kernel.
+///
+/// What a block has is contiguous.  Aligned, block places of a kernel lie at multiples of what its
+/// blocks need, so that leaving blocks make room without gaps; packed, a block takes the first gap
+/// that is large enough.  Candidate i of a preempting kernel are the blocks that overlap its place
+/// i in either resource. Source: 003, sections 3.2 and 3.3.1, Figures 3.1 to 3.3, 3.8 and 3.9;
+/// preemption.md, sections 6 and 7.1.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+#include "models/sm/parameters/occupancy.hpp"
+
+namespace lockstep {
+
+enum class Placement : std::uint8_t { aligned, packed };
+
+/// [begin, begin + size) of a resource.
+struct ResourceRange {
+  std::uint32_t begin = 0, size = 0;
+
+  bool overlaps(const ResourceRange& other) const {
+    return begin < other.begin + other.size && other.begin < begin + size;
+  }
+  template <class Archive>
+  void serialize(Archive& archive) {
+    archive(begin, size);
+  }
+};
+
+/// A thread block's part of an SM.
+struct BlockRoom {
+  std::uint32_t grid = 0;
+  std::uint64_t block = 0;
+  ResourceRange registers, shared;
+
+  bool overlaps(const BlockRoom& other) const {
+    return registers.overlaps(other.registers) || shared.overlaps(other.shared);
+  }
+  template <class Archive>
+  void serialize(Archive& archive) {
+    archive(grid, block, registers, shared);
+  }
+};
+
+class SmPlaces {
+ public:
+  SmPlaces() = default;
+  SmPlaces(const OccupancyLimits& limits, Placement placement)
+      : registers_(limits.registers),
+        shared_bytes_(limits.shared_bytes),
+        blocks_(limits.blocks),
+        placement_(placement) {}
+
+  /// A block of such needs would find a place.
+  bool has_place(const BlockResources& need) const { return find(need).has_value(); }
+  /// The block takes the first place that is free.  One that finds none, since others were placed
+  /// in another way, is in nobody's way.
+  void enter(std::uint32_t grid, std::uint64_t block, const BlockResources& need);
+  void leave(std::uint32_t grid, std::uint64_t block);
+
+  /// Places that blocks of these needs have, whoever is there now.
+  std::uint32_t places_for(const BlockResources& need) const;
+  /// Blocks of the grid that stand in the way at place i; nothing: others do, who stay.
+  std::optional<std::vector<std::uint64_t>> candidate(std::uint32_t i, const BlockResources& need,
+                                                      std::uint32_t grid) const;
+
+  template <class Archive>
+  void serialize(Archive& archive) {
+    archive(rooms_);
+  }
+
+ private:
+  static BlockRoom place(std::uint32_t i, const BlockResources& need);
+  std::optional<BlockRoom> find(const BlockResources& need) const;
+  std::optional<BlockRoom> find_gap(const BlockResources& need) const;
+  bool is_free(const BlockRoom& room) const;
+
+  std::uint32_t registers_ = 0, shared_bytes_ = 0, blocks_ = 0;
+  Placement placement_ = Placement::aligned;
+  std::vector<BlockRoom> rooms_;
+};
+
+}  // namespace lockstep

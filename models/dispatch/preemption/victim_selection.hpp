@@ -1,0 +1,66 @@
+/// Which blocks of a running kernel leave so that blocks of a preempting one find their places.
+///
+/// For each SM the best candidate - the blocks in the way at one place of the preempting kernel -
+/// is the one that loses least of those that are free within the bound, else the one that is free
+/// soonest.  A round takes at most one candidate of each SM, the best SMs first, until there are
+/// places for all that is wanted.  Blocks that are on their way out cost nothing more.  Where
+/// threads or block slots are short although a place is free, the cheapest further blocks leave.
+/// Source: 003, section 3.3, Algorithm 1, lines 10 to 20; preemption.md, sections 6 and 7.3
+/// (rounds: burst).
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <set>
+#include <vector>
+
+#include "models/dispatch/preemption/preemption.hpp"
+#include "models/dispatch/preemption/sm_places.hpp"
+
+namespace lockstep {
+
+/// One SM while blocks are being chosen.
+class SmSelection {
+ public:
+  struct Setup {
+    std::uint32_t sm = 0;
+    const SmPlaces* places = nullptr;
+    BlockResources used;  ///< by all blocks there
+    OccupancyLimits limits;
+    BlockResources need, victim;  ///< of a block of the preempting kernel, of the running one
+    std::uint32_t grid = 0;       ///< the running one
+    std::vector<SmRelease::Block> blocks;  ///< of it, each with its technique and cost
+  };
+  explicit SmSelection(Setup setup);
+
+  struct Choice {
+    std::uint32_t place = 0;
+    std::vector<std::size_t> leave;  ///< of Setup::blocks, besides those that were chosen before
+    Time latency;
+    std::uint64_t overhead = 0;
+  };
+  /// Sorted before another one.
+  static bool better(const Choice& a, const Choice& b, Time bound);
+  std::optional<Choice> best(Time bound) const;
+  void take(const Choice& choice);
+  std::uint32_t sm() const { return setup_.sm; }
+  /// What has been chosen.
+  SmRelease release() const;
+
+ private:
+  std::optional<Choice> at(std::uint32_t place) const;
+  /// Further blocks leave until threads and slots suffice; false: they cannot.
+  bool make_fit(Choice& choice) const;
+
+  Setup setup_;
+  BlockResources left_;  ///< used when all that was chosen has happened
+  std::set<std::size_t> leaving_;
+  std::set<std::uint32_t> granted_;
+  Time latency_;
+  std::uint64_t overhead_ = 0;
+};
+
+/// Chooses until there are so many places.
+void select_victims(std::vector<SmSelection>& sms, std::uint64_t wanted, Time bound);
+
+}  // namespace lockstep

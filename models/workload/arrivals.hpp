@@ -1,0 +1,26 @@
+/// When a tenant's host program starts: once, or again and again.
+///
+///     arrivals: {every: 200us, count: 50}
+///     arrivals: {uniform: [100us, 300us], count: 50}
+///     arrivals: {poisson: 200us, count: 50}
+///     arrivals: {at: [10us, 50us, 70us]}
+///
+/// Gaps are counted from `arrival:` on; the first of `every` is there.  Random gaps belong to
+/// (seed, tenant, number).  A program that is still at work when it is to start again starts when
+/// it has ended.
+/// Source: preemption.md, section 9 (requests that are uniform in time; deadlines).
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "core/parameters/node.hpp"
+#include "core/time/time.hpp"
+
+namespace lockstep {
+
+/// In ascending order.  Throws UserError for what is no list of arrivals.
+std::vector<Time> read_arrivals(const Node& node, Time first, std::uint64_t seed,
+                                std::uint32_t tenant);
+
+}  // namespace lockstep
