@@ -50,8 +50,8 @@ void preempt_at_random(std::vector<std::string>& settings,
                      ", latency_bound: " + std::to_string(1 + random() % 5000) + "ns";
   const bool stalls = std::find(settings.begin(), settings.end(),
                                 "policies.exception_scheme.name=stall-on-fault") != settings.end();
-  const char* const techniques[] = {"none", "drain", "flush", "switch", "chimera", "chimera-plus"};
-  settings.push_back(std::string("policies.preemption=") + techniques[random() % (stalls ? 3 : 6)]);
+  const char* const techniques[] = {"none", "drain", "flush", "switch", "chimera", "chimera-plus", "dual-kernel"};
+  settings.push_back(std::string("policies.preemption=") + techniques[random() % (stalls ? 3 : 7)]);
 }
 
 TEST(VirtualMemory, OfSeveralTenantsStaysApart) {

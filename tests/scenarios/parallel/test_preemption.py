@@ -6,7 +6,7 @@ import h5py
 from harness import ROOT, ScenarioTest
 
 WORKLOADS = ROOT / "configs/workloads"
-TECHNIQUES = ("none", "drain", "switch", "flush", "chimera", "chimera-plus")
+TECHNIQUES = ("none", "drain", "switch", "flush", "chimera", "chimera-plus", "dual-kernel")
 
 
 def text(policies, second="{n: 4096}", more=""):
@@ -20,6 +20,13 @@ def text(policies, second="{n: 4096}", more=""):
 
 def preempted(technique, scheme="replay-queue"):
     return f"preemption: {technique}, exception_scheme: {scheme}"
+
+
+def again(technique, arrivals="{poisson: 15us, count: 6}", more=""):
+    """Blocks of an urgent task come again and again while another tenant keeps the GPU busy."""
+    return (text(preempted(technique), "{blocks: 6, rounds: 10}", f", deadline: 30us{more}")
+            .replace("vector_add", "urgent").replace("parameters: {n: 128}", "parameters: {n: 128}, relaunch: true")
+            .replace("arrival: 20us", f"arrivals: {arrivals}"))
 
 
 class Preemption(ScenarioTest):
@@ -48,7 +55,7 @@ class Preemption(ScenarioTest):
             self.assertEqual(dispatcher["preemption_time"][1] > 0, taken)
             self.assertEqual(sm["blocks_saved"] > 0, technique == "switch")
             self.assertEqual(sm["blocks_saved"], sm["blocks_restored"])
-            self.assertEqual(sm["blocks_flushed"] > 0, technique in ("flush", "chimera", "chimera-plus"))
+            self.assertEqual(sm["blocks_flushed"] > 0, technique in ("flush", "chimera", "chimera-plus", "dual-kernel"))
             self.assertEqual(sm["blocks_flushed"], sum(dispatcher["blocks_restarted"]))
             self.assertEqual(sm["flushed_instructions"], dispatcher["wasted_instructions"][0])
         for technique in TECHNIQUES[1:]:
@@ -64,8 +71,8 @@ class Preemption(ScenarioTest):
         self.assertEqual(sm["blocks_saved"], sm["blocks_restored"])
 
     def test_every_layout_writes_the_same(self):
-        for technique in ("switch", "chimera"):
-            self.write("scenario.yaml", text(preempted(technique)))
+        for technique in ("switch", "chimera", "dual-kernel"):
+            self.write("scenario.yaml", again(technique))
             self.run_checked("one.h5", "--threads", 1)
             for name, threads, ranks in (("threads.h5", 2, 0), ("two.h5", 1, 2), ("three.h5", 1, 3)):
                 self.run_checked(name, "--threads", threads, ranks=ranks)
@@ -104,6 +111,48 @@ class Preemption(ScenarioTest):
     def test_tenants_with_sms_of_their_own_cannot_take_any(self):
         self.assertRegex(self.refused("preemption: drain, sharing: spatial"),
                          r"scenario\.yaml:\d+:\d+: policies\.preemption drain takes whole SMs")
+
+    def test_a_program_that_arrives_again_and_again_has_a_row_for_each_start(self):
+        def rows(arrivals, seed=1):
+            self.write("scenario.yaml", again("flush", arrivals).replace("epoch: 20us", f"epoch: 20us, seed: {seed}"))
+            self.run_checked("out.h5")
+            with h5py.File(self.folder / "out.h5", "r") as file:
+                self.assertEqual(int(file["tenants"]["rounds"][1]), 6)
+                table = file["arrivals"][()]
+            return table[table["tenant"] == 1]
+        every = rows("{every: 15us, count: 6}")
+        self.assertEqual((every["arrival"] // 10**9).tolist(), [0, 15, 30, 45, 60, 75])
+        self.assertTrue((every["began"] >= every["arrival"]).all())
+        self.assertTrue((every["began"][1:] >= every["ended"][:-1]).all())
+        self.assertTrue(((every["ended"] <= every["arrival"] + 30 * 10**9) == (every["met"] == b"yes")).all())
+        self.assertEqual((every["deadline"] - every["arrival"]).tolist(), [30 * 10**9] * 6)
+        at = rows("{at: [1us, 2us, 3us, 40us, 41us, 200us]}")
+        self.assertEqual((at["arrival"] // 10**9).tolist(), [1, 2, 3, 40, 41, 200])
+        one, same, other = (rows("{poisson: 15us, count: 6}", seed)["arrival"].tolist() for seed in (1, 1, 2))
+        self.assertEqual(one, same)
+        self.assertNotEqual(one, other)
+        gaps = [b - a for a, b in zip([0] + one, one)]
+        self.assertTrue(all(gap > 0 for gap in gaps) and len(set(gaps)) == 6)
+        uniform = rows("{uniform: [5us, 9us], count: 6}")["arrival"].tolist()
+        self.assertTrue(all(5 * 10**9 <= b - a <= 9 * 10**9 for a, b in zip([0] + uniform, uniform)))
+
+    def test_mistakes_in_arrivals_are_one_line(self):
+        for arrivals, said in (("{every: 0us, count: 6}", "no time between arrivals"),
+                               ("{every: 5us}", "count"), ("{every: 5us, count: 0}", "no number of arrivals"),
+                               ("{at: [5us, 4us]}", "before the arrival before it"), ("{at: []}", "no times"),
+                               ("{uniform: [5us, 4us], count: 3}", "least and the largest"),
+                               ("{count: 3}", "write every, uniform, poisson or at"),
+                               ("{poisson: 5us, count: 3, every: 2us}", "poisson"),
+                               ("{every: 5us, count: 3}, relaunch: true", "leave one of them out")):
+            self.write("scenario.yaml", again("flush", arrivals))
+            done = self.lockstep("validate", "scenario.yaml")
+            self.assertNotEqual(done.returncode, 0, arrivals)
+            self.assertRegex(done.stderr, rf"^lockstep: scenario\.yaml:7:\d+: .*{said}.*\n$", arrivals)
+
+    def test_a_deadline_lies_behind_the_arrival(self):
+        self.write("scenario.yaml", again("flush").replace("deadline: 30us", "deadline: 0us"))
+        done = self.lockstep("validate", "scenario.yaml")
+        self.assertRegex(done.stderr, r"scenario\.yaml:7:\d+: .*deadline.* lies before the arrival")
 
     def test_one_that_chooses_by_a_bound_needs_one(self):
         self.write("scenario.yaml", text(preempted("chimera")).replace(", latency_bound: 2us", ""))
