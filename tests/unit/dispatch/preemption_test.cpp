@@ -182,7 +182,7 @@ class ChimeraTest : public PreemptionTest {
   void ask(std::uint32_t urgent_blocks, Time bound) {
     BenchOptions options;
     options.sms = 2;
-    options.preemption = "chimera";
+    options.preemption = technique;
     options.latency_bounds[1] = bound;
     bench.emplace(options);
     bench->launch(0, {.grid = 1, .blocks = 20});
@@ -194,6 +194,7 @@ class ChimeraTest : public PreemptionTest {
     urgent(300, urgent_blocks);
     bench->run_until(500);
   }
+  std::string technique = "chimera";
   static BlockStatus block(std::uint64_t number, std::uint64_t executed, bool idempotent) {
     return {number, {{executed, 32 * executed}, 2 * executed}, idempotent, 0, {}};
   }
@@ -264,6 +265,51 @@ TEST_F(ChimeraTest, GoesOnAfterSavingAndRestoringBetweenQuestionAndAnswer) {
   bench->run_until(610);
   ASSERT_EQ(bench->dispatcher().preemptions().size(), 1u);
   EXPECT_EQ(bench->dispatcher().preemptions()[0].expected_loss, 10u);
+}
+
+/// The same, with room for two blocks per SM and places that are shared.
+class DualKernelTest : public ChimeraTest {
+ protected:
+  DualKernelTest() { technique = "dual-kernel"; }
+};
+
+TEST_F(DualKernelTest, AnUrgentBlockEntersWhenItsPlaceIsFreeWhileTheBlockBesideItRunsOn) {
+  ask(1, Time{1'000'000'000});
+  EXPECT_THAT(sent(), ElementsAre("sm0 ask 1", "sm1 ask 1"));
+  bench->status(510, 1, 0, {block(4, 500, true), block(6, 300, true)});
+  bench->status(510, 1, 1, {block(5, 900, true), block(7, 20, true)});
+  bench->run_until(520);
+  EXPECT_THAT(sent(), ElementsAre("sm0 drain 1 d4")) << "within 1 us, and nothing is lost";
+  bench->block(560, MessageKind::block_returned, 1, 0, 8);
+  bench->block_done(900, 1, 0, 4, {}, {{1000, 32000}, 2000});
+  bench->run_until(1000);
+  EXPECT_EQ(bench->blocks(), "sm0:2.0") << "6 is still there";
+  bench->block_done(1100, 2, 0, 0);
+  bench->run_until(1200);
+  EXPECT_THAT(sent(), ElementsAre("host done 2", "sm0 end 2", "sm0 resume 1", "sm0 block 1.8",
+                                  "sm0 block 1.10"))
+      << "the second one is staged";
+}
+
+TEST_F(DualKernelTest, TheSmBelongsToTheUrgentGridWhenTheOthersHaveLeft) {
+  ask(3, Time{1'000'000'000});
+  sent();
+  bench->status(510, 1, 0, {block(4, 20, true), block(6, 30, true)});
+  bench->status(510, 1, 1, {block(5, 10, true), block(7, 40, true)});
+  bench->run_until(520);
+  EXPECT_THAT(sent(), ElementsAre("sm0 drain 1 f4 f6", "sm1 drain 1 f5"));
+  for (const std::uint64_t staged : {8, 9})
+    bench->block(530, MessageKind::block_returned, 1, static_cast<std::uint32_t>(staged % 2),
+                 staged);
+  bench->block_flushed(540, 1, 0, 4, {}, {20, 640});
+  bench->block_flushed(541, 1, 0, 6, {}, {30, 960});
+  bench->grid_stopped(541, 1, 0);
+  bench->block_flushed(542, 1, 1, 5, {}, {10, 320});
+  bench->run_until(600);
+  EXPECT_EQ(bench->blocks(), "sm0:2.0 sm1:2.1 sm0:2.2");
+  for (const std::uint64_t done : {0, 2}) bench->block_done(700, 2, 0, done);
+  bench->run_until(800);
+  EXPECT_EQ(bench->blocks(), "sm0:1.8 sm0:1.9 sm0:1.4") << "it goes back as a whole";
 }
 
 TEST_F(PreemptionTest, GoesOnAfterSavingAndRestoring) {
