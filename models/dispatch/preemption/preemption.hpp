@@ -9,6 +9,7 @@
 #include <cstdint>
 
 #include "core/parameters/policy.hpp"
+#include "models/sm/parameters/context_kind.hpp"
 
 namespace lockstep {
 
@@ -23,5 +24,7 @@ using PreemptionRow = PolicyRegistry<Technique>::Row;
 /// Key `policies.preemption`.
 const PolicyList& preemption_policies();
 Technique technique_of(const PolicyChoice& choice);
+/// What stands in the contexts that a technique saves.
+ContextKind contexts_of(const PolicyChoice& choice);
 
 }  // namespace lockstep
