@@ -28,7 +28,7 @@ std::uint64_t context_bytes(const BlockResources& block, const IssueTable& kerne
 /// An SM saves all its blocks in one way.
 ContextKind kind_of(const Scenario& scenario, const PolicyParameters& policies,
                     const BlockSwitching& switching) {
-  const ContextKind preempted = contexts_of(policies.preemption);
+  const ContextKind preempted = saving_of(policies.preemption).context;
   if (technique_of(policies.preemption) != Technique::save) return switching.context();
   if (switching.extra_blocks() > 0 && switching.context() != preempted)
     throw UserError(scenario.policies.find("preemption").where(),
@@ -51,6 +51,7 @@ ContextMemory::ContextMemory(const Scenario& scenario, const MachineParameters& 
       sm.occupancy_limits(log_entries_of(parameters.policies.exception_scheme));
   const bool preempts = technique_of(parameters.policies.preemption) == Technique::save;
   first_.kind = kind_of(scenario, parameters.policies, *policy);
+  first_.stops = saving_of(parameters.policies.preemption).stops;
   std::uint32_t most_resident = 0;
   first_.block_warps = limits.threads_per_block / isa::warp_size;
   for (std::size_t t = 0; t < scenario.tenants.size(); ++t) {

@@ -61,8 +61,10 @@ void preempt_at_random(std::vector<std::string>& settings,
   const char* const techniques[] = {"none", "drain", "switch"};
   const std::string technique = techniques[random() % (stalls ? 2 : 3)];
   settings.push_back("policies.preemption.name=" + technique);
-  if (technique == "switch")
-    settings.push_back("policies.preemption.context=" + contexts(settings, random));
+  if (technique != "switch") return;
+  settings.push_back("policies.preemption.context=" + contexts(settings, random));
+  settings.push_back(std::string("policies.preemption.points=") +
+                     (random() % 2 == 0 ? "none" : "selective"));
 }
 
 TEST(VirtualMemory, OfSeveralTenantsStaysApart) {

@@ -24,7 +24,11 @@ using PreemptionRow = PolicyRegistry<Technique>::Row;
 /// Key `policies.preemption`.
 const PolicyList& preemption_policies();
 Technique technique_of(const PolicyChoice& choice);
-/// What stands in the contexts that a technique saves.
-ContextKind contexts_of(const PolicyChoice& choice);
+/// How a technique saves blocks.
+struct Saving {
+  ContextKind context = ContextKind::occupied;
+  StopPlaces stops = StopPlaces::any;
+};
+Saving saving_of(const PolicyChoice& choice);
 
 }  // namespace lockstep

@@ -26,13 +26,35 @@ std::vector<WarpSlot> BlockContexts::warps_in_order(const BlockSlot& block) cons
 }
 
 void BlockContexts::freeze(BlockPlace place) {
-  for_each_warp(blocks_.block(place).warps, [&](WarpSlot slot) {
+  const BlockSlot& block = blocks_.block(place);
+  if (at_points_ && blocks_.grid(block.grid).leaves) return freeze_at_points(block);
+  for_each_warp(block.warps, [&](WarpSlot slot) {
     if (blocks_.warp(slot).paths.finished() || front_end_.held().frozen(slot) ||
         printing_.amid(slot))
       return;
-    front_end_.held().freeze(slot);
-    front_end_.wait_for_fault(slot);
+    freeze(slot);
   });
+}
+
+void BlockContexts::freeze_at_points(const BlockSlot& block) {
+  HeldWarps& held = front_end_.held();
+  std::uint64_t waiting = 0;
+  bool others_run = false;
+  for_each_warp(block.warps, [&](WarpSlot slot) {
+    const Warp& warp = blocks_.warp(slot);
+    if (warp.paths.finished() || held.frozen(slot)) return;
+    if (printing_.amid(slot)) {
+      others_run = true;
+      return;
+    }
+    if (held.stopped(slot) || front_end_.sleeping().asleep(slot) ||
+        blocks_.at_preemption_point(warp))
+      return freeze(slot);
+    held.freeze_at_point(slot);
+    if (warp.paths.runnable()) others_run = true;
+    waiting |= bit_of(slot);
+  });
+  if (!others_run) for_each_warp(waiting, [&](WarpSlot slot) { freeze(slot); });
 }
 
 void BlockContexts::thaw(BlockPlace place) {
@@ -104,12 +126,29 @@ BlockContext BlockContexts::take_out(BlockPlace place, SmCycle now) {
   return context;
 }
 
+void BlockContexts::count_stop(const Warp& warp) {
+  auto& stops = statistics_.tenant[warp.tenant].context_stops;
+  if (front_end_.held().stopped(blocks_.slot_of(warp))) {
+    ++stops[SmStatistics::at_fault];
+  } else if (!warp.paths.runnable()) {
+    ++stops[SmStatistics::at_barrier];
+  } else if (!blocks_.at_preemption_point(warp)) {
+    const bool asleep = front_end_.sleeping().asleep(blocks_.slot_of(warp));
+    ++stops[asleep ? SmStatistics::asleep : SmStatistics::elsewhere];
+  } else {
+    const isa::Instruction& point = blocks_.instruction(warp, warp.paths.pc());
+    ++stops[point.category == isa::Category::barrier ? SmStatistics::at_barrier_point
+                                                     : SmStatistics::at_point];
+  }
+}
+
 BlockContexts::SavedWarp BlockContexts::take_out(WarpSlot slot, SmCycle now) {
   Warp& warp = blocks_.warp(slot);
   SavedWarp saved;
   saved.paths = warp.paths;
   saved.left = has_left(slot);
   if (saved.left) return saved;
+  count_stop(warp);
   saved.suspended = is_suspended(slot);
   if (front_end_.sleeping().asleep(slot))
     saved.asleep = std::max<std::int64_t>(1, front_end_.sleeping().until(slot) - now);

@@ -7,8 +7,12 @@
 /// memory stays where it is.  A block can leave when nothing of it is in flight: answers,
 /// acknowledgements, events of its warps, a `printf` half done.  On chip its registers and shared
 /// memory are overwritten when it has left.
-/// Source: 000, section 4.1; 002, section IV.B; preemption.md, section 5; architecture.md, section
-/// 8, rules 4 and 5.
+///
+/// A block that is preempted may have to stop at preemption points.  Each of its warps then goes on
+/// until it comes to one, in front of which it stops.  Warps that sleep, that a fault has stopped
+/// or that wait for others - at plain barriers, too - stop where they are, the latter when all
+/// others have: they might still be released. Source: 000, section 4.1; 002, section IV.B;
+/// preemption.md, section 5; architecture.md, section 8, rules 4 and 5.
 ///
 /// Simplified: occupied registers are saved as the kernel's rows, at the size that the block has in
 /// the register file; control state takes the bytes of its serialised form.
@@ -34,6 +38,7 @@ class BlockContexts {
                 FrontEnd& front_end, FaultableAccesses& faultable, Flights& flights,
                 LoadStoreUnit& load_store, const Printing& printing)
       : kind_(constants.setup.contexts.kind),
+        at_points_(constants.setup.contexts.stops == StopPlaces::points),
         statistics_(statistics),
         blocks_(blocks),
         front_end_(front_end),
@@ -42,7 +47,8 @@ class BlockContexts {
         load_store_(load_store),
         printing_(printing) {}
 
-  /// Nothing of the block issues from now on but what belongs to a printf that has begun.
+  /// Nothing of the block issues from now on but what belongs to a printf that has begun - or, if
+  /// it stops at preemption points, until its warps come to them.  To be called until it is quiet.
   void freeze(BlockPlace place);
   /// Its tenant is ended: its warps are to be looked at again.
   void thaw(BlockPlace place);
@@ -65,6 +71,12 @@ class BlockContexts {
     void serialize(Archive& archive) { archive(paths, left, suspended, asleep, accesses); }
   };
 
+  /// Each warp stands at a point, or cannot go on by itself.
+  void freeze_at_points(const BlockSlot& block);
+  void freeze(WarpSlot slot) {
+    front_end_.held().freeze(slot);
+    front_end_.wait_for_fault(slot);
+  }
   bool is_quiet(WarpSlot slot) const;
   /// An event to come names it, beyond those of its scoreboard; or it is about to issue.
   bool is_named_by_events(WarpSlot slot) const;
@@ -74,6 +86,7 @@ class BlockContexts {
   /// It waits for an acquire that is squashed.
   bool is_suspended(WarpSlot slot) const;
   SavedWarp take_out(WarpSlot slot, SmCycle now);
+  void count_stop(const Warp& warp);
   std::vector<WarpSlot> warps_in_order(const BlockSlot& block) const;
   /// Of its warps that have not left.
   std::vector<WarpRegisters> registers_of(const BlockSlot& block,
@@ -99,6 +112,7 @@ class BlockContexts {
   void put_in_access(WarpSlot slot, SavedAccess& saved);
 
   const ContextKind kind_;
+  const bool at_points_;
   SmStatistics& statistics_;
   ResidentBlocks& blocks_;
   FrontEnd& front_end_;

@@ -15,6 +15,7 @@ struct ContextArea {
   std::uint32_t places = 0;       ///< 0: blocks do not leave
   std::uint32_t block_warps = 0;  ///< of the largest block
   ContextKind kind = ContextKind::occupied;
+  StopPlaces stops = StopPlaces::any;  ///< of blocks that a more urgent grid displaces
 
   PhysicalAddress place(std::uint32_t number) const { return base + number * place_bytes; }
   std::uint64_t bytes() const { return places * place_bytes; }

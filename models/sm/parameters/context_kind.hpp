@@ -14,6 +14,9 @@ enum class ContextKind : std::uint8_t {
   live_compressed_block,  ///< at a barrier, compressed over the block
 };
 
+/// Where the warps of a block stop that is preempted.
+enum class StopPlaces : std::uint8_t { any, points };
+
 /// As a parameter, `context`.
 inline Choice context_kinds() {
   return choice({"occupied", "live", "live-compressed", "live-compressed-block"});

@@ -20,6 +20,16 @@ struct SmStatistics {
     control_saved,
     context_part_count
   };
+  /// Where a warp stands that is saved.
+  enum WarpStop : std::uint8_t {
+    at_fault,
+    at_barrier,
+    at_barrier_point,
+    at_point,
+    asleep,
+    elsewhere,
+    warp_stop_count
+  };
   /// What one tenant does here, side by side.  What nearly every window counts comes first.
   struct alignas(cache_line_bytes) OfTenant {
     std::array<Counter, stall_causes> stalls;
@@ -40,6 +50,7 @@ struct SmStatistics {
     Counter block_stop_cycles, context_move_cycles;
     std::array<Counter, context_part_count> context_parts;
     std::array<Counter, 4> context_registers;
+    std::array<Counter, warp_stop_count> context_stops;
     std::array<Counter, 6> context_block_registers;
     Histogram<8> fault_positions;
     Histogram<10> last_check_latency;
@@ -174,6 +185,12 @@ struct SmStatistics {
                     {"dead", "random", "local_uniform", "local_strided", "global_uniform",
                      "global_strided"},
                     "registers", "of blocks, in contexts that are compressed over the block")
+        .per_tenant(
+            "context_stops", &S::tenant, &T::context_stops,
+            {"fault", "barrier", "barrier_point", "point", "asleep", "elsewhere"}, "warps",
+            "of those blocks, by where they stopped: an access was squashed, waiting at a "
+            "barrier or for other lanes, in front of preemption points (002, section IV.A), "
+            "in a nanosleep")
         .per_tenant("fault_positions", &S::tenant, &T::fault_positions, "faults",
                     "those of fault_notices by the faults that were pending before them")
         .counter("l1_evictions", &S::l1_evictions, "lines", "valid lines replaced")

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "core/error/error.hpp"
+#include "models/isa/encode/divergent_rows.hpp"
 #include "models/isa/encode/encode.hpp"
 #include "models/sm/access/lane_data.hpp"
 #include "models/sm/tables/deferred_values.hpp"
@@ -159,13 +160,16 @@ IssueRecord make_record(const SmParameters& parameters, const Instruction& instr
 }
 
 /// By the rows that the SM's instructions name.
-std::vector<RowMask> live_rows(const isa::Program& program, const IssueTable& issue) {
+void find_live_rows(const isa::Program& program, IssueTable& issue) {
   isa::Program renamed = program;
   renamed.instructions = issue.instructions;
   renamed.rows = issue.rows;
   renamed.pair_rows = issue.pair_rows;
   isa::find_live_rows(renamed);
-  return std::move(renamed.live_rows);
+#ifndef NDEBUG
+  issue.divergent_rows = isa::divergent_rows(renamed);
+#endif
+  issue.live_rows = std::move(renamed.live_rows);
 }
 
 }  // namespace
@@ -201,7 +205,7 @@ IssueTables::IssueTables(const SmParameters& parameters,
       issue.instructions = std::move(issued.instructions);
       issue.rows = dense.rows;
       issue.pair_rows = dense.pair_rows;
-      if (precise) issue.live_rows = live_rows(program, issue);
+      if (precise) find_live_rows(program, issue);
       issue.rows_read_first = dense.read_first;
     }
   }

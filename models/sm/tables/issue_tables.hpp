@@ -54,6 +54,9 @@ struct IssueTable {
   // If every register holds its value:
   std::uint32_t pair_rows = 0;     ///< rows below hold 64-bit values, two each
   std::vector<RowMask> live_rows;  ///< live before each pc
+#ifndef NDEBUG
+  std::vector<RowMask> divergent_rows;  ///< see isa::divergent_rows
+#endif
 };
 
 /// What the tables are made for.

@@ -1,14 +1,11 @@
 /// A grid that an SM is taken from, at any moment and again and again: its blocks leave with their
 /// contexts or run to their end, and memory ends as if nothing had happened.
 /// Source: 002, section II; preemption.md, section 2; architecture.md, section 8, rules 4 and 5.
+#include "tests/unit/sm/turnover/stopped_grid.hpp"
+
 #include <gtest/gtest.h>
 
-#include <algorithm>
-#include <optional>
-
-#include "models/noc/grid_messages.hpp"
-#include "models/sm/parameters/sm_statistics.hpp"
-#include "tests/unit/sm/machine/ideal_machine.hpp"
+#include "tests/harness/policy_variants.hpp"
 #include "tests/unit/sm/machine/kernel_text.hpp"
 
 namespace lockstep::stopped_grid_test {
@@ -52,69 +49,30 @@ skip:
   @%p2 bra again;
   st.global.u32 [%rd4], %r6;
 )";
-constexpr std::uint32_t blocks = 6, threads = 64;
+constexpr const char* declarations =
+    ".shared .align 8 .b8 room[256];\n"
+    ".local .align 8 .b8 own[16];\n";
 
-class StoppedGrid : public testing::Test {
+class StoppedGrid : public testing::TestWithParam<ContextKind>, protected GridThatIsStopped {
  protected:
-  struct Outcome {
-    std::vector<std::byte> memory;
-    std::int64_t end = 0;
-    std::uint64_t saved = 0, restored = 0;
-    std::size_t stopped = 0;
-  };
-
-  /// Stops the grid at each of the cycles, in ascending order, and resumes it `pause` later.
-  Outcome run(const std::vector<std::int64_t>& stops, bool saves, std::int64_t pause = 2000) {
-    IdealMachine::Options options;
-    options.exception_scheme = "replay-queue";
-    options.block_switching = "{name: on-fault, extra_blocks: 8}";  // for the room; nothing faults
-    options.parameters.blocks = 3;
-    options.ends_grids = false;
-    IdealMachine machine(kernel_of(rounds,
-                                   ".shared .align 8 .b8 room[256];\n"
-                                   ".local .align 8 .b8 own[16];\n"),
-                         options);
-    for (std::uint32_t i = 0; i < blocks * threads; ++i)
-      machine.put<std::uint32_t>(32768 + 4 * i, i * 2654435761u);
-    machine.launch("k", {blocks, 1, 1}, {threads, 1, 1},
-                   {machine.address(0), machine.address(32768), 0});
-    std::size_t told = 0;
-    Outcome outcome;
-    for (const std::int64_t stop : stops) {
-      machine.run_to(stop);
-      machine.post(0, stop, MessageKind::stop_grid, GridStop{0, saves});
-      machine.run_to(stop + pause);
-      for (; told < machine.told.size(); ++told) {
-        const std::string& text = machine.told[told].text;
-        outcome.stopped += text.starts_with("stopped");
-        if (!text.starts_with("returned")) continue;
-        const std::uint64_t block = std::stoull(text.substr(9));
-        machine.post(0, stop + pause + 1, MessageKind::start_block, BlockReference{0, 0, block});
-      }
-      machine.post(0, stop + pause, MessageKind::resume_grid, GridReference{0, 0});
-    }
-    outcome.end = machine.run();
-    outcome.memory = machine.memory();
-    const SmStatistics::OfTenant& counts = machine.statistics().tenant[0];
-    outcome.saved = counts.blocks_saved.value();
-    outcome.restored = counts.blocks_restored.value();
-    return outcome;
+  StoppedGrid() : GridThatIsStopped(kernel_of(rounds, declarations)) {
+    options.contexts = GetParam();
   }
 };
 
-TEST_F(StoppedGrid, ItsBlocksLeaveAtAnyMomentAndReturnWithAllTheyHad) {
+TEST_P(StoppedGrid, ItsBlocksLeaveAtAnyMomentAndReturnWithAllTheyHad) {
   const Outcome whole = run({}, true);
   ASSERT_GT(whole.end, 1500);
   for (std::int64_t stop = 20; stop < 1500; stop += 17) {
     const Outcome stopped = run({stop}, true);
     ASSERT_EQ(stopped.memory, whole.memory) << stop;
-    EXPECT_EQ(stopped.saved, 3u) << stop;
-    EXPECT_EQ(stopped.restored, 3u) << stop;
+    EXPECT_EQ(stopped.saved(), 3u) << stop;
+    EXPECT_EQ(stopped.restored(), 3u) << stop;
     EXPECT_EQ(stopped.stopped, 1u) << stop;
   }
 }
 
-TEST_F(StoppedGrid, ItsBlocksMayLeaveAgainBeforeTheyHaveReturned) {
+TEST_P(StoppedGrid, ItsBlocksMayLeaveAgainBeforeTheyHaveReturned) {
   const Outcome whole = run({}, true);
   for (std::int64_t pause = 5; pause < 400; pause += 31)
     for (std::int64_t stop = 100; stop < 300; stop += 67) {
@@ -122,18 +80,27 @@ TEST_F(StoppedGrid, ItsBlocksMayLeaveAgainBeforeTheyHaveReturned) {
       const Outcome stopped =
           run({stop, stop + pause + 3, stop + 2 * pause + 50, stop + 3 * pause + 77}, true, pause);
       ASSERT_EQ(stopped.memory, whole.memory) << stop;
-      EXPECT_EQ(stopped.restored, stopped.saved) << stop;
+      EXPECT_EQ(stopped.restored(), stopped.saved()) << stop;
     }
 }
 
-TEST_F(StoppedGrid, DrainedItsBlocksRunToTheirEndAndOthersDoNotStart) {
+TEST_P(StoppedGrid, DrainedItsBlocksRunToTheirEndAndOthersDoNotStart) {
   const Outcome whole = run({}, false);
   const Outcome drained = run({400}, false, 20'000);
   EXPECT_EQ(drained.memory, whole.memory);
-  EXPECT_EQ(drained.saved, 0u);
+  EXPECT_EQ(drained.saved(), 0u);
   EXPECT_EQ(drained.stopped, 1u);
   EXPECT_GT(drained.end, 20'400);
 }
+
+INSTANTIATE_TEST_SUITE_P(EveryKind, StoppedGrid,
+                         testing::Values(ContextKind::occupied, ContextKind::live,
+                                         ContextKind::live_compressed,
+                                         ContextKind::live_compressed_block),
+                         [](const auto& kind) {
+                           return variant_name(
+                               context_kinds().words[static_cast<std::size_t>(kind.param)]);
+                         });
 
 }  // namespace
 }  // namespace lockstep::stopped_grid_test
