@@ -145,7 +145,7 @@ struct PreemptedBlockRow {
   std::uint64_t block = 0;
   std::string technique;
   Time asked, released, bound, expected;
-  std::uint64_t expected_loss = 0, lost = 0, bytes = 0;
+  std::uint64_t expected_loss = 0, executed = 0, lost = 0, bytes = 0;
 
   static auto schema() {
     using R = PreemptedBlockRow;
@@ -168,6 +168,8 @@ struct PreemptedBlockRow {
                 "value: nothing was")
         .column("expected_loss", &R::expected_loss, "instructions",
                 "warp instructions that this would cost, as it was estimated")
+        .column("executed", &R::executed, "instructions",
+                "warp instructions of the block before the decision; 0 where nothing was estimated")
         .column("lost", &R::lost, "instructions", "warp instructions of a flushed block")
         .column("bytes", &R::bytes, "bytes", "of the context of a block that was switched");
   }

@@ -30,7 +30,8 @@ std::vector<PreemptedBlockRow> gather_preemptions(const Engine& engine) {
   for (const Communicator::Bytes& bytes : engine.communicator().gather(packed(std::move(mine))))
     for (const PreemptionRecord& r : unpacked<std::vector<PreemptionRecord>>(bytes))
       rows.push_back({r.urgent, r.block.grid, r.block.sm, r.block.block, name_of(r.technique),
-                      r.asked, r.released, r.bound, r.expected, r.expected_loss, r.lost, r.bytes});
+                      r.asked, r.released, r.bound, r.expected, r.expected_loss, r.executed, r.lost,
+                      r.bytes});
   return rows;
 }
 

@@ -12,15 +12,30 @@ namespace lockstep {
 
 namespace {
 
-/// Bytes for the context of a block: registers and predicates, shared memory, control state, and
-/// its share of the operand log.
+/// Bytes for the context of a block: registers and predicates, and how they are compressed, shared
+/// memory, control state, and its share of the operand log.
 std::uint64_t context_bytes(const BlockResources& block, const IssueTable& kernel,
-                            const OccupancyLimits& limits) {
+                            const OccupancyLimits& limits, ContextKind kind) {
   constexpr std::uint64_t control_of_warp = 1024, control_of_block = 512, log_entry = 512;
+  constexpr std::uint64_t pattern_bytes = 128;  // of 256 registers with four bits each
+  const std::uint64_t patterns = kind == ContextKind::occupied ? 0 : block.warps * pattern_bytes;
   const std::uint64_t rows = std::uint64_t{block.warps} * (kernel.rows + 2) * line_bytes;
   const std::uint64_t log = limits.log_entries / std::max(blocks_per_sm(block, limits), 1u);
   return std::max<std::uint64_t>(rows, block.registers * std::uint64_t{4}) + block.shared_bytes +
-         block.warps * control_of_warp + control_of_block + log * log_entry;
+         patterns + block.warps * control_of_warp + control_of_block + log * log_entry;
+}
+
+/// An SM saves all its blocks in one way.
+ContextKind kind_of(const Scenario& scenario, const PolicyParameters& policies,
+                    const BlockSwitching& switching) {
+  const ContextKind preempted = saving_of(policies.preemption).context;
+  if (!needs_of_preemption(policies.preemption).saves) return switching.context();
+  if (switching.extra_blocks() > 0 && switching.context() != preempted)
+    throw UserError(scenario.policies.find("preemption").where(),
+                    "policies.preemption and policies.block_switching save blocks with different "
+                    "contexts",
+                    "give both the same context");
+  return preempted;
 }
 
 }  // namespace
@@ -35,6 +50,8 @@ ContextMemory::ContextMemory(const Scenario& scenario, const MachineParameters& 
   const OccupancyLimits limits =
       sm.occupancy_limits(log_entries_of(parameters.policies.exception_scheme));
   const bool preempts = needs_of_preemption(parameters.policies.preemption).saves;
+  first_.kind = kind_of(scenario, parameters.policies, *policy);
+  first_.stops = saving_of(parameters.policies.preemption).stops;
   std::uint32_t most_resident = 0;
   first_.block_warps = limits.threads_per_block / isa::warp_size;
   for (std::size_t t = 0; t < scenario.tenants.size(); ++t) {
@@ -44,7 +61,8 @@ ContextMemory::ContextMemory(const Scenario& scenario, const MachineParameters& 
         [&](const Step&, std::size_t kernel, const LaunchShape&, const BlockResources& block) {
           most_resident = std::max(most_resident, blocks_per_sm(block, limits));
           const IssueTable& table = tables.of(module, static_cast<std::uint32_t>(kernel));
-          first_.place_bytes = std::max(first_.place_bytes, context_bytes(block, table, limits));
+          first_.place_bytes =
+              std::max(first_.place_bytes, context_bytes(block, table, limits, first_.kind));
         });
   }
   first_.places = policy->extra_blocks() + 1 + (preempts ? most_resident : 0);

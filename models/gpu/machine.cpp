@@ -52,7 +52,9 @@ Machine::Machine(const Scenario& scenario, const MachineParameters& parameters,
   lay_out();
 }
 
-void Machine::load_modules(const isa::LoweringOptions& lowering) {
+void Machine::load_modules(isa::LoweringOptions lowering) {
+  lowering.preemption_points =
+      saving_of(parameters_.policies.preemption).stops == StopPlaces::points;
   for (const Tenant& tenant : scenario_.tenants) {
     const std::string& file = tenant.workload.module_file;
     require_file(file, tenant.workload.module_where);

@@ -52,7 +52,7 @@ class Machine {
   std::uint64_t context_bytes() const { return context_memory_.bytes(); }
 
  private:
-  void load_modules(const isa::LoweringOptions& lowering);
+  void load_modules(isa::LoweringOptions lowering);
   const std::shared_ptr<const IssueTables>& issue_tables() const;
   void lay_out();
   std::unique_ptr<Component> build_host() const;

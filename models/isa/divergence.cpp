@@ -25,6 +25,13 @@ void WarpPaths::plant() {
   current_ = add(root);
 }
 
+std::uint32_t WarpPaths::lanes_at(std::uint32_t n) const {
+  std::uint32_t lanes = node(n).mask;
+  for (std::uint32_t child = 0; child < top_; ++child)
+    if (node(child).state != State::unused && node(child).parent == n) lanes &= ~node(child).mask;
+  return lanes;
+}
+
 std::uint16_t WarpPaths::add(const Node& added) {
   std::uint32_t n = 0;
   while (n < top_ && node(n).state != State::unused) ++n;

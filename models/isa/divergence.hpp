@@ -95,6 +95,16 @@ class WarpPaths {
       if (node(n).state == State::at_barrier) function(node(n).pc, node(n).mask);
   }
 
+  /// Calls function(pc, lanes) for each path with lanes that are no path's below it: those that
+  /// run, wait, or have come to where they meet the others.
+  template <class Function>
+  void for_each_path(Function&& function) const {
+    if (top_ == 0 && mask_ != 0) function(pc_, mask_);
+    for (std::uint32_t n = 0; n < top_; ++n)
+      if (const std::uint32_t lanes = lanes_at(n); lanes != 0)
+        function(n == current_ ? pc_ : node(n).pc, lanes);
+  }
+
   /// The first path that waits at a barrier or for named lanes; without lanes if none does.
   Arm first_waiting() const {
     for (std::uint32_t n = 0; n < top_; ++n)
@@ -158,6 +168,8 @@ class WarpPaths {
   const Node& node(std::uint32_t n) const {
     return n < inline_nodes ? inline_[n] : overflow_[n - inline_nodes];
   }
+  /// Lanes of the node that are not its children's.
+  std::uint32_t lanes_at(std::uint32_t n) const;
   std::uint16_t add(const Node& node);
   /// The only path of a warp gets its node: it has none, and no memory is touched for it, until it
   /// parts, calls or waits.

@@ -142,7 +142,8 @@ enum InstructionFlag : std::uint16_t {
                               ///< mask stands in the last valid source
   flag_address_wide =
       64,  ///< memory, call_indirect: source[0] has 64 bits, else 32 (zero-extended)
-  flag_count_given = 128,  ///< barrier: source[1] holds the number of threads
+  flag_count_given = 128,       ///< barrier: source[1] holds the number of threads
+  flag_preemption_point = 256,  ///< barrier, nop: a warp that is to be saved stops in front of it
 };
 
 /// Registers and predicates an instruction reads or writes, for the scoreboard: 256 rows, 32

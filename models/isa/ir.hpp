@@ -134,20 +134,21 @@ struct Operation {
   CacheOperator cache = CacheOperator::none;
   Ordering ordering = Ordering::weak;
   Scope scope = Scope::none;
-  std::uint8_t elements = 1;    ///< .v2 .v4
-  bool flush = false;           ///< .ftz
-  bool saturate = false;        ///< .sat
-  bool relu = false;            ///< .relu
-  bool nan = false;             ///< .NaN
-  bool approximate = false;     ///< .approx
-  bool full = false;            ///< div.full
-  bool carry_out = false;       ///< .cc
-  bool uniform = false;         ///< .uni
-  bool sync = false;            ///< .sync
-  bool wrap = false;            ///< shf.wrap
-  bool shift_amount = false;    ///< bfind.shiftamt
-  std::uint16_t mode = 0;       ///< shfl/vote/match/bar/prmt/isspacep/testp mode, see the reader
-  std::uint32_t immediate = 0;  ///< lop3 table, barrier number
+  std::uint8_t elements = 1;      ///< .v2 .v4
+  bool flush = false;             ///< .ftz
+  bool saturate = false;          ///< .sat
+  bool relu = false;              ///< .relu
+  bool nan = false;               ///< .NaN
+  bool approximate = false;       ///< .approx
+  bool full = false;              ///< div.full
+  bool carry_out = false;         ///< .cc
+  bool uniform = false;           ///< .uni
+  bool sync = false;              ///< .sync
+  bool wrap = false;              ///< shf.wrap
+  bool shift_amount = false;      ///< bfind.shiftamt
+  bool preemption_point = false;  ///< bar and nop: see lowering/preemption_points.cpp
+  std::uint16_t mode = 0;         ///< shfl/vote/match/bar/prmt/isspacep/testp mode, see the reader
+  std::uint32_t immediate = 0;    ///< lop3 table, barrier number
   std::uint32_t line = 0, column = 0;
 };
 

@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <random>
 
+#include "models/sm/parameters/context_kind.hpp"
 #include "tests/properties/machine_bench.hpp"
 #include "tests/properties/random/random_paging.hpp"
 #include "tests/properties/random/random_program.hpp"
@@ -40,6 +41,14 @@ TEST(VirtualMemory, LosesNothingWhileItMovesPages) {
   }
 }
 
+/// What blocks take along that leave, of any kind; the same for all that save blocks.
+std::string contexts(const std::vector<std::string>& settings, std::mt19937_64& random) {
+  const std::string key = "policies.block_switching.context=";
+  for (const std::string& setting : settings)
+    if (setting.starts_with(key)) return setting.substr(key.size());
+  return context_kinds().words[random() % 4];
+}
+
 /// Tenants of several priorities take SMs from each other as they launch one kernel after another.
 void preempt_at_random(std::vector<std::string>& settings,
                        std::vector<MachineBench::Application>& tenants, std::uint64_t seed) {
@@ -50,8 +59,15 @@ void preempt_at_random(std::vector<std::string>& settings,
                      ", latency_bound: " + std::to_string(1 + random() % 5000) + "ns";
   const bool stalls = std::find(settings.begin(), settings.end(),
                                 "policies.exception_scheme.name=stall-on-fault") != settings.end();
-  const char* const techniques[] = {"none", "drain", "flush", "switch", "chimera", "chimera-plus", "dual-kernel"};
-  settings.push_back(std::string("policies.preemption=") + techniques[random() % (stalls ? 3 : 7)]);
+  const char* const techniques[] = {"none",    "drain",        "flush",      "switch",
+                                    "chimera", "chimera-plus", "dual-kernel"};
+  const std::string technique = techniques[random() % (stalls ? 3 : 7)];
+  settings.push_back("policies.preemption.name=" + technique);
+  if (technique == "none" || technique == "drain" || technique == "flush") return;
+  settings.push_back("policies.preemption.context=" + contexts(settings, random));
+  if (technique != "switch") return;
+  settings.push_back(std::string("policies.preemption.points=") +
+                     (random() % 2 == 0 ? "none" : "selective"));
 }
 
 TEST(VirtualMemory, OfSeveralTenantsStaysApart) {

@@ -51,7 +51,10 @@ SmRelease::Block cheapest(const BlockStatus& block, BlockCost flush, BlockCost s
                                               : cost.latency < best->second.latency;
     if (better) best = &one;
   }
-  return {{block.block, best->first, {}}, best->second.latency, best->second.overhead};
+  return {{block.block, best->first, {}},
+          best->second.latency,
+          best->second.overhead,
+          block.work.executed.warp};
 }
 
 }  // namespace lockstep

@@ -16,11 +16,22 @@ namespace lockstep {
 
 namespace {
 
+struct ChimeraParameters {
+  ContextKind context;
+  static auto schema() {
+    using P = ChimeraParameters;
+    return parameters<P>().field("context", &P::context, ContextKind::occupied, context_kinds(),
+                                 context_kinds_doc);
+  }
+};
+
 class Chimera final : public Preemption {
  public:
-  explicit Chimera(CpiPrediction prediction) : prediction_(prediction) {}
+  Chimera(const ChimeraParameters& parameters, CpiPrediction prediction)
+      : parameters_(parameters), prediction_(prediction) {}
 
   Needs needs() const override { return {.saves = true, .follows = true, .asks = true}; }
+  Saving saving() const override { return {parameters_.context, StopPlaces::any}; }
   Technique others() const override { return Technique::flush; }
 
   SmRelease decide(const SmStatus& sm, const VictimKernel& kernel, const PreemptionMachine& machine,
@@ -43,12 +54,13 @@ class Chimera final : public Preemption {
   }
 
  private:
+  const ChimeraParameters parameters_;
   const CpiPrediction prediction_;
 };
 
 template <CpiPrediction prediction>
-std::unique_ptr<Preemption> make_chimera(const PolicyChoice&) {
-  return std::make_unique<Chimera>(prediction);
+std::unique_ptr<Preemption> make_chimera(const PolicyChoice& choice) {
+  return std::make_unique<Chimera>(choice.parameters<ChimeraParameters>(), prediction);
 }
 
 }  // namespace
@@ -57,12 +69,12 @@ PreemptionRow preemption_by_chimera() {
   return {"chimera",
           "each block is flushed, saved or drained, whichever loses least within the tenant's "
           "latency_bound (003, section 2)",
-          make_chimera<CpiPrediction::finished>};
+          make_chimera<CpiPrediction::finished>, &schema_of<ChimeraParameters>()};
 }
 
 PreemptionRow preemption_by_chimera_plus() {
   return {"chimera-plus", "the same, with the drain estimate of dual-kernel (003, section 4.2)",
-          make_chimera<CpiPrediction::steadier>};
+          make_chimera<CpiPrediction::steadier>, &schema_of<ChimeraParameters>()};
 }
 
 }  // namespace lockstep

@@ -20,12 +20,14 @@ namespace {
 
 struct DualKernelParameters {
   Placement placement;
+  ContextKind context;
   static auto schema() {
     using P = DualKernelParameters;
-    return parameters<P>().field(
-        "placement", &P::placement, Placement::aligned, choice({"aligned", "packed"}),
-        "blocks stand at multiples of what their kernel's blocks need, or in the first gap that is "
-        "large enough");
+    return parameters<P>()
+        .field("placement", &P::placement, Placement::aligned, choice({"aligned", "packed"}),
+               "blocks stand at multiples of what their kernel's blocks need, or in the first gap "
+               "that is large enough")
+        .field("context", &P::context, ContextKind::occupied, context_kinds(), context_kinds_doc);
   }
 };
 
@@ -36,6 +38,7 @@ class DualKernel final : public Preemption {
   Needs needs() const override {
     return {.saves = true, .follows = true, .asks = true, .shares = true};
   }
+  Saving saving() const override { return {parameters_.context, StopPlaces::any}; }
   Placement placement() const override { return parameters_.placement; }
 
   SmRelease decide(const SmStatus& sm, const VictimKernel& kernel, const PreemptionMachine& machine,

@@ -15,6 +15,7 @@
 #include "models/dispatch/preemption/kernel_history.hpp"
 #include "models/dispatch/preemption/preemption_machine.hpp"
 #include "models/dispatch/preemption/sm_places.hpp"
+#include "models/sm/parameters/context_kind.hpp"
 
 namespace lockstep {
 
@@ -43,15 +44,22 @@ struct SmRelease {
     BlockCommand command;
     Time latency;                ///< expected, until its place is free
     std::uint64_t overhead = 0;  ///< warp instructions that are lost, expected
+    std::uint64_t executed = 0;  ///< warp instructions until now
     template <class Archive>
     void serialize(Archive& archive) {
-      archive(command, latency, overhead);
+      archive(command, latency, overhead, executed);
     }
   };
   std::vector<Block> blocks;
   Time latency;  ///< until the last is gone
   std::uint64_t overhead = 0;
   std::uint32_t places = 0;  ///< for blocks of the urgent grid, if it is to share the SM
+};
+
+/// How blocks are saved.
+struct Saving {
+  ContextKind context = ContextKind::occupied;
+  StopPlaces stops = StopPlaces::any;
 };
 
 class Preemption {
@@ -72,6 +80,8 @@ class Preemption {
                            const PreemptionMachine& /*machine*/, Time /*bound*/) const {
     return {};
   }
+  /// If contexts go to memory: what they hold, and where warps stop for that.
+  virtual Saving saving() const { return {}; }
   /// If SMs are shared: where blocks stand in them.
   virtual Placement placement() const { return Placement::aligned; }
   /// One that does not get free by draining within that time of the request must by other means.
@@ -85,5 +95,7 @@ using PreemptionRow = PolicyRegistry<MakePreemption>::Row;
 const PolicyList& preemption_policies();
 std::unique_ptr<Preemption> make_preemption(const PolicyChoice& choice);
 Preemption::Needs needs_of_preemption(const PolicyChoice& choice);
+/// How the policy saves blocks; meaningful if it does.
+Saving saving_of(const PolicyChoice& choice);
 
 }  // namespace lockstep

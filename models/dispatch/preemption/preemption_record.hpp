@@ -14,12 +14,14 @@ struct PreemptionRecord {
   Time expected = Time::never();           ///< until then, at the decision; never: nothing was
   Time bound = Time::never();              ///< of the urgent tenant; never: none
   std::uint64_t expected_loss = 0;         ///< warp instructions, at the decision
+  std::uint64_t executed = 0;              ///< warp instructions before the decision
   std::uint64_t lost = 0;                  ///< warp instructions of a flushed block
   std::uint64_t bytes = 0;                 ///< of a saved block's context
 
   template <class Archive>
   void serialize(Archive& archive) {
-    archive(urgent, block, technique, asked, released, expected, bound, expected_loss, lost, bytes);
+    archive(urgent, block, technique, asked, released, expected, bound, expected_loss, executed,
+            lost, bytes);
   }
 };
 

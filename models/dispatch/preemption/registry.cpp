@@ -24,6 +24,10 @@ std::unique_ptr<Preemption> make_preemption(const PolicyChoice& choice) {
   return preemption_registry().factory(choice)(choice);
 }
 
+Saving saving_of(const PolicyChoice& choice) {
+  return make_preemption(choice)->saving();
+}
+
 Preemption::Needs needs_of_preemption(const PolicyChoice& choice) {
   return make_preemption(choice)->needs();
 }

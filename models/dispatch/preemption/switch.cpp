@@ -1,31 +1,52 @@
-/// Switching: an SM's blocks stop at once, their contexts - all registers and all shared memory
-/// that they occupy - go through GPU memory, and they return when the more urgent grid has left the
-/// SM.
+/// Switching: an SM's blocks stop, their contexts - registers, as `context` says, and all
+/// shared memory that they occupy - go through GPU memory, and they return when the more urgent
+/// grid has left the SM.
 ///
-/// Latency: until nothing of a block is in flight, then its context over the SM's share of memory
-/// bandwidth, one block after the other.
-/// Source: preemption.md, section 2 (switch, "Occup"); 002, section II.
+/// Latency: until its warps have come to points, if only these are wanted, and nothing of a block
+/// is in flight, then its context over the SM's share of memory bandwidth, one block after the
+/// other. Source: preemption.md, section 2 (switch, "Occup"); 002, sections II and III.
 ///
 /// Simplified: a block returns to the SM that it left.
+#include "core/parameters/parameters.hpp"
 #include "models/dispatch/preemption/preemption.hpp"
 
 namespace lockstep {
 
 namespace {
 
+struct SwitchParameters {
+  ContextKind context;
+  StopPlaces points;
+  static auto schema() {
+    using P = SwitchParameters;
+    return parameters<P>()
+        .field("context", &P::context, ContextKind::occupied, context_kinds(), context_kinds_doc)
+        .field("points", &P::points, StopPlaces::any, choice({"none", "selective"}),
+               "where warps stop: anywhere, or at the points that the compiler puts into loops and "
+               "long stretches of code (002, section IV.A); code without points runs to its end");
+  }
+};
+
 class Switching final : public Preemption {
  public:
+  explicit Switching(const SwitchParameters& parameters) : parameters_(parameters) {}
+
   Needs needs() const override { return {.saves = true}; }
+  Saving saving() const override { return {parameters_.context, parameters_.points}; }
   Technique others() const override { return Technique::save; }
+
+ private:
+  const SwitchParameters parameters_;
 };
 
 }  // namespace
 
 PreemptionRow preemption_by_switching() {
   return {"switch", "blocks stop, their contexts go to memory and come back",
-          [](const PolicyChoice&) -> std::unique_ptr<Preemption> {
-            return std::make_unique<Switching>();
-          }};
+          [](const PolicyChoice& choice) -> std::unique_ptr<Preemption> {
+            return std::make_unique<Switching>(choice.parameters<SwitchParameters>());
+          },
+          &schema_of<SwitchParameters>()};
 }
 
 }  // namespace lockstep

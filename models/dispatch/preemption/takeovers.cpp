@@ -85,6 +85,7 @@ void Takeovers::left(PreemptionRecord record) {
   if (expected != sm.expected.end()) {
     record.expected = expected->latency;
     record.expected_loss = expected->overhead;
+    record.executed = expected->executed;
   }
   records_.push_back(record);
 }

@@ -59,6 +59,7 @@ Instruction ProgramBuilder::common(const ir::Operation& op) const {
   }
   if (op.uniform) instruction.flags |= flag_uniform;
   if (op.sync) instruction.flags |= flag_needs_all_lanes;
+  if (op.preemption_point) instruction.flags |= flag_preemption_point;
   return instruction;
 }
 

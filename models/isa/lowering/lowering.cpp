@@ -1,8 +1,9 @@
 /// The lowering: from PTX over virtual registers to machine-like operations in registers.
 ///
 /// Simplifying passes run until nothing changes (their patterns feed each other), then control flow
-/// is predicated, constants are fitted into operands, operations are scheduled and registers
-/// allocated.  Source: architecture.md section 3; what each pass imitates is in its file.
+/// is predicated, constants are fitted into operands, operations are scheduled, preemption points
+/// placed, if wanted, and registers allocated.  Source: architecture.md section 3; what each pass
+/// imitates is in its file.
 #include "models/isa/lowering/lowering.hpp"
 
 #include "models/isa/lowering/allocation/allocate.hpp"
@@ -10,6 +11,7 @@
 #include "models/isa/lowering/branches/passes.hpp"
 #include "models/isa/lowering/memory/passes.hpp"
 #include "models/isa/lowering/memory/shared_layout.hpp"
+#include "models/isa/lowering/preemption_points.hpp"
 #include "models/isa/lowering/schedule/schedule.hpp"
 #include "models/isa/lowering/values/passes.hpp"
 
@@ -63,6 +65,8 @@ Allocation lower(ir::Function& function, const LoweringOptions& options) {
   lowering::separate_vector_elements(function);
   if (options.eliminate_dead) lowering::eliminate_dead(function);
   if (options.schedule) lowering::schedule(function, live_rows_worth_having);
+  if (options.preemption_points)
+    lowering::place_preemption_points(function, lowering::preemption_point_interval);
   return lowering::allocate(function, options.maximum_registers, options.maximum_predicates);
 }
 

@@ -23,6 +23,7 @@ struct LoweringOptions {
   bool predicate_branches = true;
   bool simplify_flow = true;  ///< jump threading, empty and unreachable blocks, layout
   bool schedule = true;
+  bool preemption_points = false;  ///< warps that are saved stop at points that the code names
   std::uint32_t maximum_registers = 255;  ///< rows above which registers spill
   std::uint32_t maximum_predicates = 32;
 

@@ -96,6 +96,7 @@ std::string text_of(const ir::Function& function, const ir::Operand& operand) {
 
 std::string mnemonic(const ir::Operation& operation) {
   std::string text(name_of(operation.opcode));
+  if (operation.preemption_point) text += ".pp";
   text += space_texts[static_cast<std::size_t>(operation.space)];
   if (operation.comparison != Comparison::none)
     text += "." + std::string(comparison_texts[static_cast<std::size_t>(operation.comparison)]);

@@ -10,6 +10,7 @@
 
 #include "core/parameters/policy.hpp"
 #include "core/time/time.hpp"
+#include "models/sm/parameters/context_kind.hpp"
 
 namespace lockstep {
 
@@ -20,6 +21,7 @@ class BlockSwitching {
   virtual std::uint32_t extra_blocks() const { return 0; }
   /// A fault with so many older ones pending before it is worth leaving for.
   virtual bool worth_leaving(std::uint32_t /*position*/) const { return false; }
+  virtual ContextKind context() const { return ContextKind::occupied; }
   /// A context moves within a cycle, without traffic.
   virtual bool ideal() const { return false; }
   /// A block in memory that has waited for so long since it could go on takes another one's place.

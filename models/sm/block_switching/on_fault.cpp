@@ -14,6 +14,7 @@ namespace {
 
 struct OnFaultParameters {
   std::uint32_t extra_blocks, threshold;
+  ContextKind context;
   bool ideal;
   Time max_wait;
   static auto schema() {
@@ -24,6 +25,7 @@ struct OnFaultParameters {
                "blocks of an SM beyond those that fit, whose contexts stand in memory", "blocks")
         .field("threshold", &P::threshold, 1, range(0, 1000000),
                "a block stays for a fault with at most so many pending before it", "faults")
+        .field("context", &P::context, ContextKind::occupied, context_kinds(), context_kinds_doc)
         .field("ideal", &P::ideal, false,
                "a context moves within a cycle, without traffic, and takes no GPU memory")
         .field("max_wait", &P::max_wait, 20_us, range(1_us, 1000_ms),
@@ -40,6 +42,7 @@ class OnFault final : public BlockSwitching {
   bool worth_leaving(std::uint32_t position) const override {
     return position > parameters_.threshold;
   }
+  ContextKind context() const override { return parameters_.context; }
   bool ideal() const override { return parameters_.ideal; }
   Time max_wait() const override { return parameters_.max_wait; }
 

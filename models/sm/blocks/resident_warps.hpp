@@ -32,6 +32,11 @@ class ResidentWarps {
   const isa::Instruction& instruction(const Warp& warp, std::uint32_t pc) const {
     return hot_.grids[warp.grid].instructions[pc];
   }
+  /// The warp issues it next.
+  bool at_preemption_point(const Warp& warp) const {
+    return warp.paths.runnable() &&
+           (instruction(warp, warp.paths.pc()).flags & isa::flag_preemption_point) != 0;
+  }
   isa::WarpContext context_of(const Warp& warp) const {
     return context_of(warp, hot_.grids[warp.grid]);
   }

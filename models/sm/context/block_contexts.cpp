@@ -4,49 +4,57 @@
 #include <cstring>
 #include <sstream>
 
+#include "models/sm/context/overwrite.hpp"
 #include "models/sm/front_end/issue_path.hpp"
 
 namespace lockstep {
 
 namespace {
 
-/// What a register or a word of shared memory holds that nobody saved.
-constexpr std::uint32_t overwritten = 0xdeadbea7;
-
-void overwrite(std::span<std::byte> bytes) {
-  for (std::size_t at = 0; at + sizeof overwritten <= bytes.size(); at += sizeof overwritten)
-    std::memcpy(bytes.data() + at, &overwritten, sizeof overwritten);
-}
-
-/// Calls function(slot) for the block's warps in their order in it.
-template <class Function>
-void for_each_in_order(const ResidentBlocks& blocks, const BlockSlot& block, Function&& function) {
-  for (unsigned number = 0; number < static_cast<unsigned>(std::popcount(block.warps)); ++number)
-    for_each_warp(block.warps, [&](WarpSlot slot) {
-      if (blocks.warp(slot).warp_in_block == number) function(slot);
-    });
-}
-
 /// Of the block, its control state that is not its warps'.
 void serialize_control(Archive& archive, BlockSlot& block) {
   archive(block.alive_threads, block.warps_left, block.phase, block.gathering, block.barriers);
 }
 
-std::size_t bytes_of_registers(const ResidentBlocks& blocks, const BlockSlot& block) {
-  const std::size_t rows = std::size_t{block.rows} * isa::warp_size * sizeof(std::uint32_t);
-  return std::max<std::size_t>(rows, blocks.grid(block.grid).block.registers * 4u);
-}
-
 }  // namespace
 
+std::vector<WarpSlot> BlockContexts::warps_in_order(const BlockSlot& block) const {
+  std::vector<WarpSlot> slots(static_cast<std::size_t>(std::popcount(block.warps)));
+  for_each_warp(block.warps,
+                [&](WarpSlot slot) { slots[blocks_.warp(slot).warp_in_block] = slot; });
+  return slots;
+}
+
 void BlockContexts::freeze(BlockPlace place) {
-  for_each_warp(blocks_.block(place).warps, [&](WarpSlot slot) {
+  const BlockSlot& block = blocks_.block(place);
+  if (at_points_ && blocks_.grid(block.grid).saves()) return freeze_at_points(block);
+  for_each_warp(block.warps, [&](WarpSlot slot) {
     if (blocks_.warp(slot).paths.finished() || front_end_.held().frozen(slot) ||
         printing_.amid(slot))
       return;
-    front_end_.held().freeze(slot);
-    front_end_.wait_for_fault(slot);
+    freeze(slot);
   });
+}
+
+void BlockContexts::freeze_at_points(const BlockSlot& block) {
+  HeldWarps& held = front_end_.held();
+  std::uint64_t waiting = 0;
+  bool others_run = false;
+  for_each_warp(block.warps, [&](WarpSlot slot) {
+    const Warp& warp = blocks_.warp(slot);
+    if (warp.paths.finished() || held.frozen(slot)) return;
+    if (printing_.amid(slot)) {
+      others_run = true;
+      return;
+    }
+    if (held.stopped(slot) || front_end_.sleeping().asleep(slot) ||
+        blocks_.at_preemption_point(warp))
+      return freeze(slot);
+    held.freeze_at_point(slot);
+    if (warp.paths.runnable()) others_run = true;
+    waiting |= bit_of(slot);
+  });
+  if (!others_run) for_each_warp(waiting, [&](WarpSlot slot) { freeze(slot); });
 }
 
 void BlockContexts::thaw(BlockPlace place) {
@@ -96,26 +104,42 @@ bool BlockContexts::is_suspended(WarpSlot slot) const {
   return suspended;
 }
 
-std::vector<std::byte> BlockContexts::take_out(BlockPlace place, SmCycle now) {
+BlockContext BlockContexts::take_out(BlockPlace place, SmCycle now) {
   BlockSlot& block = blocks_.block(place);
-  const std::size_t registers = bytes_of_registers(blocks_, block);
-  const std::span<std::byte> rows = blocks_.rows_of(place), shared = blocks_.shared_of(place);
-  std::vector<std::byte> bytes(registers + shared.size());
-  std::copy(rows.begin(), rows.end(), bytes.begin());
-  std::copy(shared.begin(), shared.end(), bytes.begin() + static_cast<std::ptrdiff_t>(registers));
+  std::vector<SavedWarp> warps;
+  for (const WarpSlot slot : warps_in_order(block)) warps.push_back(take_out(slot, now));
   std::ostringstream control;
   Archive archive = Archive::saving(control);
   serialize_control(archive, block);
-  for_each_in_order(blocks_, block, [&](WarpSlot slot) {
-    SavedWarp saved = take_out(slot, now);
-    archive(saved);
-  });
+  for (SavedWarp& warp : warps) archive(warp);
+  BlockContext context;
+  write_registers(place, warps, context);
+  const std::span<std::byte> shared = blocks_.shared_of(place);
+  context.bytes.insert(context.bytes.end(), shared.begin(), shared.end());
+  overwrite(shared);
   const std::string text = control.str();
   const auto written = std::as_bytes(std::span(text));
-  bytes.insert(bytes.end(), written.begin(), written.end());
-  overwrite(rows);
-  overwrite(shared);
-  return bytes;
+  context.bytes.insert(context.bytes.end(), written.begin(), written.end());
+  auto& bytes = statistics_.tenant[blocks_.grid(block.grid).launch.tenant].context_parts;
+  bytes[SmStatistics::shared_saved] += shared.size();
+  bytes[SmStatistics::control_saved] += written.size();
+  return context;
+}
+
+void BlockContexts::count_stop(const Warp& warp) {
+  auto& stops = statistics_.tenant[warp.tenant].context_stops;
+  if (front_end_.held().stopped(blocks_.slot_of(warp))) {
+    ++stops[SmStatistics::at_fault];
+  } else if (!warp.paths.runnable()) {
+    ++stops[SmStatistics::at_barrier];
+  } else if (!blocks_.at_preemption_point(warp)) {
+    const bool asleep = front_end_.sleeping().asleep(blocks_.slot_of(warp));
+    ++stops[asleep ? SmStatistics::asleep : SmStatistics::elsewhere];
+  } else {
+    const isa::Instruction& point = blocks_.instruction(warp, warp.paths.pc());
+    ++stops[point.category == isa::Category::barrier ? SmStatistics::at_barrier_point
+                                                     : SmStatistics::at_point];
+  }
 }
 
 void BlockContexts::discard(BlockPlace place, SmCycle now) {
@@ -128,6 +152,7 @@ BlockContexts::SavedWarp BlockContexts::take_out(WarpSlot slot, SmCycle now) {
   saved.paths = warp.paths;
   saved.left = has_left(slot);
   if (saved.left) return saved;
+  count_stop(warp);
   saved.suspended = is_suspended(slot);
   if (front_end_.sleeping().asleep(slot))
     saved.asleep = std::max<std::int64_t>(1, front_end_.sleeping().until(slot) - now);
@@ -160,25 +185,23 @@ SavedAccess BlockContexts::take_out_oldest_access(WarpSlot slot, SmCycle now) {
 
 void BlockContexts::put_in(BlockPlace place, std::vector<std::byte> bytes, SmCycle now) {
   BlockSlot& block = blocks_.block(place);
-  const std::size_t registers = bytes_of_registers(blocks_, block);
-  const std::span<std::byte> rows = blocks_.rows_of(place), shared = blocks_.shared_of(place);
-  std::memcpy(rows.data(), bytes.data(), rows.size());
+  const std::span<std::byte> shared = blocks_.shared_of(place);
+  const std::size_t registers = bytes_of_registers(block, bytes);
   if (!shared.empty()) std::memcpy(shared.data(), bytes.data() + registers, shared.size());
   const std::size_t begin = registers + shared.size();
   std::istringstream control(
       std::string(reinterpret_cast<const char*>(bytes.data()) + begin, bytes.size() - begin));
   Archive archive = Archive::restoring(control);
   serialize_control(archive, block);
-  std::vector<std::pair<WarpSlot, SavedWarp>> warps;
-  for_each_in_order(blocks_, block, [&](WarpSlot slot) {
-    SavedWarp& saved = warps.emplace_back(slot, SavedWarp{}).second;
-    archive(saved);
-    put_in(slot, saved);
-  });
-  for (const auto& [slot, saved] : warps) {
-    if (saved.left) continue;
-    go_on(slot, saved, now);
-    faultable_.go_on_after_return(slot, now);
+  const std::vector<WarpSlot> slots = warps_in_order(block);
+  std::vector<SavedWarp> warps(slots.size());
+  for (SavedWarp& warp : warps) archive(warp);
+  read_registers(place, warps, bytes);
+  for (std::size_t w = 0; w < warps.size(); ++w) put_in(slots[w], warps[w]);
+  for (std::size_t w = 0; w < warps.size(); ++w) {
+    if (warps[w].left) continue;
+    go_on(slots[w], warps[w], now);
+    faultable_.go_on_after_return(slots[w], now);
   }
 }
 

@@ -1,21 +1,29 @@
 /// Contexts of blocks: what leaves the SM with a block, as bytes, and comes back.
 ///
-/// A context holds the registers and predicates of all warps, the block's shared memory, and its
-/// control state: paths and barriers, the rest of a `nanosleep`, and for each warp the list of
-/// squashed accesses that are to be issued again, with their operands if the scheme logs them.
-/// Local memory stays where it is.  A block can leave when nothing of it is in flight: answers,
+/// A context holds registers, as ContextKind says, and predicates of all warps, the block's shared
+/// memory, and its control state: paths and barriers, the rest of a `nanosleep`, and for each warp
+/// the list of squashed accesses that are to be issued again, with their operands if the scheme
+/// logs them.  Registers that are not saved come back with a value that nothing computes. Local
+/// memory stays where it is.  A block can leave when nothing of it is in flight: answers,
 /// acknowledgements, events of its warps, a `printf` half done.  On chip its registers and shared
 /// memory are overwritten when it has left.
-/// Source: 000, section 4.1; preemption.md, section 5; architecture.md, section 8, rules 4 and 5.
 ///
-/// Simplified: registers are saved as the kernel's rows, at the size that the block occupies in the
-/// register file; control state takes the bytes of its serialised form.
+/// A block that is preempted may have to stop at preemption points.  Each of its warps then goes on
+/// until it comes to one, in front of which it stops.  Warps that sleep, that a fault has stopped
+/// or that wait for others - at plain barriers, too - stop where they are, the latter when all
+/// others have: they might still be released. Source: 000, section 4.1; 002, section IV.B;
+/// preemption.md, section 5; architecture.md, section 8, rules 4 and 5.
+///
+/// Simplified: occupied registers are saved as the kernel's rows, at the size that the block has in
+/// the register file; control state takes the bytes of its serialised form.
 #pragma once
 
 #include <cstddef>
 #include <vector>
 
 #include "models/sm/blocks/resident_blocks.hpp"
+#include "models/sm/context/block_context.hpp"
+#include "models/sm/context/register_image.hpp"
 #include "models/sm/context/saved_access.hpp"
 #include "models/sm/execution/printing.hpp"
 #include "models/sm/front_end/front_end.hpp"
@@ -26,23 +34,28 @@ namespace lockstep {
 
 class BlockContexts {
  public:
-  BlockContexts(ResidentBlocks& blocks, FrontEnd& front_end, FaultableAccesses& faultable,
-                Flights& flights, LoadStoreUnit& load_store, const Printing& printing)
-      : blocks_(blocks),
+  BlockContexts(const SmConstants& constants, SmStatistics& statistics, ResidentBlocks& blocks,
+                FrontEnd& front_end, FaultableAccesses& faultable, Flights& flights,
+                LoadStoreUnit& load_store, const Printing& printing)
+      : kind_(constants.setup.contexts.kind),
+        at_points_(constants.setup.contexts.stops == StopPlaces::points),
+        statistics_(statistics),
+        blocks_(blocks),
         front_end_(front_end),
         faultable_(faultable),
         flights_(flights),
         load_store_(load_store),
         printing_(printing) {}
 
-  /// Nothing of the block issues from now on but what belongs to a printf that has begun.
+  /// Nothing of the block issues from now on but what belongs to a printf that has begun - or, if
+  /// it stops at preemption points, until its warps come to them.  To be called until it is quiet.
   void freeze(BlockPlace place);
   /// Its tenant is ended: its warps are to be looked at again.
   void thaw(BlockPlace place);
   /// Nothing of the frozen block is in flight.
   bool is_quiet(BlockPlace place) const;
   /// Takes the context of a quiet block out of the SM; the block keeps its place until it leaves.
-  std::vector<std::byte> take_out(BlockPlace place, SmCycle now);
+  BlockContext take_out(BlockPlace place, SmCycle now);
   /// The same, for a block that is to start again: nothing of it is kept.
   void discard(BlockPlace place, SmCycle now);
   /// Puts it into the block's new place; its warps go on.
@@ -60,6 +73,12 @@ class BlockContexts {
     void serialize(Archive& archive) { archive(paths, left, suspended, asleep, accesses); }
   };
 
+  /// Each warp stands at a point, or cannot go on by itself.
+  void freeze_at_points(const BlockSlot& block);
+  void freeze(WarpSlot slot) {
+    front_end_.held().freeze(slot);
+    front_end_.wait_for_fault(slot);
+  }
   bool is_quiet(WarpSlot slot) const;
   /// An event to come names it, beyond those of its scoreboard; or it is about to issue.
   bool is_named_by_events(WarpSlot slot) const;
@@ -69,11 +88,34 @@ class BlockContexts {
   /// It waits for an acquire that is squashed.
   bool is_suspended(WarpSlot slot) const;
   SavedWarp take_out(WarpSlot slot, SmCycle now);
+  void count_stop(const Warp& warp);
+  std::vector<WarpSlot> warps_in_order(const BlockSlot& block) const;
+  /// Of its warps that have not left.
+  std::vector<WarpRegisters> registers_of(const BlockSlot& block,
+                                          const std::vector<SavedWarp>& warps) const;
+  RegisterShape shape_of(const BlockSlot& block) const;
+  /// What the block's rows take if they are saved as they are.
+  std::size_t occupied_bytes(const BlockSlot& block) const;
+  /// How many bytes at the beginning of the block's context are registers.
+  std::size_t bytes_of_registers(const BlockSlot& block,
+                                 const std::vector<std::byte>& context) const;
+  /// All its warps stand at the same barrier, with no path elsewhere.
+  bool stands_at_barrier(const BlockSlot& block, const std::vector<SavedWarp>& warps) const;
+  /// The context begins with them.
+  void write_registers(BlockPlace place, const std::vector<SavedWarp>& warps,
+                       BlockContext& context);
+  void count_registers(const BlockSlot& block, const std::vector<WarpRegisters>& registers,
+                       const RegisterImage::Classes& classes, std::size_t saved);
+  void read_registers(BlockPlace place, const std::vector<SavedWarp>& warps,
+                      const std::vector<std::byte>& context);
   SavedAccess take_out_oldest_access(WarpSlot slot, SmCycle now);
   void put_in(WarpSlot slot, SavedWarp& saved);
   void go_on(WarpSlot slot, const SavedWarp& saved, SmCycle now);
   void put_in_access(WarpSlot slot, SavedAccess& saved);
 
+  const ContextKind kind_;
+  const bool at_points_;
+  SmStatistics& statistics_;
   ResidentBlocks& blocks_;
   FrontEnd& front_end_;
   FaultableAccesses& faultable_;

@@ -9,15 +9,24 @@
 
 namespace lockstep {
 
-void ContextEngine::save(Place place, TenantId tenant, std::vector<std::byte> bytes, SmCycle now) {
-  bytes.resize(round_up(bytes.size(), line_bytes));
-  begin({place, tenant, true, std::move(bytes), 0, 0, now}, now);
+/// Cycles through the compressor or the decompressor.
+constexpr std::int64_t compressor_latency = 2;
+
+void ContextEngine::save(Place place, TenantId tenant, BlockContext context, SmCycle now) {
+  Transfer transfer{place, tenant, true, std::move(context.bytes), 0, 0, now};
+  transfer.bytes.resize(round_up(transfer.bytes.size(), line_bytes));
+  transfer.register_lines = static_cast<std::uint32_t>(
+      round_up(std::uint64_t{context.register_bytes}, line_bytes) / line_bytes);
+  transfer.compressed = compressed_[place] = context.compressed;
+  begin(std::move(transfer), now);
 }
 
 void ContextEngine::restore(Place place, TenantId tenant, std::size_t bytes, SmCycle now) {
   std::vector<std::byte> empty(round_up(bytes, line_bytes));
   if (ideal_) empty = std::move(kept_[place]);
-  begin({place, tenant, false, std::move(empty), 0, 0, now}, now);
+  Transfer transfer{place, tenant, false, std::move(empty), 0, 0, now};
+  transfer.compressed = compressed_[place];
+  begin(std::move(transfer), now);
 }
 
 void ContextEngine::begin(Transfer transfer, SmCycle now) {
@@ -33,12 +42,22 @@ void ContextEngine::advance(SmCycle now) {
   wake_ = no_cycle;
   if (transfers_.empty()) return;
   Transfer& transfer = transfers_.front();
-  if (transfer.sent < transfer.lines()) send_line(transfer, now);
+  if (transfer.saves) transfer.first = std::min(transfer.first, now);
+  if (transfer.sent < transfer.lines() && line_ready(transfer) <= now) send_line(transfer, now);
   if (transfer.sent < transfer.lines()) {
-    wake_ = now + 1;
+    wake_ = std::max(now + 1, line_ready(transfer));
   } else if (transfer.answered == transfer.lines() && transfer.ready > now) {
     wake_ = transfer.ready;
   }
+}
+
+SmCycle ContextEngine::line_ready(const Transfer& transfer) const {
+  if (!transfer.saves) return SmCycle{};
+  if (transfer.compressed == 0) return transfer.first;
+  const std::uint32_t lines = std::min(transfer.sent + 1, transfer.register_lines);
+  const auto passed = (std::uint64_t{transfer.compressed} * lines + transfer.register_lines - 1) /
+                      transfer.register_lines;
+  return transfer.first + compressor_latency + static_cast<std::int64_t>(passed);
 }
 
 void ContextEngine::send_line(Transfer& transfer, SmCycle now) {
@@ -71,7 +90,11 @@ void ContextEngine::answered(const MemoryResponse& response, const std::byte* pa
                              SmCycle usable, SmCycle now) {
   Transfer& transfer = transfers_.front();
   ++transfer.answered;
+  transfer.first = std::min(transfer.first, usable);
   transfer.ready = std::max(transfer.ready, usable);
+  if (!transfer.saves && transfer.compressed != 0)
+    transfer.ready =
+        std::max(usable, transfer.first + std::int64_t{transfer.compressed}) + compressor_latency;
   if (!transfer.saves)
     std::memcpy(transfer.bytes.data() + RequestTag::index(response.tag) * line_bytes, payload,
                 line_bytes);

@@ -47,6 +47,7 @@ void FrontEnd::end_wait(StallCause cause, WarpSlot slot, SmCycle now) {
 
 void FrontEnd::evaluate_halted(WarpSlot slot, const Warp& warp, SmCycle now) {
   const BlockPlace block(warp.block);
+  if (warp.paths.finished()) holds_.forget_point(slot);
   if (!warp.paths.finished()) {
     wait_at_barrier(slot);
   } else if (warp.pending.empty() && warp.flights == 0 && warp.stores == 0 &&
@@ -102,6 +103,7 @@ void FrontEnd::issued_again(WarpSlot slot, bool more, SmCycle now) {
 }
 
 bool FrontEnd::hold_back(WarpSlot slot, const Warp& warp, const IssueRecord& record) {
+  if (holds_.freezes_at_point(slot) && blocks_.at_preemption_point(warp)) holds_.freeze(slot);
   if (holds_.frozen(slot)) {
     waits(StallCause::fault) |= bit_of(slot);
     return true;
@@ -176,7 +178,7 @@ void FrontEnd::warm_hot() const {
 }
 
 void FrontEnd::serialize(Archive& archive) {
-  archive.section("sm/front_end", 3);
+  archive.section("sm/front_end", 4);
   serialize_states(archive);
   archive(hot_.cycle, hot_.wake, hot_.accounted, hot_.gate, hot_.units, hot_.wheel, holds_,
           sleeping_);

@@ -29,9 +29,19 @@ class HeldWarps {
   bool stopped(WarpSlot warp) const { return (stopped_ & bit_of(warp)) != 0; }
   std::uint64_t stopped() const { return stopped_; }
   /// The warp's block is to leave: nothing of it issues any more.
-  void freeze(WarpSlot warp) { set(frozen_, warp); }
-  void thaw(WarpSlot warp) { clear(frozen_, warp); }
+  void freeze(WarpSlot warp) {
+    set(frozen_, warp);
+    clear(to_freeze_, warp);
+  }
+  void thaw(WarpSlot warp) {
+    clear(frozen_, warp);
+    clear(to_freeze_, warp);
+  }
   bool frozen(WarpSlot warp) const { return (frozen_ & bit_of(warp)) != 0; }
+  /// The same, when the warp comes to a preemption point.
+  void freeze_at_point(WarpSlot warp) { set(to_freeze_, warp); }
+  void forget_point(WarpSlot warp) { clear(to_freeze_, warp); }
+  bool freezes_at_point(WarpSlot warp) const { return (to_freeze_ & bit_of(warp)) != 0; }
   /// The warp has accesses that are not through: it must not leave its slot.
   void set_accesses(WarpSlot warp, bool some) {
     some ? set(accesses_, warp) : clear(accesses_, warp);
@@ -69,7 +79,7 @@ class HeldWarps {
   }
 
   void serialize(Archive& archive) {
-    archive(fetch_off_, stopped_, frozen_, accesses_, reading_, early_, late_, reads_);
+    archive(fetch_off_, stopped_, frozen_, to_freeze_, accesses_, reading_, early_, late_, reads_);
   }
 
  private:
@@ -88,14 +98,15 @@ class HeldWarps {
   }
   void clear(std::uint64_t& mask, WarpSlot warp) {
     mask &= ~bit_of(warp);
-    any_ = fetch_off_ | stopped_ | frozen_ | accesses_ | reading_;
+    any_ = fetch_off_ | stopped_ | frozen_ | to_freeze_ | accesses_ | reading_;
   }
   void update_reads(WarpSlot warp) {
     early_.any(warp) || late_.any(warp) ? set(reading_, warp) : clear(reading_, warp);
   }
 
   std::uint64_t& any_;
-  std::uint64_t fetch_off_ = 0, stopped_ = 0, frozen_ = 0, accesses_ = 0, reading_ = 0;
+  std::uint64_t fetch_off_ = 0, stopped_ = 0, frozen_ = 0, to_freeze_ = 0;
+  std::uint64_t accesses_ = 0, reading_ = 0;
   PendingSources early_, late_;
   Ring<Read> reads_;  ///< in the operand read stage
 };

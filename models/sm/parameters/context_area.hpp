@@ -3,6 +3,7 @@
 #include <cstdint>
 
 #include "models/noc/address.hpp"
+#include "models/sm/parameters/context_kind.hpp"
 
 namespace lockstep {
 
@@ -13,6 +14,8 @@ struct ContextArea {
   std::uint64_t place_bytes = 0;  ///< for the largest block's context; whole lines
   std::uint32_t places = 0;       ///< 0: blocks do not leave
   std::uint32_t block_warps = 0;  ///< of the largest block
+  ContextKind kind = ContextKind::occupied;
+  StopPlaces stops = StopPlaces::any;  ///< of blocks that a more urgent grid displaces
 
   PhysicalAddress place(std::uint32_t number) const { return base + number * place_bytes; }
   std::uint64_t bytes() const { return places * place_bytes; }

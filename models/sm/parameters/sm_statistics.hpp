@@ -11,6 +11,25 @@
 namespace lockstep {
 
 struct SmStatistics {
+  /// Of what contexts consist, in bytes.
+  enum ContextPart : std::uint8_t {
+    registers_occupied,
+    registers_live,
+    registers_saved,
+    shared_saved,
+    control_saved,
+    context_part_count
+  };
+  /// Where a warp stands that is saved.
+  enum WarpStop : std::uint8_t {
+    at_fault,
+    at_barrier,
+    at_barrier_point,
+    at_point,
+    asleep,
+    elsewhere,
+    warp_stop_count
+  };
   /// What one tenant does here, side by side.  What nearly every window counts comes first.
   struct alignas(cache_line_bytes) OfTenant {
     std::array<Counter, stall_causes> stalls;
@@ -30,6 +49,10 @@ struct SmStatistics {
     Counter blocks_flushed, flushed_instructions;
     Counter blocks_saved, blocks_restored, context_bytes_saved, context_bytes_restored;
     Counter block_stop_cycles, context_move_cycles;
+    std::array<Counter, context_part_count> context_parts;
+    std::array<Counter, 4> context_registers;
+    std::array<Counter, warp_stop_count> context_stops;
+    std::array<Counter, 6> context_block_registers;
     Histogram<8> fault_positions;
     Histogram<10> last_check_latency;
     Gauge resident_warps, resident_blocks, blocks_in_memory, blocks_to_return;
@@ -153,6 +176,26 @@ struct SmStatistics {
             "from the decision that a block leaves until nothing of it is in flight, summed")
         .per_tenant("context_move_cycles", &S::tenant, &T::context_move_cycles, "block cycles",
                     "that contexts waited to move and moved, summed")
+        .per_tenant(
+            "context_parts", &S::tenant, &T::context_parts,
+            {"registers_occupied", "registers_live", "registers_saved", "shared", "control"},
+            "bytes",
+            "of blocks that stopped to be saved: what their registers take in the register "
+            "file, those of them that their warps need again, and what they, shared memory "
+            "and control state take in contexts")
+        .per_tenant("context_registers", &S::tenant, &T::context_registers,
+                    {"dead", "uniform", "random", "strided"}, "registers",
+                    "of warps, in contexts that are compressed, by what the compressor found")
+        .per_tenant("context_block_registers", &S::tenant, &T::context_block_registers,
+                    {"dead", "random", "local_uniform", "local_strided", "global_uniform",
+                     "global_strided"},
+                    "registers", "of blocks, in contexts that are compressed over the block")
+        .per_tenant(
+            "context_stops", &S::tenant, &T::context_stops,
+            {"fault", "barrier", "barrier_point", "point", "asleep", "elsewhere"}, "warps",
+            "of those blocks, by where they stopped: an access was squashed, waiting at a "
+            "barrier or for other lanes, in front of preemption points (002, section IV.A), "
+            "in a nanosleep")
         .per_tenant("fault_positions", &S::tenant, &T::fault_positions, "faults",
                     "those of fault_notices by the faults that were pending before them")
         .counter("l1_evictions", &S::l1_evictions, "lines", "valid lines replaced")

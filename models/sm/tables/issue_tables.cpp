@@ -3,6 +3,8 @@
 #include <algorithm>
 
 #include "core/error/error.hpp"
+#include "models/isa/encode/divergent_rows.hpp"
+#include "models/isa/encode/encode.hpp"
 #include "models/sm/access/lane_data.hpp"
 #include "models/sm/tables/deferred_values.hpp"
 #include "models/sm/tables/dense_rows.hpp"
@@ -157,6 +159,19 @@ IssueRecord make_record(const SmParameters& parameters, const Instruction& instr
   return record;
 }
 
+/// By the rows that the SM's instructions name.
+void find_live_rows(const isa::Program& program, IssueTable& issue) {
+  isa::Program renamed = program;
+  renamed.instructions = issue.instructions;
+  renamed.rows = issue.rows;
+  renamed.pair_rows = issue.pair_rows;
+  isa::find_live_rows(renamed);
+#ifndef NDEBUG
+  issue.divergent_rows = isa::divergent_rows(renamed);
+#endif
+  issue.live_rows = std::move(renamed.live_rows);
+}
+
 }  // namespace
 
 IssueTables::IssueTables(const SmParameters& parameters,
@@ -190,6 +205,8 @@ IssueTables::IssueTables(const SmParameters& parameters,
         add_touches(issued, pc, dense, issue.records[pc]);
       issue.instructions = std::move(issued.instructions);
       issue.rows = dense.rows;
+      issue.pair_rows = dense.pair_rows;
+      if (precise) find_live_rows(program, issue);
       issue.rows_read_first = dense.read_first;
       if (follows_blocks) issue.global_use = isa::find_global_use(program);
     }

@@ -17,6 +17,9 @@ namespace lockstep {
 
 inline constexpr std::size_t unit_classes = static_cast<std::size_t>(isa::Unit::count);
 
+/// A bit for each row of a warp's registers.
+using RowMask = std::array<std::uint64_t, 4>;
+
 struct alignas(64) IssueRecord {
   enum Flag : std::uint8_t {
     reads_identity = 1,  ///< a special register
@@ -50,6 +53,12 @@ struct IssueTable {
   std::vector<std::uint8_t> rows_read_first;   ///< before they are written: zero at first
   std::vector<PreciseRecord> precise;          ///< by pc; see IssueDetail
   isa::GlobalUse global_use;                   ///< if blocks are followed
+  // If every register holds its value:
+  std::uint32_t pair_rows = 0;     ///< rows below hold 64-bit values, two each
+  std::vector<RowMask> live_rows;  ///< live before each pc
+#ifndef NDEBUG
+  std::vector<RowMask> divergent_rows;  ///< see isa::divergent_rows
+#endif
 };
 
 /// What the tables are made for.

@@ -181,11 +181,11 @@ void LocalScheduler::save(BlockPlace place, SmCycle now) {
   block.ready = block.moves = now;
   block.progress = slot.progress;
   block.progress.began = SmCycle{} - (now - slot.progress.began);
-  std::vector<std::byte> bytes = parts_.contexts.take_out(place, now);
-  block.bytes = bytes.size();
-  if (!policy_.ideal() && bytes.size() > constants_.setup.contexts.place_bytes) {
+  BlockContext context = parts_.contexts.take_out(place, now);
+  block.bytes = context.bytes.size();
+  if (!policy_.ideal() && block.bytes > constants_.setup.contexts.place_bytes) {
     too_large_ |= bit_of(place);
-    return parts_.contexts.put_in(place, std::move(bytes), now);
+    return parts_.contexts.put_in(place, std::move(context.bytes), now);
   }
   if (grid.program->local_bytes > 0) parts_.l1.write_back_local(slot, now);
   block.number = free_numbers_.back();
@@ -194,7 +194,7 @@ void LocalScheduler::save(BlockPlace place, SmCycle now) {
   ++counts.blocks_saved;
   counts.context_bytes_saved += block.bytes;
   counts.block_stop_cycles += static_cast<std::uint64_t>(now - stops_[place.value()]);
-  parts_.engine.save(block.number, block.tenant, std::move(bytes), now);
+  parts_.engine.save(block.number, block.tenant, std::move(context), now);
   blocks_.push_back(std::move(block));
 }
 

@@ -99,6 +99,8 @@ void set_block_switching(PagingSettings& s, Chooser& choose) {
   s.set("policies.block_switching.name", "on-fault");
   s.any("policies.block_switching.extra_blocks", {"1", "2", "4"});
   s.any("policies.block_switching.threshold", {"0", "0", "1", "3"});
+  s.any("policies.block_switching.context",
+        {"occupied", "live", "live-compressed", "live-compressed-block"});
   s.any("policies.block_switching.ideal", {"false", "false", "true"});
   s.any("policies.block_switching.max_wait", {"1us", "3us", "20us"});
 }

@@ -70,8 +70,42 @@ class Preemption(ScenarioTest):
         self.assertGreater(sm["blocks_saved"], 0)
         self.assertEqual(sm["blocks_saved"], sm["blocks_restored"])
 
+    def test_contexts_hold_the_registers_that_their_kind_says(self):
+        saved = {}
+        for kind in ("occupied", "live", "live-compressed"):
+            self.write("scenario.yaml", text(preempted(f"{{name: switch, context: {kind}}}")))
+            self.run_checked("out.h5")
+            with h5py.File(self.folder / "out.h5", "r") as file:
+                stats = file["final/stats/sm"]
+                occupied, live, saved[kind] = stats["context_parts"][()].sum(axis=(0, 1)).tolist()[:3]
+                registers = stats["context_registers"][()].sum(axis=(0, 1)).tolist()
+                self.assertEqual(stats["context_bytes_saved"][()].sum(), stats["context_parts"][..., 2:].sum())
+            self.assertLess(live, occupied)
+            self.assertEqual(sum(registers) > 0, kind == "live-compressed")
+            if kind == "occupied":
+                self.assertEqual(saved[kind], occupied)
+        self.assertGreater(saved["occupied"], saved["live"])
+        self.assertGreater(saved["live"], saved["live-compressed"])
+
+    def test_blocks_stop_at_points_if_they_are_to(self):
+        for points in ("none", "selective"):
+            self.write("scenario.yaml", text(preempted(f"{{name: switch, context: live, points: {points}}}")))
+            self.run_checked("out.h5")
+            with h5py.File(self.folder / "out.h5", "r") as file:
+                stops = file["final/stats/sm/context_stops"][()].sum(axis=(0, 1)).tolist()
+            fault, barrier, barrier_point, point, asleep, elsewhere = stops
+            self.assertEqual((fault, asleep), (0, 0))
+            self.assertGreater(barrier + barrier_point + elsewhere, 0)
+            self.assertEqual(barrier_point + point > 0, points == "selective")
+            self.assertEqual(elsewhere > 0, points == "none")
+
+    def test_switching_and_preemption_save_alike(self):
+        self.assertRegex(
+            self.refused(preempted("{name: switch, context: live}") + ", block_switching: on-fault"),
+            r"scenario\.yaml:\d+:\d+: policies\.preemption and policies\.block_switching save blocks with different")
+
     def test_every_layout_writes_the_same(self):
-        for technique in ("switch", "chimera", "dual-kernel"):
+        for technique in ("{name: switch, context: live-compressed-block, points: selective}", "chimera", "dual-kernel"):
             self.write("scenario.yaml", again(technique))
             self.run_checked("one.h5", "--threads", 1)
             for name, threads, ranks in (("threads.h5", 2, 0), ("two.h5", 1, 2), ("three.h5", 1, 3)):

@@ -127,7 +127,8 @@ SmSelection selection(const SmPlaces& places, const OccupancyLimits& limits,
     setup.used += victim;
     setup.blocks.push_back({{i, Technique::flush, {}},
                             Time{costs[i].first * std::int64_t{1'000'000'000}},
-                            costs[i].second});
+                            costs[i].second,
+                            0});
   }
   return SmSelection(setup);
 }

@@ -1,3 +1,4 @@
+#include <map>
 #include <sstream>
 
 #include "core/checkpoint/archive.hpp"
@@ -46,6 +47,49 @@ TEST(WarpPaths, ExitedLanesAreMissedNowhere) {
   paths.exit(0x0f);
   EXPECT_TRUE(paths.finished());
   EXPECT_FALSE(paths.runnable());
+}
+
+using Lanes = std::map<std::uint32_t, std::uint32_t>;
+
+/// Lanes by the pc where they stand.
+Lanes all_paths(const WarpPaths& paths) {
+  Lanes all;
+  paths.for_each_path([&](std::uint32_t pc, std::uint32_t lanes) { all[pc] |= lanes; });
+  return all;
+}
+
+TEST(WarpPaths, AllLanesAreNamedWhereverTheirPathsStand) {
+  WarpPaths paths;
+  paths.start(0xff, 3);
+  EXPECT_EQ(all_paths(paths), (Lanes{{3, 0xff}}));
+  paths.branch(0x0f, 10, 20);
+  EXPECT_EQ(all_paths(paths), (Lanes{{4, 0xf0}, {10, 0x0f}}));
+  paths.advance();
+  paths.branch(0x30, 8, 9);
+  EXPECT_EQ(all_paths(paths), (Lanes{{6, 0xc0}, {8, 0x30}, {10, 0x0f}}));
+  paths.jump(9);
+  EXPECT_EQ(all_paths(paths), (Lanes{{8, 0x30}, {9, 0xc0}, {10, 0x0f}})) << "they wait to meet";
+  paths.wait();
+  EXPECT_EQ(all_paths(paths), (Lanes{{8, 0x30}, {9, 0xc0}, {10, 0x0f}})) << "at a barrier";
+  EXPECT_EQ(paths.pc(), 10u);
+  paths.advance();
+  EXPECT_EQ(all_paths(paths), (Lanes{{8, 0x30}, {9, 0xc0}, {11, 0x0f}}));
+  paths.jump(20);
+  EXPECT_EQ(all_paths(paths), (Lanes{{8, 0x30}, {9, 0xc0}, {20, 0x0f}}));
+  paths.release(0xff);
+  paths.jump(20);
+  EXPECT_EQ(all_paths(paths), (Lanes{{20, 0xff}}));
+}
+
+TEST(WarpPaths, LanesThatWaitForACallAreNamedBehindIt) {
+  WarpPaths paths;
+  paths.start(0xff, 3);
+  paths.call(0x0f, 40);
+  EXPECT_EQ(all_paths(paths), (Lanes{{4, 0xf0}, {40, 0x0f}}));
+  paths.ret(0x03);
+  EXPECT_EQ(all_paths(paths), (Lanes{{4, 0xf3}, {41, 0x0c}}));
+  paths.exit(0x04);
+  EXPECT_EQ(all_paths(paths), (Lanes{{4, 0xf3}, {42, 0x08}}));
 }
 
 TEST(WarpPaths, AnotherPathRunsWhileOneWaitsAtABarrier) {

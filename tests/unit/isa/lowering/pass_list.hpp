@@ -22,6 +22,7 @@ inline constexpr std::pair<const char*, bool LoweringOptions::*> pass_list[] = {
     {"predicate_branches", &LoweringOptions::predicate_branches},
     {"simplify_flow", &LoweringOptions::simplify_flow},
     {"schedule", &LoweringOptions::schedule},
+    {"preemption_points", &LoweringOptions::preemption_points},
 };
 
 }  // namespace lockstep::isa

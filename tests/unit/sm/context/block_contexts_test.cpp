@@ -23,11 +23,12 @@ void with_replay_queue(SmSetup& setup) {
 /// A block of two warps with shared memory, every byte of it known.
 class BlockContextsTest : public testing::Test, protected TurnoverWorld {
  protected:
-  BlockContextsTest() : TurnoverWorld(with_replay_queue, ".shared .align 8 .b8 room[256];\n") {
+  BlockContextsTest() : TurnoverWorld(with_replay_queue) {
     GridLaunch launch;
     launch.blocks = {64, 1, 1};
     launch.threads = {64, 1, 1};
     launch.parameter_bytes = 24;
+    launch.dynamic_shared_bytes = 256;
     turnover.start_grid(launch, std::vector<std::byte>(24));
     turnover.stage({0, 0, 0}, SmCycle(10));
     turnover.stage({0, 0, 1}, SmCycle(10));
@@ -88,7 +89,7 @@ TEST_F(BlockContextsTest, WhatComesBackIsWhatWasTakenOut) {
   paths.exit(0xff);
   const std::uint32_t lanes = paths.mask();
   ASSERT_EQ(lanes, 0xffffff00u);
-  std::vector<std::byte> bytes = contexts.take_out(first, SmCycle(20));
+  std::vector<std::byte> bytes = contexts.take_out(first, SmCycle(20)).bytes;
   paths = {};
   contexts.put_in(first, std::move(bytes), SmCycle(40));
   EXPECT_EQ(content(first), before);
@@ -102,7 +103,7 @@ TEST_F(BlockContextsTest, AContextIsReadyForAnotherPlace) {
   contexts.freeze(first);
   contexts.freeze(second);
   const std::vector<std::byte> before = content(first);
-  std::vector<std::byte> bytes = contexts.take_out(first, SmCycle(20));
+  std::vector<std::byte> bytes = contexts.take_out(first, SmCycle(20)).bytes;
   contexts.take_out(second, SmCycle(20));
   contexts.put_in(second, std::move(bytes), SmCycle(40));
   EXPECT_EQ(content(second), before);
@@ -115,7 +116,7 @@ TEST_F(BlockContextsTest, ASleepingWarpSleepsForTheRestOfItsTime) {
   front_end.resume_at(slot, SmCycle(1000));
   contexts.freeze(first);
   ASSERT_TRUE(contexts.is_quiet(first));
-  std::vector<std::byte> bytes = contexts.take_out(first, SmCycle(300));
+  std::vector<std::byte> bytes = contexts.take_out(first, SmCycle(300)).bytes;
   EXPECT_FALSE(front_end.sleeping().asleep(slot));
   contexts.put_in(first, std::move(bytes), SmCycle(5000));
   EXPECT_TRUE(front_end.sleeping().asleep(slot));

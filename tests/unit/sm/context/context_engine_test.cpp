@@ -15,7 +15,7 @@ constexpr std::uint64_t base = 1 << 20;
 constexpr std::size_t some_bytes = 300;  // three lines
 
 void with_room(SmSetup& setup) {
-  setup.contexts = {PhysicalAddress(base), 4096, 2, 8};
+  setup.contexts = {PhysicalAddress(base), 4096, 2, 8, ContextKind::occupied};
 }
 
 std::vector<std::byte> counted(std::size_t count) {
@@ -55,7 +55,7 @@ class ContextEngineTest : public testing::Test {
 TEST_F(ContextEngineTest, AContextIsStoredInLinesOfItsPlace) {
   ContextEngine engine(world.constants, world.ports, false);
   const std::vector<std::byte> bytes = counted(some_bytes);
-  engine.save(1, TenantId(1), bytes, now);
+  engine.save(1, TenantId(1), {bytes}, now);
   advance(engine, 1000);
   const std::vector<const MessageHeader*> requests = sent();
   ASSERT_EQ(requests.size(), 3u);
@@ -73,7 +73,7 @@ TEST_F(ContextEngineTest, AContextIsStoredInLinesOfItsPlace) {
 
 TEST_F(ContextEngineTest, AtMostALineLeavesInACycle) {
   ContextEngine engine(world.constants, world.ports, false);
-  engine.save(0, TenantId(0), counted(6 * line_bytes), now);
+  engine.save(0, TenantId(0), {counted(6 * line_bytes)}, now);
   std::size_t before = 0;
   for (std::int64_t cycle = 11; cycle < 40; ++cycle) {
     if (engine.wake() <= SmCycle(cycle)) engine.advance(SmCycle(cycle));
@@ -85,7 +85,7 @@ TEST_F(ContextEngineTest, AtMostALineLeavesInACycle) {
 
 TEST_F(ContextEngineTest, ASavedContextIsThereWhenItsLastLineIsAcknowledged) {
   ContextEngine engine(world.constants, world.ports, false);
-  engine.save(0, TenantId(0), counted(some_bytes), now);
+  engine.save(0, TenantId(0), {counted(some_bytes)}, now);
   advance(engine, 1000);
   std::int64_t cycle = 200;
   for (const MessageHeader* request : sent()) {
@@ -117,8 +117,8 @@ TEST_F(ContextEngineTest, WhatIsRestoredIsWhatMemoryHolds) {
 
 TEST_F(ContextEngineTest, OneContextMovesAfterTheOther) {
   ContextEngine engine(world.constants, world.ports, false);
-  engine.save(0, TenantId(0), counted(line_bytes), now);
-  engine.save(1, TenantId(0), counted(line_bytes), now);
+  engine.save(0, TenantId(0), {counted(line_bytes)}, now);
+  engine.save(1, TenantId(0), {counted(line_bytes)}, now);
   advance(engine, 1000);
   std::vector<const MessageHeader*> requests = sent();
   ASSERT_EQ(requests.size(), 1u);
@@ -131,10 +131,45 @@ TEST_F(ContextEngineTest, OneContextMovesAfterTheOther) {
   EXPECT_EQ(requests[0]->body<MemoryRequest>().line, base + 4096);
 }
 
+/// 300 bytes of registers, 40 of them, and a line of something else: four lines.
+BlockContext compressed() {
+  return {counted(4 * line_bytes), 300, 40};
+}
+
+TEST_F(ContextEngineTest, ALineLeavesWhenItsRegistersHavePassedTheCompressor) {
+  ContextEngine engine(world.constants, world.ports, false);
+  engine.save(0, TenantId(0), compressed(), SmCycle(10));
+  std::vector<std::int64_t> cycles;
+  for (std::int64_t cycle = 11; cycle < 80; ++cycle) {
+    const std::size_t before = world.requests();
+    if (engine.wake() <= SmCycle(cycle)) engine.advance(SmCycle(cycle));
+    if (world.requests() != before) cycles.push_back(cycle);
+  }
+  // From cycle 11 on: two of latency, then a register a cycle; a line takes the port for four.
+  EXPECT_EQ(cycles, (std::vector<std::int64_t>{27, 40, 53, 57}));
+}
+
+TEST_F(ContextEngineTest, ARestoredContextIsThereWhenItsRegistersAreDecompressed) {
+  ContextEngine engine(world.constants, world.ports, false);
+  engine.save(0, TenantId(0), compressed(), SmCycle(10));
+  advance(engine, 100);
+  for (const MessageHeader* request : sent())
+    answer(engine, request->body<MemoryRequest>(), nullptr, 110);
+  ASSERT_TRUE(engine.take_done(SmCycle(110)));
+  world.forget_sent();
+  engine.restore(0, TenantId(0), 4 * line_bytes, SmCycle(120));
+  advance(engine, 200);
+  const std::vector<std::byte> memory = counted(4 * line_bytes);
+  for (const MessageHeader* request : sent())
+    answer(engine, request->body<MemoryRequest>(), memory.data(), 300);
+  EXPECT_FALSE(engine.take_done(SmCycle(341)));
+  EXPECT_TRUE(engine.take_done(SmCycle(342))) << "forty registers, two cycles of latency";
+}
+
 TEST_F(ContextEngineTest, IdealItTakesACycleAndNoTraffic) {
   ContextEngine engine(world.constants, world.ports, true);
   const std::vector<std::byte> bytes = counted(3 * line_bytes);
-  engine.save(1, TenantId(0), bytes, SmCycle(10));
+  engine.save(1, TenantId(0), {bytes}, SmCycle(10));
   EXPECT_FALSE(engine.take_done(SmCycle(10)));
   EXPECT_EQ(engine.wake(), SmCycle(11));
   EXPECT_TRUE(engine.take_done(SmCycle(11))->saved);
@@ -150,7 +185,7 @@ TEST_F(ContextEngineTest, GoesOnAfterSavingAndRestoringAmidATransfer) {
   ContextEngine engine(world.constants, world.ports, false),
       other(world.constants, world.ports, false);
   const std::vector<std::byte> bytes = counted(some_bytes);
-  engine.save(0, TenantId(0), bytes, now);
+  engine.save(0, TenantId(0), {bytes}, now);
   engine.advance(SmCycle(11));
   save_and_restore(engine, other);
   now = SmCycle(11);

@@ -41,6 +41,8 @@ class IdealMachine {
     std::string warp_scheduler = "lrr";
     std::string exception_scheme = "stall-on-fault";  ///< as a scenario has it
     std::string block_switching = "none";             ///< the same
+    ContextKind contexts = ContextKind::occupied;
+    StopPlaces stops = StopPlaces::any;
     std::uint32_t sms = 1, partitions = 4;
     Cycles request_latency{140}, response_latency{20};
     Cycles memory_latency{33};  ///< between arrival of a request and departure of its answer

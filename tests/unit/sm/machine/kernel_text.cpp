@@ -2,8 +2,8 @@
 
 namespace lockstep {
 
-isa::Module kernel_of(const std::string& body, const std::string& declarations,
-                      const std::string& variables) {
+static isa::Module module_of(const std::string& body, const std::string& declarations,
+                             const std::string& variables, const isa::LoweringOptions& options) {
   const std::string text = R"(.version 7.0
 .target sm_70
 .address_size 64
@@ -23,7 +23,18 @@ isa::Module kernel_of(const std::string& body, const std::string& declarations,
   ret;
 }
 )";
-  return isa::load_module_text(text, "test.ptx", isa::LoweringOptions::none());
+  return isa::load_module_text(text, "test.ptx", options);
+}
+
+isa::Module kernel_of(const std::string& body, const std::string& declarations,
+                      const std::string& variables) {
+  return module_of(body, declarations, variables, isa::LoweringOptions::none());
+}
+
+isa::Module kernel_with_points(const std::string& body, const std::string& declarations) {
+  isa::LoweringOptions options = isa::LoweringOptions::none();
+  options.preemption_points = true;
+  return module_of(body, declarations, "", options);
 }
 
 std::string times(unsigned n, const std::string& text) {

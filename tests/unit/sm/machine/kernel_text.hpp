@@ -11,6 +11,8 @@ namespace lockstep {
 /// written is what issues.  `variables` stand outside of the kernel.
 isa::Module kernel_of(const std::string& body, const std::string& declarations = "",
                       const std::string& variables = "");
+/// The same with preemption points.
+isa::Module kernel_with_points(const std::string& body, const std::string& declarations = "");
 
 /// `text` n times.
 std::string times(unsigned n, const std::string& text);

@@ -8,8 +8,9 @@
 namespace lockstep {
 
 struct TurnoverWorld {
-  explicit TurnoverWorld(void (*change)(SmSetup&), const std::string& declarations = "")
-      : world("", change, declarations) {}
+  explicit TurnoverWorld(void (*change)(SmSetup&), const std::string& declarations = "",
+                         const std::string& body = "")
+      : world(body, change, declarations) {}
 
   SmWorld world;
   FrontEnd front_end{world.constants, world.statistics, world.blocks,
@@ -27,7 +28,8 @@ struct TurnoverWorld {
   Printing printing{world.blocks, world.mistakes, world.ports};
   const BlockSwitching switching;
   ContextEngine engine{world.constants, world.ports, false};
-  BlockContexts contexts{world.blocks, front_end, faultable, flights, load_store, printing};
+  BlockContexts contexts{world.constants, world.statistics, world.blocks, front_end,
+                         faultable,       flights,          load_store,   printing};
   LocalScheduler scheduler{
       world.constants,
       world.statistics,

@@ -1,0 +1,202 @@
+#!/usr/bin/python3
+"""Preemption within a latency bound: Figures 4.1, 4.2, 4.3 and 4.5 of paper 003 (Shieh, 2016).
+
+    jobs/experiments/preemption/deadlines.py run [--quick] [--folder DIR] [--jobs N]
+    jobs/experiments/preemption/deadlines.py draw [--quick] [--folder DIR]
+
+`run` lets the urgent task (4096 registers, 2048 bytes, 256 threads per block) arrive at random times beside each of the
+paper's kernels, on its machine, for each technique and each latency bound; `draw` prints tables beside what the paper
+says. The kernels have the paper's registers per thread (Table 4.2).
+
+- Violations: tasks that end later than the bound and their time alone after their launch, of those launched while the
+  other kernel ran.
+- Overhead: warp instructions that are lost (flushed ones, and for a switch those of two transfers) over those that all
+  preempted blocks had executed.
+- Estimation error: of drains, |expected - actual| / actual.
+"""
+import argparse
+import collections
+import dataclasses
+import pathlib
+import re
+import subprocess
+import sys
+
+REPOSITORY = pathlib.Path(__file__).resolve().parents[3]
+WORKLOADS = REPOSITORY / "configs/workloads"
+MICROSECOND = 10**9  # in femtoseconds
+TASK = "{blocks: 30, rounds: 20}"
+
+
+@dataclasses.dataclass(frozen=True)
+class Kernel:
+    """A workload that keeps the GPU busy, with registers per thread as in Table 4.2."""
+
+    parameters: str
+    registers: int
+
+
+KERNELS = {
+    "pathfinder": Kernel("{columns: 200000, rows: 160, steps: 20}", 16),
+    "hotspot": Kernel("{width: 512, height: 512, steps: 2, launches: 12}", 36),
+    "streamcluster": Kernel("{points: 65536, dimensions: 16, centres: 8, candidates: 8, block: 512}", 12),
+    "dwt2d": Kernel("{width: 1024, height: 1024, levels: 1}", 14),
+    "invert_mapping": Kernel("{points: 524288, features: 18, block: 256}", 12),
+    "stencil_coarsened": Kernel("{width: 256, height: 256, depth: 16, steps: 8}", 28),
+    "srad": Kernel("{width: 512, height: 512, iterations: 6}", 20),
+    "btree_range": Kernel("{keys: 262144, ranges: 16384}", 20),
+    "bfs_two": Kernel("{vertices: 131072, edges: 1048576, block: 512}", 16),
+    "backprop": Kernel("{inputs: 16384, units: 32, epochs: 3}", 24),
+    "heartwall": Kernel("{width: 256, height: 256, points: 120, frames: 5}", 32),
+}
+QUICK = ("hotspot", "stencil_coarsened", "srad", "bfs_two")
+TECHNIQUES = ("chimera", "chimera-plus", "dual-kernel")
+BOUNDS = (2, 3, 4, 5)
+PAPER = {"violations": {"chimera": (14.03, 7.95, 1.93, 1.28), "dual-kernel": (8.36, 1.30, 0, 0)},
+         "overhead": {"chimera": (67, 55.3, 50.1, 40.5), "dual-kernel": (50.1, 38.2, 26.6, 15.9)}}
+
+
+@dataclasses.dataclass(frozen=True)
+class Run:
+    kernel: str  # "": the task alone
+    technique: str = "none"
+    bound: int = 0
+    quick: bool = False
+
+    def name(self):
+        return "-".join([self.kernel or "alone", self.technique, f"{self.bound}us", *(["quick"] if self.quick else [])])
+
+    def scenario(self, folder):
+        count = 8 if self.quick else 40
+        bound = f", latency_bound: {self.bound}us" if self.bound else ""
+        batch = (f"  - {{name: batch, workload: {folder}/{self.kernel}.yaml, relaunch: true, "
+                 f"parameters: {KERNELS[self.kernel].parameters}}}\n" if self.kernel else "")
+        return (f"gpu: {REPOSITORY}/configs/gpus/shieh_gtx480.yaml\nhost: {REPOSITORY}/configs/hosts/pcie3.yaml\n"
+                "simulation: {epoch: 1ms}\n"
+                f"policies: {{preemption: {self.technique}, exception_scheme: replay-queue}}\ntenants:\n{batch}"
+                f"  - {{name: urgent, workload: {WORKLOADS}/urgent.yaml, parameters: {TASK}, priority: 1{bound}, "
+                f"arrival: 150us, arrivals: {{uniform: [40us, 120us], count: {count}}}}}\n")
+
+
+def workload_text(kernel):
+    """The shipped workload whose launches state the paper's registers."""
+    text = (WORKLOADS / f"{kernel}.yaml").read_text().replace("module: ", f"module: {WORKLOADS}/")
+    return re.sub(r"(launch: \{kernel: \w+,)", rf"\1 registers: {KERNELS[kernel].registers},", text)
+
+
+def runs_of(arguments):
+    kernels = QUICK if arguments.quick else KERNELS
+    bounds = BOUNDS[::3] if arguments.quick else BOUNDS
+    alone = [Run("", quick=arguments.quick)]
+    return alone + [Run(kernel, technique, bound, arguments.quick)
+                    for kernel in kernels for technique in TECHNIQUES for bound in bounds]
+
+
+def run(arguments):
+    folder = arguments.folder.resolve()
+    folder.mkdir(parents=True, exist_ok=True)
+    runs = runs_of(arguments)
+    for kernel in {run.kernel for run in runs} - {""}:
+        (folder / f"{kernel}.yaml").write_text(workload_text(kernel))
+    for one in runs:
+        (folder / f"{one.name()}.yaml").write_text(one.scenario(folder))
+    scenarios = "".join(f"  - {one.name()}.yaml\n" for one in runs)
+    sweep = folder / "sweep.yaml"
+    sweep.write_text(f"output: {folder}/output\narguments: [--threads, '1']\nscenario:\n{scenarios}")
+    sys.exit(subprocess.run([arguments.lockstep, "sweep", sweep, "--jobs", str(arguments.jobs)], check=False).returncode)
+
+
+@dataclasses.dataclass
+class Measures:
+    tasks: int = 0
+    late: int = 0
+    executed: int = 0
+    lost: int = 0
+    errors: list = dataclasses.field(default_factory=list)
+    techniques: collections.Counter = dataclasses.field(default_factory=collections.Counter)
+
+    def add(self, other):
+        self.tasks += other.tasks
+        self.late += other.late
+        self.executed += other.executed
+        self.lost += other.lost
+        self.errors += other.errors
+        self.techniques += other.techniques
+
+    def violations(self):
+        return 100 * self.late / self.tasks if self.tasks else float("nan")
+
+    def overhead(self):
+        return 100 * self.lost / self.executed if self.executed else float("nan")
+
+    def error(self):
+        return 100 * sum(self.errors) / len(self.errors) if self.errors else float("nan")
+
+
+def task_times(kernels, tenant):
+    rows = kernels[kernels["tenant"] == tenant]
+    return rows[rows["done"] < 2**63 - 1]
+
+
+def measure(path, bound, alone):
+    import h5py
+    import numpy
+    with h5py.File(path) as file:
+        kernels, rows = file["kernels"][:], file["preemptions"][:]
+    measures = Measures()
+    others = kernels[kernels["tenant"] == 0]
+    for task in task_times(kernels, 1):
+        if not ((others["launched"] < task["launched"]) & (others["done"] > task["launched"])).any():
+            continue
+        measures.tasks += 1
+        measures.late += bool(task["done"] - task["launched"] > alone + bound * MICROSECOND)
+    known = rows[rows["expected"] < 2**63 - 1]
+    switched = known["technique"] == b"switch"
+    measures.executed = int(known["executed"].sum())
+    measures.lost = int(known["lost"].sum() + known["expected_loss"][switched].sum())
+    drains = known[(known["technique"] == b"drain") & (known["released"] > known["asked"])]
+    actual = (drains["released"] - drains["asked"]).astype(numpy.float64)
+    measures.errors = (numpy.abs(drains["expected"] - actual) / actual).tolist()
+    measures.techniques.update(name.decode() for name in known["technique"])
+    return measures
+
+
+def draw(arguments):
+    import h5py
+    output = arguments.folder / "output"
+    with h5py.File(output / f"{Run('', quick=arguments.quick).name()}.h5") as file:
+        times = task_times(file["kernels"][:], 0)
+    alone = int((times["done"] - times["launched"]).min())
+    print(f"the task alone takes {alone / MICROSECOND:.2f} us")
+    total = collections.defaultdict(Measures)
+    print(f"{'kernel':20}{'technique':14}{'bound':>6}{'tasks':>7}{'late %':>8}{'lost %':>8}{'error %':>9}  techniques")
+    for one in runs_of(arguments)[1:]:
+        measures = measure(output / f"{one.name()}.h5", one.bound, alone)
+        total[one.technique, one.bound].add(measures)
+        print_row(one.kernel, one.technique, one.bound, measures)
+    for (technique, bound), measures in total.items():
+        print_row("all", technique, bound, measures)
+        for what in PAPER:
+            if technique in PAPER[what]:
+                print(f"{'':20}paper: {what} {PAPER[what][technique][BOUNDS.index(bound)]} %")
+
+
+def print_row(kernel, technique, bound, measures):
+    shares = ", ".join(f"{name} {count}" for name, count in sorted(measures.techniques.items()))
+    print(f"{kernel:20}{technique:14}{bound:4}us{measures.tasks:7}{measures.violations():8.1f}{measures.overhead():8.1f}"
+          f"{measures.error():9.1f}  {shares}")
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("what", choices=("run", "draw"))
+    parser.add_argument("--quick", action="store_true", help="few kernels, bounds and tasks")
+    parser.add_argument("--folder", type=pathlib.Path, default=pathlib.Path("preemption-deadlines"))
+    parser.add_argument("--jobs", type=int, default=2)
+    parser.add_argument("--lockstep", default=REPOSITORY / "build/release/lockstep")
+    arguments = parser.parse_args()
+    {"run": run, "draw": draw}[arguments.what](arguments)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,147 @@
+/// Registers in the contexts of blocks, by kind.
+#include <algorithm>
+#include <bit>
+#include <cstring>
+#include <numeric>
+#include <optional>
+
+#include "models/sm/context/block_contexts.hpp"
+#include "models/sm/context/needed_rows.hpp"
+#include "models/sm/context/overwrite.hpp"
+
+namespace lockstep {
+
+namespace {
+
+/// In front of registers that are not saved as they are.
+struct RegisterHeader {
+  std::uint32_t bytes = 0;  ///< with the header
+  std::uint32_t whole = 0;  ///< 1: compressed over the block
+};
+
+}  // namespace
+
+std::size_t BlockContexts::occupied_bytes(const BlockSlot& block) const {
+  const std::size_t rows = std::size_t{block.rows} * sizeof(LaneValues);
+  return std::max<std::size_t>(rows, blocks_.grid(block.grid).block.registers * 4u);
+}
+
+std::size_t BlockContexts::bytes_of_registers(const BlockSlot& block,
+                                              const std::vector<std::byte>& context) const {
+  if (kind_ == ContextKind::occupied) return occupied_bytes(block);
+  RegisterHeader header;
+  std::memcpy(&header, context.data(), sizeof header);
+  return header.bytes;
+}
+
+std::vector<WarpRegisters> BlockContexts::registers_of(const BlockSlot& block,
+                                                       const std::vector<SavedWarp>& warps) const {
+  const GridSlot& grid = blocks_.grid(block.grid);
+  const std::uint32_t threads = grid.launch.threads_per_block();
+  std::vector<WarpRegisters> all;
+  for (const WarpSlot slot : warps_in_order(block)) {
+    const Warp& warp = blocks_.warp(slot);
+    const SavedWarp& saved = warps[warp.warp_in_block];
+    if (saved.left) continue;
+    all.push_back(
+        {warp.registers, needed_rows(*grid.issue, saved.paths, saved.accesses),
+         std::min<unsigned>(threads - warp.warp_in_block * isa::warp_size, isa::warp_size)});
+  }
+  return all;
+}
+
+RegisterShape BlockContexts::shape_of(const BlockSlot& block) const {
+  const GridSlot& grid = blocks_.grid(block.grid);
+  return {grid.issue->rows, grid.issue->pair_rows, grid.program->predicates,
+          grid.launch.threads[0]};
+}
+
+bool BlockContexts::stands_at_barrier(const BlockSlot& block,
+                                      const std::vector<SavedWarp>& warps) const {
+  const GridSlot& grid = blocks_.grid(block.grid);
+  std::optional<std::uint32_t> first;
+  return std::all_of(warps.begin(), warps.end(), [&](const SavedWarp& warp) {
+    bool there = !warp.left;
+    warp.paths.for_each_path([&](std::uint32_t pc, std::uint32_t) {
+      if (!first) first = pc;
+      there &= pc == *first && grid.instructions[pc].category == isa::Category::barrier;
+    });
+    return there;
+  });
+}
+
+void BlockContexts::write_registers(BlockPlace place, const std::vector<SavedWarp>& warps,
+                                    BlockContext& context) {
+  const BlockSlot& block = blocks_.block(place);
+  const RegisterShape shape = shape_of(block);
+  const std::vector<WarpRegisters> registers = registers_of(block, warps);
+  const std::span<std::byte> rows = blocks_.rows_of(place);
+  std::vector<std::byte>& bytes = context.bytes;
+  RegisterImage::Classes classes;
+  if (kind_ == ContextKind::occupied) {
+    bytes.assign(rows.begin(), rows.end());
+    bytes.resize(occupied_bytes(block));
+  } else {
+    const RegisterImage image(shape);
+    RegisterHeader header;
+    header.whole = kind_ == ContextKind::live_compressed_block && stands_at_barrier(block, warps);
+    bytes.resize(sizeof header);
+    if (kind_ == ContextKind::live) {
+      image.write(registers, bytes);
+    } else {
+      classes = header.whole != 0 ? image.write_block(registers, bytes)
+                                  : image.write_compressed(registers, bytes);
+    }
+    header.bytes = static_cast<std::uint32_t>(bytes.size());
+    std::memcpy(bytes.data(), &header, sizeof header);
+  }
+  context.register_bytes = static_cast<std::uint32_t>(bytes.size());
+  context.compressed = std::accumulate(classes.of_warps.begin() + 1, classes.of_warps.end(), 0u);
+  overwrite(rows);
+  count_registers(block, registers, classes, bytes.size());
+}
+
+void BlockContexts::count_registers(const BlockSlot& block,
+                                    const std::vector<WarpRegisters>& registers,
+                                    const RegisterImage::Classes& classes, std::size_t saved) {
+  const GridSlot& grid = blocks_.grid(block.grid);
+  SmStatistics::OfTenant& counts = statistics_.tenant[grid.launch.tenant];
+  std::size_t live = 0;
+  for (const WarpRegisters& warp : registers) {
+    for (const std::uint64_t word : warp.needed)
+      live += static_cast<unsigned>(std::popcount(word)) * sizeof(LaneValues);
+    live += grid.program->predicates * sizeof(std::uint32_t);
+  }
+  counts.context_parts[SmStatistics::registers_occupied] += occupied_bytes(block);
+  counts.context_parts[SmStatistics::registers_live] += live;
+  counts.context_parts[SmStatistics::registers_saved] += saved;
+  for (std::size_t c = 0; c < classes.of_warps.size(); ++c)
+    counts.context_registers[c] += classes.of_warps[c];
+  for (std::size_t c = 0; c < classes.of_blocks.size(); ++c)
+    counts.context_block_registers[c] += classes.of_blocks[c];
+}
+
+void BlockContexts::read_registers(BlockPlace place, const std::vector<SavedWarp>& warps,
+                                   const std::vector<std::byte>& context) {
+  const BlockSlot& block = blocks_.block(place);
+  const std::span<std::byte> rows = blocks_.rows_of(place);
+  if (kind_ == ContextKind::occupied) {
+    std::memcpy(rows.data(), context.data(), rows.size());
+    return;
+  }
+  overwrite(rows);
+  RegisterHeader header;
+  std::memcpy(&header, context.data(), sizeof header);
+  const std::vector<WarpRegisters> registers = registers_of(block, warps);
+  const RegisterImage image(shape_of(block));
+  const std::byte* from = context.data() + sizeof header;
+  if (kind_ == ContextKind::live) {
+    image.read(from, registers);
+  } else if (header.whole != 0) {
+    image.read_block(from, registers);
+  } else {
+    image.read_compressed(from, registers);
+  }
+}
+
+}  // namespace lockstep

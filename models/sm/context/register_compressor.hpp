@@ -1,0 +1,60 @@
+/// Register compressor: lane values that are equal or evenly spaced take one or two words.
+///
+/// Lanes are compared in pattern groups, as wide as a row of the thread block: threadIdx.x and .y
+/// of a 16 x 16 block follow a pattern in 16 lanes, not in 32.  Of a register all of whose groups
+/// are uniform a word of each group is stored, of one all of whose groups are at least strided two,
+/// of others all 32 lanes.  Source: 002, section III.C, Figure 10; preemption.md, section 3.3.
+///
+/// Simplified: differences wrap around at 32 bits.  Lanes without a thread are no part of a
+/// pattern, and come back with any value.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "models/isa/types.hpp"
+
+namespace lockstep {
+
+/// As two bits of a pattern vector say.
+enum class RegisterClass : std::uint8_t { dead = 0, uniform = 1, random = 2, strided = 3 };
+
+/// A register of a warp.
+using LaneValues = std::array<std::uint32_t, isa::warp_size>;
+
+/// What the compressor finds in a register of a warp.
+struct RegisterPattern {
+  static constexpr unsigned smallest_group = 8;
+  struct Group {
+    std::uint32_t base = 0, stride = 0;
+    bool single = false;  ///< one lane: any stride would do
+  };
+
+  RegisterClass kind = RegisterClass::uniform;
+  std::uint8_t groups = 0;  ///< that have threads
+  std::array<Group, isa::warp_size / smallest_group> group{};
+};
+
+class RegisterCompressor {
+ public:
+  /// For blocks with rows of so many threads: groups of that many lanes, if 32 lanes consist of
+  /// such groups and these are not too small.
+  explicit RegisterCompressor(std::uint32_t block_width);
+
+  unsigned group_lanes() const { return lanes_; }
+  /// `threads`: the warp's; its lanes from there on have none.
+  RegisterPattern pattern_of(const LaneValues& values, unsigned threads) const;
+  /// The lanes of a register that is not random.
+  LaneValues values_of(const RegisterPattern& pattern) const;
+
+ private:
+  unsigned lanes_;
+};
+
+/// Bytes of a register in memory.
+std::size_t stored_bytes(const RegisterPattern& pattern);
+
+}  // namespace lockstep

@@ -1,0 +1,81 @@
+/// Registers of a thread block as they stand in memory.
+///
+/// By kind: the block's rows as they are; or of each warp those that it needs, one after the other;
+/// or these compressed, behind the warp's pattern vector of two bits a register; or compressed over
+/// the block, behind one vector of four bits a register.  A 64-bit value, which stands in its two
+/// rows lane by lane, is two registers: low and high halves.  Predicates are saved whole.
+/// Source: 002, sections III.B, III.C and IV.B, Figure 12; preemption.md, section 5.
+///
+/// Simplified: a pattern vector has room for 64 registers or a multiple.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "models/sm/context/block_patterns.hpp"
+#include "models/sm/context/register_compressor.hpp"
+#include "models/sm/tables/issue_tables.hpp"
+
+namespace lockstep {
+
+/// Of a warp that has not left, in the block's order.
+struct WarpRegisters {
+  std::uint32_t* rows = nullptr;  ///< predicates stand behind them
+  RowMask needed{};
+  unsigned threads = isa::warp_size;
+
+  bool needs(unsigned row) const { return (needed[row / 64] >> row % 64 & 1) != 0; }
+};
+
+/// What a kernel's warps have.
+struct RegisterShape {
+  unsigned rows = 0;
+  unsigned pair_rows = 0;  ///< rows below hold 64-bit values, two each
+  unsigned predicates = 0;
+  std::uint32_t block_width = isa::warp_size;  ///< threads
+
+  /// At most, with what says how it is compressed.
+  std::size_t image_bytes(unsigned warps) const;
+};
+
+class RegisterImage {
+ public:
+  explicit RegisterImage(const RegisterShape& shape)
+      : shape_(shape), compressor_(shape.block_width) {}
+
+  /// Registers by class, of those of warps and of those of blocks.
+  struct Classes {
+    std::array<std::uint32_t, 4> of_warps{};
+    std::array<std::uint32_t, block_register_classes> of_blocks{};
+  };
+
+  // Behind what stands in `image`, and from `image` on; reading returns where it has ended.
+  void write(std::span<const WarpRegisters> warps, std::vector<std::byte>& image) const;
+  const std::byte* read(const std::byte* image, std::span<const WarpRegisters> warps) const;
+  /// Rows that warps need are found in the image.
+  Classes write_compressed(std::span<const WarpRegisters> warps,
+                           std::vector<std::byte>& image) const;
+  const std::byte* read_compressed(const std::byte* image,
+                                   std::span<const WarpRegisters> warps) const;
+  Classes write_block(std::span<const WarpRegisters> warps, std::vector<std::byte>& image) const;
+  const std::byte* read_block(const std::byte* image, std::span<const WarpRegisters> warps) const;
+
+ private:
+  LaneValues load(const WarpRegisters& warp, unsigned row) const;
+  void store(const WarpRegisters& warp, unsigned row, const LaneValues& values) const;
+  void write_predicates(const WarpRegisters& warp, std::vector<std::byte>& image) const;
+  const std::byte* read_predicates(const std::byte* image, const WarpRegisters& warp) const;
+  void write_register(const RegisterPattern& pattern, const LaneValues& values,
+                      std::vector<std::byte>& image) const;
+  const std::byte* read_register(const std::byte* image, RegisterClass kind,
+                                 const WarpRegisters& warp, unsigned row) const;
+  unsigned groups_of(const WarpRegisters& warp) const;
+
+  const RegisterShape shape_;
+  const RegisterCompressor compressor_;
+};
+
+}  // namespace lockstep

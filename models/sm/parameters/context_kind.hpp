@@ -1,0 +1,28 @@
+#pragma once
+
+#include <cstdint>
+
+#include "core/parameters/limits.hpp"
+
+namespace lockstep {
+
+/// What of its registers a block takes along that leaves an SM.
+enum class ContextKind : std::uint8_t {
+  occupied,               ///< all
+  live,                   ///< those that its warps need again
+  live_compressed,        ///< these, compressed warp by warp
+  live_compressed_block,  ///< at a barrier, compressed over the block
+};
+
+/// Where the warps of a block stop that is preempted.
+enum class StopPlaces : std::uint8_t { any, points };
+
+/// As a parameter, `context`.
+inline Choice context_kinds() {
+  return choice({"occupied", "live", "live-compressed", "live-compressed-block"});
+}
+inline constexpr const char* context_kinds_doc =
+    "registers in a context: all, those that are live where warps stop, these compressed by warp, "
+    "or by block where all warps stand at one barrier (002, section III)";
+
+}  // namespace lockstep

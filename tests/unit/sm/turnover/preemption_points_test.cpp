@@ -1,0 +1,141 @@
+/// Blocks of a grid that an SM is taken from stop at preemption points.
+/// Source: 002, section IV.A; preemption.md, sections 4 and 17.
+#include <gtest/gtest.h>
+
+#include "tests/unit/sm/machine/kernel_text.hpp"
+#include "tests/unit/sm/turnover/stopped_grid.hpp"
+
+namespace lockstep::preemption_points_test {
+namespace {
+
+using S = SmStatistics;
+
+/// Threads and where they read and write.
+constexpr const char* prologue = R"(
+  mov.u32 %r1, %tid.x;
+  mov.u32 %r2, %ctaid.x;
+  mov.u32 %r3, %ntid.x;
+  mad.lo.u32 %r4, %r2, %r3, %r1;
+  mul.wide.u32 %rd2, %r4, 4;
+  add.u64 %rd3, %rd1, %rd2;
+  add.u64 %rd4, %rd0, %rd2;
+  ld.global.u32 %r6, [%rd3];
+  mov.u32 %r7, 0;
+)";
+
+/// Neighbours exchange values in every round; half of the threads take an arm, so that lanes wait.
+constexpr const char* barriers = R"(
+  mul.wide.u32 %rd5, %r1, 4;
+  mov.u64 %rd6, room;
+  add.u64 %rd6, %rd6, %rd5;
+  xor.b32 %r5, %r1, 33;
+  mul.wide.u32 %rd5, %r5, 4;
+  mov.u64 %rd7, room;
+  add.u64 %rd7, %rd7, %rd5;
+again:
+  st.shared.u32 [%rd6], %r6;
+  bar.sync 0;
+  ld.shared.u32 %r8, [%rd7];
+  mad.lo.u32 %r9, %r6, 3, %r8;
+  mul.lo.u32 %r10, %r9, 7;
+  and.b32 %r11, %r6, 1;
+  setp.eq.u32 %p1, %r11, 0;
+  @%p1 bra other;
+  add.u32 %r6, %r9, %r10;
+  bra.uni meet;
+other:
+  xor.b32 %r6, %r10, %r9;
+meet:
+  bar.sync 0;
+  add.u32 %r7, %r7, 1;
+  setp.lt.u32 %p2, %r7, 20;
+  @%p2 bra again;
+  st.global.u32 [%rd4], %r6;
+)";
+
+/// Threads count for as many rounds as their numbers say, so that warp 0 waits for warp 1, at a
+/// barrier that is no point: at the next one fewer registers are live.
+constexpr const char* loops = R"(
+  shl.b32 %r8, %r1, 2;
+again:
+  mad.lo.u32 %r6, %r6, 3, %r7;
+  xor.b32 %r9, %r6, %r1;
+  add.u32 %r6, %r9, 5;
+  add.u32 %r7, %r7, 1;
+  setp.lt.u32 %p1, %r7, %r8;
+  @%p1 bra again;
+  bar.sync 0;
+  st.global.u32 [%rd4], %r6;
+  bar.sync 0;
+)";
+
+GridThatIsStopped grid(const std::string& body) {
+  GridThatIsStopped grid(kernel_with_points(prologue + body, ".shared .align 8 .b8 room[256];\n"));
+  grid.options.contexts = ContextKind::live_compressed;
+  grid.options.stops = StopPlaces::points;
+  return grid;
+}
+
+/// Stops at many moments; the sum of what is counted.
+S::OfTenant stop_everywhere(GridThatIsStopped& grid, std::int64_t until, std::int64_t step) {
+  const GridThatIsStopped::Outcome whole = grid.run({}, Technique::save);
+  EXPECT_GT(whole.end, until);
+  S::OfTenant sum;
+  for (std::int64_t stop = 20; stop < until; stop += step) {
+    const GridThatIsStopped::Outcome stopped = grid.run({stop}, Technique::save);
+    EXPECT_EQ(stopped.memory, whole.memory) << stop;
+    EXPECT_EQ(stopped.stopped, 1u) << stop;
+    EXPECT_EQ(stopped.restored(), stopped.saved()) << stop;
+    sum.blocks_saved += stopped.saved();
+    for (std::size_t where = 0; where < S::warp_stop_count; ++where)
+      sum.context_stops[where] += stopped.counts.context_stops[where].value();
+  }
+  return sum;
+}
+
+TEST(PreemptionPoints, WarpsStopInFrontOfTheBarrierOfALoopOrWaitAtOne) {
+  GridThatIsStopped stopped = grid(barriers);
+  const S::OfTenant counts = stop_everywhere(stopped, 2500, 37);
+  EXPECT_GT(counts.blocks_saved.value(), 30u);
+  EXPECT_GT(counts.context_stops[S::at_barrier_point].value(), 30u);
+  EXPECT_GT(counts.context_stops[S::at_barrier].value(), 0u);
+  EXPECT_EQ(counts.context_stops[S::at_point].value(), 0u);
+  EXPECT_EQ(counts.context_stops[S::elsewhere].value(), 0u);
+}
+
+TEST(PreemptionPoints, WarpsStopInALoopWhileOthersWaitAtAPlainBarrier) {
+  GridThatIsStopped stopped = grid(loops);
+  const S::OfTenant counts = stop_everywhere(stopped, 7000, 150);
+  EXPECT_GT(counts.blocks_saved.value(), 30u);
+  EXPECT_GT(counts.context_stops[S::at_point].value(), 30u);
+  EXPECT_GT(counts.context_stops[S::at_barrier].value(), 10u);
+  EXPECT_EQ(counts.context_stops[S::elsewhere].value(), 0u);
+}
+
+TEST(PreemptionPoints, ABlockMayStopAgainWhereItHasStopped) {
+  for (const char* body : {barriers, loops}) {
+    GridThatIsStopped stopped = grid(body);
+    const auto whole = stopped.run({}, Technique::save);
+    for (std::int64_t pause = 5; pause < 400; pause += 61) {
+      const auto outcome =
+          stopped.run({300, 300 + pause + 3, 300 + 2 * pause + 50}, Technique::save, pause);
+      EXPECT_EQ(outcome.memory, whole.memory) << pause;
+      EXPECT_EQ(outcome.restored(), outcome.saved()) << pause;
+    }
+  }
+}
+
+/// Few instructions, no loop and no barrier.
+TEST(PreemptionPoints, BlocksWithoutPointsRunToTheirEnd) {
+  GridThatIsStopped stopped = grid("  st.global.u32 [%rd4], %r6;\n");
+  const auto whole = stopped.run({}, Technique::save);
+  for (std::int64_t stop = 20; stop < whole.end; stop += 13) {
+    const auto outcome = stopped.run({stop}, Technique::save);
+    EXPECT_EQ(outcome.memory, whole.memory) << stop;
+    EXPECT_EQ(outcome.saved(), 0u) << stop;
+    EXPECT_EQ(outcome.stopped, 1u) << stop;
+  }
+}
+
+}  // namespace
+}  // namespace lockstep::preemption_points_test
