@@ -18,6 +18,9 @@ COUNTING_POLICIES = [
     for name in ("par-bs", "atlas", "tcm", "sms")
 ]
 
+# It has a table of its own.
+PREEMPTION = ["--set", "policies.sharing=exclusive", "--set", "policies.preemption=drain"]
+
 
 class OutputPage(ScenarioTest):
     def run_with(self, output, *settings):
@@ -51,7 +54,7 @@ class OutputPage(ScenarioTest):
 
     def test_the_page_names_no_path_that_the_file_lacks(self):
         lacking = {path for path in self.named if "<" not in path}
-        for settings in ([], *COUNTING_POLICIES):
+        for settings in ([], PREEMPTION, *COUNTING_POLICIES):
             self.run_with("policy.h5", *settings)
             with h5py.File(self.folder / "policy.h5", "r") as file:
                 lacking -= {path for path in lacking if path in file}
