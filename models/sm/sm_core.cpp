@@ -57,7 +57,8 @@ SmCore::SmCore(SmSetup setup)
              control_),
       switching_(make_block_switching(constants_.setup.block_switching)),
       engine_(constants_, ports_, switching_->ideal()),
-      contexts_(constants_, statistics_, blocks_, front_end_, faultable_, flights_, load_store_, printing_),
+      contexts_(constants_, statistics_, blocks_, front_end_, faultable_, flights_, load_store_,
+                printing_),
       local_scheduler_(
           constants_, statistics_, *switching_,
           {blocks_, ports_, front_end_, faultable_, l1_, translation_, contexts_, engine_}),

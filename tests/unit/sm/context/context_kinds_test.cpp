@@ -41,8 +41,7 @@ END:
 /// A block of 16 x 16 threads with 13 registers each and 1128 bytes of shared memory: BP_1 of 002.
 class BranchingBlock : protected TurnoverWorld {
  public:
-  explicit BranchingBlock(void (*change)(SmSetup&))
-      : TurnoverWorld(change, "", arms) {
+  explicit BranchingBlock(void (*change)(SmSetup&)) : TurnoverWorld(change, "", arms) {
     GridLaunch launch;
     launch.blocks = {64, 1, 1};
     launch.threads = {16, 16, 1};

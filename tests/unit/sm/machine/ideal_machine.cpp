@@ -61,8 +61,8 @@ void IdealMachine::fresh_sm(std::uint32_t i) {
   setup.exception_scheme = policy_written<exception_scheme_policies>(options_.exception_scheme);
   setup.block_switching = policy_written<block_switching_policies>(options_.block_switching);
   if (const std::uint32_t extra = extra_blocks_of(setup.block_switching); extra > 0)
-    setup.contexts = {PhysicalAddress(contexts_base), context_bytes, extra + 1,
-                      options_.parameters.warps, options_.contexts, options_.stops};
+    setup.contexts = {PhysicalAddress(contexts_base), context_bytes,     extra + 1,
+                      options_.parameters.warps,      options_.contexts, options_.stops};
   setup.index = i;
   setup.tenants = options_.tenants;
   setup.vm.l1_tlb = options_.l1_tlb;
