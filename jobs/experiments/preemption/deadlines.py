@@ -10,6 +10,7 @@ says. The kernels have the paper's registers per thread (Table 4.2).
 
 - Violations: tasks that end later than the bound and their time alone after their launch, of those launched while the
   other kernel ran.
+- Late releases: tasks for which a chosen block's place came free later than the bound after the request.
 - Overhead: warp instructions that are lost (flushed ones, and for a switch those of two transfers) over those that all
   preempted blocks had executed.
 - Estimation error: of drains, |expected - actual| / actual.
@@ -25,7 +26,7 @@ import sys
 REPOSITORY = pathlib.Path(__file__).resolve().parents[3]
 WORKLOADS = REPOSITORY / "configs/workloads"
 MICROSECOND = 10**9  # in femtoseconds
-TASK = "{blocks: 30, rounds: 20}"
+TASK = "{blocks: 90, rounds: 20}"  # as many as run at once
 
 
 @dataclasses.dataclass(frozen=True)
@@ -103,13 +104,15 @@ def run(arguments):
     scenarios = "".join(f"  - {one.name()}.yaml\n" for one in runs)
     sweep = folder / "sweep.yaml"
     sweep.write_text(f"output: {folder}/output\narguments: [--threads, '1']\nscenario:\n{scenarios}")
-    sys.exit(subprocess.run([arguments.lockstep, "sweep", sweep, "--jobs", str(arguments.jobs)], check=False).returncode)
+    command = [arguments.lockstep, "sweep", sweep, "--jobs", str(arguments.jobs)]
+    sys.exit(subprocess.run(command, check=False).returncode)
 
 
 @dataclasses.dataclass
 class Measures:
     tasks: int = 0
     late: int = 0
+    late_releases: int = 0
     executed: int = 0
     lost: int = 0
     errors: list = dataclasses.field(default_factory=list)
@@ -118,6 +121,7 @@ class Measures:
     def add(self, other):
         self.tasks += other.tasks
         self.late += other.late
+        self.late_releases += other.late_releases
         self.executed += other.executed
         self.lost += other.lost
         self.errors += other.errors
@@ -125,6 +129,9 @@ class Measures:
 
     def violations(self):
         return 100 * self.late / self.tasks if self.tasks else float("nan")
+
+    def releases(self):
+        return 100 * self.late_releases / self.tasks if self.tasks else float("nan")
 
     def overhead(self):
         return 100 * self.lost / self.executed if self.executed else float("nan")
@@ -151,6 +158,8 @@ def measure(path, bound, alone):
         measures.tasks += 1
         measures.late += bool(task["done"] - task["launched"] > alone + bound * MICROSECOND)
     known = rows[rows["expected"] < 2**63 - 1]
+    late = known[known["released"] - known["asked"] > bound * MICROSECOND]
+    measures.late_releases = len(set(late["urgent"].tolist()))
     switched = known["technique"] == b"switch"
     measures.executed = int(known["executed"].sum())
     measures.lost = int(known["lost"].sum() + known["expected_loss"][switched].sum())
@@ -169,7 +178,8 @@ def draw(arguments):
     alone = int((times["done"] - times["launched"]).min())
     print(f"the task alone takes {alone / MICROSECOND:.2f} us")
     total = collections.defaultdict(Measures)
-    print(f"{'kernel':20}{'technique':14}{'bound':>6}{'tasks':>7}{'late %':>8}{'lost %':>8}{'error %':>9}  techniques")
+    titles = "".join(f"{title:>9}" for title in ("late %", "places %", "lost %", "error %"))
+    print(f"{'kernel':20}{'technique':14}{'bound':>6}{'tasks':>7}{titles}  techniques")
     for one in runs_of(arguments)[1:]:
         measures = measure(output / f"{one.name()}.h5", one.bound, alone)
         total[one.technique, one.bound].add(measures)
@@ -183,8 +193,8 @@ def draw(arguments):
 
 def print_row(kernel, technique, bound, measures):
     shares = ", ".join(f"{name} {count}" for name, count in sorted(measures.techniques.items()))
-    print(f"{kernel:20}{technique:14}{bound:4}us{measures.tasks:7}{measures.violations():8.1f}{measures.overhead():8.1f}"
-          f"{measures.error():9.1f}  {shares}")
+    values = (measures.violations(), measures.releases(), measures.overhead(), measures.error())
+    print(f"{kernel:20}{technique:14}{bound:4}us{measures.tasks:7}{''.join(f'{value:9.1f}' for value in values)}  {shares}")
 
 
 def main():

@@ -3,7 +3,7 @@
 /// A context holds registers, as ContextKind says, and predicates of all warps, the block's shared
 /// memory, and its control state: paths and barriers, the rest of a `nanosleep`, and for each warp
 /// the list of squashed accesses that are to be issued again, with their operands if the scheme
-/// logs them.  Registers that are not saved come back with a value that nothing computes. Local
+/// logs them.  Registers that are not saved come back with a value that nothing computes.  Local
 /// memory stays where it is.  A block can leave when nothing of it is in flight: answers,
 /// acknowledgements, events of its warps, a `printf` half done.  On chip its registers and shared
 /// memory are overwritten when it has left.
@@ -11,8 +11,10 @@
 /// A block that is preempted may have to stop at preemption points.  Each of its warps then goes on
 /// until it comes to one, in front of which it stops.  Warps that sleep, that a fault has stopped
 /// or that wait for others - at plain barriers, too - stop where they are, the latter when all
-/// others have: they might still be released. Source: 000, section 4.1; 002, section IV.B;
-/// preemption.md, section 5; architecture.md, section 8, rules 4 and 5.
+/// others have: they might still be released.
+///
+/// Source: 000, section 4.1; 002, section IV; preemption.md, sections 4 and 5; architecture.md,
+/// section 8, rules 4 and 5.
 ///
 /// Simplified: occupied registers are saved as the kernel's rows, at the size that the block has in
 /// the register file; control state takes the bytes of its serialised form.

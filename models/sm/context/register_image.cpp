@@ -36,6 +36,11 @@ const std::byte* get(const std::byte* image, Value& value) {
   return image + sizeof value;
 }
 
+bool is_global(BlockRegisterClass kind) {
+  return kind == BlockRegisterClass::global_uniform || kind == BlockRegisterClass::global_strided;
+}
+
+/// How a register that is not global is stored for each warp.
 RegisterClass class_of_warps(BlockRegisterClass kind) {
   switch (kind) {
     case BlockRegisterClass::local_uniform:
@@ -176,6 +181,30 @@ const std::byte* RegisterImage::read_compressed(const std::byte* image,
   return image;
 }
 
+BlockRegisterClass RegisterImage::write_of_block(unsigned row, std::span<const WarpRegisters> warps,
+                                                 std::vector<std::byte>& image,
+                                                 Classes& classes) const {
+  std::vector<LaneValues> values;
+  std::vector<RegisterPattern> patterns;
+  for (const WarpRegisters& warp : warps) {
+    values.push_back(load(warp, row));
+    patterns.push_back(compressor_.pattern_of(values.back(), warp.threads));
+    ++classes.of_warps[static_cast<std::size_t>(patterns.back().kind)];
+  }
+  const BlockRegisterClass kind = block_class_of(patterns, compressor_.group_lanes());
+  if (is_global(kind)) {
+    const RegisterPattern::Group& first = patterns.front().group.front();
+    put(image, &first.base, sizeof first.base);
+    if (kind == BlockRegisterClass::global_strided) put(image, &first.stride, sizeof first.stride);
+    return kind;
+  }
+  for (std::size_t w = 0; w < warps.size(); ++w) {
+    patterns[w].kind = class_of_warps(kind);
+    write_register(patterns[w], values[w], image);
+  }
+  return kind;
+}
+
 RegisterImage::Classes RegisterImage::write_block(std::span<const WarpRegisters> warps,
                                                   std::vector<std::byte>& image) const {
   Classes classes;
@@ -184,23 +213,7 @@ RegisterImage::Classes RegisterImage::write_block(std::span<const WarpRegisters>
   for (unsigned row = 0; row < shape_.rows; ++row) {
     BlockRegisterClass kind = BlockRegisterClass::dead;
     if (std::any_of(warps.begin(), warps.end(), [&](const auto& w) { return w.needs(row); })) {
-      std::vector<LaneValues> values;
-      std::vector<RegisterPattern> patterns;
-      for (const WarpRegisters& warp : warps) {
-        values.push_back(load(warp, row));
-        patterns.push_back(compressor_.pattern_of(values.back(), warp.threads));
-        ++classes.of_warps[static_cast<std::size_t>(patterns.back().kind)];
-      }
-      kind = block_class_of(patterns, compressor_.group_lanes());
-      const RegisterPattern::Group& first = patterns.front().group.front();
-      if (kind == BlockRegisterClass::global_uniform || kind == BlockRegisterClass::global_strided)
-        put(image, &first.base, sizeof first.base);
-      if (kind == BlockRegisterClass::global_strided)
-        put(image, &first.stride, sizeof first.stride);
-      for (std::size_t w = 0; w < warps.size() && kind < BlockRegisterClass::global_uniform; ++w) {
-        patterns[w].kind = class_of_warps(kind);
-        write_register(patterns[w], values[w], image);
-      }
+      kind = write_of_block(row, warps, image, classes);
     } else {
       classes.of_warps[0] += static_cast<std::uint32_t>(warps.size());
     }
@@ -218,7 +231,7 @@ const std::byte* RegisterImage::read_block(const std::byte* image,
   for (unsigned row = 0; row < shape_.rows; ++row) {
     const auto kind = static_cast<BlockRegisterClass>(class_at(vector, row, block_class_bits));
     if (kind == BlockRegisterClass::dead) continue;
-    if (kind < BlockRegisterClass::global_uniform) {
+    if (!is_global(kind)) {
       for (const WarpRegisters& warp : warps)
         image = read_register(image, class_of_warps(kind), warp, row);
       continue;

@@ -70,6 +70,9 @@ class RegisterImage {
   const std::byte* read_predicates(const std::byte* image, const WarpRegisters& warp) const;
   void write_register(const RegisterPattern& pattern, const LaneValues& values,
                       std::vector<std::byte>& image) const;
+  /// A register in all warps.
+  BlockRegisterClass write_of_block(unsigned row, std::span<const WarpRegisters> warps,
+                                    std::vector<std::byte>& image, Classes& classes) const;
   const std::byte* read_register(const std::byte* image, RegisterClass kind,
                                  const WarpRegisters& warp, unsigned row) const;
   unsigned groups_of(const WarpRegisters& warp) const;

@@ -69,6 +69,28 @@ again:
   bar.sync 0;
 )";
 
+/// Odd threads go round in a loop, even ones read a register of their own, all a third: which arm
+/// runs first is said by `odd`, and whether even threads wait in the middle of theirs by `wait`.
+std::string arms(bool odd, const std::string& wait) {
+  const std::string even = wait + "  xor.b32 %r6, %r6, %r12;\n";
+  const std::string loop = R"(
+again:
+  mad.lo.u32 %r6, %r6, 3, %r11;
+  add.u32 %r7, %r7, 1;
+  setp.lt.u32 %p2, %r7, 150;
+  @%p2 bra again;
+)" + wait;
+  return R"(
+  add.u32 %r11, %r6, 11;
+  add.u32 %r12, %r6, 12;
+  add.u32 %r13, %r6, 13;
+  and.b32 %r8, %r1, 1;
+  setp.eq.u32 %p1, %r8, )" +
+         std::string(odd ? "0" : "1") + ";\n  @%p1 bra other;\n" + (odd ? loop : even) +
+         "  bra.uni meet;\nother:\n" + (odd ? even : loop) +
+         "meet:\n  add.u32 %r6, %r6, %r13;\n  st.global.u32 [%rd4], %r6;\n";
+}
+
 GridThatIsStopped grid(const std::string& body) {
   GridThatIsStopped grid(kernel_with_points(prologue + body, ".shared .align 8 .b8 room[256];\n"));
   grid.options.contexts = ContextKind::live_compressed;
@@ -110,6 +132,17 @@ TEST(PreemptionPoints, WarpsStopInALoopWhileOthersWaitAtAPlainBarrier) {
   EXPECT_GT(counts.context_stops[S::at_point].value(), 30u);
   EXPECT_GT(counts.context_stops[S::at_barrier].value(), 10u);
   EXPECT_EQ(counts.context_stops[S::elsewhere].value(), 0u);
+}
+
+TEST(PreemptionPoints, ARegisterThatOnlyTheOtherArmReadsSurvives) {
+  for (const bool odd : {true, false})
+    for (const char* wait : {"", "  bar.warp.sync -1;\n"}) {
+      SCOPED_TRACE(wait);
+      GridThatIsStopped stopped = grid(arms(odd, wait));
+      const S::OfTenant counts = stop_everywhere(stopped, 2000, 130);
+      EXPECT_GT(counts.context_stops[S::at_point].value(), 10u);
+      EXPECT_EQ(counts.context_stops[S::elsewhere].value(), 0u);
+    }
 }
 
 TEST(PreemptionPoints, ABlockMayStopAgainWhereItHasStopped) {
