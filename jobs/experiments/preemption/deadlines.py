@@ -194,7 +194,8 @@ def draw(arguments):
 def print_row(kernel, technique, bound, measures):
     shares = ", ".join(f"{name} {count}" for name, count in sorted(measures.techniques.items()))
     values = (measures.violations(), measures.releases(), measures.overhead(), measures.error())
-    print(f"{kernel:20}{technique:14}{bound:4}us{measures.tasks:7}{''.join(f'{value:9.1f}' for value in values)}  {shares}")
+    numbers = "".join(f"{value:9.1f}" for value in values)
+    print(f"{kernel:20}{technique:14}{bound:4}us{measures.tasks:7}{numbers}  {shares}")
 
 
 def main():
