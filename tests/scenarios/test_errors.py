@@ -179,6 +179,10 @@ class Errors(ScenarioTest):
                 self.scenario_file()
                 self.assert_refused([name, "pipe or device"], "--weights", name)
                 self.assert_refused([name, "--output"], "--output", name)
+                for command in ("watch", "report", "predict"):
+                    run = self.lockstep(command, name)
+                    self.assertEqual((run.returncode, len(run.stderr.splitlines())), (1, 1), run.stderr)
+                    self.assertIn("pipe or device", run.stderr)
 
     def test_a_map_with_very_many_keys(self):
         self.scenario_file(more="override: {" + ", ".join(f"k{i}: 1" for i in range(200_000)) + "}\n")

@@ -16,7 +16,9 @@ from segments import SegmentsTest
 LIBRARY = os.environ["LOCKSTEP_FAULTS_LIBRARY"]
 CHOSEN = os.environ.get("LOCKSTEP_FAULTS", "1")
 FILE_FAULTS = [("write", "fail"), ("write", "short"), ("write", "delay"), ("sync", "fail"), ("sync", "delay"),
-               ("rename", "fail"), ("rename", "delay"), ("open", "fail"), ("close", "fail"), ("truncate", "fail")]
+               ("rename", "fail"), ("rename", "delay"), ("open", "fail"), ("open", "delay"), ("close", "fail"),
+               ("close", "delay"), ("truncate", "fail"), ("truncate", "delay"), ("read", "fail"), ("read", "short"),
+               ("read", "delay"), ("remove", "fail"), ("remove", "delay")]
 GOES_ON = "the run goes on without this checkpoint"
 
 
