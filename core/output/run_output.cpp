@@ -40,7 +40,7 @@ void try_copy(const std::string& path, const std::string& copy) {
   const int descriptor = open(copy.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
   if (descriptor < 0) fail_to_write(path, "cannot create a file beside it", errno);
   ::close(descriptor);
-  std::filesystem::remove(copy);
+  if (unlink(copy.c_str()) != 0) fail_to_write(path, "cannot remove a file beside it", errno);
 }
 
 std::string existing(const std::string& path) {
@@ -87,9 +87,10 @@ void RunOutput::describe() {
 /// Files that were not finished are left to the end of the process: closing them would make the
 /// library write once more, which a full disk does not take.
 RunOutput::~RunOutput() {
+  std::error_code ignored;
   if (phase_ == Phase::alone && before_.is_open()) {
     file_.abandon();
-    std::filesystem::remove(place_ + resuming);
+    std::filesystem::remove(place_ + resuming, ignored);
   }
   if (phase_ == Phase::alone) return;
   try {
@@ -97,7 +98,6 @@ RunOutput::~RunOutput() {
   } catch (const UserError&) {
     // Whoever ended the run reports why.
   }
-  std::error_code ignored;
   if (phase_ == Phase::finishing) std::filesystem::remove(copy_of(place_), ignored);
   file_.abandon();
   watched_.abandon();
