@@ -373,6 +373,14 @@ class Errors(ScenarioTest):
                 run = self.lockstep("run", "s.yaml", "--quiet", "--check")
                 self.assertEqual((run.returncode, run.stdout, run.stderr), (0, said, ""))
 
+    def test_check_warns_of_a_device_buffer_to_which_nothing_was_written(self):
+        self.kernel("st.global.u32 [%rd3+0], %r2;", "ld.global.u32 %r4, [%rd3+0];\n  st.global.u32 [%rd3+0], %r4;")
+        run = self.lockstep("run", "s.yaml", "--quiet", "--check")
+        self.assertEqual((run.returncode, run.stderr), (0, ""))
+        self.assertEqual(run.stdout.splitlines(), [
+            "check of one: k.ptx:14: kernel k reads device buffer out before anything was written to it "
+            "- add copy: {buffer: out, to: device} before the launch", "check passed: one, 1 buffer"])
+
     def test_check_that_fails(self):
         self.kernel("st.global.u32 [%rd3+0], %r2;", "mov.u32 %r4, %clock;\n  st.global.u32 [%rd3+0], %r4;")
         run = self.lockstep("run", "s.yaml", "--quiet", "--check")

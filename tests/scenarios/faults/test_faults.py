@@ -6,6 +6,7 @@ LOCKSTEP_FAULTS: how many calls of each kind are chosen, or `all`; tests/soak ta
 import os
 import shutil
 import signal
+import time
 import unittest
 
 import h5py
@@ -29,11 +30,13 @@ class Faults(SegmentsTest):
         self.run_whole()
         self.dice = self.random()
 
+    def environment_of(self, fault):
+        return {"LD_PRELOAD": LIBRARY, "LOCKSTEP_FAULT_FOLDER": str(self.folder), "LOCKSTEP_FAULT": fault,
+                "LOCKSTEP_FAULT_COUNT": str(self.folder / "counts")}
+
     def faulty(self, fault, *arguments, **layout):
         """A run of which one call goes wrong: its status and its own lines."""
-        environment = {"LD_PRELOAD": LIBRARY, "LOCKSTEP_FAULT_FOLDER": str(self.folder), "LOCKSTEP_FAULT": fault,
-                       "LOCKSTEP_FAULT_COUNT": str(self.folder / "counts")}
-        process = self.start(*arguments, "--checkpoint-every", "0.01s", of_program=environment, **layout)
+        process = self.start(*arguments, "--checkpoint-every", "0.01s", of_program=self.environment_of(fault), **layout)
         status, _, lines = self.end(process)
         return status, lines
 
@@ -109,6 +112,17 @@ class Faults(SegmentsTest):
         """The run is over by then."""
         self.assertEqual(self.faulty("exit:1:signal"), (0, []))
         self.assert_same_result()
+
+    def test_a_second_sigint_ends_at_once(self):
+        """It comes while the checkpoint of the first one waits for the disk."""
+        self.long_run()
+        process = self.start_and_wait(of_program=self.environment_of("sync:1:delay"))
+        for _ in range(2):
+            process.send_signal(signal.SIGINT)
+            time.sleep(0.02)
+        self.assertEqual(self.end(process)[0::2], (-signal.SIGINT, []))
+        with h5py.File(self.folder / "o.h5", "r") as file:
+            self.assertIn("epochs/time", file)
 
     def clear(self):
         for left in self.folder.glob("o.*"):
