@@ -140,9 +140,10 @@ std::byte* BlockRunner::locate(Warp& warp, const Instruction& instruction, unsig
   return found;
 }
 
+/// Atomics may count on it: fresh memory is zero.
 void BlockRunner::touch_fresh(const Warp& warp, const Instruction& instruction,
                               std::uint64_t address) {
-  if (instruction.category != Category::store && state_.launch.fresh_read)
+  if (instruction.category == Category::load && state_.launch.fresh_read)
     state_.launch.fresh_read(address, place_of(warp) + ": kernel " + state_.program.name);
   state_.memory.end_freshness();
 }
