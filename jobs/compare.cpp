@@ -12,6 +12,7 @@
 
 #include "core/error/error.hpp"
 #include "core/output/hdf5.hpp"
+#include "jobs/observe/written_file.hpp"
 #include "jobs/options.hpp"
 #include "jobs/run/run.hpp"
 #include "models/gpu/machine_parameters.hpp"
@@ -174,13 +175,6 @@ std::string yaml(const Plan& plan, const std::vector<TenantSpeed>& speeds) {
   return text;
 }
 
-void write_file(const std::string& path, const std::string& text) {
-  std::FILE* file = std::fopen(path.c_str(), "w");
-  const bool written = file && std::fputs(text.c_str(), file) >= 0;
-  if (!file || std::fclose(file) != 0 || !written)
-    throw UserError(path, "cannot be written", "free space there, or choose another --output");
-}
-
 void report(const CommandLine& line, const Plan& plan) {
   std::vector<TenantSpeed> speeds;
   for (const std::string& name : plan.tenants) {
@@ -189,7 +183,9 @@ void report(const CommandLine& line, const Plan& plan) {
                       speed(shared, "shared run of " + plan.name)});
   }
   const auto path = std::filesystem::path(line.output) / (plan.name + ".compare.yaml");
-  write_file(path.string(), yaml(plan, speeds));
+  WrittenFile file(path.string());
+  file.write(yaml(plan, speeds));
+  file.finish();
   std::fputs(table(plan, speeds).c_str(), stdout);
 }
 

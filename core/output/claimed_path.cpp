@@ -11,6 +11,7 @@
 #include <filesystem>
 
 #include "core/error/error.hpp"
+#include "core/error/input_file.hpp"
 #include "core/output/durable.hpp"
 #include "core/output/hdf5_library.hpp"
 
@@ -77,6 +78,7 @@ ClaimedPath::ClaimedPath(const std::string& path, Use use) : path_(path) {
 }
 
 bool ClaimedPath::is_claimed(const std::string& path) {
+  if (!why_unreadable(path).empty()) return false;
   const int file = open(path.c_str(), O_RDONLY | O_CLOEXEC);
   if (file < 0) return false;
   struct flock whole {};

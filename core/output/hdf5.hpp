@@ -52,7 +52,7 @@ class Series {
  public:
   Series() = default;
   /// `chunk_rows`: chunks of which every byte is 0 take no space, and no time; 0: all are written.
-  Series(std::string file, Handle dataset, Scalar type, Shape row, std::uint64_t chunk_rows);
+  Series(std::string file, Handle dataset, Handle type, Shape row, std::uint64_t chunk_rows);
 
   /// Appends `count` rows that stand one after another in memory.
   void append(const void* rows, std::uint64_t count);
@@ -75,7 +75,7 @@ class Series {
 
   std::string file_;
   Handle dataset_;
-  Scalar type_ = Scalar::u64;
+  Handle type_;
   Shape row_;
   std::uint64_t chunk_rows_ = 0;
   std::uint64_t length_ = 0;
@@ -146,6 +146,9 @@ class File {
   /// Empty, chunked by `chunk_rows`, compressed.
   Series create_series(const std::string& path, Scalar type, const Shape& row,
                        std::uint64_t chunk_rows);
+  /// Likewise, of the compound type that has these members.
+  Series create_table(const std::string& path, const std::vector<Member>& members,
+                      std::size_t row_bytes, std::uint64_t chunk_rows);
   void set_attribute(const std::string& path, const std::string& name,
                      const std::variant<std::string, std::uint64_t, double>& value);
   /// Makes `path` a dimension scale, and names what it says of an axis.

@@ -26,6 +26,14 @@ Handle member_type(const Member& member) {
   return text_type(std::get<std::size_t>(member.type));
 }
 
+Handle compound_type(const std::vector<Member>& members, std::size_t bytes) {
+  Handle type = owned_type(H5Tcreate(H5T_COMPOUND, bytes));
+  for (const Member& member : members) {
+    H5Tinsert(type.id(), member.name.c_str(), member.offset, member_type(member).id());
+  }
+  return type;
+}
+
 Handle simple_space(const Shape& shape, const Shape& limit) {
   if (shape.empty()) return owned_space(H5Screate(H5S_SCALAR));
   const std::vector<hsize_t> size(shape.begin(), shape.end()), most(limit.begin(), limit.end());
@@ -90,10 +98,10 @@ std::vector<char> padded(const std::vector<std::string>& texts, std::size_t leng
 
 }  // namespace
 
-Series::Series(std::string file, Handle dataset, Scalar type, Shape row, std::uint64_t chunk_rows)
+Series::Series(std::string file, Handle dataset, Handle type, Shape row, std::uint64_t chunk_rows)
     : file_(std::move(file)),
       dataset_(std::move(dataset)),
-      type_(type),
+      type_(std::move(type)),
       row_(std::move(row)),
       chunk_rows_(chunk_rows) {}
 
@@ -102,7 +110,7 @@ void Series::append(const void* rows, std::uint64_t count) {
     grow(count);
     return write(length_ - count, rows, count);
   }
-  const std::size_t row_bytes = product(row_) * size_of(type_);
+  const std::size_t row_bytes = product(row_) * H5Tget_size(type_.id());
   const auto* bytes = static_cast<const char*>(rows);
   std::vector<Row> kept;
   for (std::uint64_t row = 0; row < count; ++row) {
@@ -117,7 +125,7 @@ void Series::append(const void* rows, std::uint64_t count) {
 void Series::append(std::uint64_t count, std::span<const Row> rows) {
   const std::uint64_t begin = length_;
   grow(count);
-  const std::size_t row_bytes = product(row_) * size_of(type_);
+  const std::size_t row_bytes = product(row_) * H5Tget_size(type_.id());
   std::vector<char> part;
   for (std::size_t i = 0; i < rows.size();) {
     const std::uint64_t first = begin + rows[i].number, chunk = first / chunk_rows_;
@@ -147,9 +155,7 @@ void Series::write(std::uint64_t first, const void* rows, std::uint64_t count) {
   const Handle space = owned_space(H5Dget_space(dataset_.id()));
   H5Sselect_hyperslab(space.id(), H5S_SELECT_SET, start.data(), nullptr, size.data(), nullptr);
   const Handle memory = owned_space(H5Screate_simple(int(size.size()), size.data(), nullptr));
-  written(
-      H5Dwrite(dataset_.id(), number_type(type_).id(), memory.id(), space.id(), H5P_DEFAULT, rows),
-      file_);
+  written(H5Dwrite(dataset_.id(), type_.id(), memory.id(), space.id(), H5P_DEFAULT, rows), file_);
 }
 
 void Series::flush() {
@@ -235,11 +241,7 @@ void File::write_texts(const std::string& path, const std::vector<std::string>& 
 
 void File::write_table(const std::string& path, const std::vector<Member>& members,
                        std::size_t row_bytes, std::uint64_t rows, const void* data) {
-  const Handle type = owned_type(H5Tcreate(H5T_COMPOUND, row_bytes));
-  for (const Member& member : members) {
-    H5Tinsert(type.id(), member.name.c_str(), member.offset, member_type(member).id());
-  }
-  write_whole(file_, path_, path, type, {rows}, data);
+  write_whole(file_, path_, path, compound_type(members, row_bytes), {rows}, data);
 }
 
 Series File::create_series(const std::string& path, Scalar type, const Shape& row,
@@ -248,16 +250,24 @@ Series File::create_series(const std::string& path, Scalar type, const Shape& ro
   start.insert(start.begin(), 0);
   limit.insert(limit.begin(), H5S_UNLIMITED);
   chunk.insert(chunk.begin(), chunk_rows);
-  return {path_,
-          create_dataset(file_, path_, path, number_type(type), simple_space(start, limit), chunk),
-          type, row, chunk_rows};
+  Handle element = number_type(type);
+  Handle dataset = create_dataset(file_, path_, path, element, simple_space(start, limit), chunk);
+  return {path_, std::move(dataset), std::move(element), row, chunk_rows};
+}
+
+Series File::create_table(const std::string& path, const std::vector<Member>& members,
+                          std::size_t row_bytes, std::uint64_t chunk_rows) {
+  Handle type = compound_type(members, row_bytes);
+  Handle dataset =
+      create_dataset(file_, path_, path, type, simple_space({0}, {H5S_UNLIMITED}), {chunk_rows});
+  return {path_, std::move(dataset), std::move(type), {}, 0};
 }
 
 Series File::create_bytes(const std::string& path, std::uint64_t chunk) {
-  const Handle type = number_type(Scalar::u8);
+  Handle type = number_type(Scalar::u8);
   const Handle space = simple_space({0}, {H5S_UNLIMITED});
-  return {
-      path_, create_dataset(file_, path_, path, type, space, {chunk}, false), Scalar::u8, {}, 0};
+  Handle dataset = create_dataset(file_, path_, path, type, space, {chunk}, false);
+  return {path_, std::move(dataset), std::move(type), {}, 0};
 }
 
 void File::set_attribute(const std::string& path, const std::string& name,

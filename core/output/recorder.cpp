@@ -3,7 +3,9 @@
 #include <algorithm>
 #include <numeric>
 
+#include "core/checkpoint/archive.hpp"
 #include "core/error/error.hpp"
+#include "core/output/growing_table.hpp"
 #include "core/output/run_output.hpp"
 
 namespace lockstep {
@@ -170,6 +172,12 @@ void StatisticsRecorder::take_rows(const h5::File& from) {
     take("/stats/" + series.kind + "/" + series.field->name, series.dataset,
          series.instances * series.words * sizeof(std::uint64_t));
   }
+  for (GrowingTable* table : tables_) table->take_rows(from);
+}
+
+void StatisticsRecorder::serialize(Archive& archive) {
+  archive(previous_, epochs_);
+  for (GrowingTable* table : tables_) archive(*table);
 }
 
 bool StatisticsRecorder::counter_changed(std::span<const std::uint64_t> values) const {
@@ -221,11 +229,14 @@ std::uint64_t StatisticsRecorder::most_bytes(std::uint64_t rows) const {
     const std::uint64_t row = series.instances * series.words * sizeof(std::uint64_t);
     bytes += (rows + 2 * rows_of_chunk(row)) * row + index;
   }
+  for (const GrowingTable* table : tables_) bytes += table->most_bytes();
   return bytes + bytes / 64;  // data that compresses to more than itself
 }
 
 void StatisticsRecorder::flush() {
-  if (pending_times_.empty() || broken_) return;
+  const auto has_rows = [](const GrowingTable* table) { return table->has_pending(); };
+  if (broken_) return;
+  if (pending_times_.empty() && std::none_of(tables_.begin(), tables_.end(), has_rows)) return;
   const auto begin = std::chrono::steady_clock::now();
   broken_ = true;  // a second try after a failure would write rows twice
   const std::uint64_t rows = pending_times_.size();
@@ -235,6 +246,7 @@ void StatisticsRecorder::flush() {
     series_[number].dataset.flush();
   }
   pending_.clear();
+  for (GrowingTable* table : tables_) table->flush();
   // Last, so that every epoch a reader sees here is complete everywhere.
   times_.append(pending_times_.data(), rows);
   pending_times_.clear();
@@ -249,6 +261,7 @@ void StatisticsRecorder::flush() {
 void StatisticsRecorder::finish() {
   flush();
   for (Series& series : series_) series.dataset.close();
+  for (GrowingTable* table : tables_) table->close();
   times_.close();
 }
 

@@ -13,6 +13,8 @@
 
 namespace lockstep {
 
+class Archive;
+class GrowingTable;
 class RunOutput;
 
 /// A kind of component as the output file sees it.
@@ -63,6 +65,10 @@ class StatisticsRecorder {
 
   const StatisticsLayout& layout() const { return layout_; }
 
+  /// A table of the same output, whose rows are written and taken when epochs are.  It outlives
+  /// this.
+  void add(GrowingTable& table) { tables_.push_back(&table); }
+
   /// Of a resumed run, before RunOutput::start(): the rows that were written before the state that
   /// serialize() restored.
   void take_rows(const h5::File& from);
@@ -83,10 +89,7 @@ class StatisticsRecorder {
   std::uint64_t epochs() const { return epochs_; }
 
   /// What the next increments are taken from.
-  template <class Archive>
-  void serialize(Archive& archive) {
-    archive(previous_, epochs_);
-  }
+  void serialize(Archive& archive);
 
  private:
   struct Series;
@@ -99,6 +102,7 @@ class StatisticsRecorder {
   RunOutput& output_;
   StatisticsLayout layout_;
   std::vector<Series> series_;
+  std::vector<GrowingTable*> tables_;
   std::vector<std::uint64_t> previous_;
   std::vector<std::int64_t> pending_times_;
   UnwrittenRows pending_;

@@ -11,7 +11,8 @@ component and counter that differ. Attribute `file version` of the root is raise
 changes; this page describes version 1.
 
 Every program reads the file at any time after the start, also after a kill: it holds every epoch up to half a second
-before (two, if writing epochs takes so long that it would be more than a hundredth of the time). A running job is
+before (two, if writing epochs takes so long that it would be more than a hundredth of the time), and the rows of
+`/kernels` for those that were over then, up to the first that was not. A running job is
 watched with `swmr=True`:
 
 ```python
@@ -24,9 +25,10 @@ f["stats/sm/warp_instructions"][:complete].sum(axis=1)
 At its end a run adds everything else to a copy, `quickstart.h5.finishing`, which then takes the name: who watches sees the
 epochs to the last, and opens the file anew for the rest.
 
-SIGTERM and SIGINT end a run at once, with a checkpoint, `quickstart.ckpt`, and without tables (exit status 75 and 130); `lockstep
-run ... --resume quickstart.ckpt` goes on in a new file that begins with the rows up to there and takes the name
-(docs/cluster.md).
+SIGTERM and SIGINT end a run at once, with a checkpoint, `quickstart.ckpt`, and without the other tables (exit status 75 and 130);
+`lockstep run ... --resume quickstart.ckpt` goes on in a new file that begins with the rows up to there and takes the name
+(docs/cluster.md). To have the tables of what has been, and no more, resume with `--set simulation.stop_at=` the end of
+the epoch in which it ended.
 
 Texts have a fixed length and decode as UTF-8; times are integer femtoseconds.
 

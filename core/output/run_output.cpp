@@ -1,12 +1,15 @@
 #include "core/output/run_output.hpp"
 
 #include <fcntl.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <cstdio>
 #include <cstring>
 #include <filesystem>
+#include <utility>
 
 #include "core/error/error.hpp"
 #include "core/output/durable.hpp"
@@ -23,14 +26,23 @@ std::string copy_of(const std::string& place) {
   return place + ".finishing";
 }
 
+/// What the process may write, in bytes.
+std::uint64_t longest_file() {
+  rlimit limit{};
+  return getrlimit(RLIMIT_FSIZE, &limit) == 0 ? limit.rlim_cur : RLIM_INFINITY;
+}
+
 [[noreturn]] void fail_to_write(const std::string& path, const std::string& what, int error) {
   throw UserError(path, what + ": " + std::strerror(error),
                   "free space on that file system, or choose another with --output");
 }
 
-/// The file ends where its last object does, and says so.
+/// The file ends where its last object does, and says so; if it may not become as long as that, it
+/// goes on to say what it said before.
 void settle(int descriptor, const h5::File& file) {
   const std::uint64_t end = file.size();
+  const off_t length = lseek(descriptor, 0, SEEK_END);
+  if (std::cmp_less(length, end) && ftruncate(descriptor, off_t(end)) != 0) return;
   // In this order: a file that is longer than it says is in order.
   if (publish_superblock(descriptor, end)) static_cast<void>(!ftruncate(descriptor, off_t(end)));
 }
@@ -40,7 +52,7 @@ void try_copy(const std::string& path, const std::string& copy) {
   const int descriptor = open(copy.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
   if (descriptor < 0) fail_to_write(path, "cannot create a file beside it", errno);
   ::close(descriptor);
-  std::filesystem::remove(copy);
+  if (unlink(copy.c_str()) != 0) fail_to_write(path, "cannot remove a file beside it", errno);
 }
 
 std::string existing(const std::string& path) {
@@ -85,11 +97,13 @@ void RunOutput::describe() {
 }
 
 /// Files that were not finished are left to the end of the process: closing them would make the
-/// library write once more, which a full disk does not take.
+/// library write once more, which a full disk does not take.  One that was still being created is
+/// no use to anybody.
 RunOutput::~RunOutput() {
-  if (phase_ == Phase::alone && before_.is_open()) {
+  std::error_code ignored;
+  if (phase_ == Phase::alone && file_.is_open()) {
     file_.abandon();
-    std::filesystem::remove(place_ + resuming);
+    std::filesystem::remove(old_claim_ ? place_ + resuming : place_, ignored);
   }
   if (phase_ == Phase::alone) return;
   try {
@@ -97,7 +111,6 @@ RunOutput::~RunOutput() {
   } catch (const UserError&) {
     // Whoever ended the run reports why.
   }
-  std::error_code ignored;
   if (phase_ == Phase::finishing) std::filesystem::remove(copy_of(place_), ignored);
   file_.abandon();
   watched_.abandon();
@@ -126,8 +139,9 @@ void RunOutput::reach_disk() const {
 /// takes no space.
 void RunOutput::make_room(std::uint64_t bytes) {
   claim_.check();
-  const std::uint64_t end = file_.size() + bytes;
-  if (end <= end_ || ftruncate(claim_.file(), off_t(end)) != 0) return;
+  const std::uint64_t end = std::min(file_.size() + bytes, longest_file());
+  if (end <= end_) return;
+  if (ftruncate(claim_.file(), off_t(end)) != 0) fail_to_write(path_, "cannot write", errno);
   publish_superblock(claim_.file(), end);
   end_ = end;
 }

@@ -29,29 +29,6 @@ h5::Scalar scalar_of(TableColumn::Type type) {
   }
 }
 
-/// Columns one after another without gaps, texts as long as the longest of the column.
-std::vector<h5::Member> pack_members(const TableSchema& schema, const char* rows, std::size_t count,
-                                     std::size_t& packed_bytes) {
-  std::vector<h5::Member> members;
-  packed_bytes = 0;
-  for (const TableColumn& column : schema.columns) {
-    h5::Member member{column.name, scalar_of(column.type), packed_bytes};
-    if (column.type == TableColumn::Type::text) {
-      std::size_t length = 1;
-      for (std::size_t i = 0; i < count; ++i) {
-        const char* row = rows + i * schema.row_bytes;
-        length = std::max(length, value_at<std::string>(row, column).size());
-      }
-      member.type = length;
-      packed_bytes += length;
-    } else {
-      packed_bytes += h5::size_of(scalar_of(column.type));
-    }
-    members.push_back(std::move(member));
-  }
-  return members;
-}
-
 void pack_value(const TableColumn& column, const char* row, char* out) {
   if (column.type == TableColumn::Type::text) {
     const auto& text = value_at<std::string>(row, column);
@@ -118,23 +95,52 @@ void read_rows(const h5::File& file, const TableSchema& schema, void* rows, std:
   }
 }
 
-void RunOutput::write_table(const TableSchema& schema, const void* rows, std::size_t count) {
-  const char* first = static_cast<const char*>(rows);
-  std::size_t bytes = 0;
-  const std::vector<h5::Member> members = pack_members(schema, first, count, bytes);
-  std::vector<char> packed(bytes * count, 0);
-  for (std::size_t i = 0; i < count; ++i) {
-    for (std::size_t c = 0; c < members.size(); ++c) {
-      pack_value(schema.columns[c], first + i * schema.row_bytes,
-                 packed.data() + i * bytes + members[c].offset);
-    }
-  }
-  file_.write_table(schema.path, members, bytes, count, packed.data());
-  file_.set_attribute(schema.path, "description", schema.doc);
+PackedRows::PackedRows(const TableSchema& schema,
+                       const std::function<std::size_t(const TableColumn&)>& text_bytes)
+    : schema_(schema) {
   for (const TableColumn& column : schema.columns) {
-    file_.set_attribute(schema.path, "unit of " + column.name, column.unit);
-    file_.set_attribute(schema.path, "description of " + column.name, column.doc);
+    h5::Member member{column.name, scalar_of(column.type), bytes_};
+    if (column.type == TableColumn::Type::text) {
+      const std::size_t length = text_bytes(column);
+      member.type = length;
+      bytes_ += length;
+    } else {
+      bytes_ += h5::size_of(scalar_of(column.type));
+    }
+    members_.push_back(std::move(member));
   }
+}
+
+void PackedRows::pack(const void* rows, std::size_t count, std::vector<char>& out) const {
+  const char* row = static_cast<const char*>(rows);
+  for (std::size_t i = 0; i < count; ++i, row += schema_.row_bytes) {
+    const std::size_t begin = out.size();
+    out.resize(begin + bytes_, 0);
+    for (std::size_t c = 0; c < members_.size(); ++c)
+      pack_value(schema_.columns[c], row, out.data() + begin + members_[c].offset);
+  }
+}
+
+void describe_table(h5::File& file, const TableSchema& schema) {
+  file.set_attribute(schema.path, "description", schema.doc);
+  for (const TableColumn& column : schema.columns) {
+    file.set_attribute(schema.path, "unit of " + column.name, column.unit);
+    file.set_attribute(schema.path, "description of " + column.name, column.doc);
+  }
+}
+
+void RunOutput::write_table(const TableSchema& schema, const void* rows, std::size_t count) {
+  const PackedRows packed(schema, [&](const TableColumn& column) {
+    const char* row = static_cast<const char*>(rows);
+    std::size_t longest = 1;
+    for (std::size_t i = 0; i < count; ++i, row += schema.row_bytes)
+      longest = std::max(longest, value_at<std::string>(row, column).size());
+    return longest;
+  });
+  std::vector<char> bytes;
+  packed.pack(rows, count, bytes);
+  file_.write_table(schema.path, packed.members(), packed.bytes_of_row(), count, bytes.data());
+  describe_table(file_, schema);
 }
 
 }  // namespace lockstep

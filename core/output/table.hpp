@@ -2,11 +2,13 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <string>
 #include <type_traits>
 #include <utility>
 #include <vector>
 
+#include "core/output/hdf5.hpp"
 #include "core/time/time.hpp"
 
 namespace lockstep {
@@ -96,9 +98,25 @@ const TableSchema& table_schema_of() {
   return schema;
 }
 
-namespace h5 {
-class File;
-}
+/// How rows stand in a file: columns one after another without gaps, texts of a fixed length.
+class PackedRows {
+ public:
+  PackedRows(const TableSchema& schema,
+             const std::function<std::size_t(const TableColumn&)>& text_bytes);
+
+  const std::vector<h5::Member>& members() const { return members_; }
+  std::size_t bytes_of_row() const { return bytes_; }
+  /// Appends `count` rows, of `schema.row_bytes` each, to `out`.
+  void pack(const void* rows, std::size_t count, std::vector<char>& out) const;
+
+ private:
+  const TableSchema& schema_;
+  std::vector<h5::Member> members_;
+  std::size_t bytes_ = 0;
+};
+/// What the table and its columns mean, as attributes of the data set.
+void describe_table(h5::File& file, const TableSchema& schema);
+
 /// Reads rows of a table back into `rows` (of `schema.row_bytes` each).  A UserError names a column
 /// that the file does not have in this form.
 void read_rows(const h5::File& file, const TableSchema& schema, void* rows, std::size_t count);

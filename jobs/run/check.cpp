@@ -49,6 +49,8 @@ void check_tenant(const Tenant& tenant, const Machine& machine, std::size_t inde
   const FunctionalResult expected =
       run_functionally(tenant.name, tenant.workload, machine.module_of_tenant(index), nullptr,
                        {.sms = sm.count, .warps_of_an_sm = sm.warps});
+  for (const std::string& warning : expected.warnings)
+    result.text += fmt::format("check of {}: {}\n", tenant.name, warning);
   const TenantImages got = machine_images(tenant.workload, run);
   std::size_t compared = 0;
   for (std::size_t b = 0; b < got.size(); ++b) {

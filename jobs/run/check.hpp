@@ -20,7 +20,7 @@ struct CheckResult {
 
   bool passed = true;
   bool complete = true;  ///< false: there was no time for some tenants
-  std::string text;      ///< one line per tenant
+  std::string text;      ///< one line per tenant, and one per warning
   std::vector<Digest> digests;
 };
 

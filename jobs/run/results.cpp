@@ -92,9 +92,9 @@ std::vector<TenantRow> tenant_rows(const Scenario& scenario, const MachineParame
   return rows;
 }
 
-std::vector<KernelRow> kernel_rows(const Host& host) {
+std::vector<KernelRow> kernel_rows(const std::vector<KernelRecord>& kernels) {
   std::vector<KernelRow> rows;
-  for (const KernelRecord& kernel : host.kernels()) {
+  for (const KernelRecord& kernel : kernels) {
     rows.push_back({kernel.kernel, kernel.tenant, kernel.stream, kernel.blocks[0], kernel.blocks[1],
                     kernel.blocks[2], kernel.threads[0], kernel.threads[1], kernel.threads[2],
                     kernel.enqueued, kernel.launched, kernel.done});

@@ -33,7 +33,7 @@ class Totals {
 /// `ended`: when the run did; tenants that had not finished are counted up to then.
 std::vector<TenantRow> tenant_rows(const Scenario& scenario, const MachineParameters& machine,
                                    const Host& host, const Totals& totals, Time ended);
-std::vector<KernelRow> kernel_rows(const Host& host);
+std::vector<KernelRow> kernel_rows(const std::vector<KernelRecord>& kernels);
 std::vector<FaultRow> fault_rows(const Host& host);
 std::vector<ArrivalRow> arrival_rows(const Scenario& scenario, const Host& host);
 

@@ -8,12 +8,12 @@
 #include <filesystem>
 
 #include "core/engine/engine.hpp"
-#include "core/output/epoch_statistics.hpp"
 #include "core/output/run_output.hpp"
 #include "jobs/options.hpp"
 #include "jobs/profile/profile.hpp"
 #include "jobs/run/check.hpp"
 #include "jobs/run/checkpoints.hpp"
+#include "jobs/run/epoch_rows.hpp"
 #include "jobs/run/identity.hpp"
 #include "jobs/run/preemptions.hpp"
 #include "jobs/run/print_line.hpp"
@@ -35,16 +35,20 @@ namespace {
 /// What only rank 0 has.
 struct Output {
   RunOutput file;
+  GrowingTable kernels;
   StatisticsRecorder recorder;
 
   template <class... Resumed>
   Output(const std::string& path, const std::string& configuration, const Identity& identity,
          const Machine& machine, Resumed... resumed)
       : file(path, resumed...),
+        kernels(file, table_schema_of<KernelRow>(), machine.longest_kernel_name()),
         recorder(
             (file.write_config(configuration), file.set_run("scenario_digest", identity.digest()),
              file.set_run("run_digest", identity.run_digest()), file),
-            machine.statistics_layout(), machine.tenant_names()) {}
+            machine.statistics_layout(), machine.tenant_names()) {
+    recorder.add(kernels);
+  }
 };
 
 /// Other ranks may still read what rank 0 is about to replace, and nobody wants to lose it.
@@ -200,6 +204,7 @@ RunOutcome finish(const CommandLine& line, const Scenario& scenario, const Machi
   const Totals totals(layout, output.recorder.totals());
   const std::vector<TenantRow> rows =
       tenant_rows(scenario, machine.parameters(), host, totals, summary.end);
+  output.kernels.append(kernel_rows(host.kernels().take_all()));
   output.recorder.finish();
   CheckResult check;
   if (line.check) {
@@ -208,7 +213,6 @@ RunOutcome finish(const CommandLine& line, const Scenario& scenario, const Machi
   output.file.finish_epochs();
   output.recorder.write_totals();
   output.file.write_table(rows);
-  output.file.write_table(kernel_rows(host));
   output.file.write_table(arrival_rows(scenario, host));
   if (machine.parameters().simulation.record_faults) output.file.write_table(fault_rows(host));
   if (machine.parameters().simulation.record_blocks) output.file.write_table(gathered.blocks);
@@ -289,7 +293,8 @@ RunOutcome simulate(const CommandLine& line, const ScenarioChange& change,
   Checkpoints checkpoints(run->identity, run->output_path(line), output ? &output->file : nullptr,
                           output ? &output->recorder : nullptr);
   const StatisticsLayout layout = machine.statistics_layout();
-  EpochStatistics observer(machine.graph(), layout, output ? &output->recorder : nullptr);
+  EpochStatistics statistics(machine.graph(), layout, output ? &output->recorder : nullptr);
+  EpochRows observer(statistics, output ? &output->kernels : nullptr);
   Engine engine(
       machine.graph(), run->assignment,
       [&](ComponentId component) { return machine.build(component); }, communicator,

@@ -44,6 +44,9 @@ Facts facts_of(const CommandLine& line, const std::string& configuration) {
   Facts facts{{"--threads", std::to_string(line.threads)},
               {"--check", line.check ? "on" : "off"},
               {"--profile", line.profile ? "on" : "off"},
+              {"--quiet", line.quiet ? "on" : "off"},
+              {"--output", line.output.empty() ? "none" : line.output},
+              {"--checkpoint-every", fmt::format("{} s", line.checkpoint_seconds)},
               {"the program", digest_of("/proc/self/exe")}};
   add_values(parse_document(configuration, "the configuration"), facts);
   std::set<std::string> files{line.scenario};

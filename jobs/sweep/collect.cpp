@@ -9,6 +9,7 @@
 /// What a point does not have is 0 (numbers) or "" (texts) there, or NaN (reals).
 #include <algorithm>
 #include <bit>
+#include <cerrno>
 #include <cstdio>
 #include <cstring>
 #include <filesystem>
@@ -16,6 +17,7 @@
 #include <map>
 
 #include "core/error/error.hpp"
+#include "core/output/durable.hpp"
 #include "core/output/hdf5.hpp"
 #include "core/parameters/document.hpp"
 #include "jobs/options.hpp"
@@ -82,7 +84,10 @@ class Collection {
       for (const std::string& scale : scales) file.attach_scale(where, 0, scale);
     }
     file.close();
-    std::filesystem::rename(unfinished, path);
+    if (!take_name(unfinished, path)) {
+      throw UserError(path, std::string("cannot be written: ") + std::strerror(errno),
+                      "free space there, or choose another --output");
+    }
   }
 
   std::size_t done() const {

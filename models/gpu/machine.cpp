@@ -193,6 +193,14 @@ std::vector<std::string> Machine::tenant_names() const {
   return names;
 }
 
+std::size_t Machine::longest_kernel_name() const {
+  std::size_t longest = 0;
+  for (const auto& module : modules_)
+    for (const isa::Kernel& kernel : module->kernels)
+      longest = std::max(longest, kernel.reference.name.size());
+  return longest;
+}
+
 std::unique_ptr<Component> Machine::build(ComponentId component) const {
   const Graph::Node& node = graph_.nodes()[component.value()];
   if (node.kind == host_kind_) return build_host();

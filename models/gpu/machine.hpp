@@ -45,6 +45,7 @@ class Machine {
   ComponentId host() const { return host_; }
   StatisticsLayout statistics_layout() const;
   std::vector<std::string> tenant_names() const;
+  std::size_t longest_kernel_name() const;
   const isa::Module& module_of_tenant(std::size_t tenant) const {
     return *modules_[module_of_tenant_[tenant]];
   }

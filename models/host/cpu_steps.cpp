@@ -29,9 +29,8 @@ bool TenantProgram::launch(const Step& step, Time now) {
   launch.overwritten = overwritten_by(step, kernel);
   for (const Step::Argument& argument : step.arguments)
     if (argument.is_buffer) buffers_.require_mapped(buffers_.meaning(argument.buffer), step.where);
-  launch.grid = static_cast<std::uint32_t>(services_.kernels.size());
-  services_.kernels.push_back({step.kernel, launch.grid, id_.value(), step.stream, launch.blocks,
-                               launch.threads, now, Time::never(), Time::never()});
+  launch.grid = services_.kernels.add(
+      {step.kernel, id_.value(), step.stream, launch.blocks, launch.threads, now});
   streams_.push(step.stream, std::move(operation));
   pause(services_.launch_overhead, now);
   return true;

@@ -238,7 +238,7 @@ bool Host::finished() const {
 }
 
 void Host::serialize(Archive& archive) {
-  archive.section("host", 1);
+  archive.section("host", 2);
   archive(statistics_, link_, services_, to_sms_, printed_, all_settled_);
   for (const auto& run : runs_) run->serialize(archive);
 }

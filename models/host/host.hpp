@@ -6,7 +6,6 @@
 /// that execute programs come with SMS (004, chapter 5).
 #pragma once
 
-#include <deque>
 #include <memory>
 #include <vector>
 
@@ -46,7 +45,7 @@ class Host final : public Component {
 
   const TenantRun& tenant(std::size_t index) const { return *runs_[index]; }
   TenantRun& tenant(std::size_t index) { return *runs_[index]; }
-  const std::deque<KernelRecord>& kernels() const { return services_.kernels; }
+  KernelLog& kernels() { return services_.kernels; }
   const std::vector<FaultRecord>& faults() const { return services_.managed.faults(); }
   const Driver& driver() const { return services_.driver; }
   const ManagedMemory& managed() const { return services_.managed; }

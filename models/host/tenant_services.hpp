@@ -1,29 +1,13 @@
 #pragma once
 
-#include <array>
 #include <cstdint>
-#include <deque>
-#include <string>
-#include <vector>
 
 #include "core/engine/link.hpp"
 #include "models/driver/driver.hpp"
 #include "models/driver/managed/managed_memory.hpp"
+#include "models/host/kernel_log.hpp"
 
 namespace lockstep {
-
-/// What a finished launch leaves in the /kernels table.
-struct KernelRecord {
-  std::string kernel;
-  std::uint32_t grid = 0, tenant = 0, stream = 0;
-  std::array<std::uint32_t, 3> blocks{}, threads{};
-  Time enqueued, launched, done;
-
-  template <class Archive>
-  void serialize(Archive& archive) {
-    archive(kernel, grid, tenant, stream, blocks, threads, enqueued, launched, done);
-  }
-};
 
 /// What the tenants of a host share.
 class TenantServices {
@@ -39,9 +23,7 @@ class TenantServices {
   ManagedMemory managed;
   Link to_dispatcher;
   const Time launch_overhead;
-  /// By grid: the next one gets their number.  A deque, for there may be millions: a vector that
-  /// grows takes up to three times as much.
-  std::deque<KernelRecord> kernels;
+  KernelLog kernels;
 
   std::uint64_t next_operation() { return operations_++; }
 

@@ -73,7 +73,9 @@ void TenantStreams::grid_done(GridId grid, Time now) {
     const Operation& head = stream->second.front();
     if (head.kind != Operation::Kind::launch || !head.started || head.launch.grid != grid.value())
       continue;
-    services_.kernels[grid.value()].done = now;
+    KernelRecord& record = services_.kernels[grid.value()];
+    record.done = now;
+    record.is_over = true;
     return pop(stream);
   }
   LOCKSTEP_CHECK(false, "grid " + std::to_string(grid.value()) + " is done but was not launched");
@@ -87,6 +89,10 @@ void TenantStreams::pop(Queues::iterator stream) {
 void TenantStreams::cut_off() {
   for (auto stream = queues_.begin(); stream != queues_.end();) {
     auto& queue = stream->second;
+    for (const Operation& operation : queue) {
+      if (operation.kind == Operation::Kind::launch && !operation.started)
+        services_.kernels[operation.launch.grid].is_over = true;
+    }
     queue.resize(queue.front().started ? 1 : 0);
     stream = queue.empty() ? queues_.erase(stream) : std::next(stream);
   }

@@ -75,7 +75,7 @@ class FunctionalRun {
       const Buffer& buffer = workload_.buffers[b];
       State& state = buffers_.emplace_back();
       state.address = take_addresses(buffer.bytes());
-      memory_.map(state.address, buffer.bytes());
+      memory_.map(state.address, buffer.bytes(), buffer.memory == MemoryKind::device);
       if (buffer.memory == MemoryKind::device) state.content.host.resize(buffer.bytes());
       if (contents[b]) contents[b]->read(0, host_copy(b));
     }
@@ -161,6 +161,7 @@ class FunctionalRun {
     const std::span<std::byte> host = part(host_copy(index)), gpu = part(gpu_copy(index));
     if (step.to_gpu) {
       std::copy(host.begin(), host.end(), gpu.begin());
+      memory_.end_freshness();
     } else {
       std::copy(gpu.begin(), gpu.end(), host.begin());
     }
@@ -183,7 +184,10 @@ class FunctionalRun {
                      .parameters = pack_arguments(program, step, cursor_.variables(), addresses),
                      .global_addresses = variables_,
                      .machine = machine_,
-                     .printed = &result_.printed};
+                     .printed = &result_.printed,
+                     .fresh_read = [this](std::uint64_t address, const std::string& where) {
+                       warn_of_fresh(address, where);
+                     }};
     if (profile_ != nullptr) {
       grid.lowered = profile_->lowered;
       grid.executions = &profile_->executions[kernel];
@@ -192,6 +196,16 @@ class FunctionalRun {
     ++result_.launches;
     result_.warp_instructions += counts.warp_instructions;
     result_.thread_instructions += counts.thread_instructions;
+  }
+
+  void warn_of_fresh(std::uint64_t address, const std::string& where) {
+    for (std::uint32_t b = 0; b < buffers_.size(); ++b) {
+      const std::string& name = declaration(b).name;
+      if (address - buffers_[b].address >= declaration(b).bytes()) continue;
+      result_.warnings.push_back(where + " reads device buffer " + name +
+                                 " before anything was written to it - add copy: {buffer: " + name +
+                                 ", to: device} before the launch");
+    }
   }
 
   void fill(const Step& step) {

@@ -40,6 +40,9 @@ struct FunctionalResult {
 
   std::vector<std::string> printed;  ///< by printf in kernels; in another order than the machine's
 
+  /// Of each device buffer that a kernel reads before anything was written to it, one line.
+  std::vector<std::string> warnings;
+
   std::uint64_t launches = 0;
   std::uint64_t warp_instructions = 0, thread_instructions = 0;
 

@@ -179,6 +179,10 @@ class Errors(ScenarioTest):
                 self.scenario_file()
                 self.assert_refused([name, "pipe or device"], "--weights", name)
                 self.assert_refused([name, "--output"], "--output", name)
+                for command in ("watch", "report", "predict"):
+                    run = self.lockstep(command, name)
+                    self.assertEqual((run.returncode, len(run.stderr.splitlines())), (1, 1), run.stderr)
+                    self.assertIn("pipe or device", run.stderr)
 
     def test_a_map_with_very_many_keys(self):
         self.scenario_file(more="override: {" + ", ".join(f"k{i}: 1" for i in range(200_000)) + "}\n")
@@ -368,6 +372,14 @@ class Errors(ScenarioTest):
                 self.workload(old, new)
                 run = self.lockstep("run", "s.yaml", "--quiet", "--check")
                 self.assertEqual((run.returncode, run.stdout, run.stderr), (0, said, ""))
+
+    def test_check_warns_of_a_device_buffer_to_which_nothing_was_written(self):
+        self.kernel("st.global.u32 [%rd3+0], %r2;", "ld.global.u32 %r4, [%rd3+0];\n  st.global.u32 [%rd3+0], %r4;")
+        run = self.lockstep("run", "s.yaml", "--quiet", "--check")
+        self.assertEqual((run.returncode, run.stderr), (0, ""))
+        self.assertEqual(run.stdout.splitlines(), [
+            "check of one: k.ptx:14: kernel k reads device buffer out before anything was written to it "
+            "- add copy: {buffer: out, to: device} before the launch", "check passed: one, 1 buffer"])
 
     def test_check_that_fails(self):
         self.kernel("st.global.u32 [%rd3+0], %r2;", "mov.u32 %r4, %clock;\n  st.global.u32 [%rd3+0], %r4;")

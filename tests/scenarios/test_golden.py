@@ -1,4 +1,4 @@
-"""Golden statistics: what small runs count stands in golden/*.yaml, beside the reason where it can be worked out.
+"""Golden statistics: what small runs count stands in golden/, beside the reason where it can be worked out.
 
 A change of the simulated machine shows as a difference that a person must accept:
 
@@ -19,6 +19,7 @@ import yaml
 from harness import ROOT, ScenarioTest
 
 GOLDEN = pathlib.Path(__file__).resolve().parent / "golden"
+FILES = sorted(GOLDEN.rglob("*.yaml"))
 RENEW = "LOCKSTEP_RENEW_GOLDEN" in os.environ
 REASON_COLUMN = 36
 
@@ -91,7 +92,7 @@ class Golden:
     def difference(self, statistics):
         return "".join(difflib.unified_diff(
             self.written_with(self.statistics).splitlines(True), self.written_with(statistics).splitlines(True),
-            f"golden/{self.path.name}", "this run", n=0))
+            str(self.path.relative_to(GOLDEN.parent)), "this run", n=0))
 
 
 class GoldenStatistics(ScenarioTest):
@@ -103,10 +104,9 @@ class GoldenStatistics(ScenarioTest):
         return count(self.folder / "o.h5")
 
     def test_every_scenario_counts_what_is_written(self):
-        files = sorted(GOLDEN.glob("*.yaml"))
-        self.assertGreaterEqual(len(files), 12)
-        for path in files:
-            with self.subTest(scenario=path.stem):
+        self.assertGreaterEqual(len(FILES), 12)
+        for path in FILES:
+            with self.subTest(scenario=path.relative_to(GOLDEN)):
                 golden = Golden(path)
                 statistics = self.statistics_of(golden)
                 if RENEW:
@@ -125,9 +125,21 @@ class GoldenStatistics(ScenarioTest):
 
     def test_every_kind_of_component_is_counted_somewhere(self):
         counted = set()
-        for path in GOLDEN.glob("*.yaml"):
+        for path in FILES:
             counted |= set(Golden(path).statistics)
         self.assertGreaterEqual(counted, {"dispatcher", "gmmu", "host", "link", "partition", "sm"})
+
+    def test_every_policy_is_counted_somewhere(self):
+        """Also one that is added tomorrow."""
+        page = self.lockstep("describe", "policies").stdout
+        known = set(re.findall(r"(?m)^policies\.(\w+)\{([\w-]+)\} ", page))
+        usual = dict(re.findall(r"(?m)^policies\.(\w+) +policy +([\w-]+) ", page))
+        self.assertEqual(set(usual), {point for point, _ in known})
+        counted = set()
+        for path in FILES:
+            for point, choice in {**usual, **Golden(path).scenario.get("policies", {})}.items():
+                counted.add((point, choice if isinstance(choice, str) else choice["name"]))
+        self.assertEqual(known - counted, set())
 
 
 if __name__ == "__main__":

@@ -16,6 +16,7 @@ def make_test(name):
         done = self.lockstep("run", scenario, "--check", "--output", "out.h5")
         self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
         self.assertIn("check passed", done.stdout)
+        self.assertNotIn("before anything was written", done.stdout)
 
     return test
 

@@ -15,7 +15,9 @@ export LOCKSTEP_CPU_LEVEL=2 LOCKSTEP_FUZZ_SECONDS=60
 folder=$(mktemp -d)
 trap 'rm -rf "$folder"' EXIT
 "${memcheck[@]}" build/release/tests/test_core --gtest_brief=1 --gtest_filter='-*Threads*'
-"${memcheck[@]}" build/release/tests/test_workload --gtest_brief=1
+# valgrind computes floating-point numbers of 80 bits with 64 (its manual, "Limitations"): literals beyond 2^53 differ.
+"${memcheck[@]}" build/release/tests/test_workload --gtest_brief=1 \
+  --gtest_filter='-KernelArguments.LiteralsAreExactBeyondDoubles'
 "${memcheck[@]}" build/release/tests/fuzz/test_fuzz --gtest_brief=1
 for scenario in quickstart two_tenants_tiny oversubscribed_tiny; do
   "${memcheck[@]}" build/release/lockstep run "configs/scenarios/$scenario.yaml" --check --quiet \

@@ -289,12 +289,16 @@ const std::uint32_t* BlockRunner::row(const Warp& warp, Operand operand) const {
   return base + std::size_t{operand.row()} * warp_size;
 }
 
+std::string BlockRunner::place_of(const Warp& warp) const {
+  return state_.launch.module.file + ":" +
+         std::to_string(state_.program.source_lines[warp.paths.pc()]);
+}
+
 void BlockRunner::fail(const Warp& warp, unsigned lane, const std::string& what,
                        const std::string& advice) const {
   const std::array<std::uint32_t, 3> thread =
       unfold(std::uint64_t{warp.identity.warp_in_block} * warp_size + lane, state_.launch.block);
-  throw UserError(state_.launch.module.file + ":" +
-                      std::to_string(state_.program.source_lines[warp.paths.pc()]),
+  throw UserError(place_of(warp),
                   "kernel " + state_.program.name + ", block " + three(warp.identity.block_index) +
                       ", thread " + three(thread) + ": " + what,
                   advice);

@@ -47,6 +47,8 @@ class BlockRunner {
   void barrier(std::uint32_t w, const Instruction& instruction, std::uint32_t active);
   void warp_sync(Warp& warp, const Instruction& instruction, std::uint32_t active);
   const std::uint32_t* row(const Warp& warp, Operand operand) const;
+  /// File and line that it stands at.
+  std::string place_of(const Warp& warp) const;
   [[noreturn]] void fail(const Warp& warp, unsigned lane, const std::string& what,
                          const std::string& advice) const;
   [[noreturn]] void report_deadlock() const;
@@ -54,6 +56,8 @@ class BlockRunner {
   void memory(Warp& warp, const Instruction& instruction, std::uint32_t active);
   std::byte* locate(Warp& warp, const Instruction& instruction, unsigned lane,
                     std::uint64_t address, unsigned bytes);
+  /// Something happens to memory to which nothing was written.
+  void touch_fresh(const Warp& warp, const Instruction& instruction, std::uint64_t address);
   std::byte* local_bytes(Warp& warp, unsigned lane, std::uint64_t offset, unsigned bytes);
   void load(Warp& warp, const Instruction& instruction, std::uint32_t active);
   void store(Warp& warp, const Instruction& instruction, std::uint32_t active);

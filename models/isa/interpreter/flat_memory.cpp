@@ -6,15 +6,15 @@
 
 namespace lockstep::isa {
 
-void FlatMemory::map(std::uint64_t address, std::uint64_t bytes) {
+void FlatMemory::map(std::uint64_t address, std::uint64_t bytes, bool is_fresh) {
   const auto next = allocations_.lower_bound(address);
   bool overlaps = next != allocations_.end() && next->first - address < bytes;
   if (next != allocations_.begin()) {
     const auto before = std::prev(next);
-    overlaps |= address - before->first < before->second.size();
+    overlaps |= address - before->first < before->second.bytes.size();
   }
   LOCKSTEP_CHECK(!overlaps, "allocations overlap");
-  allocations_[address].resize(bytes);
+  allocations_[address] = {std::vector<std::byte>(bytes), is_fresh};
 }
 
 void FlatMemory::unmap(std::uint64_t address) {
@@ -27,11 +27,13 @@ std::byte* FlatMemory::look_up(std::uint64_t address, std::uint64_t bytes) {
   auto found = allocations_.upper_bound(address);
   if (found == allocations_.begin()) return nullptr;
   --found;
+  std::vector<std::byte>& content = found->second.bytes;
   const std::uint64_t offset = address - found->first;
-  if (offset >= found->second.size() || bytes > found->second.size() - offset) return nullptr;
+  if (offset >= content.size() || bytes > content.size() - offset) return nullptr;
   last_base_ = found->first;
-  last_bytes_ = found->second.size();
-  last_data_ = found->second.data();
+  last_bytes_ = content.size();
+  last_data_ = content.data();
+  last_is_fresh_ = &found->second.is_fresh;
   return last_data_ + offset;
 }
 

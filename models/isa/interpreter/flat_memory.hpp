@@ -11,8 +11,8 @@ namespace lockstep::isa {
 /// byte-exact bounds.  Fresh memory is zero.
 class FlatMemory {
  public:
-  /// Ranges must not overlap.
-  void map(std::uint64_t address, std::uint64_t bytes);
+  /// Ranges must not overlap.  `is_fresh`: nothing that is there means anything yet.
+  void map(std::uint64_t address, std::uint64_t bytes, bool is_fresh = false);
   void unmap(std::uint64_t address);
 
   /// The bytes at `address`, or null when not all `bytes` of them lie in one allocation.
@@ -23,6 +23,10 @@ class FlatMemory {
     return look_up(address, bytes);
   }
 
+  /// Whether the allocation that find() found last is still fresh, and that it is no longer.
+  bool is_fresh() const { return *last_is_fresh_; }
+  void end_freshness() { *last_is_fresh_ = false; }
+
   /// Copies; throws InternalError outside of allocations.
   void read(std::uint64_t address, void* to, std::uint64_t bytes);
   void write(std::uint64_t address, const void* from, std::uint64_t bytes);
@@ -30,9 +34,14 @@ class FlatMemory {
  private:
   std::byte* look_up(std::uint64_t address, std::uint64_t bytes);
 
-  std::map<std::uint64_t, std::vector<std::byte>> allocations_;
+  struct Allocation {
+    std::vector<std::byte> bytes;
+    bool is_fresh = false;
+  };
+  std::map<std::uint64_t, Allocation> allocations_;
   std::uint64_t last_base_ = 0, last_bytes_ = 0;
   std::byte* last_data_ = nullptr;
+  bool* last_is_fresh_ = nullptr;
 };
 
 }  // namespace lockstep::isa

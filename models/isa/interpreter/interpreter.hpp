@@ -13,6 +13,7 @@
 
 #include <array>
 #include <cstdint>
+#include <functional>
 #include <string>
 #include <vector>
 
@@ -39,6 +40,8 @@ struct Launch {
   std::vector<std::uint64_t>* executions = nullptr;
   /// When not null: what printf printed, one text for each time that lanes of a warp did together.
   std::vector<std::string>* printed = nullptr;
+  /// When given: told where a kernel loads, from `address`, the first byte of fresh memory.
+  std::function<void(std::uint64_t address, const std::string& where)> fresh_read{};
 };
 
 struct InterpreterCounts {

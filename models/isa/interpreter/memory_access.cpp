@@ -132,11 +132,20 @@ std::byte* BlockRunner::locate(Warp& warp, const Instruction& instruction, unsig
       break;
     default:
       found = state_.memory.find(address, bytes);
+      if (found != nullptr && state_.memory.is_fresh()) touch_fresh(warp, instruction, address);
   }
   if (found == nullptr)
     fail(warp, lane, "out-of-bounds " + what(),
          "check the index, and the size of what it goes into");
   return found;
+}
+
+/// Atomics may count on it: fresh memory is zero.
+void BlockRunner::touch_fresh(const Warp& warp, const Instruction& instruction,
+                              std::uint64_t address) {
+  if (instruction.category == Category::load && state_.launch.fresh_read)
+    state_.launch.fresh_read(address, place_of(warp) + ": kernel " + state_.program.name);
+  state_.memory.end_freshness();
 }
 
 void BlockRunner::load(Warp& warp, const Instruction& instruction, std::uint32_t active) {

@@ -3,9 +3,10 @@
  * LOCKSTEP_FAULT=kind:n:what does `what` at the n-th call of its kind (from 1 on):
  *
  *   kind                                             what
- *   write, sync, rename, open, close, truncate       fail (EIO; a write: ENOSPC), delay (50 ms)
- *   write                                            short (half of the bytes)
- *   mpi (each call that the communicator makes)      fail (as the library fails), delay, die (SIGKILL)
+ *   write, sync, rename, open, close, truncate,      fail (EIO; a write: ENOSPC), delay (50 ms)
+ *   read, remove
+ *   write, read                                      short (half of the bytes)
+ *   mpi (each call but for questions)                fail (as the library fails), delay, die (SIGKILL)
  *   exit (libraries are taken down)                  signal (SIGTERM)
  *
  * Files are regular ones in the folder LOCKSTEP_FAULT_FOLDER.  LOCKSTEP_FAULT_COUNT names a file to which the process
@@ -27,9 +28,21 @@
 #include <time.h>
 #include <unistd.h>
 
-enum kind { kind_write, kind_sync, kind_rename, kind_open, kind_close, kind_truncate, kind_mpi, kind_exit, kinds };
-static const char* const kind_names[kinds] = {"write", "sync",     "rename", "open",
-                                              "close", "truncate", "mpi",    "exit"};
+enum kind {
+  kind_write,
+  kind_sync,
+  kind_rename,
+  kind_open,
+  kind_close,
+  kind_truncate,
+  kind_read,
+  kind_remove,
+  kind_mpi,
+  kind_exit,
+  kinds
+};
+static const char* const kind_names[kinds] = {"write",    "sync", "rename", "open", "close",
+                                              "truncate", "read", "remove", "mpi",  "exit"};
 enum fault { fault_none, fault_fail, fault_short, fault_delay, fault_die, fault_signal };
 static const char* const fault_names[] = {"", "fail", "short", "delay", "die", "signal"};
 
@@ -110,15 +123,17 @@ static int failed(int error) {
   return -1;
 }
 
-/* What a write does: all, less, or nothing. */
-#define WRITE(descriptor, size, all)                                  \
-  do {                                                                \
-    if (!is_file(descriptor)) return all;                             \
-    const enum fault fault = next(kind_write);                        \
-    if (fault == fault_fail) return failed(ENOSPC);                   \
-    if (fault == fault_short && (size) > 1) (size) = (size) / 2;      \
-    return all;                                                       \
+/* What a read or write does: all, less, or nothing. */
+#define TRANSFER(kind, error, descriptor, size, all)             \
+  do {                                                           \
+    if (!is_file(descriptor)) return all;                        \
+    const enum fault fault = next(kind);                         \
+    if (fault == fault_fail) return failed(error);               \
+    if (fault == fault_short && (size) > 1) (size) = (size) / 2; \
+    return all;                                                  \
   } while (0)
+#define WRITE(descriptor, size, all) TRANSFER(kind_write, ENOSPC, descriptor, size, all)
+#define READ(descriptor, size, all) TRANSFER(kind_read, EIO, descriptor, size, all)
 
 ssize_t write(int descriptor, const void* data, size_t size) {
   WRITE(descriptor, size, NEXT(write)(descriptor, data, size));
@@ -131,6 +146,19 @@ ssize_t pwrite64(int descriptor, const void* data, size_t size, off64_t at) {
 }
 ssize_t writev(int descriptor, const struct iovec* parts, int count) {
   WRITE(descriptor, count, NEXT(writev)(descriptor, parts, count));
+}
+
+ssize_t read(int descriptor, void* data, size_t size) {
+  READ(descriptor, size, NEXT(read)(descriptor, data, size));
+}
+ssize_t pread(int descriptor, void* data, size_t size, off_t at) {
+  READ(descriptor, size, NEXT(pread)(descriptor, data, size, at));
+}
+ssize_t pread64(int descriptor, void* data, size_t size, off64_t at) {
+  READ(descriptor, size, NEXT(pread64)(descriptor, data, size, at));
+}
+ssize_t readv(int descriptor, const struct iovec* parts, int count) {
+  READ(descriptor, count, NEXT(readv)(descriptor, parts, count));
 }
 
 /* Copies of whole files, as std::filesystem makes them. */
@@ -159,6 +187,8 @@ int ftruncate64(int descriptor, off64_t size) {
   CALL(kind_truncate, is_file(descriptor), NEXT(ftruncate64)(descriptor, size));
 }
 int rename(const char* from, const char* to) { CALL(kind_rename, is_below(to), NEXT(rename)(from, to)); }
+int unlink(const char* path) { CALL(kind_remove, is_below(path), NEXT(unlink)(path)); }
+int remove(const char* path) { CALL(kind_remove, is_below(path), NEXT(remove)(path)); }
 int link(const char* from, const char* to) { CALL(kind_rename, is_below(to), NEXT(link)(from, to)); }
 
 /* The file is closed, as Linux does also when close fails. */
@@ -216,6 +246,19 @@ int MPI_Irecv(void* data, int count, MPI_Datatype type, int from, int tag, MPI_C
 int MPI_Waitall(int count, MPI_Request requests[], MPI_Status statuses[]) {
   MPI_CALL(MPI_COMM_WORLD, PMPI_Waitall(count, requests, statuses));
 }
+int MPI_Comm_split_type(MPI_Comm comm, int type, int key, MPI_Info info, MPI_Comm* part) {
+  MPI_CALL(comm, PMPI_Comm_split_type(comm, type, key, info, part));
+}
+int MPI_Comm_group(MPI_Comm comm, MPI_Group* group) { MPI_CALL(comm, PMPI_Comm_group(comm, group)); }
+int MPI_Group_translate_ranks(MPI_Group from, int count, const int ranks[], MPI_Group to, int translated[]) {
+  MPI_CALL(MPI_COMM_WORLD, PMPI_Group_translate_ranks(from, count, ranks, to, translated));
+}
+int MPI_Comm_free(MPI_Comm* comm) { MPI_CALL(MPI_COMM_WORLD, PMPI_Comm_free(comm)); }
+int MPI_Win_shared_query(MPI_Win window, int rank, MPI_Aint* size, int* unit, void* base) {
+  MPI_CALL(MPI_COMM_WORLD, PMPI_Win_shared_query(window, rank, size, unit, base));
+}
+int MPI_Win_free(MPI_Win* window) { MPI_CALL(MPI_COMM_WORLD, PMPI_Win_free(window)); }
+int MPI_Finalize(void) { MPI_CALL(MPI_COMM_WORLD, PMPI_Finalize()); }
 int MPI_Win_allocate_shared(MPI_Aint size, int unit, MPI_Info info, MPI_Comm comm, void* base, MPI_Win* window) {
   MPI_CALL(comm, PMPI_Win_allocate_shared(size, unit, info, comm, base, window));
 }

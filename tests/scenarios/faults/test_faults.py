@@ -3,9 +3,11 @@ so in one line, nothing that was safe is lost, and nobody hangs.
 
 LOCKSTEP_FAULTS: how many calls of each kind are chosen, or `all`; tests/soak takes more.
 """
+import contextlib
 import os
 import shutil
 import signal
+import time
 import unittest
 
 import h5py
@@ -16,7 +18,9 @@ from segments import SegmentsTest
 LIBRARY = os.environ["LOCKSTEP_FAULTS_LIBRARY"]
 CHOSEN = os.environ.get("LOCKSTEP_FAULTS", "1")
 FILE_FAULTS = [("write", "fail"), ("write", "short"), ("write", "delay"), ("sync", "fail"), ("sync", "delay"),
-               ("rename", "fail"), ("rename", "delay"), ("open", "fail"), ("close", "fail"), ("truncate", "fail")]
+               ("rename", "fail"), ("rename", "delay"), ("open", "fail"), ("open", "delay"), ("close", "fail"),
+               ("close", "delay"), ("truncate", "fail"), ("truncate", "delay"), ("read", "fail"), ("read", "short"),
+               ("read", "delay"), ("remove", "fail"), ("remove", "delay")]
 GOES_ON = "the run goes on without this checkpoint"
 
 
@@ -27,11 +31,13 @@ class Faults(SegmentsTest):
         self.run_whole()
         self.dice = self.random()
 
+    def environment_of(self, fault):
+        return {"LD_PRELOAD": LIBRARY, "LOCKSTEP_FAULT_FOLDER": str(self.folder), "LOCKSTEP_FAULT": fault,
+                "LOCKSTEP_FAULT_COUNT": str(self.folder / "counts")}
+
     def faulty(self, fault, *arguments, **layout):
         """A run of which one call goes wrong: its status and its own lines."""
-        environment = {"LD_PRELOAD": LIBRARY, "LOCKSTEP_FAULT_FOLDER": str(self.folder), "LOCKSTEP_FAULT": fault,
-                       "LOCKSTEP_FAULT_COUNT": str(self.folder / "counts")}
-        process = self.start(*arguments, "--checkpoint-every", "0.01s", of_program=environment, **layout)
+        process = self.start(*arguments, "--checkpoint-every", "0.01s", of_program=self.environment_of(fault), **layout)
         status, _, lines = self.end(process)
         return status, lines
 
@@ -107,6 +113,32 @@ class Faults(SegmentsTest):
         """The run is over by then."""
         self.assertEqual(self.faulty("exit:1:signal"), (0, []))
         self.assert_same_result()
+
+    def test_a_second_sigint_ends_at_once(self):
+        """It comes while the checkpoint of the first one waits for the disk."""
+        self.long_run()
+        for _ in range(10):
+            self.clear()
+            process = self.start_and_wait(of_program=self.environment_of("sync:1:delay"))
+            self.wait_for_epochs()
+            for _ in range(2):
+                process.send_signal(signal.SIGINT)
+                time.sleep(0.02)
+            status = self.end(process)[0]
+            if status == -signal.SIGINT:
+                break
+            self.assertEqual(status, 130, "a process that does not run hears of two as of one")
+        self.assertEqual(status, -signal.SIGINT)
+        with h5py.File(self.folder / "o.h5", "r") as file:
+            self.assertGreater(len(file["epochs/time"]), 0)
+
+    def wait_for_epochs(self):
+        for _ in range(3000):
+            time.sleep(0.02)
+            with contextlib.suppress(OSError), h5py.File(self.folder / "o.h5", "r", swmr=True) as file:
+                if len(file["epochs/time"]) > 0:
+                    return
+        self.fail("it wrote nothing")
 
     def clear(self):
         for left in self.folder.glob("o.*"):

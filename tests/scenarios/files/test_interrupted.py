@@ -48,14 +48,19 @@ class Interrupted(ScenarioTest):
         self.assertRegex(run.stderr, r"^lockstep: disk/o\.h5: .*No space left on device")
 
     def test_file_size_limit(self):
+        """What was written of epochs is readable; a file that was still being created is not left."""
         command = self.long_run()
-        run = subprocess.run(
-            command, cwd=self.folder, env=environment(), capture_output=True, text=True,
-            timeout=100, check=False,
-            preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (300_000, 300_000)))
-        self.assertEqual(run.returncode, 1, run.stderr)
-        self.assertEqual(len(run.stderr.splitlines()), 1, run.stderr)
-        self.assertRegex(run.stderr, r"^lockstep: o\.h5: .*File too large")
+        for limit, remains in ((60_000, False), (600_000, True)):
+            with self.subTest(limit=limit):
+                run = subprocess.run(
+                    command, cwd=self.folder, env=environment(), capture_output=True, text=True,
+                    timeout=100, check=False,
+                    preexec_fn=lambda size=limit: resource.setrlimit(resource.RLIMIT_FSIZE, (size, size)))
+                self.assertEqual(run.returncode, 1, run.stderr)
+                self.assertEqual(len(run.stderr.splitlines()), 1, run.stderr)
+                self.assertRegex(run.stderr, r"^lockstep: o\.h5: .*File too large")
+                self.assertEqual((self.folder / "o.h5").exists(), remains)
+        self.assert_readable("o.h5")
 
     def start(self, command):
         process = subprocess.Popen(command, cwd=self.folder, env=environment(),

@@ -51,7 +51,7 @@ class RanksAgree(ScenarioTest):
         other.mkdir()
         text = (self.folder / "scenario.yaml").read_text()
         (other / "scenario.yaml").write_text(text + "# a comment\n")
-        here = ["run", "scenario.yaml", "--quiet"]
+        here = ["run", "scenario.yaml", "--quiet", "--output", "scenario.h5"]
         there = ["run", "other/scenario.yaml", "--quiet", "--output", "scenario.h5"]
         self.assert_refused(["scenario.yaml"], here, there)
 
@@ -77,6 +77,12 @@ class RanksAgree(ScenarioTest):
     def test_another_number_of_threads_is_named(self):
         usual = ["run", "scenario.yaml", "--quiet"]
         self.assert_refused(["rank 1 has 2 as --threads, rank 0 has 1"], usual, [*usual, "--threads", "2"])
+
+    def test_other_options_are_named(self):
+        usual = ["run", "scenario.yaml", "--quiet"]
+        for option, value, name in (("--output", "other.h5", "other.h5"), ("--checkpoint-every", "1min", "60 s")):
+            self.assert_refused([f"rank 1 has {name} as {option}, rank 0 has "], usual, [*usual, option, value])
+        self.assert_refused(["rank 1 has on as --check, rank 0 has off"], usual, [*usual, "--check"])
 
     def test_another_command_is_named(self):
         self.assert_refused(

@@ -15,6 +15,7 @@ namespace {
 using testing::AllOf;
 using testing::ElementsAre;
 using testing::HasSubstr;
+using testing::IsEmpty;
 using testing::StartsWith;
 using testing::UnorderedElementsAre;
 
@@ -119,6 +120,22 @@ TEST(FunctionalRun, InitialContentOfADeviceBufferLandsInTheHostCopy) {
   const FunctionalResult result = run(add("a", "1"));
   EXPECT_THAT(host(result, a), ElementsAre(10, 11, 12, 13));
   EXPECT_THAT(device(result, a), ElementsAre(1, 1, 1, 1));
+}
+
+TEST(FunctionalRun, WarnsOnceOfADeviceBufferThatIsReadBeforeItIsWritten) {
+  EXPECT_THAT(run(add("a", "1") + add("a", "1")).warnings,
+              ElementsAre("sample.ptx:14: kernel add reads device buffer a before anything was "
+                          "written to it - add copy: {buffer: a, to: device} before the launch"));
+  const std::string copied = "  - copy: {buffer: a, to: device}\n" + add("a", "1");
+  EXPECT_THAT(run(copied + add("m", "1") + add("p", "1")).warnings, IsEmpty());
+}
+
+TEST(FunctionalRun, ADeviceBufferThatAKernelWroteMayBeRead) {
+  const std::string written =
+      "  - launch: {kernel: where, grid: [1], block: [1], "
+      "arguments: [a, twin]}\n" +
+      add("twin", "1");
+  EXPECT_THAT(run(written).warnings, IsEmpty());
 }
 
 TEST(FunctionalRun, CopyMovesContentBetweenTheTwoCopies) {

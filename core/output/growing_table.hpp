@@ -1,0 +1,53 @@
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "core/output/table.hpp"
+
+namespace lockstep {
+
+class RunOutput;
+
+/// A table of the output file whose rows are written while the run goes on, so that they take no
+/// memory however many there are.  A StatisticsRecorder writes them with its epochs.
+class GrowingTable {
+ public:
+  /// Creates it in `output`, which must not have been started yet.  No text is longer than
+  /// `text_bytes`.
+  GrowingTable(RunOutput& output, const TableSchema& schema, std::size_t text_bytes);
+
+  template <class Row>
+  void append(const std::vector<Row>& rows) {
+    packed_.pack(rows.data(), rows.size(), pending_);
+  }
+  bool has_pending() const { return !pending_.empty(); }
+
+  /// Of a resumed run, before RunOutput::start(): the rows that were written before the state that
+  /// serialize() restored.
+  void take_rows(const h5::File& from);
+  /// What the file grows by at most when the pending rows are flushed.
+  std::uint64_t most_bytes() const;
+  /// Makes all rows readable.
+  void flush();
+  /// After the last row, before RunOutput::finish_epochs().
+  void close() { series_.close(); }
+
+  /// After flush(): how many rows stand in the file.
+  template <class Archive>
+  void serialize(Archive& archive) {
+    archive(rows_);
+  }
+
+ private:
+  std::uint64_t pending_rows() const { return pending_.size() / packed_.bytes_of_row(); }
+
+  const TableSchema& schema_;
+  const PackedRows packed_;
+  h5::Series series_;
+  std::vector<char> pending_;
+  std::uint64_t rows_ = 0;  ///< in the file
+};
+
+}  // namespace lockstep
