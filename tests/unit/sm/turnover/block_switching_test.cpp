@@ -113,6 +113,7 @@ TEST_F(BlockSwitching, ABlockStaysForAFaultAtTheThreshold) {
 TEST_F(BlockSwitching, ABlockStaysUntilTheGpuHasHandledAFaultOfIt) {
   use(R"(
   mov.u32 %r1, %tid.x;
+  xor.b32 %r1, %r1, 1;  // page 1 is asked for first
   mul.wide.u32 %rd2, %r1, 4096;
   add.u64 %rd3, %rd0, %rd2;
   ld.global.u32 %r2, [%rd3];
