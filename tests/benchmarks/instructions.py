@@ -21,6 +21,7 @@ KERNELS = {
     "stencil2d": (WORKLOADS / "stencil2d.yaml", "{width: 512, height: 256, steps: 2}"),
     "vector_add": (VECTOR_ADD.replace("times: 16", "times: 4"), "{n: 131072}"),
     "bfs": (WORKLOADS / "bfs.yaml", "{vertices: 16384, edges: 131072}"),
+    "managed_add": (WORKLOADS / "managed_add.yaml", "{n: 131072}"),  # demand paged
 }
 
 

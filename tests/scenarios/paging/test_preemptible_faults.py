@@ -68,6 +68,25 @@ class PreemptibleFaults(ScenarioTest):
             return {name: int(file[f"final/stats/sm/{name}"][()].sum())
                     for name in ("squashed_instructions", "reissued_instructions", "blocks_saved")}
 
+    def test_what_does_not_go_together_is_refused_in_one_line(self):
+        self.write("k.ptx", PTX)
+        self.write("w.yaml", WORKLOAD)
+        for policies, words in (
+                ("exception_scheme: replay-queue, fault_handling: {name: host, replay: block-tlb}",
+                 r"s.*\.yaml:\d+:\d+: replay: block-tlb keeps accesses in a blocked TLB"),
+                ("exception_scheme: stall-on-fault, fault_handling: local, page_manager: base-pages",
+                 r"s.*\.yaml:\d+:\d+: policies.fault_handling local runs a handler in the place of the warp"),
+                ("exception_scheme: replay-queue, fault_handling: {name: local, pool: 4096}, page_manager: base-pages",
+                 r"s.*\.yaml:\d+:\d+: policies.fault_handling local keeps 262144 KiB of zeroed frames ready"),
+                ("exception_scheme: {name: operand-log, bytes: 256B}",
+                 r"w\.yaml:\d+:\d+: kernel walk: a block needs 2 entries of the operand log")):
+            with self.subTest(policies=policies):
+                done = self.lockstep("validate", self.scenario("w.yaml", more=f"policies: {{{policies}}}"))
+                self.assertEqual(done.returncode, 1)
+                lines = [line for line in done.stderr.splitlines() if line.startswith("lockstep: ")]
+                self.assertEqual(len(lines), 1, done.stderr)
+                self.assertRegex(lines[0], words)
+
     def test_with_every_scheme_what_is_overwritten_behind_a_fault_was_read_before(self):
         for scheme in SCHEMES:
             with self.subTest(scheme=scheme):
