@@ -64,12 +64,6 @@ struct Charges {
 
 }  // namespace
 
-/// Warps wait for what only schemes and sources make them wait for.
-bool FrontEnd::some_are_held() const {
-  return holds_.any() && (waiting(log_full) | waiting(queue_full) | waiting(late_source) |
-                          waiting(StallCause::fetch) | waiting(last_check) | waiting(fault)) != 0;
-}
-
 void FrontEnd::count_stalled(unsigned stalled, std::uint64_t cycles) {
   const std::uint64_t resident = blocks_.resident();
   if (resident == 0) return;
@@ -87,7 +81,10 @@ void FrontEnd::count_stalled(unsigned stalled, std::uint64_t cycles) {
     }
     return left;
   };
-  stalled = some_are_held() ? charge_each(all_causes, stalled) : charge_each(usual_causes, stalled);
+  const bool some_are_held =
+      holds_.any() && (waiting(log_full) | waiting(queue_full) | waiting(late_source) |
+                       waiting(StallCause::fetch) | waiting(last_check) | waiting(fault)) != 0;
+  stalled = some_are_held ? charge_each(all_causes, stalled) : charge_each(usual_causes, stalled);
   if (stalled == 0) return;
   // A scheduler without warps idles at the cost of the first resident warp's tenant.
   const TenantId tenant = blocks_.tenant_of(first_of(resident));

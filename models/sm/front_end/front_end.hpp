@@ -135,7 +135,6 @@ class FrontEnd : public WarpStates {
   std::uint64_t issuable() const;
   /// The warp stands still until its tenant is ended.
   void halt(WarpSlot slot, const Mistake& mistake, SmCycle now);
-  bool some_are_held() const;
   /// These schedulers issued nothing in so many cycles.
   void count_stalled(unsigned schedulers, std::uint64_t cycles);
 
