@@ -82,7 +82,7 @@ struct FaultRow {
         .column("tenant", &R::tenant, "index", "who faulted")
         .column("virtual_address", &R::virtual_address, "address", "of the first page moved")
         .column("pages", &R::pages, "pages", "of 4 KiB, that came or changed")
-        .column("position", &R::position, "faults",
+        .column("position", &R::position, "granules",
                 "older ones that were pending when it was found")
         .column("class", &R::kind, "", "migrate: data came over the host link; allocate: none did")
         .column("handler", &R::handler, "", "host: the driver; local: the GPU by itself")

@@ -13,8 +13,10 @@ Gmmu::Gmmu(Setup setup)
       clock_(setup.parameters.clock),
       memory_(setup.mapping, std::move(setup.to_partitions)),
       local_({setup.local, clock_, setup.to_sms.size(), setup.tenants}, memory_, statistics_),
-      answers_(std::move(setup.to_sms), setup.to_host, setup.parameters.far_fault_mshrs,
-               setup.tenants, local_, statistics_),
+      answers_(std::move(setup.to_sms), setup.to_host,
+               {setup.parameters.far_fault_mshrs,
+                setup.parameters.fault_granule.count() / page_bytes, setup.tenants},
+               local_, statistics_),
       path_(std::move(setup.translation)),
       timing_(path_->timing()),
       mirror_(setup.tenants),
@@ -170,7 +172,7 @@ StatisticsView Gmmu::statistics(Time now) {
 void Gmmu::serialize(Archive& archive) {
   archive.section("gmmu", 2);
   archive(statistics_, arrived_, large_lookups_, base_lookups_, stalled_, cycle_, epochs_);
-  archive.section("gmmu/answers", 2);
+  archive.section("gmmu/answers", 3);
   answers_.serialize(archive);
   archive.section("gmmu/local_handlers", 1);
   local_.serialize(archive);

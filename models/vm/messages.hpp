@@ -45,6 +45,7 @@ static_assert(sizeof(TranslateRequest) == 16);
 enum class TranslationStatus : std::uint8_t {
   found,
   refused,  ///< not in GPU memory: wait for a replay (Nack-Replayable)
+  handled,  ///< refused, and the GPU handles the fault by itself
   invalid,  ///< outside of every buffer: the tenant's mistake
 };
 
@@ -55,7 +56,7 @@ struct TranslationAnswer {
   std::uint16_t tenant = 0;
   TranslationStatus status = TranslationStatus::found;
   std::uint8_t write = 0;      ///< the permission that was asked for
-  std::uint32_t position = 0;  ///< refused: faults that were pending before it and still are
+  std::uint32_t position = 0;  ///< refused: granules that were pending before it and still are
 };
 static_assert(sizeof(TranslationAnswer) == 24);
 
@@ -140,7 +141,7 @@ struct FarFault {
   std::uint8_t write = 0;       ///< a store waits
   std::uint8_t permission = 0;  ///< the page is there but must not be written
   Time found;                   ///< when the GMMU knew
-  std::uint32_t position = 0;   ///< older faults that were pending then
+  std::uint32_t position = 0;   ///< older granules that were pending then
   std::uint32_t reserved = 0;
 };
 static_assert(sizeof(FarFault) == 32);

@@ -1,5 +1,7 @@
 #pragma once
 
+#include <bit>
+
 #include "core/parameters/parameters.hpp"
 
 namespace lockstep {
@@ -91,6 +93,7 @@ struct VmParameters {
   Frequency clock;
   Cycles link_latency, walk_latency;
   std::uint32_t walkers, far_fault_mshrs;
+  Bytes fault_granule;
   L1TlbParameters l1_tlb;
   L2TlbParameters l2_tlb;
   WalkCacheParameters walk_cache;
@@ -109,6 +112,9 @@ struct VmParameters {
                "of every walk (000, 001); 0: walks read the tables through L2 and DRAM (004)")
         .field("far_fault_mshrs", &P::far_fault_mshrs, 0, range(0, 1 << 20),
                "pages that the host has been told of at once; 0: any number", "pages")
+        .field("fault_granule", &P::fault_granule, 64_KiB, range(4_KiB, 2_MiB),
+               "faults on pages of one of these, a power of two, are one in the queue of pending "
+               "faults, in which each has its position (000, sections 4.1 and 5.1)")
         .group("l1_tlb", &P::l1_tlb, "translations in each SM")
         .group("l2_tlb", &P::l2_tlb, "translations in the GMMU")
         .group("walk_cache", &P::walk_cache, "page table entries in the GMMU")
@@ -117,7 +123,13 @@ struct VmParameters {
                "TLB entries dropped when a page has come (001, section C.3) or, `whole`, has gone "
                "(004, section 6.4.1); a page that goes always loses its own")
         .field("shootdown_scope", &P::shootdown_scope, ShootdownScope::tenant,
-               choice({"tenant", "all"}), "whose entries `whole` drops");
+               choice({"tenant", "all"}), "whose entries `whole` drops")
+        .check([](const P& p) {
+          const std::uint64_t bytes = p.fault_granule.count();
+          if (std::has_single_bit(bytes)) return std::string();
+          return "fault_granule (" + std::to_string(bytes) +
+                 " bytes) is no power of two - make it one of 4KiB to 2MiB";
+        });
   }
 };
 

@@ -14,7 +14,7 @@ struct FaultRecord {
   TenantId tenant;
   VirtualPage page;
   std::uint32_t pages = 0;     ///< moved with it
-  std::uint32_t position = 0;  ///< older faults that were pending at the GMMU
+  std::uint32_t position = 0;  ///< older granules that were pending at the GMMU
   bool migrated = false;       ///< data came over the link
   bool local = false;          ///< the GPU handled it by itself
   Time found, arrived, served, mapped;

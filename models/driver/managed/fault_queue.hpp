@@ -18,7 +18,7 @@ struct PageFault {
   Time found, arrived;
   Time queued;  ///< for the last time: it may have waited for the CPU, or come too late
   bool write = false;
-  std::uint32_t position = 0;  ///< older faults that were pending at the GMMU
+  std::uint32_t position = 0;  ///< older granules that were pending at the GMMU
 
   bool is_in(PageRange range) const { return page >= range.first && page < range.end(); }
   template <class Archive>

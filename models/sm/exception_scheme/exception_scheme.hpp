@@ -35,6 +35,8 @@ class ExceptionScheme {
   virtual bool preemptible() const { return true; }
   /// Instructions that are issued again read their operands from a log, not from registers.
   virtual bool logs_operands() const { return false; }
+  /// False: committed() is not called, and an instruction is through with its last check.
+  virtual bool hears_commits() const { return false; }
   /// Of the log of an SM; every block needs as many as its largest instruction takes.
   virtual std::uint32_t log_entries() const { return 0; }
 

@@ -6,8 +6,8 @@
 
 namespace lockstep {
 
-/// A memory instruction of a warp that may fault, from issue until it is past its last check and
-/// has committed.
+/// A memory instruction of a warp that may fault, from issue until it is past its last check and,
+/// if the scheme hears of that, has committed.
 struct FaultableAccess {
   static constexpr std::uint16_t none = 0xffff;
 

@@ -11,7 +11,8 @@ FaultableAccesses::FaultableAccesses(const SmConstants& constants, SmStatistics&
       blocks_(blocks),
       front_end_(front_end),
       scheme_(make_exception_scheme(constants.setup.exception_scheme)),
-      preemptible_(scheme_->preemptible()) {}
+      preemptible_(scheme_->preemptible()),
+      hears_commits_(scheme_->hears_commits()) {}
 
 const PreciseRecord& FaultableAccesses::record_of(const FaultableAccess& access) const {
   return blocks_.grid_of(blocks_.warp(WarpSlot(access.warp))).issue->precise[access.pc];
@@ -38,6 +39,7 @@ std::uint16_t FaultableAccesses::follow(WarpSlot warp, std::uint32_t pc, SmCycle
   access.issued = issued;
   access.pc = pc;
   access.warp = static_cast<std::uint8_t>(warp.value());
+  access.committed = !hears_commits_;
   OfWarp& own = warps_[warp.value()];
   ++own.unchecked;
   std::uint16_t* place = &own.first;
@@ -80,7 +82,8 @@ void FaultableAccesses::last_check(WarpSlot warp, SmCycle now) {
   counts.last_check_cycles += latency;
   counts.last_check_latency.add(latency);
   scheme_->checked(pipeline(), warp, record_of(access), now);
-  if (access.flight == none) {  // a store or reduction commits in the cycle after its last check
+  if (hears_commits_ &&
+      access.flight == none) {  // a store or reduction commits in the cycle after its last check
     access.commits = now + 1;
     front_end_.tell_at(warp, WarpEvent::committed, now + 1);
   }

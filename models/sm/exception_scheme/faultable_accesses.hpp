@@ -38,6 +38,7 @@ class FaultableAccesses final : public CheckedAccesses {
   /// False: faults wait in the load-store unit, and nothing is followed here.
   bool preemptible() const { return preemptible_; }
   bool logs_operands() const { return scheme_->logs_operands(); }
+  bool hears_commits() const { return hears_commits_; }
 
   // The pipeline.
   /// Why the warp's next instruction must not issue, beyond its operands.
@@ -139,7 +140,7 @@ class FaultableAccesses final : public CheckedAccesses {
   ResidentBlocks& blocks_;
   FrontEnd& front_end_;
   const std::unique_ptr<ExceptionScheme> scheme_;
-  const bool preemptible_;
+  const bool preemptible_, hears_commits_;
   std::array<OfWarp, 64> warps_;
   SlotPool<FaultableAccess> accesses_;
   Ring<std::uint16_t> looked_up_;  ///< until their last checks

@@ -42,6 +42,7 @@ class OperandLog final : public ExceptionScheme {
 
   bool logs_operands() const override { return true; }
   std::uint32_t log_entries() const override { return entries_; }
+  bool hears_commits() const override { return queues_.limited(); }
 
   std::optional<StallCause> refusal(const Pipeline& pipeline, WarpSlot warp,
                                     const PreciseRecord& record) override {

@@ -8,16 +8,18 @@
 
 namespace lockstep {
 
-/// Places in the replay queues of an SM's warps: from issue to commit.
+/// Places in the replay queues of an SM's warps: from issue to commit.  Without a limit nobody
+/// counts them.
 /// Source: 000, section 3.2, which gives no capacity.
 class QueueEntries {
  public:
   /// `limit`: of a warp; 0: as many as it needs.
   explicit QueueEntries(std::uint32_t limit) : limit_(limit) {}
 
-  bool full(WarpSlot warp) const { return limit_ != 0 && used_[warp.value()] >= limit_; }
-  void take(WarpSlot warp) { ++used_[warp.value()]; }
-  void give_back(WarpSlot warp) { --used_[warp.value()]; }
+  bool limited() const { return limit_ != 0; }
+  bool full(WarpSlot warp) const { return limited() && used_[warp.value()] >= limit_; }
+  void take(WarpSlot warp) { used_[warp.value()] += limited(); }
+  void give_back(WarpSlot warp) { used_[warp.value()] -= limited(); }
   void serialize(Archive& archive) { archive(used_); }
 
  private:

@@ -26,6 +26,7 @@ class ReplayQueue final : public ExceptionScheme {
  public:
   explicit ReplayQueue(const ReplayQueueParameters& parameters) : queues_(parameters.entries) {}
 
+  bool hears_commits() const override { return queues_.limited(); }
   std::optional<StallCause> refusal(const Pipeline&, WarpSlot warp, const PreciseRecord&) override {
     if (queues_.full(warp)) return StallCause::queue_full;
     return std::nullopt;

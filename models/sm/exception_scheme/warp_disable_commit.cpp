@@ -12,6 +12,7 @@ namespace {
 
 class WarpDisableCommit final : public WarpDisable {
  public:
+  bool hears_commits() const override { return true; }
   void committed(const Pipeline& pipeline, WarpSlot warp, const PreciseRecord&,
                  SmCycle now) override {
     fetch(pipeline, warp, now);

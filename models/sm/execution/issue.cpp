@@ -69,9 +69,12 @@ void Issue::issue_as(WarpSlot slot, SmCycle now) {
 template void Issue::issue_as<false>(WarpSlot, SmCycle);
 template void Issue::issue_as<true>(WarpSlot, SmCycle);
 
-bool Issue::refused(WarpSlot slot, const GridSlot& grid, std::uint32_t pc,
-                    const IssueRecord& record) {
-  const auto cause = faultable_.refusal(slot, grid.issue->precise[pc]);
+inline bool Issue::refused(WarpSlot slot, const GridSlot& grid, std::uint32_t pc,
+                           const IssueRecord& record) {
+  const PreciseRecord& precise = grid.issue->precise[pc];
+  if ((precise.flags & (PreciseRecord::may_fault | PreciseRecord::waits_for_checks)) == 0)
+    return false;
+  const auto cause = faultable_.refusal(slot, precise);
   if (cause) front_end_.refuse(slot, record, *cause);
   return cause.has_value();
 }

@@ -81,7 +81,10 @@ void FrontEnd::count_stalled(unsigned stalled, std::uint64_t cycles) {
     }
     return left;
   };
-  stalled = held_ == 0 ? charge_each(usual_causes, stalled) : charge_each(all_causes, stalled);
+  const bool some_are_held =
+      holds_.any() && (waiting(log_full) | waiting(queue_full) | waiting(late_source) |
+                       waiting(StallCause::fetch) | waiting(last_check) | waiting(fault)) != 0;
+  stalled = some_are_held ? charge_each(all_causes, stalled) : charge_each(usual_causes, stalled);
   if (stalled == 0) return;
   // A scheduler without warps idles at the cost of the first resident warp's tenant.
   const TenantId tenant = blocks_.tenant_of(first_of(resident));

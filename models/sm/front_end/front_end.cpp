@@ -51,7 +51,7 @@ void FrontEnd::evaluate_halted(WarpSlot slot, const Warp& warp, SmCycle now) {
   if (!warp.paths.finished()) {
     wait_at_barrier(slot);
   } else if (warp.pending.empty() && warp.flights == 0 && warp.stores == 0 &&
-             (held_ & bit_of(slot)) == 0) {
+             (held_ & bit_of(slot)) == 0 && !holds_.has_accesses(slot)) {
     drained_warps_.drained(slot, now);
   } else {
     waits(StallCause::drain) |= bit_of(slot);

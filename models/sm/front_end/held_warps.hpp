@@ -16,7 +16,8 @@ namespace lockstep {
 
 class HeldWarps {
  public:
-  /// `any`: warps for which anything below holds; it stands where it is near.
+  /// `any`: warps for which anything below holds that keeps them from issuing; it stands where it
+  /// is near.
   HeldWarps(std::uint64_t& any, std::size_t warps) : any_(any), early_(warps), late_(warps) {}
 
   // Why.
@@ -44,8 +45,10 @@ class HeldWarps {
   bool freezes_at_point(WarpSlot warp) const { return (to_freeze_ & bit_of(warp)) != 0; }
   /// The warp has accesses that are not through: it must not leave its slot.
   void set_accesses(WarpSlot warp, bool some) {
-    some ? set(accesses_, warp) : clear(accesses_, warp);
+    accesses_ = (accesses_ & ~bit_of(warp)) | (std::uint64_t{some} << warp.value());
   }
+  bool any() const { return (any_ | accesses_) != 0; }
+  bool has_accesses(WarpSlot warp) const { return (accesses_ & bit_of(warp)) != 0; }
 
   // Sources, until operand read.
   void begin_read(WarpSlot warp, const PreciseRecord& record) {
@@ -98,7 +101,7 @@ class HeldWarps {
   }
   void clear(std::uint64_t& mask, WarpSlot warp) {
     mask &= ~bit_of(warp);
-    any_ = fetch_off_ | stopped_ | frozen_ | to_freeze_ | accesses_ | reading_;
+    any_ = fetch_off_ | stopped_ | frozen_ | to_freeze_ | reading_;
   }
   void update_reads(WarpSlot warp) {
     early_.any(warp) || late_.any(warp) ? set(reading_, warp) : clear(reading_, warp);

@@ -62,12 +62,11 @@ class WarpStates {
   std::uint64_t& waits(StallCause cause) { return waiting_[static_cast<std::size_t>(cause)]; }
   /// The warp does not wait any more for what HeldWarps knows of; whether it did.
   bool leave_waits(WarpSlot slot) {
-    bool waited = false;
-    for (const StallCause cause : holding_causes) {
-      waited |= (waits(cause) & bit_of(slot)) != 0;
-      waits(cause) &= ~bit_of(slot);
-    }
-    return waited;
+    std::uint64_t waiting_for_any = 0;
+    for (const StallCause cause : holding_causes) waiting_for_any |= waiting(cause);
+    if ((waiting_for_any & bit_of(slot)) == 0) return false;
+    for (const StallCause cause : holding_causes) waits(cause) &= ~bit_of(slot);
+    return true;
   }
   /// The warp is not ready any more; whether it was.
   bool leave_ready(WarpSlot slot) {

@@ -37,7 +37,7 @@ class Flights {
         front_end_(front_end),
         l1_(l1),
         faultable_(faultable),
-        preemptible_(faultable.preemptible()) {}
+        follows_commits_(faultable.hears_commits()) {}
 
   /// Of the warp's instruction at `pc`, whose results become pending; it waits for one thing.
   std::uint16_t begin(WarpSlot slot, std::uint32_t pc, const IssueRecord& record) {
@@ -98,7 +98,7 @@ class Flights {
     for (unsigned i = 0; i < record.releases; ++i)
       front_end_.tell_at(slot, record.release[i], when);
     --warp.flights;
-    if (preemptible_) [[unlikely]]
+    if (follows_commits_) [[unlikely]]
       faultable_.commits_before(when, slot, index);
     if (flight.acquires) {
       l1_.drop_clean();
@@ -111,7 +111,7 @@ class Flights {
   FrontEnd& front_end_;
   L1& l1_;
   FaultableAccesses& faultable_;
-  const bool preemptible_;
+  const bool follows_commits_;
   SlotPool<Flight> flights_;
 };
 

@@ -197,7 +197,7 @@ struct SmStatistics {
             "barrier or for other lanes, in front of preemption points (002, section IV.A), "
             "in a nanosleep")
         .per_tenant("fault_positions", &S::tenant, &T::fault_positions, "faults",
-                    "those of fault_notices by the faults that were pending before them")
+                    "those of fault_notices by the granules that were pending before them")
         .counter("l1_evictions", &S::l1_evictions, "lines", "valid lines replaced")
         .counter("l1_reservation_stall_cycles", &S::l1_reservation_stall_cycles, "cycles",
                  "the load-store unit waited for a miss entry, a line or the request queue")

@@ -46,13 +46,14 @@ struct PageMiss {
   std::uint64_t key = 0;  ///< Tlb::base_key
   PageTableEntry entry;
   SmCycle refused_since = not_refused;  ///< the first time since it was there
-  std::uint32_t position = 0;           ///< refused: faults that were pending before it
+  std::uint32_t position = 0;           ///< refused: granules that were pending before it
   std::uint16_t chain = 0xffff;
   std::uint16_t first = 0xffff, last = 0xffff;  ///< parked lines
   State state = State::unused;
   bool stored = false;    ///< page_written was sent or is not needed
   bool faulted = false;   ///< was refused since its lines last left
   bool replayed = false;  ///< a replay has named it
+  bool handled = false;   ///< refused, and the GPU handles the fault by itself
   bool come = false;      ///< refused, and replayed since: what was squashed may ask again
 
   VirtualPage page() const { return VirtualPage(TlbArray::number_of(key)); }
@@ -62,7 +63,7 @@ struct PageMiss {
   template <class Archive>
   void serialize(Archive& archive) {
     archive(key, entry, refused_since, position, chain, first, last, state, stored, faulted,
-            replayed, come);
+            replayed, handled, come);
   }
 };
 

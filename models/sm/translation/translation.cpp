@@ -130,7 +130,8 @@ void Translation::on_answer(const TranslationAnswer& answer, SmCycle now) {
       page_found(key, miss, answer.entry, now);
       break;
     case TranslationStatus::refused:
-      if (miss != ParkedPages::none) page_refused(miss, answer.position, now);
+    case TranslationStatus::handled:
+      if (miss != ParkedPages::none) page_refused(miss, answer, now);
       break;
     case TranslationStatus::invalid:
       if (miss != ParkedPages::none) page_invalid(miss, now);
@@ -182,7 +183,7 @@ void Translation::count_fault(std::uint16_t index, SmCycle now) {
   end_fault_wait(index, now);
 }
 
-void Translation::page_refused(std::uint16_t index, std::uint32_t position, SmCycle now) {
+void Translation::page_refused(std::uint16_t index, const TranslationAnswer& answer, SmCycle now) {
   PageMiss& miss = pages_.miss(index);
   if (miss.state != PageMiss::State::asked) return;
   ++statistics_.tenant[miss.tenant().value()].tlb_refusals;
@@ -195,7 +196,8 @@ void Translation::page_refused(std::uint16_t index, std::uint32_t position, SmCy
       return false;
     });
   }
-  miss.position = position;
+  miss.position = answer.position;
+  miss.handled = answer.status == TranslationStatus::handled;
   pages_.set_faulted(index, true);
   pages_.set_state(index, PageMiss::State::refused);
   miss.come = false;

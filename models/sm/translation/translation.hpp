@@ -57,10 +57,15 @@ class Translation {
   /// It has left; true: as the last of its access.
   bool line_left(SmCycle now);
 
-  /// Faults that were pending before that on the page, which was refused.
-  std::uint32_t fault_position(std::uint64_t key) const {
+  /// Of a page that was refused.
+  struct Fault {
+    std::uint32_t position = 0;  ///< granules that were pending before it
+    bool handled = false;        ///< by the GPU itself
+  };
+  Fault fault_on(std::uint64_t key) const {
     const std::uint16_t miss = pages_.find_miss(key);
-    return miss == ParkedPages::none ? 0 : pages_.miss(miss).position;
+    if (miss == ParkedPages::none) return {};
+    return {pages_.miss(miss).position, pages_.miss(miss).handled};
   }
 
   // What the GMMU says.
@@ -84,7 +89,7 @@ class Translation {
   std::string waiting_for() const;
   void warm_hot() const { tlb_.warm_hot(); }
   void serialize(Archive& archive) {
-    archive.section("sm/translation", 2);
+    archive.section("sm/translation", 3);
     archive(tlb_, pages_, known_, waits_);
   }
 
@@ -92,7 +97,7 @@ class Translation {
   bool recall(std::uint64_t key, const Access& access, SmCycle now);
   void ask(std::uint16_t miss, SmCycle now);
   void page_found(std::uint64_t key, std::uint16_t miss, PageTableEntry entry, SmCycle now);
-  void page_refused(std::uint16_t miss, std::uint32_t position, SmCycle now);
+  void page_refused(std::uint16_t miss, const TranslationAnswer& answer, SmCycle now);
   /// Its lines leave it, to come again.
   void squash_lines(std::uint16_t miss, SmCycle now);
   /// A replay has named the refused page.

@@ -91,16 +91,19 @@ bool LocalScheduler::can_leave(std::size_t staged) const {
 }
 
 /// Figure 9: a block with a fault behind the threshold leaves if there is something else to run.
+/// Not one whose warp handles a fault by itself (section 4.2): that runs here.
 LocalScheduler::Mask LocalScheduler::notice_faults(std::size_t staged, SmCycle now) {
   const Mask here = on_chip();
   Mask faulted = 0;
   Mask squashed = 0;
+  Mask handling = 0;
   parts_.faultable.for_each_squashed([&](SquashedLanes& lanes) {
     const Warp& warp = parts_.blocks.warp(parts_.faultable.warp_of(lanes.access));
     const Mask block = bit_of(BlockPlace(warp.block));
     squashed |= block;
     if (lanes.come) return;
-    const std::uint32_t position = parts_.translation.fault_position(lanes.page);
+    const auto [position, handled] = parts_.translation.fault_on(lanes.page);
+    if (handled) handling |= block;
     const bool worth = policy_.worth_leaving(position);
     SmStatistics::OfTenant& counts = statistics_.tenant[warp.tenant];
     if (!lanes.noticed) {
@@ -115,7 +118,7 @@ LocalScheduler::Mask LocalScheduler::notice_faults(std::size_t staged, SmCycle n
     lanes.noticed = true;
   });
   staying_ &= squashed;
-  for (; faulted != 0 && can_leave(staged); faulted &= faulted - 1)
+  for (faulted &= ~handling; faulted != 0 && can_leave(staged); faulted &= faulted - 1)
     leave(BlockPlace(static_cast<std::uint8_t>(std::countr_zero(faulted))), Technique::save, now);
   return squashed;
 }

@@ -4,12 +4,12 @@
 
 namespace lockstep {
 
-GmmuAnswers::GmmuAnswers(std::vector<Link> to_sms, Link to_host, std::size_t far_fault_mshrs,
-                         std::size_t tenants, LocalHandlers& local, GmmuStatistics& statistics)
+GmmuAnswers::GmmuAnswers(std::vector<Link> to_sms, Link to_host, const FarFaults::Setup& faults,
+                         LocalHandlers& local, GmmuStatistics& statistics)
     : to_sms_(std::move(to_sms)),
       to_host_(to_host),
-      faults_(far_fault_mshrs, tenants),
-      told_(tenants, std::vector<bool>(to_sms_.size())),
+      faults_(faults),
+      told_(faults.tenants, std::vector<bool>(to_sms_.size())),
       local_(local),
       statistics_(statistics) {}
 
@@ -42,18 +42,20 @@ void GmmuAnswers::refuse(const TranslateRequest& request, PageTableEntry entry, 
   const bool first = refusal == FarFaults::Refusal::first;
   const bool local = first && entry.is(PageTableEntry::untouched) && local_.take(request, cycle);
   if (first && !local) faults_.pass_on(request.where());
-  send_refusal(request, faults_.position(request.where()), cycle);
+  const TranslationStatus status =
+      faults_.host_has(request.where()) ? TranslationStatus::refused : TranslationStatus::handled;
+  send_refusal(request, status, faults_.position(request.where()), cycle);
   if (!first) ++statistics_.coalesced[request.tenant];
   if (first && !local) tell_host(request, entry.is(PageTableEntry::present), cycle);
 }
 
 /// Nack-Replayable.
-void GmmuAnswers::send_refusal(const TranslateRequest& request, std::uint32_t position,
-                               GmmuCycle& cycle) {
+void GmmuAnswers::send_refusal(const TranslateRequest& request, TranslationStatus status,
+                               std::uint32_t position, GmmuCycle& cycle) {
   TranslationAnswer answer;
   answer.page = request.page;
   answer.tenant = request.tenant;
-  answer.status = TranslationStatus::refused;
+  answer.status = status;
   answer.position = position;
   answer.write = request.write;
   ++statistics_.refusals[request.tenant];
@@ -112,7 +114,9 @@ void GmmuAnswers::replayed(const PageNotice& notice, GmmuCycle& cycle) {
 
 void GmmuAnswers::forget_tenant(TenantId tenant, GmmuCycle& cycle) {
   count_waiting(cycle.number);
-  faults_.forget(tenant, [&](const TranslateRequest& request) { send_refusal(request, 0, cycle); });
+  faults_.forget(tenant, [&](const TranslateRequest& request) {
+    send_refusal(request, TranslationStatus::refused, 0, cycle);
+  });
 }
 
 void GmmuAnswers::count_waiting(std::int64_t cycle) {

@@ -21,8 +21,8 @@ namespace lockstep {
 
 class GmmuAnswers {
  public:
-  GmmuAnswers(std::vector<Link> to_sms, Link to_host, std::size_t far_fault_mshrs,
-              std::size_t tenants, LocalHandlers& local, GmmuStatistics& statistics);
+  GmmuAnswers(std::vector<Link> to_sms, Link to_host, const FarFaults::Setup& faults,
+              LocalHandlers& local, GmmuStatistics& statistics);
 
   std::vector<Link>& sms() { return to_sms_; }
   Link& host() { return to_host_; }
@@ -62,7 +62,8 @@ class GmmuAnswers {
 
  private:
   void refuse(const TranslateRequest& request, PageTableEntry entry, GmmuCycle& cycle);
-  void send_refusal(const TranslateRequest& request, std::uint32_t position, GmmuCycle& cycle);
+  void send_refusal(const TranslateRequest& request, TranslationStatus status,
+                    std::uint32_t position, GmmuCycle& cycle);
   void tell_host(const TranslateRequest& request, bool permission, GmmuCycle& cycle);
   void send(std::uint16_t sm, const TranslationAnswer& answer, GmmuCycle& cycle) {
     cycle.outbox.send(to_sms_[sm], cycle.now, kind_of(MessageKind::translation), answer);

@@ -26,23 +26,31 @@ FarFaults::Refusal FarFaults::refuse(const TranslateRequest& request) {
 }
 
 void FarFaults::pass_on(TenantPage where) {
-  waiting_.at(where).number = ++last_number_;
+  waiting_.at(where).host_has = true;
+  Granule& granule = granules_[granule_of(where)];
+  if (granule.pages++ > 0) return;
+  granule.number = ++last_number_;
   numbers_.push_back(last_number_);
 }
 
 bool FarFaults::host_has(TenantPage where) const {
   const auto fault = waiting_.find(where);
-  return fault != waiting_.end() && fault->second.number != 0;
+  return fault != waiting_.end() && fault->second.host_has;
 }
 
 std::uint32_t FarFaults::position(TenantPage where) const {
-  const auto number = std::lower_bound(numbers_.begin(), numbers_.end(), waiting_.at(where).number);
+  if (!host_has(where)) return 0;
+  const std::uint64_t own = granules_.at(granule_of(where)).number;
+  const auto number = std::lower_bound(numbers_.begin(), numbers_.end(), own);
   return static_cast<std::uint32_t>(number - numbers_.begin());
 }
 
-void FarFaults::forget_number(const Fault& fault) {
-  if (fault.number == 0) return;
-  numbers_.erase(std::lower_bound(numbers_.begin(), numbers_.end(), fault.number));
+void FarFaults::leave_queue(TenantPage where, const Fault& fault) {
+  if (!fault.host_has) return;
+  const auto granule = granules_.find(granule_of(where));
+  if (--granule->second.pages > 0) return;
+  numbers_.erase(std::lower_bound(numbers_.begin(), numbers_.end(), granule->second.number));
+  granules_.erase(granule);
 }
 
 bool FarFaults::take_retry(TranslateRequest& request) {
@@ -78,7 +86,8 @@ bool FarFaults::replays_in(const PageSpan& span) const {
 }
 
 void FarFaults::serialize(Archive& archive) {
-  archive(waiting_, numbers_, last_number_, by_tenant_, replays_, retrying_, without_entry_);
+  archive(waiting_, granules_, numbers_, last_number_, by_tenant_, replays_, retrying_,
+          without_entry_);
 }
 
 }  // namespace lockstep

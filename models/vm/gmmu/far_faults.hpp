@@ -2,7 +2,8 @@
 ///
 /// A page's entry is made by the first refusal, which the host is told of unless the GPU handles it
 /// by itself; later ones join it.  Each refusal says how many older faults the host has: its
-/// position in the queue of pending faults (000, section 4.1).
+/// position in the queue of pending faults (000, section 4.1), in which the pages of a granule are
+/// one (section 5.1: handled 64 KiB at a time).
 /// When the page has come, those listed are told to ask again, and the page is no victim until each
 /// has said that what waited has gone out, or was refused once more.
 /// Source: 001, section B.2 and Figure 1; architecture.md, section 8, rule 7.
@@ -34,8 +35,13 @@ class FarFaults {
   };
   using Askers = std::vector<Asker>;
 
-  /// `entries` 0: as many as there are faults.
-  FarFaults(std::size_t entries, std::size_t tenants) : entries_(entries), by_tenant_(tenants) {}
+  struct Setup {
+    std::size_t entries = 0;          ///< 0: as many as there are faults
+    std::uint64_t granule_pages = 1;  ///< that are one fault in the queue
+    std::size_t tenants = 0;
+  };
+  explicit FarFaults(const Setup& setup)
+      : entries_(setup.entries), granule_pages_(setup.granule_pages), by_tenant_(setup.tenants) {}
 
   enum class Refusal : std::uint8_t {
     first,     ///< of its page: the host has to know
@@ -49,7 +55,7 @@ class FarFaults {
   /// The host is told of the page.
   void pass_on(TenantPage where);
   bool host_has(TenantPage where) const;
-  /// Faults that the host had before that of the page; 0 if it does not have that.
+  /// Granules that the host had before that of the page; 0 if it does not have the page.
   std::uint32_t position(TenantPage where) const;
   /// The page has been found, or is about to be refused.
   void looked_up(const TranslateRequest& request) { retrying_ -= request.retried; }
@@ -57,7 +63,7 @@ class FarFaults {
   template <class Gone>
   void forget(TenantId tenant, Gone&& gone) {
     std::erase_if(waiting_, [&](const auto& fault) {
-      if (fault.first.tenant == tenant) forget_number(fault.second);
+      if (fault.first.tenant == tenant) leave_queue(fault.first, fault.second);
       return fault.first.tenant == tenant;
     });
     by_tenant_[tenant.value()] = 0;
@@ -74,12 +80,12 @@ class FarFaults {
   void take(const PageSpan& span, Which which, Came&& came) {
     auto fault = waiting_.lower_bound(span.first());
     while (fault != waiting_.end() && fault->first < span.end()) {
-      if (which == Which::local && fault->second.number != 0) {
+      if (which == Which::local && fault->second.host_has) {
         ++fault;
         continue;
       }
       --by_tenant_[span.tenant];
-      forget_number(fault->second);
+      leave_queue(fault->first, fault->second);
       came(fault->first, fault->second.askers);
       fault = waiting_.erase(fault);
     }
@@ -100,11 +106,21 @@ class FarFaults {
  private:
   struct Fault {
     Askers askers;
-    std::uint64_t number = 0;  ///< in the order in which the host was told; 0: it was not
+    bool host_has = false;  ///< it was told
 
     template <class Archive>
     void serialize(Archive& archive) {
-      archive(askers, number);
+      archive(askers, host_has);
+    }
+  };
+  /// With pages that the host has.
+  struct Granule {
+    std::uint64_t number = 0;  ///< in the order in which the host was told of the first
+    std::uint64_t pages = 0;
+
+    template <class Archive>
+    void serialize(Archive& archive) {
+      archive(number, pages);
     }
   };
   struct Replay {
@@ -117,14 +133,19 @@ class FarFaults {
     }
   };
 
-  void forget_number(const Fault& fault);
+  TenantPage granule_of(TenantPage where) const {
+    return {where.tenant, where.page - where.page.value() % granule_pages_};
+  }
+  void leave_queue(TenantPage where, const Fault& fault);
   bool full() const { return entries_ > 0 && waiting_.size() + retrying_ >= entries_; }
 
   const std::size_t entries_;
+  const std::uint64_t granule_pages_;
   std::size_t retrying_ = 0;  ///< entries that are kept for requests on their way
   std::deque<TranslateRequest> without_entry_;
   std::map<TenantPage, Fault> waiting_;
-  std::vector<std::uint64_t> numbers_;  ///< of those the host has, ascending
+  std::map<TenantPage, Granule> granules_;  ///< by their first page
+  std::vector<std::uint64_t> numbers_;      ///< of these, ascending: the queue
   std::uint64_t last_number_ = 0;
   std::vector<std::uint64_t> by_tenant_;  ///< entries of `waiting_`
   std::map<TenantPage, Replay> replays_;

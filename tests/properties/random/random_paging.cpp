@@ -58,6 +58,7 @@ void set_translation(PagingSettings& s) {
   s.number("gpu.vm.link_latency", 1, 60);
   s.number("gpu.vm.walkers", 1, 8);
   s.any("gpu.vm.far_fault_mshrs", {"0", "0", "1", "3"});
+  s.any("gpu.vm.fault_granule", {"4KiB", "64KiB", "2MiB"});
   s.any("gpu.vm.walk_latency", {"0", "0", "1", "100"});
   s.number("gpu.vm.l1_tlb.entries", 1, 16);
   s.any("gpu.vm.l1_tlb.ways", {"0", "1"});

@@ -151,7 +151,7 @@ class DeviceHeap(ScenarioTest):
         self.assertEqual(run.returncode, 0, run.stderr + run.stdout)
 
     def test_null_when_full(self):
-        # 4096 bytes, 512 of them the allocator's own: three blocks of 1024.
+        # 4096 bytes, 32 of them the allocator's own: three blocks of 1024.
         run = self.go("fill", heap="4KiB", grid=1, size=1000)
         self.assertEqual(run.returncode, 0, run.stderr + run.stdout)
         self.assertEqual(self.result()[0], 3)

@@ -57,7 +57,7 @@ class BlockSwitching(ScenarioTest):
         printed, saved = [], []
         for switching in ("none", "{name: on-fault, threshold: 0}"):
             more = (f"policies: {{exception_scheme: replay-queue, block_switching: {switching}, prefetcher: none}}\n"
-                    "override: {gpu.sm.blocks: 1}")
+                    "override: {gpu.sm.blocks: 1, gpu.vm.fault_granule: 4KiB}")
             scenario = self.scenario("w.yaml", "{blocks: 24, block: 768}", more)
             done = self.lockstep("run", scenario, "--quiet", "--check", "--output", "out.h5")
             self.assertEqual(done.returncode, 0, done.stderr)

@@ -212,7 +212,7 @@ void GmmuBench::describe(const MessageHeader& message, std::uint32_t component,
   switch (static_cast<MessageKind>(message.kind)) {
     case MessageKind::translation: {
       const auto& body = message.body<TranslationAnswer>();
-      const char* const status[] = {"found ", "refused ", "invalid "};
+      const char* const status[] = {"found ", "refused ", "handled ", "invalid "};
       line << status[static_cast<int>(body.status)] << body.page;
       if (body.status == TranslationStatus::refused) positions_.push_back(body.position);
       if (body.status == TranslationStatus::invalid && body.write) line << " store";

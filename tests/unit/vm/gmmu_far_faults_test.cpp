@@ -104,24 +104,48 @@ TEST(GmmuFarFaults, AStoreToAPageThatMustNotBeWrittenIsOne) {
   EXPECT_EQ(bench.statistics().permission_faults[0].value(), 1u);
 }
 
-TEST(GmmuFarFaults, RefusalsSayHowManyOlderFaultsArePending) {
+TEST(GmmuFarFaults, RefusalsSayHowManyOlderGranulesArePending) {
   GmmuBench bench;
-  for (const std::uint16_t sm : {0, 1, 2}) bench.translate(10 * sm, sm, 5 + sm);
+  const std::uint64_t granule = 16;  // pages
+  for (const std::uint16_t sm : {0, 1, 2}) bench.translate(10 * sm, sm, sm * granule);
   bench.run_until(1000);
   EXPECT_THAT(bench.positions(), ElementsAre(0, 1, 2));
   EXPECT_THAT(bench.fault_positions(), ElementsAre(0, 1, 2));
-  bench.translate(1000, 0, 7);  // joins the youngest
+  bench.translate(1000, 0, 2 * granule);  // joins the youngest
   bench.run_until(2000);
   EXPECT_THAT(bench.positions(), ElementsAre(2));
-  bench.map(5, 0x7000);
-  bench.pages_mapped(2000, 5);
+  bench.map(0, 0x7000);
+  bench.pages_mapped(2000, 0);
   bench.run_until(2500);
   bench.save_and_restore();
-  bench.translate(2500, 1, 7);
-  bench.translate(2510, 1, 8);
+  bench.translate(2500, 1, 2 * granule);
+  bench.translate(2510, 1, 3 * granule);
   bench.run_until(3500);
   EXPECT_THAT(bench.positions(), ElementsAre(1, 2));
   EXPECT_THAT(bench.fault_positions(), ElementsAre(2));
+}
+
+TEST(GmmuFarFaults, PagesOfAGranuleAreOneInTheQueueUntilTheLastHasCome) {
+  GmmuBench bench;
+  const std::uint64_t granule = 16;
+  bench.translate(0, 0, granule);
+  bench.translate(10, 1, 2 * granule);
+  bench.translate(20, 2, granule + 15);
+  bench.run_until(1000);
+  EXPECT_THAT(bench.positions(), ElementsAre(0, 1, 0));
+  bench.map(granule, 0x7000);
+  bench.pages_mapped(1000, granule);
+  bench.run_until(1500);
+  bench.save_and_restore();
+  bench.translate(1500, 0, 3 * granule);
+  bench.run_until(2000);
+  EXPECT_THAT(bench.positions(), ElementsAre(2));
+  bench.map(granule + 15, 0x8000);
+  bench.pages_mapped(2000, granule + 15);
+  bench.run_until(2500);
+  bench.translate(2500, 1, 3 * granule);
+  bench.run_until(3500);
+  EXPECT_THAT(bench.positions(), ElementsAre(1));
 }
 
 TEST(GmmuFarFaults, WithoutAnMshrARequestWaitsUntilOneComesFree) {

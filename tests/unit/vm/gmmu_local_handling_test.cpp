@@ -35,7 +35,7 @@ TEST_F(GmmuLocalHandling, FaultIsReplayedAfterTheHandlersTimeWithTheWholeGranule
   bench_->translate(1000, 0, page + 3);
   bench_->run_until(30000);
   EXPECT_THAT(bench_->sent(),
-              ElementsAreArray({"1260 sm0 refused 2563", "21260 sm0 replay 2563",
+              ElementsAreArray({"1260 sm0 handled 2563", "21260 sm0 replay 2563",
                                 "21260 host handled 2560 2561 2562 2563 2564 2565 2566 2567 2568 "
                                 "2569 2570 2571 2572 2573 2574 2575 from 1260"}));
   EXPECT_EQ(bench_->entry(page + 3),
@@ -52,6 +52,7 @@ TEST_F(GmmuLocalHandling, TwoSmsOnOneGranuleMakeOneHandler) {
   bench_->translate(5000, 1, page + 9, true);
   bench_->run_until(30000);
   const std::vector<std::string> sent = bench_->sent();
+  EXPECT_THAT(sent, Contains("5260 sm1 handled 2569"));
   EXPECT_THAT(sent, Contains("21260 sm0 replay 2560"));
   EXPECT_THAT(sent, Contains("21260 sm1 replay 2569"));
   EXPECT_EQ(bench_->statistics().local_handlers[0].value(), 1u);

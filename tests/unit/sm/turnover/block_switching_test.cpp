@@ -110,6 +110,31 @@ TEST_F(BlockSwitching, ABlockStaysForAFaultAtTheThreshold) {
   expect_doubled(2);
 }
 
+TEST_F(BlockSwitching, ABlockStaysUntilTheGpuHasHandledAFaultOfIt) {
+  use(R"(
+  mov.u32 %r1, %tid.x;
+  xor.b32 %r1, %r1, 1;  // page 1 is asked for first
+  mul.wide.u32 %rd2, %r1, 4096;
+  add.u64 %rd3, %rd0, %rd2;
+  ld.global.u32 %r2, [%rd3];
+  add.u32 %r2, %r2, %r2;
+  st.global.u32 [%rd3], %r2;
+)",
+      "{name: on-fault, threshold: 0}");
+  refuse(0, 9);
+  machine->pages[IdealMachine::page_of(page_bytes)].status = TranslationStatus::handled;
+  launch(2, 2);
+  come(1, 5000);
+  EXPECT_THAT(moves(), IsEmpty());
+  EXPECT_EQ(counts().fault_notices.value(), 2u);
+  machine->run_to(8000);
+  EXPECT_THAT(moves(), ElementsAre("saved 0"));
+  come(0, 9000);
+  machine->run();
+  for (const std::uint64_t page : {0, 1})
+    EXPECT_EQ(machine->get<std::uint32_t>(page * page_bytes), 4 * (100 + page));
+}
+
 TEST_F(BlockSwitching, NobodyLeavesIfThereIsNobodyToTakeThePlace) {
   use(doubles, "{name: on-fault, threshold: 0}");
   refuse(0, 9);

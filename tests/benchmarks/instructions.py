@@ -1,0 +1,75 @@
+#!/usr/bin/env python3
+"""Host instructions per warp instruction, counted by callgrind: repeats to the digit on a noisy machine.
+
+instructions.py [--lockstep PROGRAM ...] [--gpu v100] [--schemes SCHEME ...] [--kernels KERNEL ...]
+
+Sums what the simulator's own functions execute, without libraries and start-up of the process.  Each program after the
+first, and each exception scheme after the first, is compared with the first.
+"""
+import argparse
+import pathlib
+import re
+import subprocess
+import tempfile
+
+import h5py
+
+from machine import ROOT, VECTOR_ADD, WORKLOADS
+
+KERNELS = {
+    "sgemm": (WORKLOADS / "sgemm.yaml", "{n: 256}"),
+    "stencil2d": (WORKLOADS / "stencil2d.yaml", "{width: 512, height: 256, steps: 2}"),
+    "vector_add": (VECTOR_ADD.replace("times: 16", "times: 4"), "{n: 131072}"),
+    "bfs": (WORKLOADS / "bfs.yaml", "{vertices: 16384, edges: 131072}"),
+    "managed_add": (WORKLOADS / "managed_add.yaml", "{n: 131072}"),  # demand paged
+}
+
+
+def scenario(folder, kernel, gpu, scheme):
+    workload, parameters = KERNELS[kernel]
+    if isinstance(workload, str):
+        (folder / "workload.yaml").write_text(workload)
+        workload = folder / "workload.yaml"
+    policies = "" if scheme == "stall-on-fault" else f"policies: {{exception_scheme: {scheme}}}\n"
+    path = folder / "scenario.yaml"
+    path.write_text(f"gpu: {ROOT}/configs/gpus/{gpu}.yaml\nhost: {ROOT}/configs/hosts/pcie3.yaml\n"
+                    f"simulation: {{epoch: 100us}}\n{policies}"
+                    f"tenants:\n  - {{name: one, workload: {workload}, parameters: {parameters}}}\n")
+    return path
+
+
+def measure(lockstep, kernel, gpu, scheme):
+    """Host instructions per warp instruction, and warp instructions."""
+    with tempfile.TemporaryDirectory() as name:
+        folder = pathlib.Path(name)
+        counts, output = folder / "callgrind.out", folder / "out.h5"
+        subprocess.run(["valgrind", "--tool=callgrind", f"--callgrind-out-file={counts}", "--quiet", lockstep, "run",
+                        scenario(folder, kernel, gpu, scheme), "--quiet", "--threads", "1", "--output", output],
+                       check=True, env={"LOCKSTEP_CPU_LEVEL": "2", "PATH": "/usr/bin:/bin"}, capture_output=True)
+        table = subprocess.run(["callgrind_annotate", "--threshold=100", counts], check=True, capture_output=True,
+                               text=True).stdout
+        with h5py.File(output, "r") as file:
+            executed = int(file["final/stats/sm/warp_instructions"][()].sum())
+    lines = re.findall(r"^ *([\d,]+) \([^)]*\) .*?:lockstep::", table, re.MULTILINE)
+    return sum(int(count.replace(",", "")) for count in lines) / executed, executed
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--lockstep", nargs="+", type=pathlib.Path, default=[ROOT / "build/release/lockstep"])
+    parser.add_argument("--gpu", default="v100")
+    parser.add_argument("--schemes", nargs="+", default=["stall-on-fault"])
+    parser.add_argument("--kernels", nargs="+", choices=KERNELS, default=list(KERNELS))
+    arguments = parser.parse_args()
+    for kernel in arguments.kernels:
+        base = None
+        for program in arguments.lockstep:
+            for scheme in arguments.schemes:
+                each, executed = measure(program.resolve(), kernel, arguments.gpu, scheme)
+                base = base or each
+                print(f"{kernel:11} {arguments.gpu} {scheme:24} {program}: {each:8.2f} each of {executed} warp "
+                      f"instructions, {100 * (each / base - 1):+.2f} %", flush=True)
+
+
+if __name__ == "__main__":
+    main()
