@@ -32,20 +32,27 @@ std::string parameters_page() {
   return introduction + reference_page(schema_of<MachineParameters>(), "A scenario's machine");
 }
 
+/// One kind for all policies that count the same.
+void add_kind(std::vector<KindStatistics>& kinds, const std::string& name,
+              const StatisticsSchema& (*statistics)(), const std::string& policy) {
+  if (statistics == nullptr) return;
+  const StatisticsSchema* schema = &statistics();
+  const auto known = std::find_if(kinds.begin(), kinds.end(),
+                                  [&](const auto& kind) { return kind.schema == schema; });
+  if (known == kinds.end()) {
+    kinds.push_back({name, schema, 1, "`" + policy + "`"});
+  } else {
+    known->when += ", `" + policy + "`";
+  }
+}
+
 /// What the policies of a plug point count that count something of their own.
 template <class Factory>
 void add_policies(std::vector<KindStatistics>& kinds, const std::string& plug_point,
                   const PolicyRegistry<Factory>& registry) {
   for (const auto& row : registry.rows()) {
-    if (row.make.statistics == nullptr) continue;
-    const StatisticsSchema* schema = &row.make.statistics();
-    const auto known = std::find_if(kinds.begin(), kinds.end(),
-                                    [&](const auto& kind) { return kind.schema == schema; });
-    if (known == kinds.end()) {
-      kinds.push_back({plug_point, schema, 1, "`" + row.name + "`"});
-    } else {
-      known->when += ", `" + row.name + "`";
-    }
+    add_kind(kinds, plug_point, row.make.statistics, row.name);
+    add_kind(kinds, plug_point + "_in_sms", row.make.sm_side.statistics, row.name);
   }
 }
 

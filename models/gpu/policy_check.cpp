@@ -52,6 +52,19 @@ void check_preemption(const Scenario& scenario, const PolicyParameters& policies
     require_preemptible(policies, where, name + " stops a block that waits for a page");
 }
 
+/// A DRAM scheduler that follows what another policy finds out about warps.
+void check_marks(const Scenario& scenario, const PolicyParameters& policies) {
+  const std::uint8_t needed = dram_schedulers().factory(policies.dram_scheduler).needs_marks;
+  const std::uint8_t given = cache_policy_registry().factory(policies.cache_policy).sm_side.marks;
+  if ((needed & ~given) == 0) return;
+  throw UserError(scenario.policies.find("dram_scheduler").where(),
+                  "policies.dram_scheduler " + policies.dram_scheduler.name() +
+                      " must know which warps hit mostly, and policies.cache_policy " +
+                      policies.cache_policy.name() + " does not find out",
+                  "choose cache_policy: {name: medic, bypass: false, insertion: false}, which "
+                  "finds out and leaves the L2 as it is, or another dram_scheduler");
+}
+
 }  // namespace
 
 bool saves_blocks(const PolicyParameters& policies) {
@@ -64,6 +77,7 @@ void check_policies(const Scenario& scenario, const MachineParameters& parameter
   check_replay(scenario, policies);
   check_block_switching(scenario, policies);
   check_preemption(scenario, policies);
+  check_marks(scenario, policies);
   const std::optional<LocalHandling> local = gpu_fault_handling(policies.fault_handling);
   if (!local) return;
   const std::string where = scenario.policies.find("fault_handling").where();

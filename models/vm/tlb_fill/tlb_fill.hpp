@@ -7,6 +7,7 @@
 #include "core/checkpoint/archive.hpp"
 #include "core/time/time.hpp"
 #include "models/coordinator/epoch_policy.hpp"
+#include "models/coordinator/sm_side.hpp"
 #include "models/vm/gmmu_policy.hpp"
 #include "models/vm/messages.hpp"
 #include "models/vm/tlb.hpp"
@@ -43,6 +44,9 @@ class TlbFill : public EpochPolicy {
 struct TlbFillFactory {
   std::unique_ptr<TlbFill> (*make)(const GmmuPolicySetup&);
   MakeEpochController controller = nullptr;
+  /// Of what each of them counts, if anything.
+  const StatisticsSchema& (*statistics)() = nullptr;
+  SmSideFactory sm_side = {};  ///< its part in every SM, if it has one
 };
 const PolicyRegistry<TlbFillFactory>& tlb_fills();
 const PolicyList& tlb_fill_policies();

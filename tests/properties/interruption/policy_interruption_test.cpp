@@ -55,6 +55,8 @@ std::vector<std::string> beside(const Choice& choice) {
   const std::string& name = choice.variant;
   if (choice.plug_point == "dram_scheduler" && name.find("sms") != std::string::npos)
     return {"gpu.memory.dram.write_queue=0"};
+  if (choice.plug_point == "dram_scheduler" && name.find("medic") != std::string::npos)
+    return {"policies.cache_policy={name: medic, resample: 1500, profile: 3}"};
   if (choice.plug_point == "block_switching" && name != "none")
     return {"policies.exception_scheme=replay-queue", "policies.fault_handling=host"};
   // Only what stalls can stand in a blocked TLB.

@@ -82,6 +82,8 @@ std::vector<Traffic> random_traffic(unsigned seed, std::size_t count) {
     r.source = r.row < tenants ? SourceKind::sm : SourceKind::host;
     r.write = random() % 3 == 0;
     r.sectors = static_cast<std::uint8_t>(1 + random() % 15);
+    if (r.source == SourceKind::sm)
+      r.marks = static_cast<std::uint8_t>(r.row % 2 * mark_mostly_hit);
     all.push_back({at, r});
   }
   return all;
@@ -94,6 +96,7 @@ std::int64_t send(DramBench& dram, const Traffic& t) {
   MemoryRequest request;
   request.tenant = t.request.tenant;
   request.source = t.request.source;
+  request.marks = t.request.marks;
   while (!dram.channel().room(request, t.request.write)) dram.run_before(++at);
   dram.send(at, t.request);
   return at;
