@@ -14,6 +14,7 @@
 #include "models/dispatch/dispatch_statistics.hpp"
 #include "models/driver/host_statistics.hpp"
 #include "models/gpu/machine_parameters.hpp"
+#include "models/gpu/shared_resources.hpp"
 #include "models/host_link/link_statistics.hpp"
 #include "models/memory/memory_partition.hpp"
 #include "models/sm/parameters/sm_statistics.hpp"
@@ -68,10 +69,13 @@ OutputContents contents() {
                 "a policy that has a controller"}};
   add_policies(all.kinds, "cache_policy", cache_policy_registry());
   add_policies(all.kinds, "dram_scheduler", dram_schedulers());
+  add_policies(all.kinds, "tlb_fill", tlb_fills());
   all.tables = {&table_schema_of<TenantRow>(),        &table_schema_of<KernelRow>(),
                 &table_schema_of<FaultRow>(),         &table_schema_of<BlockRow>(),
                 &table_schema_of<ComponentCostRow>(), &table_schema_of<WindowCostRow>(),
                 &table_schema_of<RankRow>(),          &table_schema_of<SpeedupRow>()};
+  for (const SharedResource& resource : shared_resources())
+    all.delays.push_back({resource.name, "ns", resource.doc});
   all.finals = {{"end", "fs", "simulated time at which the run ended"}};
   all.run = {{"wall_seconds", "s", "of the simulation loop"},
              {"warp_instructions", "instructions", "of all tenants"},

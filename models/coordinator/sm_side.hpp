@@ -29,6 +29,8 @@ class SmSide : public EpochPolicy {
   /// The answer to one of them; with flag_past_l2 it did not look up.  `pc` of the instruction, of
   /// which pc_bits come back.
   virtual void on_answer(const MemoryResponse& /*answer*/, std::uint32_t /*pc*/, Time /*now*/) {}
+  /// A translation has come for which warps waited, a bit each.
+  virtual void on_translation(TenantId, std::uint64_t /*warps*/, Time /*now*/) {}
   virtual void serialize(Archive&) {}
 };
 

@@ -374,16 +374,19 @@ StatisticsLayout Machine::statistics_layout() const {
   if (coordinator_)
     kinds.push_back({"coordinator", &statistics_schema_of<CoordinatorStatistics>(), 1});
   kinds.push_back({"link", &statistics_schema_of<LinkStatistics>(), 2});
-  const auto add = [&](const std::string& plug_point, const auto& factory) {
+  const auto add = [&](const std::string& plug_point, const auto& factory,
+                       std::uint32_t instances) {
     if (factory.statistics != nullptr)
-      kinds.push_back({plug_point, &factory.statistics(), parameters_.gpu.memory.partitions});
+      kinds.push_back({plug_point, &factory.statistics(), instances});
     if (factory.sm_side.statistics != nullptr)
       kinds.push_back(
           {plug_point + "_in_sms", &factory.sm_side.statistics(), parameters_.gpu.sm.count});
   };
   const PolicyParameters& policies = parameters_.policies;
-  add("cache_policy", cache_policy_registry().factory(policies.cache_policy));
-  add("dram_scheduler", dram_schedulers().factory(policies.dram_scheduler));
+  const std::uint32_t partitions = parameters_.gpu.memory.partitions;
+  add("cache_policy", cache_policy_registry().factory(policies.cache_policy), partitions);
+  add("dram_scheduler", dram_schedulers().factory(policies.dram_scheduler), partitions);
+  add("tlb_fill", tlb_fills().factory(policies.tlb_fill), 1);
   return {std::move(kinds), scenario_.tenants.size()};
 }
 

@@ -24,6 +24,10 @@ const std::vector<Selection>& selections() {
       {"pc_bypass", {"policies.cache_policy={name: pc-bypass, period: 3000, profile: 4}"}},
       {"pcal", {"policies.cache_policy={name: pcal, tokens: 2, period: 1500}"}},
       {"eaf", {"policies.cache_policy={name: eaf, recent: 4}"}},
+      {"mask",
+       {"policies.tlb_fill={name: mask, epoch: 2000, entries: 2}", "gpu.vm.l2_tlb.entries=8",
+        "policies.cache_policy={name: mask, epoch: 1500, least: 4, probe: 3}",
+        "policies.dram_scheduler={name: mask, golden: 2}", "policies.page_manager=base-pages"}},
   };
   return all;
 }

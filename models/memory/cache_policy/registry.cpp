@@ -11,6 +11,7 @@ const PolicyRegistry<CachePolicyFactory>& cache_policy_registry() {
       LOCKSTEP_REGISTERED(CachePolicyFactory, pc_bypass_cache_policy),
       LOCKSTEP_REGISTERED(CachePolicyFactory, pcal_cache_policy),
       LOCKSTEP_REGISTERED(CachePolicyFactory, eaf_cache_policy),
+      LOCKSTEP_REGISTERED(CachePolicyFactory, mask_cache_policy),
   };
   return registry;
 }

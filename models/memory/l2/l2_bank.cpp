@@ -158,7 +158,7 @@ bool L2Bank::serve_store(const L2Context& context, std::uint32_t index, L2Cycle 
   std::uint32_t place = tags_.find(t.line);
   bool to_dram = through;
   if (place == L2Tags::absent && !through) {
-    const CacheInsertion decision = decide(of_store_, context, t.request, t.line, cycle);
+    const CacheInsertion decision = of_store_.ask(context, t.request, t.line, cycle);
     to_dram = !decision.allocate;
     if (!to_dram && !allocate(context, t.line, t.request, decision, cycle, place))
       return stalled(BankStall::dram_queue, true);
@@ -234,7 +234,7 @@ L2Cycle L2Bank::fill(const L2Context& context, L2Cycle cycle) {
   std::uint32_t place = tags_.find(mshr.line);
   if (place == L2Tags::absent) {
     const MemoryRequest& request = context.transactions[mshr.first].request;
-    const CacheInsertion decision = decide(of_fill_, context, request, mshr.line, cycle);
+    const CacheInsertion decision = of_fill_.ask(context, request, mshr.line, cycle);
     if (decision.allocate && !allocate(context, mshr.line, request, decision, cycle, place))
       return blocked;
   }

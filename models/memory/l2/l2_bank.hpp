@@ -27,6 +27,24 @@ struct L2Context {
   PartitionStatistics& statistics;
 };
 
+/// What the policy says of a line that comes in: asked once, also if the line has to wait.
+struct LineDecision {
+  CacheInsertion ask(const L2Context& context, const MemoryRequest& request, std::uint32_t line,
+                     L2Cycle cycle) {
+    if (!context.policy.has(CachePolicy::inserts)) return {};
+    if (!made) insertion = context.policy.on_insertion(request, line, context.clock.edge(cycle));
+    made = true;
+    return insertion;
+  }
+  template <class Archive>
+  void serialize(Archive& archive) {
+    archive(made, insertion.allocate, insertion.at_lru, insertion.line_class);
+  }
+
+  bool made = false;
+  CacheInsertion insertion;
+};
+
 /// One bank of an L2 slice: request queue, tags, MSHRs, fill queue and the answers on their way.
 ///
 /// Its two step functions act in a cycle and say when they want to be called again: a later cycle,
@@ -141,22 +159,6 @@ class L2Bank {
   std::uint32_t choose_victim(const L2Context& context, std::uint32_t line) const;
   void answer_waiting(const L2Context& context, std::uint32_t mshr, std::uint8_t sectors,
                       std::uint32_t place, L2Cycle cycle);
-  /// What the policy says of a line that comes in: asked once, also if it has to wait.
-  struct Decision {
-    bool made = false;
-    CacheInsertion insertion;
-    template <class Archive>
-    void serialize(Archive& archive) {
-      archive(made, insertion.allocate, insertion.at_lru, insertion.line_class);
-    }
-  };
-  static CacheInsertion decide(Decision& decision, const L2Context& context,
-                               const MemoryRequest& request, std::uint32_t line, L2Cycle cycle) {
-    if (!context.policy.has(CachePolicy::inserts)) return {};
-    if (!decision.made)
-      decision = {true, context.policy.on_insertion(request, line, context.clock.edge(cycle))};
-    return decision.insertion;
-  }
   bool is_blocked() const { return blocked_since_ != not_blocked; }
   /// Cycles in which the bank moves so many sectors.
   std::int64_t beats(std::uint32_t sectors) const {
@@ -202,7 +204,7 @@ class L2Bank {
   std::uint64_t fills_done_ = 0;   ///< a blocked head may hit, merge or miss after each
   std::uint64_t stall_fills_ = 0;  ///< fills_done_ when the head was last looked at
   std::uint16_t last_tenant_ = 0;
-  Decision of_store_, of_fill_;  ///< of the heads of the queues
+  LineDecision of_store_, of_fill_;  ///< of the heads of the queues
 };
 
 }  // namespace lockstep

@@ -28,6 +28,10 @@ void RequestMarks::tell(const MemoryResponse& answer, SmCycle now) const {
     side->on_answer(answer, RequestTag::pc(answer.tag), constants_.time_of(now));
 }
 
+void RequestMarks::translated(TenantId tenant, std::uint64_t warps, SmCycle now) const {
+  for (const auto& side : sides_) side->on_translation(tenant, warps, constants_.time_of(now));
+}
+
 std::vector<StatisticsView> RequestMarks::statistics() const {
   std::vector<StatisticsView> views;
   for (const auto& side : sides_)

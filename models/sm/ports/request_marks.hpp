@@ -25,6 +25,10 @@ class RequestMarks {
       tell(answer, now);
   }
 
+  bool any() const { return !sides_.empty(); }
+  /// A translation has come for which warps waited, a bit each.
+  void translated(TenantId tenant, std::uint64_t warps, SmCycle now) const;
+
   PolicyEpochs& epochs() { return epochs_; }
   const PolicyEpochs& epochs() const { return epochs_; }
   /// What the sides count, those that count anything.

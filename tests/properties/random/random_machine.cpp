@@ -38,7 +38,8 @@ void set_cache_policy(Settings& s) {
                 "{name: medic, resample: 4000, profile: 6, reuse: true, insertion: false}",
                 "{name: medic, bypass: false}", "{name: random, period: 1000}",
                 "{name: pc-bypass, period: 2000, profile: 3, entries: 4}",
-                "{name: pcal, tokens: 1, period: 2000}", "{name: eaf, recent: 3}"});
+                "{name: pcal, tokens: 1, period: 2000}", "{name: eaf, recent: 3}",
+                "{name: mask, epoch: 1500, least: 3, probe: 4}"});
   s.set("policies.cache_policy", policy);
   if (policy.find("medic") != std::string::npos && s.pick({0, 1}) != 0)
     s.choose("policies.dram_scheduler", {"medic", "{name: medic, high_share: 0.1, age_limit: 0}"});

@@ -72,7 +72,8 @@ class Medic final : public CachePolicy {
     return {.line_class = static_cast<std::uint8_t>(of)};
   }
 
-  /// The lowest class first, in a class the least recently used.  Source: AMB-08.
+  /// The lowest class first, in a class the least recently used.  Source: memory-interference.md,
+  /// section 3.3.3.
   std::uint32_t victim(std::span<const CacheWay> ways) override {
     const auto first =
         std::min_element(ways.begin(), ways.end(), [](const CacheWay& a, const CacheWay& b) {
