@@ -1,27 +1,25 @@
 #!/usr/bin/python3
-"""MASK and its parts for pairs of applications: trends K1 and K3 of paper 004 (section 6.6.1, Figures 6.11 and 6.15).
+"""MASK and its parts for pairs of applications: K1 and K3 of paper 004 (section 6.6.1, Figures 6.11 and 6.15).
 
     jobs/experiments/interference/mask.py run [--folder DIR] [--jobs N]
     jobs/experiments/interference/mask.py show [--folder DIR]
 
-`run` compares each pair on mask_maxwell, 15 SMs for each and pages of 4 KiB, under each design; alone, an application has
-its 15 SMs under SharedTLB. `show` prints weighted speedups and the larger slowdown of each pair.
+`run` compares each pair on mask_maxwell, 15 SMs for each and pages of 4 KiB, under each design; alone, an application
+has its 15 SMs under SharedTLB. `show` prints weighted speedups and the larger slowdown of each pair.
 """
 from points import Experiment, Point, parser_of
 
 SIZES = {
-    "bfs": "{vertices: 131072, edges: 1048576}",
-    "sssp": "{vertices: 16384, edges: 262144}",
-    "mst": "{vertices: 8192, edges: 65536}",
-    "page_view_count": "{entries: 65536, pages: 65536, page_slots: 131072, pair_slots: 262144, visitors: 256}",
-    "inverted_index": "{words: 131072, vocabulary: 100000, slots: 262144}",
-    "convolution_separable": "{width: 1536, height: 1024}",
-    "scalar_product": "{pairs: 256, elements: 12000, blocks: 128}",
-    "fwt": "{far: 5}",
+    "bfs": "{vertices: 32768, edges: 262144}",
+    "page_view_count": "{entries: 32768, pages: 32768, page_slots: 65536, pair_slots: 131072, visitors: 128}",
+    "inverted_index": "{words: 65536, vocabulary: 50000, slots: 131072}",
+    "convolution_separable": "{width: 768, height: 512}",
+    "scalar_product": "{pairs: 128, elements: 6000, blocks: 64}",
+    "fwt": "{far: 4}",
 }
-PAIRS = (("bfs", "inverted_index"), ("page_view_count", "convolution_separable"), ("sssp", "fwt"),
-         ("inverted_index", "scalar_product"), ("mst", "page_view_count"))
-# Epochs shorter than the paper's 100,000 cycles, since these runs last about a million.
+PAIRS = (("page_view_count", "convolution_separable"), ("inverted_index", "scalar_product"),
+         ("inverted_index", "page_view_count"), ("bfs", "fwt"))
+# Epochs shorter than the paper's 100,000 cycles, since these runs last for some 100,000 to a million.
 EPOCH = 20000
 FILL = ("tlb_fill", f"{{name: mask, epoch: {EPOCH}}}")
 MEASURE = ("tlb_fill", f"{{name: mask, epoch: {EPOCH}, tokens: false}}")
