@@ -75,7 +75,7 @@ OutputContents contents() {
                 &table_schema_of<ComponentCostRow>(), &table_schema_of<WindowCostRow>(),
                 &table_schema_of<RankRow>(),          &table_schema_of<SpeedupRow>()};
   for (const SharedResource& resource : shared_resources())
-    all.delays.push_back({resource.name, "ns", resource.doc});
+    all.delays.push_back({resource.name, resource.unit, resource.doc});
   all.finals = {{"end", "fs", "simulated time at which the run ended"}};
   all.run = {{"wall_seconds", "s", "of the simulation loop"},
              {"warp_instructions", "instructions", "of all tenants"},

@@ -6,15 +6,17 @@
 
 namespace lockstep {
 
-/// A resource that tenants share, and whose waiting is counted by who waits and who is served:
-/// /interference/<name> of the output, [victim, culprit], in nanoseconds.
+/// A resource that tenants share, of which is counted whom who delays, or whose place who takes:
+/// /interference/<name> of the output, [victim, culprit].
 /// Source: own choice.
 struct SharedResource {
   const char* name;
   const char* kind;   ///< of the statistics that count it
-  const char* field;  ///< [tenants, tenants], in cycles
+  const char* field;  ///< [tenants, tenants]
+  const char* unit;   ///< of the matrix
   const char* doc;
-  Frequency (*clock)(const GpuParameters&);  ///< of those cycles
+  /// The matrix is in nanoseconds, the field in cycles of this clock; nullptr: it is as counted.
+  Frequency (*clock)(const GpuParameters&) = nullptr;
 };
 std::span<const SharedResource> shared_resources();
 

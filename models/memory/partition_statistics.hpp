@@ -17,7 +17,7 @@ struct PartitionStatistics {
     Counter dram_reads, dram_writes, row_hits, row_misses, dram_queue_cycles;
   };
   PerTenant<OfTenant> tenant;
-  PerTenantPair l2_wait_behind, dram_wait_behind;
+  PerTenantPair l2_wait_behind, dram_wait_behind, evicted_by;
   Histogram<16> queue_latency, dram_latency;
   std::array<Counter, 4> bank_stalls;
   Counter activates, precharges, data_bus_cycles;
@@ -60,6 +60,8 @@ struct PartitionStatistics {
         .per_tenant_pair("dram_wait_behind", &S::dram_wait_behind, "cycles",
                          "DRAM cycles requests of the first tenant waited while the channel served "
                          "the second")
+        .per_tenant_pair("evicted_by", &S::evicted_by, "lines",
+                         "of the first tenant that left the L2 for one of the second")
         .histogram("queue_latency", &S::queue_latency, "cycles",
                    "from arrival at the port to the start of bank service")
         .histogram("dram_latency", &S::dram_latency, "cycles",

@@ -215,6 +215,7 @@ bool L2Bank::allocate(const L2Context& context, std::uint32_t line, const Memory
       context.statistics.tenant[old.tenant].writebacks +=
           static_cast<unsigned>(std::popcount(old.dirty));
     }
+    ++context.statistics.evicted_by.at(old.tenant, request.tenant);
     if (context.policy.has(CachePolicy::mourns))
       context.policy.on_eviction(tags_.tag(victim), old.line_class);
   }

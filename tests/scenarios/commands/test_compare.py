@@ -240,7 +240,7 @@ class Compare(Sharing):
         self.run_it()
         with h5py.File(self.folder / "s.h5") as file:
             for name, counter in (("l2_bank", "partition/l2_wait_behind"), ("dram", "partition/dram_wait_behind"),
-                                  ("walkers", "gmmu/walker_wait_behind")):
+                                  ("walkers", "gmmu/walker_wait_behind"), ("l2_evictions", "partition/evicted_by")):
                 delays = file[f"interference/{name}"][:]  # of clocks of 1 GHz
                 self.assertEqual(delays.tolist(), file[f"final/stats/{counter}"][:].sum(axis=0).tolist())
             self.assertTrue((file["interference/dram"][:] > 0).all())

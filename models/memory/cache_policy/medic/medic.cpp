@@ -32,8 +32,10 @@ struct MedicStatistics {
                     "told to go past the L2")
         .per_tenant("reused", &S::tenant, &T::reused, "requests",
                     "looked up although their warp misses mostly: the line was here not long ago")
-        .counters("fills", &S::fills, classes, "lines", "that came in, by class")
-        .counters("evictions", &S::evictions, classes, "lines", "that left, by class");
+        .counters("fills", &S::fills, classes, "lines",
+                  "that came in, by class, with `bypass` or `insertion`")
+        .counters("evictions", &S::evictions, classes, "lines",
+                  "that left, by class, with `insertion` or `reuse`");
   }
 };
 
@@ -102,7 +104,8 @@ class Medic final : public CachePolicy {
   static constexpr std::size_t most_class = 2;  ///< mostly and all hits are one
 
   Medic(const PartitionPolicySetup& setup, const MedicParameters& p)
-      : CachePolicy(admits | observes | inserts | mourns | (p.insertion ? replaces : 0u)),
+      : CachePolicy(observes | (p.bypass ? admits | inserts : 0u) | (p.reuse ? mourns : 0u) |
+                    (p.insertion ? inserts | replaces | mourns : 0u)),
         reports_(p.threshold_step != 0) {
     set_tenants(statistics_, setup.tenants);
     const L2Parameters& l2 = setup.parameters.l2;
