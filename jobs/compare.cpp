@@ -1,7 +1,8 @@
 /// `lockstep compare`: each tenant alone against the run in which all share the GPU.
 ///
 /// Alone means: the same machine, as many SMs as the tenant's blocks may use in the shared run, no
-/// other tenant, from time 0, its program once (or up to its `instructions:`).
+/// other tenant, from time 0, its program once (or up to its `instructions:`).  `--alone-set` gives
+/// the runs alone other policies, such as those of a baseline.
 /// Source: memory-interference.md, section 1.4 (what 004, sections 6.5 and 7.4, compares with).
 #include <fmt/format.h>
 
@@ -122,6 +123,11 @@ Scenario leave_alone(const Scenario& scenario, const std::string& name) {
   return alone;
 }
 
+CommandLine with_alone_settings(CommandLine line) {
+  line.settings.insert(line.settings.end(), line.alone_settings.begin(), line.alone_settings.end());
+  return line;
+}
+
 /// Rank 0's rows; the status that all ranks agree on.
 RunOutcome run(const CommandLine& line, const std::string& title, const std::string& file,
                const ScenarioChange& change, Communicator& communicator) {
@@ -200,7 +206,7 @@ int compare_command(const CommandLine& line, Communicator& communicator) {
   for (const std::string& name : plan.tenants) {
     if (plan.alone.contains(name)) continue;
     const RunOutcome outcome = run(
-        line, name + " alone", plan.name + "-alone-" + name,
+        with_alone_settings(line), name + " alone", plan.name + "-alone-" + name,
         [&](const Scenario& scenario) { return leave_alone(scenario, name); }, communicator);
     if (outcome.status != exit_done) return outcome.status;
     if (communicator.rank() == 0) plan.alone[name] = outcome.tenants.front();

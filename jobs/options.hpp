@@ -17,14 +17,15 @@ struct CommandLine {
   bool resumable = false;         ///< the command writes checkpoints
   bool check = false, profile = false, quiet = false;
   std::string first_file, second_file;
-  std::string shared_file;               ///< of compare
-  std::vector<std::string> alone_files;  ///< of compare, tenant=FILE
-  int jobs = 0;                          ///< of sweep: at a time; 0: as many as there are cores
-  int point = -1;                        ///< of sweep: only this one
-  double interval_seconds = 1;           ///< of watch: between two looks
-  std::string format, table;             ///< of export
-  std::string slurm_script;              ///< of sweep: batch script of an array
-  std::string text;                      ///< the command line itself, for /run
+  std::string shared_file;                  ///< of compare
+  std::vector<std::string> alone_files;     ///< of compare, tenant=FILE
+  std::vector<std::string> alone_settings;  ///< of compare, key=value for runs alone
+  int jobs = 0;                             ///< of sweep: at a time; 0: as many as there are cores
+  int point = -1;                           ///< of sweep: only this one
+  double interval_seconds = 1;              ///< of watch: between two looks
+  std::string format, table;                ///< of export
+  std::string slurm_script;                 ///< of sweep: batch script of an array
+  std::string text;                         ///< the command line itself, for /run
 };
 
 /// Exit statuses of the program.

@@ -121,6 +121,8 @@ std::string output_page(const OutputContents& contents) {
   }
   text += "\n## Tables\n";
   for (const TableSchema* table : contents.tables) text += table_section(*table);
+  text += "\n## Who waited behind whom\n\nOver the whole run, [victim, culprit].\n\n";
+  text += values_section("/interference/", contents.delays);
   text += "\n## Final values\n\n" + values_section("/final/", contents.finals);
   text +=
       "\n## What may differ between runs of the same scenario\n\nAttributes of the group "

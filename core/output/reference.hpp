@@ -8,7 +8,7 @@
 
 namespace lockstep {
 
-/// A value below /final or an attribute of /run.
+/// A value below /interference or /final, or an attribute of /run.
 struct OutputValue {
   std::string name, unit, doc;
 };
@@ -18,6 +18,7 @@ struct OutputContents {
   std::vector<KindStatistics> kinds;
   std::vector<const TableSchema*> tables;
   std::vector<OutputValue> finals, run;
+  std::vector<OutputValue> delays = {};
 };
 
 /// docs/output.md: every path of an output file with shape, unit and meaning.

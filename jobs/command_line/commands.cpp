@@ -70,6 +70,10 @@ void add_compare(CLI::App& app, CommandLine& line) {
       .add_option("--alone", line.alone_files,
                   "tenant=FILE, HDF5 file of a tenant's run alone: is not simulated")
       ->allow_extra_args(false);
+  compare
+      .add_option("--alone-set", line.alone_settings,
+                  "key=value, as --set, for the runs alone: what they are compared with")
+      ->allow_extra_args(false);
   compare.add_flag("--quiet", line.quiet, "no progress, no tables of the runs");
 }
 

@@ -37,6 +37,7 @@ const std::map<std::string, Manual>& manuals() {
         "FOLDER/SCENARIO.h5 and FOLDER/SCENARIO-alone-TENANT.h5 are the outputs, "
         "FOLDER/SCENARIO.compare.yaml has the metrics.",
         {"lockstep compare two_tenants.yaml --output results",
+         "lockstep compare mask.yaml --alone-set policies.tlb_fill=lru",
          "lockstep compare --shared both.h5 --alone graph=graph.h5 --alone dense=dense.h5"}}},
       {"sweep",
        {"0 all points are done; 1 those that it names are not; 2 wrong usage; 75 and 130 as of run",

@@ -14,6 +14,7 @@
 #include "models/dispatch/dispatch_statistics.hpp"
 #include "models/driver/host_statistics.hpp"
 #include "models/gpu/machine_parameters.hpp"
+#include "models/gpu/shared_resources.hpp"
 #include "models/host_link/link_statistics.hpp"
 #include "models/memory/memory_partition.hpp"
 #include "models/sm/parameters/sm_statistics.hpp"
@@ -32,20 +33,27 @@ std::string parameters_page() {
   return introduction + reference_page(schema_of<MachineParameters>(), "A scenario's machine");
 }
 
+/// One kind for all policies that count the same.
+void add_kind(std::vector<KindStatistics>& kinds, const std::string& name,
+              const StatisticsSchema& (*statistics)(), const std::string& policy) {
+  if (statistics == nullptr) return;
+  const StatisticsSchema* schema = &statistics();
+  const auto known = std::find_if(kinds.begin(), kinds.end(),
+                                  [&](const auto& kind) { return kind.schema == schema; });
+  if (known == kinds.end()) {
+    kinds.push_back({name, schema, 1, "`" + policy + "`"});
+  } else {
+    known->when += ", `" + policy + "`";
+  }
+}
+
 /// What the policies of a plug point count that count something of their own.
 template <class Factory>
 void add_policies(std::vector<KindStatistics>& kinds, const std::string& plug_point,
                   const PolicyRegistry<Factory>& registry) {
   for (const auto& row : registry.rows()) {
-    if (row.make.statistics == nullptr) continue;
-    const StatisticsSchema* schema = &row.make.statistics();
-    const auto known = std::find_if(kinds.begin(), kinds.end(),
-                                    [&](const auto& kind) { return kind.schema == schema; });
-    if (known == kinds.end()) {
-      kinds.push_back({plug_point, schema, 1, "`" + row.name + "`"});
-    } else {
-      known->when += ", `" + row.name + "`";
-    }
+    add_kind(kinds, plug_point, row.make.statistics, row.name);
+    add_kind(kinds, plug_point + "_in_sms", row.make.sm_side.statistics, row.name);
   }
 }
 
@@ -61,11 +69,14 @@ OutputContents contents() {
                 "a policy that has a controller"}};
   add_policies(all.kinds, "cache_policy", cache_policy_registry());
   add_policies(all.kinds, "dram_scheduler", dram_schedulers());
+  add_policies(all.kinds, "tlb_fill", tlb_fills());
   all.tables = {&table_schema_of<TenantRow>(),        &table_schema_of<KernelRow>(),
                 &table_schema_of<FaultRow>(),         &table_schema_of<BlockRow>(),
                 &table_schema_of<ArrivalRow>(),       &table_schema_of<PreemptedBlockRow>(),
                 &table_schema_of<ComponentCostRow>(), &table_schema_of<WindowCostRow>(),
                 &table_schema_of<RankRow>(),          &table_schema_of<SpeedupRow>()};
+  for (const SharedResource& resource : shared_resources())
+    all.delays.push_back({resource.name, resource.unit, resource.doc});
   all.finals = {{"end", "fs", "simulated time at which the run ended"}};
   all.run = {{"wall_seconds", "s", "of the simulation loop"},
              {"warp_instructions", "instructions", "of all tenants"},

@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "core/error/error.hpp"
+#include "models/gpu/shared_resources.hpp"
 
 namespace lockstep {
 
@@ -124,6 +125,23 @@ std::vector<ArrivalRow> arrival_rows(const Scenario& scenario, const Host& host)
     }
   }
   return rows;
+}
+
+void write_interference(h5::File& file, const Totals& totals, const GpuParameters& gpu,
+                        std::size_t tenants) {
+  for (const SharedResource& resource : shared_resources()) {
+    const double unit = resource.clock == nullptr ? 1 : 1e9 / resource.clock(gpu).hertz();
+    std::vector<double> delays;
+    for (std::size_t victim = 0; victim < tenants; ++victim)
+      for (std::size_t culprit = 0; culprit < tenants; ++culprit)
+        delays.push_back(
+            static_cast<double>(totals.sum(resource.kind, resource.field, victim, culprit)) * unit);
+    const std::string path = std::string("/interference/") + resource.name;
+    file.write_array(path, h5::Scalar::f64, {tenants, tenants}, delays.data());
+    file.set_attribute(path, "unit", resource.unit);
+    file.set_attribute(path, "description", resource.doc);
+    file.set_attribute(path, "axes", "victim, culprit");
+  }
 }
 
 std::string failures(const Scenario& scenario, const Host& host) {

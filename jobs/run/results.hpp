@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "core/output/hdf5.hpp"
 #include "core/output/recorder.hpp"
 #include "jobs/tables.hpp"
 #include "models/gpu/machine.hpp"
@@ -36,6 +37,10 @@ std::vector<TenantRow> tenant_rows(const Scenario& scenario, const MachineParame
 std::vector<KernelRow> kernel_rows(const std::vector<KernelRecord>& kernels);
 std::vector<FaultRow> fault_rows(const Host& host);
 std::vector<ArrivalRow> arrival_rows(const Scenario& scenario, const Host& host);
+
+/// /interference/<resource>: who waited behind whom, in all components together, over the run.
+void write_interference(h5::File& file, const Totals& totals, const GpuParameters& gpu,
+                        std::size_t tenants);
 
 /// What ended tenants that did not end by themselves, a line each.
 std::string failures(const Scenario& scenario, const Host& host);

@@ -220,6 +220,7 @@ RunOutcome finish(const CommandLine& line, const Scenario& scenario, const Machi
   write_saved_buffers(output.file, scenario, host);
   output.file.write_final("end", "fs", "simulated time at which the run ended",
                           static_cast<std::uint64_t>(summary.end.femtoseconds()));
+  write_interference(output.file.file(), totals, machine.parameters().gpu, layout.tenants());
   write_digests(check, output.file);
   write_run(output.file, line, cost, totals, engine.communicator().size());
   if (line.profile) write_profile(output.file, gathered.profile);

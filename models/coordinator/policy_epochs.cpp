@@ -41,6 +41,13 @@ void PolicyEpochs::take(const MessageHeader& message) {
   decisions_.push_back(std::move(decision));
 }
 
+void PolicyEpochs::apply(const MessageHeader& message) const {
+  const std::span values(reinterpret_cast<const std::uint64_t*>(message.payload_data()),
+                         message.payload_bytes / sizeof(std::uint64_t));
+  for (const Part& part : parts_)
+    part.policy->on_epoch(message.body<EpochMessage>().topic, values, message.arrival);
+}
+
 bool PolicyEpochs::run(Time now, Outbox& outbox) {
   bool decided = false;
   for (; !decisions_.empty() && decisions_.front().at <= now; decisions_.pop_front()) {

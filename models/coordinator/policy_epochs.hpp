@@ -39,6 +39,8 @@ class PolicyEpochs {
   }
   /// A decision, which takes effect at its arrival.
   void take(const MessageHeader& message);
+  /// The same, for a component that takes a message when its time has come.
+  void apply(const MessageHeader& message) const;
   /// At next(): decisions take effect, then reports leave.  True if there was a decision.
   bool run(Time now, Outbox& outbox);
 

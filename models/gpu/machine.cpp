@@ -93,7 +93,8 @@ void Machine::lay_out() {
   host_ = graph_.add_component(host_kind_, hub_weight);
   dispatcher_ = graph_.add_component(dispatcher_kind_, hub_weight);
   gmmu_ = graph_.add_component(gmmu_kind_, hub_weight);
-  std::vector<ComponentId> partitions, sms;
+  std::vector<ComponentId> partitions;
+  std::vector<ComponentId>& sms = sms_;
   for (std::uint32_t i = 0; i < gpu.memory.partitions; ++i) {
     partitions.push_back(graph_.add_component(partition_kind_, partition_weight));
   }
@@ -160,6 +161,7 @@ void Machine::add_coordinator(std::vector<ComponentId> members, Time latency) {
   constexpr double weight = 0.01, traffic = 0.001;
   coordinator_ = graph_.add_component(graph_.add_kind("coordinator"), weight);
   members.push_back(gmmu_);
+  if (!sm_sides(0).empty()) members.insert(members.end(), sms_.begin(), sms_.end());
   for (const ComponentId member : members) {
     to_coordinator_[member] = graph_.connect(member, *coordinator_, latency, traffic);
     from_coordinator_.push_back(graph_.connect(*coordinator_, member, latency, traffic));
@@ -167,8 +169,27 @@ void Machine::add_coordinator(std::vector<ComponentId> members, Time latency) {
 }
 
 PolicyEpochs Machine::epochs_of(ComponentId component) const {
-  if (!coordinator_) return {};
+  if (!coordinator_ || !to_coordinator_.contains(component)) return {};
   return {graph_.link(to_coordinator_.at(component)), epoch_periods_};
+}
+
+/// Of the selected policies, the parts that stand in an SM.
+std::vector<SmSideChoice> Machine::sm_sides(std::uint32_t sm) const {
+  std::vector<SmSideChoice> sides;
+  const auto add = [&](EpochTopic topic, const SmSideFactory& factory, const PolicyChoice& choice,
+                       Frequency clock) {
+    if (factory.make == nullptr) return;
+    sides.push_back({topic,
+                     factory,
+                     {choice, Clock(clock).period(), sm, parameters_.gpu.sm.warps,
+                      scenario_.tenants.size(), parameters_.simulation.seed, sms_[sm]}});
+  };
+  const PolicyParameters& policies = parameters_.policies;
+  add(EpochTopic::cache_policy, cache_policy_registry().factory(policies.cache_policy).sm_side,
+      policies.cache_policy, parameters_.gpu.memory.clock);
+  add(EpochTopic::tlb_fill, tlb_fills().factory(policies.tlb_fill).sm_side, policies.tlb_fill,
+      parameters_.gpu.vm.clock);
+  return sides;
 }
 
 std::unique_ptr<Component> Machine::build_coordinator() const {
@@ -313,6 +334,8 @@ std::unique_ptr<Component> Machine::build_sm(std::uint32_t index) const {
   setup.vm = parameters_.gpu.vm;
   setup.replay = replay_mode();
   setup.to_gmmu = graph_.link(sm_to_gmmu_[index]);
+  setup.sides = sm_sides(index);
+  setup.epochs = epochs_of(sms_[index]);
   return std::make_unique<StreamingMultiprocessor>(std::move(setup));
 }
 
@@ -365,13 +388,19 @@ StatisticsLayout Machine::statistics_layout() const {
   if (coordinator_)
     kinds.push_back({"coordinator", &statistics_schema_of<CoordinatorStatistics>(), 1});
   kinds.push_back({"link", &statistics_schema_of<LinkStatistics>(), 2});
-  const auto add = [&](const char* plug_point, const auto& factory) {
+  const auto add = [&](const std::string& plug_point, const auto& factory,
+                       std::uint32_t instances) {
     if (factory.statistics != nullptr)
-      kinds.push_back({plug_point, &factory.statistics(), parameters_.gpu.memory.partitions});
+      kinds.push_back({plug_point, &factory.statistics(), instances});
+    if (factory.sm_side.statistics != nullptr)
+      kinds.push_back(
+          {plug_point + "_in_sms", &factory.sm_side.statistics(), parameters_.gpu.sm.count});
   };
   const PolicyParameters& policies = parameters_.policies;
-  add("cache_policy", cache_policy_registry().factory(policies.cache_policy));
-  add("dram_scheduler", dram_schedulers().factory(policies.dram_scheduler));
+  const std::uint32_t partitions = parameters_.gpu.memory.partitions;
+  add("cache_policy", cache_policy_registry().factory(policies.cache_policy), partitions);
+  add("dram_scheduler", dram_schedulers().factory(policies.dram_scheduler), partitions);
+  add("tlb_fill", tlb_fills().factory(policies.tlb_fill), 1);
   return {std::move(kinds), scenario_.tenants.size()};
 }
 

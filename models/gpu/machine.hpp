@@ -13,6 +13,7 @@
 #include "core/output/recorder.hpp"
 #include "models/coordinator/coordinator.hpp"
 #include "models/coordinator/policy_epochs.hpp"
+#include "models/coordinator/sm_side.hpp"
 #include "models/gpu/context_memory.hpp"
 #include "models/gpu/machine_parameters.hpp"
 #include "models/host/printed_lines.hpp"
@@ -66,6 +67,7 @@ class Machine {
   std::vector<Coordinator::Controller> controllers() const;
   void add_coordinator(std::vector<ComponentId> members, Time latency);
   PolicyEpochs epochs_of(ComponentId component) const;
+  std::vector<SmSideChoice> sm_sides(std::uint32_t sm) const;
   RequestSources request_sources(std::uint32_t partition) const;
   std::vector<const isa::Module*> module_pointers() const;
   std::vector<Link> links(const std::vector<LinkId>& ids) const;
@@ -84,6 +86,7 @@ class Machine {
   Graph graph_;
   KindId host_kind_, dispatcher_kind_, gmmu_kind_, partition_kind_, sm_kind_;
   ComponentId host_, dispatcher_, gmmu_;
+  std::vector<ComponentId> sms_;
   // Links by SM and partition, in canonical order.
   LinkId host_to_dispatcher_, dispatcher_to_host_, host_to_gmmu_, gmmu_to_host_;
   std::vector<LinkId> gmmu_to_sm_, sm_to_gmmu_, gmmu_to_partition_, partition_to_gmmu_;

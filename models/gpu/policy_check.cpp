@@ -63,6 +63,37 @@ void check_preemption(const Scenario& scenario, const PolicyParameters& policies
                       "give it a latency_bound, such as latency_bound: 5us");
 }
 
+/// A DRAM scheduler that follows what another policy finds out about warps.
+void check_marks(const Scenario& scenario, const PolicyParameters& policies) {
+  const std::uint8_t needed = dram_schedulers().factory(policies.dram_scheduler).needs_marks;
+  const std::uint8_t given = cache_policy_registry().factory(policies.cache_policy).sm_side.marks;
+  if ((needed & ~given) == 0) return;
+  throw UserError(scenario.policies.find("dram_scheduler").where(),
+                  "policies.dram_scheduler " + policies.dram_scheduler.name() +
+                      " must know which warps hit mostly, and policies.cache_policy " +
+                      policies.cache_policy.name() + " does not find out",
+                  "choose cache_policy: {name: medic, bypass: false, insertion: false}, which "
+                  "finds out and leaves the L2 as it is, or another dram_scheduler");
+}
+
+/// What measures walks stands in the shared TLB; a DRAM scheduler that follows it needs it.
+void check_walk_measures(const Scenario& scenario, const PolicyParameters& policies) {
+  const bool measures = tlb_fills().factory(policies.tlb_fill).measures_walks;
+  if (measures && policies.translation.name() != "shared-tlb")
+    throw UserError(scenario.policies.find("tlb_fill").where(),
+                    "policies.tlb_fill " + policies.tlb_fill.name() +
+                        " fills a second-level TLB, and policies.translation " +
+                        policies.translation.name() + " has none",
+                    "choose translation: shared-tlb, or tlb_fill: lru");
+  if (measures || !dram_schedulers().factory(policies.dram_scheduler).needs_walk_measures) return;
+  throw UserError(scenario.policies.find("dram_scheduler").where(),
+                  "policies.dram_scheduler " + policies.dram_scheduler.name() +
+                      " must know whose warps wait for page walks, and policies.tlb_fill " +
+                      policies.tlb_fill.name() + " does not measure it",
+                  "choose tlb_fill: {name: mask, tokens: false}, which measures and leaves the TLB "
+                  "as it is, or another dram_scheduler");
+}
+
 }  // namespace
 
 bool preempts(const PolicyParameters& policies) {
@@ -79,6 +110,8 @@ void check_policies(const Scenario& scenario, const MachineParameters& parameter
   check_replay(scenario, policies);
   check_block_switching(scenario, policies);
   check_preemption(scenario, policies);
+  check_marks(scenario, policies);
+  check_walk_measures(scenario, policies);
   const std::optional<LocalHandling> local = gpu_fault_handling(policies.fault_handling);
   if (!local) return;
   const std::string where = scenario.policies.find("fault_handling").where();

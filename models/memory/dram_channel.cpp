@@ -28,7 +28,8 @@ DramChannel::DramChannel(const DramParameters& p, std::unique_ptr<DramScheduler>
       arrivals_matter_(scheduler_->arrivals_matter()),
       scheduler_admits_(scheduler_->decides_admission()),
       divided_(!scheduler_->division().trivial()),
-      queue_({p.queue, p.write_queue, p.write_high, p.write_low}, p.banks, scheduler_->division()),
+      queue_({p.queue + scheduler_->division().beyond, p.write_queue, p.write_high, p.write_low},
+             p.banks, scheduler_->division()),
       banks_(p, phase),
       statistics_(statistics),
       waits_(tenants) {}

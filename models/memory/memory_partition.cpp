@@ -196,7 +196,7 @@ std::string MemoryPartition::waiting_for() const {
 void MemoryPartition::serialize(Archive& archive) {
   archive.section("partition", 2);
   archive(sources_, statistics_, agenda_, cycle_, epochs_);
-  archive.section("partition/requests", 1);
+  archive.section("partition/requests", 2);
   transactions_.serialize(archive);
   archive.section("partition/bytes", 1);
   bytes_.serialize(archive);

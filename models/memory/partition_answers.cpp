@@ -73,6 +73,7 @@ void PartitionAnswers::respond(std::uint32_t index, L2Cycle now, Outbox& outbox)
   auto& response = body_before<MemoryResponse>(data);
   fill_answer(request, response);
   response.l2_hits = t.hits;
+  if (t.bypass) response.flags |= flag_past_l2;
   bytes_.take(index, data, size);
   statistics_.tenant[request.tenant].bytes_out += size;
   sources_.answered(way);

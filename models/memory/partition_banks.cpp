@@ -21,6 +21,19 @@ PartitionBanks::PartitionBanks(const MemoryParameters& p, PartitionId index, std
   for (std::uint32_t i = 0; i < p.l2.total_banks(); ++i) banks_.emplace_back(p.l2, i, tenants);
 }
 
+/// Source: memory-interference.md, 3.3.2: a load past a write-back L2 must not miss what only the
+/// L2 knows.
+bool PartitionBanks::policy_sends_past(const Transaction& t, L2Cycle now) {
+  const MemoryOperation operation = t.request.operation;
+  if (operation == MemoryOperation::atomic ||
+      policy_->on_arrival(t.request, t.line, context_.clock.edge(now)) == CacheAdmission::to_bank)
+    return false;
+  if (operation == MemoryOperation::store || !banks_[t.bank].has_dirty(t.line, t.request.sectors))
+    return true;
+  ++statistics_.tenant[t.request.tenant].dirty_lookups;
+  return false;
+}
+
 bool PartitionBanks::push_past(std::uint32_t index, L2Cycle now) {
   const Transaction& t = transactions_[index];
   const bool store = t.request.operation == MemoryOperation::store;
@@ -133,7 +146,7 @@ std::string PartitionBanks::waiting() const {
 }
 
 void PartitionBanks::serialize(Archive& archive) {
-  archive.section("partition/banks", 1);
+  archive.section("partition/banks", 2);
   archive(returns_, answers_past_, returns_refused_, wanted_room_);
   for (L2Bank& bank : banks_) bank.serialize(archive);
   archive.section("partition/cache_policy", 1);

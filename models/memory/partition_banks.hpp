@@ -30,10 +30,9 @@ class PartitionBanks {
     return (line ^ line >> 3 ^ line >> 7 ^ line >> 12) & (count() - 1);
   }
 
-  /// What the cache policy says when a request arrives.
-  bool sends_past(const MemoryRequest& request, L2Cycle now) {
-    return policy_->has(CachePolicy::admits) && request.operation != MemoryOperation::atomic &&
-           policy_->on_arrival(request, context_.clock.edge(now)) == CacheAdmission::to_dram;
+  /// Whether a request that arrives goes past the banks.
+  bool sends_past(const Transaction& transaction, L2Cycle now) {
+    return policy_->has(CachePolicy::admits) && policy_sends_past(transaction, now);
   }
   /// Each is false if there is no place: in the bank's queue, or in the DRAM queue.
   bool push(std::uint32_t bank, std::uint32_t transaction, std::uint16_t tenant, L2Cycle now) {
@@ -102,6 +101,7 @@ class PartitionBanks {
   static constexpr std::uint32_t owner_past = 0x8000'0000;
   static constexpr std::size_t returns_ahead = 3;  ///< fills whose data are fetched in advance
 
+  bool policy_sends_past(const Transaction& transaction, L2Cycle now);
   void prefetch_return(std::size_t place) const;
 
   const Cycles path_latency_;

@@ -20,7 +20,7 @@ void PartitionInput::receive(L2Cycle now) {
     const std::uint32_t index = arrivals_.front().transaction;
     arrivals_.pop();
     Transaction& t = transactions_[index];
-    t.bypass = banks_.sends_past(t.request, now);
+    t.bypass = banks_.sends_past(t, now);
     sources_.arrived(t.request);
     port_.arrive(sources_.place_of(t.request), index, flits(t.request),
                  (t.bypass ? past_banks : t.bank) | std::uint32_t{t.request.tenant} << 16);

@@ -9,6 +9,7 @@
 #include "core/random/random.hpp"
 #include "core/statistics/schema.hpp"
 #include "models/coordinator/epoch_controller.hpp"
+#include "models/coordinator/sm_side.hpp"
 #include "models/memory/memory_parameters.hpp"
 #include "models/noc/ids.hpp"
 
@@ -36,6 +37,10 @@ struct PartitionPolicyFactory {
   const StatisticsSchema& (*statistics)() = nullptr;
   /// What is wrong with the memory for it, and what to do, or "".
   std::string (*objection)(const MemoryParameters&) = nullptr;
+  SmSideFactory sm_side = {};  ///< its part in every SM, if it has one
+  /// RequestMark of another policy's SM side, without which it means nothing.
+  std::uint8_t needs_marks = 0;
+  bool needs_walk_measures = false;  ///< what a tlb_fill tells of EpochTopic::tlb_fill
 };
 
 }  // namespace lockstep

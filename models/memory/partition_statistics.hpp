@@ -13,11 +13,11 @@ struct PartitionStatistics {
   /// Of one tenant, side by side.
   struct OfTenant {
     Counter requests, sector_hits, sector_misses, merged_sectors, store_sectors, atomic_lanes,
-        bypasses, writebacks, bytes_in, bytes_out, queue_cycles;
+        bypasses, dirty_lookups, writebacks, bytes_in, bytes_out, queue_cycles;
     Counter dram_reads, dram_writes, row_hits, row_misses, dram_queue_cycles;
   };
   PerTenant<OfTenant> tenant;
-  PerTenantPair l2_wait_behind, dram_wait_behind;
+  PerTenantPair l2_wait_behind, dram_wait_behind, evicted_by;
   Histogram<16> queue_latency, dram_latency;
   std::array<Counter, 4> bank_stalls;
   Counter activates, precharges, data_bus_cycles;
@@ -38,6 +38,8 @@ struct PartitionStatistics {
         .per_tenant("atomic_lanes", &S::tenant, &T::atomic_lanes, "lanes",
                     "atomic operations executed")
         .per_tenant("bypasses", &S::tenant, &T::bypasses, "requests", "sent past the L2")
+        .per_tenant("dirty_lookups", &S::tenant, &T::dirty_lookups, "requests",
+                    "loads that were not sent past the L2 because it held newer bytes than DRAM")
         .per_tenant("writebacks", &S::tenant, &T::writebacks, "sectors",
                     "dirty sectors that evictions sent to DRAM")
         .per_tenant("bytes_in", &S::tenant, &T::bytes_in, "bytes", "data that came with requests")
@@ -58,6 +60,8 @@ struct PartitionStatistics {
         .per_tenant_pair("dram_wait_behind", &S::dram_wait_behind, "cycles",
                          "DRAM cycles requests of the first tenant waited while the channel served "
                          "the second")
+        .per_tenant_pair("evicted_by", &S::evicted_by, "lines",
+                         "of the first tenant that left the L2 for one of the second")
         .histogram("queue_latency", &S::queue_latency, "cycles",
                    "from arrival at the port to the start of bank service")
         .histogram("dram_latency", &S::dram_latency, "cycles",

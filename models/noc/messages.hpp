@@ -90,6 +90,16 @@ enum MemoryFlag : std::uint8_t {
   flag_returns = 4,    ///< atomic whose old values are wanted
   flag_dma = 8,        ///< a copy over the host link
   flag_context = 16,   ///< of a thread block that leaves its SM or returns
+  flag_past_l2 = 32,   ///< in an answer: the request did not look up
+};
+
+/// What the SM sides of policies say of a request (models/coordinator/sm_side.hpp).
+enum RequestMark : std::uint8_t {
+  mark_class = 3,         ///< of the warp, such as MeDiC's warp type, if it
+  mark_has_class = 4,     ///< ... has one
+  mark_bypass = 8,        ///< better sent past the L2
+  mark_mostly_hit = 16,   ///< the warp waits for little else
+  mark_may_allocate = 32  ///< what it misses may stay in the L2
 };
 
 /// One request for sectors of one 128-byte line.
@@ -114,7 +124,7 @@ struct MemoryRequest {
   isa::Type type = isa::Type::none;  ///< of an element of an atomic
   std::uint8_t lanes = 0;            ///< records of an atomic, 32 at most
   std::uint8_t elements = 1;         ///< of an atomic, by lane
-  std::uint8_t reserved = 0;
+  std::uint8_t marks = 0;            ///< RequestMark
 
   unsigned sector_count() const { return static_cast<unsigned>(std::popcount(sectors)); }
   isa::AtomicShape shape() const { return {atomic, type, elements}; }
@@ -122,7 +132,7 @@ struct MemoryRequest {
   template <class Archive>
   void serialize(Archive& archive) {
     archive(line, virtual_page, tag, pc, requester, tenant, warp, operation, sectors, flags,
-            walk_level, source, atomic, type, lanes, elements);
+            walk_level, source, atomic, type, lanes, elements, marks);
   }
 };
 static_assert(sizeof(MemoryRequest) == 40);

@@ -69,15 +69,41 @@ SmCore::SmCore(SmSetup setup)
 }
 
 Time SmCore::next_activity() const {
-  return front_end_.wake() == no_cycle ? Time::never() : constants_.time_of(front_end_.wake());
+  return std::min(next_cycle(), ports_.marks().epochs().next());
 }
 
 void SmCore::advance(Time horizon, Inbox inbox, Outbox& outbox) {
   ports_.begin_window(outbox);
   blocks_.begin_window(scratch_rows_of_this_thread());
   warm_window(inbox);
-  std::visit([&](auto& policy) { run(policy, horizon, inbox); }, front_end_.scheduler());
+  if (ports_.marks().epochs().idle()) [[likely]] {
+    std::visit([&](auto& policy) { run(policy, horizon, inbox); }, front_end_.scheduler());
+  } else {
+    run_between_epochs(horizon, inbox, outbox);
+  }
   ports_.end_window();
+}
+
+/// A window in pieces that end where epochs do: what is done in one belongs to one epoch.
+void SmCore::run_between_epochs(Time horizon, Inbox inbox, Outbox& outbox) {
+  PolicyEpochs& epochs = ports_.marks().epochs();
+  while (true) {
+    const Time arrival = inbox.empty() ? Time::never() : inbox.front()->arrival;
+    const Time own = std::min(arrival, next_cycle()), epoch = epochs.next();
+    if (std::min(own, epoch) >= horizon) return;
+    if (epoch <= own) {
+      epochs.run(epoch, outbox);
+      continue;
+    }
+    epochs.before(own);
+    const Time end = std::min(horizon, epochs.limit());
+    const auto behind = std::find_if(inbox.begin(), inbox.end(), [&](const MessageHeader* message) {
+      return message->arrival >= end;
+    });
+    const Inbox now = inbox.first(static_cast<std::size_t>(behind - inbox.begin()));
+    std::visit([&](auto& policy) { run(policy, end, now); }, front_end_.scheduler());
+    inbox = inbox.subspan(now.size());
+  }
 }
 
 /// Of parts that hold little more than references.
@@ -181,6 +207,9 @@ void SmCore::take(const MessageHeader& message, SmCycle now) {
     case MessageKind::shootdown:
       shootdowns_.begin(message.body<PageSpan>(), message.payload(), now);
       break;
+    case MessageKind::epoch_values:
+      ports_.marks().epochs().apply(message);
+      break;
     case MessageKind::abort_tenant:
       turnover_.abort_tenant(TenantId(message.body<TenantNotice>().tenant), now);
       break;
@@ -221,7 +250,7 @@ std::string SmCore::waiting_for() const {
 }
 
 void SmCore::serialize(Archive& archive) {
-  archive.section("sm", 2);
+  archive.section("sm", 3);
   archive(statistics_, front_end_, faultable_, ports_, l1_, stores_, flights_, load_store_,
           translation_, mistakes_, blocks_, shootdowns_, printing_, turnover_);
 }

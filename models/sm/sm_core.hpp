@@ -45,18 +45,23 @@ class SmCore {
   void advance(Time horizon, Inbox inbox, Outbox& outbox);
   void serialize(Archive& archive);
   const SmStatistics& statistics(Time now);
+  std::vector<StatisticsView> side_statistics() const { return ports_.marks().statistics(); }
   bool finished() const { return turnover_.empty(); }
   const BlockLog& block_log() const { return turnover_.log(); }
   std::string waiting_for() const;
 
  private:
   void warm_window(Inbox inbox) const;
+  void run_between_epochs(Time horizon, Inbox inbox, Outbox& outbox);
   template <class Policy>
   void run(Policy& policy, Time horizon, Inbox inbox);
   template <class Policy>
   void step(Policy& policy, SmCycle now);
   void take(const MessageHeader& message, SmCycle now);
   SmCycle next_arrival(Inbox inbox, std::size_t next) const;
+  Time next_cycle() const {
+    return front_end_.wake() == no_cycle ? Time::never() : constants_.time_of(front_end_.wake());
+  }
   SmCycle next_event() const {
     return std::min({front_end_.next_event(), load_store_.wake(), turnover_.wake()});
   }

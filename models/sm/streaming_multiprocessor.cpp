@@ -25,6 +25,10 @@ StatisticsView StreamingMultiprocessor::statistics(Time now) {
   return statistics_view(core_->statistics(now));
 }
 
+std::vector<StatisticsView> StreamingMultiprocessor::parts(Time) {
+  return core_->side_statistics();
+}
+
 bool StreamingMultiprocessor::finished() const {
   return core_->finished();
 }

@@ -33,6 +33,7 @@ class StreamingMultiprocessor final : public Component {
   void advance(Time horizon, Inbox inbox, Outbox& outbox) override;
   void serialize(Archive& archive) override;
   StatisticsView statistics(Time now) override;
+  std::vector<StatisticsView> parts(Time now) override;
   bool finished() const override;
   std::string waiting_for() const override;
   const BlockLog& block_log() const;

@@ -162,6 +162,12 @@ std::string Gmmu::waiting_for() const {
   return text;
 }
 
+std::vector<StatisticsView> Gmmu::parts(Time) {
+  const TlbFill* fill = path_->fill();
+  if (fill == nullptr || fill->statistics().schema == nullptr) return {};
+  return {fill->statistics()};
+}
+
 StatisticsView Gmmu::statistics(Time now) {
   answers_.count_waiting(clock_.cycle_at_or_after(now).count());
   answers_.sample_waiting();

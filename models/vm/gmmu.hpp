@@ -50,6 +50,7 @@ class Gmmu final : public Component {
   void advance(Time horizon, Inbox inbox, Outbox& outbox) override;
   void serialize(Archive& archive) override;
   StatisticsView statistics(Time now) override;
+  std::vector<StatisticsView> parts(Time now) override;
   bool finished() const override;
   std::string waiting_for() const override;
 

@@ -31,8 +31,12 @@ void Gmmu::finish_lookups(GmmuCycle& cycle) {
     if (!end_lookup(request, path_->find_base(request.where()), cycle)) miss(request, cycle);
   }
   while (large_lookups_.take(cycle.number, request)) {
-    if (!end_lookup(request, path_->find_large(request.where()), cycle))
+    if (end_lookup(request, path_->find_large(request.where()), cycle)) continue;
+    if (!timing_.together) {
       base_lookups_.add(cycle.number + timing_.lookup.count(), request);
+    } else if (!end_lookup(request, path_->find_base(request.where()), cycle)) {
+      miss(request, cycle);
+    }
   }
 }
 

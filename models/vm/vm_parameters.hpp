@@ -43,7 +43,7 @@ struct L1TlbParameters {
 
 /// Key `vm.l2_tlb`: in the GMMU, shared by all SMs.
 struct L2TlbParameters {
-  bool enabled;
+  bool enabled, together;
   std::uint32_t entries, ways, large_entries, large_ways, mshrs, ports;
   Cycles latency;
 
@@ -63,6 +63,7 @@ struct L2TlbParameters {
         .field("ports", &P::ports, 2, range(1, 64), "lookups that begin in a cycle", "lookups")
         .field("latency", &P::latency, 10_cycles, range(1_cycles, 10000_cycles),
                "of the large-page entries; as much again for the others when those miss")
+        .field("together", &P::together, false, "both are looked up at once, in one latency")
         .check(tlb_misfit<P>);
   }
 };

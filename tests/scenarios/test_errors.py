@@ -75,6 +75,19 @@ class Errors(ScenarioTest):
             self.assertIn(part, lines[0])
         return lines[0]
 
+    def test_policies_against_interference_that_do_not_go_together(self):
+        for policies, parts in (
+                ("{dram_scheduler: medic}", ("which warps hit mostly", "cache_policy lru", "bypass: false")),
+                ("{dram_scheduler: mask}", ("whose warps wait for page walks", "tlb_fill lru", "tokens: false")),
+                ("{tlb_fill: mask, translation: ideal}", ("second-level TLB", "translation ideal", "shared-tlb")),
+                ("{cache_policy: {name: medic, mostly_miss: 70}}", ("mostly_miss is not below mostly_hit", "raise")),
+                ("{cache_policy: {name: medic, bypass: false, reuse: true}}", ("reuse takes back bypasses", "bypass")),
+                ("{tlb_fill: {name: mask, initial_tokens: 1.2}}", ("initial_tokens", "1.2"))):
+            with self.subTest(policies):
+                self.scenario_file(f"policies: {policies}\n")
+                line = self.assert_refused(parts)
+                self.assertIn("s.yaml:5:", line)
+
     def test_the_correct_run_passes(self):
         run = self.lockstep("run", "s.yaml", "--quiet", "--check")
         self.assertEqual((run.returncode, run.stderr), (0, ""))

@@ -47,17 +47,22 @@ class CachePolicy : public EpochPolicy {
   explicit CachePolicy(unsigned hooks) : hooks_(hooks) {}
   bool has(Hook hook) const { return (hooks_ & hook) != 0; }
 
-  /// Before the bank arbiter: to a bank, or past the L2 to DRAM.  Atomics always look up.
-  virtual CacheAdmission on_arrival(const MemoryRequest&, Time /*now*/) {
+  // `line` is its number in the partition.
+
+  /// Before the bank arbiter: to a bank, or past the L2 to DRAM.  Atomics always look up, and so
+  /// do loads of sectors that are newer here than in DRAM.
+  virtual CacheAdmission on_arrival(const MemoryRequest&, std::uint64_t /*line*/, Time /*now*/) {
     return CacheAdmission::to_bank;
   }
   /// Every lookup, with the sectors that hit; the others missed.
   virtual void on_lookup(const MemoryRequest&, std::uint8_t /*hits*/, Time /*now*/) {}
   /// Sectors arrive from DRAM (or a store allocates) for a line that is not there.
-  virtual CacheInsertion on_insertion(const MemoryRequest&, Time /*now*/) { return {}; }
+  virtual CacheInsertion on_insertion(const MemoryRequest&, std::uint64_t /*line*/, Time /*now*/) {
+    return {};
+  }
   /// The way to evict from a full set.
   virtual std::uint32_t victim(std::span<const CacheWay>) { return 0; }
-  /// A line (partition-local number) was evicted.
+  /// A line was evicted.
   virtual void on_eviction(std::uint64_t /*line*/, std::uint8_t /*line_class*/) {}
 
   virtual void serialize(Archive&) {}

@@ -6,6 +6,12 @@ namespace lockstep {
 const PolicyRegistry<CachePolicyFactory>& cache_policy_registry() {
   static const PolicyRegistry<CachePolicyFactory> registry{
       LOCKSTEP_REGISTERED(CachePolicyFactory, lru_cache_policy),
+      LOCKSTEP_REGISTERED(CachePolicyFactory, medic_cache_policy),
+      LOCKSTEP_REGISTERED(CachePolicyFactory, random_cache_policy),
+      LOCKSTEP_REGISTERED(CachePolicyFactory, pc_bypass_cache_policy),
+      LOCKSTEP_REGISTERED(CachePolicyFactory, pcal_cache_policy),
+      LOCKSTEP_REGISTERED(CachePolicyFactory, eaf_cache_policy),
+      LOCKSTEP_REGISTERED(CachePolicyFactory, mask_cache_policy),
   };
   return registry;
 }

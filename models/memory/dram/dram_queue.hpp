@@ -47,6 +47,7 @@ struct DramDivision {
   static constexpr std::size_t most_pools = 4, most_levels = 4;
   std::vector<std::uint32_t> pools;  ///< places of each; none: all requests share all places
   std::uint32_t levels = 1;
+  std::uint32_t beyond = 0;  ///< places that it has besides those of the queue
   bool trivial() const { return pools.empty() && levels == 1; }
 };
 

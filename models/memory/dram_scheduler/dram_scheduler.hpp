@@ -24,7 +24,7 @@ struct DramChoice {
 /// Plug point `dram_scheduler`: which DRAM command goes next, and which requests may wait here.
 ///
 /// It may divide the queue into pools of places and into levels; lane() says which of them a
-/// request takes, and it must go on saying so while the request waits for room.
+/// request takes; it is asked again while the request waits for room, and when it enters.
 ///
 /// Contract: choose, do not change, what is in the queue; every request must be served in the end.
 /// Choose only commands whose earliest cycle (see DramBanks) is not after `now`: a column command

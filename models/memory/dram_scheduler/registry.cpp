@@ -13,6 +13,8 @@ PolicyRegistry<DramSchedulerFactory>& dram_schedulers() {
       LOCKSTEP_REGISTERED(DramSchedulerFactory, tcm_scheduler),
       LOCKSTEP_REGISTERED(DramSchedulerFactory, ctcm_scheduler),
       LOCKSTEP_REGISTERED(DramSchedulerFactory, sms_scheduler),
+      LOCKSTEP_REGISTERED(DramSchedulerFactory, medic_scheduler),
+      LOCKSTEP_REGISTERED(DramSchedulerFactory, mask_scheduler),
   };
   return registry;
 }

@@ -84,6 +84,7 @@ void L2Bank::finish_service(const L2Context& context, L2Cycle cycle) {
         {requests_.front().transaction, cycle + context.parameters.latency.count() + taken - 1});
   }
   requests_.pop();
+  of_store_.made = false;
   // What will be looked up after the next one, and in which set the next one is.
   if (requests_.size() > 1) context.transactions.prefetch(requests_[1].transaction);
   if (!requests_.empty()) tags_.prefetch(context.transactions[requests_.front().transaction].line);
@@ -157,7 +158,7 @@ bool L2Bank::serve_store(const L2Context& context, std::uint32_t index, L2Cycle 
   std::uint32_t place = tags_.find(t.line);
   bool to_dram = through;
   if (place == L2Tags::absent && !through) {
-    const CacheInsertion decision = insertion(context, t.request, cycle);
+    const CacheInsertion decision = of_store_.ask(context, t.request, t.line, cycle);
     to_dram = !decision.allocate;
     if (!to_dram && !allocate(context, t.line, t.request, decision, cycle, place))
       return stalled(BankStall::dram_queue, true);
@@ -207,12 +208,14 @@ bool L2Bank::allocate(const L2Context& context, std::uint32_t line, const Memory
       writeback.tenant = old.tenant;
       writeback.flags = 0;
       writeback.walk_level = 0;
+      writeback.marks = 0;
       if (!context.dram.room(writeback, true)) return false;
       context.dram.enqueue(context.clock.edge(cycle), offset_of(tags_.tag(victim)), old.dirty, true,
                            writeback, Transaction::none);
       context.statistics.tenant[old.tenant].writebacks +=
           static_cast<unsigned>(std::popcount(old.dirty));
     }
+    ++context.statistics.evicted_by.at(old.tenant, request.tenant);
     if (context.policy.has(CachePolicy::mourns))
       context.policy.on_eviction(tags_.tag(victim), old.line_class);
   }
@@ -232,7 +235,7 @@ L2Cycle L2Bank::fill(const L2Context& context, L2Cycle cycle) {
   std::uint32_t place = tags_.find(mshr.line);
   if (place == L2Tags::absent) {
     const MemoryRequest& request = context.transactions[mshr.first].request;
-    const CacheInsertion decision = insertion(context, request, cycle);
+    const CacheInsertion decision = of_fill_.ask(context, request, mshr.line, cycle);
     if (decision.allocate && !allocate(context, mshr.line, request, decision, cycle, place))
       return blocked;
   }
@@ -242,6 +245,7 @@ L2Cycle L2Bank::fill(const L2Context& context, L2Cycle cycle) {
     line.partial &= static_cast<std::uint8_t>(~head.sectors);
   }
   fills_.pop();
+  of_fill_.made = false;
   if (may_help_head(context, mshr.line)) ++fills_done_;
   fill_busy_until_ = cycle + beats(static_cast<std::uint32_t>(std::popcount(head.sectors)));
   answer_waiting(context, head.mshr, head.sectors, place, cycle);
@@ -293,7 +297,7 @@ void L2Bank::probe_store(const L2Context& context, std::uint32_t index) {
 void L2Bank::serialize(Archive& archive) {
   archive(tags_, mshrs_, requests_, fills_, answers_, waits_, due_, wanted_room_, busy_until_,
           fill_busy_until_, blocked_since_, stall_, stall_write_, fills_done_, stall_fills_,
-          last_tenant_);
+          last_tenant_, of_store_, of_fill_);
 }
 
 }  // namespace lockstep

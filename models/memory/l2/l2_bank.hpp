@@ -27,6 +27,24 @@ struct L2Context {
   PartitionStatistics& statistics;
 };
 
+/// What the policy says of a line that comes in: asked once, also if the line has to wait.
+struct LineDecision {
+  CacheInsertion ask(const L2Context& context, const MemoryRequest& request, std::uint32_t line,
+                     L2Cycle cycle) {
+    if (!context.policy.has(CachePolicy::inserts)) return {};
+    if (!made) insertion = context.policy.on_insertion(request, line, context.clock.edge(cycle));
+    made = true;
+    return insertion;
+  }
+  template <class Archive>
+  void serialize(Archive& archive) {
+    archive(made, insertion.allocate, insertion.at_lru, insertion.line_class);
+  }
+
+  bool made = false;
+  CacheInsertion insertion;
+};
+
 /// One bank of an L2 slice: request queue, tags, MSHRs, fill queue and the answers on their way.
 ///
 /// Its two step functions act in a cycle and say when they want to be called again: a later cycle,
@@ -96,6 +114,11 @@ class L2Bank {
                     answers_[1].empty() ? idle : answers_[1].front().ready);
   }
 
+  /// Whether it holds bytes of these sectors that DRAM does not.
+  bool has_dirty(std::uint32_t line, std::uint8_t sectors) const {
+    const std::uint32_t place = tags_.find(line);
+    return place != L2Tags::absent && (tags_[place].dirty & sectors) != 0;
+  }
   /// A store goes past the L2: a resident copy is updated at no cost.
   void probe_store(const L2Context& context, std::uint32_t transaction);
 
@@ -136,12 +159,6 @@ class L2Bank {
   std::uint32_t choose_victim(const L2Context& context, std::uint32_t line) const;
   void answer_waiting(const L2Context& context, std::uint32_t mshr, std::uint8_t sectors,
                       std::uint32_t place, L2Cycle cycle);
-  CacheInsertion insertion(const L2Context& context, const MemoryRequest& request,
-                           L2Cycle cycle) const {
-    return context.policy.has(CachePolicy::inserts)
-               ? context.policy.on_insertion(request, context.clock.edge(cycle))
-               : CacheInsertion{};
-  }
   bool is_blocked() const { return blocked_since_ != not_blocked; }
   /// Cycles in which the bank moves so many sectors.
   std::int64_t beats(std::uint32_t sectors) const {
@@ -187,6 +204,7 @@ class L2Bank {
   std::uint64_t fills_done_ = 0;   ///< a blocked head may hit, merge or miss after each
   std::uint64_t stall_fills_ = 0;  ///< fills_done_ when the head was last looked at
   std::uint16_t last_tenant_ = 0;
+  LineDecision of_store_, of_fill_;  ///< of the heads of the queues
 };
 
 }  // namespace lockstep

@@ -18,6 +18,7 @@ void Answers::receive(const MessageHeader& message, SmCycle now) {
   const auto usable = [&] {
     return constants_.cycle_at_or_after(complete) + constants_.parameters.l1.fill_latency.count();
   };
+  ports_.marks().answered(response, now);
   const std::uint16_t index = RequestTag::index(response.tag);
   switch (RequestTag::kind(response.tag)) {
     case RequestTag::fill:

@@ -96,7 +96,7 @@ bool LineAccess::miss(const Target& target, std::uint16_t line, std::uint8_t mis
   }
   if (ask != 0)
     fill_request(ports_.send(target.destination, 0, now).request, target, MemoryOperation::load,
-                 ask, RequestTag::make(RequestTag::fill, miss, false));
+                 ask, RequestTag::make(RequestTag::fill, miss, false), now);
   return true;
 }
 
@@ -112,7 +112,7 @@ bool LineAccess::bypass(const Target& target, SmCycle now) {
                                          make_waiter(target, sectors));
   ++statistics_.tenant[target.access.tenant].l1_bypasses;
   fill_request(ports_.send(target.destination, 0, now).request, target, MemoryOperation::load,
-               sectors, RequestTag::make(RequestTag::fill, miss, target.in_host));
+               sectors, RequestTag::make(RequestTag::fill, miss, target.in_host), now);
   return true;
 }
 
@@ -126,7 +126,7 @@ bool LineAccess::store(const Target& target, SmCycle now) {
   ++statistics_.tenant[target.access.tenant].stores_sent;
   fill_request(ports_.send_store(target.destination, sectors, mask, image.data(), now), target,
                MemoryOperation::store, sectors,
-               RequestTag::make(RequestTag::store, index, target.in_host));
+               RequestTag::make(RequestTag::store, index, target.in_host), now);
   return true;
 }
 
@@ -150,7 +150,7 @@ bool LineAccess::atomic(const Target& target, SmCycle now) {
     tag = RequestTag::make(RequestTag::atomic, waiter, target.in_host);
   }
   MemoryRequest request;
-  fill_request(request, target, MemoryOperation::atomic, sectors, tag);
+  fill_request(request, target, MemoryOperation::atomic, sectors, tag, now);
   const isa::MemoryFields& memory =
       blocks_.instruction(blocks_.warp(WarpSlot(access.warp)), access.pc).memory;
   request.atomic = memory.atomic;
@@ -212,7 +212,8 @@ void LineAccess::deliver(const Target& target, std::uint32_t lanes, const std::b
 }
 
 void LineAccess::fill_request(MemoryRequest& request, const Target& target,
-                              MemoryOperation operation, std::uint8_t sectors, std::uint32_t tag) {
+                              MemoryOperation operation, std::uint8_t sectors, std::uint32_t tag,
+                              SmCycle now) {
   const Access& access = target.access;
   request.line = target.physical.value();
   request.virtual_page = target.group.line >> 12;
@@ -225,6 +226,7 @@ void LineAccess::fill_request(MemoryRequest& request, const Target& target,
   request.sectors = sectors;
   request.flags = static_cast<std::uint8_t>((access.local ? flag_local : 0) |
                                             (access.bypass ? flag_bypass_l1 : 0));
+  ports_.marks().mark(request, now);
   statistics_.tenant[request.tenant].sectors_requested += request.sector_count();
 }
 

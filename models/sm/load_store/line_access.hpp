@@ -57,7 +57,7 @@ class LineAccess {
   std::uint16_t add_store(const Target& target);
   void deliver(const Target& target, std::uint32_t lanes, const std::byte* line);
   void fill_request(MemoryRequest& request, const Target& target, MemoryOperation operation,
-                    std::uint8_t sectors, std::uint32_t tag);
+                    std::uint8_t sectors, std::uint32_t tag, SmCycle now);
 
   const SmConstants& constants_;
   SmStatistics& statistics_;

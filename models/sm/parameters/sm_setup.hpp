@@ -7,6 +7,8 @@
 
 #include "core/engine/link.hpp"
 #include "core/parameters/policy.hpp"
+#include "models/coordinator/policy_epochs.hpp"
+#include "models/coordinator/sm_side.hpp"
 #include "models/isa/program.hpp"
 #include "models/noc/address_mapping.hpp"
 #include "models/noc/noc_parameters.hpp"
@@ -46,10 +48,12 @@ struct SmSetup {
   Link to_host, to_dispatcher, to_gmmu;
   VmParameters vm = defaults<VmParameters>();
   ReplayMode replay = ReplayMode::listed;
-  bool record_blocks = false;     ///< when each came and went
-  bool preemptible = false;       ///< the exception scheme squashes what faults
-  bool follows_blocks = false;    ///< a preemption asks what blocks have done, and flushes them
-  std::uint32_t log_entries = 0;  ///< of its operand log
+  bool record_blocks = false;       ///< when each came and went
+  bool preemptible = false;         ///< the exception scheme squashes what faults
+  bool follows_blocks = false;      ///< a preemption asks what blocks have done, and flushes them
+  std::uint32_t log_entries = 0;    ///< of its operand log
+  std::vector<SmSideChoice> sides;  ///< of policies that have a part here
+  PolicyEpochs epochs;              ///< of those policies
 };
 
 /// What does not change about an SM; all its parts refer to it.

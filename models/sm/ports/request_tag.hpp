@@ -16,6 +16,12 @@ struct RequestTag {
   static std::uint32_t make(Kind kind, std::uint16_t index, bool host) {
     return std::uint32_t{index} | std::uint32_t{kind} << 16 | std::uint32_t{host} << 20;
   }
+  /// With as much of a program counter as there is room for.
+  static constexpr unsigned pc_bits = 11;
+  static std::uint32_t with_pc(std::uint32_t tag, std::uint32_t pc) {
+    return tag | pc << (32 - pc_bits);
+  }
+  static std::uint32_t pc(std::uint32_t tag) { return tag >> (32 - pc_bits); }
   static Kind kind(std::uint32_t tag) { return static_cast<Kind>((tag >> 16) & 15); }
   static bool host(std::uint32_t tag) { return ((tag >> 20) & 1) != 0; }
   static std::uint16_t index(std::uint32_t tag) { return static_cast<std::uint16_t>(tag); }

@@ -11,6 +11,7 @@
 #include "models/sm/access/line_bytes.hpp"
 #include "models/sm/parameters/sm_setup.hpp"
 #include "models/sm/ports/reception_port.hpp"
+#include "models/sm/ports/request_marks.hpp"
 #include "models/sm/ports/request_port.hpp"
 
 namespace lockstep {
@@ -24,7 +25,12 @@ class SmPorts {
                           constants.setup.to_host, constants.parameters.port.queue,
                           constants.clock.duration(constants.parameters.port.injection_latency)}),
              ReceptionPort(constants.setup.noc), constants.setup.to_dispatcher,
-             constants.setup.to_gmmu} {}
+             constants.setup.to_gmmu},
+        marks_(constants) {}
+
+  /// Of requests of warps.
+  RequestMarks& marks() { return marks_; }
+  const RequestMarks& marks() const { return marks_; }
 
   /// Between them, what is sent goes to `outbox`.
   void begin_window(Outbox& outbox) { hot_.outbox = &outbox; }
@@ -76,11 +82,12 @@ class SmPorts {
 
   void warm_hot() const { warm(&hot_, sizeof hot_); }
   void serialize(Archive& archive) {
-    archive.section("sm/ports", 1);
+    archive.section("sm/ports", 2);
     hot_.requests.serialize(archive);
     archive(hot_.reception);
     hot_.to_dispatcher.serialize(archive);
     hot_.to_gmmu.serialize(archive);
+    marks_.serialize(archive);
   }
 
  private:
@@ -94,6 +101,7 @@ class SmPorts {
 
   const SmConstants& constants_;
   Hot hot_;
+  RequestMarks marks_;
 };
 
 inline MemoryRequest& SmPorts::send_store(std::uint32_t destination, std::uint8_t sectors,

@@ -171,8 +171,19 @@ void Translation::start_draining(std::uint16_t index, PageTableEntry entry, SmCy
       entry.is(PageTableEntry::large) ? Tlb::entry_within(entry, miss.page().value()) : entry;
   miss.stored = L1Tlb::is_known_written(entry);
   count_fault(index, now);
+  if (ports_.marks().any()) [[unlikely]]
+    tell_waiting(index, now);
   if (!miss.has_lines()) return page_done(index, now);
   pages_.set_state(index, PageMiss::State::draining);
+}
+
+void Translation::tell_waiting(std::uint16_t index, SmCycle now) const {
+  std::uint64_t warps = 0;
+  pages_.for_each_parked(index, [&](const Access& access, unsigned) {
+    warps |= std::uint64_t{1} << access.warp;
+    return false;
+  });
+  ports_.marks().translated(pages_.miss(index).tenant(), warps, now);
 }
 
 void Translation::count_fault(std::uint16_t index, SmCycle now) {

@@ -102,6 +102,8 @@ class Translation {
   void squash_lines(std::uint16_t miss, SmCycle now);
   /// A replay has named the refused page.
   void page_replayed(std::uint16_t miss, SmCycle now);
+  /// Policies hear whose warps waited.
+  void tell_waiting(std::uint16_t miss, SmCycle now) const;
   void count_fault(std::uint16_t miss, SmCycle now);
   void page_invalid(std::uint16_t miss, SmCycle now);
   bool can_leave(std::uint16_t miss, PageTableEntry entry) const;

@@ -57,7 +57,10 @@ void Walkers::translate(const TranslateRequest& request, std::int64_t cycle) {
     ++statistics_.merged[request.tenant];
   }
   Walk& walk = walks_[index];
-  if (walk.requests.empty()) ++translations_;
+  if (walk.requests.empty()) {
+    ++translations_;
+    path_.walks(walk.where().tenant, true);
+  }
   walk.requests.push_back(request);
 }
 
@@ -169,6 +172,7 @@ void Walkers::end(std::uint32_t index, std::int64_t cycle) {
   free_walker(walk, cycle);
   if (!walk.requests.empty()) {
     --translations_;
+    path_.walks(walk.where().tenant, false);
     statistics_.walk_latency[walk.tenant].add(static_cast<std::uint64_t>(cycle - walk.asked));
   }
   std::vector<TranslateRequest> requests = std::move(walk.requests);

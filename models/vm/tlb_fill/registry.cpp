@@ -6,6 +6,7 @@ namespace lockstep {
 const PolicyRegistry<TlbFillFactory>& tlb_fills() {
   static const PolicyRegistry<TlbFillFactory> registry{
       LOCKSTEP_REGISTERED(TlbFillFactory, lru_tlb_fill),
+      LOCKSTEP_REGISTERED(TlbFillFactory, mask_tlb_fill),
   };
   return registry;
 }

@@ -7,6 +7,7 @@
 #include "core/checkpoint/archive.hpp"
 #include "core/time/time.hpp"
 #include "models/coordinator/epoch_policy.hpp"
+#include "models/coordinator/sm_side.hpp"
 #include "models/vm/gmmu_policy.hpp"
 #include "models/vm/messages.hpp"
 #include "models/vm/tlb.hpp"
@@ -33,6 +34,8 @@ class TlbFill : public EpochPolicy {
   virtual const PageTableEntry* find(TenantPage) { return nullptr; }
   /// A lookup of a tenant has ended.
   virtual void on_lookup(TenantId, bool /*hit*/, Time /*now*/) {}
+  /// A walk for somebody who waits was asked for, or has ended.
+  virtual void on_walk(TenantId, bool /*begins*/) {}
   /// Each returns the number of entries dropped.
   virtual std::uint32_t drop(TenantPage) { return 0; }
   virtual std::uint32_t drop_tenant(TenantId) { return 0; }
@@ -43,6 +46,10 @@ class TlbFill : public EpochPolicy {
 struct TlbFillFactory {
   std::unique_ptr<TlbFill> (*make)(const GmmuPolicySetup&);
   MakeEpochController controller = nullptr;
+  /// Of what each of them counts, if anything.
+  const StatisticsSchema& (*statistics)() = nullptr;
+  SmSideFactory sm_side = {};   ///< its part in every SM, if it has one
+  bool measures_walks = false;  ///< and tells who listens to EpochTopic::tlb_fill
 };
 const PolicyRegistry<TlbFillFactory>& tlb_fills();
 const PolicyList& tlb_fill_policies();

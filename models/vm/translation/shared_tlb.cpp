@@ -1,11 +1,13 @@
 /// A second-level TLB shared by all SMs.
 ///
 /// The entries for large pages are looked up first; when they miss, those for base pages take as
-/// long again.  What is looked up beside the TLB (tlb_fill) is found with the base entries.
-/// Sources: 004, sections 6.2 (SharedTLB) and 7.1.2, 7.5.2 (two arrays, one after the other).
+/// long again, unless both are looked up at once (`vm.l2_tlb.together`).  What is looked up beside
+/// the TLB (tlb_fill) is found with the base entries. Sources: 004, sections 6.2 (SharedTLB)
+/// and 7.1.2, 7.5.2 (two arrays, one after the other).
 ///
 /// Simplified: a tenant without large pages pays for the lookup of the large entries, too.
-/// Cost model: `vm.l2_tlb.latency` per array, `vm.l2_tlb.ports` lookups begin in a cycle.
+/// Cost model: `vm.l2_tlb.latency` per array or for both, `vm.l2_tlb.ports` lookups begin in a
+/// cycle.
 #include "models/vm/translation/no_second_level.hpp"
 #include "models/vm/translation/translation.hpp"
 
@@ -16,7 +18,7 @@ namespace {
 class SharedTlb final : public TranslationPath {
  public:
   SharedTlb(const L2TlbParameters& parameters, std::unique_ptr<TlbFill> fill)
-      : timing_{true, parameters.ports, parameters.latency, Cycles{0}},
+      : timing_{true, parameters.ports, parameters.latency, Cycles{0}, parameters.together},
         tlb_(parameters),
         lost_(parameters),
         fill_(std::move(fill)) {}
@@ -35,6 +37,8 @@ class SharedTlb final : public TranslationPath {
     fill_->on_lookup(tenant, hit, now);
   }
   void walked(const FinishedWalk& walk, Time now) override { fill_->fill(walk, now, tlb_); }
+
+  void walks(TenantId tenant, bool begins) override { fill_->on_walk(tenant, begins); }
 
   bool known_dirty(TenantPage where) const override {
     return dirty(tlb_.base, base_key(where)) || dirty(tlb_.large, large_key(where));

@@ -20,6 +20,7 @@ struct TranslationTiming {
   std::uint32_t ports = 0;  ///< lookups that begin in a cycle; 0: requests go on to a walk
   Cycles lookup{0};         ///< of the large-page entries, and again of the others
   Cycles level{0};          ///< a lookup before each read of a walk; 0: none
+  bool together = false;    ///< all entries are looked up at once
 };
 
 /// Plug point `translation`: what stands between an L1 TLB miss and a page walk.
@@ -39,6 +40,8 @@ class TranslationPath : public EpochPolicy {
   /// A lookup has ended.
   virtual void looked_up(TenantId, bool /*hit*/, Time /*now*/) {}
   virtual void walked(const FinishedWalk&, Time /*now*/) {}
+  /// A walk for somebody who waits was asked for, or has ended.
+  virtual void walks(TenantId, bool /*begins*/) {}
 
   // Entries of page tables, present ones only, as walks read them.
   virtual const PageTableEntry* find_level(TenantPage, unsigned /*level*/) { return nullptr; }

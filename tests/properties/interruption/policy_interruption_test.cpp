@@ -57,6 +57,13 @@ std::vector<std::string> beside(const Choice& choice) {
   const std::string& name = choice.variant;
   if (choice.plug_point == "dram_scheduler" && name.find("sms") != std::string::npos)
     return {"gpu.memory.dram.write_queue=0"};
+  if (choice.plug_point == "dram_scheduler" && name.find("medic") != std::string::npos)
+    return {"policies.cache_policy={name: medic, resample: 1500, profile: 3}"};
+  const bool mask_scheduler =
+      choice.plug_point == "dram_scheduler" && name.find("mask") != std::string::npos;
+  if (mask_scheduler)
+    return {"policies.translation=shared-tlb", "policies.tlb_fill={name: mask, epoch: 1500}"};
+  if (choice.plug_point == "tlb_fill") return {"policies.translation=shared-tlb"};
   if (choice.plug_point == "block_switching" && name != "none")
     return {"policies.exception_scheme=replay-queue", "policies.fault_handling=host"};
   if (choice.plug_point == "preemption")

@@ -67,10 +67,16 @@ void set_translation(PagingSettings& s) {
   s.any("gpu.vm.l2_tlb.ways", {"0", "1"});
   s.number("gpu.vm.l2_tlb.mshrs", 1, 8);
   s.number("gpu.vm.l2_tlb.ports", 1, 2);
+  s.any("gpu.vm.l2_tlb.together", {"false", "true"});
   s.number("gpu.vm.walk_cache.entries", 1, 16);
   s.any("gpu.vm.shootdown", {"whole", "entry", "none"});
   s.any("gpu.vm.shootdown_scope", {"tenant", "all"});
   s.any("policies.translation", {"shared-tlb", "page-walk-cache", "ideal"});
+  if (!s.has("policies.translation=shared-tlb")) return;
+  s.any("policies.tlb_fill", {"lru", "{name: mask, epoch: 1500, entries: 1, large_entries: 1}",
+                              "{name: mask, epoch: 4000, tokens: false}"});
+  if (!s.has("policies.tlb_fill=lru"))
+    s.any("policies.dram_scheduler", {"mask", "{name: mask, golden: 1, silver_share: 0}", "fcfs"});
 }
 
 /// With local handling also on a machine whose SMs stall, which only tests build.

@@ -227,6 +227,24 @@ class Compare(Sharing):
         self.assert_follows_from(self.result(), "s.h5", self.FILES)
         self.assertTrue(all(b > 0 for b in self.totals_by_sm("s-alone-long.h5")))
 
+    def test_settings_for_the_runs_alone_are_theirs_only(self):
+        self.share()
+        self.compare("s.yaml", "--quiet", "--alone-set", "policies.dram_scheduler=fcfs")
+        for file, scheduler in (("s-alone-long.h5", "fcfs"), ("s-alone-short.h5", "fcfs"), ("s.h5", "fr-fcfs")):
+            with h5py.File(self.folder / file) as output:
+                chosen = yaml.safe_load(output["config"][()])["policies"]["dram_scheduler"]
+            self.assertEqual(chosen["name"] if isinstance(chosen, dict) else chosen, scheduler)
+
+    def test_says_who_waited_behind_whom(self):
+        self.share()
+        self.run_it()
+        with h5py.File(self.folder / "s.h5") as file:
+            for name, counter in (("l2_bank", "partition/l2_wait_behind"), ("dram", "partition/dram_wait_behind"),
+                                  ("walkers", "gmmu/walker_wait_behind"), ("l2_evictions", "partition/evicted_by")):
+                delays = file[f"interference/{name}"][:]  # of clocks of 1 GHz
+                self.assertEqual(delays.tolist(), file[f"final/stats/{counter}"][:].sum(axis=0).tolist())
+            self.assertTrue((file["interference/dram"][:] > 0).all())
+
     def test_files_go_to_a_folder(self):
         self.share()
         self.compare("s.yaml", "--quiet", "--output", "out")
@@ -273,6 +291,10 @@ class Compare(Sharing):
         for file in ("s-alone-short.h5", "s.h5"):
             self.assert_error(file, "not a run of tenant long alone",
                               command=["compare", "s.yaml", "--alone", f"long={file}"])
+
+    def test_a_setting_for_the_runs_alone_must_be_one(self):
+        self.share()
+        self.assert_error("nobody", command=["compare", "s.yaml", "--alone-set", "policies.nobody=1"])
 
     def test_missing_alone_run(self):
         self.finished()

@@ -14,8 +14,13 @@ def pattern(path):
 
 # They have statistics of their own.
 COUNTING_POLICIES = [
-    ["--set", f"policies.dram_scheduler={name}", "--set", "gpu.memory.dram.write_queue=0"]
-    for name in ("par-bs", "atlas", "tcm", "sms")
+    [argument for setting in (*policies, "gpu.memory.dram.write_queue=0") for argument in ("--set", setting)]
+    for policies in (
+        *([f"policies.dram_scheduler={name}"] for name in ("par-bs", "atlas", "tcm", "sms")),
+        ["policies.cache_policy=eaf"],
+        ["policies.cache_policy=medic", "policies.dram_scheduler=medic"],
+        ["policies.cache_policy=mask", "policies.dram_scheduler=mask", "policies.tlb_fill=mask"],
+    )
 ]
 
 # It has a table of its own.

@@ -66,6 +66,8 @@ std::uint32_t DramBench::send(std::int64_t at, const Request& request) {
   r.tenant = request.tenant;
   r.source = request.source;
   r.sectors = request.sectors;
+  r.marks = request.marks;
+  r.walk_level = request.walk_level;
   channel_.enqueue(period_ * at,
                    PartitionOffset{lines_.at({request.bank, request.row}).at(request.line)},
                    request.sectors, request.write, r, sent_);

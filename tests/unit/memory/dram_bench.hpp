@@ -37,6 +37,8 @@ class DramBench {
     bool write = false;
     std::uint8_t sectors = 1;
     std::size_t line = 0;
+    std::uint8_t marks = 0;
+    std::uint8_t walk_level = 0;
   };
   /// Its number.
   std::uint32_t send(std::int64_t at, const Request& request);

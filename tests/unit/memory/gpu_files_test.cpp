@@ -52,6 +52,15 @@ TEST(GpuFiles, TheMaxwellsHaveTheirPapersShape) {
   EXPECT_EQ(mask.dram.banks, 8u);
 }
 
+TEST(GpuFiles, TheFermiOfMedicWritesThroughTwelveBanks) {
+  const MemoryParameters p = memory_of("medic_fermi");
+  EXPECT_EQ(p.partitions * p.l2.total_banks(), 12u);
+  EXPECT_EQ(l2_bytes(p), 768u << 10);
+  EXPECT_EQ(p.l2.write, L2Write::through);
+  EXPECT_EQ(p.dram.banks, 8u);
+  EXPECT_NEAR(peak(p), 161e9, 1e9);
+}
+
 TEST(GpuFiles, TheV100OfUvmSmartHas32SlicesBehindASlowerCrossbar) {
   const MemoryParameters p = memory_of("uvmsmart_v100");
   EXPECT_NEAR(peak(p), 900e9, 5e9);

@@ -29,7 +29,7 @@ class CountsMisses final : public CachePolicy {
  public:
   explicit CountsMisses(Told& told) : CachePolicy(admits | observes), told_(told) {}
 
-  CacheAdmission on_arrival(const MemoryRequest& request, Time) override {
+  CacheAdmission on_arrival(const MemoryRequest& request, std::uint64_t, Time) override {
     return request.pc < threshold_ ? CacheAdmission::to_dram : CacheAdmission::to_bank;
   }
   void on_lookup(const MemoryRequest& request, std::uint8_t hits, Time) override {

@@ -38,6 +38,7 @@ std::unique_ptr<Gmmu> GmmuBench::make() const {
   setup.parameters.l2_tlb.enabled = options_.l2_tlb;
   setup.parameters.l2_tlb.mshrs = options_.mshrs;
   setup.parameters.l2_tlb.ports = options_.ports;
+  setup.parameters.l2_tlb.together = options_.together;
   setup.parameters.shootdown = options_.shootdown;
   setup.parameters.shootdown_scope = options_.scope;
   const auto policy = [&](const PolicyList& list, const std::string& name) {

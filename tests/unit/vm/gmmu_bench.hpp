@@ -12,7 +12,7 @@ namespace lockstep::test {
 
 struct GmmuOptions {
   std::string translation = "shared-tlb", tlb_fill = "lru";
-  bool l2_tlb = true;
+  bool l2_tlb = true, together = false;
   std::uint32_t sms = 3, walkers = 64, mshrs = 128, ports = 2;
   std::uint32_t far_fault_mshrs = 0;
   std::int64_t walk_latency = 0;

@@ -48,6 +48,23 @@ TEST(GmmuSharedTlb, HitsInTheLargeEntriesTakeOneLatencyAndServeTheWholePage) {
   EXPECT_EQ(bench.entry(page + 3) & GmmuBench::accessed, 0u);
 }
 
+TEST(GmmuSharedTlb, LookedUpTogetherAllEntriesTakeOneLatency) {
+  GmmuOptions options;
+  options.together = true;
+  GmmuBench bench(options);
+  bench.map(page, 0x7000);
+  bench.map_large(page + 512, 0x40'0000);
+  bench.translate(100, 0, page);
+  bench.translate(100, 0, page + 512);
+  bench.translate(500, 1, page);
+  bench.translate(500, 1, page + 513);
+  bench.run_until(1000);
+  EXPECT_THAT(
+      bench.sent(),
+      ElementsAreArray({"350 sm0 found 2560 at 0x7000", "350 sm0 found 3072 at 0x400000 large",
+                        "510 sm1 found 2560 at 0x7000", "510 sm1 found 3073 at 0x400000 large"}));
+}
+
 TEST(GmmuSharedTlb, BeginsAsManyLookupsPerCycleAsItHasPorts) {
   GmmuBench bench;
   for (std::uint64_t i = 0; i < 5; ++i) bench.map(page + i, 0x7000 + i * page_bytes);

@@ -82,6 +82,9 @@ std::vector<Traffic> random_traffic(unsigned seed, std::size_t count) {
     r.source = r.row < tenants ? SourceKind::sm : SourceKind::host;
     r.write = random() % 3 == 0;
     r.sectors = static_cast<std::uint8_t>(1 + random() % 15);
+    if (r.row == 4 && !r.write) r.walk_level = 3;
+    if (r.source == SourceKind::sm)
+      r.marks = static_cast<std::uint8_t>(r.row % 2 * mark_mostly_hit);
     all.push_back({at, r});
   }
   return all;
@@ -94,6 +97,8 @@ std::int64_t send(DramBench& dram, const Traffic& t) {
   MemoryRequest request;
   request.tenant = t.request.tenant;
   request.source = t.request.source;
+  request.marks = t.request.marks;
+  request.walk_level = t.request.walk_level;
   while (!dram.channel().room(request, t.request.write)) dram.run_before(++at);
   dram.send(at, t.request);
   return at;
@@ -120,6 +125,11 @@ std::int64_t longest_wait(const std::string& scheduler) {
 /// Those which let the GPU starve while the CPU asks, as their sources do.
 bool starves_the_gpu(const std::string& scheduler) {
   return scheduler == "cfr-fcfs" || scheduler == "ctcm";
+}
+
+/// Those in which a tenant's turn lets its requests pass earlier ones of its own.
+bool has_turns(const std::string& scheduler) {
+  return scheduler == "mask";
 }
 
 class DramSchedulerContract : public testing::TestWithParam<Case> {
@@ -175,6 +185,7 @@ TEST_P(DramSchedulerContract, ServesEveryRequestOnceWithLegalCommands) {
 }
 
 TEST_P(DramSchedulerContract, KeepsTheOrderOfReadsOfALine) {
+  if (has_turns(GetParam().scheduler)) GTEST_SKIP() << "turns change the order, as in the source";
   for (unsigned seed = 0; seed < 10; ++seed) {
     DramBench dram(parameters(), GetParam().scheduler, tenants);
     const auto traffic = random_traffic(seed, 600);

@@ -41,6 +41,7 @@ std::map<std::uint32_t, std::uint32_t> traffic(PartitionBench& bench, unsigned s
     r.flags = flag_local;  // what tenants may pass on unzeroed
     r.warp = static_cast<std::uint16_t>(random() % 8);
     r.pc = static_cast<std::uint32_t>(random() % 4);
+    r.marks = static_cast<std::uint8_t>(random());  // what SM sides say
     if (random() % 3 == 0) {
       r.operation = MemoryOperation::store;
       std::vector<std::uint32_t> words(1 + sector_bytes / 4, tag + 1);

@@ -1,0 +1,66 @@
+/// The part of a memory policy that stands in every SM.
+///
+/// It marks each request of a warp that leaves for the memory, and hears each answer: who asked and
+/// which sectors the L2 had.  A policy that needs one names it in its registry row; where no
+/// selected policy does, an SM asks nobody.
+/// Source: memory-interference.md, sections 7.2 (state beside the warps) and 7.3.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+
+#include "core/checkpoint/archive.hpp"
+#include "core/parameters/policy.hpp"
+#include "core/random/random.hpp"
+#include "core/statistics/schema.hpp"
+#include "models/coordinator/epoch_policy.hpp"
+#include "models/noc/messages.hpp"
+
+namespace lockstep {
+
+/// Contract: depend on nothing but the arguments and what serialize keeps.  `now` never goes back.
+/// Page walks, the host's requests, pinned memory of the host and contexts that move are not shown.
+class SmSide : public EpochPolicy {
+ public:
+  static constexpr unsigned pc_bits = 11;
+
+  /// A request of a warp leaves: sets request.marks.
+  virtual void mark(MemoryRequest& request, Time now) = 0;
+  /// The answer to one of them; with flag_past_l2 it did not look up.  `pc` of the instruction, of
+  /// which pc_bits come back.
+  virtual void on_answer(const MemoryResponse& /*answer*/, std::uint32_t /*pc*/, Time /*now*/) {}
+  /// A translation has come for which warps waited, a bit each.
+  virtual void on_translation(TenantId, std::uint64_t /*warps*/, Time /*now*/) {}
+  virtual void serialize(Archive&) {}
+};
+
+/// What the side of one SM is made from.
+struct SmSideSetup {
+  PolicyChoice choice;  ///< the policy's name and parameters
+  Time cycle;           ///< of the clock in which those parameters count
+  std::uint32_t sm = 0;
+  std::uint32_t warps = 0;  ///< slots of the SM
+  std::size_t tenants = 0;
+  std::uint64_t seed = 0;
+  ComponentId component;
+
+  /// Random numbers that no other component, policy or purpose of it draws.
+  Random random(std::uint32_t purpose) const { return {seed, component, purpose}; }
+};
+
+/// How the sides of the policies under one name are made, if they have any.
+struct SmSideFactory {
+  std::unique_ptr<SmSide> (*make)(const SmSideSetup&) = nullptr;
+  /// Of what each of them counts, if anything: a kind of statistics, of its plug point in the SMs.
+  const StatisticsSchema& (*statistics)() = nullptr;
+  std::uint8_t marks = 0;  ///< RequestMark that it sets and that mean something to others
+};
+
+/// A side that an SM is to have.
+struct SmSideChoice {
+  EpochTopic topic = EpochTopic::cache_policy;
+  SmSideFactory factory;
+  SmSideSetup setup;
+};
+
+}  // namespace lockstep

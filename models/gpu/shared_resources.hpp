@@ -1,0 +1,23 @@
+#pragma once
+
+#include <span>
+
+#include "models/gpu/machine_parameters.hpp"
+
+namespace lockstep {
+
+/// A resource that tenants share, of which is counted whom who delays, or whose place who takes:
+/// /interference/<name> of the output, [victim, culprit].
+/// Source: own choice.
+struct SharedResource {
+  const char* name;
+  const char* kind;   ///< of the statistics that count it
+  const char* field;  ///< [tenants, tenants]
+  const char* unit;   ///< of the matrix
+  const char* doc;
+  /// The matrix is in nanoseconds, the field in cycles of this clock; nullptr: it is as counted.
+  Frequency (*clock)(const GpuParameters&) = nullptr;
+};
+std::span<const SharedResource> shared_resources();
+
+}  // namespace lockstep

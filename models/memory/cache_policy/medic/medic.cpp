@@ -1,0 +1,141 @@
+#include "models/memory/cache_policy/medic/medic.hpp"
+
+#include <algorithm>
+#include <optional>
+
+#include "core/statistics/statistics.hpp"
+#include "models/memory/cache_policy/cache_policy.hpp"
+#include "models/memory/cache_policy/evicted_filter.hpp"
+
+namespace lockstep {
+namespace {
+
+struct MedicStatistics {
+  struct OfTenant {
+    std::array<Counter, 4> lookups, hits, bypasses;
+    Counter reused;
+  };
+  PerTenant<OfTenant> tenant;
+  std::array<Counter, 3> fills, evictions;
+
+  static auto schema() {
+    using S = MedicStatistics;
+    using T = OfTenant;
+    constexpr const char* types[] = {"mostly_miss", "balanced", "mostly_hit", "all_hit"};
+    constexpr const char* classes[] = {"mostly_miss", "balanced", "mostly_hit"};
+    return statistics<S>()
+        .per_tenant("lookups", &S::tenant, &T::lookups, types, "requests",
+                    "that looked up, by type of their warp")
+        .per_tenant("hits", &S::tenant, &T::hits, types, "requests",
+                    "of those, with all sectors there")
+        .per_tenant("bypasses", &S::tenant, &T::bypasses, types, "requests",
+                    "told to go past the L2")
+        .per_tenant("reused", &S::tenant, &T::reused, "requests",
+                    "looked up although their warp misses mostly: the line was here not long ago")
+        .counters("fills", &S::fills, classes, "lines",
+                  "that came in, by class, with `bypass` or `insertion`")
+        .counters("evictions", &S::evictions, classes, "lines",
+                  "that left, by class, with `insertion` or `reuse`");
+  }
+};
+
+/// The L2's part.
+class Medic final : public CachePolicy {
+ public:
+  explicit Medic(const PartitionPolicySetup& setup)
+      : Medic(setup, setup.choice.parameters<MedicParameters>()) {}
+
+  CacheAdmission on_arrival(const MemoryRequest& request, std::uint64_t line, Time) override {
+    if ((request.marks & mark_bypass) == 0) return CacheAdmission::to_bank;
+    MedicStatistics::OfTenant& counts = statistics_.tenant[request.tenant];
+    if (evicted_ && evicted_->has(line)) {
+      ++counts.reused;
+      return CacheAdmission::to_bank;
+    }
+    ++counts.bypasses[type_of(request)];
+    return CacheAdmission::to_dram;
+  }
+
+  void on_lookup(const MemoryRequest& request, std::uint8_t hits, Time) override {
+    const bool hit = hits == request.sectors;
+    MedicStatistics::OfTenant& counts = statistics_.tenant[request.tenant];
+    ++counts.lookups[type_of(request)];
+    if (hit) ++counts.hits[type_of(request)];
+    ++lookups_;
+    misses_ += !hit;
+  }
+
+  /// Atomics look up all the same, and leave nothing behind; what the filter let in stays.
+  CacheInsertion on_insertion(const MemoryRequest& request, std::uint64_t line, Time) override {
+    const bool bypasses = (request.marks & mark_bypass) != 0;
+    if (bypasses && !(evicted_ && evicted_->has(line))) return {.allocate = false};
+    const std::size_t of = std::min<std::size_t>(type_of(request), most_class);
+    ++statistics_.fills[of];
+    return {.line_class = static_cast<std::uint8_t>(of)};
+  }
+
+  /// The lowest class first, in a class the least recently used.  Source: memory-interference.md,
+  /// section 3.3.3.
+  std::uint32_t victim(std::span<const CacheWay> ways) override {
+    const auto first =
+        std::min_element(ways.begin(), ways.end(), [](const CacheWay& a, const CacheWay& b) {
+          return std::pair(a.line_class, a.last_use) < std::pair(b.line_class, b.last_use);
+        });
+    return static_cast<std::uint32_t>(first - ways.begin());
+  }
+
+  void on_eviction(std::uint64_t line, std::uint8_t line_class) override {
+    ++statistics_.evictions[line_class];
+    if (evicted_) evicted_->add(line);
+  }
+
+  bool has_report() const override { return reports_ && lookups_ != 0; }
+  void report(std::vector<std::uint64_t>& increments) override {
+    increments = {lookups_, misses_};
+    lookups_ = misses_ = 0;
+  }
+  StatisticsView statistics() const override { return statistics_view(statistics_); }
+  void serialize(Archive& archive) override {
+    archive(lookups_, misses_, statistics_);
+    if (evicted_) archive(*evicted_);
+  }
+
+ private:
+  static constexpr std::size_t most_class = 2;  ///< mostly and all hits are one
+
+  Medic(const PartitionPolicySetup& setup, const MedicParameters& p)
+      : CachePolicy(observes | (p.bypass ? admits | inserts : 0u) | (p.reuse ? mourns : 0u) |
+                    (p.insertion ? inserts | replaces | mourns : 0u)),
+        reports_(p.threshold_step != 0) {
+    set_tenants(statistics_, setup.tenants);
+    const L2Parameters& l2 = setup.parameters.l2;
+    if (p.reuse) evicted_.emplace(std::uint64_t{l2.total_banks()} * l2.sets_per_bank() * l2.ways);
+  }
+
+  /// Walks, and all else that is no warp's, are balanced.
+  static std::size_t type_of(const MemoryRequest& request) {
+    return (request.marks & mark_has_class) != 0 ? request.marks & mark_class
+                                                 : static_cast<std::size_t>(WarpType::balanced);
+  }
+
+  const bool reports_;
+  std::optional<EvictedFilter> evicted_;
+  std::uint64_t lookups_ = 0, misses_ = 0;  ///< since the last report
+  MedicStatistics statistics_;
+};
+
+}  // namespace
+
+PolicyRegistry<CachePolicyFactory>::Row medic_cache_policy() {
+  return {"medic",
+          "warps that mostly miss bypass, lines of those that hit stay (004, section 4.3)",
+          {.make = [](const PartitionPolicySetup& setup) -> std::unique_ptr<CachePolicy> {
+             return std::make_unique<Medic>(setup);
+           },
+           .controller = make_medic_threshold,
+           .statistics = &statistics_schema_of<MedicStatistics>,
+           .sm_side = {make_warp_types, warp_type_statistics, mark_mostly_hit}},
+          &schema_of<MedicParameters>()};
+}
+
+}  // namespace lockstep

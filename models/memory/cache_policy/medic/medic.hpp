@@ -1,0 +1,60 @@
+/// MeDiC, memory divergence correction: warps are told apart by how often they hit in the L2, and
+/// the L2 goes to those whose instructions it can serve as a whole.
+///
+/// An SM knows the type of each of its warps (WarpTypes) and marks requests with it.  A partition
+/// (medic.cpp) sends those of mostly-missing warps past the L2, and lets lines of warps that hit
+/// outlive the others.  The coordinator (ThresholdController) lowers the share of hits up to which
+/// a warp misses mostly as the miss rate rises, so that bypasses do not flood the DRAM.
+/// Source: 004, sections 4.2 and 4.3; memory-interference.md, section 3.3.
+#pragma once
+
+#include <memory>
+
+#include "core/parameters/parameters.hpp"
+#include "models/coordinator/epoch_controller.hpp"
+#include "models/coordinator/sm_side.hpp"
+
+namespace lockstep {
+
+enum class WarpType : std::uint8_t { mostly_miss, balanced, mostly_hit, all_hit };
+
+struct MedicParameters {
+  bool bypass = true, insertion = true, reuse = false;
+  Cycles resample;
+  std::uint32_t profile = 0, mostly_miss = 0, mostly_hit = 0, threshold_step = 0, miss_step = 0;
+
+  static auto schema() {
+    using namespace literals;
+    using P = MedicParameters;
+    return parameters<P>()
+        .field("bypass", &P::bypass, true, "requests of mostly-missing warps go past the L2")
+        .field("insertion", &P::insertion, true, "lines of warps that hit are evicted last")
+        .field("reuse", &P::reuse, false,
+               "a line that was evicted not long ago is looked up all the same (MeDiC-reuse)")
+        .field("resample", &P::resample, 100'000_cycles, range(1000_cycles, 10'000'000'000_cycles),
+               "L2 cycles after which warps are profiled anew")
+        .field("profile", &P::profile, 30, range(1, 511), "lookups by which a warp is judged",
+               "requests")
+        .field("mostly_miss", &P::mostly_miss, 20, range(0, 99),
+               "share of hits up to which a warp misses mostly; the highest threshold", "%")
+        .field("mostly_hit", &P::mostly_hit, 70, range(1, 100),
+               "share of hits from which on a warp hits mostly", "%")
+        .field("threshold_step", &P::threshold_step, 5, range(0, 100),
+               "by which the threshold falls for each miss_step; 0: it stays", "%")
+        .field("miss_step", &P::miss_step, 5, range(1, 100),
+               "rise of the miss rate since the first period that lowers the threshold", "%")
+        .check([](const P& p) -> std::string {
+          if (p.mostly_miss >= p.mostly_hit)
+            return "mostly_miss is not below mostly_hit - lower mostly_miss or raise mostly_hit";
+          if (p.reuse && !p.bypass)
+            return "reuse takes back bypasses, and bypass is false - set bypass to true";
+          return "";
+        });
+  }
+};
+
+std::unique_ptr<SmSide> make_warp_types(const SmSideSetup& setup);
+const StatisticsSchema& warp_type_statistics();
+std::unique_ptr<EpochController> make_medic_threshold(const EpochControllerSetup& setup);
+
+}  // namespace lockstep

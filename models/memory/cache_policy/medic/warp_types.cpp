@@ -1,0 +1,127 @@
+/// Which type each warp slot of an SM is of.
+///
+/// Each period a slot is profiled anew: the first lookups decide its type, which then stays.  While
+/// it is profiled it sends nothing past the L2, and its requests carry the type that it had.  The
+/// counters are the slot's and outlive blocks.
+/// Source: 004, sections 4.2.1 and 4.3.1; memory-interference.md, section 3.3.1 (AMB-05, AMB-67).
+///
+/// Simplified: a warp that has not been judged yet is balanced.
+#include <vector>
+
+#include "core/statistics/statistics.hpp"
+#include "models/memory/cache_policy/hit_counts.hpp"
+#include "models/memory/cache_policy/medic/medic.hpp"
+#include "models/memory/cache_policy/period.hpp"
+
+namespace lockstep {
+namespace {
+
+struct WarpTypeStatistics {
+  PerTenant<std::array<Counter, 5>> warps;
+  PerTenant<LinearHistogram<11, 10>> hit_ratio;
+  PerTenant<Counter> changed_types;
+  Gauge threshold;
+
+  static auto schema() {
+    using S = WarpTypeStatistics;
+    return statistics<S>()
+        .per_tenant("warps", &S::warps,
+                    {"all_miss", "mostly_miss", "balanced", "mostly_hit", "all_hit"}, "warps",
+                    "judged so, once in each period")
+        .per_tenant("hit_ratio", &S::hit_ratio, "warps",
+                    "judged, by percent of their requests that hit")
+        .per_tenant("changed_types", &S::changed_types, "warps", "judged to be of another type")
+        .gauge("threshold", &S::threshold, "%", "share of hits up to which a warp misses mostly");
+  }
+};
+
+class WarpTypes final : public SmSide {
+ public:
+  explicit WarpTypes(const SmSideSetup& setup)
+      : parameters_(setup.choice.parameters<MedicParameters>()),
+        period_(setup.cycle * parameters_.resample.count()),
+        threshold_(parameters_.mostly_miss),
+        warps_(setup.warps) {
+    set_tenants(statistics_, setup.tenants);
+    statistics_.threshold = threshold_;
+  }
+
+  void mark(MemoryRequest& request, Time now) override {
+    begin_period(now);
+    const Warp& warp = warps_[request.warp];
+    unsigned marks = static_cast<unsigned>(warp.type) | mark_has_class;
+    if (parameters_.bypass && warp.judged && warp.type == WarpType::mostly_miss)
+      marks |= mark_bypass;
+    if (warp.type >= WarpType::mostly_hit) marks |= mark_mostly_hit;
+    request.marks = static_cast<std::uint8_t>(request.marks | marks);
+  }
+
+  void on_answer(const MemoryResponse& answer, std::uint32_t, Time now) override {
+    begin_period(now);
+    if ((answer.flags & flag_past_l2) != 0) return;
+    Warp& warp = warps_[answer.warp];
+    warp.counts.add(answer.l2_hits == answer.sectors);
+    if (!warp.judged && ++warp.profiled == parameters_.profile) judge(warp, answer.tenant);
+  }
+
+  void on_epoch(EpochTopic topic, std::span<const std::uint64_t> values, Time) override {
+    if (topic != EpochTopic::cache_policy) return;
+    threshold_ = static_cast<std::uint32_t>(values[0]);
+    statistics_.threshold = threshold_;
+  }
+  StatisticsView statistics() const override { return statistics_view(statistics_); }
+  void serialize(Archive& archive) override { archive(period_, threshold_, warps_, statistics_); }
+
+ private:
+  struct Warp {
+    HitCounts counts;
+    std::uint16_t profiled = 0;
+    WarpType type = WarpType::balanced;
+    bool judged = false;  ///< in this period
+    template <class A>
+    void serialize(A& archive) {
+      archive(counts, profiled, type, judged);
+    }
+  };
+
+  void begin_period(Time now) {
+    if (!period_.begun(now)) return;
+    for (Warp& warp : warps_) warp = {{}, 0, warp.type, false};
+  }
+
+  void judge(Warp& warp, std::uint16_t tenant) {
+    const HitCounts& counts = warp.counts;
+    WarpType type = WarpType::balanced;
+    if (counts.hits() == counts.lookups()) {
+      type = WarpType::all_hit;
+    } else if (counts.at_least(parameters_.mostly_hit)) {
+      type = WarpType::mostly_hit;
+    } else if (counts.at_most(threshold_)) {
+      type = WarpType::mostly_miss;
+    }
+    const bool all_miss = type == WarpType::mostly_miss && counts.hits() == 0;
+    ++statistics_.warps[tenant][all_miss ? 0 : 1 + static_cast<std::size_t>(type)];
+    statistics_.hit_ratio[tenant].add(counts.hits() * 100 / counts.lookups());
+    if (type != warp.type) ++statistics_.changed_types[tenant];
+    warp.type = type;
+    warp.judged = true;
+  }
+
+  const MedicParameters parameters_;
+  Period period_;
+  std::uint32_t threshold_;  ///< percent
+  std::vector<Warp> warps_;
+  WarpTypeStatistics statistics_;
+};
+
+}  // namespace
+
+std::unique_ptr<SmSide> make_warp_types(const SmSideSetup& setup) {
+  return std::make_unique<WarpTypes>(setup);
+}
+
+const StatisticsSchema& warp_type_statistics() {
+  return statistics_schema_of<WarpTypeStatistics>();
+}
+
+}  // namespace lockstep

@@ -1,0 +1,59 @@
+/// Of the requests of a level, those for open rows first, then the oldest.
+///
+/// Source: memory-interference.md, section 2.1 (Rixner et al., ISCA 2000).
+///
+/// Simplified: a bank stops serving younger row hits once its oldest request is older than
+/// `age_limit`; the sources starve such requests, we do not let them wait for ever unless it is 0.
+#pragma once
+
+#include <algorithm>
+#include <bit>
+
+#include "models/memory/dram_scheduler/bank_race.hpp"
+
+namespace lockstep {
+
+class FirstReady {
+ public:
+  static constexpr Cycles in_order{-1};  ///< an age limit: row hits do not go first
+
+  explicit FirstReady(Cycles age_limit, unsigned level = 0)
+      : age_limit_(age_limit == Cycles{0} ? unlimited
+                                          : std::max<std::int64_t>(age_limit.count(), 0)),
+        level_(level) {}
+
+  /// Among the `active` banks, which have requests of the level.
+  DramChoice choose(const DramQueue& queue, const DramBanks& banks, std::uint64_t active,
+                    DramCycle now) {
+    const std::uint64_t all = queue.active_banks(level_);
+    const std::uint64_t stale = now >= next_deadline_ ? all : queue.changed_banks() & all;
+    if (now >= next_deadline_) next_deadline_ = DramCycle::never();
+    for (std::uint64_t rest = stale; rest != 0; rest &= rest - 1)
+      nominate(queue, banks, static_cast<std::uint32_t>(std::countr_zero(rest)), now);
+    return race_.choose(queue, banks, active, now);
+  }
+
+ private:
+  static constexpr std::int64_t unlimited = DramCycle::never().value() / 2;
+
+  /// Derives from the queue which request a bank should serve next, when the bank changed.
+  void nominate(const DramQueue& queue, const DramBanks& banks, std::uint32_t bank, DramCycle now) {
+    const std::uint32_t head = queue.oldest(bank, level_);
+    std::uint32_t place = queue.oldest_hit(bank, level_);
+    bool column = place != DramEntry::none;
+    if (column && place != head) {
+      const DramCycle deadline = queue[head].arrival + age_limit_;
+      column = now < deadline;
+      if (column) next_deadline_ = std::min(next_deadline_, deadline);
+    }
+    if (!column) place = head;
+    race_.nominate(queue, banks, bank, place, column, now);
+  }
+
+  std::int64_t age_limit_;
+  unsigned level_;
+  BankRace<false> race_;
+  DramCycle next_deadline_ = DramCycle::never();  ///< when a bank's oldest request turns old
+};
+
+}  // namespace lockstep

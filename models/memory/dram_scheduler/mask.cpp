@@ -1,0 +1,154 @@
+/// MASK's memory scheduler: page walks first, then data of the tenant whose turn it is, then all
+/// other data, in a queue each.
+///
+/// Walks (Golden) go in order; they have places beyond the controller's own.  Of the others a share
+/// (Silver) is for the tenant whose turn it is, and the rest (Normal) for all.  A turn is a number
+/// of requests that all controllers are told once an epoch: the more walks of a tenant are under
+/// way and the more warps wait for each, the longer.  The lower queues starve while the upper ones
+/// are in use, as in the source. Source: 004, section 6.4.4; memory-interference.md, section 5.3.5.
+///
+/// Simplified: whether the tenant whose turn it is has fallen silent is looked at when a request
+/// arrives.
+#include <algorithm>
+#include <vector>
+
+#include "core/parameters/parameters.hpp"
+#include "core/statistics/statistics.hpp"
+#include "models/coordinator/mask_decision.hpp"
+#include "models/memory/dram_scheduler/strict_levels.hpp"
+
+namespace lockstep {
+namespace {
+
+enum MaskQueue : std::uint8_t { golden, silver, normal };
+
+struct MaskSchedulerParameters {
+  std::uint32_t golden = 0;
+  double silver_share = 0;
+  Cycles silence, age_limit;
+  static auto schema() {
+    using namespace literals;
+    using P = MaskSchedulerParameters;
+    return parameters<P>()
+        .field("golden", &P::golden, 16, range(1, 4096), "places for walks beyond the queue's own",
+               "requests")
+        .field("silver_share", &P::silver_share, 0.25, range(0.0, 1.0),
+               "of the queue's places is for the tenant whose turn it is; at least one")
+        .field("silence", &P::silence, 1000_cycles, range(1_cycles, 10'000'000'000_cycles),
+               "DRAM cycles after which a tenant that sends nothing loses its turn")
+        .field("age_limit", &P::age_limit, 5000_cycles, range(0_cycles, 10'000'000'000_cycles),
+               "DRAM cycles after which data go before younger hits in their bank; 0: never");
+  }
+};
+
+struct MaskSchedulerStatistics {
+  std::array<Counter, 3> requests, queue_cycles;
+  PerTenant<Counter> silver_requests, turns;
+  static auto schema() {
+    using S = MaskSchedulerStatistics;
+    constexpr const char* queues[] = {"golden", "silver", "normal"};
+    return statistics<S>()
+        .counters("requests", &S::requests, queues, "requests", "served, by queue")
+        .counters("queue_cycles", &S::queue_cycles, queues, "cycles",
+                  "DRAM cycles from arrival to the last column command, summed")
+        .per_tenant("silver_requests", &S::silver_requests, "requests", "that came in their turn")
+        .per_tenant("turns", &S::turns, "turns", "that ended");
+  }
+};
+
+class MaskScheduler final : public DramScheduler {
+ public:
+  explicit MaskScheduler(const PartitionPolicySetup& setup)
+      : MaskScheduler(setup, setup.choice.parameters<MaskSchedulerParameters>()) {}
+
+  DramDivision division() const override {
+    return {{golden_places_, silver_places_, normal_places_}, 3, golden_places_};
+  }
+  DramLane lane(const MemoryRequest& request, bool write) const override {
+    MaskQueue queue = normal;
+    if (request.walk_level != 0 && !write) {
+      queue = golden;
+    } else if (request.tenant == turn_ && silver_used_ < silver_places_) {
+      queue = silver;
+    }
+    return {queue, queue};
+  }
+  DramChoice choose(const DramQueue& queue, const DramBanks& banks, DramCycle now) override {
+    return levels_.choose(queue, banks, now);
+  }
+
+  void on_arrival(const DramQueue& queue, std::uint32_t place, DramCycle now) override {
+    const DramEntry& entry = queue[place];
+    const bool in_turn = entry.tenant == turn_ && entry.level != golden;
+    if (!in_turn && now - heard_ >= silence_) return end_turn(now);
+    if (in_turn) heard_ = now;
+    if (entry.level != silver) return;
+    ++silver_used_;
+    ++statistics_.silver_requests[turn_];
+    if (--left_ == 0) end_turn(now);
+  }
+  void on_served(const DramQueue& queue, std::uint32_t place, DramCycle now) override {
+    const DramEntry& entry = queue[place];
+    silver_used_ -= entry.level == silver;
+    ++statistics_.requests[entry.level];
+    statistics_.queue_cycles[entry.level] += static_cast<std::uint64_t>(now - entry.arrival);
+  }
+  void on_epoch(EpochTopic topic, std::span<const std::uint64_t> values, Time) override {
+    if (topic != EpochTopic::tlb_fill) return;
+    for (std::size_t tenant = 0; tenant < turns_.size(); ++tenant)
+      turns_[tenant] = MaskDecision::of(values, tenant).turn;
+  }
+
+  StatisticsView statistics() const override { return statistics_view(statistics_); }
+  void serialize(Archive& archive) override {
+    archive(turns_, turn_, left_, heard_, silver_used_, statistics_);
+  }
+
+ private:
+  MaskScheduler(const PartitionPolicySetup& setup, const MaskSchedulerParameters& p)
+      : golden_places_(p.golden),
+        silver_places_(std::max(1u, static_cast<std::uint32_t>(places(setup) * p.silver_share))),
+        normal_places_(std::max(1u, places(setup) - std::min(silver_places_, places(setup)))),
+        silence_(p.silence.count()),
+        levels_(setup.parameters.dram, {FirstReady::in_order, p.age_limit, p.age_limit}),
+        turns_(setup.tenants,
+               std::max<std::uint64_t>(1, MaskDecision::usual_turns / setup.tenants)),
+        left_(turns_[0]) {
+    set_tenants(statistics_, setup.tenants);
+  }
+  static std::uint32_t places(const PartitionPolicySetup& setup) {
+    return setup.parameters.dram.queue + setup.parameters.dram.write_queue;
+  }
+
+  void end_turn(DramCycle now) {
+    ++statistics_.turns[turn_];
+    turn_ = turn_ + 1u == turns_.size() ? 0 : static_cast<std::uint16_t>(turn_ + 1);
+    left_ = turns_[turn_];
+    heard_ = now;
+  }
+
+  const std::uint32_t golden_places_, silver_places_, normal_places_;
+  const std::int64_t silence_;
+  StrictLevels levels_;
+  std::vector<std::uint64_t> turns_;  ///< requests of a turn, by tenant
+  std::uint16_t turn_ = 0;            ///< whose it is
+  std::uint64_t left_;                ///< requests of this turn
+  DramCycle heard_;                   ///< when the tenant whose turn it is sent something last
+  std::uint32_t silver_used_ = 0;
+  MaskSchedulerStatistics statistics_;
+};
+
+}  // namespace
+
+PolicyRegistry<DramSchedulerFactory>::Row mask_scheduler() {
+  return {"mask",
+          "walks, then the tenant whose turn it is, then others (004, section 6.4.4)",
+          {.make = [](const PartitionPolicySetup& setup) -> std::unique_ptr<DramScheduler> {
+             return std::make_unique<MaskScheduler>(setup);
+           },
+           .statistics = &statistics_schema_of<MaskSchedulerStatistics>,
+           .needs_walk_measures = true},
+          &schema_of<MaskSchedulerParameters>()};
+}
+
+}  // namespace lockstep

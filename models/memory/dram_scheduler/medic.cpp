@@ -1,0 +1,94 @@
+/// MeDiC's memory scheduler: requests of warps that mostly hit go first, in a queue of their own.
+///
+/// Such a warp waits for few requests, so that each costs it more.  The others starve while such
+/// requests come, as in the source; they go on when these fall silent.  Each queue is served as by
+/// fr-fcfs.
+/// Source: 004, section 4.3.4; memory-interference.md, section 3.3.4 (AMB-09: the queue in halves).
+///
+/// Simplified: requests that are no warp's (walks, copies, evictions) are in the low queue.
+#include <algorithm>
+
+#include "core/parameters/parameters.hpp"
+#include "core/statistics/statistics.hpp"
+#include "models/memory/dram_scheduler/strict_levels.hpp"
+
+namespace lockstep {
+namespace {
+
+struct MedicSchedulerParameters {
+  double high_share = 0;
+  Cycles age_limit;
+  static auto schema() {
+    using namespace literals;
+    using P = MedicSchedulerParameters;
+    return parameters<P>()
+        .field("high_share", &P::high_share, 0.5, range(0.0, 1.0),
+               "of the queue's places is for warps that mostly hit; at least one for each")
+        .field("age_limit", &P::age_limit, 5000_cycles, range(0_cycles, 10'000'000'000_cycles),
+               "DRAM cycles after which a request goes before younger hits in its bank; 0: never");
+  }
+};
+
+struct MedicSchedulerStatistics {
+  std::array<Counter, 2> requests, queue_cycles, row_hits;
+  static auto schema() {
+    using S = MedicSchedulerStatistics;
+    constexpr const char* queues[] = {"high", "low"};
+    return statistics<S>()
+        .counters("requests", &S::requests, queues, "requests", "served, by queue")
+        .counters("queue_cycles", &S::queue_cycles, queues, "cycles",
+                  "DRAM cycles from arrival to the last column command, summed")
+        .counters("row_hits", &S::row_hits, queues, "requests", "that found their row open");
+  }
+};
+
+class MedicScheduler final : public DramScheduler {
+ public:
+  explicit MedicScheduler(const PartitionPolicySetup& setup)
+      : MedicScheduler(setup.parameters.dram, setup.choice.parameters<MedicSchedulerParameters>()) {
+  }
+
+  DramDivision division() const override { return {{high_, low_}, 2}; }
+  DramLane lane(const MemoryRequest& request, bool) const override {
+    const std::uint8_t lane = (request.marks & mark_mostly_hit) != 0 ? 0 : 1;
+    return {lane, lane};
+  }
+  DramChoice choose(const DramQueue& queue, const DramBanks& banks, DramCycle now) override {
+    return levels_.choose(queue, banks, now);
+  }
+  void on_served(const DramQueue& queue, std::uint32_t place, DramCycle now) override {
+    const DramEntry& entry = queue[place];
+    ++statistics_.requests[entry.level];
+    statistics_.queue_cycles[entry.level] += static_cast<std::uint64_t>(now - entry.arrival);
+    if (!entry.missed_row) ++statistics_.row_hits[entry.level];
+  }
+  StatisticsView statistics() const override { return statistics_view(statistics_); }
+  void serialize(Archive& archive) override { archive(statistics_); }
+
+ private:
+  MedicScheduler(const DramParameters& dram, const MedicSchedulerParameters& p)
+      : high_(std::max(1u,
+                       static_cast<std::uint32_t>((dram.queue + dram.write_queue) * p.high_share))),
+        low_(std::max(
+            1u, dram.queue + dram.write_queue - std::min(high_, dram.queue + dram.write_queue))),
+        levels_(dram, {p.age_limit, p.age_limit}) {}
+
+  const std::uint32_t high_, low_;  ///< places
+  StrictLevels levels_;
+  MedicSchedulerStatistics statistics_;
+};
+
+}  // namespace
+
+PolicyRegistry<DramSchedulerFactory>::Row medic_scheduler() {
+  return {"medic",
+          "warps that mostly hit first, in a queue of their own (004, section 4.3.4)",
+          {.make = [](const PartitionPolicySetup& setup) -> std::unique_ptr<DramScheduler> {
+             return std::make_unique<MedicScheduler>(setup);
+           },
+           .statistics = &statistics_schema_of<MedicSchedulerStatistics>,
+           .needs_marks = mark_mostly_hit},
+          &schema_of<MedicSchedulerParameters>()};
+}
+
+}  // namespace lockstep

@@ -1,0 +1,48 @@
+/// The SM sides of the run's memory policies, and their way to the coordinator and back.
+///
+/// Source: memory-interference.md, section 7.2.
+#pragma once
+
+#include <memory>
+#include <vector>
+
+#include "models/coordinator/policy_epochs.hpp"
+#include "models/coordinator/sm_side.hpp"
+#include "models/sm/parameters/sm_setup.hpp"
+
+namespace lockstep {
+
+class RequestMarks {
+ public:
+  explicit RequestMarks(const SmConstants& constants);
+
+  void mark(MemoryRequest& request, SmCycle now) const {
+    if (!sides_.empty()) [[unlikely]]
+      ask(request, now);
+  }
+  void answered(const MemoryResponse& answer, SmCycle now) const {
+    if (!sides_.empty()) [[unlikely]]
+      tell(answer, now);
+  }
+
+  bool any() const { return !sides_.empty(); }
+  /// A translation has come for which warps waited, a bit each.
+  void translated(TenantId tenant, std::uint64_t warps, SmCycle now) const;
+
+  PolicyEpochs& epochs() { return epochs_; }
+  const PolicyEpochs& epochs() const { return epochs_; }
+  /// What the sides count, those that count anything.
+  std::vector<StatisticsView> statistics() const;
+
+  void serialize(Archive& archive);
+
+ private:
+  void ask(MemoryRequest& request, SmCycle now) const;
+  void tell(const MemoryResponse& answer, SmCycle now) const;
+
+  const SmConstants& constants_;
+  std::vector<std::unique_ptr<SmSide>> sides_;
+  PolicyEpochs epochs_;
+};
+
+}  // namespace lockstep

@@ -1,0 +1,162 @@
+#include "models/vm/tlb_fill/mask/mask.hpp"
+
+#include <algorithm>
+#include <vector>
+
+#include "core/statistics/statistics.hpp"
+#include "models/vm/tlb_fill/tlb_fill.hpp"
+
+namespace lockstep {
+namespace {
+
+struct MaskFillStatistics {
+  PerTenant<Counter> tlb_fills, beside_fills, beside_hits;
+  PerTenant<Gauge> tokens, turn;
+  static auto schema() {
+    using S = MaskFillStatistics;
+    return statistics<S>()
+        .per_tenant("tlb_fills", &S::tlb_fills, "walks", "kept in the second-level TLB")
+        .per_tenant("beside_fills", &S::beside_fills, "walks", "kept beside it")
+        .per_tenant("beside_hits", &S::beside_hits, "lookups", "that hit there")
+        .per_tenant("tokens", &S::tokens, "warps", "that have one")
+        .per_tenant("turn", &S::turn, "requests", "of a turn at a DRAM channel");
+  }
+};
+
+/// The GMMU's part.
+class MaskFill final : public TlbFill {
+ public:
+  explicit MaskFill(const GmmuPolicySetup& setup)
+      : MaskFill(setup.choice.parameters<MaskFillParameters>(), setup.tenants) {}
+
+  /// A page that the TLB keeps already stays there: it has one entry, the last one.
+  void fill(const FinishedWalk& walk, Time, Tlb& tlb) override {
+    const std::uint16_t tenant = walk.where.tenant.value();
+    const std::uint64_t page = walk.where.page.value();
+    if (has_token(walk) || has(tlb, tenant, page)) {
+      beside_.drop(tenant, page);
+      tlb.insert(tenant, page, walk.entry);
+      ++statistics_.tlb_fills[tenant];
+    } else {
+      beside_.insert(tenant, page, walk.entry);
+      ++statistics_.beside_fills[tenant];
+    }
+  }
+  const PageTableEntry* find(TenantPage where) override {
+    const std::uint16_t tenant = where.tenant.value();
+    const std::uint64_t page = where.page.value();
+    const PageTableEntry* entry = use(beside_.base, Tlb::base_key(tenant, page));
+    if (entry == nullptr) entry = use(beside_.large, Tlb::large_key(tenant, page));
+    if (entry != nullptr) ++statistics_.beside_hits[tenant];
+    return entry;
+  }
+  void on_lookup(TenantId tenant, bool hit, Time) override {
+    MaskReport::OfGmmu& counts = tenants_[tenant.value()].counts;
+    ++counts.lookups;
+    counts.misses += !hit;
+    any_ = true;
+  }
+  void on_walk(TenantId tenant, bool begins) override {
+    OfTenant& of = tenants_[tenant.value()];
+    if (!begins) {
+      --of.under_way;
+      return;
+    }
+    ++of.counts.walks;
+    of.counts.at_once = std::max(of.counts.at_once, ++of.under_way);
+    any_ = true;
+  }
+
+  std::uint32_t drop(TenantPage where) override {
+    return beside_.drop(where.tenant.value(), where.page.value()) ? 1 : 0;
+  }
+  std::uint32_t drop_tenant(TenantId tenant) override {
+    return beside_.drop_tenant(tenant.value());
+  }
+  std::uint32_t drop_all() override { return beside_.drop_all(); }
+
+  bool has_report() const override { return any_; }
+  void report(std::vector<std::uint64_t>& increments) override {
+    increments.push_back(MaskReport::gmmu);
+    for (OfTenant& of : tenants_) {
+      const MaskReport::OfGmmu& c = of.counts;
+      increments.insert(increments.end(), {c.lookups, c.misses, c.walks, c.at_once});
+      of.counts = {.at_once = of.under_way};
+    }
+    any_ = false;
+  }
+  void on_epoch(EpochTopic topic, std::span<const std::uint64_t> values, Time) override {
+    if (topic != EpochTopic::tlb_fill) return;
+    for (std::size_t tenant = 0; tenant < tenants_.size(); ++tenant) {
+      const MaskDecision decision = MaskDecision::of(values, tenant);
+      tenants_[tenant].first_without = decision.first_without;
+      statistics_.tokens[tenant] = decision.tokens;
+      statistics_.turn[tenant] = decision.turn;
+    }
+  }
+  StatisticsView statistics() const override { return statistics_view(statistics_); }
+  void serialize(Archive& archive) override {
+    beside_.serialize(archive);
+    for (OfTenant& of : tenants_)
+      archive(of.counts.lookups, of.counts.misses, of.counts.walks, of.counts.at_once, of.under_way,
+              of.first_without);
+    archive(any_, statistics_);
+  }
+
+ private:
+  struct OfTenant {
+    MaskReport::OfGmmu counts;
+    std::uint64_t under_way = 0;  ///< walks
+    std::uint64_t first_without = MaskDecision::all_warps;
+  };
+  /// The array beside the TLB, fully associative.
+  struct Sizes {
+    std::uint32_t entries, ways, large_entries, large_ways;
+  };
+
+  MaskFill(const MaskFillParameters& p, std::size_t tenants)
+      : tokens_(p.tokens), beside_(Sizes{p.entries, 0, p.large_entries, 0}), tenants_(tenants) {
+    set_tenants(statistics_, tenants);
+  }
+
+  bool has_token(const FinishedWalk& walk) const {
+    if (!tokens_) return true;
+    const std::uint64_t end = tenants_[walk.where.tenant.value()].first_without;
+    return std::any_of(walk.requests.begin(), walk.requests.end(), [&](const TranslateRequest& r) {
+      return MaskDecision::order_of(r.warp, r.sm) < end;
+    });
+  }
+  static bool has(const Tlb& tlb, std::uint16_t tenant, std::uint64_t page) {
+    return tlb.base.find(Tlb::base_key(tenant, page)) != TlbArray::none ||
+           tlb.large.find(Tlb::large_key(tenant, page)) != TlbArray::none;
+  }
+  static const PageTableEntry* use(TlbArray& array, std::uint64_t key) {
+    const std::uint32_t index = array.find(key);
+    if (index == TlbArray::none) return nullptr;
+    array.touch(index);
+    return &array[index].value;
+  }
+
+  const bool tokens_;
+  Tlb beside_;
+  std::vector<OfTenant> tenants_;
+  bool any_ = false;  ///< to report
+  MaskFillStatistics statistics_;
+};
+
+}  // namespace
+
+PolicyRegistry<TlbFillFactory>::Row mask_tlb_fill() {
+  return {"mask",
+          "only walks for warps with a token fill the second-level TLB (004, section 6.4.2)",
+          {.make = [](const GmmuPolicySetup& setup) -> std::unique_ptr<TlbFill> {
+             return std::make_unique<MaskFill>(setup);
+           },
+           .controller = make_mask_decisions,
+           .statistics = &statistics_schema_of<MaskFillStatistics>,
+           .sm_side = {.make = make_mask_warps},
+           .measures_walks = true},
+          &schema_of<MaskFillParameters>()};
+}
+
+}  // namespace lockstep
