@@ -64,7 +64,8 @@ OutputContents contents() {
   all.tables = {&table_schema_of<TenantRow>(),        &table_schema_of<KernelRow>(),
                 &table_schema_of<FaultRow>(),         &table_schema_of<BlockRow>(),
                 &table_schema_of<ComponentCostRow>(), &table_schema_of<WindowCostRow>(),
-                &table_schema_of<RankRow>(),          &table_schema_of<SpeedupRow>()};
+                &table_schema_of<WindowTimesRow>(),   &table_schema_of<RankRow>(),
+                &table_schema_of<SpeedupRow>()};
   all.finals = {{"end", "fs", "simulated time at which the run ended"}};
   all.run = {{"wall_seconds", "s", "of the simulation loop"},
              {"warp_instructions", "instructions", "of all tenants"},

@@ -72,8 +72,16 @@ struct SpeedupModel::Losses {
 
 SpeedupModel::SpeedupModel(const std::vector<ComponentCostRow>& components,
                            std::vector<WindowCostRow> windows, const std::vector<RankRow>& ranks)
-    : components_(components), windows_(longest_first(std::move(windows))) {
-  for (const WindowCostRow& row : windows_) in_windows_ += row.nanoseconds;
+    : components_(components), rows_(longest_first(std::move(windows))) {
+  for (std::size_t row = 0; row < rows_.size();) {
+    const std::uint32_t number = rows_[row].window;
+    const double weight =
+        windows_.empty() ? 1 : static_cast<double>(number - rows_[row - 1].window);
+    const std::size_t first = row;
+    for (; row < rows_.size() && rows_[row].window == number; ++row)
+      in_windows_ += weight * rows_[row].nanoseconds;
+    windows_.push_back({first, row, weight});
+  }
   double all = 0;
   for (const ComponentCostRow& row : components) all += static_cast<double>(row.nanoseconds);
   if (!ranks.empty() && all > 0) between_ = ranks.front().other * 1e9 * in_windows_ / all;
@@ -105,14 +113,12 @@ std::vector<int> SpeedupModel::deal_to_ranks(int ranks) const {
   return home;
 }
 
-double SpeedupModel::window_nanoseconds(std::size_t& row, const std::vector<int>& home, int ranks,
-                                        int threads, Losses& losses) const {
+double SpeedupModel::window_nanoseconds(const MeasuredWindow& window, const std::vector<int>& home,
+                                        int ranks, int threads, Losses& losses) const {
   std::vector<Threads> loads(static_cast<std::size_t>(ranks), Threads(threads));
-  const std::uint32_t window = windows_[row].window;
-  const std::size_t first = row;
   double sum = 0;
-  for (; row < windows_.size() && windows_[row].window == window; ++row) {
-    const WindowCostRow& cost = windows_[row];
+  for (std::size_t row = window.first; row < window.last; ++row) {
+    const WindowCostRow& cost = rows_[row];
     const int rank = cost.component < home.size() ? home[cost.component] : 0;
     loads[static_cast<std::size_t>(rank)].add(cost.nanoseconds);
     sum += cost.nanoseconds;
@@ -120,11 +126,11 @@ double SpeedupModel::window_nanoseconds(std::size_t& row, const std::vector<int>
   const auto slowest = std::max_element(
       loads.begin(), loads.end(),
       [](const Threads& a, const Threads& b) { return a.busiest() < b.busiest(); });
-  const std::uint32_t longest = windows_[first].component;
+  const std::uint32_t longest = rows_[window.first].component;
   std::string cause = "uneven shares of ranks and threads";
   if (slowest->is_one_component() && longest < components_.size())
     cause = "one " + kind_of_component(components_[longest].component) + " at a time";
-  losses.nanoseconds[cause] += slowest->busiest() - sum / (ranks * threads);
+  losses.nanoseconds[cause] += window.weight * (slowest->busiest() - sum / (ranks * threads));
   return slowest->busiest();
 }
 
@@ -133,10 +139,11 @@ Prediction SpeedupModel::predict(int ranks, int threads) const {
   Losses losses;
   double parallel = between_;
   losses.nanoseconds["recording epochs"] = between_;
-  for (std::size_t row = 0; row < windows_.size();) {
-    const double synchronisation = synchronisation_nanoseconds(threads);
-    const double exchange = exchange_nanoseconds(ranks);
-    parallel += window_nanoseconds(row, home, ranks, threads, losses) + synchronisation + exchange;
+  for (const MeasuredWindow& window : windows_) {
+    const double synchronisation = window.weight * synchronisation_nanoseconds(threads);
+    const double exchange = window.weight * exchange_nanoseconds(ranks);
+    parallel += window.weight * window_nanoseconds(window, home, ranks, threads, losses) +
+                synchronisation + exchange;
     losses.nanoseconds["synchronisation of threads"] += synchronisation;
     losses.nanoseconds["exchange between ranks"] += exchange;
   }

@@ -37,7 +37,8 @@ struct alignas(128) Worker {
       remote_floor;  ///< by kind: earliest arrival on other ranks since the exchange
   InboxBuilder inbox;
   std::optional<Failure> failure;
-  std::uint64_t copying_ticks = 0;  ///< spent on inboxes in the windows that are measured
+  // Estimated from the windows that are measured, each times the windows that it stands for.
+  std::uint64_t copying_ticks = 0;  ///< spent on inboxes
   std::uint64_t measured_inboxes = 0;
   std::vector<WindowCost> costs;
 };
