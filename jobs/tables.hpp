@@ -124,8 +124,7 @@ struct ComponentCostRow {
   static auto schema() {
     using R = ComponentCostRow;
     return table<R>("/run/profile/components",
-                    "with `--profile`: what each component cost, of all ranks, estimated from a "
-                    "sample of the windows; `--weights` reads it")
+                    "with `--profile`: what each component cost, of all ranks; `--weights` reads it")
         .column("component", &R::component, "name", "kind and index")
         .column("nanoseconds", &R::nanoseconds, "ns", "of wall time in all windows");
   }
@@ -133,17 +132,17 @@ struct ComponentCostRow {
 
 /// One row of /run/profile/windows.
 struct WindowCostRow {
-  std::uint32_t window = 0, component = 0, nanoseconds = 0;
+  std::uint32_t window = 0, component = 0, nanoseconds = 0, windows = 0;
 
   static auto schema() {
     using R = WindowCostRow;
     return table<R>("/run/profile/windows",
-                    "with `--profile`: what the components of rank 0 cost in windows that were "
-                    "measured, the first few million rows")
-        .column("window", &R::window, "number",
-                "in simulated time; it stands for those since the one before as well")
+                    "with `--profile`: what the components of rank 0 cost in a sample of the windows, "
+                    "and wherever one took long; the first few million rows")
+        .column("window", &R::window, "number", "windows follow each other in simulated time")
         .column("component", &R::component, "row", "of /run/profile/components")
-        .column("nanoseconds", &R::nanoseconds, "ns", "of wall time");
+        .column("nanoseconds", &R::nanoseconds, "ns", "of wall time")
+        .column("windows", &R::windows, "windows", "like it that it stands for, itself included");
   }
 };
 

@@ -1,4 +1,4 @@
-/// What --profile records: what each component costs, in a sample of the windows, and where the
+/// What --profile records: what each component costs, in all and window by window, and where the
 /// time of each window went.
 #pragma once
 
@@ -8,11 +8,13 @@
 
 namespace lockstep {
 
-/// What one component cost in one window.
+/// What one component cost in one window, and as how many windows like it that counts: windows are
+/// recorded by sample, but each step that takes long is.
 struct WindowCost {
   std::uint32_t window;
   std::uint32_t component;
   std::uint32_t nanoseconds;
+  std::uint32_t windows;
 };
 
 /// Where the time of one window went: nanoseconds, averaged over the threads of this rank.
@@ -23,10 +25,8 @@ struct WindowTimes {
 /// What --profile records on this rank.
 struct Profile {
   std::vector<std::uint64_t> component_nanoseconds;  ///< by component; 0 for those of other ranks
-  /// Of the windows that were measured, the first few million entries.  Each window stands for
-  /// itself and those that were not measured since the one before.
-  std::vector<WindowCost> costs;
-  std::vector<WindowTimes> times;  ///< of the first million windows
+  std::vector<WindowCost> costs;                     ///< the first few million
+  std::vector<WindowTimes> times;                    ///< of the first million windows
   double working_seconds = 0;      ///< in components
   double exchanging_seconds = 0;
 };
@@ -57,6 +57,7 @@ class WindowTimesRecorder {
   std::vector<WindowTimes> times_;
   TicksSpent before_;
   std::size_t last_exchange_ = 0;  ///< the window in whose time it fell
+  double waited_ = 0;              ///< in exchanges of a window that is not over yet
 };
 
 }  // namespace lockstep

@@ -58,7 +58,7 @@ void EpochStatistics::collect(Time end, std::span<const std::vector<std::byte>> 
 
 std::span<const std::uint64_t> EpochStatistics::merge(
     std::span<const std::vector<std::byte>> contributions) {
-  values_.assign(layout_.size(), 0);
+  values_.resize(layout_.size());
   for (const std::vector<std::byte>& bytes : contributions) {
     for (std::size_t at = 0; at < bytes.size();) {
       std::uint64_t head[2] = {};  // place, size

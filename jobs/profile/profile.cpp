@@ -41,7 +41,7 @@ std::vector<WindowCostRow> window_rows(const Profile& profile) {
   std::vector<WindowCostRow> rows;
   rows.reserve(profile.costs.size());
   for (const WindowCost& cost : profile.costs)
-    rows.push_back({cost.window, cost.component, cost.nanoseconds});
+    rows.push_back({cost.window, cost.component, cost.nanoseconds, cost.windows});
   return rows;
 }
 

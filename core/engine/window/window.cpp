@@ -245,21 +245,25 @@ void Window::fetch_places(const Share& share, std::uint32_t position) {
 }
 
 void Window::run_component(Share& share, std::uint32_t position, Worker& worker) {
-  if (weight_ == 0) {
+  if (weight_ == 0 && !profiling_) {
     advance(share, position, worker);
     return;
   }
   const std::uint64_t begin = ticks();
   advance(share, position, worker);
-  const std::uint64_t spent = ticks() - begin;
+  std::uint64_t spent = ticks() - begin;
   Slot& slot = slots_[share.slots[position]];
+  // One in which another program had this core counts as usual.
+  if (profiling_ && spent >= long_step && worker.interruptions.any() && slot.cost > 0)
+    spent = slot.cost;
   const std::uint64_t smoothed = (slot.cost * std::uint64_t{3} + spent) / 4;
   slot.cost = static_cast<std::uint32_t>(std::min<std::uint64_t>(smoothed, ~std::uint32_t{0}));
   if (!profiling_) return;
-  component_ticks_[local_[slot.id.value()]] += spent * weight_;
-  if (worker.costs.size() < most_window_costs) {
-    worker.costs.push_back(
-        {static_cast<std::uint32_t>(window_), slot.id.value(), static_cast<std::uint32_t>(spent)});
+  component_ticks_[local_[slot.id.value()]] += spent;
+  const auto stands_for = static_cast<std::uint32_t>(spent < long_step ? weight_ : 1);
+  if (stands_for > 0 && worker.costs.size() < most_window_costs) {
+    worker.costs.push_back({static_cast<std::uint32_t>(window_), slot.id.value(),
+                            static_cast<std::uint32_t>(spent), stands_for});
   }
 }
 

@@ -80,8 +80,11 @@ class Window final : public WindowTasks {
 
   // Odd: often every other window runs SMs, and partitions run in those between.
   static constexpr std::uint64_t sample_interval = 17;
-  /// The first windows of a profile are measured all, so that short runs have one.
+  /// The first windows of a profile are recorded all, so that short runs have one.
   static constexpr std::uint64_t profiled_at_first = 32 * sample_interval;
+  /// Ticks (some 0.1 ms) from which on a profile records each step: so few that a sample of them
+  /// would tell nothing.
+  static constexpr std::uint64_t long_step = 1 << 18;
   static constexpr std::uint64_t ordering_interval = 1024;
 
   std::vector<Slot> slots_;               ///< by local component
