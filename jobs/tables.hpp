@@ -182,9 +182,8 @@ struct ComponentCostRow {
 
   static auto schema() {
     using R = ComponentCostRow;
-    return table<R>(
-               "/run/profile/components",
-               "with `--profile`: what each component cost, of all ranks; `--weights` reads it")
+    return table<R>("/run/profile/components",
+                    "with `--profile`: what each component cost, of all ranks; `--weights` reads it")
         .column("component", &R::component, "name", "kind and index")
         .column("nanoseconds", &R::nanoseconds, "ns", "of wall time in all windows");
   }
@@ -192,23 +191,42 @@ struct ComponentCostRow {
 
 /// One row of /run/profile/windows.
 struct WindowCostRow {
-  std::uint32_t window = 0, component = 0, nanoseconds = 0;
+  std::uint32_t window = 0, component = 0, nanoseconds = 0, windows = 0;
 
   static auto schema() {
     using R = WindowCostRow;
     return table<R>("/run/profile/windows",
-                    "with `--profile`: what the components of rank 0 cost in each window, for the "
-                    "first few million")
+                    "with `--profile`: what the components of rank 0 cost in a sample of the windows, "
+                    "and wherever one took long; the first few million rows")
         .column("window", &R::window, "number", "windows follow each other in simulated time")
         .column("component", &R::component, "row", "of /run/profile/components")
-        .column("nanoseconds", &R::nanoseconds, "ns", "of wall time");
+        .column("nanoseconds", &R::nanoseconds, "ns", "of wall time")
+        .column("windows", &R::windows, "windows", "like it that it stands for, itself included");
+  }
+};
+
+/// One row of /run/profile/times.
+struct WindowTimesRow {
+  std::uint32_t rank = 0, window = 0, working = 0, synchronising = 0, exchanging = 0, waiting = 0;
+
+  static auto schema() {
+    using R = WindowTimesRow;
+    return table<R>("/run/profile/times",
+                    "with `--profile`: where the time of each window of each rank went, a mean over "
+                    "its threads; the first million windows")
+        .column("rank", &R::rank, "number", "of MPI")
+        .column("window", &R::window, "number", "counted by each rank for itself")
+        .column("working", &R::working, "ns", "in components, copying of messages included")
+        .column("synchronising", &R::synchronising, "ns", "opening and closing the window")
+        .column("exchanging", &R::exchanging, "ns", "with other ranks, before the window")
+        .column("waiting", &R::waiting, "ns", "for slower threads and ranks");
   }
 };
 
 /// One row of /run/profile/ranks.
 struct RankRow {
   std::uint32_t rank = 0;
-  double wall = 0, working = 0, synchronising = 0, waiting = 0, other = 0;
+  double wall = 0, working = 0, synchronising = 0, exchanging = 0, waiting = 0, other = 0;
 
   static auto schema() {
     using R = RankRow;
@@ -218,7 +236,8 @@ struct RankRow {
         .column("wall", &R::wall, "s", "of the simulation loop")
         .column("working", &R::working, "s", "in components")
         .column("synchronising", &R::synchronising, "s",
-                "opening and closing windows, exchange, copying of messages")
+                "opening and closing windows, copying of messages")
+        .column("exchanging", &R::exchanging, "s", "with other ranks")
         .column("waiting", &R::waiting, "s", "for slower threads and ranks")
         .column("other", &R::other, "s", "recording epochs, and what is between windows");
   }

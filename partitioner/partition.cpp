@@ -16,6 +16,9 @@ namespace {
 /// Loads within this share of the mean are balanced: less is noise of the weights themselves.
 constexpr double tolerated_imbalance = 0.01;
 
+/// How much larger cut and load may become where measured weights are dealt out.
+constexpr double tolerated_for_mixing = 0.05;
+
 constexpr std::uint32_t random_assignment_purpose = 0x70617274;
 
 /// The graph without directions: neighbours of each component and what crossing to them costs.
@@ -176,9 +179,22 @@ double cut_of(const Neighbours& neighbours, const std::vector<int>& rank_of) {
   return cut;
 }
 
+double largest_load(const std::vector<std::size_t>& members, const std::vector<double>& weights,
+                    const std::vector<int>& rank_of) {
+  std::map<int, double> loads;
+  for (const std::size_t id : members) loads[rank_of[id]] += weights[id];
+  return std::max_element(loads.begin(), loads.end(), [](const auto& a, const auto& b) {
+           return a.second < b.second;
+         })->second;
+}
+
 /// Components of a kind with the same weights and links are the same to METIS, but not what they
 /// do: SMs with low numbers get blocks first, and what belongs to the low numbers of a problem is
 /// often larger.  Ranks take them in turns, each as many as before, unless that cuts more.
+///
+/// Where weights differ, because they were measured, the heaviest come first, and all ranks get as
+/// many: those that have much to do while most are idle stand apart, and when all are at work every
+/// rank has its share of them.  That may cost a little balance and cut.
 void mix_kinds(const Graph& graph, const Neighbours& neighbours, const std::vector<double>& weights,
                int ranks, std::vector<int>& rank_of) {
   for (std::uint32_t kind = 0; kind < graph.kinds().size(); ++kind) {
@@ -188,16 +204,32 @@ void mix_kinds(const Graph& graph, const Neighbours& neighbours, const std::vect
       members.push_back(id);
       ++left[std::size_t(rank_of[id])];
     }
-    const auto differs = [&](std::size_t id) { return weights[id] != weights[members[0]]; };
-    if (std::any_of(members.begin(), members.end(), differs)) continue;
+    if (members.empty()) continue;
+    const bool differ = std::any_of(members.begin(), members.end(), [&](std::size_t id) {
+      return weights[id] != weights[members[0]];
+    });
+    if (differ) {
+      std::stable_sort(members.begin(), members.end(),
+                       [&](std::size_t a, std::size_t b) { return weights[a] > weights[b]; });
+      for (std::size_t rank = 0; rank < left.size(); ++rank)
+        left[rank] = (members.size() + left.size() - 1 - rank) / left.size();
+    }
     std::vector<int> mixed = rank_of;
+    std::vector<double> loads(left.size(), 0);
     for (std::size_t i = 0; i < members.size(); ++i) {
       std::size_t rank = fair_turn(i, left.size());
       while (left[rank] == 0) rank = (rank + 1) % left.size();
+      for (std::size_t other = 0; differ && other < left.size(); ++other)
+        if (left[other] > 0 && loads[other] < loads[rank]) rank = other;
       --left[rank];
+      loads[rank] += weights[members[i]];
       mixed[members[i]] = int(rank);
     }
-    if (cut_of(neighbours, mixed) <= cut_of(neighbours, rank_of) * (1 + 1e-9)) rank_of = mixed;
+    const double tolerated = 1 + (differ ? tolerated_for_mixing : 1e-9);
+    if (cut_of(neighbours, mixed) <= cut_of(neighbours, rank_of) * tolerated &&
+        largest_load(members, weights, mixed) <=
+            largest_load(members, weights, rank_of) * tolerated)
+      rank_of = mixed;
   }
 }
 

@@ -135,8 +135,9 @@ bool Engine::save(PartSink* sink) {
     const int owner = state.assignment.places[id].rank;
     if (writes) guarded([&] { sink->begin(part_of(state.graph, id)); });
     if (owner == communicator.rank()) {
+      const Time before = state.restored.empty() ? Time::zero() : state.restored[next];
       Slot& slot = slots[next++];
-      const Time reached = state.window->reached()[slot.kind];
+      const Time reached = std::max(before, state.window->reached()[slot.kind]);
       save_chunks(slot, reached, writes ? PartWriter::Sink(keep) : PartWriter::Sink(send), failure);
       if (!writes) send({});  // behind the last
     } else if (writes) {
@@ -159,10 +160,11 @@ void Engine::restore(PartSource& source) {
   state.window->settle();
   restore_part(source, "engine", [&](Archive& archive) { state.serialize(archive); });
   std::vector<Time> reached(state.graph.kinds().size(), Time::never());
+  state.restored.clear();
   for (Slot& slot : state.window->slots()) {
     PartReader bytes(source, part_of(state.graph, slot.id.value()));
-    reached[slot.kind] =
-        std::min(reached[slot.kind], restore_slot(bytes, slot, state.graph.name(slot.id)));
+    state.restored.push_back(restore_slot(bytes, slot, state.graph.name(slot.id)));
+    reached[slot.kind] = std::min(reached[slot.kind], state.restored.back());
   }
   for (Time& time : reached) {
     if (time == Time::never()) time = Time::zero();

@@ -49,7 +49,8 @@ Engine::State::State(const Graph& the_graph, Assignment the_assignment,
       meeting(graph, assignment, communicator),
       inside(distances_inside(graph, assignment, communicator.rank())),
       across(distances_across(graph, assignment)),
-      executor(make_executor(options.threads)) {
+      executor(make_executor(options.threads)),
+      window_times(ticks_per_nanosecond) {
   build_components(factory);
 }
 
@@ -76,7 +77,7 @@ void Engine::State::sample(EpochObserver& observer) {
   const std::uint64_t begin = ticks();
   Communicator::Bytes contribution;
   if (!window->failed()) guard([&] { contribution = observer.sample(boundary, components); });
-  const std::vector<Communicator::Bytes> all = communicator.gather(contribution);
+  const std::vector<Communicator::Bytes> all = communicator.gather(std::move(contribution));
   if (communicator.rank() == 0 && !failure && !window->failed()) {
     guard([&] { observer.collect(boundary, all); });
   }
@@ -96,22 +97,38 @@ void Engine::State::report_progress(RunControl& control, const Agreement& agreed
   guard([&] { control.progress(report); });
 }
 
+TicksSpent Engine::State::spent() const {
+  const ExecutorTimes times = executor->times();
+  return {static_cast<double>(ticks() - run_began), times.working,
+          static_cast<double>(meeting.exchange_ticks()), times.waiting,
+          static_cast<double>(observer_ticks)};
+}
+
 RunSummary Engine::State::summary(bool finished) const {
-  const auto wall_ticks = static_cast<double>(ticks() - run_began);
+  const TicksSpent now = spent();
   RunSummary result;
   result.end = boundary;
   result.finished = finished;
   result.windows = window->windows();
   result.exchanges = meeting.exchanges();
-  result.wall_seconds = wall_ticks / ticks_per_nanosecond * 1e-9;
-  const ExecutorTimes times = executor->times();
+  result.wall_seconds = now.all / ticks_per_nanosecond * 1e-9;
   const double copying = window->copying_ticks();
-  const double waiting = times.waiting + static_cast<double>(meeting.waiting_ticks());
+  const double waiting = now.waiting + static_cast<double>(meeting.waiting_ticks());
   // What is neither work nor waiting: opening and closing windows, meetings, copying messages.
-  const double overhead =
-      wall_ticks - times.working - waiting - static_cast<double>(observer_ticks) + copying;
-  result.synchronisation_share = std::max(0.0, overhead / wall_ticks);
-  result.imbalance_share = waiting / wall_ticks;
+  const double overhead = now.all - now.working - waiting - now.observing + copying;
+  result.synchronisation_share = std::max(0.0, overhead / now.all);
+  result.imbalance_share = waiting / now.all;
+  return result;
+}
+
+Profile Engine::State::make_profile() const {
+  Profile result = window->profile(ticks_per_nanosecond);
+  const TicksSpent now = spent();
+  const double waited = static_cast<double>(meeting.waiting_ticks());
+  const double ticks_per_second = ticks_per_nanosecond * 1e9;
+  result.working_seconds = std::max(0.0, now.working - window->copying_ticks()) / ticks_per_second;
+  result.exchanging_seconds = std::max(0.0, now.exchanging - waited) / ticks_per_second;
+  result.times = window_times.times();
   return result;
 }
 
@@ -124,7 +141,7 @@ Engine::~Engine() = default;
 
 RunSummary Engine::run(EpochObserver& observer, RunControl& control) {
   const RunSummary result = state_->run(observer, control);
-  state_->profile = state_->window->profile(state_->ticks_per_nanosecond);
+  state_->profile = state_->make_profile();
   return result;
 }
 

@@ -67,7 +67,8 @@ Agreement Meeting::decode(const std::vector<std::int64_t>& values) {
     agreed.requests |= *value++ < 0 ? 1u << bit : 0u;
   }
   // Of what this rank waited, the least that any rank waited is the price of the exchange itself.
-  waiting_ticks_ += static_cast<std::uint64_t>(last_wait_ - *value);
+  waited_before_ = static_cast<std::uint64_t>(last_wait_ - *value);
+  waiting_ticks_ += waited_before_;
   return agreed;
 }
 
@@ -75,6 +76,7 @@ Agreement Meeting::meet(Window& window, Agreement own) {
   ++exchanges_;
   own.next = window.next();
   if (communicator_.size() == 1) return own;
+  const std::uint64_t entry = ticks();
 
   for (Communicator::Bytes& bytes : outgoing_) bytes.clear();
   const std::size_t record_bytes = (kinds_ + 3 + request_bits) * sizeof(std::int64_t);
@@ -98,6 +100,7 @@ Agreement Meeting::meet(Window& window, Agreement own) {
   }
   Agreement result = decode(agreed);
   last_wait_ = waited;
+  exchange_ticks_ += ticks() - entry;
   return result;
 }
 

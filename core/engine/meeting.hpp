@@ -33,6 +33,11 @@ class Meeting {
   std::uint64_t exchanges() const { return exchanges_; }
   /// Ticks spent waiting for ranks that were slower.
   std::uint64_t waiting_ticks() const { return waiting_ticks_; }
+  /// The last that was added to them: of the exchange before the last, since ranks hear then how
+  /// long others waited.
+  std::uint64_t waited_before() const { return waited_before_; }
+  /// Ticks spent on exchanges, waiting included.
+  std::uint64_t exchange_ticks() const { return exchange_ticks_; }
 
  private:
   std::vector<std::int64_t> encode(const Agreement& own) const;
@@ -45,7 +50,8 @@ class Meeting {
   std::vector<Communicator::Bytes> outgoing_, incoming_;
   std::int64_t last_wait_ = 0;  ///< ticks this rank waited in the exchange before
   std::uint64_t exchanges_ = 0;
-  std::uint64_t waiting_ticks_ = 0;
+  std::uint64_t waiting_ticks_ = 0, waited_before_ = 0;
+  std::uint64_t exchange_ticks_ = 0;
 };
 
 }  // namespace lockstep

@@ -1,21 +1,63 @@
+/// What --profile records: what each component costs, in all and window by window, and where the
+/// time of each window went.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <vector>
 
 namespace lockstep {
 
-/// What one component cost in one window.
+/// What one component cost in one window, and as how many windows like it that counts: windows are
+/// recorded by sample, but each step that takes long is.
 struct WindowCost {
   std::uint32_t window;
   std::uint32_t component;
   std::uint32_t nanoseconds;
+  std::uint32_t windows;
+};
+
+/// Where the time of one window went: nanoseconds, averaged over the threads of this rank.
+struct WindowTimes {
+  std::uint32_t window, working, synchronising, exchanging, waiting;
 };
 
 /// What --profile records on this rank.
 struct Profile {
   std::vector<std::uint64_t> component_nanoseconds;  ///< by component; 0 for those of other ranks
-  std::vector<WindowCost> windows;                   ///< the first few million entries
+  std::vector<WindowCost> costs;                     ///< the first few million
+  std::vector<WindowTimes> times;                    ///< of the first million windows
+  double working_seconds = 0;      ///< in components
+  double exchanging_seconds = 0;
+};
+
+/// What the ticks since the beginning went into.
+struct TicksSpent {
+  double all = 0, working = 0, exchanging = 0, waiting = 0, observing = 0;
+};
+
+/// Makes a row for each window out of what has been spent in all.
+class WindowTimesRecorder {
+ public:
+  explicit WindowTimesRecorder(double ticks_per_nanosecond)
+      : ticks_per_nanosecond_(ticks_per_nanosecond) {}
+
+  /// After a window: ticks until now, with what was waited for in an exchange counted as exchange.
+  void add(std::uint64_t window, const TicksSpent& until_now);
+  /// After an exchange: so many ticks of the one before were waiting for other ranks.
+  void exchanged(std::uint64_t waited_before);
+
+  const std::vector<WindowTimes>& times() const { return times_; }
+
+ private:
+  std::uint32_t nanoseconds(double ticks) const;
+
+  static constexpr std::size_t most = std::size_t{1} << 20;
+  double ticks_per_nanosecond_;
+  std::vector<WindowTimes> times_;
+  TicksSpent before_;
+  std::size_t last_exchange_ = 0;  ///< the window in whose time it fell
+  double waited_ = 0;              ///< in exchanges of a window that is not over yet
 };
 
 }  // namespace lockstep

@@ -27,6 +27,8 @@ struct Engine::State {
   void choose_horizons(const std::vector<Time>& outer);
   bool finish_boundary(EpochObserver& observer);
   Time boundary_after(Time activity) const;
+  Agreement meet(const Agreement& own);
+  void run_window();
 
   // failing.cpp
   void build_components(const ComponentFactory& factory);
@@ -41,6 +43,8 @@ struct Engine::State {
   void sample(EpochObserver& observer);
   void report_progress(RunControl& control, const Agreement& agreed);
   RunSummary summary(bool finished) const;
+  TicksSpent spent() const;
+  Profile make_profile() const;
 
   /// What belongs to no component (checkpoint.cpp).
   void serialize(Archive& archive);
@@ -59,8 +63,12 @@ struct Engine::State {
   std::optional<Window> window;    ///< once the components exist
   std::unique_ptr<Executor> executor;
   std::vector<Time> horizons;  ///< of the next window, by kind
+  /// By local component: how far it had come when it was restored.  Of a kind the ranks that saved
+  /// it may have come to different times.
+  std::vector<Time> restored;
   Time boundary;               ///< where all components meet next; zero before the run
   Time boundary_for;           ///< the activity for which it was chosen
+  WindowTimesRecorder window_times;  ///< with options.profile
   Profile profile;
   std::uint64_t run_began = 0;  ///< ticks
   std::uint64_t observer_ticks = 0;

@@ -54,7 +54,7 @@ RunSummary Engine::State::run(EpochObserver& observer, RunControl& control) {
   for (bool going_on = true; going_on;) {
     Agreement own = own_view();
     guard([&] { own.requests = control.requests(); });
-    const Agreement agreed = meeting.meet(*window, own);
+    const Agreement agreed = meet(own);
     stop_if_failed(agreed);
     report_progress(control, agreed);
 
@@ -68,6 +68,17 @@ RunSummary Engine::State::run(EpochObserver& observer, RunControl& control) {
     }
   }
   return summary(finished);
+}
+
+Agreement Engine::State::meet(const Agreement& own) {
+  const Agreement agreed = meeting.meet(*window, own);
+  if (options.profile) window_times.exchanged(meeting.waited_before());
+  return agreed;
+}
+
+void Engine::State::run_window() {
+  window->run(*executor, horizons);
+  if (options.profile) window_times.add(window->number(), spent());
 }
 
 void Engine::State::run_outer_window(const Agreement& agreed) {
@@ -86,7 +97,7 @@ void Engine::State::run_outer_window(const Agreement& agreed) {
       ticks() + static_cast<std::uint64_t>(meet_at_least_every * ticks_per_nanosecond);
   while (something_left() && ticks() < enough && !window->failed()) {
     choose_horizons(outer);
-    window->run(*executor, horizons);
+    run_window();
   }
 }
 
@@ -135,7 +146,7 @@ bool Engine::State::finish_boundary(EpochObserver& observer) {
                                [](const LocalComponent& c) { return c.component->finished(); });
   });
   if (failure) own.failed_rank = communicator.rank();
-  const Agreement agreed = meeting.meet(*window, own);
+  const Agreement agreed = meet(own);
   stop_if_failed(agreed);
 
   const bool idle = agreed.earliest() == Time::never();

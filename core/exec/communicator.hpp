@@ -30,7 +30,7 @@ class Communicator {
   virtual Bytes receive(int from) = 0;
 
   /// On rank 0: what every rank contributed, by rank.  Empty elsewhere.
-  std::vector<Bytes> gather(const Bytes& contribution);
+  std::vector<Bytes> gather(Bytes contribution);
 };
 
 /// One rank alone.

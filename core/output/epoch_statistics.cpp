@@ -14,18 +14,20 @@ constexpr const char* cut_off = "a contribution to an epoch is cut off";
 }  // namespace
 
 void EpochStatistics::append(std::size_t kind, std::size_t instance, const StatisticsView& view,
-                             std::vector<std::uint64_t>& words) const {
-  const std::size_t size = layout_.row_size(kind);
-  words.push_back(layout_.offset(kind, instance));
-  words.push_back(size);
-  words.resize(words.size() + size);
-  view.schema->gather(view.values, layout_.tenants(), std::span(words).last(size));
+                             std::vector<std::byte>& contribution) const {
+  const std::size_t size = layout_.row_size(kind), at = contribution.size();
+  const std::uint64_t head[2] = {layout_.offset(kind, instance), size};
+  contribution.resize(at + sizeof head + size * sizeof(std::uint64_t));
+  std::memcpy(&contribution[at], head, sizeof head);
+  if (size == 0) return;
+  auto* words = reinterpret_cast<std::uint64_t*>(&contribution[at + sizeof head]);
+  view.schema->gather(view.values, layout_.tenants(), std::span(words, size));
 }
 
 std::vector<std::byte> EpochStatistics::sample(Time end,
                                                std::span<const LocalComponent> components) {
-  std::vector<std::uint64_t> words;
-  words.reserve(last_sample_);
+  std::vector<std::byte> contribution;
+  contribution.reserve(last_sample_);
   for (const LocalComponent& local : components) {
     const Graph::Node& node = graph_.nodes()[local.id.value()];
     const std::size_t kind = node.kind.value();
@@ -33,7 +35,7 @@ std::vector<std::byte> EpochStatistics::sample(Time end,
       const StatisticsView view = local.component->statistics(end);
       LOCKSTEP_CHECK(view.schema == layout_.kinds().at(kind).schema,
                      graph_.name(local.id) + " has other statistics than its kind");
-      append(kind, node.index, view, words);
+      append(kind, node.index, view, contribution);
     }
     const std::vector<StatisticsView> parts = local.component->parts(end);
     for (auto view = parts.begin(); view != parts.end(); ++view) {
@@ -42,13 +44,12 @@ std::vector<std::byte> EpochStatistics::sample(Time end,
       };
       const auto each = std::count_if(parts.begin(), parts.end(), like_it);
       const auto before = std::count_if(parts.begin(), view, like_it);
-      append(layout_.kind_of(view->schema), std::size_t(node.index * each + before), *view, words);
+      append(layout_.kind_of(view->schema), std::size_t(node.index * each + before), *view,
+             contribution);
     }
   }
-  last_sample_ = words.size();
-  std::vector<std::byte> bytes(words.size() * sizeof(std::uint64_t));
-  if (!bytes.empty()) std::memcpy(bytes.data(), words.data(), bytes.size());
-  return bytes;
+  last_sample_ = contribution.size();
+  return contribution;
 }
 
 void EpochStatistics::collect(Time end, std::span<const std::vector<std::byte>> contributions) {
@@ -57,7 +58,7 @@ void EpochStatistics::collect(Time end, std::span<const std::vector<std::byte>> 
 
 std::span<const std::uint64_t> EpochStatistics::merge(
     std::span<const std::vector<std::byte>> contributions) {
-  values_.assign(layout_.size(), 0);
+  values_.resize(layout_.size());
   for (const std::vector<std::byte>& bytes : contributions) {
     for (std::size_t at = 0; at < bytes.size();) {
       std::uint64_t head[2] = {};  // place, size

@@ -26,13 +26,13 @@ class EpochStatistics final : public EpochObserver {
  private:
   /// Appends one row to a contribution: its place in the layout, its length, its words.
   void append(std::size_t kind, std::size_t instance, const StatisticsView& view,
-              std::vector<std::uint64_t>& words) const;
+              std::vector<std::byte>& contribution) const;
 
   const Graph& graph_;
   const StatisticsLayout& layout_;
   StatisticsRecorder* recorder_;
   std::vector<std::uint64_t> values_;
-  std::size_t last_sample_ = 0;  ///< words
+  std::size_t last_sample_ = 0;  ///< bytes
 };
 
 }  // namespace lockstep

@@ -56,12 +56,14 @@ class Series {
 
   /// Appends `count` rows that stand one after another in memory.
   void append(const void* rows, std::uint64_t count);
-  struct Row {
-    std::uint64_t number;  ///< of those that are appended
-    const void* data;
+  struct Word {
+    std::uint32_t row;    ///< of those that are appended
+    std::uint32_t index;  ///< in the row
+    std::uint64_t value;
   };
-  /// Appends `count` rows that are 0 but for `rows`, which are in the order of their numbers.
-  void append(std::uint64_t count, std::span<const Row> rows);
+  /// Appends `count` rows of 64-bit numbers that are 0 but for `words`, which are in the order of
+  /// their rows.
+  void append(std::uint64_t count, std::span<const Word> words);
   /// Makes what was appended visible to readers.
   void flush();
   /// Nothing more is appended; nothing happens if there is none.

@@ -105,37 +105,42 @@ Series::Series(std::string file, Handle dataset, Handle type, Shape row, std::ui
       row_(std::move(row)),
       chunk_rows_(chunk_rows) {}
 
-void Series::append(const void* rows, std::uint64_t count) {
-  if (chunk_rows_ == 0) {
-    grow(count);
-    return write(length_ - count, rows, count);
-  }
-  const std::size_t row_bytes = product(row_) * H5Tget_size(type_.id());
-  const auto* bytes = static_cast<const char*>(rows);
-  std::vector<Row> kept;
-  for (std::uint64_t row = 0; row < count; ++row) {
-    const char* begin = bytes + row * row_bytes;
-    if (!is_zero(begin, row_bytes)) kept.push_back({row, begin});
-  }
-  append(count, kept);
-}
-
 /// Chunk by chunk, from the first row that is not 0 to the last: whether a chunk is stored depends
 /// on what stands in it, not on who appends how much at once, so that equal runs make equal files.
-void Series::append(std::uint64_t count, std::span<const Row> rows) {
+void Series::append(const void* rows, std::uint64_t count) {
   const std::uint64_t begin = length_;
   grow(count);
+  if (chunk_rows_ == 0) return write(begin, rows, count);
   const std::size_t row_bytes = product(row_) * H5Tget_size(type_.id());
-  std::vector<char> part;
-  for (std::size_t i = 0; i < rows.size();) {
-    const std::uint64_t first = begin + rows[i].number, chunk = first / chunk_rows_;
+  const auto* bytes = static_cast<const char*>(rows);
+  const auto row_is_zero = [&](std::uint64_t row) {
+    return is_zero(bytes + row * row_bytes, row_bytes);
+  };
+  for (std::uint64_t first = 0; first < count;) {
+    const std::uint64_t next_chunk = ((begin + first) / chunk_rows_ + 1) * chunk_rows_ - begin;
+    const std::uint64_t end = std::min(next_chunk, count);
+    std::uint64_t last = end;
+    while (first < last && row_is_zero(first)) ++first;
+    while (first < last && row_is_zero(last - 1)) --last;
+    if (first < last) write(begin + first, bytes + first * row_bytes, last - first);
+    first = end;
+  }
+}
+
+void Series::append(std::uint64_t count, std::span<const Word> words) {
+  LOCKSTEP_CHECK(H5Tget_size(type_.id()) == sizeof(std::uint64_t), "a series of words has another type");
+  const std::uint64_t begin = length_;
+  grow(count);
+  const std::size_t row_words = product(row_);
+  std::vector<std::uint64_t> part;
+  for (std::size_t i = 0; i < words.size();) {
+    const std::uint64_t first = words[i].row, chunk = (begin + first) / chunk_rows_;
     part.clear();
-    for (; i < rows.size() && (begin + rows[i].number) / chunk_rows_ == chunk; ++i) {
-      part.resize((begin + rows[i].number - first) * row_bytes);
-      const auto* data = static_cast<const char*>(rows[i].data);
-      part.insert(part.end(), data, data + row_bytes);
+    for (; i < words.size() && (begin + words[i].row) / chunk_rows_ == chunk; ++i) {
+      part.resize((words[i].row - first + 1) * row_words);
+      part[(words[i].row - first) * row_words + words[i].index] = words[i].value;
     }
-    write(first, part.data(), part.size() / row_bytes);
+    write(begin + first, part.data(), part.size() / row_words);
   }
 }
 

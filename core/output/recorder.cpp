@@ -1,6 +1,7 @@
 #include "core/output/recorder.hpp"
 
 #include <algorithm>
+#include <cstring>
 #include <numeric>
 
 #include "core/checkpoint/archive.hpp"
@@ -90,6 +91,7 @@ StatisticsRecorder::StatisticsRecorder(RunOutput& output, StatisticsLayout layou
                                        const std::vector<std::string>& tenant_names)
     : output_(output),
       layout_(std::move(layout)),
+      places_(layout_.size()),
       previous_(layout_.size(), 0),
       next_flush_(std::chrono::steady_clock::now() + least_flush_interval) {
   LOCKSTEP_CHECK(tenant_names.size() == layout_.tenants(), "as many names as tenants");
@@ -119,10 +121,11 @@ StatisticsRecorder::StatisticsRecorder(RunOutput& output, StatisticsLayout layou
       series_.push_back(
           {entry.name, &field, {}, entry.instances, words, offset, layout_.row_size(kind)});
       create_series(entry.name, field, entry.instances);
+      place_words(series_.back());
       offset += words;
     }
   }
-  pending_.make_room(series_.size(), pending_bytes / sizeof(std::uint64_t) + layout_.size());
+  pending_.make_room(pending_bytes / sizeof(h5::Series::Word) + layout_.size());
 }
 
 StatisticsRecorder::~StatisticsRecorder() {
@@ -180,42 +183,49 @@ void StatisticsRecorder::serialize(Archive& archive) {
   for (GrowingTable* table : tables_) archive(*table);
 }
 
-bool StatisticsRecorder::counter_changed(std::span<const std::uint64_t> values) const {
-  return std::any_of(series_.begin(), series_.end(), [&](const Series& series) {
-    if (!series.is_counter()) return false;
-    for (std::size_t i = 0; i < series.instances; ++i) {
-      const std::size_t at = series.first + i * series.stride;
-      if (!std::equal(&values[at], &values[at] + series.words, &previous_[at])) return true;
+void StatisticsRecorder::place_words(const Series& series) {
+  const auto number = static_cast<std::uint32_t>(series_.size() - 1);
+  std::uint32_t index = 0;
+  for (std::size_t i = 0; i < series.instances; ++i) {
+    const std::size_t first = series.first + i * series.stride;
+    for (std::size_t word = first; word < first + series.words; ++word) {
+      places_[word] = {number, index++};
+      if (!series.is_counter()) gauges_.push_back(static_cast<std::uint32_t>(word));
     }
-    return false;
-  });
+  }
 }
 
-void StatisticsRecorder::append_pending(std::span<const std::uint64_t> values) {
-  for (std::size_t number = 0; number < series_.size(); ++number) {
-    const Series& series = series_[number];
-    std::uint64_t* row = pending_.next(series.instances * series.words);
-    std::uint64_t any = 0;
-    for (std::size_t i = 0; i < series.instances; ++i) {
-      const std::size_t at = series.first + i * series.stride;
-      for (std::size_t word = at; word < at + series.words; ++word) {
-        *row = values[word] - (series.is_counter() ? previous_[word] : 0);
-        any |= *row++;
-      }
+/// Most words are as they were: they are looked at eight at a time.  Returns whether any counter
+/// changed.
+bool StatisticsRecorder::add_increments(std::span<const std::uint64_t> values) {
+  constexpr std::size_t step = 8;
+  const auto row = static_cast<std::uint32_t>(pending_times_.size());
+  const std::size_t before = pending_.count();
+  for (std::size_t first = 0; first < values.size(); first += step) {
+    const std::size_t count = std::min(step, values.size() - first);
+    if (std::memcmp(&values[first], &previous_[first], count * sizeof values[0]) == 0) continue;
+    for (std::size_t word = first; word < first + count; ++word) {
+      const std::uint64_t increment = values[word] - previous_[word];
+      if (increment == 0) continue;
+      previous_[word] = values[word];
+      if (series_[places_[word].series].is_counter())
+        pending_.add(row, static_cast<std::uint32_t>(word), increment);
     }
-    if (any != 0) pending_.keep(number, pending_times_.size());
   }
+  return pending_.count() > before;
 }
 
 void StatisticsRecorder::record(Time end, std::span<const std::uint64_t> values) {
   LOCKSTEP_CHECK(values.size() == layout_.size(), "an epoch's values have another size");
-  if (counter_changed(values)) {
-    append_pending(values);
+  if (add_increments(values)) {
+    const auto row = static_cast<std::uint32_t>(pending_times_.size());
+    for (const std::uint32_t word : gauges_) {
+      if (values[word] != 0) pending_.add(row, word, values[word]);
+    }
     pending_times_.push_back(end.femtoseconds());
     ++epochs_;
   }
-  previous_.assign(values.begin(), values.end());
-  const bool many = pending_.words() * sizeof(std::uint64_t) > pending_bytes ||
+  const bool many = pending_.count() * sizeof(h5::Series::Word) > pending_bytes ||
                     pending_times_.size() >= most_pending_rows;
   if (many || std::chrono::steady_clock::now() > next_flush_) flush();
 }
@@ -241,11 +251,11 @@ void StatisticsRecorder::flush() {
   broken_ = true;  // a second try after a failure would write rows twice
   const std::uint64_t rows = pending_times_.size();
   output_.make_room(most_bytes(rows));
-  for (std::size_t number = 0; number < series_.size(); ++number) {
-    pending_.append_to(series_[number].dataset, number, rows);
+  pending_.for_each_series(places_, series_.size(), [&](std::size_t number, auto words) {
+    series_[number].dataset.append(rows, words);
     series_[number].dataset.flush();
-  }
-  pending_.clear();
+  });
+  pending_.cut(0);
   for (GrowingTable* table : tables_) table->flush();
   // Last, so that every epoch a reader sees here is complete everywhere.
   times_.append(pending_times_.data(), rows);

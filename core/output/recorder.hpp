@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "core/output/hdf5.hpp"
-#include "core/output/unwritten_rows.hpp"
+#include "core/output/unwritten_words.hpp"
 #include "core/statistics/schema.hpp"
 #include "core/time/time.hpp"
 
@@ -95,17 +95,19 @@ class StatisticsRecorder {
   struct Series;
 
   void create_series(const std::string& kind, const StatisticsField& field, std::size_t instances);
-  bool counter_changed(std::span<const std::uint64_t> values) const;
-  void append_pending(std::span<const std::uint64_t> values);
+  void place_words(const Series& series);
+  bool add_increments(std::span<const std::uint64_t> values);
   std::uint64_t most_bytes(std::uint64_t rows) const;
 
   RunOutput& output_;
   StatisticsLayout layout_;
   std::vector<Series> series_;
   std::vector<GrowingTable*> tables_;
+  std::vector<UnwrittenWords::Place> places_;  ///< by word of the flat row
+  std::vector<std::uint32_t> gauges_;          ///< words that are no counters
   std::vector<std::uint64_t> previous_;
   std::vector<std::int64_t> pending_times_;
-  UnwrittenRows pending_;
+  UnwrittenWords pending_;
   h5::Series times_;
   std::uint64_t epochs_ = 0;
   std::chrono::steady_clock::time_point next_flush_;

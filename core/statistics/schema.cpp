@@ -32,7 +32,22 @@ void StatisticsSchema::add(const StatisticsField& field) {
   LOCKSTEP_CHECK(!find(field.name), "statistic " + field.name + " is declared twice");
   LOCKSTEP_CHECK(!field.unit.empty() && !field.doc.empty(),
                  "statistic " + field.name + " needs a unit and a sentence");
+  if (continues_last(field)) {
+    ++stretches_.back().fields;
+    stretches_.back().words += field.size(1);
+  } else {
+    stretches_.push_back({fields_.size(), 1, field.size(1)});
+  }
   fields_.push_back(field);
+}
+
+bool StatisticsSchema::continues_last(const StatisticsField& field) const {
+  if (fields_.empty()) return false;
+  const StatisticsField& last = fields_.back();
+  if (!field.tenants && !last.tenants)
+    return field.offset == last.offset + last.size(1) * sizeof(std::uint64_t);
+  return field.stride > 0 && field.stride == last.stride && field.offset == last.offset &&
+         field.first == last.first + last.size(1);
 }
 
 std::size_t StatisticsSchema::row_size(std::size_t tenants) const {
@@ -46,16 +61,21 @@ void StatisticsSchema::gather(const void* values, std::size_t tenants,
   constexpr const char* size_message = "a row of statistics has another size";
   std::uint64_t* out = row.data();
   const std::uint64_t* end = out + row.size();
-  const void* checked = nullptr;  // many fields are of one member
-  for (const StatisticsField& field : fields_) {
+  const auto copy = [&](const std::uint64_t* words, std::size_t count) {
+    LOCKSTEP_CHECK(count <= std::size_t(end - out), size_message);
+    out = std::copy_n(words, count, out);
+  };
+  for (const Stretch& stretch : stretches_) {
+    const StatisticsField& field = fields_[stretch.first_field];
     void* member = static_cast<char*>(const_cast<void*>(values)) + field.offset;  // only read
-    LOCKSTEP_CHECK(member == checked || !field.tenants || field.tenants(member) == tenants,
+    LOCKSTEP_CHECK(!field.tenants || field.tenants(member) == tenants,
                    "statistic " + field.name + " was not sized for the tenants of this run");
-    checked = member;
-    field.walk(member, tenants, [&](const std::uint64_t* words, std::size_t count) {
-      LOCKSTEP_CHECK(count <= std::size_t(end - out), size_message);
-      for (std::size_t i = 0; i < count; ++i) *out++ = words[i];  // often one
-    });
+    if (!field.tenants || (field.stride > 0 && tenants == 1)) {
+      copy(field.words(member) + field.first, stretch.words);
+    } else {
+      for (std::size_t i = 0; i < stretch.fields; ++i)
+        fields_[stretch.first_field + i].walk(member, tenants, copy);
+    }
   }
   LOCKSTEP_CHECK(out == end, size_message);
 }

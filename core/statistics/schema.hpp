@@ -71,7 +71,15 @@ class StatisticsSchema {
   void serialize(Archive& archive, void* values) const;
 
  private:
+  /// Fields that stand one behind the other in memory: all their words, or those of each tenant.
+  struct Stretch {
+    std::size_t first_field, fields;
+    std::size_t words;  ///< of one tenant
+  };
+  bool continues_last(const StatisticsField& field) const;
+
   std::vector<StatisticsField> fields_;
+  std::vector<Stretch> stretches_;
 };
 
 }  // namespace lockstep

@@ -74,7 +74,8 @@ OutputContents contents() {
                 &table_schema_of<FaultRow>(),         &table_schema_of<BlockRow>(),
                 &table_schema_of<ArrivalRow>(),       &table_schema_of<PreemptedBlockRow>(),
                 &table_schema_of<ComponentCostRow>(), &table_schema_of<WindowCostRow>(),
-                &table_schema_of<RankRow>(),          &table_schema_of<SpeedupRow>()};
+                &table_schema_of<WindowTimesRow>(),   &table_schema_of<RankRow>(),
+                &table_schema_of<SpeedupRow>()};
   for (const SharedResource& resource : shared_resources())
     all.delays.push_back({resource.name, resource.unit, resource.doc});
   all.finals = {{"end", "fs", "simulated time at which the run ended"}};

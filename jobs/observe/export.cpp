@@ -18,8 +18,8 @@ std::vector<std::string> known_tables() {
        {&table_schema_of<TenantRow>(), &table_schema_of<KernelRow>(), &table_schema_of<FaultRow>(),
         &table_schema_of<BlockRow>(), &table_schema_of<ArrivalRow>(),
         &table_schema_of<PreemptedBlockRow>(), &table_schema_of<ComponentCostRow>(),
-        &table_schema_of<WindowCostRow>(), &table_schema_of<RankRow>(),
-        &table_schema_of<SpeedupRow>()})
+        &table_schema_of<WindowCostRow>(), &table_schema_of<WindowTimesRow>(),
+        &table_schema_of<RankRow>(), &table_schema_of<SpeedupRow>()})
     names.push_back(schema->path.substr(1));
   return names;
 }

@@ -65,10 +65,12 @@ std::string largest_costs_text(const std::vector<ComponentCostRow>& components,
     all.wall += rank.wall;
     all.working += rank.working;
     all.synchronising += rank.synchronising;
+    all.exchanging += rank.exchanging;
     all.waiting += rank.waiting;
     all.other += rank.other;
   }
-  std::vector<Cost> costs{{all.synchronising, "opening and closing windows, exchange of messages"},
+  std::vector<Cost> costs{{all.synchronising, "opening and closing windows, copying of messages"},
+                          {all.exchanging, "exchange of messages between ranks"},
                           {all.waiting, waiting_words(ranks)},
                           {all.other, "recording epochs, and what is between windows"}};
   const std::map<std::string, KindCost> kinds = by_kind(components);

@@ -4,7 +4,7 @@
 
 #include <algorithm>
 #include <cstring>
-#include <numeric>
+#include <span>
 
 #include "jobs/profile/largest_costs.hpp"
 #include "jobs/profile/speedup.hpp"
@@ -12,64 +12,77 @@
 namespace lockstep {
 namespace {
 
-std::vector<ComponentCostRow> component_rows(const Graph& graph,
-                                             const std::vector<std::uint64_t>& nanoseconds) {
-  std::vector<ComponentCostRow> rows;
-  for (std::size_t i = 0; i < nanoseconds.size(); ++i)
-    rows.push_back({graph.name(ComponentId{static_cast<std::uint32_t>(i)}), nanoseconds[i]});
+/// What each rank contributes, on rank 0; collective.
+template <class T>
+std::vector<std::vector<T>> gather(Communicator& communicator, std::span<const T> own) {
+  const auto bytes = std::as_bytes(own);
+  std::vector<std::vector<T>> all;
+  for (const Communicator::Bytes& theirs :
+       communicator.gather(Communicator::Bytes(bytes.begin(), bytes.end()))) {
+    std::vector<T>& values = all.emplace_back(theirs.size() / sizeof(T));
+    if (!values.empty()) std::memcpy(values.data(), theirs.data(), theirs.size());
+  }
+  return all;
+}
+
+/// Each component has one owner; the others contribute nothing.
+std::vector<ComponentCostRow> component_rows(
+    const Graph& graph, const std::vector<std::vector<std::uint64_t>>& nanoseconds) {
+  std::vector<ComponentCostRow> rows(graph.nodes().size());
+  for (std::size_t i = 0; i < rows.size(); ++i) {
+    rows[i].component = graph.name(ComponentId{static_cast<std::uint32_t>(i)});
+    for (const std::vector<std::uint64_t>& of_rank : nanoseconds)
+      rows[i].nanoseconds = std::max(rows[i].nanoseconds, of_rank.at(i));
+  }
   return rows;
 }
 
 std::vector<WindowCostRow> window_rows(const Profile& profile) {
   std::vector<WindowCostRow> rows;
-  rows.reserve(profile.windows.size());
-  for (const WindowCost& cost : profile.windows)
-    rows.push_back({cost.window, cost.component, cost.nanoseconds});
+  rows.reserve(profile.costs.size());
+  for (const WindowCost& cost : profile.costs)
+    rows.push_back({cost.window, cost.component, cost.nanoseconds, cost.windows});
   return rows;
 }
 
-/// A rank's contribution: its row, then what its components cost.
-struct Contribution {
-  double wall, synchronising, waiting, working;
-};
+std::vector<WindowTimesRow> times_rows(const std::vector<std::vector<WindowTimes>>& times) {
+  std::vector<WindowTimesRow> rows;
+  for (std::uint32_t rank = 0; rank < times.size(); ++rank) {
+    for (const WindowTimes& t : times[rank])
+      rows.push_back({rank, t.window, t.working, t.synchronising, t.exchanging, t.waiting});
+  }
+  return rows;
+}
 
-RankRow row_of(std::size_t rank, const Contribution& from) {
-  RankRow row{static_cast<std::uint32_t>(rank), from.wall, from.working, from.synchronising,
-              from.waiting};
-  row.other = std::max(0.0, row.wall - row.working - row.synchronising - row.waiting);
+RankRow row_of(const Profile& profile, const RunSummary& summary) {
+  RankRow row;
+  row.wall = summary.wall_seconds;
+  row.working = profile.working_seconds;
+  row.exchanging = profile.exchanging_seconds;
+  row.synchronising =
+      std::max(0.0, summary.synchronisation_share * row.wall - row.exchanging);
+  row.waiting = summary.imbalance_share * row.wall;
+  row.other = std::max(0.0, row.wall - row.working - row.synchronising - row.exchanging - row.waiting);
   return row;
 }
 
 }  // namespace
 
-RunProfile gather_profile(const Engine& engine, const Graph& graph, const RunSummary& summary,
-                          int threads) {
-  std::vector<std::uint64_t> costs = engine.profile().component_nanoseconds;
-  const double worked =
-      static_cast<double>(std::accumulate(costs.begin(), costs.end(), std::uint64_t{0})) * 1e-9;
-  const double wall = summary.wall_seconds;
-  const Contribution own{wall, summary.synchronisation_share * wall, summary.imbalance_share * wall,
-                         worked / threads};
-  Communicator::Bytes bytes(sizeof own + costs.size() * sizeof costs[0]);
-  std::memcpy(bytes.data(), &own, sizeof own);
-  if (!costs.empty()) {
-    std::memcpy(bytes.data() + sizeof own, costs.data(), costs.size() * sizeof costs[0]);
-  }
+RunProfile gather_profile(const Engine& engine, const Graph& graph, const RunSummary& summary) {
+  const Profile& own = engine.profile();
+  Communicator& communicator = engine.communicator();
+  const RankRow own_row = row_of(own, summary);
   RunProfile all;
-  for (const Communicator::Bytes& contribution : engine.communicator().gather(bytes)) {
-    Contribution theirs{};
-    std::memcpy(&theirs, contribution.data(), sizeof theirs);
-    all.ranks.push_back(row_of(all.ranks.size(), theirs));
-    // Each component has one owner; the others contribute nothing.
-    for (std::size_t i = 0; i < costs.size(); ++i) {
-      std::uint64_t cost = 0;
-      std::memcpy(&cost, contribution.data() + sizeof theirs + i * sizeof cost, sizeof cost);
-      costs[i] = std::max(costs[i], cost);
-    }
+  for (const std::vector<RankRow>& row : gather(communicator, std::span(&own_row, 1))) {
+    all.ranks.push_back(row.at(0));
+    all.ranks.back().rank = static_cast<std::uint32_t>(all.ranks.size() - 1);
   }
+  const auto costs = gather(communicator, std::span(own.component_nanoseconds));
+  const auto times = gather(communicator, std::span(own.times));
   if (all.ranks.empty()) return all;  // not on rank 0
   all.components = component_rows(graph, costs);
-  all.windows = window_rows(engine.profile());
+  all.windows = window_rows(own);
+  all.times = times_rows(times);
   all.speedups = predicted_speedups(all.components, all.windows, all.ranks);
   return all;
 }
@@ -84,6 +97,7 @@ std::string profile_report(const RunProfile& profile) {
 void write_profile(RunOutput& file, const RunProfile& profile) {
   file.write_table(profile.components);
   file.write_table(profile.windows);
+  file.write_table(profile.times);
   file.write_table(profile.ranks);
   file.write_table(profile.speedups);
 }

@@ -13,13 +13,13 @@ namespace lockstep {
 struct RunProfile {
   std::vector<ComponentCostRow> components;
   std::vector<WindowCostRow> windows;  ///< those of rank 0
+  std::vector<WindowTimesRow> times;   ///< of all ranks
   std::vector<RankRow> ranks;          ///< where the time of each went
   std::vector<SpeedupRow> speedups;
 };
 
-/// On rank 0; what this rank spent is `summary`, of `threads` threads.  Collective.
-RunProfile gather_profile(const Engine& engine, const Graph& graph, const RunSummary& summary,
-                          int threads);
+/// On rank 0; what this rank spent is `summary`.  Collective.
+RunProfile gather_profile(const Engine& engine, const Graph& graph, const RunSummary& summary);
 
 /// The largest costs and the predicted speed-ups, for people.
 std::string profile_report(const RunProfile& profile);

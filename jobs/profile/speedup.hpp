@@ -1,12 +1,14 @@
 /// How much faster a run would be on more workers.
 ///
 /// Each window takes as long as its busiest worker, and a synchronisation; on several ranks as its
-/// busiest rank, and an exchange.  The components' measured costs are dealt out anew in each
-/// window, longest first, to the thread with the least; to ranks once, so that each gets the same
-/// cost of every kind.  What is not in components stays as it is.
+/// busiest rank, and an exchange; one that is not worth sharing runs on one thread.  The components'
+/// measured costs are dealt out anew in each window that was recorded, longest first, to the thread
+/// with the least; to ranks once, so that each gets the same cost of every kind.  What is not in
+/// components stays as it is.
 ///
-/// Simplified: moving state between cores costs nothing, cores do not slow each other down, and an
-/// exchange costs the same whatever is cut.
+/// Simplified: moving state between cores costs nothing, cores do not slow each other down, an
+/// exchange costs the same whatever is cut, and what cores gain from caches of their own is the same
+/// for every machine and any number of them.
 #pragma once
 
 #include <string>
@@ -34,14 +36,20 @@ class SpeedupModel {
 
  private:
   struct Losses;
+  struct MeasuredWindow {
+    std::size_t first, last;  ///< its rows
+    double weight;            ///< how many windows it stands for
+    double nanoseconds;       ///< of all of them
+  };
   std::vector<int> deal_to_ranks(int ranks) const;
-  /// The window that begins at `row`; returns what its busiest rank takes, and moves `row` on.
-  double window_nanoseconds(std::size_t& row, const std::vector<int>& home, int ranks, int threads,
-                            Losses& losses) const;
+  /// What a window takes beside an exchange; adds to the losses.
+  double window_nanoseconds(const MeasuredWindow& window, const std::vector<int>& home, int ranks,
+                            int threads, Losses& losses) const;
 
   const std::vector<ComponentCostRow>& components_;
-  const std::vector<WindowCostRow> windows_;  ///< within a window, longest first
-  double in_windows_ = 0;                     ///< ns
+  const std::vector<WindowCostRow> rows_;  ///< within a window, longest first
+  std::vector<MeasuredWindow> windows_;
+  double in_windows_ = 0;  ///< ns
   double between_ = 0;  ///< ns that are not in components, of the windows that were recorded
 };
 

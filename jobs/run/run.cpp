@@ -322,7 +322,7 @@ RunOutcome simulate(const CommandLine& line, const ScenarioChange& change,
   }
   Gathered gathered;
   if (line.profile)
-    gathered.profile = gather_profile(engine, machine.graph(), summary, line.threads);
+    gathered.profile = gather_profile(engine, machine.graph(), summary);
   if (run->parameters.simulation.record_blocks) gathered.blocks = gather_blocks(engine);
   if (preempts(run->parameters.policies)) gathered.preemptions = gather_preemptions(engine);
   if (!output) return {summary.finished ? exit_done : status, {}};

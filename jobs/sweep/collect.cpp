@@ -129,17 +129,20 @@ class Collection {
       if (!object.is_dataset || !object.path.starts_with("/final/stats/")) continue;
       const h5::Shape shape = file.shape(object.path);
       if (shape.empty()) continue;
-      const std::vector<h5::Attribute> attributes = file.attributes(object.path);
       const std::vector<std::byte> bytes = file.read(object.path, 0, shape[0]);
-      const bool is_real = file.type(object.path).description == "f64";
-      Column as{{shape.begin() + 1, shape.end()},
-                {},
-                is_real,
-                text_of(attributes, "unit"),
-                text_of(attributes, "description")};
+      Column as{{shape.begin() + 1, shape.end()}, {}, false, "", ""};
+      // What a counter is stands in every file alike: it is asked of the first.
+      if (const auto known = columns_.find(object.path); known != columns_.end()) {
+        as.is_real = known->second.is_real;
+      } else {
+        const std::vector<h5::Attribute> attributes = file.attributes(object.path);
+        as.is_real = file.type(object.path).description == "f64";
+        as.unit = text_of(attributes, "unit");
+        as.description = text_of(attributes, "description");
+      }
       std::uint64_t* words = place(object.path, point, as);
       const std::size_t count = bytes.size() / sizeof(std::uint64_t) / shape[0];
-      for (std::size_t i = 0; words && i < count; ++i) words[i] = sum(bytes, i, count, is_real);
+      for (std::size_t i = 0; words && i < count; ++i) words[i] = sum(bytes, i, count, as.is_real);
     }
   }
 

@@ -9,6 +9,8 @@ import tempfile
 import textwrap
 import unittest
 
+import h5py
+
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 LOCKSTEP = os.environ["LOCKSTEP"]
 MPIRUN = os.environ.get("MPIRUN", "mpirun")
@@ -23,6 +25,15 @@ def environment():
         "OMPI_MCA_mpi_yield_when_idle": "1",
     }
     return {**os.environ, **extra}
+
+
+def epochs_in(path):
+    """How many can be read of an output that is being written; 0 before it can be."""
+    try:
+        with h5py.File(path, "r", libver="latest", swmr=True) as file:
+            return len(file["epochs/time"])
+    except OSError:
+        return 0
 
 
 class ScenarioTest(unittest.TestCase):

@@ -108,8 +108,8 @@ void Window::run_everyone(Executor& executor, Time horizon) {
 
 void Window::run_window(Executor& executor) {
   ++window_;
-  measuring_ = profiling_ || window_ % sample_interval == 0;
-  measured_windows_ += measuring_;
+  weight_ = window_ % sample_interval == 0 ? sample_interval : 0;
+  if (profiling_ && window_ <= profiled_at_first) weight_ = 1;
   executor.run_window(*this, window_);
   reached_ = horizons_;
   next_.assign(next_.size(), Time::never());
@@ -245,21 +245,25 @@ void Window::fetch_places(const Share& share, std::uint32_t position) {
 }
 
 void Window::run_component(Share& share, std::uint32_t position, Worker& worker) {
-  if (!measuring_) {
+  if (weight_ == 0 && !profiling_) {
     advance(share, position, worker);
     return;
   }
   const std::uint64_t begin = ticks();
   advance(share, position, worker);
-  const std::uint64_t spent = ticks() - begin;
+  std::uint64_t spent = ticks() - begin;
   Slot& slot = slots_[share.slots[position]];
+  // One in which another program had this core counts as usual.
+  if (profiling_ && spent >= long_step && worker.interruptions.any() && slot.cost > 0)
+    spent = slot.cost;
   const std::uint64_t smoothed = (slot.cost * std::uint64_t{3} + spent) / 4;
   slot.cost = static_cast<std::uint32_t>(std::min<std::uint64_t>(smoothed, ~std::uint32_t{0}));
   if (!profiling_) return;
   component_ticks_[local_[slot.id.value()]] += spent;
-  if (worker.costs.size() < most_window_costs) {
-    worker.costs.push_back(
-        {static_cast<std::uint32_t>(window_), slot.id.value(), static_cast<std::uint32_t>(spent)});
+  const auto stands_for = static_cast<std::uint32_t>(spent < long_step ? weight_ : 1);
+  if (stands_for > 0 && worker.costs.size() < most_window_costs) {
+    worker.costs.push_back({static_cast<std::uint32_t>(window_), slot.id.value(),
+                            static_cast<std::uint32_t>(spent), stands_for});
   }
 }
 
@@ -270,11 +274,11 @@ void Window::advance(Share& share, std::uint32_t position, Worker& worker) {
   Inbox inbox;
   try {
     if (share.mail.waits_for(position) || slot.pending.earliest() < horizon) {
-      const std::uint64_t begin = measuring_ ? ordered_ticks() : 0;
+      const std::uint64_t begin = weight_ > 0 ? ordered_ticks() : 0;
       inbox = build_inbox(share, position, worker);
-      if (measuring_) {
-        worker.copying_ticks += ordered_ticks() - begin;
-        ++worker.measured_inboxes;
+      if (weight_ > 0) {
+        worker.copying_ticks += weight_ * (ordered_ticks() - begin);
+        worker.measured_inboxes += weight_;
       }
     }
     if (inbox.empty() && slot.next >= horizon && !everyone_) return;
@@ -308,14 +312,12 @@ std::optional<Failure> Window::failure() const {
 }
 
 double Window::copying_ticks() const {
-  if (measured_windows_ == 0) return 0;
   double total = 0;
   for (const std::unique_ptr<Worker>& worker : workers_) {
     total += static_cast<double>(worker->copying_ticks) -
              static_cast<double>(worker->measured_inboxes) * clock_cost_;
   }
-  return std::max(total, 0.0) * static_cast<double>(window_) /
-         static_cast<double>(measured_windows_) / static_cast<double>(workers_.size());
+  return std::max(total, 0.0) / static_cast<double>(workers_.size());
 }
 
 Profile Window::profile(double ticks_per_nanosecond) const {
@@ -329,10 +331,10 @@ Profile Window::profile(double ticks_per_nanosecond) const {
     for (WindowCost cost : worker->costs) {
       cost.nanoseconds =
           static_cast<std::uint32_t>(static_cast<double>(cost.nanoseconds) / ticks_per_nanosecond);
-      result.windows.push_back(cost);
+      result.costs.push_back(cost);
     }
   }
-  std::sort(result.windows.begin(), result.windows.end(),
+  std::sort(result.costs.begin(), result.costs.end(),
             [](const WindowCost& a, const WindowCost& b) {
               return a.window != b.window ? a.window < b.window : a.component < b.component;
             });

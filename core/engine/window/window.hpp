@@ -35,6 +35,8 @@ class Window final : public WindowTasks {
   /// By kind: up to where the components stand.
   const std::vector<Time>& reached() const { return reached_; }
   std::uint64_t windows() const { return counted_windows_; }
+  /// Of the last window; those at boundaries count too.
+  std::uint64_t number() const { return window_; }
 
   /// Whether any component failed, and the failure to report.
   bool failed() const { return failed_.load(std::memory_order_relaxed); }
@@ -78,6 +80,11 @@ class Window final : public WindowTasks {
 
   // Odd: often every other window runs SMs, and partitions run in those between.
   static constexpr std::uint64_t sample_interval = 17;
+  /// The first windows of a profile are recorded all, so that short runs have one.
+  static constexpr std::uint64_t profiled_at_first = 32 * sample_interval;
+  /// Ticks (some 0.1 ms) from which on a profile records each step: so few that a sample of them
+  /// would tell nothing.
+  static constexpr std::uint64_t long_step = 1 << 18;
   static constexpr std::uint64_t ordering_interval = 1024;
 
   std::vector<Slot> slots_;               ///< by local component
@@ -102,9 +109,8 @@ class Window final : public WindowTasks {
   // Written between windows and read in them, by all threads.
   alignas(sharing_bytes) std::uint64_t window_ = 0;
   std::uint64_t counted_windows_ = 0;
-  std::uint64_t measured_windows_ = 0;
-  bool everyone_ = false;   ///< all are called, whether or not they have something to do
-  bool measuring_ = false;  ///< ticks are taken in this window
+  bool everyone_ = false;     ///< all are called, whether or not they have something to do
+  std::uint64_t weight_ = 0;  ///< of how many windows this one is the sample; 0: not measured
 };
 
 }  // namespace lockstep

@@ -9,6 +9,7 @@
 #include "core/engine/mail/inbox.hpp"
 #include "core/engine/outbox.hpp"
 #include "core/engine/profile.hpp"
+#include "core/exec/interruptions.hpp"
 #include "core/memory/cache_aligned.hpp"
 
 namespace lockstep {
@@ -37,9 +38,11 @@ struct alignas(128) Worker {
       remote_floor;  ///< by kind: earliest arrival on other ranks since the exchange
   InboxBuilder inbox;
   std::optional<Failure> failure;
-  std::uint64_t copying_ticks = 0;  ///< spent on inboxes in the windows that are measured
+  // Of a sample of the windows, each as often as it stands for.
+  std::uint64_t copying_ticks = 0;  ///< spent on inboxes
   std::uint64_t measured_inboxes = 0;
   std::vector<WindowCost> costs;
+  Interruptions interruptions;
 };
 
 }  // namespace lockstep

@@ -11,7 +11,7 @@ import unittest
 
 import h5py
 
-from harness import LOCKSTEP, MPIRUN, ROOT, ScenarioTest, environment
+from harness import LOCKSTEP, MPIRUN, ROOT, ScenarioTest, environment, epochs_in
 
 WORKLOADS = ROOT / "configs/workloads"
 
@@ -73,15 +73,10 @@ class Interrupted(ScenarioTest):
     def wait_for_epochs(self, process):
         deadline = time.monotonic() + 60
         path = self.folder / "o.h5"
-        while not path.exists() or path.stat().st_blocks * 512 < 200_000 or self.epochs_in(path) == 0:
+        while not path.exists() or path.stat().st_blocks * 512 < 200_000 or epochs_in(path) == 0:
             self.assertIsNone(process.poll(), "it ended too early")
             self.assertLess(time.monotonic(), deadline, "it wrote nothing")
             time.sleep(0.05)
-
-    @staticmethod
-    def epochs_in(path):
-        with h5py.File(path, "r", libver="latest", swmr=True) as file:
-            return len(file["epochs/time"])
 
     def test_a_folder_that_is_removed_under_way(self):
         command = self.long_run()

@@ -203,8 +203,8 @@ TEST_F(Run, ProfilesTellWhatEachComponentCost) {
   const Profile& profile = engine_->profile();
   EXPECT_GE(profile.component_nanoseconds[0], 1'500'000u);
   EXPECT_LE(profile.component_nanoseconds[1], profile.component_nanoseconds[0]);
-  ASSERT_FALSE(profile.windows.empty());
-  EXPECT_EQ(profile.windows[0].component, 0u);
+  ASSERT_FALSE(profile.costs.empty());
+  EXPECT_EQ(profile.costs[0].component, 0u);
 }
 
 }  // namespace

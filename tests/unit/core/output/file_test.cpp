@@ -71,12 +71,11 @@ std::vector<std::byte> series_with(const std::string& path, const std::vector<st
   h5::Series series = file.create_series("/stats/x", h5::Scalar::u64, {words}, 4);
   for (std::uint64_t first = 0; first < count; first += at_once) {
     const std::uint64_t some = std::min(at_once, count - first);
-    std::vector<std::vector<std::uint64_t>> data;
-    std::vector<h5::Series::Row> kept;
+    std::vector<h5::Series::Word> kept;
     for (const std::uint64_t row : rows) {
       if (row < first || row >= first + some) continue;
-      data.emplace_back(words, row + 1);
-      kept.push_back({row - first, data.back().data()});
+      for (std::uint32_t word = 0; word < words; ++word)
+        kept.push_back({static_cast<std::uint32_t>(row - first), word, row + 1});
     }
     series.append(some, kept);
     const std::vector<std::uint64_t> ends(some, 7);
