@@ -128,7 +128,8 @@ void Series::append(const void* rows, std::uint64_t count) {
 }
 
 void Series::append(std::uint64_t count, std::span<const Word> words) {
-  LOCKSTEP_CHECK(H5Tget_size(type_.id()) == sizeof(std::uint64_t), "a series of words has another type");
+  LOCKSTEP_CHECK(H5Tget_size(type_.id()) == sizeof(std::uint64_t),
+                 "a series of words has another type");
   const std::uint64_t begin = length_;
   grow(count);
   const std::size_t row_words = product(row_);

@@ -321,8 +321,7 @@ RunOutcome simulate(const CommandLine& line, const ScenarioChange& change,
     status = supervisor.status();
   }
   Gathered gathered;
-  if (line.profile)
-    gathered.profile = gather_profile(engine, machine.graph(), summary);
+  if (line.profile) gathered.profile = gather_profile(engine, machine.graph(), summary);
   if (run->parameters.simulation.record_blocks) gathered.blocks = gather_blocks(engine);
   if (preempts(run->parameters.policies)) gathered.preemptions = gather_preemptions(engine);
   if (!output) return {summary.finished ? exit_done : status, {}};
