@@ -2,19 +2,12 @@
 
 #include <algorithm>
 #include <array>
-#include <bit>
 #include <string>
 
 #include "core/checkpoint/archive.hpp"
 #include "core/engine/outbox.hpp"
 
 namespace lockstep {
-
-template <class Archive>
-void Dispatcher::Grid::serialize(Archive& archive) {
-  archive(launch, payload, block, ready, blocks, next_block, running, done, executed, aborted,
-          known_at, returned, stopped_at, away);
-}
 
 Dispatcher::Dispatcher(Setup setup)
     : parameters_(setup.parameters),
@@ -25,17 +18,12 @@ Dispatcher::Dispatcher(Setup setup)
       sharing_(make_sharing(setup.sharing, setup.machine)),
       to_host_(setup.to_host),
       to_sms_(std::move(setup.to_sms)),
-      sms_(to_sms_.size()),
-      open_((to_sms_.size() + 63) / 64),
+      sms_(to_sms_.size(), limits_, make_preemption(setup.preemption)->placement()),
       executed_(setup.machine.sms_per_tenant.size()),
-      takeovers_({setup.preemption, setup.preemption_machine, std::move(setup.latency_bounds),
-                  to_sms_.size()},
-                 statistics_) {
+      preempting_({setup.preemption, setup.preemption_machine, std::move(setup.latency_bounds),
+                   to_sms_.size()},
+                  {grids_, sms_, to_sms_, limits_}, statistics_) {
   set_tenants(statistics_, setup.machine.sms_per_tenant.size());
-  for (std::uint32_t sm = 0; sm < sms_.size(); ++sm) {
-    set_staged(sm, false);
-    sms_[sm].places = SmPlaces(limits_, takeovers_.placement());
-  }
 }
 
 Time Dispatcher::next_activity() const {
@@ -62,7 +50,7 @@ void Dispatcher::advance(Time horizon, Inbox inbox, Outbox& outbox) {
 
 /// No SM has taken a block: only a message, or a grid that becomes ready, can change that.
 void Dispatcher::sleep_until_ready(Time now) {
-  wake_ = takeovers_.next_limit();
+  wake_ = preempting_.next_limit();
   for (const Grid& grid : grids_) {
     if (grid.ready > now)
       wake_ = std::min(wake_, clock_.edge(clock_.cycle_at_or_after(grid.ready)));
@@ -87,10 +75,10 @@ void Dispatcher::take(const MessageHeader& message, Outbox& outbox) {
       block_flushed(message.body<BlockDone>(), message.arrival, outbox);
       break;
     case MessageKind::status:
-      status(message, outbox);
+      preempting_.status(message, outbox);
       break;
     case MessageKind::grid_stopped:
-      grid_stopped(message.body<GridReference>(), message.arrival);
+      preempting_.grid_stopped(message.body<GridReference>(), message.arrival);
       break;
     case MessageKind::block_returned:
       block_returned(message.body<BlockReference>(), message.arrival, outbox);
@@ -124,73 +112,42 @@ void Dispatcher::accept_grid(const GridLaunch& launch, std::span<const std::byte
   ++statistics_.grids[launch.tenant];
 }
 
-Dispatcher::GridPlace Dispatcher::grid_at(std::uint32_t number) {
-  const auto grid = std::find_if(grids_.begin(), grids_.end(), [&](const Grid& candidate) {
-    return candidate.launch.grid == number;
-  });
-  LOCKSTEP_CHECK(grid != grids_.end(), "a message names an unknown grid");
-  return grid;
-}
-
-void Dispatcher::start_staged(std::uint32_t index) {
-  Sm& sm = sms_[index];
-  if (!sm.has_staged || !sm.used.leaves_room_for(sm.staged, limits_)) return;
-  occupy(index, *grid_at(sm.staged_grid), sm.staged_block);
-  set_staged(index, false);
-}
-
-void Dispatcher::occupy(std::uint32_t index, const Grid& grid, std::uint64_t block) {
-  Sm& sm = sms_[index];
-  sm.used += grid.block;
-  ++sm.on_chip;
-  if (takeovers_.needs().shares) sm.places.enter(grid.launch.grid, block, grid.block);
-}
-
-void Dispatcher::vacate(std::uint32_t index, const Grid& grid, std::uint64_t block) {
-  Sm& sm = sms_[index];
-  sm.used -= grid.block;
-  --sm.on_chip;
-  if (takeovers_.needs().shares) sm.places.leave(grid.launch.grid, block);
-  if (sm.guest == grid.launch.grid && --sm.guests == 0) sm.guest.reset();
-}
-
 void Dispatcher::block_saved(const BlockSaved& saved, Time now) {
   const BlockReference& block = saved.block;
-  const auto grid = grid_at(block.grid);
+  const auto grid = grids_.at(block.grid);
   PreemptionRecord record;
   record.block = block;
   record.technique = Technique::save;
   record.released = now;
   record.bytes = saved.bytes;
-  takeovers_.left(record);
-  vacate(block.sm, *grid, block.block);
+  preempting_.left(record);
+  sms_.vacate(block.sm, *grid, block.block);
   ++grid->away[block.sm];
-  start_staged(block.sm);
-  release_if_empty(*grid, block.sm);
+  sms_.start_staged(block.sm);
+  preempting_.release_if_empty(*grid, block.sm);
 }
 
 void Dispatcher::block_restored(const BlockReference& block) {
-  const auto grid = grid_at(block.grid);
-  occupy(block.sm, *grid, block.block);
+  const auto grid = grids_.at(block.grid);
+  sms_.occupy(block.sm, *grid, block.block);
   --grid->away[block.sm];
 }
 
 void Dispatcher::block_done(const BlockDone& done, Time now, Outbox& outbox) {
   const BlockReference& block = done.block;
-  const auto grid = grid_at(block.grid);
-  Sm& sm = sms_[block.sm];
-  if (sm.has_staged && sm.staged_grid == block.grid && sm.staged_block == block.block) {
-    set_staged(block.sm, false);  // its tenant was ended before it started
+  const auto grid = grids_.at(block.grid);
+  if (sms_.is_staged(block)) {
+    sms_.unstage(block.sm);  // its tenant was ended before it started
   } else {
-    vacate(block.sm, *grid, block.block);
+    sms_.vacate(block.sm, *grid, block.block);
   }
-  start_staged(block.sm);
-  release_if_empty(*grid, block.sm);
+  sms_.start_staged(block.sm);
+  preempting_.release_if_empty(*grid, block.sm);
   PreemptionRecord record;
   record.block = block;
   record.released = now;
-  takeovers_.left(record);
-  if (takeovers_.needs().follows && !grid->aborted) takeovers_.finished(grid->launch, done.work);
+  preempting_.left(record);
+  preempting_.finished(*grid, done.work);
   --grid->running;
   ++grid->done;
   ++statistics_.blocks_done[grid->launch.tenant];
@@ -251,12 +208,12 @@ void Dispatcher::refresh_views(Time now) {
 
 bool Dispatcher::dispatch_one(Time now, Outbox& outbox) {
   refresh_views(now);
-  if (takeovers_.needs().preempts) make_room(now, outbox);
-  const auto count = static_cast<std::uint32_t>(sms_.size());
+  preempting_.make_room(views_, now, outbox);
+  const auto count = sms_.size();
   const std::array<std::array<std::uint32_t, 2>, 2> turn = {{{next_sm_, count}, {0, next_sm_}}};
   for (const bool stage : {false, true}) {
     for (const auto [first, end] : turn) {
-      for (std::uint32_t sm = next_open(first); sm < end; sm = next_open(sm + 1)) {
+      for (std::uint32_t sm = sms_.next_open(first); sm < end; sm = sms_.next_open(sm + 1)) {
         if (dispatch_to(sm, stage, now, outbox)) {
           next_sm_ = sm + 1;
           return true;
@@ -267,66 +224,78 @@ bool Dispatcher::dispatch_one(Time now, Outbox& outbox) {
   return false;
 }
 
-std::uint32_t Dispatcher::next_open(std::uint32_t first) const {
-  for (std::uint32_t word = first / 64; word < open_.size(); ++word, first = word * 64)
-    if (const std::uint64_t from = open_[word] >> first % 64; from != 0)
-      return first + static_cast<std::uint32_t>(std::countr_zero(from));
-  return static_cast<std::uint32_t>(sms_.size());
-}
-
-void Dispatcher::set_staged(std::uint32_t sm, bool staged) {
-  sms_[sm].has_staged = staged;
-  const std::uint64_t bit = std::uint64_t{1} << sm % 64;
-  open_[sm / 64] = staged ? open_[sm / 64] & ~bit : open_[sm / 64] | bit;
-}
-
-bool Dispatcher::dispatch_to(std::uint32_t sm_index, bool stage, Time now, Outbox& outbox) {
-  Sm& sm = sms_[sm_index];
+bool Dispatcher::dispatch_to(std::uint32_t sm, bool stage, Time now, Outbox& outbox) {
   const std::optional<std::size_t> choice =
-      takeovers_.needs().preempts
-          ? choose_by_urgency(sm_index)
-          : sharing_->choose(views_, SmId{static_cast<std::uint16_t>(sm_index)});
+      preempting_.preempts() ? preempting_.choose(sm)
+                             : sharing_->choose(views_, SmId{static_cast<std::uint16_t>(sm)});
   if (!choice) return false;
   Grid& grid = grids_[*choice];
-  if (resume(grid, sm_index, now, outbox)) return true;
-  const bool fits = sm.used.leaves_room_for(grid.block, limits_);
-  if (fits == stage) return false;
-  const bool enters = takeovers_.is_stopping(sm_index);  // beside blocks that stay or still leave
-  if (enters && (stage || !sm.places.has_place(grid.block))) return false;
-  Link& link = to_sms_[sm_index];
-  if (!grid.known_at[sm_index]) {
-    grid.known_at[sm_index] = true;
+  if (preempting_.resume(grid, sm, now, outbox)) return true;
+  if (!preempting_.takes(sm, grid, stage)) return false;
+  Link& link = to_sms_[sm];
+  if (!grid.known_at[sm]) {
+    grid.known_at[sm] = true;
     outbox.send(link, now, kind_of(MessageKind::start_grid), grid.launch, grid.payload);
   }
   const std::uint64_t block = grid.take_next();
   outbox.send(link, now, kind_of(MessageKind::start_block),
-              BlockReference{grid.launch.grid, sm_index, block});
+              BlockReference{grid.number(), sm, block});
   ++grid.running;
-  if (enters) {
-    sm.guest = grid.launch.grid;
-    ++sm.guests;
-    takeovers_.entered(sm_index, now);
-  } else {
-    sm.owner = grid.launch.grid;
-  }
   ++statistics_.blocks[grid.launch.tenant];
+  preempting_.sent(sm, grid, now);
   if (stage) {
-    set_staged(sm_index, true);
-    sm.staged = grid.block;
-    sm.staged_grid = grid.launch.grid;
-    sm.staged_block = block;
+    sms_.stage(sm, grid, block);
   } else {
-    occupy(sm_index, grid, block);
+    sms_.occupy(sm, grid, block);
   }
   return true;
 }
 
+/// A block that was staged comes back.
+void Dispatcher::block_returned(const BlockReference& block, Time now, Outbox& outbox) {
+  const auto grid = grids_.at(block.grid);
+  sms_.unstage(block.sm);
+  ++statistics_.blocks_returned[grid->launch.tenant];
+  send_again(grid, block, now, outbox);
+}
+
+void Dispatcher::block_flushed(const BlockDone& flushed, Time now, Outbox& outbox) {
+  const BlockReference& block = flushed.block;
+  const auto grid = grids_.at(block.grid);
+  PreemptionRecord record;
+  record.block = block;
+  record.technique = Technique::flush;
+  record.released = now;
+  record.lost = flushed.work.executed.warp;
+  preempting_.left(record);
+  sms_.vacate(block.sm, *grid, block.block);
+  sms_.start_staged(block.sm);
+  preempting_.release_if_empty(*grid, block.sm);
+  InstructionCount kept = flushed.executed;
+  kept -= flushed.work.executed;
+  grid->executed += kept;
+  count(TenantId{grid->launch.tenant}, kept, now, outbox);
+  ++statistics_.blocks_restarted[grid->launch.tenant];
+  statistics_.wasted_instructions[grid->launch.tenant] += record.lost;
+  send_again(grid, block, now, outbox);
+}
+
+/// It goes out before those that never did.
+void Dispatcher::send_again(GridPlace grid, const BlockReference& block, Time now, Outbox& outbox) {
+  --grid->running;
+  if (grid->aborted) {
+    --grid->blocks;
+    if (grid->done == grid->blocks) finish_grid(grid, now, outbox);
+  } else {
+    grid->returned.push_back(block.block);
+  }
+}
+
 void Dispatcher::serialize(Archive& archive) {
-  archive.section("dispatcher", 3);
+  archive.section("dispatcher", 4);
   archive(to_host_, to_sms_, grids_, sms_, next_sm_, executed_, next_dispatch_, wake_, statistics_,
-          takeovers_);
+          preempting_);
   sharing_->serialize(archive);
-  for (std::uint32_t sm = 0; sm < sms_.size(); ++sm) set_staged(sm, sms_[sm].has_staged);
 }
 
 StatisticsView Dispatcher::statistics(Time) {

@@ -39,7 +39,7 @@ class DualKernel final : public Preemption {
     return {.saves = true, .follows = true, .asks = true, .shares = true};
   }
   Saving saving() const override { return {parameters_.context, StopPlaces::any}; }
-  Placement placement() const override { return parameters_.placement; }
+  std::optional<Placement> placement() const override { return parameters_.placement; }
 
   SmRelease decide(const SmStatus& sm, const VictimKernel& kernel, const PreemptionMachine& machine,
                    Time bound) const override {

@@ -9,6 +9,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <vector>
 
 #include "core/parameters/policy.hpp"
@@ -82,8 +83,8 @@ class Preemption {
   }
   /// If contexts go to memory: what they hold, and where warps stop for that.
   virtual Saving saving() const { return {}; }
-  /// If SMs are shared: where blocks stand in them.
-  virtual Placement placement() const { return Placement::aligned; }
+  /// Where blocks stand in SMs that are shared; nothing: none are.
+  virtual std::optional<Placement> placement() const { return std::nullopt; }
   /// One that does not get free by draining within that time of the request must by other means.
   virtual Time drain_limit(Time /*expected*/, Time /*bound*/) const { return Time::never(); }
 };

@@ -63,7 +63,6 @@ class Takeovers {
   std::uint32_t urgent_at(std::uint32_t sm) const { return sms_[sm].urgent; }
   std::uint32_t places_at(std::uint32_t sm) const { return sms_[sm].places; }
   Technique others() const { return policy_->others(); }
-  Placement placement() const { return policy_->placement(); }
   Time bound_of(const GridLaunch& grid) const { return latency_bounds_[grid.tenant]; }
   /// The blocks of `victim` are told to make room; `release`: how, if they have been asked.
   void begin(std::uint32_t sm, const GridLaunch& victim, const GridLaunch& urgent,

@@ -1,0 +1,97 @@
+/// Dispatch when a more urgent grid may take SMs from another one.
+///
+/// An SM belongs to one grid at a time.  A grid begins when all that have blocks running are less
+/// urgent (by the priority of its tenant).  It is to have as many SMs as its waiting blocks fill;
+/// what it lacks is taken from the least urgent grids, and the policy says how their blocks make
+/// room.  If SMs are shared, its blocks come one by one as their places get free.
+/// An SM that nobody more urgent wants goes back: first the blocks return that were saved there.
+/// Source: 002, section II; 003, sections 3 and 4.1; preemption.md, sections 2, 6 and 7.
+///
+/// Simplified: without a policy that asks for the state of blocks, SMs are taken in the order of
+/// their numbers; an SM that two grids share is not taken by a third.
+#pragma once
+
+#include <span>
+#include <vector>
+
+#include "core/engine/link.hpp"
+#include "models/dispatch/preemption/takeovers.hpp"
+#include "models/dispatch/sharing/sharing.hpp"
+#include "models/dispatch/sm_mirrors.hpp"
+
+namespace lockstep {
+
+class PreemptingDispatch {
+ public:
+  /// What it shares with the dispatcher.
+  struct Parts {
+    DispatchedGrids& grids;
+    SmMirrors& sms;
+    std::vector<Link>& to_sms;
+    const OccupancyLimits& limits;
+  };
+  PreemptingDispatch(const Takeovers::Setup& setup, const Parts& parts,
+                     DispatchStatistics& statistics)
+      : parts_(parts), takeovers_(setup, statistics) {}
+
+  bool preempts() const { return takeovers_.needs().preempts; }
+  Time next_limit() const { return takeovers_.next_limit(); }
+  const std::vector<PreemptionRecord>& records() const { return takeovers_.records(); }
+
+  /// Before a block goes out: grids that lack SMs take them from less urgent ones.  `views`: of all
+  /// grids, in their order; they stay until the next call.
+  void make_room(std::span<const GridView> views, Time now, Outbox& outbox);
+  /// The most urgent grid that may have the SM and has something for it.
+  std::optional<std::size_t> choose(std::uint32_t sm) const;
+  /// The grid has the SM again.  True: its blocks that were saved there return before others go
+  /// out.
+  bool resume(DispatchedGrid& grid, std::uint32_t sm, Time now, Outbox& outbox);
+  /// A block of the grid can go to the SM, or, `stage`, wait there.
+  bool takes(std::uint32_t sm, const DispatchedGrid& grid, bool stage) const;
+  /// One has gone there.
+  void sent(std::uint32_t sm, const DispatchedGrid& grid, Time now);
+
+  void status(const MessageHeader& message, Outbox& outbox);
+  /// A block has given its place up; the record says what it did.
+  void left(const PreemptionRecord& record) { takeovers_.left(record); }
+  void finished(const DispatchedGrid& grid, const BlockWork& work) {
+    if (takeovers_.needs().follows && !grid.aborted) takeovers_.finished(grid.launch, work);
+  }
+  void grid_stopped(const GridReference& stopped, Time now);
+  /// The SM belongs to nobody when the grid, its owner, has nothing there any more.
+  void release_if_empty(const DispatchedGrid& owner, std::uint32_t sm);
+
+  template <class Archive>
+  void serialize(Archive& archive) {
+    archive(takeovers_);
+  }
+
+ private:
+  void sort_by_urgency();
+  /// The grid is ready and has begun, or may: whoever runs is less urgent.
+  bool may_run(std::size_t grid) const;
+  /// What the grid lacks for its waiting blocks: SMs, or places if it is to share them.
+  std::uint64_t lacking(const DispatchedGrid& grid) const;
+  /// The grid whose blocks the SM would have to give up for a more urgent one; nullptr: none.
+  DispatchedGrid* victim_at(std::uint32_t sm, std::uint32_t priority) const;
+  /// Asks for the state of blocks on all SMs that the grid may take.
+  void ask_status(const DispatchedGrid& urgent, Time now, Outbox& outbox);
+  /// The SMs, or some of their blocks, that are best to take for the grid.
+  void take_best(const DispatchedGrid& urgent, Time now, Outbox& outbox);
+  void take_places(const DispatchedGrid& urgent, std::vector<Takeovers::Offer> offers, Time now,
+                   Outbox& outbox);
+  /// The SM's blocks are told to make room.
+  void take_sm(std::uint32_t sm, DispatchedGrid& victim, const DispatchedGrid& urgent,
+               const SmRelease& release, Time now, Outbox& outbox);
+  /// An SM that is shared goes back when the urgent grid has nothing there any more.
+  void give_back_shared(Time now, Outbox& outbox);
+  /// Blocks that have been draining for too long go by other means.
+  void end_long_drains(Time now, Outbox& outbox);
+
+  const Parts parts_;
+  Takeovers takeovers_;
+  std::span<const GridView> views_;
+  std::vector<std::size_t> by_urgency_;  ///< those that may run, the most urgent first
+};
+
+}  // namespace lockstep

@@ -1,0 +1,65 @@
+#include "models/dispatch/sm_mirrors.hpp"
+
+#include <bit>
+
+namespace lockstep {
+
+SmMirrors::SmMirrors(std::size_t count, const OccupancyLimits& limits,
+                     std::optional<Placement> placement)
+    : limits_(limits), shares_(placement.has_value()), sms_(count), open_((count + 63) / 64) {
+  for (std::uint32_t sm = 0; sm < size(); ++sm) {
+    set_staged(sm, false);
+    if (placement) sms_[sm].places = SmPlaces(limits, *placement);
+  }
+}
+
+void SmMirrors::occupy(std::uint32_t index, std::uint32_t grid, const BlockResources& need,
+                       std::uint64_t block) {
+  SmMirror& sm = sms_[index];
+  sm.used += need;
+  ++sm.on_chip;
+  if (shares_) sm.places.enter(grid, block, need);
+}
+
+void SmMirrors::vacate(std::uint32_t index, const DispatchedGrid& grid, std::uint64_t block) {
+  SmMirror& sm = sms_[index];
+  sm.used -= grid.block;
+  --sm.on_chip;
+  if (shares_) sm.places.leave(grid.number(), block);
+  if (sm.guest == grid.number() && --sm.guests == 0) sm.guest.reset();
+}
+
+void SmMirrors::stage(std::uint32_t index, const DispatchedGrid& grid, std::uint64_t block) {
+  SmMirror& sm = sms_[index];
+  set_staged(index, true);
+  sm.staged = grid.block;
+  sm.staged_grid = grid.number();
+  sm.staged_block = block;
+}
+
+bool SmMirrors::is_staged(const BlockReference& block) const {
+  const SmMirror& sm = sms_[block.sm];
+  return sm.has_staged && sm.staged_grid == block.grid && sm.staged_block == block.block;
+}
+
+void SmMirrors::start_staged(std::uint32_t index) {
+  const SmMirror& sm = sms_[index];
+  if (!sm.has_staged || !sm.used.leaves_room_for(sm.staged, limits_)) return;
+  occupy(index, sm.staged_grid, sm.staged, sm.staged_block);
+  set_staged(index, false);
+}
+
+std::uint32_t SmMirrors::next_open(std::uint32_t first) const {
+  for (std::uint32_t word = first / 64; word < open_.size(); ++word, first = word * 64)
+    if (const std::uint64_t from = open_[word] >> first % 64; from != 0)
+      return first + static_cast<std::uint32_t>(std::countr_zero(from));
+  return size();
+}
+
+void SmMirrors::set_staged(std::uint32_t sm, bool staged) {
+  sms_[sm].has_staged = staged;
+  const std::uint64_t bit = std::uint64_t{1} << sm % 64;
+  open_[sm / 64] = staged ? open_[sm / 64] & ~bit : open_[sm / 64] | bit;
+}
+
+}  // namespace lockstep

@@ -1,0 +1,78 @@
+/// What the dispatcher knows of the SMs: what is taken in each, and which block waits there for
+/// room.
+///
+/// It follows from what was sent and told, by the same arithmetic as in the SM.
+/// Source: architecture.md, section 8 "Horizons and ranks" (staging).
+#pragma once
+
+#include <optional>
+#include <vector>
+
+#include "models/dispatch/dispatched_grid.hpp"
+#include "models/dispatch/preemption/sm_places.hpp"
+
+namespace lockstep {
+
+struct SmMirror {
+  BlockResources used;
+  bool has_staged = false;
+  BlockResources staged;
+  std::uint32_t staged_grid = 0;
+  std::uint64_t staged_block = 0;
+  // With a preemption:
+  std::optional<std::uint32_t> owner;  ///< the grid whose blocks are here
+  std::uint32_t on_chip = 0;           ///< blocks, without the staged one
+  std::optional<std::uint32_t> guest;  ///< a more urgent grid whose blocks come beside those
+  std::uint32_t guests = 0;            ///< blocks of it
+  SmPlaces places;                     ///< if SMs are shared
+
+  template <class Archive>
+  void serialize(Archive& archive) {
+    archive(used, has_staged, staged, staged_grid, staged_block, owner, on_chip, guest, guests,
+            places);
+  }
+};
+
+class SmMirrors {
+ public:
+  /// `placement`: of blocks in SMs that two grids share; nothing: none do.
+  SmMirrors(std::size_t count, const OccupancyLimits& limits, std::optional<Placement> placement);
+
+  std::uint32_t size() const { return static_cast<std::uint32_t>(sms_.size()); }
+  SmMirror& operator[](std::uint32_t sm) { return sms_[sm]; }
+  const SmMirror& operator[](std::uint32_t sm) const { return sms_[sm]; }
+  bool has_room(std::uint32_t sm, const DispatchedGrid& grid) const {
+    return sms_[sm].used.leaves_room_for(grid.block, limits_);
+  }
+  /// A block of the grid has its part of the SM, or gives it back.
+  void occupy(std::uint32_t sm, const DispatchedGrid& grid, std::uint64_t block) {
+    occupy(sm, grid.number(), grid.block, block);
+  }
+  void vacate(std::uint32_t sm, const DispatchedGrid& grid, std::uint64_t block);
+  /// A block waits there for room.
+  void stage(std::uint32_t sm, const DispatchedGrid& grid, std::uint64_t block);
+  void unstage(std::uint32_t sm) { set_staged(sm, false); }
+  bool is_staged(const BlockReference& block) const;
+  /// The SM starts the block that is staged there, if there is room.
+  void start_staged(std::uint32_t sm);
+  /// The first SM from `first` on at which no block waits; the number of SMs if there is none.
+  std::uint32_t next_open(std::uint32_t first) const;
+
+  template <class Archive>
+  void serialize(Archive& archive) {
+    archive(sms_);
+    for (std::uint32_t sm = 0; sm < size(); ++sm) set_staged(sm, sms_[sm].has_staged);
+  }
+
+ private:
+  void occupy(std::uint32_t sm, std::uint32_t grid, const BlockResources& need,
+              std::uint64_t block);
+  void set_staged(std::uint32_t sm, bool staged);
+
+  const OccupancyLimits limits_;
+  const bool shares_;
+  std::vector<SmMirror> sms_;
+  std::vector<std::uint64_t> open_;  ///< bit per SM: no block waits there for room
+};
+
+}  // namespace lockstep
