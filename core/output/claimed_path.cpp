@@ -93,8 +93,8 @@ void ClaimedPath::admit_readers() const {
   flock(file_, LOCK_SH | LOCK_NB);
 }
 
-void ClaimedPath::rename(const std::string& path) {
-  if (!take_name(path_, path)) {
+void ClaimedPath::rename(const std::string& place, const std::string& path) {
+  if (!take_name(path_, place)) {
     throw UserError(path, std::string("cannot write: ") + std::strerror(errno),
                     "free space on that file system, or choose another with --output");
   }

@@ -23,8 +23,8 @@ class ClaimedPath {
   int file() const { return file_; }
   /// From now on other programs may read the file, but HDF5 lets none of them write it.
   void admit_readers() const;
-  /// The file takes another name, and goes on to be claimed.
-  void rename(const std::string& path);
+  /// The file takes another name, `place`, and goes on to be claimed as `path`, which leads there.
+  void rename(const std::string& place, const std::string& path);
   /// Whether some process has claimed it.
   static bool is_claimed(const std::string& path);
   /// Throws UserError when something else, or nothing, stands at the path by now.

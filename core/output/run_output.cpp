@@ -18,8 +18,8 @@
 namespace lockstep {
 namespace {
 
-/// Where a resumed run begins.
-constexpr const char* resuming = ".resuming";
+/// Where a run begins: what stands there is no file yet that everybody can read.
+constexpr const char* starting = ".starting";
 
 /// Where tables and buffers are added to the epochs.
 std::string copy_of(const std::string& place) {
@@ -64,28 +64,32 @@ std::string existing(const std::string& path) {
 }
 
 /// What a killed process left there is of no use.
-std::string emptied(const std::string& path) {
+std::string place_to_start(const std::string& place) {
   std::error_code absent;
-  std::filesystem::remove(path, absent);
-  return path;
+  std::filesystem::remove(place + starting, absent);
+  return place + starting;
 }
 
 }  // namespace
 
 RunOutput::RunOutput(const std::string& path)
-    : path_(path), claim_(path, ClaimedPath::Use::emptied), file_(h5::File::create(path)) {
-  place_ = std::filesystem::canonical(path).string();
-  try_copy(path_, copy_of(place_));
+    : path_(path),
+      old_claim_(path, ClaimedPath::Use::emptied),
+      place_(existing(path)),
+      claim_((try_copy(path, copy_of(place_)), place_to_start(place_)), ClaimedPath::Use::emptied),
+      file_(h5::File::create(place_ + starting, path)) {
+  // Who watches shall not take an older output for this one.
+  if (ftruncate(old_claim_.file(), 0) != 0) fail_to_write(path_, "cannot write", errno);
   describe();
 }
 
 RunOutput::RunOutput(const std::string& path, Resumed)
     : path_(path),
+      old_claim_((existing(path), path), ClaimedPath::Use::left),
       place_(existing(path)),
-      old_claim_(std::in_place, path, ClaimedPath::Use::left),
       before_(h5::File::open_to_read(path)),
-      claim_(emptied(place_ + resuming), ClaimedPath::Use::emptied),
-      file_(h5::File::create(place_ + resuming, path)) {
+      claim_(place_to_start(place_), ClaimedPath::Use::emptied),
+      file_(h5::File::create(place_ + starting, path)) {
   describe();
 }
 
@@ -103,7 +107,8 @@ RunOutput::~RunOutput() {
   std::error_code ignored;
   if (phase_ == Phase::alone && file_.is_open()) {
     file_.abandon();
-    std::filesystem::remove(old_claim_ ? place_ + resuming : place_, ignored);
+    std::filesystem::remove(place_ + starting, ignored);
+    if (!before_.is_open()) std::filesystem::remove(place_, ignored);
   }
   if (phase_ == Phase::alone) return;
   try {
@@ -126,7 +131,8 @@ void RunOutput::start() {
   file_.start_swmr();
   claim_.admit_readers();
   make_room(0);
-  if (old_claim_) claim_.rename(place_);
+  old_claim_.check();
+  claim_.rename(place_, path_);
   before_ = {};
   phase_ = Phase::epochs;
 }
@@ -190,7 +196,7 @@ void RunOutput::set_run(const std::string& name, double value) {
 
 void RunOutput::close() {
   file_.close();
-  if (phase_ != Phase::finishing) return;
+  if (phase_ == Phase::alone) return claim_.rename(place_, path_);  // a file that nobody watched
   claim_.check();
   const std::string copy = copy_of(place_);
   if (!take_name(copy, place_)) fail_to_write(path_, "cannot write", errno);

@@ -2,7 +2,6 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <optional>
 #include <span>
 #include <string>
 #include <vector>
@@ -15,20 +14,22 @@ namespace lockstep {
 
 /// The HDF5 file of a run (docs/output.md), in its three phases:
 ///
-///   1. constructor, write_config(), a StatisticsRecorder: everything that grows is created;
-///   2. start(): readers may watch (SWMR) while the recorder appends epochs;
+///   1. constructor, write_config(), a StatisticsRecorder: everything that grows is created, beside
+///   the place;
+///   2. start(): it takes the name, and readers may watch (SWMR) while the recorder appends epochs;
 ///   3. recorder.finish(), finish_epochs(): tables, final values, buffers and /run go to a copy
 ///   beside it; close() gives the copy the name.
 ///
-/// From start() on every program can read what the name leads to, whenever this one ends: the
-/// epochs up to the last flush, or all.  Every failure to write is a UserError and leaves it so.
+/// Until start() an empty file has the name, of a resumed run the older output.  From then on every
+/// program can read what the name leads to, whenever this one ends: the epochs up to the last
+/// flush, or all.  Every failure to write is a UserError and leaves it so.
 class RunOutput {
  public:
   /// Creates the file, replacing an old output; nothing else is replaced, nor what another run
   /// is writing.
   explicit RunOutput(const std::string& path);
   /// To go on with a run: the file at `path` is the one it wrote so far, of which the recorder
-  /// copies rows; start() gives the new one its name.
+  /// copies rows.
   struct Resumed {};
   RunOutput(const std::string& path, Resumed);
   ~RunOutput();
@@ -76,8 +77,9 @@ class RunOutput {
   void describe();
 
   std::string path_;
-  std::string place_;                     ///< of the output, where symbolic links lead
-  std::optional<ClaimedPath> old_claim_;  ///< of a resumed run: what was written before
+  ClaimedPath
+      old_claim_;      ///< of the name, and what is there: of a resumed run, what it wrote before
+  std::string place_;  ///< of the output, where symbolic links lead
   h5::File before_;
   ClaimedPath claim_;
   h5::File file_;          ///< what is written: the epochs, later the copy

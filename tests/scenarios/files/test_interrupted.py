@@ -83,7 +83,8 @@ class Interrupted(ScenarioTest):
         (self.folder / "results").mkdir()
         process = self.start([*command[:-1], "results/o.h5"])
         deadline = time.monotonic() + 60
-        while not (self.folder / "results/o.h5").exists() and time.monotonic() < deadline:
+        output = self.folder / "results/o.h5"
+        while (not output.exists() or output.stat().st_size == 0) and time.monotonic() < deadline:
             time.sleep(0.05)
         time.sleep(0.5)
         shutil.rmtree(self.folder / "results")
