@@ -129,8 +129,7 @@ class MedicSet {
 
   /// A load of line number `line` by a warp of a type, long after the last one.
   void load(std::uint64_t line, WarpType type) {
-    MemoryRequest r =
-        PartitionBench::request(MemoryOperation::load, line * line_bytes);
+    MemoryRequest r = PartitionBench::request(MemoryOperation::load, line * line_bytes);
     r.marks = typed(type);
     send(r);
   }
