@@ -123,8 +123,9 @@ struct ComponentCostRow {
 
   static auto schema() {
     using R = ComponentCostRow;
-    return table<R>("/run/profile/components",
-                    "with `--profile`: what each component cost, of all ranks; `--weights` reads it")
+    return table<R>(
+               "/run/profile/components",
+               "with `--profile`: what each component cost, of all ranks; `--weights` reads it")
         .column("component", &R::component, "name", "kind and index")
         .column("nanoseconds", &R::nanoseconds, "ns", "of wall time in all windows");
   }
@@ -136,9 +137,10 @@ struct WindowCostRow {
 
   static auto schema() {
     using R = WindowCostRow;
-    return table<R>("/run/profile/windows",
-                    "with `--profile`: what the components of rank 0 cost in a sample of the windows, "
-                    "and wherever one took long; the first few million rows")
+    return table<R>(
+               "/run/profile/windows",
+               "with `--profile`: what the components of rank 0 cost in a sample of the windows, "
+               "and wherever one took long; the first few million rows")
         .column("window", &R::window, "number", "windows follow each other in simulated time")
         .column("component", &R::component, "row", "of /run/profile/components")
         .column("nanoseconds", &R::nanoseconds, "ns", "of wall time")
@@ -152,9 +154,10 @@ struct WindowTimesRow {
 
   static auto schema() {
     using R = WindowTimesRow;
-    return table<R>("/run/profile/times",
-                    "with `--profile`: where the time of each window of each rank went, a mean over "
-                    "its threads; the first million windows")
+    return table<R>(
+               "/run/profile/times",
+               "with `--profile`: where the time of each window of each rank went, a mean over "
+               "its threads; the first million windows")
         .column("rank", &R::rank, "number", "of MPI")
         .column("window", &R::window, "number", "counted by each rank for itself")
         .column("working", &R::working, "ns", "in components, copying of messages included")

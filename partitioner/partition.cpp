@@ -183,9 +183,9 @@ double largest_load(const std::vector<std::size_t>& members, const std::vector<d
                     const std::vector<int>& rank_of) {
   std::map<int, double> loads;
   for (const std::size_t id : members) loads[rank_of[id]] += weights[id];
-  return std::max_element(loads.begin(), loads.end(), [](const auto& a, const auto& b) {
-           return a.second < b.second;
-         })->second;
+  return std::max_element(loads.begin(), loads.end(),
+                          [](const auto& a, const auto& b) { return a.second < b.second; })
+      ->second;
 }
 
 /// Components of a kind with the same weights and links are the same to METIS, but not what they

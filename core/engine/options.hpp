@@ -20,7 +20,7 @@ struct EngineOptions {
   Time epoch = Time{10'000'000'000};  ///< sampled every so often (10 us); never() for no epochs
   Time stop_at = Time::never();       ///< end here even if components are not finished
   double progress_seconds = 0.5;      ///< wall time between two calls of RunControl::progress
-  bool profile = false;               ///< record what components cost, and where the time of windows goes
+  bool profile = false;  ///< record what components cost, and where the time of windows goes
 
   Pacing pacing = Pacing::horizons;
   bool shuffle = false;         ///< run the components of a window in random order

@@ -27,7 +27,7 @@ struct Profile {
   std::vector<std::uint64_t> component_nanoseconds;  ///< by component; 0 for those of other ranks
   std::vector<WindowCost> costs;                     ///< the first few million
   std::vector<WindowTimes> times;                    ///< of the first million windows
-  double working_seconds = 0;      ///< in components
+  double working_seconds = 0;                        ///< in components
   double exchanging_seconds = 0;
 };
 

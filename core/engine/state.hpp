@@ -66,8 +66,8 @@ struct Engine::State {
   /// By local component: how far it had come when it was restored.  Of a kind the ranks that saved
   /// it may have come to different times.
   std::vector<Time> restored;
-  Time boundary;               ///< where all components meet next; zero before the run
-  Time boundary_for;           ///< the activity for which it was chosen
+  Time boundary;                     ///< where all components meet next; zero before the run
+  Time boundary_for;                 ///< the activity for which it was chosen
   WindowTimesRecorder window_times;  ///< with options.profile
   Profile profile;
   std::uint64_t run_began = 0;  ///< ticks

@@ -59,10 +59,10 @@ RankRow row_of(const Profile& profile, const RunSummary& summary) {
   row.wall = summary.wall_seconds;
   row.working = profile.working_seconds;
   row.exchanging = profile.exchanging_seconds;
-  row.synchronising =
-      std::max(0.0, summary.synchronisation_share * row.wall - row.exchanging);
+  row.synchronising = std::max(0.0, summary.synchronisation_share * row.wall - row.exchanging);
   row.waiting = summary.imbalance_share * row.wall;
-  row.other = std::max(0.0, row.wall - row.working - row.synchronising - row.exchanging - row.waiting);
+  row.other =
+      std::max(0.0, row.wall - row.working - row.synchronising - row.exchanging - row.waiting);
   return row;
 }
 

@@ -1,14 +1,14 @@
 /// How much faster a run would be on more workers.
 ///
 /// Each window takes as long as its busiest worker, and a synchronisation; on several ranks as its
-/// busiest rank, and an exchange; one that is not worth sharing runs on one thread.  The components'
-/// measured costs are dealt out anew in each window that was recorded, longest first, to the thread
-/// with the least; to ranks once, so that each gets the same cost of every kind.  What is not in
-/// components stays as it is.
+/// busiest rank, and an exchange; one that is not worth sharing runs on one thread.  The
+/// components' measured costs are dealt out anew in each window that was recorded, longest first,
+/// to the thread with the least; to ranks once, so that each gets the same cost of every kind. What
+/// is not in components stays as it is.
 ///
 /// Simplified: moving state between cores costs nothing, cores do not slow each other down, an
-/// exchange costs the same whatever is cut, and what cores gain from caches of their own is the same
-/// for every machine and any number of them.
+/// exchange costs the same whatever is cut, and what cores gain from caches of their own is the
+/// same for every machine and any number of them.
 #pragma once
 
 #include <string>
@@ -50,7 +50,7 @@ class SpeedupModel {
   const std::vector<WindowCostRow> rows_;  ///< within a window, longest first
   std::vector<MeasuredWindow> windows_;
   double in_windows_ = 0;  ///< ns
-  double between_ = 0;  ///< ns that are not in components, of the windows that were recorded
+  double between_ = 0;     ///< ns that are not in components, of the windows that were recorded
 };
 
 /// On 2 to 1024 threads.

@@ -310,8 +310,7 @@ RunOutcome simulate(const CommandLine& line, const ScenarioChange& change,
     status = supervisor.status();
   }
   Gathered gathered;
-  if (line.profile)
-    gathered.profile = gather_profile(engine, machine.graph(), summary);
+  if (line.profile) gathered.profile = gather_profile(engine, machine.graph(), summary);
   if (run->parameters.simulation.record_blocks) gathered.blocks = gather_blocks(engine);
   if (!output) return {summary.finished ? exit_done : status, {}};
   return conclude(line, *run, engine, summary, gathered, status, checkpoints);

@@ -334,10 +334,9 @@ Profile Window::profile(double ticks_per_nanosecond) const {
       result.costs.push_back(cost);
     }
   }
-  std::sort(result.costs.begin(), result.costs.end(),
-            [](const WindowCost& a, const WindowCost& b) {
-              return a.window != b.window ? a.window < b.window : a.component < b.component;
-            });
+  std::sort(result.costs.begin(), result.costs.end(), [](const WindowCost& a, const WindowCost& b) {
+    return a.window != b.window ? a.window < b.window : a.component < b.component;
+  });
   return result;
 }
 
