@@ -3,7 +3,7 @@ import unittest
 
 import h5py
 
-from harness import ROOT, ScenarioTest
+from harness import ScenarioTest
 
 # Each block has 64 KiB of its own, in eight rows. A thread adds up a column and writes each sum: what a faulting access
 # reads, its address and its data, is overwritten behind it, and what commits meanwhile must not be done twice.

@@ -105,7 +105,8 @@ class Preemption(ScenarioTest):
             r"scenario\.yaml:\d+:\d+: policies\.preemption and policies\.block_switching save blocks with different")
 
     def test_every_layout_writes_the_same(self):
-        for technique in ("{name: switch, context: live-compressed-block, points: selective}", "chimera", "dual-kernel"):
+        for technique in ("{name: switch, context: live-compressed-block, points: selective}", "chimera",
+                          "dual-kernel"):
             self.write("scenario.yaml", again(technique))
             self.run_checked("one.h5", "--threads", 1)
             for name, threads, ranks in (("threads.h5", 2, 0), ("two.h5", 1, 2), ("three.h5", 1, 3)):
