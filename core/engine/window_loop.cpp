@@ -71,7 +71,7 @@ RunSummary Engine::State::run(EpochObserver& observer, RunControl& control) {
 }
 
 Agreement Engine::State::meet(const Agreement& own) {
-  const Agreement agreed = meeting.meet(*window, own);
+  Agreement agreed = meeting.meet(*window, own);
   if (options.profile) window_times.exchanged(meeting.waited_before());
   return agreed;
 }

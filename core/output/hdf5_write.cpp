@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cstring>
 
+#include "core/error/error.hpp"
 #include "core/output/hdf5_library.hpp"
 
 namespace lockstep::h5 {
