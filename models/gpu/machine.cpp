@@ -223,6 +223,7 @@ std::unique_ptr<Component> Machine::build_gmmu() const {
   Gmmu::Setup setup;
   setup.parameters = parameters_.gpu.vm;
   setup.replay = replay_mode();
+  setup.squashes = is_preemptible(parameters_.policies.exception_scheme);
   setup.local = gpu_fault_handling(parameters_.policies.fault_handling).value_or(LocalHandling{});
   setup.mapping = mapping_;
   setup.noc = parameters_.gpu.noc;

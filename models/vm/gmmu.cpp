@@ -15,7 +15,7 @@ Gmmu::Gmmu(Setup setup)
       local_({setup.local, clock_, setup.to_sms.size(), setup.tenants}, memory_, statistics_),
       answers_(std::move(setup.to_sms), setup.to_host,
                {setup.parameters.far_fault_mshrs,
-                setup.parameters.fault_granule.count() / page_bytes, setup.tenants},
+                setup.parameters.fault_granule.count() / page_bytes, setup.tenants, setup.squashes},
                local_, statistics_),
       path_(std::move(setup.translation)),
       timing_(path_->timing()),

@@ -36,7 +36,8 @@ class Gmmu final : public Component {
     VmParameters parameters;
     std::unique_ptr<TranslationPath> translation;
     ReplayMode replay = ReplayMode::listed;
-    LocalHandling local;  ///< for untouched pages, if the driver gives frames for them
+    bool squashes = false;  ///< SMs squash what is refused
+    LocalHandling local;    ///< for untouched pages, if the driver gives frames for them
     AddressMapping mapping;
     NocParameters noc;
     std::size_t tenants = 0;

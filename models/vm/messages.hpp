@@ -27,17 +27,20 @@ struct TranslateRequest {
   std::uint8_t write : 1 = 0;    ///< a store or atomic waits
   std::uint8_t known : 1 = 0;    ///< nobody waits: the SM was told of the page and uses it
   std::uint8_t retried : 1 = 0;  ///< within the GMMU: had to wait for a far-fault MSHR
+  std::uint8_t refused : 1 = 0;  ///< within the GMMU: was refused meanwhile
   std::uint8_t reserved = 0;
 
   TenantPage where() const { return {TenantId{tenant}, VirtualPage{page}}; }
 
   template <class Archive>
   void serialize(Archive& archive) {
-    std::uint8_t marks = static_cast<std::uint8_t>(write | known << 1 | retried << 2);
+    std::uint8_t marks =
+        static_cast<std::uint8_t>(write | known << 1 | retried << 2 | refused << 3);
     archive(page, tenant, sm, warp, marks);
     write = marks & 1;
     known = marks >> 1 & 1;
     retried = marks >> 2 & 1;
+    refused = marks >> 3 & 1;
   }
 };
 static_assert(sizeof(TranslateRequest) == 16);

@@ -20,6 +20,10 @@ bool GmmuAnswers::answer(const TranslateRequest& request, PageTableEntry entry, 
     refuse(request, entry, cycle);
     return false;
   }
+  if (request.refused) {  // it asks again, as one whose page has been brought
+    replay(request.where(), {{request.sm, request.write != 0}}, cycle);
+    return true;
+  }
   TranslationAnswer answer;
   answer.page = request.page;
   answer.entry = entry;
@@ -35,6 +39,8 @@ void GmmuAnswers::refuse(const TranslateRequest& request, PageTableEntry entry, 
   const FarFaults::Refusal refusal = faults_.refuse(request);
   if (refusal == FarFaults::Refusal::no_entry) {
     ++statistics_.far_fault_stalls[request.tenant];
+    if (faults_.refuses_all())
+      send_refusal(request, TranslationStatus::refused, faults_.granules(), cycle);
     return;
   }
   if (faults_.waiting() > statistics_.far_faults_most.value())
@@ -44,7 +50,7 @@ void GmmuAnswers::refuse(const TranslateRequest& request, PageTableEntry entry, 
   if (first && !local) faults_.pass_on(request.where());
   const TranslationStatus status =
       faults_.host_has(request.where()) ? TranslationStatus::refused : TranslationStatus::handled;
-  send_refusal(request, status, faults_.position(request.where()), cycle);
+  if (!request.refused) send_refusal(request, status, faults_.position(request.where()), cycle);
   if (!first) ++statistics_.coalesced[request.tenant];
   if (first && !local) tell_host(request, entry.is(PageTableEntry::present), cycle);
 }

@@ -11,6 +11,7 @@ FarFaults::Refusal FarFaults::refuse(const TranslateRequest& request) {
   const bool first = fault == waiting_.end();
   if (first && full()) {
     without_entry_.push_back(request);
+    without_entry_.back().refused = refuses_all_;
     return Refusal::no_entry;
   }
   by_tenant_[request.tenant] += first;

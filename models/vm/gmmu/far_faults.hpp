@@ -39,9 +39,15 @@ class FarFaults {
     std::size_t entries = 0;          ///< 0: as many as there are faults
     std::uint64_t granule_pages = 1;  ///< that are one fault in the queue
     std::size_t tenants = 0;
+    /// Requests that wait for an entry are refused meanwhile: an SM that issues again what was
+    /// squashed does so behind what is being looked up, which must not wait for that.
+    bool refuses_all = false;
   };
   explicit FarFaults(const Setup& setup)
-      : entries_(setup.entries), granule_pages_(setup.granule_pages), by_tenant_(setup.tenants) {}
+      : entries_(setup.entries),
+        granule_pages_(setup.granule_pages),
+        refuses_all_(setup.refuses_all),
+        by_tenant_(setup.tenants) {}
 
   enum class Refusal : std::uint8_t {
     first,     ///< of its page: the host has to know
@@ -55,8 +61,11 @@ class FarFaults {
   /// The host is told of the page.
   void pass_on(TenantPage where);
   bool host_has(TenantPage where) const;
+  bool refuses_all() const { return refuses_all_; }
   /// Granules that the host had before that of the page; 0 if it does not have the page.
   std::uint32_t position(TenantPage where) const;
+  /// That the host has.
+  std::uint32_t granules() const { return static_cast<std::uint32_t>(numbers_.size()); }
   /// The page has been found, or is about to be refused.
   void looked_up(const TranslateRequest& request) { retrying_ -= request.retried; }
   /// Nothing of the tenant is waited for any more.  Calls gone(request) for those without an entry.
@@ -69,7 +78,7 @@ class FarFaults {
     by_tenant_[tenant.value()] = 0;
     std::erase_if(without_entry_, [&](const TranslateRequest& request) {
       if (request.where().tenant != tenant) return false;
-      gone(request);
+      if (!request.refused) gone(request);
       return true;
     });
   }
@@ -141,6 +150,7 @@ class FarFaults {
 
   const std::size_t entries_;
   const std::uint64_t granule_pages_;
+  const bool refuses_all_;
   std::size_t retrying_ = 0;  ///< entries that are kept for requests on their way
   std::deque<TranslateRequest> without_entry_;
   std::map<TenantPage, Fault> waiting_;

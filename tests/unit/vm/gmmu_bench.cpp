@@ -34,6 +34,7 @@ std::unique_ptr<Gmmu> GmmuBench::make() const {
   setup.parameters.clock = Frequency{1e9};
   setup.parameters.walkers = options_.walkers;
   setup.parameters.far_fault_mshrs = options_.far_fault_mshrs;
+  setup.squashes = options_.squashes;
   setup.parameters.walk_latency = Cycles{options_.walk_latency};
   setup.parameters.l2_tlb.enabled = options_.l2_tlb;
   setup.parameters.l2_tlb.mshrs = options_.mshrs;

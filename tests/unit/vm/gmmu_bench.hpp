@@ -15,6 +15,7 @@ struct GmmuOptions {
   bool l2_tlb = true, together = false;
   std::uint32_t sms = 3, walkers = 64, mshrs = 128, ports = 2;
   std::uint32_t far_fault_mshrs = 0;
+  bool squashes = false;
   std::int64_t walk_latency = 0;
   ShootdownGranularity shootdown = ShootdownGranularity::entry;
   ShootdownScope scope = ShootdownScope::tenant;

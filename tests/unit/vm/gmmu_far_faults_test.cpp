@@ -200,6 +200,32 @@ TEST(GmmuFarFaults, WithoutAnMshrAPageMayComeBeforeItIsAskedFor) {
   }
 }
 
+TEST(GmmuFarFaults, WhatWaitsForAnMshrIsSquashedMeanwhileIfSmsSquash) {
+  GmmuOptions options;
+  options.far_fault_mshrs = 1;
+  options.squashes = true;
+  GmmuBench bench(options);
+  bench.translate(100, 0, page);
+  bench.translate(100, 1, page + 1);
+  bench.translate(100, 2, page + 2);
+  bench.run_until(1000);
+  EXPECT_THAT(bench.sent(),
+              ElementsAreArray({"180 sm0 refused 2560", "180 sm1 refused 2561",
+                                "180 host far-fault 2560 of sm0", "181 sm2 refused 2562"}));
+  bench.save_and_restore();
+  bench.map(page + 1, 0x8000);  // with a prefetch
+  bench.pages_mapped(1000, page + 1);
+  bench.run_until(2000);
+  EXPECT_THAT(bench.sent(), testing::IsEmpty());
+  bench.map(page, 0x7000);
+  bench.pages_mapped(2000, page);
+  bench.run_until(3000);
+  EXPECT_THAT(bench.sent(), testing::IsSupersetOf({testing::HasSubstr("sm0 replay 2560"),
+                                                   testing::HasSubstr("sm1 replay 2561"),
+                                                   testing::HasSubstr("host far-fault 2562")}))
+      << "the second page has come, the third is asked for";
+}
+
 TEST(GmmuFarFaults, ATenantThatEndsLeavesItsMshrs) {
   GmmuOptions options;
   options.far_fault_mshrs = 1;
