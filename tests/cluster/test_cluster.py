@@ -95,7 +95,7 @@ class Cluster(unittest.TestCase):
 
     def test_a_limit_of_time_is_no_end(self):
         """The signal before it, which Slurm sends up to a minute early, is sent by hand."""
-        self.scenario("sgemm", "{n: 192}")
+        self.scenario("sgemm", "{n: 512}")
         job = self.call("sbatch", "--parsable", "-t", "3", "--signal=B:USR1@30", "--cpus-per-task=1",
                         "--export=ALL,SCENARIO=s.yaml,CHECKPOINT_EVERY=1s", ROOT / "jobs/slurm/single_node.sbatch")
         job = job.strip()
@@ -107,7 +107,7 @@ class Cluster(unittest.TestCase):
         self.assert_same()
 
     def test_a_node_that_goes_down_is_no_end(self):
-        self.scenario("sgemm", "{n: 256}")
+        self.scenario("sgemm", "{n: 704}")
         job = self.call("sbatch", "--parsable", "-t", "3", "--cpus-per-task=1",
                         "--export=ALL,SCENARIO=s.yaml,CHECKPOINT_EVERY=0.5s", ROOT / "jobs/slurm/single_node.sbatch")
         job = job.strip()
