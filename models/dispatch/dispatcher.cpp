@@ -112,19 +112,25 @@ void Dispatcher::accept_grid(const GridLaunch& launch, std::span<const std::byte
   ++statistics_.grids[launch.tenant];
 }
 
-void Dispatcher::block_saved(const BlockSaved& saved, Time now) {
-  const BlockReference& block = saved.block;
-  const auto grid = grids_.at(block.grid);
-  PreemptionRecord record;
-  record.block = block;
-  record.technique = Technique::save;
-  record.released = now;
-  record.bytes = saved.bytes;
+/// A staged block is one whose tenant was ended before it started.
+void Dispatcher::place_is_free(const Grid& grid, const PreemptionRecord& record) {
+  const BlockReference& block = record.block;
   preempting_.left(record);
-  sms_.vacate(block.sm, *grid, block.block);
-  ++grid->away[block.sm];
+  if (sms_.is_staged(block)) {
+    sms_.unstage(block.sm);
+  } else {
+    sms_.vacate(block.sm, grid, block.block);
+  }
   sms_.start_staged(block.sm);
-  preempting_.release_if_empty(*grid, block.sm);
+  preempting_.release_if_empty(grid, block.sm);
+}
+
+void Dispatcher::block_saved(const BlockSaved& saved, Time now) {
+  const auto grid = grids_.at(saved.block.grid);
+  PreemptionRecord record(saved.block, Technique::save, now);
+  record.bytes = saved.bytes;
+  ++grid->away[saved.block.sm];
+  place_is_free(*grid, record);
 }
 
 void Dispatcher::block_restored(const BlockReference& block) {
@@ -136,17 +142,7 @@ void Dispatcher::block_restored(const BlockReference& block) {
 void Dispatcher::block_done(const BlockDone& done, Time now, Outbox& outbox) {
   const BlockReference& block = done.block;
   const auto grid = grids_.at(block.grid);
-  if (sms_.is_staged(block)) {
-    sms_.unstage(block.sm);  // its tenant was ended before it started
-  } else {
-    sms_.vacate(block.sm, *grid, block.block);
-  }
-  sms_.start_staged(block.sm);
-  preempting_.release_if_empty(*grid, block.sm);
-  PreemptionRecord record;
-  record.block = block;
-  record.released = now;
-  preempting_.left(record);
+  place_is_free(*grid, {block, Technique::drain, now});
   preempting_.finished(*grid, done.work);
   --grid->running;
   ++grid->done;
@@ -262,15 +258,9 @@ void Dispatcher::block_returned(const BlockReference& block, Time now, Outbox& o
 void Dispatcher::block_flushed(const BlockDone& flushed, Time now, Outbox& outbox) {
   const BlockReference& block = flushed.block;
   const auto grid = grids_.at(block.grid);
-  PreemptionRecord record;
-  record.block = block;
-  record.technique = Technique::flush;
-  record.released = now;
+  PreemptionRecord record(block, Technique::flush, now);
   record.lost = flushed.work.executed.warp;
-  preempting_.left(record);
-  sms_.vacate(block.sm, *grid, block.block);
-  sms_.start_staged(block.sm);
-  preempting_.release_if_empty(*grid, block.sm);
+  place_is_free(*grid, record);
   InstructionCount kept = flushed.executed;
   kept -= flushed.work.executed;
   grid->executed += kept;

@@ -141,10 +141,7 @@ TEST_F(ACoordinatedMachine, TellsAllPartitionsTheSameAtOneTimeAfterAnEpoch) {
 }
 
 TEST_F(ACoordinatedMachine, DoesTheSameInAnyLayout) {
-  for (const auto& [ranks, threads] : {std::pair{1, 2}, {2, 1}, {3, 2}}) {
-    Layout layout;
-    layout.ranks = ranks;
-    layout.threads = threads;
+  for (const Layout& layout : other_layouts()) {
     const MachineResult got = bench->run(layout);
     EXPECT_EQ(got.problem, "");
     EXPECT_EQ(bench->compare_statistics(expected, got), "") << layout.text();

@@ -40,6 +40,11 @@ struct Layout {
   std::string text() const;
 };
 
+/// Two threads, two ranks, and three of two threads.
+inline std::vector<Layout> other_layouts() {
+  return {{.threads = 2}, {.ranks = 2}, {.ranks = 3, .threads = 2}};
+}
+
 /// What a machine leaves behind.
 struct MachineResult {
   std::string problem;  ///< "" or why it did not finish, or the first difference

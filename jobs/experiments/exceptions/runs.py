@@ -1,16 +1,18 @@
-"""Runs of an experiment as one `lockstep sweep`: what is done stays done, however often it is started."""
-import argparse
+"""Runs of an experiment: a benchmark on k20 under policies, and how long its kernel took."""
 import dataclasses
 import math
 import pathlib
 import re
-import subprocess
 import sys
 import zlib
 
 import benchmarks
 
-REPOSITORY = pathlib.Path(__file__).resolve().parents[3]
+sys.path.append(str(pathlib.Path(__file__).resolve().parents[1]))
+
+import sweeps  # noqa: E402
+
+REPOSITORY = sweeps.REPOSITORY
 
 
 @dataclasses.dataclass(frozen=True)
@@ -45,22 +47,15 @@ class Experiment:
     """A folder with the scenarios of runs, the sweep that runs them, and their output."""
 
     def __init__(self, arguments):
+        self.arguments = arguments
         self.folder = arguments.folder.resolve()
-        self.lockstep, self.jobs = arguments.lockstep, arguments.jobs
 
     def run(self, runs):
-        runs = list(dict.fromkeys(runs))
         self.folder.mkdir(parents=True, exist_ok=True)
         for run in runs:
             text = benchmarks.workload_text(run.benchmark, run.placement)
             (self.folder / f"{run.benchmark}_{run.placement}.yaml").write_text(text)
-            (self.folder / f"{run.name()}.yaml").write_text(run.scenario(self.folder))
-        sweep = self.folder / "sweep.yaml"
-        scenarios = "".join(f"  - {run.name()}.yaml\n" for run in runs)
-        sweep.write_text(f"output: {self.folder}/output\narguments: [--threads, '1']\nscenario:\n{scenarios}")
-        status = subprocess.run([self.lockstep, "sweep", sweep, "--jobs", str(self.jobs)], check=False).returncode
-        if status:
-            sys.exit(status)
+        sweeps.run_sweep(self.arguments, {run.name(): run.scenario(self.folder) for run in runs})
 
     def time(self, run):
         """Femtoseconds in which the benchmark's kernel ran; NaN without such a run, or while it goes on."""
@@ -84,10 +79,6 @@ def geometric_mean(values):
 
 
 def parser_of(text):
-    parser = argparse.ArgumentParser(description=text, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("verb", choices=("run", "draw"))
-    parser.add_argument("--lockstep", type=pathlib.Path, default=REPOSITORY / "build/release/lockstep")
-    parser.add_argument("--folder", type=pathlib.Path, default=pathlib.Path("exceptions"))
-    parser.add_argument("--jobs", type=int, default=2, help="runs at a time")
+    parser = sweeps.parser_of(text, "exceptions", "draw")
     parser.add_argument("--quick", action="store_true", help="small sizes: minutes on two cores")
     return parser

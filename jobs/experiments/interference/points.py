@@ -1,12 +1,14 @@
-"""Points of an experiment as one `lockstep sweep`: what is done stays done, however often it is started."""
-import argparse
+"""Points of an experiment: applications on a machine under policies, and what came of them."""
 import dataclasses
 import pathlib
-import subprocess
 import sys
 import zlib
 
-REPOSITORY = pathlib.Path(__file__).resolve().parents[3]
+sys.path.append(str(pathlib.Path(__file__).resolve().parents[1]))
+
+import sweeps  # noqa: E402
+
+REPOSITORY = sweeps.REPOSITORY
 
 
 @dataclasses.dataclass(frozen=True)
@@ -39,21 +41,11 @@ class Experiment:
     """A folder with the scenarios of points, the sweep that runs them, and their outputs."""
 
     def __init__(self, arguments, command):
+        self.arguments, self.command = arguments, command
         self.folder = arguments.folder.resolve()
-        self.lockstep, self.jobs, self.command = arguments.lockstep, arguments.jobs, command
 
     def run(self, points, options=()):
-        self.folder.mkdir(parents=True, exist_ok=True)
-        for point in points:
-            (self.folder / f"{point.name()}.yaml").write_text(point.scenario())
-        scenarios = "".join(f"  - {point.name()}.yaml\n" for point in dict.fromkeys(points))
-        settings = ", ".join(f"'{option}'" for option in ("--threads", "1", *options))
-        sweep = self.folder / "sweep.yaml"
-        sweep.write_text(f"command: {self.command}\noutput: {self.folder}/output\narguments: [{settings}]\n"
-                         f"scenario:\n{scenarios}")
-        status = subprocess.run([self.lockstep, "sweep", sweep, "--jobs", str(self.jobs)], check=False).returncode
-        if status:
-            sys.exit(status)
+        sweeps.run_sweep(self.arguments, {point.name(): point.scenario() for point in points}, self.command, options)
 
     def output(self, point):
         """The HDF5 file of a point, open for reading."""
@@ -68,9 +60,4 @@ class Experiment:
 
 
 def parser_of(text, folder):
-    parser = argparse.ArgumentParser(description=text, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("verb", choices=("run", "show"))
-    parser.add_argument("--lockstep", type=pathlib.Path, default=REPOSITORY / "build/release/lockstep")
-    parser.add_argument("--folder", type=pathlib.Path, default=pathlib.Path(folder))
-    parser.add_argument("--jobs", type=int, default=2, help="runs at a time")
-    return parser
+    return sweeps.parser_of(text, folder, "show")

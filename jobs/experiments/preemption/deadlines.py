@@ -15,15 +15,17 @@ says. The kernels have the paper's registers per thread (Table 4.2).
   preempted blocks had executed.
 - Estimation error: of drains, |expected - actual| / actual.
 """
-import argparse
 import collections
 import dataclasses
 import pathlib
 import re
-import subprocess
 import sys
 
-REPOSITORY = pathlib.Path(__file__).resolve().parents[3]
+sys.path.append(str(pathlib.Path(__file__).resolve().parents[1]))
+
+import sweeps  # noqa: E402
+
+REPOSITORY = sweeps.REPOSITORY
 WORKLOADS = REPOSITORY / "configs/workloads"
 MICROSECOND = 10**9  # in femtoseconds
 TASK = "{blocks: 90, rounds: 20}"  # as many as run at once
@@ -99,13 +101,7 @@ def run(arguments):
     runs = runs_of(arguments)
     for kernel in {run.kernel for run in runs} - {""}:
         (folder / f"{kernel}.yaml").write_text(workload_text(kernel))
-    for one in runs:
-        (folder / f"{one.name()}.yaml").write_text(one.scenario(folder))
-    scenarios = "".join(f"  - {one.name()}.yaml\n" for one in runs)
-    sweep = folder / "sweep.yaml"
-    sweep.write_text(f"output: {folder}/output\narguments: [--threads, '1']\nscenario:\n{scenarios}")
-    command = [arguments.lockstep, "sweep", sweep, "--jobs", str(arguments.jobs)]
-    sys.exit(subprocess.run(command, check=False).returncode)
+    sweeps.run_sweep(arguments, {one.name(): one.scenario(folder) for one in runs})
 
 
 @dataclasses.dataclass
@@ -199,14 +195,10 @@ def print_row(kernel, technique, bound, measures):
 
 
 def main():
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("what", choices=("run", "draw"))
+    parser = sweeps.parser_of(__doc__, "preemption-deadlines", "draw")
     parser.add_argument("--quick", action="store_true", help="few kernels, bounds and tasks")
-    parser.add_argument("--folder", type=pathlib.Path, default=pathlib.Path("preemption-deadlines"))
-    parser.add_argument("--jobs", type=int, default=2)
-    parser.add_argument("--lockstep", default=REPOSITORY / "build/release/lockstep")
     arguments = parser.parse_args()
-    {"run": run, "draw": draw}[arguments.what](arguments)
+    {"run": run, "draw": draw}[arguments.verb](arguments)
 
 
 if __name__ == "__main__":

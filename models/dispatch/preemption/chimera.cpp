@@ -49,9 +49,6 @@ class Chimera final : public Preemption {
     }
     return release;
   }
-  Time drain_limit(Time expected, Time bound) const override {
-    return std::max(expected, bound) * 10;
-  }
 
  private:
   const ChimeraParameters parameters_;

@@ -50,9 +50,6 @@ class DualKernel final : public Preemption {
                                         bound));
     return release;
   }
-  Time drain_limit(Time expected, Time bound) const override {
-    return std::max(expected, bound) * 10;
-  }
 
  private:
   const DualKernelParameters parameters_;

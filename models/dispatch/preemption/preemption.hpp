@@ -10,6 +10,7 @@
 #include <cstdint>
 #include <memory>
 #include <optional>
+#include <tuple>
 #include <vector>
 
 #include "core/parameters/policy.hpp"
@@ -63,6 +64,14 @@ struct Saving {
   StopPlaces stops = StopPlaces::any;
 };
 
+/// What is smaller goes first: of what is free within the bound what loses least, else what is free
+/// soonest.
+inline std::tuple<bool, Time, std::uint64_t> preference(Time latency, std::uint64_t overhead,
+                                                        Time bound) {
+  const bool late = latency > bound;
+  return {late, late ? latency : Time::zero(), overhead};
+}
+
 class Preemption {
  public:
   struct Needs {
@@ -85,8 +94,6 @@ class Preemption {
   virtual Saving saving() const { return {}; }
   /// Where blocks stand in SMs that are shared; nothing: none are.
   virtual std::optional<Placement> placement() const { return std::nullopt; }
-  /// One that does not get free by draining within that time of the request must by other means.
-  virtual Time drain_limit(Time /*expected*/, Time /*bound*/) const { return Time::never(); }
 };
 
 using MakePreemption = std::unique_ptr<Preemption> (*)(const PolicyChoice&);

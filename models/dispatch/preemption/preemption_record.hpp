@@ -7,6 +7,10 @@ namespace lockstep {
 
 /// A thread block that made room for a more urgent grid.
 struct PreemptionRecord {
+  PreemptionRecord() = default;
+  PreemptionRecord(const BlockReference& which, Technique what, Time when)
+      : block(which), technique(what), released(when) {}
+
   std::uint32_t urgent = 0;  ///< the grid that asked
   BlockReference block;
   Technique technique = Technique::drain;  ///< what it did

@@ -1,7 +1,6 @@
 #include "models/dispatch/preemption/victim_selection.hpp"
 
 #include <algorithm>
-#include <tuple>
 #include <utility>
 
 namespace lockstep {
@@ -9,11 +8,7 @@ namespace lockstep {
 SmSelection::SmSelection(Setup setup) : setup_(std::move(setup)), left_(setup_.used) {}
 
 bool SmSelection::better(const Choice& a, const Choice& b, Time bound) {
-  const auto key = [&](const Choice& choice) {
-    const bool late = choice.latency > bound;
-    return std::tuple(late, late ? choice.latency : Time::zero(), choice.overhead);
-  };
-  return key(a) < key(b);
+  return preference(a.latency, a.overhead, bound) < preference(b.latency, b.overhead, bound);
 }
 
 std::optional<SmSelection::Choice> SmSelection::at(std::uint32_t place) const {
