@@ -151,6 +151,10 @@ RunSummary Engine::run() {
   return run(observer, control);
 }
 
+Time Engine::catch_up(EpochObserver& observer) {
+  return state_->catch_up(observer);
+}
+
 RunSummary Engine::so_far() const {
   return state_->summary(false);
 }

@@ -56,6 +56,9 @@ class Engine {
   /// Until the first epoch boundary at which all components are finished, or stop_at.
   RunSummary run(EpochObserver& observer, RunControl& control);
   RunSummary run();
+  /// After run() was left: all components come to the earliest time that none has passed, which is
+  /// returned, and are sampled as at an epoch.  Collective; run() may go on afterwards.
+  Time catch_up(EpochObserver& observer);
 
   /// The components of this rank, by id.
   std::span<const LocalComponent> components() const;

@@ -26,6 +26,8 @@ struct Engine::State {
   /// Sets `horizons` for the next window.
   void choose_horizons(const std::vector<Time>& outer);
   bool finish_boundary(EpochObserver& observer);
+  Time catch_up(EpochObserver& observer);
+  Time furthest() const;
   Time boundary_after(Time activity) const;
   Agreement meet(const Agreement& own);
   void run_window();

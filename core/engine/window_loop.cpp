@@ -27,6 +27,7 @@
 ///               independent: what they send arrives at or after the receiver's horizon.
 /// Idle time costs nothing: horizons follow the next activity, however far away it is.
 #include <algorithm>
+#include <utility>
 
 #include "core/engine/state.hpp"
 #include "core/exec/tick_clock.hpp"
@@ -157,6 +158,35 @@ bool Engine::State::finish_boundary(EpochObserver& observer) {
   boundary_for = agreed.earliest();
   boundary = boundary_after(boundary_for);
   return false;
+}
+
+/// Where the component stands, on any rank, that has come furthest.
+Time Engine::State::furthest() const {
+  Time here;
+  for (const Time reached : window->reached()) here = std::max(here, reached);
+  for (const Time reached : restored) here = std::max(here, reached);
+  std::int64_t least[1] = {-here.femtoseconds()};
+  communicator.minimum(least);
+  return Time{-least[0]};
+}
+
+Time Engine::State::catch_up(EpochObserver& observer) {
+  const Time here = furthest();
+  if (here == Time::zero()) return here;
+  const AtHand threads(*executor);
+  const Time next = std::exchange(boundary, here);
+  const auto look = [&] {
+    const Agreement agreed = meet(own_view());
+    stop_if_failed(agreed);
+    return agreed;
+  };
+  for (Agreement agreed = look(); agreed.earliest() < boundary; agreed = look())
+    run_outer_window(agreed);
+  window->run_everyone(*executor, boundary);
+  sample(observer);
+  look();
+  boundary = next;
+  return here;
 }
 
 Time Engine::State::boundary_after(Time activity) const {

@@ -25,10 +25,10 @@ f["stats/sm/warp_instructions"][:complete].sum(axis=1)
 At its end a run adds everything else to a copy, `quickstart.h5.finishing`, which then takes the name: who watches sees the
 epochs to the last, and opens the file anew for the rest.
 
-SIGTERM and SIGINT end a run at once, with a checkpoint, `quickstart.ckpt`, and without the other tables (exit status 75 and 130);
-`lockstep run ... --resume quickstart.ckpt` goes on in a new file that begins with the rows up to there and takes the name
-(docs/cluster.md). To have the tables of what has been, and no more, resume with `--set simulation.stop_at=` the end of
-the epoch in which it ended.
+SIGTERM and SIGINT end a run at once, with a checkpoint, `quickstart.ckpt` (exit status 75 and 130). The file then holds
+what has been up to that moment: a shorter last epoch, tables and totals, but no `/final/end`, no buffers and nothing of
+`--check`. `lockstep run ... --resume quickstart.ckpt` goes on in a new file that begins with the whole epochs up to there
+and takes the name (docs/cluster.md).
 
 Texts have a fixed length and decode as UTF-8; times are integer femtoseconds.
 

@@ -96,6 +96,9 @@ OutputContents contents() {
              {"segments", "segments",
               "1, and 1 more each time the run was resumed; what is counted in seconds, "
               "windows and exchanges is their sum"},
+             {"ended_by", "signal",
+              "only if one ended the run, which can go on: tables and totals are of what has been, "
+              "and there is no /final/end"},
              {"scenario_digest", "digest",
               "of all that the result depends on: program, options, resolved scenario with host "
               "programs, bytes of modules and data"},

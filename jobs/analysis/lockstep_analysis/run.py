@@ -20,7 +20,7 @@ class Run:
 
     @property
     def is_finished(self):
-        return "final" in self.file
+        return "final/end" in self.file
 
     @property
     def counters(self):

@@ -4,6 +4,7 @@ import signal
 import time
 import unittest
 
+import h5py
 from segments import SegmentsTest
 
 ENDED = "lockstep: ended by {} - go on with --resume o.ckpt"
@@ -22,6 +23,41 @@ class Signals(SegmentsTest):
         self.assertEqual((status, lines), (130, [ENDED.format("SIGINT")]))
         self.assertTrue(first + self.finish() == self.printed)
         self.assert_same_result()
+
+    def test_the_tables_of_what_has_been_are_left(self):
+        """On any layout; the run goes on as if they were not there."""
+        for layout in ({}, {"threads": 2}, {"ranks": 3}):
+            with self.subTest(layout=layout):
+                process = self.start_and_wait(**layout)
+                time.sleep(self.seconds / 4)
+                os.kill(self.children(process)[0], signal.SIGTERM)
+                self.assertEqual(self.end(process)[0], 75)
+                with h5py.File(self.folder / "o.h5") as file:
+                    self.assert_tables_of_what_has_been(file)
+                    self.assertTrue((file["faults"]["found"][:] <= file["epochs/time"][-1]).all())
+                self.finish()
+                self.assert_same_result()
+
+    def test_the_epoch_under_way_is_left_up_to_the_moment_of_the_signal(self):
+        self.long_run(epoch="1s")
+        for ranks in (0, 2):
+            process = self.start_and_wait(ranks=ranks)
+            time.sleep(0.5)
+            os.kill(self.children(process)[-1], signal.SIGTERM)
+            self.assertEqual(self.end(process)[0], 75)
+            with h5py.File(self.folder / "o.h5") as file:
+                self.assert_tables_of_what_has_been(file)
+                self.assertEqual(len(file["epochs/time"]), 1)
+                self.assertLess(file["epochs/time"][0], 10**15)  # fs
+
+    def assert_tables_of_what_has_been(self, file):
+        self.assertEqual(file["run"].attrs["ended_by"], b"SIGTERM")
+        self.assertNotIn("final/end", file)
+        instructions = file["stats/sm/warp_instructions"][:]
+        self.assertGreater(instructions.sum(), 0)
+        self.assertTrue((instructions.sum(axis=0) == file["final/stats/sm/warp_instructions"][:]).all())
+        self.assertEqual(instructions.sum(), file["tenants"]["warp_instructions"].sum())
+        self.assertTrue((file["kernels"]["enqueued"][:] <= file["epochs/time"][-1]).all())
 
     def test_sigterm_twice_is_like_once(self):
         process = self.start_and_wait()

@@ -139,6 +139,55 @@ TEST(EngineCheckpoint, KeepsMessagesOnTheirWay) {
   }
 }
 
+/// Leaves a run at an exchange, and goes on with the second call.
+class LeftAt final : public RunControl {
+ public:
+  explicit LeftAt(int exchange) : left_(exchange) {}
+  unsigned requests() override { return --left_ == 0 ? 1 : 0; }
+  bool agreed(unsigned) override { return false; }
+
+ private:
+  int left_;
+};
+
+/// Left at each of many exchanges, sampled there, and gone on with: the result is as ever.
+TEST(EngineCheckpoint, CatchingUpSamplesAllAtOneTimeAndChangesNothing) {
+  for (std::uint64_t seed = 1; seed <= 20; ++seed) {
+    SCOPED_TRACE("seed " + std::to_string(seed));
+    Random random(seed, ComponentId{0}, 6);
+    const auto machine = random_machine(seed, random);
+    if (!machine) continue;
+    const test::Outcome whole =
+        test::run_layout(machine->graph, machine->factory, 1, machine->options, machine->digest);
+    const int exchange = 2 + static_cast<int>(random.below(30));
+    for (const int ranks : {1, 3}) {
+      std::map<std::uint32_t, std::uint64_t> digests;
+      std::mutex mutex;
+      LoopbackRanks(ranks).run([&](Communicator& communicator) {
+        Engine engine(machine->graph, Assignment::spread(machine->graph, ranks, 1),
+                      machine->factory, communicator, machine->options);
+        test::EpochLog log;
+        LeftAt control(exchange);
+        if (!engine.run(log, control).finished) {
+          const std::size_t before = log.ends().size();
+          const Time time = engine.catch_up(log);
+          if (communicator.rank() == 0 && time > Time::zero()) {
+            EXPECT_EQ(log.ends().size(), before + 1);
+            EXPECT_EQ(log.ends().back(), time);
+            EXPECT_LE(time, machine->options.stop_at);
+            EXPECT_GE(time, before > 0 ? log.ends()[before - 1] : Time::zero());
+          }
+          engine.run(log, control);
+        }
+        const std::lock_guard lock(mutex);
+        for (const LocalComponent& local : engine.components())
+          digests[local.id.value()] = machine->digest(*local.component);
+      });
+      EXPECT_EQ(digests, whole.digests) << ranks << " ranks, left at " << exchange;
+    }
+  }
+}
+
 KeptParts saved_at_the_end(const Machine& machine, int ranks, int threads) {
   EngineOptions options = machine.options;
   options.threads = threads;

@@ -1,0 +1,174 @@
+#include "jobs/run/ending.hpp"
+
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cstdio>
+
+#include "core/error/error.hpp"
+#include "jobs/run/check.hpp"
+#include "jobs/run/results.hpp"
+#include "jobs/supervise/signals.hpp"
+#include "models/gpu/policy_check.hpp"
+#include "models/host/host.hpp"
+
+namespace lockstep {
+namespace {
+
+void write_run(RunOutput& file, const Ended& run, const Totals& totals) {
+  const std::uint64_t warps = totals.sum_over_tenants("sm", "warp_instructions");
+  const std::uint64_t threads = totals.sum_over_tenants("sm", "thread_instructions");
+  const RunCost& cost = run.cost;
+  char host[256] = "";
+  gethostname(host, sizeof host - 1);
+  file.set_run("wall_seconds", cost.wall_seconds);
+  file.set_run("warp_instructions", warps);
+  file.set_run("thread_instructions", threads);
+  file.set_run("warp_instructions_per_second",
+               static_cast<double>(warps) / std::max(cost.wall_seconds, 1e-9));
+  file.set_run("segments", cost.segments);
+  file.set_run("windows", cost.windows);
+  file.set_run("exchanges", cost.exchanges);
+  file.set_run("synchronisation_share", cost.synchronisation_share());
+  file.set_run("imbalance_share", cost.imbalance_share());
+  file.set_run("peak_memory_bytes", cost.peak_memory_bytes);
+  file.set_run("ranks", static_cast<std::uint64_t>(run.engine.communicator().size()));
+  file.set_run("threads", static_cast<std::uint64_t>(run.line.threads));
+  file.set_run("host", std::string(host));
+  file.set_run("version", std::string(LOCKSTEP_VERSION));
+  file.set_run("command_line", run.line.text);
+}
+
+h5::Scalar scalar_of(isa::Type type) {
+  switch (type) {
+    case isa::Type::u8:
+      return h5::Scalar::u8;
+    case isa::Type::u16:
+      return h5::Scalar::u16;
+    case isa::Type::u32:
+      return h5::Scalar::u32;
+    case isa::Type::u64:
+      return h5::Scalar::u64;
+    case isa::Type::s8:
+      return h5::Scalar::i8;
+    case isa::Type::s16:
+      return h5::Scalar::i16;
+    case isa::Type::s32:
+      return h5::Scalar::i32;
+    case isa::Type::s64:
+      return h5::Scalar::i64;
+    case isa::Type::f16:
+      return h5::Scalar::f16;
+    case isa::Type::bf16:
+      return h5::Scalar::bf16;
+    case isa::Type::f64:
+      return h5::Scalar::f64;
+    default:
+      return h5::Scalar::f32;
+  }
+}
+
+void write_saved_buffers(RunOutput& file, const Scenario& scenario, const Host& host) {
+  for (std::size_t t = 0; t < scenario.tenants.size(); ++t) {
+    for (const TenantProgram::Saved& saved : host.tenant(t).saved()) {
+      const Buffer& buffer = scenario.tenants[t].workload.buffers[saved.buffer];
+      file.write_buffer(scenario.tenants[t].name, buffer.name, scalar_of(buffer.type),
+                        {buffer.count}, saved.bytes);
+    }
+  }
+}
+
+/// What has been counted, by its names.
+struct Counted {
+  Host& host;
+  const Totals totals;
+  const std::vector<TenantRow> tenants;
+
+  Counted(const Ended& run, const StatisticsRecorder& recorder)
+      : host(find_host(run.engine, run.machine)),
+        totals(recorder.layout(), recorder.totals()),
+        tenants(tenant_rows(run.scenario, run.machine.parameters(), host, totals, run.end)) {}
+};
+
+/// The epochs, and what grows with them, are over.
+void finish_epochs(const Counted& counted, Output& output) {
+  output.kernels.append(kernel_rows(counted.host.kernels().take_all()));
+  output.recorder.finish();
+}
+
+/// All that does not grow while the run goes on.
+void write_tables(const Ended& run, const Counted& counted, Output& output) {
+  const MachineParameters& parameters = run.machine.parameters();
+  RunOutput& file = output.file;
+  file.finish_epochs();
+  output.recorder.write_totals();
+  file.write_table(counted.tenants);
+  file.write_table(arrival_rows(run.scenario, counted.host));
+  if (parameters.simulation.record_faults) file.write_table(fault_rows(counted.host));
+  if (parameters.simulation.record_blocks) file.write_table(run.gathered.blocks);
+  if (preempts(parameters.policies)) file.write_table(run.gathered.preemptions);
+  write_interference(file.file(), counted.totals, parameters.gpu,
+                     output.recorder.layout().tenants());
+  write_run(file, run, counted.totals);
+  if (run.line.profile) write_profile(file, run.gathered.profile);
+}
+
+void print(const Ended& run, const Counted& counted, const Output& output) {
+  const std::uint64_t warps = counted.totals.sum_over_tenants("sm", "warp_instructions");
+  const RunCost& cost = run.cost;
+  std::fputs(result_table(counted.tenants, output.recorder.layout(), counted.totals).c_str(),
+             stdout);
+  std::fputs(fmt::format("{:.3f} us simulated in {:.2f} s, {:.2f} million warp instructions/s; "
+                         "synchronisation {:.1f}%, imbalance {:.1f}%; {}\n",
+                         static_cast<double>(run.end.femtoseconds()) * 1e-9, cost.wall_seconds,
+                         static_cast<double>(warps) / std::max(cost.wall_seconds, 1e-9) * 1e-6,
+                         100 * cost.synchronisation_share(), 100 * cost.imbalance_share(),
+                         output.file.path())
+                 .c_str(),
+             stdout);
+  if (run.line.profile) std::fputs(profile_report(run.gathered.profile).c_str(), stdout);
+}
+
+}  // namespace
+
+Host& find_host(const Engine& engine, const Machine& machine) {
+  for (const LocalComponent& local : engine.components()) {
+    if (local.id == machine.host()) return static_cast<Host&>(*local.component);
+  }
+  throw InternalError("the host does not live on rank 0");
+}
+
+RunOutcome finish(const Ended& run, Output& output) {
+  const Counted counted(run, output.recorder);
+  finish_epochs(counted, output);
+  CheckResult check;
+  if (run.line.check) {
+    check = check_tenants(run.scenario, run.machine, counted.host,
+                          [] { return Signals::status() != exit_done; });
+  }
+  write_tables(run, counted, output);
+  write_saved_buffers(output.file, run.scenario, counted.host);
+  output.file.write_final("end", "fs", "simulated time at which the run ended",
+                          static_cast<std::uint64_t>(run.end.femtoseconds()));
+  write_digests(check, output.file);
+  output.file.close();
+
+  if (!run.line.quiet) print(run, counted, output);
+  if (run.line.check) std::fputs(check.text.c_str(), check.passed ? stdout : stderr);
+  const std::string failed = failures(run.scenario, counted.host);
+  std::fputs(failed.c_str(), stderr);
+  if (!failed.empty()) return {exit_error, counted.tenants};
+  if (!check.complete) return {Signals::status(), counted.tenants};
+  return {check.passed ? exit_done : exit_check_failed, counted.tenants};
+}
+
+void leave(const Ended& run, int status, Output& output) {
+  const Counted counted(run, output.recorder);
+  finish_epochs(counted, output);
+  write_tables(run, counted, output);
+  output.file.set_run("ended_by", std::string(signal_name(status)));
+  output.file.close();
+}
+
+}  // namespace lockstep

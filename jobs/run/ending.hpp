@@ -1,0 +1,44 @@
+#pragma once
+
+#include <vector>
+
+#include "core/engine/engine.hpp"
+#include "jobs/profile/profile.hpp"
+#include "jobs/run/output.hpp"
+#include "jobs/run/preemptions.hpp"
+#include "jobs/run/run.hpp"
+#include "jobs/run/run_cost.hpp"
+#include "jobs/run/thread_blocks.hpp"
+
+namespace lockstep {
+
+class Host;
+
+/// What all ranks know of, on rank 0 after the run.
+struct Gathered {
+  RunProfile profile;
+  std::vector<BlockRow> blocks;
+  std::vector<PreemptedBlockRow> preemptions;
+};
+
+/// A run that is over, or was ended by a signal.
+struct Ended {
+  const CommandLine& line;
+  const Scenario& scenario;
+  const Machine& machine;
+  const Engine& engine;
+  const Gathered& gathered;
+  Time end;  ///< up to where it was simulated
+  RunCost cost;
+};
+
+Host& find_host(const Engine& engine, const Machine& machine);
+
+/// Rank 0, after the run: tables, final values, the result for people.
+RunOutcome finish(const Ended& run, Output& output);
+
+/// Rank 0, after a signal: the tables of what has been.  There is no /final/end, since the run has
+/// not come to one, and nothing is checked.  `status`: what the process returns.
+void leave(const Ended& run, int status, Output& output);
+
+}  // namespace lockstep

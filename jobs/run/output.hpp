@@ -1,0 +1,33 @@
+#pragma once
+
+#include <string>
+
+#include "core/output/growing_table.hpp"
+#include "core/output/recorder.hpp"
+#include "core/output/run_output.hpp"
+#include "jobs/run/identity.hpp"
+#include "jobs/tables.hpp"
+#include "models/gpu/machine.hpp"
+
+namespace lockstep {
+
+/// The file of a run, and what is written to it at each epoch.  Only rank 0 has it.
+struct Output {
+  RunOutput file;
+  GrowingTable kernels;
+  StatisticsRecorder recorder;
+
+  template <class... Resumed>
+  Output(const std::string& path, const std::string& configuration, const Identity& identity,
+         const Machine& machine, Resumed... resumed)
+      : file(path, resumed...),
+        kernels(file, table_schema_of<KernelRow>(), machine.longest_kernel_name()),
+        recorder(
+            (file.write_config(configuration), file.set_run("scenario_digest", identity.digest()),
+             file.set_run("run_digest", identity.run_digest()), file),
+            machine.statistics_layout(), machine.tenant_names()) {
+    recorder.add(kernels);
+  }
+};
+
+}  // namespace lockstep
