@@ -51,7 +51,13 @@ class SlotPool {
   }
   std::size_t capacity() const { return items_.size(); }
 
-  void serialize(Archive& archive) { archive(used_, free_, items_); }
+  /// What free records hold means nothing.
+  void serialize(Archive& archive) {
+    std::uint64_t count = items_.size();
+    archive(used_, free_, count);
+    if (!archive.is_saving()) items_.assign(count, T{});
+    for_each_used([&](std::uint16_t index) { archive(items_[index]); });
+  }
 
  private:
   std::vector<T> items_;

@@ -182,7 +182,7 @@ void Gmmu::serialize(Archive& archive) {
   answers_.serialize(archive);
   archive.section("gmmu/local_handlers", 1);
   local_.serialize(archive);
-  archive.section("gmmu/translation", 1);
+  archive.section("gmmu/translation", 2);
   path_->serialize(archive);
   archive.section("gmmu/walks", 1);
   mirror_.serialize(archive);

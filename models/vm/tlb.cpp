@@ -110,7 +110,18 @@ void TlbArray::unchain(std::uint32_t index) {
 }
 
 void TlbArray::serialize(Archive& archive) {
-  archive(heads_, used_, entries_, orders_);
+  archive(used_, entries_, orders_);
+  if (!archive.is_saving()) find_heads();
+}
+
+/// The first of a bucket is nobody's next.
+void TlbArray::find_heads() {
+  std::vector<bool> is_next(entries_.size());
+  for (const Entry& entry : entries_)
+    if (entry.key != empty && entry.chain != none) is_next[entry.chain] = true;
+  std::fill(heads_.begin(), heads_.end(), none);
+  for (std::uint32_t i = 0; i < entries_.size(); ++i)
+    if (entries_[i].key != empty && !is_next[i]) heads_[buckets_.of(entries_[i].key)] = i;
 }
 
 }  // namespace lockstep

@@ -99,6 +99,7 @@ class TlbArray {
   void move_to_newest(std::uint32_t index);
   void unlink(std::uint32_t index);
   void unchain(std::uint32_t index);
+  void find_heads();
 
   std::uint32_t ways_ = 1, used_ = 0;
   Buckets buckets_;

@@ -70,10 +70,15 @@ struct alignas(64) Access {
     if (other.writes()) std::memcpy(data.data(), other.data.data(), other.data_bytes());
   }
 
+  /// As far as it is filled in.
   template <class Archive>
   void serialize(Archive& archive) {
     archive(kind, local, bypass, contiguous, warp, stride, groups, next, part, parts, flight,
-            parked, tenant, pc, phase, active, holders, member, group, offset, data, local_offset);
+            parked, tenant, pc, phase, active, holders, member);
+    for (unsigned i = 0; i < groups; ++i) archive(group[i]);
+    if (!contiguous) archive(offset);
+    archive.bytes(data.data(), data_bytes());
+    if (local) archive(local_offset);
   }
 };
 static_assert(offsetof(Access, group) == 32 && offsetof(Access, data) % 64 == 0);

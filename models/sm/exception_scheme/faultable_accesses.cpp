@@ -207,7 +207,7 @@ void FaultableAccesses::go_on(WarpSlot warp, SmCycle now) {
 }
 
 void FaultableAccesses::serialize(Archive& archive) {
-  archive.section("sm/faultable_accesses", 3);
+  archive.section("sm/faultable_accesses", 4);
   archive(warps_, accesses_, looked_up_, squashed_);
   scheme_->serialize(archive);
 }

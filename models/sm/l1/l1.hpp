@@ -69,7 +69,7 @@ class L1 {
 
   void warm_hot() const;
   void serialize(Archive& archive) {
-    archive.section("sm/l1", 1);
+    archive.section("sm/l1", 2);
     archive(hot_.cache, hot_.misses);
   }
 

@@ -51,7 +51,7 @@ class OutstandingStores {
     stores_.for_each_used([&](std::uint16_t index) { function(stores_[index]); });
   }
   void serialize(Archive& archive) {
-    archive.section("sm/stores", 1);
+    archive.section("sm/stores", 2);
     archive(stores_);
   }
 

@@ -81,7 +81,7 @@ class Flights {
     flights_.warm_next(3);
   }
   void serialize(Archive& archive) {
-    archive.section("sm/flights", 1);
+    archive.section("sm/flights", 2);
     archive(flights_);
   }
 

@@ -35,7 +35,7 @@ class Shootdowns {
   void request_done(std::uint16_t shootdown, SmCycle now);
 
   void serialize(Archive& archive) {
-    archive.section("sm/shootdowns", 1);
+    archive.section("sm/shootdowns", 2);
     archive(open_);
   }
 
