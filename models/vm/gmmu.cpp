@@ -91,9 +91,9 @@ void Gmmu::take(const MessageHeader& message, GmmuCycle& cycle) {
 
 void Gmmu::look_up(const TranslateRequest& request, GmmuCycle& cycle) {
   if (!timing_.walks) {
-    const PageTableEntry entry = mirror_.find(request.tenant, request.page);
+    const PageTableEntry entry = mirror_.find(request.where());
     if (entry.is(PageTableEntry::present)) {
-      mirror_.set(request.tenant, request.page, PageTableEntry::accessed);
+      mirror_.set(request.where(), PageTableEntry::accessed);
       answers_.note(request.where());
     }
     if (!request.known) answer(request, entry, cycle);
@@ -131,7 +131,7 @@ void Gmmu::page_written(const PageNotice& notice, GmmuCycle& cycle) {
   if (Unmapping* unmapping = unmappings_.unmapping_of(notice.where())) {
     unmapping->note_store(notice.where());
   } else if (mirrored()) {
-    mirror_.set(notice.tenant, notice.page, PageTableEntry::dirty);
+    mirror_.set(notice.where(), PageTableEntry::dirty);
   } else if (!path_->known_dirty(notice.where())) {
     walkers_.written(notice.where(), cycle.number);
   }

@@ -32,8 +32,7 @@ void Gmmu::note_entries(const PagesMapped& body, Entries entries, GmmuCycle& cyc
   if (PageTableEntry{entries[0]}.is(PageTableEntry::untouched))
     local_.offered(span, PhysicalAddress{body.entries_at});
   if (mirrored())
-    for (std::uint32_t i = 0; i < span.count; ++i)
-      mirror_.map(span.tenant, span.page + i, {entries[i]}, large);
+    for (std::uint32_t i = 0; i < span.count; ++i) mirror_.map(span.at(i), {entries[i]}, large);
   if (!timing_.walks) tell_sms(body, entries, cycle);
   shoot_down_for_mapping(span, cycle);
 }
@@ -115,8 +114,7 @@ void Gmmu::begin_unmapping(std::uint32_t index, GmmuCycle& cycle) {
   if (parameters_.shootdown == ShootdownGranularity::whole) flush_tlbs(span.tenant, cycle);
   walkers_.unmap(span, [&](TenantPage where) { unmapping.note_store(where); });
   if (mirrored())
-    for (std::uint32_t i = 0; i < span.count; ++i)
-      unmapping.entries[i] = mirror_.take(span.tenant, span.page + i);
+    for (std::uint32_t i = 0; i < span.count; ++i) unmapping.entries[i] = mirror_.take(span.at(i));
   unmappings_.start_exchange(index, cycle);
 }
 

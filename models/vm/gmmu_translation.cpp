@@ -121,7 +121,7 @@ void Gmmu::finish_walk(std::uint32_t index, GmmuCycle& cycle) {
 }
 
 void Gmmu::set_bits(const Walk& walk, std::uint64_t bits, GmmuCycle& cycle) {
-  if (mirrored()) return mirror_.set(walk.tenant, walk.page, bits);
+  if (mirrored()) return mirror_.set(walk.where(), bits);
   memory_.set_bits(walk.where().tenant, walk.place, bits, cycle);
   path_->keep_level(walk.table_where(), walk_levels,
                     {(walk.result.bits & ~PageTableEntry::large) | bits});

@@ -10,7 +10,6 @@
 #include <cstdint>
 #include <optional>
 
-#include "models/vm/messages.hpp"
 #include "models/vm/tlb.hpp"
 
 namespace lockstep {
@@ -26,37 +25,37 @@ class LostEntries {
   template <class Parameters>
   explicit LostEntries(const Parameters& p) : lost_(p) {}
 
-  /// The TLB is about to be flushed of a tenant's entries, or of all.
-  void flushed(const Tlb& tlb, std::uint16_t tenant) {
+  /// The TLB is about to be flushed of a tenant's entries, or (no tenant) of all.
+  void flushed(const Tlb& tlb, TenantId tenant) {
     note_all(tlb.base, tenant, lost_.base);
     note_all(tlb.large, tenant, lost_.large);
   }
   /// The page's entry is about to be dropped: lost, if the TLB has it or had it until it was lost.
-  void dropped(const Tlb& tlb, std::uint16_t tenant, std::uint64_t page, TlbLoss why) {
-    note(tlb.base, Tlb::base_key(tenant, page), lost_.base, why);
-    note(tlb.large, Tlb::large_key(tenant, page), lost_.large, why);
+  void dropped(const Tlb& tlb, TenantPage where, TlbLoss why) {
+    note(tlb.base, TlbKey::base(where), lost_.base, why);
+    note(tlb.large, TlbKey::large(where), lost_.large, why);
   }
   /// How the page's entry was lost, if it was.
-  std::optional<TlbLoss> find(std::uint16_t tenant, std::uint64_t page) const {
-    if (const auto i = lost_.base.find(Tlb::base_key(tenant, page)); i != TlbArray::none)
+  std::optional<TlbLoss> find(TenantPage where) const {
+    if (const auto i = lost_.base.find(TlbKey::base(where)); i != TlbArray::none)
       return static_cast<TlbLoss>(lost_.base[i].mark);
-    if (const auto i = lost_.large.find(Tlb::large_key(tenant, page)); i != TlbArray::none)
+    if (const auto i = lost_.large.find(TlbKey::large(where)); i != TlbArray::none)
       return static_cast<TlbLoss>(lost_.large[i].mark);
     return std::nullopt;
   }
-  void forget(std::uint16_t tenant, std::uint64_t page) { lost_.drop(tenant, page); }
-  void forget_tenant(std::uint16_t tenant) { lost_.drop_tenant(tenant); }
+  void forget(TenantPage where) { lost_.drop(where); }
+  void forget_tenant(TenantId tenant) { lost_.drop_tenant(tenant); }
 
   void serialize(Archive& archive) { lost_.serialize(archive); }
 
  private:
-  static void note(const TlbArray& from, std::uint64_t key, TlbArray& to, TlbLoss why) {
+  static void note(const TlbArray& from, TlbKey key, TlbArray& to, TlbLoss why) {
     if (from.find(key) != TlbArray::none || to.find(key) != TlbArray::none)
       to[to.insert(key, {})].mark = static_cast<std::uint32_t>(why);
   }
-  static void note_all(const TlbArray& from, std::uint16_t tenant, TlbArray& to) {
+  static void note_all(const TlbArray& from, TenantId tenant, TlbArray& to) {
     from.for_each([&](const TlbArray::Entry& entry) {
-      if (tenant == all_tenants || tenant == TlbArray::tenant_of(entry.key))
+      if (!tenant.valid() || tenant == entry.key.tenant())
         to[to.insert(entry.key, {})].mark = static_cast<std::uint32_t>(TlbLoss::flush);
     });
   }

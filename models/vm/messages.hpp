@@ -60,6 +60,8 @@ struct TranslationAnswer {
   TranslationStatus status = TranslationStatus::found;
   std::uint8_t write = 0;      ///< the permission that was asked for
   std::uint32_t position = 0;  ///< refused: granules that were pending before it and still are
+
+  TenantPage where() const { return {TenantId{tenant}, VirtualPage{page}}; }
 };
 static_assert(sizeof(TranslationAnswer) == 24);
 
@@ -94,8 +96,9 @@ struct PageSpan {
   std::uint16_t sm = 0;  ///< who answers a shootdown
   std::uint32_t reserved = 0;
 
-  TenantPage first() const { return {TenantId{tenant}, VirtualPage{page}}; }
-  TenantPage end() const { return {TenantId{tenant}, VirtualPage{page + count}}; }
+  TenantPage first() const { return at(0); }
+  TenantPage at(std::uint32_t i) const { return {TenantId{tenant}, VirtualPage{page + i}}; }
+  TenantPage end() const { return at(count); }
   bool covers(TenantPage where) const { return first() <= where && where < end(); }
 
   template <class Archive>

@@ -13,6 +13,7 @@
 
 #include "core/checkpoint/archive.hpp"
 #include "models/vm/page_table_entry.hpp"
+#include "models/vm/tenant_page.hpp"
 
 namespace lockstep {
 
@@ -22,35 +23,35 @@ class PageTableMirror {
   explicit PageTableMirror(std::size_t tenants) : spaces_(tenants) {}
 
   /// The entry as a walk would return it: of the first page, with the `large` bit, in a large page.
-  PageTableEntry find(std::uint16_t tenant, std::uint64_t page) const {
-    const Leaf* leaf = leaf_of(tenant, page);
+  PageTableEntry find(TenantPage where) const {
+    const Leaf* leaf = leaf_of(where);
     if (!leaf) return {};
-    if (!leaf->large) return {leaf->entries[page % pages_per_large]};
+    if (!leaf->large) return {leaf->entries[place_of(where)]};
     const std::uint64_t first = leaf->entries[0];
     return {first == 0 ? 0 : first | PageTableEntry::large};
   }
 
   /// Told again, an entry keeps the bits that were set since.
-  void map(std::uint16_t tenant, std::uint64_t page, PageTableEntry entry, bool large) {
-    Space& space = spaces_[tenant];
-    const std::size_t number = page / pages_per_large;
+  void map(TenantPage where, PageTableEntry entry, bool large) {
+    Space& space = spaces_[where.tenant.value()];
+    const std::size_t number = where.page.value() / pages_per_large;
     if (number >= space.size()) space.resize(number + 1);
     if (!space[number]) space[number] = std::make_unique<Leaf>();
     space[number]->large = large;
-    std::uint64_t& place = space[number]->entries[page % pages_per_large];
+    std::uint64_t& place = space[number]->entries[place_of(where)];
     const bool same = ((place ^ entry.bits) & ~PageTableEntry::flags) == 0;
     place = entry.bits | (same ? place & set_by_use : 0);
   }
-  void set(std::uint16_t tenant, std::uint64_t page, std::uint64_t bits) {
-    Leaf* leaf = leaf_of(tenant, page);
-    if (leaf) leaf->entries[leaf->large ? 0 : page % pages_per_large] |= bits;
+  void set(TenantPage where, std::uint64_t bits) {
+    Leaf* leaf = leaf_of(where);
+    if (leaf) leaf->entries[leaf->large ? 0 : place_of(where)] |= bits;
   }
   /// Unmaps the page; the bits that its use has set.
-  std::uint64_t take(std::uint16_t tenant, std::uint64_t page) {
-    Leaf* leaf = leaf_of(tenant, page);
+  std::uint64_t take(TenantPage where) {
+    Leaf* leaf = leaf_of(where);
     if (!leaf) return 0;
     leaf->large = false;
-    return std::exchange(leaf->entries[page % pages_per_large], 0) & set_by_use;
+    return std::exchange(leaf->entries[place_of(where)], 0) & set_by_use;
   }
 
   void serialize(Archive& archive) {
@@ -75,9 +76,10 @@ class PageTableMirror {
   };
   using Space = std::vector<std::unique_ptr<Leaf>>;
 
-  Leaf* leaf_of(std::uint16_t tenant, std::uint64_t page) const {
-    const std::size_t number = page / pages_per_large;
-    const Space& space = spaces_[tenant];
+  static std::size_t place_of(TenantPage where) { return where.page.value() % pages_per_large; }
+  Leaf* leaf_of(TenantPage where) const {
+    const std::size_t number = where.page.value() / pages_per_large;
+    const Space& space = spaces_[where.tenant.value()];
     return number < space.size() ? space[number].get() : nullptr;
   }
 

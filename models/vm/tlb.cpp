@@ -14,19 +14,19 @@ TlbArray::TlbArray(std::uint32_t entries, std::uint32_t ways) : ways_(ways == 0 
   heads_.resize(buckets_.count(), none);
 }
 
-std::uint32_t TlbArray::insert(std::uint64_t key, PageTableEntry value) {
+std::uint32_t TlbArray::insert(TlbKey key, PageTableEntry value) {
   std::uint32_t index = find(key);
   if (index == none) {
-    Order& order = orders_[number_of(key) % orders_.size()];
-    if (order.entries < ways_ && (order.oldest == none || entries_[order.oldest].key != empty))
+    Order& order = orders_[key.number() % orders_.size()];
+    if (order.entries < ways_ && (order.oldest == none || !entries_[order.oldest].is_empty()))
       make_entry(order);
     index = order.oldest;
-    if (entries_[index].key != empty) {
+    if (!entries_[index].is_empty()) {
       unchain(index);
     } else {
       ++used_;
     }
-    std::uint32_t& head = heads_[buckets_.of(key)];
+    std::uint32_t& head = heads_[bucket_of(key)];
     entries_[index].key = key;
     entries_[index].chain = head;
     head = index;
@@ -37,7 +37,7 @@ std::uint32_t TlbArray::insert(std::uint64_t key, PageTableEntry value) {
   return index;
 }
 
-bool TlbArray::drop(std::uint64_t key) {
+bool TlbArray::drop(TlbKey key) {
   const std::uint32_t index = find(key);
   if (index == none) return false;
   drop_at(index);
@@ -53,11 +53,11 @@ void TlbArray::drop_at(std::uint32_t index) {
   link_oldest(order_of(index), index);
 }
 
-std::uint32_t TlbArray::drop_tenant(std::uint16_t tenant) {
+std::uint32_t TlbArray::drop_tenant(TenantId tenant) {
   if (used_ == 0) return 0;
   std::uint32_t dropped = 0;
   for (std::uint32_t i = 0; i < entries_.size(); ++i) {
-    if (entries_[i].key == empty || tenant_of(entries_[i].key) != tenant) continue;
+    if (entries_[i].is_empty() || entries_[i].key.tenant() != tenant) continue;
     drop_at(i);
     ++dropped;
   }
@@ -104,7 +104,7 @@ void TlbArray::unlink(std::uint32_t index) {
 }
 
 void TlbArray::unchain(std::uint32_t index) {
-  std::uint32_t* place = &heads_[buckets_.of(entries_[index].key)];
+  std::uint32_t* place = &heads_[bucket_of(entries_[index].key)];
   while (*place != index) place = &entries_[*place].chain;
   *place = entries_[index].chain;
 }
@@ -118,10 +118,10 @@ void TlbArray::serialize(Archive& archive) {
 void TlbArray::find_heads() {
   std::vector<bool> is_next(entries_.size());
   for (const Entry& entry : entries_)
-    if (entry.key != empty && entry.chain != none) is_next[entry.chain] = true;
+    if (!entry.is_empty() && entry.chain != none) is_next[entry.chain] = true;
   std::fill(heads_.begin(), heads_.end(), none);
   for (std::uint32_t i = 0; i < entries_.size(); ++i)
-    if (entries_[i].key != empty && !is_next[i]) heads_[buckets_.of(entries_[i].key)] = i;
+    if (!entries_[i].is_empty() && !is_next[i]) heads_[bucket_of(entries_[i].key)] = i;
 }
 
 }  // namespace lockstep

@@ -12,6 +12,7 @@
 #include "core/checkpoint/archive.hpp"
 #include "core/memory/buckets.hpp"
 #include "models/vm/page_table_entry.hpp"
+#include "models/vm/tlb_key.hpp"
 
 namespace lockstep {
 
@@ -20,15 +21,17 @@ class TlbArray {
   static constexpr std::uint32_t none = ~std::uint32_t{0};
 
   struct Entry {
-    std::uint64_t key = empty;
+    TlbKey key;  ///< none: the place is empty
     PageTableEntry value;
     std::uint32_t newer = none, older = none;  ///< replacement order within the set
     std::uint32_t chain = none;                ///< next entry of the bucket
     std::uint32_t mark = 0;                    ///< the owner's; 0 in a new entry
 
+    bool is_empty() const { return key == TlbKey{}; }
+
     template <class Archive>
     void serialize(Archive& archive) {
-      archive(key, value.bits, newer, older, chain, mark);
+      archive(key, value, newer, older, chain, mark);
     }
   };
 
@@ -36,20 +39,10 @@ class TlbArray {
   /// `ways` of a set, which divide `entries`; 0: fully associative.
   TlbArray(std::uint32_t entries, std::uint32_t ways);
 
-  static constexpr std::uint64_t key(std::uint16_t tenant, std::uint64_t number) {
-    return std::uint64_t{tenant} << 52 | number;
-  }
-  static constexpr std::uint16_t tenant_of(std::uint64_t key) {
-    return static_cast<std::uint16_t>(key >> 52);
-  }
-  static constexpr std::uint64_t number_of(std::uint64_t key) {
-    return key & ((std::uint64_t{1} << 52) - 1);
-  }
-
   /// The entry's index; `none` when it is not there.  Leaves the replacement order alone.
-  std::uint32_t find(std::uint64_t key) const {
+  std::uint32_t find(TlbKey key) const {
     if (used_ == 0) return none;  // a TLB of little use is in none of this computer's caches
-    for (std::uint32_t i = heads_[buckets_.of(key)]; i != none; i = entries_[i].chain)
+    for (std::uint32_t i = heads_[bucket_of(key)]; i != none; i = entries_[i].chain)
       if (entries_[i].key == key) return i;
     return none;
   }
@@ -59,12 +52,12 @@ class TlbArray {
   }
   /// Enters `value` as the most recently used one, over an older value of the key or in the place
   /// of the set's least recently used entry; returns its index.
-  std::uint32_t insert(std::uint64_t key, PageTableEntry value);
+  std::uint32_t insert(TlbKey key, PageTableEntry value);
   /// True if it was there.
-  bool drop(std::uint64_t key);
+  bool drop(TlbKey key);
   void drop_at(std::uint32_t index);
   /// Returns the number of entries dropped.
-  std::uint32_t drop_tenant(std::uint16_t tenant);
+  std::uint32_t drop_tenant(TenantId tenant);
   std::uint32_t drop_all();
 
   /// Calls function(entry) for each entry: set by set, the least recently used first.
@@ -72,7 +65,7 @@ class TlbArray {
   void for_each(Function&& function) const {
     for (const Order& order : orders_)
       for (std::uint32_t i = order.oldest; i != none; i = entries_[i].newer)
-        if (entries_[i].key != empty) function(entries_[i]);
+        if (!entries_[i].is_empty()) function(entries_[i]);
   }
 
   Entry& operator[](std::uint32_t index) { return entries_[index]; }
@@ -81,7 +74,6 @@ class TlbArray {
   void serialize(Archive& archive);
 
  private:
-  static constexpr std::uint64_t empty = ~std::uint64_t{0};
   struct Order {
     std::uint32_t newest = none, oldest = none;
     std::uint32_t entries = 0;  ///< made so far; the others need no memory
@@ -92,6 +84,7 @@ class TlbArray {
     }
   };
 
+  std::size_t bucket_of(TlbKey key) const { return buckets_.of(key.bits()); }
   Order& order_of(std::uint32_t index) { return orders_[index / ways_]; }
   /// An empty entry at the oldest end of a set that has one left to make.
   void make_entry(Order& order);
@@ -116,31 +109,25 @@ struct Tlb {
   explicit Tlb(const Parameters& p)
       : base(p.entries, p.ways), large(p.large_entries, p.large_ways) {}
 
-  static constexpr std::uint64_t base_key(std::uint16_t tenant, std::uint64_t page) {
-    return TlbArray::key(tenant, page);
-  }
-  static constexpr std::uint64_t large_key(std::uint16_t tenant, std::uint64_t page) {
-    return TlbArray::key(tenant, page / pages_per_large);
-  }
   /// Entry of `page` within a large page whose first page has the entry `first`.
-  static constexpr PageTableEntry entry_within(PageTableEntry first, std::uint64_t page) {
-    return {first.bits + page % pages_per_large * page_bytes};
+  static constexpr PageTableEntry entry_within(PageTableEntry first, VirtualPage page) {
+    return {first.bits + page.value() % pages_per_large * page_bytes};
   }
 
   /// `value` goes where its `large` bit says.
-  void insert(std::uint16_t tenant, std::uint64_t page, PageTableEntry value) {
+  void insert(TenantPage where, PageTableEntry value) {
     if (value.is(PageTableEntry::large)) {
-      large.insert(large_key(tenant, page), value);
+      large.insert(TlbKey::large(where), value);
     } else {
-      base.insert(base_key(tenant, page), value);
+      base.insert(TlbKey::base(where), value);
     }
   }
-  /// Drops whatever translates `page`; true if something did.
-  bool drop(std::uint16_t tenant, std::uint64_t page) {
-    const bool small = base.drop(base_key(tenant, page));
-    return large.drop(large_key(tenant, page)) || small;
+  /// Drops whatever translates the page; true if something did.
+  bool drop(TenantPage where) {
+    const bool small = base.drop(TlbKey::base(where));
+    return large.drop(TlbKey::large(where)) || small;
   }
-  std::uint32_t drop_tenant(std::uint16_t tenant) {
+  std::uint32_t drop_tenant(TenantId tenant) {
     return base.drop_tenant(tenant) + large.drop_tenant(tenant);
   }
   std::uint32_t drop_all() { return base.drop_all() + large.drop_all(); }

@@ -3,6 +3,7 @@
 #include <cstdint>
 
 #include "models/sm/parameters/sm_cycle.hpp"
+#include "models/vm/tlb_key.hpp"
 
 namespace lockstep {
 
@@ -35,7 +36,7 @@ struct FaultableAccess {
 
 /// Lanes of a squashed access that wait for a page.
 struct SquashedLanes {
-  std::uint64_t page = 0;  ///< Tlb::base_key
+  TlbKey page;
   std::uint32_t lanes = 0;
   std::uint32_t groups = 0;  ///< the lines of the access that they are, as it was coalesced
   std::uint16_t access = FaultableAccess::none;

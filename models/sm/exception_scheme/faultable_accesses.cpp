@@ -149,7 +149,7 @@ void FaultableAccesses::add_squashed(const SquashedLanes& lanes) {
   *place = added;
 }
 
-const SquashedLanes* FaultableAccesses::passed_by(std::uint16_t index, std::uint64_t page) const {
+const SquashedLanes* FaultableAccesses::passed_by(std::uint16_t index, TlbKey page) const {
   const WarpSlot warp(accesses_[index].warp);
   if (!front_end_.held().stopped(warp)) return nullptr;
   for (std::uint16_t older = warps_[warp.value()].first; older != index;
@@ -159,7 +159,7 @@ const SquashedLanes* FaultableAccesses::passed_by(std::uint16_t index, std::uint
   return nullptr;
 }
 
-bool FaultableAccesses::come(std::uint64_t page, SmCycle now) {
+bool FaultableAccesses::come(TlbKey page, SmCycle now) {
   bool waited_for = false;
   for_each_squashed([&](SquashedLanes& lanes) {
     if (lanes.page != page) return;

@@ -61,9 +61,9 @@ class FaultableAccesses final : public CheckedAccesses {
   /// These lanes will not leave; the warp stops.
   void squash(const SquashedLanes& lanes, SmCycle now);
   /// What an older access of the warp has squashed on the page, which this one must not pass.
-  const SquashedLanes* passed_by(std::uint16_t access, std::uint64_t page) const;
+  const SquashedLanes* passed_by(std::uint16_t access, TlbKey page) const;
   /// The page has been replayed: what waits for it is issued again.  False: nothing does.
-  bool come(std::uint64_t page, SmCycle now);
+  bool come(TlbKey page, SmCycle now);
   /// The warp's next instruction to issue is this one, again; none: it is the next of its program.
   std::uint16_t next_again(WarpSlot warp) const;
   /// It is issued again; the lanes and lines that it has left to do.

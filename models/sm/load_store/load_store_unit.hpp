@@ -74,9 +74,9 @@ class LoadStoreUnit final : public ParkedLines {
     last_check_passed(access.flight, access.member, now);
   }
   void squashed(const Access& access, unsigned group, SmCycle now) override {
-    squash_line(access, group, Tlb::base_key(access.tenant, page_of(access, group)), false, now);
+    squash_line(access, group, page_of(access, group), false, now);
   }
-  bool come(std::uint64_t page, SmCycle now) override { return faultable_.come(page, now); }
+  bool come(TlbKey page, SmCycle now) override { return faultable_.come(page, now); }
   std::uint64_t stopped_warps() const override { return faultable_.stopped_warps(); }
   void violated(const Access& access, unsigned group, SmCycle now) override;
 
@@ -115,12 +115,12 @@ class LoadStoreUnit final : public ParkedLines {
   void gather_data(Access& access, const isa::Instruction& instruction);
   /// Its stores are on their way, and its lines are looked up in their turn.
   void enter_queue(Access& access, SmCycle now);
-  static std::uint64_t page_of(const Access& access, unsigned group) {
-    return access.group[group].line >> page_shift;
+  static TlbKey page_of(const Access& access, unsigned group) {
+    return TlbKey::base(
+        {TenantId{access.tenant}, lockstep::page_of(VirtualAddress{access.group[group].line})});
   }
   /// A line of the access that is to be issued again; `come`: as soon as possible.
-  void squash_line(const Access& access, unsigned group, std::uint64_t page, bool come,
-                   SmCycle now);
+  void squash_line(const Access& access, unsigned group, TlbKey page, bool come, SmCycle now);
   /// The access at the head must not pass what its warp has squashed: its next line is squashed.
   bool squash_behind_older(const Access& access, SmCycle now);
   /// The next line of the access at the head.

@@ -10,7 +10,7 @@
 
 namespace lockstep {
 
-void LoadStoreUnit::squash_line(const Access& access, unsigned group, std::uint64_t page, bool come,
+void LoadStoreUnit::squash_line(const Access& access, unsigned group, TlbKey page, bool come,
                                 SmCycle now) {
   FaultableAccess& record = faultable_[access.member];
   if (faultable_.logs_operands() && record.logged == FaultableAccesses::none)
@@ -20,7 +20,7 @@ void LoadStoreUnit::squash_line(const Access& access, unsigned group, std::uint6
 }
 
 bool LoadStoreUnit::squash_behind_older(const Access& access, SmCycle now) {
-  const std::uint64_t page = Tlb::base_key(access.tenant, page_of(access, access.next));
+  const TlbKey page = page_of(access, access.next);
   const SquashedLanes* older = faultable_.passed_by(access.member, page);
   if (older == nullptr) return false;
   squash_line(access, access.next, page, older->come, now);

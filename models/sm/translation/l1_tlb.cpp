@@ -11,10 +11,6 @@ std::uint32_t mark_of(PageTableEntry entry) {
   return L1Tlb::is_known_written(entry) ? may_store : 0;
 }
 
-constexpr std::uint64_t large_key_of(std::uint64_t base_key) {
-  return Tlb::large_key(TlbArray::tenant_of(base_key), TlbArray::number_of(base_key));
-}
-
 }  // namespace
 
 bool L1Tlb::is_known_written(PageTableEntry entry) {
@@ -22,7 +18,7 @@ bool L1Tlb::is_known_written(PageTableEntry entry) {
          entry.is(PageTableEntry::dirty | PageTableEntry::remote);
 }
 
-bool L1Tlb::find_in_arrays(std::uint64_t key, bool write) {
+bool L1Tlb::find_in_arrays(TlbKey key, bool write) {
   TlbArray* array = &hot_.tlb.base;
   std::uint32_t index = array->find(key);
   PageTableEntry entry;
@@ -30,9 +26,9 @@ bool L1Tlb::find_in_arrays(std::uint64_t key, bool write) {
     entry = (*array)[index].value;
   } else {
     array = &hot_.tlb.large;
-    index = array->find(large_key_of(key));
+    index = array->find(TlbKey::large(key.where()));
     if (index == TlbArray::none) return false;
-    entry = Tlb::entry_within((*array)[index].value, TlbArray::number_of(key));
+    entry = Tlb::entry_within((*array)[index].value, key.where().page);
   }
   const bool stored = (*array)[index].mark == may_store;
   if (write && !stored) return false;
@@ -44,42 +40,42 @@ bool L1Tlb::find_in_arrays(std::uint64_t key, bool write) {
   return true;
 }
 
-TlbArray::Entry* L1Tlb::entry_of(std::uint64_t key) {
+TlbArray::Entry* L1Tlb::entry_of(TlbKey key) {
   if (const std::uint32_t i = hot_.tlb.base.find(key); i != TlbArray::none)
     return &hot_.tlb.base[i];
-  if (const std::uint32_t i = hot_.tlb.large.find(large_key_of(key)); i != TlbArray::none)
+  if (const std::uint32_t i = hot_.tlb.large.find(TlbKey::large(key.where())); i != TlbArray::none)
     return &hot_.tlb.large[i];
   return nullptr;
 }
 
-void L1Tlb::fill(std::uint64_t key, PageTableEntry entry) {
-  hot_.last_key = no_page;
-  flushed_.forget(TlbArray::tenant_of(key), TlbArray::number_of(key));
+void L1Tlb::fill(TlbKey key, PageTableEntry entry) {
+  hot_.last_key = {};
+  flushed_.forget(key.where());
   if (entry.is(PageTableEntry::large)) {
-    hot_.tlb.large[hot_.tlb.large.insert(large_key_of(key), entry)].mark = mark_of(entry);
+    hot_.tlb.large[hot_.tlb.large.insert(TlbKey::large(key.where()), entry)].mark = mark_of(entry);
   } else {
     hot_.tlb.base[hot_.tlb.base.insert(key, entry)].mark = mark_of(entry);
   }
 }
 
-bool L1Tlb::drop(std::uint64_t key) {
-  hot_.last_key = no_page;
-  flushed_.forget(TlbArray::tenant_of(key), TlbArray::number_of(key));
-  return hot_.tlb.drop(TlbArray::tenant_of(key), TlbArray::number_of(key));
+bool L1Tlb::drop(TlbKey key) {
+  hot_.last_key = {};
+  flushed_.forget(key.where());
+  return hot_.tlb.drop(key.where());
 }
 
 std::uint32_t L1Tlb::flush(TenantId tenant) {
-  hot_.last_key = no_page;
-  flushed_.flushed(hot_.tlb, tenant.value());
-  return hot_.tlb.drop_tenant(tenant.value());
+  hot_.last_key = {};
+  flushed_.flushed(hot_.tlb, tenant);
+  return hot_.tlb.drop_tenant(tenant);
 }
 
-bool L1Tlb::stored_under(std::uint64_t key) {
+bool L1Tlb::stored_under(TlbKey key) {
   const TlbArray::Entry* entry = entry_of(key);
   return entry != nullptr && entry->mark == may_store && !entry->value.is(PageTableEntry::remote);
 }
 
-bool L1Tlb::note_store(std::uint64_t key) {
+bool L1Tlb::note_store(TlbKey key) {
   TlbArray::Entry* entry = entry_of(key);
   if (entry == nullptr) return true;
   const bool first = entry->mark != may_store;
@@ -88,7 +84,7 @@ bool L1Tlb::note_store(std::uint64_t key) {
 }
 
 void L1Tlb::serialize(Archive& archive) {
-  hot_.last_key = no_page;
+  hot_.last_key = {};
   archive(hot_.tlb, flushed_);
 }
 

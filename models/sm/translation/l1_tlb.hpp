@@ -23,7 +23,7 @@ class L1Tlb {
       : hot_{.tlb = Tlb(parameters)}, flushed_(parameters) {}
 
   /// True if it has the page and a store needs nothing more; `physical` then translates.
-  bool find(std::uint64_t key, bool write) {
+  bool find(TlbKey key, bool write) {
     if (key == hot_.last_key && (!write || hot_.last_stored)) [[likely]]
       return true;
     return find_in_arrays(key, write);
@@ -35,37 +35,34 @@ class L1Tlb {
   bool remote() const { return hot_.last_remote; }
 
   /// The entry for a page or the large page around it; nullptr: none.
-  TlbArray::Entry* entry_of(std::uint64_t key);
+  TlbArray::Entry* entry_of(TlbKey key);
   /// A store under this entry needs no page_written.
   static bool is_known_written(PageTableEntry entry);
   /// A store goes out under the entry, if there is one; true: the first that is known of.
-  bool note_store(std::uint64_t key);
+  bool note_store(TlbKey key);
   /// There is an entry for the page, and a store to GPU memory has gone out under it.
-  bool stored_under(std::uint64_t key);
-  void fill(std::uint64_t key, PageTableEntry entry);
-  bool drop(std::uint64_t key);
+  bool stored_under(TlbKey key);
+  void fill(TlbKey key, PageTableEntry entry);
+  bool drop(TlbKey key);
   /// Returns the number of entries dropped.
   std::uint32_t flush(TenantId tenant);
   /// The page was there until a flush, and has not been since.
-  bool was_flushed(std::uint64_t key) const {
-    return flushed_.find(TlbArray::tenant_of(key), TlbArray::number_of(key)).has_value();
-  }
+  bool was_flushed(TlbKey key) const { return flushed_.find(key.where()).has_value(); }
 
   void warm_hot() const { warm(&hot_, sizeof hot_); }
   void serialize(Archive& archive);
 
  private:
-  static constexpr std::uint64_t no_page = ~std::uint64_t{0};
   /// What every window touches.
   struct Hot {
     // The page found last: also the one used last, so that finding it again changes no order.
-    std::uint64_t last_key = no_page;
+    TlbKey last_key = {};
     std::uint64_t last_frame = 0;
     bool last_stored = false, last_remote = false;
     Tlb tlb;
   };
 
-  bool find_in_arrays(std::uint64_t key, bool write);
+  bool find_in_arrays(TlbKey key, bool write);
 
   Hot hot_;
   LostEntries flushed_;

@@ -4,6 +4,7 @@
 
 #include "models/sm/access/access.hpp"
 #include "models/sm/parameters/sm_cycle.hpp"
+#include "models/vm/tlb_key.hpp"
 
 namespace lockstep {
 
@@ -16,7 +17,7 @@ class ParkedLines {
   /// The line's page was refused, and the line is squashed.
   virtual void squashed(const Access& access, unsigned group, SmCycle now) = 0;
   /// The page can be asked for again by what was squashed.  False: nothing was.
-  virtual bool come(std::uint64_t page, SmCycle now) = 0;
+  virtual bool come(TlbKey page, SmCycle now) = 0;
   /// Warps that have squashed lines.
   virtual std::uint64_t stopped_warps() const = 0;
   /// The line lies outside of every buffer.

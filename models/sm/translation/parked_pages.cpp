@@ -2,13 +2,13 @@
 
 namespace lockstep {
 
-std::uint16_t ParkedPages::find_miss(std::uint64_t key) const {
-  std::uint16_t index = heads_[buckets_.of(key)];
+std::uint16_t ParkedPages::find_miss(TlbKey key) const {
+  std::uint16_t index = heads_[buckets_.of(key.bits())];
   while (index != none && misses_[index].key != key) index = misses_[index].chain;
   return index;
 }
 
-std::uint16_t ParkedPages::take_miss(std::uint64_t key) {
+std::uint16_t ParkedPages::take_miss(TlbKey key) {
   const std::uint16_t index = misses_.take();
   std::uint16_t& head = head_of(key);
   misses_[index] = PageMiss{};

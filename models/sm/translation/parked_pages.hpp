@@ -43,7 +43,7 @@ struct PageMiss {
   };
   static constexpr SmCycle not_refused{-1};
 
-  std::uint64_t key = 0;  ///< Tlb::base_key
+  TlbKey key;  ///< of the page itself
   PageTableEntry entry;
   SmCycle refused_since = not_refused;  ///< the first time since it was there
   std::uint32_t position = 0;           ///< refused: granules that were pending before it
@@ -56,8 +56,8 @@ struct PageMiss {
   bool handled = false;   ///< refused, and the GPU handles the fault by itself
   bool come = false;      ///< refused, and replayed since: what was squashed may ask again
 
-  VirtualPage page() const { return VirtualPage(TlbArray::number_of(key)); }
-  TenantId tenant() const { return TenantId(TlbArray::tenant_of(key)); }
+  TenantPage where() const { return key.where(); }
+  TenantId tenant() const { return key.tenant(); }
   bool has_lines() const { return first != 0xffff; }
 
   template <class Archive>
@@ -79,8 +79,8 @@ class ParkedPages {
   /// Pages refused whose lines have not left, without those that nobody waits for any more.
   std::uint32_t faulted() const { return faulted_; }
 
-  std::uint16_t find_miss(std::uint64_t key) const;
-  std::uint16_t take_miss(std::uint64_t key);
+  std::uint16_t find_miss(TlbKey key) const;
+  std::uint16_t take_miss(TlbKey key);
   void give_back_miss(std::uint16_t index);
   PageMiss& miss(std::uint16_t index) { return misses_[index]; }
   const PageMiss& miss(std::uint16_t index) const { return misses_[index]; }
@@ -121,7 +121,7 @@ class ParkedPages {
   void serialize(Archive& archive);
 
  private:
-  std::uint16_t& head_of(std::uint64_t key) { return heads_[buckets_.of(key)]; }
+  std::uint16_t& head_of(TlbKey key) { return heads_[buckets_.of(key.bits())]; }
 
   std::uint32_t mshrs_ = 0, asked_ = 0, faulted_ = 0;
   Buckets buckets_{256};

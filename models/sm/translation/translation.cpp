@@ -8,8 +8,8 @@ namespace {
 
 constexpr unsigned page_number_bits = 9 * walk_levels;
 
-bool same_large_page(std::uint64_t key, std::uint64_t other) {
-  return key / pages_per_large == other / pages_per_large;
+bool same_large_page(TlbKey key, TlbKey other) {
+  return TlbKey::large(key.where()) == TlbKey::large(other.where());
 }
 
 }  // namespace
@@ -27,8 +27,8 @@ Translation::Translation(const SmConstants& constants, SmStatistics& statistics,
       squashes_(constants.setup.preemptible) {}
 
 Translation::Lookup Translation::look_up(Access& access, unsigned group, SmCycle now) {
-  const std::uint64_t page = access.group[group].line >> page_shift;
-  const std::uint64_t key = Tlb::base_key(access.tenant, page);
+  const VirtualPage page = page_of(VirtualAddress{access.group[group].line});
+  const TlbKey key = TlbKey::base({TenantId{access.tenant}, page});
   if (recall(key, access, now) && !access.writes()) {
     tlb_.find(key, false);
     return Lookup::found;
@@ -41,7 +41,7 @@ Translation::Lookup Translation::look_up(Access& access, unsigned group, SmCycle
       return Lookup::found;
     }
   }
-  const bool outside = page >> page_number_bits != 0;
+  const bool outside = page.value() >> page_number_bits != 0;
   std::uint16_t miss = pages_.find_miss(key);
   const bool merges = miss != ParkedPages::none;
   if ((!merges && !outside && pages_.full()) ||
@@ -80,10 +80,9 @@ Translation::Lookup Translation::look_up(Access& access, unsigned group, SmCycle
 
 /// Ideal translation: the SM knows the page, so that its entry is there at no cost.  One entry for
 /// a page of a large page, since others of its pages may have lines that wait.
-bool Translation::recall(std::uint64_t key, const Access& access, SmCycle now) {
-  const std::uint16_t tenant = TlbArray::tenant_of(key);
-  const std::uint64_t page = TlbArray::number_of(key);
-  const PageTableEntry entry = known_.find(tenant, page);
+bool Translation::recall(TlbKey key, const Access& access, SmCycle now) {
+  const auto [tenant, page] = key.where();
+  const PageTableEntry entry = known_.find({tenant, page});
   if (!entry.is(PageTableEntry::present) || tlb_.entry_of(key) != nullptr ||
       pages_.find_miss(key) != ParkedPages::none)
     return false;
@@ -91,8 +90,8 @@ bool Translation::recall(std::uint64_t key, const Access& access, SmCycle now) {
       entry.is(PageTableEntry::large) ? Tlb::entry_within(entry, page) : entry;
   tlb_.fill(key, {own.bits & ~PageTableEntry::large});
   TranslateRequest use;
-  use.page = page;
-  use.tenant = tenant;
+  use.page = page.value();
+  use.tenant = tenant.value();
   use.sm = static_cast<std::uint16_t>(constants_.setup.index);
   use.warp = access.warp;
   use.known = 1;
@@ -105,7 +104,7 @@ void Translation::on_pages_mapped(const PagesMapped& mapped, std::span<const std
   for (std::uint32_t i = 0; i < span.count; ++i) {
     PageTableEntry entry;
     std::memcpy(&entry, entries.data() + i * sizeof entry, sizeof entry);
-    known_.map(span.tenant, span.page + i, entry, (mapped.entries_at & 1) != 0);
+    known_.map(span.at(i), entry, (mapped.entries_at & 1) != 0);
   }
 }
 
@@ -113,7 +112,7 @@ void Translation::ask(std::uint16_t index, SmCycle now) {
   const PageMiss& miss = pages_.miss(index);
   const Access& first = pages_.access_of(pages_.front(index));
   TranslateRequest request;
-  request.page = miss.page().value();
+  request.page = miss.where().page.value();
   request.tenant = miss.tenant().value();
   request.sm = static_cast<std::uint16_t>(constants_.setup.index);
   request.warp = first.warp;
@@ -123,7 +122,7 @@ void Translation::ask(std::uint16_t index, SmCycle now) {
 }
 
 void Translation::on_answer(const TranslationAnswer& answer, SmCycle now) {
-  const std::uint64_t key = Tlb::base_key(answer.tenant, answer.page);
+  const TlbKey key = TlbKey::base(answer.where());
   const std::uint16_t miss = pages_.find_miss(key);
   switch (answer.status) {
     case TranslationStatus::found:
@@ -140,8 +139,7 @@ void Translation::on_answer(const TranslationAnswer& answer, SmCycle now) {
 }
 
 /// A large page may bring what others of its pages wait for.
-void Translation::page_found(std::uint64_t key, std::uint16_t miss, PageTableEntry entry,
-                             SmCycle now) {
+void Translation::page_found(TlbKey key, std::uint16_t miss, PageTableEntry entry, SmCycle now) {
   using State = PageMiss::State;
   bool hidden = false;
   if (miss != ParkedPages::none) {
@@ -168,7 +166,7 @@ bool Translation::can_leave(std::uint16_t miss, PageTableEntry entry) const {
 void Translation::start_draining(std::uint16_t index, PageTableEntry entry, SmCycle now) {
   PageMiss& miss = pages_.miss(index);
   miss.entry =
-      entry.is(PageTableEntry::large) ? Tlb::entry_within(entry, miss.page().value()) : entry;
+      entry.is(PageTableEntry::large) ? Tlb::entry_within(entry, miss.where().page) : entry;
   miss.stored = L1Tlb::is_known_written(entry);
   count_fault(index, now);
   if (ports_.marks().any()) [[unlikely]]
@@ -289,7 +287,7 @@ void Translation::on_replay(const PageNotice& notice, SmCycle now) {
     });
     return;
   }
-  const std::uint64_t key = Tlb::base_key(notice.tenant, notice.page);
+  const TlbKey key = TlbKey::base(notice.where());
   const std::uint16_t index = pages_.find_miss(key);
   if (index == ParkedPages::none || pages_.miss(index).state == PageMiss::State::invalid)
     return tell_page(MessageKind::replayed, key, now);
@@ -312,8 +310,8 @@ void Translation::tell_replayed(std::uint16_t index, SmCycle now) {
   miss.replayed = false;
 }
 
-void Translation::tell_page(MessageKind kind, std::uint64_t key, SmCycle now) {
-  const PageNotice notice{TlbArray::number_of(key), TlbArray::tenant_of(key),
+void Translation::tell_page(MessageKind kind, TlbKey key, SmCycle now) {
+  const PageNotice notice{key.number(), key.tenant().value(),
                           static_cast<std::uint16_t>(constants_.setup.index), 0};
   ports_.tell_gmmu(kind, notice, now);
 }
@@ -327,16 +325,15 @@ void Translation::on_flush(TenantId tenant) {
 std::array<std::uint64_t, pages_per_large / 64> Translation::shoot_down(const PageSpan& span,
                                                                         SmCycle now) {
   std::array<std::uint64_t, pages_per_large / 64> stored{};
-  const std::uint64_t first = Tlb::base_key(span.tenant, span.page);
   for (std::uint32_t i = 0; i < span.count; ++i)
-    stored[i / 64] |= std::uint64_t{tlb_.stored_under(first + i)} << (i % 64);
+    stored[i / 64] |= std::uint64_t{tlb_.stored_under(TlbKey::base(span.at(i)))} << (i % 64);
   for (std::uint32_t i = 0; i < span.count; ++i) {
-    statistics_.tenant[span.tenant].tlb_shot_down += tlb_.drop(first + i);
-    known_.take(span.tenant, span.page + i);
+    statistics_.tenant[span.tenant].tlb_shot_down += tlb_.drop(TlbKey::base(span.at(i)));
+    known_.take(span.at(i));
   }
   pages_.for_each_miss([&](std::uint16_t i) {
     const PageMiss& miss = pages_.miss(i);
-    if (miss.state == PageMiss::State::draining && miss.key - first < span.count) ask(i, now);
+    if (miss.state == PageMiss::State::draining && span.covers(miss.where())) ask(i, now);
   });
   return stored;
 }

@@ -30,7 +30,7 @@ class Translation {
   // Lines that are looked up.
   /// True if the TLB has the page and a store needs nothing more; `physical` then translates.
   bool find(TenantId tenant, VirtualAddress line, bool write) {
-    return tlb_.find(Tlb::base_key(tenant.value(), line.value() >> page_shift), write);
+    return tlb_.find(TlbKey::base({tenant, page_of(line)}), write);
   }
   PhysicalAddress physical(VirtualAddress line) const { return tlb_.physical(line); }
   bool remote() const { return tlb_.remote(); }
@@ -62,7 +62,7 @@ class Translation {
     std::uint32_t position = 0;  ///< granules that were pending before it
     bool handled = false;        ///< by the GPU itself
   };
-  Fault fault_on(std::uint64_t key) const {
+  Fault fault_on(TlbKey key) const {
     const std::uint16_t miss = pages_.find_miss(key);
     if (miss == ParkedPages::none) return {};
     return {pages_.miss(miss).position, pages_.miss(miss).handled};
@@ -94,9 +94,9 @@ class Translation {
   }
 
  private:
-  bool recall(std::uint64_t key, const Access& access, SmCycle now);
+  bool recall(TlbKey key, const Access& access, SmCycle now);
   void ask(std::uint16_t miss, SmCycle now);
-  void page_found(std::uint64_t key, std::uint16_t miss, PageTableEntry entry, SmCycle now);
+  void page_found(TlbKey key, std::uint16_t miss, PageTableEntry entry, SmCycle now);
   void page_refused(std::uint16_t miss, const TranslationAnswer& answer, SmCycle now);
   /// Its lines leave it, to come again.
   void squash_lines(std::uint16_t miss, SmCycle now);
@@ -113,7 +113,7 @@ class Translation {
   void end_fault_wait(std::uint16_t miss, SmCycle now);
   /// Tells the GMMU that what waited for a refused page has gone out, if it waits for that.
   void tell_replayed(std::uint16_t miss, SmCycle now);
-  void tell_page(MessageKind kind, std::uint64_t key, SmCycle now);
+  void tell_page(MessageKind kind, TlbKey key, SmCycle now);
 
   const SmConstants& constants_;
   SmStatistics& statistics_;

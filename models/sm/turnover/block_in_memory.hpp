@@ -24,19 +24,19 @@ struct BlockInMemory {
   std::uint32_t number = 0;  ///< of its place in the context area
   std::uint64_t bytes = 0;   ///< of its context
   std::vector<LocalHome> homes;
-  std::vector<std::uint64_t> pages;  ///< that it waits for; Tlb::base_key
-  BlockProgress progress;            ///< as it was when it left; began: counted from there
-  SmCycle ready;                     ///< since then it could go on
-  SmCycle moves;                     ///< since then its context moves, or last moved
+  std::vector<TlbKey> pages;  ///< that it waits for
+  BlockProgress progress;     ///< as it was when it left; began: counted from there
+  SmCycle ready;              ///< since then it could go on
+  SmCycle moves;              ///< since then its context moves, or last moved
 
   bool can_return() const { return state == State::there && pages.empty(); }
   /// A page has come; all_keys: every page.
-  void page_came(std::uint64_t key, SmCycle now) {
+  void page_came(TlbKey key, SmCycle now) {
     if (pages.empty()) return;
     key == all_keys ? pages.clear() : static_cast<void>(std::erase(pages, key));
     ready = now;
   }
-  static constexpr std::uint64_t all_keys = ~std::uint64_t{0};
+  static constexpr TlbKey all_keys{};
 
   void serialize(Archive& archive) {
     archive(state, dropped, reference, tenant, grid, place, number, bytes, homes, pages, progress,

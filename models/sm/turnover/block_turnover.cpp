@@ -182,9 +182,8 @@ void BlockTurnover::look(SmCycle now) {
 }
 
 void BlockTurnover::page_came(const PageNotice& notice, SmCycle now) {
-  scheduler_.page_came(notice.page == all_pages ? BlockInMemory::all_keys
-                                                : Tlb::base_key(notice.tenant, notice.page),
-                       now);
+  scheduler_.page_came(
+      notice.page == all_pages ? BlockInMemory::all_keys : TlbKey::base(notice.where()), now);
 }
 
 }  // namespace lockstep

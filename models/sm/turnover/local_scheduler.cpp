@@ -22,7 +22,7 @@ LocalScheduler::LocalScheduler(const SmConstants& constants, SmStatistics& stati
     free_numbers_.push_back(number - 1);
 }
 
-void LocalScheduler::page_came(std::uint64_t key, SmCycle now) {
+void LocalScheduler::page_came(TlbKey key, SmCycle now) {
   for (BlockInMemory& block : blocks_) block.page_came(key, now);
 }
 
@@ -160,8 +160,8 @@ void LocalScheduler::leave(BlockPlace place, Technique technique, SmCycle now) {
   parts_.contexts.freeze(place);
 }
 
-std::vector<std::uint64_t> LocalScheduler::pages_of(BlockPlace place) const {
-  std::vector<std::uint64_t> pages;
+std::vector<TlbKey> LocalScheduler::pages_of(BlockPlace place) const {
+  std::vector<TlbKey> pages;
   parts_.faultable.for_each_squashed([&](const SquashedLanes& lanes) {
     const WarpSlot slot = parts_.faultable.warp_of(lanes.access);
     if (!lanes.come && parts_.blocks.warp(slot).block == place.value()) pages.push_back(lanes.page);

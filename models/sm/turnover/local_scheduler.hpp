@@ -60,8 +60,8 @@ class LocalScheduler {
   /// Another grid gets the SM: the blocks of this one make room as they are told, and do not return
   /// until it is resumed.
   void stop(std::uint8_t grid, std::span<const BlockCommand> commands, SmCycle now);
-  /// A page has come; Tlb::base_key, or BlockInMemory::all_keys.
-  void page_came(std::uint64_t key, SmCycle now);
+  /// A page has come, or BlockInMemory::all_keys.
+  void page_came(TlbKey key, SmCycle now);
   /// Something has happened; so many new blocks wait for a place.
   void look(std::size_t staged, SmCycle now);
 
@@ -116,7 +116,7 @@ class LocalScheduler {
   void make_room(BlockPlace place, Technique technique, SmCycle now);
   /// Nothing of it is in flight.
   void save(BlockPlace place, SmCycle now);
-  std::vector<std::uint64_t> pages_of(BlockPlace place) const;
+  std::vector<TlbKey> pages_of(BlockPlace place) const;
   bool can_return(const BlockInMemory& block) const {
     return block.can_return() && !parts_.blocks.grid(block.grid).stopped;
   }

@@ -9,18 +9,13 @@ namespace lockstep {
 
 namespace {
 
-constexpr std::uint64_t no_key = ~std::uint64_t{0};
 /// Four levels of 9 bits; an address beyond them is nobody's.
 constexpr std::uint64_t reachable_pages = std::uint64_t{1} << (9 * walk_levels);
-
-std::uint64_t key_of(TenantPage where) {
-  return TlbArray::key(where.tenant.value(), where.page.value());
-}
 
 }  // namespace
 
 std::uint32_t Walkers::find(TenantPage where) const {
-  const auto place = std::find(keys_.begin(), keys_.end(), key_of(where));
+  const auto place = std::find(keys_.begin(), keys_.end(), TlbKey::base(where));
   return place == keys_.end() ? none : static_cast<std::uint32_t>(place - keys_.begin());
 }
 
@@ -28,11 +23,11 @@ std::uint32_t Walkers::make(TenantPage where, std::int64_t cycle) {
   if (free_.empty()) {
     free_.push_back(static_cast<std::uint32_t>(walks_.size()));
     walks_.emplace_back();
-    keys_.push_back(no_key);
+    keys_.push_back(TlbKey{});
   }
   const std::uint32_t index = free_.back();
   free_.pop_back();
-  keys_[index] = key_of(where);
+  keys_[index] = TlbKey::base(where);
   Walk& walk = walks_[index];
   walk.page = where.page.value();
   walk.tenant = where.tenant.value();
@@ -120,7 +115,7 @@ std::uint32_t Walkers::timer_done(GmmuCycle& cycle) {
   timers_.pop_front();
   Walk& walk = walks_[index];
   if (parameters_.walk_latency.count() > 0) {
-    walk.result = mirror_.find(walk.tenant, walk.page);
+    walk.result = mirror_.find(walk.where());
     walk.done = true;
     return index;
   }
@@ -179,7 +174,7 @@ void Walkers::end(std::uint32_t index, std::int64_t cycle) {
   requests.clear();
   walk = Walk{};
   walk.requests = std::move(requests);
-  keys_[index] = no_key;
+  keys_[index] = TlbKey{};
   free_.push_back(index);
   --used_;
 }

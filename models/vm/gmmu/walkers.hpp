@@ -144,7 +144,7 @@ class Walkers {
 
   std::vector<PhysicalAddress> roots_;  ///< level-1 table by tenant
   std::vector<Walk> walks_;
-  std::vector<std::uint64_t> keys_;  ///< tenant and page by walk; ~0: free
+  std::vector<TlbKey> keys_;  ///< by walk; none: free
   std::vector<std::uint32_t> free_;
   std::deque<std::uint32_t> queue_;
   std::vector<std::uint32_t> set_aside_;  ///< until their pages are unmapped

@@ -9,7 +9,7 @@ namespace {
 class LruFill final : public TlbFill {
  public:
   void fill(const FinishedWalk& walk, Time, Tlb& tlb) override {
-    tlb.insert(walk.where.tenant.value(), walk.where.page.value(), walk.entry);
+    tlb.insert(walk.where, walk.entry);
   }
 };
 

@@ -41,18 +41,18 @@ class PageWalkCache final : public TranslationPath {
     return dropped;
   }
   std::uint32_t flush(TenantId tenant) override {
-    return tenant.valid() ? entries_.drop_tenant(tenant.value()) : entries_.drop_all();
+    return tenant.valid() ? entries_.drop_tenant(tenant) : entries_.drop_all();
   }
-  void forget_tenant(TenantId tenant) override { entries_.drop_tenant(tenant.value()); }
+  void forget_tenant(TenantId tenant) override { entries_.drop_tenant(tenant); }
 
   void serialize(Archive& archive) override { entries_.serialize(archive); }
 
  private:
   /// Page numbers have 36 bits.  The level stands below them, so that the entries of one level
   /// spread over the sets.
-  static std::uint64_t key(TenantPage where, unsigned level) {
+  static TlbKey key(TenantPage where, unsigned level) {
     const std::uint64_t number = where.page.value() >> (9 * (walk_levels - level));
-    return TlbArray::key(where.tenant.value(), number << 2 | (level - 1));
+    return {where.tenant, number << 2 | (level - 1)};
   }
 
   const Cycles latency_;

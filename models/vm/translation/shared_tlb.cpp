@@ -27,10 +27,10 @@ class SharedTlb final : public TranslationPath {
   TlbFill* fill() override { return fill_.get(); }
 
   const PageTableEntry* find_large(TenantPage where) override {
-    return use(tlb_.large, large_key(where));
+    return use(tlb_.large, TlbKey::large(where));
   }
   const PageTableEntry* find_base(TenantPage where) override {
-    const PageTableEntry* entry = use(tlb_.base, base_key(where));
+    const PageTableEntry* entry = use(tlb_.base, TlbKey::base(where));
     return entry ? entry : fill_->find(where);
   }
   void looked_up(TenantId tenant, bool hit, Time now) override {
@@ -41,36 +41,33 @@ class SharedTlb final : public TranslationPath {
   void walks(TenantId tenant, bool begins) override { fill_->on_walk(tenant, begins); }
 
   bool known_dirty(TenantPage where) const override {
-    return dirty(tlb_.base, base_key(where)) || dirty(tlb_.large, large_key(where));
+    return dirty(tlb_.base, TlbKey::base(where)) || dirty(tlb_.large, TlbKey::large(where));
   }
   void set_dirty(TenantPage where) override {
-    set_dirty(tlb_.base, base_key(where));
-    set_dirty(tlb_.large, large_key(where));
+    set_dirty(tlb_.base, TlbKey::base(where));
+    set_dirty(tlb_.large, TlbKey::large(where));
   }
 
   std::uint32_t drop(const PageSpan& span, TlbLoss why) override {
-    const std::uint64_t end = span.page + span.count;
-    for (std::uint64_t page = span.page; page < end; ++page)
-      lost_.dropped(tlb_, span.tenant, page, why);
-    std::uint32_t dropped = tlb_.large.drop(Tlb::large_key(span.tenant, span.page));
-    for (std::uint64_t page = span.page; page < end; ++page)
-      dropped += tlb_.base.drop(Tlb::base_key(span.tenant, page)) +
-                 fill_->drop({TenantId{span.tenant}, VirtualPage{page}});
+    for (std::uint32_t i = 0; i < span.count; ++i) lost_.dropped(tlb_, span.at(i), why);
+    std::uint32_t dropped = tlb_.large.drop(TlbKey::large(span.first()));
+    for (std::uint32_t i = 0; i < span.count; ++i)
+      dropped += tlb_.base.drop(TlbKey::base(span.at(i))) + fill_->drop(span.at(i));
     return dropped;
   }
   std::uint32_t flush(TenantId tenant) override {
-    lost_.flushed(tlb_, tenant.value());
+    lost_.flushed(tlb_, tenant);
     if (!tenant.valid()) return tlb_.drop_all() + fill_->drop_all();
-    return tlb_.drop_tenant(tenant.value()) + fill_->drop_tenant(tenant);
+    return tlb_.drop_tenant(tenant) + fill_->drop_tenant(tenant);
   }
   void forget_tenant(TenantId tenant) override {
-    tlb_.drop_tenant(tenant.value());
+    tlb_.drop_tenant(tenant);
     fill_->drop_tenant(tenant);
-    lost_.forget_tenant(tenant.value());
+    lost_.forget_tenant(tenant);
   }
   std::optional<TlbLoss> take_loss(TenantPage where) override {
-    const std::optional<TlbLoss> loss = lost_.find(where.tenant.value(), where.page.value());
-    if (loss) lost_.forget(where.tenant.value(), where.page.value());
+    const std::optional<TlbLoss> loss = lost_.find(where);
+    if (loss) lost_.forget(where);
     return loss;
   }
 
@@ -81,24 +78,18 @@ class SharedTlb final : public TranslationPath {
   }
 
  private:
-  static std::uint64_t base_key(TenantPage where) {
-    return Tlb::base_key(where.tenant.value(), where.page.value());
-  }
-  static std::uint64_t large_key(TenantPage where) {
-    return Tlb::large_key(where.tenant.value(), where.page.value());
-  }
-  static const PageTableEntry* use(TlbArray& array, std::uint64_t key) {
+  static const PageTableEntry* use(TlbArray& array, TlbKey key) {
     const std::uint32_t index = array.find(key);
     if (index == TlbArray::none) return nullptr;
     array.touch(index);
     return &array[index].value;
   }
-  static bool dirty(const TlbArray& array, std::uint64_t key) {
+  static bool dirty(const TlbArray& array, TlbKey key) {
     const std::uint32_t index = array.find(key);
     return index != TlbArray::none && array[index].value.is(PageTableEntry::dirty);
   }
 
-  static void set_dirty(TlbArray& array, std::uint64_t key) {
+  static void set_dirty(TlbArray& array, TlbKey key) {
     const std::uint32_t index = array.find(key);
     if (index != TlbArray::none) array[index].value.bits |= PageTableEntry::dirty;
   }

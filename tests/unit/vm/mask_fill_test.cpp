@@ -136,7 +136,7 @@ class MaskFillTest : public ::testing::Test {
     request.warp = warp;
     const TenantPage where{TenantId{0}, VirtualPage{page}};
     fill->fill({where, entry(), {&request, 1}}, Time::zero(), tlb);
-    return tlb.base.find(Tlb::base_key(0, page)) != TlbArray::none;
+    return tlb.base.find(TlbKey{TenantId{0}, page}) != TlbArray::none;
   }
   bool beside(std::uint64_t page) {
     return fill->find({TenantId{0}, VirtualPage{page}}) != nullptr;
@@ -173,7 +173,7 @@ TEST_F(MaskFillTest, OneWarpWithATokenIsEnoughForAWalkOfSeveral) {
   requests[0].warp = 9;
   requests[1].warp = 1;
   fill->fill({{TenantId{0}, VirtualPage{7}}, entry(), requests}, Time::zero(), tlb);
-  EXPECT_NE(tlb.base.find(Tlb::base_key(0, 7)), TlbArray::none);
+  EXPECT_NE(tlb.base.find(TlbKey{TenantId{0}, 7}), TlbArray::none);
 }
 
 TEST_F(MaskFillTest, APageHasOneEntry) {

@@ -10,10 +10,10 @@
 namespace lockstep::tlb_test {
 namespace {
 
-std::uint64_t key(std::uint64_t page, std::uint16_t tenant = 0) {
-  return TlbArray::key(tenant, page);
+TlbKey key(std::uint64_t page, std::uint16_t tenant = 0) {
+  return {TenantId{tenant}, page};
 }
-bool has(const TlbArray& array, std::uint64_t k) {
+bool has(const TlbArray& array, TlbKey k) {
   return array.find(k) != TlbArray::none;
 }
 
@@ -77,7 +77,7 @@ TEST(TlbArray, DropsATenantOrAll) {
   TlbArray array(8, 4);
   for (std::uint64_t page : {1, 2, 3}) array.insert(key(page, 1), {});
   array.insert(key(1, 2), {});
-  EXPECT_EQ(array.drop_tenant(1), 3u);
+  EXPECT_EQ(array.drop_tenant(TenantId{1}), 3u);
   EXPECT_TRUE(has(array, key(1, 2)));
   EXPECT_EQ(array.drop_all(), 1u);
   EXPECT_FALSE(has(array, key(1, 2)));
@@ -104,12 +104,14 @@ TEST(Tlb, LargePagesHaveTheirOwnEntries) {
   Tlb tlb(defaults<L1TlbParameters>());
   const auto first =
       PageTableEntry::of(0x4000'0000, PageTableEntry::present | PageTableEntry::large);
-  tlb.insert(0, 512 * 3 + 17, first);
-  EXPECT_FALSE(has(tlb.base, Tlb::base_key(0, 512 * 3 + 17)));
-  EXPECT_TRUE(has(tlb.large, Tlb::large_key(0, 512 * 3)));
-  EXPECT_EQ(Tlb::entry_within(first, 512 * 3 + 17).address(), 0x4000'0000u + 17 * page_bytes);
-  EXPECT_TRUE(tlb.drop(0, 512 * 3 + 1));
-  EXPECT_FALSE(has(tlb.large, Tlb::large_key(0, 512 * 3)));
+  const TenantPage beginning{TenantId{0}, VirtualPage{512 * 3}};
+  const TenantPage within{TenantId{0}, beginning.page + 17};
+  tlb.insert(within, first);
+  EXPECT_FALSE(has(tlb.base, TlbKey::base(within)));
+  EXPECT_TRUE(has(tlb.large, TlbKey::large(beginning)));
+  EXPECT_EQ(Tlb::entry_within(first, within.page).address(), 0x4000'0000u + 17 * page_bytes);
+  EXPECT_TRUE(tlb.drop({TenantId{0}, beginning.page + 1}));
+  EXPECT_FALSE(has(tlb.large, TlbKey::large(beginning)));
 }
 
 }  // namespace

@@ -32,22 +32,19 @@ class MaskFill final : public TlbFill {
   /// A page that the TLB keeps already stays there: it has one entry, the last one.
   void fill(const FinishedWalk& walk, Time, Tlb& tlb) override {
     const std::uint16_t tenant = walk.where.tenant.value();
-    const std::uint64_t page = walk.where.page.value();
-    if (has_token(walk) || has(tlb, tenant, page)) {
-      beside_.drop(tenant, page);
-      tlb.insert(tenant, page, walk.entry);
+    if (has_token(walk) || has(tlb, walk.where)) {
+      beside_.drop(walk.where);
+      tlb.insert(walk.where, walk.entry);
       ++statistics_.tlb_fills[tenant];
     } else {
-      beside_.insert(tenant, page, walk.entry);
+      beside_.insert(walk.where, walk.entry);
       ++statistics_.beside_fills[tenant];
     }
   }
   const PageTableEntry* find(TenantPage where) override {
-    const std::uint16_t tenant = where.tenant.value();
-    const std::uint64_t page = where.page.value();
-    const PageTableEntry* entry = use(beside_.base, Tlb::base_key(tenant, page));
-    if (entry == nullptr) entry = use(beside_.large, Tlb::large_key(tenant, page));
-    if (entry != nullptr) ++statistics_.beside_hits[tenant];
+    const PageTableEntry* entry = use(beside_.base, TlbKey::base(where));
+    if (entry == nullptr) entry = use(beside_.large, TlbKey::large(where));
+    if (entry != nullptr) ++statistics_.beside_hits[where.tenant.value()];
     return entry;
   }
   void on_lookup(TenantId tenant, bool hit, Time) override {
@@ -68,10 +65,10 @@ class MaskFill final : public TlbFill {
   }
 
   std::uint32_t drop(TenantPage where) override {
-    return beside_.drop(where.tenant.value(), where.page.value()) ? 1 : 0;
+    return beside_.drop(where) ? 1 : 0;
   }
   std::uint32_t drop_tenant(TenantId tenant) override {
-    return beside_.drop_tenant(tenant.value());
+    return beside_.drop_tenant(tenant);
   }
   std::uint32_t drop_all() override { return beside_.drop_all(); }
 
@@ -126,11 +123,11 @@ class MaskFill final : public TlbFill {
       return MaskDecision::order_of(r.warp, r.sm) < end;
     });
   }
-  static bool has(const Tlb& tlb, std::uint16_t tenant, std::uint64_t page) {
-    return tlb.base.find(Tlb::base_key(tenant, page)) != TlbArray::none ||
-           tlb.large.find(Tlb::large_key(tenant, page)) != TlbArray::none;
+  static bool has(const Tlb& tlb, TenantPage where) {
+    return tlb.base.find(TlbKey::base(where)) != TlbArray::none ||
+           tlb.large.find(TlbKey::large(where)) != TlbArray::none;
   }
-  static const PageTableEntry* use(TlbArray& array, std::uint64_t key) {
+  static const PageTableEntry* use(TlbArray& array, TlbKey key) {
     const std::uint32_t index = array.find(key);
     if (index == TlbArray::none) return nullptr;
     array.touch(index);

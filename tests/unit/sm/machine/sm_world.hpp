@@ -70,7 +70,7 @@ struct ParkedLog final : ParkedLines {
   void squashed(const Access& access, unsigned group, SmCycle) override {
     squashed_lines.push_back(access.group[group].line);
   }
-  bool come(std::uint64_t page, SmCycle) override {
+  bool come(TlbKey page, SmCycle) override {
     came.push_back(page);
     return waits;
   }
@@ -79,7 +79,8 @@ struct ParkedLog final : ParkedLines {
     mistaken.push_back(access.group[group].line);
   }
   std::vector<std::uint32_t> ended;
-  std::vector<std::uint64_t> mistaken, squashed_lines, came;
+  std::vector<std::uint64_t> mistaken, squashed_lines;
+  std::vector<TlbKey> came;
   bool waits = false;  ///< something squashed for what has come
 };
 

@@ -7,6 +7,10 @@
 namespace lockstep::parked_pages_test {
 namespace {
 
+TlbKey key(std::uint64_t page) {
+  return {TenantId{0}, page};
+}
+
 Access access_of_lines(unsigned lines) {
   Access access;
   access.groups = static_cast<std::uint8_t>(lines);
@@ -19,7 +23,7 @@ TEST(ParkedPages, LinesLeaveInTheOrderInWhichTheyCame) {
   Access first = access_of_lines(1), second = access_of_lines(1);
   first.pc = 1;
   second.pc = 2;
-  const std::uint16_t miss = pages.take_miss(7);
+  const std::uint16_t miss = pages.take_miss(key(7));
   pages.park(miss, first, 0);
   pages.park(miss, second, 0);
   EXPECT_EQ(pages.access_of(pages.front(miss)).pc, 1u);
@@ -30,7 +34,7 @@ TEST(ParkedPages, LinesLeaveInTheOrderInWhichTheyCame) {
 TEST(ParkedPages, AnAccessIsCopiedOnceAndGoneWithItsLastHolder) {
   ParkedPages pages(8);
   Access access = access_of_lines(2);
-  const std::uint16_t a = pages.take_miss(7), b = pages.take_miss(8);
+  const std::uint16_t a = pages.take_miss(key(7)), b = pages.take_miss(key(8));
   pages.park(a, access, 0);
   pages.park(b, access, 1);
   EXPECT_EQ(pages.parked_accesses(), 1u);
@@ -42,7 +46,7 @@ TEST(ParkedPages, AnAccessIsCopiedOnceAndGoneWithItsLastHolder) {
 
 TEST(ParkedPages, OnlyPagesThatAreAskedForTakeAPlace) {
   ParkedPages pages(1);
-  const std::uint16_t miss = pages.take_miss(7);
+  const std::uint16_t miss = pages.take_miss(key(7));
   pages.set_state(miss, PageMiss::State::asked);
   EXPECT_TRUE(pages.full());
   pages.set_state(miss, PageMiss::State::refused);
@@ -51,13 +55,13 @@ TEST(ParkedPages, OnlyPagesThatAreAskedForTakeAPlace) {
 
 TEST(ParkedPages, PagesDrainInTheOrderOfTheirAnswers) {
   ParkedPages pages(8);
-  const std::uint16_t a = pages.take_miss(7), b = pages.take_miss(8);
+  const std::uint16_t a = pages.take_miss(key(7)), b = pages.take_miss(key(8));
   pages.set_state(b, PageMiss::State::draining);
   pages.set_state(a, PageMiss::State::draining);
   EXPECT_EQ(pages.draining().front(), b);
   pages.give_back_miss(b);
   EXPECT_EQ(pages.draining().front(), a);
-  EXPECT_EQ(pages.find_miss(8), ParkedPages::none);
+  EXPECT_EQ(pages.find_miss(key(8)), ParkedPages::none);
 }
 
 TEST(ParkedPages, RestoredTheyHoldTheSame) {
@@ -65,11 +69,11 @@ TEST(ParkedPages, RestoredTheyHoldTheSame) {
   Access access = access_of_lines(1);
   access.kind = Access::Kind::store;
   access.data[3] = std::byte{9};
-  const std::uint16_t miss = pages.take_miss(7);
+  const std::uint16_t miss = pages.take_miss(key(7));
   pages.set_state(miss, PageMiss::State::asked);
   pages.park(miss, access, 0);
   save_and_restore(pages, other);
-  ASSERT_EQ(other.find_miss(7), miss);
+  ASSERT_EQ(other.find_miss(key(7)), miss);
   EXPECT_EQ(other.asked(), 1u);
   EXPECT_EQ(other.access_of(other.front(miss)).kind, Access::Kind::store);
 }
