@@ -63,10 +63,10 @@ void Archive::parts(std::string& text) {
 
 void Archive::parts(std::vector<bool>& values) {
   values.resize(size(values.size()));
-  for (std::size_t i = 0; i < values.size(); ++i) {
-    bool value = values[i];
+  for (auto&& entry : values) {
+    bool value = entry;
     one(value);
-    values[i] = value;
+    entry = value;
   }
 }
 

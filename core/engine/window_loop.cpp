@@ -176,7 +176,7 @@ Time Engine::State::catch_up(EpochObserver& observer) {
   const AtHand threads(*executor);
   const Time next = std::exchange(boundary, here);
   const auto look = [&] {
-    const Agreement agreed = meet(own_view());
+    Agreement agreed = meet(own_view());
     stop_if_failed(agreed);
     return agreed;
   };

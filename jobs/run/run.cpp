@@ -113,7 +113,7 @@ RunOutcome conclude(const Ended& ended, bool is_over, int status, const Checkpoi
     std::fprintf(stderr, "lockstep: ended by %s%s\n", signal_name(status), where.c_str());
     return {status, {}};
   }
-  const RunOutcome outcome = finish(ended, output);
+  RunOutcome outcome = finish(ended, output);
   // One that was stopped, or not checked for lack of time, may go on.
   const bool is_whole = outcome.status != exit_terminated && outcome.status != exit_interrupted;
   if (is_whole && find_host(ended.engine, ended.machine).finished()) checkpoints.remove();

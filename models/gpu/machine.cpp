@@ -32,7 +32,7 @@ MachineParameters resolve_machine(const Scenario& scenario) {
 }
 
 MachineParameters read_machine(const Scenario& scenario) {
-  const MachineParameters machine = resolve_machine(scenario);
+  MachineParameters machine = resolve_machine(scenario);
   check_policies(scenario, machine);
   return machine;
 }

@@ -45,7 +45,7 @@ void fill_store(std::byte* place, std::uint64_t begin, std::uint64_t end, const 
 
 HostLink::HostLink(const HostParameters& parameters, AddressMapping mapping,
                    std::vector<Link> partitions, HostBytes host_bytes,
-                   std::vector<std::uint32_t> priorities)
+                   const std::vector<std::uint32_t>& priorities)
     : parameters_(parameters),
       curve_(parameters),
       mapping_(mapping),

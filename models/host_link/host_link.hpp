@@ -43,7 +43,7 @@ class HostLink {
   static constexpr std::uint64_t copy_piece_bytes = 256 * 1024;
 
   HostLink(const HostParameters& parameters, AddressMapping mapping, std::vector<Link> partitions,
-           HostBytes host_bytes, std::vector<std::uint32_t> priorities);
+           HostBytes host_bytes, const std::vector<std::uint32_t>& priorities);
 
   void start(Transfer transfer, Time now, Outbox& outbox);
   /// The next line leaves then, or the next transfer begins.

@@ -74,7 +74,7 @@ Tenant read_tenant(const Node& node, std::uint64_t seed, std::uint32_t index) {
 }  // namespace
 
 Node load_scenario(const std::string& file, const std::vector<std::string>& settings) {
-  const Node root = load_document(file);
+  Node root = load_document(file);
   resolve_include_at(root, "gpu");
   resolve_include_at(root, "host");
   if (const Node overrides = root.find("override"); overrides.exists()) {

@@ -144,6 +144,7 @@ std::string PrintFormat::text(std::span<const std::uint32_t> words,
         result += formatted(conversion + 's', strings.or_address(bits).c_str());
         break;
       case 'p':
+        // NOLINTNEXTLINE(performance-no-int-to-ptr): printf wants a pointer for %p.
         result += formatted(conversion + 'p', reinterpret_cast<const void*>(bits));
         break;
       case 'd':

@@ -46,8 +46,7 @@ class RandomWarps final : public SmSide {
     draw();
   }
   void draw() {
-    for (std::size_t warp = 0; warp < bypass_.size(); ++warp)
-      bypass_[warp] = random_.uniform() < share_;
+    for (auto&& bypasses : bypass_) bypasses = random_.uniform() < share_;
   }
 
   const double share_;

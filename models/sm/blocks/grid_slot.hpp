@@ -43,15 +43,15 @@ struct GridSlot {
     if (setup.follows_blocks) find_overwrites();
     constants = setup.constant_rows->share(isa::fill_constants(*program, parameters, globals));
     // Immediates and constants are only read; the context has one type for all bases.
-    operands.bases[isa::Operand::immediates] =
+    operands_.bases[isa::Operand::immediates] =
         const_cast<std::uint32_t*>(program->immediates.data());
-    operands.bases[isa::Operand::constants] = const_cast<std::uint32_t*>(constants->data());
+    operands_.bases[isa::Operand::constants] = const_cast<std::uint32_t*>(constants->data());
   }
 
   /// Where the operands of a warp with these registers stand.  A row of predicates (or two) stands
   /// behind them.
   isa::WarpContext context_of(std::uint32_t* registers, std::uint32_t* scratch_rows) const {
-    isa::WarpContext context = operands;
+    isa::WarpContext context = operands_;
     context.bases[isa::Operand::scratch] = scratch_rows;
     context.bases[isa::Operand::registers] = registers;
     context.predicates = registers + std::size_t{issue->rows} * isa::warp_size;
@@ -79,7 +79,7 @@ struct GridSlot {
       ends_idempotence[write.pc] = isa::ends_idempotence(write, launch.overwritten);
   }
 
-  isa::WarpContext operands;  ///< what is the same for all warps
+  isa::WarpContext operands_;  ///< what is the same for all warps
 };
 
 }  // namespace lockstep

@@ -37,7 +37,7 @@ class MemoryGate {
     return banks_free_;
   }
   void update(SmCycle now) {
-    open_ = (queued_ < limit_) & (banks_free_ - now < limit_) ? ~std::uint64_t{0} : 0;
+    open_ = ((queued_ < limit_) & (banks_free_ - now < limit_)) ? ~std::uint64_t{0} : 0;
     wake_ = wake_ <= now ? no_cycle : wake_;
   }
 

@@ -131,8 +131,8 @@ class MissTable {
   /// Calls function(index) for each open entry; it may close that one.
   template <class Function>
   void for_each_open(Function&& function) {
-    for (std::size_t bucket = 0; bucket < heads_.size(); ++bucket)
-      for (std::uint16_t i = heads_[bucket]; i != none;) {
+    for (const std::uint16_t head : heads_)
+      for (std::uint16_t i = head; i != none;) {
         const std::uint16_t next = misses_[i].chain;
         function(i);
         i = next;

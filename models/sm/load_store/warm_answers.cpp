@@ -28,20 +28,20 @@ struct Answers::Batch {
       if (message->kind != kind_of(MessageKind::memory_response)) continue;
       const std::uint32_t tag = message->body<MemoryResponse>().tag;
       const std::size_t kind = std::min<std::size_t>(RequestTag::kind(tag), others);
-      lists[kind][counts[kind]++] = {message, RequestTag::index(tag)};
+      lists_[kind][counts_[kind]++] = {message, RequestTag::index(tag)};
     }
   }
   std::span<const Answer> fills() const {
-    return {lists[RequestTag::fill].data(), counts[RequestTag::fill]};
+    return {lists_[RequestTag::fill].data(), counts_[RequestTag::fill]};
   }
   std::span<const Answer> stores() const {
-    return {lists[RequestTag::store].data(), counts[RequestTag::store]};
+    return {lists_[RequestTag::store].data(), counts_[RequestTag::store]};
   }
 
  private:
   static constexpr std::size_t others = 2;
-  std::array<List, others + 1> lists;
-  std::array<std::size_t, others + 1> counts{};
+  std::array<List, others + 1> lists_;
+  std::array<std::size_t, others + 1> counts_{};
 };
 
 void Answers::warm_for(Inbox inbox) const {

@@ -248,7 +248,7 @@ struct SmParameters {
       const std::string name = "l1.unified_bytes without the carve-out of " +
                                std::to_string(carve_out.count()) + " bytes";
       const std::uint64_t rest = unified - std::min(unified, carve_out.count());
-      if (const std::string text = l1.misfit(rest, name); !text.empty()) return text;
+      if (std::string text = l1.misfit(rest, name); !text.empty()) return text;
     }
     return "";
   }

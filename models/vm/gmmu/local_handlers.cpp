@@ -142,7 +142,7 @@ std::optional<LocalHandler> LocalHandlers::take_finished(GmmuCycle& cycle) {
 
 void LocalHandlers::count(std::int64_t cycle) {
   const auto cycles = static_cast<std::uint64_t>(cycle - counted_);
-  for (std::uint16_t tenant = 0; tenant < by_tenant_.size(); ++tenant)
+  for (std::size_t tenant = 0; tenant < by_tenant_.size(); ++tenant)
     statistics_.local_handler_cycles[tenant] += by_tenant_[tenant] * cycles;
   counted_ = cycle;
 }

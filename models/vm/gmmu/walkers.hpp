@@ -114,8 +114,7 @@ class Walkers {
   /// page with a notice that did not reach its entry.
   template <class Stored>
   void unmap(const PageSpan& span, Stored&& stored) {
-    for (std::uint32_t i = 0; i < walks_.size(); ++i) {
-      Walk& walk = walks_[i];
+    for (Walk& walk : walks_) {
       if (!walk.used || !span.covers(walk.where())) continue;
       if (std::exchange(walk.written, false)) stored(walk.where());
       walk.stale = walk.active;

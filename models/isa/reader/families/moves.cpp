@@ -69,7 +69,8 @@ void MoveReader::move_b128(PtxInstruction& instruction) {
   // Through registers of its own: mov {a, b}, {b, a} exchanges them.
   std::vector<ir::Operation> second;
   for (std::size_t h = 0; h < 2; ++h) {
-    ir::Operation in = instruction.plain(Opcode::mov, Type::b64), out = in;
+    ir::Operation in = instruction.plain(Opcode::mov, Type::b64);
+    ir::Operation out = in;
     out.guard = instruction.operation.guard;
     ir::Operand held;
     held.kind = Kind::reg;

@@ -14,6 +14,8 @@
 namespace lockstep::isa::syntax {
 namespace grammar {
 using namespace tao::pegtl;  // NOLINT: the grammar reads like one
+// Rules are named as the library names its own.
+// NOLINTBEGIN(readability-identifier-naming)
 
 #define WORD(text) TAO_PEGTL_STRING(text)
 
@@ -215,6 +217,7 @@ struct control : normal<Rule> {
   }
 };
 
+// NOLINTEND(readability-identifier-naming)
 }  // namespace grammar
 
 namespace {

@@ -146,6 +146,16 @@ TEST(Barrier, ReductionsCountPredicates) {
   for (std::uint32_t i = 0; i < 96; ++i) ASSERT_EQ(values[i], 1070u);
 }
 
+TEST(Barrier, ReductionsCountNegatedPredicates) {
+  const auto values = run(R"(
+    setp.lt.u32 %p1, %r1, 70;
+    bar.red.popc.u32 %r5, 0, !%p1;
+    st.global.u32 [%rd3], %r5;
+  )",
+                          96);
+  for (std::uint32_t i = 0; i < 96; ++i) ASSERT_EQ(values[i], 26u);
+}
+
 TEST(Barrier, WarpBarrierJoinsBothArmsOfABranch) {
   const auto values = run(R"(
     st.shared.u32 [%r2], 0;
