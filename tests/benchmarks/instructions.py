@@ -3,7 +3,8 @@
 
 instructions.py [--lockstep PROGRAM ...] [--gpu v100] [--schemes SCHEME ...] [--kernels KERNEL ...]
 
-Sums what the simulator's own functions execute, without libraries and start-up of the process.  Each program after the
+Sums what the simulator's own functions and templates over its types execute, without libraries and start-up of the
+process.  Each program after the
 first, and each exception scheme after the first, is compared with the first.
 """
 import argparse
@@ -50,7 +51,7 @@ def measure(lockstep, kernel, gpu, scheme):
                                text=True).stdout
         with h5py.File(output, "r") as file:
             executed = int(file["final/stats/sm/warp_instructions"][()].sum())
-    lines = re.findall(r"^ *([\d,]+) \([^)]*\) .*?:lockstep::", table, re.MULTILINE)
+    lines = re.findall(r"^ *([\d,]+) \([^)]*\) .*?:.*?\blockstep::", table, re.MULTILINE)
     return sum(int(count.replace(",", "")) for count in lines) / executed, executed
 
 

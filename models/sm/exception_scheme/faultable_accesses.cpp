@@ -141,6 +141,7 @@ void FaultableAccesses::add_squashed(const SquashedLanes& lanes) {
   FaultableAccess& access = accesses_[lanes.access];
   access.squashed = true;
   access.come |= lanes.come;
+  warps_[access.warp].squashed_pages |= page_bit(lanes.page);
   const std::uint16_t added = squashed_.take();
   squashed_[added] = lanes;
   squashed_[added].next = none;
@@ -161,12 +162,14 @@ const SquashedLanes* FaultableAccesses::passed_by(std::uint16_t index, TlbKey pa
 
 bool FaultableAccesses::come(TlbKey page, SmCycle now) {
   bool waited_for = false;
-  for_each_squashed([&](SquashedLanes& lanes) {
-    if (lanes.page != page) return;
-    waited_for = true;
-    lanes.come = accesses_[lanes.access].come = true;
-    const WarpSlot warp = warp_of(lanes.access);
-    if (next_again(warp) != none) front_end_.begin_again(warp, now);
+  for_each_warp(stopped_warps(), [&](WarpSlot warp) {
+    if ((warps_[warp.value()].squashed_pages & page_bit(page)) == 0) return;
+    for_each_squashed_of(warp, [&](SquashedLanes& lanes) {
+      if (lanes.page != page) return;
+      waited_for = true;
+      lanes.come = accesses_[lanes.access].come = true;
+      if (next_again(warp) != none) front_end_.begin_again(warp, now);
+    });
   });
   return waited_for;
 }
@@ -198,6 +201,7 @@ void FaultableAccesses::update_stop(WarpSlot warp) {
   for (std::uint16_t index = warps_[warp.value()].first; index != none;
        index = accesses_[index].next)
     if (accesses_[index].squashed) return;
+  warps_[warp.value()].squashed_pages = 0;
   front_end_.held().go_on(warp);
 }
 
@@ -207,7 +211,7 @@ void FaultableAccesses::go_on(WarpSlot warp, SmCycle now) {
 }
 
 void FaultableAccesses::serialize(Archive& archive) {
-  archive.section("sm/faultable_accesses", 4);
+  archive.section("sm/faultable_accesses", 5);
   archive(warps_, accesses_, looked_up_, squashed_);
   scheme_->serialize(archive);
 }

@@ -78,12 +78,7 @@ class FaultableAccesses final : public CheckedAccesses {
   /// Calls function(lanes) for all that is squashed, by warp slot and in program order.
   template <class Function>
   void for_each_squashed(Function&& function) {
-    for_each_warp(stopped_warps(), [&](WarpSlot warp) {
-      for_each_of(warp, [&](const FaultableAccess& access) {
-        for (std::uint16_t at = access.first_squashed; at != none; at = squashed_[at].next)
-          function(squashed_[at]);
-      });
-    });
+    for_each_warp(stopped_warps(), [&](WarpSlot warp) { for_each_squashed_of(warp, function); });
   }
   WarpSlot warp_of(std::uint16_t access) const { return WarpSlot(accesses_[access].warp); }
 
@@ -114,9 +109,11 @@ class FaultableAccesses final : public CheckedAccesses {
  private:
   struct OfWarp {
     std::uint16_t first = none, unchecked = 0;
+    /// Bit n: it may have squashed lines of a page whose number is n modulo 64.
+    std::uint64_t squashed_pages = 0;
     template <class A>
     void serialize(A& archive) {
-      archive(first, unchecked);
+      archive(first, unchecked, squashed_pages);
     }
   };
 
@@ -126,6 +123,16 @@ class FaultableAccesses final : public CheckedAccesses {
   void leave_if_done(std::uint16_t access);
   void looked_up(std::uint16_t access, SmCycle now);
   void add_squashed(const SquashedLanes& lanes);
+  template <class Function>
+  void for_each_squashed_of(WarpSlot warp, Function&& function) {
+    for_each_of(warp, [&](const FaultableAccess& access) {
+      for (std::uint16_t at = access.first_squashed; at != none; at = squashed_[at].next)
+        function(squashed_[at]);
+    });
+  }
+  static constexpr std::uint64_t page_bit(TlbKey page) {
+    return std::uint64_t{1} << (page.number() % 64);
+  }
   /// Calls function(lanes) for what is squashed of the access, and forgets it.
   template <class Function>
   void forget_squashed(std::uint16_t access, Function&& function);

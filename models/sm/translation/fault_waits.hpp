@@ -39,14 +39,7 @@ class FaultWaits {
   /// Who waits after some lines have left; a warp may wait for several pages.
   /// `stopped`: warps with squashed lines.
   void find(const ParkedPages& pages, std::uint64_t stopped) {
-    warps_ = stopped;
-    pages.for_each_miss([&](std::uint16_t i) {
-      if (pages.miss(i).refused_since == PageMiss::not_refused) return;
-      pages.for_each_parked(i, [&](const Access& access, unsigned) {
-        warps_ |= bit_of(WarpSlot(access.warp));
-        return false;
-      });
-    });
+    warps_ = stopped | pages.warps_of_refused();
   }
 
   template <class Archive>

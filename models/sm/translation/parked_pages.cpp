@@ -43,6 +43,23 @@ void ParkedPages::set_faulted(std::uint16_t index, bool faulted) {
   miss.faulted = faulted;
 }
 
+void ParkedPages::set_refused_since(std::uint16_t index, SmCycle since) {
+  PageMiss& miss = misses_[index];
+  const bool before = miss.was_refused();
+  miss.refused_since = since;
+  const int change = int{miss.was_refused()} - int{before};
+  for (std::uint16_t i = miss.first; change != 0 && i != none; i = groups_[i].next)
+    count_line_of_refused(groups_[i].access, change);
+}
+
+void ParkedPages::count_line_of_refused(std::uint16_t access, int change) {
+  const std::uint8_t warp = accesses_[access].warp;
+  std::uint16_t& lines = lines_of_refused_[warp];
+  lines = static_cast<std::uint16_t>(lines + change);
+  const std::uint64_t bit = std::uint64_t{1} << warp;
+  warps_of_refused_ = lines != 0 ? warps_of_refused_ | bit : warps_of_refused_ & ~bit;
+}
+
 void ParkedPages::park(std::uint16_t index, Access& access, unsigned group) {
   if (access.parked == none) {
     access.parked = accesses_.take();
@@ -56,6 +73,7 @@ void ParkedPages::park(std::uint16_t index, Access& access, unsigned group) {
   const std::uint16_t place = groups_.take();
   groups_[place] = {none, access.parked, static_cast<std::uint16_t>(group)};
   PageMiss& miss = misses_[index];
+  if (miss.was_refused()) count_line_of_refused(access.parked, 1);
   (miss.last == none ? miss.first : groups_[miss.last].next) = place;
   miss.last = place;
 }
@@ -64,6 +82,7 @@ bool ParkedPages::pop(std::uint16_t index) {
   PageMiss& miss = misses_[index];
   const std::uint16_t place = miss.first;
   const std::uint16_t access = groups_[place].access;
+  if (miss.was_refused()) count_line_of_refused(access, -1);
   miss.first = groups_[place].next;
   if (miss.first == none) miss.last = none;
   groups_.give_back(place);
@@ -71,7 +90,8 @@ bool ParkedPages::pop(std::uint16_t index) {
 }
 
 void ParkedPages::serialize(Archive& archive) {
-  archive(draining_, asked_, faulted_, heads_, misses_, groups_, accesses_);
+  archive(draining_, asked_, faulted_, warps_of_refused_, lines_of_refused_, heads_, misses_,
+          groups_, accesses_);
 }
 
 }  // namespace lockstep

@@ -7,6 +7,7 @@
 /// Nack-Replayable).
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <deque>
 #include <vector>
@@ -59,6 +60,7 @@ struct PageMiss {
   TenantPage where() const { return key.where(); }
   TenantId tenant() const { return key.tenant(); }
   bool has_lines() const { return first != 0xffff; }
+  bool was_refused() const { return refused_since != not_refused; }
 
   template <class Archive>
   void serialize(Archive& archive) {
@@ -86,6 +88,9 @@ class ParkedPages {
   const PageMiss& miss(std::uint16_t index) const { return misses_[index]; }
   void set_state(std::uint16_t index, PageMiss::State state);
   void set_faulted(std::uint16_t index, bool faulted);
+  void set_refused_since(std::uint16_t index, SmCycle since);
+  /// Warps with lines parked for pages that were refused.
+  std::uint64_t warps_of_refused() const { return warps_of_refused_; }
   /// Calls function(index) for each page asked for, by index; it may give that one back.
   template <class Function>
   void for_each_miss(Function&& function) const {
@@ -121,9 +126,12 @@ class ParkedPages {
   void serialize(Archive& archive);
 
  private:
+  void count_line_of_refused(std::uint16_t access, int change);
   std::uint16_t& head_of(TlbKey key) { return heads_[buckets_.of(key.bits())]; }
 
   std::uint32_t mshrs_ = 0, asked_ = 0, faulted_ = 0;
+  std::uint64_t warps_of_refused_ = 0;
+  std::array<std::uint16_t, 64> lines_of_refused_{};  ///< by warp
   Buckets buckets_{256};
   std::vector<std::uint16_t> heads_;
   SlotPool<PageMiss> misses_;

@@ -66,8 +66,7 @@ Translation::Lookup Translation::look_up(Access& access, unsigned group, SmCycle
     miss = pages_.take_miss(key);
   }
   pages_.park(miss, access, group);
-  if (pages_.miss(miss).refused_since != PageMiss::not_refused)
-    waits_.begin(WarpSlot(access.warp), now);
+  if (pages_.miss(miss).was_refused()) waits_.begin(WarpSlot(access.warp), now);
   ++(merges ? counts.tlb_merges : counts.tlb_misses);
   if (merges) return Lookup::parked;
   if (outside) {
@@ -186,7 +185,7 @@ void Translation::tell_waiting(std::uint16_t index, SmCycle now) const {
 
 void Translation::count_fault(std::uint16_t index, SmCycle now) {
   const PageMiss& miss = pages_.miss(index);
-  if (miss.refused_since == PageMiss::not_refused) return;
+  if (!miss.was_refused()) return;
   statistics_.tenant[miss.tenant().value()].fault_page_cycles +=
       static_cast<std::uint64_t>(now - miss.refused_since);
   end_fault_wait(index, now);
@@ -198,8 +197,8 @@ void Translation::page_refused(std::uint16_t index, const TranslationAnswer& ans
   ++statistics_.tenant[miss.tenant().value()].tlb_refusals;
   miss.replayed = false;                                       // a refusal ends the replay
   if (!miss.has_lines()) return pages_.give_back_miss(index);  // its tenant was ended
-  if (miss.refused_since == PageMiss::not_refused) {
-    miss.refused_since = now;
+  if (!miss.was_refused()) {
+    pages_.set_refused_since(index, now);
     pages_.for_each_parked(index, [&](const Access& access, unsigned) {
       waits_.begin(WarpSlot(access.warp), now);
       return false;
@@ -224,7 +223,7 @@ void Translation::squash_lines(std::uint16_t index, SmCycle now) {
 
 void Translation::end_fault_wait(std::uint16_t miss, SmCycle now) {
   waits_.count(now);
-  pages_.miss(miss).refused_since = PageMiss::not_refused;
+  pages_.set_refused_since(miss, PageMiss::not_refused);
   waits_.find(pages_, lines_.stopped_warps());
 }
 
@@ -237,7 +236,7 @@ void Translation::page_invalid(std::uint16_t index, SmCycle now) {
     return mistaken;
   });
   pages_.set_faulted(index, false);
-  if (pages_.miss(index).refused_since != PageMiss::not_refused) end_fault_wait(index, now);
+  if (pages_.miss(index).was_refused()) end_fault_wait(index, now);
   pages_.set_state(index, PageMiss::State::invalid);
   if (mistaken) return;
   while (pages_.miss(index).has_lines()) {

@@ -89,7 +89,7 @@ class Translation {
   std::string waiting_for() const;
   void warm_hot() const { tlb_.warm_hot(); }
   void serialize(Archive& archive) {
-    archive.section("sm/translation", 4);
+    archive.section("sm/translation", 5);
     archive(tlb_, pages_, known_, waits_);
   }
 
