@@ -15,6 +15,8 @@
 #include <vector>
 
 #include "core/engine/link.hpp"
+#include "core/engine/outbox.hpp"
+#include "core/message/message.hpp"
 #include "models/dispatch/preemption/takeovers.hpp"
 #include "models/dispatch/sharing/sharing.hpp"
 #include "models/dispatch/sm_mirrors.hpp"

@@ -1,10 +1,11 @@
 #!/usr/bin/env bash
-# Once a week: every test under the sanitizers, then small runs, and the tests of the parts that handle memory of their
-# own, under valgrind, which sees what is read before it is written.
+# Once a week: whether every source compiles by itself, every test under the sanitizers, then small runs, and the tests of
+# the parts that handle memory of their own, under valgrind, which sees what is read before it is written.
 set -euo pipefail
 cd "$(dirname "$0")/../.."
 export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1
 jobs/install_packages.sh run tests soak
+tests/soak/alone.py
 .ci/sanitizers all
 
 cmake --preset release -DLOCKSTEP_TESTS=ON >/dev/null

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "models/vm/page_table_entry.hpp"
+
 namespace lockstep {
 
 void FaultQueue::push_again(PageFault fault, Time now) {
