@@ -4,6 +4,11 @@
 
 namespace lockstep {
 
+/// Of OfWarp::squashed_pages.
+static std::uint64_t page_bit(TlbKey page) {
+  return std::uint64_t{1} << (page.number() % 64);
+}
+
 FaultableAccesses::FaultableAccesses(const SmConstants& constants, SmStatistics& statistics,
                                      ResidentBlocks& blocks, FrontEnd& front_end)
     : constants_(constants),

@@ -130,9 +130,6 @@ class FaultableAccesses final : public CheckedAccesses {
         function(squashed_[at]);
     });
   }
-  static constexpr std::uint64_t page_bit(TlbKey page) {
-    return std::uint64_t{1} << (page.number() % 64);
-  }
   /// Calls function(lanes) for what is squashed of the access, and forgets it.
   template <class Function>
   void forget_squashed(std::uint16_t access, Function&& function);
