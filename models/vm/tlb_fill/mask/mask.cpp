@@ -64,12 +64,8 @@ class MaskFill final : public TlbFill {
     any_ = true;
   }
 
-  std::uint32_t drop(TenantPage where) override {
-    return beside_.drop(where) ? 1 : 0;
-  }
-  std::uint32_t drop_tenant(TenantId tenant) override {
-    return beside_.drop_tenant(tenant);
-  }
+  std::uint32_t drop(TenantPage where) override { return beside_.drop(where) ? 1 : 0; }
+  std::uint32_t drop_tenant(TenantId tenant) override { return beside_.drop_tenant(tenant); }
   std::uint32_t drop_all() override { return beside_.drop_all(); }
 
   bool has_report() const override { return any_; }
