@@ -1,6 +1,6 @@
 #!/usr/bin/python3
-"""Whether every source compiles by itself: the build joins several, so that one may live on what another includes, until
-a file is added and the next build joins others.
+"""Whether every source compiles by itself: the build joins several, so that one may live on what another includes,
+until a file is added and the next build joins others.
 
 alone.py [PATTERN]     only sources whose path has this in it; all take some five minutes on two cores
 """
