@@ -38,6 +38,18 @@ ContextKind kind_of(const Scenario& scenario, const PolicyParameters& policies,
   return preempted;
 }
 
+/// An SM moves all contexts in one way.
+ContextTraffic traffic_of(const Scenario& scenario, const PolicyParameters& policies,
+                          const BlockSwitching& switching) {
+  const ContextTraffic preempted = saving_of(policies.preemption).traffic;
+  if (preempted != ContextTraffic::real && switching.extra_blocks() > 0)
+    throw UserError(scenario.policies.find("preemption").where(),
+                    "policies.preemption moves contexts with traffic: share, and "
+                    "policies.block_switching in its own way",
+                    "choose traffic: real, or block_switching: none");
+  return switching.ideal() ? ContextTraffic::ideal : preempted;
+}
+
 }  // namespace
 
 ContextMemory::ContextMemory(const Scenario& scenario, const MachineParameters& parameters,
@@ -51,6 +63,8 @@ ContextMemory::ContextMemory(const Scenario& scenario, const MachineParameters& 
       sm.occupancy_limits(log_entries_of(parameters.policies.exception_scheme));
   const bool preempts = needs_of_preemption(parameters.policies.preemption).saves;
   first_.kind = kind_of(scenario, parameters.policies, *policy);
+  first_.traffic = traffic_of(scenario, parameters.policies, *policy);
+  first_.share = parameters.gpu.bandwidth_of_an_sm();
   first_.stops = saving_of(parameters.policies.preemption).stops;
   std::uint32_t most_resident = 0;
   first_.block_warps = limits.threads_per_block / isa::warp_size;
@@ -83,7 +97,7 @@ ContextMemory::ContextMemory(const Scenario& scenario, const MachineParameters& 
 
 ContextArea ContextMemory::area_of(std::uint32_t sm) const {
   ContextArea area = first_;
-  area.base += sm * first_.bytes();
+  area.first_place = sm * first_.places;
   return area;
 }
 

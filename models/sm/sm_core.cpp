@@ -57,7 +57,7 @@ SmCore::SmCore(SmSetup setup)
       issue_(constants_, blocks_, front_end_, faultable_, load_store_, shared_, memory_issue_,
              control_),
       switching_(make_block_switching(constants_.setup.block_switching)),
-      engine_(constants_, ports_, switching_->ideal()),
+      engine_(constants_, ports_),
       contexts_(constants_, statistics_, blocks_, front_end_, faultable_, flights_, load_store_,
                 printing_),
       local_scheduler_(

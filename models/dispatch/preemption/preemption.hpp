@@ -18,6 +18,7 @@
 #include "models/dispatch/preemption/preemption_machine.hpp"
 #include "models/dispatch/preemption/sm_places.hpp"
 #include "models/sm/parameters/context_kind.hpp"
+#include "models/sm/parameters/context_traffic.hpp"
 
 namespace lockstep {
 
@@ -62,6 +63,7 @@ struct SmRelease {
 struct Saving {
   ContextKind context = ContextKind::occupied;
   StopPlaces stops = StopPlaces::any;
+  ContextTraffic traffic = ContextTraffic::real;
 };
 
 /// What is smaller goes first: of what is free within the bound what loses least, else what is free

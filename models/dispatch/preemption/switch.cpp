@@ -17,13 +17,16 @@ namespace {
 struct SwitchParameters {
   ContextKind context;
   StopPlaces points;
+  ContextTraffic traffic;
   static auto schema() {
     using P = SwitchParameters;
     return parameters<P>()
         .field("context", &P::context, ContextKind::occupied, context_kinds(), context_kinds_doc)
         .field("points", &P::points, StopPlaces::any, choice({"none", "selective"}),
                "where warps stop: anywhere, or at the points that the compiler puts into loops and "
-               "long stretches of code (002, section IV.A); code without points runs to its end");
+               "long stretches of code (002, section IV.A); code without points runs to its end")
+        .field("traffic", &P::traffic, ContextTraffic::real, context_traffics(),
+               context_traffic_doc);
   }
 };
 
@@ -32,7 +35,9 @@ class Switching final : public Preemption {
   explicit Switching(const SwitchParameters& parameters) : parameters_(parameters) {}
 
   Needs needs() const override { return {.saves = true}; }
-  Saving saving() const override { return {parameters_.context, parameters_.points}; }
+  Saving saving() const override {
+    return {parameters_.context, parameters_.points, parameters_.traffic};
+  }
   Technique others() const override { return Technique::save; }
 
  private:

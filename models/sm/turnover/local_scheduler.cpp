@@ -18,8 +18,8 @@ LocalScheduler::LocalScheduler(const SmConstants& constants, SmStatistics& stati
       max_wait_(policy.max_wait() == Time::never()
                     ? no_cycle
                     : constants.cycle_at_or_after(policy.max_wait())) {
-  for (std::uint32_t number = constants.setup.contexts.places; number > 0; --number)
-    free_numbers_.push_back(number - 1);
+  const ContextArea& area = constants.setup.contexts;
+  for (std::uint32_t i = area.places; i > 0; --i) free_numbers_.push_back(area.first_place + i - 1);
 }
 
 void LocalScheduler::page_came(std::uint64_t key, SmCycle now) {
@@ -186,7 +186,9 @@ void LocalScheduler::save(BlockPlace place, SmCycle now) {
   block.progress.began = SmCycle{} - (now - slot.progress.began);
   BlockContext context = parts_.contexts.take_out(place, now);
   block.bytes = context.bytes.size();
-  if (!policy_.ideal() && block.bytes > constants_.setup.contexts.place_bytes) {
+  block.parts = context.parts;
+  if (constants_.setup.contexts.traffic != ContextTraffic::ideal &&
+      block.bytes > constants_.setup.contexts.place_bytes) {
     too_large_ |= bit_of(place);
     return parts_.contexts.put_in(place, std::move(context.bytes), now);
   }
@@ -279,7 +281,7 @@ void LocalScheduler::begin_return(SmCycle now) {
   SmStatistics::OfTenant& counts = statistics_.tenant[block.tenant.value()];
   ++counts.blocks_restored;
   counts.context_bytes_restored += block.bytes;
-  parts_.engine.restore(block.number, block.tenant, block.bytes, now);
+  parts_.engine.restore(block.number, block.tenant, block.bytes, block.parts, now);
   parts_.ports.tell_dispatcher(MessageKind::block_restored, block.reference, now);
   set_wake(now);
 }

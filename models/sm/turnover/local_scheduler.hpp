@@ -90,7 +90,7 @@ class LocalScheduler {
   std::string waiting_for() const;
 
   void serialize(Archive& archive) {
-    archive.section("sm/local_scheduler", 3);
+    archive.section("sm/local_scheduler", 4);
     archive(blocks_, leaving_, dropping_, staying_, too_large_, entered_, stops_, free_numbers_,
             wake_);
     archive(parts_.engine);

@@ -42,6 +42,7 @@ class IdealMachine {
     std::string exception_scheme = "stall-on-fault";  ///< as a scenario has it
     std::string block_switching = "none";             ///< the same
     ContextKind contexts = ContextKind::occupied;
+    ContextTraffic traffic = ContextTraffic::real;
     StopPlaces stops = StopPlaces::any;
     std::uint32_t sms = 1, partitions = 4;
     Cycles request_latency{140}, response_latency{20};
