@@ -1,6 +1,7 @@
 #include "models/gpu/context_memory.hpp"
 
 #include <algorithm>
+#include <set>
 
 #include "core/error/error.hpp"
 #include "core/memory/round_up.hpp"
@@ -50,6 +51,13 @@ ContextTraffic traffic_of(const Scenario& scenario, const PolicyParameters& poli
   return switching.ideal() ? ContextTraffic::ideal : preempted;
 }
 
+/// How many grids may be saved on one SM, each displaced by a more urgent one.
+std::uint32_t depth_of(const Scenario& scenario) {
+  std::set<std::uint32_t> priorities;
+  for (const Tenant& tenant : scenario.tenants) priorities.insert(tenant.priority);
+  return std::max(1u, static_cast<std::uint32_t>(priorities.size()) - 1);
+}
+
 }  // namespace
 
 ContextMemory::ContextMemory(const Scenario& scenario, const MachineParameters& parameters,
@@ -79,7 +87,7 @@ ContextMemory::ContextMemory(const Scenario& scenario, const MachineParameters& 
               std::max(first_.place_bytes, context_bytes(block, table, limits, first_.kind));
         });
   }
-  first_.places = policy->extra_blocks() + 1 + (preempts ? most_resident : 0);
+  first_.places = policy->extra_blocks() + 1 + (preempts ? most_resident * depth_of(scenario) : 0);
   first_.place_bytes = policy->ideal() ? 0 : round_up(first_.place_bytes, line_bytes);
   const std::uint64_t page =
       make_page_manager(parameters.policies.page_manager, {})->granule_pages() * page_bytes;

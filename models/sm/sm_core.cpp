@@ -190,6 +190,15 @@ void SmCore::take(const MessageHeader& message, SmCycle now) {
     case MessageKind::resume_grid:
       turnover_.resume_grid(GridId(message.body<GridReference>().grid));
       break;
+    case MessageKind::give_block:
+      turnover_.give_block(GridId(message.body<GridReference>().grid), now);
+      break;
+    case MessageKind::block_given:
+      turnover_.adopt_block(message.body<BlockGiven>(), message.payload(), now);
+      break;
+    case MessageKind::context_free:
+      turnover_.context_is_free(message.body<ContextPlace>().place, now);
+      break;
     case MessageKind::translation:
       translation_.on_answer(message.body<TranslationAnswer>(), now);
       load_store_.retry(now);

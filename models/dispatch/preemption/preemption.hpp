@@ -94,6 +94,8 @@ class Preemption {
   }
   /// If contexts go to memory: what they hold, and where warps stop for that.
   virtual Saving saving() const { return {}; }
+  /// Cycles of an SM after which the next one makes room though nobody wants it; 0: never.
+  virtual Cycles signal() const { return Cycles{0}; }
   /// Where blocks stand in SMs that are shared; nothing: none are.
   virtual std::optional<Placement> placement() const { return std::nullopt; }
 };

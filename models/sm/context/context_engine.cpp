@@ -28,9 +28,18 @@ void ContextEngine::restore(Place place, TenantId tenant, std::size_t bytes,
   if (traffic_ == ContextTraffic::real) {
     transfer.bytes.resize(round_up(bytes, line_bytes));
   } else {
-    transfer.bytes = std::move(kept_.extract(place).mapped());
+    transfer.bytes = take_kept(place);
   }
   begin(std::move(transfer), now);
+}
+
+std::vector<std::byte> ContextEngine::take_kept(Place place) {
+  if (traffic_ == ContextTraffic::real) return {};
+  return std::move(kept_.extract(place).mapped());
+}
+
+void ContextEngine::keep(Place place, std::span<const std::byte> context) {
+  if (!context.empty()) kept_[place].assign(context.begin(), context.end());
 }
 
 void ContextEngine::begin(Transfer transfer, SmCycle now) {

@@ -18,6 +18,7 @@
 #include <deque>
 #include <map>
 #include <optional>
+#include <span>
 #include <vector>
 
 #include "core/checkpoint/archive.hpp"
@@ -41,6 +42,11 @@ class ContextEngine final : public ContextAnswers {
   /// `parts`: as it was saved.
   void restore(Place place, TenantId tenant, std::size_t bytes, const ContextParts& parts,
                SmCycle now);
+
+  /// Contexts that do not go through memory: they leave with a block that returns to another SM.
+  std::vector<std::byte> take_kept(Place place);
+  void keep(Place place, std::span<const std::byte> context);
+  void forget(Place place) { kept_.erase(place); }
 
   /// When it wants to send a line or is done.
   SmCycle wake() const { return wake_; }

@@ -20,7 +20,7 @@ struct ContextArea {
   ContextKind kind = ContextKind::occupied;
   StopPlaces stops = StopPlaces::any;  ///< of blocks that a more urgent grid displaces
   ContextTraffic traffic = ContextTraffic::real;
-  BandwidthShare share;
+  BandwidthShare share{};
   std::uint32_t first_place = 0;  ///< of the SM's own
 
   PhysicalAddress place(std::uint32_t number) const { return base + number * place_bytes; }

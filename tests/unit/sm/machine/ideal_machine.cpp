@@ -179,6 +179,8 @@ void IdealMachine::sort_seen() {
 void IdealMachine::post_bytes(std::uint32_t sm, std::int64_t at, MessageKind kind,
                               std::span<const std::byte> body, std::span<const std::byte> payload) {
   Parcel* parcel = take_parcel();
+  LOCKSTEP_CHECK(sizeof(MessageHeader) + body.size() + payload.size() <= parcel->bytes.size(),
+                 "a message that is larger than any that is expected");
   MessageHeader& header = parcel->header();
   header = {};
   header.arrival = clock_.edge(Cycles{at});
@@ -277,6 +279,12 @@ void IdealMachine::deliver_notice(std::uint32_t sm, const MessageHeader& header)
       return note("restored " + std::to_string(header.body<BlockReference>().block));
     case MessageKind::block_returned:
       return note("returned " + std::to_string(header.body<BlockReference>().block));
+    case MessageKind::block_given:
+      given = header.body<BlockGiven>();
+      given_context.assign(header.payload().begin(), header.payload().end());
+      return note(given.given == 0 ? "gives none" : "gives " + std::to_string(given.block.block));
+    case MessageKind::context_free:
+      return note("free " + std::to_string(header.body<ContextPlace>().place));
     case MessageKind::block_flushed:
       return note("flushed " + std::to_string(header.body<BlockDone>().block.block) + " " +
                   std::to_string(header.body<BlockDone>().work.executed.warp));
