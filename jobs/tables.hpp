@@ -152,7 +152,8 @@ struct PreemptedBlockRow {
     return table<R>("/preemptions",
                     "one row per thread block that made room for a more urgent grid, in the order "
                     "in which they had (policies.preemption)")
-        .column("urgent", &R::urgent, "row", "of /kernels: who got the place")
+        .column("urgent", &R::urgent, "row",
+                "of /kernels: who got the place; the block's own: it was a signal")
         .column("grid", &R::grid, "row", "of /kernels: whose block it was")
         .column("block", &R::block, "number", "in the grid, x fastest")
         .column("sm", &R::sm, "index", "where it ran")

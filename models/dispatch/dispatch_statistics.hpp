@@ -6,7 +6,8 @@ namespace lockstep {
 
 struct DispatchStatistics {
   PerTenant<Counter> grids, blocks, grids_done, blocks_done;
-  PerTenant<Counter> sms_taken, blocks_returned, blocks_restarted, wasted_instructions;
+  PerTenant<Counter> sms_taken, blocks_returned, blocks_moved, blocks_restarted,
+      wasted_instructions;
   PerTenant<Counter> preemption_time, bounds_broken;
   PerTenant<Histogram<20>> preemption_latency;
   Gauge grids_waiting;
@@ -22,6 +23,8 @@ struct DispatchStatistics {
                     "that the tenant had to give to a more urgent one, each time")
         .per_tenant("blocks_returned", &S::blocks_returned, "blocks",
                     "that waited at such an SM and were sent again")
+        .per_tenant("blocks_moved", &S::blocks_moved, "blocks",
+                    "that were saved by one SM and returned to another")
         .per_tenant("blocks_restarted", &S::blocks_restarted, "blocks",
                     "that were flushed and go out again")
         .per_tenant("wasted_instructions", &S::wasted_instructions, "instructions",

@@ -3,14 +3,28 @@
 #include <algorithm>
 #include <cstddef>
 #include <deque>
+#include <optional>
 #include <vector>
 
+#include "core/engine/link.hpp"
+#include "core/engine/outbox.hpp"
 #include "core/error/error.hpp"
 #include "core/time/time.hpp"
 #include "models/noc/grid_messages.hpp"
 #include "models/sm/parameters/occupancy.hpp"
 
 namespace lockstep {
+
+/// A saved block that returns to whichever SM has room first.
+struct BlockInHand {
+  BlockGiven block;
+  std::vector<std::byte> context;  ///< if it does not go through memory
+
+  template <class Archive>
+  void serialize(Archive& archive) {
+    archive(block, context);
+  }
+};
 
 /// A grid at the dispatcher, until its blocks are done.
 struct DispatchedGrid {
@@ -26,9 +40,39 @@ struct DispatchedGrid {
   std::deque<std::uint64_t> returned;  ///< blocks that are to go out again
   std::vector<bool> stopped_at;        ///< by SM: it was taken from the grid
   std::vector<std::uint32_t> away;     ///< by SM: blocks whose contexts it keeps in memory
+  std::uint64_t all_away = 0;          ///< the sum of these
+  std::vector<bool> asked;             ///< by SM: to give one of them away
+  std::vector<bool> keeps;             ///< by SM: it could not
+  std::deque<BlockInHand> in_hand;
 
   std::uint32_t number() const { return launch.grid; }
   std::uint64_t waiting() const { return blocks - next_block + returned.size(); }
+  /// A busy SM that may give a saved block away.
+  std::optional<std::uint32_t> sm_to_ask() const {
+    if (all_away == 0) return std::nullopt;
+    for (std::uint32_t sm = 0; sm < away.size(); ++sm)
+      if (away[sm] > 0 && stopped_at[sm] && !asked[sm] && !keeps[sm]) return sm;
+    return std::nullopt;
+  }
+  /// A block's context is in memory from now on, in the SM's care, or leaves it.
+  void goes_away(std::uint32_t sm) {
+    ++away[sm];
+    ++all_away;
+  }
+  void comes_back(std::uint32_t sm) {
+    --away[sm];
+    --all_away;
+  }
+  /// Saved blocks are to return before others go out.
+  bool is_bringing_back() const {
+    return !in_hand.empty() || std::find(asked.begin(), asked.end(), true) != asked.end();
+  }
+  /// An SM hears of it, before its first block.
+  void introduce_at(std::uint32_t sm, Link& link, Time now, Outbox& outbox) {
+    if (known_at[sm]) return;
+    known_at[sm] = true;
+    outbox.send(link, now, kind_of(MessageKind::start_grid), launch, payload);
+  }
   std::uint64_t take_next() {
     if (returned.empty()) return next_block++;
     const std::uint64_t next = returned.front();
@@ -39,7 +83,7 @@ struct DispatchedGrid {
   template <class Archive>
   void serialize(Archive& archive) {
     archive(launch, payload, block, ready, blocks, next_block, running, done, executed, aborted,
-            known_at, returned, stopped_at, away);
+            known_at, returned, stopped_at, away, all_away, asked, keeps, in_hand);
   }
 };
 

@@ -50,7 +50,7 @@ void Dispatcher::advance(Time horizon, Inbox inbox, Outbox& outbox) {
 
 /// No SM has taken a block: only a message, or a grid that becomes ready, can change that.
 void Dispatcher::sleep_until_ready(Time now) {
-  wake_ = preempting_.next_limit();
+  wake_ = grids_.empty() ? Time::never() : preempting_.next_limit();
   for (const Grid& grid : grids_) {
     if (grid.ready > now)
       wake_ = std::min(wake_, clock_.edge(clock_.cycle_at_or_after(grid.ready)));
@@ -80,6 +80,14 @@ void Dispatcher::take(const MessageHeader& message, Outbox& outbox) {
     case MessageKind::grid_stopped:
       preempting_.grid_stopped(message.body<GridReference>(), message.arrival);
       break;
+    case MessageKind::block_given:
+      block_given(message, outbox);
+      break;
+    case MessageKind::context_free: {
+      const auto& free = message.body<ContextPlace>();
+      outbox.send(to_sms_[free.sm], message.arrival, kind_of(MessageKind::context_free), free);
+      break;
+    }
     case MessageKind::block_returned:
       block_returned(message.body<BlockReference>(), message.arrival, outbox);
       break;
@@ -108,6 +116,8 @@ void Dispatcher::accept_grid(const GridLaunch& launch, std::span<const std::byte
   grid.known_at.assign(sms_.size(), false);
   grid.stopped_at.assign(sms_.size(), false);
   grid.away.assign(sms_.size(), 0);
+  grid.asked.assign(sms_.size(), false);
+  grid.keeps.assign(sms_.size(), false);
   grids_.push_back(std::move(grid));
   ++statistics_.grids[launch.tenant];
 }
@@ -129,14 +139,38 @@ void Dispatcher::block_saved(const BlockSaved& saved, Time now) {
   const auto grid = grids_.at(saved.block.grid);
   PreemptionRecord record(saved.block, Technique::save, now);
   record.bytes = saved.bytes;
-  ++grid->away[saved.block.sm];
+  preempting_.saved(*grid, saved.block.sm);
   place_is_free(*grid, record);
 }
 
 void Dispatcher::block_restored(const BlockReference& block) {
   const auto grid = grids_.at(block.grid);
   sms_.occupy(block.sm, *grid, block.block);
-  --grid->away[block.sm];
+  grid->comes_back(block.sm);
+}
+
+void Dispatcher::block_given(const MessageHeader& message, Outbox& outbox) {
+  const auto& given = message.body<BlockGiven>();
+  const auto grid = grids_.find(given.block.grid);
+  if (grid == grids_.end()) return;  // it ended before an SM said that there is none
+  preempting_.given(*grid, given, message.payload());
+  if (given.given == 0) return;
+  grid->executed += given.executed;
+  count(TenantId{grid->launch.tenant}, given.executed, message.arrival, outbox);
+  if (grid->aborted) drop_in_hand(grid, message.arrival, outbox);
+}
+
+/// They are done, as those are that end in an SM with their tenant.
+void Dispatcher::drop_in_hand(GridPlace grid, Time now, Outbox& outbox) {
+  for (const BlockInHand& one : grid->in_hand) {
+    outbox.send(to_sms_[one.block.block.sm], now, kind_of(MessageKind::context_free),
+                ContextPlace{one.block.block.sm, one.block.place});
+    --grid->running;
+    ++grid->done;
+    ++statistics_.blocks_done[grid->launch.tenant];
+  }
+  grid->in_hand.clear();
+  if (grid->done == grid->blocks) finish_grid(grid, now, outbox);
 }
 
 void Dispatcher::block_done(const BlockDone& done, Time now, Outbox& outbox) {
@@ -161,10 +195,9 @@ void Dispatcher::abort_tenant(TenantId tenant, Time now, Outbox& outbox) {
       grid.aborted = true;
       grid.blocks = grid.next_block -= grid.returned.size();
       grid.returned.clear();
-      if (grid.running == 0) {
-        finish_grid(grids_.begin() + static_cast<std::ptrdiff_t>(i), now, outbox);
-        continue;
-      }
+      const std::size_t before = grids_.size();
+      drop_in_hand(grids_.begin() + static_cast<std::ptrdiff_t>(i), now, outbox);
+      if (grids_.size() < before) continue;
     }
     ++i;
   }
@@ -227,12 +260,10 @@ bool Dispatcher::dispatch_to(std::uint32_t sm, bool stage, Time now, Outbox& out
   if (!choice) return false;
   Grid& grid = grids_[*choice];
   if (preempting_.resume(grid, sm, now, outbox)) return true;
+  if (preempting_.bring_back(grid, sm, stage, now, outbox)) return true;
   if (!preempting_.takes(sm, grid, stage)) return false;
   Link& link = to_sms_[sm];
-  if (!grid.known_at[sm]) {
-    grid.known_at[sm] = true;
-    outbox.send(link, now, kind_of(MessageKind::start_grid), grid.launch, grid.payload);
-  }
+  grid.introduce_at(sm, link, now, outbox);
   const std::uint64_t block = grid.take_next();
   outbox.send(link, now, kind_of(MessageKind::start_block),
               BlockReference{grid.number(), sm, block});
@@ -282,7 +313,7 @@ void Dispatcher::send_again(GridPlace grid, const BlockReference& block, Time no
 }
 
 void Dispatcher::serialize(Archive& archive) {
-  archive.section("dispatcher", 4);
+  archive.section("dispatcher", 5);
   archive(to_host_, to_sms_, grids_, sms_, next_sm_, executed_, next_dispatch_, wake_, statistics_,
           preempting_);
   sharing_->serialize(archive);

@@ -5,7 +5,7 @@
 /// SM, so that the place of a finished block is not empty for a round trip to the dispatcher; the
 /// SM starts it when its resources are free, by the same arithmetic (`BlockResources`).
 /// Blocks that an SM saves to memory and restores are the SM's affair; it tells of both, so that
-/// what is taken there is known here.
+/// what is taken there is known here.  While it is busy with a more urgent grid it gives them away.
 /// With a `preemption` more urgent grids take SMs from others: see preempting_dispatch.hpp.
 /// A tenant's warp instructions are summed up as its blocks are done; the host hears when they
 /// reach the tenant's `instructions:`.
@@ -71,9 +71,13 @@ class Dispatcher final : public Component {
   /// A block has left its SM, or takes a place there again.
   void block_saved(const BlockSaved& saved, Time now);
   void block_restored(const BlockReference& block);
+  /// A saved block is to return to another SM.
+  void block_given(const MessageHeader& message, Outbox& outbox);
   using GridPlace = DispatchedGrids::iterator;
   /// SMs end the tenant's blocks; the dispatcher forgets those that wait.
   void abort_tenant(TenantId tenant, Time now, Outbox& outbox);
+  /// Of a grid whose tenant is ended.
+  void drop_in_hand(GridPlace grid, Time now, Outbox& outbox);
   void count(TenantId tenant, const InstructionCount& executed, Time now, Outbox& outbox);
   void finish_grid(GridPlace place, Time now, Outbox& outbox);
   /// Sends at most one block.  Returns false when no SM may take one.

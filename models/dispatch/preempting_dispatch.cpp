@@ -38,8 +38,11 @@ std::optional<std::size_t> PreemptingDispatch::choose(std::uint32_t index) const
     }
     if (sm.owner && *sm.owner != grid.number()) continue;
     const bool stopped = grid.stopped_at[index];
-    if (!stopped && grid.away[index] > 0) return std::nullopt;  // they return first
-    if (views_[g].blocks_waiting > 0 || (stopped && grid.away[index] > 0)) return g;
+    if (!stopped && grid.away[index] > 0 && grid.in_hand.empty())
+      return std::nullopt;  // they return first
+    if (views_[g].blocks_waiting > 0 || (stopped && grid.away[index] > 0) ||
+        grid.is_bringing_back() || grid.sm_to_ask())
+      return g;
   }
   return std::nullopt;
 }
@@ -48,6 +51,7 @@ void PreemptingDispatch::make_room(std::span<const GridView> views, Time now, Ou
   if (!preempts()) return;
   views_ = views;
   end_long_drains(now, outbox);
+  send_signal(now, outbox);
   sort_by_urgency();
   if (takeovers_.needs().shares) give_back_shared(now, outbox);
   for (const std::size_t g : by_urgency_) {
@@ -163,6 +167,7 @@ void PreemptingDispatch::take_sm(std::uint32_t index, DispatchedGrid& victim,
   std::vector<BlockCommand> commands;
   for (const SmRelease::Block& block : release.blocks) commands.push_back(block.command);
   victim.stopped_at[index] = true;
+  victim.keeps[index] = false;
   outbox.send(parts_.to_sms[index], now, kind_of(MessageKind::stop_grid),
               GridStop{victim.number(), takeovers_.others(), {}},
               std::as_bytes(std::span(commands)));
@@ -176,6 +181,16 @@ void PreemptingDispatch::end_long_drains(Time now, Outbox& outbox) {
                 std::as_bytes(std::span(sm.commands)));
 }
 
+/// Its blocks do not return elsewhere: the SM is theirs again as soon as they have left.
+void PreemptingDispatch::send_signal(Time now, Outbox& outbox) {
+  const auto sm = takeovers_.signals().take(now, [&](std::uint32_t i) {
+    return parts_.sms[i].owner.has_value() && !takeovers_.is_stopping(i);
+  });
+  if (!sm) return;
+  DispatchedGrid& owner = *parts_.grids.at(*parts_.sms[*sm].owner);
+  take_sm(*sm, owner, owner, {}, now, outbox);
+}
+
 bool PreemptingDispatch::resume(DispatchedGrid& grid, std::uint32_t index, Time now,
                                 Outbox& outbox) {
   if (!grid.stopped_at[index]) return false;
@@ -186,7 +201,54 @@ bool PreemptingDispatch::resume(DispatchedGrid& grid, std::uint32_t index, Time 
   return grid.away[index] > 0;
 }
 
+bool PreemptingDispatch::has_room_beside_returning(std::uint32_t index,
+                                                   const DispatchedGrid& grid) const {
+  BlockResources used = parts_.sms[index].used;
+  for (std::uint32_t i = 0; i < grid.away[index]; ++i) used += grid.block;
+  return used.leaves_room_for(grid.block, parts_.limits);
+}
+
+bool PreemptingDispatch::bring_back(DispatchedGrid& grid, std::uint32_t index, bool stage, Time now,
+                                    Outbox& outbox) {
+  if (!takeovers_.needs().saves || takeovers_.is_stopping(index)) return false;
+  if (!stage && !grid.in_hand.empty() && has_room_beside_returning(index, grid)) {
+    const BlockInHand& next = grid.in_hand.front();
+    grid.introduce_at(index, parts_.to_sms[index], now, outbox);
+    outbox.send(parts_.to_sms[index], now, kind_of(MessageKind::block_given), next.block,
+                next.context);
+    parts_.sms[index].owner = grid.number();
+    grid.goes_away(index);
+    if (next.block.block.sm != index) ++statistics_.blocks_moved[grid.launch.tenant];
+    grid.in_hand.pop_front();
+    return true;
+  }
+  const std::optional<std::uint32_t> sm = grid.sm_to_ask();
+  if (!sm || grid.in_hand.size() >= parts_.sms.size()) return false;
+  grid.asked[*sm] = true;
+  outbox.send(parts_.to_sms[*sm], now, kind_of(MessageKind::give_block),
+              GridReference{grid.number(), *sm});
+  return true;
+}
+
+void PreemptingDispatch::saved(DispatchedGrid& grid, std::uint32_t sm) const {
+  grid.goes_away(sm);
+  const bool for_a_signal = takeovers_.is_stopping(sm) && takeovers_.urgent_at(sm) == grid.number();
+  grid.keeps[sm] = for_a_signal;
+}
+
+void PreemptingDispatch::given(DispatchedGrid& grid, const BlockGiven& given,
+                               std::span<const std::byte> context) {
+  const std::uint32_t from = given.block.sm;
+  grid.asked[from] = false;
+  grid.keeps[from] = given.given == 0;
+  if (given.given == 0) return;
+  grid.comes_back(from);
+  grid.in_hand.push_back({given, {context.begin(), context.end()}});
+  release_if_empty(grid, from);
+}
+
 bool PreemptingDispatch::takes(std::uint32_t index, const DispatchedGrid& grid, bool stage) const {
+  if (grid.waiting() == 0 || grid.is_bringing_back()) return false;
   if (parts_.sms.has_room(index, grid) == stage) return false;
   // Beside blocks that stay or still leave.
   const bool enters = takeovers_.is_stopping(index);

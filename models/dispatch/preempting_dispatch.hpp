@@ -5,6 +5,8 @@
 /// what it lacks is taken from the least urgent grids, and the policy says how their blocks make
 /// room.  If SMs are shared, its blocks come one by one as their places get free.
 /// An SM that nobody more urgent wants goes back: first the blocks return that were saved there.
+/// Those of SMs that stay busy go where room is first, before blocks that have not started: the SM
+/// is asked for one at a time, and gives what waits for no page.
 /// Source: 002, section II; 003, sections 3 and 4.1; preemption.md, sections 2, 6 and 7.
 ///
 /// Simplified: without a policy that asks for the state of blocks, SMs are taken in the order of
@@ -34,7 +36,7 @@ class PreemptingDispatch {
   };
   PreemptingDispatch(const Takeovers::Setup& setup, const Parts& parts,
                      DispatchStatistics& statistics)
-      : parts_(parts), takeovers_(setup, statistics) {}
+      : parts_(parts), statistics_(statistics), takeovers_(setup, statistics) {}
 
   bool preempts() const { return takeovers_.needs().preempts; }
   Time next_limit() const { return takeovers_.next_limit(); }
@@ -48,6 +50,13 @@ class PreemptingDispatch {
   /// The grid has the SM again.  True: its blocks that were saved there return before others go
   /// out.
   bool resume(DispatchedGrid& grid, std::uint32_t sm, Time now, Outbox& outbox);
+  /// Blocks that busy SMs have saved return: one to this SM, or another SM is asked for one. False:
+  /// neither.
+  bool bring_back(DispatchedGrid& grid, std::uint32_t sm, bool stage, Time now, Outbox& outbox);
+  /// The SM has saved one.
+  void saved(DispatchedGrid& grid, std::uint32_t sm) const;
+  /// An SM has been asked for one, and says which.
+  void given(DispatchedGrid& grid, const BlockGiven& given, std::span<const std::byte> context);
   /// A block of the grid can go to the SM, or, `stage`, wait there.
   bool takes(std::uint32_t sm, const DispatchedGrid& grid, bool stage) const;
   /// One has gone there.
@@ -87,10 +96,16 @@ class PreemptingDispatch {
                const SmRelease& release, Time now, Outbox& outbox);
   /// An SM that is shared goes back when the urgent grid has nothing there any more.
   void give_back_shared(Time now, Outbox& outbox);
+  /// An SM saves its blocks and takes them back, if that is due.
+  void send_signal(Time now, Outbox& outbox);
   /// Blocks that have been draining for too long go by other means.
   void end_long_drains(Time now, Outbox& outbox);
 
+  /// Beside the grid's blocks that are about to return there.
+  bool has_room_beside_returning(std::uint32_t sm, const DispatchedGrid& grid) const;
+
   const Parts parts_;
+  DispatchStatistics& statistics_;
   Takeovers takeovers_;
   std::span<const GridView> views_;
   std::vector<std::size_t> by_urgency_;  ///< those that may run, the most urgent first

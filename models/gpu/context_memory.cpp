@@ -1,6 +1,7 @@
 #include "models/gpu/context_memory.hpp"
 
 #include <algorithm>
+#include <set>
 
 #include "core/error/error.hpp"
 #include "core/memory/round_up.hpp"
@@ -38,6 +39,25 @@ ContextKind kind_of(const Scenario& scenario, const PolicyParameters& policies,
   return preempted;
 }
 
+/// An SM moves all contexts in one way.
+ContextTraffic traffic_of(const Scenario& scenario, const PolicyParameters& policies,
+                          const BlockSwitching& switching) {
+  const ContextTraffic preempted = saving_of(policies.preemption).traffic;
+  if (preempted != ContextTraffic::real && switching.extra_blocks() > 0)
+    throw UserError(scenario.policies.find("preemption").where(),
+                    "policies.preemption moves contexts with traffic: share, and "
+                    "policies.block_switching in its own way",
+                    "choose traffic: real, or block_switching: none");
+  return switching.ideal() ? ContextTraffic::ideal : preempted;
+}
+
+/// How many grids may be saved on one SM, each displaced by a more urgent one.
+std::uint32_t depth_of(const Scenario& scenario) {
+  std::set<std::uint32_t> priorities;
+  for (const Tenant& tenant : scenario.tenants) priorities.insert(tenant.priority);
+  return std::max(1u, static_cast<std::uint32_t>(priorities.size()) - 1);
+}
+
 }  // namespace
 
 ContextMemory::ContextMemory(const Scenario& scenario, const MachineParameters& parameters,
@@ -51,6 +71,8 @@ ContextMemory::ContextMemory(const Scenario& scenario, const MachineParameters& 
       sm.occupancy_limits(log_entries_of(parameters.policies.exception_scheme));
   const bool preempts = needs_of_preemption(parameters.policies.preemption).saves;
   first_.kind = kind_of(scenario, parameters.policies, *policy);
+  first_.traffic = traffic_of(scenario, parameters.policies, *policy);
+  first_.share = parameters.gpu.bandwidth_of_an_sm();
   first_.stops = saving_of(parameters.policies.preemption).stops;
   std::uint32_t most_resident = 0;
   first_.block_warps = limits.threads_per_block / isa::warp_size;
@@ -65,7 +87,7 @@ ContextMemory::ContextMemory(const Scenario& scenario, const MachineParameters& 
               std::max(first_.place_bytes, context_bytes(block, table, limits, first_.kind));
         });
   }
-  first_.places = policy->extra_blocks() + 1 + (preempts ? most_resident : 0);
+  first_.places = policy->extra_blocks() + 1 + (preempts ? most_resident * depth_of(scenario) : 0);
   first_.place_bytes = policy->ideal() ? 0 : round_up(first_.place_bytes, line_bytes);
   const std::uint64_t page =
       make_page_manager(parameters.policies.page_manager, {})->granule_pages() * page_bytes;
@@ -83,7 +105,7 @@ ContextMemory::ContextMemory(const Scenario& scenario, const MachineParameters& 
 
 ContextArea ContextMemory::area_of(std::uint32_t sm) const {
   ContextArea area = first_;
-  area.base += sm * first_.bytes();
+  area.first_place = sm * first_.places;
   return area;
 }
 

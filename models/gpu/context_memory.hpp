@@ -11,9 +11,9 @@
 namespace lockstep {
 
 /// GPU memory set aside for contexts of thread blocks: the end of gpu.memory.capacity, a part for
-/// each SM with `extra_blocks` + 1 places, and as many as blocks fit on it if a preemption saves
-/// them, each for the largest context of all launches (loop
-/// counters at their first value).
+/// each SM with `extra_blocks` + 1 places, and as many as blocks fit on it for each priority that a
+/// preemption may save, each for the largest context of all launches (loop counters at their first
+/// value).
 /// Source: 000, section 4.1.
 class ContextMemory {
  public:

@@ -206,7 +206,7 @@ std::unique_ptr<Component> Machine::build_dispatcher() const {
   setup.sharing = parameters_.policies.sharing;
   setup.preemption = parameters_.policies.preemption;
   setup.preemption_machine = {Clock(parameters_.gpu.sm.clock),
-                              parameters_.gpu.memory.bytes_per_second() / parameters_.gpu.sm.count};
+                              parameters_.gpu.bandwidth_of_an_sm()};
   setup.machine.sm_count = parameters_.gpu.sm.count;
   for (const Tenant& tenant : scenario_.tenants) {
     setup.machine.sms_per_tenant.push_back(tenant.sms);

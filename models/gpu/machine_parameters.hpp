@@ -17,6 +17,7 @@
 #include "models/noc/noc_parameters.hpp"
 #include "models/sm/block_switching/registry.hpp"
 #include "models/sm/exception_scheme/registry.hpp"
+#include "models/sm/parameters/bandwidth_share.hpp"
 #include "models/sm/parameters/sm_parameters.hpp"
 #include "models/sm/warp_scheduler/registry.hpp"
 #include "models/vm/tlb_fill/tlb_fill.hpp"
@@ -45,6 +46,7 @@ struct GpuParameters {
         .group("dispatch", &P::dispatch, "thread block scheduler")
         .group("vm", &P::vm, "address translation");
   }
+  BandwidthShare bandwidth_of_an_sm() const { return {memory.bytes_per_second() / sm.count}; }
 };
 
 /// `policies:` of a scenario: what stands at each plug point.

@@ -10,6 +10,7 @@
 #include <array>
 #include <cstdint>
 
+#include "core/time/time.hpp"
 #include "models/noc/messages.hpp"
 
 namespace lockstep {
@@ -68,7 +69,7 @@ struct BlockCommand {
 };
 static_assert(sizeof(GridStop) == 8 && sizeof(BlockCommand) == 16);
 
-/// end_grid, resume_grid, ask_status, grid_stopped (`sm`: who says so).
+/// end_grid, resume_grid, give_block, ask_status, grid_stopped (`sm`: who says so).
 struct GridReference {
   std::uint32_t grid = 0;
   std::uint32_t sm = 0;
@@ -130,6 +131,45 @@ struct BlockSaved {
   std::uint64_t bytes = 0;  ///< of its context
 };
 static_assert(sizeof(BlockSaved) == 24);
+
+/// Of what a context consists, beside control state.
+struct ContextParts {
+  std::uint32_t register_bytes = 0;  ///< the first of it
+  std::uint32_t shared_bytes = 0;    ///< that follow
+  std::uint32_t compressed = 0;      ///< registers that pass the compressor
+  std::uint32_t reserved = 0;
+
+  template <class Archive>
+  void serialize(Archive& archive) {
+    archive(register_bytes, shared_bytes, compressed);
+  }
+};
+
+/// block_given.  Payload: its context, if that does not go through memory.
+struct BlockGiven {
+  BlockReference block;     ///< sm: who gives it
+  std::uint32_t place = 0;  ///< of its context, among those of all SMs
+  std::uint8_t given = 0;   ///< 0: no block of the grid can be
+  std::uint8_t idempotent = 0;
+  std::array<std::uint8_t, 2> reserved{};
+  std::uint64_t bytes = 0;  ///< of its context
+  ContextParts parts;
+  BlockWork work;             ///< what it has done
+  InstructionCount executed;  ///< for the grid on that SM since its last block was done there
+  Time started;               ///< for /thread_blocks
+
+  template <class Archive>
+  void serialize(Archive& archive) {
+    archive(block, place, given, idempotent, bytes, parts, work, executed, started);
+  }
+};
+static_assert(sizeof(BlockGiven) == 96);
+
+/// context_free.
+struct ContextPlace {
+  std::uint32_t sm = 0;  ///< whose
+  std::uint32_t place = 0;
+};
 
 /// status: GridReference; payload: one for each of the grid's blocks in the SM.
 struct BlockStatus {

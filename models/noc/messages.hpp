@@ -26,21 +26,24 @@ enum class MessageKind : std::uint16_t {
   zero_done,
 
   // Grids and thread blocks; bodies in models/noc/grid_messages.hpp.
-  launch_grid,           ///< host -> dispatcher
-  grid_done,             ///< dispatcher -> host
-  start_grid,            ///< dispatcher -> SM, before the first block of a grid on that SM
-  start_block,           ///< dispatcher -> SM
-  block_done,            ///< SM -> dispatcher
-  end_grid,              ///< dispatcher -> SM: no more blocks of this grid will come
-  block_saved,           ///< SM -> dispatcher: a block has left the SM, to return
-  block_restored,        ///< SM -> dispatcher: it takes a place in the SM again
-  ask_status,            ///< dispatcher -> SM: what the grid's blocks have done
-  status,                ///< SM -> dispatcher
-  stop_grid,             ///< dispatcher -> SM: the grid's blocks make room
-  grid_stopped,          ///< SM -> dispatcher: none of them is in the SM any more
-  resume_grid,           ///< dispatcher -> SM: they may start and return again
-  block_returned,        ///< SM -> dispatcher: a staged block that has not started
-  block_flushed,         ///< SM -> dispatcher: a block that was dropped and is to start again
+  launch_grid,     ///< host -> dispatcher
+  grid_done,       ///< dispatcher -> host
+  start_grid,      ///< dispatcher -> SM, before the first block of a grid on that SM
+  start_block,     ///< dispatcher -> SM
+  block_done,      ///< SM -> dispatcher
+  end_grid,        ///< dispatcher -> SM: no more blocks of this grid will come
+  block_saved,     ///< SM -> dispatcher: a block has left the SM, to return
+  block_restored,  ///< SM -> dispatcher: it takes a place in the SM again
+  ask_status,      ///< dispatcher -> SM: what the grid's blocks have done
+  status,          ///< SM -> dispatcher
+  stop_grid,       ///< dispatcher -> SM: the grid's blocks make room
+  grid_stopped,    ///< SM -> dispatcher: none of them is in the SM any more
+  resume_grid,     ///< dispatcher -> SM: they may start and return again
+  block_returned,  ///< SM -> dispatcher: a staged block that has not started
+  block_flushed,   ///< SM -> dispatcher: a block that was dropped and is to start again
+  give_block,      ///< dispatcher -> SM: a saved block of the grid is to return elsewhere
+  block_given,     ///< SM -> dispatcher: this one, or none; dispatcher -> SM: it returns there
+  context_free,    ///< SM -> dispatcher -> SM: a place for contexts is free again
   instructions_reached,  ///< dispatcher -> host: a tenant has executed its `instructions:`
 
   // Virtual memory; bodies in models/vm/messages.hpp.

@@ -57,7 +57,7 @@ SmCore::SmCore(SmSetup setup)
       issue_(constants_, blocks_, front_end_, faultable_, load_store_, shared_, memory_issue_,
              control_),
       switching_(make_block_switching(constants_.setup.block_switching)),
-      engine_(constants_, ports_, switching_->ideal()),
+      engine_(constants_, ports_),
       contexts_(constants_, statistics_, blocks_, front_end_, faultable_, flights_, load_store_,
                 printing_),
       local_scheduler_(
@@ -189,6 +189,15 @@ void SmCore::take(const MessageHeader& message, SmCycle now) {
       break;
     case MessageKind::resume_grid:
       turnover_.resume_grid(GridId(message.body<GridReference>().grid));
+      break;
+    case MessageKind::give_block:
+      turnover_.give_block(GridId(message.body<GridReference>().grid), now);
+      break;
+    case MessageKind::block_given:
+      turnover_.adopt_block(message.body<BlockGiven>(), message.payload(), now);
+      break;
+    case MessageKind::context_free:
+      turnover_.context_is_free(message.body<ContextPlace>().place, now);
       break;
     case MessageKind::translation:
       translation_.on_answer(message.body<TranslationAnswer>(), now);

@@ -6,7 +6,8 @@
 
 `run` lets the urgent task (4096 registers, 2048 bytes, 256 threads per block) arrive at random times beside each of the
 paper's kernels, on its machine, for each technique and each latency bound; `draw` prints tables beside what the paper
-says. The kernels have the paper's registers per thread (Table 4.2).
+says. The kernels have the paper's registers per thread (Table 4.2). Contexts move through the memory system (real), or
+at the SM's share of its bandwidth and without traffic, as the paper has it (share).
 
 - Violations: tasks that end later than the bound and their time alone after their launch, of those launched while the
   other kernel ran.
@@ -54,6 +55,7 @@ KERNELS = {
 }
 QUICK = ("hotspot", "stencil_coarsened", "srad", "bfs_two")
 TECHNIQUES = ("chimera", "chimera-plus", "dual-kernel")
+TRAFFICS = ("real", "share")
 BOUNDS = (2, 3, 4, 5)
 PAPER = {"violations": {"chimera": (14.03, 7.95, 1.93, 1.28), "dual-kernel": (8.36, 1.30, 0, 0)},
          "overhead": {"chimera": (67, 55.3, 50.1, 40.5), "dual-kernel": (50.1, 38.2, 26.6, 15.9)}}
@@ -63,20 +65,23 @@ PAPER = {"violations": {"chimera": (14.03, 7.95, 1.93, 1.28), "dual-kernel": (8.
 class Run:
     kernel: str  # "": the task alone
     technique: str = "none"
+    traffic: str = ""
     bound: int = 0
     quick: bool = False
 
     def name(self):
-        return "-".join([self.kernel or "alone", self.technique, f"{self.bound}us", *(["quick"] if self.quick else [])])
+        parts = [self.kernel or "alone", self.technique, self.traffic, f"{self.bound}us", "quick" if self.quick else ""]
+        return "-".join(filter(None, parts))
 
     def scenario(self, folder):
         count = 8 if self.quick else 40
         bound = f", latency_bound: {self.bound}us" if self.bound else ""
+        preemption = f"{{name: {self.technique}, traffic: {self.traffic}}}" if self.traffic else self.technique
         batch = (f"  - {{name: batch, workload: {folder}/{self.kernel}.yaml, relaunch: true, "
                  f"parameters: {KERNELS[self.kernel].parameters}}}\n" if self.kernel else "")
         return (f"gpu: {REPOSITORY}/configs/gpus/shieh_gtx480.yaml\nhost: {REPOSITORY}/configs/hosts/pcie3.yaml\n"
                 "simulation: {epoch: 1ms}\n"
-                f"policies: {{preemption: {self.technique}, exception_scheme: replay-queue}}\ntenants:\n{batch}"
+                f"policies: {{preemption: {preemption}, exception_scheme: replay-queue}}\ntenants:\n{batch}"
                 f"  - {{name: urgent, workload: {WORKLOADS}/urgent.yaml, parameters: {TASK}, priority: 1{bound}, "
                 f"arrival: 150us, arrivals: {{uniform: [40us, 120us], count: {count}}}}}\n")
 
@@ -91,8 +96,8 @@ def runs_of(arguments):
     kernels = QUICK if arguments.quick else KERNELS
     bounds = BOUNDS[::3] if arguments.quick else BOUNDS
     alone = [Run("", quick=arguments.quick)]
-    return alone + [Run(kernel, technique, bound, arguments.quick)
-                    for kernel in kernels for technique in TECHNIQUES for bound in bounds]
+    return alone + [Run(kernel, technique, traffic, bound, arguments.quick) for kernel in kernels
+                    for technique in TECHNIQUES for traffic in TRAFFICS for bound in bounds]
 
 
 def run(arguments):
@@ -175,23 +180,24 @@ def draw(arguments):
     print(f"the task alone takes {alone / MICROSECOND:.2f} us")
     total = collections.defaultdict(Measures)
     titles = "".join(f"{title:>9}" for title in ("late %", "places %", "lost %", "error %"))
-    print(f"{'kernel':20}{'technique':14}{'bound':>6}{'tasks':>7}{titles}  techniques")
+    print(f"{'kernel':20}{'technique':14}{'traffic':8}{'bound':>6}{'tasks':>7}{titles}  techniques")
     for one in runs_of(arguments)[1:]:
         measures = measure(output / f"{one.name()}.h5", one.bound, alone)
-        total[one.technique, one.bound].add(measures)
-        print_row(one.kernel, one.technique, one.bound, measures)
-    for (technique, bound), measures in total.items():
-        print_row("all", technique, bound, measures)
+        total[one.technique, one.traffic, one.bound].add(measures)
+        print_row(one.kernel, (one.technique, one.traffic, one.bound), measures)
+    for (technique, traffic, bound), measures in total.items():
+        print_row("all", (technique, traffic, bound), measures)
         for what in PAPER:
             if technique in PAPER[what]:
                 print(f"{'':20}paper: {what} {PAPER[what][technique][BOUNDS.index(bound)]} %")
 
 
-def print_row(kernel, technique, bound, measures):
+def print_row(kernel, run_with, measures):
+    technique, traffic, bound = run_with
     shares = ", ".join(f"{name} {count}" for name, count in sorted(measures.techniques.items()))
     values = (measures.violations(), measures.releases(), measures.overhead(), measures.error())
     numbers = "".join(f"{value:9.1f}" for value in values)
-    print(f"{kernel:20}{technique:14}{bound:4}us{measures.tasks:7}{numbers}  {shares}")
+    print(f"{kernel:20}{technique:14}{traffic:8}{bound:4}us{measures.tasks:7}{numbers}  {shares}")
 
 
 def main():

@@ -12,7 +12,7 @@ BlockCost flush_cost(const BlockStatus& block) {
 
 BlockCost save_cost(const BlockStatus& block, const VictimKernel& kernel,
                     const PreemptionMachine& machine) {
-  const Time latency = machine.switch_latency(kernel.context_bytes);
+  const Time latency = machine.share.time_of(kernel.context_bytes);
   if (block.work.cycles == 0) return {latency, 0};
   const auto cycles =
       static_cast<std::uint64_t>(machine.sm_clock.cycle_at_or_after(latency).count());

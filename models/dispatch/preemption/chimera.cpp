@@ -18,10 +18,13 @@ namespace {
 
 struct ChimeraParameters {
   ContextKind context;
+  ContextTraffic traffic;
   static auto schema() {
     using P = ChimeraParameters;
-    return parameters<P>().field("context", &P::context, ContextKind::occupied, context_kinds(),
-                                 context_kinds_doc);
+    return parameters<P>()
+        .field("context", &P::context, ContextKind::occupied, context_kinds(), context_kinds_doc)
+        .field("traffic", &P::traffic, ContextTraffic::real, context_traffics(),
+               context_traffic_doc);
   }
 };
 
@@ -31,7 +34,9 @@ class Chimera final : public Preemption {
       : parameters_(parameters), prediction_(prediction) {}
 
   Needs needs() const override { return {.saves = true, .follows = true, .asks = true}; }
-  Saving saving() const override { return {parameters_.context, StopPlaces::any}; }
+  Saving saving() const override {
+    return {parameters_.context, StopPlaces::any, parameters_.traffic};
+  }
   Technique others() const override { return Technique::flush; }
 
   SmRelease decide(const SmStatus& sm, const VictimKernel& kernel, const PreemptionMachine& machine,

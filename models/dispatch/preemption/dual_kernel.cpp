@@ -21,13 +21,16 @@ namespace {
 struct DualKernelParameters {
   Placement placement;
   ContextKind context;
+  ContextTraffic traffic;
   static auto schema() {
     using P = DualKernelParameters;
     return parameters<P>()
         .field("placement", &P::placement, Placement::aligned, choice({"aligned", "packed"}),
                "blocks stand at multiples of what their kernel's blocks need, or in the first gap "
                "that is large enough")
-        .field("context", &P::context, ContextKind::occupied, context_kinds(), context_kinds_doc);
+        .field("context", &P::context, ContextKind::occupied, context_kinds(), context_kinds_doc)
+        .field("traffic", &P::traffic, ContextTraffic::real, context_traffics(),
+               context_traffic_doc);
   }
 };
 
@@ -38,7 +41,9 @@ class DualKernel final : public Preemption {
   Needs needs() const override {
     return {.saves = true, .follows = true, .asks = true, .shares = true};
   }
-  Saving saving() const override { return {parameters_.context, StopPlaces::any}; }
+  Saving saving() const override {
+    return {parameters_.context, StopPlaces::any, parameters_.traffic};
+  }
   std::optional<Placement> placement() const override { return parameters_.placement; }
 
   SmRelease decide(const SmStatus& sm, const VictimKernel& kernel, const PreemptionMachine& machine,

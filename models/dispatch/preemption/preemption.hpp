@@ -18,6 +18,7 @@
 #include "models/dispatch/preemption/preemption_machine.hpp"
 #include "models/dispatch/preemption/sm_places.hpp"
 #include "models/sm/parameters/context_kind.hpp"
+#include "models/sm/parameters/context_traffic.hpp"
 
 namespace lockstep {
 
@@ -62,6 +63,7 @@ struct SmRelease {
 struct Saving {
   ContextKind context = ContextKind::occupied;
   StopPlaces stops = StopPlaces::any;
+  ContextTraffic traffic = ContextTraffic::real;
 };
 
 /// What is smaller goes first: of what is free within the bound what loses least, else what is free
@@ -92,6 +94,8 @@ class Preemption {
   }
   /// If contexts go to memory: what they hold, and where warps stop for that.
   virtual Saving saving() const { return {}; }
+  /// Cycles of an SM after which the next one makes room though nobody wants it; 0: never.
+  virtual Cycles signal() const { return Cycles{0}; }
   /// Where blocks stand in SMs that are shared; nothing: none are.
   virtual std::optional<Placement> placement() const { return std::nullopt; }
 };

@@ -11,7 +11,7 @@ struct PreemptionRecord {
   PreemptionRecord(const BlockReference& which, Technique what, Time when)
       : block(which), technique(what), released(when) {}
 
-  std::uint32_t urgent = 0;  ///< the grid that asked
+  std::uint32_t urgent = 0;  ///< the grid that asked; the block's own: nobody, it was a signal
   BlockReference block;
   Technique technique = Technique::drain;  ///< what it did
   Time asked, released;                    ///< released: its place was free

@@ -1,12 +1,10 @@
 /// Switching: an SM's blocks stop, their contexts - registers, as `context` says, and all
 /// shared memory that they occupy - go through GPU memory, and they return when the more urgent
-/// grid has left the SM.
+/// grid has left the SM, or to another SM if that has room sooner.
 ///
 /// Latency: until its warps have come to points, if only these are wanted, and nothing of a block
-/// is in flight, then its context over the SM's share of memory bandwidth, one block after the
-/// other. Source: preemption.md, section 2 (switch, "Occup"); 002, sections II and III.
-///
-/// Simplified: a block returns to the SM that it left.
+/// is in flight, then its context over the memory bandwidth.
+/// Source: preemption.md, section 2 (switch, "Occup"); 002, sections II, III and V.
 #include "core/parameters/parameters.hpp"
 #include "models/dispatch/preemption/preemption.hpp"
 
@@ -17,13 +15,20 @@ namespace {
 struct SwitchParameters {
   ContextKind context;
   StopPlaces points;
+  ContextTraffic traffic;
+  Cycles signal;
   static auto schema() {
     using P = SwitchParameters;
     return parameters<P>()
         .field("context", &P::context, ContextKind::occupied, context_kinds(), context_kinds_doc)
         .field("points", &P::points, StopPlaces::any, choice({"none", "selective"}),
                "where warps stop: anywhere, or at the points that the compiler puts into loops and "
-               "long stretches of code (002, section IV.A); code without points runs to its end");
+               "long stretches of code (002, section IV.A); code without points runs to its end")
+        .field("traffic", &P::traffic, ContextTraffic::real, context_traffics(),
+               context_traffic_doc)
+        .field("signal", &P::signal, Cycles{0}, range(Cycles{0}, Cycles{1'000'000'000}),
+               "so often one SM, the next in turn, makes room and takes its blocks back, though no "
+               "other grid wants it (002, section V); 0: never");
   }
 };
 
@@ -32,8 +37,11 @@ class Switching final : public Preemption {
   explicit Switching(const SwitchParameters& parameters) : parameters_(parameters) {}
 
   Needs needs() const override { return {.saves = true}; }
-  Saving saving() const override { return {parameters_.context, parameters_.points}; }
+  Saving saving() const override {
+    return {parameters_.context, parameters_.points, parameters_.traffic};
+  }
   Technique others() const override { return Technique::save; }
+  Cycles signal() const override { return parameters_.signal; }
 
  private:
   const SwitchParameters parameters_;

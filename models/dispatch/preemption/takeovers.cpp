@@ -15,7 +15,8 @@ Takeovers::Takeovers(const Setup& setup, DispatchStatistics& statistics)
       machine_(setup.machine),
       latency_bounds_(setup.latency_bounds),
       statistics_(statistics),
-      sms_(setup.sms) {}
+      sms_(setup.sms),
+      signals_(machine_.sm_clock.duration(policy_->signal()), setup.sms) {}
 
 void Takeovers::ask(const GridLaunch& urgent, std::size_t sms, Time now) {
   asked_for_ = urgent;
@@ -101,7 +102,7 @@ void Takeovers::entered(std::uint32_t index, Time now) {
 }
 
 Time Takeovers::next_limit() const {
-  Time next = Time::never();
+  Time next = signals_.next();
   for (const Sm& sm : sms_) next = std::min(next, sm.limit);
   return next;
 }

@@ -17,6 +17,7 @@
 #include "models/dispatch/dispatch_statistics.hpp"
 #include "models/dispatch/preemption/preemption.hpp"
 #include "models/dispatch/preemption/preemption_record.hpp"
+#include "models/dispatch/preemption/preemption_signals.hpp"
 
 namespace lockstep {
 
@@ -73,8 +74,9 @@ class Takeovers {
   void entered(std::uint32_t sm, Time now);
   /// None of the blocks is left there, or they need not leave any more.
   void end(std::uint32_t sm) { sms_[sm] = Sm{}; }
-  /// When the next SM has been draining for too long.
+  /// When the next SM has been draining for too long, or is to get a signal.
   Time next_limit() const;
+  PreemptionSignals& signals() { return signals_; }
   /// The SMs that have, once each, and what their blocks are to do then.
   struct Overdue {
     std::uint32_t sm = 0;
@@ -90,7 +92,7 @@ class Takeovers {
 
   template <class Archive>
   void serialize(Archive& archive) {
-    archive(sms_, finished_, asked_for_, answers_, awaited_, asked_at_, records_);
+    archive(sms_, signals_, finished_, asked_for_, answers_, awaited_, asked_at_, records_);
   }
 
  private:
@@ -118,6 +120,7 @@ class Takeovers {
   const std::vector<Time> latency_bounds_;
   DispatchStatistics& statistics_;
   std::vector<Sm> sms_;
+  PreemptionSignals signals_;
   std::map<std::pair<std::uint16_t, std::uint16_t>, KernelHistory> finished_;  ///< module, kernel
   std::optional<GridLaunch> asked_for_;
   std::vector<SmStatus> answers_;

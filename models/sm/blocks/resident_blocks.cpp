@@ -205,11 +205,11 @@ std::vector<LocalHome> ResidentBlocks::leave_for_memory(BlockPlace place) {
 }
 
 BlockDone ResidentBlocks::forget_in_memory(const BlockReference& reference,
-                                           const std::vector<LocalHome>& homes) {
+                                           const std::vector<LocalHome>& homes, bool is_done) {
   GridSlot& grid = hot_.grids[place_of(GridId(reference.grid))];
   --grid.blocks_in_memory;
   homes_.give_back(homes);
-  ++statistics_.tenant[grid.launch.tenant].blocks;
+  if (is_done) ++statistics_.tenant[grid.launch.tenant].blocks;
   return report(grid, reference.block);
 }
 

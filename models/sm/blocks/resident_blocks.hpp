@@ -72,8 +72,12 @@ class ResidentBlocks : public ResidentWarps {
   /// It has its slots, registers and shared memory again, as their last owners left them.
   BlockPlace return_from_memory(const BlockReference& reference, std::uint8_t grid,
                                 std::vector<LocalHome> homes);
-  /// Its tenant has been ended while it was in memory; what to tell the dispatcher.
-  BlockDone forget_in_memory(const BlockReference& reference, const std::vector<LocalHome>& homes);
+  /// It will not return, because its tenant has been ended or it returns to another SM; what to
+  /// tell the dispatcher.
+  BlockDone forget_in_memory(const BlockReference& reference, const std::vector<LocalHome>& homes,
+                             bool is_done = true);
+  /// A block of the grid in memory that another SM has saved returns here.
+  void expect_from_memory(std::uint8_t grid) { ++hot_.grids[grid].blocks_in_memory; }
   /// Registers and predicates of all its warps.
   std::span<std::byte> rows_of(BlockPlace place);
   std::span<std::byte> shared_of(BlockPlace place);

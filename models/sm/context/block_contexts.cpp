@@ -117,6 +117,7 @@ BlockContext BlockContexts::take_out(BlockPlace place, SmCycle now) {
   const std::span<std::byte> shared = blocks_.shared_of(place);
   context.bytes.insert(context.bytes.end(), shared.begin(), shared.end());
   overwrite(shared);
+  context.parts.shared_bytes = static_cast<std::uint32_t>(shared.size());
   const std::string text = control.str();
   const auto written = std::as_bytes(std::span(text));
   context.bytes.insert(context.bytes.end(), written.begin(), written.end());

@@ -95,8 +95,9 @@ void BlockContexts::write_registers(BlockPlace place, const std::vector<SavedWar
     header.bytes = static_cast<std::uint32_t>(bytes.size());
     std::memcpy(bytes.data(), &header, sizeof header);
   }
-  context.register_bytes = static_cast<std::uint32_t>(bytes.size());
-  context.compressed = std::accumulate(classes.of_warps.begin() + 1, classes.of_warps.end(), 0u);
+  context.parts.register_bytes = static_cast<std::uint32_t>(bytes.size());
+  context.parts.compressed =
+      std::accumulate(classes.of_warps.begin() + 1, classes.of_warps.end(), 0u);
   overwrite(rows);
   count_registers(block, registers, classes, bytes.size());
 }

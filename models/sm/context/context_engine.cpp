@@ -4,6 +4,7 @@
 #include <cstring>
 #include <utility>
 
+#include "core/error/error.hpp"
 #include "core/memory/round_up.hpp"
 #include "models/sm/ports/request_tag.hpp"
 
@@ -13,58 +14,77 @@ namespace lockstep {
 constexpr std::int64_t compressor_latency = 2;
 
 void ContextEngine::save(Place place, TenantId tenant, BlockContext context, SmCycle now) {
-  Transfer transfer{place, tenant, true, std::move(context.bytes), 0, 0, now};
+  Transfer transfer{place, tenant, true, std::move(context.bytes), context.parts, 0, 0, now};
   transfer.bytes.resize(round_up(transfer.bytes.size(), line_bytes));
-  transfer.register_lines = static_cast<std::uint32_t>(
-      round_up(std::uint64_t{context.register_bytes}, line_bytes) / line_bytes);
-  transfer.compressed = compressed_[place] = context.compressed;
+  transfer.first = std::max(now + 1, compressor_free_);
+  if (context.parts.compressed > 0)
+    compressor_free_ = transfer.first + std::int64_t{context.parts.compressed};
   begin(std::move(transfer), now);
 }
 
-void ContextEngine::restore(Place place, TenantId tenant, std::size_t bytes, SmCycle now) {
-  std::vector<std::byte> empty(round_up(bytes, line_bytes));
-  if (ideal_) empty = std::move(kept_[place]);
-  Transfer transfer{place, tenant, false, std::move(empty), 0, 0, now};
-  transfer.compressed = compressed_[place];
+void ContextEngine::restore(Place place, TenantId tenant, std::size_t bytes,
+                            const ContextParts& parts, SmCycle now) {
+  Transfer transfer{place, tenant, false, {}, parts, 0, 0, now};
+  if (traffic_ == ContextTraffic::real) {
+    transfer.bytes.resize(round_up(bytes, line_bytes));
+  } else {
+    transfer.bytes = take_kept(place);
+  }
   begin(std::move(transfer), now);
+}
+
+std::vector<std::byte> ContextEngine::take_kept(Place place) {
+  if (traffic_ == ContextTraffic::real) return {};
+  return std::move(kept_.extract(place).mapped());
+}
+
+void ContextEngine::keep(Place place, std::span<const std::byte> context) {
+  if (!context.empty()) kept_[place].assign(context.begin(), context.end());
 }
 
 void ContextEngine::begin(Transfer transfer, SmCycle now) {
-  if (ideal_) {
+  if (traffic_ != ContextTraffic::real) {
     transfer.sent = transfer.answered = transfer.lines();
     transfer.ready = now + 1;
+  }
+  if (traffic_ == ContextTraffic::share) {
+    const std::uint64_t moved =
+        std::uint64_t{transfer.parts.register_bytes} + transfer.parts.shared_bytes;
+    transfer.ready = constants_.cycle_at_or_after(constants_.time_of(now) +
+                                                  constants_.setup.contexts.share.time_of(moved));
   }
   transfers_.push_back(std::move(transfer));
   wake_ = std::min(wake_, now + 1);
 }
 
 void ContextEngine::advance(SmCycle now) {
+  for (Transfer& transfer : transfers_)
+    if (transfer.sent < transfer.lines() && transfer.line_ready() <= now &&
+        send_line(transfer, now))
+      break;
   wake_ = no_cycle;
-  if (transfers_.empty()) return;
-  Transfer& transfer = transfers_.front();
-  if (transfer.saves) transfer.first = std::min(transfer.first, now);
-  if (transfer.sent < transfer.lines() && line_ready(transfer) <= now) send_line(transfer, now);
-  if (transfer.sent < transfer.lines()) {
-    wake_ = std::max(now + 1, line_ready(transfer));
-  } else if (transfer.answered == transfer.lines() && transfer.ready > now) {
-    wake_ = transfer.ready;
-  }
+  for (const Transfer& transfer : transfers_) wake_ = std::min(wake_, transfer.wake(now));
 }
 
-SmCycle ContextEngine::line_ready(const Transfer& transfer) const {
-  if (!transfer.saves) return SmCycle{};
-  if (transfer.compressed == 0) return transfer.first;
-  const std::uint32_t lines = std::min(transfer.sent + 1, transfer.register_lines);
-  const auto passed = (std::uint64_t{transfer.compressed} * lines + transfer.register_lines - 1) /
-                      transfer.register_lines;
-  return transfer.first + compressor_latency + static_cast<std::int64_t>(passed);
+SmCycle ContextEngine::Transfer::line_ready() const {
+  if (!saves) return SmCycle{};
+  if (parts.compressed == 0) return first;
+  const std::uint64_t register_lines = (parts.register_bytes + line_bytes - 1) / line_bytes;
+  const std::uint64_t lines = std::min<std::uint64_t>(sent + 1, register_lines);
+  const std::uint64_t passed = (parts.compressed * lines + register_lines - 1) / register_lines;
+  return first + compressor_latency + static_cast<std::int64_t>(passed);
 }
 
-void ContextEngine::send_line(Transfer& transfer, SmCycle now) {
+SmCycle ContextEngine::Transfer::wake(SmCycle now) const {
+  if (sent < lines()) return std::max(now + 1, line_ready());
+  return answered == lines() && ready > now ? ready : no_cycle;
+}
+
+bool ContextEngine::send_line(Transfer& transfer, SmCycle now) {
   const PhysicalAddress line =
       constants_.setup.contexts.place(transfer.place) + transfer.sent * line_bytes;
   const std::uint32_t destination = ports_.destination_of(line, false);
-  if (!ports_.is_idle(destination, now)) return;
+  if (!ports_.is_idle(destination, now)) return false;
   MemoryRequest request;
   request.line = line.value();
   request.virtual_page = request.line >> 12;
@@ -84,17 +104,31 @@ void ContextEngine::send_line(Transfer& transfer, SmCycle now) {
     ports_.send(destination, 0, now).request = request;
   }
   ++transfer.sent;
+  return true;
+}
+
+ContextEngine::Transfer& ContextEngine::transfer_at(PhysicalAddress line) {
+  const auto place = constants_.setup.contexts.place_of(line);
+  const auto transfer = std::find_if(transfers_.begin(), transfers_.end(),
+                                     [&](const Transfer& other) { return other.place == place; });
+  LOCKSTEP_CHECK(transfer != transfers_.end(), "a line of a context that does not move");
+  return *transfer;
 }
 
 void ContextEngine::answered(const MemoryResponse& response, const std::byte* payload,
                              SmCycle usable, SmCycle now) {
-  Transfer& transfer = transfers_.front();
+  Transfer& transfer = transfer_at(PhysicalAddress(response.line));
   ++transfer.answered;
-  transfer.first = std::min(transfer.first, usable);
   transfer.ready = std::max(transfer.ready, usable);
-  if (!transfer.saves && transfer.compressed != 0)
+  const std::uint32_t compressed = transfer.parts.compressed;
+  if (!transfer.saves && compressed > 0) {
+    if (transfer.first == no_cycle) {
+      transfer.first = std::max(usable, decompressor_free_);
+      decompressor_free_ = transfer.first + std::int64_t{compressed};
+    }
     transfer.ready =
-        std::max(usable, transfer.first + std::int64_t{transfer.compressed}) + compressor_latency;
+        std::max(usable, transfer.first + std::int64_t{compressed}) + compressor_latency;
+  }
   if (!transfer.saves)
     std::memcpy(transfer.bytes.data() + RequestTag::index(response.tag) * line_bytes, payload,
                 line_bytes);
@@ -102,11 +136,13 @@ void ContextEngine::answered(const MemoryResponse& response, const std::byte* pa
 }
 
 std::optional<ContextEngine::Done> ContextEngine::take_done(SmCycle now) {
-  if (transfers_.empty() || !transfers_.front().is_done(now)) return std::nullopt;
-  Transfer transfer = std::move(transfers_.front());
-  transfers_.pop_front();
-  if (!transfers_.empty()) wake_ = std::min(wake_, now + 1);
-  if (ideal_ && transfer.saves) kept_[transfer.place] = std::move(transfer.bytes);
+  const auto done = std::find_if(transfers_.begin(), transfers_.end(),
+                                 [&](const Transfer& other) { return other.is_done(now); });
+  if (done == transfers_.end()) return std::nullopt;
+  Transfer transfer = std::move(*done);
+  transfers_.erase(done);
+  if (traffic_ != ContextTraffic::real && transfer.saves)
+    kept_[transfer.place] = std::move(transfer.bytes);
   return Done{transfer.place, transfer.saves, std::move(transfer.bytes)};
 }
 

@@ -1,14 +1,15 @@
 /// Moves contexts between the SM and its area of GPU memory, in lines of 128 bytes.
 ///
-/// One context after the other.  A line is sent when the request port has nothing else to do, so
-/// that demand requests go first; a context has arrived when all its lines are answered.  What is
-/// loaded is what stands in memory.  Registers that are compressed pass the compressor, and the
-/// decompressor on their way back, one a cycle.
-/// Source: 000, section 4.1; preemption.md, section 5 (128-byte writes, behind demand requests);
-/// 002, section III.C (two cycles, pipelined).
+/// A line is sent when the request port has nothing else to do, so that demand requests go first:
+/// of the context that began to move first, or of a later one while none of that can leave.  A
+/// context has arrived when all its lines are answered.  What is loaded is what stands in memory.
+/// Registers that are compressed pass the compressor, and the decompressor on their way back, one a
+/// cycle, one context after the other.
+/// Source: 000, section 4.1; preemption.md, sections 5 (128-byte writes, behind demand requests)
+/// and 7.3 (`share`: each context has the SM's whole part of the bandwidth); 002, section III.C
+/// (two cycles, pipelined).
 ///
-/// Simplified: a context waits for the answers to the one before.  Ideal: it takes a cycle, causes
-/// no traffic, and is kept here.
+/// Simplified: without traffic - `share`, and ideal ones in a cycle - contexts are kept here.
 /// Cost model: at most one line per SM cycle, otherwise that of the network and the partitions; a
 /// line with compressed registers leaves when its share of them has passed.
 #pragma once
@@ -17,6 +18,7 @@
 #include <deque>
 #include <map>
 #include <optional>
+#include <span>
 #include <vector>
 
 #include "core/checkpoint/archive.hpp"
@@ -30,14 +32,21 @@ namespace lockstep {
 
 class ContextEngine final : public ContextAnswers {
  public:
-  ContextEngine(const SmConstants& constants, SmPorts& ports, bool ideal)
-      : constants_(constants), ports_(ports), ideal_(ideal) {}
+  ContextEngine(const SmConstants& constants, SmPorts& ports)
+      : constants_(constants), ports_(ports), traffic_(constants.setup.contexts.traffic) {}
 
   /// Number of a place of the area, by which a transfer is known.
   using Place = std::uint32_t;
 
   void save(Place place, TenantId tenant, BlockContext context, SmCycle now);
-  void restore(Place place, TenantId tenant, std::size_t bytes, SmCycle now);
+  /// `parts`: as it was saved.
+  void restore(Place place, TenantId tenant, std::size_t bytes, const ContextParts& parts,
+               SmCycle now);
+
+  /// Contexts that do not go through memory: they leave with a block that returns to another SM.
+  std::vector<std::byte> take_kept(Place place);
+  void keep(Place place, std::span<const std::byte> context);
+  void forget(Place place) { kept_.erase(place); }
 
   /// When it wants to send a line or is done.
   SmCycle wake() const { return wake_; }
@@ -51,12 +60,12 @@ class ContextEngine final : public ContextAnswers {
     bool saved = false;
     std::vector<std::byte> bytes;  ///< restored
   };
-  /// The transfer that has been completed, once.
+  /// A transfer that has been completed, once.
   std::optional<Done> take_done(SmCycle now);
 
   void serialize(Archive& archive) {
-    archive.section("sm/context_engine", 2);
-    archive(transfers_, wake_, kept_, compressed_);
+    archive.section("sm/context_engine", 3);
+    archive(transfers_, wake_, compressor_free_, decompressor_free_, kept_);
   }
 
  private:
@@ -65,31 +74,34 @@ class ContextEngine final : public ContextAnswers {
     TenantId tenant;
     bool saves = false;
     std::vector<std::byte> bytes;  ///< whole lines
+    ContextParts parts;
     std::uint32_t sent = 0, answered = 0;
     SmCycle ready;             ///< its last answer is in
-    SmCycle first = no_cycle;  ///< since then it is compressed, or its lines come
-    std::uint32_t register_lines = 0, compressed = 0;
+    SmCycle first = no_cycle;  ///< since then it is compressed or decompressed
 
     std::uint32_t lines() const { return static_cast<std::uint32_t>(bytes.size() / line_bytes); }
     bool is_done(SmCycle now) const { return answered == lines() && ready <= now; }
+    /// When its next line can leave.
+    SmCycle line_ready() const;
+    /// When it is to be looked at again, if nothing is answered before.
+    SmCycle wake(SmCycle now) const;
     void serialize(Archive& archive) {
-      archive(place, tenant, saves, bytes, sent, answered, ready, first, register_lines,
-              compressed);
+      archive(place, tenant, saves, bytes, parts, sent, answered, ready, first);
     }
   };
 
   void begin(Transfer transfer, SmCycle now);
-  void send_line(Transfer& transfer, SmCycle now);
-  /// When its next line can leave.
-  SmCycle line_ready(const Transfer& transfer) const;
+  /// False: the port has something else to do.
+  bool send_line(Transfer& transfer, SmCycle now);
+  Transfer& transfer_at(PhysicalAddress line);
 
   const SmConstants& constants_;
   SmPorts& ports_;
-  const bool ideal_;
-  std::deque<Transfer> transfers_;
+  const ContextTraffic traffic_;
+  std::deque<Transfer> transfers_;  ///< in the order in which they began
   SmCycle wake_ = no_cycle;
-  std::map<Place, std::vector<std::byte>> kept_;  ///< ideal
-  std::map<Place, std::uint32_t> compressed_;     ///< registers of what has been saved there
+  SmCycle compressor_free_, decompressor_free_;   ///< when what is before has passed them
+  std::map<Place, std::vector<std::byte>> kept_;  ///< without traffic
 };
 
 }  // namespace lockstep

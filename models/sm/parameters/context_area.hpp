@@ -3,21 +3,31 @@
 #include <cstdint>
 
 #include "models/noc/address.hpp"
+#include "models/sm/parameters/bandwidth_share.hpp"
 #include "models/sm/parameters/context_kind.hpp"
+#include "models/sm/parameters/context_traffic.hpp"
 
 namespace lockstep {
 
-/// Pinned GPU memory where an SM keeps the contexts of blocks that are not on chip.
+/// Pinned GPU memory where SMs keep the contexts of blocks that are not on chip; each has places of
+/// its own there, which are numbered through.
 /// Source: 000, section 4.1 (a preallocated area of GPU memory).
 struct ContextArea {
-  PhysicalAddress base;
+  PhysicalAddress base;           ///< of all SMs
   std::uint64_t place_bytes = 0;  ///< for the largest block's context; whole lines
-  std::uint32_t places = 0;       ///< 0: blocks do not leave
+  std::uint32_t places = 0;       ///< of the SM; 0: blocks do not leave
   std::uint32_t block_warps = 0;  ///< of the largest block
   ContextKind kind = ContextKind::occupied;
   StopPlaces stops = StopPlaces::any;  ///< of blocks that a more urgent grid displaces
+  ContextTraffic traffic = ContextTraffic::real;
+  BandwidthShare share{};
+  std::uint32_t first_place = 0;  ///< of the SM's own
 
   PhysicalAddress place(std::uint32_t number) const { return base + number * place_bytes; }
+  std::uint32_t place_of(PhysicalAddress line) const {
+    return static_cast<std::uint32_t>((line - base) / place_bytes);
+  }
+  /// Of the SM.
   std::uint64_t bytes() const { return places * place_bytes; }
   /// Warps whose local memory is kept beside that of those on chip.
   std::uint32_t warps() const { return places * block_warps; }

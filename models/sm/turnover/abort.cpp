@@ -34,7 +34,7 @@ void BlockTurnover::drop_staged(TenantId tenant, SmCycle now) {
 
 /// Each counts as back in the SM first: as the dispatcher has it.
 void BlockTurnover::drop_in_memory(TenantId tenant, SmCycle now) {
-  for (const BlockDone& done : scheduler_.drop_tenant(tenant)) {
+  for (const BlockDone& done : scheduler_.drop_tenant(tenant, now)) {
     log_done(done, now);
     ports_.tell_dispatcher(MessageKind::block_restored, done.block, now);
     ports_.tell_dispatcher(MessageKind::block_done, done, now);

@@ -7,6 +7,7 @@
 #include "core/checkpoint/archive.hpp"
 #include "models/noc/grid_messages.hpp"
 #include "models/sm/blocks/block_slot.hpp"
+#include "models/sm/context/block_context.hpp"
 #include "models/sm/parameters/sm_cycle.hpp"
 
 namespace lockstep {
@@ -23,6 +24,7 @@ struct BlockInMemory {
   BlockPlace place;          ///< in the SM, while it moves
   std::uint32_t number = 0;  ///< of its place in the context area
   std::uint64_t bytes = 0;   ///< of its context
+  ContextParts parts;
   std::vector<LocalHome> homes;
   std::vector<TlbKey> pages;  ///< that it waits for
   BlockProgress progress;     ///< as it was when it left; began: counted from there
@@ -39,8 +41,8 @@ struct BlockInMemory {
   static constexpr TlbKey all_keys{};
 
   void serialize(Archive& archive) {
-    archive(state, dropped, reference, tenant, grid, place, number, bytes, homes, pages, progress,
-            ready, moves);
+    archive(state, dropped, reference, tenant, grid, place, number, bytes, parts, homes, pages,
+            progress, ready, moves);
   }
 };
 

@@ -20,7 +20,7 @@ struct BlockRecord {
 };
 
 /// When the blocks of an SM came and went, if `record_blocks` asks for it.  One that leaves for
-/// memory and returns has one row.
+/// memory and returns has one row, at the SM where it ends.
 class BlockLog {
  public:
   explicit BlockLog(bool enabled) : enabled_(enabled) {}
@@ -30,13 +30,12 @@ class BlockLog {
   }
   void done(const BlockReference& reference, Time now) {
     if (!enabled_) return;
-    const auto record = std::find_if(here_.begin(), here_.end(), [&](const BlockRecord& other) {
-      return other.reference.grid == reference.grid && other.reference.block == reference.block;
-    });
-    LOCKSTEP_CHECK(record != here_.end(), "a block is done that has not started");
-    record->done = now;
-    done_.push_back(*record);
-    here_.erase(record);
+    done_.push_back(take(reference));
+    done_.back().done = now;
+  }
+  /// It ends at another SM; when it started.
+  Time left(const BlockReference& reference) {
+    return enabled_ ? take(reference).started : Time::zero();
   }
 
   /// In the order in which they were done, then those that are not, in the order of their start.
@@ -49,6 +48,16 @@ class BlockLog {
   void serialize(Archive& archive) { archive(done_, here_); }
 
  private:
+  BlockRecord take(const BlockReference& reference) {
+    const auto found = std::find_if(here_.begin(), here_.end(), [&](const BlockRecord& other) {
+      return other.reference.grid == reference.grid && other.reference.block == reference.block;
+    });
+    LOCKSTEP_CHECK(found != here_.end(), "a block leaves that has not started");
+    const BlockRecord record = *found;
+    here_.erase(found);
+    return record;
+  }
+
   const bool enabled_;
   std::vector<BlockRecord> done_, here_;
 };

@@ -45,6 +45,21 @@ void BlockTurnover::resume_grid(GridId number) {
   grid.stopped = grid.clears = false;
 }
 
+void BlockTurnover::give_block(GridId grid, SmCycle now) {
+  auto [given, context] = scheduler_.give(blocks_.place_of(grid));
+  if (given.given != 0) given.started = log_.left(given.block);
+  ports_.tell_dispatcher(MessageKind::block_given, given, now, context);
+}
+
+/// What it has written elsewhere it must see: as for an acquire.
+void BlockTurnover::adopt_block(const BlockGiven& given, std::span<const std::byte> context,
+                                SmCycle now) {
+  l1_.drop_clean();
+  scheduler_.adopt(given, context, now);
+  log_.started({given.block.grid, constants_.setup.index, given.block.block}, given.started);
+  return_blocks(now);
+}
+
 void BlockTurnover::tell_status(GridId number, SmCycle now) {
   const std::uint8_t grid = blocks_.place_of(number);
   std::vector<BlockStatus> blocks;

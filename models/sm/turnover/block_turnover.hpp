@@ -54,6 +54,10 @@ class BlockTurnover final : public DrainedWarps {
   /// The dispatcher hears what its blocks have done.
   void tell_status(GridId grid, SmCycle now);
   void resume_grid(GridId grid);
+  /// A block in memory returns to another SM, or one that another has saved returns here.
+  void give_block(GridId grid, SmCycle now);
+  void adopt_block(const BlockGiven& given, std::span<const std::byte> context, SmCycle now);
+  void context_is_free(std::uint32_t place, SmCycle now) { scheduler_.free_place(place, now); }
 
   // Blocks that leave because of faults or a more urgent grid, and return.
   bool switches() const { return scheduler_.selected(); }

@@ -18,8 +18,8 @@ LocalScheduler::LocalScheduler(const SmConstants& constants, SmStatistics& stati
       max_wait_(policy.max_wait() == Time::never()
                     ? no_cycle
                     : constants.cycle_at_or_after(policy.max_wait())) {
-  for (std::uint32_t number = constants.setup.contexts.places; number > 0; --number)
-    free_numbers_.push_back(number - 1);
+  const ContextArea& area = constants.setup.contexts;
+  for (std::uint32_t i = area.places; i > 0; --i) free_numbers_.push_back(area.first_place + i - 1);
 }
 
 void LocalScheduler::page_came(TlbKey key, SmCycle now) {
@@ -55,7 +55,8 @@ void LocalScheduler::look(std::size_t staged, SmCycle now) {
   for (Mask left = leaving_; left != 0; left &= left - 1) {
     const BlockPlace place(static_cast<std::uint8_t>(std::countr_zero(left)));
     parts_.contexts.freeze(place);
-    if ((dropping_ & bit_of(place)) == 0 && parts_.contexts.is_quiet(place)) save(place, now);
+    const bool saves = (dropping_ & bit_of(place)) == 0 && !free_numbers_.empty();
+    if (saves && parts_.contexts.is_quiet(place)) save(place, now);
   }
   if (parts_.engine.wake() <= now) parts_.engine.advance(now);
   set_wake(now);
@@ -186,7 +187,9 @@ void LocalScheduler::save(BlockPlace place, SmCycle now) {
   block.progress.began = SmCycle{} - (now - slot.progress.began);
   BlockContext context = parts_.contexts.take_out(place, now);
   block.bytes = context.bytes.size();
-  if (!policy_.ideal() && block.bytes > constants_.setup.contexts.place_bytes) {
+  block.parts = context.parts;
+  if (constants_.setup.contexts.traffic != ContextTraffic::ideal &&
+      block.bytes > constants_.setup.contexts.place_bytes) {
     too_large_ |= bit_of(place);
     return parts_.contexts.put_in(place, std::move(context.bytes), now);
   }
@@ -250,7 +253,7 @@ std::optional<LocalScheduler::Moved> LocalScheduler::take_moved(SmCycle now) {
     const GridSlot& grid = parts_.blocks.grid(block->grid);
     if (grid.stopped) make_room(block->place, grid.makes_room, now);
   }
-  free_numbers_.push_back(block->number);
+  free_place(block->number, now);
   blocks_.erase(block);
   return moved;
 }
@@ -279,9 +282,56 @@ void LocalScheduler::begin_return(SmCycle now) {
   SmStatistics::OfTenant& counts = statistics_.tenant[block.tenant.value()];
   ++counts.blocks_restored;
   counts.context_bytes_restored += block.bytes;
-  parts_.engine.restore(block.number, block.tenant, block.bytes, now);
+  parts_.engine.restore(block.number, block.tenant, block.bytes, block.parts, now);
   parts_.ports.tell_dispatcher(MessageKind::block_restored, block.reference, now);
   set_wake(now);
+}
+
+void LocalScheduler::free_place(std::uint32_t number, SmCycle now) {
+  const ContextArea& area = constants_.setup.contexts;
+  const std::uint32_t owner = number / area.places;
+  parts_.engine.forget(number);
+  if (owner == constants_.setup.index) return free_numbers_.push_back(number);
+  parts_.ports.tell_dispatcher(MessageKind::context_free, ContextPlace{owner, number}, now);
+}
+
+std::pair<BlockGiven, std::vector<std::byte>> LocalScheduler::give(std::uint8_t grid) {
+  BlockGiven given;
+  given.block = {parts_.blocks.grid(grid).launch.grid, constants_.setup.index, 0};
+  const bool stays = parts_.blocks.grid(grid).program->local_bytes > 0;
+  const auto block = std::find_if(blocks_.begin(), blocks_.end(), [&](const auto& other) {
+    return other.grid == grid && other.can_return() && !stays;
+  });
+  if (block == blocks_.end()) return {given, {}};
+  given.given = 1;
+  given.block = block->reference;
+  given.place = block->number;
+  given.bytes = block->bytes;
+  given.parts = block->parts;
+  given.idempotent = block->progress.idempotent;
+  given.work = block->progress.work(SmCycle{});
+  given.executed = parts_.blocks.forget_in_memory(block->reference, block->homes, false).executed;
+  std::vector<std::byte> context = parts_.engine.take_kept(block->number);
+  blocks_.erase(block);
+  return {given, std::move(context)};
+}
+
+void LocalScheduler::adopt(const BlockGiven& given, std::span<const std::byte> context,
+                           SmCycle now) {
+  BlockInMemory block;
+  block.state = State::there;
+  block.reference = {given.block.grid, constants_.setup.index, given.block.block};
+  block.grid = parts_.blocks.place_of(GridId(given.block.grid));
+  block.tenant = TenantId(parts_.blocks.grid(block.grid).launch.tenant);
+  block.number = given.place;
+  block.bytes = given.bytes;
+  block.parts = given.parts;
+  block.progress = {given.work.executed, SmCycle{} - static_cast<std::int64_t>(given.work.cycles),
+                    given.idempotent != 0};
+  block.ready = block.moves = now;
+  parts_.blocks.expect_from_memory(block.grid);
+  parts_.engine.keep(block.number, context);
+  blocks_.push_back(std::move(block));
 }
 
 bool LocalScheduler::may_start(SmCycle now) const {
@@ -289,14 +339,14 @@ bool LocalScheduler::may_start(SmCycle now) const {
                       [&](const auto& block) { return is_overdue(block, now); });
 }
 
-std::vector<BlockDone> LocalScheduler::drop_tenant(TenantId tenant) {
+std::vector<BlockDone> LocalScheduler::drop_tenant(TenantId tenant, SmCycle now) {
   std::vector<BlockDone> done;
   std::erase_if(blocks_, [&](BlockInMemory& block) {
     if (block.tenant != tenant) return false;
     block.dropped = block.state != State::there;
     if (block.dropped) return false;
     done.push_back(parts_.blocks.forget_in_memory(block.reference, block.homes));
-    free_numbers_.push_back(block.number);
+    free_place(block.number, now);
     return true;
   });
   for (Mask left = leaving_; left != 0; left &= left - 1) {

@@ -7,11 +7,15 @@
 /// looked at again when something is there.  One that has waited too long displaces the youngest
 /// block on chip, which may wait for it.
 ///
+/// A block may also return to another SM if a more urgent grid keeps this one: its context is read
+/// from where it was saved, when all that it has stored is acknowledged.
+///
 /// So that blocks get on however little memory there is: one that has returned stays until what it
 /// was squashed for is through, and is not displaced before it has been there for `max_wait`.
 /// Source: 000, section 4.1, Figure 9.
 ///
-/// Simplified: the new block is the one that the dispatcher keeps staged at the SM.
+/// Simplified: the new block is the one that the dispatcher keeps staged at the SM; blocks with
+/// local memory, and those that wait for pages, return to their own SM.
 #pragma once
 
 #include <algorithm>
@@ -20,6 +24,7 @@
 #include <optional>
 #include <span>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "models/sm/block_switching/block_switching.hpp"
@@ -79,10 +84,17 @@ class LocalScheduler {
   std::optional<std::uint8_t> next_to_return() const;
   /// It takes a place, and returns.
   void begin_return(SmCycle now);
+  /// A block of the grid in memory, to return to another SM, and its context if that is not in
+  /// memory; given == 0: there is none that can.
+  std::pair<BlockGiven, std::vector<std::byte>> give(std::uint8_t grid);
+  /// The other side.
+  void adopt(const BlockGiven& given, std::span<const std::byte> context, SmCycle now);
+  /// Nobody's context stands there any more, whosever place it is.
+  void free_place(std::uint32_t number, SmCycle now);
   /// No block that has waited too long needs the room first.
   bool may_start(SmCycle now) const;
   /// The tenant's blocks in memory; those that move are dropped later.  Its others go on, to end.
-  std::vector<BlockDone> drop_tenant(TenantId tenant);
+  std::vector<BlockDone> drop_tenant(TenantId tenant, SmCycle now);
   bool empty() const { return blocks_.empty(); }
   /// Where blocks stand now, for the SM's gauges.
   void count_blocks() const;
@@ -90,7 +102,7 @@ class LocalScheduler {
   std::string waiting_for() const;
 
   void serialize(Archive& archive) {
-    archive.section("sm/local_scheduler", 3);
+    archive.section("sm/local_scheduler", 4);
     archive(blocks_, leaving_, dropping_, staying_, too_large_, entered_, stops_, free_numbers_,
             wake_);
     archive(parts_.engine);

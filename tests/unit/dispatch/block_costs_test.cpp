@@ -17,9 +17,9 @@ constexpr Time microseconds(double us) {
 }
 
 /// 003's machine: 177.4 GB/s for 15 SMs of 1.4 GHz.
-const PreemptionMachine shieh{Clock(Frequency{1.4e9}), 177'400'000'000 / 15};
+const PreemptionMachine shieh{Clock(Frequency{1.4e9}), {177'400'000'000 / 15}};
 /// A cycle of 1 ns, a byte in 1 ns.
-const PreemptionMachine plain{Clock(Frequency{1e9}), 1'000'000'000};
+const PreemptionMachine plain{Clock(Frequency{1e9}), {1'000'000'000}};
 
 BlockStatus block(std::uint64_t executed, std::uint64_t cycles, bool idempotent = true,
                   std::uint64_t number = 0) {
@@ -45,7 +45,7 @@ TEST(SwitchEstimate, IsTable42ToAHundredthOfAMicrosecond) {
   };
   std::array<int, 3> over{};
   for (const Row& row : rows) {
-    const Time latency = shieh.switch_latency(4 * row.registers + row.shared);
+    const Time latency = shieh.share.time_of(4 * row.registers + row.shared);
     EXPECT_NEAR(static_cast<double>(latency.femtoseconds()) / 1e9, row.expected, 0.0051)
         << row.kernel;
     for (int us = 2; us <= 4; ++us)

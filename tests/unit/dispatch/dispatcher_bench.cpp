@@ -44,6 +44,16 @@ std::string describe(const MessageHeader& message) {
     }
     case MessageKind::ask_status:
       return "ask " + std::to_string(message.body<GridReference>().grid);
+    case MessageKind::give_block:
+      return "give " + std::to_string(message.body<GridReference>().grid);
+    case MessageKind::block_given: {
+      const auto& given = message.body<BlockGiven>();
+      return "returns " + std::to_string(given.block.grid) + "." +
+             std::to_string(given.block.block) + " from sm" + std::to_string(given.block.sm) +
+             " place " + std::to_string(given.place);
+    }
+    case MessageKind::context_free:
+      return "free " + std::to_string(message.body<ContextPlace>().place);
     case MessageKind::resume_grid:
       return "resume " + std::to_string(message.body<GridReference>().grid);
     case MessageKind::abort_tenant:
@@ -87,7 +97,7 @@ std::unique_ptr<Dispatcher> DispatcherBench::make() const {
   setup.parameters = {Frequency{1e9}, Cycles{100}, Cycles{2}, Cycles{45}};
   setup.limits.registers = 2048;
   setup.sharing = policy_named(sharing_policies(), options_.sharing);
-  setup.preemption = policy_named(preemption_policies(), options_.preemption);
+  setup.preemption = policy_written<preemption_policies>(options_.preemption);
   setup.preemption_machine = {Clock(Frequency{1e9}), 10'000'000'000};
   setup.latency_bounds = options_.latency_bounds;
   setup.machine = {options_.sms, options_.sms_per_tenant};
@@ -125,6 +135,21 @@ void DispatcherBench::block(double at_ns, MessageKind kind, std::uint32_t grid, 
   if (kind == MessageKind::block_saved)
     return receive(at_ns, kind, BlockSaved{{grid, sm, block}, 1024});
   receive(at_ns, kind, BlockReference{grid, sm, block});
+}
+
+void DispatcherBench::block_given(double at_ns, std::uint32_t grid, std::uint32_t sm,
+                                  std::optional<std::uint64_t> block,
+                                  const InstructionCount& executed) {
+  BlockGiven given;
+  given.block = {grid, sm, block.value_or(0)};
+  given.given = block.has_value();
+  given.place = 100 * sm + static_cast<std::uint32_t>(block.value_or(0));
+  given.executed = executed;
+  receive(at_ns, MessageKind::block_given, given);
+}
+
+void DispatcherBench::context_free(double at_ns, std::uint32_t sm, std::uint32_t place) {
+  receive(at_ns, MessageKind::context_free, ContextPlace{sm, place});
 }
 
 void DispatcherBench::block_flushed(double at_ns, std::uint32_t grid, std::uint32_t sm,

@@ -2,6 +2,7 @@
 
 #include <deque>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -45,6 +46,10 @@ class DispatcherBench {
   /// What an SM tells of a block, by its grid: block_saved, block_restored, block_returned.
   void block(double at_ns, MessageKind kind, std::uint32_t grid, std::uint32_t sm,
              std::uint64_t block);
+  /// What an SM gives away, if anything, from place 100 * sm + block of its contexts.
+  void block_given(double at_ns, std::uint32_t grid, std::uint32_t sm,
+                   std::optional<std::uint64_t> block, const InstructionCount& executed = {});
+  void context_free(double at_ns, std::uint32_t sm, std::uint32_t place);
   void grid_stopped(double at_ns, std::uint32_t grid, std::uint32_t sm);
   void abort_tenant(double at_ns, std::uint16_t tenant);
 

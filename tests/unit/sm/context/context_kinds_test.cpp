@@ -110,7 +110,7 @@ class BranchingBlock : protected TurnoverWorld {
 TEST(ContextKinds, OccupiedAContextOfBackpropagationHas13RegistersOfEachThreadAndSharedMemory) {
   BranchingBlock block(with_kind<ContextKind::occupied>);
   const BlockContext context = block.leave_and_return();
-  EXPECT_EQ(context.register_bytes, 8 * 1664u);
+  EXPECT_EQ(context.parts.register_bytes, 8 * 1664u);
   EXPECT_EQ(block.part(SmStatistics::registers_saved) + block.part(SmStatistics::shared_saved),
             14440u);
   for (unsigned row = 0; row < block.kernel().rows; ++row) EXPECT_TRUE(block.came_back(row));
@@ -176,14 +176,14 @@ TEST(ContextKinds, CompressedItIsSmallerAndComesBackAsItWas) {
     block->stand(block->pc_of(isa::Category::branch));
   const BlockContext plain = live.leave_and_return();
   const BlockContext context = compressed.leave_and_return();
-  EXPECT_EQ(plain.compressed, 0u);
-  EXPECT_LT(context.register_bytes * 4, plain.register_bytes);
+  EXPECT_EQ(plain.parts.compressed, 0u);
+  EXPECT_LT(context.parts.register_bytes * 4, plain.parts.register_bytes);
   for (unsigned store = 0; store < 3; ++store)
     EXPECT_TRUE(compressed.came_back(compressed.data_of(store)));
   const std::uint64_t uniform = compressed.registers(RegisterClass::uniform),
                       strided = compressed.registers(RegisterClass::strided);
   EXPECT_EQ(compressed.registers(RegisterClass::random), 0u);
-  EXPECT_EQ(uniform + strided, context.compressed);
+  EXPECT_EQ(uniform + strided, context.parts.compressed);
   EXPECT_EQ(uniform + strided + compressed.registers(RegisterClass::dead),
             8u * compressed.kernel().rows);
   EXPECT_EQ(compressed.part(SmStatistics::registers_live),
@@ -198,9 +198,9 @@ TEST(ContextKinds, OverTheBlockItIsCompressedWhereAllWarpsStandAtOneBarrier) {
   by_block.stand(by_block.pc_of(isa::Category::barrier));
   elsewhere.stand(elsewhere.pc_of(isa::Category::barrier));
   elsewhere.warp_of(3).paths.start(~0u, elsewhere.pc_of(isa::Category::barrier) + 1);
-  const std::uint32_t bytes = by_warp.leave_and_return().register_bytes;
-  EXPECT_LT(by_block.leave_and_return().register_bytes * 3, bytes * 2);
-  EXPECT_EQ(elsewhere.leave_and_return().register_bytes, bytes);
+  const std::uint32_t bytes = by_warp.leave_and_return().parts.register_bytes;
+  EXPECT_LT(by_block.leave_and_return().parts.register_bytes * 3, bytes * 2);
+  EXPECT_EQ(elsewhere.leave_and_return().parts.register_bytes, bytes);
   for (BranchingBlock* block : {&by_warp, &by_block, &elsewhere})
     for (unsigned store = 0; store < 3; ++store)
       EXPECT_TRUE(block->came_back(block->data_of(store)));

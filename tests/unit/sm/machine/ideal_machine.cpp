@@ -6,6 +6,7 @@
 
 #include "core/checkpoint/archive.hpp"
 #include "models/noc/grid_messages.hpp"
+#include "models/sm/block_switching/block_switching.hpp"
 #include "models/sm/block_switching/registry.hpp"
 #include "models/sm/exception_scheme/registry.hpp"
 #include "models/sm/tables/issue_tables.hpp"
@@ -16,7 +17,8 @@
 namespace lockstep {
 
 /// Behind the memory, before local memory.
-static constexpr std::uint64_t contexts_base = std::uint64_t{1} << 36, context_bytes = 128 << 10;
+static constexpr std::uint64_t contexts_base = std::uint64_t{1} << 36, context_bytes = 128 << 10,
+                               context_bytes_per_second = 10'000'000'000;
 
 IdealMachine::Options::Options()
     : parameters(defaults<SmParameters>()),
@@ -61,9 +63,18 @@ void IdealMachine::fresh_sm(std::uint32_t i) {
   setup.warp_scheduler = policy_named(warp_scheduler_policies(), options_.warp_scheduler);
   setup.exception_scheme = policy_written<exception_scheme_policies>(options_.exception_scheme);
   setup.block_switching = policy_written<block_switching_policies>(options_.block_switching);
-  if (const std::uint32_t extra = extra_blocks_of(setup.block_switching); extra > 0)
-    setup.contexts = {PhysicalAddress(contexts_base), context_bytes,     extra + 1,
-                      options_.parameters.warps,      options_.contexts, options_.stops};
+  const std::unique_ptr<BlockSwitching> switching = make_block_switching(setup.block_switching);
+  if (switching->extra_blocks() > 0) {
+    setup.contexts = {PhysicalAddress(contexts_base),
+                      context_bytes,
+                      switching->extra_blocks() + 1,
+                      options_.parameters.warps,
+                      options_.contexts,
+                      options_.stops,
+                      switching->ideal() ? ContextTraffic::ideal : options_.traffic,
+                      {context_bytes_per_second}};
+    setup.contexts.first_place = i * setup.contexts.places;
+  }
   setup.follows_blocks = options_.follows_blocks;
   setup.index = i;
   setup.tenants = options_.tenants;
@@ -168,6 +179,8 @@ void IdealMachine::sort_seen() {
 void IdealMachine::post_bytes(std::uint32_t sm, std::int64_t at, MessageKind kind,
                               std::span<const std::byte> body, std::span<const std::byte> payload) {
   Parcel* parcel = take_parcel();
+  LOCKSTEP_CHECK(sizeof(MessageHeader) + body.size() + payload.size() <= parcel->bytes.size(),
+                 "a message that is larger than any that is expected");
   MessageHeader& header = parcel->header();
   header = {};
   header.arrival = clock_.edge(Cycles{at});
@@ -266,6 +279,12 @@ void IdealMachine::deliver_notice(std::uint32_t sm, const MessageHeader& header)
       return note("restored " + std::to_string(header.body<BlockReference>().block));
     case MessageKind::block_returned:
       return note("returned " + std::to_string(header.body<BlockReference>().block));
+    case MessageKind::block_given:
+      given = header.body<BlockGiven>();
+      given_context.assign(header.payload().begin(), header.payload().end());
+      return note(given.given == 0 ? "gives none" : "gives " + std::to_string(given.block.block));
+    case MessageKind::context_free:
+      return note("free " + std::to_string(header.body<ContextPlace>().place));
     case MessageKind::block_flushed:
       return note("flushed " + std::to_string(header.body<BlockDone>().block.block) + " " +
                   std::to_string(header.body<BlockDone>().work.executed.warp));

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "models/isa/load.hpp"
+#include "models/noc/grid_messages.hpp"
 #include "models/sm/parameters/sm_statistics.hpp"
 #include "models/sm/streaming_multiprocessor.hpp"
 #include "models/vm/messages.hpp"
@@ -21,7 +22,7 @@ namespace lockstep {
 
 /// A message of any kind with room for the largest payload.
 struct Parcel {
-  alignas(8) std::array<std::byte, 24 + 56 + 1024> bytes;
+  alignas(8) std::array<std::byte, 24 + 96 + 8192> bytes;
   MessageHeader& header() { return *reinterpret_cast<MessageHeader*>(bytes.data()); }
   const MessageHeader& header() const {
     return *reinterpret_cast<const MessageHeader*>(bytes.data());
@@ -42,6 +43,7 @@ class IdealMachine {
     std::string exception_scheme = "stall-on-fault";  ///< as a scenario has it
     std::string block_switching = "none";             ///< the same
     ContextKind contexts = ContextKind::occupied;
+    ContextTraffic traffic = ContextTraffic::real;
     StopPlaces stops = StopPlaces::any;
     std::uint32_t sms = 1, partitions = 4;
     Cycles request_latency{140}, response_latency{20};
@@ -134,6 +136,8 @@ class IdealMachine {
     std::string text;
   };
   std::vector<Told> told;
+  BlockGiven given;  ///< the last one
+  std::vector<std::byte> given_context;
 
   template <class Body>
   void post(std::uint32_t sm, std::int64_t at, MessageKind kind, const Body& body,

@@ -27,7 +27,7 @@ struct TurnoverWorld {
   Translation translation{world.constants, world.statistics, world.blocks, world.ports, load_store};
   Printing printing{world.blocks, world.mistakes, world.ports};
   const BlockSwitching switching;
-  ContextEngine engine{world.constants, world.ports, false};
+  ContextEngine engine{world.constants, world.ports};
   BlockContexts contexts{world.constants, world.statistics, world.blocks, front_end,
                          faultable,       flights,          load_store,   printing};
   LocalScheduler scheduler{

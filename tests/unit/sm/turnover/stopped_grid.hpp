@@ -73,6 +73,7 @@ class GridThatIsStopped {
     std::vector<std::byte> memory;
     std::int64_t end = 0;
     std::size_t stopped = 0;
+    std::size_t context_requests = 0;
     SmStatistics::OfTenant counts;
 
     std::uint64_t saved() const { return counts.blocks_saved.value(); }
@@ -93,6 +94,7 @@ class GridThatIsStopped {
               std::int64_t pause = 2000) {
     options.follows_blocks = technique == Technique::flush;
     IdealMachine machine(module_, options);
+    machine.record = options.traffic == ContextTraffic::share;
     for (std::uint32_t i = 0; i < blocks * threads; ++i)
       machine.put<std::uint32_t>(32768 + 4 * i, i * 2654435761u);
     machine.launch("k", {blocks, 1, 1}, {threads, 1, 1},
@@ -122,6 +124,9 @@ class GridThatIsStopped {
     }
     outcome.end = machine.run();
     outcome.memory = machine.memory();
+    outcome.context_requests = static_cast<std::size_t>(
+        std::count_if(machine.seen.begin(), machine.seen.end(),
+                      [](const auto& seen) { return (seen.request.flags & flag_context) != 0; }));
     outcome.counts = machine.statistics().tenant[0];
     EXPECT_EQ(outcome.counts.blocks.value(), blocks);
     return outcome;

@@ -52,6 +52,17 @@ TEST_P(StoppedGrid, DrainedItsBlocksRunToTheirEndAndOthersDoNotStart) {
   EXPECT_GT(drained.end, 20'400);
 }
 
+TEST_P(StoppedGrid, WithoutTrafficItsBlocksReturnWithAllTheyHadAsWell) {
+  const Outcome whole = run({}, Technique::save);
+  options.traffic = ContextTraffic::share;
+  for (std::int64_t stop = 20; stop < 1500; stop += 97) {
+    const Outcome stopped = run({stop, stop + 2100}, Technique::save);
+    ASSERT_EQ(stopped.memory, whole.memory) << stop;
+    EXPECT_GE(stopped.restored(), 3u) << stop;
+    EXPECT_EQ(stopped.context_requests, 0u) << stop;
+  }
+}
+
 INSTANTIATE_TEST_SUITE_P(EveryKind, StoppedGrid,
                          testing::Values(ContextKind::occupied, ContextKind::live,
                                          ContextKind::live_compressed,

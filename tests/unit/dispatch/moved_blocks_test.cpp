@@ -1,0 +1,149 @@
+/// Blocks that a busy SM has saved return to whichever SM has room first.
+/// Source: preemption.md, sections 2 and 6, step 6.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "tests/unit/dispatch/dispatcher_bench.hpp"
+
+namespace lockstep::moved_dispatch_test {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::IsEmpty;
+
+/// Two SMs with room for two blocks each; blocks 0 and 2 of grid 1 were saved by SM 0, on which a
+/// more urgent grid runs, 1 and 3 run on SM 1.
+class MovedBlocksTest : public ::testing::Test {
+ protected:
+  explicit MovedBlocksTest(std::uint32_t blocks = 4) {
+    BenchOptions options;
+    options.sms = 2;
+    options.preemption = "switch";
+    bench.emplace(options);
+    bench->launch(0, {.grid = 1, .blocks = blocks});
+    bench->launch(200, {.grid = 2, .blocks = 2, .tenant = 1, .priority = 1});
+    bench->run_until(400);
+    bench->sent();
+    for (const std::uint64_t block : {0, 2})
+      bench->block(420, MessageKind::block_saved, 1, 0, block);
+    bench->grid_stopped(420, 1, 0);
+    bench->run_until(440);
+  }
+  std::optional<DispatcherBench> bench;
+};
+
+TEST_F(MovedBlocksTest, TheBusySmIsAskedForOneAfterTheOther) {
+  EXPECT_THAT(bench->sent(), ElementsAre("420 sm0 start 2", "420 sm0 block 2.0", "422 sm0 give 1",
+                                         "424 sm0 block 2.1"));
+  bench->block_given(510, 1, 0, 0);
+  bench->run_until(520);
+  EXPECT_THAT(bench->sent(), ElementsAre("510 sm0 give 1"));
+  bench->block_given(600, 1, 0, 2);
+  bench->run_until(700);
+  EXPECT_THAT(bench->sent(), IsEmpty()) << "there is no other, and no room";
+}
+
+TEST_F(MovedBlocksTest, TheyReturnWhereRoomIsFirst) {
+  bench->block_given(510, 1, 0, 0);
+  bench->block_given(600, 1, 0, 2);
+  bench->run_until(610);
+  bench->sent();
+  bench->block_done(610, 1, 1, 1);
+  bench->run_until(620);
+  EXPECT_THAT(bench->sent(), ElementsAre("610 sm1 returns 1.0 from sm0 place 0"));
+  bench->block_done(630, 1, 1, 3);
+  bench->run_until(640);
+  EXPECT_THAT(bench->sent(), ElementsAre("630 sm1 returns 1.2 from sm0 place 2"))
+      << "beside the one that has not told yet that it has its place";
+  for (const std::uint64_t block : {0, 2})
+    bench->block(700, MessageKind::block_restored, 1, 1, block);
+  bench->context_free(800, 0, 2);
+  for (const std::uint64_t block : {0, 2}) bench->block_done(900, 1, 1, block);
+  bench->run_until(1000);
+  EXPECT_THAT(bench->sent(),
+              ElementsAre("800 sm0 free 2", "900 host done 1", "900 sm0 end 1", "900 sm1 end 1"));
+}
+
+TEST_F(MovedBlocksTest, TheirOwnSmMayBeTheFirst) {
+  bench->block_given(510, 1, 0, 0);
+  bench->block_given(600, 1, 0, 2);
+  bench->run_until(610);
+  bench->sent();
+  for (const std::uint64_t block : {0, 1}) bench->block_done(650, 2, 0, block);
+  bench->run_until(700);
+  EXPECT_THAT(bench->sent(), ElementsAre("650 host done 2", "650 sm0 end 2", "650 sm0 resume 1",
+                                         "650 sm0 returns 1.0 from sm0 place 0",
+                                         "652 sm0 returns 1.2 from sm0 place 2"));
+}
+
+TEST_F(MovedBlocksTest, AnSmThatHasNoneToGiveIsNotAskedAgainBeforeItSavesOne) {
+  bench->block_given(510, 1, 0, std::nullopt);
+  bench->run_until(520);
+  bench->sent();
+  bench->block_done(520, 1, 1, 1);
+  bench->run_until(600);
+  EXPECT_THAT(bench->sent(), IsEmpty());
+}
+
+TEST_F(MovedBlocksTest, WhatItHasExecutedThereCounts) {
+  bench->block_given(510, 1, 0, 0, {10, 320});
+  bench->block_given(600, 1, 0, 2, {5, 160});
+  bench->block_done(610, 1, 1, 1, {7, 224});
+  bench->block_done(610, 1, 1, 3);
+  bench->run_until(620);
+  for (const std::uint64_t block : {0, 2})
+    bench->block(700, MessageKind::block_restored, 1, 1, block);
+  bench->run_until(710);
+  bench->sent();
+  for (const std::uint64_t block : {0, 2}) bench->block_done(710, 1, 1, block);
+  bench->run_until(720);
+  EXPECT_EQ(bench->sent().front(), "710 host done 1 22/704");
+}
+
+TEST_F(MovedBlocksTest, OneThatIsUnderWayWhenItsTenantEndsIsDone) {
+  bench->block_given(510, 1, 0, 0);
+  bench->run_until(520);
+  bench->sent();
+  bench->abort_tenant(530, 0);
+  bench->block_given(540, 1, 0, 2);
+  for (const std::uint64_t block : {1, 3}) bench->block_done(600, 1, 1, block);
+  bench->run_until(700);
+  EXPECT_THAT(bench->sent(),
+              ElementsAre("530 sm0 abort 0", "530 sm0 free 0", "530 sm1 abort 0", "540 sm0 free 2",
+                          "600 host done 1", "600 sm0 end 1", "600 sm1 end 1"));
+}
+
+TEST_F(MovedBlocksTest, GoesOnAfterSavingAndRestoringWithOneInHandAndOneAskedFor) {
+  bench->block_given(510, 1, 0, 0);
+  bench->run_until(520);
+  bench->save_and_restore();
+  bench->block_given(600, 1, 0, 2);
+  bench->run_until(610);
+  bench->sent();
+  bench->block_done(610, 1, 1, 1);
+  bench->run_until(620);
+  EXPECT_THAT(bench->sent(), ElementsAre("610 sm1 returns 1.0 from sm0 place 0"));
+}
+
+/// The same with two blocks that have not started, one of them staged at SM 1.
+class MovedBlocksFirstTest : public MovedBlocksTest {
+ protected:
+  MovedBlocksFirstTest() : MovedBlocksTest(6) {}
+};
+
+TEST_F(MovedBlocksFirstTest, TheyReturnBeforeBlocksThatHaveNotStarted) {
+  bench->block(430, MessageKind::block_returned, 1, 0, 4);
+  bench->run_until(450);
+  bench->sent();
+  bench->block_done(500, 1, 1, 1);  // 5 starts in its place
+  bench->run_until(510);
+  EXPECT_THAT(bench->sent(), ElementsAre("500 sm0 give 1")) << "4 is not staged";
+  bench->block_given(600, 1, 0, 0);
+  bench->block_given(700, 1, 0, 2);
+  bench->block_done(800, 1, 1, 3);
+  bench->run_until(900);
+  EXPECT_THAT(bench->sent(), ElementsAre("600 sm0 give 1", "800 sm1 returns 1.0 from sm0 place 0"));
+}
+
+}  // namespace
+}  // namespace lockstep::moved_dispatch_test
