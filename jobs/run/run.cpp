@@ -63,6 +63,7 @@ void refuse_inputs(const std::string& output, const CommandLine& line, const Sce
   refuse(line.resume, "--resume");
   for (const Tenant& tenant : scenario.tenants) {
     refuse(tenant.workload.module_file, "a module");
+    if (tenant.cpu) refuse(tenant.cpu->trace_file, "a trace");
     for (const Buffer& buffer : tenant.workload.buffers)
       refuse(buffer.initial.file, "the initial content of buffer " + buffer.name);
   }
@@ -179,9 +180,10 @@ Host& find_host(const Engine& engine, const Machine& machine) {
   throw InternalError("the host does not live on rank 0");
 }
 
-/// Links between SMs and partitions are the machine; any other short cycle is worth a word.
+/// Links between SMs or CPU cores and partitions are the machine; any other short cycle is worth a
+/// word.
 void warn_of_limit(const Engine& engine) {
-  const std::string expected[] = {"sm", "partition"};
+  const std::string expected[] = {"sm", "partition", "cpu"};
   const std::string all = engine.limiting_cycle(), other = engine.limiting_cycle(expected);
   if (all == other && !other.empty()) {
     std::fprintf(stderr, "lockstep: note: windows are limited by %s\n", other.c_str());
@@ -202,8 +204,7 @@ RunOutcome finish(const CommandLine& line, const Scenario& scenario, const Machi
   Host& host = find_host(engine, machine);
   const StatisticsLayout& layout = output.recorder.layout();
   const Totals totals(layout, output.recorder.totals());
-  const std::vector<TenantRow> rows =
-      tenant_rows(scenario, machine.parameters(), host, totals, summary.end);
+  const std::vector<TenantRow> rows = tenant_rows(scenario, machine, host, totals, summary.end);
   output.kernels.append(kernel_rows(host.kernels().take_all()));
   output.recorder.finish();
   CheckResult check;
@@ -228,7 +229,7 @@ RunOutcome finish(const CommandLine& line, const Scenario& scenario, const Machi
 
   if (!line.quiet) {
     const std::uint64_t warps = totals.sum_over_tenants("sm", "warp_instructions");
-    std::fputs(result_table(rows, layout, totals).c_str(), stdout);
+    std::fputs(result_table(rows, machine, layout, totals).c_str(), stdout);
     std::fputs(
         fmt::format("{:.3f} us simulated in {:.2f} s, {:.2f} million warp instructions/s; "
                     "synchronisation {:.1f}%, imbalance {:.1f}%; {}\n",
