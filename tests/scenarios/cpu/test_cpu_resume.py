@@ -11,11 +11,11 @@ class CpuResume(SegmentsTest):
         self.write(
             "scenario.yaml",
             f"gpu: {ROOT}/configs/gpus/sms_16c1g.yaml\nhost: {ROOT}/configs/hosts/pcie3.yaml\n"
-            "simulation: {epoch: 20us, stop_at: 1ms}\npolicies: {dram_scheduler: sms}\ntenants:\n"
+            "simulation: {epoch: 20us}\npolicies: {dram_scheduler: sms}\ntenants:\n"
             f"  - {{name: add, workload: {ROOT}/configs/workloads/vector_add.yaml, relaunch: true}}\n"
             "  - {name: traced, cpu: {trace: t.txt, memory: 64KiB}, relaunch: true}\n"
-            + "".join(f"  - {{name: {name}, cpu: {{profile: {name}, memory: 1MiB}}}}\n"
-                      for name in ("mcf", "lbm", "omnetpp", "gcc")).replace("}}", "}, instructions: 100000000}"))
+            + "".join(f"  - {{name: {name}, cpu: {{profile: {name}, memory: 1MiB}}, instructions: {instructions}}}\n"
+                      for name, instructions in (("mcf", 150000), ("lbm", 200000), ("gcc", 2000000))))
         _, seconds = self.run_whole()
         for share, layout in ((0.3, {"ranks": 2}), (0.3, {"threads": 2})):
             if self.interrupt(share * seconds, **layout)[1]:
