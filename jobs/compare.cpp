@@ -111,15 +111,15 @@ Scenario leave_alone(const Scenario& scenario, const std::string& name) {
   std::uint16_t index = 0;
   for (const Tenant& tenant : scenario.tenants) {
     if (tenant.name == name) index = static_cast<std::uint16_t>(setup.sms_per_tenant.size());
-    setup.sms_per_tenant.push_back(tenant.sms);
+    setup.sms_per_tenant.push_back(tenant.cpu ? SharingSetup::no_sms : tenant.sms);
   }
   Scenario alone = scenario;
   alone.tenants = {scenario.tenants[index]};
   Tenant& tenant = alone.tenants.front();
-  tenant.sms = make_sharing(policy, setup)->sms_of(TenantId{index});
+  if (!tenant.cpu) tenant.sms = make_sharing(policy, setup)->sms_of(TenantId{index});
   tenant.arrival = Time::zero();
   tenant.arrivals = {tenant.arrival};
-  tenant.relaunch = false;
+  tenant.relaunch = tenant.relaunch && tenant.cpu;
   return alone;
 }
 
@@ -151,7 +151,21 @@ double speed(const TenantRow& row, const std::string& run) {
                   "give it a kernel or leave it out");
 }
 
-std::string table(const Plan& plan, const std::vector<TenantSpeed>& speeds) {
+/// What the tenants on CPU cores suffer, if there are some, and what all gain.
+/// Source: memory-interference.md, section 1.4 (004, Equations 5.1 and 5.2).
+struct CoreMeasures {
+  std::vector<TenantSpeed> cores, gpu;
+  std::vector<std::pair<double, double>> weighted;  ///< weight of the GPU, CPU+GPU speedup
+
+  CoreMeasures(const std::vector<TenantSpeed>& speeds, const std::vector<double>& gpu_weights) {
+    for (const TenantSpeed& speed : speeds) (speed.on_cpu ? cores : gpu).push_back(speed);
+    for (const double weight : gpu_weights)
+      weighted.emplace_back(weight, weighted_speedup(speeds, weight));
+  }
+};
+
+std::string table(const Plan& plan, const std::vector<TenantSpeed>& speeds,
+                  const CoreMeasures& measures) {
   std::string text =
       fmt::format("\n{:<32}{:>12}{:>12}{:>12}\n", "tenant", "IPC alone", "IPC shared", "slowdown");
   for (std::size_t t = 0; t < speeds.size(); ++t) {
@@ -165,10 +179,18 @@ std::string table(const Plan& plan, const std::vector<TenantSpeed>& speeds) {
   line("harmonic speedup", harmonic_speedup(speeds));
   line("maximum slowdown (unfairness)", maximum_slowdown(speeds));
   line("IPC throughput", ipc_throughput(speeds));
+  if (measures.cores.empty()) return text;
+  line("CPU weighted speedup", weighted_speedup(measures.cores));
+  line("CPU unfairness", maximum_slowdown(measures.cores));
+  if (measures.gpu.empty()) return text;
+  line("GPU speedup", weighted_speedup(measures.gpu));
+  for (const auto& [weight, speedup] : measures.weighted)
+    line(fmt::format("CPU+GPU, weight {:g}", weight).c_str(), speedup);
   return text;
 }
 
-std::string yaml(const Plan& plan, const std::vector<TenantSpeed>& speeds) {
+std::string yaml(const Plan& plan, const std::vector<TenantSpeed>& speeds,
+                 const CoreMeasures& measures) {
   std::string text = "tenants:\n";
   for (std::size_t t = 0; t < speeds.size(); ++t) {
     text += fmt::format("  {}: {{ipc_alone: {}, ipc_shared: {}, slowdown: {}}}\n", plan.tenants[t],
@@ -178,7 +200,18 @@ std::string yaml(const Plan& plan, const std::vector<TenantSpeed>& speeds) {
       "weighted_speedup: {}\nharmonic_speedup: {}\nmaximum_slowdown: {}\nipc_throughput: {}\n",
       weighted_speedup(speeds), harmonic_speedup(speeds), maximum_slowdown(speeds),
       ipc_throughput(speeds));
-  return text;
+  if (measures.cores.empty()) return text;
+  text += fmt::format("cpu_weighted_speedup: {}\ncpu_maximum_slowdown: {}\n",
+                      weighted_speedup(measures.cores), maximum_slowdown(measures.cores));
+  if (measures.gpu.empty()) return text;
+  text +=
+      fmt::format("gpu_speedup: {}\ncpu_gpu_weighted_speedup: {{", weighted_speedup(measures.gpu));
+  const char* separator = "";
+  for (const auto& [weight, speedup] : measures.weighted) {
+    text += fmt::format("{}{}: {}", separator, weight, speedup);
+    separator = ", ";
+  }
+  return text + "}\n";
 }
 
 void report(const CommandLine& line, const Plan& plan) {
@@ -186,13 +219,14 @@ void report(const CommandLine& line, const Plan& plan) {
   for (const std::string& name : plan.tenants) {
     const TenantRow& shared = find_tenant(plan.shared, name, line.shared_file);
     speeds.push_back({speed(plan.alone.at(name), "alone run of " + name),
-                      speed(shared, "shared run of " + plan.name)});
+                      speed(shared, "shared run of " + plan.name), shared.runs_on == "cpu"});
   }
   const auto path = std::filesystem::path(line.output) / (plan.name + ".compare.yaml");
   WrittenFile file(path.string());
-  file.write(yaml(plan, speeds));
+  const CoreMeasures measures(speeds, line.gpu_weights);
+  file.write(yaml(plan, speeds, measures));
   file.finish();
-  std::fputs(table(plan, speeds).c_str(), stdout);
+  std::fputs(table(plan, speeds, measures).c_str(), stdout);
 }
 
 }  // namespace

@@ -20,6 +20,7 @@ struct CommandLine {
   std::string shared_file;                  ///< of compare
   std::vector<std::string> alone_files;     ///< of compare, tenant=FILE
   std::vector<std::string> alone_settings;  ///< of compare, key=value for runs alone
+  std::vector<double> gpu_weights = {1};    ///< of compare
   int jobs = 0;                             ///< of sweep: at a time; 0: as many as there are cores
   int point = -1;                           ///< of sweep: only this one
   double interval_seconds = 1;              ///< of watch: between two looks

@@ -14,6 +14,7 @@ struct TenantRow {
   std::uint64_t warp_instructions = 0, thread_instructions = 0, far_faults = 0, cycles = 0;
   double instructions_per_cycle = 0;
   std::uint32_t rounds = 0;
+  std::string runs_on = "gpu";
 
   static auto schema() {
     using R = TenantRow;
@@ -25,15 +26,18 @@ struct TenantRow {
                 "when its program ended for the first time, or when blocks that were done had "
                 "executed its `instructions:`; all but `rounds` is counted until then; the largest "
                 "value: neither has happened")
-        .column("warp_instructions", &R::warp_instructions, "instructions", "issued for warps")
+        .column("warp_instructions", &R::warp_instructions, "instructions",
+                "issued for warps; on a CPU core: retired")
         .column("thread_instructions", &R::thread_instructions, "instructions",
-                "issued, counted per active thread")
+                "issued, counted per active thread; on a CPU core: retired")
         .column("far_faults", &R::far_faults, "faults", "pages of managed memory that faulted")
         .column("cycles", &R::cycles, "core cycles",
-                "from arrival to end; with `arrivals:` from each to its end, summed")
+                "of an SM, or of its CPU core, from arrival to end; with `arrivals:` from each to "
+                "its end, summed")
         .column("instructions_per_cycle", &R::instructions_per_cycle, "instructions/cycle",
-                "warp instructions over cycles")
-        .column("rounds", &R::rounds, "rounds", "how often its program came to its end");
+                "warp instructions, or those of the CPU core, over cycles")
+        .column("rounds", &R::rounds, "rounds", "how often its program came to its end")
+        .column("runs_on", &R::runs_on, "", "gpu, or cpu: a core of its own");
   }
 };
 

@@ -74,6 +74,12 @@ void add_compare(CLI::App& app, CommandLine& line) {
       .add_option("--alone-set", line.alone_settings,
                   "key=value, as --set, for the runs alone: what they are compared with")
       ->allow_extra_args(false);
+  compare
+      .add_option("--gpu-weight", line.gpu_weights,
+                  "list such as 1,2,4: of tenants on the GPU beside those on CPU cores, for the "
+                  "CPU+GPU weighted speedup (default: 1)")
+      ->delimiter(',')
+      ->check(CLI::NonNegativeNumber);
   compare.add_flag("--quiet", line.quiet, "no progress, no tables of the runs");
 }
 

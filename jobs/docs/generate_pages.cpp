@@ -11,6 +11,7 @@
 #include "core/statistics/statistics.hpp"
 #include "jobs/tables.hpp"
 #include "models/coordinator/coordinator.hpp"
+#include "models/cpu/core_statistics.hpp"
 #include "models/dispatch/dispatch_statistics.hpp"
 #include "models/driver/host_statistics.hpp"
 #include "models/gpu/machine_parameters.hpp"
@@ -64,6 +65,7 @@ OutputContents contents() {
                {"gmmu", &statistics_schema_of<GmmuStatistics>(), 1},
                {"partition", &memory_partition_statistics(), 1},
                {"sm", &statistics_schema_of<SmStatistics>(), 1},
+               {"cpu", &statistics_schema_of<CoreStatistics>(), 1, "tenants on CPU cores"},
                {"link", &statistics_schema_of<LinkStatistics>(), 2},
                {"coordinator", &statistics_schema_of<CoordinatorStatistics>(), 1,
                 "a policy that has a controller"}};

@@ -31,6 +31,19 @@ TenantImages machine_images(const Workload& workload, TenantRun& run) {
   return images;
 }
 
+/// What a CPU core read against what it had written.
+void check_core(const Tenant& tenant, const TenantRun& run, CheckResult& result) {
+  if (const auto& misread = run.misread()) {
+    result.passed = false;
+    result.text += fmt::format(
+        "check failed: {}: the line at {:#x} of its memory does not hold what it wrote there\n",
+        tenant.name, *misread);
+  } else {
+    result.text += fmt::format("check passed: {}, {} lines that it read until it was measured\n",
+                               tenant.name, run.compared());
+  }
+}
+
 std::string passed_text(const std::string& tenant, std::size_t compared, std::size_t left_out) {
   if (compared == 0) {
     return fmt::format("check of {}: no buffer was compared, {}\n", tenant,
@@ -73,6 +86,10 @@ CheckResult check_tenants(const Scenario& scenario, const Machine& machine, Host
   CheckResult result;
   for (std::size_t t = 0; t < scenario.tenants.size(); ++t) {
     const Tenant& tenant = scenario.tenants[t];
+    if (tenant.cpu) {
+      check_core(tenant, host.tenant(t), result);
+      continue;
+    }
     if (is_unwanted()) {
       result.text +=
           fmt::format("check of {}: left out, since the run was interrupted\n", tenant.name);

@@ -88,7 +88,7 @@ struct Counted {
   Counted(const Ended& run, const StatisticsRecorder& recorder)
       : host(find_host(run.engine, run.machine)),
         totals(recorder.layout(), recorder.totals()),
-        tenants(tenant_rows(run.scenario, run.machine.parameters(), host, totals, run.end)) {}
+        tenants(tenant_rows(run.scenario, run.machine, host, totals, run.end)) {}
 };
 
 /// The epochs, and what grows with them, are over.
@@ -117,8 +117,9 @@ void write_tables(const Ended& run, const Counted& counted, Output& output) {
 void print(const Ended& run, const Counted& counted, const Output& output) {
   const std::uint64_t warps = counted.totals.sum_over_tenants("sm", "warp_instructions");
   const RunCost& cost = run.cost;
-  std::fputs(result_table(counted.tenants, output.recorder.layout(), counted.totals).c_str(),
-             stdout);
+  std::fputs(
+      result_table(counted.tenants, run.machine, output.recorder.layout(), counted.totals).c_str(),
+      stdout);
   std::fputs(fmt::format("{:.3f} us simulated in {:.2f} s, {:.2f} million warp instructions/s; "
                          "synchronisation {:.1f}%, imbalance {:.1f}%; {}\n",
                          static_cast<double>(run.end.femtoseconds()) * 1e-9, cost.wall_seconds,

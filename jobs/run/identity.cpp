@@ -39,6 +39,7 @@ std::string hash_of(const std::vector<RankFact>& facts) {
 void add_workloads(const CommandLine& line, std::vector<RankFact>& facts) {
   const Node root = load_scenario(line.scenario, line.settings);
   for (const Node& tenant : root.at("tenants").items()) {
+    if (tenant.has("cpu")) continue;  // in the configuration
     resolve_include_at(tenant, "workload");
     const Node workload = tenant.at("workload");
     for (const char* part : {"buffers", "program"}) add_values(workload.at(part), facts);
@@ -48,6 +49,11 @@ void add_workloads(const CommandLine& line, std::vector<RankFact>& facts) {
 void add_bytes(const Scenario& scenario, std::vector<RankFact>& facts) {
   for (const Tenant& tenant : scenario.tenants) {
     const std::string name = "tenants." + tenant.name;
+    if (tenant.cpu) {
+      const std::string& trace = tenant.cpu->trace_file;
+      if (!trace.empty()) facts.push_back({name + ".cpu.trace", digest_of(trace)});
+      continue;
+    }
     facts.push_back({name + ".module", digest_of(tenant.workload.module_file)});
     for (const Buffer& buffer : tenant.workload.buffers) {
       if (buffer.initial.kind != Initializer::Kind::file) continue;

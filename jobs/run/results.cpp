@@ -45,6 +45,12 @@ std::uint64_t Totals::sum(const std::string& kind, const std::string& field, std
   return total;
 }
 
+std::uint64_t Totals::of_instance(const std::string& kind, const std::string& field,
+                                  std::size_t instance) const {
+  const FieldPlace place = place_of(layout_, kind, field);
+  return values_[layout_.offset(place.kind, instance) + place.first];
+}
+
 std::uint64_t Totals::sum_over_tenants(const std::string& kind, const std::string& field) const {
   std::uint64_t total = 0;
   for (std::size_t t = 0; t < layout_.tenants(); ++t) total += sum(kind, field, t);
@@ -60,9 +66,9 @@ static Time time_present(const Tenant& tenant, const TenantRun& run, Time until)
   return sum;
 }
 
-std::vector<TenantRow> tenant_rows(const Scenario& scenario, const MachineParameters& machine,
+std::vector<TenantRow> tenant_rows(const Scenario& scenario, const Machine& machine,
                                    const Host& host, const Totals& totals, Time ended) {
-  const Clock clock(machine.gpu.sm.clock);
+  const GpuParameters& gpu = machine.parameters().gpu;
   std::vector<TenantRow> rows;
   for (std::size_t t = 0; t < scenario.tenants.size(); ++t) {
     const Tenant& tenant = scenario.tenants[t];
@@ -73,15 +79,20 @@ std::vector<TenantRow> tenant_rows(const Scenario& scenario, const MachineParame
     const TenantRun& run = host.tenant(t);
     row.end = run.end();
     row.rounds = run.rounds();
+    if (tenant.cpu) row.runs_on = "cpu";
     if (const auto& measure = run.measure()) {
       row.warp_instructions = measure->executed.warp;
       row.thread_instructions = measure->executed.thread;
       row.far_faults = measure->far_faults;
+    } else if (const auto core = machine.core_of_tenant(t)) {
+      row.warp_instructions = row.thread_instructions =
+          totals.of_instance("cpu", "instructions", *core);
     } else {
       row.warp_instructions = totals.sum("sm", "warp_instructions", t);
       row.thread_instructions = totals.sum("sm", "thread_instructions", t);
       row.far_faults = totals.sum("host", "far_faults", t);
     }
+    const Clock clock(tenant.cpu ? gpu.cpu.clock : gpu.sm.clock);
     const Time present = time_present(tenant, run, std::min(row.end, ended));
     row.cycles = static_cast<std::uint64_t>(clock.cycle_at_or_before(present).count());
     if (row.cycles > 0) {
@@ -153,8 +164,22 @@ std::string failures(const Scenario& scenario, const Host& host) {
   return text;
 }
 
-std::string result_table(const std::vector<TenantRow>& rows, const StatisticsLayout& layout,
-                         const Totals& totals) {
+/// How a tenant on a CPU core used memory.
+static std::string core_text(const Totals& totals, std::size_t core) {
+  const auto count = [&](const char* field) {
+    return static_cast<double>(totals.of_instance("cpu", field, core));
+  };
+  const auto ratio = [](double a, double b) { return b > 0 ? a / b : 0; };
+  return fmt::format(
+      " CPU core: {:.2f} lines read in 1000 instructions, {:.1f} banks busy, {:.0f} "
+      "cycles a read\n",
+      1000 * ratio(count("reads"), count("instructions")),
+      ratio(count("bank_cycles"), count("outstanding_cycles")),
+      ratio(count("read_cycles"), count("reads")));
+}
+
+std::string result_table(const std::vector<TenantRow>& rows, const Machine& machine,
+                         const StatisticsLayout& layout, const Totals& totals) {
   const StatisticsField* stalls = nullptr;
   for (const KindStatistics& kind : layout.kinds()) {
     if (kind.name == "sm") stalls = kind.schema->find("stalls");
@@ -165,6 +190,10 @@ std::string result_table(const std::vector<TenantRow>& rows, const StatisticsLay
     const TenantRow& row = rows[t];
     text += fmt::format("{:<16}{:>14}{:>16}{:>8.2f}{:>13}  ", row.tenant, row.cycles,
                         row.warp_instructions, row.instructions_per_cycle, row.far_faults);
+    if (const auto core = machine.core_of_tenant(t)) {
+      text += core_text(totals, *core);
+      continue;
+    }
     const std::vector<std::string>& causes = stalls->axes.back().names;
     std::uint64_t slots = totals.sum("sm", "issue_slots", t);
     const std::uint64_t issued = slots;

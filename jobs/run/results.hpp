@@ -24,6 +24,9 @@ class Totals {
   std::uint64_t sum(const std::string& kind, const std::string& field, std::size_t tenant = 0,
                     std::size_t entry = 0) const;
 
+  /// Of one instance; for counters without a tenant axis.
+  std::uint64_t of_instance(const std::string& kind, const std::string& field,
+                            std::size_t instance) const;
   std::uint64_t sum_over_tenants(const std::string& kind, const std::string& field) const;
 
  private:
@@ -32,7 +35,7 @@ class Totals {
 };
 
 /// `ended`: when the run did; tenants that had not finished are counted up to then.
-std::vector<TenantRow> tenant_rows(const Scenario& scenario, const MachineParameters& machine,
+std::vector<TenantRow> tenant_rows(const Scenario& scenario, const Machine& machine,
                                    const Host& host, const Totals& totals, Time ended);
 std::vector<KernelRow> kernel_rows(const std::vector<KernelRecord>& kernels);
 std::vector<FaultRow> fault_rows(const Host& host);
@@ -47,7 +50,7 @@ std::string failures(const Scenario& scenario, const Host& host);
 
 /// The table a run ends with: per tenant cycles, instructions, IPC, page faults, and where its time
 /// went (over the whole run).
-std::string result_table(const std::vector<TenantRow>& rows, const StatisticsLayout& layout,
-                         const Totals& totals);
+std::string result_table(const std::vector<TenantRow>& rows, const Machine& machine,
+                         const StatisticsLayout& layout, const Totals& totals);
 
 }  // namespace lockstep

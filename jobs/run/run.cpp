@@ -39,6 +39,7 @@ void refuse_inputs(const std::string& output, const CommandLine& line, const Sce
   refuse(line.resume, "--resume");
   for (const Tenant& tenant : scenario.tenants) {
     refuse(tenant.workload.module_file, "a module");
+    if (tenant.cpu) refuse(tenant.cpu->trace_file, "a trace");
     for (const Buffer& buffer : tenant.workload.buffers)
       refuse(buffer.initial.file, "the initial content of buffer " + buffer.name);
   }
@@ -85,9 +86,10 @@ struct Prepared {
   }
 };
 
-/// Links between SMs and partitions are the machine; any other short cycle is worth a word.
+/// Links between SMs or CPU cores and partitions are the machine; any other short cycle is worth a
+/// word.
 void warn_of_limit(const Engine& engine) {
-  const std::string expected[] = {"sm", "partition"};
+  const std::string expected[] = {"sm", "partition", "cpu"};
   const std::string all = engine.limiting_cycle(), other = engine.limiting_cycle(expected);
   if (all == other && !other.empty()) {
     std::fprintf(stderr, "lockstep: note: windows are limited by %s\n", other.c_str());

@@ -27,7 +27,26 @@ std::string arrivals_text(const Tenant& tenant) {
   return text + "]}\n";
 }
 
+std::string core_text(const Tenant& tenant) {
+  const CpuProgram& cpu = *tenant.cpu;
+  std::string text = fmt::format(
+      "  - name: {}\n    arrival: {}fs\n    relaunch: {}\n    instructions: {}\n    cpu: {{memory: "
+      "{}B, ",
+      tenant.name, tenant.arrival.femtoseconds(), tenant.relaunch, tenant.instructions,
+      cpu.memory_bytes);
+  if (cpu.trace)
+    return text +
+           fmt::format("trace: {}}}\n", std::filesystem::path(cpu.trace_file).filename().string());
+  const CpuTraffic& traffic = cpu.traffic;
+  return text + fmt::format(
+                    "profile: {}, misses: {}, row_locality: {}, bank_parallelism: {}, "
+                    "write_share: {}}}\n",
+                    cpu.profile, traffic.misses, traffic.row_locality, traffic.bank_parallelism,
+                    traffic.write_share);
+}
+
 std::string tenant_text(const Tenant& tenant) {
+  if (tenant.cpu) return core_text(tenant);
   const Workload& workload = tenant.workload;
   std::string text = fmt::format(
       "  - name: {}\n    workload: {}\n    arrival: {}fs\n    priority: {}\n    sms: {}\n"

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "core/memory/round_up.hpp"
+#include "models/cpu/core_statistics.hpp"
 #include "models/dispatch/dispatcher.hpp"
 #include "models/gpu/launch_check.hpp"
 #include "models/gpu/memory_check.hpp"
@@ -49,6 +50,8 @@ Machine::Machine(const Scenario& scenario, const MachineParameters& parameters,
   if (saves_blocks(parameters.policies))
     context_memory_ =
         ContextMemory(scenario, parameters, module_pointers(), module_of_tenant_, *issue_tables());
+  core_places_ = CorePlaces(scenario, parameters,
+                            parameters.gpu.memory.capacity.count() - context_memory_.bytes());
   lay_out();
 }
 
@@ -56,11 +59,13 @@ void Machine::load_modules(isa::LoweringOptions lowering) {
   lowering.preemption_points =
       saving_of(parameters_.policies.preemption).stops == StopPlaces::points;
   for (const Tenant& tenant : scenario_.tenants) {
-    const std::string& file = tenant.workload.module_file;
-    require_file(file, tenant.workload.module_where);
+    const std::string& file = tenant.workload.module_file;  // "": it runs on a CPU core
+    if (!tenant.cpu) require_file(file, tenant.workload.module_where);
     const auto known = std::find_if(modules_.begin(), modules_.end(),
                                     [&](const auto& module) { return module->file == file; });
     module_of_tenant_.push_back(static_cast<std::uint16_t>(known - modules_.begin()));
+    if (known == modules_.end() && tenant.cpu) modules_.push_back(std::make_unique<isa::Module>());
+    if (tenant.cpu) continue;
     if (known == modules_.end()) {
       modules_.push_back(std::make_unique<isa::Module>(isa::load_module(file, lowering)));
     }
@@ -132,6 +137,7 @@ void Machine::lay_out() {
       row.push_back(graph_.connect(partition, sm, response, memory_traffic));
     }
   }
+  lay_out_cores(partitions);
   if (const auto all = controllers(); !all.empty()) {
     for (const Coordinator::Controller& one : all)
       epoch_periods_[static_cast<std::size_t>(one.topic)] = one.decides->period();
@@ -172,6 +178,7 @@ std::unique_ptr<Component> Machine::build(ComponentId component) const {
   if (node.kind == gmmu_kind_) return build_gmmu();
   if (node.kind == partition_kind_) return build_partition(component);
   if (coordinator_ && component == *coordinator_) return build_coordinator();
+  if (core_kind_ && node.kind == *core_kind_) return build_core(node.index);
   return build_sm(node.index);
 }
 
@@ -182,7 +189,7 @@ std::unique_ptr<Component> Machine::build_host() const {
   setup.module_of_tenant = module_of_tenant_;
   setup.modules = module_pointers();
   setup.mapping = mapping_;
-  setup.memory_bytes = parameters_.gpu.memory.capacity.count() - context_memory_.bytes();
+  setup.memory_bytes = core_places_.bytes_before();
   setup.capture = capture_;
   setup.print = print_;
   setup.seed = parameters_.simulation.seed;
@@ -195,6 +202,7 @@ std::unique_ptr<Component> Machine::build_host() const {
   setup.to_dispatcher = graph_.link(host_to_dispatcher_);
   setup.to_partitions = links(host_to_partition_);
   setup.to_sms = links(host_to_sm_);
+  setup.to_cores = links(host_to_core_);
   return std::make_unique<Host>(std::move(setup));
 }
 
@@ -209,8 +217,8 @@ std::unique_ptr<Component> Machine::build_dispatcher() const {
                               parameters_.gpu.bandwidth_of_an_sm()};
   setup.machine.sm_count = parameters_.gpu.sm.count;
   for (const Tenant& tenant : scenario_.tenants) {
-    setup.machine.sms_per_tenant.push_back(tenant.sms);
-    setup.instructions.push_back(tenant.instructions);
+    setup.machine.sms_per_tenant.push_back(tenant.cpu ? SharingSetup::no_sms : tenant.sms);
+    setup.instructions.push_back(tenant.cpu ? 0 : tenant.instructions);
     setup.latency_bounds.push_back(tenant.latency_bound);
   }
   setup.modules = module_pointers();
@@ -319,6 +327,9 @@ RequestSources Machine::request_sources(std::uint32_t partition) const {
   sources.add(SourceKind::sm, "sm", sms, parameters_.gpu.noc.credits);
   sources.add(SourceKind::gmmu, "gmmu", {&gmmu, 1}, RequestSources::unlimited);
   sources.add(SourceKind::host, "host", {&host, 1}, RequestSources::unlimited);
+  if (!cores_.empty())
+    sources.add(SourceKind::cpu, "cpu", links(partition_to_core_[partition]),
+                parameters_.gpu.cpu.credits);
   return sources;
 }
 
@@ -329,6 +340,9 @@ StatisticsLayout Machine::statistics_layout() const {
       {"gmmu", &statistics_schema_of<GmmuStatistics>(), 1},
       {"partition", &memory_partition_statistics(), parameters_.gpu.memory.partitions},
       {"sm", &statistics_schema_of<SmStatistics>(), parameters_.gpu.sm.count}};
+  if (!cores_.empty())
+    kinds.push_back({"cpu", &statistics_schema_of<CoreStatistics>(),
+                     static_cast<std::uint32_t>(cores_.size())});
   if (coordinator_)
     kinds.push_back({"coordinator", &statistics_schema_of<CoordinatorStatistics>(), 1});
   kinds.push_back({"link", &statistics_schema_of<LinkStatistics>(), 2});

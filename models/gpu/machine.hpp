@@ -15,6 +15,7 @@
 #include "models/coordinator/policy_epochs.hpp"
 #include "models/coordinator/sm_side.hpp"
 #include "models/gpu/context_memory.hpp"
+#include "models/gpu/core_places.hpp"
 #include "models/gpu/machine_parameters.hpp"
 #include "models/host/printed_lines.hpp"
 #include "models/isa/lowering/lowering.hpp"
@@ -47,6 +48,10 @@ class Machine {
   StatisticsLayout statistics_layout() const;
   std::vector<std::string> tenant_names() const;
   std::size_t longest_kernel_name() const;
+  /// Instance of the statistics of kind "cpu"; nothing if the tenant is on no core.
+  std::optional<std::size_t> core_of_tenant(std::size_t tenant) const {
+    return core_places_.core_of(tenant);
+  }
   const isa::Module& module_of_tenant(std::size_t tenant) const {
     return *modules_[module_of_tenant_[tenant]];
   }
@@ -64,6 +69,8 @@ class Machine {
   std::unique_ptr<Component> build_sm(std::uint32_t index) const;
   std::unique_ptr<Component> build_partition(ComponentId component) const;
   std::unique_ptr<Component> build_coordinator() const;
+  void lay_out_cores(const std::vector<ComponentId>& partitions);
+  std::unique_ptr<Component> build_core(std::uint32_t index) const;
   std::vector<Coordinator::Controller> controllers() const;
   void add_coordinator(std::vector<ComponentId> members, Time latency);
   PolicyEpochs epochs_of(ComponentId component) const;
@@ -81,6 +88,7 @@ class Machine {
   AddressMapping mapping_;
   mutable std::shared_ptr<const IssueTables> issue_tables_;  ///< made when first asked for
   ContextMemory context_memory_;
+  CorePlaces core_places_;
   const std::shared_ptr<ConstantRows> constant_rows_ = std::make_shared<ConstantRows>();
 
   Graph graph_;
@@ -93,6 +101,12 @@ class Machine {
   std::vector<LinkId> host_to_partition_, partition_to_host_, host_to_sm_, sm_to_host_;
   std::vector<LinkId> dispatcher_to_sm_, sm_to_dispatcher_;
   std::vector<std::vector<LinkId>> sm_to_partition_, partition_to_sm_;  ///< [sender][receiver]
+
+  // Only if tenants run on CPU cores.
+  std::optional<KindId> core_kind_;
+  std::vector<ComponentId> cores_;
+  std::vector<LinkId> core_to_host_, host_to_core_;
+  std::vector<std::vector<LinkId>> core_to_partition_, partition_to_core_;  ///< [sender][receiver]
 
   // Only if a selected policy has a controller.
   std::optional<ComponentId> coordinator_;

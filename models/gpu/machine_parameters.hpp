@@ -3,6 +3,7 @@
 #include <string>
 
 #include "core/parameters/parameters.hpp"
+#include "models/cpu/cpu_parameters.hpp"
 #include "models/dispatch/dispatch_parameters.hpp"
 #include "models/dispatch/preemption/preemption.hpp"
 #include "models/dispatch/sharing/sharing.hpp"
@@ -35,6 +36,7 @@ struct GpuParameters {
   MemoryParameters memory;
   DispatchParameters dispatch;
   VmParameters vm;
+  CpuParameters cpu;
 
   static auto schema() {
     using P = GpuParameters;
@@ -44,7 +46,8 @@ struct GpuParameters {
         .group("noc", &P::noc, "network between SMs and memory partitions")
         .group("memory", &P::memory, "memory partitions")
         .group("dispatch", &P::dispatch, "thread block scheduler")
-        .group("vm", &P::vm, "address translation");
+        .group("vm", &P::vm, "address translation")
+        .group("cpu", &P::cpu, "CPU cores that share its memory");
   }
   BandwidthShare bandwidth_of_an_sm() const { return {memory.bytes_per_second() / sm.count}; }
 };

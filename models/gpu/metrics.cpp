@@ -5,8 +5,13 @@
 namespace lockstep {
 
 double weighted_speedup(std::span<const TenantSpeed> tenants) {
+  return weighted_speedup(tenants, 1);
+}
+
+double weighted_speedup(std::span<const TenantSpeed> tenants, double gpu_weight) {
   double sum = 0;
-  for (const TenantSpeed& tenant : tenants) sum += tenant.shared / tenant.alone;
+  for (const TenantSpeed& tenant : tenants)
+    sum += tenant.shared / tenant.alone * (tenant.on_cpu ? 1 : gpu_weight);
   return sum;
 }
 

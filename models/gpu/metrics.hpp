@@ -1,22 +1,26 @@
 /// How well tenants that share a GPU fare, from their instructions per cycle alone and shared.
 ///
 /// Source: 004, sections 4.4 (harmonic speedup), 5.3.5 (unfairness), 6.5 and 7.4 (weighted
-/// speedup), 6.6.1 (IPC throughput); harmonic speedup in its form for several programs.
+/// speedup), 6.6.1 (IPC throughput), Equation 5.1 (CPU+GPU weighted speedup); harmonic speedup in
+/// its form for several programs.
 #pragma once
 
 #include <span>
 
 namespace lockstep {
 
-/// Warp instructions per core cycle of one tenant; both positive.
+/// Instructions per cycle of one tenant, of warps and SMs, or of its CPU core; both positive.
 struct TenantSpeed {
   double alone = 0, shared = 0;
+  bool on_cpu = false;
 
   double slowdown() const { return alone / shared; }
 };
 
 /// Sum of the speedups shared / alone: as many tenants' worth of work is done.
 double weighted_speedup(std::span<const TenantSpeed> tenants);
+/// The same, with a weight for the tenants on the GPU beside those on CPU cores.
+double weighted_speedup(std::span<const TenantSpeed> tenants, double gpu_weight);
 /// Harmonic mean of the speedups: low when one of them is.
 double harmonic_speedup(std::span<const TenantSpeed> tenants);
 /// The slowdown of who suffers most; also called unfairness.

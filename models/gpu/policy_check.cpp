@@ -54,9 +54,10 @@ void check_preemption(const Scenario& scenario, const PolicyParameters& policies
     require_preemptible(policies, where, name + " stops a block that waits for a page");
   if (!needs.asks) return;
   std::uint32_t least = ~std::uint32_t{0};
-  for (const Tenant& tenant : scenario.tenants) least = std::min(least, tenant.priority);
   for (const Tenant& tenant : scenario.tenants)
-    if (tenant.priority > least && tenant.latency_bound == Time::never())
+    if (!tenant.cpu) least = std::min(least, tenant.priority);
+  for (const Tenant& tenant : scenario.tenants)
+    if (!tenant.cpu && tenant.priority > least && tenant.latency_bound == Time::never())
       throw UserError(tenant.where,
                       "tenant " + tenant.name + " may take SMs from others, and " + name +
                           " chooses by the time within which it must have them",

@@ -6,6 +6,7 @@
 #include "core/checkpoint/archive.hpp"
 #include "core/engine/outbox.hpp"
 #include "models/host/remote_memory.hpp"
+#include "models/noc/core_messages.hpp"
 
 namespace lockstep {
 
@@ -57,6 +58,7 @@ Host::Host(Setup setup)
       services_(driver_setup(setup), managed_setup(setup), directory_, setup.to_dispatcher,
                 setup.parameters.launch_overhead),
       to_sms_(std::move(setup.to_sms)),
+      to_cores_(std::move(setup.to_cores)),
       printed_(*setup.tenants, std::move(setup.print)) {
   for (std::size_t t = 0; t < setup.tenants->size(); ++t) {
     const std::uint16_t module = setup.module_of_tenant[t];
@@ -111,6 +113,12 @@ void Host::take(const MessageHeader& message, const HostCycle& cycle) {
       runs_[progress.tenant]->instructions_reached(progress.executed, cycle);
       break;
     }
+    case MessageKind::core_measured:
+      runs_[message.body<CoreMeasured>().tenant]->core_measured(message.body<CoreMeasured>());
+      break;
+    case MessageKind::core_mistaken:
+      runs_[message.body<CoreMistaken>().tenant]->core_mistaken(message.body<CoreMistaken>());
+      break;
     case MessageKind::far_fault:
       // Whoever faulted at the same time is heard before anything is done about it.
       return services_.managed.fault(message, cycle);
@@ -228,6 +236,8 @@ bool Host::run_tenants(const HostCycle& cycle) {
   if (all_settled_ || !std::all_of(runs_.begin(), runs_.end(), is_settled)) return changed;
   all_settled_ = true;
   for (const auto& run : runs_) run->stop(cycle);
+  for (Link& core : to_cores_)
+    cycle.outbox.send(core, cycle.now, kind_of(MessageKind::stop_core), CoreStop{});
   changed |= run_each(cycle);
   return changed;
 }
@@ -238,8 +248,8 @@ bool Host::finished() const {
 }
 
 void Host::serialize(Archive& archive) {
-  archive.section("host", 2);
-  archive(statistics_, link_, services_, to_sms_, printed_, all_settled_);
+  archive.section("host", 3);
+  archive(statistics_, link_, services_, to_sms_, to_cores_, printed_, all_settled_);
   for (const auto& run : runs_) run->serialize(archive);
 }
 

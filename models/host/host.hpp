@@ -2,8 +2,8 @@
 ///
 /// Source: architecture.md, sections 4 and 8 ("The host").
 ///
-/// Simplified: CPU time between steps costs nothing but the launch overhead and `delay`; CPU cores
-/// that execute programs come with SMS (004, chapter 5).
+/// Simplified: CPU time between steps costs nothing but the launch overhead and `delay`.  Programs
+/// of tenants on CPU cores run there (models/cpu); the host hears when they have been measured.
 #pragma once
 
 #include <memory>
@@ -30,7 +30,7 @@ class Host final : public Component {
     PrintedLines::Sink print;  ///< what gets the lines that kernels print; may be empty
     PolicyChoice fault_handling, prefetcher, eviction, page_manager;
     Link to_dispatcher, to_gmmu;
-    std::vector<Link> to_partitions, to_sms;
+    std::vector<Link> to_partitions, to_sms, to_cores;
   };
   explicit Host(Setup setup);
 
@@ -69,7 +69,7 @@ class Host final : public Component {
   HostLink link_;
   TenantDirectory directory_;
   TenantServices services_;
-  std::vector<Link> to_sms_;
+  std::vector<Link> to_sms_, to_cores_;
   PrintedLines printed_;
   bool all_settled_ = false;
 };

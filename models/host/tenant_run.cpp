@@ -29,6 +29,7 @@ void TenantRun::run(const HostCycle& cycle) {
 
 void TenantRun::proceed(const HostCycle& cycle) {
   program_.look_at_timer(cycle.now);
+  if (tenant_.cpu) return;
   if (phase_ == Phase::waiting) {
     if (cycle.now < next_arrival() || !begin(cycle)) return;
   }
@@ -61,6 +62,12 @@ bool TenantRun::advance(const HostCycle& cycle) {
   ++rounds_;
   if (rounds_ >= tenant_.arrivals.size()) measure(executed_, cycle);
   return true;
+}
+
+void TenantRun::core_measured(const CoreMeasured& measured) {
+  measure_ = {{measured.instructions, measured.instructions}, 0};
+  end_ = measured.at;
+  compared_ = measured.compared;
 }
 
 void TenantRun::instructions_reached(const InstructionCount& executed, const HostCycle& cycle) {
@@ -110,6 +117,10 @@ void TenantRun::violation(const std::string& message, const HostCycle& cycle) {
 void TenantRun::stop(const HostCycle& cycle) {
   if (stopped_ || failure_ || done()) return;
   stopped_ = true;
+  if (tenant_.cpu) {
+    phase_ = Phase::done;
+    return;
+  }
   if (rounds_ == 0) buffers_.stop_capturing();
   if (phase_ == Phase::waiting) phase_ = Phase::leaving;
   if (phase_ == Phase::running) cut_off(cycle);
@@ -143,7 +154,7 @@ std::string TenantRun::waiting_for() const {
 
 void TenantRun::serialize(Archive& archive) {
   archive(phase_, first_, stopped_, rounds_, began_, executed_, arrivals_, measure_, end_, failure_,
-          buffers_, streams_, program_);
+          compared_, misread_, buffers_, streams_, program_);
 }
 
 }  // namespace lockstep

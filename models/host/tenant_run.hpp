@@ -1,5 +1,5 @@
 /// One application's life: it begins, walks its program, is measured, ends or is ended, and starts
-/// over.
+/// over.  What runs on a CPU core does so by itself, until all have been measured.
 ///
 /// With `arrivals:` the program starts again and again, each time with fresh buffers, and has been
 /// measured when the last of them has ended.
@@ -19,6 +19,7 @@
 #include <vector>
 
 #include "models/host/tenant_program.hpp"
+#include "models/noc/core_messages.hpp"
 
 namespace lockstep {
 
@@ -60,6 +61,8 @@ class TenantRun {
   // What it hears.
   void operation_done(std::uint64_t operation);
   void grid_done(const GridDone& done, Time now);
+  void core_measured(const CoreMeasured& measured);
+  void core_mistaken(const CoreMistaken& mistaken) { misread_ = mistaken.offset; }
   void instructions_reached(const InstructionCount& executed, const HostCycle& cycle);
   /// It did what no program may; it is ended.  The first such message is kept.
   void violation(const std::string& message, const HostCycle& cycle);
@@ -78,6 +81,10 @@ class TenantRun {
   /// How often its program has come to its end.
   std::uint32_t rounds() const { return rounds_; }
   bool is_stopped() const { return stopped_; }
+  /// On a CPU core: lines that it compared until it was measured, and the first one, by its offset,
+  /// that did not hold what it had written.
+  std::uint64_t compared() const { return compared_; }
+  const std::optional<std::uint64_t>& misread() const { return misread_; }
   /// When it was measured, or had failed before.
   Time end() const { return end_; }
   std::string waiting_for() const;
@@ -126,6 +133,8 @@ class TenantRun {
   std::optional<TenantMeasure> measure_;
   Time end_ = Time::never();
   std::optional<std::string> failure_;
+  std::uint64_t compared_ = 0;
+  std::optional<std::uint64_t> misread_;
 };
 
 }  // namespace lockstep

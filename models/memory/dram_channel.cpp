@@ -5,25 +5,14 @@
 #include "core/error/error.hpp"
 
 namespace lockstep {
-namespace {
-
-std::uint32_t log2_of(std::uint64_t power) {
-  return static_cast<std::uint32_t>(std::bit_width(power)) - 1;
-}
-
-}  // namespace
-
 DramChannel::DramChannel(const DramParameters& p, std::unique_ptr<DramScheduler> scheduler,
                          std::int64_t phase, std::size_t tenants, PartitionStatistics& statistics)
     : clock_(p.clock),
       dual_bus_(p.dual_command_bus),
       wide_atom_(p.atom.count() == 2 * sector_bytes),
       burst_(static_cast<std::uint32_t>(p.burst.count())),
-      interleave_shift_(log2_of(p.interleave.count())),
-      group_shift_(log2_of(p.bank_groups)),
-      row_shift_(log2_of(p.row.count() / p.interleave.count())),
-      bank_shift_(log2_of(p.banks)),
-      bank_mask_(p.banks - 1),
+      gpu_queue_(p.gpu_queue == 0 ? ~std::uint32_t{0} : p.gpu_queue),
+      layout_(p),
       scheduler_(std::move(scheduler)),
       arrivals_matter_(scheduler_->arrivals_matter()),
       scheduler_admits_(scheduler_->decides_admission()),
@@ -33,19 +22,6 @@ DramChannel::DramChannel(const DramParameters& p, std::unique_ptr<DramScheduler>
       banks_(p, phase),
       statistics_(statistics),
       waits_(tenants) {}
-
-/// From the right: bytes of a bank's piece, bank group, rest of the row, bank in the group, row.
-/// The row's low bits permute the banks, so that arrays which start at equal banks do not fight.
-DramAddress DramChannel::locate(PartitionOffset offset) const {
-  std::uint64_t rest = offset.value() >> interleave_shift_;
-  const std::uint64_t group = rest & ((std::uint64_t{1} << group_shift_) - 1);
-  rest >>= group_shift_ + row_shift_;
-  const std::uint32_t in_group_bits = bank_shift_ - group_shift_;
-  const std::uint64_t in_group = rest & ((std::uint64_t{1} << in_group_bits) - 1);
-  const std::uint64_t row = rest >> in_group_bits;
-  const std::uint64_t bank = (group | in_group << group_shift_) ^ row ^ (row >> bank_shift_);
-  return {static_cast<std::uint32_t>(row), static_cast<std::uint8_t>(bank & bank_mask_)};
-}
 
 std::uint8_t DramChannel::columns(std::uint8_t sectors) const {
   const unsigned touched = wide_atom_ ? (sectors | sectors >> 1) & 5u : sectors;
@@ -77,6 +53,7 @@ void DramChannel::enqueue(Time now, PartitionOffset offset, std::uint8_t sectors
     entry.pool = lane.pool;
     entry.level = lane.level;
   }
+  of_gpu_ += is_of_gpu(entry.source);
   const bool was_served = queue_.served(write);
   const std::uint32_t place = queue_.push(entry);
   waits_.enter(entry.tenant, cycle.value());
@@ -158,6 +135,7 @@ bool DramChannel::issue_column(std::uint32_t place, DramCycle now, Step& step) {
   counts.dram_queue_cycles += waited;
   ++(entry.missed_row ? counts.row_misses : counts.row_hits);
   waits_.leave(entry.tenant, now.value());
+  of_gpu_ -= is_of_gpu(entry.source);
   scheduler_->on_served(queue_, place, now);
   queue_.remove(place);
   if (queue_.size() == 0) wake_ = DramCycle::never();
@@ -170,7 +148,7 @@ void DramChannel::catch_up_refresh(DramCycle now) {
 }
 
 void DramChannel::serialize(Archive& archive) {
-  archive(queue_, banks_, waits_, wake_, bus_free_, last_tenant_);
+  archive(queue_, banks_, waits_, wake_, bus_free_, last_tenant_, of_gpu_);
   scheduler_->serialize(archive);
 }
 

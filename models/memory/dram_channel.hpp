@@ -5,8 +5,10 @@
 #include "core/checkpoint/archive.hpp"
 #include "core/time/time.hpp"
 #include "models/memory/dram/dram_banks.hpp"
+#include "models/memory/dram/dram_layout.hpp"
 #include "models/memory/dram/dram_queue.hpp"
 #include "models/memory/dram_scheduler/dram_scheduler.hpp"
+#include "models/memory/dram_scheduler/of_gpu.hpp"
 #include "models/memory/partition_statistics.hpp"
 #include "models/memory/wait_meter.hpp"
 #include "models/noc/address.hpp"
@@ -21,12 +23,6 @@ struct DramCommand {
   DramCycle cycle;
   DramCommandKind kind = DramCommandKind::activate;
   std::uint32_t bank = 0, row = 0;
-};
-
-/// Where a byte of a partition stands in its channel.
-struct DramAddress {
-  std::uint32_t row = 0;
-  std::uint8_t bank = 0;
 };
 
 /// A DRAM channel: banks, row buffers, data bus and a scheduler.
@@ -46,6 +42,7 @@ class DramChannel {
 
   /// Whether a request may enter the queue now.
   bool room(const MemoryRequest& request, bool write) const {
+    if (of_gpu_ >= gpu_queue_ && is_of_gpu(request.source)) return false;
     if (scheduler_admits_) return scheduler_->admits(queue_, request, write);
     return queue_.room(write, divided_ ? scheduler_->lane(request, write).pool : 0);
   }
@@ -80,7 +77,7 @@ class DramChannel {
   void look_again(Time now);
   DramScheduler& scheduler() { return *scheduler_; }
 
-  DramAddress locate(PartitionOffset offset) const;
+  DramAddress locate(PartitionOffset offset) const { return layout_.locate(offset); }
   const DramBanks& banks() const { return banks_; }
   /// Commands are appended to `trace` from now on.
   void record(std::vector<DramCommand>* trace) { trace_ = trace; }
@@ -102,7 +99,8 @@ class DramChannel {
   const DramClock clock_;
   const bool dual_bus_, wide_atom_;
   const std::uint32_t burst_;
-  std::uint32_t interleave_shift_, group_shift_, row_shift_, bank_shift_, bank_mask_;
+  const std::uint32_t gpu_queue_;  ///< places that requests of the GPU may take
+  const DramLayout layout_;
   const std::unique_ptr<DramScheduler> scheduler_;
   const bool arrivals_matter_, scheduler_admits_, divided_;
   DramQueue queue_;
@@ -113,6 +111,7 @@ class DramChannel {
   DramCycle wake_ = DramCycle::never();
   DramCycle bus_free_;  ///< first cycle in which the next command may go
   std::uint16_t last_tenant_ = 0;
+  std::uint32_t of_gpu_ = 0;  ///< requests of the GPU in the queue
 };
 
 }  // namespace lockstep

@@ -15,6 +15,7 @@ MemoryPartition::MemoryPartition(Setup setup)
       banks_(setup.parameters, setup.index, setup.tenants, std::move(setup.cache_policy),
              std::move(setup.dram_scheduler), transactions_, statistics_, agenda_),
       input_(setup.noc, setup.parameters.l2.ports, sources_, transactions_, banks_, agenda_),
+      controller_(sources_, transactions_, banks_, agenda_),
       answers_(setup.parameters.l2, clock_, setup.noc, sources_, transactions_, bytes_, statistics_,
                agenda_),
       epochs_(std::move(setup.epochs)) {
@@ -52,11 +53,12 @@ void MemoryPartition::advance(Time horizon, Inbox inbox, Outbox& outbox) {
 void MemoryPartition::step_dram(Time last) {
   const DramChannel::Step step = banks_.step_dram(last);
   if (!step.left) return;
-  if ((banks_.wanted_room() | input_.wanted_room()) != 0) {
+  if ((banks_.wanted_room() | input_.wanted_room() | controller_.wanted_room()) != 0) {
     const L2Cycle cycle = clock_.at_or_after(step.at);
     const unsigned room = banks_.room();
     banks_.room_made(room, cycle);
     input_.room_made(room, cycle);
+    controller_.room_made(room, cycle);
   }
   cycle_ = agenda_.next();
 }
@@ -65,6 +67,7 @@ void MemoryPartition::step(Outbox& outbox) {
   if (agenda_.controls <= cycle_) answers_.send_controls(cycle_, outbox);
   if (agenda_.arrivals <= cycle_) input_.receive(cycle_);
   if (agenda_.input <= cycle_) input_.arbitrate(cycle_);
+  if (agenda_.controller <= cycle_) controller_.run(cycle_);
   if (agenda_.returns <= cycle_) banks_.take_returns(cycle_);
   if (agenda_.banks <= cycle_ && banks_.run(cycle_)) input_.place_made(cycle_);
   if (agenda_.answers <= cycle_) answers_.collect(banks_, cycle_, outbox);
@@ -76,6 +79,7 @@ void MemoryPartition::run_epochs(Time now, Outbox& outbox) {
   const L2Cycle cycle = clock_.at_or_after(now);
   banks_.policies_changed(cycle);
   input_.room_made(read_room | write_room, cycle);
+  controller_.room_made(read_room | write_room, cycle);
   cycle_ = agenda_.next();
 }
 
@@ -126,7 +130,9 @@ void MemoryPartition::warm_requests(Inbox inbox) const {
     const std::uint32_t slot = transactions_.free(count++);
     transactions_.warm(slot);
     input_.warm_arrival(request, slot);
-    if (request.operation == MemoryOperation::load) {
+    if (request.source == SourceKind::cpu) {
+      bytes_.warm_line(line);
+    } else if (request.operation == MemoryOperation::load) {
       bank.warm_tags(line);
     } else {
       warm_line(bank, line);
@@ -134,7 +140,7 @@ void MemoryPartition::warm_requests(Inbox inbox) const {
   });
   // What loads read is needed when they are answered: soon if L2 has the line.
   for_each_request([&](const MemoryRequest& request, const L2Bank& bank, std::uint32_t line) {
-    if (request.operation != MemoryOperation::load) return;
+    if (request.operation != MemoryOperation::load || request.source == SourceKind::cpu) return;
     if (bank.has(line)) {
       warm_line(bank, line);
     } else {
@@ -163,7 +169,11 @@ void MemoryPartition::accept_request(const MessageHeader& message) {
   PartitionStatistics::OfTenant& counts = statistics_.tenant[request.tenant];
   ++counts.requests;
   counts.bytes_in += message.payload_bytes;
-  input_.add(index);
+  if (request.source == SourceKind::cpu) {
+    controller_.add(index);
+  } else {
+    input_.add(index);
+  }
 }
 
 /// Simplified: zeroing runs at the speed of the banks and does not take DRAM time.
@@ -194,7 +204,7 @@ std::string MemoryPartition::waiting_for() const {
 }
 
 void MemoryPartition::serialize(Archive& archive) {
-  archive.section("partition", 2);
+  archive.section("partition", 3);
   archive(sources_, statistics_, agenda_, cycle_, epochs_);
   archive.section("partition/requests", 2);
   transactions_.serialize(archive);
@@ -202,6 +212,8 @@ void MemoryPartition::serialize(Archive& archive) {
   bytes_.serialize(archive);
   archive.section("partition/input", 1);
   archive(input_);
+  archive.section("partition/controller_input", 1);
+  archive(controller_);
   archive.section("partition/answers", 1);
   archive(answers_);
   banks_.serialize(archive);

@@ -6,6 +6,7 @@
 #include "core/statistics/view.hpp"
 #include "models/coordinator/policy_epochs.hpp"
 #include "models/memory/bytes/partition_bytes.hpp"
+#include "models/memory/controller_input.hpp"
 #include "models/memory/partition_agenda.hpp"
 #include "models/memory/partition_answers.hpp"
 #include "models/memory/partition_banks.hpp"
@@ -25,10 +26,10 @@ namespace lockstep {
 ///
 /// L2 cycles and DRAM commands are processed in order of time, the DRAM first at equal times.  In
 /// an L2 cycle, in this order: arrivals enter the sender FIFOs; free input registers take from
-/// them, and the bank arbiter moves from registers to bank queues (PartitionInput); DRAM returns
-/// enter fill queues; banks fill, then look up (PartitionBanks); answers enter the response queue
-/// (PartitionAnswers).  Cycles in which nothing can happen are skipped, and in the others the parts
-/// that are not due (PartitionAgenda).
+/// them, and the bank arbiter moves from registers to bank queues (PartitionInput); the controller
+/// takes requests of CPU cores (ControllerInput); DRAM returns enter fill queues; banks fill, then
+/// look up (PartitionBanks); answers enter the response queue (PartitionAnswers).  Cycles in which
+/// nothing can happen are skipped, and in the others the parts that are not due (PartitionAgenda).
 /// Source: memory-interference.md, section 1.2 (queues and their order); architecture.md, section
 /// 8, rule 1; hot-path.md ("passes that prefetch over a window's batch of messages").
 class MemoryPartition final : public Component {
@@ -77,6 +78,7 @@ class MemoryPartition final : public Component {
   PartitionBytes bytes_;
   PartitionBanks banks_;
   PartitionInput input_;
+  ControllerInput controller_;
   PartitionAnswers answers_;
   PolicyEpochs epochs_;
 };

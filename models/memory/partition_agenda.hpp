@@ -9,22 +9,22 @@ namespace lockstep {
 /// When each part of a partition has something to do, side by side: whoever makes a place free
 /// wakes who waits for it, and cycles in which no part is due are skipped.
 struct PartitionAgenda {
-  L2Cycle arrivals = L2Cycle::never();  ///< requests reach the sender FIFOs
-  L2Cycle input = L2Cycle::never();     ///< the receiving port
-  L2Cycle returns = L2Cycle::never();   ///< what DRAM read
+  L2Cycle arrivals = L2Cycle::never();    ///< requests reach the sender FIFOs
+  L2Cycle input = L2Cycle::never();       ///< the receiving port
+  L2Cycle controller = L2Cycle::never();  ///< requests of CPU cores
+  L2Cycle returns = L2Cycle::never();     ///< what DRAM read
   L2Cycle banks = L2Cycle::never();
   L2Cycle answers = L2Cycle::never();
   L2Cycle controls = L2Cycle::never();  ///< answers outside the L2
 
   static void wake(L2Cycle& part, L2Cycle cycle) { part = std::min(part, cycle); }
   L2Cycle next() const {
-    return std::min(std::min(std::min(arrivals, input), std::min(returns, banks)),
-                    std::min(answers, controls));
+    return std::min({arrivals, input, controller, returns, banks, answers, controls});
   }
 
   template <class Archive>
   void serialize(Archive& archive) {
-    archive(arrivals, input, returns, banks, answers, controls);
+    archive(arrivals, input, controller, returns, banks, answers, controls);
   }
 };
 

@@ -43,7 +43,7 @@ void PartitionAnswers::collect(PartitionBanks& banks, L2Cycle now, Outbox& outbo
   const auto offer = [&](const Ring<L2Bank::Pending>& answers, auto pop) {
     if (answers.empty()) return;
     if (answers.front().ready <= now && !full()) {
-      respond(answers.front().transaction, now, outbox);
+      respond_in_turn(answers.front().transaction, now, outbox);
       pop();
     }
     if (answers.empty()) return;
@@ -58,15 +58,27 @@ void PartitionAnswers::collect(PartitionBanks& banks, L2Cycle now, Outbox& outbo
       offer(banks[bank].answers(from), [&] { banks.answer_left(bank, from, now); });
   }
   offer(banks.answers_past(), [&] { banks.answers_past().pop(); });
+  for (Ring<L2Bank::Pending>& cpu = banks.answers_to_cpu(); !cpu.empty(); cpu.pop()) {
+    if (cpu.front().ready > now) {
+      next = std::min(next, cpu.front().ready);
+      break;
+    }
+    respond(cpu.front().transaction, now, outbox);
+  }
   agenda_.answers = next;
 }
 
-void PartitionAnswers::respond(std::uint32_t index, L2Cycle now, Outbox& outbox) {
+void PartitionAnswers::respond_in_turn(std::uint32_t index, L2Cycle now, Outbox& outbox) {
+  const std::uint32_t size = transactions_[index].response_bytes();
+  const L2Cycle departure{port_.reserve(now.value(), noc_.flits(size))};
+  departures_.push(departure);
+  respond(index, departure, outbox);
+}
+
+void PartitionAnswers::respond(std::uint32_t index, L2Cycle departure, Outbox& outbox) {
   const Transaction& t = transactions_[index];
   const MemoryRequest& request = t.request;
   const std::uint32_t size = t.response_bytes();
-  const L2Cycle departure{port_.reserve(now.value(), noc_.flits(size))};
-  departures_.push(departure);
   const auto way = sources_.way_to(request.source, request.requester, clock_.edge(departure));
   std::byte* data = outbox.reserve(way.link, way.departure, kind_of(MessageKind::memory_response),
                                    blank_body<MemoryResponse>, size);

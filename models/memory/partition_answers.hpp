@@ -1,7 +1,8 @@
 /// Where answers leave: a queue that the banks fill in turn, whose port sends some flits per cycle.
 ///
 /// When an answer leaves is known as soon as it is in the queue, because nothing downstream blocks
-/// it.  Answers outside the L2 (inspections, the end of a zeroing) leave in their own cycle.
+/// it.  Answers to CPU cores leave when they are there, by a way of their own; answers outside the
+/// L2 (inspections, the end of a zeroing) in their own cycle.
 /// Source: memory-interference.md, section 1.2, step 8.
 #pragma once
 
@@ -53,7 +54,9 @@ class PartitionAnswers {
     agenda_.controls = controls_.front().cycle;
   }
   bool full() const { return departures_.size() >= queue_; }
-  void respond(std::uint32_t transaction, L2Cycle now, Outbox& outbox);
+  /// Through the port, behind what it has taken.
+  void respond_in_turn(std::uint32_t transaction, L2Cycle now, Outbox& outbox);
+  void respond(std::uint32_t transaction, L2Cycle departure, Outbox& outbox);
 
   const std::uint32_t queue_;
   const L2Clock clock_;

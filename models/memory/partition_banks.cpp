@@ -42,9 +42,9 @@ bool PartitionBanks::push_past(std::uint32_t index, L2Cycle now) {
   dram_.enqueue(context_.clock.edge(now), PartitionOffset{std::uint64_t{t.line} * line_bytes},
                 t.request.sectors, store, t.request, owner_past | index);
   if (store) {
-    banks_[t.bank].probe_store(context_, index);
-    answers_past_.push({index, now + 1});
-    PartitionAgenda::wake(agenda_.answers, now + 1);
+    // No L2 has lines of CPU cores.
+    if (t.request.source != SourceKind::cpu) banks_[t.bank].probe_store(context_, index);
+    add_answer_past(index, now + 1);
   }
   return true;
 }
@@ -69,8 +69,7 @@ void PartitionBanks::take_returns(L2Cycle now) {
   while (!returns_.empty() && returns_.front().cycle <= now) {
     const Return& r = returns_.front();
     if (r.owner & owner_past) {
-      answers_past_.push({r.owner & ~owner_past, now});
-      PartitionAgenda::wake(agenda_.answers, now);
+      add_answer_past(r.owner & ~owner_past, now);
     } else {
       L2Bank& bank = banks_[r.owner >> 16];
       if (!bank.has_fill_room()) {
@@ -146,12 +145,12 @@ std::string PartitionBanks::waiting() const {
 }
 
 void PartitionBanks::serialize(Archive& archive) {
-  archive.section("partition/banks", 2);
-  archive(returns_, answers_past_, returns_refused_, wanted_room_);
+  archive.section("partition/banks", 3);
+  archive(returns_, answers_past_, answers_to_cpu_, returns_refused_, wanted_room_);
   for (L2Bank& bank : banks_) bank.serialize(archive);
   archive.section("partition/cache_policy", 1);
   policy_->serialize(archive);
-  archive.section("partition/dram", 1);
+  archive.section("partition/dram", 2);
   dram_.serialize(archive);
 }
 

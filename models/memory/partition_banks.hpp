@@ -71,8 +71,10 @@ class PartitionBanks {
   void room_made(unsigned room, L2Cycle cycle);
   unsigned wanted_room() const { return wanted_room_; }
 
-  /// Answers that came past the banks; those of the banks are theirs.
+  /// Answers that came past the banks, for the GPU and for CPU cores; those of the banks are
+  /// theirs.
   Ring<L2Bank::Pending>& answers_past() { return answers_past_; }
+  Ring<L2Bank::Pending>& answers_to_cpu() { return answers_to_cpu_; }
   /// An answer left: its bank may go on.
   void answer_left(std::uint32_t bank, unsigned source, L2Cycle now) {
     banks_[bank].pop_answer(source, now);
@@ -101,6 +103,11 @@ class PartitionBanks {
   static constexpr std::uint32_t owner_past = 0x8000'0000;
   static constexpr std::size_t returns_ahead = 3;  ///< fills whose data are fetched in advance
 
+  void add_answer_past(std::uint32_t transaction, L2Cycle ready) {
+    const bool cpu = transactions_[transaction].request.source == SourceKind::cpu;
+    (cpu ? answers_to_cpu_ : answers_past_).push({transaction, ready});
+    PartitionAgenda::wake(agenda_.answers, ready);
+  }
   bool policy_sends_past(const Transaction& transaction, L2Cycle now);
   void prefetch_return(std::size_t place) const;
 
@@ -113,7 +120,7 @@ class PartitionBanks {
   const L2Context context_;
   std::vector<L2Bank> banks_;
   Ring<Return> returns_;
-  Ring<L2Bank::Pending> answers_past_;
+  Ring<L2Bank::Pending> answers_past_, answers_to_cpu_;
   bool returns_refused_ = false;  ///< what DRAM read waits for a place
   std::uint8_t wanted_room_ = 0;  ///< DramRoom for which banks wait
 };

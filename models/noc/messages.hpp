@@ -20,7 +20,7 @@ inline constexpr std::uint64_t line_bytes = 128;
 inline constexpr std::uint64_t sector_bytes = 32;
 
 enum class MessageKind : std::uint16_t {
-  memory_request,   ///< SM or host -> partition; SM -> host for pinned memory
+  memory_request,   ///< SM, host or CPU core -> partition; SM -> host for pinned memory
   memory_response,  ///< the answer, every request gets one
   zero_range,       ///< host -> partition: frames are zeroed before they are mapped again
   zero_done,
@@ -66,6 +66,11 @@ enum class MessageKind : std::uint16_t {
   printed,           ///< SM -> host
   abort_tenant,      ///< host -> dispatcher -> SM
 
+  // CPU cores; bodies in models/noc/core_messages.hpp.
+  core_measured,  ///< CPU core -> host: its tenant has executed what it is measured by
+  core_mistaken,  ///< CPU core -> host: a line did not hold what was written to it
+  stop_core,      ///< host -> CPU core: all tenants have been measured
+
   // Policy epochs; bodies in models/coordinator/messages.hpp.
   epoch_report,  ///< who has a policy -> coordinator
   epoch_values,  ///< coordinator -> who has a policy
@@ -84,7 +89,7 @@ enum class MemoryOperation : std::uint8_t {
 };
 
 /// What kind of sender a request comes from.  Kinds are numbers: a machine may have others.
-enum class SourceKind : std::uint8_t { sm, gmmu, host };
+enum class SourceKind : std::uint8_t { sm, gmmu, host, cpu };
 inline constexpr std::size_t most_source_kinds = 8;
 
 enum MemoryFlag : std::uint8_t {

@@ -29,6 +29,7 @@ class RequestSources {
   /// `credits` is how many requests each may have unanswered.
   void add(SourceKind kind, std::string name, std::span<const Link> to_them, std::uint32_t credits);
 
+  std::uint32_t count_of(SourceKind kind) const { return groups_[number_of(kind)].count; }
   std::uint32_t size() const { return static_cast<std::uint32_t>(unanswered_.size()); }
   /// A dense number of the request's sender, in the order in which senders were added.
   std::uint32_t place_of(const MemoryRequest& request) const {

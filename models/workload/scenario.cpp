@@ -40,7 +40,38 @@ void read_arrivals_of(Tenant& tenant, const Node& node, std::uint64_t seed, std:
   tenant.arrival = tenant.arrivals[0];
 }
 
-Tenant read_tenant(const Node& node, std::uint64_t seed, std::uint32_t index) {
+void read_gpu(Tenant& tenant, const Node& node) {
+  resolve_include_at(node, "workload");
+  const Node workload = node.at("workload");
+  if (!workload.is_map())
+    throw workload.error("needs a workload file or a map", "write workload: NAME.yaml");
+  tenant.workload = read_workload(workload, node.find("parameters"));
+}
+
+/// What ends the measuring of a tenant on a CPU core, which has no program that would end.
+void check_end(const Tenant& tenant, const Node& node, const SimulationParameters& simulation) {
+  const CpuProgram& program = *tenant.cpu;
+  if (!program.profile.empty() && tenant.instructions == 0 && simulation.stop_at == Time::zero())
+    throw node.error("tenant " + tenant.name + " has a profile, which never ends",
+                     "give it instructions: N, or the scenario simulation: {stop_at: TIME}");
+  if (program.trace && !tenant.relaunch && tenant.instructions > program.trace_instructions)
+    throw node.at("instructions")
+        .error("the trace " + program.trace_file + " ends after " +
+                   std::to_string(program.trace_instructions) + " instructions",
+               "write at most that, or relaunch: true");
+}
+
+void read_cpu(Tenant& tenant, const Node& node, const Node& cpu,
+              const SimulationParameters& simulation) {
+  for (const char* key :
+       {"workload", "parameters", "sms", "priority", "latency_bound", "deadline", "arrivals"})
+    if (const Node other = node.find(key); other.exists())
+      throw other.error("means nothing to a tenant on a CPU core", "leave it or cpu: out");
+  tenant.cpu = read_cpu_program(cpu);
+  check_end(tenant, node, simulation);
+}
+
+Tenant read_tenant(const Node& node, const SimulationParameters& simulation, std::uint32_t index) {
   Tenant tenant;
   tenant.where = node.where();
   tenant.name = node.at("name").text();
@@ -55,18 +86,18 @@ Tenant read_tenant(const Node& node, std::uint64_t seed, std::uint32_t index) {
   if (const Node relaunch = node.find("relaunch"); relaunch.exists()) {
     tenant.relaunch = relaunch.boolean();
   }
-  read_arrivals_of(tenant, node, seed, index);
+  read_arrivals_of(tenant, node, simulation.seed, index);
   if (const Node instructions = node.find("instructions"); instructions.exists()) {
     tenant.instructions = instructions.unsigned_integer();
     if (tenant.instructions == 0)
       throw instructions.error("is not a number of instructions",
                                "write 1 or more, or leave it out");
   }
-  resolve_include_at(node, "workload");
-  const Node workload = node.at("workload");
-  if (!workload.is_map())
-    throw workload.error("needs a workload file or a map", "write workload: NAME.yaml");
-  tenant.workload = read_workload(workload, node.find("parameters"));
+  if (const Node cpu = node.find("cpu"); cpu.exists()) {
+    read_cpu(tenant, node, cpu, simulation);
+  } else {
+    read_gpu(tenant, node);
+  }
   node.reject_unknown_keys();
   return tenant;
 }
@@ -98,7 +129,7 @@ Scenario read_scenario(const std::string& file, const std::vector<std::string>& 
   }
   std::set<std::string> names;
   for (const Node& node : root.at("tenants").items()) {
-    scenario.tenants.push_back(read_tenant(node, scenario.simulation.seed,
+    scenario.tenants.push_back(read_tenant(node, scenario.simulation,
                                            static_cast<std::uint32_t>(scenario.tenants.size())));
     if (!names.insert(scenario.tenants.back().name).second) {
       throw node.at("name").error("there are two tenants with this name", "give each its own");

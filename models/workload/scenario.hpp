@@ -1,9 +1,11 @@
 #pragma once
 
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "core/parameters/parameters.hpp"
+#include "models/workload/cpu/cpu_program.hpp"
 #include "models/workload/workload.hpp"
 
 namespace lockstep {
@@ -30,10 +32,11 @@ struct SimulationParameters {
   }
 };
 
-/// One application on the GPU.
+/// One application, on the GPU or on a CPU core.
 struct Tenant {
   std::string name, where;
-  Workload workload;
+  Workload workload;                   ///< empty if it runs on a CPU core
+  std::optional<CpuProgram> cpu;       ///< there if it does
   Time arrival;                        ///< of the first start
   std::vector<Time> arrivals;          ///< of all starts; one of them unless `arrivals:` says more
   Time deadline = Time::never();       ///< of each, from its arrival on; never: none
@@ -41,7 +44,8 @@ struct Tenant {
   std::uint32_t priority = 0;
   std::uint32_t sms = 0;  ///< for spatial sharing; 0: an equal part of the rest
   bool relaunch = false;  ///< starts over until all others have been measured
-  /// Warp instructions after which it has been measured and only keeps up contention; 0: its end.
+  /// Warp instructions, or those of the CPU core, after which it has been measured and only keeps
+  /// up contention; 0: its end.
   std::uint64_t instructions = 0;
 };
 

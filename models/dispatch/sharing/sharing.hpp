@@ -25,7 +25,9 @@ struct GridView {
 /// What a policy may know about the machine and its tenants from the start.
 struct SharingSetup {
   std::uint32_t sm_count = 0;
-  /// SMs each tenant asked for; 0: an equal part of what the others leave.
+  static constexpr std::uint32_t no_sms = ~std::uint32_t{0};
+  /// SMs each tenant asked for; 0: an equal part of what the others leave; no_sms: it runs on a CPU
+  /// core.
   std::vector<std::uint32_t> sms_per_tenant;
 };
 

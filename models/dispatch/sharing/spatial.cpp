@@ -45,6 +45,7 @@ class Spatial final : public Sharing {
     std::vector<std::uint32_t> counts = setup.sms_per_tenant;
     std::uint32_t asked = 0, open = 0;
     for (const std::uint32_t sms : counts) {
+      if (sms == SharingSetup::no_sms) continue;
       asked += sms;
       if (sms == 0) ++open;
     }
@@ -56,6 +57,10 @@ class Spatial final : public Sharing {
     }
     std::uint32_t left = setup.sm_count - asked;
     for (std::uint32_t& sms : counts) {
+      if (sms == SharingSetup::no_sms) {
+        sms = 0;
+        continue;
+      }
       if (sms != 0) continue;
       sms = (left + open - 1) / open;
       left -= sms;

@@ -14,7 +14,7 @@ struct DramParameters {
   Bytes row, interleave, atom;
   Cycles burst;
   bool dual_command_bus = false;
-  std::uint32_t queue = 0, write_queue = 0, write_high = 0, write_low = 0;
+  std::uint32_t queue = 0, gpu_queue = 0, write_queue = 0, write_high = 0, write_low = 0;
   Cycles path_latency;
   Cycles rcd_read, rcd_write, rp, ras, rc, rrd_s, rrd_l, ccd_s, ccd_l, faw;
   Cycles cl, cwl, wtr_s, wtr_l, rtp, wr, refi, rfc;
@@ -47,6 +47,10 @@ struct DramParameters {
         .field("queue", &P::queue, 64, range(1, 4096),
                "places for reads (and for writes, too, "
                "without write_queue)",
+               "requests")
+        .field("gpu_queue", &P::gpu_queue, 0, range(0, 4096),
+               "places that requests of SMs and page walks may take, the others are for the CPU; "
+               "0: all",
                "requests")
         .field("write_queue", &P::write_queue, 64, range(0, 4096),
                "places for writes; 0 lets reads and writes share one queue", "requests")

@@ -23,14 +23,21 @@ COUNTING_POLICIES = [
     )
 ]
 
+# It has statistics of its own.
+CPU_CORE = """\
+gpu: {root}/configs/gpus/sms_16c1g.yaml
+host: {root}/configs/hosts/pcie3.yaml
+tenants: [{{name: one, cpu: {{profile: mcf}}, instructions: 1000}}]
+"""
+
 # It has a table of its own.
 PREEMPTION = ["--set", "policies.sharing=exclusive", "--set", "policies.preemption=drain"]
 
 
 class OutputPage(ScenarioTest):
-    def run_with(self, output, *settings):
+    def run_with(self, output, *settings, scenario=ROOT / "configs/scenarios/two_tenants_tiny.yaml"):
         run = self.lockstep(
-            "run", ROOT / "configs/scenarios/two_tenants_tiny.yaml", "--quiet", "--profile",
+            "run", scenario, "--quiet", "--profile",
             "--output", output, "--set", "simulation.record_faults=true",
             "--set", "simulation.record_blocks=true", *settings,
         )
@@ -63,6 +70,9 @@ class OutputPage(ScenarioTest):
             self.run_with("policy.h5", *settings)
             with h5py.File(self.folder / "policy.h5", "r") as file:
                 lacking -= {path for path in lacking if path in file}
+        self.run_with("cpu.h5", scenario=self.write("cpu.yaml", CPU_CORE.format(root=ROOT)))
+        with h5py.File(self.folder / "cpu.h5", "r") as file:
+            lacking -= {path for path in lacking if path in file}
         self.assertEqual(lacking, set())
 
     def test_attributes_of_run_are_those_of_the_page(self):

@@ -53,7 +53,7 @@ void PartitionBench::post(std::int64_t cycle, MessageKind kind, const Body& body
 
 PartitionBench::PartitionBench(const MemoryParameters& parameters, std::size_t tenants,
                                Policies policies)
-    : period_(Clock(parameters.clock).period()), sent_(sms + 2 + engines) {
+    : period_(Clock(parameters.clock).period()), sent_(sms + 2 + engines + cores) {
   MemoryPartition::Setup setup;
   setup.parameters = parameters;
   setup.noc = defaults<NocParameters>();
@@ -61,13 +61,14 @@ PartitionBench::PartitionBench(const MemoryParameters& parameters, std::size_t t
   setup.mapping = AddressMapping(AddressMapping::Kind::plain, parameters.partitions);
   setup.tenants = tenants;
   std::vector<Link> links;
-  for (std::uint32_t i = 0; i < sms + 2 + engines; ++i)
+  for (std::uint32_t i = 0; i < sms + 2 + engines + cores; ++i)
     links.emplace_back(LinkId{i}, ComponentId{i}, period_ * response_latency);
   const std::span<const Link> all(links);
   setup.sources.add(SourceKind::sm, "sm", all.first(sms), 4096);
   setup.sources.add(SourceKind::gmmu, "gmmu", all.subspan(sms, 1), RequestSources::unlimited);
   setup.sources.add(SourceKind::host, "host", all.subspan(sms + 1, 1), RequestSources::unlimited);
-  setup.sources.add(engine, "engine", all.last(engines), engine_credits);
+  setup.sources.add(engine, "engine", all.subspan(sms + 2, engines), engine_credits);
+  setup.sources.add(SourceKind::cpu, "cpu", all.last(cores), 64);
   setup.cache_policy =
       policies.cache_policy ? std::move(policies.cache_policy) : cache_policy_named("lru");
   setup.dram_scheduler = policies.dram_scheduler ? std::move(policies.dram_scheduler)

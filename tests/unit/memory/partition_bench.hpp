@@ -23,8 +23,8 @@ class PartitionBench {
   static constexpr std::int64_t request_latency = 20, response_latency = 10;
   static constexpr std::uint32_t sms = 4;
   /// Senders of a kind that no SM number covers, with credits.
-  static constexpr SourceKind engine{3};
-  static constexpr std::uint32_t engines = 2, engine_credits = 3;
+  static constexpr SourceKind engine{4};
+  static constexpr std::uint32_t engines = 2, engine_credits = 3, cores = 2;
 
   /// What stands at the plug points; lru and fr-fcfs where nothing is said.
   struct Policies {

@@ -1,0 +1,62 @@
+/// The part of GPU memory that belongs to a tenant on a CPU core, and how its lines lie in DRAM.
+///
+/// It begins and ends with a stripe of DRAM rows, so that it has the same rows in every bank of
+/// every channel.
+///
+/// Simplified: the tenant's pages lie one behind the other, as if its operating system had reserved
+/// them; the CPU's own translation is not simulated.
+#pragma once
+
+#include <cstdint>
+
+#include "models/memory/dram/dram_layout.hpp"
+#include "models/noc/address_mapping.hpp"
+
+namespace lockstep {
+
+class CoreMemory {
+ public:
+  CoreMemory(const AddressMapping& mapping, const DramLayout& layout, PhysicalAddress base,
+             std::uint64_t bytes)
+      : mapping_(mapping), layout_(layout), base_(base), bytes_(bytes) {}
+
+  std::uint64_t bytes() const { return bytes_; }
+  PhysicalAddress address(std::uint64_t offset) const { return base_ + offset; }
+
+  struct Place {
+    PartitionId partition;
+    std::uint32_t bank = 0;  ///< among those of all channels
+    template <class Archive>
+    void serialize(Archive& archive) {
+      archive(partition, bank);
+    }
+  };
+  Place place_of(std::uint64_t offset) const {
+    const PhysicalAddress address = base_ + offset;
+    const PartitionId partition = mapping_.partition(address);
+    return {partition,
+            partition.value() * layout_.banks() + layout_.locate(mapping_.offset(address)).bank};
+  }
+
+  std::uint32_t partitions() const { return mapping_.partitions(); }
+  std::uint32_t banks() const { return mapping_.partitions() * layout_.banks(); }
+  std::uint64_t row_bytes() const { return layout_.row_bytes(); }
+  /// Of each bank, that are the tenant's.
+  std::uint64_t rows() const { return bytes_ / (mapping_.partitions() * layout_.stripe_bytes()); }
+  /// The offset of a byte of one of these rows.
+  std::uint64_t offset_of(std::uint32_t bank, std::uint64_t row, std::uint64_t byte) const {
+    const std::uint64_t first = base_.value() / (mapping_.partitions() * layout_.stripe_bytes());
+    const DramAddress place{static_cast<std::uint32_t>(first + row),
+                            static_cast<std::uint8_t>(bank % layout_.banks())};
+    const PartitionId partition{static_cast<std::uint16_t>(bank / layout_.banks())};
+    return mapping_.physical(partition, layout_.offset_of(place, byte)) - base_;
+  }
+
+ private:
+  AddressMapping mapping_;
+  DramLayout layout_;
+  PhysicalAddress base_;
+  std::uint64_t bytes_ = 0;
+};
+
+}  // namespace lockstep

@@ -1,0 +1,100 @@
+/// The window of an out-of-order core, as far as misses show it: instructions enter in order,
+/// `width` in a cycle, at most `window` of them are in flight, and they retire in order; one that
+/// misses retires when its data are there.
+///
+/// Time is counted in slots, `width` of them in a cycle: in a slot one instruction enters and one
+/// retires.  Between misses every instruction enters a slot after the one before, so that a single
+/// number, how far the window lags behind instruction n entering in slot n, says when each does.
+/// Source: memory-interference.md, sections 4.4 and 4.5 (AMB-27).
+///
+/// Simplified: what does not miss takes one slot; no branch is mispredicted, no instruction waits
+/// for another one's data but through the window.
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+
+#include "core/memory/ring.hpp"
+
+namespace lockstep {
+
+class InstructionWindow {
+ public:
+  static constexpr std::int64_t unknown = std::int64_t{1} << 62;
+
+  explicit InstructionWindow(std::int64_t window) : window_(window) {}
+
+  /// Nothing enters before this slot.
+  void start(std::int64_t slot) { lag_ = slot; }
+
+  /// The slot in which the instruction can enter, `unknown` while one that must retire before
+  /// has no data.  Instructions are asked for in order.
+  std::int64_t entry(std::int64_t instruction) {
+    while (!misses_.empty() && misses_.front().instruction + window_ <= instruction) {
+      const Miss& oldest = misses_.front();
+      if (oldest.done == unknown) return unknown;
+      lag_ = std::max(lag_, oldest.done + 1 - window_ - oldest.instruction);
+      misses_.pop();
+      --answered_;
+      ++first_;
+    }
+    return instruction + lag_;
+  }
+  /// It enters in `slot`, not before entry(), and those behind it after it.
+  void hold(std::int64_t instruction, std::int64_t slot) {
+    lag_ = std::max(lag_, slot - instruction);
+  }
+
+  /// An instruction that entered misses; its number as a miss.
+  std::uint32_t miss(std::int64_t instruction) {
+    misses_.push({instruction, unknown});
+    return first_ + static_cast<std::uint32_t>(misses_.size()) - 1;
+  }
+  /// Its data are there.
+  void answer(std::uint32_t miss, std::int64_t slot) {
+    misses_[miss - first_].done = slot;
+    while (answered_ < misses_.size() && misses_[answered_].done != unknown) {
+      const Miss& next = misses_[answered_++];
+      retiring_lag_ = std::max(retiring_lag_, next.done - next.instruction);
+    }
+  }
+
+  /// How many instructions have retired by a slot, if `next` has not entered by then.
+  std::int64_t retired(std::int64_t slot, std::int64_t next) const {
+    const std::int64_t bound = answered_ < misses_.size() ? misses_[answered_].instruction : next;
+    return std::clamp(slot - retiring_lag(), std::int64_t{0}, bound);
+  }
+  /// The slot in which the first `count` instructions have retired, `unknown` while one of them
+  /// has no data, or `next`, which has not entered, is one of them.
+  std::int64_t retirement(std::int64_t count, std::int64_t next) const {
+    if (next < count) return unknown;
+    if (answered_ < misses_.size() && misses_[answered_].instruction < count) return unknown;
+    return count + retiring_lag();
+  }
+
+  template <class Archive>
+  void serialize(Archive& archive) {
+    archive(misses_, answered_, first_, lag_, retiring_lag_);
+  }
+
+ private:
+  struct Miss {
+    std::int64_t instruction = 0;
+    std::int64_t done = unknown;  ///< slot
+    template <class Archive>
+    void serialize(Archive& archive) {
+      archive(instruction, done);
+    }
+  };
+  /// An instruction retires after the slot in which it entered.
+  std::int64_t retiring_lag() const { return std::max(retiring_lag_, lag_ + 1); }
+
+  const std::int64_t window_;
+  Ring<Miss> misses_;
+  std::uint64_t answered_ = 0;  ///< of the oldest misses, before the first without data
+  std::uint32_t first_ = 0;     ///< number of the oldest miss
+  std::int64_t lag_ = 0;        ///< slot of entry minus number, of the next instruction
+  std::int64_t retiring_lag_ = 0;
+};
+
+}  // namespace lockstep

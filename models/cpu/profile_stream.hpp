@@ -1,0 +1,66 @@
+/// The misses of a program that is known by how it misses, not by what it computes.
+///
+/// Misses come in groups, each further than a window behind the one before, so that a core waits
+/// for one group at a time: the group decides how many banks work for it at once.  The reads of a
+/// group go to some banks, drawn anew for each group, evenly; in a bank an access goes on in the
+/// row of the access before with the probability of the row locality, otherwise to another row; a
+/// line read lets others leave the cache, which are written to the same row.  Groups are as large
+/// as the misses in a thousand instructions ask for, and as far apart.
+/// Source: memory-interference.md, sections 1.4 (row locality, bank parallelism) and 4.5 (AMB-27).
+///
+/// Simplified: no phases; a run in a row begins anew at its start when it comes to its end.
+#pragma once
+
+#include <vector>
+
+#include "core/random/random.hpp"
+#include "models/cpu/access_stream.hpp"
+#include "models/cpu/core_memory.hpp"
+#include "models/workload/cpu/cpu_program.hpp"
+
+namespace lockstep {
+
+/// How long a bank takes for a request, and how long every request is on its way besides.  What
+/// `ProfileStream` must know of the machine to keep the banks busy that it is asked for.
+struct MemoryTimes {
+  double hit = 0, miss = 0, path = 0;  ///< ns
+};
+
+class ProfileStream final : public AccessStream {
+ public:
+  ProfileStream(const CpuTraffic& traffic, std::uint32_t window, const MemoryTimes& times,
+                const CoreMemory& memory, Random random);
+
+  std::optional<CpuAccess> next() override;
+  void serialize(Archive& archive) override;
+
+ private:
+  struct Bank {
+    std::uint64_t row = 0;
+    std::uint32_t line = 0;  ///< in the row
+    template <class Archive>
+    void serialize(Archive& archive) {
+      archive(row, line);
+    }
+  };
+  void begin_group();
+  CpuAccess access(bool write);
+
+  const CpuTraffic traffic_;
+  const CoreMemory memory_;
+  const std::uint32_t lines_of_row_;
+  double banks_of_group_ = 0;  ///< on average
+  std::uint32_t reads_of_group_ = 0;
+  std::int64_t distance_ = 0;  ///< least, from the last read of a group to the next group
+  double slack_ = 0;           ///< instructions beyond that, on average
+
+  Random random_;
+  std::vector<Bank> banks_;
+  std::vector<std::uint16_t> order_;  ///< of banks; a group takes the first ones
+  std::int64_t instruction_ = 0;      ///< of the read that comes next
+  std::uint32_t read_ = 0;            ///< its place in the group
+  std::uint32_t group_banks_ = 0;
+  bool writes_ = false;  ///< what leaves the cache for the last read comes next
+};
+
+}  // namespace lockstep

@@ -1,0 +1,65 @@
+/// Where CPU cores' requests come in: a FIFO for each core, straight to the DRAM controller.
+///
+/// CPU cores share no cache with the GPU; the controller is where they meet.  In a cycle it takes
+/// one request, of the next core in turn whose request it has room for: who finds no room holds up
+/// no other core, and no request of the GPU.
+/// Source: 004, sections 5.1 and 5.2; memory-interference.md, sections 1.1 and 4.3.
+#pragma once
+
+#include <vector>
+
+#include "core/memory/ring.hpp"
+#include "models/memory/bytes/transaction.hpp"
+#include "models/memory/partition_agenda.hpp"
+#include "models/memory/partition_banks.hpp"
+#include "models/noc/request_sources.hpp"
+
+namespace lockstep {
+
+class ControllerInput {
+ public:
+  ControllerInput(RequestSources& sources, TransactionPool& transactions, PartitionBanks& banks,
+                  PartitionAgenda& agenda)
+      : sources_(sources),
+        transactions_(transactions),
+        banks_(banks),
+        agenda_(agenda),
+        fifos_(sources.count_of(SourceKind::cpu)) {}
+
+  /// A request of the inbox; arrivals come in order of time.
+  void add(std::uint32_t transaction) {
+    arrivals_.push(transaction);
+    PartitionAgenda::wake(agenda_.controller, transactions_[transaction].arrival);
+  }
+  /// Arrivals reach the FIFOs of their cores, and one request the controller.
+  void run(L2Cycle now);
+
+  /// The DRAM queue may have room; a DramRoom each.
+  void room_made(unsigned room, L2Cycle cycle) {
+    if ((wanted_room_ & room) != 0) PartitionAgenda::wake(agenda_.controller, cycle);
+  }
+  unsigned wanted_room() const { return wanted_room_; }
+
+  template <class Archive>
+  void serialize(Archive& archive) {
+    archive(arrivals_, fifos_, waiting_, turn_, wanted_room_);
+  }
+
+ private:
+  void receive(L2Cycle now);
+  /// True if the controller took a request.
+  bool offer(L2Cycle now);
+
+  RequestSources& sources_;
+  TransactionPool& transactions_;
+  PartitionBanks& banks_;
+  PartitionAgenda& agenda_;
+
+  Ring<std::uint32_t> arrivals_;            ///< transactions
+  std::vector<Ring<std::uint32_t>> fifos_;  ///< by core
+  std::uint32_t waiting_ = 0;               ///< requests in them
+  std::uint32_t turn_ = 0;                  ///< the core that is asked first
+  std::uint8_t wanted_room_ = 0;            ///< DramRoom for which requests wait
+};
+
+}  // namespace lockstep

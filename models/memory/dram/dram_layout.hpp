@@ -1,0 +1,67 @@
+#pragma once
+
+#include <bit>
+#include <cstdint>
+
+#include "models/memory/dram/dram_parameters.hpp"
+#include "models/noc/address.hpp"
+
+namespace lockstep {
+
+/// Where a byte of a partition stands in its channel.
+struct DramAddress {
+  std::uint32_t row = 0;
+  std::uint8_t bank = 0;
+};
+
+/// How a partition's bytes lie in the banks of its channel.
+///
+/// From the right: bytes of a bank's piece, bank group, rest of the row, bank in the group, row.
+/// The row's low bits permute the banks, so that arrays which start at equal banks do not fight.
+/// Source: gpu-parameters.md, section 1 "DRAM timing".
+class DramLayout {
+ public:
+  explicit DramLayout(const DramParameters& p)
+      : interleave_shift_(log2_of(p.interleave.count())),
+        group_shift_(log2_of(p.bank_groups)),
+        row_shift_(log2_of(p.row.count() / p.interleave.count())),
+        bank_shift_(log2_of(p.banks)),
+        bank_mask_(p.banks - 1) {}
+
+  std::uint32_t banks() const { return bank_mask_ + 1; }
+  std::uint64_t row_bytes() const { return std::uint64_t{1} << (row_shift_ + interleave_shift_); }
+  /// Of a row with one number in all banks; its bytes are neighbours.
+  std::uint64_t stripe_bytes() const { return row_bytes() * banks(); }
+
+  DramAddress locate(PartitionOffset offset) const {
+    std::uint64_t rest = offset.value() >> interleave_shift_;
+    const std::uint64_t group = rest & ((std::uint64_t{1} << group_shift_) - 1);
+    rest >>= group_shift_ + row_shift_;
+    const std::uint64_t in_group = rest & ((std::uint64_t{1} << in_group_bits()) - 1);
+    const std::uint64_t row = rest >> in_group_bits();
+    const std::uint64_t bank = (group | in_group << group_shift_) ^ permutation(row);
+    return {static_cast<std::uint32_t>(row), static_cast<std::uint8_t>(bank & bank_mask_)};
+  }
+  /// Inverse of locate(); `byte` of the row.
+  PartitionOffset offset_of(DramAddress address, std::uint64_t byte) const {
+    const std::uint64_t place = (address.bank ^ permutation(address.row)) & bank_mask_;
+    const std::uint64_t group = place & ((std::uint64_t{1} << group_shift_) - 1);
+    const std::uint64_t in_group = place >> group_shift_;
+    const std::uint64_t piece = byte >> interleave_shift_;
+    const std::uint64_t rest =
+        (std::uint64_t{address.row} << in_group_bits() | in_group) << row_shift_ | piece;
+    const std::uint64_t within = byte & ((std::uint64_t{1} << interleave_shift_) - 1);
+    return PartitionOffset{(rest << group_shift_ | group) << interleave_shift_ | within};
+  }
+
+ private:
+  static std::uint32_t log2_of(std::uint64_t power) {
+    return static_cast<std::uint32_t>(std::bit_width(power)) - 1;
+  }
+  std::uint32_t in_group_bits() const { return bank_shift_ - group_shift_; }
+  std::uint64_t permutation(std::uint64_t row) const { return row ^ (row >> bank_shift_); }
+
+  std::uint32_t interleave_shift_, group_shift_, row_shift_, bank_shift_, bank_mask_;
+};
+
+}  // namespace lockstep

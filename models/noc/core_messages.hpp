@@ -1,0 +1,37 @@
+/// What CPU cores and the host say to each other.
+///
+/// A core starts its tenant's program by itself, and tells the host once when that has executed
+/// what it is measured by; the host stops all cores when every tenant has been measured.
+#pragma once
+
+#include <cstdint>
+
+#include "core/time/time.hpp"
+#include "models/noc/messages.hpp"
+
+namespace lockstep {
+
+/// core_measured.
+struct CoreMeasured {
+  Time at;                         ///< when the last of them retired
+  std::uint64_t instructions = 0;  ///< retired
+  std::uint64_t compared = 0;      ///< lines that were read and compared (`--check`)
+  std::uint16_t tenant = 0;
+  std::array<std::uint16_t, 3> reserved{};
+};
+static_assert(sizeof(CoreMeasured) == 32);
+
+/// core_mistaken; sent for the first such line.
+struct CoreMistaken {
+  std::uint64_t offset = 0;  ///< of the line in the tenant's memory
+  std::uint16_t tenant = 0;
+  std::array<std::uint16_t, 3> reserved{};
+};
+static_assert(sizeof(CoreMistaken) == 16);
+
+/// stop_core.
+struct CoreStop {
+  std::uint64_t reserved = 0;
+};
+
+}  // namespace lockstep
