@@ -69,6 +69,8 @@ OutputContents contents() {
                {"link", &statistics_schema_of<LinkStatistics>(), 2},
                {"coordinator", &statistics_schema_of<CoordinatorStatistics>(), 1,
                 "a policy that has a controller"}};
+  for (const PageManagerRow& row : page_managers().rows())
+    add_kind(all.kinds, "page_manager", row.make.statistics, row.name);
   add_policies(all.kinds, "cache_policy", cache_policy_registry());
   add_policies(all.kinds, "dram_scheduler", dram_schedulers());
   add_policies(all.kinds, "tlb_fill", tlb_fills());

@@ -62,8 +62,24 @@ void Driver::mapped_by_gpu(const TenantPages& pages, std::span<const std::uint64
 
 void Driver::unmap(const TenantPages& pages, std::uint32_t owner, const HostCycle& cycle) {
   ++busy(pages.tenant);
-  if (rearranges(pages)) return postponed_.push_back({pages, owner});
+  if (splinter_parts(pages, cycle) || rearranges(pages))
+    return postponed_.push_back({pages, owner});
   unmapper_.unmap(pages, owner, cycle);
+}
+
+/// Part of a large page cannot be unmapped: the bits that its use has set are those of all of it.
+bool Driver::splinter_parts(const TenantPages& pages, const HostCycle& cycle) {
+  bool any = false;
+  for (const VirtualPage at : {pages.first, pages.end() - 1}) {
+    const VirtualPage first{at.value() / pages_per_large * pages_per_large};
+    const TenantPages large{pages.tenant, first, pages_per_large};
+    const bool whole = pages.first <= first && large.end() <= pages.end();
+    if (whole || !tables().is_large(pages.tenant, at) || rearranges(large)) continue;
+    ++busy(pages.tenant);
+    rearranger_.splinter(large, cycle);
+    any = true;
+  }
+  return any;
 }
 
 void Driver::announce(const TenantPages& pages, const HostCycle& cycle) {

@@ -69,6 +69,8 @@ class Driver {
   void mapped_by_gpu(const TenantPages& pages, std::span<const std::uint64_t> entries,
                      const HostCycle& cycle);
 
+  /// Of the page manager.
+  StatisticsView statistics() const { return page_manager_->statistics(); }
   const PageTables& tables() const { return page_manager_->tables(); }
   /// The frames of mapped pages, in order.
   std::vector<FrameRun> frames_of(const TenantPages& pages) const {
@@ -112,6 +114,8 @@ class Driver {
     }
   };
 
+  /// Begins to splinter large pages that the pages are part of; true if there are some.
+  bool splinter_parts(const TenantPages& pages, const HostCycle& cycle);
   void finish_mappings(const HostCycle& cycle);
   void finish_rearrangement(const Rearranger::Finished& finished, const HostCycle& cycle);
   std::uint32_t& busy(TenantId tenant) { return busy_[tenant.value()]; }

@@ -90,7 +90,7 @@ ContextMemory::ContextMemory(const Scenario& scenario, const MachineParameters& 
   first_.places = policy->extra_blocks() + 1 + (preempts ? most_resident * depth_of(scenario) : 0);
   first_.place_bytes = policy->ideal() ? 0 : round_up(first_.place_bytes, line_bytes);
   const std::uint64_t page =
-      make_page_manager(parameters.policies.page_manager, {})->granule_pages() * page_bytes;
+      make_page_manager(parameters.policies.page_manager, {})->capacity_unit() * page_bytes;
   bytes_ = round_up(first_.bytes() * sm.count, page);
   const std::uint64_t capacity = parameters.gpu.memory.capacity.count();
   if (bytes_ + page > capacity)

@@ -346,6 +346,8 @@ StatisticsLayout Machine::statistics_layout() const {
   if (coordinator_)
     kinds.push_back({"coordinator", &statistics_schema_of<CoordinatorStatistics>(), 1});
   kinds.push_back({"link", &statistics_schema_of<LinkStatistics>(), 2});
+  const PageManagerFactory& pages = page_managers().factory(parameters_.policies.page_manager);
+  if (pages.statistics != nullptr) kinds.push_back({"page_manager", &pages.statistics(), 1});
   const auto add = [&](const std::string& plug_point, const auto& factory,
                        std::uint32_t instances) {
     if (factory.statistics != nullptr)

@@ -29,7 +29,7 @@ void check_policy(const Scenario& scenario, const MachineParameters& parameters,
 
 void check_memory(const Scenario& scenario, const MachineParameters& parameters) {
   const std::uint64_t page =
-      make_page_manager(parameters.policies.page_manager, {})->granule_pages() * page_bytes;
+      make_page_manager(parameters.policies.page_manager, {})->capacity_unit() * page_bytes;
   const std::uint64_t capacity = parameters.gpu.memory.capacity.count();
   if (capacity % page != 0) {
     const Node memory = scenario.gpu.find("memory");

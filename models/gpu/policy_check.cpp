@@ -119,10 +119,10 @@ void check_policies(const Scenario& scenario, const MachineParameters& parameter
   const std::string name = "policies.fault_handling " + policies.fault_handling.name();
   require_preemptible(policies, where,
                       name + " runs a handler in the place of the warp that faulted");
-  if (make_page_manager(policies.page_manager, {})->granule_pages() > 1)
+  if (make_page_manager(policies.page_manager, {})->capacity_unit() > 1)
     throw UserError(where,
-                    name + " maps pages of 4 KiB, policies.page_manager " +
-                        policies.page_manager.name() + " larger ones only",
+                    name + " maps 4 KiB pages into any frames, policies.page_manager " +
+                        policies.page_manager.name() + " gives frames of 2 MiB to one tenant each",
                     "choose another page manager");
   const std::uint64_t pool = local->pool * pages_per_block * page_bytes;
   const std::uint64_t capacity = parameters.gpu.memory.capacity.count();

@@ -258,7 +258,11 @@ StatisticsView Host::statistics(Time) {
 }
 
 std::vector<StatisticsView> Host::parts(Time) {
-  return {statistics_view(link_.statistics(false)), statistics_view(link_.statistics(true))};
+  std::vector<StatisticsView> parts{statistics_view(link_.statistics(false)),
+                                    statistics_view(link_.statistics(true))};
+  if (const StatisticsView view = services_.driver.statistics(); view.schema != nullptr)
+    parts.push_back(view);
+  return parts;
 }
 
 std::string Host::waiting_for() const {

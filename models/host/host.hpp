@@ -38,7 +38,7 @@ class Host final : public Component {
   void advance(Time horizon, Inbox inbox, Outbox& outbox) override;
   void serialize(Archive& archive) override;
   StatisticsView statistics(Time now) override;
-  /// The directions of the link: to the host, to the GPU.
+  /// The directions of the link: to the host, to the GPU; then the page manager.
   std::vector<StatisticsView> parts(Time now) override;
   bool finished() const override;
   std::string waiting_for() const override;

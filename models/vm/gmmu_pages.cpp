@@ -26,15 +26,18 @@ void Gmmu::pages_mapped(const MessageHeader& message, GmmuCycle& cycle) {
   answers_.pages_came(body.span, FarFaults::Which::all, replay_, entry, cycle);
 }
 
+/// What TLBs keep of pages that were coalesced stays right (004, section 7.3.3).
 void Gmmu::note_entries(const PagesMapped& body, Entries entries, GmmuCycle& cycle) {
   const PageSpan& span = body.span;
-  const bool large = (body.entries_at & 1) != 0;
   if (PageTableEntry{entries[0]}.is(PageTableEntry::untouched))
-    local_.offered(span, PhysicalAddress{body.entries_at});
+    local_.offered(span, body.first_entry());
   if (mirrored())
-    for (std::uint32_t i = 0; i < span.count; ++i) mirror_.map(span.at(i), {entries[i]}, large);
+    for (std::uint32_t i = 0; i < span.count; ++i)
+      mirror_.map(span.at(i), {entries[i]}, body.is_large());
   if (!timing_.walks) tell_sms(body, entries, cycle);
-  shoot_down_for_mapping(span, cycle);
+  if (!body.is_coalesced()) return shoot_down_for_mapping(span, cycle);
+  path_->coalesced(span.first());
+  memory_.disable(span.first().tenant, body.first_entry(), cycle);
 }
 
 /// Ideal translation: every SM knows every page, before anybody waits for it.
@@ -125,9 +128,8 @@ void Gmmu::entries_taken(std::uint32_t index, GmmuCycle& cycle) {
   unmapping.stage = Unmapping::Stage::shootdown;
   walkers_.release(span, cycle.number);
   statistics_.pages_unmapped[span.tenant] += span.count;
-  const std::vector<bool>& told = answers_.told(span.first().tenant);
   for (std::size_t sm = 0; sm < answers_.sms().size(); ++sm) {
-    if (!told[sm]) continue;
+    if (!answers_.told(span.first().tenant)[sm]) continue;
     PageSpan body = span;
     body.id = index;
     body.sm = static_cast<std::uint16_t>(sm);

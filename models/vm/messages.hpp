@@ -113,7 +113,10 @@ static_assert(sizeof(PageSpan) == 24);
 struct UnmapRequest {
   PageSpan span;
   std::uint64_t entries_at = 0;  ///< physical address of the first level-4 entry
-  std::uint64_t large_at = 0;    ///< of the level-3 entry if the span was a large page, else 0
+  /// Of the level-3 entry if the span was a large page, else 0; bit 0: its entries are disabled.
+  std::uint64_t large_at = 0;
+
+  bool is_coalesced() const { return (large_at & 1) != 0; }
 
   template <class Archive>
   void serialize(Archive& archive) {
@@ -126,8 +129,13 @@ struct UnmapRequest {
 /// it is told so.
 struct PagesMapped {
   PageSpan span;
-  /// First level-4 entry in memory; with a `large` page, bit 0 is set.
+  /// First level-4 entry in memory; with a `large` page, bit 0 is set; bit 1 as well if they were
+  /// mapped before and have just become one.
   std::uint64_t entries_at = 0;
+
+  bool is_large() const { return (entries_at & 1) != 0; }
+  bool is_coalesced() const { return (entries_at & 2) != 0; }
+  PhysicalAddress first_entry() const { return PhysicalAddress{entries_at & ~std::uint64_t{3}}; }
 };
 
 /// set_root: host -> GMMU, before anything of the tenant is mapped; with 0 when its tables go.

@@ -54,6 +54,9 @@ struct PageTableEntry {
   static constexpr std::uint64_t large = 32;    ///< level 3 only
   /// Not present, and neither side owns the page: the GPU may give it a zeroed frame by itself.
   static constexpr std::uint64_t untouched = 128;
+  /// Level 4: part of a large page, whose pages were mapped one by one before.
+  static constexpr std::uint64_t disabled = 256;
+  static constexpr std::uint64_t set_by_gmmu = accessed | dirty | disabled;
   static constexpr std::uint64_t flags = page_bytes - 1;
 
   std::uint64_t bits = 0;

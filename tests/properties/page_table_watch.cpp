@@ -14,7 +14,7 @@ namespace lockstep::testing {
 namespace {
 
 constexpr std::size_t most_snapshots = 12;
-constexpr std::uint64_t set_by_use = PageTableEntry::accessed | PageTableEntry::dirty;
+constexpr std::uint64_t set_by_use = PageTableEntry::set_by_gmmu;
 constexpr unsigned entries_per_table = 512;
 
 std::string name(const std::pair<std::uint16_t, std::uint64_t>& page) {
@@ -216,8 +216,7 @@ void PageTableWatch::hear(const MessageHeader& message, Time latency,
     case MessageKind::pages_mapped: {
       const auto& mapped = message.body<PagesMapped>();
       if (mapped.entries_at == 0) return;  // of no buffer
-      return add(Event::Kind::mapped, message.arrival - latency, mapped.span,
-                 (mapped.entries_at & 1) != 0);
+      return add(Event::Kind::mapped, message.arrival - latency, mapped.span, mapped.is_large());
     }
     case MessageKind::set_root: {
       const auto& root = message.body<PageTableRoot>();

@@ -28,18 +28,25 @@ PageSpan span_of(const TenantPages& pages, std::uint32_t id) {
 
 }  // namespace
 
+void GmmuNews::tell(const TenantPages& part, std::uint64_t marks, const HostCycle& cycle) {
+  std::vector<std::uint64_t> entries;
+  for (VirtualPage page = part.first; page < part.end(); ++page)
+    entries.push_back(tables_.entry(part.tenant, page).bits);
+  PagesMapped body;
+  body.span = span_of(part, 0);
+  body.entries_at = tables_.entry_address(part.tenant, part.first).value() | marks;
+  cycle.outbox.send(to_gmmu_, cycle.now, kind_of(MessageKind::pages_mapped), body,
+                    std::as_bytes(std::span(entries)));
+}
+
 void GmmuNews::announce(const TenantPages& pages, const HostCycle& cycle) {
   for_each_table(pages, [&](const TenantPages& part) {
-    std::vector<std::uint64_t> entries;
-    for (VirtualPage page = part.first; page < part.end(); ++page)
-      entries.push_back(tables_.entry(part.tenant, page).bits);
-    PagesMapped body;
-    body.span = span_of(part, 0);
-    body.entries_at = tables_.entry_address(part.tenant, part.first).value() |
-                      tables_.is_large(part.tenant, part.first);
-    cycle.outbox.send(to_gmmu_, cycle.now, kind_of(MessageKind::pages_mapped), body,
-                      std::as_bytes(std::span(entries)));
+    tell(part, tables_.is_large(part.tenant, part.first), cycle);
   });
+}
+
+void GmmuNews::coalesced(const TenantPages& pages, const HostCycle& cycle) {
+  tell(pages, 3, cycle);
 }
 
 void GmmuNews::announce_invalid(TenantId tenant, VirtualPage page, const HostCycle& cycle) {
@@ -62,7 +69,8 @@ std::uint32_t GmmuNews::unmap(const TenantPages& pages, std::uint32_t id, const 
     body.span = span_of(part, id);
     body.entries_at = tables_.entry_address(part.tenant, part.first).value();
     if (tables_.is_large(part.tenant, part.first))
-      body.large_at = tables_.directory_address(part.tenant, part.first).value();
+      body.large_at = tables_.directory_address(part.tenant, part.first).value() |
+                      tables_.is_coalesced(part.tenant, part.first);
     ++asked;
     cycle.outbox.send(to_gmmu_, cycle.now, kind_of(MessageKind::unmap), body);
   });

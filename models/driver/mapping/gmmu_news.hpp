@@ -14,6 +14,8 @@ class GmmuNews {
 
   /// What the entries of the pages are.
   void announce(const TenantPages& pages, const HostCycle& cycle);
+  /// Pages that the GMMU knows have become a large page.
+  void coalesced(const TenantPages& pages, const HostCycle& cycle);
   /// The page belongs to no buffer.
   void announce_invalid(TenantId tenant, VirtualPage page, const HostCycle& cycle);
   /// Where the tenant's tables begin; 0: it has none any more.
@@ -30,6 +32,8 @@ class GmmuNews {
   }
 
  private:
+  void tell(const TenantPages& part, std::uint64_t marks, const HostCycle& cycle);
+
   Link to_gmmu_;
   const PageTables& tables_;
 };

@@ -13,26 +13,26 @@ constexpr std::uint32_t lines_per_page = page_bytes / line_bytes;
 
 }  // namespace
 
-std::uint32_t Rearranger::begin(const TenantPages& pages) {
+std::uint32_t Rearranger::begin(const TenantPages& pages, Rearrangement::Kind kind) {
   const std::uint32_t number = take_slot(rearrangements_, free_);
   rearrangements_[number] = {};
   rearrangements_[number].pages = pages;
+  rearrangements_[number].kind = kind;
   return number;
 }
 
 void Rearranger::coalesce(const TenantPages& pages, const HostCycle& cycle) {
   std::vector<TableWrite> writes;
   page_manager_.coalesce(pages.tenant, pages.first, writes);
-  write(begin(pages), writes, cycle);
+  write(begin(pages, Rearrangement::Kind::coalesce), writes, cycle);
 }
 
 void Rearranger::splinter(const TenantPages& pages, const HostCycle& cycle) {
-  unmapper_.unmap(pages, unmapping_owner | begin(pages), cycle);
+  unmapper_.unmap(pages, unmapping_owner | begin(pages, Rearrangement::Kind::splinter), cycle);
 }
 
 void Rearranger::copy(const TenantPages& page, Frame to, const HostCycle& cycle) {
-  const std::uint32_t number = begin(page);
-  rearrangements_[number].copies = true;
+  const std::uint32_t number = begin(page, Rearrangement::Kind::copy);
   rearrangements_[number].to = to;
   unmapper_.unmap(page, unmapping_owner | number, cycle);
 }
@@ -41,7 +41,7 @@ void Rearranger::unmapped(const Unmapped& unmapped, const HostCycle& cycle) {
   const std::uint32_t number = unmapped.owner & ~unmapping_owner;
   Rearrangement& r = rearrangements_[number];
   r.entries = unmapped.entries;
-  if (!r.copies) return restore_entries(number, cycle);
+  if (r.kind != Rearrangement::Kind::copy) return restore_entries(number, cycle);
   r.missing = lines_per_page;
   const PhysicalAddress from{PageTableEntry{r.entries.front()}.address()};
   for (std::uint32_t line = 0; line < lines_per_page; ++line)
@@ -65,8 +65,8 @@ void Rearranger::restore_entries(std::uint32_t number, const HostCycle& cycle) {
   const Rearrangement& r = rearrangements_[number];
   std::vector<TableWrite> writes;
   for (std::uint64_t i = 0; i < r.pages.count; ++i) {
-    PageTableEntry entry{r.entries[i]};
-    if (r.copies)
+    PageTableEntry entry{r.entries[i] & ~PageTableEntry::disabled};
+    if (r.kind == Rearrangement::Kind::copy)
       entry = PageTableEntry::of(address_of(r.to).value(), entry.bits & PageTableEntry::flags);
     page_manager_.set(r.pages.tenant, r.pages.first + i, entry, writes);
   }
@@ -86,9 +86,14 @@ std::optional<Rearranger::Finished> Rearranger::written(std::uint32_t number,
   if (--rearrangements_[number].missing > 0) return std::nullopt;
   const Rearrangement r = std::exchange(rearrangements_[number], {});
   free_.push_back(number);
-  news_.announce(r.pages, cycle);
+  if (r.kind == Rearrangement::Kind::coalesce) {
+    news_.coalesced(r.pages, cycle);
+  } else {
+    news_.announce(r.pages, cycle);
+  }
   Finished finished{r.pages, {}};
-  if (r.copies) finished.left.push_back({PageTableEntry{r.entries.front()}.address(), page_bytes});
+  if (r.kind == Rearrangement::Kind::copy)
+    finished.left.push_back({PageTableEntry{r.entries.front()}.address(), page_bytes});
   return finished;
 }
 

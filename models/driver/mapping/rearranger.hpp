@@ -49,17 +49,18 @@ class Rearranger {
  private:
   struct Rearrangement {
     TenantPages pages;
-    bool copies = false;
+    enum class Kind : std::uint8_t { coalesce, splinter, copy };
+    Kind kind = Kind::coalesce;
     Frame to;                            ///< of a copy
     std::vector<std::uint64_t> entries;  ///< as they were
     std::uint64_t missing = 0;           ///< answers
     template <class Archive>
     void serialize(Archive& archive) {
-      archive(pages, copies, to, entries, missing);
+      archive(pages, kind, to, entries, missing);
     }
   };
 
-  std::uint32_t begin(const TenantPages& pages);
+  std::uint32_t begin(const TenantPages& pages, Rearrangement::Kind kind);
   void write(std::uint32_t number, const std::vector<TableWrite>& writes, const HostCycle& cycle);
   void restore_entries(std::uint32_t number, const HostCycle& cycle);
 

@@ -21,7 +21,7 @@ void Unmapper::check(const Unmapped& result, const TenantPages& part) const {
   for (VirtualPage page = part.first; page < part.end(); ++page) {
     const std::uint64_t changed = page_manager_.tables().entry(part.tenant, page).bits ^
                                   result.entries[page - result.pages.first];
-    LOCKSTEP_CHECK((changed & ~(PageTableEntry::accessed | PageTableEntry::dirty)) == 0,
+    LOCKSTEP_CHECK((changed & ~PageTableEntry::set_by_gmmu) == 0,
                    "the entry of page " + std::to_string(page.value()) + " of tenant " +
                        std::to_string(part.tenant.value()) +
                        " in GPU memory is not the one that the driver wrote");

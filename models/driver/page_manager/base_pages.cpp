@@ -16,8 +16,9 @@ class BasePages final : public PageManager {
 }  // namespace
 
 PageManagerRow base_pages() {
-  return {"base-pages", "4 KiB pages, frames in the order of all tenants' requests (004, 7.2.1)",
-          make_page_manager_as<BasePages>};
+  return {"base-pages",
+          "4 KiB pages, frames in the order of all tenants' requests (004, 7.2.1)",
+          {make_page_manager_as<BasePages>}};
 }
 
 }  // namespace lockstep

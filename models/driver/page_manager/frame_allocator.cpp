@@ -8,8 +8,7 @@
 
 namespace lockstep {
 
-void FrameAllocator::take(std::map<std::uint64_t, std::uint64_t>::iterator range,
-                          std::uint64_t base, std::uint64_t bytes) {
+void FrameAllocator::cut(Ranges::iterator range, std::uint64_t base, std::uint64_t bytes) {
   const std::uint64_t begin = range->first, end = begin + range->second;
   free_.erase(range);
   if (base > begin) free_[begin] = base - begin;
@@ -23,7 +22,7 @@ std::optional<PhysicalAddress> FrameAllocator::allocate(std::uint64_t bytes,
   for (auto range = free_.begin(); range != free_.end(); ++range) {
     const std::uint64_t base = round_up(range->first, alignment);
     if (base + bytes > range->first + range->second) continue;
-    take(range, base, bytes);
+    cut(range, base, bytes);
     return PhysicalAddress{base};
   }
   return std::nullopt;
@@ -37,11 +36,19 @@ std::vector<FrameRun> FrameAllocator::allocate_scattered(std::uint64_t bytes) {
   while (bytes > 0) {
     const auto range = free_.begin();
     const FrameRun run{range->first, std::min(bytes, range->second)};
-    take(range, run.physical, run.bytes);
+    cut(range, run.physical, run.bytes);
     bytes -= run.bytes;
     runs.push_back(run);
   }
   return runs;
+}
+
+void FrameAllocator::take(const FrameRun& run) {
+  const auto above = free_.upper_bound(run.physical);
+  LOCKSTEP_CHECK(above != free_.begin(), "a frame is taken twice");
+  const auto range = std::prev(above);
+  LOCKSTEP_CHECK(range->first + range->second >= run.end().value(), "a frame is taken twice");
+  cut(range, run.physical, run.bytes);
 }
 
 void FrameAllocator::release(PhysicalAddress address, std::uint64_t bytes) {

@@ -31,6 +31,8 @@ class FrameAllocator {
                                           std::uint64_t alignment = page_bytes);
   /// Takes `bytes` in as few ranges as first fit gives.  Returns no range if so much is not free.
   std::vector<FrameRun> allocate_scattered(std::uint64_t bytes);
+  /// Takes these frames, which are free.
+  void take(const FrameRun& run);
   void release(PhysicalAddress base, std::uint64_t bytes);
   void release(const FrameRun& run) { release(run.begin(), run.bytes); }
 
@@ -52,13 +54,13 @@ class FrameAllocator {
   }
 
  private:
-  void take(std::map<std::uint64_t, std::uint64_t>::iterator range, std::uint64_t base,
-            std::uint64_t bytes);
+  using Ranges = std::map<std::uint64_t, std::uint64_t>;
+  void cut(Ranges::iterator range, std::uint64_t base, std::uint64_t bytes);
 
   std::uint64_t capacity_ = 0;
   std::uint64_t taken_ = 0;
-  std::map<std::uint64_t, std::uint64_t> free_;  ///< base -> bytes; neighbours are merged
-  std::vector<std::uint64_t> used_before_;       ///< a bit per frame
+  Ranges free_;                             ///< base -> bytes; neighbours are merged
+  std::vector<std::uint64_t> used_before_;  ///< a bit per frame
 };
 
 }  // namespace lockstep

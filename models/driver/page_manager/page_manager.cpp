@@ -23,6 +23,16 @@ void PageManager::give_back(std::span<const FrameRun> frames) {
   for (const FrameRun& run : frames) frames_.release(run);
 }
 
+PhysicalAddress PageManager::take_table_frame() {
+  const auto frame = frames_.allocate(page_bytes);
+  LOCKSTEP_CHECK(frame.has_value(), "no frame is left for a page table");
+  return *frame;
+}
+
+void PageManager::free_table_frame(PhysicalAddress frame) {
+  frames_.release(frame, page_bytes);
+}
+
 std::vector<FrameRun> PageManager::allocate_large_first(std::uint64_t pages) {
   std::vector<FrameRun> runs;
   while (pages >= pages_per_large) {
@@ -56,8 +66,10 @@ std::vector<FrameRun> PageManager::allocate_large(std::uint64_t pages) {
 
 std::vector<FrameRun> PageManager::reserve(const TenantPages& pages,
                                            std::vector<TableWrite>& writes) {
+  reserved(pages);
   std::vector<FrameRun> used;
-  for (const FrameRun& run : tables_.reserve(pages, frames_, writes))
+  const auto take_frame = [this] { return take_table_frame(); };
+  for (const FrameRun& run : tables_.reserve(pages, take_frame, writes))
     frames_.append_used(run, used);
   return used;
 }
@@ -71,7 +83,7 @@ void PageManager::map(const TenantPages& pages, std::span<const FrameRun> frames
   if (!maps_large(paged)) return;
   VirtualPage first{round_up(pages.first.value(), pages_per_large)};
   for (; first + pages_per_large <= pages.end(); first += pages_per_large)
-    if (in_large_frame(pages.tenant, first)) coalesce(pages.tenant, first, writes);
+    if (in_large_frame(pages.tenant, first)) tables_.set_large(pages.tenant, first, false, writes);
 }
 
 void PageManager::map_remote(const TenantPages& pages, std::uint64_t remote, std::uint64_t flags,
@@ -94,7 +106,7 @@ void PageManager::unmapped(const TenantPages& pages) {
 }
 
 void PageManager::end_tenant(TenantId tenant) {
-  for (const PhysicalAddress table : tables_.take_all(tenant)) frames_.release(table, page_bytes);
+  for (const PhysicalAddress table : tables_.take_all(tenant)) free_table_frame(table);
 }
 
 std::vector<FrameRun> PageManager::frames_of(const TenantPages& pages) const {

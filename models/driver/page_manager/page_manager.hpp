@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "core/parameters/policy.hpp"
+#include "core/statistics/statistics.hpp"
 #include "models/driver/page_manager/frame_allocator.hpp"
 #include "models/driver/page_manager/page_services.hpp"
 #include "models/driver/page_manager/page_tables.hpp"
@@ -38,6 +39,8 @@ class PageManager {
 
   // What a policy decides.
   virtual std::uint64_t granule_pages() const { return 1; }
+  /// GPU memory is a multiple of so many pages.
+  virtual std::uint64_t capacity_unit() const { return granule_pages(); }
   /// Every 512 pages that are aligned, and whose frames are, become a large page when they are
   /// mapped.
   virtual bool maps_large(bool /*paged*/) const { return false; }
@@ -46,6 +49,8 @@ class PageManager {
   virtual std::vector<FrameRun> allocate_unowned(std::uint64_t pages) {
     return allocator().allocate_scattered(pages * page_bytes);
   }
+  /// Addresses were given to a buffer, or some of them again: tables for them are there.
+  virtual void reserved(const TenantPages& /*pages*/) {}
   /// Nothing uses these frames of the tenant any more.
   virtual void free(TenantId tenant, std::span<const FrameRun> frames, PageServices& services);
   /// The pages are mapped and their data there.
@@ -54,6 +59,8 @@ class PageManager {
   virtual void rearranged(const TenantPages& /*pages*/, PageServices& /*services*/) {}
   /// A policy adds its own state to that of the frames and tables.
   virtual void serialize(Archive& archive);
+  /// Of its own, by the schema in its PageManagerFactory.
+  virtual StatisticsView statistics() const { return {}; }
 
   const FrameAllocator& frames() const { return frames_; }
   const PageTables& tables() const { return tables_; }
@@ -77,12 +84,13 @@ class PageManager {
            std::vector<TableWrite>& writes) {
     tables_.set(tenant, page, entry, writes);
   }
+  /// Pages that are mapped become a large page.
   void coalesce(TenantId tenant, VirtualPage first, std::vector<TableWrite>& writes) {
     tables_.set_large(tenant, first, true, writes);
   }
   /// The GMMU has taken the entries, and with them the large bit.
   void unmapped(const TenantPages& pages);
-  void end_tenant(TenantId tenant);
+  virtual void end_tenant(TenantId tenant);
   /// The frames of mapped pages, in order.
   std::vector<FrameRun> frames_of(const TenantPages& pages) const;
   /// The 512 pages from `first` on, all mapped, lie in one aligned large frame.
@@ -90,6 +98,9 @@ class PageManager {
 
  protected:
   FrameAllocator& allocator() { return frames_; }
+  // Frames of page tables.
+  virtual PhysicalAddress take_table_frame();
+  virtual void free_table_frame(PhysicalAddress frame);
   /// Frames for `pages` pages, as many of them as possible in aligned large frames.
   std::vector<FrameRun> allocate_large_first(std::uint64_t pages);
   /// Frames for `pages` pages, all in aligned large frames.
@@ -101,16 +112,19 @@ class PageManager {
   PageTables tables_;
 };
 
-using MakePageManager = std::unique_ptr<PageManager> (*)(const PolicyChoice&,
-                                                         const PageManager::Setup&);
-using PageManagerRow = PolicyRegistry<MakePageManager>::Row;
+struct PageManagerFactory {
+  std::unique_ptr<PageManager> (*make)(const PolicyChoice&, const PageManager::Setup&);
+  /// Of what it counts, if anything.
+  const StatisticsSchema& (*statistics)() = nullptr;
+};
+using PageManagerRow = PolicyRegistry<PageManagerFactory>::Row;
 /// Makes a policy that takes no parameters of its own.
 template <class Policy>
 std::unique_ptr<PageManager> make_page_manager_as(const PolicyChoice&,
                                                   const PageManager::Setup& setup) {
   return std::make_unique<Policy>(setup);
 }
-const PolicyRegistry<MakePageManager>& page_managers();
+const PolicyRegistry<PageManagerFactory>& page_managers();
 const PolicyList& page_manager_policies();
 std::unique_ptr<PageManager> make_page_manager(const PolicyChoice& choice,
                                                const PageManager::Setup& setup);

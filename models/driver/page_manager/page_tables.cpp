@@ -42,11 +42,10 @@ PageTables::Leaf& PageTables::leaf(TenantId tenant, VirtualPage page) {
   return const_cast<Leaf&>(static_cast<const PageTables&>(*this).leaf(tenant, page));
 }
 
-std::uint64_t PageTables::Making::take_frame() {
-  const auto frame = frames.allocate(page_bytes);
-  LOCKSTEP_CHECK(frame.has_value(), "no frame is left for a page table");
-  append_frame(made, *frame, page_bytes);
-  return frame->value();
+std::uint64_t PageTables::Making::table() {
+  const PhysicalAddress frame = take_frame();
+  append_frame(made, frame, page_bytes);
+  return frame.value();
 }
 
 std::uint64_t PageTables::directory(Space& space, std::uint64_t page, unsigned level,
@@ -56,7 +55,7 @@ std::uint64_t PageTables::directory(Space& space, std::uint64_t page, unsigned l
     if (d.level == level && d.first_page == first) return d.physical;
   std::uint64_t above = 0;
   if (level > 1) above = directory(space, page, level - 1, making);
-  const std::uint64_t physical = making.take_frame();
+  const std::uint64_t physical = making.table();
   space.directories.push_back({physical, level, first});
   if (level > 1) {
     add_write(making.writes, above + table_index(page, level - 1) * entry_bytes,
@@ -65,9 +64,9 @@ std::uint64_t PageTables::directory(Space& space, std::uint64_t page, unsigned l
   return physical;
 }
 
-std::vector<FrameRun> PageTables::reserve(const TenantPages& pages, FrameAllocator& frames,
+std::vector<FrameRun> PageTables::reserve(const TenantPages& pages, const TakeFrame& take_frame,
                                           std::vector<TableWrite>& writes) {
-  Making making{frames, writes, {}};
+  Making making{take_frame, writes, {}};
   Space& space = spaces_[pages.tenant.value()];
   const std::uint64_t first = pages.first.value() / pages_per_large;
   const std::uint64_t last = (pages.end().value() - 1) / pages_per_large;
@@ -78,7 +77,7 @@ std::vector<FrameRun> PageTables::reserve(const TenantPages& pages, FrameAllocat
     const std::uint64_t first_page = number * pages_per_large;
     const std::uint64_t level3 = directory(space, first_page, 3, making);
     Leaf& leaf = space.leaves[index];
-    leaf.physical = making.take_frame();
+    leaf.physical = making.table();
     leaf.directory_entry = level3 + table_index(first_page, 3) * entry_bytes;
     add_write(writes, leaf.directory_entry, leaf.physical | directory_flags);
   }
@@ -108,6 +107,10 @@ bool PageTables::is_large(TenantId tenant, VirtualPage page) const {
   return leaf(tenant, page).large;
 }
 
+bool PageTables::is_coalesced(TenantId tenant, VirtualPage page) const {
+  return leaf(tenant, page).coalesced;
+}
+
 void PageTables::set(TenantId tenant, VirtualPage page, PageTableEntry entry,
                      std::vector<TableWrite>& writes) {
   Leaf& l = leaf(tenant, page);
@@ -121,16 +124,17 @@ void PageTables::learn(TenantId tenant, VirtualPage page, PageTableEntry entry) 
   if (l.entries) (*l.entries)[page.value() % pages_per_large] = entry.bits;
 }
 
-void PageTables::set_large(TenantId tenant, VirtualPage page, bool large,
+void PageTables::set_large(TenantId tenant, VirtualPage page, bool coalesced,
                            std::vector<TableWrite>& writes) {
   Leaf& l = leaf(tenant, page);
-  l.large = large;
-  add_write(writes, l.directory_entry,
-            l.physical | directory_flags | (large ? PageTableEntry::large : 0));
+  l.large = true;
+  l.coalesced = coalesced;
+  add_write(writes, l.directory_entry, l.physical | directory_flags | PageTableEntry::large);
 }
 
 void PageTables::forget_large(TenantId tenant, VirtualPage page) {
-  leaf(tenant, page).large = false;
+  Leaf& l = leaf(tenant, page);
+  l.large = l.coalesced = false;
 }
 
 std::vector<PhysicalAddress> PageTables::take_all(TenantId tenant) {
@@ -152,7 +156,7 @@ void PageTables::serialize(Archive& archive) {
     for (Directory& d : space.directories) archive(d.physical, d.level, d.first_page);
     for (Leaf& l : space.leaves) {
       bool filled = l.entries != nullptr;
-      archive(l.physical, l.directory_entry, l.large, filled);
+      archive(l.physical, l.directory_entry, l.large, l.coalesced, filled);
       if (!filled) continue;
       if (!l.entries) l.entries = std::make_unique<Entries>();
       archive(*l.entries);

@@ -3,18 +3,19 @@
 ///
 /// Tables of all four levels for an address range are reserved when the range is; a level-4 table
 /// takes memory of this computer when its first entry is set.  The GPU's copy differs only in the
-/// accessed and dirty bits that the GMMU sets.
+/// bits that the GMMU sets (PageTableEntry::set_by_gmmu).
 /// Source: architecture.md, section 8, rules 7 and 9; page_table_entry.hpp (format).
 #pragma once
 
 #include <array>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <vector>
 
 #include "core/checkpoint/archive.hpp"
-#include "models/driver/page_manager/frame_allocator.hpp"
 #include "models/driver/tenant_pages.hpp"
+#include "models/vm/frame_run.hpp"
 #include "models/vm/page_table_entry.hpp"
 
 namespace lockstep {
@@ -36,9 +37,11 @@ class PageTables {
   PageTables() = default;
   explicit PageTables(std::size_t tenants) : spaces_(tenants) {}
 
+  /// Gives a frame for a table.
+  using TakeFrame = std::function<PhysicalAddress()>;
   /// Makes the tables that the pages need and do not have, in frames of their own; their directory
   /// entries join `writes`.  Returns the new frames.
-  std::vector<FrameRun> reserve(const TenantPages& pages, FrameAllocator& frames,
+  std::vector<FrameRun> reserve(const TenantPages& pages, const TakeFrame& take_frame,
                                 std::vector<TableWrite>& writes);
   /// Where the tenant's level-1 table lies; 0 before its first reserve.
   PhysicalAddress root(TenantId tenant) const;
@@ -48,13 +51,16 @@ class PageTables {
   /// Where the level-3 entry lies that covers the page.
   PhysicalAddress directory_address(TenantId tenant, VirtualPage page) const;
   bool is_large(TenantId tenant, VirtualPage page) const;
+  /// The large page was made of pages that were mapped before: their entries are disabled.
+  bool is_coalesced(TenantId tenant, VirtualPage page) const;
 
   void set(TenantId tenant, VirtualPage page, PageTableEntry entry,
            std::vector<TableWrite>& writes);
   // What the GMMU has written there already: another entry, or 0 by an exchange.
   void learn(TenantId tenant, VirtualPage page, PageTableEntry entry);
   void forget(TenantId tenant, VirtualPage page) { learn(tenant, page, {}); }
-  void set_large(TenantId tenant, VirtualPage page, bool large, std::vector<TableWrite>& writes);
+  void set_large(TenantId tenant, VirtualPage page, bool coalesced,
+                 std::vector<TableWrite>& writes);
   /// The GMMU has cleared the large bit with the entries.
   void forget_large(TenantId tenant, VirtualPage page);
 
@@ -68,7 +74,7 @@ class PageTables {
   struct Leaf {
     std::uint64_t physical = 0;         ///< 0: not reserved
     std::uint64_t directory_entry = 0;  ///< physical address of the level-3 entry
-    bool large = false;
+    bool large = false, coalesced = false;
     std::unique_ptr<Entries> entries;  ///< none yet set: nullptr
   };
   struct Directory {
@@ -84,10 +90,10 @@ class PageTables {
 
   /// What a reserve takes and makes.
   struct Making {
-    FrameAllocator& frames;
+    const TakeFrame& take_frame;
     std::vector<TableWrite>& writes;
     std::vector<FrameRun> made;
-    std::uint64_t take_frame();
+    std::uint64_t table();
   };
 
   const Leaf& leaf(TenantId tenant, VirtualPage page) const;

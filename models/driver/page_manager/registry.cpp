@@ -3,11 +3,12 @@
 
 namespace lockstep {
 
-const PolicyRegistry<MakePageManager>& page_managers() {
-  static const PolicyRegistry<MakePageManager> registry{
-      LOCKSTEP_REGISTERED(MakePageManager, base_pages),
-      LOCKSTEP_REGISTERED(MakePageManager, mixed_pages),
-      LOCKSTEP_REGISTERED(MakePageManager, large_pages),
+const PolicyRegistry<PageManagerFactory>& page_managers() {
+  static const PolicyRegistry<PageManagerFactory> registry{
+      LOCKSTEP_REGISTERED(PageManagerFactory, base_pages),
+      LOCKSTEP_REGISTERED(PageManagerFactory, mixed_pages),
+      LOCKSTEP_REGISTERED(PageManagerFactory, large_pages),
+      LOCKSTEP_REGISTERED(PageManagerFactory, mosaic_pages),
   };
   return registry;
 }
@@ -18,7 +19,7 @@ const PolicyList& page_manager_policies() {
 
 std::unique_ptr<PageManager> make_page_manager(const PolicyChoice& choice,
                                                const PageManager::Setup& setup) {
-  return page_managers().factory(choice)(choice, setup);
+  return page_managers().factory(choice).make(choice, setup);
 }
 
 }  // namespace lockstep

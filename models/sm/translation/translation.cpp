@@ -103,7 +103,7 @@ void Translation::on_pages_mapped(const PagesMapped& mapped, std::span<const std
   for (std::uint32_t i = 0; i < span.count; ++i) {
     PageTableEntry entry;
     std::memcpy(&entry, entries.data() + i * sizeof entry, sizeof entry);
-    known_.map(span.at(i), entry, (mapped.entries_at & 1) != 0);
+    known_.map(span.at(i), entry, mapped.is_large());
   }
 }
 

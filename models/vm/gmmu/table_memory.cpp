@@ -46,6 +46,17 @@ void TableMemory::set_bits(TenantId tenant, PhysicalAddress entry, std::uint64_t
   send(request, Purpose::set_bits, 0, entry, {&lane, 1}, cycle);
 }
 
+void TableMemory::disable(TenantId tenant, PhysicalAddress table, GmmuCycle& cycle) {
+  std::array<AtomicLane, entries_per_line> lanes;
+  for (std::uint64_t at = 0; at < page_bytes; at += line_bytes) {
+    for (std::uint32_t i = 0; i < entries_per_line; ++i)
+      lanes[i] = lane_at(table + at + i * sizeof(std::uint64_t), PageTableEntry::disabled, i);
+    MemoryRequest request =
+        request_for(tenant, MemoryOperation::atomic, isa::AtomicOperation::logical_or);
+    send(request, Purpose::set_bits, 0, table + at, lanes, cycle);
+  }
+}
+
 void TableMemory::clear_bits(std::uint32_t asker, TenantId tenant, PhysicalAddress entry,
                              std::uint64_t bits, GmmuCycle& cycle) {
   MemoryRequest request =

@@ -37,6 +37,8 @@ class TableMemory {
   void read(std::uint32_t asker, TenantPage where, unsigned level, PhysicalAddress entry,
             GmmuCycle& cycle);
   void set_bits(TenantId tenant, PhysicalAddress entry, std::uint64_t bits, GmmuCycle& cycle);
+  /// Marks all entries of a table as disabled, a line at a time.
+  void disable(TenantId tenant, PhysicalAddress table, GmmuCycle& cycle);
   void clear_bits(std::uint32_t asker, TenantId tenant, PhysicalAddress entry, std::uint64_t bits,
                   GmmuCycle& cycle);
   /// Puts 0 into `count` entries of one line; the answer carries what they were.

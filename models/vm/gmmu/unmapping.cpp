@@ -9,15 +9,16 @@
 namespace lockstep {
 
 void Unmapping::merge_stores() {
-  const auto any = [&] {
-    return std::any_of(stored.begin(), stored.end(),
-                       [](std::uint64_t word) { return word != 0; }) ||
-           std::any_of(entries.begin(), entries.end(),
-                       [](std::uint64_t e) { return (e & PageTableEntry::dirty) != 0; });
-  };
-  const bool all = request.large_at != 0 && any();
-  for (std::size_t i = 0; i < entries.size(); ++i)
-    if (all || (stored[i / 64] >> i % 64 & 1) != 0) entries[i] |= PageTableEntry::dirty;
+  std::uint64_t of_all = 0;
+  if (request.large_at != 0) {
+    of_all = entries.front() & (PageTableEntry::accessed | PageTableEntry::dirty);
+    if (std::any_of(stored.begin(), stored.end(), [](std::uint64_t word) { return word != 0; }))
+      of_all |= PageTableEntry::dirty;
+  }
+  for (std::size_t i = 0; i < entries.size(); ++i) {
+    if (PageTableEntry{entries[i]}.is(PageTableEntry::present)) entries[i] |= of_all;
+    if ((stored[i / 64] >> i % 64 & 1) != 0) entries[i] |= PageTableEntry::dirty;
+  }
 }
 
 std::uint32_t Unmappings::add(const UnmapRequest& request) {
@@ -64,11 +65,7 @@ Unmapping* Unmappings::unmapping_of(TenantPage where) {
 void Unmappings::start_exchange(std::uint32_t index, GmmuCycle& cycle) {
   Unmapping& u = slots_[index];
   u.stage = Unmapping::Stage::exchange;
-  if (u.request.large_at != 0) {
-    ++u.missing;
-    memory_.clear_bits(index, u.span().first().tenant, PhysicalAddress{u.request.large_at},
-                       PageTableEntry::large, cycle);
-  }
+  if (u.request.large_at != 0 && !u.request.is_coalesced()) clear_large(index, cycle);
   for (std::uint32_t first = 0; first < u.span().count;) {
     const std::uint64_t address = u.request.entries_at + first * sizeof(std::uint64_t);
     const auto room =
@@ -79,6 +76,14 @@ void Unmappings::start_exchange(std::uint32_t index, GmmuCycle& cycle) {
     first += count;
   }
   send_exchanges(cycle);
+}
+
+void Unmappings::clear_large(std::uint32_t index, GmmuCycle& cycle) {
+  Unmapping& u = slots_[index];
+  ++u.missing;
+  memory_.clear_bits(index, u.span().first().tenant,
+                     PhysicalAddress{u.request.large_at & ~std::uint64_t{1}}, PageTableEntry::large,
+                     cycle);
 }
 
 void Unmappings::send_exchanges(GmmuCycle& cycle) {
@@ -103,6 +108,8 @@ std::uint32_t Unmappings::exchanged(std::uint32_t asker, const std::byte* old_en
   }
   --exchanging_;
   send_exchanges(cycle);
+  // First no entry is disabled any more, then the page is no large one.
+  if (slots_[index].missing == 1 && slots_[index].request.is_coalesced()) clear_large(index, cycle);
   return memory_answered(index);
 }
 

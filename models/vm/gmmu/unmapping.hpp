@@ -35,7 +35,8 @@ struct Unmapping {
     const std::uint64_t i = where.page - span().first().page;
     stored[i / 64] |= std::uint64_t{1} << i % 64;
   }
-  /// The entries with the dirty bit of whoever stored; in a large page any store is one to all.
+  /// The entries with the dirty bit of whoever stored; in a large page any store is one to all, and
+  /// what the first entry says of accesses holds for all.
   void merge_stores();
   void serialize(Archive& archive);
 };
@@ -80,6 +81,7 @@ class Unmappings {
   // An exchange is known by its unmapping and its first entry.
   static constexpr unsigned first_bits = 9;
 
+  void clear_large(std::uint32_t index, GmmuCycle& cycle);
   void send_exchanges(GmmuCycle& cycle);
   std::uint32_t memory_answered(std::uint32_t index);
 

@@ -28,6 +28,7 @@ class PageWalkCache final : public TranslationPath {
   void keep_level(TenantPage where, unsigned level, PageTableEntry entry) override {
     entries_.insert(key(where, level), entry);
   }
+  void coalesced(TenantPage where) override { entries_.drop(key(where, walk_levels - 1)); }
   bool known_dirty(TenantPage where) const override {
     const std::uint32_t index = entries_.find(key(where, walk_levels));
     return index != TlbArray::none && entries_[index].value.is(PageTableEntry::dirty);

@@ -46,6 +46,8 @@ class TranslationPath : public EpochPolicy {
   // Entries of page tables, present ones only, as walks read them.
   virtual const PageTableEntry* find_level(TenantPage, unsigned /*level*/) { return nullptr; }
   virtual void keep_level(TenantPage, unsigned /*level*/, PageTableEntry) {}
+  /// The level-3 entry of the page says `large` now.
+  virtual void coalesced(TenantPage) {}
 
   /// True if an entry kept for the page has its dirty bit set, so that memory has, too.
   virtual bool known_dirty(TenantPage) const { return false; }

@@ -142,7 +142,7 @@ void set_memory(PagingSettings& s, Chooser& choose, unsigned tenants, bool plent
                                       : choose.of(page_manager_policies());
   s.set("policies.page_manager", manager);
   const PolicyChoice choice = policy_named(page_manager_policies(), manager);
-  const bool large = make_page_manager(choice, {})->granule_pages() > 1;
+  const bool large = make_page_manager(choice, {})->capacity_unit() > 1;
   const std::uint64_t fixed = large ? 1 + tenants : 1 + 14ull * tenants;
   const std::uint64_t most = large ? 8ull * tenants : 500;
   const std::uint64_t pages = fixed +

@@ -231,7 +231,7 @@ void DriverWorld::to_gmmu(const MessageHeader& message) {
   const auto sent_ns = (message.arrival - latency).femtoseconds() / 1'000'000;
   if (message.kind == kind_of(MessageKind::pages_mapped)) {
     const auto& body = message.body<PagesMapped>();
-    Mapped heard{sent_ns, VirtualPage{body.span.page} - first_page, (body.entries_at & 1) != 0, {}};
+    Mapped heard{sent_ns, VirtualPage{body.span.page} - first_page, body.is_large(), {}};
     heard.entries.resize(body.span.count);
     std::memcpy(heard.entries.data(), message.payload_data(), body.span.count * 8);
     if (body.span.count > 0) mapped.push_back(heard);
@@ -244,10 +244,11 @@ void DriverWorld::to_gmmu(const MessageHeader& message) {
     for (std::uint32_t i = 0; i < body.span.count; ++i)
       unmapped_pages.push_back(VirtualPage{body.span.page} - first_page + i);
     if (body.large_at != 0) {
+      const std::uint64_t at = body.large_at & ~std::uint64_t{1};
       std::uint64_t directory_entry;
-      std::memcpy(&directory_entry, &memory_[body.large_at], 8);
+      std::memcpy(&directory_entry, &memory_[at], 8);
       directory_entry &= ~PageTableEntry::large;
-      std::memcpy(&memory_[body.large_at], &directory_entry, 8);
+      std::memcpy(&memory_[at], &directory_entry, 8);
     }
     arrive(message.arrival + latency, MessageKind::unmapped, body.span, entries);
   }

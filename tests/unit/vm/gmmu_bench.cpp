@@ -106,6 +106,15 @@ void GmmuBench::pages_mapped(std::int64_t at, std::uint64_t page, std::uint32_t 
   receive(at, MessageKind::pages_mapped, body, std::as_bytes(std::span(entries)), host());
 }
 
+void GmmuBench::coalesced(std::int64_t at, std::uint64_t page) {
+  directory_entry(page) |= large;
+  std::vector<std::uint64_t> entries;
+  for (std::uint64_t p = page; p < page + 512; ++p) entries.push_back(entry(p));
+  receive(at, MessageKind::pages_mapped,
+          PagesMapped{{page, 512, 0, 0, 0, 0}, place(page, 4, 0) | 3},
+          std::as_bytes(std::span(entries)), host());
+}
+
 void GmmuBench::new_root(std::int64_t at) {
   roots_[0] = new_table();
   receive(at, MessageKind::set_root, PageTableRoot{roots_[0], 0, {}}, {}, host());
@@ -126,7 +135,9 @@ void GmmuBench::unmap(std::int64_t at, std::uint64_t page, std::uint32_t count,
   UnmapRequest body;
   body.span = {page, count, 7, tenant, 0, 0};
   body.entries_at = place(page, 4, tenant);
-  if ((directory_entry(page, tenant) & large) != 0) body.large_at = place(page, 3, tenant);
+  const bool is_disabled = (entry(page, tenant) & PageTableEntry::disabled) != 0;
+  if ((directory_entry(page, tenant) & large) != 0)
+    body.large_at = place(page, 3, tenant) | is_disabled;
   receive(at, MessageKind::unmap, body, {}, host());
 }
 

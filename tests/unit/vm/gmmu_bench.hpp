@@ -60,6 +60,8 @@ class GmmuBench {
   /// The host tells what the tables say now.
   void pages_mapped(std::int64_t at, std::uint64_t page, std::uint32_t count = 1,
                     std::uint16_t tenant = 0);
+  /// 512 pages, which the tables have, become a large page: the host has written that and tells.
+  void coalesced(std::int64_t at, std::uint64_t page);
   /// Tenant 0 gets an empty address space.
   void new_root(std::int64_t at);
   void end_tenant(std::int64_t at);

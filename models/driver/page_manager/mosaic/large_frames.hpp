@@ -1,0 +1,95 @@
+/// CoCoA, contiguity-conserving allocation: which pages of which large frames belong to whom.
+///
+/// A large frame (2 MiB) has one owner, a tenant or the driver with its page tables, and what is
+/// asked for goes into frames of its owner.  2 MiB of addresses get a frame in which each of their
+/// pages keeps its place, so that they can become a large page where they lie.  Other pages come
+/// from the owner's free base pages, then from a free large frame.  The guarantee is soft: when
+/// neither is left, pages come from places that are kept for others, last from frames of other
+/// owners.
+/// Source: 004, sections 7.3.1 and 7.3.2; memory-interference.md, section 6.3.2.
+#pragma once
+
+#include <map>
+#include <optional>
+#include <set>
+#include <utility>
+#include <vector>
+
+#include "core/checkpoint/archive.hpp"
+#include "models/driver/page_manager/mosaic/page_set.hpp"
+#include "models/noc/address.hpp"
+
+namespace lockstep {
+
+class LargeFrames {
+ public:
+  using Owner = std::uint32_t;
+  static constexpr Owner nobody = ~Owner{0};
+  static constexpr std::uint64_t no_region = ~std::uint64_t{0};
+
+  struct LargeFrame {
+    Owner owner = nobody;
+    std::uint64_t region = no_region;  ///< whose pages keep their places: address / 2 MiB
+    PageSet taken;                     ///< given out
+    PageSet there;                     ///< of those, mapped and with their data
+    template <class Archive>
+    void serialize(Archive& archive) {
+      archive(owner, region, taken, there);
+    }
+  };
+
+  LargeFrames(std::uint64_t capacity, std::size_t owners);
+
+  const LargeFrame& operator[](std::uint32_t number) const { return frames_[number]; }
+  static std::uint32_t number_of(PhysicalAddress address) {
+    return static_cast<std::uint32_t>(address.value() / large_page_bytes);
+  }
+  static std::uint64_t place_of(PhysicalAddress address) {
+    return address.value() % large_page_bytes / page_bytes;
+  }
+  static PhysicalAddress address_of(std::uint32_t number, std::uint64_t place = 0) {
+    return PhysicalAddress{number * large_page_bytes + place * page_bytes};
+  }
+
+  /// A whole free frame for 2 MiB of addresses; nothing if there is none.
+  std::optional<PhysicalAddress> take_region(Owner owner, std::uint64_t region);
+  /// A page in its place in the frame of its region, or elsewhere; there must be a free one.
+  PhysicalAddress take_in_region(Owner owner, VirtualPage page);
+  /// A free base page.
+  PhysicalAddress take(Owner owner);
+  void release(PhysicalAddress page);
+  /// The page's data are there.
+  void arrived(PhysicalAddress page) { at(page).there.add(place_of(page)); }
+
+  /// Pages that came into frames of another owner since the last call.
+  std::uint64_t take_violations() { return std::exchange(violations_, 0); }
+  std::size_t free_frames() const { return free_.size(); }
+  /// Large frames that an owner has.
+  std::uint64_t owned(Owner owner) const { return owned_[owner]; }
+
+  void serialize(Archive& archive);
+
+ private:
+  using Numbers = std::set<std::uint32_t>;
+  using Region = std::pair<Owner, std::uint64_t>;
+
+  LargeFrame& at(PhysicalAddress page) { return frames_[number_of(page)]; }
+  /// A free frame becomes the owner's.
+  std::optional<std::uint32_t> take_free(Owner owner, std::uint64_t region);
+  std::optional<std::uint32_t> frame_with_room(Owner owner);
+  PhysicalAddress take_at(std::uint32_t number, std::uint64_t place);
+  /// Puts the frame into the list where it belongs; one without pages is nobody's.
+  void list(std::uint32_t number);
+  void unlist(std::uint32_t number);
+  void relist();
+
+  std::vector<LargeFrame> frames_;
+  Numbers free_;
+  std::vector<Numbers> open_;  ///< by owner: frames with free base pages for anything
+  std::vector<Numbers> kept_;  ///< by owner: frames of regions with free places
+  std::map<Region, std::uint32_t> of_region_;
+  std::vector<std::uint64_t> owned_;
+  std::uint64_t violations_ = 0;
+};
+
+}  // namespace lockstep
