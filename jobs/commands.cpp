@@ -6,6 +6,7 @@
 #include "jobs/options.hpp"
 #include "jobs/run/weights.hpp"
 #include "models/gpu/machine.hpp"
+#include "models/gpu/policy_check.hpp"
 #include "models/sm/exception_scheme/operand_log_cost.hpp"
 #include "partitioner/partitioner.hpp"
 
@@ -15,6 +16,8 @@ int validate_command(const CommandLine& line) {
   const Scenario scenario = read_scenario(line.scenario, line.settings);
   const MachineParameters parameters = read_machine(scenario);
   const Machine machine(scenario, parameters, {});
+  const std::string shares = note_of_shares(scenario, parameters.policies);
+  if (!shares.empty()) std::fprintf(stderr, "lockstep: note: %s\n", shares.c_str());
   std::printf("%s: %zu tenants on %s, %zu components\n", line.scenario.c_str(),
               scenario.tenants.size(), parameters.gpu.name.c_str(), machine.graph().nodes().size());
   return exit_done;
@@ -34,7 +37,7 @@ static void print_operand_log_costs() {
 int describe_command(const CommandLine& line) {
   const std::string text = describe(schema_of<MachineParameters>(), "", line.key);
   if (text.empty()) {
-    throw UserError(line.key, "no parameter begins with this",
+    throw UserError(line.key, "no parameter begins with this, or has it in its name or meaning",
                     "`lockstep describe` without a key lists all");
   }
   std::fputs(text.c_str(), stdout);

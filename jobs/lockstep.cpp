@@ -11,6 +11,7 @@
 #include "core/parameters/suggest.hpp"
 #include "jobs/command_line/commands.hpp"
 #include "jobs/options.hpp"
+#include "jobs/run/identity.hpp"
 #include "jobs/run/same_run.hpp"
 #include "jobs/supervise/signals.hpp"
 
@@ -77,13 +78,40 @@ std::string usage_text(const CLI::App& app, const CLI::ParseError& error) {
         .what();
   }
   const std::string name = used.empty() ? "" : used.front()->get_name();
+  const std::vector<std::string> extra = used.empty() ? unknown : used.front()->remaining();
+  if (!extra.empty() && extra.front().starts_with("--")) {
+    std::vector<std::string> known;
+    for (const CLI::Option* option : used.front()->get_options({}))
+      if (!option->get_lnames().empty()) known.push_back("--" + option->get_lnames().front());
+    return UserError(name + " " + extra.front(), "there is no such option",
+                     suggest(extra.front(), known))
+        .what();
+  }
+  if (!extra.empty() && extra.front().find('=') != std::string::npos)
+    return UserError(name, "\"" + extra.front() + "\" stands alone",
+                     "each setting needs a --set of its own")
+        .what();
   return UserError(name, error.what(),
                    "`lockstep " + name + (name.empty() ? "" : " ") + "--help` tells what it takes")
       .what();
 }
 
+/// `lockstep help run`, and `lockstep` alone.
+int help_command(CLI::App& app, const std::string& command) {
+  CLI::App* about = command.empty() ? &app : nullptr;
+  std::vector<std::string> known;
+  for (CLI::App* other : app.get_subcommands({})) {
+    known.push_back(other->get_name());
+    if (command == known.back()) about = other;
+  }
+  if (!about) throw UserError(command, "there is no such command", suggest(command, known));
+  std::fputs(about->help().c_str(), stdout);
+  return exit_done;
+}
+
 int run_program(int argc, char** argv, Communicator& communicator) {
   CommandLine line;
+  line.version = "lockstep, " + program_version();
   for (int i = 0; i < argc; ++i) line.text += (i ? " " : "") + std::string(argv[i]);
 
   CLI::App app("a parallel simulator of GPUs that several applications share");
@@ -100,7 +128,11 @@ int run_program(int argc, char** argv, Communicator& communicator) {
       if (communicator.rank() == 0 && !is_help) fail(usage_text(app, error));
       return is_help ? exit_done : exit_usage;
     }
-    require_same_command(app.get_subcommands().front()->get_name(), communicator);
+    const std::string command =
+        app.get_subcommands().empty() ? "help" : app.get_subcommands().front()->get_name();
+    require_same_command(command, communicator);
+    if (command == "help")
+      return communicator.rank() == 0 ? help_command(app, line.key) : exit_done;
     return dispatch(app, line, communicator);
   };
   return guarded(understand_and_do, communicator);

@@ -10,7 +10,8 @@ struct CommandLine {
   std::string scenario, output, key;
   std::string weights;  ///< output file of a run with --profile
   std::vector<std::string> settings;
-  int threads = 1;
+  static constexpr int threads_auto = 0;
+  int threads = 1;  ///< threads_auto until simulate() has chosen
   int ranks = 2;
   double checkpoint_seconds = 0;  ///< of wall time between two checkpoints; 0: none by the clock
   std::string resume;             ///< checkpoint to go on from
@@ -26,6 +27,7 @@ struct CommandLine {
   double interval_seconds = 1;              ///< of watch: between two looks
   std::string format, table;                ///< of export
   std::string slurm_script;                 ///< of sweep: batch script of an array
+  std::string version;                      ///< of the program, as --version says it
   std::string text;                         ///< the command line itself, for /run
 };
 

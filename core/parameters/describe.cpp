@@ -114,6 +114,11 @@ std::string describe(const ParameterSchema& schema, const std::string& prefix,
   collect(schema, prefix, all);
   std::copy_if(all.begin(), all.end(), std::back_inserter(lines),
                [&](const Line& line) { return line.key.starts_with(only); });
+  if (lines.empty()) {
+    std::copy_if(all.begin(), all.end(), std::back_inserter(lines), [&](const Line& line) {
+      return (line.key + ' ' + line.doc).find(only) != std::string::npos;
+    });
+  }
   std::size_t key = 0, unit = 0, initial = 0, allowed = 0;
   for (const Line& line : lines) {
     key = std::max(key, line.key.size());

@@ -11,6 +11,8 @@
 
 #include "core/error/input_file.hpp"
 #include "core/parameters/node_data.hpp"
+#include "core/parameters/search_path.hpp"
+#include "core/parameters/suggest.hpp"
 #include "core/parameters/yaml_advice.hpp"
 
 namespace lockstep {
@@ -198,10 +200,25 @@ Node resolve_include(const Node& node) {
   return load(resolve_file_name(node), node.path(), node.where());
 }
 
+/// `gpu: v100`.
+static Node include_by_name(const Node& node, const std::string& kind) {
+  const std::string beside = std::filesystem::path(node.file()).parent_path().string();
+  const std::string file = find_by_name(node.text(), kind, beside);
+  if (!file.empty()) return load(file, node.path(), node.where());
+  throw UserError(node.where(),
+                  "there is no " + node.text() + ".yaml beside this file, in LOCKSTEP_PATH or " +
+                      "among the " + kind + " that came with the program",
+                  suggest(node.text(), known_names(kind, beside)));
+}
+
 void resolve_include_at(const Node& root, const std::string& key) {
   if (!root.is_map()) return;
-  if (Node::Data::Entry* entry = root.data()->find(key))
-    entry->value = resolve_include(entry->value);
+  Node::Data::Entry* const entry = root.data()->find(key);
+  if (!entry) return;
+  std::error_code absent;
+  const bool by_name = entry->value.is_scalar() && is_word(entry->value.text()) &&
+                       !std::filesystem::exists(resolve_file_name(entry->value), absent);
+  entry->value = by_name ? include_by_name(entry->value, key + "s") : resolve_include(entry->value);
 }
 
 }  // namespace lockstep

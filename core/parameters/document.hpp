@@ -25,7 +25,8 @@ bool is_file_name(const Node& node);
 Node resolve_include(const Node& node);
 
 /// Replaces the value of `key` in the map `root` by `resolve_include` of it; does nothing without
-/// it.
+/// it.  A word such as v100 stands for v100.yaml, looked for as `find_by_name` says, in a folder
+/// named after the key: gpus for `gpu`.
 void resolve_include_at(const Node& root, const std::string& key);
 
 /// Puts `value` at the dotted place `key` below `root`, making maps on the way; numbers and the

@@ -42,7 +42,13 @@ ParameterScalar read_word(const ParameterField& field, const Node& node) {
 ParameterScalar read_scalar(const ParameterField& field, const Node& node) {
   if (!field.choices.empty()) return read_word(field, node);
   const ParsedScalar parsed = parse_scalar(node.text(), field.type);
-  if (!parsed.value) throw node.error(parsed.problem, parsed.advice);
+  if (!parsed.value) {
+    const bool is_unsigned =
+        field.type == ParameterType::uint32 || field.type == ParameterType::uint64;
+    const std::string range =
+        field.low || field.high || !is_unsigned ? range_text(field) : "0 or more";
+    throw node.error(parsed.problem, parsed.advice + (range.empty() ? "" : ", " + range));
+  }
   const ParameterScalar& value = *parsed.value;
   const bool inside = (!field.low || value >= *field.low) &&
                       (!field.high || value <= *field.high) &&

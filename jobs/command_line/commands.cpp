@@ -21,9 +21,21 @@ CLI::Option* add_scenario(CLI::App& command, CommandLine& line) {
   return command.add_option("scenario", line.scenario, "scenario file (YAML)");
 }
 
+/// A number of threads, or auto.
+CLI::Validator threads_or_auto() {
+  return {[](std::string& text) -> std::string {
+            if (text != "auto") return CLI::Range(1, most_threads)(text);
+            text = std::to_string(CommandLine::threads_auto);
+            return "";
+          },
+          ""};
+}
+
 void add_threads(CLI::App& command, CommandLine& line) {
-  command.add_option("--threads", line.threads, "worker threads of each rank")
-      ->check(CLI::Range(1, most_threads));
+  command
+      .add_option("--threads", line.threads,
+                  "worker threads of each rank (default: 1), or auto: the cores that it may use")
+      ->transform(threads_or_auto());
 }
 
 void add_weights(CLI::App& command, CommandLine& line) {
@@ -105,7 +117,7 @@ void add_scenario_commands(CLI::App& app, CommandLine& line) {
   add_scenario(add_command(app, "validate", "read a scenario and report its first mistake"), line)
       ->required();
   add_command(app, "describe", "list parameters: key, type, default, range, meaning")
-      .add_option("key", line.key, "only what begins with this key");
+      .add_option("key", line.key, "only what begins with this key, or has this word in it");
   CLI::App& partition = add_command(app, "partition", "show which rank would own what");
   add_scenario(partition, line)->required();
   partition.add_option("--ranks", line.ranks, "MPI ranks")->check(CLI::Range(1, most_ranks));
@@ -151,7 +163,8 @@ void add_predict(CLI::App& app, CommandLine& line) {
 }  // namespace
 
 void declare_commands(CLI::App& app, CommandLine& line) {
-  app.require_subcommand(1);
+  app.require_subcommand(0, 1);
+  app.set_version_flag("--version", line.version, "what the program was built from");
   app.formatter(std::make_shared<ManualPage>());
   app.footer(manual_of(""));
   add_run(app, line);
@@ -160,6 +173,8 @@ void declare_commands(CLI::App& app, CommandLine& line) {
   add_scenario_commands(app, line);
   add_reading(app, line);
   add_predict(app, line);
+  add_command(app, "help", "tell what a command takes")
+      .add_option("command", line.key, "such as run");
 }
 
 }  // namespace lockstep

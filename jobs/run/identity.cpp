@@ -85,11 +85,13 @@ void add_values(const Node& node, std::vector<RankFact>& facts) {
   }
 }
 
+std::string program_version() {
+  return fmt::format("version {} of the sources {}", LOCKSTEP_VERSION, source_digest);
+}
+
 Identity::Identity(const CommandLine& line, const Scenario& scenario,
                    const std::string& configuration)
-    : facts_{{"the program",
-              fmt::format("version {} of the sources {}", LOCKSTEP_VERSION, source_digest)},
-             {"--check", line.check ? "on" : "off"}} {
+    : facts_{{"the program", program_version()}, {"--check", line.check ? "on" : "off"}} {
   add_values(parse_document(configuration, "the configuration"), facts_);
   add_workloads(line, facts_);
   add_bytes(scenario, facts_);

@@ -28,6 +28,8 @@ class Identity {
   std::string digest_, run_digest_;
 };
 
+/// "version 0.1.0 of the sources 0123456789abcdef": the digest tells one build from another.
+std::string program_version();
 /// Every value of `node` with its dotted name.
 void add_values(const Node& node, std::vector<RankFact>& facts);
 /// "bytes with the digest ..." of a file.

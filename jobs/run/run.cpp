@@ -45,6 +45,13 @@ void refuse_inputs(const std::string& output, const CommandLine& line, const Sce
   }
 }
 
+/// As compare and sweep make theirs; what cannot be made is told by who opens the file.
+void make_folder_of(const std::string& file) {
+  const std::filesystem::path folder = std::filesystem::path(file).parent_path();
+  std::error_code ignored;
+  if (!folder.empty()) std::filesystem::create_directories(folder, ignored);
+}
+
 /// A run before its first event.
 struct Prepared {
   const Scenario scenario;
@@ -76,6 +83,7 @@ struct Prepared {
 
   void open_output(const CommandLine& line) {
     const std::string path = output_path(line);
+    make_folder_of(path);
     if (line.checkpoint_seconds > 0) require_place_of_checkpoint(checkpoint_path(path));
     if (line.resume.empty()) {
       output = std::make_unique<Output>(path, configuration, identity, machine);
@@ -94,6 +102,11 @@ void warn_of_limit(const Engine& engine) {
   if (all == other && !other.empty()) {
     std::fprintf(stderr, "lockstep: note: windows are limited by %s\n", other.c_str());
   }
+}
+
+std::string shares_note(const Prepared& run) {
+  const std::string text = note_of_shares(run.scenario, run.parameters.policies);
+  return text.empty() ? "" : "note: " + text;
 }
 
 EngineOptions engine_options(const CommandLine& line, const SimulationParameters& simulation) {
@@ -124,8 +137,10 @@ RunOutcome conclude(const Ended& ended, bool is_over, int status, const Checkpoi
 
 }  // namespace
 
-RunOutcome simulate(const CommandLine& line, const ScenarioChange& change,
+RunOutcome simulate(const CommandLine& asked, const ScenarioChange& change,
                     Communicator& communicator) {
+  CommandLine line = asked;
+  line.threads = threads_of(asked.threads, communicator);
   std::unique_ptr<Prepared> run;
   together(communicator,
            [&] { run = std::make_unique<Prepared>(line, change, communicator.size()); });
@@ -155,7 +170,8 @@ RunOutcome simulate(const CommandLine& line, const ScenarioChange& change,
   const std::string cores = note_of_cores(line.threads, communicator);
   if (output && !line.quiet) {
     warn_of_limit(engine);
-    if (!cores.empty()) std::fprintf(stderr, "lockstep: %s\n", cores.c_str());
+    for (const std::string& note : {cores, note_of_tasks(communicator), shares_note(*run)})
+      if (!note.empty()) std::fprintf(stderr, "lockstep: %s\n", note.c_str());
   }
   RunSummary summary;
   int status = exit_done;

@@ -4,8 +4,14 @@
 #include <sched.h>
 #include <unistd.h>
 
+#include <algorithm>
+#include <cstdlib>
 #include <cstring>
+#include <fstream>
+#include <limits>
 #include <map>
+
+#include "jobs/options.hpp"
 
 namespace lockstep {
 namespace {
@@ -22,9 +28,7 @@ struct Computer {
   cpu_set_t cores{};
 };
 
-}  // namespace
-
-std::string note_of_cores(int threads, Communicator& communicator) {
+std::map<std::string, Computer> find_computers(int threads, Communicator& communicator) {
   RankPlace own{};
   gethostname(own.computer, sizeof own.computer - 1);
   own.threads = threads;
@@ -41,7 +45,46 @@ std::string note_of_cores(int threads, Communicator& communicator) {
     computer.threads += place.threads;
     CPU_OR(&computer.cores, &computer.cores, &place.cores);
   }
-  for (const auto& [name, computer] : computers) {
+  return computers;
+}
+
+int number_in(const char* variable) {
+  const char* const text = std::getenv(variable);
+  return text ? std::atoi(text) : 0;
+}
+
+/// Cores that the control group of this process may keep busy; a large number without a quota.
+int quota_of_cores() {
+  std::ifstream file("/sys/fs/cgroup/cpu.max");
+  double quota = 0, period = 0;
+  if (!(file >> quota >> period) || period <= 0) return std::numeric_limits<int>::max();
+  return std::max(1, static_cast<int>(quota / period));
+}
+
+}  // namespace
+
+int threads_of(int asked, Communicator& communicator) {
+  if (asked != CommandLine::threads_auto) return asked;
+  std::int64_t most[1] = {quota_of_cores()};
+  if (const int own = number_in("SLURM_CPUS_PER_TASK"); own > 0)
+    most[0] = std::min<std::int64_t>(most[0], own);
+  for (const auto& [name, computer] : find_computers(1, communicator))
+    most[0] = std::min<std::int64_t>(most[0], CPU_COUNT(&computer.cores) / computer.ranks);
+  communicator.minimum(most);
+  return std::max(1, static_cast<int>(most[0]));
+}
+
+std::string note_of_tasks(const Communicator& communicator) {
+  const int tasks = number_in("SLURM_STEP_NUM_TASKS");
+  if (tasks <= 1 || communicator.size() > 1) return "";
+  return fmt::format(
+      "note: each of {} tasks of this Slurm step runs all of it, by itself - start it with srun "
+      "--mpi=pmix, or with one task",
+      tasks);
+}
+
+std::string note_of_cores(int threads, Communicator& communicator) {
+  for (const auto& [name, computer] : find_computers(threads, communicator)) {
     const int cores = CPU_COUNT(&computer.cores);
     if (computer.threads <= cores) continue;
     return fmt::format(

@@ -95,7 +95,26 @@ void check_walk_measures(const Scenario& scenario, const PolicyParameters& polic
                   "as it is, or another dram_scheduler");
 }
 
+void check_shares(const Scenario& scenario, const MachineParameters& parameters) {
+  const std::uint32_t there = parameters.gpu.sm.count;
+  for (const Tenant& tenant : scenario.tenants)
+    if (tenant.sms > there)
+      throw UserError(tenant.where,
+                      "tenant " + tenant.name + " asks for " + std::to_string(tenant.sms) +
+                          " SMs, and " + parameters.gpu.name + " has " + std::to_string(there),
+                      "write sms: " + std::to_string(there) + " or less, or raise gpu.sm.count");
+}
+
 }  // namespace
+
+std::string note_of_shares(const Scenario& scenario, const PolicyParameters& policies) {
+  if (policies.sharing.name() != "exclusive") return "";
+  for (const Tenant& tenant : scenario.tenants)
+    if (tenant.sms > 0)
+      return tenant.where + ": sms: means nothing with policies.sharing exclusive, which gives a " +
+             "tenant all SMs - choose sharing: spatial, or leave it out";
+  return "";
+}
 
 bool preempts(const PolicyParameters& policies) {
   return needs_of_preemption(policies.preemption).preempts;
@@ -108,6 +127,7 @@ bool saves_blocks(const PolicyParameters& policies) {
 
 void check_policies(const Scenario& scenario, const MachineParameters& parameters) {
   const PolicyParameters& policies = parameters.policies;
+  check_shares(scenario, parameters);
   check_replay(scenario, policies);
   check_block_switching(scenario, policies);
   check_preemption(scenario, policies);

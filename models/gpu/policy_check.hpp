@@ -1,5 +1,7 @@
 #pragma once
 
+#include <string>
+
 #include "models/gpu/machine_parameters.hpp"
 
 namespace lockstep {
@@ -9,6 +11,9 @@ namespace lockstep {
 /// that takes the faulting warp off the pipeline, pages of 4 KiB, and a pool that memory holds;
 /// taking SMs from tenants that own theirs.  Throws UserError.
 void check_policies(const Scenario& scenario, const MachineParameters& parameters);
+
+/// What a user may not know of the tenants' `sms:`; "" if nothing.
+std::string note_of_shares(const Scenario& scenario, const PolicyParameters& policies);
 
 /// Blocks may leave SMs with their contexts.
 bool saves_blocks(const PolicyParameters& policies);

@@ -117,6 +117,10 @@ Node load_scenario(const std::string& file, const std::vector<std::string>& sett
 
 Scenario read_scenario(const std::string& file, const std::vector<std::string>& settings) {
   const Node root = load_scenario(file, settings);
+  if (root.is_map() && root.find("module").exists() && !root.find("tenants").exists())
+    throw UserError(root.where(), "is a workload, not a scenario",
+                    "name it below tenants: of a scenario, as workload: " +
+                        std::filesystem::path(file).filename().string());
   Scenario scenario;
   scenario.name = std::filesystem::path(file).stem().string();
   scenario.gpu = root.at("gpu");

@@ -246,6 +246,9 @@ Workload read_workload(const Node& document, const Node& overrides) {
   workload.file = document.file();
   workload.module_file = resolve_file_name(document.at("module"));
   workload.module_where = document.at("module").where();
+  if (workload.module_file.ends_with(".cu"))
+    throw document.at("module").error("is a CUDA source, not PTX",
+                                      "compile it with nvcc -ptx and name the .ptx file");
   workload.parameters = read_parameters_map(document, overrides);
   const auto entries = document.at("buffers").entries();
   for (const auto& [name, node] : entries) {

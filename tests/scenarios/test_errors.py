@@ -341,8 +341,8 @@ class Errors(ScenarioTest):
 
     # The output.
 
-    def test_output_in_a_missing_folder(self):
-        self.assert_refused(["missing/o.h5", "No such file"], "--output", "missing/o.h5")
+    def test_output_in_a_folder_that_cannot_be_made(self):
+        self.assert_refused(["s.yaml/o.h5", "Not a directory"], "--output", "s.yaml/o.h5")
 
     def test_output_that_is_a_folder(self):
         (self.folder / "o.h5").mkdir()
@@ -369,8 +369,8 @@ class Errors(ScenarioTest):
         self.assertEqual(run.returncode, 2)
         self.assertIn("--output: is empty", run.stderr)
 
-    def test_output_in_a_missing_folder_with_ranks(self):
-        self.assert_refused(["missing/o.h5"], "--output", "missing/o.h5", ranks=2)
+    def test_output_in_a_folder_that_cannot_be_made_with_ranks(self):
+        self.assert_refused(["s.yaml/o.h5"], "--output", "s.yaml/o.h5", ranks=2)
 
     # What --check says.
 

@@ -8,8 +8,10 @@ from harness import LOCKSTEP, ROOT, ScenarioTest
 
 class CommandLine(ScenarioTest):
     def test_usage(self):
-        for arguments, parts in (((), ["subcommand"]), (("run",), ["run: ", "scenario", "`lockstep run --help`"]),
-                                 (("run", "s.yaml", "--thread", "2"), ["--thread"]),
+        for arguments, parts in ((("run",), ["run: ", "scenario", "`lockstep run --help`"]),
+                                 (("run", "s.yaml", "--thread", "2"),
+                                  ["run --thread: there is no such option", 'did you mean "--threads"?']),
+                                 (("run", "s.yaml", "--set", "a=1", "b=2"), ['"b=2" stands alone', "--set of its own"]),
                                  (("runn",), ["runn: there is no such command", 'did you mean "run"?']),
                                  (("run", "s.yaml", "--threads", "many"), ["--threads", "many"]),
                                  (("run", "s.yaml", "--threads", "0"), ["--threads", "0"])):

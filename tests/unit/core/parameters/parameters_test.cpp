@@ -73,7 +73,8 @@ TEST(Parameters, ErrorsNamePlaceProblemAndRemedy) {
       error_of("name: x\nl1: {mshrs: 63}\n"),
       "m.yaml:2:13: gpu.l1.mshrs: 63 is out of range - allowed: from 1 to 4096, a power of two");
   EXPECT_EQ(error_of("name: x\nl1: {size: 1000}\n"),
-            "m.yaml:2:12: gpu.l1.size: \"1000\" has no unit - write it as 96KiB, 2MiB or 16GB");
+            "m.yaml:2:12: gpu.l1.size: \"1000\" has no unit - write it as 96KiB, 2MiB or 16GB, "
+            "from 4KiB to 64MiB");
   EXPECT_EQ(error_of("l1: {}\n"),
             "m.yaml:1:1: gpu: \"name\" is missing - add it: what reports call this machine");
   EXPECT_EQ(error_of("name: x\nl1: {write: bakc}\n"),

@@ -1,0 +1,21 @@
+#pragma once
+
+#include <string>
+#include <vector>
+
+namespace lockstep {
+
+/// Whether a value names a file by its word alone, such as `gpu: v100`: no folder, no ending.
+bool is_word(const std::string& name);
+
+/// Where `name`.yaml is: in the folder `beside`, in those that the environment variable
+/// LOCKSTEP_PATH lists (separated by colons), or among the configurations that came with the
+/// program; there in the folder itself or in its folder `kind` ("gpus", "hosts", "workloads").
+/// "" if nowhere.
+std::string find_by_name(const std::string& name, const std::string& kind,
+                         const std::string& beside);
+
+/// What can be named so, in the order of the alphabet.
+std::vector<std::string> known_names(const std::string& kind, const std::string& beside);
+
+}  // namespace lockstep

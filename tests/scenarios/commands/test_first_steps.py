@@ -1,0 +1,111 @@
+"""What somebody meets who has just built the program."""
+import unittest
+
+from harness import ROOT, ScenarioTest
+
+CONFIGS = ROOT / "configs"
+
+
+class FirstSteps(ScenarioTest):
+    def scenario_of(self, gpu="tiny", sharing="spatial", tenant="workload: vector_add, parameters: {n: 256}"):
+        self.write("s.yaml", f"gpu: {gpu}\nhost: pcie3\npolicies: {{sharing: {sharing}}}\n"
+                             f"tenants:\n  - {{name: one, {tenant}}}\n")
+
+    def line(self, *arguments, status=1):
+        run = self.lockstep(*arguments)
+        self.assertEqual((run.returncode, len(run.stderr.splitlines())), (status, 1), run.stderr)
+        return run.stderr
+
+    def test_the_program_alone_says_what_it_can_do(self):
+        alone = self.lockstep()
+        self.assertEqual((alone.returncode, alone.stderr), (0, ""))
+        self.assertEqual(alone.stdout, self.lockstep("--help").stdout)
+        self.assertEqual(self.lockstep("help", "run").stdout, self.lockstep("run", "--help").stdout)
+        self.assertIn('did you mean "run"?', self.line("help", "rnu"))
+
+    def test_the_version_tells_builds_apart(self):
+        self.assertRegex(self.lockstep("--version").stdout, r"^lockstep, version [\d.]+ of the sources [0-9a-f]{16}$")
+
+    def test_configurations_are_found_by_name(self):
+        """Among those of the program, below LOCKSTEP_PATH, and first beside the scenario."""
+        self.scenario_of()
+        run = self.lockstep("run", "s.yaml", "--quiet", "--check", "--output", "by_name.h5")
+        self.assertEqual(run.returncode, 0, run.stderr)
+        self.write("by_file.yaml", (self.folder / "s.yaml").read_text().replace("tiny", f"{CONFIGS}/gpus/tiny.yaml")
+                   .replace("pcie3", f"{CONFIGS}/hosts/pcie3.yaml")
+                   .replace("vector_add", f"{CONFIGS}/workloads/vector_add.yaml"))
+        run = self.lockstep("run", "by_file.yaml", "--quiet", "--check", "--output", "by_file.h5")
+        self.assertEqual(run.returncode, 0, run.stderr)
+        self.assertEqual(self.lockstep("diff", "by_name.h5", "by_file.h5").returncode, 0)
+
+        (self.folder / "mine/gpus").mkdir(parents=True)
+        self.write("mine/gpus/small.yaml", (CONFIGS / "gpus/tiny.yaml").read_text().replace("name: tiny", "name: small"))
+        self.scenario_of(gpu="small")
+        self.assertIn('there is no small.yaml beside this file, in LOCKSTEP_PATH or among the gpus',
+                      self.line("validate", "s.yaml"))
+        found = self.lockstep("validate", "s.yaml", extra_environment={"LOCKSTEP_PATH": str(self.folder / "mine")})
+        self.assertIn("on small,", found.stdout)
+        self.write("small.yaml", (CONFIGS / "gpus/tiny.yaml").read_text().replace("name: tiny", "name: beside"))
+        found = self.lockstep("validate", "s.yaml", extra_environment={"LOCKSTEP_PATH": str(self.folder / "mine")})
+        self.assertIn("on beside,", found.stdout)
+
+    def test_a_name_that_is_nearly_right(self):
+        self.scenario_of(gpu="tinny")
+        self.assertRegex(self.line("validate", "s.yaml"), r"^lockstep: s\.yaml:1:6: .* did you mean \"tiny\"\?")
+
+    def test_more_sms_than_there_are(self):
+        self.scenario_of(tenant="workload: vector_add, sms: 99")
+        self.assertIn("s.yaml:5:5: tenant one asks for 99 SMs, and tiny has 4 - write sms: 4 or less",
+                      self.line("validate", "s.yaml"))
+
+    def test_sms_that_mean_nothing(self):
+        self.scenario_of(sharing="exclusive", tenant="workload: vector_add, sms: 2, parameters: {n: 256}")
+        self.assertIn("note: s.yaml:5:5: sms: means nothing", self.line("validate", "s.yaml", status=0))
+        self.assertIn("sms: means nothing", self.lockstep("run", "s.yaml", "--output", "o.h5").stderr)
+
+    def test_numbers_are_refused_with_their_range(self):
+        self.scenario_of()
+        self.assertIn('"-3" does not fit this parameter - write a whole number, from 1 to 4096',
+                      self.line("validate", "s.yaml", "--set", "gpu.sm.count=-3"))
+
+    def test_a_word_that_is_like_no_other_gets_no_guess(self):
+        self.scenario_of()
+        self.assertIn('no policy "stride" - known are (none,',
+                      self.line("validate", "s.yaml", "--set", "policies.prefetcher=stride"))
+
+    def test_the_folder_of_an_output_is_made(self):
+        self.scenario_of()
+        run = self.lockstep("run", "s.yaml", "--quiet", "--output", "new/folder/o.h5")
+        self.assertEqual(run.returncode, 0, run.stderr)
+        self.assertTrue((self.folder / "new/folder/o.h5").exists())
+
+    def test_what_is_named_as_the_wrong_thing(self):
+        self.write("k.cu", "__global__ void k() {}\n")
+        self.write("w.yaml", "module: k.cu\nbuffers: {}\nprogram: []\n")
+        self.scenario_of(tenant="workload: w.yaml")
+        self.assertIn("is a CUDA source, not PTX - compile it with nvcc -ptx", self.line("run", "s.yaml"))
+        self.assertIn("w.yaml:1:1: is a workload, not a scenario - name it below tenants:",
+                      self.line("run", "w.yaml"))
+
+    def test_as_many_threads_as_there_are_cores(self):
+        self.scenario_of()
+        for ranks in (0, 2):
+            run = self.lockstep("run", "s.yaml", "--threads", "auto", "--output", "o.h5", ranks=ranks)
+            self.assertEqual(run.returncode, 0, run.stderr)
+            self.assertNotIn("share", run.stderr)
+
+    def test_tasks_of_slurm_that_know_nothing_of_each_other(self):
+        self.scenario_of()
+        run = self.lockstep("run", "s.yaml", "--output", "o.h5", extra_environment={"SLURM_STEP_NUM_TASKS": "4"})
+        self.assertEqual(run.returncode, 0, run.stderr)
+        self.assertIn("note: each of 4 tasks of this Slurm step runs all of it", run.stderr)
+
+    def test_parameters_are_found_by_a_word(self):
+        found = self.lockstep("describe", "prefetch").stdout
+        self.assertIn("policies.prefetcher", found)
+        self.assertNotIn("gpu.sm.count", found)
+        self.assertIn("no parameter begins with this", self.line("describe", "xyzzy"))
+
+
+if __name__ == "__main__":
+    unittest.main()
