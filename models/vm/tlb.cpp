@@ -22,6 +22,7 @@ std::uint32_t TlbArray::insert(std::uint64_t key, PageTableEntry value) {
       make_entry(order);
     index = order.oldest;
     if (entries_[index].key != empty) {
+      evicted_ = tenant_of(entries_[index].key);
       unchain(index);
     } else {
       ++used_;
