@@ -35,20 +35,15 @@ FieldPlace place_of(const StatisticsLayout& layout, const std::string& kind,
 }  // namespace
 
 std::uint64_t Totals::sum(const std::string& kind, const std::string& field, std::size_t tenant,
-                          std::size_t entry) const {
+                          std::size_t entry, std::optional<std::size_t> instance) const {
   const FieldPlace place = place_of(layout_, kind, field);
   std::uint64_t total = 0;
   for (std::size_t i = 0; i < layout_.kinds()[place.kind].instances; ++i) {
+    if (instance && i != *instance) continue;
     total +=
         values_[layout_.offset(place.kind, i) + place.first + tenant * place.per_tenant + entry];
   }
   return total;
-}
-
-std::uint64_t Totals::of_instance(const std::string& kind, const std::string& field,
-                                  std::size_t instance) const {
-  const FieldPlace place = place_of(layout_, kind, field);
-  return values_[layout_.offset(place.kind, instance) + place.first];
 }
 
 std::uint64_t Totals::sum_over_tenants(const std::string& kind, const std::string& field) const {
@@ -86,7 +81,7 @@ std::vector<TenantRow> tenant_rows(const Scenario& scenario, const Machine& mach
       row.far_faults = measure->far_faults;
     } else if (const auto core = machine.core_of_tenant(t)) {
       row.warp_instructions = row.thread_instructions =
-          totals.of_instance("cpu", "instructions", *core);
+          totals.sum("cpu", "instructions", 0, 0, *core);
     } else {
       row.warp_instructions = totals.sum("sm", "warp_instructions", t);
       row.thread_instructions = totals.sum("sm", "thread_instructions", t);
@@ -141,12 +136,15 @@ std::vector<ArrivalRow> arrival_rows(const Scenario& scenario, const Host& host)
 void write_interference(h5::File& file, const Totals& totals, const GpuParameters& gpu,
                         std::size_t tenants) {
   for (const SharedResource& resource : shared_resources()) {
-    const double unit = resource.clock == nullptr ? 1 : 1e9 / resource.clock(gpu).hertz();
+    const double unit = resource.scale(gpu);
+    std::optional<std::size_t> instance;
+    if (resource.instance >= 0) instance = static_cast<std::size_t>(resource.instance);
     std::vector<double> delays;
     for (std::size_t victim = 0; victim < tenants; ++victim)
       for (std::size_t culprit = 0; culprit < tenants; ++culprit)
-        delays.push_back(
-            static_cast<double>(totals.sum(resource.kind, resource.field, victim, culprit)) * unit);
+        delays.push_back(static_cast<double>(
+                             totals.sum(resource.kind, resource.field, victim, culprit, instance)) *
+                         unit);
     const std::string path = std::string("/interference/") + resource.name;
     file.write_array(path, h5::Scalar::f64, {tenants, tenants}, delays.data());
     file.set_attribute(path, "unit", resource.unit);
@@ -167,7 +165,7 @@ std::string failures(const Scenario& scenario, const Host& host) {
 /// How a tenant on a CPU core used memory.
 static std::string core_text(const Totals& totals, std::size_t core) {
   const auto count = [&](const char* field) {
-    return static_cast<double>(totals.of_instance("cpu", field, core));
+    return static_cast<double>(totals.sum("cpu", field, 0, 0, core));
   };
   const auto ratio = [](double a, double b) { return b > 0 ? a / b : 0; };
   return fmt::format(

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
@@ -21,12 +22,10 @@ class Totals {
 
   /// Over all instances of `kind`: counter `field` of `tenant`, entry `entry` of a named set.
   /// Tenant and entry are 0 where the field has no such axis.
+  /// `instance`: of one alone.
   std::uint64_t sum(const std::string& kind, const std::string& field, std::size_t tenant = 0,
-                    std::size_t entry = 0) const;
+                    std::size_t entry = 0, std::optional<std::size_t> instance = {}) const;
 
-  /// Of one instance; for counters without a tenant axis.
-  std::uint64_t of_instance(const std::string& kind, const std::string& field,
-                            std::size_t instance) const;
   std::uint64_t sum_over_tenants(const std::string& kind, const std::string& field) const;
 
  private:

@@ -17,7 +17,8 @@ struct HostStatistics {
       pages_demanded, pages_prefetched, prefetched_used, prefetched_unused, pages_evicted,
       pages_written_back, thrashed_pages;
   PerTenant<Counter> faults_migrated, faults_allocated, faults_remote, faults_permission,
-      fault_batches, faults_local, pages_local;
+      fault_batches, faults_local, pages_local, fault_queue_time;
+  PerTenantPair fault_wait_behind;
   PerTenant<TreeDecisions> tree_prefetches, tree_evictions;
   PerTenant<Histogram<16>> batch_faults, batch_pages;
   PerTenant<Gauge> resident_pages;
@@ -73,6 +74,11 @@ struct HostStatistics {
         .per_tenant("resident_pages", &S::resident_pages, "pages", "of managed memory on the GPU")
         .per_tenant("fault_queue", &S::fault_queue, "ns",
                     "faults waited for the driver, from arrival to the start of their service")
+        .per_tenant("fault_queue_time", &S::fault_queue_time, "fs",
+                    "faults waited for the driver until the start of their service, summed")
+        .per_tenant_pair("fault_wait_behind", &S::fault_wait_behind, "fs",
+                         "faults of the first tenant waited for the driver, whose service before "
+                         "was for the second")
         .per_tenant("fault_service", &S::fault_service, "ns", "the driver's handling of faults")
         .per_tenant("fault_transfer", &S::fault_transfer, "ns",
                     "from handling to the news to the GMMU: frames, transfer, entries; migrated, "

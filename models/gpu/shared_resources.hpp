@@ -15,8 +15,13 @@ struct SharedResource {
   const char* field;  ///< [tenants, tenants]
   const char* unit;   ///< of the matrix
   const char* doc;
-  /// The matrix is in nanoseconds, the field in cycles of this clock; nullptr: it is as counted.
+  /// The matrix is in nanoseconds, the field in cycles of this clock; nullptr: in femtoseconds if
+  /// the matrix is in nanoseconds, otherwise as counted.
   Frequency (*clock)(const GpuParameters&) = nullptr;
+  int instance = -1;  ///< the one of its kind that is the resource; -1: all together
+
+  /// Of the matrix, for one of the field.
+  double scale(const GpuParameters& gpu) const;
 };
 std::span<const SharedResource> shared_resources();
 

@@ -71,6 +71,7 @@ void HostLink::start(Transfer transfer, Time now, Outbox& outbox) {
   Direction& direction = directions_[active.transfer.kind == Transfer::Kind::to_gpu];
   if (direction.queue.empty()) direction.ready = std::max(direction.ready, now);
   direction.queue.push(active.transfer.rank, active.transfer.tenant, slot);
+  direction.waits.enter(active.transfer.tenant, now.femtoseconds());
 }
 
 Time HostLink::next_of(const Direction& direction) const {
@@ -128,6 +129,11 @@ void HostLink::begin(Direction& direction, Time now) {
   if (active.sent == 0) {
     transfer.began = now;
     count_wait(transfer, direction.statistics);
+    direction.waits.take(transfer.tenant, now.femtoseconds(), Time::never().femtoseconds(),
+                         direction.statistics.wait_behind);
+  } else {
+    direction.waits.hold(transfer.tenant, now.femtoseconds(), Time::never().femtoseconds(),
+                         direction.statistics.wait_behind);
   }
   direction.piece_end = std::min(transfer.bytes, active.sent + piece_bytes(transfer));
   direction.origin = now - active.through(active.sent);
@@ -151,6 +157,8 @@ void HostLink::advance(Direction& direction, Time now, Outbox& outbox) {
   }
   direction.active = none;
   direction.ready = now;
+  direction.waits.hold(transfer.tenant, now.femtoseconds(), now.femtoseconds(),
+                       direction.statistics.wait_behind);
   if (active.sent < transfer.bytes) {
     direction.queue.put_back(transfer.rank, transfer.tenant, {direction.arrival, slot});
   } else {
@@ -242,6 +250,9 @@ Time HostLink::occupy(bool to_gpu, Time now, std::uint64_t bytes, TenantId tenan
     ++direction.statistics.transfers[tenant.value()][remote];
     direction.statistics.busy_time[tenant.value()][remote] += femtoseconds(taken);
     direction.statistics.queue_time[tenant.value()][remote] += femtoseconds(begin - now);
+    direction.statistics.wait_behind.at(tenant.value(), direction.last_remote) +=
+        femtoseconds(begin - now);
+    direction.last_remote = tenant.value();
   }
   return direction.remote_free;
 }

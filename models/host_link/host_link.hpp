@@ -29,6 +29,7 @@
 #include "models/host_link/transfer.hpp"
 #include "models/noc/address_mapping.hpp"
 #include "models/noc/messages.hpp"
+#include "models/noc/wait_meter.hpp"
 
 namespace lockstep {
 
@@ -108,22 +109,25 @@ class HostLink {
     }
   };
   struct Direction {
-    explicit Direction(const TenantTurns& turns) : queue(turns) {
+    explicit Direction(const TenantTurns& turns) : queue(turns), waits(turns.tenants()) {
       set_tenants(statistics, turns.tenants());
     }
 
     LinkQueue queue;
-    std::uint32_t active = none;  ///< transfer in service
-    std::uint64_t arrival = 0;    ///< its number in the queue
-    std::uint64_t piece_end = 0;  ///< bytes of it that may be sent before others get their turn
-    Time origin;                  ///< when it would have begun if it had never been interrupted
-    Time next;                    ///< when its next line leaves, if there is a place in flight
-    Time ready;                   ///< nothing begins before
-    Time remote_free;             ///< when the remote accesses so far are through
+    std::uint32_t active = none;    ///< transfer in service
+    std::uint64_t arrival = 0;      ///< its number in the queue
+    std::uint64_t piece_end = 0;    ///< bytes of it that may be sent before others get their turn
+    Time origin;                    ///< when it would have begun if it had never been interrupted
+    Time next;                      ///< when its next line leaves, if there is a place in flight
+    Time ready;                     ///< nothing begins before
+    Time remote_free;               ///< when the remote accesses so far are through
+    ServerWaits waits;              ///< for the first turn
+    std::uint16_t last_remote = 0;  ///< tenant of the last remote access
     LinkStatistics statistics;
     template <class Archive>
     void serialize(Archive& archive) {
-      archive(queue, active, arrival, piece_end, origin, next, ready, remote_free, statistics);
+      archive(queue, active, arrival, piece_end, origin, next, ready, remote_free, waits,
+              last_remote, statistics);
     }
   };
 

@@ -11,6 +11,7 @@ struct LinkStatistics {
   /// Transfer::Class, then remote accesses.
   static constexpr std::size_t classes = 4, remote = 3;
   PerTenant<std::array<Counter, classes>> bytes, transfers, busy_time, queue_time;
+  PerTenantPair wait_behind;
   PerTenant<Histogram<24>> sizes;
   PerTenant<Gauge> longest_fault_wait;
 
@@ -24,6 +25,9 @@ struct LinkStatistics {
                     "whose last line was sent; remote: requests or answers with data")
         .per_tenant("busy_time", &S::busy_time, names, "fs", "the direction was taken")
         .per_tenant("queue_time", &S::queue_time, names, "fs", "waiting for the first turn, summed")
+        .per_tenant_pair("wait_behind", &S::wait_behind, "fs",
+                         "transfers of the first tenant waited for their first turn, and remote "
+                         "accesses for theirs, while one of the second held the direction")
         .per_tenant("sizes", &S::sizes, "KiB", "of transfers whose last line was sent")
         .per_tenant("longest_fault_wait", &S::longest_fault_wait, "fs",
                     "of a transfer that somebody waited for, before its first turn, until now");

@@ -10,9 +10,9 @@
 #include "models/memory/dram_scheduler/dram_scheduler.hpp"
 #include "models/memory/dram_scheduler/of_gpu.hpp"
 #include "models/memory/partition_statistics.hpp"
-#include "models/memory/wait_meter.hpp"
 #include "models/noc/address.hpp"
 #include "models/noc/messages.hpp"
+#include "models/noc/wait_meter.hpp"
 
 namespace lockstep {
 

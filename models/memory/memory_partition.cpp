@@ -14,7 +14,8 @@ MemoryPartition::MemoryPartition(Setup setup)
              setup.mapping, transactions_),
       banks_(setup.parameters, setup.index, setup.tenants, std::move(setup.cache_policy),
              std::move(setup.dram_scheduler), transactions_, statistics_, agenda_),
-      input_(setup.noc, setup.parameters.l2.ports, sources_, transactions_, banks_, agenda_),
+      input_(setup.noc, setup.parameters.l2.ports, sources_, setup.tenants, transactions_, banks_,
+             statistics_, agenda_),
       controller_(sources_, transactions_, banks_, agenda_),
       answers_(setup.parameters.l2, clock_, setup.noc, sources_, transactions_, bytes_, statistics_,
                agenda_),
@@ -210,11 +211,11 @@ void MemoryPartition::serialize(Archive& archive) {
   transactions_.serialize(archive);
   archive.section("partition/bytes", 1);
   bytes_.serialize(archive);
-  archive.section("partition/input", 1);
+  archive.section("partition/input", 2);
   archive(input_);
   archive.section("partition/controller_input", 1);
   archive(controller_);
-  archive.section("partition/answers", 1);
+  archive.section("partition/answers", 2);
   archive(answers_);
   banks_.serialize(archive);
 }

@@ -43,7 +43,7 @@ void PartitionAnswers::collect(PartitionBanks& banks, L2Cycle now, Outbox& outbo
   const auto offer = [&](const Ring<L2Bank::Pending>& answers, auto pop) {
     if (answers.empty()) return;
     if (answers.front().ready <= now && !full()) {
-      respond_in_turn(answers.front().transaction, now, outbox);
+      respond_in_turn(answers.front(), now, outbox);
       pop();
     }
     if (answers.empty()) return;
@@ -68,11 +68,18 @@ void PartitionAnswers::collect(PartitionBanks& banks, L2Cycle now, Outbox& outbo
   agenda_.answers = next;
 }
 
-void PartitionAnswers::respond_in_turn(std::uint32_t index, L2Cycle now, Outbox& outbox) {
-  const std::uint32_t size = transactions_[index].response_bytes();
-  const L2Cycle departure{port_.reserve(now.value(), noc_.flits(size))};
+void PartitionAnswers::respond_in_turn(const L2Bank::Pending& answer, L2Cycle now, Outbox& outbox) {
+  const Transaction& t = transactions_[answer.transaction];
+  const L2Cycle departure{port_.reserve(now.value(), noc_.flits(t.response_bytes()))};
   departures_.push(departure);
-  respond(index, departure, outbox);
+  const std::uint16_t tenant = t.request.tenant;
+  if (departure > answer.ready) {
+    const auto waited = static_cast<std::uint64_t>(departure - answer.ready);
+    statistics_.tenant[tenant].response_cycles += waited;
+    statistics_.response_wait_behind.at(tenant, last_tenant_) += waited;
+  }
+  last_tenant_ = tenant;
+  respond(answer.transaction, departure, outbox);
 }
 
 void PartitionAnswers::respond(std::uint32_t index, L2Cycle departure, Outbox& outbox) {

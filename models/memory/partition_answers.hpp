@@ -35,7 +35,7 @@ class PartitionAnswers {
   bool idle() const { return controls_.empty(); }
   template <class Archive>
   void serialize(Archive& archive) {
-    archive(port_, departures_, controls_);
+    archive(port_, last_tenant_, departures_, controls_);
   }
 
  private:
@@ -55,7 +55,7 @@ class PartitionAnswers {
   }
   bool full() const { return departures_.size() >= queue_; }
   /// Through the port, behind what it has taken.
-  void respond_in_turn(std::uint32_t transaction, L2Cycle now, Outbox& outbox);
+  void respond_in_turn(const L2Bank::Pending& answer, L2Cycle now, Outbox& outbox);
   void respond(std::uint32_t transaction, L2Cycle departure, Outbox& outbox);
 
   const std::uint32_t queue_;
@@ -68,7 +68,8 @@ class PartitionAnswers {
   PartitionAgenda& agenda_;
 
   SendPort port_;
-  Ring<L2Cycle> departures_;  ///< of what stands in the response queue
+  std::uint16_t last_tenant_ = 0;  ///< whose answer the port has sent last
+  Ring<L2Cycle> departures_;       ///< of what stands in the response queue
   Ring<Control> controls_;
 };
 

@@ -5,15 +5,18 @@
 namespace lockstep {
 
 PartitionInput::PartitionInput(const NocParameters& noc, std::uint32_t ports,
-                               RequestSources& sources, TransactionPool& transactions,
-                               PartitionBanks& banks, PartitionAgenda& agenda)
+                               RequestSources& sources, std::size_t tenants,
+                               TransactionPool& transactions, PartitionBanks& banks,
+                               PartitionStatistics& statistics, PartitionAgenda& agenda)
     : noc_(noc),
       load_flits_(noc.flits(0)),
       sources_(sources),
       transactions_(transactions),
       banks_(banks),
+      statistics_(statistics),
       agenda_(agenda),
-      port_(sources.size(), ports) {}
+      port_(sources.size(), ports, noc.burst),
+      waits_(tenants) {}
 
 void PartitionInput::receive(L2Cycle now) {
   while (!arrivals_.empty() && arrivals_.front().cycle <= now) {
@@ -24,6 +27,7 @@ void PartitionInput::receive(L2Cycle now) {
     sources_.arrived(t.request);
     port_.arrive(sources_.place_of(t.request), index, flits(t.request),
                  (t.bypass ? past_banks : t.bank) | std::uint32_t{t.request.tenant} << 16);
+    waits_.enter(t.request.tenant, t.arrival.value());
     agenda_.input = now;
   }
   agenda_.arrivals = arrivals_.empty() ? L2Cycle::never() : arrivals_.front().cycle;
@@ -40,6 +44,16 @@ void PartitionInput::arbitrate(L2Cycle now) {
 }
 
 bool PartitionInput::route(std::uint32_t index, std::uint32_t target, L2Cycle now) {
+  // It may be released when it has been pushed.
+  const L2Cycle arrival = transactions_[index].arrival;
+  if (!push(index, target, now)) return false;
+  const auto tenant = static_cast<std::uint16_t>(target >> 16);
+  waits_.take(tenant, now.value(), now.value() + 1, statistics_.port_wait_behind);
+  statistics_.tenant[tenant].port_cycles += static_cast<std::uint64_t>(now - arrival);
+  return true;
+}
+
+bool PartitionInput::push(std::uint32_t index, std::uint32_t target, L2Cycle now) {
   const std::uint32_t bank = target & 0xffff;
   if (bank != past_banks)
     return banks_.push(bank, index, static_cast<std::uint16_t>(target >> 16), now);

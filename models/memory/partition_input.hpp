@@ -11,13 +11,15 @@
 #include "models/noc/noc_parameters.hpp"
 #include "models/noc/port.hpp"
 #include "models/noc/request_sources.hpp"
+#include "models/noc/wait_meter.hpp"
 
 namespace lockstep {
 
 class PartitionInput {
  public:
   PartitionInput(const NocParameters& noc, std::uint32_t ports, RequestSources& sources,
-                 TransactionPool& transactions, PartitionBanks& banks, PartitionAgenda& agenda);
+                 std::size_t tenants, TransactionPool& transactions, PartitionBanks& banks,
+                 PartitionStatistics& statistics, PartitionAgenda& agenda);
 
   /// A request of the inbox; arrivals come in order of time.
   void add(std::uint32_t transaction) {
@@ -48,7 +50,7 @@ class PartitionInput {
 
   template <class Archive>
   void serialize(Archive& archive) {
-    archive(arrivals_, port_, refused_, wanted_room_);
+    archive(arrivals_, port_, waits_, refused_, wanted_room_);
   }
 
  private:
@@ -63,6 +65,7 @@ class PartitionInput {
   static constexpr std::uint32_t past_banks = 0xffff;
 
   bool route(std::uint32_t transaction, std::uint32_t target, L2Cycle now);
+  bool push(std::uint32_t transaction, std::uint32_t target, L2Cycle now);
   std::uint32_t flits(const MemoryRequest& request) const;
 
   const NocParameters noc_;
@@ -70,10 +73,12 @@ class PartitionInput {
   RequestSources& sources_;
   TransactionPool& transactions_;
   PartitionBanks& banks_;
+  PartitionStatistics& statistics_;
   PartitionAgenda& agenda_;
 
   Ring<Arrival> arrivals_;
   ReceivePort port_;
+  ServerWaits waits_;
   bool refused_ = false;          ///< a received request waits for a place
   std::uint8_t wanted_room_ = 0;  ///< DramRoom for which a bypassing request waits
 };

@@ -13,11 +13,13 @@ struct PartitionStatistics {
   /// Of one tenant, side by side.
   struct OfTenant {
     Counter requests, sector_hits, sector_misses, merged_sectors, store_sectors, atomic_lanes,
-        bypasses, dirty_lookups, writebacks, bytes_in, bytes_out, queue_cycles;
+        bypasses, dirty_lookups, writebacks, bytes_in, bytes_out, port_cycles, queue_cycles,
+        response_cycles;
     Counter dram_reads, dram_writes, row_hits, row_misses, dram_queue_cycles;
   };
   PerTenant<OfTenant> tenant;
-  PerTenantPair l2_wait_behind, dram_wait_behind, evicted_by;
+  PerTenantPair port_wait_behind, response_wait_behind, l2_wait_behind, dram_wait_behind,
+      evicted_by;
   Histogram<16> queue_latency, dram_latency;
   std::array<Counter, 4> bank_stalls;
   Counter activates, precharges, data_bus_cycles;
@@ -44,6 +46,11 @@ struct PartitionStatistics {
                     "dirty sectors that evictions sent to DRAM")
         .per_tenant("bytes_in", &S::tenant, &T::bytes_in, "bytes", "data that came with requests")
         .per_tenant("bytes_out", &S::tenant, &T::bytes_out, "bytes", "data that left with answers")
+        .per_tenant("port_cycles", &S::tenant, &T::port_cycles, "cycles",
+                    "from arrival at the port to a place in a bank's queue or the DRAM queue, "
+                    "summed")
+        .per_tenant("response_cycles", &S::tenant, &T::response_cycles, "cycles",
+                    "answers waited for the port to the network, summed")
         .per_tenant("queue_cycles", &S::tenant, &T::queue_cycles, "cycles",
                     "from arrival at the port to the start of bank service, summed")
         .per_tenant("dram_reads", &S::tenant, &T::dram_reads, "columns", "read commands")
@@ -54,6 +61,12 @@ struct PartitionStatistics {
                     "DRAM requests for which a row was opened")
         .per_tenant("dram_queue_cycles", &S::tenant, &T::dram_queue_cycles, "cycles",
                     "DRAM cycles from arrival to the last column command, summed")
+        .per_tenant_pair("port_wait_behind", &S::port_wait_behind, "cycles",
+                         "requests of the first tenant waited at the port while one of the second "
+                         "was the last that it had let in")
+        .per_tenant_pair("response_wait_behind", &S::response_wait_behind, "cycles",
+                         "answers to the first tenant waited for the port to the network, right "
+                         "behind one to the second")
         .per_tenant_pair("l2_wait_behind", &S::l2_wait_behind, "cycles",
                          "requests of the first tenant waited at an L2 bank while it was held by "
                          "one of the second")

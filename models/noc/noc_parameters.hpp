@@ -17,6 +17,7 @@ struct NocParameters {
   std::uint32_t flit_bytes = 0;
   std::uint32_t control_bytes = 0;
   std::uint32_t credits = 0;
+  std::uint32_t burst = 0;
 
   static auto schema() {
     using namespace literals;
@@ -36,6 +37,9 @@ struct NocParameters {
                "of a packet beside its data", "bytes")
         .field("credits", &NocParameters::credits, 8, range(1, 4096),
                "unanswered requests of an SM at one partition: places in its receiving port",
+               "requests")
+        .field("burst", &NocParameters::burst, 1, range(1, 64),
+               "requests that a partition's port takes from a sender before the next one's turn",
                "requests");
   }
 

@@ -42,14 +42,14 @@ class SendPort {
 };
 
 /// The receiving end: a FIFO per sender in front of `ports` input registers.  A free register
-/// takes the oldest packet of the next sender in turn.
+/// takes the oldest packet of the sender in turn, some of each before it is the next one's.
 class ReceivePort {
  public:
   static constexpr std::uint32_t none = ~std::uint32_t{0};
 
   ReceivePort() = default;
-  ReceivePort(std::uint32_t senders, std::uint32_t ports)
-      : fifos_(senders), waiting_((senders + 63) / 64), registers_(ports) {}
+  ReceivePort(std::uint32_t senders, std::uint32_t ports, std::uint32_t burst = 1)
+      : burst_(burst), fifos_(senders), waiting_((senders + 63) / 64), registers_(ports) {}
 
   /// `packet` is a small dense number that the caller can look up; a register needs `flits` cycles
   /// to receive it; `target` is the caller's own.
@@ -116,7 +116,8 @@ class ReceivePort {
 
   template <class Archive>
   void serialize(Archive& archive) {
-    archive(fifos_, waiting_, registers_, packets_, waiting_senders_, taken_, turn_);
+    archive(fifos_, waiting_, registers_, packets_, waiting_senders_, taken_, turn_,
+            taken_in_turn_);
   }
 
  private:
@@ -154,7 +155,12 @@ class ReceivePort {
   template <class Ahead>
   std::uint32_t pop(Ahead&& ahead) {
     const std::uint32_t sender = next_sender();
-    turn_ = sender + 1 == fifos_.size() ? 0 : sender + 1;
+    taken_in_turn_ = sender == turn_ ? taken_in_turn_ + 1 : 1;
+    turn_ = sender;
+    if (taken_in_turn_ >= burst_) {
+      taken_in_turn_ = 0;
+      turn_ = sender + 1 == fifos_.size() ? 0 : sender + 1;
+    }
     Fifo& fifo = fifos_[sender];
     const std::uint32_t packet = fifo.head;
     fifo.head = packets_[packet].next;
@@ -181,6 +187,7 @@ class ReceivePort {
     return word * 64 + static_cast<std::uint32_t>(std::countr_zero(bits));
   }
 
+  std::uint32_t burst_ = 1;
   std::vector<Fifo> fifos_;
   std::vector<std::uint64_t> waiting_;  ///< senders whose FIFO holds something
   std::vector<Register> registers_;
@@ -188,6 +195,7 @@ class ReceivePort {
   std::uint32_t waiting_senders_ = 0;
   std::uint32_t taken_ = 0;  ///< registers that hold a packet
   std::uint32_t turn_ = 0;
+  std::uint32_t taken_in_turn_ = 0;  ///< packets of the sender in turn, one after the other
 };
 
 }  // namespace lockstep

@@ -176,8 +176,8 @@ StatisticsView Gmmu::statistics(Time now) {
 }
 
 void Gmmu::serialize(Archive& archive) {
-  archive.section("gmmu", 2);
-  archive(statistics_, arrived_, large_lookups_, base_lookups_, stalled_, cycle_, epochs_);
+  archive.section("gmmu", 3);
+  archive(statistics_, arrived_, large_lookups_, base_lookups_, stalled_, waits_, cycle_, epochs_);
   archive.section("gmmu/answers", 3);
   answers_.serialize(archive);
   archive.section("gmmu/local_handlers", 1);

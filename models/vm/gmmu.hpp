@@ -23,6 +23,7 @@
 #include "models/noc/noc_parameters.hpp"
 #include "models/vm/gmmu/answers.hpp"
 #include "models/vm/gmmu/lookups.hpp"
+#include "models/vm/gmmu/tlb_waits.hpp"
 #include "models/vm/gmmu/unmapping.hpp"
 #include "models/vm/gmmu/walkers.hpp"
 #include "models/vm/gmmu_statistics.hpp"
@@ -60,7 +61,6 @@ class Gmmu final : public Component {
   Time next_cycle() const { return cycle_ == GmmuCycle::never ? Time::never() : edge(cycle_); }
   bool mirrored() const { return !timing_.walks || parameters_.walk_latency.count() > 0; }
 
-  // What arrives (gmmu.cpp).
   void take(const MessageHeader& message, GmmuCycle& cycle);
   void look_up(const TranslateRequest& request, GmmuCycle& cycle);
   void take_memory(const MessageHeader& message, GmmuCycle& cycle);
@@ -79,7 +79,6 @@ class Gmmu final : public Component {
   void answer(const TranslateRequest& request, PageTableEntry entry, GmmuCycle& cycle);
   void retry_faults(GmmuCycle& cycle);
 
-  // What the host tells, and its answers (gmmu_pages.cpp).
   void set_root(const PageTableRoot& root, GmmuCycle& cycle);
   using Entries = std::span<const std::uint64_t>;
   void tell_sms(const PagesMapped& body, Entries entries, GmmuCycle& cycle);
@@ -110,6 +109,7 @@ class Gmmu final : public Component {
   Unmappings unmappings_;
 
   LookupStage arrived_, large_lookups_, base_lookups_, stalled_;
+  TlbWaits waits_{statistics_};
   std::int64_t cycle_ = GmmuCycle::never;  ///< next cycle with something to do
   PolicyEpochs epochs_;
 };

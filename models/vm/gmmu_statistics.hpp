@@ -15,7 +15,8 @@ struct GmmuStatistics {
       flushes, entries_dropped, mshr_stalls, far_fault_stalls, far_fault_cycles, local_handlers,
       local_refused, local_handler_cycles;
   PerTenant<std::array<Counter, std::size(tlb_loss_names)>> tlb_lost_misses;
-  PerTenantPair walker_wait_behind;
+  PerTenant<Counter> tlb_port_cycles, mshr_stall_cycles;
+  PerTenantPair tlb_port_wait_behind, mshr_wait_behind, walker_wait_behind, tlb_evicted_by;
   PerTenant<Histogram<20>> walk_latency, replay_latency;
   PerTenant<Gauge> far_faults_waiting;
   Gauge far_faults_most, local_handlers_most;
@@ -58,6 +59,18 @@ struct GmmuStatistics {
         .per_tenant("flushes", &S::flushes, "messages", "to SMs when a page had come or went")
         .per_tenant("entries_dropped", &S::entries_dropped, "entries",
                     "of the GMMU, because of this tenant's pages")
+        .per_tenant("tlb_port_cycles", &S::tlb_port_cycles, "cycles",
+                    "requests waited for a port of the second-level TLB, summed")
+        .per_tenant("mshr_stall_cycles", &S::mshr_stall_cycles, "cycles",
+                    "misses waited for an MSHR, summed")
+        .per_tenant_pair("tlb_port_wait_behind", &S::tlb_port_wait_behind, "cycles",
+                         "requests of the first tenant waited for a port, right behind a lookup of "
+                         "the second")
+        .per_tenant_pair("mshr_wait_behind", &S::mshr_wait_behind, "cycles",
+                         "misses of the first tenant waited until a walk of the second gave its "
+                         "MSHR up")
+        .per_tenant_pair("tlb_evicted_by", &S::tlb_evicted_by, "entries",
+                         "of the first tenant that left the second-level TLB for one of the second")
         .per_tenant_pair("walker_wait_behind", &S::walker_wait_behind, "cycles",
                          "walks of the first tenant waited until a walk of the second gave its "
                          "walker up")

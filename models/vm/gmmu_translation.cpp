@@ -76,7 +76,7 @@ void Gmmu::walk_or_stall(const TranslateRequest& request, GmmuCycle& cycle) {
 void Gmmu::retry_stalled(GmmuCycle& cycle) {
   TranslateRequest request;
   while (!stalled_.empty() && walkers_.has_room()) {
-    stalled_.take(cycle.number, request);
+    waits_.take_stalled(stalled_, cycle.number, walkers_.last_tenant(), request);
     if (timing_.ports > 0) {
       const PageTableEntry* entry = path_->find_base(request.where());
       if (!entry) entry = path_->find_large(request.where());
@@ -93,7 +93,7 @@ void Gmmu::begin_lookups(GmmuCycle& cycle) {
   TranslateRequest request;
   for (std::uint32_t port = 0; stalled_.empty() && (timing_.ports == 0 || port < timing_.ports);
        ++port) {
-    if (!arrived_.take(cycle.number, request)) return;
+    if (!waits_.take_arrived(arrived_, cycle.number, request)) return;
     if (timing_.ports > 0) {
       large_lookups_.add(cycle.number + timing_.lookup.count(), request);
     } else {
@@ -112,7 +112,8 @@ void Gmmu::finish_walk(std::uint32_t index, GmmuCycle& cycle) {
     if (bits != 0) set_bits(walk, bits, cycle);
     walk.result.bits |= bits;
     if (!walk.requests.empty()) {
-      path_->walked({walk.where(), walk.result, walk.requests}, cycle.now);
+      const FinishedWalk walked{walk.where(), walk.result, walk.requests};
+      waits_.evicted(path_->walked(walked, cycle.now), walk.tenant);
       answers_.note(walk.where());
     }
   }

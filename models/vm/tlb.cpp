@@ -22,6 +22,7 @@ std::uint32_t TlbArray::insert(TlbKey key, PageTableEntry value) {
       make_entry(order);
     index = order.oldest;
     if (!entries_[index].is_empty()) {
+      evicted_ = entries_[index].key.tenant();
       unchain(index);
     } else {
       ++used_;

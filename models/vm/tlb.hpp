@@ -7,6 +7,8 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
+#include <utility>
 #include <vector>
 
 #include "core/checkpoint/archive.hpp"
@@ -53,6 +55,8 @@ class TlbArray {
   /// Enters `value` as the most recently used one, over an older value of the key or in the place
   /// of the set's least recently used entry; returns its index.
   std::uint32_t insert(TlbKey key, PageTableEntry value);
+  /// Whose entry the last insert took the place of, since this was asked last.
+  std::optional<TenantId> take_evicted() { return std::exchange(evicted_, std::nullopt); }
   /// True if it was there.
   bool drop(TlbKey key);
   void drop_at(std::uint32_t index);
@@ -95,6 +99,7 @@ class TlbArray {
   void find_heads();
 
   std::uint32_t ways_ = 1, used_ = 0;
+  std::optional<TenantId> evicted_;  ///< for who asks right after an insert
   Buckets buckets_;
   std::vector<Entry> entries_;  ///< set by set, up to the last one made
   std::vector<std::uint32_t> heads_;

@@ -36,7 +36,12 @@ class SharedTlb final : public TranslationPath {
   void looked_up(TenantId tenant, bool hit, Time now) override {
     fill_->on_lookup(tenant, hit, now);
   }
-  void walked(const FinishedWalk& walk, Time now) override { fill_->fill(walk, now, tlb_); }
+  std::optional<TenantId> walked(const FinishedWalk& walk, Time now) override {
+    fill_->fill(walk, now, tlb_);
+    const std::optional<TenantId> large = tlb_.large.take_evicted();
+    const std::optional<TenantId> base = tlb_.base.take_evicted();
+    return base ? base : large;
+  }
 
   void walks(TenantId tenant, bool begins) override { fill_->on_walk(tenant, begins); }
 

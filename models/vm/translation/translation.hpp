@@ -39,7 +39,8 @@ class TranslationPath : public EpochPolicy {
   virtual const PageTableEntry* find_base(TenantPage) { return nullptr; }
   /// A lookup has ended.
   virtual void looked_up(TenantId, bool /*hit*/, Time /*now*/) {}
-  virtual void walked(const FinishedWalk&, Time /*now*/) {}
+  /// The tenant whose entry left the second-level TLB for it, if one did.
+  virtual std::optional<TenantId> walked(const FinishedWalk&, Time /*now*/) { return {}; }
   /// A walk for somebody who waits was asked for, or has ended.
   virtual void walks(TenantId, bool /*begins*/) {}
 

@@ -36,6 +36,9 @@ void HostFaultHandling::form_unit(const HostCycle& cycle) {
   for (const PageFault& other : parts_.queue.take_with(first))
     if (!serve_without_moving(other, cycle)) unit.faults.push_back(other);
   charge(unit, cycle.now);
+  const std::uint16_t tenant = parts_.pages.owner(first.page).tenant.value();
+  unit.behind = served_.value_or(tenant);
+  served_ = tenant;
   units_.push_back(std::move(unit));
 }
 
@@ -107,6 +110,9 @@ void HostFaultHandling::begin_unit(const Unit& unit, const HostCycle& cycle) {
     ++handled;
     const std::uint16_t tenant = parts_.pages.owner(fault.page).tenant.value();
     statistics.fault_queue[tenant].add(nanoseconds(unit.started - fault.arrived));
+    const auto waited = static_cast<std::uint64_t>((unit.started - fault.arrived).femtoseconds());
+    statistics.fault_queue_time[tenant] += waited;
+    statistics.fault_wait_behind.at(tenant, unit.behind) += waited;
     statistics.fault_service[tenant].add(nanoseconds(unit.begin - unit.started));
     if (parts_.pages.place(fault.page) == PagePlace::gpu) {
       ++statistics.faults_permission[tenant];
@@ -224,7 +230,7 @@ std::uint32_t HostFaultHandling::record(const Unit& unit, PageRange range, bool 
 }
 
 void HostFaultHandling::serialize(Archive& archive) {
-  archive(units_, server_free_, fault_numbers_);
+  archive(units_, server_free_, served_, fault_numbers_);
 }
 
 FaultHandlingRow host_fault_handling() {

@@ -37,11 +37,12 @@ class HostFaultHandling : public FaultHandling {
     Time started;  ///< the server took it
     Time begin;    ///< when the driver has handled it and transfers may start
     std::vector<PageFault> faults;
+    std::uint16_t behind = 0;  ///< tenant of the first fault of the unit before
 
     bool stores_in(PageRange range) const;
     template <class Archive>
     void serialize(Archive& archive) {
-      archive(started, begin, faults);
+      archive(started, begin, faults, behind);
     }
   };
 
@@ -71,6 +72,7 @@ class HostFaultHandling : public FaultHandling {
   const Parts parts_;
   std::deque<Unit> units_;  ///< in order of `begin`
   Time server_free_;
+  std::optional<std::uint16_t> served_;       ///< tenant of the last unit's first fault
   std::vector<std::uint64_t> fault_numbers_;  ///< by tenant
 };
 

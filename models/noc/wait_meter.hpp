@@ -1,0 +1,91 @@
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "core/statistics/counters.hpp"
+
+namespace lockstep {
+
+/// Interference attribution at one queue: for how many cycles requests of each tenant waited, and
+/// behind whom.
+///
+/// Every request in the queue waits while the server is taken; charge() books what all of them
+/// waited since the last call on the tenant that held the server.  Cost per call is the number of
+/// tenants, not of requests: the sum of (now - entered) needs only a count and a sum.  They may
+/// wrap around: what is booked is a difference. Source: architecture.md, section 3 "interference
+/// attribution".
+class WaitMeter {
+ public:
+  explicit WaitMeter(std::size_t tenants = 0) : tenants_(tenants) {}
+
+  void enter(std::size_t tenant, std::int64_t cycle) {
+    tenants_[tenant].sum -= static_cast<std::uint64_t>(cycle);
+    ++tenants_[tenant].count;
+  }
+  void leave(std::size_t tenant, std::int64_t cycle) {
+    tenants_[tenant].sum += static_cast<std::uint64_t>(cycle);
+    --tenants_[tenant].count;
+  }
+  /// `cycle` is not before any enter() or leave() so far.
+  void charge(PerTenantPair& matrix, std::size_t culprit, std::int64_t cycle) {
+    for (std::size_t victim = 0; victim < tenants_.size(); ++victim) {
+      Tenant& t = tenants_[victim];
+      const std::uint64_t waited = t.sum + t.count * static_cast<std::uint64_t>(cycle);
+      matrix.at(victim, culprit) += waited - t.charged;
+      t.charged = waited;
+    }
+  }
+
+  template <class Archive>
+  void serialize(Archive& archive) {
+    archive(tenants_);
+  }
+
+ private:
+  struct Tenant {
+    std::uint64_t sum = 0, count = 0, charged = 0;
+    template <class Archive>
+    void serialize(Archive& archive) {
+      archive(sum, count, charged);
+    }
+  };
+  std::vector<Tenant> tenants_;
+};
+
+/// Waits in front of a server that takes one after the other, booked on who had been taken last.
+/// Who comes to an idle server waits behind nobody else.
+class ServerWaits {
+ public:
+  explicit ServerWaits(std::size_t tenants = 0) : meter_(tenants) {}
+
+  void enter(std::uint16_t tenant, std::int64_t now) {
+    if (waiting_++ == 0 && now >= free_) holder_ = tenant;
+    meter_.enter(tenant, now);
+  }
+  /// It is taken, and the server is not free before `free`.
+  void take(std::uint16_t tenant, std::int64_t now, std::int64_t free, PerTenantPair& matrix) {
+    hold(tenant, now, free, matrix);
+    meter_.leave(tenant, now);
+    --waiting_;
+  }
+  /// The server is held by one that did not wait, or had been taken before.
+  void hold(std::uint16_t tenant, std::int64_t now, std::int64_t free, PerTenantPair& matrix) {
+    if (waiting_ > 0) meter_.charge(matrix, holder_, now);
+    holder_ = tenant;
+    free_ = free;
+  }
+
+  template <class Archive>
+  void serialize(Archive& archive) {
+    archive(meter_, waiting_, free_, holder_);
+  }
+
+ private:
+  WaitMeter meter_;
+  std::uint32_t waiting_ = 0;
+  std::int64_t free_ = 0;
+  std::uint16_t holder_ = 0;
+};
+
+}  // namespace lockstep
