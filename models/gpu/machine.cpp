@@ -183,6 +183,7 @@ std::unique_ptr<Component> Machine::build_host() const {
   setup.modules = module_pointers();
   setup.mapping = mapping_;
   setup.memory_bytes = parameters_.gpu.memory.capacity.count() - context_memory_.bytes();
+  setup.memory_bytes_per_second = parameters_.gpu.memory.bytes_per_second();
   setup.capture = capture_;
   setup.print = print_;
   setup.seed = parameters_.simulation.seed;
