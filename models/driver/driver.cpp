@@ -20,12 +20,13 @@ Driver::Driver(Setup setup)
       busy_(setup.tenants) {}
 
 std::uint64_t Driver::mapped_pages(std::uint64_t bytes) const {
-  return round_up(bytes, granule_pages() * page_bytes) / page_bytes;
+  return round_up(bytes, page_manager_->granule_pages() * page_bytes) / page_bytes;
 }
 
 VirtualPage Driver::take_addresses(TenantId tenant, std::uint64_t bytes) {
   std::uint64_t& next = next_address_[tenant.value()];
-  const std::uint64_t granule = std::max(granule_pages() * page_bytes, address_alignment(bytes));
+  const std::uint64_t granule =
+      std::max(page_manager_->granule_pages() * page_bytes, address_alignment(bytes));
   const VirtualAddress base{round_up(next, granule)};
   next = base.value() + (mapped_pages(bytes) + 1) * page_bytes;
   return page_of(base);
@@ -61,25 +62,26 @@ void Driver::mapped_by_gpu(const TenantPages& pages, std::span<const std::uint64
 }
 
 void Driver::unmap(const TenantPages& pages, std::uint32_t owner, const HostCycle& cycle) {
-  ++busy(pages.tenant);
-  if (splinter_parts(pages, cycle) || rearranges(pages))
-    return postponed_.push_back({pages, owner});
+  busy(pages.tenant) += 1 + rearranger_.splinter_parts(pages, cycle);
+  if (rearranges(pages)) return postponed_.push_back({pages, owner});
   unmapper_.unmap(pages, owner, cycle);
 }
 
-/// Part of a large page cannot be unmapped: the bits that its use has set are those of all of it.
-bool Driver::splinter_parts(const TenantPages& pages, const HostCycle& cycle) {
-  bool any = false;
-  for (const VirtualPage at : {pages.first, pages.end() - 1}) {
-    const VirtualPage first{at.value() / pages_per_large * pages_per_large};
-    const TenantPages large{pages.tenant, first, pages_per_large};
-    const bool whole = pages.first <= first && large.end() <= pages.end();
-    if (whole || !tables().is_large(pages.tenant, at) || rearranges(large)) continue;
-    ++busy(pages.tenant);
-    rearranger_.splinter(large, cycle);
-    any = true;
+void Driver::free_part(const TenantPages& pages, const HostCycle& cycle) {
+  Services services(*this, cycle);
+  for (TenantPages rest = pages; rest.count > 0;) {
+    const std::uint64_t here =
+        std::min(rest.count, pages_per_large - rest.first.value() % pages_per_large);
+    const TenantPages part{rest.tenant, rest.first, here};
+    if (!page_manager_->leave_holes(part, services)) unmap(part, MapRequest::nobody, cycle);
+    rest.first += here;
+    rest.count -= here;
   }
-  return any;
+}
+
+bool Driver::settle(const TenantPages& pages, const HostCycle& cycle) {
+  Services services(*this, cycle);
+  return page_manager_->settle(pages, services);
 }
 
 void Driver::announce(const TenantPages& pages, const HostCycle& cycle) {
@@ -107,25 +109,29 @@ void Driver::memory_answered(const MessageHeader& message, const HostCycle& cycl
     case DriverTag::Part::mapping:
       mapper_.written(tag.number, cycle);
       return finish_mappings(cycle);
-    case DriverTag::Part::copy:
-      return rearranger_.line_answered(message, cycle);
     case DriverTag::Part::rearrangement:
-      if (const auto finished = rearranger_.written(tag.number, cycle))
-        finish_rearrangement(*finished, cycle);
-      return;
+      rearranger_.written(tag.number, cycle);
+      return finish_rearrangements(cycle);
   }
 }
 
+void Driver::page_copied(const PageCopy& copy, const HostCycle& cycle) {
+  rearranger_.copied(copy.id, cycle);
+  finish_rearrangements(cycle);
+}
+
 /// What waited for the pages goes first, so that the page manager cannot keep it waiting for ever.
-void Driver::finish_rearrangement(const Rearranger::Finished& finished, const HostCycle& cycle) {
-  --busy(finished.pages.tenant);
-  for (const Postponed& waiting : std::exchange(postponed_, {})) {
-    --busy(waiting.pages.tenant);
-    unmap(waiting.pages, waiting.owner, cycle);
+void Driver::finish_rearrangements(const HostCycle& cycle) {
+  for (const Rearranger::Finished& finished : rearranger_.take_finished()) {
+    --busy(finished.pages.tenant);
+    for (const Postponed& waiting : std::exchange(postponed_, {})) {
+      --busy(waiting.pages.tenant);
+      unmap(waiting.pages, waiting.owner, cycle);
+    }
+    if (!finished.left.empty()) give_back(finished.pages.tenant, finished.left, cycle);
+    Services services(*this, cycle);
+    page_manager_->rearranged(finished.pages, services);
   }
-  if (!finished.left.empty()) give_back(finished.pages.tenant, finished.left, cycle);
-  Services services(*this, cycle);
-  page_manager_->rearranged(finished.pages, services);
 }
 
 void Driver::unmapped(const MessageHeader& message, const HostCycle& cycle) {
@@ -133,7 +139,10 @@ void Driver::unmapped(const MessageHeader& message, const HostCycle& cycle) {
   if (!done) return;
   const bool rearranges =
       done->owner != MapRequest::nobody && (done->owner & Rearranger::unmapping_owner) != 0;
-  if (rearranges) return rearranger_.unmapped(*done, cycle);
+  if (rearranges) {
+    rearranger_.unmapped(*done, cycle);
+    return finish_rearrangements(cycle);
+  }
   --busy(done->pages.tenant);
   unmapped_.push_back(std::move(*done));
 }

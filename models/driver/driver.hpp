@@ -38,7 +38,7 @@ class Driver {
   VirtualPage take_addresses(TenantId tenant, std::uint64_t bytes);
   /// Pages that a buffer of so many bytes has when it is mapped whole.
   std::uint64_t mapped_pages(std::uint64_t bytes) const;
-  std::uint64_t granule_pages() const { return page_manager_->granule_pages(); }
+  const PageManager& page_manager() const { return *page_manager_; }
 
   /// Frames for pages; empty if memory does not hold them.
   std::vector<FrameRun> take_frames(const TenantPages& pages, bool paged) {
@@ -46,11 +46,10 @@ class Driver {
   }
   void give_back(TenantId tenant, std::span<const FrameRun> frames, const HostCycle& cycle);
   std::uint64_t free_bytes() const { return page_manager_->frames().free_bytes(); }
-  std::uint64_t capacity() const { return page_manager_->frames().capacity(); }
   /// Bytes that nobody has freed, without the frame at 0 that is never given out and those that lie
   /// ready for handlers of the GPU.
   std::uint64_t taken_bytes() const {
-    return capacity() - free_bytes() - page_bytes - zeroed_.bytes();
+    return page_manager_->frames().capacity() - free_bytes() - page_bytes - zeroed_.bytes();
   }
   ZeroedFrames& zeroed_frames() { return zeroed_; }
   const ZeroedFrames& zeroed_frames() const { return zeroed_; }
@@ -58,6 +57,10 @@ class Driver {
   void map(MapRequest request, const HostCycle& cycle);
   /// The owner gets the entries in take_unmapped().
   void unmap(const TenantPages& pages, std::uint32_t owner, const HostCycle& cycle);
+  /// Takes device memory away that is part of a buffer.
+  void free_part(const TenantPages& pages, const HostCycle& cycle);
+  /// False: the page manager makes room for the pages just now.
+  bool settle(const TenantPages& pages, const HostCycle& cycle);
   /// Tells the GMMU what the entries are; again, when a fault crossed the news.
   void announce(const TenantPages& pages, const HostCycle& cycle);
   /// The page belongs to no buffer.
@@ -69,8 +72,6 @@ class Driver {
   void mapped_by_gpu(const TenantPages& pages, std::span<const std::uint64_t> entries,
                      const HostCycle& cycle);
 
-  /// Of the page manager.
-  StatisticsView statistics() const { return page_manager_->statistics(); }
   const PageTables& tables() const { return page_manager_->tables(); }
   /// The frames of mapped pages, in order.
   std::vector<FrameRun> frames_of(const TenantPages& pages) const {
@@ -88,6 +89,7 @@ class Driver {
   void transfer_done(const Transfer& transfer, const HostCycle& cycle);
   /// A partition has answered what the driver asked for.
   void memory_answered(const MessageHeader& message, const HostCycle& cycle);
+  void page_copied(const PageCopy& copy, const HostCycle& cycle);
   void unmapped(const MessageHeader& message, const HostCycle& cycle);
 
   Time next_activity() const { return mapper_.next_activity(); }
@@ -114,10 +116,8 @@ class Driver {
     }
   };
 
-  /// Begins to splinter large pages that the pages are part of; true if there are some.
-  bool splinter_parts(const TenantPages& pages, const HostCycle& cycle);
   void finish_mappings(const HostCycle& cycle);
-  void finish_rearrangement(const Rearranger::Finished& finished, const HostCycle& cycle);
+  void finish_rearrangements(const HostCycle& cycle);
   std::uint32_t& busy(TenantId tenant) { return busy_[tenant.value()]; }
 
   const std::unique_ptr<PageManager> page_manager_;

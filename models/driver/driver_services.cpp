@@ -42,7 +42,9 @@ bool Driver::Services::splinter(TenantId tenant, VirtualPage first) {
 
 bool Driver::Services::copy(TenantId tenant, VirtualPage page, Frame to) {
   const TenantPages pages{tenant, page, 1};
-  if (!at_rest(pages) || driver_.tables().is_large(tenant, page)) return false;
+  if (!at_rest(pages) || driver_.tables().is_large(tenant, page) ||
+      !cycle_.link.in_one_partition(driver_.frames_of(pages).front().begin(), address_of(to)))
+    return false;
   ++driver_.busy(tenant);
   driver_.rearranger_.copy(pages, to, cycle_);
   return true;

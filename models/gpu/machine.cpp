@@ -190,6 +190,7 @@ std::unique_ptr<Component> Machine::build_host() const {
   setup.modules = module_pointers();
   setup.mapping = mapping_;
   setup.memory_bytes = core_places_.bytes_before();
+  setup.memory_bytes_per_second = parameters_.gpu.memory.bytes_per_second();
   setup.capture = capture_;
   setup.print = print_;
   setup.seed = parameters_.simulation.seed;

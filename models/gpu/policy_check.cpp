@@ -105,6 +105,30 @@ void check_shares(const Scenario& scenario, const MachineParameters& parameters)
                       "write sms: " + std::to_string(there) + " or less, or raise gpu.sm.count");
 }
 
+/// What a page manager that moves pages needs of the machine.
+void check_page_manager(const Scenario& scenario, const MachineParameters& parameters) {
+  const PolicyParameters& policies = parameters.policies;
+  const auto needs_of = page_managers().factory(policies.page_manager).needs;
+  if (needs_of == nullptr) return;
+  const PageManagerNeeds needs = needs_of(policies.page_manager);
+  const std::string name = "policies.page_manager " + policies.page_manager.name();
+  const auto where = [&] { return scenario.policies.find("page_manager").where(); };
+  if (needs.copies_pages && parameters.gpu.noc.mapping != AddressMapping::Kind::frame &&
+      parameters.gpu.memory.partitions > 1)
+    throw UserError(where(),
+                    name + " copies pages within their memory channel, and gpu.noc.mapping " +
+                        "spreads a page over several",
+                    "choose noc.mapping: frame, or compaction: none");
+  if (needs.stalls && is_preemptible(policies.exception_scheme))
+    throw UserError(where(),
+                    name +
+                        " has the SMs stand still while it moves pages, which policies."
+                        "exception_scheme " +
+                        policies.exception_scheme.name() +
+                        " must not: what it has squashed issues again before a page can leave",
+                    "set stall: false, or choose exception_scheme: stall-on-fault");
+}
+
 }  // namespace
 
 std::string note_of_shares(const Scenario& scenario, const PolicyParameters& policies) {
@@ -133,6 +157,7 @@ void check_policies(const Scenario& scenario, const MachineParameters& parameter
   check_preemption(scenario, policies);
   check_marks(scenario, policies);
   check_walk_measures(scenario, policies);
+  check_page_manager(scenario, parameters);
   const std::optional<LocalHandling> local = gpu_fault_handling(policies.fault_handling);
   if (!local) return;
   const std::string where = scenario.policies.find("fault_handling").where();

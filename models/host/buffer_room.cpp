@@ -22,6 +22,9 @@ bool TenantBuffers::has_room(const HostCycle& cycle) const {
   }
   // Aligned buffers may each begin a table of their own.
   need += PageManager::table_bytes(pages) + buffers_.size() * page_bytes;
+  if (!services_.driver.settle(
+          {id_, page_of(VirtualAddress{isa::first_global_address}), need / page_bytes}, cycle))
+    return false;
   const std::uint64_t free = driver.free_bytes();
   if (need <= free) return true;
   if (services_.managed.make_room(need - free, cycle) || !driver.idle()) return false;
@@ -38,8 +41,8 @@ void TenantBuffers::fail_for_room(std::uint64_t need, BufferId largest) const {
                       " bytes for device buffers and page tables" +
                       (blames ? ", most of them for buffer " + declaration(largest).name : "") +
                       "; " + std::to_string(services_.driver.free_bytes()) + " of " +
-                      std::to_string(services_.driver.capacity()) + " are free" +
-                      (stay ? " and policies.eviction is " + evictor.name() : ""),
+                      std::to_string(services_.driver.page_manager().frames().capacity()) +
+                      " are free" + (stay ? " and policies.eviction is " + evictor.name() : ""),
                   std::string("raise gpu.memory.capacity") +
                       (stay ? ", choose an eviction policy" : "") + " or use smaller buffers");
 }

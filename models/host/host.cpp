@@ -31,8 +31,12 @@ std::vector<std::uint32_t> priorities_of(const std::vector<Tenant>& tenants) {
 
 Driver::Setup driver_setup(const Host::Setup& setup) {
   const std::size_t tenants = setup.tenants->size();
-  return {setup.mapping.partitions(), tenants,
-          make_page_manager(setup.page_manager, {setup.memory_bytes, tenants}), setup.to_gmmu};
+  return {
+      setup.mapping.partitions(), tenants,
+      make_page_manager(setup.page_manager,
+                        {setup.memory_bytes, tenants, setup.mapping,
+                         setup.memory_bytes_per_second / setup.mapping.partitions(), setup.seed}),
+      setup.to_gmmu};
 }
 
 ManagedMemory::Setup managed_setup(const Host::Setup& setup) {
@@ -102,6 +106,9 @@ void Host::take(const MessageHeader& message, const HostCycle& cycle) {
       return serve(message, cycle);
     case MessageKind::zero_done:
       services_.driver.zero_done(message.body<ZeroRange>(), cycle);
+      break;
+    case MessageKind::page_copied:
+      services_.driver.page_copied(message.body<PageCopy>(), cycle);
       break;
     case MessageKind::grid_done: {
       const auto& done = message.body<GridDone>();
@@ -186,6 +193,15 @@ void Host::follow_up(const HostCycle& cycle) {
       more = true;
     }
   }
+  hold_issue(cycle);
+}
+
+/// As the page manager wants it.
+void Host::hold_issue(const HostCycle& cycle) {
+  if (services_.driver.page_manager().holds_issue() == issue_held_) return;
+  issue_held_ = !issue_held_;
+  for (Link& sm : to_sms_)
+    cycle.outbox.send(sm, cycle.now, kind_of(MessageKind::hold_issue), IssueHold{issue_held_});
 }
 
 bool Host::pass_on_pages(const HostCycle& cycle) {
@@ -249,7 +265,7 @@ bool Host::finished() const {
 
 void Host::serialize(Archive& archive) {
   archive.section("host", 3);
-  archive(statistics_, link_, services_, to_sms_, to_cores_, printed_, all_settled_);
+  archive(statistics_, link_, services_, to_sms_, to_cores_, printed_, all_settled_, issue_held_);
   for (const auto& run : runs_) run->serialize(archive);
 }
 
@@ -260,7 +276,8 @@ StatisticsView Host::statistics(Time) {
 std::vector<StatisticsView> Host::parts(Time) {
   std::vector<StatisticsView> parts{statistics_view(link_.statistics(false)),
                                     statistics_view(link_.statistics(true))};
-  if (const StatisticsView view = services_.driver.statistics(); view.schema != nullptr)
+  if (const StatisticsView view = services_.driver.page_manager().statistics();
+      view.schema != nullptr)
     parts.push_back(view);
   return parts;
 }

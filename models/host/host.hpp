@@ -24,7 +24,8 @@ class Host final : public Component {
     std::vector<const isa::Module*> modules;
     AddressMapping mapping;
     std::uint64_t memory_bytes = 0;  ///< of the GPU that buffers may use
-    bool capture = false;            ///< keep the GPU's final bytes of checked buffers
+    std::uint64_t memory_bytes_per_second = 0;
+    bool capture = false;  ///< keep the GPU's final bytes of checked buffers
     std::uint64_t seed = 0;
     bool record_faults = false;
     PrintedLines::Sink print;  ///< what gets the lines that kernels print; may be empty
@@ -59,6 +60,7 @@ class Host final : public Component {
   /// Passes on what the driver has mapped and unmapped, until nothing more comes of it.
   void follow_up(const HostCycle& cycle);
   bool pass_on_pages(const HostCycle& cycle);
+  void hold_issue(const HostCycle& cycle);
   /// Every tenant does what it can; once all have been measured, what they do beyond that is
   /// stopped.  True if one has begun to leave or has left: others may wait for its memory.
   bool run_tenants(const HostCycle& cycle);
@@ -71,7 +73,7 @@ class Host final : public Component {
   TenantServices services_;
   std::vector<Link> to_sms_, to_cores_;
   PrintedLines printed_;
-  bool all_settled_ = false;
+  bool all_settled_ = false, issue_held_ = false;
 };
 
 }  // namespace lockstep

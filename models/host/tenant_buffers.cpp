@@ -75,14 +75,6 @@ bool TenantBuffers::is_rearranged(BufferId buffer, std::uint64_t offset,
   return services_.driver.rearranges(pages_of(buffer, offset, bytes));
 }
 
-void TenantBuffers::require_mapped(BufferId buffer, const std::string& where) const {
-  if (buffers_[buffer.value()].mapped) return;
-  throw UserError(
-      where,
-      "tenant " + tenant_.name + " uses buffer " + declaration(buffer).name + " after it was freed",
-      "move the free step behind the last use");
-}
-
 void TenantBuffers::hold(State& state) {
   if (state.held) return;
   state.held = true;
@@ -107,6 +99,7 @@ bool TenantBuffers::release(BufferId buffer, const HostCycle& cycle) {
     if (!services_.managed.settled(state.allocation)) return false;
   }
   if (is_rearranged(buffer, 0, state.host.size())) return false;
+  if (!state.freed.empty() && !services_.driver.idle(id_)) return false;
   if (is_declared(buffer)) capture(buffer, cycle);
   if (memory == MemoryKind::managed) {
     if (!services_.managed.release(state.allocation, cycle)) return false;
@@ -131,27 +124,26 @@ bool TenantBuffers::any_mapped() const {
                      [](const State& state) { return state.mapped; });
 }
 
+bool TenantBuffers::is_capturing(BufferId buffer) const {
+  return is_capturing_ && is_declared(buffer) && declaration(buffer).check &&
+         declaration(buffer).memory != MemoryKind::pinned;
+}
+
 void TenantBuffers::capture(BufferId buffer, const HostCycle& cycle) {
   State& state = at(buffer);
+  if (!is_capturing(buffer) || state.is_captured) return;
   const Buffer& declared = declaration(buffer);
-  if (!is_capturing_ || !declared.check || declared.memory == MemoryKind::pinned ||
-      state.is_captured)
-    return;
-  const auto read = [&](std::uint64_t offset, std::uint64_t bytes) {
-    cycle.link.start(transfer(Transfer::Kind::inspect, buffer, offset, bytes), cycle.now,
-                     cycle.outbox);
-  };
   state.is_captured = true;
-  if (declared.memory == MemoryKind::device) {
-    state.captured.resize(declared.bytes());
-    return read(0, declared.bytes());
-  }
+  if (declared.memory == MemoryKind::device)
+    return capture_device(buffer, 0, declared.bytes(), cycle);
   const auto bytes = state.host.at(0, declared.bytes());
   state.captured.assign(bytes.begin(), bytes.end());
   const ManagedPage first = services_.managed.allocation(state.allocation).first;
   for (const PageRange& range : services_.managed.pages().resident_ranges(state.allocation)) {
     const std::uint64_t offset = (range.first - first) * page_bytes;
-    read(offset, std::min(range.count * page_bytes, declared.bytes() - offset));
+    const std::uint64_t size = std::min(range.count * page_bytes, declared.bytes() - offset);
+    cycle.link.start(transfer(Transfer::Kind::inspect, buffer, offset, size), cycle.now,
+                     cycle.outbox);
   }
 }
 

@@ -11,6 +11,7 @@
 #include <string>
 #include <vector>
 
+#include "models/host/freed_parts.hpp"
 #include "models/host/host_buffer.hpp"
 #include "models/host/tenant_services.hpp"
 #include "models/isa/program.hpp"
@@ -44,8 +45,9 @@ class TenantBuffers {
   /// False while there is no room for what cannot be paged; throws if there never will be.
   bool has_room(const HostCycle& cycle) const;
   void map_all(const HostCycle& cycle);
-  /// Throws if the program uses a buffer after its end.
-  void require_mapped(BufferId buffer, const std::string& where) const;
+  /// Throws if the program uses a buffer after its end, or bytes of it after theirs.
+  void require_mapped(BufferId buffer, const std::string& where, std::uint64_t offset = 0,
+                      std::uint64_t bytes = 0) const;
   /// Bytes of `buffer`, which lie in GPU memory, and how they go over the link.
   Transfer transfer(Transfer::Kind kind, BufferId buffer, std::uint64_t offset,
                     std::uint64_t bytes) const;
@@ -56,6 +58,9 @@ class TenantBuffers {
                  const HostCycle& cycle);
   /// Takes a buffer off the GPU; true when that has begun and needs nothing more.
   bool release(BufferId buffer, const HostCycle& cycle);
+  /// Takes the pages off the GPU that lie wholly in a part.
+  bool release_part(BufferId buffer, std::uint64_t offset, std::uint64_t bytes,
+                    const HostCycle& cycle);
   bool release_all(const HostCycle& cycle);
   /// Some buffer has not been released.
   bool any_mapped() const;
@@ -83,9 +88,10 @@ class TenantBuffers {
     bool held = false;             ///< managed: faults wait for the CPU
     bool is_captured = false;
     std::vector<std::byte> captured;
+    FreedParts freed;
     template <class Archive>
     void serialize(Archive& archive) {
-      archive(host, address, allocation, mapped, held, is_captured, captured);
+      archive(host, address, allocation, mapped, held, is_captured, captured, freed);
     }
   };
 
@@ -110,6 +116,10 @@ class TenantBuffers {
   /// Asks for the GPU's copy, for checking.  Nobody waits for it, so that checking changes nothing:
   /// what is done to those frames afterwards reaches the partitions later.
   void capture(BufferId buffer, const HostCycle& cycle);
+  bool is_capturing(BufferId buffer) const;
+  /// What is left of device memory of the buffer, and is not captured yet, within [begin, end).
+  void capture_device(BufferId buffer, std::uint64_t begin, std::uint64_t end,
+                      const HostCycle& cycle);
   void hold(State& state);
 
   const Tenant& tenant_;

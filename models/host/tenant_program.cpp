@@ -92,6 +92,8 @@ bool TenantProgram::part(const Step& step, Operation& operation) const {
   const auto [first, count] = part_of(step, declared, cursor_.variables(), tenant_.name);
   operation.offset = first * isa::bytes_of(declared.type);
   operation.bytes = count * isa::bytes_of(declared.type);
+  if (step.kind == Step::Kind::copy)
+    buffers_.require_mapped(operation.buffer, step.where, operation.offset, operation.bytes);
   return count > 0;
 }
 
@@ -136,7 +138,11 @@ bool TenantProgram::advise(const Step& step, const HostCycle& cycle) {
 bool TenantProgram::release(const Step& step, const HostCycle& cycle) {
   const BufferId buffer = buffers_.meaning(step.buffer);
   buffers_.require_mapped(buffer, step.where);
-  return streams_.idle() && buffers_.release(buffer, cycle);
+  if (!streams_.idle()) return false;
+  if (!step.is_part) return buffers_.release(buffer, cycle);
+  Operation part_freed;
+  return !part(step, part_freed) ||
+         buffers_.release_part(buffer, part_freed.offset, part_freed.bytes, cycle);
 }
 
 void TenantProgram::upload_variables() {

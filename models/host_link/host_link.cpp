@@ -268,12 +268,19 @@ void HostLink::send_range(PartitionId partition, Time now, MessageKind kind, con
   outbox.send(partitions_[partition.value()], now, kind_of(kind), range);
 }
 
+void HostLink::send_copy(const PageCopy& copy, Time now, Outbox& outbox) {
+  outbox.send(partitions_[mapping_.partition(PhysicalAddress{copy.from}).value()], now,
+              kind_of(MessageKind::copy_page), copy);
+}
+
 bool HostLink::uses(const FrameRun& frames) const {
   const auto touches = [&](const FrameRun& run) {
     return run.physical < frames.physical + frames.bytes &&
            frames.physical < run.physical + run.bytes;
   };
   return std::any_of(transfers_.begin(), transfers_.end(), [&](const Active& active) {
+    // Inspections have read already, as far as anybody who comes later is concerned.
+    if (active.transfer.kind == Transfer::Kind::inspect) return false;
     const std::vector<FrameRun>& used = active.transfer.frames;
     return std::any_of(used.begin(), used.end(), touches);
   });

@@ -61,6 +61,11 @@ class HostLink {
   /// Passes a request on to the partition of its line; the caller takes the answer.
   void send_request(const MemoryRequest& request, std::span<const std::byte> payload, Time now,
                     Outbox& outbox);
+  /// Has a page copied within its partition.
+  void send_copy(const PageCopy& copy, Time now, Outbox& outbox);
+  bool in_one_partition(PhysicalAddress one, PhysicalAddress other) const {
+    return mapping_.partition(one) == mapping_.partition(other);
+  }
   void send_range(PartitionId partition, Time now, MessageKind kind, const ZeroRange& range,
                   Outbox& outbox);
   bool idle() const;

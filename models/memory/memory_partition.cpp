@@ -103,6 +103,9 @@ void MemoryPartition::accept(const MessageHeader& message) {
     case MessageKind::zero_range:
       accept_zero(message);
       break;
+    case MessageKind::copy_page:
+      accept_copy(message);
+      break;
     case MessageKind::epoch_values:
       epochs_.take(message);
       break;
@@ -185,6 +188,15 @@ void MemoryPartition::accept_zero(const MessageHeader& message) {
                                  static_cast<std::int64_t>(bytes / zeroed_per_cycle_));
 }
 
+/// Simplified: page copies go one after the other, and take no time of other requests' banks and
+/// channel; the L2's lines of the old frame age out.
+void MemoryPartition::accept_copy(const MessageHeader& message) {
+  const auto& copy = message.body<PageCopy>();
+  bytes_.copy_page(PhysicalAddress{copy.from}, PhysicalAddress{copy.to});
+  copied_until_ = std::max(copied_until_, message.arrival) + Time{copy.duration_fs};
+  answers_.add_copied(copy, clock_.at_or_after(copied_until_));
+}
+
 StatisticsView MemoryPartition::statistics(Time) {
   return statistics_view(statistics_);
 }
@@ -206,7 +218,7 @@ std::string MemoryPartition::waiting_for() const {
 
 void MemoryPartition::serialize(Archive& archive) {
   archive.section("partition", 3);
-  archive(sources_, statistics_, agenda_, cycle_, epochs_);
+  archive(sources_, statistics_, agenda_, cycle_, copied_until_, epochs_);
   archive.section("partition/requests", 2);
   transactions_.serialize(archive);
   archive.section("partition/bytes", 1);

@@ -61,6 +61,7 @@ class MemoryPartition final : public Component {
   void accept(const MessageHeader& message);
   void accept_request(const MessageHeader& message);
   void accept_zero(const MessageHeader& message);
+  void accept_copy(const MessageHeader& message);
   void warm_requests(Inbox inbox) const;
 
   void step(Outbox& outbox);
@@ -75,6 +76,7 @@ class MemoryPartition final : public Component {
   TransactionPool transactions_;
   PartitionAgenda agenda_;
   L2Cycle cycle_ = L2Cycle::never();  ///< next one with something to do
+  Time copied_until_;                 ///< the last page copy ends
   PartitionBytes bytes_;
   PartitionBanks banks_;
   PartitionInput input_;

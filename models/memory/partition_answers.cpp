@@ -23,7 +23,10 @@ void PartitionAnswers::send_controls(L2Cycle now, Outbox& outbox) {
     const Control& control = controls_.front();
     if (control.transaction == Transaction::none) {
       const auto way = sources_.way_to(SourceKind::host, 0, clock_.edge(now));
-      outbox.send(way.link, way.departure, kind_of(MessageKind::zero_done), control.range);
+      if (control.range.bytes == 0)
+        outbox.send(way.link, way.departure, kind_of(MessageKind::page_copied), control.copy);
+      else
+        outbox.send(way.link, way.departure, kind_of(MessageKind::zero_done), control.range);
     } else {
       const Transaction& t = transactions_[control.transaction];
       const auto way = sources_.way_to(t.request.source, t.request.requester, clock_.edge(now));

@@ -2,7 +2,7 @@
 ///
 /// When an answer leaves is known as soon as it is in the queue, because nothing downstream blocks
 /// it.  Answers to CPU cores leave when they are there, by a way of their own; answers outside the
-/// L2 (inspections, the end of a zeroing) in their own cycle.
+/// L2 (inspections, the end of a zeroing or of a copy) in their own cycle.
 /// Source: memory-interference.md, section 1.2, step 8.
 #pragma once
 
@@ -22,11 +22,16 @@ class PartitionAnswers {
                    RequestSources& sources, TransactionPool& transactions, PartitionBytes& bytes,
                    PartitionStatistics& statistics, PartitionAgenda& agenda);
 
-  /// What leaves in a cycle of its own: the answer to an inspection, or to a zeroing.
+  /// What leaves in a cycle of its own: the answer to an inspection, a zeroing or a copy.
   void add_inspected(std::uint32_t transaction) {
-    add({transactions_[transaction].arrival, transaction, {}});
+    add({transactions_[transaction].arrival, transaction, {}, {}});
   }
-  void add_zeroed(const ZeroRange& range, L2Cycle cycle) { add({cycle, Transaction::none, range}); }
+  void add_zeroed(const ZeroRange& range, L2Cycle cycle) {
+    add({cycle, Transaction::none, range, {}});
+  }
+  void add_copied(const PageCopy& copy, L2Cycle cycle) {
+    add({cycle, Transaction::none, {}, copy});
+  }
   void send_controls(L2Cycle now, Outbox& outbox);
 
   /// Banks in turn put an answer each into the response queue.
@@ -42,10 +47,11 @@ class PartitionAnswers {
   struct Control {
     L2Cycle cycle;
     std::uint32_t transaction = Transaction::none;
-    ZeroRange range;
+    ZeroRange range;  ///< 0 bytes: a page was copied
+    PageCopy copy;
     template <class Archive>
     void serialize(Archive& archive) {
-      archive(cycle, transaction, range);
+      archive(cycle, transaction, range, copy);
     }
   };
 

@@ -24,6 +24,8 @@ enum class MessageKind : std::uint16_t {
   memory_response,  ///< the answer, every request gets one
   zero_range,       ///< host -> partition: frames are zeroed before they are mapped again
   zero_done,
+  copy_page,  ///< host -> partition: a page moves to another frame of the partition
+  page_copied,
 
   // Grids and thread blocks; bodies in models/noc/grid_messages.hpp.
   launch_grid,     ///< host -> dispatcher
@@ -65,6 +67,7 @@ enum class MessageKind : std::uint16_t {
   access_violation,  ///< SM -> host
   printed,           ///< SM -> host
   abort_tenant,      ///< host -> dispatcher -> SM
+  hold_issue,        ///< host -> SM: no instruction issues while pages are moved
 
   // CPU cores; bodies in models/noc/core_messages.hpp.
   core_measured,  ///< CPU core -> host: its tenant has executed what it is measured by
@@ -207,6 +210,25 @@ struct ZeroRange {
   void serialize(Archive& archive) {
     archive(base, bytes);
   }
+};
+
+/// copy_page and page_copied.  The bytes move when it arrives, the answer leaves `duration` after
+/// the page before it has been copied.
+struct PageCopy {
+  std::uint64_t from = 0, to = 0;  ///< physical
+  std::int64_t duration_fs = 0;
+  std::uint32_t id = 0;  ///< the asker's; comes back
+  std::uint32_t reserved = 0;
+
+  template <class Archive>
+  void serialize(Archive& archive) {
+    archive(from, to, duration_fs, id);
+  }
+};
+
+/// hold_issue.
+struct IssueHold {
+  std::uint64_t holds = 0;  ///< 0: go on
 };
 
 }  // namespace lockstep

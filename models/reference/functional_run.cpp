@@ -130,7 +130,7 @@ class FunctionalRun {
       case Step::Kind::save:
         return save(step);
       case Step::Kind::free:
-        return release(buffer(step, step.buffer));
+        return step.is_part ? release_part(step) : release(buffer(step, step.buffer));
       case Step::Kind::swap:
         std::swap(names_[step.buffer], names_[step.other]);
         return;
@@ -233,6 +233,11 @@ class FunctionalRun {
     const std::size_t width = isa::bytes_of(declared.type);
     const std::byte* place = host_copy(index).data() + static_cast<std::size_t>(element) * width;
     return load_element(declared.type, place) == step.equals.evaluate(cursor_.variables());
+  }
+
+  /// What is left of the buffer can be used, and the program does not use the rest.
+  void release_part(const Step& step) const {
+    part_of(step, declaration(buffer(step, step.buffer)), cursor_.variables(), tenant_);
   }
 
   /// Keeps what the buffer holds and takes it from the address space.

@@ -161,6 +161,10 @@ void SmCore::step(Policy& policy, SmCycle now) {
   if (load_store_.wake() <= now) load_store_.look_up_lines(now);
   if (turnover_.switches()) [[unlikely]]
     turnover_.look(now);
+  if (issue_held_) [[unlikely]] {
+    front_end_.account_stalls(now + 1);
+    return front_end_.sleep_until(next_event());
+  }
   if (!front_end_.issue_cycle(policy, now, [&](WarpSlot slot) { issue_.issue(slot, now); }))
     front_end_.sleep_until(next_event());
 }
@@ -219,6 +223,10 @@ void SmCore::take(const MessageHeader& message, SmCycle now) {
     case MessageKind::epoch_values:
       ports_.marks().epochs().apply(message);
       break;
+    case MessageKind::hold_issue:
+      issue_held_ = message.body<IssueHold>().holds != 0;
+      front_end_.wake_at(now);
+      break;
     case MessageKind::abort_tenant:
       turnover_.abort_tenant(TenantId(message.body<TenantNotice>().tenant), now);
       break;
@@ -259,9 +267,9 @@ std::string SmCore::waiting_for() const {
 }
 
 void SmCore::serialize(Archive& archive) {
-  archive.section("sm", 3);
+  archive.section("sm", 4);
   archive(statistics_, front_end_, faultable_, ports_, l1_, stores_, flights_, load_store_,
-          translation_, mistakes_, blocks_, shootdowns_, printing_, turnover_);
+          translation_, mistakes_, blocks_, shootdowns_, printing_, turnover_, issue_held_);
 }
 
 }  // namespace lockstep

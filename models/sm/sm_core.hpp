@@ -94,6 +94,7 @@ class SmCore {
   BlockContexts contexts_;
   LocalScheduler local_scheduler_;
   BlockTurnover turnover_;
+  bool issue_held_ = false;  ///< by the host
 };
 
 }  // namespace lockstep

@@ -36,7 +36,7 @@ class StepReader {
         {"save", Step::Kind::save, &StepReader::touch},
         {"delay", Step::Kind::delay, &StepReader::delay},
         {"advise", Step::Kind::advise, &StepReader::advise},
-        {"free", Step::Kind::free, &StepReader::touch},
+        {"free", Step::Kind::free, &StepReader::release},
         {"swap", Step::Kind::swap, &StepReader::swap},
         {"repeat", Step::Kind::repeat_times, &StepReader::repeat},
     };
@@ -185,6 +185,18 @@ class StepReader {
   }
 
   void touch(const Node& name, Step& step) const { step.buffer = buffer(name); }
+
+  /// A buffer, or part of one.
+  void release(const Node& node, Step& step) const {
+    if (!node.is_map()) return touch(node, step);
+    step.buffer = buffer(node.at("buffer"));
+    step.offset = optional(node, "offset");
+    step.count = optional(node, "count");
+    step.is_part = true;
+    if (workload_.buffers[step.buffer].memory == MemoryKind::pinned)
+      throw node.at("buffer").error("no part of a pinned buffer can be freed",
+                                    "free all of it, or make it a device or managed buffer");
+  }
 
   void fill(const Node& map, Step& step) const {
     step.buffer = buffer(map.at("buffer"));

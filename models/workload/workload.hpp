@@ -94,6 +94,7 @@ struct Step {
   std::uint32_t buffer = 0;  ///< index by the name written; `swap` exchanges what names mean
   std::uint32_t other = 0;   ///< swap
   bool to_gpu = false;       ///< copy, prefetch
+  bool is_part = false;      ///< free
   Expression offset, count, value, times, index, equals, shared, registers;
   Time duration;                            ///< delay
   std::optional<PreferredPlace> preferred;  ///< advise

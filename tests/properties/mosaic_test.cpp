@@ -66,9 +66,9 @@ class Scene {
   }
 
   std::string workload() {
-    const std::uint64_t pages = of({"512", "700", "1100"}) == "512" ? 512 : between(600, 1100);
+    std::uint64_t pages = between(0, 2) == 0 ? 512 : between(600, 1100);
     const std::string count = std::to_string(pages * 1024);
-    const bool managed = between(0, 3) != 0;
+    const bool managed = between(0, 2) != 0;
     const std::string a = managed ? "managed" : "device", b = of({"managed", "managed", "device"});
     std::string text = "module: kernels.ptx\nbuffers:\n";
     text +=
@@ -89,19 +89,31 @@ class Scene {
         text += "  - prefetch: {buffer: a, to: host, offset: " +
                 std::to_string(between(0, pages - 1) * 1024) + "}\n";
       if (managed && between(0, 3) == 0) text += "  - synchronize\n  - read: a\n";
+      // The kernels that follow leave out what was freed, or have it come again.
+      if (between(0, 2) == 0) continue;
+      const std::uint64_t left = between(pages / 4, pages - 1);
+      text += "  - free: {buffer: a, offset: " + std::to_string(left * 1024) + "}\n";
+      if (managed) continue;
+      text +=
+          "  - free: {buffer: a, offset: " + std::to_string(left / 2 * 1024) + ", count: 100}\n";
+      pages = left;
     }
     text += "  - synchronize\n";
-    if (!managed) text += "  - copy: {buffer: a, to: host}\n";
+    if (!managed)
+      text += "  - copy: {buffer: a, to: host, count: " + std::to_string(pages * 1024) + "}\n";
     return text;
   }
 
   std::vector<std::string> settings() {
-    std::vector<std::string> list{"policies.page_manager=mosaic", "policies.sharing=spatial",
+    std::vector<std::string> list{"policies.page_manager.name=mosaic", "policies.sharing=spatial",
                                   "simulation.epoch=50us", "simulation.stop_at=2000ms",
                                   "gpu.noc.mapping=frame"};
     const auto any = [&](const std::string& key, std::initializer_list<const char*> words) {
       list.push_back(key + "=" + of(words));
     };
+    any("policies.page_manager.compaction", {"none", "channel", "channel", "bulk", "ideal"});
+    any("policies.page_manager.threshold", {"256", "256", "512", "0"});
+    any("policies.page_manager.stall", {"true", "false"});
     any("gpu.memory.partitions", {"1", "2", "4"});
     // Two tenants with device buffers fit; what is managed does not.
     any("gpu.memory.capacity", {"14MiB", "24MiB", "24MiB", "64MiB"});

@@ -330,7 +330,7 @@ std::string PageTableWatch::compare(const Snapshot& snapshot, const Model& model
     if (!frames.insert(entry.address()).second)
       return "the frame of " + name(page) + " is used twice";
   }
-  const std::uint64_t capacity = host_->driver().capacity();
+  const std::uint64_t capacity = host_->driver().page_manager().frames().capacity();
   if (*frames.rbegin() >= capacity) return "a frame lies behind the end of GPU memory";
   const std::uint64_t known = frames.size() * page_bytes + snapshot.free_bytes;
   if (snapshot.frames_settled ? known != capacity : known > capacity)

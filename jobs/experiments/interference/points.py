@@ -20,6 +20,7 @@ class Point:
     policies: tuple  # of (key, YAML flow text)
     relaunch: bool = False
     sms: int = 0  # of each application; 0: all share all
+    overrides: tuple = ()  # of (key, value): what differs from the machine
 
     def name(self):
         """Of its files: applications by name, policies as a checksum."""
@@ -29,11 +30,15 @@ class Point:
     def scenario(self):
         listed = ", ".join(f"{key}: {text}" for key, text in self.policies)
         tenants = ""
-        for name, parameters in self.applications:
+        for index, (name, parameters) in enumerate(self.applications):
+            is_copy = name in [other for other, _ in self.applications[:index]]
+            label = f"{name}_{index + 1}" if is_copy else name
             more = ", relaunch: true" * self.relaunch + f", sms: {self.sms}" * (self.sms > 0)
-            tenants += (f"  - {{name: {name}, workload: {REPOSITORY}/configs/workloads/{name}.yaml, "
+            tenants += (f"  - {{name: {label}, workload: {REPOSITORY}/configs/workloads/{name}.yaml, "
                         f"parameters: {parameters}{more}}}\n")
-        return (f"gpu: {REPOSITORY}/configs/gpus/{self.gpu}.yaml\nhost: {REPOSITORY}/configs/hosts/pcie3.yaml\n"
+        changes = ", ".join(f"{key}: {value}" for key, value in self.overrides)
+        return (f"override: {{{changes}}}\n" * bool(changes) +
+                f"gpu: {REPOSITORY}/configs/gpus/{self.gpu}.yaml\nhost: {REPOSITORY}/configs/hosts/pcie3.yaml\n"
                 f"simulation: {{epoch: 100us}}\npolicies: {{{listed}}}\ntenants:\n{tenants}")
 
 

@@ -20,7 +20,7 @@ ManagedMemory::ManagedMemory(Setup setup, Driver& driver, const BufferDirectory&
       driver_(driver),
       prefetcher_(make_prefetcher(setup.prefetcher)),
       eviction_(make_eviction(setup.eviction)),
-      pages_(*eviction_, driver.granule_pages()),
+      pages_(*eviction_, driver.page_manager().granule_pages()),
       queue_(pages_, parameters_, setup.priorities),
       log_(setup.record_faults),
       departures_(driver, directory, pages_, queue_, operations_),

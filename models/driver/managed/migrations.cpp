@@ -35,9 +35,10 @@ void Migrations::start_waiting(const HostCycle& cycle) {
     const std::uint32_t index = waiting_.front();
     const PageRange range = migrations_[index].range;
     const std::uint64_t pages = parts_.driver.mapped_pages(range.count * page_bytes);
-    std::vector<FrameRun> frames = parts_.driver.take_frames(
-        {parts_.pages.owner(range.first).tenant, parts_.pages.virtual_page(range.first), pages},
-        true);
+    const TenantPages wanted{parts_.pages.owner(range.first).tenant,
+                             parts_.pages.virtual_page(range.first), pages};
+    if (!parts_.driver.settle(wanted, cycle)) return;
+    std::vector<FrameRun> frames = parts_.driver.take_frames(wanted, true);
     if (frames.empty()) {
       if (!find_room(pages, cycle)) return;
       continue;

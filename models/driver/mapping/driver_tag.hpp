@@ -10,7 +10,6 @@ struct DriverTag {
   enum class Part : std::uint32_t {
     mapping,        ///< entries of a mapping were written
     rearrangement,  ///< entries of a rearrangement were written
-    copy,           ///< a line of a page that is copied was read or written
   };
   static constexpr std::uint32_t number_bits = 29;
 

@@ -45,26 +45,6 @@ void send_table_write(const TableWrite& write, TenantId tenant, DriverTag tag,
                           cycle.outbox);
 }
 
-void send_line_read(PhysicalAddress line, TenantId tenant, DriverTag tag, const HostCycle& cycle) {
-  MemoryRequest request = request_of(line, tenant, tag);
-  request.operation = MemoryOperation::load;
-  request.sectors = (1u << sectors_per_line) - 1;
-  request.flags = flag_dma;
-  cycle.link.send_request(request, {}, cycle.now, cycle.outbox);
-}
-
-void send_line_write(PhysicalAddress line, std::span<const std::byte> bytes, TenantId tenant,
-                     DriverTag tag, const HostCycle& cycle) {
-  MemoryRequest request = request_of(line, tenant, tag);
-  request.operation = MemoryOperation::store;
-  request.sectors = (1u << sectors_per_line) - 1;
-  request.flags = flag_dma;
-  std::array<std::byte, sectors_per_line * 4 + line_bytes> payload;
-  std::memset(payload.data(), 0xff, sectors_per_line * 4);
-  std::memcpy(payload.data() + sectors_per_line * 4, bytes.data(), line_bytes);
-  cycle.link.send_request(request, payload, cycle.now, cycle.outbox);
-}
-
 std::uint64_t send_zero_ranges(std::span<const FrameRun> frames, std::uint32_t partitions,
                                const HostCycle& cycle) {
   for (const FrameRun& run : frames)

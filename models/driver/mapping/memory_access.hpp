@@ -12,12 +12,6 @@ namespace lockstep {
 /// Writes changed entries of a page table to GPU memory.
 void send_table_write(const TableWrite& write, TenantId tenant, DriverTag tag,
                       const HostCycle& cycle);
-/// Reads a line of GPU memory.
-void send_line_read(PhysicalAddress line, TenantId tenant, DriverTag tag, const HostCycle& cycle);
-/// Writes a whole line of GPU memory.
-void send_line_write(PhysicalAddress line, std::span<const std::byte> bytes, TenantId tenant,
-                     DriverTag tag, const HostCycle& cycle);
-
 /// Has frames zeroed by all partitions; how many answers will come.
 std::uint64_t send_zero_ranges(std::span<const FrameRun> frames, std::uint32_t partitions,
                                const HostCycle& cycle);

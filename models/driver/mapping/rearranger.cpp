@@ -7,12 +7,6 @@
 #include "models/noc/messages.hpp"
 
 namespace lockstep {
-namespace {
-
-constexpr std::uint32_t lines_per_page = page_bytes / line_bytes;
-
-}  // namespace
-
 std::uint32_t Rearranger::begin(const TenantPages& pages, Rearrangement::Kind kind) {
   const std::uint32_t number = take_slot(rearrangements_, free_);
   rearrangements_[number] = {};
@@ -31,6 +25,19 @@ void Rearranger::splinter(const TenantPages& pages, const HostCycle& cycle) {
   unmapper_.unmap(pages, unmapping_owner | begin(pages, Rearrangement::Kind::splinter), cycle);
 }
 
+std::uint32_t Rearranger::splinter_parts(const TenantPages& pages, const HostCycle& cycle) {
+  std::uint32_t count = 0;
+  for (const VirtualPage at : {pages.first, pages.end() - 1}) {
+    const VirtualPage first{at.value() / pages_per_large * pages_per_large};
+    const TenantPages large{pages.tenant, first, pages_per_large};
+    const bool whole = pages.first <= first && large.end() <= pages.end();
+    if (whole || !page_manager_.tables().is_large(pages.tenant, at) || holds(large)) continue;
+    splinter(large, cycle);
+    ++count;
+  }
+  return count;
+}
+
 void Rearranger::copy(const TenantPages& page, Frame to, const HostCycle& cycle) {
   const std::uint32_t number = begin(page, Rearrangement::Kind::copy);
   rearrangements_[number].to = to;
@@ -42,33 +49,26 @@ void Rearranger::unmapped(const Unmapped& unmapped, const HostCycle& cycle) {
   Rearrangement& r = rearrangements_[number];
   r.entries = unmapped.entries;
   if (r.kind != Rearrangement::Kind::copy) return restore_entries(number, cycle);
-  r.missing = lines_per_page;
   const PhysicalAddress from{PageTableEntry{r.entries.front()}.address()};
-  for (std::uint32_t line = 0; line < lines_per_page; ++line)
-    send_line_read(from + line * line_bytes, r.pages.tenant,
-                   {DriverTag::Part::copy, number * lines_per_page + line}, cycle);
+  cycle.link.send_copy(
+      {from.value(), address_of(r.to).value(), page_manager_.copy_time().femtoseconds(), number, 0},
+      cycle.now, cycle.outbox);
 }
 
-void Rearranger::line_answered(const MessageHeader& message, const HostCycle& cycle) {
-  const auto& response = message.body<MemoryResponse>();
-  const DriverTag tag = DriverTag::of(response.tag);
-  const std::uint32_t number = tag.number / lines_per_page, line = tag.number % lines_per_page;
-  Rearrangement& r = rearrangements_[number];
-  if (response.operation == MemoryOperation::load)
-    return send_line_write(address_of(r.to) + line * line_bytes, message.payload(), r.pages.tenant,
-                           tag, cycle);
-  if (--r.missing == 0) restore_entries(number, cycle);
-}
-
-/// The pages are mapped again, a copy where it is now.
+/// The pages are mapped again, a copy where it is now; what has been freed meanwhile is not.
 void Rearranger::restore_entries(std::uint32_t number, const HostCycle& cycle) {
-  const Rearrangement& r = rearrangements_[number];
+  Rearrangement& r = rearrangements_[number];
   std::vector<TableWrite> writes;
   for (std::uint64_t i = 0; i < r.pages.count; ++i) {
+    const VirtualPage page = r.pages.first + i;
     PageTableEntry entry{r.entries[i] & ~PageTableEntry::disabled};
+    const bool leaves = page_manager_.is_hole(PhysicalAddress{entry.address()});
+    if (leaves || r.kind == Rearrangement::Kind::copy)
+      append_frame(r.left, PhysicalAddress{entry.address()}, page_bytes);
+    if (leaves) continue;
     if (r.kind == Rearrangement::Kind::copy)
       entry = PageTableEntry::of(address_of(r.to).value(), entry.bits & PageTableEntry::flags);
-    page_manager_.set(r.pages.tenant, r.pages.first + i, entry, writes);
+    page_manager_.set(r.pages.tenant, page, entry, writes);
   }
   write(number, writes, cycle);
 }
@@ -79,22 +79,22 @@ void Rearranger::write(std::uint32_t number, const std::vector<TableWrite>& writ
   for (const TableWrite& one : writes)
     send_table_write(one, rearrangements_[number].pages.tenant,
                      {DriverTag::Part::rearrangement, number}, cycle);
+  if (writes.empty()) finish(number, cycle);
 }
 
-std::optional<Rearranger::Finished> Rearranger::written(std::uint32_t number,
-                                                        const HostCycle& cycle) {
-  if (--rearrangements_[number].missing > 0) return std::nullopt;
-  const Rearrangement r = std::exchange(rearrangements_[number], {});
+void Rearranger::written(std::uint32_t number, const HostCycle& cycle) {
+  if (--rearrangements_[number].missing == 0) finish(number, cycle);
+}
+
+void Rearranger::finish(std::uint32_t number, const HostCycle& cycle) {
+  Rearrangement r = std::exchange(rearrangements_[number], {});
   free_.push_back(number);
   if (r.kind == Rearrangement::Kind::coalesce) {
     news_.coalesced(r.pages, cycle);
   } else {
     news_.announce(r.pages, cycle);
   }
-  Finished finished{r.pages, {}};
-  if (r.kind == Rearrangement::Kind::copy)
-    finished.left.push_back({PageTableEntry{r.entries.front()}.address(), page_bytes});
-  return finished;
+  finished_.push_back({r.pages, std::move(r.left)});
 }
 
 bool Rearranger::holds(const TenantPages& pages) const {

@@ -2,17 +2,15 @@
 ///
 /// coalesce: the level-3 entry is written, and the GMMU is told; entries of base pages that TLBs
 /// keep stay right.  splinter: the large page is unmapped, its entries are written back, and the
-/// GMMU is told.  copy: the page is unmapped, its lines are read and written to the new frame, its
-/// entry is written, the GMMU is told, and the old frame comes free.  Entries keep their accessed
+/// GMMU is told.  copy: the page is unmapped, its partition copies it to the new frame, its entry
+/// is written, the GMMU is told, and the old frame comes free.  Entries keep their accessed
 /// and dirty bits.  What an SM asks of a page meanwhile waits at the GMMU for the news.
 /// Source: 004, sections 7.3.3 and 7.3.4; architecture.md, section 8, rules 7 and 9.
 ///
-/// Simplified: a copy goes through the driver, line by line, 4 KiB at once, and takes no bandwidth
-/// of the host link; 004 copies within DRAM.
 #pragma once
 
 #include <cstdint>
-#include <optional>
+#include <utility>
 #include <vector>
 
 #include "models/driver/mapping/memory_access.hpp"
@@ -32,15 +30,20 @@ class Rearranger {
   void coalesce(const TenantPages& pages, const HostCycle& cycle);
   void splinter(const TenantPages& pages, const HostCycle& cycle);
   void copy(const TenantPages& page, Frame to, const HostCycle& cycle);
+  /// Splinters large pages that the pages are part of: part of one cannot be unmapped, since the
+  /// bits that its use has set are those of all of it.  How many there are.
+  std::uint32_t splinter_parts(const TenantPages& pages, const HostCycle& cycle);
 
-  // Answers; each may finish something.
+  // Answers.
   struct Finished {
     TenantPages pages;
     std::vector<FrameRun> left;  ///< frames that nothing uses any more
   };
   void unmapped(const Unmapped& unmapped, const HostCycle& cycle);
-  void line_answered(const MessageHeader& message, const HostCycle& cycle);
-  std::optional<Finished> written(std::uint32_t number, const HostCycle& cycle);
+  void copied(std::uint32_t number, const HostCycle& cycle) { restore_entries(number, cycle); }
+  void written(std::uint32_t number, const HostCycle& cycle);
+  /// What the GMMU has been told of since the last call.
+  std::vector<Finished> take_finished() { return std::exchange(finished_, {}); }
 
   bool holds(const TenantPages& pages) const;
   std::size_t under_way() const { return rearrangements_.size() - free_.size(); }
@@ -53,15 +56,17 @@ class Rearranger {
     Kind kind = Kind::coalesce;
     Frame to;                            ///< of a copy
     std::vector<std::uint64_t> entries;  ///< as they were
+    std::vector<FrameRun> left;          ///< that nothing will use any more
     std::uint64_t missing = 0;           ///< answers
     template <class Archive>
     void serialize(Archive& archive) {
-      archive(pages, kind, to, entries, missing);
+      archive(pages, kind, to, entries, left, missing);
     }
   };
 
   std::uint32_t begin(const TenantPages& pages, Rearrangement::Kind kind);
   void write(std::uint32_t number, const std::vector<TableWrite>& writes, const HostCycle& cycle);
+  void finish(std::uint32_t number, const HostCycle& cycle);
   void restore_entries(std::uint32_t number, const HostCycle& cycle);
 
   PageManager& page_manager_;
@@ -69,6 +74,7 @@ class Rearranger {
   Unmapper& unmapper_;
   std::vector<Rearrangement> rearrangements_;
   std::vector<std::uint32_t> free_;
+  std::vector<Finished> finished_;  ///< of the current call only
 };
 
 }  // namespace lockstep

@@ -10,6 +10,7 @@
 #include "models/driver/page_manager/frame_allocator.hpp"
 #include "models/driver/page_manager/page_services.hpp"
 #include "models/driver/page_manager/page_tables.hpp"
+#include "models/noc/address_mapping.hpp"
 
 namespace lockstep {
 
@@ -31,6 +32,9 @@ class PageManager {
   struct Setup {
     std::uint64_t capacity = 0;
     std::size_t tenants = 0;
+    AddressMapping mapping = {};
+    std::uint64_t channel_bytes_per_second = 0;
+    std::uint64_t seed = 0;
   };
   explicit PageManager(const Setup& setup);
   PageManager(const PageManager&) = delete;
@@ -53,6 +57,18 @@ class PageManager {
   virtual void reserved(const TenantPages& /*pages*/) {}
   /// Nothing uses these frames of the tenant any more.
   virtual void free(TenantId tenant, std::span<const FrameRun> frames, PageServices& services);
+  /// Part of a large page of device memory is freed.  True: it stays mapped, as holes that belong
+  /// to nobody, until the large page is splintered or goes.
+  virtual bool leave_holes(const TenantPages& /*pages*/, PageServices& /*services*/) {
+    return false;
+  }
+  virtual bool is_hole(PhysicalAddress /*page*/) const { return false; }
+  /// Somebody will ask for frames for the pages.  False: room for them is being made, wait.
+  virtual bool settle(const TenantPages& /*pages*/, PageServices& /*services*/) { return true; }
+  /// No SM shall issue just now.
+  virtual bool holds_issue() const { return false; }
+  /// How long a partition takes to copy a page.
+  virtual Time copy_time() const { return Time{}; }
   /// The pages are mapped and their data there.
   virtual void transfer_finished(const TenantPages& /*pages*/, PageServices& /*services*/) {}
   /// What it asked for is done.
@@ -112,10 +128,16 @@ class PageManager {
   PageTables tables_;
 };
 
+/// What a page manager needs of the rest of the machine.
+struct PageManagerNeeds {
+  bool copies_pages = false;  ///< each page lies in one partition
+  bool stalls = false;        ///< SMs can stand still at any time
+};
 struct PageManagerFactory {
   std::unique_ptr<PageManager> (*make)(const PolicyChoice&, const PageManager::Setup&);
   /// Of what it counts, if anything.
   const StatisticsSchema& (*statistics)() = nullptr;
+  PageManagerNeeds (*needs)(const PolicyChoice&) = nullptr;
 };
 using PageManagerRow = PolicyRegistry<PageManagerFactory>::Row;
 /// Makes a policy that takes no parameters of its own.

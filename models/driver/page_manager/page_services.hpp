@@ -20,8 +20,8 @@ class PageServices {
   /// The large page that begins at `first` becomes 512 pages again, in the same frames.  It is
   /// unmapped meanwhile, so that no TLB keeps it.
   virtual bool splinter(TenantId tenant, VirtualPage first) = 0;
-  /// A page, no large one, moves to the frame `to`, which the page manager has taken; it is
-  /// unmapped meanwhile.  The frame where it was comes back in PageManager::free.
+  /// A page, no large one, moves to the frame `to` of the same partition, which the page manager
+  /// has taken; it is unmapped meanwhile.  The frame where it was comes back in PageManager::free.
   virtual bool copy(TenantId tenant, VirtualPage page, Frame to) = 0;
 };
 

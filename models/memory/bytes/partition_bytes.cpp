@@ -101,6 +101,14 @@ std::uint64_t PartitionBytes::zero(const ZeroRange& range) {
   return before + (last - first) * chunk + zero_chunks(PhysicalAddress{last * stripe}, end);
 }
 
+void PartitionBytes::copy_page(PhysicalAddress from, PhysicalAddress to) {
+  LOCKSTEP_CHECK(mapping_.partition(from) == index_ && mapping_.partition(to) == index_,
+                 "a page was to be copied into another partition");
+  frame_owners_.erase(to.value() / frame_bytes);
+  read_pending(line_of(to), line_of(to) + frame_bytes / line_bytes);
+  memory_.copy(mapping_.offset(from), mapping_.offset(to), frame_bytes);
+}
+
 std::uint64_t PartitionBytes::zero_chunks(PhysicalAddress from, PhysicalAddress to) {
   const std::uint64_t chunk = mapping_.chunk_bytes();
   std::uint64_t zeroed = 0;

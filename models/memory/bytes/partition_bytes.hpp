@@ -30,6 +30,8 @@ class PartitionBytes {
   void accept(std::uint32_t transaction, const std::byte* payload);
   /// Zeroes what this partition holds of a range; its size.
   std::uint64_t zero(const ZeroRange& range);
+  /// A page moves to another frame of this partition.
+  void copy_page(PhysicalAddress from, PhysicalAddress to);
   /// The transaction's answer leaves: `size` bytes of it go to `out`.
   void take(std::uint32_t transaction, std::byte* out, std::size_t size);
 

@@ -81,6 +81,13 @@ void PartitionMemory::zero(PartitionOffset begin, std::uint64_t bytes) {
   }
 }
 
+void PartitionMemory::copy(PartitionOffset from, PartitionOffset to, std::uint64_t bytes) {
+  LOCKSTEP_CHECK(from.value() + bytes <= size() && to.value() + bytes <= size(),
+                 "a page copy beyond the partition");
+  mark(to.value());
+  std::memcpy(region_.data() + to.value(), region_.data() + from.value(), bytes);
+}
+
 void PartitionMemory::serialize(Archive& archive) {
   if (!archive.is_saving()) region_.zero(0, size());
   archive(written_);

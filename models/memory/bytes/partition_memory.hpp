@@ -34,6 +34,8 @@ class PartitionMemory {
   void atomic(PartitionOffset line, const MemoryRequest& request, const std::byte* lanes,
               std::byte* old_values);
   void zero(PartitionOffset offset, std::uint64_t bytes);
+  /// Bytes that lie within a frame each.
+  void copy(PartitionOffset from, PartitionOffset to, std::uint64_t bytes);
 
   void serialize(Archive& archive);
 

@@ -74,7 +74,8 @@ std::vector<std::string> beside(const Choice& choice) {
   if (choice.plug_point == "fault_handling" && name.find("block-tlb") != std::string::npos)
     return {"policies.exception_scheme=stall-on-fault"};
   if (choice.plug_point == "page_manager" && (name == "large-pages" || name == "mosaic"))
-    return {"policies.fault_handling=host", "gpu.memory.capacity=24MiB"};
+    return {"policies.fault_handling=host", "gpu.memory.capacity=24MiB", "gpu.noc.mapping=frame",
+            "policies.exception_scheme=stall-on-fault"};
   return {};
 }
 

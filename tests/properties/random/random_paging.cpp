@@ -140,9 +140,11 @@ void set_memory(PagingSettings& s, Chooser& choose, unsigned tenants, bool plent
   const std::string manager = mixed   ? "mixed-pages"
                               : local ? "base-pages"
                                       : choose.of(page_manager_policies());
-  s.set("policies.page_manager", manager);
+  // SMs that squash must not stand still.
+  s.set("policies.page_manager", manager == "mosaic" ? "{name: mosaic, stall: false}" : manager);
   const PolicyChoice choice = policy_named(page_manager_policies(), manager);
   const bool large = make_page_manager(choice, {})->capacity_unit() > 1;
+  if (manager == "mosaic") s.set("gpu.noc.mapping", "frame");
   const std::uint64_t fixed = large ? 1 + tenants : 1 + 14ull * tenants;
   const std::uint64_t most = large ? 8ull * tenants : 500;
   const std::uint64_t pages = fixed +

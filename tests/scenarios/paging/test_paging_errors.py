@@ -140,6 +140,17 @@ program:
   - prefetch: {buffer: data, to: gpu, offset: offset, count: count}
 """
 
+# Part of a device buffer goes before it is used.
+FREEING = """\
+module: k.ptx
+parameters: {offset: 0}
+buffers:
+  data: {type: u32, count: 3072, memory: device}
+program:
+  - free: {buffer: data, offset: offset, count: 1024}
+  - copy: {buffer: data, to: device}
+"""
+
 # A device buffer that can leave no page for the managed one.
 FILLING = """\
 module: k.ptx
@@ -271,6 +282,32 @@ class PagingErrors(BesideOthers):
         self.assert_refused(
             ["gpu.memory.capacity", "3145728", "2097152", "page_manager"],
             "policies.page_manager=large-pages", "gpu.memory.capacity=3MiB")
+        self.assert_refused(
+            ["gpu.memory.capacity", "3145728", "2097152", "page_manager"],
+            "policies.page_manager={name: mosaic, compaction: none}", "gpu.memory.capacity=3MiB")
+
+    def test_compaction_of_pages_that_lie_in_several_channels(self):
+        self.beside_others(PREFETCHING)
+        self.assert_refused(
+            ["--set policies.page_manager", "within their memory channel", "noc.mapping: frame"],
+            "policies.page_manager=mosaic", "gpu.noc.mapping=hashed")
+
+    def test_stalled_sms_that_must_issue_what_they_squashed(self):
+        self.beside_others(PREFETCHING)
+        self.assert_refused(
+            ["--set policies.page_manager", "stand still", "replay-queue", "stall: false"],
+            "policies.page_manager={name: mosaic, compaction: none}",
+            "policies.exception_scheme=replay-queue")
+
+    def test_part_that_is_freed_lies_outside_of_its_buffer(self):
+        self.beside_others(FREEING)
+        self.assert_refused(["w.yaml:6:", "1024 elements from 3072 on", "outside of buffer data of tenant one"],
+                            "tenants.0.parameters.offset=3072")
+
+    def test_part_is_used_after_it_was_freed(self):
+        self.beside_others(FREEING)
+        self.assert_refused(["w.yaml:7:", "elements 1024 to 2047 of buffer data after they were freed"],
+                            "tenants.0.parameters.offset=1024")
 
     def test_prefetch_outside_a_buffer(self):
         self.beside_others(PREFETCHING)

@@ -128,7 +128,8 @@ HostParameters DriverWorld::link_parameters() {
 }
 
 Driver::Setup DriverWorld::driver_setup() {
-  const PageManager::Setup setup{options_.frames * page_bytes, leaving_.size()};
+  const PageManager::Setup setup{options_.frames * page_bytes, leaving_.size(),
+                                 AddressMapping(AddressMapping::Kind::plain, 1), 0, 0};
   return {
       1, leaving_.size(),
       options_.make_page_manager
@@ -161,6 +162,9 @@ void DriverWorld::take(const MessageHeader& message) {
     case MessageKind::unmapped:
       driver_.unmapped(message, cycle());
       break;
+    case MessageKind::page_copied:
+      driver_.page_copied(message.body<PageCopy>(), cycle());
+      break;
     case MessageKind::zero_done:
       driver_.zero_done(message.body<ZeroRange>(), cycle());
       break;
@@ -187,11 +191,39 @@ void DriverWorld::follow_up() {
       more = true;
     }
     for (const Unmapped& pages : driver_.take_unmapped()) {
-      managed_->unmapped(pages, cycle());
+      if (pages.owner == MapRequest::nobody) {
+        give_back(pages);
+      } else {
+        managed_->unmapped(pages, cycle());
+      }
       more = true;
     }
     managed_->act(cycle());
   }
+}
+
+/// Device memory that was freed.
+void DriverWorld::give_back(const Unmapped& pages) {
+  std::vector<FrameRun> frames;
+  for (const std::uint64_t entry : pages.entries)
+    if (PageTableEntry{entry}.is(PageTableEntry::present))
+      append_frame(frames, PhysicalAddress{PageTableEntry{entry}.address()}, page_bytes);
+  driver_.give_back(pages.pages.tenant, frames, cycle());
+}
+
+TenantPages DriverWorld::add_device_buffer(std::uint64_t bytes) {
+  MapRequest request;
+  const std::uint64_t count = bytes / page_bytes;
+  request.pages = {tenant, driver_.take_addresses(tenant, bytes), count};
+  request.reserved = count;
+  request.flags = PageTableEntry::writable;
+  request.paged = false;
+  request.frames = driver_.take_frames(request.pages, false);
+  const TenantPages pages = request.pages;
+  if (request.frames.empty()) return {tenant, pages.first, 0};
+  driver_.map(std::move(request), cycle());
+  run();
+  return pages;
 }
 
 void DriverWorld::deliver() {
@@ -207,6 +239,11 @@ void DriverWorld::to_partition(const MessageHeader& message) {
     std::fill_n(memory_.begin() + static_cast<std::ptrdiff_t>(range.base), range.bytes,
                 std::byte{0});
     return arrive(back, MessageKind::zero_done, range);
+  }
+  if (message.kind == kind_of(MessageKind::copy_page)) {
+    const auto& copy = message.body<PageCopy>();
+    std::memcpy(&memory_[copy.to], &memory_[copy.from], page_bytes);
+    return arrive(back, MessageKind::page_copied, copy);
   }
   const auto& request = message.body<MemoryRequest>();
   std::vector<std::byte> payload;

@@ -60,6 +60,8 @@ class DriverWorld : private BufferDirectory {
   void fault(std::vector<std::uint64_t> faults, std::int64_t ns = 0, bool permission = false);
   /// A store of the GPU: sets a byte in its memory and the dirty bit.
   void store(std::uint64_t page, std::byte value);
+  /// Tenant 0 gets more memory, which is never paged; no pages if there is no room.
+  TenantPages add_device_buffer(std::uint64_t bytes);
   /// A walk of the GPU: sets the accessed bit.
   void use(std::uint64_t page) { set_bits(page, PageTableEntry::accessed); }
   /// The first byte of a page, or the one at `offset`.
@@ -107,6 +109,7 @@ class DriverWorld : private BufferDirectory {
   void set_bits(std::uint64_t page, std::uint64_t bits);
   void take(const MessageHeader& message);
   void follow_up();
+  void give_back(const Unmapped& pages);
   /// What was sent reaches partition and GMMU, which answer.
   void deliver();
   void to_partition(const MessageHeader& message);

@@ -118,6 +118,16 @@ TEST(Steps, ReadWriteSaveAndFreeNameABuffer) {
   EXPECT_EQ(first("free: m").buffer, 2u);
 }
 
+TEST(Steps, PartOfABufferCanBeFreed) {
+  EXPECT_FALSE(first("free: m").is_part);
+  const Step part = first("free: {buffer: a, offset: 1, count: n - 1}");
+  EXPECT_EQ(part.kind, Step::Kind::free);
+  EXPECT_TRUE(part.is_part);
+  EXPECT_EQ(part.count.text(), "n - 1");
+  EXPECT_THAT(error("free: {buffer: p, count: 1}"),
+              AllOf(StartsWith("w.yaml:9:"), HasSubstr("part of a pinned buffer")));
+}
+
 TEST(Steps, UnknownBufferNamesTheKnownOnes) {
   EXPECT_THAT(error("read: c"), AllOf(StartsWith("w.yaml:9:11: "), HasSubstr("no buffer \"c\""),
                                       HasSubstr("a, twin, m, p")));

@@ -22,6 +22,7 @@ void LargeFrames::unlist(std::uint32_t number) {
 
 void LargeFrames::list(std::uint32_t number) {
   LargeFrame& frame = frames_[number];
+  if (frame.locked) return;
   if (frame.taken.empty()) {
     if (frame.region != no_region) of_region_.erase({frame.owner, frame.region});
     --owned_[frame.owner];
@@ -77,6 +78,8 @@ std::optional<std::uint32_t> LargeFrames::frame_with_room(Owner owner) {
   for (const auto* lists : {&open_, &kept_})
     for (const Numbers& others : *lists)
       if (!others.empty()) return *others.begin();
+  for (const std::uint32_t number : locked_)
+    if (!frames_[number].taken.full()) return number;
   return std::nullopt;
 }
 
@@ -93,12 +96,33 @@ void LargeFrames::release(PhysicalAddress page) {
   unlist(number);
   frame.taken.remove(place_of(page));
   frame.there.remove(place_of(page));
+  frame.holes.remove(place_of(page));
   list(number);
+}
+
+void LargeFrames::lock(std::uint32_t number) {
+  LargeFrame& frame = frames_[number];
+  unlist(number);
+  if (frame.region != no_region) of_region_.erase({frame.owner, frame.region});
+  frame.region = no_region;
+  frame.locked = true;
+  locked_.insert(number);
+}
+
+void LargeFrames::unlock(std::uint32_t number) {
+  frames_[number].locked = false;
+  locked_.erase(number);
+  list(number);
+}
+
+bool LargeFrames::has_base_pages() const {
+  return std::any_of(open_.begin(), open_.end(), [](const Numbers& o) { return !o.empty(); });
 }
 
 /// The lists follow from the frames.
 void LargeFrames::relist() {
   free_.clear();
+  locked_.clear();
   of_region_.clear();
   for (Numbers& numbers : open_) numbers.clear();
   for (Numbers& numbers : kept_) numbers.clear();
@@ -111,6 +135,7 @@ void LargeFrames::relist() {
     }
     ++owned_[frame.owner];
     if (frame.region != no_region) of_region_[{frame.owner, frame.region}] = number;
+    if (frame.locked) locked_.insert(number);
     list(number);
   }
 }

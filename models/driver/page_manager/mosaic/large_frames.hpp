@@ -4,8 +4,8 @@
 /// asked for goes into frames of its owner.  2 MiB of addresses get a frame in which each of their
 /// pages keeps its place, so that they can become a large page where they lie.  Other pages come
 /// from the owner's free base pages, then from a free large frame.  The guarantee is soft: when
-/// neither is left, pages come from places that are kept for others, last from frames of other
-/// owners.
+/// neither is left, pages come from places that are kept for others, from frames of other owners,
+/// and last from frames that are being emptied.
 /// Source: 004, sections 7.3.1 and 7.3.2; memory-interference.md, section 6.3.2.
 #pragma once
 
@@ -32,9 +32,13 @@ class LargeFrames {
     std::uint64_t region = no_region;  ///< whose pages keep their places: address / 2 MiB
     PageSet taken;                     ///< given out
     PageSet there;                     ///< of those, mapped and with their data
+    PageSet holes;                     ///< of those, freed while the frame is one large page
+    bool locked = false;               ///< nothing may come in
+    /// Pages that somebody uses.
+    std::uint64_t used() const { return taken.count() - holes.count(); }
     template <class Archive>
     void serialize(Archive& archive) {
-      archive(owner, region, taken, there);
+      archive(owner, region, taken, there, holes, locked);
     }
   };
 
@@ -58,12 +62,39 @@ class LargeFrames {
   /// A free base page.
   PhysicalAddress take(Owner owner);
   void release(PhysicalAddress page);
+  void leave_hole(PhysicalAddress page) { at(page).holes.add(place_of(page)); }
+  /// The frame is no place of a region any more, and gives out nothing until it is unlocked.
+  void lock(std::uint32_t number);
+  void unlock(std::uint32_t number);
+  /// A place for a page of one of the owner's frames that nothing is kept in, in the fullest of
+  /// them, at an address that `fits`; nothing if there is none.
+  template <class Fits>
+  std::optional<PhysicalAddress> take_fitting(Owner owner, Fits&& fits) {
+    std::optional<PhysicalAddress> best;
+    std::uint64_t most = 0;
+    for (const std::uint32_t number : open_[owner]) {
+      const PageSet& taken = frames_[number].taken;
+      const std::uint64_t count = taken.count();
+      if (best && count <= most) continue;
+      for (std::uint64_t place = taken.next_missing(); place < pages_per_large;
+           place = taken.next_missing(place + 1)) {
+        if (!fits(address_of(number, place))) continue;
+        best = address_of(number, place);
+        most = count;
+        break;
+      }
+    }
+    if (best) take_at(number_of(*best), place_of(*best));
+    return best;
+  }
   /// The page's data are there.
   void arrived(PhysicalAddress page) { at(page).there.add(place_of(page)); }
 
   /// Pages that came into frames of another owner since the last call.
   std::uint64_t take_violations() { return std::exchange(violations_, 0); }
   std::size_t free_frames() const { return free_.size(); }
+  bool has_base_pages(Owner owner) const { return !open_[owner].empty(); }
+  bool has_base_pages() const;
   /// Large frames that an owner has.
   std::uint64_t owned(Owner owner) const { return owned_[owner]; }
 
@@ -87,6 +118,7 @@ class LargeFrames {
   Numbers free_;
   std::vector<Numbers> open_;  ///< by owner: frames with free base pages for anything
   std::vector<Numbers> kept_;  ///< by owner: frames of regions with free places
+  Numbers locked_;
   std::map<Region, std::uint32_t> of_region_;
   std::vector<std::uint64_t> owned_;
   std::uint64_t violations_ = 0;

@@ -1,64 +1,43 @@
-/// Mosaic: base pages are allocated so that they can become large pages where they lie.
-///
-/// CoCoA (large_frames.hpp) chooses frames; when all 512 pages of 2 MiB of addresses have come into
-/// one large frame, in their order, they are coalesced: the level-3 entry becomes large, no data
-/// moves, and no TLB is flushed.  Data come page by page as the driver brings them.
-/// Source: 004, sections 7.3.1 to 7.3.3; memory-interference.md, sections 6.3.2 and 6.3.3.
-///
-/// Simplified: pages that may not be written are not coalesced, since each of them may become
-/// writable on its own.
+#include "models/driver/page_manager/mosaic/mosaic.hpp"
+
 #include <algorithm>
 #include <utility>
-
-#include "models/driver/page_manager/mosaic/large_frames.hpp"
-#include "models/driver/page_manager/mosaic/mosaic_parameters.hpp"
-#include "models/driver/page_manager/mosaic/mosaic_statistics.hpp"
-#include "models/driver/page_manager/page_manager.hpp"
 
 namespace lockstep {
 namespace {
 
-class Mosaic final : public PageManager {
- public:
-  Mosaic(const MosaicParameters& parameters, const Setup& setup)
-      : PageManager(setup),
-        parameters_(parameters),
-        driver_(static_cast<LargeFrames::Owner>(setup.tenants)),
-        large_(setup.capacity, setup.tenants + 1),
-        whole_(setup.tenants) {
-    set_tenants(statistics_, setup.tenants);
-    // The frame at 0 that nobody gets.
-    if (setup.capacity > 0) large_.take(driver_);
-    count();
+constexpr double fs_per_s = 1e15;
+
+/// 004 copies over the channel by reading and writing every word of the page.
+Time time_of_copy(const MosaicParameters& parameters, std::uint64_t channel_bytes_per_second) {
+  switch (parameters.compaction) {
+    case PageCopying::channel:
+      if (channel_bytes_per_second == 0) break;
+      return Time{static_cast<std::int64_t>(2.0 * page_bytes * fs_per_s /
+                                            static_cast<double>(channel_bytes_per_second))};
+    case PageCopying::bulk:
+      return parameters.bulk_copy;
+    default:
+      break;
   }
+  return Time{};
+}
 
-  std::uint64_t capacity_unit() const override { return pages_per_large; }
-  std::vector<FrameRun> allocate(const TenantPages& pages, bool paged) override;
-  void reserved(const TenantPages& pages) override;
-  void free(TenantId tenant, std::span<const FrameRun> frames, PageServices& services) override;
-  void transfer_finished(const TenantPages& pages, PageServices& services) override;
-  void rearranged(const TenantPages&, PageServices& services) override { try_again(services); }
-  void end_tenant(TenantId tenant) override;
-  StatisticsView statistics() const override { return statistics_view(statistics_); }
-  void serialize(Archive& archive) override;
+}  // namespace
 
- private:
-  using Regions = std::vector<std::uint64_t>;  ///< sorted numbers: address / 2 MiB
-
-  PhysicalAddress take_table_frame() override;
-  void free_table_frame(PhysicalAddress frame) override;
-  PhysicalAddress take_page(TenantId tenant, VirtualPage page);
-  void coalesce_if_full(std::uint32_t number, PageServices& services);
-  void try_again(PageServices& services);
-  void count();
-
-  const MosaicParameters parameters_;
-  const LargeFrames::Owner driver_;  ///< of page tables
-  LargeFrames large_;
-  std::vector<Regions> whole_;          ///< by tenant: 2 MiB of addresses of one buffer
-  std::vector<std::uint32_t> refused_;  ///< full frames whose pages were not at rest
-  MosaicStatistics statistics_;
-};
+Mosaic::Mosaic(const MosaicParameters& parameters, const Setup& setup)
+    : PageManager(setup),
+      parameters_(parameters),
+      mapping_(setup.mapping),
+      copy_time_(time_of_copy(parameters, setup.channel_bytes_per_second)),
+      driver_(static_cast<LargeFrames::Owner>(setup.tenants)),
+      large_(setup.capacity, setup.tenants + 1),
+      whole_(setup.tenants) {
+  set_tenants(statistics_, setup.tenants);
+  // The frame at 0 that nobody gets.
+  if (setup.capacity > 0) large_.take(driver_);
+  count();
+}
 
 void Mosaic::reserved(const TenantPages& pages) {
   Regions& regions = whole_[pages.tenant.value()];
@@ -111,11 +90,15 @@ std::vector<FrameRun> Mosaic::allocate(const TenantPages& pages, bool paged) {
 
 void Mosaic::free(TenantId tenant, std::span<const FrameRun> frames, PageServices& services) {
   for (const FrameRun& run : frames) {
-    for (PhysicalAddress page = run.begin(); page < run.end(); page += page_bytes)
+    for (PhysicalAddress page = run.begin(); page < run.end(); page += page_bytes) {
+      const bool was_hole =
+          large_[LargeFrames::number_of(page)].holes.has(LargeFrames::place_of(page));
       large_.release(page);
-    statistics_.allocated_pages[tenant.value()] -= run.bytes / page_bytes;
+      statistics_.allocated_pages[tenant.value()] -= was_hole ? 0 : 1;
+    }
   }
   give_back(frames);
+  std::erase_if(emergency_, [&](std::uint32_t number) { return large_[number].holes.empty(); });
   count();
   try_again(services);
 }
@@ -168,17 +151,25 @@ void Mosaic::count() {
   for (std::uint32_t tenant = 0; tenant < driver_; ++tenant)
     statistics_.owned_frames[tenant] = large_.owned(tenant);
   statistics_.free_frames = large_.free_frames();
+  statistics_.emergency_frames = emergency_.size();
   statistics_.guarantee_violations += large_.take_violations();
 }
 
 void Mosaic::serialize(Archive& archive) {
   PageManager::serialize(archive);
-  archive(large_, whole_, refused_, statistics_);
+  archive(large_, whole_, refused_, emergency_, compactions_, statistics_);
 }
+
+namespace {
 
 std::unique_ptr<PageManager> make_mosaic(const PolicyChoice& choice,
                                          const PageManager::Setup& setup) {
   return std::make_unique<Mosaic>(choice.parameters<MosaicParameters>(), setup);
+}
+
+PageManagerNeeds needs_of_mosaic(const PolicyChoice& choice) {
+  const auto& parameters = choice.parameters<MosaicParameters>();
+  return {parameters.compacts(), parameters.stall};
 }
 
 }  // namespace
@@ -186,7 +177,7 @@ std::unique_ptr<PageManager> make_mosaic(const PolicyChoice& choice,
 PageManagerRow mosaic_pages() {
   return {"mosaic",
           "4 KiB pages that become 2 MiB pages in place (004, section 7.3)",
-          {make_mosaic, &statistics_schema_of<MosaicStatistics>},
+          {make_mosaic, &statistics_schema_of<MosaicStatistics>, needs_of_mosaic},
           &schema_of<MosaicParameters>()};
 }
 

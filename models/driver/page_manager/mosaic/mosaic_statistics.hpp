@@ -6,9 +6,10 @@ namespace lockstep {
 
 /// What Mosaic counts; gauges as they stand at the end of the epoch.
 struct MosaicStatistics {
-  PerTenant<Counter> large_allocations, base_allocations, coalesced;
+  PerTenant<Counter> large_allocations, base_allocations, coalesced, splintered, moved,
+      bytes_copied, without_destination, emptied, emergencies;
   PerTenant<Gauge> allocated_pages, owned_frames;
-  Gauge free_frames;
+  Gauge free_frames, emergency_frames;
   Counter guarantee_violations;
 
   static auto schema() {
@@ -18,11 +19,23 @@ struct MosaicStatistics {
                     "taken whole for 2 MiB of addresses")
         .per_tenant("base_allocations", &S::base_allocations, "pages", "taken one by one")
         .per_tenant("coalesced", &S::coalesced, "large pages", "made in place")
+        .per_tenant("splintered", &S::splintered, "large pages",
+                    "with holes, to be compacted or because frames ran out; those of which part "
+                    "left are not among them")
+        .per_tenant("moved", &S::moved, "pages", "to other frames of their tenant and channel")
+        .per_tenant("bytes_copied", &S::bytes_copied, "bytes", "of those pages")
+        .per_tenant("without_destination", &S::without_destination, "pages",
+                    "that stayed, since no other frame had room in their channel")
+        .per_tenant("emptied", &S::emptied, "large frames", "that came free by compaction")
+        .per_tenant("emergencies", &S::emergencies, "large frames",
+                    "taken from the emergency list, by the tenant that needed frames")
         .per_tenant("allocated_pages", &S::allocated_pages, "pages", "that have a frame")
         .per_tenant("owned_frames", &S::owned_frames, "large frames",
                     "that only this tenant's pages are to lie in; times 512 pages, less the "
                     "allocated ones: memory bloat")
         .gauge("free_frames", &S::free_frames, "large frames", "without any page")
+        .gauge("emergency_frames", &S::emergency_frames, "large frames",
+               "in the emergency list: large pages with holes")
         .counter("guarantee_violations", &S::guarantee_violations, "pages",
                  "that went into frames of other owners");
   }

@@ -1,5 +1,5 @@
 /// CoCoA: which frames tenants get.
-/// Source: memory-interference.md, sections 6.3.2 and 11 (A18, A19).
+/// Source: memory-interference.md, sections 6.3.2 and 11.
 #include "models/driver/page_manager/mosaic/large_frames.hpp"
 
 #include <gtest/gtest.h>
