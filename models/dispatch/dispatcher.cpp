@@ -21,7 +21,7 @@ Dispatcher::Dispatcher(Setup setup)
       sms_(to_sms_.size(), limits_, make_preemption(setup.preemption)->placement()),
       executed_(setup.machine.sms_per_tenant.size()),
       preempting_({setup.preemption, setup.preemption_machine, std::move(setup.latency_bounds),
-                   to_sms_.size()},
+                   to_sms_.size(), sharing_->slice()},
                   {grids_, sms_, to_sms_, limits_}, statistics_) {
   set_tenants(statistics_, setup.machine.sms_per_tenant.size());
 }
@@ -139,7 +139,7 @@ void Dispatcher::block_saved(const BlockSaved& saved, Time now) {
   const auto grid = grids_.at(saved.block.grid);
   PreemptionRecord record(saved.block, Technique::save, now);
   record.bytes = saved.bytes;
-  preempting_.saved(*grid, saved.block.sm);
+  preempting_.saved(*grid, saved);
   place_is_free(*grid, record);
 }
 

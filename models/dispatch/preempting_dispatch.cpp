@@ -14,7 +14,7 @@ void PreemptingDispatch::sort_by_urgency() {
   for (std::size_t g = 0; g < views_.size(); ++g)
     if (may_run(g)) by_urgency_.push_back(g);
   std::stable_sort(by_urgency_.begin(), by_urgency_.end(), [&](std::size_t a, std::size_t b) {
-    return views_[a].priority > views_[b].priority;
+    return urgency_of(views_[a]) > urgency_of(views_[b]);
   });
 }
 
@@ -22,7 +22,7 @@ bool PreemptingDispatch::may_run(std::size_t g) const {
   const GridView& view = views_[g];
   if (!view.ready || view.blocks_running > 0) return view.ready;
   return std::all_of(views_.begin(), views_.end(), [&](const GridView& other) {
-    return other.blocks_running == 0 || other.priority < view.priority;
+    return other.blocks_running == 0 || urgency_of(other) < urgency_of(view);
   });
 }
 
@@ -52,26 +52,47 @@ void PreemptingDispatch::make_room(std::span<const GridView> views, Time now, Ou
   views_ = views;
   end_long_drains(now, outbox);
   send_signal(now, outbox);
+  if (now >= slices_.next() && !has_settled()) slices_.prolong(now);
+  slices_.update(views, now);
   sort_by_urgency();
   if (takeovers_.needs().shares) give_back_shared(now, outbox);
   for (const std::size_t g : by_urgency_) {
     const DispatchedGrid& grid = parts_.grids[g];
-    if (views_[g].blocks_waiting == 0 || lacking(grid) == 0) continue;
+    reclaim(grid, now, outbox);
+    if (lacking(grid) == 0) continue;
     if (takeovers_.needs().asks) {
       if (!takeovers_.is_asking()) ask_status(grid, now, outbox);
       continue;
     }
     for (auto victim = by_urgency_.rbegin(); victim != by_urgency_.rend(); ++victim)
       for (std::uint32_t i = 0; i < parts_.sms.size() && lacking(grid) > 0; ++i)
-        if (victim_at(i, grid.launch.priority) == &parts_.grids[*victim])
+        if (victim_at(i, urgency_of(grid)) == &parts_.grids[*victim])
           take_sm(i, parts_.grids[*victim], grid, {}, now, outbox);
   }
+}
+
+bool PreemptingDispatch::has_settled() const {
+  for (std::uint32_t i = 0; i < parts_.sms.size(); ++i) {
+    if (takeovers_.is_stopping(i)) return false;
+    for (const DispatchedGrid& grid : parts_.grids)
+      if (grid.away[i] > 0 && !grid.stopped_at[i]) return false;
+  }
+  return true;
+}
+
+void PreemptingDispatch::reclaim(const DispatchedGrid& grid, Time now, Outbox& outbox) {
+  if (grid.all_away == 0) return;
+  for (std::uint32_t i = 0; i < parts_.sms.size(); ++i)
+    if (grid.away[i] > 0 && grid.stopped_at[i])
+      if (DispatchedGrid* victim = victim_at(i, urgency_of(grid)))
+        take_sm(i, *victim, grid, {}, now, outbox);
 }
 
 std::uint64_t PreemptingDispatch::lacking(const DispatchedGrid& grid) const {
   const std::uint32_t on_one = std::max(blocks_per_sm(grid.block, parts_.limits), 1u);
   const bool shares = takeovers_.needs().shares;
-  const std::uint64_t wanted = shares ? grid.waiting() : (grid.waiting() + on_one - 1) / on_one;
+  const std::uint64_t blocks = grid.waiting() + (shares ? 0 : grid.in_hand.size());
+  const std::uint64_t wanted = shares ? blocks : (blocks + on_one - 1) / on_one;
   std::uint64_t has = 0;
   for (std::uint32_t i = 0; i < parts_.sms.size() && has < wanted; ++i) {
     const SmMirror& sm = parts_.sms[i];
@@ -88,17 +109,17 @@ std::uint64_t PreemptingDispatch::lacking(const DispatchedGrid& grid) const {
   return wanted - std::min(wanted, has);
 }
 
-DispatchedGrid* PreemptingDispatch::victim_at(std::uint32_t index, std::uint32_t priority) const {
+DispatchedGrid* PreemptingDispatch::victim_at(std::uint32_t index, const Urgency& urgency) const {
   const SmMirror& sm = parts_.sms[index];
   if (!sm.owner || takeovers_.is_stopping(index)) return nullptr;
   DispatchedGrid& owner = *parts_.grids.at(*sm.owner);
-  return owner.launch.priority < priority ? &owner : nullptr;
+  return urgency_of(owner) < urgency ? &owner : nullptr;
 }
 
 void PreemptingDispatch::ask_status(const DispatchedGrid& urgent, Time now, Outbox& outbox) {
   std::size_t asked = 0;
   for (std::uint32_t i = 0; i < parts_.sms.size(); ++i) {
-    const DispatchedGrid* victim = victim_at(i, urgent.launch.priority);
+    const DispatchedGrid* victim = victim_at(i, urgency_of(urgent));
     if (victim == nullptr) continue;
     outbox.send(parts_.to_sms[i], now, kind_of(MessageKind::ask_status),
                 GridReference{victim->number(), i});
@@ -121,7 +142,7 @@ void PreemptingDispatch::status(const MessageHeader& message, Outbox& outbox) {
 
 void PreemptingDispatch::take_best(const DispatchedGrid& urgent, Time now, Outbox& outbox) {
   auto offers = takeovers_.offers([&](const SmStatus& sm) {
-    const DispatchedGrid* victim = victim_at(sm.sm, urgent.launch.priority);
+    const DispatchedGrid* victim = victim_at(sm.sm, urgency_of(urgent));
     if (victim == nullptr || victim->number() != sm.grid) return std::optional<Takeovers::Victim>{};
     const std::uint64_t registers = victim->block.registers * std::uint64_t{4};
     return std::optional(Takeovers::Victim{victim->launch, registers + victim->block.shared_bytes});
@@ -181,10 +202,12 @@ void PreemptingDispatch::end_long_drains(Time now, Outbox& outbox) {
                 std::as_bytes(std::span(sm.commands)));
 }
 
-/// Its blocks do not return elsewhere: the SM is theirs again as soon as they have left.
+/// Not one whose blocks are still on their way back: they would never get on.  They do not return
+/// elsewhere: the SM is theirs again as soon as they have left.
 void PreemptingDispatch::send_signal(Time now, Outbox& outbox) {
   const auto sm = takeovers_.signals().take(now, [&](std::uint32_t i) {
-    return parts_.sms[i].owner.has_value() && !takeovers_.is_stopping(i);
+    const std::optional<std::uint32_t> owner = parts_.sms[i].owner;
+    return owner && !takeovers_.is_stopping(i) && parts_.grids.at(*owner)->away[i] == 0;
   });
   if (!sm) return;
   DispatchedGrid& owner = *parts_.grids.at(*parts_.sms[*sm].owner);
@@ -230,7 +253,9 @@ bool PreemptingDispatch::bring_back(DispatchedGrid& grid, std::uint32_t index, b
   return true;
 }
 
-void PreemptingDispatch::saved(DispatchedGrid& grid, std::uint32_t sm) const {
+void PreemptingDispatch::saved(DispatchedGrid& grid, const BlockSaved& saved) {
+  const std::uint32_t sm = saved.block.sm;
+  takeovers_.saved(grid.launch, saved.bytes);
   grid.goes_away(sm);
   const bool for_a_signal = takeovers_.is_stopping(sm) && takeovers_.urgent_at(sm) == grid.number();
   grid.keeps[sm] = for_a_signal;

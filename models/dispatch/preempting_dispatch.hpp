@@ -1,26 +1,28 @@
 /// Dispatch when a more urgent grid may take SMs from another one.
 ///
 /// An SM belongs to one grid at a time.  A grid begins when all that have blocks running are less
-/// urgent (by the priority of its tenant).  It is to have as many SMs as its waiting blocks fill;
-/// what it lacks is taken from the least urgent grids, and the policy says how their blocks make
-/// room.  If SMs are shared, its blocks come one by one as their places get free.
-/// An SM that nobody more urgent wants goes back: first the blocks return that were saved there.
-/// Those of SMs that stay busy go where room is first, before blocks that have not started: the SM
-/// is asked for one at a time, and gives what waits for no page.
+/// urgent: by whose turn it is, if there are time slices, then by the priority of its tenant.  It
+/// is to have as many SMs as its waiting blocks fill; what it lacks is taken from the least urgent
+/// grids, and the policy says how their blocks make room.  If SMs are shared, its blocks come one
+/// by one as their places get free. An SM that nobody more urgent wants goes back: first the blocks
+/// return that were saved there. Those of SMs that stay busy go where room is first, before blocks
+/// that have not started: the SM is asked for one at a time, and gives what waits for no page.
 /// Source: 002, section II; 003, sections 3 and 4.1; preemption.md, sections 2, 6 and 7.
 ///
 /// Simplified: without a policy that asks for the state of blocks, SMs are taken in the order of
 /// their numbers; an SM that two grids share is not taken by a third.
 #pragma once
 
+#include <algorithm>
 #include <span>
+#include <utility>
 #include <vector>
 
 #include "core/engine/link.hpp"
 #include "core/engine/outbox.hpp"
 #include "core/message/message.hpp"
 #include "models/dispatch/preemption/takeovers.hpp"
-#include "models/dispatch/sharing/sharing.hpp"
+#include "models/dispatch/sharing/time_slices.hpp"
 #include "models/dispatch/sm_mirrors.hpp"
 
 namespace lockstep {
@@ -36,10 +38,13 @@ class PreemptingDispatch {
   };
   PreemptingDispatch(const Takeovers::Setup& setup, const Parts& parts,
                      DispatchStatistics& statistics)
-      : parts_(parts), statistics_(statistics), takeovers_(setup, statistics) {}
+      : parts_(parts),
+        statistics_(statistics),
+        slices_(setup.slice),
+        takeovers_(setup, statistics) {}
 
   bool preempts() const { return takeovers_.needs().preempts; }
-  Time next_limit() const { return takeovers_.next_limit(); }
+  Time next_limit() const { return std::min(takeovers_.next_limit(), slices_.next()); }
   const std::vector<PreemptionRecord>& records() const { return takeovers_.records(); }
 
   /// Before a block goes out: grids that lack SMs take them from less urgent ones.  `views`: of all
@@ -54,7 +59,7 @@ class PreemptingDispatch {
   /// neither.
   bool bring_back(DispatchedGrid& grid, std::uint32_t sm, bool stage, Time now, Outbox& outbox);
   /// The SM has saved one.
-  void saved(DispatchedGrid& grid, std::uint32_t sm) const;
+  void saved(DispatchedGrid& grid, const BlockSaved& saved);
   /// An SM has been asked for one, and says which.
   void given(DispatchedGrid& grid, const BlockGiven& given, std::span<const std::byte> context);
   /// A block of the grid can go to the SM, or, `stage`, wait there.
@@ -74,17 +79,29 @@ class PreemptingDispatch {
 
   template <class Archive>
   void serialize(Archive& archive) {
-    archive(takeovers_);
+    archive(slices_, takeovers_);
   }
 
  private:
+  /// What is larger comes first: tenants whose turn it is, then priorities.
+  using Urgency = std::pair<bool, std::uint32_t>;
+  Urgency urgency_of(const GridView& grid) const {
+    return {slices_.has_turn(grid.tenant), grid.priority};
+  }
+  Urgency urgency_of(const DispatchedGrid& grid) const {
+    return {slices_.has_turn(TenantId(grid.launch.tenant)), grid.launch.priority};
+  }
   void sort_by_urgency();
   /// The grid is ready and has begun, or may: whoever runs is less urgent.
   bool may_run(std::size_t grid) const;
+  /// No SM makes room, and no block is on its way back.
+  bool has_settled() const;
+  /// The grid takes SMs back where its saved blocks wait, if a less urgent one has them.
+  void reclaim(const DispatchedGrid& grid, Time now, Outbox& outbox);
   /// What the grid lacks for its waiting blocks: SMs, or places if it is to share them.
   std::uint64_t lacking(const DispatchedGrid& grid) const;
   /// The grid whose blocks the SM would have to give up for a more urgent one; nullptr: none.
-  DispatchedGrid* victim_at(std::uint32_t sm, std::uint32_t priority) const;
+  DispatchedGrid* victim_at(std::uint32_t sm, const Urgency& urgency) const;
   /// Asks for the state of blocks on all SMs that the grid may take.
   void ask_status(const DispatchedGrid& urgent, Time now, Outbox& outbox);
   /// The SMs, or some of their blocks, that are best to take for the grid.
@@ -106,6 +123,7 @@ class PreemptingDispatch {
 
   const Parts parts_;
   DispatchStatistics& statistics_;
+  TimeSlices slices_;
   Takeovers takeovers_;
   std::span<const GridView> views_;
   std::vector<std::size_t> by_urgency_;  ///< those that may run, the most urgent first

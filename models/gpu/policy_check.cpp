@@ -42,14 +42,21 @@ void check_block_switching(const Scenario& scenario, const PolicyParameters& pol
 
 void check_preemption(const Scenario& scenario, const PolicyParameters& policies) {
   const Preemption::Needs needs = needs_of_preemption(policies.preemption);
+  const bool sliced = is_time_sliced(policies.sharing);
+  if (sliced && (!needs.preempts || needs.shares))
+    throw UserError(scenario.policies.find("sharing").where(),
+                    "policies.sharing time-sliced gives each tenant the whole GPU in turn, and "
+                    "policies.preemption " +
+                        policies.preemption.name() + " takes no whole SMs from one",
+                    "choose preemption: drain, switch, flush, chimera or chimera-plus");
   if (!needs.preempts) return;
   const std::string where = scenario.policies.find("preemption").where();
   const std::string name = "policies.preemption " + policies.preemption.name();
-  if (policies.sharing.name() != "exclusive")
+  if (policies.sharing.name() != "exclusive" && !sliced)
     throw UserError(where,
                     name + " takes whole SMs from a tenant, policies.sharing " +
                         policies.sharing.name() + " gives each its own",
-                    "choose sharing: exclusive, or preemption: none");
+                    "choose sharing: exclusive or time-sliced, or preemption: none");
   if (needs.saves)
     require_preemptible(policies, where, name + " stops a block that waits for a page");
   if (!needs.asks) return;
@@ -57,7 +64,8 @@ void check_preemption(const Scenario& scenario, const PolicyParameters& policies
   for (const Tenant& tenant : scenario.tenants)
     if (!tenant.cpu) least = std::min(least, tenant.priority);
   for (const Tenant& tenant : scenario.tenants)
-    if (!tenant.cpu && tenant.priority > least && tenant.latency_bound == Time::never())
+    if (!tenant.cpu && (sliced || tenant.priority > least) &&
+        tenant.latency_bound == Time::never())
       throw UserError(tenant.where,
                       "tenant " + tenant.name + " may take SMs from others, and " + name +
                           " chooses by the time within which it must have them",

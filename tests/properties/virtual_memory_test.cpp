@@ -59,11 +59,19 @@ void expect_to_go_on(MachineBench& bench, const MachineResult& whole, const Layo
   ASSERT_EQ(bench.compare_statistics(whole, result), "") << "after " << windows << " windows";
 }
 
-/// Tenants of several priorities take SMs from each other as they launch one kernel after another.
+/// Without traffic, unless blocks leave because of faults, too.
+bool moves_at_its_share(const std::vector<std::string>& settings, std::mt19937_64& random) {
+  const bool alone = std::none_of(settings.begin(), settings.end(), [](const auto& setting) {
+    return setting == "policies.block_switching.name=on-fault";
+  });
+  return alone && random() % 3 == 0;
+}
+
+/// Tenants of several priorities take SMs from each other as they launch one kernel after another,
+/// some of them in turn, some whenever there is a signal.
 void preempt_at_random(std::vector<std::string>& settings,
                        std::vector<MachineBench::Application>& tenants, std::uint64_t seed) {
   std::mt19937_64 random(seed);
-  settings.push_back("policies.sharing=exclusive");
   for (MachineBench::Application& tenant : tenants)
     tenant.options = "priority: " + std::to_string(random() % 3) +
                      ", latency_bound: " + std::to_string(1 + random() % 5000) + "ns";
@@ -73,8 +81,17 @@ void preempt_at_random(std::vector<std::string>& settings,
                                     "chimera", "chimera-plus", "dual-kernel"};
   const std::string technique = techniques[random() % (stalls ? 3 : 7)];
   settings.push_back("policies.preemption.name=" + technique);
+  if (technique == "none" || technique == "dual-kernel" || random() % 3 != 0) {
+    settings.push_back("policies.sharing=exclusive");
+  } else {
+    settings.push_back("policies.sharing.name=time-sliced");
+    settings.push_back("policies.sharing.slice=" + std::to_string(1 + random() % 40) + "us");
+  }
+  if ((technique == "drain" || technique == "switch") && random() % 2 == 0)
+    settings.push_back("policies.preemption.signal=" + std::to_string(200 + random() % 5000));
   if (technique == "none" || technique == "drain" || technique == "flush") return;
   settings.push_back("policies.preemption.context=" + contexts(settings, random));
+  if (moves_at_its_share(settings, random)) settings.push_back("policies.preemption.traffic=share");
   if (technique != "switch") return;
   settings.push_back(std::string("policies.preemption.points=") +
                      (random() % 2 == 0 ? "none" : "selective"));

@@ -24,7 +24,17 @@ class KernelHistory {
     cpi_ += cpi;
     cpi_squares_ += Wide{cpi} * cpi;
   }
+  /// One has left the SM with a context of so many bytes.
+  void saved(std::uint64_t bytes) {
+    ++contexts_;
+    context_bytes_ += bytes;
+  }
   std::uint64_t blocks() const { return blocks_; }
+  /// Bytes of a context, in the mean; nothing: none is known.
+  std::optional<std::uint64_t> mean_context() const {
+    if (contexts_ == 0) return std::nullopt;
+    return context_bytes_ / contexts_;
+  }
   /// Of a block, in the mean; nothing: no block is known.
   std::optional<std::uint64_t> mean_instructions() const {
     if (blocks_ == 0) return std::nullopt;
@@ -46,7 +56,7 @@ class KernelHistory {
   void serialize(Archive& archive) {
     auto low = static_cast<std::uint64_t>(cpi_squares_);
     auto high = static_cast<std::uint64_t>(cpi_squares_ >> 64);
-    archive(blocks_, instructions_, cpi_, low, high);
+    archive(blocks_, instructions_, cpi_, low, high, contexts_, context_bytes_);
     cpi_squares_ = Wide{high} << 64 | low;
   }
 
@@ -55,6 +65,7 @@ class KernelHistory {
 
   std::uint64_t blocks_ = 0, instructions_ = 0, cpi_ = 0;
   Wide cpi_squares_ = 0;
+  std::uint64_t contexts_ = 0, context_bytes_ = 0;
 };
 
 }  // namespace lockstep

@@ -38,7 +38,7 @@ struct SmStatus {
 struct VictimKernel {
   const KernelHistory* finished = nullptr;  ///< its blocks that are done
   KernelHistory running;                    ///< those that run, on all SMs
-  std::uint64_t context_bytes = 0;          ///< of a block
+  std::uint64_t context_bytes = 0;          ///< of a block: all, or in the mean of those saved
 };
 
 /// What the blocks of an SM do, and what that is expected to cost.

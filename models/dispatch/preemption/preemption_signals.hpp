@@ -10,7 +10,7 @@
 namespace lockstep {
 
 /// The stimulus of 002, section V: at every multiple of an interval one SM, the next in turn that
-/// has blocks, makes room as for a more urgent grid, and takes its blocks back at once.
+/// has all its blocks, makes room as for a more urgent grid, and takes its blocks back at once.
 /// Source: preemption.md, section 9.
 class PreemptionSignals {
  public:

@@ -45,8 +45,9 @@ std::vector<Takeovers::Offer> Takeovers::offers(
     const auto kernel = kernel_of(victim.launch);
     const auto known = finished_.find(kernel);
     const KernelHistory nothing;
-    const VictimKernel facts{known == finished_.end() ? &nothing : &known->second, running[kernel],
-                             victim.context_bytes};
+    VictimKernel facts{known == finished_.end() ? &nothing : &known->second, running[kernel],
+                       victim.context_bytes};
+    if (const auto mean = facts.finished->mean_context()) facts.context_bytes = *mean;
     offers.push_back({sm->sm, victim, policy_->decide(*sm, facts, machine_, bound)});
   }
   std::sort(offers.begin(), offers.end(), [&](const Offer& a, const Offer& b) {

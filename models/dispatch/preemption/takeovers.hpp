@@ -28,6 +28,7 @@ class Takeovers {
     PreemptionMachine machine;
     std::vector<Time> latency_bounds;  ///< by tenant; never: none
     std::size_t sms = 0;
+    Time slice = Time::never();  ///< of Sharing
   };
   Takeovers(const Setup& setup, DispatchStatistics& statistics);
 
@@ -87,6 +88,10 @@ class Takeovers {
 
   void finished(const GridLaunch& grid, const BlockWork& work) {
     finished_[kernel_of(grid)].add(work);
+  }
+  /// A block has gone to memory: what contexts that are not whole take is learnt.
+  void saved(const GridLaunch& grid, std::uint64_t bytes) {
+    if (policy_->saving().context != ContextKind::occupied) finished_[kernel_of(grid)].saved(bytes);
   }
   const std::vector<PreemptionRecord>& records() const { return records_; }
 

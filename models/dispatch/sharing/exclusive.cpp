@@ -7,35 +7,21 @@
 /// Source: 003, section 1 (the baseline that preemption improves on).
 ///
 /// Simplified: no context switch between tenants is charged.
-#include "models/dispatch/sharing/sharing.hpp"
+#include "models/dispatch/sharing/exclusive.hpp"
 
 namespace lockstep {
 
-namespace {
-
-class Exclusive final : public Sharing {
- public:
-  explicit Exclusive(std::uint32_t sm_count) : sm_count_(sm_count) {}
-
-  std::optional<std::size_t> choose(std::span<const GridView> grids, SmId) const override {
-    std::optional<std::size_t> first;
-    for (std::size_t i = 0; i < grids.size(); ++i) {
-      const GridView& grid = grids[i];
-      if (!grid.ready) continue;
-      const bool waits = grid.blocks_waiting > 0;
-      if (grid.blocks_running > 0) return waits ? std::optional(i) : std::nullopt;
-      if (waits && (!first || grid.priority > grids[*first].priority)) first = i;
-    }
-    return first;
+std::optional<std::size_t> Exclusive::choose(std::span<const GridView> grids, SmId) const {
+  std::optional<std::size_t> first;
+  for (std::size_t i = 0; i < grids.size(); ++i) {
+    const GridView& grid = grids[i];
+    if (!grid.ready) continue;
+    const bool waits = grid.blocks_waiting > 0;
+    if (grid.blocks_running > 0) return waits ? std::optional(i) : std::nullopt;
+    if (waits && (!first || grid.priority > grids[*first].priority)) first = i;
   }
-
-  std::uint32_t sms_of(TenantId) const override { return sm_count_; }
-
- private:
-  const std::uint32_t sm_count_;
-};
-
-}  // namespace
+  return first;
+}
 
 SharingRow exclusive_sharing() {
   return {"exclusive", "one kernel at a time, by priority and in order of arrival",

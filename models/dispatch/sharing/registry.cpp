@@ -7,12 +7,17 @@ const PolicyRegistry<MakeSharing>& sharing_registry() {
   static const PolicyRegistry<MakeSharing> registry{
       LOCKSTEP_REGISTERED(MakeSharing, exclusive_sharing),
       LOCKSTEP_REGISTERED(MakeSharing, spatial_sharing),
+      LOCKSTEP_REGISTERED(MakeSharing, time_sliced_sharing),
   };
   return registry;
 }
 
 const PolicyList& sharing_policies() {
   return sharing_registry().list();
+}
+
+bool is_time_sliced(const PolicyChoice& choice) {
+  return choice.name() == "time-sliced";
 }
 
 std::unique_ptr<Sharing> make_sharing(const PolicyChoice& choice, const SharingSetup& setup) {

@@ -8,6 +8,7 @@
 
 #include "core/checkpoint/archive.hpp"
 #include "core/parameters/policy.hpp"
+#include "core/time/time.hpp"
 #include "models/noc/ids.hpp"
 
 namespace lockstep {
@@ -43,6 +44,8 @@ class Sharing {
   virtual std::optional<std::size_t> choose(std::span<const GridView> grids, SmId sm) const = 0;
   /// How many SMs can have blocks of the tenant: as many it gets when it runs alone to compare.
   virtual std::uint32_t sms_of(TenantId tenant) const = 0;
+  /// How long a tenant has the GPU while others wait; never: as long as it has something to run.
+  virtual Time slice() const { return Time::never(); }
   /// A policy without state of its own has nothing to add.
   virtual void serialize(Archive& /*archive*/) {}
 };
@@ -51,6 +54,8 @@ using MakeSharing = std::unique_ptr<Sharing> (*)(const PolicyChoice&, const Shar
 using SharingRow = PolicyRegistry<MakeSharing>::Row;
 const PolicyRegistry<MakeSharing>& sharing_registry();
 const PolicyList& sharing_policies();
+/// The policy has slices.
+bool is_time_sliced(const PolicyChoice& choice);
 std::unique_ptr<Sharing> make_sharing(const PolicyChoice& choice, const SharingSetup& setup);
 
 }  // namespace lockstep

@@ -66,6 +66,9 @@ std::vector<std::string> beside(const Choice& choice) {
   if (choice.plug_point == "tlb_fill") return {"policies.translation=shared-tlb"};
   if (choice.plug_point == "block_switching" && name != "none")
     return {"policies.exception_scheme=replay-queue", "policies.fault_handling=host"};
+  if (choice.plug_point == "sharing" && name.find("time-sliced") != std::string::npos)
+    return {"policies.exception_scheme=replay-queue", "policies.fault_handling=host",
+            "policies.preemption=switch"};
   if (choice.plug_point == "preemption")
     return {"policies.exception_scheme=replay-queue", "policies.fault_handling=host",
             "policies.sharing=exclusive"};

@@ -1,4 +1,5 @@
 """A more urgent tenant takes SMs from another one (policies.preemption)."""
+import re
 import unittest
 
 import h5py
@@ -39,8 +40,8 @@ class Preemption(ScenarioTest):
             stats = file["final/stats"]
             end = dict(zip(file["tenants"]["tenant"].astype(str), file["tenants"]["end"]))
             return end, {key: stats[f"dispatcher/{key}"][()].sum(axis=0).tolist()
-                         for key in ("sms_taken", "preemption_time", "blocks_returned", "blocks_restarted",
-                                     "wasted_instructions")}, {
+                         for key in ("sms_taken", "preemption_time", "blocks_returned", "blocks_moved",
+                                     "blocks_restarted", "wasted_instructions")}, {
                 key: int(stats[f"sm/{key}"][()].sum())
                 for key in ("blocks_saved", "blocks_restored", "blocks_flushed", "flushed_instructions")}
 
@@ -105,14 +106,43 @@ class Preemption(ScenarioTest):
             r"scenario\.yaml:\d+:\d+: policies\.preemption and policies\.block_switching save blocks with different")
 
     def test_every_layout_writes_the_same(self):
-        for technique in ("{name: switch, context: live-compressed-block, points: selective}", "chimera",
-                          "dual-kernel"):
+        for technique in ("{name: switch, context: live-compressed-block, points: selective}", "chimera", "dual-kernel",
+                          "{name: switch, traffic: share, signal: 9000}, sharing: {name: time-sliced, slice: 20us}"):
             self.write("scenario.yaml", again(technique))
             self.run_checked("one.h5", "--threads", 1)
             for name, threads, ranks in (("threads.h5", 2, 0), ("two.h5", 1, 2), ("three.h5", 1, 3)):
                 self.run_checked(name, "--threads", threads, ranks=ranks)
                 done = self.lockstep("diff", "one.h5", name)
                 self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
+
+    def test_tenants_have_the_gpu_in_turn_if_it_has_time_slices(self):
+        policies = preempted("switch") + ", sharing: {name: time-sliced, slice: 15us}"
+        second = f"workload: {WORKLOADS}/sgemm.yaml, parameters: {{n: 128}}"
+        same = re.sub(r"workload: \S+vector_add.yaml, parameters: {n: 4096}, priority: 1", second, text(policies))
+        self.write("scenario.yaml", same)
+        self.run_checked("out.h5")
+        ends, counts, sm = self.counts("out.h5")
+        self.assertGreater(min(counts["sms_taken"]), 3)
+        self.assertGreater(min(counts["blocks_moved"][0], sm["blocks_restored"]), 0)
+        self.write("scenario.yaml", same.replace(policies, preempted("none")))
+        self.run_checked("out.h5")
+        in_order, _, _ = self.counts("out.h5")
+        self.assertGreater(ends["batch"], in_order["batch"])
+
+    def test_time_slices_need_whole_sms(self):
+        for technique in ("none", "dual-kernel"):
+            said = self.refused(preempted(technique) + ", sharing: time-sliced")
+            self.assertRegex(said, r"scenario\.yaml:\d+:\d+: policies\.sharing time-sliced gives each .*"
+                                   f"{technique} takes no whole SMs")
+
+    def test_signals_let_one_sm_after_the_other_make_room(self):
+        self.write("scenario.yaml", text(preempted("{name: switch, signal: 20000}")))
+        self.run_checked("out.h5")
+        with h5py.File(self.folder / "out.h5", "r") as file:
+            rows = file["preemptions"][()]
+        rows = rows[rows["urgent"] == rows["grid"]]
+        self.assertGreater(len(set(rows["asked"].tolist())), 4)
+        self.assertGreater(len(set(rows["sm"].tolist())), 1)
 
     def test_each_block_that_made_room_has_a_row(self):
         for technique, does in (("drain", b"drain"), ("switch", b"switch"), ("flush", b"flush")):
@@ -193,6 +223,14 @@ class Preemption(ScenarioTest):
         self.write("scenario.yaml", text(preempted("chimera")).replace(", latency_bound: 2us", ""))
         done = self.lockstep("validate", "scenario.yaml")
         self.assertRegex(done.stderr, r"scenario\.yaml:7:5: tenant urgent may take SMs.* give it a latency_bound")
+        self.assertEqual(done.stderr.count("\n"), 1)
+
+    def test_a_bound_needs_code_that_can_stop(self):
+        self.write("scenario.yaml", text(preempted("{name: switch, points: selective}"))
+                   .replace("sgemm.yaml, parameters: {n: 128}", "vector_add.yaml, parameters: {n: 65536}"))
+        done = self.lockstep("run", "scenario.yaml", "--output", "out.h5")
+        self.assertRegex(done.stderr, r"scenario\.yaml:6:5: kernel \w+ of tenant batch has no preemption points: .*"
+                                      r"tenant urgent has a latency_bound")
         self.assertEqual(done.stderr.count("\n"), 1)
 
     def test_a_bound_is_a_time(self):

@@ -96,7 +96,7 @@ std::unique_ptr<Dispatcher> DispatcherBench::make() const {
   Dispatcher::Setup setup;
   setup.parameters = {Frequency{1e9}, Cycles{100}, Cycles{2}, Cycles{45}};
   setup.limits.registers = 2048;
-  setup.sharing = policy_named(sharing_policies(), options_.sharing);
+  setup.sharing = policy_written<sharing_policies>(options_.sharing);
   setup.preemption = policy_written<preemption_policies>(options_.preemption);
   setup.preemption_machine = {Clock(Frequency{1e9}), 10'000'000'000};
   setup.latency_bounds = options_.latency_bounds;

@@ -8,6 +8,7 @@
 namespace lockstep::preemption_test {
 namespace {
 
+using ::testing::Contains;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
@@ -209,6 +210,23 @@ TEST_F(ChimeraTest, AsksAllSmsAtOnceAndTakesTheOneThatLosesLeast) {
   bench->status(520, 1, 1, {block(5, 900, true), block(7, 950, false)});
   bench->run_until(600);
   EXPECT_THAT(sent(), ElementsAre("sm1 flush 1 d5 d7")) << "both are nearly done";
+}
+
+/// 409.6 ns at 10 GB/s, until one of 1024 bytes has been saved: 102.4 ns.
+TEST_F(ChimeraTest, ASwitchIsExpectedToTakeWhatContextsHaveTaken) {
+  technique = "{name: chimera, context: live}";
+  for (const bool known : {false, true}) {
+    ask(1, Time{200'000'000});
+    sent();
+    if (known) {
+      bench->block(505, MessageKind::block_saved, 1, 1, 5);
+      bench->block(506, MessageKind::block_restored, 1, 1, 5);
+    }
+    bench->status(510, 1, 0, {block(4, 500, true)});
+    bench->status(510, 1, 1, {block(5, 700, true)});
+    bench->run_until(520);
+    EXPECT_THAT(sent(), Contains(known ? "sm0 flush 1 s4" : "sm0 flush 1 f4"));
+  }
 }
 
 TEST_F(ChimeraTest, TakesTheFastestIfNoneIsFastEnough) {

@@ -50,9 +50,15 @@ TEST_F(SignalsTest, OneSmAfterTheOtherMakesRoomAndTakesItsBlocksBackAtOnce) {
   EXPECT_THAT(bench->sent(), ElementsAre("2500 sm1 resume 1", "3000 sm0 save 1"));
 }
 
-TEST_F(SignalsTest, AnSmThatIsStillSavingIsPassedOver) {
+TEST_F(SignalsTest, AnSmThatIsStillSavingOrRestoringIsPassedOver) {
   bench->run_until(3500);
   EXPECT_THAT(bench->sent(), ElementsAre("1000 sm0 save 1", "2000 sm1 save 1"));
+  save(3500, 0);
+  bench->run_until(4500);
+  EXPECT_THAT(bench->sent(), ElementsAre("3500 sm0 resume 1"));
+  restore(4500, 0);
+  bench->run_until(5500);
+  EXPECT_THAT(bench->sent(), ElementsAre("5000 sm0 save 1"));
 }
 
 TEST_F(SignalsTest, ThereAreNoneWhileNothingRuns) {

@@ -1,0 +1,49 @@
+/// Time slices: tenants have the whole GPU in turn, each for a slice.
+///
+/// When a slice is over, or its tenant has nothing to run, the next tenant in turn that has a
+/// kernel takes SMs from the others, as many as its blocks fill, by the `preemption` of the
+/// scenario.  What it does not fill stays with those that have it.  Between kernels of one tenant
+/// priorities decide. Source: 003, section 1 (time multiplexing of GPUs); preemption.md, errata of
+/// section 2.1.
+///
+/// Simplified: a tenant that gets its SMs late has less of its slice; if it still waits for them
+/// when the slice is over it has another one, so that tenants get on however short slices are.
+#include "core/parameters/parameters.hpp"
+#include "models/dispatch/sharing/exclusive.hpp"
+
+namespace lockstep {
+
+namespace {
+
+struct TimeSliceParameters {
+  Time slice;
+  static auto schema() {
+    using namespace literals;
+    using P = TimeSliceParameters;
+    return parameters<P>().field("slice", &P::slice, 1_ms, range(1_us, 1000_ms),
+                                 "how long a tenant has the GPU while others wait");
+  }
+};
+
+class TimeSliced final : public Exclusive {
+ public:
+  TimeSliced(std::uint32_t sm_count, Time slice) : Exclusive(sm_count), slice_(slice) {}
+
+  Time slice() const override { return slice_; }
+
+ private:
+  const Time slice_;
+};
+
+}  // namespace
+
+SharingRow time_sliced_sharing() {
+  return {"time-sliced", "tenants have the whole GPU in turn, by policies.preemption",
+          [](const PolicyChoice& choice, const SharingSetup& setup) -> std::unique_ptr<Sharing> {
+            return std::make_unique<TimeSliced>(setup.sm_count,
+                                                choice.parameters<TimeSliceParameters>().slice);
+          },
+          &schema_of<TimeSliceParameters>()};
+}
+
+}  // namespace lockstep

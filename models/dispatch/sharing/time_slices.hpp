@@ -1,0 +1,56 @@
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+#include <optional>
+#include <span>
+
+#include "models/dispatch/sharing/sharing.hpp"
+
+namespace lockstep {
+
+/// Whose turn it is: see time_sliced.cpp.
+class TimeSlices {
+ public:
+  /// Never: nobody's, ever.
+  explicit TimeSlices(Time slice) : slice_(slice) {}
+
+  /// When the slice is over.
+  Time next() const { return end_; }
+  bool has_turn(TenantId tenant) const { return turn_ == tenant; }
+  /// The slice that is over has not been had: another one.
+  void prolong(Time now) { end_ = now + slice_; }
+  /// A slice may begin now: that of the next tenant with a kernel.
+  void update(std::span<const GridView> grids, Time now) {
+    if (slice_ == Time::never()) return;
+    const bool idle = std::none_of(grids.begin(), grids.end(), [&](const GridView& grid) {
+      return grid.ready && turn_ == grid.tenant;
+    });
+    if (now < end_ && !idle) return;
+    turn_ = after_turn(grids);
+    end_ = turn_ ? now + slice_ : Time::never();
+  }
+
+  template <class Archive>
+  void serialize(Archive& archive) {
+    archive(turn_, end_);
+  }
+
+ private:
+  std::optional<TenantId> after_turn(std::span<const GridView> grids) const {
+    const std::uint32_t begin = turn_ ? turn_->value() + 1u : 0u;
+    std::optional<TenantId> next;
+    const auto distance = [&](TenantId tenant) {
+      return (tenant.value() + 0x10000u - begin) % 0x10000u;
+    };
+    for (const GridView& grid : grids)
+      if (grid.ready && (!next || distance(grid.tenant) < distance(*next))) next = grid.tenant;
+    return next;
+  }
+
+  const Time slice_;
+  std::optional<TenantId> turn_;
+  Time end_ = Time::never();
+};
+
+}  // namespace lockstep
