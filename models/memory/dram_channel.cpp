@@ -17,6 +17,7 @@ DramChannel::DramChannel(const DramParameters& p, std::unique_ptr<DramScheduler>
       arrivals_matter_(scheduler_->arrivals_matter()),
       scheduler_admits_(scheduler_->decides_admission()),
       divided_(!scheduler_->division().trivial()),
+      sizes_decide_(!scheduler_admits_ && !divided_ && p.gpu_queue == 0),
       queue_({p.queue + scheduler_->division().beyond, p.write_queue, p.write_high, p.write_low},
              p.banks, scheduler_->division()),
       banks_(p, phase),

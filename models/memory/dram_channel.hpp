@@ -42,6 +42,7 @@ class DramChannel {
 
   /// Whether a request may enter the queue now.
   bool room(const MemoryRequest& request, bool write) const {
+    if (sizes_decide_) return queue_.room(write);
     if (of_gpu_ >= gpu_queue_ && is_of_gpu(request.source)) return false;
     if (scheduler_admits_) return scheduler_->admits(queue_, request, write);
     return queue_.room(write, divided_ ? scheduler_->lane(request, write).pool : 0);
@@ -103,6 +104,7 @@ class DramChannel {
   const DramLayout layout_;
   const std::unique_ptr<DramScheduler> scheduler_;
   const bool arrivals_matter_, scheduler_admits_, divided_;
+  const bool sizes_decide_;  ///< alone, which requests enter
   DramQueue queue_;
   DramBanks banks_;
   PartitionStatistics& statistics_;

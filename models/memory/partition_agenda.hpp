@@ -19,7 +19,8 @@ struct PartitionAgenda {
 
   static void wake(L2Cycle& part, L2Cycle cycle) { part = std::min(part, cycle); }
   L2Cycle next() const {
-    return std::min({arrivals, input, controller, returns, banks, answers, controls});
+    return std::min(std::min(std::min(arrivals, input), std::min(returns, banks)),
+                    std::min(std::min(answers, controls), controller));
   }
 
   template <class Archive>

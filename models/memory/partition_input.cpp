@@ -44,19 +44,17 @@ void PartitionInput::arbitrate(L2Cycle now) {
 }
 
 bool PartitionInput::route(std::uint32_t index, std::uint32_t target, L2Cycle now) {
-  // It may be released when it has been pushed.
   const L2Cycle arrival = transactions_[index].arrival;
-  if (!push(index, target, now)) return false;
+  const std::uint32_t bank = target & 0xffff;
   const auto tenant = static_cast<std::uint16_t>(target >> 16);
+  if (!(bank != past_banks ? banks_.push(bank, index, tenant, now) : push_past(index, now)))
+    return false;
   waits_.take(tenant, now.value(), now.value() + 1, statistics_.port_wait_behind);
   statistics_.tenant[tenant].port_cycles += static_cast<std::uint64_t>(now - arrival);
   return true;
 }
 
-bool PartitionInput::push(std::uint32_t index, std::uint32_t target, L2Cycle now) {
-  const std::uint32_t bank = target & 0xffff;
-  if (bank != past_banks)
-    return banks_.push(bank, index, static_cast<std::uint16_t>(target >> 16), now);
+bool PartitionInput::push_past(std::uint32_t index, L2Cycle now) {
   if (banks_.push_past(index, now)) return true;
   const bool store = transactions_[index].request.operation == MemoryOperation::store;
   wanted_room_ |= store ? write_room : read_room;

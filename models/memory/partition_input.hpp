@@ -65,7 +65,7 @@ class PartitionInput {
   static constexpr std::uint32_t past_banks = 0xffff;
 
   bool route(std::uint32_t transaction, std::uint32_t target, L2Cycle now);
-  bool push(std::uint32_t transaction, std::uint32_t target, L2Cycle now);
+  bool push_past(std::uint32_t transaction, L2Cycle now);
   std::uint32_t flits(const MemoryRequest& request) const;
 
   const NocParameters noc_;

@@ -71,20 +71,23 @@ class ServerWaits {
   }
   /// The server is held by one that did not wait, or had been taken before.
   void hold(std::uint16_t tenant, std::int64_t now, std::int64_t free, PerTenantPair& matrix) {
-    if (waiting_ > 0) meter_.charge(matrix, holder_, now);
+    if (waiting_ > 0 && now > charged_) {
+      meter_.charge(matrix, holder_, now);
+      charged_ = now;
+    }
     holder_ = tenant;
     free_ = free;
   }
 
   template <class Archive>
   void serialize(Archive& archive) {
-    archive(meter_, waiting_, free_, holder_);
+    archive(meter_, waiting_, free_, charged_, holder_);
   }
 
  private:
   WaitMeter meter_;
   std::uint32_t waiting_ = 0;
-  std::int64_t free_ = 0;
+  std::int64_t free_ = 0, charged_ = 0;
   std::uint16_t holder_ = 0;
 };
 
