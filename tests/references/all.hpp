@@ -44,6 +44,7 @@
 #include "tests/references/linear_algebra/sgemm.hpp"
 #include "tests/references/linear_algebra/spmv.hpp"
 #include "tests/references/memory/bandwidth.hpp"
+#include "tests/references/memory/frames.hpp"
 #include "tests/references/memory/invert_mapping.hpp"
 #include "tests/references/memory/persistent.hpp"
 #include "tests/references/memory/pointer_chase.hpp"
@@ -87,6 +88,7 @@ inline std::vector<Reference> all() {
   return {
       {"backprop", backprop::run, {{"hidden", 1e-5}, {"weight", 1e-5}, {"change", 1e-5}}},
       {"bandwidth", bandwidth::run},
+      {"frames", frames::run},
       {"barnes_hut", barnes_hut::run, {{"force", 1e-4}}},
       {"bfs", bfs::run},
       {"bfs_two", bfs_two::run},

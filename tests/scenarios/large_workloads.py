@@ -37,6 +37,7 @@ SIZES = {
     "dwt2d": "{width: 512, height: 256}",
     "fft": "{batch: 1280}",
     "fwt": "{far: 4}",
+    "frames": "{frames: 2}",
     "gicov": "{width: 192, height: 128, circles: 5, directions: 32, radius: 4}",
     "hash_table": "{pairs: 32768, queries: 32768, keys: 20000, buckets: 16384, rounds: 0}",
     "heartwall": "{points: 51, frames: 12}",
