@@ -64,8 +64,7 @@ void check_preemption(const Scenario& scenario, const PolicyParameters& policies
   for (const Tenant& tenant : scenario.tenants)
     if (!tenant.cpu) least = std::min(least, tenant.priority);
   for (const Tenant& tenant : scenario.tenants)
-    if (!tenant.cpu && (sliced || tenant.priority > least) &&
-        tenant.latency_bound == Time::never())
+    if (!tenant.cpu && (sliced || tenant.priority > least) && tenant.latency_bound == Time::never())
       throw UserError(tenant.where,
                       "tenant " + tenant.name + " may take SMs from others, and " + name +
                           " chooses by the time within which it must have them",

@@ -39,13 +39,14 @@ class FirstSteps(ScenarioTest):
         self.assertEqual(self.lockstep("diff", "by_name.h5", "by_file.h5").returncode, 0)
 
         (self.folder / "mine/gpus").mkdir(parents=True)
-        self.write("mine/gpus/small.yaml", (CONFIGS / "gpus/tiny.yaml").read_text().replace("name: tiny", "name: small"))
+        tiny = (CONFIGS / "gpus/tiny.yaml").read_text()
+        self.write("mine/gpus/small.yaml", tiny.replace("name: tiny", "name: small"))
         self.scenario_of(gpu="small")
         self.assertIn('there is no small.yaml beside this file, in LOCKSTEP_PATH or among the gpus',
                       self.line("validate", "s.yaml"))
         found = self.lockstep("validate", "s.yaml", extra_environment={"LOCKSTEP_PATH": str(self.folder / "mine")})
         self.assertIn("on small,", found.stdout)
-        self.write("small.yaml", (CONFIGS / "gpus/tiny.yaml").read_text().replace("name: tiny", "name: beside"))
+        self.write("small.yaml", tiny.replace("name: tiny", "name: beside"))
         found = self.lockstep("validate", "s.yaml", extra_environment={"LOCKSTEP_PATH": str(self.folder / "mine")})
         self.assertIn("on beside,", found.stdout)
 
