@@ -18,7 +18,7 @@ COUNTING_POLICIES = [
     for policies in (
         *([f"policies.dram_scheduler={name}"] for name in ("par-bs", "atlas", "tcm", "sms")),
         ["policies.cache_policy=eaf"],
-        ["policies.page_manager=mosaic"],
+        ["policies.page_manager=mosaic", "gpu.noc.mapping=frame"],
         ["policies.cache_policy=medic", "policies.dram_scheduler=medic"],
         ["policies.cache_policy=mask", "policies.dram_scheduler=mask", "policies.tlb_fill=mask"],
     )
