@@ -77,7 +77,8 @@ class Attribution(ScenarioTest):
 
     def test_the_output_has_each_resource_in_nanoseconds(self):
         file = self.counted("0us")
-        pairs = {"input_port": ("partition/port_wait_behind", 1), "response_port": ("partition/response_wait_behind", 1),
+        pairs = {"input_port": ("partition/port_wait_behind", 1),
+                 "response_port": ("partition/response_wait_behind", 1),
                  "tlb_ports": ("gmmu/tlb_port_wait_behind", 1), "tlb_mshrs": ("gmmu/mshr_wait_behind", 1),
                  "fault_service": ("host/fault_wait_behind", 1e-6)}
         for resource, (pair, scale) in pairs.items():

@@ -162,7 +162,7 @@ class Mistakes(CoresTest):
     def test_what_means_nothing_to_a_core(self):
         for key in ("sms: 1", f"workload: {WORKLOADS}/vector_add.yaml", "priority: 1"):
             with self.subTest(key):
-                self.assert_refused("s.yaml:5:", key.split(":", maxsplit=1)[0], "means nothing to a tenant on a CPU core",
+                self.assert_refused("s.yaml:5:", key.split(":", maxsplit=1)[0], "means nothing to a tenant on a CPU",
                                     tenants=[f"name: one, cpu: {{profile: mcf}}, {key}"])
 
     def test_a_profile_that_never_ends(self):
