@@ -79,7 +79,8 @@ void Migrations::fail_first() {
   const auto [where, name] = parts_.directory.describe(a.tenant, a.buffer);
   const std::string missing =
       ": there is no room for page " + std::to_string(range.first - a.first) + " of " + name;
-  const std::string capacity = std::to_string(parts_.driver.page_manager().frames().capacity() >> 10) + " KiB";
+  const std::string capacity =
+      std::to_string(parts_.driver.page_manager().frames().capacity() >> 10) + " KiB";
   const UserError error =
       parts_.evictor.evicts()
           ? UserError(where,
