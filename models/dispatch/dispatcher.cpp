@@ -177,7 +177,7 @@ void Dispatcher::block_done(const BlockDone& done, Time now, Outbox& outbox) {
   const BlockReference& block = done.block;
   const auto grid = grids_.at(block.grid);
   place_is_free(*grid, {block, Technique::drain, now});
-  preempting_.finished(*grid, done.work);
+  preempting_.finished(*grid, block.sm, done.work);
   --grid->running;
   ++grid->done;
   ++statistics_.blocks_done[grid->launch.tenant];
@@ -313,7 +313,7 @@ void Dispatcher::send_again(GridPlace grid, const BlockReference& block, Time no
 }
 
 void Dispatcher::serialize(Archive& archive) {
-  archive.section("dispatcher", 5);
+  archive.section("dispatcher", 6);
   archive(to_host_, to_sms_, grids_, sms_, next_sm_, executed_, next_dispatch_, wake_, statistics_,
           preempting_);
   sharing_->serialize(archive);

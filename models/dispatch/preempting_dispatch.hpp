@@ -70,7 +70,8 @@ class PreemptingDispatch {
   void status(const MessageHeader& message, Outbox& outbox);
   /// A block has given its place up; the record says what it did.
   void left(const PreemptionRecord& record) { takeovers_.left(record); }
-  void finished(const DispatchedGrid& grid, const BlockWork& work) {
+  void finished(const DispatchedGrid& grid, std::uint32_t sm, const BlockWork& work) {
+    takeovers_.signals().block_ended(sm);
     if (takeovers_.needs().follows && !grid.aborted) takeovers_.finished(grid.launch, work);
   }
   void grid_stopped(const GridReference& stopped, Time now);

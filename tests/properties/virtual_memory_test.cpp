@@ -88,7 +88,7 @@ void preempt_at_random(std::vector<std::string>& settings,
     settings.push_back("policies.sharing.slice=" + std::to_string(1 + random() % 40) + "us");
   }
   if ((technique == "drain" || technique == "switch") && random() % 2 == 0)
-    settings.push_back("policies.preemption.signal=" + std::to_string(20000 + random() % 20000));
+    settings.push_back("policies.preemption.signal=" + std::to_string(200 + random() % 5000));
   if (technique == "none" || technique == "drain" || technique == "flush") return;
   settings.push_back("policies.preemption.context=" + contexts(settings, random));
   if (moves_at_its_share(settings, random)) settings.push_back("policies.preemption.traffic=share");

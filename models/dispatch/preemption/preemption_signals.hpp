@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <functional>
 #include <optional>
+#include <vector>
 
 #include "core/time/time.hpp"
 
@@ -11,12 +12,15 @@ namespace lockstep {
 
 /// The stimulus of 002, section V: at every multiple of an interval one SM, the next in turn that
 /// has all its blocks, makes room as for a more urgent grid, and takes its blocks back at once.
+///
+/// However short the interval, blocks get on: while none of an SM ends it is left alone for twice
+/// as long after each signal.
 /// Source: preemption.md, section 9.
 class PreemptionSignals {
  public:
   /// `interval`: zero: there are none.
   PreemptionSignals(Time interval, std::size_t sms)
-      : interval_(interval), sms_(static_cast<std::uint32_t>(sms)) {
+      : interval_(interval), sms_(sms) {
     if (interval_ > Time::zero()) next_ = interval_;
   }
 
@@ -28,23 +32,37 @@ class PreemptionSignals {
     if (next_ > now) return std::nullopt;
     const bool is_due = next_ + interval_ > now;
     next_ = interval_ * (now.femtoseconds() / interval_.femtoseconds() + 1);
-    for (std::uint32_t i = 0; i < sms_ && is_due; ++i) {
-      const std::uint32_t sm = (turn_ + i) % sms_;
-      if (!has_blocks(sm)) continue;
-      turn_ = (sm + 1) % sms_;
-      return sm;
+    const auto count = static_cast<std::uint32_t>(sms_.size());
+    for (std::uint32_t i = 0; i < count && is_due; ++i) {
+      const std::uint32_t index = (turn_ + i) % count;
+      Sm& sm = sms_[index];
+      if (now < sm.next || !has_blocks(index)) continue;
+      turn_ = (index + 1) % count;
+      sm.next = now + sm.patience;
+      sm.patience = std::max(interval_, sm.patience * 2);
+      return index;
     }
     return std::nullopt;
   }
+  /// A block of the SM has ended.
+  void block_ended(std::uint32_t sm) { sms_[sm] = {}; }
 
   template <class Archive>
   void serialize(Archive& archive) {
-    archive(next_, turn_);
+    archive(next_, turn_, sms_);
   }
 
  private:
+  struct Sm {
+    Time next, patience;
+    template <class Archive>
+    void serialize(Archive& archive) {
+      archive(next, patience);
+    }
+  };
+
   const Time interval_;
-  const std::uint32_t sms_;
+  std::vector<Sm> sms_;
   Time next_ = Time::never();
   std::uint32_t turn_ = 0;
 };

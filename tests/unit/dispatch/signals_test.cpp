@@ -61,6 +61,23 @@ TEST_F(SignalsTest, AnSmThatIsStillSavingOrRestoringIsPassedOver) {
   EXPECT_THAT(bench->sent(), ElementsAre("5000 sm0 save 1"));
 }
 
+TEST_F(SignalsTest, AnSmNoneOfWhoseBlocksEndsIsLeftAloneForTwiceAsLongEachTime) {
+  std::vector<std::string> of_sm_0;
+  for (double at = 1000; at < 40'000; at += 1000) {
+    bench->run_until(at + 100);
+    for (const std::string& sent : bench->sent()) {
+      if (!sent.ends_with("save 1")) continue;
+      const std::uint32_t sm = sent.find("sm1") != std::string::npos ? 1 : 0;
+      if (sm == 0) of_sm_0.push_back(sent);
+      save(at + 100, sm);
+      restore(at + 200, sm);
+    }
+  }
+  EXPECT_THAT(of_sm_0, ElementsAre("1000 sm0 save 1", "3000 sm0 save 1", "5000 sm0 save 1",
+                                   "7000 sm0 save 1", "11000 sm0 save 1", "19000 sm0 save 1",
+                                   "35000 sm0 save 1"));
+}
+
 TEST_F(SignalsTest, ThereAreNoneWhileNothingRuns) {
   for (std::uint64_t block = 0; block < 4; ++block)
     bench->block_done(950, 1, static_cast<std::uint32_t>(block % 2), block);
