@@ -19,8 +19,7 @@ namespace lockstep {
 class PreemptionSignals {
  public:
   /// `interval`: zero: there are none.
-  PreemptionSignals(Time interval, std::size_t sms)
-      : interval_(interval), sms_(sms) {
+  PreemptionSignals(Time interval, std::size_t sms) : interval_(interval), sms_(sms) {
     if (interval_ > Time::zero()) next_ = interval_;
   }
 
