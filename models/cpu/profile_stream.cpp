@@ -38,7 +38,7 @@ ProfileStream::ProfileStream(const CpuTraffic& traffic, std::uint32_t window,
       memory_(memory),
       lines_of_row_(static_cast<std::uint32_t>(memory.row_bytes() / cpu_line_bytes)),
       distance_(window),
-      random_(std::move(random)),
+      random_(random),
       banks_(memory.banks()),
       order_(memory.banks()) {
   std::iota(order_.begin(), order_.end(), std::uint16_t{0});

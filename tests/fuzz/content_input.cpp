@@ -1,3 +1,4 @@
+#include <cmath>
 #include <fstream>
 #include <limits>
 #include <stdexcept>
