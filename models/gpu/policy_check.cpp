@@ -48,7 +48,13 @@ void check_preemption(const Scenario& scenario, const PolicyParameters& policies
                     "policies.sharing time-sliced gives each tenant the whole GPU in turn, and "
                     "policies.preemption " +
                         policies.preemption.name() + " takes no whole SMs from one",
-                    "choose preemption: drain, switch, flush, chimera or chimera-plus");
+                    "choose preemption: drain or switch");
+  if (sliced && needs.follows)
+    throw UserError(scenario.policies.find("sharing").where(),
+                    "policies.sharing time-sliced ends slices, and policies.preemption " +
+                        policies.preemption.name() +
+                        " may throw away what a block did in its own, every time anew",
+                    "choose preemption: drain or switch");
   if (!needs.preempts) return;
   const std::string where = scenario.policies.find("preemption").where();
   const std::string name = "policies.preemption " + policies.preemption.name();
@@ -64,7 +70,7 @@ void check_preemption(const Scenario& scenario, const PolicyParameters& policies
   for (const Tenant& tenant : scenario.tenants)
     if (!tenant.cpu) least = std::min(least, tenant.priority);
   for (const Tenant& tenant : scenario.tenants)
-    if (!tenant.cpu && (sliced || tenant.priority > least) && tenant.latency_bound == Time::never())
+    if (!tenant.cpu && tenant.priority > least && tenant.latency_bound == Time::never())
       throw UserError(tenant.where,
                       "tenant " + tenant.name + " may take SMs from others, and " + name +
                           " chooses by the time within which it must have them",

@@ -135,6 +135,12 @@ class Preemption(ScenarioTest):
             self.assertRegex(said, r"scenario\.yaml:\d+:\d+: policies\.sharing time-sliced gives each .*"
                                    f"{technique} takes no whole SMs")
 
+    def test_time_slices_throw_nothing_away(self):
+        for technique in ("flush", "chimera", "chimera-plus"):
+            said = self.refused(preempted(technique) + ", sharing: time-sliced")
+            self.assertRegex(said, rf"scenario\.yaml:\d+:\d+: .*{technique} may throw away what a block did .*"
+                                   r" - choose preemption: drain or switch")
+
     def test_signals_let_one_sm_after_the_other_make_room(self):
         self.write("scenario.yaml", text(preempted("{name: switch, signal: 20000}")))
         self.run_checked("out.h5")
