@@ -77,10 +77,10 @@ TEST(ControllerInput, ACoreWithoutRoomHoldsNobodyUp) {
                        {.cache_policy = nullptr,
                         .dram_scheduler = dram_scheduler_named(
                             "{name: sms, cpu_fifo: 1, bypass_below: 0}", memory)});
-  // Tenant 0's FIFO has one place; tenant 1 has its own.
+  // Tenant 0's FIFO has one place; tenant 1 has its own, and another bank.
   for (std::uint32_t i = 0; i < 6; ++i)
     bench.send(0, of_core(MemoryOperation::load, 65536 * (i + 1), i, 0));
-  MemoryRequest other = of_core(MemoryOperation::load, 128, 30, 1);
+  MemoryRequest other = of_core(MemoryOperation::load, 8192, 30, 1);
   other.tenant = 1;
   bench.send(0, other);
   bench.run();
