@@ -40,15 +40,14 @@ class Signals(SegmentsTest):
 
     def test_the_epoch_under_way_is_left_up_to_the_moment_of_the_signal(self):
         self.long_run(epoch="1s")
-        for ranks in (0, 2):
-            process = self.start_and_wait(ranks=ranks)
-            time.sleep(0.5)
-            os.kill(self.children(process)[-1], signal.SIGTERM)
-            self.assertEqual(self.end(process)[0], 75)
-            with h5py.File(self.folder / "o.h5") as file:
-                self.assert_tables_of_what_has_been(file)
-                self.assertEqual(len(file["epochs/time"]), 1)
-                self.assertLess(file["epochs/time"][0], 10**15)  # fs
+        process = self.start_and_wait()
+        time.sleep(0.5)
+        process.send_signal(signal.SIGTERM)
+        self.assertEqual(self.end(process)[0], 75)
+        with h5py.File(self.folder / "o.h5") as file:
+            self.assert_tables_of_what_has_been(file)
+            self.assertEqual(len(file["epochs/time"]), 1)
+            self.assertLess(file["epochs/time"][0], 10**15)  # fs
 
     def assert_tables_of_what_has_been(self, file):
         self.assertEqual(file["run"].attrs["ended_by"], b"SIGTERM")
