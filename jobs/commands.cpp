@@ -17,7 +17,7 @@ int validate_command(const CommandLine& line) {
   const MachineParameters parameters = read_machine(scenario);
   const Machine machine(scenario, parameters, {});
   const std::string shares = note_of_shares(scenario, parameters.policies);
-  if (!shares.empty()) std::fprintf(stderr, "lockstep: note: %s\n", shares.c_str());
+  if (!shares.empty()) std::fprintf(stderr, "lockstep: %s\n", shares.c_str());
   std::printf("%s: %zu tenants on %s, %zu components\n", line.scenario.c_str(),
               scenario.tenants.size(), parameters.gpu.name.c_str(), machine.graph().nodes().size());
   return exit_done;

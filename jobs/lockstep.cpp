@@ -67,16 +67,17 @@ int guarded(const Command& command, Communicator& communicator) {
   }
 }
 
+UserError no_such_command(const CLI::App& app, const std::string& name) {
+  std::vector<std::string> known;
+  for (const CLI::App* command : app.get_subcommands({})) known.push_back(command->get_name());
+  return UserError(name, "there is no such command", suggest(name, known));
+}
+
 /// "run: scenario is required - lockstep run --help tells what it takes"
 std::string usage_text(const CLI::App& app, const CLI::ParseError& error) {
   const std::vector<CLI::App*> used = app.get_subcommands();
   const std::vector<std::string> unknown = app.remaining();
-  if (used.empty() && !unknown.empty()) {
-    std::vector<std::string> known;
-    for (const CLI::App* command : app.get_subcommands({})) known.push_back(command->get_name());
-    return UserError(unknown.front(), "there is no such command", suggest(unknown.front(), known))
-        .what();
-  }
+  if (used.empty() && !unknown.empty()) return no_such_command(app, unknown.front()).what();
   const std::string name = used.empty() ? "" : used.front()->get_name();
   const std::vector<std::string> extra = used.empty() ? unknown : used.front()->remaining();
   if (!extra.empty() && extra.front().starts_with("--")) {
@@ -97,14 +98,11 @@ std::string usage_text(const CLI::App& app, const CLI::ParseError& error) {
 }
 
 /// `lockstep help run`, and `lockstep` alone.
-int help_command(CLI::App& app, const std::string& command) {
-  CLI::App* about = command.empty() ? &app : nullptr;
-  std::vector<std::string> known;
-  for (CLI::App* other : app.get_subcommands({})) {
-    known.push_back(other->get_name());
-    if (command == known.back()) about = other;
-  }
-  if (!about) throw UserError(command, "there is no such command", suggest(command, known));
+int help_command(const CLI::App& app, const std::string& command) {
+  const CLI::App* about = command.empty() ? &app : nullptr;
+  for (const CLI::App* other : app.get_subcommands({}))
+    if (other->get_name() == command) about = other;
+  if (!about) throw no_such_command(app, command);
   std::fputs(about->help().c_str(), stdout);
   return exit_done;
 }

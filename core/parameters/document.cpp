@@ -200,25 +200,29 @@ Node resolve_include(const Node& node) {
   return load(resolve_file_name(node), node.path(), node.where());
 }
 
-/// `gpu: v100`.
-static Node include_by_name(const Node& node, const std::string& kind) {
-  const std::string beside = std::filesystem::path(node.file()).parent_path().string();
-  const std::string file = find_by_name(node.text(), kind, beside);
-  if (!file.empty()) return load(file, node.path(), node.where());
-  throw UserError(node.where(),
-                  "there is no " + node.text() + ".yaml beside this file, in LOCKSTEP_PATH or " +
-                      "among the " + kind + " that came with the program",
-                  suggest(node.text(), known_names(kind, beside)));
+static std::string folder_of(const Node& node) {
+  return std::filesystem::path(node.file()).parent_path().string();
+}
+
+std::optional<std::string> file_by_word(const std::string& key, const Node& value) {
+  if (!value.is_scalar() || !is_word(value.text())) return std::nullopt;
+  std::error_code absent;
+  if (std::filesystem::exists(resolve_file_name(value), absent)) return std::nullopt;
+  return find_by_name(value.text(), key + "s", folder_of(value));
 }
 
 void resolve_include_at(const Node& root, const std::string& key) {
   if (!root.is_map()) return;
   Node::Data::Entry* const entry = root.data()->find(key);
   if (!entry) return;
-  std::error_code absent;
-  const bool by_name = entry->value.is_scalar() && is_word(entry->value.text()) &&
-                       !std::filesystem::exists(resolve_file_name(entry->value), absent);
-  entry->value = by_name ? include_by_name(entry->value, key + "s") : resolve_include(entry->value);
+  const Node& value = entry->value;
+  const std::optional<std::string> file = file_by_word(key, value);
+  if (file && file->empty())
+    throw UserError(value.where(),
+                    "there is no " + value.text() + ".yaml beside this file, in LOCKSTEP_PATH or " +
+                        "among the " + key + "s that came with the program",
+                    suggest(value.text(), known_names(key + "s", folder_of(value))));
+  entry->value = file ? load(*file, value.path(), value.where()) : resolve_include(value);
 }
 
 }  // namespace lockstep

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -24,9 +25,13 @@ bool is_file_name(const Node& node);
 /// that names it); otherwise the node itself.
 Node resolve_include(const Node& node);
 
-/// Replaces the value of `key` in the map `root` by `resolve_include` of it; does nothing without
-/// it.  A word such as v100 stands for v100.yaml, looked for as `find_by_name` says, in a folder
-/// named after the key: gpus for `gpu`.
+/// The file that `value` stands for as value of `key` if it is a word that no file has for its
+/// name: v100 for v100.yaml, looked for as `find_by_name` says, in a folder named after the key:
+/// gpus for `gpu`.  "" if there is none; nothing if `value` is no such word.
+std::optional<std::string> file_by_word(const std::string& key, const Node& value);
+
+/// Replaces the value of `key` in the map `root` by the document that it names, as `file_by_word`
+/// or else as `resolve_include` says; does nothing without it.
 void resolve_include_at(const Node& root, const std::string& key);
 
 /// Puts `value` at the dotted place `key` below `root`, making maps on the way; numbers and the

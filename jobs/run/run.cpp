@@ -104,11 +104,6 @@ void warn_of_limit(const Engine& engine) {
   }
 }
 
-std::string shares_note(const Prepared& run) {
-  const std::string text = note_of_shares(run.scenario, run.parameters.policies);
-  return text.empty() ? "" : "note: " + text;
-}
-
 EngineOptions engine_options(const CommandLine& line, const SimulationParameters& simulation) {
   EngineOptions options;
   options.threads = line.threads;
@@ -170,7 +165,8 @@ RunOutcome simulate(const CommandLine& asked, const ScenarioChange& change,
   const std::string cores = note_of_cores(line.threads, communicator);
   if (output && !line.quiet) {
     warn_of_limit(engine);
-    for (const std::string& note : {cores, note_of_tasks(communicator), shares_note(*run)})
+    for (const std::string& note : {cores, note_of_tasks(communicator),
+                                    note_of_shares(run->scenario, run->parameters.policies)})
       if (!note.empty()) std::fprintf(stderr, "lockstep: %s\n", note.c_str());
   }
   RunSummary summary;

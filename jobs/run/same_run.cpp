@@ -10,7 +10,6 @@
 #include "core/exec/rank_facts.hpp"
 #include "core/output/checkpoint_file.hpp"
 #include "core/parameters/document.hpp"
-#include "core/parameters/search_path.hpp"
 #include "jobs/run/identity.hpp"
 #include "jobs/run/run.hpp"
 
@@ -28,18 +27,16 @@ void require_alike(const Facts& facts, Communicator& communicator) {
 }
 
 /// Of `gpu: v100`; "" of what names no file so.
-std::string file_by_name(const std::string& key, const Node& value) {
-  if (!value.is_scalar() || !is_word(value.text())) return "";
+std::string included_file(const std::string& key, const Node& value) {
   if (key != "gpu" && key != "host" && key != "workload") return "";
-  return find_by_name(value.text(), key + "s",
-                      std::filesystem::path(value.file()).parent_path().string());
+  return file_by_word(key, value).value_or("");
 }
 
 /// The files that `node` and the documents among them name, whatever for.
 void find_files(const Node& node, std::set<std::string>& files) {
   if (node.is_map()) {
     for (const auto& [key, value] : node.entries()) {
-      const std::string named = file_by_name(key, value);
+      const std::string named = included_file(key, value);
       if (!named.empty() && files.insert(named).second) find_files(load_document(named), files);
       find_files(value, files);
     }

@@ -42,10 +42,10 @@ class CoreMemory {
   std::uint32_t banks() const { return mapping_.partitions() * layout_.banks(); }
   std::uint64_t row_bytes() const { return layout_.row_bytes(); }
   /// Of each bank, that are the tenant's.
-  std::uint64_t rows() const { return bytes_ / (mapping_.partitions() * layout_.stripe_bytes()); }
+  std::uint64_t rows() const { return bytes_ / row_bytes_of_all_banks(); }
   /// The offset of a byte of one of these rows.
   std::uint64_t offset_of(std::uint32_t bank, std::uint64_t row, std::uint64_t byte) const {
-    const std::uint64_t first = base_.value() / (mapping_.partitions() * layout_.stripe_bytes());
+    const std::uint64_t first = base_.value() / row_bytes_of_all_banks();
     const DramAddress place{static_cast<std::uint32_t>(first + row),
                             static_cast<std::uint8_t>(bank % layout_.banks())};
     const PartitionId partition{static_cast<std::uint16_t>(bank / layout_.banks())};
@@ -53,6 +53,10 @@ class CoreMemory {
   }
 
  private:
+  std::uint64_t row_bytes_of_all_banks() const {
+    return mapping_.partitions() * layout_.stripe_bytes();
+  }
+
   AddressMapping mapping_;
   DramLayout layout_;
   PhysicalAddress base_;

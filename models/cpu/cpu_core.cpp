@@ -5,6 +5,7 @@
 
 #include "core/checkpoint/archive.hpp"
 #include "core/engine/outbox.hpp"
+#include "core/memory/slots.hpp"
 #include "models/noc/core_messages.hpp"
 
 namespace lockstep {
@@ -116,7 +117,7 @@ MemoryRequest CpuCore::request_for(const CpuAccess& access) const {
   const std::uint64_t address = memory_.address(access.offset).value();
   MemoryRequest request;
   request.line = address / line_bytes * line_bytes;
-  request.virtual_page = access.offset / 4096;
+  request.virtual_page = access.offset >> 12;
   request.requester = static_cast<std::uint16_t>(index_);
   request.tenant = tenant_.value();
   request.operation = access.write ? MemoryOperation::store : MemoryOperation::load;
@@ -143,12 +144,7 @@ void CpuCore::send(Outbox& outbox) {
     std::memcpy(payload + line_sectors * 4, words.data(), sizeof words);
     ++statistics_.writes;
   } else {
-    if (free_.empty()) {
-      free_.push_back(static_cast<std::uint32_t>(reads_.size()));
-      reads_.emplace_back();
-    }
-    request.tag = free_.back();
-    free_.pop_back();
+    request.tag = take_slot(reads_, free_);
     reads_[request.tag] = {access.offset, cycle, place, window_.miss(access.instruction),
                            contents_.version(access.offset)};
     occupancy_.sent(place.bank, cycle, statistics_);

@@ -148,7 +148,8 @@ std::string note_of_shares(const Scenario& scenario, const PolicyParameters& pol
   if (policies.sharing.name() != "exclusive") return "";
   for (const Tenant& tenant : scenario.tenants)
     if (tenant.sms > 0)
-      return tenant.where + ": sms: means nothing with policies.sharing exclusive, which gives a " +
+      return "note: " + tenant.where +
+             ": sms: means nothing with policies.sharing exclusive, which gives a " +
              "tenant all SMs - choose sharing: spatial, or leave it out";
   return "";
 }

@@ -12,7 +12,7 @@ namespace lockstep {
 /// taking SMs from tenants that own theirs.  Throws UserError.
 void check_policies(const Scenario& scenario, const MachineParameters& parameters);
 
-/// What a user may not know of the tenants' `sms:`; "" if nothing.
+/// A line of what a user may not know of the tenants' `sms:`; "" if nothing.
 std::string note_of_shares(const Scenario& scenario, const PolicyParameters& policies);
 
 /// Blocks may leave SMs with their contexts.

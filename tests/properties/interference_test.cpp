@@ -2,7 +2,7 @@
 /// bytes are right, and all counts are the same in any layout and across a checkpoint.
 #include <gtest/gtest.h>
 
-#include "tests/properties/machine_bench.hpp"
+#include "tests/properties/going_on.hpp"
 
 namespace lockstep::testing::interference_test {
 namespace {
@@ -54,13 +54,9 @@ TEST_P(Interference, DoesTheSameInAnyLayout) {
 }
 
 TEST_P(Interference, GoesOnFromACheckpoint) {
-  for (const unsigned windows : {30u, 200u}) {
-    const MachineResult got =
-        bench->run_interrupted(Layout::interrupted(windows), MachineBench::after_windows(windows),
-                               Layout::random(windows));
-    EXPECT_EQ(got.problem, "");
-    EXPECT_EQ(bench->compare_statistics(expected, got), "") << windows;
-  }
+  for (const unsigned windows : {30u, 200u})
+    expect_to_go_on(*bench, expected, Layout::interrupted(windows), windows,
+                    Layout::random(windows));
 }
 
 INSTANTIATE_TEST_SUITE_P(Selected, Interference, ::testing::ValuesIn(selections()),

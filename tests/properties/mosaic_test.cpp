@@ -6,7 +6,7 @@
 
 #include <random>
 
-#include "tests/properties/machine_bench.hpp"
+#include "tests/properties/going_on.hpp"
 
 namespace lockstep::testing::mosaic_test {
 namespace {
@@ -154,11 +154,9 @@ TEST(Mosaic, LosesNothingWhileItCoalescesAndSplinters) {
       ASSERT_EQ(bench.compare_statistics(bench.run(Layout{}), result), "") << what;
     }
     if (seed % 4 == 1) {
-      const MachineResult resumed = bench.run_interrupted(
-          Layout::interrupted(seed), MachineBench::after_windows(scene.between(100, 4000)),
-          Layout::random(seed + 1));
-      ASSERT_EQ(resumed.problem, "") << what;
-      ASSERT_EQ(bench.compare_statistics(result, resumed), "") << what;
+      expect_to_go_on(bench, result, Layout::interrupted(seed), scene.between(100, 4000),
+                      Layout::random(seed + 1));
+      if (HasFatalFailure()) FAIL() << what;
     }
   }
   if (cases > 5) {
@@ -179,13 +177,9 @@ TEST(Mosaic, CountsTheSameInAnyLayoutAndAcrossACheckpoint) {
     EXPECT_EQ(got.problem, "");
     EXPECT_EQ(bench.compare_statistics(expected, got), "") << layout.text();
   }
-  for (const unsigned windows : {1000u, 20000u}) {
-    const MachineResult got =
-        bench.run_interrupted(Layout::interrupted(windows), MachineBench::after_windows(windows),
-                              Layout::random(windows));
-    EXPECT_EQ(got.problem, "");
-    EXPECT_EQ(bench.compare_statistics(expected, got), "") << windows;
-  }
+  for (const unsigned windows : {1000u, 20000u})
+    expect_to_go_on(bench, expected, Layout::interrupted(windows), windows,
+                    Layout::random(windows));
 }
 
 }  // namespace

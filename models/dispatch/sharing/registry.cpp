@@ -17,7 +17,7 @@ const PolicyList& sharing_policies() {
 }
 
 bool is_time_sliced(const PolicyChoice& choice) {
-  return choice.name() == "time-sliced";
+  return make_sharing(choice, {})->slice() != Time::never();
 }
 
 std::unique_ptr<Sharing> make_sharing(const PolicyChoice& choice, const SharingSetup& setup) {

@@ -2,7 +2,7 @@
 /// as if nothing had happened.
 #include <gtest/gtest.h>
 
-#include "tests/properties/machine_bench.hpp"
+#include "tests/properties/going_on.hpp"
 #include "tests/properties/random/random_machine.hpp"
 #include "tests/properties/random/random_program.hpp"
 
@@ -12,10 +12,7 @@ namespace {
 void expect_no_difference(MachineBench& bench, std::uint64_t seed, unsigned windows) {
   const MachineResult whole = bench.run(Layout{});
   ASSERT_EQ(whole.problem, "");
-  const MachineResult resumed = bench.run_interrupted(
-      Layout::interrupted(seed), MachineBench::after_windows(windows), Layout::random(seed + 1));
-  ASSERT_EQ(resumed.problem, "");
-  ASSERT_EQ(bench.compare_statistics(whole, resumed), "");
+  expect_to_go_on(bench, whole, Layout::interrupted(seed), windows, Layout::random(seed + 1));
 }
 
 TEST(Interruption, KeepsMemoryAndStatisticsOfRandomPrograms) {

@@ -6,77 +6,7 @@ import h5py
 
 from beside_others import BesideOthers
 from harness import ROOT
-
-# reach(data, stride, guilty, wild): thread t stores to data[t * stride], thread `guilty` to `wild`.
-# gather(data, pages, sums): a polynomial over what stands at one offset of all pages.
-# keep(data, place): *place = data.  follow(place): **place = 1.
-PTX = """\
-.version 7.8
-.target sm_70
-.address_size 64
-.visible .entry reach(.param .u64 data, .param .u32 stride, .param .u32 guilty, .param .u64 wild)
-{
-  .reg .pred %p<2>;
-  .reg .b32 %r<8>;
-  .reg .b64 %rd<5>;
-  ld.param.u64 %rd1, [data];
-  ld.param.u32 %r1, [stride];
-  ld.param.u32 %r2, [guilty];
-  ld.param.u64 %rd2, [wild];
-  mov.u32 %r3, %ctaid.x;
-  mov.u32 %r4, %ntid.x;
-  mov.u32 %r5, %tid.x;
-  mad.lo.u32 %r6, %r3, %r4, %r5;
-  mul.lo.u32 %r7, %r6, %r1;
-  mul.wide.u32 %rd3, %r7, 4;
-  add.u64 %rd4, %rd1, %rd3;
-  setp.eq.u32 %p1, %r6, %r2;
-  @%p1 mov.u64 %rd4, %rd2;
-  st.global.u32 [%rd4], %r6;
-  ret;
-}
-.visible .entry gather(.param .u64 data, .param .u32 pages, .param .u64 sums)
-{
-  .reg .pred %p<2>;
-  .reg .b32 %r<6>;
-  .reg .b64 %rd<6>;
-  ld.param.u64 %rd1, [data];
-  ld.param.u32 %r1, [pages];
-  ld.param.u64 %rd2, [sums];
-  mov.u32 %r2, %tid.x;
-  mul.wide.u32 %rd3, %r2, 4;
-  add.u64 %rd4, %rd1, %rd3;
-  add.u64 %rd5, %rd2, %rd3;
-  ld.global.u32 %r3, [%rd5];
-again:
-  ld.global.u32 %r4, [%rd4];
-  mad.lo.u32 %r3, %r3, 31, %r4;
-  add.u64 %rd4, %rd4, 4096;
-  sub.u32 %r1, %r1, 1;
-  setp.ne.u32 %p1, %r1, 0;
-  @%p1 bra again;
-  st.global.u32 [%rd5], %r3;
-  ret;
-}
-.visible .entry keep(.param .u64 data, .param .u64 place)
-{
-  .reg .b64 %rd<3>;
-  ld.param.u64 %rd1, [data];
-  ld.param.u64 %rd2, [place];
-  st.global.u64 [%rd2], %rd1;
-  ret;
-}
-.visible .entry follow(.param .u64 place)
-{
-  .reg .b32 %r<2>;
-  .reg .b64 %rd<3>;
-  ld.param.u64 %rd1, [place];
-  ld.global.u64 %rd2, [%rd1];
-  mov.u32 %r1, 1;
-  st.global.u32 [%rd2], %r1;
-  ret;
-}
-"""
+from paging_kernels import PTX
 
 # Other streams are busy, too, when the thread goes wrong.
 REACHING = """\
@@ -160,25 +90,6 @@ buffers:
   data: {type: u32, count: 1024, memory: managed}
 program:
   - launch: {kernel: reach, grid: [1], block: [1], arguments: [data, 1, 9, 64]}
-"""
-
-# Holds one large page of device memory and wants another one, which there is not.
-HOLDING = """\
-module: k.ptx
-buffers:
-  own: {type: u32, count: 1024, memory: device}
-  data: {type: u32, count: 1024, memory: managed}
-program:
-  - launch: {kernel: reach, grid: [1], block: [32], arguments: [data, 1, 99, 64]}
-"""
-
-# Wants one large page.
-WANTING = """\
-module: k.ptx
-buffers:
-  data: {type: u32, count: 4096, memory: KIND}
-program:
-  - launch: {kernel: reach, grid: [2], block: [64], arguments: [data, 32, 1000, 64]}
 """
 
 
@@ -355,34 +266,6 @@ class PagingErrors(BesideOthers):
         self.beside_others(FILLING)
         self.assert_ended(["w.yaml:4:", "out of GPU memory", "buffer own"],
                           "gpu.memory.capacity=4MiB", "tenants.0.parameters.pages=1200")
-
-    def two_large_pages(self, arrival, kind="managed"):
-        """Page tables take one; tenant one holds the other, and two comes to want it."""
-        self.write("w.yaml", HOLDING)
-        self.write("two.yaml", WANTING.replace("KIND", kind))
-        self.write(
-            "s.yaml",
-            f"gpu: {ROOT}/configs/gpus/tiny.yaml\nhost: {ROOT}/configs/hosts/nvlink.yaml\n"
-            "override: {gpu.memory.capacity: 4MiB}\n"
-            "policies:\n  sharing: spatial\n  page_manager: large-pages\n"
-            "  fault_handling: {name: host, cost_model: tanasic, serialize: none}\n"
-            "tenants:\n  - {name: one, workload: w.yaml, sms: 2}\n"
-            f"  - {{name: two, workload: two.yaml, sms: 2, arrival: {arrival}ns}}\n")
-
-    def test_memory_of_a_tenant_that_is_ending_is_waited_for(self):
-        """One fails 2.4 us after the begin and has left at 3.0 us.  Two faults about a
-        microsecond after its arrival, and takes device memory at once."""
-        for kind, arrivals in (("managed", range(0, 2000, 250)), ("device", range(2500, 3200, 200))):
-            for arrival in arrivals:
-                with self.subTest(kind=kind, arrival=arrival):
-                    self.two_large_pages(arrival, kind)
-                    self.assert_ended(["w.yaml:4:", "GPU memory is full", "buffer data"], others=1)
-
-    def test_layouts_agree_about_waiting_for_memory(self):
-        for kind, arrival in (("managed", 1000), ("device", 2500)):
-            with self.subTest(kind=kind):
-                self.two_large_pages(arrival, kind)
-                self.assert_layouts_agree()
 
     def test_gpu_memory_smaller_than_page_tables(self):
         self.beside_others(PREFETCHING, others=0)

@@ -58,11 +58,21 @@ def notices(tree, mutation):
     return run.returncode != 0
 
 
+def obstacle(tree, mutation):
+    """Why the change cannot be tried, or nothing.  A script that is not there would fail, as if it had noticed."""
+    if (tree / mutation["file"]).read_text().count(mutation["from"]) != 1:
+        return "has no single: " + mutation["from"]
+    target = mutation["target"]
+    if target.endswith(".py") and not (tree / "tests/scenarios" / target).exists():
+        return f"has the target {target}, which is not in tests/scenarios"
+    return None
+
+
 def fate(tree, mutation):
+    if obstacle(tree, mutation):
+        return "not applicable"
     path = tree / mutation["file"]
     text = path.read_text()
-    if text.count(mutation["from"]) != 1:
-        return "not applicable"
     path.write_text(text.replace(mutation["from"], mutation["to"]))
     try:
         if build(tree, mutation["target"]).returncode != 0:
@@ -81,9 +91,9 @@ def main():
     mutations = [m for m in yaml.safe_load(LIST.read_text())
                  if any(fnmatch.fnmatch(m[key], arguments.pattern) for key in ("file", "target"))]
     if arguments.list:
-        stale = [m for m in mutations if (ROOT / m["file"]).read_text().count(m["from"]) != 1]
+        stale = [m for m in mutations if obstacle(ROOT, m)]
         for mutation in stale:
-            print(mutation["file"], "has no single:", mutation["from"])
+            print(mutation["file"], obstacle(ROOT, mutation))
         print(f"{len(mutations)} changes, {len(stale)} cannot be applied")
         return 1 if stale else 0
     tree = ROOT if arguments.here else copy()

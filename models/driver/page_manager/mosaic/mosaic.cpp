@@ -91,8 +91,7 @@ std::vector<FrameRun> Mosaic::allocate(const TenantPages& pages, bool paged) {
 void Mosaic::free(TenantId tenant, std::span<const FrameRun> frames, PageServices& services) {
   for (const FrameRun& run : frames) {
     for (PhysicalAddress page = run.begin(); page < run.end(); page += page_bytes) {
-      const bool was_hole =
-          large_[LargeFrames::number_of(page)].holes.has(LargeFrames::place_of(page));
+      const bool was_hole = is_hole(page);
       large_.release(page);
       statistics_.allocated_pages[tenant.value()] -= was_hole ? 0 : 1;
     }

@@ -5,63 +5,10 @@ import unittest
 
 import h5py
 
-from harness import ROOT, ScenarioTest
-
-TINY = ROOT / "configs/gpus/tiny.yaml"
-HOST = ROOT / "configs/hosts/pcie3.yaml"
-WORKLOADS = ROOT / "configs/workloads"
-
-# k(out, n): thread t stores to out[t * n + shift].
-PTX = """\
-.version 7.8
-.target sm_70
-.address_size 64
-.visible .entry k(.param .u64 out, .param .u32 n)
-{
-  .reg .b32 %r<8>;
-  .reg .b64 %rd<8>;
-  ld.param.u64 %rd1, [out];
-  ld.param.u32 %r1, [n];
-  mov.u32 %r2, %tid.x;
-  mul.lo.u32 %r3, %r2, %r1;
-  mul.wide.u32 %rd2, %r3, 4;
-  add.u64 %rd3, %rd1, %rd2;
-  st.global.u32 [%rd3+SHIFT], %r2;
-  ret;
-}
-"""
-
-WORKLOAD = """\
-module: k.ptx
-parameters: {n: 1, count: 1000, block: 64}
-buffers:
-  out: {type: u32, count: count, memory: device}
-program:
-  - launch: {kernel: k, grid: [1], block: [block], arguments: [out, n]}
-  - copy: {buffer: out, to: host}
-"""
+from one_kernel import HOST, TINY, OneKernel
 
 
-class Errors(ScenarioTest):
-    def setUp(self):
-        super().setUp()
-        self.kernel()
-        self.write("w.yaml", WORKLOAD)
-        self.scenario_file()
-
-    def kernel(self, old="", new="", shift=0):
-        self.write("k.ptx", PTX.replace("SHIFT", str(shift)).replace(old, new, 1))
-
-    def workload(self, old, new):
-        self.assertIn(old, WORKLOAD)
-        self.write("w.yaml", WORKLOAD.replace(old, new, 1))
-
-    def scenario_file(self, more="", gpu=TINY):
-        self.write(
-            "s.yaml",
-            f"gpu: {gpu}\nhost: {HOST}\ntenants:\n  - {{name: one, workload: w.yaml}}\n{more}",
-        )
-
+class Errors(OneKernel):
     def assert_refused(self, parts, *arguments, ranks=0, status=1, **more):
         """One line on stderr, beginning with the program's name and holding all of `parts`."""
         run = self.lockstep("run", "s.yaml", "--quiet", *arguments, ranks=ranks, **more)
@@ -371,34 +318,6 @@ class Errors(ScenarioTest):
 
     def test_output_in_a_folder_that_cannot_be_made_with_ranks(self):
         self.assert_refused(["s.yaml/o.h5"], "--output", "s.yaml/o.h5", ranks=2)
-
-    # What --check says.
-
-    def test_check_counts_what_it_compared(self):
-        for old, new, said in (
-                ("", "", "check passed: one, 1 buffer\n"),
-                ("memory: device}", "memory: device, check: false}",
-                 "check of one: no buffer was compared, all have `check: false`\n"),
-                ("program:\n", "  scratch: {type: u32, count: 4, memory: device, check: false}\nprogram:\n",
-                 "check passed: one, 1 buffer (1 not compared: `check: false`)\n")):
-            with self.subTest(new=new):
-                self.workload(old, new)
-                run = self.lockstep("run", "s.yaml", "--quiet", "--check")
-                self.assertEqual((run.returncode, run.stdout, run.stderr), (0, said, ""))
-
-    def test_check_warns_of_a_device_buffer_to_which_nothing_was_written(self):
-        self.kernel("st.global.u32 [%rd3+0], %r2;", "ld.global.u32 %r4, [%rd3+0];\n  st.global.u32 [%rd3+0], %r4;")
-        run = self.lockstep("run", "s.yaml", "--quiet", "--check")
-        self.assertEqual((run.returncode, run.stderr), (0, ""))
-        self.assertEqual(run.stdout.splitlines(), [
-            "check of one: k.ptx:14: kernel k reads device buffer out before anything was written to it "
-            "- add copy: {buffer: out, to: device} before the launch", "check passed: one, 1 buffer"])
-
-    def test_check_that_fails(self):
-        self.kernel("st.global.u32 [%rd3+0], %r2;", "mov.u32 %r4, %clock;\n  st.global.u32 [%rd3+0], %r4;")
-        run = self.lockstep("run", "s.yaml", "--quiet", "--check")
-        self.assertEqual((run.returncode, run.stdout), (3, ""), run.stderr)
-        self.assertRegex(run.stderr, r"^check failed: tenant one, buffer out .*, element 0: expected .*, got .*\n$")
 
 
 if __name__ == "__main__":
