@@ -39,6 +39,10 @@ ir::Variable variable_of(const std::string& file, const syntax::Declaration& d) 
 
 namespace {
 
+/// Initial values are text, so far more of them than this would make a module of gigabytes; an
+/// extent beyond it is a mistake, and this computer's memory need not pay for it.
+constexpr std::uint64_t largest_initialised_bytes = std::uint64_t{256} << 20;
+
 /// Where an initialiser's values go.
 struct Target {
   ModuleSymbols& symbols;
@@ -196,6 +200,11 @@ void initialise(ModuleSymbols& symbols, const syntax::Declaration& d) {
   auto& bytes = constant ? module.constant_image : module.globals[symbol.index].initial;
   auto& relocations =
       constant ? module.constant_relocations : module.globals[symbol.index].relocations;
+  if (symbol.bytes > largest_initialised_bytes)
+    fail(symbols.file, d.at,
+         "variable " + d.name + " with initial values takes " + std::to_string(symbol.bytes) +
+             " bytes",
+         "at most 256 MiB may have them: correct the extent, or use a buffer");
   if (!constant) bytes.resize(symbol.bytes);
   Target target{symbols, bytes, relocations, type_named(d.type), d.dimensions};
   if (d.vector > 1) target.dimensions.push_back(d.vector);

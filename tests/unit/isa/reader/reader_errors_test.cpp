@@ -157,6 +157,16 @@ TEST(ReaderErrors, AnInitialiserLargerThanItsVariableIsAnError) {
             "bad.ptx:4:41: initialiser has more values than the variable - make the array larger");
 }
 
+TEST(ReaderErrors, AnInitialisedVariableOfAnAbsurdSizeIsRefusedBeforeMemoryIsTaken) {
+  const std::string text =
+      ".version 7.8\n.target sm_75\n.address_size 64\n"
+      ".global .align 4 .u32 table[200000000000] = {1};\n";
+  EXPECT_EQ(
+      error_of(text),
+      "bad.ptx:4:23: variable table with initial values takes 800000000000 bytes - at most 256 "
+      "MiB may have them: correct the extent, or use a buffer");
+}
+
 TEST(ReaderErrors, AMissingFileIsNamed) {
   EXPECT_THROW(load_module("no/such/file.ptx"), UserError);
 }
