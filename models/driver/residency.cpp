@@ -20,7 +20,7 @@ std::uint32_t Residency::add(TenantId tenant, BufferId buffer, VirtualPage virtu
     free_.erase(place);
   } else {
     index = static_cast<std::uint32_t>(allocations_.size());
-    allocations_.emplace_back().first = places_.size();
+    allocations_.emplace_back().first = end();
     places_.resize(places_.size() + trees * pages_per_large);
     owner_of_tree_.resize(owner_of_tree_.size() + trees, index);
   }
@@ -35,8 +35,8 @@ void Residency::remove(std::uint32_t index) {
   Allocation& allocation = allocations_[index];
   allocation.live = false;
   by_address_.erase(std::find(by_address_.begin(), by_address_.end(), index));
-  std::fill_n(places_.begin() + static_cast<std::ptrdiff_t>(allocation.first), allocation.pages,
-              PagePlace::host);
+  std::fill_n(places_.begin() + static_cast<std::ptrdiff_t>(allocation.first.value()),
+              allocation.pages, PagePlace::host);
   free_.push_back(index);
 }
 

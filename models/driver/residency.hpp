@@ -15,8 +15,8 @@
 
 namespace lockstep {
 
-/// Number of a page among all managed pages.
-using ManagedPage = std::uint64_t;
+/// In pages of 4 KiB, among all managed pages.
+using ManagedPage = Location<struct ManagedPageTag>;
 
 enum class PagePlace : std::uint8_t {
   host,
@@ -27,7 +27,7 @@ enum class PagePlace : std::uint8_t {
 };
 
 struct Allocation {
-  ManagedPage first = 0;
+  ManagedPage first;
   std::uint64_t pages = 0;
   VirtualPage virtual_page;  ///< of its first page
   TenantId tenant;
@@ -56,19 +56,19 @@ class Residency {
   /// The live allocation that holds a tenant's virtual page; nullptr: none does.
   const Allocation* find(TenantId tenant, VirtualPage virtual_page) const;
   /// The allocation of a managed page (there is one).
-  std::uint32_t owner_index(ManagedPage page) const { return owner_of_tree_[page / 512]; }
+  std::uint32_t owner_index(ManagedPage page) const { return owner_of_tree_[page.value() / 512]; }
   const Allocation& owner(ManagedPage page) const { return allocations_[owner_index(page)]; }
 
-  PagePlace place(ManagedPage page) const { return places_[page]; }
-  void set_place(ManagedPage page, PagePlace place) { places_[page] = place; }
+  PagePlace place(ManagedPage page) const { return places_[page.value()]; }
+  void set_place(ManagedPage page, PagePlace place) { places_[page.value()] = place; }
   /// In GPU memory, or will be.
   bool valid(ManagedPage page) const {
-    return places_[page] == PagePlace::gpu || places_[page] == PagePlace::arriving;
+    return place(page) == PagePlace::gpu || place(page) == PagePlace::arriving;
   }
   /// Valid pages among [first, first + count).
   std::uint64_t count_valid(ManagedPage first, std::uint64_t count) const;
   /// Managed page numbers given out so far are below this.
-  ManagedPage end() const { return places_.size(); }
+  ManagedPage end() const { return ManagedPage{places_.size()}; }
 
   template <class Archive>
   void serialize(Archive& archive) {
@@ -88,7 +88,7 @@ class Residency {
 
 /// Neighbouring pages.
 struct PageRange {
-  ManagedPage first = 0;
+  ManagedPage first;
   std::uint64_t count = 0;
 
   ManagedPage end() const { return first + count; }

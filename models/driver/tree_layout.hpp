@@ -13,15 +13,15 @@ namespace lockstep {
 /// MiB; what is left at the end of the allocation is rounded up to the next smaller tree.  Its last
 /// leaves may lie behind the allocation.  Source: 001, section B.3.3.
 struct TreeLayout {
-  ManagedPage first = 0;
+  ManagedPage first;
   std::uint64_t pages = 0;   ///< that exist
   std::uint32_t leaves = 0;  ///< a power of two, at most 32
 
   /// The tree that holds `page` of an allocation.
   static TreeLayout around(ManagedPage page, const Allocation& allocation) {
     TreeLayout tree;
-    tree.first = page / pages_per_large * pages_per_large;
-    tree.pages = std::min(pages_per_large, allocation.first + allocation.pages - tree.first);
+    tree.first = page.rounded_down(pages_per_large);
+    tree.pages = std::min(pages_per_large, allocation.end() - tree.first);
     const std::uint64_t blocks = (tree.pages + pages_per_block - 1) / pages_per_block;
     tree.leaves = static_cast<std::uint32_t>(std::bit_ceil(blocks));
     return tree;

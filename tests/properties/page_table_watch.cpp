@@ -241,7 +241,7 @@ void PageTableWatch::look(Time now) {
   snapshot.free_bytes = driver.free_bytes();
   const Residency& residency = host_->managed().pages().residency();
   snapshot.frames_settled = driver.zeroed_frames().bytes() == 0;
-  for (ManagedPage page = 0; page < residency.end(); ++page)
+  for (ManagedPage page; page < residency.end(); ++page)
     if (residency.place(page) == PagePlace::leaving) snapshot.frames_settled = false;
   CopiedMemory memory(machine_, partitions_, now);
   for (std::uint16_t tenant = 0; tenant < tenants_; ++tenant) {

@@ -19,7 +19,7 @@ class PageRecency : public Eviction {
   const RecencyList& order() const { return order_; }
 
  private:
-  static std::uint32_t number(ManagedPage page) { return static_cast<std::uint32_t>(page); }
+  static std::uint32_t number(ManagedPage page) { return static_cast<std::uint32_t>(page.value()); }
 
   RecencyList order_;
 };

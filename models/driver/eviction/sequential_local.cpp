@@ -20,10 +20,11 @@ class SequentialLocalEviction final : public PageRecency {
               std::vector<PageRange>& victims) override {
     std::set<ManagedPage> seen;  // first pages of blocks
     std::uint64_t found = 0;
-    for (std::uint32_t page = order().oldest(); page != RecencyList::none && found < wanted_pages;
-         page = order().next_newer(page)) {
+    for (std::uint32_t number = order().oldest();
+         number != RecencyList::none && found < wanted_pages; number = order().next_newer(number)) {
+      const ManagedPage page{number};
       if (!view.evictable(page)) continue;
-      const ManagedPage block = page / pages_per_block * pages_per_block;
+      const ManagedPage block = page.rounded_down(pages_per_block);
       if (seen.insert(block).second)
         found += append_evictable(view, {block, pages_per_block}, victims);
     }

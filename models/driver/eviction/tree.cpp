@@ -73,10 +73,10 @@ class TreeEviction final : public PageRecency {
   void choose(const EvictionView& view, std::uint64_t wanted_pages, std::uint64_t,
               std::vector<PageRange>& victims) override {
     Pruning pruning(view, victims);
-    for (std::uint32_t page = order().oldest();
-         page != RecencyList::none && pruning.found() < wanted_pages;
-         page = order().next_newer(page)) {
-      if (view.evictable(page)) pruning.start(page);
+    for (std::uint32_t number = order().oldest();
+         number != RecencyList::none && pruning.found() < wanted_pages;
+         number = order().next_newer(number)) {
+      if (view.evictable(ManagedPage{number})) pruning.start(ManagedPage{number});
     }
     sort_victims(view.residency(), victims);
   }

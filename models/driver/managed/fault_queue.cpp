@@ -30,7 +30,7 @@ bool FaultQueue::together(const PageFault& first, const PageFault& other) const 
       return same_cycle && other.page == first.page;
     case FaultBatch::per_block:
       return same_cycle && residency.owner_index(other.page) == residency.owner_index(first.page) &&
-             other.page / pages_per_block == first.page / pages_per_block;
+             other.page.rounded_down(pages_per_block) == first.page.rounded_down(pages_per_block);
     case FaultBatch::per_batch:
       return same_cycle;
     case FaultBatch::all_waiting:

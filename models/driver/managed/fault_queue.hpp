@@ -14,7 +14,7 @@ namespace lockstep {
 
 /// A far-fault of a managed page.
 struct PageFault {
-  ManagedPage page = 0;
+  ManagedPage page;
   Time found, arrived;
   Time queued;  ///< for the last time: it may have waited for the CPU, or come too late
   bool write = false;

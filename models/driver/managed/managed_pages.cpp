@@ -12,9 +12,9 @@ std::uint32_t ManagedPages::add(TenantId tenant, BufferId buffer, VirtualPage pa
   const std::uint32_t index = residency_.add(tenant, buffer, page, pages);
   if (index >= buffers_.size()) buffers_.resize(index + 1);
   buffers_[index] = Buffer{};
-  marks_.resize(residency_.end());
+  marks_.resize(residency_.end().value());
   const ManagedPage first = residency_.allocation(index).first;
-  std::fill_n(marks_.begin() + static_cast<std::ptrdiff_t>(first), pages, std::uint8_t{0});
+  std::fill_n(marks_.begin() + static_cast<std::ptrdiff_t>(first.value()), pages, std::uint8_t{0});
   return index;
 }
 
@@ -27,17 +27,17 @@ bool ManagedPages::has_data(PageRange range, const BufferDirectory& directory) c
 
 PageRange ManagedPages::whole_granules(PageRange range) const {
   const Allocation& a = owner(range.first);
-  const ManagedPage first = range.first / granule_ * granule_;
-  return {first, std::min(round_up(range.end(), granule_), a.end()) - first};
+  const ManagedPage first = range.first.rounded_down(granule_);
+  return {first, std::min(round_up(range.end() - first, granule_), a.end() - first)};
 }
 
 void ManagedPages::set(PageRange range, Mark mark) {
-  for (ManagedPage page = range.first; page < range.end(); ++page) marks_[page] |= mark;
+  for (ManagedPage page = range.first; page < range.end(); ++page) marks_[page.value()] |= mark;
 }
 
 void ManagedPages::clear(PageRange range, int marks) {
   for (ManagedPage page = range.first; page < range.end(); ++page)
-    marks_[page] &= static_cast<std::uint8_t>(~marks);
+    marks_[page.value()] &= static_cast<std::uint8_t>(~marks);
 }
 
 void ManagedPages::place_all(PageRange range, PagePlace place) {

@@ -66,7 +66,7 @@ class ManagedPages {
     return buffer_of(page).read_mostly && granule_ == 1;
   }
 
-  bool has(ManagedPage page, Mark mark) const { return (marks_[page] & mark) != 0; }
+  bool has(ManagedPage page, Mark mark) const { return (marks_[page.value()] & mark) != 0; }
   void set(PageRange range, Mark mark);
   void clear(PageRange range, int marks);
 

@@ -28,7 +28,7 @@ void Rearranger::splinter(const TenantPages& pages, const HostCycle& cycle) {
 std::uint32_t Rearranger::splinter_parts(const TenantPages& pages, const HostCycle& cycle) {
   std::uint32_t count = 0;
   for (const VirtualPage at : {pages.first, pages.end() - 1}) {
-    const VirtualPage first{at.value() / pages_per_large * pages_per_large};
+    const VirtualPage first = at.rounded_down(pages_per_large);
     const TenantPages large{pages.tenant, first, pages_per_large};
     const bool whole = pages.first <= first && large.end() <= pages.end();
     if (whole || !page_manager_.tables().is_large(pages.tenant, at) || holds(large)) continue;

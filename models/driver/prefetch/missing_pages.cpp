@@ -5,7 +5,7 @@
 namespace lockstep {
 
 void append_missing(const FaultGroup& group, PageRange range, std::vector<PageRange>& moves) {
-  const ManagedPage end = std::min(range.end(), group.allocation.first + group.allocation.pages);
+  const ManagedPage end = std::min(range.end(), group.allocation.end());
   for (ManagedPage page = range.first; page < end; ++page) {
     const bool at_host = group.residency.place(page) == PagePlace::host;
     if (!at_host && !std::binary_search(group.faults.begin(), group.faults.end(), page)) continue;

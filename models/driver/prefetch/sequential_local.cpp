@@ -12,10 +12,10 @@ namespace {
 class SequentialLocal final : public Prefetcher {
  public:
   void choose(const FaultGroup& group, std::vector<PageRange>& moves) const override {
-    ManagedPage done = 0;
+    ManagedPage done;
     for (const ManagedPage fault : group.faults) {
       if (fault < done) continue;  // in the block of the one before
-      const ManagedPage block = fault / pages_per_block * pages_per_block;
+      const ManagedPage block = fault.rounded_down(pages_per_block);
       done = block + pages_per_block;
       append_missing(group, {block, pages_per_block}, moves);
     }

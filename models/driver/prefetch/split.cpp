@@ -10,7 +10,7 @@ void upto(const PageRange& range, std::span<const ManagedPage> faults,
           std::vector<PlannedTransfer>& transfers) {
   ManagedPage cut = range.first;
   for (const ManagedPage fault : faults) {
-    transfers.push_back({{cut, fault + 1 - cut}, true});
+    transfers.push_back({{cut, fault - cut + 1}, true});
     cut = fault + 1;
   }
   if (cut < range.end()) transfers.push_back({{cut, range.end() - cut}, false});

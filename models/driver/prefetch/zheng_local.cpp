@@ -16,7 +16,7 @@ constexpr std::uint64_t pages_ahead = 128;
 class ZhengLocal final : public Prefetcher {
  public:
   void choose(const FaultGroup& group, std::vector<PageRange>& moves) const override {
-    ManagedPage done = 0;
+    ManagedPage done;
     for (const ManagedPage fault : group.faults) {
       const ManagedPage first = std::max(fault, done);
       done = fault + pages_ahead;

@@ -99,10 +99,10 @@ class LocalHandlers {
  private:
   using Timers = std::deque<std::pair<std::int64_t, std::uint32_t>>;
   static TenantPage granule_of(TenantPage page) {
-    return {page.tenant, page.page - page.page.value() % pages_per_block};
+    return {page.tenant, page.page.rounded_down(pages_per_block)};
   }
   static TenantPage table_of(TenantPage page) {
-    return {page.tenant, page.page - page.page.value() % pages_per_large};
+    return {page.tenant, page.page.rounded_down(pages_per_large)};
   }
   bool has_room(std::uint16_t sm) const {
     return parameters_.per_sm == 0 || running_[sm] < parameters_.per_sm;

@@ -5,6 +5,7 @@
 #include <sstream>
 
 #include "core/checkpoint/archive.hpp"
+#include "tests/unit/driver/managed_page_literal.hpp"
 
 namespace lockstep::residency_test {
 namespace {
@@ -21,11 +22,11 @@ TEST(Residency, AllocationsGetPageNumbersFromMultiplesOf512) {
   Residency residency;
   const std::uint32_t a = add(residency, 0, 0, 7, 3), b = add(residency, 0, 1, 20, 513),
                       c = add(residency, 1, 0, 7, 1);
-  EXPECT_EQ(residency.allocation(a).first, 0u);
-  EXPECT_EQ(residency.allocation(b).first, 512u);
-  EXPECT_EQ(residency.allocation(c).first, 1536u);
-  EXPECT_EQ(residency.end(), 2048u);
-  EXPECT_EQ(&residency.owner(1024), &residency.allocation(b));
+  EXPECT_EQ(residency.allocation(a).first, 0_page);
+  EXPECT_EQ(residency.allocation(b).first, 512_page);
+  EXPECT_EQ(residency.allocation(c).first, 1536_page);
+  EXPECT_EQ(residency.end(), 2048_page);
+  EXPECT_EQ(&residency.owner(1024_page), &residency.allocation(b));
 }
 
 TEST(Residency, FindsTheAllocationOfATenantsPage) {
@@ -53,15 +54,15 @@ TEST(Residency, RemovedAllocationIsNotFoundAndItsNumbersAreUsedAgain) {
   Residency residency;
   const std::uint32_t a = add(residency, 0, 0, 100, 600);
   add(residency, 0, 1, 2000, 10);
-  residency.set_place(599, PagePlace::gpu);
+  residency.set_place(599_page, PagePlace::gpu);
   residency.remove(a);
   EXPECT_EQ(find(residency, 0, 150), nullptr);
   EXPECT_NE(find(residency, 0, 2000), nullptr);
   const std::uint32_t b = add(residency, 1, 3, 5000, 1000);  // also two trees
-  EXPECT_EQ(residency.allocation(b).first, 0u);
-  EXPECT_EQ(residency.place(599), PagePlace::host);
+  EXPECT_EQ(residency.allocation(b).first, 0_page);
+  EXPECT_EQ(residency.place(599_page), PagePlace::host);
   EXPECT_EQ(find(residency, 1, 5999), &residency.allocation(b));
-  EXPECT_EQ(residency.end(), 1536u);
+  EXPECT_EQ(residency.end(), 1536_page);
 }
 
 TEST(Residency, ValidIsWhatIsInGpuMemoryOrOnItsWay) {
@@ -69,10 +70,11 @@ TEST(Residency, ValidIsWhatIsInGpuMemoryOrOnItsWay) {
   add(residency, 0, 0, 0, 16);
   const PagePlace places[] = {PagePlace::host, PagePlace::arriving, PagePlace::gpu,
                               PagePlace::leaving, PagePlace::remote};
-  for (ManagedPage page = 0; page < 5; ++page) residency.set_place(page, places[page]);
-  EXPECT_EQ(residency.count_valid(0, 16), 2u);
-  EXPECT_EQ(residency.count_valid(2, 1), 1u);
-  EXPECT_EQ(residency.count_valid(3, 13), 0u);
+  for (ManagedPage page = 0_page; page < 5_page; ++page)
+    residency.set_place(page, places[page.value()]);
+  EXPECT_EQ(residency.count_valid(0_page, 16), 2u);
+  EXPECT_EQ(residency.count_valid(2_page, 1), 1u);
+  EXPECT_EQ(residency.count_valid(3_page, 13), 0u);
 }
 
 TEST(Residency, RestoredOneKnowsTheSame) {
@@ -80,7 +82,7 @@ TEST(Residency, RestoredOneKnowsTheSame) {
   add(saved, 0, 0, 100, 10);
   const std::uint32_t gone = add(saved, 0, 1, 200, 10);
   add(saved, 1, 0, 50, 600);
-  saved.set_place(5, PagePlace::gpu);
+  saved.set_place(5_page, PagePlace::gpu);
   saved.remove(gone);
   std::stringstream bytes;
   Archive saving = Archive::saving(bytes);
@@ -88,7 +90,7 @@ TEST(Residency, RestoredOneKnowsTheSame) {
   Residency restored;
   Archive restoring = Archive::restoring(bytes);
   restoring(restored);
-  EXPECT_EQ(restored.place(5), PagePlace::gpu);
+  EXPECT_EQ(restored.place(5_page), PagePlace::gpu);
   EXPECT_EQ(find(restored, 0, 205), nullptr);
   ASSERT_NE(find(restored, 1, 649), nullptr);
   EXPECT_EQ(find(restored, 1, 649)->first, find(saved, 1, 649)->first);

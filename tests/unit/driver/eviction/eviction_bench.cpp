@@ -24,7 +24,7 @@ EvictionBench::~EvictionBench() = default;
 
 ManagedPage EvictionBench::add(std::uint64_t pages) {
   const std::uint32_t index = residency_.add(TenantId{0}, BufferId{0}, VirtualPage{1 << 20}, pages);
-  pinned_.resize(residency_.end());
+  pinned_.resize(residency_.end().value());
   return residency_.allocation(index).first;
 }
 
@@ -61,7 +61,7 @@ std::vector<std::uint64_t> EvictionBench::decided() const {
 }
 
 bool EvictionBench::evictable(ManagedPage page) const {
-  return residency_.place(page) == PagePlace::gpu && !pinned_[page];
+  return residency_.place(page) == PagePlace::gpu && !pinned_[page.value()];
 }
 
 }  // namespace lockstep

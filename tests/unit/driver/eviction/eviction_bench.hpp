@@ -19,7 +19,7 @@ class EvictionBench final : public EvictionView {
   ManagedPage add(std::uint64_t pages);
   void arrive(ManagedPage first, std::uint64_t count = 1);
   void leave(ManagedPage first, std::uint64_t count = 1);
-  void pin(ManagedPage page, bool pinned = true) { pinned_[page] = pinned; }
+  void pin(ManagedPage page, bool pinned = true) { pinned_[page.value()] = pinned; }
   std::vector<PageRange> choose(std::uint64_t wanted);
   /// Victims, which leave.
   std::vector<PageRange> evict(std::uint64_t wanted);

@@ -4,6 +4,7 @@
 
 #include "core/parameters/parameters.hpp"
 #include "tests/harness/policy_named.hpp"
+#include "tests/unit/driver/managed_page_literal.hpp"
 
 namespace lockstep::test::fault_queue_test {
 namespace {
@@ -38,39 +39,39 @@ class FaultQueueTest : public testing::Test {
 };
 
 TEST_F(FaultQueueTest, FaultsAreTakenInTheOrderOfTheirArrival) {
-  for (const ManagedPage page : {7u, 3u, 520u}) push(page, 1);
-  EXPECT_THAT(all(), ElementsAre(7, 3, 520));
+  for (const ManagedPage page : {7_page, 3_page, 520_page}) push(page, 1);
+  EXPECT_THAT(all(), ElementsAre(7_page, 3_page, 520_page));
 }
 
 TEST_F(FaultQueueTest, FaultsOfOneCycleOnAPageAreTakenTogether) {
-  push(3, 1);
-  push(3, 1);
-  push(4, 1);
-  push(3, 2);
+  push(3_page, 1);
+  push(3_page, 1);
+  push(4_page, 1);
+  push(3_page, 2);
   const PageFault first = queue.take_next();
   EXPECT_EQ(queue.take_with(first).size(), 1u);
-  EXPECT_THAT(all(), ElementsAre(4, 3));
+  EXPECT_THAT(all(), ElementsAre(4_page, 3_page));
 }
 
 TEST_F(FaultQueueTest, FaultOnAPageThatLeavesComesAgainWhenItHasLeft) {
-  push(3, 1);
+  push(3_page, 1);
   queue.defer(queue.take_next());
-  pages.buffer_of(3).holds = 1;
+  pages.buffer_of(3_page).holds = 1;
   queue.reconsider(when(5));
   EXPECT_TRUE(queue.empty());
   EXPECT_EQ(queue.deferred(), 1u);
-  pages.buffer_of(3).holds = 0;
+  pages.buffer_of(3_page).holds = 0;
   queue.reconsider(when(6));
   EXPECT_EQ(queue.first(), when(6));
   EXPECT_EQ(queue.take_next().arrived, when(1));
 }
 
 TEST_F(FaultQueueTest, FaultsThatAwaitAPageAreTakenOnce) {
-  for (const ManagedPage page : {3u, 9u}) queue.await({page, {}, {}, {}, false});
-  EXPECT_THAT(queue.take_awaited({4, 5}), IsEmpty());
-  EXPECT_EQ(queue.take_awaited({0, 9}).size(), 1u);
-  EXPECT_THAT(queue.take_awaited({0, 9}), IsEmpty());
-  EXPECT_EQ(queue.take_awaited({0, 64}).size(), 1u);
+  for (const ManagedPage page : {3_page, 9_page}) queue.await({page, {}, {}, {}, false});
+  EXPECT_THAT(queue.take_awaited({4_page, 5}), IsEmpty());
+  EXPECT_EQ(queue.take_awaited({0_page, 9}).size(), 1u);
+  EXPECT_THAT(queue.take_awaited({0_page, 9}), IsEmpty());
+  EXPECT_EQ(queue.take_awaited({0_page, 64}).size(), 1u);
 }
 
 }  // namespace

@@ -2,6 +2,8 @@
 
 #include <gmock/gmock.h>
 
+#include "tests/unit/driver/managed_page_literal.hpp"
+
 namespace lockstep::test::managed_pages_test {
 namespace {
 
@@ -41,67 +43,68 @@ class ManagedPagesTest : public testing::Test {
 
 TEST_F(ManagedPagesTest, PageIsCountedWhereItIs) {
   const std::uint32_t buffer = add(64);
-  pages.expect({3, 2});
-  EXPECT_EQ(pages.place(3), PagePlace::arriving);
+  pages.expect({3_page, 2});
+  EXPECT_EQ(pages.place(3_page), PagePlace::arriving);
   EXPECT_EQ(pages.buffer(buffer).moving, 2u);
-  pages.occupy({3, 2});
+  pages.occupy({3_page, 2});
   EXPECT_EQ(pages.arriving(), 2u);
-  pages.arrive({3, 2}, true, statistics);
+  pages.arrive({3_page, 2}, true, statistics);
   EXPECT_EQ(pages.arriving(), 0u);
   EXPECT_EQ(pages.resident(), 2u);
   EXPECT_EQ(statistics.resident_pages[0].value(), 2u);
-  EXPECT_THAT(listener.here, ElementsAre(3, 4));
-  pages.leave({4, 1}, statistics);
+  EXPECT_THAT(listener.here, ElementsAre(3_page, 4_page));
+  pages.leave({4_page, 1}, statistics);
   EXPECT_EQ(pages.resident(), 1u);
   EXPECT_EQ(pages.leaving(), 1u);
-  EXPECT_THAT(listener.here, ElementsAre(3));
-  pages.come_home({4, 1}, 1);
+  EXPECT_THAT(listener.here, ElementsAre(3_page));
+  pages.come_home({4_page, 1}, 1);
   EXPECT_EQ(pages.leaving(), 0u);
-  EXPECT_EQ(pages.place(4), PagePlace::host);
+  EXPECT_EQ(pages.place(4_page), PagePlace::host);
   EXPECT_EQ(pages.buffer(buffer).moving, 0u);
 }
 
 TEST_F(ManagedPagesTest, RemotePageIsNotInGpuMemory) {
   const std::uint32_t buffer = add(64);
-  pages.expect({3, 1});
-  pages.stay_remote({3, 1});
+  pages.expect({3_page, 1});
+  pages.stay_remote({3_page, 1});
   EXPECT_EQ(pages.resident(), 0u);
   EXPECT_EQ(pages.buffer(buffer).remote, 1u);
   EXPECT_THAT(listener.here, IsEmpty());
-  pages.leave({3, 1}, statistics);
+  pages.leave({3_page, 1}, statistics);
   EXPECT_EQ(pages.leaving(), 0u);
-  pages.come_home({3, 1}, 0);
+  pages.come_home({3_page, 1}, 0);
   EXPECT_EQ(pages.buffer(buffer).remote, 0u);
 }
 
 TEST_F(ManagedPagesTest, CopyThatIsStoredToIsOnItsWayUntilItMayBeWritten) {
   const std::uint32_t buffer = add(64);
-  come({0, 4}, false);
+  come({0_page, 4}, false);
   EXPECT_EQ(pages.buffer(buffer).duplicates, 4u);
-  pages.reopen({2, 1}, statistics);
-  EXPECT_EQ(pages.place(2), PagePlace::arriving);
-  EXPECT_THAT(listener.here, ElementsAre(0, 1, 3)) << "nobody takes it meanwhile";
-  pages.arrive({2, 1}, true, statistics);
-  EXPECT_FALSE(pages.has(2, ManagedPages::duplicate));
-  EXPECT_TRUE(pages.has(1, ManagedPages::duplicate));
+  pages.reopen({2_page, 1}, statistics);
+  EXPECT_EQ(pages.place(2_page), PagePlace::arriving);
+  EXPECT_THAT(listener.here, ElementsAre(0_page, 1_page, 3_page)) << "nobody takes it meanwhile";
+  pages.arrive({2_page, 1}, true, statistics);
+  EXPECT_FALSE(pages.has(2_page, ManagedPages::duplicate));
+  EXPECT_TRUE(pages.has(1_page, ManagedPages::duplicate));
   EXPECT_EQ(pages.buffer(buffer).duplicates, 3u);
 }
 
 TEST_F(ManagedPagesTest, RangesOfPagesThatAreThereAreAsLongAsPossible) {
   const std::uint32_t buffer = add(64);
-  come({2, 3});
-  come({5, 1});
-  come({9, 1});
-  EXPECT_THAT(pages.resident_ranges(buffer), ElementsAre(PageRange{2, 4}, PageRange{9, 1}));
+  come({2_page, 3});
+  come({5_page, 1});
+  come({9_page, 1});
+  EXPECT_THAT(pages.resident_ranges(buffer),
+              ElementsAre(PageRange{2_page, 4}, PageRange{9_page, 1}));
 }
 
 TEST(ManagedPagesInGranules, RangesAreWidenedToTheEndOfTheAllocation) {
   Listener listener;
   ManagedPages pages(listener, 512);
   pages.add(TenantId{0}, BufferId{0}, VirtualPage{1 << 20}, 600);
-  EXPECT_EQ(pages.whole_granules({5, 1}), (PageRange{0, 512}));
-  EXPECT_EQ(pages.whole_granules({511, 2}), (PageRange{0, 600}));
-  EXPECT_EQ(pages.whole_granules({599, 1}), (PageRange{512, 88}));
+  EXPECT_EQ(pages.whole_granules({5_page, 1}), (PageRange{0_page, 512}));
+  EXPECT_EQ(pages.whole_granules({511_page, 2}), (PageRange{0_page, 600}));
+  EXPECT_EQ(pages.whole_granules({599_page, 1}), (PageRange{512_page, 88}));
 }
 
 }  // namespace

@@ -38,8 +38,8 @@ std::vector<PageRange> PrefetchBench::fault(const std::vector<std::uint64_t>& pa
   number_ += pages.size();
   std::vector<PageRange> result = moves_;
   for (PageRange& range : result) {
-    range.first -= allocation().first;
-    set(range.first, range.count, PagePlace::gpu);
+    range.first = ManagedPage{range.first - allocation().first};
+    set(range.first.value(), range.count, PagePlace::gpu);
   }
   return result;
 }

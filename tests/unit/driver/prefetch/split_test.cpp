@@ -3,6 +3,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "tests/unit/driver/managed_page_literal.hpp"
+
 namespace lockstep::split_test {
 namespace {
 
@@ -24,31 +26,35 @@ PlannedTransfer rest(ManagedPage first, std::uint64_t count) {
 
 TEST(Split, FaultAtTheStartIsAPageAndTheRest) {
   for (const FaultSplit mode : {FaultSplit::upto, FaultSplit::isolate}) {
-    EXPECT_THAT(split({{0, 16}}, {0}, mode), ElementsAre(fault(0, 1), rest(1, 15)));
+    EXPECT_THAT(split({{0_page, 16}}, {0_page}, mode),
+                ElementsAre(fault(0_page, 1), rest(1_page, 15)));
   }
 }
 
 TEST(Split, FaultInTheMiddle) {
-  EXPECT_THAT(split({{0, 16}}, {5}, FaultSplit::upto), ElementsAre(fault(0, 6), rest(6, 10)));
-  EXPECT_THAT(split({{0, 16}}, {5}, FaultSplit::isolate),
-              ElementsAre(fault(5, 1), rest(0, 5), rest(6, 10)));
+  EXPECT_THAT(split({{0_page, 16}}, {5_page}, FaultSplit::upto),
+              ElementsAre(fault(0_page, 6), rest(6_page, 10)));
+  EXPECT_THAT(split({{0_page, 16}}, {5_page}, FaultSplit::isolate),
+              ElementsAre(fault(5_page, 1), rest(0_page, 5), rest(6_page, 10)));
 }
 
 TEST(Split, TwoFaults) {
-  EXPECT_THAT(split({{0, 16}}, {3, 9}, FaultSplit::upto),
-              ElementsAre(fault(0, 4), fault(4, 6), rest(10, 6)));
-  EXPECT_THAT(split({{0, 16}}, {3, 9}, FaultSplit::isolate),
-              ElementsAre(fault(3, 1), fault(9, 1), rest(0, 3), rest(4, 5), rest(10, 6)));
+  EXPECT_THAT(split({{0_page, 16}}, {3_page, 9_page}, FaultSplit::upto),
+              ElementsAre(fault(0_page, 4), fault(4_page, 6), rest(10_page, 6)));
+  EXPECT_THAT(split({{0_page, 16}}, {3_page, 9_page}, FaultSplit::isolate),
+              ElementsAre(fault(3_page, 1), fault(9_page, 1), rest(0_page, 3), rest(4_page, 5),
+                          rest(10_page, 6)));
 }
 
 TEST(Split, FaultAtTheEndLeavesNothingToPrefetch) {
-  EXPECT_THAT(split({{0, 16}}, {15}, FaultSplit::upto), ElementsAre(fault(0, 16)));
-  EXPECT_THAT(split({{0, 2}}, {0, 1}, FaultSplit::isolate), ElementsAre(fault(0, 1), fault(1, 1)));
+  EXPECT_THAT(split({{0_page, 16}}, {15_page}, FaultSplit::upto), ElementsAre(fault(0_page, 16)));
+  EXPECT_THAT(split({{0_page, 2}}, {0_page, 1_page}, FaultSplit::isolate),
+              ElementsAre(fault(0_page, 1), fault(1_page, 1)));
 }
 
 TEST(Split, EveryRangeIsCutByItsOwnFaults) {
-  EXPECT_THAT(split({{0, 2}, {10, 4}, {20, 3}}, {1, 20}, FaultSplit::upto),
-              ElementsAre(fault(0, 2), rest(10, 4), fault(20, 1), rest(21, 2)));
+  EXPECT_THAT(split({{0_page, 2}, {10_page, 4}, {20_page, 3}}, {1_page, 20_page}, FaultSplit::upto),
+              ElementsAre(fault(0_page, 2), rest(10_page, 4), fault(20_page, 1), rest(21_page, 2)));
 }
 
 }  // namespace

@@ -2,6 +2,7 @@
 #include <gtest/gtest.h>
 
 #include "models/driver/tree_layout.hpp"
+#include "tests/unit/driver/managed_page_literal.hpp"
 #include "tests/unit/driver/prefetch/prefetch_bench.hpp"
 
 namespace lockstep::tree_test {
@@ -45,7 +46,7 @@ TEST(TreePrefetcher, SecondExampleOfThePaper) {
 TEST(TreePrefetcher, LargestPrefetchIs1020KiB) {
   PrefetchBench tree("tree", 2048);
   tree.set(0, 256, PagePlace::gpu);
-  EXPECT_THAT(tree.fault({256}), ElementsAre(PageRange{256, 256}));
+  EXPECT_THAT(tree.fault({256}), ElementsAre(PageRange{256_page, 256}));
   EXPECT_THAT(tree.transfers(), ElementsAre(-4, 1020));
   EXPECT_THAT(tree.decisions(), ElementsAre(1, 0, 0, 0, 0, 1));
 }
@@ -53,13 +54,13 @@ TEST(TreePrefetcher, LargestPrefetchIs1020KiB) {
 TEST(TreePrefetcher, ExactlyHalfIsNotEnough) {
   PrefetchBench tree("tree", 128 * 2);
   tree.fault({block(1)});
-  EXPECT_THAT(tree.fault({block(3)}), ElementsAre(PageRange{32, 16}));
+  EXPECT_THAT(tree.fault({block(3)}), ElementsAre(PageRange{32_page, 16}));
 }
 
 TEST(TreePrefetcher, OnePageMoreThanHalfIs) {
   PrefetchBench tree("tree", 128);
   tree.set(block(2), 1, PagePlace::gpu);
-  EXPECT_THAT(tree.fault({block(1)}), ElementsAre(PageRange{0, 16}, PageRange{17, 15}));
+  EXPECT_THAT(tree.fault({block(1)}), ElementsAre(PageRange{0_page, 16}, PageRange{17_page, 15}));
 }
 
 TEST(TreePrefetcher, FaultsOfABatchAreConsideredTogether) {
@@ -73,7 +74,8 @@ TEST(TreePrefetcher, FaultsOfABatchAreConsideredTogether) {
 TEST(TreePrefetcher, EveryTreeIsItsOwn) {
   PrefetchBench tree("tree", 4096);
   tree.set(0, 512, PagePlace::gpu);
-  EXPECT_THAT(tree.fault({512, 600}), ElementsAre(PageRange{512, 16}, PageRange{592, 16}));
+  EXPECT_THAT(tree.fault({512, 600}),
+              ElementsAre(PageRange{512_page, 16}, PageRange{592_page, 16}));
 }
 
 TEST(TreePrefetcher, PagesInFlightCountAsValidAndAreSkipped) {
@@ -81,22 +83,22 @@ TEST(TreePrefetcher, PagesInFlightCountAsValidAndAreSkipped) {
   tree.set(8, 4, PagePlace::arriving);
   tree.set(block(2), 2, PagePlace::arriving);
   tree.set(20, 1, PagePlace::leaving);
-  EXPECT_THAT(tree.fault({0}),
-              ElementsAre(PageRange{0, 8}, PageRange{12, 4}, PageRange{18, 2}, PageRange{21, 11}));
+  EXPECT_THAT(tree.fault({0}), ElementsAre(PageRange{0_page, 8}, PageRange{12_page, 4},
+                                           PageRange{18_page, 2}, PageRange{21_page, 11}));
 }
 
 TEST(TreePrefetcher, LeavesBehindTheAllocationHaveNoPages) {
   PrefetchBench tree("tree", 192 - 8);  // a tree of 256 KiB over 46 pages
-  EXPECT_THAT(tree.fault({0, 16}), ElementsAre(PageRange{0, 32}));
-  EXPECT_THAT(tree.fault({32}), ElementsAre(PageRange{32, 14}));
+  EXPECT_THAT(tree.fault({0, 16}), ElementsAre(PageRange{0_page, 32}));
+  EXPECT_THAT(tree.fault({32}), ElementsAre(PageRange{32_page, 14}));
 }
 
 TEST(TreePrefetcher, ThresholdIsAParameter) {
   PrefetchBench tree("{name: tree, threshold: 0.25}", 256);
-  EXPECT_THAT(tree.fault({0}), ElementsAre(PageRange{0, 64}));
+  EXPECT_THAT(tree.fault({0}), ElementsAre(PageRange{0_page, 64}));
   PrefetchBench never("{name: tree, threshold: 1}", 256);
   never.set(16, 48, PagePlace::gpu);
-  EXPECT_THAT(never.fault({0}), ElementsAre(PageRange{0, 16}));
+  EXPECT_THAT(never.fault({0}), ElementsAre(PageRange{0_page, 16}));
 }
 
 TEST(TreeLayout, AllocationIsCutIntoFullTreesAndASmallerOne) {
