@@ -156,17 +156,19 @@ SmCycle SmCore::next_arrival(Inbox inbox, std::size_t next) const {
 
 /// One cycle: what commits, then the load-store unit's queue, then issue.
 template <class Policy>
-void SmCore::step(Policy& policy, SmCycle now) {
+inline void SmCore::step(Policy& policy, SmCycle now) {
   front_end_.begin_cycle(now);
   if (load_store_.wake() <= now) load_store_.look_up_lines(now);
   if (turnover_.switches()) [[unlikely]]
     turnover_.look(now);
-  if (issue_held_) [[unlikely]] {
+  bool could_issue = false;
+  if (!issue_held_) [[likely]] {
+    could_issue =
+        front_end_.issue_cycle(policy, now, [&](WarpSlot slot) { issue_.issue(slot, now); });
+  } else {
     front_end_.account_stalls(now + 1);
-    return front_end_.sleep_until(next_event());
   }
-  if (!front_end_.issue_cycle(policy, now, [&](WarpSlot slot) { issue_.issue(slot, now); }))
-    front_end_.sleep_until(next_event());
+  if (!could_issue) front_end_.sleep_until(next_event());
 }
 
 void SmCore::take(const MessageHeader& message, SmCycle now) {
@@ -267,7 +269,7 @@ std::string SmCore::waiting_for() const {
 }
 
 void SmCore::serialize(Archive& archive) {
-  archive.section("sm", 4);
+  archive.section("sm", 5);
   archive(statistics_, front_end_, faultable_, ports_, l1_, stores_, flights_, load_store_,
           translation_, mistakes_, blocks_, shootdowns_, printing_, turnover_, issue_held_);
 }

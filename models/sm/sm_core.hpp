@@ -56,13 +56,13 @@ class SmCore {
   template <class Policy>
   void run(Policy& policy, Time horizon, Inbox inbox);
   template <class Policy>
-  void step(Policy& policy, SmCycle now);
+  [[gnu::always_inline]] void step(Policy& policy, SmCycle now);
   void take(const MessageHeader& message, SmCycle now);
   SmCycle next_arrival(Inbox inbox, std::size_t next) const;
   Time next_cycle() const {
     return front_end_.wake() == no_cycle ? Time::never() : constants_.time_of(front_end_.wake());
   }
-  SmCycle next_event() const {
+  [[gnu::always_inline]] SmCycle next_event() const {
     return std::min({front_end_.next_event(), load_store_.wake(), turnover_.wake()});
   }
 

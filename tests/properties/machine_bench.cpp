@@ -222,7 +222,7 @@ std::string MachineBench::compare_tenant(std::size_t t, TenantRun& run) const {
 
 std::string MachineBench::compare(Host& host) const {
   for (std::size_t t = 0; t < scenario_.tenants.size(); ++t) {
-    const std::string difference = compare_tenant(t, host.tenant(t));
+    std::string difference = compare_tenant(t, host.tenant(t));
     if (!difference.empty()) return difference;
   }
   return "";
@@ -340,7 +340,7 @@ MachineBench::Moment MachineBench::after_windows(unsigned windows) {
 
 MachineResult MachineBench::run_interrupted(const Layout& first, const Moment& moment,
                                             const Layout& second) {
-  const MachineResult half = simulate(first, nullptr, moment);
+  MachineResult half = simulate(first, nullptr, moment);
   if (!half.problem.empty() || half.finished) return half;
   const MachineResult again = simulate(second, &half.state, [](const Host&) { return true; });
   MachineResult whole = simulate(second, &half.state, {});

@@ -63,7 +63,11 @@ class OperandLog final : public ExceptionScheme {
                SmCycle now) override {
     share_of(pipeline, warp).used -= record.log_entries;
     used_ -= record.log_entries;
-    for_each_warp(pipeline.front_end.waiting(StallCause::log_full),
+    // Other blocks' warps wait for entries of their own, unless more are promised than there are.
+    const std::uint64_t helped = promised_ > entries_
+                                     ? ~std::uint64_t{0}
+                                     : pipeline.blocks.block_of(pipeline.blocks.warp(warp)).warps;
+    for_each_warp(pipeline.front_end.waiting(StallCause::log_full) & helped,
                   [&](WarpSlot waiting) { pipeline.front_end.look_again(waiting, now); });
   }
   void committed(const Pipeline&, WarpSlot warp, const PreciseRecord&, SmCycle) override {
@@ -82,8 +86,11 @@ class OperandLog final : public ExceptionScheme {
     const BlockResources& shape = pipeline.blocks.grid(block.grid).block;
     const std::uint32_t together = blocks_per_sm(shape, pipeline.constants.limits);
     blocks_[place.value()] = {0, std::max(shape.log_entries, entries_ / std::max(together, 1u))};
+    promised_ = 0;
+    for (std::uint8_t p = 0; p < pipeline.constants.parameters.blocks; ++p)
+      if (pipeline.blocks.block(BlockPlace(p)).used) promised_ += blocks_[p].size;
   }
-  void serialize(Archive& archive) override { archive(used_, queues_, blocks_); }
+  void serialize(Archive& archive) override { archive(used_, promised_, queues_, blocks_); }
 
  private:
   /// Of a block: entries.
@@ -99,6 +106,7 @@ class OperandLog final : public ExceptionScheme {
   }
 
   std::uint32_t entries_, used_ = 0;
+  std::uint32_t promised_ = 0;  ///< shares when a block came last
   QueueEntries queues_;
   std::vector<Share> blocks_;  ///< by place
 };
