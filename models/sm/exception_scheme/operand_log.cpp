@@ -47,9 +47,7 @@ class OperandLog final : public ExceptionScheme {
   std::optional<StallCause> refusal(const Pipeline& pipeline, WarpSlot warp,
                                     const PreciseRecord& record) override {
     if (queues_.full(warp)) return StallCause::queue_full;
-    const Share& share = share_of(pipeline, warp);
-    if (share.used + record.log_entries > share.size || used_ + record.log_entries > entries_)
-      return StallCause::log_full;
+    if (!has_room(share_of(pipeline, warp), record.log_entries)) return StallCause::log_full;
     return std::nullopt;
   }
   void issued(const Pipeline& pipeline, WarpSlot warp, const PreciseRecord& record) override {
@@ -63,12 +61,7 @@ class OperandLog final : public ExceptionScheme {
                SmCycle now) override {
     share_of(pipeline, warp).used -= record.log_entries;
     used_ -= record.log_entries;
-    // Other blocks' warps wait for entries of their own, unless more are promised than there are.
-    const std::uint64_t helped = promised_ > entries_
-                                     ? ~std::uint64_t{0}
-                                     : pipeline.blocks.block_of(pipeline.blocks.warp(warp)).warps;
-    for_each_warp(pipeline.front_end.waiting(StallCause::log_full) & helped,
-                  [&](WarpSlot waiting) { pipeline.front_end.look_again(waiting, now); });
+    wake(pipeline, warp, now);
   }
   void committed(const Pipeline&, WarpSlot warp, const PreciseRecord&, SmCycle) override {
     queues_.give_back(warp);
@@ -93,6 +86,24 @@ class OperandLog final : public ExceptionScheme {
   void serialize(Archive& archive) override { archive(used_, promised_, queues_, blocks_); }
 
  private:
+  /// Those whom the warp's entries help look again.  One that finds no room costs its scheduler a
+  /// cycle, so no more look than have room.
+  void wake(const Pipeline& pipeline, WarpSlot warp, SmCycle now) {
+    ResidentBlocks& blocks = pipeline.blocks;
+    // Other blocks' warps wait for entries of their own, unless more are promised than there are.
+    const bool common = promised_ > entries_;
+    const std::uint64_t helped =
+        common ? ~std::uint64_t{0} : blocks.block_of(blocks.warp(warp)).warps;
+    std::uint32_t claimed = 0;  // of the block's, by those before
+    for_each_warp(pipeline.front_end.waiting(StallCause::log_full) & helped, [&](WarpSlot slot) {
+      const Warp& waiting = blocks.warp(slot);
+      const std::uint32_t wanted =
+          blocks.grid_of(waiting).issue->precise[waiting.paths.pc()].log_entries;
+      if (!has_room(share_of(pipeline, slot), claimed + wanted)) return;
+      if (!common) claimed += wanted;
+      pipeline.front_end.look_again(slot, now);
+    });
+  }
   /// Of a block: entries.
   struct Share {
     std::uint32_t used = 0, size = 0;
@@ -101,6 +112,9 @@ class OperandLog final : public ExceptionScheme {
       archive(used, size);
     }
   };
+  bool has_room(const Share& share, std::uint32_t entries) const {
+    return share.used + entries <= share.size && used_ + entries <= entries_;
+  }
   Share& share_of(const Pipeline& pipeline, WarpSlot warp) {
     return blocks_[pipeline.blocks.warp(warp).block];
   }
