@@ -2,9 +2,11 @@
 #pragma once
 
 #include <array>
+#include <optional>
 #include <string>
 #include <vector>
 
+#include "core/error/error.hpp"
 #include "models/isa/ir.hpp"
 #include "models/isa/program.hpp"
 
@@ -20,6 +22,7 @@ struct SourceFunction {
   std::uint32_t maximum_threads = 0;
   std::uint32_t maximum_registers = 0;  ///< .maxnreg, zero when not given
   std::uint32_t line = 0, column = 0;   ///< of the definition
+  std::optional<UserError> mistake;     ///< why the body could not be read to its end
 };
 
 /// A module as read: before encoding.

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "core/error/error.hpp"
+#include "models/isa/encode/encode.hpp"
 #include "models/isa/lowering/memory/shared_layout.hpp"
 #include "models/isa/opcodes/execution_class.hpp"
 #include "models/isa/opcodes/issue_slots.hpp"
@@ -13,7 +14,10 @@ namespace lockstep::isa {
 using Kind = ir::Operand::Kind;
 
 ProgramBuilder::ProgramBuilder(const SourceModule& module, Link link)
-    : module_(module), link_(std::move(link)), rows_(link_) {
+    : module_(module),
+      link_(std::move(link)),
+      rows_(link_),
+      program_(program_header(module.functions[link_.functions.front().index])) {
   program_.pair_rows = 2 * rows_.pairs();
   program_.rows = rows_.rows();
   program_.predicates = link_.predicates;

@@ -56,7 +56,11 @@ void translate_function(ModuleSymbols& symbols, const syntax::Function& f) {
   function.maximum_registers = f.maximum_registers;
   function.line = f.at.line;
   function.column = f.at.column;
-  FunctionTranslator(symbols, f, function).translate();
+  try {
+    FunctionTranslator(symbols, f, function).translate();
+  } catch (const UserError& error) {
+    function.mistake = error;
+  }
 }
 
 }  // namespace

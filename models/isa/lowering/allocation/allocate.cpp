@@ -112,15 +112,15 @@ class Spiller {
   std::uint64_t offset_ = 0;  ///< of a value
 };
 
-std::uint32_t choose_victim(const ir::Function& function, bool predicate,
-                            const std::vector<std::uint32_t>& temporaries) {
-  const auto ranges = live_ranges(function);
+std::uint32_t choose_victim(const ir::Function& function, const std::vector<LiveRange>& ranges,
+                            bool predicate, const std::vector<std::uint32_t>& temporaries) {
+  std::vector<bool> excluded(ranges.size());
+  for (const std::uint32_t r : temporaries) excluded[r] = true;
   std::uint32_t victim = ir::no_register;
   double best = 0;
   for (std::uint32_t r = 0; r < ranges.size(); ++r) {
     if (ranges[r].empty() || (function.registers[r].type == Type::pred) != predicate) continue;
-    if (is_formal(function, r)) continue;
-    if (std::find(temporaries.begin(), temporaries.end(), r) != temporaries.end()) continue;
+    if (excluded[r] || is_formal(function, r)) continue;
     const double gain = ranges[r].length() *
                         static_cast<double>(std::max(1U, rows_of(function.registers[r].type))) /
                         std::max(ranges[r].weight, 1.0);
@@ -133,21 +133,50 @@ std::uint32_t choose_victim(const ir::Function& function, bool predicate,
   return victim;
 }
 
+/// Rows, or predicates, that are live at once somewhere: no assignment needs fewer.
+std::uint32_t most_live(const ir::Function& function, const std::vector<LiveRange>& ranges,
+                        bool predicates) {
+  std::vector<std::int32_t> change;
+  const auto add = [&](std::uint32_t position, std::int32_t by) {
+    if (change.size() <= position) change.resize(position + 1);
+    change[position] += by;
+  };
+  for (std::uint32_t r = 0; r < ranges.size(); ++r) {
+    const Type type = function.registers[r].type;
+    if ((type == Type::pred) != predicates) continue;
+    const auto rows = static_cast<std::int32_t>(predicates ? 1 : rows_of(type));
+    for (const LiveRange::Segment& segment : ranges[r].segments) {
+      add(segment.from, rows);
+      add(segment.to, -rows);
+    }
+  }
+  std::int32_t live = 0, most = 0;
+  for (const std::int32_t by : change) most = std::max(most, live += by);
+  return static_cast<std::uint32_t>(most);
+}
+
 }  // namespace
 
 Allocation allocate(ir::Function& function, std::uint32_t maximum_registers,
                     std::uint32_t maximum_predicates) {
   const std::uint64_t local_before = function.local_bytes;
   std::vector<std::uint32_t> temporaries;
-  Allocation allocation = assign_rows(function, maximum_registers);
-  while (allocation.predicates > maximum_predicates ||
-         allocation.registers_per_thread > maximum_registers) {
-    const bool predicate = allocation.predicates > maximum_predicates;
-    Spiller(function, choose_victim(function, predicate, temporaries)).run(temporaries);
-    allocation = assign_rows(function, maximum_registers);
+  for (;;) {
+    const std::vector<LiveRange> ranges = live_ranges(function);
+    bool predicate = most_live(function, ranges, true) > maximum_predicates;
+    // Rows are assigned when they may suffice: that costs more than all else here.
+    if (!predicate && most_live(function, ranges, false) + reserved_registers > maximum_registers) {
+      predicate = count_predicates(function, ranges) > maximum_predicates;
+    } else if (!predicate) {
+      Allocation allocation = assign_rows(function, ranges, maximum_registers);
+      predicate = allocation.predicates > maximum_predicates;
+      if (!predicate && allocation.registers_per_thread <= maximum_registers) {
+        allocation.spill_bytes = function.local_bytes - local_before;
+        return allocation;
+      }
+    }
+    Spiller(function, choose_victim(function, ranges, predicate, temporaries)).run(temporaries);
   }
-  allocation.spill_bytes = function.local_bytes - local_before;
-  return allocation;
 }
 
 }  // namespace lockstep::isa::lowering
