@@ -75,7 +75,7 @@ void ModuleLoader::load(Module& module, std::span<const std::uint32_t> kernels) 
     if (!module.kernels[k].is_loaded()) wanted.push_back(k);
   std::vector<std::uint32_t> functions;
   for (const std::uint32_t k : wanted) functions.push_back(kernels_[k]);
-  lower_for(functions);
+  rewrite_for(functions);
   for_each_in_parallel(wanted.size(),
                        [&](std::size_t i) { module.kernels[wanted[i]] = make(functions[i]); });
 }
@@ -102,27 +102,17 @@ void ModuleLoader::reject_mistakes(const std::vector<std::uint32_t>& functions) 
     if (source_.functions[f].mistake) throw UserError(*source_.functions[f].mistake);
 }
 
-void ModuleLoader::lower_for(const std::vector<std::uint32_t>& kernels) {
+void ModuleLoader::rewrite_for(const std::vector<std::uint32_t>& kernels) {
   std::vector<std::uint32_t> needed;
-  std::vector<std::pair<std::uint32_t, Form*>> work;  // limit, and the function as it was read
-  for (const std::uint32_t kernel : kernels) {
-    const std::uint32_t limit = register_limit(kernel, options_);
+  std::vector<ir::Function*> work;
+  for (const std::uint32_t kernel : kernels)
     for (const std::uint32_t f : reached(kernel)) {
       needed.push_back(f);
-      const auto [found, is_new] = lowered_.try_emplace({f, limit});
-      if (!is_new) continue;
-      found->second.function = source_.functions[f].code;
-      work.emplace_back(limit, &found->second);
+      const auto [found, is_new] = rewritten_.try_emplace(f, source_.functions[f].code);
+      if (is_new) work.push_back(&found->second);
     }
-  }
   reject_mistakes(needed);
-  for_each_in_parallel(work.size(), [&](std::size_t i) {
-    const auto [limit, form] = work[i];
-    LoweringOptions own = options_;
-    own.maximum_registers = limit;
-    form->allocation = lower(form->function, own);
-    find_successors(form->function);
-  });
+  for_each_in_parallel(work.size(), [&](std::size_t i) { rewrite(*work[i], options_); });
 }
 
 std::vector<LinkInput> ModuleLoader::inputs_of(const Forms& forms) const {
@@ -131,21 +121,16 @@ std::vector<LinkInput> ModuleLoader::inputs_of(const Forms& forms) const {
   return inputs;
 }
 
-std::vector<LinkInput> ModuleLoader::lowered_inputs(std::uint32_t kernel) const {
-  std::vector<LinkInput> inputs(source_.functions.size());
-  const std::uint32_t limit = register_limit(kernel, options_);
-  for (const std::uint32_t f : reached(kernel)) {
-    const Form& form = lowered_.at({f, limit});
-    inputs[f] = {&form.function, &form.allocation};
-  }
-  return inputs;
+Kernel ModuleLoader::make(std::uint32_t kernel) const {
+  const std::vector<std::uint32_t> functions = reached(kernel);
+  return {reference_program(kernel, functions), lowered_program(kernel, functions)};
 }
 
-Kernel ModuleLoader::make(std::uint32_t kernel) const {
-  Kernel result;
-  result.reference = reference_program(kernel);
-  result.lowered = lowered_program(kernel);
-  return result;
+void ModuleLoader::allocate(Form& form, const ir::Function& function, std::uint32_t registers,
+                            std::uint32_t predicates) {
+  form.function = function;
+  form.allocation = lowering::allocate(form.function, registers, predicates);
+  find_successors(form.function);
 }
 
 void ModuleLoader::refuse_registers(std::uint32_t kernel) const {
@@ -172,52 +157,42 @@ std::uint32_t ModuleLoader::registers_per_thread(std::uint32_t kernel,
 
 /// The kernel as it was read, what --check compares with.  Registers have rows of their own, so
 /// that nothing depends on what the lowering finds out about them, unless there are too many.
-Program ModuleLoader::reference_program(std::uint32_t kernel) const {
+Program ModuleLoader::reference_program(std::uint32_t kernel,
+                                        const std::vector<std::uint32_t>& functions) const {
   constexpr std::uint32_t registers = 1024;
   if (auto program = encode(source_, kernel, own_rows_)) return *std::move(program);
   for (std::uint32_t predicates = 32; predicates >= fewest_predicates; predicates /= 2) {
-    Forms shared;
-    for (const std::uint32_t f : reached(kernel)) {
-      Form& form = shared[f];
-      form.function = source_.functions[f].code;
-      form.allocation = lowering::allocate(form.function, registers, predicates);
-      find_successors(form.function);
-    }
-    if (auto program = encode(source_, kernel, inputs_of(shared))) return *std::move(program);
+    Forms forms;
+    for (const std::uint32_t f : functions)
+      allocate(forms[f], source_.functions[f].code, registers, predicates);
+    if (auto program = encode(source_, kernel, inputs_of(forms))) return *std::move(program);
   }
   refuse_registers(kernel);
 }
 
-Program ModuleLoader::lowered_program(std::uint32_t kernel) const {
+Program ModuleLoader::lowered_program(std::uint32_t kernel,
+                                      const std::vector<std::uint32_t>& functions) const {
   LoweringOptions options = options_;
-  Forms forms;
-  std::vector<LinkInput> inputs = lowered_inputs(kernel);
   for (;;) {
+    Forms forms;
+    for (const std::uint32_t f : functions)
+      allocate(forms[f], rewritten_.at(f), register_limit(kernel, options),
+               options.maximum_predicates);
+    const std::vector<LinkInput> inputs = inputs_of(forms);
     std::optional<Program> program = encode(source_, kernel, inputs);
-    if (program && program->rows <= scoreboard_rows &&
-        program->predicates <= scoreboard_predicates) {
+    // Pairs and single rows do not share, nor do functions: fewer registers leave room for that.
+    const bool rows = program && program->rows <= scoreboard_rows;
+    const bool predicates = program && program->predicates <= scoreboard_predicates;
+    if (rows && predicates) {
       program->registers_per_thread = registers_per_thread(kernel, inputs, *program);
       find_live_rows(*program);
       return *std::move(program);
     }
-    // Pairs and single rows do not share, nor do functions: fewer registers leave room for that.
-    if (!program || program->rows > scoreboard_rows)
-      options.maximum_registers = options.maximum_registers * 3 / 4;
-    if (!program || program->predicates > scoreboard_predicates)
-      options.maximum_predicates = options.maximum_predicates * 3 / 4;
+    if (!rows) options.maximum_registers = options.maximum_registers * 3 / 4;
+    if (!predicates) options.maximum_predicates = options.maximum_predicates * 3 / 4;
     if (options.maximum_registers < fewest_registers ||
         options.maximum_predicates < fewest_predicates)
       refuse_registers(kernel);
-    forms.clear();
-    LoweringOptions own = options;
-    own.maximum_registers = register_limit(kernel, options);
-    for (const std::uint32_t f : reached(kernel)) {
-      Form& form = forms[f];
-      form.function = source_.functions[f].code;
-      form.allocation = lower(form.function, own);
-      find_successors(form.function);
-    }
-    inputs = inputs_of(forms);
   }
 }
 

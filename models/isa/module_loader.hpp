@@ -1,17 +1,14 @@
 /// A module that was read, and that makes the programs of its kernels when they are asked for.
 ///
 /// Every kernel has two programs: as it was read, what --check interprets, and lowered, what an SM
-/// runs.  Only functions that a wanted kernel reaches are lowered, each once for one limit of
-/// registers, all of them in parallel; what a kernel's programs are does not depend on which others
-/// are wanted.
+/// runs.  Only functions that a wanted kernel reaches are rewritten, each once and all of them in
+/// parallel; kernels then get their registers and are encoded, in parallel too.  What a kernel's
+/// programs are does not depend on which others are wanted.
 #pragma once
 
 #include <cstdint>
-#include <deque>
 #include <map>
 #include <span>
-#include <string>
-#include <utility>
 #include <vector>
 
 #include "models/isa/encode/link.hpp"
@@ -43,22 +40,24 @@ class ModuleLoader {
   std::uint32_t register_limit(std::uint32_t kernel, const LoweringOptions& options) const;
   std::vector<std::uint32_t> reached(std::uint32_t kernel) const;
   void reject_mistakes(const std::vector<std::uint32_t>& functions) const;
-  /// Lowers what the kernels reach and `lowered_` does not have yet.
-  void lower_for(const std::vector<std::uint32_t>& kernels);
-  std::vector<LinkInput> inputs_of(const Forms& forms) const;
-  std::vector<LinkInput> lowered_inputs(std::uint32_t kernel) const;
+  /// Rewrites what the kernels reach and `rewritten_` does not have yet.
+  void rewrite_for(const std::vector<std::uint32_t>& kernels);
   Kernel make(std::uint32_t kernel) const;
-  Program reference_program(std::uint32_t kernel) const;
-  Program lowered_program(std::uint32_t kernel) const;
-  [[noreturn]] void refuse_registers(std::uint32_t kernel) const;
+  Program reference_program(std::uint32_t kernel,
+                            const std::vector<std::uint32_t>& functions) const;
+  Program lowered_program(std::uint32_t kernel, const std::vector<std::uint32_t>& functions) const;
+  static void allocate(Form& form, const ir::Function& function, std::uint32_t registers,
+                       std::uint32_t predicates);
+  std::vector<LinkInput> inputs_of(const Forms& forms) const;
   std::uint32_t registers_per_thread(std::uint32_t kernel, const std::vector<LinkInput>& inputs,
                                      const Program& program) const;
+  [[noreturn]] void refuse_registers(std::uint32_t kernel) const;
 
   SourceModule source_;
   const LoweringOptions options_;
   std::vector<std::uint32_t> kernels_;  ///< function indices, by index in Module::kernels
   std::vector<LinkInput> own_rows_;     ///< the functions as read, by function index
-  std::map<std::pair<std::uint32_t, std::uint32_t>, Form> lowered_;  ///< by function and limit
+  std::map<std::uint32_t, ir::Function> rewritten_;  ///< by function index; rows come later
 };
 
 }  // namespace lockstep::isa

@@ -149,7 +149,8 @@ void Renaming::spread_liveness(std::uint32_t r) {
 }
 
 bool Renaming::is_live_above(std::uint32_t r, std::uint32_t block, const Places& decided) const {
-  const auto first = std::lower_bound(decided.begin(), decided.end(), Place{block, 0}, comes_before);
+  const auto first =
+      std::lower_bound(decided.begin(), decided.end(), Place{block, 0}, comes_before);
   auto last = std::lower_bound(first, decided.end(), Place{block + 1, 0}, comes_before);
   if (first == last) return liveness_.live_out[block].contains(r);
   LiveWalker walker = liveness_.walk(block);
