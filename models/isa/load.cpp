@@ -3,14 +3,17 @@
 #include <cstring>
 
 #include "core/error/error.hpp"
-#include "models/isa/module_loader.hpp"
+#include "models/isa/module/module_linker.hpp"
+#include "models/isa/module/module_loader.hpp"
 #include "models/isa/reader/reader.hpp"
 
 namespace lockstep::isa {
 namespace {
 
 Module make_module(SourceModule source, const LoweringOptions& options) {
-  ModuleLoader loader(std::move(source), options);
+  std::vector<SourceModule> modules;
+  modules.push_back(std::move(source));
+  ModuleLoader loader(link_modules(std::move(modules)), options);
   Module module = loader.module();
   loader.load_all(module);
   return module;
@@ -22,9 +25,11 @@ Module load_module(const std::string& path, const LoweringOptions& options) {
   return make_module(read_ptx_file(path), options);
 }
 
-Module load_module(const std::string& path, const LoweringOptions& options,
-                   const std::set<std::string>& kernels) {
-  ModuleLoader loader(read_ptx_file(path), options);
+Module load_modules(const std::vector<std::string>& paths, const LoweringOptions& options,
+                    const std::set<std::string>& kernels) {
+  std::vector<SourceModule> modules;
+  for (const std::string& path : paths) modules.push_back(read_ptx_file(path));
+  ModuleLoader loader(link_modules(std::move(modules)), options);
   Module module = loader.module();
   std::vector<std::uint32_t> wanted;
   for (const std::string& kernel : kernels)

@@ -1,4 +1,4 @@
-#include "models/isa/module_loader.hpp"
+#include "models/isa/module/module_loader.hpp"
 
 #include <oneapi/tbb/parallel_for.h>
 
@@ -80,7 +80,9 @@ void ModuleLoader::load(Module& module, std::span<const std::uint32_t> kernels) 
                        [&](std::size_t i) { module.kernels[wanted[i]] = make(functions[i]); });
 }
 
-/// Registers a thread may have: .maxnreg, and what lets a block of .maxntid threads fit.
+/// Registers a thread may have: .maxnreg, and what lets blocks of .maxntid or .reqntid threads fit,
+/// .minnctapersm of them.  Source: the registers that ptxas 13 gives kernels that want more; whole
+/// groups of four warps share the register file, in steps of eight registers a thread.
 std::uint32_t ModuleLoader::register_limit(std::uint32_t kernel,
                                            const LoweringOptions& options) const {
   const SourceFunction& k = source_.functions[kernel];
@@ -89,8 +91,11 @@ std::uint32_t ModuleLoader::register_limit(std::uint32_t kernel,
   std::uint32_t threads = k.maximum_threads;
   const auto& block = k.required_block;
   if (block[0] != 0) threads = block[0] * block[1] * block[2];
-  if (threads != 0) limit = std::min(limit, std::max(registers_of_an_sm / threads / 8 * 8, 24u));
-  return limit;
+  if (threads == 0) return limit;
+  const std::uint32_t warps =
+      (threads + warp_size - 1) / warp_size * std::max(k.minimum_blocks, 1u);
+  const std::uint32_t fitting = registers_of_an_sm / ((warps + 3) / 4 * 4 * warp_size) / 8 * 8;
+  return std::min(limit, std::max(fitting, fewest_registers));
 }
 
 std::vector<std::uint32_t> ModuleLoader::reached(std::uint32_t kernel) const {
@@ -136,7 +141,7 @@ void ModuleLoader::allocate(Form& form, const ir::Function& function, std::uint3
 void ModuleLoader::refuse_registers(std::uint32_t kernel) const {
   const SourceFunction& k = source_.functions[kernel];
   throw UserError(
-      source_.file + ":" + std::to_string(k.line) + ":" + std::to_string(k.column),
+      k.file + ":" + std::to_string(k.line) + ":" + std::to_string(k.column),
       "kernel " + k.code.name +
           " and the functions it calls one below the other need more registers than a warp has",
       "have some calls inlined or split the kernel");
