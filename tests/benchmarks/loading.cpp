@@ -1,12 +1,14 @@
-/// How long a module takes to load, by its size: seconds per MB of PTX and per 1,000 instructions.
+/// What a module costs to load, by its size: seconds per MB of PTX and per 1,000 instructions, of
+/// all cores together, so that neighbours on the machine do not count.
 ///
 ///   bench_loading [FILE.ptx...]
 ///
 /// Without files it loads made-up modules: one long kernel, of which each row doubles the last, and
 /// many short ones, of which all, or only one, are wanted.  A pass whose cost grows faster than the
 /// function shows as a column that climbs.
-#include <chrono>
+#include <algorithm>
 #include <cstdio>
+#include <ctime>
 #include <filesystem>
 #include <fstream>
 #include <set>
@@ -60,31 +62,34 @@ std::string kernel(const std::string& name, unsigned steps) {
   return text + "ret;\n}\n";
 }
 
+/// Of this process, in all its threads.
+double seconds() {
+  return static_cast<double>(std::clock()) / CLOCKS_PER_SEC;
+}
+
 /// Loads it with all kernels, or the first.
 void measure(const std::string& text, const std::string& file, bool all) {
-  const auto start = std::chrono::steady_clock::now();
+  const double start = seconds();
   std::vector<isa::SourceModule> modules;
   modules.push_back(isa::read_ptx(text, file));
   isa::ModuleLoader loader(isa::link_modules(std::move(modules)));
   isa::Module module = loader.module();
-  const std::chrono::duration<double> read = std::chrono::steady_clock::now() - start;
+  const double read = seconds() - start;
   if (all) {
     loader.load_all(module);
   } else {
     loader.load(module, std::vector<std::uint32_t>{0});
   }
-  const std::chrono::duration<double> loaded = std::chrono::steady_clock::now() - start;
+  const double loaded = seconds() - start;
   std::size_t instructions = 0, longest = 0;
   for (const isa::Kernel& kernel : module.kernels) {
     instructions += kernel.reference.instructions.size();
     longest = std::max(longest, kernel.reference.instructions.size());
   }
   const double megabytes = static_cast<double>(text.size()) / 1e6;
-  std::printf(
-      "%-26s %8.2f %7zu %8zu %8zu %8.3f %8.3f %8.3f %14.3f\n", file.c_str(), megabytes,
-      module.kernels.size(), instructions, longest, read.count(), loaded.count(),
-      loaded.count() / megabytes,
-      1000 * (loaded - read).count() / static_cast<double>(std::max<std::size_t>(1, instructions)));
+  std::printf("%-26s %8.2f %7zu %8zu %8zu %8.3f %8.3f %8.3f %14.3f\n", file.c_str(), megabytes,
+              module.kernels.size(), instructions, longest, read, loaded, loaded / megabytes,
+              1000 * (loaded - read) / static_cast<double>(std::max<std::size_t>(1, instructions)));
 }
 
 void measure_made_up() {
