@@ -54,7 +54,8 @@ void add_bytes(const Scenario& scenario, std::vector<RankFact>& facts) {
       if (!trace.empty()) facts.push_back({name + ".cpu.trace", digest_of(trace)});
       continue;
     }
-    facts.push_back({name + ".module", digest_of(tenant.workload.module_file)});
+    for (const std::string& file : tenant.workload.module_files())
+      facts.push_back({name + ".module", digest_of(file)});
     for (const Buffer& buffer : tenant.workload.buffers) {
       if (buffer.initial.kind != Initializer::Kind::file) continue;
       require_file(buffer.initial.file, buffer.where);

@@ -38,7 +38,7 @@ void refuse_inputs(const std::string& output, const CommandLine& line, const Sce
   refuse(line.weights, "--weights");
   refuse(line.resume, "--resume");
   for (const Tenant& tenant : scenario.tenants) {
-    refuse(tenant.workload.module_file, "a module");
+    for (const std::string& file : tenant.workload.module_files()) refuse(file, "a module");
     if (tenant.cpu) refuse(tenant.cpu->trace_file, "a trace");
     for (const Buffer& buffer : tenant.workload.buffers)
       refuse(buffer.initial.file, "the initial content of buffer " + buffer.name);

@@ -1,6 +1,8 @@
 #include "models/gpu/machine.hpp"
 
 #include <algorithm>
+#include <map>
+#include <set>
 
 #include "core/memory/round_up.hpp"
 #include "models/cpu/core_statistics.hpp"
@@ -58,17 +60,25 @@ Machine::Machine(const Scenario& scenario, const MachineParameters& parameters,
 void Machine::load_modules(isa::LoweringOptions lowering) {
   lowering.preemption_points =
       saving_of(parameters_.policies.preemption).stops == StopPlaces::points;
+  using Files = std::vector<std::string>;  // "": it runs on a CPU core
+  std::map<Files, std::set<std::string>> launched;
   for (const Tenant& tenant : scenario_.tenants) {
-    const std::string& file = tenant.workload.module_file;  // "": it runs on a CPU core
-    if (!tenant.cpu) require_file(file, tenant.workload.module_where);
-    const auto known = std::find_if(modules_.begin(), modules_.end(),
-                                    [&](const auto& module) { return module->file == file; });
-    module_of_tenant_.push_back(static_cast<std::uint16_t>(known - modules_.begin()));
-    if (known == modules_.end() && tenant.cpu) modules_.push_back(std::make_unique<isa::Module>());
-    if (tenant.cpu) continue;
-    if (known == modules_.end()) {
-      modules_.push_back(std::make_unique<isa::Module>(isa::load_module(file, lowering)));
+    const Files files = tenant.workload.module_files();
+    for (const std::string& file : files)
+      if (!tenant.cpu) require_file(file, tenant.workload.module_where);
+    launched[files].merge(launched_kernels(tenant.workload));
+  }
+  std::vector<Files> known;
+  for (const Tenant& tenant : scenario_.tenants) {
+    const Files files = tenant.workload.module_files();
+    const auto found = std::find(known.begin(), known.end(), files);
+    module_of_tenant_.push_back(static_cast<std::uint16_t>(found - known.begin()));
+    if (found == known.end()) {
+      known.push_back(files);
+      modules_.push_back(std::make_unique<isa::Module>(
+          tenant.cpu ? isa::Module() : isa::load_modules(files, lowering, launched[files])));
     }
+    if (tenant.cpu) continue;
     const isa::Module& module = *modules_[module_of_tenant_.back()];
     validate_workload(tenant.workload, module);
     check_launches(

@@ -1,6 +1,7 @@
 /// From a PTX file to programs that can run.
 #pragma once
 
+#include <set>
 #include <string>
 #include <vector>
 
@@ -12,6 +13,11 @@ namespace lockstep::isa {
 /// Reads, lowers and encodes a module.  Throws UserError "file:line:column: ..." for what is
 /// malformed or not supported.
 Module load_module(const std::string& path, const LoweringOptions& options = {});
+/// Several files, linked to one module (module/module_linker.hpp), with the programs of these
+/// kernels only; for those of others nobody asks, and names that no kernel has are passed over.
+/// All text must follow the grammar; the other rules are asked of what these kernels reach.
+Module load_modules(const std::vector<std::string>& paths, const LoweringOptions& options,
+                    const std::set<std::string>& kernels);
 /// The same from text; `file` names it in messages.
 Module load_module_text(const std::string& text, const std::string& file,
                         const LoweringOptions& options = {});

@@ -2,24 +2,42 @@
 #pragma once
 
 #include <array>
+#include <optional>
 #include <string>
 #include <vector>
 
+#include "core/error/error.hpp"
 #include "models/isa/ir.hpp"
 #include "models/isa/program.hpp"
 
 namespace lockstep::isa {
 
+/// How a function or variable is known to other modules, and "file:line:column" of its name.
+struct SourceLink {
+  Linkage linkage = Linkage::own;
+  std::string where;
+};
+
 /// A function and what its header says.
 struct SourceFunction {
   ir::Function code;
+  /// Of a function without a body here, and what is wrong with it if no module has one.
+  struct Call {
+    std::uint32_t function;
+    UserError mistake;
+  };
+  SourceLink link;
+  std::string file, signature;  ///< widths of results and parameters
   bool has_body = false;
+  std::vector<Call> undefined_calls;
   std::vector<KernelParameter> parameters;  ///< of an entry
   std::uint32_t parameter_bytes = 0;
   std::array<std::uint32_t, 3> required_block{};
-  std::uint32_t maximum_threads = 0;
+  std::uint32_t maximum_threads = 0;    ///< .maxntid, zero when not given
+  std::uint32_t minimum_blocks = 0;     ///< .minnctapersm, likewise
   std::uint32_t maximum_registers = 0;  ///< .maxnreg, zero when not given
   std::uint32_t line = 0, column = 0;   ///< of the definition
+  std::optional<UserError> mistake;     ///< why the body could not be read to its end
 };
 
 /// A module as read: before encoding.
@@ -30,6 +48,8 @@ struct SourceModule {
   std::vector<std::byte> constant_image;
   std::vector<GlobalVariable::Relocation> constant_relocations;
   std::vector<ir::Variable> constants;  ///< placed in constant_image
+  std::vector<ir::Variable> shared;     ///< of all functions; [0] is the system's
+  std::vector<SourceLink> global_links, constant_links;
 };
 
 }  // namespace lockstep::isa

@@ -130,6 +130,13 @@ void validate_steps(const std::vector<Step>& steps, const isa::Module& module) {
   }
 }
 
+void collect_launched(const std::vector<Step>& steps, std::set<std::string>& kernels) {
+  for (const Step& step : steps) {
+    collect_launched(step.body, kernels);
+    if (step.kind == Step::Kind::launch) kernels.insert(step.kernel);
+  }
+}
+
 }  // namespace
 
 /// What a user may have meant who names a kernel that is not there.  C++ gives kernels without
@@ -150,6 +157,12 @@ std::uint32_t find_kernel(const Step& launch, const isa::Module& module) {
   throw UserError(launch.where,
                   "module " + module.file + " has no kernel \"" + launch.kernel + "\"",
                   kernel_advice(launch.kernel, known));
+}
+
+std::set<std::string> launched_kernels(const Workload& workload) {
+  std::set<std::string> kernels;
+  collect_launched(workload.program, kernels);
+  return kernels;
 }
 
 LaunchShape launch_shape(const isa::Program& kernel, const Step& launch,

@@ -3,7 +3,9 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <set>
 #include <span>
+#include <string>
 #include <vector>
 
 #include "models/isa/program.hpp"
@@ -21,6 +23,9 @@ struct LaunchShape {
 /// Finds the kernel of a launch step.  Throws UserError at the step, with the module's kernels and
 /// the nearest name, if there is none.
 std::uint32_t find_kernel(const Step& launch, const isa::Module& module);
+
+/// Names of the kernels that a workload's steps launch.
+std::set<std::string> launched_kernels(const Workload& workload);
 
 /// Evaluates grid, block, shared and registers of a launch.  Throws UserError at the expression
 /// that is no size, or at the step when the kernel is made for other blocks (.reqntid, .maxntid).

@@ -241,14 +241,28 @@ static void read_heap(const Node& document, Workload& workload) {
     throw heap.error("is no size of a heap", "write 4KiB to 64GiB, a multiple of 16 bytes");
 }
 
+/// A file, or a list of files that are linked.
+static void read_modules(const Node& module, Workload& workload) {
+  std::vector<Node> names = module.is_sequence() ? module.items() : std::vector<Node>{module};
+  if (names.empty()) throw module.error("names no file", "name a .ptx file");
+  workload.module_where = module.where();
+  for (const Node& name : names) {
+    const std::string file = resolve_file_name(name);
+    if (file.ends_with(".cu"))
+      throw name.error("is a CUDA source, not PTX",
+                       "compile it with nvcc -ptx and name the .ptx file");
+    if (workload.module_file.empty()) {
+      workload.module_file = file;
+    } else {
+      workload.linked_files.push_back(file);
+    }
+  }
+}
+
 Workload read_workload(const Node& document, const Node& overrides) {
   Workload workload;
   workload.file = document.file();
-  workload.module_file = resolve_file_name(document.at("module"));
-  workload.module_where = document.at("module").where();
-  if (workload.module_file.ends_with(".cu"))
-    throw document.at("module").error("is a CUDA source, not PTX",
-                                      "compile it with nvcc -ptx and name the .ptx file");
+  read_modules(document.at("module"), workload);
   workload.parameters = read_parameters_map(document, overrides);
   const auto entries = document.at("buffers").entries();
   for (const auto& [name, node] : entries) {

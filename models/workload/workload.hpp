@@ -114,11 +114,18 @@ struct Step {
 /// A kernel module and what its host does, with the tenant's parameters applied.
 struct Workload {
   std::string file, module_file, module_where;
+  std::vector<std::string> linked_files;  ///< further modules, linked with the first
   std::uint64_t heap = 0;  ///< bytes for malloc in kernels
   std::string heap_where;
   Variables parameters;
   std::vector<Buffer> buffers;
   std::vector<Step> program;
+
+  std::vector<std::string> module_files() const {
+    std::vector<std::string> files{module_file};
+    files.insert(files.end(), linked_files.begin(), linked_files.end());
+    return files;
+  }
 };
 
 /// Reads a workload.  `overrides` is the tenant's `parameters:` map (may be absent).

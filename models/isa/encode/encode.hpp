@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <optional>
 #include <span>
+#include <vector>
 
 #include "models/isa/encode/link.hpp"
 #include "models/isa/program.hpp"
@@ -21,6 +22,11 @@ inline constexpr std::uint32_t stack_bytes = 64 * 1024;
 /// Nothing, when instructions cannot name so many rows or predicates.
 std::optional<Program> encode(const SourceModule& module, std::uint32_t kernel,
                               std::span<const LinkInput> functions);
+
+/// What is known of a kernel's programs before they are made.
+Program program_header(const SourceFunction& kernel);
+/// Functions whose address stands in a variable.
+std::vector<std::uint32_t> functions_in_variables(const SourceModule& module);
 
 /// Fills Program::needs.
 void find_needs(Program& program);

@@ -5,7 +5,6 @@
 #include "models/isa/control_flow/control_flow.hpp"
 
 namespace lockstep::isa {
-namespace {
 
 std::vector<std::uint32_t> functions_in_variables(const SourceModule& module) {
   std::vector<std::uint32_t> result;
@@ -18,11 +17,19 @@ std::vector<std::uint32_t> functions_in_variables(const SourceModule& module) {
   return result;
 }
 
-}  // namespace
+Program program_header(const SourceFunction& kernel) {
+  Program program;
+  program.name = kernel.code.name;
+  program.parameters = kernel.parameters;
+  program.parameter_bytes = kernel.parameter_bytes;
+  program.required_block = kernel.required_block;
+  program.maximum_threads = kernel.maximum_threads;
+  return program;
+}
 
 Encoder::Encoder(const SourceModule& module, std::uint32_t kernel,
                  std::span<const LinkInput> functions)
-    : kernel_(kernel), program_(module, link(kernel, functions, functions_in_variables(module))) {}
+    : program_(module, link(kernel, functions, functions_in_variables(module))) {}
 
 std::optional<Program> encode(const SourceModule& module, std::uint32_t kernel,
                               std::span<const LinkInput> functions) {
@@ -30,25 +37,14 @@ std::optional<Program> encode(const SourceModule& module, std::uint32_t kernel,
 }
 
 std::optional<Program> Encoder::encode() {
-  const std::vector<SourceFunction>& functions = program_.module().functions;
-  header(functions[kernel_]);
   place_local();
   if (!registers_fit()) return std::nullopt;
   Program& program = program_.program();
-  program.function_entries.assign(functions.size(), no_reconvergence);
+  program.function_entries.assign(program_.module().functions.size(), no_reconvergence);
   for (const LinkedFunction& f : program_.link().functions) function(f);
   calls_.resolve();
   find_needs(program);
   return std::move(program);
-}
-
-void Encoder::header(const SourceFunction& kernel) {
-  Program& program = program_.program();
-  program.name = kernel.code.name;
-  program.parameters = kernel.parameters;
-  program.parameter_bytes = kernel.parameter_bytes;
-  program.required_block = kernel.required_block;
-  program.maximum_threads = kernel.maximum_threads;
 }
 
 bool Encoder::registers_fit() {

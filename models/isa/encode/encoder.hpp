@@ -22,7 +22,6 @@ class Encoder {
   };
 
   bool registers_fit();
-  void header(const SourceFunction& kernel);
   /// A thread's local memory: variables, then the stack of recursive calls, then alloca's.
   void place_local();
   void function(const LinkedFunction& f);
@@ -31,7 +30,6 @@ class Encoder {
   void barrier(const ir::Operation& op, Instruction& instruction);
   void resolve_branches(const ir::Function& code, std::size_t first_instruction);
 
-  const std::uint32_t kernel_;
   ProgramBuilder program_;
   OperandEncoder operands_{program_};
   CallEncoder calls_{program_, operands_};

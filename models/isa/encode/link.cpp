@@ -208,6 +208,16 @@ RegisterSlots number_registers(const LinkInput& input) {
   return result;
 }
 
+std::vector<std::uint32_t> reached_functions(std::uint32_t kernel,
+                                             std::span<const LinkInput> functions,
+                                             std::span<const std::uint32_t> taken) {
+  Link reached;
+  find_functions(reached, kernel, functions, taken);
+  std::vector<std::uint32_t> indices;
+  for (const LinkedFunction& f : reached.functions) indices.push_back(f.index);
+  return indices;
+}
+
 Link link(std::uint32_t kernel, std::span<const LinkInput> functions,
           std::span<const std::uint32_t> taken) {
   Link result;

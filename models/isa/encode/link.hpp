@@ -52,6 +52,11 @@ struct Link {
   std::vector<std::uint32_t> position;  ///< by module function index; no_register: not linked
 };
 
+/// Module indices of the functions a kernel reaches, itself first; only their code is looked at.
+std::vector<std::uint32_t> reached_functions(std::uint32_t kernel,
+                                             std::span<const LinkInput> functions,
+                                             std::span<const std::uint32_t> taken);
+
 /// `taken`: module functions whose address stands in a variable.
 Link link(std::uint32_t kernel, std::span<const LinkInput> functions,
           std::span<const std::uint32_t> taken);

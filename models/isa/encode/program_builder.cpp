@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "core/error/error.hpp"
+#include "models/isa/encode/encode.hpp"
 #include "models/isa/lowering/memory/shared_layout.hpp"
 #include "models/isa/opcodes/execution_class.hpp"
 #include "models/isa/opcodes/issue_slots.hpp"
@@ -13,7 +14,10 @@ namespace lockstep::isa {
 using Kind = ir::Operand::Kind;
 
 ProgramBuilder::ProgramBuilder(const SourceModule& module, Link link)
-    : module_(module), link_(std::move(link)), rows_(link_) {
+    : module_(module),
+      link_(std::move(link)),
+      rows_(link_),
+      program_(program_header(module.functions[link_.functions.front().index])) {
   program_.pair_rows = 2 * rows_.pairs();
   program_.rows = rows_.rows();
   program_.predicates = link_.predicates;
@@ -41,8 +45,8 @@ void ProgramBuilder::emit(const Instruction& instruction) {
 }
 
 void ProgramBuilder::unsupported(const ir::Operation& op, const std::string& why) const {
-  throw UserError(module_.file + ":" + std::to_string(op.line) + ":" + std::to_string(op.column),
-                  why, "write it with other instructions");
+  throw UserError(file() + ":" + std::to_string(op.line) + ":" + std::to_string(op.column), why,
+                  "write it with other instructions");
 }
 
 Instruction ProgramBuilder::common(const ir::Operation& op) const {
@@ -103,7 +107,7 @@ std::uint8_t ProgramBuilder::predicate_number(const ir::Operand& operand) const 
 Operand ProgramBuilder::next_row(Operand::Base base, std::size_t row) const {
   if (row >= Operand::largest_row)  // a value of 64 bits takes two
     throw UserError(
-        module_.file + ":" + std::to_string(line_),
+        file() + ":" + std::to_string(line_),
         "kernel " + program_.name + " has more different constants than instructions can name",
         "keep some in memory or split the kernel");
   return Operand(base, static_cast<std::uint16_t>(row));

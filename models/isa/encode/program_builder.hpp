@@ -48,6 +48,7 @@ class ProgramBuilder {
   [[noreturn]] void unsupported(const ir::Operation& op, const std::string& why) const;
 
  private:
+  const std::string& file() const { return module_.functions[current_->index].file; }
   void place_shared();
   /// A row of constants not used yet.
   Operand next_row(Operand::Base base, std::size_t row) const;

@@ -50,7 +50,7 @@ void simplify(ir::Function& function, const LoweringOptions& options) {
 
 }  // namespace
 
-Allocation lower(ir::Function& function, const LoweringOptions& options) {
+void rewrite(ir::Function& function, const LoweringOptions& options) {
   // ptxas uses up to 32 registers freely: as many threads fit on an SM as with fewer.
   constexpr std::uint32_t live_rows_worth_having = 26;
   if (options.simplify_flow) lowering::simplify_flow(function);
@@ -67,6 +67,10 @@ Allocation lower(ir::Function& function, const LoweringOptions& options) {
   if (options.schedule) lowering::schedule(function, live_rows_worth_having);
   if (options.preemption_points)
     lowering::place_preemption_points(function, lowering::preemption_point_interval);
+}
+
+Allocation lower(ir::Function& function, const LoweringOptions& options) {
+  rewrite(function, options);
   return lowering::allocate(function, options.maximum_registers, options.maximum_predicates);
 }
 

@@ -31,7 +31,9 @@ struct LoweringOptions {
   static LoweringOptions none();
 };
 
-/// Rewrites `function` in place into machine-like operations and allocates its registers.
+/// Rewrites `function` in place into machine-like operations; the maxima are not looked at.
+void rewrite(ir::Function& function, const LoweringOptions& options = {});
+/// The same, and allocates its registers.
 /// Spills are `Opcode::spill` (sources: [0] none, [1] the register; `offset` = thread-local byte
 /// offset, type b32 or b64) and `Opcode::fill` (destination [0], source [0] none, same offset).
 Allocation lower(ir::Function& function, const LoweringOptions& options = {});

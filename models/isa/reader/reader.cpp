@@ -43,6 +43,11 @@ void declare_function(ModuleSymbols& symbols, const syntax::Function& f) {
     fail(symbols.file, f.at, f.name + " is declared twice", "rename the function or the variable");
   }
   SourceFunction& function = functions[found->second.index];
+  if (f.has_body || is_new) {
+    function.link = {f.linkage, place_in(symbols.file, f.at)};
+    function.file = symbols.file;
+    function.signature = widths_of(f.results) + "<- " + widths_of(f.parameters);
+  }
   if (f.has_body && function.has_body)
     fail(symbols.file, f.at, "function " + f.name + " is defined twice", "remove one");
   function.has_body |= f.has_body;
@@ -53,10 +58,15 @@ void translate_function(ModuleSymbols& symbols, const syntax::Function& f) {
   const auto product = [](const std::uint32_t* three) { return three[0] * three[1] * three[2]; };
   function.maximum_threads = product(f.maximum_threads);
   function.required_block = {f.required_threads[0], f.required_threads[1], f.required_threads[2]};
+  function.minimum_blocks = f.minimum_blocks;
   function.maximum_registers = f.maximum_registers;
   function.line = f.at.line;
   function.column = f.at.column;
-  FunctionTranslator(symbols, f, function).translate();
+  try {
+    FunctionTranslator(symbols, f, function).translate();
+  } catch (const UserError& error) {
+    function.mistake = error;
+  }
 }
 
 }  // namespace
@@ -77,6 +87,7 @@ SourceModule read_ptx(const std::string& text, const std::string& file) {
     if (d.space == "global" || d.space == "const") initialise(symbols, d);
   for (const syntax::Function& f : parsed.functions)
     if (f.has_body) translate_function(symbols, f);
+  module.shared = symbols.shared;
   for (SourceFunction& f : module.functions) f.code.shared = symbols.shared;
   return module;
 }

@@ -4,7 +4,7 @@
 /// through a function's statements, and the readers of families/ make operations of them.
 ///
 /// Simplified: textures, surfaces, matrix instructions, asynchronous copies and clusters are
-/// reported when a module is read; so are calls of functions without a body, except those of
+/// reported when a kernel that reaches them is loaded; so are calls of functions without a body, except those of
 /// families/run_time_calls.cpp.
 #pragma once
 
@@ -14,7 +14,9 @@
 
 namespace lockstep::isa {
 
-/// Throws UserError "file:line:column: ..." for what is malformed or not supported.
+/// Throws UserError "file:line:column: ..." where the text does not follow the grammar, and for
+/// what is wrong with variables; what is wrong with a function's body, or not supported, is kept
+/// with the function.
 SourceModule read_ptx(const std::string& text, const std::string& file);
 /// Reads the file; throws UserError when it cannot be opened.
 SourceModule read_ptx_file(const std::string& path);

@@ -181,6 +181,10 @@ IssueTables::IssueTables(const SmParameters& parameters,
     auto& kernels = tables_.emplace_back();
     for (const isa::Kernel& kernel : module->kernels) {
       const isa::Program& program = kernel.lowered;
+      if (!kernel.is_loaded()) {  // nobody launches it
+        kernels.emplace_back();
+        continue;
+      }
       LOCKSTEP_CHECK(program.needs.size() == program.instructions.size(),
                      "kernel " + program.name + " has no scoreboard needs");
       LOCKSTEP_CHECK(program.rows <= 256 && program.predicates <= 64,

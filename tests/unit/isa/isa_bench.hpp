@@ -16,6 +16,7 @@ class IsaBench {
  public:
   explicit IsaBench(const std::string& text, bool lowered = false,
                     const std::string& file = "test.ptx");
+  IsaBench(Module module, bool lowered);
   ~IsaBench();
   static IsaBench from_file(const std::string& path, bool lowered = false);
 
@@ -49,7 +50,6 @@ class IsaBench {
   const std::vector<std::uint64_t>& globals() const { return globals_; }
 
  private:
-  IsaBench(Module module, bool lowered);
   /// Maps the module's global variables from `address` on and writes their initial content.
   void map_globals(std::uint64_t address);
   InterpreterCounts launch(const std::string& kernel, std::array<std::uint32_t, 3> grid,

@@ -2,6 +2,7 @@
 
 #include "models/isa/ir.hpp"
 #include "models/isa/lowering/allocation/allocation.hpp"
+#include "models/isa/lowering/allocation/live_ranges.hpp"
 
 namespace lockstep::isa::lowering {
 
@@ -10,7 +11,11 @@ namespace lockstep::isa::lowering {
 inline constexpr std::uint32_t reserved_registers = 3;
 
 /// Rows and predicates for all registers, without spilling; may be more than the maximum.
-Allocation assign_rows(const ir::Function& function, std::uint32_t maximum_registers);
+/// `ranges`: the function's live ranges.
+Allocation assign_rows(const ir::Function& function, const std::vector<LiveRange>& ranges,
+                       std::uint32_t maximum_registers);
+/// Allocation::predicates of assign_rows.
+std::uint32_t count_predicates(const ir::Function& function, const std::vector<LiveRange>& ranges);
 
 /// Moves values to local memory and predicates to registers until everything fits.
 Allocation allocate(ir::Function& function, std::uint32_t maximum_registers,

@@ -143,6 +143,17 @@ std::uint32_t rows_with_scratch(const ir::Function& function, const Rows& rows) 
   return most;
 }
 
+/// Registers that are live somewhere, in the order in which that begins.
+std::vector<std::uint32_t> by_start(const std::vector<LiveRange>& ranges) {
+  std::vector<std::uint32_t> order;
+  for (std::uint32_t r = 0; r < ranges.size(); ++r)
+    if (!ranges[r].empty()) order.push_back(r);
+  std::stable_sort(order.begin(), order.end(), [&](std::uint32_t a, std::uint32_t b) {
+    return ranges[a].start() < ranges[b].start();
+  });
+  return order;
+}
+
 Allocation assign(const ir::Function& function, const std::vector<LiveRange>& ranges,
                   const std::vector<std::uint32_t>& order, std::uint32_t resting_rows) {
   const std::uint32_t positions = count_positions(function);
@@ -165,14 +176,16 @@ Allocation assign(const ir::Function& function, const std::vector<LiveRange>& ra
 
 }  // namespace
 
-Allocation assign_rows(const ir::Function& function, std::uint32_t maximum_registers) {
-  const auto ranges = live_ranges(function);
-  std::vector<std::uint32_t> order;
-  for (std::uint32_t r = 0; r < ranges.size(); ++r)
-    if (!ranges[r].empty()) order.push_back(r);
-  std::stable_sort(order.begin(), order.end(), [&](std::uint32_t a, std::uint32_t b) {
-    return ranges[a].start() < ranges[b].start();
-  });
+std::uint32_t count_predicates(const ir::Function& function, const std::vector<LiveRange>& ranges) {
+  Rows predicates(count_positions(function), 0);
+  for (const std::uint32_t r : by_start(ranges))
+    if (function.registers[r].type == Type::pred) predicates.take(ranges[r], 1, false);
+  return predicates.count();
+}
+
+Allocation assign_rows(const ir::Function& function, const std::vector<LiveRange>& ranges,
+                       std::uint32_t maximum_registers) {
+  const std::vector<std::uint32_t> order = by_start(ranges);
   const std::uint32_t allowed = std::min(maximum_registers, free_registers);
   std::uint32_t resting = allowed - std::min(allowed, reserved_registers);
   Allocation best = assign(function, ranges, order, resting);

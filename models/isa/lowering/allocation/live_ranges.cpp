@@ -31,8 +31,7 @@ class Builder {
   void add_block(const Liveness& liveness, std::uint32_t b, std::uint32_t first,
                  std::uint32_t depth) {
     const auto& operations = function_.blocks[b].operations;
-    double weight = 1;
-    for (std::uint32_t d = 0; d < std::min(depth, 6U); ++d) weight *= 10;
+    const double weight = weight_at(depth);
     LiveWalker walker = liveness.walk(b);
     const std::uint32_t last = first + 2 * static_cast<std::uint32_t>(operations.size());
     walker.live().for_each([&](std::uint32_t r) { end_[r] = last; });
@@ -95,6 +94,12 @@ class Builder {
 };
 
 }  // namespace
+
+double weight_at(std::uint32_t depth) {
+  double weight = 1;
+  for (std::uint32_t d = 0; d < std::min(depth, 6U); ++d) weight *= 10;
+  return weight;
+}
 
 std::vector<LiveRange> live_ranges(const ir::Function& function) {
   return Builder(function).run();

@@ -24,6 +24,9 @@ struct LiveRange {
   }
 };
 
+/// What a read or write weighs in loops as deep as this.
+double weight_at(std::uint32_t depth);
+
 std::vector<LiveRange> live_ranges(const ir::Function& function);
 
 }  // namespace lockstep::isa::lowering

@@ -77,6 +77,22 @@ void find_dominators(Flow& flow) {
   }
 }
 
+// A block's dominator stands before it in the order.
+void number_tree(Flow& flow) {
+  flow.tree_place.assign(flow.successors.size(), 0);
+  flow.tree_size.assign(flow.successors.size(), 1);
+  for (std::size_t k = flow.order.size(); k-- > 1;) {
+    const std::uint32_t block = flow.order[k];
+    flow.tree_size[flow.dominator[block]] += flow.tree_size[block];
+  }
+  std::vector<std::uint32_t> next(flow.successors.size(), 1);  // free place below each block
+  for (std::size_t k = 1; k < flow.order.size(); ++k) {
+    const std::uint32_t block = flow.order[k], above = flow.dominator[block];
+    flow.tree_place[block] = flow.tree_place[above] + next[above];
+    next[above] += flow.tree_size[block];
+  }
+}
+
 void find_loops(Flow& flow) {
   const std::size_t blocks = flow.successors.size();
   for (std::uint32_t header : flow.order) {
@@ -120,12 +136,8 @@ Flow::Flow(const ir::Function& function) {
   position.assign(blocks, unreachable);
   for (std::uint32_t k = 0; k < order.size(); ++k) position[order[k]] = k;
   find_dominators(*this);
+  number_tree(*this);
   find_loops(*this);
-}
-
-bool Flow::dominates(std::uint32_t above, std::uint32_t below) const {
-  while (position[below] > position[above]) below = dominator[below];
-  return below == above;
 }
 
 }  // namespace lockstep::isa::lowering

@@ -17,6 +17,8 @@ struct Flow {
   std::vector<std::uint32_t> order;      ///< reachable blocks in reverse post-order
   std::vector<std::uint32_t> position;   ///< index in `order`; `unreachable` otherwise
   std::vector<std::uint32_t> dominator;  ///< immediate; the entry's is itself
+  /// In the dominator tree, walked from the root: a block's place, and how many are below and in it.
+  std::vector<std::uint32_t> tree_place, tree_size;
   std::vector<std::uint32_t> loop_depth;
   struct Loop {
     std::uint32_t header;
@@ -28,7 +30,10 @@ struct Flow {
   static constexpr std::uint32_t unreachable = 0xffffffff;
   explicit Flow(const ir::Function& function);
   bool reachable(std::uint32_t block) const { return position[block] != unreachable; }
-  bool dominates(std::uint32_t above, std::uint32_t below) const;
+  /// Of two reachable blocks.
+  bool dominates(std::uint32_t above, std::uint32_t below) const {
+    return tree_place[below] - tree_place[above] < tree_size[above];
+  }
 };
 
 }  // namespace lockstep::isa::lowering

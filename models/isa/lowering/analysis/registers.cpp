@@ -103,8 +103,6 @@ void LiveWalker::step_back(const ir::Operation& operation) {
 
 namespace {
 
-// Registers some path from the entry may have written on entry to each block: what no write reaches
-// is not alive, however a guarded write or a path that cannot happen reads it.
 std::vector<RegisterSet> reaching_writes(const ir::Function& function, const Flow& flow) {
   const std::size_t registers = function.registers.size();
   std::vector<RegisterSet> in(function.blocks.size(), RegisterSet(registers));
@@ -128,8 +126,12 @@ std::vector<RegisterSet> reaching_writes(const ir::Function& function, const Flo
 }  // namespace
 
 Liveness::Liveness(const ir::Function& analysed, const Flow& flow) : function(analysed) {
+  solve(flow);
+}
+
+void Liveness::solve(const Flow& flow) {
   const std::size_t registers = function.registers.size();
-  const auto reaching = reaching_writes(function, flow);
+  written_before = reaching_writes(function, flow);
   live_in.assign(function.blocks.size(), RegisterSet(registers));
   live_out = live_in;
   for (bool changed = true; changed;) {
@@ -143,7 +145,7 @@ Liveness::Liveness(const ir::Function& analysed, const Flow& flow) : function(an
         walker.step_back(operations[o]);
       }
       walker.live().for_each([&](std::uint32_t r) {
-        if (reaching[block].contains(r) && !live_in[block].contains(r)) {
+        if (written_before[block].contains(r) && !live_in[block].contains(r)) {
           live_in[block].insert(r);
           changed = true;
         }

@@ -84,7 +84,12 @@ class LiveWalker {
 /// Registers live at the ends of blocks.
 struct Liveness {
   std::vector<RegisterSet> live_in, live_out;
+  /// Registers some path from the entry may have written on entry to each block: what no write
+  /// reaches is not alive, however a guarded write or a path that cannot happen reads it.
+  std::vector<RegisterSet> written_before;
   Liveness(const ir::Function& analysed, const Flow& flow);
+  /// Anew, after operations changed.
+  void solve(const Flow& flow);
   /// A walker at the end of a block.
   LiveWalker walk(std::uint32_t block) const { return {function, live_out[block]}; }
 

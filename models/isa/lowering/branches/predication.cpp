@@ -22,18 +22,31 @@ class Predication {
 
   bool run() {
     bool changed = false;
-    for (bool again = true; again;) {
-      again = false;
-      const Flow flow(function_);
-      for (auto b = static_cast<std::uint32_t>(function_.blocks.size()); b-- > 0 && !again;)
-        again = flow.reachable(b) && (triangle(flow, b) || diamond(flow, b));
-      changed = changed || again;
-      if (again) simplify_flow(function_);
+    while (sweep()) {
+      changed = true;
+      simplify_flow(function_);
     }
     return changed;
   }
 
  private:
+  /// From the last block to the first, until what a conversion leaves behind may matter to others:
+  /// operations under a guard are nobody's arm, so that the flow as it was still tells the truth
+  /// about the blocks before; empty ones and gaps between the arms can make blocks neighbours.
+  bool sweep() {
+    const Flow flow(function_);
+    bool changed = false;
+    for (auto b = static_cast<std::uint32_t>(function_.blocks.size()); b-- > 0;) {
+      if (!flow.reachable(b)) continue;
+      const std::size_t before = function_.blocks[b].operations.size();
+      if (!triangle(flow, b) && !diamond(flow, b)) continue;
+      changed = true;
+      // The branch went.
+      if (function_.blocks[b].operations.size() < before || leaves_gap_) break;
+    }
+    return changed;
+  }
+
   ir::Operation* branch_of(std::uint32_t b) {
     auto& operations = function_.blocks[b].operations;
     if (operations.empty() || operations.back().opcode != Opcode::bra) return nullptr;
@@ -57,7 +70,7 @@ class Predication {
   bool convertible(std::uint32_t b, const ir::Operand& guard) const {
     const auto& operations = function_.blocks[b].operations;
     unsigned slots = 0;
-    for (std::size_t o = 0; o < body_size(b); ++o) {
+    for (std::size_t o = 0; o < body_size(b) && slots <= largest_slots; ++o) {
       const ir::Operation& operation = operations[o];
       if (is_guarded(operation) || depends_on_path(operation)) return false;
       if (operation.opcode == Opcode::fence || is_branch(operation) || ends_block(operation))
@@ -99,6 +112,7 @@ class Predication {
       return false;
     const ir::Operand guard = inverted(branch->guard);
     if (!convertible(b, guard)) return false;
+    leaves_gap_ = false;
     auto& operations = function_.blocks[a].operations;
     ir::Operation jump = operations.back();
     operations.pop_back();
@@ -120,6 +134,7 @@ class Predication {
     const std::uint32_t e = flow.successors[b][0];
     const ir::Operand guard = branch->guard;
     if (e == b || e == d || !convertible(b, guard) || !convertible(d, guard)) return false;
+    leaves_gap_ = d != b + 1;
     auto& operations = function_.blocks[a].operations;
     ir::Operation jump = operations.back();
     operations.pop_back();
@@ -134,6 +149,7 @@ class Predication {
   }
 
   ir::Function& function_;
+  bool leaves_gap_ = false;  ///< the last diamond's arms did not follow one another
 };
 
 }  // namespace

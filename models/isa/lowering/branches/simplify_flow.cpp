@@ -27,15 +27,23 @@ bool is_control(const ir::Operation& operation) {
 
 class Cleanup {
  public:
-  explicit Cleanup(ir::Function& function) : function_(function) {}
+  explicit Cleanup(ir::Function& function)
+      : function_(function), predecessors_(function.blocks.size()) {}
 
   bool run() {
     bool changed = false;
+    for (std::uint32_t b = 0; b < function_.blocks.size(); ++b) count_edges(b, 1);
     for (std::uint32_t b = 0; b < function_.blocks.size(); ++b) {
+      if (!ends_in_jump(b)) continue;
+      // What follows changes edges of this block and the next.
+      count_edges(b, -1);
+      count_edges(b + 1, -1);
       changed = thread_jump(b) || changed;
       changed = branch_to_exit(b) || changed;
       changed = invert_around_jump(b) || changed;
       changed = drop_jump_to_next(b) || changed;
+      count_edges(b, 1);
+      count_edges(b + 1, 1);
     }
     changed = remove_unreachable() || changed;
     return merge_chains() || changed;
@@ -90,9 +98,10 @@ class Cleanup {
     ir::Operand* target = target_of(last);
     if (target == nullptr || target->index != b + 2 || !is_guarded(*last)) return false;
     auto& between = function_.blocks[b + 1].operations;
-    if (between.size() != 1 || predecessors(b + 1) != 1) return false;
+    // The guarded branch falls into it.
+    if (between.size() != 1 || predecessors_[b + 1] != 0) return false;
     const ir::Operand* beyond = target_of(&between[0]);
-    if (beyond == nullptr || is_guarded(between[0])) return false;
+    if (beyond == nullptr || is_guarded(between[0]) || beyond->index == b + 1) return false;
     target->index = beyond->index;
     last->guard.negated = !last->guard.negated;
     last->uniform = last->uniform && between[0].uniform;
@@ -112,11 +121,12 @@ class Cleanup {
     return true;
   }
 
-  std::size_t predecessors(std::uint32_t block) const {
-    std::size_t count = 0;
-    for (std::uint32_t b = 0; b < function_.blocks.size(); ++b)
-      for (std::uint32_t s : successors_of(function_, b)) count += s == block ? 1 : 0;
-    return count;
+  bool ends_in_jump(std::uint32_t b) { return target_of(last_of(function_.blocks[b])) != nullptr; }
+
+  /// Adds `by` for each edge that leaves block `b`.
+  void count_edges(std::uint32_t b, int by) {
+    if (b >= function_.blocks.size()) return;
+    for (const std::uint32_t s : successors_of(function_, b)) predecessors_[s] += by;
   }
 
   bool remove_unreachable() {
@@ -172,6 +182,7 @@ class Cleanup {
   }
 
   ir::Function& function_;
+  std::vector<int> predecessors_;  ///< edges into each block
 };
 
 }  // namespace

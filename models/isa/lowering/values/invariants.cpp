@@ -37,8 +37,7 @@ class Motion {
           for_each_definition(operation, [&](const ir::Operand& d) { inside_[d.index] = true; });
   }
 
-  bool run(std::uint32_t target) {
-    const Definitions definitions(function_);
+  bool run(std::uint32_t target, const Definitions& definitions) {
     std::vector<ir::Operation> moved;
     for (std::uint32_t b : flow_.order) {
       if (!loop_.contains[b]) continue;
@@ -80,11 +79,13 @@ class Motion {
 
 bool hoist_invariants(ir::Function& function) {
   const Flow flow(function);
+  // What moves is still written once, before all its readers.
+  const Definitions definitions(function);
   bool changed = false;
   for (const Flow::Loop& loop : flow.loops) {
     const std::uint32_t target = entrance(flow, loop);
     if (target == Flow::unreachable) continue;
-    changed = Motion(function, flow, loop).run(target) || changed;
+    changed = Motion(function, flow, loop).run(target, definitions) || changed;
   }
   return changed;
 }

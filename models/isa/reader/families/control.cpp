@@ -51,15 +51,17 @@ void ControlReader::branch_indexed(PtxInstruction& instruction) {
   code_.finish(instruction);
 }
 
-void ControlReader::check_callee(const PtxInstruction& instruction, const Argument& callee) const {
+void ControlReader::check_callee(const PtxInstruction& instruction, const Argument& callee) {
   const Symbol& target = code_.find(callee);
   if (target.kind != Symbol::Kind::function) return;
   const SourceFunction& called = code_.function(target);
   if (!called.has_body)
-    instruction.fail(
-        callee.at, "call of " + callee.text + ", which has no body in this module",
-        "link the modules to one; of the CUDA run time, assert, printf, malloc and free are "
-        "modelled in this release");
+    code_.calls_undefined(
+        target.index,
+        UserError(place_in(code_.file(), callee.at),
+                  "call of " + callee.text + ", which has no body in this module",
+                  "name the module that has it too; of the CUDA run time, assert, printf, malloc "
+                  "and free are modelled in this release"));
   if (called.code.is_entry)
     instruction.fail(callee.at, "call of kernel " + callee.text,
                      "make it a .func: kernels start no kernels in this release");

@@ -18,7 +18,7 @@ class ControlReader : public FamilyReader {
   void pmevent(PtxInstruction& instruction);
 
  private:
-  void check_callee(const PtxInstruction& instruction, const Argument& callee) const;
+  void check_callee(const PtxInstruction& instruction, const Argument& callee);
 
   RunTimeCalls run_time_;
 };

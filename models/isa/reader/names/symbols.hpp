@@ -45,6 +45,8 @@ struct ModuleSymbols {
   SourceModule* module = nullptr;
 };
 
+/// "file:line:column".
+std::string place_in(const std::string& file, syntax::Position at);
 [[noreturn]] void fail(const std::string& file, syntax::Position at, const std::string& what,
                        const std::string& advice);
 

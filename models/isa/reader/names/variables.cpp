@@ -8,10 +8,13 @@
 
 namespace lockstep::isa {
 
+std::string place_in(const std::string& file, syntax::Position at) {
+  return file + ":" + std::to_string(at.line) + ":" + std::to_string(at.column);
+}
+
 void fail(const std::string& file, syntax::Position at, const std::string& what,
           const std::string& advice) {
-  throw UserError(file + ":" + std::to_string(at.line) + ":" + std::to_string(at.column), what,
-                  advice);
+  throw UserError(place_in(file, at), what, advice);
 }
 
 ir::Variable variable_of(const std::string& file, const syntax::Declaration& d) {
@@ -142,6 +145,16 @@ void store(Target& target, const syntax::Operand& value, std::uint64_t at, std::
   }
 }
 
+/// An .extern line behind the variable itself says nothing new.
+bool is_declared_after_definition(const ModuleSymbols& symbols, const syntax::Declaration& d) {
+  return d.linkage == Linkage::external && symbols.names.contains(d.name);
+}
+
+/// What the system keeps in variables of its own there is once, however many modules name it.
+SourceLink link_of(const ModuleSymbols& symbols, const syntax::Declaration& d) {
+  return {d.name.starts_with("%") ? Linkage::weak : d.linkage, place_in(symbols.file, d.at)};
+}
+
 }  // namespace
 
 /// Cooperative groups keep the barriers of groups of several warps at the second offset, in less
@@ -161,24 +174,23 @@ void declare_reserved_shared(ModuleSymbols& symbols) {
 
 void declare_global(ModuleSymbols& symbols, const syntax::Declaration& d) {
   const ir::Variable v = variable_of(symbols.file, d);
-  if (d.external)
-    fail(symbols.file, d.at, "external variable " + d.name + " has no definition in this module",
-         "define it here: modules are not linked in this release");
   Symbol symbol;
   symbol.kind = Symbol::Kind::global;
   symbol.index = static_cast<std::uint32_t>(symbols.module->globals.size());
   symbol.bytes = v.bytes;
-  symbols.names[d.name] = symbol;
+  if (!is_declared_after_definition(symbols, d)) symbols.names[d.name] = symbol;
   GlobalVariable global;
   global.name = v.name;
   global.bytes = v.bytes;
   global.alignment = v.alignment;
   symbols.module->globals.push_back(std::move(global));
+  symbols.module->global_links.push_back(link_of(symbols, d));
 }
 
 void declare_constant(ModuleSymbols& symbols, const syntax::Declaration& d) {
   ir::Variable v = variable_of(symbols.file, d);
   auto& image = symbols.module->constant_image;
+  if (d.linkage == Linkage::external) v.bytes = 0, v.alignment = 1;  // it takes room elsewhere
   v.offset = round_up(image.size(), v.alignment);
   if (v.offset + v.bytes > constant_window_bytes)
     fail(symbols.file, d.at, "constant variables take more than 16 MiB", "keep some in .global");
@@ -188,8 +200,9 @@ void declare_constant(ModuleSymbols& symbols, const syntax::Declaration& d) {
   symbol.index = static_cast<std::uint32_t>(symbols.module->constants.size());
   symbol.value = v.offset;
   symbol.bytes = v.bytes;
-  symbols.names[d.name] = symbol;
+  if (!is_declared_after_definition(symbols, d)) symbols.names[d.name] = symbol;
   symbols.module->constants.push_back(v);
+  symbols.module->constant_links.push_back(link_of(symbols, d));
 }
 
 void initialise(ModuleSymbols& symbols, const syntax::Declaration& d) {

@@ -32,13 +32,6 @@ done:
 }
 )";
 
-std::string widths_of(const std::vector<syntax::Declaration>& declarations) {
-  std::string widths;
-  for (const syntax::Declaration& d : declarations)
-    widths += d.is_array ? "array " : std::to_string(8 * bytes_of(type_named(d.type))) + " ";
-  return widths;
-}
-
 /// `prototype` gets the body of `own`; its operations stand where it is declared.
 void supply(syntax::Function& prototype, syntax::Function own) {
   for (syntax::Statement& statement : own.body) statement.at = prototype.at;
@@ -76,6 +69,13 @@ bool supply(syntax::Module& module, const std::string& file, const RunTimeFuncti
 }
 
 }  // namespace
+
+std::string widths_of(const std::vector<syntax::Declaration>& declarations) {
+  std::string widths;
+  for (const syntax::Declaration& d : declarations)
+    widths += d.is_array ? "array " : std::to_string(8 * bytes_of(type_named(d.type))) + " ";
+  return widths;
+}
 
 void supply_run_time_functions(syntax::Module& module, const std::string& file) {
   supply(module, file,

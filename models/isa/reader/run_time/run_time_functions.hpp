@@ -12,6 +12,7 @@
 #pragma once
 
 #include <string>
+#include <vector>
 
 #include "models/isa/reader/syntax/syntax.hpp"
 
@@ -19,5 +20,8 @@ namespace lockstep::isa {
 
 /// Gives bodies to prototypes.  Throws UserError for one that is declared with other parameters.
 void supply_run_time_functions(syntax::Module& module, const std::string& file);
+
+/// "32 64 array ": the bits of each.
+std::string widths_of(const std::vector<syntax::Declaration>& declarations);
 
 }  // namespace lockstep::isa

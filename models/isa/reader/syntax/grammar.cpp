@@ -232,9 +232,9 @@ Node convert(const Tree& tree) {
     node.at = {static_cast<std::uint32_t>(tree.begin().line),
                static_cast<std::uint32_t>(tree.begin().column)};
     if (tree.has_content()) node.text = tree.string();
-    node.rule = std::string(tree.type);
-    node.rule.erase(0, node.rule.rfind(':') + 1);
+    node.rule = tree.type.substr(tree.type.rfind(':') + 1);
   }
+  node.children.reserve(tree.children.size());
   for (const auto& child : tree.children) node.children.push_back(convert(*child));
   return node;
 }

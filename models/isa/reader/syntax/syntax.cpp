@@ -16,24 +16,25 @@ class Builder {
 
   Module module(const Node& root) {
     Module result;
-    bool visible = false, external = false;
+    Linkage linkage = Linkage::own;
     for (const Node& node : root.children) {
       if (node.is("linkage")) {
-        visible |= node.text != ".extern";
-        external |= node.text == ".extern";
+        linkage = node.text == ".extern"   ? Linkage::external
+                  : node.text == ".weak"   ? Linkage::weak
+                  : node.text == ".common" ? Linkage::common
+                                           : Linkage::visible;
         continue;
       }
       if (node.is("declaration")) {
         for (Declaration& d : declaration(node)) {
-          d.visible = visible;
-          d.external = external;
+          d.linkage = linkage;
           result.variables.push_back(std::move(d));
         }
       } else if (node.is("entry") || node.is("device_function")) {
         result.functions.push_back(function(node));
-        result.functions.back().external = external;
+        result.functions.back().linkage = linkage;
       }
-      visible = external = false;
+      linkage = Linkage::own;
     }
     return result;
   }

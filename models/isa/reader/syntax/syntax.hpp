@@ -4,6 +4,8 @@
 #include <string>
 #include <vector>
 
+#include "models/isa/types.hpp"
+
 namespace lockstep::isa::syntax {
 
 /// 1-based place in a PTX file.
@@ -42,7 +44,7 @@ struct Declaration {
   std::string space;  ///< without the dot
   std::string type;
   std::string name;
-  bool external = false, visible = false;
+  Linkage linkage = Linkage::own;
   bool is_range = false;  ///< %r<n>
   std::uint64_t count = 0;
   std::uint64_t alignment = 0;            ///< 0: the type's
@@ -78,7 +80,8 @@ struct Statement {
 struct Function {
   Position at;
   std::string name;
-  bool is_entry = false, external = false;
+  bool is_entry = false;
+  Linkage linkage = Linkage::own;
   bool has_body = false;
   bool built_in = false;  ///< no text of the user's, see run_time_functions.hpp
   std::vector<Declaration> parameters, results;

@@ -10,7 +10,7 @@ namespace lockstep::isa::syntax {
 
 /// A parse tree's node: the grammar rule that matched, where, and what.
 struct Node {
-  std::string rule;
+  std::string_view rule;
   std::string text;
   Position at;
   std::vector<Node> children;

@@ -22,6 +22,11 @@ class Translation {
     return module_.module->functions[symbol.index];
   }
 
+  /// The mistake counts if no other module defines the function.
+  void calls_undefined(std::uint32_t function, const UserError& mistake) {
+    result_.undefined_calls.push_back({function, mistake});
+  }
+
   // Names
   void open_scope(NameTable names = {}) { scopes_.push_back(std::move(names)); }
   void close_scope() { scopes_.pop_back(); }

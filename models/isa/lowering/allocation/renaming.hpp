@@ -1,0 +1,50 @@
+/// Registers that are renamed one into another, with the liveness of what they become.
+///
+/// Operations that mention a register are listed by register, and liveness is solved anew for the
+/// renamed one alone, along these lists: what a copy costs depends on how often its ends are
+/// mentioned, not on how long the function is.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+#include "models/isa/ir.hpp"
+#include "models/isa/lowering/analysis/flow.hpp"
+#include "models/isa/lowering/analysis/registers.hpp"
+
+namespace lockstep::isa::lowering {
+
+class Renaming {
+ public:
+  Renaming(ir::Function& function, const Flow& flow);
+
+  /// Either is written, apart from copies between them, where the other is needed afterwards.
+  bool interfere(std::uint32_t a, std::uint32_t b) const;
+  /// `from` becomes `to` everywhere; copies of a register to itself become nothing.  The two do not
+  /// interfere.
+  void rename(std::uint32_t from, std::uint32_t to);
+
+ private:
+  using Places = std::vector<Place>;  ///< ascending
+
+  ir::Operation& at(Place place) {
+    return function_.blocks[place.block].operations[place.operation];
+  }
+  const ir::Operation& at(Place place) const {
+    return function_.blocks[place.block].operations[place.operation];
+  }
+  /// Places that say where these registers are live: mentions, and what defines their guards.
+  Places deciding(std::uint32_t a, std::uint32_t b) const;
+  void spread_writes(std::uint32_t from, std::uint32_t to);
+  void spread_liveness(std::uint32_t r);
+  bool is_live_above(std::uint32_t r, std::uint32_t block, const Places& decided) const;
+
+  ir::Function& function_;
+  const Flow& flow_;
+  Liveness liveness_;
+  std::vector<Places> mentions_;     ///< by register
+  std::vector<Places> definitions_;  ///< of predicates
+};
+
+}  // namespace lockstep::isa::lowering

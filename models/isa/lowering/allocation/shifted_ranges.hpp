@@ -1,0 +1,29 @@
+/// Live ranges after one value was spilled, from those before: what stays in registers is live
+/// where it was, at later positions.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "models/isa/lowering/allocation/live_ranges.hpp"
+#include "models/isa/lowering/analysis/flow.hpp"
+#include "models/isa/lowering/analysis/registers.hpp"
+
+namespace lockstep::isa::lowering {
+
+/// An operation that mentioned the spilled register and now mentions one of its own.
+struct Detour {
+  Place place;  ///< before anything was added
+  std::uint32_t temporary = 0;
+  std::uint32_t mentions = 0;
+  bool loads = false, saves = false;  ///< an operation was added before, behind it
+  bool writes_others = false;
+};
+
+/// `function` has the detours already, ascending by place.  False, and nothing done, where the
+/// ranges before do not tell what those after are: a result that nobody reads and one that leaves
+/// the block end alike if nothing follows in it.
+bool shift_ranges(const ir::Function& function, const Flow& flow, std::uint32_t victim,
+                  const std::vector<Detour>& detours, std::vector<LiveRange>& ranges);
+
+}  // namespace lockstep::isa::lowering

@@ -1,0 +1,144 @@
+#include "models/isa/lowering/allocation/spill.hpp"
+
+#include <algorithm>
+
+#include "core/memory/round_up.hpp"
+#include "models/isa/lowering/allocation/shifted_ranges.hpp"
+#include "models/isa/lowering/analysis/operation.hpp"
+
+namespace lockstep::isa::lowering {
+
+namespace {
+
+/// Replaces a register by a short-lived one around each of its uses.
+class Spiller {
+ public:
+  Spiller(ir::Function& function, std::uint32_t victim)
+      : function_(function), victim_(victim), type_(function.registers[victim].type) {
+    is_predicate_ = type_ == Type::pred;
+    if (is_predicate_) {
+      home_ = new_register(function, Type::b32);
+    } else {
+      const std::uint64_t bytes = rows_of(type_) * 4;
+      offset_ = round_up(function.local_bytes, bytes);
+      function.local_bytes = offset_ + bytes;
+    }
+  }
+
+  std::vector<Detour> run() {
+    std::vector<Detour> detours;
+    for (std::uint32_t b = 0; b < function_.blocks.size(); ++b) {
+      auto& operations = function_.blocks[b].operations;
+      if (std::none_of(operations.begin(), operations.end(),
+                       [&](const ir::Operation& o) { return reads(o) || writes(o); }))
+        continue;
+      std::vector<ir::Operation> result;
+      for (std::uint32_t o = 0; o < operations.size(); ++o)
+        if (reads(operations[o]) || writes(operations[o])) {
+          detours.push_back(rewrite(operations[o], result));
+          detours.back().place = {b, o};
+        } else {
+          result.push_back(std::move(operations[o]));
+        }
+      operations = std::move(result);
+    }
+    return detours;
+  }
+
+ private:
+  bool reads(const ir::Operation& operation) const {
+    bool found = false;
+    for_each_use(operation, [&](const ir::Operand& u) { found = found || u.index == victim_; });
+    return found;
+  }
+
+  bool writes(const ir::Operation& operation) const {
+    bool found = false;
+    for_each_definition(operation,
+                        [&](const ir::Operand& d) { found = found || d.index == victim_; });
+    return found;
+  }
+
+  Detour rewrite(ir::Operation& operation, std::vector<ir::Operation>& result) {
+    Detour detour;
+    const std::uint32_t temporary = detour.temporary = new_register(function_, type_);
+    // A guarded write keeps the other lanes; it may write its own guard, so that saving takes all.
+    detour.loads = reads(operation) || is_guarded(operation);
+    detour.saves = writes(operation);
+    detour.writes_others = operation.destinations.size() > 1;
+    const auto rename = [&](ir::Operand& operand) {
+      if (operand.index != victim_) return;
+      operand.index = temporary;
+      ++detour.mentions;
+    };
+    for_each_use(operation, rename);
+    for_each_definition(operation, rename);
+    if (detour.loads) result.push_back(load(temporary, operation));
+    ir::Operation save = store(temporary, operation);
+    result.push_back(std::move(operation));
+    if (detour.saves) result.push_back(std::move(save));
+    return detour;
+  }
+
+  ir::Operand whole(std::uint32_t temporary) const {
+    return is_predicate_ ? predicate_operand(temporary) : register_operand(temporary);
+  }
+
+  ir::Operation load(std::uint32_t temporary, const ir::Operation& beside) const {
+    ir::Operation operation;
+    operation.line = beside.line;
+    operation.destinations = {whole(temporary)};
+    if (is_predicate_) {
+      operation.opcode = Opcode::setp;
+      operation.type = Type::u32;
+      operation.comparison = Comparison::ne;
+      operation.sources = {register_operand(home_), immediate_operand(0)};
+    } else {
+      operation.opcode = Opcode::fill;
+      operation.type = rows_of(type_) == 2 ? Type::b64 : Type::b32;
+      operation.space = Space::local;
+      operation.offset = static_cast<std::int64_t>(offset_);
+      operation.sources = {ir::Operand{}};
+    }
+    return operation;
+  }
+
+  ir::Operation store(std::uint32_t temporary, const ir::Operation& beside) const {
+    ir::Operation operation;
+    operation.line = beside.line;
+    if (is_predicate_) {
+      operation.opcode = Opcode::selp;
+      operation.type = Type::b32;
+      operation.destinations = {register_operand(home_)};
+      operation.sources = {immediate_operand(1), immediate_operand(0), whole(temporary)};
+    } else {
+      operation.opcode = Opcode::spill;
+      operation.type = rows_of(type_) == 2 ? Type::b64 : Type::b32;
+      operation.space = Space::local;
+      operation.offset = static_cast<std::int64_t>(offset_);
+      operation.sources = {ir::Operand{}, whole(temporary)};
+    }
+    return operation;
+  }
+
+  ir::Function& function_;
+  std::uint32_t victim_;
+  Type type_;
+  bool is_predicate_ = false;
+  std::uint32_t home_ = 0;    ///< of a predicate
+  std::uint64_t offset_ = 0;  ///< of a value
+};
+
+}  // namespace
+
+void spill(ir::Function& function, const Flow& flow, std::uint32_t victim,
+           std::vector<LiveRange>& ranges, std::vector<std::uint32_t>& temporaries) {
+  const bool is_predicate = function.registers[victim].type == Type::pred;
+  const std::vector<Detour> detours = Spiller(function, victim).run();
+  for (const Detour& detour : detours) temporaries.push_back(detour.temporary);
+  // What is live under a guard depends on whose guard it is.
+  if (is_predicate || !shift_ranges(function, flow, victim, detours, ranges))
+    ranges = live_ranges(function);
+}
+
+}  // namespace lockstep::isa::lowering

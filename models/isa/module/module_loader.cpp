@@ -1,0 +1,204 @@
+#include "models/isa/module/module_loader.hpp"
+
+#include <oneapi/tbb/parallel_for.h>
+
+#include <algorithm>
+#include <exception>
+#include <functional>
+#include <set>
+
+#include "core/error/error.hpp"
+#include "models/isa/control_flow/control_flow.hpp"
+#include "models/isa/encode/encode.hpp"
+#include "models/isa/lowering/allocation/allocate.hpp"
+
+namespace lockstep::isa {
+namespace {
+
+constexpr std::uint32_t scoreboard_rows = 256, scoreboard_predicates = 64;
+/// What one instruction may read and write at once must fit below.
+constexpr std::uint32_t fewest_registers = 24, fewest_predicates = 4;
+constexpr std::uint32_t registers_of_an_sm = 65536;
+
+/// Calls `work` with 0 to count - 1, in parallel; of several exceptions the first one's counts,
+/// whichever thread was faster.
+void for_each_in_parallel(std::size_t count, const std::function<void(std::size_t)>& work) {
+  std::vector<std::exception_ptr> failures(count);
+  tbb::parallel_for(std::size_t{0}, count, [&](std::size_t i) {
+    try {
+      work(i);
+    } catch (...) {
+      failures[i] = std::current_exception();
+    }
+  });
+  for (const std::exception_ptr& failure : failures)
+    if (failure) std::rethrow_exception(failure);
+}
+
+}  // namespace
+
+ModuleLoader::ModuleLoader(SourceModule source, const LoweringOptions& options)
+    : source_(std::move(source)), options_(options) {
+  for (std::uint32_t f = 0; f < source_.functions.size(); ++f) {
+    SourceFunction& function = source_.functions[f];
+    if (function.has_body && !function.mistake) find_successors(function.code);
+    own_rows_.push_back({function.has_body ? &function.code : nullptr, nullptr});
+    if (function.code.is_entry && function.has_body) kernels_.push_back(f);
+  }
+}
+
+Module ModuleLoader::module() const {
+  Module module;
+  module.file = source_.file;
+  for (const SourceFunction& f : source_.functions) module.functions.push_back(f.code.name);
+  for (const std::uint32_t f : kernels_) {
+    Kernel& kernel = module.kernels.emplace_back();
+    kernel.reference = kernel.lowered = program_header(source_.functions[f]);
+  }
+  module.globals = source_.globals;
+  module.constant_image = source_.constant_image;
+  module.constant_relocations = source_.constant_relocations;
+  return module;
+}
+
+void ModuleLoader::load_all(Module& module) {
+  for (const SourceFunction& f : source_.functions)
+    if (f.mistake) throw UserError(*f.mistake);
+  std::vector<std::uint32_t> all;
+  for (std::uint32_t k = 0; k < kernels_.size(); ++k) all.push_back(k);
+  load(module, all);
+}
+
+void ModuleLoader::load(Module& module, std::span<const std::uint32_t> kernels) {
+  std::vector<std::uint32_t> wanted;  // indices in module.kernels
+  for (const std::uint32_t k : std::set<std::uint32_t>(kernels.begin(), kernels.end()))
+    if (!module.kernels[k].is_loaded()) wanted.push_back(k);
+  std::vector<std::uint32_t> functions;
+  for (const std::uint32_t k : wanted) functions.push_back(kernels_[k]);
+  rewrite_for(functions);
+  for_each_in_parallel(wanted.size(),
+                       [&](std::size_t i) { module.kernels[wanted[i]] = make(functions[i]); });
+}
+
+/// Registers a thread may have: .maxnreg, and what lets blocks of .maxntid or .reqntid threads fit,
+/// .minnctapersm of them.  Source: the registers that ptxas 13 gives kernels that want more; whole
+/// groups of four warps share the register file, in steps of eight registers a thread.
+std::uint32_t ModuleLoader::register_limit(std::uint32_t kernel,
+                                           const LoweringOptions& options) const {
+  const SourceFunction& k = source_.functions[kernel];
+  std::uint32_t limit = options.maximum_registers;
+  if (k.maximum_registers != 0) limit = std::min(limit, k.maximum_registers);
+  std::uint32_t threads = k.maximum_threads;
+  const auto& block = k.required_block;
+  if (block[0] != 0) threads = block[0] * block[1] * block[2];
+  if (threads == 0) return limit;
+  const std::uint32_t warps =
+      (threads + warp_size - 1) / warp_size * std::max(k.minimum_blocks, 1u);
+  const std::uint32_t fitting = registers_of_an_sm / ((warps + 3) / 4 * 4 * warp_size) / 8 * 8;
+  return std::min(limit, std::max(fitting, fewest_registers));
+}
+
+std::vector<std::uint32_t> ModuleLoader::reached(std::uint32_t kernel) const {
+  return reached_functions(kernel, own_rows_, functions_in_variables(source_));
+}
+
+void ModuleLoader::reject_mistakes(const std::vector<std::uint32_t>& functions) const {
+  for (const std::uint32_t f : std::set<std::uint32_t>(functions.begin(), functions.end()))
+    if (source_.functions[f].mistake) throw UserError(*source_.functions[f].mistake);
+}
+
+void ModuleLoader::rewrite_for(const std::vector<std::uint32_t>& kernels) {
+  std::vector<std::uint32_t> needed;
+  std::vector<ir::Function*> work;
+  for (const std::uint32_t kernel : kernels)
+    for (const std::uint32_t f : reached(kernel)) {
+      needed.push_back(f);
+      const auto [found, is_new] = rewritten_.try_emplace(f, source_.functions[f].code);
+      if (is_new) work.push_back(&found->second);
+    }
+  reject_mistakes(needed);
+  for_each_in_parallel(work.size(), [&](std::size_t i) { rewrite(*work[i], options_); });
+}
+
+std::vector<LinkInput> ModuleLoader::inputs_of(const Forms& forms) const {
+  std::vector<LinkInput> inputs(source_.functions.size());
+  for (const auto& [f, form] : forms) inputs[f] = {&form.function, &form.allocation};
+  return inputs;
+}
+
+Kernel ModuleLoader::make(std::uint32_t kernel) const {
+  const std::vector<std::uint32_t> functions = reached(kernel);
+  return {reference_program(kernel, functions), lowered_program(kernel, functions)};
+}
+
+void ModuleLoader::allocate(Form& form, const ir::Function& function, std::uint32_t registers,
+                            std::uint32_t predicates) {
+  form.function = function;
+  form.allocation = lowering::allocate(form.function, registers, predicates);
+  find_successors(form.function);
+}
+
+void ModuleLoader::refuse_registers(std::uint32_t kernel) const {
+  const SourceFunction& k = source_.functions[kernel];
+  throw UserError(
+      k.file + ":" + std::to_string(k.line) + ":" + std::to_string(k.column),
+      "kernel " + k.code.name +
+          " and the functions it calls one below the other need more registers than a warp has",
+      "have some calls inlined or split the kernel");
+}
+
+/// A thread's registers: the kernel's and those of the functions below it.
+std::uint32_t ModuleLoader::registers_per_thread(std::uint32_t kernel,
+                                                 const std::vector<LinkInput>& inputs,
+                                                 const Program& program) const {
+  const std::uint32_t own = inputs[kernel].allocation->registers_per_thread;
+  std::uint32_t called = 0;
+  for (std::uint32_t f = 0; f < inputs.size(); ++f)
+    if (f != kernel && program.function_entries[f] != no_reconvergence)
+      called = std::max(called, inputs[f].allocation->registers_per_thread);
+  return called == 0 ? own
+                     : std::max(own, std::min(own + called, register_limit(kernel, options_)));
+}
+
+/// The kernel as it was read, what --check compares with.  Registers have rows of their own, so
+/// that nothing depends on what the lowering finds out about them, unless there are too many.
+Program ModuleLoader::reference_program(std::uint32_t kernel,
+                                        const std::vector<std::uint32_t>& functions) const {
+  constexpr std::uint32_t registers = 1024;
+  if (auto program = encode(source_, kernel, own_rows_)) return *std::move(program);
+  for (std::uint32_t predicates = 32; predicates >= fewest_predicates; predicates /= 2) {
+    Forms forms;
+    for (const std::uint32_t f : functions)
+      allocate(forms[f], source_.functions[f].code, registers, predicates);
+    if (auto program = encode(source_, kernel, inputs_of(forms))) return *std::move(program);
+  }
+  refuse_registers(kernel);
+}
+
+Program ModuleLoader::lowered_program(std::uint32_t kernel,
+                                      const std::vector<std::uint32_t>& functions) const {
+  LoweringOptions options = options_;
+  for (;;) {
+    Forms forms;
+    for (const std::uint32_t f : functions)
+      allocate(forms[f], rewritten_.at(f), register_limit(kernel, options),
+               options.maximum_predicates);
+    const std::vector<LinkInput> inputs = inputs_of(forms);
+    std::optional<Program> program = encode(source_, kernel, inputs);
+    // Pairs and single rows do not share, nor do functions: fewer registers leave room for that.
+    const bool rows = program && program->rows <= scoreboard_rows;
+    const bool predicates = program && program->predicates <= scoreboard_predicates;
+    if (rows && predicates) {
+      program->registers_per_thread = registers_per_thread(kernel, inputs, *program);
+      find_live_rows(*program);
+      return *std::move(program);
+    }
+    if (!rows) options.maximum_registers = options.maximum_registers * 3 / 4;
+    if (!predicates) options.maximum_predicates = options.maximum_predicates * 3 / 4;
+    if (options.maximum_registers < fewest_registers ||
+        options.maximum_predicates < fewest_predicates)
+      refuse_registers(kernel);
+  }
+}
+
+}  // namespace lockstep::isa

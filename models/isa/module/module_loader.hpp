@@ -1,0 +1,63 @@
+/// A module that was read, and that makes the programs of its kernels when they are asked for.
+///
+/// Every kernel has two programs: as it was read, what --check interprets, and lowered, what an SM
+/// runs.  Only functions that a wanted kernel reaches are rewritten, each once and all of them in
+/// parallel; kernels then get their registers and are encoded, in parallel too.  What a kernel's
+/// programs are does not depend on which others are wanted.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <span>
+#include <vector>
+
+#include "models/isa/encode/link.hpp"
+#include "models/isa/lowering/lowering.hpp"
+#include "models/isa/program.hpp"
+#include "models/isa/source_module.hpp"
+
+namespace lockstep::isa {
+
+class ModuleLoader {
+ public:
+  explicit ModuleLoader(SourceModule source, const LoweringOptions& options = {});
+
+  /// The module without programs: of its kernels name, parameters and bounds.
+  Module module() const;
+  /// Makes the programs of these kernels (indices in Module::kernels).  Throws UserError for what a
+  /// function that they reach does and is not supported, in the order of the text.
+  void load(Module& module, std::span<const std::uint32_t> kernels);
+  void load_all(Module& module);
+
+ private:
+  /// A function in another form, with rows for its registers.
+  struct Form {
+    ir::Function function;
+    Allocation allocation;
+  };
+  using Forms = std::map<std::uint32_t, Form>;  ///< by function index
+
+  std::uint32_t register_limit(std::uint32_t kernel, const LoweringOptions& options) const;
+  std::vector<std::uint32_t> reached(std::uint32_t kernel) const;
+  void reject_mistakes(const std::vector<std::uint32_t>& functions) const;
+  /// Rewrites what the kernels reach and `rewritten_` does not have yet.
+  void rewrite_for(const std::vector<std::uint32_t>& kernels);
+  Kernel make(std::uint32_t kernel) const;
+  Program reference_program(std::uint32_t kernel,
+                            const std::vector<std::uint32_t>& functions) const;
+  Program lowered_program(std::uint32_t kernel, const std::vector<std::uint32_t>& functions) const;
+  static void allocate(Form& form, const ir::Function& function, std::uint32_t registers,
+                       std::uint32_t predicates);
+  std::vector<LinkInput> inputs_of(const Forms& forms) const;
+  std::uint32_t registers_per_thread(std::uint32_t kernel, const std::vector<LinkInput>& inputs,
+                                     const Program& program) const;
+  [[noreturn]] void refuse_registers(std::uint32_t kernel) const;
+
+  SourceModule source_;
+  const LoweringOptions options_;
+  std::vector<std::uint32_t> kernels_;  ///< function indices, by index in Module::kernels
+  std::vector<LinkInput> own_rows_;     ///< the functions as read, by function index
+  std::map<std::uint32_t, ir::Function> rewritten_;  ///< by function index; rows come later
+};
+
+}  // namespace lockstep::isa
