@@ -32,6 +32,12 @@ VirtualPage Driver::take_addresses(TenantId tenant, std::uint64_t bytes) {
   return page_of(base);
 }
 
+VirtualPage Driver::take_addresses(TenantId tenant, std::uint64_t bytes, VirtualAddress address) {
+  std::uint64_t& next = next_address_[tenant.value()];
+  next = std::max(next, address.value() + (mapped_pages(bytes) + 1) * page_bytes);
+  return page_of(address);
+}
+
 void Driver::give_back(TenantId tenant, std::span<const FrameRun> frames, const HostCycle& cycle) {
   Services services(*this, cycle);
   page_manager_->free(tenant, frames, services);

@@ -36,6 +36,8 @@ class Driver {
 
   /// First page of a new buffer of so many bytes.
   VirtualPage take_addresses(TenantId tenant, std::uint64_t bytes);
+  /// The first page of a new buffer that has its address already; others will lie behind it.
+  VirtualPage take_addresses(TenantId tenant, std::uint64_t bytes, VirtualAddress address);
   /// Pages that a buffer of so many bytes has when it is mapped whole.
   std::uint64_t mapped_pages(std::uint64_t bytes) const;
   const PageManager& page_manager() const { return *page_manager_; }

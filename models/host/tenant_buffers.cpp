@@ -16,6 +16,7 @@ TenantBuffers::TenantBuffers(const Tenant& tenant, TenantId id, const isa::Modul
       module_(module),
       services_(services),
       contents_(make_contents(tenant.workload)),
+      variables_(place_variables()),
       keeps_first_round_(capture),
       is_capturing_(capture),
       names_(contents_.size()),
@@ -23,15 +24,28 @@ TenantBuffers::TenantBuffers(const Tenant& tenant, TenantId id, const isa::Modul
   std::iota(names_.begin(), names_.end(), 0u);
 }
 
+std::vector<BufferId> TenantBuffers::place_variables() const {
+  std::vector<BufferId> places;
+  auto next = static_cast<std::uint32_t>(contents_.size());
+  for (const isa::GlobalVariable& global : module_.globals) {
+    const auto declared = tenant_.workload.buffer_of_symbol(global.name);
+    places.push_back(BufferId{declared ? *declared : next++});
+  }
+  return places;
+}
+
 std::vector<TenantBuffers::State> TenantBuffers::fresh() const {
   std::vector<State> buffers;
   for (std::uint32_t b = 0; b < contents_.size(); ++b)
     buffers.emplace_back().host = HostBuffer(declaration(BufferId{b}).bytes(), contents_[b]);
-  for (const isa::GlobalVariable& global : module_.globals)
+  for (std::uint32_t g = 0; g < module_.globals.size(); ++g) {
+    const isa::GlobalVariable& global = module_.globals[g];
+    if (is_declared(variables_[g])) continue;
     buffers.emplace_back().host =
         HostBuffer(global.name == isa::heap_name ? tenant_.workload.heap
                                                  : std::max<std::uint64_t>(global.bytes, 1),
                    nullptr);
+  }
   return buffers;
 }
 

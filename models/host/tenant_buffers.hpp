@@ -1,10 +1,11 @@
 /// A tenant's buffers: room and addresses for them, their content, their end, and what is read of
 /// them for checking.
 ///
-/// Declared buffers come first, then the module's .global variables.
+/// Declared buffers come first, then those of the module's .global variables that none of them is.
 /// Source: architecture.md, section 8, rules 7, 10 and 11, and "What `--check` means".
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <memory>
 #include <span>
@@ -35,6 +36,11 @@ class TenantBuffers {
   HostBuffer& host(BufferId buffer) { return at(buffer).host; }
   std::uint32_t allocation(BufferId buffer) const { return buffers_[buffer.value()].allocation; }
   VirtualAddress address(BufferId buffer) const { return buffers_[buffer.value()].address; }
+
+  std::uint32_t variable_count() const { return static_cast<std::uint32_t>(variables_.size()); }
+  bool is_managed(BufferId buffer) const { return memory_of(buffer) == MemoryKind::managed; }
+  /// The buffer that a variable of the module is, by its index there.
+  BufferId buffer_of_variable(std::uint32_t global) const { return variables_[global]; }
 
   // Names of the program, which `swap` exchanges.
   BufferId meaning(std::uint32_t name) const { return BufferId{names_[name]}; }
@@ -100,7 +106,8 @@ class TenantBuffers {
     return first_round_.empty() ? at(buffer) : first_round_[buffer.value()];
   }
   const isa::GlobalVariable& variable(BufferId buffer) const {
-    return module_.globals[buffer.value() - contents_.size()];
+    const auto found = std::find(variables_.begin(), variables_.end(), buffer);
+    return module_.globals[static_cast<std::size_t>(found - variables_.begin())];
   }
   bool is_heap(BufferId buffer) const {
     return !is_declared(buffer) && variable(buffer).name == isa::heap_name;
@@ -110,6 +117,7 @@ class TenantBuffers {
     return is_declared(buffer) ? declaration(buffer).memory : MemoryKind::device;
   }
   TenantPages pages_of(BufferId buffer, std::uint64_t offset, std::uint64_t bytes) const;
+  std::vector<BufferId> place_variables() const;
   std::vector<State> fresh() const;
   [[noreturn]] void fail_for_room(std::uint64_t need, BufferId largest) const;
   void map(BufferId buffer, const HostCycle& cycle);
@@ -127,6 +135,7 @@ class TenantBuffers {
   const isa::Module& module_;
   TenantServices& services_;
   const std::vector<std::shared_ptr<const Content>> contents_;  ///< of declared buffers
+  const std::vector<BufferId> variables_;                       ///< by index in the module
   const bool keeps_first_round_;
   bool is_capturing_;
   std::vector<std::uint32_t> names_;  ///< what each buffer name means now

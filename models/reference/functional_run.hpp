@@ -40,6 +40,10 @@ struct FunctionalResult {
 
   std::vector<std::string> printed;  ///< by printf in kernels; in another order than the machine's
 
+  /// The first copy to the host of a recording that brought something else than when it was
+  /// recorded.
+  std::optional<std::string> unexpected;
+
   /// Of each device buffer that a kernel reads before anything was written to it, one line.
   std::vector<std::string> warnings;
 

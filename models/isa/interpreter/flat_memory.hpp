@@ -3,6 +3,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <map>
+#include <span>
 #include <vector>
 
 namespace lockstep::isa {
@@ -13,6 +14,7 @@ class FlatMemory {
  public:
   /// Ranges must not overlap.  `is_fresh`: nothing that is there means anything yet.
   void map(std::uint64_t address, std::uint64_t bytes, bool is_fresh = false);
+  void map(std::uint64_t address, std::span<std::byte> bytes);  ///< owned by the caller
   void unmap(std::uint64_t address);
 
   /// The bytes at `address`, or null when not all `bytes` of them lie in one allocation.
@@ -32,12 +34,15 @@ class FlatMemory {
   void write(std::uint64_t address, const void* from, std::uint64_t bytes);
 
  private:
-  std::byte* look_up(std::uint64_t address, std::uint64_t bytes);
-
   struct Allocation {
-    std::vector<std::byte> bytes;
+    std::vector<std::byte> own;
+    std::span<std::byte> bytes;
     bool is_fresh = false;
   };
+
+  std::byte* look_up(std::uint64_t address, std::uint64_t bytes);
+  Allocation& add(std::uint64_t address, std::uint64_t bytes);
+
   std::map<std::uint64_t, Allocation> allocations_;
   std::uint64_t last_base_ = 0, last_bytes_ = 0;
   std::byte* last_data_ = nullptr;
