@@ -27,6 +27,8 @@ struct CommandLine {
   double interval_seconds = 1;              ///< of watch: between two looks
   std::string format, table;                ///< of export
   std::string slurm_script;                 ///< of sweep: batch script of an array
+  std::vector<std::string> program;         ///< of capture: what is captured, and its arguments
+  std::string gpu = "v100";                 ///< of capture: what the program finds
   std::string version;                      ///< of the program, as --version says it
   std::string text;                         ///< the command line itself, for /run
 };
@@ -55,6 +57,7 @@ int collect_command(const CommandLine& line);
 int watch_command(const CommandLine& line);
 int report_command(const CommandLine& line);
 int export_command(const CommandLine& line);
+int capture_command(const CommandLine& line);
 int predict_command(const CommandLine& line);
 
 }  // namespace lockstep

@@ -148,6 +148,16 @@ void add_reading(CLI::App& app, CommandLine& line) {
   exports.add_option("--output", line.output, "file (default: <file>.csv or <file>.perfetto.json)");
 }
 
+void add_capture(CLI::App& app, CommandLine& line) {
+  CLI::App& capture =
+      add_command(app, "capture", "run a CUDA program without a GPU and record it as a workload");
+  capture.add_option("--output", line.output, "folder of the recording, such as bfs.workload")
+      ->required();
+  capture.add_option("--gpu", line.gpu, "GPU that the program finds (default: v100)");
+  capture.add_option("program", line.program, "the program and its arguments, behind --")
+      ->required();
+}
+
 void add_predict(CLI::App& app, CommandLine& line) {
   CLI::App& predict =
       add_command(app, "predict",
@@ -172,6 +182,7 @@ void declare_commands(CLI::App& app, CommandLine& line) {
   add_sweep(app, line);
   add_scenario_commands(app, line);
   add_reading(app, line);
+  add_capture(app, line);
   add_predict(app, line);
   add_command(app, "help", "tell what a command takes")
       .add_option("command", line.key, "such as run");

@@ -58,8 +58,8 @@ Function* AddressBook::function(const void* host) {
   }
   Function& function = found->second;
   if (function.known) return &function;
-  const Connection::Reply reply = Connection::get().ask(Operation::find_function, {function.module},
-                                                        bytes_of(function.name));
+  const Connection::Reply reply =
+      Connection::get().ask(Operation::find_function, {function.module}, bytes_of(function.name));
   if (noted(reply.status) != success) return nullptr;
   std::memcpy(&function.description, reply.bytes.data(), sizeof function.description);
   function.parameters.resize(function.description.parameters);
@@ -102,9 +102,9 @@ void AddressBook::place_managed_variables() {
 
 bool map_shared(std::uint64_t address, std::uint64_t bytes) {
   void* const wanted = reinterpret_cast<void*>(address);
-  void* const got = ::mmap(wanted, bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_FIXED_NOREPLACE,
-                           Connection::get().memory_file(),
-                           static_cast<off_t>(address - first_address));
+  void* const got =
+      ::mmap(wanted, bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_FIXED_NOREPLACE,
+             Connection::get().memory_file(), static_cast<off_t>(address - first_address));
   if (got == wanted) return true;
   if (got != MAP_FAILED) ::munmap(got, bytes);
   return false;

@@ -44,9 +44,10 @@ class AddressBook {
   std::optional<Allocation> remove(std::uint64_t address);
   /// The allocation around the address.
   std::optional<Allocation> find(const void* pointer);
+  /// Copies of memory that the CPU sees as well are done by the CPU.
   bool is_device(const void* pointer) {
     const auto found = find(pointer);
-    return found && found->kind != MemoryKind::pinned;
+    return found && found->kind == MemoryKind::device;
   }
 
   void add_function(const void* host, std::uint64_t module, const char* name);

@@ -27,13 +27,11 @@ Error copy_row(void* to, const void* from, std::size_t bytes, int kind, const Or
   if (bytes == 0) return success;
   const bool to_gpu = is_on_gpu(to), from_gpu = is_on_gpu(from);
   const bool fits = kind == by_address || AddressBook::get().find(to) ||
-                    AddressBook::get().find(from) ||
-                    kind == host_to_host;
+                    AddressBook::get().find(from) || kind == host_to_host;
   if (!fits) return invalid_value;
   Connection& connection = Connection::get();
   if (to_gpu && from_gpu)
-    return connection
-        .ask(Operation::copy_within, {number(to), number(from), bytes, order.stream})
+    return connection.ask(Operation::copy_within, {number(to), number(from), bytes, order.stream})
         .status;
   if (to_gpu)
     return connection
@@ -128,16 +126,16 @@ LOCKSTEP_EXPORT Error cudaMemcpyAsync(void* to, const void* from, std::size_t by
 LOCKSTEP_EXPORT Error cudaMemcpy2D(void* to, std::size_t to_pitch, const void* from,
                                    std::size_t from_pitch, std::size_t width, std::size_t height,
                                    int kind) {
-  return noted(copy_rows({static_cast<char*>(to), static_cast<const char*>(from), to_pitch,
-                          from_pitch, width, height},
-                         kind, {}));
+  return noted(copy_rows(
+      {static_cast<char*>(to), static_cast<const char*>(from), to_pitch, from_pitch, width, height},
+      kind, {}));
 }
 LOCKSTEP_EXPORT Error cudaMemcpy2DAsync(void* to, std::size_t to_pitch, const void* from,
                                         std::size_t from_pitch, std::size_t width,
                                         std::size_t height, int kind, StreamHandle stream) {
-  return noted(copy_rows({static_cast<char*>(to), static_cast<const char*>(from), to_pitch,
-                          from_pitch, width, height},
-                         kind, in(stream)));
+  return noted(copy_rows(
+      {static_cast<char*>(to), static_cast<const char*>(from), to_pitch, from_pitch, width, height},
+      kind, in(stream)));
 }
 LOCKSTEP_EXPORT Error cudaMemcpy3D(const Copy3D* copy) {
   return noted(copy_volume(*copy, {}));
@@ -152,23 +150,20 @@ LOCKSTEP_EXPORT Error cudaMemcpyToSymbol(const void* symbol, const void* from, s
 LOCKSTEP_EXPORT Error cudaMemcpyToSymbolAsync(const void* symbol, const void* from,
                                               std::size_t bytes, std::size_t offset, int kind,
                                               StreamHandle stream) {
-  return noted(
-      copy_symbol(symbol, const_cast<void*>(from), bytes, offset, true, kind, in(stream)));
+  return noted(copy_symbol(symbol, const_cast<void*>(from), bytes, offset, true, kind, in(stream)));
 }
 LOCKSTEP_EXPORT Error cudaMemcpyFromSymbol(void* to, const void* symbol, std::size_t bytes,
                                            std::size_t offset, int kind) {
   return noted(copy_symbol(symbol, to, bytes, offset, false, kind, {}));
 }
 LOCKSTEP_EXPORT Error cudaMemcpyFromSymbolAsync(void* to, const void* symbol, std::size_t bytes,
-                                                std::size_t offset, int kind,
-                                                StreamHandle stream) {
+                                                std::size_t offset, int kind, StreamHandle stream) {
   return noted(copy_symbol(symbol, to, bytes, offset, false, kind, in(stream)));
 }
 LOCKSTEP_EXPORT Error cudaMemcpyPeer(void*, int, const void*, int, std::size_t) {
   return noted(peer_access_unsupported);
 }
-LOCKSTEP_EXPORT Error cudaMemcpyPeerAsync(void*, int, const void*, int, std::size_t,
-                                          StreamHandle) {
+LOCKSTEP_EXPORT Error cudaMemcpyPeerAsync(void*, int, const void*, int, std::size_t, StreamHandle) {
   return noted(peer_access_unsupported);
 }
 LOCKSTEP_EXPORT Error cudaGetSymbolAddress(void** address, const void* symbol) {
@@ -187,8 +182,7 @@ LOCKSTEP_EXPORT Error cudaGetSymbolSize(std::size_t* bytes, const void* symbol) 
 LOCKSTEP_EXPORT Error cudaMemset(void* to, int value, std::size_t bytes) {
   return noted(fill_row(to, value, bytes, 0));
 }
-LOCKSTEP_EXPORT Error cudaMemsetAsync(void* to, int value, std::size_t bytes,
-                                      StreamHandle stream) {
+LOCKSTEP_EXPORT Error cudaMemsetAsync(void* to, int value, std::size_t bytes, StreamHandle stream) {
   return noted(fill_row(to, value, bytes, stream_number(stream)));
 }
 LOCKSTEP_EXPORT Error cudaMemset2D(void* to, std::size_t pitch, int value, std::size_t width,

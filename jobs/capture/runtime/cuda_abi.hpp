@@ -52,7 +52,7 @@ struct FunctionAttributes {
   std::size_t shared_bytes = 0, constant_bytes = 0, local_bytes = 0;
   int maximum_threads = 0, registers = 0, ptx_version = 0, binary_version = 0, cache_mode = 0;
   int maximum_dynamic_shared_bytes = 0, preferred_carveout = 0;
-  int cluster_fields[5] = {};
+  int cluster_fields[6] = {};
   int reserved[16] = {};
 };
 static_assert(sizeof(FunctionAttributes) == 144);

@@ -27,9 +27,9 @@ Error launch(const void* host, const CallConfiguration& how, void** arguments, b
                                 static_cast<std::uint32_t>(stream_number(how.stream))};
   if (cooperative) {
     const Connection::Reply room = Connection::get().ask(
-        Operation::occupancy, {description.function,
-                               std::uint64_t{how.threads.x} * how.threads.y * how.threads.z,
-                               how.shared_bytes});
+        Operation::occupancy,
+        {description.function, std::uint64_t{how.threads.x} * how.threads.y * how.threads.z,
+         how.shared_bytes});
     const std::uint64_t blocks = std::uint64_t{how.blocks.x} * how.blocks.y * how.blocks.z;
     if (blocks > room.numbers[0] * Connection::get().device().sms)
       return noted(cooperative_launch_too_large);
@@ -116,9 +116,8 @@ LOCKSTEP_EXPORT Error cudaFuncGetAttributes(FunctionAttributes* attributes, cons
   attributes->registers = static_cast<int>(from.registers);
   attributes->ptx_version = attributes->binary_version =
       static_cast<int>(10 * device.major + device.minor);
-  attributes->maximum_dynamic_shared_bytes =
-      static_cast<int>(device.shared_bytes_per_block - std::min(from.shared_bytes,
-                                                                device.shared_bytes_per_block));
+  attributes->maximum_dynamic_shared_bytes = static_cast<int>(
+      device.shared_bytes_per_block - std::min(from.shared_bytes, device.shared_bytes_per_block));
   attributes->preferred_carveout = -1;
   return success;
 }

@@ -142,8 +142,7 @@ LOCKSTEP_EXPORT Error cudaMemAdvise(const void* pointer, std::size_t bytes, int 
   return advise(pointer, bytes, advice, location.type != 1);
 }
 LOCKSTEP_EXPORT Error cudaMemPrefetchAsync(const void* pointer, std::size_t bytes,
-                                           MemoryLocation location, unsigned,
-                                           StreamHandle stream) {
+                                           MemoryLocation location, unsigned, StreamHandle stream) {
   return prefetch(pointer, bytes, location.type != 1, stream);
 }
 #else

@@ -2,9 +2,9 @@
 #include "jobs/capture/runtime/connection.hpp"
 
 // NOLINTNEXTLINE(cppcoreguidelines-macro-usage)
-#define LOCKSTEP_UNSUPPORTED(name)          \
-  LOCKSTEP_EXPORT Error name() {            \
-    return unsupported(#name);              \
+#define LOCKSTEP_UNSUPPORTED(name) \
+  LOCKSTEP_EXPORT Error name() {   \
+    return unsupported(#name);     \
   }
 
 namespace lockstep::capture {

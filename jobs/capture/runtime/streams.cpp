@@ -77,8 +77,7 @@ LOCKSTEP_EXPORT Error cudaStreamGetPriority(StreamHandle stream, int* priority) 
   return success;
 }
 LOCKSTEP_EXPORT Error cudaStreamSynchronize(StreamHandle stream) {
-  return noted(
-      Connection::get().ask(Operation::synchronize, {0, stream_number(stream)}).status);
+  return noted(Connection::get().ask(Operation::synchronize, {0, stream_number(stream)}).status);
 }
 LOCKSTEP_EXPORT Error cudaDeviceSynchronize() {
   return noted(Connection::get().ask(Operation::synchronize, {1, 0}).status);

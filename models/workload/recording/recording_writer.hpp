@@ -26,6 +26,7 @@ class RecordingWriter {
 
   std::uint64_t steps() const { return step_count_; }
   std::uint64_t launches() const { return launches_; }
+  const std::vector<std::string>& kernel_names() const { return kernels_; }
   /// Bytes of data that steps have, and of those that are stored.
   std::uint64_t data_bytes() const { return data_bytes_; }
   std::uint64_t stored_bytes() const { return blocks_count_ * recording_format::block_bytes; }
