@@ -28,6 +28,8 @@ struct CommandLine {
   std::string format, table;                ///< of export
   std::string slurm_script;                 ///< of sweep: batch script of an array
   std::vector<std::string> program;         ///< of capture: what is captured, and its arguments
+  bool list = false;       ///< of capture: what is not there
+  bool host_time = false;  ///< of capture: the CPU's time between calls is recorded
   std::string gpu = "v100";                 ///< of capture: what the program finds
   std::string version;                      ///< of the program, as --version says it
   std::string text;                         ///< the command line itself, for /run

@@ -179,7 +179,9 @@ void Series::close() {
 File File::create(const std::string& path, const std::string& name) {
   take_over_errors();
   const Handle properties = access_properties();
-  Handle file{H5Fcreate(path.c_str(), H5F_ACC_TRUNC, H5P_DEFAULT, properties.id()), H5Fclose};
+  const Handle creation = owned_list(H5Pcreate(H5P_FILE_CREATE));
+  H5Pset_obj_track_times(creation.id(), false);
+  Handle file{H5Fcreate(path.c_str(), H5F_ACC_TRUNC, creation.id(), properties.id()), H5Fclose};
   const std::string& shown = name.empty() ? path : name;
   if (file.id() < 0) fail(shown, "cannot create", "choose a writable place with --output");
   return {shown, std::move(file)};

@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <chrono>
 #include <csignal>
 #include <cstdio>
 #include <cstring>
@@ -13,6 +14,7 @@
 #include "core/error/error.hpp"
 #include "core/parameters/document.hpp"
 #include "jobs/capture/captured_program.hpp"
+#include "jobs/capture/describe_recording.hpp"
 #include "jobs/capture/workload_folder.hpp"
 #include "jobs/options.hpp"
 
@@ -52,10 +54,16 @@ bool send(int socket, const void* from, std::size_t bytes) {
   return true;
 }
 
-void serve_all(int socket, Session& session) {
+/// `host_time`: what the program computes between an answer and its next request is recorded.
+void serve_all(int socket, Session& session, bool host_time) {
+  using Clock = std::chrono::steady_clock;
   Request request;
   std::vector<std::byte> bytes;
+  Clock::time_point answered = Clock::now();
   while (receive(socket, &request, sizeof request)) {
+    if (host_time && session.was_used())
+      session.recorder().delay(
+          std::chrono::duration_cast<std::chrono::nanoseconds>(Clock::now() - answered));
     bytes.resize(request.bytes);
     if (!receive(socket, bytes.data(), bytes.size())) return;
     Session::Reply reply = session.serve(request, bytes);
@@ -65,6 +73,7 @@ void serve_all(int socket, Session& session) {
         !send(socket, reply.bytes.data(), reply.bytes.size()) ||
         !send(socket, reply.printed.data(), reply.printed.size()))
       return;
+    answered = Clock::now();
   }
 }
 
@@ -94,14 +103,21 @@ void print_summary(Session& session, const std::string& output) {
 }  // namespace
 
 int capture_command(const CommandLine& line) {
+  if (line.list) {
+    std::fputs(unsupported_entries().c_str(), stdout);
+    return exit_done;
+  }
   std::string output = line.output;
+  if (output.empty() || line.program.empty())
+    throw UserError("capture", output.empty() ? "has no --output" : "has no program",
+                    "write: lockstep capture --output X.workload -- ./program arguments");
   while (output.size() > 1 && output.back() == '/') output.pop_back();
   WorkloadFolder folder(output);
   const GpuParameters gpu = read_gpu(line.gpu);
   Session session(gpu, folder.recording_file());
   CapturedProgram program(line.program, session.memory().file());
   std::signal(SIGPIPE, SIG_IGN);
-  serve_all(program.socket(), session);
+  serve_all(program.socket(), session, line.host_time);
   const std::string end = ending(program.wait());
   if (!session.was_used())
     throw UserError(line.program[0],

@@ -116,6 +116,13 @@ void Recorder::advise(std::uint64_t address, std::uint64_t bytes, Advice advice)
   writer_.add(step);
 }
 
+void Recorder::delay(std::chrono::nanoseconds time) {
+  constexpr std::uint64_t femtoseconds = 1'000'000;
+  RecordedStep step = step_of(Kind::delay);
+  step.bytes = static_cast<std::uint64_t>(time.count()) * femtoseconds;
+  writer_.add(step);
+}
+
 void Recorder::note_cpu_writes() {
   for (auto& [address, buffer] : memory_.buffers()) {
     if (buffer.used == 0 || buffer.kind == MemoryKind::device) continue;

@@ -4,6 +4,7 @@
 /// not to; a wait of one stream for another is a wait of the host.
 #pragma once
 
+#include <chrono>
 #include <cstdint>
 #include <set>
 #include <span>
@@ -30,6 +31,7 @@ class Recorder {
   void order(std::uint64_t waiting, std::uint64_t awaited);
   void prefetch(std::uint64_t address, std::uint64_t bytes, bool to_gpu, std::uint64_t stream);
   void advise(std::uint64_t address, std::uint64_t bytes, Advice advice);
+  void delay(std::chrono::nanoseconds time);
   /// What the CPU wrote to shared memory since the last time.
   void note_cpu_writes();
   /// What the GPU wrote there is not news.

@@ -6,6 +6,7 @@
 #include <chrono>
 #include <cstdio>
 #include <cstring>
+#include <thread>
 
 #include "core/error/error.hpp"
 #include "jobs/capture/copy_kernels.hpp"
@@ -265,9 +266,10 @@ void Session::execute(const CapturedModules::Kernel& kernel, const LaunchDescrip
                      .global_addresses = *kernel.variables,
                      .machine = {.sms = gpu_.sm.count, .warps_of_an_sm = gpu_.sm.warps},
                      .printed = &printed};
+  const unsigned threads = std::max(1u, std::thread::hardware_concurrency());
   const auto begin = std::chrono::steady_clock::now();
   try {
-    warp_instructions_ += isa::interpret(launch, memory_.flat()).warp_instructions;
+    warp_instructions_ += isa::interpret(launch, memory_.flat(), threads).warp_instructions;
   } catch (const UserError& error) {
     failure_ = error.what();
     say(*failure_ + " - the recording ends before this launch");

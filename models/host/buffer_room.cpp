@@ -58,9 +58,7 @@ void TenantBuffers::map(BufferId buffer, const HostCycle& cycle) {
   MapRequest request;
   const std::optional<std::uint64_t> place =
       is_declared(buffer) ? declaration(buffer).address : std::nullopt;
-  const VirtualPage first = place ? driver.take_addresses(id_, bytes, VirtualAddress{*place})
-                                  : driver.take_addresses(id_, bytes);
-  request.pages = {id_, first, 0};
+  request.pages = {id_, driver.take_addresses(id_, bytes, place), 0};
   request.reserved = driver.mapped_pages(bytes);
   request.flags = PageTableEntry::writable;
   state.address = address_of(request.pages.first);

@@ -9,6 +9,17 @@
 
 namespace lockstep {
 
+/// Those that no declared buffer is come behind all of them.
+static std::vector<BufferId> place_variables(const Workload& workload, const isa::Module& module) {
+  std::vector<BufferId> places;
+  auto next = static_cast<std::uint32_t>(workload.buffers.size());
+  for (const isa::GlobalVariable& global : module.globals) {
+    const auto declared = workload.buffer_of_symbol(global.name);
+    places.push_back(BufferId{declared ? *declared : next++});
+  }
+  return places;
+}
+
 TenantBuffers::TenantBuffers(const Tenant& tenant, TenantId id, const isa::Module& module,
                              bool capture, TenantServices& services)
     : tenant_(tenant),
@@ -16,22 +27,12 @@ TenantBuffers::TenantBuffers(const Tenant& tenant, TenantId id, const isa::Modul
       module_(module),
       services_(services),
       contents_(make_contents(tenant.workload)),
-      variables_(place_variables()),
+      variables_(place_variables(tenant.workload, module)),
       keeps_first_round_(capture),
       is_capturing_(capture),
       names_(contents_.size()),
       buffers_(fresh()) {
   std::iota(names_.begin(), names_.end(), 0u);
-}
-
-std::vector<BufferId> TenantBuffers::place_variables() const {
-  std::vector<BufferId> places;
-  auto next = static_cast<std::uint32_t>(contents_.size());
-  for (const isa::GlobalVariable& global : module_.globals) {
-    const auto declared = tenant_.workload.buffer_of_symbol(global.name);
-    places.push_back(BufferId{declared ? *declared : next++});
-  }
-  return places;
 }
 
 std::vector<TenantBuffers::State> TenantBuffers::fresh() const {

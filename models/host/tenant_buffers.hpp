@@ -37,10 +37,12 @@ class TenantBuffers {
   std::uint32_t allocation(BufferId buffer) const { return buffers_[buffer.value()].allocation; }
   VirtualAddress address(BufferId buffer) const { return buffers_[buffer.value()].address; }
 
-  std::uint32_t variable_count() const { return static_cast<std::uint32_t>(variables_.size()); }
-  bool is_managed(BufferId buffer) const { return memory_of(buffer) == MemoryKind::managed; }
-  /// The buffer that a variable of the module is, by its index there.
-  BufferId buffer_of_variable(std::uint32_t global) const { return variables_[global]; }
+  /// What buffers the module's variables are, by their indices there.
+  const std::vector<BufferId>& variables() const { return variables_; }
+  MemoryKind memory_of(BufferId buffer) const {
+    if (is_heap(buffer)) return MemoryKind::managed;
+    return is_declared(buffer) ? declaration(buffer).memory : MemoryKind::device;
+  }
 
   // Names of the program, which `swap` exchanges.
   BufferId meaning(std::uint32_t name) const { return BufferId{names_[name]}; }
@@ -105,19 +107,13 @@ class TenantBuffers {
   State& left(BufferId buffer) {
     return first_round_.empty() ? at(buffer) : first_round_[buffer.value()];
   }
-  const isa::GlobalVariable& variable(BufferId buffer) const {
-    const auto found = std::find(variables_.begin(), variables_.end(), buffer);
-    return module_.globals[static_cast<std::size_t>(found - variables_.begin())];
-  }
   bool is_heap(BufferId buffer) const {
-    return !is_declared(buffer) && variable(buffer).name == isa::heap_name;
-  }
-  MemoryKind memory_of(BufferId buffer) const {
-    if (is_heap(buffer)) return MemoryKind::managed;
-    return is_declared(buffer) ? declaration(buffer).memory : MemoryKind::device;
+    const auto found = std::find(variables_.begin(), variables_.end(), buffer);
+    return !is_declared(buffer) &&
+           module_.globals[static_cast<std::size_t>(found - variables_.begin())].name ==
+               isa::heap_name;
   }
   TenantPages pages_of(BufferId buffer, std::uint64_t offset, std::uint64_t bytes) const;
-  std::vector<BufferId> place_variables() const;
   std::vector<State> fresh() const;
   [[noreturn]] void fail_for_room(std::uint64_t need, BufferId largest) const;
   void map(BufferId buffer, const HostCycle& cycle);

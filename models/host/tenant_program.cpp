@@ -148,17 +148,17 @@ bool TenantProgram::release(const Step& step, const HostCycle& cycle) {
 
 void TenantProgram::upload_variables() {
   std::vector<std::uint64_t> addresses;
-  for (std::uint32_t g = 0; g < module_.globals.size(); ++g)
-    addresses.push_back(buffers_.address(buffers_.buffer_of_variable(g)).value());
+  for (const BufferId variable : buffers_.variables())
+    addresses.push_back(buffers_.address(variable).value());
   for (std::uint32_t g = 0; g < module_.globals.size(); ++g) {
     const isa::GlobalVariable& global = module_.globals[g];
     const std::vector<std::byte> image =
         initial_content(global, tenant_.workload, module_, addresses);
     if (image.empty()) continue;
-    const BufferId buffer = buffers_.buffer_of_variable(g);
+    const BufferId buffer = buffers_.variables()[g];
     const std::span<std::byte> place = buffers_.host(buffer).at(0, image.size());
     std::copy(image.begin(), image.end(), place.begin());
-    if (buffers_.is_managed(buffer)) continue;
+    if (buffers_.memory_of(buffer) == MemoryKind::managed) continue;
     Operation upload;
     upload.kind = Operation::Kind::copy;
     upload.to_gpu = true;

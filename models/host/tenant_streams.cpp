@@ -52,14 +52,13 @@ void TenantStreams::start(Operation& operation, const HostCycle& cycle) {
 void TenantStreams::send_launch(Operation& operation, const HostCycle& cycle) {
   std::vector<std::byte> payload = operation.parameters;
   payload.resize(round_up(payload.size(), 8));
-  std::uint32_t globals = 0;
-  for (; globals < buffers_.variable_count(); ++globals) {
-    const std::uint64_t address = buffers_.address(buffers_.buffer_of_variable(globals)).value();
+  for (const BufferId variable : buffers_.variables()) {
+    const std::uint64_t address = buffers_.address(variable).value();
     const auto* first = reinterpret_cast<const std::byte*>(&address);
     payload.insert(payload.end(), first, first + sizeof address);
   }
   GridLaunch& launch = operation.launch;
-  launch.globals = globals;
+  launch.globals = static_cast<std::uint32_t>(buffers_.variables().size());
   cycle.outbox.send(services_.to_dispatcher, cycle.now, kind_of(MessageKind::launch_grid), launch,
                     payload);
   services_.kernels[launch.grid].launched = cycle.now;

@@ -34,6 +34,16 @@ void FlatMemory::unmap(std::uint64_t address) {
   last_data_ = nullptr;
 }
 
+FlatMemory FlatMemory::view() {
+  FlatMemory other;
+  for (const auto& [address, allocation] : allocations_) {
+    Allocation& copy = other.allocations_[address];
+    copy.bytes = allocation.bytes;
+    copy.is_fresh = allocation.is_fresh;
+  }
+  return other;
+}
+
 std::byte* FlatMemory::look_up(std::uint64_t address, std::uint64_t bytes) {
   auto found = allocations_.upper_bound(address);
   if (found == allocations_.begin()) return nullptr;

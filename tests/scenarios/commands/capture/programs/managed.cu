@@ -6,8 +6,9 @@ __managed__ int rounds = 0;
 __global__ void step(int* values, int count) {
   const int i = blockIdx.x * blockDim.x + threadIdx.x;
   if (i < count) values[i] = values[i] * 3 + rounds;
-  if (i == 0) rounds += 1;
 }
+
+__global__ void next() { rounds += 1; }
 
 int main() {
   constexpr int count = 3000;
@@ -16,6 +17,7 @@ int main() {
   for (int i = 0; i < count; ++i) values[i] = expected[i] = i;
   for (int round = 0; round < 3; ++round) {
     step<<<(count + 255) / 256, 256>>>(values, count);
+    next<<<1, 1>>>();
     cudaDeviceSynchronize();
     values[7] += 100;  // the CPU writes between launches
     for (int i = 0; i < count; ++i) expected[i] = expected[i] * 3 + round;
