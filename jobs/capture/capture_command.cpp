@@ -10,6 +10,7 @@
 #include <csignal>
 #include <cstdio>
 #include <cstring>
+#include <filesystem>
 
 #include "core/error/error.hpp"
 #include "core/parameters/document.hpp"
@@ -123,8 +124,8 @@ int capture_command(const CommandLine& line) {
     throw UserError(line.program[0],
                     "called no CUDA runtime of ours" + (end.empty() ? "" : ", and " + end),
                     "build it with nvcc -cudart shared (nvcc's default puts the runtime inside)");
-  std::string title;
-  for (const std::string& word : line.program) title += (title.empty() ? "" : " ") + word;
+  std::string title = std::filesystem::path(line.program[0]).filename().string();
+  for (std::size_t i = 1; i < line.program.size(); ++i) title += " " + line.program[i];
   folder.finish(session, title);
   print_summary(session, output);
   if (!end.empty())

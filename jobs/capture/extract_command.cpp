@@ -43,7 +43,7 @@ void write_memory(const Workload& workload, const FunctionalResult& before,
                   RecordingWriter& writer) {
   for (std::size_t b = 0; b < workload.buffers.size(); ++b) {
     const Buffer& buffer = workload.buffers[b];
-    const bool on_gpu = buffer.memory == MemoryKind::device;
+    const bool on_gpu = buffer.memory == lockstep::MemoryKind::device;
     const std::vector<std::byte>& content =
         on_gpu ? *before.buffers[b].device : before.buffers[b].host;
     if (buffer.symbol.empty() && is_zero(content)) continue;

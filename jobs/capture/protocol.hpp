@@ -31,6 +31,7 @@ enum class Operation : std::uint32_t {
   order,            ///< n0: stream that waits, n1: for this one
   prefetch,         ///< n0: address, n1: bytes, n2: to the GPU, n3: stream
   advise,           ///< n0: address, n1: bytes, n2: Advice
+  touch,            ///< bytes: Touch...: what the CPU did to managed memory
   occupancy,        ///< n0: function, n1: threads, n2: dynamic shared bytes; answer n0: blocks
   memory_left,      ///< answer n0: free, n1: total
   unsupported,      ///< bytes: name of an entry
@@ -75,6 +76,11 @@ struct FunctionDescription {
 
 struct ParameterDescription {
   std::uint32_t offset = 0, bytes = 0;
+};
+
+/// The CPU read or wrote pages of managed memory since the last launch.
+struct Touch {
+  std::uint64_t address = 0, bytes = 0, wrote = 0;
 };
 
 struct DeviceDescription {

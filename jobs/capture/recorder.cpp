@@ -116,6 +116,20 @@ void Recorder::advise(std::uint64_t address, std::uint64_t bytes, Advice advice)
   writer_.add(step);
 }
 
+void Recorder::touch(const Touch& touch) {
+  const std::span<std::byte> now = memory_.find(touch.address, touch.bytes);
+  if (now.empty()) return;
+  RecordedStep step = step_of(touch.wrote != 0 ? Kind::write : Kind::read);
+  step.address = touch.address;
+  step.bytes = touch.bytes;
+  if (touch.wrote != 0) {
+    step.data = writer_.add_data(now);
+    auto& buffer = std::prev(memory_.buffers().upper_bound(touch.address))->second;
+    std::memcpy(buffer.last_seen.data() + (touch.address - buffer.address), now.data(), now.size());
+  }
+  writer_.add(step);
+}
+
 void Recorder::delay(std::chrono::nanoseconds time) {
   constexpr std::uint64_t femtoseconds = 1'000'000;
   RecordedStep step = step_of(Kind::delay);

@@ -31,6 +31,7 @@ class Recorder {
   void order(std::uint64_t waiting, std::uint64_t awaited);
   void prefetch(std::uint64_t address, std::uint64_t bytes, bool to_gpu, std::uint64_t stream);
   void advise(std::uint64_t address, std::uint64_t bytes, Advice advice);
+  void touch(const Touch& touch);
   void delay(std::chrono::nanoseconds time);
   /// What the CPU wrote to shared memory since the last time.
   void note_cpu_writes();

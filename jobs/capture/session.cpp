@@ -107,6 +107,13 @@ void Session::dispatch(const Request& request, Bytes bytes, Reply& reply) {
         recorder_.prefetch(n[0], n[1], n[2] != 0, n[3]);
       }
       return;
+    case Operation::touch:
+      for (; bytes.size() >= sizeof(Touch); bytes = bytes.subspan(sizeof(Touch))) {
+        Touch touch;
+        std::memcpy(&touch, bytes.data(), sizeof touch);
+        recorder_.touch(touch);
+      }
+      return;
     case Operation::occupancy:
       return occupancy(request, reply);
     case Operation::memory_left:

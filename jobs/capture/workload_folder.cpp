@@ -7,6 +7,7 @@
 #include <filesystem>
 #include <fstream>
 #include <memory>
+#include <sstream>
 #include <system_error>
 
 #include "core/error/error.hpp"
@@ -83,6 +84,24 @@ void WorkloadFolder::finish(Session& session, const std::string& title) {
   text += "buffers:" + buffers_text(session.memory()) + "\n";
   text += "program: {recording: program.h5}\n";
   write(part_ + "/workload.yaml", text);
+  take_name();
+}
+
+void WorkloadFolder::finish_extract(const std::string& whole, const std::string& title) {
+  const auto text_of = [&](const char* name) {
+    const std::string file = whole + "/" + name;
+    std::ifstream in(file, std::ios::binary);
+    std::stringstream text;
+    text << in.rdbuf();
+    if (!in) throw UserError(file, "cannot be read", "extract from a folder that capture wrote");
+    return text.str();
+  };
+  write(part_ + "/module.ptx", text_of("module.ptx"));
+  write(part_ + "/workload.yaml", "# " + title + " of:\n" + text_of("workload.yaml"));
+  take_name();
+}
+
+void WorkloadFolder::take_name() {
   std::error_code error;
   fs::rename(part_, path_, error);
   if (error)

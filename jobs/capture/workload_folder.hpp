@@ -21,8 +21,12 @@ class WorkloadFolder {
   std::string recording_file() const { return part_ + "/program.h5"; }
   /// `title`: what was captured, for people.
   void finish(Session& session, const std::string& title);
+  /// Module and buffers are those of another recording; `title`: which part of it this is.
+  void finish_extract(const std::string& whole, const std::string& title);
 
  private:
+  void take_name();
+
   std::string path_, part_;
   bool finished_ = false;
 };

@@ -164,6 +164,23 @@ void add_capture(CLI::App& app, CommandLine& line) {
       ->excludes(list);
 }
 
+void add_extract(CLI::App& app, CommandLine& line) {
+  CLI::App& extract = add_command(
+      app, "extract", "cut a recording to some launches, with the memory as it was there");
+  extract.add_option("recording", line.first_file, "folder of the recording")->required();
+  extract
+      .add_option_function<std::vector<std::uint64_t>>(
+          "--launches",
+          [&line](const std::vector<std::uint64_t>& range) {
+            line.first_launch = range[0];
+            line.last_launch = range[1];
+          },
+          "first and last launch, counted from 0")
+      ->required()
+      ->expected(2);
+  extract.add_option("--output", line.output, "folder of the new recording")->required();
+}
+
 void add_predict(CLI::App& app, CommandLine& line) {
   CLI::App& predict =
       add_command(app, "predict",
@@ -189,6 +206,7 @@ void declare_commands(CLI::App& app, CommandLine& line) {
   add_scenario_commands(app, line);
   add_reading(app, line);
   add_capture(app, line);
+  add_extract(app, line);
   add_predict(app, line);
   add_command(app, "help", "tell what a command takes")
       .add_option("command", line.key, "such as run");

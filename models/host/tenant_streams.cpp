@@ -26,15 +26,14 @@ bool TenantStreams::advance(const HostCycle& cycle) {
 }
 
 void TenantStreams::start(Operation& operation, const HostCycle& cycle) {
+  if (operation.to_gpu && operation.data)  // first: it may fail
+    workload_.recording->read(
+        *operation.data, 0, buffers_.host(operation.buffer).at(operation.offset, operation.bytes));
   operation.started = true;
   const std::uint64_t first = operation.offset / page_bytes;
   const std::uint64_t last = (operation.offset + operation.bytes - 1) / page_bytes;
   switch (operation.kind) {
     case Operation::Kind::copy: {
-      if (operation.to_gpu && operation.data)
-        workload_.recording->read(
-            *operation.data, 0,
-            buffers_.host(operation.buffer).at(operation.offset, operation.bytes));
       const auto kind = operation.to_gpu ? Transfer::Kind::to_gpu : Transfer::Kind::to_host;
       Transfer transfer =
           buffers_.transfer(kind, operation.buffer, operation.offset, operation.bytes);

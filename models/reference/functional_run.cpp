@@ -37,8 +37,9 @@ class FunctionalRun {
     map_variables();
   }
 
-  FunctionalResult run() {
+  FunctionalResult run(std::uint64_t launches) {
     while (const Step* step = cursor_.current()) {
+      if (step->kind == Step::Kind::launch && result_.launches == launches) break;
       do_step(*step);
       if (step->kind == Step::Kind::repeat_until) {
         cursor_.answer(test(*step));
@@ -309,8 +310,8 @@ TenantImages FunctionalResult::images() const {
 
 FunctionalResult run_functionally(const std::string& tenant, const Workload& workload,
                                   const isa::Module& module, ExecutionProfile* profile,
-                                  const isa::MachineSize& machine) {
-  return FunctionalRun(tenant, workload, module, profile, machine).run();
+                                  const isa::MachineSize& machine, std::uint64_t launches) {
+  return FunctionalRun(tenant, workload, module, profile, machine).run(launches);
 }
 
 }  // namespace lockstep

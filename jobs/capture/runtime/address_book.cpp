@@ -5,6 +5,7 @@
 #include <cstring>
 
 #include "jobs/capture/runtime/connection.hpp"
+#include "jobs/capture/runtime/shared_pages.hpp"
 
 namespace lockstep::capture {
 
@@ -90,6 +91,7 @@ Variable* AddressBook::variable(const void* host) {
     noted(memory_allocation);
     return nullptr;
   }
+  track_pages(variable.address, reply.numbers[1]);
   *variable.managed_pointer = reinterpret_cast<void*>(variable.address);
   return &variable;
 }

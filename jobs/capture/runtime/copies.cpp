@@ -4,6 +4,7 @@
 
 #include "jobs/capture/runtime/address_book.hpp"
 #include "jobs/capture/runtime/connection.hpp"
+#include "jobs/capture/runtime/graphs.hpp"
 #include "jobs/capture/runtime/streams.hpp"
 
 namespace lockstep::capture {
@@ -121,7 +122,7 @@ LOCKSTEP_EXPORT Error cudaMemcpy(void* to, const void* from, std::size_t bytes, 
 }
 LOCKSTEP_EXPORT Error cudaMemcpyAsync(void* to, const void* from, std::size_t bytes, int kind,
                                       StreamHandle stream) {
-  return noted(copy_row(to, from, bytes, kind, in(stream)));
+  return in_stream(stream, [=] { return copy_row(to, from, bytes, kind, in(stream)); });
 }
 LOCKSTEP_EXPORT Error cudaMemcpy2D(void* to, std::size_t to_pitch, const void* from,
                                    std::size_t from_pitch, std::size_t width, std::size_t height,
@@ -133,15 +134,17 @@ LOCKSTEP_EXPORT Error cudaMemcpy2D(void* to, std::size_t to_pitch, const void* f
 LOCKSTEP_EXPORT Error cudaMemcpy2DAsync(void* to, std::size_t to_pitch, const void* from,
                                         std::size_t from_pitch, std::size_t width,
                                         std::size_t height, int kind, StreamHandle stream) {
-  return noted(copy_rows(
-      {static_cast<char*>(to), static_cast<const char*>(from), to_pitch, from_pitch, width, height},
-      kind, in(stream)));
+  return in_stream(stream, [=] {
+    return copy_rows({static_cast<char*>(to), static_cast<const char*>(from), to_pitch, from_pitch,
+                      width, height},
+                     kind, in(stream));
+  });
 }
 LOCKSTEP_EXPORT Error cudaMemcpy3D(const Copy3D* copy) {
   return noted(copy_volume(*copy, {}));
 }
 LOCKSTEP_EXPORT Error cudaMemcpy3DAsync(const Copy3D* copy, StreamHandle stream) {
-  return noted(copy_volume(*copy, in(stream)));
+  return in_stream(stream, [copy = *copy, stream] { return copy_volume(copy, in(stream)); });
 }
 LOCKSTEP_EXPORT Error cudaMemcpyToSymbol(const void* symbol, const void* from, std::size_t bytes,
                                          std::size_t offset, int kind) {
@@ -150,7 +153,9 @@ LOCKSTEP_EXPORT Error cudaMemcpyToSymbol(const void* symbol, const void* from, s
 LOCKSTEP_EXPORT Error cudaMemcpyToSymbolAsync(const void* symbol, const void* from,
                                               std::size_t bytes, std::size_t offset, int kind,
                                               StreamHandle stream) {
-  return noted(copy_symbol(symbol, const_cast<void*>(from), bytes, offset, true, kind, in(stream)));
+  return in_stream(stream, [=] {
+    return copy_symbol(symbol, const_cast<void*>(from), bytes, offset, true, kind, in(stream));
+  });
 }
 LOCKSTEP_EXPORT Error cudaMemcpyFromSymbol(void* to, const void* symbol, std::size_t bytes,
                                            std::size_t offset, int kind) {
@@ -158,7 +163,8 @@ LOCKSTEP_EXPORT Error cudaMemcpyFromSymbol(void* to, const void* symbol, std::si
 }
 LOCKSTEP_EXPORT Error cudaMemcpyFromSymbolAsync(void* to, const void* symbol, std::size_t bytes,
                                                 std::size_t offset, int kind, StreamHandle stream) {
-  return noted(copy_symbol(symbol, to, bytes, offset, false, kind, in(stream)));
+  return in_stream(stream,
+                   [=] { return copy_symbol(symbol, to, bytes, offset, false, kind, in(stream)); });
 }
 LOCKSTEP_EXPORT Error cudaMemcpyPeer(void*, int, const void*, int, std::size_t) {
   return noted(peer_access_unsupported);
@@ -183,7 +189,7 @@ LOCKSTEP_EXPORT Error cudaMemset(void* to, int value, std::size_t bytes) {
   return noted(fill_row(to, value, bytes, 0));
 }
 LOCKSTEP_EXPORT Error cudaMemsetAsync(void* to, int value, std::size_t bytes, StreamHandle stream) {
-  return noted(fill_row(to, value, bytes, stream_number(stream)));
+  return in_stream(stream, [=] { return fill_row(to, value, bytes, stream_number(stream)); });
 }
 LOCKSTEP_EXPORT Error cudaMemset2D(void* to, std::size_t pitch, int value, std::size_t width,
                                    std::size_t height) {
@@ -191,15 +197,18 @@ LOCKSTEP_EXPORT Error cudaMemset2D(void* to, std::size_t pitch, int value, std::
 }
 LOCKSTEP_EXPORT Error cudaMemset2DAsync(void* to, std::size_t pitch, int value, std::size_t width,
                                         std::size_t height, StreamHandle stream) {
-  return noted(fill_rows(to, pitch, value, width, height, stream_number(stream)));
+  return in_stream(
+      stream, [=] { return fill_rows(to, pitch, value, width, height, stream_number(stream)); });
 }
 LOCKSTEP_EXPORT Error cudaMemset3D(PitchedPointer to, int value, Extent extent) {
   return noted(fill_rows(to.pointer, to.pitch, value, extent.width, to.height * extent.depth, 0));
 }
 LOCKSTEP_EXPORT Error cudaMemset3DAsync(PitchedPointer to, int value, Extent extent,
                                         StreamHandle stream) {
-  return noted(fill_rows(to.pointer, to.pitch, value, extent.width, to.height * extent.depth,
-                         stream_number(stream)));
+  return in_stream(stream, [=] {
+    return fill_rows(to.pointer, to.pitch, value, extent.width, to.height * extent.depth,
+                     stream_number(stream));
+  });
 }
 
 }  // namespace lockstep::capture

@@ -2,7 +2,8 @@
 /// layouts, and numbers of its enumerations.
 ///
 /// Source: CUDA Runtime API reference, "Data types used by CUDA Runtime", and the layouts that
-/// programs built by nvcc 12 and 13 use (tests/scenarios/commands/capture/programs/device.cu looks at them).
+/// programs built by nvcc 12 and 13 use (tests/scenarios/commands/capture/programs/device.cu looks
+/// at them).
 #pragma once
 
 #include <cstddef>

@@ -1,5 +1,5 @@
-/// Graphs that are made by capturing streams: what was asked meanwhile, done in order when the graph
-/// is launched.
+/// Graphs that are made by capturing streams: what was asked meanwhile, done in order when the
+/// graph is launched.
 ///
 /// Simplified: a graph's branches follow each other in the stream that it is launched in.  Graphs
 /// that are made node by node are not there.

@@ -5,6 +5,8 @@
 
 #include "jobs/capture/runtime/address_book.hpp"
 #include "jobs/capture/runtime/connection.hpp"
+#include "jobs/capture/runtime/graphs.hpp"
+#include "jobs/capture/runtime/shared_pages.hpp"
 #include "jobs/capture/runtime/streams.hpp"
 
 namespace lockstep::capture {
@@ -42,7 +44,14 @@ Error launch(const void* host, const CallConfiguration& how, void** arguments, b
   for (std::size_t i = 0; i < function->parameters.size(); ++i)
     std::memcpy(bytes.data() + sizeof description + function->parameters[i].offset, arguments[i],
                 function->parameters[i].bytes);
-  return noted(Connection::get().ask(Operation::launch, {}, bytes).status);
+  return in_stream(how.stream, [bytes = std::move(bytes), stream = how.stream]() mutable {
+    const auto number = static_cast<std::uint32_t>(stream_number(stream));
+    std::memcpy(bytes.data() + offsetof(LaunchDescription, stream), &number, sizeof number);
+    report_touches();
+    const Error error = Connection::get().ask(Operation::launch, {}, bytes).status;
+    take_pages();
+    return error;
+  });
 }
 
 Error occupancy(int* blocks, const void* host, int threads, std::size_t shared_bytes) {

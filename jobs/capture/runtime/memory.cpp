@@ -5,6 +5,7 @@
 
 #include "jobs/capture/runtime/address_book.hpp"
 #include "jobs/capture/runtime/connection.hpp"
+#include "jobs/capture/runtime/shared_pages.hpp"
 #include "jobs/capture/runtime/streams.hpp"
 
 namespace lockstep::capture {
@@ -23,6 +24,7 @@ Error allocate(void** pointer, std::size_t bytes, MemoryKind kind) {
     return noted(memory_allocation);
   }
   AddressBook::get().add({address, bytes, kind});
+  if (kind == MemoryKind::managed) track_pages(address, bytes);
   *pointer = reinterpret_cast<void*>(address);
   return success;
 }
@@ -32,6 +34,8 @@ Error release(void* pointer) {
   const auto address = reinterpret_cast<std::uint64_t>(pointer);
   const auto allocation = AddressBook::get().remove(address);
   if (!allocation) return noted(invalid_value);
+  report_touches();
+  forget_pages(address);
   const Error error = Connection::get().ask(Operation::release, {address}).status;
   if (allocation->kind != MemoryKind::device) unmap_shared(address, allocation->bytes);
   return noted(error);
@@ -58,6 +62,8 @@ Error advise(const void* pointer, std::size_t bytes, int advice, bool to_host) {
 }
 
 Error prefetch(const void* pointer, std::size_t bytes, bool to_host, StreamHandle stream) {
+  report_touches();
+  take_pages();
   return noted(Connection::get()
                    .ask(Operation::prefetch, {reinterpret_cast<std::uint64_t>(pointer), bytes,
                                               to_host ? 0u : 1u, stream_number(stream)})

@@ -5,6 +5,7 @@
 
 #include "jobs/capture/runtime/address_book.hpp"
 #include "jobs/capture/runtime/connection.hpp"
+#include "jobs/capture/runtime/shared_pages.hpp"
 
 namespace lockstep::capture {
 namespace {
@@ -33,7 +34,10 @@ LOCKSTEP_EXPORT void** __cudaRegisterFatBinary(void* wrapper) {
 
 LOCKSTEP_EXPORT void __cudaRegisterFatBinaryEnd(void**) {}
 
+/// At the end of the program: what it read of its results belongs to the recording.
 LOCKSTEP_EXPORT void __cudaUnregisterFatBinary(void** handle) {
+  report_touches();
+  take_pages();
   delete handle;
 }
 

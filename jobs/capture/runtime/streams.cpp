@@ -8,6 +8,7 @@
 #include <atomic>
 
 #include "jobs/capture/runtime/connection.hpp"
+#include "jobs/capture/runtime/graphs.hpp"
 
 namespace lockstep::capture {
 namespace {
@@ -21,6 +22,7 @@ struct Stream {
 struct Event {
   bool recorded = false;
   std::uint64_t stream = 0, time_ns = 0;
+  Graph* graph = nullptr;  ///< that its stream was captured into
 };
 
 constexpr std::uintptr_t last_special_handle = 2;  // legacy and per-thread default streams
@@ -39,8 +41,12 @@ Error create_stream(StreamHandle* stream, unsigned flags, int priority) {
 Error record(EventHandle event, StreamHandle stream) {
   if (!event) return noted(invalid_handle);
   auto& object = *static_cast<Event*>(event);
+  if (Graph* graph = graph_of(stream)) {
+    object = {true, 0, 0, graph};
+    return success;
+  }
   const Connection::Reply reply = Connection::get().ask(Operation::event_time, {0});
-  object = {true, stream_number(stream), reply.numbers[0]};
+  object = {true, stream_number(stream), reply.numbers[0], nullptr};
   return success;
 }
 
@@ -50,6 +56,7 @@ using HostFunction = void (*)(void*);
 }  // namespace
 
 std::uint64_t stream_number(StreamHandle stream) {
+  if (const StreamHandle* all = launching_stream()) stream = *all;
   return is_default(stream) ? 0 : static_cast<Stream*>(stream)->number;
 }
 
@@ -92,24 +99,26 @@ LOCKSTEP_EXPORT Error cudaStreamWaitEvent(StreamHandle stream, EventHandle event
   if (!event) return noted(invalid_handle);
   const auto& object = *static_cast<Event*>(event);
   if (!object.recorded) return success;
+  if (object.graph) {
+    join(stream, object.graph);
+    return success;
+  }
   return noted(
       Connection::get().ask(Operation::order, {stream_number(stream), object.stream}).status);
 }
 /// The host runs it when what stands before it in the stream is done, which it is.
 LOCKSTEP_EXPORT Error cudaLaunchHostFunc(StreamHandle stream, HostFunction function, void* data) {
-  const Error error = cudaStreamSynchronize(stream);
-  function(data);
-  return error;
+  return in_stream(stream, [stream, function, data] {
+    const Error error = cudaStreamSynchronize(stream);
+    function(data);
+    return error;
+  });
 }
 LOCKSTEP_EXPORT Error cudaStreamAddCallback(StreamHandle stream, StreamCallback callback,
                                             void* data, unsigned) {
   const Error error = cudaStreamSynchronize(stream);
   callback(stream, error, data);
   return error;
-}
-LOCKSTEP_EXPORT Error cudaStreamIsCapturing(StreamHandle, int* status) {
-  *status = 0;
-  return success;
 }
 LOCKSTEP_EXPORT Error cudaStreamAttachMemAsync(StreamHandle, void*, std::size_t, unsigned) {
   return success;

@@ -46,7 +46,7 @@ def rows(folder):
     """Steps, data and module of a recording, to compare."""
     with h5py.File(folder / "program.h5") as file:
         content = {name: file[name][()].tobytes() for name in file}
-    return content, (folder / "module.ptx").read_text(), (folder / "workload.yaml").read_text().split("\n", 1)[1]
+    return content, (folder / "module.ptx").read_text(), (folder / "workload.yaml").read_text()
 
 
 class Recordings(CaptureTest):
@@ -76,6 +76,10 @@ def capture_test(name):
             shutil.copytree(new, kept)
         self.assertEqual(rows(new)[0], rows(kept)[0])
         self.assertEqual(rows(new)[2], rows(kept)[2])
+        again = self.capture(self.folder / name, output="again.workload")
+        self.assertEqual(again.returncode, 0, again.stderr)
+        for file in ("program.h5", "module.ptx", "workload.yaml"):
+            self.assertEqual((new / file).read_bytes(), (self.folder / "again.workload" / file).read_bytes(), file)
 
     return needs_nvcc(test)
 
@@ -118,6 +122,30 @@ class AnyLayout(CaptureTest):
         stop = f"simulation.stop_at={middle}us"
         part = self.lockstep("run", scenario, "--output", "part.h5", "--set", stop, "--checkpoint-every", "1h")
         self.assertEqual(part.returncode, 0, part.stderr)
+
+
+class Extracts(CaptureTest):
+    """A region of interest begins with the memory as it was there."""
+
+    def test_later_launches_bring_what_they_brought_in_the_whole(self):
+        done = self.lockstep("extract", HERE / "recordings/managed.workload", "--launches", 2, 4,
+                             "--output", "middle.workload")
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertIn("3 launches", done.stderr)
+        self.replay(self.folder / "middle.workload")
+
+    def test_expectations_stay(self):
+        done = self.lockstep("extract", HERE / "recordings/streams.workload", "--launches", 2, 4,
+                             "--output", "end.workload")
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertIn("1 copies to the host brought what they brought", self.replay(self.folder / "end.workload"))
+
+    def test_launches_that_are_not_there(self):
+        done = self.lockstep("extract", HERE / "recordings/saxpy.workload", "--launches", 0, 1,
+                             "--output", "no.workload")
+        self.assertEqual(done.returncode, 1)
+        self.assertIn("0 to 1 are not launches of", done.stderr)
+        self.assertFalse((self.folder / "no.workload").exists())
 
 
 class Mistakes(CaptureTest):
