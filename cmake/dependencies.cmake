@@ -10,6 +10,8 @@ find_package(PkgConfig REQUIRED)
 pkg_check_modules(HDF5 REQUIRED IMPORTED_TARGET hdf5-serial)
 find_library(HDF5_HL_LIBRARY hdf5_serial_hl REQUIRED)  # dimension scales; not in hdf5-serial.pc
 pkg_check_modules(JEMALLOC REQUIRED IMPORTED_TARGET jemalloc)
+pkg_check_modules(LZ4 REQUIRED IMPORTED_TARGET liblz4)
+pkg_check_modules(ZSTD REQUIRED IMPORTED_TARGET libzstd)
 pkg_check_modules(MUPARSER REQUIRED IMPORTED_TARGET muparser)
 
 find_library(METIS_LIBRARY metis REQUIRED)

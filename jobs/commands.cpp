@@ -3,6 +3,7 @@
 
 #include "core/output/compare.hpp"
 #include "core/parameters/schema.hpp"
+#include "jobs/capture/describe_recording.hpp"
 #include "jobs/options.hpp"
 #include "jobs/run/weights.hpp"
 #include "models/gpu/machine.hpp"
@@ -35,6 +36,10 @@ static void print_operand_log_costs() {
 }
 
 int describe_command(const CommandLine& line) {
+  if (capture::is_recording(line.key)) {
+    std::fputs(capture::describe_recording(line.key).c_str(), stdout);
+    return exit_done;
+  }
   const std::string text = describe(schema_of<MachineParameters>(), "", line.key);
   if (text.empty()) {
     throw UserError(line.key, "no parameter begins with this, or has it in its name or meaning",

@@ -4,6 +4,7 @@ set -euo pipefail
 declare -A groups=(
   [run]="g++ cmake ninja-build ccache pkg-config libopenmpi-dev openmpi-bin libtbb-dev libjemalloc-dev
          libhdf5-dev hdf5-tools libyaml-cpp-dev libfmt-dev libcli11-dev libmetis-dev libmuparser-dev
+         liblz4-dev libzstd-dev
          librandom123-dev tao-pegtl-dev python3 python3-h5py python3-matplotlib
          python3-numpy python3-pandas libjs-dygraphs"
   [tests]="libgtest-dev libbenchmark-dev python3-venv python3-setuptools python3-wheel chromium"

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstdint>
 #include <string>
 #include <vector>
 
@@ -27,6 +28,11 @@ struct CommandLine {
   double interval_seconds = 1;              ///< of watch: between two looks
   std::string format, table;                ///< of export
   std::string slurm_script;                 ///< of sweep: batch script of an array
+  std::vector<std::string> program;         ///< of capture: what is captured, and its arguments
+  std::uint64_t first_launch = 0, last_launch = 0;  ///< of extract
+  bool list = false;       ///< of capture: what is not there
+  bool host_time = false;  ///< of capture: the CPU's time between calls is recorded
+  std::string gpu = "v100";                 ///< of capture: what the program finds
   std::string version;                      ///< of the program, as --version says it
   std::string text;                         ///< the command line itself, for /run
 };
@@ -55,6 +61,8 @@ int collect_command(const CommandLine& line);
 int watch_command(const CommandLine& line);
 int report_command(const CommandLine& line);
 int export_command(const CommandLine& line);
+int capture_command(const CommandLine& line);
+int extract_command(const CommandLine& line);
 int predict_command(const CommandLine& line);
 
 }  // namespace lockstep

@@ -19,6 +19,9 @@ std::size_t size_of(Scalar type);
 
 using Shape = std::vector<std::uint64_t>;
 
+/// Whether the library keeps a sum of each chunk that is checked when it is read.
+enum class Sums : std::uint8_t { none, checked };
+
 /// An identifier of the library and the function that releases it.
 class Handle {
  public:
@@ -147,10 +150,10 @@ class File {
   Series create_bytes(const std::string& path, std::uint64_t chunk);
   /// Empty, chunked by `chunk_rows`, compressed.
   Series create_series(const std::string& path, Scalar type, const Shape& row,
-                       std::uint64_t chunk_rows);
+                       std::uint64_t chunk_rows, Sums sums = Sums::none);
   /// Likewise, of the compound type that has these members.
   Series create_table(const std::string& path, const std::vector<Member>& members,
-                      std::size_t row_bytes, std::uint64_t chunk_rows);
+                      std::size_t row_bytes, std::uint64_t chunk_rows, Sums sums = Sums::none);
   void set_attribute(const std::string& path, const std::string& name,
                      const std::variant<std::string, std::uint64_t, double>& value);
   /// Makes `path` a dimension scale, and names what it says of an axis.

@@ -48,7 +48,7 @@ Handle link_properties() {
   return list;
 }
 
-Handle dataset_properties(const Shape& chunk, bool compress) {
+Handle dataset_properties(const Shape& chunk, bool compress, Sums sums) {
   Handle list = owned_list(H5Pcreate(H5P_DATASET_CREATE));
   H5Pset_obj_track_times(list.id(), false);
   if (!chunk.empty()) {
@@ -59,15 +59,16 @@ Handle dataset_properties(const Shape& chunk, bool compress) {
     H5Pset_shuffle(list.id());
     H5Pset_deflate(list.id(), 1);
   }
+  if (sums == Sums::checked) H5Pset_fletcher32(list.id());
   return list;
 }
 
 Handle create_dataset(const Handle& file, const std::string& name, const std::string& path,
                       const Handle& type, const Handle& space, const Shape& chunk,
-                      bool compress = true) {
+                      bool compress = true, Sums sums = Sums::none) {
   return owned_dataset(
       written(H5Dcreate2(file.id(), path.c_str(), type.id(), space.id(), link_properties().id(),
-                         dataset_properties(chunk, compress).id(), H5P_DEFAULT),
+                         dataset_properties(chunk, compress, sums).id(), H5P_DEFAULT),
               name));
 }
 
@@ -178,7 +179,9 @@ void Series::close() {
 File File::create(const std::string& path, const std::string& name) {
   take_over_errors();
   const Handle properties = access_properties();
-  Handle file{H5Fcreate(path.c_str(), H5F_ACC_TRUNC, H5P_DEFAULT, properties.id()), H5Fclose};
+  const Handle creation = owned_list(H5Pcreate(H5P_FILE_CREATE));
+  H5Pset_obj_track_times(creation.id(), false);
+  Handle file{H5Fcreate(path.c_str(), H5F_ACC_TRUNC, creation.id(), properties.id()), H5Fclose};
   const std::string& shown = name.empty() ? path : name;
   if (file.id() < 0) fail(shown, "cannot create", "choose a writable place with --output");
   return {shown, std::move(file)};
@@ -252,21 +255,22 @@ void File::write_table(const std::string& path, const std::vector<Member>& membe
 }
 
 Series File::create_series(const std::string& path, Scalar type, const Shape& row,
-                           std::uint64_t chunk_rows) {
+                           std::uint64_t chunk_rows, Sums sums) {
   Shape start = row, limit = row, chunk = row;
   start.insert(start.begin(), 0);
   limit.insert(limit.begin(), H5S_UNLIMITED);
   chunk.insert(chunk.begin(), chunk_rows);
   Handle element = number_type(type);
-  Handle dataset = create_dataset(file_, path_, path, element, simple_space(start, limit), chunk);
+  Handle dataset =
+      create_dataset(file_, path_, path, element, simple_space(start, limit), chunk, true, sums);
   return {path_, std::move(dataset), std::move(element), row, chunk_rows};
 }
 
 Series File::create_table(const std::string& path, const std::vector<Member>& members,
-                          std::size_t row_bytes, std::uint64_t chunk_rows) {
+                          std::size_t row_bytes, std::uint64_t chunk_rows, Sums sums) {
   Handle type = compound_type(members, row_bytes);
-  Handle dataset =
-      create_dataset(file_, path_, path, type, simple_space({0}, {H5S_UNLIMITED}), {chunk_rows});
+  Handle dataset = create_dataset(file_, path_, path, type, simple_space({0}, {H5S_UNLIMITED}),
+                                  {chunk_rows}, true, sums);
   return {path_, std::move(dataset), std::move(type), {}, 0};
 }
 

@@ -211,11 +211,25 @@ std::optional<std::string> file_by_word(const std::string& key, const Node& valu
   return find_by_name(value.text(), key + "s", folder_of(value));
 }
 
+/// A folder stands for the file in it that is named after the key: X.workload for
+/// X.workload/workload.yaml.  "" if it is none.
+static std::string file_in_folder(const std::string& key, const Node& value) {
+  if (!value.is_scalar()) return "";
+  const std::filesystem::path file =
+      std::filesystem::path(resolve_file_name(value)) / (key + ".yaml");
+  std::error_code absent;
+  return std::filesystem::exists(file, absent) ? file.string() : "";
+}
+
 void resolve_include_at(const Node& root, const std::string& key) {
   if (!root.is_map()) return;
   Node::Data::Entry* const entry = root.data()->find(key);
   if (!entry) return;
   const Node& value = entry->value;
+  if (const std::string inside = file_in_folder(key, value); !inside.empty()) {
+    entry->value = load(inside, value.path(), value.where());
+    return;
+  }
   const std::optional<std::string> file = file_by_word(key, value);
   if (file && file->empty())
     throw UserError(value.where(),

@@ -117,7 +117,9 @@ void add_scenario_commands(CLI::App& app, CommandLine& line) {
   add_scenario(add_command(app, "validate", "read a scenario and report its first mistake"), line)
       ->required();
   add_command(app, "describe", "list parameters: key, type, default, range, meaning")
-      .add_option("key", line.key, "only what begins with this key, or has this word in it");
+      .add_option("key", line.key,
+                  "only what begins with this key, or has this word in it; or the folder of a "
+                  "recording: what is in it");
   CLI::App& partition = add_command(app, "partition", "show which rank would own what");
   add_scenario(partition, line)->required();
   partition.add_option("--ranks", line.ranks, "MPI ranks")->check(CLI::Range(1, most_ranks));
@@ -148,6 +150,37 @@ void add_reading(CLI::App& app, CommandLine& line) {
   exports.add_option("--output", line.output, "file (default: <file>.csv or <file>.perfetto.json)");
 }
 
+void add_capture(CLI::App& app, CommandLine& line) {
+  CLI::App& capture =
+      add_command(app, "capture", "run a CUDA program without a GPU and record it as a workload");
+  CLI::Option* list = capture.add_flag(
+      "--list", line.list, "only list the entries of the CUDA runtime that are not there");
+  capture.add_option("--output", line.output, "folder of the recording, such as bfs.workload")
+      ->excludes(list);
+  capture.add_flag("--host-time", line.host_time,
+                   "record how long the CPU computed between two calls, for replays to wait");
+  capture.add_option("--gpu", line.gpu, "GPU that the program finds (default: v100)");
+  capture.add_option("program", line.program, "the program and its arguments, behind --")
+      ->excludes(list);
+}
+
+void add_extract(CLI::App& app, CommandLine& line) {
+  CLI::App& extract = add_command(
+      app, "extract", "cut a recording to some launches, with the memory as it was there");
+  extract.add_option("recording", line.first_file, "folder of the recording")->required();
+  extract
+      .add_option_function<std::vector<std::uint64_t>>(
+          "--launches",
+          [&line](const std::vector<std::uint64_t>& range) {
+            line.first_launch = range[0];
+            line.last_launch = range[1];
+          },
+          "first and last launch, counted from 0")
+      ->required()
+      ->expected(2);
+  extract.add_option("--output", line.output, "folder of the new recording")->required();
+}
+
 void add_predict(CLI::App& app, CommandLine& line) {
   CLI::App& predict =
       add_command(app, "predict",
@@ -172,6 +205,8 @@ void declare_commands(CLI::App& app, CommandLine& line) {
   add_sweep(app, line);
   add_scenario_commands(app, line);
   add_reading(app, line);
+  add_capture(app, line);
+  add_extract(app, line);
   add_predict(app, line);
   add_command(app, "help", "tell what a command takes")
       .add_option("command", line.key, "such as run");

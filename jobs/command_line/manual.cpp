@@ -61,6 +61,15 @@ const std::map<std::string, Manual>& manuals() {
         "",
         {"lockstep run two_tenants.yaml --profile && lockstep predict two_tenants.h5 --threads "
          "8"}}},
+      {"capture",
+       {"0 recorded; 1 failed, or the program did; 2 wrong usage",
+        "The program needs the CUDA runtime as a shared library and PTX inside: nvcc -cudart "
+        "shared -arch=sm_75.",
+        {"lockstep capture --output bfs.workload -- ./bfs graph65536.txt"}}},
+      {"extract",
+       {usual_statuses,
+        "",
+        {"lockstep extract bfs.workload --launches 120 130 --output middle.workload"}}},
       {"watch",
        {"0 the run has ended; 1 it left its output unfinished, or the file is none; 2 wrong usage",
         "",

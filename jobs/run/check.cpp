@@ -74,6 +74,17 @@ void check_tenant(const Tenant& tenant, const Machine& machine, std::size_t inde
         {tenant.name, buffer.name, digest(got[b].device ? *got[b].device : got[b].host)});
   }
   const auto mismatch = find_mismatch(tenant.name, tenant.workload, expected.images(), got);
+  const TenantStreams& streams = run.streams();
+  const std::optional<std::string> unexpected =
+      streams.unexpected() ? streams.unexpected() : expected.unexpected;
+  if (unexpected) {
+    result.passed = false;
+    result.text += fmt::format("check failed: {}: {}\n", tenant.name, *unexpected);
+  } else if (streams.compared() > 0) {
+    result.text +=
+        fmt::format("check passed: {}, {} copies to the host brought what they brought {}",
+                    tenant.name, streams.compared(), "when they were recorded\n");
+  }
   result.passed = result.passed && !mismatch;
   result.text += mismatch ? "check failed: " + mismatch->text() + "\n"
                           : passed_text(tenant.name, compared, got.size() - compared);

@@ -7,6 +7,7 @@
 
 #include "core/error/error.hpp"
 #include "core/parameters/document.hpp"
+#include "models/workload/recording/recording.hpp"
 #include "models/workload/workload.hpp"
 
 namespace lockstep {
@@ -56,6 +57,8 @@ void add_bytes(const Scenario& scenario, std::vector<RankFact>& facts) {
     }
     for (const std::string& file : tenant.workload.module_files())
       facts.push_back({name + ".module", digest_of(file)});
+    if (tenant.workload.recording)
+      facts.push_back({name + ".program", digest_of(tenant.workload.recording->file())});
     for (const Buffer& buffer : tenant.workload.buffers) {
       if (buffer.initial.kind != Initializer::Kind::file) continue;
       require_file(buffer.initial.file, buffer.where);

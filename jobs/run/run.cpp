@@ -22,6 +22,7 @@
 #include "jobs/supervise/supervisor.hpp"
 #include "models/gpu/configuration.hpp"
 #include "models/gpu/policy_check.hpp"
+#include "models/host/host.hpp"
 #include "partitioner/partitioner.hpp"
 
 namespace lockstep {

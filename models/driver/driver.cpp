@@ -23,12 +23,13 @@ std::uint64_t Driver::mapped_pages(std::uint64_t bytes) const {
   return round_up(bytes, page_manager_->granule_pages() * page_bytes) / page_bytes;
 }
 
-VirtualPage Driver::take_addresses(TenantId tenant, std::uint64_t bytes) {
+VirtualPage Driver::take_addresses(TenantId tenant, std::uint64_t bytes,
+                                   std::optional<std::uint64_t> place) {
   std::uint64_t& next = next_address_[tenant.value()];
   const std::uint64_t granule =
       std::max(page_manager_->granule_pages() * page_bytes, address_alignment(bytes));
-  const VirtualAddress base{round_up(next, granule)};
-  next = base.value() + (mapped_pages(bytes) + 1) * page_bytes;
+  const VirtualAddress base{place ? *place : round_up(next, granule)};
+  next = std::max(next, base.value() + (mapped_pages(bytes) + 1) * page_bytes);
   return page_of(base);
 }
 

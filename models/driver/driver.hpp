@@ -10,6 +10,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <utility>
@@ -34,8 +35,10 @@ class Driver {
   Driver(const Driver&) = delete;
   Driver& operator=(const Driver&) = delete;
 
-  /// First page of a new buffer of so many bytes.
-  VirtualPage take_addresses(TenantId tenant, std::uint64_t bytes);
+  /// First page of a new buffer of so many bytes.  One that has its `place` already lies there, and
+  /// others will lie behind it.
+  VirtualPage take_addresses(TenantId tenant, std::uint64_t bytes,
+                             std::optional<std::uint64_t> place = {});
   /// Pages that a buffer of so many bytes has when it is mapped whole.
   std::uint64_t mapped_pages(std::uint64_t bytes) const;
   const PageManager& page_manager() const { return *page_manager_; }

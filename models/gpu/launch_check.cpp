@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "core/error/error.hpp"
+#include "models/workload/recorded_program.hpp"
 
 namespace lockstep {
 
@@ -50,6 +51,10 @@ void for_each_launch(const std::vector<Step>& steps, const isa::Module& module,
 
 void for_each_launch(const Workload& workload, const isa::Module& module,
                      const OccupancyLimits& limits, const OfLaunch& function) {
+  if (workload.recording)
+    return for_each_recorded_launch(workload, [&](const Step& launch) {
+      for_each_launch({launch}, module, limits, {}, function);
+    });
   for_each_launch(workload.program, module, limits, workload.parameters, function);
 }
 

@@ -56,7 +56,9 @@ void TenantBuffers::map(BufferId buffer, const HostCycle& cycle) {
   const std::uint64_t bytes = state.host.size();
   Driver& driver = services_.driver;
   MapRequest request;
-  request.pages = {id_, driver.take_addresses(id_, bytes), 0};
+  const std::optional<std::uint64_t> place =
+      is_declared(buffer) ? declaration(buffer).address : std::nullopt;
+  request.pages = {id_, driver.take_addresses(id_, bytes, place), 0};
   request.reserved = driver.mapped_pages(bytes);
   request.flags = PageTableEntry::writable;
   state.address = address_of(request.pages.first);

@@ -1,9 +1,14 @@
 /// Steps in which the CPU reads or writes buffers, and the launch of kernels (see
 /// tenant_program.hpp).
+#include <cstring>
+
 #include "core/error/error.hpp"
 #include "models/host/tenant_program.hpp"
+#include "models/workload/buffer_part.hpp"
 #include "models/workload/element.hpp"
 #include "models/workload/kernel_arguments.hpp"
+#include "models/workload/recorded_program.hpp"
+#include "models/workload/recording/recording.hpp"
 
 namespace lockstep {
 
@@ -36,21 +41,34 @@ bool TenantProgram::launch(const Step& step, Time now) {
   return true;
 }
 
+/// What parameters of a recorded launch may point into: their words tell.
+std::vector<std::uint32_t> TenantProgram::buffers_of_packed(const Step& step) const {
+  std::vector<std::uint32_t> buffers(isa::most_followed_parameters, 0);
+  for (std::size_t place = 0; place < buffers.size() && 8 * (place + 1) <= step.packed.size();
+       ++place) {
+    std::uint64_t address = 0;
+    std::memcpy(&address, step.packed.data() + 8 * place, sizeof address);
+    if (const auto buffer = buffer_at(tenant_.workload, address)) buffers[place] = *buffer + 1;
+  }
+  return buffers;
+}
+
 /// Pinned memory counts as overwritten: others see each store.
 std::uint64_t TenantProgram::overwritten_by(const Step& step, std::uint32_t kernel) {
   const isa::Program& program = module_.kernels[kernel].lowered;
   const auto [use, is_new] = global_uses_.try_emplace(kernel);
   if (is_new) use->second = isa::find_global_use(program);
-  std::vector<std::uint32_t> buffers(isa::most_followed_parameters, 0);
-  std::uint64_t pinned = 0;
+  std::vector<std::uint32_t> buffers = buffers_of_packed(step);
   for (std::size_t i = 0; i < step.arguments.size(); ++i) {
     const std::uint32_t place = program.parameters[i].offset / 8;
-    if (!step.arguments[i].is_buffer || place >= buffers.size()) continue;
-    const BufferId buffer = buffers_.meaning(step.arguments[i].buffer);
-    buffers[place] = buffer.value() + 1;
-    if (buffers_.declaration(buffer).memory == MemoryKind::pinned)
-      pinned |= std::uint64_t{1} << place;
+    if (step.arguments[i].is_buffer && place < buffers.size())
+      buffers[place] = buffers_.meaning(step.arguments[i].buffer).value() + 1;
   }
+  std::uint64_t pinned = 0;
+  for (std::size_t place = 0; place < buffers.size(); ++place)
+    if (buffers[place] != 0 &&
+        buffers_.declaration(BufferId{buffers[place] - 1}).memory == MemoryKind::pinned)
+      pinned |= std::uint64_t{1} << place;
   return use->second.overwritten([&](unsigned place) { return buffers[place]; }) |
          (use->second.written() & pinned);
 }
@@ -66,13 +84,27 @@ bool TenantProgram::touch(const Step& step, const HostCycle& cycle) {
   buffers_.require_mapped(buffer, step.where);
   const Buffer& declared = buffers_.declaration(buffer);
   if (declared.memory != MemoryKind::managed) return true;
-  std::uint64_t first = 0, count = round_up_to_page(declared.bytes()) / page_bytes;
+  const std::uint64_t width = isa::bytes_of(declared.type);
+  const BufferPart part = part_of(step, declared, cursor_.variables(), tenant_.name);
+  if (part.count == 0) return true;
+  std::uint64_t first = part.first * width / page_bytes;
+  std::uint64_t count = round_up_to_page((part.first + part.count) * width) / page_bytes - first;
   if (step.kind == Step::Kind::repeat_until) {
     first = index_of(step) * isa::bytes_of(declared.type) / page_bytes;
     count = 1;
   }
   const bool writes = step.kind == Step::Kind::write || step.kind == Step::Kind::fill;
   return buffers_.take_home(buffer, first, count, writes, cycle);
+}
+
+bool TenantProgram::write(const Step& step, const HostCycle& cycle) {
+  if (!touch(step, cycle)) return false;
+  if (!step.data) return true;
+  const BufferId buffer = buffers_.meaning(step.buffer);
+  const BufferPart part =
+      part_of(step, buffers_.declaration(buffer), cursor_.variables(), tenant_.name);
+  tenant_.workload.recording->read(*step.data, 0, buffers_.host(buffer).at(part.first, part.count));
+  return true;
 }
 
 bool TenantProgram::fill(const Step& step, const HostCycle& cycle) {

@@ -264,7 +264,7 @@ bool Host::finished() const {
 }
 
 void Host::serialize(Archive& archive) {
-  archive.section("host", 3);
+  archive.section("host", 4);
   archive(statistics_, link_, services_, to_sms_, to_cores_, printed_, all_settled_, issue_held_);
   for (const auto& run : runs_) run->serialize(archive);
 }

@@ -9,6 +9,17 @@
 
 namespace lockstep {
 
+/// Those that no declared buffer is come behind all of them.
+static std::vector<BufferId> place_variables(const Workload& workload, const isa::Module& module) {
+  std::vector<BufferId> places;
+  auto next = static_cast<std::uint32_t>(workload.buffers.size());
+  for (const isa::GlobalVariable& global : module.globals) {
+    const auto declared = workload.buffer_of_symbol(global.name);
+    places.push_back(BufferId{declared ? *declared : next++});
+  }
+  return places;
+}
+
 TenantBuffers::TenantBuffers(const Tenant& tenant, TenantId id, const isa::Module& module,
                              bool capture, TenantServices& services)
     : tenant_(tenant),
@@ -16,6 +27,7 @@ TenantBuffers::TenantBuffers(const Tenant& tenant, TenantId id, const isa::Modul
       module_(module),
       services_(services),
       contents_(make_contents(tenant.workload)),
+      variables_(place_variables(tenant.workload, module)),
       keeps_first_round_(capture),
       is_capturing_(capture),
       names_(contents_.size()),
@@ -27,11 +39,14 @@ std::vector<TenantBuffers::State> TenantBuffers::fresh() const {
   std::vector<State> buffers;
   for (std::uint32_t b = 0; b < contents_.size(); ++b)
     buffers.emplace_back().host = HostBuffer(declaration(BufferId{b}).bytes(), contents_[b]);
-  for (const isa::GlobalVariable& global : module_.globals)
+  for (std::uint32_t g = 0; g < module_.globals.size(); ++g) {
+    const isa::GlobalVariable& global = module_.globals[g];
+    if (is_declared(variables_[g])) continue;
     buffers.emplace_back().host =
         HostBuffer(global.name == isa::heap_name ? tenant_.workload.heap
                                                  : std::max<std::uint64_t>(global.bytes, 1),
                    nullptr);
+  }
   return buffers;
 }
 

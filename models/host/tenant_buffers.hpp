@@ -1,10 +1,11 @@
 /// A tenant's buffers: room and addresses for them, their content, their end, and what is read of
 /// them for checking.
 ///
-/// Declared buffers come first, then the module's .global variables.
+/// Declared buffers come first, then those of the module's .global variables that none of them is.
 /// Source: architecture.md, section 8, rules 7, 10 and 11, and "What `--check` means".
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <memory>
 #include <span>
@@ -35,6 +36,13 @@ class TenantBuffers {
   HostBuffer& host(BufferId buffer) { return at(buffer).host; }
   std::uint32_t allocation(BufferId buffer) const { return buffers_[buffer.value()].allocation; }
   VirtualAddress address(BufferId buffer) const { return buffers_[buffer.value()].address; }
+
+  /// What buffers the module's variables are, by their indices there.
+  const std::vector<BufferId>& variables() const { return variables_; }
+  MemoryKind memory_of(BufferId buffer) const {
+    if (is_heap(buffer)) return MemoryKind::managed;
+    return is_declared(buffer) ? declaration(buffer).memory : MemoryKind::device;
+  }
 
   // Names of the program, which `swap` exchanges.
   BufferId meaning(std::uint32_t name) const { return BufferId{names_[name]}; }
@@ -99,15 +107,11 @@ class TenantBuffers {
   State& left(BufferId buffer) {
     return first_round_.empty() ? at(buffer) : first_round_[buffer.value()];
   }
-  const isa::GlobalVariable& variable(BufferId buffer) const {
-    return module_.globals[buffer.value() - contents_.size()];
-  }
   bool is_heap(BufferId buffer) const {
-    return !is_declared(buffer) && variable(buffer).name == isa::heap_name;
-  }
-  MemoryKind memory_of(BufferId buffer) const {
-    if (is_heap(buffer)) return MemoryKind::managed;
-    return is_declared(buffer) ? declaration(buffer).memory : MemoryKind::device;
+    const auto found = std::find(variables_.begin(), variables_.end(), buffer);
+    return !is_declared(buffer) &&
+           module_.globals[static_cast<std::size_t>(found - variables_.begin())].name ==
+               isa::heap_name;
   }
   TenantPages pages_of(BufferId buffer, std::uint64_t offset, std::uint64_t bytes) const;
   std::vector<State> fresh() const;
@@ -127,6 +131,7 @@ class TenantBuffers {
   const isa::Module& module_;
   TenantServices& services_;
   const std::vector<std::shared_ptr<const Content>> contents_;  ///< of declared buffers
+  const std::vector<BufferId> variables_;                       ///< by index in the module
   const bool keeps_first_round_;
   bool is_capturing_;
   std::vector<std::uint32_t> names_;  ///< what each buffer name means now

@@ -1,7 +1,6 @@
 #include "models/host/tenant_program.hpp"
 
 #include <algorithm>
-#include <cstring>
 
 #include "core/checkpoint/archive.hpp"
 #include "core/error/error.hpp"
@@ -63,9 +62,10 @@ bool TenantProgram::visit(const Step& step, const HostCycle& cycle) {
     case Step::Kind::prefetch:
       return prefetch(step);
     case Step::Kind::read:
-    case Step::Kind::write:
     case Step::Kind::repeat_until:
       return touch(step, cycle);
+    case Step::Kind::write:
+      return write(step, cycle);
     case Step::Kind::fill:
       return fill(step, cycle);
     case Step::Kind::advise:
@@ -102,6 +102,7 @@ bool TenantProgram::copy(const Step& step) {
   if (!part(step, operation)) return true;
   operation.kind = Operation::Kind::copy;
   operation.to_gpu = step.to_gpu;
+  operation.data = step.data;
   operation.id = services_.next_operation();
   if (!step.has_stream) waiting_operation_ = operation.id;
   streams_.push(step.stream, std::move(operation));
@@ -147,22 +148,23 @@ bool TenantProgram::release(const Step& step, const HostCycle& cycle) {
 
 void TenantProgram::upload_variables() {
   std::vector<std::uint64_t> addresses;
-  const auto declared = buffers_.count() - static_cast<std::uint32_t>(module_.globals.size());
-  for (std::uint32_t b = declared; b < buffers_.count(); ++b)
-    addresses.push_back(buffers_.address(BufferId{b}).value());
+  for (const BufferId variable : buffers_.variables())
+    addresses.push_back(buffers_.address(variable).value());
   for (std::uint32_t g = 0; g < module_.globals.size(); ++g) {
     const isa::GlobalVariable& global = module_.globals[g];
     const std::vector<std::byte> image =
         initial_content(global, tenant_.workload, module_, addresses);
     if (image.empty()) continue;
+    const BufferId buffer = buffers_.variables()[g];
+    const std::span<std::byte> place = buffers_.host(buffer).at(0, image.size());
+    std::copy(image.begin(), image.end(), place.begin());
+    if (buffers_.memory_of(buffer) == MemoryKind::managed) continue;
     Operation upload;
     upload.kind = Operation::Kind::copy;
     upload.to_gpu = true;
     upload.id = services_.next_operation();
-    upload.buffer = BufferId{declared + g};
+    upload.buffer = buffer;
     upload.bytes = image.size();
-    std::memcpy(buffers_.host(upload.buffer).at(0, image.size()).data(), image.data(),
-                image.size());
     waiting_operation_ = upload.id;
     streams_.push(0, std::move(upload));
   }
@@ -174,7 +176,7 @@ void TenantProgram::cut_off() {
 }
 
 void TenantProgram::start_over(Time when) {
-  cursor_ = ProgramCursor(tenant_.workload);
+  cursor_.start_over();
   timer_ = when;
   keeps_saved_ = false;
 }

@@ -15,7 +15,7 @@ TenantRun::TenantRun(const Tenant& tenant, TenantId id, std::uint16_t module_ind
       id_(id),
       services_(services),
       buffers_(tenant, id, module, capture, services),
-      streams_(id, buffers_, services),
+      streams_(tenant, id, buffers_, capture, services),
       program_(tenant, id, module_index, module, buffers_, streams_, services) {}
 
 /// A mistake of the tenant ends it, not the run.

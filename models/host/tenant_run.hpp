@@ -90,6 +90,7 @@ class TenantRun {
   std::string waiting_for() const;
 
   TenantBuffers& buffers() { return buffers_; }
+  const TenantStreams& streams() const { return streams_; }
   const std::vector<TenantProgram::Saved>& saved() const { return program_.saved(); }
   /// The first round has left what is to be checked.
   bool first_round_over() const { return !first_ || (done() && rounds_ > 0); }

@@ -6,6 +6,8 @@
 #include "core/engine/outbox.hpp"
 #include "core/error/error.hpp"
 #include "core/memory/round_up.hpp"
+#include "models/workload/recorded_program.hpp"
+#include "models/workload/recording/recording.hpp"
 
 namespace lockstep {
 
@@ -24,6 +26,9 @@ bool TenantStreams::advance(const HostCycle& cycle) {
 }
 
 void TenantStreams::start(Operation& operation, const HostCycle& cycle) {
+  if (operation.to_gpu && operation.data)  // first: it may fail
+    workload_.recording->read(
+        *operation.data, 0, buffers_.host(operation.buffer).at(operation.offset, operation.bytes));
   operation.started = true;
   const std::uint64_t first = operation.offset / page_bytes;
   const std::uint64_t last = (operation.offset + operation.bytes - 1) / page_bytes;
@@ -46,16 +51,13 @@ void TenantStreams::start(Operation& operation, const HostCycle& cycle) {
 void TenantStreams::send_launch(Operation& operation, const HostCycle& cycle) {
   std::vector<std::byte> payload = operation.parameters;
   payload.resize(round_up(payload.size(), 8));
-  std::uint32_t globals = 0;
-  for (std::uint32_t b = 0; b < buffers_.count(); ++b) {
-    if (buffers_.is_declared(BufferId{b})) continue;
-    const std::uint64_t address = buffers_.address(BufferId{b}).value();
+  for (const BufferId variable : buffers_.variables()) {
+    const std::uint64_t address = buffers_.address(variable).value();
     const auto* first = reinterpret_cast<const std::byte*>(&address);
     payload.insert(payload.end(), first, first + sizeof address);
-    ++globals;
   }
   GridLaunch& launch = operation.launch;
-  launch.globals = globals;
+  launch.globals = static_cast<std::uint32_t>(buffers_.variables().size());
   cycle.outbox.send(services_.to_dispatcher, cycle.now, kind_of(MessageKind::launch_grid), launch,
                     payload);
   services_.kernels[launch.grid].launched = cycle.now;
@@ -64,7 +66,10 @@ void TenantStreams::send_launch(Operation& operation, const HostCycle& cycle) {
 
 void TenantStreams::operation_done(std::uint64_t operation) {
   for (auto stream = queues_.begin(); stream != queues_.end(); ++stream) {
-    if (stream->second.front().id == operation) return pop(stream);
+    const Operation& head = stream->second.front();
+    if (head.id != operation) continue;
+    if (compares_ && head.data && !head.to_gpu) compare(head);
+    return pop(stream);
   }
 }
 
@@ -79,6 +84,14 @@ void TenantStreams::grid_done(GridId grid, Time now) {
     return pop(stream);
   }
   LOCKSTEP_CHECK(false, "grid " + std::to_string(grid.value()) + " is done but was not launched");
+}
+
+void TenantStreams::compare(const Operation& operation) {
+  const std::uint64_t number = compared_++;
+  if (unexpected_) return;
+  const auto got = buffers_.host(operation.buffer).at(operation.offset, operation.bytes);
+  unexpected_ = find_unexpected(workload_, *operation.data, got);
+  if (unexpected_) unexpected_ = "copy " + std::to_string(number) + " to the host: " + *unexpected_;
 }
 
 void TenantStreams::pop(Queues::iterator stream) {
@@ -111,11 +124,11 @@ std::string TenantStreams::waiting_for() const {
 }
 
 void TenantStreams::Operation::serialize(Archive& archive) {
-  archive(kind, started, to_gpu, id, buffer, offset, bytes, launch, parameters);
+  archive(kind, started, to_gpu, id, buffer, offset, bytes, launch, parameters, data);
 }
 
 void TenantStreams::serialize(Archive& archive) {
-  archive(queues_);
+  archive(queues_, compared_, unexpected_);
 }
 
 }  // namespace lockstep

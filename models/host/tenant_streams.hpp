@@ -6,6 +6,7 @@
 
 #include <deque>
 #include <map>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -26,11 +27,18 @@ class TenantStreams {
     std::uint64_t offset = 0, bytes = 0;
     GridLaunch launch;
     std::vector<std::byte> parameters;
+    std::optional<RecordedData> data;  ///< of a recorded copy
     void serialize(Archive& archive);
   };
 
-  TenantStreams(TenantId tenant, TenantBuffers& buffers, TenantServices& services)
-      : tenant_(tenant), buffers_(buffers), services_(services) {}
+  /// `compares`: what recorded copies bring home, with what they brought when they were recorded.
+  TenantStreams(const Tenant& tenant, TenantId id, TenantBuffers& buffers, bool compares,
+                TenantServices& services)
+      : workload_(tenant.workload),
+        tenant_(id),
+        compares_(compares),
+        buffers_(buffers),
+        services_(services) {}
 
   void push(std::uint32_t stream, Operation operation) {
     queues_[stream].push_back(std::move(operation));
@@ -45,6 +53,10 @@ class TenantStreams {
   /// What has not begun never will; kernels under way are stopped elsewhere, transfers end.
   void cut_off();
 
+  /// Recorded copies whose results were compared, and what the first different one was.
+  std::uint64_t compared() const { return compared_; }
+  const std::optional<std::string>& unexpected() const { return unexpected_; }
+
   std::string waiting_for() const;
   void serialize(Archive& archive);
 
@@ -53,12 +65,17 @@ class TenantStreams {
 
   void start(Operation& operation, const HostCycle& cycle);
   void send_launch(Operation& operation, const HostCycle& cycle);
+  void compare(const Operation& operation);
   void pop(Queues::iterator stream);
 
+  const Workload& workload_;
   const TenantId tenant_;
+  const bool compares_;
   TenantBuffers& buffers_;
   TenantServices& services_;
   Queues queues_;  ///< by number of the stream; empty ones are removed
+  std::uint64_t compared_ = 0;
+  std::optional<std::string> unexpected_;
 };
 
 }  // namespace lockstep

@@ -13,6 +13,8 @@
 #include "models/workload/element.hpp"
 #include "models/workload/kernel_arguments.hpp"
 #include "models/workload/program_cursor.hpp"
+#include "models/workload/recorded_program.hpp"
+#include "models/workload/recording/recording.hpp"
 
 namespace lockstep {
 
@@ -35,8 +37,9 @@ class FunctionalRun {
     map_variables();
   }
 
-  FunctionalResult run() {
+  FunctionalResult run(std::uint64_t launches) {
     while (const Step* step = cursor_.current()) {
+      if (step->kind == Step::Kind::launch && result_.launches == launches) break;
       do_step(*step);
       if (step->kind == Step::Kind::repeat_until) {
         cursor_.answer(test(*step));
@@ -62,7 +65,11 @@ class FunctionalRun {
   };
 
   /// Whole pages and a guard page, as Driver does.
-  std::uint64_t take_addresses(std::uint64_t bytes) {
+  std::uint64_t take_addresses(std::uint64_t bytes, std::optional<std::uint64_t> place = {}) {
+    if (place) {
+      next_address_ = std::max(next_address_, *place + round_up_to_page(bytes) + page_bytes);
+      return *place;
+    }
     const std::uint64_t alignment = address_alignment(bytes);
     const std::uint64_t base = round_up(next_address_, alignment);
     next_address_ = base + round_up_to_page(bytes) + page_bytes;
@@ -74,7 +81,7 @@ class FunctionalRun {
     for (std::uint32_t b = 0; b < names_.size(); ++b) {
       const Buffer& buffer = workload_.buffers[b];
       State& state = buffers_.emplace_back();
-      state.address = take_addresses(buffer.bytes());
+      state.address = take_addresses(buffer.bytes(), buffer.address);
       memory_.map(state.address, buffer.bytes(), buffer.memory == MemoryKind::device);
       if (buffer.memory == MemoryKind::device) state.content.host.resize(buffer.bytes());
       if (contents[b]) contents[b]->read(0, host_copy(b));
@@ -83,6 +90,10 @@ class FunctionalRun {
 
   void map_variables() {
     for (const isa::GlobalVariable& variable : module_.globals) {
+      if (const auto declared = workload_.buffer_of_symbol(variable.name)) {
+        variables_.push_back(buffers_[*declared].address);
+        continue;
+      }
       const std::uint64_t bytes = variable.name == isa::heap_name
                                       ? workload_.heap
                                       : std::max<std::uint64_t>(variable.bytes, 1);
@@ -93,6 +104,10 @@ class FunctionalRun {
       const std::vector<std::byte> initial =
           initial_content(module_.globals[v], workload_, module_, variables_);
       memory_.write(variables_[v], initial.data(), initial.size());
+      if (const auto declared = workload_.buffer_of_symbol(module_.globals[v].name)) {
+        if (!initial.empty()) memory_.end_freshness();
+        std::copy(initial.begin(), initial.end(), host_copy(*declared).begin());
+      }
     }
   }
 
@@ -134,8 +149,9 @@ class FunctionalRun {
       case Step::Kind::swap:
         std::swap(names_[step.buffer], names_[step.other]);
         return;
-      case Step::Kind::read:
       case Step::Kind::write:
+        return write(step);
+      case Step::Kind::read:
       case Step::Kind::prefetch:
       case Step::Kind::advise:
       case Step::Kind::repeat_until:
@@ -160,11 +176,23 @@ class FunctionalRun {
     };
     const std::span<std::byte> host = part(host_copy(index)), gpu = part(gpu_copy(index));
     if (step.to_gpu) {
+      if (step.data) workload_.recording->read(*step.data, 0, host);
       std::copy(host.begin(), host.end(), gpu.begin());
       memory_.end_freshness();
     } else {
       std::copy(gpu.begin(), gpu.end(), host.begin());
+      if (step.data && !result_.unexpected) {
+        result_.unexpected = find_unexpected(workload_, *step.data, host);
+        if (result_.unexpected) *result_.unexpected = step.where + ": " + *result_.unexpected;
+      }
     }
+  }
+
+  void write(const Step& step) {
+    const std::uint32_t index = buffer(step, step.buffer);
+    if (!step.data) return;
+    const auto [first, count] = part_of(step, declaration(index), cursor_.variables(), tenant_);
+    workload_.recording->read(*step.data, 0, host_copy(index).subspan(first, count));
   }
 
   void launch(const Step& step) {
@@ -282,8 +310,8 @@ TenantImages FunctionalResult::images() const {
 
 FunctionalResult run_functionally(const std::string& tenant, const Workload& workload,
                                   const isa::Module& module, ExecutionProfile* profile,
-                                  const isa::MachineSize& machine) {
-  return FunctionalRun(tenant, workload, module, profile, machine).run();
+                                  const isa::MachineSize& machine, std::uint64_t launches) {
+  return FunctionalRun(tenant, workload, module, profile, machine).run(launches);
 }
 
 }  // namespace lockstep

@@ -40,6 +40,10 @@ struct FunctionalResult {
 
   std::vector<std::string> printed;  ///< by printf in kernels; in another order than the machine's
 
+  /// The first copy to the host of a recording that brought something else than when it was
+  /// recorded.
+  std::optional<std::string> unexpected;
+
   /// Of each device buffer that a kernel reads before anything was written to it, one line.
   std::vector<std::string> warnings;
 
@@ -57,8 +61,10 @@ struct ExecutionProfile {
 
 /// Runs the whole host program of tenant `tenant`.  Throws UserError for what the timed host or the
 /// interpreter would report: use after free, accesses outside of buffers, bad arguments.
+/// `launches`: ends before the next launch after so many.
 FunctionalResult run_functionally(const std::string& tenant, const Workload& workload,
                                   const isa::Module& module, ExecutionProfile* profile = nullptr,
-                                  const isa::MachineSize& machine = {});
+                                  const isa::MachineSize& machine = {},
+                                  std::uint64_t launches = ~std::uint64_t{0});
 
 }  // namespace lockstep

@@ -182,6 +182,14 @@ LaunchShape launch_shape(const isa::Program& kernel, const Step& launch,
 std::vector<std::byte> pack_arguments(const isa::Program& kernel, const Step& launch,
                                       const Variables& variables,
                                       std::span<const std::uint64_t> addresses_by_buffer) {
+  if (launch.is_packed) {
+    if (launch.packed.size() == kernel.parameter_bytes) return launch.packed;
+    throw UserError(launch.where,
+                    "kernel " + kernel.name + " takes " + std::to_string(kernel.parameter_bytes) +
+                        " bytes of parameters, the recording has " +
+                        std::to_string(launch.packed.size()),
+                    "leave the module of a recording as it was written");
+  }
   check_kinds(kernel, launch);
   std::vector<std::byte> packed(kernel.parameter_bytes);
   for (std::size_t i = 0; i < kernel.parameters.size(); ++i) {

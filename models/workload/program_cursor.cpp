@@ -1,5 +1,7 @@
 #include "models/workload/program_cursor.hpp"
 
+#include "models/workload/recorded_program.hpp"
+
 namespace lockstep {
 
 namespace {
@@ -8,8 +10,13 @@ constexpr std::int64_t maximum_rounds = std::int64_t{1} << 32;
 
 }  // namespace
 
-ProgramCursor::ProgramCursor(const Workload& workload)
-    : workload_(&workload), frames_(1), variables_(workload.parameters) {
+ProgramCursor::ProgramCursor(const Workload& workload) : workload_(&workload) {
+  start_over();
+}
+
+void ProgramCursor::start_over() {
+  frames_.assign(1, Frame{});
+  variables_ = workload_->parameters;
   settle();
 }
 
@@ -55,8 +62,16 @@ void ProgramCursor::set_counters() {
   for (std::size_t depth = 1; depth < frames_.size(); ++depth) set_counter(depth);
 }
 
+void ProgramCursor::load() {
+  const std::uint32_t number = frames_.back().next;
+  const bool is_over = number >= recorded_steps(*workload_);
+  if (!is_over) recorded_ = recorded_step(*workload_, number);
+  current_ = is_over ? nullptr : &recorded_;
+}
+
 /// Enters and leaves loops until there is a step to do.
 void ProgramCursor::settle() {
+  if (workload_->recording) return load();
   for (;;) {
     Frame& frame = frames_.back();
     const std::vector<Step>& steps = list(frames_.size() - 1);
@@ -100,6 +115,7 @@ void ProgramCursor::settle() {
 
 void ProgramCursor::rebuild() {
   if (!workload_) return;
+  if (workload_->recording) return load();
   set_counters();
   const std::vector<Step>& steps = list(frames_.size() - 1);
   if (frames_.back().next < steps.size()) {

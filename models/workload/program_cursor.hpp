@@ -13,12 +13,16 @@ namespace lockstep {
 class ProgramCursor {
  public:
   ProgramCursor() = default;
+  ProgramCursor(const ProgramCursor&) = delete;  // current() may point into it
+  ProgramCursor& operator=(const ProgramCursor&) = delete;
   explicit ProgramCursor(const Workload& workload);
 
   /// The step to do now; nullptr at the end.
   const Step* current() const { return current_; }
   /// Goes on to the step after current().
   void advance();
+  /// Goes back to the first step.
+  void start_over();
   /// Instead of advance() at a repeat-until: `done` leaves the loop.
   void answer(bool done);
 
@@ -45,6 +49,8 @@ class ProgramCursor {
   const std::vector<Step>& list(std::size_t depth) const;
   const Step& loop(std::size_t depth) const;
   void settle();
+  /// Of a recording: takes the step at which it stands.
+  void load();
   void set_counter(std::size_t depth);
   /// The counters of the loops around the step, and nothing of loops that are over.
   void set_counters();
@@ -54,6 +60,7 @@ class ProgramCursor {
   const Workload* workload_ = nullptr;
   std::vector<Frame> frames_;
   const Step* current_ = nullptr;
+  Step recorded_;  ///< the current one of a recording
   Variables variables_;
 };
 

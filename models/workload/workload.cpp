@@ -6,6 +6,7 @@
 
 #include "core/parameters/document.hpp"
 #include "core/parameters/suggest.hpp"
+#include "models/workload/recording/recording.hpp"
 #include "models/workload/step_reader.hpp"
 
 namespace lockstep {
@@ -181,6 +182,9 @@ Buffer read_buffer(const std::string& name, const Node& node, const Variables& v
     if (!(buffer.tolerance >= 0))
       throw tolerance.error("a tolerance is not negative", "write 0 or more");
   }
+  if (const Node address = node.find("address"); address.exists())
+    buffer.address = address.unsigned_integer();
+  if (const Node symbol = node.find("symbol"); symbol.exists()) buffer.symbol = symbol.text();
   node.find("init");
   node.reject_unknown_keys();
   return buffer;
@@ -259,6 +263,53 @@ static void read_modules(const Node& module, Workload& workload) {
   }
 }
 
+/// Buffers with an address lie apart from each other, and then all have one.
+static void order_by_address(Workload& workload) {
+  constexpr std::uint64_t alignment = std::uint64_t{2} << 20, end = std::uint64_t{1} << 47;
+  std::vector<std::uint32_t>& order = workload.by_address;
+  for (std::uint32_t b = 0; b < workload.buffers.size(); ++b)
+    if (workload.buffers[b].address) order.push_back(b);
+  const auto& buffers = workload.buffers;
+  const auto fail = [](const Buffer& buffer, const std::string& what, const std::string& advice) {
+    throw UserError(buffer.where, "buffer " + buffer.name + " " + what, advice);
+  };
+  if (order.empty()) return;
+  for (const Buffer& buffer : buffers)
+    if (!buffer.address) fail(buffer, "has no address, but others have one", "give all an address");
+  std::sort(order.begin(), order.end(),
+            [&](auto a, auto b) { return *buffers[a].address < *buffers[b].address; });
+  std::uint64_t free = isa::first_global_address;
+  for (const std::uint32_t b : order) {
+    const std::uint64_t address = *buffers[b].address;
+    if (address % alignment != 0 || address < free || address >= end)
+      fail(buffers[b], "has an address where it cannot lie",
+           "addresses are multiples of 2 MiB from 4 GiB to 128 TiB, with a page free between "
+           "buffers");
+    free = address + buffers[b].bytes() + 4096;
+  }
+}
+
+static void read_program(const Node& program, Workload& workload) {
+  if (!program.is_map()) {
+    workload.program = read_steps(program, workload);
+    return;
+  }
+  const std::string file = resolve_file_name(program.at("recording"));
+  program.reject_unknown_keys();
+  require_file(file, program.at("recording").where());
+  for (const Buffer& buffer : workload.buffers)
+    if (!buffer.address || buffer.type != isa::Type::u8)
+      throw UserError(buffer.where, "a recording needs buffers of u8 with an address",
+                      "leave the buffers of a recording as they were written");
+  workload.recording = std::make_shared<const Recording>(file, program.at("recording").where());
+}
+
+std::optional<std::uint32_t> Workload::buffer_of_symbol(const std::string& symbol) const {
+  for (std::uint32_t b = 0; b < buffers.size(); ++b)
+    if (!symbol.empty() && buffers[b].symbol == symbol) return b;
+  return std::nullopt;
+}
+
 Workload read_workload(const Node& document, const Node& overrides) {
   Workload workload;
   workload.file = document.file();
@@ -275,7 +326,8 @@ Workload read_workload(const Node& document, const Node& overrides) {
     }
   }
   read_heap(document, workload);
-  workload.program = read_steps(document.at("program"), workload);
+  order_by_address(workload);
+  read_program(document.at("program"), workload);
   document.reject_unknown_keys();
   return workload;
 }

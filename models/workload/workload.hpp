@@ -2,6 +2,7 @@
 
 #include <array>
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
@@ -9,8 +10,11 @@
 #include "core/parameters/node.hpp"
 #include "models/isa/types.hpp"
 #include "models/workload/expression.hpp"
+#include "models/workload/recording/recorded_step.hpp"
 
 namespace lockstep {
+
+class Recording;
 
 /// Where a buffer lives (architecture.md, section 4).
 enum class MemoryKind : std::uint8_t {
@@ -61,7 +65,9 @@ struct Buffer {
   MemoryKind memory = MemoryKind::device;
   Initializer initial;
   bool check = true;
-  double tolerance = 0;  ///< relative
+  double tolerance = 0;                  ///< relative
+  std::optional<std::uint64_t> address;  ///< where it lies; absent: where the driver puts it
+  std::string symbol;                    ///< variable of the module that this is; empty: none
 
   std::uint64_t bytes() const { return count * isa::bytes_of(type); }
 };
@@ -107,6 +113,10 @@ struct Step {
     Expression expression;
   };
   std::vector<Argument> arguments;
+  // Of a recording:
+  bool is_packed = false;
+  std::vector<std::byte> packed;     ///< parameter buffer of a launch, instead of arguments
+  std::optional<RecordedData> data;  ///< what is copied or written; what a copy to the host gave
   std::string counter;
   std::vector<Step> body;
 };
@@ -126,6 +136,11 @@ struct Workload {
     files.insert(files.end(), linked_files.begin(), linked_files.end());
     return files;
   }
+  std::shared_ptr<const Recording> recording;  ///< has the steps instead of `program`
+  std::vector<std::uint32_t> by_address;       ///< buffers that have one, in its order
+
+  /// The buffer that is the module's variable of that name.
+  std::optional<std::uint32_t> buffer_of_symbol(const std::string& symbol) const;
 };
 
 /// Reads a workload.  `overrides` is the tenant's `parameters:` map (may be absent).

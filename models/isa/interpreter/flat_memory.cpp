@@ -6,7 +6,7 @@
 
 namespace lockstep::isa {
 
-void FlatMemory::map(std::uint64_t address, std::uint64_t bytes, bool is_fresh) {
+FlatMemory::Allocation& FlatMemory::add(std::uint64_t address, std::uint64_t bytes) {
   const auto next = allocations_.lower_bound(address);
   bool overlaps = next != allocations_.end() && next->first - address < bytes;
   if (next != allocations_.begin()) {
@@ -14,7 +14,18 @@ void FlatMemory::map(std::uint64_t address, std::uint64_t bytes, bool is_fresh) 
     overlaps |= address - before->first < before->second.bytes.size();
   }
   LOCKSTEP_CHECK(!overlaps, "allocations overlap");
-  allocations_[address] = {std::vector<std::byte>(bytes), is_fresh};
+  return allocations_[address];
+}
+
+void FlatMemory::map(std::uint64_t address, std::uint64_t bytes, bool is_fresh) {
+  Allocation& allocation = add(address, bytes);
+  allocation.own.resize(bytes);
+  allocation.bytes = allocation.own;
+  allocation.is_fresh = is_fresh;
+}
+
+void FlatMemory::map(std::uint64_t address, std::span<std::byte> bytes) {
+  add(address, bytes.size()).bytes = bytes;
 }
 
 void FlatMemory::unmap(std::uint64_t address) {
@@ -23,11 +34,21 @@ void FlatMemory::unmap(std::uint64_t address) {
   last_data_ = nullptr;
 }
 
+FlatMemory FlatMemory::view() {
+  FlatMemory other;
+  for (const auto& [address, allocation] : allocations_) {
+    Allocation& copy = other.allocations_[address];
+    copy.bytes = allocation.bytes;
+    copy.is_fresh = allocation.is_fresh;
+  }
+  return other;
+}
+
 std::byte* FlatMemory::look_up(std::uint64_t address, std::uint64_t bytes) {
   auto found = allocations_.upper_bound(address);
   if (found == allocations_.begin()) return nullptr;
   --found;
-  std::vector<std::byte>& content = found->second.bytes;
+  const std::span<std::byte> content = found->second.bytes;
   const std::uint64_t offset = address - found->first;
   if (offset >= content.size() || bytes > content.size() - offset) return nullptr;
   last_base_ = found->first;

@@ -3,6 +3,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <map>
+#include <span>
 #include <vector>
 
 namespace lockstep::isa {
@@ -13,7 +14,10 @@ class FlatMemory {
  public:
   /// Ranges must not overlap.  `is_fresh`: nothing that is there means anything yet.
   void map(std::uint64_t address, std::uint64_t bytes, bool is_fresh = false);
+  void map(std::uint64_t address, std::span<std::byte> bytes);  ///< owned by the caller
   void unmap(std::uint64_t address);
+  /// The same bytes, for another thread.
+  FlatMemory view();
 
   /// The bytes at `address`, or null when not all `bytes` of them lie in one allocation.
   std::byte* find(std::uint64_t address, std::uint64_t bytes) {
@@ -21,6 +25,17 @@ class FlatMemory {
         [[likely]]
       return last_data_ + (address - last_base_);
     return look_up(address, bytes);
+  }
+
+  /// Bytes from an address on.
+  struct Range {
+    std::uint64_t base = 0, bytes = 0;
+    std::byte* data = nullptr;
+  };
+  /// The allocation around the address, if it is not fresh; no bytes otherwise.
+  Range range(std::uint64_t address) {
+    if (find(address, 1) == nullptr || is_fresh()) return {};
+    return {last_base_, last_bytes_, last_data_};
   }
 
   /// Whether the allocation that find() found last is still fresh, and that it is no longer.
@@ -32,12 +47,15 @@ class FlatMemory {
   void write(std::uint64_t address, const void* from, std::uint64_t bytes);
 
  private:
-  std::byte* look_up(std::uint64_t address, std::uint64_t bytes);
-
   struct Allocation {
-    std::vector<std::byte> bytes;
+    std::vector<std::byte> own;
+    std::span<std::byte> bytes;
     bool is_fresh = false;
   };
+
+  std::byte* look_up(std::uint64_t address, std::uint64_t bytes);
+  Allocation& add(std::uint64_t address, std::uint64_t bytes);
+
   std::map<std::uint64_t, Allocation> allocations_;
   std::uint64_t last_base_ = 0, last_bytes_ = 0;
   std::byte* last_data_ = nullptr;

@@ -1,5 +1,8 @@
 #include "models/isa/interpreter/interpreter.hpp"
 
+#include <tbb/parallel_for.h>
+
+#include <algorithm>
 #include <deque>
 #include <memory>
 
@@ -66,12 +69,12 @@ LaunchState::LaunchState(const Launch& given, FlatMemory& flat)
            given.global_addresses);
 }
 
-InterpreterCounts interpret(const Launch& launch, FlatMemory& memory) {
-  check(launch, program_of(launch));
-  LaunchState state(launch, memory);
-  if (launch.executions != nullptr) launch.executions->resize(state.program.instructions.size());
-  const std::uint64_t blocks = volume(launch.grid);
-  std::uint64_t next = 0;
+namespace {
+
+/// Blocks first, first + stride, ... of the launch.
+void run_blocks(LaunchState& state, std::uint64_t first, std::uint64_t stride) {
+  const std::uint64_t blocks = volume(state.launch.grid);
+  std::uint64_t next = first;
   std::deque<std::unique_ptr<BlockRunner>> waiting;
   unsigned turn = 0;
   while (next < blocks || !waiting.empty()) {
@@ -79,7 +82,8 @@ InterpreterCounts interpret(const Launch& launch, FlatMemory& memory) {
     const bool start =
         next < blocks && (waiting.size() < many_blocks || turn >= turns * waiting.size());
     if (start) {
-      block = std::make_unique<BlockRunner>(state, next++);
+      block = std::make_unique<BlockRunner>(state, next);
+      next += stride;
       turn = 0;
     } else {
       block = std::move(waiting.front());
@@ -88,7 +92,45 @@ InterpreterCounts interpret(const Launch& launch, FlatMemory& memory) {
     }
     if (!block->run(block_slice)) waiting.push_back(std::move(block));
   }
+}
+
+bool blocks_are_independent(const Program& program) {
+  return std::none_of(program.instructions.begin(), program.instructions.end(),
+                      [](const Instruction& i) {
+                        return i.category == Category::atomic || i.category == Category::print;
+                      });
+}
+
+}  // namespace
+
+InterpreterCounts interpret(const Launch& launch, FlatMemory& memory) {
+  check(launch, program_of(launch));
+  LaunchState state(launch, memory);
+  if (launch.executions != nullptr) launch.executions->resize(state.program.instructions.size());
+  run_blocks(state, 0, 1);
   return state.counts;
+}
+
+InterpreterCounts interpret(const Launch& launch, FlatMemory& memory, unsigned threads) {
+  const Program& program = program_of(launch);
+  const auto workers = static_cast<unsigned>(std::min<std::uint64_t>(threads, volume(launch.grid)));
+  if (workers < 2 || launch.executions != nullptr || !blocks_are_independent(program))
+    return interpret(launch, memory);
+  check(launch, program);
+  std::vector<InterpreterCounts> counts(workers);
+  tbb::parallel_for(0u, workers, [&](unsigned worker) {
+    FlatMemory own = memory.view();
+    LaunchState state(launch, own);
+    run_blocks(state, worker, workers);
+    counts[worker] = state.counts;
+  });
+  InterpreterCounts sum;
+  for (const InterpreterCounts& one : counts) {
+    sum.warp_instructions += one.warp_instructions;
+    sum.thread_instructions += one.thread_instructions;
+    sum.issue_slots += one.issue_slots;
+  }
+  return sum;
 }
 
 }  // namespace lockstep::isa

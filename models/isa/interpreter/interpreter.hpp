@@ -54,4 +54,8 @@ struct InterpreterCounts {
 /// for accesses outside of allocations, misaligned ones, traps, deadlocks and endless loops.
 InterpreterCounts interpret(const Launch& launch, FlatMemory& memory);
 
+/// The same on `threads` threads, if the kernel's blocks have nothing to do with each other's
+/// order: it has no atomics and prints nothing.  Memory and counts are the same as on one.
+InterpreterCounts interpret(const Launch& launch, FlatMemory& memory, unsigned threads);
+
 }  // namespace lockstep::isa

@@ -1,0 +1,137 @@
+/// `lockstep capture`: runs a program on the functional interpreter and records what it asks of the
+/// GPU.
+#include <fmt/format.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <chrono>
+#include <csignal>
+#include <cstdio>
+#include <cstring>
+#include <filesystem>
+
+#include "core/error/error.hpp"
+#include "core/parameters/document.hpp"
+#include "jobs/capture/captured_program.hpp"
+#include "jobs/capture/describe_recording.hpp"
+#include "jobs/capture/workload_folder.hpp"
+#include "jobs/options.hpp"
+
+namespace lockstep {
+namespace {
+
+using namespace capture;
+
+GpuParameters read_gpu(const std::string& name) {
+  const Node root = parse_document("gpu: \"" + name + "\"\n", "--gpu");
+  resolve_include_at(root, "gpu");
+  return read_parameters<GpuParameters>(root.at("gpu"));
+}
+
+/// False at the end of the channel.
+bool receive(int socket, void* to, std::size_t bytes) {
+  char* place = static_cast<char*>(to);
+  while (bytes > 0) {
+    const ssize_t count = ::read(socket, place, bytes);
+    if (count < 0 && errno == EINTR) continue;
+    if (count <= 0) return false;
+    place += count;
+    bytes -= static_cast<std::size_t>(count);
+  }
+  return true;
+}
+
+bool send(int socket, const void* from, std::size_t bytes) {
+  const char* place = static_cast<const char*>(from);
+  while (bytes > 0) {
+    const ssize_t count = ::write(socket, place, bytes);
+    if (count < 0 && errno == EINTR) continue;
+    if (count <= 0) return false;
+    place += count;
+    bytes -= static_cast<std::size_t>(count);
+  }
+  return true;
+}
+
+/// `host_time`: what the program computes between an answer and its next request is recorded.
+void serve_all(int socket, Session& session, bool host_time) {
+  using Clock = std::chrono::steady_clock;
+  Request request;
+  std::vector<std::byte> bytes;
+  Clock::time_point answered = Clock::now();
+  while (receive(socket, &request, sizeof request)) {
+    if (host_time && session.was_used())
+      session.recorder().delay(
+          std::chrono::duration_cast<std::chrono::nanoseconds>(Clock::now() - answered));
+    bytes.resize(request.bytes);
+    if (!receive(socket, bytes.data(), bytes.size())) return;
+    Session::Reply reply = session.serve(request, bytes);
+    reply.answer.bytes = reply.bytes.size();
+    reply.answer.printed = reply.printed.size();
+    if (!send(socket, &reply.answer, sizeof reply.answer) ||
+        !send(socket, reply.bytes.data(), reply.bytes.size()) ||
+        !send(socket, reply.printed.data(), reply.printed.size()))
+      return;
+    answered = Clock::now();
+  }
+}
+
+std::string ending(int status) {
+  if (WIFSIGNALED(status))
+    return std::string("was ended by a signal: ") + ::strsignal(WTERMSIG(status));
+  return WEXITSTATUS(status) == 0 ? "" : fmt::format("ended with status {}", WEXITSTATUS(status));
+}
+
+void print_summary(Session& session, const std::string& output) {
+  const RecordingWriter& writer = session.recorder().writer();
+  const double seconds = std::max(session.execution_seconds(), 1e-9);
+  std::fprintf(
+      stderr, "%s: %llu launches, %llu steps, %s of data\n", output.c_str(),
+      static_cast<unsigned long long>(writer.launches()),
+      static_cast<unsigned long long>(writer.steps()),
+      fmt::format("{} bytes ({} stored)", writer.data_bytes(), writer.stored_bytes()).c_str());
+  std::fprintf(stderr, "%s: %.3f million warp instructions in %.2f s of execution\n",
+               output.c_str(), static_cast<double>(session.warp_instructions()) / 1e6, seconds);
+  if (session.time_questions() > 0)
+    std::fprintf(stderr,
+                 "%s: the program asked %llu times how long something took; times are made up of "
+                 "work, and its path is as recorded\n",
+                 output.c_str(), static_cast<unsigned long long>(session.time_questions()));
+}
+
+}  // namespace
+
+int capture_command(const CommandLine& line) {
+  if (line.list) {
+    std::fputs(unsupported_entries().c_str(), stdout);
+    return exit_done;
+  }
+  std::string output = line.output;
+  if (output.empty() || line.program.empty())
+    throw UserError("capture", output.empty() ? "has no --output" : "has no program",
+                    "write: lockstep capture --output X.workload -- ./program arguments");
+  while (output.size() > 1 && output.back() == '/') output.pop_back();
+  WorkloadFolder folder(output);
+  const GpuParameters gpu = read_gpu(line.gpu);
+  Session session(gpu, folder.recording_file());
+  CapturedProgram program(line.program, session.memory().file());
+  std::signal(SIGPIPE, SIG_IGN);
+  serve_all(program.socket(), session, line.host_time);
+  const std::string end = ending(program.wait());
+  if (!session.was_used())
+    throw UserError(line.program[0],
+                    "called no CUDA runtime of ours" + (end.empty() ? "" : ", and " + end),
+                    "build it with nvcc -cudart shared (nvcc's default puts the runtime inside)");
+  std::string title = std::filesystem::path(line.program[0]).filename().string();
+  for (std::size_t i = 1; i < line.program.size(); ++i) title += " " + line.program[i];
+  folder.finish(session, title);
+  print_summary(session, output);
+  if (!end.empty())
+    std::fprintf(stderr, "lockstep capture: %s %s; the recording has what it did until then\n",
+                 line.program[0].c_str(), end.c_str());
+  return end.empty() && !session.failure() ? exit_done : exit_error;
+}
+
+}  // namespace lockstep

@@ -1,0 +1,80 @@
+/// The modules of a captured program: loaded when one of their kernels or variables is first
+/// needed, and put together as the one module of the recording.
+#pragma once
+
+#include <cstdint>
+#include <deque>
+#include <map>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "jobs/capture/device_memory.hpp"
+#include "jobs/capture/fat_binary.hpp"
+#include "jobs/capture/ptx_text.hpp"
+#include "models/isa/program.hpp"
+
+namespace lockstep::capture {
+
+class CapturedModules {
+ public:
+  struct Kernel {
+    const isa::Module* module = nullptr;
+    int index = 0;
+    const std::vector<std::uint64_t>* variables = nullptr;  ///< addresses
+    std::string recorded_name;                              ///< in the recording's module
+    const isa::Program& program() const {
+      return module->kernels[static_cast<std::size_t>(index)].reference;
+    }
+    const isa::Program& lowered() const {
+      return module->kernels[static_cast<std::size_t>(index)].lowered;
+    }
+  };
+  struct Variable {
+    std::uint64_t address = 0, bytes = 0;
+  };
+
+  CapturedModules(DeviceMemory& memory, std::uint32_t architecture)
+      : memory_(memory), architecture_(architecture) {}
+
+  std::uint64_t add(std::span<const char> fat_binary);
+  /// A module of ours, as text.
+  std::uint64_t add_text(const std::string& ptx);
+  /// Number of a kernel, for kernel(); throws UserError when the module cannot be read or has none
+  /// of that name.
+  std::uint64_t find_kernel(std::uint64_t module, const std::string& name);
+  const Kernel& kernel(std::uint64_t number) const { return kernels_[number]; }
+  Variable find_variable(std::uint64_t module, const std::string& name);
+
+  /// Of the recording.
+  std::string text() const { return merged_.text(); }
+  bool empty() const { return merged_.empty(); }
+  bool has_heap() const;
+  static constexpr std::uint64_t heap_bytes = std::uint64_t{8} << 20;  // CUDA's default
+
+ private:
+  struct Loaded {
+    FatBinary binary;
+    std::string text;  ///< instead of the binary
+    bool is_loaded = false;
+    isa::Module module;
+    std::vector<std::uint64_t> variables;
+    std::map<std::string, std::string> renamed;
+    std::string recorded_name(const std::string& symbol) const {
+      const auto found = renamed.find(symbol);
+      return found == renamed.end() ? symbol : found->second;
+    }
+  };
+
+  Loaded& load(std::uint64_t module);
+  void place_variables(Loaded& loaded);
+
+  DeviceMemory& memory_;
+  const std::uint32_t architecture_;
+  MergedPtx merged_;
+  std::deque<Loaded> modules_;
+  std::deque<Kernel> kernels_;
+  std::map<std::pair<std::uint64_t, std::string>, std::uint64_t> kernel_numbers_;
+};
+
+}  // namespace lockstep::capture

@@ -1,0 +1,29 @@
+/// The program that is captured: a process below this one, with our CUDA runtime before others.
+#pragma once
+
+#include <sys/types.h>
+
+#include <string>
+#include <vector>
+
+namespace lockstep::capture {
+
+class CapturedProgram {
+ public:
+  /// `memory`: file that it may map.  Throws UserError when it cannot be started.
+  CapturedProgram(const std::vector<std::string>& command, int memory);
+  /// Ends it if it still runs.
+  ~CapturedProgram();
+  CapturedProgram(const CapturedProgram&) = delete;
+  CapturedProgram& operator=(const CapturedProgram&) = delete;
+
+  int socket() const { return socket_; }
+  /// How it ended: a status of wait().
+  int wait();
+
+ private:
+  int socket_ = -1;
+  pid_t process_ = -1;
+};
+
+}  // namespace lockstep::capture

@@ -1,0 +1,89 @@
+#include "jobs/capture/device_memory.hpp"
+
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstring>
+
+#include "core/error/error.hpp"
+#include "core/memory/round_up.hpp"
+
+namespace lockstep::capture {
+namespace {
+
+constexpr std::uint64_t alignment = std::uint64_t{2} << 20, guard = 4096;
+
+}  // namespace
+
+DeviceMemory::DeviceMemory(std::uint64_t capacity)
+    : capacity_(capacity), file_(::memfd_create("gpu memory", 0)) {
+  void* base = MAP_FAILED;
+  if (file_ >= 0 && ::ftruncate(file_, static_cast<off_t>(address_space)) == 0)
+    base = ::mmap(nullptr, address_space, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_NORESERVE, file_,
+                  0);
+  if (base == MAP_FAILED)
+    throw UserError("", std::string("no room for the memory of the GPU: ") + std::strerror(errno),
+                    "raise the limit of virtual memory (ulimit -v)");
+  base_ = static_cast<std::byte*>(base);
+}
+
+DeviceMemory::~DeviceMemory() {
+  ::munmap(base_, address_space);
+  ::close(file_);
+}
+
+DeviceMemory::Buffer* DeviceMemory::reusable(std::uint64_t bytes) {
+  Buffer* best = nullptr;
+  for (auto& [address, buffer] : buffers_) {
+    const bool fits = buffer.used == 0 && buffer.kind == MemoryKind::device &&
+                      buffer.symbol.empty() && buffer.bytes >= bytes && buffer.bytes <= 2 * bytes;
+    if (fits && (!best || buffer.bytes < best->bytes)) best = &buffer;
+  }
+  return best;
+}
+
+std::uint64_t DeviceMemory::allocate(MemoryKind kind, std::uint64_t bytes,
+                                     const std::string& symbol) {
+  const bool on_gpu = kind == MemoryKind::device;
+  if (bytes == 0 || bytes > address_space / 2 || (on_gpu && bytes > capacity_ - used_bytes_))
+    return 0;
+  Buffer* buffer = on_gpu && symbol.empty() ? reusable(bytes) : nullptr;
+  if (!buffer) {
+    const std::uint64_t address = next_;
+    next_ = round_up(address + bytes + guard, alignment);
+    if (next_ > first_address + address_space) return 0;
+    buffer = &buffers_[address];
+    *buffer = {address, bytes, 0, kind, symbol, {}};
+  }
+  buffer->used = bytes;
+  if (on_gpu) used_bytes_ += bytes;
+  if (!on_gpu) share(buffer->address);
+  flat_.map(buffer->address, std::span(place(buffer->address), bytes));
+  return buffer->address;
+}
+
+bool DeviceMemory::release(std::uint64_t address) {
+  const auto found = buffers_.find(address);
+  if (found == buffers_.end() || found->second.used == 0) return false;
+  Buffer& buffer = found->second;
+  flat_.unmap(address);
+  if (buffer.kind == MemoryKind::device) used_bytes_ -= buffer.used;
+  buffer.used = 0;
+  buffer.last_seen.clear();
+  return true;
+}
+
+void DeviceMemory::share(std::uint64_t address) {
+  Buffer& buffer = buffers_.at(address);
+  if (buffer.kind == MemoryKind::device) buffer.kind = MemoryKind::managed;
+  const std::byte* content = place(address);
+  buffer.last_seen.assign(content, content + buffer.bytes);
+}
+
+std::span<std::byte> DeviceMemory::find(std::uint64_t address, std::uint64_t bytes) {
+  std::byte* found = flat_.find(address, bytes);
+  return found ? std::span(found, bytes) : std::span<std::byte>();
+}
+
+}  // namespace lockstep::capture

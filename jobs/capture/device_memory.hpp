@@ -1,0 +1,62 @@
+/// The GPU's memory at capture: a file in memory, of which the program maps what its CPU code
+/// shares with the GPU.
+///
+/// Freed device memory is given to later requests that it fits, as allocators of drivers do, so
+/// that a program that allocates in a loop needs few buffers.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "jobs/capture/protocol.hpp"
+#include "models/isa/interpreter/flat_memory.hpp"
+
+namespace lockstep::capture {
+
+class DeviceMemory {
+ public:
+  struct Buffer {
+    std::uint64_t address = 0, bytes = 0;  ///< room; a smaller request may use it
+    std::uint64_t used = 0;                ///< bytes of the allocation that is there; 0: none
+    MemoryKind kind = MemoryKind::device;
+    std::string symbol;                ///< variable of the module that it is
+    std::vector<std::byte> last_seen;  ///< of shared memory: what has been recorded
+  };
+
+  /// `capacity`: bytes of the GPU.
+  explicit DeviceMemory(std::uint64_t capacity);
+  ~DeviceMemory();
+  DeviceMemory(const DeviceMemory&) = delete;
+  DeviceMemory& operator=(const DeviceMemory&) = delete;
+
+  int file() const { return file_; }
+  /// 0 when there is no room.
+  std::uint64_t allocate(MemoryKind kind, std::uint64_t bytes, const std::string& symbol = "");
+  /// False when nothing begins there.
+  bool release(std::uint64_t address);
+  /// A variable that turns out to be managed.
+  void share(std::uint64_t address);
+
+  /// The bytes, or nothing when they do not all lie in one allocation.
+  std::span<std::byte> find(std::uint64_t address, std::uint64_t bytes);
+  isa::FlatMemory& flat() { return flat_; }
+  std::map<std::uint64_t, Buffer>& buffers() { return buffers_; }
+  std::uint64_t capacity() const { return capacity_; }
+  std::uint64_t used_bytes() const { return used_bytes_; }
+
+ private:
+  std::byte* place(std::uint64_t address) const { return base_ + (address - first_address); }
+  Buffer* reusable(std::uint64_t bytes);
+
+  const std::uint64_t capacity_;
+  std::uint64_t used_bytes_ = 0, next_ = first_address;
+  int file_ = -1;
+  std::byte* base_ = nullptr;
+  std::map<std::uint64_t, Buffer> buffers_;  ///< by address
+  isa::FlatMemory flat_;
+};
+
+}  // namespace lockstep::capture

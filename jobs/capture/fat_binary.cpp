@@ -1,0 +1,111 @@
+#include "jobs/capture/fat_binary.hpp"
+
+#include <lz4.h>
+#include <zstd.h>
+
+#include <cstring>
+
+#include "core/error/error.hpp"
+
+namespace lockstep::capture {
+namespace {
+
+constexpr std::uint32_t container_magic = 0xba55ed50;
+constexpr std::uint64_t lz4_flag = 0x2000, zstd_flag = 0x8000;
+constexpr std::uint64_t largest_text = std::uint64_t{1} << 32;
+
+struct ContainerHeader {
+  std::uint32_t magic;
+  std::uint16_t version, header_bytes;
+  std::uint64_t bytes;  ///< behind this header
+};
+
+struct EntryHeader {
+  enum Kind : std::uint16_t { ptx = 1, machine_code = 2 };
+  std::uint16_t kind, version;
+  std::uint32_t header_bytes;
+  std::uint64_t bytes;             ///< behind this header, with padding
+  std::uint32_t compressed_bytes;  ///< without padding; 0: not compressed
+  std::uint32_t options_offset;
+  std::uint16_t minor, major;
+  std::uint32_t architecture, name_offset, name_bytes;
+  std::uint64_t flags, unused, text_bytes;
+};
+static_assert(sizeof(EntryHeader) == 64);
+
+[[noreturn]] void fail(const std::string& name, const std::string& what) {
+  throw UserError(name, what, "build the program with nvcc 9 or later");
+}
+
+template <class Header>
+Header header_at(std::span<const char> bytes, const std::string& name) {
+  if (bytes.size() < sizeof(Header)) fail(name, "the fat binary ends within a header");
+  Header header;
+  std::memcpy(&header, bytes.data(), sizeof header);
+  return header;
+}
+
+std::string text_of(const EntryHeader& header, std::span<const char> payload,
+                    const std::string& name) {
+  std::string text;
+  if ((header.flags & (lz4_flag | zstd_flag)) == 0) {
+    text.assign(payload.begin(), payload.end());
+  } else {
+    if (header.compressed_bytes > payload.size() || header.text_bytes > largest_text)
+      fail(name, "the fat binary has an entry of impossible size");
+    text.resize(header.text_bytes);
+    const auto expected = static_cast<long long>(text.size());
+    const long long got =
+        (header.flags & lz4_flag) != 0
+            ? LZ4_decompress_safe(payload.data(), text.data(),
+                                  static_cast<int>(header.compressed_bytes),
+                                  static_cast<int>(text.size()))
+            : static_cast<long long>(ZSTD_decompress(text.data(), text.size(), payload.data(),
+                                                     header.compressed_bytes));
+    if (got != expected) fail(name, "PTX in the fat binary cannot be decompressed");
+  }
+  return text.substr(0, std::min(text.size(), text.find('\0')));
+}
+
+}  // namespace
+
+FatBinary read_fat_binary(std::span<const char> container, const std::string& name) {
+  const auto whole = header_at<ContainerHeader>(container, name);
+  if (whole.magic != container_magic || whole.header_bytes > container.size())
+    fail(name, "is no fat binary");
+  FatBinary binary;
+  std::span<const char> rest = container.subspan(whole.header_bytes);
+  if (whole.bytes < rest.size()) rest = rest.first(whole.bytes);
+  while (!rest.empty()) {
+    const auto entry = header_at<EntryHeader>(rest, name);
+    if (entry.header_bytes < sizeof entry || entry.header_bytes > rest.size() ||
+        entry.bytes > rest.size() - entry.header_bytes)
+      fail(name, "the fat binary has an entry of impossible size");
+    if (entry.kind == EntryHeader::ptx)
+      binary.ptx.push_back({entry.architecture,
+                            text_of(entry, rest.subspan(entry.header_bytes, entry.bytes), name)});
+    if (entry.kind == EntryHeader::machine_code) binary.machine_code.push_back(entry.architecture);
+    rest = rest.subspan(entry.header_bytes + entry.bytes);
+  }
+  return binary;
+}
+
+const FatBinary::Ptx& best_ptx(const FatBinary& binary, std::uint32_t architecture,
+                               const std::string& name) {
+  const FatBinary::Ptx* best = nullptr;
+  for (const FatBinary::Ptx& ptx : binary.ptx) {
+    const bool fits = ptx.architecture <= architecture;
+    const bool best_fits = best && best->architecture <= architecture;
+    const bool better = !best || (fits && (!best_fits || ptx.architecture > best->architecture)) ||
+                        (!fits && !best_fits && ptx.architecture < best->architecture);
+    if (better) best = &ptx;
+  }
+  if (best) return *best;
+  std::string found;
+  for (const std::uint32_t code : binary.machine_code)
+    found += (found.empty() ? "sm_" : ", sm_") + std::to_string(code);
+  throw UserError(name, "has no PTX, only machine code for " + (found.empty() ? "nothing" : found),
+                  "build it with nvcc -arch=sm_75, or -gencode arch=compute_75,code=compute_75");
+}
+
+}  // namespace lockstep::capture

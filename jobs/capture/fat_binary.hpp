@@ -1,0 +1,32 @@
+/// PTX out of the fat binaries that nvcc puts into executables.
+///
+/// A container has a header and entries, each with a header of its own: PTX text or machine code of
+/// one architecture, as it stands or compressed with LZ4 or Zstandard.
+/// Source: the containers themselves, as nvcc 9 to 13 write them; none of it is documented.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <string>
+#include <vector>
+
+namespace lockstep::capture {
+
+struct FatBinary {
+  struct Ptx {
+    std::uint32_t architecture = 0;  ///< 75 for sm_75
+    std::string text;
+  };
+  std::vector<Ptx> ptx;
+  std::vector<std::uint32_t> machine_code;  ///< architectures
+};
+
+/// `name`: what errors call it.  Throws UserError for what is no fat binary.
+FatBinary read_fat_binary(std::span<const char> container, const std::string& name);
+
+/// What a driver would take for a GPU of this architecture: the newest that is not newer, and
+/// otherwise the oldest.  Throws UserError when there is only machine code.
+const FatBinary::Ptx& best_ptx(const FatBinary& binary, std::uint32_t architecture,
+                               const std::string& name);
+
+}  // namespace lockstep::capture

@@ -1,0 +1,119 @@
+/// What a captured program and `lockstep capture` say to each other: one request and one answer at
+/// a time over a socket, each a header of numbers and bytes behind it.
+///
+/// Memory that the program's CPU code shares with the GPU lies in a file in memory that both map;
+/// the place in the file is the address less `first_address`.
+#pragma once
+
+#include <cstdint>
+
+namespace lockstep::capture {
+
+/// Environment variable with the numbers of socket and memory file: "5,6".
+inline constexpr const char* channel_variable = "LOCKSTEP_CAPTURE_CHANNEL";
+
+inline constexpr std::uint64_t first_address = 0x1'0000'0000;
+inline constexpr std::uint64_t address_space = std::uint64_t{1} << 40;
+
+enum class Operation : std::uint32_t {
+  hello,            ///< n0: process id; bytes: DeviceDescription in the answer
+  register_module,  ///< bytes: fat binary; answer n0: module
+  find_function,    ///< n0: module, bytes: name; answer: FunctionDescription, then parameters
+  find_variable,    ///< n0: module, bytes: name; answer n0: address, n1: bytes
+  allocate,         ///< n0: MemoryKind, n1: bytes; answer n0: address
+  release,          ///< n0: address
+  copy_in,          ///< n0: address, n1: stream, n2: waits, bytes
+  copy_out,         ///< n0: address, n1: bytes, n2: stream, n3: waits; answer bytes
+  copy_within,      ///< n0: to, n1: from, n2: bytes, n3: stream
+  fill,             ///< n0: address, n1: bytes, n2: value, n3: bytes of a value, n4: stream
+  launch,           ///< bytes: LaunchDescription, then the parameters
+  synchronize,      ///< n0: all streams, n1: stream
+  order,            ///< n0: stream that waits, n1: for this one
+  prefetch,         ///< n0: address, n1: bytes, n2: to the GPU, n3: stream
+  advise,           ///< n0: address, n1: bytes, n2: Advice
+  touch,            ///< bytes: Touch...: what the CPU did to managed memory
+  occupancy,        ///< n0: function, n1: threads, n2: dynamic shared bytes; answer n0: blocks
+  memory_left,      ///< answer n0: free, n1: total
+  unsupported,      ///< bytes: name of an entry
+  event_time,       ///< the program asked how much time passed
+};
+
+enum class MemoryKind : std::uint64_t { device, managed, pinned };
+enum class Advice : std::uint64_t {
+  prefer_gpu,
+  prefer_host,
+  prefer_none,
+  read_mostly,
+  not_read_mostly
+};
+
+struct Request {
+  Operation operation = Operation::hello;
+  std::uint32_t unused = 0;
+  std::uint64_t numbers[5] = {};
+  std::uint64_t bytes = 0;  ///< behind this header
+};
+
+struct Answer {
+  std::int32_t status = 0;  ///< of the CUDA runtime: 0, or what went wrong
+  std::uint32_t unused = 0;
+  std::uint64_t numbers[2] = {};
+  std::uint64_t bytes = 0;    ///< behind this header
+  std::uint64_t printed = 0;  ///< behind those: text for the program's standard output
+};
+
+struct LaunchDescription {
+  std::uint64_t function = 0;
+  std::uint32_t blocks[3] = {1, 1, 1}, threads[3] = {1, 1, 1};
+  std::uint32_t shared_bytes = 0, stream = 0;
+};
+
+struct FunctionDescription {
+  std::uint64_t function = 0;
+  std::uint32_t registers = 0, shared_bytes = 0, local_bytes = 0, constant_bytes = 0;
+  std::uint32_t maximum_threads = 0, parameters = 0;
+};
+
+struct ParameterDescription {
+  std::uint32_t offset = 0, bytes = 0;
+};
+
+/// The CPU read or wrote pages of managed memory since the last launch.
+struct Touch {
+  std::uint64_t address = 0, bytes = 0, wrote = 0;
+};
+
+struct DeviceDescription {
+  char name[64] = {};
+  std::uint64_t memory_bytes = 0, l2_bytes = 0;
+  std::uint32_t sms = 0, clock_khz = 0, memory_clock_khz = 0, memory_bus_bits = 0;
+  std::uint32_t registers_per_sm = 0, threads_per_sm = 0, blocks_per_sm = 0;
+  std::uint32_t shared_bytes_per_sm = 0, shared_bytes_per_block = 0;
+  std::uint32_t major = 0, minor = 0;
+};
+
+/// The errors of the CUDA runtime that are given; numbers of its documentation.
+enum Status : std::int32_t {
+  success = 0,
+  invalid_value = 1,
+  memory_allocation = 2,
+  initialization_error = 3,
+  invalid_configuration = 9,
+  invalid_symbol = 13,
+  invalid_copy_direction = 21,
+  invalid_device_function = 98,
+  invalid_device = 101,
+  no_kernel_image = 209,
+  peer_access_unsupported = 217,
+  invalid_handle = 400,
+  not_ready = 600,
+  illegal_address = 700,
+  launch_out_of_resources = 701,
+  cooperative_launch_too_large = 720,
+  launch_failure = 719,
+  not_permitted = 800,
+  not_supported = 801,
+  unknown_error = 999,
+};
+
+}  // namespace lockstep::capture

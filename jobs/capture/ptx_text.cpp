@@ -1,0 +1,186 @@
+#include "jobs/capture/ptx_text.hpp"
+
+#include <cctype>
+#include <cstdlib>
+#include <functional>
+#include <string_view>
+#include <vector>
+
+namespace lockstep::capture {
+namespace {
+
+bool is_name(char c) {
+  return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_' || c == '$' || c == '%' ||
+         c == '.';
+}
+
+/// Calls `word` for each word (names, numbers, directives with their dots) and copies what lies
+/// between, comments and strings as they are.
+std::string rewrite(std::string_view text,
+                    const std::function<std::string(std::string_view)>& word) {
+  std::string result;
+  std::size_t at = 0;
+  const auto copy_until = [&](std::size_t end) {
+    end = std::min(end, text.size());
+    result += text.substr(at, end - at);
+    at = end;
+  };
+  while (at < text.size()) {
+    if (text.substr(at, 2) == "//") {
+      copy_until(std::min(text.find('\n', at), text.size()));
+    } else if (text.substr(at, 2) == "/*") {
+      copy_until(text.find("*/", at) == text.npos ? text.npos : text.find("*/", at) + 2);
+    } else if (text[at] == '"') {
+      copy_until(text.find('"', at + 1) == text.npos ? text.npos : text.find('"', at + 1) + 1);
+    } else if (is_name(text[at])) {
+      std::size_t end = at;
+      while (end < text.size() && is_name(text[end])) ++end;
+      result += word(text.substr(at, end - at));
+      at = end;
+    } else {
+      copy_until(at + 1);
+    }
+  }
+  return result;
+}
+
+/// Statements at the outermost level: up to a semicolon or the end of a body.  Directives of one
+/// line, such as .version, are statements too.
+std::vector<std::string_view> statements(std::string_view text) {
+  std::vector<std::string_view> result;
+  std::size_t begin = 0;
+  int depth = 0;
+  const auto end_at = [&](std::size_t end) {
+    result.push_back(text.substr(begin, end - begin));
+    begin = end;
+  };
+  for (std::size_t at = 0; at < text.size(); ++at) {
+    if (text.substr(at, 2) == "//") {
+      at = std::min(text.find('\n', at), text.size()) - 1;
+    } else if (text[at] == '"') {
+      at = std::min(text.find('"', at + 1), text.size() - 1);
+    } else if (text[at] == '{') {
+      ++depth;
+    } else if (text[at] == '}') {
+      const std::size_t next = text.find_first_not_of(" \t\r\n", at + 1);
+      if (--depth == 0 && (next == text.npos || text[next] != ';')) end_at(at + 1);
+    } else if (text[at] == ';' && depth == 0) {
+      end_at(at + 1);
+    } else if (text[at] == '\n' && depth == 0) {
+      const std::size_t first = text.find_first_not_of(" \t\r\n", begin);
+      if (first < at)
+        for (const char* line : {".version", ".target", ".address_size", ".file", "//"})
+          if (text.substr(first).starts_with(line)) end_at(at + 1);
+    }
+  }
+  end_at(text.size());
+  return result;
+}
+
+std::vector<std::string> words_of(std::string_view statement) {
+  std::vector<std::string> words;
+  int depth = 0;
+  std::string punctuation;
+  std::size_t at = 0;
+  const std::size_t end = std::min(statement.find('{'), statement.size());
+  while (at < end) {
+    const char c = statement[at];
+    if (statement.substr(at, 2) == "//") {
+      at = std::min(statement.find('\n', at), end);
+    } else if (is_name(c)) {
+      std::size_t last = at;
+      while (last < end && is_name(statement[last])) ++last;
+      if (depth == 0) words.emplace_back(statement.substr(at, last - at));
+      at = last;
+    } else {
+      if (c == '(') ++depth;
+      if (c == ')') --depth;
+      if (c == '=') break;
+      ++at;
+    }
+  }
+  return words;
+}
+
+/// The symbol that a statement at the outermost level is about: its last name.
+std::string symbol_of(const std::vector<std::string>& words) {
+  constexpr const char* definers[] = {".entry", ".func", ".global", ".const", ".shared", ".tex"};
+  bool defines = false;
+  std::string symbol;
+  for (std::size_t w = 0; w < words.size(); ++w) {
+    for (const char* definer : definers) defines |= words[w] == definer;
+    const char first = words[w].front();
+    if (first == '.' || std::isdigit(static_cast<unsigned char>(first)) != 0) continue;
+    if (symbol.empty()) symbol = words[w];
+  }
+  return defines ? symbol : "";
+}
+
+bool has(const std::vector<std::string>& words, const char* word) {
+  for (const std::string& w : words)
+    if (w == word) return true;
+  return false;
+}
+
+void replace_all(std::string& word, std::string_view from, std::string_view to) {
+  for (std::size_t at = word.find(from); at != word.npos; at = word.find(from, at + to.size()))
+    word.replace(at, from.size(), to);
+}
+
+}  // namespace
+
+std::string with_global_constants(const std::string& text) {
+  return rewrite(text, [](std::string_view word) {
+    std::string changed(word);
+    if (changed == ".const" || changed.starts_with("ld.const.") ||
+        changed.starts_with("cvta.const.") || changed.starts_with("cvta.to.const."))
+      replace_all(changed, ".const", ".global");
+    return changed;
+  });
+}
+
+std::map<std::string, std::string> MergedPtx::add(const std::string& text) {
+  const std::string suffix = "$" + std::to_string(modules_++);
+  std::map<std::string, std::string> renamed;
+  std::vector<std::string_view> kept;
+  std::set<std::string> own;
+  for (const std::string_view statement : statements(text)) {
+    const std::vector<std::string> words = words_of(statement);
+    if (has(words, ".version")) {
+      const double version = words.size() > 1 ? std::atof(words[1].c_str()) : 0;
+      if (version > version_) version_line_ = ".version " + words[1];
+      version_ = std::max(version_, version);
+      continue;
+    }
+    if (has(words, ".target")) {
+      const int architecture = words.size() > 1 ? std::atoi(words[1].c_str() + 3) : 0;
+      if (architecture > architecture_) target_line_ = ".target " + words[1];
+      architecture_ = std::max(architecture_, architecture);
+      continue;
+    }
+    if (has(words, ".address_size")) continue;
+    const std::string symbol = symbol_of(words);
+    if (has(words, ".extern") && has(words, ".func")) {
+      if (!external_.insert(symbol).second) continue;
+    } else if (!symbol.empty() && own.insert(symbol).second && symbols_.contains(symbol)) {
+      renamed[symbol] = symbol + suffix;
+    }
+    kept.push_back(statement);
+  }
+  for (const std::string& symbol : own)
+    symbols_.insert(renamed.contains(symbol) ? renamed[symbol] : symbol);
+  for (const std::string_view statement : kept)
+    body_ +=
+        renamed.empty() ? std::string(statement) : rewrite(statement, [&](std::string_view word) {
+          const auto found = renamed.find(std::string(word));
+          return found == renamed.end() ? std::string(word) : found->second;
+        });
+  body_ += "\n";
+  return renamed;
+}
+
+std::string MergedPtx::text() const {
+  return version_line_ + "\n" + target_line_ + "\n.address_size 64\n" + body_;
+}
+
+}  // namespace lockstep::capture

@@ -1,0 +1,72 @@
+/// What the program's pointers mean: allocations by address, and symbols by their host variables.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "jobs/capture/protocol.hpp"
+#include "jobs/capture/runtime/cuda_abi.hpp"
+
+namespace lockstep::capture {
+
+struct Allocation {
+  std::uint64_t address = 0, bytes = 0;
+  MemoryKind kind = MemoryKind::device;
+};
+
+struct Function {
+  std::uint64_t module = 0;
+  std::string name;
+  bool known = false;  ///< the rest has been asked for
+  FunctionDescription description;
+  std::vector<ParameterDescription> parameters;
+  std::uint32_t dynamic_shared_limit = 0;
+};
+
+struct Variable {
+  std::uint64_t module = 0;
+  std::string name;
+  std::size_t bytes = 0;
+  void** managed_pointer = nullptr;  ///< where the program looks for a managed one's address
+  std::uint64_t address = 0;         ///< 0: has not been asked for
+};
+
+class AddressBook {
+ public:
+  static AddressBook& get();
+
+  void add(const Allocation& allocation);
+  std::optional<Allocation> remove(std::uint64_t address);
+  /// The allocation around the address.
+  std::optional<Allocation> find(const void* pointer);
+  /// Copies of memory that the CPU sees as well are done by the CPU.
+  bool is_device(const void* pointer) {
+    const auto found = find(pointer);
+    return found && found->kind == MemoryKind::device;
+  }
+
+  void add_function(const void* host, std::uint64_t module, const char* name);
+  void add_variable(const void* host, Variable variable);
+  /// Asks for what is not known yet; null with the error noted.
+  Function* function(const void* host);
+  Variable* variable(const void* host);
+  /// Managed variables get their addresses before the program looks at them.
+  void place_managed_variables();
+
+ private:
+  std::recursive_mutex mutex_;
+  std::map<std::uint64_t, Allocation> allocations_;
+  std::map<const void*, Function> functions_;
+  std::map<const void*, Variable> variables_;
+};
+
+/// Maps shared memory of `lockstep capture` at its address; false if something else lies there.
+bool map_shared(std::uint64_t address, std::uint64_t bytes);
+void unmap_shared(std::uint64_t address, std::uint64_t bytes);
+
+}  // namespace lockstep::capture

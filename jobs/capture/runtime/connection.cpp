@@ -1,0 +1,119 @@
+#include "jobs/capture/runtime/connection.hpp"
+
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <string>
+
+namespace lockstep::capture {
+namespace {
+
+thread_local Error kept_error = success;
+
+[[noreturn]] void end(const char* what) {
+  std::fprintf(stderr, "lockstep capture: %s\n", what);
+  std::_Exit(1);
+}
+
+}  // namespace
+
+Error noted(Error error) {
+  if (error != success && error != not_ready) kept_error = error;
+  return error;
+}
+
+Error last_error(bool forget) {
+  const Error error = kept_error;
+  if (forget) kept_error = success;
+  return error;
+}
+
+Error unsupported(const char* name) {
+  Connection::get().ask(Operation::unsupported, {}, bytes_of(name));
+  return noted(not_supported);
+}
+
+Connection& Connection::get() {
+  static auto* connection = new Connection;  // outlives the program's own static objects
+  return *connection;
+}
+
+Connection::Connection() : process_(getpid()) {
+  const char* channel = std::getenv(channel_variable);
+  if (!channel || std::sscanf(channel, "%d,%d", &socket_, &memory_) != 2)
+    end("this CUDA runtime only works below `lockstep capture -- PROGRAM` - "
+        "take its folder out of LD_LIBRARY_PATH");
+  const Reply reply = ask(Operation::hello, {static_cast<std::uint64_t>(process_)});
+  if (reply.status != success || reply.bytes.size() != sizeof device_) std::_Exit(1);
+  std::memcpy(&device_, reply.bytes.data(), sizeof device_);
+}
+
+void Connection::send(const void* from, std::size_t bytes) const {
+  const char* place = static_cast<const char*>(from);
+  while (bytes > 0) {
+    const ssize_t count = ::write(socket_, place, bytes);
+    if (count < 0 && errno == EINTR) continue;
+    if (count <= 0) std::_Exit(1);  // the other side has said why
+    place += count;
+    bytes -= static_cast<std::size_t>(count);
+  }
+}
+
+void Connection::receive(void* to, std::size_t bytes) const {
+  char* place = static_cast<char*>(to);
+  while (bytes > 0) {
+    const ssize_t count = ::read(socket_, place, bytes);
+    if (count < 0 && errno == EINTR) continue;
+    if (count <= 0) std::_Exit(1);
+    place += count;
+    bytes -= static_cast<std::size_t>(count);
+  }
+}
+
+Answer Connection::exchange(Operation operation, std::initializer_list<std::uint64_t> numbers,
+                            std::span<const char> bytes) const {
+  if (getpid() != process_)
+    end("a child that the program forked calls CUDA - capture a program that does not fork");
+  Request request;
+  request.operation = operation;
+  std::copy(numbers.begin(), numbers.end(), request.numbers);
+  request.bytes = bytes.size();
+  send(&request, sizeof request);
+  send(bytes.data(), bytes.size());
+  Answer answer;
+  receive(&answer, sizeof answer);
+  return answer;
+}
+
+void Connection::print(std::size_t bytes) const {
+  if (bytes == 0) return;
+  std::string text(bytes, '\0');
+  receive(text.data(), bytes);
+  std::fwrite(text.data(), 1, bytes, stdout);
+}
+
+Connection::Reply Connection::ask(Operation operation, std::initializer_list<std::uint64_t> numbers,
+                                  std::span<const char> bytes) {
+  const std::lock_guard lock(mutex_);
+  const Answer answer = exchange(operation, numbers, bytes);
+  Reply reply{answer.status, {answer.numbers[0], answer.numbers[1]}, {}};
+  reply.bytes.resize(answer.bytes);
+  receive(reply.bytes.data(), reply.bytes.size());
+  print(answer.printed);
+  return reply;
+}
+
+Error Connection::ask_into(Operation operation, std::initializer_list<std::uint64_t> numbers,
+                           void* to) {
+  const std::lock_guard lock(mutex_);
+  const Answer answer = exchange(operation, numbers, {});
+  receive(to, answer.bytes);
+  print(answer.printed);
+  return answer.status;
+}
+
+}  // namespace lockstep::capture

@@ -1,0 +1,214 @@
+/// Copies and fills in all forms: each becomes copies of contiguous rows.
+#include <algorithm>
+#include <cstring>
+
+#include "jobs/capture/runtime/address_book.hpp"
+#include "jobs/capture/runtime/connection.hpp"
+#include "jobs/capture/runtime/graphs.hpp"
+#include "jobs/capture/runtime/streams.hpp"
+
+namespace lockstep::capture {
+namespace {
+
+struct Order {
+  std::uint64_t stream = 0;
+  bool waits = true;
+};
+
+std::uint64_t number(const void* pointer) {
+  return reinterpret_cast<std::uint64_t>(pointer);
+}
+
+/// Memory of the host that the GPU sees is memory of the host for a copy.
+bool is_on_gpu(const void* pointer) {
+  return AddressBook::get().is_device(pointer);
+}
+
+Error copy_row(void* to, const void* from, std::size_t bytes, int kind, const Order& order) {
+  if (bytes == 0) return success;
+  const bool to_gpu = is_on_gpu(to), from_gpu = is_on_gpu(from);
+  const bool fits = kind == by_address || AddressBook::get().find(to) ||
+                    AddressBook::get().find(from) || kind == host_to_host;
+  if (!fits) return invalid_value;
+  Connection& connection = Connection::get();
+  if (to_gpu && from_gpu)
+    return connection.ask(Operation::copy_within, {number(to), number(from), bytes, order.stream})
+        .status;
+  if (to_gpu)
+    return connection
+        .ask(Operation::copy_in, {number(to), order.stream, order.waits},
+             {static_cast<const char*>(from), bytes})
+        .status;
+  if (from_gpu)
+    return connection.ask_into(Operation::copy_out,
+                               {number(from), bytes, order.stream, order.waits}, to);
+  const Error error = connection.ask(Operation::synchronize, {0, order.stream}).status;
+  std::memmove(to, from, bytes);
+  return error;
+}
+
+struct Rows {
+  char* to;
+  const char* from;
+  std::size_t to_pitch, from_pitch, width, height;
+};
+
+Error copy_rows(const Rows& rows, int kind, const Order& order) {
+  if (rows.width > rows.to_pitch || rows.width > rows.from_pitch) return 12;  // invalid pitch
+  if (rows.width == rows.to_pitch && rows.width == rows.from_pitch)
+    return copy_row(rows.to, rows.from, rows.width * rows.height, kind, order);
+  for (std::size_t y = 0; y < rows.height; ++y) {
+    const Error error = copy_row(rows.to + y * rows.to_pitch, rows.from + y * rows.from_pitch,
+                                 rows.width, kind, order);
+    if (error != success) return error;
+  }
+  return success;
+}
+
+Error copy_volume(const Copy3D& copy, const Order& order) {
+  if (copy.source_array || copy.target_array) return unsupported("cudaMemcpy3D with an array");
+  const auto place = [](const PitchedPointer& base, const Position& at, std::size_t z) {
+    return static_cast<char*>(base.pointer) + ((at.z + z) * base.height + at.y) * base.pitch + at.x;
+  };
+  for (std::size_t z = 0; z < copy.extent.depth; ++z) {
+    const Error error = copy_rows(
+        {place(copy.target, copy.target_position, z), place(copy.source, copy.source_position, z),
+         copy.target.pitch, copy.source.pitch, copy.extent.width, copy.extent.height},
+        copy.kind, order);
+    if (error != success) return error;
+  }
+  return success;
+}
+
+Error fill_row(void* to, int value, std::size_t bytes, std::uint64_t stream) {
+  if (bytes == 0) return success;
+  if (is_on_gpu(to))
+    return Connection::get()
+        .ask(Operation::fill, {number(to), bytes, static_cast<unsigned char>(value), stream})
+        .status;
+  if (!AddressBook::get().find(to)) return invalid_value;
+  std::memset(to, value, bytes);
+  return success;
+}
+
+Error fill_rows(void* to, std::size_t pitch, int value, std::size_t width, std::size_t height,
+                std::uint64_t stream) {
+  if (width == pitch) return fill_row(to, value, width * height, stream);
+  for (std::size_t y = 0; y < height; ++y) {
+    const Error error = fill_row(static_cast<char*>(to) + y * pitch, value, width, stream);
+    if (error != success) return error;
+  }
+  return success;
+}
+
+Error copy_symbol(const void* symbol, void* host, std::size_t bytes, std::size_t offset,
+                  bool to_symbol, int kind, const Order& order) {
+  const Variable* variable = AddressBook::get().variable(symbol);
+  if (!variable) return last_error(false);
+  if (offset + bytes > variable->bytes) return invalid_value;
+  void* const place = reinterpret_cast<void*>(variable->address + offset);
+  return to_symbol ? copy_row(place, host, bytes, kind, order)
+                   : copy_row(host, place, bytes, kind, order);
+}
+
+Order in(StreamHandle stream) {
+  return {stream_number(stream), false};
+}
+
+}  // namespace
+
+LOCKSTEP_EXPORT Error cudaMemcpy(void* to, const void* from, std::size_t bytes, int kind) {
+  return noted(copy_row(to, from, bytes, kind, {}));
+}
+LOCKSTEP_EXPORT Error cudaMemcpyAsync(void* to, const void* from, std::size_t bytes, int kind,
+                                      StreamHandle stream) {
+  return in_stream(stream, [=] { return copy_row(to, from, bytes, kind, in(stream)); });
+}
+LOCKSTEP_EXPORT Error cudaMemcpy2D(void* to, std::size_t to_pitch, const void* from,
+                                   std::size_t from_pitch, std::size_t width, std::size_t height,
+                                   int kind) {
+  return noted(copy_rows(
+      {static_cast<char*>(to), static_cast<const char*>(from), to_pitch, from_pitch, width, height},
+      kind, {}));
+}
+LOCKSTEP_EXPORT Error cudaMemcpy2DAsync(void* to, std::size_t to_pitch, const void* from,
+                                        std::size_t from_pitch, std::size_t width,
+                                        std::size_t height, int kind, StreamHandle stream) {
+  return in_stream(stream, [=] {
+    return copy_rows({static_cast<char*>(to), static_cast<const char*>(from), to_pitch, from_pitch,
+                      width, height},
+                     kind, in(stream));
+  });
+}
+LOCKSTEP_EXPORT Error cudaMemcpy3D(const Copy3D* copy) {
+  return noted(copy_volume(*copy, {}));
+}
+LOCKSTEP_EXPORT Error cudaMemcpy3DAsync(const Copy3D* copy, StreamHandle stream) {
+  return in_stream(stream, [copy = *copy, stream] { return copy_volume(copy, in(stream)); });
+}
+LOCKSTEP_EXPORT Error cudaMemcpyToSymbol(const void* symbol, const void* from, std::size_t bytes,
+                                         std::size_t offset, int kind) {
+  return noted(copy_symbol(symbol, const_cast<void*>(from), bytes, offset, true, kind, {}));
+}
+LOCKSTEP_EXPORT Error cudaMemcpyToSymbolAsync(const void* symbol, const void* from,
+                                              std::size_t bytes, std::size_t offset, int kind,
+                                              StreamHandle stream) {
+  return in_stream(stream, [=] {
+    return copy_symbol(symbol, const_cast<void*>(from), bytes, offset, true, kind, in(stream));
+  });
+}
+LOCKSTEP_EXPORT Error cudaMemcpyFromSymbol(void* to, const void* symbol, std::size_t bytes,
+                                           std::size_t offset, int kind) {
+  return noted(copy_symbol(symbol, to, bytes, offset, false, kind, {}));
+}
+LOCKSTEP_EXPORT Error cudaMemcpyFromSymbolAsync(void* to, const void* symbol, std::size_t bytes,
+                                                std::size_t offset, int kind, StreamHandle stream) {
+  return in_stream(stream,
+                   [=] { return copy_symbol(symbol, to, bytes, offset, false, kind, in(stream)); });
+}
+LOCKSTEP_EXPORT Error cudaMemcpyPeer(void*, int, const void*, int, std::size_t) {
+  return noted(peer_access_unsupported);
+}
+LOCKSTEP_EXPORT Error cudaMemcpyPeerAsync(void*, int, const void*, int, std::size_t, StreamHandle) {
+  return noted(peer_access_unsupported);
+}
+LOCKSTEP_EXPORT Error cudaGetSymbolAddress(void** address, const void* symbol) {
+  const Variable* variable = AddressBook::get().variable(symbol);
+  if (!variable) return last_error(false);
+  *address = reinterpret_cast<void*>(variable->address);
+  return success;
+}
+LOCKSTEP_EXPORT Error cudaGetSymbolSize(std::size_t* bytes, const void* symbol) {
+  const Variable* variable = AddressBook::get().variable(symbol);
+  if (!variable) return last_error(false);
+  *bytes = variable->bytes;
+  return success;
+}
+
+LOCKSTEP_EXPORT Error cudaMemset(void* to, int value, std::size_t bytes) {
+  return noted(fill_row(to, value, bytes, 0));
+}
+LOCKSTEP_EXPORT Error cudaMemsetAsync(void* to, int value, std::size_t bytes, StreamHandle stream) {
+  return in_stream(stream, [=] { return fill_row(to, value, bytes, stream_number(stream)); });
+}
+LOCKSTEP_EXPORT Error cudaMemset2D(void* to, std::size_t pitch, int value, std::size_t width,
+                                   std::size_t height) {
+  return noted(fill_rows(to, pitch, value, width, height, 0));
+}
+LOCKSTEP_EXPORT Error cudaMemset2DAsync(void* to, std::size_t pitch, int value, std::size_t width,
+                                        std::size_t height, StreamHandle stream) {
+  return in_stream(
+      stream, [=] { return fill_rows(to, pitch, value, width, height, stream_number(stream)); });
+}
+LOCKSTEP_EXPORT Error cudaMemset3D(PitchedPointer to, int value, Extent extent) {
+  return noted(fill_rows(to.pointer, to.pitch, value, extent.width, to.height * extent.depth, 0));
+}
+LOCKSTEP_EXPORT Error cudaMemset3DAsync(PitchedPointer to, int value, Extent extent,
+                                        StreamHandle stream) {
+  return in_stream(stream, [=] {
+    return fill_rows(to.pointer, to.pitch, value, extent.width, to.height * extent.depth,
+                     stream_number(stream));
+  });
+}
+
+}  // namespace lockstep::capture

@@ -1,0 +1,133 @@
+/// The one device: the GPU that capture was told to offer.
+#include <map>
+
+#include "jobs/capture/runtime/connection.hpp"
+#include "jobs/capture/runtime/device_limits.hpp"
+
+namespace lockstep::capture {
+namespace {
+
+constexpr int driver_version = LOCKSTEP_CUDA_MAJOR * 1000;
+
+const DeviceDescription& device() {
+  return Connection::get().device();
+}
+
+/// By number of the attribute, of those that are not 0.
+std::map<int, std::uint64_t> attributes() {
+  const DeviceDescription& d = device();
+  return {{1, threads_per_block},
+          {2, threads_per_block},
+          {3, threads_per_block},
+          {4, largest_block_z},
+          {5, largest_grid_x},
+          {6, largest_grid},
+          {7, largest_grid},
+          {8, d.shared_bytes_per_block},
+          {9, constant_bytes},
+          {10, warp},
+          {11, 0x7fffffff},
+          {12, d.registers_per_sm},
+          {13, d.clock_khz},
+          {14, 512},
+          {15, 1},
+          {16, d.sms},
+          {19, 1},
+          {31, 1},
+          {36, d.memory_clock_khz},
+          {37, d.memory_bus_bits},
+          {38, d.l2_bytes},
+          {39, d.threads_per_sm},
+          {40, 2},
+          {41, 1},
+          {75, d.major},
+          {76, d.minor},
+          {78, 1},
+          {79, 1},
+          {80, 1},
+          {81, d.shared_bytes_per_sm},
+          {82, d.registers_per_sm},
+          {83, 1},
+          {89, 1},
+          {95, 1},
+          {97, d.shared_bytes_per_block},
+          {106, d.blocks_per_sm},
+          {115, 1}};
+}
+
+}  // namespace
+
+LOCKSTEP_EXPORT Error cudaGetDeviceCount(int* count) {
+  *count = 1;
+  return success;
+}
+LOCKSTEP_EXPORT Error cudaGetDevice(int* number) {
+  *number = 0;
+  return success;
+}
+LOCKSTEP_EXPORT Error cudaSetDevice(int number) {
+  return noted(number == 0 ? success : invalid_device);
+}
+LOCKSTEP_EXPORT Error cudaInitDevice(int number, unsigned, unsigned) {
+  return cudaSetDevice(number);
+}
+LOCKSTEP_EXPORT Error cudaChooseDevice(int* number, const void*) {
+  return cudaGetDevice(number);
+}
+LOCKSTEP_EXPORT Error cudaSetDeviceFlags(unsigned) {
+  return success;
+}
+LOCKSTEP_EXPORT Error cudaGetDeviceFlags(unsigned* flags) {
+  *flags = 0;
+  return success;
+}
+LOCKSTEP_EXPORT Error cudaSetValidDevices(int*, int) {
+  return success;
+}
+LOCKSTEP_EXPORT Error cudaDeviceReset() {
+  return success;
+}
+LOCKSTEP_EXPORT Error cudaDeviceSetCacheConfig(int) {
+  return success;
+}
+LOCKSTEP_EXPORT Error cudaDeviceSetSharedMemConfig(int) {
+  return success;
+}
+LOCKSTEP_EXPORT Error cudaDeviceSetLimit(int, std::size_t) {
+  return success;
+}
+LOCKSTEP_EXPORT Error cudaDeviceGetStreamPriorityRange(int* least, int* greatest) {
+  if (least) *least = 0;
+  if (greatest) *greatest = 0;
+  return success;
+}
+LOCKSTEP_EXPORT Error cudaDeviceCanAccessPeer(int* can, int, int) {
+  *can = 0;
+  return success;
+}
+LOCKSTEP_EXPORT Error cudaDeviceEnablePeerAccess(int, unsigned) {
+  return noted(peer_access_unsupported);
+}
+LOCKSTEP_EXPORT Error cudaDriverGetVersion(int* version) {
+  *version = driver_version;
+  return success;
+}
+LOCKSTEP_EXPORT Error cudaRuntimeGetVersion(int* version) {
+  *version = driver_version;
+  return success;
+}
+LOCKSTEP_EXPORT Error cudaProfilerStart() {
+  return success;
+}
+LOCKSTEP_EXPORT Error cudaProfilerStop() {
+  return success;
+}
+LOCKSTEP_EXPORT Error cudaDeviceGetAttribute(int* value, int attribute, int number) {
+  if (number != 0) return noted(invalid_device);
+  const auto known = attributes();
+  const auto found = known.find(attribute);
+  *value = found == known.end() ? 0 : static_cast<int>(found->second);
+  return success;
+}
+
+}  // namespace lockstep::capture

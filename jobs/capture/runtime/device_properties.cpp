@@ -1,0 +1,88 @@
+/// The structure of device properties.
+///
+/// Simplified: that of version 12 is not known here, so programs that were built with it get
+/// cudaErrorNotSupported; cudaDeviceGetAttribute answers them all the same.
+#include <cstring>
+#include <vector>
+
+#include "jobs/capture/runtime/connection.hpp"
+#include "jobs/capture/runtime/device_limits.hpp"
+
+namespace lockstep::capture {
+
+#if LOCKSTEP_CUDA_MAJOR >= 13
+
+namespace {
+
+const DeviceDescription& device() {
+  return Connection::get().device();
+}
+
+/// A property: its place in the structure, its size, its value.
+struct Property {
+  std::size_t offset, bytes;
+  std::uint64_t value;
+};
+
+/// Places of version 13.
+std::vector<Property> properties() {
+  const DeviceDescription& d = device();
+  return {{288, 8, d.memory_bytes},
+          {296, 8, d.shared_bytes_per_block},
+          {304, 4, d.registers_per_sm},
+          {308, 4, warp},
+          {312, 8, 0x7fffffff},
+          {320, 4, threads_per_block},
+          {324, 4, threads_per_block},
+          {328, 4, threads_per_block},
+          {332, 4, largest_block_z},
+          {336, 4, largest_grid_x},
+          {340, 4, largest_grid},
+          {344, 4, largest_grid},
+          {352, 8, constant_bytes},
+          {360, 4, d.major},
+          {364, 4, d.minor},
+          {368, 8, 512},
+          {376, 8, 32},
+          {384, 4, d.sms},
+          {392, 4, 1},
+          {560, 4, 1},
+          {584, 4, 2},
+          {588, 4, 1},
+          {592, 4, d.memory_bus_bits},
+          {596, 4, d.l2_bytes},
+          {604, 4, d.threads_per_sm},
+          {608, 4, 1},
+          {612, 4, 1},
+          {616, 4, 1},
+          {624, 8, d.shared_bytes_per_sm},
+          {632, 4, d.registers_per_sm},
+          {636, 4, 1},
+          {656, 4, 1},
+          {668, 4, 1},
+          {672, 8, d.shared_bytes_per_block},
+          {688, 4, d.blocks_per_sm},
+          {720, 4, 1}};
+}
+
+}  // namespace
+
+LOCKSTEP_EXPORT Error cudaGetDeviceProperties(void* to, int number) {
+  constexpr std::size_t bytes = 1008;
+  if (number != 0) return noted(invalid_device);
+  std::memset(to, 0, bytes);
+  std::memcpy(to, device().name, sizeof device().name);
+  for (const Property& property : properties())
+    std::memcpy(static_cast<char*>(to) + property.offset, &property.value, property.bytes);
+  return success;
+}
+
+#else
+
+LOCKSTEP_EXPORT Error cudaGetDeviceProperties_v2(void*, int) {
+  return unsupported("cudaGetDeviceProperties_v2 of CUDA 12");
+}
+
+#endif
+
+}  // namespace lockstep::capture

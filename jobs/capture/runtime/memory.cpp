@@ -1,0 +1,165 @@
+/// Memory that programs ask for and give back.
+#include <algorithm>
+#include <cstdlib>
+#include <cstring>
+
+#include "jobs/capture/runtime/address_book.hpp"
+#include "jobs/capture/runtime/connection.hpp"
+#include "jobs/capture/runtime/shared_pages.hpp"
+#include "jobs/capture/runtime/streams.hpp"
+
+namespace lockstep::capture {
+namespace {
+
+Error allocate(void** pointer, std::size_t bytes, MemoryKind kind) {
+  if (!pointer) return noted(invalid_value);
+  *pointer = nullptr;
+  if (bytes == 0) return success;
+  const Connection::Reply reply =
+      Connection::get().ask(Operation::allocate, {static_cast<std::uint64_t>(kind), bytes});
+  if (reply.status != success) return noted(reply.status);
+  const std::uint64_t address = reply.numbers[0];
+  if (kind != MemoryKind::device && !map_shared(address, bytes)) {
+    Connection::get().ask(Operation::release, {address});
+    return noted(memory_allocation);
+  }
+  AddressBook::get().add({address, bytes, kind});
+  if (kind == MemoryKind::managed) track_pages(address, bytes);
+  *pointer = reinterpret_cast<void*>(address);
+  return success;
+}
+
+Error release(void* pointer) {
+  if (!pointer) return success;
+  const auto address = reinterpret_cast<std::uint64_t>(pointer);
+  const auto allocation = AddressBook::get().remove(address);
+  if (!allocation) return noted(invalid_value);
+  report_touches();
+  forget_pages(address);
+  const Error error = Connection::get().ask(Operation::release, {address}).status;
+  if (allocation->kind != MemoryKind::device) unmap_shared(address, allocation->bytes);
+  return noted(error);
+}
+
+constexpr std::size_t pitch_alignment = 512;
+
+Error advise(const void* pointer, std::size_t bytes, int advice, bool to_host) {
+  constexpr int set_read_mostly = 1, unset_read_mostly = 2, set_preferred = 3, unset_preferred = 4;
+  Advice meaning = Advice::prefer_none;
+  if (advice == set_read_mostly) {
+    meaning = Advice::read_mostly;
+  } else if (advice == unset_read_mostly) {
+    meaning = Advice::not_read_mostly;
+  } else if (advice == set_preferred) {
+    meaning = to_host ? Advice::prefer_host : Advice::prefer_gpu;
+  } else if (advice != unset_preferred) {
+    return success;  // accessed-by: mappings that the machine makes on demand
+  }
+  return noted(Connection::get()
+                   .ask(Operation::advise, {reinterpret_cast<std::uint64_t>(pointer), bytes,
+                                            static_cast<std::uint64_t>(meaning)})
+                   .status);
+}
+
+Error prefetch(const void* pointer, std::size_t bytes, bool to_host, StreamHandle stream) {
+  report_touches();
+  take_pages();
+  return noted(Connection::get()
+                   .ask(Operation::prefetch, {reinterpret_cast<std::uint64_t>(pointer), bytes,
+                                              to_host ? 0u : 1u, stream_number(stream)})
+                   .status);
+}
+
+}  // namespace
+
+LOCKSTEP_EXPORT Error cudaMalloc(void** pointer, std::size_t bytes) {
+  return allocate(pointer, bytes, MemoryKind::device);
+}
+LOCKSTEP_EXPORT Error cudaMallocAsync(void** pointer, std::size_t bytes, StreamHandle) {
+  return cudaMalloc(pointer, bytes);
+}
+LOCKSTEP_EXPORT Error cudaMallocFromPoolAsync(void** pointer, std::size_t bytes, void*,
+                                              StreamHandle) {
+  return cudaMalloc(pointer, bytes);
+}
+LOCKSTEP_EXPORT Error cudaMallocManaged(void** pointer, std::size_t bytes, unsigned) {
+  return allocate(pointer, bytes, MemoryKind::managed);
+}
+LOCKSTEP_EXPORT Error cudaMallocHost(void** pointer, std::size_t bytes) {
+  return allocate(pointer, bytes, MemoryKind::pinned);
+}
+LOCKSTEP_EXPORT Error cudaHostAlloc(void** pointer, std::size_t bytes, unsigned) {
+  return allocate(pointer, bytes, MemoryKind::pinned);
+}
+LOCKSTEP_EXPORT Error cudaMallocPitch(void** pointer, std::size_t* pitch, std::size_t width,
+                                      std::size_t height) {
+  *pitch = (width + pitch_alignment - 1) / pitch_alignment * pitch_alignment;
+  return cudaMalloc(pointer, *pitch * height);
+}
+LOCKSTEP_EXPORT Error cudaMalloc3D(PitchedPointer* pitched, Extent extent) {
+  pitched->width = extent.width;
+  pitched->height = extent.height;
+  return cudaMallocPitch(&pitched->pointer, &pitched->pitch, extent.width,
+                         extent.height * extent.depth);
+}
+LOCKSTEP_EXPORT Error cudaFree(void* pointer) {
+  return release(pointer);
+}
+LOCKSTEP_EXPORT Error cudaFreeAsync(void* pointer, StreamHandle) {
+  return release(pointer);
+}
+LOCKSTEP_EXPORT Error cudaFreeHost(void* pointer) {
+  return release(pointer);
+}
+LOCKSTEP_EXPORT Error cudaHostGetDevicePointer(void** device, void* host, unsigned) {
+  if (!AddressBook::get().find(host)) return noted(invalid_value);
+  *device = host;
+  return success;
+}
+LOCKSTEP_EXPORT Error cudaHostGetFlags(unsigned* flags, void* host) {
+  *flags = 0;
+  return AddressBook::get().find(host) ? success : noted(invalid_value);
+}
+LOCKSTEP_EXPORT Error cudaMemGetInfo(std::size_t* left, std::size_t* total) {
+  const Connection::Reply reply = Connection::get().ask(Operation::memory_left);
+  *left = reply.numbers[0];
+  *total = reply.numbers[1];
+  return success;
+}
+LOCKSTEP_EXPORT Error cudaPointerGetAttributes(PointerAttributes* attributes, const void* pointer) {
+  *attributes = {};
+  const auto found = AddressBook::get().find(pointer);
+  if (!found) {
+    attributes->host_pointer = const_cast<void*>(pointer);
+    return success;
+  }
+  constexpr int host = 1, device = 2, managed = 3;
+  attributes->type = found->kind == MemoryKind::device   ? device
+                     : found->kind == MemoryKind::pinned ? host
+                                                         : managed;
+  attributes->device_pointer = const_cast<void*>(pointer);
+  if (found->kind != MemoryKind::device) attributes->host_pointer = attributes->device_pointer;
+  return success;
+}
+
+#if LOCKSTEP_CUDA_MAJOR >= 13
+LOCKSTEP_EXPORT Error cudaMemAdvise(const void* pointer, std::size_t bytes, int advice,
+                                    MemoryLocation location) {
+  return advise(pointer, bytes, advice, location.type != 1);
+}
+LOCKSTEP_EXPORT Error cudaMemPrefetchAsync(const void* pointer, std::size_t bytes,
+                                           MemoryLocation location, unsigned, StreamHandle stream) {
+  return prefetch(pointer, bytes, location.type != 1, stream);
+}
+#else
+LOCKSTEP_EXPORT Error cudaMemAdvise(const void* pointer, std::size_t bytes, int advice,
+                                    int device) {
+  return advise(pointer, bytes, advice, device < 0);
+}
+LOCKSTEP_EXPORT Error cudaMemPrefetchAsync(const void* pointer, std::size_t bytes, int device,
+                                           StreamHandle stream) {
+  return prefetch(pointer, bytes, device < 0, stream);
+}
+#endif
+
+}  // namespace lockstep::capture

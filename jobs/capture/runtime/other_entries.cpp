@@ -1,0 +1,14 @@
+/// Every other entry of the runtime: answers cudaErrorNotSupported, with one line that names it.
+#include "jobs/capture/runtime/connection.hpp"
+
+// NOLINTNEXTLINE(cppcoreguidelines-macro-usage)
+#define LOCKSTEP_UNSUPPORTED(name) \
+  LOCKSTEP_EXPORT Error name() {   \
+    return unsupported(#name);     \
+  }
+
+namespace lockstep::capture {
+
+#include "jobs/capture/runtime/other_entries.def"
+
+}  // namespace lockstep::capture

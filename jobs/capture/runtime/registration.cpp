@@ -1,0 +1,78 @@
+/// Entries that the start-up code of programs calls to announce fat binaries, kernels and
+/// variables.  Source: crt/host_runtime.h as nvcc 12 and 13 use it.
+#include <cstring>
+#include <memory>
+
+#include "jobs/capture/runtime/address_book.hpp"
+#include "jobs/capture/runtime/connection.hpp"
+#include "jobs/capture/runtime/shared_pages.hpp"
+
+namespace lockstep::capture {
+namespace {
+
+/// As in fat_binary.hpp: what follows the header says how long it is.
+std::span<const char> container(const FatBinaryWrapper& wrapper) {
+  std::uint16_t header = 0;
+  std::uint64_t bytes = 0;
+  std::memcpy(&header, wrapper.data + 6, sizeof header);
+  std::memcpy(&bytes, wrapper.data + 8, sizeof bytes);
+  return {reinterpret_cast<const char*>(wrapper.data), header + bytes};
+}
+
+std::uint64_t module_of(void** handle) {
+  return reinterpret_cast<std::uint64_t>(*handle);
+}
+
+}  // namespace
+
+LOCKSTEP_EXPORT void** __cudaRegisterFatBinary(void* wrapper) {
+  const auto& binary = *static_cast<const FatBinaryWrapper*>(wrapper);
+  const Connection::Reply reply =
+      Connection::get().ask(Operation::register_module, {}, container(binary));
+  return new void*(reinterpret_cast<void*>(reply.numbers[0]));
+}
+
+LOCKSTEP_EXPORT void __cudaRegisterFatBinaryEnd(void**) {}
+
+/// At the end of the program: what it read of its results belongs to the recording.
+LOCKSTEP_EXPORT void __cudaUnregisterFatBinary(void** handle) {
+  report_touches();
+  take_pages();
+  delete handle;
+}
+
+LOCKSTEP_EXPORT void __cudaRegisterFunction(void** handle, const char* host, char*,
+                                            const char* name, int, void*, void*, void*, void*,
+                                            int*) {
+  AddressBook::get().add_function(host, module_of(handle), name);
+}
+
+LOCKSTEP_EXPORT void __cudaRegisterVar(void** handle, char* host, char*, const char* name, int,
+                                       std::size_t bytes, int, int) {
+  AddressBook::get().add_variable(host, {module_of(handle), name, bytes, nullptr, 0});
+}
+
+LOCKSTEP_EXPORT void __cudaRegisterManagedVar(void** handle, void** pointer, char*,
+                                              const char* name, int, std::size_t bytes, int, int) {
+  AddressBook::get().add_variable(pointer, {module_of(handle), name, bytes, pointer, 0});
+}
+
+LOCKSTEP_EXPORT char __cudaInitModule(void**) {
+  AddressBook::get().place_managed_variables();
+  return 1;
+}
+
+LOCKSTEP_EXPORT Error __cudaGetKernel(void** kernel, const void* host) {
+  *kernel = const_cast<void*>(host);
+  return success;
+}
+
+LOCKSTEP_EXPORT Error cudaGetKernel(void** kernel, const void* host) {
+  return __cudaGetKernel(kernel, host);
+}
+
+LOCKSTEP_EXPORT Error cudaGetFuncBySymbol(void** function, const void* host) {
+  return __cudaGetKernel(function, host);
+}
+
+}  // namespace lockstep::capture

@@ -1,0 +1,29 @@
+/// Which pages of managed memory the CPU reads and writes between launches, by page protection.
+///
+/// After a launch all pages are taken from the CPU; the first access to each comes back as a
+/// signal, is noted and admitted.  System calls that would fail on such a page admit it first
+/// (admitted.cpp).
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+#include "jobs/capture/protocol.hpp"
+
+namespace lockstep::capture {
+
+/// From now on the CPU's accesses to this memory are noted.
+void track_pages(std::uint64_t address, std::uint64_t bytes);
+void forget_pages(std::uint64_t address);
+/// Takes all tracked pages from the CPU.
+void take_pages();
+/// What the CPU has touched since then, as runs of pages.
+std::vector<Touch> touched_pages();
+/// As if the CPU had touched the memory.
+void admit_pages(const void* pointer, std::size_t bytes, bool writes);
+
+/// Tells `lockstep capture` of what the CPU has touched.
+void report_touches();
+
+}  // namespace lockstep::capture

@@ -1,0 +1,13 @@
+/// Streams and events as the program holds them.
+#pragma once
+
+#include <cstdint>
+
+#include "jobs/capture/runtime/cuda_abi.hpp"
+
+namespace lockstep::capture {
+
+/// 0 is the default stream, which other blocking streams and it wait for.
+std::uint64_t stream_number(StreamHandle stream);
+
+}  // namespace lockstep::capture

@@ -1,0 +1,75 @@
+/// Does what a captured program asks of its GPU, one request after the other, and records it.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "jobs/capture/captured_modules.hpp"
+#include "jobs/capture/recorder.hpp"
+#include "models/gpu/machine_parameters.hpp"
+
+namespace lockstep::capture {
+
+class Session {
+ public:
+  Session(const GpuParameters& gpu, const std::string& recording);
+
+  struct Reply {
+    Answer answer;
+    std::vector<std::byte> bytes;
+    std::string printed;
+  };
+  Reply serve(const Request& request, std::span<const std::byte> bytes);
+
+  DeviceMemory& memory() { return memory_; }
+  const CapturedModules& modules() const { return modules_; }
+  Recorder& recorder() { return recorder_; }
+
+  bool was_used() const { return was_used_; }
+  /// Why the recording ends before the program did.
+  const std::optional<std::string>& failure() const { return failure_; }
+  std::uint64_t time_questions() const { return time_questions_; }
+  std::uint64_t warp_instructions() const { return warp_instructions_; }
+  double execution_seconds() const { return execution_seconds_; }
+
+ private:
+  using Bytes = std::span<const std::byte>;
+  void dispatch(const Request& request, Bytes bytes, Reply& reply);
+
+  void hello(const Request& request, Reply& reply);
+  void find_function(const Request& request, Bytes bytes, Reply& reply);
+  void find_variable(const Request& request, Bytes bytes, Reply& reply);
+  void allocate(const Request& request, Reply& reply);
+  void copy_in(const Request& request, Bytes bytes, Reply& reply);
+  void copy_out(const Request& request, Reply& reply);
+  void copy_within(const Request& request, Reply& reply);
+  void fill(const Request& request, Reply& reply);
+  void launch(Bytes bytes, Reply& reply);
+  void occupancy(const Request& request, Reply& reply);
+  void event_time(const Request& request, Reply& reply);
+  void unsupported(Bytes bytes);
+
+  /// Runs and records a kernel.
+  void execute(const CapturedModules::Kernel& kernel, const LaunchDescription& how,
+               Bytes parameters, Reply& reply);
+  /// One of copy_kernels, over `count` elements.
+  void run_own(const char* name, std::uint64_t to, std::uint64_t count, std::uint64_t last,
+               std::uint64_t stream, Reply& reply);
+
+  const GpuParameters& gpu_;
+  DeviceMemory memory_;
+  CapturedModules modules_;
+  Recorder recorder_;
+  std::optional<std::uint64_t> own_module_;
+  std::optional<std::string> failure_;
+  std::int32_t sticky_ = success;  ///< after a failed launch: of every call
+  bool was_used_ = false;
+  std::uint64_t process_ = 0, time_questions_ = 0, warp_instructions_ = 0, copied_bytes_ = 0;
+  double execution_seconds_ = 0;
+  std::vector<std::string> named_unsupported_;
+};
+
+}  // namespace lockstep::capture

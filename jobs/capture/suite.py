@@ -1,0 +1,109 @@
+#!/usr/bin/python3
+"""Builds the CUDA programs of a folder, captures each and replays what was recorded.
+
+    jobs/capture/suite.py FOLDER [--gpu v100] [--seconds 120] [--table suite.csv] [--lockstep build/release/lockstep]
+
+A program is a .cu file with a main function, built alone by nvcc -cudart shared -arch=sm_75 with the folder of its
+source among the include folders; it runs there, without arguments.  The table says of each: built, ended with status 0,
+captured, replayed with --check, and the first reason why not.  Exit status 1 if a recording was replayed wrongly.
+"""
+import argparse
+import csv
+import pathlib
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+
+COLUMNS = ("program", "built", "captured", "replayed", "launches", "reason")
+MAIN = re.compile(r"^\s*(?:int|void|auto)?\s*main\s*\(", re.MULTILINE)
+
+
+def run(command, seconds, folder):
+    """Status and the last line that the command said; status None when it took too long."""
+    try:
+        done = subprocess.run([str(word) for word in command], cwd=folder, timeout=seconds, text=True,
+                              errors="replace", capture_output=True, check=False)
+    except subprocess.TimeoutExpired:
+        return None, f"took longer than {seconds} s"
+    lines = [line for line in (done.stdout + done.stderr).splitlines() if line.strip()]
+    telling = [line for line in lines if "error" in line or line.startswith("lockstep") or "check failed" in line]
+    return done.returncode, (telling or lines or [""])[-1].strip()
+
+
+class Suite:
+    """What is done to each program, in a folder that goes away."""
+
+    def __init__(self, options, scratch):
+        self.options, self.scratch = options, pathlib.Path(scratch)
+
+    def build(self, source):
+        program = self.scratch / "program"
+        program.unlink(missing_ok=True)
+        status, said = run([self.options.nvcc, "-cudart", "shared", "-arch=sm_75", "-w", "-I", source.parent, source,
+                            "-o", program], self.options.seconds, source.parent)
+        return program if status == 0 else None, said
+
+    def capture(self, program, source):
+        output = self.scratch / "captured.workload"
+        shutil.rmtree(output, ignore_errors=True)
+        status, said = run([self.options.lockstep, "capture", "--gpu", self.options.gpu, "--output", output, "--", program],
+                           self.options.seconds, source.parent)
+        for left in self.scratch.glob("*.part"):
+            shutil.rmtree(left)
+        return output if output.exists() else None, status, said
+
+    def replay(self, recording):
+        scenario = self.scratch / "scenario.yaml"
+        scenario.write_text(f"gpu: {self.options.gpu}\nhost: pcie3\n"
+                            f"tenants: [{{name: captured, workload: {recording}}}]\n")
+        return run([self.options.lockstep, "run", scenario, "--check", "--quiet", "--threads", "auto", "--output",
+                    self.scratch / "out.h5"], self.options.seconds, self.scratch)
+
+    def row(self, source):
+        row = dict.fromkeys(COLUMNS, "")
+        row["program"] = str(source.relative_to(self.options.folder))
+        program, row["reason"] = self.build(source)
+        row["built"] = "yes" if program else "no"
+        if not program:
+            return row
+        recording, status, said = self.capture(program, source)
+        row["captured"] = "yes" if recording and status == 0 else "part" if recording else "no"
+        row["reason"] = "" if status == 0 else said
+        if not recording:
+            return row
+        text = (recording / "workload.yaml").read_text()
+        row["launches"] = re.search(r"^# (\d+) launches", text, re.MULTILINE).group(1)
+        status, said = self.replay(recording)
+        row["replayed"] = {0: "right", 3: "wrong", None: "too long"}.get(status, "refused")
+        row["reason"] = row["reason"] or ("" if status == 0 else said)
+        return row
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("folder", type=lambda name: pathlib.Path(name).resolve())
+    parser.add_argument("--gpu", default="v100")
+    parser.add_argument("--seconds", type=int, default=120)
+    parser.add_argument("--table", default="suite.csv")
+    parser.add_argument("--lockstep", default="build/release/lockstep", type=lambda name: pathlib.Path(name).resolve())
+    parser.add_argument("--nvcc", default=shutil.which("nvcc") or "/usr/local/cuda/bin/nvcc")
+    options = parser.parse_args()
+    sources = [path for path in sorted(options.folder.rglob("*.cu")) if MAIN.search(path.read_text(errors="replace"))]
+    rows = []
+    with tempfile.TemporaryDirectory() as scratch, open(options.table, "w", newline="", encoding="utf-8") as file:
+        table = csv.DictWriter(file, COLUMNS)
+        table.writeheader()
+        for source in sources:
+            rows.append(Suite(options, scratch).row(source))
+            table.writerow(rows[-1])
+            file.flush()
+            print("  ".join(str(rows[-1][column]) for column in COLUMNS))
+    for column, good in (("built", "yes"), ("captured", "yes"), ("replayed", "right")):
+        print(f"{column}: {sum(row[column] == good for row in rows)} of {len(rows)}")
+    return 1 if any(row["replayed"] == "wrong" for row in rows) else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

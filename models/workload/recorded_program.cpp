@@ -1,0 +1,150 @@
+#include "models/workload/recorded_program.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <set>
+
+#include "core/error/error.hpp"
+#include "models/workload/recording/recording.hpp"
+
+namespace lockstep {
+namespace {
+
+std::string place(const Workload& workload, std::uint64_t number) {
+  return workload.recording->file() + ": step " + std::to_string(number);
+}
+
+Step::Kind kind_of(RecordedStep::Kind kind) {
+  using From = RecordedStep::Kind;
+  using To = Step::Kind;
+  switch (kind) {
+    case From::launch:
+      return To::launch;
+    case From::copy_to_gpu:
+    case From::copy_to_host:
+      return To::copy;
+    case From::write:
+      return To::write;
+    case From::read:
+      return To::read;
+    case From::synchronize:
+    case From::synchronize_stream:
+      return To::synchronize;
+    case From::prefetch_to_gpu:
+    case From::prefetch_to_host:
+      return To::prefetch;
+    case From::delay:
+      return To::delay;
+    default:
+      return To::advise;
+  }
+}
+
+void set_memory(const Workload& workload, const RecordedStep& from, Step& step) {
+  const auto buffer = buffer_at(workload, from.address);
+  if (!buffer)
+    throw UserError(step.where, fmt::format("no buffer has the address {:#x}", from.address),
+                    "leave the buffers of a recording as they were written");
+  step.buffer = *buffer;
+  const std::uint64_t offset = from.address - *workload.buffers[*buffer].address;
+  step.offset = Expression(std::to_string(offset), step.where);
+  step.count = Expression(std::to_string(from.bytes), step.where);
+}
+
+void set_launch(const Workload& workload, const RecordedStep& from, Step& step) {
+  step.kernel = workload.recording->kernel(from);
+  step.packed = workload.recording->arguments(from);
+  for (std::size_t i = 0; i < 3; ++i) {
+    step.grid[i] = Expression(std::to_string(from.blocks[i]), step.where);
+    step.block[i] = Expression(std::to_string(from.threads[i]), step.where);
+  }
+  step.shared = Expression(std::to_string(from.shared_bytes), step.where);
+}
+
+void set_advice(RecordedStep::Kind kind, Step& step) {
+  using Kind = RecordedStep::Kind;
+  if (kind == Kind::prefer_gpu) step.preferred = PreferredPlace::gpu;
+  if (kind == Kind::prefer_host) step.preferred = PreferredPlace::host;
+  if (kind == Kind::prefer_none) step.preferred = PreferredPlace::none;
+  if (kind == Kind::read_mostly || kind == Kind::not_read_mostly)
+    step.read_mostly = kind == Kind::read_mostly;
+}
+
+Step translated(const Workload& workload, const RecordedStep& from, std::uint64_t number) {
+  using Kind = RecordedStep::Kind;
+  const Kind kind = from.what();
+  Step step;
+  step.kind = kind_of(kind);
+  step.where = place(workload, number);
+  step.stream = from.stream;
+  step.has_stream = kind == Kind::synchronize_stream || from.waits == 0;
+  if (kind == Kind::synchronize) step.has_stream = false;
+  step.to_gpu = kind == Kind::copy_to_gpu || kind == Kind::prefetch_to_gpu;
+  step.duration = Time{static_cast<std::int64_t>(kind == Kind::delay ? from.bytes : 0)};
+  if (kind == Kind::copy_to_gpu || kind == Kind::copy_to_host || kind == Kind::write)
+    step.data = RecordedData{from.data, from.bytes};
+  if (kind == Kind::launch) {
+    step.is_packed = true;
+    set_launch(workload, from, step);
+  } else if (step.kind != Step::Kind::synchronize && kind != Kind::delay) {
+    set_memory(workload, from, step);
+    set_advice(kind, step);
+  }
+  return step;
+}
+
+}  // namespace
+
+std::optional<std::uint32_t> buffer_at(const Workload& workload, std::uint64_t address) {
+  const auto& order = workload.by_address;
+  const auto behind = std::upper_bound(
+      order.begin(), order.end(), address,
+      [&](std::uint64_t a, std::uint32_t b) { return a < *workload.buffers[b].address; });
+  if (behind == order.begin()) return std::nullopt;
+  const std::uint32_t buffer = *std::prev(behind);
+  const Buffer& found = workload.buffers[buffer];
+  return address - *found.address < found.bytes() ? std::optional(buffer) : std::nullopt;
+}
+
+std::uint64_t recorded_steps(const Workload& workload) {
+  return workload.recording->steps();
+}
+
+Step recorded_step(const Workload& workload, std::uint64_t number) {
+  return translated(workload, workload.recording->step(number), number);
+}
+
+void for_each_recorded_launch(const Workload& workload,
+                              const std::function<void(const Step&)>& function) {
+  using Shape = std::array<std::uint32_t, 8>;
+  std::set<Shape> seen;
+  for (std::uint64_t number = 0; number < workload.recording->steps(); ++number) {
+    const RecordedStep step = workload.recording->step(number);
+    if (step.what() != RecordedStep::Kind::launch) continue;
+    const Shape shape{step.kernel,     step.blocks[0],  step.blocks[1],  step.blocks[2],
+                      step.threads[0], step.threads[1], step.threads[2], step.shared_bytes};
+    if (seen.insert(shape).second) function(translated(workload, step, number));
+  }
+}
+
+std::optional<std::string> find_unexpected(const Workload& workload, const RecordedData& data,
+                                           std::span<const std::byte> got) {
+  std::vector<std::byte> expected(
+      std::min<std::uint64_t>(data.bytes, recording_format::block_bytes));
+  for (std::uint64_t offset = 0; offset < data.bytes; offset += expected.size()) {
+    const auto piece =
+        std::span(expected).first(std::min<std::uint64_t>(expected.size(), data.bytes - offset));
+    workload.recording->read(data, offset, piece);
+    const auto differing = std::mismatch(piece.begin(), piece.end(),
+                                         got.begin() + static_cast<std::ptrdiff_t>(offset));
+    if (differing.first == piece.end()) continue;
+    return fmt::format("byte {} of {} is {:#04x}, the program got {:#04x} when it was recorded",
+                       offset + static_cast<std::uint64_t>(differing.first - piece.begin()),
+                       data.bytes, static_cast<unsigned>(*differing.second),
+                       static_cast<unsigned>(*differing.first));
+  }
+  return std::nullopt;
+}
+
+}  // namespace lockstep

@@ -1,0 +1,29 @@
+/// The program of a recording in the terms of host programs: one step at a time.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "models/workload/workload.hpp"
+
+namespace lockstep {
+
+/// The buffer in which the address lies, by its index.
+std::optional<std::uint32_t> buffer_at(const Workload& workload, std::uint64_t address);
+
+std::uint64_t recorded_steps(const Workload& workload);
+/// Throws UserError for a step that does not fit the workload's buffers.
+Step recorded_step(const Workload& workload, std::uint64_t number);
+
+/// One launch of each shape that a kernel is launched with.
+void for_each_recorded_launch(const Workload& workload,
+                              const std::function<void(const Step&)>& function);
+
+/// The first byte of a recorded copy that is not what the program got then, in words.
+std::optional<std::string> find_unexpected(const Workload& workload, const RecordedData& data,
+                                           std::span<const std::byte> got);
+
+}  // namespace lockstep

@@ -1,0 +1,82 @@
+/// A step of a recorded program, as it stands in the table /steps of its file.
+///
+/// Memory is named by its address, which is the same on the machine that replays; data by its first
+/// entry in /parts, which lists blocks of /blocks.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+#include "core/output/hdf5.hpp"
+
+namespace lockstep {
+
+struct RecordedStep {
+  enum class Kind : std::uint32_t {
+    launch,              ///< `data`, `bytes`: its parameters in /arguments
+    copy_to_gpu,         ///< `data`: what the host has there by then
+    copy_to_host,        ///< `data`: what the program got
+    write,               ///< the CPU writes to memory that it shares with the GPU
+    read,                ///< the CPU reads from it
+    synchronize,         ///< all streams
+    synchronize_stream,  ///< one of them
+    prefetch_to_gpu,
+    prefetch_to_host,
+    prefer_gpu,
+    prefer_host,
+    prefer_none,
+    read_mostly,
+    not_read_mostly,
+    delay,  ///< `bytes`: femtoseconds
+  };
+  static constexpr std::uint32_t kinds = 15;
+
+  std::uint64_t address = 0, bytes = 0, data = 0;
+  std::uint32_t kind = 0, stream = 0, waits = 0;  ///< waits: the host does, for this copy
+  std::uint32_t kernel = 0;                       ///< index in /kernels
+  std::uint32_t blocks[3] = {1, 1, 1}, threads[3] = {1, 1, 1};
+  std::uint32_t shared_bytes = 0, unused = 0;
+
+  Kind what() const { return static_cast<Kind>(kind); }
+
+  static std::vector<h5::Member> members() {
+    using h5::Scalar;
+    using S = RecordedStep;
+    constexpr std::size_t word = sizeof(std::uint32_t);
+    return {{"address", Scalar::u64, offsetof(S, address)},
+            {"bytes", Scalar::u64, offsetof(S, bytes)},
+            {"data", Scalar::u64, offsetof(S, data)},
+            {"kind", Scalar::u32, offsetof(S, kind)},
+            {"stream", Scalar::u32, offsetof(S, stream)},
+            {"waits", Scalar::u32, offsetof(S, waits)},
+            {"kernel", Scalar::u32, offsetof(S, kernel)},
+            {"blocks_x", Scalar::u32, offsetof(S, blocks)},
+            {"blocks_y", Scalar::u32, offsetof(S, blocks) + word},
+            {"blocks_z", Scalar::u32, offsetof(S, blocks) + 2 * word},
+            {"threads_x", Scalar::u32, offsetof(S, threads)},
+            {"threads_y", Scalar::u32, offsetof(S, threads) + word},
+            {"threads_z", Scalar::u32, offsetof(S, threads) + 2 * word},
+            {"shared_bytes", Scalar::u32, offsetof(S, shared_bytes)}};
+  }
+};
+
+/// Bytes that stand in a recording, from an entry of /parts on.
+struct RecordedData {
+  std::uint64_t first_part = 0, bytes = 0;
+  template <class Archive>
+  void serialize(Archive& archive) {
+    archive(first_part, bytes);
+  }
+};
+
+/// The layout of a recording's file.
+namespace recording_format {
+inline constexpr std::uint64_t version = 1;
+inline constexpr std::uint64_t block_bytes = 16384;
+inline constexpr std::uint64_t step_rows = 1024, part_rows = 4096, argument_bytes = 65536;
+inline constexpr const char *steps = "/steps", *kernels = "/kernels", *arguments = "/arguments",
+                            *parts = "/parts", *blocks = "/blocks";
+}  // namespace recording_format
+
+}  // namespace lockstep

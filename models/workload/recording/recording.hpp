@@ -1,0 +1,53 @@
+/// A recorded program: its steps and their data, read as they are needed.
+///
+/// Of each data set the piece that was read last is kept, so that memory stays flat however long
+/// the program is.  HDF5 checks the sums of what it reads.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <mutex>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "models/workload/recording/recorded_step.hpp"
+
+namespace lockstep {
+
+class Recording {
+ public:
+  /// Throws UserError at `where` unless the file is a recording of this version.
+  Recording(const std::string& file, const std::string& where);
+
+  const std::string& file() const { return file_name_; }
+  std::uint64_t steps() const { return steps_.length; }
+  RecordedStep step(std::uint64_t number) const;
+  const std::string& kernel(const RecordedStep& step) const;
+  /// Of a launch: its parameter buffer.
+  std::vector<std::byte> arguments(const RecordedStep& step) const;
+  /// Bytes [offset, offset + to.size()) of the data.
+  void read(const RecordedData& data, std::uint64_t offset, std::span<std::byte> to) const;
+
+ private:
+  /// A data set and the piece of it that was read last.
+  struct Window {
+    std::string path;
+    std::uint64_t row_bytes = 0, piece_rows = 0, length = 0;
+    mutable std::uint64_t first = 0, count = 0;
+    mutable std::vector<std::byte> bytes;
+  };
+
+  Window open(const char* path, std::uint64_t row_bytes, std::uint64_t piece_rows) const;
+  /// The row, and those behind it in the same piece.
+  std::span<const std::byte> rows(const Window& window, std::uint64_t row) const;
+
+  std::string file_name_;
+  h5::File file_;
+  std::vector<std::string> kernels_;
+  Window steps_, arguments_, parts_, blocks_;
+  mutable std::mutex mutex_;  ///< of the windows: a replay and its check may run at once
+};
+
+}  // namespace lockstep

@@ -1,0 +1,62 @@
+/// Writes the file of a recorded program (recorded_step.hpp); equal blocks of data are stored once.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+#include "models/workload/recording/recorded_step.hpp"
+
+namespace lockstep {
+
+class RecordingWriter {
+ public:
+  explicit RecordingWriter(const std::string& file);
+
+  void add(const RecordedStep& step);
+  /// Place of a launch's parameters.
+  std::uint64_t add_arguments(std::span<const std::byte> bytes);
+  /// Place of the data; nothing is written for blocks that are there already.
+  std::uint64_t add_data(std::span<const std::byte> bytes);
+  /// Index of a kernel.
+  std::uint32_t kernel(const std::string& name);
+
+  std::uint64_t steps() const { return step_count_; }
+  std::uint64_t launches() const { return launches_; }
+  const std::vector<std::string>& kernel_names() const { return kernels_; }
+  /// Bytes of data that steps have, and of those that are stored.
+  std::uint64_t data_bytes() const { return data_bytes_; }
+  std::uint64_t stored_bytes() const { return blocks_count_ * recording_format::block_bytes; }
+
+  /// Writes what is left; nothing may be added afterwards.
+  void finish();
+
+ private:
+  /// 128 bits of a block: two that differ have the same by chance never in practice.
+  struct Fingerprint {
+    std::uint64_t low = 0, high = 0;
+    bool operator==(const Fingerprint&) const = default;
+  };
+  struct FingerprintHash {
+    std::size_t operator()(const Fingerprint& print) const { return print.low; }
+  };
+  static Fingerprint fingerprint(std::span<const std::byte> block);
+
+  std::uint64_t block(std::span<const std::byte> bytes);
+
+  h5::File file_;
+  h5::Series steps_, arguments_, parts_, blocks_;
+  std::vector<RecordedStep> waiting_steps_;
+  std::vector<std::uint64_t> waiting_parts_;
+  std::vector<std::byte> waiting_arguments_;
+  std::uint64_t step_count_ = 0, launches_ = 0, argument_count_ = 0, part_count_ = 0;
+  std::uint64_t blocks_count_ = 0, data_bytes_ = 0;
+  std::unordered_map<Fingerprint, std::uint64_t, FingerprintHash> known_blocks_;
+  std::vector<std::string> kernels_;
+  std::unordered_map<std::string, std::uint32_t> kernel_indices_;
+};
+
+}  // namespace lockstep

@@ -1,0 +1,242 @@
+"""Captured CUDA programs: what is recorded is what the program got, and every replay gets it again.
+
+programs/ holds small programs, one for each family of the runtime's entries, and recordings/ what `lockstep capture`
+made of each.  The recordings are always replayed.  Where nvcc is there the programs are built and captured anew; the
+recording must be the one that is kept (LOCKSTEP_RENEW_RECORDINGS=1 replaces it).
+"""
+import os
+import pathlib
+import shutil
+import subprocess
+import unittest
+
+import h5py
+
+from harness import LOCKSTEP, ROOT, ScenarioTest
+
+HERE = pathlib.Path(__file__).resolve().parent
+PROGRAMS = sorted(path.stem for path in (HERE / "programs").glob("*.cu"))
+NVCC = shutil.which("nvcc") or shutil.which("/usr/local/cuda/bin/nvcc")
+needs_nvcc = unittest.skipUnless(NVCC, "there is no nvcc to build programs with")
+RENEW = os.environ.get("LOCKSTEP_RENEW_RECORDINGS") == "1"
+
+
+def build(name, folder, *options):
+    program = folder / name
+    options = options or ("-arch=sm_75",)
+    subprocess.run([NVCC, "-cudart", "shared", *options, HERE / f"programs/{name}.cu", "-o", program],
+                   check=True, capture_output=True)
+    return program
+
+
+class CaptureTest(ScenarioTest):
+    """Has a verb for capturing."""
+
+    def capture(self, program, *arguments, output="out.workload"):
+        return self.lockstep("capture", "--output", output, "--", program, *arguments)
+
+    def replay(self, workload, *more, output="out.h5", extra=""):
+        scenario = self.scenario(workload, more=extra)
+        done = self.lockstep("run", scenario, "--check", "--output", output, *more)
+        self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
+        return done.stdout
+
+
+def rows(folder):
+    """Steps, data and module of a recording, to compare."""
+    with h5py.File(folder / "program.h5") as file:
+        content = {name: file[name][()].tobytes() for name in file}
+    return content, (folder / "module.ptx").read_text(), (folder / "workload.yaml").read_text()
+
+
+class Recordings(CaptureTest):
+    """One generated test per recording that is kept."""
+
+
+class Programs(CaptureTest):
+    """One generated test per program."""
+
+
+def replay_test(name):
+    def test(self):
+        told = self.replay(HERE / f"recordings/{name}.workload")
+        self.assertIn("check passed: one", told)
+
+    return test
+
+
+def capture_test(name):
+    def test(self):
+        done = self.capture(build(name, self.folder))
+        self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
+        self.assertIn(f"{name} right", done.stdout)
+        kept, new = HERE / f"recordings/{name}.workload", self.folder / "out.workload"
+        if RENEW:
+            shutil.rmtree(kept, ignore_errors=True)
+            shutil.copytree(new, kept)
+        self.assertEqual(rows(new)[0], rows(kept)[0])
+        self.assertEqual(rows(new)[2], rows(kept)[2])
+        again = self.capture(self.folder / name, output="again.workload")
+        self.assertEqual(again.returncode, 0, again.stderr)
+        for file in ("program.h5", "module.ptx", "workload.yaml"):
+            self.assertEqual((new / file).read_bytes(), (self.folder / "again.workload" / file).read_bytes(), file)
+
+    return needs_nvcc(test)
+
+
+for program in PROGRAMS:
+    setattr(Recordings, f"test_{program}_is_replayed", replay_test(program))
+    setattr(Programs, f"test_{program}_is_recorded_as_it_is_kept", capture_test(program))
+
+
+class AnyLayout(CaptureTest):
+    """A replay gives the same bits however it runs."""
+
+    def same(self, *more, **how):
+        scenario = self.scenario(HERE / "recordings/streams.workload")
+        if not (self.folder / "one.h5").exists():
+            self.assertEqual(self.lockstep("run", scenario, "--output", "one.h5").returncode, 0)
+        done = self.lockstep("run", scenario, "--output", "other.h5", *more, **how)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertEqual(self.lockstep("diff", "one.h5", "other.h5").returncode, 0)
+
+    def test_threads(self):
+        self.same("--threads", "2")
+
+    def test_ranks(self):
+        self.same(ranks=2)
+        self.same(ranks=3)
+
+    def test_a_tenant_that_starts_over_replays_its_recording_again(self):
+        workload = HERE / "recordings/managed.workload"
+        extra = f"  - {{name: two, workload: {HERE}/recordings/streams.workload, relaunch: true}}"
+        told = self.replay(workload, extra=extra)
+        self.assertIn("check passed: two", told)
+
+    def test_a_checkpoint_keeps_the_place_in_the_program(self):
+        scenario = self.scenario(HERE / "recordings/managed.workload", more="simulation: {epoch: 20us}")
+        whole = self.lockstep("run", scenario, "--output", "whole.h5")
+        self.assertEqual(whole.returncode, 0, whole.stderr)
+        with h5py.File(self.folder / "whole.h5") as file:
+            middle = int(file["epochs/time"][len(file["epochs/time"]) // 2]) // 1_000_000_000
+        stop = f"simulation.stop_at={middle}us"
+        part = self.lockstep("run", scenario, "--output", "part.h5", "--set", stop, "--checkpoint-every", "1h")
+        self.assertEqual(part.returncode, 0, part.stderr)
+
+
+class Extracts(CaptureTest):
+    """A region of interest begins with the memory as it was there."""
+
+    def test_later_launches_bring_what_they_brought_in_the_whole(self):
+        done = self.lockstep("extract", HERE / "recordings/managed.workload", "--launches", 2, 4,
+                             "--output", "middle.workload")
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertIn("3 launches", done.stderr)
+        self.replay(self.folder / "middle.workload")
+
+    def test_expectations_stay(self):
+        done = self.lockstep("extract", HERE / "recordings/streams.workload", "--launches", 2, 4,
+                             "--output", "end.workload")
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertIn("1 copies to the host brought what they brought", self.replay(self.folder / "end.workload"))
+
+    def test_launches_that_are_not_there(self):
+        done = self.lockstep("extract", HERE / "recordings/saxpy.workload", "--launches", 0, 1,
+                             "--output", "no.workload")
+        self.assertEqual(done.returncode, 1)
+        self.assertIn("0 to 1 are not launches of", done.stderr)
+        self.assertFalse((self.folder / "no.workload").exists())
+
+
+class Mistakes(CaptureTest):
+    """Each gets one line."""
+
+    def refused(self, done, *words):
+        self.assertEqual(done.returncode, 1, done.stdout)
+        self.assertEqual(len(done.stderr.strip().split("\n")), 1, done.stderr)
+        for word in words:
+            self.assertIn(word, done.stderr)
+        self.assertFalse((self.folder / "out.workload").exists())
+
+    def test_program_that_is_not_there(self):
+        self.refused(self.capture("./nothing"), "./nothing: cannot be started: No such file or directory")
+
+    def test_describe_tells_what_is_in_a_recording(self):
+        done = self.lockstep("describe", HERE / "recordings/symbols.workload")
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertIn("3 copies to the host, 92 bytes", done.stdout)
+        self.assertIn("1          1           32  void apply<long long>(Job, long long)", done.stdout)
+
+    def test_list_names_the_entries_that_are_not_there(self):
+        done = self.lockstep("capture", "--list")
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertIn("cudaMallocArray\n", done.stdout)
+        self.assertNotIn("cudaMalloc\n", done.stdout)
+
+    def test_program_that_never_calls_cuda(self):
+        self.refused(self.capture("/bin/true"), "/bin/true: called no CUDA runtime of ours", "-cudart shared")
+
+    def test_output_that_is_there_already(self):
+        (self.folder / "out.workload").mkdir()
+        done = self.capture("/bin/true")
+        self.assertEqual(done.returncode, 1)
+        self.assertIn("out.workload: is there already", done.stderr)
+
+    def test_gpu_that_is_not_there(self):
+        done = self.lockstep("capture", "--output", "out.workload", "--gpu", "v101", "--", "/bin/true")
+        self.refused(done, "v101.yaml", "v100")
+
+    @needs_nvcc
+    def test_program_with_machine_code_only(self):
+        program = build("saxpy", self.folder, "-gencode", "arch=compute_80,code=sm_80")
+        done = self.capture(program)
+        self.assertEqual(done.returncode, 1)
+        self.assertIn("has no PTX, only machine code for sm_", done.stderr)
+        self.assertIn("-arch=sm_75", done.stderr)
+
+    def test_recording_that_was_damaged(self):
+        damaged = self.folder / "damaged.workload"
+        shutil.copytree(HERE / "recordings/saxpy.workload", damaged)
+        with h5py.File(damaged / "program.h5") as file:
+            place = file["blocks"].id.get_chunk_info(0)
+        with open(damaged / "program.h5", "r+b") as file:
+            file.seek(place.byte_offset + place.size // 2)
+            byte = file.read(1)
+            file.seek(-1, os.SEEK_CUR)
+            file.write(bytes([byte[0] ^ 0xFF]))
+        done = self.lockstep("run", self.scenario(damaged), "--quiet")
+        self.assertEqual(done.returncode, 1, done.stdout)
+        self.assertIn("program.h5", done.stderr)
+
+    def test_runtime_outside_of_a_capture_says_what_it_is_for(self):
+        library = pathlib.Path(LOCKSTEP).parent / "capture/libcudart.so.13"
+        self.assertTrue(library.exists())
+        code = f"import ctypes; ctypes.CDLL('{library}').cudaDeviceSynchronize()"
+        done = subprocess.run(["/usr/bin/python3", "-c", code], capture_output=True, text=True, check=False)
+        self.assertEqual(done.returncode, 1)
+        self.assertIn("lockstep capture -- PROGRAM", done.stderr)
+
+
+class Expectations(CaptureTest):
+    """What the program got is compared in a replay, so a recording that was changed is noticed."""
+
+    def test_a_changed_kernel_is_noticed(self):
+        changed = self.folder / "changed.workload"
+        shutil.copytree(HERE / "recordings/saxpy.workload", changed)
+        module = changed / "module.ptx"
+        text = module.read_text()
+        self.assertIn("fma.rn.f32 %f4, %f2, %f1, %f3", text)
+        module.write_text(text.replace("fma.rn.f32 %f4, %f2, %f1, %f3", "mul.f32 %f4, %f2, %f1"))
+        done = self.lockstep("run", self.scenario(changed), "--check", "--output", "out.h5")
+        self.assertEqual(done.returncode, 3, done.stdout + done.stderr)
+        self.assertIn("check failed: one: copy 0 to the host: byte ", done.stderr)
+        self.assertIn("when it was recorded", done.stderr)
+
+    def test_configuration_names_no_paths(self):
+        self.replay(HERE / "recordings/saxpy.workload")
+        with h5py.File(self.folder / "out.h5") as file:
+            self.assertNotIn(str(ROOT), file["config"][()].decode())
+
+
+if __name__ == "__main__":
+    unittest.main()
