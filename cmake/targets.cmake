@@ -1,11 +1,14 @@
 # One library per folder, one test program per library: the folder listing is the architecture.
 add_library(lockstep_options INTERFACE)
 # Small copies without `rep movs`, which takes longer to begin than to copy.
-set(LOCKSTEP_COPY_OPTIONS -mmemcpy-strategy=vector_loop:256:noalign,libcall:-1:noalign
-                          -mmemset-strategy=vector_loop:256:noalign,libcall:-1:noalign
+if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
+  set(copy_options -mmemcpy-strategy=vector_loop:256:noalign,libcall:-1:noalign
+                   -mmemset-strategy=vector_loop:256:noalign,libcall:-1:noalign)
+endif()
+set(LOCKSTEP_COPY_OPTIONS ${copy_options}
     CACHE STRING "options of g++ that other readers of its compile commands do not know")
 # -ffp-contract=off: the same bits on every machine.  x86-64-v2: any machine of the last decade.
-target_compile_options(lockstep_options INTERFACE -Wall -Wextra -Wpedantic -Wshadow -Werror
+target_compile_options(lockstep_options INTERFACE -Wall -Wextra -Wpedantic -Wshadow $<$<BOOL:${LOCKSTEP_WERROR}>:-Werror>
                        $<$<CXX_COMPILER_ID:Clang>:-Wno-unknown-pragmas>
                        # False positives of GCC 12 on std::string (bugs 105651, 105329).
                        $<$<CXX_COMPILER_ID:GNU>:-Wno-restrict> $<$<CXX_COMPILER_ID:GNU>:-Wno-stringop-overflow>

@@ -3,6 +3,7 @@
 
 #include "core/output/compare.hpp"
 #include "core/parameters/schema.hpp"
+#include "jobs/command_line/describe_output.hpp"
 #include "jobs/options.hpp"
 #include "jobs/run/weights.hpp"
 #include "models/gpu/machine.hpp"
@@ -35,12 +36,18 @@ static void print_operand_log_costs() {
 }
 
 int describe_command(const CommandLine& line) {
-  const std::string text = describe(schema_of<MachineParameters>(), "", line.key);
-  if (text.empty()) {
-    throw UserError(line.key, "no parameter begins with this, or has it in its name or meaning",
-                    "`lockstep describe` without a key lists all");
+  const std::string parameters = describe(schema_of<MachineParameters>(), "", line.key);
+  const bool is_key = parameters.starts_with(line.key);
+  const std::string output = is_key ? "" : describe_output(line.key);
+  if (parameters.empty() && output.empty()) {
+    throw UserError(line.key,
+                    "no parameter begins with this, and nothing has it in its name or meaning",
+                    "`lockstep describe` without a key lists all parameters, docs/output.md what "
+                    "is counted");
   }
-  std::fputs(text.c_str(), stdout);
+  std::fputs(parameters.c_str(), stdout);
+  if (!output.empty()) std::printf("%scounted in the output:\n", parameters.empty() ? "" : "\n");
+  std::fputs(output.c_str(), stdout);
   if (line.key.starts_with("policies.exception_scheme")) print_operand_log_costs();
   return exit_done;
 }
