@@ -107,7 +107,7 @@ int help_command(const CLI::App& app, const CommandLine& line) {
   if (!about) throw no_such_command(app, line.key);
   const std::string text = line.help_format == "man"          ? man_page(app)
                            : line.help_format == "completion" ? bash_completion(app)
-                                                              : about->help();
+                                                              : help_of(*about);
   std::fputs(text.c_str(), stdout);
   return exit_done;
 }

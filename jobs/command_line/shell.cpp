@@ -3,6 +3,8 @@
 
 #include <sstream>
 
+#include "jobs/command_line/manual.hpp"
+
 namespace lockstep {
 namespace {
 
@@ -46,12 +48,12 @@ std::string man_page(const CLI::App& app) {
   // NAME is filled text, for the index of manuals.
   std::string text =
       ".TH LOCKSTEP 1\n.SH NAME\nlockstep \\- " + escaped(app.get_description()) + "\n";
-  const std::string help = app.help();
+  const std::string help = help_of(app);
   text += pages_of(help.substr(help.find("\nSYNOPSIS") + 1), ".SH");
   for (const CLI::App* command : app.get_subcommands({})) {
     text +=
         ".SH LOCKSTEP " + command->get_name() + "\n" + escaped(command->get_description()) + "\n";
-    const std::string its_help = command->help();
+    const std::string its_help = help_of(*command);
     text += pages_of(its_help.substr(its_help.find("\nSYNOPSIS") + 1), ".SS");
   }
   return text;

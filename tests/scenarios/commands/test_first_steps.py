@@ -21,6 +21,7 @@ class FirstSteps(ScenarioTest):
         alone = self.lockstep()
         self.assertEqual((alone.returncode, alone.stderr), (0, ""))
         self.assertEqual(alone.stdout, self.lockstep("--help").stdout)
+        self.assertEqual(alone.stdout, self.lockstep("help").stdout)
         self.assertEqual(self.lockstep("help", "run").stdout, self.lockstep("run", "--help").stdout)
         self.assertIn('did you mean "run"?', self.line("help", "rnu"))
 
@@ -140,7 +141,7 @@ class FirstSteps(ScenarioTest):
             options = re.split(r"\n  (?=--)", "\n" + text.rstrip())
             for option in options:
                 name = re.match(r"\s*(?:-h,)?(--[a-z-]+)", option)
-                if name and name[1] not in needs_none and not option.startswith("--check "):
+                if name and name[1] not in needs_none:
                     self.assertIn("(default: ", option, f"{command} {name[1]}")
 
     def test_what_nobody_can_act_on_is_said_when_asked_for(self):

@@ -35,6 +35,7 @@ class Install(ScenarioTest):
     def test_the_manual_has_every_command(self):
         page = self.tree / "share/man/man1/lockstep.1"
         self.assertTrue(page.read_text().startswith(".TH LOCKSTEP 1\n.SH NAME\nlockstep \\- "))
+        self.assertIn("  lockstep COMMAND [OPTIONS]\n", page.read_text())
         for command in ("run", "compare", "sweep", "describe", "predict"):
             self.assertIn(f"\n.SH LOCKSTEP {command}\n", page.read_text())
         self.assertIn("\\-\\-checkpoint\\-every", page.read_text())
