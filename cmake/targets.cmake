@@ -26,9 +26,9 @@ endif()
 # For code that runs before or after the simulation, or seldom: halves the time it takes to build and costs no
 # simulated second.  GCC 12 also warns of strings that begin with a literal there (bug 105329).
 set(LOCKSTEP_SETUP_OPTIONS $<$<CONFIG:Release>:-O1> -Wno-array-bounds)
-# Since GCC 13 precompiled headers are refused where this differs, as it does between -O1 and -O3.
+# Since GCC 13 precompiled headers are refused where these differ, as they do between -O1 and -O3.
 if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU" AND CMAKE_CXX_COMPILER_VERSION VERSION_GREATER_EQUAL 13)
-  list(APPEND LOCKSTEP_SETUP_OPTIONS -munroll-only-small-loops)
+  list(APPEND LOCKSTEP_SETUP_OPTIONS -munroll-only-small-loops -mvzeroupper)
 endif()
 
 # lockstep_library(NAME DIRECTORY dir [SETUP paths...] DEPENDS targets...): every .cpp below the folder; what stands

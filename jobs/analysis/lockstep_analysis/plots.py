@@ -36,8 +36,7 @@ def overview(run, other=None):
 
 
 def colour(tenant):
-    """Of the tenant with this number, in every picture.  Source: Okabe and Ito, colours that the colour-blind tell
-    apart."""
+    """Of the tenant with this number, in every picture: those of Okabe and Ito, which the colour-blind tell apart."""
     palette = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000")
     return palette[tenant % len(palette)]
 

@@ -134,7 +134,8 @@ class FirstSteps(ScenarioTest):
         """All but switches, those that repeat, and those without which nothing is done."""
         needs_none = {"--set", "--alone", "--shared", "--resume", "--slurm", "--format", "--help", "--check",
                       "--profile", "--quiet", "--verbose"}
-        commands = re.findall(r"(?m)^  ([a-z]+) ", self.lockstep("--help").stdout.split("\nCOMMANDS\n")[1].split("EXIT")[0])
+        listed = self.lockstep("--help").stdout.split("\nCOMMANDS\n")[1].split("EXIT")[0]
+        commands = re.findall(r"(?m)^  ([a-z]+) ", listed)
         self.assertIn("run", commands)
         for command in commands:
             text = self.lockstep("help", command).stdout.split("\nOPTIONS\n")[1].split("EXIT STATUS")[0]
