@@ -1,11 +1,14 @@
 # One library per folder, one test program per library: the folder listing is the architecture.
 add_library(lockstep_options INTERFACE)
 # Small copies without `rep movs`, which takes longer to begin than to copy.
-set(LOCKSTEP_COPY_OPTIONS -mmemcpy-strategy=vector_loop:256:noalign,libcall:-1:noalign
-                          -mmemset-strategy=vector_loop:256:noalign,libcall:-1:noalign
+if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
+  set(copy_options -mmemcpy-strategy=vector_loop:256:noalign,libcall:-1:noalign
+                   -mmemset-strategy=vector_loop:256:noalign,libcall:-1:noalign)
+endif()
+set(LOCKSTEP_COPY_OPTIONS ${copy_options}
     CACHE STRING "options of g++ that other readers of its compile commands do not know")
 # -ffp-contract=off: the same bits on every machine.  x86-64-v2: any machine of the last decade.
-target_compile_options(lockstep_options INTERFACE -Wall -Wextra -Wpedantic -Wshadow -Werror
+target_compile_options(lockstep_options INTERFACE -Wall -Wextra -Wpedantic -Wshadow $<$<BOOL:${LOCKSTEP_WERROR}>:-Werror>
                        $<$<CXX_COMPILER_ID:Clang>:-Wno-unknown-pragmas>
                        # False positives of GCC 12 on std::string (bugs 105651, 105329).
                        $<$<CXX_COMPILER_ID:GNU>:-Wno-restrict> $<$<CXX_COMPILER_ID:GNU>:-Wno-stringop-overflow>
@@ -23,6 +26,10 @@ endif()
 # For code that runs before or after the simulation, or seldom: halves the time it takes to build and costs no
 # simulated second.  GCC 12 also warns of strings that begin with a literal there (bug 105329).
 set(LOCKSTEP_SETUP_OPTIONS $<$<CONFIG:Release>:-O1> -Wno-array-bounds)
+# Since GCC 13 precompiled headers are refused where these differ, as they do between -O1 and -O3.
+if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU" AND CMAKE_CXX_COMPILER_VERSION VERSION_GREATER_EQUAL 13)
+  list(APPEND LOCKSTEP_SETUP_OPTIONS -munroll-only-small-loops -mvzeroupper)
+endif()
 
 # lockstep_library(NAME DIRECTORY dir [SETUP paths...] DEPENDS targets...): every .cpp below the folder; what stands
 # below SETUP (files and folders in it, `.` for all) with LOCKSTEP_SETUP_OPTIONS.

@@ -4,6 +4,7 @@
 #include "core/output/compare.hpp"
 #include "core/parameters/schema.hpp"
 #include "jobs/capture/describe_recording.hpp"
+#include "jobs/command_line/describe_output.hpp"
 #include "jobs/options.hpp"
 #include "jobs/run/weights.hpp"
 #include "models/gpu/machine.hpp"
@@ -40,12 +41,18 @@ int describe_command(const CommandLine& line) {
     std::fputs(capture::describe_recording(line.key).c_str(), stdout);
     return exit_done;
   }
-  const std::string text = describe(schema_of<MachineParameters>(), "", line.key);
-  if (text.empty()) {
-    throw UserError(line.key, "no parameter begins with this, or has it in its name or meaning",
-                    "`lockstep describe` without a key lists all");
+  const std::string parameters = describe(schema_of<MachineParameters>(), "", line.key);
+  const bool is_key = parameters.starts_with(line.key);
+  const std::string output = is_key ? "" : describe_output(line.key);
+  if (parameters.empty() && output.empty()) {
+    throw UserError(line.key,
+                    "no parameter begins with this, and nothing has it in its name or meaning",
+                    "`lockstep describe` without a key lists all parameters, docs/output.md what "
+                    "is counted");
   }
-  std::fputs(text.c_str(), stdout);
+  std::fputs(parameters.c_str(), stdout);
+  if (!output.empty()) std::printf("%scounted in the output:\n", parameters.empty() ? "" : "\n");
+  std::fputs(output.c_str(), stdout);
   if (line.key.starts_with("policies.exception_scheme")) print_operand_log_costs();
   return exit_done;
 }

@@ -7,6 +7,8 @@ declare -A groups=(
          liblz4-dev libzstd-dev
          librandom123-dev tao-pegtl-dev python3 python3-h5py python3-matplotlib
          python3-numpy python3-pandas libjs-dygraphs"
+  [container]="openmpi-bin libtbb12 libjemalloc2 libhdf5-103-1 libhdf5-hl-100 libyaml-cpp0.7 libfmt9 libmetis5
+               libmuparser2v5 python3 python3-h5py python3-matplotlib python3-numpy python3-pandas"
   [tests]="libgtest-dev libbenchmark-dev python3-venv python3-setuptools python3-wheel chromium"
   [cluster]="slurmctld slurmd slurm-client slurm-wlm munge"
   [lint]="clang-format-14 clang-tidy-14 shellcheck universal-ctags python3-flake8"

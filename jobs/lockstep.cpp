@@ -10,10 +10,12 @@
 #include "core/exec/mpi_communicator.hpp"
 #include "core/parameters/suggest.hpp"
 #include "jobs/command_line/commands.hpp"
+#include "jobs/command_line/shell.hpp"
 #include "jobs/options.hpp"
 #include "jobs/run/identity.hpp"
 #include "jobs/run/same_run.hpp"
 #include "jobs/supervise/signals.hpp"
+#include "jobs/supervise/terminal.hpp"
 
 namespace lockstep {
 namespace {
@@ -39,7 +41,7 @@ int dispatch(const CLI::App& app, const CommandLine& line, Communicator& communi
 }
 
 int fail(const std::string& what) {
-  std::fprintf(stderr, "lockstep: %s\n", what.c_str());
+  std::fprintf(stderr, "%s %s\n", Terminal(stderr).bold("lockstep:").c_str(), what.c_str());
   return exit_error;
 }
 
@@ -100,12 +102,15 @@ std::string usage_text(const CLI::App& app, const CLI::ParseError& error) {
 }
 
 /// `lockstep help run`, and `lockstep` alone.
-int help_command(const CLI::App& app, const std::string& command) {
-  const CLI::App* about = command.empty() ? &app : nullptr;
+int help_command(const CLI::App& app, const CommandLine& line) {
+  const CLI::App* about = line.key.empty() ? &app : nullptr;
   for (const CLI::App* other : app.get_subcommands({}))
-    if (other->get_name() == command) about = other;
-  if (!about) throw no_such_command(app, command);
-  std::fputs(about->help().c_str(), stdout);
+    if (other->get_name() == line.key) about = other;
+  if (!about) throw no_such_command(app, line.key);
+  const std::string text = line.help_format == "man"          ? man_page(app)
+                           : line.help_format == "completion" ? bash_completion(app)
+                                                              : help_of(*about);
+  std::fputs(text.c_str(), stdout);
   return exit_done;
 }
 
@@ -131,8 +136,7 @@ int run_program(int argc, char** argv, Communicator& communicator) {
     const std::string command =
         app.get_subcommands().empty() ? "help" : app.get_subcommands().front()->get_name();
     require_same_command(command, communicator);
-    if (command == "help")
-      return communicator.rank() == 0 ? help_command(app, line.key) : exit_done;
+    if (command == "help") return communicator.rank() == 0 ? help_command(app, line) : exit_done;
     return dispatch(app, line, communicator);
   };
   return guarded(understand_and_do, communicator);

@@ -18,7 +18,9 @@ struct CommandLine {
   std::string resume;             ///< checkpoint to go on from
   bool resumable = false;         ///< the command writes checkpoints
   bool check = false, profile = false, quiet = false;
+  bool verbose = false;  ///< also notes that nobody needs to act on
   std::string first_file, second_file;
+  std::vector<std::string> files;           ///< of predict
   std::string shared_file;                  ///< of compare
   std::vector<std::string> alone_files;     ///< of compare, tenant=FILE
   std::vector<std::string> alone_settings;  ///< of compare, key=value for runs alone
@@ -27,6 +29,7 @@ struct CommandLine {
   int point = -1;                           ///< of sweep: only this one
   double interval_seconds = 1;              ///< of watch: between two looks
   std::string format, table;                ///< of export
+  std::string help_format = "text";         ///< of help: text, man, completion
   std::string slurm_script;                 ///< of sweep: batch script of an array
   std::vector<std::string> program;         ///< of capture: what is captured, and its arguments
   std::uint64_t first_launch = 0, last_launch = 0;  ///< of extract

@@ -1,14 +1,15 @@
 #!/usr/bin/env bash
-# Installs what is missing, builds, runs the quickstart scenario and shows where its results are.
+# Installs what is missing, builds, and runs the quickstart scenario twice: with the tree prefetcher, and without any.
+# Ends with what happened in words, and a picture of it.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 jobs/install_packages.sh run
-cmake --preset release -DLOCKSTEP_TESTS=OFF >/dev/null
-cmake --build --preset release --target lockstep
-mkdir -p build/quickstart
-build/release/lockstep run configs/scenarios/quickstart.yaml --check --threads "$(nproc)" \
-  --output build/quickstart/quickstart.h5
-/usr/bin/python3 jobs/analysis/plot_run.py build/quickstart/quickstart.h5 \
-  --output build/quickstart/quickstart.png
-echo "results: build/quickstart/quickstart.h5"
-echo "plot:    build/quickstart/quickstart.png"
+cmake -B build/release -G Ninja -DCMAKE_BUILD_TYPE=Release -DCMAKE_UNITY_BUILD=ON -DLOCKSTEP_TESTS=OFF >/dev/null
+cmake --build build/release --target lockstep
+results=build/quickstart
+for prefetcher in tree none; do
+  build/release/lockstep run configs/scenarios/quickstart.yaml --check --threads auto \
+    --set policies.prefetcher=$prefetcher --output $results/$prefetcher.h5
+done
+/usr/bin/python3 jobs/analysis/plot_run.py $results/tree.h5 $results/none.h5 --output $results/quickstart.png
+echo "results: $results/tree.h5, $results/none.h5"

@@ -191,7 +191,7 @@ struct ComponentCostRow {
                "/run/profile/components",
                "with `--profile`: what each component cost, of all ranks; `--weights` reads it")
         .column("component", &R::component, "name", "kind and index")
-        .column("nanoseconds", &R::nanoseconds, "ns", "of wall time in all windows");
+        .column("nanoseconds", &R::nanoseconds, "ns", "of its threads in all windows");
   }
 };
 
@@ -207,7 +207,7 @@ struct WindowCostRow {
                "and wherever one took long; the first few million rows")
         .column("window", &R::window, "number", "windows follow each other in simulated time")
         .column("component", &R::component, "row", "of /run/profile/components")
-        .column("nanoseconds", &R::nanoseconds, "ns", "of wall time")
+        .column("nanoseconds", &R::nanoseconds, "ns", "of its thread")
         .column("windows", &R::windows, "windows", "like it that it stands for, itself included");
   }
 };

@@ -122,6 +122,13 @@ void check_size(hid_t id, hid_t data, hid_t space, std::size_t element, std::uin
   }
 }
 
+// Its structure of an object, and with it the name of this function, changed with version 1.12.
+#if H5_VERSION_GE(1, 12, 0)
+constexpr auto visit_objects = H5Ovisit3;
+#else
+constexpr auto visit_objects = H5Ovisit2;
+#endif
+
 }  // namespace
 
 // Any call clears the library's account of the last failure: property lists outlive the check.
@@ -160,7 +167,8 @@ std::vector<Object> File::objects() const {
         {"/" + std::string(name), info->type == H5O_TYPE_DATASET});
     return 0;
   };
-  was_read(H5Ovisit(file_.id(), H5_INDEX_NAME, H5_ITER_INC, visit, &result), path_);
+  was_read(visit_objects(file_.id(), H5_INDEX_NAME, H5_ITER_INC, visit, &result, H5O_INFO_BASIC),
+           path_);
   return result;
 }
 

@@ -2,6 +2,7 @@
 
 #include "core/parameters/access.hpp"
 #include "core/parameters/schema.hpp"
+#include "core/parameters/suggest.hpp"
 #include "core/parameters/units.hpp"
 
 namespace lockstep {
@@ -115,9 +116,8 @@ std::string describe(const ParameterSchema& schema, const std::string& prefix,
   std::copy_if(all.begin(), all.end(), std::back_inserter(lines),
                [&](const Line& line) { return line.key.starts_with(only); });
   if (lines.empty()) {
-    std::copy_if(all.begin(), all.end(), std::back_inserter(lines), [&](const Line& line) {
-      return (line.key + ' ' + line.doc).find(only) != std::string::npos;
-    });
+    std::copy_if(all.begin(), all.end(), std::back_inserter(lines),
+                 [&](const Line& line) { return has_word(line.key + ' ' + line.doc, only); });
   }
   std::size_t key = 0, unit = 0, initial = 0, allowed = 0;
   for (const Line& line : lines) {

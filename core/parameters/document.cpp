@@ -4,6 +4,7 @@
 #include <yaml-cpp/exceptions.h>
 #include <yaml-cpp/parser.h>
 
+#include <algorithm>
 #include <filesystem>
 #include <fstream>
 #include <map>
@@ -17,6 +18,17 @@
 
 namespace lockstep {
 namespace {
+
+/// An expression that YAML took apart at a comma: `[min(n, 4), 1]` has the items `min(n` and `4)`.
+bool is_open_expression(const Node& node) {
+  if (!node.exists() || !node.is_scalar() || node.data()->quoted) return false;
+  const std::string& text = node.data()->scalar;
+  return std::count(text.begin(), text.end(), '(') > std::count(text.begin(), text.end(), ')');
+}
+
+void continue_expression(const Node& node, const std::string& rest) {
+  node.data()->scalar += ", " + rest;
+}
 
 /// Builds the tree from the parser's events; unlike yaml-cpp's own tree it keeps the place of every
 /// key, the order of the file, and notices repeated keys.
@@ -106,6 +118,9 @@ class TreeBuilder final : public YAML::EventHandler {
     Level& level = levels_.back();
     Node::Data& container = *level.container.data();
     if (container.kind == Node::Kind::sequence) {
+      if (!container.sequence.empty() && is_open_expression(container.sequence.back()) &&
+          node.is_scalar())
+        return continue_expression(container.sequence.back(), node.data()->scalar);
       container.sequence.push_back(node);
     } else if (!level.key.exists()) {
       if (!node.is_scalar())
@@ -119,6 +134,8 @@ class TreeBuilder final : public YAML::EventHandler {
 
   static void add_entry(Node::Data& map, const Node& key, const Node& value) {
     const std::string& name = key.data()->scalar;
+    if (!map.map.empty() && is_open_expression(map.map.back().value) && value.is_null())
+      return continue_expression(map.map.back().value, name);
     if (const Node::Data::Entry* first = map.find(name)) {
       throw UserError(key.where(), "the key \"" + name + "\" appears twice",
                       "it stands at " + first->key_position.text() + " already; remove one");

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstdlib>
 #include <filesystem>
+#include <fstream>
 #include <set>
 #include <sstream>
 
@@ -36,6 +37,14 @@ std::vector<fs::path> folders(const std::string& kind, const std::string& beside
   return all;
 }
 
+/// A scenario is never what a scenario names: it may well be called as the workload it is about.
+bool is_scenario(const fs::path& file) {
+  std::ifstream lines(file);
+  for (std::string line; std::getline(lines, line);)
+    if (line.starts_with("tenants:")) return true;
+  return false;
+}
+
 }  // namespace
 
 bool is_word(const std::string& name) {
@@ -47,7 +56,8 @@ std::string find_by_name(const std::string& name, const std::string& kind,
   std::error_code absent;
   for (const fs::path& folder : folders(kind, beside)) {
     const fs::path file = folder / (name + ending);
-    if (fs::is_regular_file(file, absent)) return file.lexically_normal().string();
+    if (fs::is_regular_file(file, absent) && !is_scenario(file))
+      return file.lexically_normal().string();
   }
   return "";
 }

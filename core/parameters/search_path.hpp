@@ -11,7 +11,7 @@ bool is_word(const std::string& name);
 /// Where `name`.yaml is: in the folder `beside`, in those that the environment variable
 /// LOCKSTEP_PATH lists (separated by colons), or among the configurations that came with the
 /// program; there in the folder itself or in its folder `kind` ("gpus", "hosts", "workloads").
-/// "" if nowhere.
+/// A file with `tenants:` is a scenario and passed over.  "" if nowhere.
 std::string find_by_name(const std::string& name, const std::string& kind,
                          const std::string& beside);
 

@@ -1,6 +1,7 @@
 #include "core/parameters/suggest.hpp"
 
 #include <algorithm>
+#include <cctype>
 #include <numeric>
 
 namespace lockstep {
@@ -24,6 +25,13 @@ std::size_t edit_distance(const std::string& a, const std::string& b) {
 }
 
 }  // namespace
+
+bool has_word(const std::string& text, const std::string& word) {
+  const auto same = [](unsigned char a, unsigned char b) {
+    return std::tolower(a) == std::tolower(b);
+  };
+  return std::search(text.begin(), text.end(), word.begin(), word.end(), same) != text.end();
+}
 
 bool is_slip_of(const std::string& word, const std::string& meant) {
   return edit_distance(word, meant) <= std::max<std::size_t>(1, meant.size() / 3);

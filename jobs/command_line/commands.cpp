@@ -41,7 +41,8 @@ void add_threads(CLI::App& command, CommandLine& line) {
 void add_weights(CLI::App& command, CommandLine& line) {
   command.add_option(
       "--weights", line.weights,
-      "output file of a run with --profile: ranks and threads get equal shares of that");
+      "output file of a run with --profile: ranks and threads get equal shares of that (default: "
+      "estimated costs)");
 }
 
 CLI::Option* add_duration(CLI::App& command, const std::string& name, double& seconds,
@@ -64,11 +65,13 @@ void add_run(CLI::App& app, CommandLine& line) {
       });
   run.add_flag("--check", line.check, "compare every buffer with a functional run");
   add_duration(run, "--checkpoint-every", line.checkpoint_seconds,
-               "wall time between two checkpoints beside the output, such as 30min");
+               "wall time between two checkpoints beside the output, such as 30min (default: none "
+               "by the clock)");
   run.add_option("--resume", line.resume, "checkpoint (.ckpt) to go on from");
   run.add_flag("--profile", line.profile, "record what each component cost");
   add_weights(run, line);
   run.add_flag("--quiet", line.quiet, "no progress, no table");
+  run.add_flag("--verbose", line.verbose, "also what limits the simulation's windows");
 }
 
 void add_compare(CLI::App& app, CommandLine& line) {
@@ -84,7 +87,8 @@ void add_compare(CLI::App& app, CommandLine& line) {
       ->allow_extra_args(false);
   compare
       .add_option("--alone-set", line.alone_settings,
-                  "key=value, as --set, for the runs alone: what they are compared with")
+                  "key=value, as --set, for the runs alone: what they are compared with (default: "
+                  "as --set)")
       ->allow_extra_args(false);
   compare
       .add_option("--gpu-weight", line.gpu_weights,
@@ -102,7 +106,7 @@ void add_sweep(CLI::App& app, CommandLine& line) {
                           ->check(CLI::Range(1, most_jobs));
   CLI::Option* slurm = sweep.add_option("--slurm", line.slurm_script,
                                         "batch script: submit the points as a job array");
-  sweep.add_option("--point", line.point, "run only this one, counted from 0")
+  sweep.add_option("--point", line.point, "run only this one, counted from 0 (default: all)")
       ->check(CLI::NonNegativeNumber)
       ->excludes(jobs)
       ->excludes(slurm);
@@ -116,13 +120,15 @@ void add_sweep(CLI::App& app, CommandLine& line) {
 void add_scenario_commands(CLI::App& app, CommandLine& line) {
   add_scenario(add_command(app, "validate", "read a scenario and report its first mistake"), line)
       ->required();
-  add_command(app, "describe", "list parameters: key, type, default, range, meaning")
+  add_command(app, "describe", "list parameters and policies, and what an output counts")
       .add_option("key", line.key,
-                  "only what begins with this key, or has this word in it; or the folder of a "
-                  "recording: what is in it");
+                  "what begins with this key, or else parameters, policies, statistics and metrics "
+                  "with this word in name or meaning; or the folder of a recording: what is in it "
+                  "(default: all parameters)");
   CLI::App& partition = add_command(app, "partition", "show which rank would own what");
   add_scenario(partition, line)->required();
-  partition.add_option("--ranks", line.ranks, "MPI ranks")->check(CLI::Range(1, most_ranks));
+  partition.add_option("--ranks", line.ranks, "MPI ranks (default: 2)")
+      ->check(CLI::Range(1, most_ranks));
   add_threads(partition, line);
   add_weights(partition, line);
 }
@@ -146,7 +152,8 @@ void add_reading(CLI::App& app, CommandLine& line) {
   exports.add_option("--format", line.format, "csv or perfetto")
       ->required()
       ->check(CLI::IsMember({"csv", "perfetto"}));
-  exports.add_option("--table", line.table, "only this table, such as kernels or thread_blocks");
+  exports.add_option("--table", line.table,
+                     "only this table, such as kernels or thread_blocks (default: all counters)");
   exports.add_option("--output", line.output, "file (default: <file>.csv or <file>.perfetto.json)");
 }
 
@@ -185,11 +192,14 @@ void add_predict(CLI::App& app, CommandLine& line) {
   CLI::App& predict =
       add_command(app, "predict",
                   "speed-up on 2 to 1024 workers, and what limits it, from a run with --profile");
-  predict.add_option("file", line.first_file, "HDF5 file of a run with --profile on one rank")
+  predict
+      .add_option("file", line.files,
+                  "HDF5 files of one or more runs of a scenario with --profile on one rank; of "
+                  "several, the least that each step cost counts")
       ->required();
   predict
       .add_option("--threads", line.threads,
-                  "also ranks of so many threads each, such as the cores of a cache")
+                  "also ranks of so many threads each, such as the cores of a cache (default: 1)")
       ->check(CLI::Range(1, most_threads));
 }
 
@@ -208,8 +218,10 @@ void declare_commands(CLI::App& app, CommandLine& line) {
   add_capture(app, line);
   add_extract(app, line);
   add_predict(app, line);
-  add_command(app, "help", "tell what a command takes")
-      .add_option("command", line.key, "such as run");
+  CLI::App& help = add_command(app, "help", "tell what a command takes");
+  help.add_option("command", line.key, "such as run");
+  help.add_option("--as", line.help_format, "text, man or completion, of all (default: text)")
+      ->check(CLI::IsMember({"text", "man", "completion"}));
 }
 
 }  // namespace lockstep

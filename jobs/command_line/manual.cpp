@@ -122,6 +122,10 @@ std::string manual_of(const std::string& command) {
          section("FILES", files.empty() ? "" : paragraph(files)) + section("EXAMPLES", examples);
 }
 
+std::string help_of(const CLI::App& command) {
+  return command.get_formatter()->make_help(&command, "", CLI::AppFormatMode::Normal);
+}
+
 std::string ManualPage::make_group(std::string, bool is_positional,
                                    std::vector<const CLI::Option*> options) const {
   std::string text;

@@ -196,6 +196,9 @@ std::string html_text(const std::string& text) {
 }  // namespace
 
 int report_command(const CommandLine& line) {
+  if (*embedded::dygraphs_js == '\0')
+    throw UserError("report", "this program was built without dygraphs, which draws its plots",
+                    "install it and build again, as docs/install.md says");
   std::vector<ObservedRun> runs;
   runs.emplace_back(line.first_file);
   if (!line.second_file.empty()) runs.emplace_back(line.second_file);

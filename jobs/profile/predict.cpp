@@ -1,50 +1,84 @@
-/// `lockstep predict`: what a run with --profile tells about more ranks and threads.
+/// `lockstep predict`: what runs with --profile tell about more ranks and threads, and how surely.
+///
+/// The error beside a prediction is the larger of two: what the sample of windows leaves open - the
+/// standard error of the mean of predictions from eight parts of it, each every eighth window -
+/// and, of several runs, half of how far predictions from each alone are apart. Source: own choice
+/// (random groups, as in survey statistics).
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <cmath>
 #include <cstdio>
 
-#include "core/error/error.hpp"
-#include "core/output/hdf5.hpp"
 #include "jobs/options.hpp"
 #include "jobs/profile/largest_costs.hpp"
+#include "jobs/profile/measured_costs.hpp"
 #include "jobs/profile/speedup.hpp"
 
 namespace lockstep {
 namespace {
 
-template <class Row>
-std::vector<Row> read_profile(const h5::File& file) {
-  if (!file.has(table_schema_of<Row>().path)) {
-    throw UserError(file.path(), "holds no profile",
-                    "record one with `lockstep run SCENARIO --profile`");
-  }
-  return read_table<Row>(file);
+constexpr std::size_t sample_parts = 8;
+
+double standard_error(const std::vector<double>& values) {
+  if (values.size() < 2) return 0;
+  const auto count = static_cast<double>(values.size());
+  double sum = 0, squares = 0;
+  for (const double value : values) sum += value;
+  for (const double value : values) squares += (value - sum / count) * (value - sum / count);
+  return std::sqrt(squares / (count - 1) / count);
 }
 
-std::string line_of(const Prediction& prediction) {
-  return fmt::format("{:>8}{:>8}{:>9}{:>10.2f}   {}\n", prediction.ranks * prediction.threads,
-                     prediction.ranks, prediction.threads, prediction.speedup, prediction.limit);
+double half_range(const std::vector<double>& values) {
+  const auto [least, most] = std::minmax_element(values.begin(), values.end());
+  return (*most - *least) / 2;
 }
+
+class Predictions {
+ public:
+  explicit Predictions(const std::vector<MeasuredCosts>& runs)
+      : costs_(least_of(runs)), model_(costs_.components, costs_.windows, costs_.ranks) {
+    for (std::vector<WindowCostRow>& part : parts_of(costs_.windows, sample_parts))
+      of_parts_.emplace_back(costs_.components, std::move(part), costs_.ranks);
+    for (const MeasuredCosts& run : runs)
+      of_runs_.emplace_back(run.components, run.windows, run.ranks);
+  }
+
+  const MeasuredCosts& costs() const { return costs_; }
+
+  std::string line(int ranks, int threads) const {
+    const Prediction prediction = model_.predict(ranks, threads);
+    const auto speedups = [&](const std::vector<SpeedupModel>& models) {
+      std::vector<double> values;
+      for (const SpeedupModel& model : models)
+        values.push_back(model.predict(ranks, threads).speedup);
+      return values;
+    };
+    const double error =
+        std::max(standard_error(speedups(of_parts_)), half_range(speedups(of_runs_)));
+    return fmt::format("{:>8}{:>8}{:>9}{:>10.2f}{:>8.2f}   {}\n", ranks * threads, ranks, threads,
+                       prediction.speedup, error, prediction.limit);
+  }
+
+ private:
+  const MeasuredCosts costs_;
+  const SpeedupModel model_;
+  std::vector<SpeedupModel> of_parts_, of_runs_;
+};
 
 }  // namespace
 
 int predict_command(const CommandLine& line) {
-  const h5::File file = h5::File::open_to_read(line.first_file);
-  const auto components = read_profile<ComponentCostRow>(file);
-  const auto ranks = read_profile<RankRow>(file);
-  if (ranks.size() != 1) {
-    throw UserError(line.first_file, fmt::format("was recorded on {} ranks", ranks.size()),
-                    "record a profile on one, which sees all components");
-  }
-  std::string text = largest_costs_text(components, ranks);
-  text += fmt::format("\n{:>8}{:>8}{:>9}{:>10}   {}\n", "workers", "ranks", "threads", "speed-up",
-                      "limited by");
-  const SpeedupModel model(components, read_profile<WindowCostRow>(file), ranks);
+  const std::vector<MeasuredCosts> runs = read_costs(line.files);
+  const Predictions predictions(runs);
+  std::string text = largest_costs_text(predictions.costs().components, predictions.costs().ranks);
+  text += fmt::format("\n{:>8}{:>8}{:>9}{:>10}{:>8}   {}\n", "workers", "ranks", "threads",
+                      "speed-up", "+-", "limited by");
   for (int workers = 2; workers <= most_workers; workers *= 2) {
-    text += line_of(model.predict(1, workers));
+    text += predictions.line(1, workers);
     if (workers > line.threads && line.threads > 1)
-      text += line_of(model.predict(workers / line.threads, line.threads));
-    text += line_of(model.predict(workers, 1));
+      text += predictions.line(workers / line.threads, line.threads);
+    text += predictions.line(workers, 1);
   }
   std::fputs(text.c_str(), stdout);
   return exit_done;

@@ -1,16 +1,14 @@
 #include "jobs/run/print_line.hpp"
 
-#include <unistd.h>
-
 #include <cstdio>
+
+#include "jobs/supervise/terminal.hpp"
 
 namespace lockstep {
 
 void print_line(std::string_view line) {
-  if (isatty(STDERR_FILENO) == 1) {
-    std::fputs("\r\033[K", stderr);
-    std::fflush(stderr);
-  }
+  std::fputs(Terminal(stderr).clear_line(), stderr);
+  std::fflush(stderr);
   std::fwrite(line.data(), 1, line.size(), stdout);
   std::fflush(stdout);
 }

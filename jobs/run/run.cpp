@@ -17,6 +17,7 @@
 #include "jobs/run/thread_blocks.hpp"
 #include "jobs/run/weights.hpp"
 #include "jobs/supervise/cores.hpp"
+#include "jobs/supervise/expected_blocks.hpp"
 #include "jobs/supervise/progress.hpp"
 #include "jobs/supervise/signals.hpp"
 #include "jobs/supervise/supervisor.hpp"
@@ -97,7 +98,7 @@ struct Prepared {
 
 /// Links between SMs or CPU cores and partitions are the machine; any other short cycle is worth a
 /// word.
-void warn_of_limit(const Engine& engine) {
+void tell_of_limit(const Engine& engine) {
   const std::string expected[] = {"sm", "partition", "cpu"};
   const std::string all = engine.limiting_cycle(), other = engine.limiting_cycle(expected);
   if (all == other && !other.empty()) {
@@ -165,7 +166,7 @@ RunOutcome simulate(const CommandLine& asked, const ScenarioChange& change,
   });
   const std::string cores = note_of_cores(line.threads, communicator);
   if (output && !line.quiet) {
-    warn_of_limit(engine);
+    if (line.verbose) tell_of_limit(engine);
     for (const std::string& note : {cores, note_of_tasks(communicator),
                                     note_of_shares(run->scenario, run->parameters.policies)})
       if (!note.empty()) std::fprintf(stderr, "lockstep: %s\n", note.c_str());
@@ -173,7 +174,8 @@ RunOutcome simulate(const CommandLine& asked, const ScenarioChange& change,
   RunSummary summary;
   int status = exit_done;
   {
-    ProgressLine progress(line.quiet, output ? &output->recorder : nullptr);
+    ProgressLine progress(line.quiet, output ? &output->recorder : nullptr,
+                          expected_blocks(run->scenario));
     Supervisor supervisor(engine, progress, line.resumable ? &checkpoints : nullptr,
                           line.checkpoint_seconds);
     summary = engine.run(observer, supervisor);

@@ -1,17 +1,38 @@
 #pragma once
 
+#include <cstdint>
+#include <optional>
 #include <string>
+#include <vector>
 
 #include "core/engine/run_control.hpp"
 #include "core/output/recorder.hpp"
+#include "jobs/supervise/terminal.hpp"
 
 namespace lockstep {
+
+/// How fast something grows, smoothed over the last few looks.
+class Rate {
+ public:
+  explicit Rate(std::uint64_t count) : count_(count) {}
+  void look(std::uint64_t count, double seconds);
+  double per_second() const { return per_second_; }
+
+ private:
+  std::uint64_t count_;
+  double seconds_ = 0, per_second_ = 0;
+  bool known_ = false;
+};
+
+/// `parts`, as many as fit in `columns`, the first in any case.
+std::string fitted(const std::vector<std::string>& parts, std::size_t columns);
 
 /// Shows how far a run has come: one live line on a terminal, a line a minute in a batch log.
 class ProgressLine {
  public:
-  /// `recorder`: where the counts stand; null on ranks without it.
-  ProgressLine(bool quiet, const StatisticsRecorder* recorder);
+  /// `recorder`: where the counts stand; null on ranks without it.  `blocks`: of all programs, if
+  /// known.
+  ProgressLine(bool quiet, const StatisticsRecorder* recorder, std::optional<std::uint64_t> blocks);
   ~ProgressLine();
   ProgressLine(const ProgressLine&) = delete;
   ProgressLine& operator=(const ProgressLine&) = delete;
@@ -20,8 +41,18 @@ class ProgressLine {
   void note(const std::string& text) const;
 
  private:
-  const bool quiet_, terminal_;
+  struct Counts {
+    std::uint64_t blocks = 0, warp_instructions = 0;
+  };
+  Counts counts() const;
+  std::string share_text(std::uint64_t blocks) const;
+  std::string left_text(std::uint64_t blocks) const;
+
+  const bool quiet_;
+  const Terminal terminal_;
   const StatisticsRecorder* recorder_;
+  const std::optional<std::uint64_t> expected_blocks_;
+  Rate blocks_, warp_instructions_;
   bool shown_ = false;
   double last_logged_ = 0;
 };

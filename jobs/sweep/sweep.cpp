@@ -16,6 +16,7 @@
 #include "core/error/error.hpp"
 #include "jobs/options.hpp"
 #include "jobs/supervise/signals.hpp"
+#include "jobs/supervise/terminal.hpp"
 #include "jobs/sweep/point_state.hpp"
 
 namespace lockstep {
@@ -51,7 +52,7 @@ void make_folder(const Sweep& sweep) {
 class Pool {
  public:
   Pool(const Sweep& sweep, unsigned jobs, bool quiet)
-      : sweep_(sweep), jobs_(jobs), quiet_(quiet), terminal_(isatty(STDERR_FILENO) == 1) {}
+      : sweep_(sweep), jobs_(jobs), quiet_(quiet), terminal_(stderr) {}
 
   int run() {
     for (const SweepPoint& point : sweep_.points) {
@@ -101,8 +102,9 @@ class Pool {
   }
 
   void show() const {
-    if (quiet_ || !terminal_) return;
-    std::fprintf(stderr, "\r\033[K%s, %zu running", summary().c_str(), running_.size());
+    if (quiet_ || !terminal_.is_one()) return;
+    std::fprintf(stderr, "%s%s, %zu running", terminal_.clear_line(), summary().c_str(),
+                 running_.size());
   }
 
   std::string summary() const {
@@ -112,7 +114,7 @@ class Pool {
 
   int conclude() const {
     if (!quiet_) {
-      std::fprintf(stderr, "%slockstep: %s\n", terminal_ ? "\r\033[K" : "", summary().c_str());
+      std::fprintf(stderr, "%slockstep: %s\n", terminal_.clear_line(), summary().c_str());
     }
     for (const std::string& name : failed_) {
       std::fprintf(stderr, "lockstep: %s failed - see %s/%s.log\n", name.c_str(),
@@ -124,7 +126,8 @@ class Pool {
 
   const Sweep& sweep_;
   const unsigned jobs_;
-  const bool quiet_, terminal_;
+  const bool quiet_;
+  const Terminal terminal_;
   std::map<pid_t, const SweepPoint*> running_;
   std::size_t done_ = 0, skipped_ = 0;
   std::vector<std::string> failed_;

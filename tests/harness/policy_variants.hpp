@@ -4,6 +4,7 @@
 #include <string>
 #include <vector>
 
+#include "core/parameters/access.hpp"
 #include "core/parameters/policy.hpp"
 
 namespace lockstep {
@@ -17,7 +18,7 @@ inline std::vector<std::string> policy_variants(const PolicyList& policies) {
     if (policy.parameters == nullptr) continue;
     for (const ParameterField& field : policy.parameters->fields())
       for (const std::string& word : field.choices)
-        if (field.initial.empty() || field.initial.front() != ParameterScalar(word))
+        if (to_text(field, field.initial) != word)
           result.push_back("{name: " + policy.name + ", " + field.key + ": " + word + "}");
   }
   return result;

@@ -97,10 +97,15 @@ class Profiles(ScenarioTest):
 
     def predicted(self, *arguments):
         """(ranks, threads): speed-up, limit."""
-        run = self.lockstep("predict", "profile.h5", *arguments)
+        return {of: (speedup, limit) for of, (speedup, _, limit) in self.predicted_of("profile.h5", *arguments).items()}
+
+    def predicted_of(self, *arguments):
+        """(ranks, threads): speed-up, its error, limit."""
+        run = self.lockstep("predict", *arguments)
         self.assertEqual((run.returncode, run.stderr), (0, ""))
-        table = [line.split(maxsplit=4) for line in run.stdout.split("limited by\n")[1].splitlines()]
-        return {(int(ranks), int(threads)): (float(speedup), limit) for _, ranks, threads, speedup, limit in table}
+        table = [line.split(maxsplit=5) for line in run.stdout.split("limited by\n")[1].splitlines()]
+        return {(int(ranks), int(threads)): (float(speedup), float(error), limit)
+                for _, ranks, threads, speedup, error, limit in table}
 
     def test_equal_components_are_dealt_out_evenly(self):
         self.made_up({f"sm[{i}]": 100_000_000 for i in range(8)}, windows=3)
@@ -135,6 +140,39 @@ class Profiles(ScenarioTest):
             del file["run/profile/windows"]
             file["run/profile/windows"] = rows[rows["window"] % 5 == 0]
         self.assertEqual(self.predicted()[1, 4], once)
+
+    def copy_made_up(self, name, *arguments, **more):
+        self.made_up(*arguments, **more)
+        (self.folder / name).write_bytes((self.folder / "profile.h5").read_bytes())
+
+    def test_of_several_runs_the_least_of_each_step_counts(self):
+        """One run was disturbed in one component, the other in another: together they know both costs."""
+        quiet = {f"sm[{i}]": 10_000_000 for i in range(4)}
+        self.copy_made_up("a.h5", {**quiet, "sm[0]": 40_000_000}, windows=24)
+        self.copy_made_up("b.h5", {**quiet, "sm[3]": 90_000_000}, windows=24)
+        both = self.predicted_of("a.h5", "b.h5")[1, 4]
+        self.assertEqual(both[0], 4 * CACHE_GAIN)
+        alone = [self.predicted_of(name)[1, 4][0] for name in ("a.h5", "b.h5")]
+        for found, wanted in zip(alone, (7 / 4 * CACHE_GAIN, 12 / 9 * CACHE_GAIN)):
+            self.assertAlmostEqual(found, wanted, delta=0.006)
+        self.assertAlmostEqual(both[1], (alone[0] - alone[1]) / 2, delta=0.011)
+
+    def test_windows_that_are_alike_leave_no_doubt(self):
+        self.copy_made_up("a.h5", {f"sm[{i}]": 10_000_000 for i in range(4)}, windows=24)
+        self.assertEqual(self.predicted_of("a.h5")[1, 4][1], 0)
+
+    def test_windows_that_differ_leave_some(self):
+        """Every third window has one busy component: the parts of the sample hold more or fewer of them."""
+        self.made_up({f"sm[{i}]": 10_000_000 for i in range(4)}, windows=27)
+        with h5py.File(self.folder / "profile.h5", "r+") as file:
+            rows = file["run/profile/windows"][:]
+            rows["nanoseconds"][(rows["window"] % 3 == 0) & (rows["component"] > 0)] = 0
+            file["run/profile/windows"][:] = rows
+        self.assertGreater(self.predicted_of("profile.h5")[1, 4][1], 0.05)
+
+    def test_profiles_of_different_scenarios_are_not_put_together(self):
+        self.record("other.h5", "--set", "simulation.seed=2")
+        self.assert_refused(["other.h5", "another scenario"], "predict", "profile.h5", "other.h5")
 
     def test_what_is_beside_the_windows_stays(self):
         self.made_up({f"sm[{i}]": 10_000_000 for i in range(4)}, windows=25, other=1.0)

@@ -25,6 +25,7 @@ Window::Window(const Graph& graph, const Assignment& assignment, int rank,
       reached_(graph.kinds().size()),
       horizons_(graph.kinds().size()),
       clock_cost_(measure_ordered_ticks_cost()),
+      ticks_per_nanosecond_(options.profile ? measure_ticks_per_nanosecond() : 1),
       profiling_(options.profile),
       shuffle_(options.shuffle),
       seed_(options.test_seed) {
@@ -200,6 +201,7 @@ void Window::run(std::uint32_t index, std::uint32_t first, std::uint32_t last,
                  std::uint32_t thread) {
   Share& share = shares_[index];
   Worker& worker = enter(thread);
+  if (profiling_) worker.time.begin();
   for (std::uint32_t i = first; i < std::min(first + 2, last); ++i)
     fetch_places(share, share.to_run[i]);
   if (first < last) fetch_messages(share, share.to_run[first]);
@@ -253,9 +255,9 @@ void Window::run_component(Share& share, std::uint32_t position, Worker& worker)
   advance(share, position, worker);
   std::uint64_t spent = ticks() - begin;
   Slot& slot = slots_[share.slots[position]];
-  // One in which another program had this core counts as usual.
-  if (profiling_ && spent >= long_step && worker.interruptions.any() && slot.cost > 0)
-    spent = slot.cost;
+  // Another program may have had this core meanwhile.
+  if (profiling_ && spent >= long_step)
+    spent -= std::min(spent, worker.time.ticks_away(ticks_per_nanosecond_));
   const std::uint64_t smoothed = (slot.cost * std::uint64_t{3} + spent) / 4;
   slot.cost = static_cast<std::uint32_t>(std::min<std::uint64_t>(smoothed, ~std::uint32_t{0}));
   if (!profiling_) return;

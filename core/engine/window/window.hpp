@@ -101,7 +101,8 @@ class Window final : public WindowTasks {
   CacheAlignedVector<Time> arrivals_floor_;
   std::vector<Time> next_, reached_, horizons_;
   std::vector<std::uint64_t> component_ticks_;
-  const double clock_cost_;  ///< of measuring a stretch: ticks
+  const double clock_cost_;            ///< of measuring a stretch: ticks
+  const double ticks_per_nanosecond_;  ///< of a profile
   const bool profiling_;
   const bool shuffle_;
   const std::uint64_t seed_;

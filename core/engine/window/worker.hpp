@@ -9,7 +9,7 @@
 #include "core/engine/mail/inbox.hpp"
 #include "core/engine/outbox.hpp"
 #include "core/engine/profile.hpp"
-#include "core/exec/interruptions.hpp"
+#include "core/exec/thread_time.hpp"
 #include "core/memory/cache_aligned.hpp"
 
 namespace lockstep {
@@ -42,7 +42,7 @@ struct alignas(128) Worker {
   std::uint64_t copying_ticks = 0;  ///< spent on inboxes
   std::uint64_t measured_inboxes = 0;
   std::vector<WindowCost> costs;
-  Interruptions interruptions;
+  ThreadTime time;  ///< of a profile
 };
 
 }  // namespace lockstep

@@ -2,23 +2,70 @@
 import matplotlib.pyplot as plt
 import numpy as np
 
-from . import metrics
+from . import panels
+from .coarser import Coarser
+from .configuration import differences
 
 MICROSECOND = 1e9  # fs
-STANDARD = ("instructions_per_cycle", "dram_bandwidth", "l2_hit_rate")
+TIME_UNITS = (("ns", 1e6), ("us", 1e9), ("ms", 1e12), ("s", 1e15))
 
 
-def epochs(run, names=STANDARD):
-    """Metrics by epoch, one below the other, a line per tenant."""
-    figure, axes = plt.subplots(len(names), 1, sharex=True, squeeze=False, figsize=(9, 2.7 * len(names)))
-    for axis, name in zip(axes[:, 0], names):
-        values = metrics.by_epoch(run, name)
-        for tenant in values:
-            axis.plot(values.index / MICROSECOND, values[tenant], label=tenant, drawstyle="steps-pre")
-        axis.set_ylabel(metrics.title(name))
-        axis.grid(alpha=0.3)
-    axes[0, 0].legend()
-    return _finished(figure, axes[-1, 0])
+def overview(run, other=None):
+    """What happened over time, by tenant, a panel for each thing that did; a second run stands beside the first."""
+    runs = [run] if other is None else [run, other]
+    coarse = [Coarser(each) for each in runs]
+    shown = panels.telling(coarse, most=5 if other is None else 4)
+    figure, axes = plt.subplots(max(len(shown), 1), len(runs), squeeze=False, sharex="col", sharey="row",
+                                figsize=(5 + 4.5 * len(runs), 1.2 + 1.6 * max(len(shown), 1)))
+    for row, (panel, frames) in zip(axes, shown):
+        for axis, frame in zip(row, frames):
+            _draw(axis, frame)
+        row[0].set_ylabel(panel.label)
+        top = panel.most or 1.08 * max(np.nanmax(frame.to_numpy(dtype=float)) for frame in frames)
+        row[0].set_ylim(0, top)  # from 0: a difference looks as large as it is
+    longest = max((float(each.times[-1]) for each in runs if len(each.times)), default=1.0)
+    for column, (each, title) in enumerate(zip(runs, _titles(runs))):
+        _time_axis(axes[-1, column], each, longest)
+        axes[0, column].set_title(title, fontsize="medium")
+    figure.suptitle(f"{run.scenario} on {run.machine}")
+    figure.align_ylabels(axes[:, 0])
+    figure.legend(*axes[0, 0].get_legend_handles_labels(), loc="lower center", ncol=4, frameon=False)
+    inch = 1 / figure.get_figheight()
+    figure.tight_layout(rect=(0, (0.1 + 0.25 * -(-len(run.tenant_names) // 4)) * inch, 1, 1 - 0.1 * inch))
+    return figure
+
+
+def colour(tenant):
+    """Of the tenant with this number, in every picture: those of Okabe and Ito, which the colour-blind tell apart."""
+    palette = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000")
+    return palette[tenant % len(palette)]
+
+
+def _draw(axis, frame):
+    """Steps from the beginning of each epoch to its end."""
+    edges = np.concatenate(([0], frame.index.to_numpy(dtype=float)))
+    for tenant, name in enumerate(frame):
+        values = frame[name].to_numpy(dtype=float)
+        axis.stairs(values, edges, color=colour(tenant), label=name, linewidth=1.2, baseline=None)
+        axis.stairs(np.nan_to_num(values), edges, color=colour(tenant), alpha=0.12, fill=True)
+    axis.grid(alpha=0.25)
+    axis.spines[["top", "right"]].set_visible(False)
+
+
+def _time_axis(axis, run, longest):
+    """In the unit that suits the longest run; each has its own length."""
+    unit, length = next((pair for pair in TIME_UNITS if longest < 5000 * pair[1]), TIME_UNITS[-1])
+    axis.set_xlim(0, float(run.times[-1]) if len(run.times) else longest)
+    axis.xaxis.set_major_formatter(lambda time, _: f"{time / length:g}")
+    axis.set_xlabel(f"simulated time, {unit}")
+
+
+def _titles(runs):
+    """What tells the runs apart."""
+    if len(runs) == 1:
+        return [""]
+    differing = list(differences(*runs).items())[:2]
+    return ["; ".join(f"{key}: {values[n]}" for key, values in differing) or run.path for n, run in enumerate(runs)]
 
 
 def kernels(run):
@@ -30,7 +77,7 @@ def kernels(run):
         mine = table["tenant"] == tenant
         starts = table.loc[mine, "launched"].astype(float) / MICROSECOND
         lengths = (end - table["launched"])[mine].astype(float) / MICROSECOND
-        axis.broken_barh(list(zip(starts, lengths)), (tenant - 0.4, 0.8), facecolors=f"C{tenant}", edgecolors="white",
+        axis.broken_barh(list(zip(starts, lengths)), (tenant - 0.4, 0.8), facecolors=colour(tenant), edgecolors="white",
                          label=name)
     axis.set_yticks(range(len(run.tenant_names)), run.tenant_names)
     return _finished(figure, axis)

@@ -1,8 +1,11 @@
 """One output file: counters by epoch, totals and tables as data frames."""
+import pathlib
 import re
 
 import numpy as np
 import pandas as pd
+
+from . import configuration
 
 NEVER = np.iinfo(np.int64).max  # of a time that has not come
 HERTZ = {"GHz": 1e9, "MHz": 1e6, "kHz": 1e3, "Hz": 1.0}
@@ -21,6 +24,21 @@ class Run:
     @property
     def is_finished(self):
         return "final/end" in self.file
+
+    @property
+    def scenario(self):
+        """The name of its file, as the command line said."""
+        named = re.search(r"([^/ ]+)\.yaml", self.command_line)
+        return named[1] if named else pathlib.Path(self.path).stem
+
+    @property
+    def machine(self):
+        return configuration.by_key(self.config).get("gpu.name", "a GPU")
+
+    @property
+    def command_line(self):
+        line = self.file["run"].attrs.get("command_line", "") if "run" in self.file else ""
+        return line.decode() if isinstance(line, bytes) else str(line)
 
     @property
     def counters(self):
@@ -57,6 +75,11 @@ class Run:
         """A frame of one column: increments of a counter, levels of a gauge."""
         index = pd.MultiIndex.from_product(self.axes(counter))
         return pd.DataFrame({counter: self.values(counter).ravel()}, index=index)
+
+    def is_level(self, counter):
+        """Of a gauge the rows are levels, of a counter increments."""
+        kind = self._dataset(counter).attrs["kind"]
+        return "gauge" in (kind.decode() if isinstance(kind, bytes) else str(kind))
 
     def by_tenant(self, counter):
         """[epochs, tenants]: summed over instances and names."""

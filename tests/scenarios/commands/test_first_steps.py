@@ -1,4 +1,5 @@
 """What somebody meets who has just built the program."""
+import re
 import unittest
 
 from harness import ROOT, ScenarioTest
@@ -20,6 +21,7 @@ class FirstSteps(ScenarioTest):
         alone = self.lockstep()
         self.assertEqual((alone.returncode, alone.stderr), (0, ""))
         self.assertEqual(alone.stdout, self.lockstep("--help").stdout)
+        self.assertEqual(alone.stdout, self.lockstep("help").stdout)
         self.assertEqual(self.lockstep("help", "run").stdout, self.lockstep("run", "--help").stdout)
         self.assertIn('did you mean "run"?', self.line("help", "rnu"))
 
@@ -101,11 +103,52 @@ class FirstSteps(ScenarioTest):
         self.assertEqual(run.returncode, 0, run.stderr)
         self.assertIn("note: each of 4 tasks of this Slurm step runs all of it", run.stderr)
 
+    def test_a_scenario_may_be_called_as_its_workload(self):
+        self.scenario_of()
+        (self.folder / "s.yaml").rename(self.folder / "vector_add.yaml")
+        run = self.lockstep("run", "vector_add.yaml", "--quiet", "--check", "--output", "o.h5")
+        self.assertEqual(run.returncode, 0, run.stderr)
+
     def test_parameters_are_found_by_a_word(self):
         found = self.lockstep("describe", "prefetch").stdout
         self.assertIn("policies.prefetcher", found)
         self.assertNotIn("gpu.sm.count", found)
+        self.assertEqual(self.lockstep("describe", "PREFETCH").stdout, found)
         self.assertIn("no parameter begins with this", self.line("describe", "xyzzy"))
+
+    def test_so_are_policies_statistics_and_metrics(self):
+        found = self.lockstep("describe", "tree").stdout
+        self.assertRegex(found, r"(?m)^policies\.prefetcher\{tree\} ")
+        self.assertRegex(found, r"(?m)^/stats/host/tree_prefetches +nodes +")
+        found = self.lockstep("describe", "far_faults").stdout
+        self.assertRegex(found, r"(?m)^counted in the output:\n/stats/")
+        self.assertRegex(found, r"(?m)^/tenants far_faults +faults +")
+        found = self.lockstep("describe", "l2_hit_rate").stdout
+        self.assertRegex(found, r"(?m)^metric l2_hit_rate +ratio +L2 hit rate$")
+        self.assertRegex(self.lockstep("describe", "fault_service").stdout, r"(?m)^/interference/fault_service +ns ")
+
+    def test_a_key_lists_parameters_alone(self):
+        self.assertNotIn("/stats/", self.lockstep("describe", "gpu.sm").stdout)
+
+    def test_options_that_may_be_left_out_say_what_happens_then(self):
+        """All but switches, those that repeat, and those without which nothing is done."""
+        needs_none = {"--set", "--alone", "--shared", "--resume", "--slurm", "--format", "--help", "--check",
+                      "--profile", "--quiet", "--verbose"}
+        listed = self.lockstep("--help").stdout.split("\nCOMMANDS\n")[1].split("EXIT")[0]
+        commands = re.findall(r"(?m)^  ([a-z]+) ", listed)
+        self.assertIn("run", commands)
+        for command in commands:
+            text = self.lockstep("help", command).stdout.split("\nOPTIONS\n")[1].split("EXIT STATUS")[0]
+            options = re.split(r"\n  (?=--)", "\n" + text.rstrip())
+            for option in options:
+                name = re.match(r"\s*(?:-h,)?(--[a-z-]+)", option)
+                if name and name[1] not in needs_none:
+                    self.assertIn("(default: ", option, f"{command} {name[1]}")
+
+    def test_what_nobody_can_act_on_is_said_when_asked_for(self):
+        self.scenario_of()
+        self.assertEqual(self.lockstep("run", "s.yaml", "--output", "o.h5").stderr, "")
+        self.assertIn("windows are limited by", self.lockstep("run", "s.yaml", "--output", "o.h5", "--verbose").stderr)
 
 
 if __name__ == "__main__":

@@ -115,7 +115,100 @@ class Analysis(ScenarioTest):
         self.assertGreater((self.folder / "run.png").stat().st_size, 10_000)
 
 
+class Accounts(ScenarioTest):
+    def account(self, *paths):
+        result = subprocess.run(["/usr/bin/python3", ANALYSIS / "plot_run.py", *paths], cwd=self.folder,
+                                capture_output=True, text=True, check=False)
+        self.assertEqual((result.returncode, result.stderr), (0, ""))
+        self.assertLessEqual(max(map(len, result.stdout.splitlines())), 80, result.stdout)
+        return result.stdout
+
+    def test_what_happened_is_told_in_words(self):
+        scenario = ROOT / "configs/scenarios/oversubscribed_tiny.yaml"
+        for policy in ("tree", "none"):
+            run = self.lockstep("run", scenario, "--quiet", "--output", f"{policy}.h5", "--set",
+                                f"policies.prefetcher={policy}")
+            self.assertEqual(run.returncode, 0, run.stderr)
+        said = " ".join(self.account("tree.h5", "none.h5").split())
+        tree, none = (la.load(self.folder / f"{policy}.h5") for policy in ("tree", "none"))
+        tables = [run.table("tenants").set_index("tenant") for run in (tree, none)]
+        for tenant in tree.tenant_names:
+            fewer = int(tables[1]["far_faults"][tenant]) - int(tables[0]["far_faults"][tenant])
+            seconds = [float(table["end"][tenant] - table["arrival"][tenant]) for table in tables]
+            gain = seconds[1] / seconds[0]
+            how = f"{gain:.1f} times as fast" if gain >= 1 else f"{1 / gain:.1f} times as slow"
+            self.assertIn(f"With prefetcher tree, {tenant} is {how} as with prefetcher none", said)
+            if fewer > 0:
+                self.assertIn(f"with {fewer} page faults fewer", said)
+        self.assertRegex(said, r"sum was slowed most by \w+, whose \w+ [\w ]+ \(\d+% of its waiting there\)")
+
+    def test_who_was_slowed_by_whom_is_the_largest_wait_behind_another(self):
+        import types
+
+        import numpy as np
+        from lockstep_analysis import account
+        run = types.SimpleNamespace(tenant_names=["a", "b", "c"], times=[100_000_000], file={  # 100 ns
+            "interference/dram": np.array([[900, 10, 30], [0, 0, 0], [0, 0, 0]], dtype=float),
+            "interference/walkers": np.array([[0, 20, 0], [0, 50, 0], [0, 0, 0]], dtype=float)})
+        self.assertEqual(account.slowed(run, 0), ("c", account.REASONS["dram"], 30 / 940))
+        self.assertEqual(account.slowed(run, 1), ("", "", 0.0))
+        run.times = [4_000_000_000]  # 30 ns are less than one in a hundred
+        self.assertEqual(account.slowed(run, 0), ("", "", 0.0))
+
+
 class Plots(ScenarioTest):
+    def test_a_picture_shows_what_happened_and_nothing_else(self):
+        """Of two runs side by side: the same axes from 0, one colour a tenant, units, who and where."""
+        import matplotlib
+        matplotlib.use("Agg")
+        from lockstep_analysis import plots
+        scenario = ROOT / "configs/scenarios/oversubscribed_tiny.yaml"
+        for policy in ("tree", "none"):
+            run = self.lockstep("run", scenario, "--quiet", "--output", f"{policy}.h5", "--set",
+                                f"policies.prefetcher={policy}")
+            self.assertEqual(run.returncode, 0, run.stderr)
+        runs = [la.load(self.folder / f"{policy}.h5") for policy in ("tree", "none")]
+        figure = plots.overview(*runs)
+        rows = [figure.axes[row:row + 2] for row in range(0, len(figure.axes), 2)]
+        labels = [row[0].get_ylabel() for row in rows]
+        for part in ("SMs with", "page faults", "host link\nGB/s", "MiB"):
+            self.assertTrue(any(part in label for label in labels), labels)
+        for row in rows:
+            self.assertEqual({axis.get_ylim()[0] for axis in row}, {0})
+            self.assertGreater(row[0].get_ylim()[1], 0)
+            self.assertEqual(row[0].get_ylim(), row[1].get_ylim())
+        self.assertEqual(figure._suptitle.get_text(), "oversubscribed_tiny on tiny")
+        self.assertEqual([axis.get_title() for axis in rows[0]],
+                         ["policies.prefetcher: tree", "policies.prefetcher: none"])
+        self.assertRegex(rows[-1][0].get_xlabel(), "^simulated time, (us|ms)$")
+        named = dict(zip(*reversed(rows[0][0].get_legend_handles_labels())))
+        self.assertEqual(list(named), runs[0].tenant_names)
+        self.assertEqual(len({handle.get_edgecolor() for handle in named.values()}), len(named))
+
+    def test_a_run_without_paging_has_no_empty_panels(self):
+        import matplotlib
+        matplotlib.use("Agg")
+        from lockstep_analysis import plots
+        run = self.lockstep("run", ROOT / "configs/scenarios/two_tenants_tiny.yaml", "--quiet", "--output", "r.h5")
+        self.assertEqual(run.returncode, 0, run.stderr)
+        labels = [axis.get_ylabel() for axis in plots.overview(la.load(self.folder / "r.h5")).axes]
+        self.assertTrue(labels[0].startswith("SMs"))
+        self.assertFalse([label for label in labels if "faults" in label or "MiB" in label])
+
+    def test_fewer_epochs_hold_the_same_counts(self):
+        from lockstep_analysis.coarser import Coarser
+        run = self.lockstep("run", ROOT / "configs/scenarios/oversubscribed_tiny.yaml", "--quiet", "--output", "r.h5",
+                            "--set", "simulation.epoch=1us")
+        self.assertEqual(run.returncode, 0, run.stderr)
+        run = la.load(self.folder / "r.h5")
+        coarse = Coarser(run, rows=7)
+        self.assertEqual(len(coarse.times), 7)
+        for counter in ("host/far_faults", "sm/warp_instructions", "link/bytes"):
+            for tenant, total in run.by_tenant(counter).sum().items():
+                self.assertAlmostEqual(coarse.by_tenant(counter)[tenant].sum() / max(total, 1), 1, places=9)
+        last = run.by_tenant("host/resident_pages").iloc[-1].to_dict()
+        self.assertEqual(coarse.by_tenant("host/resident_pages").iloc[-1].to_dict(), last)
+
     def test_kernels_blocks_and_delays_have_a_figure_each(self):
         import matplotlib
         matplotlib.use("Agg")

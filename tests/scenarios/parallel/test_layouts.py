@@ -67,8 +67,8 @@ class Layouts(ScenarioTest):
     def test_two_tenants(self):
         self.assert_same_everywhere(ROOT / "configs/scenarios/two_tenants.yaml")
 
-    def test_quickstart(self):
-        self.assert_same_everywhere(ROOT / "configs/scenarios/quickstart.yaml")
+    def test_one_dense_matrix_product(self):
+        self.assert_same_everywhere(ROOT / "configs/scenarios/matrix_product.yaml")
 
 
 if __name__ == "__main__":

@@ -1,6 +1,10 @@
 /// Epochs, idle time, the end of a run, requests from outside.
 #include <gtest/gtest.h>
 
+#include <chrono>
+#include <ctime>
+#include <thread>
+
 #include "core/engine/engine.hpp"
 #include "tests/unit/core/engine/layouts.hpp"
 #include "tests/unit/core/engine/scripted.hpp"
@@ -188,17 +192,40 @@ TEST(RunRequests, AreAgreedByAllRanksAndLeaveTheRunTogether) {
   });
 }
 
+/// Until this thread has had a core for so long.
+void work_for(std::int64_t nanoseconds) {
+  const auto had = [] {
+    timespec time{};
+    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time);
+    return std::int64_t{time.tv_sec} * 1'000'000'000 + time.tv_nsec;
+  };
+  for (const std::int64_t end = had() + nanoseconds; had() < end;) {
+  }
+}
+
+TEST_F(Run, TimeWithoutACoreIsNoCost) {
+  options_.profile = true;
+  options_.stop_at = 5_us;
+  run([](std::uint32_t id, Scripted& c) {
+    c.finished_when([] { return false; });
+    c.at(1_us, [id](Time, Outbox&) {
+      if (id == 0) std::this_thread::sleep_for(std::chrono::milliseconds(20));
+      if (id == 1) work_for(3'000'000);
+    });
+  });
+  const Profile& profile = engine_->profile();
+  EXPECT_LE(profile.component_nanoseconds[0], 2'000'000u);
+  EXPECT_GE(profile.component_nanoseconds[1], 2'500'000u);
+  for (const WindowCost& cost : profile.costs) EXPECT_LE(cost.nanoseconds, 19'000'000u);
+}
+
 TEST_F(Run, ProfilesTellWhatEachComponentCost) {
   options_.profile = true;
   options_.stop_at = 5_us;
   run([](std::uint32_t id, Scripted& c) {
     c.finished_when([] { return false; });
     if (id == 1) return;
-    c.at(1_us, [](Time, Outbox&) {
-      const auto end = std::chrono::steady_clock::now() + std::chrono::milliseconds(2);
-      while (std::chrono::steady_clock::now() < end) {
-      }
-    });
+    c.at(1_us, [](Time, Outbox&) { work_for(2'000'000); });
   });
   const Profile& profile = engine_->profile();
   EXPECT_GE(profile.component_nanoseconds[0], 1'500'000u);

@@ -42,6 +42,23 @@ TEST(Document, RepeatedKeyIsAnErrorThatNamesBothPlaces) {
       "f.yaml:3:1: the key \"a\" appears twice - it stands at f.yaml:1:1 already; remove one");
 }
 
+TEST(Document, CommasInBracketsOfAnExpressionPartNothing) {
+  const Node root = parse_document(
+      "grid: [min(n, 4), max(1,min(n,2), 3), 5]\nb: {count: min(n,4), type: f32}\n", "f.yaml");
+  ASSERT_EQ(root.at("grid").size(), 3u);
+  EXPECT_EQ(root.at("grid").item(0).text(), "min(n, 4)");
+  EXPECT_EQ(root.at("grid").item(1).text(), "max(1, min(n, 2), 3)");
+  EXPECT_EQ(root.at("grid").item(2).text(), "5");
+  EXPECT_EQ(root.at("b").at("count").text(), "min(n, 4)");
+  EXPECT_EQ(root.at("b").at("type").text(), "f32");
+}
+
+TEST(Document, QuotedTextIsLeftAsItIs) {
+  const Node root = parse_document("a: [\"f(x\", y]", "f.yaml");
+  EXPECT_EQ(root.at("a").item(0).text(), "f(x");
+  EXPECT_EQ(root.at("a").item(1).text(), "y");
+}
+
 TEST(Document, AliasIsACopy) {
   const Node root = parse_document("a: &x {n: 1}\nb: *x\n", "f.yaml");
   override_value(root, "b.n", parse_document("2", "g.yaml"));

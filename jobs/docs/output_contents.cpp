@@ -1,0 +1,100 @@
+#include "jobs/docs/output_contents.hpp"
+
+#include <algorithm>
+
+#include "core/statistics/statistics.hpp"
+#include "jobs/tables.hpp"
+#include "models/coordinator/coordinator.hpp"
+#include "models/cpu/core_statistics.hpp"
+#include "models/dispatch/dispatch_statistics.hpp"
+#include "models/driver/host_statistics.hpp"
+#include "models/gpu/machine_parameters.hpp"
+#include "models/gpu/shared_resources.hpp"
+#include "models/host_link/link_statistics.hpp"
+#include "models/memory/memory_partition.hpp"
+#include "models/sm/parameters/sm_statistics.hpp"
+#include "models/vm/gmmu_statistics.hpp"
+
+namespace lockstep {
+namespace {
+
+/// One kind for all policies that count the same.
+void add_kind(std::vector<KindStatistics>& kinds, const std::string& name,
+              const StatisticsSchema& (*statistics)(), const std::string& policy) {
+  if (statistics == nullptr) return;
+  const StatisticsSchema* schema = &statistics();
+  const auto known = std::find_if(kinds.begin(), kinds.end(),
+                                  [&](const auto& kind) { return kind.schema == schema; });
+  if (known == kinds.end()) {
+    kinds.push_back({name, schema, 1, "`" + policy + "`"});
+  } else {
+    known->when += ", `" + policy + "`";
+  }
+}
+
+/// What the policies of a plug point count that count something of their own.
+template <class Factory>
+void add_policies(std::vector<KindStatistics>& kinds, const std::string& plug_point,
+                  const PolicyRegistry<Factory>& registry) {
+  for (const auto& row : registry.rows()) {
+    add_kind(kinds, plug_point, row.make.statistics, row.name);
+    add_kind(kinds, plug_point + "_in_sms", row.make.sm_side.statistics, row.name);
+  }
+}
+
+}  // namespace
+
+OutputContents output_contents() {
+  OutputContents all;
+  all.kinds = {{"host", &statistics_schema_of<HostStatistics>(), 1},
+               {"dispatcher", &statistics_schema_of<DispatchStatistics>(), 1},
+               {"gmmu", &statistics_schema_of<GmmuStatistics>(), 1},
+               {"partition", &memory_partition_statistics(), 1},
+               {"sm", &statistics_schema_of<SmStatistics>(), 1},
+               {"cpu", &statistics_schema_of<CoreStatistics>(), 1, "tenants on CPU cores"},
+               {"link", &statistics_schema_of<LinkStatistics>(), 2},
+               {"coordinator", &statistics_schema_of<CoordinatorStatistics>(), 1,
+                "a policy that has a controller"}};
+  for (const PageManagerRow& row : page_managers().rows())
+    add_kind(all.kinds, "page_manager", row.make.statistics, row.name);
+  add_policies(all.kinds, "cache_policy", cache_policy_registry());
+  add_policies(all.kinds, "dram_scheduler", dram_schedulers());
+  add_policies(all.kinds, "tlb_fill", tlb_fills());
+  all.tables = {&table_schema_of<TenantRow>(),        &table_schema_of<KernelRow>(),
+                &table_schema_of<FaultRow>(),         &table_schema_of<BlockRow>(),
+                &table_schema_of<ArrivalRow>(),       &table_schema_of<PreemptedBlockRow>(),
+                &table_schema_of<ComponentCostRow>(), &table_schema_of<WindowCostRow>(),
+                &table_schema_of<WindowTimesRow>(),   &table_schema_of<RankRow>(),
+                &table_schema_of<SpeedupRow>()};
+  for (const SharedResource& resource : shared_resources())
+    all.delays.push_back({resource.name, resource.unit, resource.doc});
+  all.finals = {{"end", "fs", "simulated time at which the run ended"}};
+  all.run = {{"wall_seconds", "s", "of the simulation loop"},
+             {"warp_instructions", "instructions", "of all tenants"},
+             {"thread_instructions", "instructions", "of all tenants"},
+             {"warp_instructions_per_second", "1/s", "warp instructions over wall seconds"},
+             {"windows", "windows", "of simulated time on rank 0"},
+             {"exchanges", "exchanges", "between ranks"},
+             {"synchronisation_share", "ratio", "barriers, exchange and copying"},
+             {"imbalance_share", "ratio", "waiting for slower threads and ranks"},
+             {"peak_memory_bytes", "bytes", "of the process of rank 0"},
+             {"ranks", "ranks", "MPI processes"},
+             {"threads", "threads", "of each rank"},
+             {"host", "name", "machine of rank 0"},
+             {"version", "version", "of lockstep"},
+             {"command_line", "text", "as it was given"},
+             {"segments", "segments",
+              "1, and 1 more each time the run was resumed; what is counted in seconds, "
+              "windows and exchanges is their sum"},
+             {"ended_by", "signal",
+              "only if one ended the run, which can go on: tables and totals are of what has been, "
+              "and there is no /final/end"},
+             {"scenario_digest", "digest",
+              "of all that the result depends on: program, options, resolved scenario with host "
+              "programs, bytes of modules and data"},
+             {"run_digest", "digest",
+              "of the same without the time to stop: a checkpoint knows its output by it"}};
+  return all;
+}
+
+}  // namespace lockstep

@@ -1,0 +1,27 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdio>
+#include <string>
+
+namespace lockstep {
+
+/// Whoever reads a stream: a person at a terminal, or a file.
+class Terminal {
+ public:
+  explicit Terminal(std::FILE* stream);
+
+  bool is_one() const { return is_one_; }
+  /// How many characters a line has; asked anew each time, since windows change their size.
+  std::size_t columns() const;
+  /// In bold on a terminal, unless the environment variable NO_COLOR says otherwise (no-color.org).
+  std::string bold(const std::string& text) const;
+  /// Takes what stands in the line away; "" in a file.
+  const char* clear_line() const { return is_one_ ? "\r\033[K" : ""; }
+
+ private:
+  std::FILE* const stream_;
+  const bool is_one_, coloured_;
+};
+
+}  // namespace lockstep
