@@ -37,6 +37,7 @@ enum ExitStatus : int {
   exit_error = 1,
   exit_usage = 2,
   exit_check_failed = 3,
+  exit_unfinished = 4,     ///< simulation.stop_at came before some tenants were done
   exit_terminated = 75,    ///< by SIGTERM, to be resumed: "try again later" of sysexits.h
   exit_interrupted = 130,  ///< by SIGINT, as shells say it
 };

@@ -23,7 +23,8 @@ const std::map<std::string, Manual>& manuals() {
         {"lockstep run configs/scenarios/quickstart.yaml", "lockstep watch quickstart.h5",
          "lockstep report quickstart.h5"}}},
       {"run",
-       {"0 done; 1 failed; 2 wrong usage; 3 --check found a buffer that differs; 75 ended by "
+       {"0 done; 1 failed; 2 wrong usage; 3 --check found a buffer that differs; 4 "
+        "simulation.stop_at came before some tenants had finished; 75 ended by "
         "SIGTERM, 130 by SIGINT, with a checkpoint to go on from",
         "FILE.h5 is the output (docs/output.md), FILE.ckpt beside it the checkpoint, and "
         "FILE.ckpt.previous the one before.  SIGUSR1 writes a checkpoint at once.",

@@ -7,6 +7,7 @@
 #include <cstdio>
 
 #include "core/error/error.hpp"
+#include "core/parameters/document.hpp"
 #include "jobs/run/check.hpp"
 #include "jobs/run/results.hpp"
 #include "jobs/supervise/signals.hpp"
@@ -92,8 +93,8 @@ struct Counted {
 };
 
 /// The epochs, and what grows with them, are over.
-void finish_epochs(const Counted& counted, Output& output) {
-  output.kernels.append(kernel_rows(counted.host.kernels().take_all()));
+void finish_epochs(const Counted& counted, Time end, Output& output) {
+  output.kernels.append(output.kernel_rows.of(counted.host.kernels().take_all(), end));
   output.recorder.finish();
 }
 
@@ -117,10 +118,11 @@ void write_tables(const Ended& run, const Counted& counted, Output& output) {
 void print(const Ended& run, const Counted& counted, const Output& output) {
   const std::uint64_t warps = counted.totals.sum_over_tenants("sm", "warp_instructions");
   const RunCost& cost = run.cost;
-  std::fputs(
-      result_table(counted.tenants, run.machine, output.recorder.layout(), counted.totals).c_str(),
-      stdout);
-  std::fputs(fmt::format("{:.3f} us simulated in {:.2f} s, {:.2f} million warp instructions/s; "
+  const auto kernels =
+      sum_of_kernels(h5::File::open_to_read(output.file.path()), counted.tenants.size(),
+                     parse_document(run.configuration, "the configuration"));
+  std::fputs(result_table(counted.tenants, run.machine, counted.totals, kernels).c_str(), stdout);
+  std::fputs(fmt::format("{:.3f} us simulated in {:.2f} s, {:.2f} million warp instructions/s;\n"
                          "synchronisation {:.1f}%, imbalance {:.1f}%; {}\n",
                          static_cast<double>(run.end.femtoseconds()) * 1e-9, cost.wall_seconds,
                          static_cast<double>(warps) / std::max(cost.wall_seconds, 1e-9) * 1e-6,
@@ -142,7 +144,7 @@ Host& find_host(const Engine& engine, const Machine& machine) {
 
 RunOutcome finish(const Ended& run, Output& output) {
   const Counted counted(run, output.recorder);
-  finish_epochs(counted, output);
+  finish_epochs(counted, run.end, output);
   CheckResult check;
   if (run.line.check) {
     check = check_tenants(run.scenario, run.machine, counted.host,
@@ -161,12 +163,15 @@ RunOutcome finish(const Ended& run, Output& output) {
   std::fputs(failed.c_str(), stderr);
   if (!failed.empty()) return {exit_error, counted.tenants};
   if (!check.complete) return {Signals::status(), counted.tenants};
-  return {check.passed ? exit_done : exit_check_failed, counted.tenants};
+  if (!check.passed) return {exit_check_failed, counted.tenants};
+  const std::string late = unfinished(counted.tenants, run.end);
+  std::fputs(late.c_str(), stderr);
+  return {late.empty() ? exit_done : exit_unfinished, counted.tenants};
 }
 
 void leave(const Ended& run, int status, Output& output) {
   const Counted counted(run, output.recorder);
-  finish_epochs(counted, output);
+  finish_epochs(counted, run.end, output);
   write_tables(run, counted, output);
   output.file.set_run("ended_by", std::string(signal_name(status)));
   output.file.close();

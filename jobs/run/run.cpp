@@ -22,6 +22,7 @@
 #include "jobs/supervise/supervisor.hpp"
 #include "models/gpu/configuration.hpp"
 #include "models/gpu/policy_check.hpp"
+#include "models/host/host.hpp"
 #include "partitioner/partitioner.hpp"
 
 namespace lockstep {
@@ -151,7 +152,7 @@ RunOutcome simulate(const CommandLine& asked, const ScenarioChange& change,
                           output ? &output->recorder : nullptr);
   const StatisticsLayout layout = machine.statistics_layout();
   EpochStatistics statistics(machine.graph(), layout, output ? &output->recorder : nullptr);
-  EpochRows observer(statistics, output ? &output->kernels : nullptr);
+  EpochRows observer(statistics, output);
   Engine engine(
       machine.graph(), run->assignment,
       [&](ComponentId component) { return machine.build(component); }, communicator,
@@ -184,8 +185,8 @@ RunOutcome simulate(const CommandLine& asked, const ScenarioChange& change,
   if (run->parameters.simulation.record_blocks) gathered.blocks = gather_blocks(engine);
   if (preempts(run->parameters.policies)) gathered.preemptions = gather_preemptions(engine);
   if (!output) return {summary.finished ? exit_done : status, {}};
-  const Ended ended{
-      line, run->scenario, machine, engine, gathered, summary.end, checkpoints.cost(summary)};
+  const Ended ended{line,   run->scenario, run->configuration, machine,
+                    engine, gathered,      summary.end,        checkpoints.cost(summary)};
   return conclude(ended, summary.finished, status, checkpoints, *output);
 }
 
