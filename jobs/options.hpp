@@ -15,6 +15,7 @@ struct CommandLine {
   int ranks = 2;
   double checkpoint_seconds = 0;  ///< of wall time between two checkpoints; 0: none by the clock
   std::string resume;             ///< checkpoint to go on from
+  std::string config_of;          ///< output of the run to be repeated; "": `scenario` is run
   bool resumable = false;         ///< the command writes checkpoints
   bool check = false, profile = false, quiet = false;
   std::string first_file, second_file;

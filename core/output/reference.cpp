@@ -6,8 +6,8 @@ namespace {
 constexpr const char* introduction = R"(# The output file
 
 A run writes one HDF5 file. Everything outside `/run` is the same for the same scenario, whatever the
-number of threads and ranks (`--check` adds digests of the buffers): `lockstep diff A.h5 B.h5` compares two files and names the first epoch,
-component and counter that differ. Attribute `file version` of the root is raised when the layout
+number of threads and ranks (`--check` adds digests of the buffers): `lockstep diff A.h5 B.h5` compares what both have
+and names the first epoch, component and counter that differ. `lockstep run --config-of A.h5` repeats its run to the bit. Attribute `file version` of the root is raised when the layout
 changes; this page describes version 1.
 
 Every program reads the file at any time after the start, also after a kill: it holds every epoch up to half a second
@@ -44,6 +44,8 @@ Texts have a fixed length and decode as UTF-8; times are integer femtoseconds.
 | `/axes/<kind>/<counter>_names` | [names] | what each entry of a set of counters counts |
 | `/final/stats/<kind>/<counter>` | as below without E | what the whole run counted; of a gauge, its last level |
 | `/final/digests/<tenant>/<buffer>` | one number | with `--check`: FNV-1a of the buffer's final bytes |
+| `/run/scenario` | text | YAML: the run as a scenario, for `lockstep run --config-of` (not of runs alone of `compare`) |
+| `/run/facts` | text | a line for each thing that the result depends on, with digests of modules and data; the same |
 | `/buffers/<tenant>/<buffer>` | [count] | what a `save` step asked for; bf16 as u16 with an attribute `encoding` |
 )";
 

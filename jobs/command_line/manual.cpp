@@ -31,6 +31,7 @@ const std::map<std::string, Manual>& manuals() {
         {"lockstep run two_tenants.yaml --threads 4 --set gpu.sm.count=40",
          "mpirun -n 2 lockstep run two_tenants.yaml --threads 8 --checkpoint-every 30min",
          "lockstep run two_tenants.yaml --resume two_tenants.ckpt",
+         "lockstep run --config-of two_tenants.h5 --output again.h5",
          "lockstep run two_tenants.yaml --profile --output measured.h5",
          "lockstep run two_tenants.yaml --weights measured.h5"}}},
       {"compare",

@@ -96,6 +96,10 @@ OutputContents contents() {
              {"threads", "threads", "of each rank"},
              {"host", "name", "machine of rank 0"},
              {"version", "version", "of lockstep"},
+             {"program", "version", "and the digest of the sources that it was built from"},
+             {"git_revision", "commit",
+              "of these sources, with + if they had been changed; unknown: of no repository"},
+             {"build", "text", "kind of build, and compiler"},
              {"command_line", "text", "as it was given"},
              {"segments", "segments",
               "1, and 1 more each time the run was resumed; what is counted in seconds, "

@@ -9,6 +9,7 @@
 #include "core/error/error.hpp"
 #include "core/parameters/document.hpp"
 #include "jobs/run/check.hpp"
+#include "jobs/run/identity.hpp"
 #include "jobs/run/results.hpp"
 #include "jobs/supervise/signals.hpp"
 #include "models/gpu/policy_check.hpp"
@@ -38,6 +39,9 @@ void write_run(RunOutput& file, const Ended& run, const Totals& totals) {
   file.set_run("threads", static_cast<std::uint64_t>(run.line.threads));
   file.set_run("host", std::string(host));
   file.set_run("version", std::string(LOCKSTEP_VERSION));
+  file.set_run("program", program_version());
+  file.set_run("git_revision", program_revision());
+  file.set_run("build", program_build());
   file.set_run("command_line", run.line.text);
 }
 

@@ -70,10 +70,21 @@ std::vector<RankFact> facts_in(const std::string& file) {
   std::istringstream text(text_in(file, facts_path));
   for (std::string line; std::getline(text, line);) {
     const std::size_t at = line.find(separator);
-    if (at == std::string::npos) throw UserError(file, std::string(facts_path) + " is damaged", "name another file");
+    if (at == std::string::npos)
+      throw UserError(file, std::string(facts_path) + " is damaged", "name another file");
     facts.push_back({line.substr(0, at), line.substr(at + 2)});
   }
   return facts;
+}
+
+/// The program is no fact about the run: another one may well have the same results.
+std::string take_program(std::vector<RankFact>& facts) {
+  const auto program = std::find_if(facts.begin(), facts.end(),
+                                    [](const RankFact& fact) { return fact.name == program_fact; });
+  if (program == facts.end()) return "another program";
+  const std::string version = program->value;
+  facts.erase(program);
+  return version;
 }
 
 }  // namespace
@@ -88,12 +99,31 @@ std::string scenario_name(const CommandLine& line) {
   return std::filesystem::path(file).stem().string();
 }
 
+/// With its workload by value, under the name that it had.
+static std::string tenant_text(const Node& tenant) {
+  resolve_include_at(tenant, "workload");
+  std::string text;
+  for (const auto& [key, value] : tenant.entries()) {
+    text += (text.empty() ? "" : ", ") + key + ": ";
+    if (key != "workload") {
+      text += flow_text(value, key, "");
+      continue;
+    }
+    const Node name = value.find("name");
+    const std::string called =
+        name.exists() ? name.text() : std::filesystem::path(value.file()).filename().string();
+    text += "{name: " + quoted(called);
+    for (const auto& [part, content] : value.entries())
+      if (part != "name") text += ", " + part + ": " + flow_text(content, part, key);
+    text += "}";
+  }
+  return "{" + text + "}";
+}
+
 std::string recipe_text(const Node& scenario, const std::string& machine) {
   std::string text = machine + "tenants:\n";
-  for (const Node& tenant : scenario.at("tenants").items()) {
-    resolve_include_at(tenant, "workload");
-    text += "  - " + flow_text(tenant, "", "") + "\n";
-  }
+  for (const Node& tenant : scenario.at("tenants").items())
+    text += "  - " + tenant_text(tenant) + "\n";
   return text;
 }
 
@@ -104,25 +134,21 @@ void write_recipe(RunOutput& file, const std::string& recipe, const std::vector<
   file.file().write_text(facts_path, text);
 }
 
+bool was_checked(const std::string& file) {
+  const std::vector<RankFact> facts = facts_in(file);
+  return std::find(facts.begin(), facts.end(), RankFact{"--check", "on"}) != facts.end();
+}
+
 std::string compare_with_recipe(const CommandLine& line, const std::vector<RankFact>& facts) {
   if (line.config_of.empty()) return "";
-  std::string note;
-  const std::vector<RankFact> before = facts_in(line.config_of);
-  const auto differs = [&](const std::string& name, const std::string& now,
-                           const std::string& was) {
-    if (name != program_fact)
-      throw UserError(line.config_of,
-                      "cannot be repeated: " + name + " is " + now + " and was " + was,
-                      "bring that back, or run the scenario instead");
-    note = line.config_of + " is of " + was + ", this is " + now + ": results may differ";
-  };
-  for (std::size_t i = 0; i < std::max(facts.size(), before.size()); ++i) {
-    if (i >= before.size()) differs(facts[i].name, facts[i].value, "absent");
-    if (i >= facts.size()) differs(before[i].name, "absent", before[i].value);
-    if (facts[i].name != before[i].name) differs(before[i].name, "absent", before[i].value);
-    if (facts[i].value != before[i].value) differs(facts[i].name, facts[i].value, before[i].value);
-  }
-  return note;
+  std::vector<RankFact> before = facts_in(line.config_of), now = facts;
+  const std::string then = take_program(before), here = take_program(now);
+  if (const auto difference = first_difference(before, "its run", now, "this one"))
+    throw UserError(line.config_of, "cannot be repeated: " + *difference,
+                    "bring back what it was, or run the scenario instead");
+  if (then == here) return "";
+  return "note: " + line.config_of + " is of " + then + ", this is " + here +
+         ": results may differ";
 }
 
 }  // namespace lockstep

@@ -24,6 +24,9 @@ std::string recipe_text(const Node& scenario, const std::string& machine);
 
 void write_recipe(RunOutput& file, const std::string& recipe, const std::vector<RankFact>& facts);
 
+/// The run in `file` had --check.
+bool was_checked(const std::string& file);
+
 /// With --config-of: UserError that names the first of these facts that was another one when the
 /// file was written; of another program a note, for standard error.
 std::string compare_with_recipe(const CommandLine& line, const std::vector<RankFact>& facts);

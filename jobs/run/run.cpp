@@ -13,6 +13,7 @@
 #include "jobs/run/output.hpp"
 #include "jobs/run/preemptions.hpp"
 #include "jobs/run/print_line.hpp"
+#include "jobs/run/recipe.hpp"
 #include "jobs/run/same_run.hpp"
 #include "jobs/run/thread_blocks.hpp"
 #include "jobs/run/weights.hpp"
@@ -38,6 +39,7 @@ void refuse_inputs(const std::string& output, const CommandLine& line, const Sce
   };
   refuse(line.weights, "--weights");
   refuse(line.resume, "--resume");
+  refuse(line.config_of, "--config-of");
   for (const Tenant& tenant : scenario.tenants) {
     refuse(tenant.workload.module_file, "a module");
     if (tenant.cpu) refuse(tenant.cpu->trace_file, "a trace");
@@ -55,16 +57,19 @@ void make_folder_of(const std::string& file) {
 
 /// A run before its first event.
 struct Prepared {
+  const Node document;
   const Scenario scenario;
   const MachineParameters parameters;
   const Machine machine;
   const Assignment assignment;
   const std::string configuration;
   const Identity identity;
+  std::string note;                ///< about a run that is repeated
   std::unique_ptr<Output> output;  ///< on rank 0
 
   Prepared(const CommandLine& line, const ScenarioChange& change, int ranks)
-      : scenario(change(read_scenario(line.scenario, line.settings))),
+      : document(scenario_document(line)),
+        scenario(change(read_scenario(document, scenario_name(line)))),
         parameters(read_machine(scenario)),
         machine(scenario, parameters, {.capture = line.check, .lowering = {}, .print = print_line}),
         assignment(
@@ -73,8 +78,9 @@ struct Prepared {
                                         .weights = read_weights(line.weights, machine.graph()),
                                         .on_rank_0 = machine.host()})),
         configuration(configuration_text(scenario, parameters)),
-        identity(line, scenario, configuration) {
+        identity(line, document, scenario, configuration) {
     refuse_inputs(output_path(line), line, scenario);
+    note = compare_with_recipe(line, identity.facts());
   }
 
   std::string output_path(const CommandLine& line) const {
@@ -92,6 +98,9 @@ struct Prepared {
       output =
           std::make_unique<Output>(path, configuration, identity, machine, RunOutput::Resumed{});
     }
+    // The runs alone of compare are of no scenario that somebody wrote.
+    if (line.resumable)
+      write_recipe(output->file, recipe_text(document, to_yaml(parameters)), identity.facts());
   }
 };
 
@@ -166,7 +175,7 @@ RunOutcome simulate(const CommandLine& asked, const ScenarioChange& change,
   const std::string cores = note_of_cores(line.threads, communicator);
   if (output && !line.quiet) {
     warn_of_limit(engine);
-    for (const std::string& note : {cores, note_of_tasks(communicator),
+    for (const std::string& note : {cores, note_of_tasks(communicator), run->note,
                                     note_of_shares(run->scenario, run->parameters.policies)})
       if (!note.empty()) std::fprintf(stderr, "lockstep: %s\n", note.c_str());
   }
@@ -193,6 +202,7 @@ RunOutcome simulate(const CommandLine& asked, const ScenarioChange& change,
 int run_command(const CommandLine& line, Communicator& communicator) {
   CommandLine resumable = line;
   resumable.resumable = true;
+  if (!line.config_of.empty()) resumable.check = was_checked(line.config_of);
   return simulate(
              resumable, [](Scenario scenario) { return scenario; }, communicator)
       .status;

@@ -243,7 +243,8 @@ static void read_heap(const Node& document, Workload& workload) {
 
 Workload read_workload(const Node& document, const Node& overrides) {
   Workload workload;
-  workload.file = document.file();
+  const Node called = document.find("name");
+  workload.file = called.exists() ? called.text() : document.file();
   workload.module_file = resolve_file_name(document.at("module"));
   workload.module_where = document.at("module").where();
   if (workload.module_file.ends_with(".cu"))
