@@ -125,7 +125,9 @@ void print(const Ended& run, const Counted& counted, const Output& output) {
   const auto kernels =
       sum_of_kernels(h5::File::open_to_read(output.file.path()), counted.tenants.size(),
                      parse_document(run.configuration, "the configuration"));
-  std::fputs(result_table(counted.tenants, run.machine, counted.totals, kernels).c_str(), stdout);
+  std::fputs(
+      result_table(run.scenario, counted.tenants, run.machine, counted.totals, kernels).c_str(),
+      stdout);
   std::fputs(fmt::format("{:.3f} us simulated in {:.2f} s, {:.2f} million warp instructions/s;\n"
                          "synchronisation {:.1f}%, imbalance {:.1f}%; {}\n",
                          static_cast<double>(run.end.femtoseconds()) * 1e-9, cost.wall_seconds,
@@ -168,7 +170,7 @@ RunOutcome finish(const Ended& run, Output& output) {
   if (!failed.empty()) return {exit_error, counted.tenants};
   if (!check.complete) return {Signals::status(), counted.tenants};
   if (!check.passed) return {exit_check_failed, counted.tenants};
-  const std::string late = unfinished(counted.tenants, run.end);
+  const std::string late = unfinished(run.scenario, counted.tenants, run.end);
   std::fputs(late.c_str(), stderr);
   return {late.empty() ? exit_done : exit_unfinished, counted.tenants};
 }

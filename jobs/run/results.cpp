@@ -187,8 +187,15 @@ static std::string shares_text(const Totals& totals, std::size_t tenant) {
   return in_lines("  issue slots: ", parts);
 }
 
-std::string result_table(const std::vector<TenantRow>& rows, const Machine& machine,
-                         const Totals& totals, const std::vector<std::vector<KernelSum>>& kernels) {
+/// A profile without `instructions:` has no end that it could miss.
+static bool is_unfinished(const Tenant& tenant, const TenantRow& row) {
+  const bool has_end = !tenant.cpu || tenant.cpu->trace || tenant.instructions > 0;
+  return has_end && row.end == Time::never();
+}
+
+std::string result_table(const Scenario& scenario, const std::vector<TenantRow>& rows,
+                         const Machine& machine, const Totals& totals,
+                         const std::vector<std::vector<KernelSum>>& kernels) {
   constexpr std::size_t least_width = 16, most_width = 40;
   std::size_t width = least_width;
   for (const TenantRow& row : rows) width = std::clamp(row.tenant.size() + 1, width, most_width);
@@ -199,7 +206,7 @@ std::string result_table(const std::vector<TenantRow>& rows, const Machine& mach
     text +=
         fmt::format("{:<{}}{:>12}{:>14}{:>7.2f}{:>7}\n", shortened(row.tenant, most_width), width,
                     row.cycles, row.warp_instructions, row.instructions_per_cycle, row.far_faults);
-    if (row.end == Time::never()) text += "  NOT FINISHED when the run ended\n";
+    if (is_unfinished(scenario.tenants[t], row)) text += "  NOT FINISHED when the run ended\n";
     if (const auto core = machine.core_of_tenant(t)) {
       text += core_text(totals, *core);
     } else {
@@ -209,14 +216,14 @@ std::string result_table(const std::vector<TenantRow>& rows, const Machine& mach
   return text;
 }
 
-std::string unfinished(const std::vector<TenantRow>& rows, Time end) {
+std::string unfinished(const Scenario& scenario, const std::vector<TenantRow>& rows, Time end) {
   std::string text;
-  for (const TenantRow& row : rows)
-    if (row.end == Time::never())
+  for (std::size_t t = 0; t < rows.size(); ++t)
+    if (is_unfinished(scenario.tenants[t], rows[t]))
       text += fmt::format(
           "lockstep: tenant {} had not finished at {}, when the run ended - give it "
           "more time (simulation.stop_at)\n",
-          row.tenant, format_scalar(end.femtoseconds(), ParameterType::time));
+          rows[t].tenant, format_scalar(end.femtoseconds(), ParameterType::time));
   return text;
 }
 

@@ -49,10 +49,11 @@ std::string failures(const Scenario& scenario, const Host& host);
 
 /// The table a run ends with: per tenant cycles, instructions, IPC, page faults, where its time
 /// went (over the whole run), and its kernels.  No line has more than 80 columns.
-std::string result_table(const std::vector<TenantRow>& rows, const Machine& machine,
-                         const Totals& totals, const std::vector<std::vector<KernelSum>>& kernels);
+std::string result_table(const Scenario& scenario, const std::vector<TenantRow>& rows,
+                         const Machine& machine, const Totals& totals,
+                         const std::vector<std::vector<KernelSum>>& kernels);
 
 /// Tenants that had not finished at the end of the run, a line each.
-std::string unfinished(const std::vector<TenantRow>& rows, Time end);
+std::string unfinished(const Scenario& scenario, const std::vector<TenantRow>& rows, Time end);
 
 }  // namespace lockstep
