@@ -53,7 +53,7 @@ std::vector<std::byte> EpochStatistics::sample(Time end,
 }
 
 void EpochStatistics::collect(Time end, std::span<const std::vector<std::byte>> contributions) {
-  collect(end, std::vector<Bytes>(contributions.begin(), contributions.end()));
+  recorder_->record(end, merge(contributions));
 }
 
 void EpochStatistics::collect(Time end, std::span<const Bytes> contributions) {

@@ -26,6 +26,9 @@ class EpochStatistics final : public EpochObserver {
 
   /// All words as the layout says, whoever contributed what.
   std::span<const std::uint64_t> merge(std::span<const Bytes> contributions);
+  std::span<const std::uint64_t> merge(std::span<const std::vector<std::byte>> contributions) {
+    return merge(std::vector<Bytes>(contributions.begin(), contributions.end()));
+  }
 
  private:
   /// Appends one row to a contribution: its place in the layout, its length, its words.

@@ -44,8 +44,6 @@ Texts have a fixed length and decode as UTF-8; times are integer femtoseconds.
 | `/axes/<kind>/<counter>_names` | [names] | what each entry of a set of counters counts |
 | `/final/stats/<kind>/<counter>` | as below without E | what the whole run counted; of a gauge, its last level |
 | `/final/digests/<tenant>/<buffer>` | one number | with `--check`: FNV-1a of the buffer's final bytes |
-| `/run/scenario` | text | YAML: the run as a scenario, for `lockstep run --config-of` (not of runs alone of `compare`) |
-| `/run/facts` | text | a line for each thing that the result depends on, with digests of modules and data; the same |
 | `/buffers/<tenant>/<buffer>` | [count] | what a `save` step asked for; bf16 as u16 with an attribute `encoding` |
 )";
 
@@ -114,6 +112,8 @@ std::string values_section(const std::string& prefix, const std::vector<OutputVa
 
 std::string output_page(const OutputContents& contents) {
   std::string text = introduction;
+  for (const OutputValue& one : contents.texts)
+    text += "| `" + one.name + "` | text | " + one.doc + " |\n";
   text +=
       "\n## Statistics\n\nCounters hold the increment of the epoch, gauges the level at its end. ";
   text += "Attributes `unit`, `description`, `kind` and `axes` say what is here; dimension scales ";

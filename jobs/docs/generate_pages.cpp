@@ -82,6 +82,13 @@ OutputContents contents() {
                 &table_schema_of<SpeedupRow>()};
   for (const SharedResource& resource : shared_resources())
     all.delays.push_back({resource.name, resource.unit, resource.doc});
+  all.texts = {
+      {"/run/scenario", "",
+       "YAML: the run as a scenario, for `lockstep run --config-of` (not of the runs alone "
+       "of `compare`)"},
+      {"/run/facts", "",
+       "for the same: a line for each thing that the result depends on, with digests of "
+       "modules and data"}};
   all.finals = {{"end", "fs", "simulated time at which the run ended"}};
   all.run = {{"wall_seconds", "s", "of the simulation loop"},
              {"warp_instructions", "instructions", "of all tenants"},

@@ -1,9 +1,9 @@
-"""Derived metrics.  What each is stands once, in metrics.json; the program itself (the table of a run, /kernels, `watch`
-and `report`) is built from it too.
+"""Derived metrics.  What each is stands once, in metrics.json; the program itself (the table of a run, /kernels,
+`watch` and `report`) is built from it too.
 
 A metric is a sum of counters over another one, or over the cycles or seconds that passed.  Integers are summed exactly
-and divided once, so that all programs agree to the last digit.  Time is a tenant's whole time, from arrival to end; what
-is over the time in which a kernel runs is called kernel_..., as in /kernels.
+and divided once, so that all programs agree to the last digit.  Time is a tenant's whole time, from arrival to end;
+what is over the time in which a kernel runs is called kernel_..., as in /kernels.
 """
 import json
 import pathlib

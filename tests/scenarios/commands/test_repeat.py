@@ -21,8 +21,9 @@ class Repeat(OneKernel):
         self.kernel(*LOADING)
         self.write("w.yaml", WORKLOAD.replace("memory: device}", 'memory: managed, init: {file: "data.bin"}}')
                    .replace("copy: {buffer: out, to: host}", "read: out"))
-        inline = WORKLOAD.replace("k.ptx", "sub/k.ptx").replace("[1]", '["max(n, 1)"]').replace(
-            "{type: u32, count: count, memory: device}", "\n    type: u32\n    count: max(count, n)\n    memory: device")
+        inline = WORKLOAD.replace("k.ptx", "sub/k.ptx").replace("[1]", '["max(n, 1)"]')
+        inline = inline.replace("{type: u32, count: count, memory: device}",
+                                "\n    type: u32\n    count: max(count, n)\n    memory: device")
         (self.folder / "sub").mkdir()
         shutil.copy(self.folder / "k.ptx", self.folder / "sub/k.ptx")
         self.write("s.yaml", f"gpu: {TINY}\nhost: {HOST}\noverride: {{gpu.sm.count: 2}}\n"
@@ -60,7 +61,8 @@ class Repeat(OneKernel):
     def test_shipped_scenarios(self):
         for name in ("two_tenants_tiny", "cpu_and_gpu", "managed_add"):
             more = ["--set", "simulation.stop_at=60us"]
-            first = self.lockstep("run", ROOT / f"configs/scenarios/{name}.yaml", "--quiet", "--output", "first.h5", *more)
+            first = self.lockstep("run", ROOT / f"configs/scenarios/{name}.yaml", "--quiet", "--output", "first.h5",
+                                  *more)
             self.assertIn(first.returncode, (0, 4), first.stderr)
             self.assertEqual(self.repeat().returncode, first.returncode)
             self.assertEqual(self.lockstep("diff", "first.h5", "again.h5").stdout, "equal outside /run\n", name)
@@ -69,7 +71,7 @@ class Repeat(OneKernel):
         np.ones(1000, dtype=np.uint32).tofile(self.folder / "data.bin")
         again = self.repeat()
         self.assertEqual(again.returncode, 1)
-        self.assertRegex(again.stderr, r"^lockstep: first.h5: cannot be repeated: .*tenants.one.buffers.out.* - [^\n]*\n$")
+        self.assertRegex(again.stderr, r"^lockstep: first.h5: cannot be repeated: .*tenants.one.buffers.out.* - .*\n$")
         self.kernel()
         self.assertIn("tenants.one.module", self.repeat().stderr)
 

@@ -68,7 +68,10 @@ class Export(ScenarioTest):
             with h5py.File(self.recorded) as file:
                 self.assertEqual(rows[0], list(file[table].dtype.names))
                 self.assertEqual(len(rows) - 1, len(file[table]))
-                last = [value.decode() if isinstance(value, bytes) else str(value) for value in file[table][-1]]
+                last = [value.decode() if isinstance(value, bytes) else f"{value:.17g}" if value.dtype == float
+                        else str(value) for value in file[table][-1]]
+                rows[-1] = [f"{float(text):.17g}" if file[table].dtype[name] == float else text
+                            for name, text in zip(rows[0], rows[-1])]
             self.assertEqual(rows[-1], last)
 
     def test_perfetto_has_a_slice_for_every_row(self):

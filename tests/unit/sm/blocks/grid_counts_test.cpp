@@ -5,8 +5,6 @@
 namespace lockstep::grid_counts_test {
 namespace {
 
-using namespace test;
-
 std::vector<GridContribution> taken(SmWorld& world) {
   std::vector<GridContribution> result;
   world.blocks.take_counts(result);
