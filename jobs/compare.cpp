@@ -141,6 +141,11 @@ RunOutcome run(const CommandLine& line, const std::string& title, const std::str
   return outcome;
 }
 
+/// Of a tenant that had not finished report() says what to do.
+bool has_ended(const RunOutcome& outcome) {
+  return outcome.status == exit_done || outcome.status == exit_unfinished;
+}
+
 double speed(const TenantRow& row, const std::string& run) {
   if (row.end == Time::never()) {
     throw UserError(run, "tenant " + row.tenant + " had not finished when the run ended",
@@ -242,13 +247,13 @@ int compare_command(const CommandLine& line, Communicator& communicator) {
     const RunOutcome outcome = run(
         with_alone_settings(line), name + " alone", plan.name + "-alone-" + name,
         [&](const Scenario& scenario) { return leave_alone(scenario, name); }, communicator);
-    if (outcome.status != exit_done) return outcome.status;
+    if (!has_ended(outcome)) return outcome.status;
     if (communicator.rank() == 0) plan.alone[name] = outcome.tenants.front();
   }
   if (line.shared_file.empty()) {
     const RunOutcome outcome = run(
         line, "shared", plan.name, [](Scenario scenario) { return scenario; }, communicator);
-    if (outcome.status != exit_done) return outcome.status;
+    if (!has_ended(outcome)) return outcome.status;
     plan.shared = outcome.tenants;
   }
   if (communicator.rank() == 0) report(line, plan);

@@ -16,6 +16,7 @@ struct CommandLine {
   int ranks = 2;
   double checkpoint_seconds = 0;  ///< of wall time between two checkpoints; 0: none by the clock
   std::string resume;             ///< checkpoint to go on from
+  std::string config_of;          ///< output of the run to be repeated; "": `scenario` is run
   bool resumable = false;         ///< the command writes checkpoints
   bool check = false, profile = false, quiet = false;
   bool verbose = false;  ///< also notes that nobody needs to act on
@@ -46,6 +47,7 @@ enum ExitStatus : int {
   exit_error = 1,
   exit_usage = 2,
   exit_check_failed = 3,
+  exit_unfinished = 4,     ///< simulation.stop_at came before some tenants were done
   exit_terminated = 75,    ///< by SIGTERM, to be resumed: "try again later" of sysexits.h
   exit_interrupted = 130,  ///< by SIGINT, as shells say it
 };

@@ -3,6 +3,8 @@
 #include <string>
 
 #include "core/output/table.hpp"
+#include "models/noc/grid_counts.hpp"
+#include "models/sm/parameters/stall_cause.hpp"
 
 namespace lockstep {
 
@@ -48,10 +50,24 @@ struct KernelRow {
   std::uint32_t blocks_x = 0, blocks_y = 0, blocks_z = 0;
   std::uint32_t threads_x = 0, threads_y = 0, threads_z = 0;
   Time enqueued, launched, done;
+  Time duration;  ///< from launched to done, or to the end of the run
+  std::uint64_t cycles = 0;
+  GridCounts counts;
+  /// What `kernel:` of metrics.json says, of these counts.
+  double kernel_instructions_per_cycle = 0, occupancy = 0, l1_hit_rate = 0, l2_hit_rate = 0,
+         l1_tlb_hit_rate = 0, l2_tlb_hit_rate = 0, kernel_dram_bandwidth = 0,
+         kernel_link_bandwidth = 0;
 
   static auto schema() {
     using R = KernelRow;
-    return table<R>("/kernels", "one row per grid, in the order in which the host queued them")
+    using C = GridCounts;
+    return table<R>("/kernels",
+                    "one row per grid, in the order in which the host queued them.  What SMs count "
+                    "is the grid's own, exactly, whoever ran beside it.  What GMMU, partitions and "
+                    "host count (columns that say so) is by tenant: exactly what its counters grew "
+                    "by from the news at each of them that the grid begins, sent when it was "
+                    "launched, to the news that it is done; grids of a tenant that overlap both "
+                    "have it.  Ratios without anything to divide by are NaN")
         .column("kernel", &R::kernel, "name", "entry of the module")
         .column("tenant", &R::tenant, "index", "who launched it")
         .column("stream", &R::stream, "number", "in whose order it ran")
@@ -64,7 +80,60 @@ struct KernelRow {
         .column("enqueued", &R::enqueued, "fs", "when the host program queued it")
         .column("launched", &R::launched, "fs", "when it was sent to the GPU")
         .column("done", &R::done, "fs",
-                "when the host heard that it was done; the largest value: never");
+                "when the host heard that it was done; the largest value: never")
+        .column("duration", &R::duration, "fs",
+                "kernel time: from launched to done, or to the end of the run")
+        .column("cycles", &R::cycles, "core cycles", "of kernel time")
+        .column("active_cycles", &R::counts, &C::active_cycles, "cycles",
+                "in which an SM had at least one of its blocks, summed over SMs")
+        .column("warp_cycles", &R::counts, &C::warp_cycles, "warp cycles",
+                "sum over these of its resident warps")
+        .column("warp_instructions", &R::counts, &C::warp_instructions, "instructions",
+                "issued, counted per warp")
+        .column("thread_instructions", &R::counts, &C::thread_instructions, "instructions",
+                "issued, counted per active thread")
+        .column("issue_slots", &R::counts, &C::issue_slots, "slots", "scheduler cycles that issued")
+        .columns("stall_", stall_cause_names, &R::counts, &C::stalls, "slots",
+                 "scheduler cycles that issued nothing for this cause, as /stats/sm/stalls; its "
+                 "share: of all of these and issue_slots")
+        .column("l1_hits", &R::counts, &C::l1_hits, "lines", "as /stats/sm/l1_hits")
+        .column("l1_misses", &R::counts, &C::l1_misses, "lines", "as /stats/sm/l1_misses")
+        .column("l1_merges", &R::counts, &C::l1_merges, "lines", "as /stats/sm/l1_merges")
+        .column("l1_tlb_hits", &R::counts, &C::l1_tlb_hits, "lines", "as /stats/sm/tlb_hits")
+        .column("l1_tlb_misses", &R::counts, &C::l1_tlb_misses, "lines", "as /stats/sm/tlb_misses")
+        .column("l1_tlb_merges", &R::counts, &C::l1_tlb_merges, "lines", "as /stats/sm/tlb_merges")
+        .column("l2_tlb_hits", &R::counts, &C::l2_tlb_hits, "requests",
+                "/stats/gmmu/tlb_hits of its tenant while it ran")
+        .column("l2_tlb_misses", &R::counts, &C::l2_tlb_misses, "requests",
+                "/stats/gmmu/tlb_misses of its tenant while it ran")
+        .column("l2_hits", &R::counts, &C::l2_hits, "sectors",
+                "/stats/partition/sector_hits of its tenant while it ran")
+        .column("l2_misses", &R::counts, &C::l2_misses, "sectors",
+                "/stats/partition/sector_misses of its tenant while it ran")
+        .column("dram_reads", &R::counts, &C::dram_reads, "columns",
+                "of 32 bytes: /stats/partition/dram_reads of its tenant while it ran")
+        .column("dram_writes", &R::counts, &C::dram_writes, "columns",
+                "of 32 bytes: /stats/partition/dram_writes of its tenant while it ran")
+        .column("bytes_to_host", &R::counts, &C::bytes_to_host, "bytes",
+                "of its tenant over the host link while it ran")
+        .column("bytes_to_gpu", &R::counts, &C::bytes_to_gpu, "bytes",
+                "of its tenant over the host link while it ran")
+        .column("far_faults", &R::counts, &C::far_faults, "faults",
+                "/stats/host/far_faults of its tenant while it ran")
+        .column("kernel_instructions_per_cycle", &R::kernel_instructions_per_cycle,
+                "instructions/cycle", "warp instructions over cycles of kernel time")
+        .column("occupancy", &R::occupancy, "ratio",
+                "warp_cycles over those that active_cycles had places for")
+        .column("l1_hit_rate", &R::l1_hit_rate, "ratio", "l1_hits over these, misses and merges")
+        .column("l2_hit_rate", &R::l2_hit_rate, "ratio", "l2_hits over these and misses")
+        .column("l1_tlb_hit_rate", &R::l1_tlb_hit_rate, "ratio",
+                "l1_tlb_hits over these, misses and merges")
+        .column("l2_tlb_hit_rate", &R::l2_tlb_hit_rate, "ratio",
+                "l2_tlb_hits over these and misses")
+        .column("kernel_dram_bandwidth", &R::kernel_dram_bandwidth, "bytes/s",
+                "dram_reads and dram_writes, of 32 bytes, over kernel time")
+        .column("kernel_link_bandwidth", &R::kernel_link_bandwidth, "bytes/s",
+                "bytes_to_host and bytes_to_gpu over kernel time");
   }
 };
 

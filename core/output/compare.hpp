@@ -12,12 +12,15 @@ struct FileComparison {
   std::string first_difference;
   /// The largest differences, one line per data set, largest first.
   std::vector<std::string> largest;
+  /// What was left out, and why; "": nothing.
+  std::string note;
 
   /// All of it, for people.
   std::string text() const;
 };
 
-/// Compares every data set and attribute outside /run, byte for byte.
+/// Compares every data set and attribute outside /run, byte for byte; digests of --check if both
+/// have some.
 FileComparison compare_files(const std::string& a, const std::string& b);
 
 }  // namespace lockstep

@@ -56,10 +56,13 @@ void EpochStatistics::collect(Time end, std::span<const std::vector<std::byte>> 
   recorder_->record(end, merge(contributions));
 }
 
-std::span<const std::uint64_t> EpochStatistics::merge(
-    std::span<const std::vector<std::byte>> contributions) {
+void EpochStatistics::collect(Time end, std::span<const Bytes> contributions) {
+  recorder_->record(end, merge(contributions));
+}
+
+std::span<const std::uint64_t> EpochStatistics::merge(std::span<const Bytes> contributions) {
   values_.resize(layout_.size());
-  for (const std::vector<std::byte>& bytes : contributions) {
+  for (const Bytes bytes : contributions) {
     for (std::size_t at = 0; at < bytes.size();) {
       std::uint64_t head[2] = {};  // place, size
       LOCKSTEP_CHECK(bytes.size() - at >= sizeof head, cut_off);

@@ -20,8 +20,15 @@ class EpochStatistics final : public EpochObserver {
   std::vector<std::byte> sample(Time end, std::span<const LocalComponent> components) override;
   void collect(Time end, std::span<const std::vector<std::byte>> contributions) override;
 
+  using Bytes = std::span<const std::byte>;
+  /// The same, of contributions that stand among others.
+  void collect(Time end, std::span<const Bytes> contributions);
+
   /// All words as the layout says, whoever contributed what.
-  std::span<const std::uint64_t> merge(std::span<const std::vector<std::byte>> contributions);
+  std::span<const std::uint64_t> merge(std::span<const Bytes> contributions);
+  std::span<const std::uint64_t> merge(std::span<const std::vector<std::byte>> contributions) {
+    return merge(std::vector<Bytes>(contributions.begin(), contributions.end()));
+  }
 
  private:
   /// Appends one row to a contribution: its place in the layout, its length, its words.

@@ -6,8 +6,8 @@ namespace {
 constexpr const char* introduction = R"(# The output file
 
 A run writes one HDF5 file. Everything outside `/run` is the same for the same scenario, whatever the
-number of threads and ranks (`--check` adds digests of the buffers): `lockstep diff A.h5 B.h5` compares two files and names the first epoch,
-component and counter that differ. Attribute `file version` of the root is raised when the layout
+number of threads and ranks (`--check` adds digests of the buffers): `lockstep diff A.h5 B.h5` compares what both have
+and names the first epoch, component and counter that differ. `lockstep run --config-of A.h5` repeats its run to the bit. Attribute `file version` of the root is raised when the layout
 changes; this page describes version 1.
 
 Every program reads the file at any time after the start, also after a kill: it holds every epoch up to half a second
@@ -112,6 +112,8 @@ std::string values_section(const std::string& prefix, const std::vector<OutputVa
 
 std::string output_page(const OutputContents& contents) {
   std::string text = introduction;
+  for (const OutputValue& one : contents.texts)
+    text += "| `" + one.name + "` | text | " + one.doc + " |\n";
   text +=
       "\n## Statistics\n\nCounters hold the increment of the epoch, gauges the level at its end. ";
   text += "Attributes `unit`, `description`, `kind` and `axes` say what is here; dimension scales ";

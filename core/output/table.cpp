@@ -77,9 +77,10 @@ std::size_t count_rows(const h5::File& file, const TableSchema& schema) {
   return shape[0];
 }
 
-void read_rows(const h5::File& file, const TableSchema& schema, void* rows, std::size_t count) {
+void read_rows(const h5::File& file, const TableSchema& schema, void* rows, std::size_t count,
+               std::size_t first) {
   const h5::ElementType type = file.type(schema.path);
-  const std::vector<std::byte> data = file.read(schema.path, 0, count);
+  const std::vector<std::byte> data = file.read(schema.path, first, count);
   for (const TableColumn& column : schema.columns) {
     const auto member =
         std::find_if(type.members.begin(), type.members.end(),

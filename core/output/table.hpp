@@ -1,5 +1,6 @@
 #pragma once
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <functional>
@@ -55,14 +56,38 @@ class TableOf {
     const Row probe{};
     const auto offset = std::size_t(reinterpret_cast<const char*>(&(probe.*member)) -
                                     reinterpret_cast<const char*>(&probe));
-    schema_.columns.push_back(
-        {std::move(name), std::move(unit), std::move(doc), type<M>(), offset});
+    return add<M>(std::move(name), offset, std::move(unit), std::move(doc));
+  }
+
+  /// Of a struct in the row.
+  template <class P, class M>
+  TableOf& column(std::string name, P Row::*part, M P::*member, std::string unit, std::string doc) {
+    return add<M>(std::move(name), address_in(part, member), std::move(unit), std::move(doc));
+  }
+  /// A column for each element: `prefix` and its name.
+  template <class P, class M, std::size_t N>
+  TableOf& columns(const std::string& prefix, const char* const (&names)[N], P Row::*part,
+                   std::array<M, N> P::*member, const std::string& unit, const std::string& doc) {
+    for (std::size_t i = 0; i < N; ++i)
+      add<M>(prefix + names[i], address_in(part, member) + i * sizeof(M), unit, doc);
     return *this;
   }
 
   const TableSchema& erased() const { return schema_; }
 
  private:
+  template <class P, class M>
+  static std::size_t address_in(P Row::*part, M P::*member) {
+    const Row probe{};
+    return std::size_t(reinterpret_cast<const char*>(&((probe.*part).*member)) -
+                       reinterpret_cast<const char*>(&probe));
+  }
+  template <class M>
+  TableOf& add(std::string name, std::size_t offset, std::string unit, std::string doc) {
+    schema_.columns.push_back(
+        {std::move(name), std::move(unit), std::move(doc), type<M>(), offset});
+    return *this;
+  }
   template <class M>
   static constexpr TableColumn::Type type() {
     using Type = TableColumn::Type;
@@ -117,9 +142,10 @@ class PackedRows {
 /// What the table and its columns mean, as attributes of the data set.
 void describe_table(h5::File& file, const TableSchema& schema);
 
-/// Reads rows of a table back into `rows` (of `schema.row_bytes` each).  A UserError names a column
-/// that the file does not have in this form.
-void read_rows(const h5::File& file, const TableSchema& schema, void* rows, std::size_t count);
+/// Reads rows of a table back, from `first` on, into `rows` (of `schema.row_bytes` each).  A
+/// UserError names a column that the file does not have in this form.
+void read_rows(const h5::File& file, const TableSchema& schema, void* rows, std::size_t count,
+               std::size_t first = 0);
 /// UserError when the file has no such table, as long as its run has not finished.
 std::size_t count_rows(const h5::File& file, const TableSchema& schema);
 

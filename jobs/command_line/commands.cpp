@@ -57,7 +57,17 @@ CLI::Option* add_duration(CLI::App& command, const std::string& name, double& se
 
 void add_run(CLI::App& app, CommandLine& line) {
   CLI::App& run = add_command(app, "run", "simulate a scenario and write an HDF5 file");
-  add_scenario(run, line)->required();
+  CLI::Option* const scenario = add_scenario(run, line);
+  CLI::Option* const again =
+      run.add_option("--config-of", line.config_of,
+                     "output of a run that is to be repeated to the bit, instead of a scenario")
+          ->excludes(scenario)
+          ->excludes("--set");
+  scenario->excludes(again);
+  run.callback([&line] {
+    if (line.scenario.empty() && line.config_of.empty())
+      throw CLI::RequiredError("scenario (or --config-of)");
+  });
   add_threads(run, line);
   run.add_option("--output", line.output, "HDF5 file (default: <scenario>.h5)")
       ->check([](const std::string& path) {

@@ -23,13 +23,15 @@ const std::map<std::string, Manual>& manuals() {
         {"lockstep run configs/scenarios/quickstart.yaml", "lockstep watch quickstart.h5",
          "lockstep report quickstart.h5"}}},
       {"run",
-       {"0 done; 1 failed; 2 wrong usage; 3 --check found a buffer that differs; 75 ended by "
+       {"0 done; 1 failed; 2 wrong usage; 3 --check found a buffer that differs; 4 "
+        "simulation.stop_at came before some tenants had finished; 75 ended by "
         "SIGTERM, 130 by SIGINT, with a checkpoint to go on from",
         "FILE.h5 is the output (docs/output.md), FILE.ckpt beside it the checkpoint, and "
         "FILE.ckpt.previous the one before.  SIGUSR1 writes a checkpoint at once.",
         {"lockstep run two_tenants.yaml --threads 4 --set gpu.sm.count=40",
          "mpirun -n 2 lockstep run two_tenants.yaml --threads 8 --checkpoint-every 30min",
          "lockstep run two_tenants.yaml --resume two_tenants.ckpt",
+         "lockstep run --config-of two_tenants.h5 --output again.h5",
          "lockstep run two_tenants.yaml --profile --output measured.h5",
          "lockstep run two_tenants.yaml --weights measured.h5"}}},
       {"compare",

@@ -68,6 +68,13 @@ OutputContents output_contents() {
                 &table_schema_of<SpeedupRow>()};
   for (const SharedResource& resource : shared_resources())
     all.delays.push_back({resource.name, resource.unit, resource.doc});
+  all.texts = {
+      {"/run/scenario", "",
+       "YAML: the run as a scenario, for `lockstep run --config-of` (not of the runs alone "
+       "of `compare`)"},
+      {"/run/facts", "",
+       "for the same: a line for each thing that the result depends on, with digests of "
+       "modules and data"}};
   all.finals = {{"end", "fs", "simulated time at which the run ended"}};
   all.run = {{"wall_seconds", "s", "of the simulation loop"},
              {"warp_instructions", "instructions", "of all tenants"},
@@ -82,6 +89,10 @@ OutputContents output_contents() {
              {"threads", "threads", "of each rank"},
              {"host", "name", "machine of rank 0"},
              {"version", "version", "of lockstep"},
+             {"program", "version", "and the digest of the sources that it was built from"},
+             {"git_revision", "commit",
+              "of these sources, with + if they had been changed; unknown: of no repository"},
+             {"build", "text", "kind of build, and compiler"},
              {"command_line", "text", "as it was given"},
              {"segments", "segments",
               "1, and 1 more each time the run was resumed; what is counted in seconds, "

@@ -3,7 +3,9 @@
 #include <algorithm>
 #include <cstring>
 #include <limits>
+#include <map>
 #include <numeric>
+#include <sstream>
 
 #include "core/error/error.hpp"
 #include "core/parameters/document.hpp"
@@ -22,13 +24,25 @@ Metric::Sum read_sum(const Node& node) {
   return sum;
 }
 
+const Node& definitions() {
+  static const Node all = parse_document(embedded::metrics_json, "metrics.json");
+  return all;
+}
+
+std::string text_of(const Node& map, const char* key) {
+  const Node node = map.find(key);
+  return node.exists() ? node.text() : "";
+}
+
 std::vector<Metric> read_metrics() {
   std::vector<Metric> all;
-  for (const Node& node : parse_document(embedded::metrics_json, "metrics.json").items()) {
+  for (const Node& node : definitions().at("metrics").items()) {
     Metric metric{node.at("name").text(),         node.at("title").text(),
                   node.at("short").text(),        node.at("unit").text(),
                   read_sum(node.at("numerator")), read_sum(node.find("denominator"))};
-    if (const Node column = node.find("whole"); column.exists()) metric.column = column.text();
+    metric.column = text_of(node, "whole");
+    metric.kernel = text_of(node, "kernel");
+    metric.denominator_times = text_of(node, "denominator_times");
     if (metric.denominator.empty())
       metric.per = node.at("per").text() == "cycle" ? Metric::Per::cycle : Metric::Per::second;
     all.push_back(std::move(metric));
@@ -53,9 +67,33 @@ const std::vector<Metric>& metrics() {
   return all;
 }
 
+std::uint64_t Metric::factor(const Node& configuration) const {
+  if (denominator_times.empty()) return 1;
+  Node node = configuration;
+  std::istringstream path(denominator_times);
+  for (std::string key; std::getline(path, key, '.');) node = node.at(key);
+  return node.unsigned_integer();
+}
+
+const std::vector<std::string>& kernel_columns_of(const std::string& counter) {
+  static const auto all = [] {
+    std::map<std::string, std::vector<std::string>> columns;
+    for (const auto& [name, list] : definitions().at("columns of /kernels").entries())
+      for (const Node& column : list.items()) columns[name].push_back(column.text());
+    return columns;
+  }();
+  return all.at(counter);
+}
+
+double quotient(std::uint64_t numerator, double divisor) {
+  if (divisor == 0) return std::numeric_limits<double>::quiet_NaN();
+  return static_cast<double>(numerator) / divisor;
+}
+
 MetricSeries::MetricSeries(const ObservedRun& run, const Metric& metric, EpochRange epochs)
     : metric_(metric),
       core_hertz_(run.core_hertz()),
+      denominator_times_(metric.factor(run.configuration())),
       tenants_(run.tenants().size()),
       epochs_(epochs.count),
       numerators_(sum_of(run, metric.numerator, epochs)),
@@ -70,13 +108,12 @@ MetricSeries::MetricSeries(const ObservedRun& run, const Metric& metric, EpochRa
 
 double MetricSeries::divide(std::uint64_t numerator, std::uint64_t denominator,
                             std::int64_t elapsed) const {
-  double divisor = static_cast<double>(denominator);
+  double divisor = static_cast<double>(denominator * denominator_times_);
   if (metric_.per != Metric::Per::denominator) {
     const double rate = metric_.per == Metric::Per::cycle ? core_hertz_ : 1;
     divisor = static_cast<double>(elapsed) * rate / femtoseconds_per_second;
   }
-  if (divisor == 0) return std::numeric_limits<double>::quiet_NaN();
-  return static_cast<double>(numerator) / divisor;
+  return quotient(numerator, divisor);
 }
 
 double MetricSeries::at(std::size_t epoch, std::size_t tenant) const {

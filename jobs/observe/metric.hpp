@@ -20,9 +20,18 @@ struct Metric {
   Sum numerator, denominator;
   Per per = Per::denominator;
   std::string column = {};  ///< of /tenants, which has it for a tenant's own time; "": none
+  std::string kernel = {};  ///< column of /kernels, which has it for kernel time; "": none
+  std::string denominator_times = {};  ///< key of the configuration; "": nothing
+
+  /// That number.
+  std::uint64_t factor(const Node& configuration) const;
 };
 
 const std::vector<Metric>& metrics();
+/// What in /kernels is counted as that counter.
+const std::vector<std::string>& kernel_columns_of(const std::string& counter);
+/// NaN where there is nothing to divide by.
+double quotient(std::uint64_t numerator, double divisor);
 
 /// A metric in some epochs of a run, by tenant.  Integers are summed exactly and divided once.
 class MetricSeries {
@@ -40,6 +49,7 @@ class MetricSeries {
 
   const Metric& metric_;
   const double core_hertz_;
+  const std::uint64_t denominator_times_;
   const std::size_t tenants_, epochs_;
   std::vector<std::uint64_t> numerators_, denominators_;  ///< [epoch][tenant]
   std::vector<std::int64_t> elapsed_;                     ///< fs, by epoch

@@ -7,7 +7,9 @@
 #include <cstdio>
 
 #include "core/error/error.hpp"
+#include "core/parameters/document.hpp"
 #include "jobs/run/check.hpp"
+#include "jobs/run/identity.hpp"
 #include "jobs/run/results.hpp"
 #include "jobs/supervise/signals.hpp"
 #include "models/gpu/policy_check.hpp"
@@ -37,6 +39,9 @@ void write_run(RunOutput& file, const Ended& run, const Totals& totals) {
   file.set_run("threads", static_cast<std::uint64_t>(run.line.threads));
   file.set_run("host", std::string(host));
   file.set_run("version", std::string(LOCKSTEP_VERSION));
+  file.set_run("program", program_version());
+  file.set_run("git_revision", program_revision());
+  file.set_run("build", program_build());
   file.set_run("command_line", run.line.text);
 }
 
@@ -92,8 +97,8 @@ struct Counted {
 };
 
 /// The epochs, and what grows with them, are over.
-void finish_epochs(const Counted& counted, Output& output) {
-  output.kernels.append(kernel_rows(counted.host.kernels().take_all()));
+void finish_epochs(const Counted& counted, Time end, Output& output) {
+  output.kernels.append(output.kernel_rows.of(counted.host.kernels().take_all(), end));
   output.recorder.finish();
 }
 
@@ -117,10 +122,13 @@ void write_tables(const Ended& run, const Counted& counted, Output& output) {
 void print(const Ended& run, const Counted& counted, const Output& output) {
   const std::uint64_t warps = counted.totals.sum_over_tenants("sm", "warp_instructions");
   const RunCost& cost = run.cost;
+  const auto kernels =
+      sum_of_kernels(h5::File::open_to_read(output.file.path()), counted.tenants.size(),
+                     parse_document(run.configuration, "the configuration"));
   std::fputs(
-      result_table(counted.tenants, run.machine, output.recorder.layout(), counted.totals).c_str(),
+      result_table(run.scenario, counted.tenants, run.machine, counted.totals, kernels).c_str(),
       stdout);
-  std::fputs(fmt::format("{:.3f} us simulated in {:.2f} s, {:.2f} million warp instructions/s; "
+  std::fputs(fmt::format("{:.3f} us simulated in {:.2f} s, {:.2f} million warp instructions/s;\n"
                          "synchronisation {:.1f}%, imbalance {:.1f}%; {}\n",
                          static_cast<double>(run.end.femtoseconds()) * 1e-9, cost.wall_seconds,
                          static_cast<double>(warps) / std::max(cost.wall_seconds, 1e-9) * 1e-6,
@@ -142,7 +150,7 @@ Host& find_host(const Engine& engine, const Machine& machine) {
 
 RunOutcome finish(const Ended& run, Output& output) {
   const Counted counted(run, output.recorder);
-  finish_epochs(counted, output);
+  finish_epochs(counted, run.end, output);
   CheckResult check;
   if (run.line.check) {
     check = check_tenants(run.scenario, run.machine, counted.host,
@@ -161,12 +169,15 @@ RunOutcome finish(const Ended& run, Output& output) {
   std::fputs(failed.c_str(), stderr);
   if (!failed.empty()) return {exit_error, counted.tenants};
   if (!check.complete) return {Signals::status(), counted.tenants};
-  return {check.passed ? exit_done : exit_check_failed, counted.tenants};
+  if (!check.passed) return {exit_check_failed, counted.tenants};
+  const std::string late = unfinished(run.scenario, counted.tenants, run.end);
+  std::fputs(late.c_str(), stderr);
+  return {late.empty() ? exit_done : exit_unfinished, counted.tenants};
 }
 
 void leave(const Ended& run, int status, Output& output) {
   const Counted counted(run, output.recorder);
-  finish_epochs(counted, output);
+  finish_epochs(counted, run.end, output);
   write_tables(run, counted, output);
   output.file.set_run("ended_by", std::string(signal_name(status)));
   output.file.close();

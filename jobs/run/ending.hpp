@@ -25,6 +25,7 @@ struct Gathered {
 struct Ended {
   const CommandLine& line;
   const Scenario& scenario;
+  const std::string& configuration;  ///< as in /config
   const Machine& machine;
   const Engine& engine;
   const Gathered& gathered;

@@ -14,6 +14,8 @@ namespace lockstep {
 
 /// Of the sources, written by the build.
 extern const char* const source_digest;
+extern const char* const git_revision;
+extern const char* const build_text;
 
 namespace {
 
@@ -37,14 +39,16 @@ std::string hash_of(const std::vector<RankFact>& facts) {
 }
 
 /// The host program and the initial content are in no configuration.
-void add_workloads(const CommandLine& line, std::vector<RankFact>& facts) {
-  const Node root = load_scenario(line.scenario, line.settings);
+void add_workloads(const Node& root, std::vector<RankFact>& facts) {
   for (const Node& tenant : root.at("tenants").items()) {
     if (tenant.has("cpu")) continue;  // in the configuration
     resolve_include_at(tenant, "workload");
     const Node workload = tenant.at("workload");
     for (const char* part : {"buffers", "program"}) add_values(workload.at(part), facts);
   }
+  std::erase_if(facts, [](const RankFact& fact) {  // the digest of the file's bytes says it
+    return fact.name.ends_with(".init.file") || fact.name.ends_with(".init.file.name");
+  });
 }
 
 void add_bytes(const Scenario& scenario, std::vector<RankFact>& facts) {
@@ -85,7 +89,7 @@ void add_values(const Node& node, std::vector<RankFact>& facts) {
   } else if (node.is_sequence()) {
     for (const Node& item : node.items()) add_values(item, facts);
   } else {
-    facts.push_back({node.path(), node.to_flow()});
+    facts.push_back({node.path(), node.is_scalar() ? node.text() : node.to_flow()});
   }
 }
 
@@ -93,11 +97,19 @@ std::string program_version() {
   return fmt::format("version {} of the sources {}", LOCKSTEP_VERSION, source_digest);
 }
 
-Identity::Identity(const CommandLine& line, const Scenario& scenario,
+std::string program_revision() {
+  return git_revision;
+}
+
+std::string program_build() {
+  return build_text;
+}
+
+Identity::Identity(const CommandLine& line, const Node& document, const Scenario& scenario,
                    const std::string& configuration)
     : facts_{{"the program", program_version()}, {"--check", line.check ? "on" : "off"}} {
   add_values(parse_document(configuration, "the configuration"), facts_);
-  add_workloads(line, facts_);
+  add_workloads(document, facts_);
   add_bytes(scenario, facts_);
   digest_ = hash_of(facts_);
   std::erase_if(facts_, [](const RankFact& fact) { return fact.name == stop_time; });

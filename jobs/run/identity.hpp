@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "core/exec/rank_facts.hpp"
+#include "core/parameters/node.hpp"
 #include "jobs/options.hpp"
 #include "models/workload/scenario.hpp"
 
@@ -14,7 +15,9 @@ namespace lockstep {
 /// modules and data.  No paths, ranks or threads.
 class Identity {
  public:
-  Identity(const CommandLine& line, const Scenario& scenario, const std::string& configuration);
+  /// `document`: what the scenario was read from.
+  Identity(const CommandLine& line, const Node& document, const Scenario& scenario,
+           const std::string& configuration);
 
   /// Equal for runs that end in the same file.
   const std::string& digest() const { return digest_; }
@@ -30,6 +33,10 @@ class Identity {
 
 /// "version 0.1.0 of the sources 0123456789abcdef": the digest tells one build from another.
 std::string program_version();
+/// The commit, with "+" if sources had changed since; "unknown" outside of a repository.
+std::string program_revision();
+/// "Release by GNU 12.2.0".
+std::string program_build();
 /// Every value of `node` with its dotted name.
 void add_values(const Node& node, std::vector<RankFact>& facts);
 /// "bytes with the digest ..." of a file.

@@ -5,7 +5,9 @@
 #include "core/output/growing_table.hpp"
 #include "core/output/recorder.hpp"
 #include "core/output/run_output.hpp"
+#include "core/parameters/document.hpp"
 #include "jobs/run/identity.hpp"
+#include "jobs/run/kernel_rows.hpp"
 #include "jobs/tables.hpp"
 #include "models/gpu/machine.hpp"
 
@@ -15,6 +17,7 @@ namespace lockstep {
 struct Output {
   RunOutput file;
   GrowingTable kernels;
+  const KernelRows kernel_rows;
   StatisticsRecorder recorder;
 
   template <class... Resumed>
@@ -22,6 +25,7 @@ struct Output {
          const Machine& machine, Resumed... resumed)
       : file(path, resumed...),
         kernels(file, table_schema_of<KernelRow>(), machine.longest_kernel_name()),
+        kernel_rows(parse_document(configuration, "the configuration")),
         recorder(
             (file.write_config(configuration), file.set_run("scenario_digest", identity.digest()),
              file.set_run("run_digest", identity.run_digest()), file),

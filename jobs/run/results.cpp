@@ -3,8 +3,11 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 
 #include "core/error/error.hpp"
+#include "core/parameters/units.hpp"
+#include "jobs/run/text_columns.hpp"
 #include "models/gpu/shared_resources.hpp"
 
 namespace lockstep {
@@ -99,16 +102,6 @@ std::vector<TenantRow> tenant_rows(const Scenario& scenario, const Machine& mach
   return rows;
 }
 
-std::vector<KernelRow> kernel_rows(const std::vector<KernelRecord>& kernels) {
-  std::vector<KernelRow> rows;
-  for (const KernelRecord& kernel : kernels) {
-    rows.push_back({kernel.kernel, kernel.tenant, kernel.stream, kernel.blocks[0], kernel.blocks[1],
-                    kernel.blocks[2], kernel.threads[0], kernel.threads[1], kernel.threads[2],
-                    kernel.enqueued, kernel.launched, kernel.done});
-  }
-  return rows;
-}
-
 std::vector<FaultRow> fault_rows(const Host& host) {
   std::vector<FaultRow> rows;
   for (const FaultRecord& fault : host.faults()) {
@@ -169,43 +162,68 @@ static std::string core_text(const Totals& totals, std::size_t core) {
   };
   const auto ratio = [](double a, double b) { return b > 0 ? a / b : 0; };
   return fmt::format(
-      " CPU core: {:.2f} lines read in 1000 instructions, {:.1f} banks busy, {:.0f} "
-      "cycles a read\n",
+      "  CPU core: {:.2f} lines read in 1000 instructions, {:.1f} banks busy,\n"
+      "            {:.0f} cycles a read\n",
       1000 * ratio(count("reads"), count("instructions")),
       ratio(count("bank_cycles"), count("outstanding_cycles")),
       ratio(count("read_cycles"), count("reads")));
 }
 
-std::string result_table(const std::vector<TenantRow>& rows, const Machine& machine,
-                         const StatisticsLayout& layout, const Totals& totals) {
-  const StatisticsField* stalls = nullptr;
-  for (const KindStatistics& kind : layout.kinds()) {
-    if (kind.name == "sm") stalls = kind.schema->find("stalls");
-  }
-  std::string text = fmt::format("{:<16}{:>14}{:>16}{:>8}{:>13}   share of scheduler slots\n",
-                                 "tenant", "cycles", "instructions", "IPC", "page faults");
+/// Of all slots in which its schedulers might have issued.
+static std::string shares_text(const Totals& totals, std::size_t tenant) {
+  const std::uint64_t issued = totals.sum("sm", "issue_slots", tenant);
+  std::array<std::uint64_t, stall_causes> stalls{};
+  std::uint64_t slots = issued;
+  for (std::size_t c = 0; c < stall_causes; ++c)
+    slots += stalls[c] = totals.sum("sm", "stalls", tenant, c);
+  if (slots == 0) return "";
+  const auto percent = [&](std::uint64_t part) {
+    return 100 * static_cast<double>(part) / static_cast<double>(slots);
+  };
+  std::vector<std::string> parts{fmt::format("{:.0f}% issued", percent(issued))};
+  for (std::size_t c = 0; c < stall_causes; ++c)
+    if (percent(stalls[c]) >= 0.5)
+      parts.push_back(fmt::format("{:.0f}% {}", percent(stalls[c]), stall_cause_words[c]));
+  return in_lines("  issue slots: ", parts);
+}
+
+/// A profile without `instructions:` has no end that it could miss.
+static bool is_unfinished(const Tenant& tenant, const TenantRow& row) {
+  const bool has_end = !tenant.cpu || tenant.cpu->trace || tenant.instructions > 0;
+  return has_end && row.end == Time::never();
+}
+
+std::string result_table(const Scenario& scenario, const std::vector<TenantRow>& rows,
+                         const Machine& machine, const Totals& totals,
+                         const std::vector<std::vector<KernelSum>>& kernels) {
+  constexpr std::size_t least_width = 16, most_width = 40;
+  std::size_t width = least_width;
+  for (const TenantRow& row : rows) width = std::clamp(row.tenant.size() + 1, width, most_width);
+  std::string text = fmt::format("{:<{}}{:>12}{:>14}{:>7}{:>7}\n", "tenant", width, "cycles",
+                                 "instructions", "IPC", "faults");
   for (std::size_t t = 0; t < rows.size(); ++t) {
     const TenantRow& row = rows[t];
-    text += fmt::format("{:<16}{:>14}{:>16}{:>8.2f}{:>13}  ", row.tenant, row.cycles,
-                        row.warp_instructions, row.instructions_per_cycle, row.far_faults);
+    text +=
+        fmt::format("{:<{}}{:>12}{:>14}{:>7.2f}{:>7}\n", shortened(row.tenant, most_width), width,
+                    row.cycles, row.warp_instructions, row.instructions_per_cycle, row.far_faults);
+    if (is_unfinished(scenario.tenants[t], row)) text += "  NOT FINISHED when the run ended\n";
     if (const auto core = machine.core_of_tenant(t)) {
       text += core_text(totals, *core);
-      continue;
+    } else {
+      text += shares_text(totals, t) + kernel_table(kernels[t]);
     }
-    const std::vector<std::string>& causes = stalls->axes.back().names;
-    std::uint64_t slots = totals.sum("sm", "issue_slots", t);
-    const std::uint64_t issued = slots;
-    for (std::size_t c = 0; c < causes.size(); ++c) slots += totals.sum("sm", "stalls", t, c);
-    const auto share = [&](std::uint64_t part) {
-      return slots ? 100 * static_cast<double>(part) / static_cast<double>(slots) : 0;
-    };
-    text += fmt::format(" issue {:.0f}%", share(issued));
-    for (std::size_t c = 0; c < causes.size(); ++c) {
-      const double percent = share(totals.sum("sm", "stalls", t, c));
-      if (percent >= 0.5) text += fmt::format(", {} {:.0f}%", causes[c], percent);
-    }
-    text += "\n";
   }
+  return text;
+}
+
+std::string unfinished(const Scenario& scenario, const std::vector<TenantRow>& rows, Time end) {
+  std::string text;
+  for (std::size_t t = 0; t < rows.size(); ++t)
+    if (is_unfinished(scenario.tenants[t], rows[t]))
+      text += fmt::format(
+          "lockstep: tenant {} had not finished at {}, when the run ended - give it "
+          "more time (simulation.stop_at)\n",
+          rows[t].tenant, format_scalar(end.femtoseconds(), ParameterType::time));
   return text;
 }
 

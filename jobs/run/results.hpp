@@ -8,6 +8,7 @@
 
 #include "core/output/hdf5.hpp"
 #include "core/output/recorder.hpp"
+#include "jobs/run/kernel_table.hpp"
 #include "jobs/tables.hpp"
 #include "models/gpu/machine.hpp"
 #include "models/host/host.hpp"
@@ -36,7 +37,6 @@ class Totals {
 /// `ended`: when the run did; tenants that had not finished are counted up to then.
 std::vector<TenantRow> tenant_rows(const Scenario& scenario, const Machine& machine,
                                    const Host& host, const Totals& totals, Time ended);
-std::vector<KernelRow> kernel_rows(const std::vector<KernelRecord>& kernels);
 std::vector<FaultRow> fault_rows(const Host& host);
 std::vector<ArrivalRow> arrival_rows(const Scenario& scenario, const Host& host);
 
@@ -47,9 +47,13 @@ void write_interference(h5::File& file, const Totals& totals, const GpuParameter
 /// What ended tenants that did not end by themselves, a line each.
 std::string failures(const Scenario& scenario, const Host& host);
 
-/// The table a run ends with: per tenant cycles, instructions, IPC, page faults, and where its time
-/// went (over the whole run).
-std::string result_table(const std::vector<TenantRow>& rows, const Machine& machine,
-                         const StatisticsLayout& layout, const Totals& totals);
+/// The table a run ends with: per tenant cycles, instructions, IPC, page faults, where its time
+/// went (over the whole run), and its kernels.  No line has more than 80 columns.
+std::string result_table(const Scenario& scenario, const std::vector<TenantRow>& rows,
+                         const Machine& machine, const Totals& totals,
+                         const std::vector<std::vector<KernelSum>>& kernels);
+
+/// Tenants that had not finished at the end of the run, a line each.
+std::string unfinished(const Scenario& scenario, const std::vector<TenantRow>& rows, Time end);
 
 }  // namespace lockstep

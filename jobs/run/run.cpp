@@ -13,6 +13,7 @@
 #include "jobs/run/output.hpp"
 #include "jobs/run/preemptions.hpp"
 #include "jobs/run/print_line.hpp"
+#include "jobs/run/recipe.hpp"
 #include "jobs/run/same_run.hpp"
 #include "jobs/run/thread_blocks.hpp"
 #include "jobs/run/weights.hpp"
@@ -39,6 +40,7 @@ void refuse_inputs(const std::string& output, const CommandLine& line, const Sce
   };
   refuse(line.weights, "--weights");
   refuse(line.resume, "--resume");
+  refuse(line.config_of, "--config-of");
   for (const Tenant& tenant : scenario.tenants) {
     for (const std::string& file : tenant.workload.module_files()) refuse(file, "a module");
     if (tenant.cpu) refuse(tenant.cpu->trace_file, "a trace");
@@ -56,16 +58,19 @@ void make_folder_of(const std::string& file) {
 
 /// A run before its first event.
 struct Prepared {
+  const Node document;
   const Scenario scenario;
   const MachineParameters parameters;
   const Machine machine;
   const Assignment assignment;
   const std::string configuration;
   const Identity identity;
+  std::string note;                ///< about a run that is repeated
   std::unique_ptr<Output> output;  ///< on rank 0
 
   Prepared(const CommandLine& line, const ScenarioChange& change, int ranks)
-      : scenario(change(read_scenario(line.scenario, line.settings))),
+      : document(scenario_document(line)),
+        scenario(change(read_scenario(document, scenario_name(line)))),
         parameters(read_machine(scenario)),
         machine(scenario, parameters, {.capture = line.check, .lowering = {}, .print = print_line}),
         assignment(
@@ -74,8 +79,9 @@ struct Prepared {
                                         .weights = read_weights(line.weights, machine.graph()),
                                         .on_rank_0 = machine.host()})),
         configuration(configuration_text(scenario, parameters)),
-        identity(line, scenario, configuration) {
+        identity(line, document, scenario, configuration) {
     refuse_inputs(output_path(line), line, scenario);
+    note = compare_with_recipe(line, identity.facts());
   }
 
   std::string output_path(const CommandLine& line) const {
@@ -93,6 +99,9 @@ struct Prepared {
       output =
           std::make_unique<Output>(path, configuration, identity, machine, RunOutput::Resumed{});
     }
+    // The runs alone of compare are of no scenario that somebody wrote.
+    if (line.resumable)
+      write_recipe(output->file, recipe_text(document, to_yaml(parameters)), identity.facts());
   }
 };
 
@@ -153,7 +162,7 @@ RunOutcome simulate(const CommandLine& asked, const ScenarioChange& change,
                           output ? &output->recorder : nullptr);
   const StatisticsLayout layout = machine.statistics_layout();
   EpochStatistics statistics(machine.graph(), layout, output ? &output->recorder : nullptr);
-  EpochRows observer(statistics, output ? &output->kernels : nullptr);
+  EpochRows observer(statistics, output);
   Engine engine(
       machine.graph(), run->assignment,
       [&](ComponentId component) { return machine.build(component); }, communicator,
@@ -167,7 +176,7 @@ RunOutcome simulate(const CommandLine& asked, const ScenarioChange& change,
   const std::string cores = note_of_cores(line.threads, communicator);
   if (output && !line.quiet) {
     if (line.verbose) tell_of_limit(engine);
-    for (const std::string& note : {cores, note_of_tasks(communicator),
+    for (const std::string& note : {cores, note_of_tasks(communicator), run->note,
                                     note_of_shares(run->scenario, run->parameters.policies)})
       if (!note.empty()) std::fprintf(stderr, "lockstep: %s\n", note.c_str());
   }
@@ -187,14 +196,15 @@ RunOutcome simulate(const CommandLine& asked, const ScenarioChange& change,
   if (run->parameters.simulation.record_blocks) gathered.blocks = gather_blocks(engine);
   if (preempts(run->parameters.policies)) gathered.preemptions = gather_preemptions(engine);
   if (!output) return {summary.finished ? exit_done : status, {}};
-  const Ended ended{
-      line, run->scenario, machine, engine, gathered, summary.end, checkpoints.cost(summary)};
+  const Ended ended{line,   run->scenario, run->configuration, machine,
+                    engine, gathered,      summary.end,        checkpoints.cost(summary)};
   return conclude(ended, summary.finished, status, checkpoints, *output);
 }
 
 int run_command(const CommandLine& line, Communicator& communicator) {
   CommandLine resumable = line;
   resumable.resumable = true;
+  if (!line.config_of.empty()) resumable.check = was_checked(line.config_of);
   return simulate(
              resumable, [](Scenario scenario) { return scenario; }, communicator)
       .status;

@@ -11,6 +11,7 @@
 #include "core/output/checkpoint_file.hpp"
 #include "core/parameters/document.hpp"
 #include "jobs/run/identity.hpp"
+#include "jobs/run/recipe.hpp"
 #include "jobs/run/run.hpp"
 
 namespace lockstep {
@@ -50,6 +51,13 @@ void find_files(const Node& node, std::set<std::string>& files) {
   }
 }
 
+Node as_written(const CommandLine& line) {
+  if (!line.config_of.empty()) return scenario_document(line);
+  Node scenario = load_document(line.scenario);
+  apply_settings(scenario, line.settings);
+  return scenario;
+}
+
 Facts facts_of(const CommandLine& line, const std::string& configuration) {
   Facts facts{{"--threads", std::to_string(line.threads)},
               {"--check", line.check ? "on" : "off"},
@@ -59,15 +67,13 @@ Facts facts_of(const CommandLine& line, const std::string& configuration) {
               {"--checkpoint-every", fmt::format("{} s", line.checkpoint_seconds)},
               {"the program", digest_of("/proc/self/exe")}};
   add_values(parse_document(configuration, "the configuration"), facts);
-  std::set<std::string> files{line.scenario};
+  std::set<std::string> files{line.config_of.empty() ? line.scenario : line.config_of};
   if (!line.weights.empty()) files.insert(line.weights);
   if (!line.resume.empty()) {
     facts.push_back({"--resume", fmt::format("a checkpoint with the digest {:016x}",
                                              CheckpointReader(line.resume).digest())});
   }
-  Node scenario = load_document(line.scenario);
-  apply_settings(scenario, line.settings);
-  find_files(scenario, files);
+  find_files(as_written(line), files);
   for (const std::string& file : files) facts.push_back({file, digest_of(file)});
   return facts;
 }

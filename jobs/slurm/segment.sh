@@ -19,7 +19,8 @@ run_segment() {
     status=0
     wait $! || status=$?
   done
-  if [ "$cancelled" = no ] && [ "$status" -ne 0 ] &&
+  # 4: simulation.stop_at came before some tenants were done, which is an end.
+  if [ "$cancelled" = no ] && [ "$status" -ne 0 ] && [ "$status" -ne 4 ] &&
     { [ "$status" -eq 75 ] || [ "$(age_of "$checkpoint")" != "$before" ]; }; then
     echo "$checkpoint goes on: the job is requeued"
     scontrol requeue "$SLURM_JOB_ID"

@@ -17,8 +17,10 @@ std::string digest_of(const Sweep& sweep, const SweepPoint& point) {
   line.settings = point.settings();
   line.check =
       std::find(sweep.arguments.begin(), sweep.arguments.end(), "--check") != sweep.arguments.end();
-  const Scenario scenario = read_scenario(line.scenario, line.settings);
-  return Identity(line, scenario, configuration_text(scenario, read_machine(scenario))).digest();
+  const Node document = load_scenario(line.scenario, line.settings);
+  const Scenario scenario = read_scenario(document, point.name);
+  return Identity(line, document, scenario, configuration_text(scenario, read_machine(scenario)))
+      .digest();
 }
 
 }  // namespace

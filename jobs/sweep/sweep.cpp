@@ -91,7 +91,8 @@ class Pool {
     }
     const auto found = running_.find(child);
     if (child < 0 || found == running_.end()) return;
-    const bool good = WIFEXITED(status) && WEXITSTATUS(status) == exit_done;
+    const bool good = WIFEXITED(status) &&
+                      (WEXITSTATUS(status) == exit_done || WEXITSTATUS(status) == exit_unfinished);
     if (good) {
       ++done_;
     } else if (!told_) {

@@ -75,11 +75,12 @@ class Driver {
   void mapped_by_gpu(const TenantPages& pages, std::span<const std::uint64_t> entries,
                      const HostCycle& cycle);
 
-  const PageTables& tables() const { return page_manager_->tables(); }
-  /// The frames of mapped pages, in order.
-  std::vector<FrameRun> frames_of(const TenantPages& pages) const {
-    return page_manager_->frames_of(pages);
+  /// The GMMU hears of a grid's begin or end.
+  void mark_grid(MessageKind kind, const GridMark& mark, const HostCycle& cycle) {
+    news_.mark(kind, mark, cycle);
   }
+
+  const PageTables& tables() const { return page_manager_->tables(); }
   /// The page manager has the pages rearranged: their entries and frames are no use now, and the
   /// GMMU will hear of them.
   bool rearranges(const TenantPages& pages) const { return rearranger_.holds(pages); }

@@ -9,7 +9,7 @@ bool Driver::Services::at_rest(const TenantPages& pages) const {
   }
   if (driver_.mapper_.holds(pages) || driver_.unmapper_.holds(pages) || driver_.rearranges(pages))
     return false;
-  for (const FrameRun& run : driver_.frames_of(pages))
+  for (const FrameRun& run : driver_.page_manager().frames_of(pages))
     if (cycle_.link.uses(run)) return false;
   return true;
 }
@@ -43,7 +43,8 @@ bool Driver::Services::splinter(TenantId tenant, VirtualPage first) {
 bool Driver::Services::copy(TenantId tenant, VirtualPage page, Frame to) {
   const TenantPages pages{tenant, page, 1};
   if (!at_rest(pages) || driver_.tables().is_large(tenant, page) ||
-      !cycle_.link.in_one_partition(driver_.frames_of(pages).front().begin(), address_of(to)))
+      !cycle_.link.in_one_partition(driver_.page_manager().frames_of(pages).front().begin(),
+                                    address_of(to)))
     return false;
   ++driver_.busy(tenant);
   driver_.rearranger_.copy(pages, to, cycle_);

@@ -60,7 +60,7 @@ Host::Host(Setup setup)
           priorities_of(*setup.tenants)),
       directory_(runs_),
       services_(driver_setup(setup), managed_setup(setup), directory_, setup.to_dispatcher,
-                setup.parameters.launch_overhead),
+                setup.parameters),
       to_sms_(std::move(setup.to_sms)),
       to_cores_(std::move(setup.to_cores)),
       printed_(*setup.tenants, std::move(setup.print)) {
@@ -112,7 +112,7 @@ void Host::take(const MessageHeader& message, const HostCycle& cycle) {
       break;
     case MessageKind::grid_done: {
       const auto& done = message.body<GridDone>();
-      runs_[services_.kernels[done.grid].tenant]->grid_done(done, cycle.now);
+      runs_[services_.kernels[done.grid].tenant]->grid_done(done, cycle);
       break;
     }
     case MessageKind::instructions_reached: {
@@ -267,6 +267,14 @@ void Host::serialize(Archive& archive) {
   archive.section("host", 4);
   archive(statistics_, link_, services_, to_sms_, to_cores_, printed_, all_settled_, issue_held_);
   for (const auto& run : runs_) run->serialize(archive);
+}
+
+void Host::take_grid_counts(Time, std::vector<GridContribution>& taken) {
+  services_.grids.take(
+      [this](std::uint16_t tenant) {
+        return TenantServices::counts_of(tenant, link_, statistics_);
+      },
+      taken);
 }
 
 StatisticsView Host::statistics(Time) {

@@ -15,7 +15,7 @@
 
 namespace lockstep {
 
-class Host final : public Component {
+class Host final : public Component, public GridCounter {
  public:
   struct Setup {
     HostParameters parameters;
@@ -41,6 +41,7 @@ class Host final : public Component {
   StatisticsView statistics(Time now) override;
   /// The directions of the link: to the host, to the GPU; then the page manager.
   std::vector<StatisticsView> parts(Time now) override;
+  void take_grid_counts(Time now, std::vector<GridContribution>& taken) override;
   bool finished() const override;
   std::string waiting_for() const override;
 

@@ -9,6 +9,7 @@
 
 #include "core/error/error.hpp"
 #include "core/time/time.hpp"
+#include "models/noc/grid_counts.hpp"
 
 namespace lockstep {
 
@@ -18,11 +19,12 @@ struct KernelRecord {
   std::uint32_t tenant = 0, stream = 0;
   std::array<std::uint32_t, 3> blocks{}, threads{};
   Time enqueued, launched = Time::never(), done = Time::never();
-  bool is_over = false;  ///< nothing more becomes of it: done, or cut off before it was launched
+  bool is_over = false;    ///< nothing more becomes of it: done, or cut off before it was launched
+  GridCounts counts = {};  ///< until the last epoch
 
   template <class Archive>
   void serialize(Archive& archive) {
-    archive(kernel, tenant, stream, blocks, threads, enqueued, launched, done, is_over);
+    archive(kernel, tenant, stream, blocks, threads, enqueued, launched, done, is_over, counts);
   }
 };
 
@@ -30,6 +32,9 @@ struct KernelRecord {
 /// millions: whoever writes them down takes those that are over away.
 class KernelLog {
  public:
+  /// `settling`: after that time all have heard that a grid is done.
+  explicit KernelLog(Time settling) : settling_(settling) {}
+
   /// Returns the number of its grid.
   std::uint32_t add(KernelRecord record) {
     records_.push_back(std::move(record));
@@ -40,10 +45,20 @@ class KernelLog {
     return records_[grid - first_];
   }
 
-  /// Those before the first that is not over.
-  std::vector<KernelRecord> take_over() {
+  /// What somebody has counted of a grid.
+  void add(const GridContribution& counted) {
+    LOCKSTEP_CHECK(counted.grid >= first_ && counted.grid - first_ < records_.size(),
+                   "a grid was counted for after all had heard of its end");
+    records_[counted.grid - first_].counts += counted.counts;
+  }
+
+  /// Those before the first that is not over, or of which not all counts may have come by `now`.
+  std::vector<KernelRecord> take_over(Time now) {
+    const auto is_settled = [&](const KernelRecord& record) {
+      return record.is_over && (record.done == Time::never() || record.done + settling_ < now);
+    };
     std::vector<KernelRecord> taken;
-    while (!records_.empty() && records_.front().is_over) taken.push_back(take_first());
+    while (!records_.empty() && is_settled(records_.front())) taken.push_back(take_first());
     return taken;
   }
   std::vector<KernelRecord> take_all() {
@@ -65,6 +80,7 @@ class KernelLog {
     return record;
   }
 
+  const Time settling_;
   std::deque<KernelRecord> records_;
   std::uint64_t first_ = 0;  ///< grid of the first record
 };

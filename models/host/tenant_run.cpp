@@ -141,9 +141,9 @@ void TenantRun::operation_done(std::uint64_t operation) {
   streams_.operation_done(operation);
 }
 
-void TenantRun::grid_done(const GridDone& done, Time now) {
+void TenantRun::grid_done(const GridDone& done, const HostCycle& cycle) {
   executed_ += done.executed;
-  streams_.grid_done(GridId{done.grid}, now);
+  streams_.grid_done(GridId{done.grid}, cycle);
 }
 
 std::string TenantRun::waiting_for() const {

@@ -60,7 +60,7 @@ class TenantRun {
 
   // What it hears.
   void operation_done(std::uint64_t operation);
-  void grid_done(const GridDone& done, Time now);
+  void grid_done(const GridDone& done, const HostCycle& cycle);
   void core_measured(const CoreMeasured& measured);
   void core_mistaken(const CoreMistaken& mistaken) { misread_ = mistaken.offset; }
   void instructions_reached(const InstructionCount& executed, const HostCycle& cycle);

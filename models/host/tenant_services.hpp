@@ -6,6 +6,7 @@
 #include "models/driver/driver.hpp"
 #include "models/driver/managed/managed_memory.hpp"
 #include "models/host/kernel_log.hpp"
+#include "models/noc/grid_intervals.hpp"
 
 namespace lockstep {
 
@@ -13,26 +14,52 @@ namespace lockstep {
 class TenantServices {
  public:
   TenantServices(Driver::Setup driver_setup, ManagedMemory::Setup managed_setup,
-                 const BufferDirectory& directory, Link dispatcher, Time launch)
+                 const BufferDirectory& directory, Link dispatcher,
+                 const HostParameters& parameters)
       : driver(std::move(driver_setup)),
         managed(std::move(managed_setup), driver, directory),
         to_dispatcher(dispatcher),
-        launch_overhead(launch) {}
+        launch_overhead(parameters.launch_overhead),
+        kernels(parameters.link_latency) {}
 
   Driver driver;
   ManagedMemory managed;
   Link to_dispatcher;
   const Time launch_overhead;
   KernelLog kernels;
+  GridIntervals grids;  ///< at the host itself
 
   std::uint64_t next_operation() { return operations_++; }
+  /// Who counts by tenant hears that a grid begins or ends.
+  void grid_begins(const GridMark& mark, const HostCycle& cycle) {
+    grids.begin(mark, counts_of(mark.tenant, cycle.link, cycle.statistics));
+    tell(MessageKind::grid_begins, mark, cycle);
+  }
+  void grid_ends(const GridMark& mark, const HostCycle& cycle) {
+    grids.end(mark, counts_of(mark.tenant, cycle.link, cycle.statistics));
+    tell(MessageKind::grid_ends, mark, cycle);
+  }
+
+  static GridCounts counts_of(std::uint16_t tenant, const HostLink& link,
+                              const HostStatistics& statistics) {
+    GridCounts counts;
+    counts.bytes_to_host = link.bytes_of(tenant, false);
+    counts.bytes_to_gpu = link.bytes_of(tenant, true);
+    counts.far_faults = statistics.far_faults[tenant].value();
+    return counts;
+  }
 
   template <class Archive>
   void serialize(Archive& archive) {
-    archive(driver, managed, to_dispatcher, kernels, operations_);
+    archive(driver, managed, to_dispatcher, kernels, grids, operations_);
   }
 
  private:
+  void tell(MessageKind kind, const GridMark& mark, const HostCycle& cycle) {
+    driver.mark_grid(kind, mark, cycle);
+    cycle.link.send_mark(kind, mark, cycle.now, cycle.outbox);
+  }
+
   std::uint64_t operations_ = 1;
 };
 

@@ -60,6 +60,7 @@ void TenantStreams::send_launch(Operation& operation, const HostCycle& cycle) {
   launch.globals = static_cast<std::uint32_t>(buffers_.variables().size());
   cycle.outbox.send(services_.to_dispatcher, cycle.now, kind_of(MessageKind::launch_grid), launch,
                     payload);
+  services_.grid_begins({launch.grid, tenant_.value()}, cycle);
   services_.kernels[launch.grid].launched = cycle.now;
   ++cycle.statistics.launches[tenant_.value()];
 }
@@ -73,14 +74,15 @@ void TenantStreams::operation_done(std::uint64_t operation) {
   }
 }
 
-void TenantStreams::grid_done(GridId grid, Time now) {
+void TenantStreams::grid_done(GridId grid, const HostCycle& cycle) {
   for (auto stream = queues_.begin(); stream != queues_.end(); ++stream) {
     const Operation& head = stream->second.front();
     if (head.kind != Operation::Kind::launch || !head.started || head.launch.grid != grid.value())
       continue;
     KernelRecord& record = services_.kernels[grid.value()];
-    record.done = now;
+    record.done = cycle.now;
     record.is_over = true;
+    services_.grid_ends({grid.value(), tenant_.value()}, cycle);
     return pop(stream);
   }
   LOCKSTEP_CHECK(false, "grid " + std::to_string(grid.value()) + " is done but was not launched");

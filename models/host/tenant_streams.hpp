@@ -49,7 +49,7 @@ class TenantStreams {
   bool advance(const HostCycle& cycle);
   /// A copy or a migration has ended.
   void operation_done(std::uint64_t operation);
-  void grid_done(GridId grid, Time now);
+  void grid_done(GridId grid, const HostCycle& cycle);
   /// What has not begun never will; kernels under way are stopped elsewhere, transfers end.
   void cut_off();
 

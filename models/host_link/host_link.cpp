@@ -273,6 +273,17 @@ void HostLink::send_copy(const PageCopy& copy, Time now, Outbox& outbox) {
               kind_of(MessageKind::copy_page), copy);
 }
 
+void HostLink::send_mark(MessageKind kind, const GridMark& mark, Time now, Outbox& outbox) {
+  for (Link& link : partitions_) outbox.send(link, now, kind_of(kind), mark);
+}
+
+std::uint64_t HostLink::bytes_of(std::uint16_t tenant, bool to_gpu) const {
+  std::uint64_t bytes = 0;
+  for (const Counter& of_class : directions_[to_gpu].statistics.bytes[tenant])
+    bytes += of_class.value();
+  return bytes;
+}
+
 bool HostLink::uses(const FrameRun& frames) const {
   const auto touches = [&](const FrameRun& run) {
     return run.physical < frames.physical + frames.bytes &&

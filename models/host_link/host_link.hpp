@@ -28,6 +28,7 @@
 #include "models/host_link/link_statistics.hpp"
 #include "models/host_link/transfer.hpp"
 #include "models/noc/address_mapping.hpp"
+#include "models/noc/grid_messages.hpp"
 #include "models/noc/messages.hpp"
 #include "models/noc/wait_meter.hpp"
 
@@ -68,6 +69,10 @@ class HostLink {
   }
   void send_range(PartitionId partition, Time now, MessageKind kind, const ZeroRange& range,
                   Outbox& outbox);
+  /// All partitions hear of a grid's begin or end.
+  void send_mark(MessageKind kind, const GridMark& mark, Time now, Outbox& outbox);
+  /// Bytes of the tenant that have gone through a direction.
+  std::uint64_t bytes_of(std::uint16_t tenant, bool to_gpu) const;
   bool idle() const;
   /// A transfer under way reads or writes some of these frames.
   bool uses(const FrameRun& frames) const;

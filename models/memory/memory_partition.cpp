@@ -36,7 +36,12 @@ void MemoryPartition::advance(Time horizon, Inbox inbox, Outbox& outbox) {
   while (true) {
     const Time dram = banks_.next_command();
     const Time l2 = clock_.edge(cycle_);
+    const Time mark = marks_.empty() ? horizon : marks_.front().at;
     const Time own = std::min(dram, l2), epoch = epochs_.next();
+    if (mark < horizon && mark <= std::min(own, epoch)) [[unlikely]] {
+      take_mark();
+      continue;
+    }
     if (std::min(own, epoch) >= horizon) return;
     if (epoch <= own) {
       run_epochs(epoch, outbox);
@@ -44,7 +49,7 @@ void MemoryPartition::advance(Time horizon, Inbox inbox, Outbox& outbox) {
     }
     epochs_.before(own);
     if (dram <= l2) {
-      step_dram(std::min(l2, std::min(horizon, epochs_.limit()) - Time{1}));
+      step_dram(std::min(l2, std::min(mark, epochs_.limit()) - Time{1}));
     } else {
       step(outbox);
     }
@@ -108,6 +113,11 @@ void MemoryPartition::accept(const MessageHeader& message) {
       break;
     case MessageKind::epoch_values:
       epochs_.take(message);
+      break;
+    case MessageKind::grid_begins:
+    case MessageKind::grid_ends:
+      marks_.push_back({message.arrival, message.kind == kind_of(MessageKind::grid_begins),
+                        message.body<GridMark>()});
       break;
     default:
       LOCKSTEP_CHECK(false, "a partition got a message it does not understand");
@@ -197,6 +207,30 @@ void MemoryPartition::accept_copy(const MessageHeader& message) {
   answers_.add_copied(copy, clock_.at_or_after(copied_until_));
 }
 
+void MemoryPartition::take_mark() {
+  const auto [at, begins, mark] = marks_.front();
+  marks_.pop_front();
+  if (begins) {
+    grids_.begin(mark, counts_of(mark.tenant));
+  } else {
+    grids_.end(mark, counts_of(mark.tenant));
+  }
+}
+
+GridCounts MemoryPartition::counts_of(std::uint16_t tenant) const {
+  const PartitionStatistics::OfTenant& counted = statistics_.tenant[tenant];
+  GridCounts counts;
+  counts.l2_hits = counted.sector_hits.value();
+  counts.l2_misses = counted.sector_misses.value();
+  counts.dram_reads = counted.dram_reads.value();
+  counts.dram_writes = counted.dram_writes.value();
+  return counts;
+}
+
+void MemoryPartition::take_grid_counts(Time, std::vector<GridContribution>& taken) {
+  grids_.take([this](std::uint16_t tenant) { return counts_of(tenant); }, taken);
+}
+
 StatisticsView MemoryPartition::statistics(Time) {
   return statistics_view(statistics_);
 }
@@ -217,8 +251,8 @@ std::string MemoryPartition::waiting_for() const {
 }
 
 void MemoryPartition::serialize(Archive& archive) {
-  archive.section("partition", 3);
-  archive(sources_, statistics_, agenda_, cycle_, copied_until_, epochs_);
+  archive.section("partition", 4);
+  archive(sources_, statistics_, agenda_, cycle_, copied_until_, epochs_, grids_);
   archive.section("partition/requests", 2);
   transactions_.serialize(archive);
   archive.section("partition/bytes", 1);

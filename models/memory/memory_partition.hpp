@@ -1,6 +1,8 @@
 #pragma once
 
+#include <deque>
 #include <memory>
+#include <vector>
 
 #include "core/engine/component.hpp"
 #include "core/statistics/view.hpp"
@@ -12,6 +14,7 @@
 #include "models/memory/partition_banks.hpp"
 #include "models/memory/partition_input.hpp"
 #include "models/noc/address_mapping.hpp"
+#include "models/noc/grid_intervals.hpp"
 #include "models/noc/noc_parameters.hpp"
 #include "models/noc/request_sources.hpp"
 
@@ -32,7 +35,7 @@ namespace lockstep {
 /// nothing can happen are skipped, and in the others the parts that are not due (PartitionAgenda).
 /// Source: memory-interference.md, section 1.2 (queues and their order); architecture.md, section
 /// 8, rule 1; hot-path.md ("passes that prefetch over a window's batch of messages").
-class MemoryPartition final : public Component {
+class MemoryPartition final : public Component, public GridCounter {
  public:
   struct Setup {
     MemoryParameters parameters;
@@ -52,6 +55,7 @@ class MemoryPartition final : public Component {
   void serialize(Archive& archive) override;
   StatisticsView statistics(Time now) override;
   std::vector<StatisticsView> parts(Time now) override;
+  void take_grid_counts(Time now, std::vector<GridContribution>& taken) override;
   bool finished() const override { return transactions_.used() == 0 && answers_.idle(); }
   std::string waiting_for() const override;
 
@@ -63,6 +67,14 @@ class MemoryPartition final : public Component {
   void accept_zero(const MessageHeader& message);
   void accept_copy(const MessageHeader& message);
   void warm_requests(Inbox inbox) const;
+  /// A grid of a tenant begins or ends; its turn comes when all that was before has been counted.
+  struct Mark {
+    Time at;
+    bool begins = false;
+    GridMark mark;
+  };
+  void take_mark();
+  GridCounts counts_of(std::uint16_t tenant) const;
 
   void step(Outbox& outbox);
   void step_dram(Time last);
@@ -83,6 +95,8 @@ class MemoryPartition final : public Component {
   ControllerInput controller_;
   PartitionAnswers answers_;
   PolicyEpochs epochs_;
+  std::deque<Mark> marks_;  ///< of this window
+  GridIntervals grids_;
 };
 
 /// Schema of what MemoryPartition::statistics counts, before any partition exists.

@@ -194,6 +194,19 @@ struct GridDone {
 };
 static_assert(sizeof(GridDone) == 24);
 
+/// grid_begins, grid_ends.
+struct GridMark {
+  std::uint32_t grid = 0;
+  std::uint16_t tenant = 0;
+  std::uint16_t reserved = 0;
+
+  template <class Archive>
+  void serialize(Archive& archive) {
+    archive(grid, tenant);
+  }
+};
+static_assert(sizeof(GridMark) == 8);
+
 /// instructions_reached.
 struct TenantProgress {
   std::uint16_t tenant = 0;

@@ -47,6 +47,8 @@ enum class MessageKind : std::uint16_t {
   block_given,     ///< SM -> dispatcher: this one, or none; dispatcher -> SM: it returns there
   context_free,    ///< SM -> dispatcher -> SM: a place for contexts is free again
   instructions_reached,  ///< dispatcher -> host: a tenant has executed its `instructions:`
+  grid_begins,  ///< host -> GMMU, partition: its tenant's counts are the grid's from now on
+  grid_ends,    ///< host -> GMMU, partition: until now
 
   // Virtual memory; bodies in models/vm/messages.hpp.
   translate,         ///< SM -> GMMU

@@ -46,6 +46,10 @@ class SmCore {
   void serialize(Archive& archive);
   const SmStatistics& statistics(Time now);
   std::vector<StatisticsView> side_statistics() const { return ports_.marks().statistics(); }
+  void take_grid_counts(Time now, std::vector<GridContribution>& taken) {
+    statistics(now);  // brings what is counted up to date
+    blocks_.take_counts(taken);
+  }
   bool finished() const { return turnover_.empty(); }
   const BlockLog& block_log() const { return turnover_.log(); }
   std::string waiting_for() const;

@@ -33,6 +33,10 @@ bool StreamingMultiprocessor::finished() const {
   return core_->finished();
 }
 
+void StreamingMultiprocessor::take_grid_counts(Time now, std::vector<GridContribution>& taken) {
+  core_->take_grid_counts(now, taken);
+}
+
 const BlockLog& StreamingMultiprocessor::block_log() const {
   return core_->block_log();
 }

@@ -16,6 +16,7 @@
 #include <string>
 
 #include "core/engine/component.hpp"
+#include "models/noc/grid_counts.hpp"
 #include "models/sm/parameters/sm_setup.hpp"
 
 namespace lockstep {
@@ -23,7 +24,7 @@ namespace lockstep {
 class BlockLog;
 class SmCore;
 
-class StreamingMultiprocessor final : public Component {
+class StreamingMultiprocessor final : public Component, public GridCounter {
  public:
   using Setup = SmSetup;
   explicit StreamingMultiprocessor(Setup setup);
@@ -36,6 +37,7 @@ class StreamingMultiprocessor final : public Component {
   std::vector<StatisticsView> parts(Time now) override;
   bool finished() const override;
   std::string waiting_for() const override;
+  void take_grid_counts(Time now, std::vector<GridContribution>& taken) override;
   const BlockLog& block_log() const;
 
  private:

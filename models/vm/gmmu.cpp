@@ -44,7 +44,9 @@ void Gmmu::advance(Time horizon, Inbox inbox, Outbox& outbox) {
       continue;
     }
     epochs_.before(now);
-    if (arrival <= own) {
+    if (arrival <= own && grids_.take_mark(*inbox[next])) {
+      ++next;
+    } else if (arrival <= own) {
       GmmuCycle cycle{clock_.cycle_at_or_after(arrival).count(), {}, outbox};
       cycle.now = edge(cycle.number);
       take(*inbox[next++], cycle);
@@ -150,14 +152,9 @@ std::string Gmmu::waiting_for() const {
   };
   add(walkers_.waiting_for());
   if (!stalled_.empty()) add(std::to_string(stalled_.size()) + " misses without an MSHR");
-  if (answers_.faults().waiting() > 0)
-    add("the host to bring " + std::to_string(answers_.faults().waiting()) + " pages");
+  add(answers_.faults().waiting_for());
   if (local_.under_way() > 0)
     add(std::to_string(local_.under_way()) + " handlers of untouched pages");
-  if (answers_.faults().without_entry() > 0)
-    add(std::to_string(answers_.faults().without_entry()) + " requests without a far-fault MSHR");
-  if (answers_.faults().replays() > 0)
-    add("SMs to replay " + std::to_string(answers_.faults().replays()) + " pages");
   add(unmappings_.waiting_for());
   return text;
 }
@@ -176,8 +173,9 @@ StatisticsView Gmmu::statistics(Time now) {
 }
 
 void Gmmu::serialize(Archive& archive) {
-  archive.section("gmmu", 3);
-  archive(statistics_, arrived_, large_lookups_, base_lookups_, stalled_, waits_, cycle_, epochs_);
+  archive.section("gmmu", 4);
+  archive(statistics_, arrived_, large_lookups_, base_lookups_, stalled_, waits_, cycle_, epochs_,
+          grids_);
   archive.section("gmmu/answers", 3);
   answers_.serialize(archive);
   archive.section("gmmu/local_handlers", 1);
@@ -185,9 +183,7 @@ void Gmmu::serialize(Archive& archive) {
   archive.section("gmmu/translation", 2);
   path_->serialize(archive);
   archive.section("gmmu/walks", 1);
-  mirror_.serialize(archive);
-  memory_.serialize(archive);
-  walkers_.serialize(archive);
+  archive(mirror_, memory_, walkers_);
   archive.section("gmmu/unmapping", 1);
   unmappings_.serialize(archive);
 }

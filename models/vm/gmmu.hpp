@@ -22,6 +22,7 @@
 #include "models/coordinator/policy_epochs.hpp"
 #include "models/noc/noc_parameters.hpp"
 #include "models/vm/gmmu/answers.hpp"
+#include "models/vm/gmmu/gmmu_grids.hpp"
 #include "models/vm/gmmu/lookups.hpp"
 #include "models/vm/gmmu/tlb_waits.hpp"
 #include "models/vm/gmmu/unmapping.hpp"
@@ -31,7 +32,7 @@
 
 namespace lockstep {
 
-class Gmmu final : public Component {
+class Gmmu final : public Component, public GridCounter {
  public:
   struct Setup {
     VmParameters parameters;
@@ -53,6 +54,7 @@ class Gmmu final : public Component {
   void serialize(Archive& archive) override;
   StatisticsView statistics(Time now) override;
   std::vector<StatisticsView> parts(Time now) override;
+  void take_grid_counts(Time, std::vector<GridContribution>& taken) override { grids_.take(taken); }
   bool finished() const override;
   std::string waiting_for() const override;
 
@@ -112,6 +114,7 @@ class Gmmu final : public Component {
   TlbWaits waits_{statistics_};
   std::int64_t cycle_ = GmmuCycle::never;  ///< next cycle with something to do
   PolicyEpochs epochs_;
+  GmmuGrids grids_{statistics_};
 };
 
 }  // namespace lockstep

@@ -116,13 +116,16 @@ Node load_scenario(const std::string& file, const std::vector<std::string>& sett
 }
 
 Scenario read_scenario(const std::string& file, const std::vector<std::string>& settings) {
-  const Node root = load_scenario(file, settings);
+  return read_scenario(load_scenario(file, settings), std::filesystem::path(file).stem().string());
+}
+
+Scenario read_scenario(const Node& root, const std::string& name) {
   if (root.is_map() && root.find("module").exists() && !root.find("tenants").exists())
     throw UserError(root.where(), "is a workload, not a scenario",
                     "name it below tenants: of a scenario, as workload: " +
-                        std::filesystem::path(file).filename().string());
+                        std::filesystem::path(root.file()).filename().string());
   Scenario scenario;
-  scenario.name = std::filesystem::path(file).stem().string();
+  scenario.name = name;
   scenario.gpu = root.at("gpu");
   scenario.host = root.at("host");
   scenario.policies = root.find("policies");

@@ -62,5 +62,7 @@ struct Scenario {
 Node load_scenario(const std::string& file, const std::vector<std::string>& settings);
 /// Reads a scenario file, applies its `override:` and then `settings` (`key=value` strings).
 Scenario read_scenario(const std::string& file, const std::vector<std::string>& settings);
+/// Of a document that load_scenario() might have returned.
+Scenario read_scenario(const Node& root, const std::string& name);
 
 }  // namespace lockstep

@@ -312,7 +312,8 @@ std::optional<std::uint32_t> Workload::buffer_of_symbol(const std::string& symbo
 
 Workload read_workload(const Node& document, const Node& overrides) {
   Workload workload;
-  workload.file = document.file();
+  const Node called = document.find("name");
+  workload.file = called.exists() ? called.text() : document.file();
   read_modules(document.at("module"), workload);
   workload.parameters = read_parameters_map(document, overrides);
   const auto entries = document.at("buffers").entries();

@@ -1,7 +1,9 @@
-"""Derived metrics.  What each is stands once, in metrics.json; `lockstep watch` and `report` are built from it too.
+"""Derived metrics.  What each is stands once, in metrics.json; the program itself (the table of a run, /kernels,
+`watch` and `report`) is built from it too.
 
 A metric is a sum of counters over another one, or over the cycles or seconds that passed.  Integers are summed exactly
-and divided once, so that all programs agree to the last digit.
+and divided once, so that all programs agree to the last digit.  Time is a tenant's whole time, from arrival to end;
+what is over the time in which a kernel runs is called kernel_..., as in /kernels.
 """
 import json
 import pathlib
@@ -9,9 +11,9 @@ import pathlib
 import numpy as np
 import pandas as pd
 
-DEFINITIONS = {
-    metric["name"]: metric for metric in json.loads((pathlib.Path(__file__).parent / "metrics.json").read_text())
-}
+_FILE = json.loads((pathlib.Path(__file__).parent / "metrics.json").read_text())
+DEFINITIONS = {metric["name"]: metric for metric in _FILE["metrics"]}
+KERNEL_DEFINITIONS = {metric["kernel"]: metric for metric in _FILE["metrics"] if "kernel" in metric}
 FEMTOSECONDS_PER_SECOND = 1e15
 
 
@@ -24,7 +26,7 @@ def by_epoch(run, name):
     metric = DEFINITIONS[name]
     numerator = _sum(run, metric["numerator"])
     if "denominator" in metric:
-        return _ratio(numerator, _sum(run, metric["denominator"]))
+        return _ratio(numerator, _sum(run, metric["denominator"]) * _factor(run, metric))
     passed = _passed(run, metric["per"], run.elapsed())
     return _ratio(numerator, pd.DataFrame({tenant: passed for tenant in numerator}, index=run.times))
 
@@ -37,9 +39,39 @@ def whole(run, name):
         return table[metric["whole"]].rename(name)
     numerator = _sum(run, metric["numerator"]).sum()
     if "denominator" in metric:
-        return _ratio(numerator, _sum(run, metric["denominator"]).sum()).rename(name)
+        return _ratio(numerator, _sum(run, metric["denominator"]).sum() * _factor(run, metric)).rename(name)
     time = run.times[-1] if len(run.times) else 0
     return _ratio(numerator, pd.Series(_passed(run, metric["per"], time), index=numerator.index)).rename(name)
+
+
+def kernels(run):
+    """By tenant and kernel, its launches added up: counts, duration, cycles and the metrics of /kernels."""
+    table = run.table("kernels")
+    table = table[table["launched"].notna()]
+    counts = [column for column in table.columns[list(table.columns).index("duration"):]
+              if column not in KERNEL_DEFINITIONS]
+    table["tenant"] = [run.tenant_names[tenant] for tenant in table["tenant"]]
+    groups = table.groupby(["tenant", "kernel"])
+    sums = groups[counts].sum()
+    sums.insert(0, "launches", groups.size())
+    return sums.assign(**{name: kernel_metric(run, sums, name) for name in KERNEL_DEFINITIONS})
+
+
+def kernel_metric(run, table, name):
+    """Of rows of /kernels, or of sums of them."""
+    metric = KERNEL_DEFINITIONS[name]
+    numerator = _columns(table, metric["numerator"])
+    if "denominator" in metric:
+        return _ratio(numerator, _columns(table, metric["denominator"]) * _factor(run, metric)).rename(name)
+    passed = table["cycles"] if metric["per"] == "cycle" else table["duration"] / FEMTOSECONDS_PER_SECOND
+    return _ratio(numerator, passed.astype(float)).rename(name)
+
+
+def stall_shares(run):
+    """[tenants, causes]: of all slots in which schedulers might have issued; "issued": they did."""
+    slots = run["sm/stalls"].groupby(level=["tenant", "name"])["sm/stalls"].sum().unstack()
+    slots["issued"] = run.by_tenant("sm/issue_slots").sum()
+    return slots.div(slots.sum(axis=1).where(lambda total: total != 0), axis=0).reindex(run.tenant_names)
 
 
 def slowdown(shared, alone):
@@ -55,6 +87,15 @@ def weighted_speedup(shared, alone):
 
 def _sum(run, weights):
     return sum(run.by_tenant(counter) * weight for counter, weight in weights.items())
+
+
+def _columns(table, weights):
+    columns = _FILE["columns of /kernels"]
+    return sum(table[column] * weight for counter, weight in weights.items() for column in columns[counter])
+
+
+def _factor(run, metric):
+    return int(run.setting(metric["denominator_times"])) if "denominator_times" in metric else 1
 
 
 def _passed(run, per, femtoseconds):

@@ -104,9 +104,19 @@ class Run:
                 frame[column] = times.mask(times == NEVER)
         return frame
 
+    def setting(self, key):
+        """The text of a value of the configuration, such as "gpu.sm.warps"."""
+        path = []
+        for line in self.config.splitlines():
+            name, _, value = line.strip().partition(":")
+            path[(len(line) - len(line.lstrip())) // 2:] = [name]
+            if ".".join(path) == key:
+                return value.strip()
+        raise KeyError(f"{self.path}: /config has no {key}")
+
     def core_clock(self):
-        """Hertz of gpu.sm.clock, the first clock of the configuration."""
-        found = re.search(r"^ +clock: ([\d.]+)([A-Za-z]+)$", self.config, re.MULTILINE)
+        """Hertz of gpu.sm.clock."""
+        found = re.fullmatch(r"([\d.]+)([A-Za-z]+)", self.setting("gpu.sm.clock"))
         return float(found[1]) * HERTZ[found[2]]
 
     def elapsed(self):

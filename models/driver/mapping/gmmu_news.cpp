@@ -81,4 +81,8 @@ void GmmuNews::zeroed_frames(const GranuleFrames& frames, const HostCycle& cycle
   cycle.outbox.send(to_gmmu_, cycle.now, kind_of(MessageKind::zeroed_frames), frames);
 }
 
+void GmmuNews::mark(MessageKind kind, const GridMark& mark, const HostCycle& cycle) {
+  cycle.outbox.send(to_gmmu_, cycle.now, kind_of(kind), mark);
+}
+
 }  // namespace lockstep

@@ -3,6 +3,7 @@
 #include "core/engine/link.hpp"
 #include "models/driver/host_cycle.hpp"
 #include "models/driver/page_manager/page_tables.hpp"
+#include "models/noc/grid_messages.hpp"
 #include "models/vm/local_handling.hpp"
 
 namespace lockstep {
@@ -25,6 +26,9 @@ class GmmuNews {
 
   /// A granule of zeroed frames is for the GMMU's handlers.
   void zeroed_frames(const GranuleFrames& frames, const HostCycle& cycle);
+
+  /// A grid begins or ends.
+  void mark(MessageKind kind, const GridMark& mark, const HostCycle& cycle);
 
   template <class Archive>
   void serialize(Archive& archive) {

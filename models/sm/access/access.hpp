@@ -39,8 +39,8 @@ struct alignas(64) Access {
   std::uint8_t groups = 0, next = 0;
   std::uint8_t part = 0, parts = 1;  ///< local memory goes by 32-bit words
   std::uint16_t flight = 0xffff;
-  std::uint16_t parked = 0xffff;  ///< its copy, if lines of it have been parked
-  std::uint16_t tenant = 0;
+  std::uint16_t parked = 0xffff;      ///< its copy, if lines of it have been parked
+  std::uint8_t tenant = 0, grid = 0;  ///< grid: its place
   std::uint32_t pc = 0;
   std::uint32_t phase = 0;  ///< of its block when it was issued; a barrier may pass before it goes
   std::uint32_t active = 0;
@@ -74,7 +74,7 @@ struct alignas(64) Access {
   template <class Archive>
   void serialize(Archive& archive) {
     archive(kind, local, bypass, contiguous, warp, stride, groups, next, part, parts, flight,
-            parked, tenant, pc, phase, active, holders, member);
+            parked, tenant, grid, pc, phase, active, holders, member);
     for (unsigned i = 0; i < groups; ++i) archive(group[i]);
     if (!contiguous) archive(offset);
     archive.bytes(data.data(), data_bytes());

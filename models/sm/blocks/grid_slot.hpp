@@ -6,6 +6,7 @@
 #include "core/checkpoint/archive.hpp"
 #include "models/isa/load.hpp"
 #include "models/isa/program.hpp"
+#include "models/noc/grid_counts.hpp"
 #include "models/noc/grid_messages.hpp"
 #include "models/sm/parameters/sm_setup.hpp"
 #include "models/sm/tables/constant_rows.hpp"
@@ -30,8 +31,9 @@ struct GridSlot {
   std::vector<std::byte> relocated_image;
   ConstantRows::Rows constants;
   std::vector<bool> ends_idempotence;  ///< by pc; empty: blocks are not followed
-  // Counted here, per grid, because it is near at issue; added to the statistics when sampled.
-  std::uint64_t issue_slots = 0, warp_instructions = 0, thread_instructions = 0;
+  /// Counted here, because it is near at issue; added to the statistics when sampled.
+  GridCounts counts;
+  GridCounts untaken;           ///< of those in the statistics, not yet in /kernels
   InstructionCount unreported;  ///< of those in the statistics, not yet told with a block's end
 
   /// Sets what follows from `launch`, `parameters` and `globals`.
@@ -63,8 +65,7 @@ struct GridSlot {
 
   void serialize(Archive& archive) {
     archive(used, ended, stopped, makes_room, clears, launch, block, resident_blocks,
-            blocks_in_memory, globals, issue_slots, warp_instructions, thread_instructions,
-            unreported, parameters, relocated_image);
+            blocks_in_memory, globals, counts, untaken, unreported, parameters, relocated_image);
   }
 
   const isa::Module* module = nullptr;

@@ -90,8 +90,10 @@ std::uint8_t ResidentBlocks::place_of(GridId number) const {
 }
 
 void ResidentBlocks::forget_grid(std::uint8_t place) {
-  flush_instructions(hot_.grids[place]);
-  hot_.grids[place] = GridSlot{};
+  GridSlot& grid = hot_.grids[place];
+  flush_counts(grid);
+  if (grid.untaken.any()) left_.push_back({grid.launch.grid, grid.untaken});
+  grid = GridSlot{};
 }
 
 BlockPlace ResidentBlocks::enter(const BlockReference& reference, std::uint8_t g) {
@@ -116,7 +118,7 @@ BlockPlace ResidentBlocks::return_from_memory(const BlockReference& reference, s
 BlockPlace ResidentBlocks::take_place(const BlockReference& reference, std::uint8_t g) {
   GridSlot& grid = hot_.grids[g];
   used_ += grid.block;
-  ++grid.resident_blocks;
+  if (grid.resident_blocks++ == 0) find_only_grid();
   const auto free_block = std::find_if(hot_.blocks.begin(), hot_.blocks.end(),
                                        [](const BlockSlot& b) { return !b.used; });
   LOCKSTEP_CHECK(free_block != hot_.blocks.end(), "no block slot is free");
@@ -214,7 +216,7 @@ BlockDone ResidentBlocks::forget_in_memory(const BlockReference& reference,
 }
 
 BlockDone ResidentBlocks::report(GridSlot& grid, std::uint64_t index) {
-  flush_instructions(grid);
+  flush_counts(grid);
   return {
       {grid.launch.grid, constants_.setup.index, index}, std::exchange(grid.unreported, {}), {}};
 }
@@ -224,7 +226,7 @@ void ResidentBlocks::give_place_back(BlockPlace place) {
   GridSlot& grid = hot_.grids[block.grid];
   hot_.resident &= ~block.warps;
   used_ -= grid.block;
-  --grid.resident_blocks;
+  if (--grid.resident_blocks == 0) find_only_grid();
   OfTenant& tenant = tenants_[grid.launch.tenant];
   --tenant.blocks;
   tenant.warps -= grid.block.warps;
@@ -255,16 +257,35 @@ void ResidentBlocks::rebuild_pointers() {
   for_each_warp(hot_.resident, [&](WarpSlot slot) { point_warp(warp(slot)); });
 }
 
-void ResidentBlocks::flush_instructions(GridSlot& grid) {
-  SmStatistics::OfTenant& counts = statistics_.tenant[grid.launch.tenant];
-  counts.issue_slots += std::exchange(grid.issue_slots, 0);
-  counts.warp_instructions += grid.warp_instructions;
-  counts.thread_instructions += grid.thread_instructions;
-  grid.unreported += {grid.warp_instructions, grid.thread_instructions};
-  grid.warp_instructions = grid.thread_instructions = 0;
+void ResidentBlocks::flush_counts(GridSlot& grid) {
+  const GridCounts counts = std::exchange(grid.counts, {});
+  statistics_.tenant[grid.launch.tenant] += counts;
+  grid.untaken += counts;
+  grid.unreported += {counts.warp_instructions, counts.thread_instructions};
+}
+
+void ResidentBlocks::take_counts(std::vector<GridContribution>& taken) {
+  for (const GridContribution& left : std::exchange(left_, {})) taken.push_back(left);
+  for (GridSlot& grid : hot_.grids)
+    if (grid.used && grid.untaken.any())
+      taken.push_back({grid.launch.grid, std::exchange(grid.untaken, {})});
+}
+
+void ResidentBlocks::find_only_grid() {
+  const auto resides = [](const GridSlot& grid) { return grid.resident_blocks > 0; };
+  const auto first = std::find_if(hot_.grids.begin(), hot_.grids.end(), resides);
+  const bool alone =
+      first != hot_.grids.end() && std::none_of(first + 1, hot_.grids.end(), resides);
+  hot_.only_grid = alone ? static_cast<std::size_t>(first - hot_.grids.begin()) : no_grid;
 }
 
 void ResidentBlocks::count_residency(SmCycle up_to) {
+  const auto since = static_cast<std::uint64_t>(up_to - std::exchange(counted_, up_to));
+  for (GridSlot& grid : hot_.grids) {
+    if (grid.resident_blocks == 0) continue;
+    grid.counts.active_cycles += since;
+    grid.counts.warp_cycles += since * grid.resident_blocks * grid.block.warps;
+  }
   for (std::size_t t = 0; t < tenants_.size(); ++t) {
     OfTenant& tenant = tenants_[t];
     const auto cycles = static_cast<std::uint64_t>(up_to - tenant.counted);
@@ -278,7 +299,7 @@ void ResidentBlocks::count_residency(SmCycle up_to) {
 void ResidentBlocks::flush_statistics(SmCycle up_to) {
   count_residency(up_to);
   for (GridSlot& grid : hot_.grids)
-    if (grid.used) flush_instructions(grid);
+    if (grid.used) flush_counts(grid);
   for (std::size_t t = 0; t < tenants_.size(); ++t) {
     statistics_.tenant[t].resident_warps = tenants_[t].warps;
     statistics_.tenant[t].resident_blocks = tenants_[t].blocks;
@@ -297,9 +318,10 @@ void ResidentBlocks::warm_warps(std::uint64_t warps) const {
 }
 
 void ResidentBlocks::serialize(Archive& archive) {
-  archive.section("sm/blocks", 2);
+  archive.section("sm/blocks", 3);
   archive(hot_.resident, hot_.grids, hot_.blocks, hot_.shared, tenants_, shared_ranges_, registers_,
-          homes_, used_);
+          homes_, used_, left_, counted_);
+  find_only_grid();
   for (GridSlot& grid : hot_.grids)
     if (grid.used) grid.find_program(constants_.setup);
   for_each_warp(hot_.resident, [&](WarpSlot slot) { archive(warp(slot)); });

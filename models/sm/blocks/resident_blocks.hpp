@@ -53,8 +53,10 @@ class ResidentBlocks : public ResidentWarps {
   const GridSlot& grid(std::uint8_t place) const { return hot_.grids[place]; }
   std::size_t grid_places() const { return hot_.grids.size(); }
   void forget_grid(std::uint8_t place);
-  /// What the grid's warps have executed goes to the statistics.
-  void flush_instructions(GridSlot& grid);
+  /// What has been counted of the grid goes to the statistics.
+  void flush_counts(GridSlot& grid);
+  /// What of it has not been taken yet.
+  void take_counts(std::vector<GridContribution>& taken);
 
   // Blocks.
   bool empty() const { return used_.blocks == 0; }
@@ -87,7 +89,11 @@ class ResidentBlocks : public ResidentWarps {
   /// All that the statistics have of blocks and instructions is up to date.
   void flush_statistics(SmCycle up_to);
 
-  void warm_hot() const { warm(&hot_, sizeof hot_); }
+  void warm_hot() const {
+    warm(&hot_, sizeof hot_);
+    if (const GridCounts* counts = counts_of_only_grid())
+      warm(counts, offsetof(GridCounts, l2_tlb_hits));
+  }
   /// What the next instructions of these warps will touch.
   void warm_warps(std::uint64_t warps) const;
   void serialize(Archive& archive);
@@ -106,6 +112,7 @@ class ResidentBlocks : public ResidentWarps {
   BlockPlace take_place(const BlockReference& reference, std::uint8_t grid);
   void give_place_back(BlockPlace place);
   BlockDone report(GridSlot& grid, std::uint64_t index);
+  void find_only_grid();
   void enter_warps(BlockPlace place, const GridSlot& grid);
   std::uint32_t take_shared(std::uint32_t bytes);
   /// Sets the operand bases of a warp in its slot.
@@ -119,6 +126,8 @@ class ResidentBlocks : public ResidentWarps {
   LocalHomes homes_;
   BlockResources used_;
   std::vector<OfTenant> tenants_;
+  std::vector<GridContribution> left_;  ///< of grids that have ended, not yet taken
+  SmCycle counted_;                     ///< cycles of grids are counted up to here
 };
 
 }  // namespace lockstep

@@ -29,6 +29,18 @@ class ResidentWarps {
   const BlockSlot& block_of(const Warp& warp) const { return hot_.blocks[warp.block]; }
   GridSlot& grid_of(const Warp& warp) { return hot_.grids[warp.grid]; }
   const GridSlot& grid_of(const Warp& warp) const { return hot_.grids[warp.grid]; }
+  /// Those with accesses that wait for pages which were refused.
+  std::uint64_t& page_waiters() { return hot_.page_waiters; }
+  /// Of the grid at its place.
+  GridCounts& counts(std::uint8_t grid) { return hot_.grids[grid].counts; }
+  GridCounts& counts_of(WarpSlot slot) { return counts(warps_[slot.value()].grid); }
+  /// If all resident warps are of one grid.
+  GridCounts* counts_of_only_grid() {
+    return hot_.only_grid == no_grid ? nullptr : &hot_.grids[hot_.only_grid].counts;
+  }
+  const GridCounts* counts_of_only_grid() const {
+    return hot_.only_grid == no_grid ? nullptr : &hot_.grids[hot_.only_grid].counts;
+  }
   const isa::Instruction& instruction(const Warp& warp, std::uint32_t pc) const {
     return hot_.grids[warp.grid].instructions[pc];
   }
@@ -57,9 +69,13 @@ class ResidentWarps {
   }
 
  protected:
+  static constexpr std::size_t no_grid = ~std::size_t{0};
+
   /// What every window touches.
   struct Hot {
     std::uint64_t resident = 0;  ///< warp slots taken
+    std::uint64_t page_waiters = 0;
+    std::size_t only_grid = no_grid;  ///< the place of the only one with resident blocks
     std::uint32_t* scratch_rows = nullptr;
     std::vector<GridSlot> grids;
     std::vector<BlockSlot> blocks;

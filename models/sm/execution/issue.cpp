@@ -12,7 +12,7 @@ template <bool follows>
 void Issue::issue_as(WarpSlot slot, SmCycle now) {
   Warp& warp = blocks_.warp(slot);
   GridSlot& grid = blocks_.grid_of(warp);
-  ++grid.issue_slots;
+  ++grid.counts.issue_slots;
   if (follows && preemptible_ && front_end_.held().stopped(slot)) return issue_again(slot, now);
   const std::uint32_t pc = warp.paths.pc();
   const Instruction& instruction = grid.instructions[pc];
@@ -24,8 +24,8 @@ void Issue::issue_as(WarpSlot slot, SmCycle now) {
   if (follows && preemptible_ && refused(slot, grid, pc, record)) return;
   front_end_.issued(slot, record, now);
   if (follows && reads_late_) read_operands(slot, grid.issue->precise[pc], now);
-  grid.warp_instructions += record.issue_slots;
-  grid.thread_instructions += static_cast<std::uint64_t>(std::popcount(active));
+  grid.counts.warp_instructions += record.issue_slots;
+  grid.counts.thread_instructions += static_cast<std::uint64_t>(std::popcount(active));
   if (follows && follows_blocks_) count(warp, grid, pc, record, active);
 
   if (record.flags & IssueRecord::plain) [[likely]] {

@@ -29,13 +29,11 @@ constexpr std::array all_causes{log_full,
 
 /// Who is charged for cycles in which schedulers issued nothing.
 struct Charges {
-  SmStatistics& statistics;
   const ExecutionUnits& units;
-  const ResidentBlocks& blocks;
+  ResidentBlocks& blocks;
   const std::uint64_t cycles;
-  /// Stalls of the only tenant.
-  Counter* const alone =
-      statistics.tenant.size() == 1 ? statistics.tenant[0].stalls.data() : nullptr;
+  /// Of the only grid.
+  GridCounts* const alone = blocks.counts_of_only_grid();
 
   /// Those of the stalled schedulers that have one of these warps are charged; returns the others.
   [[gnu::always_inline]] unsigned charge(unsigned stalled, std::uint64_t warps,
@@ -45,19 +43,18 @@ struct Charges {
     if (alone != nullptr) {
       // Warps are not looked at: what a waiting one keeps may be far away in this computer's
       // caches.
-      alone[static_cast<std::size_t>(cause)] += cycles * static_cast<unsigned>(std::popcount(here));
+      alone->stalls[static_cast<std::size_t>(cause)] +=
+          cycles * static_cast<unsigned>(std::popcount(here));
     } else {
-      charge_tenants(warps, cause, here);
+      charge_grids(warps, cause, here);
     }
     return stalled & ~here;
   }
-  /// A scheduler is charged to the tenant of its first warp that waits for the cause.
-  [[gnu::noinline]] void charge_tenants(std::uint64_t warps, StallCause cause,
-                                        unsigned here) const {
+  /// A scheduler is charged to the grid of its first warp that waits for the cause.
+  [[gnu::noinline]] void charge_grids(std::uint64_t warps, StallCause cause, unsigned here) const {
     for (; here != 0; here &= here - 1) {
       const std::uint64_t own = warps & units.warps_of(here & -here);
-      statistics.tenant[blocks.tenant_of(first_of(own)).value()]
-          .stalls[static_cast<std::size_t>(cause)] += cycles;
+      blocks.counts_of(first_of(own)).stalls[static_cast<std::size_t>(cause)] += cycles;
     }
   }
 };
@@ -67,28 +64,36 @@ struct Charges {
 void FrontEnd::count_stalled(unsigned stalled, std::uint64_t cycles) {
   const std::uint64_t resident = blocks_.resident();
   if (resident == 0) return;
-  const Charges charges{statistics_, hot_.units, blocks_, cycles};
+  const Charges charges{hot_.units, blocks_, cycles};
   const std::uint64_t memory = ready_[memory_unit];
   std::uint64_t computing = memory & hot_.gate.open();
   for (std::size_t u = 0; u < unit_classes; ++u)
     if (u != memory_unit) computing |= ready_[u];
   stalled = charges.charge(stalled, computing, unit);
   stalled = charges.charge(stalled, memory, memory_queue);
-  const auto charge_each = [&](const auto& causes, unsigned left) {
+  const std::uint64_t faulted =
+      blocks_.page_waiters() & (waiting(StallCause::memory) | waiting(fence) | waiting(drain));
+  const auto waits_for = [&](StallCause cause) {
+    if (cause == fault) return waiting(fault) | faulted;
+    const bool is_for_answers = cause == StallCause::memory || cause == fence || cause == drain;
+    return is_for_answers ? waiting(cause) & ~faulted : waiting(cause);
+  };
+  const auto charge_each = [&](const auto& causes, const auto& warps_of) {
     for (const StallCause cause : causes) {
-      if (left == 0) break;
-      left = charges.charge(left, waits(cause), cause);
+      if (stalled == 0) break;
+      stalled = charges.charge(stalled, warps_of(cause), cause);
     }
-    return left;
   };
   const bool some_are_held =
       holds_.any() && (waiting(log_full) | waiting(queue_full) | waiting(late_source) |
                        waiting(StallCause::fetch) | waiting(last_check) | waiting(fault)) != 0;
-  stalled = some_are_held ? charge_each(all_causes, stalled) : charge_each(usual_causes, stalled);
+  if (some_are_held || faulted != 0) [[unlikely]]
+    charge_each(all_causes, waits_for);
+  else
+    charge_each(usual_causes, [&](StallCause cause) { return waiting(cause); });
   if (stalled == 0) return;
-  // A scheduler without warps idles at the cost of the first resident warp's tenant.
-  const TenantId tenant = blocks_.tenant_of(first_of(resident));
-  statistics_.tenant[tenant.value()].stalls[static_cast<std::size_t>(idle)] +=
+  // A scheduler without warps idles at the cost of the first resident warp's grid.
+  blocks_.counts_of(first_of(resident)).stalls[static_cast<std::size_t>(idle)] +=
       cycles * static_cast<unsigned>(std::popcount(stalled));
 }
 

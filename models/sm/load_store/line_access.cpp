@@ -41,7 +41,7 @@ bool LineAccess::load(const Target& target, SmCycle now) {
                                     l1_.has_all(access, target.group, line));
   if (!hit) return miss(target, line, missing, now);
   cache.touch(line);
-  ++statistics_.tenant[access.tenant].l1_hits;
+  ++blocks_.counts(access.grid).l1_hits;
   deliver(target, target.group.lanes, cache.data(line));
   flights_.ready_at(access.flight, std::max(now, cache.line(line).ready) +
                                        constants_.parameters.l1.hit_latency.count());
@@ -75,7 +75,7 @@ bool LineAccess::miss(const Target& target, std::uint16_t line, std::uint8_t mis
     if (reserved == L1Cache::none) return false;
     cache.line(reserved).reserved = true;
   }
-  SmStatistics::OfTenant& counts = statistics_.tenant[access.tenant];
+  GridCounts& counts = blocks_.counts(access.grid);
   ++(ask != 0 ? counts.l1_misses : counts.l1_merges);
   if (missing != target.group.sectors) {
     const auto here = static_cast<std::uint8_t>(target.group.sectors & ~missing);

@@ -93,6 +93,7 @@ Access& LoadStoreUnit::begin_access(WarpSlot slot, const Instruction& instructio
       ((record.flags & IssueRecord::bypasses_l1) || !constants_.parameters.l1.caches_global_loads);
   access.warp = static_cast<std::uint8_t>(slot.value());
   access.tenant = warp.tenant;
+  access.grid = warp.grid;
   access.pc = warp.paths.pc();
   access.phase = blocks_.block_of(warp).phase;
   access.active = active;
@@ -196,7 +197,7 @@ LoadStoreUnit::Progress LoadStoreUnit::look_up_line(Access& access, SmCycle now)
   }
   if (!lines_.process(access, group, translation_.physical(line), translation_.remote(), now))
     return Progress::no_room;
-  ++statistics_.tenant[access.tenant].tlb_hits;
+  ++blocks_.counts(access.grid).l1_tlb_hits;
   ++access.next;
   return Progress::done;
 }
@@ -294,7 +295,7 @@ void LoadStoreUnit::warm_hot() const {
 }
 
 void LoadStoreUnit::serialize(Archive& archive) {
-  archive.section("sm/load_store", 3);
+  archive.section("sm/load_store", 4);
   archive(hot_.head, hot_.count, hot_.wake, hot_.lookup_cycle, hot_.lookups, hot_.stalled,
           hot_.stalled_by_translation, hot_.stalled_since);
   for (std::uint32_t i = 0; i < hot_.count; ++i) archive(hot_.queue[place(i)]);

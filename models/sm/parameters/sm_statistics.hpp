@@ -6,6 +6,7 @@
 #include "core/memory/cache_aligned.hpp"
 #include "core/memory/warm.hpp"
 #include "core/statistics/statistics.hpp"
+#include "models/noc/grid_counts.hpp"
 #include "models/sm/parameters/stall_cause.hpp"
 
 namespace lockstep {
@@ -32,11 +33,11 @@ struct SmStatistics {
   };
   /// What one tenant does here, side by side.  What nearly every window counts comes first.
   struct alignas(cache_line_bytes) OfTenant {
-    std::array<Counter, stall_causes> stalls;
-    Counter memory_instructions, l1_accesses, l1_hits, l1_misses, sectors_requested, stores_sent;
-    Counter tlb_hits;
+    Counter memory_instructions, l1_accesses, sectors_requested, stores_sent;
     // Others: see warm_hot.
-    Counter l1_merges, shared_accesses, shared_conflict_cycles, branches, barriers;
+    std::array<Counter, stall_causes> stalls;
+    Counter l1_hits, l1_misses, l1_merges, tlb_hits, shared_accesses, shared_conflict_cycles,
+        branches, barriers;
     Counter tlb_lookups, tlb_misses, tlb_merges, tlb_refusals;
     Counter warp_instructions, thread_instructions, active_cycles, blocks, warp_cycles;
     Counter issue_slots, l1_bypasses, atomics_sent, local_writebacks;
@@ -56,6 +57,9 @@ struct SmStatistics {
     Histogram<8> fault_positions;
     Histogram<10> last_check_latency;
     Gauge resident_warps, resident_blocks, blocks_in_memory, blocks_to_return;
+
+    /// What has been counted for one of its grids.
+    OfTenant& operator+=(const GridCounts& grid);
   };
   Counter l1_reservation_stall_cycles, port_wait_cycles;
   // From here on what nearly every window counts.
@@ -66,7 +70,7 @@ struct SmStatistics {
   void warm_hot() const {
     const auto* begin = reinterpret_cast<const std::byte*>(&tenant);
     warm(begin, static_cast<std::size_t>(reinterpret_cast<const std::byte*>(this + 1) - begin));
-    warm(&tenant[0], offsetof(OfTenant, l1_merges));
+    warm(&tenant[0], offsetof(OfTenant, stalls));
   }
 
   static auto schema() {
@@ -84,11 +88,8 @@ struct SmStatistics {
         .per_tenant("blocks", &S::tenant, &T::blocks, "blocks", "thread blocks finished here")
         .per_tenant("issue_slots", &S::tenant, &T::issue_slots, "slots",
                     "scheduler cycles that issued")
-        .per_tenant(
-            "stalls", &S::tenant, &T::stalls,
-            {"unit", "memory_queue", "log_full", "queue_full", "dependency", "late_source", "fetch",
-             "memory", "control", "last_check", "fence", "barrier", "fault", "drain", "idle"},
-            "slots", "scheduler cycles that issued nothing, by cause")
+        .per_tenant("stalls", &S::tenant, &T::stalls, stall_cause_names, "slots",
+                    "scheduler cycles that issued nothing, by cause")
         .per_tenant("memory_instructions", &S::tenant, &T::memory_instructions, "instructions",
                     "loads, stores and atomics to global and local memory")
         .per_tenant("l1_accesses", &S::tenant, &T::l1_accesses, "lines", "tag lookups")
@@ -214,5 +215,19 @@ struct SmStatistics {
                     "of those, whose pages have come and that wait for a place");
   }
 };
+
+inline SmStatistics::OfTenant& SmStatistics::OfTenant::operator+=(const GridCounts& grid) {
+  issue_slots += grid.issue_slots;
+  warp_instructions += grid.warp_instructions;
+  thread_instructions += grid.thread_instructions;
+  for (std::size_t cause = 0; cause < stall_causes; ++cause) stalls[cause] += grid.stalls[cause];
+  l1_hits += grid.l1_hits;
+  l1_misses += grid.l1_misses;
+  l1_merges += grid.l1_merges;
+  tlb_hits += grid.l1_tlb_hits;
+  tlb_misses += grid.l1_tlb_misses;
+  tlb_merges += grid.l1_tlb_merges;
+  return *this;
+}
 
 }  // namespace lockstep

@@ -3,6 +3,8 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "models/noc/grid_counts.hpp"
+
 namespace lockstep {
 
 /// Why a scheduler issued nothing in a cycle: the layers of the CPI stack.  When its warps wait for
@@ -20,12 +22,33 @@ enum class StallCause : std::uint8_t {
   last_check,    ///< waits until its memory instructions can fault no more
   fence,         ///< waits for acknowledgements
   barrier,       ///< waits at a block barrier
-  fault,         ///< stopped by a fault
+  fault,         ///< stopped by a fault, or an access waits for a page that is not there
   drain,         ///< its threads are done, their last requests are not
   idle,          ///< no warp
   count,
 };
 
 inline constexpr std::size_t stall_causes = static_cast<std::size_t>(StallCause::count);
+inline constexpr const char* stall_cause_names[stall_causes] = {
+    "unit",        "memory_queue", "log_full", "queue_full", "dependency",
+    "late_source", "fetch",        "memory",   "control",    "last_check",
+    "fence",       "barrier",      "fault",    "drain",      "idle"};
+/// As tables say it.
+inline constexpr const char* stall_cause_words[stall_causes] = {"unit busy",
+                                                                "memory queue full",
+                                                                "operand log full",
+                                                                "replay queue full",
+                                                                "dependencies",
+                                                                "late sources",
+                                                                "fetch",
+                                                                "memory",
+                                                                "branches",
+                                                                "last checks",
+                                                                "fences",
+                                                                "barriers",
+                                                                "page faults",
+                                                                "draining",
+                                                                "no warp"};
+static_assert(stall_causes == GridCounts::stall_causes);
 
 }  // namespace lockstep

@@ -20,38 +20,37 @@ namespace lockstep {
 
 class FaultWaits {
  public:
-  FaultWaits(SmStatistics& statistics, const ResidentBlocks& blocks)
+  FaultWaits(SmStatistics& statistics, ResidentBlocks& blocks)
       : statistics_(statistics), blocks_(blocks) {}
 
   void count(SmCycle up_to) {
     const auto cycles = static_cast<std::uint64_t>(up_to - counted_);
     counted_ = up_to;
-    for_each_warp(warps_, [&](WarpSlot warp) {
+    for_each_warp(blocks_.page_waiters(), [&](WarpSlot warp) {
       statistics_.tenant[blocks_.tenant_of(warp).value()].fault_warp_cycles += cycles;
     });
   }
   /// The warp has a line parked for a page that was refused.
   void begin(WarpSlot warp, SmCycle now) {
-    if ((warps_ & bit_of(warp)) != 0) return;
+    if ((blocks_.page_waiters() & bit_of(warp)) != 0) return;
     count(now);
-    warps_ |= bit_of(warp);
+    blocks_.page_waiters() |= bit_of(warp);
   }
   /// Who waits after some lines have left; a warp may wait for several pages.
   /// `stopped`: warps with squashed lines.
   void find(const ParkedPages& pages, std::uint64_t stopped) {
-    warps_ = stopped | pages.warps_of_refused();
+    blocks_.page_waiters() = stopped | pages.warps_of_refused();
   }
 
   template <class Archive>
   void serialize(Archive& archive) {
-    archive(warps_, counted_);
+    archive(blocks_.page_waiters(), counted_);
   }
 
  private:
   SmStatistics& statistics_;
-  const ResidentBlocks& blocks_;
-  std::uint64_t warps_ = 0;  ///< that wait for pages that were refused
-  SmCycle counted_;          ///< cycle up to which they have been counted
+  ResidentBlocks& blocks_;
+  SmCycle counted_;  ///< cycle up to which they have been counted
 };
 
 }  // namespace lockstep

@@ -15,9 +15,10 @@ bool same_large_page(TlbKey key, TlbKey other) {
 }  // namespace
 
 Translation::Translation(const SmConstants& constants, SmStatistics& statistics,
-                         const ResidentBlocks& blocks, SmPorts& ports, ParkedLines& lines)
+                         ResidentBlocks& blocks, SmPorts& ports, ParkedLines& lines)
     : constants_(constants),
       statistics_(statistics),
+      blocks_(blocks),
       ports_(ports),
       lines_(lines),
       tlb_(constants.setup.vm.l1_tlb),
@@ -48,26 +49,26 @@ Translation::Lookup Translation::look_up(Access& access, unsigned group, SmCycle
       (access.parked == ParkedPages::none &&
        pages_.parked_accesses() >= constants_.parameters.parked_accesses))
     return Lookup::wait;
-  SmStatistics::OfTenant& counts = statistics_.tenant[access.tenant];
+  GridCounts& counts = blocks_.counts(access.grid);
   if (merges && squashes_ && pages_.miss(miss).state == PageMiss::State::refused) {
     if (!pages_.miss(miss).come) {
-      ++counts.tlb_merges;
+      ++counts.l1_tlb_merges;
       waits_.begin(WarpSlot(access.warp), now);
       return Lookup::refused;
     }
     pages_.park(miss, access, group);
-    ++counts.tlb_misses;
+    ++counts.l1_tlb_misses;
     ask(miss, now);
     return Lookup::parked;
   }
   if (!merges) {
-    counts.tlb_flush_misses += tlb_.was_flushed(key);
+    statistics_.tenant[access.tenant].tlb_flush_misses += tlb_.was_flushed(key);
     tlb_.drop(key);
     miss = pages_.take_miss(key);
   }
   pages_.park(miss, access, group);
   if (pages_.miss(miss).was_refused()) waits_.begin(WarpSlot(access.warp), now);
-  ++(merges ? counts.tlb_merges : counts.tlb_misses);
+  ++(merges ? counts.l1_tlb_merges : counts.l1_tlb_misses);
   if (merges) return Lookup::parked;
   if (outside) {
     page_invalid(miss, now);

@@ -24,7 +24,7 @@ namespace lockstep {
 
 class Translation {
  public:
-  Translation(const SmConstants& constants, SmStatistics& statistics, const ResidentBlocks& blocks,
+  Translation(const SmConstants& constants, SmStatistics& statistics, ResidentBlocks& blocks,
               SmPorts& ports, ParkedLines& lines);
 
   // Lines that are looked up.
@@ -89,7 +89,7 @@ class Translation {
   std::string waiting_for() const;
   void warm_hot() const { tlb_.warm_hot(); }
   void serialize(Archive& archive) {
-    archive.section("sm/translation", 5);
+    archive.section("sm/translation", 6);
     archive(tlb_, pages_, known_, waits_);
   }
 
@@ -117,6 +117,7 @@ class Translation {
 
   const SmConstants& constants_;
   SmStatistics& statistics_;
+  ResidentBlocks& blocks_;
   SmPorts& ports_;
   ParkedLines& lines_;
   L1Tlb tlb_;  ///< what every window touches

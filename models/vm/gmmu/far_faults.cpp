@@ -86,6 +86,16 @@ bool FarFaults::replays_in(const PageSpan& span) const {
   return replay != replays_.end() && replay->first < span.end();
 }
 
+std::string FarFaults::waiting_for() const {
+  std::string text;
+  const auto add = [&](const std::string& part) { text += (text.empty() ? "" : "; ") + part; };
+  if (!waiting_.empty()) add("the host to bring " + std::to_string(waiting_.size()) + " pages");
+  if (!without_entry_.empty())
+    add(std::to_string(without_entry_.size()) + " requests without a far-fault MSHR");
+  if (!replays_.empty()) add("SMs to replay " + std::to_string(replays_.size()) + " pages");
+  return text;
+}
+
 void FarFaults::serialize(Archive& archive) {
   archive(waiting_, granules_, numbers_, last_number_, by_tenant_, replays_, retrying_,
           without_entry_);

@@ -15,6 +15,7 @@
 #include <cstdint>
 #include <deque>
 #include <map>
+#include <string>
 #include <vector>
 
 #include "core/checkpoint/archive.hpp"
@@ -108,8 +109,7 @@ class FarFaults {
 
   std::size_t waiting() const { return waiting_.size(); }
   std::uint64_t waiting(TenantId tenant) const { return by_tenant_[tenant.value()]; }
-  std::size_t without_entry() const { return without_entry_.size(); }
-  std::size_t replays() const { return replays_.size(); }
+  std::string waiting_for() const;
   void serialize(Archive& archive);
 
  private:

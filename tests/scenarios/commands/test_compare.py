@@ -25,9 +25,9 @@ class Sharing(ScenarioTest):
     def share(self, long="", short=""):
         return self.write("s.yaml", SCENARIO.format(root=ROOT, long=long, short=short))
 
-    def run_it(self, output="s.h5", *arguments, ranks=0):
+    def run_it(self, output="s.h5", *arguments, ranks=0, status=0):
         run = self.lockstep("run", "s.yaml", "--quiet", "--output", output, *arguments, ranks=ranks)
-        self.assertEqual(run.returncode, 0, run.stderr)
+        self.assertEqual(run.returncode, status, run.stderr)
         return run
 
     def tenants(self, output="s.h5"):
@@ -321,7 +321,7 @@ class Compare(Sharing):
 
     def test_run_that_was_stopped_before_a_tenant_was_done(self):
         self.share()
-        self.run_it("s.h5", "--set", "simulation.stop_at=10us")
+        self.run_it("s.h5", "--set", "simulation.stop_at=10us", status=4)
         self.assertEqual(self.tenants()["long"]["end"], NEVER)
         self.assert_error("tenant long had not finished", "stop_at",
                           command=["compare", "s.yaml", "--shared", "s.h5", "--quiet"])

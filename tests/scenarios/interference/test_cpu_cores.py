@@ -126,7 +126,8 @@ class CpuCores(CoresTest):
         self.scenario_file(tenants, gpu=MACHINE, more="simulation: {epoch: 100us, stop_at: 200us}\n"
                            "policies: {translation: ideal, dram_scheduler: sms}\n")
         run = self.lockstep("run", "s.yaml", "--output", "s.h5")
-        self.assertEqual((run.returncode, run.stderr), (0, ""))
+        self.assertEqual(run.returncode, 4, run.stderr)
+        self.assertNotIn("windows", run.stderr)
         with h5py.File(self.folder / "s.h5") as file:
             self.assertGreaterEqual(200_000 / file["run"].attrs["windows"], 50)
 

@@ -64,7 +64,7 @@ class Analysis(ScenarioTest):
     def test_a_time_that_never_came_is_missing(self):
         run = self.lockstep("run", ROOT / "configs/scenarios/two_tenants_tiny.yaml", "--quiet", "--output", "cut.h5",
                             "--set", "simulation.stop_at=30us")
-        self.assertEqual(run.returncode, 0, run.stderr)
+        self.assertEqual(run.returncode, 4, run.stderr)
         self.assertTrue(la.load(self.folder / "cut.h5").table("tenants")["end"].isna().any())
 
     def test_a_file_that_is_no_output_is_refused_in_one_line(self):

@@ -102,6 +102,10 @@ void PartitionBench::send(std::int64_t cycle, const MemoryRequest& request,
   post(cycle, MessageKind::memory_request, request, payload, static_cast<std::uint16_t>(sender));
 }
 
+void PartitionBench::mark(std::int64_t cycle, MessageKind kind, std::uint32_t grid) {
+  post(cycle, kind, GridMark{grid, 0, 0}, {}, 100u * static_cast<unsigned>(SourceKind::host));
+}
+
 void PartitionBench::load(std::int64_t cycle, std::uint64_t address, std::uint8_t sectors,
                           std::uint32_t tag, std::uint16_t requester) {
   send(cycle, request(MemoryOperation::load, address, sectors, tag, requester));

@@ -51,8 +51,8 @@ TEST(ResidentBlocks, ALeavingBlockTellsWhatItsGridHasExecutedSinceTheLastOne) {
   SmWorld world;
   const BlockPlace place = world.enter_block(32, 7);
   GridSlot& grid = world.blocks.grid(0);
-  grid.warp_instructions = 5;
-  grid.thread_instructions = 130;
+  grid.counts.warp_instructions = 5;
+  grid.counts.thread_instructions = 130;
   const BlockDone done = world.blocks.leave(place);
   EXPECT_EQ(done.block.block, 7u);
   EXPECT_EQ(done.executed.warp, 5u);

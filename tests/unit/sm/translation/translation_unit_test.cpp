@@ -17,6 +17,8 @@ constexpr auto writable = PageTableEntry::present | PageTableEntry::writable;
 
 class TranslationUnitTest : public testing::Test {
  protected:
+  TranslationUnitTest() { world.enter_block(32); }  // whose accesses they are
+
   static Access access_to(std::uint64_t page, Access::Kind kind = Access::Kind::load) {
     Access access;
     access.kind = kind;

@@ -1,0 +1,38 @@
+#pragma once
+
+#include <cstdint>
+#include <utility>
+#include <vector>
+
+#include "core/parameters/node.hpp"
+#include "jobs/observe/metric.hpp"
+#include "jobs/tables.hpp"
+
+namespace lockstep {
+
+/// The columns of /kernels that are metrics, from those that are counts: of one launch, or of the
+/// sum of several.
+class KernelMetrics {
+ public:
+  /// `configuration`: the resolved scenario.
+  explicit KernelMetrics(const Node& configuration);
+
+  /// Sets them.
+  void derive(KernelRow& row) const;
+
+ private:
+  using Sum = std::vector<std::pair<std::size_t, std::uint64_t>>;  ///< place in the row, weight
+  struct Derived {
+    Metric::Per per;
+    Sum numerator, denominator;
+    std::uint64_t denominator_times;
+    std::size_t place;
+  };
+
+  std::vector<Derived> derived_;
+};
+
+/// `row` becomes the sum of itself and another launch.
+void add_launch(KernelRow& row, const KernelRow& launch);
+
+}  // namespace lockstep

@@ -1,0 +1,34 @@
+#include "jobs/run/kernel_rows.hpp"
+
+#include <algorithm>
+
+namespace lockstep {
+
+KernelRows::KernelRows(const Node& configuration)
+    : clock_(configuration.at("gpu").at("sm").at("clock").frequency()), metrics_(configuration) {}
+
+std::vector<KernelRow> KernelRows::of(const std::vector<KernelRecord>& kernels, Time now) const {
+  std::vector<KernelRow> rows;
+  for (const KernelRecord& kernel : kernels) {
+    KernelRow& row = rows.emplace_back();
+    row.kernel = kernel.kernel;
+    row.tenant = kernel.tenant;
+    row.stream = kernel.stream;
+    row.blocks_x = kernel.blocks[0];
+    row.blocks_y = kernel.blocks[1];
+    row.blocks_z = kernel.blocks[2];
+    row.threads_x = kernel.threads[0];
+    row.threads_y = kernel.threads[1];
+    row.threads_z = kernel.threads[2];
+    row.enqueued = kernel.enqueued;
+    row.launched = kernel.launched;
+    row.done = kernel.done;
+    row.duration = std::max(std::min(kernel.done, now) - kernel.launched, Time::zero());
+    row.cycles = static_cast<std::uint64_t>(clock_.cycle_at_or_before(row.duration).count());
+    row.counts = kernel.counts;
+    metrics_.derive(row);
+  }
+  return rows;
+}
+
+}  // namespace lockstep

@@ -1,0 +1,34 @@
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "core/exec/rank_facts.hpp"
+#include "core/output/run_output.hpp"
+#include "core/parameters/node.hpp"
+#include "jobs/options.hpp"
+
+namespace lockstep {
+
+/// What `lockstep run --config-of FILE` needs to repeat a run to the bit: /run/scenario, a scenario
+/// with the machine and the host programs by value, and files of modules and data by name; and
+/// /run/facts, all that the result depends on, the digests of those files included.
+
+/// The scenario that the command line names, or that its --config-of holds.
+Node scenario_document(const CommandLine& line);
+/// Its name: that of its file, without folder and ending.
+std::string scenario_name(const CommandLine& line);
+
+/// A scenario to be run again, as YAML.  `machine` is its resolved part.
+std::string recipe_text(const Node& scenario, const std::string& machine);
+
+void write_recipe(RunOutput& file, const std::string& recipe, const std::vector<RankFact>& facts);
+
+/// The run in `file` had --check.
+bool was_checked(const std::string& file);
+
+/// With --config-of: UserError that names the first of these facts that was another one when the
+/// file was written; of another program a note, for standard error.
+std::string compare_with_recipe(const CommandLine& line, const std::vector<RankFact>& facts);
+
+}  // namespace lockstep

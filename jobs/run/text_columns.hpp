@@ -1,0 +1,34 @@
+#pragma once
+
+#include <string>
+#include <vector>
+
+namespace lockstep {
+
+/// Terminals have at least so many, and mails and batch logs are read in them.
+inline constexpr std::size_t text_columns = 80;
+
+/// Long names lose their middle.
+inline std::string shortened(const std::string& name, std::size_t columns) {
+  if (name.size() <= columns) return name;
+  const std::size_t kept = columns - 2, end = kept / 2;
+  return name.substr(0, kept - end) + ".." + name.substr(name.size() - end);
+}
+
+/// The parts with commas between them, in lines that begin with `indent`.
+inline std::string in_lines(const std::string& indent, const std::vector<std::string>& parts) {
+  std::string text, line = indent;
+  for (std::size_t i = 0; i < parts.size(); ++i) {
+    const std::string part = parts[i] + (i + 1 < parts.size() ? "," : "");
+    const bool is_first = line.size() == indent.size();
+    if (!is_first && line.size() + 1 + part.size() > text_columns) {
+      text += line + "\n";
+      line = std::string(indent.size(), ' ') + part;
+      continue;
+    }
+    line += (is_first ? "" : " ") + part;
+  }
+  return text + line + "\n";
+}
+
+}  // namespace lockstep

@@ -1,0 +1,77 @@
+/// What is counted of a grid, by all that count it.
+///
+/// SMs know whose warp and whose access it is: what they count is the grid's own, to the last one,
+/// whoever else runs.  GMMU, partitions and host know tenants: theirs is what the tenant's counters
+/// grew by while the grid ran, so that grids of a tenant that overlap both have it.
+#pragma once
+
+#include <algorithm>
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <span>
+#include <vector>
+
+#include "core/time/time.hpp"
+
+namespace lockstep {
+
+struct GridCounts {
+  static constexpr std::size_t stall_causes = 15;
+
+  // Of SMs; what each cycle may count comes first.
+  std::uint64_t issue_slots = 0, warp_instructions = 0, thread_instructions = 0;
+  std::array<std::uint64_t, stall_causes> stalls{};
+  std::uint64_t l1_hits = 0, l1_misses = 0, l1_merges = 0;
+  std::uint64_t l1_tlb_hits = 0, l1_tlb_misses = 0, l1_tlb_merges = 0;
+  std::uint64_t active_cycles = 0, warp_cycles = 0;
+  // Of the GMMU, partitions and the host.
+  std::uint64_t l2_tlb_hits = 0, l2_tlb_misses = 0;
+  std::uint64_t l2_hits = 0, l2_misses = 0, dram_reads = 0, dram_writes = 0;
+  std::uint64_t bytes_to_host = 0, bytes_to_gpu = 0, far_faults = 0;
+
+  /// All of them, in this order.
+  std::span<std::uint64_t> words() {
+    return {&issue_slots, sizeof(GridCounts) / sizeof(std::uint64_t)};
+  }
+  std::span<const std::uint64_t> words() const {
+    return {&issue_slots, sizeof(GridCounts) / sizeof(std::uint64_t)};
+  }
+  bool any() const {
+    return std::ranges::any_of(words(), [](std::uint64_t word) { return word != 0; });
+  }
+  GridCounts& operator+=(const GridCounts& other) {
+    std::ranges::transform(words(), other.words(), words().begin(), std::plus<>());
+    return *this;
+  }
+  GridCounts& operator-=(const GridCounts& other) {
+    std::ranges::transform(words(), other.words(), words().begin(), std::minus<>());
+    return *this;
+  }
+  template <class Archive>
+  void serialize(Archive& archive) {
+    for (std::uint64_t& word : words()) archive(word);
+  }
+};
+
+/// What a component has counted of a grid since it was last asked.
+struct GridContribution {
+  std::uint64_t grid = 0;
+  GridCounts counts;
+
+  template <class Archive>
+  void serialize(Archive& archive) {
+    archive(grid, counts);
+  }
+};
+
+/// A component that counts for grids.
+class GridCounter {
+ public:
+  virtual ~GridCounter() = default;
+  /// Appends what it has counted up to `now`, where it stands, since the last call.
+  virtual void take_grid_counts(Time now, std::vector<GridContribution>& taken) = 0;
+};
+
+}  // namespace lockstep

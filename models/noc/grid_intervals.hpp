@@ -1,0 +1,60 @@
+#pragma once
+
+#include <cstdint>
+#include <utility>
+#include <vector>
+
+#include "models/noc/grid_counts.hpp"
+#include "models/noc/grid_messages.hpp"
+#include "models/noc/ids.hpp"
+
+namespace lockstep {
+
+/// What a tenant's counters grow by while each of its grids runs, where only tenants are known.
+class GridIntervals {
+ public:
+  /// `counts`: what the counters of its tenant say now.
+  void begin(const GridMark& mark, const GridCounts& counts) { running_.push_back({mark, counts}); }
+  void end(const GridMark& mark, const GridCounts& counts) {
+    for (auto interval = running_.begin(); interval != running_.end(); ++interval) {
+      if (interval->mark.grid != mark.grid) continue;
+      GridContribution grown{mark.grid, counts};
+      grown.counts -= interval->since;
+      if (grown.counts.any()) ended_.push_back(grown);
+      running_.erase(interval);
+      return;
+    }
+  }
+  /// As GridCounter; `counts_of(tenant)` are the counters of a tenant.
+  template <class CountsOf>
+  void take(const CountsOf& counts_of, std::vector<GridContribution>& taken) {
+    for (const GridContribution& grown : std::exchange(ended_, {})) taken.push_back(grown);
+    for (Interval& interval : running_) {
+      const GridCounts now = counts_of(interval.mark.tenant);
+      GridContribution grown{interval.mark.grid, now};
+      grown.counts -= std::exchange(interval.since, now);
+      if (grown.counts.any()) taken.push_back(grown);
+    }
+  }
+
+  template <class Archive>
+  void serialize(Archive& archive) {
+    archive(running_, ended_);
+  }
+
+ private:
+  struct Interval {
+    GridMark mark;
+    GridCounts since;  ///< what the counters said when it began, or was last taken
+
+    template <class Archive>
+    void serialize(Archive& archive) {
+      archive(mark, since);
+    }
+  };
+
+  std::vector<Interval> running_;
+  std::vector<GridContribution> ended_;
+};
+
+}  // namespace lockstep
