@@ -18,7 +18,7 @@ bool Driver::Services::coalesce(TenantId tenant, VirtualPage first) {
   const TenantPages pages{tenant, first, pages_per_large};
   const PageTables& tables = driver_.tables();
   if (first.value() % pages_per_large != 0 || !at_rest(pages) || tables.is_large(tenant, first) ||
-      !driver_.page_manager_->in_large_frame(tenant, first))
+      !driver_.tables().in_large_frame(tenant, first))
     return false;
   const auto permission = [&](VirtualPage page) {
     return tables.entry(tenant, page).is(PageTableEntry::writable);
@@ -48,6 +48,15 @@ bool Driver::Services::copy(TenantId tenant, VirtualPage page, Frame to) {
   ++driver_.busy(tenant);
   driver_.rearranger_.copy(pages, to, cycle_);
   return true;
+}
+
+void Driver::Services::move_foreign(std::uint32_t number, Frame to) {
+  const PageManager& page_manager = *driver_.page_manager_;
+  const PhysicalAddress from = address_of(page_manager.foreign_pages()[number]);
+  ++driver_.foreign_moves_;
+  cycle_.link.send_copy({from.value(), address_of(to).value(),
+                         page_manager.copy_time().femtoseconds(), Driver::foreign_copy | number, 0},
+                        cycle_.now, cycle_.outbox);
 }
 
 }  // namespace lockstep

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <memory>
+#include <span>
 
 #include "core/engine/component.hpp"
 #include "core/statistics/view.hpp"
@@ -41,6 +42,7 @@ class MemoryPartition final : public Component {
     AddressMapping mapping;
     RequestSources sources;   ///< who sends requests, the host among them
     std::size_t tenants = 0;  ///< of the run
+    std::span<const Frame> foreign_pages;
     std::unique_ptr<CachePolicy> cache_policy;
     std::unique_ptr<DramScheduler> dram_scheduler;
     PolicyEpochs epochs;
