@@ -6,7 +6,7 @@
 
 `run` has two applications on mosaic_maxwell with 96 MiB of memory, 15 SMs for each, under each way of compaction: by
 the share of large frames that hold foreign pages, half of each, and by the share of pages that they hold, in all
-frames.
+frames; and in 84 MiB, of which little more is free than they need, for memory bloat.
 `show` prints the sum of instructions per cycle over that without fragmentation, large pages made, and memory bloat.
 """
 from mosaic import SIZES, rates
@@ -21,12 +21,13 @@ DESIGNS = {
 }
 INDICES = (0.5, 0.8, 0.9, 0.95, 1)
 OCCUPANCIES = (0.01, 0.1, 0.25, 0.35, 0.5, 0.75)
+TIGHT, TIGHT_OCCUPANCIES = "84MiB", (0.5, 0.7, 0.75, 0.77)
 
 
-def point_of(design, index, occupancy):
+def point_of(design, index, occupancy, memory="96MiB"):
     return Point("mosaic_maxwell", tuple((name, SIZES[name]) for name in PAIR),
                  (("sharing", "spatial"), ("page_manager", DESIGNS[design])), relaunch=True, sms=15,
-                 overrides=(("gpu.memory.capacity", "96MiB"),
+                 overrides=(("gpu.memory.capacity", memory),
                             ("gpu.memory.fragmentation", f"{{index: {index}, occupancy: {occupancy}}}")))
 
 
@@ -35,6 +36,7 @@ def points():
     for design in DESIGNS:
         yield from (point_of(design, index, 0.5) for index in INDICES)
         yield from (point_of(design, 1, occupancy) for occupancy in OCCUPANCIES if occupancy != 0.5)
+    yield from (point_of("CaC", 1, occupancy, TIGHT) for occupancy in TIGHT_OCCUPANCIES)
 
 
 def bloat(file):
@@ -65,6 +67,11 @@ def show_sweep(title, experiment, swept):
 def show(experiment):
     show_sweep("share of large frames, half full", experiment, [(f"{100 * i:.0f} %", i, 0.5) for i in INDICES])
     show_sweep("share of their pages, all frames", experiment, [(f"{100 * o:.0f} %", 1, o) for o in OCCUPANCIES])
+    print(f"| share of their pages, all frames, {TIGHT} | frames emptied | bloat, % |\n|---|---:|---:|")
+    for occupancy in TIGHT_OCCUPANCIES:
+        with experiment.output(point_of("CaC", 1, occupancy, TIGHT)) as file:
+            emptied = int(file["final/stats/page_manager/foreign_emptied"][:].sum())
+            print(f"| {100 * occupancy:.0f} % | {emptied} | {bloat(file):.2f} |")
 
 
 def main():
