@@ -59,7 +59,7 @@ def hit_rate(experiment, point):
 
 def show_levels(experiment):
     with experiment.output(point_of(PAIR, "SharedTLB", policies=MEASURED)) as file:
-        names = file["final/stats/cache_policy/hits"].dims[1][0].asstr()[:].tolist()
+        names = [name.decode() for name in file["stats/cache_policy/hits"].dims[2][0][:]]
         hits, lookups = (file["final/stats/cache_policy"][name][:].sum(axis=0) for name in ("hits", "lookups"))
     rows = [names.index(level) for level in LEVELS]
     print("| hits in the L2, % | " + " | ".join(LEVELS) + " |\n|---|" + "---:|" * len(LEVELS))

@@ -34,8 +34,9 @@ struct WarpTypeStatistics {
         .per_tenant("hit_ratio", &S::hit_ratio, "warps",
                     "judged, by percent of their requests that hit")
         .per_tenant("changed_types", &S::changed_types, "warps", "judged to be of another type")
-        .per_tenant("all_hit_loads", &S::all_hit_loads, "instructions",
-                    "loads of several requests, all of which hit")
+        .per_tenant(
+            "all_hit_loads", &S::all_hit_loads, "instructions",
+            "loads of several requests, all of which hit; of several loads under way one counts")
         .per_tenant("hit_spread", &S::hit_spread, "cycles",
                     "of the L2 between the first and the last of those answers, summed")
         .per_tenant("longest_spread", &S::longest_spread, "cycles", "the most of them")
@@ -64,13 +65,13 @@ class WarpTypes final : public SmSide {
       marks |= mark_bypass;
     if (warp.type >= WarpType::mostly_hit) marks |= mark_mostly_hit;
     request.marks = static_cast<std::uint8_t>(request.marks | marks);
-    if (is_measured(request.operation)) spreads_[request.warp].sent(now);
+    if (is_measured(request.operation)) spreads_[request.warp].sent(request.pc & pc_mask, now);
   }
 
-  void on_answer(const MemoryResponse& answer, std::uint32_t, Time now) override {
+  void on_answer(const MemoryResponse& answer, std::uint32_t pc, Time now) override {
     begin_period(now);
     const bool past = (answer.flags & flag_past_l2) != 0, hit = answer.l2_hits == answer.sectors;
-    if (is_measured(answer.operation)) measure(answer, hit && !past, now);
+    if (is_measured(answer.operation)) measure(answer, pc & pc_mask, hit && !past, now);
     if (past) return;
     Warp& warp = warps_[answer.warp];
     warp.counts.add(hit);
@@ -99,9 +100,10 @@ class WarpTypes final : public SmSide {
     }
   };
 
+  static constexpr std::uint32_t pc_mask = (1u << pc_bits) - 1;
   static bool is_measured(MemoryOperation operation) { return operation == MemoryOperation::load; }
-  void measure(const MemoryResponse& answer, bool hit, Time now) {
-    const std::optional<Time> spread = spreads_[answer.warp].answered(hit, now);
+  void measure(const MemoryResponse& answer, std::uint32_t pc, bool hit, Time now) {
+    const std::optional<Time> spread = spreads_[answer.warp].answered(pc, hit, now);
     if (!spread) return;
     const auto cycles = static_cast<std::uint64_t>(*spread / cycle_);
     ++statistics_.all_hit_loads[answer.tenant];
