@@ -1,16 +1,17 @@
 #!/usr/bin/python3
-"""What MASK depends on: K5, K6, K12, K15 and K21 of paper 004 (sections 6.2, 6.3.3, 6.6.2, 6.6.3), and Static.
+"""What MASK depends on: K2, K5 to K7, K12, K15, K18, K19, K21 and K22 of paper 004 (sections 6.2 to 6.6), and Static.
 
     jobs/experiments/interference/mask_sweeps.py run [--folder DIR] [--jobs N]
     jobs/experiments/interference/mask_sweeps.py show [--folder DIR]
 
 `run` has applications on mask_maxwell, all SMs shared out among them, with pages of 4 KiB: two with a far and a near
-GMMU, with second-level TLBs of other sizes and with partitions of their own, and one to four of them. `show` prints
-weighted speedups, for which an application alone has the SMs of the shared run under SharedTLB.
+GMMU, with second-level TLBs of other sizes, with partitions of their own, with other numbers of tokens and with pages
+of 2 MiB, and one to four of them. `show` prints weighted speedups, for which an application alone has the SMs of the
+shared run under SharedTLB.
 """
 import functools
 
-from mask import DESIGNS, SIZES
+from mask import DESIGNS, EPOCH, SIZES
 from points import Experiment, Point, parser_of
 
 PAIR = ("inverted_index", "page_view_count")
@@ -21,17 +22,24 @@ STATIC = (("gpu.noc.mapping", "grouped"),)
 ENTRIES = (64, 512, 2048, 8192)
 # Never judges: counts what looks up.
 MEASURED = (("cache_policy", "{name: mask, epoch: 10000000000}"),)
+TOKENS = (0.2, 0.5, 1)
+LARGE = (("page_manager", "large-pages"),)
 LEVELS = ("data", "level_1", "level_2", "level_3", "level_4")
 
 
 def point_of(names, design, overrides=(), sms=0, policies=()):
     return Point("mask_maxwell", tuple((name, SIZES[name]) for name in names),
-                 (("sharing", "spatial"), ("page_manager", "base-pages"), *DESIGNS[design], *policies),
+                 tuple(dict((("sharing", "spatial"), ("page_manager", "base-pages"), *DESIGNS[design],
+                             *policies)).items()),
                  relaunch=len(names) > 1, sms=sms or SMS // len(names), overrides=overrides)
 
 
 def size_of(entries):
     return (("gpu.vm.l2_tlb.entries", entries),)
+
+
+def tokens_of(share):
+    return (("tlb_fill", f"{{name: mask, epoch: {EPOCH}, initial_tokens: {share}}}"),)
 
 
 def points():
@@ -43,6 +51,8 @@ def points():
     yield from (point_of(PAIR, design, size_of(entries)) for entries in ENTRIES for design in ("SharedTLB", "MASK"))
     yield from (point_of(PAIR, design, STATIC) for design in ("SharedTLB",))
     yield point_of(PAIR, "MASK-TLB")
+    yield from (point_of(PAIR, "MASK", policies=tokens_of(share)) for share in TOKENS)
+    yield from (point_of(PAIR, design, policies=LARGE) for design in ("SharedTLB", "MASK", "Ideal"))
     yield point_of(PAIR, "SharedTLB", policies=MEASURED)
 
 
@@ -65,6 +75,29 @@ def show_levels(experiment):
     print("| hits in the L2, % | " + " | ".join(LEVELS) + " |\n|---|" + "---:|" * len(LEVELS))
     print("| " + " + ".join(PAIR) + " | "
           + " | ".join(f"{100 * hits[row] / max(lookups[row], 1):.1f}" for row in rows) + " |\n")
+
+
+def misses(experiment, design):
+    """Of each application in the second-level TLB, in %."""
+    with experiment.output(point_of(PAIR, design)) as file:
+        hits, missed = (file["final/stats/gmmu"][name][:].sum(axis=0) for name in ("tlb_hits", "tlb_misses"))
+    return (100 * missed / (hits + missed)).tolist()
+
+
+def show_claims(experiment, weighted):
+    throughput = {design: sum(rates(experiment, point_of(PAIR, design))) for design in ("SharedTLB", "MASK")}
+    print(f"K2: instructions per cycle, MASK over SharedTLB: {throughput['MASK'] / throughput['SharedTLB']:.3f}")
+    print("K7: misses in the second-level TLB, %:", {name: [f"{share:.1f}" for share in misses(experiment, name)]
+                                                     for name in ("SharedTLB", "MASK")})
+    print("K18: 2 MiB pages:", {design: f"{weighted(PAIR, design, (), 0, LARGE):.3f}"
+                                for design in ("SharedTLB", "MASK", "Ideal")})
+    print("K19: by share of warps with tokens at first:",
+          {share: f"{weighted(PAIR, 'MASK', (), 0, tokens_of(share)):.3f}" for share in TOKENS})
+    with experiment.output(point_of(PAIR, "MASK")) as file:
+        requests, cycles = (file["final/stats/dram_scheduler"][name][:].sum(axis=0)
+                            for name in ("requests", "queue_cycles"))
+    print(f"K22: share of walks among DRAM requests, %: {100 * requests[0] / requests.sum():.1f}; cycles in the queue, "
+          f"walks {cycles[0] / max(requests[0], 1):.0f}, data {cycles[1:].sum() / max(requests[1:].sum(), 1):.0f}")
 
 
 def show(experiment):
@@ -94,6 +127,7 @@ def show(experiment):
         print(f"| {label} | {weighted(PAIR, *point):.3f} | {hit_rate(experiment, point_of(PAIR, *point)):.1f} |")
     print()
     show_levels(experiment)
+    show_claims(experiment, weighted)
 
 
 def main():
