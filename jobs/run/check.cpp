@@ -90,6 +90,21 @@ void check_tenant(const Tenant& tenant, const Machine& machine, std::size_t inde
                           : passed_text(tenant.name, compared, got.size() - compared);
 }
 
+/// What was in GPU memory before the run.
+void check_foreign_pages(const Host& host, CheckResult& result) {
+  const ForeignInspection& foreign = host.foreign();
+  if (host.driver().page_manager().foreign_pages().empty()) return;
+  if (!foreign.has_begun() || !host.finished()) {
+    result.text += "check of foreign pages: left out, since the run ended before its tenants\n";
+  } else if (const auto damaged = foreign.damaged()) {
+    result.passed = false;
+    result.text += fmt::format(
+        "check failed: foreign page {} does not hold what it held before the run\n", *damaged);
+  } else {
+    result.text += fmt::format("check passed: {} foreign pages\n", foreign.pages());
+  }
+}
+
 }  // namespace
 
 CheckResult check_tenants(const Scenario& scenario, const Machine& machine, Host& host,
@@ -129,6 +144,7 @@ CheckResult check_tenants(const Scenario& scenario, const Machine& machine, Host
       result.text += fmt::format("check failed: tenant {}: {}\n", tenant.name, mistake.what());
     }
   }
+  check_foreign_pages(host, result);
   LOCKSTEP_CHECK(!host.finished() || host.driver().taken_bytes() == 0,
                  "after the last tenant " + std::to_string(host.driver().taken_bytes()) +
                      " bytes of GPU memory are still taken");

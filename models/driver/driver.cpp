@@ -117,6 +117,12 @@ void Driver::memory_answered(const MessageHeader& message, const HostCycle& cycl
 }
 
 void Driver::page_copied(const PageCopy& copy, const HostCycle& cycle) {
+  if ((copy.id & foreign_copy) != 0) {
+    --foreign_moves_;
+    Services services(*this, cycle);
+    return page_manager_->foreign_moved(copy.id & ~foreign_copy, frame_of(PhysicalAddress{copy.to}),
+                                        services);
+  }
   rearranger_.copied(copy.id, cycle);
   finish_rearrangements(cycle);
 }
@@ -160,7 +166,7 @@ void Driver::end_tenant(TenantId tenant, const HostCycle& cycle) {
 }
 
 bool Driver::idle() const {
-  return zeroed_.idle() &&
+  return zeroed_.idle() && foreign_moves_ == 0 &&
          std::all_of(busy_.begin(), busy_.end(), [](std::uint32_t b) { return b == 0; });
 }
 
@@ -172,13 +178,16 @@ std::string Driver::waiting_for() const {
   if (rearranger_.under_way() > 0)
     text += (text.empty() ? "the driver rearranges " : ", rearranges ") +
             std::to_string(rearranger_.under_way());
+  if (foreign_moves_ > 0)
+    text += (text.empty() ? "the driver moves " : ", moves ") + std::to_string(foreign_moves_) +
+            " foreign pages";
   return text;
 }
 
 void Driver::serialize(Archive& archive) {
   page_manager_->serialize(archive);
   archive(news_, mapper_, unmapper_, rearranger_, zeroed_, next_address_, busy_, postponed_,
-          mapped_, unmapped_);
+          foreign_moves_, mapped_, unmapped_);
 }
 
 }  // namespace lockstep

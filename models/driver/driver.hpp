@@ -49,10 +49,11 @@ class Driver {
   }
   void give_back(TenantId tenant, std::span<const FrameRun> frames, const HostCycle& cycle);
   std::uint64_t free_bytes() const { return page_manager_->frames().free_bytes(); }
-  /// Bytes that nobody has freed, without the frame at 0 that is never given out and those that lie
-  /// ready for handlers of the GPU.
+  /// Bytes that nobody has freed, without the frame at 0 that is never given out, foreign pages and
+  /// what lies ready for handlers of the GPU.
   std::uint64_t taken_bytes() const {
-    return page_manager_->frames().capacity() - free_bytes() - page_bytes - zeroed_.bytes();
+    return page_manager_->frames().capacity() - free_bytes() - zeroed_.bytes() -
+           (page_manager_->foreign_pages().size() + 1) * page_bytes;
   }
   ZeroedFrames& zeroed_frames() { return zeroed_; }
   const ZeroedFrames& zeroed_frames() const { return zeroed_; }
@@ -110,6 +111,8 @@ class Driver {
 
  private:
   class Services;
+  /// In the number of a copy: of a foreign page.
+  static constexpr std::uint32_t foreign_copy = std::uint32_t{1} << 31;
   /// Pages that are to be unmapped when they are no longer rearranged.
   struct Postponed {
     TenantPages pages;
@@ -133,6 +136,7 @@ class Driver {
   std::vector<std::uint64_t> next_address_;  ///< by tenant
   std::vector<std::uint32_t> busy_;          ///< by tenant: mappings, unmappings and rearrangements
   std::vector<Postponed> postponed_;
+  std::uint64_t foreign_moves_ = 0;  ///< under way
   std::vector<std::uint32_t> mapped_;
   std::vector<Unmapped> unmapped_;
 };

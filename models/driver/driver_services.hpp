@@ -12,6 +12,7 @@ class Driver::Services final : public PageServices {
   bool coalesce(TenantId tenant, VirtualPage first) override;
   bool splinter(TenantId tenant, VirtualPage first) override;
   bool copy(TenantId tenant, VirtualPage page, Frame to) override;
+  void move_foreign(std::uint32_t number, Frame to) override;
 
  private:
   /// Mapped in GPU memory, and nothing is being done to them.

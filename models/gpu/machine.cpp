@@ -7,6 +7,7 @@
 #include "core/memory/round_up.hpp"
 #include "models/cpu/core_statistics.hpp"
 #include "models/dispatch/dispatcher.hpp"
+#include "models/fragmentation/foreign_pages.hpp"
 #include "models/gpu/launch_check.hpp"
 #include "models/gpu/memory_check.hpp"
 #include "models/gpu/policy_check.hpp"
@@ -46,7 +47,7 @@ Machine::Machine(const Scenario& scenario, const MachineParameters& parameters,
       parameters_(parameters),
       capture_(options.capture),
       print_(options.print),
-      mapping_(parameters.gpu.noc.mapping, parameters.gpu.memory.partitions) {
+      mapping_(parameters.gpu.mapping(scenario.tenants.size())) {
   check_memory(scenario, parameters);
   load_modules(options.lowering);
   if (saves_blocks(parameters.policies))
@@ -54,6 +55,8 @@ Machine::Machine(const Scenario& scenario, const MachineParameters& parameters,
         ContextMemory(scenario, parameters, module_pointers(), module_of_tenant_, *issue_tables());
   core_places_ = CorePlaces(scenario, parameters,
                             parameters.gpu.memory.capacity.count() - context_memory_.bytes());
+  foreign_pages_ = foreign_pages(parameters.gpu.memory.fragmentation, core_places_.bytes_before(),
+                                 parameters.simulation.seed);
   lay_out();
 }
 
@@ -96,6 +99,8 @@ void Machine::lay_out() {
   const Time dispatch_link = dispatch.duration(gpu.dispatch.link_latency);
   const Time host_link = parameters_.host.link_latency;
   const Time gmmu_link = Clock(gpu.vm.clock).duration(gpu.vm.link_latency);
+  const Time walk_request = gpu.vm.memory_link(request);
+  const Time walk_response = gpu.vm.memory_link(response);
   // Relative costs and traffic, for the partitioner: an SM does the most, and talks to partitions.
   constexpr double hub_weight = 0.2, partition_weight = 0.5, sm_weight = 1;
   constexpr double memory_traffic = 1, rare_traffic = 0.02;
@@ -122,8 +127,8 @@ void Machine::lay_out() {
   host_to_gmmu_ = graph_.connect(host_, gmmu_, host_link, rare_traffic);
   gmmu_to_host_ = graph_.connect(gmmu_, host_, host_link, rare_traffic);
   for (const ComponentId partition : partitions) {
-    gmmu_to_partition_.push_back(graph_.connect(gmmu_, partition, request, rare_traffic));
-    partition_to_gmmu_.push_back(graph_.connect(partition, gmmu_, response, rare_traffic));
+    gmmu_to_partition_.push_back(graph_.connect(gmmu_, partition, walk_request, rare_traffic));
+    partition_to_gmmu_.push_back(graph_.connect(partition, gmmu_, walk_response, rare_traffic));
     host_to_partition_.push_back(graph_.connect(host_, partition, host_link, rare_traffic));
     partition_to_host_.push_back(graph_.connect(partition, host_, host_link, rare_traffic));
   }
@@ -200,6 +205,7 @@ std::unique_ptr<Component> Machine::build_host() const {
   setup.modules = module_pointers();
   setup.mapping = mapping_;
   setup.memory_bytes = core_places_.bytes_before();
+  setup.foreign_pages = foreign_pages_;
   setup.memory_bytes_per_second = parameters_.gpu.memory.bytes_per_second();
   setup.capture = capture_;
   setup.print = print_;
@@ -317,6 +323,7 @@ std::unique_ptr<Component> Machine::build_partition(ComponentId component) const
   setup.index = PartitionId{static_cast<std::uint16_t>(index)};
   setup.mapping = mapping_;
   setup.sources = request_sources(index);
+  setup.foreign_pages = foreign_pages_;
   setup.tenants = scenario_.tenants.size();
   const auto policy = [&](const PolicyChoice& choice) {
     return PartitionPolicySetup{

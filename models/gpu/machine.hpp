@@ -89,6 +89,7 @@ class Machine {
   mutable std::shared_ptr<const IssueTables> issue_tables_;  ///< made when first asked for
   ContextMemory context_memory_;
   CorePlaces core_places_;
+  std::vector<Frame> foreign_pages_;
   const std::shared_ptr<ConstantRows> constant_rows_ = std::make_shared<ConstantRows>();
 
   Graph graph_;

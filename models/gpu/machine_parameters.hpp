@@ -49,6 +49,11 @@ struct GpuParameters {
         .group("vm", &P::vm, "address translation")
         .group("cpu", &P::cpu, "CPU cores that share its memory");
   }
+  AddressMapping mapping(std::size_t tenants) const {
+    return {noc.mapping,
+            memory.partitions,
+            {static_cast<std::uint32_t>(tenants), memory.capacity.count() / tenants}};
+  }
   BandwidthShare bandwidth_of_an_sm() const { return {memory.bytes_per_second() / sm.count}; }
 };
 

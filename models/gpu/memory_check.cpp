@@ -1,6 +1,9 @@
 #include "models/gpu/memory_check.hpp"
 
+#include <set>
+
 #include "core/error/error.hpp"
+#include "models/fragmentation/foreign_pages.hpp"
 
 namespace lockstep {
 
@@ -25,6 +28,44 @@ void check_policy(const Scenario& scenario, const MachineParameters& parameters,
   }
 }
 
+/// What a tenant cannot do without: device buffers, page tables, and a page for all that is
+/// managed.
+std::uint64_t least_bytes(const Tenant& tenant, std::uint64_t granule) {
+  std::uint64_t device = 0, pages = 0;
+  bool is_paged = false;
+  for (const Buffer& buffer : tenant.workload.buffers) {
+    pages += round_up_to_page(buffer.bytes()) / page_bytes;
+    if (buffer.memory == MemoryKind::device) device += round_up(buffer.bytes(), granule);
+    is_paged |= buffer.memory == MemoryKind::managed;
+  }
+  return device + (is_paged ? granule : 0) + PageManager::table_bytes(pages);
+}
+
+/// Foreign pages must leave each tenant enough.
+void check_fragmentation(const Scenario& scenario, const MachineParameters& parameters) {
+  const MemoryParameters& memory = parameters.gpu.memory;
+  const std::uint64_t capacity = memory.capacity.count();
+  const std::vector<Frame> foreign =
+      foreign_pages(memory.fragmentation, capacity, parameters.simulation.seed);
+  if (foreign.empty()) return;
+  const std::uint64_t granule =
+      make_page_manager(parameters.policies.page_manager, {})->granule_pages();
+  std::set<std::uint64_t> taken{0};  // nobody gets the first page
+  for (const Frame page : foreign) taken.insert(page.value() / granule);
+  const std::uint64_t left =
+      (capacity / (granule * page_bytes) - taken.size()) * granule * page_bytes;
+  for (const Tenant& tenant : scenario.tenants) {
+    if (tenant.cpu) continue;
+    const std::uint64_t least = least_bytes(tenant, granule * page_bytes);
+    if (least <= left) continue;
+    throw UserError(scenario.gpu.find("memory").find("fragmentation").where(),
+                    "foreign pages leave " + std::to_string(left) + " of gpu.memory.capacity's " +
+                        std::to_string(capacity) + " bytes, and tenant " + tenant.name + " needs " +
+                        std::to_string(least) + " for device buffers and page tables",
+                    "lower index or occupancy, or raise gpu.memory.capacity");
+  }
+}
+
 }  // namespace
 
 void check_memory(const Scenario& scenario, const MachineParameters& parameters) {
@@ -39,6 +80,7 @@ void check_memory(const Scenario& scenario, const MachineParameters& parameters)
                         " bytes does not divide into pages of " + std::to_string(page) + " bytes",
                     "make it a multiple of the page size of policies.page_manager");
   }
+  check_fragmentation(scenario, parameters);
   check_policy(scenario, parameters, cache_policy_registry(), parameters.policies.cache_policy,
                "cache_policy");
   check_policy(scenario, parameters, dram_schedulers(), parameters.policies.dram_scheduler,

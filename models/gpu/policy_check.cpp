@@ -142,6 +142,35 @@ void check_page_manager(const Scenario& scenario, const MachineParameters& param
                     "set stall: false, or choose exception_scheme: stall-on-fault");
 }
 
+/// Each tenant has its own partitions.
+void check_groups(const Scenario& scenario, const MachineParameters& parameters) {
+  const GpuParameters& gpu = parameters.gpu;
+  if (gpu.noc.mapping != AddressMapping::Kind::grouped) return;
+  const Node noc = scenario.gpu.find("noc");
+  const auto refuse = [&](const std::string& why, const std::string& advice) {
+    throw UserError(noc.find("mapping").where(), "noc.mapping grouped " + why, advice);
+  };
+  const std::size_t tenants = scenario.tenants.size();
+  if (gpu.memory.partitions % tenants != 0)
+    refuse("gives " + std::to_string(tenants) + " tenants as many partitions each, and there are " +
+               std::to_string(gpu.memory.partitions),
+           "change gpu.memory.partitions, or choose another mapping");
+  for (const Tenant& tenant : scenario.tenants)
+    if (tenant.cpu)
+      refuse("divides memory among tenants on the GPU, and " + tenant.name + " is on a CPU core",
+             "choose another mapping");
+  const PolicyParameters& policies = parameters.policies;
+  const auto needs_of = page_managers().factory(policies.page_manager).needs;
+  if (needs_of != nullptr && needs_of(policies.page_manager).all_memory)
+    refuse("gives a tenant frames of its own partitions only, and policies.page_manager " +
+               policies.page_manager.name() + " any",
+           "choose page_manager: base-pages, mixed-pages or large-pages");
+  if (gpu_fault_handling(policies.fault_handling))
+    refuse("gives a tenant frames of its own partitions only, and policies.fault_handling " +
+               policies.fault_handling.name() + " any",
+           "choose fault_handling: host");
+}
+
 }  // namespace
 
 std::string note_of_shares(const Scenario& scenario, const PolicyParameters& policies) {
@@ -172,6 +201,7 @@ void check_policies(const Scenario& scenario, const MachineParameters& parameter
   check_marks(scenario, policies);
   check_walk_measures(scenario, policies);
   check_page_manager(scenario, parameters);
+  check_groups(scenario, parameters);
   const std::optional<LocalHandling> local = gpu_fault_handling(policies.fault_handling);
   if (!local) return;
   const std::string where = scenario.policies.find("fault_handling").where();

@@ -31,12 +31,12 @@ std::vector<std::uint32_t> priorities_of(const std::vector<Tenant>& tenants) {
 
 Driver::Setup driver_setup(const Host::Setup& setup) {
   const std::size_t tenants = setup.tenants->size();
-  return {
-      setup.mapping.partitions(), tenants,
-      make_page_manager(setup.page_manager,
-                        {setup.memory_bytes, tenants, setup.mapping,
-                         setup.memory_bytes_per_second / setup.mapping.partitions(), setup.seed}),
-      setup.to_gmmu};
+  return {setup.mapping.partitions(), tenants,
+          make_page_manager(setup.page_manager,
+                            {setup.memory_bytes, tenants, setup.mapping,
+                             setup.memory_bytes_per_second / setup.mapping.partitions(), setup.seed,
+                             setup.foreign_pages}),
+          setup.to_gmmu};
 }
 
 ManagedMemory::Setup managed_setup(const Host::Setup& setup) {
@@ -55,6 +55,7 @@ Host::Host(Setup setup)
     : link_(
           setup.parameters, setup.mapping, std::move(setup.to_partitions),
           [this](const Transfer& transfer, std::uint64_t offset, std::uint64_t bytes) {
+            if (ForeignInspection::owns(transfer)) return foreign_.at(offset, bytes);
             return runs_[transfer.tenant]->buffers().host_bytes(transfer, offset, bytes);
           },
           priorities_of(*setup.tenants)),
@@ -63,7 +64,8 @@ Host::Host(Setup setup)
                 setup.parameters),
       to_sms_(std::move(setup.to_sms)),
       to_cores_(std::move(setup.to_cores)),
-      printed_(*setup.tenants, std::move(setup.print)) {
+      printed_(*setup.tenants, std::move(setup.print)),
+      capture_(setup.capture) {
   for (std::size_t t = 0; t < setup.tenants->size(); ++t) {
     const std::uint16_t module = setup.module_of_tenant[t];
     runs_.push_back(std::make_unique<TenantRun>((*setup.tenants)[t],
@@ -194,6 +196,8 @@ void Host::follow_up(const HostCycle& cycle) {
     }
   }
   hold_issue(cycle);
+  if (wants_inspection() && all_done() && services_.driver.idle())
+    foreign_.begin(services_.driver.page_manager().foreign_pages(), cycle);
 }
 
 /// As the page manager wants it.
@@ -258,14 +262,23 @@ bool Host::run_tenants(const HostCycle& cycle) {
   return changed;
 }
 
+bool Host::all_done() const {
+  return std::all_of(runs_.begin(), runs_.end(), [](const auto& run) { return run->done(); });
+}
+
+bool Host::wants_inspection() const {
+  return capture_ && !foreign_.has_begun() &&
+         !services_.driver.page_manager().foreign_pages().empty();
+}
+
 bool Host::finished() const {
-  return std::all_of(runs_.begin(), runs_.end(), [](const auto& run) { return run->done(); }) &&
-         services_.driver.idle() && !link_.inspects();
+  return all_done() && services_.driver.idle() && !link_.inspects() && !wants_inspection();
 }
 
 void Host::serialize(Archive& archive) {
-  archive.section("host", 4);
-  archive(statistics_, link_, services_, to_sms_, to_cores_, printed_, all_settled_, issue_held_);
+  archive.section("host", 5);
+  archive(statistics_, link_, services_, to_sms_, to_cores_, printed_, foreign_, all_settled_,
+          issue_held_);
   for (const auto& run : runs_) run->serialize(archive);
 }
 

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "core/engine/component.hpp"
+#include "models/host/foreign_inspection.hpp"
 #include "models/host/printed_lines.hpp"
 #include "models/host/tenant_directory.hpp"
 
@@ -25,7 +26,8 @@ class Host final : public Component, public GridCounter {
     AddressMapping mapping;
     std::uint64_t memory_bytes = 0;  ///< of the GPU that buffers may use
     std::uint64_t memory_bytes_per_second = 0;
-    bool capture = false;  ///< keep the GPU's final bytes of checked buffers
+    std::vector<Frame> foreign_pages;
+    bool capture = false;  ///< keep the GPU's final bytes of checked buffers and foreign pages
     std::uint64_t seed = 0;
     bool record_faults = false;
     PrintedLines::Sink print;  ///< what gets the lines that kernels print; may be empty
@@ -51,6 +53,7 @@ class Host final : public Component, public GridCounter {
   const std::vector<FaultRecord>& faults() const { return services_.managed.faults(); }
   const Driver& driver() const { return services_.driver; }
   const ManagedMemory& managed() const { return services_.managed; }
+  const ForeignInspection& foreign() const { return foreign_; }
 
  private:
   void take(const MessageHeader& message, const HostCycle& cycle);
@@ -62,6 +65,9 @@ class Host final : public Component, public GridCounter {
   void follow_up(const HostCycle& cycle);
   bool pass_on_pages(const HostCycle& cycle);
   void hold_issue(const HostCycle& cycle);
+  bool all_done() const;
+  /// Foreign pages are still to be read.
+  bool wants_inspection() const;
   /// Every tenant does what it can; once all have been measured, what they do beyond that is
   /// stopped.  True if one has begun to leave or has left: others may wait for its memory.
   bool run_tenants(const HostCycle& cycle);
@@ -74,6 +80,8 @@ class Host final : public Component, public GridCounter {
   TenantServices services_;
   std::vector<Link> to_sms_, to_cores_;
   PrintedLines printed_;
+  const bool capture_;
+  ForeignInspection foreign_;
   bool all_settled_ = false, issue_held_ = false;
 };
 

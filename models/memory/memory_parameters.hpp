@@ -1,6 +1,7 @@
 #pragma once
 
 #include "core/parameters/parameters.hpp"
+#include "models/fragmentation/fragmentation_parameters.hpp"
 #include "models/memory/dram/dram_parameters.hpp"
 
 namespace lockstep {
@@ -80,6 +81,7 @@ struct MemoryParameters {
   Frequency clock;
   L2Parameters l2;
   DramParameters dram;
+  FragmentationParameters fragmentation;
 
   /// Of all partitions at their peak.
   std::uint64_t bytes_per_second() const { return partitions * dram.bytes_per_second(); }
@@ -95,6 +97,7 @@ struct MemoryParameters {
                "clock of the L2")
         .group("l2", &MemoryParameters::l2, "L2 slices")
         .group("dram", &MemoryParameters::dram, "DRAM channel")
+        .group("fragmentation", &MemoryParameters::fragmentation, "data of nobody before the run")
         .check([](const MemoryParameters& p) -> std::string {
           // Every mapping interleaves whole frames evenly.
           if (p.capacity.count() % (std::uint64_t{4096} * p.partitions) == 0) return "";

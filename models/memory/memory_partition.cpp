@@ -21,6 +21,7 @@ MemoryPartition::MemoryPartition(Setup setup)
                agenda_),
       epochs_(std::move(setup.epochs)) {
   set_tenants(statistics_, setup.tenants);
+  bytes_.hold_foreign(setup.foreign_pages);
   epochs_.add(EpochTopic::cache_policy, banks_.cache_policy());
   epochs_.add(EpochTopic::dram_scheduler, banks_.dram_scheduler());
 }

@@ -2,6 +2,7 @@
 
 #include <deque>
 #include <memory>
+#include <span>
 #include <vector>
 
 #include "core/engine/component.hpp"
@@ -44,6 +45,7 @@ class MemoryPartition final : public Component, public GridCounter {
     AddressMapping mapping;
     RequestSources sources;   ///< who sends requests, the host among them
     std::size_t tenants = 0;  ///< of the run
+    std::span<const Frame> foreign_pages;
     std::unique_ptr<CachePolicy> cache_policy;
     std::unique_ptr<DramScheduler> dram_scheduler;
     PolicyEpochs epochs;

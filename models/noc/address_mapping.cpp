@@ -5,30 +5,27 @@
 namespace lockstep {
 namespace {
 
-/// Primitive polynomials over GF(2) of degree 1 to 10, without their leading term; degrees 4, 5 and
-/// 6 are those of gpu-parameters.md, section 1 "IPOLY".
-constexpr std::array<std::uint32_t, 11> tails = {0,    0b1,  0b11,    0b11,    0b11,  0b101,
-                                                 0b11, 0b11, 0b11101, 0b10001, 0b1001};
+constexpr unsigned chunk_shift(AddressMapping::Kind kind) {
+  return kind == AddressMapping::Kind::frame ? 12 : 8;
+}
+constexpr bool is_hashed(AddressMapping::Kind kind) {
+  return kind == AddressMapping::Kind::hashed || kind == AddressMapping::Kind::grouped;
+}
 
 }  // namespace
 
-AddressMapping::AddressMapping(Kind kind, std::uint32_t partitions)
-    : kind_(kind),
-      power_of_two_(std::has_single_bit(partitions)),
-      partitions_(partitions),
-      chunk_shift_(kind == Kind::frame ? 12 : 8),
-      shift_(static_cast<std::uint32_t>(std::bit_width(partitions)) - 1) {
-  LOCKSTEP_CHECK(partitions >= 1 && partitions <= 1024, "1 to 1024 partitions can be mapped");
-  if (kind != Kind::hashed || !power_of_two_) return;
-  // remainder = x^(m + bit) mod P, for every bit of the upper address.
-  std::uint32_t remainder = tails[shift_];
-  for (unsigned bit = 0; bit < 64 && shift_ > 0; ++bit) {
-    for (unsigned i = 0; i < shift_; ++i)
-      if ((remainder >> i) & 1) masks_[i] |= std::uint64_t{1} << bit;
-    const bool carry = (remainder >> (shift_ - 1)) & 1;
-    remainder = (remainder << 1) & (partitions_ - 1);
-    if (carry) remainder ^= tails[shift_];
-  }
+AddressMapping::AddressMapping(Kind kind, std::uint32_t partitions, MemoryGroups groups)
+    : all_(is_hashed(kind), chunk_shift(kind), partitions) {
+  if (kind != Kind::grouped) return;
+  LOCKSTEP_CHECK(groups.count >= 1 && partitions % groups.count == 0,
+                 "partitions do not divide into groups");
+  const std::uint32_t in_each = partitions / groups.count;
+  LOCKSTEP_CHECK(groups.bytes > 0 && groups.bytes % (chunk_bytes() * in_each) == 0,
+                 "the memory of a group does not divide into chunks of its partitions");
+  groups_ = groups;
+  group_ = Interleaving(true, chunk_shift(kind), in_each);
+  behind_ = PhysicalAddress{groups.count * groups.bytes};
+  offset_behind_ = groups.bytes / in_each;
 }
 
 }  // namespace lockstep

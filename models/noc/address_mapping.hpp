@@ -1,93 +1,73 @@
 #pragma once
 
-#include <array>
-#include <bit>
-#include <cstdint>
-
-#include "models/noc/address.hpp"
-#include "models/noc/ids.hpp"
+#include "models/noc/interleaving.hpp"
 
 namespace lockstep {
 
+/// Of `mapping: grouped`: how many, and how much memory each has.
+struct MemoryGroups {
+  std::uint32_t count = 1;
+  std::uint64_t bytes = 0;
+};
+
 /// Which memory partition holds a physical address, and where in it.
 ///
-/// Consecutive 256-byte chunks go to different partitions; a hash of the higher address bits
-/// permutes the partitions so that strides do not collide.
-/// Source: gpu-parameters.md, section 1 "Address mapping" and "IPOLY" (Rau, ISCA 1991).
+/// With `grouped`, memory is in equal parts and so are the partitions: a part lies, interleaved, in
+/// partitions that hold nothing else.  What stands behind all parts is spread over all partitions.
+/// Source: 004, section 6.6 (Static); memory-interference.md, section 5.4 (AMB-44).
 class AddressMapping {
  public:
   enum class Kind : std::uint8_t {
-    plain,   ///< chunk number modulo partitions
-    hashed,  ///< the same, permuted by a hash of the higher bits
-    frame,   ///< a whole 4 KiB frame in one partition (Mosaic)
+    plain,    ///< 256-byte chunks, one after the other
+    hashed,   ///< the same, permuted by a hash of the higher bits
+    frame,    ///< a whole 4 KiB frame in one partition (Mosaic)
+    grouped,  ///< as hashed, in a group of partitions for each part of memory
   };
   AddressMapping() = default;
-  AddressMapping(Kind kind, std::uint32_t partitions);
+  AddressMapping(Kind kind, std::uint32_t partitions, MemoryGroups groups = {});
 
-  Kind kind() const { return kind_; }
-  std::uint32_t partitions() const { return partitions_; }
+  std::uint32_t partitions() const { return all_.partitions(); }
+  /// Of memory that a group of partitions has; 0: there are no groups.
+  std::uint64_t group_bytes() const { return groups_.bytes; }
   /// Bytes that stay together: the period of partition changes.
-  std::uint64_t chunk_bytes() const { return std::uint64_t{1} << chunk_shift_; }
+  std::uint64_t chunk_bytes() const { return all_.chunk_bytes(); }
 
   PartitionId partition(PhysicalAddress physical) const {
-    const std::uint64_t chunk = physical.value() >> chunk_shift_;
-    const std::uint64_t upper = quotient(chunk);
-    const auto low = static_cast<std::uint32_t>(chunk - upper * partitions_);
-    if (kind_ != Kind::hashed) return numbered(low);
-    if (power_of_two_) return numbered(low ^ polynomial_hash(upper));
-    const std::uint32_t rotated = low + folded_hash(upper);
-    return numbered(rotated >= partitions_ ? rotated - partitions_ : rotated);
+    if (physical >= behind_) return all_.partition(from_behind(physical));
+    const auto group = static_cast<std::uint32_t>(physical.value() / groups_.bytes);
+    const PartitionId within = group_.partition(from_group(physical, group));
+    return PartitionId{static_cast<std::uint16_t>(group * group_.partitions() + within.value())};
   }
 
   /// In the partition's own memory; dense from 0.
   PartitionOffset offset(PhysicalAddress physical) const {
-    const std::uint64_t within = physical.value() & (chunk_bytes() - 1);
-    return PartitionOffset{(quotient(physical.value() >> chunk_shift_) << chunk_shift_) | within};
+    if (physical >= behind_) return all_.offset(from_behind(physical)) + offset_behind_;
+    return group_.offset(
+        from_group(physical, static_cast<std::uint32_t>(physical.value() / groups_.bytes)));
   }
 
   /// Inverse of partition() and offset() together.
   PhysicalAddress physical(PartitionId partition, PartitionOffset offset) const {
-    const std::uint64_t upper = offset.value() >> chunk_shift_;
-    std::uint32_t low = partition.value();
-    if (kind_ == Kind::hashed) {
-      if (power_of_two_) {
-        low ^= polynomial_hash(upper);
-      } else {
-        const std::uint32_t turn = folded_hash(upper);
-        low = low >= turn ? low - turn : low + partitions_ - turn;
-      }
-    }
-    const std::uint64_t chunk = upper * partitions_ + low;
-    return PhysicalAddress{(chunk << chunk_shift_) | (offset.value() & (chunk_bytes() - 1))};
+    if (offset.value() >= offset_behind_)
+      return all_.physical(partition, offset - offset_behind_) + behind_.value();
+    const std::uint32_t group = partition.value() / group_.partitions();
+    const PartitionId within{
+        static_cast<std::uint16_t>(partition.value() - group * group_.partitions())};
+    return group_.physical(within, offset) + group * groups_.bytes;
   }
 
  private:
-  static PartitionId numbered(std::uint32_t partition) {
-    return PartitionId{static_cast<std::uint16_t>(partition)};
-  }
-  std::uint64_t quotient(std::uint64_t chunk) const {
-    return power_of_two_ ? chunk >> shift_ : chunk / partitions_;
-  }
-  /// (upper * x^m) mod P over GF(2): bit i is the parity of the bits that masks_[i] selects.
-  std::uint32_t polynomial_hash(std::uint64_t upper) const {
-    std::uint32_t hash = 0;
-    for (unsigned i = 0; i < shift_; ++i)
-      hash |= static_cast<std::uint32_t>(std::popcount(upper & masks_[i]) & 1) << i;
-    return hash;
-  }
-  /// XOR of 16-bit pieces, modulo the partitions: a rotation where XOR would leave the range.
-  std::uint32_t folded_hash(std::uint64_t upper) const {
-    upper ^= upper >> 32;
-    upper ^= upper >> 16;
-    return static_cast<std::uint32_t>(upper & 0xffff) % partitions_;
+  PhysicalAddress from_behind(PhysicalAddress physical) const { return physical - behind_.value(); }
+  PhysicalAddress from_group(PhysicalAddress physical, std::uint32_t group) const {
+    return physical - group * groups_.bytes;
   }
 
-  Kind kind_ = Kind::plain;
-  bool power_of_two_ = true;
-  std::uint32_t partitions_ = 1;
-  std::uint32_t chunk_shift_ = 8;
-  std::uint32_t shift_ = 0;  ///< log2(partitions)
-  std::array<std::uint64_t, 10> masks_{};
+  Interleaving all_;
+  // Of `grouped`.
+  Interleaving group_;  ///< within one
+  MemoryGroups groups_;
+  PhysicalAddress behind_;           ///< where the groups' memory ends
+  std::uint64_t offset_behind_ = 0;  ///< in each partition
 };
 
 }  // namespace lockstep

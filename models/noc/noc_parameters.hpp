@@ -28,9 +28,11 @@ struct NocParameters {
                range(1_cycles, 10000_cycles), "from an SM to a partition")
         .field("response_latency", &NocParameters::response_latency, 20_cycles,
                range(1_cycles, 10000_cycles), "from a partition to an SM")
-        .field("mapping", &NocParameters::mapping, AddressMapping::Kind::hashed,
-               choice({"plain", "hashed", "frame"}),
-               "how physical addresses spread over partitions")
+        .field(
+            "mapping", &NocParameters::mapping, AddressMapping::Kind::hashed,
+            choice({"plain", "hashed", "frame", "grouped"}),
+            "how physical addresses spread over partitions; grouped: each tenant has its own, as "
+            "many as the others (004, section 6.6: Static)")
         .field("flit_bytes", &NocParameters::flit_bytes, 40, range(1, 1024),
                "what a port moves in a cycle", "bytes")
         .field("control_bytes", &NocParameters::control_bytes, 8, range(0, 1024),

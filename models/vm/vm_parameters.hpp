@@ -3,6 +3,7 @@
 #include <bit>
 
 #include "core/parameters/parameters.hpp"
+#include "core/time/time.hpp"
 
 namespace lockstep {
 
@@ -92,7 +93,7 @@ enum class ShootdownScope : std::uint8_t { tenant, all };
 /// Sources: 000, Table 1; 001, sections B.2, C.1, C.3; 004, Tables 6.1 and 7.1.
 struct VmParameters {
   Frequency clock;
-  Cycles link_latency, walk_latency;
+  Cycles link_latency, memory_latency, walk_latency;
   std::uint32_t walkers, far_fault_mshrs;
   Bytes fault_granule;
   L1TlbParameters l1_tlb;
@@ -101,6 +102,11 @@ struct VmParameters {
   ShootdownGranularity shootdown;
   ShootdownScope shootdown_scope;
 
+  /// Of a link between the GMMU and a partition, where those of SMs take as long as `network`.
+  Time memory_link(Time network) const {
+    return memory_latency == Cycles{0} ? network : Clock(clock).duration(memory_latency);
+  }
+
   static auto schema() {
     using namespace literals;
     using P = VmParameters;
@@ -108,6 +114,8 @@ struct VmParameters {
         .field("clock", &P::clock, 1312_MHz, range(1_MHz, 10000_MHz), "clock of the GMMU")
         .field("link_latency", &P::link_latency, 45_cycles, range(1_cycles, 100000_cycles),
                "between an SM and the GMMU, each way; a hub's real distance")
+        .field("memory_latency", &P::memory_latency, 0_cycles, range(0_cycles, 100000_cycles),
+               "between the GMMU and a memory partition, each way; 0: as between SMs and those")
         .field("walkers", &P::walkers, 64, range(1, 1 << 16), "page walks at once", "walks")
         .field("walk_latency", &P::walk_latency, 0_cycles, range(0_cycles, 1000000_cycles),
                "of every walk (000, 001); 0: walks read the tables through L2 and DRAM (004)")

@@ -28,6 +28,13 @@ const std::vector<Selection>& selections() {
        {"policies.tlb_fill={name: mask, epoch: 2000, entries: 2}", "gpu.vm.l2_tlb.entries=8",
         "policies.cache_policy={name: mask, epoch: 1500, least: 4, probe: 3}",
         "policies.dram_scheduler={name: mask, golden: 2}", "policies.page_manager=base-pages"}},
+      {"medic_and_mask",
+       {"policies.tlb_fill={name: mask, epoch: 2000, entries: 2, token_rule: hill-climb}",
+        "gpu.vm.l2_tlb.entries=8", "gpu.vm.memory_latency=9",
+        "policies.cache_policy={name: medic, resample: 2000, profile: 4, walks: true, "
+        "walk_levels: {epoch: 1500, least: 4, probe: 3}}",
+        "policies.dram_scheduler=medic-mask",
+        "policies.page_manager={name: base-pages, frames: random}"}},
   };
   return all;
 }

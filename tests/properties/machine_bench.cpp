@@ -225,6 +225,7 @@ std::string MachineBench::compare(Host& host) const {
     std::string difference = compare_tenant(t, host.tenant(t));
     if (!difference.empty()) return difference;
   }
+  if (host.foreign().damaged()) return "a foreign page is damaged";
   return "";
 }
 

@@ -1,7 +1,7 @@
 /// Mosaic on whole machines: kernels that load and store all over memory, of device and managed
-/// buffers, while pages are coalesced, evicted and splintered.  Bytes are those of the functional
-/// interpreter, page tables those of the model (MachineBench), and every count the same in any
-/// layout and across a checkpoint.
+/// buffers, while pages are coalesced, evicted and splintered, some of them among foreign pages.
+/// Bytes are those of the functional interpreter, page tables those of the model (MachineBench),
+/// and every count the same in any layout and across a checkpoint.
 #include <gtest/gtest.h>
 
 #include <random>
@@ -116,7 +116,12 @@ class Scene {
     any("policies.page_manager.stall", {"true", "false"});
     any("gpu.memory.partitions", {"1", "2", "4"});
     // Two tenants with device buffers fit; what is managed does not.
-    any("gpu.memory.capacity", {"14MiB", "24MiB", "24MiB", "64MiB"});
+    const std::string capacity = of({"14MiB", "24MiB", "24MiB", "64MiB"});
+    list.push_back("gpu.memory.capacity=" + capacity);
+    if (capacity == "64MiB") {
+      any("gpu.memory.fragmentation.index", {"0", "0.8", "1"});
+      any("gpu.memory.fragmentation.occupancy", {"0.05", "0.3", "0.6"});
+    }
     any("policies.translation", {"shared-tlb", "page-walk-cache", "ideal"});
     any("policies.eviction", {"lru", "random", "tree", "{name: lru, granularity: large}"});
     any("policies.prefetcher", {"none", "sequential-local", "tree", "zheng-local512k"});

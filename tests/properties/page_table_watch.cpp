@@ -239,6 +239,7 @@ void PageTableWatch::look(Time now) {
   Snapshot& snapshot = snapshots_.emplace_back();
   snapshot.time = now;
   snapshot.free_bytes = driver.free_bytes();
+  snapshot.foreign = driver.page_manager().foreign_pages();
   const Residency& residency = host_->managed().pages().residency();
   snapshot.frames_settled = driver.zeroed_frames().bytes() == 0;
   for (ManagedPage page; page < residency.end(); ++page)
@@ -332,6 +333,9 @@ std::string PageTableWatch::compare(const Snapshot& snapshot, const Model& model
   }
   const std::uint64_t capacity = host_->driver().page_manager().frames().capacity();
   if (*frames.rbegin() >= capacity) return "a frame lies behind the end of GPU memory";
+  for (const Frame page : snapshot.foreign)
+    if (!frames.insert(address_of(page).value()).second)
+      return "the frame of a foreign page is used twice";
   const std::uint64_t known = frames.size() * page_bytes + snapshot.free_bytes;
   if (snapshot.frames_settled ? known != capacity : known > capacity)
     return std::to_string(capacity - known) + " bytes of GPU memory are neither used nor free";

@@ -49,6 +49,7 @@ class PageTableWatch {
     std::map<Page, Place> pages;
     std::vector<std::uint64_t> tables;  ///< their frames
     std::uint64_t free_bytes = 0;
+    std::vector<Frame> foreign;   ///< where foreign pages lie
     bool frames_settled = false;  ///< none is held for pages on their way
   };
   /// Something host and GMMU did: when it left the host or reached it.

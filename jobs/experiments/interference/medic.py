@@ -1,11 +1,12 @@
 #!/usr/bin/python3
-"""MeDiC, its parts, and what it is compared with: trends M1 to M4 of paper 004 (section 4.5.1, Figure 4.11).
+"""MeDiC, its parts, and what it is compared with: M1 to M4, M13 to M15, M18 and M19 of paper 004 (sections 4.2.2, 4.5).
 
     jobs/experiments/interference/medic.py run [--folder DIR] [--jobs N]
     jobs/experiments/interference/medic.py show [--folder DIR]
 
 `run` runs each application on medic_fermi under each variant, with ideal translation; `show` prints the tables:
-speedup is kernel time under the L2 and DRAM scheduler of the baseline over kernel time under the variant.
+speedup is kernel time under the L2 and DRAM scheduler of the baseline over kernel time under the variant; then what the
+L2 and the DRAM counted, and what more banks bring.
 """
 import math
 
@@ -41,43 +42,98 @@ PAPER = {"WIP": "+32.5", "WMS": "+30.2", "WByp": "+33.6", "MeDiC": "+41.5"}
 PAPER_TYPES = {"bfs": "40, 1, 20, 13, 26", "mst": "53, 12, 18, 2, 15", "scalar_product": "0.1, 0.1, 0.1, 0.7, 99",
                "nearest_neighbour": "19, 79, 1, 0.9, 0.1", "convolution_separable": "9, 1, 82, 1, 7",
                "streamcluster": "6, 0.2, 0.5, 0.3, 93", "inverted_index": "71, 5, 8, 1, 15"}
+# Finds types out and changes nothing.
+VARIANTS["measured"] = (f"{{{MEDIC}, bypass: false, insertion: false}}", "fr-fcfs")
+BANKS = (2, 4)  # of a slice, times as many as the machine has
 TYPES = ("all_hit", "mostly_hit", "balanced", "mostly_miss", "all_miss")
 
 
-def point_of(application, variant):
+def point_of(application, variant, banks=1):
+    """`banks`: times as many as the machine has, of the same capacity together."""
     cache, scheduler = VARIANTS[variant]
+    overrides = (("gpu.memory.l2.banks", 2 * banks),) if banks > 1 else ()
     return Point("medic_fermi", ((application, APPLICATIONS[application]),),
-                 (("cache_policy", cache), ("dram_scheduler", scheduler), ("translation", "ideal")))
+                 (("cache_policy", cache), ("dram_scheduler", scheduler), ("translation", "ideal")),
+                 overrides=overrides)
 
 
-def kernel_time(experiment, application, variant):
+def kernel_time(experiment, application, variant, banks=1):
     """Femtoseconds in which the application's kernels ran."""
-    with experiment.output(point_of(application, variant)) as file:
+    with experiment.output(point_of(application, variant, banks)) as file:
         kernels = file["kernels"][:]
     return float((kernels["done"] - kernels["launched"]).sum())
 
 
 def warp_types(experiment, application):
     """Percent of the judgements of warps, by type, under the baseline's L2 and scheduler."""
-    with experiment.output(point_of(application, "WMS")) as file:
+    with experiment.output(point_of(application, "measured")) as file:
         judged = file["stats/cache_policy_in_sms/warps"]
         counts = judged[:].sum(axis=tuple(range(judged.ndim - 1)))
     order = ("all_miss", "mostly_miss", "balanced", "mostly_hit", "all_hit")
     return {name: 100 * counts[order.index(name)] / max(counts.sum(), 1) for name in TYPES}
 
 
+def totals(experiment, application, variant, *names, kind="partition"):
+    with experiment.output(point_of(application, variant)) as file:
+        return [int(file[f"final/stats/{kind}"][name][:].sum()) for name in names]
+
+
+def show_memory(experiment):
+    """What requests met in the L2 and the DRAM."""
+    shares = {
+        "misses in the L2, %": (("baseline", "random", "WIP", "MeDiC"), "sector_misses", "sector_hits"),
+        "row hits, %": (("baseline", "WMS", "MeDiC"), "row_hits", "row_misses"),
+    }
+    for title, (variants, of, other) in shares.items():
+        print(f"| {title} | " + " | ".join(variants) + " |\n|---|" + "---:|" * len(variants))
+        for application in APPLICATIONS:
+            row = []
+            for variant in variants:
+                some, rest = totals(experiment, application, variant, of, other)
+                row.append(f"{100 * some / max(some + rest, 1):.1f}")
+            print(f"| {application} | " + " | ".join(row) + " |")
+        print()
+    variants = ("baseline", "WByp", "MeDiC")
+    print("| cycles in front of an L2 bank | " + " | ".join(variants) + " |\n|---|" + "---:|" * len(variants))
+    for application in APPLICATIONS:
+        row = []
+        for variant in variants:
+            waited, requests = totals(experiment, application, variant, "queue_cycles", "requests")
+            row.append(f"{waited / max(requests, 1):.1f}")
+        print(f"| {application} | " + " | ".join(row) + " |")
+    print()
+
+
+def show_banks(experiment):
+    print("| application | loads that hit as a whole | cycles between their answers, mean | most | "
+          + " | ".join(f"{count} times the banks, %" for count in BANKS) + " |\n|---|" + "---:|" * (3 + len(BANKS)))
+    for application in APPLICATIONS:
+        loads, spread = totals(experiment, application, "measured", "all_hit_loads", "hit_spread",
+                               kind="cache_policy_in_sms")
+        with experiment.output(point_of(application, "measured")) as file:
+            longest = int(file["final/stats/cache_policy_in_sms/longest_spread"][:].max())
+        base = kernel_time(experiment, application, "baseline")
+        gains = (100 * (base / kernel_time(experiment, application, "baseline", count) - 1) for count in BANKS)
+        print(f"| {application} | {loads} | {spread / max(loads, 1):.1f} | {longest} | "
+              + " | ".join(f"{gain:+.1f}" for gain in gains) + " |")
+    print()
+
+
 def show(experiment):
-    print("| speedup, % | " + " | ".join(list(VARIANTS)[1:]) + " |\n|---|" + "---:|" * (len(VARIANTS) - 1))
+    show_memory(experiment)
+    show_banks(experiment)
+    compared = [variant for variant in VARIANTS if variant not in ("baseline", "measured")]
+    print("| speedup, % | " + " | ".join(compared) + " |\n|---|" + "---:|" * len(compared))
     logs = {variant: [] for variant in VARIANTS}
     for application in APPLICATIONS:
         base = kernel_time(experiment, application, "baseline")
         for variant in VARIANTS:
             logs[variant].append(math.log(base / kernel_time(experiment, application, variant)))
-        print(f"| {application} | " + " | ".join(f"{100 * math.expm1(logs[v][-1]):+.1f}" for v in list(VARIANTS)[1:]) +
+        print(f"| {application} | " + " | ".join(f"{100 * math.expm1(logs[v][-1]):+.1f}" for v in compared) +
               " |")
-    means = [100 * math.expm1(sum(logs[v]) / len(logs[v])) for v in list(VARIANTS)[1:]]
+    means = [100 * math.expm1(sum(logs[v]) / len(logs[v])) for v in compared]
     print("| **geometric mean** | " + " | ".join(f"{mean:+.1f}" for mean in means) + " |")
-    print("| 004 | " + " | ".join(PAPER.get(v, "") for v in list(VARIANTS)[1:]) + " |\n")
+    print("| 004 | " + " | ".join(PAPER.get(v, "") for v in compared) + " |\n")
     print("| warps, % | " + " | ".join(TYPES) + " | 004, Table 4.2 |\n|---|" + "---:|" * len(TYPES) + "---|")
     for application in APPLICATIONS:
         shares = warp_types(experiment, application)
@@ -89,7 +145,8 @@ def main():
     arguments = parser_of(__doc__, "medic").parse_args()
     experiment = Experiment(arguments, "run")
     if arguments.verb == "run":
-        experiment.run([point_of(application, variant) for application in APPLICATIONS for variant in VARIANTS])
+        experiment.run([point_of(application, variant) for application in APPLICATIONS for variant in VARIANTS] +
+                       [point_of(application, "baseline", count) for application in APPLICATIONS for count in BANKS])
     show(experiment)
 
 

@@ -100,7 +100,7 @@ void Migrations::make_writable(const Migration& migration, const HostCycle& cycl
   request.pages = {a.tenant, a.virtual_page_of(migration.range.first),
                    parts_.driver.mapped_pages(migration.range.count * page_bytes)};
   request.flags = PageTableEntry::writable;
-  request.frames = parts_.driver.page_manager().frames_of(request.pages);
+  request.frames = parts_.driver.tables().frames_of(request.pages);
   ++mapping_;
   parts_.driver.map(std::move(request), cycle);
 }

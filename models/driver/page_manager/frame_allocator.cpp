@@ -16,31 +16,73 @@ void FrameAllocator::cut(Ranges::iterator range, std::uint64_t base, std::uint64
   taken_ += bytes;
 }
 
-std::optional<PhysicalAddress> FrameAllocator::allocate(std::uint64_t bytes,
-                                                        std::uint64_t alignment) {
-  bytes = round_up_to_page(bytes);
-  for (auto range = free_.begin(); range != free_.end(); ++range) {
-    const std::uint64_t base = round_up(range->first, alignment);
-    if (base + bytes > range->first + range->second) continue;
-    cut(range, base, bytes);
-    return PhysicalAddress{base};
-  }
-  return std::nullopt;
+FrameRun FrameAllocator::group_of(TenantId tenant) const {
+  if (group_bytes_ == 0) return {0, capacity_};
+  const std::uint64_t begin = std::min(tenant.value() * group_bytes_, capacity_);
+  return {begin, std::min(group_bytes_, capacity_ - begin)};
 }
 
-std::vector<FrameRun> FrameAllocator::allocate_scattered(std::uint64_t bytes) {
+template <class Map, class Visit>
+void FrameAllocator::visit_free(Map& free, const FrameRun& group, Visit&& visit) {
+  auto range = free.upper_bound(group.physical);
+  if (range != free.begin()) --range;
+  for (; range != free.end() && range->first < group.end().value(); ++range) {
+    const std::uint64_t begin = std::max(range->first, group.physical);
+    const std::uint64_t end = std::min(range->first + range->second, group.end().value());
+    if (begin < end && visit(FrameRun{begin, end - begin}, range)) return;
+  }
+}
+
+std::optional<PhysicalAddress> FrameAllocator::allocate(std::uint64_t bytes,
+                                                        std::uint64_t alignment, TenantId tenant) {
+  bytes = round_up_to_page(bytes);
+  std::optional<PhysicalAddress> found;
+  visit_free(free_, group_of(tenant), [&](const FrameRun& part, Ranges::iterator range) {
+    const std::uint64_t base = round_up(part.physical, alignment);
+    if (base + bytes > part.end().value()) return false;
+    cut(range, base, bytes);
+    found = PhysicalAddress{base};
+    return true;
+  });
+  return found;
+}
+
+std::vector<FrameRun> FrameAllocator::allocate_scattered(std::uint64_t bytes, TenantId tenant) {
   bytes = round_up_to_page(bytes);
   std::vector<FrameRun> runs;
-  if (bytes > free_bytes()) return runs;
-  if (const auto base = allocate(bytes)) return {{base->value(), bytes}};
-  while (bytes > 0) {
-    const auto range = free_.begin();
-    const FrameRun run{range->first, std::min(bytes, range->second)};
-    cut(range, run.physical, run.bytes);
-    bytes -= run.bytes;
-    runs.push_back(run);
-  }
+  if (bytes > free_bytes(tenant)) return runs;
+  if (const auto base = allocate(bytes, page_bytes, tenant)) return {{base->value(), bytes}};
+  while (bytes > 0)
+    visit_free(free_, group_of(tenant), [&](const FrameRun& part, Ranges::iterator range) {
+      const FrameRun run{part.physical, std::min(bytes, part.bytes)};
+      cut(range, run.physical, run.bytes);
+      bytes -= run.bytes;
+      runs.push_back(run);
+      return true;
+    });
   return runs;
+}
+
+std::uint64_t FrameAllocator::free_bytes(TenantId tenant) const {
+  if (group_bytes_ == 0) return free_bytes();
+  std::uint64_t sum = 0;
+  visit_free(free_, group_of(tenant), [&](const FrameRun& part, auto) {
+    sum += part.bytes;
+    return false;
+  });
+  return sum;
+}
+
+PhysicalAddress FrameAllocator::free_page(std::uint64_t n, TenantId tenant) const {
+  PhysicalAddress found;
+  visit_free(free_, group_of(tenant), [&](const FrameRun& part, auto) {
+    const std::uint64_t pages = part.bytes / page_bytes;
+    found = part.begin() + std::min(n, pages) * page_bytes;
+    if (n < pages) return true;
+    n -= pages;
+    return false;
+  });
+  return found;
 }
 
 void FrameAllocator::take(const FrameRun& run) {

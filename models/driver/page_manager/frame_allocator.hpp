@@ -2,8 +2,9 @@
 ///
 /// The driver zeroes what it maps unless every byte is about to be overwritten; memory that was
 /// never given out reads as zero anyway, and the allocator knows which that is.  All tenants share
-/// one list, in the order of their requests, as in the allocator that Mosaic is compared with.
-/// Source: architecture.md, section 8, rule 10; 004, section 7.2.1 (GPU-MMU).
+/// one list, in the order of their requests, as in the allocator that Mosaic is compared with;
+/// where memory is in groups (address_mapping.hpp), a tenant gets frames of its own one. Source:
+/// architecture.md, section 8, rule 10; 004, section 7.2.1 (GPU-MMU).
 #pragma once
 
 #include <cstdint>
@@ -12,6 +13,7 @@
 #include <vector>
 
 #include "models/noc/address.hpp"
+#include "models/noc/ids.hpp"
 #include "models/vm/frame_run.hpp"
 #include "models/vm/page_table_entry.hpp"
 
@@ -20,17 +22,23 @@ namespace lockstep {
 class FrameAllocator {
  public:
   FrameAllocator() = default;
-  explicit FrameAllocator(std::uint64_t capacity)
-      : capacity_(capacity), used_before_(capacity / page_bytes / 64 + 1) {
+  /// `group_bytes`: of each group; 0: there are none.
+  explicit FrameAllocator(std::uint64_t capacity, std::uint64_t group_bytes = 0)
+      : capacity_(capacity),
+        group_bytes_(group_bytes),
+        used_before_(capacity / page_bytes / 64 + 1) {
     free_[0] = capacity;
   }
 
   /// Takes `bytes` (rounded up to pages) at a multiple of `alignment`.  Returns where they begin,
   /// or nothing if no free range is large enough.
-  std::optional<PhysicalAddress> allocate(std::uint64_t bytes,
-                                          std::uint64_t alignment = page_bytes);
+  std::optional<PhysicalAddress> allocate(std::uint64_t bytes, std::uint64_t alignment = page_bytes,
+                                          TenantId tenant = TenantId{0});
   /// Takes `bytes` in as few ranges as first fit gives.  Returns no range if so much is not free.
-  std::vector<FrameRun> allocate_scattered(std::uint64_t bytes);
+  std::vector<FrameRun> allocate_scattered(std::uint64_t bytes, TenantId tenant = TenantId{0});
+  /// The n-th page that the tenant could get.
+  PhysicalAddress free_page(std::uint64_t n, TenantId tenant) const;
+  std::uint64_t free_bytes(TenantId tenant) const;
   /// Takes these frames, which are free.
   void take(const FrameRun& run);
   void release(PhysicalAddress base, std::uint64_t bytes);
@@ -50,14 +58,18 @@ class FrameAllocator {
 
   template <class Archive>
   void serialize(Archive& archive) {
-    archive(capacity_, free_, taken_, used_before_);
+    archive(capacity_, group_bytes_, free_, taken_, used_before_);
   }
 
  private:
   using Ranges = std::map<std::uint64_t, std::uint64_t>;
   void cut(Ranges::iterator range, std::uint64_t base, std::uint64_t bytes);
+  FrameRun group_of(TenantId tenant) const;
+  /// Calls `visit(part of a free range in the group, the range)` in order until it returns true.
+  template <class Map, class Visit>
+  static void visit_free(Map& free, const FrameRun& group, Visit&& visit);
 
-  std::uint64_t capacity_ = 0;
+  std::uint64_t capacity_ = 0, group_bytes_ = 0;
   std::uint64_t taken_ = 0;
   Ranges free_;                             ///< base -> bytes; neighbours are merged
   std::vector<std::uint64_t> used_before_;  ///< a bit per frame

@@ -14,7 +14,7 @@ class LargePages final : public PageManager {
   std::uint64_t granule_pages() const override { return pages_per_large; }
   bool maps_large(bool) const override { return true; }
   std::vector<FrameRun> allocate(const TenantPages& pages, bool) override {
-    return allocate_large(pages.count);
+    return allocate_large(pages);
   }
 };
 

@@ -12,8 +12,8 @@ class MixedPages final : public PageManager {
   using PageManager::PageManager;
   bool maps_large(bool paged) const override { return !paged; }
   std::vector<FrameRun> allocate(const TenantPages& pages, bool paged) override {
-    return paged ? allocator().allocate_scattered(pages.count * page_bytes)
-                 : allocate_large_first(pages.count);
+    return paged ? allocator().allocate_scattered(pages.count * page_bytes, pages.tenant)
+                 : allocate_large_first(pages);
   }
 };
 

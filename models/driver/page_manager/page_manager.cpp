@@ -5,9 +5,13 @@
 
 namespace lockstep {
 
-PageManager::PageManager(const Setup& setup) : frames_(setup.capacity), tables_(setup.tenants) {
+PageManager::PageManager(const Setup& setup)
+    : frames_(setup.capacity, setup.mapping.group_bytes()),
+      tables_(setup.tenants),
+      foreign_pages_(setup.foreign_pages) {
   // Physical address 0 is no table's: a table pointer of 0 means none.
   if (setup.capacity > 0) frames_.allocate(page_bytes);
+  for (const Frame page : foreign_pages_) frames_.take({address_of(page).value(), page_bytes});
 }
 
 std::uint64_t PageManager::table_bytes(std::uint64_t pages) {
@@ -23,8 +27,8 @@ void PageManager::give_back(std::span<const FrameRun> frames) {
   for (const FrameRun& run : frames) frames_.release(run);
 }
 
-PhysicalAddress PageManager::take_table_frame() {
-  const auto frame = frames_.allocate(page_bytes);
+PhysicalAddress PageManager::take_table_frame(TenantId tenant) {
+  const auto frame = frames_.allocate(page_bytes, page_bytes, tenant);
   LOCKSTEP_CHECK(frame.has_value(), "no frame is left for a page table");
   return *frame;
 }
@@ -33,16 +37,17 @@ void PageManager::free_table_frame(PhysicalAddress frame) {
   frames_.release(frame, page_bytes);
 }
 
-std::vector<FrameRun> PageManager::allocate_large_first(std::uint64_t pages) {
+std::vector<FrameRun> PageManager::allocate_large_first(const TenantPages& wanted) {
   std::vector<FrameRun> runs;
+  std::uint64_t pages = wanted.count;
   while (pages >= pages_per_large) {
-    const auto base = frames_.allocate(large_page_bytes, large_page_bytes);
+    const auto base = frames_.allocate(large_page_bytes, large_page_bytes, wanted.tenant);
     if (!base) break;
     runs.push_back({base->value(), large_page_bytes});
     pages -= pages_per_large;
   }
   if (pages == 0) return runs;
-  const std::vector<FrameRun> rest = frames_.allocate_scattered(pages * page_bytes);
+  const std::vector<FrameRun> rest = frames_.allocate_scattered(pages * page_bytes, wanted.tenant);
   if (rest.empty()) {
     give_back(runs);
     return {};
@@ -51,10 +56,10 @@ std::vector<FrameRun> PageManager::allocate_large_first(std::uint64_t pages) {
   return runs;
 }
 
-std::vector<FrameRun> PageManager::allocate_large(std::uint64_t pages) {
+std::vector<FrameRun> PageManager::allocate_large(const TenantPages& pages) {
   std::vector<FrameRun> runs;
-  for (std::uint64_t page = 0; page < pages; page += pages_per_large) {
-    const auto base = frames_.allocate(large_page_bytes, large_page_bytes);
+  for (std::uint64_t page = 0; page < pages.count; page += pages_per_large) {
+    const auto base = frames_.allocate(large_page_bytes, large_page_bytes, pages.tenant);
     if (!base) {
       give_back(runs);
       return {};
@@ -68,7 +73,7 @@ std::vector<FrameRun> PageManager::reserve(const TenantPages& pages,
                                            std::vector<TableWrite>& writes) {
   reserved(pages);
   std::vector<FrameRun> used;
-  const auto take_frame = [this] { return take_table_frame(); };
+  const auto take_frame = [&] { return take_table_frame(pages.tenant); };
   for (const FrameRun& run : tables_.reserve(pages, take_frame, writes))
     frames_.append_used(run, used);
   return used;
@@ -83,7 +88,8 @@ void PageManager::map(const TenantPages& pages, std::span<const FrameRun> frames
   if (!maps_large(paged)) return;
   VirtualPage first{round_up(pages.first.value(), pages_per_large)};
   for (; first + pages_per_large <= pages.end(); first += pages_per_large)
-    if (in_large_frame(pages.tenant, first)) tables_.set_large(pages.tenant, first, false, writes);
+    if (tables_.in_large_frame(pages.tenant, first))
+      tables_.set_large(pages.tenant, first, false, writes);
 }
 
 void PageManager::map_remote(const TenantPages& pages, std::uint64_t remote, std::uint64_t flags,
@@ -109,23 +115,13 @@ void PageManager::end_tenant(TenantId tenant) {
   for (const PhysicalAddress table : tables_.take_all(tenant)) free_table_frame(table);
 }
 
-std::vector<FrameRun> PageManager::frames_of(const TenantPages& pages) const {
-  std::vector<FrameRun> runs;
-  for (VirtualPage page = pages.first; page < pages.end(); ++page) {
-    const PageTableEntry entry = tables_.entry(pages.tenant, page);
-    LOCKSTEP_CHECK(entry.is(PageTableEntry::present), "a page without a frame is moved");
-    append_frame(runs, PhysicalAddress{entry.address()}, page_bytes);
-  }
-  return runs;
-}
-
-bool PageManager::in_large_frame(TenantId tenant, VirtualPage first) const {
-  const std::vector<FrameRun> frames = frames_of({tenant, first, pages_per_large});
-  return frames.size() == 1 && frames.front().physical % large_page_bytes == 0;
+void PageManager::foreign_moved(std::uint32_t number, Frame to, PageServices&) {
+  frames_.release(address_of(foreign_pages_[number]), page_bytes);
+  foreign_pages_[number] = to;
 }
 
 void PageManager::serialize(Archive& archive) {
-  archive(frames_, tables_);
+  archive(frames_, tables_, foreign_pages_);
 }
 
 }  // namespace lockstep

@@ -35,6 +35,7 @@ class PageManager {
     AddressMapping mapping = {};
     std::uint64_t channel_bytes_per_second = 0;
     std::uint64_t seed = 0;
+    std::vector<Frame> foreign_pages = {};  ///< taken by nobody, before the run
   };
   explicit PageManager(const Setup& setup);
   PageManager(const PageManager&) = delete;
@@ -73,12 +74,16 @@ class PageManager {
   virtual void transfer_finished(const TenantPages& /*pages*/, PageServices& /*services*/) {}
   /// What it asked for is done.
   virtual void rearranged(const TenantPages& /*pages*/, PageServices& /*services*/) {}
+  /// A foreign page that it had moved is in the frame `to`.
+  virtual void foreign_moved(std::uint32_t number, Frame to, PageServices& services);
   /// A policy adds its own state to that of the frames and tables.
   virtual void serialize(Archive& archive);
   /// Of its own, by the schema in its PageManagerFactory.
   virtual StatisticsView statistics() const { return {}; }
 
   const FrameAllocator& frames() const { return frames_; }
+  /// Where foreign pages lie, by their numbers.
+  const std::vector<Frame>& foreign_pages() const { return foreign_pages_; }
   const PageTables& tables() const { return tables_; }
   /// Frames that the tables of so many pages need at most.
   static std::uint64_t table_bytes(std::uint64_t pages);
@@ -107,31 +112,29 @@ class PageManager {
   /// The GMMU has taken the entries, and with them the large bit.
   void unmapped(const TenantPages& pages);
   virtual void end_tenant(TenantId tenant);
-  /// The frames of mapped pages, in order.
-  std::vector<FrameRun> frames_of(const TenantPages& pages) const;
-  /// The 512 pages from `first` on, all mapped, lie in one aligned large frame.
-  bool in_large_frame(TenantId tenant, VirtualPage first) const;
 
  protected:
   FrameAllocator& allocator() { return frames_; }
   // Frames of page tables.
-  virtual PhysicalAddress take_table_frame();
+  virtual PhysicalAddress take_table_frame(TenantId tenant);
   virtual void free_table_frame(PhysicalAddress frame);
-  /// Frames for `pages` pages, as many of them as possible in aligned large frames.
-  std::vector<FrameRun> allocate_large_first(std::uint64_t pages);
-  /// Frames for `pages` pages, all in aligned large frames.
-  std::vector<FrameRun> allocate_large(std::uint64_t pages);
+  /// Frames for the pages, as many of them as possible in aligned large frames.
+  std::vector<FrameRun> allocate_large_first(const TenantPages& pages);
+  /// Frames for the pages, all in aligned large frames.
+  std::vector<FrameRun> allocate_large(const TenantPages& pages);
   void give_back(std::span<const FrameRun> frames);
 
  private:
   FrameAllocator frames_;
   PageTables tables_;
+  std::vector<Frame> foreign_pages_;
 };
 
 /// What a page manager needs of the rest of the machine.
 struct PageManagerNeeds {
   bool copies_pages = false;  ///< each page lies in one partition
   bool stalls = false;        ///< SMs can stand still at any time
+  bool all_memory = false;    ///< a tenant may get any frame
 };
 struct PageManagerFactory {
   std::unique_ptr<PageManager> (*make)(const PolicyChoice&, const PageManager::Setup&);

@@ -1,5 +1,7 @@
 #pragma once
 
+#include <cstdint>
+
 #include "models/noc/address.hpp"
 #include "models/noc/ids.hpp"
 
@@ -23,6 +25,9 @@ class PageServices {
   /// A page, no large one, moves to the frame `to` of the same partition, which the page manager
   /// has taken; it is unmapped meanwhile.  The frame where it was comes back in PageManager::free.
   virtual bool copy(TenantId tenant, VirtualPage page, Frame to) = 0;
+  /// A foreign page, which nobody maps, moves to the frame `to` of the same partition, which the
+  /// page manager has taken; then PageManager::foreign_moved.
+  virtual void move_foreign(std::uint32_t number, Frame to) = 0;
 };
 
 }  // namespace lockstep

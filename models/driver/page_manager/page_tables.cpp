@@ -147,6 +147,21 @@ std::vector<PhysicalAddress> PageTables::take_all(TenantId tenant) {
   return frames;
 }
 
+std::vector<FrameRun> PageTables::frames_of(const TenantPages& pages) const {
+  std::vector<FrameRun> runs;
+  for (VirtualPage page = pages.first; page < pages.end(); ++page) {
+    const PageTableEntry one = entry(pages.tenant, page);
+    LOCKSTEP_CHECK(one.is(PageTableEntry::present), "a page without a frame is moved");
+    append_frame(runs, PhysicalAddress{one.address()}, page_bytes);
+  }
+  return runs;
+}
+
+bool PageTables::in_large_frame(TenantId tenant, VirtualPage first) const {
+  const std::vector<FrameRun> frames = frames_of({tenant, first, pages_per_large});
+  return frames.size() == 1 && frames.front().physical % large_page_bytes == 0;
+}
+
 void PageTables::serialize(Archive& archive) {
   for (Space& space : spaces_) {
     std::uint64_t directories = space.directories.size(), leaves = space.leaves.size();

@@ -7,6 +7,8 @@
 #include <string>
 
 #include "core/error/error.hpp"
+#include "models/fragmentation/foreign_pages.hpp"
+#include "models/vm/page_table_entry.hpp"
 
 namespace lockstep {
 
@@ -17,6 +19,16 @@ constexpr std::uint64_t frame_bytes = 4096;
 PartitionBytes::PartitionBytes(std::uint64_t bytes, PartitionId index,
                                const AddressMapping& mapping, TransactionPool& transactions)
     : index_(index), mapping_(mapping), transactions_(transactions), memory_(bytes) {}
+
+void PartitionBytes::hold_foreign(std::span<const Frame> pages) {
+  const std::uint64_t chunk = std::min(mapping_.chunk_bytes(), frame_bytes);
+  for (std::size_t page = 0; page < pages.size(); ++page)
+    for (std::uint64_t at = 0; at < frame_bytes; at += chunk) {
+      const PhysicalAddress address = address_of(pages[page]) + at;
+      if (mapping_.partition(address) != index_) continue;
+      write_foreign_bytes(page, at, memory_.at(mapping_.offset(address), chunk));
+    }
+}
 
 void PartitionBytes::accept(std::uint32_t index, const std::byte* payload) {
   const Transaction& t = transactions_[index];
@@ -90,10 +102,12 @@ void PartitionBytes::check_owner([[maybe_unused]] const MemoryRequest& request) 
 std::uint64_t PartitionBytes::zero(const ZeroRange& range) {
   frame_owners_.erase(frame_owners_.lower_bound(range.base / frame_bytes),
                       frame_owners_.lower_bound((range.base + range.bytes) / frame_bytes));
+  if (mapping_.group_bytes() != 0)
+    return zero_chunks(PhysicalAddress{range.base}, PhysicalAddress{range.base} + range.bytes);
   const std::uint64_t chunk = mapping_.chunk_bytes();
   const std::uint64_t stripe = chunk * mapping_.partitions();
   const PhysicalAddress base{range.base}, end = base + range.bytes;
-  // Every mapping deals a whole stripe out evenly, and to the same offsets everywhere.
+  // Without groups a mapping deals a whole stripe out evenly, and to the same offsets everywhere.
   const std::uint64_t first = (range.base + stripe - 1) / stripe, last = end.value() / stripe;
   if (first >= last) return zero_chunks(base, end);
   const std::uint64_t before = zero_chunks(base, PhysicalAddress{first * stripe});

@@ -7,6 +7,7 @@
 #pragma once
 
 #include <map>
+#include <span>
 
 #include "models/memory/bytes/partition_memory.hpp"
 #include "models/memory/bytes/pending_reads.hpp"
@@ -26,6 +27,8 @@ class PartitionBytes {
   std::uint32_t line_of(PhysicalAddress address) const {
     return static_cast<std::uint32_t>(mapping_.offset(address).value() / line_bytes);
   }
+  /// Before the run: what this partition has of foreign pages.
+  void hold_foreign(std::span<const Frame> pages);
   /// Touches the bytes of a request that arrives, with its payload.
   void accept(std::uint32_t transaction, const std::byte* payload);
   /// Zeroes what this partition holds of a range; its size.

@@ -81,6 +81,12 @@ void PartitionMemory::zero(PartitionOffset begin, std::uint64_t bytes) {
   }
 }
 
+std::span<std::byte> PartitionMemory::at(PartitionOffset offset, std::uint64_t bytes) {
+  LOCKSTEP_CHECK(offset.value() + bytes <= size(), "bytes beyond the partition");
+  mark(offset.value());
+  return {region_.data() + offset.value(), bytes};
+}
+
 void PartitionMemory::copy(PartitionOffset from, PartitionOffset to, std::uint64_t bytes) {
   LOCKSTEP_CHECK(from.value() + bytes <= size() && to.value() + bytes <= size(),
                  "a page copy beyond the partition");

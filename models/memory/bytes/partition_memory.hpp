@@ -2,6 +2,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <span>
 #include <vector>
 
 #include "core/checkpoint/archive.hpp"
@@ -34,6 +35,8 @@ class PartitionMemory {
   void atomic(PartitionOffset line, const MemoryRequest& request, const std::byte* lanes,
               std::byte* old_values);
   void zero(PartitionOffset offset, std::uint64_t bytes);
+  /// For the caller to write to; within a frame.
+  std::span<std::byte> at(PartitionOffset offset, std::uint64_t bytes);
   /// Bytes that lie within a frame each.
   void copy(PartitionOffset from, PartitionOffset to, std::uint64_t bytes);
 

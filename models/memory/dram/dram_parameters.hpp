@@ -83,6 +83,8 @@ struct DramParameters {
         .check([](const P& p) -> std::string {
           if (p.banks < p.bank_groups) return "fewer banks than bank groups - lower bank_groups";
           if (p.row < p.interleave) return "interleave is larger than a row - lower it";
+          if (p.gpu_queue > p.queue + p.write_queue)
+            return "gpu_queue is larger than the whole queue - lower it, or raise queue";
           if (p.write_queue != 0 && (p.write_high > p.write_queue || p.write_low >= p.write_high))
             return "write_low < write_high <= write_queue does not hold - change one of them";
           return p.refi > Cycles{0} && p.refi <= p.rfc

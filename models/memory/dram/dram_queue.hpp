@@ -44,7 +44,7 @@ struct DramLane {
 
 /// How a scheduler divides the queue.
 struct DramDivision {
-  static constexpr std::size_t most_pools = 4, most_levels = 4;
+  static constexpr std::size_t most_pools = 4, most_levels = 5;
   std::vector<std::uint32_t> pools;  ///< places of each; none: all requests share all places
   std::uint32_t levels = 1;
   std::uint32_t beyond = 0;  ///< places that it has besides those of the queue

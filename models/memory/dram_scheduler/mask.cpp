@@ -5,7 +5,9 @@
 /// (Silver) is for the tenant whose turn it is, and the rest (Normal) for all.  A turn is a number
 /// of requests that all controllers are told once an epoch: the more walks of a tenant are under
 /// way and the more warps wait for each, the longer.  The lower queues starve while the upper ones
-/// are in use, as in the source. Source: 004, section 6.4.4; memory-interference.md, section 5.3.5.
+/// are in use, as in the source.  `medic-mask` is both this and MeDiC's scheduler: in Silver and in
+/// Normal, requests of warps that mostly hit go first.
+/// Source: 004, sections 4.3.4 and 6.4.4; memory-interference.md, sections 5.3.5 and 7.
 ///
 /// Simplified: whether the tenant whose turn it is has fallen silent is looked at when a request
 /// arrives.
@@ -58,11 +60,12 @@ struct MaskSchedulerStatistics {
 
 class MaskScheduler final : public DramScheduler {
  public:
-  explicit MaskScheduler(const PartitionPolicySetup& setup)
-      : MaskScheduler(setup, setup.choice.parameters<MaskSchedulerParameters>()) {}
+  /// `of_warps`: by whether they mostly hit.
+  MaskScheduler(const PartitionPolicySetup& setup, bool of_warps)
+      : MaskScheduler(setup, setup.choice.parameters<MaskSchedulerParameters>(), of_warps) {}
 
   DramDivision division() const override {
-    return {{golden_places_, silver_places_, normal_places_}, 3, golden_places_};
+    return {{golden_places_, silver_places_, normal_places_}, of_warps_ ? 5u : 3u, golden_places_};
   }
   DramLane lane(const MemoryRequest& request, bool write) const override {
     MaskQueue queue = normal;
@@ -71,7 +74,7 @@ class MaskScheduler final : public DramScheduler {
     } else if (request.tenant == turn_ && silver_used_ < silver_places_) {
       queue = silver;
     }
-    return {queue, queue};
+    return {queue, of_warps_ ? level_of(queue, request) : std::uint8_t{queue}};
   }
   DramChoice choose(const DramQueue& queue, const DramBanks& banks, DramCycle now) override {
     return levels_.choose(queue, banks, now);
@@ -79,19 +82,19 @@ class MaskScheduler final : public DramScheduler {
 
   void on_arrival(const DramQueue& queue, std::uint32_t place, DramCycle now) override {
     const DramEntry& entry = queue[place];
-    const bool in_turn = entry.tenant == turn_ && entry.level != golden;
+    const bool in_turn = entry.tenant == turn_ && entry.pool != golden;
     if (!in_turn && now - heard_ >= silence_) return end_turn(now);
     if (in_turn) heard_ = now;
-    if (entry.level != silver) return;
+    if (entry.pool != silver) return;
     ++silver_used_;
     ++statistics_.silver_requests[turn_];
     if (--left_ == 0) end_turn(now);
   }
   void on_served(const DramQueue& queue, std::uint32_t place, DramCycle now) override {
     const DramEntry& entry = queue[place];
-    silver_used_ -= entry.level == silver;
-    ++statistics_.requests[entry.level];
-    statistics_.queue_cycles[entry.level] += static_cast<std::uint64_t>(now - entry.arrival);
+    silver_used_ -= entry.pool == silver;
+    ++statistics_.requests[entry.pool];
+    statistics_.queue_cycles[entry.pool] += static_cast<std::uint64_t>(now - entry.arrival);
   }
   void on_epoch(EpochTopic topic, std::span<const std::uint64_t> values, Time) override {
     if (topic != EpochTopic::tlb_fill) return;
@@ -105,16 +108,28 @@ class MaskScheduler final : public DramScheduler {
   }
 
  private:
-  MaskScheduler(const PartitionPolicySetup& setup, const MaskSchedulerParameters& p)
-      : golden_places_(p.golden),
+  MaskScheduler(const PartitionPolicySetup& setup, const MaskSchedulerParameters& p, bool of_warps)
+      : of_warps_(of_warps),
+        golden_places_(p.golden),
         silver_places_(std::max(1u, static_cast<std::uint32_t>(places(setup) * p.silver_share))),
         normal_places_(std::max(1u, places(setup) - std::min(silver_places_, places(setup)))),
         silence_(p.silence.count()),
-        levels_(setup.parameters.dram, {FirstReady::in_order, p.age_limit, p.age_limit}),
+        levels_(setup.parameters.dram, age_limits(of_warps ? 5 : 3, p.age_limit)),
         turns_(setup.tenants,
                std::max<std::uint64_t>(1, MaskDecision::usual_turns / setup.tenants)),
         left_(turns_[0]) {
     set_tenants(statistics_, setup.tenants);
+  }
+  /// Walks go in order.
+  static std::vector<Cycles> age_limits(std::size_t levels, Cycles of_data) {
+    std::vector<Cycles> limits(levels, of_data);
+    limits.front() = FirstReady::in_order;
+    return limits;
+  }
+  static std::uint8_t level_of(MaskQueue queue, const MemoryRequest& request) {
+    if (queue == golden) return 0;
+    const bool hits = (request.marks & mark_mostly_hit) != 0;
+    return static_cast<std::uint8_t>(2 * queue - (hits ? 1 : 0));
   }
   static std::uint32_t places(const PartitionPolicySetup& setup) {
     return setup.parameters.dram.queue + setup.parameters.dram.write_queue;
@@ -127,6 +142,7 @@ class MaskScheduler final : public DramScheduler {
     heard_ = now;
   }
 
+  const bool of_warps_;
   const std::uint32_t golden_places_, silver_places_, normal_places_;
   const std::int64_t silence_;
   StrictLevels levels_;
@@ -138,15 +154,28 @@ class MaskScheduler final : public DramScheduler {
   MaskSchedulerStatistics statistics_;
 };
 
+template <bool of_warps>
+std::unique_ptr<DramScheduler> make_mask_scheduler(const PartitionPolicySetup& setup) {
+  return std::make_unique<MaskScheduler>(setup, of_warps);
+}
+
 }  // namespace
 
 PolicyRegistry<DramSchedulerFactory>::Row mask_scheduler() {
   return {"mask",
           "walks, then the tenant whose turn it is, then others (004, section 6.4.4)",
-          {.make = [](const PartitionPolicySetup& setup) -> std::unique_ptr<DramScheduler> {
-             return std::make_unique<MaskScheduler>(setup);
-           },
+          {.make = make_mask_scheduler<false>,
            .statistics = &statistics_schema_of<MaskSchedulerStatistics>,
+           .needs_walk_measures = true},
+          &schema_of<MaskSchedulerParameters>()};
+}
+
+PolicyRegistry<DramSchedulerFactory>::Row medic_mask_scheduler() {
+  return {"medic-mask",
+          "as mask, and of the data of a queue those of warps that mostly hit first (004, 4.3.4)",
+          {.make = make_mask_scheduler<true>,
+           .statistics = &statistics_schema_of<MaskSchedulerStatistics>,
+           .needs_marks = mark_mostly_hit,
            .needs_walk_measures = true},
           &schema_of<MaskSchedulerParameters>()};
 }

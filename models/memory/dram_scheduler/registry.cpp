@@ -15,6 +15,7 @@ PolicyRegistry<DramSchedulerFactory>& dram_schedulers() {
       LOCKSTEP_REGISTERED(DramSchedulerFactory, sms_scheduler),
       LOCKSTEP_REGISTERED(DramSchedulerFactory, medic_scheduler),
       LOCKSTEP_REGISTERED(DramSchedulerFactory, mask_scheduler),
+      LOCKSTEP_REGISTERED(DramSchedulerFactory, medic_mask_scheduler),
   };
   return registry;
 }

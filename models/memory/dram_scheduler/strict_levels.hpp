@@ -14,7 +14,7 @@ namespace lockstep {
 class StrictLevels {
  public:
   /// One age limit for each level.
-  StrictLevels(const DramParameters& dram, std::initializer_list<Cycles> age_limits)
+  StrictLevels(const DramParameters& dram, const std::vector<Cycles>& age_limits)
       : dual_bus_(dram.dual_command_bus) {
     for (const Cycles limit : age_limits)
       levels_.emplace_back(limit, static_cast<unsigned>(levels_.size()));

@@ -33,13 +33,14 @@ class Settings {
 
 /// Periods and profiles so short that small kernels see many.
 void set_cache_policy(Settings& s) {
-  const std::string policy =
-      s.one_of({"lru", "lru", "{name: medic, resample: 1500, profile: 3}",
-                "{name: medic, resample: 4000, profile: 6, reuse: true, insertion: false}",
-                "{name: medic, bypass: false}", "{name: random, period: 1000}",
-                "{name: pc-bypass, period: 2000, profile: 3, entries: 4}",
-                "{name: pcal, tokens: 1, period: 2000}", "{name: eaf, recent: 3}",
-                "{name: mask, epoch: 1500, least: 3, probe: 4}"});
+  const std::string policy = s.one_of(
+      {"lru", "lru", "{name: medic, resample: 1500, profile: 3}",
+       "{name: medic, resample: 4000, profile: 6, reuse: true, insertion: false}",
+       "{name: medic, bypass: false}",
+       "{name: medic, resample: 2000, profile: 4, walks: true, walk_levels: {epoch: 1500}}",
+       "{name: random, period: 1000}", "{name: pc-bypass, period: 2000, profile: 3, entries: 4}",
+       "{name: pcal, tokens: 1, period: 2000}", "{name: eaf, recent: 3}",
+       "{name: mask, epoch: 1500, least: 3, probe: 4}"});
   s.set("policies.cache_policy", policy);
   if (policy.find("medic") != std::string::npos && s.pick({0, 1}) != 0)
     s.choose("policies.dram_scheduler", {"medic", "{name: medic, high_share: 0.1, age_limit: 0}"});

@@ -60,6 +60,7 @@ void set_translation(PagingSettings& s) {
   s.any("gpu.vm.far_fault_mshrs", {"0", "0", "1", "3"});
   s.any("gpu.vm.fault_granule", {"4KiB", "64KiB", "2MiB"});
   s.any("gpu.vm.walk_latency", {"0", "0", "1", "100"});
+  s.any("gpu.vm.memory_latency", {"0", "0", "7"});
   s.number("gpu.vm.l1_tlb.entries", 1, 16);
   s.any("gpu.vm.l1_tlb.ways", {"0", "1"});
   s.number("gpu.vm.l1_tlb.mshrs", 1, 8);
@@ -74,6 +75,7 @@ void set_translation(PagingSettings& s) {
   s.any("policies.translation", {"shared-tlb", "page-walk-cache", "ideal"});
   if (!s.has("policies.translation=shared-tlb")) return;
   s.any("policies.tlb_fill", {"lru", "{name: mask, epoch: 1500, entries: 1, large_entries: 1}",
+                              "{name: mask, epoch: 1200, token_rule: hill-climb}",
                               "{name: mask, epoch: 4000, tokens: false}"});
   if (!s.has("policies.tlb_fill=lru"))
     s.any("policies.dram_scheduler", {"mask", "{name: mask, golden: 1, silver_share: 0}", "fcfs"});
@@ -141,7 +143,10 @@ void set_memory(PagingSettings& s, Chooser& choose, unsigned tenants, bool plent
                               : local ? "base-pages"
                                       : choose.of(page_manager_policies());
   // SMs that squash must not stand still.
-  s.set("policies.page_manager", manager == "mosaic" ? "{name: mosaic, stall: false}" : manager);
+  s.set("policies.page_manager", manager == "mosaic" ? "{name: mosaic, stall: false}"
+                                 : manager == "base-pages" && choose.one_in(2)
+                                     ? "{name: base-pages, frames: random}"
+                                     : manager);
   const PolicyChoice choice = policy_named(page_manager_policies(), manager);
   const bool large = make_page_manager(choice, {})->capacity_unit() > 1;
   if (manager == "mosaic") s.set("gpu.noc.mapping", "frame");

@@ -1,4 +1,4 @@
-"""The scenarios that the experiments of paper 000 write are valid, and no two runs share a file."""
+"""The scenarios that the experiments of papers 000 and 004 write are valid, and no two runs share a file."""
 import argparse
 import pathlib
 import sys
@@ -7,9 +7,13 @@ import unittest
 from harness import ROOT, ScenarioTest
 
 sys.path.insert(0, str(ROOT / "jobs/experiments/exceptions"))
+sys.path.insert(1, str(ROOT / "jobs/experiments/interference"))
 
 import benchmarks  # noqa: E402
+import fragmentation  # noqa: E402
+import mask_sweeps  # noqa: E402
 import pipeline  # noqa: E402
+import sizes  # noqa: E402
 import use_cases  # noqa: E402
 
 
@@ -39,6 +43,25 @@ class Experiments(ScenarioTest):
             text = (benchmarks.WORKLOADS / f"{name}.yaml").read_text()
             for buffer in (*benchmark.outputs, *benchmark.prepared):
                 self.assertIn(f"\n  {buffer}: {{type", text, name)
+
+    def test_applications_for_studies_of_tlbs_have_32_mib_and_more(self):
+        for name, parameters in sizes.LARGE.items():
+            with self.subTest(name):
+                scenario = self.scenario(ROOT / f"configs/workloads/{name}.yaml", parameters)
+                valid = self.lockstep("validate", scenario)
+                self.assertEqual(valid.returncode, 0, valid.stderr)
+                smaller = self.lockstep("run", scenario, "--set", "host.memory=33554431B", "--quiet")
+                self.assertIn("host memory is full", smaller.stderr)
+
+    def test_every_point_of_paper_004_is_valid(self):
+        for experiment in (fragmentation, mask_sweeps):
+            points = list(dict.fromkeys(experiment.points()))
+            self.assertEqual(len({point.name() for point in points}), len(points))
+            for point in points[::5]:
+                with self.subTest(point.name()):
+                    self.write("point.yaml", point.scenario())
+                    done = self.lockstep("validate", "point.yaml")
+                    self.assertEqual(done.returncode, 0, done.stderr)
 
     def test_every_run_has_a_name_of_its_own(self):
         runs = all_runs((8, 16))

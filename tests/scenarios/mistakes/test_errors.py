@@ -29,7 +29,13 @@ class Errors(OneKernel):
                 ("{tlb_fill: mask, translation: ideal}", ("second-level TLB", "translation ideal", "shared-tlb")),
                 ("{cache_policy: {name: medic, mostly_miss: 70}}", ("mostly_miss is not below mostly_hit", "raise")),
                 ("{cache_policy: {name: medic, bypass: false, reuse: true}}", ("reuse takes back bypasses", "bypass")),
-                ("{tlb_fill: {name: mask, initial_tokens: 1.2}}", ("initial_tokens", "1.2"))):
+                ("{tlb_fill: {name: mask, initial_tokens: 1.2}}", ("initial_tokens", "1.2")),
+                ("{dram_scheduler: [medic, mask]}", ("policies.dram_scheduler", "a list, not a single value")),
+                ("{dram_scheduler: {name: sms, p: 1.5}}", ("policies.dram_scheduler.p", "1.5", "from 0 to 1")),
+                ("{dram_scheduler: {name: sms, gpu_fifo: 0}}", ("gpu_fifo", "0 is out of range", "from 1")),
+                ("{dram_scheduler: medic-mask, tlb_fill: mask}", ("which warps hit mostly", "medic-mask")),
+                ("{dram_scheduler: medic-mask, cache_policy: medic}", ("whose warps wait for page walks",)),
+                ("{page_manager: mosaic}", ("within their memory channel", "noc.mapping: frame"))):
             with self.subTest(policies):
                 self.scenario_file(f"policies: {policies}\n")
                 line = self.assert_refused(parts)
@@ -84,6 +90,10 @@ class Errors(OneKernel):
                            "override: {gpu.memory.dram.write_queue: 0}\n")
         run = self.lockstep("run", "s.yaml", "--quiet", "--check")
         self.assertEqual((run.returncode, run.stderr), (0, ""))
+
+    def test_places_for_the_gpu_that_the_dram_queue_does_not_have(self):
+        self.scenario_file(more="override: {gpu.memory.dram.gpu_queue: 4000}\n")
+        self.assert_refused(["gpu_queue is larger than the whole queue", "lower it"])
 
     def test_wrong_unit(self):
         self.scenario_file(more="simulation: {epoch: 10MHz}\n")

@@ -7,6 +7,7 @@
 #include <sstream>
 
 #include "core/parameters/document.hpp"
+#include "models/fragmentation/foreign_pages.hpp"
 #include "tests/harness/policy_named.hpp"
 
 namespace lockstep::test {
@@ -49,6 +50,10 @@ DriverWorld::DriverWorld(const Options& options)
   set_tenants(statistics_, leaving_.size());
   for (std::size_t i = 0; i < host_memory_.size(); ++i)
     host_memory_[i] = static_cast<std::byte>(i / 7 + 1);
+  for (std::size_t page = 0; page < options.foreign_pages.size(); ++page)
+    write_foreign_bytes(
+        page, 0,
+        std::span(memory_).subspan(address_of(options.foreign_pages[page]).value(), page_bytes));
   MapRequest tables;
   tables.pages = {tenant, driver_.take_addresses(tenant, options.bytes), 0};
   tables.reserved = driver_.mapped_pages(options.bytes);
@@ -83,6 +88,15 @@ void DriverWorld::set_bits(std::uint64_t page, std::uint64_t bits) {
   ASSERT_TRUE(entry & PageTableEntry::present);
   entry |= bits;
   std::memcpy(&memory_[at], &entry, 8);
+}
+
+std::vector<std::byte> DriverWorld::foreign_bytes() const {
+  std::vector<std::byte> bytes;
+  for (const Frame page : driver_.page_manager().foreign_pages()) {
+    const auto from = memory_.begin() + static_cast<std::ptrdiff_t>(address_of(page).value());
+    bytes.insert(bytes.end(), from, from + page_bytes);
+  }
+  return bytes;
 }
 
 void DriverWorld::save_and_restore_managed() {
@@ -128,13 +142,17 @@ HostParameters DriverWorld::link_parameters() {
 }
 
 Driver::Setup DriverWorld::driver_setup() {
-  const PageManager::Setup setup{options_.frames * page_bytes, leaving_.size(),
-                                 AddressMapping(AddressMapping::Kind::plain, 1), 0, 0};
+  const PageManager::Setup setup{options_.frames * page_bytes,
+                                 leaving_.size(),
+                                 AddressMapping(AddressMapping::Kind::plain, 1),
+                                 0,
+                                 0,
+                                 options_.foreign_pages};
   return {
       1, leaving_.size(),
       options_.make_page_manager
           ? options_.make_page_manager(setup)
-          : make_page_manager(policy_named(page_manager_policies(), options_.page_manager), setup),
+          : make_page_manager(policy_written<page_manager_policies>(options_.page_manager), setup),
       Link(LinkId{1}, ComponentId{1}, latency)};
 }
 

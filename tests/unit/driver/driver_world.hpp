@@ -30,6 +30,7 @@ class DriverWorld : private BufferDirectory {
     std::string prefetcher = "none", eviction = "lru", page_manager = "base-pages";
     std::uint64_t frames = 1000;            ///< of GPU memory
     std::uint64_t bytes = 64 * page_bytes;  ///< of the one buffer
+    std::vector<Frame> foreign_pages = {};
     /// Makes a page manager that is not registered.
     std::function<std::unique_ptr<PageManager>(const PageManager::Setup&)> make_page_manager;
   };
@@ -76,6 +77,8 @@ class DriverWorld : private BufferDirectory {
     std::memcpy(&word, &memory_[address.value()], sizeof word);
     return word;
   }
+  /// All foreign pages, by their numbers, wherever they are now.
+  std::vector<std::byte> foreign_bytes() const;
   bool on_gpu(std::uint64_t page) const { return entry(page).is(PageTableEntry::present); }
   PageTableEntry entry(std::uint64_t page) const {
     return driver_.tables().entry(tenant, first_page + page);

@@ -70,6 +70,38 @@ TEST(AddressMapping, HashedFollowsThePublishedEquationsForSixteenSlices) {
   EXPECT_EQ(m.partition(at(std::uint64_t{1} << 15)).value(), 0b1011);
 }
 
+/// Two groups of 1 MiB and four partitions each.
+class GroupedMapping : public testing::Test {
+ protected:
+  static constexpr std::uint64_t mib = 1 << 20;
+  const AddressMapping m{Kind::grouped, 8, {.count = 2, .bytes = mib}};
+};
+
+TEST_F(GroupedMapping, EachPartOfMemoryLiesInItsOwnPartitions) {
+  std::set<PartitionId> first, second, behind;
+  for (std::uint64_t address = 0; address < mib; address += 256) {
+    first.insert(m.partition(at(address)));
+    second.insert(m.partition(at(mib + address)));
+    behind.insert(m.partition(at(2 * mib + address)));
+  }
+  EXPECT_EQ(first, (std::set<PartitionId>{PartitionId{0}, PartitionId{1}, PartitionId{2},
+                                          PartitionId{3}}));
+  EXPECT_EQ(second, (std::set<PartitionId>{PartitionId{4}, PartitionId{5}, PartitionId{6},
+                                           PartitionId{7}}));
+  EXPECT_EQ(behind.size(), 8u);
+}
+
+TEST_F(GroupedMapping, EveryByteHasItsOwnPlace) {
+  std::set<std::pair<PartitionId, PartitionOffset>> places;
+  for (std::uint64_t address = 0; address < 3 * mib; address += 64) {
+    const PartitionId partition = m.partition(at(address));
+    const PartitionOffset offset = m.offset(at(address));
+    EXPECT_TRUE(places.emplace(partition, offset).second);
+    EXPECT_LT(offset.value(), 3 * mib / 8);
+    EXPECT_EQ(m.physical(partition, offset), at(address));
+  }
+}
+
 TEST(AddressMapping, AFrameStaysInOnePartition) {
   const AddressMapping m(Kind::frame, 6);
   for (std::uint64_t frame = 0; frame < 100; ++frame)

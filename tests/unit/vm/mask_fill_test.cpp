@@ -64,6 +64,16 @@ TEST(MaskTokens, AreForFourFifthsOfTheWarpsThenFollowTheMissRate) {
   EXPECT_EQ(tokens_after(decisions, 29), 16u);
 }
 
+TEST(MaskTokens, ClimbOnWhileTheMissRateFallsAndTurnWhenItRises) {
+  Decisions decisions("{name: mask, token_rule: hill-climb}");
+  EXPECT_EQ(tokens_after(decisions, 50), 16u);
+  EXPECT_EQ(tokens_after(decisions, 55), 18u) << "it rose: the other way than before, up";
+  EXPECT_EQ(tokens_after(decisions, 50), 20u) << "it fell: on";
+  EXPECT_EQ(tokens_after(decisions, 60), 18u) << "it rose: down";
+  EXPECT_EQ(tokens_after(decisions, 50), 16u) << "it fell: on, fewer";
+  EXPECT_EQ(tokens_after(decisions, 51), 16u) << "within the band";
+}
+
 TEST(MaskTokens, NeverFallBelowOneForEachSmNorRiseAboveTheWarps) {
   Decisions decisions;
   std::uint64_t misses = 0, tokens = 0;

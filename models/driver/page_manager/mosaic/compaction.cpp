@@ -18,7 +18,7 @@ bool Mosaic::is_hole(PhysicalAddress page) const {
 /// A request to free is seen whole before its frame is judged.
 bool Mosaic::leave_holes(const TenantPages& pages, PageServices& services) {
   if (pages.count == pages_per_large || !tables().is_large(pages.tenant, pages.first)) return false;
-  const std::vector<FrameRun> frames = frames_of(pages);
+  const std::vector<FrameRun> frames = tables().frames_of(pages);
   for (const FrameRun& run : frames)
     for (PhysicalAddress page = run.begin(); page < run.end(); page += page_bytes)
       large_.leave_hole(page);
@@ -107,6 +107,7 @@ void Mosaic::end_compaction(std::size_t index) {
 
 /// Frames have run out: what is free in a large page of the tenant, or else of anybody, is wanted.
 bool Mosaic::settle(const TenantPages& pages, PageServices& services) {
+  if (empty_frames(frames_wanted(pages), services)) return false;
   const auto owner = static_cast<LargeFrames::Owner>(pages.tenant.value());
   const auto has_pages = [&] { return pages.count * page_bytes <= frames().free_bytes(); };
   if (large_.free_frames() > 0 && has_pages()) return true;

@@ -7,7 +7,11 @@
 namespace lockstep {
 
 LargeFrames::LargeFrames(std::uint64_t capacity, std::size_t owners)
-    : frames_(capacity / large_page_bytes), open_(owners), kept_(owners), owned_(owners) {
+    : frames_(capacity / large_page_bytes),
+      open_(owners),
+      kept_(owners),
+      owned_(owners),
+      pages_(owners) {
   for (std::uint32_t number = 0; number < frames_.size(); ++number) free_.insert(number);
 }
 
@@ -33,20 +37,25 @@ void LargeFrames::list(std::uint32_t number) {
   }
 }
 
-std::optional<std::uint32_t> LargeFrames::take_free(Owner owner, std::uint64_t region) {
-  if (free_.empty()) return std::nullopt;
-  const std::uint32_t number = *free_.begin();
-  free_.erase(free_.begin());
+void LargeFrames::give(std::uint32_t number, Owner owner, std::uint64_t region) {
+  free_.erase(number);
   frames_[number].owner = owner;
   frames_[number].region = region;
   ++owned_[owner];
   if (region != no_region) of_region_[{owner, region}] = number;
+}
+
+std::optional<std::uint32_t> LargeFrames::take_free(Owner owner, std::uint64_t region) {
+  if (free_.empty()) return std::nullopt;
+  const std::uint32_t number = *free_.begin();
+  give(number, owner, region);
   return number;
 }
 
 PhysicalAddress LargeFrames::take_at(std::uint32_t number, std::uint64_t place) {
   unlist(number);
   frames_[number].taken.add(place);
+  ++pages_[frames_[number].owner];
   list(number);
   return address_of(number, place);
 }
@@ -56,6 +65,7 @@ std::optional<PhysicalAddress> LargeFrames::take_region(Owner owner, std::uint64
   const auto number = take_free(owner, region);
   if (!number) return std::nullopt;
   frames_[*number].taken.add_all();
+  pages_[owner] += pages_per_large;
   return address_of(*number);
 }
 
@@ -68,13 +78,30 @@ PhysicalAddress LargeFrames::take_in_region(Owner owner, VirtualPage page) {
   return take_at(*number, place);
 }
 
+void LargeFrames::take_foreign(PhysicalAddress page) {
+  const std::uint32_t number = number_of(page);
+  if (frames_[number].owner == nobody)
+    give(number, static_cast<Owner>(open_.size() - 1), no_region);
+  take_at(number, place_of(page));
+  at(page).foreign.add(place_of(page));
+}
+
+std::vector<std::uint32_t> LargeFrames::foreign_frames() const {
+  std::vector<std::uint32_t> numbers(open_.back().begin(), open_.back().end());
+  std::stable_sort(numbers.begin(), numbers.end(), [&](std::uint32_t a, std::uint32_t b) {
+    return frames_[a].taken.count() > frames_[b].taken.count();
+  });
+  return numbers;
+}
+
 /// First what is free in the owner's frames, then a new one, then what is kept for its regions,
-/// then what others have.
+/// then what foreign pages leave, then what others have.
 std::optional<std::uint32_t> LargeFrames::frame_with_room(Owner owner) {
   if (!open_[owner].empty()) return *open_[owner].begin();
   if (const auto number = take_free(owner, no_region)) return number;
   if (!kept_[owner].empty()) return *kept_[owner].begin();
   ++violations_;
+  if (!open_.back().empty()) return *open_.back().begin();
   for (const auto* lists : {&open_, &kept_})
     for (const Numbers& others : *lists)
       if (!others.empty()) return *others.begin();
@@ -94,7 +121,9 @@ void LargeFrames::release(PhysicalAddress page) {
   LargeFrame& frame = frames_[number];
   LOCKSTEP_CHECK(frame.taken.has(place_of(page)), "a page of a large frame is freed twice");
   unlist(number);
+  --pages_[frame.owner];
   frame.taken.remove(place_of(page));
+  frame.foreign.remove(place_of(page));
   frame.there.remove(place_of(page));
   frame.holes.remove(place_of(page));
   list(number);
@@ -127,6 +156,7 @@ void LargeFrames::relist() {
   for (Numbers& numbers : open_) numbers.clear();
   for (Numbers& numbers : kept_) numbers.clear();
   std::fill(owned_.begin(), owned_.end(), 0);
+  std::fill(pages_.begin(), pages_.end(), 0);
   for (std::uint32_t number = 0; number < frames_.size(); ++number) {
     const LargeFrame& frame = frames_[number];
     if (frame.owner == nobody) {
@@ -134,6 +164,7 @@ void LargeFrames::relist() {
       continue;
     }
     ++owned_[frame.owner];
+    pages_[frame.owner] += frame.taken.count();
     if (frame.region != no_region) of_region_[{frame.owner, frame.region}] = number;
     if (frame.locked) locked_.insert(number);
     list(number);

@@ -4,8 +4,8 @@
 /// asked for goes into frames of its owner.  2 MiB of addresses get a frame in which each of their
 /// pages keeps its place, so that they can become a large page where they lie.  Other pages come
 /// from the owner's free base pages, then from a free large frame.  The guarantee is soft: when
-/// neither is left, pages come from places that are kept for others, from frames of other owners,
-/// and last from frames that are being emptied.
+/// neither is left, pages come from places that are kept for others, from frames with foreign pages
+/// (foreign_pages.hpp), of other owners, and last from frames that are being emptied.
 /// Source: 004, sections 7.3.1 and 7.3.2; memory-interference.md, section 6.3.2.
 #pragma once
 
@@ -33,15 +33,17 @@ class LargeFrames {
     PageSet taken;                     ///< given out
     PageSet there;                     ///< of those, mapped and with their data
     PageSet holes;                     ///< of those, freed while the frame is one large page
+    PageSet foreign;                   ///< of those, foreign ones
     bool locked = false;               ///< nothing may come in
     /// Pages that somebody uses.
     std::uint64_t used() const { return taken.count() - holes.count(); }
     template <class Archive>
     void serialize(Archive& archive) {
-      archive(owner, region, taken, there, holes, locked);
+      archive(owner, region, taken, there, holes, foreign, locked);
     }
   };
 
+  /// The last of the owners is that of frames with foreign pages.
   LargeFrames(std::uint64_t capacity, std::size_t owners);
 
   const LargeFrame& operator[](std::uint32_t number) const { return frames_[number]; }
@@ -61,6 +63,8 @@ class LargeFrames {
   PhysicalAddress take_in_region(Owner owner, VirtualPage page);
   /// A free base page.
   PhysicalAddress take(Owner owner);
+  /// A foreign page takes a place.
+  void take_foreign(PhysicalAddress page);
   void release(PhysicalAddress page);
   void leave_hole(PhysicalAddress page) { at(page).holes.add(place_of(page)); }
   /// The frame is no place of a region any more, and gives out nothing until it is unlocked.
@@ -96,6 +100,15 @@ class LargeFrames {
   bool has_base_pages(Owner owner) const { return !open_[owner].empty(); }
   bool has_base_pages() const;
   /// Large frames that an owner has.
+  /// Frames of its owner with foreign pages and room, the fullest first.
+  std::vector<std::uint32_t> foreign_frames() const;
+  bool has_region(Owner owner, std::uint64_t region) const {
+    return of_region_.contains({owner, region});
+  }
+  /// Places in its frames that no page lies in.
+  std::uint64_t unused(Owner owner) const {
+    return owned_[owner] * pages_per_large - pages_[owner];
+  }
   std::uint64_t owned(Owner owner) const { return owned_[owner]; }
 
   void serialize(Archive& archive);
@@ -105,6 +118,7 @@ class LargeFrames {
   using Region = std::pair<Owner, std::uint64_t>;
 
   LargeFrame& at(PhysicalAddress page) { return frames_[number_of(page)]; }
+  void give(std::uint32_t number, Owner owner, std::uint64_t region);
   /// A free frame becomes the owner's.
   std::optional<std::uint32_t> take_free(Owner owner, std::uint64_t region);
   std::optional<std::uint32_t> frame_with_room(Owner owner);
@@ -120,7 +134,8 @@ class LargeFrames {
   std::vector<Numbers> kept_;  ///< by owner: frames of regions with free places
   Numbers locked_;
   std::map<Region, std::uint32_t> of_region_;
-  std::vector<std::uint64_t> owned_;
+  std::vector<std::uint64_t> owned_;  ///< frames, by owner
+  std::vector<std::uint64_t> pages_;  ///< in those
   std::uint64_t violations_ = 0;
 };
 

@@ -31,11 +31,15 @@ Mosaic::Mosaic(const MosaicParameters& parameters, const Setup& setup)
       mapping_(setup.mapping),
       copy_time_(time_of_copy(parameters, setup.channel_bytes_per_second)),
       driver_(static_cast<LargeFrames::Owner>(setup.tenants)),
-      large_(setup.capacity, setup.tenants + 1),
+      large_(setup.capacity, setup.tenants + 2),
       whole_(setup.tenants) {
   set_tenants(statistics_, setup.tenants);
   // The frame at 0 that nobody gets.
   if (setup.capacity > 0) large_.take(driver_);
+  for (const Frame page : foreign_pages()) {
+    foreign_numbers_[page] = static_cast<std::uint32_t>(foreign_numbers_.size());
+    large_.take_foreign(address_of(page));
+  }
   count();
 }
 
@@ -102,7 +106,7 @@ void Mosaic::free(TenantId tenant, std::span<const FrameRun> frames, PageService
   try_again(services);
 }
 
-PhysicalAddress Mosaic::take_table_frame() {
+PhysicalAddress Mosaic::take_table_frame(TenantId) {
   const PhysicalAddress frame = large_.take(driver_);
   allocator().take({frame.value(), page_bytes});
   count();
@@ -117,7 +121,7 @@ void Mosaic::free_table_frame(PhysicalAddress frame) {
 void Mosaic::transfer_finished(const TenantPages& pages, PageServices& services) {
   try_again(services);
   if (!parameters_.coalesce) return;
-  for (const FrameRun& run : frames_of(pages)) {
+  for (const FrameRun& run : tables().frames_of(pages)) {
     for (PhysicalAddress page = run.begin(); page < run.end(); page += page_bytes)
       large_.arrived(page);
     const std::uint32_t last = LargeFrames::number_of(run.end() + (-1));
@@ -147,8 +151,10 @@ void Mosaic::try_again(PageServices& services) {
 }
 
 void Mosaic::count() {
-  for (std::uint32_t tenant = 0; tenant < driver_; ++tenant)
+  for (std::uint32_t tenant = 0; tenant < driver_; ++tenant) {
     statistics_.owned_frames[tenant] = large_.owned(tenant);
+    statistics_.unused_pages[tenant] = large_.unused(tenant);
+  }
   statistics_.free_frames = large_.free_frames();
   statistics_.emergency_frames = emergency_.size();
   statistics_.guarantee_violations += large_.take_violations();
@@ -156,7 +162,8 @@ void Mosaic::count() {
 
 void Mosaic::serialize(Archive& archive) {
   PageManager::serialize(archive);
-  archive(large_, whole_, refused_, emergency_, compactions_, statistics_);
+  archive(large_, foreign_numbers_, whole_, refused_, emergency_, compactions_, emptying_,
+          statistics_);
 }
 
 namespace {
@@ -168,7 +175,7 @@ std::unique_ptr<PageManager> make_mosaic(const PolicyChoice& choice,
 
 PageManagerNeeds needs_of_mosaic(const PolicyChoice& choice) {
   const auto& parameters = choice.parameters<MosaicParameters>();
-  return {parameters.compacts(), parameters.stall};
+  return {parameters.compacts(), parameters.stall, true};
 }
 
 }  // namespace

@@ -4,13 +4,15 @@
 /// one large frame, in their order, they are coalesced: the level-3 entry becomes large, no data
 /// moves, and no TLB is flushed (mosaic.cpp).  What is freed of a large page leaves holes; when few
 /// pages are left in use, it is splintered and they move to other frames of their tenant, within
-/// their memory channel (CaC, compaction.cpp).
-/// Source: 004, section 7.3; memory-interference.md, sections 6.3.2, 6.3.3 and 6.3.4.
+/// their memory channel (CaC, compaction.cpp).  Frames that only foreign pages lie in are emptied
+/// in the same way when no other is left (foreign_frames.cpp). Source: 004, section 7.3;
+/// memory-interference.md, sections 6.3.2, 6.3.3 and 6.3.4.
 ///
 /// Simplified: pages that may not be written are not coalesced, since each of them may become
 /// writable on its own.
 #pragma once
 
+#include <map>
 #include <vector>
 
 #include "models/driver/page_manager/mosaic/large_frames.hpp"
@@ -31,10 +33,13 @@ class Mosaic final : public PageManager {
   bool leave_holes(const TenantPages& pages, PageServices& services) override;
   bool is_hole(PhysicalAddress page) const override;
   bool settle(const TenantPages& pages, PageServices& services) override;
-  bool holds_issue() const override { return parameters_.stall && !compactions_.empty(); }
+  bool holds_issue() const override {
+    return parameters_.stall && !(compactions_.empty() && emptying_.empty());
+  }
   Time copy_time() const override { return copy_time_; }
   void transfer_finished(const TenantPages& pages, PageServices& services) override;
   void rearranged(const TenantPages& pages, PageServices& services) override;
+  void foreign_moved(std::uint32_t number, Frame to, PageServices& services) override;
   void end_tenant(TenantId tenant) override;
   StatisticsView statistics() const override { return statistics_view(statistics_); }
   void serialize(Archive& archive) override;
@@ -53,8 +58,18 @@ class Mosaic final : public PageManager {
     }
   };
 
+  /// A large frame that foreign pages leave.
+  struct Emptying {
+    std::uint32_t number = 0;
+    std::uint64_t missing = 0;  ///< pages on their way
+    template <class Archive>
+    void serialize(Archive& archive) {
+      archive(number, missing);
+    }
+  };
+
   // Frames and large pages (mosaic.cpp).
-  PhysicalAddress take_table_frame() override;
+  PhysicalAddress take_table_frame(TenantId tenant) override;
   void free_table_frame(PhysicalAddress frame) override;
   PhysicalAddress take_page(TenantId tenant, VirtualPage page);
   void coalesce_if_full(std::uint32_t number, PageServices& services);
@@ -68,15 +83,23 @@ class Mosaic final : public PageManager {
   bool move(const Compaction& compaction, VirtualPage page, PageServices& services);
   void end_compaction(std::size_t index);
 
+  // Frames with foreign pages (foreign_frames.cpp).
+  std::uint64_t frames_wanted(const TenantPages& pages) const;
+  bool empty_frames(std::uint64_t wanted, PageServices& services);
+  bool empty_frame(PageServices& services);
+  std::vector<PhysicalAddress> places_elsewhere(std::uint32_t number) const;
+
   const MosaicParameters parameters_;
   const AddressMapping mapping_;
   const Time copy_time_;
   const LargeFrames::Owner driver_;  ///< of page tables
   LargeFrames large_;
-  std::vector<Regions> whole_;            ///< by tenant: 2 MiB of addresses of one buffer
-  std::vector<std::uint32_t> refused_;    ///< full frames whose pages were not at rest
-  std::vector<std::uint32_t> emergency_;  ///< large pages with holes, the oldest first
+  std::map<Frame, std::uint32_t> foreign_numbers_;  ///< of foreign pages, by where they lie
+  std::vector<Regions> whole_;                      ///< by tenant: 2 MiB of addresses of one buffer
+  std::vector<std::uint32_t> refused_;              ///< full frames whose pages were not at rest
+  std::vector<std::uint32_t> emergency_;            ///< large pages with holes, the oldest first
   std::vector<Compaction> compactions_;
+  std::vector<Emptying> emptying_;
   MosaicStatistics statistics_;
 };
 

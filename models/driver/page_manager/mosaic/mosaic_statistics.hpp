@@ -8,9 +8,9 @@ namespace lockstep {
 struct MosaicStatistics {
   PerTenant<Counter> large_allocations, base_allocations, coalesced, splintered, moved,
       bytes_copied, without_destination, emptied, emergencies;
-  PerTenant<Gauge> allocated_pages, owned_frames;
+  PerTenant<Gauge> allocated_pages, owned_frames, unused_pages;
   Gauge free_frames, emergency_frames;
-  Counter guarantee_violations;
+  Counter guarantee_violations, foreign_moved, foreign_emptied;
 
   static auto schema() {
     using S = MosaicStatistics;
@@ -31,13 +31,17 @@ struct MosaicStatistics {
                     "taken from the emergency list, by the tenant that needed frames")
         .per_tenant("allocated_pages", &S::allocated_pages, "pages", "that have a frame")
         .per_tenant("owned_frames", &S::owned_frames, "large frames",
-                    "that only this tenant's pages are to lie in; times 512 pages, less the "
-                    "allocated ones: memory bloat")
+                    "that only this tenant's pages are to lie in")
+        .per_tenant("unused_pages", &S::unused_pages, "pages",
+                    "of those frames that no page lies in; over allocated_pages: memory bloat")
         .gauge("free_frames", &S::free_frames, "large frames", "without any page")
         .gauge("emergency_frames", &S::emergency_frames, "large frames",
                "in the emergency list: large pages with holes")
         .counter("guarantee_violations", &S::guarantee_violations, "pages",
-                 "that went into frames of other owners");
+                 "that went into frames of other owners")
+        .counter("foreign_moved", &S::foreign_moved, "pages",
+                 "of nobody (gpu.memory.fragmentation), to other frames")
+        .counter("foreign_emptied", &S::foreign_emptied, "large frames", "that came free so");
   }
 };
 

@@ -17,6 +17,7 @@ struct MedicStatistics {
   };
   PerTenant<OfTenant> tenant;
   std::array<Counter, 3> fills, evictions;
+  std::array<Counter, WalkLevels::count> walk_bypasses;
 
   static auto schema() {
     using S = MedicStatistics;
@@ -35,7 +36,9 @@ struct MedicStatistics {
         .counters("fills", &S::fills, classes, "lines",
                   "that came in, by class, with `bypass` or `insertion`")
         .counters("evictions", &S::evictions, classes, "lines",
-                  "that left, by class, with `insertion` or `reuse`");
+                  "that left, by class, with `insertion` or `reuse`")
+        .counters("walk_bypasses", &S::walk_bypasses, WalkLevels::names, "requests",
+                  "of page walks told to go past the L2, with `walks`");
   }
 };
 
@@ -45,7 +48,11 @@ class Medic final : public CachePolicy {
   explicit Medic(const PartitionPolicySetup& setup)
       : Medic(setup, setup.choice.parameters<MedicParameters>()) {}
 
-  CacheAdmission on_arrival(const MemoryRequest& request, std::uint64_t line, Time) override {
+  CacheAdmission on_arrival(const MemoryRequest& request, std::uint64_t line, Time now) override {
+    if (walks_ && request.walk_level != 0 && walks_->goes_past(request, now)) {
+      ++statistics_.walk_bypasses[WalkLevels::level_of(request)];
+      return CacheAdmission::to_dram;
+    }
     if ((request.marks & mark_bypass) == 0) return CacheAdmission::to_bank;
     MedicStatistics::OfTenant& counts = statistics_.tenant[request.tenant];
     if (evicted_ && evicted_->has(line)) {
@@ -56,8 +63,9 @@ class Medic final : public CachePolicy {
     return CacheAdmission::to_dram;
   }
 
-  void on_lookup(const MemoryRequest& request, std::uint8_t hits, Time) override {
+  void on_lookup(const MemoryRequest& request, std::uint8_t hits, Time now) override {
     const bool hit = hits == request.sectors;
+    if (walks_ && WalkLevels::compares(request)) walks_->on_lookup(request, hit, now);
     MedicStatistics::OfTenant& counts = statistics_.tenant[request.tenant];
     ++counts.lookups[type_of(request)];
     if (hit) ++counts.hits[type_of(request)];
@@ -98,17 +106,19 @@ class Medic final : public CachePolicy {
   void serialize(Archive& archive) override {
     archive(lookups_, misses_, statistics_);
     if (evicted_) archive(*evicted_);
+    if (walks_) archive(*walks_);
   }
 
  private:
   static constexpr std::size_t most_class = 2;  ///< mostly and all hits are one
 
   Medic(const PartitionPolicySetup& setup, const MedicParameters& p)
-      : CachePolicy(observes | (p.bypass ? admits | inserts : 0u) | (p.reuse ? mourns : 0u) |
-                    (p.insertion ? inserts | replaces | mourns : 0u)),
+      : CachePolicy(observes | (p.bypass ? admits | inserts : 0u) | (p.walks ? admits : 0u) |
+                    (p.reuse ? mourns : 0u) | (p.insertion ? inserts | replaces | mourns : 0u)),
         reports_(p.threshold_step != 0) {
     set_tenants(statistics_, setup.tenants);
     const L2Parameters& l2 = setup.parameters.l2;
+    if (p.walks) walks_.emplace(p.walk_levels, Clock(setup.parameters.clock).period());
     if (p.reuse) evicted_.emplace(std::uint64_t{l2.total_banks()} * l2.sets_per_bank() * l2.ways);
   }
 
@@ -120,6 +130,7 @@ class Medic final : public CachePolicy {
 
   const bool reports_;
   std::optional<EvictedFilter> evicted_;
+  std::optional<WalkLevels> walks_;
   std::uint64_t lookups_ = 0, misses_ = 0;  ///< since the last report
   MedicStatistics statistics_;
 };

@@ -13,13 +13,15 @@
 #include "core/parameters/parameters.hpp"
 #include "models/coordinator/epoch_controller.hpp"
 #include "models/coordinator/sm_side.hpp"
+#include "models/memory/cache_policy/walk_levels.hpp"
 
 namespace lockstep {
 
 enum class WarpType : std::uint8_t { mostly_miss, balanced, mostly_hit, all_hit };
 
 struct MedicParameters {
-  bool bypass = true, insertion = true, reuse = false;
+  bool bypass = true, insertion = true, reuse = false, walks = false;
+  WalkLevelParameters walk_levels;
   Cycles resample;
   std::uint32_t profile = 0, mostly_miss = 0, mostly_hit = 0, threshold_step = 0, miss_step = 0;
 
@@ -31,6 +33,10 @@ struct MedicParameters {
         .field("insertion", &P::insertion, true, "lines of warps that hit are evicted last")
         .field("reuse", &P::reuse, false,
                "a line that was evicted not long ago is looked up all the same (MeDiC-reuse)")
+        .field("walks", &P::walks, false,
+               "levels of page walks that hit less often than data go past the L2 as well: MASK's "
+               "bypass (004, section 6.4.3)")
+        .group("walk_levels", &P::walk_levels, "with walks")
         .field("resample", &P::resample, 100'000_cycles, range(1000_cycles, 10'000'000'000_cycles),
                "L2 cycles after which warps are profiled anew")
         .field("profile", &P::profile, 30, range(1, 511), "lookups by which a warp is judged",

@@ -10,6 +10,7 @@
 
 #include "core/statistics/statistics.hpp"
 #include "models/memory/cache_policy/hit_counts.hpp"
+#include "models/memory/cache_policy/medic/hit_spread.hpp"
 #include "models/memory/cache_policy/medic/medic.hpp"
 #include "models/memory/cache_policy/period.hpp"
 
@@ -20,6 +21,8 @@ struct WarpTypeStatistics {
   PerTenant<std::array<Counter, 5>> warps;
   PerTenant<LinearHistogram<11, 10>> hit_ratio;
   PerTenant<Counter> changed_types;
+  PerTenant<Counter> all_hit_loads, hit_spread;
+  PerTenant<Gauge> longest_spread;
   Gauge threshold;
 
   static auto schema() {
@@ -31,6 +34,12 @@ struct WarpTypeStatistics {
         .per_tenant("hit_ratio", &S::hit_ratio, "warps",
                     "judged, by percent of their requests that hit")
         .per_tenant("changed_types", &S::changed_types, "warps", "judged to be of another type")
+        .per_tenant(
+            "all_hit_loads", &S::all_hit_loads, "instructions",
+            "loads of several requests, all of which hit; of several loads under way one counts")
+        .per_tenant("hit_spread", &S::hit_spread, "cycles",
+                    "of the L2 between the first and the last of those answers, summed")
+        .per_tenant("longest_spread", &S::longest_spread, "cycles", "the most of them")
         .gauge("threshold", &S::threshold, "%", "share of hits up to which a warp misses mostly");
   }
 };
@@ -39,9 +48,11 @@ class WarpTypes final : public SmSide {
  public:
   explicit WarpTypes(const SmSideSetup& setup)
       : parameters_(setup.choice.parameters<MedicParameters>()),
+        cycle_(setup.cycle),
         period_(setup.cycle * parameters_.resample.count()),
         threshold_(parameters_.mostly_miss),
-        warps_(setup.warps) {
+        warps_(setup.warps),
+        spreads_(setup.warps) {
     set_tenants(statistics_, setup.tenants);
     statistics_.threshold = threshold_;
   }
@@ -54,13 +65,16 @@ class WarpTypes final : public SmSide {
       marks |= mark_bypass;
     if (warp.type >= WarpType::mostly_hit) marks |= mark_mostly_hit;
     request.marks = static_cast<std::uint8_t>(request.marks | marks);
+    if (is_measured(request.operation)) spreads_[request.warp].sent(request.pc & pc_mask, now);
   }
 
-  void on_answer(const MemoryResponse& answer, std::uint32_t, Time now) override {
+  void on_answer(const MemoryResponse& answer, std::uint32_t pc, Time now) override {
     begin_period(now);
-    if ((answer.flags & flag_past_l2) != 0) return;
+    const bool past = (answer.flags & flag_past_l2) != 0, hit = answer.l2_hits == answer.sectors;
+    if (is_measured(answer.operation)) measure(answer, pc & pc_mask, hit && !past, now);
+    if (past) return;
     Warp& warp = warps_[answer.warp];
-    warp.counts.add(answer.l2_hits == answer.sectors);
+    warp.counts.add(hit);
     if (!warp.judged && ++warp.profiled == parameters_.profile) judge(warp, answer.tenant);
   }
 
@@ -70,7 +84,9 @@ class WarpTypes final : public SmSide {
     statistics_.threshold = threshold_;
   }
   StatisticsView statistics() const override { return statistics_view(statistics_); }
-  void serialize(Archive& archive) override { archive(period_, threshold_, warps_, statistics_); }
+  void serialize(Archive& archive) override {
+    archive(period_, threshold_, warps_, spreads_, statistics_);
+  }
 
  private:
   struct Warp {
@@ -84,6 +100,17 @@ class WarpTypes final : public SmSide {
     }
   };
 
+  static constexpr std::uint32_t pc_mask = (1u << pc_bits) - 1;
+  static bool is_measured(MemoryOperation operation) { return operation == MemoryOperation::load; }
+  void measure(const MemoryResponse& answer, std::uint32_t pc, bool hit, Time now) {
+    const std::optional<Time> spread = spreads_[answer.warp].answered(pc, hit, now);
+    if (!spread) return;
+    const auto cycles = static_cast<std::uint64_t>(*spread / cycle_);
+    ++statistics_.all_hit_loads[answer.tenant];
+    statistics_.hit_spread[answer.tenant] += cycles;
+    Gauge& longest = statistics_.longest_spread[answer.tenant];
+    if (cycles > longest.value()) longest = cycles;
+  }
   void begin_period(Time now) {
     if (!period_.begun(now)) return;
     for (Warp& warp : warps_) warp = {{}, 0, warp.type, false};
@@ -108,9 +135,11 @@ class WarpTypes final : public SmSide {
   }
 
   const MedicParameters parameters_;
+  const Time cycle_;  ///< of the L2
   Period period_;
   std::uint32_t threshold_;  ///< percent
   std::vector<Warp> warps_;
+  std::vector<HitSpread> spreads_;
   WarpTypeStatistics statistics_;
 };
 

@@ -3,8 +3,7 @@
 /// Source: 004, sections 6.4.2, 6.4.4 (Equation 6.1) and 6.5; memory-interference.md,
 /// sections 5.3.3 and 5.3.5.
 ///
-/// Simplified: the direction in which tokens changed last is not looked at.  A tenant that did
-/// nothing in an epoch keeps what it has.
+/// Simplified: a tenant that did nothing in an epoch keeps what it has.
 #include <algorithm>
 #include <bit>
 #include <cmath>
@@ -55,7 +54,7 @@ class MaskDecisions final : public EpochController {
   void serialize(Archive& archive) override {
     for (Tenant& t : tenants_)
       archive(t.warps, t.waited, t.gmmu.lookups, t.gmmu.misses, t.gmmu.walks, t.gmmu.at_once,
-              t.miss_rate, t.decision.first_without, t.decision.tokens, t.decision.turn);
+              t.miss_rate, t.rises, t.decision.first_without, t.decision.tokens, t.decision.turn);
   }
 
  private:
@@ -67,6 +66,7 @@ class MaskDecisions final : public EpochController {
     std::uint64_t waited = 0;
     MaskReport::OfGmmu gmmu;
     std::int64_t miss_rate = -1;  ///< of the epoch before; -1: there is none
+    bool rises = false;           ///< hill-climb: tokens, when they change
     MaskDecision decision;
   };
 
@@ -86,8 +86,8 @@ class MaskDecisions final : public EpochController {
       const std::int64_t change = first ? 0 : rate - tenant.miss_rate;
       const std::int64_t band = std::llround(parameters_.miss_band * one);
       const std::int64_t step = std::max<std::int64_t>(1, share(parameters_.token_step));
-      if (change > band) tokens -= step;
-      if (change < -band) tokens += step;
+      if (change > band) tokens += worse(tenant) ? step : -step;
+      if (change < -band) tokens += better(tenant) ? step : -step;
       tenant.miss_rate = rate;
     } else if (first) {
       tenant.miss_rate = 0;
@@ -96,6 +96,16 @@ class MaskDecisions final : public EpochController {
     tokens = std::clamp(tokens, floor, static_cast<std::int64_t>(warps));
     tenant.decision.tokens = static_cast<std::uint64_t>(tokens);
     tenant.decision.first_without = first_without(tenant, warps);
+  }
+
+  /// The miss rate has risen, or fallen: whether there are to be more tokens.
+  bool worse(Tenant& tenant) const {
+    if (parameters_.token_rule == TokenRule::threshold) return false;
+    tenant.rises = !tenant.rises;
+    return tenant.rises;
+  }
+  bool better(const Tenant& tenant) const {
+    return parameters_.token_rule == TokenRule::threshold || tenant.rises;
   }
 
   static std::uint64_t first_without(const Tenant& tenant, std::uint64_t warps) {

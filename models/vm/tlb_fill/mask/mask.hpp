@@ -19,8 +19,15 @@
 
 namespace lockstep {
 
+/// How the number of tokens follows the miss rate.
+enum class TokenRule : std::uint8_t {
+  threshold,   ///< fewer when it rises, more when it falls (004, section 6.4.2)
+  hill_climb,  ///< on in the same direction while it falls, back when it rises (004, section 6.6.4)
+};
+
 struct MaskFillParameters {
   bool tokens = true;
+  TokenRule token_rule = TokenRule::threshold;
   Cycles epoch;
   double initial_tokens = 0, miss_band = 0, token_step = 0;
   std::uint32_t entries = 0, large_entries = 0, turns = 0;
@@ -30,6 +37,10 @@ struct MaskFillParameters {
     using P = MaskFillParameters;
     return parameters<P>()
         .field("tokens", &P::tokens, true, "false: measures only, all walks fill the TLB")
+        .field("token_rule", &P::token_rule, TokenRule::threshold,
+               choice({"threshold", "hill-climb"}),
+               "fewer tokens when a tenant's miss rate rises and more when it falls, or on in the "
+               "same direction while it falls and back when it rises (004, 6.4.2 and 6.6.4)")
         .field("epoch", &P::epoch, 100'000_cycles, range(1000_cycles, 10'000'000'000_cycles),
                "GMMU cycles after which tokens and turns follow anew")
         .field("initial_tokens", &P::initial_tokens, 0.8, range(0.0, 1.0),

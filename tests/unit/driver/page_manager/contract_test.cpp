@@ -31,6 +31,7 @@ class NoServices final : public PageServices {
   bool coalesce(TenantId, VirtualPage) override { return false; }
   bool splinter(TenantId, VirtualPage) override { return false; }
   bool copy(TenantId, VirtualPage, Frame) override { return false; }
+  void move_foreign(std::uint32_t, Frame) override {}
 };
 
 /// Ranges of pages of two tenants come and go, drawn from a seed.

@@ -9,6 +9,8 @@
 #include "core/checkpoint/archive.hpp"
 #include "core/error/error.hpp"
 #include "core/random/random.hpp"
+#include "models/driver/page_manager/page_manager.hpp"
+#include "tests/harness/policy_named.hpp"
 
 namespace lockstep::frame_allocator_test {
 namespace {
@@ -109,6 +111,37 @@ TEST(FrameAllocator, RestoredAllocatorMakesTheSameChoices) {
   for (const std::uint64_t size : {2 * page, page, page, page}) {
     EXPECT_EQ(restored.allocate(size), frames.allocate(size));
   }
+}
+
+TEST(FrameAllocator, InGroupsEachTenantGetsFramesOfItsOwn) {
+  FrameAllocator frames(9 * page, 4 * page);  // the last group has one page only
+  EXPECT_EQ(frames.allocate(page, page, TenantId{1}), at(4 * page));
+  EXPECT_EQ(frames.free_bytes(TenantId{0}), 4 * page);
+  EXPECT_EQ(frames.free_bytes(TenantId{1}), 3 * page);
+  EXPECT_EQ(frames.free_bytes(TenantId{2}), page);
+  EXPECT_EQ(frames.allocate(4 * page, page, TenantId{1}), std::nullopt);
+  EXPECT_TRUE(frames.allocate_scattered(4 * page, TenantId{1}).empty());
+  EXPECT_EQ(frames.allocate_scattered(3 * page, TenantId{1}),
+            (std::vector<FrameRun>{{5 * page, 3 * page}}));
+  EXPECT_EQ(frames.free_page(2, TenantId{0}), at(2 * page));
+  EXPECT_EQ(frames.allocate(page, page, TenantId{2}), at(8 * page));
+}
+
+/// Z19 of 004: nothing can be coalesced under GPU-MMU.
+TEST(BasePagesAtRandom, NoPagesOfALargeFrameLieTogetherInTheirOrder) {
+  const TenantPages pages{TenantId{0}, VirtualPage{0}, 8 * pages_per_large};
+  std::uint64_t longest = 0;
+  for (const char* policy : {"base-pages", "{name: base-pages, frames: random}"}) {
+    const auto manager = make_page_manager(policy_written<page_manager_policies>(policy),
+                                           {16 * large_page_bytes, 1});
+    longest = 0;
+    for (const FrameRun& run : manager->allocate(pages, false))
+      longest = std::max(longest, run.bytes);
+    if (policy[0] == 'b') {
+      EXPECT_EQ(longest, 8 * large_page_bytes);
+    }
+  }
+  EXPECT_LT(longest, 16 * page);
 }
 
 }  // namespace

@@ -70,6 +70,7 @@ TEST(Cocoa, EmptyFrameIsAnybodysAgain) {
     bool coalesce(TenantId, VirtualPage) override { return false; }
     bool splinter(TenantId, VirtualPage) override { return false; }
     bool copy(TenantId, VirtualPage, Frame) override { return false; }
+    void move_foreign(std::uint32_t, Frame) override {}
   } services;
   const auto runs = manager->allocate(pages(one, 0, page_bytes), false);
   EXPECT_EQ(frame_of_run(runs[0]), 1u);

@@ -7,6 +7,7 @@
 #include <array>
 
 #include "models/memory/cache_policy/hit_counts.hpp"
+#include "models/memory/cache_policy/medic/hit_spread.hpp"
 #include "tests/unit/memory/cache_policy/sm_side_bench.hpp"
 #include "tests/unit/memory/partition_bench.hpp"
 #include "tests/unit/memory/partition_policies.hpp"
@@ -88,6 +89,30 @@ TEST(WarpTypes, WithoutBypassTheyAreMarkedAndNothingGoesPast) {
   SmSideBench bench("{name: medic, bypass: false}");
   bench.answer(3, 30, 0, 10);
   EXPECT_EQ(bench.marks(3, 20), typed(WarpType::mostly_miss));
+}
+
+TEST(HitSpread, IsFromTheFirstToTheLastAnswerOfALoadWhoseRequestsAllHit) {
+  HitSpread spread;
+  spread.sent(7, Time{100});
+  spread.sent(7, Time{103});
+  EXPECT_EQ(spread.answered(7, true, Time{200}), std::nullopt);
+  EXPECT_EQ(spread.answered(7, true, Time{250}), Time{47}) << "it left over three";
+  spread.sent(7, Time{300});
+  spread.sent(7, Time{300});
+  EXPECT_EQ(spread.answered(7, false, Time{400}), std::nullopt);
+  EXPECT_EQ(spread.answered(7, true, Time{450}), std::nullopt) << "one missed";
+  spread.sent(7, Time{500});
+  EXPECT_EQ(spread.answered(7, true, Time{600}), std::nullopt) << "it was alone";
+}
+
+TEST(HitSpread, AnotherLoadMeanwhileIsNotFollowed) {
+  HitSpread spread;
+  spread.sent(7, Time{100});
+  spread.sent(9, Time{101});
+  spread.sent(7, Time{102});
+  EXPECT_EQ(spread.answered(9, false, Time{150}), std::nullopt);
+  EXPECT_EQ(spread.answered(7, true, Time{200}), std::nullopt);
+  EXPECT_EQ(spread.answered(7, true, Time{210}), Time{8});
 }
 
 TEST(HitCounts, AreHalvedAt512Lookups) {

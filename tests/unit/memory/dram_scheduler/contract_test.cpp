@@ -129,7 +129,7 @@ bool starves_the_gpu(const std::string& scheduler) {
 
 /// Those in which a tenant's turn lets its requests pass earlier ones of its own.
 bool has_turns(const std::string& scheduler) {
-  return scheduler == "mask";
+  return scheduler == "mask" || scheduler == "medic-mask";
 }
 
 class DramSchedulerContract : public testing::TestWithParam<Case> {

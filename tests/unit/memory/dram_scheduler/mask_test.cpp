@@ -33,6 +33,18 @@ TEST(MaskScheduler, AWalkGoesBeforeRowHitsOfDataAndTheTurnBeforeTheRest) {
   EXPECT_EQ(dram.order(), (Order{3, 2, 0, 1}));
 }
 
+TEST(MedicMaskScheduler, WithinAQueueWarpsThatMostlyHitGoFirst) {
+  DramBench dram(eight_places(), "medic-mask");
+  dram.send(0, {.bank = 0, .row = 1, .tenant = 1});  // opens the row
+  dram.send(1, {.bank = 0, .row = 1, .tenant = 1});  // Normal
+  dram.send(2, {.bank = 0, .row = 2, .tenant = 1, .marks = mark_mostly_hit});
+  dram.send(3, {.bank = 0, .row = 1, .tenant = 0});  // Silver
+  dram.send(4, {.bank = 0, .row = 3, .tenant = 0, .marks = mark_mostly_hit});
+  dram.send(5, {.bank = 0, .row = 4, .tenant = 1, .walk_level = 4});
+  dram.run();
+  EXPECT_EQ(dram.order(), (Order{5, 4, 3, 2, 0, 1}));
+}
+
 TEST(MaskScheduler, WalksGoInTheirOrderAndNotByRows) {
   DramBench dram(eight_places(), "mask");
   dram.send(0, {.bank = 0, .row = 1, .walk_level = 4});

@@ -1,0 +1,40 @@
+#pragma once
+
+#include <optional>
+#include <span>
+#include <vector>
+
+#include "core/checkpoint/archive.hpp"
+#include "models/driver/host_cycle.hpp"
+#include "models/host_link/transfer.hpp"
+#include "models/noc/address.hpp"
+
+namespace lockstep {
+
+/// Reads the foreign pages of a fragmented GPU memory when all tenants have left, for checking.
+class ForeignInspection {
+ public:
+  bool has_begun() const { return begun_; }
+  /// `pages`: where they lie, by their numbers; at least one.
+  void begin(std::span<const Frame> pages, const HostCycle& cycle);
+  static bool owns(const Transfer& transfer) { return transfer.buffer == no_buffer; }
+  std::span<std::byte> at(std::uint64_t offset, std::uint64_t bytes) {
+    return std::span(bytes_).subspan(offset, bytes);
+  }
+  std::size_t pages() const;
+  /// The first page that does not hold what it held before the run.
+  std::optional<std::uint64_t> damaged() const;
+
+  template <class Archive>
+  void serialize(Archive& archive) {
+    archive(begun_, bytes_);
+  }
+
+ private:
+  static constexpr std::uint32_t no_buffer = ~std::uint32_t{0};
+
+  bool begun_ = false;
+  std::vector<std::byte> bytes_;
+};
+
+}  // namespace lockstep

@@ -1,0 +1,105 @@
+/// Which levels of page walks hit less often in the L2 than data do: their reads go past it.
+///
+/// Each epoch is judged by what was counted in it; one of `probe` reads of a level that goes past
+/// looks up, so that the level is measured all the same.
+/// Source: 004, section 6.4.3; memory-interference.md, section 5.3.4.
+///
+/// Simplified: a level, or data, with fewer than `least` lookups in an epoch stays judged as it
+/// was.
+#pragma once
+
+#include <algorithm>
+#include <array>
+
+#include "core/parameters/parameters.hpp"
+#include "models/memory/cache_policy/period.hpp"
+#include "models/noc/messages.hpp"
+
+namespace lockstep {
+
+struct WalkLevelParameters {
+  Cycles epoch;
+  std::uint32_t probe = 0, least = 0;
+  static auto schema() {
+    using namespace literals;
+    using P = WalkLevelParameters;
+    return parameters<P>()
+        .field("epoch", &P::epoch, 100'000_cycles, range(1000_cycles, 10'000'000'000_cycles),
+               "L2 cycles after which levels are judged anew")
+        .field("probe", &P::probe, 32, range(2, 1'000'000),
+               "of so many reads of a level that goes past the L2 one looks up", "requests")
+        .field("least", &P::least, 100, range(1, 1'000'000), "lookups by which a level is judged",
+               "requests");
+  }
+};
+
+class WalkLevels {
+ public:
+  static constexpr std::size_t count = 8;  ///< 0: data; 7: level 7 and deeper
+  static constexpr const char* names[count] = {"data",    "level_1", "level_2", "level_3",
+                                               "level_4", "level_5", "level_6", "deeper"};
+
+  /// `cycle`: of the L2.
+  WalkLevels(const WalkLevelParameters& parameters, Time cycle)
+      : parameters_(parameters), epoch_(cycle * parameters.epoch.count()) {}
+
+  static std::size_t level_of(const MemoryRequest& request) {
+    return std::min<std::size_t>(request.walk_level, count - 1);
+  }
+  /// Loads of walks and of warps are what is compared.
+  static bool compares(const MemoryRequest& request) {
+    const bool of_warp = request.source == SourceKind::sm && (request.flags & flag_context) == 0;
+    return request.operation == MemoryOperation::load && (request.walk_level != 0 || of_warp);
+  }
+
+  /// A read of a walk arrives.  True: past the L2.
+  bool goes_past(const MemoryRequest& request, Time now) {
+    if (epoch_.begun(now)) judge();
+    Level& level = levels_[level_of(request)];
+    return level.past && ++level.reads % parameters_.probe != 0;
+  }
+  /// One that is compared has looked up.
+  void on_lookup(const MemoryRequest& request, bool hit, Time now) {
+    if (epoch_.begun(now)) judge();
+    Level& level = levels_[level_of(request)];
+    ++level.lookups;
+    level.hits += hit;
+  }
+
+  template <class Archive>
+  void serialize(Archive& archive) {
+    archive(epoch_, levels_);
+  }
+
+ private:
+  struct Level {
+    std::uint64_t lookups = 0, hits = 0;  ///< in this epoch
+    std::uint64_t reads = 0;              ///< while it goes past
+    bool past = false;
+    template <class A>
+    void serialize(A& archive) {
+      archive(lookups, hits, reads, past);
+    }
+  };
+
+  void judge() {
+    const Level& data = levels_[0];
+    for (std::size_t i = 1; i < count; ++i) {
+      Level& level = levels_[i];
+      if (level.lookups >= least(level) && data.lookups >= parameters_.least)
+        level.past = level.hits * data.lookups < data.hits * level.lookups;
+    }
+    for (Level& level : levels_) level.lookups = level.hits = 0;
+  }
+  /// Of a level that goes past, only some reads look up.
+  std::uint64_t least(const Level& level) const {
+    return level.past ? (parameters_.least + parameters_.probe - 1) / parameters_.probe
+                      : parameters_.least;
+  }
+
+  WalkLevelParameters parameters_;
+  Period epoch_;
+  std::array<Level, count> levels_{};
+};
+
+}  // namespace lockstep
