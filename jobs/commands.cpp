@@ -4,6 +4,7 @@
 #include "core/output/compare.hpp"
 #include "core/parameters/schema.hpp"
 #include "jobs/options.hpp"
+#include "jobs/run/block_profile.hpp"
 #include "jobs/run/weights.hpp"
 #include "models/gpu/machine.hpp"
 #include "models/gpu/policy_check.hpp"
@@ -16,6 +17,7 @@ int validate_command(const CommandLine& line) {
   const Scenario scenario = read_scenario(line.scenario, line.settings);
   const MachineParameters parameters = read_machine(scenario);
   const Machine machine(scenario, parameters, {});
+  read_block_profile(scenario, parameters);
   const std::string shares = note_of_shares(scenario, parameters.policies);
   if (!shares.empty()) std::fprintf(stderr, "lockstep: %s\n", shares.c_str());
   std::printf("%s: %zu tenants on %s, %zu components\n", line.scenario.c_str(),

@@ -6,6 +6,7 @@
 
 #include "core/engine/engine.hpp"
 #include "jobs/options.hpp"
+#include "jobs/run/block_profile.hpp"
 #include "jobs/run/checkpoints.hpp"
 #include "jobs/run/ending.hpp"
 #include "jobs/run/epoch_rows.hpp"
@@ -37,6 +38,7 @@ void refuse_inputs(const std::string& output, const CommandLine& line, const Sce
   };
   refuse(line.weights, "--weights");
   refuse(line.resume, "--resume");
+  refuse(profile_of_blocks(scenario), "the profile of policies.preemption");
   for (const Tenant& tenant : scenario.tenants) {
     refuse(tenant.workload.module_file, "a module");
     if (tenant.cpu) refuse(tenant.cpu->trace_file, "a trace");
@@ -65,7 +67,11 @@ struct Prepared {
   Prepared(const CommandLine& line, const ScenarioChange& change, int ranks)
       : scenario(change(read_scenario(line.scenario, line.settings))),
         parameters(read_machine(scenario)),
-        machine(scenario, parameters, {.capture = line.check, .lowering = {}, .print = print_line}),
+        machine(scenario, parameters,
+                {.capture = line.check,
+                 .lowering = {},
+                 .print = print_line,
+                 .block_profile = read_block_profile(scenario, parameters)}),
         assignment(
             partition(machine.graph(), {.ranks = ranks,
                                         .threads = line.threads,

@@ -21,7 +21,7 @@ Dispatcher::Dispatcher(Setup setup)
       sms_(to_sms_.size(), limits_, make_preemption(setup.preemption)->placement()),
       executed_(setup.machine.sms_per_tenant.size()),
       preempting_({setup.preemption, setup.preemption_machine, std::move(setup.latency_bounds),
-                   to_sms_.size(), sharing_->slice()},
+                   to_sms_.size(), sharing_->slice(), std::move(setup.block_profile)},
                   {grids_, sms_, to_sms_, limits_}, statistics_) {
   set_tenants(statistics_, setup.machine.sms_per_tenant.size());
 }
@@ -118,6 +118,7 @@ void Dispatcher::accept_grid(const GridLaunch& launch, std::span<const std::byte
   grid.away.assign(sms_.size(), 0);
   grid.asked.assign(sms_.size(), false);
   grid.keeps.assign(sms_.size(), false);
+  grid.launched_before = statistics_.grids[launch.tenant].value();
   grids_.push_back(std::move(grid));
   ++statistics_.grids[launch.tenant];
 }
@@ -313,7 +314,7 @@ void Dispatcher::send_again(GridPlace grid, const BlockReference& block, Time no
 }
 
 void Dispatcher::serialize(Archive& archive) {
-  archive.section("dispatcher", 6);
+  archive.section("dispatcher", 7);
   archive(to_host_, to_sms_, grids_, sms_, next_sm_, executed_, next_dispatch_, wake_, statistics_,
           preempting_);
   sharing_->serialize(archive);

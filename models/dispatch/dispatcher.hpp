@@ -42,6 +42,7 @@ class Dispatcher final : public Component {
     PolicyChoice sharing, preemption;
     PreemptionMachine preemption_machine;
     std::vector<Time> latency_bounds;  ///< by tenant; never: none
+    BlockProfile block_profile;        ///< if the preemption goes by one
     SharingSetup machine;
     std::vector<std::uint64_t>
         instructions;  ///< by tenant: told to the host when reached; 0: never

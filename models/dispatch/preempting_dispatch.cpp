@@ -5,7 +5,7 @@
 #include <utility>
 
 #include "core/engine/outbox.hpp"
-#include "models/dispatch/preemption/victim_selection.hpp"
+#include "models/dispatch/victims/victim_selection.hpp"
 
 namespace lockstep {
 
@@ -52,30 +52,33 @@ void PreemptingDispatch::make_room(std::span<const GridView> views, Time now, Ou
   views_ = views;
   end_long_drains(now, outbox);
   send_signal(now, outbox);
-  if (now >= slices_.next() && !has_settled()) slices_.prolong(now);
   slices_.update(views, now);
   sort_by_urgency();
   if (takeovers_.needs().shares) give_back_shared(now, outbox);
-  for (const std::size_t g : by_urgency_) {
-    const DispatchedGrid& grid = parts_.grids[g];
-    reclaim(grid, now, outbox);
-    if (lacking(grid) == 0) continue;
-    if (takeovers_.needs().asks) {
-      if (!takeovers_.is_asking()) ask_status(grid, now, outbox);
-      continue;
-    }
-    for (auto victim = by_urgency_.rbegin(); victim != by_urgency_.rend(); ++victim)
-      for (std::uint32_t i = 0; i < parts_.sms.size() && lacking(grid) > 0; ++i)
-        if (victim_at(i, urgency_of(grid)) == &parts_.grids[*victim])
-          take_sm(i, parts_.grids[*victim], grid, {}, now, outbox);
+  for (const std::size_t g : by_urgency_) make_room_for(parts_.grids[g], now, outbox);
+  if (slices_.is_due() && has_settled()) slices_.begin(now);
+}
+
+void PreemptingDispatch::make_room_for(const DispatchedGrid& grid, Time now, Outbox& outbox) {
+  reclaim(grid, now, outbox);
+  if (lacking(grid) == 0) return;
+  if (takeovers_.needs().asks) {
+    if (!takeovers_.is_asking()) ask_status(grid, now, outbox);
+    return;
   }
+  for (auto victim = by_urgency_.rbegin(); victim != by_urgency_.rend(); ++victim)
+    for (std::uint32_t i = 0; i < parts_.sms.size() && lacking(grid) > 0; ++i)
+      if (victim_at(i, urgency_of(grid)) == &parts_.grids[*victim])
+        take_sm(i, parts_.grids[*victim], grid, {}, now, outbox);
 }
 
 bool PreemptingDispatch::has_settled() const {
   for (std::uint32_t i = 0; i < parts_.sms.size(); ++i) {
     if (takeovers_.is_stopping(i)) return false;
-    for (const DispatchedGrid& grid : parts_.grids)
-      if (grid.away[i] > 0 && !grid.stopped_at[i]) return false;
+    for (const DispatchedGrid& grid : parts_.grids) {
+      const bool goes_on = !parts_.sms[i].owner && slices_.has_turn(TenantId(grid.launch.tenant));
+      if (grid.away[i] > 0 && (goes_on || !grid.stopped_at[i])) return false;
+    }
   }
   return true;
 }
@@ -116,10 +119,21 @@ DispatchedGrid* PreemptingDispatch::victim_at(std::uint32_t index, const Urgency
   return urgency_of(owner) < urgency ? &owner : nullptr;
 }
 
+/// By rounds, from an SM that has given all that it was asked for.
+DispatchedGrid* PreemptingDispatch::victim_for(std::uint32_t index,
+                                               const DispatchedGrid& urgent) const {
+  if (!takeovers_.is_stopping(index)) return victim_at(index, urgency_of(urgent));
+  const bool next_round = takeovers_.needs().by_rounds && takeovers_.is_released(index) &&
+                          takeovers_.urgent_at(index) == urgent.number() &&
+                          parts_.sms[index].guests >= takeovers_.places_at(index) &&
+                          !takeovers_.is_exhausted(index);
+  return next_round ? &*parts_.grids.at(*parts_.sms[index].owner) : nullptr;
+}
+
 void PreemptingDispatch::ask_status(const DispatchedGrid& urgent, Time now, Outbox& outbox) {
   std::size_t asked = 0;
   for (std::uint32_t i = 0; i < parts_.sms.size(); ++i) {
-    const DispatchedGrid* victim = victim_at(i, urgency_of(urgent));
+    const DispatchedGrid* victim = victim_for(i, urgent);
     if (victim == nullptr) continue;
     outbox.send(parts_.to_sms[i], now, kind_of(MessageKind::ask_status),
                 GridReference{victim->number(), i});
@@ -142,10 +156,11 @@ void PreemptingDispatch::status(const MessageHeader& message, Outbox& outbox) {
 
 void PreemptingDispatch::take_best(const DispatchedGrid& urgent, Time now, Outbox& outbox) {
   auto offers = takeovers_.offers([&](const SmStatus& sm) {
-    const DispatchedGrid* victim = victim_at(sm.sm, urgency_of(urgent));
+    const DispatchedGrid* victim = victim_for(sm.sm, urgent);
     if (victim == nullptr || victim->number() != sm.grid) return std::optional<Takeovers::Victim>{};
     const std::uint64_t registers = victim->block.registers * std::uint64_t{4};
-    return std::optional(Takeovers::Victim{victim->launch, registers + victim->block.shared_bytes});
+    return std::optional(Takeovers::Victim{victim->launch, registers + victim->block.shared_bytes,
+                                           victim->launched_before});
   });
   if (takeovers_.needs().shares) return take_places(urgent, std::move(offers), now, outbox);
   for (const Takeovers::Offer& offer : offers)
@@ -165,11 +180,17 @@ void PreemptingDispatch::take_places(const DispatchedGrid& urgent,
                                                urgent.block, victim.block, victim.number(),
                                                std::move(offer.release.blocks)});
   }
-  select_victims(selections, lacking(urgent), takeovers_.bound_of(urgent.launch));
-  for (const SmSelection& selection : selections)
-    if (const SmRelease release = selection.release(); release.places > 0)
-      take_sm(selection.sm(), *parts_.grids.at(*parts_.sms[selection.sm()].owner), urgent, release,
-              now, outbox);
+  select_victims(selections, lacking(urgent), takeovers_.bound_left(urgent.launch),
+                 takeovers_.needs().by_rounds ? SelectionRounds::serial : SelectionRounds::burst);
+  for (const SmSelection& selection : selections) {
+    const std::uint32_t sm = selection.sm();
+    const SmRelease release = selection.release();
+    if (release.places > 0) {
+      take_sm(sm, *parts_.grids.at(*parts_.sms[sm].owner), urgent, release, now, outbox);
+    } else if (takeovers_.is_stopping(sm)) {
+      takeovers_.exhaust(sm);
+    }
+  }
 }
 
 void PreemptingDispatch::give_back_shared(Time now, Outbox& outbox) {

@@ -93,6 +93,7 @@ class PreemptingDispatch {
     return {slices_.has_turn(TenantId(grid.launch.tenant)), grid.launch.priority};
   }
   void sort_by_urgency();
+  void make_room_for(const DispatchedGrid& grid, Time now, Outbox& outbox);
   /// The grid is ready and has begun, or may: whoever runs is less urgent.
   bool may_run(std::size_t grid) const;
   /// No SM makes room, and no block is on its way back.
@@ -105,6 +106,8 @@ class PreemptingDispatch {
   DispatchedGrid* victim_at(std::uint32_t sm, const Urgency& urgency) const;
   /// Asks for the state of blocks on all SMs that the grid may take.
   void ask_status(const DispatchedGrid& urgent, Time now, Outbox& outbox);
+  /// Whose blocks the SM may be told to give up for the grid now, or some more of them.
+  DispatchedGrid* victim_for(std::uint32_t sm, const DispatchedGrid& urgent) const;
   /// The SMs, or some of their blocks, that are best to take for the grid.
   void take_best(const DispatchedGrid& urgent, Time now, Outbox& outbox);
   void take_places(const DispatchedGrid& urgent, std::vector<Takeovers::Offer> offers, Time now,

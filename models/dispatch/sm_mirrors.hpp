@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "models/dispatch/dispatched_grid.hpp"
-#include "models/dispatch/preemption/sm_places.hpp"
+#include "models/dispatch/victims/sm_places.hpp"
 
 namespace lockstep {
 

@@ -51,24 +51,6 @@ ContextTraffic traffic_of(const Scenario& scenario, const PolicyParameters& poli
   return switching.ideal() ? ContextTraffic::ideal : preempted;
 }
 
-bool has_points(const IssueTable& kernel) {
-  return std::any_of(kernel.instructions.begin(), kernel.instructions.end(),
-                     [](const auto& one) { return (one.flags & isa::flag_preemption_point) != 0; });
-}
-
-/// Code without points runs to its end, however long the tenant that wants the SM can wait.
-void refuse_without_points(const Scenario& scenario, const Tenant& victim,
-                           const std::string& kernel) {
-  for (const Tenant& urgent : scenario.tenants)
-    if (urgent.priority > victim.priority && urgent.latency_bound != Time::never())
-      throw UserError(victim.where,
-                      "kernel " + kernel + " of tenant " + victim.name +
-                          " has no preemption points: with policies.preemption points: selective "
-                          "its blocks run to their end, and tenant " +
-                          urgent.name + " has a latency_bound",
-                      "choose points: none, or leave the latency_bound out");
-}
-
 /// How many grids may be saved on one SM: all but the most urgent, and that as well if it has its
 /// turn or a signal.
 std::uint32_t depth_of(const Scenario& scenario, const PolicyParameters& policies) {
@@ -105,9 +87,6 @@ ContextMemory::ContextMemory(const Scenario& scenario, const MachineParameters& 
         [&](const Step&, std::size_t kernel, const LaunchShape&, const BlockResources& block) {
           most_resident = std::max(most_resident, blocks_per_sm(block, limits));
           const IssueTable& table = tables.of(module, static_cast<std::uint32_t>(kernel));
-          if (first_.stops == StopPlaces::points && !has_points(table))
-            refuse_without_points(scenario, scenario.tenants[t],
-                                  modules[module]->kernels[kernel].lowered.name);
           first_.place_bytes =
               std::max(first_.place_bytes, context_bytes(block, table, limits, first_.kind));
         });

@@ -21,9 +21,7 @@ struct SwitchParameters {
     using P = SwitchParameters;
     return parameters<P>()
         .field("context", &P::context, ContextKind::occupied, context_kinds(), context_kinds_doc)
-        .field("points", &P::points, StopPlaces::any, choice({"none", "selective"}),
-               "where warps stop: anywhere, or at the points that the compiler puts into loops and "
-               "long stretches of code (002, section IV.A); code without points runs to its end")
+        .field("points", &P::points, StopPlaces::any, stop_places(), stop_places_doc)
         .field("traffic", &P::traffic, ContextTraffic::real, context_traffics(),
                context_traffic_doc)
         .field("signal", &P::signal, Cycles{0}, range(Cycles{0}, Cycles{1'000'000'000}),

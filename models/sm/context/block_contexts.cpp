@@ -25,9 +25,9 @@ std::vector<WarpSlot> BlockContexts::warps_in_order(const BlockSlot& block) cons
   return slots;
 }
 
-void BlockContexts::freeze(BlockPlace place) {
+void BlockContexts::freeze(BlockPlace place, StopPlaces stops) {
   const BlockSlot& block = blocks_.block(place);
-  if (at_points_ && blocks_.grid(block.grid).saves()) return freeze_at_points(block);
+  if (stops == StopPlaces::points) return freeze_at_points(block);
   for_each_warp(block.warps, [&](WarpSlot slot) {
     if (blocks_.warp(slot).paths.finished() || front_end_.held().frozen(slot) ||
         printing_.amid(slot))

@@ -40,7 +40,6 @@ class BlockContexts {
                 FrontEnd& front_end, FaultableAccesses& faultable, Flights& flights,
                 LoadStoreUnit& load_store, const Printing& printing)
       : kind_(constants.setup.contexts.kind),
-        at_points_(constants.setup.contexts.stops == StopPlaces::points),
         statistics_(statistics),
         blocks_(blocks),
         front_end_(front_end),
@@ -51,7 +50,7 @@ class BlockContexts {
 
   /// Nothing of the block issues from now on but what belongs to a printf that has begun - or, if
   /// it stops at preemption points, until its warps come to them.  To be called until it is quiet.
-  void freeze(BlockPlace place);
+  void freeze(BlockPlace place, StopPlaces stops = StopPlaces::any);
   /// Its tenant is ended: its warps are to be looked at again.
   void thaw(BlockPlace place);
   /// Nothing of the frozen block is in flight.
@@ -116,7 +115,6 @@ class BlockContexts {
   void put_in_access(WarpSlot slot, SavedAccess& saved);
 
   const ContextKind kind_;
-  const bool at_points_;
   SmStatistics& statistics_;
   ResidentBlocks& blocks_;
   FrontEnd& front_end_;

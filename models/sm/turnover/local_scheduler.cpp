@@ -43,7 +43,10 @@ void LocalScheduler::stop(std::uint8_t grid, std::span<const BlockCommand> comma
 void LocalScheduler::make_room(BlockPlace place, Technique technique, SmCycle now) {
   if (technique == Technique::flush && !parts_.blocks.block(place).progress.idempotent)
     technique = constants_.setup.contexts.places > 0 ? Technique::save : Technique::drain;
-  if (technique != Technique::drain) leave(place, technique, now);
+  if (technique == Technique::drain) return;
+  if (technique == Technique::save && constants_.setup.contexts.stops == StopPlaces::points)
+    to_points_ |= bit_of(place);
+  leave(place, technique, now);
 }
 
 void LocalScheduler::look(std::size_t staged, SmCycle now) {
@@ -54,7 +57,7 @@ void LocalScheduler::look(std::size_t staged, SmCycle now) {
   displace_youngest(notice_faults(staged, now), now);
   for (Mask left = leaving_; left != 0; left &= left - 1) {
     const BlockPlace place(static_cast<std::uint8_t>(std::countr_zero(left)));
-    parts_.contexts.freeze(place);
+    parts_.contexts.freeze(place, stops_at(place));
     const bool saves = (dropping_ & bit_of(place)) == 0 && !free_numbers_.empty();
     if (saves && parts_.contexts.is_quiet(place)) save(place, now);
   }
@@ -158,7 +161,7 @@ void LocalScheduler::leave(BlockPlace place, Technique technique, SmCycle now) {
   leaving_ |= bit_of(place);
   if (technique == Technique::flush) dropping_ |= bit_of(place);
   stops_[place.value()] = now;
-  parts_.contexts.freeze(place);
+  parts_.contexts.freeze(place, stops_at(place));
 }
 
 std::vector<TlbKey> LocalScheduler::pages_of(BlockPlace place) const {
@@ -176,6 +179,7 @@ void LocalScheduler::save(BlockPlace place, SmCycle now) {
   const BlockSlot& slot = parts_.blocks.block(place);
   const GridSlot& grid = parts_.blocks.grid(slot.grid);
   leaving_ &= ~bit_of(place);
+  to_points_ &= ~bit_of(place);
   BlockInMemory block;
   block.reference = {grid.launch.grid, constants_.setup.index, slot.index};
   block.tenant = TenantId(grid.launch.tenant);
@@ -355,6 +359,7 @@ std::vector<BlockDone> LocalScheduler::drop_tenant(TenantId tenant, SmCycle now)
     if (parts_.blocks.grid(slot.grid).launch.tenant != tenant.value()) continue;
     leaving_ &= ~bit_of(place);
     dropping_ &= ~bit_of(place);
+    to_points_ &= ~bit_of(place);
     parts_.contexts.thaw(place);
   }
   return done;

@@ -59,6 +59,7 @@ class LocalScheduler {
   void left(BlockPlace place) {
     leaving_ &= ~bit_of(place);
     dropping_ &= ~bit_of(place);
+    to_points_ &= ~bit_of(place);
     staying_ &= ~bit_of(place);
     too_large_ &= ~bit_of(place);
   }
@@ -102,9 +103,9 @@ class LocalScheduler {
   std::string waiting_for() const;
 
   void serialize(Archive& archive) {
-    archive.section("sm/local_scheduler", 4);
-    archive(blocks_, leaving_, dropping_, staying_, too_large_, entered_, stops_, free_numbers_,
-            wake_);
+    archive.section("sm/local_scheduler", 5);
+    archive(blocks_, leaving_, dropping_, to_points_, staying_, too_large_, entered_, stops_,
+            free_numbers_, wake_);
     archive(parts_.engine);
   }
 
@@ -124,6 +125,9 @@ class LocalScheduler {
   Mask on_chip() const;
   /// `technique`: save or flush.
   void leave(BlockPlace place, Technique technique, SmCycle now);
+  StopPlaces stops_at(BlockPlace place) const {
+    return (to_points_ & bit_of(place)) != 0 ? StopPlaces::points : StopPlaces::any;
+  }
   /// It makes room as the grid's blocks are told to.
   void make_room(BlockPlace place, Technique technique, SmCycle now);
   /// Nothing of it is in flight.
@@ -147,6 +151,7 @@ class LocalScheduler {
   std::vector<BlockInMemory> blocks_;        ///< in the order in which they began to leave
   Mask leaving_ = 0;                         ///< places of blocks that stop
   Mask dropping_ = 0;                        ///< of those among them that are flushed
+  Mask to_points_ = 0;                       ///< of those that go on until a preemption point
   Mask staying_ = 0;                         ///< of those that have returned and wait for pages
   Mask too_large_ = 0;                       ///< of those whose context has no room in memory
   std::array<SmCycle, 64> entered_{};        ///< by place

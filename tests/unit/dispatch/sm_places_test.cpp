@@ -5,7 +5,7 @@
 
 #include <set>
 
-#include "models/dispatch/preemption/victim_selection.hpp"
+#include "models/dispatch/victims/victim_selection.hpp"
 
 namespace lockstep {
 namespace {
@@ -189,6 +189,16 @@ TEST(VictimSelection, GoesOverAllSmsBeforeItTakesASecondPlace) {
                                selection(places, room(8), victim, urgent, {{0, 8}, {0, 9}})};
   select_victims(sms, 3, bound);
   EXPECT_THAT(blocks_of(sms[0].release()), ElementsAre(0, 1));
+  EXPECT_THAT(blocks_of(sms[1].release()), ElementsAre(0));
+}
+
+TEST(VictimSelection, BySerialRoundsTakesOnePlaceOfEachSm) {
+  const BlockResources victim = need(4, 0), urgent = need(4, 0);
+  const SmPlaces places = filled(room(8), victim, 2);
+  std::vector<SmSelection> sms{selection(places, room(8), victim, urgent, {{0, 1}, {0, 2}}),
+                               selection(places, room(8), victim, urgent, {{0, 8}, {0, 9}})};
+  select_victims(sms, 3, bound, SelectionRounds::serial);
+  EXPECT_THAT(blocks_of(sms[0].release()), ElementsAre(0));
   EXPECT_THAT(blocks_of(sms[1].release()), ElementsAre(0));
 }
 

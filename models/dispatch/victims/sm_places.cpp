@@ -1,4 +1,4 @@
-#include "models/dispatch/preemption/sm_places.hpp"
+#include "models/dispatch/victims/sm_places.hpp"
 
 #include <algorithm>
 
