@@ -26,7 +26,8 @@ std::vector<RankFact> comparable(const std::string& configuration) {
   add_values(parse_document(configuration, "the configuration"), facts);
   std::erase_if(facts, [](const RankFact& fact) {
     return fact.name.starts_with(technique) ||
-           (fact.name.starts_with("simulation.") && fact.name != "simulation.seed");
+           (fact.name.starts_with("simulation.") && fact.name != "simulation.seed") ||
+           fact.name.ends_with(".latency_bound") || fact.name.ends_with(".deadline");
   });
   return facts;
 }

@@ -112,6 +112,7 @@ void Dispatcher::accept_grid(const GridLaunch& launch, std::span<const std::byte
   if (!problem.empty()) {
     throw UserError("kernel " + program.name, problem, "make the block or its needs smaller");
   }
+  grid.block_share = grid.block.dominant_share(limits_);
   grid.ready = now + clock_.duration(parameters_.launch_latency);
   grid.known_at.assign(sms_.size(), false);
   grid.stopped_at.assign(sms_.size(), false);
@@ -124,13 +125,14 @@ void Dispatcher::accept_grid(const GridLaunch& launch, std::span<const std::byte
 }
 
 /// A staged block is one whose tenant was ended before it started.
-void Dispatcher::place_is_free(const Grid& grid, const PreemptionRecord& record) {
+void Dispatcher::place_is_free(const Grid& grid, const PreemptionRecord& record,
+                               std::uint8_t keeps) {
   const BlockReference& block = record.block;
   preempting_.left(record);
   if (sms_.is_staged(block)) {
     sms_.unstage(block.sm);
   } else {
-    sms_.vacate(block.sm, grid, block.block);
+    sms_.vacate(block.sm, grid, block.block, keeps);
   }
   sms_.start_staged(block.sm);
   preempting_.release_if_empty(grid, block.sm);
@@ -141,7 +143,7 @@ void Dispatcher::block_saved(const BlockSaved& saved, Time now) {
   PreemptionRecord record(saved.block, Technique::save, now);
   record.bytes = saved.bytes;
   preempting_.saved(*grid, saved);
-  place_is_free(*grid, record);
+  place_is_free(*grid, record, saved.keeps);
 }
 
 void Dispatcher::block_restored(const BlockReference& block) {
@@ -232,7 +234,7 @@ void Dispatcher::refresh_views(Time now) {
   views_.clear();
   for (const Grid& grid : grids_) {
     views_.push_back({GridId{grid.launch.grid}, TenantId{grid.launch.tenant}, grid.launch.priority,
-                      grid.ready <= now, grid.waiting(), grid.running});
+                      grid.ready <= now, grid.waiting(), grid.running, grid.block_share});
   }
 }
 

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "core/engine/outbox.hpp"
+#include "models/dispatch/victims/in_place.hpp"
 #include "models/dispatch/victims/victim_selection.hpp"
 
 namespace lockstep {
@@ -55,6 +56,7 @@ void PreemptingDispatch::make_room(std::span<const GridView> views, Time now, Ou
   slices_.update(views, now);
   sort_by_urgency();
   if (takeovers_.needs().shares) give_back_shared(now, outbox);
+  if (takeovers_.needs().in_place) let_keepers_return(now, outbox);
   for (const std::size_t g : by_urgency_) make_room_for(parts_.grids[g], now, outbox);
   if (slices_.is_due() && has_settled()) slices_.begin(now);
 }
@@ -116,6 +118,7 @@ DispatchedGrid* PreemptingDispatch::victim_at(std::uint32_t index, const Urgency
   const SmMirror& sm = parts_.sms[index];
   if (!sm.owner || takeovers_.is_stopping(index)) return nullptr;
   DispatchedGrid& owner = *parts_.grids.at(*sm.owner);
+  if (takeovers_.needs().in_place && owner.away[index] > 0) return nullptr;  // they return first
   return urgency_of(owner) < urgency ? &owner : nullptr;
 }
 
@@ -208,12 +211,43 @@ void PreemptingDispatch::take_sm(std::uint32_t index, DispatchedGrid& victim,
                                  Outbox& outbox) {
   std::vector<BlockCommand> commands;
   for (const SmRelease::Block& block : release.blocks) commands.push_back(block.command);
+  if (takeovers_.needs().in_place) commands = in_place_commands(index, victim, urgent);
   victim.stopped_at[index] = true;
   victim.keeps[index] = false;
   outbox.send(parts_.to_sms[index], now, kind_of(MessageKind::stop_grid),
               GridStop{victim.number(), takeovers_.others(), {}},
               std::as_bytes(std::span(commands)));
   takeovers_.begin(index, victim.launch, urgent.launch, release, now);
+}
+
+std::vector<BlockCommand> PreemptingDispatch::in_place_commands(
+    std::uint32_t index, const DispatchedGrid& victim, const DispatchedGrid& urgent) const {
+  const SmPlaces& places = parts_.sms[index].places;
+  if (places.keeper() || victim.number() == urgent.number()) return {};
+  const std::vector<BlockRoom> rooms = places.rooms_of(victim.number());
+  const std::uint64_t comes = std::max<std::uint64_t>(1, urgent.waiting() + urgent.away[index]);
+  const std::vector<std::uint8_t> kept =
+      kept_in_place(rooms, urgent.block,
+                    static_cast<std::uint32_t>(
+                        std::min<std::uint64_t>(comes, blocks_per_sm(urgent.block, parts_.limits))),
+                    parts_.limits);
+  std::vector<BlockCommand> commands;
+  for (std::size_t i = 0; i < rooms.size(); ++i)
+    commands.push_back({rooms[i].block, Technique::save, kept[i], {}});
+  return commands;
+}
+
+void PreemptingDispatch::let_keepers_return(Time now, Outbox& outbox) {
+  for (std::uint32_t i = 0; i < parts_.sms.size(); ++i) {
+    const SmMirror& sm = parts_.sms[i];
+    const std::optional<std::uint32_t> keeper = sm.places.keeper();
+    if (!keeper || sm.owner || takeovers_.is_stopping(i)) continue;
+    const std::optional<std::size_t> next = choose(i);
+    if (!next || parts_.grids[*next].number() == *keeper ||
+        sm.places.has_place(parts_.grids[*next].block))
+      continue;
+    resume(*parts_.grids.at(*keeper), i, now, outbox);
+  }
 }
 
 void PreemptingDispatch::end_long_drains(Time now, Outbox& outbox) {
@@ -296,6 +330,8 @@ void PreemptingDispatch::given(DispatchedGrid& grid, const BlockGiven& given,
 bool PreemptingDispatch::takes(std::uint32_t index, const DispatchedGrid& grid, bool stage) const {
   if (grid.waiting() == 0 || grid.is_bringing_back()) return false;
   if (parts_.sms.has_room(index, grid) == stage) return false;
+  if (takeovers_.needs().in_place && !stage && !parts_.sms[index].places.has_place(grid.block))
+    return false;  // between what others have left here
   // Beside blocks that stay or still leave.
   const bool enters = takeovers_.is_stopping(index);
   return !enters || (!stage && parts_.sms[index].places.has_place(grid.block));

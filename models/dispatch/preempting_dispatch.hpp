@@ -100,6 +100,12 @@ class PreemptingDispatch {
   bool has_settled() const;
   /// The grid takes SMs back where its saved blocks wait, if a less urgent one has them.
   void reclaim(const DispatchedGrid& grid, Time now, Outbox& outbox);
+  /// Whoever may have an SM next fits nowhere beside what blocks of another grid have left there:
+  /// they return, to leave once more.
+  void let_keepers_return(Time now, Outbox& outbox);
+  /// What each of the victim's blocks keeps on chip.
+  std::vector<BlockCommand> in_place_commands(std::uint32_t sm, const DispatchedGrid& victim,
+                                              const DispatchedGrid& urgent) const;
   /// What the grid lacks for its waiting blocks: SMs, or places if it is to share them.
   std::uint64_t lacking(const DispatchedGrid& grid) const;
   /// The grid whose blocks the SM would have to give up for a more urgent one; nullptr: none.

@@ -39,6 +39,16 @@ ContextKind kind_of(const Scenario& scenario, const PolicyParameters& policies,
   return preempted;
 }
 
+/// What stays on chip is chosen for those that come, as only a preemption knows them.
+void refuse_in_place(const Scenario& scenario, const PolicyParameters& policies) {
+  if (needs_of_preemption(policies.preemption).in_place &&
+      extra_blocks_of(policies.block_switching) > 0)
+    throw UserError(scenario.policies.find("preemption").where(),
+                    "policies.preemption in_place leaves parts of blocks on chip, beside which "
+                    "policies.block_switching puts others",
+                    "choose in_place: false, or block_switching: none");
+}
+
 /// An SM moves all contexts in one way.
 ContextTraffic traffic_of(const Scenario& scenario, const PolicyParameters& policies,
                           const BlockSwitching& switching) {
@@ -74,6 +84,7 @@ ContextMemory::ContextMemory(const Scenario& scenario, const MachineParameters& 
   const OccupancyLimits limits =
       sm.occupancy_limits(log_entries_of(parameters.policies.exception_scheme));
   const bool preempts = needs_of_preemption(parameters.policies.preemption).saves;
+  refuse_in_place(scenario, parameters.policies);
   first_.kind = kind_of(scenario, parameters.policies, *policy);
   first_.traffic = traffic_of(scenario, parameters.policies, *policy);
   first_.share = parameters.gpu.bandwidth_of_an_sm();

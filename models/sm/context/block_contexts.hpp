@@ -56,7 +56,8 @@ class BlockContexts {
   /// Nothing of the frozen block is in flight.
   bool is_quiet(BlockPlace place) const;
   /// Takes the context of a quiet block out of the SM; the block keeps its place until it leaves.
-  BlockContext take_out(BlockPlace place, SmCycle now);
+  /// `keeps`: KeptParts, that stay on chip.
+  BlockContext take_out(BlockPlace place, SmCycle now, std::uint8_t keeps = 0);
   /// The same, for a block that is to start again: nothing of it is kept.
   void discard(BlockPlace place, SmCycle now);
   /// Puts it into the block's new place; its warps go on.
@@ -103,7 +104,7 @@ class BlockContexts {
   /// All its warps stand at the same barrier, with no path elsewhere.
   bool stands_at_barrier(const BlockSlot& block, const std::vector<SavedWarp>& warps) const;
   /// The context begins with them.
-  void write_registers(BlockPlace place, const std::vector<SavedWarp>& warps,
+  void write_registers(BlockPlace place, const std::vector<SavedWarp>& warps, bool keeps,
                        BlockContext& context);
   void count_registers(const BlockSlot& block, const std::vector<WarpRegisters>& registers,
                        const RegisterImage::Classes& classes, std::size_t saved);

@@ -80,7 +80,7 @@ class Preemption(ScenarioTest):
                 stats = file["final/stats/sm"]
                 occupied, live, saved[kind] = stats["context_parts"][()].sum(axis=(0, 1)).tolist()[:3]
                 registers = stats["context_registers"][()].sum(axis=(0, 1)).tolist()
-                self.assertEqual(stats["context_bytes_saved"][()].sum(), stats["context_parts"][..., 2:].sum())
+                self.assertEqual(stats["context_bytes_saved"][()].sum(), stats["context_parts"][..., 2:5].sum())
             self.assertLess(live, occupied)
             self.assertEqual(sum(registers) > 0, kind == "live-compressed")
             if kind == "occupied":
@@ -100,13 +100,39 @@ class Preemption(ScenarioTest):
             self.assertEqual(barrier_point + point > 0, points == "selective")
             self.assertEqual(elsewhere > 0, points == "none")
 
+    def test_in_place_less_goes_through_memory(self):
+        counts = {}
+        for in_place in ("false", "true"):
+            self.write("scenario.yaml", again(f"{{name: switch, in_place: {in_place}}}", "{every: 20us, count: 4}"))
+            self.run_checked("out.h5")
+            with h5py.File(self.folder / "out.h5", "r") as file:
+                stats = file["final/stats/sm"]
+                counts[in_place] = {name: int(stats[name][()].sum()) for name in
+                                    ("context_bytes_saved", "blocks_saved", "blocks_restored")}
+                counts[in_place]["kept"] = int(stats["context_parts"][..., 5].sum())
+        self.assertEqual(counts["false"]["kept"], 0)
+        self.assertGreater(counts["true"]["kept"], 0)
+        self.assertGreater(counts["true"]["blocks_saved"], 0)
+        saved = {key: each["context_bytes_saved"] / each["blocks_saved"] for key, each in counts.items()}
+        self.assertLess(saved["true"], saved["false"])
+
+    def test_in_place_three_priorities_end(self):
+        """What two grids would leave on one SM does not keep a third from it."""
+        third = (f"  - {{name: first, workload: {WORKLOADS}/reduction.yaml, priority: 2, arrivals: {{every: 23us, count: 3}}"
+                 ", latency_bound: 2us}\n")
+        self.write("scenario.yaml", again("{name: switch, in_place: true}", "{every: 20us, count: 4}") + third)
+        self.run_checked("out.h5")
+        _, dispatcher, sm = self.counts("out.h5")
+        self.assertGreater(sm["blocks_saved"], 0)
+        self.assertEqual(sm["blocks_saved"], sm["blocks_restored"])
+
     def test_switching_and_preemption_save_alike(self):
         self.assertRegex(
             self.refused(preempted("{name: switch, context: live}") + ", block_switching: on-fault"),
             r"scenario\.yaml:\d+:\d+: policies\.preemption and policies\.block_switching save blocks with different")
 
     def test_every_layout_writes_the_same(self):
-        for technique in ("{name: switch, context: live-compressed-block, points: selective}", "chimera",
+        for technique in ("{name: switch, context: live-compressed-block, points: selective, in_place: true}", "chimera",
                           "{name: dual-kernel, rounds: serial, points: selective}",
                           "{name: switch, traffic: share, signal: 9000}, sharing: {name: time-sliced, slice: 20us}"):
             self.write("scenario.yaml", again(technique))
