@@ -209,6 +209,7 @@ void PreemptingDispatch::give_back_shared(Time now, Outbox& outbox) {
 void PreemptingDispatch::take_sm(std::uint32_t index, DispatchedGrid& victim,
                                  const DispatchedGrid& urgent, const SmRelease& release, Time now,
                                  Outbox& outbox) {
+  count_use(index, now);
   std::vector<BlockCommand> commands;
   for (const SmRelease::Block& block : release.blocks) commands.push_back(block.command);
   if (takeovers_.needs().in_place) commands = in_place_commands(index, victim, urgent);
@@ -343,6 +344,7 @@ void PreemptingDispatch::sent(std::uint32_t index, const DispatchedGrid& grid, T
     sm.owner = grid.number();
     return;
   }
+  count_use(index, now);
   sm.guest = grid.number();
   ++sm.guests;
   takeovers_.entered(index, now);
@@ -351,6 +353,7 @@ void PreemptingDispatch::sent(std::uint32_t index, const DispatchedGrid& grid, T
 void PreemptingDispatch::grid_stopped(const GridReference& stopped, Time now) {
   if (!takeovers_.is_stopping(stopped.sm)) return;  // it was given back before
   takeovers_.entered(stopped.sm, now);
+  count_use(stopped.sm, now);
   takeovers_.end(stopped.sm);
   SmMirror& sm = parts_.sms[stopped.sm];
   sm.owner = std::exchange(sm.guest, std::nullopt);

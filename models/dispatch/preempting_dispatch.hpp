@@ -69,7 +69,10 @@ class PreemptingDispatch {
 
   void status(const MessageHeader& message, Outbox& outbox);
   /// A block has given its place up; the record says what it did.
-  void left(const PreemptionRecord& record) { takeovers_.left(record); }
+  void left(const PreemptionRecord& record) {
+    count_use(record.block.sm, record.released);
+    takeovers_.left(record);
+  }
   void finished(const DispatchedGrid& grid, std::uint32_t sm, const BlockWork& work) {
     takeovers_.signals().block_ended(sm);
     if (takeovers_.needs().follows && !grid.aborted) takeovers_.finished(grid.launch, work);
@@ -91,6 +94,9 @@ class PreemptingDispatch {
   }
   Urgency urgency_of(const DispatchedGrid& grid) const {
     return {slices_.has_turn(TenantId(grid.launch.tenant)), grid.launch.priority};
+  }
+  void count_use(std::uint32_t sm, Time now) {
+    takeovers_.count_use(sm, parts_.sms[sm].used.registers, parts_.sms[sm].guests, now);
   }
   void sort_by_urgency();
   void make_room_for(const DispatchedGrid& grid, Time now, Outbox& outbox);

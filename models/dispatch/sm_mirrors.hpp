@@ -48,7 +48,7 @@ class SmMirrors {
   void occupy(std::uint32_t sm, const DispatchedGrid& grid, std::uint64_t block) {
     occupy(sm, grid.number(), grid.block, block);
   }
-  /// `keeps`: KeptParts, that the block has until it occupies its part again.
+  /// `keeps`: InPlace bits, that the block has until it occupies its part again.
   void vacate(std::uint32_t sm, const DispatchedGrid& grid, std::uint64_t block,
               std::uint8_t keeps = 0);
   /// A block waits there for room.

@@ -45,7 +45,7 @@ struct GridLaunch {
 static_assert(sizeof(GridLaunch) == 64);
 
 /// What a block that is saved leaves on chip, as bits.
-namespace KeptParts {
+namespace InPlace {
 inline constexpr std::uint8_t registers = 1, shared = 2;
 }
 
@@ -65,7 +65,7 @@ struct GridStop {
 struct BlockCommand {
   std::uint64_t block = 0;
   Technique technique = Technique::drain;
-  std::uint8_t keeps = 0;  ///< KeptParts
+  std::uint8_t keeps = 0;  ///< InPlace bits
   std::array<std::uint8_t, 6> reserved{};
 
   template <class Archive>
@@ -135,7 +135,7 @@ static_assert(sizeof(BlockDone) == 56);
 struct BlockSaved {
   BlockReference block;
   std::uint64_t bytes = 0;  ///< of its context
-  std::uint8_t keeps = 0;   ///< KeptParts
+  std::uint8_t keeps = 0;   ///< InPlace bits
   std::array<std::uint8_t, 7> reserved{};
 };
 static_assert(sizeof(BlockSaved) == 32);

@@ -1,5 +1,5 @@
 #!/usr/bin/python3
-"""Preemption within a latency bound: Figures 4.1, 4.2, 4.3 and 4.5 of paper 003 (Shieh, 2016).
+"""Preemption within a latency bound: Figures 4.1 to 4.5 of paper 003 (Shieh, 2016).
 
     jobs/experiments/preemption/deadlines.py run [--quick] [--folder DIR] [--jobs N]
     jobs/experiments/preemption/deadlines.py draw [--quick] [--folder DIR]
@@ -14,6 +14,7 @@ at the SM's share of its bandwidth and without traffic, as the paper has it (sha
 - Late releases: tasks for which a chosen block's place came free later than the bound after the request.
 - Overhead: warp instructions that are lost (flushed ones, and for a switch those of two transfers) over those that all
   preempted blocks had executed.
+- In use: registers of an SM that blocks have, in the mean from the request until the task has what it is to get there.
 - Estimation error: of drains, |expected - actual| / actual.
 """
 import collections
@@ -57,6 +58,7 @@ QUICK = ("hotspot", "stencil_coarsened", "srad", "bfs_two")
 TECHNIQUES = ("chimera", "chimera-plus", "dual-kernel", "oracle")
 TRAFFICS = ("real", "share")
 BOUNDS = (2, 3, 4, 5)
+REGISTERS = 32768  # of an SM
 ORACLE = 6.9  # % of violations at 2 us, in 003
 PAPER = {"violations": {"chimera": (14.03, 7.95, 1.93, 1.28), "dual-kernel": (8.36, 1.30, 0, 0)},
          "overhead": {"chimera": (67, 55.3, 50.1, 40.5), "dual-kernel": (50.1, 38.2, 26.6, 15.9)}}
@@ -124,6 +126,8 @@ class Measures:
     late_releases: int = 0
     executed: int = 0
     lost: int = 0
+    time: int = 0
+    registers: int = 0  # times that
     errors: list = dataclasses.field(default_factory=list)
     techniques: collections.Counter = dataclasses.field(default_factory=collections.Counter)
 
@@ -133,6 +137,8 @@ class Measures:
         self.late_releases += other.late_releases
         self.executed += other.executed
         self.lost += other.lost
+        self.time += other.time
+        self.registers += other.registers
         self.errors += other.errors
         self.techniques += other.techniques
 
@@ -144,6 +150,9 @@ class Measures:
 
     def overhead(self):
         return 100 * self.lost / self.executed if self.executed else float("nan")
+
+    def use(self):
+        return 100 * self.registers / (self.time * REGISTERS) if self.time else float("nan")
 
     def error(self):
         return 100 * sum(self.errors) / len(self.errors) if self.errors else float("nan")
@@ -159,7 +168,9 @@ def measure(path, bound, alone):
     import numpy
     with h5py.File(path) as file:
         kernels, rows = file["kernels"][:], file["preemptions"][:]
-    measures = Measures()
+        time, registers = (int(file["final/stats/dispatcher"][key][()].sum())
+                           for key in ("takeover_time", "takeover_registers"))
+    measures = Measures(time=time, registers=registers)
     others = kernels[kernels["tenant"] == 0]
     for task in task_times(kernels, 1):
         if not ((others["launched"] < task["launched"]) & (others["done"] > task["launched"])).any():
@@ -187,7 +198,7 @@ def draw(arguments):
     alone = int((times["done"] - times["launched"]).min())
     print(f"the task alone takes {alone / MICROSECOND:.2f} us")
     total = collections.defaultdict(Measures)
-    titles = "".join(f"{title:>9}" for title in ("late %", "places %", "lost %", "error %"))
+    titles = "".join(f"{title:>9}" for title in ("late %", "places %", "lost %", "use %", "error %"))
     print(f"{'kernel':20}{'technique':14}{'traffic':8}{'bound':>6}{'tasks':>7}{titles}  techniques")
     for one in runs_of(arguments)[1:]:
         measures = measure(output / f"{one.name()}.h5", one.bound, alone)
@@ -198,6 +209,9 @@ def draw(arguments):
         for what in PAPER:
             if technique in PAPER[what]:
                 print(f"{'':20}paper: {what} {PAPER[what][technique][BOUNDS.index(bound)]} %")
+        if technique == "dual-kernel" and total["chimera", traffic, bound].time:
+            ratio = measures.use() / total["chimera", traffic, bound].use()
+            print(f"{'':20}in use, times as much as with chimera: {ratio:.2f}, paper 2.93 at 2 us")
         if technique == "oracle" and bound == 2:
             print(f"{'':20}paper: violations {ORACLE} %")
 
@@ -205,7 +219,8 @@ def draw(arguments):
 def print_row(kernel, run_with, measures):
     technique, traffic, bound = run_with
     shares = ", ".join(f"{name} {count}" for name, count in sorted(measures.techniques.items()))
-    values = (measures.violations(), measures.releases(), measures.overhead(), measures.error())
+    values = (measures.violations(), measures.releases(), measures.overhead(), measures.use(),
+              measures.error())
     numbers = "".join(f"{value:9.1f}" for value in values)
     print(f"{kernel:20}{technique:14}{traffic:8}{bound:4}us{measures.tasks:7}{numbers}  {shares}")
 

@@ -70,6 +70,7 @@ void Takeovers::begin(std::uint32_t index, const GridLaunch& victim, const GridL
     sm.urgent = urgent.grid;
     sm.tenant = TenantId(urgent.tenant);
     sm.asked = asked_for_ ? asked_at_ : now;
+    sm.counted = sm.asked;
     sm.bound = bound_of(urgent);
     ++statistics_.sms_taken[victim.tenant];
   }
@@ -118,6 +119,17 @@ void Takeovers::entered(std::uint32_t index, Time now) {
   statistics_.preemption_latency[tenant].add(waited);
   statistics_.preemption_time[tenant] += waited;
   if (now - sm.asked > sm.bound) ++statistics_.bounds_broken[tenant];
+}
+
+void Takeovers::count_use(std::uint32_t index, std::uint32_t registers, std::uint32_t taken,
+                          Time now) {
+  Sm& sm = sms_[index];
+  if (!sm.stopping) return;
+  const auto time = static_cast<std::uint64_t>((now - sm.counted).femtoseconds() / 1'000'000);
+  sm.counted = now;
+  if (needs_.shares && taken >= sm.places) return;
+  statistics_.takeover_time[sm.tenant.value()] += time;
+  statistics_.takeover_registers[sm.tenant.value()] += time * registers;
 }
 
 Time Takeovers::next_limit() const {

@@ -85,6 +85,9 @@ class Takeovers {
   void left(PreemptionRecord record);
   /// The urgent grid has got what it asked for there, or a first part of it.
   void entered(std::uint32_t sm, Time now);
+  /// So many registers have been in use there since this was last called, or the decision: until
+  /// the urgent grid has all `places`, of which it has `taken`, blocks make room.
+  void count_use(std::uint32_t sm, std::uint32_t registers, std::uint32_t taken, Time now);
   /// None of the blocks is left there, or they need not leave any more.
   void end(std::uint32_t sm) { sms_[sm] = Sm{}; }
   /// When the next SM has been draining for too long, or is to get a signal.
@@ -120,13 +123,14 @@ class Takeovers {
     bool has_entered = false;
     std::uint32_t places = 0;
     Time asked, bound, limit = Time::never();
+    Time counted;  ///< use of registers, up to here
     bool exhausted = false;
     std::vector<SmRelease::Block> expected;  ///< to leave, as they were told
 
     template <class Archive>
     void serialize(Archive& archive) {
-      archive(stopping, victim, urgent, tenant, has_entered, places, asked, bound, limit, exhausted,
-              expected);
+      archive(stopping, victim, urgent, tenant, has_entered, places, asked, bound, limit, counted,
+              exhausted, expected);
     }
   };
   static std::pair<std::uint16_t, std::uint16_t> kernel_of(const GridLaunch& grid) {

@@ -45,11 +45,11 @@ std::vector<std::uint8_t> kept_in_place(std::span<const BlockRoom> running,
     registers.push_back(room.registers);
     shared.push_back(room.shared);
   }
-  std::vector<std::uint8_t> kept(running.size(), KeptParts::registers | KeptParts::shared);
+  std::vector<std::uint8_t> kept(running.size(), InPlace::registers | InPlace::shared);
   for (const std::size_t i : in_the_way(registers, count * need.registers, limits.registers))
-    kept[i] &= ~KeptParts::registers;
+    kept[i] &= ~InPlace::registers;
   for (const std::size_t i : in_the_way(shared, count * need.shared_bytes, limits.shared_bytes))
-    kept[i] &= ~KeptParts::shared;
+    kept[i] &= ~InPlace::shared;
   return kept;
 }
 

@@ -18,7 +18,7 @@ namespace lockstep {
 std::vector<std::size_t> in_the_way(std::span<const ResourceRange> running, std::uint32_t wanted,
                                     std::uint32_t end);
 
-/// What each of the running blocks keeps: KeptParts, in their order.
+/// What each of the running blocks keeps: InPlace bits, in their order.
 std::vector<std::uint8_t> kept_in_place(std::span<const BlockRoom> running,
                                         const BlockResources& need, std::uint32_t count,
                                         const OccupancyLimits& limits);

@@ -61,7 +61,7 @@ class SmPlaces {
   /// The block takes the first place that is free.  One that finds none, since others were placed
   /// in another way, is in nobody's way.
   void enter(std::uint32_t grid, std::uint64_t block, const BlockResources& need);
-  /// `keeps`: KeptParts, that are its own until it enters again.
+  /// `keeps`: InPlace bits, that are its own until it enters again.
   void leave(std::uint32_t grid, std::uint64_t block, std::uint8_t keeps = 0);
   /// What a block that is away has here.
   BlockResources kept(std::uint32_t grid, std::uint64_t block) const;

@@ -56,7 +56,7 @@ class BlockContexts {
   /// Nothing of the frozen block is in flight.
   bool is_quiet(BlockPlace place) const;
   /// Takes the context of a quiet block out of the SM; the block keeps its place until it leaves.
-  /// `keeps`: KeptParts, that stay on chip.
+  /// `keeps`: InPlace bits, that stay on chip.
   BlockContext take_out(BlockPlace place, SmCycle now, std::uint8_t keeps = 0);
   /// The same, for a block that is to start again: nothing of it is kept.
   void discard(BlockPlace place, SmCycle now);

@@ -81,7 +81,7 @@ class LocalScheduler {
     What what = What::saved;
     BlockDone done;           ///< dropped; else its block alone
     std::uint64_t bytes = 0;  ///< of its context, saved
-    std::uint8_t keeps = 0;   ///< KeptParts
+    std::uint8_t keeps = 0;   ///< InPlace bits
   };
   /// A block that has finished moving.
   std::optional<Moved> take_moved(SmCycle now);
@@ -160,7 +160,7 @@ class LocalScheduler {
   Mask to_points_ = 0;                       ///< of those that go on until a preemption point
   Mask staying_ = 0;                         ///< of those that have returned and wait for pages
   Mask too_large_ = 0;                       ///< of those whose context has no room in memory
-  std::array<std::uint8_t, 64> keeps_{};     ///< by place, of those that stop: KeptParts
+  std::array<std::uint8_t, 64> keeps_{};     ///< by place, of those that stop: InPlace bits
   std::array<SmCycle, 64> entered_{};        ///< by place
   std::array<SmCycle, 64> stops_{};          ///< by place, of those that stop: since when
   std::vector<std::uint32_t> free_numbers_;  ///< of places in the context area

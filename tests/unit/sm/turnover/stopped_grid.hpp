@@ -134,7 +134,7 @@ class GridThatIsStopped {
   }
 
   IdealMachine::Options options;
-  /// Of each block that is saved: KeptParts, by its number.
+  /// Of each block that is saved: InPlace bits, by its number.
   std::vector<std::uint8_t> keeps;
 
  private:

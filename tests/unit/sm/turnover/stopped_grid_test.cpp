@@ -66,8 +66,8 @@ TEST_P(StoppedGrid, WithoutTrafficItsBlocksReturnWithAllTheyHadAsWell) {
 TEST_P(StoppedGrid, InPlaceItsBlocksReturnToWhatTheyHaveLeftOnChip) {
   const Outcome whole = run({}, Technique::save);
   const Outcome moved = run({400}, Technique::save);
-  constexpr std::uint8_t both = KeptParts::registers | KeptParts::shared;
-  keeps = {KeptParts::registers, KeptParts::shared, both, both, KeptParts::registers, 0};
+  constexpr std::uint8_t both = InPlace::registers | InPlace::shared;
+  keeps = {InPlace::registers, InPlace::shared, both, both, InPlace::registers, 0};
   for (std::int64_t stop = 20; stop < 1500; stop += 47) {
     const Outcome stopped = run({stop, stop + 2100}, Technique::save);
     ASSERT_EQ(stopped.memory, whole.memory) << stop;
