@@ -6,6 +6,7 @@
 #include "jobs/capture/describe_recording.hpp"
 #include "jobs/command_line/describe_output.hpp"
 #include "jobs/options.hpp"
+#include "jobs/run/block_profile.hpp"
 #include "jobs/run/weights.hpp"
 #include "models/gpu/machine.hpp"
 #include "models/gpu/policy_check.hpp"
@@ -18,6 +19,7 @@ int validate_command(const CommandLine& line) {
   const Scenario scenario = read_scenario(line.scenario, line.settings);
   const MachineParameters parameters = read_machine(scenario);
   const Machine machine(scenario, parameters, {});
+  read_block_profile(scenario, parameters);
   const std::string shares = note_of_shares(scenario, parameters.policies);
   if (!shares.empty()) std::fprintf(stderr, "lockstep: %s\n", shares.c_str());
   std::printf("%s: %zu tenants on %s, %zu components\n", line.scenario.c_str(),

@@ -7,6 +7,7 @@
 
 #include "core/error/error.hpp"
 #include "core/parameters/document.hpp"
+#include "jobs/run/block_profile.hpp"
 #include "models/workload/recording/recording.hpp"
 #include "models/workload/workload.hpp"
 
@@ -52,6 +53,8 @@ void add_workloads(const Node& root, std::vector<RankFact>& facts) {
 }
 
 void add_bytes(const Scenario& scenario, std::vector<RankFact>& facts) {
+  if (const std::string profile = profile_of_blocks(scenario); !profile.empty())
+    facts.push_back({"policies.preemption.profile", digest_of(profile)});
   for (const Tenant& tenant : scenario.tenants) {
     const std::string name = "tenants." + tenant.name;
     if (tenant.cpu) {

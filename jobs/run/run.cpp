@@ -6,6 +6,7 @@
 
 #include "core/engine/engine.hpp"
 #include "jobs/options.hpp"
+#include "jobs/run/block_profile.hpp"
 #include "jobs/run/checkpoints.hpp"
 #include "jobs/run/ending.hpp"
 #include "jobs/run/epoch_rows.hpp"
@@ -41,6 +42,7 @@ void refuse_inputs(const std::string& output, const CommandLine& line, const Sce
   refuse(line.weights, "--weights");
   refuse(line.resume, "--resume");
   refuse(line.config_of, "--config-of");
+  refuse(profile_of_blocks(scenario), "the profile of policies.preemption");
   for (const Tenant& tenant : scenario.tenants) {
     for (const std::string& file : tenant.workload.module_files()) refuse(file, "a module");
     if (tenant.cpu) refuse(tenant.cpu->trace_file, "a trace");
@@ -72,7 +74,11 @@ struct Prepared {
       : document(scenario_document(line)),
         scenario(change(read_scenario(document, scenario_name(line)))),
         parameters(read_machine(scenario)),
-        machine(scenario, parameters, {.capture = line.check, .lowering = {}, .print = print_line}),
+        machine(scenario, parameters,
+                {.capture = line.check,
+                 .lowering = {},
+                 .print = print_line,
+                 .block_profile = read_block_profile(scenario, parameters)}),
         assignment(
             partition(machine.graph(), {.ranks = ranks,
                                         .threads = line.threads,

@@ -8,7 +8,7 @@ struct DispatchStatistics {
   PerTenant<Counter> grids, blocks, grids_done, blocks_done;
   PerTenant<Counter> sms_taken, blocks_returned, blocks_moved, blocks_restarted,
       wasted_instructions;
-  PerTenant<Counter> preemption_time, bounds_broken;
+  PerTenant<Counter> preemption_time, bounds_broken, takeover_time, takeover_registers;
   PerTenant<Histogram<20>> preemption_latency;
   Gauge grids_waiting;
 
@@ -33,6 +33,11 @@ struct DispatchStatistics {
                     "that the tenant got later than its latency_bound after the decision")
         .per_tenant("preemption_time", &S::preemption_time, "ns",
                     "from the decision that the tenant gets an SM until it is free, summed")
+        .per_tenant("takeover_time", &S::takeover_time, "ns",
+                    "from that decision until the tenant has all that it was to get of the SM, "
+                    "summed")
+        .per_tenant("takeover_registers", &S::takeover_registers, "register ns",
+                    "of all blocks there during that time")
         .per_tenant("preemption_latency", &S::preemption_latency, "SMs", "those by that time in ns")
         .gauge("grids_waiting", &S::grids_waiting, "grids", "grids not finished");
   }

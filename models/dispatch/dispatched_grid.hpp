@@ -31,9 +31,11 @@ struct DispatchedGrid {
   GridLaunch launch;
   std::vector<std::byte> payload;
   BlockResources block;
+  std::uint64_t block_share = 0;  ///< GridView::block_share
   Time ready;
   std::uint64_t blocks = 0;  ///< to be done: all, or those sent before its tenant was ended
   std::uint64_t next_block = 0, running = 0, done = 0;
+  std::uint64_t launched_before = 0;  ///< grids of its tenant
   InstructionCount executed;
   bool aborted = false;                ///< its tenant was ended
   std::vector<bool> known_at;          ///< by SM: start_grid was sent
@@ -82,8 +84,9 @@ struct DispatchedGrid {
 
   template <class Archive>
   void serialize(Archive& archive) {
-    archive(launch, payload, block, ready, blocks, next_block, running, done, executed, aborted,
-            known_at, returned, stopped_at, away, all_away, asked, keeps, in_hand);
+    archive(launch, payload, block, block_share, ready, blocks, next_block, running, done,
+            launched_before, executed, aborted, known_at, returned, stopped_at, away, all_away,
+            asked, keeps, in_hand);
   }
 };
 

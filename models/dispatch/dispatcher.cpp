@@ -21,7 +21,7 @@ Dispatcher::Dispatcher(Setup setup)
       sms_(to_sms_.size(), limits_, make_preemption(setup.preemption)->placement()),
       executed_(setup.machine.sms_per_tenant.size()),
       preempting_({setup.preemption, setup.preemption_machine, std::move(setup.latency_bounds),
-                   to_sms_.size(), sharing_->slice()},
+                   to_sms_.size(), sharing_->slice(), std::move(setup.block_profile)},
                   {grids_, sms_, to_sms_, limits_}, statistics_) {
   set_tenants(statistics_, setup.machine.sms_per_tenant.size());
 }
@@ -112,24 +112,27 @@ void Dispatcher::accept_grid(const GridLaunch& launch, std::span<const std::byte
   if (!problem.empty()) {
     throw UserError("kernel " + program.name, problem, "make the block or its needs smaller");
   }
+  grid.block_share = grid.block.dominant_share(limits_);
   grid.ready = now + clock_.duration(parameters_.launch_latency);
   grid.known_at.assign(sms_.size(), false);
   grid.stopped_at.assign(sms_.size(), false);
   grid.away.assign(sms_.size(), 0);
   grid.asked.assign(sms_.size(), false);
   grid.keeps.assign(sms_.size(), false);
+  grid.launched_before = statistics_.grids[launch.tenant].value();
   grids_.push_back(std::move(grid));
   ++statistics_.grids[launch.tenant];
 }
 
 /// A staged block is one whose tenant was ended before it started.
-void Dispatcher::place_is_free(const Grid& grid, const PreemptionRecord& record) {
+void Dispatcher::place_is_free(const Grid& grid, const PreemptionRecord& record,
+                               std::uint8_t keeps) {
   const BlockReference& block = record.block;
   preempting_.left(record);
   if (sms_.is_staged(block)) {
     sms_.unstage(block.sm);
   } else {
-    sms_.vacate(block.sm, grid, block.block);
+    sms_.vacate(block.sm, grid, block.block, keeps);
   }
   sms_.start_staged(block.sm);
   preempting_.release_if_empty(grid, block.sm);
@@ -140,7 +143,7 @@ void Dispatcher::block_saved(const BlockSaved& saved, Time now) {
   PreemptionRecord record(saved.block, Technique::save, now);
   record.bytes = saved.bytes;
   preempting_.saved(*grid, saved);
-  place_is_free(*grid, record);
+  place_is_free(*grid, record, saved.keeps);
 }
 
 void Dispatcher::block_restored(const BlockReference& block) {
@@ -231,7 +234,7 @@ void Dispatcher::refresh_views(Time now) {
   views_.clear();
   for (const Grid& grid : grids_) {
     views_.push_back({GridId{grid.launch.grid}, TenantId{grid.launch.tenant}, grid.launch.priority,
-                      grid.ready <= now, grid.waiting(), grid.running});
+                      grid.ready <= now, grid.waiting(), grid.running, grid.block_share});
   }
 }
 
@@ -313,7 +316,7 @@ void Dispatcher::send_again(GridPlace grid, const BlockReference& block, Time no
 }
 
 void Dispatcher::serialize(Archive& archive) {
-  archive.section("dispatcher", 6);
+  archive.section("dispatcher", 7);
   archive(to_host_, to_sms_, grids_, sms_, next_sm_, executed_, next_dispatch_, wake_, statistics_,
           preempting_);
   sharing_->serialize(archive);

@@ -42,6 +42,7 @@ class Dispatcher final : public Component {
     PolicyChoice sharing, preemption;
     PreemptionMachine preemption_machine;
     std::vector<Time> latency_bounds;  ///< by tenant; never: none
+    BlockProfile block_profile;        ///< if the preemption goes by one
     SharingSetup machine;
     std::vector<std::uint64_t>
         instructions;  ///< by tenant: told to the host when reached; 0: never
@@ -66,8 +67,9 @@ class Dispatcher final : public Component {
   void take(const MessageHeader& message, Outbox& outbox);
   void accept_grid(const GridLaunch& launch, std::span<const std::byte> payload, Time now);
   void block_done(const BlockDone& done, Time now, Outbox& outbox);
-  /// A block has given up its place, or the one for which it waited; the record says what it did.
-  void place_is_free(const Grid& grid, const PreemptionRecord& record);
+  /// A block has given up its place, but for the InPlace bits, or the one for which it waited; the
+  /// record says what it did.
+  void place_is_free(const Grid& grid, const PreemptionRecord& record, std::uint8_t keeps = 0);
   /// A block has left its SM, or takes a place there again.
   void block_saved(const BlockSaved& saved, Time now);
   void block_restored(const BlockReference& block);

@@ -5,7 +5,8 @@
 #include <utility>
 
 #include "core/engine/outbox.hpp"
-#include "models/dispatch/preemption/victim_selection.hpp"
+#include "models/dispatch/victims/in_place.hpp"
+#include "models/dispatch/victims/victim_selection.hpp"
 
 namespace lockstep {
 
@@ -52,30 +53,34 @@ void PreemptingDispatch::make_room(std::span<const GridView> views, Time now, Ou
   views_ = views;
   end_long_drains(now, outbox);
   send_signal(now, outbox);
-  if (now >= slices_.next() && !has_settled()) slices_.prolong(now);
   slices_.update(views, now);
   sort_by_urgency();
   if (takeovers_.needs().shares) give_back_shared(now, outbox);
-  for (const std::size_t g : by_urgency_) {
-    const DispatchedGrid& grid = parts_.grids[g];
-    reclaim(grid, now, outbox);
-    if (lacking(grid) == 0) continue;
-    if (takeovers_.needs().asks) {
-      if (!takeovers_.is_asking()) ask_status(grid, now, outbox);
-      continue;
-    }
-    for (auto victim = by_urgency_.rbegin(); victim != by_urgency_.rend(); ++victim)
-      for (std::uint32_t i = 0; i < parts_.sms.size() && lacking(grid) > 0; ++i)
-        if (victim_at(i, urgency_of(grid)) == &parts_.grids[*victim])
-          take_sm(i, parts_.grids[*victim], grid, {}, now, outbox);
+  if (takeovers_.needs().in_place) let_keepers_return(now, outbox);
+  for (const std::size_t g : by_urgency_) make_room_for(parts_.grids[g], now, outbox);
+  if (slices_.is_due() && has_settled()) slices_.begin(now);
+}
+
+void PreemptingDispatch::make_room_for(const DispatchedGrid& grid, Time now, Outbox& outbox) {
+  reclaim(grid, now, outbox);
+  if (lacking(grid) == 0) return;
+  if (takeovers_.needs().asks) {
+    if (!takeovers_.is_asking()) ask_status(grid, now, outbox);
+    return;
   }
+  for (auto victim = by_urgency_.rbegin(); victim != by_urgency_.rend(); ++victim)
+    for (std::uint32_t i = 0; i < parts_.sms.size() && lacking(grid) > 0; ++i)
+      if (victim_at(i, urgency_of(grid)) == &parts_.grids[*victim])
+        take_sm(i, parts_.grids[*victim], grid, {}, now, outbox);
 }
 
 bool PreemptingDispatch::has_settled() const {
   for (std::uint32_t i = 0; i < parts_.sms.size(); ++i) {
     if (takeovers_.is_stopping(i)) return false;
-    for (const DispatchedGrid& grid : parts_.grids)
-      if (grid.away[i] > 0 && !grid.stopped_at[i]) return false;
+    for (const DispatchedGrid& grid : parts_.grids) {
+      const bool goes_on = !parts_.sms[i].owner && slices_.has_turn(TenantId(grid.launch.tenant));
+      if (grid.away[i] > 0 && (goes_on || !grid.stopped_at[i])) return false;
+    }
   }
   return true;
 }
@@ -113,13 +118,25 @@ DispatchedGrid* PreemptingDispatch::victim_at(std::uint32_t index, const Urgency
   const SmMirror& sm = parts_.sms[index];
   if (!sm.owner || takeovers_.is_stopping(index)) return nullptr;
   DispatchedGrid& owner = *parts_.grids.at(*sm.owner);
+  if (takeovers_.needs().in_place && owner.away[index] > 0) return nullptr;  // they return first
   return urgency_of(owner) < urgency ? &owner : nullptr;
+}
+
+/// By rounds, from an SM that has given all that it was asked for.
+DispatchedGrid* PreemptingDispatch::victim_for(std::uint32_t index,
+                                               const DispatchedGrid& urgent) const {
+  if (!takeovers_.is_stopping(index)) return victim_at(index, urgency_of(urgent));
+  const bool next_round = takeovers_.needs().by_rounds && takeovers_.is_released(index) &&
+                          takeovers_.urgent_at(index) == urgent.number() &&
+                          parts_.sms[index].guests >= takeovers_.places_at(index) &&
+                          !takeovers_.is_exhausted(index);
+  return next_round ? &*parts_.grids.at(*parts_.sms[index].owner) : nullptr;
 }
 
 void PreemptingDispatch::ask_status(const DispatchedGrid& urgent, Time now, Outbox& outbox) {
   std::size_t asked = 0;
   for (std::uint32_t i = 0; i < parts_.sms.size(); ++i) {
-    const DispatchedGrid* victim = victim_at(i, urgency_of(urgent));
+    const DispatchedGrid* victim = victim_for(i, urgent);
     if (victim == nullptr) continue;
     outbox.send(parts_.to_sms[i], now, kind_of(MessageKind::ask_status),
                 GridReference{victim->number(), i});
@@ -142,10 +159,11 @@ void PreemptingDispatch::status(const MessageHeader& message, Outbox& outbox) {
 
 void PreemptingDispatch::take_best(const DispatchedGrid& urgent, Time now, Outbox& outbox) {
   auto offers = takeovers_.offers([&](const SmStatus& sm) {
-    const DispatchedGrid* victim = victim_at(sm.sm, urgency_of(urgent));
+    const DispatchedGrid* victim = victim_for(sm.sm, urgent);
     if (victim == nullptr || victim->number() != sm.grid) return std::optional<Takeovers::Victim>{};
     const std::uint64_t registers = victim->block.registers * std::uint64_t{4};
-    return std::optional(Takeovers::Victim{victim->launch, registers + victim->block.shared_bytes});
+    return std::optional(Takeovers::Victim{victim->launch, registers + victim->block.shared_bytes,
+                                           victim->launched_before});
   });
   if (takeovers_.needs().shares) return take_places(urgent, std::move(offers), now, outbox);
   for (const Takeovers::Offer& offer : offers)
@@ -165,11 +183,17 @@ void PreemptingDispatch::take_places(const DispatchedGrid& urgent,
                                                urgent.block, victim.block, victim.number(),
                                                std::move(offer.release.blocks)});
   }
-  select_victims(selections, lacking(urgent), takeovers_.bound_of(urgent.launch));
-  for (const SmSelection& selection : selections)
-    if (const SmRelease release = selection.release(); release.places > 0)
-      take_sm(selection.sm(), *parts_.grids.at(*parts_.sms[selection.sm()].owner), urgent, release,
-              now, outbox);
+  select_victims(selections, lacking(urgent), takeovers_.bound_left(urgent.launch),
+                 takeovers_.needs().by_rounds ? SelectionRounds::serial : SelectionRounds::burst);
+  for (const SmSelection& selection : selections) {
+    const std::uint32_t sm = selection.sm();
+    const SmRelease release = selection.release();
+    if (release.places > 0) {
+      take_sm(sm, *parts_.grids.at(*parts_.sms[sm].owner), urgent, release, now, outbox);
+    } else if (takeovers_.is_stopping(sm)) {
+      takeovers_.exhaust(sm);
+    }
+  }
 }
 
 void PreemptingDispatch::give_back_shared(Time now, Outbox& outbox) {
@@ -185,14 +209,46 @@ void PreemptingDispatch::give_back_shared(Time now, Outbox& outbox) {
 void PreemptingDispatch::take_sm(std::uint32_t index, DispatchedGrid& victim,
                                  const DispatchedGrid& urgent, const SmRelease& release, Time now,
                                  Outbox& outbox) {
+  count_use(index, now);
   std::vector<BlockCommand> commands;
   for (const SmRelease::Block& block : release.blocks) commands.push_back(block.command);
+  if (takeovers_.needs().in_place) commands = in_place_commands(index, victim, urgent);
   victim.stopped_at[index] = true;
   victim.keeps[index] = false;
   outbox.send(parts_.to_sms[index], now, kind_of(MessageKind::stop_grid),
               GridStop{victim.number(), takeovers_.others(), {}},
               std::as_bytes(std::span(commands)));
   takeovers_.begin(index, victim.launch, urgent.launch, release, now);
+}
+
+std::vector<BlockCommand> PreemptingDispatch::in_place_commands(
+    std::uint32_t index, const DispatchedGrid& victim, const DispatchedGrid& urgent) const {
+  const SmPlaces& places = parts_.sms[index].places;
+  if (places.keeper() || victim.number() == urgent.number()) return {};
+  const std::vector<BlockRoom> rooms = places.rooms_of(victim.number());
+  const std::uint64_t comes = std::max<std::uint64_t>(1, urgent.waiting() + urgent.away[index]);
+  const std::vector<std::uint8_t> kept =
+      kept_in_place(rooms, urgent.block,
+                    static_cast<std::uint32_t>(
+                        std::min<std::uint64_t>(comes, blocks_per_sm(urgent.block, parts_.limits))),
+                    parts_.limits);
+  std::vector<BlockCommand> commands;
+  for (std::size_t i = 0; i < rooms.size(); ++i)
+    commands.push_back({rooms[i].block, Technique::save, kept[i], {}});
+  return commands;
+}
+
+void PreemptingDispatch::let_keepers_return(Time now, Outbox& outbox) {
+  for (std::uint32_t i = 0; i < parts_.sms.size(); ++i) {
+    const SmMirror& sm = parts_.sms[i];
+    const std::optional<std::uint32_t> keeper = sm.places.keeper();
+    if (!keeper || sm.owner || takeovers_.is_stopping(i)) continue;
+    const std::optional<std::size_t> next = choose(i);
+    if (!next || parts_.grids[*next].number() == *keeper ||
+        sm.places.has_place(parts_.grids[*next].block))
+      continue;
+    resume(*parts_.grids.at(*keeper), i, now, outbox);
+  }
 }
 
 void PreemptingDispatch::end_long_drains(Time now, Outbox& outbox) {
@@ -275,6 +331,8 @@ void PreemptingDispatch::given(DispatchedGrid& grid, const BlockGiven& given,
 bool PreemptingDispatch::takes(std::uint32_t index, const DispatchedGrid& grid, bool stage) const {
   if (grid.waiting() == 0 || grid.is_bringing_back()) return false;
   if (parts_.sms.has_room(index, grid) == stage) return false;
+  if (takeovers_.needs().in_place && !stage && !parts_.sms[index].places.has_place(grid.block))
+    return false;  // between what others have left here
   // Beside blocks that stay or still leave.
   const bool enters = takeovers_.is_stopping(index);
   return !enters || (!stage && parts_.sms[index].places.has_place(grid.block));
@@ -286,6 +344,7 @@ void PreemptingDispatch::sent(std::uint32_t index, const DispatchedGrid& grid, T
     sm.owner = grid.number();
     return;
   }
+  count_use(index, now);
   sm.guest = grid.number();
   ++sm.guests;
   takeovers_.entered(index, now);
@@ -294,6 +353,7 @@ void PreemptingDispatch::sent(std::uint32_t index, const DispatchedGrid& grid, T
 void PreemptingDispatch::grid_stopped(const GridReference& stopped, Time now) {
   if (!takeovers_.is_stopping(stopped.sm)) return;  // it was given back before
   takeovers_.entered(stopped.sm, now);
+  count_use(stopped.sm, now);
   takeovers_.end(stopped.sm);
   SmMirror& sm = parts_.sms[stopped.sm];
   sm.owner = std::exchange(sm.guest, std::nullopt);

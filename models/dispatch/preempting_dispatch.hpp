@@ -69,7 +69,10 @@ class PreemptingDispatch {
 
   void status(const MessageHeader& message, Outbox& outbox);
   /// A block has given its place up; the record says what it did.
-  void left(const PreemptionRecord& record) { takeovers_.left(record); }
+  void left(const PreemptionRecord& record) {
+    count_use(record.block.sm, record.released);
+    takeovers_.left(record);
+  }
   void finished(const DispatchedGrid& grid, std::uint32_t sm, const BlockWork& work) {
     takeovers_.signals().block_ended(sm);
     if (takeovers_.needs().follows && !grid.aborted) takeovers_.finished(grid.launch, work);
@@ -92,19 +95,31 @@ class PreemptingDispatch {
   Urgency urgency_of(const DispatchedGrid& grid) const {
     return {slices_.has_turn(TenantId(grid.launch.tenant)), grid.launch.priority};
   }
+  void count_use(std::uint32_t sm, Time now) {
+    takeovers_.count_use(sm, parts_.sms[sm].used.registers, parts_.sms[sm].guests, now);
+  }
   void sort_by_urgency();
+  void make_room_for(const DispatchedGrid& grid, Time now, Outbox& outbox);
   /// The grid is ready and has begun, or may: whoever runs is less urgent.
   bool may_run(std::size_t grid) const;
   /// No SM makes room, and no block is on its way back.
   bool has_settled() const;
   /// The grid takes SMs back where its saved blocks wait, if a less urgent one has them.
   void reclaim(const DispatchedGrid& grid, Time now, Outbox& outbox);
+  /// Whoever may have an SM next fits nowhere beside what blocks of another grid have left there:
+  /// they return, to leave once more.
+  void let_keepers_return(Time now, Outbox& outbox);
+  /// What each of the victim's blocks keeps on chip.
+  std::vector<BlockCommand> in_place_commands(std::uint32_t sm, const DispatchedGrid& victim,
+                                              const DispatchedGrid& urgent) const;
   /// What the grid lacks for its waiting blocks: SMs, or places if it is to share them.
   std::uint64_t lacking(const DispatchedGrid& grid) const;
   /// The grid whose blocks the SM would have to give up for a more urgent one; nullptr: none.
   DispatchedGrid* victim_at(std::uint32_t sm, const Urgency& urgency) const;
   /// Asks for the state of blocks on all SMs that the grid may take.
   void ask_status(const DispatchedGrid& urgent, Time now, Outbox& outbox);
+  /// Whose blocks the SM may be told to give up for the grid now, or some more of them.
+  DispatchedGrid* victim_for(std::uint32_t sm, const DispatchedGrid& urgent) const;
   /// The SMs, or some of their blocks, that are best to take for the grid.
   void take_best(const DispatchedGrid& urgent, Time now, Outbox& outbox);
   void take_places(const DispatchedGrid& urgent, std::vector<Takeovers::Offer> offers, Time now,

@@ -6,7 +6,7 @@ namespace lockstep {
 
 SmMirrors::SmMirrors(std::size_t count, const OccupancyLimits& limits,
                      std::optional<Placement> placement)
-    : limits_(limits), shares_(placement.has_value()), sms_(count), open_((count + 63) / 64) {
+    : limits_(limits), has_places_(placement.has_value()), sms_(count), open_((count + 63) / 64) {
   for (std::uint32_t sm = 0; sm < size(); ++sm) {
     set_staged(sm, false);
     if (placement) sms_[sm].places = SmPlaces(limits, *placement);
@@ -18,14 +18,20 @@ void SmMirrors::occupy(std::uint32_t index, std::uint32_t grid, const BlockResou
   SmMirror& sm = sms_[index];
   sm.used += need;
   ++sm.on_chip;
-  if (shares_) sm.places.enter(grid, block, need);
+  if (!has_places_) return;
+  sm.used -= sm.places.kept(grid, block);
+  sm.places.enter(grid, block, need);
 }
 
-void SmMirrors::vacate(std::uint32_t index, const DispatchedGrid& grid, std::uint64_t block) {
+void SmMirrors::vacate(std::uint32_t index, const DispatchedGrid& grid, std::uint64_t block,
+                       std::uint8_t keeps) {
   SmMirror& sm = sms_[index];
   sm.used -= grid.block;
   --sm.on_chip;
-  if (shares_) sm.places.leave(grid.number(), block);
+  if (has_places_) {
+    sm.places.leave(grid.number(), block, keeps);
+    sm.used += sm.places.kept(grid.number(), block);
+  }
   if (sm.guest == grid.number() && --sm.guests == 0) sm.guest.reset();
 }
 

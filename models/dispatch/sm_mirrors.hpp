@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "models/dispatch/dispatched_grid.hpp"
-#include "models/dispatch/preemption/sm_places.hpp"
+#include "models/dispatch/victims/sm_places.hpp"
 
 namespace lockstep {
 
@@ -24,7 +24,7 @@ struct SmMirror {
   std::uint32_t on_chip = 0;           ///< blocks, without the staged one
   std::optional<std::uint32_t> guest;  ///< a more urgent grid whose blocks come beside those
   std::uint32_t guests = 0;            ///< blocks of it
-  SmPlaces places;                     ///< if SMs are shared
+  SmPlaces places;                     ///< if the preemption goes by them
 
   template <class Archive>
   void serialize(Archive& archive) {
@@ -35,7 +35,7 @@ struct SmMirror {
 
 class SmMirrors {
  public:
-  /// `placement`: of blocks in SMs that two grids share; nothing: none do.
+  /// `placement`: of blocks in SMs, if it matters; nothing: it does not.
   SmMirrors(std::size_t count, const OccupancyLimits& limits, std::optional<Placement> placement);
 
   std::uint32_t size() const { return static_cast<std::uint32_t>(sms_.size()); }
@@ -48,7 +48,9 @@ class SmMirrors {
   void occupy(std::uint32_t sm, const DispatchedGrid& grid, std::uint64_t block) {
     occupy(sm, grid.number(), grid.block, block);
   }
-  void vacate(std::uint32_t sm, const DispatchedGrid& grid, std::uint64_t block);
+  /// `keeps`: InPlace bits, that the block has until it occupies its part again.
+  void vacate(std::uint32_t sm, const DispatchedGrid& grid, std::uint64_t block,
+              std::uint8_t keeps = 0);
   /// A block waits there for room.
   void stage(std::uint32_t sm, const DispatchedGrid& grid, std::uint64_t block);
   void unstage(std::uint32_t sm) { set_staged(sm, false); }
@@ -70,7 +72,7 @@ class SmMirrors {
   void set_staged(std::uint32_t sm, bool staged);
 
   const OccupancyLimits limits_;
-  const bool shares_;
+  const bool has_places_;
   std::vector<SmMirror> sms_;
   std::vector<std::uint64_t> open_;  ///< bit per SM: no block waits there for room
 };

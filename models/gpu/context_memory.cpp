@@ -39,6 +39,16 @@ ContextKind kind_of(const Scenario& scenario, const PolicyParameters& policies,
   return preempted;
 }
 
+/// What stays on chip is chosen for those that come, as only a preemption knows them.
+void refuse_in_place(const Scenario& scenario, const PolicyParameters& policies) {
+  if (needs_of_preemption(policies.preemption).in_place &&
+      extra_blocks_of(policies.block_switching) > 0)
+    throw UserError(scenario.policies.find("preemption").where(),
+                    "policies.preemption in_place leaves parts of blocks on chip, beside which "
+                    "policies.block_switching puts others",
+                    "choose in_place: false, or block_switching: none");
+}
+
 /// An SM moves all contexts in one way.
 ContextTraffic traffic_of(const Scenario& scenario, const PolicyParameters& policies,
                           const BlockSwitching& switching) {
@@ -49,24 +59,6 @@ ContextTraffic traffic_of(const Scenario& scenario, const PolicyParameters& poli
                     "policies.block_switching in its own way",
                     "choose traffic: real, or block_switching: none");
   return switching.ideal() ? ContextTraffic::ideal : preempted;
-}
-
-bool has_points(const IssueTable& kernel) {
-  return std::any_of(kernel.instructions.begin(), kernel.instructions.end(),
-                     [](const auto& one) { return (one.flags & isa::flag_preemption_point) != 0; });
-}
-
-/// Code without points runs to its end, however long the tenant that wants the SM can wait.
-void refuse_without_points(const Scenario& scenario, const Tenant& victim,
-                           const std::string& kernel) {
-  for (const Tenant& urgent : scenario.tenants)
-    if (urgent.priority > victim.priority && urgent.latency_bound != Time::never())
-      throw UserError(victim.where,
-                      "kernel " + kernel + " of tenant " + victim.name +
-                          " has no preemption points: with policies.preemption points: selective "
-                          "its blocks run to their end, and tenant " +
-                          urgent.name + " has a latency_bound",
-                      "choose points: none, or leave the latency_bound out");
 }
 
 /// How many grids may be saved on one SM: all but the most urgent, and that as well if it has its
@@ -92,6 +84,7 @@ ContextMemory::ContextMemory(const Scenario& scenario, const MachineParameters& 
   const OccupancyLimits limits =
       sm.occupancy_limits(log_entries_of(parameters.policies.exception_scheme));
   const bool preempts = needs_of_preemption(parameters.policies.preemption).saves;
+  refuse_in_place(scenario, parameters.policies);
   first_.kind = kind_of(scenario, parameters.policies, *policy);
   first_.traffic = traffic_of(scenario, parameters.policies, *policy);
   first_.share = parameters.gpu.bandwidth_of_an_sm();
@@ -105,9 +98,6 @@ ContextMemory::ContextMemory(const Scenario& scenario, const MachineParameters& 
         [&](const Step&, std::size_t kernel, const LaunchShape&, const BlockResources& block) {
           most_resident = std::max(most_resident, blocks_per_sm(block, limits));
           const IssueTable& table = tables.of(module, static_cast<std::uint32_t>(kernel));
-          if (first_.stops == StopPlaces::points && !has_points(table))
-            refuse_without_points(scenario, scenario.tenants[t],
-                                  modules[module]->kernels[kernel].lowered.name);
           first_.place_bytes =
               std::max(first_.place_bytes, context_bytes(block, table, limits, first_.kind));
         });

@@ -3,6 +3,9 @@
 #include <algorithm>
 
 #include "core/error/error.hpp"
+#include "models/dispatch/preemption/preemption.hpp"
+#include "models/isa/encode/idempotence.hpp"
+#include "models/sm/exception_scheme/registry.hpp"
 #include "models/workload/recorded_program.hpp"
 
 namespace lockstep {
@@ -28,6 +31,47 @@ void check_grid_wide(const Step& step, const isa::Program& kernel, const LaunchS
                       std::to_string(room) + " of " + std::to_string(blocks) +
                       " blocks can be on the GPU at once",
                   "launch fewer blocks");
+}
+
+bool has_points(const isa::Program& kernel) {
+  return std::any_of(kernel.instructions.begin(), kernel.instructions.end(),
+                     [](const auto& one) { return (one.flags & isa::flag_preemption_point) != 0; });
+}
+
+/// Every thread begins with an instruction that cannot be repeated: before any branch, barrier or
+/// end of its.
+bool begins_beyond_repeat(const isa::Program& kernel) {
+  for (const isa::GlobalUse::Write& write : isa::find_global_use(kernel).writes) {
+    const auto here = kernel.instructions.begin() + write.pc;
+    if ((write.origins & isa::from_anywhere) == 0 || here->guard != isa::no_predicate) continue;
+    return std::none_of(kernel.instructions.begin(), here, [](const isa::Instruction& before) {
+      return before.category >= isa::Category::branch &&
+             before.category <= isa::Category::warp_barrier;
+    });
+  }
+  return false;
+}
+
+/// Code without points runs to its end, however long the tenant that wants the SM can wait.
+void refuse_without_points(const Tenant& victim, const Tenant& urgent, const isa::Program& kernel) {
+  if (urgent.latency_bound == Time::never() || has_points(kernel)) return;
+  throw UserError(victim.where,
+                  "kernel " + kernel.name + " of tenant " + victim.name +
+                      " has no preemption points: with policies.preemption points: selective its "
+                      "blocks run to their end, and tenant " +
+                      urgent.name + " has a latency_bound",
+                  "choose points: none, or leave the latency_bound out");
+}
+
+void refuse_beyond_repeat(const Tenant& victim, const Tenant& urgent, const isa::Program& kernel) {
+  if (!begins_beyond_repeat(kernel)) return;
+  throw UserError(victim.where,
+                  "kernel " + kernel.name + " of tenant " + victim.name +
+                      " begins with an atomic operation, a printf or a store that cannot be "
+                      "repeated: policies.preemption flush can never drop a block of it for "
+                      "tenant " +
+                      urgent.name,
+                  "choose preemption: drain, switch or chimera");
 }
 
 void for_each_launch(const std::vector<Step>& steps, const isa::Module& module,
@@ -72,6 +116,32 @@ void check_launches(const Workload& workload, const isa::Module& module,
                       check_grid_wide(step, kernel, shape,
                                       std::uint64_t{sms} * blocks_per_sm(block, limits));
                   });
+}
+
+void check_victims(const Scenario& scenario, const MachineParameters& parameters,
+                   const std::vector<const isa::Module*>& modules,
+                   const std::vector<std::uint16_t>& module_of_tenant) {
+  const PolicyParameters& policies = parameters.policies;
+  const OccupancyLimits limits =
+      parameters.gpu.sm.occupancy_limits(log_entries_of(policies.exception_scheme));
+  const std::unique_ptr<Preemption> preemption = make_preemption(policies.preemption);
+  const Preemption::Needs needs = preemption->needs();
+  const bool flushes_alone = needs.follows && !needs.saves;
+  const bool saves_alone = needs.saves && !needs.follows;
+  if (!flushes_alone && !(saves_alone && preemption->saving().stops == StopPlaces::points)) return;
+  for (std::size_t t = 0; t < scenario.tenants.size(); ++t) {
+    const Tenant& victim = scenario.tenants[t];
+    for (const Tenant& urgent : scenario.tenants) {
+      if (victim.cpu || urgent.cpu || urgent.priority <= victim.priority) continue;
+      const isa::Module& module = *modules[module_of_tenant[t]];
+      for_each_launch(victim.workload, module, limits,
+                      [&](const Step&, std::size_t index, const auto&, const auto&) {
+                        const isa::Program& kernel = module.kernels[index].lowered;
+                        if (flushes_alone) refuse_beyond_repeat(victim, urgent, kernel);
+                        if (saves_alone) refuse_without_points(victim, urgent, kernel);
+                      });
+    }
+  }
 }
 
 }  // namespace lockstep

@@ -1,10 +1,13 @@
 #pragma once
 
 #include <functional>
+#include <vector>
 
+#include "models/gpu/machine_parameters.hpp"
 #include "models/isa/program.hpp"
 #include "models/sm/parameters/occupancy.hpp"
 #include "models/workload/kernel_arguments.hpp"
+#include "models/workload/scenario.hpp"
 #include "models/workload/workload.hpp"
 
 namespace lockstep {
@@ -22,5 +25,12 @@ void for_each_launch(const Workload& workload, const isa::Module& module,
 /// UserError at the launch.
 void check_launches(const Workload& workload, const isa::Module& module,
                     const OccupancyLimits& limits, std::uint32_t sms);
+
+/// Checks that kernels of tenants that may lose SMs can be stopped as the preemption does it:
+/// flushed, or at preemption points within the time that an urgent tenant grants.  Throws UserError
+/// at the tenant.
+void check_victims(const Scenario& scenario, const MachineParameters& parameters,
+                   const std::vector<const isa::Module*>& modules,
+                   const std::vector<std::uint16_t>& module_of_tenant);
 
 }  // namespace lockstep

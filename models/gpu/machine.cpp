@@ -47,9 +47,11 @@ Machine::Machine(const Scenario& scenario, const MachineParameters& parameters,
       parameters_(parameters),
       capture_(options.capture),
       print_(options.print),
+      block_profile_(options.block_profile),
       mapping_(parameters.gpu.mapping(scenario.tenants.size())) {
   check_memory(scenario, parameters);
   load_modules(options.lowering);
+  check_victims(scenario, parameters, module_pointers(), module_of_tenant_);
   if (saves_blocks(parameters.policies))
     context_memory_ =
         ContextMemory(scenario, parameters, module_pointers(), module_of_tenant_, *issue_tables());
@@ -238,6 +240,7 @@ std::unique_ptr<Component> Machine::build_dispatcher() const {
     setup.instructions.push_back(tenant.cpu ? 0 : tenant.instructions);
     setup.latency_bounds.push_back(tenant.latency_bound);
   }
+  setup.block_profile = block_profile_;
   setup.modules = module_pointers();
   setup.to_host = graph_.link(dispatcher_to_host_);
   setup.to_sms = links(dispatcher_to_sm_);

@@ -14,6 +14,7 @@
 #include "models/coordinator/coordinator.hpp"
 #include "models/coordinator/policy_epochs.hpp"
 #include "models/coordinator/sm_side.hpp"
+#include "models/dispatch/victims/block_profile.hpp"
 #include "models/gpu/context_memory.hpp"
 #include "models/gpu/core_places.hpp"
 #include "models/gpu/machine_parameters.hpp"
@@ -33,7 +34,8 @@ class Machine {
   struct Options {
     bool capture = false;  ///< keep the final GPU bytes of checked buffers
     isa::LoweringOptions lowering;
-    PrintedLines::Sink print = {};  ///< what gets the lines that kernels print
+    PrintedLines::Sink print = {};    ///< what gets the lines that kernels print
+    BlockProfile block_profile = {};  ///< if the preemption goes by one
   };
   /// Loads the modules and validates every launch against them.  `scenario` must outlive this.
   Machine(const Scenario& scenario, const MachineParameters& parameters, const Options& options);
@@ -83,6 +85,7 @@ class Machine {
   const MachineParameters parameters_;
   const bool capture_;
   const PrintedLines::Sink print_;
+  const BlockProfile block_profile_;
   std::vector<std::unique_ptr<isa::Module>> modules_;
   std::vector<std::uint16_t> module_of_tenant_;
   AddressMapping mapping_;

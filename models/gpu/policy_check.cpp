@@ -59,10 +59,11 @@ void check_preemption(const Scenario& scenario, const PolicyParameters& policies
   const std::string where = scenario.policies.find("preemption").where();
   const std::string name = "policies.preemption " + policies.preemption.name();
   if (policies.sharing.name() != "exclusive" && !sliced)
-    throw UserError(where,
-                    name + " takes whole SMs from a tenant, policies.sharing " +
-                        policies.sharing.name() + " gives each its own",
-                    "choose sharing: exclusive or time-sliced, or preemption: none");
+    throw UserError(
+        where,
+        name + " takes whole SMs from a tenant, policies.sharing " + policies.sharing.name() +
+            (policies.sharing.name() == "smk" ? " lets all use every SM" : " gives each its own"),
+        "choose sharing: exclusive or time-sliced, or preemption: none");
   if (needs.saves)
     require_preemptible(policies, where, name + " stops a block that waits for a page");
   if (!needs.asks) return;

@@ -44,6 +44,11 @@ struct GridLaunch {
 };
 static_assert(sizeof(GridLaunch) == 64);
 
+/// What a block that is saved leaves on chip, as bits.
+namespace InPlace {
+inline constexpr std::uint8_t registers = 1, shared = 2;
+}
+
 /// What becomes of a thread block that makes room for a more urgent grid.
 enum class Technique : std::uint8_t {
   drain,  ///< it runs to its end
@@ -60,11 +65,12 @@ struct GridStop {
 struct BlockCommand {
   std::uint64_t block = 0;
   Technique technique = Technique::drain;
-  std::array<std::uint8_t, 7> reserved{};
+  std::uint8_t keeps = 0;  ///< InPlace bits
+  std::array<std::uint8_t, 6> reserved{};
 
   template <class Archive>
   void serialize(Archive& archive) {
-    archive(block, technique);
+    archive(block, technique, keeps);
   }
 };
 static_assert(sizeof(GridStop) == 8 && sizeof(BlockCommand) == 16);
@@ -129,8 +135,10 @@ static_assert(sizeof(BlockDone) == 56);
 struct BlockSaved {
   BlockReference block;
   std::uint64_t bytes = 0;  ///< of its context
+  std::uint8_t keeps = 0;   ///< InPlace bits
+  std::array<std::uint8_t, 7> reserved{};
 };
-static_assert(sizeof(BlockSaved) == 24);
+static_assert(sizeof(BlockSaved) == 32);
 
 /// Of what a context consists, beside control state.
 struct ContextParts {

@@ -138,7 +138,7 @@ void SmCore::run(Policy& policy, Time horizon, Inbox inbox) {
     if (arrival <= front_end_.wake() && next < inbox.size()) {
       front_end_.advance_to(arrival - 1);
       take(*inbox[next], arrival);
-      if (turnover_.switches()) [[unlikely]]
+      if (turnover_.has_to_look()) [[unlikely]]
         turnover_.look(arrival);
       arrival = next_arrival(inbox, ++next);
       front_end_.wake_at(next_event());
@@ -159,7 +159,7 @@ template <class Policy>
 inline void SmCore::step(Policy& policy, SmCycle now) {
   front_end_.begin_cycle(now);
   if (load_store_.wake() <= now) load_store_.look_up_lines(now);
-  if (turnover_.switches()) [[unlikely]]
+  if (turnover_.has_to_look()) [[unlikely]]
     turnover_.look(now);
   bool could_issue = false;
   if (!issue_held_) [[likely]] {

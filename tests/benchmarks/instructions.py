@@ -1,11 +1,12 @@
 #!/usr/bin/env python3
 """Host instructions per warp instruction, counted by callgrind: repeats to the digit on a noisy machine.
 
-instructions.py [--lockstep PROGRAM ...] [--gpu v100] [--schemes SCHEME ...] [--kernels KERNEL ...]
+instructions.py [--lockstep PROGRAM ...] [--gpu v100] [--schemes SCHEME ...] [--policies "KEY: VALUE, ..." ...]
+                [--kernels KERNEL ...]
 
 Sums what the simulator's own functions and templates over its types execute, without libraries and start-up of the
 process.  Each program after the
-first, and each exception scheme after the first, is compared with the first.
+first, and each exception scheme and each choice of policies after the first, is compared with the first.
 """
 import argparse
 import pathlib
@@ -26,26 +27,25 @@ KERNELS = {
 }
 
 
-def scenario(folder, kernel, gpu, scheme):
+def scenario(folder, kernel, gpu, policies):
     workload, parameters = KERNELS[kernel]
     if isinstance(workload, str):
         (folder / "workload.yaml").write_text(workload)
         workload = folder / "workload.yaml"
-    policies = "" if scheme == "stall-on-fault" else f"policies: {{exception_scheme: {scheme}}}\n"
     path = folder / "scenario.yaml"
     path.write_text(f"gpu: {ROOT}/configs/gpus/{gpu}.yaml\nhost: {ROOT}/configs/hosts/pcie3.yaml\n"
-                    f"simulation: {{epoch: 100us}}\n{policies}"
+                    f"simulation: {{epoch: 100us}}\npolicies: {{{policies}}}\n"
                     f"tenants:\n  - {{name: one, workload: {workload}, parameters: {parameters}}}\n")
     return path
 
 
-def measure(lockstep, kernel, gpu, scheme):
+def measure(lockstep, kernel, gpu, policies):
     """Host instructions per warp instruction, and warp instructions."""
     with tempfile.TemporaryDirectory() as name:
         folder = pathlib.Path(name)
         counts, output = folder / "callgrind.out", folder / "out.h5"
         subprocess.run(["valgrind", "--tool=callgrind", f"--callgrind-out-file={counts}", "--quiet", lockstep, "run",
-                        scenario(folder, kernel, gpu, scheme), "--quiet", "--threads", "1", "--output", output],
+                        scenario(folder, kernel, gpu, policies), "--quiet", "--threads", "1", "--output", output],
                        check=True, env={"LOCKSTEP_CPU_LEVEL": "2", "PATH": "/usr/bin:/bin"}, capture_output=True)
         table = subprocess.run(["callgrind_annotate", "--threshold=100", counts], check=True, capture_output=True,
                                text=True).stdout
@@ -60,15 +60,16 @@ def main():
     parser.add_argument("--lockstep", nargs="+", type=pathlib.Path, default=[ROOT / "build/release/lockstep"])
     parser.add_argument("--gpu", default="v100")
     parser.add_argument("--schemes", nargs="+", default=["stall-on-fault"])
+    parser.add_argument("--policies", nargs="+", default=[])
     parser.add_argument("--kernels", nargs="+", choices=KERNELS, default=list(KERNELS))
     arguments = parser.parse_args()
     for kernel in arguments.kernels:
         base = None
         for program in arguments.lockstep:
-            for scheme in arguments.schemes:
-                each, executed = measure(program.resolve(), kernel, arguments.gpu, scheme)
+            for policies in [f"exception_scheme: {scheme}" for scheme in arguments.schemes] + arguments.policies:
+                each, executed = measure(program.resolve(), kernel, arguments.gpu, policies)
                 base = base or each
-                print(f"{kernel:11} {arguments.gpu} {scheme:24} {program}: {each:8.2f} each of {executed} warp "
+                print(f"{kernel:11} {arguments.gpu} {policies:24} {program}: {each:8.2f} each of {executed} warp "
                       f"instructions, {100 * (each / base - 1):+.2f} %", flush=True)
 
 

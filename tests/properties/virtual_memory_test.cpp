@@ -55,12 +55,16 @@ void expect_to_go_on_elsewhere(MachineBench& bench, const MachineResult& whole,
                   Layout::random(seed + 1));
 }
 
-/// Without traffic, unless blocks leave because of faults, too.
-bool moves_at_its_share(const std::vector<std::string>& settings, std::mt19937_64& random) {
-  const bool alone = std::none_of(settings.begin(), settings.end(), [](const auto& setting) {
+/// Blocks do not leave because of faults.
+bool switches_for_preemption_alone(const std::vector<std::string>& settings) {
+  return std::none_of(settings.begin(), settings.end(), [](const auto& setting) {
     return setting == "policies.block_switching.name=on-fault";
   });
-  return alone && random() % 3 == 0;
+}
+
+/// Without traffic, if it may.
+bool moves_at_its_share(const std::vector<std::string>& settings, std::mt19937_64& random) {
+  return switches_for_preemption_alone(settings) && random() % 3 == 0;
 }
 
 /// Tenants of several priorities take SMs from each other as they launch one kernel after another,
@@ -73,9 +77,9 @@ void preempt_at_random(std::vector<std::string>& settings,
                      ", latency_bound: " + std::to_string(1 + random() % 5000) + "ns";
   const bool stalls = std::find(settings.begin(), settings.end(),
                                 "policies.exception_scheme.name=stall-on-fault") != settings.end();
-  const char* const techniques[] = {"none",    "drain",        "flush",      "switch",
-                                    "chimera", "chimera-plus", "dual-kernel"};
-  const std::string technique = techniques[random() % (stalls ? 3 : 7)];
+  const char* const techniques[] = {"none",    "drain",        "flush",       "switch",
+                                    "chimera", "chimera-plus", "dual-kernel", "oracle"};
+  const std::string technique = techniques[random() % (stalls ? 3 : std::size(techniques))];
   settings.push_back("policies.preemption.name=" + technique);
   const bool may_be_sliced = technique == "drain" || technique == "switch";
   if (!may_be_sliced || random() % 2 != 0) {
@@ -89,9 +93,12 @@ void preempt_at_random(std::vector<std::string>& settings,
   if (technique == "none" || technique == "drain" || technique == "flush") return;
   settings.push_back("policies.preemption.context=" + contexts(settings, random));
   if (moves_at_its_share(settings, random)) settings.push_back("policies.preemption.traffic=share");
-  if (technique != "switch") return;
   settings.push_back(std::string("policies.preemption.points=") +
                      (random() % 2 == 0 ? "none" : "selective"));
+  if ((technique == "dual-kernel" || technique == "oracle") && random() % 2 == 0)
+    settings.push_back("policies.preemption.rounds=serial");
+  if (technique == "switch" && switches_for_preemption_alone(settings) && random() % 2 == 0)
+    settings.push_back("policies.preemption.in_place=true");
 }
 
 TEST(VirtualMemory, OfSeveralTenantsStaysApart) {
@@ -107,7 +114,7 @@ TEST(VirtualMemory, OfSeveralTenantsStaysApart) {
     std::vector<std::string> settings = random_paged_machine(seed, count);
     settings.push_back("gpu.sm.count=4");
     if (seed % 2 == 0) {
-      settings.push_back("policies.sharing=spatial");
+      settings.push_back(seed % 4 == 0 ? "policies.sharing=spatial" : "policies.sharing=smk");
     } else {
       preempt_at_random(settings, tenants, seed);
     }

@@ -99,6 +99,10 @@ class GoldenStatistics(ScenarioTest):
     def statistics_of(self, golden):
         text = yaml.safe_dump(golden.scenario, sort_keys=False)
         self.write("s.yaml", text.replace("configs/", f"{ROOT}/configs/"))
+        if "profile: alone.h5" in text:  # of what policies.preemption goes by
+            alone = self.lockstep("run", "s.yaml", "--quiet", "--set", "policies.preemption=none",
+                                  "--set", "simulation.record_blocks=true", "--output", "alone.h5")
+            self.assertEqual(alone.returncode, 0, alone.stderr)
         run = self.lockstep("run", "s.yaml", "--quiet", "--check", "--output", "o.h5")
         self.assertEqual(run.returncode, 0, run.stderr)
         return count(self.folder / "o.h5")

@@ -1,18 +1,22 @@
 #!/usr/bin/python3
-"""Lightweight contexts: Figures 6, 8, 9, 14, 15 and 16 of paper 002 (Lin, Nyland, Zhou, SC 2016).
+"""Lightweight contexts: Figures 3, 6, 8, 9 and 14 to 17 of paper 002 (Lin, Nyland, Zhou, SC 2016).
 
     jobs/experiments/preemption/contexts.py run [--quick] [--folder DIR] [--jobs N]
     jobs/experiments/preemption/contexts.py draw [--quick] [--folder DIR]
 
 `run` lets every kernel run alone on the paper's machine with each way to make room, and a signal every 10,000 cycles to
-one SM after the other; `draw` prints tables beside what the paper says.
+one SM after the other, and pairs of kernels of which one takes SMs from the other; `draw` prints tables beside what
+the paper says.
 
+- Occupancy (Figure 3): of registers and shared memory of an SM, by its blocks.
 - occup: all registers, warps stop anywhere. live, live-cp, live-cp-tb: live registers at preemption points, as they
   are, compressed by warp, compressed by block where all its warps stand at one barrier. drain: blocks run to their end.
 - Registers (Figures 6, 9): bytes in contexts over bytes occupied. Classes (Figures 8, 9): of live registers.
 - Spill (Figure 14): from a block's stop until its place is free; of occup from the signal on.
 - Latency (Figure 15): from a signal until the SM's last block has left; drain: the part until a block has stopped.
 - Worst (Figure 16): the longest of the signals over their mean.
+- In place (Figure 17): from the decision until the last block has left; and bytes of a context, with what is not in the
+  way left on chip, over all of it.
 """
 import dataclasses
 import math
@@ -52,6 +56,10 @@ MECHANISMS = {
     "live-cp-tb": "name: switch, context: live-compressed-block, points: selective",
     "drain": "name: drain",
 }
+PAIRS = (("BT", "HG"), ("BP", "HS"), ("HS", "PF"), ("LUD", "BP"), ("PF", "SC"), ("KM", "LUD"), ("HG", "BT"),
+         ("SC", "HG"))  # who loses SMs, who takes them
+QUICK_PAIRS = (("BP", "HS"), ("PF", "SC"), ("SC", "BP"))
+PAIR_MECHANISM = "name: switch, context: live-compressed, points: selective, in_place: "
 PAPER = {"registers": {"live": 65.7, "live-cp": 8.5, "live-cp-tb": 5.4}, "spill": {"live-cp": 17.7},
          "latency": {"live-cp": 40.3}, "drain part": {"live-cp": 55.8},
          "worst": {"occup": 1.4, "live-cp": 1.6, "drain": 3.4}}
@@ -60,6 +68,14 @@ PAPER = {"registers": {"live": 65.7, "live-cp": 8.5, "live-cp-tb": 5.4}, "spill"
 def runs_of(arguments):
     names = QUICK if arguments.quick else KERNELS
     return [(name, mechanism) for name in names for mechanism in MECHANISMS]
+
+
+def pairs_of(arguments):
+    return [(pair, in_place) for pair in (QUICK_PAIRS if arguments.quick else PAIRS) for in_place in (False, True)]
+
+
+def name_of_pair(pair, in_place):
+    return f"{'-'.join(pair)}-{'in-place' if in_place else 'complete'}"
 
 
 def workload_text(workload):
@@ -71,14 +87,25 @@ def workload_text(workload):
     return re.sub(r"^( *)- read: (\w+)$", r"\1- copy: {buffer: \2, to: host}", text, flags=re.MULTILINE)
 
 
-def scenario(name, mechanism, folder):
-    workload, parameters = KERNELS[name]
+def machine_text(preemption):
     return (f"gpu: {REPOSITORY}/configs/gpus/gtx480.yaml\nhost: {REPOSITORY}/configs/hosts/pcie3.yaml\n"
             "simulation: {epoch: 1ms}\n"
             "policies:\n  warp_scheduler: lrr\n  exception_scheme: replay-queue\n"
-            f"  preemption: {{{MECHANISMS[mechanism]}, signal: 10000}}\n"
-            f"tenants:\n  - {{name: one, workload: {folder}/{workload}.yaml, "
-            f"parameters: {parameters}}}\n")
+            f"  preemption: {{{preemption}}}\ntenants:\n")
+
+
+def tenant_text(tenant, name, folder, more=""):
+    workload, parameters = KERNELS[name]
+    return f"  - {{name: {tenant}, workload: {folder}/{workload}.yaml, parameters: {parameters}{more}}}\n"
+
+
+def scenario(name, mechanism, folder):
+    return machine_text(f"{MECHANISMS[mechanism]}, signal: 10000") + tenant_text("one", name, folder)
+
+
+def pair_scenario(pair, in_place, folder):
+    return (machine_text(PAIR_MECHANISM + str(in_place).lower()) + tenant_text("victim", pair[0], folder, ", relaunch: true")
+            + tenant_text("urgent", pair[1], folder, ", priority: 1, arrival: 200us"))
 
 
 def run(arguments):
@@ -86,8 +113,9 @@ def run(arguments):
     folder.mkdir(parents=True, exist_ok=True)
     for workload, _ in KERNELS.values():
         (folder / f"{workload}.yaml").write_text(workload_text(workload))
-    sweeps.run_sweep(arguments, {f"{name}-{mechanism}": scenario(name, mechanism, folder)
-                                 for name, mechanism in runs_of(arguments)})
+    scenarios = {f"{name}-{mechanism}": scenario(name, mechanism, folder) for name, mechanism in runs_of(arguments)}
+    scenarios |= {name_of_pair(*one): pair_scenario(*one, folder) for one in pairs_of(arguments)}
+    sweeps.run_sweep(arguments, scenarios)
 
 
 @dataclasses.dataclass
@@ -100,7 +128,9 @@ class Measures:
     stop: float  # of a block, in the mean
     spill: float  # the same, from its stop on
     blocks: int  # that were saved
+    resident: int  # blocks in an SM, at most
     occupied: int  # bytes of registers
+    shared: int  # bytes
     saved: int
     classes: list  # dead, uniform, random, strided registers of warps
     block_classes: list  # dead, random, local uniform, local strided, global uniform, global strided
@@ -121,9 +151,23 @@ def measure(path):
     stop = stop / blocks if blocks else math.nan
     saved = waits[rows["technique"] == b"switch"]  # what meets no point drains
     return Measures(len(longest), latency, float(longest.max()) / latency if len(longest) else math.nan, stop,
-                    float(saved.mean()) - stop if len(saved) else math.nan, blocks, int(total["context_parts"][0]),
-                    int(total["context_parts"][2]), total["context_registers"].tolist(),
+                    float(saved.mean()) - stop if len(saved) else math.nan, blocks,
+                    int(numpy.bincount(signal).max()) if len(rows) else 0, int(total["context_parts"][0]),
+                    int(total["context_parts"][3]), int(total["context_parts"][2]), total["context_registers"].tolist(),
                     total["context_block_registers"].tolist())
+
+
+def measure_pair(path):
+    """Cycles from the decisions until the last block of an SM has left, in the mean, and bytes of a context."""
+    import h5py
+    import numpy
+    with h5py.File(path) as file:
+        rows, stats = file["preemptions"][:], file["final/stats/sm"]
+        saved, blocks = (int(stats[key][()].sum()) for key in ("context_bytes_saved", "blocks_saved"))
+    waits = (rows["released"] - rows["asked"]).astype(numpy.float64) / CYCLE
+    _, decision = numpy.unique(rows[["asked", "sm"]], return_inverse=True)
+    longest = [waits[decision == one].max() for one in range(decision.max() + 1)] if len(rows) else [math.nan]
+    return float(numpy.mean(longest)), saved / blocks if blocks else math.nan
 
 
 def percent(part, whole):
@@ -157,6 +201,11 @@ def draw(arguments):
     names = QUICK if arguments.quick else KERNELS
     all_of = {(name, mechanism): measure(output / f"{name}-{mechanism}.h5") for name, mechanism in runs_of(arguments)}
     kinds = ("live", "live-cp", "live-cp-tb")
+    occup = {name: all_of[name, "occup"] for name in names}
+    print_table("Figure 3: occupancy of an SM, %", ("registers", "shared"),
+                {n: [percent(one.resident * part, one.blocks * size) for part, size in
+                     ((one.occupied, 128 * 1024), (one.shared, 48 * 1024))] for n, one in occup.items()}, ("mean", mean))
+    print("BP_1 in 002   60.9        13.7")
     print_table("Figures 6 and 9: registers in contexts, % of those occupied", kinds,
                 {n: [percent(all_of[n, k].saved, all_of[n, k].occupied) for k in kinds] for n in names}, ("mean", mean))
     print_paper("registers", kinds)
@@ -188,6 +237,12 @@ def draw(arguments):
     print_table("Figure 16: the longest signal over the mean", everything,
                 {n: [all_of[n, k].worst for k in everything] for n in names}, ("mean", mean))
     print_paper("worst", everything)
+    pairs = {}
+    for pair, _ in pairs_of(arguments)[::2]:
+        complete, in_place = (measure_pair(output / f"{name_of_pair(pair, kept)}.h5") for kept in (False, True))
+        pairs["-".join(pair)] = [percent(part, whole) for part, whole in zip(in_place, complete)]
+    print_table("Figure 17: in place, % of all to memory", ("latency", "bytes"), pairs, ("mean", mean))
+    print("002          78.5")
     print_table("Signals", everything, {n: [all_of[n, k].signals for k in everything] for n in names})
     print_table("Cycles from a signal until the SM is free", everything,
                 {n: [all_of[n, k].latency for k in everything] for n in names})

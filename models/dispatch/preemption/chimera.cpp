@@ -9,23 +9,15 @@
 /// and 7.
 #include <algorithm>
 
-#include "core/parameters/parameters.hpp"
-#include "models/dispatch/preemption/block_costs.hpp"
+#include "models/dispatch/preemption/choosing_parameters.hpp"
+#include "models/dispatch/victims/block_costs.hpp"
 
 namespace lockstep {
 
 namespace {
 
-struct ChimeraParameters {
-  ContextKind context;
-  ContextTraffic traffic;
-  static auto schema() {
-    using P = ChimeraParameters;
-    return parameters<P>()
-        .field("context", &P::context, ContextKind::occupied, context_kinds(), context_kinds_doc)
-        .field("traffic", &P::traffic, ContextTraffic::real, context_traffics(),
-               context_traffic_doc);
-  }
+struct ChimeraParameters : ChoosingParameters {
+  static auto schema() { return choosing_parameters<ChimeraParameters>(); }
 };
 
 class Chimera final : public Preemption {
@@ -34,9 +26,8 @@ class Chimera final : public Preemption {
       : parameters_(parameters), prediction_(prediction) {}
 
   Needs needs() const override { return {.saves = true, .follows = true, .asks = true}; }
-  Saving saving() const override {
-    return {parameters_.context, StopPlaces::any, parameters_.traffic};
-  }
+  Saving saving() const override { return parameters_.saving(); }
+  Time drain_limit() const override { return parameters_.drain_limit; }
   Technique others() const override { return Technique::flush; }
 
   SmRelease decide(const SmStatus& sm, const VictimKernel& kernel, const PreemptionMachine& machine,

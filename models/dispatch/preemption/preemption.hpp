@@ -10,54 +10,15 @@
 #include <cstdint>
 #include <memory>
 #include <optional>
-#include <tuple>
-#include <vector>
 
 #include "core/parameters/policy.hpp"
-#include "models/dispatch/preemption/kernel_history.hpp"
-#include "models/dispatch/preemption/preemption_machine.hpp"
-#include "models/dispatch/preemption/sm_places.hpp"
+#include "models/dispatch/victims/preemption_machine.hpp"
+#include "models/dispatch/victims/sm_places.hpp"
+#include "models/dispatch/victims/sm_release.hpp"
 #include "models/sm/parameters/context_kind.hpp"
 #include "models/sm/parameters/context_traffic.hpp"
 
 namespace lockstep {
-
-/// The blocks of one grid on one SM, all at the same time.
-struct SmStatus {
-  std::uint32_t sm = 0;
-  std::uint32_t grid = 0;
-  std::vector<BlockStatus> blocks;
-
-  template <class Archive>
-  void serialize(Archive& archive) {
-    archive(sm, grid, blocks);
-  }
-};
-
-/// What is known of a grid that SMs may be taken from.
-struct VictimKernel {
-  const KernelHistory* finished = nullptr;  ///< its blocks that are done
-  KernelHistory running;                    ///< those that run, on all SMs
-  std::uint64_t context_bytes = 0;          ///< of a block: all, or in the mean of those saved
-};
-
-/// What the blocks of an SM do, and what that is expected to cost.
-struct SmRelease {
-  struct Block {
-    BlockCommand command;
-    Time latency;                ///< expected, until its place is free
-    std::uint64_t overhead = 0;  ///< warp instructions that are lost, expected
-    std::uint64_t executed = 0;  ///< warp instructions until now
-    template <class Archive>
-    void serialize(Archive& archive) {
-      archive(command, latency, overhead, executed);
-    }
-  };
-  std::vector<Block> blocks;
-  Time latency;  ///< until the last is gone
-  std::uint64_t overhead = 0;
-  std::uint32_t places = 0;  ///< for blocks of the urgent grid, if it is to share the SM
-};
 
 /// How blocks are saved.
 struct Saving {
@@ -65,14 +26,6 @@ struct Saving {
   StopPlaces stops = StopPlaces::any;
   ContextTraffic traffic = ContextTraffic::real;
 };
-
-/// What is smaller goes first: of what is free within the bound what loses least, else what is free
-/// soonest.
-inline std::tuple<bool, Time, std::uint64_t> preference(Time latency, std::uint64_t overhead,
-                                                        Time bound) {
-  const bool late = latency > bound;
-  return {late, late ? latency : Time::zero(), overhead};
-}
 
 class Preemption {
  public:
@@ -82,6 +35,9 @@ class Preemption {
     bool follows = false;  ///< blocks' work and idempotence are followed; they may be flushed
     bool asks = false;     ///< decide() wants the status of SMs
     bool shares = false;   ///< the urgent grid's blocks come as places get free, beside the others
+    bool by_rounds = false;   ///< of each SM it asks for a place only when it has got the last one
+    bool in_place = false;    ///< saved blocks keep on chip what is in nobody's way
+    bool by_profile = false;  ///< decide() wants to know how long blocks run undisturbed
   };
   virtual ~Preemption() = default;
   virtual Needs needs() const { return {}; }
@@ -92,6 +48,8 @@ class Preemption {
                            const PreemptionMachine& /*machine*/, Time /*bound*/) const {
     return {};
   }
+  /// How long blocks may drain before they are saved; zero: ten times what was expected.
+  virtual Time drain_limit() const { return Time::zero(); }
   /// If contexts go to memory: what they hold, and where warps stop for that.
   virtual Saving saving() const { return {}; }
   /// Cycles of an SM after which the next one makes room though nobody wants it; 0: never.

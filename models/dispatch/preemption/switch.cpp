@@ -4,7 +4,13 @@
 ///
 /// Latency: until its warps have come to points, if only these are wanted, and nothing of a block
 /// is in flight, then its context over the memory bandwidth.
-/// Source: preemption.md, section 2 (switch, "Occup"); 002, sections II, III and V.
+/// In place, blocks that stand in nobody's way leave their registers, their shared memory or both
+/// on chip (victims/in_place.hpp): less goes through memory, and they return to this SM. Source:
+/// preemption.md, section 2 (switch, "Occup"); 002, sections II, III and V.
+///
+/// Simplified: what one grid has left on chip goes to memory only after its blocks have returned,
+/// if others who come fit nowhere beside it; no second grid leaves anything there at the same time,
+/// nor one that makes room for a signal.
 #include "core/parameters/parameters.hpp"
 #include "models/dispatch/preemption/preemption.hpp"
 
@@ -16,16 +22,18 @@ struct SwitchParameters {
   ContextKind context;
   StopPlaces points;
   ContextTraffic traffic;
+  bool in_place;
   Cycles signal;
   static auto schema() {
     using P = SwitchParameters;
     return parameters<P>()
         .field("context", &P::context, ContextKind::occupied, context_kinds(), context_kinds_doc)
-        .field("points", &P::points, StopPlaces::any, choice({"none", "selective"}),
-               "where warps stop: anywhere, or at the points that the compiler puts into loops and "
-               "long stretches of code (002, section IV.A); code without points runs to its end")
+        .field("points", &P::points, StopPlaces::any, stop_places(), stop_places_doc)
         .field("traffic", &P::traffic, ContextTraffic::real, context_traffics(),
                context_traffic_doc)
+        .field("in_place", &P::in_place, false,
+               "blocks leave registers and shared memory on chip that are not in the way of those "
+               "that come (002, section III.A)")
         .field("signal", &P::signal, Cycles{0}, range(Cycles{0}, Cycles{1'000'000'000}),
                "so often one SM, the next in turn, makes room and takes its blocks back, though no "
                "other grid wants it (002, section V); 0: never");
@@ -36,12 +44,15 @@ class Switching final : public Preemption {
  public:
   explicit Switching(const SwitchParameters& parameters) : parameters_(parameters) {}
 
-  Needs needs() const override { return {.saves = true}; }
+  Needs needs() const override { return {.saves = true, .in_place = parameters_.in_place}; }
   Saving saving() const override {
     return {parameters_.context, parameters_.points, parameters_.traffic};
   }
   Technique others() const override { return Technique::save; }
   Cycles signal() const override { return parameters_.signal; }
+  std::optional<Placement> placement() const override {
+    return parameters_.in_place ? std::optional(Placement::packed) : std::nullopt;
+  }
 
  private:
   const SwitchParameters parameters_;

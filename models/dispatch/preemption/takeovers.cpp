@@ -14,6 +14,7 @@ Takeovers::Takeovers(const Setup& setup, DispatchStatistics& statistics)
       needs_(policy_->needs()),
       machine_(setup.machine),
       latency_bounds_(setup.latency_bounds),
+      profile_(setup.profile),
       statistics_(statistics),
       sms_(setup.sms),
       signals_(machine_.sm_clock.duration(policy_->signal()), setup.sms) {}
@@ -39,14 +40,15 @@ std::vector<Takeovers::Offer> Takeovers::offers(
     victims.emplace_back(&sm, *victim);
     for (const BlockStatus& block : sm.blocks) running[kernel_of(victim->launch)].add(block.work);
   }
-  const Time bound = bound_of(*asked_for_);
+  const Time bound = bound_left(*asked_for_);
   std::vector<Offer> offers;
   for (const auto& [sm, victim] : victims) {
     const auto kernel = kernel_of(victim.launch);
     const auto known = finished_.find(kernel);
     const KernelHistory nothing;
     VictimKernel facts{known == finished_.end() ? &nothing : &known->second, running[kernel],
-                       victim.context_bytes};
+                       victim.context_bytes,
+                       profile_.of(TenantId(victim.launch.tenant), victim.launched_before)};
     if (const auto mean = facts.finished->mean_context()) facts.context_bytes = *mean;
     offers.push_back({sm->sm, victim, policy_->decide(*sm, facts, machine_, bound)});
   }
@@ -62,20 +64,36 @@ std::vector<Takeovers::Offer> Takeovers::offers(
 void Takeovers::begin(std::uint32_t index, const GridLaunch& victim, const GridLaunch& urgent,
                       const SmRelease& release, Time now) {
   Sm& sm = sms_[index];
-  sm.stopping = true;
-  sm.victim = victim.grid;
-  sm.urgent = urgent.grid;
-  sm.tenant = TenantId(urgent.tenant);
-  sm.asked = asked_for_ ? asked_at_ : now;
-  sm.bound = bound_of(urgent);
-  sm.expected = release.blocks;
-  sm.places = release.places;
-  if (needs_.asks) sm.limit = now + std::max(release.latency, sm.bound) * drains_for_at_most;
-  ++statistics_.sms_taken[victim.tenant];
+  if (!sm.stopping) {
+    sm.stopping = true;
+    sm.victim = victim.grid;
+    sm.urgent = urgent.grid;
+    sm.tenant = TenantId(urgent.tenant);
+    sm.asked = asked_for_ ? asked_at_ : now;
+    sm.counted = sm.asked;
+    sm.bound = bound_of(urgent);
+    ++statistics_.sms_taken[victim.tenant];
+  }
+  sm.expected.insert(sm.expected.end(), release.blocks.begin(), release.blocks.end());
+  sm.places += release.places;
+  if (!needs_.asks) return;
+  const Time limit = policy_->drain_limit();
+  sm.limit =
+      now +
+      (limit > Time::zero() ? limit : std::max(release.latency, sm.bound) * drains_for_at_most);
+}
+
+Time Takeovers::bound_left(const GridLaunch& grid) const {
+  const Time bound = bound_of(grid);
+  if (bound == Time::never()) return bound;
+  Time first = asked_at_;
+  for (const Sm& sm : sms_)
+    if (sm.stopping && sm.urgent == grid.grid) first = std::min(first, sm.asked);
+  return std::max(Time::zero(), bound - (asked_at_ - first));
 }
 
 void Takeovers::left(PreemptionRecord record) {
-  const Sm& sm = sms_[record.block.sm];
+  Sm& sm = sms_[record.block.sm];
   if (!sm.stopping || sm.victim != record.block.grid) return;
   record.urgent = sm.urgent;
   record.asked = sm.asked;
@@ -88,6 +106,7 @@ void Takeovers::left(PreemptionRecord record) {
     record.expected = expected->latency;
     record.expected_loss = expected->overhead;
     record.executed = expected->executed;
+    sm.expected.erase(expected);
   }
   records_.push_back(record);
 }
@@ -100,6 +119,17 @@ void Takeovers::entered(std::uint32_t index, Time now) {
   statistics_.preemption_latency[tenant].add(waited);
   statistics_.preemption_time[tenant] += waited;
   if (now - sm.asked > sm.bound) ++statistics_.bounds_broken[tenant];
+}
+
+void Takeovers::count_use(std::uint32_t index, std::uint32_t registers, std::uint32_t taken,
+                          Time now) {
+  Sm& sm = sms_[index];
+  if (!sm.stopping) return;
+  const auto time = static_cast<std::uint64_t>((now - sm.counted).femtoseconds() / 1'000'000);
+  sm.counted = now;
+  if (needs_.shares && taken >= sm.places) return;
+  statistics_.takeover_time[sm.tenant.value()] += time;
+  statistics_.takeover_registers[sm.tenant.value()] += time * registers;
 }
 
 Time Takeovers::next_limit() const {

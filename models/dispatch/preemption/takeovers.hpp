@@ -29,6 +29,7 @@ class Takeovers {
     std::vector<Time> latency_bounds;  ///< by tenant; never: none
     std::size_t sms = 0;
     Time slice = Time::never();  ///< of Sharing
+    BlockProfile profile;        ///< if the policy goes by one
   };
   Takeovers(const Setup& setup, DispatchStatistics& statistics);
 
@@ -43,7 +44,8 @@ class Takeovers {
   const GridLaunch& asking_grid() const { return *asked_for_; }
   struct Victim {
     GridLaunch launch;
-    std::uint64_t context_bytes = 0;  ///< of a block
+    std::uint64_t context_bytes = 0;    ///< of a block
+    std::uint64_t launched_before = 0;  ///< by the tenant
   };
   struct Offer {
     std::uint32_t sm = 0;
@@ -66,13 +68,26 @@ class Takeovers {
   std::uint32_t places_at(std::uint32_t sm) const { return sms_[sm].places; }
   Technique others() const { return policy_->others(); }
   Time bound_of(const GridLaunch& grid) const { return latency_bounds_[grid.tenant]; }
-  /// The blocks of `victim` are told to make room; `release`: how, if they have been asked.
+  /// What is left of it since the grid first asked, if it asks again and again.
+  Time bound_left(const GridLaunch& grid) const;
+  /// All blocks have left there that were to make room.
+  bool is_released(std::uint32_t sm) const {
+    return sms_[sm].stopping && sms_[sm].expected.empty();
+  }
+  /// No more blocks can make room there for the grid for which others have.
+  void exhaust(std::uint32_t sm) { sms_[sm].exhausted = true; }
+  bool is_exhausted(std::uint32_t sm) const { return sms_[sm].exhausted; }
+  /// The blocks of `victim` are told to make room, or some more of them; `release`: how, if they
+  /// have been asked.
   void begin(std::uint32_t sm, const GridLaunch& victim, const GridLaunch& urgent,
              const SmRelease& release, Time now);
   /// A block of an SM has given its place up; if it was to make room, a row tells of that.
   void left(PreemptionRecord record);
   /// The urgent grid has got what it asked for there, or a first part of it.
   void entered(std::uint32_t sm, Time now);
+  /// So many registers have been in use there since this was last called, or the decision: until
+  /// the urgent grid has all `places`, of which it has `taken`, blocks make room.
+  void count_use(std::uint32_t sm, std::uint32_t registers, std::uint32_t taken, Time now);
   /// None of the blocks is left there, or they need not leave any more.
   void end(std::uint32_t sm) { sms_[sm] = Sm{}; }
   /// When the next SM has been draining for too long, or is to get a signal.
@@ -108,11 +123,14 @@ class Takeovers {
     bool has_entered = false;
     std::uint32_t places = 0;
     Time asked, bound, limit = Time::never();
-    std::vector<SmRelease::Block> expected;
+    Time counted;  ///< use of registers, up to here
+    bool exhausted = false;
+    std::vector<SmRelease::Block> expected;  ///< to leave, as they were told
 
     template <class Archive>
     void serialize(Archive& archive) {
-      archive(stopping, victim, urgent, tenant, has_entered, places, asked, bound, limit, expected);
+      archive(stopping, victim, urgent, tenant, has_entered, places, asked, bound, limit, counted,
+              exhausted, expected);
     }
   };
   static std::pair<std::uint16_t, std::uint16_t> kernel_of(const GridLaunch& grid) {
@@ -123,6 +141,7 @@ class Takeovers {
   const Preemption::Needs needs_;
   const PreemptionMachine machine_;
   const std::vector<Time> latency_bounds_;
+  const BlockProfile profile_;
   DispatchStatistics& statistics_;
   std::vector<Sm> sms_;
   PreemptionSignals signals_;

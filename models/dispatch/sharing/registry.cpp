@@ -6,6 +6,7 @@ namespace lockstep {
 const PolicyRegistry<MakeSharing>& sharing_registry() {
   static const PolicyRegistry<MakeSharing> registry{
       LOCKSTEP_REGISTERED(MakeSharing, exclusive_sharing),
+      LOCKSTEP_REGISTERED(MakeSharing, simultaneous_multikernel),
       LOCKSTEP_REGISTERED(MakeSharing, spatial_sharing),
       LOCKSTEP_REGISTERED(MakeSharing, time_sliced_sharing),
   };

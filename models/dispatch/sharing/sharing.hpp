@@ -21,6 +21,8 @@ struct GridView {
   bool ready = false;  ///< its launch latency is over
   std::uint64_t blocks_waiting = 0;
   std::uint64_t blocks_running = 0;
+  /// Of an SM, that a block takes of what it takes most of, in parts of BlockResources::whole.
+  std::uint64_t block_share = 0;
 };
 
 /// What a policy may know about the machine and its tenants from the start.

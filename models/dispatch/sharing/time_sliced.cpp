@@ -6,8 +6,9 @@
 /// priorities decide. Source: 003, section 1 (time multiplexing of GPUs); preemption.md, errata of
 /// section 2.1.
 ///
-/// Simplified: a tenant that gets its SMs late has less of its slice; if it still waits for them
-/// when the slice is over it has another one, so that tenants get on however short slices are.
+/// A slice begins when its tenant has its SMs, and blocks that were saved there have returned, so
+/// that tenants get on however short slices are: an instruction that has been issued is done before
+/// its block leaves.
 #include "core/parameters/parameters.hpp"
 #include "models/dispatch/sharing/exclusive.hpp"
 

@@ -15,12 +15,10 @@ class TimeSlices {
   /// Never: nobody's, ever.
   explicit TimeSlices(Time slice) : slice_(slice) {}
 
-  /// When the slice is over.
+  /// When the slice is over; never: it has not begun.
   Time next() const { return end_; }
   bool has_turn(TenantId tenant) const { return turn_ == tenant; }
-  /// The slice that is over has not been had: another one.
-  void prolong(Time now) { end_ = now + slice_; }
-  /// A slice may begin now: that of the next tenant with a kernel.
+  /// The next tenant with a kernel may have its turn now.
   void update(std::span<const GridView> grids, Time now) {
     if (slice_ == Time::never()) return;
     const bool idle = std::none_of(grids.begin(), grids.end(), [&](const GridView& grid) {
@@ -28,8 +26,11 @@ class TimeSlices {
     });
     if (now < end_ && !idle) return;
     turn_ = after_turn(grids);
-    end_ = turn_ ? now + slice_ : Time::never();
+    end_ = Time::never();
   }
+  /// The slice is to begin when no SM makes room any more, and no block is on its way back.
+  bool is_due() const { return turn_ && end_ == Time::never(); }
+  void begin(Time now) { end_ = now + slice_; }
 
   template <class Archive>
   void serialize(Archive& archive) {

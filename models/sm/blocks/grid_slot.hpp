@@ -59,8 +59,6 @@ struct GridSlot {
     context.predicates = registers + std::size_t{issue->rows} * isa::warp_size;
     return context;
   }
-  /// Its blocks go to memory, since a more urgent grid gets the SM.
-  bool saves() const { return stopped && makes_room == Technique::save; }
   std::uint32_t rows_per_warp() const { return issue->rows + 2; }
 
   void serialize(Archive& archive) {

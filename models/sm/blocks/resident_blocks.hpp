@@ -61,8 +61,12 @@ class ResidentBlocks : public ResidentWarps {
   // Blocks.
   bool empty() const { return used_.blocks == 0; }
   std::uint32_t shared_bytes_used() const { return used_.shared_bytes; }
-  bool has_room_for(const GridSlot& grid) const {
-    return used_.leaves_room_for(grid.block, constants_.limits);
+  bool has_room_for(const GridSlot& grid) const { return has_room_for(grid, {}); }
+  /// A block that has `kept` here already.
+  bool has_room_for(const GridSlot& grid, const BlockResources& kept) const {
+    BlockResources lacking = grid.block;
+    lacking -= kept;
+    return used_.leaves_room_for(lacking, constants_.limits);
   }
   /// Gives a block of the grid its slots, registers and shared memory.
   BlockPlace enter(const BlockReference& reference, std::uint8_t grid);
@@ -71,6 +75,9 @@ class ResidentBlocks : public ResidentWarps {
   /// The block leaves, to return: its grid stays, and its local memory stays where it is.  Returns
   /// that.
   std::vector<LocalHome> leave_for_memory(BlockPlace place);
+  /// What a block that has left has kept here, and gives back.
+  void keep(const BlockResources& kept) { used_ += kept; }
+  void give_back(const BlockResources& kept) { used_ -= kept; }
   /// It has its slots, registers and shared memory again, as their last owners left them.
   BlockPlace return_from_memory(const BlockReference& reference, std::uint8_t grid,
                                 std::vector<LocalHome> homes);

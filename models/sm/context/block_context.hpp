@@ -7,10 +7,36 @@
 
 namespace lockstep {
 
+/// What of a block's context stays on chip while the rest is in memory.
+struct KeptContext {
+  std::vector<std::byte> registers, shared;  ///< empty: not that
+  /// Of the SM, that they take.
+  std::uint32_t register_count = 0, shared_bytes = 0;
+
+  bool empty() const { return register_count + shared_bytes == 0; }
+  /// Of what has come back from memory, where `parts` were, the whole context.
+  std::vector<std::byte> with(const std::vector<std::byte>& moved,
+                              const ContextParts& parts) const {
+    const auto behind_registers = moved.begin() + parts.register_bytes;
+    const auto behind_shared = behind_registers + parts.shared_bytes;
+    std::vector<std::byte> whole = registers;
+    whole.insert(whole.end(), moved.begin(), behind_registers);
+    whole.insert(whole.end(), shared.begin(), shared.end());
+    whole.insert(whole.end(), behind_registers, behind_shared);
+    whole.insert(whole.end(), behind_shared, moved.end());
+    return whole;
+  }
+  template <class Archive>
+  void serialize(Archive& archive) {
+    archive(registers, shared, register_count, shared_bytes);
+  }
+};
+
 /// What leaves the SM with a block.
 struct BlockContext {
   std::vector<std::byte> bytes;
   ContextParts parts;
+  KeptContext kept{};  ///< and what does not
 };
 
 }  // namespace lockstep

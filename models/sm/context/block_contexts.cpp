@@ -25,9 +25,9 @@ std::vector<WarpSlot> BlockContexts::warps_in_order(const BlockSlot& block) cons
   return slots;
 }
 
-void BlockContexts::freeze(BlockPlace place) {
+void BlockContexts::freeze(BlockPlace place, StopPlaces stops) {
   const BlockSlot& block = blocks_.block(place);
-  if (at_points_ && blocks_.grid(block.grid).saves()) return freeze_at_points(block);
+  if (stops == StopPlaces::points) return freeze_at_points(block);
   for_each_warp(block.warps, [&](WarpSlot slot) {
     if (blocks_.warp(slot).paths.finished() || front_end_.held().frozen(slot) ||
         printing_.amid(slot))
@@ -104,7 +104,7 @@ bool BlockContexts::is_suspended(WarpSlot slot) const {
   return suspended;
 }
 
-BlockContext BlockContexts::take_out(BlockPlace place, SmCycle now) {
+BlockContext BlockContexts::take_out(BlockPlace place, SmCycle now, std::uint8_t keeps) {
   BlockSlot& block = blocks_.block(place);
   std::vector<SavedWarp> warps;
   for (const WarpSlot slot : warps_in_order(block)) warps.push_back(take_out(slot, now));
@@ -113,16 +113,20 @@ BlockContext BlockContexts::take_out(BlockPlace place, SmCycle now) {
   serialize_control(archive, block);
   for (SavedWarp& warp : warps) archive(warp);
   BlockContext context;
-  write_registers(place, warps, context);
+  write_registers(place, warps, (keeps & InPlace::registers) != 0, context);
   const std::span<std::byte> shared = blocks_.shared_of(place);
-  context.bytes.insert(context.bytes.end(), shared.begin(), shared.end());
+  const bool keeps_shared = (keeps & InPlace::shared) != 0;
+  std::vector<std::byte>& kept_or_moved = keeps_shared ? context.kept.shared : context.bytes;
+  kept_or_moved.insert(kept_or_moved.end(), shared.begin(), shared.end());
   overwrite(shared);
-  context.parts.shared_bytes = static_cast<std::uint32_t>(shared.size());
+  const auto shared_bytes = static_cast<std::uint32_t>(shared.size());
+  (keeps_shared ? context.kept.shared_bytes : context.parts.shared_bytes) = shared_bytes;
   const std::string text = control.str();
   const auto written = std::as_bytes(std::span(text));
   context.bytes.insert(context.bytes.end(), written.begin(), written.end());
   auto& bytes = statistics_.tenant[blocks_.grid(block.grid).launch.tenant].context_parts;
-  bytes[SmStatistics::shared_saved] += shared.size();
+  bytes[SmStatistics::shared_saved] += context.parts.shared_bytes;
+  bytes[SmStatistics::kept] += context.kept.registers.size() + context.kept.shared.size();
   bytes[SmStatistics::control_saved] += written.size();
   return context;
 }

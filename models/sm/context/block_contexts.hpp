@@ -40,7 +40,6 @@ class BlockContexts {
                 FrontEnd& front_end, FaultableAccesses& faultable, Flights& flights,
                 LoadStoreUnit& load_store, const Printing& printing)
       : kind_(constants.setup.contexts.kind),
-        at_points_(constants.setup.contexts.stops == StopPlaces::points),
         statistics_(statistics),
         blocks_(blocks),
         front_end_(front_end),
@@ -51,13 +50,14 @@ class BlockContexts {
 
   /// Nothing of the block issues from now on but what belongs to a printf that has begun - or, if
   /// it stops at preemption points, until its warps come to them.  To be called until it is quiet.
-  void freeze(BlockPlace place);
+  void freeze(BlockPlace place, StopPlaces stops = StopPlaces::any);
   /// Its tenant is ended: its warps are to be looked at again.
   void thaw(BlockPlace place);
   /// Nothing of the frozen block is in flight.
   bool is_quiet(BlockPlace place) const;
   /// Takes the context of a quiet block out of the SM; the block keeps its place until it leaves.
-  BlockContext take_out(BlockPlace place, SmCycle now);
+  /// `keeps`: InPlace bits, that stay on chip.
+  BlockContext take_out(BlockPlace place, SmCycle now, std::uint8_t keeps = 0);
   /// The same, for a block that is to start again: nothing of it is kept.
   void discard(BlockPlace place, SmCycle now);
   /// Puts it into the block's new place; its warps go on.
@@ -104,7 +104,7 @@ class BlockContexts {
   /// All its warps stand at the same barrier, with no path elsewhere.
   bool stands_at_barrier(const BlockSlot& block, const std::vector<SavedWarp>& warps) const;
   /// The context begins with them.
-  void write_registers(BlockPlace place, const std::vector<SavedWarp>& warps,
+  void write_registers(BlockPlace place, const std::vector<SavedWarp>& warps, bool keeps,
                        BlockContext& context);
   void count_registers(const BlockSlot& block, const std::vector<WarpRegisters>& registers,
                        const RegisterImage::Classes& classes, std::size_t saved);
@@ -116,7 +116,6 @@ class BlockContexts {
   void put_in_access(WarpSlot slot, SavedAccess& saved);
 
   const ContextKind kind_;
-  const bool at_points_;
   SmStatistics& statistics_;
   ResidentBlocks& blocks_;
   FrontEnd& front_end_;

@@ -4,6 +4,7 @@
 #include <cstring>
 #include <numeric>
 #include <optional>
+#include <utility>
 
 #include "models/sm/context/block_contexts.hpp"
 #include "models/sm/context/needed_rows.hpp"
@@ -71,7 +72,7 @@ bool BlockContexts::stands_at_barrier(const BlockSlot& block,
 }
 
 void BlockContexts::write_registers(BlockPlace place, const std::vector<SavedWarp>& warps,
-                                    BlockContext& context) {
+                                    bool keeps, BlockContext& context) {
   const BlockSlot& block = blocks_.block(place);
   const RegisterShape shape = shape_of(block);
   const std::vector<WarpRegisters> registers = registers_of(block, warps);
@@ -95,9 +96,14 @@ void BlockContexts::write_registers(BlockPlace place, const std::vector<SavedWar
     header.bytes = static_cast<std::uint32_t>(bytes.size());
     std::memcpy(bytes.data(), &header, sizeof header);
   }
-  context.parts.register_bytes = static_cast<std::uint32_t>(bytes.size());
-  context.parts.compressed =
-      std::accumulate(classes.of_warps.begin() + 1, classes.of_warps.end(), 0u);
+  if (keeps) {
+    context.kept.registers = std::exchange(bytes, {});
+    context.kept.register_count = blocks_.grid(block.grid).block.registers;
+  } else {
+    context.parts.register_bytes = static_cast<std::uint32_t>(bytes.size());
+    context.parts.compressed =
+        std::accumulate(classes.of_warps.begin() + 1, classes.of_warps.end(), 0u);
+  }
   overwrite(rows);
   count_registers(block, registers, classes, bytes.size());
 }

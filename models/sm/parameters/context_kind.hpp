@@ -17,6 +17,14 @@ enum class ContextKind : std::uint8_t {
 /// Where the warps of a block stop that is preempted.
 enum class StopPlaces : std::uint8_t { any, points };
 
+/// As a parameter, `points`.
+inline Choice stop_places() {
+  return choice({"none", "selective"});
+}
+inline constexpr const char* stop_places_doc =
+    "where warps stop that are saved: anywhere, or at the points that the compiler puts into loops "
+    "and long stretches of code (002, section IV.A); code without points runs to its end";
+
 /// As a parameter, `context`.
 inline Choice context_kinds() {
   return choice({"occupied", "live", "live-compressed", "live-compressed-block"});

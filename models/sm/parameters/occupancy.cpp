@@ -46,6 +46,15 @@ bool BlockResources::leaves_room_for(const BlockResources& more,
          log_entries + more.log_entries <= limits.log_entries;
 }
 
+std::uint64_t BlockResources::dominant_share(const OccupancyLimits& limits) const {
+  const auto share = [](std::uint64_t part, std::uint64_t all) {
+    return all == 0 ? 0 : part * whole / all;
+  };
+  return std::max({share(threads, limits.threads), share(warps, limits.warps),
+                   share(blocks, limits.blocks), share(registers, limits.registers),
+                   share(shared_bytes, limits.shared_bytes)});
+}
+
 BlockResources block_resources(const isa::Program& program, std::uint32_t threads,
                                std::uint32_t dynamic_shared_bytes, const OccupancyLimits& limits,
                                std::uint32_t registers) {

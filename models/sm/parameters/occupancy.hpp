@@ -36,6 +36,9 @@ struct BlockResources {
   BlockResources& operator-=(const BlockResources& other);
   /// Does `more` fit beside this?
   bool leaves_room_for(const BlockResources& more, const OccupancyLimits& limits) const;
+  /// Of the resource of which this is the largest part: that part of `whole`.
+  static constexpr std::uint64_t whole = 1 << 20;
+  std::uint64_t dominant_share(const OccupancyLimits& limits) const;
 
   template <class Archive>
   void serialize(Archive& archive) {

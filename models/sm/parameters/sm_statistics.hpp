@@ -19,6 +19,7 @@ struct SmStatistics {
     registers_saved,
     shared_saved,
     control_saved,
+    kept,
     context_part_count
   };
   /// Where a warp stands that is saved.
@@ -177,13 +178,13 @@ struct SmStatistics {
             "from the decision that a block leaves until nothing of it is in flight, summed")
         .per_tenant("context_move_cycles", &S::tenant, &T::context_move_cycles, "block cycles",
                     "that contexts waited to move and moved, summed")
-        .per_tenant(
-            "context_parts", &S::tenant, &T::context_parts,
-            {"registers_occupied", "registers_live", "registers_saved", "shared", "control"},
-            "bytes",
-            "of blocks that stopped to be saved: what their registers take in the register "
-            "file, those of them that their warps need again, and what they, shared memory "
-            "and control state take in contexts")
+        .per_tenant("context_parts", &S::tenant, &T::context_parts,
+                    {"registers_occupied", "registers_live", "registers_saved", "shared", "control",
+                     "kept"},
+                    "bytes",
+                    "of blocks that stopped to be saved: what their registers take in the register "
+                    "file, those of them that their warps need again, and what they, shared memory "
+                    "and control state take in contexts; and what stays on chip")
         .per_tenant("context_registers", &S::tenant, &T::context_registers,
                     {"dead", "uniform", "random", "strided"}, "registers",
                     "of warps, in contexts that are compressed, by what the compressor found")

@@ -8,6 +8,7 @@
 #include "models/noc/grid_messages.hpp"
 #include "models/sm/blocks/block_slot.hpp"
 #include "models/sm/context/block_context.hpp"
+#include "models/sm/parameters/occupancy.hpp"
 #include "models/sm/parameters/sm_cycle.hpp"
 
 namespace lockstep {
@@ -25,12 +26,24 @@ struct BlockInMemory {
   std::uint32_t number = 0;  ///< of its place in the context area
   std::uint64_t bytes = 0;   ///< of its context
   ContextParts parts;
+  KeptContext kept;  ///< on chip
   std::vector<LocalHome> homes;
   std::vector<TlbKey> pages;  ///< that it waits for
   BlockProgress progress;     ///< as it was when it left; began: counted from there
   SmCycle ready;              ///< since then it could go on
   SmCycle moves;              ///< since then its context moves, or last moved
 
+  /// What it has of the SM while it is away.
+  BlockResources kept_resources() const {
+    BlockResources resources;
+    resources.registers = kept.register_count;
+    resources.shared_bytes = kept.shared_bytes;
+    return resources;
+  }
+  std::uint8_t keeps() const {
+    return (kept.register_count > 0 ? InPlace::registers : 0) |
+           (kept.shared_bytes > 0 ? InPlace::shared : 0);
+  }
   bool can_return() const { return state == State::there && pages.empty(); }
   /// A page has come; all_keys: every page.
   void page_came(TlbKey key, SmCycle now) {
@@ -41,8 +54,8 @@ struct BlockInMemory {
   static constexpr TlbKey all_keys{};
 
   void serialize(Archive& archive) {
-    archive(state, dropped, reference, tenant, grid, place, number, bytes, parts, homes, pages,
-            progress, ready, moves);
+    archive(state, dropped, reference, tenant, grid, place, number, bytes, parts, kept, homes,
+            pages, progress, ready, moves);
   }
 };
 

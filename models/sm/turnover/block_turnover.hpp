@@ -60,7 +60,7 @@ class BlockTurnover final : public DrainedWarps {
   void context_is_free(std::uint32_t place, SmCycle now) { scheduler_.free_place(place, now); }
 
   // Blocks that leave because of faults or a more urgent grid, and return.
-  bool switches() const { return scheduler_.selected(); }
+  bool has_to_look() const { return scheduler_.has_to_look(); }
   /// Something has happened that may let blocks leave or return.
   void look(SmCycle now);
   void page_came(const PageNotice& notice, SmCycle now);

@@ -34,16 +34,23 @@ void LocalScheduler::stop(std::uint8_t grid, std::span<const BlockCommand> comma
     const auto command = std::find_if(commands.begin(), commands.end(), [&](const auto& other) {
       return other.block == block.index;
     });
-    make_room(place,
-              command == commands.end() ? parts_.blocks.grid(grid).makes_room : command->technique,
-              now);
+    if (command == commands.end()) {
+      make_room(place, parts_.blocks.grid(grid).makes_room, now);
+    } else {
+      make_room(place, command->technique, now, command->keeps);
+    }
   }
 }
 
-void LocalScheduler::make_room(BlockPlace place, Technique technique, SmCycle now) {
+void LocalScheduler::make_room(BlockPlace place, Technique technique, SmCycle now,
+                               std::uint8_t keeps) {
   if (technique == Technique::flush && !parts_.blocks.block(place).progress.idempotent)
     technique = constants_.setup.contexts.places > 0 ? Technique::save : Technique::drain;
-  if (technique != Technique::drain) leave(place, technique, now);
+  if (technique == Technique::drain) return;
+  if (technique == Technique::save && constants_.setup.contexts.stops == StopPlaces::points)
+    to_points_ |= bit_of(place);
+  leave(place, technique, now);
+  keeps_[place.value()] = keeps;
 }
 
 void LocalScheduler::look(std::size_t staged, SmCycle now) {
@@ -54,7 +61,7 @@ void LocalScheduler::look(std::size_t staged, SmCycle now) {
   displace_youngest(notice_faults(staged, now), now);
   for (Mask left = leaving_; left != 0; left &= left - 1) {
     const BlockPlace place(static_cast<std::uint8_t>(std::countr_zero(left)));
-    parts_.contexts.freeze(place);
+    parts_.contexts.freeze(place, stops_at(place));
     const bool saves = (dropping_ & bit_of(place)) == 0 && !free_numbers_.empty();
     if (saves && parts_.contexts.is_quiet(place)) save(place, now);
   }
@@ -156,9 +163,10 @@ LocalScheduler::Mask LocalScheduler::on_chip() const {
 
 void LocalScheduler::leave(BlockPlace place, Technique technique, SmCycle now) {
   leaving_ |= bit_of(place);
+  keeps_[place.value()] = 0;
   if (technique == Technique::flush) dropping_ |= bit_of(place);
   stops_[place.value()] = now;
-  parts_.contexts.freeze(place);
+  parts_.contexts.freeze(place, stops_at(place));
 }
 
 std::vector<TlbKey> LocalScheduler::pages_of(BlockPlace place) const {
@@ -176,6 +184,7 @@ void LocalScheduler::save(BlockPlace place, SmCycle now) {
   const BlockSlot& slot = parts_.blocks.block(place);
   const GridSlot& grid = parts_.blocks.grid(slot.grid);
   leaving_ &= ~bit_of(place);
+  to_points_ &= ~bit_of(place);
   BlockInMemory block;
   block.reference = {grid.launch.grid, constants_.setup.index, slot.index};
   block.tenant = TenantId(grid.launch.tenant);
@@ -185,13 +194,14 @@ void LocalScheduler::save(BlockPlace place, SmCycle now) {
   block.ready = block.moves = now;
   block.progress = slot.progress;
   block.progress.began = SmCycle{} - (now - slot.progress.began);
-  BlockContext context = parts_.contexts.take_out(place, now);
+  BlockContext context = parts_.contexts.take_out(place, now, keeps_[place.value()]);
   block.bytes = context.bytes.size();
   block.parts = context.parts;
+  block.kept = std::move(context.kept);
   if (constants_.setup.contexts.traffic != ContextTraffic::ideal &&
       block.bytes > constants_.setup.contexts.place_bytes) {
     too_large_ |= bit_of(place);
-    return parts_.contexts.put_in(place, std::move(context.bytes), now);
+    return parts_.contexts.put_in(place, block.kept.with(context.bytes, block.parts), now);
   }
   if (grid.program->local_bytes > 0) parts_.l1.write_back_local(slot, now);
   block.number = free_numbers_.back();
@@ -233,10 +243,12 @@ std::optional<LocalScheduler::Moved> LocalScheduler::take_moved(SmCycle now) {
   Moved moved;
   if (done->saved && !block->dropped) {
     block->homes = parts_.blocks.leave_for_memory(block->place);
+    parts_.blocks.keep(block->kept_resources());
     block->state = State::there;
     block->ready = now;
     moved.done.block = block->reference;
     moved.bytes = block->bytes;
+    moved.keeps = block->keeps();
     return moved;
   }
   moved.what = block->dropped ? Moved::What::dropped : Moved::What::returned;
@@ -245,7 +257,7 @@ std::optional<LocalScheduler::Moved> LocalScheduler::take_moved(SmCycle now) {
   } else {
     entered(block->place, now);
     staying_ |= bit_of(block->place);
-    parts_.contexts.put_in(block->place, std::move(done->bytes), now);
+    parts_.contexts.put_in(block->place, block->kept.with(done->bytes, block->parts), now);
     parts_.front_end.wake_at(now);
     BlockProgress& progress = parts_.blocks.block(block->place).progress;
     progress = block->progress;
@@ -265,7 +277,8 @@ std::vector<BlockInMemory>::const_iterator LocalScheduler::first_ready() const {
 
 std::optional<std::uint8_t> LocalScheduler::next_to_return() const {
   const auto first = first_ready();
-  if (first == blocks_.end() || !parts_.blocks.has_room_for(parts_.blocks.grid(first->grid)))
+  if (first == blocks_.end() ||
+      !parts_.blocks.has_room_for(parts_.blocks.grid(first->grid), first->kept_resources()))
     return std::nullopt;
   return first->grid;
 }
@@ -274,6 +287,7 @@ void LocalScheduler::begin_return(SmCycle now) {
   BlockInMemory& block = blocks_[static_cast<std::size_t>(first_ready() - blocks_.begin())];
   parts_.blocks.count_residency(now);
   parts_.front_end.account_stalls(now);
+  parts_.blocks.give_back(block.kept_resources());
   block.place =
       parts_.blocks.return_from_memory(block.reference, block.grid, std::move(block.homes));
   block.state = State::returning;
@@ -300,7 +314,7 @@ std::pair<BlockGiven, std::vector<std::byte>> LocalScheduler::give(std::uint8_t 
   given.block = {parts_.blocks.grid(grid).launch.grid, constants_.setup.index, 0};
   const bool stays = parts_.blocks.grid(grid).program->local_bytes > 0;
   const auto block = std::find_if(blocks_.begin(), blocks_.end(), [&](const auto& other) {
-    return other.grid == grid && other.can_return() && !stays;
+    return other.grid == grid && other.can_return() && other.kept.empty() && !stays;
   });
   if (block == blocks_.end()) return {given, {}};
   given.given = 1;
@@ -345,6 +359,7 @@ std::vector<BlockDone> LocalScheduler::drop_tenant(TenantId tenant, SmCycle now)
     if (block.tenant != tenant) return false;
     block.dropped = block.state != State::there;
     if (block.dropped) return false;
+    parts_.blocks.give_back(block.kept_resources());
     done.push_back(parts_.blocks.forget_in_memory(block.reference, block.homes));
     free_place(block.number, now);
     return true;
@@ -355,6 +370,7 @@ std::vector<BlockDone> LocalScheduler::drop_tenant(TenantId tenant, SmCycle now)
     if (parts_.blocks.grid(slot.grid).launch.tenant != tenant.value()) continue;
     leaving_ &= ~bit_of(place);
     dropping_ &= ~bit_of(place);
+    to_points_ &= ~bit_of(place);
     parts_.contexts.thaw(place);
   }
   return done;

@@ -52,6 +52,11 @@ class LocalScheduler {
 
   /// False: no block ever leaves, and nothing below has an effect.
   bool selected() const { return constants_.blocks_leave(); }
+  /// A look may change something.
+  bool has_to_look() const {
+    return selected() &&
+           ((parts_.faultable.stopped_warps() | leaving_ | staying_) != 0 || !blocks_.empty());
+  }
   SmCycle wake() const { return std::min(wake_, parts_.engine.wake()); }
 
   // Blocks.
@@ -59,6 +64,7 @@ class LocalScheduler {
   void left(BlockPlace place) {
     leaving_ &= ~bit_of(place);
     dropping_ &= ~bit_of(place);
+    to_points_ &= ~bit_of(place);
     staying_ &= ~bit_of(place);
     too_large_ &= ~bit_of(place);
   }
@@ -75,6 +81,7 @@ class LocalScheduler {
     What what = What::saved;
     BlockDone done;           ///< dropped; else its block alone
     std::uint64_t bytes = 0;  ///< of its context, saved
+    std::uint8_t keeps = 0;   ///< InPlace bits
   };
   /// A block that has finished moving.
   std::optional<Moved> take_moved(SmCycle now);
@@ -102,9 +109,9 @@ class LocalScheduler {
   std::string waiting_for() const;
 
   void serialize(Archive& archive) {
-    archive.section("sm/local_scheduler", 4);
-    archive(blocks_, leaving_, dropping_, staying_, too_large_, entered_, stops_, free_numbers_,
-            wake_);
+    archive.section("sm/local_scheduler", 5);
+    archive(blocks_, leaving_, dropping_, to_points_, staying_, too_large_, keeps_, entered_,
+            stops_, free_numbers_, wake_);
     archive(parts_.engine);
   }
 
@@ -124,8 +131,11 @@ class LocalScheduler {
   Mask on_chip() const;
   /// `technique`: save or flush.
   void leave(BlockPlace place, Technique technique, SmCycle now);
+  StopPlaces stops_at(BlockPlace place) const {
+    return (to_points_ & bit_of(place)) != 0 ? StopPlaces::points : StopPlaces::any;
+  }
   /// It makes room as the grid's blocks are told to.
-  void make_room(BlockPlace place, Technique technique, SmCycle now);
+  void make_room(BlockPlace place, Technique technique, SmCycle now, std::uint8_t keeps = 0);
   /// Nothing of it is in flight.
   void save(BlockPlace place, SmCycle now);
   std::vector<TlbKey> pages_of(BlockPlace place) const;
@@ -147,8 +157,10 @@ class LocalScheduler {
   std::vector<BlockInMemory> blocks_;        ///< in the order in which they began to leave
   Mask leaving_ = 0;                         ///< places of blocks that stop
   Mask dropping_ = 0;                        ///< of those among them that are flushed
+  Mask to_points_ = 0;                       ///< of those that go on until a preemption point
   Mask staying_ = 0;                         ///< of those that have returned and wait for pages
   Mask too_large_ = 0;                       ///< of those whose context has no room in memory
+  std::array<std::uint8_t, 64> keeps_{};     ///< by place, of those that stop: InPlace bits
   std::array<SmCycle, 64> entered_{};        ///< by place
   std::array<SmCycle, 64> stops_{};          ///< by place, of those that stop: since when
   std::vector<std::uint32_t> free_numbers_;  ///< of places in the context area

@@ -80,7 +80,7 @@ class Preemption(ScenarioTest):
                 stats = file["final/stats/sm"]
                 occupied, live, saved[kind] = stats["context_parts"][()].sum(axis=(0, 1)).tolist()[:3]
                 registers = stats["context_registers"][()].sum(axis=(0, 1)).tolist()
-                self.assertEqual(stats["context_bytes_saved"][()].sum(), stats["context_parts"][..., 2:].sum())
+                self.assertEqual(stats["context_bytes_saved"][()].sum(), stats["context_parts"][..., 2:5].sum())
             self.assertLess(live, occupied)
             self.assertEqual(sum(registers) > 0, kind == "live-compressed")
             if kind == "occupied":
@@ -100,13 +100,40 @@ class Preemption(ScenarioTest):
             self.assertEqual(barrier_point + point > 0, points == "selective")
             self.assertEqual(elsewhere > 0, points == "none")
 
+    def test_in_place_less_goes_through_memory(self):
+        counts = {}
+        for in_place in ("false", "true"):
+            self.write("scenario.yaml", again(f"{{name: switch, in_place: {in_place}}}", "{every: 20us, count: 4}"))
+            self.run_checked("out.h5")
+            with h5py.File(self.folder / "out.h5", "r") as file:
+                stats = file["final/stats/sm"]
+                counts[in_place] = {name: int(stats[name][()].sum()) for name in
+                                    ("context_bytes_saved", "blocks_saved", "blocks_restored")}
+                counts[in_place]["kept"] = int(stats["context_parts"][..., 5].sum())
+        self.assertEqual(counts["false"]["kept"], 0)
+        self.assertGreater(counts["true"]["kept"], 0)
+        self.assertGreater(counts["true"]["blocks_saved"], 0)
+        saved = {key: each["context_bytes_saved"] / each["blocks_saved"] for key, each in counts.items()}
+        self.assertLess(saved["true"], saved["false"])
+
+    def test_in_place_three_priorities_end(self):
+        """What two grids would leave on one SM does not keep a third from it."""
+        third = (f"  - {{name: first, workload: {WORKLOADS}/reduction.yaml, priority: 2, arrivals: {{every: 23us, count: 3}}"
+                 ", latency_bound: 2us}\n")
+        self.write("scenario.yaml", again("{name: switch, in_place: true}", "{every: 20us, count: 4}") + third)
+        self.run_checked("out.h5")
+        _, dispatcher, sm = self.counts("out.h5")
+        self.assertGreater(sm["blocks_saved"], 0)
+        self.assertEqual(sm["blocks_saved"], sm["blocks_restored"])
+
     def test_switching_and_preemption_save_alike(self):
         self.assertRegex(
             self.refused(preempted("{name: switch, context: live}") + ", block_switching: on-fault"),
             r"scenario\.yaml:\d+:\d+: policies\.preemption and policies\.block_switching save blocks with different")
 
     def test_every_layout_writes_the_same(self):
-        for technique in ("{name: switch, context: live-compressed-block, points: selective}", "chimera", "dual-kernel",
+        for technique in ("{name: switch, context: live-compressed-block, points: selective, in_place: true}", "chimera",
+                          "{name: dual-kernel, rounds: serial, points: selective}",
                           "{name: switch, traffic: share, signal: 9000}, sharing: {name: time-sliced, slice: 20us}"):
             self.write("scenario.yaml", again(technique))
             self.run_checked("one.h5", "--threads", 1)
@@ -178,6 +205,51 @@ class Preemption(ScenarioTest):
         self.assertNotEqual(done.returncode, 0)
         self.assertEqual(done.stderr.count("\n"), 1)
         return done.stderr
+
+    def test_a_kernel_that_begins_with_an_atomic_can_never_be_flushed(self):
+        (self.folder / "queue.ptx").write_text(
+            ".version 7.0\n.target sm_70\n.address_size 64\n.visible .entry take(.param .u64 head) {\n"
+            "  .reg .b64 %rd<2>;\n  .reg .b32 %r<2>;\n  ld.param.u64 %rd1, [head];\n"
+            "  atom.global.add.u32 %r1, [%rd1], 1;\n  ret;\n}\n")
+        (self.folder / "queue.yaml").write_text(
+            "module: queue.ptx\nbuffers:\n  head: {type: u32, count: 1, memory: device}\n"
+            "program:\n  - launch: {kernel: take, grid: [64], block: [64], arguments: [head]}\n"
+            "  - copy: {buffer: head, to: host}\n")
+        self.write("scenario.yaml", text(preempted("flush")).replace(
+            f"{WORKLOADS}/sgemm.yaml, parameters: {{n: 128}}", "queue.yaml"))
+        done = self.lockstep("validate", "scenario.yaml")
+        self.assertRegex(done.stderr, r"scenario\.yaml:6:5: kernel take of tenant batch begins with .* flush can never")
+        self.assertEqual(done.stderr.count("\n"), 1)
+
+    def test_an_oracle_knows_blocks_from_an_earlier_run_of_the_same_scenario(self):
+        self.write("scenario.yaml", again("none"))
+        self.run_checked("alone.h5", "--set", "simulation.record_blocks=true")
+        self.write("scenario.yaml", again("{name: oracle, profile: alone.h5}"))
+        self.run_checked("out.h5")
+        with h5py.File(self.folder / "alone.h5", "r") as file:
+            kernels, blocks = file["kernels"][()], file["thread_blocks"][()]
+            end = file["tenants"]["end"][0]
+        batch = [row for row in range(len(kernels)) if kernels[row]["tenant"] == 0 and kernels[row]["done"] <= end]
+        of_batch = blocks[[grid in batch for grid in blocks["grid"]]]
+        longest = int((of_batch["done"] - of_batch["started"]).max())
+        with h5py.File(self.folder / "out.h5", "r") as file:
+            rows = file["preemptions"][()]
+        drained = rows[(rows["technique"] == b"drain") & (rows["expected"] < 2**62)]
+        self.assertGreater(len(drained), 0)
+        self.assertLessEqual(int(drained["expected"].max()), longest)
+
+    def test_an_oracle_refuses_what_is_no_profile_of_the_scenario(self):
+        self.write("scenario.yaml", text(preempted("none")))
+        self.run_checked("no_blocks.h5")
+        self.run_checked("other.h5", "--set", "tenants.0.parameters.n=64", "--set", "simulation.record_blocks=true")
+        self.run_checked("drained.h5", "--set", "policies.preemption=drain", "--set", "simulation.record_blocks=true")
+        for profile, said in (("no_blocks.h5", "does not say how long blocks ran"),
+                              ("other.h5", "is a profile of another scenario: .*n"),
+                              ("drained.h5", "is of a run whose blocks were preempted, with drain"),
+                              ("absent.h5", "absent.h5")):
+            said_all = self.refused(preempted(f"{{name: oracle, profile: {profile}}}"))
+            self.assertRegex(said_all, rf"{profile}: .*{said}|{said}", profile)
+        self.assertRegex(self.refused(preempted("oracle")), r"scenario\.yaml:\d+:\d+: .*name the output")
 
     def test_tenants_with_sms_of_their_own_cannot_take_any(self):
         self.assertRegex(self.refused("preemption: drain, sharing: spatial"),

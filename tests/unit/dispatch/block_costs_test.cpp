@@ -1,12 +1,13 @@
 /// What it costs to take a block's place by each technique, and which is chosen.
 /// Source: 003, section 3.3.2 and Table 4.2; preemption.md, sections 7.2, 7.3 and 10.2.
-#include "models/dispatch/preemption/block_costs.hpp"
+#include "models/dispatch/victims/block_costs.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <array>
 
+#include "models/dispatch/preemption/preemption.hpp"
 #include "tests/harness/policy_named.hpp"
 
 namespace lockstep {
@@ -107,6 +108,25 @@ TEST(BlockCosts, WhatIsNotKnownIsNeverChosen) {
   BlockStatus faulted = block(500, 1000);
   faulted.faulted = 1;
   EXPECT_FALSE(drain(faulted, finished).possible()) << "the fault takes as long as it takes";
+}
+
+TEST(BlockCosts, AnOracleKnowsWhatIsLeftOfABlock) {
+  const BlockProfile::Durations undisturbed{microseconds(5), Time::never()};
+  const auto latency = [&](const BlockStatus& status) {
+    return known_drain_cost(status, {nullptr, {}, 0, &undisturbed}, plain).latency;
+  };
+  EXPECT_EQ(latency(block(1, 2000)), microseconds(3)) << "2000 cycles of 1 ns are past";
+  EXPECT_EQ(latency(block(1, 6000)), Time::zero()) << "longer than it ran then";
+  EXPECT_EQ(latency(block(1, 2000, true, 1)), Time::never()) << "it had not ended then";
+  EXPECT_EQ(latency(block(1, 2000, true, 2)), Time::never()) << "it was not there then";
+  EXPECT_FALSE(known_drain_cost(block(1, 2000), {nullptr, {}, 0}, plain).possible());
+}
+
+TEST(BlockProfile, BeginsAnewWithEachRoundOfATenant) {
+  const BlockProfile profile({{{microseconds(1)}, {microseconds(2)}}, {}});
+  EXPECT_EQ(profile.of(TenantId{0}, 0)->front(), microseconds(1));
+  EXPECT_EQ(profile.of(TenantId{0}, 5)->front(), microseconds(2));
+  EXPECT_EQ(profile.of(TenantId{1}, 0), nullptr) << "it launched nothing";
 }
 
 Technique chosen(BlockCost flush, BlockCost save, BlockCost drain, Time bound) {

@@ -309,6 +309,63 @@ TEST_F(DualKernelTest, AnUrgentBlockEntersWhenItsPlaceIsFreeWhileTheBlockBesideI
       << "the second one is staged";
 }
 
+TEST_F(DualKernelTest, BySerialRoundsTheNextPlaceIsAskedForWhenTheLastIsFree) {
+  technique = "{name: dual-kernel, rounds: serial}";
+  ask(3, Time{500'000'000});
+  EXPECT_THAT(sent(), ElementsAre("sm0 ask 1", "sm1 ask 1"));
+  bench->status(510, 1, 0, {block(4, 20, true), block(6, 30, true)});
+  bench->status(510, 1, 1, {block(5, 10, true), block(7, 40, true)});
+  bench->run_until(520);
+  EXPECT_THAT(sent(), ElementsAre("sm0 drain 1 f4", "sm1 drain 1 f5")) << "one of each";
+  for (const std::uint64_t staged : {8, 9})
+    bench->block(530, MessageKind::block_returned, 1, static_cast<std::uint32_t>(staged % 2),
+                 staged);
+  bench->block_flushed(540, 1, 0, 4, {}, {20, 640});
+  bench->run_until(550);
+  EXPECT_THAT(sent(), ElementsAre("sm0 block 2.0", "sm0 ask 1")) << "sm1 has not let go yet";
+  bench->block_flushed(560, 1, 1, 5, {}, {10, 320});
+  bench->run_until(570);
+  EXPECT_THAT(sent(), ElementsAre("sm1 block 2.1"));
+  bench->status(600, 1, 0, {block(6, 900, true)});
+  bench->run_until(610);
+  EXPECT_THAT(sent(), ElementsAre("sm0 drain 1 d6")) << "200 ns are left of it, and of the bound";
+}
+
+TEST_F(DualKernelTest, ADrainMayTakeAsLongAsTheKeySays) {
+  technique = "{name: dual-kernel, drain_limit: 2us}";
+  ask(1, Time{1'000'000'000});
+  sent();
+  bench->status(510, 1, 0, {block(4, 900, false)});
+  bench->status(510, 1, 1, {block(5, 900, true), block(7, 600, true)});
+  bench->run_until(2400);
+  sent();
+  bench->run_until(2600);
+  EXPECT_THAT(sent(), ElementsAre("sm0 drain 1 s4"));
+}
+
+TEST_F(DualKernelTest, RegistersInUseAreCountedUntilThePlaceIsTaken) {
+  ask(1, Time{1'000'000'000});
+  bench->status(510, 1, 0, {block(4, 500, true), block(6, 300, true)});
+  bench->status(510, 1, 1, {block(5, 900, true), block(7, 20, true)});
+  bench->run_until(520);
+  const auto counts = [&] {
+    const StatisticsView view = bench->dispatcher().statistics(Time::zero());
+    const auto& all = *static_cast<const DispatchStatistics*>(view.values);
+    return std::pair(all.takeover_time[1].value(), all.takeover_registers[1].value());
+  };
+  EXPECT_EQ(counts().first, 0u) << "nothing has changed since the request";
+  bench->block(560, MessageKind::block_returned, 1, 0, 8);
+  bench->block_done(900, 1, 0, 4, {}, {{1000, 32000}, 2000});
+  bench->run_until(1000);
+  const auto [time, registers] = counts();
+  EXPECT_EQ(time, 500u) << "400 to 900";
+  EXPECT_GT(registers, 0u);
+  EXPECT_EQ(registers % (2 * time), 0u) << "of two blocks, all the time";
+  bench->block_done(1100, 2, 0, 0);
+  bench->run_until(1200);
+  EXPECT_EQ(counts(), std::pair(time, registers)) << "the place was free long before";
+}
+
 TEST_F(DualKernelTest, TheSmBelongsToTheUrgentGridWhenTheOthersHaveLeft) {
   ask(3, Time{1'000'000'000});
   sent();

@@ -49,6 +49,35 @@ TEST(SpatialSharing, TenantAloneHasAsManySmsAsInItsPart) {
   EXPECT_EQ(policy->sms_of(TenantId{1}), 2u);
 }
 
+/// Kernels that have so many blocks running, each of which takes such a share of an SM.
+std::optional<std::size_t> next_by_share(
+    const std::vector<std::pair<std::uint64_t, std::uint64_t>>& kernels) {
+  std::vector<GridView> grids;
+  for (std::uint32_t g = 0; g < kernels.size(); ++g)
+    grids.push_back({GridId{g}, TenantId{static_cast<std::uint16_t>(g)}, 0, true, 1,
+                     kernels[g].first, kernels[g].second});
+  const auto policy = make_sharing(policy_named(sharing_policies(), "smk"), {8, {0, 0}});
+  return policy->choose(grids, SmId{0});
+}
+
+TEST(SimultaneousMultikernel, TheNextPlaceIsForTheSmallestDominantShare) {
+  EXPECT_EQ(next_by_share({{4, 100}, {3, 120}}), 1u) << "400 and 360";
+  EXPECT_EQ(next_by_share({{4, 100}, {4, 120}}), 0u);
+  EXPECT_EQ(next_by_share({{4, 100}, {2, 200}}), 0u) << "who came first";
+  EXPECT_EQ(next_by_share({{4, 100}, {0, 900}}), 1u) << "one that has just come";
+}
+
+TEST(SimultaneousMultikernel, TheDominantShareIsOfWhatABlockTakesMostOf) {
+  const OccupancyLimits limits;  // 2048 threads, 32 blocks, 65536 registers, 96 KiB
+  BlockResources block;
+  block.blocks = 1;
+  EXPECT_EQ(block.dominant_share(limits), BlockResources::whole / 32);
+  block.registers = 16384;
+  EXPECT_EQ(block.dominant_share(limits), BlockResources::whole / 4);
+  block.shared_bytes = 49152;
+  EXPECT_EQ(block.dominant_share(limits), BlockResources::whole / 2);
+}
+
 TEST(ExclusiveSharing, TenantAloneHasTheWholeGpu) {
   const auto policy = make_sharing(policy_named(sharing_policies(), "exclusive"), {8, {2, 0}});
   EXPECT_EQ(policy->sms_of(TenantId{0}), 8u);

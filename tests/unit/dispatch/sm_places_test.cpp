@@ -5,7 +5,9 @@
 
 #include <set>
 
-#include "models/dispatch/preemption/victim_selection.hpp"
+#include "models/dispatch/victims/in_place.hpp"
+#include "models/dispatch/victims/victim_selection.hpp"
+#include "models/noc/grid_messages.hpp"
 
 namespace lockstep {
 namespace {
@@ -113,6 +115,48 @@ TEST(SmPlaces, ABlockOfTheUrgentKernelIsNobodysCandidate) {
   EXPECT_EQ(places.candidate(7, need(4096, 2048, 256), running), std::nullopt);
 }
 
+constexpr std::uint8_t all_parts = InPlace::registers | InPlace::shared;
+
+TEST(InPlace, SpillsWhatFigure4Spills) {
+  const OccupancyLimits fermi = room(1024);  // vector registers
+  const SmPlaces places = filled(fermi, need(300, 8192), 3, Placement::packed);
+  EXPECT_THAT(kept_in_place(places.rooms_of(running), need(256, 10240), 2, fermi),
+              ElementsAre(InPlace::shared, InPlace::shared, all_parts))
+      << "002, Figure 4: registers of the first two, no shared memory";
+  EXPECT_THAT(kept_in_place(places.rooms_of(running), need(200, 10240), 2, fermi),
+              ElementsAre(all_parts, all_parts, InPlace::shared))
+      << "with the 200 of its text one is enough";
+}
+
+TEST(InPlace, TakesTheFewestBlocksThenTheFewestBytesThenTheLowestRange) {
+  const std::vector<ResourceRange> ranges{{0, 4}, {4, 2}, {6, 2}, {8, 4}};
+  EXPECT_THAT(in_the_way(ranges, 2, 12), ElementsAre(1)) << "two units, not four";
+  EXPECT_THAT(in_the_way(ranges, 4, 12), ElementsAre(0)) << "the last would do as well";
+  EXPECT_THAT(in_the_way(ranges, 4, 16), ElementsAre()) << "what is free is nobody's";
+  EXPECT_THAT(in_the_way(ranges, 0, 12), ElementsAre()) << "it needs none";
+}
+
+TEST(InPlace, WhatABlockKeepsIsItsOwnUntilItEntersAgain) {
+  SmPlaces places = filled(room(1024), need(300, 8192), 3, Placement::packed);
+  for (const std::uint64_t block : {0, 1}) places.leave(running, block, InPlace::shared);
+  places.leave(running, 2, all_parts);
+  EXPECT_EQ(places.keeper(), running);
+  EXPECT_EQ(places.kept(running, 2).registers, 300u);
+  EXPECT_EQ(places.kept(running, 0).registers, 0u);
+  EXPECT_EQ(places.kept(running, 0).shared_bytes, 8192u);
+  for (const std::uint64_t block : {0, 1}) places.enter(preempting, block, need(256, 10240));
+  const std::vector<BlockRoom> urgent = places.rooms_of(preempting);
+  EXPECT_EQ(urgent[0].registers.begin, 0u);
+  EXPECT_EQ(urgent[1].registers.begin, 256u) << "002, Figure 4";
+  EXPECT_FALSE(places.has_place(need(256, 0))) << "512 to 599, 900 to 1023 are free";
+  for (const std::uint64_t block : {0, 1}) places.leave(preempting, block);
+  for (const std::uint64_t block : {2, 0, 1}) places.enter(running, block, need(300, 8192));
+  EXPECT_EQ(places.keeper(), std::nullopt);
+  const std::vector<BlockRoom> back = places.rooms_of(running);
+  EXPECT_EQ(back[2].registers.begin, 600u);
+  EXPECT_EQ(back[1].shared.begin, 8192u);
+}
+
 /// An SM whose blocks cost what is said, in microseconds and instructions.
 SmSelection selection(const SmPlaces& places, const OccupancyLimits& limits,
                       const BlockResources& victim, const BlockResources& urgent,
@@ -189,6 +233,16 @@ TEST(VictimSelection, GoesOverAllSmsBeforeItTakesASecondPlace) {
                                selection(places, room(8), victim, urgent, {{0, 8}, {0, 9}})};
   select_victims(sms, 3, bound);
   EXPECT_THAT(blocks_of(sms[0].release()), ElementsAre(0, 1));
+  EXPECT_THAT(blocks_of(sms[1].release()), ElementsAre(0));
+}
+
+TEST(VictimSelection, BySerialRoundsTakesOnePlaceOfEachSm) {
+  const BlockResources victim = need(4, 0), urgent = need(4, 0);
+  const SmPlaces places = filled(room(8), victim, 2);
+  std::vector<SmSelection> sms{selection(places, room(8), victim, urgent, {{0, 1}, {0, 2}}),
+                               selection(places, room(8), victim, urgent, {{0, 8}, {0, 9}})};
+  select_victims(sms, 3, bound, SelectionRounds::serial);
+  EXPECT_THAT(blocks_of(sms[0].release()), ElementsAre(0));
   EXPECT_THAT(blocks_of(sms[1].release()), ElementsAre(0));
 }
 

@@ -8,10 +8,12 @@
 namespace lockstep::time_slices_test {
 namespace {
 
+using ::testing::Contains;
 using ::testing::ElementsAre;
 using ::testing::IsEmpty;
 
-/// Two SMs with room for two blocks each; slices of 2 us, which begin when the first grid is ready.
+/// Two SMs with room for two blocks each; slices of 2 us, which begin when their tenant has the
+/// SMs.
 class TimeSlicesTest : public ::testing::Test {
  protected:
   explicit TimeSlicesTest(const std::string& preemption = "switch") {
@@ -44,10 +46,12 @@ TEST_F(TimeSlicesTest, TheNextTenantTakesTheSmsWhenASliceIsOver) {
   bench->run_until(2400);
   EXPECT_EQ(bench->blocks(), "sm0:2.0 sm1:2.1 sm0:2.2 sm1:2.3");
   bench->run_until(4200);
-  EXPECT_THAT(bench->sent(), ElementsAre("4100 sm0 save 2", "4100 sm1 save 2"));
-  saved(4300, 2);
+  EXPECT_THAT(bench->sent(), IsEmpty()) << "it has had the SMs since 2300";
   bench->run_until(4400);
-  EXPECT_THAT(bench->sent(), ElementsAre("4300 sm0 resume 1", "4302 sm1 resume 1"));
+  EXPECT_THAT(bench->sent(), ElementsAre("4300 sm0 save 2", "4300 sm1 save 2"));
+  saved(4500, 2);
+  bench->run_until(4600);
+  EXPECT_THAT(bench->sent(), ElementsAre("4500 sm0 resume 1", "4502 sm1 resume 1"));
 }
 
 TEST_F(TimeSlicesTest, ATenantThatHasNothingToRunGivesItsSliceAway) {
@@ -63,14 +67,30 @@ TEST_F(TimeSlicesTest, ATenantThatHasNothingToRunGivesItsSliceAway) {
   EXPECT_THAT(bench->sent(), ElementsAre("4020 sm0 save 2", "4020 sm1 save 2"));
 }
 
-TEST_F(TimeSlicesTest, ATenantThatStillWaitsForItsSmsWhenItsSliceIsOverHasAnother) {
+TEST_F(TimeSlicesTest, ASliceDoesNotBeginBeforeBlocksThatWereSavedHaveReturned) {
+  bench->run_until(2200);
+  saved(2300, 1);
+  bench->run_until(4400);
+  saved(4500, 2);
+  bench->run_until(7000);
+  EXPECT_THAT(bench->sent(), Contains("4502 sm1 resume 1"));
+  for (std::uint64_t block = 0; block < 4; ++block)
+    bench->block(7000, MessageKind::block_restored, 1, static_cast<std::uint32_t>(block % 2),
+                 block);
+  bench->run_until(8900);
+  EXPECT_THAT(bench->sent(), IsEmpty()) << "however long they took";
+  bench->run_until(9100);
+  EXPECT_THAT(bench->sent(), ElementsAre("9000 sm0 save 1", "9000 sm1 save 1"));
+}
+
+TEST_F(TimeSlicesTest, ASliceDoesNotBeginBeforeItsTenantHasTheSms) {
   bench->run_until(4200);
   bench->sent();
   saved(4300, 1);
   bench->run_until(6000);
   EXPECT_EQ(bench->blocks(), "sm0:2.0 sm1:2.1 sm0:2.2 sm1:2.3");
-  bench->run_until(6200);
-  EXPECT_THAT(bench->sent(), ElementsAre("6100 sm0 save 2", "6100 sm1 save 2"));
+  bench->run_until(6400);
+  EXPECT_THAT(bench->sent(), ElementsAre("6300 sm0 save 2", "6300 sm1 save 2"));
 }
 
 TEST_F(TimeSlicesTest, OneThatIsAloneKeepsAllSms) {

@@ -112,7 +112,8 @@ class GridThatIsStopped {
     };
     for (const std::int64_t stop : stops) {
       machine.run_to(stop);
-      machine.post(0, stop, MessageKind::stop_grid, GridStop{0, technique, {}});
+      machine.post(0, stop, MessageKind::stop_grid, GridStop{0, technique, {}},
+                   std::as_bytes(std::span(commands())));
       machine.run_to(stop + pause);
       send_again(stop + pause + 1);
       machine.post(0, stop + pause, MessageKind::resume_grid, GridReference{0, 0});
@@ -133,8 +134,18 @@ class GridThatIsStopped {
   }
 
   IdealMachine::Options options;
+  /// Of each block that is saved: InPlace bits, by its number.
+  std::vector<std::uint8_t> keeps;
 
  private:
+  const std::vector<BlockCommand>& commands() {
+    commands_.clear();
+    for (std::uint64_t block = 0; block < keeps.size(); ++block)
+      commands_.push_back({block, Technique::save, keeps[block], {}});
+    return commands_;
+  }
+
+  std::vector<BlockCommand> commands_;
   const isa::Module module_;
 };
 

@@ -63,6 +63,28 @@ TEST_P(StoppedGrid, WithoutTrafficItsBlocksReturnWithAllTheyHadAsWell) {
   }
 }
 
+TEST_P(StoppedGrid, InPlaceItsBlocksReturnToWhatTheyHaveLeftOnChip) {
+  const Outcome whole = run({}, Technique::save);
+  const Outcome moved = run({400}, Technique::save);
+  constexpr std::uint8_t both = InPlace::registers | InPlace::shared;
+  keeps = {InPlace::registers, InPlace::shared, both, both, InPlace::registers, 0};
+  for (std::int64_t stop = 20; stop < 1500; stop += 47) {
+    const Outcome stopped = run({stop, stop + 2100}, Technique::save);
+    ASSERT_EQ(stopped.memory, whole.memory) << stop;
+    EXPECT_EQ(stopped.restored(), stopped.saved()) << stop;
+  }
+  const Outcome kept = run({400}, Technique::save);
+  const auto part = [](const Outcome& outcome, SmStatistics::ContextPart which) {
+    return outcome.counts.context_parts[which].value();
+  };
+  EXPECT_EQ(part(moved, SmStatistics::kept), 0u);
+  EXPECT_EQ(part(kept, SmStatistics::kept) + kept.counts.context_bytes_saved.value(),
+            moved.counts.context_bytes_saved.value())
+      << "what is kept does not move";
+  EXPECT_EQ(part(kept, SmStatistics::shared_saved), 256u) << "of the first of three";
+  EXPECT_LT(kept.counts.context_move_cycles.value(), moved.counts.context_move_cycles.value());
+}
+
 INSTANTIATE_TEST_SUITE_P(EveryKind, StoppedGrid,
                          testing::Values(ContextKind::occupied, ContextKind::live,
                                          ContextKind::live_compressed,

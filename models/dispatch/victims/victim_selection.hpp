@@ -6,7 +6,7 @@
 /// places for all that is wanted.  Blocks that are on their way out cost nothing more.  Where
 /// threads or block slots are short although a place is free, the cheapest further blocks leave.
 /// Source: 003, section 3.3, Algorithm 1, lines 10 to 20; preemption.md, sections 6 and 7.3
-/// (rounds: burst).
+/// (rounds).
 #pragma once
 
 #include <cstdint>
@@ -14,8 +14,8 @@
 #include <set>
 #include <vector>
 
-#include "models/dispatch/preemption/preemption.hpp"
-#include "models/dispatch/preemption/sm_places.hpp"
+#include "models/dispatch/victims/sm_places.hpp"
+#include "models/dispatch/victims/sm_release.hpp"
 
 namespace lockstep {
 
@@ -60,7 +60,12 @@ class SmSelection {
   std::uint64_t overhead_ = 0;
 };
 
+/// burst: all places that are wanted at once; serial: at most one of each SM, the next when that is
+/// free.
+enum class SelectionRounds : std::uint8_t { burst, serial };
+
 /// Chooses until there are so many places.
-void select_victims(std::vector<SmSelection>& sms, std::uint64_t wanted, Time bound);
+void select_victims(std::vector<SmSelection>& sms, std::uint64_t wanted, Time bound,
+                    SelectionRounds rounds = SelectionRounds::burst);
 
 }  // namespace lockstep

@@ -1,5 +1,6 @@
-#include "models/dispatch/preemption/block_costs.hpp"
+#include "models/dispatch/victims/block_costs.hpp"
 
+#include <algorithm>
 #include <array>
 #include <utility>
 
@@ -31,6 +32,15 @@ BlockCost drain_cost(const BlockStatus& block, const VictimKernel& kernel,
   const std::uint64_t left = *all > executed ? *all - executed : 0;
   const auto cycles = static_cast<std::int64_t>(left * cpi / KernelHistory::cpi_one);
   return {machine.sm_clock.duration(Cycles{cycles}), 0};
+}
+
+BlockCost known_drain_cost(const BlockStatus& block, const VictimKernel& kernel,
+                           const PreemptionMachine& machine) {
+  if (kernel.undisturbed == nullptr || block.block >= kernel.undisturbed->size()) return {};
+  const Time all = (*kernel.undisturbed)[block.block];
+  if (all == Time::never()) return {};
+  const Time past = machine.sm_clock.duration(Cycles{static_cast<std::int64_t>(block.work.cycles)});
+  return {std::max(Time::zero(), all - past), 0};
 }
 
 SmRelease::Block cheapest(const BlockStatus& block, BlockCost flush, BlockCost save,

@@ -1,4 +1,4 @@
-#include "models/dispatch/preemption/victim_selection.hpp"
+#include "models/dispatch/victims/victim_selection.hpp"
 
 #include <algorithm>
 #include <utility>
@@ -80,7 +80,8 @@ SmRelease SmSelection::release() const {
   return release;
 }
 
-void select_victims(std::vector<SmSelection>& sms, std::uint64_t wanted, Time bound) {
+void select_victims(std::vector<SmSelection>& sms, std::uint64_t wanted, Time bound,
+                    SelectionRounds rounds) {
   while (wanted > 0) {
     std::vector<std::pair<SmSelection::Choice, SmSelection*>> round;
     for (SmSelection& sm : sms)
@@ -92,6 +93,7 @@ void select_victims(std::vector<SmSelection>& sms, std::uint64_t wanted, Time bo
     });
     for (auto one = round.begin(); one != round.end() && wanted > 0; ++one, --wanted)
       one->second->take(one->first);
+    if (rounds == SelectionRounds::serial) return;
   }
 }
 

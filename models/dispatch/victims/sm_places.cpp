@@ -1,6 +1,9 @@
-#include "models/dispatch/preemption/sm_places.hpp"
+#include "models/dispatch/victims/sm_places.hpp"
 
 #include <algorithm>
+#include <iterator>
+
+#include "models/noc/grid_messages.hpp"
 
 namespace lockstep {
 
@@ -57,16 +60,57 @@ std::optional<BlockRoom> SmPlaces::find_gap(const BlockResources& need) const {
   return BlockRoom{0, 0, {*first, need.registers}, {*bytes, need.shared_bytes}};
 }
 
-void SmPlaces::enter(std::uint32_t grid, std::uint64_t block, const BlockResources& need) {
-  BlockRoom room = find(need).value_or(BlockRoom{});
-  room.grid = grid;
-  room.block = block;
-  rooms_.push_back(room);
+BlockRoom* SmPlaces::find_away(std::uint32_t grid, std::uint64_t block) {
+  const auto room = std::find_if(rooms_.begin(), rooms_.end(), [&](const BlockRoom& other) {
+    return other.away && other.grid == grid && other.block == block;
+  });
+  return room == rooms_.end() ? nullptr : &*room;
 }
 
-void SmPlaces::leave(std::uint32_t grid, std::uint64_t block) {
-  std::erase_if(rooms_,
-                [&](const BlockRoom& room) { return room.grid == grid && room.block == block; });
+void SmPlaces::enter(std::uint32_t grid, std::uint64_t block, const BlockResources& need) {
+  BlockResources lacking = need;
+  BlockRoom* const away = find_away(grid, block);
+  if (away != nullptr) lacking -= kept(grid, block);
+  const BlockRoom found = find(lacking).value_or(BlockRoom{});
+  BlockRoom& room = away != nullptr ? *away : rooms_.emplace_back();
+  room.grid = grid;
+  room.block = block;
+  room.away = false;
+  if (room.registers.size == 0) room.registers = found.registers;
+  if (room.shared.size == 0) room.shared = found.shared;
+}
+
+void SmPlaces::leave(std::uint32_t grid, std::uint64_t block, std::uint8_t keeps) {
+  std::erase_if(rooms_, [&](BlockRoom& room) {
+    if (room.grid != grid || room.block != block) return false;
+    if ((keeps & InPlace::registers) == 0) room.registers = {};
+    if ((keeps & InPlace::shared) == 0) room.shared = {};
+    room.away = room.registers.size + room.shared.size > 0;
+    return !room.away;
+  });
+}
+
+BlockResources SmPlaces::kept(std::uint32_t grid, std::uint64_t block) const {
+  BlockResources kept;
+  for (const BlockRoom& room : rooms_) {
+    if (!room.away || room.grid != grid || room.block != block) continue;
+    kept.registers = room.registers.size;
+    kept.shared_bytes = room.shared.size;
+  }
+  return kept;
+}
+
+std::optional<std::uint32_t> SmPlaces::keeper() const {
+  const auto room =
+      std::find_if(rooms_.begin(), rooms_.end(), [](const auto& r) { return r.away; });
+  return room == rooms_.end() ? std::nullopt : std::optional(room->grid);
+}
+
+std::vector<BlockRoom> SmPlaces::rooms_of(std::uint32_t grid) const {
+  std::vector<BlockRoom> rooms;
+  std::copy_if(rooms_.begin(), rooms_.end(), std::back_inserter(rooms),
+               [&](const BlockRoom& room) { return room.grid == grid && !room.away; });
+  return rooms;
 }
 
 std::optional<std::vector<std::uint64_t>> SmPlaces::candidate(std::uint32_t i,

@@ -12,7 +12,8 @@
 
 #include <cstdint>
 
-#include "models/dispatch/preemption/preemption.hpp"
+#include "models/dispatch/victims/preemption_machine.hpp"
+#include "models/dispatch/victims/sm_release.hpp"
 
 namespace lockstep {
 
@@ -34,6 +35,9 @@ BlockCost save_cost(const BlockStatus& block, const VictimKernel& kernel,
                     const PreemptionMachine& machine);
 BlockCost drain_cost(const BlockStatus& block, const VictimKernel& kernel,
                      const PreemptionMachine& machine, CpiPrediction prediction);
+/// Its rest, if it is known how long it runs undisturbed.
+BlockCost known_drain_cost(const BlockStatus& block, const VictimKernel& kernel,
+                           const PreemptionMachine& machine);
 
 /// Of what is possible within the bound, what loses least; else the fastest of what is possible.
 /// If nothing is known: a flush if that is allowed, else a save.

@@ -36,13 +36,14 @@ struct BlockRoom {
   std::uint32_t grid = 0;
   std::uint64_t block = 0;
   ResourceRange registers, shared;
+  bool away = false;  ///< it is saved, and this is what it has left here
 
   bool overlaps(const BlockRoom& other) const {
     return registers.overlaps(other.registers) || shared.overlaps(other.shared);
   }
   template <class Archive>
   void serialize(Archive& archive) {
-    archive(grid, block, registers, shared);
+    archive(grid, block, registers, shared, away);
   }
 };
 
@@ -60,7 +61,14 @@ class SmPlaces {
   /// The block takes the first place that is free.  One that finds none, since others were placed
   /// in another way, is in nobody's way.
   void enter(std::uint32_t grid, std::uint64_t block, const BlockResources& need);
-  void leave(std::uint32_t grid, std::uint64_t block);
+  /// `keeps`: InPlace bits, that are its own until it enters again.
+  void leave(std::uint32_t grid, std::uint64_t block, std::uint8_t keeps = 0);
+  /// What a block that is away has here.
+  BlockResources kept(std::uint32_t grid, std::uint64_t block) const;
+  /// The grid whose blocks have left something here, if any.
+  std::optional<std::uint32_t> keeper() const;
+  /// Of the grid's blocks that are on chip.
+  std::vector<BlockRoom> rooms_of(std::uint32_t grid) const;
 
   /// Places that blocks of these needs have, whoever is there now.
   std::uint32_t places_for(const BlockResources& need) const;
@@ -78,6 +86,7 @@ class SmPlaces {
   std::optional<BlockRoom> find(const BlockResources& need) const;
   std::optional<BlockRoom> find_gap(const BlockResources& need) const;
   bool is_free(const BlockRoom& room) const;
+  BlockRoom* find_away(std::uint32_t grid, std::uint64_t block);
 
   std::uint32_t registers_ = 0, shared_bytes_ = 0, blocks_ = 0;
   Placement placement_ = Placement::aligned;

@@ -1,0 +1,32 @@
+#pragma once
+
+#include "core/parameters/parameters.hpp"
+#include "models/dispatch/preemption/preemption.hpp"
+
+namespace lockstep {
+
+/// Parameters of the policies that choose a technique for each block: how those are saved, and how
+/// long those drain that are not.
+struct ChoosingParameters {
+  ContextKind context;
+  StopPlaces points;
+  ContextTraffic traffic;
+  Time drain_limit;
+
+  Saving saving() const { return {context, points, traffic}; }
+};
+
+/// The schema of P, which has them as a base, begins with them.
+template <class P>
+ParametersOf<P> choosing_parameters() {
+  using namespace literals;
+  return parameters<P>()
+      .field("context", &P::context, ContextKind::occupied, context_kinds(), context_kinds_doc)
+      .field("points", &P::points, StopPlaces::any, stop_places(), stop_places_doc)
+      .field("traffic", &P::traffic, ContextTraffic::real, context_traffics(), context_traffic_doc)
+      .field("drain_limit", &P::drain_limit, 0_us, range(0_us, 1'000'000_us),
+             "a block that has drained for so long is saved: it may wait for one that was flushed; "
+             "0: ten times as long as was expected, or as the latency_bound if that is longer");
+}
+
+}  // namespace lockstep

@@ -1,0 +1,52 @@
+/// Oracle: dual kernel that knows how long each block will still drain, from an earlier run of the
+/// same scenario without a preemption.
+///
+/// What is left of a block is its duration then less the time that it has been on chip now.
+/// Source: 003, section 4.1 (the oracle of Figures 4.1 and 4.5); preemption.md, section 7.4.
+///
+/// Simplified: a tenant that starts again launches the same grids in each round.
+#include "models/dispatch/preemption/dual_kernel.hpp"
+
+namespace lockstep {
+
+namespace {
+
+struct OracleParameters : DualKernelParameters {
+  std::string profile;
+  static auto schema() {
+    using P = OracleParameters;
+    return dual_kernel_parameters<P>().field(
+        "profile", &P::profile, "",
+        "output of the same scenario with preemption: none and simulation.record_blocks");
+  }
+};
+
+class Oracle final : public DualKernel {
+ public:
+  explicit Oracle(const OracleParameters& parameters) : DualKernel(parameters) {}
+
+  Needs needs() const override {
+    Needs needs = DualKernel::needs();
+    needs.by_profile = true;
+    return needs;
+  }
+
+ private:
+  BlockCost drain(const BlockStatus& block, const VictimKernel& kernel,
+                  const PreemptionMachine& machine) const override {
+    return known_drain_cost(block, kernel, machine);
+  }
+};
+
+}  // namespace
+
+PreemptionRow preemption_by_oracle() {
+  return {"oracle",
+          "dual-kernel that knows how long blocks run from an earlier run (003, section 4)",
+          [](const PolicyChoice& choice) -> std::unique_ptr<Preemption> {
+            return std::make_unique<Oracle>(choice.parameters<OracleParameters>());
+          },
+          &schema_of<OracleParameters>()};
+}
+
+}  // namespace lockstep

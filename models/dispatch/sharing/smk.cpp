@@ -1,0 +1,50 @@
+/// Simultaneous multikernel: blocks of all tenants' kernels share every SM, side by side.
+///
+/// The next place goes to the kernel with the smallest dominant share: that of its running blocks
+/// in whichever resource of the SMs - registers, shared memory, threads, block slots - they take
+/// most of; of equal ones to the first that arrived.  A kernel that arrives gets places as blocks
+/// of others end. Source: 003, sections 1 and 5 (SMK: fair shares of what is inside an SM, by
+/// dominant resource); preemption.md, section 2.
+///
+/// Simplified: shares are those of the whole GPU, whose SMs are alike; blocks are not swapped out
+/// for fairness (partial context switching), they run to their end.
+#include <optional>
+
+#include "models/dispatch/sharing/sharing.hpp"
+
+namespace lockstep {
+
+namespace {
+
+class SimultaneousMultikernel final : public Sharing {
+ public:
+  explicit SimultaneousMultikernel(std::uint32_t sm_count) : sm_count_(sm_count) {}
+
+  std::optional<std::size_t> choose(std::span<const GridView> grids, SmId) const override {
+    std::optional<std::size_t> least;
+    for (std::size_t i = 0; i < grids.size(); ++i) {
+      if (!grids[i].ready || grids[i].blocks_waiting == 0) continue;
+      if (!least || share(grids[i]) < share(grids[*least])) least = i;
+    }
+    return least;
+  }
+  std::uint32_t sms_of(TenantId) const override { return sm_count_; }
+
+ private:
+  static std::uint64_t share(const GridView& grid) {
+    return grid.blocks_running * grid.block_share;
+  }
+
+  const std::uint32_t sm_count_;
+};
+
+}  // namespace
+
+SharingRow simultaneous_multikernel() {
+  return {"smk", "blocks of all kernels side by side in every SM, by fair shares of its resources",
+          [](const PolicyChoice&, const SharingSetup& setup) -> std::unique_ptr<Sharing> {
+            return std::make_unique<SimultaneousMultikernel>(setup.sm_count);
+          }};
+}
+
+}  // namespace lockstep

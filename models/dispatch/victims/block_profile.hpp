@@ -1,0 +1,34 @@
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "core/time/time.hpp"
+#include "models/noc/ids.hpp"
+
+namespace lockstep {
+
+/// How long blocks run from their start to their end if no other tenant takes their SM: what an
+/// oracle knows, from an earlier run.
+/// Source: 003, section 4.1 (oracle); preemption.md, section 7.4.
+class BlockProfile {
+ public:
+  using Durations = std::vector<Time>;  ///< by block; never: it is not known
+
+  BlockProfile() = default;
+  /// By tenant, then by the grids that a round of its program launches, in their order.
+  explicit BlockProfile(std::vector<std::vector<Durations>> grids) : grids_(std::move(grids)) {}
+
+  /// Of the grid before which its tenant has launched so many, in as many rounds as need be;
+  /// nullptr: nothing is known.
+  const Durations* of(TenantId tenant, std::uint64_t launched_before) const {
+    if (tenant.value() >= grids_.size() || grids_[tenant.value()].empty()) return nullptr;
+    const std::vector<Durations>& round = grids_[tenant.value()];
+    return &round[launched_before % round.size()];
+  }
+
+ private:
+  std::vector<std::vector<Durations>> grids_;
+};
+
+}  // namespace lockstep
