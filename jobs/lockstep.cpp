@@ -10,6 +10,7 @@
 #include "core/exec/mpi_communicator.hpp"
 #include "core/parameters/suggest.hpp"
 #include "jobs/command_line/commands.hpp"
+#include "jobs/command_line/manual.hpp"
 #include "jobs/command_line/shell.hpp"
 #include "jobs/options.hpp"
 #include "jobs/run/identity.hpp"

@@ -14,7 +14,7 @@
 namespace lockstep {
 namespace {
 
-using Step = std::pair<std::uint32_t, std::uint32_t>;  ///< window, component
+using WindowStep = std::pair<std::uint32_t, std::uint32_t>;  ///< window, component
 
 template <class Row>
 std::vector<Row> read_profile(const h5::File& file) {
@@ -26,9 +26,9 @@ std::vector<Row> read_profile(const h5::File& file) {
 }
 
 /// Of both runs, what both recorded.
-std::map<Step, WindowCostRow> least_of(const std::map<Step, WindowCostRow>& before,
-                                       const std::vector<WindowCostRow>& rows) {
-  std::map<Step, WindowCostRow> both;
+std::map<WindowStep, WindowCostRow> least_of(const std::map<WindowStep, WindowCostRow>& before,
+                                             const std::vector<WindowCostRow>& rows) {
+  std::map<WindowStep, WindowCostRow> both;
   for (const WindowCostRow& row : rows) {
     const auto found = before.find({row.window, row.component});
     if (found == before.end()) continue;
@@ -67,7 +67,7 @@ std::vector<MeasuredCosts> read_costs(const std::vector<std::string>& files) {
 MeasuredCosts least_of(const std::vector<MeasuredCosts>& runs) {
   if (runs.size() == 1) return runs.front();
   MeasuredCosts least = runs.front();
-  std::map<Step, WindowCostRow> steps;
+  std::map<WindowStep, WindowCostRow> steps;
   for (const WindowCostRow& row : least.windows) steps[{row.window, row.component}] = row;
   for (std::size_t r = 1; r < runs.size(); ++r) {
     steps = least_of(steps, runs[r].windows);

@@ -77,7 +77,7 @@ Transfer TenantBuffers::transfer(Transfer::Kind kind, BufferId buffer, std::uint
   transfer.buffer = buffer.value();
   transfer.offset = offset;
   transfer.bytes = bytes;
-  transfer.frames = services_.driver.page_manager().frames_of(pages);
+  transfer.frames = services_.driver.tables().frames_of(pages);
   const std::uint64_t before = offset % page_bytes;
   transfer.frames.front().physical += before;
   transfer.frames.front().bytes -= before;
