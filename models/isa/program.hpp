@@ -93,8 +93,6 @@ inline constexpr const char* heap_bytes_name = "%heap_bytes";
 struct Kernel {
   Program reference;  ///< straight from PTX: what --check interprets
   Program lowered;    ///< what the SM runs
-  /// Otherwise the programs are headers: name, parameters, bounds.
-  bool is_loaded() const { return !lowered.instructions.empty(); }
 };
 
 /// A PTX module: immutable after loading, shared by all components of a rank.

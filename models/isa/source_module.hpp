@@ -12,6 +12,9 @@
 
 namespace lockstep::isa {
 
+/// Who else may mean a function or variable by its name (PTX ISA 8.x, section 11.5).
+enum class Linkage : std::uint8_t { own, visible, weak, common, external };
+
 /// How a function or variable is known to other modules, and "file:line:column" of its name.
 struct SourceLink {
   Linkage linkage = Linkage::own;

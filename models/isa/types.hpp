@@ -4,9 +4,6 @@
 
 namespace lockstep::isa {
 
-/// Who else may mean a module's function or variable by its name (PTX ISA 8.x, section 11.5).
-enum class Linkage : std::uint8_t { own, visible, weak, common, external };
-
 inline constexpr unsigned warp_size = 32;
 
 /// Operand types of PTX.

@@ -125,7 +125,7 @@ struct Step {
 struct Workload {
   std::string file, module_file, module_where;
   std::vector<std::string> linked_files;  ///< further modules, linked with the first
-  std::uint64_t heap = 0;  ///< bytes for malloc in kernels
+  std::uint64_t heap = 0;                 ///< bytes for malloc in kernels
   std::string heap_where;
   Variables parameters;
   std::vector<Buffer> buffers;

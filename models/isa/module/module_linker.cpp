@@ -85,7 +85,7 @@ class Linker {
       throw UserError(named.where, named.name + " is defined twice, first at " + before.where,
                       "rename one, make it .weak, or leave one module out");
     const bool is_larger = before.linkage == Linkage::common && named.bytes > before.bytes;
-    if (named.linkage == Linkage::visible ? true : named.linkage == Linkage::common && is_larger)
+    if (named.linkage == Linkage::visible || (named.linkage == Linkage::common && is_larger))
       found->second = &named;
   }
 

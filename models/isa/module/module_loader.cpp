@@ -72,7 +72,7 @@ void ModuleLoader::load_all(Module& module) {
 void ModuleLoader::load(Module& module, std::span<const std::uint32_t> kernels) {
   std::vector<std::uint32_t> wanted;  // indices in module.kernels
   for (const std::uint32_t k : std::set<std::uint32_t>(kernels.begin(), kernels.end()))
-    if (!module.kernels[k].is_loaded()) wanted.push_back(k);
+    if (!is_loaded(module.kernels[k])) wanted.push_back(k);
   std::vector<std::uint32_t> functions;
   for (const std::uint32_t k : wanted) functions.push_back(kernels_[k]);
   rewrite_for(functions);

@@ -18,6 +18,11 @@
 
 namespace lockstep::isa {
 
+/// Otherwise the kernel's programs are headers: name, parameters, bounds.
+inline bool is_loaded(const Kernel& kernel) {
+  return !kernel.lowered.instructions.empty();
+}
+
 class ModuleLoader {
  public:
   explicit ModuleLoader(SourceModule source, const LoweringOptions& options = {});

@@ -4,8 +4,8 @@
 /// through a function's statements, and the readers of families/ make operations of them.
 ///
 /// Simplified: textures, surfaces, matrix instructions, asynchronous copies and clusters are
-/// reported when a kernel that reaches them is loaded; so are calls of functions without a body, except those of
-/// families/run_time_calls.cpp.
+/// reported when a kernel that reaches them is loaded; so are calls of functions without a body,
+/// except those of families/run_time_calls.cpp.
 #pragma once
 
 #include <string>

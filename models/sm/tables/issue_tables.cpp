@@ -181,7 +181,7 @@ IssueTables::IssueTables(const SmParameters& parameters,
     auto& kernels = tables_.emplace_back();
     for (const isa::Kernel& kernel : module->kernels) {
       const isa::Program& program = kernel.lowered;
-      if (!kernel.is_loaded()) {  // nobody launches it
+      if (program.instructions.empty()) {  // nobody launches it
         kernels.emplace_back();
         continue;
       }

@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "models/isa/types.hpp"
+#include "models/isa/source_module.hpp"
 
 namespace lockstep::isa::syntax {
 
