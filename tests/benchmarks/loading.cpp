@@ -6,6 +6,8 @@
 /// Without files it loads made-up modules: one long kernel, of which each row doubles the last, and
 /// many short ones, of which all, or only one, are wanted.  A pass whose cost grows faster than the
 /// function shows as a column that climbs.
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cstdio>
 #include <ctime>
@@ -98,7 +100,7 @@ void measure_made_up() {
     measure(header + kernel("k", steps), "one kernel", true);
   for (const unsigned count : {10u, 40u, 160u}) {
     std::string text = header;
-    for (unsigned k = 0; k < count; ++k) text += kernel("k" + std::to_string(k), 60);
+    for (unsigned k = 0; k < count; ++k) text += kernel(fmt::format("k{}", k), 60);
     measure(text, "all of " + std::to_string(count), true);
     measure(text, "first of " + std::to_string(count), false);
   }
