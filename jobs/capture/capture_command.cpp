@@ -115,7 +115,7 @@ int capture_command(const CommandLine& line) {
   while (output.size() > 1 && output.back() == '/') output.pop_back();
   WorkloadFolder folder(output);
   const GpuParameters gpu = read_gpu(line.gpu);
-  Session session(gpu, folder.recording_file());
+  Session session(gpu, folder.recording_file(), line.strict);
   CapturedProgram program(line.program, session.memory().file());
   std::signal(SIGPIPE, SIG_IGN);
   serve_all(program.socket(), session, line.host_time);

@@ -15,7 +15,7 @@ std::string name_of(std::uint64_t module) {
 }
 
 /// What only the machine or the interpreter knows of: the replay places it by itself.
-bool is_ours(const isa::GlobalVariable& variable) {
+bool is_of_the_machine(const isa::GlobalVariable& variable) {
   return variable.name.starts_with("%");
 }
 
@@ -23,11 +23,11 @@ bool is_ours(const isa::GlobalVariable& variable) {
 
 std::uint64_t CapturedModules::add(std::span<const char> fat_binary) {
   Loaded& added = modules_.emplace_back();
-  added.binary = read_fat_binary(fat_binary, name_of(modules_.size() - 1));
+  added.binaries = read_fat_binaries(fat_binary, name_of(modules_.size() - 1));
   return modules_.size() - 1;
 }
 
-std::uint64_t CapturedModules::add_text(const std::string& ptx) {
+std::uint64_t CapturedModules::add_own(const std::string& ptx) {
   modules_.emplace_back().text = ptx;
   return modules_.size() - 1;
 }
@@ -38,10 +38,21 @@ CapturedModules::Loaded& CapturedModules::load(std::uint64_t module) {
   Loaded& loaded = modules_[module];
   if (loaded.is_loaded) return loaded;
   const std::string name = name_of(module);
-  if (loaded.text.empty()) loaded.text = best_ptx(loaded.binary, architecture_, name).text;
+  const bool is_ours = !loaded.text.empty();
+  MergedPtx linked;
+  for (const FatBinary& binary : loaded.binaries) {
+    const FatBinary::Ptx& ptx = best_ptx(binary, architecture_, name);
+    loaded.architecture = std::max(loaded.architecture, ptx.architecture);
+    if (loaded.binaries.size() > 1) linked.add(ptx.text);
+    loaded.text = loaded.binaries.size() > 1 ? linked.text() : ptx.text;
+  }
   const std::string text = with_global_constants(loaded.text);
   loaded.module = isa::load_module_text(text, name);
-  loaded.renamed = merged_.add(text);
+  if (is_ours) {
+    own_text_ = text;
+  } else {
+    loaded.renamed = merged_.add(text);
+  }
   place_variables(loaded);
   loaded.is_loaded = true;
   return loaded;
@@ -53,9 +64,9 @@ void CapturedModules::place_variables(Loaded& loaded) {
   for (const isa::GlobalVariable& variable : loaded.module.globals) {
     const std::uint64_t bytes =
         variable.name == isa::heap_name ? heap_bytes : std::max<std::uint64_t>(variable.bytes, 1);
-    const std::uint64_t address =
-        memory_.allocate(MemoryKind::device, bytes,
-                         is_ours(variable) ? variable.name : loaded.recorded_name(variable.name));
+    const std::uint64_t address = memory_.allocate(
+        MemoryKind::device, bytes,
+        is_of_the_machine(variable) ? variable.name : loaded.recorded_name(variable.name));
     if (address == 0)
       throw UserError(loaded.module.file, "out of GPU memory for variable " + variable.name,
                       "choose a --gpu with more memory");
@@ -78,7 +89,8 @@ std::uint64_t CapturedModules::find_kernel(std::uint64_t module, const std::stri
   if (index < 0)
     throw UserError(loaded.module.file, "has no kernel " + name,
                     "link with -rdc=false, so that each file has its kernels as PTX");
-  kernels_.push_back({&loaded.module, index, &loaded.variables, loaded.recorded_name(name)});
+  kernels_.push_back(
+      {&loaded.module, index, &loaded.variables, loaded.recorded_name(name), loaded.architecture});
   return kernel_numbers_[{module, name}] = kernels_.size() - 1;
 }
 

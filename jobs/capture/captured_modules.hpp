@@ -23,6 +23,7 @@ class CapturedModules {
     int index = 0;
     const std::vector<std::uint64_t>* variables = nullptr;  ///< addresses
     std::string recorded_name;                              ///< in the recording's module
+    std::uint32_t architecture = 0;                         ///< that its PTX is for
     const isa::Program& program() const {
       return module->kernels[static_cast<std::size_t>(index)].reference;
     }
@@ -38,8 +39,9 @@ class CapturedModules {
       : memory_(memory), architecture_(architecture) {}
 
   std::uint64_t add(std::span<const char> fat_binary);
-  /// A module of ours, as text.
-  std::uint64_t add_text(const std::string& ptx);
+  /// A module of ours, as text.  It stands last in the recording's module, so that addresses of the
+  /// program's functions, which are their numbers, stay.
+  std::uint64_t add_own(const std::string& ptx);
   /// Number of a kernel, for kernel(); throws UserError when the module cannot be read or has none
   /// of that name.
   std::uint64_t find_kernel(std::uint64_t module, const std::string& name);
@@ -47,15 +49,16 @@ class CapturedModules {
   Variable find_variable(std::uint64_t module, const std::string& name);
 
   /// Of the recording.
-  std::string text() const { return merged_.text(); }
+  std::string text() const { return merged_.text(own_text_); }
   bool empty() const { return merged_.empty(); }
   bool has_heap() const;
   static constexpr std::uint64_t heap_bytes = std::uint64_t{8} << 20;  // CUDA's default
 
  private:
   struct Loaded {
-    FatBinary binary;
-    std::string text;  ///< instead of the binary
+    std::vector<FatBinary> binaries;  ///< several: device code that was linked
+    std::string text;                 ///< instead of the binaries
+    std::uint32_t architecture = 0;
     bool is_loaded = false;
     isa::Module module;
     std::vector<std::uint64_t> variables;
@@ -72,6 +75,7 @@ class CapturedModules {
   DeviceMemory& memory_;
   const std::uint32_t architecture_;
   MergedPtx merged_;
+  std::string own_text_;
   std::deque<Loaded> modules_;
   std::deque<Kernel> kernels_;
   std::map<std::pair<std::uint64_t, std::string>, std::uint64_t> kernel_numbers_;

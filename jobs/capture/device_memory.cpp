@@ -13,11 +13,12 @@ namespace lockstep::capture {
 namespace {
 
 constexpr std::uint64_t alignment = std::uint64_t{2} << 20, guard = 4096;
+constexpr std::uint64_t granule = 512;
 
 }  // namespace
 
-DeviceMemory::DeviceMemory(std::uint64_t capacity)
-    : capacity_(capacity), file_(::memfd_create("gpu memory", 0)) {
+DeviceMemory::DeviceMemory(std::uint64_t capacity, bool strict)
+    : capacity_(capacity), strict_(strict), file_(::memfd_create("gpu memory", 0)) {
   void* base = MAP_FAILED;
   if (file_ >= 0 && ::ftruncate(file_, static_cast<off_t>(address_space)) == 0)
     base = ::mmap(nullptr, address_space, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_NORESERVE, file_,
@@ -46,6 +47,7 @@ DeviceMemory::Buffer* DeviceMemory::reusable(std::uint64_t bytes) {
 std::uint64_t DeviceMemory::allocate(MemoryKind kind, std::uint64_t bytes,
                                      const std::string& symbol) {
   const bool on_gpu = kind == MemoryKind::device;
+  if (!strict_ && symbol.empty()) bytes = round_up(bytes, granule);
   if (bytes == 0 || bytes > address_space / 2 || (on_gpu && bytes > capacity_ - used_bytes_))
     return 0;
   Buffer* buffer = on_gpu && symbol.empty() ? reusable(bytes) : nullptr;

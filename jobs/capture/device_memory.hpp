@@ -26,8 +26,10 @@ class DeviceMemory {
     std::vector<std::byte> last_seen;  ///< of shared memory: what has been recorded
   };
 
-  /// `capacity`: bytes of the GPU.
-  explicit DeviceMemory(std::uint64_t capacity);
+  /// `capacity`: bytes of the GPU.  `strict`: allocations end with their last byte, else with the
+  /// next multiple of 512, as a driver's do: programs may reach a little behind what they asked
+  /// for.
+  DeviceMemory(std::uint64_t capacity, bool strict);
   ~DeviceMemory();
   DeviceMemory(const DeviceMemory&) = delete;
   DeviceMemory& operator=(const DeviceMemory&) = delete;
@@ -52,6 +54,7 @@ class DeviceMemory {
   Buffer* reusable(std::uint64_t bytes);
 
   const std::uint64_t capacity_;
+  const bool strict_;
   std::uint64_t used_bytes_ = 0, next_ = first_address;
   int file_ = -1;
   std::byte* base_ = nullptr;

@@ -69,13 +69,8 @@ std::string text_of(const EntryHeader& header, std::span<const char> payload,
 
 }  // namespace
 
-FatBinary read_fat_binary(std::span<const char> container, const std::string& name) {
-  const auto whole = header_at<ContainerHeader>(container, name);
-  if (whole.magic != container_magic || whole.header_bytes > container.size())
-    fail(name, "is no fat binary");
+static FatBinary read_container(std::span<const char> rest, const std::string& name) {
   FatBinary binary;
-  std::span<const char> rest = container.subspan(whole.header_bytes);
-  if (whole.bytes < rest.size()) rest = rest.first(whole.bytes);
   while (!rest.empty()) {
     const auto entry = header_at<EntryHeader>(rest, name);
     if (entry.header_bytes < sizeof entry || entry.header_bytes > rest.size() ||
@@ -88,6 +83,20 @@ FatBinary read_fat_binary(std::span<const char> container, const std::string& na
     rest = rest.subspan(entry.header_bytes + entry.bytes);
   }
   return binary;
+}
+
+std::vector<FatBinary> read_fat_binaries(std::span<const char> containers,
+                                         const std::string& name) {
+  std::vector<FatBinary> binaries;
+  while (!containers.empty()) {
+    const auto whole = header_at<ContainerHeader>(containers, name);
+    if (whole.magic != container_magic || whole.header_bytes > containers.size() ||
+        whole.bytes > containers.size() - whole.header_bytes)
+      fail(name, "is no fat binary");
+    binaries.push_back(read_container(containers.subspan(whole.header_bytes, whole.bytes), name));
+    containers = containers.subspan(whole.header_bytes + whole.bytes);
+  }
+  return binaries;
 }
 
 const FatBinary::Ptx& best_ptx(const FatBinary& binary, std::uint32_t architecture,

@@ -21,8 +21,9 @@ struct FatBinary {
   std::vector<std::uint32_t> machine_code;  ///< architectures
 };
 
-/// `name`: what errors call it.  Throws UserError for what is no fat binary.
-FatBinary read_fat_binary(std::span<const char> container, const std::string& name);
+/// Containers that stand one behind the other.  `name`: what errors call them.  Throws UserError
+/// for what is no fat binary.
+std::vector<FatBinary> read_fat_binaries(std::span<const char> containers, const std::string& name);
 
 /// What a driver would take for a GPU of this architecture: the newest that is not newer, and
 /// otherwise the oldest.  Throws UserError when there is only machine code.

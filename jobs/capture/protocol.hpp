@@ -72,6 +72,7 @@ struct FunctionDescription {
   std::uint64_t function = 0;
   std::uint32_t registers = 0, shared_bytes = 0, local_bytes = 0, constant_bytes = 0;
   std::uint32_t maximum_threads = 0, parameters = 0;
+  std::uint32_t architecture = 0, unused = 0;  ///< 75: that its PTX is for
 };
 
 struct ParameterDescription {

@@ -179,7 +179,12 @@ std::map<std::string, std::string> MergedPtx::add(const std::string& text) {
   return renamed;
 }
 
-std::string MergedPtx::text() const {
+std::string MergedPtx::text(const std::string& last) const {
+  if (!last.empty()) {
+    MergedPtx both = *this;
+    both.add(last);
+    return both.text();
+  }
   return version_line_ + "\n" + target_line_ + "\n.address_size 64\n" + body_;
 }
 

@@ -19,7 +19,8 @@ class MergedPtx {
   /// Adds a module; gives the names of its symbols that are others now.
   std::map<std::string, std::string> add(const std::string& text);
   bool empty() const { return body_.empty(); }
-  std::string text() const;
+  /// `last`: another module, with symbols of its own, behind all others.
+  std::string text(const std::string& last = "") const;
 
  private:
   std::string body_;

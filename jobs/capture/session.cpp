@@ -38,9 +38,9 @@ void say(const std::string& what) {
 
 }  // namespace
 
-Session::Session(const GpuParameters& gpu, const std::string& recording)
+Session::Session(const GpuParameters& gpu, const std::string& recording, bool strict)
     : gpu_(gpu),
-      memory_(gpu.memory.capacity.count()),
+      memory_(gpu.memory.capacity.count(), strict),
       modules_(memory_, offered_architecture),
       recorder_(recording, memory_) {}
 
@@ -149,6 +149,7 @@ void Session::find_function(const Request& request, Bytes bytes, Reply& reply) {
   description.local_bytes = lowered.local_bytes;
   description.maximum_threads =
       program.maximum_threads != 0 ? program.maximum_threads : gpu_.sm.threads_per_block;
+  description.architecture = modules_.kernel(number).architecture;
   description.parameters = static_cast<std::uint32_t>(program.parameters.size());
   append(reply.bytes, description);
   for (const isa::KernelParameter& parameter : program.parameters)
@@ -195,7 +196,7 @@ void Session::run_own(const char* name, std::uint64_t to, std::uint64_t count, s
                       std::uint64_t stream, Reply& reply) {
   constexpr std::uint32_t threads = 256;
   if (count == 0 || reply.answer.status != success) return;
-  if (!own_module_) own_module_ = modules_.add_text(copy_kernels);
+  if (!own_module_) own_module_ = modules_.add_own(copy_kernels);
   const auto& kernel = modules_.kernel(modules_.find_kernel(*own_module_, name));
   std::vector<std::byte> parameters;
   append(parameters, to);

@@ -15,7 +15,7 @@ namespace lockstep::capture {
 
 class Session {
  public:
-  Session(const GpuParameters& gpu, const std::string& recording);
+  Session(const GpuParameters& gpu, const std::string& recording, bool strict);
 
   struct Reply {
     Answer answer;

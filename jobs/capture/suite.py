@@ -48,8 +48,8 @@ class Suite:
     def capture(self, program, source):
         output = self.scratch / "captured.workload"
         shutil.rmtree(output, ignore_errors=True)
-        status, said = run([self.options.lockstep, "capture", "--gpu", self.options.gpu, "--output", output, "--", program],
-                           self.options.seconds, source.parent)
+        command = [self.options.lockstep, "capture", "--gpu", self.options.gpu, "--output", output, "--", program]
+        status, said = run(command, self.options.seconds, source.parent)
         for left in self.scratch.glob("*.part"):
             shutil.rmtree(left)
         return output if output.exists() else None, status, said

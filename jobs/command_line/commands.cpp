@@ -176,6 +176,8 @@ void add_capture(CLI::App& app, CommandLine& line) {
       ->excludes(list);
   capture.add_flag("--host-time", line.host_time,
                    "record how long the CPU computed between two calls, for replays to wait");
+  capture.add_flag("--strict", line.strict,
+                   "memory ends with its last byte, not with the next multiple of 512");
   capture.add_option("--gpu", line.gpu, "GPU that the program finds (default: v100)");
   capture.add_option("program", line.program, "the program and its arguments, behind --")
       ->excludes(list);

@@ -51,6 +51,7 @@ std::optional<std::size_t> PreemptingDispatch::choose(std::uint32_t index) const
 void PreemptingDispatch::make_room(std::span<const GridView> views, Time now, Outbox& outbox) {
   if (!preempts()) return;
   views_ = views;
+  if (is_alone()) return by_urgency_.assign(views.front().ready ? 1 : 0, 0);
   end_long_drains(now, outbox);
   send_signal(now, outbox);
   slices_.update(views, now);
@@ -59,6 +60,13 @@ void PreemptingDispatch::make_room(std::span<const GridView> views, Time now, Ou
   if (takeovers_.needs().in_place) let_keepers_return(now, outbox);
   for (const std::size_t g : by_urgency_) make_room_for(parts_.grids[g], now, outbox);
   if (slices_.is_due() && has_settled()) slices_.begin(now);
+}
+
+/// Nothing below has anything to do, at each of its blocks.
+bool PreemptingDispatch::is_alone() const {
+  return views_.size() == 1 && parts_.grids.front().all_away == 0 &&
+         parts_.grids.front().in_hand.empty() && !slices_.any() && !takeovers_.any_stopping() &&
+         takeovers_.signals_next() == Time::never();
 }
 
 void PreemptingDispatch::make_room_for(const DispatchedGrid& grid, Time now, Outbox& outbox) {

@@ -99,6 +99,8 @@ class PreemptingDispatch {
     takeovers_.count_use(sm, parts_.sms[sm].used.registers, parts_.sms[sm].guests, now);
   }
   void sort_by_urgency();
+  /// There is one grid, and no other has left anything to be done.
+  bool is_alone() const;
   void make_room_for(const DispatchedGrid& grid, Time now, Outbox& outbox);
   /// The grid is ready and has begun, or may: whoever runs is less urgent.
   bool may_run(std::size_t grid) const;

@@ -1,5 +1,6 @@
 #include "models/workload/kernel_arguments.hpp"
 
+#include <algorithm>
 #include <cmath>
 #include <cstring>
 #include <string>
@@ -224,7 +225,32 @@ std::vector<std::byte> initial_content(const isa::GlobalVariable& variable,
   return image;
 }
 
+/// Buffers that are variables of the module: they are there, and not larger than the buffers.
+static void validate_symbols(const Workload& workload, const isa::Module& module) {
+  std::vector<std::string> known;
+  for (const isa::GlobalVariable& global : module.globals) known.push_back(global.name);
+  for (const Buffer& buffer : workload.buffers) {
+    if (buffer.symbol.empty()) continue;
+    const auto found = std::find(known.begin(), known.end(), buffer.symbol);
+    if (found == known.end())
+      throw UserError(buffer.where,
+                      "module " + module.file + " has no variable \"" + buffer.symbol + "\"",
+                      suggest(buffer.symbol, known));
+    const isa::GlobalVariable& global =
+        module.globals[static_cast<std::size_t>(found - known.begin())];
+    if (buffer.bytes() < global.bytes)
+      throw UserError(buffer.where,
+                      "buffer " + buffer.name + " has " + std::to_string(buffer.bytes()) +
+                          " bytes, variable " + global.name + " " + std::to_string(global.bytes),
+                      "raise its count");
+    if (buffer.memory == MemoryKind::pinned)
+      throw UserError(buffer.where, "a variable of the module lies in GPU memory",
+                      "write memory: device or managed");
+  }
+}
+
 void validate_workload(const Workload& workload, const isa::Module& module) {
+  validate_symbols(workload, module);
   if (module.has_heap() && workload.heap == 0)
     throw UserError(workload.module_where,
                     "kernels of " + module.file + " call malloc, and the workload has no heap",

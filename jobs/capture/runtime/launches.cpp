@@ -123,8 +123,8 @@ LOCKSTEP_EXPORT Error cudaFuncGetAttributes(FunctionAttributes* attributes, cons
   attributes->local_bytes = from.local_bytes;
   attributes->maximum_threads = static_cast<int>(from.maximum_threads);
   attributes->registers = static_cast<int>(from.registers);
-  attributes->ptx_version = attributes->binary_version =
-      static_cast<int>(10 * device.major + device.minor);
+  attributes->ptx_version = static_cast<int>(from.architecture);
+  attributes->binary_version = static_cast<int>(10 * device.major + device.minor);
   attributes->maximum_dynamic_shared_bytes = static_cast<int>(
       device.shared_bytes_per_block - std::min(from.shared_bytes, device.shared_bytes_per_block));
   attributes->preferred_carveout = -1;

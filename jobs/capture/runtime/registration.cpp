@@ -1,7 +1,7 @@
 /// Entries that the start-up code of programs calls to announce fat binaries, kernels and
 /// variables.  Source: crt/host_runtime.h as nvcc 12 and 13 use it.
 #include <cstring>
-#include <memory>
+#include <vector>
 
 #include "jobs/capture/runtime/address_book.hpp"
 #include "jobs/capture/runtime/connection.hpp"
@@ -11,12 +11,26 @@ namespace lockstep::capture {
 namespace {
 
 /// As in fat_binary.hpp: what follows the header says how long it is.
-std::span<const char> container(const FatBinaryWrapper& wrapper) {
+void append_container(const void* data, std::vector<char>& to) {
+  const char* begin = static_cast<const char*>(data);
   std::uint16_t header = 0;
   std::uint64_t bytes = 0;
-  std::memcpy(&header, wrapper.data + 6, sizeof header);
-  std::memcpy(&bytes, wrapper.data + 8, sizeof bytes);
-  return {reinterpret_cast<const char*>(wrapper.data), header + bytes};
+  std::memcpy(&header, begin + 6, sizeof header);
+  std::memcpy(&bytes, begin + 8, sizeof bytes);
+  to.insert(to.end(), begin, begin + header + bytes);
+}
+
+/// One container, or those from which device code was linked (-rdc=true).
+std::vector<char> containers(const FatBinaryWrapper& wrapper) {
+  constexpr std::int32_t linked = 2;
+  std::vector<char> bytes;
+  if (wrapper.version != linked || !wrapper.file_or_list) {
+    append_container(wrapper.data, bytes);
+  } else {
+    for (const auto* data = static_cast<const void* const*>(wrapper.file_or_list); *data; ++data)
+      append_container(*data, bytes);
+  }
+  return bytes;
 }
 
 std::uint64_t module_of(void** handle) {
@@ -28,7 +42,7 @@ std::uint64_t module_of(void** handle) {
 LOCKSTEP_EXPORT void** __cudaRegisterFatBinary(void* wrapper) {
   const auto& binary = *static_cast<const FatBinaryWrapper*>(wrapper);
   const Connection::Reply reply =
-      Connection::get().ask(Operation::register_module, {}, container(binary));
+      Connection::get().ask(Operation::register_module, {}, containers(binary));
   return new void*(reinterpret_cast<void*>(reply.numbers[0]));
 }
 

@@ -59,6 +59,7 @@ MECHANISMS = {
 PAIRS = (("BT", "HG"), ("BP", "HS"), ("HS", "PF"), ("LUD", "BP"), ("PF", "SC"), ("KM", "LUD"), ("HG", "BT"),
          ("SC", "HG"))  # who loses SMs, who takes them
 QUICK_PAIRS = (("BP", "HS"), ("PF", "SC"), ("SC", "BP"))
+QUICK_COPIES = "{name: quick, link_curve: affine, link_bandwidth: 100GB/s}"  # kernels meet more often
 PAIR_MECHANISM = "name: switch, context: live-compressed, points: selective, in_place: "
 PAPER = {"registers": {"live": 65.7, "live-cp": 8.5, "live-cp-tb": 5.4}, "spill": {"live-cp": 17.7},
          "latency": {"live-cp": 40.3}, "drain part": {"live-cp": 55.8},
@@ -87,8 +88,8 @@ def workload_text(workload):
     return re.sub(r"^( *)- read: (\w+)$", r"\1- copy: {buffer: \2, to: host}", text, flags=re.MULTILINE)
 
 
-def machine_text(preemption):
-    return (f"gpu: {REPOSITORY}/configs/gpus/gtx480.yaml\nhost: {REPOSITORY}/configs/hosts/pcie3.yaml\n"
+def machine_text(preemption, host=f"{REPOSITORY}/configs/hosts/pcie3.yaml"):
+    return (f"gpu: {REPOSITORY}/configs/gpus/gtx480.yaml\nhost: {host}\n"
             "simulation: {epoch: 1ms}\n"
             "policies:\n  warp_scheduler: lrr\n  exception_scheme: replay-queue\n"
             f"  preemption: {{{preemption}}}\ntenants:\n")
@@ -104,8 +105,10 @@ def scenario(name, mechanism, folder):
 
 
 def pair_scenario(pair, in_place, folder):
-    return (machine_text(PAIR_MECHANISM + str(in_place).lower()) + tenant_text("victim", pair[0], folder, ", relaunch: true")
-            + tenant_text("urgent", pair[1], folder, ", priority: 1, arrival: 200us"))
+    again = ", priority: 1, arrival: 200us, arrivals: {uniform: [100us, 400us], count: 8}"
+    return (machine_text(PAIR_MECHANISM + str(in_place).lower(), QUICK_COPIES)
+            + tenant_text("victim", pair[0], folder, ", relaunch: true")
+            + tenant_text("urgent", pair[1], folder, again))
 
 
 def run(arguments):
@@ -204,7 +207,8 @@ def draw(arguments):
     occup = {name: all_of[name, "occup"] for name in names}
     print_table("Figure 3: occupancy of an SM, %", ("registers", "shared"),
                 {n: [percent(one.resident * part, one.blocks * size) for part, size in
-                     ((one.occupied, 128 * 1024), (one.shared, 48 * 1024))] for n, one in occup.items()}, ("mean", mean))
+                     ((one.occupied, 128 * 1024), (one.shared, 48 * 1024))] for n, one in occup.items()},
+                ("mean", mean))
     print("BP_1 in 002   60.9        13.7")
     print_table("Figures 6 and 9: registers in contexts, % of those occupied", kinds,
                 {n: [percent(all_of[n, k].saved, all_of[n, k].occupied) for k in kinds] for n in names}, ("mean", mean))

@@ -4,10 +4,11 @@
     jobs/experiments/preemption/deadlines.py run [--quick] [--folder DIR] [--jobs N]
     jobs/experiments/preemption/deadlines.py draw [--quick] [--folder DIR]
 
-`run` lets the urgent task (4096 registers, 2048 bytes, 256 threads per block) arrive at random times beside each of the
-paper's kernels, on its machine, for each technique and each latency bound; `draw` prints tables beside what the paper
-says. The oracle knows blocks from a run of the same tenants without a preemption. The kernels have the paper's registers per thread (Table 4.2). Contexts move through the memory system (real), or
-at the SM's share of its bandwidth and without traffic, as the paper has it (share).
+`run` lets the urgent task (4096 registers, 2048 bytes, 256 threads per block) arrive at random times beside each of
+the paper's kernels, on its machine, for each technique and each latency bound; `draw` prints tables beside what the
+paper says. The oracle knows blocks from a run of the same tenants without a preemption. The kernels have the paper's
+registers per thread (Table 4.2). Contexts move through the memory system (real), or at the SM's share of its
+bandwidth and without traffic, as the paper has it (share).
 
 - Violations: tasks that end later than the bound and their time alone after their launch, of those launched while the
   other kernel ran.

@@ -8,6 +8,7 @@
 /// Source: 003, section 3.3, Algorithm 1; preemption.md, sections 7.3, 14 and 16.
 #pragma once
 
+#include <algorithm>
 #include <functional>
 #include <map>
 #include <optional>
@@ -63,6 +64,9 @@ class Takeovers {
 
   // SMs that make room.
   bool is_stopping(std::uint32_t sm) const { return sms_[sm].stopping; }
+  bool any_stopping() const {
+    return std::any_of(sms_.begin(), sms_.end(), [](const Sm& sm) { return sm.stopping; });
+  }
   /// The grid for which it makes room, and how many places.
   std::uint32_t urgent_at(std::uint32_t sm) const { return sms_[sm].urgent; }
   std::uint32_t places_at(std::uint32_t sm) const { return sms_[sm].places; }
@@ -93,6 +97,7 @@ class Takeovers {
   /// When the next SM has been draining for too long, or is to get a signal.
   Time next_limit() const;
   PreemptionSignals& signals() { return signals_; }
+  Time signals_next() const { return signals_.next(); }
   /// The SMs that have, once each, and what their blocks are to do then.
   struct Overdue {
     std::uint32_t sm = 0;

@@ -15,6 +15,7 @@ class TimeSlices {
   /// Never: nobody's, ever.
   explicit TimeSlices(Time slice) : slice_(slice) {}
 
+  bool any() const { return slice_ != Time::never(); }
   /// When the slice is over; never: it has not begun.
   Time next() const { return end_; }
   bool has_turn(TenantId tenant) const { return turn_ == tenant; }

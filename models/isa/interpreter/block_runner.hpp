@@ -9,6 +9,7 @@
 #include "models/isa/interpreter/barriers.hpp"
 #include "models/isa/interpreter/interpreter.hpp"
 #include "models/isa/interpreter/warp.hpp"
+#include "models/isa/interpreter/word_access.hpp"
 #include "models/isa/text/module_text.hpp"
 
 namespace lockstep::isa {
@@ -59,15 +60,7 @@ class BlockRunner {
   /// Something happens to memory to which nothing was written.
   void touch_fresh(const Warp& warp, const Instruction& instruction, std::uint64_t address);
   std::byte* local_bytes(Warp& warp, unsigned lane, std::uint64_t offset, unsigned bytes);
-  /// Single words of registers, all within one allocation or shared memory, which is most of what
-  /// kernels do: calls `move(place, lane)` for each lane.  False when it is something else.
-  template <class Word, class Move>
-  bool move_words(const Warp& warp, const Instruction& instruction, std::uint32_t active,
-                  const Move& move);
-  template <class Word>
-  bool load_words(Warp& warp, const Instruction& instruction, std::uint32_t active);
-  template <class Word>
-  bool store_words(Warp& warp, const Instruction& instruction, std::uint32_t active);
+  WordAccess words(const Warp& warp, const Instruction& instruction, std::uint32_t active);
   void load(Warp& warp, const Instruction& instruction, std::uint32_t active);
   void store(Warp& warp, const Instruction& instruction, std::uint32_t active);
   void atomic(Warp& warp, const Instruction& instruction, std::uint32_t active);

@@ -1,10 +1,10 @@
 #include "models/isa/interpreter/interpreter.hpp"
 
-#include <tbb/parallel_for.h>
-
 #include <algorithm>
 #include <deque>
+#include <exception>
 #include <memory>
+#include <thread>
 
 #include "core/error/error.hpp"
 #include "models/isa/interpreter/block_runner.hpp"
@@ -118,12 +118,22 @@ InterpreterCounts interpret(const Launch& launch, FlatMemory& memory, unsigned t
     return interpret(launch, memory);
   check(launch, program);
   std::vector<InterpreterCounts> counts(workers);
-  tbb::parallel_for(0u, workers, [&](unsigned worker) {
-    FlatMemory own = memory.view();
-    LaunchState state(launch, own);
-    run_blocks(state, worker, workers);
-    counts[worker] = state.counts;
-  });
+  std::vector<std::exception_ptr> mistakes(workers);
+  {
+    std::vector<std::jthread> running;  // all at once: blocks may wait for each other
+    for (unsigned worker = 0; worker < workers; ++worker)
+      running.emplace_back([&, worker, own = memory.view()]() mutable {
+        try {
+          LaunchState state(launch, own);
+          run_blocks(state, worker, workers);
+          counts[worker] = state.counts;
+        } catch (...) {
+          mistakes[worker] = std::current_exception();
+        }
+      });
+  }
+  for (const std::exception_ptr& mistake : mistakes)
+    if (mistake) std::rethrow_exception(mistake);
   InterpreterCounts sum;
   for (const InterpreterCounts& one : counts) {
     sum.warp_instructions += one.warp_instructions;

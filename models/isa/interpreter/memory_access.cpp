@@ -1,5 +1,4 @@
 #include <algorithm>
-#include <bit>
 #include <cstring>
 
 #include "core/error/error.hpp"
@@ -149,61 +148,19 @@ void BlockRunner::touch_fresh(const Warp& warp, const Instruction& instruction,
   state_.memory.end_freshness();
 }
 
-template <class Word, class Move>
-bool BlockRunner::move_words(const Warp& warp, const Instruction& instruction, std::uint32_t active,
-                             const Move& move) {
-  const MemoryFields& fields = instruction.memory;
-  if (fields.elements != 1 || fields.register_bytes != sizeof(Word) ||
-      bytes_of(fields.type) != sizeof(Word) || !instruction.source[0].valid())
-    return false;
-  std::array<std::uint64_t, warp_size> addresses;
-  const auto offset = static_cast<std::uint64_t>(static_cast<std::int64_t>(instruction.offset));
-  const std::uint32_t* base = row(warp, instruction.source[0]);
-  if ((instruction.flags & flag_address_wide) != 0) {
-    std::memcpy(addresses.data(), base, sizeof addresses);
-    for (std::uint64_t& address : addresses) address += offset;
-  } else {
-    for (unsigned lane = 0; lane < warp_size; ++lane)
-      addresses[lane] = static_cast<std::uint32_t>(base[lane] + offset);
-  }
-  FlatMemory::Range range{0, shared_.size(), shared_.data()};
-  if (fields.space == Space::global)
-    range = state_.memory.range(addresses[static_cast<unsigned>(std::countr_zero(active))]);
-  if ((fields.space != Space::global && fields.space != Space::shared) ||
-      range.bytes < sizeof(Word))
-    return false;
-  const std::uint64_t last = range.bytes - sizeof(Word);
-  bool all = true;
-  for_each_lane(active, [&](unsigned lane) {
-    addresses[lane] -= range.base;
-    all &= addresses[lane] <= last && addresses[lane] % sizeof(Word) == 0;
-  });
-  if (!all || range.base % sizeof(Word) != 0) return false;
-  for_each_lane(active, [&](unsigned lane) { move(range.data + addresses[lane], lane); });
-  return true;
-}
-
-template <class Word>
-bool BlockRunner::load_words(Warp& warp, const Instruction& instruction, std::uint32_t active) {
-  auto* to = const_cast<std::uint32_t*>(row(warp, instruction.destination[0]));
-  return move_words<Word>(warp, instruction, active, [to](const std::byte* from, unsigned lane) {
-    std::memcpy(to + lane * (sizeof(Word) / sizeof *to), from, sizeof(Word));
-  });
-}
-
-template <class Word>
-bool BlockRunner::store_words(Warp& warp, const Instruction& instruction, std::uint32_t active) {
-  const std::uint32_t* from = row(warp, instruction.source[1]);
-  return move_words<Word>(warp, instruction, active, [from](std::byte* to, unsigned lane) {
-    std::memcpy(to, from + lane * (sizeof(Word) / sizeof *from), sizeof(Word));
-  });
+WordAccess BlockRunner::words(const Warp& warp, const Instruction& instruction,
+                              std::uint32_t active) {
+  const Operand base = instruction.source[0];
+  return {instruction, base.valid() ? row(warp, base) : nullptr, active, state_.memory, shared_};
 }
 
 void BlockRunner::load(Warp& warp, const Instruction& instruction, std::uint32_t active) {
   const MemoryFields& fields = instruction.memory;
   const unsigned size = bytes_of(fields.type);
-  if (size == 4 ? load_words<std::uint32_t>(warp, instruction, active)
-                : size == 8 && load_words<std::uint64_t>(warp, instruction, active))
+  const WordAccess access = words(warp, instruction, active);
+  auto* first = const_cast<std::uint32_t*>(row(warp, instruction.destination[0]));
+  if (size == 4 ? load_words<std::uint32_t>(access, first)
+                : size == 8 && load_words<std::uint64_t>(access, first))
     return;
   for_each_lane(active, [&](unsigned lane) {
     const std::byte* from = locate(warp, instruction, lane, address_of(warp, instruction, lane),
@@ -225,8 +182,10 @@ void BlockRunner::load(Warp& warp, const Instruction& instruction, std::uint32_t
 void BlockRunner::store(Warp& warp, const Instruction& instruction, std::uint32_t active) {
   const MemoryFields& fields = instruction.memory;
   const unsigned size = bytes_of(fields.type);
-  if (size == 4 ? store_words<std::uint32_t>(warp, instruction, active)
-                : size == 8 && store_words<std::uint64_t>(warp, instruction, active))
+  const WordAccess access = words(warp, instruction, active);
+  const std::uint32_t* first = row(warp, instruction.source[1]);
+  if (size == 4 ? store_words<std::uint32_t>(access, first)
+                : size == 8 && store_words<std::uint64_t>(access, first))
     return;
   for_each_lane(active, [&](unsigned lane) {
     std::byte* to = locate(warp, instruction, lane, address_of(warp, instruction, lane),

@@ -118,8 +118,8 @@ class Preemption(ScenarioTest):
 
     def test_in_place_three_priorities_end(self):
         """What two grids would leave on one SM does not keep a third from it."""
-        third = (f"  - {{name: first, workload: {WORKLOADS}/reduction.yaml, priority: 2, arrivals: {{every: 23us, count: 3}}"
-                 ", latency_bound: 2us}\n")
+        third = (f"  - {{name: first, workload: {WORKLOADS}/reduction.yaml, priority: 2, latency_bound: 2us, "
+                 "arrivals: {every: 23us, count: 3}}\n")
         self.write("scenario.yaml", again("{name: switch, in_place: true}", "{every: 20us, count: 4}") + third)
         self.run_checked("out.h5")
         _, dispatcher, sm = self.counts("out.h5")
@@ -132,7 +132,8 @@ class Preemption(ScenarioTest):
             r"scenario\.yaml:\d+:\d+: policies\.preemption and policies\.block_switching save blocks with different")
 
     def test_every_layout_writes_the_same(self):
-        for technique in ("{name: switch, context: live-compressed-block, points: selective, in_place: true}", "chimera",
+        for technique in ("{name: switch, context: live-compressed-block, points: selective, in_place: true}",
+                          "chimera",
                           "{name: dual-kernel, rounds: serial, points: selective}",
                           "{name: switch, traffic: share, signal: 9000}, sharing: {name: time-sliced, slice: 20us}"):
             self.write("scenario.yaml", again(technique))

@@ -114,14 +114,26 @@ class AnyLayout(CaptureTest):
         self.assertIn("check passed: two", told)
 
     def test_a_checkpoint_keeps_the_place_in_the_program(self):
-        scenario = self.scenario(HERE / "recordings/managed.workload", more="simulation: {epoch: 20us}")
-        whole = self.lockstep("run", scenario, "--output", "whole.h5")
-        self.assertEqual(whole.returncode, 0, whole.stderr)
+        tenants = "".join(f"  - {{name: t{i}, workload: {HERE}/recordings/{name}.workload}}\n"
+                          for i, name in enumerate(("managed", "streams", "forms")))
+        self.write("scenario.yaml", f"gpu: {ROOT}/configs/gpus/tiny.yaml\nhost: {ROOT}/configs/hosts/pcie3.yaml\n"
+                                    f"simulation: {{epoch: 20us}}\ntenants:\n{tenants}")
+        self.assertEqual(self.lockstep("run", "scenario.yaml", "--output", "whole.h5").returncode, 0)
         with h5py.File(self.folder / "whole.h5") as file:
-            middle = int(file["epochs/time"][len(file["epochs/time"]) // 2]) // 1_000_000_000
-        stop = f"simulation.stop_at={middle}us"
-        part = self.lockstep("run", scenario, "--output", "part.h5", "--set", stop, "--checkpoint-every", "1h")
-        self.assertEqual(part.returncode, 0, part.stderr)
+            end = int(file["epochs/time"][-1]) // 1_000_000_000  # us
+        resumed = 0
+        for part in range(1, 6):
+            stop = f"simulation.stop_at={max(20, end * part // 6)}us"
+            cut = self.lockstep("run", "scenario.yaml", "--output", "o.h5", "--set", stop,
+                                "--checkpoint-every", "0.001s")
+            self.assertEqual(cut.returncode, 0, cut.stderr)
+            if not (self.folder / "o.ckpt").exists():
+                continue  # it was over before its first checkpoint
+            done = self.lockstep("run", "scenario.yaml", "--output", "o.h5", "--resume", "o.ckpt", "--threads", "2")
+            self.assertEqual(done.returncode, 0, done.stderr)
+            self.assertEqual(self.lockstep("diff", "whole.h5", "o.h5").returncode, 0)
+            resumed += 1
+        self.assertGreater(resumed, 0)
 
 
 class Extracts(CaptureTest):
@@ -185,6 +197,27 @@ class Mistakes(CaptureTest):
     def test_gpu_that_is_not_there(self):
         done = self.lockstep("capture", "--output", "out.workload", "--gpu", "v101", "--", "/bin/true")
         self.refused(done, "v101.yaml", "v100")
+
+    @needs_nvcc
+    def test_access_behind_the_end_of_memory_ends_the_recording_when_strict(self):
+        source = self.write("behind.cu", """
+            #include <cstdio>
+            __global__ void last(int* to) { to[threadIdx.x] = threadIdx.x; }
+            int main() {
+              int* memory;
+              cudaMalloc(&memory, 31 * sizeof(int));
+              last<<<1, 32>>>(memory);
+              std::puts(cudaGetErrorName(cudaDeviceSynchronize()));
+            }
+            """)
+        program = self.folder / "behind"
+        subprocess.run([NVCC, "-cudart", "shared", "-arch=sm_75", source, "-o", program], check=True)
+        self.assertIn("cudaSuccess", self.capture(program, output="lenient.workload").stdout)
+        done = self.lockstep("capture", "--strict", "--output", "out.workload", "--", program)
+        self.assertEqual(done.returncode, 1)
+        self.assertIn("cudaErrorLaunchFailure", done.stdout)
+        self.assertIn("out-of-bounds global store of 4 bytes", done.stderr)
+        self.assertIn("the recording ends before this launch", done.stderr)
 
     @needs_nvcc
     def test_program_with_machine_code_only(self):

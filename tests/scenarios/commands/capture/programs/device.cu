@@ -30,7 +30,7 @@ int main() {
   cudaOccupancyMaxActiveBlocksPerMultiprocessor(&blocks, heavy, 256, 0);
   bool right = count == 1 && sms == 80 && properties.multiProcessorCount == 80 && properties.warpSize == 32 &&
                properties.sharedMemPerMultiprocessor == 98304 && properties.maxThreadsPerMultiProcessor == 2048 &&
-               attributes.sharedSizeBytes == 2048 && attributes.numRegs > 0 && blocks == 8;
+               attributes.ptxVersion == 75 && attributes.sharedSizeBytes == 2048 && attributes.numRegs > 0 && blocks == 8;
   int *counts, *seen, result[4];
   cudaMalloc(&counts, sizeof(int));
   cudaMalloc(&seen, sizeof result);
