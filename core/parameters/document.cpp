@@ -248,11 +248,13 @@ void resolve_include_at(const Node& root, const std::string& key) {
     return;
   }
   const std::optional<std::string> file = file_by_word(key, value);
-  if (file && file->empty())
+  if (file && file->empty()) {
+    const auto known = known_names(key + "s", folder_of(value));
     throw UserError(value.where(),
                     "there is no " + value.text() + ".yaml beside this file, in LOCKSTEP_PATH or " +
                         "among the " + key + "s that came with the program",
-                    suggest(value.text(), known_names(key + "s", folder_of(value))));
+                    known.empty() ? "write the name of its file" : suggest(value.text(), known));
+  }
   entry->value = file ? load(*file, value.path(), value.where()) : resolve_include(value);
 }
 

@@ -41,6 +41,19 @@ MachineParameters read_machine(const Scenario& scenario) {
   return machine;
 }
 
+using Files = std::vector<std::string>;  // of a module; "": its tenant runs on a CPU core
+
+static std::map<Files, std::set<std::string>> launched_by_module(const Scenario& scenario) {
+  std::map<Files, std::set<std::string>> launched;
+  for (const Tenant& tenant : scenario.tenants) {
+    const Files files = tenant.workload.module_files();
+    for (const std::string& file : files)
+      if (!tenant.cpu) require_file(file, tenant.workload.module_where);
+    launched[files].merge(launched_kernels(tenant.workload));
+  }
+  return launched;
+}
+
 Machine::Machine(const Scenario& scenario, const MachineParameters& parameters,
                  const Options& options)
     : scenario_(scenario),
@@ -65,14 +78,7 @@ Machine::Machine(const Scenario& scenario, const MachineParameters& parameters,
 void Machine::load_modules(isa::LoweringOptions lowering) {
   lowering.preemption_points =
       saving_of(parameters_.policies.preemption).stops == StopPlaces::points;
-  using Files = std::vector<std::string>;  // "": it runs on a CPU core
-  std::map<Files, std::set<std::string>> launched;
-  for (const Tenant& tenant : scenario_.tenants) {
-    const Files files = tenant.workload.module_files();
-    for (const std::string& file : files)
-      if (!tenant.cpu) require_file(file, tenant.workload.module_where);
-    launched[files].merge(launched_kernels(tenant.workload));
-  }
+  std::map<Files, std::set<std::string>> launched = launched_by_module(scenario_);
   std::vector<Files> known;
   for (const Tenant& tenant : scenario_.tenants) {
     const Files files = tenant.workload.module_files();
@@ -250,7 +256,7 @@ std::unique_ptr<Component> Machine::build_dispatcher() const {
 std::unique_ptr<Component> Machine::build_gmmu() const {
   Gmmu::Setup setup;
   setup.parameters = parameters_.gpu.vm;
-  setup.replay = replay_mode();
+  setup.replay = host_fault_parameters(parameters_.policies.fault_handling).replay;
   setup.squashes = is_preemptible(parameters_.policies.exception_scheme);
   setup.local = gpu_fault_handling(parameters_.policies.fault_handling).value_or(LocalHandling{});
   setup.mapping = mapping_;
@@ -267,10 +273,6 @@ std::unique_ptr<Component> Machine::build_gmmu() const {
                                             make_tlb_fill(policy(parameters_.policies.tlb_fill)));
   setup.epochs = epochs_of(gmmu_);
   return std::make_unique<Gmmu>(std::move(setup));
-}
-
-ReplayMode Machine::replay_mode() const {
-  return host_fault_parameters(parameters_.policies.fault_handling).replay;
 }
 
 const std::shared_ptr<const IssueTables>& Machine::issue_tables() const {
@@ -304,7 +306,7 @@ std::unique_ptr<Component> Machine::build_sm(std::uint32_t index) const {
   setup.to_host = graph_.link(sm_to_host_[index]);
   setup.to_dispatcher = graph_.link(sm_to_dispatcher_[index]);
   setup.vm = parameters_.gpu.vm;
-  setup.replay = replay_mode();
+  setup.replay = host_fault_parameters(parameters_.policies.fault_handling).replay;
   setup.to_gmmu = graph_.link(sm_to_gmmu_[index]);
   setup.sides = sm_sides(index);
   setup.epochs = epochs_of(sms_[index]);

@@ -67,7 +67,6 @@ class Machine {
   std::unique_ptr<Component> build_host() const;
   std::unique_ptr<Component> build_dispatcher() const;
   std::unique_ptr<Component> build_gmmu() const;
-  ReplayMode replay_mode() const;
   std::unique_ptr<Component> build_sm(std::uint32_t index) const;
   std::unique_ptr<Component> build_partition(ComponentId component) const;
   std::unique_ptr<Component> build_coordinator() const;

@@ -43,7 +43,9 @@ class Granules {
  public:
   explicit Granules(std::uint64_t pages) : pages_(pages) {}
 
-  std::uint32_t of(ManagedPage page) const { return static_cast<std::uint32_t>(page.value() / pages_); }
+  std::uint32_t of(ManagedPage page) const {
+    return static_cast<std::uint32_t>(page.value() / pages_);
+  }
   PageRange pages(std::uint32_t granule) const { return {ManagedPage{granule * pages_}, pages_}; }
   /// True for the first page of a granule that comes, or the last one that leaves.
   bool add(std::uint32_t granule) {

@@ -59,8 +59,7 @@ class ResidentBlocks : public ResidentWarps {
   void take_counts(std::vector<GridContribution>& taken);
 
   // Blocks.
-  bool empty() const { return used_.blocks == 0; }
-  std::uint32_t shared_bytes_used() const { return used_.shared_bytes; }
+  const BlockResources& used() const { return used_; }
   bool has_room_for(const GridSlot& grid) const { return has_room_for(grid, {}); }
   /// A block that has `kept` here already.
   bool has_room_for(const GridSlot& grid, const BlockResources& kept) const {

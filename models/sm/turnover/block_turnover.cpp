@@ -124,9 +124,10 @@ void BlockTurnover::choose_carve_out(const GridSlot& grid, SmCycle now) {
   if (p.l1.unified_bytes.count() == 0) return;
   const std::uint64_t blocks_here = blocks_per_sm(grid.block, constants_.limits);
   const std::uint64_t wanted =
-      blocks_.empty() ? grid.block.shared_bytes * blocks_here
-                      : std::max<std::uint64_t>(shared_carve_out_, blocks_.shared_bytes_used() +
-                                                                       grid.block.shared_bytes);
+      blocks_.used().blocks == 0
+          ? grid.block.shared_bytes * blocks_here
+          : std::max<std::uint64_t>(shared_carve_out_,
+                                    blocks_.used().shared_bytes + grid.block.shared_bytes);
   std::uint64_t carve_out = p.shared.bytes.count();
   for (Bytes size : p.shared.carve_outs)
     if (size.count() >= wanted) carve_out = std::min(carve_out, size.count());

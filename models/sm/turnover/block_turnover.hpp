@@ -68,7 +68,7 @@ class BlockTurnover final : public DrainedWarps {
 
   const BlockLog& log() const { return log_; }
 
-  bool empty() const { return blocks_.empty() && staged_.empty() && scheduler_.empty(); }
+  bool empty() const { return blocks_.used().blocks == 0 && staged_.empty() && scheduler_.empty(); }
   void serialize(Archive& archive) {
     archive.section("sm/turnover", 3);
     archive(staged_, shared_carve_out_, log_);

@@ -158,6 +158,7 @@ TEST_F(ScenarioReader, TooManySmsAreAnError) {
 
 TEST_F(ScenarioReader, EveryShippedScenarioIsReadable) {
   const std::filesystem::path root = std::filesystem::path(LOCKSTEP_SOURCE_DIR) / "configs";
+  setenv("LOCKSTEP_PATH", root.c_str(), 1);  // which the program itself finds
   int read_files = 0;
   for (const auto& entry : std::filesystem::directory_iterator(root / "scenarios")) {
     const std::string file = entry.path().string();

@@ -58,7 +58,7 @@ TEST(ResidentBlocks, ALeavingBlockTellsWhatItsGridHasExecutedSinceTheLastOne) {
   EXPECT_EQ(done.executed.warp, 5u);
   EXPECT_EQ(done.executed.thread, 130u);
   EXPECT_EQ(world.statistics.tenant[0].warp_instructions.value(), 5u);
-  EXPECT_TRUE(world.blocks.empty());
+  EXPECT_EQ(world.blocks.used().blocks, 0u);
 }
 
 TEST(ResidentBlocks, ResidencyIsCountedPerTenant) {
