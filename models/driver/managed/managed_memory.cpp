@@ -89,7 +89,8 @@ void ManagedMemory::prefetch_to_gpu(PageRange pages, std::uint64_t id, const Hos
     if (place != PagePlace::host && place != PagePlace::remote) continue;
     const bool offered = pages_.has(page, ManagedPages::offered);
     PageRange range{page, 1};
-    const ManagedPage stop = std::min(pages.end(), page.rounded_down(most_step_pages) + most_step_pages);
+    const ManagedPage stop =
+        std::min(pages.end(), page.rounded_down(most_step_pages) + most_step_pages);
     while (range.end() < stop && pages_.place(range.end()) == place &&
            pages_.has(range.end(), ManagedPages::offered) == offered)
       ++range.count;

@@ -14,7 +14,9 @@ namespace {
 
 /// The `count`-th meeting of ranks at which something holds.
 MachineBench::Moment when(unsigned count, MachineBench::Moment holds) {
-  return [left = count, holds = std::move(holds)](const Host& host) mutable { return holds(host) && --left == 0; };
+  return [left = count, holds = std::move(holds)](const Host& host) mutable {
+    return holds(host) && --left == 0;
+  };
 }
 
 /// False if the moment never came.
