@@ -88,13 +88,17 @@ std::uint32_t ModuleLoader::register_limit(std::uint32_t kernel,
   const SourceFunction& k = source_.functions[kernel];
   std::uint32_t limit = options.maximum_registers;
   if (k.maximum_registers != 0) limit = std::min(limit, k.maximum_registers);
-  std::uint32_t threads = k.maximum_threads;
-  const auto& block = k.required_block;
-  if (block[0] != 0) threads = block[0] * block[1] * block[2];
+  constexpr std::uint64_t many = 1 << 16;  // more threads and blocks than any SM holds
+  std::uint64_t threads = std::min<std::uint64_t>(k.maximum_threads, many);
+  if (k.required_block[0] != 0) {
+    threads = 1;
+    for (const std::uint64_t extent : k.required_block) threads = std::min(threads * extent, many);
+  }
   if (threads == 0) return limit;
-  const std::uint32_t warps =
-      (threads + warp_size - 1) / warp_size * std::max(k.minimum_blocks, 1u);
-  const std::uint32_t fitting = registers_of_an_sm / ((warps + 3) / 4 * 4 * warp_size) / 8 * 8;
+  const std::uint64_t blocks = std::clamp<std::uint64_t>(k.minimum_blocks, 1, many);
+  const std::uint64_t warps = (threads + warp_size - 1) / warp_size * blocks;
+  const auto fitting =
+      static_cast<std::uint32_t>(registers_of_an_sm / ((warps + 3) / 4 * 4 * warp_size) / 8 * 8);
   return std::min(limit, std::max(fitting, fewest_registers));
 }
 

@@ -157,6 +157,13 @@ TEST(RegisterLimit, IsThatOfPtxasForTheBlocksThatMustFit) {
   within(96, 5, 128);
 }
 
+TEST(RegisterLimit, StaysTheFewestWhateverIsAskedFor) {
+  const std::uint32_t fewest = registers_with(".maxntid 1024, 1, 1\n.minnctapersm 4294967295\n");
+  EXPECT_EQ(registers_with(".maxntid 1024, 1, 1\n.minnctapersm 1000\n"), fewest);
+  EXPECT_EQ(registers_with(".maxntid 4294967295, 1, 1\n"), fewest);
+  EXPECT_EQ(registers_with(".reqntid 65536, 65536, 65536\n"), fewest);
+}
+
 TEST(RegisterLimit, IsThatOfTheRequiredBlock) {
   EXPECT_LE(registers_with(".reqntid 16, 16, 4\n"), 64u);
 }
