@@ -58,11 +58,11 @@ CLI::Option* add_duration(CLI::App& command, const std::string& name, double& se
 void add_run(CLI::App& app, CommandLine& line) {
   CLI::App& run = add_command(app, "run", "simulate a scenario and write an HDF5 file");
   CLI::Option* const scenario = add_scenario(run, line);
-  CLI::Option* const again =
-      run.add_option("--config-of", line.config_of,
-                     "output of a run that is to be repeated to the bit, instead of a scenario")
-          ->excludes(scenario)
-          ->excludes("--set");
+  CLI::Option* const again = run.add_option("--config-of", line.config_of,
+                                            "output of a run that is to be repeated to the bit, "
+                                            "instead of a scenario (default: none)")
+                                 ->excludes(scenario)
+                                 ->excludes("--set");
   scenario->excludes(again);
   run.callback([&line] {
     if (line.scenario.empty() && line.config_of.empty())

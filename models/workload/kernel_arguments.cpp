@@ -9,6 +9,7 @@
 #include "core/parameters/suggest.hpp"
 #include "models/isa/load.hpp"
 #include "models/workload/element.hpp"
+#include "models/workload/recording/recording.hpp"
 
 namespace lockstep {
 
@@ -163,6 +164,8 @@ std::uint32_t find_kernel(const Step& launch, const isa::Module& module) {
 std::set<std::string> launched_kernels(const Workload& workload) {
   std::set<std::string> kernels;
   collect_launched(workload.program, kernels);
+  if (workload.recording)
+    kernels.insert(workload.recording->kernels().begin(), workload.recording->kernels().end());
   return kernels;
 }
 
