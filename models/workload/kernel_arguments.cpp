@@ -165,7 +165,8 @@ std::set<std::string> launched_kernels(const Workload& workload) {
   std::set<std::string> kernels;
   collect_launched(workload.program, kernels);
   if (workload.recording)
-    kernels.insert(workload.recording->kernels().begin(), workload.recording->kernels().end());
+    kernels.insert(workload.recording->launched_kernels().begin(),
+                   workload.recording->launched_kernels().end());
   return kernels;
 }
 

@@ -25,8 +25,8 @@ class Recording {
   std::uint64_t steps() const { return steps_.length; }
   RecordedStep step(std::uint64_t number) const;
   const std::string& kernel(const RecordedStep& step) const;
-  /// All that it launches.
-  const std::vector<std::string>& kernels() const { return kernels_; }
+  /// All, by name.
+  const std::vector<std::string>& launched_kernels() const { return kernels_; }
   /// Of a launch: its parameter buffer.
   std::vector<std::byte> arguments(const RecordedStep& step) const;
   /// Bytes [offset, offset + to.size()) of the data.
