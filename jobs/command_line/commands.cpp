@@ -60,7 +60,7 @@ void add_run(CLI::App& app, CommandLine& line) {
   CLI::Option* const scenario = add_scenario(run, line);
   CLI::Option* const again = run.add_option("--config-of", line.config_of,
                                             "output of a run that is to be repeated to the bit, "
-                                            "instead of a scenario (default: none)")
+                                            "instead of a scenario")
                                  ->excludes(scenario)
                                  ->excludes("--set");
   scenario->excludes(again);

@@ -126,7 +126,7 @@ class AnyLayout(CaptureTest):
             stop = f"simulation.stop_at={max(20, end * part // 6)}us"
             cut = self.lockstep("run", "scenario.yaml", "--output", "o.h5", "--set", stop,
                                 "--checkpoint-every", "0.001s")
-            self.assertEqual(cut.returncode, 0, cut.stderr)
+            self.assertIn(cut.returncode, (0, 4), cut.stderr)  # 4: not all were done by then
             if not (self.folder / "o.ckpt").exists():
                 continue  # it was over before its first checkpoint
             done = self.lockstep("run", "scenario.yaml", "--output", "o.h5", "--resume", "o.ckpt", "--threads", "2")
