@@ -133,7 +133,8 @@ class FirstSteps(ScenarioTest):
     def test_options_that_may_be_left_out_say_what_happens_then(self):
         """All but switches, those that repeat, and those without which nothing is done."""
         needs_none = {"--set", "--alone", "--shared", "--resume", "--slurm", "--format", "--help", "--check",
-                      "--profile", "--quiet", "--verbose", "--list", "--strict", "--config-of"}
+                      "--profile", "--quiet", "--verbose", "--list", "--strict", "--config-of",
+                      "--host-time"}
         listed = self.lockstep("--help").stdout.split("\nCOMMANDS\n")[1].split("EXIT")[0]
         commands = re.findall(r"(?m)^  ([a-z]+) ", listed)
         self.assertIn("run", commands)
@@ -142,7 +143,8 @@ class FirstSteps(ScenarioTest):
             options = re.split(r"\n  (?=--)", "\n" + text.rstrip())
             for option in options:
                 name = re.match(r"\s*(?:-h,)?(--[a-z-]+)", option)
-                if name and name[1] not in needs_none and (command, name[1]) != ("capture", "--output"):
+                required = "REQUIRED" in option or (command, name and name[1]) == ("capture", "--output")
+                if name and name[1] not in needs_none and not required:
                     self.assertIn("(default: ", option, f"{command} {name[1]}")
 
     def test_what_nobody_can_act_on_is_said_when_asked_for(self):
