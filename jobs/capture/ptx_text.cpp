@@ -107,11 +107,11 @@ std::string symbol_of(const std::vector<std::string>& words) {
   constexpr const char* definers[] = {".entry", ".func", ".global", ".const", ".shared", ".tex"};
   bool defines = false;
   std::string symbol;
-  for (std::size_t w = 0; w < words.size(); ++w) {
-    for (const char* definer : definers) defines |= words[w] == definer;
-    const char first = words[w].front();
+  for (const std::string& word : words) {
+    for (const char* definer : definers) defines |= word == definer;
+    const char first = word.front();
     if (first == '.' || std::isdigit(static_cast<unsigned char>(first)) != 0) continue;
-    if (symbol.empty()) symbol = words[w];
+    if (symbol.empty()) symbol = word;
   }
   return defines ? symbol : "";
 }

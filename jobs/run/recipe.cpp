@@ -27,7 +27,7 @@ std::string quoted(const std::string& text) {
 }
 
 std::string scalar_text(const Node& node) {
-  const std::string text = node.text();
+  const std::string& text = node.text();
   const bool is_plain = !text.empty() && text == node.to_flow() &&
                         text.find_first_of(",[]{}#&*!|>'\"%@`:\\") == std::string::npos;
   return is_plain ? text : quoted(text);
@@ -82,7 +82,7 @@ std::string take_program(std::vector<RankFact>& facts) {
   const auto program = std::find_if(facts.begin(), facts.end(),
                                     [](const RankFact& fact) { return fact.name == program_fact; });
   if (program == facts.end()) return "another program";
-  const std::string version = program->value;
+  std::string version = program->value;
   facts.erase(program);
   return version;
 }

@@ -45,7 +45,7 @@ struct GridLaunch {
 static_assert(sizeof(GridLaunch) == 64);
 
 /// What a block that is saved leaves on chip, as bits.
-namespace InPlace {
+namespace in_place {
 inline constexpr std::uint8_t registers = 1, shared = 2;
 }
 

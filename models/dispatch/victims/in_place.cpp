@@ -45,11 +45,11 @@ std::vector<std::uint8_t> kept_in_place(std::span<const BlockRoom> running,
     registers.push_back(room.registers);
     shared.push_back(room.shared);
   }
-  std::vector<std::uint8_t> kept(running.size(), InPlace::registers | InPlace::shared);
+  std::vector<std::uint8_t> kept(running.size(), in_place::registers | in_place::shared);
   for (const std::size_t i : in_the_way(registers, count * need.registers, limits.registers))
-    kept[i] &= ~InPlace::registers;
+    kept[i] &= ~in_place::registers;
   for (const std::size_t i : in_the_way(shared, count * need.shared_bytes, limits.shared_bytes))
-    kept[i] &= ~InPlace::shared;
+    kept[i] &= ~in_place::shared;
   return kept;
 }
 

@@ -83,8 +83,8 @@ void SmPlaces::enter(std::uint32_t grid, std::uint64_t block, const BlockResourc
 void SmPlaces::leave(std::uint32_t grid, std::uint64_t block, std::uint8_t keeps) {
   std::erase_if(rooms_, [&](BlockRoom& room) {
     if (room.grid != grid || room.block != block) return false;
-    if ((keeps & InPlace::registers) == 0) room.registers = {};
-    if ((keeps & InPlace::shared) == 0) room.shared = {};
+    if ((keeps & in_place::registers) == 0) room.registers = {};
+    if ((keeps & in_place::shared) == 0) room.shared = {};
     room.away = room.registers.size + room.shared.size > 0;
     return !room.away;
   });

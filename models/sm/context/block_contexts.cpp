@@ -113,9 +113,9 @@ BlockContext BlockContexts::take_out(BlockPlace place, SmCycle now, std::uint8_t
   serialize_control(archive, block);
   for (SavedWarp& warp : warps) archive(warp);
   BlockContext context;
-  write_registers(place, warps, (keeps & InPlace::registers) != 0, context);
+  write_registers(place, warps, (keeps & in_place::registers) != 0, context);
   const std::span<std::byte> shared = blocks_.shared_of(place);
-  const bool keeps_shared = (keeps & InPlace::shared) != 0;
+  const bool keeps_shared = (keeps & in_place::shared) != 0;
   std::vector<std::byte>& kept_or_moved = keeps_shared ? context.kept.shared : context.bytes;
   kept_or_moved.insert(kept_or_moved.end(), shared.begin(), shared.end());
   overwrite(shared);

@@ -41,8 +41,8 @@ struct BlockInMemory {
     return resources;
   }
   std::uint8_t keeps() const {
-    return (kept.register_count > 0 ? InPlace::registers : 0) |
-           (kept.shared_bytes > 0 ? InPlace::shared : 0);
+    return (kept.register_count > 0 ? in_place::registers : 0) |
+           (kept.shared_bytes > 0 ? in_place::shared : 0);
   }
   bool can_return() const { return state == State::there && pages.empty(); }
   /// A page has come; all_keys: every page.

@@ -115,16 +115,16 @@ TEST(SmPlaces, ABlockOfTheUrgentKernelIsNobodysCandidate) {
   EXPECT_EQ(places.candidate(7, need(4096, 2048, 256), running), std::nullopt);
 }
 
-constexpr std::uint8_t all_parts = InPlace::registers | InPlace::shared;
+constexpr std::uint8_t all_parts = in_place::registers | in_place::shared;
 
 TEST(InPlace, SpillsWhatFigure4Spills) {
   const OccupancyLimits fermi = room(1024);  // vector registers
   const SmPlaces places = filled(fermi, need(300, 8192), 3, Placement::packed);
   EXPECT_THAT(kept_in_place(places.rooms_of(running), need(256, 10240), 2, fermi),
-              ElementsAre(InPlace::shared, InPlace::shared, all_parts))
+              ElementsAre(in_place::shared, in_place::shared, all_parts))
       << "002, Figure 4: registers of the first two, no shared memory";
   EXPECT_THAT(kept_in_place(places.rooms_of(running), need(200, 10240), 2, fermi),
-              ElementsAre(all_parts, all_parts, InPlace::shared))
+              ElementsAre(all_parts, all_parts, in_place::shared))
       << "with the 200 of its text one is enough";
 }
 
@@ -138,7 +138,7 @@ TEST(InPlace, TakesTheFewestBlocksThenTheFewestBytesThenTheLowestRange) {
 
 TEST(InPlace, WhatABlockKeepsIsItsOwnUntilItEntersAgain) {
   SmPlaces places = filled(room(1024), need(300, 8192), 3, Placement::packed);
-  for (const std::uint64_t block : {0, 1}) places.leave(running, block, InPlace::shared);
+  for (const std::uint64_t block : {0, 1}) places.leave(running, block, in_place::shared);
   places.leave(running, 2, all_parts);
   EXPECT_EQ(places.keeper(), running);
   EXPECT_EQ(places.kept(running, 2).registers, 300u);

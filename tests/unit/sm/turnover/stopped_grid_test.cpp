@@ -66,8 +66,8 @@ TEST_P(StoppedGrid, WithoutTrafficItsBlocksReturnWithAllTheyHadAsWell) {
 TEST_P(StoppedGrid, InPlaceItsBlocksReturnToWhatTheyHaveLeftOnChip) {
   const Outcome whole = run({}, Technique::save);
   const Outcome moved = run({400}, Technique::save);
-  constexpr std::uint8_t both = InPlace::registers | InPlace::shared;
-  keeps = {InPlace::registers, InPlace::shared, both, both, InPlace::registers, 0};
+  constexpr std::uint8_t both = in_place::registers | in_place::shared;
+  keeps = {in_place::registers, in_place::shared, both, both, in_place::registers, 0};
   for (std::int64_t stop = 20; stop < 1500; stop += 47) {
     const Outcome stopped = run({stop, stop + 2100}, Technique::save);
     ASSERT_EQ(stopped.memory, whole.memory) << stop;
