@@ -121,8 +121,8 @@ void Renaming::rename(std::uint32_t from, std::uint32_t to) {
 
 /// What a write of the one reached, one of the other reaches too.
 void Renaming::spread_writes(std::uint32_t from, std::uint32_t to) {
-  for (std::uint32_t b = 0; b < liveness_.written_before.size(); ++b)
-    if (liveness_.written_before[b].contains(from)) liveness_.written_before[b].insert(to);
+  for (auto& written : liveness_.written_before)
+    if (written.contains(from)) written.insert(to);
 }
 
 /// The least solution above the one before, which holds for the register's own mentions: those that
