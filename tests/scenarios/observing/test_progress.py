@@ -43,9 +43,9 @@ class Progress(ScenarioTest):
         return [re.sub(r"\033\[[0-9;]*m", "", line).rstrip("\r\n") for line in text.split("\r\033[K")[1:]]
 
     def test_it_says_how_far_the_run_is_and_how_long_it_takes(self):
-        lines = self.lines(self.shown(200))
+        lines = self.lines(self.shown(200, "--set", "tenants.0.parameters.n=512"))
         self.assertGreater(len(lines), 1)
-        self.assertRegex(lines[-1], r"^[\d.]+ us simulated, \d+% of 400 blocks, (about \d+ s left, )?"
+        self.assertRegex(lines[-1], r"^[\d.]+ us simulated, \d+% of 1024 blocks, (about \d+ s left, )?"
                                     r"[\d.]+ M warp instructions/s, after \d+ s$")
         shares = [int(re.search(r"(\d+)% of", line)[1]) for line in lines]
         self.assertEqual(shares, sorted(shares))
