@@ -64,14 +64,14 @@ bool move_words(const WordAccess& access, const Move& move) {
 template <class Word>
 bool load_words(const WordAccess& access, std::uint32_t* to) {
   return move_words<Word>(access, [to](const std::byte* from, unsigned lane) {
-    std::memcpy(to + lane * (sizeof(Word) / sizeof(std::uint32_t)), from, sizeof(Word));
+    std::memcpy(reinterpret_cast<std::byte*>(to) + lane * sizeof(Word), from, sizeof(Word));
   });
 }
 
 template <class Word>
 bool store_words(const WordAccess& access, const std::uint32_t* from) {
   return move_words<Word>(access, [from](std::byte* to, unsigned lane) {
-    std::memcpy(to, from + lane * (sizeof(Word) / sizeof(std::uint32_t)), sizeof(Word));
+    std::memcpy(to, reinterpret_cast<const std::byte*>(from) + lane * sizeof(Word), sizeof(Word));
   });
 }
 
