@@ -2,10 +2,8 @@
 /// GPU.
 #include <fmt/format.h>
 #include <sys/wait.h>
-#include <unistd.h>
 
 #include <algorithm>
-#include <cerrno>
 #include <chrono>
 #include <csignal>
 #include <cstdio>
@@ -15,6 +13,7 @@
 #include "core/error/error.hpp"
 #include "core/parameters/document.hpp"
 #include "jobs/capture/captured_program.hpp"
+#include "jobs/capture/channel.hpp"
 #include "jobs/capture/describe_recording.hpp"
 #include "jobs/capture/workload_folder.hpp"
 #include "jobs/options.hpp"
@@ -30,49 +29,24 @@ GpuParameters read_gpu(const std::string& name) {
   return read_parameters<GpuParameters>(root.at("gpu"));
 }
 
-/// False at the end of the channel.
-bool receive(int socket, void* to, std::size_t bytes) {
-  char* place = static_cast<char*>(to);
-  while (bytes > 0) {
-    const ssize_t count = ::read(socket, place, bytes);
-    if (count < 0 && errno == EINTR) continue;
-    if (count <= 0) return false;
-    place += count;
-    bytes -= static_cast<std::size_t>(count);
-  }
-  return true;
-}
-
-bool send(int socket, const void* from, std::size_t bytes) {
-  const char* place = static_cast<const char*>(from);
-  while (bytes > 0) {
-    const ssize_t count = ::write(socket, place, bytes);
-    if (count < 0 && errno == EINTR) continue;
-    if (count <= 0) return false;
-    place += count;
-    bytes -= static_cast<std::size_t>(count);
-  }
-  return true;
-}
-
 /// `host_time`: what the program computes between an answer and its next request is recorded.
 void serve_all(int socket, Session& session, bool host_time) {
   using Clock = std::chrono::steady_clock;
   Request request;
   std::vector<std::byte> bytes;
   Clock::time_point answered = Clock::now();
-  while (receive(socket, &request, sizeof request)) {
+  while (receive_all(socket, &request, sizeof request)) {
     if (host_time && session.was_used())
       session.recorder().delay(
           std::chrono::duration_cast<std::chrono::nanoseconds>(Clock::now() - answered));
     bytes.resize(request.bytes);
-    if (!receive(socket, bytes.data(), bytes.size())) return;
+    if (!receive_all(socket, bytes.data(), bytes.size())) return;
     Session::Reply reply = session.serve(request, bytes);
     reply.answer.bytes = reply.bytes.size();
     reply.answer.printed = reply.printed.size();
-    if (!send(socket, &reply.answer, sizeof reply.answer) ||
-        !send(socket, reply.bytes.data(), reply.bytes.size()) ||
-        !send(socket, reply.printed.data(), reply.printed.size()))
+    if (!send_all(socket, &reply.answer, sizeof reply.answer) ||
+        !send_all(socket, reply.bytes.data(), reply.bytes.size()) ||
+        !send_all(socket, reply.printed.data(), reply.printed.size()))
       return;
     answered = Clock::now();
   }

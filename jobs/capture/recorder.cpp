@@ -52,22 +52,23 @@ RecordedStep& Recorder::in_stream(RecordedStep& step, std::uint64_t stream, bool
   return step;
 }
 
-void Recorder::copy_in(std::uint64_t address, std::uint64_t stream, bool waits,
-                       std::span<const std::byte> bytes) {
-  RecordedStep step = step_of(Kind::copy_to_gpu);
+void Recorder::copy(RecordedStep::Kind kind, std::uint64_t address, std::uint64_t stream,
+                    bool waits, std::span<const std::byte> bytes) {
+  RecordedStep step = step_of(kind);
   step.address = address;
   step.bytes = bytes.size();
   step.data = writer_.add_data(bytes);
   writer_.add(in_stream(step, stream, waits));
 }
 
+void Recorder::copy_in(std::uint64_t address, std::uint64_t stream, bool waits,
+                       std::span<const std::byte> bytes) {
+  copy(Kind::copy_to_gpu, address, stream, waits, bytes);
+}
+
 void Recorder::copy_out(std::uint64_t address, std::uint64_t stream, bool waits,
                         std::span<const std::byte> bytes) {
-  RecordedStep step = step_of(Kind::copy_to_host);
-  step.address = address;
-  step.bytes = bytes.size();
-  step.data = writer_.add_data(bytes);
-  writer_.add(in_stream(step, stream, waits));
+  copy(Kind::copy_to_host, address, stream, waits, bytes);
 }
 
 void Recorder::launch(const std::string& kernel, const LaunchDescription& how,

@@ -42,6 +42,8 @@ class Recorder {
   void finish() { writer_.finish(); }
 
  private:
+  void copy(RecordedStep::Kind kind, std::uint64_t address, std::uint64_t stream, bool waits,
+            std::span<const std::byte> bytes);
   RecordedStep& in_stream(RecordedStep& step, std::uint64_t stream, bool waits);
 
   RecordingWriter writer_;

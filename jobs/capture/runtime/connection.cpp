@@ -3,11 +3,12 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <cerrno>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
 #include <string>
+
+#include "jobs/capture/channel.hpp"
 
 namespace lockstep::capture {
 namespace {
@@ -53,25 +54,11 @@ Connection::Connection() : process_(getpid()) {
 }
 
 void Connection::send(const void* from, std::size_t bytes) const {
-  const char* place = static_cast<const char*>(from);
-  while (bytes > 0) {
-    const ssize_t count = ::write(socket_, place, bytes);
-    if (count < 0 && errno == EINTR) continue;
-    if (count <= 0) std::_Exit(1);  // the other side has said why
-    place += count;
-    bytes -= static_cast<std::size_t>(count);
-  }
+  if (!send_all(socket_, from, bytes)) std::_Exit(1);  // the other side has said why
 }
 
 void Connection::receive(void* to, std::size_t bytes) const {
-  char* place = static_cast<char*>(to);
-  while (bytes > 0) {
-    const ssize_t count = ::read(socket_, place, bytes);
-    if (count < 0 && errno == EINTR) continue;
-    if (count <= 0) std::_Exit(1);
-    place += count;
-    bytes -= static_cast<std::size_t>(count);
-  }
+  if (!receive_all(socket_, to, bytes)) std::_Exit(1);
 }
 
 Answer Connection::exchange(Operation operation, std::initializer_list<std::uint64_t> numbers,
