@@ -7,6 +7,7 @@
 namespace lockstep {
 
 enum class L2Write : std::uint8_t { back, through };
+enum class L2Fetch : std::uint8_t { sectors, line };
 
 /// The L2 slices of a partition: key `memory.l2` of a GPU.
 ///
@@ -24,6 +25,7 @@ struct L2Parameters {
   std::uint32_t bank_queue = 0, fill_queue = 0, response_queue = 0;
   std::uint32_t response_rate = 0;
   L2Write write = L2Write::back;
+  L2Fetch fetch = L2Fetch::sectors;
 
   static auto schema() {
     using namespace literals;
@@ -56,6 +58,8 @@ struct L2Parameters {
                "flits that leave a partition in a cycle", "flits")
         .field("write", &L2Parameters::write, L2Write::back, choice({"back", "through"}),
                "when stores go to DRAM")
+        .field("fetch", &L2Parameters::fetch, L2Fetch::sectors, choice({"sectors", "line"}),
+               "what a miss reads: the sectors that were asked for, or all that its line lacks")
         .check([](const L2Parameters& p) -> std::string {
           const std::uint64_t bank = p.size.count() / p.banks;
           const std::uint64_t sets = bank / (std::uint64_t{128} * p.ways);

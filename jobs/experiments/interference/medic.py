@@ -20,21 +20,22 @@ APPLICATIONS = {
     "nearest_neighbour": "{records: 1048576, blocks: 64}",
     "convolution_separable": "{width: 1536, height: 1024}",
     "streamcluster": "{points: 65536, dimensions: 32, centres: 8}",
-    "inverted_index": "{words: 524288, vocabulary: 100000, slots: 262144}",
+    "inverted_index": "{words: 524288, vocabulary: 16000, slots: 32768}",
 }
 # A period shorter than the paper's 100,000 cycles, since these kernels run for 0.2 to 6 million.
 PERIOD = 20000
-MEDIC = f"name: medic, resample: {PERIOD}"
+MEDIC = f"name: medic, resample: {PERIOD}, order: stack"
+QUEUES = "{name: medic, open_rows: true}"
 VARIANTS = {
     "baseline": ("lru", "fr-fcfs"),
     "eaf": ("eaf", "fr-fcfs"),
     "WIP": (f"{{{MEDIC}, bypass: false}}", "fr-fcfs"),
-    "WMS": (f"{{{MEDIC}, bypass: false, insertion: false}}", "medic"),
+    "WMS": (f"{{{MEDIC}, bypass: false, insertion: false}}", QUEUES),
     "pcal": (f"{{name: pcal, period: {PERIOD}}}", "fr-fcfs"),
     "random": (f"{{name: random, period: {PERIOD}}}", "fr-fcfs"),
     "pc-bypass": (f"{{name: pc-bypass, period: {PERIOD}}}", "fr-fcfs"),
     "WByp": (f"{{{MEDIC}, insertion: false}}", "fr-fcfs"),
-    "MeDiC": (f"{{{MEDIC}}}", "medic"),
+    "MeDiC": (f"{{{MEDIC}}}", QUEUES),
 }
 # Averages that the paper states, relative to the baseline, in percent.
 PAPER = {"WIP": "+32.5", "WMS": "+30.2", "WByp": "+33.6", "MeDiC": "+41.5"}

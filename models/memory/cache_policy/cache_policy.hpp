@@ -22,9 +22,12 @@ struct CacheWay {
 
 enum class CacheAdmission : std::uint8_t { to_bank, to_dram };
 
+/// Where a line that comes in stands among those of its set, by their last use.
+enum class CachePosition : std::uint8_t { most_recent, middle, next_to_go };
+
 struct CacheInsertion {
   bool allocate = true;
-  bool at_lru = false;          ///< next victim instead of most recently used
+  CachePosition position = CachePosition::most_recent;
   std::uint8_t line_class = 0;  ///< below 16
 };
 

@@ -44,7 +44,7 @@ class Eaf final : public CachePolicy {
     const bool known = evicted_.has(line);
     const bool chosen = !known && random_.below(recent_) == 0;
     ++(known ? statistics_.known : chosen ? statistics_.chosen : statistics_.next_to_go);
-    return {.at_lru = !known && !chosen};
+    return {.position = known || chosen ? CachePosition::most_recent : CachePosition::next_to_go};
   }
   void on_eviction(std::uint64_t line, std::uint8_t) override { evicted_.add(line); }
 

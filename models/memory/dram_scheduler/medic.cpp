@@ -1,9 +1,10 @@
 /// MeDiC's memory scheduler: requests of warps that mostly hit go first, in a queue of their own.
 ///
 /// Such a warp waits for few requests, so that each costs it more.  The others starve while such
-/// requests come, as in the source; they go on when these fall silent.  Each queue is served as by
-/// fr-fcfs.
-/// Source: 004, section 4.3.4; memory-interference.md, section 3.3.4 (AMB-09: the queue in halves).
+/// requests come, as in the source; they go on when these fall silent, or with
+/// `open_rows` where a row is open for them.  Each queue is served as by fr-fcfs.
+/// Source: 004, section 4.3.4; memory-interference.md, section 3.3.4 (AMB-09).  The source adds a
+/// queue and states no size: the low one is the queue that there was, the high one is as large.
 ///
 /// Simplified: requests that are no warp's (walks, copies, evictions) are in the low queue.
 #include <algorithm>
@@ -16,14 +17,18 @@ namespace lockstep {
 namespace {
 
 struct MedicSchedulerParameters {
-  double high_share = 0;
+  std::uint32_t high = 0;
+  bool open_rows = false;
   Cycles age_limit;
   static auto schema() {
     using namespace literals;
     using P = MedicSchedulerParameters;
     return parameters<P>()
-        .field("high_share", &P::high_share, 0.5, range(0.0, 1.0),
-               "of the queue's places is for warps that mostly hit; at least one for each")
+        .field("high", &P::high, 64, range(1, 4096),
+               "places for warps that mostly hit, beyond the queue's own", "requests")
+        .field("open_rows", &P::open_rows, false,
+               "a row that is open stays so for requests of other warps, while none of those that "
+               "mostly hit wants it")
         .field("age_limit", &P::age_limit, 5000_cycles, range(0_cycles, 10'000'000'000_cycles),
                "DRAM cycles after which a request goes before younger hits in its bank; 0: never");
   }
@@ -48,7 +53,7 @@ class MedicScheduler final : public DramScheduler {
       : MedicScheduler(setup.parameters.dram, setup.choice.parameters<MedicSchedulerParameters>()) {
   }
 
-  DramDivision division() const override { return {{high_, low_}, 2}; }
+  DramDivision division() const override { return {{high_, low_}, 2, high_}; }
   DramLane lane(const MemoryRequest& request, bool) const override {
     const std::uint8_t lane = (request.marks & mark_mostly_hit) != 0 ? 0 : 1;
     return {lane, lane};
@@ -67,11 +72,9 @@ class MedicScheduler final : public DramScheduler {
 
  private:
   MedicScheduler(const DramParameters& dram, const MedicSchedulerParameters& p)
-      : high_(std::max(1u,
-                       static_cast<std::uint32_t>((dram.queue + dram.write_queue) * p.high_share))),
-        low_(std::max(
-            1u, dram.queue + dram.write_queue - std::min(high_, dram.queue + dram.write_queue))),
-        levels_(dram, {p.age_limit, p.age_limit}) {}
+      : high_(p.high),
+        low_(dram.queue + dram.write_queue),
+        levels_(dram, {p.age_limit, p.age_limit}, p.open_rows) {}
 
   const std::uint32_t high_, low_;  ///< places
   StrictLevels levels_;

@@ -1,10 +1,13 @@
 /// Levels of urgency, one strictly before the other, each with an order of its own.
 ///
 /// A lower level takes the command slots that no request above can use, but not in banks for which
-/// one above waits: it neither opens or closes their rows nor delays it.
+/// one above waits: it neither opens or closes their rows nor delays it.  With `rows_stay` it may
+/// finish there what the open row holds for it, while none above wants that row: first ready comes
+/// before the levels, so that their rows are not opened twice.
 /// Source: memory-interference.md, section 5.3.5 (AMB-65), for MeDiC's two queues and MASK's three.
 #pragma once
 
+#include <bit>
 #include <vector>
 
 #include "models/memory/dram_scheduler/first_ready.hpp"
@@ -14,8 +17,9 @@ namespace lockstep {
 class StrictLevels {
  public:
   /// One age limit for each level.
-  StrictLevels(const DramParameters& dram, const std::vector<Cycles>& age_limits)
-      : dual_bus_(dram.dual_command_bus) {
+  StrictLevels(const DramParameters& dram, const std::vector<Cycles>& age_limits,
+               bool rows_stay = false)
+      : dual_bus_(dram.dual_command_bus), rows_stay_(rows_stay) {
     for (const Cycles limit : age_limits)
       levels_.emplace_back(limit, static_cast<unsigned>(levels_.size()));
   }
@@ -24,7 +28,8 @@ class StrictLevels {
     DramChoice choice;
     std::uint64_t above = 0;  // banks for which requests of higher levels wait
     for (unsigned level = 0; level < levels_.size(); ++level) {
-      const std::uint64_t active = queue.active_banks(level);
+      std::uint64_t active = queue.active_banks(level);
+      if (rows_stay_) active &= ~hits_below_only(queue, level);
       const DramChoice one = levels_[level].choose(queue, banks, active & ~above, now);
       above |= active;
       const bool free = choice.column == DramChoice::none && choice.row == DramChoice::none;
@@ -36,7 +41,19 @@ class StrictLevels {
   }
 
  private:
-  const bool dual_bus_;
+  /// Banks whose open row serves lower levels, and not this one.
+  std::uint64_t hits_below_only(const DramQueue& queue, unsigned level) const {
+    std::uint64_t banks = 0;
+    for (std::uint64_t rest = queue.active_banks(level); rest != 0; rest &= rest - 1) {
+      const auto bank = static_cast<std::uint32_t>(std::countr_zero(rest));
+      if (queue.oldest_hit(bank, level) != DramEntry::none) continue;
+      for (unsigned below = level + 1; below < levels_.size(); ++below)
+        if (queue.oldest_hit(bank, below) != DramEntry::none) banks |= std::uint64_t{1} << bank;
+    }
+    return banks;
+  }
+
+  const bool dual_bus_, rows_stay_;
   std::vector<FirstReady> levels_;
 };
 

@@ -105,7 +105,7 @@ bool L2Bank::serve_read(const L2Context& context, std::uint32_t index, L2Cycle c
                          t.request, Transaction::none);
     t.written = true;
   }
-  if (missing != 0 && !serve_miss(context, index, missing, cycle)) return false;
+  if (missing != 0 && !serve_miss(context, index, missing, valid, cycle)) return false;
 
   t.missing = missing;
   t.hits = static_cast<std::uint8_t>(t.request.sectors & valid);
@@ -126,7 +126,7 @@ bool L2Bank::serve_read(const L2Context& context, std::uint32_t index, L2Cycle c
 
 /// Attaches a transaction to the MSHR of its line and asks DRAM for what is not on its way yet.
 bool L2Bank::serve_miss(const L2Context& context, std::uint32_t index, std::uint8_t missing,
-                        L2Cycle cycle) {
+                        std::uint8_t valid, L2Cycle cycle) {
   Transaction& t = context.transactions[index];
   std::uint32_t entry = mshrs_.find(t.line);
   if (entry == L2Mshrs::none) {
@@ -135,7 +135,9 @@ bool L2Bank::serve_miss(const L2Context& context, std::uint32_t index, std::uint
     entry = mshrs_.allocate(t.line);
   }
   L2Mshrs::Entry& mshr = mshrs_[entry];
-  const auto wanted = static_cast<std::uint8_t>(missing & ~mshr.pending);
+  const unsigned fetched =
+      context.parameters.fetch == L2Fetch::line ? L2Tags::all_sectors & ~valid : missing;
+  const auto wanted = static_cast<std::uint8_t>(fetched & ~mshr.pending);
   if (mshr.waiting >= context.parameters.merges) return stalled(BankStall::merges);
   if (wanted != 0) {
     if (!context.dram.room(t.request, false)) return stalled(BankStall::dram_queue);
@@ -219,7 +221,7 @@ bool L2Bank::allocate(const L2Context& context, std::uint32_t line, const Memory
     if (context.policy.has(CachePolicy::mourns))
       context.policy.on_eviction(tags_.tag(victim), old.line_class);
   }
-  tags_.install(victim, line, decision.at_lru);
+  tags_.install(victim, line, decision.position);
   LOCKSTEP_CHECK(decision.line_class < 16, "a cache policy has too many classes of lines");
   tags_[victim].line_class = decision.line_class;
   tags_.set_tenant(victim, request.tenant);

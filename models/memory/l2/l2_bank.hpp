@@ -38,7 +38,7 @@ struct LineDecision {
   }
   template <class Archive>
   void serialize(Archive& archive) {
-    archive(made, insertion.allocate, insertion.at_lru, insertion.line_class);
+    archive(made, insertion.allocate, insertion.position, insertion.line_class);
   }
 
   bool made = false;
@@ -151,7 +151,7 @@ class L2Bank {
   bool serve_read(const L2Context& context, std::uint32_t index, L2Cycle cycle);
   bool serve_store(const L2Context& context, std::uint32_t index, L2Cycle cycle);
   bool serve_miss(const L2Context& context, std::uint32_t index, std::uint8_t missing,
-                  L2Cycle cycle);
+                  std::uint8_t valid, L2Cycle cycle);
   void finish_service(const L2Context& context, L2Cycle cycle);
   /// Makes place for a line; false when the victim's write has no room in the DRAM queue.
   bool allocate(const L2Context& context, std::uint32_t line, const MemoryRequest& request,

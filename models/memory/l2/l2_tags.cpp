@@ -88,28 +88,22 @@ void L2Tags::touch(std::uint32_t place) {
   ages[way_of(place)] = 0;
 }
 
-/// It becomes the oldest of the places that are taken.
-void L2Tags::make_next_to_go(std::uint32_t place) {
-  touch(place);
+/// A place that was just used goes behind those that are younger than `age`.
+void L2Tags::make_older(std::uint32_t place, std::uint8_t age) {
   std::uint8_t* ages = ages_of(place);
-  const std::uint32_t* tags = tags_of(place);
-  std::uint8_t taken = 0;
-  for (std::uint32_t way = 0; way < ways_; ++way) {
-    if (tags[way] == absent || way == way_of(place)) continue;
-    --ages[way];
-    ++taken;
-  }
-  ages[way_of(place)] = taken;
+  for (std::uint32_t way = 0; way < ways_; ++way)
+    if (ages[way] <= age && way != way_of(place)) --ages[way];
+  ages[way_of(place)] = age;
 }
 
-void L2Tags::install(std::uint32_t place, std::uint32_t line, bool at_lru) {
+void L2Tags::install(std::uint32_t place, std::uint32_t line, CachePosition position) {
   tag_at(place) = line;
   (*this)[place] = {};
-  if (at_lru) {
-    make_next_to_go(place);
-  } else {
-    touch(place);
-  }
+  touch(place);
+  if (position == CachePosition::most_recent) return;
+  const std::uint32_t* tags = tags_of(place);
+  const auto others = static_cast<std::uint8_t>(ways_ - 1 - std::count(tags, tags + ways_, absent));
+  make_older(place, position == CachePosition::middle ? others / 2 : others);
 }
 
 void L2Tags::write(std::uint32_t place, unsigned sector, std::uint32_t mask, bool dirty) {

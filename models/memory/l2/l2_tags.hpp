@@ -8,6 +8,7 @@
 #include "core/checkpoint/archive.hpp"
 #include "core/memory/cache_aligned.hpp"
 #include "core/memory/warm.hpp"
+#include "models/memory/cache_policy/cache_policy.hpp"
 
 namespace lockstep {
 
@@ -22,6 +23,7 @@ namespace lockstep {
 class L2Tags {
  public:
   static constexpr std::uint32_t absent = ~std::uint32_t{0};
+  static constexpr unsigned all_sectors = 0xf;
 
   struct Line {
     std::uint8_t valid : 4 = 0;       ///< sectors that can be read
@@ -68,8 +70,8 @@ class L2Tags {
   std::uint32_t ways() const { return ways_; }
   /// A free place of the line's set, otherwise the least recently used one.
   std::uint32_t victim(std::uint32_t line) const;
-  /// Puts `line` at `place`, most recently used or next to go, with no sector there.
-  void install(std::uint32_t place, std::uint32_t line, bool at_lru);
+  /// Puts `line` at `place`, with no sector there.
+  void install(std::uint32_t place, std::uint32_t line, CachePosition position);
 
   /// A store wrote the bytes `mask` of a sector.
   void write(std::uint32_t place, unsigned sector, std::uint32_t mask, bool dirty);
@@ -119,7 +121,7 @@ class L2Tags {
     const std::byte* begin = set(set_of(line));
     for (std::size_t at = 0; at < bytes; at += cache_line_bytes) __builtin_prefetch(begin + at);
   }
-  void make_next_to_go(std::uint32_t place);
+  void make_older(std::uint32_t place, std::uint8_t age);
 
   std::uint32_t ways_, padded_ways_;  ///< padded: to whole vectors
   std::uint32_t stride_shift_, set_shift_, sets_;

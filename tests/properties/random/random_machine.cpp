@@ -43,7 +43,8 @@ void set_cache_policy(Settings& s) {
        "{name: mask, epoch: 1500, least: 3, probe: 4}"});
   s.set("policies.cache_policy", policy);
   if (policy.find("medic") != std::string::npos && s.pick({0, 1}) != 0)
-    s.choose("policies.dram_scheduler", {"medic", "{name: medic, high_share: 0.1, age_limit: 0}"});
+    s.choose("policies.dram_scheduler",
+             {"medic", "{name: medic, high: 4, open_rows: true, age_limit: 0}"});
 }
 
 void set_latencies(Settings& s) {
@@ -120,6 +121,7 @@ void set_sizes(Settings& s) {
   s.set("gpu.memory.l2.ways", ways);
   s.set("gpu.memory.l2.size", std::to_string(banks * ways * sets * 128) + "B");
   s.choose("gpu.memory.l2.write", {"back", "through"});
+  s.choose("gpu.memory.l2.fetch", {"sectors", "line"});
   s.set("gpu.memory.l2.bank_width", s.pick({32, 64, 128}));
 }
 

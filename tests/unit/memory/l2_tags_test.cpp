@@ -55,17 +55,29 @@ TEST(L2Tags, ReplacesTheLeastRecentlyUsedLineForAnyNumberOfWays) {
       const std::uint32_t victim = tags.victim(line);
       ASSERT_LT(victim, ways) << "round " << round;
       ASSERT_EQ(tags.tag(victim), expected.insert(line)) << ways << " ways, round " << round;
-      tags.install(victim, line, false);
+      tags.install(victim, line, CachePosition::most_recent);
     }
   }
 }
 
 TEST(L2Tags, LineInsertedAsLeastRecentlyUsedGoesNext) {
   L2Tags tags(1, 6, 1);
-  for (std::uint32_t line = 0; line < 6; ++line) tags.install(tags.victim(line), line, false);
-  tags.install(tags.victim(6), 6, true);
+  for (std::uint32_t line = 0; line < 6; ++line)
+    tags.install(tags.victim(line), line, CachePosition::most_recent);
+  tags.install(tags.victim(6), 6, CachePosition::next_to_go);
   EXPECT_EQ(tags.find(0), L2Tags::absent);
   EXPECT_EQ(tags.tag(tags.victim(7)), 6u);
+}
+
+TEST(L2Tags, LineInsertedInTheMiddleGoesAfterTheOlderHalf) {
+  L2Tags tags(1, 6, 1);
+  for (std::uint32_t line = 0; line < 6; ++line)
+    tags.install(tags.victim(line), line, CachePosition::most_recent);
+  tags.install(tags.victim(6), 6, CachePosition::middle);
+  for (const std::uint32_t gone : {1u, 2u, 3u, 6u, 4u}) {
+    EXPECT_EQ(tags.tag(tags.victim(7)), gone);
+    tags.install(tags.victim(7), 100 + gone, CachePosition::most_recent);
+  }
 }
 
 }  // namespace

@@ -44,6 +44,17 @@ TEST(L2Timing, AnotherSectorOfTheLineMisses) {
   EXPECT_EQ(bench.departure(2), 1000 + miss(small_memory()) - small_memory().dram.rcd_read.count());
 }
 
+TEST(L2Timing, AMissReadsTheWholeLineIfAsked) {
+  MemoryParameters p = small_memory();
+  p.l2.fetch = L2Fetch::line;
+  PartitionBench bench(p);
+  bench.load(0, 0, 1, 1);
+  bench.load(1000, 0, 14, 2);
+  bench.run();
+  EXPECT_EQ(bench.answer(2).response.l2_hits, 14);
+  EXPECT_EQ(bench.statistics().tenant[0].dram_reads.value(), 4u);
+}
+
 TEST(L2Timing, AWholeLineTakesABeatPerSector) {
   PartitionBench bench;
   bench.load(0, 0, 15, 1);

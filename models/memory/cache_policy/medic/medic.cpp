@@ -79,11 +79,14 @@ class Medic final : public CachePolicy {
     if (bypasses && !(evicted_ && evicted_->has(line))) return {.allocate = false};
     const std::size_t of = std::min<std::size_t>(type_of(request), most_class);
     ++statistics_.fills[of];
-    return {.line_class = static_cast<std::uint8_t>(of)};
+    constexpr CachePosition places[] = {CachePosition::next_to_go, CachePosition::middle,
+                                        CachePosition::most_recent};
+    return {.position = stack_ ? places[of] : CachePosition::most_recent,
+            .line_class = static_cast<std::uint8_t>(of)};
   }
 
-  /// The lowest class first, in a class the least recently used.  Source: memory-interference.md,
-  /// section 3.3.3.
+  /// The lowest class first, in a class the least recently used, with `order: classes`.
+  /// Source: memory-interference.md, section 3.3.3.
   std::uint32_t victim(std::span<const CacheWay> ways) override {
     const auto first =
         std::min_element(ways.begin(), ways.end(), [](const CacheWay& a, const CacheWay& b) {
@@ -114,7 +117,9 @@ class Medic final : public CachePolicy {
 
   Medic(const PartitionPolicySetup& setup, const MedicParameters& p)
       : CachePolicy(observes | (p.bypass ? admits | inserts : 0u) | (p.walks ? admits : 0u) |
-                    (p.reuse ? mourns : 0u) | (p.insertion ? inserts | replaces | mourns : 0u)),
+                    (p.reuse ? mourns : 0u) | (p.insertion ? inserts | mourns : 0u) |
+                    (p.insertion && p.order == MedicInsertion::classes ? replaces : 0u)),
+        stack_(p.insertion && p.order == MedicInsertion::stack),
         reports_(p.threshold_step != 0) {
     set_tenants(statistics_, setup.tenants);
     const L2Parameters& l2 = setup.parameters.l2;
@@ -128,7 +133,7 @@ class Medic final : public CachePolicy {
                                                  : static_cast<std::size_t>(WarpType::balanced);
   }
 
-  const bool reports_;
+  const bool stack_, reports_;
   std::optional<EvictedFilter> evicted_;
   std::optional<WalkLevels> walks_;
   std::uint64_t lookups_ = 0, misses_ = 0;  ///< since the last report

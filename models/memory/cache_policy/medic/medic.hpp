@@ -19,10 +19,14 @@ namespace lockstep {
 
 enum class WarpType : std::uint8_t { mostly_miss, balanced, mostly_hit, all_hit };
 
+/// What the type of the warp that asked for a line decides.
+enum class MedicInsertion : std::uint8_t { classes, stack };
+
 struct MedicParameters {
   bool bypass = true, insertion = true, reuse = false, walks = false;
   WalkLevelParameters walk_levels;
   Cycles resample;
+  MedicInsertion order = MedicInsertion::classes;
   std::uint32_t profile = 0, mostly_miss = 0, mostly_hit = 0, threshold_step = 0, miss_step = 0;
 
   static auto schema() {
@@ -31,6 +35,10 @@ struct MedicParameters {
     return parameters<P>()
         .field("bypass", &P::bypass, true, "requests of mostly-missing warps go past the L2")
         .field("insertion", &P::insertion, true, "lines of warps that hit are evicted last")
+        .field("order", &P::order, MedicInsertion::classes, choice({"classes", "stack"}),
+               "with insertion: lower classes go first, used or not; or a line comes in as the "
+               "most recently used of its set, in the middle, or as the next to go (004, section "
+               "4.3.3, says both)")
         .field("reuse", &P::reuse, false,
                "a line that was evicted not long ago is looked up all the same (MeDiC-reuse)")
         .field("walks", &P::walks, false,

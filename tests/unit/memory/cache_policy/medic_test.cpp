@@ -198,6 +198,22 @@ TEST(MedicInsertion, EvictsMostlyMissingThenBalancedAndKeepsThoseThatHit) {
   }
 }
 
+TEST(MedicInsertion, ByStackLetsUnusedLinesAge) {
+  MedicSet set("{name: medic, order: stack}");
+  for (std::uint64_t line = 0; line < 15; ++line) set.load(line, WarpType::mostly_hit);
+  set.load(15, WarpType::mostly_miss);
+  set.load(16, WarpType::balanced);  // in place of 15, younger than half of the others
+  set.load(17, WarpType::balanced);  // in place of 0, which was used longest ago
+  for (const std::uint64_t line : {1, 14, 16, 17}) {
+    set.load(line, WarpType::mostly_hit);
+    EXPECT_TRUE(set.last_hit()) << line;
+  }
+  for (const std::uint64_t line : {15, 0}) {
+    set.load(line, WarpType::mostly_miss);
+    EXPECT_FALSE(set.last_hit()) << line;
+  }
+}
+
 TEST(MedicInsertion, IsOffWhenItIsSwitchedOff) {
   MedicSet set("{name: medic, insertion: false}");
   set.load(0, WarpType::mostly_hit);

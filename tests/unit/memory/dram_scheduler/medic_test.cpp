@@ -22,14 +22,14 @@ bool room(DramBench& dram, std::uint8_t marks) {
 }
 
 TEST(MedicScheduler, AFullLowQueueDoesNotKeepOutARequestThatGoesFirst) {
-  DramBench dram(four_places(), "medic");
-  dram.send(0, {.bank = 0, .row = 1});
-  dram.send(0, {.bank = 0, .row = 2});
+  DramBench dram(four_places(), "{name: medic, high: 1}");
+  for (std::uint32_t row = 1; row <= 4; ++row) dram.send(0, {.bank = 0, .row = row});
   EXPECT_FALSE(room(dram, 0));
   ASSERT_TRUE(room(dram, high));
-  dram.send(0, {.bank = 0, .row = 3, .marks = high});
+  dram.send(0, {.bank = 0, .row = 5, .marks = high});
+  EXPECT_FALSE(room(dram, high));
   dram.run();
-  EXPECT_EQ(dram.order(), (Order{2, 0, 1}));
+  EXPECT_EQ(dram.order(), (Order{4, 0, 1, 2, 3}));
 }
 
 TEST(MedicScheduler, RowHitsOfTheLowQueueWait) {
@@ -39,6 +39,16 @@ TEST(MedicScheduler, RowHitsOfTheLowQueueWait) {
   for (int i = 0; i < 4; ++i) dram.send(2, {.bank = 0, .row = 1});
   dram.run();
   EXPECT_EQ(dram.order().front(), 1u);
+}
+
+TEST(MedicScheduler, RowsStayOpenForTheLowQueueIfAsked) {
+  DramBench dram(tiny_hbm2(), "{name: medic, open_rows: true}");
+  dram.send(0, {.bank = 0, .row = 1});
+  for (int i = 0; i < 4; ++i) dram.send(1, {.bank = 0, .row = 1});
+  dram.send(1, {.bank = 0, .row = 2, .marks = high});
+  dram.send(1, {.bank = 0, .row = 3});
+  dram.run();
+  EXPECT_EQ(dram.order(), (Order{0, 1, 2, 3, 4, 5, 6}));
 }
 
 TEST(MedicScheduler, TheLowQueueTakesSlotsInOtherBanks) {
