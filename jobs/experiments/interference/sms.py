@@ -55,6 +55,7 @@ class Run:
     scheduler: str
     span: str
     buffer: int = 300  # requests of a controller, half of them for the CPU
+    controllers: int = 4
 
     def name(self):
         label = self.benchmarks[0] if len(self.benchmarks) == 1 else f"{len(self.benchmarks)}cores"
@@ -67,7 +68,8 @@ class Run:
                                         for i, name in enumerate(self.benchmarks)]
         return (f"gpu: {configs}/gpus/sms_16c1g.yaml\nhost: {configs}/hosts/pcie3.yaml\n"
                 f"simulation: {{epoch: {self.span}, stop_at: {self.span}}}\n"
-                f"override: {{gpu.memory.dram.queue: {self.buffer}, gpu.memory.dram.gpu_queue: {self.buffer // 2}}}\n"
+                f"override: {{gpu.memory.dram.queue: {self.buffer}, gpu.memory.dram.gpu_queue: {self.buffer // 2}, "
+                f"gpu.memory.partitions: {self.controllers}}}\n"
                 f"policies: {{translation: ideal, dram_scheduler: {self.scheduler}}}\ntenants:\n"
                 + "".join(f"  - {{{tenant}}}\n" for tenant in tenants))
 
@@ -92,16 +94,19 @@ class Results:
         with h5py.File(self.output / f"{run.name()}.h5") as file:
             return {row["tenant"].decode(): row["instructions_per_cycle"] for row in file["tenants"][:]}
 
-    def ipc_alone(self, name):
-        if name not in self.alone:
-            self.alone[name] = next(iter(self.ipcs(run_alone(name, self.arguments.span)).values()))
-        return self.alone[name]
+    def ipc_alone(self, name, controllers=4):
+        if (name, controllers) not in self.alone:
+            run = run_alone(name, self.arguments.span, controllers)
+            self.alone[name, controllers] = next(iter(self.ipcs(run).values()))
+        return self.alone[name, controllers]
 
     def of_run(self, run):
-        """CPU weighted speedup, GPU speedup, largest slowdown of a core."""
+        """CPU weighted speedup, GPU speedup (0: there is none), largest slowdown of a core."""
         shared = self.ipcs(run)
-        speedups = [shared[f"core{i}"] / self.ipc_alone(name) for i, name in enumerate(run.benchmarks)]
-        return sum(speedups), shared[GPU] / self.ipc_alone(GPU), 1 / min(speedups)
+        speedups = [shared[f"core{i}"] / self.ipc_alone(name, run.controllers)
+                    for i, name in enumerate(run.benchmarks)]
+        gpu = shared[GPU] / self.ipc_alone(GPU, run.controllers) if run.gpu else 0
+        return sum(speedups), gpu, 1 / min(speedups)
 
     def of_category(self, category, scheduler, buffer=300):
         runs = [Run(mix, True, scheduler, self.arguments.span, buffer)
@@ -122,10 +127,9 @@ class Results:
             return (hits + misses) / (file["final/end"][()] * 1e-9), hits / max(hits + misses, 1), banks
 
 
-def run_alone(name, span):
-    if name == GPU:
-        return Run((), True, SCHEDULERS["FR-FCFS"], span)
-    return Run((name,), False, SCHEDULERS["FR-FCFS"], span)
+def run_alone(name, span, controllers=4):
+    benchmarks = () if name == GPU else (name,)
+    return Run(benchmarks, name == GPU, SCHEDULERS["FR-FCFS"], span, controllers=controllers)
 
 
 def all_runs(arguments):

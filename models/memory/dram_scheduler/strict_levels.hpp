@@ -25,9 +25,17 @@ class StrictLevels {
   }
 
   DramChoice choose(const DramQueue& queue, const DramBanks& banks, DramCycle now) {
+    unsigned waiting = 0;  // levels with requests
+    for (unsigned level = 0; level < levels_.size(); ++level)
+      waiting |= unsigned{queue.active_banks(level) != 0} << level;
+    if (std::has_single_bit(waiting)) {
+      const auto level = static_cast<unsigned>(std::countr_zero(waiting));
+      return levels_[level].choose(queue, banks, queue.active_banks(level), now);
+    }
     DramChoice choice;
     std::uint64_t above = 0;  // banks for which requests of higher levels wait
-    for (unsigned level = 0; level < levels_.size(); ++level) {
+    for (; waiting != 0; waiting &= waiting - 1) {
+      const auto level = static_cast<unsigned>(std::countr_zero(waiting));
       std::uint64_t active = queue.active_banks(level);
       if (rows_stay_) active &= ~hits_below_only(queue, level);
       const DramChoice one = levels_[level].choose(queue, banks, active & ~above, now);
