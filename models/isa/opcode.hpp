@@ -105,6 +105,13 @@ enum class Opcode : std::uint16_t {
   print,          ///< of vprintf, see ir::PrintStep
   stack_save,     ///< d = first byte of local memory that alloca has not given away
   stack_restore,  ///< that byte = a
+  // made by the reader of texture and surface instructions, see semantics/families/texture.cc
+  tex_index,     ///< texels that a coordinate means, and their weights
+  tex_row,       ///< row of a slice, among the rows of all slices
+  tex_address,   ///< where a texel is
+  tex_decode,    ///< what its bytes mean
+  tex_mix,       ///< of two or four texels, by their weights
+  surf_address,  ///< where a byte of a surface is
   // made by lowering
   iadd3,         ///< d = a + b + c
   lea,           ///< d = (a << imm) + b

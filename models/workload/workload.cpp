@@ -8,6 +8,7 @@
 #include "core/parameters/suggest.hpp"
 #include "models/workload/recording/recording.hpp"
 #include "models/workload/step_reader.hpp"
+#include "models/workload/texture_initializer.hpp"
 
 namespace lockstep {
 
@@ -109,8 +110,9 @@ void read_initializer(const Node& node, std::vector<Buffer>& buffers, Buffer& bu
   if (node.is_scalar()) {
     if (node.text() == "zero") return;
     if (node.text() != "permutation") {
-      throw node.error("no initial content is called \"" + node.text() + "\"",
-                       "zero, value, linear, uniform, normal, permutation, csr_graph, file");
+      throw node.error(
+          "no initial content is called \"" + node.text() + "\"",
+          "zero, value, linear, uniform, normal, permutation, csr_graph, file, texture");
     }
     initial.kind = Kind::permutation;
     buffer.initial = initial;
@@ -146,9 +148,15 @@ void read_initializer(const Node& node, std::vector<Buffer>& buffers, Buffer& bu
     const Node file = map.is_scalar() ? map : map.at("name");
     initial.file = resolve_file_name(file);
     if (map.is_map() && map.has("data_set")) initial.data_set = map.at("data_set").text();
+  } else if (name == "texture") {
+    initial.kind = Kind::texture;
+    if (buffer.bytes() < isa::texture_header_bytes)
+      throw node.error("buffer " + buffer.name + " has no room for a texture's header",
+                       "give it 64 bytes, as {type: u8, count: 64}");
+    initial.texture = read_texture(map, *buffer_named(buffers, map.at("buffer")), variables);
   } else {
     throw node.error("no initial content is called \"" + name + "\"",
-                     "zero, value, linear, uniform, normal, permutation, csr_graph, file");
+                     "zero, value, linear, uniform, normal, permutation, csr_graph, file, texture");
   }
   if (map.is_map()) map.reject_unknown_keys();
   buffer.initial = initial;

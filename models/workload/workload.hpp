@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "core/parameters/node.hpp"
+#include "models/isa/semantics/texture_header.hpp"
 #include "models/isa/types.hpp"
 #include "models/workload/expression.hpp"
 #include "models/workload/recording/recorded_step.hpp"
@@ -48,6 +49,7 @@ struct Initializer {
     csr_column,
     csr_weight,
     file,
+    texture,
   };
   Kind kind = Kind::zero;
   std::string where;
@@ -56,6 +58,7 @@ struct Initializer {
   std::uint64_t vertices = 0, edges = 0;  ///< of a graph
   bool rmat = false;
   std::string file, data_set;  ///< data_set: empty for raw little-endian content
+  isa::TextureHeader texture;
 };
 
 struct Buffer {

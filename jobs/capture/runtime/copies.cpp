@@ -6,6 +6,7 @@
 #include "jobs/capture/runtime/connection.hpp"
 #include "jobs/capture/runtime/graphs.hpp"
 #include "jobs/capture/runtime/streams.hpp"
+#include "jobs/capture/runtime/textures/array_copies.hpp"
 
 namespace lockstep::capture {
 namespace {
@@ -65,8 +66,8 @@ Error copy_rows(const Rows& rows, int kind, const Order& order) {
   return success;
 }
 
-Error copy_volume(const Copy3D& copy, const Order& order) {
-  if (copy.source_array || copy.target_array) return unsupported("cudaMemcpy3D with an array");
+Error copy_volume(const Copy3D& asked, const Order& order) {
+  const Copy3D copy = without_arrays(asked);
   const auto place = [](const PitchedPointer& base, const Position& at, std::size_t z) {
     return static_cast<char*>(base.pointer) + ((at.z + z) * base.height + at.y) * base.pitch + at.x;
   };

@@ -17,6 +17,7 @@
   Execute select_compare(const SemanticKey&);     /* set, setp, testp */               \
   Execute select_convert(const SemanticKey&);     /* cvt, cvt.pack */                  \
   Execute select_fp8(const SemanticKey&);         /* cvt of 8-bit floats */            \
+  Execute select_texture(const SemanticKey&);     /* of tex, suld and sust */          \
   Execute select_move(const SemanticKey&);        /* mov, selp, slct, cvta, .. */      \
   Execute select_warp(const SemanticKey&);        /* shfl, vote, match, redux */       \
   }

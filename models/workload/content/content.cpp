@@ -51,6 +51,8 @@ std::shared_ptr<const Content> make(const Buffer& buffer, Graphs& graphs) {
       return make_graph_weights(buffer);
     case Kind::file:
       return buffer.initial.data_set.empty() ? make_raw_file(buffer) : make_data_set(buffer);
+    case Kind::texture:
+      return make_texture(buffer);
   }
   internal_error(__FILE__, __LINE__, "a kind", "buffer " + buffer.name + " has no initial content");
 }

@@ -18,5 +18,6 @@ std::shared_ptr<const Content> make_graph_part(const Buffer& buffer,
 std::shared_ptr<const Content> make_graph_weights(const Buffer& buffer);
 std::shared_ptr<const Content> make_raw_file(const Buffer& buffer);
 std::shared_ptr<const Content> make_data_set(const Buffer& buffer);
+std::shared_ptr<const Content> make_texture(const Buffer& buffer);
 
 }  // namespace lockstep

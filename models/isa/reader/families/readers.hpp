@@ -9,6 +9,8 @@
 #include "models/isa/reader/families/moves.hpp"
 #include "models/isa/reader/families/run_time_calls.hpp"
 #include "models/isa/reader/families/stack.hpp"
+#include "models/isa/reader/families/surfaces.hpp"
+#include "models/isa/reader/families/textures.hpp"
 #include "models/isa/reader/families/video.hpp"
 #include "models/isa/reader/families/warp.hpp"
 
@@ -27,6 +29,8 @@ struct Readers {
         moves(code, operands),
         run_time(code, operands),
         stack(code, operands),
+        surfaces(code, operands),
+        textures(code, operands),
         video(code, operands),
         warp(code, operands) {}
   Readers(const Readers&) = delete;
@@ -42,6 +46,8 @@ struct Readers {
   MoveReader moves;
   RunTimeCalls run_time;
   StackReader stack;
+  SurfaceReader surfaces;
+  TextureReader textures;
   VideoReader video;
   WarpReader warp;
 };

@@ -5,6 +5,7 @@
 #include "core/memory/round_up.hpp"
 #include "models/isa/reader/names/names.hpp"
 #include "models/isa/reader/names/symbols.hpp"
+#include "models/isa/semantics/texture_header.hpp"
 
 namespace lockstep::isa {
 
@@ -18,6 +19,8 @@ void fail(const std::string& file, syntax::Position at, const std::string& what,
 }
 
 ir::Variable variable_of(const std::string& file, const syntax::Declaration& d) {
+  if (d.type == "texref" || d.type == "surfref")  // the host writes its header there
+    return {d.name, texture_header_bytes, texture_header_bytes, 0};
   const Type type = type_named(d.type);
   if (type == Type::none || type == Type::pred)
     fail(file, d.at, "variable " + d.name + " of type ." + d.type + " is not supported",

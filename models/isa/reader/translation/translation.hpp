@@ -56,6 +56,11 @@ class Translation {
   bool falls_in() const { return !ended_; }
   /// Labels were numbered before blocks were known: `labels` of them.
   void number_labels(std::uint32_t labels) { label_block_.assign(labels, 0); }
+  /// One that no text has; place_label says where it is.
+  std::uint32_t new_label() {
+    label_block_.push_back(0);
+    return static_cast<std::uint32_t>(label_block_.size() - 1);
+  }
   void resolve_labels();
 
  private:

@@ -182,7 +182,7 @@ class Mistakes(CaptureTest):
     def test_list_names_the_entries_that_are_not_there(self):
         done = self.lockstep("capture", "--list")
         self.assertEqual(done.returncode, 0, done.stderr)
-        self.assertIn("cudaMallocArray\n", done.stdout)
+        self.assertIn("cudaMallocMipmappedArray\n", done.stdout)
         self.assertNotIn("cudaMalloc\n", done.stdout)
 
     def test_program_that_never_calls_cuda(self):

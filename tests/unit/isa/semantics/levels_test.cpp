@@ -167,7 +167,9 @@ INSTANTIATE_TEST_SUITE_P(
                       Opcode::slct, Opcode::mov, Opcode::mov_pack, Opcode::mov_unpack, Opcode::cvt,
                       Opcode::cvt_pack, Opcode::cvta, Opcode::isspacep, Opcode::shfl, Opcode::vote,
                       Opcode::match, Opcode::activemask, Opcode::redux, Opcode::elect,
-                      Opcode::iadd3, Opcode::lea, Opcode::mad_wide_add),
+                      Opcode::iadd3, Opcode::lea, Opcode::mad_wide_add, Opcode::tex_index,
+                      Opcode::tex_row, Opcode::tex_address, Opcode::tex_decode, Opcode::tex_mix,
+                      Opcode::surf_address),
     [](const auto& tested) { return "opcode_" + std::to_string(static_cast<int>(tested.param)); });
 
 TEST(Levels, MachineRunsAtLeastWhatIsChosen) {

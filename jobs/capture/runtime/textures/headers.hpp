@@ -1,0 +1,49 @@
+/// The headers that handles of textures and surfaces point to, made of what programs describe.
+#pragma once
+
+#include "jobs/capture/runtime/textures/arrays.hpp"
+#include "models/isa/semantics/texture_header.hpp"
+
+namespace lockstep::capture {
+
+/// cudaResourceDesc.
+struct ResourceDescription {
+  enum Type : int { array, mipmapped_array, linear, pitched };
+  int type = array;
+  struct Memory {
+    void* pointer;
+    ChannelFormat format;
+    std::size_t width;  ///< of linear memory in bytes, else in texels
+    std::size_t height, pitch;
+  };
+  union {
+    Array* array;
+    Memory memory;
+    int reserved[32];
+  } resource{.reserved = {}};
+  unsigned flags = 0;
+};
+static_assert(sizeof(ResourceDescription) == 144);
+
+/// cudaTextureDesc.
+struct TextureDescription {
+  int addressing[3] = {};
+  int filter = 0;            ///< 1: linear
+  int normalized_reads = 0;  ///< 1: integers become fractions
+  int srgb = 0;
+  float border[4] = {};
+  int normalized_coordinates = 0;
+  unsigned anisotropy = 0;
+  int level_filter = 0;
+  float level_bias = 0, least_level = 0, largest_level = 0;
+  int no_trilinear_shortcut = 0, seamless_cube = 0;
+};
+static_assert(sizeof(TextureDescription) == 72);
+
+/// Of the texels alone: what a surface needs.
+Error describe_texels(const ResourceDescription& resource, isa::TextureHeader& header);
+/// An error where the programming guide has none of this kind.
+Error describe_texture(const ResourceDescription& resource, const TextureDescription& texture,
+                       isa::TextureHeader& header);
+
+}  // namespace lockstep::capture

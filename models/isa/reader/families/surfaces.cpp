@@ -1,0 +1,94 @@
+/// Loads and stores of surfaces by bytes (suld.b, sust.b): the header behind the handle says where
+/// a row is, an operation finds the byte and whether the access lies inside, then an ordinary load
+/// or store of global memory follows.
+///
+/// Source: PTX ISA 8.x, "Surface Instructions".
+///
+/// Simplified: one and two dimensions; no conversion to the surface's format (suld.p, sust.p) and
+/// no reductions (sured).  An access that is not inside and may not be there ends the program as
+/// `trap` does.
+#include "models/isa/reader/families/surfaces.hpp"
+
+#include "models/isa/reader/families/qualifiers.hpp"
+
+namespace lockstep::isa {
+
+SurfaceReader::Outside SurfaceReader::read_modifiers(PtxInstruction& instruction) {
+  static constexpr std::pair<std::string_view, Outside> names[] = {
+      {"trap", Outside::trap}, {"clamp", Outside::clamp}, {"zero", Outside::zero}};
+  static constexpr std::pair<std::string_view, unsigned> geometries[] = {{"1d", 1}, {"2d", 2}};
+  Modifiers& modifiers = instruction.modifiers;
+  if (!modifiers.take("b")) instruction.fail("only accesses by bytes, .b, are supported");
+  dimensions_ = modifiers.take_one(geometries, 0u);
+  if (dimensions_ == 0) instruction.fail("this geometry is not supported");
+  const Outside outside = modifiers.take_one(names, Outside::trap);
+  read_qualifiers(instruction);
+  instruction.operation.space = Space::global;
+  instruction.operation.type = read_memory_type(instruction);
+  instruction.reject_rest();
+  instruction.expect_arguments(2, 2);
+  return outside;
+}
+
+SurfaceReader::Access SurfaceReader::locate(const PtxInstruction& instruction,
+                                            const Argument& place, Outside outside) {
+  const std::vector<Argument> given = coordinates_of(instruction, place);
+  if (given.size() < dimensions_)
+    instruction.fail(place.at, "needs " + std::to_string(dimensions_) + " coordinates");
+  const Header header = load_header(instruction, place.children.front());
+  const Access access{new_register(Type::b64), new_predicate(), outside};
+  ir::Operation find = instruction.plain(Opcode::surf_address, Type::b64);
+  find.destinations = {access.address, access.inside};
+  find.sources = {header.address, header.extents, header.layout,
+                  operands_.source(instruction, given[0], Type::s32),
+                  dimensions_ == 2 ? operands_.source(instruction, given[1], Type::s32)
+                                   : ir::immediate_operand(0)};
+  find.mode = outside == Outside::clamp ? 1 : 0;
+  find.immediate = bytes_of(instruction.operation.type) * instruction.operation.elements;
+  code_.append(std::move(find));
+  if (outside == Outside::trap) {
+    ir::Operation trap = instruction.plain(Opcode::trap, Type::none);
+    trap.guard = access.inside;
+    trap.guard.negated = true;
+    code_.append(std::move(trap));
+  }
+  return access;
+}
+
+void SurfaceReader::load(PtxInstruction& instruction) {
+  ir::Operation& operation = instruction.operation;
+  const Outside outside = read_modifiers(instruction);
+  const auto end = enter(instruction);
+  const Access access = locate(instruction, instruction.argument(1), outside);
+  operation.opcode = Opcode::ld;
+  for (const Argument& to : elements(code_, instruction, instruction.argument(0)))
+    operation.destinations.push_back(operands_.destination(instruction, to, operation.type, true));
+  if (outside == Outside::zero) {
+    for (const ir::Operand& to : operation.destinations)
+      if (to.kind == Kind::reg)
+        append(instruction, Opcode::mov, code_.register_type(to, operation.type),
+               {ir::register_operand(to.index)}, {ir::immediate_operand(0)});
+    operation.guard = access.inside;
+  }
+  operation.sources = {access.address};
+  operation.sources.back().type = Type::b64;
+  code_.finish(instruction);
+  leave(end);
+}
+
+void SurfaceReader::store(PtxInstruction& instruction) {
+  ir::Operation& operation = instruction.operation;
+  const Outside outside = read_modifiers(instruction);
+  const auto end = enter(instruction);
+  const Access access = locate(instruction, instruction.argument(0), outside);
+  operation.opcode = Opcode::st;
+  operation.sources = {access.address};
+  operation.sources.back().type = Type::b64;
+  for (const Argument& from : elements(code_, instruction, instruction.argument(1)))
+    operation.sources.push_back(operands_.source(instruction, from, operation.type, true));
+  if (outside == Outside::zero) operation.guard = access.inside;
+  code_.finish(instruction);
+  leave(end);
+}
+
+}  // namespace lockstep::isa

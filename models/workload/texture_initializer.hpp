@@ -1,0 +1,19 @@
+/// Initial content `texture`: the header that the handle of a texture or surface points to, so that
+/// the buffer's name as an argument of a launch, or its address in a .texref, is the handle.
+///
+/// The header holds the address of the texels, which therefore have one that the workload states.
+#pragma once
+
+#include "core/parameters/node.hpp"
+#include "models/isa/semantics/texture_header.hpp"
+#include "models/workload/expression.hpp"
+
+namespace lockstep {
+
+struct Buffer;
+
+/// Reads `map` for texels in that buffer.  Throws UserError where they do not fit into it, or where
+/// there is no such texture.
+isa::TextureHeader read_texture(const Node& map, const Buffer& texels, const Variables& variables);
+
+}  // namespace lockstep
