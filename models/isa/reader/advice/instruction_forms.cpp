@@ -154,10 +154,10 @@ constexpr Form not_modelled[] = {
     {"multimem", "several GPUs are not modelled in this release: address each memory with ld, st"},
     {"setmaxnreg", "registers do not move between warps in this release: compile for sm_80"},
     {"stmatrix", "matrix units are not modelled in this release: store with st"},
-    {"sured", "surfaces are not modelled in this release: use red on a buffer"},
+    {"sured", "reductions of surfaces are not modelled in this release: use red on a buffer"},
     {"tcgen05", "matrix units are not modelled in this release: multiply with fma"},
     {"tensormap", "tensor maps are not modelled in this release: compute addresses, use ld and st"},
-    {"tld4", "textures are not modelled in this release: load with ld from a buffer"},
+    {"tld4", "gathers are not modelled in this release: fetch each texel with tex"},
     {"wgmma", "matrix units are not modelled in this release: multiply with fma"},
     {"wmma", "matrix units are not modelled in this release: multiply with fma"},
 };

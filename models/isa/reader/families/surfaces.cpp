@@ -13,6 +13,16 @@
 
 namespace lockstep::isa {
 
+namespace {
+
+/// Data of one element stand in braces as well.
+syntax::Operand without_braces(const syntax::Operand& data) {
+  const bool single = data.kind == syntax::Operand::Kind::vector && data.children.size() == 1;
+  return single ? data.children.front() : data;
+}
+
+}  // namespace
+
 SurfaceReader::Outside SurfaceReader::read_modifiers(PtxInstruction& instruction) {
   static constexpr std::pair<std::string_view, Outside> names[] = {
       {"trap", Outside::trap}, {"clamp", Outside::clamp}, {"zero", Outside::zero}};
@@ -61,7 +71,7 @@ void SurfaceReader::load(PtxInstruction& instruction) {
   const auto end = enter(instruction);
   const Access access = locate(instruction, instruction.argument(1), outside);
   operation.opcode = Opcode::ld;
-  for (const Argument& to : elements(code_, instruction, instruction.argument(0)))
+  for (const Argument& to : elements(code_, instruction, without_braces(instruction.argument(0))))
     operation.destinations.push_back(operands_.destination(instruction, to, operation.type, true));
   if (outside == Outside::zero) {
     for (const ir::Operand& to : operation.destinations)
@@ -84,7 +94,7 @@ void SurfaceReader::store(PtxInstruction& instruction) {
   operation.opcode = Opcode::st;
   operation.sources = {access.address};
   operation.sources.back().type = Type::b64;
-  for (const Argument& from : elements(code_, instruction, instruction.argument(1)))
+  for (const Argument& from : elements(code_, instruction, without_braces(instruction.argument(1))))
     operation.sources.push_back(operands_.source(instruction, from, operation.type, true));
   if (outside == Outside::zero) operation.guard = access.inside;
   code_.finish(instruction);

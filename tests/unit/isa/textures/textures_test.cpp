@@ -283,6 +283,11 @@ TEST_P(Textures, RandomOnesAreAsTheGuideSays) {
   expect_random(fetch_3d, 3, GetParam(), 3);
 }
 
+/// The texel that a coordinate lies in.
+long whole_texel(const Picture& picture, int dimension, double x) {
+  return std::lround(std::floor(picture.normalized_coordinates ? x * picture.size[dimension] : x));
+}
+
 TEST_P(Textures, RandomOnesOfIntegersAreAsTheGuideSays) {
   std::mt19937 random(4);
   for (int i = 0; i < 60; ++i) {
@@ -295,12 +300,8 @@ TEST_P(Textures, RandomOnesOfIntegersAreAsTheGuideSays) {
         picture, at, GetParam());
     for (std::size_t t = 0; t < 64; ++t)
       for (int c = 0; c < 4; ++c) {
-        const auto x = static_cast<long>(
-            std::floor(at[4 * t] *
-                       (picture.normalized_coordinates ? static_cast<float>(picture.size[0]) : 1)));
-        const auto y = static_cast<long>(
-            std::floor(at[4 * t + 1] *
-                       (picture.normalized_coordinates ? static_cast<float>(picture.size[1]) : 1)));
+        const long x = whole_texel(picture, 0, at[4 * t]);
+        const long y = whole_texel(picture, 1, at[4 * t + 1]);
         ASSERT_EQ(got[4 * t + static_cast<std::size_t>(c)],
                   static_cast<std::uint32_t>(static_cast<std::int64_t>(picture.texel(x, y, 0, c))))
             << "picture " << i << " channel " << c;
@@ -327,7 +328,7 @@ TEST(TextureErrors, WhatIsNotSupportedIsNamedWithItsLine) {
       ADD_FAILURE() << instruction << " is read";
     } catch (const UserError& error) {
       const std::string message = error.what();
-      EXPECT_NE(message.find("test.ptx:23:"), std::string::npos) << message;
+      EXPECT_NE(message.find("test.ptx:22:"), std::string::npos) << message;
       EXPECT_NE(message.find(why), std::string::npos) << message;
     }
 }
