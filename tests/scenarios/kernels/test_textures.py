@@ -125,10 +125,8 @@ class Textures(ScenarioTest):
         self.workload("device")
         self.run_one()
         with h5py.File(self.folder / "out.h5") as file:
-            l1 = file["stats/sm"]
-            names = list(l1)
-            hits, misses = (l1[name][()].sum() for name in ("l1_hits", "l1_misses")) if "l1_hits" in names else (0, 0)
-        self.assertGreater(hits, 10 * misses, names)
+            hits, misses = (int(file[f"final/stats/sm/l1_{what}"][()].sum()) for what in ("hits", "misses"))
+        self.assertGreater(hits, 10 * misses)
 
     def refused(self, how, *words):
         self.workload(how=how)

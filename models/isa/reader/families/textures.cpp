@@ -5,16 +5,14 @@
 ///
 /// Source: PTX ISA 8.x, "Texture Instructions".
 ///
-/// Simplified: hardware issues one instruction and computes in a texture unit, four texels a cycle
-/// in an SM; here some ten instructions issue for a fetch without filtering and some thirty with,
-/// which is as long for four schedulers.  Texels of one or two bytes are loaded in words of four.
-/// Levels of detail are read and have no effect, as with textures of one level; no gradients for
-/// anisotropy, cubes, gathers, offsets, comparisons or samplers apart from their texture.
+/// Simplified: hardware issues one instruction, which takes an SM's four texture units eight
+/// cycles; here ten issue for a fetch without filtering and some thirty with it, in two dimensions.
+/// Texels of one or two bytes are loaded in words of four.  Levels of detail are read and have no
+/// effect, as with textures of one level; no gradients for anisotropy, cubes, gathers, offsets,
+/// comparisons or samplers apart from their texture.
 #include "models/isa/reader/families/textures.hpp"
 
-#include <algorithm>
-#include <array>
-#include <bitset>
+#include <cstddef>
 
 #include "models/isa/semantics/texture_header.hpp"
 
