@@ -4,12 +4,13 @@
 ///
 /// Source: PTX ISA 8.x, "Surface Instructions".
 ///
-/// Simplified: one and two dimensions; no conversion to the surface's format (suld.p, sust.p) and
+/// Simplified: no cubes; no conversion to the surface's format (suld.p, sust.p) and
 /// no reductions (sured).  An access that is not inside and may not be there ends the program as
 /// `trap` does.
 #include "models/isa/reader/families/surfaces.hpp"
 
 #include "models/isa/reader/families/qualifiers.hpp"
+#include "models/isa/semantics/surface_modes.hpp"
 
 namespace lockstep::isa {
 
@@ -26,11 +27,12 @@ syntax::Operand without_braces(const syntax::Operand& data) {
 SurfaceReader::Outside SurfaceReader::read_modifiers(PtxInstruction& instruction) {
   static constexpr std::pair<std::string_view, Outside> names[] = {
       {"trap", Outside::trap}, {"clamp", Outside::clamp}, {"zero", Outside::zero}};
-  static constexpr std::pair<std::string_view, unsigned> geometries[] = {{"1d", 1}, {"2d", 2}};
+  static constexpr std::pair<std::string_view, Shape> geometries[] = {
+      {"1d", {1}}, {"2d", {2}}, {"3d", {3}}, {"a1d", {1, true}}, {"a2d", {2, true}}};
   Modifiers& modifiers = instruction.modifiers;
   if (!modifiers.take("b")) instruction.fail("only accesses by bytes, .b, are supported");
-  dimensions_ = modifiers.take_one(geometries, 0u);
-  if (dimensions_ == 0) instruction.fail("this geometry is not supported");
+  shape_ = modifiers.take_one(geometries, Shape{0});
+  if (shape_.dimensions == 0) instruction.fail("this geometry is not supported");
   const Outside outside = modifiers.take_one(names, Outside::trap);
   read_qualifiers(instruction);
   instruction.operation.space = Space::global;
@@ -40,20 +42,38 @@ SurfaceReader::Outside SurfaceReader::read_modifiers(PtxInstruction& instruction
   return outside;
 }
 
+/// The row among those of all slices, where there are several.
+ir::Operand SurfaceReader::row_of(const PtxInstruction& instruction, const Header& header,
+                                  const std::vector<Argument>& given, Outside outside) {
+  const std::size_t first = shape_.layered ? 1 : 0;
+  const auto coordinate = [&](std::size_t index) {
+    return operands_.source(instruction, given[index], Type::s32);
+  };
+  const ir::Operand y = shape_.dimensions == 1 ? ir::immediate_operand(0) : coordinate(first + 1);
+  if (!shape_.has_slices()) return y;
+  const ir::Operand row = new_register(Type::b32);
+  append(instruction, Opcode::tex_row, Type::b64, {row},
+         {y, coordinate(shape_.layered ? 0 : 2), header.slices},
+         static_cast<std::uint16_t>(outside == Outside::clamp ? SliceMode::clamped_surface
+                                                              : SliceMode::surface));
+  return row;
+}
+
 SurfaceReader::Access SurfaceReader::locate(const PtxInstruction& instruction,
                                             const Argument& place, Outside outside) {
   const std::vector<Argument> given = coordinates_of(instruction, place);
-  if (given.size() < dimensions_)
-    instruction.fail(place.at, "needs " + std::to_string(dimensions_) + " coordinates");
+  const std::size_t needed = shape_.dimensions + (shape_.layered ? 1 : 0);
+  if (given.size() < needed || given.size() > 4)
+    instruction.fail(place.at, "needs " + std::to_string(needed) + " coordinates");
   const Header header = load_header(instruction, place.children.front());
-  const Access access{new_register(Type::b64), new_predicate(), outside};
+  const Access access{new_register(Type::b64), new_predicate()};
   ir::Operation find = instruction.plain(Opcode::surf_address, Type::b64);
   find.destinations = {access.address, access.inside};
   find.sources = {header.address, header.extents, header.layout,
-                  operands_.source(instruction, given[0], Type::s32),
-                  dimensions_ == 2 ? operands_.source(instruction, given[1], Type::s32)
-                                   : ir::immediate_operand(0)};
-  find.mode = outside == Outside::clamp ? 1 : 0;
+                  operands_.source(instruction, given[shape_.layered ? 1 : 0], Type::s32),
+                  row_of(instruction, header, given, outside)};
+  find.mode = static_cast<std::uint16_t>((outside == Outside::clamp ? surface_clamps : 0) |
+                                         (shape_.has_slices() ? surface_has_slices : 0));
   find.immediate = bytes_of(instruction.operation.type) * instruction.operation.elements;
   code_.append(std::move(find));
   if (outside == Outside::trap) {

@@ -15,11 +15,18 @@ class SurfaceReader : public TexelReader {
   enum class Outside { trap, clamp, zero };
   struct Access {
     ir::Operand address, inside;
-    Outside outside = Outside::trap;
+  };
+  struct Shape {
+    unsigned dimensions = 1;
+    bool layered = false;
+    bool has_slices() const { return dimensions == 3 || layered; }
   };
   Outside read_modifiers(PtxInstruction& instruction);
   Access locate(const PtxInstruction& instruction, const Argument& place, Outside outside);
-  unsigned dimensions_ = 1;
+  ir::Operand row_of(const PtxInstruction& instruction, const Header& header,
+                     const std::vector<Argument>& given, Outside outside);
+
+  Shape shape_;  ///< of the instruction that is read
 };
 
 }  // namespace lockstep::isa

@@ -11,6 +11,7 @@
 /// channels that the format lacks are zero.
 #include "models/isa/semantics/families.hpp"
 #include "models/isa/semantics/half.hpp"
+#include "models/isa/semantics/surface_modes.hpp"
 #include "models/isa/semantics/texture_header.hpp"
 
 namespace lockstep::isa::LOCKSTEP_LEVEL {
@@ -122,14 +123,24 @@ void index(const Instruction& instruction, WarpContext& context) {
   write_predicate(instruction, context, 0, linear);
 }
 
-/// d = row a of slice b, counted through all slices; c holds their number and their rows.
+/// d = row a of slice b, counted through all slices; c holds their number and their rows.  Of a
+/// surface (SliceMode), what is outside of a slice is outside, or brought to its edge.
 void row_of_slice(const Instruction& instruction, WarpContext& context) {
   const u32* rows = source<u32>(instruction, context, 0);
   const u32* slices = source<u32>(instruction, context, 1);
   const u64* extents = source<u64>(instruction, context, 2);
-  for_lanes_staged(destination<u32>(instruction, context), context.active, [=](unsigned i) {
-    const bool inside = static_cast<s32>(rows[i]) >= 0 && static_cast<s32>(slices[i]) >= 0;
-    return inside ? slices[i] * high(extents[i]) + rows[i] : static_cast<u32>(outside);
+  const auto mode = static_cast<SliceMode>(mode_of(instruction));
+  const auto addressing =
+      mode == SliceMode::clamped_surface ? TextureAddressing::clamp : TextureAddressing::border;
+  for_active(destination<u32>(instruction, context), context.active, [=](unsigned i) {
+    s32 row = static_cast<s32>(rows[i]), slice = static_cast<s32>(slices[i]);
+    if (mode != SliceMode::texture) {
+      row = addressed(row, high(extents[i]), addressing);
+      slice = addressed(slice, low(extents[i]), addressing);
+    }
+    return row < 0 || slice < 0
+               ? static_cast<u32>(outside)
+               : static_cast<u32>(slice) * high(extents[i]) + static_cast<u32>(row);
   });
 }
 
@@ -241,20 +252,22 @@ void mix_four(const Instruction& instruction, WarpContext& context) {
 }
 
 /// d = address of byte x of row y of a surface, p = the access lies inside.  It reads first texel,
-/// extents, pitch and flags, x, y.  Mode: 1 brings what lies outside to the edge.
+/// extents, pitch and flags, x, y.  Mode: see surface_modes.hpp.
 void surface_address(const Instruction& instruction, WarpContext& context) {
   const u64* base = source<u64>(instruction, context, 0);
   const u64* extents = source<u64>(instruction, context, 1);
   const u64* layout = source<u64>(instruction, context, 2);
   const u32* xs = source<u32>(instruction, context, 3);
   const u32* ys = source<u32>(instruction, context, 4);
-  const bool clamps = mode_of(instruction) != 0;
+  const bool clamps = (mode_of(instruction) & surface_clamps) != 0;
+  const bool has_slices = (mode_of(instruction) & surface_has_slices) != 0;
   const s64 size = static_cast<u32>(instruction.offset);
   u64 at[32] = {};
   u32 within = 0;
   for_each_active(context.active, [&](unsigned i) {
     const s64 last_x = s64{low(extents[i])} * texel_bytes(high(layout[i])) - size;
-    const s64 last_y = s64{high(extents[i])} - 1;
+    // Rows of slices have been looked at.
+    const s64 last_y = has_slices ? INT32_MAX : s64{high(extents[i])} - 1;
     s64 x = static_cast<s32>(xs[i]), y = static_cast<s32>(ys[i]);
     if (clamps) {
       x = x < 0 ? 0 : x > last_x ? last_x : x;

@@ -73,6 +73,34 @@ TEST_P(Surfaces, WhatWasStoredIsLoaded) {
   EXPECT_EQ(bench.run({0, 1, 33, 44}), (std::vector<std::uint32_t>{33, 1, 0, 44}));
 }
 
+/// Three slices of a row of four words, or layers of the same.
+TEST_P(Surfaces, SlicesLieOneBehindTheOther) {
+  const auto loads = [&](const std::string& access, const std::vector<int>& coordinates) {
+    SurfaceBench bench(access, GetParam());
+    Picture picture = floats({}, 4, 1);
+    picture.row_bytes = 4 * SurfaceBench::row_words;
+    picture.size[2] = 3;
+    const TextureHeader header = header_of(picture, bench.texels);
+    bench.bench.memory().write(bench.surface, &header, sizeof header);
+    std::vector<std::uint32_t> first;
+    const auto got = bench.run(coordinates);
+    for (std::size_t i = 0; i < got.size(); i += 4) first.push_back(got[i]);
+    return first;
+  };
+  using Words = std::vector<std::uint32_t>;
+  const std::string volume = " {%r4}, [%rd2, {%r1, %r2, %r3, %r3}]";
+  EXPECT_EQ(loads("suld.b.3d.b32.trap" + volume, {4, 0, 2, 0, 12, 0, 1, 0}), (Words{117, 111}));
+  EXPECT_EQ(
+      loads("suld.b.3d.b32.zero" + volume, {4, 1, 1, 0, 4, 0, 3, 0, 4, 0, -1, 0, 4, -1, 1, 0}),
+      (Words{0, 0, 0, 0}));
+  EXPECT_EQ(loads("suld.b.3d.b32.clamp" + volume, {99, 9, 9, 0, -4, -1, -1, 0}), (Words{119, 100}));
+  EXPECT_EQ(loads("suld.b.a1d.b32.zero {%r4}, [%rd2, {%r1, %r2}]", {2, 4, 0, 0, 3, 4, 0, 0}),
+            (Words{117, 0}));
+  EXPECT_EQ(
+      loads("suld.b.a2d.b32.zero {%r4}, [%rd2, {%r1, %r2, %r3, %r3}]", {1, 8, 0, 0, 1, 8, 1, 0}),
+      (Words{110, 0}));
+}
+
 TEST_P(Surfaces, TrapEndsTheProgramAtItsLine) {
   SurfaceBench bench("suld.b.2d.b32.trap {%r4}, [%rd2, {%r1, %r2}]", GetParam());
   EXPECT_NO_THROW(bench.run({12, 2, 0, 0}));
@@ -89,7 +117,7 @@ TEST_P(Surfaces, LanesWhoseGuardDoesNotHoldAccessNothing) {
 
 TEST(SurfaceErrors, WhatIsNotSupportedIsRefused) {
   for (const std::string instruction :
-       {"suld.b.3d.b32.trap {%r4}, [%rd2, {%r1, %r2, %r3, %r3}]",
+       {"suld.b.cube.b32.trap {%r4}, [%rd2, {%r1, %r2, %r3, %r3}]",
         "sust.p.2d.v4.b32.trap [%rd2, {%r1, %r2}], {%r4, %r5, %r6, %r7}",
         "sured.b.add.2d.u32.trap [%rd2, {%r1, %r2}], %r3",
         "suld.b.2d.b32.trap {%r4}, [%rd2, {%r1}]"})
