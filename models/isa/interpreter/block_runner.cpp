@@ -170,8 +170,8 @@ void BlockRunner::control(Warp& warp, const Instruction& instruction, std::uint3
       if (is_assertion(instruction))
         fail(warp, lane, assertion_text(instruction, context_, lane, state_.text),
              assertion_advice);
-      if (is_free(instruction)) fail(warp, lane, free_text, free_advice);
-      fail(warp, lane, "trap executed", trap_advice);
+      const TrapMessage message = message_of(instruction);
+      fail(warp, lane, message.what, message.advice);
     }
     default:
       LOCKSTEP_CHECK(false, "instruction of unknown category");

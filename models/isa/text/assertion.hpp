@@ -13,6 +13,7 @@
 
 #include "models/isa/instruction.hpp"
 #include "models/isa/ir.hpp"
+#include "models/isa/semantics/surface_modes.hpp"
 #include "models/isa/text/module_text.hpp"
 
 namespace lockstep::isa {
@@ -22,15 +23,20 @@ inline bool is_assertion(const Instruction& trap) {
   return trap.source[0].valid();
 }
 
-/// free was called with a pointer that it cannot take.
-inline bool is_free(const Instruction& trap) {
-  return static_cast<ir::TrapReason>(trap.detail) == ir::TrapReason::freed;
+/// What a trap says that is no failed assertion.
+struct TrapMessage {
+  const char *what, *advice;
+};
+inline TrapMessage message_of(const Instruction& trap) {
+  if (trap.detail == outside_surface_trap)
+    return {"an access lies outside of its surface",
+            "keep x, in bytes, and y within it, or use cudaBoundaryModeZero or Clamp"};
+  if (static_cast<ir::TrapReason>(trap.detail) == ir::TrapReason::freed)
+    return {"free got a pointer that malloc did not give, or that was freed before",
+            "free each block of malloc once, and nothing else"};
+  return {"trap executed", "the program itself gave up here"};
 }
-inline constexpr const char* free_text =
-    "free got a pointer that malloc did not give, or that was freed before";
 
-inline constexpr const char* free_advice = "free each block of malloc once, and nothing else";
-inline constexpr const char* trap_advice = "the program itself gave up here";
 inline constexpr const char* assertion_advice = "look at what the program asserts there";
 
 /// "assertion `i < n` failed at kernel.cu:7, void k(int)"

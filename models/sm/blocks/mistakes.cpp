@@ -47,8 +47,10 @@ void Mistakes::user_error(const Warp& warp, std::uint32_t pc, unsigned lane,
 
 void Mistakes::trapped(const Warp& warp, const isa::Instruction& trap, unsigned lane) const {
   const std::uint32_t pc = warp.paths.pc();
-  if (isa::is_free(trap)) user_error(warp, pc, lane, isa::free_text, isa::free_advice);
-  if (!isa::is_assertion(trap)) user_error(warp, pc, lane, "trap executed", isa::trap_advice);
+  if (!isa::is_assertion(trap)) {
+    const isa::TrapMessage message = isa::message_of(trap);
+    user_error(warp, pc, lane, message.what, message.advice);
+  }
   const GridSlot& grid = blocks_.grid_of(warp);
   const isa::ModuleText text(*grid.module, grid.globals);
   user_error(warp, pc, lane, isa::assertion_text(trap, blocks_.context_of(warp), lane, text),

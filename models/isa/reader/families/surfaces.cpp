@@ -5,8 +5,7 @@
 /// Source: PTX ISA 8.x, "Surface Instructions".
 ///
 /// Simplified: no cubes; no conversion to the surface's format (suld.p, sust.p) and
-/// no reductions (sured).  An access that is not inside and may not be there ends the program as
-/// `trap` does.
+/// no reductions (sured).
 #include "models/isa/reader/families/surfaces.hpp"
 
 #include "models/isa/reader/families/qualifiers.hpp"
@@ -80,6 +79,7 @@ SurfaceReader::Access SurfaceReader::locate(const PtxInstruction& instruction,
     ir::Operation trap = instruction.plain(Opcode::trap, Type::none);
     trap.guard = access.inside;
     trap.guard.negated = true;
+    trap.mode = outside_surface_trap;
     code_.append(std::move(trap));
   }
   return access;
