@@ -43,9 +43,9 @@ int main() {
   cudaDeviceSynchronize();
   heavy<<<1, 4096>>>(nullptr);
   right &= cudaGetLastError() == cudaErrorInvalidConfiguration && cudaGetLastError() == cudaSuccess;
-  cudaArray_t array;
+  cudaMipmappedArray_t levels;
   cudaChannelFormatDesc channel = {32, 0, 0, 0, cudaChannelFormatKindFloat};
-  right &= cudaMallocArray(&array, &channel, 16) == cudaErrorNotSupported;
+  right &= cudaMallocMipmappedArray(&levels, &channel, make_cudaExtent(16, 0, 0), 1) == cudaErrorNotSupported;
   right &= std::strcmp(cudaGetErrorName(cudaPeekAtLastError()), "cudaErrorNotSupported") == 0;
   std::printf("device %s, %s\n", right ? "right" : "wrong", properties.name);
   return right ? 0 : 1;
