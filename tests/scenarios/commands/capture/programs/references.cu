@@ -77,8 +77,9 @@ int main() {
       entry<void(void**, const void*, const void**, const char*, int, int, int)>("__cudaRegisterTexture");
   register_texture(module, &picture, nullptr, "picture", 2, 1, 0);
   register_texture(module, &values, nullptr, "values", 1, 0, 0);
-  entry<void(void**, const void*, const void**, const char*, int, int)>("__cudaRegisterSurface")(module, &board,
-                                                                                                  nullptr, "board", 1, 0);
+  const auto register_surface =
+      entry<void(void**, const void*, const void**, const char*, int, int)>("__cudaRegisterSurface");
+  register_surface(module, &board, nullptr, "board", 1, 0);
 
   const unsigned char texels[2][2] = {{0, 255}, {51, 255}};
   const cudaChannelFormatDesc bytes = cudaCreateChannelDesc<unsigned char>(), words = cudaCreateChannelDesc<int>();
