@@ -40,7 +40,8 @@ TEST(ReaderErrors, AnUnknownRegisterIsNamedWithItsPlace) {
 
 TEST(ReaderErrors, UnsupportedInstructionsAreNamed) {
   for (const std::string opcode :
-       {"tex.2d.v4.f32.f32", "suld.b.2d.b32.trap", "wmma.load.a.sync.aligned.row.m16n16k16.f16",
+       {"tld4.r.2d.v4.f32.f32", "sured.b.add.2d.u32.trap",
+        "wmma.load.a.sync.aligned.row.m16n16k16.f16",
         "mma.sync.aligned.m8n8k4.row.col.f32.f16.f16.f32", "cp.async.ca.shared.global"}) {
     const std::string message = error_of(with_line(opcode + " %r1, %r2;"));
     EXPECT_NE(message.find("bad.ptx:6:1: instruction " + opcode + " is not supported"),
@@ -59,8 +60,9 @@ TEST(ReaderErrors, AnInstructionThatIsNearlyOneIsShownAsItIsWritten) {
 }
 
 TEST(ReaderErrors, WhatIsNotModelledSaysWhatDoesItsWork) {
-  EXPECT_NE(error_of(with_line("tex.2d.v4.f32.f32 %r1, %r2;")).find(" - textures are not modelled"),
-            std::string::npos);
+  EXPECT_NE(
+      error_of(with_line("tld4.r.2d.v4.f32.f32 %r1, %r2;")).find(" - gathers are not modelled"),
+      std::string::npos);
   EXPECT_NE(error_of(with_line("mma.sync.aligned.m8n8k4 %r1, %r2;")).find("multiply with fma"),
             std::string::npos);
 }
