@@ -154,22 +154,20 @@ TEST_P(EveryOpcode, GivesTheSameBitsAtEveryLevel) {
 }
 INSTANTIATE_TEST_SUITE_P(
     Semantics, EveryOpcode,
-    ::testing::Values(Opcode::add, Opcode::addc, Opcode::sub, Opcode::subc, Opcode::mul,
-                      Opcode::mad, Opcode::madc, Opcode::mul24, Opcode::mad24, Opcode::sad,
-                      Opcode::div, Opcode::rem, Opcode::abs, Opcode::neg, Opcode::min, Opcode::max,
-                      Opcode::and_, Opcode::or_, Opcode::xor_, Opcode::not_, Opcode::cnot,
-                      Opcode::lop3, Opcode::shl, Opcode::shr, Opcode::shf, Opcode::popc,
-                      Opcode::clz, Opcode::bfind, Opcode::fns, Opcode::brev, Opcode::bfe,
-                      Opcode::bfi, Opcode::szext, Opcode::bmsk, Opcode::prmt, Opcode::dp4a,
-                      Opcode::dp2a, Opcode::fma, Opcode::rcp, Opcode::sqrt, Opcode::rsqrt,
-                      Opcode::sin, Opcode::cos, Opcode::lg2, Opcode::ex2, Opcode::tanh,
-                      Opcode::copysign, Opcode::testp, Opcode::set, Opcode::setp, Opcode::selp,
-                      Opcode::slct, Opcode::mov, Opcode::mov_pack, Opcode::mov_unpack, Opcode::cvt,
-                      Opcode::cvt_pack, Opcode::cvta, Opcode::isspacep, Opcode::shfl, Opcode::vote,
-                      Opcode::match, Opcode::activemask, Opcode::redux, Opcode::elect,
-                      Opcode::iadd3, Opcode::lea, Opcode::mad_wide_add, Opcode::tex_index,
-                      Opcode::tex_row, Opcode::tex_address, Opcode::tex_decode, Opcode::tex_mix,
-                      Opcode::surf_address),
+    ::testing::Values(
+        Opcode::add, Opcode::addc, Opcode::sub, Opcode::subc, Opcode::mul, Opcode::mad,
+        Opcode::madc, Opcode::mul24, Opcode::mad24, Opcode::sad, Opcode::div, Opcode::rem,
+        Opcode::abs, Opcode::neg, Opcode::min, Opcode::max, Opcode::and_, Opcode::or_, Opcode::xor_,
+        Opcode::not_, Opcode::cnot, Opcode::lop3, Opcode::shl, Opcode::shr, Opcode::shf,
+        Opcode::popc, Opcode::clz, Opcode::bfind, Opcode::fns, Opcode::brev, Opcode::bfe,
+        Opcode::bfi, Opcode::szext, Opcode::bmsk, Opcode::prmt, Opcode::dp4a, Opcode::dp2a,
+        Opcode::fma, Opcode::rcp, Opcode::sqrt, Opcode::rsqrt, Opcode::sin, Opcode::cos,
+        Opcode::lg2, Opcode::ex2, Opcode::tanh, Opcode::copysign, Opcode::testp, Opcode::set,
+        Opcode::setp, Opcode::selp, Opcode::slct, Opcode::mov, Opcode::mov_pack, Opcode::mov_unpack,
+        Opcode::cvt, Opcode::cvt_pack, Opcode::cvta, Opcode::isspacep, Opcode::shfl, Opcode::vote,
+        Opcode::match, Opcode::activemask, Opcode::redux, Opcode::elect, Opcode::iadd3, Opcode::lea,
+        Opcode::mad_wide_add, Opcode::tex_index, Opcode::tex_row, Opcode::tex_address,
+        Opcode::tex_decode, Opcode::tex_mix, Opcode::surf_address),
     [](const auto& tested) { return "opcode_" + std::to_string(static_cast<int>(tested.param)); });
 
 TEST(Levels, MachineRunsAtLeastWhatIsChosen) {
