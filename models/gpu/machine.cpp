@@ -78,6 +78,7 @@ Machine::Machine(const Scenario& scenario, const MachineParameters& parameters,
 void Machine::load_modules(isa::LoweringOptions lowering) {
   lowering.preemption_points =
       saving_of(parameters_.policies.preemption).stops == StopPlaces::points;
+  lowering.unroll_loops = parameters_.gpu.sm.unroll_loops;
   std::map<Files, std::set<std::string>> launched = launched_by_module(scenario_);
   std::vector<Files> known;
   for (const Tenant& tenant : scenario_.tenants) {
