@@ -21,7 +21,8 @@ struct Expansion {
   std::size_t size() const { return chain.size() + beside.size(); }
 };
 
-/// Number of the operation's expansion; 0: not known, its parts are all of its own class.
+/// Number of the operation's expansion, which Instruction::target holds of arithmetic; 0: not
+/// known, its parts are all of its own class.
 std::uint32_t expansion_number(const ir::Operation& operation);
 const Expansion& expansion(std::uint32_t number);
 std::uint32_t expansion_count();

@@ -132,8 +132,8 @@ struct body_declaration : seq<linkages, declaration, must<semicolon>> {};
 struct statement;
 struct scope : seq<symbol<'{'>, star<statement>, must<closing_brace>> {};
 struct body_directive
-    : seq<at<one<'.'>>, must<sor<location, loop_pragma, branch_targets, prototype, body_declaration>>> {
-};
+    : seq<at<one<'.'>>,
+          must<sor<location, loop_pragma, branch_targets, prototype, body_declaration>>> {};
 struct statement
     : seq<not_at<one<'}'>>, not_at<eof>, sor<scope, body_directive, label_statement, instruction>> {
 };
@@ -201,8 +201,8 @@ using selector = parse_tree::selector<
         generic_operand, mask_operand, pair_operand, minus_operand, part_selector, name_operand,
         linkage, state_space, alignment, type_name, vector_width, declared_name, register_range,
         dimension, initialiser, declarator, declaration, parameter, parameters, results, opcode,
-        guard_name, guard_negation, guard, instruction, label, label_statement, branch_targets, loop_pragma,
-        prototype, scope, body, maximum_threads, required_threads, minimum_blocks,
+        guard_name, guard_negation, guard, instruction, label, label_statement, branch_targets,
+        loop_pragma, prototype, scope, body, maximum_threads, required_threads, minimum_blocks,
         maximum_registers, function_name, entry, device_function>>;
 
 /// Throws where a rule that must match does not, with what was expected.
