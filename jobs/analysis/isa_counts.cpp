@@ -58,10 +58,10 @@ void print_kernel(const std::string& workload, const isa::Kernel& kernel,
                 static_cast<unsigned long long>(pc < lowered.size() ? lowered[pc] : 0));
 }
 
-void count(const std::string& file) {
+void count(const std::string& file, const isa::LoweringOptions& options) {
   const Node document = load_document(file);
   const Workload workload = read_workload(document, Node());
-  const isa::Module module = isa::load_module(workload.module_file);
+  const isa::Module module = isa::load_module(workload.module_file, options);
   ExecutionProfile reference, lowered;
   lowered.lowered = true;
   run_functionally("counted", workload, module, &reference);
@@ -77,7 +77,13 @@ void count(const std::string& file) {
 
 int main(int count_of_arguments, char** arguments) {
   try {
-    for (int a = 1; a < count_of_arguments; ++a) lockstep::count(arguments[a]);
+    lockstep::isa::LoweringOptions options;
+    for (int a = 1; a < count_of_arguments; ++a) {
+      if (std::string(arguments[a]) == "--unroll-loops")
+        options.unroll_loops = true;
+      else
+        lockstep::count(arguments[a], options);
+    }
     return 0;
   } catch (const lockstep::UserError& error) {
     std::fprintf(stderr, "isa_counts: %s\n", error.what());

@@ -78,6 +78,8 @@ Machine::Machine(const Scenario& scenario, const MachineParameters& parameters,
 void Machine::load_modules(isa::LoweringOptions lowering) {
   lowering.preemption_points =
       saving_of(parameters_.policies.preemption).stops == StopPlaces::points;
+  const SmParameters& sm = parameters_.gpu.sm;
+  lowering.unroll_loops = sm.unroll_loops;
   std::map<Files, std::set<std::string>> launched = launched_by_module(scenario_);
   std::vector<Files> known;
   for (const Tenant& tenant : scenario_.tenants) {
@@ -92,10 +94,8 @@ void Machine::load_modules(isa::LoweringOptions lowering) {
     if (tenant.cpu) continue;
     const isa::Module& module = *modules_[module_of_tenant_.back()];
     validate_workload(tenant.workload, module);
-    check_launches(
-        tenant.workload, module,
-        parameters_.gpu.sm.occupancy_limits(log_entries_of(parameters_.policies.exception_scheme)),
-        parameters_.gpu.sm.count);
+    const auto limits = sm.occupancy_limits(log_entries_of(parameters_.policies.exception_scheme));
+    check_launches(tenant.workload, module, limits, sm.count);
   }
 }
 

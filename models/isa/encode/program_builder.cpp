@@ -6,6 +6,7 @@
 #include "models/isa/encode/encode.hpp"
 #include "models/isa/lowering/memory/shared_layout.hpp"
 #include "models/isa/opcodes/execution_class.hpp"
+#include "models/isa/opcodes/expansions.hpp"
 #include "models/isa/opcodes/issue_slots.hpp"
 #include "models/isa/semantics/semantics.hpp"
 
@@ -56,6 +57,7 @@ Instruction ProgramBuilder::common(const ir::Operation& op) const {
   instruction.unit = where.unit;
   instruction.latency_class = where.latency;
   instruction.opcode = op.opcode;
+  if (where.category == Category::arithmetic) instruction.target = expansion_number(op);
   instruction.issue_slots = static_cast<std::uint8_t>(std::clamp(issue_slots(op), 1u, 255u));
   if (op.guard.kind == Kind::predicate) {
     instruction.guard = predicate_number(op.guard);

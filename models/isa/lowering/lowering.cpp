@@ -56,7 +56,9 @@ void rewrite(ir::Function& function, const LoweringOptions& options) {
   if (options.simplify_flow) lowering::simplify_flow(function);
   if (options.fold_addresses) lowering::place_shared(function);
   simplify(function, options);
-  if (options.merge_loads && lowering::merge_loads(function)) simplify(function, options);
+  if (options.unroll_loops && lowering::unroll_loops(function)) simplify(function, options);
+  if (options.merge_loads && lowering::merge_loads(function, options.unroll_loops))
+    simplify(function, options);
   if (options.hoist_invariants && lowering::hoist_invariants(function)) simplify(function, options);
   if (options.predicate_branches && lowering::predicate_branches(function))
     simplify(function, options);

@@ -21,6 +21,7 @@ struct LoweringOptions {
   bool eliminate_dead = true;
   bool hoist_invariants = true;
   bool predicate_branches = true;
+  bool unroll_loops = false;  ///< by four, innermost counted loops; as the machine's compiler does
   bool simplify_flow = true;  ///< jump threading, empty and unreachable blocks, layout
   bool schedule = true;
   bool preemption_points = false;  ///< warps that are saved stop at points that the code names

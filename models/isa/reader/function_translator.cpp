@@ -71,6 +71,9 @@ void FunctionTranslator::statement(std::size_t index) {
       break;
     case Statement::Kind::prototype:
       break;
+    case Statement::Kind::pragma:
+      if (s.text.find("\"nounroll\"") != std::string::npos) code_.keep_rolled();
+      break;
     case Statement::Kind::instruction:
       read_instruction(readers_, code_, s);
       break;

@@ -33,7 +33,7 @@ struct SmUnitParameters {
 /// Source: gpu-parameters.md, sections 4, 5 and 10.
 struct SmLatencyParameters {
   Cycles integer, integer_multiply, fp32, fp64, special, half, convert, shuffle, move, predicate,
-      control;
+      control, multiply_high, bit_count;
 
   static auto schema() {
     using namespace literals;
@@ -51,7 +51,11 @@ struct SmLatencyParameters {
         .field("move", &P::move, 2_cycles, limits, "moves and special registers")
         .field("predicate", &P::predicate, 4_cycles, limits, "instructions that set predicates")
         .field("control", &P::control, 4_cycles, limits,
-               "branches: until the warp's next instruction can issue");
+               "branches: until the warp's next instruction can issue")
+        .field("multiply_high", &P::multiply_high, 10_cycles, limits,
+               "upper half of an integer product, with expansions: sequence")
+        .field("bit_count", &P::bit_count, 13_cycles, limits,
+               "bits counted, found or reversed, with expansions: sequence");
   }
 };
 
@@ -168,6 +172,15 @@ struct SmPortParameters {
   }
 };
 
+/// What an operation costs that ptxas expands.
+enum class Expansions : std::uint8_t {
+  slots,     ///< its issue slots, each with the latency and interval of its class
+  sequence,  ///< the machine operations that it is made of: models/isa/opcodes/expansions.hpp
+};
+
+/// Which unit multiplies integers.
+enum class MultiplyUnit : std::uint8_t { integer, fp32 };
+
 /// When a source register of an instruction may be overwritten.
 enum class SourceRelease : std::uint8_t { issue, operand_read };
 
@@ -179,6 +192,9 @@ struct SmParameters {
   std::uint32_t schedulers, issue_width, memory_queue, parked_accesses;
   bool sub_cores;
   SourceRelease source_release;
+  Expansions expansions;
+  MultiplyUnit multiply_unit;
+  bool unroll_loops;
   Cycles operand_read, memory_interval, constant_latency, barrier_latency;
   Bytes local_bytes_per_thread;
   SmUnitParameters units;
@@ -223,6 +239,16 @@ struct SmParameters {
                choice({"issue", "operand-read"}),
                "when a younger instruction of the warp may overwrite a source: at once, or in the "
                "cycle after operand read")
+        .field("expansions", &P::expansions, Expansions::slots, choice({"slots", "sequence"}),
+               "cost of division, roots and other operations that the compiler expands: issue "
+               "slots of one class, or the machine operations that each is made of")
+        .field("multiply_unit", &P::multiply_unit, MultiplyUnit::integer,
+               choice({"integer", "fp32"}),
+               "where integers are multiplied; with fp32, moves, additions and shifts go there, "
+               "too, where it has less to do than the integer unit")
+        .field("unroll_loops", &P::unroll_loops, false,
+               "innermost counted loops run four rounds at a time, as ptxas makes them, and what "
+               "is left over one by one")
         .field("memory_interval", &P::memory_interval, 2_cycles, range(1_cycles, 100_cycles),
                "between two memory instructions of one address generation unit")
         .field("constant_latency", &P::constant_latency, 26_cycles, range(1_cycles, 1000_cycles),

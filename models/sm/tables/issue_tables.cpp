@@ -6,8 +6,10 @@
 #include "models/isa/encode/divergent_rows.hpp"
 #include "models/isa/encode/encode.hpp"
 #include "models/sm/access/lane_data.hpp"
+#include "models/sm/tables/balanced_pipes.hpp"
 #include "models/sm/tables/deferred_values.hpp"
 #include "models/sm/tables/dense_rows.hpp"
+#include "models/sm/tables/expansion_timing.hpp"
 #include "models/sm/tables/forwarded_copies.hpp"
 #include "models/sm/tables/no_effect.hpp"
 
@@ -47,15 +49,6 @@ Cycles by_class(const auto& group, LatencyClass c) {
     default:
       return group.control;
   }
-}
-
-/// A class without units uses another's.
-Unit present_unit(Unit unit, const SmUnitParameters& units) {
-  if (unit == Unit::integer && units.integer == 0) unit = Unit::fp32;
-  if (unit == Unit::half && units.half == 0) unit = Unit::fp32;
-  if (unit == Unit::fp64 && units.fp64 == 0) unit = Unit::special;
-  if (unit == Unit::special && units.special == 0) unit = Unit::fp32;
-  return unit;
 }
 
 void add_releases(const Instruction& instruction, std::uint32_t pair_rows, IssueRecord& record) {
@@ -120,12 +113,20 @@ bool loads_words(const Instruction& instruction) {
          instruction.memory.elements == 1 && moves_words(instruction.memory);
 }
 
+Unit unit_of(const Instruction& instruction, const SmParameters& parameters) {
+  const bool multiplies = instruction.unit == Unit::integer &&
+                          instruction.latency_class == LatencyClass::integer_multiply;
+  return present_unit(multiplies ? multiply_unit(parameters) : instruction.unit, parameters.units);
+}
+
+/// `expansion`: of the instruction, see expansions.hpp.
 IssueRecord make_record(const SmParameters& parameters, const Instruction& instruction,
-                        const isa::ScoreboardNeed& need, std::uint32_t pair_rows) {
+                        std::uint32_t expansion, const isa::ScoreboardNeed& need,
+                        std::uint32_t pair_rows) {
   IssueRecord record;
   std::copy(need.rows.begin(), need.rows.end(), record.needs.places.begin());
   record.needs.places.back() = need.predicates;
-  record.unit = static_cast<std::uint8_t>(present_unit(instruction.unit, parameters.units));
+  record.unit = static_cast<std::uint8_t>(unit_of(instruction, parameters));
   record.issue_slots = std::max<std::uint8_t>(1, instruction.issue_slots);
   add_releases(instruction, pair_rows, record);
   const auto operand_read = parameters.operand_read.count();
@@ -143,6 +144,11 @@ IssueRecord make_record(const SmParameters& parameters, const Instruction& instr
     if (instruction.memory.space == isa::Space::constant ||
         instruction.memory.space == isa::Space::parameter)
       latency = parameters.constant_latency.count();
+  } else if (expansion != 0 && parameters.expansions == Expansions::sequence) {
+    const ExpansionTiming timing = timing_of(isa::expansion(expansion), parameters);
+    record.unit = static_cast<std::uint8_t>(timing.unit);
+    latency = timing.latency;
+    interval = timing.interval;
   } else {
     // An expanded instruction occupies the unit for each of its parts.
     latency += operand_read + (record.issue_slots - 1) * interval;
@@ -195,12 +201,17 @@ IssueTables::IssueTables(const SmParameters& parameters,
       DeferredValues issued = precise ? nothing_deferred(program) : defer_values(forwarded);
       IssueTable& issue = kernels.emplace_back();
       for (std::size_t pc = 0; pc < program.instructions.size(); ++pc) {
-        issue.records.push_back(
-            make_record(parameters, issued.instructions[pc], program.needs[pc], program.pair_rows));
+        const Instruction& instruction = program.instructions[pc];
+        const bool computes = instruction.category == Category::arithmetic;
+        issue.records.push_back(make_record(parameters, issued.instructions[pc],
+                                            computes ? instruction.target : 0, program.needs[pc],
+                                            program.pair_rows));
         if (issued.computes_address[pc])
           issue.records.back().flags |= IssueRecord::computes_address;
         if (issued.reads_special[pc]) issue.records.back().flags |= IssueRecord::reads_identity;
       }
+      if (parameters.multiply_unit == MultiplyUnit::fp32)
+        balance_pipes(program, parameters, issue.records);
       if (detail != IssueDetail::fast)
         for (const Instruction& instruction : program.instructions)
           issue.precise.push_back(make_precise_record(instruction, program.pair_rows));

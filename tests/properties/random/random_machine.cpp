@@ -137,6 +137,13 @@ void set_exceptions(Settings& s) {
     s.set("policies.exception_scheme.bytes", std::to_string(s.pick({2, 8, 16})) + "KiB");
 }
 
+/// What the machine's compiler does, and what its operations are made of.
+void set_operations(Settings& s) {
+  s.choose("gpu.sm.expansions", {"slots", "sequence"});
+  s.choose("gpu.sm.multiply_unit", {"integer", "fp32"});
+  s.choose("gpu.sm.unroll_loops", {"true", "false"});
+}
+
 }  // namespace
 
 std::vector<std::string> random_machine(std::uint64_t seed) {
@@ -144,6 +151,7 @@ std::vector<std::string> random_machine(std::uint64_t seed) {
   set_sizes(settings);
   set_latencies(settings);
   set_exceptions(settings);
+  set_operations(settings);
   return settings.list();
 }
 

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <bit>
+#include <optional>
+#include <vector>
 
 #include "models/isa/lowering/analysis/operation.hpp"
 
@@ -18,6 +20,67 @@ unsigned zero_bits_of(std::int64_t value) {
                         static_cast<unsigned>(std::countr_zero(static_cast<std::uint64_t>(value))));
 }
 
+/// The places where a register may have got the value it has at `use`; nothing, when it may come
+/// from outside of the function.
+std::optional<std::vector<Place>> reaching(const Producers& producers, std::uint32_t index,
+                                           Place use) {
+  const ir::Function& function = producers.function();
+  std::vector<Place> found;
+  std::vector<bool> seen(function.blocks.size());
+  // Of a block: from its beginning up to, without, an operation.
+  std::vector<Place> work{use};
+  while (!work.empty()) {
+    const Place at = work.back();
+    work.pop_back();
+    const auto& operations = function.blocks[at.block].operations;
+    bool written = false;
+    for (std::uint32_t o = at.operation; o-- > 0 && !written;)
+      for_each_definition(operations[o], [&](const ir::Operand& d) {
+        if (d.index != index) return;
+        found.push_back({at.block, o});
+        written = !is_guarded(operations[o]);
+      });
+    if (written) continue;
+    if (at.block == 0) return {};
+    for (const std::uint32_t before : producers.flow()->predecessors[at.block]) {
+      if (seen[before]) continue;
+      seen[before] = true;
+      work.push_back(
+          {before, static_cast<std::uint32_t>(function.blocks[before].operations.size())});
+    }
+  }
+  return found;
+}
+
+unsigned bits_of_result(const Producers& producers, const ir::Operation& operation, Place at,
+                        unsigned depth);
+
+/// Of a register with several definitions.  One that adds to the register itself keeps what the
+/// others and what it adds have in common.
+unsigned bits_of_induction(const Producers& producers, std::uint32_t index, Place use,
+                           unsigned depth) {
+  const auto places = reaching(producers, index, use);
+  if (!places || places->empty()) return 0;
+  unsigned bits = all;
+  for (const Place at : *places) {
+    const ir::Operation& operation = producers.function().blocks[at.block].operations[at.operation];
+    if (operation.destinations.size() != 1 || operation.carry_out) return 0;
+    const bool steps = operation.opcode == Opcode::add && operation.sources[0].kind == Kind::reg &&
+                       operation.sources[0].index == index;
+    // What the register held before has been looked at if the step repeats itself.
+    if (steps && operation.sources[1].kind == Kind::immediate) {
+      const auto before = reaching(producers, index, at);
+      if (!before) return 0;
+      for (const Place other : *before)
+        if (std::find(places->begin(), places->end(), other) == places->end()) return 0;
+      bits = std::min(bits, zero_bits_of(operation.sources[1].value));
+    } else {
+      bits = std::min(bits, bits_of_result(producers, operation, at, depth - 1));
+    }
+  }
+  return bits;
+}
+
 }  // namespace
 
 unsigned zero_bits(const Producers& producers, const ir::Operand& operand, Place use,
@@ -25,16 +88,25 @@ unsigned zero_bits(const Producers& producers, const ir::Operand& operand, Place
   if (operand.kind == Kind::none) return all;
   if (operand.kind == Kind::immediate) return zero_bits_of(operand.value);
   if (operand.kind != Kind::reg || depth == 0) return 0;
+  if (!producers.definitions().is_single(operand.index))
+    return producers.flow() ? bits_of_induction(producers, operand.index, use, depth) : 0;
   const ir::Operation* operation = producers.find(operand, use);
   if (operation == nullptr) return 0;
-  const Place at = producers.definitions()[operand.index].definition;
+  return bits_of_result(producers, *operation, producers.definitions()[operand.index].definition,
+                        depth);
+}
+
+namespace {
+
+unsigned bits_of_result(const Producers& producers, const ir::Operation& operation, Place at,
+                        unsigned depth) {
   const auto bits = [&](std::size_t s) {
-    return zero_bits(producers, operation->sources[s], at, depth - 1);
+    return depth == 0 ? 0 : zero_bits(producers, operation.sources[s], at, depth - 1);
   };
   const auto shift = [&](std::int64_t amount) {
     return static_cast<unsigned>(std::clamp<std::int64_t>(amount, 0, all));
   };
-  switch (operation->opcode) {
+  switch (operation.opcode) {
     case Opcode::mov:
       return bits(0);
     case Opcode::add:
@@ -47,20 +119,22 @@ unsigned zero_bits(const Producers& producers, const ir::Operand& operand, Place
     case Opcode::and_:
       return std::max(bits(0), bits(1));
     case Opcode::mul:
-      return operation->part == MulPart::hi ? 0 : std::min(all, bits(0) + bits(1));
+      return operation.part == MulPart::hi ? 0 : std::min(all, bits(0) + bits(1));
     case Opcode::mad:
     case Opcode::mad_wide_add:
-      return operation->part == MulPart::hi ? 0
-                                            : std::min(std::min(all, bits(0) + bits(1)), bits(2));
+      return operation.part == MulPart::hi ? 0
+                                           : std::min(std::min(all, bits(0) + bits(1)), bits(2));
     case Opcode::shl:
-      return operation->sources[1].kind == Kind::immediate
-                 ? std::min(all, bits(0) + shift(operation->sources[1].value))
+      return operation.sources[1].kind == Kind::immediate
+                 ? std::min(all, bits(0) + shift(operation.sources[1].value))
                  : bits(0);
     case Opcode::lea:
-      return std::min(std::min(all, bits(0) + shift(operation->immediate)), bits(1));
+      return std::min(std::min(all, bits(0) + shift(operation.immediate)), bits(1));
     default:
       return 0;
   }
 }
+
+}  // namespace
 
 }  // namespace lockstep::isa::lowering

@@ -1,5 +1,7 @@
 #pragma once
 
+#include <optional>
+
 #include "models/isa/ir.hpp"
 #include "models/isa/lowering/analysis/registers.hpp"
 
@@ -9,8 +11,14 @@ namespace lockstep::isa::lowering {
 /// give the same.
 class Producers {
  public:
-  explicit Producers(const ir::Function& function) : function_(function), definitions_(function) {}
+  /// `through_loops`: flow() is there, and alignment is derived of what loops count, too.
+  explicit Producers(const ir::Function& function, bool through_loops = false)
+      : function_(function), definitions_(function) {
+    if (through_loops) flow_.emplace(function);
+  }
 
+  const ir::Function& function() const { return function_; }
+  const std::optional<Flow>& flow() const { return flow_; }
   const Definitions& definitions() const { return definitions_; }
   std::uint32_t uses(const ir::Operand& operand) const { return definitions_[operand.index].uses; }
 
@@ -22,6 +30,7 @@ class Producers {
   bool unchanged(std::uint32_t index, Place from, Place to) const;
 
   const ir::Function& function_;
+  std::optional<Flow> flow_;
   const Definitions definitions_;
 };
 

@@ -10,5 +10,6 @@ namespace lockstep::isa::lowering {
 
 bool predicate_branches(ir::Function& function);
 bool simplify_flow(ir::Function& function);
+bool unroll_loops(ir::Function& function);
 
 }  // namespace lockstep::isa::lowering

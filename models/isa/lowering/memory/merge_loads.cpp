@@ -39,7 +39,8 @@ bool writes(const ir::Operation& operation, std::uint32_t index) {
 
 class Merging {
  public:
-  explicit Merging(ir::Function& function) : function_(function), producers_(function) {}
+  Merging(ir::Function& function, bool through_loops)
+      : function_(function), producers_(function, through_loops) {}
 
   bool run() {
     bool changed = false;
@@ -128,8 +129,8 @@ class Merging {
 
 }  // namespace
 
-bool merge_loads(ir::Function& function) {
-  return Merging(function).run();
+bool merge_loads(ir::Function& function, bool through_loops) {
+  return Merging(function, through_loops).run();
 }
 
 }  // namespace lockstep::isa::lowering

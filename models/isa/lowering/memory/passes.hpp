@@ -7,7 +7,8 @@ namespace lockstep::isa::lowering {
 
 /// Whether anything changed.
 bool fold_addresses(ir::Function& function);
-bool merge_loads(ir::Function& function);
+/// `through_loops`: addresses that loops count may be aligned, too.
+bool merge_loads(ir::Function& function, bool through_loops);
 /// Elements of a stored vector are different registers.
 void separate_vector_elements(ir::Function& function);
 

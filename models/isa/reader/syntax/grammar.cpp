@@ -123,6 +123,7 @@ struct label_statement : seq<label, blank, one<':'>, not_at<one<':'>>, blank> {}
 struct to_line_end : seq<until<eolf>, blank> {};
 struct location : seq<one<'.'>, sor<WORD("loc"), WORD("file")>, word_end, to_line_end> {};
 struct pragma : seq<directive<WORD("pragma")>, until<one<';'>>, blank> {};
+struct loop_pragma : pragma {};
 struct branch_targets : seq<one<'.'>, sor<WORD("branchtargets"), WORD("calltargets")>, word_end,
                             blank, must<operands>, must<semicolon>> {};
 struct prototype : seq<directive<WORD("callprototype")>, opt<results>, must<name>, blank,
@@ -131,8 +132,8 @@ struct body_declaration : seq<linkages, declaration, must<semicolon>> {};
 struct statement;
 struct scope : seq<symbol<'{'>, star<statement>, must<closing_brace>> {};
 struct body_directive
-    : seq<at<one<'.'>>, must<sor<location, pragma, branch_targets, prototype, body_declaration>>> {
-};
+    : seq<at<one<'.'>>,
+          must<sor<location, loop_pragma, branch_targets, prototype, body_declaration>>> {};
 struct statement
     : seq<not_at<one<'}'>>, not_at<eof>, sor<scope, body_directive, label_statement, instruction>> {
 };
@@ -186,7 +187,7 @@ template <> inline constexpr Expectation expected<one<'.'>> = {"a type", "write 
 template <> inline constexpr Expectation expected<list<declarator, symbol<','>>> = {"the name of a variable", "as .reg .b32 %r<4>; or .shared .f32 tile[32];"};
 template <> inline constexpr Expectation expected<function_name> = {"the name of a function", "write it behind .entry, or behind .func and its result"};
 template <> inline constexpr Expectation expected<body> = {"the body of a function", "open it with '{', or end a declaration with ';'"};
-template <> inline constexpr Expectation expected<sor<location, pragma, branch_targets, prototype, body_declaration>> = {"a directive of a function", "there are .reg, .local, .shared, .param, .loc, .pragma, .branchtargets, .calltargets and .callprototype"};
+template <> inline constexpr Expectation expected<sor<location, loop_pragma, branch_targets, prototype, body_declaration>> = {"a directive of a function", "there are .reg, .local, .shared, .param, .loc, .pragma, .branchtargets, .calltargets and .callprototype"};
 template <> inline constexpr Expectation expected<sor<header, location, pragma, section, linked>> = {"a directive of a module", "there are .version, .target, .address_size, .visible .entry, .func, .global, .const and .shared"};
 template <> inline constexpr Expectation expected<eof> = {"the end of the file", "remove what follows"};
 // clang-format on
@@ -201,7 +202,7 @@ using selector = parse_tree::selector<
         linkage, state_space, alignment, type_name, vector_width, declared_name, register_range,
         dimension, initialiser, declarator, declaration, parameter, parameters, results, opcode,
         guard_name, guard_negation, guard, instruction, label, label_statement, branch_targets,
-        prototype, scope, body, maximum_threads, required_threads, minimum_blocks,
+        loop_pragma, prototype, scope, body, maximum_threads, required_threads, minimum_blocks,
         maximum_registers, function_name, entry, device_function>>;
 
 /// Throws where a rule that must match does not, with what was expected.

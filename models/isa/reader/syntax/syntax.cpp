@@ -237,6 +237,9 @@ class Builder {
           (child.is("results") ? s.results : s.declarations) =
               child.is("results") || child.is("parameters") ? parameters(child)
                                                             : std::vector<Declaration>{};
+      } else if (node.is("loop_pragma")) {
+        s.kind = Statement::Kind::pragma;
+        s.text = node.text;
       } else if (node.is("instruction")) {
         instruction(node, s);
       } else {

@@ -65,6 +65,7 @@ struct Statement {
     close,           ///< }
     branch_targets,  ///< label: .branchtargets a, b;  also .calltargets
     prototype,       ///< label: .callprototype
+    pragma,          ///< .pragma "...";
   };
   Kind kind = Kind::instruction;
   Position at;

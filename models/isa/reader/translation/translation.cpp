@@ -1,5 +1,6 @@
 #include "models/isa/reader/translation/translation.hpp"
 
+#include "models/isa/opcodes/branch_mode.hpp"
 #include "models/isa/opcodes/table.hpp"
 
 namespace lockstep::isa {
@@ -84,8 +85,12 @@ void Translation::resolve_labels() {
   if (function_.blocks.empty()) start_block();
   for (ir::Block& block : function_.blocks)
     for (ir::Operation& operation : block.operations)
-      for (ir::Operand& operand : operation.sources)
-        if (operand.kind == ir::Operand::Kind::label) operand.index = label_block_[operand.index];
+      for (ir::Operand& operand : operation.sources) {
+        if (operand.kind != ir::Operand::Kind::label) continue;
+        operand.index = label_block_[operand.index];
+        if (operation.opcode == Opcode::bra && rolled_.contains(operand.index))
+          operation.mode = branch_keeps_rolled;
+      }
   for (std::vector<std::uint32_t>& table : tables_) {
     for (std::uint32_t& target : table) target = label_block_[target];
     function_.branch_tables.push_back(table);

@@ -2,6 +2,7 @@
 /// that its statements have become so far.
 #pragma once
 
+#include <set>
 #include <string>
 #include <utility>
 #include <vector>
@@ -52,6 +53,8 @@ class Translation {
   /// Fails on modifiers that nobody took; appends the instruction's operation.
   void finish(PtxInstruction& instruction);
   void place_label(std::uint32_t label);
+  /// The loop that begins here is not unrolled.
+  void keep_rolled() { rolled_.insert(static_cast<std::uint32_t>(function_.blocks.size() - 1)); }
   /// Whether control runs into what is appended next.
   bool falls_in() const { return !ended_; }
   /// Labels were numbered before blocks were known: `labels` of them.
@@ -79,6 +82,7 @@ class Translation {
   ir::Function& function_;
   std::vector<NameTable> scopes_;
   std::vector<std::uint32_t> label_block_;          ///< by label
+  std::set<std::uint32_t> rolled_;                  ///< blocks behind .pragma "nounroll"
   std::vector<std::vector<std::uint32_t>> tables_;  ///< labels of .branchtargets
   std::uint32_t carry_ = ir::no_register;
   bool ended_ = true;  ///< the next operation starts a block

@@ -20,6 +20,7 @@ inline constexpr std::pair<const char*, bool LoweringOptions::*> pass_list[] = {
     {"eliminate_dead", &LoweringOptions::eliminate_dead},
     {"hoist_invariants", &LoweringOptions::hoist_invariants},
     {"predicate_branches", &LoweringOptions::predicate_branches},
+    {"unroll_loops", &LoweringOptions::unroll_loops},
     {"simplify_flow", &LoweringOptions::simplify_flow},
     {"schedule", &LoweringOptions::schedule},
     {"preemption_points", &LoweringOptions::preemption_points},

@@ -1,0 +1,284 @@
+/// Innermost counted loops of one block run four rounds at a time, as long as four are left; the
+/// loop itself does the rest.
+///
+///   before:  loop: body; @p bra loop;          p: counter < bound
+///   after:   q: counter + 3 steps < bound;  @!q bra loop;
+///            four: body; body; body; body;  q; @q bra four;  @!p bra end;
+///            loop: body; @p bra loop;  end:
+/// Three tests and branches of four go, sums of addresses fold into offsets, neighbouring loads can
+/// be merged.  Source: what ptxas 11.8 makes for sm_70 of loops that the compiler left alone
+/// (docs/validation.md); `.pragma "nounroll"` holds.
+///
+/// Simplified: only loops of one block whose counter and bound are 32-bit integers; none with
+/// barriers, atomics, calls or operations that look at other lanes, for their lanes may part here.
+#include <map>
+#include <optional>
+
+#include "models/isa/lowering/analysis/evaluate.hpp"
+#include "models/isa/lowering/analysis/operation.hpp"
+#include "models/isa/lowering/branches/passes.hpp"
+#include "models/isa/opcodes/branch_mode.hpp"
+
+namespace lockstep::isa::lowering {
+namespace {
+
+constexpr unsigned rounds = 4;
+/// Bodies longer than that gain nothing and cost registers.
+constexpr std::size_t largest_body = 96;
+
+/// The loop's last operations, and what they count.
+struct Count {
+  std::uint32_t counter = ir::no_register;
+  std::int64_t step = 0;
+  ir::Operation test;  ///< of the counter when it has been stepped; the bound is its source 1
+};
+
+ir::Operation make(Opcode opcode, Type type, const ir::Operand& to, const ir::Operand& a,
+                   const ir::Operand& b) {
+  ir::Operation operation;
+  operation.opcode = opcode;
+  operation.type = type;
+  operation.destinations = {to};
+  operation.sources = {a, b};
+  return operation;
+}
+
+class Unrolling {
+ public:
+  Unrolling(ir::Function& function, std::uint32_t block) : function_(function), block_(block) {
+    for (const ir::Operation& operation : body())
+      for_each_definition(operation, [&](const ir::Operand& d) {
+        ++writes_[d.index];
+        if (is_guarded(operation)) ++guarded_writes_[d.index];
+      });
+  }
+
+  bool run() {
+    if (!fits()) return false;
+    const std::optional<Count> count = find_count();
+    if (!count) return false;
+    build(*count);
+    return true;
+  }
+
+ private:
+  std::vector<ir::Operation>& body() { return function_.blocks[block_].operations; }
+
+  bool fits() {
+    const auto& operations = body();
+    if (operations.size() < 3 || operations.size() > largest_body ||
+        block_ + 1 >= function_.blocks.size())
+      return false;
+    const ir::Operation& last = operations.back();
+    if (last.opcode != Opcode::bra || last.guard.kind != Kind::predicate ||
+        last.sources[0].kind != Kind::label || last.sources[0].index != block_ ||
+        last.mode == branch_keeps_rolled)
+      return false;
+    for (std::size_t o = 0; o + 1 < operations.size(); ++o)
+      if (is_scheduling_barrier(operations[o]) || has_trait(operations[o].opcode, reads_carry) ||
+          operations[o].carry_out || operations[o].opcode == Opcode::stack_save)
+        return false;
+    return true;
+  }
+
+  std::uint32_t writes(std::uint32_t index) const {
+    const auto found = writes_.find(index);
+    return found == writes_.end() ? 0 : found->second;
+  }
+
+  /// counter = counter + step; test = counter ? bound; bra test.
+  std::optional<Count> find_count() {
+    const auto& operations = body();
+    const ir::Operand guard = operations.back().guard;
+    if (writes(guard.index) != 1) return {};
+    Count count;
+    std::size_t at = operations.size();
+    for (std::size_t o = 0; o + 1 < operations.size(); ++o)
+      if (operations[o].opcode == Opcode::setp &&
+          same_value(operations[o].destinations[0], predicate_operand(guard.index)))
+        at = o;
+    if (at == operations.size()) return {};
+    count.test = operations[at];
+    if (is_guarded(count.test) || count.test.sources.size() != 2 ||
+        count.test.destinations.size() != 1 || count.test.combination != Combination::none ||
+        is_float(count.test.type) || bytes_of(count.test.type) != 4 ||
+        count.test.sources[0].kind != Kind::reg)
+      return {};
+    const ir::Operand& bound = count.test.sources[1];
+    if (bound.kind != Kind::immediate && !is_constant_bank(bound) &&
+        (bound.kind != Kind::reg || writes(bound.index) != 0))
+      return {};
+    count.counter = count.test.sources[0].index;
+    if (writes(count.counter) != 1) return {};
+    for (std::size_t o = 0; o < at; ++o) {
+      const ir::Operation& step = operations[o];
+      if (is_step(step) && step.destinations[0].index == count.counter)
+        count.step = static_cast<std::int32_t>(step.sources[1].value);
+    }
+    if (guard.negated) count.test.comparison = opposite(count.test.comparison);
+    return is_counted(count) ? std::optional(count) : std::nullopt;
+  }
+
+  /// Four times of which is a number of 64 bits, too.
+  static bool is_short(std::int64_t value) {
+    return value < std::int64_t{1} << 40 && value > -(std::int64_t{1} << 40);
+  }
+  /// A register plus a number.
+  static bool is_step(const ir::Operation& o) {
+    return o.opcode == Opcode::add && !is_guarded(o) && !o.saturate && !is_float(o.type) &&
+           bytes_of(o.type) >= 4 && o.sources.size() == 2 && o.sources[0].kind == Kind::reg &&
+           o.sources[1].kind == Kind::immediate && is_short(o.sources[1].value) &&
+           o.destinations.size() == 1 && o.destinations[0].kind == Kind::reg &&
+           o.sources[0].index == o.destinations[0].index;
+  }
+
+  static Comparison opposite(Comparison comparison) {
+    switch (comparison) {
+      case Comparison::eq:
+        return Comparison::ne;
+      case Comparison::ne:
+        return Comparison::eq;
+      case Comparison::lt:
+        return Comparison::ge;
+      case Comparison::ge:
+        return Comparison::lt;
+      case Comparison::le:
+        return Comparison::gt;
+      case Comparison::gt:
+        return Comparison::le;
+      default:
+        return Comparison::none;
+    }
+  }
+
+  static bool is_counted(const Count& count) {
+    constexpr std::int64_t longest_step = 1 << 24;
+    if (count.step == 0 || count.step > longest_step || count.step < -longest_step) return false;
+    switch (count.test.comparison) {
+      case Comparison::ne:
+        return true;
+      case Comparison::lt:
+      case Comparison::le:
+        return count.step > 0;
+      case Comparison::gt:
+      case Comparison::ge:
+        return count.step < 0;
+      default:
+        return false;
+    }
+  }
+
+  /// Four rounds are left: the first of them is due, and the distance to the bound is more than
+  /// three steps (at least, if the bound itself counts).  Distances are exact as unsigned numbers
+  /// once the counter is known to stand before the bound, and for != whatever it is.
+  std::vector<ir::Operation> four_left(const Count& count, const ir::Operand& four) {
+    const ir::Operand counter = register_operand(count.counter), &bound = count.test.sources[1];
+    const ir::Operand distance = register_operand(new_register(function_, Type::u32));
+    const bool up = count.step > 0;
+    std::vector<ir::Operation> result;
+    result.push_back(
+        make(Opcode::sub, Type::u32, distance, up ? bound : counter, up ? counter : bound));
+    const bool reaches =
+        count.test.comparison == Comparison::le || count.test.comparison == Comparison::ge;
+    const std::int64_t steps = (rounds - 1) * (up ? count.step : -count.step);
+    ir::Operation far = make(Opcode::setp, Type::u32, four, distance, immediate_operand(steps));
+    far.comparison = reaches ? Comparison::ge : Comparison::gt;
+    if (count.test.comparison != Comparison::ne) {
+      const ir::Operand due = predicate_operand(new_register(function_, Type::pred));
+      ir::Operation test = make(Opcode::setp, count.test.type, due, counter, bound);
+      test.comparison = count.test.comparison;
+      result.push_back(std::move(test));
+      far.combination = Combination::logical_and;
+      far.sources.push_back(due);
+    }
+    result.push_back(std::move(far));
+    return result;
+  }
+
+  static ir::Operation branch(const ir::Operand& guard, std::uint32_t target) {
+    ir::Operation operation;
+    operation.opcode = Opcode::bra;
+    operation.mode = branch_keeps_rolled;
+    operation.guard = guard;
+    operation.sources.resize(1);
+    operation.sources[0].kind = Kind::label;
+    operation.sources[0].index = target;
+    return operation;
+  }
+
+  /// One round.  What it writes stands in registers of its own, but in the last round.
+  void append_round(std::vector<ir::Operation>& to, unsigned round) {
+    const bool last = round + 1 == rounds;
+    for (std::size_t o = 0; o + 1 < body().size(); ++o) {
+      ir::Operation operation = body()[o];
+      const bool steps = is_step(operation) && writes(operation.destinations[0].index) == 1;
+      if (steps) {
+        // Counted from where four rounds began, so that rounds do not wait for each other.
+        ir::Operand& step = operation.sources[1];
+        step.value = as_type(step.value * (round + 1), signed_type(operation.type));
+      } else {
+        for_each_use(operation, [&](ir::Operand& use) { use.index = current(use.index); });
+      }
+      for_each_definition(operation, [&](ir::Operand& d) {
+        // What keeps its old value in some lanes cannot move.
+        if (guarded_writes_.contains(d.index)) return;
+        const std::uint32_t original = d.index;
+        if (!last) d.index = new_register(function_, function_.registers[original].type);
+        names_[original] = d.index;
+      });
+      to.push_back(std::move(operation));
+    }
+  }
+  static Type signed_type(Type type) { return bytes_of(type) == 8 ? Type::s64 : Type::s32; }
+  std::uint32_t current(std::uint32_t index) const {
+    const auto found = names_.find(index);
+    return found == names_.end() ? index : found->second;
+  }
+
+  void build(const Count& count) {
+    const ir::Operand stays = body().back().guard;
+    ir::Operand leaves = stays;
+    leaves.negated = !leaves.negated;
+    const ir::Operand four = predicate_operand(new_register(function_, Type::pred));
+    ir::Operand fewer = four;
+    fewer.negated = true;
+    // Blocks: test, four rounds, their end, the loop, what follows it.
+    const std::uint32_t test = block_, unrolled = block_ + 1, rest = block_ + 3, end = block_ + 4;
+    std::vector<ir::Block> blocks(3);
+    blocks[0].operations = four_left(count, four);
+    blocks[0].operations.push_back(branch(fewer, rest));
+    for (unsigned round = 0; round < rounds; ++round) append_round(blocks[1].operations, round);
+    for (ir::Operation& operation : four_left(count, four))
+      blocks[1].operations.push_back(std::move(operation));
+    blocks[1].operations.push_back(branch(four, unrolled));
+    blocks[2].operations.push_back(branch(leaves, end));
+    const auto moved = [&](std::uint32_t b) { return b > block_ ? b + 3 : b; };
+    for (ir::Block& block : function_.blocks)
+      for (ir::Operation& operation : block.operations)
+        for (ir::Operand& source : operation.sources)
+          if (source.kind == Kind::label) source.index = moved(source.index);
+    for (auto& table : function_.branch_tables)
+      for (std::uint32_t& target : table) target = moved(target);
+    body().back().sources[0].index = rest;
+    body().back().mode = branch_keeps_rolled;
+    function_.blocks.insert(function_.blocks.begin() + test,
+                            std::make_move_iterator(blocks.begin()),
+                            std::make_move_iterator(blocks.end()));
+  }
+
+  ir::Function& function_;
+  const std::uint32_t block_;
+  std::map<std::uint32_t, std::uint32_t> writes_, guarded_writes_;  ///< in the body, by register
+  std::map<std::uint32_t, std::uint32_t> names_;  ///< registers that hold values now
+};
+
+}  // namespace
+
+bool unroll_loops(ir::Function& function) {
+  bool changed = false;
+  for (std::uint32_t b = 0; b < function.blocks.size(); ++b)
+    changed = Unrolling(function, b).run() || changed;
+  return changed;
+}
+
+}  // namespace lockstep::isa::lowering

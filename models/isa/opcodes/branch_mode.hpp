@@ -1,0 +1,10 @@
+#pragma once
+
+#include <cstdint>
+
+namespace lockstep::isa {
+
+/// Operation::mode of a bra to a loop that is not unrolled: `.pragma "nounroll"` stands there.
+inline constexpr std::uint16_t branch_keeps_rolled = 1;
+
+}  // namespace lockstep::isa

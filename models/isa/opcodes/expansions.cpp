@@ -1,0 +1,108 @@
+/// Source: one kernel per operation, compiled with ptxas 13.0 for sm_75 (the oldest machine it
+/// knows; its pipelines are those of sm_70) and decoded: the order, which result each instruction
+/// reads, and the path that normal operands take.  How many there are is what ptxas 11.8 makes for
+/// sm_70 (issue_slots.cpp); where that is more, the rest are moves and stand in `beside`.
+///
+/// Simplified: operands for which ptxas calls a slow path (denormals, infinities) cost no more.
+#include "models/isa/opcodes/expansions.hpp"
+
+#include <array>
+
+#include "models/isa/opcodes/issue_slots.hpp"
+
+namespace lockstep::isa {
+namespace {
+
+struct Row {
+  Opcode opcode;
+  Type type;       ///< none: any
+  unsigned slots;  ///< tells forms of an operation apart (.approx, .ftz, .hi)
+  Expansion expansion;
+};
+
+using O = Opcode;
+using T = Type;
+
+// clang-format off
+constexpr auto rows = std::to_array<Row>({
+    {O::nop, T::none, 0, {}},
+    // Quotient by reciprocal, two corrections.
+    {O::div, T::s32, 28, {"acmaciihhipipaia", "aaaaaaaaiiii"}},
+    {O::div, T::u32, 19, {"cmacihhaipipaa", "aaaii"}},
+    {O::rem, T::s32, 26, {"acmacaihhipapiaa", "aaaaaaaiii"}},
+    {O::rem, T::u32, 17, {"cmacihhiipapia", "aai"}},
+    // Reciprocal, Newton's steps, test for the slow path.
+    {O::div, T::f32, 10, {"mfffffbb", "mb"}},
+    {O::div, T::f32, 8, {"pfmf", "afff"}},
+    {O::div, T::f32, 5, {"pfmf", "f"}},
+    {O::div, T::f32, 2, {"mf", ""}},
+    {O::div, T::f64, 15, {"mddddddddfpbb", "ia"}},
+    {O::rcp, T::f32, 9, {"aapbmfffb", ""}},
+    {O::rcp, T::f64, 12, {"mdddddbb", "apbi"}},
+    {O::sqrt, T::f32, 11, {"mfffb", "apbfbb"}},
+    {O::sqrt, T::f32, 4, {"pfmf", ""}},
+    {O::sqrt, T::f64, 17, {"mdddddddbb", "dapaiib"}},
+    {O::rsqrt, T::f32, 4, {"pfmf", ""}},
+    {O::rsqrt, T::f64, 14, {"mddddbb", "dapiiib"}},
+    {O::lg2, T::f32, 4, {"pfmf", ""}},
+    {O::ex2, T::f32, 4, {"pfmf", ""}},
+    {O::sin, T::f32, 2, {"fm", ""}},
+    {O::cos, T::f32, 2, {"fm", ""}},
+    {O::popc, T::none, 1, {"n", ""}},
+    {O::popc, T::none, 3, {"na", "n"}},
+    {O::brev, T::none, 1, {"n", ""}},
+    {O::brev, T::none, 2, {"n", "n"}},
+    {O::bfind, T::none, 1, {"n", ""}},
+    {O::clz, T::none, 2, {"na", ""}},
+    // A carry; halves that do not wait for each other.
+    {O::add, T::u64, 2, {"aa", ""}},
+    {O::add, T::s64, 2, {"aa", ""}},
+    {O::sub, T::u64, 2, {"aa", ""}},
+    {O::sub, T::s64, 2, {"aa", ""}},
+    {O::and_, T::b64, 2, {"a", "a"}},
+    {O::or_, T::b64, 2, {"a", "a"}},
+    {O::xor_, T::b64, 2, {"a", "a"}},
+    {O::mov, T::none, 2, {"a", "a"}},
+    {O::selp, T::none, 2, {"a", "a"}},
+});
+// Upper halves of products have no opcode of their own.
+constexpr Expansion upper_product{"h", ""}, upper_product_and_sum{"ha", ""};
+// Products of 64 bits from those of 32.
+constexpr Expansion wide_product_by_constant{"iia", ""}, wide_product{"iia", "i"};
+// clang-format on
+
+constexpr std::array products{upper_product, upper_product_and_sum, wide_product_by_constant,
+                              wide_product};
+
+/// Index in `products`; their number: none of them.
+std::uint32_t product(const ir::Operation& o, unsigned slots) {
+  const bool multiplies = o.opcode == Opcode::mul || o.opcode == Opcode::mad;
+  if (!multiplies || is_float(o.type)) return products.size();
+  const bool upper = o.part == ir::MulPart::hi;
+  if (bytes_of(o.type) == 4 && upper) return slots == 1 ? 0 : 1;
+  if (bytes_of(o.type) == 8 && !upper) return slots == 3 ? 2 : 3;
+  return products.size();
+}
+
+}  // namespace
+
+std::uint32_t expansion_number(const ir::Operation& operation) {
+  const unsigned slots = issue_slots(operation);
+  if (const std::uint32_t p = product(operation, slots); p < products.size())
+    return static_cast<std::uint32_t>(rows.size()) + p;
+  for (std::uint32_t r = 1; r < rows.size(); ++r)
+    if (rows[r].opcode == operation.opcode && rows[r].slots == slots &&
+        (rows[r].type == Type::none || rows[r].type == operation.type))
+      return r;
+  return 0;
+}
+
+const Expansion& expansion(std::uint32_t number) {
+  return number < rows.size() ? rows[number].expansion : products[number - rows.size()];
+}
+
+std::uint32_t expansion_count() {
+  return static_cast<std::uint32_t>(rows.size() + products.size());
+}
+
+}  // namespace lockstep::isa

@@ -1,0 +1,87 @@
+/// ptxas writes IMAD.MOV, IMAD.IADD and IMAD.SHL for a part of the moves, additions and shifts:
+/// products run on the FMA pipe, and with half of the work there both pipes together take an
+/// instruction every cycle.
+/// Source: what ptxas 13.0 makes for sm_75 of kernels of the table in docs/validation.md.
+///
+/// Simplified: balanced in each stretch between branches, evenly, by numbers alone.
+#include "models/sm/tables/balanced_pipes.hpp"
+
+#include <algorithm>
+
+#include "models/sm/tables/expansion_timing.hpp"
+
+namespace lockstep {
+namespace {
+
+using isa::Instruction;
+using isa::Opcode;
+
+/// One machine operation of 32 bits that IMAD can do as well.
+bool can_multiply(const Instruction& instruction) {
+  if (instruction.issue_slots != 1 || !instruction.destination[0].is_register() ||
+      instruction.predicate_destination[0] != isa::no_predicate ||
+      instruction.predicate_source[0] != isa::no_predicate)
+    return false;
+  switch (instruction.opcode) {
+    case Opcode::mov:
+      return instruction.source[0].valid();  // else: a special register
+    case Opcode::add:
+    case Opcode::sub:
+      return instruction.unit == isa::Unit::integer;
+    case Opcode::shl:
+      return instruction.source[1].valid() &&
+             instruction.source[1].base() == isa::Operand::immediates;
+    default:
+      return false;
+  }
+}
+
+class Stretch {
+ public:
+  Stretch(const isa::Program& program, const SmParameters& parameters,
+          std::vector<IssueRecord>& records)
+      : program_(program),
+        integer_(static_cast<std::uint8_t>(present_unit(isa::Unit::integer, parameters.units))),
+        multiply_(static_cast<std::uint8_t>(multiply_unit(parameters))),
+        records_(records) {}
+
+  void balance(std::size_t from, std::size_t to) {
+    std::int64_t work = 0, movable = 0;  // of the integer unit more than of the other
+    for (std::size_t pc = from; pc < to; ++pc) {
+      work += records_[pc].unit == integer_ ? 1 : records_[pc].unit == multiply_ ? -1 : 0;
+      movable += can_move(pc);
+    }
+    const std::int64_t wanted = std::clamp<std::int64_t>(work / 2, 0, movable);
+    std::int64_t seen = 0;
+    for (std::size_t pc = from; pc < to && wanted > 0; ++pc) {
+      if (!can_move(pc)) continue;
+      const std::int64_t before = seen * wanted / movable;
+      if (++seen * wanted / movable > before) records_[pc].unit = multiply_;
+    }
+  }
+
+ private:
+  bool can_move(std::size_t pc) const {
+    return records_[pc].unit == integer_ && can_multiply(program_.instructions[pc]);
+  }
+
+  const isa::Program& program_;
+  const std::uint8_t integer_, multiply_;
+  std::vector<IssueRecord>& records_;
+};
+
+}  // namespace
+
+void balance_pipes(const isa::Program& program, const SmParameters& parameters,
+                   std::vector<IssueRecord>& records) {
+  Stretch stretch(program, parameters, records);
+  std::size_t from = 0;
+  for (std::size_t pc = 0; pc < records.size(); ++pc) {
+    if (program.instructions[pc].unit != isa::Unit::control) continue;
+    stretch.balance(from, pc);
+    from = pc + 1;
+  }
+  stretch.balance(from, records.size());
+}
+
+}  // namespace lockstep

@@ -1,0 +1,92 @@
+/// The whole expansion issues as one instruction: it takes its scheduler's slots one after the
+/// other, and as long as its chain.  Only the busiest unit is occupied: the others have done their
+/// part when the scheduler is free again, because it gave them work in few of its slots.
+///
+/// Simplified: another warp does not get in between, though the chain waits for its own results.
+#include "models/sm/tables/expansion_timing.hpp"
+
+#include <algorithm>
+#include <array>
+
+#include "core/error/error.hpp"
+
+namespace lockstep {
+namespace {
+
+using isa::Unit;
+
+struct Part {
+  Unit unit;
+  std::int64_t latency, interval;
+};
+
+Part part_of(char letter, const SmParameters& p) {
+  const SmLatencyParameters& latency = p.latency;
+  const SmIntervalParameters& interval = p.interval;
+  const auto part = [&](Unit unit, Cycles result, Cycles busy) {
+    return Part{unit, result.count() + p.operand_read.count(), busy.count()};
+  };
+  switch (letter) {
+    case 'a':
+      return part(Unit::integer, latency.integer, interval.integer);
+    case 'p':
+      return part(Unit::integer, latency.predicate, interval.predicate);
+    case 'i':
+      return part(multiply_unit(p), latency.integer_multiply, interval.integer_multiply);
+    case 'h':
+      return part(multiply_unit(p), latency.multiply_high, interval.integer_multiply);
+    case 'f':
+      return part(Unit::fp32, latency.fp32, interval.fp32);
+    case 'd':
+      return part(Unit::fp64, latency.fp64, interval.fp64);
+    case 'm':
+      return part(Unit::special, latency.special, interval.special);
+    case 'c':
+      return part(Unit::special, latency.convert, interval.convert);
+    case 'n':
+      return part(Unit::special, latency.bit_count, interval.convert);
+    default:
+      LOCKSTEP_CHECK(letter == 'b', "an expansion has an unknown machine operation");
+      // The next instruction is fetched anew; no operands are read.
+      return {Unit::control, latency.control.count(), interval.control.count()};
+  }
+}
+
+}  // namespace
+
+isa::Unit present_unit(isa::Unit unit, const SmUnitParameters& units) {
+  if (unit == Unit::integer && units.integer == 0) unit = Unit::fp32;
+  if (unit == Unit::half && units.half == 0) unit = Unit::fp32;
+  if (unit == Unit::fp64 && units.fp64 == 0) unit = Unit::special;
+  if (unit == Unit::special && units.special == 0) unit = Unit::fp32;
+  return unit;
+}
+
+isa::Unit multiply_unit(const SmParameters& parameters) {
+  return parameters.multiply_unit == MultiplyUnit::fp32 ? Unit::fp32 : Unit::integer;
+}
+
+ExpansionTiming timing_of(const isa::Expansion& expansion, const SmParameters& parameters) {
+  ExpansionTiming timing;
+  std::array<std::int64_t, static_cast<std::size_t>(Unit::count)> busy{};
+  const auto occupy = [&](const Part& part) {
+    const Unit unit = present_unit(part.unit, parameters.units);
+    std::int64_t& cycles = busy[static_cast<std::size_t>(unit)];
+    cycles += part.interval;
+    if (cycles > timing.interval) {
+      timing.interval = cycles;
+      timing.unit = unit;
+    }
+  };
+  for (const char letter : expansion.chain) {
+    const Part part = part_of(letter, parameters);
+    timing.latency += part.latency;
+    occupy(part);
+  }
+  for (const char letter : expansion.beside) occupy(part_of(letter, parameters));
+  // All of them have issued before the next instruction of the warp does.
+  timing.latency = std::max(timing.latency, static_cast<std::int64_t>(expansion.size()));
+  return timing;
+}
+
+}  // namespace lockstep
