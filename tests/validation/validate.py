@@ -96,7 +96,8 @@ class Result:
 
     def line(self):
         real, value = (f"{x:,.0f}" if abs(x) >= 1000 else f"{x:.4g}" for x in (self.row["real"], self.value))
-        return f"| {self.row['item']} | {self.row['unit']} | {real} | {value} | {self.error:+.0f} % | {self.row['source']} |"
+        row = self.row
+        return f"| {row['item']} | {row['unit']} | {real} | {value} | {self.error:+.0f} % | {row['source']} |"
 
     def is_kernel(self):
         return self.row["source"] == "GV"
