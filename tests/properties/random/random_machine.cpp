@@ -53,8 +53,6 @@ void set_latencies(Settings& s) {
   s.set("gpu.noc.credits", s.pick({1, 2, 3, 8, 64}));
   s.set("gpu.dispatch.link_latency", s.pick({1, 10, 45}));
   s.set("gpu.dispatch.block_interval", s.pick({1, 7, 100}));
-  s.choose("gpu.dispatch.launch_overlap", {"false", "true"});
-  s.set("gpu.sm.block_start", s.pick({1, 1, 30, 240}));
   s.set("gpu.sm.port.queue", s.pick({1, 2, 8, 64}));
   s.set("gpu.sm.port.injection_latency", s.pick({0, 1, 10}));
   s.set("gpu.sm.memory_queue", s.pick({1, 2, 8}));
@@ -80,7 +78,6 @@ void set_latencies(Settings& s) {
   s.set("gpu.memory.l2.response_rate", s.pick({1, 2}));
   s.set("gpu.memory.dram.queue", s.pick({1, 2, 32}));
   s.set("gpu.memory.dram.path_latency", s.pick({1, 60, 200}));
-  s.set("gpu.memory.dram.rfc_bank", s.pick({0, 0, 20}));
   s.choose("policies.dram_scheduler",
            {"fcfs", "fr-fcfs", "cfr-fcfs", "par-bs", "{name: atlas, quantum: 3000, starve: 500}",
             "{name: tcm, quantum: 3000, shuffle_interval: 100}", "ctcm"});
@@ -104,8 +101,6 @@ void set_sizes(Settings& s) {
   s.choose("gpu.sm.sub_cores", {"true", "false"});
   s.set("gpu.sm.l1.sets", s.pick({1, 2, 4}));
   s.set("gpu.sm.l1.lines_per_cycle", s.pick({1, 2, 4}));
-  s.choose("gpu.sm.l1.set_index", {"folded", "scattered"});
-  s.choose("gpu.sm.l1.banked", {"false", "true"});
   s.choose("gpu.sm.l1.allocation", {"on-miss", "on-fill"});
   s.choose("gpu.sm.l1.global_writes", {"write-through", "write-evict"});
   s.choose("gpu.sm.l1.caches_global_loads", {"true", "true", "true", "false"});
@@ -116,9 +111,7 @@ void set_sizes(Settings& s) {
     s.set("gpu.sm.shared.bytes_per_block", "32KiB");
   }
   s.set("gpu.memory.partitions", s.between(1, 4));
-  const bool large = s.pick({0, 0, 1}) != 0;  // each buffer takes 2 MiB then
-  s.set("gpu.vm.device_pages", large ? "large" : "fitting");
-  s.set("gpu.memory.capacity", large ? "96MiB" : "12MiB");
+  s.set("gpu.memory.capacity", "12MiB");
   s.choose("gpu.noc.mapping", {"plain", "hashed", "frame"});
   const std::uint64_t banks = s.pick({1, 2, 4}), ways = s.pick({1, 2, 4, 8});
   const std::uint64_t least = 1024 / (128 * banks * ways) + 1;
@@ -129,7 +122,6 @@ void set_sizes(Settings& s) {
   s.set("gpu.memory.l2.size", std::to_string(banks * ways * sets * 128) + "B");
   s.choose("gpu.memory.l2.write", {"back", "through"});
   s.choose("gpu.memory.l2.fetch", {"sectors", "line"});
-  s.set("gpu.memory.l2.dirty_ways", s.pick({0, 0, 1, 2}));
   s.set("gpu.memory.l2.bank_width", s.pick({32, 64, 128}));
 }
 
@@ -145,6 +137,19 @@ void set_exceptions(Settings& s) {
     s.set("policies.exception_scheme.bytes", std::to_string(s.pick({2, 8, 16})) + "KiB");
 }
 
+/// What v100 does as hardware does it and the papers' machines do not.
+void set_switches(Settings& s) {
+  s.choose("gpu.dispatch.launch_overlap", {"false", "true"});
+  s.set("gpu.sm.block_start", s.pick({1, 1, 30, 240}));
+  s.choose("gpu.sm.l1.set_index", {"folded", "scattered"});
+  s.choose("gpu.sm.l1.banked", {"false", "true"});
+  s.set("gpu.memory.l2.dirty_ways", s.pick({0, 0, 1, 2}));
+  s.set("gpu.memory.dram.rfc_bank", s.pick({0, 0, 20}));
+  if (s.pick({0, 0, 1}) == 0) return;
+  s.set("gpu.vm.device_pages", "large");
+  s.set("gpu.memory.capacity", "96MiB");  // each buffer takes 2 MiB
+}
+
 }  // namespace
 
 std::vector<std::string> random_machine(std::uint64_t seed) {
@@ -152,7 +157,11 @@ std::vector<std::string> random_machine(std::uint64_t seed) {
   set_sizes(settings);
   set_latencies(settings);
   set_exceptions(settings);
-  return settings.list();
+  Settings switches(~seed);
+  set_switches(switches);
+  std::vector<std::string> all = settings.list();
+  for (const std::string& setting : switches.list()) all.push_back(setting);
+  return all;
 }
 
 std::vector<std::string> random_latencies(std::uint64_t seed) {
