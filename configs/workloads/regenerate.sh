@@ -1,11 +1,12 @@
 #!/usr/bin/env bash
 # Compiles every workload's CUDA source to the PTX that stands beside it.
 # Usage: configs/workloads/regenerate.sh [NAME...]     (default: all; NVCC overrides the compiler)
+# WORKLOADS names another folder (those below tests/validation).
 #
 # Floating point: the sources spell every fused multiply-add as fmaf(), so the compiler's own
 # contraction is off and the PTX computes exactly what the source says.
 set -euo pipefail
-cd "$(dirname "${BASH_SOURCE[0]}")"
+cd "${WORKLOADS:-$(dirname "${BASH_SOURCE[0]}")}"
 
 nvcc=${NVCC:-nvcc}
 if ! command -v "$nvcc" >/dev/null; then

@@ -8,6 +8,7 @@ namespace lockstep {
 struct DispatchParameters {
   Frequency clock;
   Cycles launch_latency, block_interval, link_latency;
+  bool launch_overlap = false;
 
   static auto schema() {
     using namespace literals;
@@ -16,6 +17,9 @@ struct DispatchParameters {
         .field("clock", &P::clock, 1312_MHz, range(1_MHz, 10000_MHz), "clock of the dispatcher")
         .field("launch_latency", &P::launch_latency, 5000_cycles, range(0_cycles, 10000000_cycles),
                "from a launch's arrival at the GPU to its first block")
+        .field("launch_overlap", &P::launch_overlap, false,
+               "a launch that stood behind another one of its stream was at the GPU before that "
+               "ended: its latency begins there (te42kyfo/gpu-benches, gpu-small-kernels)")
         .field("block_interval", &P::block_interval, 1_cycles, range(1_cycles, 100000_cycles),
                "between two blocks sent to SMs")
         .field("link_latency", &P::link_latency, 45_cycles, range(1_cycles, 100000_cycles),

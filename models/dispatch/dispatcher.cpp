@@ -113,7 +113,7 @@ void Dispatcher::accept_grid(const GridLaunch& launch, std::span<const std::byte
     throw UserError("kernel " + program.name, problem, "make the block or its needs smaller");
   }
   grid.block_share = grid.block.dominant_share(limits_);
-  grid.ready = now + clock_.duration(parameters_.launch_latency);
+  grid.ready = std::max(now, begin_of(launch, now) + clock_.duration(parameters_.launch_latency));
   grid.known_at.assign(sms_.size(), false);
   grid.stopped_at.assign(sms_.size(), false);
   grid.away.assign(sms_.size(), 0);
@@ -122,6 +122,18 @@ void Dispatcher::accept_grid(const GridLaunch& launch, std::span<const std::byte
   grid.launched_before = statistics_.grids[launch.tenant].value();
   grids_.push_back(std::move(grid));
   ++statistics_.grids[launch.tenant];
+}
+
+/// The host keeps a launch until the one before it has ended; the front end of a GPU has fetched it
+/// by then.
+Time Dispatcher::begin_of(const GridLaunch& launch, Time now) const {
+  if (!parameters_.launch_overlap || launch.queued == 0) return now;
+  const auto end = ends_.find({launch.tenant, launch.stream});
+  return end == ends_.end() ? now : end->second;
+}
+
+void Dispatcher::note_end(const GridLaunch& launch, Time now) {
+  if (parameters_.launch_overlap) ends_[{launch.tenant, launch.stream}] = now;
 }
 
 /// A staged block is one whose tenant was ended before it started.
@@ -227,6 +239,7 @@ void Dispatcher::finish_grid(GridPlace place, Time now, Outbox& outbox) {
     }
   }
   ++statistics_.grids_done[grid.launch.tenant];
+  note_end(grid.launch, now);
   grids_.erase(place);
 }
 
@@ -316,9 +329,9 @@ void Dispatcher::send_again(GridPlace grid, const BlockReference& block, Time no
 }
 
 void Dispatcher::serialize(Archive& archive) {
-  archive.section("dispatcher", 7);
-  archive(to_host_, to_sms_, grids_, sms_, next_sm_, executed_, next_dispatch_, wake_, statistics_,
-          preempting_);
+  archive.section("dispatcher", 8);
+  archive(to_host_, to_sms_, grids_, sms_, next_sm_, executed_, ends_, next_dispatch_, wake_,
+          statistics_, preempting_);
   sharing_->serialize(archive);
 }
 

@@ -18,7 +18,9 @@
 
 #include <cstddef>
 #include <deque>
+#include <map>
 #include <span>
+#include <utility>
 #include <vector>
 
 #include "core/engine/component.hpp"
@@ -92,6 +94,9 @@ class Dispatcher final : public Component {
   /// The block is to go out again.
   void send_again(GridPlace grid, const BlockReference& block, Time now, Outbox& outbox);
   void sleep_until_ready(Time now);
+  /// When the front end begins with a launch that arrives now.
+  Time begin_of(const GridLaunch& launch, Time now) const;
+  void note_end(const GridLaunch& launch, Time now);
 
   const DispatchParameters parameters_;
   const OccupancyLimits limits_;
@@ -105,6 +110,8 @@ class Dispatcher final : public Component {
   DispatchedGrids grids_;
   SmMirrors sms_;
   std::vector<InstructionCount> executed_;  ///< by tenant
+  std::map<std::pair<std::uint16_t, std::uint16_t>, Time>
+      ends_;  ///< by tenant and stream: the last
   std::uint32_t next_sm_ = 0;
   Time next_dispatch_ = Time::zero();  ///< the sender is free from here on
   Time wake_ = Time::never();

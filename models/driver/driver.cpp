@@ -10,7 +10,8 @@
 namespace lockstep {
 
 Driver::Driver(Setup setup)
-    : page_manager_(std::move(setup.page_manager)),
+    : large_device_pages_(setup.large_device_pages),
+      page_manager_(std::move(setup.page_manager)),
       news_(setup.to_gmmu, page_manager_->tables()),
       mapper_(*page_manager_, news_, setup.partitions),
       unmapper_(*page_manager_, news_),
@@ -19,17 +20,13 @@ Driver::Driver(Setup setup)
       next_address_(setup.tenants, isa::first_global_address),
       busy_(setup.tenants) {}
 
-std::uint64_t Driver::mapped_pages(std::uint64_t bytes) const {
-  return round_up(bytes, page_manager_->granule_pages() * page_bytes) / page_bytes;
-}
-
 VirtualPage Driver::take_addresses(TenantId tenant, std::uint64_t bytes,
-                                   std::optional<std::uint64_t> place) {
+                                   std::optional<std::uint64_t> place, bool device) {
   std::uint64_t& next = next_address_[tenant.value()];
-  const std::uint64_t granule =
-      std::max(page_manager_->granule_pages() * page_bytes, address_alignment(bytes));
-  const VirtualAddress base{place ? *place : round_up(next, granule)};
-  next = std::max(next, base.value() + (mapped_pages(bytes) + 1) * page_bytes);
+  const std::uint64_t alignment =
+      std::max(mapped_pages(1, device) * page_bytes, address_alignment(bytes));
+  const VirtualAddress base{place ? *place : round_up(next, alignment)};
+  next = std::max(next, base.value() + (mapped_pages(bytes, device) + 1) * page_bytes);
   return page_of(base);
 }
 

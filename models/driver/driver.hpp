@@ -16,6 +16,7 @@
 #include <utility>
 #include <vector>
 
+#include "core/memory/round_up.hpp"
 #include "models/driver/mapping/mapper.hpp"
 #include "models/driver/mapping/rearranger.hpp"
 #include "models/driver/mapping/zeroed_frames.hpp"
@@ -30,6 +31,7 @@ class Driver {
     std::size_t tenants = 0;
     std::unique_ptr<PageManager> page_manager;
     Link to_gmmu;
+    bool large_device_pages = false;  ///< `vm.device_pages`
   };
   explicit Driver(Setup setup);
   Driver(const Driver&) = delete;
@@ -38,9 +40,14 @@ class Driver {
   /// First page of a new buffer of so many bytes.  One that has its `place` already lies there, and
   /// others will lie behind it.
   VirtualPage take_addresses(TenantId tenant, std::uint64_t bytes,
-                             std::optional<std::uint64_t> place = {});
-  /// Pages that a buffer of so many bytes has when it is mapped whole.
-  std::uint64_t mapped_pages(std::uint64_t bytes) const;
+                             std::optional<std::uint64_t> place = {}, bool device = false);
+  /// Pages that a buffer of so many bytes has when it is mapped whole; `device`: one of device
+  /// memory that lies where the driver puts it.
+  std::uint64_t mapped_pages(std::uint64_t bytes, bool device = false) const {
+    const bool large = device && large_device_pages_ && page_manager_->maps_large(false);
+    const std::uint64_t granule = large ? pages_per_large : page_manager_->granule_pages();
+    return round_up(bytes, granule * page_bytes) / page_bytes;
+  }
   const PageManager& page_manager() const { return *page_manager_; }
 
   /// Frames for pages; empty if memory does not hold them.
@@ -127,6 +134,7 @@ class Driver {
   void finish_rearrangements(const HostCycle& cycle);
   std::uint32_t& busy(TenantId tenant) { return busy_[tenant.value()]; }
 
+  const bool large_device_pages_;
   const std::unique_ptr<PageManager> page_manager_;
   GmmuNews news_;
   Mapper mapper_;

@@ -223,6 +223,7 @@ std::unique_ptr<Component> Machine::build_host() const {
   setup.prefetcher = parameters_.policies.prefetcher;
   setup.eviction = parameters_.policies.eviction;
   setup.page_manager = parameters_.policies.page_manager;
+  setup.large_device_pages = parameters_.gpu.vm.device_pages == DevicePages::large;
   setup.to_gmmu = graph_.link(host_to_gmmu_);
   setup.to_dispatcher = graph_.link(host_to_dispatcher_);
   setup.to_partitions = links(host_to_partition_);
@@ -233,14 +234,13 @@ std::unique_ptr<Component> Machine::build_host() const {
 
 std::unique_ptr<Component> Machine::build_dispatcher() const {
   Dispatcher::Setup setup;
-  setup.parameters = parameters_.gpu.dispatch;
-  setup.limits =
-      parameters_.gpu.sm.occupancy_limits(log_entries_of(parameters_.policies.exception_scheme));
+  const auto& gpu = parameters_.gpu;
+  setup.parameters = gpu.dispatch;
+  setup.limits = gpu.sm.occupancy_limits(log_entries_of(parameters_.policies.exception_scheme));
   setup.sharing = parameters_.policies.sharing;
   setup.preemption = parameters_.policies.preemption;
-  setup.preemption_machine = {Clock(parameters_.gpu.sm.clock),
-                              parameters_.gpu.bandwidth_of_an_sm()};
-  setup.machine.sm_count = parameters_.gpu.sm.count;
+  setup.preemption_machine = {Clock(gpu.sm.clock), gpu.bandwidth_of_an_sm()};
+  setup.machine.sm_count = gpu.sm.count;
   for (const Tenant& tenant : scenario_.tenants) {
     setup.machine.sms_per_tenant.push_back(tenant.cpu ? SharingSetup::no_sms : tenant.sms);
     setup.instructions.push_back(tenant.cpu ? 0 : tenant.instructions);

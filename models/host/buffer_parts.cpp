@@ -42,7 +42,8 @@ bool TenantBuffers::release_part(BufferId buffer, std::uint64_t offset, std::uin
   const bool to_the_end = offset + bytes == size;
   const std::uint64_t begin = round_up(offset, unit);
   const std::uint64_t end =
-      to_the_end ? driver.mapped_pages(size) * page_bytes : (offset + bytes) / unit * unit;
+      to_the_end ? driver.mapped_pages(size, has_device_pages(*this, buffer)) * page_bytes
+                 : (offset + bytes) / unit * unit;
   if (begin >= end) return true;
   const std::uint64_t last = std::min(end, size);
   if (memory_of(buffer) == MemoryKind::managed)

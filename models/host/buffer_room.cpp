@@ -13,7 +13,8 @@ bool TenantBuffers::has_room(const HostCycle& cycle) const {
   std::uint64_t need = 0, pages = 0, most = 0;
   BufferId largest{0};
   for (std::uint32_t b = 0; b < buffers_.size(); ++b) {
-    const std::uint64_t here = driver.mapped_pages(buffers_[b].host.size());
+    const std::uint64_t here =
+        driver.mapped_pages(buffers_[b].host.size(), has_device_pages(*this, BufferId{b}));
     pages += here + 1;
     if (memory_of(BufferId{b}) != MemoryKind::device) continue;
     need += here * page_bytes;
@@ -58,8 +59,9 @@ void TenantBuffers::map(BufferId buffer, const HostCycle& cycle) {
   MapRequest request;
   const std::optional<std::uint64_t> place =
       is_declared(buffer) ? declaration(buffer).address : std::nullopt;
-  request.pages = {id_, driver.take_addresses(id_, bytes, place), 0};
-  request.reserved = driver.mapped_pages(bytes);
+  const bool device = has_device_pages(*this, buffer);
+  request.pages = {id_, driver.take_addresses(id_, bytes, place, device), 0};
+  request.reserved = driver.mapped_pages(bytes, device);
   request.flags = PageTableEntry::writable;
   state.address = address_of(request.pages.first);
   switch (memory_of(buffer)) {

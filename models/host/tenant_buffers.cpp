@@ -119,9 +119,10 @@ bool TenantBuffers::release(BufferId buffer, const HostCycle& cycle) {
   if (memory == MemoryKind::managed) {
     if (!services_.managed.release(state.allocation, cycle)) return false;
   } else {
-    const std::uint64_t pages = memory == MemoryKind::device
-                                    ? services_.driver.mapped_pages(state.host.size())
-                                    : round_up_to_page(state.host.size()) / page_bytes;
+    const std::uint64_t pages =
+        memory == MemoryKind::device
+            ? services_.driver.mapped_pages(state.host.size(), has_device_pages(*this, buffer))
+            : round_up_to_page(state.host.size()) / page_bytes;
     services_.driver.unmap({id_, page_of(state.address), pages}, MapRequest::nobody, cycle);
   }
   state.mapped = false;

@@ -139,4 +139,10 @@ class TenantBuffers {
   std::vector<State> first_round_;  ///< kept for checking
 };
 
+/// Of those that lie where the driver puts them: they may take whole large pages.
+inline bool has_device_pages(const TenantBuffers& buffers, BufferId buffer) {
+  if (buffers.memory_of(buffer) != MemoryKind::device) return false;
+  return !buffers.is_declared(buffer) || !buffers.declaration(buffer).address;
+}
+
 }  // namespace lockstep

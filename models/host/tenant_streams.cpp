@@ -57,7 +57,7 @@ void TenantStreams::send_launch(Operation& operation, const HostCycle& cycle) {
     payload.insert(payload.end(), first, first + sizeof address);
   }
   GridLaunch& launch = operation.launch;
-  launch.globals = static_cast<std::uint32_t>(buffers_.variables().size());
+  launch.globals = static_cast<std::uint16_t>(buffers_.variables().size());
   cycle.outbox.send(services_.to_dispatcher, cycle.now, kind_of(MessageKind::launch_grid), launch,
                     payload);
   services_.grid_begins({launch.grid, tenant_.value()}, cycle);
@@ -83,6 +83,7 @@ void TenantStreams::grid_done(GridId grid, const HostCycle& cycle) {
     record.done = cycle.now;
     record.is_over = true;
     services_.grid_ends({grid.value(), tenant_.value()}, cycle);
+    if (stream->second.size() > 1) stream->second[1].launch.queued = 1;
     return pop(stream);
   }
   LOCKSTEP_CHECK(false, "grid " + std::to_string(grid.value()) + " is done but was not launched");

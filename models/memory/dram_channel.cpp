@@ -144,8 +144,8 @@ bool DramChannel::issue_column(std::uint32_t place, DramCycle now, Step& step) {
 }
 
 void DramChannel::catch_up_refresh(DramCycle now) {
-  if (!banks_.refresh(now)) return;
-  for (std::uint32_t bank = 0; bank < banks_.count(); ++bank) queue_.row_closed(bank);
+  for (std::uint64_t closed = banks_.refresh(now); closed != 0; closed &= closed - 1)
+    queue_.row_closed(static_cast<std::uint32_t>(std::countr_zero(closed)));
 }
 
 void DramChannel::serialize(Archive& archive) {

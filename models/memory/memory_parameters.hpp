@@ -26,6 +26,7 @@ struct L2Parameters {
   std::uint32_t response_rate = 0;
   L2Write write = L2Write::back;
   L2Fetch fetch = L2Fetch::sectors;
+  std::uint32_t dirty_ways = 0;
 
   static auto schema() {
     using namespace literals;
@@ -60,6 +61,11 @@ struct L2Parameters {
                "when stores go to DRAM")
         .field("fetch", &L2Parameters::fetch, L2Fetch::sectors, choice({"sectors", "line"}),
                "what a miss reads: the sectors that were asked for, or all that its line lacks")
+        .field("dirty_ways", &L2Parameters::dirty_ways, 0, range(0, 64),
+               "of a set may be dirty: before one more is, the oldest of them goes to DRAM and "
+               "stays as "
+               "a clean line; 0: all",
+               "lines")
         .check([](const L2Parameters& p) -> std::string {
           const std::uint64_t bank = p.size.count() / p.banks;
           const std::uint64_t sets = bank / (std::uint64_t{128} * p.ways);

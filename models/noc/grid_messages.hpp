@@ -28,7 +28,8 @@ struct GridLaunch {
   std::array<std::uint32_t, 3> threads{};
   std::uint32_t dynamic_shared_bytes = 0;
   std::uint32_t parameter_bytes = 0;
-  std::uint32_t globals = 0;
+  std::uint16_t globals = 0;
+  std::uint16_t queued = 0;     ///< 1: it stood behind the grid before it in its stream
   std::uint32_t registers = 0;  ///< of a thread, for occupancy; 0: as many as the program has
   /// isa::PointerOrigins through which the kernel overwrites what it reads.
   std::uint64_t overwritten = 0;
@@ -39,7 +40,7 @@ struct GridLaunch {
   template <class Archive>
   void serialize(Archive& archive) {
     archive(grid, tenant, module, kernel, stream, priority, blocks, threads, dynamic_shared_bytes,
-            parameter_bytes, globals, registers, overwritten);
+            parameter_bytes, globals, queued, registers, overwritten);
   }
 };
 static_assert(sizeof(GridLaunch) == 64);

@@ -86,6 +86,9 @@ struct WalkCacheParameters {
   }
 };
 
+/// Of device memory under page manager `mixed-pages`.
+enum class DevicePages : std::uint8_t { fitting, large };
+
 enum class ShootdownGranularity : std::uint8_t { whole, entry, none };
 enum class ShootdownScope : std::uint8_t { tenant, all };
 
@@ -101,6 +104,7 @@ struct VmParameters {
   WalkCacheParameters walk_cache;
   ShootdownGranularity shootdown;
   ShootdownScope shootdown_scope;
+  DevicePages device_pages;
 
   /// Of a link between the GMMU and a partition, where those of SMs take as long as `network`.
   Time memory_link(Time network) const {
@@ -133,6 +137,12 @@ struct VmParameters {
                "(004, section 6.4.1); a page that goes always loses its own")
         .field("shootdown_scope", &P::shootdown_scope, ShootdownScope::tenant,
                choice({"tenant", "all"}), "whose entries `whole` drops")
+        .field(
+            "device_pages", &P::device_pages, DevicePages::fitting, choice({"fitting", "large"}),
+            "pages of device memory under policies.page_manager mixed-pages: 2 MiB where a buffer "
+            "fills them and 4 KiB for the rest, or all of 2 MiB as Volta has them (Jia et al. "
+            "2018); "
+            "with 4 KiB, only l1_tlb.entries keep a GPC's reach, not large_entries")
         .check([](const P& p) {
           const std::uint64_t bytes = p.fault_granule.count();
           if (std::has_single_bit(bytes)) return std::string();

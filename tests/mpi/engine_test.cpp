@@ -1,5 +1,5 @@
 /// The engine on real MPI ranks: the same state as one thread, large messages, failures that end
-/// every rank.  Run by mpirun; see tests/mpi.cmake.
+/// every rank.  Run by mpirun; see tests/mpi/ranks.cmake.
 #include "core/engine/engine.hpp"
 
 #include <gtest/gtest.h>

@@ -16,10 +16,11 @@ DramBanks::DramBanks(const DramParameters& p, std::int64_t phase)
          p.rtp.count(), p.wr.count(),
          // Read data, two cycles to turn the bus, write data.
          std::max(p.cl.count() + p.burst.count() + 2 - p.cwl.count(), p.ccd_s.count()),
-         p.refi.count(), p.rfc.count()},
+         p.rfc_bank.count() > 0 ? p.refi.count() / p.banks : p.refi.count(),
+         p.rfc_bank.count() > 0 ? p.rfc_bank.count() : p.rfc.count(), p.rfc_bank.count() > 0},
       group_mask_(p.bank_groups - 1),
       rows_(p.banks, no_row),
-      next_refresh_(p.refi.count() > 0 ? p.refi.count() + phase
+      next_refresh_(p.refi.count() > 0 ? t_.refresh_interval + phase
                                        : std::numeric_limits<std::int64_t>::max()) {
   last_activates_.fill(-t_.faw);
   for (std::uint32_t bank = 0; bank < p.banks; bank += p.bank_groups)
@@ -64,16 +65,23 @@ DramCycle DramBanks::column(std::uint32_t bank, bool writes, DramCycle at) {
   return DramCycle{now + t_.cl + t_.burst};
 }
 
-bool DramBanks::apply_refresh(std::int64_t now) {
-  const std::int64_t due = (now - next_refresh_) / t_.refi + 1;
-  const std::int64_t last = next_refresh_ + (due - 1) * t_.refi;
-  for (std::uint32_t bank = 0; bank < count(); ++bank) {
+std::uint64_t DramBanks::apply_refreshes(std::int64_t now) {
+  const std::int64_t due = (now - next_refresh_) / t_.refresh_interval + 1;
+  const std::int64_t last = next_refresh_ + (due - 1) * t_.refresh_interval;
+  const auto banks = static_cast<std::int64_t>(count());
+  std::uint64_t closed = 0;
+  // Of one that was refreshed more than once the last time matters.
+  for (std::int64_t back = std::min(t_.of_a_bank ? due : banks, banks); back-- > 0;) {
+    const std::int64_t number = t_.of_a_bank ? refreshes_ + due - 1 - back : back;
+    const auto bank = static_cast<std::uint32_t>(number % banks);
     rows_[bank] = no_row;
-    not_before(ready_[activation][bank], last + t_.rfc);
+    not_before(ready_[activation][bank],
+               (t_.of_a_bank ? last - back * t_.refresh_interval : last) + t_.rfc);
+    closed |= std::uint64_t{1} << bank;
   }
   refreshes_ += due;
-  next_refresh_ = last + t_.refi;
-  return true;
+  next_refresh_ = last + t_.refresh_interval;
+  return closed;
 }
 
 }  // namespace lockstep

@@ -20,7 +20,8 @@ namespace lockstep {
 /// tCCD_S, tRRD_S, tFAW, tWTR_S and the turn from read to write per channel.
 /// Source: gpu-parameters.md, sections 1 "DRAM timing" and 18; JEDEC's names.
 ///
-/// Simplified: one rank.  Auto-precharge, power-down and per-bank refresh are left out.
+/// Simplified: one rank.  Auto-precharge and power-down are left out; a refresh closes rows without
+/// a precharge of its own, and one of a bank comes whether requests wait for it or not.
 class DramBanks {
  public:
   static constexpr std::uint32_t no_row = ~std::uint32_t{0};
@@ -77,9 +78,11 @@ class DramBanks {
   /// The cycle in which the data bus is free again.
   DramCycle column(std::uint32_t bank, bool write, DramCycle now);
 
-  /// Refreshes that fell due up to `now`; if there was one all rows are closed and it returns
-  /// true. Nothing is scheduled: whoever looks at the banks at `now` calls this first.
-  bool refresh(DramCycle now) { return now.value() >= next_refresh_ && apply_refresh(now.value()); }
+  /// Refreshes that fell due up to `now`: the banks, as bits, whose rows they have closed.  Nothing
+  /// is scheduled: whoever looks at the banks at `now` calls this first.
+  std::uint64_t refresh(DramCycle now) {
+    return now.value() < next_refresh_ ? 0 : apply_refreshes(now.value());
+  }
   std::int64_t refreshes() const { return refreshes_; }
 
   template <class Archive>
@@ -91,9 +94,10 @@ class DramBanks {
  private:
   struct Timing {
     std::int64_t rcd_read, rcd_write, rp, ras, rc, rrd_s, rrd_l, ccd_s, ccd_l, faw, cl, cwl, burst,
-        wtr_s, wtr_l, rtp, wr, rtw, refi, rfc;
+        wtr_s, wtr_l, rtp, wr, rtw, refresh_interval, rfc;
+    bool of_a_bank;  ///< a refresh
   };
-  bool apply_refresh(std::int64_t now);
+  std::uint64_t apply_refreshes(std::int64_t now);
 
   Timing t_;
   std::uint32_t group_mask_;

@@ -1,5 +1,7 @@
 #pragma once
 
+#include <algorithm>
+
 #include "core/parameters/parameters.hpp"
 
 namespace lockstep {
@@ -17,7 +19,7 @@ struct DramParameters {
   std::uint32_t queue = 0, gpu_queue = 0, write_queue = 0, write_high = 0, write_low = 0;
   Cycles path_latency;
   Cycles rcd_read, rcd_write, rp, ras, rc, rrd_s, rrd_l, ccd_s, ccd_l, faw;
-  Cycles cl, cwl, wtr_s, wtr_l, rtp, wr, refi, rfc;
+  Cycles cl, cwl, wtr_s, wtr_l, rtp, wr, refi, rfc, rfc_bank;
 
   /// Of the data bus at its peak.
   std::uint64_t bytes_per_second() const {
@@ -80,6 +82,10 @@ struct DramParameters {
         .field("refi", &P::refi, 3424_cycles, timing,
                "between refreshes of all banks; 0 turns refresh off")
         .field("rfc", &P::rfc, 229_cycles, timing, "a refresh of all banks")
+        .field(
+            "rfc_bank", &P::rfc_bank, 0_cycles, timing,
+            "a refresh of one bank, each in its turn within refi while the others go on (HBM2); 0: "
+            "all are refreshed together")
         .check([](const P& p) -> std::string {
           if (p.banks < p.bank_groups) return "fewer banks than bank groups - lower bank_groups";
           if (p.row < p.interleave) return "interleave is larger than a row - lower it";
@@ -87,6 +93,9 @@ struct DramParameters {
             return "gpu_queue is larger than the whole queue - lower it, or raise queue";
           if (p.write_queue != 0 && (p.write_high > p.write_queue || p.write_low >= p.write_high))
             return "write_low < write_high <= write_queue does not hold - change one of them";
+          if (p.rfc_bank > Cycles{0} && p.refi > Cycles{0} &&
+              p.refi <= std::max(p.rfc_bank, Cycles{p.banks}))
+            return "refi is not larger than rfc_bank and banks - raise refi, or set rfc_bank to 0";
           return p.refi > Cycles{0} && p.refi <= p.rfc
                      ? "refi is not larger than rfc - raise refi, or set it to 0"
                      : "";

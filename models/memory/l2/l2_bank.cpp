@@ -7,6 +7,52 @@
 
 namespace lockstep {
 
+namespace {
+
+PartitionOffset offset_of(std::uint32_t line) {
+  return PartitionOffset{std::uint64_t{line} * line_bytes};
+}
+
+/// Sends the dirty sectors of the line at `place` to DRAM, because of `request`; false: no room.
+bool write_back(const L2Context& context, const L2Tags& tags, std::uint32_t place,
+                const MemoryRequest& request, L2Cycle cycle) {
+  const L2Tags::Line& line = tags[place];
+  MemoryRequest writeback = request;
+  writeback.tenant = line.tenant;
+  writeback.flags = 0;
+  writeback.walk_level = 0;
+  writeback.marks = 0;
+  if (!context.dram.room(writeback, true)) return false;
+  context.dram.enqueue(context.clock.edge(cycle), offset_of(tags.tag(place)), line.dirty, true,
+                       writeback, Transaction::none);
+  context.statistics.tenant[line.tenant].writebacks +=
+      static_cast<unsigned>(std::popcount(line.dirty));
+  return true;
+}
+
+/// The oldest dirty line of a set is cleaned before a store makes another one dirty than may be:
+/// the one at `place`, or one that is to come (absent).  False: no room for the write.
+bool keep_dirty_limit(const L2Context& context, L2Tags& tags, const Transaction& store,
+                      std::uint32_t place, L2Cycle cycle) {
+  const std::uint32_t limit = context.parameters.dirty_ways;
+  if (limit == 0 || (place != L2Tags::absent && tags[place].dirty != 0)) return true;
+  const std::uint32_t begin = tags.set_begin(store.line);
+  std::uint32_t dirty = 0, oldest = begin, least = ~std::uint32_t{0};
+  for (std::uint32_t way = begin; way < begin + tags.ways(); ++way) {
+    if (tags[way].dirty == 0) continue;
+    ++dirty;
+    if (tags.last_use(way) >= least) continue;
+    least = tags.last_use(way);
+    oldest = way;
+  }
+  if (dirty < limit) return true;
+  if (!write_back(context, tags, oldest, store.request, cycle)) return false;
+  tags[oldest].dirty = 0;
+  return true;
+}
+
+}  // namespace
+
 L2Bank::L2Bank(const L2Parameters& p, std::uint32_t number, std::size_t tenants)
     : number_(number),
       queue_limit_(p.bank_queue),
@@ -159,6 +205,8 @@ bool L2Bank::serve_store(const L2Context& context, std::uint32_t index, L2Cycle 
   const bool through = context.parameters.write == L2Write::through;
   std::uint32_t place = tags_.find(t.line);
   bool to_dram = through;
+  if (!through && !keep_dirty_limit(context, tags_, t, place, cycle))
+    return stalled(BankStall::dram_queue, true);
   if (place == L2Tags::absent && !through) {
     const CacheInsertion decision = of_store_.ask(context, t.request, t.line, cycle);
     to_dram = !decision.allocate;
@@ -205,18 +253,7 @@ bool L2Bank::allocate(const L2Context& context, std::uint32_t line, const Memory
   const std::uint32_t victim = choose_victim(context, line);
   const L2Tags::Line& old = tags_[victim];
   if (tags_.tag(victim) != L2Tags::absent) {
-    if (old.dirty != 0) {
-      MemoryRequest writeback = request;
-      writeback.tenant = old.tenant;
-      writeback.flags = 0;
-      writeback.walk_level = 0;
-      writeback.marks = 0;
-      if (!context.dram.room(writeback, true)) return false;
-      context.dram.enqueue(context.clock.edge(cycle), offset_of(tags_.tag(victim)), old.dirty, true,
-                           writeback, Transaction::none);
-      context.statistics.tenant[old.tenant].writebacks +=
-          static_cast<unsigned>(std::popcount(old.dirty));
-    }
+    if (old.dirty != 0 && !write_back(context, tags_, victim, request, cycle)) return false;
     ++context.statistics.evicted_by.at(old.tenant, request.tenant);
     if (context.policy.has(CachePolicy::mourns))
       context.policy.on_eviction(tags_.tag(victim), old.line_class);

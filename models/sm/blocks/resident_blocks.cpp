@@ -318,7 +318,7 @@ void ResidentBlocks::warm_warps(std::uint64_t warps) const {
 }
 
 void ResidentBlocks::serialize(Archive& archive) {
-  archive.section("sm/blocks", 3);
+  archive.section("sm/blocks", 4);
   archive(hot_.resident, hot_.grids, hot_.blocks, hot_.shared, tenants_, shared_ranges_, registers_,
           homes_, used_, left_, counted_);
   find_only_grid();

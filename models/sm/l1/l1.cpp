@@ -13,7 +13,8 @@ L1::L1(const SmConstants& constants, SmStatistics& statistics, const ResidentBlo
     : constants_(constants), statistics_(statistics), blocks_(blocks), ports_(ports) {
   const SmL1Parameters& p = constants.parameters.l1;
   const std::uint64_t bytes = p.unified_bytes.count() ? p.unified_bytes.count() : p.bytes.count();
-  hot_.cache = L1Cache(static_cast<std::uint32_t>(bytes / line_bytes), p.sets);
+  hot_.cache = L1Cache(static_cast<std::uint32_t>(bytes / line_bytes), p.sets,
+                       p.set_index == L1SetIndex::scattered);
   hot_.misses = MissTable(p.mshrs);
 }
 

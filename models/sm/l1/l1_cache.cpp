@@ -6,7 +6,8 @@
 
 namespace lockstep {
 
-L1Cache::L1Cache(std::uint32_t most_lines, std::uint32_t sets) : sets_(sets) {
+L1Cache::L1Cache(std::uint32_t most_lines, std::uint32_t sets, bool scattered)
+    : sets_(sets), scattered_(scattered) {
   LOCKSTEP_CHECK(most_lines < none && most_lines >= sets, "L1 has too many or too few lines");
   meta_.resize(most_lines);
   dirty_.resize(most_lines);
@@ -25,10 +26,16 @@ void L1Cache::resize(std::uint32_t lines) {
   for (std::uint32_t i = 0; i < lines_; ++i) link_newest(static_cast<std::uint16_t>(i));
 }
 
-/// Low address bits, with higher ones folded in so that power-of-two strides use all sets.
+/// Low address bits, with higher ones folded in so that power-of-two strides use all sets; or a
+/// hash under which lines in a row fill sets as if each were drawn.
 std::uint32_t L1Cache::set_of_tag(std::uint64_t tag) const {
   const unsigned bits = static_cast<unsigned>(std::countr_zero(sets_));
   if (bits == 0) return 0;
+  if (scattered_) {
+    std::uint64_t mixed = tag * 0x9e3779b97f4a7c15u;
+    mixed = (mixed ^ mixed >> 29) * 0xbf58476d1ce4e5b9u;  // the multipliers of splitmix64
+    return static_cast<std::uint32_t>(mixed >> 40) & (sets_ - 1);
+  }
   return static_cast<std::uint32_t>(tag ^ (tag >> bits) ^ (tag >> 2 * bits) ^ (tag >> 3 * bits)) &
          (sets_ - 1);
 }

@@ -7,7 +7,8 @@
 /// Source: gpu-parameters.md, section 7 (sectored, streaming or on-miss allocation);
 /// architecture.md, section 8, rules 3, 4, 5 and 8.
 ///
-/// Simplified: a line found through a hash, as if all ways were compared at once; no banks.
+/// Simplified: a line found through a hash, as if all ways were compared at once.  The
+/// hash that chooses a set is in no publication: XOR of address parts, or a multiplicative one.
 #pragma once
 
 #include <array>
@@ -47,7 +48,8 @@ class L1Cache {
   static_assert(sizeof(Line) == 32);
 
   L1Cache() = default;
-  L1Cache(std::uint32_t most_lines, std::uint32_t sets);
+  /// `scattered`: L1SetIndex::scattered.
+  L1Cache(std::uint32_t most_lines, std::uint32_t sets, bool scattered = false);
 
   /// Changes the capacity; everything must have been dropped before.
   void resize(std::uint32_t lines);
@@ -137,6 +139,7 @@ class L1Cache {
   void unchain(std::uint16_t line);
 
   std::uint32_t lines_ = 0, sets_ = 1;
+  bool scattered_ = false;  ///< the hash that chooses a set
   Buckets buckets_;
   std::uint32_t epoch_ = 0;
   std::vector<Line> meta_;

@@ -2,6 +2,7 @@
 
 #include <cstring>
 
+#include "models/sm/access/bank_conflicts.hpp"
 #include "models/sm/access/lane_data.hpp"
 #include "models/sm/load_store/local_memory.hpp"
 
@@ -160,17 +161,31 @@ void LoadStoreUnit::look_up_lines(SmCycle now) {
   while (hot_.count > 0 && hot_.lookups < most) {
     Access& access = hot_.queue[hot_.head];
     if (blocked && !access.local) return stall(true, now);
+    if (access.next == 0 && now < hot_.banks_free) break;
     if (const Progress progress = look_up_line(access, now); progress != Progress::done)
       return stall(progress == Progress::no_translation, now);
     ++hot_.lookups;
     if (access.next < access.groups) continue;
+    if (constants_.parameters.l1.banked) hot_.banks_free = now + bank_cycles(access);
     if (++access.part < access.parts) {
       coalesce_local(access, local_memory_of(WarpSlot(access.warp)));
     } else {
       leave_queue(access, now);
     }
   }
-  hot_.wake = hot_.count > 0 || translation_.has_lines_to_leave() ? now + 1 : no_cycle;
+  hot_.wake = no_cycle;
+  if (hot_.count > 0) hot_.wake = std::max(now + 1, hot_.banks_free);
+  if (translation_.has_lines_to_leave()) hot_.wake = now + 1;
+}
+
+/// Tags were compared in cycles of its own already; atomics pass L1 line by line.
+std::int64_t LoadStoreUnit::bank_cycles(const Access& access) const {
+  const SmL1Parameters& p = constants_.parameters.l1;
+  const unsigned lines = access.groups;
+  const unsigned cycles =
+      access.kind == Access::Kind::atomic || access.local ? lines : most_words_of_a_bank(access);
+  const unsigned spent = (lines - 1) / p.lines_per_cycle;
+  return cycles > spent + 1 ? cycles - spent : 1;
 }
 
 LoadStoreUnit::Progress LoadStoreUnit::look_up_line(Access& access, SmCycle now) {
@@ -295,9 +310,9 @@ void LoadStoreUnit::warm_hot() const {
 }
 
 void LoadStoreUnit::serialize(Archive& archive) {
-  archive.section("sm/load_store", 4);
+  archive.section("sm/load_store", 5);
   archive(hot_.head, hot_.count, hot_.wake, hot_.lookup_cycle, hot_.lookups, hot_.stalled,
-          hot_.stalled_by_translation, hot_.stalled_since);
+          hot_.stalled_by_translation, hot_.stalled_since, hot_.banks_free);
   for (std::uint32_t i = 0; i < hot_.count; ++i) archive(hot_.queue[place(i)]);
   archive(log_);
 }

@@ -3,7 +3,10 @@
 /// An instruction's lanes are grouped by line when it issues; the groups are looked up in order, a
 /// few per cycle, one instruction after the other.  When a group finds no room (miss entry, line,
 /// request queue) everything behind it waits for an answer.  Lines whose page has come go first.
-/// Source: gpu-parameters.md, sections 7 and 10 (one access per cycle to the L1 structures).
+/// With `l1.banked` an instruction has the data to itself for as long as its words conflict, which
+/// may be shorter than a cycle for each of its lines: a few tags are compared in one.
+/// Source: gpu-parameters.md, sections 7 and 10 (one access per cycle to the L1 structures);
+/// te42kyfo/gpu-benches, strides of L1 hits (four tags a cycle, then conflicts of 32 banks).
 ///
 /// Simplified: the pipeline in front of the tags is a constant of latencies and departures, so that
 /// a group is looked up in the cycle in which its instruction issues if nothing is before it.
@@ -94,6 +97,7 @@ class LoadStoreUnit final : public ParkedLines {
     bool stalled = false;  ///< the head waits for an answer to make room
     bool stalled_by_translation = false;
     SmCycle stalled_since;
+    SmCycle banks_free;  ///< of L1's data: for the next instruction
   };
   PhysicalAddress local_memory_of(WarpSlot warp) const {
     return constants_.local.first_line_of(blocks_.home_of(warp));
@@ -127,6 +131,8 @@ class LoadStoreUnit final : public ParkedLines {
   Progress look_up_line(Access& access, SmCycle now);
   /// The first line whose page has come; false: no room, try again later.
   bool look_up_parked_line(SmCycle now);
+  /// Cycles in which the access at the head has L1's data to itself.
+  std::int64_t bank_cycles(const Access& access) const;
   /// The access at the head has no line left to look up.
   void leave_queue(const Access& access, SmCycle now);
   /// Every line of an access has its translation and has gone to L1, or will not be sent, or is

@@ -108,6 +108,7 @@ struct SmSharedParameters {
 
 enum class L1Allocation : std::uint8_t { on_miss, on_fill };
 enum class L1WritePolicy : std::uint8_t { write_through, write_evict };
+enum class L1SetIndex : std::uint8_t { folded, scattered };
 
 /// Source: gpu-parameters.md, section 7.
 struct SmL1Parameters {
@@ -116,7 +117,8 @@ struct SmL1Parameters {
   Cycles hit_latency, fill_latency;
   L1Allocation allocation;
   L1WritePolicy global_writes;
-  bool caches_global_loads;
+  bool caches_global_loads, banked;
+  L1SetIndex set_index;
 
   static auto schema() {
     using namespace literals;
@@ -127,9 +129,16 @@ struct SmL1Parameters {
         .field("unified_bytes", &P::unified_bytes, 128_KiB, range(0_B, 4_MiB),
                "storage that L1 shares with shared memory; 0: L1 has its own")
         .field("sets", &P::sets, 4, range(1, 4096).powers_of_two(), "sets of 128-byte lines")
+        .field("set_index", &P::set_index, L1SetIndex::folded, choice({"folded", "scattered"}),
+               "how an address chooses its set: XOR of its parts, or a hash that fills sets "
+               "unevenly, so that little more than the capacity does not miss throughout")
         .field("mshrs", &P::mshrs, 256, range(1, 4096), "outstanding missed lines")
         .field("merges", &P::merges, 8, range(1, 64), "accesses that wait for one missed line")
         .field("lines_per_cycle", &P::lines_per_cycle, 1, range(1, 4), "tag lookups per cycle")
+        .field("banked", &P::banked, false,
+               "32 banks of 4 bytes behind the tags: an instruction takes as many cycles as words "
+               "that "
+               "it wants of one of them")
         .field("hit_latency", &P::hit_latency, 28_cycles, range(1_cycles, 1000_cycles),
                "from issue to a dependent's issue on a hit")
         .field("fill_latency", &P::fill_latency, 8_cycles, range(1_cycles, 1000_cycles),
@@ -195,7 +204,7 @@ struct SmParameters {
   Expansions expansions;
   MultiplyUnit multiply_unit;
   bool unroll_loops;
-  Cycles operand_read, memory_interval, constant_latency, barrier_latency;
+  Cycles operand_read, memory_interval, constant_latency, barrier_latency, block_start;
   Bytes local_bytes_per_thread;
   SmUnitParameters units;
   SmLatencyParameters latency;
@@ -255,6 +264,10 @@ struct SmParameters {
                "of a load from constant or parameter memory")
         .field("barrier_latency", &P::barrier_latency, 8_cycles, range(1_cycles, 1000_cycles),
                "from a barrier's last arrival to the next instructions")
+        .field(
+            "block_start", &P::block_start, 1_cycles, range(1_cycles, 10000_cycles),
+            "from a block's taking its place to its first instructions: parameters, first fetch, "
+            "and what the end of the block before it takes")
         .field("local_bytes_per_thread", &P::local_bytes_per_thread, 512_KiB, range(1_KiB, 16_MiB),
                "most local memory a thread can have")
         .group("units", &P::units, "execution units")

@@ -114,7 +114,9 @@ void BlockTurnover::start_block(const BlockReference& reference, std::uint8_t gr
   scheduler_.entered(place, now);
   for_each_warp(blocks_.block(place).warps, [&](WarpSlot slot) {
     printing_.forget(slot);  // of a tenant that was ended
-    front_end_.add(slot, now + 1);
+    const SmCycle first = now + constants_.parameters.block_start.count();
+    if (first > now + 1) front_end_.sleeping().begin(slot, first);  // it may leave before that
+    front_end_.add(slot, first);
   });
 }
 

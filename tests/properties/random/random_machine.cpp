@@ -121,7 +121,6 @@ void set_sizes(Settings& s) {
   s.set("gpu.memory.l2.ways", ways);
   s.set("gpu.memory.l2.size", std::to_string(banks * ways * sets * 128) + "B");
   s.choose("gpu.memory.l2.write", {"back", "through"});
-  s.choose("gpu.memory.l2.fetch", {"sectors", "line"});
   s.set("gpu.memory.l2.bank_width", s.pick({32, 64, 128}));
 }
 
@@ -137,11 +136,21 @@ void set_exceptions(Settings& s) {
     s.set("policies.exception_scheme.bytes", std::to_string(s.pick({2, 8, 16})) + "KiB");
 }
 
-/// What the machine's compiler does, and what its operations are made of.
-void set_operations(Settings& s) {
+/// What v100 does as hardware does it and the papers' machines do not.
+void set_switches(Settings& s) {
   s.choose("gpu.sm.expansions", {"slots", "sequence"});
   s.choose("gpu.sm.multiply_unit", {"integer", "fp32"});
   s.choose("gpu.sm.unroll_loops", {"true", "false"});
+  s.choose("gpu.dispatch.launch_overlap", {"false", "true"});
+  s.set("gpu.sm.block_start", s.pick({1, 1, 30, 240}));
+  s.choose("gpu.sm.l1.set_index", {"folded", "scattered"});
+  s.choose("gpu.sm.l1.banked", {"false", "true"});
+  s.choose("gpu.memory.l2.fetch", {"sectors", "line"});
+  s.set("gpu.memory.l2.dirty_ways", s.pick({0, 0, 1, 2}));
+  s.set("gpu.memory.dram.rfc_bank", s.pick({0, 0, 20}));
+  if (s.pick({0, 0, 1}) == 0) return;
+  s.set("gpu.vm.device_pages", "large");
+  s.set("gpu.memory.capacity", "96MiB");  // each buffer takes 2 MiB
 }
 
 }  // namespace
@@ -151,8 +160,11 @@ std::vector<std::string> random_machine(std::uint64_t seed) {
   set_sizes(settings);
   set_latencies(settings);
   set_exceptions(settings);
-  set_operations(settings);
-  return settings.list();
+  Settings switches(~seed);
+  set_switches(switches);
+  std::vector<std::string> all = settings.list();
+  for (const std::string& setting : switches.list()) all.push_back(setting);
+  return all;
 }
 
 std::vector<std::string> random_latencies(std::uint64_t seed) {

@@ -158,6 +158,7 @@ void set_memory(PagingSettings& s, Chooser& choose, unsigned tenants, bool plent
   // So that it divides into any number of partitions.
   const std::uint64_t kib = large ? (pages + 2) / 3 * 3 * 2048 : (pages + 11) / 12 * 12 * 4;
   s.set("gpu.memory.capacity", std::to_string(kib) + "KiB");
+  s.set("gpu.vm.device_pages", "fitting");
 }
 
 /// A step that changes no content.

@@ -94,7 +94,7 @@ DispatcherBench::~DispatcherBench() = default;
 
 std::unique_ptr<Dispatcher> DispatcherBench::make() const {
   Dispatcher::Setup setup;
-  setup.parameters = {Frequency{1e9}, Cycles{100}, Cycles{2}, Cycles{45}};
+  setup.parameters = {Frequency{1e9}, Cycles{100}, Cycles{2}, Cycles{45}, options_.launch_overlap};
   setup.limits.registers = 2048;
   setup.sharing = policy_written<sharing_policies>(options_.sharing);
   setup.preemption = policy_written<preemption_policies>(options_.preemption);
@@ -118,6 +118,7 @@ void DispatcherBench::launch(double at_ns, const Launch& launch) {
   body.stream = launch.stream;
   body.registers = launch.registers;
   body.priority = launch.priority;
+  body.queued = launch.queued ? 1 : 0;
   body.blocks = {launch.blocks, 1, 1};
   body.threads = {32, 1, 1};
   const std::uint64_t payload = 0x1234'0000 + launch.grid;

@@ -15,6 +15,7 @@ struct BenchOptions {
   std::uint32_t sms = 4;
   std::string sharing = "exclusive", preemption = "none";
   std::vector<std::uint32_t> sms_per_tenant{0, 0};
+  bool launch_overlap = false;
   std::vector<std::uint64_t> instructions{0, 0};
   std::vector<Time> latency_bounds{Time::never(), Time::never()};
 };
@@ -35,6 +36,7 @@ class DispatcherBench {
     std::uint16_t stream = 0;
     std::uint32_t registers = 0;
     std::uint32_t priority = 0;
+    bool queued = false;
   };
   void launch(double at_ns, const Launch& launch);
   void block_done(double at_ns, std::uint32_t grid, std::uint32_t sm, std::uint64_t block,

@@ -32,6 +32,37 @@ TEST(Dispatcher, NothingLeavesBeforeTheLaunchLatency) {
   EXPECT_EQ(bench.dispatcher().next_activity(), Time{106'000'000});
 }
 
+TEST(Dispatcher, LatencyOfALaunchThatWasQueuedBeginsAtTheEndOfTheOneBefore) {
+  DispatcherBench bench({.launch_overlap = true});
+  bench.launch(0, {.grid = 1, .stream = 3});
+  bench.run_until(150);
+  bench.block_done(200, 1, 0, 0);
+  bench.run_until(220);
+  bench.sent();
+  bench.save_and_restore();
+  bench.launch(240, {.grid = 2, .stream = 3, .queued = true});
+  bench.run_until(350);
+  EXPECT_THAT(bench.sent(), ElementsAreArray({"300 sm1 start 2", "300 sm1 block 2.0"}));
+  bench.block_done(400, 2, 1, 0);
+  bench.run_until(420);
+  bench.sent();
+  bench.launch(440, {.grid = 3, .stream = 3});
+  bench.run_until(1000);
+  EXPECT_EQ(bench.sent().back(), "540 sm2 block 3.0") << "it was not queued";
+}
+
+TEST(Dispatcher, AQueuedLaunchThatComesLateBeginsAtOnce) {
+  DispatcherBench bench({.launch_overlap = true});
+  bench.launch(0, {.grid = 1});
+  bench.run_until(150);
+  bench.block_done(200, 1, 0, 0);
+  bench.run_until(220);
+  bench.sent();
+  bench.launch(500, {.grid = 2, .queued = true});
+  bench.run_until(1000);
+  EXPECT_THAT(bench.sent(), ElementsAreArray({"500 sm1 start 2", "500 sm1 block 2.0"}));
+}
+
 TEST(Dispatcher, BlocksGoToSmAfterSmAtTheBlockInterval) {
   DispatcherBench bench;
   bench.launch(0, {.grid = 1, .blocks = 6});

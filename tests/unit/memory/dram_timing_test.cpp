@@ -148,6 +148,37 @@ TEST(DramTiming, ARefreshClosesAllRowsAndHoldsActivatesBack) {
   EXPECT_EQ(dram.commands()[2].cycle.value(), 1000 + 260);
 }
 
+/// Sixteen banks: one every 100 cycles, bank 0 first.
+DramParameters refreshed_by_banks() {
+  DramParameters p = tiny_hbm2();
+  p.refi = Cycles{1600};
+  p.rfc = Cycles{260};
+  p.rfc_bank = Cycles{150};
+  return p;
+}
+
+TEST(DramTiming, ARefreshOfOneBankLeavesTheOthersOpen) {
+  DramBench dram(refreshed_by_banks());
+  dram.read(0, 0, 7);
+  dram.read(0, other_group, 7);
+  dram.run_before(110);
+  dram.read(110, 0, 7, 1, 1);
+  dram.read(110, other_group, 7, 1, 1);
+  EXPECT_EQ(dram.names(), "ACT ACT RD RD RD ACT RD");
+  EXPECT_EQ(dram.commands()[4].bank, other_group);
+  EXPECT_EQ(dram.commands()[5].cycle.value(), 100 + 150);
+}
+
+TEST(DramTiming, BanksAreRefreshedInTurn) {
+  DramBench dram(refreshed_by_banks());
+  dram.read(0, other_group, 7);
+  dram.run_before(1850);
+  dram.read(1850, other_group, 7, 1, 1);
+  // Bank 1 was second, at 200 and at 1800; bank 2 follows while it waits.
+  EXPECT_EQ(dram.commands()[2].cycle.value(), 1800 + 150);
+  EXPECT_EQ(dram.channel().banks().refreshes(), 19);
+}
+
 TEST(DramTiming, RefreshesCostNothingWhileNobodyLooks) {
   DramParameters p = tiny_hbm2();
   p.refi = Cycles{1000};

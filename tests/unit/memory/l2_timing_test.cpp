@@ -87,6 +87,25 @@ TEST(L2Timing, HitsOfTwoBanksDoNotWaitForEachOther) {
   EXPECT_EQ(bench.departure(4), 1000 + hit);
 }
 
+/// Lines 0, 5 and 10 share a set, of which two may be dirty.
+TEST(L2Timing, OneDirtyLineMoreThanTheLimitSendsTheOldestToDram) {
+  MemoryParameters p = small_memory();
+  p.l2.dirty_ways = 2;
+  PartitionBench bench(p);
+  bench.store(0, 0, 5);
+  bench.store(1000, 5 * 128, 5);
+  bench.store(2000, 0, 6);  // dirty already, and the youngest now
+  bench.run();
+  EXPECT_EQ(bench.statistics().tenant[0].writebacks.value(), 0u);
+  bench.store(5000, 10 * 128, 5);
+  bench.load(9000, 5 * 128, 1, 7);
+  bench.run();
+  EXPECT_EQ(bench.statistics().tenant[0].writebacks.value(), 1u);
+  EXPECT_EQ(bench.statistics().tenant[0].dram_writes.value(), 1u);
+  EXPECT_EQ(bench.answer(7).response.l2_hits, 1) << "it stays, clean";
+  EXPECT_EQ(bench.answer(7).value<std::uint32_t>(), 5u);
+}
+
 TEST(L2Timing, ASecondMissOnAPendingSectorSharesTheFill) {
   PartitionBench bench;
   bench.load(0, 0, 1, 1, 0);

@@ -28,6 +28,30 @@ TEST(L1Cache, LeastRecentlyUsedLineIsReplaced) {
   EXPECT_EQ(cache.find(2), L1Cache::none);
 }
 
+/// A chain round and round through a ninth more lines than there are.
+double hits_of_a_chain(L1Cache& cache) {
+  constexpr int lines = 1152, rounds = 6;
+  int hits = 0;
+  for (int round = 0; round < rounds; ++round) {
+    for (std::uint64_t tag = 5000; tag < 5000 + lines; ++tag) {
+      const std::uint16_t line = cache.find(tag);
+      if (line == L1Cache::none) {
+        fill(cache, tag);
+      } else {
+        cache.touch(line);
+        hits += round > 0;
+      }
+    }
+  }
+  return hits / double{lines * (rounds - 1)};
+}
+
+TEST(L1Cache, UnevenSetsKeepAPartOfWhatIsLargerThanTheCache) {
+  L1Cache folded(1024, 64), scattered(1024, 64, true);
+  EXPECT_EQ(hits_of_a_chain(folded), 0);
+  EXPECT_NEAR(hits_of_a_chain(scattered), 0.3, 0.1);
+}
+
 TEST(L1Cache, ReservedLinesStay) {
   L1Cache cache(2, 1);
   fill(cache, 1);

@@ -22,7 +22,9 @@ constexpr std::uint64_t base = isa::first_global_address;
 
 class LoadStoreUnitTest : public testing::Test {
  protected:
-  LoadStoreUnitTest() { place = world.enter_block(64); }
+  explicit LoadStoreUnitTest(void (*change)(SmSetup&) = nullptr) : world(body, change) {
+    place = world.enter_block(64);
+  }
 
   /// All lanes of warp 0 access `stride` bytes apart; returns the flight.
   std::uint16_t issue(std::uint32_t pc, std::uint64_t stride, std::int64_t now) {
@@ -67,7 +69,7 @@ class LoadStoreUnitTest : public testing::Test {
   std::uint32_t load() const { return world.find_global(isa::Category::load); }
   std::uint32_t store() const { return world.find_global(isa::Category::store); }
 
-  SmWorld world{body};
+  SmWorld world;
   BlockPlace place;
   DrainedList gone;
   FrontEnd front_end{world.constants, world.statistics, world.blocks, world.mistakes, gone,
@@ -102,6 +104,45 @@ TEST_F(LoadStoreUnitTest, LooksUpOneLineACycle) {
   run(103, 200);
   EXPECT_EQ(world.statistics.tenant[0].l1_accesses.value(), 5u);
   EXPECT_EQ(unit.wake(), no_cycle);
+}
+
+struct BankedL1Test : LoadStoreUnitTest {
+  BankedL1Test()
+      : LoadStoreUnitTest([](SmSetup& setup) {
+          setup.parameters.l1.lines_per_cycle = 4;
+          setup.parameters.l1.banked = true;
+        }) {}
+  std::uint64_t looked_up() const { return world.statistics.tenant[0].l1_accesses.value(); }
+};
+
+TEST_F(BankedL1Test, ComparesFourTagsACycleAndThenPaysForConflicts) {
+  issue(load(), 4, 10);
+  answer_pages(20);
+  run(20, 40);
+  answer_requests(50);
+  const std::uint64_t before = looked_up();
+  issue(load(), 16, 100);  // four lines, four words of every fourth bank
+  EXPECT_EQ(looked_up(), before + 4);
+  issue(load(), 4, 101);
+  run(101, 104);
+  EXPECT_EQ(looked_up(), before + 4);
+  run(104, 105);
+  EXPECT_EQ(looked_up(), before + 5);
+}
+
+TEST_F(BankedL1Test, LooksUpLinesWithoutConflictsFourACycle) {
+  issue(load(), 4, 10);
+  answer_pages(20);
+  run(20, 40);
+  answer_requests(50);
+  const std::uint64_t before = looked_up();
+  issue(load(), 4 * 17, 100);  // 17 lines, each bank once
+  issue(load(), 4, 101);
+  EXPECT_EQ(looked_up(), before + 4);
+  run(101, 105);
+  EXPECT_EQ(looked_up(), before + 17);
+  run(105, 106);
+  EXPECT_EQ(looked_up(), before + 18);
 }
 
 TEST_F(LoadStoreUnitTest, ALoadCommitsWithItsLastAnswer) {

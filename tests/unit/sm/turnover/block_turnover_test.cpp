@@ -18,9 +18,15 @@ void two_block_slots(SmSetup& setup) {
   setup.record_blocks = true;
 }
 
+void late_start(SmSetup& setup) {
+  two_block_slots(setup);
+  setup.parameters.block_start = Cycles{50};
+}
+
 class BlockTurnoverTest : public testing::Test, protected TurnoverWorld {
  protected:
-  BlockTurnoverTest() : TurnoverWorld(two_block_slots) {}
+  explicit BlockTurnoverTest(void (*configure)(SmSetup&) = two_block_slots)
+      : TurnoverWorld(configure) {}
 
   void start_grid(std::uint32_t number, std::uint16_t tenant = 0) {
     GridLaunch launch;
@@ -59,6 +65,18 @@ TEST_F(BlockTurnoverTest, AStagedBlockTakesThePlaceOfOneThatEnds) {
   EXPECT_THAT(done(), ElementsAre(1));
   EXPECT_EQ(world.blocks.resident(), 0b11u);
   EXPECT_EQ(world.blocks.block(BlockPlace(1)).index, 2u);
+}
+
+struct LateStartTest : BlockTurnoverTest {
+  LateStartTest() : BlockTurnoverTest(late_start) {}
+};
+
+TEST_F(LateStartTest, WarpsOfABlockIssueSoManyCyclesAfterItHasTakenItsPlace) {
+  start_grid(5);
+  stage(5, 0, 10);
+  EXPECT_EQ(world.blocks.resident(), 0b1u);
+  EXPECT_EQ(front_end.next_event(), SmCycle(60));
+  EXPECT_TRUE(front_end.sleeping().asleep(WarpSlot(0))) << "it may leave before that";
 }
 
 TEST_F(BlockTurnoverTest, TheLogHasBlocksInTheOrderOfTheirEndThenThoseThatAreHere) {

@@ -1,0 +1,200 @@
+#!/usr/bin/python3
+"""The simulated V100 beside a real one, row by row: rows.yaml says what runs and what was measured.
+
+    validate.py table   runs everything (minutes), writes the first table of docs/validation.md and scatter.svg
+    validate.py check   runs what is marked quick; exit status 1 if a row's error is above its bound (bounds.yaml)
+    validate.py print   prints the rows only (with --only: some)
+    validate.py renew   as `table`, and the errors that are found become the bounds
+"""
+import argparse
+import concurrent.futures
+import math
+import os
+import pathlib
+import re
+import statistics
+import subprocess
+import sys
+import tempfile
+
+import h5py
+import yaml
+
+HERE = pathlib.Path(__file__).resolve().parent
+ROOT = HERE.parents[1]
+PAGE = ROOT / "docs/validation.md"
+BEGIN, END = "<!-- validate.py: begin -->\n", "<!-- validate.py: end -->\n"
+CLOCKS = ("sm", "noc", "memory", "dispatch", "vm")
+CARD_CLOCK = "1380MHz"
+SLACK = 2  # percent that a bound is above the error that it was made of
+
+
+class Run:
+    """What a scenario of one workload left."""
+
+    def __init__(self, lockstep, folder, name, description):
+        clock = description.get("clock", CARD_CLOCK)
+        self.hertz = float(clock.removesuffix("MHz")) * 1e6
+        override = {f"gpu.{part}.clock": clock for part in CLOCKS}
+        stem = folder / re.sub(r"\W", "_", name)
+        scenario = stem.with_suffix(".yaml")
+        scenario.write_text(yaml.safe_dump({
+            "gpu": str(ROOT / "configs/gpus/v100.yaml"),
+            "host": str(ROOT / "configs/hosts/pcie3.yaml"),
+            "simulation": {"record_blocks": True},
+            "override": {**override, **description.get("set", {})},
+            "tenants": [{"name": "one", "workload": str(HERE / (description["workload"] + ".yaml")),
+                         "parameters": description.get("parameters", {})}],
+        }))
+        output = stem.with_suffix(".h5")
+        command = [lockstep, "run", scenario, "--quiet", "--threads", "1", "--output", output]
+        ended = subprocess.run(command, stderr=subprocess.PIPE, text=True, check=False)
+        if ended.returncode:
+            sys.exit(f"validate.py: run '{name}' failed: {ended.stderr.strip()}")
+        with h5py.File(output, "r") as file:
+            text = file["config"][()]
+            config = yaml.safe_load(text.decode() if isinstance(text, bytes) else text)
+            self.launch = float(str(config["gpu"]["dispatch"]["launch_latency"]).split()[0])
+            self.buffers = {key: data[:] for key, data in file.get("buffers/one", {}).items()}
+            self.kernels = file["kernels"][:]
+            self.blocks = file["thread_blocks"][:]
+
+    def of_kernel(self, name):
+        found = [i for i, kernel in enumerate(self.kernels) if kernel["kernel"].decode() == name]
+        if not found:
+            sys.exit(f"validate.py: no launch of kernel {name}")
+        return found
+
+    def seconds(self, kernel):
+        """From the start of its first block to the end of its last one."""
+        blocks = self.blocks[self.blocks["grid"] == self.of_kernel(kernel)[0]]
+        return float(blocks["done"].max() - blocks["started"].min()) * 1e-15
+
+    def value(self, row):
+        """What the row is about, in its unit."""
+        unit = row["unit"]
+        if "period" in row:
+            done = [float(self.kernels[i]["done"]) for i in self.of_kernel(row["period"])]
+            return (done[-1] - done[0]) / (len(done) - 1) * 1e-9
+        if "kernel" in row:
+            seconds = self.seconds(row["kernel"])
+            return row["moved"] / seconds * 1e-9 if unit == "GB/s" else seconds * self.hertz + self.launch
+        cycles = float(self.buffers[row["buffer"]].max())
+        if unit == "B/clk/SM":
+            return row["moved"] / cycles
+        if unit == "GB/s":
+            return row["moved"] / (cycles / self.hertz) * 1e-9
+        return cycles / row["per"] / (self.hertz * 1e-9 if unit == "ns" else 1)
+
+
+class Result:
+    """A row, and what was simulated."""
+
+    def __init__(self, row, value):
+        self.row, self.value = row, value
+        self.error = 100 * (value / row["real"] - 1)
+
+    def line(self):
+        real, value = (f"{x:,.0f}" if abs(x) >= 1000 else f"{x:.4g}" for x in (self.row["real"], self.value))
+        row = self.row
+        return f"| {row['item']} | {row['unit']} | {real} | {value} | {self.error:+.0f} % | {row['source']} |"
+
+    def is_kernel(self):
+        return self.row["source"] == "GV"
+
+
+def results_of(arguments, described, wanted):
+    """Of the rows whose runs are wanted, in the table's order."""
+    rows = [row for row in described["rows"] if wanted(row)]
+    names = list(dict.fromkeys(row["run"] for row in rows))
+    with tempfile.TemporaryDirectory() as name, concurrent.futures.ThreadPoolExecutor(arguments.jobs) as pool:
+        folder = pathlib.Path(name)
+        runs = dict(zip(names, pool.map(
+            lambda run: Run(arguments.lockstep, folder, run, described["runs"][run]), names)))
+    return [Result(row, runs[row["run"]].value(row)) for row in rows]
+
+
+def summary(results):
+    """Mean and median of the absolute errors, and the correlation of the logarithms."""
+    errors = [abs(result.error) for result in results]
+    real, simulated = ([math.log(x) for x in values] for values in zip(*((r.row["real"], r.value) for r in results)))
+    mean_real, mean_simulated = statistics.fmean(real), statistics.fmean(simulated)
+    covariance = sum((a - mean_real) * (b - mean_simulated) for a, b in zip(real, simulated))
+    spread = math.sqrt(sum((a - mean_real) ** 2 for a in real) * sum((b - mean_simulated) ** 2 for b in simulated))
+    return (f"mean absolute error {statistics.fmean(errors):.1f} %, median {statistics.median(errors):.1f} %, "
+            f"largest {max(errors):.0f} %, correlation of the logarithms {covariance / spread:.4f}")
+
+
+def write_page(results):
+    head = "|---|---|---:|---:|---:|---|"
+    text = [BEGIN]
+    for title, chosen in (("microbenchmark", False), ("kernel, cold L2", True)):
+        part = [result for result in results if result.is_kernel() is chosen]
+        if not part:
+            continue
+        text += [f"| {title} | unit | real | simulated | error | source |\n", head + "\n"]
+        text += [result.line() + "\n" for result in part]
+        text += ["\n", f"{len(part)} rows: {summary(part)}.\n", "\n"]
+    page = PAGE.read_text()
+    PAGE.write_text(page[:page.index(BEGIN)] + "".join(text) + page[page.index(END):])
+
+
+def plot(results):
+    import matplotlib
+    matplotlib.use("svg")
+    matplotlib.rcParams["svg.hashsalt"] = "lockstep"
+    from matplotlib import pyplot
+    figure, axes = pyplot.subplots(figsize=(5, 5))
+    for label, chosen, mark in (("microbenchmarks", False, "o"), ("kernels", True, "s")):
+        part = [result for result in results if result.is_kernel() is chosen]
+        axes.scatter([r.row["real"] for r in part], [r.value for r in part], s=14, marker=mark, label=label)
+    ends = [min(r.row["real"] for r in results) / 2, max(r.row["real"] for r in results) * 2]
+    axes.plot(ends, ends, color="grey", linewidth=0.8)
+    axes.set(xscale="log", yscale="log", xlabel="real", ylabel="simulated", xlim=ends, ylim=ends)
+    axes.legend()
+    figure.tight_layout()
+    figure.savefig(HERE / "scatter.svg", metadata={"Date": None})
+
+
+def renew(results):
+    bounds = {result.row["item"]: math.ceil(abs(result.error)) + SLACK for result in results}
+    text = "# Most error of each row, in percent: written by `validate.py renew`, kept by `validate.py check`.\n"
+    (HERE / "bounds.yaml").write_text(text + yaml.safe_dump(bounds, sort_keys=False))
+
+
+def check(results):
+    bounds = yaml.safe_load((HERE / "bounds.yaml").read_text())
+    outside = [r for r in results if abs(r.error) > bounds[r.row["item"]]]
+    for result in outside:
+        print(f"{result.line()} is outside of its bound, {bounds[result.row['item']]} %")
+    return 1 if outside else 0
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("verb", choices=("table", "check", "renew", "print"))
+    parser.add_argument("--lockstep", default=os.environ.get("LOCKSTEP", ROOT / "build/release/lockstep"))
+    parser.add_argument("--only", default="", help="rows whose run matches this regular expression")
+    parser.add_argument("--jobs", type=int, default=1, help="runs at a time")
+    arguments = parser.parse_args()
+    described = yaml.safe_load((HERE / "rows.yaml").read_text())
+    quick = arguments.verb == "check"
+
+    def wanted(row):
+        return re.search(arguments.only, row["run"]) and (not quick or described["runs"][row["run"]].get("quick"))
+
+    results = results_of(arguments, described, wanted)
+    if quick:
+        return check(results)
+    if arguments.verb == "print":
+        print("\n".join(result.line() for result in results))
+        return 0
+    if arguments.verb == "renew":
+        renew(results)
+    write_page(results)
+    plot(results)
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
