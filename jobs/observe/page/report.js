@@ -17,6 +17,10 @@
     if (Number.isInteger(value)) return value.toLocaleString("en");
     return Math.abs(value) >= 1e6 ? value.toExponential(4) : value.toPrecision(6);
   };
+  const short = (value) => {
+    if (value === null) return "-";
+    return Math.abs(value) >= 1e6 ? value.toExponential(2) : value.toPrecision(3);
+  };
   const microseconds = (nanoseconds) => nanoseconds === null ? "never" : (nanoseconds / 1000).toFixed(3);
 
   const table = (parent, head, rows, attributes = {}) => {
@@ -47,6 +51,18 @@
         number(row.instructions), number(row.ipc), number(row.faults), number(row.rounds)]),
       {"data-table": "tenants"});
     if (run.table.length === 0) add(page, "p", "The run has not finished: no results by tenant.", {class: "hint"});
+  };
+  // Kernels of each tenant, over their launches.
+  const kernelTable = (run, label) => {
+    if (run.kernel_table.length === 0) return;
+    add(page, "h3", `Kernels${label}, in kernel time, longest first`);
+    table(add(page, "div", undefined, {class: "wide"}),
+      ["tenant", "kernel", "launches", "kernel time, us", "cycles", "warp instructions", ...data.kernel_columns,
+        "far-faults"],
+      run.kernel_table.map((row) => [swatch(run.tenants[row.tenant], colourOf(row.tenant)), row.kernel,
+        number(row.launches), microseconds(row.duration_ns), number(row.cycles), number(row.instructions),
+        ...row.values.map(short), number(row.faults)]),
+      {"data-table": "kernels"});
   };
   const comparison = (a, b) => {
     const rows = [];
@@ -189,6 +205,7 @@
     add(page, "p", `${run.file}: ${microseconds(run.end_ns)} us simulated, ${number(run.epochs)} epochs` +
       (run.finished ? "." : ", not finished."));
     tenantTable(run);
+    kernelTable(run, labels[i]);
     timelines(run, labels[i]);
   });
   add(page, "h2", "By epoch");
