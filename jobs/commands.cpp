@@ -25,8 +25,9 @@ int validate_command(const CommandLine& line) {
   if (!shares.empty()) std::fprintf(stderr, "lockstep: %s\n", shares.c_str());
   for (const std::string& warning : find_forgotten_copies(scenario, machine))
     std::fprintf(stderr, "lockstep: %s\n", warning.c_str());
-  std::printf("%s: %zu tenants on %s, %zu components\n", line.scenario.c_str(),
-              scenario.tenants.size(), parameters.gpu.name.c_str(), machine.graph().nodes().size());
+  const std::size_t tenants = scenario.tenants.size();
+  std::printf("%s: %zu tenant%s on %s, %zu components\n", line.scenario.c_str(), tenants,
+              tenants == 1 ? "" : "s", parameters.gpu.name.c_str(), machine.graph().nodes().size());
   return exit_done;
 }
 

@@ -65,8 +65,7 @@ std::vector<Metric> metrics_of_kernels() {
 /// What kernel_table_json has a value of, after what is counted.
 std::string kernel_columns_json() {
   List titles;
-  for (const Metric& metric : metrics_of_kernels())
-    titles.add(json_text(metric.title + ", " + metric.unit));
+  for (const Metric& metric : metrics_of_kernels()) titles.add(json_text(metric.short_title));
   return titles.json();
 }
 
@@ -79,7 +78,7 @@ std::string kernel_table_json(const ObservedRun& run) {
     for (const auto& [launches, sum] : kernels[tenant]) {
       List values;
       for (const Metric& metric : metrics_of_kernels())
-        values.add(json_number(kernel_value(sum, metric)));
+        values.add(json_text(metric.short_text(kernel_value(sum, metric))));
       rows.add(
           fmt::format(R"({{"tenant":{},"kernel":{},"launches":{},"duration_ns":{},"cycles":{},)"
                       R"("instructions":{},"faults":{},"values":{}}})",

@@ -18,10 +18,10 @@ std::string percent(double ratio) {
 
 std::string line_of(const KernelSum& kernel) {
   const KernelRow& row = kernel.sum;
-  const double ipc = row.kernel_instructions_per_cycle, bandwidth = row.kernel_dram_bandwidth;
+  const double bandwidth = row.kernel_dram_bandwidth;
   return fmt::format("  {:<27}{:>8}{:>11}{:>7}{:>6}{:>6}{:>6}{:>7}\n",
                      shortened(row.kernel, name_columns - 1), kernel.launches, row.cycles,
-                     std::isnan(ipc) ? "-" : fmt::format("{:.2f}", ipc), percent(row.occupancy),
+                     rate_text(row.kernel_instructions_per_cycle), percent(row.occupancy),
                      percent(row.l1_hit_rate), percent(row.l2_hit_rate),
                      std::isnan(bandwidth) ? "-" : fmt::format("{:.1f}", bandwidth * 1e-9));
 }

@@ -8,7 +8,7 @@ inline constexpr int no_core_quota = std::numeric_limits<int>::max();
 
 /// Whole cores that the control groups around this process let it keep busy, at least one: the
 /// least of cpu.max (version 2) and cpu.cfs_quota_us (version 1) of its group and those above.
-/// Source: Linux, Documentation/admin-guide/cgroup-v2.rst, "CPU Interface Files"; man 7 cgroups.
+/// Source: Linux control groups.
 int core_quota();
 
 }  // namespace lockstep

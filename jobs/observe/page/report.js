@@ -17,10 +17,6 @@
     if (Number.isInteger(value)) return value.toLocaleString("en");
     return Math.abs(value) >= 1e6 ? value.toExponential(4) : value.toPrecision(6);
   };
-  const short = (value) => {
-    if (value === null) return "-";
-    return Math.abs(value) >= 1e6 ? value.toExponential(2) : value.toPrecision(3);
-  };
   const microseconds = (nanoseconds) => nanoseconds === null ? "never" : (nanoseconds / 1000).toFixed(3);
 
   const table = (parent, head, rows, attributes = {}) => {
@@ -57,11 +53,11 @@
     if (run.kernel_table.length === 0) return;
     add(page, "h3", `Kernels${label}, in kernel time, longest first`);
     table(add(page, "div", undefined, {class: "wide"}),
-      ["tenant", "kernel", "launches", "kernel time, us", "cycles", "warp instructions", ...data.kernel_columns,
+      ["tenant", "kernel", "launches", "time, us", "cycles", "instructions", ...data.kernel_columns,
         "far-faults"],
       run.kernel_table.map((row) => [swatch(run.tenants[row.tenant], colourOf(row.tenant)), row.kernel,
         number(row.launches), microseconds(row.duration_ns), number(row.cycles), number(row.instructions),
-        ...row.values.map(short), number(row.faults)]),
+        ...row.values, number(row.faults)]),
       {"data-table": "kernels"});
   };
   const comparison = (a, b) => {

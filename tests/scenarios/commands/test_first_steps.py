@@ -31,7 +31,8 @@ class FirstSteps(ScenarioTest):
         self.assertIn('did you mean "run"?', self.line("help", "rnu"))
 
     def test_the_version_tells_builds_apart(self):
-        self.assertRegex(self.lockstep("--version").stdout, r"^lockstep, version [\d.]+ of the sources [0-9a-f]{16}$")
+        self.assertRegex(self.lockstep("--version").stdout,
+                         r"^lockstep, version [\d.]+ of the sources [0-9a-f]{16}, \w+ by \w+ [\d.]+$")
 
     def test_configurations_are_found_by_name(self):
         """Among those of the program, below LOCKSTEP_PATH, and first beside the scenario."""
@@ -94,6 +95,19 @@ class FirstSteps(ScenarioTest):
         self.assertIn("is a CUDA source, not PTX - compile it with nvcc -ptx", self.line("run", "s.yaml"))
         self.assertIn("w.yaml:1:1: is a workload, not a scenario - name it below tenants:",
                       self.line("run", "w.yaml"))
+        self.assertIn("lockstep: k.cu: is a CUDA source, not YAML - compile it", self.line("run", "k.cu"))
+        self.assertIn("lockstep: k.ptx: is PTX, not YAML - name it as module:", self.line("validate", "k.ptx"))
+        self.assertIn("lockstep: o.h5: is an output file, not YAML - name it as --config-of", self.line("run", "o.h5"))
+        self.scenario_of(tenant="workload: k.ptx")
+        self.assertIn('s.yaml:5:27: "k.ptx" is PTX, not YAML', self.line("run", "s.yaml"))
+        self.scenario_of(gpu="w.yaml")
+        self.assertIn("w.yaml:1:1: is a workload, not a gpu - name it below tenants:", self.line("run", "s.yaml"))
+        self.scenario_of(tenant=f"workload: {CONFIGS}/gpus/tiny.yaml")
+        self.assertIn("is a gpu, not a workload - name it in a scenario, as gpu: tiny.yaml",
+                      self.line("run", "s.yaml"))
+        self.write("w.yaml", "module: w.yaml\nbuffers: {}\nprogram: []\n")
+        self.scenario_of(tenant="workload: w.yaml")
+        self.assertIn("is a description in YAML, not PTX - name the .ptx file", self.line("run", "s.yaml"))
 
     def threads(self, *before, ranks=0, **environment):
         """That a run takes for `--threads auto`, started by the command `before`."""
