@@ -7,6 +7,7 @@
 #include "jobs/command_line/describe_output.hpp"
 #include "jobs/options.hpp"
 #include "jobs/run/block_profile.hpp"
+#include "jobs/run/check.hpp"
 #include "jobs/run/weights.hpp"
 #include "models/gpu/machine.hpp"
 #include "models/gpu/policy_check.hpp"
@@ -22,8 +23,11 @@ int validate_command(const CommandLine& line) {
   read_block_profile(scenario, parameters);
   const std::string shares = note_of_shares(scenario, parameters.policies);
   if (!shares.empty()) std::fprintf(stderr, "lockstep: %s\n", shares.c_str());
-  std::printf("%s: %zu tenants on %s, %zu components\n", line.scenario.c_str(),
-              scenario.tenants.size(), parameters.gpu.name.c_str(), machine.graph().nodes().size());
+  for (const std::string& warning : find_forgotten_copies(scenario, machine))
+    std::fprintf(stderr, "lockstep: %s\n", warning.c_str());
+  const std::size_t tenants = scenario.tenants.size();
+  std::printf("%s: %zu tenant%s on %s, %zu components\n", line.scenario.c_str(), tenants,
+              tenants == 1 ? "" : "s", parameters.gpu.name.c_str(), machine.graph().nodes().size());
   return exit_done;
 }
 

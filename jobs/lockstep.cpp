@@ -117,7 +117,7 @@ int help_command(const CLI::App& app, const CommandLine& line) {
 
 int run_program(int argc, char** argv, Communicator& communicator) {
   CommandLine line;
-  line.version = "lockstep, " + program_version();
+  line.version = "lockstep, " + program_version() + ", " + program_build();
   for (int i = 0; i < argc; ++i) line.text += (i ? " " : "") + std::string(argv[i]);
 
   CLI::App app("a parallel simulator of GPUs that several applications share");

@@ -4,6 +4,10 @@
 set -euo pipefail
 cd "$(dirname "$0")/.."
 jobs/install_packages.sh run
+if [ -z "${CXX:-}" ] && [ "$(g++ -dumpversion | cut -d. -f1)" -lt 12 ]; then  # Ubuntu 22.04
+  jobs/install_packages.sh newer_compiler
+  export CC=gcc-12 CXX=g++-12
+fi
 cmake -B build/release -G Ninja -DCMAKE_BUILD_TYPE=Release -DCMAKE_UNITY_BUILD=ON -DLOCKSTEP_TESTS=OFF >/dev/null
 cmake --build build/release --target lockstep
 results=build/quickstart

@@ -12,6 +12,8 @@
 /// A window whose work, judged by the last ones, is not worth sharing runs on the calling thread
 /// alone.  None of this can be seen in the results: tasks of a window are independent.
 #include <immintrin.h>
+// Before oneTBB 2021.6 (Ubuntu 22.04) task_group::defer was an extension.
+#define TBB_PREVIEW_TASK_GROUP_EXTENSIONS 1
 #include <oneapi/tbb/global_control.h>
 #include <oneapi/tbb/task_arena.h>
 #include <oneapi/tbb/task_group.h>

@@ -15,9 +15,19 @@ CLI::App& add_command(CLI::App& app, const std::string& name, const std::string&
   return command;
 }
 
+/// An option of one value that may be given many times.
+void add_repeated(CLI::App& command, const std::string& name, const std::string& value,
+                  std::vector<std::string>& all, const std::string& meaning) {
+  command
+      .add_option_function<std::string>(
+          name, [&all](const std::string& given) { all.push_back(given); },
+          meaning + "; as often as wanted")
+      ->type_name(value)
+      ->trigger_on_parse();
+}
+
 CLI::Option* add_scenario(CLI::App& command, CommandLine& line) {
-  command.add_option("--set", line.settings, "key=value, replaces what the scenario says")
-      ->allow_extra_args(false);
+  add_repeated(command, "--set", "KEY=VALUE", line.settings, "replaces what the scenario says");
   return command.add_option("scenario", line.scenario, "scenario file (YAML)");
 }
 
@@ -91,15 +101,10 @@ void add_compare(CLI::App& app, CommandLine& line) {
   add_threads(compare, line);
   compare.add_option("--output", line.output, "folder of the files (default: here)");
   compare.add_option("--shared", line.shared_file, "HDF5 file of the shared run: is not simulated");
-  compare
-      .add_option("--alone", line.alone_files,
-                  "tenant=FILE, HDF5 file of a tenant's run alone: is not simulated")
-      ->allow_extra_args(false);
-  compare
-      .add_option("--alone-set", line.alone_settings,
-                  "key=value, as --set, for the runs alone: what they are compared with (default: "
-                  "as --set)")
-      ->allow_extra_args(false);
+  add_repeated(compare, "--alone", "TENANT=FILE", line.alone_files,
+               "HDF5 file of a tenant's run alone: is not simulated");
+  add_repeated(compare, "--alone-set", "KEY=VALUE", line.alone_settings,
+               "as --set, for the runs alone: what they are compared with (default: as --set)");
   compare
       .add_option("--gpu-weight", line.gpu_weights,
                   "list such as 1,2,4: of tenants on the GPU beside those on CPU cores, for the "

@@ -62,6 +62,10 @@ void KernelMetrics::derive(KernelRow& row) const {
   }
 }
 
+double kernel_value(const KernelRow& row, const Metric& metric) {
+  return at<double>(row, place_of(metric.kernel, TableColumn::Type::real));
+}
+
 void add_launch(KernelRow& row, const KernelRow& launch) {
   row.cycles += launch.cycles;
   row.duration += launch.duration;

@@ -32,6 +32,9 @@ class KernelMetrics {
   std::vector<Derived> derived_;
 };
 
+/// A metric that has a column there, as it stands in the row.
+double kernel_value(const KernelRow& row, const Metric& metric);
+
 /// `row` becomes the sum of itself and another launch.
 void add_launch(KernelRow& row, const KernelRow& launch);
 

@@ -1,6 +1,9 @@
 #include "jobs/observe/metric.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
+#include <cmath>
 #include <cstring>
 #include <limits>
 #include <map>
@@ -73,6 +76,14 @@ std::uint64_t Metric::factor(const Node& configuration) const {
   std::istringstream path(denominator_times);
   for (std::string key; std::getline(path, key, '.');) node = node.at(key);
   return node.unsigned_integer();
+}
+
+std::string Metric::short_text(double value) const {
+  if (std::isnan(value)) return "-";
+  if (unit == "ratio") return fmt::format("{:.1f}%", 100 * value);
+  if (unit == "bytes/s") return fmt::format("{:.2f}", value * 1e-9);
+  if (value > 0 && value < 0.01) return fmt::format("{:.2g}", value);
+  return value < 100 ? fmt::format("{:.3f}", value) : fmt::format("{:.0f}", value);
 }
 
 const std::vector<std::string>& kernel_columns_of(const std::string& counter) {

@@ -25,6 +25,8 @@ struct Metric {
 
   /// That number.
   std::uint64_t factor(const Node& configuration) const;
+  /// A value below its short title: ratios in percent, bytes in GB; "-" for NaN.
+  std::string short_text(double value) const;
 };
 
 const std::vector<Metric>& metrics();

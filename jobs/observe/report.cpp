@@ -12,6 +12,8 @@
 #include "core/error/error.hpp"
 #include "jobs/observe/embedded.hpp"
 #include "jobs/observe/json.hpp"
+#include "jobs/observe/kernel_metrics.hpp"
+#include "jobs/observe/kernel_sums.hpp"
 #include "jobs/observe/metric.hpp"
 #include "jobs/observe/thinned.hpp"
 #include "jobs/observe/timeline.hpp"
@@ -53,6 +55,41 @@ std::string tenants_json(const ObservedRun& run) {
   return rows.json();
 }
 
+std::vector<Metric> metrics_of_kernels() {
+  std::vector<Metric> all;
+  for (const Metric& metric : metrics())
+    if (!metric.kernel.empty()) all.push_back(metric);
+  return all;
+}
+
+/// What kernel_table_json has a value of, after what is counted.
+std::string kernel_columns_json() {
+  List titles;
+  for (const Metric& metric : metrics_of_kernels()) titles.add(json_text(metric.short_title));
+  return titles.json();
+}
+
+/// Kernels of each tenant, over all their launches.
+std::string kernel_table_json(const ObservedRun& run) {
+  List rows;
+  if (!run.file().has(table_schema_of<KernelRow>().path)) return rows.json();
+  const auto kernels = sum_of_kernels(run.file(), run.tenants().size(), run.configuration());
+  for (std::size_t tenant = 0; tenant < kernels.size(); ++tenant) {
+    for (const auto& [launches, sum] : kernels[tenant]) {
+      List values;
+      for (const Metric& metric : metrics_of_kernels())
+        values.add(json_text(metric.short_text(kernel_value(sum, metric))));
+      rows.add(
+          fmt::format(R"({{"tenant":{},"kernel":{},"launches":{},"duration_ns":{},"cycles":{},)"
+                      R"("instructions":{},"faults":{},"values":{}}})",
+                      tenant, json_text(sum.kernel), launches,
+                      sum.duration.femtoseconds() / femtoseconds_per_nanosecond, sum.cycles,
+                      sum.counts.warp_instructions, sum.counts.far_faults, values.json()));
+    }
+  }
+  return rows.json();
+}
+
 /// How long each tenant waited behind each, over all.
 std::string delays_json(const ObservedRun& run) {
   const std::size_t tenants = run.tenants().size();
@@ -78,11 +115,11 @@ std::string run_json(const ObservedRun& run) {
   const std::string file = std::filesystem::path(run.file().path()).filename().string();
   return fmt::format(
       R"({{"file":{},"finished":{},"end_ns":{},"epochs":{},"tenants":{},"table":{},"delays":{},)"
-      R"("pixels":{},"kernels":{},"blocks":{},"config":{}}})",
+      R"("pixels":{},"kernel_table":{},"kernels":{},"blocks":{},"config":{}}})",
       json_text(file), run.is_finished(), run.end() / femtoseconds_per_nanosecond,
       run.times().size(), tenants.json(), tenants_json(run), delays_json(run), pixels_of_timeline,
-      kernel_bars(run, pixels_of_timeline), block_counts(run, pixels_of_timeline),
-      json_text(run.configuration_text()));
+      kernel_table_json(run), kernel_bars(run, pixels_of_timeline),
+      block_counts(run, pixels_of_timeline), json_text(run.configuration_text()));
 }
 
 /// What one run adds to a plot.
@@ -165,7 +202,8 @@ std::string data_json(const std::vector<ObservedRun>& runs) {
     }
     plots.add(plot_json(metric, curves));
   }
-  return fmt::format(R"({{"runs":{},"plots":{}}})", all.json(), plots.json());
+  return fmt::format(R"({{"runs":{},"kernel_columns":{},"plots":{}}})", all.json(),
+                     kernel_columns_json(), plots.json());
 }
 
 /// `page` with "{{name}}" replaced.

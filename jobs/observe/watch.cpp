@@ -6,7 +6,6 @@
 #include <unistd.h>
 
 #include <chrono>
-#include <cmath>
 #include <cstdio>
 #include <filesystem>
 #include <optional>
@@ -23,13 +22,6 @@ namespace lockstep {
 namespace {
 
 constexpr const char* clear_to_end = "\033[J";
-
-std::string number(const Metric& metric, double value) {
-  if (std::isnan(value)) return "-";
-  if (metric.unit == "ratio") return fmt::format("{:.1f}%", 100 * value);
-  if (metric.unit == "bytes/s") return fmt::format("{:.2f}", value * 1e-9);
-  return value < 100 ? fmt::format("{:.3f}", value) : fmt::format("{:.0f}", value);
-}
 
 /// A line per tenant with all metrics, of these epochs.
 std::string table(const ObservedRun& run, EpochRange epochs) {
@@ -50,7 +42,7 @@ std::string table(const ObservedRun& run, EpochRange epochs) {
   for (std::size_t tenant = 0; tenant < run.tenants().size(); ++tenant) {
     text += fmt::format("{:<16.16}", run.tenants()[tenant]);
     for (std::size_t m = 0; m < values.size(); ++m)
-      text += fmt::format("{:>11}", number(metrics()[m], values[m][tenant]));
+      text += fmt::format("{:>11}", metrics()[m].short_text(values[m][tenant]));
     text += '\n';
   }
   return text;

@@ -4,6 +4,7 @@
 
 #include "core/error/error.hpp"
 #include "models/reference/functional_run.hpp"
+#include "models/reference/unwritten_reads.hpp"
 
 namespace lockstep {
 
@@ -149,6 +150,18 @@ CheckResult check_tenants(const Scenario& scenario, const Machine& machine, Host
                  "after the last tenant " + std::to_string(host.driver().taken_bytes()) +
                      " bytes of GPU memory are still taken");
   return result;
+}
+
+std::vector<std::string> find_forgotten_copies(const Scenario& scenario, const Machine& machine) {
+  std::vector<std::string> lines;
+  for (std::size_t t = 0; t < scenario.tenants.size(); ++t) {
+    const Tenant& tenant = scenario.tenants[t];
+    if (tenant.cpu) continue;
+    for (const std::string& text :
+         find_unwritten_reads(tenant.workload, machine.module_of_tenant(t)))
+      lines.push_back(fmt::format("warning: tenant {}: {}", tenant.name, text));
+  }
+  return lines;
 }
 
 void write_digests(const CheckResult& check, RunOutput& file) {

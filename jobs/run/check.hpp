@@ -29,6 +29,10 @@ struct CheckResult {
 CheckResult check_tenants(const Scenario& scenario, const Machine& machine, Host& host,
                           const std::function<bool()>& is_unwanted);
 
+/// Without running anything: a line for each device buffer that a kernel surely reads before
+/// anything was written to it.  check_tenants finds all of them.
+std::vector<std::string> find_forgotten_copies(const Scenario& scenario, const Machine& machine);
+
 /// /final/digests
 void write_digests(const CheckResult& check, RunOutput& file);
 

@@ -4,15 +4,13 @@
 
 #include <algorithm>
 #include <cmath>
-#include <map>
 
-#include "jobs/observe/kernel_metrics.hpp"
 #include "jobs/run/text_columns.hpp"
 
 namespace lockstep {
 namespace {
 
-constexpr std::size_t rows_at_once = 1 << 14, most_kernels = 10, name_columns = 27;
+constexpr std::size_t most_kernels = 10, name_columns = 27;
 
 std::string percent(double ratio) {
   return std::isnan(ratio) ? "-" : fmt::format("{:.0f}%", 100 * ratio);
@@ -20,46 +18,15 @@ std::string percent(double ratio) {
 
 std::string line_of(const KernelSum& kernel) {
   const KernelRow& row = kernel.sum;
-  const double ipc = row.kernel_instructions_per_cycle, bandwidth = row.kernel_dram_bandwidth;
+  const double bandwidth = row.kernel_dram_bandwidth;
   return fmt::format("  {:<27}{:>8}{:>11}{:>7}{:>6}{:>6}{:>6}{:>7}\n",
                      shortened(row.kernel, name_columns - 1), kernel.launches, row.cycles,
-                     std::isnan(ipc) ? "-" : fmt::format("{:.2f}", ipc), percent(row.occupancy),
+                     rate_text(row.kernel_instructions_per_cycle), percent(row.occupancy),
                      percent(row.l1_hit_rate), percent(row.l2_hit_rate),
                      std::isnan(bandwidth) ? "-" : fmt::format("{:.1f}", bandwidth * 1e-9));
 }
 
 }  // namespace
-
-std::vector<std::vector<KernelSum>> sum_of_kernels(const h5::File& run, std::size_t tenants,
-                                                   const Node& configuration) {
-  const TableSchema& schema = table_schema_of<KernelRow>();
-  const KernelMetrics metrics(configuration);
-  std::vector<std::map<std::string, KernelSum>> sums(tenants);
-  const std::size_t count = count_rows(run, schema);
-  std::vector<KernelRow> rows;
-  for (std::size_t first = 0; first < count; first += rows_at_once) {
-    rows.assign(std::min(rows_at_once, count - first), {});
-    read_rows(run, schema, rows.data(), rows.size(), first);
-    for (const KernelRow& row : rows) {
-      if (row.launched == Time::never()) continue;
-      KernelSum& kernel = sums.at(row.tenant)[row.kernel];
-      kernel.sum.kernel = row.kernel;
-      ++kernel.launches;
-      add_launch(kernel.sum, row);
-    }
-  }
-  std::vector<std::vector<KernelSum>> sorted;
-  for (std::map<std::string, KernelSum>& of_tenant : sums) {
-    std::vector<KernelSum>& list = sorted.emplace_back();
-    for (auto& [name, kernel] : of_tenant) {
-      metrics.derive(kernel.sum);
-      list.push_back(std::move(kernel));
-    }
-    std::ranges::stable_sort(list, std::greater<>(),
-                             [](const KernelSum& kernel) { return kernel.sum.cycles; });
-  }
-  return sorted;
-}
 
 std::string kernel_table(const std::vector<KernelSum>& kernels) {
   if (kernels.empty()) return "";

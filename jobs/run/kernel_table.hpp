@@ -3,21 +3,9 @@
 #include <string>
 #include <vector>
 
-#include "core/output/hdf5.hpp"
-#include "core/parameters/node.hpp"
-#include "jobs/tables.hpp"
+#include "jobs/observe/kernel_sums.hpp"
 
 namespace lockstep {
-
-/// The launches of one kernel of a tenant, added up.
-struct KernelSum {
-  std::uint64_t launches = 0;
-  KernelRow sum;
-};
-
-/// By tenant, those that took longest first.
-std::vector<std::vector<KernelSum>> sum_of_kernels(const h5::File& run, std::size_t tenants,
-                                                   const Node& configuration);
 
 /// What the table of a run says of a tenant's kernels, in lines of 80 columns.
 std::string kernel_table(const std::vector<KernelSum>& kernels);

@@ -203,9 +203,9 @@ std::string result_table(const Scenario& scenario, const std::vector<TenantRow>&
                                  "instructions", "IPC", "faults");
   for (std::size_t t = 0; t < rows.size(); ++t) {
     const TenantRow& row = rows[t];
-    text +=
-        fmt::format("{:<{}}{:>12}{:>14}{:>7.2f}{:>7}\n", shortened(row.tenant, most_width), width,
-                    row.cycles, row.warp_instructions, row.instructions_per_cycle, row.far_faults);
+    text += fmt::format("{:<{}}{:>12}{:>14}{:>7}{:>7}\n", shortened(row.tenant, most_width), width,
+                        row.cycles, row.warp_instructions, rate_text(row.instructions_per_cycle),
+                        row.far_faults);
     if (is_unfinished(scenario.tenants[t], row)) text += "  NOT FINISHED when the run ended\n";
     if (const auto core = machine.core_of_tenant(t)) {
       text += core_text(totals, *core);

@@ -1,12 +1,15 @@
 /// `lockstep run`: one simulation from scenario to HDF5 file.
 #include "jobs/run/run.hpp"
 
+#include <algorithm>
 #include <cstdio>
 #include <filesystem>
+#include <iterator>
 
 #include "core/engine/engine.hpp"
 #include "jobs/options.hpp"
 #include "jobs/run/block_profile.hpp"
+#include "jobs/run/check.hpp"
 #include "jobs/run/checkpoints.hpp"
 #include "jobs/run/ending.hpp"
 #include "jobs/run/epoch_rows.hpp"
@@ -121,6 +124,16 @@ void tell_of_limit(const Engine& engine) {
   }
 }
 
+/// What a user may not know of the run, after `notes` of how it runs.
+void tell(const Prepared& run, const CommandLine& line, std::vector<std::string> notes) {
+  notes.push_back(run.note);
+  notes.push_back(note_of_shares(run.scenario, run.parameters.policies));
+  if (!line.check)
+    std::ranges::move(find_forgotten_copies(run.scenario, run.machine), std::back_inserter(notes));
+  for (const std::string& note : notes)
+    if (!note.empty()) std::fprintf(stderr, "lockstep: %s\n", note.c_str());
+}
+
 EngineOptions engine_options(const CommandLine& line, const SimulationParameters& simulation) {
   EngineOptions options;
   options.threads = line.threads;
@@ -182,9 +195,7 @@ RunOutcome simulate(const CommandLine& asked, const ScenarioChange& change,
   const std::string cores = note_of_cores(line.threads, communicator);
   if (output && !line.quiet) {
     if (line.verbose) tell_of_limit(engine);
-    for (const std::string& note : {cores, note_of_tasks(communicator), run->note,
-                                    note_of_shares(run->scenario, run->parameters.policies)})
-      if (!note.empty()) std::fprintf(stderr, "lockstep: %s\n", note.c_str());
+    tell(*run, line, {cores, note_of_tasks(communicator)});
   }
   RunSummary summary;
   int status = exit_done;

@@ -1,5 +1,8 @@
 #pragma once
 
+#include <fmt/format.h>
+
+#include <cmath>
 #include <string>
 #include <vector>
 
@@ -13,6 +16,12 @@ inline std::string shortened(const std::string& name, std::size_t columns) {
   if (name.size() <= columns) return name;
   const std::size_t kept = columns - 2, end = kept / 2;
   return name.substr(0, kept - end) + ".." + name.substr(name.size() - end);
+}
+
+/// Small ones are no zeros.
+inline std::string rate_text(double rate) {
+  if (std::isnan(rate)) return "-";
+  return rate > 0 && rate < 0.01 ? fmt::format("{:.1g}", rate) : fmt::format("{:.2f}", rate);
 }
 
 /// The parts with commas between them, in lines that begin with `indent`.

@@ -7,32 +7,48 @@
 #include <algorithm>
 #include <cstdlib>
 #include <cstring>
-#include <fstream>
-#include <limits>
 #include <map>
 
 #include "jobs/options.hpp"
+#include "jobs/supervise/core_quota.hpp"
 
 namespace lockstep {
 namespace {
+
+int number_in(const char* variable) {
+  const char* const text = std::getenv(variable);
+  return text ? std::atoi(text) : 0;
+}
 
 /// What a rank says of where it runs.
 struct RankPlace {
   char computer[256];
   int threads;
+  int lent;         ///< cores, to all ranks of the job there
   cpu_set_t cores;  ///< that it may use
 };
 
 struct Computer {
-  int ranks = 0, threads = 0;
+  int ranks = 0, threads = 0, lent = no_core_quota;
   cpu_set_t cores{};
+
+  int usable() const { return std::min(CPU_COUNT(&cores), lent); }
 };
 
+RankPlace own_place(int threads) {
+  RankPlace place{};
+  gethostname(place.computer, sizeof place.computer - 1);
+  place.threads = threads;
+  place.lent = core_quota();
+  if (const int of_job = number_in("SLURM_CPUS_ON_NODE"); of_job > 0)
+    place.lent = std::min(place.lent, of_job);
+  if (sched_getaffinity(0, sizeof place.cores, &place.cores) != 0) place.threads = 0;
+  return place;
+}
+
+/// On rank 0.  Collective.
 std::map<std::string, Computer> find_computers(int threads, Communicator& communicator) {
-  RankPlace own{};
-  gethostname(own.computer, sizeof own.computer - 1);
-  own.threads = threads;
-  if (sched_getaffinity(0, sizeof own.cores, &own.cores) != 0) own.threads = 0;
+  const RankPlace own = own_place(threads);
   Communicator::Bytes bytes(sizeof own);
   std::memcpy(bytes.data(), &own, sizeof own);
 
@@ -43,33 +59,20 @@ std::map<std::string, Computer> find_computers(int threads, Communicator& commun
     Computer& computer = computers[place.computer];
     ++computer.ranks;
     computer.threads += place.threads;
+    computer.lent = std::min(computer.lent, place.lent);
     CPU_OR(&computer.cores, &computer.cores, &place.cores);
   }
   return computers;
-}
-
-int number_in(const char* variable) {
-  const char* const text = std::getenv(variable);
-  return text ? std::atoi(text) : 0;
-}
-
-/// Cores that the control group of this process may keep busy; a large number without a quota.
-int quota_of_cores() {
-  std::ifstream file("/sys/fs/cgroup/cpu.max");
-  double quota = 0, period = 0;
-  if (!(file >> quota >> period) || period <= 0) return std::numeric_limits<int>::max();
-  return std::max(1, static_cast<int>(quota / period));
 }
 
 }  // namespace
 
 int threads_of(int asked, Communicator& communicator) {
   if (asked != CommandLine::threads_auto) return asked;
-  std::int64_t most[1] = {quota_of_cores()};
-  if (const int own = number_in("SLURM_CPUS_PER_TASK"); own > 0)
-    most[0] = std::min<std::int64_t>(most[0], own);
+  std::int64_t most[1] = {no_core_quota};
+  if (const int own = number_in("SLURM_CPUS_PER_TASK"); own > 0) most[0] = own;
   for (const auto& [name, computer] : find_computers(1, communicator))
-    most[0] = std::min<std::int64_t>(most[0], CPU_COUNT(&computer.cores) / computer.ranks);
+    most[0] = std::min<std::int64_t>(most[0], computer.usable() / computer.ranks);
   communicator.minimum(most);
   return std::max(1, static_cast<int>(most[0]));
 }
@@ -85,7 +88,7 @@ std::string note_of_tasks(const Communicator& communicator) {
 
 std::string note_of_cores(int threads, Communicator& communicator) {
   for (const auto& [name, computer] : find_computers(threads, communicator)) {
-    const int cores = CPU_COUNT(&computer.cores);
+    const int cores = computer.usable();
     if (computer.threads <= cores) continue;
     return fmt::format(
         "note: {} threads ({} rank{}) share {} core{} on {}, and wait for each other - use at most "

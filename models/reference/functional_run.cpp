@@ -4,10 +4,10 @@
 #include <numeric>
 
 #include "core/error/error.hpp"
-#include "core/memory/round_up.hpp"
 #include "models/isa/interpreter/interpreter.hpp"
 #include "models/isa/load.hpp"
-#include "models/vm/page_table_entry.hpp"
+#include "models/reference/address_space.hpp"
+#include "models/reference/unwritten_reads.hpp"
 #include "models/workload/buffer_part.hpp"
 #include "models/workload/content/content.hpp"
 #include "models/workload/element.hpp"
@@ -64,24 +64,12 @@ class FunctionalRun {
     FunctionalResult::BufferContent content;
   };
 
-  /// Whole pages and a guard page, as Driver does.
-  std::uint64_t take_addresses(std::uint64_t bytes, std::optional<std::uint64_t> place = {}) {
-    if (place) {
-      next_address_ = std::max(next_address_, *place + round_up_to_page(bytes) + page_bytes);
-      return *place;
-    }
-    const std::uint64_t alignment = address_alignment(bytes);
-    const std::uint64_t base = round_up(next_address_, alignment);
-    next_address_ = base + round_up_to_page(bytes) + page_bytes;
-    return base;
-  }
-
   void map_buffers() {
     const auto contents = make_contents(workload_);
     for (std::uint32_t b = 0; b < names_.size(); ++b) {
       const Buffer& buffer = workload_.buffers[b];
       State& state = buffers_.emplace_back();
-      state.address = take_addresses(buffer.bytes(), buffer.address);
+      state.address = space_.take(buffer.bytes(), buffer.address);
       memory_.map(state.address, buffer.bytes(), buffer.memory == MemoryKind::device);
       if (buffer.memory == MemoryKind::device) state.content.host.resize(buffer.bytes());
       if (contents[b]) contents[b]->read(0, host_copy(b));
@@ -97,7 +85,7 @@ class FunctionalRun {
       const std::uint64_t bytes = variable.name == isa::heap_name
                                       ? workload_.heap
                                       : std::max<std::uint64_t>(variable.bytes, 1);
-      variables_.push_back(take_addresses(bytes));
+      variables_.push_back(space_.take(bytes));
       memory_.map(variables_.back(), bytes);
     }
     for (std::size_t v = 0; v < variables_.size(); ++v) {
@@ -230,9 +218,7 @@ class FunctionalRun {
     for (std::uint32_t b = 0; b < buffers_.size(); ++b) {
       const std::string& name = declaration(b).name;
       if (address - buffers_[b].address >= declaration(b).bytes()) continue;
-      result_.warnings.push_back(where + " reads device buffer " + name +
-                                 " before anything was written to it - add copy: {buffer: " + name +
-                                 ", to: device} before the launch");
+      result_.warnings.push_back(unwritten_read_text(where, name));
     }
   }
 
@@ -289,7 +275,7 @@ class FunctionalRun {
   const isa::MachineSize machine_;
   ProgramCursor cursor_;
   isa::FlatMemory memory_;
-  std::uint64_t next_address_ = isa::first_global_address;
+  AddressSpace space_;
   std::vector<std::uint32_t> names_;      ///< what each buffer name means now
   std::vector<State> buffers_;            ///< as declared
   std::vector<std::uint64_t> variables_;  ///< addresses of the module's .global variables

@@ -5,6 +5,7 @@
 
 #include "core/parameters/document.hpp"
 #include "models/workload/arrivals.hpp"
+#include "models/workload/wrong_kind.hpp"
 
 namespace lockstep {
 
@@ -40,8 +41,17 @@ void read_arrivals_of(Tenant& tenant, const Node& node, std::uint64_t seed, std:
   tenant.arrival = tenant.arrivals[0];
 }
 
+/// The file that stands for `key`, or what stands there itself.
+void include(const Node& map, const char* key) {
+  if (!map.is_map()) return;
+  if (const Node value = map.find(key); value.is_scalar())
+    refuse_other_format(value.text(), value.where());
+  resolve_include_at(map, key);
+  refuse_other_kind(map.find(key), key);
+}
+
 void read_gpu(Tenant& tenant, const Node& node) {
-  resolve_include_at(node, "workload");
+  include(node, "workload");
   const Node workload = node.at("workload");
   if (!workload.is_map())
     throw workload.error("needs a workload file or a map", "write workload: NAME.yaml");
@@ -105,9 +115,10 @@ Tenant read_tenant(const Node& node, const SimulationParameters& simulation, std
 }  // namespace
 
 Node load_scenario(const std::string& file, const std::vector<std::string>& settings) {
+  refuse_other_format(file, file);
   Node root = load_document(file);
-  resolve_include_at(root, "gpu");
-  resolve_include_at(root, "host");
+  include(root, "gpu");
+  include(root, "host");
   if (const Node overrides = root.find("override"); overrides.exists()) {
     apply_overrides(root, overrides);
   }
@@ -120,10 +131,7 @@ Scenario read_scenario(const std::string& file, const std::vector<std::string>& 
 }
 
 Scenario read_scenario(const Node& root, const std::string& name) {
-  if (root.is_map() && root.find("module").exists() && !root.find("tenants").exists())
-    throw UserError(root.where(), "is a workload, not a scenario",
-                    "name it below tenants: of a scenario, as workload: " +
-                        std::filesystem::path(root.file()).filename().string());
+  refuse_other_kind(root, "scenario");
   Scenario scenario;
   scenario.name = name;
   scenario.gpu = root.at("gpu");

@@ -263,6 +263,8 @@ static void read_modules(const Node& module, Workload& workload) {
     if (file.ends_with(".cu"))
       throw name.error("is a CUDA source, not PTX",
                        "compile it with nvcc -ptx and name the .ptx file");
+    if (is_file_name(name))
+      throw name.error("is a description in YAML, not PTX", "name the .ptx file of the kernels");
     if (workload.module_file.empty()) {
       workload.module_file = file;
     } else {

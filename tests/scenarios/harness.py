@@ -57,9 +57,9 @@ class ScenarioTest(unittest.TestCase):
         path.write_text(textwrap.dedent(text))
         return path
 
-    def lockstep(self, *arguments, ranks=0, extra_environment=None):
-        """The finished process; `ranks` > 0 runs it under mpirun."""
-        command = [LOCKSTEP, *map(str, arguments)]
+    def lockstep(self, *arguments, ranks=0, before=(), extra_environment=None):
+        """The finished process; `ranks` > 0 runs it under mpirun.  `before`: a command that starts it."""
+        command = [*before, LOCKSTEP, *map(str, arguments)]
         if ranks:
             command = [MPIRUN, "-n", str(ranks), "--oversubscribe", "--bind-to", "none", *command]
         run = subprocess.run(

@@ -48,6 +48,18 @@
       {"data-table": "tenants"});
     if (run.table.length === 0) add(page, "p", "The run has not finished: no results by tenant.", {class: "hint"});
   };
+  // Kernels of each tenant, over their launches.
+  const kernelTable = (run, label) => {
+    if (run.kernel_table.length === 0) return;
+    add(page, "h3", `Kernels${label}, in kernel time, longest first`);
+    table(add(page, "div", undefined, {class: "wide"}),
+      ["tenant", "kernel", "launches", "time, us", "cycles", "instructions", ...data.kernel_columns,
+        "far-faults"],
+      run.kernel_table.map((row) => [swatch(run.tenants[row.tenant], colourOf(row.tenant)), row.kernel,
+        number(row.launches), microseconds(row.duration_ns), number(row.cycles), number(row.instructions),
+        ...row.values, number(row.faults)]),
+      {"data-table": "kernels"});
+  };
   const comparison = (a, b) => {
     const rows = [];
     for (const left of a.table) {
@@ -189,6 +201,7 @@
     add(page, "p", `${run.file}: ${microseconds(run.end_ns)} us simulated, ${number(run.epochs)} epochs` +
       (run.finished ? "." : ", not finished."));
     tenantTable(run);
+    kernelTable(run, labels[i]);
     timelines(run, labels[i]);
   });
   add(page, "h2", "By epoch");

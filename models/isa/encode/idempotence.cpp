@@ -130,6 +130,8 @@ GlobalUse find_global_use(const Program& program) {
     if (follows && !before[pc].empty())
       if (const PointerOrigins known = analysis.origins_of(instruction.source[0], before[pc]))
         origins = known;
+    if (instruction.category == Category::store || instruction.category == Category::atomic)
+      use.stored |= origins;
     if (instruction.category == Category::atomic) {
       use.writes.push_back({pc, from_anywhere});
     } else if (instruction.category == Category::store) {

@@ -34,6 +34,7 @@ struct GlobalUse {
     PointerOrigins origins = 0;  ///< from_anywhere: what cannot be repeated, whatever it points to
   };
   PointerOrigins read = 0;
+  PointerOrigins stored = 0;  ///< by stores and atomics
   std::vector<Write> writes;  ///< by pc
 
   PointerOrigins written() const;

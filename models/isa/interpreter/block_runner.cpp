@@ -26,6 +26,25 @@ std::array<std::uint32_t, 3> unfold(std::uint64_t number,
 
 }  // namespace
 
+WarpIdentity identity_of(const LaunchState& state, std::uint64_t block, std::uint32_t warp) {
+  WarpIdentity identity;
+  identity.block_size = state.launch.block;
+  identity.grid_size = state.launch.grid;
+  identity.block_index = unfold(block, state.launch.grid);
+  identity.warp_in_block = warp;
+  identity.sm_count = state.launch.machine.sms;
+  identity.warp_slots = state.launch.machine.warps_of_an_sm;
+  identity.warp_slot = warp;
+  identity.static_shared_bytes = state.program.static_shared_bytes;
+  identity.dynamic_shared_bytes = state.launch.dynamic_shared_bytes;
+  return identity;
+}
+
+std::uint32_t lanes_of(const LaunchState& state, std::uint32_t warp) {
+  const std::uint32_t lanes = std::min(state.threads - warp * warp_size, warp_size);
+  return lanes == warp_size ? 0xffffffff : (1u << lanes) - 1;
+}
+
 BlockRunner::BlockRunner(LaunchState& state, std::uint64_t number)
     : state_(state),
       warps_((state.threads + warp_size - 1) / warp_size),
@@ -38,20 +57,10 @@ BlockRunner::BlockRunner(LaunchState& state, std::uint64_t number)
   shared_.resize(std::size_t{program.static_shared_bytes} + state.launch.dynamic_shared_bytes);
   for (std::uint32_t w = 0; w < warps; ++w) {
     Warp& warp = warps_[w];
-    const std::uint32_t lanes = std::min(state.threads - w * warp_size, warp_size);
-    warp.paths.start(lanes == warp_size ? 0xffffffff : (1u << lanes) - 1);
+    warp.paths.start(lanes_of(state, w));
     warp.rows = register_file_.data() + w * rows;
     warp.predicates = predicate_file_.data() + std::size_t{w} * program.predicates;
-    WarpIdentity& identity = warp.identity;
-    identity.block_size = state.launch.block;
-    identity.grid_size = state.launch.grid;
-    identity.block_index = unfold(number, state.launch.grid);
-    identity.warp_in_block = w;
-    identity.sm_count = state.launch.machine.sms;
-    identity.warp_slots = state.launch.machine.warps_of_an_sm;
-    identity.warp_slot = w;
-    identity.static_shared_bytes = program.static_shared_bytes;
-    identity.dynamic_shared_bytes = state.launch.dynamic_shared_bytes;
+    warp.identity = identity_of(state, number, w);
   }
   context_.bases[Operand::immediates] = const_cast<std::uint32_t*>(program.immediates.data());
   context_.bases[Operand::constants] = state.constants.data();

@@ -28,6 +28,10 @@ struct LaunchState {
   LaunchState(const Launch& given, FlatMemory& flat);
 };
 
+WarpIdentity identity_of(const LaunchState& state, std::uint64_t block, std::uint32_t warp);
+/// Those that are threads.
+std::uint32_t lanes_of(const LaunchState& state, std::uint32_t warp);
+
 /// One thread block: its warps, shared memory and barriers.
 class BlockRunner {
  public:

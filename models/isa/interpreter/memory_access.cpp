@@ -60,14 +60,8 @@ std::uint64_t extended(std::uint64_t value, Type type, unsigned register_bytes) 
 
 std::uint64_t BlockRunner::address_of(const Warp& warp, const Instruction& instruction,
                                       unsigned lane) const {
-  const auto offset = static_cast<std::uint64_t>(static_cast<std::int64_t>(instruction.offset));
-  if (!instruction.source[0].valid()) return offset;
-  const std::uint32_t* base = row(warp, instruction.source[0]);
-  if ((instruction.flags & flag_address_wide) == 0)
-    return static_cast<std::uint32_t>(base[lane] + offset);
-  std::uint64_t address = 0;
-  std::memcpy(&address, base + 2 * lane, sizeof address);
-  return address + offset;
+  const Operand base = instruction.source[0];
+  return isa::address_of(instruction, base.valid() ? row(warp, base) : nullptr, lane);
 }
 
 void BlockRunner::memory(Warp& warp, const Instruction& instruction, std::uint32_t active) {

@@ -15,6 +15,18 @@
 
 namespace lockstep::isa {
 
+/// Where a lane accesses memory; `base`: row of the address register, null if there is none.
+inline std::uint64_t address_of(const Instruction& instruction, const std::uint32_t* base,
+                                unsigned lane) {
+  const auto offset = static_cast<std::uint64_t>(static_cast<std::int64_t>(instruction.offset));
+  if (base == nullptr) return offset;
+  if ((instruction.flags & flag_address_wide) == 0)
+    return static_cast<std::uint32_t>(base[lane] + offset);
+  std::uint64_t address = 0;
+  std::memcpy(&address, base + std::size_t{2} * lane, sizeof address);
+  return address + offset;
+}
+
 /// A warp's access: `base`, row of the address register, null if there is none.
 struct WordAccess {
   const Instruction& instruction;

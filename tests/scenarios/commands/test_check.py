@@ -25,6 +25,17 @@ class Check(OneKernel):
             "check of one: k.ptx:14: kernel k reads device buffer out before anything was written to it "
             "- add copy: {buffer: out, to: device} before the launch", "check passed: one, 1 buffer"])
 
+    def test_without_check_the_warning_comes_before_the_run_where_it_is_sure(self):
+        warning = ("lockstep: warning: tenant one: k.ptx:14: kernel k reads device buffer out before anything was "
+                   "written to it - add copy: {buffer: out, to: device} before the launch\n")
+        self.kernel("st.global.u32 [%rd3+0], %r2;", "ld.global.u32 %r4, [%rd3+0];\n  st.global.u32 [%rd3+0], %r4;")
+        for arguments in (["validate", "s.yaml"], ["run", "s.yaml"]):
+            run = self.lockstep(*arguments)
+            self.assertEqual((run.returncode, run.stderr), (0, warning))
+        self.assertNotIn("warning", self.lockstep("run", "s.yaml", "--check").stderr)
+        self.workload("program:\n", "program:\n  - copy: {buffer: out, to: device}\n")
+        self.assertEqual(self.lockstep("run", "s.yaml").stderr, "")
+
     def test_check_that_fails(self):
         self.kernel("st.global.u32 [%rd3+0], %r2;", "mov.u32 %r4, %clock;\n  st.global.u32 [%rd3+0], %r4;")
         run = self.lockstep("run", "s.yaml", "--quiet", "--check")

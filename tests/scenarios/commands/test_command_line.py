@@ -3,6 +3,8 @@ import os
 import subprocess
 import unittest
 
+import h5py
+
 from harness import LOCKSTEP, ROOT, ScenarioTest
 
 
@@ -22,6 +24,20 @@ class CommandLine(ScenarioTest):
                 self.assertTrue(run.stderr.startswith("lockstep: "), run.stderr)
                 for part in parts:
                     self.assertIn(part, run.stderr)
+
+    def test_settings_repeat_their_option_as_its_help_says(self):
+        self.scenario(ROOT / "configs/workloads/vector_add.yaml", "{n: 256}")
+        told = self.lockstep("run", "--help").stdout
+        self.assertIn("--set KEY=VALUE ", told)
+        self.assertIn("replaces what the scenario says; as often as wanted", told)
+        self.assertNotIn("...\n", told)
+        run = self.lockstep("run", "--set", "gpu.sm.count=2", "scenario.yaml", "--set", "simulation.seed=7", "--quiet",
+                            "--set", "gpu.sm.count=3", "--output", "o.h5")
+        self.assertEqual((run.returncode, run.stderr), (0, ""))
+        with h5py.File(self.folder / "o.h5") as file:
+            config = file["config"][()].decode()
+        self.assertRegex(config, r"seed: 7\b")
+        self.assertRegex(config, r"count: 3\b")
 
     def test_help_is_a_manual_page(self):
         commands = self.lockstep("--help").stdout.split("COMMANDS\n")[1].split("\n\n")[0]

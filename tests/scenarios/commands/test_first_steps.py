@@ -1,6 +1,11 @@
 """What somebody meets who has just built the program."""
+import os
+import pathlib
 import re
+import subprocess
 import unittest
+
+import h5py
 
 from harness import ROOT, ScenarioTest
 
@@ -26,7 +31,8 @@ class FirstSteps(ScenarioTest):
         self.assertIn('did you mean "run"?', self.line("help", "rnu"))
 
     def test_the_version_tells_builds_apart(self):
-        self.assertRegex(self.lockstep("--version").stdout, r"^lockstep, version [\d.]+ of the sources [0-9a-f]{16}$")
+        self.assertRegex(self.lockstep("--version").stdout,
+                         r"^lockstep, version [\d.]+ of the sources [0-9a-f]{16}, \w+ by \w+ [\d.]+$")
 
     def test_configurations_are_found_by_name(self):
         """Among those of the program, below LOCKSTEP_PATH, and first beside the scenario."""
@@ -89,13 +95,58 @@ class FirstSteps(ScenarioTest):
         self.assertIn("is a CUDA source, not PTX - compile it with nvcc -ptx", self.line("run", "s.yaml"))
         self.assertIn("w.yaml:1:1: is a workload, not a scenario - name it below tenants:",
                       self.line("run", "w.yaml"))
+        self.assertIn("lockstep: k.cu: is a CUDA source, not YAML - compile it", self.line("run", "k.cu"))
+        self.assertIn("lockstep: k.ptx: is PTX, not YAML - name it as module:", self.line("validate", "k.ptx"))
+        self.assertIn("lockstep: o.h5: is an output file, not YAML - name it as --config-of", self.line("run", "o.h5"))
+        self.scenario_of(tenant="workload: k.ptx")
+        self.assertIn('s.yaml:5:27: "k.ptx" is PTX, not YAML', self.line("run", "s.yaml"))
+        self.scenario_of(gpu="w.yaml")
+        self.assertIn("w.yaml:1:1: is a workload, not a gpu - name it below tenants:", self.line("run", "s.yaml"))
+        self.scenario_of(tenant=f"workload: {CONFIGS}/gpus/tiny.yaml")
+        self.assertIn("is a gpu, not a workload - name it in a scenario, as gpu: tiny.yaml",
+                      self.line("run", "s.yaml"))
+        self.write("w.yaml", "module: w.yaml\nbuffers: {}\nprogram: []\n")
+        self.scenario_of(tenant="workload: w.yaml")
+        self.assertIn("is a description in YAML, not PTX - name the .ptx file", self.line("run", "s.yaml"))
+
+    def threads(self, *before, ranks=0, **environment):
+        """That a run takes for `--threads auto`, started by the command `before`."""
+        run = self.lockstep("run", "s.yaml", "--threads", "auto", "--output", "o.h5", ranks=ranks, before=before,
+                            extra_environment=environment)
+        self.assertEqual(run.returncode, 0, run.stderr)
+        self.assertNotIn("share", run.stderr)
+        with h5py.File(self.folder / "o.h5") as file:
+            return int(file["run"].attrs["threads"][()])
 
     def test_as_many_threads_as_there_are_cores(self):
         self.scenario_of()
-        for ranks in (0, 2):
-            run = self.lockstep("run", "s.yaml", "--threads", "auto", "--output", "o.h5", ranks=ranks)
-            self.assertEqual(run.returncode, 0, run.stderr)
-            self.assertNotIn("share", run.stderr)
+        cores = len(os.sched_getaffinity(0))
+        self.assertLessEqual(self.threads(), cores)
+        if cores >= 2:
+            self.assertLessEqual(self.threads(ranks=2), cores // 2)
+        self.assertEqual(self.threads("taskset", "--cpu-list", str(min(os.sched_getaffinity(0)))), 1)
+        for variable in ("SLURM_CPUS_PER_TASK", "SLURM_CPUS_ON_NODE"):
+            self.assertEqual(self.threads(**{variable: "1"}), 1)
+
+    def test_as_many_threads_as_the_control_group_may_keep_busy(self):
+        """Groups of both versions, in the place of this computer's; mounting needs the right to."""
+        self.scenario_of()
+        place = ("unshare", "--mount", "sh", "-c", 'mount --bind groups /sys/fs/cgroup && exec "$@"', "sh")
+        if subprocess.run([*place[:4], "true"], check=False).returncode != 0:
+            self.skipTest("no namespaces")
+        (self.folder / "groups/cpu").mkdir(parents=True)
+        cores = self.threads(*place)
+        self.write("groups/cpu.max", "max 100000\n")
+        self.assertEqual(self.threads(*place), cores)
+        self.write("groups/cpu.max", "150000 100000\n")
+        self.assertEqual(self.threads(*place), 1)
+        (self.folder / "groups/cpu.max").unlink()
+        self.write("groups/cpu/cpu.cfs_period_us", "100000\n")
+        self.write("groups/cpu/cpu.cfs_quota_us", "-1\n")
+        self.assertEqual(self.threads(*place), cores)
+        self.write("groups/cpu/cpu.cfs_quota_us", "50000\n")
+        has_version_1 = re.search(r"(?m)^\d+:([a-z]+,)*cpu[,:]", pathlib.Path("/proc/self/cgroup").read_text())
+        self.assertEqual(self.threads(*place), 1 if has_version_1 else cores)
 
     def test_tasks_of_slurm_that_know_nothing_of_each_other(self):
         self.scenario_of()

@@ -7,6 +7,7 @@ import unittest
 
 from harness import ROOT
 from one_kernel import OneKernel
+from short_numbers import in_short, rate_text
 
 sys.path.insert(0, str(ROOT / "jobs/analysis"))
 
@@ -49,16 +50,22 @@ class Results(OneKernel):
         kernels = la.metrics.kernels(run)
         for tenant in run.tenant_names:
             row = next(line.split() for line in said.splitlines() if line.startswith(tenant + " "))
-            self.assertEqual(row[3], f"{ipc[tenant]:.2f}")
+            self.assertEqual(row[3], rate_text(ipc[tenant]))
             self.assertIn(f"{shares.loc[tenant, 'issued']:.0%} issued", said)
             for kernel, sums in kernels.loc[tenant].iterrows():
                 row = next(line.split() for line in said.splitlines() if line.startswith(f"  {kernel} "))
                 rates = [sums["occupancy"], sums["l1_hit_rate"], sums["l2_hit_rate"]]
                 self.assertEqual(row[1:], [
                     str(int(sums["launches"])), str(int(sums["cycles"])),
-                    f"{sums['kernel_instructions_per_cycle']:.2f}",
+                    rate_text(sums["kernel_instructions_per_cycle"]),
                     *("-" if rate != rate else f"{rate:.0%}" for rate in rates),
                     f"{sums['kernel_dram_bandwidth'] / 1e9:.1f}"])
+
+    def test_little_is_not_nothing(self):
+        slow = self.simulate("--set", "policies.prefetcher=none", scenario=ROOT / "configs/scenarios/quickstart.yaml")
+        ipc = la.metrics.whole(la.load(self.folder / "r.h5"), "instructions_per_cycle")["stream"]
+        self.assertLess(ipc, 0.005)
+        self.assertRegex(slow.stdout, rf"(?m)^stream .* {ipc:.1g} ")
 
     def test_kernels_stand_the_longest_first(self):
         said = self.simulate().stdout
@@ -82,7 +89,7 @@ class Results(OneKernel):
             self.assertEqual(reported[name], [None if value != value else value for value in whole], name)
             for tenant, value in whole.items():
                 row = next(line for line in watched if line.startswith(tenant + " ")).split()
-                self.assertEqual(row[heads.index(metric["short"])], shown(metric, value), (name, tenant))
+                self.assertEqual(row[heads.index(metric["short"])], in_short(metric, value), (name, tenant))
         ipc = la.metrics.whole(run, "instructions_per_cycle")
         self.assertEqual([row["ipc"] for row in page["runs"][0]["table"]], ipc.to_list())
         for tenant, value in ipc.items():
@@ -103,17 +110,6 @@ class Results(OneKernel):
         self.write("w.yaml", f"scenario: {TWO}\ngrid: {{simulation.stop_at: [30us, 40us]}}\n")
         sweep = self.lockstep("sweep", "w.yaml")
         self.assertEqual(sweep.returncode, 0, sweep.stderr)
-
-
-def shown(metric, value):
-    """As `watch` writes it."""
-    if value != value:
-        return "-"
-    if metric["unit"] == "ratio":
-        return f"{100 * value:.1f}%"
-    if metric["unit"] == "bytes/s":
-        return f"{value * 1e-9:.2f}"
-    return f"{value:.3f}" if value < 100 else f"{value:.0f}"
 
 
 if __name__ == "__main__":

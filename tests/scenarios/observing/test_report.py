@@ -9,6 +9,7 @@ import unittest
 import h5py
 
 from harness import ROOT, ScenarioTest
+from short_numbers import in_short
 
 sys.path.insert(0, str(ROOT / "jobs/analysis"))
 
@@ -59,6 +60,25 @@ class Report(ScenarioTest):
             for tenant, shown_last, shown_whole in rows[1:]:
                 for shown, value in ((shown_last, last[tenant]), (shown_whole, whole[tenant])):
                     self.assertEqual(None if shown == "-" else float(shown), None if value != value else value, name)
+
+    def test_kernels_of_each_tenant_are_those_of_the_package_longest_first(self):
+        self.make("o.h5")
+        self.report("o.h5")
+        head, *rows = self.dumped_tables(self.browse("--dump-dom"), "table")["kernels"]
+        run = la.load(self.folder / "o.h5")
+        sums = la.metrics.kernels(run)
+        self.assertEqual(head[6:-1], [metric["short"] for metric in la.metrics.KERNEL_DEFINITIONS.values()])
+        self.assertEqual(len(rows), len(sums))
+        places = []
+        for tenant, kernel, launches, duration, cycles, instructions, *values, faults in rows:
+            of = sums.loc[(tenant, kernel)]
+            places.append((run.tenant_names.index(tenant), -of["cycles"]))
+            self.assertEqual([int(text.replace(",", "")) for text in (launches, cycles, instructions, faults)],
+                             [of[name] for name in ("launches", "cycles", "warp_instructions", "far_faults")])
+            self.assertAlmostEqual(float(duration), of["duration"] / 1e9, places=2)
+            self.assertEqual(values, [in_short(metric, of[name])
+                                      for name, metric in la.metrics.KERNEL_DEFINITIONS.items()])
+        self.assertEqual(places, sorted(places))
 
     def test_every_plot_and_timeline_has_something_drawn(self):
         self.make("o.h5")

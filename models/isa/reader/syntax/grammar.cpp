@@ -19,6 +19,22 @@ using namespace tao::pegtl;  // NOLINT: the grammar reads like one
 
 #define WORD(text) TAO_PEGTL_STRING(text)
 
+#if TAO_PEGTL_VERSION_MAJOR < 3  // 2.8 of Ubuntu 22.04: columns from 0, other names
+inline std::size_t column_of(const position& at) {
+  return at.byte_in_line + 1;
+}
+inline std::string type_of(const parse_tree::node& tree) {
+  return tree.name();
+}
+#else
+inline std::size_t column_of(const position& at) {
+  return at.column;
+}
+inline std::string_view type_of(const parse_tree::node& tree) {
+  return tree.type;
+}
+#endif
+
 struct line_comment : seq<two<'/'>, until<eolf>> {};
 struct block_comment : seq<string<'/', '*'>, until<string<'*', '/'>>> {};
 struct blank : star<sor<space, line_comment, block_comment>> {};
@@ -211,10 +227,11 @@ struct control : normal<Rule> {
   template <class Input, class... States>
   [[noreturn]] static void raise(const Input& in, States&&...) {
     static_assert(expected<Rule>.what != nullptr, "a rule that must match says what it expects");
-    const auto at = in.position();
-    throw Unexpected{{static_cast<std::uint32_t>(at.line), static_cast<std::uint32_t>(at.column)},
-                     at.byte,
-                     expected<Rule>};
+    const position at = in.position();
+    throw Unexpected{
+        {static_cast<std::uint32_t>(at.line), static_cast<std::uint32_t>(column_of(at))},
+        at.byte,
+        expected<Rule>};
   }
 };
 
@@ -230,10 +247,12 @@ Node convert(const Tree& tree) {
   Node node;
   if (!tree.is_root()) {
     using namespace grammar;  // NOLINT
-    node.at = {static_cast<std::uint32_t>(tree.begin().line),
-               static_cast<std::uint32_t>(tree.begin().column)};
+    const position begin = tree.begin();
+    node.at = {static_cast<std::uint32_t>(begin.line),
+               static_cast<std::uint32_t>(column_of(begin))};
     if (tree.has_content()) node.text = tree.string();
-    node.rule = tree.type.substr(tree.type.rfind(':') + 1);
+    const auto type = type_of(tree);
+    node.rule = type.substr(type.rfind(':') + 1);
   }
   node.children.reserve(tree.children.size());
   for (const auto& child : tree.children) node.children.push_back(convert(*child));

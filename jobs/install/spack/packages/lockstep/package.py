@@ -22,6 +22,8 @@ class Lockstep(CMakePackage):
     depends_on("cli11@2.2:")
     depends_on("metis@5:")
     depends_on("muparser@2.3:")
+    depends_on("lz4")
+    depends_on("zstd")
     depends_on("jemalloc")
     depends_on("random123")
     depends_on("pegtl@3.2:3")

@@ -1,0 +1,42 @@
+#include "jobs/observe/kernel_sums.hpp"
+
+#include <algorithm>
+#include <map>
+
+#include "jobs/observe/kernel_metrics.hpp"
+
+namespace lockstep {
+
+std::vector<std::vector<KernelSum>> sum_of_kernels(const h5::File& run, std::size_t tenants,
+                                                   const Node& configuration) {
+  constexpr std::size_t rows_at_once = 1 << 14;
+  const TableSchema& schema = table_schema_of<KernelRow>();
+  const KernelMetrics metrics(configuration);
+  std::vector<std::map<std::string, KernelSum>> sums(tenants);
+  const std::size_t count = count_rows(run, schema);
+  std::vector<KernelRow> rows;
+  for (std::size_t first = 0; first < count; first += rows_at_once) {
+    rows.assign(std::min(rows_at_once, count - first), {});
+    read_rows(run, schema, rows.data(), rows.size(), first);
+    for (const KernelRow& row : rows) {
+      if (row.launched == Time::never()) continue;
+      KernelSum& kernel = sums.at(row.tenant)[row.kernel];
+      kernel.sum.kernel = row.kernel;
+      ++kernel.launches;
+      add_launch(kernel.sum, row);
+    }
+  }
+  std::vector<std::vector<KernelSum>> sorted;
+  for (std::map<std::string, KernelSum>& of_tenant : sums) {
+    std::vector<KernelSum>& list = sorted.emplace_back();
+    for (auto& [name, kernel] : of_tenant) {
+      metrics.derive(kernel.sum);
+      list.push_back(std::move(kernel));
+    }
+    std::ranges::stable_sort(list, std::greater<>(),
+                             [](const KernelSum& kernel) { return kernel.sum.cycles; });
+  }
+  return sorted;
+}
+
+}  // namespace lockstep

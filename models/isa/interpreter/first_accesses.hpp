@@ -1,0 +1,29 @@
+/// Where the first warp of a launch surely reads and writes, found without memory.
+///
+/// The warp runs on its registers alone.  What it loads is unknown, and so is what follows from
+/// that: taint, by register and predicate.  It is left where its course, or a place that it writes,
+/// is unknown, and at its first barrier, behind which other warps have a say.
+/// Source: Schwartz et al., "All You Ever Wanted to Know About Dynamic Taint Analysis and Forward
+/// Symbolic Execution", S&P 2010, section III (which values depend on what is not known).
+///
+/// Simplified: a register is unknown as a whole, for all lanes; shuffles, votes and printf are
+/// not executed.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+
+#include "models/isa/interpreter/interpreter.hpp"
+
+namespace lockstep::isa {
+
+struct FirstAccess {
+  std::uint64_t address = 0;  ///< of a lane
+  bool writes = false;        ///< stores and atomics; it may only do so
+  std::uint32_t line = 0;     ///< of the PTX
+};
+
+/// Calls `visit` for them in their order, lane by lane, as far as they are sure.
+void follow_first_warp(const Launch& launch, const std::function<void(const FirstAccess&)>& visit);
+
+}  // namespace lockstep::isa

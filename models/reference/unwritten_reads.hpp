@@ -1,0 +1,26 @@
+/// Kernels that read a device buffer to which no step of the program before could have written: a
+/// copy was forgotten.  Found before the run, from the program alone.
+///
+/// A buffer counts as written from the first copy, launch or variable that may write to it; what a
+/// kernel may write follows from where its stores' pointers come from
+/// (isa/encode/idempotence.hpp), what it reads from how its first warp begins
+/// (isa/interpreter/first_accesses.hpp).  So what is said is sure, and not all is said.
+///
+/// Simplified: the steps up to the first that depends on what a kernel computed (`repeat: until`).
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "models/isa/program.hpp"
+#include "models/workload/workload.hpp"
+
+namespace lockstep {
+
+/// One line for each such buffer.
+std::vector<std::string> find_unwritten_reads(const Workload& workload, const isa::Module& module);
+
+/// What is said of one.  `where`: file, line and kernel.
+std::string unwritten_read_text(const std::string& where, const std::string& buffer);
+
+}  // namespace lockstep

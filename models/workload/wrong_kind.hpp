@@ -1,0 +1,17 @@
+#pragma once
+
+#include <string>
+
+#include "core/parameters/node.hpp"
+
+namespace lockstep {
+
+/// Throws UserError at `where` if the file's name says that it is no description in YAML: CUDA,
+/// PTX, an output, a checkpoint.
+void refuse_other_format(const std::string& file, const std::string& where);
+
+/// Throws UserError if the document describes something else than a `wanted`: scenario, workload,
+/// gpu or host.
+void refuse_other_kind(const Node& document, const std::string& wanted);
+
+}  // namespace lockstep
