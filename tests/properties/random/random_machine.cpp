@@ -136,7 +136,7 @@ void set_exceptions(Settings& s) {
     s.set("policies.exception_scheme.bytes", std::to_string(s.pick({2, 8, 16})) + "KiB");
 }
 
-/// What v100 does as hardware does it and the papers' machines do not.
+/// What some machines do and others do not, drawn apart so that all else stays as it was drawn.
 void set_switches(Settings& s) {
   s.choose("gpu.sm.expansions", {"slots", "sequence"});
   s.choose("gpu.sm.multiply_unit", {"integer", "fp32"});
