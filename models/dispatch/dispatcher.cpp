@@ -142,7 +142,9 @@ void Dispatcher::block_saved(const BlockSaved& saved, Time now) {
   const auto grid = grids_.at(saved.block.grid);
   PreemptionRecord record(saved.block, Technique::save, now);
   record.bytes = saved.bytes;
-  preempting_.saved(*grid, saved);
+  record.parts = saved.parts;
+  record.stopped = saved.stopped;
+  preempting_.saved(*grid, saved, now);
   place_is_free(*grid, record, saved.keeps);
 }
 
@@ -227,6 +229,7 @@ void Dispatcher::finish_grid(GridPlace place, Time now, Outbox& outbox) {
     }
   }
   ++statistics_.grids_done[grid.launch.tenant];
+  if (preempting_.preempts()) preempting_.ended(grid);
   grids_.erase(place);
 }
 
@@ -316,7 +319,7 @@ void Dispatcher::send_again(GridPlace grid, const BlockReference& block, Time no
 }
 
 void Dispatcher::serialize(Archive& archive) {
-  archive.section("dispatcher", 7);
+  archive.section("dispatcher", 8);
   archive(to_host_, to_sms_, grids_, sms_, next_sm_, executed_, next_dispatch_, wake_, statistics_,
           preempting_);
   sharing_->serialize(archive);

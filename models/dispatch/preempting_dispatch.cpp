@@ -6,7 +6,6 @@
 
 #include "core/engine/outbox.hpp"
 #include "models/dispatch/victims/in_place.hpp"
-#include "models/dispatch/victims/victim_selection.hpp"
 
 namespace lockstep {
 
@@ -194,6 +193,7 @@ void PreemptingDispatch::take_places(const DispatchedGrid& urgent,
   select_victims(selections, lacking(urgent), takeovers_.bound_left(urgent.launch),
                  takeovers_.needs().by_rounds ? SelectionRounds::serial : SelectionRounds::burst);
   for (const SmSelection& selection : selections) {
+    count(selection.counts(), TenantId(urgent.launch.tenant));
     const std::uint32_t sm = selection.sm();
     const SmRelease release = selection.release();
     if (release.places > 0) {
@@ -202,6 +202,13 @@ void PreemptingDispatch::take_places(const DispatchedGrid& urgent,
       takeovers_.exhaust(sm);
     }
   }
+}
+
+void PreemptingDispatch::count(const SmSelection::Counts& counts, TenantId tenant) {
+  statistics_.candidates[tenant.value()] += counts.candidates;
+  statistics_.places_chosen[tenant.value()] += counts.chosen;
+  statistics_.places_free_before[tenant.value()] += counts.free_before;
+  statistics_.places_widened[tenant.value()] += counts.widened;
 }
 
 void PreemptingDispatch::give_back_shared(Time now, Outbox& outbox) {
@@ -317,9 +324,9 @@ bool PreemptingDispatch::bring_back(DispatchedGrid& grid, std::uint32_t index, b
   return true;
 }
 
-void PreemptingDispatch::saved(DispatchedGrid& grid, const BlockSaved& saved) {
+void PreemptingDispatch::saved(DispatchedGrid& grid, const BlockSaved& saved, Time now) {
   const std::uint32_t sm = saved.block.sm;
-  takeovers_.saved(grid.launch, saved.bytes);
+  takeovers_.saved(grid.launch, saved, now);
   grid.goes_away(sm);
   const bool for_a_signal = takeovers_.is_stopping(sm) && takeovers_.urgent_at(sm) == grid.number();
   grid.keeps[sm] = for_a_signal;
@@ -366,6 +373,12 @@ void PreemptingDispatch::grid_stopped(const GridReference& stopped, Time now) {
   SmMirror& sm = parts_.sms[stopped.sm];
   sm.owner = std::exchange(sm.guest, std::nullopt);
   sm.guests = 0;
+}
+
+void PreemptingDispatch::ended(const DispatchedGrid& grid) {
+  for (std::uint32_t i = 0; i < parts_.sms.size(); ++i)
+    if (parts_.sms[i].owner == grid.number() && !takeovers_.is_stopping(i))
+      parts_.sms[i].owner.reset();
 }
 
 void PreemptingDispatch::release_if_empty(const DispatchedGrid& owner, std::uint32_t index) {

@@ -24,6 +24,7 @@
 #include "models/dispatch/preemption/takeovers.hpp"
 #include "models/dispatch/sharing/time_slices.hpp"
 #include "models/dispatch/sm_mirrors.hpp"
+#include "models/dispatch/victims/victim_selection.hpp"
 
 namespace lockstep {
 
@@ -59,7 +60,7 @@ class PreemptingDispatch {
   /// neither.
   bool bring_back(DispatchedGrid& grid, std::uint32_t sm, bool stage, Time now, Outbox& outbox);
   /// The SM has saved one.
-  void saved(DispatchedGrid& grid, const BlockSaved& saved);
+  void saved(DispatchedGrid& grid, const BlockSaved& saved, Time now);
   /// An SM has been asked for one, and says which.
   void given(DispatchedGrid& grid, const BlockGiven& given, std::span<const std::byte> context);
   /// A block of the grid can go to the SM, or, `stage`, wait there.
@@ -78,6 +79,9 @@ class PreemptingDispatch {
     if (takeovers_.needs().follows && !grid.aborted) takeovers_.finished(grid.launch, work);
   }
   void grid_stopped(const GridReference& stopped, Time now);
+  /// All blocks of the grid are done: SMs that it had got back, and where it had nothing left to
+  /// do, are nobody's.
+  void ended(const DispatchedGrid& grid);
   /// The SM belongs to nobody when the grid, its owner, has nothing there any more.
   void release_if_empty(const DispatchedGrid& owner, std::uint32_t sm);
 
@@ -96,7 +100,7 @@ class PreemptingDispatch {
     return {slices_.has_turn(TenantId(grid.launch.tenant)), grid.launch.priority};
   }
   void count_use(std::uint32_t sm, Time now) {
-    takeovers_.count_use(sm, parts_.sms[sm].used.registers, parts_.sms[sm].guests, now);
+    takeovers_.count_use(sm, parts_.sms[sm].used, parts_.sms[sm].guests, now);
   }
   void sort_by_urgency();
   /// There is one grid, and no other has left anything to be done.
@@ -126,6 +130,8 @@ class PreemptingDispatch {
   void take_best(const DispatchedGrid& urgent, Time now, Outbox& outbox);
   void take_places(const DispatchedGrid& urgent, std::vector<Takeovers::Offer> offers, Time now,
                    Outbox& outbox);
+  /// What was chosen for the tenant.
+  void count(const SmSelection::Counts& counts, TenantId tenant);
   /// The SM's blocks are told to make room.
   void take_sm(std::uint32_t sm, DispatchedGrid& victim, const DispatchedGrid& urgent,
                const SmRelease& release, Time now, Outbox& outbox);
