@@ -169,9 +169,9 @@ TEST(GivenBackSm, IsNobodysWhenAGridEndsThatHadNothingForIt) {
   bench.run_until(610);
   bench.sent();
   bench.launch(700, {.grid = 3, .blocks = 4});
-  bench.launch(800, {.grid = 4, .blocks = 4, .tenant = 1, .priority = 1});
-  bench.run_until(900);
-  EXPECT_THAT(bench.sent(), ::testing::IsSupersetOf({"700 sm0 start 3", "800 sm0 save 3"}));
+  bench.launch(900, {.grid = 4, .blocks = 4, .tenant = 1, .priority = 1});
+  bench.run_until(1100);
+  EXPECT_THAT(bench.sent(), ::testing::IsSupersetOf({"800 sm0 start 3", "1000 sm0 save 3"}));
 }
 
 }  // namespace
