@@ -223,13 +223,11 @@ void Dispatcher::finish_grid(GridPlace place, Time now, Outbox& outbox) {
   const GridReference reference{grid.launch.grid, 0};
   outbox.send(to_host_, now, kind_of(MessageKind::grid_done),
               GridDone{grid.launch.grid, 0, grid.executed});
-  for (std::size_t sm = 0; sm < sms_.size(); ++sm) {
-    if (grid.known_at[sm]) {
-      outbox.send(to_sms_[sm], now, kind_of(MessageKind::end_grid), reference);
-    }
+  for (std::uint32_t sm = 0; sm < sms_.size(); ++sm) {
+    if (grid.known_at[sm]) outbox.send(to_sms_[sm], now, kind_of(MessageKind::end_grid), reference);
+    preempting_.release_if_empty(grid, sm);  // it may have got it back with nothing left for it
   }
   ++statistics_.grids_done[grid.launch.tenant];
-  if (preempting_.preempts()) preempting_.ended(grid);
   grids_.erase(place);
 }
 

@@ -6,8 +6,17 @@
 
 #include "core/engine/outbox.hpp"
 #include "models/dispatch/victims/in_place.hpp"
+#include "models/dispatch/victims/victim_selection.hpp"
 
 namespace lockstep {
+
+static void count(const SmSelection::Counts& counts, std::size_t tenant,
+                  DispatchStatistics& statistics) {
+  statistics.candidates[tenant] += counts.candidates;
+  statistics.places_chosen[tenant] += counts.chosen;
+  statistics.places_free_before[tenant] += counts.free_before;
+  statistics.places_widened[tenant] += counts.widened;
+}
 
 void PreemptingDispatch::sort_by_urgency() {
   by_urgency_.clear();
@@ -193,7 +202,7 @@ void PreemptingDispatch::take_places(const DispatchedGrid& urgent,
   select_victims(selections, lacking(urgent), takeovers_.bound_left(urgent.launch),
                  takeovers_.needs().by_rounds ? SelectionRounds::serial : SelectionRounds::burst);
   for (const SmSelection& selection : selections) {
-    count(selection.counts(), TenantId(urgent.launch.tenant));
+    count(selection.counts(), urgent.launch.tenant, statistics_);
     const std::uint32_t sm = selection.sm();
     const SmRelease release = selection.release();
     if (release.places > 0) {
@@ -202,13 +211,6 @@ void PreemptingDispatch::take_places(const DispatchedGrid& urgent,
       takeovers_.exhaust(sm);
     }
   }
-}
-
-void PreemptingDispatch::count(const SmSelection::Counts& counts, TenantId tenant) {
-  statistics_.candidates[tenant.value()] += counts.candidates;
-  statistics_.places_chosen[tenant.value()] += counts.chosen;
-  statistics_.places_free_before[tenant.value()] += counts.free_before;
-  statistics_.places_widened[tenant.value()] += counts.widened;
 }
 
 void PreemptingDispatch::give_back_shared(Time now, Outbox& outbox) {
@@ -373,12 +375,6 @@ void PreemptingDispatch::grid_stopped(const GridReference& stopped, Time now) {
   SmMirror& sm = parts_.sms[stopped.sm];
   sm.owner = std::exchange(sm.guest, std::nullopt);
   sm.guests = 0;
-}
-
-void PreemptingDispatch::ended(const DispatchedGrid& grid) {
-  for (std::uint32_t i = 0; i < parts_.sms.size(); ++i)
-    if (parts_.sms[i].owner == grid.number() && !takeovers_.is_stopping(i))
-      parts_.sms[i].owner.reset();
 }
 
 void PreemptingDispatch::release_if_empty(const DispatchedGrid& owner, std::uint32_t index) {

@@ -24,7 +24,6 @@
 #include "models/dispatch/preemption/takeovers.hpp"
 #include "models/dispatch/sharing/time_slices.hpp"
 #include "models/dispatch/sm_mirrors.hpp"
-#include "models/dispatch/victims/victim_selection.hpp"
 
 namespace lockstep {
 
@@ -79,9 +78,6 @@ class PreemptingDispatch {
     if (takeovers_.needs().follows && !grid.aborted) takeovers_.finished(grid.launch, work);
   }
   void grid_stopped(const GridReference& stopped, Time now);
-  /// All blocks of the grid are done: SMs that it had got back, and where it had nothing left to
-  /// do, are nobody's.
-  void ended(const DispatchedGrid& grid);
   /// The SM belongs to nobody when the grid, its owner, has nothing there any more.
   void release_if_empty(const DispatchedGrid& owner, std::uint32_t sm);
 
@@ -130,8 +126,6 @@ class PreemptingDispatch {
   void take_best(const DispatchedGrid& urgent, Time now, Outbox& outbox);
   void take_places(const DispatchedGrid& urgent, std::vector<Takeovers::Offer> offers, Time now,
                    Outbox& outbox);
-  /// What was chosen for the tenant.
-  void count(const SmSelection::Counts& counts, TenantId tenant);
   /// The SM's blocks are told to make room.
   void take_sm(std::uint32_t sm, DispatchedGrid& victim, const DispatchedGrid& urgent,
                const SmRelease& release, Time now, Outbox& outbox);

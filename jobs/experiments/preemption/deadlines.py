@@ -15,8 +15,8 @@ have the paper's registers per thread (Table 4.2).
   as finished ones in the mean is not drained.
 
 - Late (Figures 4.1, 4.5a): tasks that end later than the bound and the first one's time alone after their launch, of
-  those launched while the other kernel ran. Released late: of these, tasks for which a chosen block's place came free later
-  than the bound after the request.
+  those launched while the other kernel ran. Released late: of these, tasks for which a chosen block's place came free
+  later than the bound after the request.
 - Error (Figure 4.2): of drains, |expected - actual| / actual.
 - Lost (Figures 4.3, 4.5b): warp instructions of flushed blocks, and what switches and drains were estimated to lose,
   over those that all preempted blocks had executed.

@@ -214,13 +214,6 @@ void LocalScheduler::save(BlockPlace place, SmCycle now) {
   blocks_.push_back(std::move(block));
 }
 
-void LocalScheduler::count_stop(SmStatistics::OfTenant& counts, BlockPlace place,
-                                SmCycle now) const {
-  const auto cycles = static_cast<std::uint64_t>(now - stops_[place.value()]);
-  counts.block_stop_cycles += cycles;
-  counts.block_stops.add(cycles);
-}
-
 std::optional<BlockPlace> LocalScheduler::take_flushed(SmCycle now) {
   for (Mask left = dropping_; left != 0; left &= left - 1) {
     const BlockPlace place(static_cast<std::uint8_t>(std::countr_zero(left)));

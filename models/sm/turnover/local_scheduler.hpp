@@ -135,8 +135,12 @@ class LocalScheduler {
   }
   /// It makes room as the grid's blocks are told to.
   void make_room(BlockPlace place, Technique technique, SmCycle now, std::uint8_t keeps = 0);
+  void count_stop(SmStatistics::OfTenant& counts, BlockPlace place, SmCycle now) const {
+    const auto cycles = static_cast<std::uint64_t>(now - stops_[place.value()]);
+    counts.block_stop_cycles += cycles;
+    counts.block_stops.add(cycles);
+  }
   /// Nothing of it is in flight.
-  void count_stop(SmStatistics::OfTenant& counts, BlockPlace place, SmCycle now) const;
   void save(BlockPlace place, SmCycle now);
   std::vector<TlbKey> pages_of(BlockPlace place) const;
   bool can_return(const BlockInMemory& block) const {
