@@ -217,8 +217,15 @@ struct PreemptedBlockRow {
   std::uint32_t urgent = 0, grid = 0, sm = 0;
   std::uint64_t block = 0;
   std::string technique;
-  Time asked, released, bound, expected;
-  std::uint64_t expected_loss = 0, executed = 0, lost = 0, bytes = 0;
+  Time asked, stopped, released, bound;
+  std::string kept;
+  Time expected;
+  std::uint64_t expected_loss = 0;
+  std::string predictor;
+  std::uint64_t executed = 0, cycles = 0;
+  std::uint32_t idempotent = 0, faulted = 0;
+  std::uint64_t lost = 0, bytes = 0;
+  std::uint32_t register_bytes = 0, shared_bytes = 0;
 
   static auto schema() {
     using R = PreemptedBlockRow;
@@ -234,18 +241,31 @@ struct PreemptedBlockRow {
                 "drain: it ran to its end; switch: its context went to memory; flush: it was "
                 "dropped and starts again")
         .column("asked", &R::asked, "fs", "when the dispatcher began to take the SM")
+        .column("stopped", &R::stopped, "fs",
+                "when nothing of a block that was switched was in flight any more; of others: "
+                "released")
         .column("released", &R::released, "fs", "when it heard that the block's place is free")
         .column("bound", &R::bound, "fs",
                 "latency_bound of the urgent tenant, from asked on; the largest value: it has none")
+        .column("kept", &R::kept, "", "the bound: yes, no, or - without one")
         .column("expected", &R::expected, "fs",
                 "time until the place is free, as it was estimated at the decision; the largest "
                 "value: nothing was")
         .column("expected_loss", &R::expected_loss, "instructions",
                 "warp instructions that this would cost, as it was estimated")
+        .column("predictor", &R::predictor, "",
+                "whose cycles per instruction the estimate of a drain went by: the block's own, "
+                "those of finished blocks; or -")
         .column("executed", &R::executed, "instructions",
                 "warp instructions of the block before the decision; 0 where nothing was estimated")
+        .column("cycles", &R::cycles, "cycles", "of the SM, that it had been on chip; likewise")
+        .column("idempotent", &R::idempotent, "", "1: it could still have been flushed; likewise")
+        .column("faulted", &R::faulted, "", "1: it waited for a page; likewise")
         .column("lost", &R::lost, "instructions", "warp instructions of a flushed block")
-        .column("bytes", &R::bytes, "bytes", "of the context of a block that was switched");
+        .column("bytes", &R::bytes, "bytes", "of the context of a block that was switched")
+        .column("register_bytes", &R::register_bytes, "bytes", "of those, for registers")
+        .column("shared_bytes", &R::shared_bytes, "bytes",
+                "for shared memory; the rest is control state");
   }
 };
 

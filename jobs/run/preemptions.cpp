@@ -19,6 +19,16 @@ const char* name_of(Technique technique) {
   return "?";
 }
 
+const char* kept(const PreemptionRecord& record) {
+  if (record.bound == Time::never()) return "-";
+  return record.released - record.asked <= record.bound ? "yes" : "no";
+}
+
+const char* predictor_of(const PreemptionRecord& record) {
+  if (record.technique != Technique::drain || record.expected == Time::never()) return "-";
+  return record.own_pace ? "own" : "finished";
+}
+
 }  // namespace
 
 std::vector<PreemptedBlockRow> gather_preemptions(const Engine& engine) {
@@ -29,9 +39,27 @@ std::vector<PreemptedBlockRow> gather_preemptions(const Engine& engine) {
   std::vector<PreemptedBlockRow> rows;
   for (const Communicator::Bytes& bytes : engine.communicator().gather(packed(std::move(mine))))
     for (const PreemptionRecord& r : unpacked<std::vector<PreemptionRecord>>(bytes))
-      rows.push_back({r.urgent, r.block.grid, r.block.sm, r.block.block, name_of(r.technique),
-                      r.asked, r.released, r.bound, r.expected, r.expected_loss, r.executed, r.lost,
-                      r.bytes});
+      rows.push_back({r.urgent,
+                      r.block.grid,
+                      r.block.sm,
+                      r.block.block,
+                      name_of(r.technique),
+                      r.asked,
+                      r.stopped,
+                      r.released,
+                      r.bound,
+                      kept(r),
+                      r.expected,
+                      r.expected_loss,
+                      predictor_of(r),
+                      r.before.work.executed.warp,
+                      r.before.work.cycles,
+                      r.before.idempotent,
+                      r.before.faulted,
+                      r.lost,
+                      r.bytes,
+                      r.parts.register_bytes,
+                      r.parts.shared_bytes});
   return rows;
 }
 

@@ -8,7 +8,10 @@ struct DispatchStatistics {
   PerTenant<Counter> grids, blocks, grids_done, blocks_done;
   PerTenant<Counter> sms_taken, blocks_returned, blocks_moved, blocks_restarted,
       wasted_instructions;
-  PerTenant<Counter> preemption_time, bounds_broken, takeover_time, takeover_registers;
+  PerTenant<Counter> preemption_time, bounds_broken;
+  PerTenant<Counter> takeover_time, takeover_registers, takeover_shared, takeover_threads,
+      takeover_blocks;
+  PerTenant<Counter> candidates, places_chosen, places_free_before, places_widened;
   PerTenant<Histogram<20>> preemption_latency;
   Gauge grids_waiting;
 
@@ -38,6 +41,18 @@ struct DispatchStatistics {
                     "summed")
         .per_tenant("takeover_registers", &S::takeover_registers, "register ns",
                     "of all blocks there during that time")
+        .per_tenant("takeover_shared", &S::takeover_shared, "byte ns", "likewise of shared memory")
+        .per_tenant("takeover_threads", &S::takeover_threads, "thread ns", "likewise")
+        .per_tenant("takeover_blocks", &S::takeover_blocks, "block ns", "likewise")
+        .per_tenant("candidates", &S::candidates, "places",
+                    "where blocks of the tenant's grids could stand in SMs that were looked at to "
+                    "be shared, at each decision")
+        .per_tenant("places_chosen", &S::places_chosen, "places", "of those")
+        .per_tenant("places_free_before", &S::places_free_before, "places",
+                    "of these, those for which nobody had to leave")
+        .per_tenant("places_widened", &S::places_widened, "places",
+                    "of these, those for which blocks left that stood elsewhere, for their threads "
+                    "or slots")
         .per_tenant("preemption_latency", &S::preemption_latency, "SMs", "those by that time in ns")
         .gauge("grids_waiting", &S::grids_waiting, "grids", "grids not finished");
   }

@@ -154,7 +154,9 @@ void Dispatcher::block_saved(const BlockSaved& saved, Time now) {
   const auto grid = grids_.at(saved.block.grid);
   PreemptionRecord record(saved.block, Technique::save, now);
   record.bytes = saved.bytes;
-  preempting_.saved(*grid, saved);
+  record.parts = saved.parts;
+  record.stopped = saved.stopped;
+  preempting_.saved(*grid, saved, now);
   place_is_free(*grid, record, saved.keeps);
 }
 
@@ -233,10 +235,9 @@ void Dispatcher::finish_grid(GridPlace place, Time now, Outbox& outbox) {
   const GridReference reference{grid.launch.grid, 0};
   outbox.send(to_host_, now, kind_of(MessageKind::grid_done),
               GridDone{grid.launch.grid, 0, grid.executed});
-  for (std::size_t sm = 0; sm < sms_.size(); ++sm) {
-    if (grid.known_at[sm]) {
-      outbox.send(to_sms_[sm], now, kind_of(MessageKind::end_grid), reference);
-    }
+  for (std::uint32_t sm = 0; sm < sms_.size(); ++sm) {
+    if (grid.known_at[sm]) outbox.send(to_sms_[sm], now, kind_of(MessageKind::end_grid), reference);
+    preempting_.release_if_empty(grid, sm);  // it may have got it back with nothing left for it
   }
   ++statistics_.grids_done[grid.launch.tenant];
   note_end(grid.launch, now);
@@ -329,7 +330,7 @@ void Dispatcher::send_again(GridPlace grid, const BlockReference& block, Time no
 }
 
 void Dispatcher::serialize(Archive& archive) {
-  archive.section("dispatcher", 8);
+  archive.section("dispatcher", 9);
   archive(to_host_, to_sms_, grids_, sms_, next_sm_, executed_, ends_, next_dispatch_, wake_,
           statistics_, preempting_);
   sharing_->serialize(archive);

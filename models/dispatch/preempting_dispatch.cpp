@@ -10,6 +10,14 @@
 
 namespace lockstep {
 
+static void count(const SmSelection::Counts& counts, std::size_t tenant,
+                  DispatchStatistics& statistics) {
+  statistics.candidates[tenant] += counts.candidates;
+  statistics.places_chosen[tenant] += counts.chosen;
+  statistics.places_free_before[tenant] += counts.free_before;
+  statistics.places_widened[tenant] += counts.widened;
+}
+
 void PreemptingDispatch::sort_by_urgency() {
   by_urgency_.clear();
   for (std::size_t g = 0; g < views_.size(); ++g)
@@ -194,6 +202,7 @@ void PreemptingDispatch::take_places(const DispatchedGrid& urgent,
   select_victims(selections, lacking(urgent), takeovers_.bound_left(urgent.launch),
                  takeovers_.needs().by_rounds ? SelectionRounds::serial : SelectionRounds::burst);
   for (const SmSelection& selection : selections) {
+    count(selection.counts(), urgent.launch.tenant, statistics_);
     const std::uint32_t sm = selection.sm();
     const SmRelease release = selection.release();
     if (release.places > 0) {
@@ -317,9 +326,9 @@ bool PreemptingDispatch::bring_back(DispatchedGrid& grid, std::uint32_t index, b
   return true;
 }
 
-void PreemptingDispatch::saved(DispatchedGrid& grid, const BlockSaved& saved) {
+void PreemptingDispatch::saved(DispatchedGrid& grid, const BlockSaved& saved, Time now) {
   const std::uint32_t sm = saved.block.sm;
-  takeovers_.saved(grid.launch, saved.bytes);
+  takeovers_.saved(grid.launch, saved, now);
   grid.goes_away(sm);
   const bool for_a_signal = takeovers_.is_stopping(sm) && takeovers_.urgent_at(sm) == grid.number();
   grid.keeps[sm] = for_a_signal;

@@ -59,7 +59,7 @@ class PreemptingDispatch {
   /// neither.
   bool bring_back(DispatchedGrid& grid, std::uint32_t sm, bool stage, Time now, Outbox& outbox);
   /// The SM has saved one.
-  void saved(DispatchedGrid& grid, const BlockSaved& saved);
+  void saved(DispatchedGrid& grid, const BlockSaved& saved, Time now);
   /// An SM has been asked for one, and says which.
   void given(DispatchedGrid& grid, const BlockGiven& given, std::span<const std::byte> context);
   /// A block of the grid can go to the SM, or, `stage`, wait there.
@@ -96,7 +96,7 @@ class PreemptingDispatch {
     return {slices_.has_turn(TenantId(grid.launch.tenant)), grid.launch.priority};
   }
   void count_use(std::uint32_t sm, Time now) {
-    takeovers_.count_use(sm, parts_.sms[sm].used.registers, parts_.sms[sm].guests, now);
+    takeovers_.count_use(sm, parts_.sms[sm].used, parts_.sms[sm].guests, now);
   }
   void sort_by_urgency();
   /// There is one grid, and no other has left anything to be done.

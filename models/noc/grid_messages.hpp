@@ -132,27 +132,31 @@ struct BlockDone {
 };
 static_assert(sizeof(BlockDone) == 56);
 
-/// block_saved.
-struct BlockSaved {
-  BlockReference block;
-  std::uint64_t bytes = 0;  ///< of its context
-  std::uint8_t keeps = 0;   ///< InPlace bits
-  std::array<std::uint8_t, 7> reserved{};
-};
-static_assert(sizeof(BlockSaved) == 32);
-
 /// Of what a context consists, beside control state.
 struct ContextParts {
   std::uint32_t register_bytes = 0;  ///< the first of it
   std::uint32_t shared_bytes = 0;    ///< that follow
   std::uint32_t compressed = 0;      ///< registers that pass the compressor
-  std::uint32_t reserved = 0;
+  /// Of registers and shared memory, as many as the block is said to have at most: a launch may
+  /// state fewer registers than the program uses.
+  std::uint32_t stated_bytes = 0;
 
   template <class Archive>
   void serialize(Archive& archive) {
-    archive(register_bytes, shared_bytes, compressed);
+    archive(register_bytes, shared_bytes, compressed, stated_bytes);
   }
 };
+
+/// block_saved.
+struct BlockSaved {
+  BlockReference block;
+  std::uint64_t bytes = 0;  ///< of its context
+  ContextParts parts;
+  Time stopped;            ///< nothing of it was in flight any more
+  std::uint8_t keeps = 0;  ///< InPlace bits
+  std::array<std::uint8_t, 7> reserved{};
+};
+static_assert(sizeof(BlockSaved) == 56);
 
 /// block_given.  Payload: its context, if that does not go through memory.
 struct BlockGiven {

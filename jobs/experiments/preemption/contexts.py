@@ -8,7 +8,8 @@
 one SM after the other, and pairs of kernels of which one takes SMs from the other; `draw` prints tables beside what
 the paper says.
 
-- Occupancy (Figure 3): of registers and shared memory of an SM, by its blocks.
+- Occupancy (Figure 3): of registers and shared memory of an SM, by its blocks. Predicates, which contexts hold as
+  well, are counted as registers.
 - occup: all registers, warps stop anywhere. live, live-cp, live-cp-tb: live registers at preemption points, as they
   are, compressed by warp, compressed by block where all its warps stand at one barrier. drain: blocks run to their end.
 - Registers (Figures 6, 9): bytes in contexts over bytes occupied. Classes (Figures 8, 9): of live registers.
@@ -131,7 +132,7 @@ class Measures:
     stop: float  # of a block, in the mean
     spill: float  # the same, from its stop on
     blocks: int  # that were saved
-    resident: int  # blocks in an SM, at most
+    resident: float  # blocks in an SM, in the median
     occupied: int  # bytes of registers
     shared: int  # bytes
     saved: int
@@ -152,12 +153,13 @@ def measure(path):
     longest = numpy.array([waits[signal == s].max() for s in range(signal.max() + 1)]) if len(rows) else numpy.zeros(0)
     latency = float(longest.mean()) if len(longest) else math.nan
     stop = stop / blocks if blocks else math.nan
-    saved = waits[rows["technique"] == b"switch"]  # what meets no point drains
+    switched = rows["technique"] == b"switch"  # what meets no point drains
+    saved = waits[switched]
+    resident = float(numpy.median(numpy.unique(signal[switched], return_counts=True)[1])) if len(saved) else 0
+    occupied, _, of_registers, shared = total["context_parts"][:4].tolist()
     return Measures(len(longest), latency, float(longest.max()) / latency if len(longest) else math.nan, stop,
-                    float(saved.mean()) - stop if len(saved) else math.nan, blocks,
-                    int(numpy.bincount(signal).max()) if len(rows) else 0, int(total["context_parts"][0]),
-                    int(total["context_parts"][3]), int(total["context_parts"][2]), total["context_registers"].tolist(),
-                    total["context_block_registers"].tolist())
+                    float(saved.mean()) - stop if len(saved) else math.nan, blocks, resident, occupied, shared,
+                    of_registers, total["context_registers"].tolist(), total["context_block_registers"].tolist())
 
 
 def measure_pair(path):

@@ -5,23 +5,31 @@
     jobs/experiments/preemption/deadlines.py draw [--quick] [--folder DIR]
 
 `run` lets the urgent task (4096 registers, 2048 bytes, 256 threads per block) arrive at random times beside each of
-the paper's kernels, on its machine, for each technique and each latency bound; `draw` prints tables beside what the
-paper says. The oracle knows blocks from a run of the same tenants without a preemption. The kernels have the paper's
-registers per thread (Table 4.2). Contexts move through the memory system (real), or at the SM's share of its
-bandwidth and without traffic, as the paper has it (share).
+the paper's kernels, on its machine, for each technique and each latency bound; `draw` prints a table for each figure
+beside what the paper says. The oracle knows blocks from a run of the same tenants without a preemption. The kernels
+have the paper's registers per thread (Table 4.2).
 
-- Violations: tasks that end later than the bound and their time alone after their launch, of those launched while the
-  other kernel ran.
-- Late releases: tasks for which a chosen block's place came free later than the bound after the request.
-- Overhead: warp instructions that are lost (flushed ones, and for a switch those of two transfers) over those that all
-  preempted blocks had executed.
-- In use: registers of an SM that blocks have, in the mean from the request until the task has what it is to get there.
-- Estimation error: of drains, |expected - actual| / actual.
+- share: contexts move at the SM's share of the bandwidth and without traffic, and costs are estimated as in the paper.
+- real: contexts move through the memory system, costs are estimated as in the paper.
+- measured: the same, but a switch is expected to take what those of its kernel took, and a block that has done as much
+  as finished ones in the mean is not drained.
+
+- Late (Figures 4.1, 4.5a): tasks that end later than the bound and the first one's time alone after their launch, of
+  those launched while the other kernel ran. Released late: of these, tasks for which a chosen block's place came free
+  later than the bound after the request.
+- Error (Figure 4.2): of drains, |expected - actual| / actual.
+- Lost (Figures 4.3, 4.5b): warp instructions of flushed blocks, and what switches and drains were estimated to lose,
+  over those that all preempted blocks had executed.
+- In use (Figure 4.4): registers of an SM that blocks have, in the mean from the request until the task has what it is
+  to get there; alone: of the kernel's blocks without a preemption (Table 4.2).
+- Techniques (Figure 4.5c): of preempted blocks.
 """
 import collections
 import dataclasses
+import math
 import pathlib
 import re
+import statistics
 import sys
 
 sys.path.append(str(pathlib.Path(__file__).resolve().parents[1]))
@@ -36,45 +44,49 @@ TASK = "{blocks: 90, rounds: 20}"  # as many as run at once
 
 @dataclasses.dataclass(frozen=True)
 class Kernel:
-    """A workload that keeps the GPU busy, with registers per thread as in Table 4.2."""
+    """A workload that keeps the GPU busy, with registers per thread and blocks per SM as in Table 4.2."""
 
     parameters: str
     registers: int
+    resident: int  # threads of an SM
 
 
 KERNELS = {
-    "pathfinder": Kernel("{columns: 200000, rows: 160, steps: 20}", 16),
-    "hotspot": Kernel("{width: 512, height: 512, steps: 2, launches: 12}", 36),
-    "streamcluster": Kernel("{points: 65536, dimensions: 16, centres: 8, candidates: 8, block: 512}", 12),
-    "dwt2d": Kernel("{width: 1024, height: 1024, levels: 1}", 14),
-    "invert_mapping": Kernel("{points: 524288, features: 18, block: 256}", 12),
-    "stencil_coarsened": Kernel("{width: 256, height: 256, depth: 16, steps: 8}", 28),
-    "srad": Kernel("{width: 512, height: 512, iterations: 6}", 20),
-    "btree_range": Kernel("{keys: 262144, ranges: 16384}", 20),
-    "bfs_two": Kernel("{vertices: 131072, edges: 1048576, block: 512}", 16),
-    "backprop": Kernel("{inputs: 16384, units: 32, epochs: 3}", 24),
-    "heartwall": Kernel("{width: 256, height: 256, points: 120, frames: 5}", 32),
+    "pathfinder": Kernel("{columns: 200000, rows: 160, steps: 20}", 16, 1536),
+    "hotspot": Kernel("{width: 512, height: 512, steps: 2, launches: 12}", 36, 768),
+    "streamcluster": Kernel("{points: 65536, dimensions: 16, centres: 8, candidates: 8, block: 512}", 12, 1536),
+    "dwt2d": Kernel("{width: 1024, height: 1024, levels: 1}", 14, 1536),
+    "invert_mapping": Kernel("{points: 524288, features: 18, block: 256}", 12, 1536),
+    "stencil_coarsened": Kernel("{width: 256, height: 256, depth: 16, steps: 8}", 28, 1024),
+    "srad": Kernel("{width: 512, height: 512, iterations: 6}", 20, 1536),
+    "btree_range": Kernel("{keys: 262144, ranges: 16384}", 20, 1536),
+    "bfs_two": Kernel("{vertices: 131072, edges: 1048576, block: 512}", 16, 1536),
+    "backprop": Kernel("{inputs: 16384, units: 32, epochs: 3}", 24, 1280),
+    "heartwall": Kernel("{width: 256, height: 256, points: 120, frames: 5}", 32, 1024),
 }
 QUICK = ("hotspot", "stencil_coarsened", "srad", "bfs_two")
 TECHNIQUES = ("chimera", "chimera-plus", "dual-kernel", "oracle")
-TRAFFICS = ("real", "share")
+MODELS = {"share": "traffic: share", "real": "traffic: real",
+          "measured": "traffic: real, switch_estimate: measured, beyond_mean: unknown"}
 BOUNDS = (2, 3, 4, 5)
 REGISTERS = 32768  # of an SM
-ORACLE = 6.9  # % of violations at 2 us, in 003
-PAPER = {"violations": {"chimera": (14.03, 7.95, 1.93, 1.28), "dual-kernel": (8.36, 1.30, 0, 0)},
-         "overhead": {"chimera": (67, 55.3, 50.1, 40.5), "dual-kernel": (50.1, 38.2, 26.6, 15.9)}}
+# What the paper says, by bound in us; %.
+PAPER = {"late": {"chimera": {2: 14.03, 3: 7.95, 4: 1.93, 5: 1.28}, "dual-kernel": {2: 8.36, 3: 1.30, 4: 0, 5: 0},
+                  "oracle": {2: 6.9}},
+         "lost": {"chimera": {2: 67, 3: 55.3, 4: 50.1, 5: 40.5}, "dual-kernel": {2: 50.1, 3: 38.2, 4: 26.6, 5: 15.9}}}
 
 
 @dataclasses.dataclass(frozen=True)
 class Run:
     kernel: str  # "": the task alone
     technique: str = "none"
-    traffic: str = ""
+    model: str = ""
     bound: int = 0
     quick: bool = False
 
     def name(self):
-        parts = [self.kernel or "alone", self.technique, self.traffic, f"{self.bound}us", "quick" if self.quick else ""]
+        bound = f"{self.bound}us" if self.bound else ""
+        parts = [self.kernel or "alone", self.technique, self.model, bound, "quick" if self.quick else ""]
         return "-".join(filter(None, parts))
 
     def profile(self):
@@ -82,18 +94,18 @@ class Run:
         return Run(self.kernel, quick=self.quick)
 
     def scenario(self, folder):
-        count = 8 if self.quick else 40
+        count = 8 if self.quick else 40  # some 80 us apart, once the other kernel has its data
         bound = f", latency_bound: {self.bound}us" if self.bound else ""
         profile = f", profile: {folder}/output/{self.profile().name()}.h5" if self.technique == "oracle" else ""
-        preemption = f"{{name: {self.technique}, traffic: {self.traffic}{profile}}}" if self.traffic else self.technique
+        preemption = f"{{name: {self.technique}, {MODELS[self.model]}{profile}}}" if self.model else self.technique
         records = ", record_blocks: true" if self == self.profile() else ""
         batch = (f"  - {{name: batch, workload: {folder}/{self.kernel}.yaml, relaunch: true, "
                  f"parameters: {KERNELS[self.kernel].parameters}}}\n" if self.kernel else "")
         return (f"gpu: {REPOSITORY}/configs/gpus/shieh_gtx480.yaml\nhost: {REPOSITORY}/configs/hosts/pcie3.yaml\n"
-                f"simulation: {{epoch: 1ms{records}}}\n"
+                f"simulation: {{epoch: 1ms{records}, stop_at: {600 + 100 * count}us}}\n"
                 f"policies: {{preemption: {preemption}, exception_scheme: replay-queue}}\ntenants:\n{batch}"
                 f"  - {{name: urgent, workload: {WORKLOADS}/urgent.yaml, parameters: {TASK}, priority: 1{bound}, "
-                f"arrival: 150us, arrivals: {{uniform: [40us, 120us], count: {count}}}}}\n")
+                f"arrival: 550us, arrivals: {{uniform: [40us, 120us], count: {count}}}}}\n")
 
 
 def workload_text(kernel):
@@ -102,61 +114,64 @@ def workload_text(kernel):
     return re.sub(r"(launch: \{kernel: \w+,)", rf"\1 registers: {KERNELS[kernel].registers},", text)
 
 
+def kernels_of(arguments):
+    return QUICK if arguments.quick else tuple(KERNELS)
+
+
+def bounds_of(arguments, model):
+    if not arguments.quick:
+        return BOUNDS
+    return BOUNDS[::3] if model == "share" else BOUNDS[:1]
+
+
+def techniques_of(arguments, model):
+    """Quick: what distinguishes the models is in those that estimate."""
+    return TECHNIQUES[::2] if arguments.quick and model != "share" else TECHNIQUES
+
+
 def runs_of(arguments):
-    kernels = QUICK if arguments.quick else KERNELS
-    bounds = BOUNDS[::3] if arguments.quick else BOUNDS
-    alone = [Run("", quick=arguments.quick)]
-    return alone + [Run(kernel, technique, traffic, bound, arguments.quick) for kernel in kernels
-                    for technique in TECHNIQUES for traffic in TRAFFICS for bound in bounds]
+    return [Run(kernel, technique, model, bound, arguments.quick) for model in MODELS
+            for technique in techniques_of(arguments, model) for bound in bounds_of(arguments, model)
+            for kernel in kernels_of(arguments)]
 
 
 def run(arguments):
     folder = arguments.folder.resolve()
     folder.mkdir(parents=True, exist_ok=True)
-    runs = runs_of(arguments)
-    for kernel in {run.kernel for run in runs} - {""}:
+    for kernel in kernels_of(arguments):
         (folder / f"{kernel}.yaml").write_text(workload_text(kernel))
-    for part in ({one.profile() for one in runs}, set(runs)):  # profiles first
-        sweeps.run_sweep(arguments, {one.name(): one.scenario(folder) for one in sorted(part, key=Run.name)})
+    runs = runs_of(arguments)
+    profiles = [Run("", quick=arguments.quick), *dict.fromkeys(one.profile() for one in runs)]
+    for part in (profiles, runs):
+        sweeps.run_sweep(arguments, {one.name(): one.scenario(folder) for one in part})
 
 
 @dataclasses.dataclass
 class Measures:
     tasks: int = 0
     late: int = 0
-    late_releases: int = 0
+    released_late: int = 0
     executed: int = 0
     lost: int = 0
     time: int = 0
     registers: int = 0  # times that
     errors: list = dataclasses.field(default_factory=list)
     techniques: collections.Counter = dataclasses.field(default_factory=collections.Counter)
+    waits: dict = dataclasses.field(default_factory=dict)  # by technique: expected and actual, in us
 
     def add(self, other):
-        self.tasks += other.tasks
-        self.late += other.late
-        self.late_releases += other.late_releases
-        self.executed += other.executed
-        self.lost += other.lost
-        self.time += other.time
-        self.registers += other.registers
-        self.errors += other.errors
-        self.techniques += other.techniques
+        for name in ("tasks", "late", "released_late", "executed", "lost", "time", "registers", "errors", "techniques"):
+            setattr(self, name, getattr(self, name) + getattr(other, name))
+        for technique, waits in other.waits.items():
+            self.waits[technique] = [a + b for a, b in zip(self.waits.get(technique, ([], [])), waits)]
 
-    def violations(self):
-        return 100 * self.late / self.tasks if self.tasks else float("nan")
-
-    def releases(self):
-        return 100 * self.late_releases / self.tasks if self.tasks else float("nan")
-
-    def overhead(self):
-        return 100 * self.lost / self.executed if self.executed else float("nan")
-
-    def use(self):
-        return 100 * self.registers / (self.time * REGISTERS) if self.time else float("nan")
-
-    def error(self):
-        return 100 * sum(self.errors) / len(self.errors) if self.errors else float("nan")
+    def value(self, what):
+        part, whole = {"late": (self.late, self.tasks), "released late": (self.released_late, self.tasks),
+                       "lost": (self.lost, self.executed), "in use": (self.registers, self.time * REGISTERS),
+                       "error": (sum(self.errors), len(self.errors)),
+                       **{name: (self.techniques[name], self.techniques.total())
+                          for name in ("flush", "switch", "drain")}}[what]
+        return 100 * part / whole if whole else math.nan
 
 
 def task_times(kernels, tenant):
@@ -168,9 +183,11 @@ def measure(path, bound, alone):
     import h5py
     import numpy
     with h5py.File(path) as file:
-        kernels, rows = file["kernels"][:], file["preemptions"][:]
+        if "preemptions" not in file:
+            sys.exit(f"{path} is not complete - see the .log beside it, and run again")
         time, registers = (int(file["final/stats/dispatcher"][key][()].sum())
                            for key in ("takeover_time", "takeover_registers"))
+        kernels, rows = file["kernels"][:], file["preemptions"][:]
     measures = Measures(time=time, registers=registers)
     others = kernels[kernels["tenant"] == 0]
     for task in task_times(kernels, 1):
@@ -179,16 +196,31 @@ def measure(path, bound, alone):
         measures.tasks += 1
         measures.late += bool(task["done"] - task["launched"] > alone + bound * MICROSECOND)
     known = rows[rows["expected"] < 2**63 - 1]
-    late = known[known["released"] - known["asked"] > bound * MICROSECOND]
-    measures.late_releases = len(set(late["urgent"].tolist()))
-    switched = known["technique"] == b"switch"
+    waits = (known["released"] - known["asked"]).astype(numpy.float64)
+    measures.released_late = len(set(known["urgent"][waits > bound * MICROSECOND].tolist()))
     measures.executed = int(known["executed"].sum())
-    measures.lost = int(known["lost"].sum() + known["expected_loss"][switched].sum())
-    drains = known[(known["technique"] == b"drain") & (known["released"] > known["asked"])]
-    actual = (drains["released"] - drains["asked"]).astype(numpy.float64)
-    measures.errors = (numpy.abs(drains["expected"] - actual) / actual).tolist()
-    measures.techniques.update(name.decode() for name in known["technique"])
+    kept = known["technique"] != b"flush"
+    measures.lost = int(known["lost"].sum() + known["expected_loss"][kept].sum())
+    drains = (known["technique"] == b"drain") & (waits > 0)
+    measures.errors = (numpy.abs(known["expected"][drains] - waits[drains]) / waits[drains]).tolist()
+    for technique in ("flush", "switch", "drain"):
+        its = known["technique"] == technique.encode()
+        measures.techniques[technique] = int(its.sum())
+        measures.waits[technique] = ((known["expected"][its] / MICROSECOND).tolist(),
+                                     (waits[its] / MICROSECOND).tolist())
     return measures
+
+
+def print_figure(title, what, columns, names, measured, paper=None):
+    """`measured`: {(kernel or "all", column): Measures}; a column is (technique, model, bound)."""
+    print(f"\n{title}")
+    for n, part in enumerate(zip(*columns)):
+        print(f"{'':20}" + "".join(f"{str(word) + ('us' if n == 2 else ''):>14}" for word in part))
+    for name in (*names, "all"):
+        print(f"{name:20}" + "".join(f"{measured[name, column].value(what):14.1f}" for column in columns))
+    if paper:
+        said = [PAPER[paper].get(technique, {}).get(bound, "") for technique, _, bound in columns]
+        print(f"{'003':20}" + "".join(f"{one:14}" for one in said))
 
 
 def draw(arguments):
@@ -196,34 +228,38 @@ def draw(arguments):
     output = arguments.folder / "output"
     with h5py.File(output / f"{Run('', quick=arguments.quick).name()}.h5") as file:
         times = task_times(file["kernels"][:], 0)
-    alone = int((times["done"] - times["launched"]).min())
+    alone = int((times["done"] - times["launched"])[0])  # later ones find their data in the caches
     print(f"the task alone takes {alone / MICROSECOND:.2f} us")
-    total = collections.defaultdict(Measures)
-    titles = "".join(f"{title:>9}" for title in ("late %", "places %", "lost %", "use %", "error %"))
-    print(f"{'kernel':20}{'technique':14}{'traffic':8}{'bound':>6}{'tasks':>7}{titles}  techniques")
-    for one in runs_of(arguments)[1:]:
-        measures = measure(output / f"{one.name()}.h5", one.bound, alone)
-        total[one.technique, one.traffic, one.bound].add(measures)
-        print_row(one.kernel, (one.technique, one.traffic, one.bound), measures)
-    for (technique, traffic, bound), measures in total.items():
-        print_row("all", (technique, traffic, bound), measures)
-        for what in PAPER:
-            if technique in PAPER[what]:
-                print(f"{'':20}paper: {what} {PAPER[what][technique][BOUNDS.index(bound)]} %")
-        if technique == "dual-kernel" and total["chimera", traffic, bound].time:
-            ratio = measures.use() / total["chimera", traffic, bound].use()
-            print(f"{'':20}in use, times as much as with chimera: {ratio:.2f}, paper 2.93 at 2 us")
-        if technique == "oracle" and bound == 2:
-            print(f"{'':20}paper: violations {ORACLE} %")
-
-
-def print_row(kernel, run_with, measures):
-    technique, traffic, bound = run_with
-    shares = ", ".join(f"{name} {count}" for name, count in sorted(measures.techniques.items()))
-    values = (measures.violations(), measures.releases(), measures.overhead(), measures.use(),
-              measures.error())
-    numbers = "".join(f"{value:9.1f}" for value in values)
-    print(f"{kernel:20}{technique:14}{traffic:8}{bound:4}us{measures.tasks:7}{numbers}  {shares}")
+    names = kernels_of(arguments)
+    measured = collections.defaultdict(Measures)
+    for one in runs_of(arguments):
+        column = one.technique, one.model, one.bound
+        measured[one.kernel, column] = measure(output / f"{one.name()}.h5", one.bound, alone)
+        measured["all", column].add(measured[one.kernel, column])
+    columns = [(technique, model, 2) for model in MODELS for technique in techniques_of(arguments, model)]
+    print_figure("Figure 4.1: late tasks, %", "late", columns, names, measured, "late")
+    print_figure("Tasks for which a place was free later than the bound, %", "released late", columns, names, measured)
+    print_figure("Figure 4.2: error of drain estimates, %", "error", columns, names, measured)
+    print_figure("Figure 4.3: lost, %", "lost", columns, names, measured, "lost")
+    print_figure("Figure 4.4: registers in use, %", "in use", columns, names, measured)
+    print(f"{'alone':20}" + ", ".join(
+        f"{name} {100 * KERNELS[name].registers * KERNELS[name].resident / REGISTERS:.1f}" for name in names))
+    for model in MODELS:
+        ratios = [measured[name, ("dual-kernel", model, 2)].value("in use")
+                  / measured[name, ("chimera", model, 2)].value("in use") for name in names]
+        print(f"{'':20}dual kernel over Chimera, {model}: {statistics.fmean(ratios):.2f}, in 003 2.93")
+    every = [(technique, model, bound) for model in MODELS for technique in techniques_of(arguments, model)
+             for bound in bounds_of(arguments, model)]
+    print("\nFigure 4.5: all kernels, %; expected and actual time of a preempted block, us")
+    titles = ("late", "lost", "flush", "switch", "drain", "error")
+    print(f"{'':33}" + "".join(f"{title:>10}" for title in (*titles, "003 late", "003 lost")))
+    for technique, model, bound in every:
+        one = measured["all", (technique, model, bound)]
+        said = [PAPER[what].get(technique, {}).get(bound, "") for what in ("late", "lost")]
+        waits = ", ".join(f"{name} {statistics.fmean(expected):.2f} {statistics.fmean(actual):.2f}"
+                          for name, (expected, actual) in one.waits.items() if expected)
+        print(f"{technique:14}{model:12}{bound:4}us " + "".join(f"{one.value(title):10.1f}" for title in titles)
+              + "".join(f"{value:10}" for value in said) + f"  {waits}")
 
 
 def main():

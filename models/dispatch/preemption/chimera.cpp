@@ -36,10 +36,11 @@ class Chimera final : public Preemption {
     for (const BlockStatus& block : sm.blocks) behind = std::min(behind, block.work.executed.warp);
     SmRelease release;
     for (const BlockStatus& block : sm.blocks) {
-      BlockCost drain = drain_cost(block, kernel, machine, prediction_);
+      BlockCost drain = drain_cost(block, kernel, machine, prediction_, parameters_.beyond_mean);
       drain.overhead = block.work.executed.warp - behind;
       const SmRelease::Block& chosen = release.blocks.emplace_back(
-          cheapest(block, flush_cost(block), save_cost(block, kernel, machine), drain, bound));
+          cheapest(block, flush_cost(block),
+                   save_cost(block, kernel, machine, parameters_.switch_estimate), drain, bound));
       release.latency = std::max(release.latency, chosen.latency);
       release.overhead += chosen.overhead;
     }

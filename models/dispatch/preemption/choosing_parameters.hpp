@@ -2,6 +2,7 @@
 
 #include "core/parameters/parameters.hpp"
 #include "models/dispatch/preemption/preemption.hpp"
+#include "models/dispatch/victims/block_costs.hpp"
 
 namespace lockstep {
 
@@ -12,6 +13,8 @@ struct ChoosingParameters {
   StopPlaces points;
   ContextTraffic traffic;
   Time drain_limit;
+  SwitchEstimate switch_estimate;
+  BeyondMean beyond_mean;
 
   Saving saving() const { return {context, points, traffic}; }
 };
@@ -26,7 +29,15 @@ ParametersOf<P> choosing_parameters() {
       .field("traffic", &P::traffic, ContextTraffic::real, context_traffics(), context_traffic_doc)
       .field("drain_limit", &P::drain_limit, 0_us, range(0_us, 1'000'000_us),
              "a block that has drained for so long is saved: it may wait for one that was flushed; "
-             "0: ten times as long as was expected, or as the latency_bound if that is longer");
+             "0: ten times as long as was expected, or as the latency_bound if that is longer")
+      .field("switch_estimate", &P::switch_estimate, SwitchEstimate::share,
+             choice({"share", "measured"}),
+             "how long a switch is expected to take: the context over the SM's share of the peak "
+             "bandwidth (003, section 3.3.2), or the mean of what blocks of the kernel took, once "
+             "one has left")
+      .field("beyond_mean", &P::beyond_mean, BeyondMean::done, choice({"done", "unknown"}),
+             "a block that has executed as many instructions as finished ones in the mean is about "
+             "to end, or is never drained, since nobody knows how long it takes");
 }
 
 }  // namespace lockstep

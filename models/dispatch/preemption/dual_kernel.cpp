@@ -16,8 +16,9 @@ SmRelease DualKernel::decide(const SmStatus& sm, const VictimKernel& kernel,
                              const PreemptionMachine& machine, Time bound) const {
   SmRelease release;
   for (const BlockStatus& block : sm.blocks)
-    release.blocks.push_back(cheapest(block, flush_cost(block), save_cost(block, kernel, machine),
-                                      drain(block, kernel, machine), bound));
+    release.blocks.push_back(cheapest(
+        block, flush_cost(block), save_cost(block, kernel, machine, parameters_.switch_estimate),
+        drain(block, kernel, machine), bound));
   return release;
 }
 
@@ -30,7 +31,7 @@ class EstimatingDualKernel final : public DualKernel {
  private:
   BlockCost drain(const BlockStatus& block, const VictimKernel& kernel,
                   const PreemptionMachine& machine) const override {
-    return drain_cost(block, kernel, machine, CpiPrediction::steadier);
+    return drain_cost(block, kernel, machine, CpiPrediction::steadier, parameters_.beyond_mean);
   }
 };
 

@@ -46,6 +46,7 @@ class DualKernel : public Preemption {
   virtual BlockCost drain(const BlockStatus& block, const VictimKernel& kernel,
                           const PreemptionMachine& machine) const = 0;
 
+ protected:
   const DualKernelParameters parameters_;
 };
 

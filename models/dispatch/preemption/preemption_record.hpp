@@ -9,23 +9,26 @@ namespace lockstep {
 struct PreemptionRecord {
   PreemptionRecord() = default;
   PreemptionRecord(const BlockReference& which, Technique what, Time when)
-      : block(which), technique(what), released(when) {}
+      : block(which), technique(what), released(when), stopped(when) {}
 
   std::uint32_t urgent = 0;  ///< the grid that asked; the block's own: nobody, it was a signal
   BlockReference block;
   Technique technique = Technique::drain;  ///< what it did
   Time asked, released;                    ///< released: its place was free
+  Time stopped;                            ///< nothing of it was in flight; else released
   Time expected = Time::never();           ///< until then, at the decision; never: nothing was
   Time bound = Time::never();              ///< of the urgent tenant; never: none
   std::uint64_t expected_loss = 0;         ///< warp instructions, at the decision
-  std::uint64_t executed = 0;              ///< warp instructions before the decision
+  BlockStatus before;                      ///< at the decision, if SMs were asked
+  bool own_pace = false;                   ///< the estimate went by its own cycles per instruction
   std::uint64_t lost = 0;                  ///< warp instructions of a flushed block
   std::uint64_t bytes = 0;                 ///< of a saved block's context
+  ContextParts parts;                      ///< of those
 
   template <class Archive>
   void serialize(Archive& archive) {
-    archive(urgent, block, technique, asked, released, expected, bound, expected_loss, executed,
-            lost, bytes);
+    archive(urgent, block, technique, asked, released, stopped, expected, bound, expected_loss,
+            before, own_pace, lost, bytes, parts);
   }
 };
 

@@ -76,6 +76,7 @@ void Takeovers::begin(std::uint32_t index, const GridLaunch& victim, const GridL
   }
   sm.expected.insert(sm.expected.end(), release.blocks.begin(), release.blocks.end());
   sm.places += release.places;
+  sm.told = now;
   if (!needs_.asks) return;
   const Time limit = policy_->drain_limit();
   sm.limit =
@@ -105,7 +106,8 @@ void Takeovers::left(PreemptionRecord record) {
   if (expected != sm.expected.end()) {
     record.expected = expected->latency;
     record.expected_loss = expected->overhead;
-    record.executed = expected->executed;
+    record.before = expected->before;
+    record.own_pace = expected->own_pace && record.technique == Technique::drain;
     sm.expected.erase(expected);
   }
   records_.push_back(record);
@@ -121,15 +123,26 @@ void Takeovers::entered(std::uint32_t index, Time now) {
   if (now - sm.asked > sm.bound) ++statistics_.bounds_broken[tenant];
 }
 
-void Takeovers::count_use(std::uint32_t index, std::uint32_t registers, std::uint32_t taken,
+void Takeovers::saved(const GridLaunch& grid, const BlockSaved& block, Time now) {
+  const Sm& sm = sms_[block.block.sm];
+  KernelHistory& history = finished_[kernel_of(grid)];
+  if (policy_->saving().context != ContextKind::occupied) history.saved(block.bytes);
+  if (sm.stopping && sm.victim == grid.grid) history.left_after(now - sm.told);
+}
+
+void Takeovers::count_use(std::uint32_t index, const BlockResources& used, std::uint32_t taken,
                           Time now) {
   Sm& sm = sms_[index];
   if (!sm.stopping) return;
   const auto time = static_cast<std::uint64_t>((now - sm.counted).femtoseconds() / 1'000'000);
   sm.counted = now;
   if (needs_.shares && taken >= sm.places) return;
-  statistics_.takeover_time[sm.tenant.value()] += time;
-  statistics_.takeover_registers[sm.tenant.value()] += time * registers;
+  const std::size_t tenant = sm.tenant.value();
+  statistics_.takeover_time[tenant] += time;
+  statistics_.takeover_registers[tenant] += time * used.registers;
+  statistics_.takeover_shared[tenant] += time * used.shared_bytes;
+  statistics_.takeover_threads[tenant] += time * used.threads;
+  statistics_.takeover_blocks[tenant] += time * used.blocks;
 }
 
 Time Takeovers::next_limit() const {
@@ -143,6 +156,7 @@ std::vector<Takeovers::Overdue> Takeovers::overdue(Time now) {
   for (std::uint32_t i = 0; i < sms_.size(); ++i) {
     if (sms_[i].limit > now) continue;
     sms_[i].limit = Time::never();
+    sms_[i].told = now;
     Overdue& sm = found.emplace_back(Overdue{i, Technique::save, {}});
     if (!needs_.shares) continue;
     sm.others = Technique::drain;

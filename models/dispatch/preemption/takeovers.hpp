@@ -89,9 +89,9 @@ class Takeovers {
   void left(PreemptionRecord record);
   /// The urgent grid has got what it asked for there, or a first part of it.
   void entered(std::uint32_t sm, Time now);
-  /// So many registers have been in use there since this was last called, or the decision: until
+  /// So much has been in use there since this was last called, or the decision: until
   /// the urgent grid has all `places`, of which it has `taken`, blocks make room.
-  void count_use(std::uint32_t sm, std::uint32_t registers, std::uint32_t taken, Time now);
+  void count_use(std::uint32_t sm, const BlockResources& used, std::uint32_t taken, Time now);
   /// None of the blocks is left there, or they need not leave any more.
   void end(std::uint32_t sm) { sms_[sm] = Sm{}; }
   /// When the next SM has been draining for too long, or is to get a signal.
@@ -109,10 +109,8 @@ class Takeovers {
   void finished(const GridLaunch& grid, const BlockWork& work) {
     finished_[kernel_of(grid)].add(work);
   }
-  /// A block has gone to memory: what contexts that are not whole take is learnt.
-  void saved(const GridLaunch& grid, std::uint64_t bytes) {
-    if (policy_->saving().context != ContextKind::occupied) finished_[kernel_of(grid)].saved(bytes);
-  }
+  /// A block has gone to memory: what contexts that are not whole take is learnt, and how long.
+  void saved(const GridLaunch& grid, const BlockSaved& block, Time now);
   const std::vector<PreemptionRecord>& records() const { return records_; }
 
   template <class Archive>
@@ -128,6 +126,7 @@ class Takeovers {
     bool has_entered = false;
     std::uint32_t places = 0;
     Time asked, bound, limit = Time::never();
+    Time told;     ///< its blocks last
     Time counted;  ///< use of registers, up to here
     bool exhausted = false;
     std::vector<SmRelease::Block> expected;  ///< to leave, as they were told
@@ -135,7 +134,7 @@ class Takeovers {
     template <class Archive>
     void serialize(Archive& archive) {
       archive(stopping, victim, urgent, tenant, has_entered, places, asked, bound, limit, counted,
-              exhausted, expected);
+              exhausted, told, expected);
     }
   };
   static std::pair<std::uint16_t, std::uint16_t> kernel_of(const GridLaunch& grid) {

@@ -12,8 +12,10 @@ BlockCost flush_cost(const BlockStatus& block) {
 }
 
 BlockCost save_cost(const BlockStatus& block, const VictimKernel& kernel,
-                    const PreemptionMachine& machine) {
-  const Time latency = machine.share.time_of(kernel.context_bytes);
+                    const PreemptionMachine& machine, SwitchEstimate estimate) {
+  Time latency = machine.share.time_of(kernel.context_bytes);
+  if (estimate == SwitchEstimate::measured)
+    latency = kernel.finished->mean_save().value_or(latency);
   if (block.work.cycles == 0) return {latency, 0};
   const auto cycles =
       static_cast<std::uint64_t>(machine.sm_clock.cycle_at_or_after(latency).count());
@@ -21,17 +23,19 @@ BlockCost save_cost(const BlockStatus& block, const VictimKernel& kernel,
 }
 
 BlockCost drain_cost(const BlockStatus& block, const VictimKernel& kernel,
-                     const PreemptionMachine& machine, CpiPrediction prediction) {
+                     const PreemptionMachine& machine, CpiPrediction prediction,
+                     BeyondMean beyond_mean) {
   const auto all = kernel.finished->mean_instructions();
   const std::uint64_t executed = block.work.executed.warp;
   if (!all || executed == 0 || block.faulted != 0) return {};
+  if (beyond_mean == BeyondMean::unknown && executed >= *all) return {};
   std::uint64_t cpi = *kernel.finished->mean_cpi();
-  if (prediction == CpiPrediction::steadier && kernel.running.blocks() > 0 &&
-      kernel.running.variance() < kernel.finished->variance())
-    cpi = block.work.cycles * KernelHistory::cpi_one / executed;
+  const bool own_pace = prediction == CpiPrediction::steadier && kernel.running.blocks() > 0 &&
+                        kernel.running.variance() < kernel.finished->variance();
+  if (own_pace) cpi = block.work.cycles * KernelHistory::cpi_one / executed;
   const std::uint64_t left = *all > executed ? *all - executed : 0;
   const auto cycles = static_cast<std::int64_t>(left * cpi / KernelHistory::cpi_one);
-  return {machine.sm_clock.duration(Cycles{cycles}), 0};
+  return {machine.sm_clock.duration(Cycles{cycles}), 0, own_pace};
 }
 
 BlockCost known_drain_cost(const BlockStatus& block, const VictimKernel& kernel,
@@ -64,7 +68,8 @@ SmRelease::Block cheapest(const BlockStatus& block, BlockCost flush, BlockCost s
   return {{block.block, best->first, {}},
           best->second.latency,
           best->second.overhead,
-          block.work.executed.warp};
+          block,
+          best->second.own_pace};
 }
 
 }  // namespace lockstep

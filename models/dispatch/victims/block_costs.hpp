@@ -7,6 +7,8 @@
 ///   times the cycles per instruction.
 /// What is not known - no block of the kernel is done, this one has executed nothing - is never
 /// chosen.
+/// The source has no wait for what is in flight in a switch, and blocks that leave together have
+/// its whole bandwidth each; SwitchEstimate::measured knows what they took.
 /// Source: 003, section 3.3.2, Algorithm 1 lines 2 to 9; preemption.md, sections 7.2 and 7.3.
 #pragma once
 
@@ -20,6 +22,7 @@ namespace lockstep {
 struct BlockCost {
   Time latency = Time::never();  ///< never: it is not to be chosen
   std::uint64_t overhead = 0;    ///< warp instructions
+  bool own_pace = false;         ///< it was predicted by the block's own cycles per instruction
 
   bool possible() const { return latency != Time::never(); }
 };
@@ -30,11 +33,25 @@ enum class CpiPrediction : std::uint8_t {
   steadier,  ///< its own, if running blocks differ less from each other than finished ones
 };
 
+/// How long a switch is expected to take.
+enum class SwitchEstimate : std::uint8_t {
+  share,     ///< the context over the SM's share of the bandwidth
+  measured,  ///< the mean of those of its kernel, once there was one
+};
+
+/// What becomes of a block that has executed as much as finished ones in the mean.
+enum class BeyondMean : std::uint8_t {
+  done,     ///< it is about to end
+  unknown,  ///< it is one of the long ones: nobody knows
+};
+
 BlockCost flush_cost(const BlockStatus& block);
 BlockCost save_cost(const BlockStatus& block, const VictimKernel& kernel,
-                    const PreemptionMachine& machine);
+                    const PreemptionMachine& machine,
+                    SwitchEstimate estimate = SwitchEstimate::share);
 BlockCost drain_cost(const BlockStatus& block, const VictimKernel& kernel,
-                     const PreemptionMachine& machine, CpiPrediction prediction);
+                     const PreemptionMachine& machine, CpiPrediction prediction,
+                     BeyondMean beyond_mean = BeyondMean::done);
 /// Its rest, if it is known how long it runs undisturbed.
 BlockCost known_drain_cost(const BlockStatus& block, const VictimKernel& kernel,
                            const PreemptionMachine& machine);

@@ -29,11 +29,21 @@ class KernelHistory {
     ++contexts_;
     context_bytes_ += bytes;
   }
+  /// One has left so long after it was told to.
+  void left_after(Time time) {
+    ++saves_;
+    save_time_ += static_cast<std::uint64_t>(time.femtoseconds() / 1'000'000);
+  }
   std::uint64_t blocks() const { return blocks_; }
   /// Bytes of a context, in the mean; nothing: none is known.
   std::optional<std::uint64_t> mean_context() const {
     if (contexts_ == 0) return std::nullopt;
     return context_bytes_ / contexts_;
+  }
+  /// From the command to leave until the place is free, in the mean; nothing: none has left.
+  std::optional<Time> mean_save() const {
+    if (saves_ == 0) return std::nullopt;
+    return Time{static_cast<std::int64_t>(save_time_ / saves_ * 1'000'000)};
   }
   /// Of a block, in the mean; nothing: no block is known.
   std::optional<std::uint64_t> mean_instructions() const {
@@ -56,7 +66,7 @@ class KernelHistory {
   void serialize(Archive& archive) {
     auto low = static_cast<std::uint64_t>(cpi_squares_);
     auto high = static_cast<std::uint64_t>(cpi_squares_ >> 64);
-    archive(blocks_, instructions_, cpi_, low, high, contexts_, context_bytes_);
+    archive(blocks_, instructions_, cpi_, low, high, contexts_, context_bytes_, saves_, save_time_);
     cpi_squares_ = Wide{high} << 64 | low;
   }
 
@@ -66,6 +76,7 @@ class KernelHistory {
   std::uint64_t blocks_ = 0, instructions_ = 0, cpi_ = 0;
   Wide cpi_squares_ = 0;
   std::uint64_t contexts_ = 0, context_bytes_ = 0;
+  std::uint64_t saves_ = 0, save_time_ = 0;  ///< ns
 };
 
 }  // namespace lockstep

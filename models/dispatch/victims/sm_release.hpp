@@ -39,10 +39,11 @@ struct SmRelease {
     BlockCommand command;
     Time latency;                ///< expected, until its place is free
     std::uint64_t overhead = 0;  ///< warp instructions that are lost, expected
-    std::uint64_t executed = 0;  ///< warp instructions until now
+    BlockStatus before;          ///< as it was asked
+    bool own_pace = false;       ///< it drains, and was expected to go on as fast as until now
     template <class Archive>
     void serialize(Archive& archive) {
-      archive(command, latency, overhead, executed);
+      archive(command, latency, overhead, before, own_pace);
     }
   };
   std::vector<Block> blocks;

@@ -5,7 +5,9 @@
 
 namespace lockstep {
 
-SmSelection::SmSelection(Setup setup) : setup_(std::move(setup)), left_(setup_.used) {}
+SmSelection::SmSelection(Setup setup) : setup_(std::move(setup)), left_(setup_.used) {
+  counts_.candidates = setup_.places->places_for(setup_.need);
+}
 
 bool SmSelection::better(const Choice& a, const Choice& b, Time bound) {
   return preference(a.latency, a.overhead, bound) < preference(b.latency, b.overhead, bound);
@@ -16,6 +18,7 @@ std::optional<SmSelection::Choice> SmSelection::at(std::uint32_t place) const {
   if (!in_the_way || granted_.contains(place)) return std::nullopt;
   Choice choice;
   choice.place = place;
+  choice.is_free = in_the_way->empty();
   for (const std::uint64_t block : *in_the_way) {
     const auto known =
         std::find_if(setup_.blocks.begin(), setup_.blocks.end(),
@@ -44,6 +47,7 @@ bool SmSelection::make_fit(Choice& choice) const {
     }
     if (!cheapest) return false;
     choice.leave.push_back(*cheapest);
+    choice.widened = true;
     choice.latency = std::max(choice.latency, setup_.blocks[*cheapest].latency);
     choice.overhead += setup_.blocks[*cheapest].overhead;
     after -= setup_.victim;
@@ -69,6 +73,9 @@ void SmSelection::take(const Choice& choice) {
   granted_.insert(choice.place);
   latency_ = std::max(latency_, choice.latency);
   overhead_ += choice.overhead;
+  ++counts_.chosen;
+  counts_.free_before += choice.is_free && !choice.widened;
+  counts_.widened += choice.widened;
 }
 
 SmRelease SmSelection::release() const {

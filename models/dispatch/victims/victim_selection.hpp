@@ -38,6 +38,8 @@ class SmSelection {
     std::vector<std::size_t> leave;  ///< of Setup::blocks, besides those that were chosen before
     Time latency;
     std::uint64_t overhead = 0;
+    bool is_free = true;   ///< nobody stands there
+    bool widened = false;  ///< further blocks leave for threads or slots
   };
   /// Sorted before another one.
   static bool better(const Choice& a, const Choice& b, Time bound);
@@ -46,6 +48,13 @@ class SmSelection {
   std::uint32_t sm() const { return setup_.sm; }
   /// What has been chosen.
   SmRelease release() const;
+  struct Counts {
+    std::uint64_t candidates = 0;  ///< places where a block of the preempting kernel can stand
+    std::uint64_t chosen = 0;
+    std::uint64_t free_before = 0;  ///< of those, where nobody had to leave
+    std::uint64_t widened = 0;
+  };
+  Counts counts() const { return counts_; }
 
  private:
   std::optional<Choice> at(std::uint32_t place) const;
@@ -58,6 +67,7 @@ class SmSelection {
   std::set<std::uint32_t> granted_;
   Time latency_;
   std::uint64_t overhead_ = 0;
+  Counts counts_;
 };
 
 /// burst: all places that are wanted at once; serial: at most one of each SM, the next when that is

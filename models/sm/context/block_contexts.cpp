@@ -121,6 +121,7 @@ BlockContext BlockContexts::take_out(BlockPlace place, SmCycle now, std::uint8_t
   overwrite(shared);
   const auto shared_bytes = static_cast<std::uint32_t>(shared.size());
   (keeps_shared ? context.kept.shared_bytes : context.parts.shared_bytes) = shared_bytes;
+  if (!keeps_shared) context.parts.stated_bytes += shared_bytes;
   const std::string text = control.str();
   const auto written = std::as_bytes(std::span(text));
   context.bytes.insert(context.bytes.end(), written.begin(), written.end());

@@ -101,6 +101,8 @@ void BlockContexts::write_registers(BlockPlace place, const std::vector<SavedWar
     context.kept.register_count = blocks_.grid(block.grid).block.registers;
   } else {
     context.parts.register_bytes = static_cast<std::uint32_t>(bytes.size());
+    context.parts.stated_bytes = std::min<std::uint32_t>(
+        context.parts.register_bytes, blocks_.grid(block.grid).block.registers * 4);
     context.parts.compressed =
         std::accumulate(classes.of_warps.begin() + 1, classes.of_warps.end(), 0u);
   }

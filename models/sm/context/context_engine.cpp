@@ -48,10 +48,8 @@ void ContextEngine::begin(Transfer transfer, SmCycle now) {
     transfer.ready = now + 1;
   }
   if (traffic_ == ContextTraffic::share) {
-    const std::uint64_t moved =
-        std::uint64_t{transfer.parts.register_bytes} + transfer.parts.shared_bytes;
-    transfer.ready = constants_.cycle_at_or_after(constants_.time_of(now) +
-                                                  constants_.setup.contexts.share.time_of(moved));
+    const Time moves = constants_.setup.contexts.share.time_of(transfer.parts.stated_bytes);
+    transfer.ready = constants_.cycle_at_or_after(constants_.time_of(now) + moves);
   }
   transfers_.push_back(std::move(transfer));
   wake_ = std::min(wake_, now + 1);

@@ -64,7 +64,7 @@ class ContextEngine final : public ContextAnswers {
   std::optional<Done> take_done(SmCycle now);
 
   void serialize(Archive& archive) {
-    archive.section("sm/context_engine", 3);
+    archive.section("sm/context_engine", 4);
     archive(transfers_, wake_, compressor_free_, decompressor_free_, kept_);
   }
 

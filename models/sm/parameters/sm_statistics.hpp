@@ -57,6 +57,7 @@ struct SmStatistics {
     std::array<Counter, 6> context_block_registers;
     Histogram<8> fault_positions;
     Histogram<10> last_check_latency;
+    Histogram<20> block_stops;
     Gauge resident_warps, resident_blocks, blocks_in_memory, blocks_to_return;
 
     /// What has been counted for one of its grids.
@@ -176,6 +177,7 @@ struct SmStatistics {
         .per_tenant(
             "block_stop_cycles", &S::tenant, &T::block_stop_cycles, "block cycles",
             "from the decision that a block leaves until nothing of it is in flight, summed")
+        .per_tenant("block_stops", &S::tenant, &T::block_stops, "blocks", "those by that time")
         .per_tenant("context_move_cycles", &S::tenant, &T::context_move_cycles, "block cycles",
                     "that contexts waited to move and moved, summed")
         .per_tenant("context_parts", &S::tenant, &T::context_parts,

@@ -190,8 +190,7 @@ void BlockTurnover::look(SmCycle now) {
     flush_block(*place, now);
   while (const std::optional<LocalScheduler::Moved> moved = scheduler_.take_moved(now)) {
     if (moved->what == LocalScheduler::Moved::What::saved)
-      refill(MessageKind::block_saved,
-             BlockSaved{moved->done.block, moved->bytes, moved->keeps, {}}, now);
+      refill(MessageKind::block_saved, moved->saved, now);
     if (moved->what == LocalScheduler::Moved::What::dropped) {
       log_done(moved->done, now);
       refill(MessageKind::block_done, moved->done, now);

@@ -209,7 +209,7 @@ void LocalScheduler::save(BlockPlace place, SmCycle now) {
   SmStatistics::OfTenant& counts = statistics_.tenant[grid.launch.tenant];
   ++counts.blocks_saved;
   counts.context_bytes_saved += block.bytes;
-  counts.block_stop_cycles += static_cast<std::uint64_t>(now - stops_[place.value()]);
+  count_stop(counts, place, now);
   parts_.engine.save(block.number, block.tenant, std::move(context), now);
   blocks_.push_back(std::move(block));
 }
@@ -223,7 +223,7 @@ std::optional<BlockPlace> LocalScheduler::take_flushed(SmCycle now) {
         statistics_.tenant[parts_.blocks.grid(block.grid).launch.tenant];
     ++counts.blocks_flushed;
     counts.flushed_instructions += block.progress.executed.warp;
-    counts.block_stop_cycles += static_cast<std::uint64_t>(now - stops_[place.value()]);
+    count_stop(counts, place, now);
     parts_.contexts.discard(place, now);
     return place;
   }
@@ -246,9 +246,9 @@ std::optional<LocalScheduler::Moved> LocalScheduler::take_moved(SmCycle now) {
     parts_.blocks.keep(block->kept_resources());
     block->state = State::there;
     block->ready = now;
-    moved.done.block = block->reference;
-    moved.bytes = block->bytes;
-    moved.keeps = block->keeps();
+    moved.saved = {block->reference, block->bytes,
+                   block->parts,     constants_.time_of(block->moves),
+                   block->keeps(),   {}};
     return moved;
   }
   moved.what = block->dropped ? Moved::What::dropped : Moved::What::returned;

@@ -79,9 +79,8 @@ class LocalScheduler {
   struct Moved {
     enum class What : std::uint8_t { saved, returned, dropped };
     What what = What::saved;
-    BlockDone done;           ///< dropped; else its block alone
-    std::uint64_t bytes = 0;  ///< of its context, saved
-    std::uint8_t keeps = 0;   ///< InPlace bits
+    BlockSaved saved;  ///< one that was
+    BlockDone done;    ///< one that was dropped
   };
   /// A block that has finished moving.
   std::optional<Moved> take_moved(SmCycle now);
@@ -109,7 +108,7 @@ class LocalScheduler {
   std::string waiting_for() const;
 
   void serialize(Archive& archive) {
-    archive.section("sm/local_scheduler", 5);
+    archive.section("sm/local_scheduler", 6);
     archive(blocks_, leaving_, dropping_, to_points_, staying_, too_large_, keeps_, entered_,
             stops_, free_numbers_, wake_);
     archive(parts_.engine);
@@ -136,6 +135,11 @@ class LocalScheduler {
   }
   /// It makes room as the grid's blocks are told to.
   void make_room(BlockPlace place, Technique technique, SmCycle now, std::uint8_t keeps = 0);
+  void count_stop(SmStatistics::OfTenant& counts, BlockPlace place, SmCycle now) const {
+    const auto cycles = static_cast<std::uint64_t>(now - stops_[place.value()]);
+    counts.block_stop_cycles += cycles;
+    counts.block_stops.add(cycles);
+  }
   /// Nothing of it is in flight.
   void save(BlockPlace place, SmCycle now);
   std::vector<TlbKey> pages_of(BlockPlace place) const;

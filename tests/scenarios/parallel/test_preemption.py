@@ -188,8 +188,47 @@ class Preemption(ScenarioTest):
             self.assertEqual(set(rows["technique"]), {does})
             self.assertTrue((rows["released"] > rows["asked"]).all())
             self.assertEqual(set(rows["bound"]), {2 * 10**9})
+            self.assertTrue(((rows["stopped"] >= rows["asked"]) & (rows["stopped"] <= rows["released"])).all())
+            in_time = rows["released"] - rows["asked"] <= rows["bound"]
+            self.assertEqual(rows["kept"].tolist(), [b"yes" if one else b"no" for one in in_time])
             self.assertEqual(rows["bytes"].sum(), saved)
+            of_parts = rows["register_bytes"].astype(int) + rows["shared_bytes"]
+            self.assertTrue((of_parts <= rows["bytes"]).all())
+            self.assertEqual((of_parts > 0).all(), technique == "switch")
             self.assertEqual((rows["lost"] > 0).any(), technique == "flush")
+
+    def test_estimates_say_what_they_go_by(self):
+        self.write("scenario.yaml", text(preempted("dual-kernel")))
+        self.run_checked("out.h5")
+        with h5py.File(self.folder / "out.h5", "r") as file:
+            rows, stats = file["preemptions"][()], file["final/stats/dispatcher"]
+            chosen, widened = (int(stats[key][()].sum()) for key in ("places_chosen", "places_widened"))
+            candidates = int(stats["candidates"][()].sum())
+        self.assertGreater(len(rows), 0)
+        for row in rows:
+            self.assertEqual(row["predictor"] == b"-", row["technique"] != b"drain")
+            self.assertLessEqual(row["executed"] > 0, row["cycles"] > 0)
+            self.assertLessEqual(row["technique"] == b"flush", row["idempotent"] == 1)
+        self.assertGreater(chosen, 0)
+        self.assertLessEqual(widened, chosen)
+        self.assertLessEqual(chosen, candidates)
+
+    def test_without_traffic_a_context_takes_what_its_stated_registers_take(self):
+        waits = {}
+        for traffic in ("share", "real"):
+            (self.folder / "few.yaml").write_text(
+                (WORKLOADS / "sgemm.yaml").read_text().replace("module: ", f"module: {WORKLOADS}/")
+                .replace("launch: {", "launch: {registers: 8, "))
+            self.write("scenario.yaml", text(preempted(f"{{name: switch, traffic: {traffic}}}")).replace(
+                f"{WORKLOADS}/sgemm.yaml", "few.yaml"))
+            self.run_checked("out.h5")
+            with h5py.File(self.folder / "out.h5", "r") as file:
+                rows = file["preemptions"][()]
+            waits[traffic] = (rows["released"] - rows["stopped"]).astype(int)
+            self.assertGreater(len(rows), 0)
+            self.assertTrue((rows["register_bytes"] > 256 * 8 * 4).all())
+        self.assertEqual(len(set((waits["share"] // 10**8).tolist())), 1)
+        self.assertLess(waits["share"].max(), waits["real"].max())
 
     def test_what_is_flushed_does_not_count_as_executed(self):
         executed = {}

@@ -110,6 +110,30 @@ TEST(BlockCosts, WhatIsNotKnownIsNeverChosen) {
   EXPECT_FALSE(drain(faulted, finished).possible()) << "the fault takes as long as it takes";
 }
 
+TEST(BlockCosts, ASwitchIsExpectedToTakeWhatOthersTookIfThatIsMeasured) {
+  KernelHistory history;
+  const auto latency = [&](SwitchEstimate estimate) {
+    return save_cost(block(500, 1000), {&history, {}, 300}, plain, estimate).latency;
+  };
+  EXPECT_EQ(latency(SwitchEstimate::measured), Time{300'000'000}) << "nobody has left yet";
+  history.left_after(microseconds(1));
+  history.left_after(microseconds(2));
+  EXPECT_EQ(latency(SwitchEstimate::measured), microseconds(1.5));
+  EXPECT_EQ(latency(SwitchEstimate::share), Time{300'000'000});
+}
+
+TEST(BlockCosts, ABlockBeyondTheMeanIsAboutToEndOrNotDrained) {
+  KernelHistory finished;
+  finished.add({{1000, 0}, 4000});
+  const auto drain = [&](std::uint64_t executed, BeyondMean beyond) {
+    return drain_cost(block(executed, 100), {&finished, {}, 0}, plain, CpiPrediction::finished,
+                      beyond);
+  };
+  EXPECT_EQ(drain(1000, BeyondMean::done).latency, Time::zero());
+  EXPECT_FALSE(drain(1000, BeyondMean::unknown).possible());
+  EXPECT_TRUE(drain(999, BeyondMean::unknown).possible());
+}
+
 TEST(BlockCosts, AnOracleKnowsWhatIsLeftOfABlock) {
   const BlockProfile::Durations undisturbed{microseconds(5), Time::never()};
   const auto latency = [&](const BlockStatus& status) {

@@ -134,7 +134,7 @@ void DispatcherBench::block_done(double at_ns, std::uint32_t grid, std::uint32_t
 void DispatcherBench::block(double at_ns, MessageKind kind, std::uint32_t grid, std::uint32_t sm,
                             std::uint64_t block) {
   if (kind == MessageKind::block_saved)
-    return receive(at_ns, kind, BlockSaved{{grid, sm, block}, 1024});
+    return receive(at_ns, kind, BlockSaved{{grid, sm, block}, 1024, {}, time(at_ns), 0, {}});
   receive(at_ns, kind, BlockReference{grid, sm, block});
 }
 

@@ -145,5 +145,34 @@ TEST_F(MovedBlocksFirstTest, TheyReturnBeforeBlocksThatHaveNotStarted) {
   EXPECT_THAT(bench->sent(), ElementsAre("600 sm0 give 1", "800 sm1 returns 1.0 from sm0 place 0"));
 }
 
+TEST(GivenBackSm, IsNobodysWhenAGridEndsThatHadNothingForIt) {
+  BenchOptions options;
+  options.sms = 2;
+  options.preemption = "switch";
+  DispatcherBench bench(options);
+  bench.launch(0, {.grid = 1, .blocks = 2});
+  bench.launch(200, {.grid = 2, .blocks = 4, .tenant = 1, .priority = 1});
+  bench.run_until(400);
+  bench.block_done(420, 1, 0, 0);
+  bench.block(420, MessageKind::block_saved, 1, 1, 1);
+  for (const std::uint32_t sm : {0, 1}) bench.grid_stopped(420, 1, sm);
+  bench.run_until(500);
+  bench.sent();
+  for (const std::uint64_t block : {0, 2}) bench.block_done(510, 2, 0, block);
+  bench.run_until(520);
+  EXPECT_THAT(bench.sent(), ::testing::Contains("510 sm0 resume 1")) << "for what SM 1 has saved";
+  bench.block_given(530, 1, 1, std::nullopt);
+  for (const std::uint64_t block : {1, 3}) bench.block_done(540, 2, 1, block);
+  bench.run_until(550);
+  bench.block(560, MessageKind::block_restored, 1, 1, 1);
+  bench.block_done(600, 1, 1, 1);
+  bench.run_until(610);
+  bench.sent();
+  bench.launch(700, {.grid = 3, .blocks = 4});
+  bench.launch(900, {.grid = 4, .blocks = 4, .tenant = 1, .priority = 1});
+  bench.run_until(1100);
+  EXPECT_THAT(bench.sent(), ::testing::IsSupersetOf({"800 sm0 start 3", "1000 sm0 save 3"}));
+}
+
 }  // namespace
 }  // namespace lockstep::moved_dispatch_test

@@ -172,7 +172,7 @@ SmSelection selection(const SmPlaces& places, const OccupancyLimits& limits,
     setup.blocks.push_back({{i, Technique::flush, {}},
                             Time{costs[i].first * std::int64_t{1'000'000'000}},
                             costs[i].second,
-                            0});
+                            {}});
   }
   return SmSelection(setup);
 }
@@ -193,6 +193,9 @@ TEST(VictimSelection, StartsBesideHotspotWithoutAnEviction) {
   select_victims(sms, 1, bound);
   EXPECT_EQ(sms[0].release().places, 1u);
   EXPECT_THAT(blocks_of(sms[0].release()), ElementsAre());
+  EXPECT_EQ(sms[0].counts().candidates, 8u);
+  EXPECT_EQ(sms[0].counts().chosen, 1u);
+  EXPECT_EQ(sms[0].counts().free_before, 1u);
 }
 
 TEST(VictimSelection, TakesWhatLosesLeastWithinTheBound) {
@@ -253,6 +256,17 @@ TEST(VictimSelection, MakesRoomForThreadsWhereAPlaceIsFree) {
       selection(places, room(32768), bfs, urgent, {{0, 30}, {0, 20}, {0, 10}})};
   select_victims(sms, 1, bound);
   EXPECT_THAT(blocks_of(sms[0].release()), ElementsAre(2)) << "1536 threads are there";
+  EXPECT_EQ(sms[0].counts().free_before, 0u);
+}
+
+TEST(VictimSelection, TellsForWhichPlacesOthersLeftForTheirThreads) {
+  const BlockResources bfs = need(8192, 0, 512), urgent = need(4096, 2048, 1024);
+  const SmPlaces places = filled(room(32768), bfs, 3);
+  std::vector<SmSelection> sms{
+      selection(places, room(32768), bfs, urgent, {{0, 30}, {0, 20}, {0, 10}})};
+  select_victims(sms, 1, bound);
+  EXPECT_THAT(blocks_of(sms[0].release()), ElementsAre(1, 2)) << "512 threads must be left";
+  EXPECT_EQ(sms[0].counts().widened, 1u);
 }
 
 }  // namespace

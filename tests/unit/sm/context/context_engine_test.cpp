@@ -232,7 +232,7 @@ TEST_F(ContextEngineTest, AtItsShareEachContextHasTheWholeBandwidthAndNoTraffic)
   };
   ContextEngine engine(shared.constants, shared.ports);
   const std::vector<std::byte> bytes = counted(5 * line_bytes);
-  const ContextParts parts{256, 128, 0};
+  const ContextParts parts{400, 128, 0, 384};
   engine.save(0, TenantId(0), {bytes, parts}, SmCycle(10));
   engine.save(1, TenantId(0), {bytes, parts}, SmCycle(12));
   EXPECT_FALSE(engine.take_done(after(10) - 1));
