@@ -276,7 +276,7 @@ bool Host::finished() const {
 }
 
 void Host::serialize(Archive& archive) {
-  archive.section("host", 5);
+  archive.section("host", 6);
   archive(statistics_, link_, services_, to_sms_, to_cores_, printed_, foreign_, all_settled_,
           issue_held_);
   for (const auto& run : runs_) run->serialize(archive);
