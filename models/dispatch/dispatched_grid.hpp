@@ -37,14 +37,16 @@ struct DispatchedGrid {
   std::uint64_t next_block = 0, running = 0, done = 0;
   std::uint64_t launched_before = 0;  ///< grids of its tenant
   InstructionCount executed;
-  bool aborted = false;                ///< its tenant was ended
-  std::vector<bool> known_at;          ///< by SM: start_grid was sent
-  std::deque<std::uint64_t> returned;  ///< blocks that are to go out again
-  std::vector<bool> stopped_at;        ///< by SM: it was taken from the grid
-  std::vector<std::uint32_t> away;     ///< by SM: blocks whose contexts it keeps in memory
-  std::uint64_t all_away = 0;          ///< the sum of these
-  std::vector<bool> asked;             ///< by SM: to give one of them away
-  std::vector<bool> keeps;             ///< by SM: it could not
+  bool aborted = false;                 ///< its tenant was ended
+  std::vector<bool> known_at;           ///< by SM: start_grid was sent
+  std::deque<std::uint64_t> returned;   ///< blocks that are to go out again
+  std::vector<bool> stopped_at;         ///< by SM: it was taken from the grid
+  std::vector<std::uint32_t> away;      ///< by SM: blocks whose contexts it keeps in memory
+  std::uint64_t all_away = 0;           ///< the sum of these
+  std::vector<bool> asked;              ///< by SM: to give one of them away
+  std::vector<bool> keeps;              ///< by SM: it could not
+  std::vector<std::uint32_t> arriving;  ///< by SM: of those away, sent there to return
+  std::vector<bool> served;  ///< by SM: it has given this grid its part, if SMs are shared
   std::deque<BlockInHand> in_hand;
 
   std::uint32_t number() const { return launch.grid; }
@@ -53,7 +55,7 @@ struct DispatchedGrid {
   std::optional<std::uint32_t> sm_to_ask() const {
     if (all_away == 0) return std::nullopt;
     for (std::uint32_t sm = 0; sm < away.size(); ++sm)
-      if (away[sm] > 0 && stopped_at[sm] && !asked[sm] && !keeps[sm]) return sm;
+      if (away[sm] > arriving[sm] && stopped_at[sm] && !asked[sm] && !keeps[sm]) return sm;
     return std::nullopt;
   }
   /// A block's context is in memory from now on, in the SM's care, or leaves it.
@@ -64,6 +66,7 @@ struct DispatchedGrid {
   void comes_back(std::uint32_t sm) {
     --away[sm];
     --all_away;
+    arriving[sm] = std::min(arriving[sm], away[sm]);
   }
   /// Saved blocks are to return before others go out.
   bool is_bringing_back() const {
@@ -86,7 +89,7 @@ struct DispatchedGrid {
   void serialize(Archive& archive) {
     archive(launch, payload, block, block_share, ready, blocks, next_block, running, done,
             launched_before, executed, aborted, known_at, returned, stopped_at, away, all_away,
-            asked, keeps, in_hand);
+            asked, keeps, arriving, served, in_hand);
   }
 };
 

@@ -2,12 +2,21 @@
 
 #include <algorithm>
 #include <array>
+#include <cstring>
 #include <string>
 
 #include "core/checkpoint/archive.hpp"
 #include "core/engine/outbox.hpp"
 
 namespace lockstep {
+
+/// Where an SM has put a block, if places matter.
+static std::optional<BlockPosition> position_in(const MessageHeader& message) {
+  if (message.payload().empty()) return std::nullopt;
+  BlockPosition position;
+  std::memcpy(&position, message.payload().data(), sizeof position);
+  return position;
+}
 
 Dispatcher::Dispatcher(Setup setup)
     : parameters_(setup.parameters),
@@ -18,11 +27,16 @@ Dispatcher::Dispatcher(Setup setup)
       sharing_(make_sharing(setup.sharing, setup.machine)),
       to_host_(setup.to_host),
       to_sms_(std::move(setup.to_sms)),
-      sms_(to_sms_.size(), limits_, make_preemption(setup.preemption)->placement()),
+      sms_(to_sms_.size(), limits_,
+           placement_for(setup.preemption, sharing_->in_parts(), limits_.placement)),
       executed_(setup.machine.sms_per_tenant.size()),
-      preempting_({setup.preemption, setup.preemption_machine, std::move(setup.latency_bounds),
-                   to_sms_.size(), sharing_->slice(), std::move(setup.block_profile)},
-                  {grids_, sms_, to_sms_, limits_}, statistics_) {
+      preempting_(
+          {setup.preemption, setup.preemption_machine, std::move(setup.latency_bounds),
+           to_sms_.size(), sharing_->slice(), sharing_->in_parts(), std::move(setup.block_profile)},
+          {grids_, sms_, to_sms_, limits_}, statistics_),
+      preempts_(preempting_.takeovers().needs().preempts),
+      in_parts_(sharing_->in_parts() && preempts_),
+      partial_({grids_, sms_, to_sms_, limits_, preempting_.takeovers()}) {
   set_tenants(statistics_, setup.machine.sms_per_tenant.size());
 }
 
@@ -69,7 +83,10 @@ void Dispatcher::take(const MessageHeader& message, Outbox& outbox) {
       block_saved(message.body<BlockSaved>(), message.arrival);
       break;
     case MessageKind::block_restored:
-      block_restored(message.body<BlockReference>());
+      block_restored(message);
+      break;
+    case MessageKind::start_block:
+      block_started(message);
       break;
     case MessageKind::block_flushed:
       block_flushed(message.body<BlockDone>(), message.arrival, outbox);
@@ -119,6 +136,8 @@ void Dispatcher::accept_grid(const GridLaunch& launch, std::span<const std::byte
   grid.away.assign(sms_.size(), 0);
   grid.asked.assign(sms_.size(), false);
   grid.keeps.assign(sms_.size(), false);
+  grid.arriving.assign(sms_.size(), 0);
+  grid.served.assign(sms_.size(), false);
   grid.launched_before = statistics_.grids[launch.tenant].value();
   grids_.push_back(std::move(grid));
   ++statistics_.grids[launch.tenant];
@@ -147,6 +166,7 @@ void Dispatcher::place_is_free(const Grid& grid, const PreemptionRecord& record,
     sms_.vacate(block.sm, grid, block.block, keeps);
   }
   sms_.start_staged(block.sm);
+  if (in_parts_) partial_.left(block.sm, record.released);
   preempting_.release_if_empty(grid, block.sm);
 }
 
@@ -160,10 +180,18 @@ void Dispatcher::block_saved(const BlockSaved& saved, Time now) {
   place_is_free(*grid, record, saved.keeps);
 }
 
-void Dispatcher::block_restored(const BlockReference& block) {
+void Dispatcher::block_restored(const MessageHeader& message) {
+  const auto& block = message.body<BlockReference>();
   const auto grid = grids_.at(block.grid);
-  sms_.occupy(block.sm, *grid, block.block);
+  sms_.occupy(block.sm, *grid, block.block, position_in(message));
+  if (grid->arriving[block.sm] > 0) --grid->arriving[block.sm];
   grid->comes_back(block.sm);
+}
+
+void Dispatcher::block_started(const MessageHeader& message) {
+  const auto& block = message.body<BlockReference>();
+  sms_.unstage(block.sm);
+  sms_.occupy(block.sm, *grids_.at(block.grid), block.block, position_in(message));
 }
 
 void Dispatcher::block_given(const MessageHeader& message, Outbox& outbox) {
@@ -254,7 +282,10 @@ void Dispatcher::refresh_views(Time now) {
 
 bool Dispatcher::dispatch_one(Time now, Outbox& outbox) {
   refresh_views(now);
-  preempting_.make_room(views_, now, outbox);
+  if (in_parts_)
+    partial_.make_room(views_, now, outbox);
+  else
+    preempting_.make_room(views_, now, outbox);
   const auto count = sms_.size();
   const std::array<std::array<std::uint32_t, 2>, 2> turn = {{{next_sm_, count}, {0, next_sm_}}};
   for (const bool stage : {false, true}) {
@@ -270,35 +301,47 @@ bool Dispatcher::dispatch_one(Time now, Outbox& outbox) {
   return false;
 }
 
+std::optional<std::size_t> Dispatcher::choose(std::uint32_t sm) {
+  if (in_parts_) return partial_.choose(*sharing_, views_, sm);
+  if (preempts_) return preempting_.choose(sm);
+  return sharing_->choose(views_, SmId{static_cast<std::uint16_t>(sm)});
+}
+
 bool Dispatcher::dispatch_to(std::uint32_t sm, bool stage, Time now, Outbox& outbox) {
-  const std::optional<std::size_t> choice =
-      preempting_.preempts() ? preempting_.choose(sm)
-                             : sharing_->choose(views_, SmId{static_cast<std::uint16_t>(sm)});
+  const std::optional<std::size_t> choice = choose(sm);
   if (!choice) return false;
   Grid& grid = grids_[*choice];
-  if (preempting_.resume(grid, sm, now, outbox)) return true;
+  if ((!in_parts_ || PartialSwitching::resumes(grid, sm)) &&
+      preempting_.resume(grid, sm, now, outbox))
+    return true;
   if (preempting_.bring_back(grid, sm, stage, now, outbox)) return true;
   if (!preempting_.takes(sm, grid, stage)) return false;
   Link& link = to_sms_[sm];
   grid.introduce_at(sm, link, now, outbox);
   const std::uint64_t block = grid.take_next();
-  outbox.send(link, now, kind_of(MessageKind::start_block),
-              BlockReference{grid.number(), sm, block});
   ++grid.running;
   ++statistics_.blocks[grid.launch.tenant];
   preempting_.sent(sm, grid, now);
+  std::optional<BlockPosition> at;
   if (stage) {
     sms_.stage(sm, grid, block);
   } else {
     sms_.occupy(sm, grid, block);
+    at = sms_.position_of(sm, grid, block);
   }
+  outbox.send(link, now, kind_of(MessageKind::start_block),
+              BlockReference{grid.number(), sm, block},
+              at ? std::as_bytes(std::span(&*at, 1)) : std::span<const std::byte>{});
   return true;
 }
 
 /// A block that was staged comes back.
 void Dispatcher::block_returned(const BlockReference& block, Time now, Outbox& outbox) {
   const auto grid = grids_.at(block.grid);
-  sms_.unstage(block.sm);
+  if (sms_.is_staged(block))
+    sms_.unstage(block.sm);
+  else  // its own place was not free yet
+    place_is_free(*grid, PreemptionRecord(block, Technique::drain, now));
   ++statistics_.blocks_returned[grid->launch.tenant];
   send_again(grid, block, now, outbox);
 }

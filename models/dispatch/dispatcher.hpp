@@ -6,7 +6,8 @@
 /// SM starts it when its resources are free, by the same arithmetic (`BlockResources`).
 /// Blocks that an SM saves to memory and restores are the SM's affair; it tells of both, so that
 /// what is taken there is known here.  While it is busy with a more urgent grid it gives them away.
-/// With a `preemption` more urgent grids take SMs from others: see preempting_dispatch.hpp.
+/// With a `preemption` more urgent grids take SMs from others: see preempting_dispatch.hpp; or, if
+/// SMs are shared, those that come their parts: see partial_switching.hpp.
 /// A tenant's warp instructions are summed up as its blocks are done; the host hears when they
 /// reach the tenant's `instructions:`.
 /// Source: architecture.md, section 8 "Horizons and ranks" (staging), "Tenants"; gpu-parameters.md,
@@ -27,6 +28,7 @@
 #include "core/engine/link.hpp"
 #include "models/dispatch/dispatch_parameters.hpp"
 #include "models/dispatch/dispatch_statistics.hpp"
+#include "models/dispatch/partial_switching.hpp"
 #include "models/dispatch/preempting_dispatch.hpp"
 #include "models/dispatch/sharing/sharing.hpp"
 #include "models/isa/program.hpp"
@@ -74,7 +76,9 @@ class Dispatcher final : public Component {
   void place_is_free(const Grid& grid, const PreemptionRecord& record, std::uint8_t keeps = 0);
   /// A block has left its SM, or takes a place there again.
   void block_saved(const BlockSaved& saved, Time now);
-  void block_restored(const BlockReference& block);
+  void block_restored(const MessageHeader& message);
+  /// One that was staged has started.
+  void block_started(const MessageHeader& message);
   /// A saved block is to return to another SM.
   void block_given(const MessageHeader& message, Outbox& outbox);
   using GridPlace = DispatchedGrids::iterator;
@@ -87,6 +91,8 @@ class Dispatcher final : public Component {
   /// Sends at most one block.  Returns false when no SM may take one.
   bool dispatch_one(Time now, Outbox& outbox);
   bool dispatch_to(std::uint32_t sm, bool stage, Time now, Outbox& outbox);
+  /// The grid that the SM gets a block of next.
+  std::optional<std::size_t> choose(std::uint32_t sm);
   void refresh_views(Time now);
 
   void block_returned(const BlockReference& block, Time now, Outbox& outbox);
@@ -117,6 +123,9 @@ class Dispatcher final : public Component {
   Time wake_ = Time::never();
   DispatchStatistics statistics_;
   PreemptingDispatch preempting_;
+  const bool preempts_;
+  const bool in_parts_;  ///< then: SMs are shared, and make room in part
+  PartialSwitching partial_;
   std::vector<GridView> views_;  ///< scratch
 };
 

@@ -57,7 +57,7 @@ std::optional<std::size_t> PreemptingDispatch::choose(std::uint32_t index) const
 }
 
 void PreemptingDispatch::make_room(std::span<const GridView> views, Time now, Outbox& outbox) {
-  if (!preempts()) return;
+  if (!takeovers_.needs().preempts) return;
   views_ = views;
   if (is_alone()) return by_urgency_.assign(views.front().ready ? 1 : 0, 0);
   end_long_drains(now, outbox);
@@ -231,6 +231,7 @@ void PreemptingDispatch::take_sm(std::uint32_t index, DispatchedGrid& victim,
   for (const SmRelease::Block& block : release.blocks) commands.push_back(block.command);
   if (takeovers_.needs().in_place) commands = in_place_commands(index, victim, urgent);
   victim.stopped_at[index] = true;
+  victim.arriving[index] = 0;
   victim.keeps[index] = false;
   outbox.send(parts_.to_sms[index], now, kind_of(MessageKind::stop_grid),
               GridStop{victim.number(), takeovers_.others(), {}},
@@ -300,7 +301,8 @@ bool PreemptingDispatch::resume(DispatchedGrid& grid, std::uint32_t index, Time 
 bool PreemptingDispatch::has_room_beside_returning(std::uint32_t index,
                                                    const DispatchedGrid& grid) const {
   BlockResources used = parts_.sms[index].used;
-  for (std::uint32_t i = 0; i < grid.away[index]; ++i) used += grid.block;
+  const std::uint32_t back = grid.stopped_at[index] ? grid.arriving[index] : grid.away[index];
+  for (std::uint32_t i = 0; i < back; ++i) used += grid.block;
   return used.leaves_room_for(grid.block, parts_.limits);
 }
 
@@ -314,6 +316,7 @@ bool PreemptingDispatch::bring_back(DispatchedGrid& grid, std::uint32_t index, b
                 next.context);
     parts_.sms[index].owner = grid.number();
     grid.goes_away(index);
+    ++grid.arriving[index];
     if (next.block.block.sm != index) ++statistics_.blocks_moved[grid.launch.tenant];
     grid.in_hand.pop_front();
     return true;
@@ -348,11 +351,7 @@ void PreemptingDispatch::given(DispatchedGrid& grid, const BlockGiven& given,
 bool PreemptingDispatch::takes(std::uint32_t index, const DispatchedGrid& grid, bool stage) const {
   if (grid.waiting() == 0 || grid.is_bringing_back()) return false;
   if (parts_.sms.has_room(index, grid) == stage) return false;
-  if (takeovers_.needs().in_place && !stage && !parts_.sms[index].places.has_place(grid.block))
-    return false;  // between what others have left here
-  // Beside blocks that stay or still leave.
-  const bool enters = takeovers_.is_stopping(index);
-  return !enters || (!stage && parts_.sms[index].places.has_place(grid.block));
+  return !stage || !takeovers_.is_stopping(index);  // none waits beside blocks that still leave
 }
 
 void PreemptingDispatch::sent(std::uint32_t index, const DispatchedGrid& grid, Time now) {

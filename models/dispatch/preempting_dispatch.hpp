@@ -6,8 +6,8 @@
 /// grids, and the policy says how their blocks make room.  If SMs are shared, its blocks come one
 /// by one as their places get free. An SM that nobody more urgent wants goes back: first the blocks
 /// return that were saved there. Those of SMs that stay busy go where room is first, before blocks
-/// that have not started: the SM is asked for one at a time, and gives what waits for no page.
-/// Source: 002, section II; 003, sections 3 and 4.1; preemption.md, sections 2, 6 and 7.
+/// that have not started: the SM is asked for one at a time, and gives what waits for no page
+/// first. Source: 002, section II; 003, sections 3 and 4.1; preemption.md, sections 2, 6 and 7.
 ///
 /// Simplified: without a policy that asks for the state of blocks, SMs are taken in the order of
 /// their numbers; an SM that two grids share is not taken by a third.
@@ -43,7 +43,7 @@ class PreemptingDispatch {
         slices_(setup.slice),
         takeovers_(setup, statistics) {}
 
-  bool preempts() const { return takeovers_.needs().preempts; }
+  Takeovers& takeovers() { return takeovers_; }
   Time next_limit() const { return std::min(takeovers_.next_limit(), slices_.next()); }
   const std::vector<PreemptionRecord>& records() const { return takeovers_.records(); }
 

@@ -4,23 +4,25 @@
 
 namespace lockstep {
 
-SmMirrors::SmMirrors(std::size_t count, const OccupancyLimits& limits,
-                     std::optional<Placement> placement)
-    : limits_(limits), has_places_(placement.has_value()), sms_(count), open_((count + 63) / 64) {
+SmMirrors::SmMirrors(std::size_t count, const OccupancyLimits& limits, Placement placement)
+    : limits_(limits),
+      has_places_(placement != Placement::summed),
+      sms_(count),
+      open_((count + 63) / 64) {
   for (std::uint32_t sm = 0; sm < size(); ++sm) {
     set_staged(sm, false);
-    if (placement) sms_[sm].places = SmPlaces(limits, *placement);
+    sms_[sm].places = SmPlaces(limits, placement);
   }
 }
 
 void SmMirrors::occupy(std::uint32_t index, std::uint32_t grid, const BlockResources& need,
-                       std::uint64_t block) {
+                       std::uint64_t block, const std::optional<BlockPosition>& at) {
   SmMirror& sm = sms_[index];
   sm.used += need;
   ++sm.on_chip;
   if (!has_places_) return;
   sm.used -= sm.places.kept(grid, block);
-  sm.places.enter(grid, block, need);
+  sm.places.enter(grid, block, need, at);
 }
 
 void SmMirrors::vacate(std::uint32_t index, const DispatchedGrid& grid, std::uint64_t block,
@@ -50,8 +52,8 @@ bool SmMirrors::is_staged(const BlockReference& block) const {
 
 void SmMirrors::start_staged(std::uint32_t index) {
   const SmMirror& sm = sms_[index];
-  if (!sm.has_staged || !sm.used.leaves_room_for(sm.staged, limits_)) return;
-  occupy(index, sm.staged_grid, sm.staged, sm.staged_block);
+  if (has_places_ || !sm.has_staged || !sm.used.leaves_room_for(sm.staged, limits_)) return;
+  occupy(index, sm.staged_grid, sm.staged, sm.staged_block, std::nullopt);
   set_staged(index, false);
 }
 

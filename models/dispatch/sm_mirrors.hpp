@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "models/dispatch/dispatched_grid.hpp"
-#include "models/dispatch/victims/sm_places.hpp"
+#include "models/sm/parameters/sm_places.hpp"
 
 namespace lockstep {
 
@@ -24,7 +24,7 @@ struct SmMirror {
   std::uint32_t on_chip = 0;           ///< blocks, without the staged one
   std::optional<std::uint32_t> guest;  ///< a more urgent grid whose blocks come beside those
   std::uint32_t guests = 0;            ///< blocks of it
-  SmPlaces places;                     ///< if the preemption goes by them
+  SmPlaces places;
 
   template <class Archive>
   void serialize(Archive& archive) {
@@ -35,18 +35,25 @@ struct SmMirror {
 
 class SmMirrors {
  public:
-  /// `placement`: of blocks in SMs, if it matters; nothing: it does not.
-  SmMirrors(std::size_t count, const OccupancyLimits& limits, std::optional<Placement> placement);
+  SmMirrors(std::size_t count, const OccupancyLimits& limits, Placement placement);
 
   std::uint32_t size() const { return static_cast<std::uint32_t>(sms_.size()); }
   SmMirror& operator[](std::uint32_t sm) { return sms_[sm]; }
   const SmMirror& operator[](std::uint32_t sm) const { return sms_[sm]; }
   bool has_room(std::uint32_t sm, const DispatchedGrid& grid) const {
-    return sms_[sm].used.leaves_room_for(grid.block, limits_);
+    return sms_[sm].used.leaves_room_for(grid.block, limits_) &&
+           (!has_places_ || sms_[sm].places.has_place(grid.block));
   }
-  /// A block of the grid has its part of the SM, or gives it back.
-  void occupy(std::uint32_t sm, const DispatchedGrid& grid, std::uint64_t block) {
-    occupy(sm, grid.number(), grid.block, block);
+  /// A block of the grid has its part of the SM - there, or at the first place -, or gives it back.
+  void occupy(std::uint32_t sm, const DispatchedGrid& grid, std::uint64_t block,
+              const std::optional<BlockPosition>& at = std::nullopt) {
+    occupy(sm, grid.number(), grid.block, block, at);
+  }
+  /// Where it stands; nothing: places do not matter.
+  std::optional<BlockPosition> position_of(std::uint32_t sm, const DispatchedGrid& grid,
+                                           std::uint64_t block) const {
+    if (!has_places_) return std::nullopt;
+    return sms_[sm].places.position_of(grid.number(), block);
   }
   /// `keeps`: InPlace bits, that the block has until it occupies its part again.
   void vacate(std::uint32_t sm, const DispatchedGrid& grid, std::uint64_t block,
@@ -55,7 +62,8 @@ class SmMirrors {
   void stage(std::uint32_t sm, const DispatchedGrid& grid, std::uint64_t block);
   void unstage(std::uint32_t sm) { set_staged(sm, false); }
   bool is_staged(const BlockReference& block) const;
-  /// The SM starts the block that is staged there, if there is room.
+  /// The SM starts the block that is staged there, if there is room - and says so, and where, if
+  /// places matter.
   void start_staged(std::uint32_t sm);
   /// The first SM from `first` on at which no block waits; the number of SMs if there is none.
   std::uint32_t next_open(std::uint32_t first) const;
@@ -67,8 +75,8 @@ class SmMirrors {
   }
 
  private:
-  void occupy(std::uint32_t sm, std::uint32_t grid, const BlockResources& need,
-              std::uint64_t block);
+  void occupy(std::uint32_t sm, std::uint32_t grid, const BlockResources& need, std::uint64_t block,
+              const std::optional<BlockPosition>& at);
   void set_staged(std::uint32_t sm, bool staged);
 
   const OccupancyLimits limits_;

@@ -65,7 +65,7 @@ ContextTraffic traffic_of(const Scenario& scenario, const PolicyParameters& poli
 /// turn or a signal.
 std::uint32_t depth_of(const Scenario& scenario, const PolicyParameters& policies) {
   const auto tenants = static_cast<std::uint32_t>(scenario.tenants.size());
-  if (is_time_sliced(policies.sharing)) return tenants;
+  if (is_time_sliced(policies.sharing) || is_in_parts(policies.sharing)) return tenants;
   std::set<std::uint32_t> priorities;
   for (const Tenant& tenant : scenario.tenants) priorities.insert(tenant.priority);
   const bool signals = make_preemption(policies.preemption)->signal() > Cycles{0};

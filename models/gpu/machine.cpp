@@ -57,7 +57,7 @@ static std::map<Files, std::set<std::string>> launched_by_module(const Scenario&
 Machine::Machine(const Scenario& scenario, const MachineParameters& parameters,
                  const Options& options)
     : scenario_(scenario),
-      parameters_(parameters),
+      parameters_(with_places(parameters)),
       capture_(options.capture),
       print_(options.print),
       block_profile_(options.block_profile),
@@ -285,15 +285,15 @@ const std::shared_ptr<const IssueTables>& Machine::issue_tables() const {
 }
 
 std::unique_ptr<Component> Machine::build_sm(std::uint32_t index) const {
-  const SmParameters& parameters = parameters_.gpu.sm;
   StreamingMultiprocessor::Setup setup;
-  setup.parameters = parameters;
+  setup.parameters = parameters_.gpu.sm;
   setup.noc = parameters_.gpu.noc;
   setup.warp_scheduler = parameters_.policies.warp_scheduler;
   setup.exception_scheme = parameters_.policies.exception_scheme;
   setup.block_switching = parameters_.policies.block_switching;
   setup.contexts = context_memory_.area_of(index);
   setup.follows_blocks = needs_of_preemption(parameters_.policies.preemption).follows;
+  setup.idempotence = needs_of_preemption(parameters_.policies.preemption).idempotence;
   setup.index = index;
   setup.record_blocks = parameters_.simulation.record_blocks;
   setup.tenants = tenant_names();

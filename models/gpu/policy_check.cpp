@@ -40,6 +40,34 @@ void check_block_switching(const Scenario& scenario, const PolicyParameters& pol
                           " takes a block away that has faulted");
 }
 
+/// What stays on chip is chosen so that those that come stand side by side.
+void check_placement(const Scenario& scenario, const MachineParameters& parameters) {
+  if (parameters.gpu.sm.placement != Placement::aligned ||
+      !needs_of_preemption(parameters.policies.preemption).in_place)
+    return;
+  throw UserError(scenario.policies.find("preemption").where(),
+                  "policies.preemption in_place makes room for blocks side by side, and "
+                  "gpu.sm.placement aligned puts them at multiples of their size",
+                  "choose gpu.sm.placement: packed or summed, or in_place: false");
+}
+
+/// Blocks make room in part of an SM.
+void check_parts(const std::string& where, const std::string& name,
+                 const PolicyParameters& policies) {
+  const std::unique_ptr<Preemption> preemption = make_preemption(policies.preemption);
+  if (preemption->others() != Technique::save)
+    throw UserError(where,
+                    name + " takes whole SMs from a tenant, policies.sharing " +
+                        policies.sharing.name() + " lets all use every SM",
+                    "choose preemption: switch or none, or sharing: exclusive");
+  if (preemption->needs().in_place || preemption->signal() > Cycles{0})
+    throw UserError(where,
+                    name +
+                        " has in_place or a signal, which are of whole SMs, and policies.sharing " +
+                        policies.sharing.name() + " has parts of them make room",
+                    "leave them out, or choose sharing: exclusive");
+}
+
 void check_preemption(const Scenario& scenario, const PolicyParameters& policies) {
   const Preemption::Needs needs = needs_of_preemption(policies.preemption);
   const bool sliced = is_time_sliced(policies.sharing);
@@ -58,12 +86,13 @@ void check_preemption(const Scenario& scenario, const PolicyParameters& policies
   if (!needs.preempts) return;
   const std::string where = scenario.policies.find("preemption").where();
   const std::string name = "policies.preemption " + policies.preemption.name();
-  if (policies.sharing.name() != "exclusive" && !sliced)
-    throw UserError(
-        where,
-        name + " takes whole SMs from a tenant, policies.sharing " + policies.sharing.name() +
-            (policies.sharing.name() == "smk" ? " lets all use every SM" : " gives each its own"),
-        "choose sharing: exclusive or time-sliced, or preemption: none");
+  if (is_in_parts(policies.sharing))
+    check_parts(where, name, policies);
+  else if (policies.sharing.name() != "exclusive" && !sliced)
+    throw UserError(where,
+                    name + " takes whole SMs from a tenant, policies.sharing " +
+                        policies.sharing.name() + " gives each its own",
+                    "choose sharing: exclusive, time-sliced or smk, or preemption: none");
   if (needs.saves)
     require_preemptible(policies, where, name + " stops a block that waits for a page");
   if (!needs.asks) return;
@@ -184,6 +213,13 @@ std::string note_of_shares(const Scenario& scenario, const PolicyParameters& pol
   return "";
 }
 
+MachineParameters with_places(MachineParameters parameters) {
+  const PolicyParameters& policies = parameters.policies;
+  Placement& placement = parameters.gpu.sm.placement;
+  placement = placement_for(policies.preemption, is_in_parts(policies.sharing), placement);
+  return parameters;
+}
+
 bool preempts(const PolicyParameters& policies) {
   return needs_of_preemption(policies.preemption).preempts;
 }
@@ -199,6 +235,7 @@ void check_policies(const Scenario& scenario, const MachineParameters& parameter
   check_replay(scenario, policies);
   check_block_switching(scenario, policies);
   check_preemption(scenario, policies);
+  check_placement(scenario, parameters);
   check_marks(scenario, policies);
   check_walk_measures(scenario, policies);
   check_page_manager(scenario, parameters);

@@ -31,7 +31,7 @@ bool TenantProgram::launch(const Step& step, Time now) {
   launch.registers = shape.registers;
   operation.parameters = pack_arguments(program, step, variables, buffers_.addresses());
   launch.parameter_bytes = static_cast<std::uint32_t>(operation.parameters.size());
-  launch.overwritten = overwritten_by(step, kernel);
+  find_overwrites(step, kernel, launch);
   for (const Step::Argument& argument : step.arguments)
     if (argument.is_buffer) buffers_.require_mapped(buffers_.meaning(argument.buffer), step.where);
   launch.grid = services_.kernels.add(
@@ -54,7 +54,7 @@ std::vector<std::uint32_t> TenantProgram::buffers_of_packed(const Step& step) co
 }
 
 /// Pinned memory counts as overwritten: others see each store.
-std::uint64_t TenantProgram::overwritten_by(const Step& step, std::uint32_t kernel) {
+void TenantProgram::find_overwrites(const Step& step, std::uint32_t kernel, GridLaunch& launch) {
   const isa::Program& program = module_.kernels[kernel].lowered;
   const auto [use, is_new] = global_uses_.try_emplace(kernel);
   if (is_new) use->second = isa::find_global_use(program);
@@ -69,8 +69,9 @@ std::uint64_t TenantProgram::overwritten_by(const Step& step, std::uint32_t kern
     if (buffers[place] != 0 &&
         buffers_.declaration(BufferId{buffers[place] - 1}).memory == MemoryKind::pinned)
       pinned |= std::uint64_t{1} << place;
-  return use->second.overwritten([&](unsigned place) { return buffers[place]; }) |
-         (use->second.written() & pinned);
+  launch.pinned = use->second.written() & pinned;
+  launch.overwritten =
+      use->second.overwritten([&](unsigned place) { return buffers[place]; }) | launch.pinned;
 }
 
 std::uint64_t TenantProgram::index_of(const Step& step) const {

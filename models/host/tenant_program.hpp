@@ -71,9 +71,9 @@ class TenantProgram {
   bool copy(const Step& step);
   bool prefetch(const Step& step);
   bool launch(const Step& step, Time now);
-  /// Parameters through which the launch overwrites what it reads; GridLaunch::overwritten.
   std::vector<std::uint32_t> buffers_of_packed(const Step& step) const;
-  std::uint64_t overwritten_by(const Step& step, std::uint32_t kernel);
+  /// Through which parameters the launch overwrites what it reads, or others see each store.
+  void find_overwrites(const Step& step, std::uint32_t kernel, GridLaunch& launch);
   bool write(const Step& step, const HostCycle& cycle);
   bool fill(const Step& step, const HostCycle& cycle);
   bool save(const Step& step, const HostCycle& cycle);

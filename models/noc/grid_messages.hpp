@@ -33,6 +33,8 @@ struct GridLaunch {
   std::uint32_t registers = 0;  ///< of a thread, for occupancy; 0: as many as the program has
   /// isa::PointerOrigins through which the kernel overwrites what it reads.
   std::uint64_t overwritten = 0;
+  /// Of these, those through which others see each store.
+  std::uint64_t pinned = 0;
 
   std::uint64_t block_count() const { return std::uint64_t{blocks[0]} * blocks[1] * blocks[2]; }
   std::uint32_t threads_per_block() const { return threads[0] * threads[1] * threads[2]; }
@@ -40,10 +42,10 @@ struct GridLaunch {
   template <class Archive>
   void serialize(Archive& archive) {
     archive(grid, tenant, module, kernel, stream, priority, blocks, threads, dynamic_shared_bytes,
-            parameter_bytes, globals, queued, registers, overwritten);
+            parameter_bytes, globals, queued, registers, overwritten, pinned);
   }
 };
-static_assert(sizeof(GridLaunch) == 64);
+static_assert(sizeof(GridLaunch) == 72);
 
 /// What a block that is saved leaves on chip, as bits.
 namespace in_place {
@@ -82,7 +84,9 @@ struct GridReference {
   std::uint32_t sm = 0;
 };
 
-/// start_block, block_restored, block_returned.
+/// start_block, block_restored, block_returned.  Where places matter (SmPlaces) the first two have
+/// a BlockPosition as payload; a start_block without one names a block that waits at the SM for the
+/// first place that gets free, which the SM tells by a start_block of its own.
 struct BlockReference {
   std::uint32_t grid = 0;
   std::uint32_t sm = 0;
@@ -91,6 +95,17 @@ struct BlockReference {
   template <class Archive>
   void serialize(Archive& archive) {
     archive(grid, sm, block);
+  }
+};
+
+/// Where what a block has of an SM begins.
+struct BlockPosition {
+  std::uint32_t registers = 0;
+  std::uint32_t shared_bytes = 0;
+
+  template <class Archive>
+  void serialize(Archive& archive) {
+    archive(registers, shared_bytes);
   }
 };
 

@@ -50,7 +50,8 @@ SmCore::SmCore(SmSetup setup)
                engine_),
       shared_(constants_, statistics_, blocks_, mistakes_, front_end_),
       constant_(blocks_, mistakes_, front_end_),
-      memory_issue_(blocks_, mistakes_, shared_, constant_, load_store_, flights_, faultable_),
+      memory_issue_(constants_, blocks_, mistakes_, shared_, constant_, load_store_, flights_,
+                    faultable_),
       barriers_(constants_, statistics_, blocks_, mistakes_, front_end_),
       printing_(blocks_, mistakes_, ports_),
       control_(constants_, statistics_, blocks_, mistakes_, front_end_, l1_, barriers_, printing_),
@@ -182,7 +183,7 @@ void SmCore::take(const MessageHeader& message, SmCycle now) {
       turnover_.start_grid(message.body<GridLaunch>(), message.payload());
       break;
     case MessageKind::start_block:
-      turnover_.stage(message.body<BlockReference>(), now);
+      turnover_.stage(message.body<BlockReference>(), message.payload(), now);
       break;
     case MessageKind::end_grid:
       turnover_.end_grid(GridId(message.body<GridReference>().grid));

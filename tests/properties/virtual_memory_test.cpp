@@ -81,6 +81,8 @@ void preempt_at_random(std::vector<std::string>& settings,
                                     "chimera", "chimera-plus", "dual-kernel", "oracle"};
   const std::string technique = techniques[random() % (stalls ? 3 : std::size(techniques))];
   settings.push_back("policies.preemption.name=" + technique);
+  if (technique != "none" && technique != "drain" && technique != "switch" && random() % 2 == 0)
+    settings.push_back("policies.preemption.idempotence=exact");
   const bool may_be_sliced = technique == "drain" || technique == "switch";
   if (!may_be_sliced || random() % 2 != 0) {
     settings.push_back("policies.sharing=exclusive");
@@ -99,6 +101,26 @@ void preempt_at_random(std::vector<std::string>& settings,
     settings.push_back("policies.preemption.rounds=serial");
   if (technique == "switch" && switches_for_preemption_alone(settings) && random() % 2 == 0)
     settings.push_back("policies.preemption.in_place=true");
+}
+
+/// Blocks of all tenants side by side, of which some leave when others are to have their part.
+void share_every_sm(std::vector<std::string>& settings, std::uint64_t seed) {
+  std::mt19937_64 random(seed);
+  settings.push_back("policies.sharing=smk");
+  const bool stalls = std::find(settings.begin(), settings.end(),
+                                "policies.exception_scheme.name=stall-on-fault") != settings.end();
+  if (stalls || random() % 4 == 0) return;
+  settings.push_back("policies.preemption.name=switch");
+  settings.push_back("policies.preemption.context=" + contexts(settings, random));
+  if (moves_at_its_share(settings, random)) settings.push_back("policies.preemption.traffic=share");
+}
+
+/// Where blocks find room; in one piece, but not wherever parts of others may stand in between.
+void place_blocks(std::vector<std::string>& settings, std::uint64_t seed) {
+  const char* const placements[] = {"summed", "packed", "aligned"};
+  const bool in_place = std::find(settings.begin(), settings.end(),
+                                  "policies.preemption.in_place=true") != settings.end();
+  settings.push_back(std::string("gpu.sm.placement=") + placements[seed / 3 % (in_place ? 2 : 3)]);
 }
 
 /// Where one page of 2 MiB comes at a time, and blocks leave meanwhile, tenants take pages from
@@ -124,11 +146,14 @@ TEST(VirtualMemory, OfSeveralTenantsStaysApart) {
     }
     std::vector<std::string> settings = random_paged_machine(seed, count);
     settings.push_back("gpu.sm.count=4");
-    if (seed % 2 == 0) {
-      settings.push_back(seed % 4 == 0 ? "policies.sharing=spatial" : "policies.sharing=smk");
+    if (seed % 4 == 0) {
+      settings.push_back("policies.sharing=spatial");
+    } else if (seed % 2 == 0) {
+      share_every_sm(settings, seed);
     } else {
       preempt_at_random(settings, tenants, seed);
     }
+    place_blocks(settings, seed);
     let_large_pages_meet(settings);
     const Layout layout = Layout::random(seed);
     const std::string what = describe(seed, layout, settings);

@@ -25,7 +25,9 @@ class Chimera final : public Preemption {
   Chimera(const ChimeraParameters& parameters, CpiPrediction prediction)
       : parameters_(parameters), prediction_(prediction) {}
 
-  Needs needs() const override { return {.saves = true, .follows = true, .asks = true}; }
+  Needs needs() const override {
+    return {.saves = true, .follows = true, .asks = true, .idempotence = parameters_.idempotence};
+  }
   Saving saving() const override { return parameters_.saving(); }
   Time drain_limit() const override { return parameters_.drain_limit; }
   Technique others() const override { return Technique::flush; }

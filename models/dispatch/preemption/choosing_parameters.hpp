@@ -13,6 +13,7 @@ struct ChoosingParameters {
   StopPlaces points;
   ContextTraffic traffic;
   Time drain_limit;
+  IdempotenceCheck idempotence;
   SwitchEstimate switch_estimate;
   BeyondMean beyond_mean;
 
@@ -30,6 +31,8 @@ ParametersOf<P> choosing_parameters() {
       .field("drain_limit", &P::drain_limit, 0_us, range(0_us, 1'000'000_us),
              "a block that has drained for so long is saved: it may wait for one that was flushed; "
              "0: ten times as long as was expected, or as the latency_bound if that is longer")
+      .field("idempotence", &P::idempotence, IdempotenceCheck::marks, idempotence_checks(),
+             idempotence_check_doc)
       .field("switch_estimate", &P::switch_estimate, SwitchEstimate::share,
              choice({"share", "measured"}),
              "how long a switch is expected to take: the context over the SM's share of the peak "

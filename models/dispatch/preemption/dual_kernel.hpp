@@ -7,20 +7,16 @@
 namespace lockstep {
 
 struct DualKernelParameters : ChoosingParameters {
-  Placement placement;
   SelectionRounds rounds;
   static auto schema() { return dual_kernel_parameters<DualKernelParameters>(); }
 
  protected:
   template <class P>
   static ParametersOf<P> dual_kernel_parameters() {
-    return choosing_parameters<P>()
-        .field("placement", &P::placement, Placement::aligned, choice({"aligned", "packed"}),
-               "blocks stand at multiples of what their kernel's blocks need, or in the first gap "
-               "that is large enough")
-        .field("rounds", &P::rounds, SelectionRounds::burst, choice({"burst", "serial"}),
-               "all places that an SM is to give are chosen at once, or the next one when the last "
-               "is free, within what is left of the latency_bound");
+    return choosing_parameters<P>().field(
+        "rounds", &P::rounds, SelectionRounds::burst, choice({"burst", "serial"}),
+        "all places that an SM is to give are chosen at once, or the next one when the last "
+        "is free, within what is left of the latency_bound");
   }
 };
 
@@ -34,11 +30,12 @@ class DualKernel : public Preemption {
             .follows = true,
             .asks = true,
             .shares = true,
-            .by_rounds = parameters_.rounds == SelectionRounds::serial};
+            .by_rounds = parameters_.rounds == SelectionRounds::serial,
+            .idempotence = parameters_.idempotence};
   }
   Saving saving() const override { return parameters_.saving(); }
   Time drain_limit() const override { return parameters_.drain_limit; }
-  std::optional<Placement> placement() const override { return parameters_.placement; }
+  Placement placement() const override { return Placement::aligned; }
   SmRelease decide(const SmStatus& sm, const VictimKernel& kernel, const PreemptionMachine& machine,
                    Time bound) const override;
 

@@ -9,14 +9,14 @@
 
 #include <cstdint>
 #include <memory>
-#include <optional>
 
 #include "core/parameters/policy.hpp"
 #include "models/dispatch/victims/preemption_machine.hpp"
-#include "models/dispatch/victims/sm_places.hpp"
 #include "models/dispatch/victims/sm_release.hpp"
 #include "models/sm/parameters/context_kind.hpp"
 #include "models/sm/parameters/context_traffic.hpp"
+#include "models/sm/parameters/idempotence_check.hpp"
+#include "models/sm/parameters/sm_places.hpp"
 
 namespace lockstep {
 
@@ -38,6 +38,7 @@ class Preemption {
     bool by_rounds = false;   ///< of each SM it asks for a place only when it has got the last one
     bool in_place = false;    ///< saved blocks keep on chip what is in nobody's way
     bool by_profile = false;  ///< decide() wants to know how long blocks run undisturbed
+    IdempotenceCheck idempotence = IdempotenceCheck::marks;  ///< of blocks that are followed
   };
   virtual ~Preemption() = default;
   virtual Needs needs() const { return {}; }
@@ -54,8 +55,8 @@ class Preemption {
   virtual Saving saving() const { return {}; }
   /// Cycles of an SM after which the next one makes room though nobody wants it; 0: never.
   virtual Cycles signal() const { return Cycles{0}; }
-  /// Where blocks stand in SMs that are shared; nothing: none are.
-  virtual std::optional<Placement> placement() const { return std::nullopt; }
+  /// Which places blocks have where the machine has sums only.
+  virtual Placement placement() const { return Placement::summed; }
 };
 
 using MakePreemption = std::unique_ptr<Preemption> (*)(const PolicyChoice&);
@@ -65,6 +66,9 @@ using PreemptionRow = PolicyRegistry<MakePreemption>::Row;
 const PolicyList& preemption_policies();
 std::unique_ptr<Preemption> make_preemption(const PolicyChoice& choice);
 Preemption::Needs needs_of_preemption(const PolicyChoice& choice);
+/// The places that blocks have with the policy; `in_parts`: Sharing::in_parts; `machine`:
+/// gpu.sm.placement.
+Placement placement_for(const PolicyChoice& choice, bool in_parts, Placement machine);
 /// How the policy saves blocks; meaningful if it does.
 Saving saving_of(const PolicyChoice& choice);
 

@@ -25,6 +25,12 @@ std::unique_ptr<Preemption> make_preemption(const PolicyChoice& choice) {
   return preemption_registry().factory(choice)(choice);
 }
 
+Placement placement_for(const PolicyChoice& choice, bool in_parts, Placement machine) {
+  if (machine != Placement::summed) return machine;
+  const std::unique_ptr<Preemption> preemption = make_preemption(choice);
+  return in_parts && preemption->needs().saves ? Placement::packed : preemption->placement();
+}
+
 Saving saving_of(const PolicyChoice& choice) {
   return make_preemption(choice)->saving();
 }

@@ -50,8 +50,8 @@ class Switching final : public Preemption {
   }
   Technique others() const override { return Technique::save; }
   Cycles signal() const override { return parameters_.signal; }
-  std::optional<Placement> placement() const override {
-    return parameters_.in_place ? std::optional(Placement::packed) : std::nullopt;
+  Placement placement() const override {
+    return parameters_.in_place ? Placement::packed : Placement::summed;
   }
 
  private:

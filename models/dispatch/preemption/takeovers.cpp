@@ -12,6 +12,7 @@ static constexpr std::int64_t drains_for_at_most = 10;
 Takeovers::Takeovers(const Setup& setup, DispatchStatistics& statistics)
     : policy_(make_preemption(setup.policy)),
       needs_(policy_->needs()),
+      in_parts_(setup.in_parts),
       machine_(setup.machine),
       latency_bounds_(setup.latency_bounds),
       profile_(setup.profile),
@@ -102,7 +103,8 @@ void Takeovers::left(PreemptionRecord record) {
   const auto expected = std::find_if(
       sm.expected.begin(), sm.expected.end(),
       [&](const SmRelease::Block& block) { return block.command.block == record.block.block; });
-  if (needs_.shares && expected == sm.expected.end()) return;  // it was in nobody's way
+  if ((needs_.shares || in_parts_) && expected == sm.expected.end())
+    return;  // it was in nobody's way
   if (expected != sm.expected.end()) {
     record.expected = expected->latency;
     record.expected_loss = expected->overhead;

@@ -30,6 +30,7 @@ class Takeovers {
     std::vector<Time> latency_bounds;  ///< by tenant; never: none
     std::size_t sms = 0;
     Time slice = Time::never();  ///< of Sharing
+    bool in_parts = false;       ///< of Sharing
     BlockProfile profile;        ///< if the policy goes by one
   };
   Takeovers(const Setup& setup, DispatchStatistics& statistics);
@@ -143,6 +144,7 @@ class Takeovers {
 
   const std::unique_ptr<Preemption> policy_;
   const Preemption::Needs needs_;
+  const bool in_parts_;
   const PreemptionMachine machine_;
   const std::vector<Time> latency_bounds_;
   const BlockProfile profile_;

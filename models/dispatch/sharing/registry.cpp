@@ -21,6 +21,10 @@ bool is_time_sliced(const PolicyChoice& choice) {
   return make_sharing(choice, {})->slice() != Time::never();
 }
 
+bool is_in_parts(const PolicyChoice& choice) {
+  return make_sharing(choice, {})->in_parts();
+}
+
 std::unique_ptr<Sharing> make_sharing(const PolicyChoice& choice, const SharingSetup& setup) {
   return sharing_registry().factory(choice)(choice, setup);
 }

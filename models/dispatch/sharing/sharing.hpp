@@ -48,6 +48,8 @@ class Sharing {
   virtual std::uint32_t sms_of(TenantId tenant) const = 0;
   /// How long a tenant has the GPU while others wait; never: as long as it has something to run.
   virtual Time slice() const { return Time::never(); }
+  /// Tenants share SMs, and a preemption takes a part of one.
+  virtual bool in_parts() const { return false; }
   /// A policy without state of its own has nothing to add.
   virtual void serialize(Archive& /*archive*/) {}
 };
@@ -58,6 +60,8 @@ const PolicyRegistry<MakeSharing>& sharing_registry();
 const PolicyList& sharing_policies();
 /// The policy has slices.
 bool is_time_sliced(const PolicyChoice& choice);
+/// It shares SMs in parts.
+bool is_in_parts(const PolicyChoice& choice);
 std::unique_ptr<Sharing> make_sharing(const PolicyChoice& choice, const SharingSetup& setup);
 
 }  // namespace lockstep

@@ -3,11 +3,11 @@
 /// The next place goes to the kernel with the smallest dominant share: that of its running blocks
 /// in whichever resource of the SMs - registers, shared memory, threads, block slots - they take
 /// most of; of equal ones to the first that arrived.  A kernel that arrives gets places as blocks
-/// of others end. Source: 003, sections 1 and 5 (SMK: fair shares of what is inside an SM, by
-/// dominant resource); preemption.md, section 2.
+/// of others end, or with `preemption: switch` at once: see partial_switching.hpp.
+/// Source: 003, sections 1 and 5 (SMK: fair shares of what is inside an SM, by dominant resource);
+/// preemption.md, section 2.
 ///
-/// Simplified: shares are those of the whole GPU, whose SMs are alike; blocks are not swapped out
-/// for fairness (partial context switching), they run to their end.
+/// Simplified: shares are those of the whole GPU, whose SMs are alike.
 #include <optional>
 
 #include "models/dispatch/sharing/sharing.hpp"
@@ -29,6 +29,7 @@ class SimultaneousMultikernel final : public Sharing {
     return least;
   }
   std::uint32_t sms_of(TenantId) const override { return sm_count_; }
+  bool in_parts() const override { return true; }
 
  private:
   static std::uint64_t share(const GridView& grid) {

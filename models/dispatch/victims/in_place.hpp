@@ -10,7 +10,7 @@
 #include <span>
 #include <vector>
 
-#include "models/dispatch/victims/sm_places.hpp"
+#include "models/sm/parameters/sm_places.hpp"
 
 namespace lockstep {
 

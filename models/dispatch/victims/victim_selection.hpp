@@ -14,8 +14,8 @@
 #include <set>
 #include <vector>
 
-#include "models/dispatch/victims/sm_places.hpp"
 #include "models/dispatch/victims/sm_release.hpp"
+#include "models/sm/parameters/sm_places.hpp"
 
 namespace lockstep {
 

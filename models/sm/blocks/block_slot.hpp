@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "models/noc/grid_messages.hpp"
+#include "models/sm/blocks/touched_words.hpp"
 #include "models/sm/blocks/warp.hpp"
 #include "models/sm/parameters/sm_cycle.hpp"
 
@@ -29,6 +30,7 @@ struct BlockProgress {
   InstructionCount executed;
   SmCycle began;           ///< on chip, apart from the cycles in memory
   bool idempotent = true;  ///< it may be dropped and run again from its start
+  TouchedWords words{};    ///< if these decide that
 
   void count(std::uint64_t warp, std::uint64_t threads, bool ends_idempotence) {
     executed += {warp, threads};
@@ -37,7 +39,7 @@ struct BlockProgress {
   BlockWork work(SmCycle now) const { return {executed, static_cast<std::uint64_t>(now - began)}; }
   template <class Archive>
   void serialize(Archive& archive) {
-    archive(executed, began, idempotent);
+    archive(executed, began, idempotent, words);
   }
 };
 

@@ -42,7 +42,7 @@ struct GridSlot {
     program = &module->kernels[launch.kernel].lowered;
     issue = &setup.issue_tables->of(launch.module, launch.kernel);
     instructions = issue->instructions.data();
-    if (setup.follows_blocks) find_overwrites();
+    if (setup.follows_blocks) find_overwrites(setup.idempotence);
     constants = setup.constant_rows->share(isa::fill_constants(*program, parameters, globals));
     // Immediates and constants are only read; the context has one type for all bases.
     operands_.bases[isa::Operand::immediates] =
@@ -72,10 +72,14 @@ struct GridSlot {
   const isa::Instruction* instructions = nullptr;  ///< as the SM executes them
 
  private:
-  void find_overwrites() {
+  void find_overwrites(IdempotenceCheck check) {
     ends_idempotence.assign(program->instructions.size(), false);
+    const bool by_words = check == IdempotenceCheck::words;
     for (const isa::GlobalUse::Write& write : issue->global_use.writes)
-      ends_idempotence[write.pc] = isa::ends_idempotence(write, launch.overwritten);
+      ends_idempotence[write.pc] =
+          isa::ends_idempotence(write, by_words ? launch.pinned : launch.overwritten);
+    for (std::size_t pc = 0; by_words && pc < ends_idempotence.size(); ++pc)
+      if (issue->records[pc].flags & IssueRecord::ordered_before) ends_idempotence[pc] = true;
   }
 
   isa::WarpContext operands_;  ///< what is the same for all warps

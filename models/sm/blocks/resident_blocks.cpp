@@ -50,6 +50,7 @@ ResidentBlocks::ResidentBlocks(const SmConstants& constants, SmStatistics& stati
       statistics_(statistics),
       shared_ranges_(static_cast<std::uint32_t>(constants.parameters.shared.bytes.count())),
       homes_(constants.local_homes()),
+      places_(constants.limits, constants.limits.placement),
       tenants_(constants.setup.tenants.size()) {
   hot_.blocks.resize(constants.parameters.blocks);
   hot_.shared.resize(constants.parameters.shared.bytes.count());
@@ -96,8 +97,16 @@ void ResidentBlocks::forget_grid(std::uint8_t place) {
   grid = GridSlot{};
 }
 
-BlockPlace ResidentBlocks::enter(const BlockReference& reference, std::uint8_t g) {
-  const BlockPlace place = take_place(reference, g);
+std::vector<std::byte> ResidentBlocks::told_position_of(const BlockReference& reference) const {
+  if (!places_.matter()) return {};
+  const BlockPosition position = places_.position_of(reference.grid, reference.block);
+  const auto bytes = std::as_bytes(std::span(&position, 1));
+  return {bytes.begin(), bytes.end()};
+}
+
+BlockPlace ResidentBlocks::enter(const BlockReference& reference, std::uint8_t g,
+                                 const std::optional<BlockPosition>& at) {
+  const BlockPlace place = take_place(reference, g, at);
   BlockSlot& block = hot_.blocks[place.value()];
   const GridSlot& grid = hot_.grids[g];
   if (has_homes()) block.homes = homes_.take(grid.block.warps, TenantId(grid.launch.tenant));
@@ -115,9 +124,11 @@ BlockPlace ResidentBlocks::return_from_memory(const BlockReference& reference, s
   return place;
 }
 
-BlockPlace ResidentBlocks::take_place(const BlockReference& reference, std::uint8_t g) {
+BlockPlace ResidentBlocks::take_place(const BlockReference& reference, std::uint8_t g,
+                                      const std::optional<BlockPosition>& at) {
   GridSlot& grid = hot_.grids[g];
   used_ += grid.block;
+  if (places_.matter()) places_.enter(reference.grid, reference.block, grid.block, at);
   if (grid.resident_blocks++ == 0) find_only_grid();
   const auto free_block = std::find_if(hot_.blocks.begin(), hot_.blocks.end(),
                                        [](const BlockSlot& b) { return !b.used; });
@@ -200,8 +211,8 @@ BlockDone ResidentBlocks::leave(BlockPlace place, bool is_done) {
   return report(grid, block.index);
 }
 
-std::vector<LocalHome> ResidentBlocks::leave_for_memory(BlockPlace place) {
-  give_place_back(place);
+std::vector<LocalHome> ResidentBlocks::leave_for_memory(BlockPlace place, std::uint8_t keeps) {
+  give_place_back(place, keeps);
   ++hot_.grids[hot_.blocks[place.value()].grid].blocks_in_memory;
   return std::move(hot_.blocks[place.value()].homes);
 }
@@ -210,6 +221,7 @@ BlockDone ResidentBlocks::forget_in_memory(const BlockReference& reference,
                                            const std::vector<LocalHome>& homes, bool is_done) {
   GridSlot& grid = hot_.grids[place_of(GridId(reference.grid))];
   --grid.blocks_in_memory;
+  places_.leave(reference.grid, reference.block);
   homes_.give_back(homes);
   if (is_done) ++statistics_.tenant[grid.launch.tenant].blocks;
   return report(grid, reference.block);
@@ -221,11 +233,12 @@ BlockDone ResidentBlocks::report(GridSlot& grid, std::uint64_t index) {
       {grid.launch.grid, constants_.setup.index, index}, std::exchange(grid.unreported, {}), {}};
 }
 
-void ResidentBlocks::give_place_back(BlockPlace place) {
+void ResidentBlocks::give_place_back(BlockPlace place, std::uint8_t keeps) {
   BlockSlot& block = hot_.blocks[place.value()];
   GridSlot& grid = hot_.grids[block.grid];
   hot_.resident &= ~block.warps;
   used_ -= grid.block;
+  if (places_.matter()) places_.leave(grid.launch.grid, block.index, keeps);
   if (--grid.resident_blocks == 0) find_only_grid();
   OfTenant& tenant = tenants_[grid.launch.tenant];
   --tenant.blocks;
@@ -320,7 +333,7 @@ void ResidentBlocks::warm_warps(std::uint64_t warps) const {
 void ResidentBlocks::serialize(Archive& archive) {
   archive.section("sm/blocks", 4);
   archive(hot_.resident, hot_.grids, hot_.blocks, hot_.shared, tenants_, shared_ranges_, registers_,
-          homes_, used_, left_, counted_);
+          homes_, used_, places_, left_, counted_);
   find_only_grid();
   for (GridSlot& grid : hot_.grids)
     if (grid.used) grid.find_program(constants_.setup);

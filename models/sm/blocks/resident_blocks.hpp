@@ -7,6 +7,7 @@
 
 #include <array>
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <vector>
 
@@ -19,6 +20,7 @@
 #include "models/sm/blocks/register_arena.hpp"
 #include "models/sm/blocks/resident_warps.hpp"
 #include "models/sm/blocks/warp_set.hpp"
+#include "models/sm/parameters/sm_places.hpp"
 #include "models/sm/parameters/sm_setup.hpp"
 #include "models/sm/parameters/sm_statistics.hpp"
 
@@ -60,20 +62,25 @@ class ResidentBlocks : public ResidentWarps {
 
   // Blocks.
   const BlockResources& used() const { return used_; }
-  bool has_room_for(const GridSlot& grid) const { return has_room_for(grid, {}); }
-  /// A block that has `kept` here already.
-  bool has_room_for(const GridSlot& grid, const BlockResources& kept) const {
+  /// For a block that has `kept` here already, or is to go `at` a place.
+  bool has_room_for(const GridSlot& grid, const BlockResources& kept = {},
+                    const std::optional<BlockPosition>& at = std::nullopt) const {
     BlockResources lacking = grid.block;
     lacking -= kept;
-    return used_.leaves_room_for(lacking, constants_.limits);
+    if (!used_.leaves_room_for(lacking, constants_.limits)) return false;
+    if (at) return places_.is_free(*at, lacking);
+    return !places_.matter() || places_.has_place(lacking);
   }
+  /// Where a block stands that has come, for the dispatcher; empty: places do not matter.
+  std::vector<std::byte> told_position_of(const BlockReference& reference) const;
   /// Gives a block of the grid its slots, registers and shared memory.
-  BlockPlace enter(const BlockReference& reference, std::uint8_t grid);
+  BlockPlace enter(const BlockReference& reference, std::uint8_t grid,
+                   const std::optional<BlockPosition>& at = std::nullopt);
   /// The block leaves, because it is done or to start again; what to tell the dispatcher.
   BlockDone leave(BlockPlace place, bool is_done = true);
   /// The block leaves, to return: its grid stays, and its local memory stays where it is.  Returns
-  /// that.
-  std::vector<LocalHome> leave_for_memory(BlockPlace place);
+  /// that.  `keeps`: InPlace bits.
+  std::vector<LocalHome> leave_for_memory(BlockPlace place, std::uint8_t keeps = 0);
   /// What a block that has left has kept here, and gives back.
   void keep(const BlockResources& kept) { used_ += kept; }
   void give_back(const BlockResources& kept) { used_ -= kept; }
@@ -115,8 +122,9 @@ class ResidentBlocks : public ResidentWarps {
   };
 
   bool has_homes() const { return constants_.setup.contexts.places > 0; }
-  BlockPlace take_place(const BlockReference& reference, std::uint8_t grid);
-  void give_place_back(BlockPlace place);
+  BlockPlace take_place(const BlockReference& reference, std::uint8_t grid,
+                        const std::optional<BlockPosition>& at = std::nullopt);
+  void give_place_back(BlockPlace place, std::uint8_t keeps = 0);
   BlockDone report(GridSlot& grid, std::uint64_t index);
   void find_only_grid();
   void enter_warps(BlockPlace place, const GridSlot& grid);
@@ -131,6 +139,7 @@ class ResidentBlocks : public ResidentWarps {
   RegisterArena registers_;
   LocalHomes homes_;
   BlockResources used_;
+  SmPlaces places_;
   std::vector<OfTenant> tenants_;
   std::vector<GridContribution> left_;  ///< of grids that have ended, not yet taken
   SmCycle counted_;                     ///< cycles of grids are counted up to here

@@ -47,6 +47,8 @@ bool MemoryIssue::issue(WarpSlot slot, const Instruction& instruction, const Iss
     const Instruction& computation = blocks_.instruction(warp, instruction.target);
     computation.execute(computation, context);
   }
+  if (follows_words_) [[unlikely]]
+    follow_words(warp, instruction, active);
   const bool acquires = (record.flags & IssueRecord::ordered_after) != 0;
   if (!acquires && load_store_.issue_consecutive(slot, instruction, record, active, member, now))
     return false;
@@ -81,6 +83,27 @@ bool MemoryIssue::issue(WarpSlot slot, const Instruction& instruction, const Iss
                                   Flights::none, member, now);
       return flight != Flights::none && acquires;
     }
+  }
+}
+
+void MemoryIssue::follow_words(const Warp& warp, const Instruction& instruction,
+                               std::uint32_t active) {
+  const Space space = instruction.memory.space;
+  const bool loads = instruction.category == Category::load;
+  if ((space != Space::global && space != Space::generic) ||
+      (!loads && instruction.category != Category::store))
+    return;
+  LaneAddresses address;
+  lane_addresses(instruction, blocks_.context_of(warp), active, address);
+  BlockProgress& progress = blocks_.block_of(warp).progress;
+  const unsigned bytes = lane_bytes(instruction.memory);
+  for (std::uint32_t left = active; left != 0; left &= left - 1) {
+    const std::uint64_t at = address[static_cast<unsigned>(std::countr_zero(left))];
+    if (at < isa::first_global_address) continue;
+    if (loads)
+      progress.words.read(at, bytes);
+    else if (!progress.words.write(at, bytes))
+      progress.idempotent = false;
   }
 }
 

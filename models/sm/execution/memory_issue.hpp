@@ -15,10 +15,12 @@ namespace lockstep {
 
 class MemoryIssue {
  public:
-  MemoryIssue(ResidentBlocks& blocks, Mistakes& mistakes, SharedMemoryUnit& shared,
-              ConstantMemory& constant, LoadStoreUnit& load_store, Flights& flights,
-              FaultableAccesses& faultable)
-      : blocks_(blocks),
+  MemoryIssue(const SmConstants& constants, ResidentBlocks& blocks, Mistakes& mistakes,
+              SharedMemoryUnit& shared, ConstantMemory& constant, LoadStoreUnit& load_store,
+              Flights& flights, FaultableAccesses& faultable)
+      : follows_words_(constants.setup.follows_blocks &&
+                       constants.setup.idempotence == IdempotenceCheck::words),
+        blocks_(blocks),
         mistakes_(mistakes),
         shared_(shared),
         constant_(constant),
@@ -32,10 +34,13 @@ class MemoryIssue {
              std::uint32_t active, std::uint16_t member, SmCycle now);
 
  private:
+  /// The block's words, if these say whether it can be repeated.
+  void follow_words(const Warp& warp, const isa::Instruction& instruction, std::uint32_t active);
   bool issue_generic(WarpSlot slot, const isa::Instruction& instruction, const IssueRecord& record,
                      std::uint32_t active, const LaneAddresses& generic, std::uint16_t member,
                      SmCycle now);
 
+  const bool follows_words_;
   ResidentBlocks& blocks_;
   Mistakes& mistakes_;
   SharedMemoryUnit& shared_;

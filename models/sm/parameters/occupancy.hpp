@@ -14,6 +14,7 @@
 #include <string>
 
 #include "models/isa/program.hpp"
+#include "models/sm/parameters/placement.hpp"
 
 namespace lockstep {
 
@@ -25,6 +26,7 @@ struct OccupancyLimits {
   std::uint32_t register_unit = 256;  ///< registers of a warp come in units of this many
   std::uint32_t shared_unit = 256;    ///< bytes
   std::uint32_t log_entries = 0;      ///< of the operand log; 0: there is none
+  Placement placement = Placement::summed;
 };
 
 /// What one block takes, or how much is taken; sums field by field.

@@ -8,6 +8,7 @@
 #include "core/parameters/parameters.hpp"
 #include "models/noc/messages.hpp"
 #include "models/sm/parameters/occupancy.hpp"
+#include "models/sm/parameters/placement.hpp"
 
 namespace lockstep {
 
@@ -204,6 +205,7 @@ struct SmParameters {
   Expansions expansions;
   MultiplyUnit multiply_unit;
   bool unroll_loops;
+  Placement placement;
   Cycles operand_read, memory_interval, constant_latency, barrier_latency, block_start;
   Bytes local_bytes_per_thread;
   SmUnitParameters units;
@@ -242,6 +244,10 @@ struct SmParameters {
         .field("sub_cores", &P::sub_cores, true,
                "each scheduler has its own units (a class must have as many units as schedulers, "
                "or it is shared by all)")
+        .field("placement", &P::placement, Placement::summed,
+               choice({"summed", "packed", "aligned"}),
+               "where blocks find registers and shared memory: wherever the sums suffice, in the "
+               "first gap (002), or at multiples of what their kernel's blocks need (003)")
         .field("operand_read", &P::operand_read, 2_cycles, range(0_cycles, 100_cycles),
                "between issue and execution")
         .field("source_release", &P::source_release, SourceRelease::issue,
@@ -296,6 +302,7 @@ struct SmParameters {
   OccupancyLimits occupancy_limits(std::uint32_t log_entries) const {
     OccupancyLimits limits;
     limits.log_entries = log_entries;
+    limits.placement = placement;
     limits.threads = threads;
     limits.warps = warps;
     limits.blocks = blocks;

@@ -13,6 +13,7 @@
 #include "models/noc/address_mapping.hpp"
 #include "models/noc/noc_parameters.hpp"
 #include "models/sm/parameters/context_area.hpp"
+#include "models/sm/parameters/idempotence_check.hpp"
 #include "models/sm/parameters/local_memory_layout.hpp"
 #include "models/sm/parameters/sm_cycle.hpp"
 #include "models/sm/parameters/sm_parameters.hpp"
@@ -48,12 +49,13 @@ struct SmSetup {
   Link to_host, to_dispatcher, to_gmmu;
   VmParameters vm = defaults<VmParameters>();
   ReplayMode replay = ReplayMode::listed;
-  bool record_blocks = false;       ///< when each came and went
-  bool preemptible = false;         ///< the exception scheme squashes what faults
-  bool follows_blocks = false;      ///< a preemption asks what blocks have done, and flushes them
-  std::uint32_t log_entries = 0;    ///< of its operand log
-  std::vector<SmSideChoice> sides;  ///< of policies that have a part here
-  PolicyEpochs epochs;              ///< of those policies
+  bool record_blocks = false;   ///< when each came and went
+  bool preemptible = false;     ///< the exception scheme squashes what faults
+  bool follows_blocks = false;  ///< a preemption asks what blocks have done, and flushes them
+  IdempotenceCheck idempotence = IdempotenceCheck::marks;  ///< then
+  std::uint32_t log_entries = 0;                           ///< of its operand log
+  std::vector<SmSideChoice> sides;                         ///< of policies that have a part here
+  PolicyEpochs epochs;                                     ///< of those policies
 };
 
 /// What does not change about an SM; all its parts refer to it.

@@ -304,6 +304,15 @@ void Translation::page_replayed(std::uint16_t index, SmCycle now) {
   page_done(index, now);
 }
 
+void Translation::nobody_asks_again(TlbKey key, SmCycle now) {
+  const std::uint16_t index = pages_.find_miss(key);
+  if (index == ParkedPages::none) return;
+  const PageMiss& miss = pages_.miss(index);
+  if (miss.state != PageMiss::State::refused || !miss.come || miss.has_lines()) return;
+  count_fault(index, now);
+  page_done(index, now);
+}
+
 void Translation::tell_replayed(std::uint16_t index, SmCycle now) {
   PageMiss& miss = pages_.miss(index);
   if (miss.replayed) tell_page(MessageKind::replayed, miss.key, now);

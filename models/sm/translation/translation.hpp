@@ -73,6 +73,8 @@ class Translation {
   void on_pages_mapped(const PagesMapped& mapped, std::span<const std::byte> entries);
   void on_replay(const PageNotice& notice, SmCycle now);
   void on_flush(TenantId tenant);
+  /// What was squashed for a page that has come since, and was to ask again, has left the SM.
+  void nobody_asks_again(TlbKey key, SmCycle now);
   /// Drops translations of a span; bit i of the result: this SM stored to page i.
   std::array<std::uint64_t, pages_per_large / 64> shoot_down(const PageSpan& span, SmCycle now);
 

@@ -19,6 +19,7 @@ struct BlockInMemory {
 
   State state = State::leaving;
   bool dropped = false;  ///< its tenant was ended while it moved
+  bool sent = false;     ///< by the dispatcher: it may return although its grid is stopped here
   BlockReference reference;
   TenantId tenant;
   std::uint8_t grid = 0;     ///< its place in the SM
@@ -54,7 +55,7 @@ struct BlockInMemory {
   static constexpr TlbKey all_keys{};
 
   void serialize(Archive& archive) {
-    archive(state, dropped, reference, tenant, grid, place, number, bytes, parts, kept, homes,
+    archive(state, dropped, sent, reference, tenant, grid, place, number, bytes, parts, kept, homes,
             pages, progress, ready, moves);
   }
 };

@@ -81,37 +81,44 @@ void BlockTurnover::forget_ended_grids() {
     const auto place = static_cast<std::uint8_t>(g);
     const GridSlot& grid = blocks_.grid(place);
     if (!grid.used || !grid.ended || grid.resident_blocks + grid.blocks_in_memory > 0) continue;
-    const bool is_staged = std::any_of(staged_.begin(), staged_.end(), [&](const auto& reference) {
-      return reference.grid == grid.launch.grid;
+    const bool is_staged = std::any_of(staged_.begin(), staged_.end(), [&](const auto& staged) {
+      return staged.reference.grid == grid.launch.grid;
     });
     if (!is_staged) blocks_.forget_grid(place);
   }
 }
 
-void BlockTurnover::stage(const BlockReference& reference, SmCycle now) {
-  staged_.push_back(reference);
+void BlockTurnover::stage(const BlockReference& reference, std::span<const std::byte> position,
+                          SmCycle now) {
+  StagedBlock& staged = staged_.emplace_back(StagedBlock{reference, {}});
+  if (!position.empty()) std::memcpy(&staged.at.emplace(), position.data(), sizeof(BlockPosition));
   start_staged(now);
 }
 
 void BlockTurnover::start_staged(SmCycle now) {
   while (!staged_.empty()) {
-    const BlockReference reference = staged_.front();
-    const std::uint8_t grid = blocks_.place_of(GridId(reference.grid));
-    if (!blocks_.has_room_for(blocks_.grid(grid)) || !scheduler_.may_start(now)) return;
+    const StagedBlock staged = staged_.front();
+    const std::uint8_t grid = blocks_.place_of(GridId(staged.reference.grid));
+    if (!blocks_.has_room_for(blocks_.grid(grid), {}, staged.at) || !scheduler_.may_start(now))
+      return;
     staged_.pop_front();
-    start_block(reference, grid, now);
+    start_block(staged, grid, now);
   }
 }
 
-void BlockTurnover::start_block(const BlockReference& reference, std::uint8_t grid, SmCycle now) {
+void BlockTurnover::start_block(const StagedBlock& staged, std::uint8_t grid, SmCycle now) {
+  const BlockReference& reference = staged.reference;
   blocks_.count_residency(now);
   front_end_.account_stalls(now);
   choose_carve_out(blocks_.grid(grid), now);
-  const BlockPlace place = blocks_.enter(reference, grid);
+  const BlockPlace place = blocks_.enter(reference, grid, staged.at);
   blocks_.block(place).progress.began = now;
   log_.started(reference, constants_.time_of(now));
   faultable_.block_entered(place);
   scheduler_.entered(place, now);
+  if (const std::vector<std::byte> at = blocks_.told_position_of(reference);
+      !at.empty() && !staged.at)
+    ports_.tell_dispatcher(MessageKind::start_block, reference, now, at);
   for_each_warp(blocks_.block(place).warps, [&](WarpSlot slot) {
     printing_.forget(slot);  // of a tenant that was ended
     const SmCycle first = now + constants_.parameters.block_start.count();

@@ -8,6 +8,7 @@
 
 #include <algorithm>
 #include <deque>
+#include <optional>
 #include <span>
 
 #include "models/sm/blocks/resident_blocks.hpp"
@@ -42,8 +43,8 @@ class BlockTurnover final : public DrainedWarps {
 
   void start_grid(const GridLaunch& launch, std::span<const std::byte> payload);
   void end_grid(GridId grid);
-  /// A block has come, and starts as soon as there is room.
-  void stage(const BlockReference& reference, SmCycle now);
+  /// A block has come, and starts as soon as there is room: there, if it has a position.
+  void stage(const BlockReference& reference, std::span<const std::byte> position, SmCycle now);
   void drained(WarpSlot slot, SmCycle now) override;
   /// The tenant made a mistake: its blocks leave as if they were done.
   void abort_tenant(TenantId tenant, SmCycle now);
@@ -70,14 +71,19 @@ class BlockTurnover final : public DrainedWarps {
 
   bool empty() const { return blocks_.used().blocks == 0 && staged_.empty() && scheduler_.empty(); }
   void serialize(Archive& archive) {
-    archive.section("sm/turnover", 3);
+    archive.section("sm/turnover", 4);
     archive(staged_, shared_carve_out_, log_);
     scheduler_.serialize(archive);
   }
 
  private:
+  struct StagedBlock {
+    BlockReference reference;
+    std::optional<BlockPosition> at;
+    void serialize(Archive& archive) { archive(reference, at); }
+  };
   void start_staged(SmCycle now);
-  void start_block(const BlockReference& reference, std::uint8_t grid, SmCycle now);
+  void start_block(const StagedBlock& staged, std::uint8_t grid, SmCycle now);
   void finish_block(BlockPlace place, SmCycle now);
   void flush_block(BlockPlace place, SmCycle now);
   /// Its place is free; what the dispatcher hears of that.
@@ -96,9 +102,10 @@ class BlockTurnover final : public DrainedWarps {
   /// Staged blocks with match(reference) are staged no more; they.
   template <class Match>
   std::vector<BlockReference> take_staged(Match&& match) {
-    const auto kept = std::stable_partition(staged_.begin(), staged_.end(),
-                                            [&](const auto& block) { return !match(block); });
-    std::vector<BlockReference> taken(kept, staged_.end());
+    const auto kept = std::stable_partition(
+        staged_.begin(), staged_.end(), [&](const auto& block) { return !match(block.reference); });
+    std::vector<BlockReference> taken;
+    for (auto block = kept; block != staged_.end(); ++block) taken.push_back(block->reference);
     staged_.erase(kept, staged_.end());
     return taken;
   }
@@ -118,7 +125,7 @@ class BlockTurnover final : public DrainedWarps {
   Printing& printing_;
   LocalScheduler& scheduler_;
   BlockLog log_;
-  std::deque<BlockReference> staged_;
+  std::deque<StagedBlock> staged_;
   std::uint32_t shared_carve_out_ = 0;  ///< bytes of the unified storage
 };
 

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "core/error/error.hpp"
+#include "models/sm/turnover/squashed_pages.hpp"
 
 namespace lockstep {
 
@@ -27,6 +28,8 @@ void LocalScheduler::page_came(TlbKey key, SmCycle now) {
 }
 
 void LocalScheduler::stop(std::uint8_t grid, std::span<const BlockCommand> commands, SmCycle now) {
+  for (BlockInMemory& block : blocks_)
+    if (block.grid == grid) block.sent = false;
   for (Mask left = on_chip(); left != 0; left &= left - 1) {
     const BlockPlace place(static_cast<std::uint8_t>(std::countr_zero(left)));
     const BlockSlot& block = parts_.blocks.block(place);
@@ -169,17 +172,6 @@ void LocalScheduler::leave(BlockPlace place, Technique technique, SmCycle now) {
   parts_.contexts.freeze(place, stops_at(place));
 }
 
-std::vector<TlbKey> LocalScheduler::pages_of(BlockPlace place) const {
-  std::vector<TlbKey> pages;
-  parts_.faultable.for_each_squashed([&](const SquashedLanes& lanes) {
-    const WarpSlot slot = parts_.faultable.warp_of(lanes.access);
-    if (!lanes.come && parts_.blocks.warp(slot).block == place.value()) pages.push_back(lanes.page);
-  });
-  std::sort(pages.begin(), pages.end());
-  pages.erase(std::unique(pages.begin(), pages.end()), pages.end());
-  return pages;
-}
-
 void LocalScheduler::save(BlockPlace place, SmCycle now) {
   const BlockSlot& slot = parts_.blocks.block(place);
   const GridSlot& grid = parts_.blocks.grid(slot.grid);
@@ -190,11 +182,13 @@ void LocalScheduler::save(BlockPlace place, SmCycle now) {
   block.tenant = TenantId(grid.launch.tenant);
   block.grid = slot.grid;
   block.place = place;
-  block.pages = pages_of(place);
+  block.pages = squashed_pages(parts_.faultable, parts_.blocks, place, false);
+  const std::vector<TlbKey> come = squashed_pages(parts_.faultable, parts_.blocks, place, true);
   block.ready = block.moves = now;
   block.progress = slot.progress;
   block.progress.began = SmCycle{} - (now - slot.progress.began);
   BlockContext context = parts_.contexts.take_out(place, now, keeps_[place.value()]);
+  give_up(come, parts_.faultable, parts_.translation, now);
   block.bytes = context.bytes.size();
   block.parts = context.parts;
   block.kept = std::move(context.kept);
@@ -224,7 +218,9 @@ std::optional<BlockPlace> LocalScheduler::take_flushed(SmCycle now) {
     ++counts.blocks_flushed;
     counts.flushed_instructions += block.progress.executed.warp;
     count_stop(counts, place, now);
+    const std::vector<TlbKey> come = squashed_pages(parts_.faultable, parts_.blocks, place, true);
     parts_.contexts.discard(place, now);
+    give_up(come, parts_.faultable, parts_.translation, now);
     return place;
   }
   return std::nullopt;
@@ -242,7 +238,7 @@ std::optional<LocalScheduler::Moved> LocalScheduler::take_moved(SmCycle now) {
       static_cast<std::uint64_t>(now - block->moves);
   Moved moved;
   if (done->saved && !block->dropped) {
-    block->homes = parts_.blocks.leave_for_memory(block->place);
+    block->homes = parts_.blocks.leave_for_memory(block->place, block->keeps());
     parts_.blocks.keep(block->kept_resources());
     block->state = State::there;
     block->ready = now;
@@ -297,7 +293,8 @@ void LocalScheduler::begin_return(SmCycle now) {
   ++counts.blocks_restored;
   counts.context_bytes_restored += block.bytes;
   parts_.engine.restore(block.number, block.tenant, block.bytes, block.parts, now);
-  parts_.ports.tell_dispatcher(MessageKind::block_restored, block.reference, now);
+  parts_.ports.tell_dispatcher(MessageKind::block_restored, block.reference, now,
+                               parts_.blocks.told_position_of(block.reference));
   set_wake(now);
 }
 
@@ -313,16 +310,21 @@ std::pair<BlockGiven, std::vector<std::byte>> LocalScheduler::give(std::uint8_t 
   BlockGiven given;
   given.block = {parts_.blocks.grid(grid).launch.grid, constants_.setup.index, 0};
   const bool stays = parts_.blocks.grid(grid).program->local_bytes > 0;
-  const auto block = std::find_if(blocks_.begin(), blocks_.end(), [&](const auto& other) {
-    return other.grid == grid && other.can_return() && other.kept.empty() && !stays;
-  });
+  const auto first_of = [&](bool waiting) {
+    return std::find_if(blocks_.begin(), blocks_.end(), [&](const auto& other) {
+      return other.grid == grid && other.state == State::there && other.pages.empty() != waiting &&
+             other.kept.empty() && !stays;
+    });
+  };
+  auto block = first_of(false);
+  if (block == blocks_.end()) block = first_of(true);
   if (block == blocks_.end()) return {given, {}};
   given.given = 1;
   given.block = block->reference;
   given.place = block->number;
   given.bytes = block->bytes;
   given.parts = block->parts;
-  given.idempotent = block->progress.idempotent;
+  given.idempotent = block->progress.idempotent && block->progress.words.empty();  // these stay
   given.work = block->progress.work(SmCycle{});
   given.executed = parts_.blocks.forget_in_memory(block->reference, block->homes, false).executed;
   std::vector<std::byte> context = parts_.engine.take_kept(block->number);
@@ -334,6 +336,7 @@ void LocalScheduler::adopt(const BlockGiven& given, std::span<const std::byte> c
                            SmCycle now) {
   BlockInMemory block;
   block.state = State::there;
+  block.sent = true;
   block.reference = {given.block.grid, constants_.setup.index, given.block.block};
   block.grid = parts_.blocks.place_of(GridId(given.block.grid));
   block.tenant = TenantId(parts_.blocks.grid(block.grid).launch.tenant);

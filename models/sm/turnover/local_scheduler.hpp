@@ -15,7 +15,8 @@
 /// Source: 000, section 4.1, Figure 9.
 ///
 /// Simplified: the new block is the one that the dispatcher keeps staged at the SM; blocks with
-/// local memory, and those that wait for pages, return to their own SM.
+/// local memory return to their own SM; one that waits for pages and returns to another issues
+/// there again, to wait for them, what it was squashed for.
 #pragma once
 
 #include <algorithm>
@@ -43,7 +44,7 @@ class LocalScheduler {
     FrontEnd& front_end;
     FaultableAccesses& faultable;
     L1& l1;
-    const Translation& translation;
+    Translation& translation;
     BlockContexts& contexts;
     ContextEngine& engine;
   };
@@ -142,9 +143,8 @@ class LocalScheduler {
   }
   /// Nothing of it is in flight.
   void save(BlockPlace place, SmCycle now);
-  std::vector<TlbKey> pages_of(BlockPlace place) const;
   bool can_return(const BlockInMemory& block) const {
-    return block.can_return() && !parts_.blocks.grid(block.grid).stopped;
+    return block.can_return() && (block.sent || !parts_.blocks.grid(block.grid).stopped);
   }
   bool is_overdue(const BlockInMemory& block, SmCycle now) const;
   /// The one that returns next.

@@ -143,6 +143,30 @@ class Preemption(ScenarioTest):
                 done = self.lockstep("diff", "one.h5", name)
                 self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
 
+    def test_what_stays_on_chip_needs_places_side_by_side(self):
+        self.write("scenario.yaml", text(preempted("{name: switch, in_place: true}")))
+        done = self.lockstep("validate", "scenario.yaml", "--set", "gpu.sm.placement=aligned")
+        self.assertRegex(done.stderr, r"^lockstep: scenario\.yaml:\d+:\d+: policies\.preemption in_place .* and "
+                                      r"gpu\.sm\.placement aligned .*\n$")
+
+    def test_parts_of_sms_are_made_room_in_by_switching_alone(self):
+        for technique in ("drain", "flush", "chimera", "dual-kernel"):
+            self.assertRegex(self.refused(preempted(technique) + ", sharing: smk"),
+                             rf"scenario\.yaml:\d+:\d+: policies\.preemption {technique} takes whole .*smk lets all")
+        for more in ("in_place: true", "signal: 1000"):
+            self.assertRegex(self.refused(preempted(f"{{name: switch, {more}}}") + ", sharing: smk"),
+                             r"scenario\.yaml:\d+:\d+: policies\.preemption switch has in_place or a signal, .*smk")
+
+    def test_contexts_must_fit_into_memory(self):
+        self.write("scenario.yaml", text(preempted("switch")))
+        done = self.lockstep("validate", "scenario.yaml", "--set", "gpu.memory.capacity=1MiB")
+        self.assertRegex(done.stderr, r"^lockstep: scenario\.yaml:\d+:\d+: contexts of \d+ blocks of \d+ bytes .*"
+                                      r"leave nothing of gpu\.memory\.capacity.*\n$")
+
+    def test_dual_kernel_shares_no_sms_that_tenants_own(self):
+        self.assertRegex(self.refused(preempted("dual-kernel") + ", sharing: spatial"),
+                         r"scenario\.yaml:\d+:\d+: policies\.preemption dual-kernel takes whole SMs .*spatial gives")
+
     def test_tenants_have_the_gpu_in_turn_if_it_has_time_slices(self):
         policies = preempted("switch") + ", sharing: {name: time-sliced, slice: 15us}"
         second = f"workload: {WORKLOADS}/sgemm.yaml, parameters: {{n: 128}}"

@@ -96,6 +96,7 @@ std::unique_ptr<Dispatcher> DispatcherBench::make() const {
   Dispatcher::Setup setup;
   setup.parameters = {Frequency{1e9}, Cycles{100}, Cycles{2}, Cycles{45}, options_.launch_overlap};
   setup.limits.registers = 2048;
+  setup.limits.placement = options_.placement;
   setup.sharing = policy_written<sharing_policies>(options_.sharing);
   setup.preemption = policy_written<preemption_policies>(options_.preemption);
   setup.preemption_machine = {Clock(Frequency{1e9}), 10'000'000'000};
@@ -136,6 +137,12 @@ void DispatcherBench::block(double at_ns, MessageKind kind, std::uint32_t grid, 
   if (kind == MessageKind::block_saved)
     return receive(at_ns, kind, BlockSaved{{grid, sm, block}, 1024, {}, time(at_ns), 0, {}});
   receive(at_ns, kind, BlockReference{grid, sm, block});
+}
+
+void DispatcherBench::started(double at_ns, std::uint32_t grid, std::uint32_t sm,
+                              std::uint64_t block, const BlockPosition& at) {
+  receive(at_ns, MessageKind::start_block, BlockReference{grid, sm, block},
+          std::as_bytes(std::span(&at, 1)));
 }
 
 void DispatcherBench::block_given(double at_ns, std::uint32_t grid, std::uint32_t sm,
@@ -192,6 +199,12 @@ std::vector<std::string> DispatcherBench::sent() {
       std::ostringstream line;
       line << static_cast<double>(departure.femtoseconds()) / 1e6 << " " << name << " "
            << describe(*message);
+      if (options_.placement != Placement::summed && !message->payload().empty() &&
+          message->kind == kind_of(MessageKind::start_block)) {
+        BlockPosition at;
+        std::memcpy(&at, message->payload().data(), sizeof at);
+        line << " at " << at.registers;
+      }
       lines.push_back({departure, line.str()});
     }
   }

@@ -18,6 +18,7 @@ struct BenchOptions {
   bool launch_overlap = false;
   std::vector<std::uint64_t> instructions{0, 0};
   std::vector<Time> latency_bounds{Time::never(), Time::never()};
+  Placement placement = Placement::summed;  ///< if not that, sent() says where blocks go
 };
 
 /// A dispatcher at 1 GHz between a host and some SMs that only listen: launches take 100 ns, a
@@ -48,6 +49,9 @@ class DispatcherBench {
   /// What an SM tells of a block, by its grid: block_saved, block_restored, block_returned.
   void block(double at_ns, MessageKind kind, std::uint32_t grid, std::uint32_t sm,
              std::uint64_t block);
+  /// A block that was staged has started there.
+  void started(double at_ns, std::uint32_t grid, std::uint32_t sm, std::uint64_t block,
+               const BlockPosition& at);
   /// What an SM gives away, if anything, from place 100 * sm + block of its contexts.
   void block_given(double at_ns, std::uint32_t grid, std::uint32_t sm,
                    std::optional<std::uint64_t> block, const InstructionCount& executed = {});

@@ -8,9 +8,7 @@
 namespace lockstep::preemption_test {
 namespace {
 
-using ::testing::Contains;
 using ::testing::ElementsAre;
-using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 
 /// Two SMs with room for two small blocks each; grid 1 of an ordinary tenant fills them.
@@ -47,7 +45,7 @@ TEST_F(PreemptionTest, WithoutOneTheUrgentGridWaitsForTheEndOfTheOther) {
   for (std::uint64_t block = 0; block < 4; ++block)
     bench->block_done(410 + block, 1, static_cast<std::uint32_t>(block % 2), block);
   bench->run_until(500);
-  EXPECT_THAT(bench->blocks(), HasSubstr("2.0"));
+  EXPECT_THAT(bench->blocks(), ::testing::HasSubstr("2.0"));
 }
 
 TEST_F(PreemptionTest, AnUrgentGridTakesAsManySmsAsItsBlocksFill) {
@@ -187,9 +185,11 @@ class ChimeraTest : public PreemptionTest {
     options.latency_bounds[1] = bound;
     bench.emplace(options);
     bench->launch(0, {.grid = 1, .blocks = 20});
-    for (std::uint64_t block = 0; block < 4; ++block)
-      bench->block_done(200, 1, static_cast<std::uint32_t>(block % 2), block, {},
-                        {{1000, 32000}, 2000});
+    for (std::uint32_t block = 0; block < 4; ++block) {
+      bench->block_done(200, 1, block % 2, block, {}, {{1000, 32000}, 2000});
+      if (block < 2 && technique.find("dual") != technique.npos)
+        bench->started(200, 1, block % 2, block + 4, {});
+    }
     bench->run_until(300);
     sent();
     urgent(300, urgent_blocks);
@@ -225,7 +225,7 @@ TEST_F(ChimeraTest, ASwitchIsExpectedToTakeWhatContextsHaveTaken) {
     bench->status(510, 1, 0, {block(4, 500, true)});
     bench->status(510, 1, 1, {block(5, 700, true)});
     bench->run_until(520);
-    EXPECT_THAT(sent(), Contains(known ? "sm0 flush 1 s4" : "sm0 flush 1 f4"));
+    EXPECT_THAT(sent(), ::testing::Contains(known ? "sm0 flush 1 s4" : "sm0 flush 1 f4"));
   }
 }
 

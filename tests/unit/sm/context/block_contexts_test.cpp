@@ -30,8 +30,8 @@ class BlockContextsTest : public testing::Test, protected TurnoverWorld {
     launch.parameter_bytes = 24;
     launch.dynamic_shared_bytes = 256;
     turnover.start_grid(launch, std::vector<std::byte>(24));
-    turnover.stage({0, 0, 0}, SmCycle(10));
-    turnover.stage({0, 0, 1}, SmCycle(10));
+    turnover.stage({0, 0, 0}, {}, SmCycle(10));
+    turnover.stage({0, 0, 1}, {}, SmCycle(10));
     for (const BlockPlace place : {first, second}) fill(place, 3 * place.value() + 1);
     front_end.begin_cycle(SmCycle(11));  // the warps have fetched
     front_end.begin_cycle(SmCycle(12));

@@ -49,7 +49,7 @@ class BranchingBlock : protected TurnoverWorld {
     launch.registers = 13;
     launch.dynamic_shared_bytes = 1128;
     turnover.start_grid(launch, std::vector<std::byte>(24));
-    turnover.stage({0, 0, 0}, SmCycle(10));
+    turnover.stage({0, 0, 0}, {}, SmCycle(10));
     front_end.begin_cycle(SmCycle(11));
     front_end.begin_cycle(SmCycle(12));
     for (unsigned w = 0; w < 8; ++w)

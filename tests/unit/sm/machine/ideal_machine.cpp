@@ -76,6 +76,7 @@ void IdealMachine::fresh_sm(std::uint32_t i) {
     setup.contexts.first_place = i * setup.contexts.places;
   }
   setup.follows_blocks = options_.follows_blocks;
+  setup.idempotence = options_.idempotence;
   setup.index = i;
   setup.tenants = options_.tenants;
   setup.vm.l1_tlb = options_.l1_tlb;

@@ -12,6 +12,7 @@
 
 #include "models/isa/load.hpp"
 #include "models/noc/grid_messages.hpp"
+#include "models/sm/parameters/idempotence_check.hpp"
 #include "models/sm/parameters/sm_statistics.hpp"
 #include "models/sm/streaming_multiprocessor.hpp"
 #include "models/vm/messages.hpp"
@@ -57,6 +58,7 @@ class IdealMachine {
     bool knows_pages = true;
     std::vector<std::string> tenants{"alone"};
     bool follows_blocks = false;
+    IdempotenceCheck idempotence = IdempotenceCheck::marks;
     std::uint64_t overwritten = 0;  ///< of every launch: GridLaunch::overwritten
     /// Behind its last block a grid is told to have ended.
     bool ends_grids = true;

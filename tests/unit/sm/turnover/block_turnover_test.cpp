@@ -38,7 +38,7 @@ class BlockTurnoverTest : public testing::Test, protected TurnoverWorld {
     turnover.start_grid(launch, std::vector<std::byte>(24));
   }
   void stage(std::uint32_t grid, std::uint64_t block, std::int64_t now) {
-    turnover.stage({grid, 0, block}, SmCycle(now));
+    turnover.stage({grid, 0, block}, {}, SmCycle(now));
   }
   /// All threads of the warp end; it has no requests.
   void end_warp(unsigned slot, std::int64_t now) {

@@ -1,22 +1,24 @@
 /// Where the registers and the shared memory of an SM's thread blocks stand, and whose blocks stand
 /// in the way of a preempting kernel.
 ///
-/// What a block has is contiguous.  Aligned, block places of a kernel lie at multiples of what its
-/// blocks need, so that leaving blocks make room without gaps; packed, a block takes the first gap
-/// that is large enough.  Candidate i of a preempting kernel are the blocks that overlap its place
-/// i in either resource. Source: 003, sections 3.2 and 3.3.1, Figures 3.1 to 3.3, 3.8 and 3.9;
-/// preemption.md, sections 6 and 7.1.
+/// An allocation table: what a block has is contiguous.  Aligned, block places of a kernel lie at
+/// multiples of what its blocks need, so that leaving blocks make room without gaps; packed, a
+/// block takes the first gap that is large enough.  The dispatcher has one for each SM and says
+/// where a block goes for which there is a place; the SM places those that wait there, or return,
+/// and tells. Candidate i of a preempting kernel are the blocks that overlap its place i in either
+/// resource. Source: 002, section III.A (tables); 003, sections 3.2 and 3.3.1, Figures 3.1
+/// to 3.3, 3.8 and 3.9; preemption.md, sections 3.1, 6 and 7.1.
 #pragma once
 
 #include <cstdint>
 #include <optional>
 #include <vector>
 
+#include "models/noc/grid_messages.hpp"
 #include "models/sm/parameters/occupancy.hpp"
+#include "models/sm/parameters/placement.hpp"
 
 namespace lockstep {
-
-enum class Placement : std::uint8_t { aligned, packed };
 
 /// [begin, begin + size) of a resource.
 struct ResourceRange {
@@ -56,11 +58,20 @@ class SmPlaces {
         blocks_(limits.blocks),
         placement_(placement) {}
 
+  /// summed: there are no places, only sums.
+  bool matter() const { return placement_ != Placement::summed; }
   /// A block of such needs would find a place.
   bool has_place(const BlockResources& need) const { return find(need).has_value(); }
-  /// The block takes the first place that is free.  One that finds none, since others were placed
-  /// in another way, is in nobody's way.
-  void enter(std::uint32_t grid, std::uint64_t block, const BlockResources& need);
+  /// This one is free for it.
+  bool is_free(const BlockPosition& at, const BlockResources& need) const {
+    return is_free(room_at(at, need));
+  }
+  /// The block takes that place; nothing: the first one that is free.  One that finds none is in
+  /// nobody's way: it ends at once.
+  void enter(std::uint32_t grid, std::uint64_t block, const BlockResources& need,
+             const std::optional<BlockPosition>& at = std::nullopt);
+  /// Of a block that has entered.
+  BlockPosition position_of(std::uint32_t grid, std::uint64_t block) const;
   /// `keeps`: InPlace bits, that are its own until it enters again.
   void leave(std::uint32_t grid, std::uint64_t block, std::uint8_t keeps = 0);
   /// What a block that is away has here.
@@ -82,6 +93,9 @@ class SmPlaces {
   }
 
  private:
+  static BlockRoom room_at(const BlockPosition& at, const BlockResources& need) {
+    return {0, 0, {at.registers, need.registers}, {at.shared_bytes, need.shared_bytes}};
+  }
   static BlockRoom place(std::uint32_t i, const BlockResources& need);
   std::optional<BlockRoom> find(const BlockResources& need) const;
   std::optional<BlockRoom> find_gap(const BlockResources& need) const;
@@ -89,7 +103,7 @@ class SmPlaces {
   BlockRoom* find_away(std::uint32_t grid, std::uint64_t block);
 
   std::uint32_t registers_ = 0, shared_bytes_ = 0, blocks_ = 0;
-  Placement placement_ = Placement::aligned;
+  Placement placement_ = Placement::summed;
   std::vector<BlockRoom> rooms_;
 };
 

@@ -1,9 +1,9 @@
-#include "models/dispatch/victims/sm_places.hpp"
+#include "models/sm/parameters/sm_places.hpp"
 
 #include <algorithm>
 #include <iterator>
 
-#include "models/noc/grid_messages.hpp"
+#include "core/error/error.hpp"
 
 namespace lockstep {
 
@@ -26,7 +26,7 @@ std::optional<std::uint32_t> first_gap(std::vector<ResourceRange> taken, std::ui
 }  // namespace
 
 BlockRoom SmPlaces::place(std::uint32_t i, const BlockResources& need) {
-  return {0, 0, {i * need.registers, need.registers}, {i * need.shared_bytes, need.shared_bytes}};
+  return room_at({i * need.registers, i * need.shared_bytes}, need);
 }
 
 std::uint32_t SmPlaces::places_for(const BlockResources& need) const {
@@ -67,17 +67,26 @@ BlockRoom* SmPlaces::find_away(std::uint32_t grid, std::uint64_t block) {
   return room == rooms_.end() ? nullptr : &*room;
 }
 
-void SmPlaces::enter(std::uint32_t grid, std::uint64_t block, const BlockResources& need) {
+void SmPlaces::enter(std::uint32_t grid, std::uint64_t block, const BlockResources& need,
+                     const std::optional<BlockPosition>& at) {
   BlockResources lacking = need;
   BlockRoom* const away = find_away(grid, block);
   if (away != nullptr) lacking -= kept(grid, block);
-  const BlockRoom found = find(lacking).value_or(BlockRoom{});
+  const BlockRoom found = at ? room_at(*at, need) : find(lacking).value_or(BlockRoom{});
   BlockRoom& room = away != nullptr ? *away : rooms_.emplace_back();
   room.grid = grid;
   room.block = block;
   room.away = false;
   if (room.registers.size == 0) room.registers = found.registers;
   if (room.shared.size == 0) room.shared = found.shared;
+}
+
+BlockPosition SmPlaces::position_of(std::uint32_t grid, std::uint64_t block) const {
+  const auto room = std::find_if(rooms_.begin(), rooms_.end(), [&](const BlockRoom& other) {
+    return other.grid == grid && other.block == block;
+  });
+  LOCKSTEP_CHECK(room != rooms_.end(), "a block has no place");
+  return {room->registers.begin, room->shared.begin};
 }
 
 void SmPlaces::leave(std::uint32_t grid, std::uint64_t block, std::uint8_t keeps) {

@@ -1,0 +1,24 @@
+#pragma once
+
+#include <cstdint>
+
+#include "core/parameters/limits.hpp"
+
+namespace lockstep {
+
+/// How it is found out that a block overwrites what it has read.
+enum class IdempotenceCheck : std::uint8_t {
+  marks,  ///< by its code and the buffers of the launch
+  words,  ///< by the words that it has read
+};
+
+/// As a parameter, `idempotence`.
+inline Choice idempotence_checks() {
+  return choice({"static", "exact"});
+}
+inline constexpr const char* idempotence_check_doc =
+    "when a block can no longer be flushed: with its first store through a parameter whose buffer "
+    "its kernel reads (003, section 4.1), or with its first store to a word that it has read, or "
+    "release that lets others see what it has read";
+
+}  // namespace lockstep

@@ -1,0 +1,11 @@
+#pragma once
+
+#include <cstdint>
+
+namespace lockstep {
+
+/// What decides where an SM has room for a block's registers and shared memory: sums alone, or a
+/// contiguous place for each, in the first gap or at a multiple of what the block needs.
+enum class Placement : std::uint8_t { summed, packed, aligned };
+
+}  // namespace lockstep
