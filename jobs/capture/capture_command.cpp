@@ -52,6 +52,8 @@ void serve_all(int socket, Session& session, bool host_time) {
   }
 }
 
+const std::string no_start = "ended with status 127";  ///< what loaders and shells end with
+
 std::string ending(int status) {
   if (WIFSIGNALED(status))
     return std::string("was ended by a signal: ") + ::strsignal(WTERMSIG(status));
@@ -94,6 +96,10 @@ int capture_command(const CommandLine& line) {
   std::signal(SIGPIPE, SIG_IGN);
   serve_all(program.socket(), session, line.host_time);
   const std::string end = ending(program.wait());
+  if (!session.was_used() && end == no_start)
+    throw UserError(line.program[0], "could not start: a library that it needs is missing",
+                    "see the loader's line above; the runtimes that are there are libcudart.so.12 "
+                    "and libcudart.so.13");
   if (!session.was_used())
     throw UserError(line.program[0],
                     "called no CUDA runtime of ours" + (end.empty() ? "" : ", and " + end),
@@ -105,7 +111,8 @@ int capture_command(const CommandLine& line) {
   if (!end.empty())
     std::fprintf(stderr, "lockstep capture: %s %s; the recording has what it did until then\n",
                  line.program[0].c_str(), end.c_str());
-  return end.empty() && !session.failure() ? exit_done : exit_error;
+  const bool is_whole = end.empty() && !session.failure() && !session.memory().has_child_mark();
+  return is_whole ? exit_done : exit_error;
 }
 
 }  // namespace lockstep

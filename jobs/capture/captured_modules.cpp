@@ -1,10 +1,14 @@
 #include "jobs/capture/captured_modules.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
+#include <cstdlib>
 #include <cstring>
 
 #include "core/error/error.hpp"
-#include "models/isa/load.hpp"
+#include "models/isa/module/module_linker.hpp"
+#include "models/isa/reader/reader.hpp"
 #include "models/workload/kernel_arguments.hpp"
 
 namespace lockstep::capture {
@@ -19,43 +23,81 @@ bool is_of_the_machine(const isa::GlobalVariable& variable) {
   return variable.name.starts_with("%");
 }
 
+/// What goes wrong in a text that is newer than any that was there to read is its version's fault.
+isa::SourceModule read_known(const std::string& text, const std::string& name) {
+  constexpr double newest = 9.0;
+  const std::size_t place = text.find(".version");
+  const double version = place == text.npos ? 0 : std::atof(text.c_str() + place + 8);
+  try {
+    return isa::read_ptx(text, name);
+  } catch (const UserError& error) {
+    if (version <= newest) throw;
+    throw UserError(name,
+                    fmt::format("its PTX is of version {}, newer than {:.1f}", version, newest),
+                    "build it with nvcc of CUDA 13.0 or older");
+  }
+}
+
 }  // namespace
 
-std::uint64_t CapturedModules::add(std::span<const char> fat_binary) {
+std::uint64_t CapturedModules::add(std::span<const char> binary) {
   Loaded& added = modules_.emplace_back();
-  added.binaries = read_fat_binaries(fat_binary, name_of(modules_.size() - 1));
+  if (is_ptx(binary)) {
+    added.binaries = {ptx_alone(binary)};
+  } else {
+    added.binaries = read_fat_binaries(binary, name_of(modules_.size() - 1));
+  }
   return modules_.size() - 1;
 }
 
+bool CapturedModules::has_kernel(std::uint64_t module, const std::string& name) {
+  return load(module).module.kernel_index(name) >= 0;
+}
+
+bool CapturedModules::has_variable(std::uint64_t module, const std::string& name) {
+  const auto& globals = load(module).module.globals;
+  return std::any_of(globals.begin(), globals.end(), [&](const auto& g) { return g.name == name; });
+}
+
 std::uint64_t CapturedModules::add_own(const std::string& ptx) {
-  modules_.emplace_back().text = ptx;
+  Loaded& added = modules_.emplace_back();
+  added.is_ours = true;
+  added.binaries = {ptx_alone(ptx)};
+  own_text_ = ptx;
   return modules_.size() - 1;
+}
+
+std::vector<std::string> CapturedModules::files() const {
+  std::vector<std::string> files = recorded_.files();
+  if (!own_text_.empty() || files.empty()) files.push_back(own_text_);
+  return files;
 }
 
 CapturedModules::Loaded& CapturedModules::load(std::uint64_t module) {
   if (module >= modules_.size())
     throw UserError("", "the program names a module that it did not register", "");
   Loaded& loaded = modules_[module];
-  if (loaded.is_loaded) return loaded;
-  const std::string name = name_of(module);
-  const bool is_ours = !loaded.text.empty();
-  MergedPtx linked;
+  if (loaded.loader) return loaded;
+  read_and_link(loaded, module);
+  place_variables(loaded);
+  return loaded;
+}
+
+void CapturedModules::read_and_link(Loaded& loaded, std::uint64_t module) {
+  std::vector<std::string> texts;
+  std::vector<isa::SourceModule> sources;
   for (const FatBinary& binary : loaded.binaries) {
+    std::string name = name_of(module);
+    if (loaded.binaries.size() > 1) name = "file " + std::to_string(texts.size()) + " of " + name;
     const FatBinary::Ptx& ptx = best_ptx(binary, architecture_, name);
     loaded.architecture = std::max(loaded.architecture, ptx.architecture);
-    if (loaded.binaries.size() > 1) linked.add(ptx.text);
-    loaded.text = loaded.binaries.size() > 1 ? linked.text() : ptx.text;
+    texts.push_back(with_global_constants(ptx.text));
+    sources.push_back(read_known(texts.back(), name));
   }
-  const std::string text = with_global_constants(loaded.text);
-  loaded.module = isa::load_module_text(text, name);
-  if (is_ours) {
-    own_text_ = text;
-  } else {
-    loaded.renamed = merged_.add(text);
-  }
-  place_variables(loaded);
-  loaded.is_loaded = true;
-  return loaded;
+  isa::ModuleLoader loader(isa::link_modules(std::move(sources)));
+  loaded.module = loader.module();
+  if (!loaded.is_ours) loaded.renamed = recorded_.add(texts);
+  loaded.loader.emplace(std::move(loader));
 }
 
 void CapturedModules::place_variables(Loaded& loaded) {
@@ -84,11 +126,13 @@ void CapturedModules::place_variables(Loaded& loaded) {
 std::uint64_t CapturedModules::find_kernel(std::uint64_t module, const std::string& name) {
   const auto known = kernel_numbers_.find({module, name});
   if (known != kernel_numbers_.end()) return known->second;
-  const Loaded& loaded = load(module);
+  Loaded& loaded = load(module);
   const int index = loaded.module.kernel_index(name);
   if (index < 0)
     throw UserError(loaded.module.file, "has no kernel " + name,
                     "link with -rdc=false, so that each file has its kernels as PTX");
+  const auto wanted = static_cast<std::uint32_t>(index);
+  loaded.loader->load(loaded.module, std::span(&wanted, 1));
   kernels_.push_back(
       {&loaded.module, index, &loaded.variables, loaded.recorded_name(name), loaded.architecture});
   return kernel_numbers_[{module, name}] = kernels_.size() - 1;

@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <deque>
 #include <map>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
@@ -12,6 +13,7 @@
 #include "jobs/capture/device_memory.hpp"
 #include "jobs/capture/fat_binary.hpp"
 #include "jobs/capture/ptx_text.hpp"
+#include "models/isa/module/module_loader.hpp"
 #include "models/isa/program.hpp"
 
 namespace lockstep::capture {
@@ -38,8 +40,9 @@ class CapturedModules {
   CapturedModules(DeviceMemory& memory, std::uint32_t architecture)
       : memory_(memory), architecture_(architecture) {}
 
-  std::uint64_t add(std::span<const char> fat_binary);
-  /// A module of ours, as text.  It stands last in the recording's module, so that addresses of the
+  /// A fat binary, or PTX as text.
+  std::uint64_t add(std::span<const char> binary);
+  /// A module of ours, as text.  It stands last in the recording, so that addresses of the
   /// program's functions, which are their numbers, stay.
   std::uint64_t add_own(const std::string& ptx);
   /// Number of a kernel, for kernel(); throws UserError when the module cannot be read or has none
@@ -47,19 +50,23 @@ class CapturedModules {
   std::uint64_t find_kernel(std::uint64_t module, const std::string& name);
   const Kernel& kernel(std::uint64_t number) const { return kernels_[number]; }
   Variable find_variable(std::uint64_t module, const std::string& name);
+  /// Whether the module has it; throws UserError when it cannot be read.
+  bool has_kernel(std::uint64_t module, const std::string& name);
+  bool has_variable(std::uint64_t module, const std::string& name);
+  /// Throws UserError when it cannot be read.
+  void read(std::uint64_t module) { load(module); }
 
-  /// Of the recording.
-  std::string text() const { return merged_.text(own_text_); }
-  bool empty() const { return merged_.empty(); }
+  /// Files of the recording, which are linked in this order.
+  std::vector<std::string> files() const;
   bool has_heap() const;
   static constexpr std::uint64_t heap_bytes = std::uint64_t{8} << 20;  // CUDA's default
 
  private:
   struct Loaded {
     std::vector<FatBinary> binaries;  ///< several: device code that was linked
-    std::string text;                 ///< instead of the binaries
+    bool is_ours = false;
     std::uint32_t architecture = 0;
-    bool is_loaded = false;
+    std::optional<isa::ModuleLoader> loader;  ///< makes the programs of kernels that are asked for
     isa::Module module;
     std::vector<std::uint64_t> variables;
     std::map<std::string, std::string> renamed;
@@ -70,11 +77,12 @@ class CapturedModules {
   };
 
   Loaded& load(std::uint64_t module);
+  void read_and_link(Loaded& loaded, std::uint64_t module);
   void place_variables(Loaded& loaded);
 
   DeviceMemory& memory_;
   const std::uint32_t architecture_;
-  MergedPtx merged_;
+  RecordedPtx recorded_;
   std::string own_text_;
   std::deque<Loaded> modules_;
   std::deque<Kernel> kernels_;

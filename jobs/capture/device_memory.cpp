@@ -20,9 +20,9 @@ constexpr std::uint64_t granule = 512;
 DeviceMemory::DeviceMemory(std::uint64_t capacity, bool strict)
     : capacity_(capacity), strict_(strict), file_(::memfd_create("gpu memory", 0)) {
   void* base = MAP_FAILED;
-  if (file_ >= 0 && ::ftruncate(file_, static_cast<off_t>(address_space)) == 0)
-    base = ::mmap(nullptr, address_space, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_NORESERVE, file_,
-                  0);
+  if (file_ >= 0 && ::ftruncate(file_, static_cast<off_t>(file_bytes)) == 0)
+    base =
+        ::mmap(nullptr, file_bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_NORESERVE, file_, 0);
   if (base == MAP_FAILED)
     throw UserError("", std::string("no room for the memory of the GPU: ") + std::strerror(errno),
                     "raise the limit of virtual memory (ulimit -v)");
@@ -30,7 +30,7 @@ DeviceMemory::DeviceMemory(std::uint64_t capacity, bool strict)
 }
 
 DeviceMemory::~DeviceMemory() {
-  ::munmap(base_, address_space);
+  ::munmap(base_, file_bytes);
   ::close(file_);
 }
 
@@ -54,7 +54,7 @@ std::uint64_t DeviceMemory::allocate(MemoryKind kind, std::uint64_t bytes,
   if (!buffer) {
     const std::uint64_t address = next_;
     next_ = round_up(address + bytes + guard, alignment);
-    if (next_ > first_address + address_space) return 0;
+    if (next_ > first_ + address_space) return 0;
     buffer = &buffers_[address];
     *buffer = {address, bytes, 0, kind, symbol, {}};
   }

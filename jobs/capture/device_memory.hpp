@@ -35,6 +35,10 @@ class DeviceMemory {
   DeviceMemory& operator=(const DeviceMemory&) = delete;
 
   int file() const { return file_; }
+  /// Where addresses begin; before anything is allocated.
+  void begin_at(std::uint64_t address) { first_ = next_ = address; }
+  /// A process that has the file has left its mark there (protocol.hpp).
+  bool has_child_mark() const { return base_[child_mark] != std::byte{0}; }
   /// 0 when there is no room.
   std::uint64_t allocate(MemoryKind kind, std::uint64_t bytes, const std::string& symbol = "");
   /// False when nothing begins there.
@@ -50,12 +54,12 @@ class DeviceMemory {
   std::uint64_t used_bytes() const { return used_bytes_; }
 
  private:
-  std::byte* place(std::uint64_t address) const { return base_ + (address - first_address); }
+  std::byte* place(std::uint64_t address) const { return base_ + (address - first_); }
   Buffer* reusable(std::uint64_t bytes);
 
   const std::uint64_t capacity_;
   const bool strict_;
-  std::uint64_t used_bytes_ = 0, next_ = first_address;
+  std::uint64_t used_bytes_ = 0, first_ = first_addresses[0], next_ = first_;
   int file_ = -1;
   std::byte* base_ = nullptr;
   std::map<std::uint64_t, Buffer> buffers_;  ///< by address

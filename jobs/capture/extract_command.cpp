@@ -117,7 +117,9 @@ int extract_command(const CommandLine& line) {
   if (!workload.recording)
     throw UserError(line.first_file, "is no recording", "name a folder that capture wrote");
   check_range(line, count_launches(*workload.recording));
-  const isa::Module module = isa::load_module(workload.module_file);
+  const auto& launched = workload.recording->launched_kernels();
+  const isa::Module module =
+      isa::load_modules(workload.module_files(), {}, {launched.begin(), launched.end()});
   const FunctionalResult before =
       run_functionally("extracted", workload, module, nullptr, {}, line.first_launch);
   capture::WorkloadFolder folder(line.output);
@@ -125,7 +127,7 @@ int extract_command(const CommandLine& line) {
   write_memory(workload, before, writer);
   Extract(*workload.recording, writer).copy_steps(line.first_launch, line.last_launch);
   writer.finish();
-  folder.finish_extract(line.first_file,
+  folder.finish_extract(line.first_file, workload.module_files(),
                         fmt::format("launches {} to {}", line.first_launch, line.last_launch));
   std::fprintf(stderr, "%s: %llu launches, %llu steps\n", line.output.c_str(),
                static_cast<unsigned long long>(writer.launches()),

@@ -3,7 +3,10 @@
 #include <lz4.h>
 #include <zstd.h>
 
+#include <algorithm>
+#include <cstdlib>
 #include <cstring>
+#include <string_view>
 
 #include "core/error/error.hpp"
 
@@ -32,6 +35,8 @@ struct EntryHeader {
   std::uint64_t flags, unused, text_bytes;
 };
 static_assert(sizeof(EntryHeader) == 64);
+
+constexpr std::uint32_t elf_magic = 0x464c457f;
 
 [[noreturn]] void fail(const std::string& name, const std::string& what) {
   throw UserError(name, what, "build the program with nvcc 9 or later");
@@ -90,6 +95,9 @@ std::vector<FatBinary> read_fat_binaries(std::span<const char> containers,
   std::vector<FatBinary> binaries;
   while (!containers.empty()) {
     const auto whole = header_at<ContainerHeader>(containers, name);
+    if (whole.magic == elf_magic)
+      throw UserError(name, "is machine code, without PTX",
+                      "load PTX (nvcc -ptx), or a fat binary that has some (nvcc -fatbin)");
     if (whole.magic != container_magic || whole.header_bytes > containers.size() ||
         whole.bytes > containers.size() - whole.header_bytes)
       fail(name, "is no fat binary");
@@ -97,6 +105,24 @@ std::vector<FatBinary> read_fat_binaries(std::span<const char> containers,
     containers = containers.subspan(whole.header_bytes + whole.bytes);
   }
   return binaries;
+}
+
+bool is_ptx(std::span<const char> bytes) {
+  std::uint32_t magic = 0;
+  if (bytes.size() >= sizeof magic) std::memcpy(&magic, bytes.data(), sizeof magic);
+  const std::string_view text(bytes.data(), bytes.size());
+  return magic != container_magic && text.find(".version") < text.find(".target");
+}
+
+FatBinary ptx_alone(std::span<const char> text) {
+  FatBinary binary;
+  FatBinary::Ptx& ptx = binary.ptx.emplace_back();
+  ptx.text.assign(text.begin(), std::find(text.begin(), text.end(), '\0'));
+  const std::size_t target = ptx.text.find(".target");
+  const std::size_t number = ptx.text.find("sm_", target);
+  if (target != ptx.text.npos && number != ptx.text.npos)
+    ptx.architecture = static_cast<std::uint32_t>(std::atoi(ptx.text.c_str() + number + 3));
+  return binary;
 }
 
 const FatBinary::Ptx& best_ptx(const FatBinary& binary, std::uint32_t architecture,

@@ -25,6 +25,10 @@ struct FatBinary {
 /// for what is no fat binary.
 std::vector<FatBinary> read_fat_binaries(std::span<const char> containers, const std::string& name);
 
+/// Text, as programs load it at run time; its target is its architecture.
+bool is_ptx(std::span<const char> bytes);
+FatBinary ptx_alone(std::span<const char> text);
+
 /// What a driver would take for a GPU of this architecture: the newest that is not newer, and
 /// otherwise the oldest.  Throws UserError when there is only machine code.
 const FatBinary::Ptx& best_ptx(const FatBinary& binary, std::uint32_t architecture,

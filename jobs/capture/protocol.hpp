@@ -2,7 +2,7 @@
 /// a time over a socket, each a header of numbers and bytes behind it.
 ///
 /// Memory that the program's CPU code shares with the GPU lies in a file in memory that both map;
-/// the place in the file is the address less `first_address`.
+/// the place in the file is the address less the first one.
 #pragma once
 
 #include <cstdint>
@@ -12,20 +12,29 @@ namespace lockstep::capture {
 /// Environment variable with the numbers of socket and memory file: "5,6".
 inline constexpr const char* channel_variable = "LOCKSTEP_CAPTURE_CHANNEL";
 
-inline constexpr std::uint64_t first_address = 0x1'0000'0000;
+/// Where the GPU's memory may begin: the first that is free in the program, since pointers to
+/// shared memory are the same for both.  The second is for programs under the address sanitizer,
+/// whose shadow lies around the first.
+inline constexpr std::uint64_t first_addresses[] = {0x1'0000'0000, 0x2000'0000'0000};
 inline constexpr std::uint64_t address_space = std::uint64_t{1} << 40;
 
+/// Behind the memory in its file: a byte that is not 0 says that a child of the program needed the
+/// GPU as well.  The process that uses it holds a lock on the byte.
+inline constexpr std::uint64_t child_mark = address_space, file_bytes = address_space + 4096;
+
 enum class Operation : std::uint32_t {
-  hello,            ///< n0: process id; bytes: DeviceDescription in the answer
-  register_module,  ///< bytes: fat binary; answer n0: module
-  find_function,    ///< n0: module, bytes: name; answer: FunctionDescription, then parameters
-  find_variable,    ///< n0: module, bytes: name; answer n0: address, n1: bytes
+  hello,            ///< n0: process id, n1: first address; bytes: DeviceDescription in the answer
+  register_module,  ///< n0: read it at once, bytes: fat binary or PTX; answer n0: module
+  find_function,    ///< n0: module, n1: it may be missing, bytes: name; answer:
+                    ///< FunctionDescription, then parameters
+  find_variable,    ///< n0: module, n1: managed, n2: it may be missing, bytes: name; answer n0:
+                    ///< address, n1: bytes
   allocate,         ///< n0: MemoryKind, n1: bytes; answer n0: address
   release,          ///< n0: address
   copy_in,          ///< n0: address, n1: stream, n2: waits, bytes
   copy_out,         ///< n0: address, n1: bytes, n2: stream, n3: waits; answer bytes
   copy_within,      ///< n0: to, n1: from, n2: bytes, n3: stream
-  fill,             ///< n0: address, n1: bytes, n2: value, n3: bytes of a value, n4: stream
+  fill,             ///< n0: address, n1: bytes, n2: value, n3: its bytes, n4: stream
   launch,           ///< bytes: LaunchDescription, then the parameters
   synchronize,      ///< n0: all streams, n1: stream
   order,            ///< n0: stream that waits, n1: for this one
@@ -104,9 +113,11 @@ enum Status : std::int32_t {
   invalid_copy_direction = 21,
   invalid_device_function = 98,
   invalid_device = 101,
+  invalid_image = 200,
   no_kernel_image = 209,
   peer_access_unsupported = 217,
   invalid_handle = 400,
+  not_found = 500,
   not_ready = 600,
   illegal_address = 700,
   launch_out_of_resources = 701,
@@ -114,6 +125,7 @@ enum Status : std::int32_t {
   launch_failure = 719,
   not_permitted = 800,
   not_supported = 801,
+  graph_update_failure = 910,
   unknown_error = 999,
 };
 

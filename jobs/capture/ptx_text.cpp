@@ -1,7 +1,6 @@
 #include "jobs/capture/ptx_text.hpp"
 
 #include <cctype>
-#include <cstdlib>
 #include <functional>
 #include <string_view>
 #include <vector>
@@ -102,9 +101,9 @@ std::vector<std::string> words_of(std::string_view statement) {
   return words;
 }
 
-/// The symbol that a statement at the outermost level is about: its last name.
+/// The name that a statement at the outermost level is about.
 std::string symbol_of(const std::vector<std::string>& words) {
-  constexpr const char* definers[] = {".entry", ".func", ".global", ".const", ".shared", ".tex"};
+  constexpr const char* definers[] = {".entry", ".func", ".global", ".const", ".tex"};
   bool defines = false;
   std::string symbol;
   for (const std::string& word : words) {
@@ -139,53 +138,59 @@ std::string with_global_constants(const std::string& text) {
   });
 }
 
-std::map<std::string, std::string> MergedPtx::add(const std::string& text) {
-  const std::string suffix = "$" + std::to_string(modules_++);
-  std::map<std::string, std::string> renamed;
-  std::vector<std::string_view> kept;
-  std::set<std::string> own;
+namespace {
+
+/// A symbol that a statement at the outermost level is about.
+struct Symbol {
+  std::string name;
+  bool is_definition = false;
+  bool is_linked = false;  ///< other files of the group may mean it
+};
+
+std::vector<Symbol> symbols_of(std::string_view text) {
+  std::vector<Symbol> symbols;
   for (const std::string_view statement : statements(text)) {
     const std::vector<std::string> words = words_of(statement);
-    if (has(words, ".version")) {
-      const double version = words.size() > 1 ? std::atof(words[1].c_str()) : 0;
-      if (version > version_) version_line_ = ".version " + words[1];
-      version_ = std::max(version_, version);
-      continue;
-    }
-    if (has(words, ".target")) {
-      const int architecture = words.size() > 1 ? std::atoi(words[1].c_str() + 3) : 0;
-      if (architecture > architecture_) target_line_ = ".target " + words[1];
-      architecture_ = std::max(architecture_, architecture);
-      continue;
-    }
-    if (has(words, ".address_size")) continue;
-    const std::string symbol = symbol_of(words);
-    if (has(words, ".extern") && has(words, ".func")) {
-      if (!external_.insert(symbol).second) continue;
-    } else if (!symbol.empty() && own.insert(symbol).second && symbols_.contains(symbol)) {
-      renamed[symbol] = symbol + suffix;
-    }
-    kept.push_back(statement);
+    const std::string name = symbol_of(words);
+    if (name.empty()) continue;
+    const bool is_external = has(words, ".extern");
+    const bool is_linked =
+        is_external || has(words, ".visible") || has(words, ".weak") || has(words, ".common");
+    symbols.push_back({name, !is_external, is_linked});
   }
-  for (const std::string& symbol : own)
-    symbols_.insert(renamed.contains(symbol) ? renamed[symbol] : symbol);
-  for (const std::string_view statement : kept)
-    body_ +=
-        renamed.empty() ? std::string(statement) : rewrite(statement, [&](std::string_view word) {
-          const auto found = renamed.find(std::string(word));
-          return found == renamed.end() ? std::string(word) : found->second;
-        });
-  body_ += "\n";
-  return renamed;
+  return symbols;
 }
 
-std::string MergedPtx::text(const std::string& last) const {
-  if (!last.empty()) {
-    MergedPtx both = *this;
-    both.add(last);
-    return both.text();
+}  // namespace
+
+std::map<std::string, std::string> RecordedPtx::add(const std::vector<std::string>& group) {
+  std::map<std::string, std::string> linked, all;
+  std::set<std::string> taken_here;
+  const std::string group_suffix = "$" + std::to_string(files_.size());
+  std::vector<std::vector<Symbol>> symbols;
+  for (const std::string& text : group) symbols.push_back(symbols_of(text));
+  for (const auto& of_file : symbols)
+    for (const Symbol& symbol : of_file) {
+      if (!symbol.is_definition || !symbol.is_linked) continue;
+      if (symbols_.contains(symbol.name)) linked[symbol.name] = symbol.name + group_suffix;
+      taken_here.insert(linked.contains(symbol.name) ? linked[symbol.name] : symbol.name);
+    }
+  symbols_.merge(taken_here);
+  all = linked;
+  for (std::size_t f = 0; f < group.size(); ++f) {
+    std::map<std::string, std::string> renamed = linked;
+    std::set<std::string> own;
+    for (const Symbol& symbol : symbols[f])
+      if (!symbol.is_linked) own.insert(symbol.name);
+    for (const std::string& name : own)
+      if (!symbols_.insert(name).second)
+        renamed[name] = all[name] = name + "$" + std::to_string(files_.size());
+    files_.push_back(renamed.empty() ? group[f] : rewrite(group[f], [&](std::string_view word) {
+      const auto found = renamed.find(std::string(word));
+      return found == renamed.end() ? std::string(word) : found->second;
+    }));
   }
-  return version_line_ + "\n" + target_line_ + "\n.address_size 64\n" + body_;
+  return all;
 }
 
 }  // namespace lockstep::capture

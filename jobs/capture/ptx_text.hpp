@@ -1,34 +1,32 @@
-/// PTX modules of a program as one, and constant memory that the host can write.
+/// PTX files of a program as those of its recording, and constant memory that the host can write.
 ///
 /// Simplified: constant variables become global ones, so that copies to them are copies like all
-/// others; a replay reads them through L1 instead of the constant cache.  A symbol that two
-/// modules define gets a number behind its name in the later one.
+/// others; a replay reads them through L1 instead of the constant cache.
 #pragma once
 
 #include <map>
 #include <set>
 #include <string>
+#include <vector>
 
 namespace lockstep::capture {
 
 /// The text with its constant variables in global memory.
 std::string with_global_constants(const std::string& text);
 
-class MergedPtx {
+/// The files of a recording are linked to one module when it is replayed.  So a symbol that two
+/// modules of the program define gets a number behind its name in the later one, and so does one
+/// that belongs to a file alone.
+class RecordedPtx {
  public:
-  /// Adds a module; gives the names of its symbols that are others now.
-  std::map<std::string, std::string> add(const std::string& text);
-  bool empty() const { return body_.empty(); }
-  /// `last`: another module, with symbols of its own, behind all others.
-  std::string text(const std::string& last = "") const;
+  /// Adds a module: one file, or those that were compiled apart and linked (-rdc=true).  Gives the
+  /// names of its symbols that are others now.
+  std::map<std::string, std::string> add(const std::vector<std::string>& group);
+  const std::vector<std::string>& files() const { return files_; }
 
  private:
-  std::string body_;
-  double version_ = 0;
-  int architecture_ = 0;
-  std::string version_line_, target_line_;
-  std::set<std::string> symbols_, external_;
-  int modules_ = 0;
+  std::vector<std::string> files_;
+  std::set<std::string> symbols_;
 };
 
 }  // namespace lockstep::capture

@@ -46,7 +46,7 @@ Session::Session(const GpuParameters& gpu, const std::string& recording, bool st
 
 Session::Reply Session::serve(const Request& request, Bytes bytes) {
   Reply reply;
-  was_used_ = true;
+  was_used_ |= request.operation != Operation::hello;
   if (sticky_ != success && request.operation != Operation::hello) {
     reply.answer.status = sticky_;
     return reply;
@@ -71,6 +71,7 @@ void Session::dispatch(const Request& request, Bytes bytes, Reply& reply) {
     case Operation::register_module:
       reply.answer.numbers[0] =
           modules_.add({reinterpret_cast<const char*>(bytes.data()), bytes.size()});
+      if (n[0] != 0) modules_.read(reply.answer.numbers[0]);
       return;
     case Operation::find_function:
       return find_function(request, bytes, reply);
@@ -130,15 +131,21 @@ void Session::dispatch(const Request& request, Bytes bytes, Reply& reply) {
 
 void Session::hello(const Request& request, Reply& reply) {
   if (process_ != 0 && process_ != request.numbers[0]) {
-    say("two processes of the program use CUDA - capture each on its own");
+    failure_ = "two processes of the program use CUDA - capture each on its own";
+    say(*failure_);
     reply.answer.status = initialization_error;
     return;
   }
   process_ = request.numbers[0];
+  memory_.begin_at(request.numbers[1]);
   append(reply.bytes, describe_device(gpu_));
 }
 
 void Session::find_function(const Request& request, Bytes bytes, Reply& reply) {
+  if (request.numbers[1] != 0 && !modules_.has_kernel(request.numbers[0], text_of(bytes))) {
+    reply.answer.status = not_found;
+    return;
+  }
   const std::uint64_t number = modules_.find_kernel(request.numbers[0], text_of(bytes));
   const isa::Program &program = modules_.kernel(number).program(),
                      &lowered = modules_.kernel(number).lowered();
@@ -157,6 +164,10 @@ void Session::find_function(const Request& request, Bytes bytes, Reply& reply) {
 }
 
 void Session::find_variable(const Request& request, Bytes bytes, Reply& reply) {
+  if (request.numbers[2] != 0 && !modules_.has_variable(request.numbers[0], text_of(bytes))) {
+    reply.answer.status = not_found;
+    return;
+  }
   const auto variable = modules_.find_variable(request.numbers[0], text_of(bytes));
   if (request.numbers[1] != 0) memory_.share(variable.address);
   reply.answer.numbers[0] = variable.address;
@@ -192,8 +203,8 @@ void Session::copy_out(const Request& request, Reply& reply) {
   recorder_.copy_out(n[0], n[2], n[3] != 0, place);
 }
 
-void Session::run_own(const char* name, std::uint64_t to, std::uint64_t count, std::uint64_t last,
-                      std::uint64_t stream, Reply& reply) {
+void Session::run_own(const std::string& name, std::uint64_t to, std::uint64_t count,
+                      std::uint64_t last, std::uint64_t stream, Reply& reply) {
   constexpr std::uint32_t threads = 256;
   if (count == 0 || reply.answer.status != success) return;
   if (!own_module_) own_module_ = modules_.add_own(copy_kernels);
@@ -224,15 +235,20 @@ void Session::copy_within(const Request& request, Reply& reply) {
 
 void Session::fill(const Request& request, Reply& reply) {
   const std::uint64_t to = request.numbers[0], bytes = request.numbers[1];
-  const std::uint64_t value = (request.numbers[2] & 0xff) * 0x01010101, stream = request.numbers[3];
+  const std::uint64_t width = request.numbers[3], stream = request.numbers[4];
   if (memory_.find(to, bytes).empty()) {
     reply.answer.status = invalid_value;
     return;
   }
+  constexpr std::uint64_t copies[] = {0, 0x01010101, 0x00010001, 0, 1};  // of a value in 4 bytes
+  const std::uint64_t mask = (std::uint64_t{1} << 8 * width) - 1;
+  const std::uint64_t value = (request.numbers[2] & mask) * copies[width];
+  const std::string single = "lockstep_fill_" + std::to_string(width);
   const std::uint64_t head = std::min(bytes, (16 - to % 16) % 16), wide = (bytes - head) / 16;
-  run_own("lockstep_fill_1", to, head, value, stream, reply);
+  run_own(single, to, head / width, value, stream, reply);
   run_own("lockstep_fill_16", to + head, wide, value, stream, reply);
-  run_own("lockstep_fill_1", to + head + 16 * wide, bytes - head - 16 * wide, value, stream, reply);
+  const std::uint64_t rest = bytes - head - 16 * wide;
+  run_own(single, to + head + 16 * wide, rest / width, value, stream, reply);
 }
 
 void Session::launch(Bytes bytes, Reply& reply) {

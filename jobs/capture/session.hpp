@@ -56,7 +56,7 @@ class Session {
   void execute(const CapturedModules::Kernel& kernel, const LaunchDescription& how,
                Bytes parameters, Reply& reply);
   /// One of copy_kernels, over `count` elements.
-  void run_own(const char* name, std::uint64_t to, std::uint64_t count, std::uint64_t last,
+  void run_own(const std::string& name, std::uint64_t to, std::uint64_t count, std::uint64_t last,
                std::uint64_t stream, Reply& reply);
 
   const GpuParameters& gpu_;

@@ -70,15 +70,14 @@ WorkloadFolder::~WorkloadFolder() {
 void WorkloadFolder::finish(Session& session, const std::string& title) {
   session.recorder().finish();
   const RecordingWriter& writer = session.recorder().writer();
-  const std::string merged = session.modules().text();
-  write(part_ + "/module.ptx", session.modules().empty() ? copy_kernels : merged);
+  const std::string modules = write_modules(session.modules().files());
   std::string text = "# " + title + "\n";
   text +=
       fmt::format("# {} launches among {} steps; {} bytes of data, {} stored\n", writer.launches(),
                   writer.steps(), writer.data_bytes(), writer.stored_bytes());
   for (const std::string& kernel : writer.kernel_names())
     text += "# kernel: " + demangled(kernel) + "\n";
-  text += "module: module.ptx\n";
+  text += "module: " + modules + "\n";
   if (session.modules().has_heap())
     text += fmt::format("heap: {}MiB\n", CapturedModules::heap_bytes >> 20);
   text += "buffers:" + buffers_text(session.memory()) + "\n";
@@ -87,8 +86,20 @@ void WorkloadFolder::finish(Session& session, const std::string& title) {
   take_name();
 }
 
-void WorkloadFolder::finish_extract(const std::string& whole, const std::string& title) {
-  const auto text_of = [&](const char* name) {
+std::string WorkloadFolder::write_modules(const std::vector<std::string>& files) {
+  std::string names;
+  for (std::size_t f = 0; f < files.size(); ++f) {
+    const std::string name = f == 0 ? "module.ptx" : fmt::format("module_{}.ptx", f);
+    write(part_ + "/" + name, files[f].empty() ? copy_kernels : files[f]);
+    names += (f == 0 ? "" : ", ") + name;
+  }
+  return files.size() == 1 ? names : "[" + names + "]";
+}
+
+void WorkloadFolder::finish_extract(const std::string& whole,
+                                    const std::vector<std::string>& modules,
+                                    const std::string& title) {
+  const auto text_of = [&](const std::string& name) {
     const std::string file = whole + "/" + name;
     std::ifstream in(file, std::ios::binary);
     std::stringstream text;
@@ -96,7 +107,10 @@ void WorkloadFolder::finish_extract(const std::string& whole, const std::string&
     if (!in) throw UserError(file, "cannot be read", "extract from a folder that capture wrote");
     return text.str();
   };
-  write(part_ + "/module.ptx", text_of("module.ptx"));
+  for (const std::string& module : modules) {
+    const std::string name = fs::path(module).filename().string();
+    write(part_ + "/" + name, text_of(name));
+  }
   write(part_ + "/workload.yaml", "# " + title + " of:\n" + text_of("workload.yaml"));
   take_name();
 }

@@ -4,6 +4,7 @@
 #pragma once
 
 #include <string>
+#include <vector>
 
 #include "jobs/capture/session.hpp"
 
@@ -21,10 +22,13 @@ class WorkloadFolder {
   std::string recording_file() const { return part_ + "/program.h5"; }
   /// `title`: what was captured, for people.
   void finish(Session& session, const std::string& title);
-  /// Module and buffers are those of another recording; `title`: which part of it this is.
-  void finish_extract(const std::string& whole, const std::string& title);
+  /// Modules and buffers are those of another recording; `title`: which part of it this is.
+  void finish_extract(const std::string& whole, const std::vector<std::string>& modules,
+                      const std::string& title);
 
  private:
+  /// Gives their names, as `module:` has them.
+  std::string write_modules(const std::vector<std::string>& files);
   void take_name();
 
   std::string path_, part_;

@@ -62,8 +62,11 @@ void add_bytes(const Scenario& scenario, std::vector<RankFact>& facts) {
       if (!trace.empty()) facts.push_back({name + ".cpu.trace", digest_of(trace)});
       continue;
     }
-    for (const std::string& file : tenant.workload.module_files())
-      facts.push_back({name + ".module", digest_of(file)});
+    const std::vector<std::string> modules = tenant.workload.module_files();
+    for (std::size_t m = 0; m < modules.size(); ++m) {
+      const std::string which = modules.size() == 1 ? "" : "[" + std::to_string(m) + "]";
+      facts.push_back({name + ".module" + which, digest_of(modules[m])});
+    }
     if (tenant.workload.recording)
       facts.push_back({name + ".program", digest_of(tenant.workload.recording->file())});
     for (const Buffer& buffer : tenant.workload.buffers) {

@@ -38,11 +38,13 @@ std::optional<Allocation> AddressBook::find(const void* pointer) {
   return before;
 }
 
-void AddressBook::add_function(const void* host, std::uint64_t module, const char* name) {
+void AddressBook::add_function(const void* host, std::uint64_t module, const char* name,
+                               bool may_be_missing) {
   const std::lock_guard lock(mutex_);
   Function& function = functions_[host];
   function.module = module;
   function.name = name;
+  function.may_be_missing = may_be_missing;
 }
 
 void AddressBook::add_variable(const void* host, Variable variable) {
@@ -59,8 +61,9 @@ Function* AddressBook::function(const void* host) {
   }
   Function& function = found->second;
   if (function.known) return &function;
-  const Connection::Reply reply =
-      Connection::get().ask(Operation::find_function, {function.module}, bytes_of(function.name));
+  const Connection::Reply reply = Connection::get().ask(
+      Operation::find_function, {function.module, function.may_be_missing ? 1u : 0u},
+      bytes_of(function.name));
   if (noted(reply.status) != success) return nullptr;
   std::memcpy(&function.description, reply.bytes.data(), sizeof function.description);
   function.parameters.resize(function.description.parameters);
@@ -80,10 +83,12 @@ Variable* AddressBook::variable(const void* host) {
   Variable& variable = found->second;
   if (variable.address != 0) return &variable;
   const Connection::Reply reply = Connection::get().ask(
-      Operation::find_variable, {variable.module, variable.managed_pointer != nullptr},
+      Operation::find_variable,
+      {variable.module, variable.managed_pointer != nullptr, variable.may_be_missing},
       bytes_of(variable.name));
   if (noted(reply.status) != success) return nullptr;
   variable.address = reply.numbers[0];
+  if (variable.bytes == 0) variable.bytes = reply.numbers[1];
   const bool managed = variable.managed_pointer != nullptr;
   add({variable.address, reply.numbers[1], managed ? MemoryKind::managed : MemoryKind::device});
   if (!managed) return &variable;
@@ -104,9 +109,9 @@ void AddressBook::place_managed_variables() {
 
 bool map_shared(std::uint64_t address, std::uint64_t bytes) {
   void* const wanted = reinterpret_cast<void*>(address);
-  void* const got =
-      ::mmap(wanted, bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_FIXED_NOREPLACE,
-             Connection::get().memory_file(), static_cast<off_t>(address - first_address));
+  void* const got = ::mmap(wanted, bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_FIXED_NOREPLACE,
+                           Connection::get().memory_file(),
+                           static_cast<off_t>(address - Connection::get().first_address()));
   if (got == wanted) return true;
   if (got != MAP_FAILED) ::munmap(got, bytes);
   return false;

@@ -17,12 +17,14 @@ namespace lockstep::capture {
 struct Allocation {
   std::uint64_t address = 0, bytes = 0;
   MemoryKind kind = MemoryKind::device;
+  std::uint64_t on_gpu = 0;  ///< of registered memory: its address there; 0: the same
 };
 
 struct Function {
   std::uint64_t module = 0;
   std::string name;
-  bool known = false;  ///< the rest has been asked for
+  bool may_be_missing = false;  ///< the program asks whether it is there
+  bool known = false;           ///< the rest has been asked for
   FunctionDescription description;
   std::vector<ParameterDescription> parameters;
   std::uint32_t dynamic_shared_limit = 0;
@@ -34,6 +36,7 @@ struct Variable {
   std::size_t bytes = 0;
   void** managed_pointer = nullptr;  ///< where the program looks for a managed one's address
   std::uint64_t address = 0;         ///< 0: has not been asked for
+  bool may_be_missing = false;       ///< the program asks whether it is there
 };
 
 class AddressBook {
@@ -50,7 +53,8 @@ class AddressBook {
     return found && found->kind == MemoryKind::device;
   }
 
-  void add_function(const void* host, std::uint64_t module, const char* name);
+  void add_function(const void* host, std::uint64_t module, const char* name,
+                    bool may_be_missing = false);
   void add_variable(const void* host, Variable variable);
   /// Asks for what is not known yet; null with the error noted.
   Function* function(const void* host);

@@ -1,5 +1,7 @@
 #include "jobs/capture/runtime/connection.hpp"
 
+#include <fcntl.h>
+#include <sys/mman.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -18,6 +20,19 @@ thread_local Error kept_error = success;
 [[noreturn]] void end(const char* what) {
   std::fprintf(stderr, "lockstep capture: %s\n", what);
   std::_Exit(1);
+}
+
+/// The first beginning at which the program has nothing; it needs a page there to see that.
+std::uint64_t free_address() {
+  for (const std::uint64_t address : first_addresses) {
+    void* const wanted = reinterpret_cast<void*>(address);
+    void* const got =
+        ::mmap(wanted, 4096, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED_NOREPLACE, -1, 0);
+    if (got != MAP_FAILED) ::munmap(got, 4096);
+    if (got == wanted) return address;
+  }
+  end("the program has no address free for the memory of the GPU - build it without what maps "
+      "memory at fixed addresses");
 }
 
 }  // namespace
@@ -43,12 +58,25 @@ Connection& Connection::get() {
   return *connection;
 }
 
+void Connection::refuse_child(const char* what) const {
+  const char mark = 1;
+  [[maybe_unused]] const ssize_t told = ::pwrite(memory_, &mark, 1, child_mark);
+  end(what);
+}
+
 Connection::Connection() : process_(getpid()) {
   const char* channel = std::getenv(channel_variable);
   if (!channel || std::sscanf(channel, "%d,%d", &socket_, &memory_) != 2)
     end("this CUDA runtime only works below `lockstep capture -- PROGRAM` - "
         "take its folder out of LD_LIBRARY_PATH");
-  const Reply reply = ask(Operation::hello, {static_cast<std::uint64_t>(process_)});
+  struct flock mine {};
+  mine.l_type = F_WRLCK;
+  mine.l_start = child_mark;
+  mine.l_len = 1;
+  if (::fcntl(memory_, F_SETLK, &mine) != 0)
+    refuse_child("two processes of the program use CUDA - capture each on its own");
+  first_address_ = free_address();
+  const Reply reply = ask(Operation::hello, {static_cast<std::uint64_t>(process_), first_address_});
   if (reply.status != success || reply.bytes.size() != sizeof device_) std::_Exit(1);
   std::memcpy(&device_, reply.bytes.data(), sizeof device_);
 }
@@ -64,7 +92,8 @@ void Connection::receive(void* to, std::size_t bytes) const {
 Answer Connection::exchange(Operation operation, std::initializer_list<std::uint64_t> numbers,
                             std::span<const char> bytes) const {
   if (getpid() != process_)
-    end("a child that the program forked calls CUDA - capture a program that does not fork");
+    refuse_child(
+        "a child that the program forked calls CUDA - capture a program that does not fork");
   Request request;
   request.operation = operation;
   std::copy(numbers.begin(), numbers.end(), request.numbers);

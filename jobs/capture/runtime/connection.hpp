@@ -32,6 +32,8 @@ class Connection {
 
   const DeviceDescription& device() const { return device_; }
   int memory_file() const { return memory_; }
+  /// Of the GPU's memory.
+  std::uint64_t first_address() const { return first_address_; }
 
  private:
   Connection();
@@ -40,10 +42,13 @@ class Connection {
   Answer exchange(Operation operation, std::initializer_list<std::uint64_t> numbers,
                   std::span<const char> bytes) const;
   void print(std::size_t bytes) const;
+  /// A process that may not use the GPU: the recording is refused.
+  [[noreturn]] void refuse_child(const char* what) const;
 
   std::mutex mutex_;
   int socket_ = -1, memory_ = -1;
   int process_ = 0;
+  std::uint64_t first_address_ = 0;
   DeviceDescription device_;
 };
 

@@ -1,4 +1,6 @@
-/// Copies and fills in all forms: each becomes copies of contiguous rows.
+/// Copies and fills in all forms.
+#include "jobs/capture/runtime/copies.hpp"
+
 #include <algorithm>
 #include <cstring>
 
@@ -10,11 +12,6 @@
 namespace lockstep::capture {
 namespace {
 
-struct Order {
-  std::uint64_t stream = 0;
-  bool waits = true;
-};
-
 std::uint64_t number(const void* pointer) {
   return reinterpret_cast<std::uint64_t>(pointer);
 }
@@ -23,6 +20,8 @@ std::uint64_t number(const void* pointer) {
 bool is_on_gpu(const void* pointer) {
   return AddressBook::get().is_device(pointer);
 }
+
+}  // namespace
 
 Error copy_row(void* to, const void* from, std::size_t bytes, int kind, const Order& order) {
   if (bytes == 0) return success;
@@ -46,12 +45,6 @@ Error copy_row(void* to, const void* from, std::size_t bytes, int kind, const Or
   std::memmove(to, from, bytes);
   return error;
 }
-
-struct Rows {
-  char* to;
-  const char* from;
-  std::size_t to_pitch, from_pitch, width, height;
-};
 
 Error copy_rows(const Rows& rows, int kind, const Order& order) {
   if (rows.width > rows.to_pitch || rows.width > rows.from_pitch) return 12;  // invalid pitch
@@ -80,22 +73,24 @@ Error copy_volume(const Copy3D& copy, const Order& order) {
   return success;
 }
 
-Error fill_row(void* to, int value, std::size_t bytes, std::uint64_t stream) {
+Error fill_row(void* to, const Pattern& pattern, std::size_t bytes, std::uint64_t stream) {
   if (bytes == 0) return success;
+  if (number(to) % pattern.bytes != 0 || bytes % pattern.bytes != 0) return invalid_value;
   if (is_on_gpu(to))
     return Connection::get()
-        .ask(Operation::fill, {number(to), bytes, static_cast<unsigned char>(value), stream})
+        .ask(Operation::fill, {number(to), bytes, pattern.value, pattern.bytes, stream})
         .status;
   if (!AddressBook::get().find(to)) return invalid_value;
-  std::memset(to, value, bytes);
+  for (std::size_t at = 0; at < bytes; at += pattern.bytes)
+    std::memcpy(static_cast<char*>(to) + at, &pattern.value, pattern.bytes);
   return success;
 }
 
-Error fill_rows(void* to, std::size_t pitch, int value, std::size_t width, std::size_t height,
-                std::uint64_t stream) {
-  if (width == pitch) return fill_row(to, value, width * height, stream);
+Error fill_rows(void* to, std::size_t pitch, const Pattern& pattern, std::size_t width,
+                std::size_t height, std::uint64_t stream) {
+  if (width == pitch) return fill_row(to, pattern, width * height, stream);
   for (std::size_t y = 0; y < height; ++y) {
-    const Error error = fill_row(static_cast<char*>(to) + y * pitch, value, width, stream);
+    const Error error = fill_row(static_cast<char*>(to) + y * pitch, pattern, width, stream);
     if (error != success) return error;
   }
   return success;
@@ -114,6 +109,24 @@ Error copy_symbol(const void* symbol, void* host, std::size_t bytes, std::size_t
 Order in(StreamHandle stream) {
   return {stream_number(stream), false};
 }
+
+namespace {
+
+Pattern byte(int value) {
+  return {static_cast<unsigned char>(value), 1};
+}
+
+/// Slices that are as high as the memory are one piece.
+Error fill_volume(const PitchedPointer& to, int value, const Extent& extent, std::uint64_t stream) {
+  for (std::size_t z = 0; z < extent.depth; ++z) {
+    const Error error = fill_rows(static_cast<char*>(to.pointer) + z * to.height * to.pitch,
+                                  to.pitch, byte(value), extent.width, extent.height, stream);
+    if (error != success) return error;
+  }
+  return success;
+}
+
+constexpr auto a_fill = GraphNode::Type::fill;
 
 }  // namespace
 
@@ -166,11 +179,25 @@ LOCKSTEP_EXPORT Error cudaMemcpyFromSymbolAsync(void* to, const void* symbol, st
   return in_stream(stream,
                    [=] { return copy_symbol(symbol, to, bytes, offset, false, kind, in(stream)); });
 }
-LOCKSTEP_EXPORT Error cudaMemcpyPeer(void*, int, const void*, int, std::size_t) {
-  return noted(peer_access_unsupported);
+/// There are no peers, but the device is its own.
+LOCKSTEP_EXPORT Error cudaMemcpyPeer(void* to, int to_device, const void* from, int from_device,
+                                     std::size_t bytes) {
+  if (to_device != 0 || from_device != 0) return noted(invalid_device);
+  return cudaMemcpy(to, from, bytes, by_address);
 }
-LOCKSTEP_EXPORT Error cudaMemcpyPeerAsync(void*, int, const void*, int, std::size_t, StreamHandle) {
-  return noted(peer_access_unsupported);
+LOCKSTEP_EXPORT Error cudaMemcpyPeerAsync(void* to, int to_device, const void* from,
+                                          int from_device, std::size_t bytes, StreamHandle stream) {
+  if (to_device != 0 || from_device != 0) return noted(invalid_device);
+  return cudaMemcpyAsync(to, from, bytes, by_address, stream);
+}
+LOCKSTEP_EXPORT Error cudaMemcpyBatchAsync(void* const* to, const void* const* from,
+                                           const std::size_t* bytes, std::size_t count, const void*,
+                                           const std::size_t*, std::size_t, StreamHandle stream) {
+  for (std::size_t i = 0; i < count; ++i)
+    if (const Error error = cudaMemcpyAsync(to[i], from[i], bytes[i], by_address, stream);
+        error != success)
+      return error;
+  return success;
 }
 LOCKSTEP_EXPORT Error cudaGetSymbolAddress(void** address, const void* symbol) {
   const Variable* variable = AddressBook::get().variable(symbol);
@@ -186,29 +213,30 @@ LOCKSTEP_EXPORT Error cudaGetSymbolSize(std::size_t* bytes, const void* symbol) 
 }
 
 LOCKSTEP_EXPORT Error cudaMemset(void* to, int value, std::size_t bytes) {
-  return noted(fill_row(to, value, bytes, 0));
+  return noted(fill_row(to, byte(value), bytes, 0));
 }
 LOCKSTEP_EXPORT Error cudaMemsetAsync(void* to, int value, std::size_t bytes, StreamHandle stream) {
-  return in_stream(stream, [=] { return fill_row(to, value, bytes, stream_number(stream)); });
+  return in_stream(
+      stream, [=] { return fill_row(to, byte(value), bytes, stream_number(stream)); }, a_fill);
 }
 LOCKSTEP_EXPORT Error cudaMemset2D(void* to, std::size_t pitch, int value, std::size_t width,
                                    std::size_t height) {
-  return noted(fill_rows(to, pitch, value, width, height, 0));
+  return noted(fill_rows(to, pitch, byte(value), width, height, 0));
 }
 LOCKSTEP_EXPORT Error cudaMemset2DAsync(void* to, std::size_t pitch, int value, std::size_t width,
                                         std::size_t height, StreamHandle stream) {
   return in_stream(
-      stream, [=] { return fill_rows(to, pitch, value, width, height, stream_number(stream)); });
+      stream,
+      [=] { return fill_rows(to, pitch, byte(value), width, height, stream_number(stream)); },
+      a_fill);
 }
 LOCKSTEP_EXPORT Error cudaMemset3D(PitchedPointer to, int value, Extent extent) {
-  return noted(fill_rows(to.pointer, to.pitch, value, extent.width, to.height * extent.depth, 0));
+  return noted(fill_volume(to, value, extent, 0));
 }
 LOCKSTEP_EXPORT Error cudaMemset3DAsync(PitchedPointer to, int value, Extent extent,
                                         StreamHandle stream) {
-  return in_stream(stream, [=] {
-    return fill_rows(to.pointer, to.pitch, value, extent.width, to.height * extent.depth,
-                     stream_number(stream));
-  });
+  return in_stream(
+      stream, [=] { return fill_volume(to, value, extent, stream_number(stream)); }, a_fill);
 }
 
 }  // namespace lockstep::capture

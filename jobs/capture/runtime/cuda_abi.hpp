@@ -49,6 +49,33 @@ struct Copy3D {
   int kind = by_address;
 };
 
+struct KernelNodeParameters {
+  void* function = nullptr;
+  Dimensions blocks, threads;
+  unsigned shared_bytes = 0;
+  void** arguments = nullptr;
+  void** packed = nullptr;  ///< instead of them: names and values, as for cuLaunchKernel
+};
+struct FillNodeParameters {
+  void* to = nullptr;
+  std::size_t pitch = 0;
+  unsigned value = 0, element_bytes = 1;
+  std::size_t width = 0, height = 0;
+};
+struct HostNodeParameters {
+  void (*function)(void*) = nullptr;
+  void* data = nullptr;
+};
+struct AnyNodeParameters {
+  int type = 0;
+  int reserved[3] = {};
+  char parameters[232] = {};
+};
+struct GraphUpdateResult {
+  int result = 0;
+  void *node = nullptr, *from = nullptr;
+};
+
 struct FunctionAttributes {
   std::size_t shared_bytes = 0, constant_bytes = 0, local_bytes = 0;
   int maximum_threads = 0, registers = 0, ptx_version = 0, binary_version = 0, cache_mode = 0;

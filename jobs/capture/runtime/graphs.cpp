@@ -1,28 +1,49 @@
+/// Streams captured into graphs; graphs made ready, brought up to date, and launched.
 #include "jobs/capture/runtime/graphs.hpp"
 
+#include <algorithm>
 #include <map>
 #include <mutex>
 #include <optional>
+#include <set>
 #include <utility>
-#include <vector>
 
 #include "jobs/capture/runtime/connection.hpp"
 
 namespace lockstep::capture {
-
-struct Graph {
-  std::vector<Action> actions;
-};
-
 namespace {
 
 std::mutex captured_mutex;
 std::map<StreamHandle, Graph*> captured;
 thread_local std::optional<StreamHandle> launching;
 
+/// At the end of what was captured.
+void keep(Graph& graph, std::unique_ptr<GraphNode> node) {
+  const std::lock_guard lock(captured_mutex);
+  if (!graph.nodes.empty()) node->after = {graph.nodes.back().get()};
+  node->graph = &graph;
+  graph.nodes.push_back(std::move(node));
+}
+
+Error do_node(const GraphNode& node);
+
+Error do_all(const Graph& graph) {
+  for (const GraphNode* node : in_order(graph))
+    if (const Error error = node->is_enabled ? do_node(*node) : success; error != success)
+      return error;
+  return success;
+}
+
+Error do_node(const GraphNode& node) {
+  if (node.call) return run(*node.call);
+  if (node.child) return do_all(*node.child);
+  return node.action ? node.action() : success;
+}
+
 Error instantiate(Graph** executable, const Graph* graph) {
   if (!executable || !graph) return noted(invalid_value);
-  *executable = new Graph(*graph);
+  if (in_order(*graph).size() != graph->nodes.size()) return noted(invalid_value);  // a circle
+  *executable = copy_of(*graph).release();
   return success;
 }
 
@@ -32,6 +53,47 @@ Error destroy(Graph* graph) {
 }
 
 }  // namespace
+
+std::unique_ptr<Graph> copy_of(const Graph& graph) {
+  auto copy = std::make_unique<Graph>();
+  std::map<const GraphNode*, GraphNode*> copies;
+  for (const auto& node : graph.nodes) {
+    auto& made = copy->nodes.emplace_back(std::make_unique<GraphNode>(*node));
+    if (node->call) made->call = std::make_shared<KernelCall>(*node->call);
+    if (node->child) made->child = copy_of(*node->child);
+    made->origin = node.get();
+    made->graph = copy.get();
+    copies[node.get()] = made.get();
+  }
+  for (const auto& made : copy->nodes)
+    for (GraphNode*& before : made->after) before = copies[before];
+  return copy;
+}
+
+std::vector<GraphNode*> in_order(const Graph& graph) {
+  std::vector<GraphNode*> order;
+  std::set<const GraphNode*> done;
+  const auto is_ready = [&](const GraphNode& node) {
+    return std::all_of(node.after.begin(), node.after.end(),
+                       [&](const GraphNode* before) { return done.contains(before); });
+  };
+  for (bool found = true; found;) {
+    found = false;
+    for (const auto& node : graph.nodes) {
+      if (done.contains(node.get()) || !is_ready(*node)) continue;
+      order.push_back(node.get());
+      done.insert(node.get());
+      found = true;
+    }
+  }
+  return order;
+}
+
+GraphNode* find_copy(const Graph& graph, const GraphNode* origin) {
+  for (const auto& node : graph.nodes)
+    if (node->origin == origin) return node.get();
+  return nullptr;
+}
 
 Graph* graph_of(StreamHandle stream) {
   const std::lock_guard lock(captured_mutex);
@@ -48,17 +110,36 @@ const StreamHandle* launching_stream() {
   return launching ? &*launching : nullptr;
 }
 
-Error in_stream(StreamHandle stream, Action action) {
+Error in_stream(StreamHandle stream, Action action, GraphNode::Type type) {
   Graph* graph = graph_of(stream);
   if (!graph) return noted(action());
-  graph->actions.push_back(std::move(action));
+  auto node = std::make_unique<GraphNode>();
+  node->type = type;
+  node->action = std::move(action);
+  keep(*graph, std::move(node));
+  return success;
+}
+
+Error in_stream(StreamHandle stream, std::shared_ptr<KernelCall> call) {
+  Graph* graph = graph_of(stream);
+  if (!graph) return noted(run(*call));
+  auto node = std::make_unique<GraphNode>();
+  node->type = GraphNode::Type::kernel;
+  node->call = std::move(call);
+  keep(*graph, std::move(node));
   return success;
 }
 
 LOCKSTEP_EXPORT Error cudaStreamBeginCapture(StreamHandle stream, int) {
-  if (!stream) return noted(invalid_value);
-  if (graph_of(stream)) return noted(invalid_value);
+  if (!stream || graph_of(stream)) return noted(invalid_value);
   join(stream, new Graph);
+  return success;
+}
+LOCKSTEP_EXPORT Error cudaStreamBeginCaptureToGraph(StreamHandle stream, Graph* graph,
+                                                    GraphNode* const*, const void*, std::size_t,
+                                                    int) {
+  if (!stream || !graph || graph_of(stream)) return noted(invalid_value);
+  join(stream, graph);
   return success;
 }
 LOCKSTEP_EXPORT Error cudaStreamEndCapture(StreamHandle stream, Graph** graph) {
@@ -73,6 +154,11 @@ LOCKSTEP_EXPORT Error cudaStreamIsCapturing(StreamHandle stream, int* status) {
   *status = graph_of(stream) ? 1 : 0;
   return success;
 }
+LOCKSTEP_EXPORT Error cudaThreadExchangeStreamCaptureMode(int* mode) {
+  static thread_local int kept = 0;
+  std::swap(kept, *mode);
+  return success;
+}
 LOCKSTEP_EXPORT Error cudaGraphInstantiate(Graph** executable, const Graph* graph,
                                            unsigned long long) {
   return instantiate(executable, graph);
@@ -81,17 +167,40 @@ LOCKSTEP_EXPORT Error cudaGraphInstantiateWithFlags(Graph** executable, const Gr
                                                     unsigned long long) {
   return instantiate(executable, graph);
 }
+/// `parameters`: a stream to upload in, which is nothing here, and places for errors.
+LOCKSTEP_EXPORT Error cudaGraphInstantiateWithParams(Graph** executable, const Graph* graph,
+                                                     void*) {
+  return instantiate(executable, graph);
+}
+LOCKSTEP_EXPORT Error cudaGraphExecGetFlags(const Graph*, unsigned long long* flags) {
+  *flags = 0;
+  return success;
+}
+/// The same nodes with other parameters; what else differs makes a program instantiate anew.
+LOCKSTEP_EXPORT Error cudaGraphExecUpdate(Graph* executable, const Graph* graph,
+                                          GraphUpdateResult* result) {
+  constexpr int topology_changed = 2, type_changed = 3;
+  if (!executable || !graph) return noted(invalid_value);
+  int what = executable->nodes.size() == graph->nodes.size() ? 0 : topology_changed;
+  for (std::size_t i = 0; what == 0 && i < graph->nodes.size(); ++i)
+    if (executable->nodes[i]->type != graph->nodes[i]->type) what = type_changed;
+  if (result) *result = {what, nullptr, nullptr};
+  if (what != 0) return noted(graph_update_failure);
+  // Nodes go on to be known by those that the executable was made from, and by the new ones.
+  std::unique_ptr<Graph> updated = copy_of(*graph);
+  for (std::size_t i = 0; i < graph->nodes.size(); ++i)
+    updated->nodes[i]->is_enabled = executable->nodes[i]->is_enabled;
+  executable->nodes = std::move(updated->nodes);
+  for (const auto& node : executable->nodes) node->graph = executable;
+  return success;
+}
 LOCKSTEP_EXPORT Error cudaGraphUpload(Graph*, StreamHandle) {
   return success;
 }
 LOCKSTEP_EXPORT Error cudaGraphLaunch(const Graph* graph, StreamHandle stream) {
   if (!graph) return noted(invalid_value);
   launching = stream;
-  Error error = success;
-  for (const Action& action : graph->actions) {
-    error = action();
-    if (error != success) break;
-  }
+  const Error error = do_all(*graph);
   launching.reset();
   return noted(error);
 }

@@ -1,22 +1,51 @@
-/// Graphs that are made by capturing streams: what was asked meanwhile, done in order when the
-/// graph is launched.
+/// Graphs: nodes and what they wait for, made one by one or by capturing streams.
 ///
-/// Simplified: a graph's branches follow each other in the stream that it is launched in.  Graphs
-/// that are made node by node are not there.
+/// Simplified: when a graph is launched its nodes follow each other in the stream that it is
+/// launched in, each behind those that it waits for and otherwise as they were made.  A captured
+/// node waits for the one that was captured before it.
 #pragma once
 
 #include <functional>
+#include <memory>
+#include <vector>
 
 #include "jobs/capture/runtime/cuda_abi.hpp"
+#include "jobs/capture/runtime/launches.hpp"
 
 namespace lockstep::capture {
 
 using Action = std::function<Error()>;
+struct Graph;
+
+struct GraphNode {
+  /// Numbers of cudaGraphNodeType.
+  enum class Type : int { kernel, copy, fill, host, child, empty, wait_event, record_event };
+  Type type = Type::empty;
+  Action action;                     ///< of what is no kernel and no child
+  std::shared_ptr<KernelCall> call;  ///< of a kernel
+  std::shared_ptr<Graph> child;
+  std::vector<GraphNode*> after;  ///< what it waits for
+  Graph* graph = nullptr;         ///< that it belongs to
+  GraphNode* origin = nullptr;    ///< of a copy
+  bool is_enabled = true;
+  std::vector<void*> arguments;  ///< pointers to a kernel's, for who asks
+};
+
+struct Graph {
+  std::vector<std::unique_ptr<GraphNode>> nodes;  ///< as they were made
+};
+
+/// A graph of its own, with nodes whose origins are those of `graph`.
+std::unique_ptr<Graph> copy_of(const Graph& graph);
+/// Each behind those that it waits for, else as they were made; empty for a graph with a circle.
+std::vector<GraphNode*> in_order(const Graph& graph);
+/// The node of `graph` that is a copy of `origin`; null: none.
+GraphNode* find_copy(const Graph& graph, const GraphNode* origin);
 
 /// Does it, or keeps it for the graph that the stream is being captured into.
-Error in_stream(StreamHandle stream, Action action);
+Error in_stream(StreamHandle stream, Action action, GraphNode::Type type = GraphNode::Type::copy);
+Error in_stream(StreamHandle stream, std::shared_ptr<KernelCall> call);
 /// The graph that the stream is captured into; null: none.
-struct Graph;
 Graph* graph_of(StreamHandle stream);
 /// From now on the stream is captured as well: it waits for an event of the graph.
 void join(StreamHandle stream, Graph* graph);

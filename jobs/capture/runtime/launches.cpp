@@ -1,7 +1,9 @@
 /// Launches, attributes of kernels and occupancy.
+#include "jobs/capture/runtime/launches.hpp"
+
 #include <algorithm>
 #include <cstring>
-#include <vector>
+#include <memory>
 
 #include "jobs/capture/runtime/address_book.hpp"
 #include "jobs/capture/runtime/connection.hpp"
@@ -12,46 +14,16 @@
 namespace lockstep::capture {
 namespace {
 
-struct CallConfiguration {
-  Dimensions blocks, threads;
-  std::size_t shared_bytes = 0;
-  StreamHandle stream = nullptr;
-};
 thread_local std::vector<CallConfiguration> call_configurations;
 
-Error launch(const void* host, const CallConfiguration& how, void** arguments, bool cooperative) {
-  const Function* function = AddressBook::get().function(host);
-  if (!function) return last_error(false);
-  LaunchDescription description{function->description.function,
-                                {how.blocks.x, how.blocks.y, how.blocks.z},
-                                {how.threads.x, how.threads.y, how.threads.z},
-                                static_cast<std::uint32_t>(how.shared_bytes),
-                                static_cast<std::uint32_t>(stream_number(how.stream))};
-  if (cooperative) {
-    const Connection::Reply room = Connection::get().ask(
-        Operation::occupancy,
-        {description.function, std::uint64_t{how.threads.x} * how.threads.y * how.threads.z,
-         how.shared_bytes});
-    const std::uint64_t blocks = std::uint64_t{how.blocks.x} * how.blocks.y * how.blocks.z;
-    if (blocks > room.numbers[0] * Connection::get().device().sms)
-      return noted(cooperative_launch_too_large);
-  }
-  std::size_t end = 0;
-  for (const ParameterDescription& parameter : function->parameters)
-    end = std::max<std::size_t>(end, parameter.offset + parameter.bytes);
-  std::vector<char> bytes(sizeof description + end);
-  std::memcpy(bytes.data(), &description, sizeof description);
-  for (std::size_t i = 0; i < function->parameters.size(); ++i)
-    std::memcpy(bytes.data() + sizeof description + function->parameters[i].offset, arguments[i],
-                function->parameters[i].bytes);
-  return in_stream(how.stream, [bytes = std::move(bytes), stream = how.stream]() mutable {
-    const auto number = static_cast<std::uint32_t>(stream_number(stream));
-    std::memcpy(bytes.data() + offsetof(LaunchDescription, stream), &number, sizeof number);
-    report_touches();
-    const Error error = Connection::get().ask(Operation::launch, {}, bytes).status;
-    take_pages();
-    return error;
-  });
+/// All blocks of a cooperative launch run at once.
+bool has_room(const Function& function, const CallConfiguration& how) {
+  const Connection::Reply room = Connection::get().ask(
+      Operation::occupancy,
+      {function.description.function, std::uint64_t{how.threads.x} * how.threads.y * how.threads.z,
+       how.shared_bytes});
+  const std::uint64_t blocks = std::uint64_t{how.blocks.x} * how.blocks.y * how.blocks.z;
+  return blocks <= room.numbers[0] * Connection::get().device().sms;
 }
 
 Error occupancy(int* blocks, const void* host, int threads, std::size_t shared_bytes) {
@@ -65,6 +37,77 @@ Error occupancy(int* blocks, const void* host, int threads, std::size_t shared_b
 }
 
 }  // namespace
+
+bool is_cooperative(const LaunchAttribute* attributes, unsigned count) {
+  for (unsigned i = 0; i < count; ++i) {
+    int value = 0;
+    std::memcpy(&value, attributes[i].value, sizeof value);
+    if (attributes[i].id == cooperative_attribute && value != 0) return true;
+  }
+  return false;
+}
+
+Arguments packed_arguments(void* const* list) {
+  enum : std::uintptr_t { end = 0, buffer = 1, size = 2 };
+  Arguments arguments;
+  for (; list && reinterpret_cast<std::uintptr_t>(*list) != end; list += 2) {
+    if (reinterpret_cast<std::uintptr_t>(*list) == buffer) arguments.buffer = list[1];
+    if (reinterpret_cast<std::uintptr_t>(*list) == size)
+      arguments.buffer_bytes = *static_cast<const std::size_t*>(list[1]);
+  }
+  return arguments;
+}
+
+Error make_call(const void* host, const CallConfiguration& how, const Arguments& arguments,
+                KernelCall& call) {
+  const Function* function = AddressBook::get().function(host);
+  if (!function) return last_error(false);
+  call = {host, how, {}, {}};
+  std::size_t end = 0;
+  for (const ParameterDescription& parameter : function->parameters) {
+    call.offsets.push_back(parameter.offset);
+    end = std::max<std::size_t>(end, parameter.offset + parameter.bytes);
+  }
+  if (!arguments.each && !arguments.buffer && end > 0) return invalid_value;
+  call.parameters.resize(end);
+  if (!arguments.each) {
+    if (end > 0)
+      std::memcpy(call.parameters.data(), arguments.buffer, std::min(end, arguments.buffer_bytes));
+    return success;
+  }
+  for (std::size_t i = 0; i < function->parameters.size(); ++i)
+    std::memcpy(call.parameters.data() + call.offsets[i], arguments.each[i],
+                function->parameters[i].bytes);
+  return success;
+}
+
+Error run(const KernelCall& call) {
+  const Function* function = AddressBook::get().function(call.function);
+  if (!function) return last_error(false);
+  const CallConfiguration& how = call.how;
+  const LaunchDescription description{function->description.function,
+                                      {how.blocks.x, how.blocks.y, how.blocks.z},
+                                      {how.threads.x, how.threads.y, how.threads.z},
+                                      static_cast<std::uint32_t>(how.shared_bytes),
+                                      static_cast<std::uint32_t>(stream_number(how.stream))};
+  std::vector<char> bytes(sizeof description + call.parameters.size());
+  std::memcpy(bytes.data(), &description, sizeof description);
+  std::copy(call.parameters.begin(), call.parameters.end(), bytes.begin() + sizeof description);
+  report_touches();
+  const Error error = Connection::get().ask(Operation::launch, {}, bytes).status;
+  take_pages();
+  return error;
+}
+
+Error launch(const void* host, const CallConfiguration& how, const Arguments& arguments,
+             bool cooperative) {
+  auto call = std::make_shared<KernelCall>();
+  if (const Error error = make_call(host, how, arguments, *call); error != success)
+    return noted(error);
+  if (cooperative && !has_room(*AddressBook::get().function(host), how))
+    return noted(cooperative_launch_too_large);
+  return in_stream(how.stream, std::move(call));
+}
 
 LOCKSTEP_EXPORT unsigned __cudaPushCallConfiguration(Dimensions blocks, Dimensions threads,
                                                      std::size_t shared_bytes,
@@ -88,28 +131,22 @@ LOCKSTEP_EXPORT Error __cudaPopCallConfiguration(Dimensions* blocks, Dimensions*
 LOCKSTEP_EXPORT Error cudaLaunchKernel(const void* function, Dimensions blocks, Dimensions threads,
                                        void** arguments, std::size_t shared_bytes,
                                        StreamHandle stream) {
-  return launch(function, {blocks, threads, shared_bytes, stream}, arguments, false);
+  return launch(function, {blocks, threads, shared_bytes, stream}, {arguments});
 }
 LOCKSTEP_EXPORT Error __cudaLaunchKernel(void* kernel, Dimensions blocks, Dimensions threads,
                                          void** arguments, std::size_t shared_bytes,
                                          StreamHandle stream) {
-  return launch(kernel, {blocks, threads, shared_bytes, stream}, arguments, false);
+  return launch(kernel, {blocks, threads, shared_bytes, stream}, {arguments});
 }
 LOCKSTEP_EXPORT Error cudaLaunchCooperativeKernel(const void* function, Dimensions blocks,
                                                   Dimensions threads, void** arguments,
                                                   std::size_t shared_bytes, StreamHandle stream) {
-  return launch(function, {blocks, threads, shared_bytes, stream}, arguments, true);
+  return launch(function, {blocks, threads, shared_bytes, stream}, {arguments}, true);
 }
 LOCKSTEP_EXPORT Error cudaLaunchKernelExC(const LaunchConfiguration* how, const void* function,
                                           void** arguments) {
-  bool cooperative = false;
-  for (unsigned i = 0; i < how->attribute_count; ++i) {
-    int value = 0;
-    std::memcpy(&value, how->attributes[i].value, sizeof value);
-    cooperative |= how->attributes[i].id == cooperative_attribute && value != 0;
-  }
-  return launch(function, {how->blocks, how->threads, how->shared_bytes, how->stream}, arguments,
-                cooperative);
+  return launch(function, {how->blocks, how->threads, how->shared_bytes, how->stream}, {arguments},
+                is_cooperative(how->attributes, how->attribute_count));
 }
 
 LOCKSTEP_EXPORT Error cudaFuncGetAttributes(FunctionAttributes* attributes, const void* host) {
@@ -147,6 +184,34 @@ LOCKSTEP_EXPORT Error cudaOccupancyMaxActiveBlocksPerMultiprocessor(int* blocks,
 LOCKSTEP_EXPORT Error cudaOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(
     int* blocks, const void* host, int threads, std::size_t shared_bytes, unsigned) {
   return occupancy(blocks, host, threads, shared_bytes);
+}
+/// The most that leaves room for so many blocks: what fits is asked for, from all that one may have
+/// downwards.
+LOCKSTEP_EXPORT Error cudaOccupancyAvailableDynamicSMemPerBlock(std::size_t* bytes,
+                                                                const void* host, int blocks,
+                                                                int threads) {
+  constexpr std::size_t step = 256;
+  for (*bytes = Connection::get().device().shared_bytes_per_block / step * step;; *bytes -= step) {
+    int fitting = 0;
+    if (const Error error = occupancy(&fitting, host, threads, *bytes); error != success)
+      return error;
+    if (fitting >= blocks || *bytes == 0) return success;
+  }
+}
+LOCKSTEP_EXPORT Error cudaFuncGetName(const char** name, const void* host) {
+  const Function* function = AddressBook::get().function(host);
+  if (!function) return last_error(false);
+  *name = function->name.c_str();
+  return success;
+}
+LOCKSTEP_EXPORT Error cudaFuncGetParamInfo(const void* host, std::size_t index, std::size_t* offset,
+                                           std::size_t* bytes) {
+  const Function* function = AddressBook::get().function(host);
+  if (!function) return last_error(false);
+  if (index >= function->parameters.size()) return noted(invalid_value);
+  *offset = function->parameters[index].offset;
+  if (bytes) *bytes = function->parameters[index].bytes;
+  return success;
 }
 
 }  // namespace lockstep::capture

@@ -1,4 +1,6 @@
 /// Memory that programs ask for and give back.
+#include "jobs/capture/runtime/memory.hpp"
+
 #include <algorithm>
 #include <cstdlib>
 #include <cstring>
@@ -9,7 +11,6 @@
 #include "jobs/capture/runtime/streams.hpp"
 
 namespace lockstep::capture {
-namespace {
 
 Error allocate(void** pointer, std::size_t bytes, MemoryKind kind) {
   if (!pointer) return noted(invalid_value);
@@ -40,6 +41,8 @@ Error release(void* pointer) {
   if (allocation->kind != MemoryKind::device) unmap_shared(address, allocation->bytes);
   return noted(error);
 }
+
+namespace {
 
 constexpr std::size_t pitch_alignment = 512;
 
@@ -112,8 +115,10 @@ LOCKSTEP_EXPORT Error cudaFreeHost(void* pointer) {
   return release(pointer);
 }
 LOCKSTEP_EXPORT Error cudaHostGetDevicePointer(void** device, void* host, unsigned) {
-  if (!AddressBook::get().find(host)) return noted(invalid_value);
-  *device = host;
+  const auto found = AddressBook::get().find(host);
+  if (!found || found->kind == MemoryKind::device) return noted(invalid_value);
+  const std::uint64_t offset = reinterpret_cast<std::uint64_t>(host) - found->address;
+  *device = found->on_gpu == 0 ? host : reinterpret_cast<void*>(found->on_gpu + offset);
   return success;
 }
 LOCKSTEP_EXPORT Error cudaHostGetFlags(unsigned* flags, void* host) {
@@ -139,6 +144,9 @@ LOCKSTEP_EXPORT Error cudaPointerGetAttributes(PointerAttributes* attributes, co
                                                          : managed;
   attributes->device_pointer = const_cast<void*>(pointer);
   if (found->kind != MemoryKind::device) attributes->host_pointer = attributes->device_pointer;
+  if (found->on_gpu != 0)
+    attributes->device_pointer = reinterpret_cast<void*>(
+        found->on_gpu + reinterpret_cast<std::uint64_t>(pointer) - found->address);
   return success;
 }
 

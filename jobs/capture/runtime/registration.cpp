@@ -63,12 +63,12 @@ LOCKSTEP_EXPORT void __cudaRegisterFunction(void** handle, const char* host, cha
 
 LOCKSTEP_EXPORT void __cudaRegisterVar(void** handle, char* host, char*, const char* name, int,
                                        std::size_t bytes, int, int) {
-  AddressBook::get().add_variable(host, {module_of(handle), name, bytes, nullptr, 0});
+  AddressBook::get().add_variable(host, {module_of(handle), name, bytes, nullptr, 0, false});
 }
 
 LOCKSTEP_EXPORT void __cudaRegisterManagedVar(void** handle, void** pointer, char*,
                                               const char* name, int, std::size_t bytes, int, int) {
-  AddressBook::get().add_variable(pointer, {module_of(handle), name, bytes, pointer, 0});
+  AddressBook::get().add_variable(pointer, {module_of(handle), name, bytes, pointer, 0, false});
 }
 
 LOCKSTEP_EXPORT char __cudaInitModule(void**) {

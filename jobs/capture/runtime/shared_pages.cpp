@@ -140,7 +140,8 @@ std::vector<Touch> touched_pages() {
 
 void admit_pages(const void* pointer, std::size_t bytes, bool writes) {
   const auto begin = reinterpret_cast<std::uint64_t>(pointer);
-  if (begin - first_address >= address_space) return;  // most calls
+  if (region_count == 0 || begin - Connection::get().first_address() >= address_space)
+    return;  // most calls
   for (std::uint64_t at = begin; at < begin + bytes; at = (at / page + 1) * page)
     if (Region* region = region_at(at)) admit(*region, at, writes);
 }

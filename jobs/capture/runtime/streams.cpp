@@ -83,6 +83,14 @@ LOCKSTEP_EXPORT Error cudaStreamGetPriority(StreamHandle stream, int* priority) 
   *priority = is_default(stream) ? 0 : static_cast<Stream*>(stream)->priority;
   return success;
 }
+LOCKSTEP_EXPORT Error cudaStreamGetId(StreamHandle stream, unsigned long long* id) {
+  *id = is_default(stream) ? 0 : static_cast<Stream*>(stream)->number;
+  return success;
+}
+LOCKSTEP_EXPORT Error cudaStreamGetDevice(StreamHandle, int* device) {
+  *device = 0;
+  return success;
+}
 LOCKSTEP_EXPORT Error cudaStreamSynchronize(StreamHandle stream) {
   return noted(Connection::get().ask(Operation::synchronize, {0, stream_number(stream)}).status);
 }
@@ -108,11 +116,14 @@ LOCKSTEP_EXPORT Error cudaStreamWaitEvent(StreamHandle stream, EventHandle event
 }
 /// The host runs it when what stands before it in the stream is done, which it is.
 LOCKSTEP_EXPORT Error cudaLaunchHostFunc(StreamHandle stream, HostFunction function, void* data) {
-  return in_stream(stream, [stream, function, data] {
-    const Error error = cudaStreamSynchronize(stream);
-    function(data);
-    return error;
-  });
+  return in_stream(
+      stream,
+      [stream, function, data] {
+        const Error error = cudaStreamSynchronize(stream);
+        function(data);
+        return error;
+      },
+      GraphNode::Type::host);
 }
 LOCKSTEP_EXPORT Error cudaStreamAddCallback(StreamHandle stream, StreamCallback callback,
                                             void* data, unsigned) {

@@ -5,41 +5,17 @@ made of each.  The recordings are always replayed.  Where nvcc is there the prog
 recording must be the one that is kept (LOCKSTEP_RENEW_RECORDINGS=1 replaces it).
 """
 import os
-import pathlib
 import shutil
 import subprocess
 import unittest
 
 import h5py
 
-from harness import LOCKSTEP, ROOT, ScenarioTest
+from capture_harness import HERE, LIBRARIES, NVCC, CaptureTest, build, needs_nvcc
+from harness import ROOT
 
-HERE = pathlib.Path(__file__).resolve().parent
 PROGRAMS = sorted(path.stem for path in (HERE / "programs").glob("*.cu"))
-NVCC = shutil.which("nvcc") or shutil.which("/usr/local/cuda/bin/nvcc")
-needs_nvcc = unittest.skipUnless(NVCC, "there is no nvcc to build programs with")
 RENEW = os.environ.get("LOCKSTEP_RENEW_RECORDINGS") == "1"
-
-
-def build(name, folder, *options):
-    program = folder / name
-    options = options or ("-arch=sm_75",)
-    subprocess.run([NVCC, "-cudart", "shared", *options, HERE / f"programs/{name}.cu", "-o", program],
-                   check=True, capture_output=True)
-    return program
-
-
-class CaptureTest(ScenarioTest):
-    """Has a verb for capturing."""
-
-    def capture(self, program, *arguments, output="out.workload"):
-        return self.lockstep("capture", "--output", output, "--", program, *arguments)
-
-    def replay(self, workload, *more, output="out.h5", extra=""):
-        scenario = self.scenario(workload, more=extra)
-        done = self.lockstep("run", scenario, "--check", "--output", output, *more)
-        self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
-        return done.stdout
 
 
 def rows(folder):
@@ -242,9 +218,7 @@ class Mistakes(CaptureTest):
         self.assertIn("program.h5", done.stderr)
 
     def test_runtime_outside_of_a_capture_says_what_it_is_for(self):
-        library = pathlib.Path(LOCKSTEP).parent / "capture/libcudart.so.13"
-        self.assertTrue(library.exists())
-        code = f"import ctypes; ctypes.CDLL('{library}').cudaDeviceSynchronize()"
+        code = f"import ctypes; ctypes.CDLL('{LIBRARIES}/libcudart.so.13').cudaDeviceSynchronize()"
         done = subprocess.run(["/usr/bin/python3", "-c", code], capture_output=True, text=True, check=False)
         self.assertEqual(done.returncode, 1)
         self.assertIn("lockstep capture -- PROGRAM", done.stderr)

@@ -1,16 +1,11 @@
 /// The structure of device properties.
-///
-/// Simplified: that of version 12 is not known here, so programs that were built with it get
-/// cudaErrorNotSupported; cudaDeviceGetAttribute answers them all the same.
 #include <cstring>
 #include <vector>
 
 #include "jobs/capture/runtime/connection.hpp"
-#include "jobs/capture/runtime/device_limits.hpp"
+#include "jobs/capture/runtime/device/limits.hpp"
 
 namespace lockstep::capture {
-
-#if LOCKSTEP_CUDA_MAJOR >= 13
 
 namespace {
 
@@ -24,7 +19,9 @@ struct Property {
   std::uint64_t value;
 };
 
-/// Places of version 13.
+#if LOCKSTEP_CUDA_MAJOR >= 13
+constexpr std::size_t structure_bytes = 1008;
+
 std::vector<Property> properties() {
   const DeviceDescription& d = device();
   return {{288, 8, d.memory_bytes},
@@ -64,25 +61,64 @@ std::vector<Property> properties() {
           {688, 4, d.blocks_per_sm},
           {720, 4, 1}};
 }
+#define LOCKSTEP_PROPERTIES cudaGetDeviceProperties
+#else
+constexpr std::size_t structure_bytes = 1032;
+
+std::vector<Property> properties() {
+  const DeviceDescription& d = device();
+  return {{288, 8, d.memory_bytes},
+          {296, 8, d.shared_bytes_per_block},
+          {304, 4, d.registers_per_sm},
+          {308, 4, warp},
+          {312, 8, 0x7fffffff},
+          {320, 4, threads_per_block},
+          {324, 4, threads_per_block},
+          {328, 4, threads_per_block},
+          {332, 4, largest_block_z},
+          {336, 4, largest_grid_x},
+          {340, 4, largest_grid},
+          {344, 4, largest_grid},
+          {348, 4, d.clock_khz},
+          {352, 8, constant_bytes},
+          {360, 4, d.major},
+          {364, 4, d.minor},
+          {368, 8, 512},
+          {376, 8, 32},
+          {384, 4, 1},
+          {388, 4, d.sms},
+          {400, 4, 1},
+          {576, 4, 1},
+          {600, 4, 2},
+          {604, 4, 1},
+          {608, 4, d.memory_clock_khz},
+          {612, 4, d.memory_bus_bits},
+          {616, 4, d.l2_bytes},
+          {624, 4, d.threads_per_sm},
+          {628, 4, 1},
+          {632, 4, 1},
+          {636, 4, 1},
+          {640, 8, d.shared_bytes_per_sm},
+          {648, 4, d.registers_per_sm},
+          {652, 4, 1},
+          {676, 4, 1},
+          {688, 4, 1},
+          {696, 8, d.shared_bytes_per_block},
+          {712, 4, d.blocks_per_sm},
+          {728, 4, 1}};
+}
+#define LOCKSTEP_PROPERTIES cudaGetDeviceProperties_v2
+#endif
 
 }  // namespace
 
-LOCKSTEP_EXPORT Error cudaGetDeviceProperties(void* to, int number) {
-  constexpr std::size_t bytes = 1008;
+LOCKSTEP_EXPORT Error LOCKSTEP_PROPERTIES(void* to, int number) {
   if (number != 0) return noted(invalid_device);
-  std::memset(to, 0, bytes);
+  std::memset(to, 0, structure_bytes);
   std::memcpy(to, device().name, sizeof device().name);
   for (const Property& property : properties())
     std::memcpy(static_cast<char*>(to) + property.offset, &property.value, property.bytes);
   return success;
 }
-
-#else
-
-LOCKSTEP_EXPORT Error cudaGetDeviceProperties_v2(void*, int) {
-  return unsupported("cudaGetDeviceProperties_v2 of CUDA 12");
-}
-
-#endif
 
 }  // namespace lockstep::capture

@@ -35,6 +35,10 @@ constexpr Known known_errors[] = {
      "too many blocks in cooperative launch"},
     {not_permitted, "cudaErrorNotPermitted", "operation not permitted"},
     {not_supported, "cudaErrorNotSupported", "operation not supported"},
+    {705, "cudaErrorPeerAccessNotEnabled", "peer access has not been enabled"},
+    {712, "cudaErrorHostMemoryAlreadyRegistered", "part or all of the memory is registered"},
+    {713, "cudaErrorHostMemoryNotRegistered", "pointer is not to registered memory"},
+    {graph_update_failure, "cudaErrorGraphExecUpdateFailure", "graph cannot be updated to this"},
     {unknown_error, "cudaErrorUnknown", "unknown error"},
 };
 

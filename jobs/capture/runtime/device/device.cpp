@@ -1,8 +1,9 @@
 /// The one device: the GPU that capture was told to offer.
+#include <cstring>
 #include <map>
 
 #include "jobs/capture/runtime/connection.hpp"
-#include "jobs/capture/runtime/device_limits.hpp"
+#include "jobs/capture/runtime/device/limits.hpp"
 
 namespace lockstep::capture {
 namespace {
@@ -55,6 +56,14 @@ std::map<int, std::uint64_t> attributes() {
           {115, 1}};
 }
 
+constexpr const char* bus_place = "0000:00:00.0";
+
+/// Of the stack, printf's buffer and the heap, by number; what programs set is kept for who asks.
+std::map<int, std::size_t>& limits() {
+  static std::map<int, std::size_t> limits{{0, 1024}, {1, 1 << 20}, {2, 8 << 20}};
+  return limits;
+}
+
 }  // namespace
 
 LOCKSTEP_EXPORT Error cudaGetDeviceCount(int* count) {
@@ -93,8 +102,44 @@ LOCKSTEP_EXPORT Error cudaDeviceSetCacheConfig(int) {
 LOCKSTEP_EXPORT Error cudaDeviceSetSharedMemConfig(int) {
   return success;
 }
-LOCKSTEP_EXPORT Error cudaDeviceSetLimit(int, std::size_t) {
+LOCKSTEP_EXPORT Error cudaDeviceGetCacheConfig(int* preference) {
+  *preference = 0;
   return success;
+}
+LOCKSTEP_EXPORT Error cudaDeviceGetSharedMemConfig(int* bank) {
+  constexpr int four_bytes = 1;
+  *bank = four_bytes;
+  return success;
+}
+LOCKSTEP_EXPORT Error cudaCtxResetPersistingL2Cache() {
+  return success;
+}
+LOCKSTEP_EXPORT Error cudaDeviceSetLimit(int limit, std::size_t value) {
+  limits()[limit] = value;
+  return success;
+}
+LOCKSTEP_EXPORT Error cudaDeviceGetLimit(std::size_t* value, int limit) {
+  const auto found = limits().find(limit);
+  if (found == limits().end()) return noted(invalid_value);
+  *value = found->second;
+  return success;
+}
+LOCKSTEP_EXPORT Error cudaDeviceGetPCIBusId(char* text, int bytes, int number) {
+  if (number != 0 || bytes <= static_cast<int>(std::strlen(bus_place)))
+    return noted(number != 0 ? invalid_device : invalid_value);
+  std::strcpy(text, bus_place);
+  return success;
+}
+LOCKSTEP_EXPORT Error cudaDeviceGetByPCIBusId(int* number, const char* text) {
+  *number = 0;
+  return noted(std::strcmp(text, bus_place) == 0 ? success : invalid_device);
+}
+LOCKSTEP_EXPORT Error cudaDeviceGetP2PAttribute(int*, int, int, int) {
+  return noted(invalid_device);  // a pair of devices, of which there is one
+}
+LOCKSTEP_EXPORT Error cudaDeviceDisablePeerAccess(int) {
+  constexpr Error not_enabled = 705;
+  return noted(not_enabled);
 }
 LOCKSTEP_EXPORT Error cudaDeviceGetStreamPriorityRange(int* least, int* greatest) {
   if (least) *least = 0;

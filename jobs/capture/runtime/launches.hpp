@@ -1,0 +1,48 @@
+/// Launches of kernels, as the program asks for them.
+#pragma once
+
+#include <cstddef>
+#include <vector>
+
+#include "jobs/capture/protocol.hpp"
+#include "jobs/capture/runtime/cuda_abi.hpp"
+
+namespace lockstep::capture {
+
+struct CallConfiguration {
+  Dimensions blocks, threads;
+  std::size_t shared_bytes = 0;
+  StreamHandle stream = nullptr;
+};
+
+/// A launch with its arguments, to be done now or when a graph is launched.
+struct KernelCall {
+  const void* function = nullptr;  ///< as the address book knows it
+  CallConfiguration how;
+  std::vector<char> parameters;      ///< the buffer
+  std::vector<std::size_t> offsets;  ///< of each parameter in it
+};
+
+/// A pointer to each argument, or all of them as the buffer that kernels get.
+struct Arguments {
+  void* const* each = nullptr;
+  const void* buffer = nullptr;
+  std::size_t buffer_bytes = 0;
+};
+
+/// Of a list of names and values that ends with 0: 1 the buffer, 2 where its size stands.
+Arguments packed_arguments(void* const* list);
+
+/// Whether attributes of a launch ask that all its blocks run at once.
+bool is_cooperative(const LaunchAttribute* attributes, unsigned count);
+
+/// Takes copies of the arguments.
+Error make_call(const void* function, const CallConfiguration& how, const Arguments& arguments,
+                KernelCall& call);
+/// Asks for the launch.
+Error run(const KernelCall& call);
+/// In its stream, or into the graph that this is captured into.
+Error launch(const void* function, const CallConfiguration& how, const Arguments& arguments,
+             bool cooperative = false);
+
+}  // namespace lockstep::capture

@@ -1,0 +1,22 @@
+/// Memory that the program asks for, whatever interface it asks.
+#pragma once
+
+#include <cstddef>
+
+#include "jobs/capture/protocol.hpp"
+#include "jobs/capture/runtime/cuda_abi.hpp"
+
+namespace lockstep::capture {
+
+Error allocate(void** pointer, std::size_t bytes, MemoryKind kind);
+Error release(void* pointer);
+
+/// Memory of the program's own becomes memory that the GPU sees too: its pages are replaced by
+/// pages of the shared file, with what they hold.  The GPU has another address for it.
+///
+/// Simplified: pages with the stack that is in use, and pages that hold other registered memory,
+/// stay as they are; copies from and to them work, kernels have no address for them.
+Error register_host(void* pointer, std::size_t bytes);
+Error unregister_host(void* pointer);
+
+}  // namespace lockstep::capture

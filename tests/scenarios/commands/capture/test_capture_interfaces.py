@@ -1,0 +1,74 @@
+"""The driver's interface, and programs that are linked from several files."""
+import subprocess
+import unittest
+
+from capture_harness import HERE, LIBRARIES, CaptureTest, build, build_host, needs_nvcc
+
+
+class Driver(CaptureTest):
+    """What a program asks of libcuda.so.1 is recorded like what it asks of the runtime; no nvcc is needed."""
+
+    @classmethod
+    def setUpClass(cls):
+        cls.owner = cls.share_a_folder()
+        cls.program = build_host("driver", cls.owner.folder, library="libcuda.so.1")
+
+    def assert_right(self, done):
+        self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
+        self.assertIn("driver right", done.stdout)
+        self.replay("out.workload")
+
+    def test_a_module_of_text(self):
+        done = self.capture(self.program)
+        self.assert_right(done)
+        self.assertIn("cuMemCreate is not there: the program gets cudaErrorNotSupported", done.stderr)
+        described = self.lockstep("describe", "out.workload").stdout
+        self.assertIn("       4          4          128  scale", described)
+
+    def test_a_module_in_a_file(self):
+        text = (HERE / "hosts/driver.cpp").read_text()
+        self.write("scale.ptx", text[text.index('R"(') + 3:text.index(')";')])
+        self.assert_right(self.capture(self.program, "scale.ptx"))
+
+    def test_a_module_that_is_not_there_is_an_error_of_the_program(self):
+        done = self.capture(self.program, "nothing.ptx")
+        self.assertIn("wrong: count > 1 ? cuModuleLoad", done.stdout)
+
+    def test_ptx_that_is_newer_than_any_that_is_read(self):
+        text = (HERE / "hosts/driver.cpp").read_text()
+        ptx = text[text.index('R"(') + 3:text.index(')";')]
+        self.write("new.ptx", ptx.replace(".version 7.0", ".version 11.2").replace(".visible .gl", ".novel .gl"))
+        done = self.capture(self.program, "new.ptx")
+        self.assertEqual(done.returncode, 1)
+        self.assertIn("its PTX is of version 11.2, newer than 9.0 - build it with nvcc of CUDA 13.0 or older",
+                      done.stderr)
+
+    def test_machine_code_alone(self):
+        (self.folder / "code.cubin").write_bytes(b"\x7fELF" + bytes(60))
+        done = self.capture(self.program, "code.cubin")
+        self.assertEqual(done.returncode, 1)
+        self.assertIn("is machine code, without PTX - load PTX (nvcc -ptx)", done.stderr)
+
+    def test_every_entry_of_the_driver_is_there(self):
+        listed = (HERE.parents[3] / "jobs/capture/runtime/driver/entries.def").read_text()
+        names = {line.split("(")[1].split(",")[0].rstrip(")") for line in listed.splitlines() if "(" in line}
+        table = subprocess.run(["nm", "-D", "--defined-only", LIBRARIES / "libcuda.so.1"], check=True,
+                               capture_output=True, text=True).stdout
+        self.assertEqual({line.split()[2].split("@")[0] for line in table.splitlines()}, names)
+
+
+class Linked(CaptureTest):
+    """Files that are compiled apart (-rdc=true) are linked as nvcc links them."""
+
+    @needs_nvcc
+    def test_functions_and_variables_of_other_files(self):
+        program = build("linked", self.folder, "-arch=sm_75", "-rdc=true",
+                        sources=(HERE / "hosts/linked_main.cu", HERE / "hosts/linked_other.cu"))
+        done = self.capture(program)
+        self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
+        self.assertIn("linked right", done.stdout)
+        self.replay("out.workload")
+
+
+if __name__ == "__main__":
+    unittest.main()
