@@ -163,7 +163,11 @@ int main(int count, char** arguments) {
   IS_DONE(cuCtxCreate_v2(&context, 0, 0));
   IS_DONE(cuCtxGetCurrent(&current));
   expect(current == context, "current context");
-  IS_DONE(count > 1 ? cuModuleLoad(&module, arguments[1]) : cuModuleLoadData(&module, text));
+  const int loaded = count > 1 ? cuModuleLoad(&module, arguments[1]) : cuModuleLoadData(&module, text);
+  if (loaded != 0) {
+    std::printf("cannot load: error %d\n", loaded);
+    return 1;
+  }
   IS_DONE(cuModuleGetFunction(&function, module, "scale"));
   expect(cuModuleGetFunction(&none, module, "nothing") == 500, "a kernel that is not there");
   Address memory = 0, factor = 0;
