@@ -80,10 +80,12 @@ class Endings(CaptureTest):
         self.replay("timed.workload")
 
     def test_both_names_of_the_runtime_are_found(self):
-        program = build_host("endings", self.folder, library="libcudart.so.12")
-        done = self.capture(program)
-        self.assertEqual(done.returncode, 0, done.stderr)
-        self.recorded(2)
+        older = build_host("endings", self.folder, library="libcudart.so.12")
+        for program in (older, self.program):
+            shutil.rmtree(self.folder / "out.workload", ignore_errors=True)
+            done = self.capture(program, "properties")
+            self.assertEqual((done.returncode, done.stdout), (0, "Lockstep v100 has 80 SMs with 98304 bytes\n"))
+            self.recorded(2)
 
     def test_a_program_under_the_address_sanitizer(self):
         program = build_host("endings", self.folder, "-fsanitize=address", "-g")

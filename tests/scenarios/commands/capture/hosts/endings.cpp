@@ -1,4 +1,5 @@
 // A program without kernels of its own: endings RUNTIME_VERSION is linked to it.  Its first argument says how it ends.
+#include <dlfcn.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -80,6 +81,23 @@ static int fill_the_disk() {
   return status;
 }
 
+// Two properties of the device, whose places differ between versions 12 and 13.
+static int properties() {
+  int sms = 0, fits = -1;
+  std::size_t shared_bytes = 0;
+  std::vector<char> structure(2048);
+  for (const char* name : {"cudaGetDeviceProperties_v2", "cudaGetDeviceProperties"}) {
+    const auto get = reinterpret_cast<int (*)(void*, int)>(dlsym(RTLD_DEFAULT, name));
+    if (!get) continue;
+    const bool is_older = std::strcmp(name, "cudaGetDeviceProperties") != 0;
+    fits = get(structure.data(), 0);
+    std::memcpy(&sms, structure.data() + (is_older ? 388 : 384), sizeof sms);
+    std::memcpy(&shared_bytes, structure.data() + (is_older ? 640 : 624), sizeof shared_bytes);
+  }
+  std::printf("%s has %d SMs with %zu bytes\n", structure.data(), sms, shared_bytes);
+  return fits;
+}
+
 int main(int count, char** arguments) {
   const std::string how = count > 1 ? arguments[1] : "";
   if (round_trip(1) != 0) return 9;
@@ -90,6 +108,7 @@ int main(int count, char** arguments) {
   if (how == "fork") return with_child([] { round_trip(3); });
   if (how == "harmless fork") return with_child([] {});
   if (how == "exec") return with_child([&] { execl(arguments[0], arguments[0], "", nullptr); });
+  if (how == "properties" && properties() != 0) return 8;
   if (how == "sleep") usleep(60000);
   if (how == "disk") return fill_the_disk();
   return round_trip(2);
