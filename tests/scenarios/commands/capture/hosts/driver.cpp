@@ -1,4 +1,5 @@
-// The driver's interface: a module as text and as a file, contexts, memory, streams, a graph, entries by name.
+// The driver's interface: a module as text and as a file, contexts, memory, streams, a graph,
+// entries by name.
 #include <cstdint>
 #include <cstdio>
 #include <cstring>
@@ -42,11 +43,12 @@ int cuStreamBeginCapture_v2(Handle stream, int mode);
 int cuStreamEndCapture(Handle stream, Handle* graph);
 int cuGraphInstantiateWithFlags(Handle* executable, Handle graph, unsigned long long flags);
 int cuGraphLaunch(Handle executable, Handle stream);
-int cuLaunchKernel(Handle function, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned shared,
-                   Handle stream, void** arguments, void** packed);
+int cuLaunchKernel(Handle function, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned,
+                   unsigned shared, Handle stream, void** arguments, void** packed);
 int cuGetErrorName(int error, const char** name);
 int cuGetErrorString(int error, const char** text);
-int cuGetProcAddress_v2(const char* name, void** address, int version, std::uint64_t flags, int* result);
+int cuGetProcAddress_v2(const char* name, void** address, int version, std::uint64_t flags,
+                        int* result);
 int cuMemCreate(void*, std::size_t, const void*, unsigned long long);
 }
 
@@ -91,14 +93,18 @@ static void ask_device() {
   IS_DONE(cuDeviceGetName(name, sizeof name, device));
   IS_DONE(cuDeviceGetAttribute(&sms, 16, device));
   IS_DONE(cuDeviceTotalMem_v2(&bytes, device));
-  expect(count == 1 && device == 0 && sms == 80 && std::strcmp(name, "Lockstep v100") == 0 && bytes > 0, "device");
+  expect(count == 1 && device == 0 && sms == 80 && std::strcmp(name, "Lockstep v100") == 0 &&
+             bytes > 0,
+         "device");
 }
 
 static void ask_errors() {
   const char *name = nullptr, *sentence = nullptr;
   IS_DONE(cuGetErrorName(2, &name));
   IS_DONE(cuGetErrorString(2, &sentence));
-  expect(std::strcmp(name, "CUDA_ERROR_OUT_OF_MEMORY") == 0 && std::strcmp(sentence, "out of memory") == 0, "names");
+  expect(std::strcmp(name, "CUDA_ERROR_OUT_OF_MEMORY") == 0 &&
+             std::strcmp(sentence, "out of memory") == 0,
+         "names");
   expect(cuGetErrorName(12345, &name) == 1 && name == nullptr, "a name of no error");
   expect(cuMemCreate(nullptr, 0, nullptr, 0) == 801, "an entry that is not there");
 }
@@ -120,13 +126,15 @@ static void launch_all(Handle function, Address memory, Address factor) {
   void* arguments[] = {&memory, &plus};
   Handle stream, graph, executable, event;
   IS_DONE(cuMemsetD32_v2(memory, 7, 32));
-  IS_DONE(cuLaunchKernel(function, 1, 1, 1, 32, 1, 1, 0, nullptr, arguments, nullptr));  // 7 * 3 + 5 = 26
+  IS_DONE(cuLaunchKernel(function, 1, 1, 1, 32, 1, 1, 0, nullptr, arguments,
+                         nullptr));  // 7 * 3 + 5 = 26
   struct {
     Address to;
     unsigned plus;
   } buffer = {memory, 1};
   std::size_t bytes = sizeof buffer;
-  void* packed[] = {reinterpret_cast<void*>(1), &buffer, reinterpret_cast<void*>(2), &bytes, nullptr};
+  void* packed[] = {reinterpret_cast<void*>(1), &buffer, reinterpret_cast<void*>(2), &bytes,
+                    nullptr};
   IS_DONE(cuLaunchKernel(function, 1, 1, 1, 32, 1, 1, 0, nullptr, nullptr, packed));  // 79
   const unsigned two = 2;
   IS_DONE(cuMemcpyHtoD_v2(factor, &two, sizeof two));
@@ -147,7 +155,8 @@ static void launch_all(Handle function, Address memory, Address factor) {
 static void find_entries() {
   int (*synchronize)() = nullptr;
   int result = -1;
-  IS_DONE(cuGetProcAddress_v2("cuCtxSynchronize", reinterpret_cast<void**>(&synchronize), 12000, 0, &result));
+  IS_DONE(cuGetProcAddress_v2("cuCtxSynchronize", reinterpret_cast<void**>(&synchronize), 12000, 0,
+                              &result));
   expect(result == 0 && synchronize && synchronize() == 0, "an entry by name");
   void* newer = nullptr;
   IS_DONE(cuGetProcAddress_v2("cuMemAlloc", &newer, 12000, 0, &result));
@@ -163,7 +172,8 @@ int main(int count, char** arguments) {
   IS_DONE(cuCtxCreate_v2(&context, 0, 0));
   IS_DONE(cuCtxGetCurrent(&current));
   expect(current == context, "current context");
-  const int loaded = count > 1 ? cuModuleLoad(&module, arguments[1]) : cuModuleLoadData(&module, text);
+  const int loaded =
+      count > 1 ? cuModuleLoad(&module, arguments[1]) : cuModuleLoadData(&module, text);
   if (loaded != 0) {
     std::printf("cannot load: error %d\n", loaded);
     return 1;
@@ -173,7 +183,8 @@ int main(int count, char** arguments) {
   Address memory = 0, factor = 0;
   std::size_t bytes = 0;
   IS_DONE(cuModuleGetGlobal_v2(&factor, &bytes, module, "factor"));
-  expect(bytes == 4 && cuModuleGetGlobal_v2(&factor, &bytes, module, "nothing") == 500, "variables");
+  expect(bytes == 4 && cuModuleGetGlobal_v2(&factor, &bytes, module, "nothing") == 500,
+         "variables");
   IS_DONE(cuModuleGetGlobal_v2(&factor, &bytes, module, "factor"));
   int registers = 0;
   IS_DONE(cuFuncGetAttribute(&registers, 4, function));

@@ -1,4 +1,4 @@
-// A program without kernels of its own: endings RUNTIME_VERSION is linked to it.  Its first argument says how it ends.
+// A program without kernels of its own; its first argument says how it ends.
 #include <dlfcn.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -42,7 +42,8 @@ static void one_thread(int number, int* status) {
   *status = cudaStreamCreate(&stream) | cudaMalloc(&memory, bytes);
   for (int round = 0; round < 5; ++round) {
     *status |= cudaMemsetAsync(memory, 10 * number + round, bytes, stream);
-    *status |= cudaMemcpyAsync(got.data(), memory, bytes, 2, stream) | cudaStreamSynchronize(stream);
+    *status |=
+        cudaMemcpyAsync(got.data(), memory, bytes, 2, stream) | cudaStreamSynchronize(stream);
     for (const unsigned char byte : got) *status |= byte != 10 * number + round;
   }
 }
