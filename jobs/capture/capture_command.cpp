@@ -52,7 +52,7 @@ void serve_all(int socket, Session& session, bool host_time) {
   }
 }
 
-const std::string no_start = "ended with status 127";  ///< what loaders and shells end with
+constexpr const char* no_start = "ended with status 127";  ///< what loaders and shells end with
 
 std::string ending(int status) {
   if (WIFSIGNALED(status))

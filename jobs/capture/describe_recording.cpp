@@ -92,6 +92,13 @@ std::string unsupported_entries() {
 // NOLINTNEXTLINE(cppcoreguidelines-macro-usage)
 #define LOCKSTEP_UNSUPPORTED(name) text += #name "\n";
 #include "jobs/capture/runtime/other_entries.def"
+#define LOCKSTEP_OWN(name)
+#define LOCKSTEP_OF_RUNTIME(name, runtime)
+#define LOCKSTEP_NOT_THERE(name) LOCKSTEP_UNSUPPORTED(name)
+#include "jobs/capture/runtime/driver/entries.def"
+#undef LOCKSTEP_NOT_THERE
+#undef LOCKSTEP_OF_RUNTIME
+#undef LOCKSTEP_OWN
 #undef LOCKSTEP_UNSUPPORTED
   return text;
 }

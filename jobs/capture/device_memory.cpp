@@ -27,6 +27,7 @@ DeviceMemory::DeviceMemory(std::uint64_t capacity, bool strict)
     throw UserError("", std::string("no room for the memory of the GPU: ") + std::strerror(errno),
                     "raise the limit of virtual memory (ulimit -v)");
   base_ = static_cast<std::byte*>(base);
+  flat_.note_strays(lowest_stray_);
 }
 
 DeviceMemory::~DeviceMemory() {
@@ -47,6 +48,7 @@ DeviceMemory::Buffer* DeviceMemory::reusable(std::uint64_t bytes) {
 std::uint64_t DeviceMemory::allocate(MemoryKind kind, std::uint64_t bytes,
                                      const std::string& symbol) {
   const bool on_gpu = kind == MemoryKind::device;
+  const std::uint64_t asked = bytes;
   if (!strict_ && symbol.empty()) bytes = round_up(bytes, granule);
   if (bytes == 0 || bytes > address_space / 2 || (on_gpu && bytes > capacity_ - used_bytes_))
     return 0;
@@ -56,13 +58,26 @@ std::uint64_t DeviceMemory::allocate(MemoryKind kind, std::uint64_t bytes,
     next_ = round_up(address + bytes + guard, alignment);
     if (next_ > first_ + address_space) return 0;
     buffer = &buffers_[address];
-    *buffer = {address, bytes, 0, kind, symbol, {}};
+    *buffer = {address, bytes, 0, kind, symbol, 0, 0, {}};
   }
   buffer->used = bytes;
+  buffer->asked = asked;
+  buffer->hidden = 0;
   if (on_gpu) used_bytes_ += bytes;
   if (!on_gpu) share(buffer->address);
-  flat_.map(buffer->address, std::span(place(buffer->address), bytes));
+  flat_.map(buffer->address, std::span(place(buffer->address), asked), bytes - asked);
   return buffer->address;
+}
+
+void DeviceMemory::hide_around(std::uint64_t address, std::uint64_t hidden, std::uint64_t bytes) {
+  Buffer& buffer = buffers_.at(address);
+  buffer.hidden = hidden;
+  buffer.asked = hidden + bytes;
+}
+
+std::optional<std::uint64_t> DeviceMemory::lowest_stray() {
+  const std::uint64_t lowest = lowest_stray_.exchange(no_stray);
+  return lowest == no_stray ? std::nullopt : std::optional(lowest);
 }
 
 bool DeviceMemory::release(std::uint64_t address) {

@@ -5,8 +5,10 @@
 /// that a program that allocates in a loop needs few buffers.
 #pragma once
 
+#include <atomic>
 #include <cstdint>
 #include <map>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
@@ -23,12 +25,18 @@ class DeviceMemory {
     std::uint64_t used = 0;                ///< bytes of the allocation that is there; 0: none
     MemoryKind kind = MemoryKind::device;
     std::string symbol;                ///< variable of the module that it is
+    std::uint64_t asked = 0;           ///< of those, what the program asked for
+    std::uint64_t hidden = 0;          ///< at its beginning, bytes that are nobody's business
     std::vector<std::byte> last_seen;  ///< of shared memory: what has been recorded
+
+    /// What of shared memory belongs to the recording.
+    std::uint64_t shared_address() const { return address + hidden; }
+    std::uint64_t shared_bytes() const { return asked - hidden; }
   };
 
   /// `capacity`: bytes of the GPU.  `strict`: allocations end with their last byte, else with the
   /// next multiple of 512, as a driver's do: programs may reach a little behind what they asked
-  /// for.
+  /// for, which lowest_stray() tells.
   DeviceMemory(std::uint64_t capacity, bool strict);
   ~DeviceMemory();
   DeviceMemory(const DeviceMemory&) = delete;
@@ -41,6 +49,11 @@ class DeviceMemory {
   bool has_child_mark() const { return base_[child_mark] != std::byte{0}; }
   /// 0 when there is no room.
   std::uint64_t allocate(MemoryKind kind, std::uint64_t bytes, const std::string& symbol = "");
+  /// Of whole pages that the program shares because of what begins `hidden` bytes behind their
+  /// begin and has so many bytes, only this is recorded.
+  void hide_around(std::uint64_t address, std::uint64_t hidden, std::uint64_t bytes);
+  /// Since the last time: the lowest address that lay behind what was asked for.
+  std::optional<std::uint64_t> lowest_stray();
   /// False when nothing begins there.
   bool release(std::uint64_t address);
   /// A variable that turns out to be managed.
@@ -54,6 +67,7 @@ class DeviceMemory {
   std::uint64_t used_bytes() const { return used_bytes_; }
 
  private:
+  static constexpr std::uint64_t no_stray = ~std::uint64_t{0};
   std::byte* place(std::uint64_t address) const { return base_ + (address - first_); }
   Buffer* reusable(std::uint64_t bytes);
 
@@ -64,6 +78,7 @@ class DeviceMemory {
   std::byte* base_ = nullptr;
   std::map<std::uint64_t, Buffer> buffers_;  ///< by address
   isa::FlatMemory flat_;
+  std::atomic<std::uint64_t> lowest_stray_{no_stray};
 };
 
 }  // namespace lockstep::capture

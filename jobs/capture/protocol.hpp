@@ -29,7 +29,8 @@ enum class Operation : std::uint32_t {
                     ///< FunctionDescription, then parameters
   find_variable,    ///< n0: module, n1: managed, n2: it may be missing, bytes: name; answer n0:
                     ///< address, n1: bytes
-  allocate,         ///< n0: MemoryKind, n1: bytes; answer n0: address
+  allocate,         ///< n0: MemoryKind, n1: bytes, n2, n3: begin and bytes of what alone is
+                    ///< recorded, 0: all; answer n0: address
   release,          ///< n0: address
   copy_in,          ///< n0: address, n1: stream, n2: waits, bytes
   copy_out,         ///< n0: address, n1: bytes, n2: stream, n3: waits; answer bytes

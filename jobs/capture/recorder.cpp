@@ -141,24 +141,26 @@ void Recorder::delay(std::chrono::nanoseconds time) {
 void Recorder::note_cpu_writes() {
   for (auto& [address, buffer] : memory_.buffers()) {
     if (buffer.used == 0 || buffer.kind == MemoryKind::device) continue;
-    const std::span<std::byte> now = memory_.find(address, buffer.used);
-    const std::span<std::byte> before(buffer.last_seen);
-    for_each_change(before, now, [&, start = address](std::uint64_t offset, std::uint64_t bytes) {
-      RecordedStep step = step_of(Kind::write);
-      step.address = start + offset;
-      step.bytes = bytes;
-      step.data = writer_.add_data(now.subspan(offset, bytes));
-      writer_.add(step);
-      std::memcpy(before.data() + offset, now.data() + offset, bytes);
-    });
+    const std::span<std::byte> now = memory_.find(buffer.shared_address(), buffer.shared_bytes());
+    const std::span<std::byte> before = std::span(buffer.last_seen).subspan(buffer.hidden);
+    for_each_change(
+        before, now,
+        [&, start = buffer.shared_address()](std::uint64_t offset, std::uint64_t bytes) {
+          RecordedStep step = step_of(Kind::write);
+          step.address = start + offset;
+          step.bytes = bytes;
+          step.data = writer_.add_data(now.subspan(offset, bytes));
+          writer_.add(step);
+          std::memcpy(before.data() + offset, now.data() + offset, bytes);
+        });
   }
 }
 
 void Recorder::note_gpu_writes() {
   for (auto& [address, buffer] : memory_.buffers()) {
     if (buffer.used == 0 || buffer.kind == MemoryKind::device) continue;
-    const std::span<std::byte> now = memory_.find(address, buffer.used);
-    const std::span<std::byte> before(buffer.last_seen);
+    const std::span<std::byte> now = memory_.find(buffer.shared_address(), buffer.shared_bytes());
+    const std::span<std::byte> before = std::span(buffer.last_seen).subspan(buffer.hidden);
     for_each_change(before, now, [&](std::uint64_t offset, std::uint64_t bytes) {
       std::memcpy(before.data() + offset, now.data() + offset, bytes);
     });

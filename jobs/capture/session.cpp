@@ -176,8 +176,11 @@ void Session::find_variable(const Request& request, Bytes bytes, Reply& reply) {
 
 void Session::allocate(const Request& request, Reply& reply) {
   const auto kind = static_cast<MemoryKind>(request.numbers[0]);
-  reply.answer.numbers[0] = memory_.allocate(kind, request.numbers[1]);
-  if (reply.answer.numbers[0] == 0) reply.answer.status = memory_allocation;
+  const std::uint64_t address = memory_.allocate(kind, request.numbers[1]);
+  if (address == 0) reply.answer.status = memory_allocation;
+  if (address != 0 && request.numbers[3] != 0)
+    memory_.hide_around(address, request.numbers[2], request.numbers[3]);
+  reply.answer.numbers[0] = address;
 }
 
 void Session::copy_in(const Request& request, Bytes bytes, Reply& reply) {
@@ -280,6 +283,7 @@ void Session::launch(Bytes bytes, Reply& reply) {
 void Session::execute(const CapturedModules::Kernel& kernel, const LaunchDescription& how,
                       Bytes parameters, Reply& reply) {
   recorder_.note_cpu_writes();
+  memory_.lowest_stray();  // of copies
   std::vector<std::string> printed;
   isa::Launch launch{.module = *kernel.module,
                      .kernel = kernel.index,
@@ -304,8 +308,19 @@ void Session::execute(const CapturedModules::Kernel& kernel, const LaunchDescrip
       std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
   for (const std::string& text : printed) reply.printed += text;
   if (sticky_ != success) return;
+  warn_of_strays(kernel.recorded_name);
   recorder_.launch(kernel.recorded_name, how, parameters);
   recorder_.note_gpu_writes();
+}
+
+void Session::warn_of_strays(const std::string& kernel) {
+  const auto stray = memory_.lowest_stray();
+  if (!stray || !strayed_kernels_.insert(kernel).second) return;
+  const DeviceMemory::Buffer& buffer = std::prev(memory_.buffers().upper_bound(*stray))->second;
+  say(
+      fmt::format("warning: kernel {} uses memory {} bytes behind the {} that were asked for at "
+                  "{:#x}; hardware lets it pass - --strict ends the recording there",
+                  kernel, *stray - buffer.address - buffer.asked, buffer.asked, buffer.address));
 }
 
 void Session::occupancy(const Request& request, Reply& reply) {

@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <optional>
+#include <set>
 #include <span>
 #include <string>
 #include <vector>
@@ -55,6 +56,8 @@ class Session {
   /// Runs and records a kernel.
   void execute(const CapturedModules::Kernel& kernel, const LaunchDescription& how,
                Bytes parameters, Reply& reply);
+  /// Once for each kernel that reaches behind what the program asked for.
+  void warn_of_strays(const std::string& kernel);
   /// One of copy_kernels, over `count` elements.
   void run_own(const std::string& name, std::uint64_t to, std::uint64_t count, std::uint64_t last,
                std::uint64_t stream, Reply& reply);
@@ -70,6 +73,7 @@ class Session {
   std::uint64_t process_ = 0, time_questions_ = 0, warp_instructions_ = 0, copied_bytes_ = 0;
   double execution_seconds_ = 0;
   std::vector<std::string> named_unsupported_;
+  std::set<std::string> strayed_kernels_;
 };
 
 }  // namespace lockstep::capture

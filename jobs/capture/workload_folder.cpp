@@ -12,6 +12,7 @@
 
 #include "core/error/error.hpp"
 #include "jobs/capture/copy_kernels.hpp"
+#include "jobs/capture/readable_steps.hpp"
 
 namespace lockstep::capture {
 namespace {
@@ -27,8 +28,8 @@ std::string buffers_text(DeviceMemory& memory) {
   std::size_t number = 0;
   for (const auto& [address, buffer] : memory.buffers()) {
     if (buffer.symbol.starts_with("%")) continue;  // of the machine
-    text += fmt::format("\n  memory_{}: {{type: u8, count: {}, memory: {}, address: {}", number++,
-                        buffer.bytes, word_of(buffer.kind), address);
+    text += fmt::format("\n  {}: {{type: u8, count: {}, memory: {}, address: {}",
+                        buffer_name(number++), buffer.bytes, word_of(buffer.kind), address);
     if (!buffer.symbol.empty()) text += fmt::format(", symbol: \"{}\"", buffer.symbol);
     text += "}";
   }
@@ -81,6 +82,7 @@ void WorkloadFolder::finish(Session& session, const std::string& title) {
   if (session.modules().has_heap())
     text += fmt::format("heap: {}MiB\n", CapturedModules::heap_bytes >> 20);
   text += "buffers:" + buffers_text(session.memory()) + "\n";
+  text += readable_steps(recording_file(), session.memory());
   text += "program: {recording: program.h5}\n";
   write(part_ + "/workload.yaml", text);
   take_name();

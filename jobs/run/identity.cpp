@@ -48,7 +48,8 @@ void add_workloads(const Node& root, std::vector<RankFact>& facts) {
     for (const char* part : {"buffers", "program"}) add_values(workload.at(part), facts);
   }
   std::erase_if(facts, [](const RankFact& fact) {  // the digest of the file's bytes says it
-    return fact.name.ends_with(".init.file") || fact.name.ends_with(".init.file.name");
+    return fact.name.ends_with(".init.file") || fact.name.ends_with(".init.file.name") ||
+           fact.name.ends_with(".program.recording");
   });
 }
 

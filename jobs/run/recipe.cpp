@@ -33,9 +33,11 @@ std::string scalar_text(const Node& node) {
   return is_plain ? text : quoted(text);
 }
 
-/// `module: FILE`, `trace: FILE`, `init: {file: FILE}` and `init: {file: {name: FILE}}`.
+/// `module: FILE`, `trace: FILE`, `recording: FILE`, `init: {file: FILE}` and `init: {file: {name:
+/// FILE}}`.
 bool names_a_file(const std::string& key, const std::string& parent) {
-  return key == "module" || key == "trace" || key == "file" || (key == "name" && parent == "file");
+  return key == "module" || key == "trace" || key == "recording" || key == "file" ||
+         (key == "name" && parent == "file");
 }
 
 /// In one line; names of files no longer depend on where the text stands.

@@ -12,12 +12,12 @@
 
 namespace lockstep::capture {
 
-Error allocate(void** pointer, std::size_t bytes, MemoryKind kind) {
+Error allocate(void** pointer, std::size_t bytes, MemoryKind kind, const RecordedPart& part) {
   if (!pointer) return noted(invalid_value);
   *pointer = nullptr;
   if (bytes == 0) return success;
-  const Connection::Reply reply =
-      Connection::get().ask(Operation::allocate, {static_cast<std::uint64_t>(kind), bytes});
+  const Connection::Reply reply = Connection::get().ask(
+      Operation::allocate, {static_cast<std::uint64_t>(kind), bytes, part.begin, part.bytes});
   if (reply.status != success) return noted(reply.status);
   const std::uint64_t address = reply.numbers[0];
   if (kind != MemoryKind::device && !map_shared(address, bytes)) {

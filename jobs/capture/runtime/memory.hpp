@@ -8,7 +8,11 @@
 
 namespace lockstep::capture {
 
-Error allocate(void** pointer, std::size_t bytes, MemoryKind kind);
+/// What of the memory belongs to the recording; no bytes: all of it.
+struct RecordedPart {
+  std::size_t begin = 0, bytes = 0;
+};
+Error allocate(void** pointer, std::size_t bytes, MemoryKind kind, const RecordedPart& part = {});
 Error release(void* pointer);
 
 /// Memory of the program's own becomes memory that the GPU sees too: its pages are replaced by

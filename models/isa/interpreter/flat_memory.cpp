@@ -11,7 +11,7 @@ FlatMemory::Allocation& FlatMemory::add(std::uint64_t address, std::uint64_t byt
   bool overlaps = next != allocations_.end() && next->first - address < bytes;
   if (next != allocations_.begin()) {
     const auto before = std::prev(next);
-    overlaps |= address - before->first < before->second.bytes.size();
+    overlaps |= address - before->first < before->second.bytes.size() + before->second.slack;
   }
   LOCKSTEP_CHECK(!overlaps, "allocations overlap");
   return allocations_[address];
@@ -24,8 +24,10 @@ void FlatMemory::map(std::uint64_t address, std::uint64_t bytes, bool is_fresh) 
   allocation.is_fresh = is_fresh;
 }
 
-void FlatMemory::map(std::uint64_t address, std::span<std::byte> bytes) {
-  add(address, bytes.size()).bytes = bytes;
+void FlatMemory::map(std::uint64_t address, std::span<std::byte> bytes, std::uint64_t slack) {
+  Allocation& allocation = add(address, bytes.size() + slack);
+  allocation.bytes = bytes;
+  allocation.slack = slack;
 }
 
 void FlatMemory::unmap(std::uint64_t address) {
@@ -39,8 +41,10 @@ FlatMemory FlatMemory::view() {
   for (const auto& [address, allocation] : allocations_) {
     Allocation& copy = other.allocations_[address];
     copy.bytes = allocation.bytes;
+    copy.slack = allocation.slack;
     copy.is_fresh = allocation.is_fresh;
   }
+  other.lowest_stray_ = lowest_stray_;
   return other;
 }
 
@@ -49,13 +53,26 @@ std::byte* FlatMemory::look_up(std::uint64_t address, std::uint64_t bytes) {
   if (found == allocations_.begin()) return nullptr;
   --found;
   const std::span<std::byte> content = found->second.bytes;
-  const std::uint64_t offset = address - found->first;
-  if (offset >= content.size() || bytes > content.size() - offset) return nullptr;
+  const std::uint64_t offset = address - found->first, end = content.size() + found->second.slack;
+  if (offset >= end || bytes > end - offset) return nullptr;
+  if (offset + bytes > content.size()) {
+    note_stray(address);
+    last_bytes_ = 0;  // the next access is looked up again
+    last_is_fresh_ = &found->second.is_fresh;
+    return content.data() + offset;
+  }
   last_base_ = found->first;
   last_bytes_ = content.size();
   last_data_ = content.data();
   last_is_fresh_ = &found->second.is_fresh;
   return last_data_ + offset;
+}
+
+void FlatMemory::note_stray(std::uint64_t address) const {
+  if (!lowest_stray_) return;
+  std::uint64_t lowest = lowest_stray_->load(std::memory_order_relaxed);
+  while (address < lowest && !lowest_stray_->compare_exchange_weak(lowest, address)) {
+  }
 }
 
 void FlatMemory::read(std::uint64_t address, void* to, std::uint64_t bytes) {

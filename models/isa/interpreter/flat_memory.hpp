@@ -1,5 +1,6 @@
 #pragma once
 
+#include <atomic>
 #include <cstddef>
 #include <cstdint>
 #include <map>
@@ -14,7 +15,11 @@ class FlatMemory {
  public:
   /// Ranges must not overlap.  `is_fresh`: nothing that is there means anything yet.
   void map(std::uint64_t address, std::uint64_t bytes, bool is_fresh = false);
-  void map(std::uint64_t address, std::span<std::byte> bytes);  ///< owned by the caller
+  /// Owned by the caller, who has `slack` bytes behind them too: accesses there are let pass, and
+  /// the lowest is noted.
+  void map(std::uint64_t address, std::span<std::byte> bytes, std::uint64_t slack = 0);
+  /// Where the lowest address is noted that lies behind its allocation; all views note it there.
+  void note_strays(std::atomic<std::uint64_t>& lowest) { lowest_stray_ = &lowest; }
   void unmap(std::uint64_t address);
   /// The same bytes, for another thread.
   FlatMemory view();
@@ -34,7 +39,7 @@ class FlatMemory {
   };
   /// The allocation around the address, if it is not fresh; no bytes otherwise.
   Range range(std::uint64_t address) {
-    if (find(address, 1) == nullptr || is_fresh()) return {};
+    if (find(address, 1) == nullptr || is_fresh() || address - last_base_ >= last_bytes_) return {};
     return {last_base_, last_bytes_, last_data_};
   }
 
@@ -50,16 +55,19 @@ class FlatMemory {
   struct Allocation {
     std::vector<std::byte> own;
     std::span<std::byte> bytes;
+    std::uint64_t slack = 0;
     bool is_fresh = false;
   };
 
   std::byte* look_up(std::uint64_t address, std::uint64_t bytes);
+  void note_stray(std::uint64_t address) const;
   Allocation& add(std::uint64_t address, std::uint64_t bytes);
 
   std::map<std::uint64_t, Allocation> allocations_;
   std::uint64_t last_base_ = 0, last_bytes_ = 0;
   std::byte* last_data_ = nullptr;
   bool* last_is_fresh_ = nullptr;
+  std::atomic<std::uint64_t>* lowest_stray_ = nullptr;
 };
 
 }  // namespace lockstep::isa

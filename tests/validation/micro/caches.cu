@@ -24,12 +24,16 @@ extern "C" __global__ void sums(const double* data, double* out, long long* cycl
   double sum = 0;
   long long start = 0;
   for (int round = 0; round <= rounds; ++round) {
-    if (round == 1) start = clock64();
+    if (round == 1) {
+      __syncthreads();
+      start = clock64();
+    }
 #pragma unroll 8
     for (int i = threadIdx.x; i < n; i += blockDim.x) sum += data[i];
   }
-  out[blockIdx.x * blockDim.x + threadIdx.x] = sum;
+  __syncthreads();
   if (threadIdx.x == 0) cycles[blockIdx.x] = clock64() - start;
+  out[blockIdx.x * blockDim.x + threadIdx.x] = sum;
 }
 
 // Loads of words `stride` apart that L1 holds; all warps of the block the same ones.

@@ -66,8 +66,9 @@ Error register_host(void* pointer, std::size_t bytes) {
   pages.bytes = (begin + bytes + page - 1) / page * page - pages.first;
   if (!overlaps_others(pages.first, pages.bytes) && !holds_this_stack(pages.first, pages.bytes)) {
     void* shared = nullptr;
-    if (const Error error = allocate(&shared, pages.bytes, MemoryKind::pinned); error != success)
-      return error;
+    const Error error =
+        allocate(&shared, pages.bytes, MemoryKind::pinned, {begin - pages.first, bytes});
+    if (error != success) return error;
     pages.on_gpu = reinterpret_cast<std::uint64_t>(shared);
     if (!share_pages(pages)) {
       release(shared);

@@ -160,6 +160,8 @@ class Mistakes(CaptureTest):
         self.assertEqual(done.returncode, 0, done.stderr)
         self.assertIn("cudaMallocMipmappedArray\n", done.stdout)
         self.assertNotIn("cudaMalloc\n", done.stdout)
+        self.assertIn("cuMemCreate\n", done.stdout)
+        self.assertNotIn("cuMemAlloc_v2\n", done.stdout)
 
     def test_program_that_never_calls_cuda(self):
         self.refused(self.capture("/bin/true"), "/bin/true: called no CUDA runtime of ours", "-cudart shared")
@@ -188,7 +190,10 @@ class Mistakes(CaptureTest):
             """)
         program = self.folder / "behind"
         subprocess.run([NVCC, "-cudart", "shared", "-arch=sm_75", source, "-o", program], check=True)
-        self.assertIn("cudaSuccess", self.capture(program, output="lenient.workload").stdout)
+        lenient = self.capture(program, output="lenient.workload")
+        self.assertIn("cudaSuccess", lenient.stdout)
+        self.assertIn("warning: kernel _Z4lastPi uses memory 0 bytes behind the 124 that were asked for",
+                      lenient.stderr)
         done = self.lockstep("capture", "--strict", "--output", "out.workload", "--", program)
         self.assertEqual(done.returncode, 1)
         self.assertIn("cudaErrorLaunchFailure", done.stdout)

@@ -1,4 +1,5 @@
 """The driver's interface, and programs that are linked from several files."""
+import shutil
 import subprocess
 import unittest
 
@@ -68,6 +69,15 @@ class Linked(CaptureTest):
         self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
         self.assertIn("linked right", done.stdout)
         self.replay("out.workload")
+
+    def test_a_linked_file_that_has_changed_is_named_by_its_place(self):
+        shutil.copytree(HERE / "recordings/forms.workload", self.folder / "forms.workload")
+        self.replay("forms.workload", output="first.h5")
+        with open(self.folder / "forms.workload/module_1.ptx", "a", encoding="utf-8") as file:
+            file.write("// changed\n")
+        again = self.lockstep("run", "--config-of", "first.h5", "--quiet", "--output", "again.h5")
+        self.assertEqual(again.returncode, 1)
+        self.assertIn("tenants.one.module[1]", again.stderr)
 
 
 if __name__ == "__main__":
