@@ -6,7 +6,7 @@
 
 #include "jobs/capture/runtime/address_book.hpp"
 #include "jobs/capture/runtime/connection.hpp"
-#include "jobs/capture/runtime/graphs.hpp"
+#include "jobs/capture/runtime/graphs/graphs.hpp"
 #include "jobs/capture/runtime/streams.hpp"
 #include "jobs/capture/runtime/textures/array_copies.hpp"
 

@@ -7,7 +7,7 @@
 
 #include "jobs/capture/runtime/address_book.hpp"
 #include "jobs/capture/runtime/connection.hpp"
-#include "jobs/capture/runtime/graphs.hpp"
+#include "jobs/capture/runtime/graphs/graphs.hpp"
 #include "jobs/capture/runtime/shared_pages.hpp"
 #include "jobs/capture/runtime/streams.hpp"
 

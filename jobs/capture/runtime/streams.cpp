@@ -8,7 +8,7 @@
 #include <atomic>
 
 #include "jobs/capture/runtime/connection.hpp"
-#include "jobs/capture/runtime/graphs.hpp"
+#include "jobs/capture/runtime/graphs/graphs.hpp"
 
 namespace lockstep::capture {
 namespace {

@@ -6,7 +6,7 @@
 #include "jobs/capture/runtime/address_book.hpp"
 #include "jobs/capture/runtime/copies.hpp"
 #include "jobs/capture/runtime/driver/driver.hpp"
-#include "jobs/capture/runtime/graphs.hpp"
+#include "jobs/capture/runtime/graphs/graphs.hpp"
 #include "jobs/capture/runtime/streams.hpp"
 
 namespace lockstep::capture::driver {

@@ -1,5 +1,5 @@
 /// Streams captured into graphs; graphs made ready, brought up to date, and launched.
-#include "jobs/capture/runtime/graphs.hpp"
+#include "jobs/capture/runtime/graphs/graphs.hpp"
 
 #include <algorithm>
 #include <map>

@@ -5,7 +5,7 @@
 
 #include "jobs/capture/runtime/connection.hpp"
 #include "jobs/capture/runtime/copies.hpp"
-#include "jobs/capture/runtime/graphs.hpp"
+#include "jobs/capture/runtime/graphs/graphs.hpp"
 #include "jobs/capture/runtime/streams.hpp"
 
 namespace lockstep::capture {

@@ -2,7 +2,7 @@
 #include <algorithm>
 
 #include "jobs/capture/runtime/connection.hpp"
-#include "jobs/capture/runtime/graphs.hpp"
+#include "jobs/capture/runtime/graphs/graphs.hpp"
 
 namespace lockstep::capture {
 namespace {
