@@ -123,15 +123,17 @@ void place_blocks(std::vector<std::string>& settings, std::uint64_t seed) {
   settings.push_back(std::string("gpu.sm.placement=") + placements[seed / 3 % (in_place ? 2 : 3)]);
 }
 
-/// Where one page of 2 MiB comes at a time, and blocks leave meanwhile, tenants take pages from
-/// each other before they are used (docs/exceptions.md): two at a time get on.
+/// Where few pages of 2 MiB come at a time, and blocks leave meanwhile, tenants take pages from
+/// each other before they are used (docs/exceptions.md): with room for some more they get on.
 void let_large_pages_meet(std::vector<std::string>& settings) {
   const auto has = [&](const char* setting) {
     return std::find(settings.begin(), settings.end(), setting) != settings.end();
   };
   if (has("gpu.vm.far_fault_mshrs=1") && has("policies.page_manager=large-pages") &&
-      !switches_for_preemption_alone(settings))
+      !switches_for_preemption_alone(settings)) {
     settings.push_back("gpu.vm.far_fault_mshrs=2");
+    settings.push_back("gpu.memory.capacity=24MiB");
+  }
 }
 
 TEST(VirtualMemory, OfSeveralTenantsStaysApart) {
