@@ -24,8 +24,8 @@ struct Entry {
   void* address;
 };
 
-#define LOCKSTEP_OWN(name) {#name, reinterpret_cast<void*>(&name)},
-#define LOCKSTEP_OF_RUNTIME(name, runtime) {#name, reinterpret_cast<void*>(&runtime)},
+#define LOCKSTEP_OWN(name) {#name, reinterpret_cast<void*>(&(name))},
+#define LOCKSTEP_OF_RUNTIME(name, runtime) {#name, reinterpret_cast<void*>(&(runtime))},
 #define LOCKSTEP_NOT_THERE(name) {#name, reinterpret_cast<void*>(&refuse_##name)},
 const Entry entries[] = {
 #include "jobs/capture/runtime/driver/entries.def"

@@ -165,7 +165,7 @@ static Error add_any(GraphNode** node, Graph* graph, Before before, std::size_t 
                      const AnyNodeParameters* p) {
   const auto as = [&]<class T>(std::type_identity<T>, std::size_t offset) {
     T value;
-    std::memcpy(&value, p->parameters + offset, sizeof value);
+    std::memcpy(&value, p->parameters + offset, sizeof value);  // NOLINT: a pointer is meant
     return value;
   };
   constexpr std::size_t behind_flags = 16;

@@ -48,8 +48,9 @@ bool share_pages(const Registered& pages) {
 
 void take_back_pages(const Registered& pages) {
   void* const place = reinterpret_cast<void*>(pages.first);
-  ::mmap(place, pages.bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1,
-         0);
+  if (::mmap(place, pages.bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED,
+             -1, 0) == MAP_FAILED)
+    return;  // they stay shared, with the same bytes
   std::memcpy(place, reinterpret_cast<void*>(pages.on_gpu), pages.bytes);
 }
 

@@ -13,8 +13,8 @@ namespace lockstep::capture {
 
 /// cudaChannelFormatDesc.
 struct ChannelFormat {
-  int bits[4] = {};
-  int kind = 0;
+  int bits[4];
+  int kind;
   bool operator==(const ChannelFormat&) const = default;
 };
 static_assert(sizeof(ChannelFormat) == 20);
@@ -30,7 +30,7 @@ inline std::size_t texel_bytes(const ChannelFormat& format) {
 struct Array {
   char* texels = nullptr;
   std::size_t pitch = 0;
-  ChannelFormat format;
+  ChannelFormat format{};
   Extent extent;  ///< as asked for: 0 where there is no such dimension
   unsigned flags = 0;
   std::size_t width() const { return extent.width; }

@@ -12,7 +12,7 @@ struct ResourceDescription {
   int type = array;
   struct Memory {
     void* pointer;
-    ChannelFormat format;
+    ChannelFormat format{};
     std::size_t width;  ///< of linear memory in bytes, else in texels
     std::size_t height, pitch;
   };

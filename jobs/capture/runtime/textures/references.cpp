@@ -17,7 +17,7 @@ LOCKSTEP_EXPORT Error cudaMemcpyToSymbol(const void* symbol, const void* from, s
 /// textureReference, as far as it is read.
 struct TextureReference {
   int normalized_coordinates = 0, filter = 0, addressing[3] = {};
-  ChannelFormat format;
+  ChannelFormat format{};
   int srgb = 0;
 };
 
