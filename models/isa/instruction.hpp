@@ -123,7 +123,7 @@ struct alignas(64) Instruction {
   Opcode opcode = Opcode::nop;
   MemoryFields memory;
   std::int32_t offset = 0;   ///< byte offset of a memory operand; immediate of opcode-specific use
-  std::uint32_t target = 0;  ///< branch or call target pc; index of a branch table
+  std::uint32_t target = 0;  ///< branch or call target pc; index of a branch table; expansion
   std::uint32_t reconvergence =
       0;                     ///< pc of the immediate post-dominator; `no_reconvergence` if none
   std::uint16_t flags = 0;   ///< see InstructionFlag

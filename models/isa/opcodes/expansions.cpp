@@ -1,7 +1,8 @@
 /// Source: one kernel per operation, compiled with ptxas 13.0 for sm_75 (the oldest machine it
 /// knows; its pipelines are those of sm_70) and decoded: the order, which result each instruction
 /// reads, and the path that normal operands take.  How many there are is what ptxas 11.8 makes for
-/// sm_70 (issue_slots.cpp); where that is more, the rest are moves and stand in `beside`.
+/// sm_70 (issue_slots.cpp); where that is more, the rest is assumed
+/// to stand beside the chain.
 ///
 /// Simplified: operands for which ptxas calls a slow path (denormals, infinities) cost no more.
 #include "models/isa/opcodes/expansions.hpp"
