@@ -181,9 +181,12 @@ bool L2Bank::serve_miss(const L2Context& context, std::uint32_t index, std::uint
     entry = mshrs_.allocate(t.line);
   }
   L2Mshrs::Entry& mshr = mshrs_[entry];
+  // The rest of a line comes only with a sector that somebody waits for: the MSHR goes with the
+  // last who waits.
+  const bool reads = (missing & ~mshr.pending) != 0;
   const unsigned fetched =
       context.parameters.fetch == L2Fetch::line ? L2Tags::all_sectors & ~valid : missing;
-  const auto wanted = static_cast<std::uint8_t>(fetched & ~mshr.pending);
+  const auto wanted = static_cast<std::uint8_t>(reads ? fetched & ~mshr.pending : 0);
   if (mshr.waiting >= context.parameters.merges) return stalled(BankStall::merges);
   if (wanted != 0) {
     if (!context.dram.room(t.request, false)) return stalled(BankStall::dram_queue);
