@@ -10,6 +10,8 @@ set(LOCKSTEP_COPY_OPTIONS ${copy_options}
 # -ffp-contract=off: the same bits on every machine.  x86-64-v2: any machine of the last decade.
 target_compile_options(lockstep_options INTERFACE -Wall -Wextra -Wpedantic -Wshadow $<$<BOOL:${LOCKSTEP_WERROR}>:-Werror>
                        $<$<CXX_COMPILER_ID:Clang>:-Wno-unknown-pragmas>
+                       # std::stable_sort of libstdc++ 12 uses get_temporary_buffer, which clang 19 warns of.
+                       $<$<CXX_COMPILER_ID:Clang>:-Wno-deprecated-declarations>
                        # False positives of GCC 12 on std::string (bugs 105651, 105329).
                        $<$<CXX_COMPILER_ID:GNU>:-Wno-restrict> $<$<CXX_COMPILER_ID:GNU>:-Wno-stringop-overflow>
                        -ffp-contract=off -march=x86-64-v2 -fno-math-errno

@@ -15,6 +15,7 @@ declare -A groups=(
   [cluster]="slurmctld slurmd slurm-client slurm-wlm munge"
   [lint]="clang-format-14 clang-tidy-14 shellcheck universal-ctags python3-flake8"
   [soak]="clang-14 valgrind python3-yaml"
+  [other_compilers]="clang-16 clang-19"
   [second_mpi]="mpich libmpich-dev"
 )
 missing=()

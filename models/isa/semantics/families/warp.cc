@@ -5,6 +5,10 @@
 /// whether all members are there is decided before.
 ///
 /// Simplified: a value shuffled from a lane that does not take part (undefined in PTX) is zero.
+#ifdef __AVX512F__
+#include <immintrin.h>
+#endif
+
 #include "models/isa/semantics/families.hpp"
 #include "models/isa/semantics/lanes.hpp"
 
@@ -36,14 +40,10 @@ LOCKSTEP_INLINE bool within_segment(s32 self, s32 lane, u32 c) {
 /// to[i] = from[lanes[i]], as two-source permutations where the level has them.
 LOCKSTEP_INLINE void gather(u32* to, const u32* from, const u32* lanes) {
 #ifdef __AVX512F__
-  using Half = u32 __attribute__((vector_size(64)));
-  Half low, high, index;
-  __builtin_memcpy(&low, from, 64);
-  __builtin_memcpy(&high, from + 16, 64);
+  const __m512i low = _mm512_loadu_si512(from), high = _mm512_loadu_si512(from + 16);
   for (unsigned half = 0; half < 32; half += 16) {
-    __builtin_memcpy(&index, lanes + half, 64);
-    const Half picked = __builtin_shuffle(low, high, index);
-    __builtin_memcpy(to + half, &picked, 64);
+    const __m512i index = _mm512_loadu_si512(lanes + half);
+    _mm512_storeu_si512(to + half, _mm512_permutex2var_epi32(low, index, high));
   }
 #else
   LOCKSTEP_LANES to[i] = from[lanes[i]];
