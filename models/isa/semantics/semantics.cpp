@@ -1,5 +1,7 @@
 #include "models/isa/semantics/semantics.hpp"
 
+#include <cpuid.h>
+
 #include <algorithm>
 #include <cstdlib>
 #include <string_view>
@@ -148,6 +150,16 @@ Execute select(const SemanticKey& key, [[maybe_unused]] CpuLevel level) {
   return first_of(families_v2, key);
 }
 
+#ifndef LOCKSTEP_ONE_LEVEL
+/// F16C, LZCNT and MOVBE, of which clang's __builtin_cpu_supports does not know.
+bool has_small_extensions_of_v3() {
+  unsigned a = 0, b = 0, c = 0, d = 0;
+  constexpr unsigned basic = bit_F16C | bit_MOVBE;
+  if (__get_cpuid(1, &a, &b, &c, &d) == 0 || (c & basic) != basic) return false;
+  return __get_cpuid(0x80000001, &a, &b, &c, &d) != 0 && (c & bit_LZCNT) != 0;
+}
+#endif
+
 CpuLevel wanted_level() {
   const char* text = std::getenv("LOCKSTEP_CPU_LEVEL");
   if (text == nullptr || *text == '\0') return best_cpu_level();
@@ -166,8 +178,7 @@ CpuLevel best_cpu_level() {
 #else
   const bool v3 = __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma") &&
                   __builtin_cpu_supports("bmi") && __builtin_cpu_supports("bmi2") &&
-                  __builtin_cpu_supports("f16c") && __builtin_cpu_supports("lzcnt") &&
-                  __builtin_cpu_supports("movbe");
+                  has_small_extensions_of_v3();
   if (!v3) return CpuLevel::v2;
   const bool v4 = __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") &&
                   __builtin_cpu_supports("avx512cd") && __builtin_cpu_supports("avx512dq") &&
