@@ -13,6 +13,7 @@
 #include "jobs/capture/device_description.hpp"
 #include "jobs/capture/written_program.hpp"
 #include "models/isa/interpreter/interpreter.hpp"
+#include "models/isa/text/assertion.hpp"
 #include "models/sm/parameters/occupancy.hpp"
 
 namespace lockstep::capture {
@@ -305,7 +306,7 @@ void Session::execute(const CapturedModules::Kernel& kernel, const LaunchDescrip
   } catch (const UserError& error) {
     failure_ = error.what();
     say(*failure_ + " - the recording ends before this launch");
-    sticky_ = launch_failure;
+    sticky_ = failure_->ends_with(isa::assertion_advice) ? assertion_failure : launch_failure;
     reply.answer.status = sticky_;
   }
   execution_seconds_ +=

@@ -1,7 +1,7 @@
 #!/usr/bin/python3
 """Builds the CUDA programs of a folder, captures each and replays what was recorded.
 
-    jobs/capture/suite.py FOLDER [--only WORD] [--include FOLDER] [--gpu v100] [--seconds 120] [--table suite.csv]
+    jobs/capture/suite.py FOLDER [--only EXPRESSION] [--include FOLDER] [--gpu v100] [--seconds 120] [--table suite.csv]
                           [--lockstep build/release/lockstep] [--nvcc nvcc] [--option=-std=c++17]
 
 A program is a folder below FOLDER of whose .cu and .cpp files one has a main function: all of them are built together
@@ -97,7 +97,7 @@ def has_main(path):
 def programs(folder, only):
     """Names and sources, the one with the main function first."""
     for here in sorted({path.parent for path in folder.rglob("*.cu")}):
-        if only not in str(here.relative_to(folder)):
+        if not only.search(str(here.relative_to(folder))):
             continue
         sources = sorted([*here.glob("*.cu"), *here.glob("*.cpp")])
         mains = [path for path in sources if has_main(path)]
@@ -110,7 +110,7 @@ def programs(folder, only):
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("folder", type=lambda name: pathlib.Path(name).resolve())
-    parser.add_argument("--only", default="", help="programs whose name has this in it")
+    parser.add_argument("--only", default="", type=re.compile, help="folders whose name has this in it")
     parser.add_argument("--include", action="append", default=[], type=lambda name: pathlib.Path(name).resolve())
     parser.add_argument("--option", action="append", default=[], help="of nvcc")
     parser.add_argument("--gpu", default="v100")

@@ -320,6 +320,25 @@ class Mistakes(CaptureTest):
         self.assertIn("the recording ends before this launch", done.stderr)
 
     @needs_nvcc
+    def test_failed_assertion_is_the_error_that_programs_expect(self):
+        source = self.write("asserting.cu", """
+            #include <cassert>
+            #include <cstdio>
+            __global__ void check(int limit) { assert(threadIdx.x < limit); }
+            int main() {
+              check<<<1, 32>>>(32);
+              check<<<1, 32>>>(20);
+              std::puts(cudaGetErrorName(cudaDeviceSynchronize()));
+            }
+            """)
+        program = self.folder / "asserting"
+        subprocess.run([NVCC, "-cudart", "shared", "-arch=sm_75", source, "-o", program], check=True)
+        done = self.capture(program)
+        self.assertEqual((done.returncode, done.stdout), (1, "cudaErrorAssert\n"), done.stderr)
+        self.assertIn("assertion `threadIdx.x < limit` failed at", done.stderr)
+        self.replay("out.workload")
+
+    @needs_nvcc
     def test_program_with_machine_code_only(self):
         program = build("saxpy", self.folder, "-gencode", "arch=compute_80,code=sm_80")
         done = self.capture(program)

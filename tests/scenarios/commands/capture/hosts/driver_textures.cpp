@@ -1,5 +1,6 @@
-// Textures as the driver's interface has them: an array that is written by a copy of an area, a texture object of it, a
-// texture reference of the module with linear memory and then with an array, and a surface object.
+// Textures as the driver's interface has them: an array that is written by a copy of an area, a
+// texture object of it, a texture reference of the module with linear memory and then with an
+// array, and a surface object.
 #include <cstddef>
 #include <cstdint>
 #include <cstdio>
@@ -71,8 +72,8 @@ int cuTexRefSetFlags(Handle reference, unsigned flags);
 int cuTexRefSetAddressMode(Handle reference, int dimension, int mode);
 int cuTexRefSetFilterMode(Handle reference, int mode);
 int cuTexRefGetFlags(unsigned* flags, Handle reference);
-int cuLaunchKernel(Handle function, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned shared,
-                   Handle stream, void** arguments, void** packed);
+int cuLaunchKernel(Handle function, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned,
+                   unsigned shared, Handle stream, void** arguments, void** packed);
 }
 
 static const char* text = R"(.version 7.0
@@ -152,10 +153,13 @@ static void expect(bool holds, const char* what) {
   if (!holds) std::printf("wrong: %s\n", what);
   right &= holds;
 }
-static void done(int error, const char* what) { expect(error == 0, what); }
+static void done(int error, const char* what) {
+  expect(error == 0, what);
+}
 #define DO(call) done(call, #call)
 
-static void launch(Handle module, const char* name, unsigned threads_x, unsigned threads_y, void** arguments) {
+static void launch(Handle module, const char* name, unsigned threads_x, unsigned threads_y,
+                   void** arguments) {
   Handle function = nullptr;
   DO(cuModuleGetFunction(&function, module, name));
   DO(cuLaunchKernel(function, 1, 1, 1, threads_x, threads_y, 1, 0, nullptr, arguments, nullptr));
@@ -178,7 +182,8 @@ int main(int count, char** words) {
   ArrayDescription told{};
   DO(cuArrayCreate_v2(&array, &shape));
   DO(cuArrayGetDescriptor_v2(&told, array));
-  expect(told.width == width && told.height == height && told.format == 0x20 && told.channels == 1, "its shape");
+  expect(told.width == width && told.height == height && told.format == 0x20 && told.channels == 1,
+         "its shape");
 
   std::vector<float> texels(width * height), got(texels.size());
   for (std::size_t i = 0; i < texels.size(); ++i) texels[i] = static_cast<float>(i * i);
@@ -205,7 +210,8 @@ int main(int count, char** words) {
   void* one[] = {&surface};
   launch(module, "raise", width, height, one);
   DO(cuMemcpyAtoH_v2(got.data(), array, 0, got.size() * sizeof(float)));
-  for (std::size_t i = 0; i < got.size(); ++i) expect(got[i] == texels[i] + 100, "what a surface holds");
+  for (std::size_t i = 0; i < got.size(); ++i)
+    expect(got[i] == texels[i] + 100, "what a surface holds");
 
   Address whole = 0;
   std::vector<int> numbers(32), fetched(32);
@@ -230,8 +236,11 @@ int main(int count, char** words) {
   expect(flags == 0, "flags that were set");
   launch(module, "fetch_plane", width, 1, to);
   DO(cuMemcpyDtoH_v2(got.data(), memory, width * sizeof(float)));
-  for (unsigned x = 0; x < width; ++x) {  // between two rows and two columns, of which the first is the border
-    const auto at = [&](unsigned column, unsigned row) { return texels[row * width + column] + 100; };
+  for (unsigned x = 0; x < width;
+       ++x) {  // between two rows and two columns, of which the first is the border
+    const auto at = [&](unsigned column, unsigned row) {
+      return texels[row * width + column] + 100;
+    };
     const float left = x == 0 ? 0 : at(x - 1, 0) + at(x - 1, 1);
     expect(got[x] == (left + at(x, 0) + at(x, 1)) / 4, "what a reference to an array mixes");
   }

@@ -1,5 +1,5 @@
-// What programs built with CUDA 11 rely on: structures as short as they were, nothing written behind them, and entries
-// that had other parameters or are gone.
+// What programs built with CUDA 11 rely on: structures as short as they were, nothing written
+// behind them, and entries that had other parameters or are gone.
 #include <cstddef>
 #include <cstdint>
 #include <cstdio>
@@ -11,11 +11,13 @@ int cudaMalloc(void** pointer, std::size_t bytes);
 int cudaFree(void* pointer);
 int cudaGetDeviceProperties(void* to, int device);
 int cudaPointerGetAttributes(void* to, const void* pointer);
-int cudaCreateTextureObject(std::uint64_t* handle, const void* resource, const void* texture, const void* view);
+int cudaCreateTextureObject(std::uint64_t* handle, const void* resource, const void* texture,
+                            const void* view);
 int cudaGetTextureObjectResourceDesc(void* to, std::uint64_t handle);
 int cudaGetTextureObjectTextureDesc(void* to, std::uint64_t handle);
 int cudaGraphCreate(void** graph, unsigned flags);
-int cudaGraphInstantiate(void** executable, void* graph, void** node, char* log, std::size_t log_bytes);
+int cudaGraphInstantiate(void** executable, void* graph, void** node, char* log,
+                         std::size_t log_bytes);
 int cudaGraphExecUpdate(void* executable, void* graph, void** node, int* result);
 int cudaGraphLaunch(void* executable, void* stream);
 int cudaGetDriverEntryPoint(const char* name, void** address, unsigned long long flags);
@@ -64,10 +66,12 @@ int main() {
   expect(cudaMalloc(&memory, 1024) == 0 && cudaMemset(memory, 1, 1024) == 0, "memory");
   expect(cudaRuntimeGetVersion(&version) == 0 && version == 11000, "the version");
 
-  Structure properties(728), pointer(24), resource(64), resource_back(64), texture(68), texture_back(68);
+  Structure properties(728), pointer(24), resource(64), resource_back(64), texture(68),
+      texture_back(68);
   expect(cudaGetDeviceProperties(properties.begin(), 0) == 0 && properties.is_kept(), "properties");
   expect(properties.at<int>(388) == 80, "the number of SMs");
-  expect(cudaPointerGetAttributes(pointer.begin(), memory) == 0 && pointer.is_kept(), "attributes of a pointer");
+  expect(cudaPointerGetAttributes(pointer.begin(), memory) == 0 && pointer.is_kept(),
+         "attributes of a pointer");
   expect(pointer.at<int>(0) == 2 && pointer.at<void*>(8) == memory, "what a pointer is");
 
   std::memset(resource.begin(), 0, 64);
@@ -78,16 +82,23 @@ int main() {
   resource.put<int>(32, 2);
   resource.put<std::size_t>(40, 1024);
   std::uint64_t handle = 0;
-  expect(cudaCreateTextureObject(&handle, resource.begin(), texture.begin(), nullptr) == 0, "a texture");
-  expect(cudaGetTextureObjectResourceDesc(resource_back.begin(), handle) == 0 && resource_back.is_kept(), "its memory");
-  expect(resource_back.at<void*>(8) == memory && resource_back.at<std::size_t>(40) == 1024, "where it is");
-  expect(cudaGetTextureObjectTextureDesc(texture_back.begin(), handle) == 0 && texture_back.is_kept(), "its words");
+  expect(cudaCreateTextureObject(&handle, resource.begin(), texture.begin(), nullptr) == 0,
+         "a texture");
+  expect(cudaGetTextureObjectResourceDesc(resource_back.begin(), handle) == 0 &&
+             resource_back.is_kept(),
+         "its memory");
+  expect(resource_back.at<void*>(8) == memory && resource_back.at<std::size_t>(40) == 1024,
+         "where it is");
+  expect(
+      cudaGetTextureObjectTextureDesc(texture_back.begin(), handle) == 0 && texture_back.is_kept(),
+      "its words");
 
   void *graph = nullptr, *executable = nullptr, *node = &graph, *entry = nullptr;
   int result = 9;
   expect(cudaGraphCreate(&graph, 0) == 0, "a graph");
   expect(cudaGraphInstantiate(&executable, graph, &node, nullptr, 0) == 0, "a graph made ready");
-  expect(cudaGraphExecUpdate(executable, graph, &node, &result) == 0 && result == 0 && !node, "a graph updated");
+  expect(cudaGraphExecUpdate(executable, graph, &node, &result) == 0 && result == 0 && !node,
+         "a graph updated");
   expect(cudaGraphLaunch(executable, nullptr) == 0, "a graph launched");
   expect(cudaGetDriverEntryPoint("cuInit", &entry, 0) == 0 && entry, "an entry of the driver");
   expect(cudaThreadSynchronize() == 0, "a wait");
