@@ -74,12 +74,12 @@ int main() {
   entry<void(void**, const char*, char*, const char*, int, void*, void*, void*, void*, int*)>(
       "__cudaRegisterFunction")(module, &kernel, nullptr, "fetch", -1, nullptr, nullptr, nullptr, nullptr, nullptr);
   const auto register_texture =
-      entry<void(void**, const void*, const void**, const char*, int, int, int)>("__cudaRegisterTexture");
-  register_texture(module, &picture, nullptr, "picture", 2, 1, 0);
-  register_texture(module, &values, nullptr, "values", 1, 0, 0);
+      entry<void(void**, const void*, const char*, const char*, int, int, int)>("__cudaRegisterTexture");
+  register_texture(module, &picture, "picture", "::picture", 2, 1, 0);
+  register_texture(module, &values, "values", "::values", 1, 0, 0);
   const auto register_surface =
-      entry<void(void**, const void*, const void**, const char*, int, int)>("__cudaRegisterSurface");
-  register_surface(module, &board, nullptr, "board", 1, 0);
+      entry<void(void**, const void*, const char*, const char*, int, int)>("__cudaRegisterSurface");
+  register_surface(module, &board, "board", "::board", 1, 0);
 
   const unsigned char texels[2][2] = {{0, 255}, {51, 255}};
   const cudaChannelFormatDesc bytes = cudaCreateChannelDesc<unsigned char>(), words = cudaCreateChannelDesc<int>();
