@@ -98,8 +98,8 @@ int capture_command(const CommandLine& line) {
   const std::string end = ending(program.wait());
   if (!session.was_used() && end == no_start)
     throw UserError(line.program[0], "could not start: a library that it needs is missing",
-                    "see the loader's line above; the runtimes that are there are libcudart.so.12 "
-                    "and libcudart.so.13");
+                    "see the loader's line above; the runtimes that are there are "
+                    "libcudart.so.11.0, libcudart.so.12 and libcudart.so.13");
   if (!session.was_used())
     throw UserError(line.program[0],
                     "called no CUDA runtime of ours" + (end.empty() ? "" : ", and " + end),

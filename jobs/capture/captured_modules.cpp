@@ -23,6 +23,17 @@ bool is_of_the_machine(const isa::GlobalVariable& variable) {
   return variable.name.starts_with("%");
 }
 
+/// Takes the numbers that functions of modules before have in the recording, where all are linked:
+/// a function's address is its number.
+isa::SourceModule numbers_of_earlier(std::size_t functions, const std::string& name) {
+  isa::SourceModule module;
+  module.file = name;
+  module.functions.resize(functions + 1);
+  for (std::size_t f = 1; f <= functions; ++f)
+    module.functions[f].code.name = "%earlier_" + std::to_string(f);
+  return module;
+}
+
 /// What goes wrong in a text that is newer than any that was there to read is its version's fault.
 isa::SourceModule read_known(const std::string& text, const std::string& name) {
   constexpr double newest = 9.0;
@@ -86,6 +97,8 @@ CapturedModules::Loaded& CapturedModules::load(std::uint64_t module) {
 void CapturedModules::read_and_link(Loaded& loaded, std::uint64_t module) {
   std::vector<std::string> texts;
   std::vector<isa::SourceModule> sources;
+  if (!loaded.is_ours && functions_ != 0)
+    sources.push_back(numbers_of_earlier(functions_, name_of(module)));
   for (const FatBinary& binary : loaded.binaries) {
     std::string name = name_of(module);
     if (loaded.binaries.size() > 1) name = "file " + std::to_string(texts.size()) + " of " + name;
@@ -94,7 +107,9 @@ void CapturedModules::read_and_link(Loaded& loaded, std::uint64_t module) {
     texts.push_back(with_global_constants(ptx.text));
     sources.push_back(read_known(texts.back(), name));
   }
-  isa::ModuleLoader loader(isa::link_modules(std::move(sources)));
+  isa::SourceModule linked = isa::link_modules(std::move(sources));
+  if (!loaded.is_ours) functions_ = linked.functions.size() - 1;
+  isa::ModuleLoader loader(std::move(linked));
   loaded.module = loader.module();
   if (!loaded.is_ours) loaded.renamed = recorded_.add(texts);
   loaded.loader.emplace(std::move(loader));
@@ -136,6 +151,14 @@ std::uint64_t CapturedModules::find_kernel(std::uint64_t module, const std::stri
   kernels_.push_back(
       {&loaded.module, index, &loaded.variables, loaded.recorded_name(name), loaded.architecture});
   return kernel_numbers_[{module, name}] = kernels_.size() - 1;
+}
+
+const CapturedModules::Kernel& CapturedModules::launched(const std::string& recorded_name) const {
+  const auto found = std::find_if(kernels_.begin(), kernels_.end(), [&](const Kernel& kernel) {
+    return kernel.recorded_name == recorded_name;
+  });
+  LOCKSTEP_CHECK(found != kernels_.end(), "kernel " + recorded_name + " was never looked up");
+  return *found;
 }
 
 CapturedModules::Variable CapturedModules::find_variable(std::uint64_t module,

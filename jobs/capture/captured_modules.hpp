@@ -49,6 +49,8 @@ class CapturedModules {
   /// of that name.
   std::uint64_t find_kernel(std::uint64_t module, const std::string& name);
   const Kernel& kernel(std::uint64_t number) const { return kernels_[number]; }
+  /// A kernel that was launched, by its name in the recording.
+  const Kernel& launched(const std::string& recorded_name) const;
   Variable find_variable(std::uint64_t module, const std::string& name);
   /// Whether the module has it; throws UserError when it cannot be read.
   bool has_kernel(std::uint64_t module, const std::string& name);
@@ -82,6 +84,7 @@ class CapturedModules {
 
   DeviceMemory& memory_;
   const std::uint32_t architecture_;
+  std::size_t functions_ = 0;  ///< of the modules that the recording has so far
   RecordedPtx recorded_;
   std::string own_text_;
   std::deque<Loaded> modules_;

@@ -19,14 +19,15 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// Beside the program: capture/libcudart.so.13.
+/// Beside the program as it was built: capture/libcudart.so.13; or where it was installed.
 std::string runtime_folder() {
   std::error_code error;
-  const fs::path folder = fs::read_symlink("/proc/self/exe", error).parent_path() / "capture";
-  if (!fs::exists(folder / "libcudart.so.13", error))
-    throw UserError(folder.string(), "has no CUDA runtime to capture with",
-                    "build the whole program: cmake --build --preset release");
-  return folder.string();
+  const fs::path here = fs::read_symlink("/proc/self/exe", error).parent_path();
+  for (const char* place : {"capture", "../lib/lockstep/capture"})
+    if (fs::exists(here / place / "libcudart.so.13", error))
+      return (here / place).lexically_normal().string();
+  throw UserError((here / "capture").string(), "has no CUDA runtime to capture with",
+                  "build the whole program: cmake --build --preset release");
 }
 
 [[noreturn]] void become(const std::vector<std::string>& command, const std::string& libraries,

@@ -5,39 +5,70 @@
 #include <array>
 #include <filesystem>
 #include <map>
+#include <tuple>
+#include <utility>
 
 #include "core/error/error.hpp"
 #include "core/parameters/document.hpp"
-#include "jobs/capture/workload_folder.hpp"
-#include "models/workload/recording/recording.hpp"
-#include "models/workload/workload.hpp"
+#include "jobs/capture/written_program.hpp"
+#include "models/workload/buffer_part.hpp"
+#include "models/workload/program_cursor.hpp"
 
 namespace lockstep::capture {
 namespace {
-
-using Kind = RecordedStep::Kind;
 
 struct OfKernel {
   std::uint64_t launches = 0, blocks = 0, threads = 0;
 };
 
-struct Summary {
-  std::map<std::string, OfKernel> kernels;
-  std::array<std::uint64_t, RecordedStep::kinds> steps{}, bytes{};
+struct Moved {
+  std::uint64_t steps = 0, bytes = 0;
 };
 
-Summary summarize(const Recording& recording) {
+struct Summary {
+  std::uint64_t steps = 0;
+  std::map<std::string, OfKernel> kernels;
+  std::map<std::pair<Step::Kind, bool>, Moved> moved;  ///< by what moves it, and whether to the GPU
+};
+
+std::uint64_t product(const std::array<Expression, 3>& sizes, const Variables& variables) {
+  std::uint64_t result = 1;
+  for (const Expression& size : sizes)
+    if (size.given())
+      result *= static_cast<std::uint64_t>(size.evaluate_integer(variables, 1, maximum_count));
+  return result;
+}
+
+void add_moved(const Step& step, const Workload& workload, const Variables& variables,
+               Summary& summary) {
+  const Buffer& buffer = workload.buffers[step.buffer];
+  Moved& moved = summary.moved[{step.kind, step.to_gpu}];
+  ++moved.steps;
+  moved.bytes += part_of(step, buffer, variables, "recorded").count * isa::bytes_of(buffer.type);
+}
+
+/// Of a loop that ends when memory says so, one round.
+Summary summarize(const Workload& workload) {
   Summary summary;
-  for (std::uint64_t number = 0; number < recording.steps(); ++number) {
-    const RecordedStep step = recording.step(number);
-    ++summary.steps[step.kind];
-    summary.bytes[step.kind] += step.bytes;
-    if (step.what() != Kind::launch) continue;
-    OfKernel& kernel = summary.kernels[recording.kernel(step)];
-    const std::uint64_t blocks = std::uint64_t{step.blocks[0]} * step.blocks[1] * step.blocks[2];
-    ++kernel.launches;
-    kernel.blocks += blocks;
-    kernel.threads += blocks * step.threads[0] * step.threads[1] * step.threads[2];
+  ProgramCursor cursor(workload);
+  while (const Step* step = cursor.current()) {
+    const Variables& variables = cursor.variables();
+    if (step->kind == Step::Kind::copy || step->kind == Step::Kind::prefetch ||
+        step->kind == Step::Kind::write)
+      add_moved(*step, workload, variables, summary);
+    if (step->kind == Step::Kind::launch) {
+      OfKernel& kernel = summary.kernels[step->kernel];
+      const std::uint64_t blocks = product(step->grid, variables);
+      ++kernel.launches;
+      kernel.blocks += blocks;
+      kernel.threads += blocks * product(step->block, variables);
+    }
+    if (step->kind == Step::Kind::repeat_until) {
+      cursor.answer(true);
+    } else {
+      ++summary.steps;
+      cursor.advance();
+    }
   }
   return summary;
 }
@@ -64,21 +95,22 @@ std::string describe_recording(const std::string& path) {
       read_workload(load_document((std::filesystem::path(path) / "workload.yaml").string()), {});
   if (!workload.recording)
     throw UserError(path, "has a workload that is no recording", "name a folder of capture");
-  const Summary summary = summarize(*workload.recording);
-  std::string text = fmt::format("{}: {} steps\n", path, workload.recording->steps());
+  const Summary summary = summarize(workload);
+  std::string text = fmt::format("{}: {} steps\n", path, summary.steps);
   text += buffers_line(workload, lockstep::MemoryKind::device, "device");
   text += buffers_line(workload, lockstep::MemoryKind::managed, "managed");
   text += buffers_line(workload, lockstep::MemoryKind::pinned, "pinned");
-  constexpr std::pair<Kind, const char*> moved[] = {
-      {Kind::copy_to_gpu, "copies to the GPU"},
-      {Kind::copy_to_host, "copies to the host"},
-      {Kind::write, "writes of the CPU"},
-      {Kind::prefetch_to_gpu, "prefetches to the GPU"},
-      {Kind::prefetch_to_host, "prefetches to the host"}};
-  for (const auto& [kind, name] : moved) {
-    const auto k = static_cast<std::size_t>(kind);
-    if (summary.steps[k] != 0)
-      text += fmt::format("{:>8} {}, {} bytes\n", summary.steps[k], name, summary.bytes[k]);
+  using Kind = Step::Kind;
+  constexpr std::tuple<Kind, bool, const char*> words[] = {
+      {Kind::copy, true, "copies to the GPU"},
+      {Kind::copy, false, "copies to the host"},
+      {Kind::write, false, "writes of the CPU"},
+      {Kind::prefetch, true, "prefetches to the GPU"},
+      {Kind::prefetch, false, "prefetches to the host"}};
+  for (const auto& [kind, to_gpu, name] : words) {
+    const auto found = summary.moved.find({kind, to_gpu});
+    if (found != summary.moved.end())
+      text += fmt::format("{:>8} {}, {} bytes\n", found->second.steps, name, found->second.bytes);
   }
   text += "launches     blocks      threads  kernel\n";
   for (const auto& [name, kernel] : summary.kernels)

@@ -14,6 +14,9 @@
 #include "jobs/options.hpp"
 #include "models/isa/load.hpp"
 #include "models/reference/functional_run.hpp"
+#include "models/workload/buffer_part.hpp"
+#include "models/workload/kernel_arguments.hpp"
+#include "models/workload/program_cursor.hpp"
 #include "models/workload/recording/recording.hpp"
 
 namespace lockstep {
@@ -26,14 +29,9 @@ bool is_zero(std::span<const std::byte> bytes) {
   return std::all_of(bytes.begin(), bytes.end(), [](std::byte b) { return b == std::byte{0}; });
 }
 
-RecordedStep memory_step(Kind kind, std::uint64_t address, std::uint64_t data,
-                         std::uint64_t bytes) {
+RecordedStep step_of(Kind kind) {
   RecordedStep step;
   step.kind = static_cast<std::uint32_t>(kind);
-  step.address = address;
-  step.bytes = bytes;
-  step.data = data;
-  step.waits = 1;
   return step;
 }
 
@@ -47,57 +45,124 @@ void write_memory(const Workload& workload, const FunctionalResult& before,
     const std::vector<std::byte>& content =
         on_gpu ? *before.buffers[b].device : before.buffers[b].host;
     if (buffer.symbol.empty() && is_zero(content)) continue;
-    writer.add(memory_step(on_gpu ? Kind::copy_to_gpu : Kind::write, *buffer.address,
-                           writer.add_data(content), content.size()));
+    RecordedStep step = step_of(on_gpu ? Kind::copy_to_gpu : Kind::write);
+    step.address = *buffer.address;
+    step.bytes = content.size();
+    step.data = writer.add_data(content);
+    step.waits = 1;
+    writer.add(step);
   }
 }
 
+/// The steps of a workload as a recording has them.
 class Extract {
  public:
-  Extract(const Recording& recording, RecordingWriter& writer)
-      : recording_(recording), writer_(writer) {}
+  Extract(const Workload& workload, const isa::Module& module, RecordingWriter& writer)
+      : workload_(workload), module_(module), writer_(writer) {
+    for (const Buffer& buffer : workload.buffers) addresses_.push_back(*buffer.address);
+  }
 
   /// Steps from launch `first` to launch `last`, and what follows it up to the next launch.
   void copy_steps(std::uint64_t first, std::uint64_t last) {
     std::uint64_t launches = 0;
-    for (std::uint64_t number = 0; number < recording_.steps(); ++number) {
-      const RecordedStep step = recording_.step(number);
-      const bool is_launch = step.what() == Kind::launch;
+    for (ProgramCursor cursor(workload_); cursor.current() != nullptr; cursor.advance()) {
+      const Step& step = *cursor.current();
+      const bool is_launch = step.kind == Step::Kind::launch;
       if (is_launch && launches > last) return;
       if (is_launch) ++launches;
-      if (launches > first) copy(step);
+      if (launches > first) copy(step, cursor.variables());
     }
   }
 
  private:
-  void copy(RecordedStep step) {
-    switch (step.what()) {
-      case Kind::launch:
-        step.kernel = writer_.kernel(recording_.kernel(step));
-        step.data = writer_.add_arguments(recording_.arguments(step));
-        break;
-      case Kind::copy_to_gpu:
-      case Kind::copy_to_host:
-      case Kind::write: {
-        std::vector<std::byte> bytes(step.bytes);
-        recording_.read({step.data, step.bytes}, 0, bytes);
-        step.data = writer_.add_data(bytes);
-        break;
+  void copy(const Step& from, const Variables& variables) {
+    switch (from.kind) {
+      case Step::Kind::launch:
+        return writer_.add(launch(from, variables));
+      case Step::Kind::copy:
+        return writer_.add(
+            memory_step(from.to_gpu ? Kind::copy_to_gpu : Kind::copy_to_host, from, variables));
+      case Step::Kind::write:
+        return writer_.add(memory_step(Kind::write, from, variables));
+      case Step::Kind::read:
+        return writer_.add(memory_step(Kind::read, from, variables));
+      case Step::Kind::prefetch:
+        return writer_.add(memory_step(from.to_gpu ? Kind::prefetch_to_gpu : Kind::prefetch_to_host,
+                                       from, variables));
+      case Step::Kind::advise:
+        return advise(from, variables);
+      case Step::Kind::synchronize: {
+        RecordedStep step = step_of(from.has_stream ? Kind::synchronize_stream : Kind::synchronize);
+        step.stream = from.stream;
+        return writer_.add(step);
+      }
+      case Step::Kind::delay: {
+        RecordedStep step = step_of(Kind::delay);
+        step.bytes = static_cast<std::uint64_t>(from.duration.femtoseconds());
+        return writer_.add(step);
       }
       default:
-        break;
+        throw UserError(from.where, "is a step that a recording cannot have",
+                        "extract from launches, copies, reads, writes, prefetches and advice");
     }
-    writer_.add(step);
   }
 
-  const Recording& recording_;
+  RecordedStep launch(const Step& from, const Variables& variables) {
+    const isa::Program& kernel = module_.kernels[find_kernel(from, module_)].reference;
+    const LaunchShape shape = launch_shape(kernel, from, variables);
+    const std::vector<std::byte> packed = pack_arguments(kernel, from, variables, addresses_);
+    RecordedStep step = step_of(Kind::launch);
+    step.kernel = writer_.kernel(from.kernel);
+    step.stream = from.stream;
+    step.bytes = packed.size();
+    step.data = writer_.add_arguments(packed);
+    std::copy(shape.blocks.begin(), shape.blocks.end(), std::begin(step.blocks));
+    std::copy(shape.threads.begin(), shape.threads.end(), std::begin(step.threads));
+    step.shared_bytes = shape.dynamic_shared_bytes;
+    return step;
+  }
+
+  RecordedStep memory_step(Kind kind, const Step& from, const Variables& variables) {
+    const Buffer& buffer = workload_.buffers[from.buffer];
+    const BufferPart part = part_of(from, buffer, variables, "extracted");
+    RecordedStep step = step_of(kind);
+    step.address = *buffer.address + part.first;
+    step.bytes = part.count;
+    step.stream = from.stream;
+    step.waits = from.kind == Step::Kind::copy && !from.has_stream ? 1 : 0;
+    if (!step.has_data()) return step;
+    if (!from.data)
+      throw UserError(from.where, "says no `recorded`, so that its data is not known",
+                      "extract from steps that have it");
+    std::vector<std::byte> bytes(part.count);
+    workload_.recording->read(*from.data, 0, bytes);
+    step.data = writer_.add_data(bytes);
+    return step;
+  }
+
+  void advise(const Step& from, const Variables& variables) {
+    constexpr Kind places[] = {Kind::prefer_none, Kind::prefer_host, Kind::prefer_gpu};
+    if (from.preferred)
+      writer_.add(memory_step(places[static_cast<std::size_t>(*from.preferred)], from, variables));
+    if (from.read_mostly)
+      writer_.add(memory_step(*from.read_mostly ? Kind::read_mostly : Kind::not_read_mostly, from,
+                              variables));
+  }
+
+  const Workload& workload_;
+  const isa::Module& module_;
   RecordingWriter& writer_;
+  std::vector<std::uint64_t> addresses_;  ///< of buffers
 };
 
-std::uint64_t count_launches(const Recording& recording) {
+std::uint64_t count_launches(const Workload& workload) {
   std::uint64_t launches = 0;
-  for (std::uint64_t number = 0; number < recording.steps(); ++number)
-    launches += recording.step(number).what() == Kind::launch ? 1 : 0;
+  for (ProgramCursor cursor(workload); cursor.current() != nullptr; cursor.advance()) {
+    if (cursor.current()->kind == Step::Kind::repeat_until)
+      throw UserError(cursor.current()->where, "memory decides how often this loop runs",
+                      "extract from a program that says how often: times");
+    launches += cursor.current()->kind == Step::Kind::launch ? 1 : 0;
+  }
   return launches;
 }
 
@@ -116,19 +181,22 @@ int extract_command(const CommandLine& line) {
   const Workload workload = read_workload(load_document((from / "workload.yaml").string()), {});
   if (!workload.recording)
     throw UserError(line.first_file, "is no recording", "name a folder that capture wrote");
-  check_range(line, count_launches(*workload.recording));
-  const auto& launched = workload.recording->launched_kernels();
+  check_range(line, count_launches(workload));
   const isa::Module module =
-      isa::load_modules(workload.module_files(), {}, {launched.begin(), launched.end()});
+      isa::load_modules(workload.module_files(), {}, launched_kernels(workload));
   const FunctionalResult before =
       run_functionally("extracted", workload, module, nullptr, {}, line.first_launch);
   capture::WorkloadFolder folder(line.output);
   RecordingWriter writer(folder.recording_file());
   write_memory(workload, before, writer);
-  Extract(*workload.recording, writer).copy_steps(line.first_launch, line.last_launch);
+  Extract(workload, module, writer).copy_steps(line.first_launch, line.last_launch);
   writer.finish();
-  folder.finish_extract(line.first_file, workload.module_files(),
-                        fmt::format("launches {} to {}", line.first_launch, line.last_launch));
+  const auto find_kernel = [&](const std::string& name) -> const isa::Program& {
+    return module.kernels[static_cast<std::size_t>(module.kernel_index(name))].reference;
+  };
+  folder.finish_extract(
+      workload, writer, find_kernel,
+      fmt::format("launches {} to {} of {}", line.first_launch, line.last_launch, line.first_file));
   std::fprintf(stderr, "%s: %llu launches, %llu steps\n", line.output.c_str(),
                static_cast<unsigned long long>(writer.launches()),
                static_cast<unsigned long long>(writer.steps()));

@@ -122,6 +122,7 @@ enum Status : std::int32_t {
   not_ready = 600,
   illegal_address = 700,
   launch_out_of_resources = 701,
+  assertion_failure = 710,
   cooperative_launch_too_large = 720,
   launch_failure = 719,
   not_permitted = 800,

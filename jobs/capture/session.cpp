@@ -11,7 +11,9 @@
 #include "core/error/error.hpp"
 #include "jobs/capture/copy_kernels.hpp"
 #include "jobs/capture/device_description.hpp"
+#include "jobs/capture/written_program.hpp"
 #include "models/isa/interpreter/interpreter.hpp"
+#include "models/isa/text/assertion.hpp"
 #include "models/sm/parameters/occupancy.hpp"
 
 namespace lockstep::capture {
@@ -55,10 +57,13 @@ Session::Reply Session::serve(const Request& request, Bytes bytes) {
     dispatch(request, bytes, reply);
   } catch (const UserError& error) {
     if (!concerns_modules(request.operation)) throw;  // the recording cannot be written
-    say(error.what());
+    const bool is_kernel = request.operation == Operation::find_function;
+    const std::string why =
+        (is_kernel ? "kernel " + demangled(text_of(bytes)) + ": " : "") + error.what();
+    say(why);
     reply = {};
     reply.answer.status = no_kernel_image;
-    if (!failure_) failure_ = error.what();
+    if (!failure_) failure_ = why;
   }
   return reply;
 }
@@ -301,7 +306,7 @@ void Session::execute(const CapturedModules::Kernel& kernel, const LaunchDescrip
   } catch (const UserError& error) {
     failure_ = error.what();
     say(*failure_ + " - the recording ends before this launch");
-    sticky_ = launch_failure;
+    sticky_ = failure_->ends_with(isa::assertion_advice) ? assertion_failure : launch_failure;
     reply.answer.status = sticky_;
   }
   execution_seconds_ +=

@@ -1,11 +1,14 @@
 #!/usr/bin/python3
 """Builds the CUDA programs of a folder, captures each and replays what was recorded.
 
-    jobs/capture/suite.py FOLDER [--gpu v100] [--seconds 120] [--table suite.csv] [--lockstep build/release/lockstep]
+    jobs/capture/suite.py FOLDER [--only EXPRESSION] [--include FOLDER] [--gpu v100] [--seconds 120] [--table suite.csv]
+                          [--lockstep build/release/lockstep] [--nvcc nvcc] [--option=-std=c++17]
 
-A program is a .cu file with a main function, built alone by nvcc -cudart shared -arch=sm_75 with the folder of its
-source among the include folders; it runs there, without arguments.  The table says of each: built, ended with status 0,
-captured, replayed with --check, and the first reason why not.  Exit status 1 if a recording was replayed wrongly.
+A program is a folder below FOLDER of whose .cu and .cpp files one has a main function: all of them are built together
+by nvcc -cudart shared -arch=sm_75, and if that fails, as where files include each other, the one alone.  In a folder
+with several main functions each .cu file with one is a program.  It runs where its source is, without arguments.  The
+table says of each: built, ended with status 0, captured, replayed with --check, and the first reason why not.  Exit
+status 1 if a recording was replayed wrongly.
 """
 import argparse
 import csv
@@ -38,12 +41,18 @@ class Suite:
     def __init__(self, options, scratch):
         self.options, self.scratch = options, pathlib.Path(scratch)
 
-    def build(self, source):
+    def build(self, sources):
+        """The first of the sources has the main function."""
         program = self.scratch / "program"
         program.unlink(missing_ok=True)
-        status, said = run([self.options.nvcc, "-cudart", "shared", "-arch=sm_75", "-w", "-I", source.parent, source,
-                            "-o", program], self.options.seconds, source.parent)
-        return program if status == 0 else None, said
+        folders = [sources[0].parent, *self.options.include]
+        for files in dict.fromkeys((tuple(sources), tuple(sources[:1]))):
+            status, said = run([self.options.nvcc, "-cudart", "shared", "-arch=sm_75", "-w", *self.options.option,
+                                *(f"-I{folder}" for folder in folders), *files, "-o", program],
+                               self.options.seconds, sources[0].parent)
+            if status == 0:
+                return program, said
+        return None, said
 
     def capture(self, program, source):
         output = self.scratch / "captured.workload"
@@ -61,14 +70,14 @@ class Suite:
         return run([self.options.lockstep, "run", scenario, "--check", "--quiet", "--threads", "auto", "--output",
                     self.scratch / "out.h5"], self.options.seconds, self.scratch)
 
-    def row(self, source):
+    def row(self, name, sources):
         row = dict.fromkeys(COLUMNS, "")
-        row["program"] = str(source.relative_to(self.options.folder))
-        program, row["reason"] = self.build(source)
+        row["program"] = name
+        program, row["reason"] = self.build(sources)
         row["built"] = "yes" if program else "no"
         if not program:
             return row
-        recording, status, said = self.capture(program, source)
+        recording, status, said = self.capture(program, sources[0])
         row["captured"] = "yes" if recording and status == 0 else "part" if recording else "no"
         row["reason"] = "" if status == 0 else said
         if not recording:
@@ -81,25 +90,44 @@ class Suite:
         return row
 
 
+def has_main(path):
+    return MAIN.search(path.read_text(errors="replace")) is not None
+
+
+def programs(folder, only):
+    """Names and sources, the one with the main function first."""
+    for here in sorted({path.parent for path in folder.rglob("*.cu")}):
+        if not only.search(str(here.relative_to(folder))):
+            continue
+        sources = sorted([*here.glob("*.cu"), *here.glob("*.cpp")])
+        mains = [path for path in sources if has_main(path)]
+        if len(mains) == 1:
+            yield str(here.relative_to(folder)), [mains[0], *(path for path in sources if path != mains[0])]
+        else:
+            yield from ((str(path.relative_to(folder)), [path]) for path in mains if path.suffix == ".cu")
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("folder", type=lambda name: pathlib.Path(name).resolve())
+    parser.add_argument("--only", default="", type=re.compile, help="folders whose name has this in it")
+    parser.add_argument("--include", action="append", default=[], type=lambda name: pathlib.Path(name).resolve())
+    parser.add_argument("--option", action="append", default=[], help="of nvcc")
     parser.add_argument("--gpu", default="v100")
     parser.add_argument("--seconds", type=int, default=120)
     parser.add_argument("--table", default="suite.csv")
     parser.add_argument("--lockstep", default="build/release/lockstep", type=lambda name: pathlib.Path(name).resolve())
     parser.add_argument("--nvcc", default=shutil.which("nvcc") or "/usr/local/cuda/bin/nvcc")
     options = parser.parse_args()
-    sources = [path for path in sorted(options.folder.rglob("*.cu")) if MAIN.search(path.read_text(errors="replace"))]
     rows = []
     with tempfile.TemporaryDirectory() as scratch, open(options.table, "w", newline="", encoding="utf-8") as file:
         table = csv.DictWriter(file, COLUMNS)
         table.writeheader()
-        for source in sources:
-            rows.append(Suite(options, scratch).row(source))
+        for name, sources in programs(options.folder, options.only):
+            rows.append(Suite(options, scratch).row(name, sources))
             table.writerow(rows[-1])
             file.flush()
-            print("  ".join(str(rows[-1][column]) for column in COLUMNS))
+            print("  ".join(str(rows[-1][column]) for column in COLUMNS), flush=True)
     for column, good in (("built", "yes"), ("captured", "yes"), ("replayed", "right")):
         print(f"{column}: {sum(row[column] == good for row in rows)} of {len(rows)}")
     return 1 if any(row["replayed"] == "wrong" for row in rows) else 0

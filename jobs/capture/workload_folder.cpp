@@ -1,35 +1,52 @@
 #include "jobs/capture/workload_folder.hpp"
 
-#include <cxxabi.h>
 #include <fmt/format.h>
 
-#include <cstdlib>
 #include <filesystem>
 #include <fstream>
-#include <memory>
 #include <sstream>
 #include <system_error>
 
 #include "core/error/error.hpp"
 #include "jobs/capture/copy_kernels.hpp"
-#include "jobs/capture/readable_steps.hpp"
 
 namespace lockstep::capture {
 namespace {
 
 namespace fs = std::filesystem;
 
-const char* word_of(MemoryKind kind) {
-  return kind == MemoryKind::device ? "device" : kind == MemoryKind::managed ? "managed" : "pinned";
+const char* word_of(lockstep::MemoryKind kind) {
+  return kind == lockstep::MemoryKind::device    ? "device"
+         : kind == lockstep::MemoryKind::managed ? "managed"
+                                                 : "pinned";
 }
 
-std::string buffers_text(DeviceMemory& memory) {
+lockstep::MemoryKind memory_of(MemoryKind kind) {
+  return kind == MemoryKind::device    ? lockstep::MemoryKind::device
+         : kind == MemoryKind::managed ? lockstep::MemoryKind::managed
+                                       : lockstep::MemoryKind::pinned;
+}
+
+std::vector<Buffer> buffers_of(DeviceMemory& memory) {
+  std::vector<Buffer> buffers;
+  for (const auto& [address, found] : memory.buffers()) {
+    if (found.symbol.starts_with("%")) continue;  // of the machine
+    Buffer& buffer = buffers.emplace_back();
+    buffer.name = fmt::format("memory_{}", buffers.size() - 1);
+    buffer.type = isa::Type::u8;
+    buffer.count = found.bytes;
+    buffer.memory = memory_of(found.kind);
+    buffer.address = address;
+    buffer.symbol = found.symbol;
+  }
+  return buffers;
+}
+
+std::string text_of(const std::vector<Buffer>& buffers) {
   std::string text;
-  std::size_t number = 0;
-  for (const auto& [address, buffer] : memory.buffers()) {
-    if (buffer.symbol.starts_with("%")) continue;  // of the machine
-    text += fmt::format("\n  {}: {{type: u8, count: {}, memory: {}, address: {}",
-                        buffer_name(number++), buffer.bytes, word_of(buffer.kind), address);
+  for (const Buffer& buffer : buffers) {
+    text += fmt::format("\n  {}: {{type: u8, count: {}, memory: {}, address: {}", buffer.name,
+                        buffer.count, word_of(buffer.memory), *buffer.address);
     if (!buffer.symbol.empty()) text += fmt::format(", symbol: \"{}\"", buffer.symbol);
     text += "}";
   }
@@ -44,13 +61,6 @@ void write(const std::string& file, const std::string& text) {
 }
 
 }  // namespace
-
-std::string demangled(const std::string& name) {
-  int status = 0;
-  const std::unique_ptr<char, void (*)(void*)> text(
-      abi::__cxa_demangle(name.c_str(), nullptr, nullptr, &status), std::free);
-  return status == 0 ? std::string(text.get()) : name;
-}
 
 WorkloadFolder::WorkloadFolder(const std::string& path) : path_(path), part_(path + ".part") {
   std::error_code error;
@@ -70,51 +80,54 @@ WorkloadFolder::~WorkloadFolder() {
 
 void WorkloadFolder::finish(Session& session, const std::string& title) {
   session.recorder().finish();
-  const RecordingWriter& writer = session.recorder().writer();
-  const std::string modules = write_modules(session.modules().files());
+  for (const std::string& file : session.modules().files())
+    add_module(modules_.empty() ? "module.ptx" : fmt::format("module_{}.ptx", modules_.size()),
+               file.empty() ? copy_kernels : file);
+  const auto find_kernel = [&](const std::string& name) -> const isa::Program& {
+    return session.modules().launched(name).program();
+  };
+  write_description(title, session.recorder().writer(),
+                    session.modules().has_heap() ? CapturedModules::heap_bytes : 0,
+                    buffers_of(session.memory()), find_kernel);
+  take_name();
+}
+
+void WorkloadFolder::finish_extract(const Workload& whole, const RecordingWriter& writer,
+                                    const FindKernel& find_kernel, const std::string& title) {
+  for (const std::string& file : whole.module_files()) {
+    std::ifstream in(file, std::ios::binary);
+    std::stringstream text;
+    text << in.rdbuf();
+    if (!in) throw UserError(file, "cannot be read", "extract from a folder that capture wrote");
+    add_module(fs::path(file).filename().string(), text.str());
+  }
+  write_description(title, writer, whole.heap, whole.buffers, find_kernel);
+  take_name();
+}
+
+void WorkloadFolder::add_module(const std::string& name, const std::string& ptx) {
+  write(part_ + "/" + name, ptx);
+  modules_.push_back(name);
+}
+
+void WorkloadFolder::write_description(const std::string& title, const RecordingWriter& writer,
+                                       std::uint64_t heap, const std::vector<Buffer>& buffers,
+                                       const FindKernel& find_kernel) {
+  const Recording recording(recording_file(), recording_file());
   std::string text = "# " + title + "\n";
   text +=
       fmt::format("# {} launches among {} steps; {} bytes of data, {} stored\n", writer.launches(),
                   writer.steps(), writer.data_bytes(), writer.stored_bytes());
   for (const std::string& kernel : writer.kernel_names())
     text += "# kernel: " + demangled(kernel) + "\n";
-  text += "module: " + modules + "\n";
-  if (session.modules().has_heap())
-    text += fmt::format("heap: {}MiB\n", CapturedModules::heap_bytes >> 20);
-  text += "buffers:" + buffers_text(session.memory()) + "\n";
-  text += readable_steps(recording_file(), session.memory());
-  text += "program: {recording: program.h5}\n";
+  const std::string names = fmt::format("{}", fmt::join(modules_, ", "));
+  text += "module: " + (modules_.size() == 1 ? names : "[" + names + "]") + "\n";
+  if (heap != 0) text += fmt::format("heap: {}B\n", heap);
+  text += "buffers:" + text_of(buffers) + "\n";
+  const std::string steps = written_steps(recording, buffers, find_kernel);
+  text += steps.empty() ? "program: {recording: program.h5}\n"
+                        : "program:\n  recording: program.h5\n  steps:\n" + steps;
   write(part_ + "/workload.yaml", text);
-  take_name();
-}
-
-std::string WorkloadFolder::write_modules(const std::vector<std::string>& files) {
-  std::string names;
-  for (std::size_t f = 0; f < files.size(); ++f) {
-    const std::string name = f == 0 ? "module.ptx" : fmt::format("module_{}.ptx", f);
-    write(part_ + "/" + name, files[f].empty() ? copy_kernels : files[f]);
-    names += (f == 0 ? "" : ", ") + name;
-  }
-  return files.size() == 1 ? names : "[" + names + "]";
-}
-
-void WorkloadFolder::finish_extract(const std::string& whole,
-                                    const std::vector<std::string>& modules,
-                                    const std::string& title) {
-  const auto text_of = [&](const std::string& name) {
-    const std::string file = whole + "/" + name;
-    std::ifstream in(file, std::ios::binary);
-    std::stringstream text;
-    text << in.rdbuf();
-    if (!in) throw UserError(file, "cannot be read", "extract from a folder that capture wrote");
-    return text.str();
-  };
-  for (const std::string& module : modules) {
-    const std::string name = fs::path(module).filename().string();
-    write(part_ + "/" + name, text_of(name));
-  }
-  write(part_ + "/workload.yaml", "# " + title + " of:\n" + text_of("workload.yaml"));
-  take_name();
 }
 
 void WorkloadFolder::take_name() {

@@ -1,4 +1,4 @@
-/// The folder of a recording: workload.yaml, the module as PTX, the program and its data.
+/// The folder of a recording: workload.yaml, the modules as PTX, the program and its data.
 ///
 /// It is written beside its place and takes its name when it is whole.
 #pragma once
@@ -7,6 +7,8 @@
 #include <vector>
 
 #include "jobs/capture/session.hpp"
+#include "jobs/capture/written_program.hpp"
+#include "models/workload/recording/recording_writer.hpp"
 
 namespace lockstep::capture {
 
@@ -22,20 +24,21 @@ class WorkloadFolder {
   std::string recording_file() const { return part_ + "/program.h5"; }
   /// `title`: what was captured, for people.
   void finish(Session& session, const std::string& title);
-  /// Modules and buffers are those of another recording; `title`: which part of it this is.
-  void finish_extract(const std::string& whole, const std::vector<std::string>& modules,
-                      const std::string& title);
+  /// Modules and buffers are those of another recording, of which `writer` has a part.
+  void finish_extract(const Workload& whole, const RecordingWriter& writer,
+                      const FindKernel& find_kernel, const std::string& title);
 
  private:
-  /// Gives their names, as `module:` has them.
-  std::string write_modules(const std::vector<std::string>& files);
+  void add_module(const std::string& name, const std::string& ptx);
+  /// `heap`: bytes; 0: kernels have none.
+  void write_description(const std::string& title, const RecordingWriter& writer,
+                         std::uint64_t heap, const std::vector<Buffer>& buffers,
+                         const FindKernel& find_kernel);
   void take_name();
 
   std::string path_, part_;
+  std::vector<std::string> modules_;
   bool finished_ = false;
 };
-
-/// A kernel's name as its source has it.
-std::string demangled(const std::string& name);
 
 }  // namespace lockstep::capture

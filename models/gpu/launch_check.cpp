@@ -95,7 +95,7 @@ void for_each_launch(const std::vector<Step>& steps, const isa::Module& module,
 
 void for_each_launch(const Workload& workload, const isa::Module& module,
                      const OccupancyLimits& limits, const OfLaunch& function) {
-  if (workload.recording)
+  if (workload.is_recorded())
     return for_each_recorded_launch(workload, [&](const Step& launch) {
       for_each_launch({launch}, module, limits, {}, function);
     });

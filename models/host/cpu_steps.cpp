@@ -31,9 +31,10 @@ bool TenantProgram::launch(const Step& step, Time now) {
   launch.registers = shape.registers;
   operation.parameters = pack_arguments(program, step, variables, buffers_.addresses());
   launch.parameter_bytes = static_cast<std::uint32_t>(operation.parameters.size());
-  find_overwrites(step, kernel, launch);
-  for (const Step::Argument& argument : step.arguments)
-    if (argument.is_buffer) buffers_.require_mapped(buffers_.meaning(argument.buffer), step.where);
+  find_overwrites(step, kernel, operation.parameters, launch);
+  for_each_buffer(step, [&](std::uint32_t name) {
+    buffers_.require_mapped(buffers_.meaning(name), step.where);
+  });
   launch.grid = services_.kernels.add(
       {step.kernel, id_.value(), step.stream, launch.blocks, launch.threads, now});
   streams_.push(step.stream, std::move(operation));
@@ -41,24 +42,26 @@ bool TenantProgram::launch(const Step& step, Time now) {
   return true;
 }
 
-/// What parameters of a recorded launch may point into: their words tell.
-std::vector<std::uint32_t> TenantProgram::buffers_of_packed(const Step& step) const {
+/// What parameters of a launch of a recorded program may point into: their words tell.
+std::vector<std::uint32_t> TenantProgram::buffers_of_packed(
+    std::span<const std::byte> packed) const {
   std::vector<std::uint32_t> buffers(isa::most_followed_parameters, 0);
-  for (std::size_t place = 0; place < buffers.size() && 8 * (place + 1) <= step.packed.size();
-       ++place) {
+  for (std::size_t place = 0; place < buffers.size() && 8 * (place + 1) <= packed.size(); ++place) {
     std::uint64_t address = 0;
-    std::memcpy(&address, step.packed.data() + 8 * place, sizeof address);
+    std::memcpy(&address, packed.data() + 8 * place, sizeof address);
     if (const auto buffer = buffer_at(tenant_.workload, address)) buffers[place] = *buffer + 1;
   }
   return buffers;
 }
 
 /// Pinned memory counts as overwritten: others see each store.
-void TenantProgram::find_overwrites(const Step& step, std::uint32_t kernel, GridLaunch& launch) {
+void TenantProgram::find_overwrites(const Step& step, std::uint32_t kernel,
+                                    std::span<const std::byte> parameters, GridLaunch& launch) {
   const isa::Program& program = module_.kernels[kernel].lowered;
   const auto [use, is_new] = global_uses_.try_emplace(kernel);
   if (is_new) use->second = isa::find_global_use(program);
-  std::vector<std::uint32_t> buffers = buffers_of_packed(step);
+  std::vector<std::uint32_t> buffers =
+      buffers_of_packed(tenant_.workload.recording ? parameters : std::span<const std::byte>());
   for (std::size_t i = 0; i < step.arguments.size(); ++i) {
     const std::uint32_t place = program.parameters[i].offset / 8;
     if (step.arguments[i].is_buffer && place < buffers.size())

@@ -7,6 +7,7 @@
 #pragma once
 
 #include <map>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -71,9 +72,10 @@ class TenantProgram {
   bool copy(const Step& step);
   bool prefetch(const Step& step);
   bool launch(const Step& step, Time now);
-  std::vector<std::uint32_t> buffers_of_packed(const Step& step) const;
+  std::vector<std::uint32_t> buffers_of_packed(std::span<const std::byte> packed) const;
   /// Through which parameters the launch overwrites what it reads, or others see each store.
-  void find_overwrites(const Step& step, std::uint32_t kernel, GridLaunch& launch);
+  void find_overwrites(const Step& step, std::uint32_t kernel,
+                       std::span<const std::byte> parameters, GridLaunch& launch);
   bool write(const Step& step, const HostCycle& cycle);
   bool fill(const Step& step, const HostCycle& cycle);
   bool save(const Step& step, const HostCycle& cycle);

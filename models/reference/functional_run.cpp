@@ -187,9 +187,7 @@ class FunctionalRun {
     const std::uint32_t kernel = find_kernel(step, module_);
     const isa::Program& program = module_.kernels[kernel].reference;
     const LaunchShape shape = launch_shape(program, step, cursor_.variables());
-    for (const Step::Argument& argument : step.arguments) {
-      if (argument.is_buffer) buffer(step, argument.buffer);
-    }
+    for_each_buffer(step, [&](std::uint32_t name) { buffer(step, name); });
     std::vector<std::uint64_t> addresses;
     for (const std::uint32_t index : names_) addresses.push_back(buffers_[index].address);
     isa::Launch grid{.module = module_,

@@ -16,6 +16,13 @@ BufferPart part_of(const Step& step, const Buffer& buffer, const Variables& vari
   const std::uint64_t first = number(step.offset, 0);
   const std::uint64_t rest = buffer.count - std::min(first, buffer.count);
   const std::uint64_t count = number(step.count, rest);
+  const std::uint64_t bytes = count * isa::bytes_of(buffer.type);
+  if (step.data && count <= rest && bytes > step.data->bytes)
+    throw UserError(step.count.given() ? step.count.where() : step.where,
+                    "buffer " + buffer.name + " of tenant " + tenant + " gets " +
+                        std::to_string(bytes) + " bytes, the recording has " +
+                        std::to_string(step.data->bytes) + " for this step",
+                    "lower count, or leave `recorded` out");
   if (first <= buffer.count && count <= rest) return {first, count};
   const Expression& culprit = first <= buffer.count ? step.count : step.offset;
   throw UserError(culprit.where(),

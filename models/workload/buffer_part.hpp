@@ -13,7 +13,7 @@ struct BufferPart {
 };
 
 /// What a copy or prefetch step names with `offset` and `count`; the whole buffer without them.
-/// Throws UserError if it is not within the buffer.
+/// Throws UserError if it is not within the buffer, or more than was recorded for it.
 BufferPart part_of(const Step& step, const Buffer& buffer, const Variables& variables,
                    const std::string& tenant);
 

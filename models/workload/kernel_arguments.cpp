@@ -18,6 +18,7 @@ namespace {
 constexpr std::int64_t maximum_blocks_x = 0x7fff'ffff, maximum_blocks_yz = 65535;
 constexpr std::int64_t maximum_threads = 1024, maximum_shared = 1 << 20;
 constexpr std::int64_t maximum_registers = 255;  // of a thread, in machine code
+constexpr std::uint32_t word_bytes = 4, address_bytes = 8;
 
 std::string describe(const isa::Program& kernel, std::size_t argument) {
   return "argument " + std::to_string(argument + 1) + " of kernel " + kernel.name;
@@ -32,6 +33,20 @@ bool is_structure(const isa::KernelParameter& parameter) {
   return parameter.bytes != isa::bytes_of(parameter.type);
 }
 
+/// A list has a number for 4 bytes, the last for what is left of the parameter, and a buffer for 8.
+void check_words(const isa::Program& kernel, std::size_t index, const Step::Argument& argument) {
+  const std::uint32_t bytes = kernel.parameters[index].bytes;
+  std::uint64_t listed = 0;
+  for (const Step::Argument& word : argument.words)
+    listed += word.is_buffer ? address_bytes : word_bytes;
+  const bool ends_short = !argument.words.back().is_buffer && listed < bytes + word_bytes;
+  if (listed == bytes || (listed > bytes && ends_short)) return;
+  throw UserError(argument.expression.where(),
+                  describe(kernel, index) + " has " + std::to_string(bytes) +
+                      " bytes, the list makes " + std::to_string(listed),
+                  "write a number for each 4 bytes and a buffer for each address");
+}
+
 /// What needs no variables: the number of arguments, structures, where buffers stand.
 void check_kinds(const isa::Program& kernel, const Step& launch) {
   if (launch.arguments.size() != kernel.parameters.size()) {
@@ -43,11 +58,16 @@ void check_kinds(const isa::Program& kernel, const Step& launch) {
   for (std::size_t i = 0; i < kernel.parameters.size(); ++i) {
     const isa::KernelParameter& parameter = kernel.parameters[i];
     const Step::Argument& argument = launch.arguments[i];
+    if (!argument.words.empty()) {
+      check_words(kernel, i, argument);
+      continue;
+    }
     if (is_structure(parameter)) {
       throw UserError(argument.expression.where(),
                       describe(kernel, i) + " is a structure of " +
                           std::to_string(parameter.bytes) + " bytes passed by value",
-                      "give the kernel a wrapper that takes its members one by one");
+                      "list it, as [5, a, 0x3f800000]: a number for each 4 bytes, a buffer for "
+                      "each address");
     }
     if (argument.is_buffer && (parameter.bytes != 8 || isa::is_float(parameter.type))) {
       throw UserError(argument.expression.where(),
@@ -58,10 +78,10 @@ void check_kinds(const isa::Program& kernel, const Step& launch) {
   }
 }
 
+/// `bytes`: of the parameter, or of a word of it.
 void put_integer(const isa::Program& kernel, std::size_t index, const Expression& expression,
-                 double value, std::byte* place) {
-  const isa::KernelParameter& parameter = kernel.parameters[index];
-  const int bits = static_cast<int>(8 * parameter.bytes);
+                 std::uint32_t bytes, double value, std::byte* place) {
+  const int bits = static_cast<int>(8 * bytes);
   const double low = -std::ldexp(1.0, bits - 1), end = std::ldexp(1.0, bits);
   const auto literal = expression.literal();
   const bool fits = literal ? literal->fits(static_cast<unsigned>(bits))
@@ -70,11 +90,11 @@ void put_integer(const isa::Program& kernel, std::size_t index, const Expression
     throw UserError(
         expression.where(),
         describe(kernel, index) + ", \"" + expression.text() + "\", is " + number_text(value) +
-            ": no " + bits_of(parameter) + " integer",
+            ": no " + std::to_string(bits) + "-bit integer",
         "the parameter's type is .u" + std::to_string(bits) + " or .s" + std::to_string(bits));
   }
   const std::uint64_t raw = literal ? literal->bits() : integer_bits(value);
-  std::memcpy(place, &raw, parameter.bytes);
+  std::memcpy(place, &raw, bytes);
 }
 
 void put_float(const isa::Program& kernel, std::size_t index, const Expression& expression,
@@ -87,6 +107,23 @@ void put_float(const isa::Program& kernel, std::size_t index, const Expression& 
                     "give a smaller value");
   }
   store_element(parameter.type, value, place);
+}
+
+void put_words(const isa::Program& kernel, std::size_t index, const Step::Argument& argument,
+               const Variables& variables, std::span<const std::uint64_t> addresses_by_buffer,
+               std::byte* place) {
+  std::uint32_t left = kernel.parameters[index].bytes;
+  for (const Step::Argument& word : argument.words) {
+    const std::uint32_t bytes = word.is_buffer ? address_bytes : std::min(word_bytes, left);
+    if (word.is_buffer) {
+      std::memcpy(place, &addresses_by_buffer[word.buffer], address_bytes);
+    } else {
+      const double value = word.expression.evaluate(variables);
+      put_integer(kernel, index, word.expression, bytes, value, place);
+    }
+    place += bytes;
+    left -= bytes;
+  }
 }
 
 std::uint32_t size_or(const Expression& expression, const Variables& variables,
@@ -164,7 +201,7 @@ std::uint32_t find_kernel(const Step& launch, const isa::Module& module) {
 std::set<std::string> launched_kernels(const Workload& workload) {
   std::set<std::string> kernels;
   collect_launched(workload.program, kernels);
-  if (workload.recording)
+  if (workload.is_recorded())
     kernels.insert(workload.recording->launched_kernels().begin(),
                    workload.recording->launched_kernels().end());
   return kernels;
@@ -203,6 +240,10 @@ std::vector<std::byte> pack_arguments(const isa::Program& kernel, const Step& la
     LOCKSTEP_CHECK(parameter.offset + parameter.bytes <= packed.size(),
                    "a parameter of " + kernel.name + " lies outside the parameter buffer");
     std::byte* place = packed.data() + parameter.offset;
+    if (!argument.words.empty()) {
+      put_words(kernel, i, argument, variables, addresses_by_buffer, place);
+      continue;
+    }
     if (argument.is_buffer) {
       std::memcpy(place, &addresses_by_buffer[argument.buffer], sizeof(std::uint64_t));
       continue;
@@ -211,7 +252,7 @@ std::vector<std::byte> pack_arguments(const isa::Program& kernel, const Step& la
     if (isa::is_float(parameter.type)) {
       put_float(kernel, i, argument.expression, value, place);
     } else {
-      put_integer(kernel, i, argument.expression, value, place);
+      put_integer(kernel, i, argument.expression, parameter.bytes, value, place);
     }
   }
   return packed;

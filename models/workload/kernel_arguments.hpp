@@ -35,6 +35,7 @@ LaunchShape launch_shape(const isa::Program& kernel, const Step& launch,
 /// The kernel's parameter buffer: numbers converted to the parameters' types, buffers as the
 /// addresses at `addresses_by_buffer` (by index in the workload, after swaps).
 ///
+/// A list gives the bytes of a structure, or of any parameter: numbers of 4 bytes, buffers of 8.
 /// Integer parameters take what fits them with or without sign, since PTX writes `int` as .u32.
 /// PTX does not tell pointers from 64-bit integers, so a number passes where a pointer is meant.
 /// Throws UserError at the argument for everything else that does not fit.

@@ -71,7 +71,7 @@ void ProgramCursor::load() {
 
 /// Enters and leaves loops until there is a step to do.
 void ProgramCursor::settle() {
-  if (workload_->recording) return load();
+  if (workload_->is_recorded()) return load();
   for (;;) {
     Frame& frame = frames_.back();
     const std::vector<Step>& steps = list(frames_.size() - 1);
@@ -115,7 +115,7 @@ void ProgramCursor::settle() {
 
 void ProgramCursor::rebuild() {
   if (!workload_) return;
-  if (workload_->recording) return load();
+  if (workload_->is_recorded()) return load();
   set_counters();
   const std::vector<Step>& steps = list(frames_.size() - 1);
   if (frames_.back().next < steps.size()) {

@@ -82,8 +82,7 @@ Step translated(const Workload& workload, const RecordedStep& from, std::uint64_
   if (kind == Kind::synchronize) step.has_stream = false;
   step.to_gpu = kind == Kind::copy_to_gpu || kind == Kind::prefetch_to_gpu;
   step.duration = Time{static_cast<std::int64_t>(kind == Kind::delay ? from.bytes : 0)};
-  if (kind == Kind::copy_to_gpu || kind == Kind::copy_to_host || kind == Kind::write)
-    step.data = RecordedData{from.data, from.bytes};
+  if (from.has_data()) step.data = RecordedData{from.data, from.bytes};
   if (kind == Kind::launch) {
     step.is_packed = true;
     set_launch(workload, from, step);
@@ -130,18 +129,18 @@ void for_each_recorded_launch(const Workload& workload,
 
 std::optional<std::string> find_unexpected(const Workload& workload, const RecordedData& data,
                                            std::span<const std::byte> got) {
-  std::vector<std::byte> expected(
-      std::min<std::uint64_t>(data.bytes, recording_format::block_bytes));
-  for (std::uint64_t offset = 0; offset < data.bytes; offset += expected.size()) {
+  const std::uint64_t bytes = std::min<std::uint64_t>(data.bytes, got.size());
+  std::vector<std::byte> expected(std::min(bytes, recording_format::block_bytes));
+  for (std::uint64_t offset = 0; offset < bytes; offset += expected.size()) {
     const auto piece =
-        std::span(expected).first(std::min<std::uint64_t>(expected.size(), data.bytes - offset));
+        std::span(expected).first(std::min<std::uint64_t>(expected.size(), bytes - offset));
     workload.recording->read(data, offset, piece);
     const auto differing = std::mismatch(piece.begin(), piece.end(),
                                          got.begin() + static_cast<std::ptrdiff_t>(offset));
     if (differing.first == piece.end()) continue;
     return fmt::format("byte {} of {} is {:#04x}, the program got {:#04x} when it was recorded",
-                       offset + static_cast<std::uint64_t>(differing.first - piece.begin()),
-                       data.bytes, static_cast<unsigned>(*differing.second),
+                       offset + static_cast<std::uint64_t>(differing.first - piece.begin()), bytes,
+                       static_cast<unsigned>(*differing.second),
                        static_cast<unsigned>(*differing.first));
   }
   return std::nullopt;

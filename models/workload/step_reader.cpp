@@ -1,6 +1,7 @@
 #include "models/workload/step_reader.hpp"
 
 #include "core/parameters/suggest.hpp"
+#include "models/workload/recording/recording.hpp"
 
 namespace lockstep {
 
@@ -33,7 +34,7 @@ class StepReader {
         {"read", Step::Kind::read, &StepReader::touch},
         {"write", Step::Kind::write, &StepReader::touch},
         {"fill", Step::Kind::fill, &StepReader::fill},
-        {"save", Step::Kind::save, &StepReader::touch},
+        {"save", Step::Kind::save, &StepReader::keep},
         {"delay", Step::Kind::delay, &StepReader::delay},
         {"advise", Step::Kind::advise, &StepReader::advise},
         {"free", Step::Kind::free, &StepReader::release},
@@ -114,9 +115,10 @@ class StepReader {
                                    "managed and pinned ones need no copy");
     }
     step.to_gpu = direction(map.at("to"), "device");
-    step.offset = optional(map, "offset");
-    step.count = optional(map, "count");
+    part(map, step);
+    recorded(map, step);
     stream(map, step);
+    if (const Node waits = map.find("wait"); waits.exists()) step.has_stream = !waits.boolean();
   }
 
   void launch(const Node& map, Step& step) const {
@@ -128,14 +130,26 @@ class StepReader {
     stream(map, step);
     const Node arguments = map.find("arguments");
     if (!arguments.exists()) return;
-    for (const Node& item : arguments.items()) {
-      Step::Argument argument;
-      argument.expression = Expression(item);
-      const int index = find_buffer(item.text());
-      argument.is_buffer = index >= 0 && !item.is_quoted();
-      argument.buffer = argument.is_buffer ? static_cast<std::uint32_t>(index) : 0;
-      step.arguments.push_back(argument);
+    for (const Node& item : arguments.items()) step.arguments.push_back(argument(item));
+  }
+
+  /// A buffer, a number, or a list of them.
+  Step::Argument argument(const Node& item) const {
+    Step::Argument argument;
+    if (item.is_sequence()) {
+      argument.expression = Expression(item.to_flow(), item.where());
+      for (const Node& word : item.items()) {
+        if (word.is_sequence()) throw word.error("a list in a list", "write all words in one");
+        argument.words.push_back(this->argument(word));
+      }
+      if (argument.words.empty()) throw item.error("has no word", "leave the list out");
+      return argument;
     }
+    argument.expression = Expression(item);
+    const int index = find_buffer(item.text());
+    argument.is_buffer = index >= 0 && !item.is_quoted();
+    argument.buffer = argument.is_buffer ? static_cast<std::uint32_t>(index) : 0;
+    return argument;
   }
 
   static void dimensions(const Node& list, std::array<Expression, 3>& target) {
@@ -156,8 +170,7 @@ class StepReader {
                                    "make it memory: managed, or copy it");
     }
     step.to_gpu = direction(map.at("to"), "gpu");
-    step.offset = optional(map, "offset");
-    step.count = optional(map, "count");
+    part(map, step);
     stream(map, step);
   }
 
@@ -184,14 +197,38 @@ class StepReader {
     }
   }
 
-  void touch(const Node& name, Step& step) const { step.buffer = buffer(name); }
+  static void part(const Node& map, Step& step) {
+    step.offset = optional(map, "offset");
+    step.count = optional(map, "count");
+  }
+
+  /// What a recording has of one of its steps: the content of a copy or of what the CPU writes,
+  /// or what a copy to the host brought.
+  void recorded(const Node& map, Step& step) const {
+    const Node number = map.find("recorded");
+    if (!number.exists()) return;
+    if (!workload_.recording)
+      throw number.error("this program has no recording",
+                         "write program: {recording: program.h5, steps: [...]}");
+    step.data = workload_.recording->data_of(number.unsigned_integer());
+    if (step.data) return;
+    throw number.error("step " + number.text() + " of the recording has no data, or is not there",
+                       "name a step that copies or writes, counted from 0");
+  }
+
+  void keep(const Node& name, Step& step) const { step.buffer = buffer(name); }
 
   /// A buffer, or part of one.
-  void release(const Node& node, Step& step) const {
-    if (!node.is_map()) return touch(node, step);
+  void touch(const Node& node, Step& step) const {
+    if (!node.is_map()) return keep(node, step);
     step.buffer = buffer(node.at("buffer"));
-    step.offset = optional(node, "offset");
-    step.count = optional(node, "count");
+    part(node, step);
+    if (step.kind == Step::Kind::write) recorded(node, step);
+  }
+
+  void release(const Node& node, Step& step) const {
+    touch(node, step);
+    if (!node.is_map()) return;
     step.is_part = true;
     if (workload_.buffers[step.buffer].memory == MemoryKind::pinned)
       throw node.at("buffer").error("no part of a pinned buffer can be freed",

@@ -305,6 +305,7 @@ static void read_program(const Node& program, Workload& workload) {
     return;
   }
   const std::string file = resolve_file_name(program.at("recording"));
+  const Node steps = program.find("steps");
   program.reject_unknown_keys();
   require_file(file, program.at("recording").where());
   for (const Buffer& buffer : workload.buffers)
@@ -312,6 +313,8 @@ static void read_program(const Node& program, Workload& workload) {
       throw UserError(buffer.where, "a recording needs buffers of u8 with an address",
                       "leave the buffers of a recording as they were written");
   workload.recording = std::make_shared<const Recording>(file, program.at("recording").where());
+  workload.steps_are_written = steps.exists();
+  if (steps.exists()) workload.program = read_steps(steps, workload);
 }
 
 std::optional<std::uint32_t> Workload::buffer_of_symbol(const std::string& symbol) const {

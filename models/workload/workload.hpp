@@ -114,6 +114,7 @@ struct Step {
     bool is_buffer = false;
     std::uint32_t buffer = 0;
     Expression expression;
+    std::vector<Argument> words;  ///< of a list: a structure passed by value
   };
   std::vector<Argument> arguments;
   // Of a recording:
@@ -123,6 +124,16 @@ struct Step {
   std::string counter;
   std::vector<Step> body;
 };
+
+/// Calls `function` with the buffers that a launch names.
+template <class Function>
+void for_each_buffer(const Step& launch, const Function& function) {
+  for (const Step::Argument& argument : launch.arguments) {
+    if (argument.is_buffer) function(argument.buffer);
+    for (const Step::Argument& word : argument.words)
+      if (word.is_buffer) function(word.buffer);
+  }
+}
 
 /// A kernel module and what its host does, with the tenant's parameters applied.
 struct Workload {
@@ -139,8 +150,11 @@ struct Workload {
     files.insert(files.end(), linked_files.begin(), linked_files.end());
     return files;
   }
-  std::shared_ptr<const Recording> recording;  ///< has the steps instead of `program`
-  std::vector<std::uint32_t> by_address;       ///< buffers that have one, in its order
+  /// Has the data of recorded steps, and the steps too unless `program` has them.
+  std::shared_ptr<const Recording> recording;
+  bool steps_are_written = false;
+  bool is_recorded() const { return recording && !steps_are_written; }
+  std::vector<std::uint32_t> by_address;  ///< buffers that have one, in its order
 
   /// The buffer that is the module's variable of that name.
   std::optional<std::uint32_t> buffer_of_symbol(const std::string& symbol) const;

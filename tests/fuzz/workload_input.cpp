@@ -15,7 +15,10 @@ void evaluate_all(const std::vector<Step>& steps, const Variables& variables) {
          {&step.offset, &step.count, &step.value, &step.times, &step.index, &step.equals,
           &step.shared, &step.registers, &step.grid[0], &step.block[0]})
       evaluate(*expression, variables);
-    for (const Step::Argument& argument : step.arguments) evaluate(argument.expression, variables);
+    for (const Step::Argument& argument : step.arguments) {
+      if (argument.words.empty()) evaluate(argument.expression, variables);
+      for (const Step::Argument& word : argument.words) evaluate(word.expression, variables);
+    }
     evaluate_all(step.body, variables);
   }
 }

@@ -2,14 +2,14 @@
 /// layouts, and numbers of its enumerations.
 ///
 /// Source: CUDA Runtime API reference, "Data types used by CUDA Runtime", and the layouts that
-/// programs built by nvcc 12 and 13 use (tests/scenarios/commands/capture/programs/device.cu looks
-/// at them).
+/// programs built by nvcc 11, 12 and 13 use (tests/scenarios/commands/capture/programs/device.cu
+/// looks at them).
 #pragma once
 
 #include <cstddef>
 #include <cstdint>
 
-/// Version 13 changed some structures and signatures; one library is built for each.
+/// Versions 12 and 13 changed some structures and signatures; one library is built for each.
 #ifndef LOCKSTEP_CUDA_MAJOR
 #define LOCKSTEP_CUDA_MAJOR 13
 #endif
@@ -80,16 +80,20 @@ struct FunctionAttributes {
   std::size_t shared_bytes = 0, constant_bytes = 0, local_bytes = 0;
   int maximum_threads = 0, registers = 0, ptx_version = 0, binary_version = 0, cache_mode = 0;
   int maximum_dynamic_shared_bytes = 0, preferred_carveout = 0;
+#if LOCKSTEP_CUDA_MAJOR >= 12
   int cluster_fields[6] = {};
   int reserved[16] = {};
+#endif
 };
-static_assert(sizeof(FunctionAttributes) == 144);
+static_assert(sizeof(FunctionAttributes) == (LOCKSTEP_CUDA_MAJOR >= 12 ? 144 : 56));
 
 struct PointerAttributes {
   int type = 0;  ///< 0 unregistered, 1 host, 2 device, 3 managed
   int device = 0;
   void *device_pointer = nullptr, *host_pointer = nullptr;
+#if LOCKSTEP_CUDA_MAJOR >= 13
   long reserved[8] = {};
+#endif
 };
 
 struct LaunchAttribute {

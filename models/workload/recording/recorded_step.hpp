@@ -39,6 +39,9 @@ struct RecordedStep {
   std::uint32_t shared_bytes = 0, unused = 0;
 
   Kind what() const { return static_cast<Kind>(kind); }
+  bool has_data() const {
+    return what() == Kind::copy_to_gpu || what() == Kind::copy_to_host || what() == Kind::write;
+  }
 
   static std::vector<h5::Member> members() {
     using h5::Scalar;

@@ -90,6 +90,12 @@ std::vector<std::byte> Recording::arguments(const RecordedStep& step) const {
   return result;
 }
 
+std::optional<RecordedData> Recording::data_of(std::uint64_t number) const {
+  if (number >= steps()) return std::nullopt;
+  const RecordedStep found = step(number);
+  return found.has_data() ? std::optional(RecordedData{found.data, found.bytes}) : std::nullopt;
+}
+
 void Recording::read(const RecordedData& data, std::uint64_t offset,
                      std::span<std::byte> to) const {
   using recording_format::block_bytes;

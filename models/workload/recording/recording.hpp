@@ -8,6 +8,7 @@
 #include <cstdint>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
@@ -29,6 +30,8 @@ class Recording {
   const std::vector<std::string>& launched_kernels() const { return kernels_; }
   /// Of a launch: its parameter buffer.
   std::vector<std::byte> arguments(const RecordedStep& step) const;
+  /// What a step copies, writes or brought; nothing for steps without and steps that are not there.
+  std::optional<RecordedData> data_of(std::uint64_t step) const;
   /// Bytes [offset, offset + to.size()) of the data.
   void read(const RecordedData& data, std::uint64_t offset, std::span<std::byte> to) const;
 

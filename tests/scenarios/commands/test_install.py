@@ -32,6 +32,15 @@ class Install(ScenarioTest):
         self.assertIn("one", self.do("/usr/bin/python3", analysis / "plot_run.py", "o.h5", PYTHONDONTWRITEBYTECODE="1"))
         self.assertTrue((self.folder / "o.png").exists())
 
+    def test_programs_are_captured_with_the_runtimes_that_came_with_it(self):
+        runtimes = self.tree / "lib/lockstep/capture"
+        self.assertEqual(sorted(file.name for file in runtimes.iterdir()),
+                         ["libcuda.so.1", "libcudart.so.11.0", "libcudart.so.12", "libcudart.so.13"])
+        synchronize = "import ctypes; print(ctypes.CDLL('libcudart.so.13').cudaDeviceSynchronize())"
+        told = self.do(self.tree / "bin/lockstep", "capture", "--output", "python.workload", "--", "/usr/bin/python3",
+                       "-c", synchronize)
+        self.assertEqual(told, "0\n")
+
     def test_the_manual_has_every_command(self):
         page = self.tree / "share/man/man1/lockstep.1"
         self.assertTrue(page.read_text().startswith(".TH LOCKSTEP 1\n.SH NAME\nlockstep \\- "))

@@ -127,6 +127,49 @@ TEST(KernelArguments, StructureByValueIsReported) {
               AllOf(StartsWith("w.yaml:9:60: "), HasSubstr("structure of 12 bytes")));
 }
 
+/// A kernel with one structure of so many bytes.
+isa::Program kernel_of_structure(std::uint32_t bytes) {
+  isa::Program program = kernel({Type::u8});
+  program.parameters.front().bytes = program.parameter_bytes = bytes;
+  return program;
+}
+
+TEST(KernelArguments, StructuresAreListsOfNumbersAndBuffers) {
+  const std::vector<std::byte> packed = pack_arguments(
+      kernel_of_structure(22), launch("[-2, n, twin, 0xffffffff, 513]"), {{"n", 16}}, addresses);
+  ASSERT_EQ(packed.size(), 22u);
+  const auto word = [&]<class T>(T, std::size_t offset) {
+    T value;
+    std::memcpy(&value, packed.data() + offset, sizeof value);
+    return value;
+  };
+  EXPECT_EQ(word(std::int32_t{}, 0), -2);
+  EXPECT_EQ(word(std::int32_t{}, 4), 16);
+  EXPECT_EQ(word(std::uint64_t{}, 8), addresses[1]);
+  EXPECT_EQ(word(std::uint32_t{}, 16), 0xffffffffu);
+  EXPECT_EQ(word(std::uint16_t{}, 20), 513);
+}
+
+TEST(KernelArguments, ListsGiveTheBitsOfNumbersThatFormulasCannotSay) {
+  EXPECT_EQ(value<std::uint32_t>({Type::f32}, "[0x7fc00001]"), 0x7fc00001u);
+  EXPECT_EQ(value<std::uint64_t>({Type::f64}, "[1, 0x80000000]"), 0x80000000'00000001ull);
+}
+
+TEST(KernelArguments, ListsOfAnotherSizeAreRefused) {
+  const auto error_of = [](std::uint32_t bytes, const char* list) {
+    return message_of(
+        [&] { pack_arguments(kernel_of_structure(bytes), launch(list), {}, addresses); });
+  };
+  EXPECT_THAT(error_of(12, "[1, 2]"),
+              AllOf(StartsWith("w.yaml:9:60: "), HasSubstr("has 12 bytes, the list makes 8")));
+  EXPECT_THAT(error_of(12, "[1, 2, 3, 4]"), HasSubstr("the list makes 16"));
+  EXPECT_THAT(error_of(12, "[1, twin, 3]"), HasSubstr("the list makes 16"));
+  EXPECT_THAT(error_of(6, "[twin]"), HasSubstr("the list makes 8"));
+  EXPECT_THAT(error_of(6, "[1, 65536]"),
+              AllOf(StartsWith("w.yaml:9:64: "), HasSubstr("no 16-bit integer")));
+  EXPECT_THAT(error_of(8, "[1, [2]]"), HasSubstr("a list in a list"));
+}
+
 TEST(KernelArguments, UnknownKernelIsReportedWithTheNearest) {
   isa::Program program = kernel({});
   program.name = "kk";

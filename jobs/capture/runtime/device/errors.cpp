@@ -30,6 +30,7 @@ constexpr Known known_errors[] = {
     {illegal_address, "cudaErrorIllegalAddress", "an illegal memory access was encountered"},
     {launch_out_of_resources, "cudaErrorLaunchOutOfResources",
      "too many resources requested for launch"},
+    {assertion_failure, "cudaErrorAssert", "device-side assert triggered"},
     {launch_failure, "cudaErrorLaunchFailure", "unspecified launch failure"},
     {cooperative_launch_too_large, "cudaErrorCooperativeLaunchTooLarge",
      "too many blocks in cooperative launch"},

@@ -63,7 +63,7 @@ std::vector<Property> properties() {
 }
 #define LOCKSTEP_PROPERTIES cudaGetDeviceProperties
 #else
-constexpr std::size_t structure_bytes = 1032;
+constexpr std::size_t structure_bytes = LOCKSTEP_CUDA_MAJOR >= 12 ? 1032 : 728;
 
 std::vector<Property> properties() {
   const DeviceDescription& d = device();
@@ -105,9 +105,13 @@ std::vector<Property> properties() {
           {688, 4, 1},
           {696, 8, d.shared_bytes_per_block},
           {712, 4, d.blocks_per_sm},
-          {728, 4, 1}};
+          {728, 4, 1}};  // behind the end of version 11's
 }
+#if LOCKSTEP_CUDA_MAJOR >= 12
 #define LOCKSTEP_PROPERTIES cudaGetDeviceProperties_v2
+#else
+#define LOCKSTEP_PROPERTIES cudaGetDeviceProperties
+#endif
 #endif
 
 }  // namespace
@@ -117,7 +121,8 @@ LOCKSTEP_EXPORT Error LOCKSTEP_PROPERTIES(void* to, int number) {
   std::memset(to, 0, structure_bytes);
   std::memcpy(to, device().name, sizeof device().name);
   for (const Property& property : properties())
-    std::memcpy(static_cast<char*>(to) + property.offset, &property.value, property.bytes);
+    if (property.offset < structure_bytes)
+      std::memcpy(static_cast<char*>(to) + property.offset, &property.value, property.bytes);
   return success;
 }
 

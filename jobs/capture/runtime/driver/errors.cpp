@@ -32,6 +32,7 @@ constexpr Known names[] = {
     {launch_out_of_resources, "CUDA_ERROR_LAUNCH_OUT_OF_RESOURCES"},
     {712, "CUDA_ERROR_HOST_MEMORY_ALREADY_REGISTERED"},
     {713, "CUDA_ERROR_HOST_MEMORY_NOT_REGISTERED"},
+    {assertion_failure, "CUDA_ERROR_ASSERT"},
     {launch_failure, "CUDA_ERROR_LAUNCH_FAILED"},
     {cooperative_launch_too_large, "CUDA_ERROR_COOPERATIVE_LAUNCH_TOO_LARGE"},
     {not_permitted, "CUDA_ERROR_NOT_PERMITTED"},

@@ -2,6 +2,7 @@
 #include "jobs/capture/runtime/launches.hpp"
 
 #include "jobs/capture/runtime/driver/driver.hpp"
+#include "jobs/capture/runtime/driver/textures.hpp"
 
 namespace lockstep::capture {
 LOCKSTEP_EXPORT Error cudaFuncGetAttributes(FunctionAttributes* attributes, const void* host);
@@ -26,6 +27,7 @@ Error launch_apart(const void* function, const CallConfiguration& how, void** ar
                    void** packed, bool cooperative) {
   if (!function) return invalid_handle;
   return apart([&] {
+    if (const Error error = update_references(); error != success) return error;
     return launch(function, how, arguments ? Arguments{arguments} : packed_arguments(packed),
                   cooperative);
   });

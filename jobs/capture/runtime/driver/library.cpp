@@ -26,7 +26,7 @@ using Finder = void* (*)(const char*);
 
 Finder finder() {
   void* runtime = nullptr;
-  for (const char* name : {"libcudart.so.13", "libcudart.so.12"})
+  for (const char* name : {"libcudart.so.13", "libcudart.so.12", "libcudart.so.11.0"})
     if (!runtime) runtime = ::dlopen(name, RTLD_NOW | RTLD_NOLOAD);
   if (!runtime) runtime = ::dlopen("libcudart.so.13", RTLD_NOW);
   void* const found = runtime ? ::dlsym(runtime, "cudaLockstepDriverEntry") : nullptr;

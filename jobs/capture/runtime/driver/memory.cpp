@@ -8,6 +8,7 @@
 #include "jobs/capture/runtime/driver/driver.hpp"
 #include "jobs/capture/runtime/graphs/graphs.hpp"
 #include "jobs/capture/runtime/streams.hpp"
+#include "jobs/capture/runtime/textures/arrays.hpp"
 
 namespace lockstep::capture::driver {
 namespace {
@@ -20,13 +21,8 @@ struct End2D {
   int type;
   void* on_host;
   DeviceAddress on_device;
-  void* array;
+  const Array* array;
   std::size_t pitch;
-
-  char* begin() const {
-    char* base = static_cast<char*>(type == host_memory ? on_host : pointer(on_device));
-    return base + y * pitch + x_bytes;
-  }
 };
 struct Copy2D {
   End2D source, target;
@@ -39,7 +35,8 @@ struct End3D {
   int type;
   void* on_host;
   DeviceAddress on_device;
-  void *array, *reserved;
+  const Array* array;
+  void* reserved;
   std::size_t pitch, height;
 };
 struct DriverCopy3D {
@@ -48,26 +45,37 @@ struct DriverCopy3D {
 };
 static_assert(sizeof(DriverCopy3D) == 200);
 
+template <class End>
+char* base_of(const End& end) {
+  if (end.type == array_memory) return end.array->texels;
+  return static_cast<char*>(end.type == host_memory ? end.on_host : pointer(end.on_device));
+}
+
+/// Nothing given: rows stand one behind the other.
+template <class End>
+std::size_t pitch_of(const End& end, std::size_t width_bytes) {
+  if (end.type == array_memory) return end.array->pitch;
+  return end.pitch != 0 ? end.pitch : width_bytes;
+}
+
 Error copy_area(const Copy2D& copy, const Order& order) {
-  if (copy.source.type == array_memory || copy.target.type == array_memory)
-    return unsupported("cuMemcpy2D with an array");
-  const auto pitch = [&](const End2D& end) {
-    return end.pitch != 0 ? end.pitch : copy.width_bytes;
+  const std::size_t to_pitch = pitch_of(copy.target, copy.width_bytes),
+                    from_pitch = pitch_of(copy.source, copy.width_bytes);
+  const auto begin = [](const End2D& end, std::size_t pitch) {
+    return base_of(end) + end.y * pitch + end.x_bytes;
   };
-  return copy_rows({copy.target.begin(), copy.source.begin(), pitch(copy.target),
-                    pitch(copy.source), copy.width_bytes, copy.height},
+  return copy_rows({begin(copy.target, to_pitch), begin(copy.source, from_pitch), to_pitch,
+                    from_pitch, copy.width_bytes, copy.height},
                    by_address, order);
 }
 
 PitchedPointer place_of(const End3D& end, const DriverCopy3D& copy) {
-  return {end.type == host_memory ? end.on_host : pointer(end.on_device),
-          end.pitch != 0 ? end.pitch : copy.width_bytes, copy.width_bytes,
-          end.height != 0 ? end.height : copy.height};
+  const std::size_t height = end.height != 0 ? end.height : copy.height;
+  return {base_of(end), pitch_of(end, copy.width_bytes), copy.width_bytes,
+          end.type == array_memory ? end.array->height() : height};
 }
 
 Error copy_box(const DriverCopy3D& copy, const Order& order) {
-  if (copy.source.type == array_memory || copy.target.type == array_memory)
-    return unsupported("cuMemcpy3D with an array");
   Copy3D as_runtime;
   as_runtime.source = place_of(copy.source, copy);
   as_runtime.source_position = {copy.source.x_bytes, copy.source.y, copy.source.z};

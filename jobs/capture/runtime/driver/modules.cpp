@@ -99,6 +99,9 @@ Error find_variable(void** address, std::size_t* bytes, LoadedModule* module, co
 LOCKSTEP_DRIVER Error cuModuleLoadData(LoadedModule** module, const void* image) {
   return image ? load(module, image_at(image)) : Error{invalid_value};
 }
+LOCKSTEP_DRIVER Error cuModuleLoadFatBinary(LoadedModule** module, const void* image) {
+  return cuModuleLoadData(module, image);
+}
 /// Options are of the compiler at run time, which there is none.
 LOCKSTEP_DRIVER Error cuModuleLoadDataEx(LoadedModule** module, const void* image, unsigned, int*,
                                          void**) {

@@ -51,10 +51,17 @@ LOCKSTEP_DRIVER Error cuGetProcAddress_v2(const char* name, void** address, int 
 LOCKSTEP_EXPORT void* cudaLockstepDriverEntry(const char* name) {
   return entry_named(name);
 }
+#if LOCKSTEP_CUDA_MAJOR >= 12
 LOCKSTEP_EXPORT Error cudaGetDriverEntryPoint(const char* name, void** address, unsigned long long,
                                               int* result) {
   return noted(entry_point(name, address, LOCKSTEP_CUDA_MAJOR * 1000, result));
 }
+#else
+LOCKSTEP_EXPORT Error cudaGetDriverEntryPoint(const char* name, void** address,
+                                              unsigned long long) {
+  return noted(entry_point(name, address, LOCKSTEP_CUDA_MAJOR * 1000, nullptr));
+}
+#endif
 LOCKSTEP_EXPORT Error cudaGetDriverEntryPointByVersion(const char* name, void** address,
                                                        unsigned version, unsigned long long,
                                                        int* result) {

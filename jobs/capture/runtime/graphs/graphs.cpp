@@ -159,10 +159,18 @@ LOCKSTEP_EXPORT Error cudaThreadExchangeStreamCaptureMode(int* mode) {
   std::swap(kept, *mode);
   return success;
 }
+#if LOCKSTEP_CUDA_MAJOR >= 12
 LOCKSTEP_EXPORT Error cudaGraphInstantiate(Graph** executable, const Graph* graph,
                                            unsigned long long) {
   return instantiate(executable, graph);
 }
+#else
+/// Nodes that cannot be made ready would be told of in the last three.
+LOCKSTEP_EXPORT Error cudaGraphInstantiate(Graph** executable, const Graph* graph, GraphNode**,
+                                           char*, std::size_t) {
+  return instantiate(executable, graph);
+}
+#endif
 LOCKSTEP_EXPORT Error cudaGraphInstantiateWithFlags(Graph** executable, const Graph* graph,
                                                     unsigned long long) {
   return instantiate(executable, graph);
@@ -176,9 +184,9 @@ LOCKSTEP_EXPORT Error cudaGraphExecGetFlags(const Graph*, unsigned long long* fl
   *flags = 0;
   return success;
 }
-/// The same nodes with other parameters; what else differs makes a program instantiate anew.
-LOCKSTEP_EXPORT Error cudaGraphExecUpdate(Graph* executable, const Graph* graph,
-                                          GraphUpdateResult* result) {
+namespace {
+
+Error update(Graph* executable, const Graph* graph, GraphUpdateResult* result) {
   constexpr int topology_changed = 2, type_changed = 3;
   if (!executable || !graph) return noted(invalid_value);
   int what = executable->nodes.size() == graph->nodes.size() ? 0 : topology_changed;
@@ -194,6 +202,25 @@ LOCKSTEP_EXPORT Error cudaGraphExecUpdate(Graph* executable, const Graph* graph,
   for (const auto& node : executable->nodes) node->graph = executable;
   return success;
 }
+
+}  // namespace
+
+/// The same nodes with other parameters; what else differs makes a program instantiate anew.
+#if LOCKSTEP_CUDA_MAJOR >= 12
+LOCKSTEP_EXPORT Error cudaGraphExecUpdate(Graph* executable, const Graph* graph,
+                                          GraphUpdateResult* result) {
+  return update(executable, graph, result);
+}
+#else
+LOCKSTEP_EXPORT Error cudaGraphExecUpdate(Graph* executable, const Graph* graph, GraphNode** node,
+                                          int* result) {
+  GraphUpdateResult told;
+  const Error error = update(executable, graph, &told);
+  if (node) *node = nullptr;
+  if (result) *result = told.result;
+  return error;
+}
+#endif
 LOCKSTEP_EXPORT Error cudaGraphUpload(Graph*, StreamHandle) {
   return success;
 }

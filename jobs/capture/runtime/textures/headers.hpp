@@ -17,13 +17,19 @@ struct ResourceDescription {
     std::size_t height, pitch;
   };
   union {
-    Array* array;
     Memory memory;
+    Array* array;
+#if LOCKSTEP_CUDA_MAJOR >= 13
     int reserved[32];
   } resource{.reserved = {}};
   unsigned flags = 0;
 };
 static_assert(sizeof(ResourceDescription) == 144);
+#else
+  } resource{.memory = {}};
+};
+static_assert(sizeof(ResourceDescription) == 64);
+#endif
 
 /// cudaTextureDesc.
 struct TextureDescription {
@@ -36,9 +42,12 @@ struct TextureDescription {
   unsigned anisotropy = 0;
   int level_filter = 0;
   float level_bias = 0, least_level = 0, largest_level = 0;
-  int no_trilinear_shortcut = 0, seamless_cube = 0;
+  int no_trilinear_shortcut = 0;
+#if LOCKSTEP_CUDA_MAJOR >= 12
+  int seamless_cube = 0;
+#endif
 };
-static_assert(sizeof(TextureDescription) == 72);
+static_assert(sizeof(TextureDescription) == (LOCKSTEP_CUDA_MAJOR >= 12 ? 72 : 68));
 
 /// Of the texels alone: what a surface needs.
 Error describe_texels(const ResourceDescription& resource, isa::TextureHeader& header);

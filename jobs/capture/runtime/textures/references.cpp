@@ -81,13 +81,14 @@ ResourceDescription of_array(const Array* array) {
 
 }  // namespace
 
-LOCKSTEP_EXPORT void __cudaRegisterTexture(void** module, const void* host, const void**,
-                                           const char* name, int, int normalized_reads, int) {
+/// `name` is the variable's in PTX; behind it stands the one of C++, "::space::picture".
+LOCKSTEP_EXPORT void __cudaRegisterTexture(void** module, const void* host, const char* name,
+                                           const char*, int, int normalized_reads, int) {
   add_reference(module, host, name);
   NormalizedReads::get().add(host, normalized_reads != 0);
 }
-LOCKSTEP_EXPORT void __cudaRegisterSurface(void** module, const void* host, const void**,
-                                           const char* name, int, int) {
+LOCKSTEP_EXPORT void __cudaRegisterSurface(void** module, const void* host, const char* name,
+                                           const char*, int, int) {
   add_reference(module, host, name);
 }
 

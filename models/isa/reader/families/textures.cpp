@@ -188,8 +188,7 @@ TexelReader::Operands TextureReader::texel(const PtxInstruction& instruction, co
   load(instruction, Type::u32, narrow, {as(bytes, Type::b64)}, address);
   load(instruction, Type::b64, wide, {bytes}, address);
   load(instruction, Type::b64, widest, {more}, address, 8);
-  append(instruction, Opcode::tex_decode, Type::b64, channels, {bytes, more, place.header.layout},
-         shape.result == Type::f32 ? 1 : 0);
+  append(instruction, Opcode::tex_decode, Type::b64, channels, {bytes, more, place.header.layout});
   return channels;
 }
 
@@ -243,9 +242,10 @@ void TextureReader::fetch(PtxInstruction& instruction) {
   Operands channels;
   bool wanted[4] = {};
   for (std::size_t c = 0; c < 4; ++c) {
-    channels.push_back(operands_.destination(instruction, to.children[c], shape.result));
+    channels.push_back(
+        as(operands_.destination(instruction, to.children[c], shape.result), Type::f32));
     wanted[c] = channels.back().kind == Kind::reg;
-    if (!wanted[c]) channels.back() = new_register(shape.result);
+    if (!wanted[c]) channels.back() = new_register(Type::f32);
   }
   const Place place = place_of(instruction, shape, instruction.argument(1));
   texel(instruction, shape, place, 0, channels);

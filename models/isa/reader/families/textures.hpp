@@ -58,7 +58,7 @@ class TextureReader : public TexelReader {
     bool layered = false;
     Type result = Type::f32;
     bool by_float = false;
-    bool may_interpolate() const { return result == Type::f32 && by_float; }
+    bool may_interpolate() const { return by_float; }
   };
   struct Place {
     Header header;

@@ -182,7 +182,7 @@ float normalized(u32 bits, unsigned width, bool is_signed) {
   return static_cast<float>(fraction < -1 ? -1 : fraction);
 }
 
-u32 channel(u32 flags, const u64* words, unsigned c, bool to_float) {
+u32 channel(u32 flags, const u64* words, unsigned c) {
   const unsigned width = 8 * channel_bytes(flags);
   if (width > 32 || c >= 1U << field(flags, texture_flags::channels_shift)) return 0;
   const unsigned bit = c * width;
@@ -192,24 +192,24 @@ u32 channel(u32 flags, const u64* words, unsigned c, bool to_float) {
   if (width == 32) return bits;
   const u32 value = bits & ((1U << width) - 1);
   const bool is_signed = kind == TexelKind::is_signed;
-  if (to_float && (flags & texture_flags::normalized_read) != 0)
+  if ((flags & texture_flags::normalized_read) != 0)
     return bits_of(normalized(value, width, is_signed));
   return is_signed ? static_cast<u32>(static_cast<s32>(value << (32 - width)) >> (32 - width))
                    : value;
 }
 
-/// The four channels of a texel of bytes a, b; c holds the flags.  Mode: 1 for floating point.
+/// The four channels of a texel of bytes a, b; c holds the flags.  What integers are read as, the
+/// texture says and not the instruction: nvcc 11 takes the bits of fractions out of .u32 results.
 void decode(const Instruction& instruction, WarpContext& context) {
   const u64* bytes = source<u64>(instruction, context, 0);
   const u64* more = source<u64>(instruction, context, 1);
   const u64* layout = source<u64>(instruction, context, 2);
-  const bool to_float = mode_of(instruction) != 0;
   u32 channels[4][32] = {};
   for_each_active(context.active, [&](unsigned i) {
     const u32 flags = high(layout[i]);
     const bool shifted = texel_bytes(flags) < 4;
     const u64 words[2] = {shifted ? bytes[i] >> (more[i] & 31) : bytes[i], more[i]};
-    for (unsigned c = 0; c < 4; ++c) channels[c][i] = channel(flags, words, c, to_float);
+    for (unsigned c = 0; c < 4; ++c) channels[c][i] = channel(flags, words, c);
   });
   for (unsigned c = 0; c < 4; ++c)
     if (instruction.destination[c].valid())

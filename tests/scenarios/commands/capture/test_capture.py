@@ -5,6 +5,7 @@ made of each.  The recordings are always replayed.  Where nvcc is there the prog
 recording must be the one that is kept (LOCKSTEP_RENEW_RECORDINGS=1 replaces it).
 """
 import os
+import re
 import shutil
 import subprocess
 import unittest
@@ -136,6 +137,124 @@ class Extracts(CaptureTest):
         self.assertFalse((self.folder / "no.workload").exists())
 
 
+class WrittenPrograms(CaptureTest):
+    """A short program stands in workload.yaml: it is what people read and what runs."""
+
+    def edited(self, name, *changes):
+        """A copy of a recording with the text of its workload.yaml changed."""
+        folder = self.folder / "edited.workload"
+        shutil.copytree(HERE / f"recordings/{name}.workload", folder)
+        workload = folder / "workload.yaml"
+        text = workload.read_text()
+        for old, new in changes:
+            self.assertEqual(text.count(old), 1, text)
+            text = text.replace(old, new)
+        workload.write_text(text)
+        return folder
+
+    def refused(self, name, old, new, *words):
+        workload = self.edited(name, (old, new))
+        done = self.lockstep("run", self.scenario(workload), "--quiet")
+        self.assertEqual(done.returncode, 1, done.stdout)
+        line = (workload / "workload.yaml").read_text()
+        line = line[:line.index(new)].count("\n") + 1
+        self.assertRegex(done.stderr, rf"workload.yaml:{line}:\d+: ")
+        self.assertEqual(done.stderr.count("\n"), 1, done.stderr)
+        for word in words:
+            self.assertIn(word, done.stderr)
+
+    def test_the_steps_do_what_the_recording_says(self):
+        for name in ("streams", "managed", "forms", "symbols", "graph_nodes"):
+            folder = self.folder / f"{name}.workload"
+            shutil.copytree(HERE / f"recordings/{name}.workload", folder)
+            self.assertEqual(self.lockstep("run", self.scenario(folder), "--output", "written.h5").returncode, 0)
+            text = (folder / "workload.yaml").read_text()
+            program = text.index("program:\n")
+            self.assertGreater(text.count("recorded:", program), 1, name)
+            (folder / "workload.yaml").write_text(text[:program] + "program: {recording: program.h5}\n")
+            self.assertEqual(self.lockstep("run", self.scenario(folder), "--output", "recorded.h5").returncode, 0)
+            self.assertEqual(self.lockstep("diff", "written.h5", "recorded.h5").returncode, 0, name)
+
+    def test_a_changed_argument_changes_what_the_program_gets(self):
+        workload = self.edited("saxpy", ("[5000, 2, memory_0, memory_1]", "[5000, 3, memory_0, memory_1]"))
+        done = self.lockstep("run", self.scenario(workload), "--check", "--output", "out.h5")
+        self.assertEqual(done.returncode, 3, done.stdout + done.stderr)
+        self.assertIn("copy 0 to the host: byte", done.stderr)
+
+    def test_a_program_that_was_changed_is_checked_without_what_was_recorded(self):
+        def saved(*changes):
+            last = "    - copy: {buffer: memory_1, count: 20000, to: host, recorded: 3}\n"
+            workload = self.edited("saxpy", *changes,
+                                   (last, last.replace(", recorded: 3", "") + "    - save: memory_1\n"))
+            self.replay(workload)
+            shutil.rmtree(workload)
+            with h5py.File(self.folder / "out.h5") as file:
+                return file["buffers/one/memory_1"][()].view("<f4")[:5000]
+
+        x = saved(("[5000, 2,", "[5000, 3,")) - saved()
+        fewer = saved(("[5000, 2,", "[4000, 2,"))
+        self.assertTrue((saved()[4000:] != fewer[4000:]).any())
+        self.assertTrue((saved()[:4000] == fewer[:4000]).all())
+        with h5py.File(HERE / "recordings/saxpy.workload/program.h5") as file:
+            first = file["blocks"][()].reshape(-1).view("<f4")[:4096]  # the content of memory_0
+        self.assertTrue((abs(x[:4096] - first) < 1e-3 * (1 + abs(first))).all())
+
+    def test_a_region_of_a_changed_program_has_the_change(self):
+        self.edited("saxpy", ("[5000, 2,", "[5000, 3,"))
+        done = self.lockstep("extract", "edited.workload", "--launches", 0, 0, "--output", "part.workload")
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertIn("[5000, 3, memory_0, memory_1]", (self.folder / "part.workload/workload.yaml").read_text())
+
+    def test_a_loop_around_recorded_steps(self):
+        launch = re.search(r"    - launch: .*\n", (HERE / "recordings/saxpy.workload/workload.yaml").read_text())[0]
+        loop = "    - repeat:\n        times: 3\n        program:\n      " + launch
+        workload = self.edited("saxpy", (launch, loop), (", recorded: 3", ""))
+        self.replay(workload)
+        told = self.lockstep("describe", workload).stdout
+        self.assertIn("       3        120        15360  saxpy(int, float, float const*, float*)", told)
+
+    def test_the_run_is_repeated_from_its_output(self):
+        workload = HERE / "recordings/symbols.workload"
+        self.replay(workload, output="first.h5")
+        again = self.lockstep("run", "--config-of", "first.h5", "--check", "--output", "again.h5")
+        self.assertEqual(again.returncode, 0, again.stderr)
+        self.assertEqual(self.lockstep("diff", "first.h5", "again.h5").returncode, 0)
+
+    def test_a_run_is_repeated_as_it_was_after_its_program_was_changed(self):
+        workload = self.edited("saxpy", (", recorded: 3", ""))
+        self.replay(workload, output="first.h5")
+        text = (workload / "workload.yaml").read_text()
+        (workload / "workload.yaml").write_text(text.replace("grid: [40]", "grid: [41]"))
+        again = self.lockstep("run", "--config-of", "first.h5", "--check", "--output", "again.h5")
+        self.assertEqual(again.returncode, 0, again.stderr)
+        self.assertEqual(self.lockstep("diff", "first.h5", "again.h5").returncode, 0)
+
+    def test_data_that_was_not_recorded(self):
+        self.refused("saxpy", "to: host, recorded: 3", "to: host, recorded: 9",
+                     "step 9 of the recording has no data, or is not there")
+
+    def test_data_of_a_launch(self):
+        self.refused("saxpy", "to: host, recorded: 3", "to: host, recorded: 2", "has no data")
+
+    def test_more_than_was_recorded(self):
+        self.refused("saxpy", "memory_1, count: 20000, to: host", "memory_1, count: 20001, to: host",
+                     "gets 20001 bytes, the recording has 20000 for this step")
+
+    def test_structure_with_a_word_too_few(self):
+        text = (HERE / "recordings/symbols.workload/workload.yaml").read_text()
+        words = re.search(r"arguments: \[\[([^]]*)\]", text)[1]
+        fewer = words.rsplit(", ", 1)[0]
+        self.refused("symbols", f"[[{words}]", f"[[{fewer}]", "argument 1 of kernel", "the list makes")
+
+    def test_recorded_data_without_a_recording(self):
+        text = (ROOT / "configs/workloads/vector_add.yaml").read_text()
+        self.write("workload.yaml", text.replace("module: ", f"module: {ROOT}/configs/workloads/").replace(
+            "program:\n", "program:\n  - write: {buffer: a, recorded: 0}\n"))
+        done = self.lockstep("run", self.scenario(self.folder / "workload.yaml"), "--quiet")
+        self.assertEqual(done.returncode, 1)
+        self.assertIn("this program has no recording", done.stderr)
+
+
 class Mistakes(CaptureTest):
     """Each gets one line."""
 
@@ -199,6 +318,25 @@ class Mistakes(CaptureTest):
         self.assertIn("cudaErrorLaunchFailure", done.stdout)
         self.assertIn("out-of-bounds global store of 4 bytes", done.stderr)
         self.assertIn("the recording ends before this launch", done.stderr)
+
+    @needs_nvcc
+    def test_failed_assertion_is_the_error_that_programs_expect(self):
+        source = self.write("asserting.cu", """
+            #include <cassert>
+            #include <cstdio>
+            __global__ void check(int limit) { assert(threadIdx.x < limit); }
+            int main() {
+              check<<<1, 32>>>(32);
+              check<<<1, 32>>>(20);
+              std::puts(cudaGetErrorName(cudaDeviceSynchronize()));
+            }
+            """)
+        program = self.folder / "asserting"
+        subprocess.run([NVCC, "-cudart", "shared", "-arch=sm_75", source, "-o", program], check=True)
+        done = self.capture(program)
+        self.assertEqual((done.returncode, done.stdout), (1, "cudaErrorAssert\n"), done.stderr)
+        self.assertIn("assertion `threadIdx.x < limit` failed at", done.stderr)
+        self.replay("out.workload")
 
     @needs_nvcc
     def test_program_with_machine_code_only(self):

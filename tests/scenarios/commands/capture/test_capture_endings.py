@@ -79,7 +79,7 @@ class Endings(CaptureTest):
         self.assertGreaterEqual(delays.max(), 60_000_000_000_000)  # femtoseconds
         self.replay("timed.workload")
 
-    def test_both_names_of_the_runtime_are_found(self):
+    def test_the_names_of_the_runtime_are_found(self):
         older = build_host("endings", self.folder, library="libcudart.so.12")
         for program in (older, self.program):
             shutil.rmtree(self.folder / "out.workload", ignore_errors=True)
@@ -129,10 +129,10 @@ class Refusals(CaptureTest):
         program = build_host("endings", self.folder)
         data = program.read_bytes()
         self.assertIn(b"libcudart.so.13\0", data)
-        program.write_bytes(data.replace(b"libcudart.so.13\0", b"libcudart.so.11\0"))
+        program.write_bytes(data.replace(b"libcudart.so.13\0", b"libcudart.so.10\0"))
         done = self.capture(program)
         self.refused(done, "a library that it needs is missing")
-        self.assertIn("libcudart.so.11", done.stderr)
+        self.assertIn("libcudart.so.10", done.stderr)
 
     @needs_nvcc
     def test_runtime_inside_of_the_program(self):

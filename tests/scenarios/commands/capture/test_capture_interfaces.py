@@ -3,7 +3,7 @@ import shutil
 import subprocess
 import unittest
 
-from capture_harness import HERE, LIBRARIES, CaptureTest, build, build_host, needs_nvcc
+from capture_harness import HERE, LIBRARIES, NVCC, CaptureTest, build, build_host, needs_nvcc
 
 
 class Driver(CaptureTest):
@@ -58,6 +58,43 @@ class Driver(CaptureTest):
         self.assertEqual({line.split()[2].split("@")[0] for line in table.splitlines()}, names)
 
 
+class DriverTextures(CaptureTest):
+    """Arrays, texture and surface objects and references of the driver's interface; no nvcc is needed."""
+
+    @classmethod
+    def setUpClass(cls):
+        cls.owner = cls.share_a_folder()
+        cls.program = build_host("driver_textures", cls.owner.folder, library="libcuda.so.1")
+
+    def assert_right(self, done):
+        self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
+        self.assertEqual(done.stdout, "driver textures right\n")
+        self.replay("out.workload")
+
+    def test_what_kernels_fetch(self):
+        self.assert_right(self.capture(self.program))
+
+    @needs_nvcc
+    def test_a_module_that_is_a_fat_binary(self):
+        text = (HERE / "hosts/driver_textures.cpp").read_text()
+        ptx = text[text.index('R"(') + 3:text.index(')";')].replace(".target sm_70", ".target sm_75, texmode_unified")
+        self.write("textures.ptx", ptx)
+        for compressed in ("-no-compress", "-compress-mode=speed", "-compress-mode=size"):
+            subprocess.run([NVCC, "-fatbin", "-gencode=arch=compute_75,code=[sm_75,compute_75]", compressed,
+                            self.folder / "textures.ptx", "-o", self.folder / "textures.fatbin"], check=True)
+            shutil.rmtree(self.folder / "out.workload", ignore_errors=True)
+            self.assert_right(self.capture(self.program, "textures.fatbin"))
+
+
+class OlderVersions(CaptureTest):
+    """Programs that were built with older versions of CUDA find the runtime that they ask for."""
+
+    def test_version_11_has_its_structures_and_entries(self):
+        done = self.capture(build_host("version_11", self.folder, library="libcudart.so.11.0"))
+        self.assertEqual((done.returncode, done.stdout), (0, "version 11 right\n"), done.stderr)
+        self.replay("out.workload")
+
+
 class Linked(CaptureTest):
     """Files that are compiled apart (-rdc=true) are linked as nvcc links them."""
 
@@ -69,6 +106,17 @@ class Linked(CaptureTest):
         self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
         self.assertIn("linked right", done.stdout)
         self.replay("out.workload")
+
+    @needs_nvcc
+    def test_functions_whose_addresses_the_host_hands_to_kernels(self):
+        for option in ("-rdc=false", "-rdc=true"):
+            program = build("pointers", self.folder, "-arch=sm_75", option,
+                            sources=(HERE / "hosts/pointers_main.cu", HERE / "hosts/pointers_other.cu"))
+            shutil.rmtree(self.folder / "out.workload", ignore_errors=True)
+            done = self.capture(program)
+            self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
+            self.assertIn("pointers right, got 2008", done.stdout)
+            self.replay("out.workload")
 
     def test_a_linked_file_that_has_changed_is_named_by_its_place(self):
         shutil.copytree(HERE / "recordings/forms.workload", self.folder / "forms.workload")

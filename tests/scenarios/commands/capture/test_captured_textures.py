@@ -41,7 +41,8 @@ class Refused(Capturing):
             }
             """)
         self.assertEqual(done.returncode, 1, done.stdout)
-        self.assertRegex(done.stderr, r":\d+:\d+: tex.cube.v4.f32.f32: this geometry is not supported")
+        self.assertRegex(done.stderr, r"kernel look\(unsigned long long, float\*\): module 0 of the program:\d+:\d+: "
+                                      r"tex.cube.v4.f32.f32: this geometry is not supported")
 
     @needs_nvcc
     def test_entries_for_mipmaps_are_named(self):

@@ -110,6 +110,25 @@ TEST_P(Textures, IntegersReadAsFractionsReachOneAndMinusOne) {
             (Floats{0, static_cast<float>(51 / 127.0), -1, static_cast<float>(-1 / 127.0)}));
 }
 
+TEST_P(Textures, IntegerResultsHaveTheBitsOfFractions) {
+  Picture picture;
+  picture.kind = Kind::is_unsigned;
+  picture.bits = 8;
+  picture.normalized_read = true;
+  picture.size[0] = 2;
+  picture.bytes = {0, 255};
+  const std::vector<float> at{0, 0, 0, 0, 1, 0, 0, 0, 1.5F, 0, 0, 0};
+  const auto fetched = [&] {
+    const auto all =
+        run_fetches<float>(fetch_kernel("tex.1d.v4.u32.f32 {%r4, %r5, %r6, %r7}, [%rd2, {%f1}]"),
+                           picture, at, GetParam());
+    return Floats{all[0], all[4], all[8]};
+  };
+  EXPECT_EQ(fetched(), (Floats{0, 1, 1}));
+  picture.linear = true;
+  EXPECT_EQ(fetched(), (Floats{0, 0.5F, 1}));
+}
+
 TEST_P(Textures, IntegerCoordinatesAreNotFiltered) {
   Picture picture = floats({10, 20, 30, 40}, 4);
   picture.linear = true;

@@ -23,7 +23,8 @@ const char text[] = R"(.version 7.8
   cvt.rn.f32.s32 %f1, %r1;
   mul.f32 %f1, %f1, 0f3E800000;
   mov.f32 %f2, 0f3F400000;
-  tex.2d.v4.f32.f32 {%f3, %f4, %f5, %f6}, [picture, {%f1, %f2}];
+  tex.2d.v4.u32.f32 {%r8, %r9, %r10, %r11}, [picture, {%f1, %f2}];
+  mov.b32 %f3, %r8;
   tex.1d.v4.s32.s32 {%r3, %r4, %r5, %r6}, [values, {%r1}];
   shl.b32 %r7, %r1, 2;
   sust.b.1d.b32.zero [board, {%r7}], {%r3};
@@ -74,12 +75,12 @@ int main() {
   entry<void(void**, const char*, char*, const char*, int, void*, void*, void*, void*, int*)>(
       "__cudaRegisterFunction")(module, &kernel, nullptr, "fetch", -1, nullptr, nullptr, nullptr, nullptr, nullptr);
   const auto register_texture =
-      entry<void(void**, const void*, const void**, const char*, int, int, int)>("__cudaRegisterTexture");
-  register_texture(module, &picture, nullptr, "picture", 2, 1, 0);
-  register_texture(module, &values, nullptr, "values", 1, 0, 0);
+      entry<void(void**, const void*, const char*, const char*, int, int, int)>("__cudaRegisterTexture");
+  register_texture(module, &picture, "picture", "::picture", 2, 1, 0);
+  register_texture(module, &values, "values", "::values", 1, 0, 0);
   const auto register_surface =
-      entry<void(void**, const void*, const void**, const char*, int, int)>("__cudaRegisterSurface");
-  register_surface(module, &board, nullptr, "board", 1, 0);
+      entry<void(void**, const void*, const char*, const char*, int, int)>("__cudaRegisterSurface");
+  register_surface(module, &board, "board", "::board", 1, 0);
 
   const unsigned char texels[2][2] = {{0, 255}, {51, 255}};
   const cudaChannelFormatDesc bytes = cudaCreateChannelDesc<unsigned char>(), words = cudaCreateChannelDesc<int>();
