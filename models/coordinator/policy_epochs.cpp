@@ -12,6 +12,7 @@ void PolicyEpochs::add(EpochTopic topic, EpochPolicy& policy) {
   const bool any =
       std::any_of(periods_.begin(), periods_.end(), [](Time p) { return p != Time::zero(); });
   if (any) parts_.push_back({topic, &policy, period == Time::zero() ? Time::never() : period});
+  find_limit();
 }
 
 Time PolicyEpochs::first_due() const {
@@ -21,10 +22,9 @@ Time PolicyEpochs::first_due() const {
   return due;
 }
 
-Time PolicyEpochs::limit() const {
-  Time limit = decisions_.empty() ? Time::never() : decisions_.front().at;
-  for (const Part& part : parts_) limit = std::min(limit, part.boundary);
-  return limit;
+void PolicyEpochs::find_limit() {
+  limit_ = decisions_.empty() ? Time::never() : decisions_.front().at;
+  for (const Part& part : parts_) limit_ = std::min(limit_, part.boundary);
 }
 
 /// What is counted from `now` on belongs to the epoch that ends after it.
@@ -32,6 +32,7 @@ void PolicyEpochs::pass_boundaries(Time now) {
   for (Part& part : parts_)
     if (part.boundary <= now)
       part.boundary = period_of(part.topic) * (now / period_of(part.topic) + 1);
+  find_limit();
 }
 
 void PolicyEpochs::take(const MessageHeader& message) {
@@ -39,6 +40,7 @@ void PolicyEpochs::take(const MessageHeader& message) {
   decision.values.resize(message.payload_bytes / sizeof(std::uint64_t));
   std::memcpy(decision.values.data(), message.payload_data(), message.payload_bytes);
   decisions_.push_back(std::move(decision));
+  find_limit();
 }
 
 void PolicyEpochs::apply(const MessageHeader& message) const {
@@ -74,6 +76,7 @@ void PolicyEpochs::send_report(Part& part, Outbox& outbox) {
 void PolicyEpochs::serialize(Archive& archive) {
   archive(to_coordinator_, decisions_);
   for (Part& part : parts_) archive(part.boundary);
+  find_limit();
 }
 
 }  // namespace lockstep

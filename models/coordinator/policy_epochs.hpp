@@ -30,12 +30,14 @@ class PolicyEpochs {
 
   bool idle() const { return parts_.empty(); }
   /// Earliest report or decision that is due.
-  Time next() const { return idle() ? Time::never() : first_due(); }
+  Time next() const { return limit_ == Time::never() ? limit_ : first_due(); }
+  /// The same if it is due by `own`, and otherwise any time after that: no policy is asked.
+  Time next(Time own) const { return own < limit_ ? Time::never() : next(); }
   /// What is done in one go must end before this: the next time at which there may be something.
-  Time limit() const;
+  Time limit() const { return limit_; }
   /// The component is about to act at `now`, before next().
   void before(Time now) {
-    if (!idle()) pass_boundaries(now);
+    if (now >= limit_) pass_boundaries(now);
   }
   /// A decision, which takes effect at its arrival.
   void take(const MessageHeader& message);
@@ -64,6 +66,7 @@ class PolicyEpochs {
 
   Time period_of(EpochTopic topic) const { return periods_[static_cast<std::size_t>(topic)]; }
   Time first_due() const;
+  void find_limit();
   void pass_boundaries(Time now);
   void send_report(Part& part, Outbox& outbox);
 
@@ -71,6 +74,7 @@ class PolicyEpochs {
   Periods periods_{};
   std::vector<Part> parts_;
   std::deque<Decision> decisions_;  ///< in order of time
+  Time limit_ = Time::never();      ///< of decisions and boundaries the first
 };
 
 }  // namespace lockstep

@@ -31,6 +31,8 @@ class SmSide : public EpochPolicy {
   virtual void on_answer(const MemoryResponse& /*answer*/, std::uint32_t /*pc*/, Time /*now*/) {}
   /// A translation has come for which warps waited, a bit each.
   virtual void on_translation(TenantId, std::uint64_t /*warps*/, Time /*now*/) {}
+  /// A grid begins on this SM.
+  virtual void on_grid(TenantId) {}
   virtual void serialize(Archive&) {}
 };
 

@@ -27,7 +27,8 @@ MemoryPartition::MemoryPartition(Setup setup)
 }
 
 Time MemoryPartition::next_activity() const {
-  return std::min({clock_.edge(cycle_), banks_.next_command(), epochs_.next()});
+  const Time own = std::min(clock_.edge(cycle_), banks_.next_command());
+  return std::min(own, epochs_.next(own));
 }
 
 void MemoryPartition::advance(Time horizon, Inbox inbox, Outbox& outbox) {
@@ -38,7 +39,7 @@ void MemoryPartition::advance(Time horizon, Inbox inbox, Outbox& outbox) {
     const Time dram = banks_.next_command();
     const Time l2 = clock_.edge(cycle_);
     const Time mark = marks_.empty() ? horizon : marks_.front().at;
-    const Time own = std::min(dram, l2), epoch = epochs_.next();
+    const Time own = std::min(dram, l2), epoch = epochs_.next(own);
     if (mark < horizon && mark <= std::min(own, epoch)) [[unlikely]] {
       take_mark();
       continue;
@@ -175,6 +176,7 @@ void MemoryPartition::accept_request(const MessageHeader& message) {
   t.next_read = Transaction::has_read;
   t.missing = 0;
   t.hits = 0;
+  t.arriving = 0;
   t.written = false;
   t.line = bytes_.line_of(PhysicalAddress{request.line});
   t.bank = static_cast<std::uint8_t>(banks_.bank_of(t.line));
@@ -254,7 +256,7 @@ std::string MemoryPartition::waiting_for() const {
 void MemoryPartition::serialize(Archive& archive) {
   archive.section("partition", 4);
   archive(sources_, statistics_, agenda_, cycle_, copied_until_, epochs_, grids_);
-  archive.section("partition/requests", 2);
+  archive.section("partition/requests", 3);
   transactions_.serialize(archive);
   archive.section("partition/bytes", 1);
   bytes_.serialize(archive);

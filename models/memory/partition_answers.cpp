@@ -94,7 +94,7 @@ void PartitionAnswers::respond(std::uint32_t index, L2Cycle departure, Outbox& o
                                    blank_body<MemoryResponse>, size);
   auto& response = body_before<MemoryResponse>(data);
   fill_answer(request, response);
-  response.l2_hits = t.hits;
+  response.l2_hits = static_cast<std::uint8_t>(t.hits | t.arriving << 4);
   if (t.bypass) response.flags |= flag_past_l2;
   bytes_.take(index, data, size);
   statistics_.tenant[request.tenant].bytes_out += size;

@@ -70,7 +70,8 @@ SmCore::SmCore(SmSetup setup)
 }
 
 Time SmCore::next_activity() const {
-  return std::min(next_cycle(), ports_.marks().epochs().next());
+  const Time own = next_cycle();
+  return std::min(own, ports_.marks().epochs().next(own));
 }
 
 void SmCore::advance(Time horizon, Inbox inbox, Outbox& outbox) {
@@ -90,7 +91,7 @@ void SmCore::run_between_epochs(Time horizon, Inbox inbox, Outbox& outbox) {
   PolicyEpochs& epochs = ports_.marks().epochs();
   while (true) {
     const Time arrival = inbox.empty() ? Time::never() : inbox.front()->arrival;
-    const Time own = std::min(arrival, next_cycle()), epoch = epochs.next();
+    const Time own = std::min(arrival, next_cycle()), epoch = epochs.next(own);
     if (std::min(own, epoch) >= horizon) return;
     if (epoch <= own) {
       epochs.run(epoch, outbox);

@@ -23,8 +23,9 @@ struct alignas(64) Transaction {
   std::uint32_t next = none;  ///< behind it in an MSHR
   /// A load: behind it in PendingReads; has_read: its bytes are in the pool's data.
   std::uint32_t next_read = has_read;
-  std::uint8_t missing = 0;  ///< sectors still to come from DRAM
-  std::uint8_t hits = 0;     ///< sectors that the L2 had
+  std::uint8_t missing = 0;       ///< sectors still to come from DRAM
+  std::uint8_t hits : 4 = 0;      ///< sectors that the L2 had
+  std::uint8_t arriving : 4 = 0;  ///< that were on their way to it already
   std::uint8_t bank = 0;
   bool bypass : 1 = false;
   bool whole : 1 = false;    ///< a store of all bytes of its sectors
@@ -33,8 +34,11 @@ struct alignas(64) Transaction {
   template <class Archive>
   void serialize(Archive& archive) {
     bool past_l2 = bypass, all_bytes = whole, in_dram = written;
-    archive(request, arrival, line, next, next_read, missing, hits, bank, past_l2, all_bytes,
-            in_dram);
+    std::uint8_t there = hits, coming = arriving;
+    archive(request, arrival, line, next, next_read, missing, there, coming, bank, past_l2,
+            all_bytes, in_dram);
+    hits = there & 0xf;
+    arriving = coming & 0xf;
     bypass = past_l2;
     whole = all_bytes;
     written = in_dram;

@@ -20,6 +20,12 @@ struct CacheWay {
   std::uint32_t last_use = 0;  ///< lines of the set that were used longer ago
 };
 
+/// The sectors that a lookup found.
+struct CacheLookup {
+  std::uint8_t hits = 0;      ///< there
+  std::uint8_t arriving = 0;  ///< on their way already, for somebody else
+};
+
 enum class CacheAdmission : std::uint8_t { to_bank, to_dram };
 
 /// Where a line that comes in stands among those of its set, by their last use.
@@ -57,8 +63,8 @@ class CachePolicy : public EpochPolicy {
   virtual CacheAdmission on_arrival(const MemoryRequest&, std::uint64_t /*line*/, Time /*now*/) {
     return CacheAdmission::to_bank;
   }
-  /// Every lookup, with the sectors that hit; the others missed.
-  virtual void on_lookup(const MemoryRequest&, std::uint8_t /*hits*/, Time /*now*/) {}
+  /// Every lookup, with what it found; the other sectors missed.
+  virtual void on_lookup(const MemoryRequest&, CacheLookup, Time /*now*/) {}
   /// Sectors arrive from DRAM (or a store allocates) for a line that is not there.
   virtual CacheInsertion on_insertion(const MemoryRequest&, std::uint64_t /*line*/, Time /*now*/) {
     return {};

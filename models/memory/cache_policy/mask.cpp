@@ -35,9 +35,9 @@ class MaskCache final : public CachePolicy {
     ++statistics_.bypasses[WalkLevels::level_of(request)];
     return CacheAdmission::to_dram;
   }
-  void on_lookup(const MemoryRequest& request, std::uint8_t hits, Time now) override {
+  void on_lookup(const MemoryRequest& request, CacheLookup found, Time now) override {
     if (!WalkLevels::compares(request)) return;
-    const bool hit = hits == request.sectors;
+    const bool hit = found.hits == request.sectors;
     walks_.on_lookup(request, hit, now);
     ++statistics_.lookups[WalkLevels::level_of(request)];
     if (hit) ++statistics_.hits[WalkLevels::level_of(request)];

@@ -25,11 +25,21 @@ class FirstReady {
   /// Among the `active` banks, which have requests of the level.
   DramChoice choose(const DramQueue& queue, const DramBanks& banks, std::uint64_t active,
                     DramCycle now) {
-    const std::uint64_t all = queue.active_banks(level_);
+    return choose(queue, banks, queue.active_banks(level_), active, now,
+                  [this](std::uint32_t) { return level_; });
+  }
+
+  /// The same of several levels, with requests in the banks `all`: `level_of(bank)` is the level
+  /// that a bank serves, and follows from the queue.
+  template <class LevelOf>
+  DramChoice choose(const DramQueue& queue, const DramBanks& banks, std::uint64_t all,
+                    std::uint64_t active, DramCycle now, LevelOf&& level_of) {
     const std::uint64_t stale = now >= next_deadline_ ? all : queue.changed_banks() & all;
     if (now >= next_deadline_) next_deadline_ = DramCycle::never();
-    for (std::uint64_t rest = stale; rest != 0; rest &= rest - 1)
-      nominate(queue, banks, static_cast<std::uint32_t>(std::countr_zero(rest)), now);
+    for (std::uint64_t rest = stale; rest != 0; rest &= rest - 1) {
+      const auto bank = static_cast<std::uint32_t>(std::countr_zero(rest));
+      nominate(queue, banks, bank, level_of(bank), now);
+    }
     return race_.choose(queue, banks, active, now);
   }
 
@@ -37,9 +47,10 @@ class FirstReady {
   static constexpr std::int64_t unlimited = DramCycle::never().value() / 2;
 
   /// Derives from the queue which request a bank should serve next, when the bank changed.
-  void nominate(const DramQueue& queue, const DramBanks& banks, std::uint32_t bank, DramCycle now) {
-    const std::uint32_t head = queue.oldest(bank, level_);
-    std::uint32_t place = queue.oldest_hit(bank, level_);
+  void nominate(const DramQueue& queue, const DramBanks& banks, std::uint32_t bank, unsigned level,
+                DramCycle now) {
+    const std::uint32_t head = queue.oldest(bank, level);
+    std::uint32_t place = queue.oldest_hit(bank, level);
     bool column = place != DramEntry::none;
     if (column && place != head) {
       const DramCycle deadline = queue[head].arrival + age_limit_;

@@ -11,14 +11,19 @@
 
 #include "core/parameters/parameters.hpp"
 #include "core/statistics/statistics.hpp"
+#include "models/memory/dram_scheduler/bank_levels.hpp"
 #include "models/memory/dram_scheduler/strict_levels.hpp"
 
 namespace lockstep {
 namespace {
 
+/// Among what the high queue goes first.
+enum class MedicFirst : std::uint8_t { all, bank };
+
 struct MedicSchedulerParameters {
   std::uint32_t high = 0;
-  bool open_rows = false;
+  bool open_rows = false, writes = true;
+  MedicFirst first = MedicFirst::all;
   Cycles age_limit;
   static auto schema() {
     using namespace literals;
@@ -26,9 +31,14 @@ struct MedicSchedulerParameters {
     return parameters<P>()
         .field("high", &P::high, 64, range(1, 4096),
                "places for warps that mostly hit, beyond the queue's own", "requests")
+        .field("first", &P::first, MedicFirst::all, choice({"all", "bank"}),
+               "before what a request of a warp that mostly hits goes: all requests, or those of "
+               "its bank, as where a scheduler picks a request for each bank")
         .field("open_rows", &P::open_rows, false,
                "a row that is open stays so for requests of other warps, while none of those that "
                "mostly hit wants it")
+        .field("writes", &P::writes, true,
+               "writes of warps that mostly hit go first as well, although no warp waits for one")
         .field("age_limit", &P::age_limit, 5000_cycles, range(0_cycles, 10'000'000'000_cycles),
                "DRAM cycles after which a request goes before younger hits in its bank; 0: never");
   }
@@ -54,12 +64,13 @@ class MedicScheduler final : public DramScheduler {
   }
 
   DramDivision division() const override { return {{high_, low_}, 2, high_}; }
-  DramLane lane(const MemoryRequest& request, bool) const override {
-    const std::uint8_t lane = (request.marks & mark_mostly_hit) != 0 ? 0 : 1;
+  DramLane lane(const MemoryRequest& request, bool write) const override {
+    const bool first = (request.marks & mark_mostly_hit) != 0 && (writes_ || !write);
+    const std::uint8_t lane = first ? 0 : 1;
     return {lane, lane};
   }
   DramChoice choose(const DramQueue& queue, const DramBanks& banks, DramCycle now) override {
-    return levels_.choose(queue, banks, now);
+    return by_bank_ ? banks_.choose(queue, banks, now) : levels_.choose(queue, banks, now);
   }
   void on_served(const DramQueue& queue, std::uint32_t place, DramCycle now) override {
     const DramEntry& entry = queue[place];
@@ -74,9 +85,15 @@ class MedicScheduler final : public DramScheduler {
   MedicScheduler(const DramParameters& dram, const MedicSchedulerParameters& p)
       : high_(p.high),
         low_(dram.queue + dram.write_queue),
+        writes_(p.writes),
+        by_bank_(p.first == MedicFirst::bank),
+        banks_(p.age_limit, p.open_rows),
         levels_(dram, {p.age_limit, p.age_limit}, p.open_rows) {}
 
   const std::uint32_t high_, low_;  ///< places
+  const bool writes_;               ///< of warps that mostly hit are in the high queue
+  const bool by_bank_;
+  BankLevels banks_;
   StrictLevels levels_;
   MedicSchedulerStatistics statistics_;
 };

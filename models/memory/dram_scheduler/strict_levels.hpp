@@ -22,16 +22,25 @@ class StrictLevels {
       : dual_bus_(dram.dual_command_bus), rows_stay_(rows_stay) {
     for (const Cycles limit : age_limits)
       levels_.emplace_back(limit, static_cast<unsigned>(levels_.size()));
+    count_ = static_cast<unsigned>(levels_.size());
   }
 
   DramChoice choose(const DramQueue& queue, const DramBanks& banks, DramCycle now) {
-    unsigned waiting = 0;  // levels with requests
-    for (unsigned level = 0; level < levels_.size(); ++level)
-      waiting |= unsigned{queue.active_banks(level) != 0} << level;
-    if (std::has_single_bit(waiting)) {
-      const auto level = static_cast<unsigned>(std::countr_zero(waiting));
-      return levels_[level].choose(queue, banks, queue.active_banks(level), now);
+    const unsigned count = count_;
+    unsigned waiting = 0, first = count, last = 0;  // levels with requests
+    for (unsigned level = count; level-- > 0;) {
+      if (queue.active_banks(level) == 0) continue;
+      waiting |= 1u << level;
+      last = std::max(last, level);
+      first = level;
     }
+    if (first == last) return levels_[first].choose(queue, banks, queue.active_banks(first), now);
+    return choose_of_several(queue, banks, waiting, now);
+  }
+
+ private:
+  DramChoice choose_of_several(const DramQueue& queue, const DramBanks& banks, unsigned waiting,
+                               DramCycle now) {
     DramChoice choice;
     std::uint64_t above = 0;  // banks for which requests of higher levels wait
     for (; waiting != 0; waiting &= waiting - 1) {
@@ -48,7 +57,6 @@ class StrictLevels {
     return choice;
   }
 
- private:
   /// Banks whose open row serves lower levels, and not this one.
   std::uint64_t hits_below_only(const DramQueue& queue, unsigned level) const {
     std::uint64_t banks = 0;
@@ -62,6 +70,7 @@ class StrictLevels {
   }
 
   const bool dual_bus_, rows_stay_;
+  unsigned count_ = 0;
   std::vector<FirstReady> levels_;
 };
 

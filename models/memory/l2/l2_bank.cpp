@@ -154,7 +154,7 @@ bool L2Bank::serve_read(const L2Context& context, std::uint32_t index, L2Cycle c
   if (missing != 0 && !serve_miss(context, index, missing, valid, cycle)) return false;
 
   t.missing = missing;
-  t.hits = static_cast<std::uint8_t>(t.request.sectors & valid);
+  t.hits = t.request.sectors & valid & 0xf;
   if (place != L2Tags::absent) {
     tags_.touch(place);
     if (modifies && !through) {
@@ -166,7 +166,7 @@ bool L2Bank::serve_read(const L2Context& context, std::uint32_t index, L2Cycle c
   context.statistics.tenant[tenant].sector_hits += static_cast<unsigned>(std::popcount(t.hits));
   context.statistics.tenant[tenant].sector_misses += static_cast<unsigned>(std::popcount(missing));
   if (context.policy.has(CachePolicy::observes))
-    context.policy.on_lookup(t.request, t.hits, context.clock.edge(cycle));
+    context.policy.on_lookup(t.request, {t.hits, t.arriving}, context.clock.edge(cycle));
   return true;
 }
 
@@ -187,6 +187,7 @@ bool L2Bank::serve_miss(const L2Context& context, std::uint32_t index, std::uint
   const unsigned fetched =
       context.parameters.fetch == L2Fetch::line ? L2Tags::all_sectors & ~valid : missing;
   const auto wanted = static_cast<std::uint8_t>(reads ? fetched & ~mshr.pending : 0);
+  const std::uint8_t arriving = missing & mshr.pending;
   if (mshr.waiting >= context.parameters.merges) return stalled(BankStall::merges);
   if (wanted != 0) {
     if (!context.dram.room(t.request, false)) return stalled(BankStall::dram_queue);
@@ -194,8 +195,9 @@ bool L2Bank::serve_miss(const L2Context& context, std::uint32_t index, std::uint
                          number_ << 16 | entry);
     mshr.pending |= wanted;
   }
+  t.arriving = arriving & 0xf;
   context.statistics.tenant[t.request.tenant].merged_sectors +=
-      static_cast<unsigned>(std::popcount(static_cast<unsigned>(missing & ~wanted)));
+      static_cast<unsigned>(std::popcount(arriving));
   t.next = Transaction::none;
   (mshr.first == L2Mshrs::none ? mshr.first : context.transactions[mshr.last].next) = index;
   mshr.last = index;
@@ -224,7 +226,7 @@ bool L2Bank::serve_store(const L2Context& context, std::uint32_t index, L2Cycle 
   if (place != L2Tags::absent) {
     const auto present =
         static_cast<std::uint8_t>(tags_[place].valid | (through ? 0 : tags_[place].partial));
-    t.hits = static_cast<std::uint8_t>(t.request.sectors & present);
+    t.hits = t.request.sectors & present & 0xf;
     for (unsigned rest = through ? t.hits : t.request.sectors; rest != 0; rest &= rest - 1) {
       const auto sector = static_cast<unsigned>(std::countr_zero(rest));
       tags_.write(place, sector, context.transactions.mask(index, sector), !through);
@@ -234,7 +236,7 @@ bool L2Bank::serve_store(const L2Context& context, std::uint32_t index, L2Cycle 
   }
   context.statistics.tenant[t.request.tenant].store_sectors += t.request.sector_count();
   if (context.policy.has(CachePolicy::observes))
-    context.policy.on_lookup(t.request, t.hits, context.clock.edge(cycle));
+    context.policy.on_lookup(t.request, {t.hits, t.arriving}, context.clock.edge(cycle));
   return true;
 }
 

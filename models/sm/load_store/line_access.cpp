@@ -10,6 +10,12 @@
 
 namespace lockstep {
 
+namespace {
+
+constexpr unsigned all_sectors = 0xf;
+
+}  // namespace
+
 bool LineAccess::process(const Access& access, unsigned group, PhysicalAddress physical,
                          bool in_host, SmCycle now) {
   const Target target{access, access.group[group], physical,
@@ -65,7 +71,12 @@ bool LineAccess::miss(const Target& target, std::uint16_t line, std::uint8_t mis
     miss = MissTable::none;
   }
   const std::uint8_t pending = miss == MissTable::none ? 0 : misses[miss].pending;
-  const auto ask = static_cast<std::uint8_t>(missing & ~pending);
+  auto ask = static_cast<std::uint8_t>(missing & ~pending);
+  // The rest of a line comes only with a sector that somebody waits for.
+  if (p.fetch == L1Fetch::line && ask != 0 && !access.local) {
+    const std::uint8_t valid = line == L1Cache::none ? 0 : cache.line(line).valid;
+    ask = static_cast<std::uint8_t>(all_sectors & ~valid & ~pending);
+  }
   if (miss == MissTable::none ? misses.full() : misses[miss].waiters >= p.merges) return false;
   if (ask != 0 && !ports_.accepts(target.destination)) return false;
   if (partly_dirty) l1_.write_back(line, missing, now);

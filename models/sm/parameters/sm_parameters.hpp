@@ -108,6 +108,7 @@ struct SmSharedParameters {
 };
 
 enum class L1Allocation : std::uint8_t { on_miss, on_fill };
+enum class L1Fetch : std::uint8_t { sectors, line };
 enum class L1WritePolicy : std::uint8_t { write_through, write_evict };
 enum class L1SetIndex : std::uint8_t { folded, scattered };
 
@@ -117,6 +118,7 @@ struct SmL1Parameters {
   std::uint32_t sets, mshrs, merges, lines_per_cycle;
   Cycles hit_latency, fill_latency;
   L1Allocation allocation;
+  L1Fetch fetch;
   L1WritePolicy global_writes;
   bool caches_global_loads, banked;
   L1SetIndex set_index;
@@ -146,6 +148,9 @@ struct SmL1Parameters {
                "from the last byte of an answer to a dependent's issue")
         .field("allocation", &P::allocation, L1Allocation::on_fill, choice({"on-miss", "on-fill"}),
                "when a missed line gets its place; on-fill never blocks a miss")
+        .field("fetch", &P::fetch, L1Fetch::sectors, choice({"sectors", "line"}),
+               "what a miss of a global load asks for: the sectors that it needs, or all that its "
+               "line lacks, as on Fermi")
         .field("global_writes", &P::global_writes, L1WritePolicy::write_through,
                choice({"write-through", "write-evict"}),
                "what a store does to a cached sector: update it, or drop it; both go to L2")

@@ -29,6 +29,10 @@ class RequestMarks {
   /// A translation has come for which warps waited, a bit each.
   void translated(TenantId tenant, std::uint64_t warps, SmCycle now) const;
 
+  void grid_begins(TenantId tenant) const {
+    for (const auto& side : sides_) side->on_grid(tenant);
+  }
+
   PolicyEpochs& epochs() { return epochs_; }
   const PolicyEpochs& epochs() const { return epochs_; }
   /// What the sides count, those that count anything.

@@ -82,7 +82,7 @@ class SmPorts {
 
   void warm_hot() const { warm(&hot_, sizeof hot_); }
   void serialize(Archive& archive) {
-    archive.section("sm/ports", 2);
+    archive.section("sm/ports", 3);
     hot_.requests.serialize(archive);
     archive(hot_.reception);
     hot_.to_dispatcher.serialize(archive);

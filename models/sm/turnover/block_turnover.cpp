@@ -8,6 +8,7 @@ namespace lockstep {
 void BlockTurnover::start_grid(const GridLaunch& launch, std::span<const std::byte> payload) {
   blocks_.start_grid(launch, payload);
   l1_.drop_clean();
+  ports_.marks().grid_begins(TenantId(launch.tenant));
 }
 
 void BlockTurnover::end_grid(GridId number) {

@@ -55,6 +55,26 @@ TEST(L2Timing, AMissReadsTheWholeLineIfAsked) {
   EXPECT_EQ(bench.statistics().tenant[0].dram_reads.value(), 4u);
 }
 
+/// The line goes when all but its sector 0 is on its way, so that this one is not there any more
+/// and nobody has asked for it.
+TEST(L2Timing, AWholeLineIsReadOnlyWithASectorThatIsNotOnItsWay) {
+  MemoryParameters p = small_memory();
+  p.l2.fetch = L2Fetch::line;
+  p.l2.size = Bytes{512};  // one set of 4
+  p.l2.mshrs = 1;
+  PartitionBench bench(p);
+  bench.store(0, 0, 42);
+  bench.load(100, 0, 2, 1, 1);
+  for (std::uint32_t i = 1; i <= 4; ++i) bench.store(100 + i, 128 * i, i);
+  bench.load(110, 0, 2, 2, 2);
+  bench.load(111, 128 * 5, 1, 3, 3);  // takes the only MSHR when both have their sector
+  bench.run();
+  EXPECT_EQ(bench.answer(2).response.l2_hits, 2 << 4) << "on its way";
+  EXPECT_EQ(bench.departure(2), bench.departure(1) + 1);
+  EXPECT_GT(bench.departure(3), bench.departure(2) + 100) << "by a read of its own";
+  EXPECT_EQ(bench.statistics().tenant[0].dram_reads.value(), 3u + 4u);
+}
+
 TEST(L2Timing, AWholeLineTakesABeatPerSector) {
   PartitionBench bench;
   bench.load(0, 0, 15, 1);

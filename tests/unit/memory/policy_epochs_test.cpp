@@ -32,8 +32,8 @@ class CountsMisses final : public CachePolicy {
   CacheAdmission on_arrival(const MemoryRequest& request, std::uint64_t, Time) override {
     return request.pc < threshold_ ? CacheAdmission::to_dram : CacheAdmission::to_bank;
   }
-  void on_lookup(const MemoryRequest& request, std::uint8_t hits, Time) override {
-    misses_ += hits != request.sectors;
+  void on_lookup(const MemoryRequest& request, CacheLookup found, Time) override {
+    misses_ += found.hits != request.sectors;
   }
   bool has_report() const override { return misses_ != 0; }
   void report(std::vector<std::uint64_t>& increments) override {

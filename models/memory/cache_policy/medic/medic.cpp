@@ -60,12 +60,15 @@ class Medic final : public CachePolicy {
       return CacheAdmission::to_bank;
     }
     ++counts.bypasses[type_of(request)];
+    lookups_ += bypasses_miss_;
+    misses_ += bypasses_miss_;
     return CacheAdmission::to_dram;
   }
 
-  void on_lookup(const MemoryRequest& request, std::uint8_t hits, Time now) override {
-    const bool hit = hits == request.sectors;
-    if (walks_ && WalkLevels::compares(request)) walks_->on_lookup(request, hit, now);
+  void on_lookup(const MemoryRequest& request, CacheLookup found, Time now) override {
+    if (walks_ && WalkLevels::compares(request))
+      walks_->on_lookup(request, found.hits == request.sectors, now);
+    const bool hit = is_medic_hit(arriving_, request.sectors, found.hits, found.arriving);
     MedicStatistics::OfTenant& counts = statistics_.tenant[request.tenant];
     ++counts.lookups[type_of(request)];
     if (hit) ++counts.hits[type_of(request)];
@@ -120,7 +123,9 @@ class Medic final : public CachePolicy {
                     (p.reuse ? mourns : 0u) | (p.insertion ? inserts | mourns : 0u) |
                     (p.insertion && p.order == MedicInsertion::classes ? replaces : 0u)),
         stack_(p.insertion && p.order == MedicInsertion::stack),
-        reports_(p.threshold_step != 0) {
+        reports_(p.threshold_step != 0),
+        bypasses_miss_(p.bypasses_miss),
+        arriving_(p.arriving) {
     set_tenants(statistics_, setup.tenants);
     const L2Parameters& l2 = setup.parameters.l2;
     if (p.walks) walks_.emplace(p.walk_levels, Clock(setup.parameters.clock).period());
@@ -133,7 +138,8 @@ class Medic final : public CachePolicy {
                                                  : static_cast<std::size_t>(WarpType::balanced);
   }
 
-  const bool stack_, reports_;
+  const bool stack_, reports_, bypasses_miss_;
+  const MedicArriving arriving_;
   std::optional<EvictedFilter> evicted_;
   std::optional<WalkLevels> walks_;
   std::uint64_t lookups_ = 0, misses_ = 0;  ///< since the last report

@@ -22,11 +22,20 @@ enum class WarpType : std::uint8_t { mostly_miss, balanced, mostly_hit, all_hit 
 /// What the type of the warp that asked for a line decides.
 enum class MedicInsertion : std::uint8_t { classes, stack };
 
+/// What a lookup is that finds its sectors on their way, for somebody who asked before.
+enum class MedicArriving : std::uint8_t { miss, hit };
+
+/// By which of its requests a warp is judged.
+enum class MedicJudged : std::uint8_t { all, loads };
+
 struct MedicParameters {
-  bool bypass = true, insertion = true, reuse = false, walks = false;
+  bool bypass = true, insertion = true, reuse = false, walks = false, grids = false;
+  bool bypasses_miss = false;
   WalkLevelParameters walk_levels;
   Cycles resample;
   MedicInsertion order = MedicInsertion::classes;
+  MedicArriving arriving = MedicArriving::miss;
+  MedicJudged judged_by = MedicJudged::all;
   std::uint32_t profile = 0, mostly_miss = 0, mostly_hit = 0, threshold_step = 0, miss_step = 0;
 
   static auto schema() {
@@ -47,14 +56,25 @@ struct MedicParameters {
         .group("walk_levels", &P::walk_levels, "with walks")
         .field("resample", &P::resample, 100'000_cycles, range(1000_cycles, 10'000'000'000_cycles),
                "L2 cycles after which warps are profiled anew")
+        .field(
+            "grids", &P::grids, false,
+            "warps are profiled anew when a grid begins, too: those of another kernel are others")
+        .field("judged_by", &P::judged_by, MedicJudged::all, choice({"all", "loads"}),
+               "lookups by which a warp is judged: all of them, or loads alone, for which it waits")
         .field("profile", &P::profile, 30, range(1, 511), "lookups by which a warp is judged",
                "requests")
+        .field("arriving", &P::arriving, MedicArriving::miss, choice({"miss", "hit"}),
+               "what a lookup is whose sectors are there or on their way for somebody who asked "
+               "before: sent past the L2 it would have read them again")
         .field("mostly_miss", &P::mostly_miss, 20, range(0, 99),
                "share of hits up to which a warp misses mostly; the highest threshold", "%")
         .field("mostly_hit", &P::mostly_hit, 70, range(1, 100),
                "share of hits from which on a warp hits mostly", "%")
         .field("threshold_step", &P::threshold_step, 5, range(0, 100),
                "by which the threshold falls for each miss_step; 0: it stays", "%")
+        .field("bypasses_miss", &P::bypasses_miss, false,
+               "requests past the L2 are misses in the miss rate that lowers the threshold; "
+               "otherwise bypasses lower that rate themselves")
         .field("miss_step", &P::miss_step, 5, range(1, 100),
                "rise of the miss rate since the first period that lowers the threshold", "%")
         .check([](const P& p) -> std::string {
@@ -66,6 +86,12 @@ struct MedicParameters {
         });
   }
 };
+
+/// Whether a lookup for `sectors` that had `hits`, and for which `arriving` were on their way, hit.
+inline bool is_medic_hit(MedicArriving counted, unsigned sectors, unsigned hits,
+                         unsigned arriving) {
+  return (counted == MedicArriving::hit ? hits | arriving : hits) == sectors;
+}
 
 std::unique_ptr<SmSide> make_warp_types(const SmSideSetup& setup);
 const StatisticsSchema& warp_type_statistics();

@@ -59,7 +59,8 @@ class WarpTypes final : public SmSide {
 
   void mark(MemoryRequest& request, Time now) override {
     begin_period(now);
-    const Warp& warp = warps_[request.warp];
+    Warp& warp = warps_[request.warp];
+    warp.tenant = request.tenant;
     unsigned marks = static_cast<unsigned>(warp.type) | mark_has_class;
     if (parameters_.bypass && warp.judged && warp.type == WarpType::mostly_miss)
       marks |= mark_bypass;
@@ -70,11 +71,17 @@ class WarpTypes final : public SmSide {
 
   void on_answer(const MemoryResponse& answer, std::uint32_t pc, Time now) override {
     begin_period(now);
-    const bool past = (answer.flags & flag_past_l2) != 0, hit = answer.l2_hits == answer.sectors;
-    if (is_measured(answer.operation)) measure(answer, pc & pc_mask, hit && !past, now);
-    if (past) return;
+    const bool past = (answer.flags & flag_past_l2) != 0;
+    if (is_measured(answer.operation)) {
+      const bool there = answer.l2_hits == answer.sectors;
+      measure(answer, pc & pc_mask, there && !past, now);
+    }
+    if (past ||
+        (parameters_.judged_by == MedicJudged::loads && answer.operation != MemoryOperation::load))
+      return;
     Warp& warp = warps_[answer.warp];
-    warp.counts.add(hit);
+    warp.counts.add(is_medic_hit(parameters_.arriving, answer.sectors, answer.l2_hits & 0xf,
+                                 answer.l2_hits >> 4));
     if (!warp.judged && ++warp.profiled == parameters_.profile) judge(warp, answer.tenant);
   }
 
@@ -82,6 +89,11 @@ class WarpTypes final : public SmSide {
     if (topic != EpochTopic::cache_policy) return;
     threshold_ = static_cast<std::uint32_t>(values[0]);
     statistics_.threshold = threshold_;
+  }
+  void on_grid(TenantId tenant) override {
+    if (!parameters_.grids) return;
+    for (Warp& warp : warps_)
+      if (warp.tenant == tenant.value()) warp.profile_anew(WarpType::balanced);
   }
   StatisticsView statistics() const override { return statistics_view(statistics_); }
   void serialize(Archive& archive) override {
@@ -92,11 +104,18 @@ class WarpTypes final : public SmSide {
   struct Warp {
     HitCounts counts;
     std::uint16_t profiled = 0;
+    std::uint16_t tenant = 0;  ///< that asked last
     WarpType type = WarpType::balanced;
     bool judged = false;  ///< in this period
+    void profile_anew(WarpType meanwhile) {
+      counts = {};
+      profiled = 0;
+      type = meanwhile;
+      judged = false;
+    }
     template <class A>
     void serialize(A& archive) {
-      archive(counts, profiled, type, judged);
+      archive(counts, profiled, tenant, type, judged);
     }
   };
 
@@ -113,7 +132,7 @@ class WarpTypes final : public SmSide {
   }
   void begin_period(Time now) {
     if (!period_.begun(now)) return;
-    for (Warp& warp : warps_) warp = {{}, 0, warp.type, false};
+    for (Warp& warp : warps_) warp.profile_anew(warp.type);
   }
 
   void judge(Warp& warp, std::uint16_t tenant) {

@@ -20,7 +20,8 @@ class MaskCacheTest : public ::testing::Test {
     return request;
   }
   void look_up(unsigned level, unsigned lookups, unsigned hits, std::int64_t cycle) {
-    for (unsigned i = 0; i < lookups; ++i) policy->on_lookup(read(level), i < hits, time(cycle));
+    for (unsigned i = 0; i < lookups; ++i)
+      policy->on_lookup(read(level), {.hits = i < hits}, time(cycle));
   }
   /// Of so many reads of a level, those that go past the L2.
   unsigned past(unsigned level, unsigned reads, std::int64_t cycle) {
@@ -64,7 +65,7 @@ TEST_F(MaskCacheTest, ALevelComesBackByWhatStillLooksUp) {
 TEST_F(MaskCacheTest, ReadsOfTheHostAreNoData) {
   MemoryRequest copy = read(0);
   copy.source = SourceKind::host;
-  for (int i = 0; i < 1000; ++i) policy->on_lookup(copy, 1, time(10));
+  for (int i = 0; i < 1000; ++i) policy->on_lookup(copy, {.hits = 1}, time(10));
   look_up(4, 100, 0, 10);
   EXPECT_EQ(past(4, 31, 100'000), 0u);
 }

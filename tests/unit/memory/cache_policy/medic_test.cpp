@@ -85,6 +85,16 @@ TEST(WarpTypes, TheThresholdIsTheOneThatWasTold) {
   EXPECT_EQ(bench.marks(2, 20), mostly_missing);
 }
 
+TEST(WarpTypes, SectorsOnTheirWayAreMissesOrHitsAsAsked) {
+  const auto marks = [](const std::string& policy) {
+    SmSideBench bench(policy);
+    bench.answer(3, 30, 0, 10, 0, 2);  // of sectors 0 and 1, one was there and one on its way
+    return bench.marks(3, 20);
+  };
+  EXPECT_EQ(marks("medic"), mostly_missing);
+  EXPECT_EQ(marks("{name: medic, arriving: hit}"), all_hitting);
+}
+
 TEST(WarpTypes, WithoutBypassTheyAreMarkedAndNothingGoesPast) {
   SmSideBench bench("{name: medic, bypass: false}");
   bench.answer(3, 30, 0, 10);

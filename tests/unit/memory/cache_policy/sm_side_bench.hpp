@@ -27,14 +27,15 @@ class SmSideBench {
     side_->mark(request, time(at));
     return request.marks;
   }
-  /// Answers, of which the first `hits` found both their sectors in the L2.
+  /// Answers, of which the first `hits` found both their sectors in the L2, and the others one, and
+  /// `arriving` on their way.
   void answer(std::uint16_t warp, unsigned lookups, unsigned hits, std::int64_t at,
-              std::uint32_t pc = 0) {
+              std::uint32_t pc = 0, unsigned arriving = 0) {
     MemoryResponse answer;
     answer.warp = warp;
     answer.sectors = 3;
     for (unsigned i = 0; i < lookups; ++i) {
-      answer.l2_hits = i < hits ? 3 : 1;
+      answer.l2_hits = static_cast<std::uint8_t>(i < hits ? 3 : 1 | arriving << 4);
       side_->on_answer(answer, pc, time(at));
     }
   }

@@ -51,6 +51,47 @@ TEST(MedicScheduler, RowsStayOpenForTheLowQueueIfAsked) {
   EXPECT_EQ(dram.order(), (Order{0, 1, 2, 3, 4, 5, 6}));
 }
 
+TEST(MedicScheduler, WritesOfWarpsThatMostlyHitAreInTheLowQueueIfAsked) {
+  DramParameters p = four_places();
+  p.write_queue = 0;
+  const auto has_room_beside_full_low_queue = [&](const std::string& policy, bool write) {
+    DramBench dram(p, policy);
+    for (std::uint32_t row = 1; row <= 4; ++row) dram.send(0, {.bank = 0, .row = row});
+    MemoryRequest request;
+    request.marks = high;
+    return dram.channel().room(request, write);
+  };
+  EXPECT_TRUE(has_room_beside_full_low_queue("medic", true));
+  EXPECT_FALSE(has_room_beside_full_low_queue("{name: medic, writes: false}", true));
+  EXPECT_TRUE(has_room_beside_full_low_queue("{name: medic, writes: false}", false));
+}
+
+TEST(MedicScheduler, TheHighQueueGoesFirstAmongAllOrOnlyInItsBank) {
+  const auto order = [](const std::string& policy, std::uint32_t bank_of_high) {
+    DramBench dram(tiny_hbm2(), policy);
+    dram.send(0, {.bank = 0, .row = 1});
+    dram.send(0, {.bank = bank_of_high, .row = 2, .marks = high});
+    dram.run();
+    return dram.order();
+  };
+  EXPECT_EQ(order("medic", 4), (Order{1, 0}));
+  EXPECT_EQ(order("{name: medic, first: bank}", 4), (Order{0, 1}));
+  EXPECT_EQ(order("{name: medic, first: bank}", 0), (Order{1, 0}));
+}
+
+TEST(MedicScheduler, BankByBankRowsStayOpenForTheLowQueueIfAsked) {
+  const auto order = [](const std::string& policy) {
+    DramBench dram(tiny_hbm2(), policy);
+    dram.send(0, {.bank = 0, .row = 1});
+    dram.send(1, {.bank = 0, .row = 1});
+    dram.send(1, {.bank = 0, .row = 2, .marks = high});
+    dram.run();
+    return dram.order();
+  };
+  EXPECT_EQ(order("{name: medic, first: bank, open_rows: true}"), (Order{0, 1, 2}));
+  EXPECT_EQ(order("{name: medic, first: bank}").back(), 1u);
+}
+
 TEST(MedicScheduler, TheLowQueueTakesSlotsInOtherBanks) {
   DramBench dram(tiny_hbm2(), "medic");
   dram.send(0, {.bank = 4, .row = 1});

@@ -106,6 +106,33 @@ TEST_F(LoadStoreUnitTest, LooksUpOneLineACycle) {
   EXPECT_EQ(unit.wake(), no_cycle);
 }
 
+struct WholeLineL1Test : LoadStoreUnitTest {
+  WholeLineL1Test()
+      : LoadStoreUnitTest([](SmSetup& setup) { setup.parameters.l1.fetch = L1Fetch::line; }) {}
+  std::vector<unsigned> asked() const {
+    std::vector<unsigned> sectors;
+    for (std::size_t partition = 0; partition < 4; ++partition)
+      for (const MessageHeader* message : world.sent(partition))
+        sectors.push_back(message->body<MemoryRequest>().sectors);
+    return sectors;
+  }
+};
+
+TEST_F(WholeLineL1Test, AMissAsksForTheRestOfItsLineAsWell) {
+  issue(load(), 0, 10);  // all lanes want one word
+  answer_pages(20);
+  run(20, 30);
+  EXPECT_EQ(asked(), std::vector<unsigned>{0xf});
+  issue(load(), 4, 30);  // the whole line, which is on its way
+  run(30, 40);
+  EXPECT_EQ(asked().size(), 1u);
+  answer_requests(50);
+  EXPECT_EQ(world.blocks.warp(WarpSlot(0)).flights, 0u);
+  issue(load(), 4, 100);
+  run(100, 110);
+  EXPECT_EQ(asked(), std::vector<unsigned>{}) << "it is there";
+}
+
 struct BankedL1Test : LoadStoreUnitTest {
   BankedL1Test()
       : LoadStoreUnitTest([](SmSetup& setup) {
