@@ -41,6 +41,10 @@ TEST(VirtualMemory, LosesNothingWhileItMovesPages) {
   }
 }
 
+bool has(const std::vector<std::string>& settings, std::string_view setting) {
+  return std::find(settings.begin(), settings.end(), setting) != settings.end();
+}
+
 /// What blocks take along that leave, of any kind; the same for all that save blocks.
 std::string contexts(const std::vector<std::string>& settings, std::mt19937_64& random) {
   const std::string key = "policies.block_switching.context=";
@@ -57,9 +61,7 @@ void expect_to_go_on_elsewhere(MachineBench& bench, const MachineResult& whole,
 
 /// Blocks do not leave because of faults.
 bool switches_for_preemption_alone(const std::vector<std::string>& settings) {
-  return std::none_of(settings.begin(), settings.end(), [](const auto& setting) {
-    return setting == "policies.block_switching.name=on-fault";
-  });
+  return !has(settings, "policies.block_switching.name=on-fault");
 }
 
 /// Without traffic, if it may.
@@ -75,8 +77,7 @@ void preempt_at_random(std::vector<std::string>& settings,
   for (MachineBench::Application& tenant : tenants)
     tenant.options = "priority: " + std::to_string(random() % 3) +
                      ", latency_bound: " + std::to_string(1 + random() % 5000) + "ns";
-  const bool stalls = std::find(settings.begin(), settings.end(),
-                                "policies.exception_scheme.name=stall-on-fault") != settings.end();
+  const bool stalls = has(settings, "policies.exception_scheme.name=stall-on-fault");
   const char* const techniques[] = {"none",    "drain",        "flush",       "switch",
                                     "chimera", "chimera-plus", "dual-kernel", "oracle"};
   const std::string technique = techniques[random() % (stalls ? 3 : std::size(techniques))];
@@ -90,7 +91,7 @@ void preempt_at_random(std::vector<std::string>& settings,
     settings.push_back("policies.sharing.name=time-sliced");
     settings.push_back("policies.sharing.slice=" + std::to_string(1 + random() % 40) + "us");
   }
-  if ((technique == "drain" || technique == "switch") && random() % 2 == 0)
+  if (may_be_sliced && random() % 2 == 0)
     settings.push_back("policies.preemption.signal=" + std::to_string(200 + random() % 5000));
   if (technique == "none" || technique == "drain" || technique == "flush") return;
   settings.push_back("policies.preemption.context=" + contexts(settings, random));
@@ -107,8 +108,7 @@ void preempt_at_random(std::vector<std::string>& settings,
 void share_every_sm(std::vector<std::string>& settings, std::uint64_t seed) {
   std::mt19937_64 random(seed);
   settings.push_back("policies.sharing=smk");
-  const bool stalls = std::find(settings.begin(), settings.end(),
-                                "policies.exception_scheme.name=stall-on-fault") != settings.end();
+  const bool stalls = has(settings, "policies.exception_scheme.name=stall-on-fault");
   if (stalls || random() % 4 == 0) return;
   settings.push_back("policies.preemption.name=switch");
   settings.push_back("policies.preemption.context=" + contexts(settings, random));
@@ -118,18 +118,15 @@ void share_every_sm(std::vector<std::string>& settings, std::uint64_t seed) {
 /// Where blocks find room; in one piece, but not wherever parts of others may stand in between.
 void place_blocks(std::vector<std::string>& settings, std::uint64_t seed) {
   const char* const placements[] = {"summed", "packed", "aligned"};
-  const bool in_place = std::find(settings.begin(), settings.end(),
-                                  "policies.preemption.in_place=true") != settings.end();
+  const bool in_place = has(settings, "policies.preemption.in_place=true");
   settings.push_back(std::string("gpu.sm.placement=") + placements[seed / 3 % (in_place ? 2 : 3)]);
 }
 
 /// Where few pages of 2 MiB come at a time, and blocks leave meanwhile, tenants take pages from
 /// each other before they are used (docs/exceptions.md): with room for some more they get on.
 void let_large_pages_meet(std::vector<std::string>& settings) {
-  const auto has = [&](const char* setting) {
-    return std::find(settings.begin(), settings.end(), setting) != settings.end();
-  };
-  if (has("gpu.vm.far_fault_mshrs=1") && has("policies.page_manager=large-pages") &&
+  if (has(settings, "gpu.vm.far_fault_mshrs=1") &&
+      has(settings, "policies.page_manager=large-pages") &&
       !switches_for_preemption_alone(settings)) {
     settings.push_back("gpu.vm.far_fault_mshrs=2");
     settings.push_back("gpu.memory.capacity=24MiB");

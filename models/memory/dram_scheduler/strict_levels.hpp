@@ -64,7 +64,10 @@ class StrictLevels {
       const auto bank = static_cast<std::uint32_t>(std::countr_zero(rest));
       if (queue.oldest_hit(bank, level) != DramEntry::none) continue;
       for (unsigned below = level + 1; below < levels_.size(); ++below)
-        if (queue.oldest_hit(bank, below) != DramEntry::none) banks |= std::uint64_t{1} << bank;
+        if (queue.oldest_hit(bank, below) != DramEntry::none) {
+          banks |= std::uint64_t{1} << bank;
+          break;
+        }
     }
     return banks;
   }

@@ -5,22 +5,40 @@
 
 namespace lockstep {
 
+namespace {
+
+/// After a column command neither another one nor a row command for the same bank comes before.
+std::int64_t gap_behind_column(const DramParameters& dram) {
+  return std::min({dram.ccd_s, dram.rtp, dram.cwl + dram.burst + dram.wr}).count();
+}
+
+/// Of some banks, as bits, the first one behind the bank that was served last.
+std::uint32_t first_behind(std::uint32_t last, std::uint64_t among) {
+  const std::uint64_t behind = among & ~((std::uint64_t{2} << last) - 1);
+  return static_cast<std::uint32_t>(std::countr_zero(behind != 0 ? behind : among));
+}
+
+}  // namespace
+
 Sms::Sms(const PartitionPolicySetup& setup)
     : parameters_(setup.choice.parameters<SmsParameters>()),
+      column_gap_(gap_behind_column(setup.parameters.dram)),
       random_(setup.random(0)),
       banks_(setup.parameters.dram.banks, Ring<std::uint32_t>(parameters_.bank_fifo)) {
   for (std::size_t tenant = 0; tenant < setup.tenants; ++tenant)
     for (const std::uint32_t places : {parameters_.gpu_fifo, parameters_.cpu_fifo})
       sources_.push_back({SourceFifo(places, parameters_.max_batch), {}});
+  ready_.assign(sources_.size(), DramCycle::never());
   set_tenants(statistics_, setup.tenants);
 }
 
 void Sms::on_arrival(const DramQueue& queue, std::uint32_t place, DramCycle now) {
   move_until(queue, now - 1);
   const DramEntry& entry = queue[place];
-  Source& source = sources_[source_of(entry.tenant, entry.source)];
-  Intensity intensity = source.intensity.arrived(now);
-  if (is_of_gpu(entry.source)) intensity = Intensity::high;
+  const std::size_t number = source_of(entry.tenant, entry.source);
+  Source& source = sources_[number];
+  const Intensity intensity =
+      is_of_gpu(entry.source) ? Intensity::high : source.intensity.arrived(now);
   const bool past = intensity == Intensity::low || in_flight_ < parameters_.bypass_below;
   ++in_flight_;
   ++source.in_flight;
@@ -35,61 +53,71 @@ void Sms::on_arrival(const DramQueue& queue, std::uint32_t place, DramCycle now)
   const Cycles threshold =
       intensity == Intensity::high ? parameters_.age_high : parameters_.age_medium;
   source.fifo.push(place, entry, threshold.count());
+  note_ready(number);
+  if (left_ == 0) next_move_ = std::min(next_move_, ready_[number]);
 }
 
-void Sms::on_served(const DramQueue& queue, std::uint32_t place, DramCycle) {
+void Sms::on_served(const DramQueue& queue, std::uint32_t place, DramCycle now) {
   const DramEntry& entry = queue[place];
   --in_flight_;
   --sources_[source_of(entry.tenant, entry.source)].in_flight;
   Ring<std::uint32_t>& bank = banks_[entry.bank];
   bank.pop();
   if (bank.empty()) waiting_banks_ &= ~(std::uint64_t{1} << entry.bank);
+  if (left_ != 0 ? moving_bank(queue) == entry.bank : held_ != 0)
+    next_move_ = std::min(next_move_, now + 1);
 }
 
-/// Stage 2 up to and including `now`: in a cycle one request moves.
-void Sms::move_until(const DramQueue& queue, DramCycle now) {
-  while (moved_until_ <= now) {
-    const DramCycle cycle = moved_until_;
+/// In a cycle one request moves.
+void Sms::move(const DramQueue& queue, DramCycle now) {
+  for (DramCycle cycle = std::max(moved_until_, next_move_); cycle <= now; cycle = next_move_) {
+    next_move_ = cycle + 1;
     if (left_ == 0) {
-      if (move_held(queue)) {
-        moved_until_ = cycle + 1;
-        continue;
-      }
+      if (move_held(queue)) continue;
       if (!pick(cycle)) {
-        // Nothing can be picked sooner unless a request comes, or leaves a bank.
-        moved_until_ = std::min(std::max(next_ready(), cycle + 1), now + 1);
+        next_move_ = *std::min_element(ready_.begin(), ready_.end());
         continue;
       }
     }
     SourceFifo& fifo = sources_[moving_].fifo;
     if (!enter_bank(queue, fifo.front())) {
-      moved_until_ = now + 1;  // until a request leaves the bank
+      next_move_ = DramCycle::never();  // until a request leaves the bank
       return;
     }
     fifo.pop();
-    --left_;
-    moved_until_ = cycle + 1;
+    if (--left_ == 0) note_ready(moving_);
   }
 }
 
 bool Sms::move_held(const DramQueue& queue) {
   if (held_ == 0) return false;
-  for (Source& source : sources_)
-    if (source.held != DramEntry::none && enter_bank(queue, source.held)) {
-      source.held = DramEntry::none;
-      --held_;
-      return true;
-    }
+  for (std::size_t i = 0; i < sources_.size(); ++i) {
+    std::uint32_t& held = sources_[i].held;
+    if (held == DramEntry::none || !enter_bank(queue, held)) continue;
+    held = DramEntry::none;
+    --held_;
+    note_ready(i);
+    return true;
+  }
   return false;
 }
 
+/// With probability `p` of the source that has the fewest requests among those with a ready batch;
+/// of equals, that whose batch is the oldest (AMB-15).
 bool Sms::pick(DramCycle now) {
-  const auto candidates = std::count_if(sources_.begin(), sources_.end(),
-                                        [&](const Source& source) { return ready(source, now); });
+  std::size_t candidates = 0, fewest = 0;
+  for (std::size_t i = 0; i < ready_.size(); ++i) {
+    if (ready_[i] > now) continue;
+    const Source &one = sources_[i], &best = sources_[fewest];
+    if (candidates++ == 0 ||
+        (one.in_flight != best.in_flight ? one.in_flight < best.in_flight
+                                         : one.fifo.oldest() < best.fifo.oldest()))
+      fewest = i;
+  }
   if (candidates == 0) return false;
   // Nothing is drawn where there is no choice.
   if (candidates == 1 || random_.uniform() < parameters_.p) {
-    moving_ = fewest(now);
+    moving_ = fewest;
     ++statistics_.picks_of_fewest;
   } else {
     moving_ = turn_of_source_ = next_in_turn(now);
@@ -101,88 +129,68 @@ bool Sms::pick(DramCycle now) {
   return true;
 }
 
-/// Of the sources with a ready batch the one with the fewest requests; of equals, that whose batch
-/// is the oldest (AMB-15).
-std::size_t Sms::fewest(DramCycle now) const {
-  std::size_t best = sources_.size();
-  for (std::size_t i = 0; i < sources_.size(); ++i) {
-    if (!ready(sources_[i], now)) continue;
-    const auto goes_before = [](const Source& a, const Source& b) {
-      return a.in_flight != b.in_flight ? a.in_flight < b.in_flight
-                                        : a.fifo.oldest() < b.fifo.oldest();
-    };
-    if (best == sources_.size() || goes_before(sources_[i], sources_[best])) best = i;
-  }
-  return best;
-}
-
 std::size_t Sms::next_in_turn(DramCycle now) const {
   std::size_t next = turn_of_source_;
   do next = (next + 1) % sources_.size();
-  while (!ready(sources_[next], now));
+  while (ready_[next] > now);
   return next;
 }
 
-DramCycle Sms::next_ready() const {
-  DramCycle first = DramCycle::never();
-  for (const Source& source : sources_)
-    if (source.held == DramEntry::none) first = std::min(first, source.fifo.ready());
-  return first;
-}
-
-/// When stage 2 may act next, if no request leaves a bank.
-DramCycle Sms::next_move(const DramQueue& queue, DramCycle now) const {
-  if (left_ != 0)
-    return has_room(queue, sources_[moving_].fifo.front()) ? now + 1 : DramCycle::never();
-  if (held_ != 0)
-    for (const Source& source : sources_)
-      if (source.held != DramEntry::none && has_room(queue, source.held)) return now + 1;
-  return std::max(next_ready(), now + 1);
-}
-
 bool Sms::enter_bank(const DramQueue& queue, std::uint32_t place) {
-  if (!has_room(queue, place)) return false;
-  const std::uint8_t bank = queue[place].bank;
-  if (banks_[bank].empty()) new_heads_ |= std::uint64_t{1} << bank;
-  banks_[bank].push(place);
-  waiting_banks_ |= std::uint64_t{1} << bank;
+  const std::uint8_t number = queue[place].bank;
+  Ring<std::uint32_t>& bank = banks_[number];
+  if (bank.size() >= parameters_.bank_fifo) return false;
+  if (bank.empty()) {
+    new_heads_ |= std::uint64_t{1} << number;
+    waiting_banks_ |= std::uint64_t{1} << number;
+    quiet_until_ = DramCycle{};
+  }
+  bank.push(place);
   return true;
 }
 
 /// Of the heads whose next command can issue, the first in turn.
 DramChoice Sms::choose(const DramQueue& queue, const DramBanks& banks, DramCycle now) {
   move_until(queue, now);
-  for (std::uint64_t rest = (queue.changed_banks() | new_heads_) & waiting_banks_; rest != 0;
-       rest &= rest - 1) {
+  new_heads_ |= queue.changed_banks();
+  DramChoice choice;
+  if (banks.refreshes() != refreshes_) {
+    refreshes_ = banks.refreshes();
+    quiet_until_ = now;
+  } else if (now < quiet_until_) {
+    choice.wake = std::min(quiet_until_, next_move_);
+    return choice;
+  }
+  for (std::uint64_t rest = new_heads_ & waiting_banks_; rest != 0; rest &= rest - 1) {
     const auto bank = static_cast<std::uint32_t>(std::countr_zero(rest));
     const std::uint32_t place = banks_[bank].front();
     heads_.nominate(queue, banks, bank, place, banks.open_row(bank) == queue[place].row, now);
   }
   new_heads_ = 0;
   const auto ready = heads_.ready(banks, waiting_banks_, now);
-  DramChoice choice;
-  choice.column = first_in_turn(ready.columns);
-  choice.row = first_in_turn(ready.rows);
-  if ((ready.columns | ready.rows) != 0) {
-    turn_of_bank_ = queue[choice.column != DramChoice::none ? choice.column : choice.row].bank;
-  } else {
-    choice.wake = std::min(heads_.next(banks, waiting_banks_, now), next_move(queue, now));
+  const std::uint32_t turn = turn_of_bank_;
+  if (ready.rows != 0) {
+    turn_of_bank_ = first_behind(turn, ready.rows);
+    choice.row = heads_.candidate(turn_of_bank_);
+  }
+  if (ready.columns != 0) {
+    turn_of_bank_ = first_behind(turn, ready.columns);
+    choice.column = heads_.candidate(turn_of_bank_);
+    if (ready.rows == 0)
+      quiet_until_ = std::min(now + column_gap_, heads_.next_row(banks, waiting_banks_, now));
+  }
+  if ((ready.columns | ready.rows) == 0) {
+    quiet_until_ = heads_.next(banks, waiting_banks_, now);
+    choice.wake = std::min(quiet_until_, next_move_);
   }
   return choice;
-}
-
-/// Of the heads of some banks, that of the first one after the bank that was served last.
-std::uint32_t Sms::first_in_turn(std::uint64_t among) const {
-  if (among == 0) return DramChoice::none;
-  const std::uint64_t behind = among & ~((std::uint64_t{2} << turn_of_bank_) - 1);
-  return heads_.candidate(
-      static_cast<std::uint32_t>(std::countr_zero(behind != 0 ? behind : among)));
 }
 
 void Sms::serialize(Archive& archive) {
   for (Source& source : sources_) archive(source);
   archive(random_, in_flight_, held_, banks_, waiting_banks_, turn_of_bank_, turn_of_source_,
-          moving_, left_, moved_until_, statistics_);
+          moving_, left_, moved_until_, next_move_, quiet_until_, refreshes_, statistics_);
+  for (std::size_t i = 0; i < sources_.size(); ++i) note_ready(i);
 }
 
 PolicyRegistry<DramSchedulerFactory>::Row sms_scheduler() {

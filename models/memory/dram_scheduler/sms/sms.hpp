@@ -79,7 +79,7 @@ class Sms final : public DramScheduler {
   bool arrivals_matter() const override { return true; }
   bool decides_admission() const override { return true; }
   bool admits(const DramQueue& queue, const MemoryRequest& request, bool write) const override {
-    return queue.room(write) && !sources_[source_of(request.tenant, request.source)].fifo.full();
+    return !sources_[source_of(request.tenant, request.source)].fifo.full() && queue.room(write);
   }
 
   StatisticsView statistics() const override { return statistics_view(statistics_); }
@@ -102,37 +102,44 @@ class Sms final : public DramScheduler {
   }
 
   // Stage 2.
-  void move_until(const DramQueue& queue, DramCycle now);
+  /// Up to and including `now`.
+  void move_until(const DramQueue& queue, DramCycle now) {
+    if (next_move_ <= now) move(queue, now);
+    moved_until_ = std::max(moved_until_, now + 1);
+  }
+  void move(const DramQueue& queue, DramCycle now);
   bool move_held(const DramQueue& queue);
   bool pick(DramCycle now);
-  std::size_t fewest(DramCycle now) const;
   std::size_t next_in_turn(DramCycle now) const;
-  bool ready(const Source& source, DramCycle now) const {
-    return source.held == DramEntry::none && source.fifo.ready() <= now;
+  void note_ready(std::size_t source) {
+    const Source& one = sources_[source];
+    ready_[source] = one.held == DramEntry::none ? one.fifo.ready() : DramCycle::never();
   }
-  DramCycle next_ready() const;
-  DramCycle next_move(const DramQueue& queue, DramCycle now) const;
+  std::uint8_t moving_bank(const DramQueue& queue) const {
+    return queue[sources_[moving_].fifo.front()].bank;
+  }
   // Stage 3.
-  bool has_room(const DramQueue& queue, std::uint32_t place) const {
-    return banks_[queue[place].bank].size() < parameters_.bank_fifo;
-  }
   bool enter_bank(const DramQueue& queue, std::uint32_t place);
-  std::uint32_t first_in_turn(std::uint64_t among) const;
 
   const SmsParameters parameters_;
+  const std::int64_t column_gap_;  ///< cycles
   Random random_;
   std::vector<Source> sources_;
+  std::vector<DramCycle> ready_;  ///< when the first batch of each source may be picked; derived
   std::uint32_t in_flight_ = 0;
   std::uint32_t held_ = 0;  ///< sources with a request in their register
   std::vector<Ring<std::uint32_t>> banks_;
   std::uint64_t waiting_banks_ = 0;  ///< those with requests
-  std::uint64_t new_heads_ = 0;      ///< those whose head came since the last choice
+  std::uint64_t new_heads_ = 0;      ///< those with another head or row since the last choice
   BankRace<false> heads_;
   std::uint32_t turn_of_bank_ = 0;
   std::size_t turn_of_source_ = 0;  ///< the one that was picked last in turn
   std::size_t moving_ = 0;          ///< source of the batch in motion
   std::uint32_t left_ = 0;          ///< requests of it that have not been moved
-  DramCycle moved_until_;           ///< cycle in which stage 2 acts next
+  DramCycle moved_until_;           ///< cycles before it are over for stage 2
+  DramCycle next_move_;             ///< and before this one it can do nothing
+  DramCycle quiet_until_;           ///< until then no head can have a command
+  std::int64_t refreshes_ = 0;      ///< when that was found
   SmsStatistics statistics_;
 };
 

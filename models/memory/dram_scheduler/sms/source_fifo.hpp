@@ -22,13 +22,14 @@ class SourceFifo {
   /// A request that waits for `threshold` at most until its batch is closed.
   void push(std::uint32_t place, const DramEntry& entry, std::int64_t threshold) {
     const std::uint64_t row = std::uint64_t{entry.bank} << 32 | entry.row;
-    if (batches_.empty() || !takes(batches_[batches_.size() - 1], row, entry.arrival)) {
-      if (!batches_.empty()) close(batches_[batches_.size() - 1], entry.arrival);
+    Batch* last = batches_.empty() ? nullptr : &batches_[batches_.size() - 1];
+    if (last == nullptr || !takes(*last, row, entry.arrival)) {
+      if (last != nullptr) close(*last, entry.arrival);
       batches_.push({row, entry.arrival, entry.arrival + threshold, 0});
+      last = &batches_[batches_.size() - 1];
     }
     requests_.push(place);
-    Batch& last = batches_[batches_.size() - 1];
-    if (++last.count == most_in_batch_ || full()) close(last, entry.arrival);
+    if (++last->count == most_in_batch_ || full()) close(*last, entry.arrival);
   }
   std::uint32_t front() const { return requests_.front(); }
   /// The front request, of the batch that is drained.
