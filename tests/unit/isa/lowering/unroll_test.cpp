@@ -58,6 +58,27 @@ TEST(Unrolling, ObeysThePragma) {
   EXPECT_EQ(loads(loop(below, "1", "", ".pragma \"nounroll\";\n")), 1u);
 }
 
+const std::string five_times = "setp.lt.s32 %p1, %r12, 5;";
+
+TEST(Unrolling, MakesStraightCodeOfKnownRounds) {
+  const Lowered k(loop(five_times, "1"), unrolling());
+  EXPECT_EQ(k.count(Opcode::bra), 0u) << k.text();
+  EXPECT_EQ(k.count(Opcode::setp), 0u) << k.text();
+  EXPECT_EQ(k.count(Opcode::ld), 2u) << "four words at once and the fifth\n" << k.text();
+}
+
+TEST(Unrolling, StraightCodeMayHaveBarriers) {
+  const Lowered k(loop(five_times, "1", "bar.sync 0;\n"), unrolling());
+  EXPECT_EQ(k.count(Opcode::bra), 0u) << k.text();
+  EXPECT_EQ(k.count(Opcode::bar), 5u) << k.text();
+}
+
+TEST(Unrolling, MakesNoLongCodeOfManyRounds) {
+  const Lowered k(loop("setp.lt.s32 %p1, %r12, 1000;", "1"), unrolling());
+  EXPECT_GT(k.count(Opcode::bra), 0u) << k.text();
+  EXPECT_LE(k.count(Opcode::ld), 2u) << k.text();
+}
+
 struct Ending {
   const char* text;
   bool (*holds)(std::int64_t counter, std::int64_t bound);
