@@ -38,6 +38,15 @@ constexpr auto rows = std::to_array<Row>({
     {O::div, T::u32, 19, {"hipapa", "cmacihaa"}, true},
     {O::rem, T::s32, 26, {"ahipapaa", "cmacihaa"}, true},
     {O::rem, T::u32, 17, {"hipapa", "cmaciha"}, true},
+    // The same in 64 bits, called as a function; products of 32 bits are all 'i'.
+    {O::div, T::s64, 88, {"pacmaciiiiiiaiiiiiiaiaiiaiappappaaiaaabb",
+        "aaaaaaaaaaaaaaaaaaaaaaaaaiiiiiiiiiiiiiiiiiiipppp"}},
+    {O::div, T::u64, 72, {"cmaciiiiiiaiiiiiiaiaiiaiappappaaabb",
+        "aaaaaaaaaaaaaaaaaaaaaiiiiiiiiiiiiiipp"}},
+    {O::rem, T::s64, 82, {"pacmaciiiaiiaiiiiiiaiaiiaiappappaaiaaabb",
+        "aaaaaaaaaaaaaaaaaaaaaaaiiiiiiiiiiiiiiiippp"}},
+    {O::rem, T::u64, 68, {"cmaciiiaiiaiiiaiiaiaiiaiappappaaabb",
+        "aaaaaaaaaaaaaaaaaiiiiiiiiiiiiiipp"}},
     // Reciprocal, Newton's steps, test for the slow path.
     {O::div, T::f32, 10, {"mfffffbb", "mb"}},
     {O::div, T::f32, 8, {"pfmf", "afff"}},
@@ -93,7 +102,8 @@ std::uint32_t product(const ir::Operation& o, unsigned slots) {
 
 bool divides_by_constant(const ir::Operation& o) {
   return (o.opcode == Opcode::div || o.opcode == Opcode::rem) && !is_float(o.type) &&
-         o.sources.size() > 1 && o.sources[1].kind == ir::Operand::Kind::immediate;
+         bytes_of(o.type) == 4 && o.sources.size() > 1 &&
+         o.sources[1].kind == ir::Operand::Kind::immediate;
 }
 
 }  // namespace
