@@ -66,7 +66,8 @@ void rewrite(ir::Function& function, const LoweringOptions& options) {
   if (options.propagate_copies) lowering::coalesce_copies(function);
   lowering::separate_vector_elements(function);
   if (options.eliminate_dead) lowering::eliminate_dead(function);
-  if (options.schedule) lowering::schedule(function, live_rows_worth_having);
+  if (options.schedule)
+    lowering::schedule(function, {live_rows_worth_having, options.unroll_loops});
   if (options.preemption_points)
     lowering::place_preemption_points(function, lowering::preemption_point_interval);
 }

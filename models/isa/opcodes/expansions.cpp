@@ -2,7 +2,8 @@
 /// knows; its pipelines are those of sm_70) and decoded: the order, which result each instruction
 /// reads, and the path that normal operands take.  How many there are is what ptxas 11.8 makes for
 /// sm_70 (issue_slots.cpp); where that is more, the rest is assumed
-/// to stand beside the chain.
+/// to stand beside the chain.  Integer divisions: ptxas 11.8, sm_70, operands in registers; by a
+/// constant its sign and zero need no look, and its reciprocal waits for nothing.
 ///
 /// Simplified: operands for which ptxas calls a slow path (denormals, infinities) cost no more.
 #include "models/isa/opcodes/expansions.hpp"
@@ -19,6 +20,7 @@ struct Row {
   Type type;       ///< none: any
   unsigned slots;  ///< tells forms of an operation apart (.approx, .ftz, .hi)
   Expansion expansion;
+  bool by_constant = false;
 };
 
 using O = Opcode;
@@ -28,10 +30,23 @@ using T = Type;
 constexpr auto rows = std::to_array<Row>({
     {O::nop, T::none, 0, {}},
     // Quotient by reciprocal, two corrections.
-    {O::div, T::s32, 28, {"acmaciihhipipaia", "aaaaaaaaiiii"}},
-    {O::div, T::u32, 19, {"cmacihhaipipaa", "aaaii"}},
-    {O::rem, T::s32, 26, {"acmacaihhipapiaa", "aaaaaaaiii"}},
+    {O::div, T::s32, 28, {"acmaciihhipipaia", "aaaaaaii"}},
+    {O::div, T::u32, 19, {"cmacihhaipipaa", "aaai"}},
+    {O::rem, T::s32, 26, {"acmacaihhipapiaa", "aaaaai"}},
     {O::rem, T::u32, 17, {"cmacihhiipapia", "aai"}},
+    {O::div, T::s32, 28, {"ahipapaa", "cmacihaaaa"}, true},
+    {O::div, T::u32, 19, {"hipapa", "cmacihaa"}, true},
+    {O::rem, T::s32, 26, {"ahipapaa", "cmacihaa"}, true},
+    {O::rem, T::u32, 17, {"hipapa", "cmaciha"}, true},
+    // The same in 64 bits, called as a function; products of 32 bits are all 'i'.
+    {O::div, T::s64, 88, {"pacmaciiiiiiaiiiiiiaiaiiaiappappaaiaaabb",
+        "aaaaaaaaaaaaaaaaaaaaaaaaaiiiiiiiiiiiiiiiiiiipppp"}},
+    {O::div, T::u64, 72, {"cmaciiiiiiaiiiiiiaiaiiaiappappaaabb",
+        "aaaaaaaaaaaaaaaaaaaaaiiiiiiiiiiiiiipp"}},
+    {O::rem, T::s64, 82, {"pacmaciiiaiiaiiiiiiaiaiiaiappappaaiaaabb",
+        "aaaaaaaaaaaaaaaaaaaaaaaiiiiiiiiiiiiiiiippp"}},
+    {O::rem, T::u64, 68, {"cmaciiiaiiaiiiaiiaiaiiaiappappaaabb",
+        "aaaaaaaaaaaaaaaaaiiiiiiiiiiiiiipp"}},
     // Reciprocal, Newton's steps, test for the slow path.
     {O::div, T::f32, 10, {"mfffffbb", "mb"}},
     {O::div, T::f32, 8, {"pfmf", "afff"}},
@@ -85,6 +100,12 @@ std::uint32_t product(const ir::Operation& o, unsigned slots) {
   return products.size();
 }
 
+bool divides_by_constant(const ir::Operation& o) {
+  return (o.opcode == Opcode::div || o.opcode == Opcode::rem) && !is_float(o.type) &&
+         bytes_of(o.type) == 4 && o.sources.size() > 1 &&
+         o.sources[1].kind == ir::Operand::Kind::immediate;
+}
+
 }  // namespace
 
 std::uint32_t expansion_number(const ir::Operation& operation) {
@@ -93,6 +114,7 @@ std::uint32_t expansion_number(const ir::Operation& operation) {
     return static_cast<std::uint32_t>(rows.size()) + p;
   for (std::uint32_t r = 1; r < rows.size(); ++r)
     if (rows[r].opcode == operation.opcode && rows[r].slots == slots &&
+        rows[r].by_constant == divides_by_constant(operation) &&
         (rows[r].type == Type::none || rows[r].type == operation.type))
       return r;
   return 0;

@@ -10,13 +10,24 @@ std::uint32_t lanes_of(std::uint64_t key) {
   return static_cast<std::uint32_t>(key);
 }
 
+/// Whether each active lane wants what its neighbour at this distance wants, if that is active.
+bool pairs_agree(const LaneOffsets& offset, std::uint32_t lanes, unsigned distance) {
+  for (unsigned lane = 0; lane < 32; ++lane) {
+    const unsigned other = lane ^ distance;
+    if ((lanes >> lane & lanes >> other & 1) && offset[lane] != offset[other]) return false;
+  }
+  return true;
+}
+
 /// Cycles that the banks need for these lanes.
 unsigned conflict_degree(const LaneOffsets& offset, std::uint64_t key) {
   const std::uint32_t lanes = lanes_of(key);
   const unsigned banks = key >> 32 & 0xffff, bytes = key >> 48 & 0xff;
-  const bool serial = key >> 56 != 0;
+  const bool serial = key >> 56 & 1, packs = key >> 57 & 1;
   const unsigned words = std::max(1u, bytes / 4);
-  const unsigned group = 32 / words;  // lanes served together
+  unsigned group = 32 / words;  // lanes served together
+  if (packs && words > 1 && (pairs_agree(offset, lanes, 1) || pairs_agree(offset, lanes, 2)))
+    group *= 2;
   unsigned degree = 0;
   for (unsigned first = 0; first < 32; first += group) {
     std::array<std::uint8_t, 32> load{};

@@ -29,10 +29,11 @@ struct LanePattern {
   alignas(32) LaneOffsets relative{};  ///< bytes, signed; zero for inactive lanes
 
   /// All that the rest follows from, together with `relative`; `serial`: lanes at one word are not
-  /// served together.
-  static std::uint64_t key_of(std::uint32_t lanes, unsigned bytes, unsigned banks, bool serial) {
+  /// served together; `packs`: pairs of lanes that want the same share what comes back.
+  static std::uint64_t key_of(std::uint32_t lanes, unsigned bytes, unsigned banks, bool serial,
+                              bool packs = false) {
     return lanes | std::uint64_t{banks} << 32 | std::uint64_t{bytes} << 48 |
-           std::uint64_t{serial} << 56;
+           std::uint64_t{serial} << 56 | std::uint64_t{packs} << 57;
   }
   /// Whether all 32 lanes lie so.
   bool fits(const std::uint32_t* address) const {

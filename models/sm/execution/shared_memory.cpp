@@ -151,7 +151,9 @@ void SharedMemoryUnit::issue(WarpSlot slot, const Instruction& instruction,
   const LanePattern& pattern =
       pattern_of(instruction,
                  LanePattern::key_of(active, bytes, constants_.parameters.shared.banks,
-                                     instruction.category == Category::atomic),
+                                     instruction.category == Category::atomic,
+                                     constants_.parameters.shared.packed_returns &&
+                                         instruction.category == Category::load),
                  address, base);
   std::byte* first = place(block, pattern, base, bytes);
   if (first == nullptr) [[unlikely]]

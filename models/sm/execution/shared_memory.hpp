@@ -1,9 +1,11 @@
 /// Shared memory: 32-bit banks, conflicts, broadcast.
 ///
 /// Lanes that use different words of one bank are served one after the other; lanes that use the
-/// same word together.  64- and 128-bit accesses go by half and quarter warps.  What that costs
-/// follows from how the lanes lie (lane_pattern.hpp).
-/// Source: gpu-parameters.md, sections 3 and 10; CUDA programming guide, "Shared Memory".
+/// same word together.  64- and 128-bit accesses go by half and quarter warps; by whole and half
+/// ones, where returns are packed, if lanes n and n ^ 1, or n and n ^ 2, want the same.  What that
+/// costs follows from how the lanes lie (lane_pattern.hpp).
+/// Source: gpu-parameters.md, sections 3 and 10; CUDA programming guide, "Shared Memory"; packed
+/// returns: forums.developer.nvidia.com, 77228 (compute capability 7.0 to 7.5).
 ///
 /// Simplified: an access reads and writes when it issues; the banks only decide when its result is
 /// there.  Atomics to one word are served one lane after the other.

@@ -88,6 +88,7 @@ struct SmIntervalParameters {
 struct SmSharedParameters {
   Bytes bytes, bytes_per_block, unit;
   std::uint32_t banks;
+  bool packed_returns;
   Cycles latency;
   std::vector<Bytes> carve_outs;
 
@@ -100,6 +101,8 @@ struct SmSharedParameters {
                "most that one block may have")
         .field("unit", &P::unit, 256_B, range(1_B, 4_KiB), "allocation granularity")
         .field("banks", &P::banks, 32, range(1, 32).powers_of_two(), "banks of 4 bytes")
+        .field("packed_returns", &P::packed_returns, false,
+               "loads of 8 and 16 bytes take half as long when neighbouring lanes want the same")
         .field("latency", &P::latency, 24_cycles, range(1_cycles, 1000_cycles),
                "from issue to a dependent's issue, without conflicts")
         .field("carve_outs", &P::carve_outs, {0_KiB, 8_KiB, 16_KiB, 32_KiB, 64_KiB, 96_KiB},

@@ -145,7 +145,9 @@ IssueRecord make_record(const SmParameters& parameters, const Instruction& instr
         instruction.memory.space == isa::Space::parameter)
       latency = parameters.constant_latency.count();
   } else if (expansion != 0 && parameters.expansions == Expansions::sequence) {
-    const ExpansionTiming timing = timing_of(isa::expansion(expansion), parameters);
+    const isa::Expansion& sequence = isa::expansion(expansion);
+    const ExpansionTiming timing = timing_of(sequence, parameters);
+    record.issue_slots = static_cast<std::uint8_t>(sequence.size());
     record.unit = static_cast<std::uint8_t>(timing.unit);
     latency = timing.latency;
     interval = timing.interval;

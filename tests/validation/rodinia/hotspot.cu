@@ -35,11 +35,14 @@ extern "C" __global__ void hotspot(int steps, const float* power, const float* f
     if (within(tx, i + 1, side - i - 2) && within(ty, i + 1, side - i - 2) &&
         within(tx, first_x, last_x) && within(ty, first_y, last_y)) {
       computed = true;
-      const float vertical = fmaf(-2.0f, here[ty][tx], here[south][tx] + here[north][tx]);
-      const float horizontal = fmaf(-2.0f, here[ty][tx], here[ty][east] + here[ty][west]);
-      const float change = fmaf(ambient - here[ty][tx], across_z,
-                                fmaf(horizontal, across_x, fmaf(vertical, across_y, heat[ty][tx])));
-      next[ty][tx] = fmaf(gain, change, here[ty][tx]);
+      // Twice the middle is f64 as published, and so is all that it is a part of.
+      const double middle = here[ty][tx];
+      const double vertical = fma(-2.0, middle, static_cast<double>(here[south][tx] + here[north][tx]));
+      const double horizontal = fma(-2.0, middle, static_cast<double>(here[ty][east] + here[ty][west]));
+      const double change = fma(horizontal, static_cast<double>(across_x),
+                                fma(vertical, static_cast<double>(across_y), static_cast<double>(heat[ty][tx]))) +
+                            static_cast<double>((ambient - here[ty][tx]) * across_z);
+      next[ty][tx] = static_cast<float>(fma(static_cast<double>(gain), change, middle));
     }
     __syncthreads();
     if (i == steps - 1) break;

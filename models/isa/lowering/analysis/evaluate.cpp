@@ -1,6 +1,8 @@
 #include "models/isa/lowering/analysis/evaluate.hpp"
 
 #include <algorithm>
+#include <bit>
+#include <cmath>
 
 #include "models/isa/lowering/analysis/operation.hpp"
 
@@ -43,9 +45,22 @@ bool evaluable(const ir::Operation& operation) {
                      [](const ir::Operand& s) { return s.kind == Kind::immediate; });
 }
 
+/// Of a conversion of an f32 constant that is a whole number, so that rounding does not matter.
+std::optional<std::int64_t> whole_number(const ir::Operation& operation) {
+  if (operation.opcode != Opcode::cvt || operation.source_type != Type::f32 ||
+      is_float(operation.type) || bytes_of(operation.type) != 4 || operation.saturate ||
+      operation.sources[0].kind != Kind::immediate)
+    return std::nullopt;
+  const auto value = std::bit_cast<float>(static_cast<std::uint32_t>(operation.sources[0].value));
+  constexpr float end = 0x1p31f;
+  if (!(value >= 0 && value < end) || value != std::trunc(value)) return std::nullopt;
+  return static_cast<std::int64_t>(value);
+}
+
 }  // namespace
 
 std::optional<std::int64_t> evaluate(const ir::Operation& operation) {
+  if (const auto value = whole_number(operation)) return value;
   if (!evaluable(operation)) return std::nullopt;
   const auto source = [&](std::size_t s) {
     return as_type(operation.sources[s].value, constant_type(operation, s));

@@ -1,5 +1,5 @@
-/// Innermost counted loops of one block run four rounds at a time, as long as four are left; the
-/// loop itself does the rest.
+/// Innermost counted loops of one block.  With bounds known here they become straight code; others
+/// run four rounds at a time, as long as four are left, and the loop itself does the rest.
 ///
 ///   before:  loop: body; @p bra loop;          p: counter < bound
 ///   after:   q: counter + 3 steps < bound;  @!q bra loop;
@@ -7,14 +7,18 @@
 ///            loop: body; @p bra loop;  end:
 /// Three tests and branches of four go, sums of addresses fold into offsets, neighbouring loads can
 /// be merged.  Source: what ptxas 11.8 makes for sm_70 of loops that the compiler left alone
-/// (docs/validation.md); `.pragma "nounroll"` holds.
+/// (docs/validation.md), of 1 to 200 operations and 2 to 100 rounds; `.pragma "nounroll"` holds.
 ///
-/// Simplified: only loops of one block whose counter and bound are 32-bit integers; none with
-/// barriers, atomics, calls or operations that look at other lanes, for their lanes may part here.
+/// Simplified: only loops of one block whose counter and bound are 32-bit integers; none that do
+/// not become straight code and have barriers, atomics, calls or operations that look at other
+/// lanes, for their lanes may part here.  ptxas takes up to twelve rounds at a time of short bodies
+/// with known bounds, and two at a time of what is left over.
+#include <algorithm>
 #include <map>
 #include <optional>
 
 #include "models/isa/lowering/analysis/evaluate.hpp"
+#include "models/isa/lowering/analysis/flow.hpp"
 #include "models/isa/lowering/analysis/operation.hpp"
 #include "models/isa/lowering/branches/passes.hpp"
 #include "models/isa/opcodes/branch_mode.hpp"
@@ -23,8 +27,13 @@ namespace lockstep::isa::lowering {
 namespace {
 
 constexpr unsigned rounds = 4;
-/// Bodies longer than that gain nothing and cost registers.
-constexpr std::size_t largest_body = 96;
+/// Longer bodies stay loops, with a bound that is known here and with another.
+constexpr std::size_t largest_counted_body = 76, largest_body = 48;
+/// Straight code that a loop may become, without its counting.
+constexpr std::size_t longest_straight_code = 400;
+constexpr unsigned most_rounds = 100;
+/// Step, test and branch.
+constexpr std::size_t counting = 3;
 
 /// The loop's last operations, and what they count.
 struct Count {
@@ -54,31 +63,93 @@ class Unrolling {
   }
 
   bool run() {
-    if (!fits()) return false;
+    if (!is_loop()) return false;
     const std::optional<Count> count = find_count();
     if (!count) return false;
-    build(*count);
+    const std::size_t work = body().size() - counting;
+    const bool known = count->test.sources[1].kind == Kind::immediate;
+    if (const auto all = rounds_of(*count, work)) {
+      straighten(*all);
+    } else if (work <= (known ? largest_counted_body : largest_body) && lanes_may_part()) {
+      build(*count);
+    } else {
+      return false;
+    }
     return true;
   }
 
  private:
   std::vector<ir::Operation>& body() { return function_.blocks[block_].operations; }
 
-  bool fits() {
+  bool is_loop() {
     const auto& operations = body();
-    if (operations.size() < 3 || operations.size() > largest_body ||
-        block_ + 1 >= function_.blocks.size())
-      return false;
+    if (operations.size() < counting || block_ + 1 >= function_.blocks.size()) return false;
     const ir::Operation& last = operations.back();
-    if (last.opcode != Opcode::bra || last.guard.kind != Kind::predicate ||
-        last.sources[0].kind != Kind::label || last.sources[0].index != block_ ||
-        last.mode == branch_keeps_rolled)
-      return false;
-    for (std::size_t o = 0; o + 1 < operations.size(); ++o)
-      if (is_scheduling_barrier(operations[o]) || has_trait(operations[o].opcode, reads_carry) ||
-          operations[o].carry_out || operations[o].opcode == Opcode::stack_save)
-        return false;
-    return true;
+    return last.opcode == Opcode::bra && last.guard.kind == Kind::predicate &&
+           last.sources[0].kind == Kind::label && last.sources[0].index == block_ &&
+           last.mode != branch_keeps_rolled;
+  }
+
+  bool lanes_may_part() {
+    const auto& operations = body();
+    return std::none_of(operations.begin(), operations.end() - 1, [](const ir::Operation& o) {
+      return is_scheduling_barrier(o) || has_trait(o.opcode, reads_carry) || o.carry_out ||
+             o.opcode == Opcode::stack_save;
+    });
+  }
+
+  /// How often the body runs, if that is known and makes code that is not too long.
+  std::optional<unsigned> rounds_of(const Count& count, std::size_t work) {
+    const ir::Operand& bound = count.test.sources[1];
+    const std::optional<std::int64_t> first = value_at_entrance(count.counter);
+    if (bound.kind != Kind::immediate || !first || has_control()) return {};
+    std::int64_t counter = *first;
+    for (unsigned done = 1; done * work <= longest_straight_code && done <= most_rounds; ++done) {
+      counter = as_type(counter + count.step, Type::s32);
+      if (!holds(count.test, as_type(counter, count.test.type),
+                 as_type(bound.value, count.test.type)))
+        return done;
+    }
+    return {};
+  }
+
+  bool has_control() {
+    const auto& operations = body();
+    return std::any_of(operations.begin(), operations.end() - 1, [](const ir::Operation& o) {
+      return is_branch(o) || ends_block(o) || o.opcode == Opcode::stack_save;
+    });
+  }
+
+  /// What the register holds when the loop is entered, if the block before it says so.
+  std::optional<std::int64_t> value_at_entrance(std::uint32_t index) const {
+    const Flow flow(function_);
+    if (!flow.reachable(block_) || flow.predecessors[block_].size() != 2) return {};
+    const auto& edges = flow.predecessors[block_];
+    const auto& before = function_.blocks[edges[0] == block_ ? edges[1] : edges[0]].operations;
+    for (auto o = before.rbegin(); o != before.rend(); ++o) {
+      bool written = false;
+      for_each_definition(*o, [&](const ir::Operand& d) { written = written || d.index == index; });
+      if (!written) continue;
+      const bool known = o->opcode == Opcode::mov && !is_guarded(*o) && o->sources.size() == 1 &&
+                         o->sources[0].kind == Kind::immediate;
+      return known ? std::optional(o->sources[0].value) : std::nullopt;
+    }
+    return {};
+  }
+
+  static bool holds(const ir::Operation& test, std::int64_t a, std::int64_t b) {
+    switch (test.comparison) {
+      case Comparison::ne:
+        return a != b;
+      case Comparison::lt:
+        return a < b;
+      case Comparison::le:
+        return a <= b;
+      case Comparison::gt:
+        return a > b;
+      default:
+        return a >= b;
+    }
   }
 
   std::uint32_t writes(std::uint32_t index) const {
@@ -207,8 +278,7 @@ class Unrolling {
   }
 
   /// One round.  What it writes stands in registers of its own, but in the last round.
-  void append_round(std::vector<ir::Operation>& to, unsigned round) {
-    const bool last = round + 1 == rounds;
+  void append_round(std::vector<ir::Operation>& to, unsigned round, bool last) {
     for (std::size_t o = 0; o + 1 < body().size(); ++o) {
       ir::Operation operation = body()[o];
       const bool steps = is_step(operation) && writes(operation.destinations[0].index) == 1;
@@ -235,6 +305,12 @@ class Unrolling {
     return found == names_.end() ? index : found->second;
   }
 
+  void straighten(unsigned all) {
+    std::vector<ir::Operation> code;
+    for (unsigned round = 0; round < all; ++round) append_round(code, round, round + 1 == all);
+    body() = std::move(code);
+  }
+
   void build(const Count& count) {
     const ir::Operand stays = body().back().guard;
     ir::Operand leaves = stays;
@@ -247,7 +323,8 @@ class Unrolling {
     std::vector<ir::Block> blocks(3);
     blocks[0].operations = four_left(count, four);
     blocks[0].operations.push_back(branch(fewer, rest));
-    for (unsigned round = 0; round < rounds; ++round) append_round(blocks[1].operations, round);
+    for (unsigned round = 0; round < rounds; ++round)
+      append_round(blocks[1].operations, round, round + 1 == rounds);
     for (ir::Operation& operation : four_left(count, four))
       blocks[1].operations.push_back(std::move(operation));
     blocks[1].operations.push_back(branch(four, unrolled));

@@ -6,8 +6,13 @@
 
 namespace lockstep::isa::lowering {
 
-/// Orders the operations of each block so that long waits begin early.  `limit`: rows that may be
-/// live before the order gives way to saving rows.
-void schedule(ir::Function& function, std::uint32_t limit);
+/// Rows that may be live before the order gives way to saving rows.
+struct RowLimit {
+  std::uint32_t rows;
+  bool grows = false;  ///< to what the code has live in its original order, and an eighth
+};
+
+/// Orders the operations of each block so that long waits begin early.
+void schedule(ir::Function& function, const RowLimit& limit);
 
 }  // namespace lockstep::isa::lowering

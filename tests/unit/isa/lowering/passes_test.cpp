@@ -45,6 +45,18 @@ TEST(LoweringPasses, ConstantsFold) {
   EXPECT_EQ(k.only(Opcode::add).sources[1].value, 42) << k.text();
 }
 
+TEST(LoweringPasses, WholeNumbersFoldWhenConverted) {
+  const auto converted = [](const std::string& bits) {
+    return Lowered("mov.f32 %f1, 0f" + bits +
+                   ";\ncvt.rzi.s32.f32 %r5, %f1;\nadd.s32 %r9, %r5, %r3;\n" + store_r9);
+  };
+  const Lowered k = converted("41000000");
+  EXPECT_EQ(k.count(Opcode::cvt), 0u) << k.text();
+  EXPECT_EQ(k.only(Opcode::add).sources[1].value, 8) << k.text();
+  EXPECT_EQ(converted("41080000").count(Opcode::cvt), 1u) << "8.5 is rounded by the machine";
+  EXPECT_EQ(converted("4f000000").count(Opcode::cvt), 1u) << "2^31 is too large";
+}
+
 TEST(LoweringPasses, AddedConstantsMoveIntoTheAddress) {
   const Lowered k(
       "mul.wide.u32 %rd4, %r3, 8;\nadd.s64 %rd5, %rd1, %rd4;\nadd.s64 %rd6, %rd5, 16;\n"

@@ -2,6 +2,7 @@
 #include <array>
 #include <cstring>
 #include <optional>
+#include <utility>
 
 #include "tests/unit/isa/isa_bench.hpp"
 #include "tests/unit/isa/lowering/lowered.hpp"
@@ -58,6 +59,27 @@ TEST(Unrolling, ObeysThePragma) {
   EXPECT_EQ(loads(loop(below, "1", "", ".pragma \"nounroll\";\n")), 1u);
 }
 
+const std::string five_times = "setp.lt.s32 %p1, %r12, 5;";
+
+TEST(Unrolling, MakesStraightCodeOfKnownRounds) {
+  const Lowered k(loop(five_times, "1"), unrolling());
+  EXPECT_EQ(k.count(Opcode::bra), 0u) << k.text();
+  EXPECT_EQ(k.count(Opcode::setp), 0u) << k.text();
+  EXPECT_EQ(k.count(Opcode::ld), 2u) << "four words at once and the fifth\n" << k.text();
+}
+
+TEST(Unrolling, StraightCodeMayHaveBarriers) {
+  const Lowered k(loop(five_times, "1", "bar.sync 0;\n"), unrolling());
+  EXPECT_EQ(k.count(Opcode::bra), 0u) << k.text();
+  EXPECT_EQ(k.count(Opcode::bar), 5u) << k.text();
+}
+
+TEST(Unrolling, MakesNoLongCodeOfManyRounds) {
+  const Lowered k(loop("setp.lt.s32 %p1, %r12, 1000;", "1"), unrolling());
+  EXPECT_GT(k.count(Opcode::bra), 0u) << k.text();
+  EXPECT_LE(k.count(Opcode::ld), 2u) << k.text();
+}
+
 struct Ending {
   const char* text;
   bool (*holds)(std::int64_t counter, std::int64_t bound);
@@ -90,7 +112,8 @@ std::uint32_t result(const Module& module, bool lowered, std::int64_t bound) {
   return value;
 }
 
-Module counting(const std::string& test, std::int64_t step) {
+/// `bound`: the parameter, unless it is a number.
+Module counting(const std::string& test, std::int64_t step, const std::string& bound = "%r1") {
   return load_module_text(
       ".version 7.8\n.target sm_75\n.address_size 64\n"
       ".visible .entry k(.param .u64 out, .param .u32 n)\n{\n.reg .pred %p<4>; .reg .b32 %r<20>; "
@@ -98,8 +121,8 @@ Module counting(const std::string& test, std::int64_t step) {
       "mov.u32 %r12, " +
           std::to_string(first) +
           ";\nmov.u32 %r9, 1;\nagain:\nmad.lo.u32 %r9, %r9, 3, %r12;\nadd.s32 %r12, %r12, " +
-          std::to_string(step) + ";\nsetp." + test +
-          " %p1, %r12, %r1;\n@%p1 bra again;\nst.global.u32 [%rd1], %r9;\nret;\n}\n",
+          std::to_string(step) + ";\nsetp." + test + " %p1, %r12, " + bound +
+          ";\n@%p1 bra again;\nst.global.u32 [%rd1], %r9;\nret;\n}\n",
       "loop.ptx", unrolling());
 }
 
@@ -126,6 +149,17 @@ TEST(Unrolling, RunsAsManyRoundsAsBefore) {
       }
     }
   EXPECT_GT(compared, 500u);
+}
+
+TEST(Unrolling, StraightCodeRunsAsManyRoundsAsTheLoop) {
+  for (const std::int64_t bound : {1, 7, 8, 9, 10, 30})
+    for (const auto& [test, step] :
+         {std::pair{"lt.s32", 1}, std::pair{"le.s32", 3}, std::pair{"lt.u32", 2},
+          std::pair{"gt.s32", -1}, std::pair{"ge.s32", -2}}) {
+      const Module module = counting(test, step, std::to_string(bound));
+      EXPECT_EQ(result(module, false, 0), result(module, true, 0))
+          << test << ", step " << step << ", bound " << bound;
+    }
 }
 
 TEST(Unrolling, StopsAtTheEndsOfTheNumbers) {

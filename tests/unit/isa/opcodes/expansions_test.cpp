@@ -18,6 +18,32 @@ TEST(Expansions, ConsistOfKnownMachineOperations) {
   }
 }
 
+bool divides_words(const ir::Operation& o) {
+  return (o.opcode == Opcode::div || o.opcode == Opcode::rem) && !is_float(o.type) &&
+         bytes_of(o.type) == 4;
+}
+
+std::size_t size_of_division(Opcode opcode, Type type, bool by_constant) {
+  ir::Operation operation;
+  operation.opcode = opcode;
+  operation.type = type;
+  operation.sources = {ir::register_operand(0),
+                       by_constant ? ir::immediate_operand(7) : ir::register_operand(1)};
+  return expansion(expansion_number(operation)).size();
+}
+
+/// ptxas 11.8 for sm_70: operations in the program text of a kernel that divides what it loads.
+TEST(Expansions, OfDivisionsAreShorterByAConstant) {
+  EXPECT_EQ(size_of_division(Opcode::div, Type::s32, false), 24u);
+  EXPECT_EQ(size_of_division(Opcode::div, Type::s32, true), 18u);
+  EXPECT_EQ(size_of_division(Opcode::div, Type::u32, false), 18u);
+  EXPECT_EQ(size_of_division(Opcode::div, Type::u32, true), 14u);
+  EXPECT_EQ(size_of_division(Opcode::rem, Type::s32, false), 22u);
+  EXPECT_EQ(size_of_division(Opcode::rem, Type::s32, true), 16u);
+  EXPECT_EQ(size_of_division(Opcode::rem, Type::u32, false), 17u);
+  EXPECT_EQ(size_of_division(Opcode::rem, Type::u32, true), 13u);
+}
+
 TEST(Expansions, HaveAMachineOperationForEveryIssueSlot) {
   constexpr std::array opcodes{Opcode::div,  Opcode::rem, Opcode::rcp, Opcode::sqrt, Opcode::rsqrt,
                                Opcode::popc, Opcode::clz, Opcode::mul, Opcode::mad,  Opcode::add,
@@ -37,7 +63,7 @@ TEST(Expansions, HaveAMachineOperationForEveryIssueSlot) {
             operation.flush = flush;
             operation.sources.resize(3, ir::register_operand(0));
             const std::uint32_t number = expansion_number(operation);
-            if (number == 0) continue;
+            if (number == 0 || divides_words(operation)) continue;
             ++known;
             EXPECT_EQ(expansion(number).size(), issue_slots(operation))
                 << static_cast<int>(opcode) << " of type " << static_cast<int>(type);
