@@ -316,12 +316,11 @@ std::unique_ptr<Component> Machine::build_sm(std::uint32_t index) const {
 std::unique_ptr<Component> Machine::build_partition(ComponentId component) const {
   const std::uint32_t index = graph_.nodes()[component.value()].index;
   MemoryParameters memory = parameters_.gpu.memory;
-  // The threads' local memory stands behind the capacity that buffers may use.
+  // The threads' local memory stands behind the capacity that buffers may use, and code behind it.
   const std::uint64_t frames = std::uint64_t{4096} * memory.partitions;
-  const std::uint64_t local =
-      local_memory_bytes(parameters_.gpu.sm, context_memory_.area_of(0).warps()) *
-      parameters_.gpu.sm.count;
-  memory.capacity = Bytes{memory.capacity.count() + round_up(local, frames)};
+  const SmParameters& sm = parameters_.gpu.sm;
+  const std::uint64_t local = local_memory_bytes(sm, context_memory_.area_of(0).warps()) * sm.count;
+  memory.capacity = Bytes{memory.capacity.count() + round_up(local + code_bytes(sm), frames)};
   MemoryPartition::Setup setup;
   setup.parameters = memory;
   setup.noc = parameters_.gpu.noc;

@@ -44,19 +44,21 @@ SmCore::SmCore(SmSetup setup)
       translation_(constants_, statistics_, blocks_, ports_, load_store_),
       mistakes_(constants_, blocks_, ports_),
       blocks_(constants_, statistics_),
+      code_(constants_, statistics_, blocks_, ports_, front_end_),
+      constant_cache_(constants_, statistics_, blocks_, ports_, front_end_, flights_),
       lines_(constants_, statistics_, blocks_, ports_, l1_, stores_, flights_),
       shootdowns_(constants_, statistics_, ports_, l1_, stores_, translation_),
       answers_(constants_, blocks_, ports_, front_end_, l1_, stores_, shootdowns_, flights_,
-               engine_),
+               engine_, code_, constant_cache_),
       shared_(constants_, statistics_, blocks_, mistakes_, front_end_),
-      constant_(blocks_, mistakes_, front_end_),
+      constant_(blocks_, mistakes_, front_end_, constant_cache_),
       memory_issue_(constants_, blocks_, mistakes_, shared_, constant_, load_store_, flights_,
                     faultable_),
       barriers_(constants_, statistics_, blocks_, mistakes_, front_end_),
       printing_(blocks_, mistakes_, ports_),
       control_(constants_, statistics_, blocks_, mistakes_, front_end_, l1_, barriers_, printing_),
       issue_(constants_, blocks_, front_end_, faultable_, load_store_, shared_, memory_issue_,
-             control_),
+             control_, code_, constant_cache_),
       switching_(make_block_switching(constants_.setup.block_switching)),
       engine_(constants_, ports_),
       contexts_(constants_, statistics_, blocks_, front_end_, faultable_, flights_, load_store_,
@@ -173,6 +175,12 @@ inline void SmCore::step(Policy& policy, SmCycle now) {
   if (!could_issue) front_end_.sleep_until(next_event());
 }
 
+void SmCore::prefetch(const GridLaunch& launch, SmCycle now) {
+  const GridSlot& grid = blocks_.grid(blocks_.place_of(GridId(launch.grid)));
+  if (code_.on()) code_.prefetch(grid, now);
+  if (constant_cache_.on()) constant_cache_.prefetch(grid, now);
+}
+
 void SmCore::take(const MessageHeader& message, SmCycle now) {
   front_end_.account_stalls(now);  // for what held until now
   switch (static_cast<MessageKind>(message.kind)) {
@@ -182,6 +190,7 @@ void SmCore::take(const MessageHeader& message, SmCycle now) {
       break;
     case MessageKind::start_grid:
       turnover_.start_grid(message.body<GridLaunch>(), message.payload());
+      if (constants_.parameters.fetches()) prefetch(message.body<GridLaunch>(), now);
       break;
     case MessageKind::start_block:
       turnover_.stage(message.body<BlockReference>(), message.payload(), now);
@@ -271,9 +280,10 @@ std::string SmCore::waiting_for() const {
 }
 
 void SmCore::serialize(Archive& archive) {
-  archive.section("sm", 5);
+  archive.section("sm", 6);
   archive(statistics_, front_end_, faultable_, ports_, l1_, stores_, flights_, load_store_,
-          translation_, mistakes_, blocks_, shootdowns_, printing_, turnover_, issue_held_);
+          translation_, mistakes_, blocks_, shootdowns_, printing_, turnover_, issue_held_, code_,
+          constant_cache_);
 }
 
 }  // namespace lockstep

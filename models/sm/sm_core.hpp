@@ -21,6 +21,8 @@
 #include "models/sm/execution/memory_issue.hpp"
 #include "models/sm/execution/printing.hpp"
 #include "models/sm/execution/shared_memory.hpp"
+#include "models/sm/fetch/constant_cache.hpp"
+#include "models/sm/fetch/instruction_cache.hpp"
 #include "models/sm/front_end/front_end.hpp"
 #include "models/sm/l1/l1.hpp"
 #include "models/sm/l1/outstanding_stores.hpp"
@@ -62,6 +64,8 @@ class SmCore {
   template <class Policy>
   [[gnu::always_inline]] void step(Policy& policy, SmCycle now);
   void take(const MessageHeader& message, SmCycle now);
+  /// What a grid's blocks will fetch.
+  void prefetch(const GridLaunch& launch, SmCycle now);
   SmCycle next_arrival(Inbox inbox, std::size_t next) const;
   Time next_cycle() const {
     return front_end_.wake() == no_cycle ? Time::never() : constants_.time_of(front_end_.wake());
@@ -83,6 +87,8 @@ class SmCore {
   Mistakes mistakes_;
   ResidentBlocks blocks_;
 
+  InstructionCache code_;
+  ConstantCache constant_cache_;
   LineAccess lines_;
   Shootdowns shootdowns_;
   Answers answers_;

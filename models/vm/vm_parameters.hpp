@@ -42,6 +42,31 @@ struct L1TlbParameters {
   }
 };
 
+/// Key `vm.gpc_tlb`: behind the L1 TLBs of the SMs of a graphics processing cluster.
+struct GpcTlbParameters {
+  bool enabled;
+  std::uint32_t entries, ways, large_entries, large_ways;
+  Cycles latency;
+
+  static auto schema() {
+    using namespace literals;
+    using P = GpcTlbParameters;
+    return parameters<P>()
+        .field("enabled", &P::enabled, false, "false: what an L1 TLB misses, the GMMU is asked for")
+        .field("entries", &P::entries, 4096, range(1, 1 << 20), "for 4 KiB pages", "entries")
+        .field("ways", &P::ways, 0, range(0, 1 << 20), "of a set; 0: fully associative", "ways")
+        .field("large_entries", &P::large_entries, 4096, range(0, 1 << 20),
+               "for 2 MiB pages; 0: a large page takes an entry for each 4 KiB of it that is used, "
+               "and device memory reaches no further than `entries` of them, whatever "
+               "vm.device_pages says",
+               "entries")
+        .field("large_ways", &P::large_ways, 0, range(0, 1 << 20), "0: fully associative", "ways")
+        .field("latency", &P::latency, 9_cycles, range(0_cycles, 10000_cycles),
+               "by which a request leaves later whose page only this one has")
+        .check(tlb_misfit<P>);
+  }
+};
+
 /// Key `vm.l2_tlb`: in the GMMU, shared by all SMs.
 struct L2TlbParameters {
   bool enabled, together;
@@ -100,6 +125,7 @@ struct VmParameters {
   std::uint32_t walkers, far_fault_mshrs;
   Bytes fault_granule;
   L1TlbParameters l1_tlb;
+  GpcTlbParameters gpc_tlb;
   L2TlbParameters l2_tlb;
   WalkCacheParameters walk_cache;
   ShootdownGranularity shootdown;
@@ -129,6 +155,7 @@ struct VmParameters {
                "faults on pages of one of these, a power of two, are one in the queue of pending "
                "faults, in which each has its position (000, sections 4.1 and 5.1)")
         .group("l1_tlb", &P::l1_tlb, "translations in each SM")
+        .group("gpc_tlb", &P::gpc_tlb, "translations behind those of some SMs")
         .group("l2_tlb", &P::l2_tlb, "translations in the GMMU")
         .group("walk_cache", &P::walk_cache, "page table entries in the GMMU")
         .field("shootdown", &P::shootdown, ShootdownGranularity::entry,
@@ -141,8 +168,8 @@ struct VmParameters {
             "device_pages", &P::device_pages, DevicePages::fitting, choice({"fitting", "large"}),
             "pages of device memory under policies.page_manager mixed-pages: 2 MiB where a buffer "
             "fills them and 4 KiB for the rest, or all of 2 MiB as Volta has them (Jia et al. "
-            "2018); "
-            "with 4 KiB, only l1_tlb.entries keep a GPC's reach, not large_entries")
+            "2018); with 4 KiB, l1_tlb.entries and gpc_tlb.entries say how far TLBs reach, not "
+            "their large_entries")
         .check([](const P& p) {
           const std::uint64_t bytes = p.fault_granule.count();
           if (std::has_single_bit(bytes)) return std::string();

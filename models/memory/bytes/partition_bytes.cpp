@@ -88,7 +88,7 @@ void PartitionBytes::take(std::uint32_t index, std::byte* out, std::size_t size)
 /// Local memory goes from tenant to tenant without being zeroed: PTX leaves its content undefined.
 void PartitionBytes::check_owner([[maybe_unused]] const MemoryRequest& request) {
 #ifndef NDEBUG
-  if ((request.flags & flag_local) != 0) return;
+  if ((request.flags & (flag_local | flag_code)) != 0) return;
   const auto frame = frame_owners_.try_emplace(request.line / frame_bytes, request.tenant).first;
   // The driver hands frames over when it fills them.
   if (request.source == SourceKind::host && request.operation == MemoryOperation::store)

@@ -84,7 +84,7 @@ class Pcal final : public CachePolicy {
   /// Walks, and all else that is no warp's, allocate as they like.
   CacheInsertion on_insertion(const MemoryRequest& request, std::uint64_t, Time) override {
     return {.allocate = request.source != SourceKind::sm || request.walk_level != 0 ||
-                        (request.flags & flag_context) != 0 ||
+                        (request.flags & (flag_context | flag_code)) != 0 ||
                         (request.marks & mark_may_allocate) != 0};
   }
 };

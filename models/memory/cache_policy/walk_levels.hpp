@@ -48,7 +48,8 @@ class WalkLevels {
   }
   /// Loads of walks and of warps are what is compared.
   static bool compares(const MemoryRequest& request) {
-    const bool of_warp = request.source == SourceKind::sm && (request.flags & flag_context) == 0;
+    const bool of_warp =
+        request.source == SourceKind::sm && (request.flags & (flag_context | flag_code)) == 0;
     return request.operation == MemoryOperation::load && (request.walk_level != 0 || of_warp);
   }
 

@@ -30,6 +30,7 @@ struct GridSlot {
   /// The module's constant variables, if addresses had to be written into them.
   std::vector<std::byte> relocated_image;
   ConstantRows::Rows constants;
+  SmCycle parameters_ready;  ///< from when on its warps can issue; no_cycle: not known yet
   std::vector<bool> ends_idempotence;  ///< by pc; empty: blocks are not followed
   /// Counted here, because it is near at issue; added to the statistics when sampled.
   GridCounts counts;
@@ -63,7 +64,8 @@ struct GridSlot {
 
   void serialize(Archive& archive) {
     archive(used, ended, stopped, makes_room, clears, launch, block, resident_blocks,
-            blocks_in_memory, globals, counts, untaken, unreported, parameters, relocated_image);
+            blocks_in_memory, globals, counts, untaken, unreported, parameters, relocated_image,
+            parameters_ready);
   }
 
   const isa::Module* module = nullptr;

@@ -65,6 +65,7 @@ void ResidentBlocks::start_grid(const GridLaunch& launch, std::span<const std::b
   grid = GridSlot{};
   grid.used = true;
   grid.launch = launch;
+  if (constants_.parameters.constant_cache.on()) grid.parameters_ready = no_cycle;
   const std::size_t parameter_bytes = (launch.parameter_bytes + 7u) & ~std::size_t{7};
   grid.parameters.assign(payload.begin(),
                          payload.begin() + static_cast<std::ptrdiff_t>(parameter_bytes));
@@ -331,7 +332,7 @@ void ResidentBlocks::warm_warps(std::uint64_t warps) const {
 }
 
 void ResidentBlocks::serialize(Archive& archive) {
-  archive.section("sm/blocks", 4);
+  archive.section("sm/blocks", 5);
   archive(hot_.resident, hot_.grids, hot_.blocks, hot_.shared, tenants_, shared_ranges_, registers_,
           homes_, used_, places_, left_, counted_);
   find_only_grid();

@@ -21,7 +21,8 @@ void ConstantMemory::issue(WarpSlot slot, const Instruction& instruction, const 
   const unsigned bytes = isa::bytes_of(instruction.memory.type);
   // Different words are served one after the other.
   std::array<std::uint64_t, 32> words;
-  unsigned distinct = 0;
+  std::array<std::uint32_t, 64> lines;  // a value may reach into a second one
+  unsigned distinct = 0, line_count = 0;
   for_each_lane(active, [&](unsigned lane) {
     const bool is_parameter = address[lane] >= isa::parameter_window_base;
     const std::vector<std::byte>& bank = is_parameter ? grid.parameters
@@ -43,9 +44,21 @@ void ConstantMemory::issue(WarpSlot slot, const Instruction& instruction, const 
     const auto end = words.begin() + distinct;
     if (std::find(words.begin(), end, address[lane] / 4) == end)
       words[distinct++] = address[lane] / 4;
+    if (!cache_.on()) return;
+    for (const std::uint64_t at : {offset, offset + lane_bytes(instruction.memory) - 1}) {
+      const std::uint32_t line = is_parameter ? CodeRegion::parameter_line(grid.launch.grid, at)
+                                              : CodeRegion::constant_line(grid.launch.module, at);
+      const auto lines_end = lines.begin() + line_count;
+      if (std::find(lines.begin(), lines_end, line) == lines_end) lines[line_count++] = line;
+    }
   });
-  if (commits)
-    front_end_.commit_at(slot, warp, record, now + record.latency + std::max(1u, distinct) - 1);
+  if (!commits) return;
+  const SmCycle usable = now + record.latency + std::max(1u, distinct) - 1;
+  if (cache_.on()) {
+    cache_.load(slot, record, std::span(lines).first(line_count), usable, now);
+  } else {
+    front_end_.commit_at(slot, warp, record, usable);
+  }
 }
 
 }  // namespace lockstep

@@ -2,22 +2,24 @@
 ///
 /// Source: architecture.md, section 8, rule 11; gpu-parameters.md, section 7.
 ///
-/// Simplified: always hits.
-/// Cost model: a constant latency, and a cycle more for each further word.
+/// Cost model: a constant latency, a cycle more for each further word, and what the constant caches
+/// take if there are any (fetch/constant_cache.hpp).
 #pragma once
 
 #include <cstdint>
 
 #include "models/sm/access/coalescer.hpp"
 #include "models/sm/blocks/mistakes.hpp"
+#include "models/sm/fetch/constant_cache.hpp"
 #include "models/sm/front_end/front_end.hpp"
 
 namespace lockstep {
 
 class ConstantMemory {
  public:
-  ConstantMemory(ResidentBlocks& blocks, Mistakes& mistakes, FrontEnd& front_end)
-      : blocks_(blocks), mistakes_(mistakes), front_end_(front_end) {}
+  ConstantMemory(ResidentBlocks& blocks, Mistakes& mistakes, FrontEnd& front_end,
+                 ConstantCache& cache)
+      : blocks_(blocks), mistakes_(mistakes), front_end_(front_end), cache_(cache) {}
 
   /// `commits`: the destinations wait only for this.
   void issue(WarpSlot slot, const isa::Instruction& instruction, const IssueRecord& record,
@@ -27,6 +29,7 @@ class ConstantMemory {
   ResidentBlocks& blocks_;
   Mistakes& mistakes_;
   FrontEnd& front_end_;
+  ConstantCache& cache_;
 };
 
 }  // namespace lockstep

@@ -17,6 +17,8 @@ void Issue::issue_as(WarpSlot slot, SmCycle now) {
   const std::uint32_t pc = warp.paths.pc();
   const Instruction& instruction = grid.instructions[pc];
   const IssueRecord& record = warp.records[pc];
+  if (fetches_ && !fetched(slot, grid, pc, now)) [[unlikely]]
+    return front_end_.refuse(slot, record, StallCause::fetch);
   const std::uint32_t active = blocks_.active_lanes(warp, instruction);
 
   if ((record.flags & IssueRecord::ordered_before) && !blocks_.released(warp)) [[unlikely]]
@@ -68,6 +70,11 @@ void Issue::issue_as(WarpSlot slot, SmCycle now) {
 
 template void Issue::issue_as<false>(WarpSlot, SmCycle);
 template void Issue::issue_as<true>(WarpSlot, SmCycle);
+
+inline bool Issue::fetched(WarpSlot slot, GridSlot& grid, std::uint32_t pc, SmCycle now) {
+  return (!code_.on() || code_.has(slot, grid.issue->code_lines[pc], now)) &&
+         constant_cache_.has_parameters(slot, grid, now);
+}
 
 inline bool Issue::refused(WarpSlot slot, const GridSlot& grid, std::uint32_t pc,
                            const IssueRecord& record) {

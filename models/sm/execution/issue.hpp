@@ -9,6 +9,8 @@
 #include "models/sm/execution/control.hpp"
 #include "models/sm/execution/memory_issue.hpp"
 #include "models/sm/execution/shared_memory.hpp"
+#include "models/sm/fetch/constant_cache.hpp"
+#include "models/sm/fetch/instruction_cache.hpp"
 
 namespace lockstep {
 
@@ -16,7 +18,8 @@ class Issue {
  public:
   Issue(const SmConstants& constants, ResidentBlocks& blocks, FrontEnd& front_end,
         FaultableAccesses& faultable, LoadStoreUnit& load_store, SharedMemoryUnit& shared,
-        MemoryIssue& memory, ControlUnit& control)
+        MemoryIssue& memory, ControlUnit& control, InstructionCache& code,
+        ConstantCache& constant_cache)
       : constants_(constants),
         blocks_(blocks),
         front_end_(front_end),
@@ -25,6 +28,9 @@ class Issue {
         shared_(shared),
         memory_(memory),
         control_(control),
+        code_(code),
+        constant_cache_(constant_cache),
+        fetches_(constants.parameters.fetches()),
         preemptible_(faultable.preemptible()),
         reads_late_(constants.parameters.source_release == SourceRelease::operand_read),
         follows_blocks_(constants.setup.follows_blocks) {}
@@ -40,6 +46,8 @@ class Issue {
   void issue_as(WarpSlot slot, SmCycle now);
   /// What holds the instruction back at the last moment: true if it has not issued.
   bool refused(WarpSlot slot, const GridSlot& grid, std::uint32_t pc, const IssueRecord& record);
+  /// The instruction is in the SM, and so are the parameters of its grid.
+  bool fetched(WarpSlot slot, GridSlot& grid, std::uint32_t pc, SmCycle now);
   /// What a fault has squashed of the warp's instructions issues again.
   void issue_again(WarpSlot slot, SmCycle now);
   /// Its sources must not be overwritten until they have been read.
@@ -61,6 +69,9 @@ class Issue {
   SharedMemoryUnit& shared_;
   MemoryIssue& memory_;
   ControlUnit& control_;
+  InstructionCache& code_;
+  ConstantCache& constant_cache_;
+  const bool fetches_;
   const bool preemptible_, reads_late_, follows_blocks_,
       follows_ = preemptible_ || reads_late_ || follows_blocks_;
 };

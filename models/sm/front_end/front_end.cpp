@@ -64,6 +64,8 @@ void FrontEnd::on_other_event(std::uint16_t event, WarpSlot slot, SmCycle now) {
     case WarpEvent::fetch_on:
       holds_.resume_fetch(slot);
       return look_again(slot, now);
+    case WarpEvent::code_came:
+      return look_again(slot, now);
     case WarpEvent::operands_read:
       holds_.end_read(slot);
       return look_again(slot, now);

@@ -35,6 +35,12 @@ void Answers::receive(const MessageHeader& message, SmCycle now) {
     case RequestTag::context:
       contexts_.answered(response, message.payload_data(), usable(), now);
       break;
+    case RequestTag::code:
+      code_.answered(response, usable(), now);
+      break;
+    case RequestTag::constants:
+      constant_cache_.answered(response, usable(), now);
+      break;
   }
 }
 

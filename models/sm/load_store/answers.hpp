@@ -12,6 +12,7 @@
 #include "models/sm/l1/l1.hpp"
 #include "models/sm/l1/outstanding_stores.hpp"
 #include "models/sm/load_store/context_answers.hpp"
+#include "models/sm/load_store/fetch_answers.hpp"
 #include "models/sm/load_store/flights.hpp"
 #include "models/sm/translation/shootdowns.hpp"
 
@@ -21,7 +22,7 @@ class Answers {
  public:
   Answers(const SmConstants& constants, ResidentBlocks& blocks, SmPorts& ports, FrontEnd& front_end,
           L1& l1, OutstandingStores& stores, Shootdowns& shootdowns, Flights& flights,
-          ContextAnswers& contexts)
+          ContextAnswers& contexts, FetchAnswers& code, FetchAnswers& constant_cache)
       : constants_(constants),
         blocks_(blocks),
         ports_(ports),
@@ -30,7 +31,9 @@ class Answers {
         stores_(stores),
         shootdowns_(shootdowns),
         flights_(flights),
-        contexts_(contexts) {}
+        contexts_(contexts),
+        code_(code),
+        constant_cache_(constant_cache) {}
 
   void receive(const MessageHeader& message, SmCycle now);
   /// What the answers of a window lead to is brought near.
@@ -57,6 +60,8 @@ class Answers {
   Shootdowns& shootdowns_;
   Flights& flights_;
   ContextAnswers& contexts_;
+  FetchAnswers& code_;
+  FetchAnswers& constant_cache_;
 };
 
 }  // namespace lockstep

@@ -150,8 +150,10 @@ void LoadStoreUnit::enter_queue(Access& access, SmCycle now) {
 void LoadStoreUnit::look_up_lines(SmCycle now) {
   const std::uint32_t most = constants_.parameters.l1.lines_per_cycle;
   if (hot_.lookup_cycle != now) {
+    // What one line has more than a cycle's lookups it takes of the next.
+    const std::int64_t since = std::int64_t{most} * (now - hot_.lookup_cycle);
+    hot_.lookups -= static_cast<std::uint32_t>(std::min<std::int64_t>(hot_.lookups, since));
     hot_.lookup_cycle = now;
-    hot_.lookups = 0;
   }
   while (translation_.has_lines_to_leave() && hot_.lookups < most) {
     if (!look_up_parked_line(now)) return stall(false, now);
@@ -161,12 +163,17 @@ void LoadStoreUnit::look_up_lines(SmCycle now) {
   while (hot_.count > 0 && hot_.lookups < most) {
     Access& access = hot_.queue[hot_.head];
     if (blocked && !access.local) return stall(true, now);
-    if (access.next == 0 && now < hot_.banks_free) break;
+    // The tags of an instruction are compared while the banks still serve the one before it.
+    if (access.next == 0 && now + 1 < hot_.banks_free) break;
+    if (access.next == 0) hot_.first_lookup = now;
+    const LineGroup& line = access.group[access.next];
     if (const Progress progress = look_up_line(access, now); progress != Progress::done)
       return stall(progress == Progress::no_translation, now);
-    ++hot_.lookups;
+    hot_.lookups += lookups_of(line);
     if (access.next < access.groups) continue;
-    if (constants_.parameters.l1.banked) hot_.banks_free = now + bank_cycles(access);
+    if (constants_.parameters.l1.banked)
+      hot_.banks_free =
+          std::max(std::max(hot_.banks_free, hot_.first_lookup) + bank_cycles(access), now + 1);
     if (++access.part < access.parts) {
       coalesce_local(access, local_memory_of(WarpSlot(access.warp)));
     } else {
@@ -174,18 +181,23 @@ void LoadStoreUnit::look_up_lines(SmCycle now) {
     }
   }
   hot_.wake = no_cycle;
-  if (hot_.count > 0) hot_.wake = std::max(now + 1, hot_.banks_free);
+  if (hot_.count > 0) hot_.wake = std::max(now + 1, hot_.banks_free - 1);
   if (translation_.has_lines_to_leave()) hot_.wake = now + 1;
 }
 
-/// Tags were compared in cycles of its own already; atomics pass L1 line by line.
-std::int64_t LoadStoreUnit::bank_cycles(const Access& access) const {
-  const SmL1Parameters& p = constants_.parameters.l1;
-  const unsigned lines = access.groups;
-  const unsigned cycles =
-      access.kind == Access::Kind::atomic || access.local ? lines : most_words_of_a_bank(access);
-  const unsigned spent = (lines - 1) / p.lines_per_cycle;
-  return cycles > spent + 1 ? cycles - spent : 1;
+/// Eight lanes at a time: each group of them compares the tag of a line that it touches (Accel-Sim,
+/// section IV: sub-warps of 8 threads).
+std::uint32_t LoadStoreUnit::lookups_of(const LineGroup& line) const {
+  if (!constants_.parameters.l1.banked) return 1;
+  std::uint32_t lookups = 0;
+  for (std::uint32_t lanes = line.lanes; lanes != 0; lanes >>= 8) lookups += (lanes & 0xff) != 0;
+  return lookups;
+}
+
+/// Atomics pass L1 line by line.
+std::int64_t LoadStoreUnit::bank_cycles(const Access& access) {
+  return access.kind == Access::Kind::atomic || access.local ? access.groups
+                                                             : most_words_of_a_bank(access);
 }
 
 LoadStoreUnit::Progress LoadStoreUnit::look_up_line(Access& access, SmCycle now) {
@@ -201,8 +213,13 @@ LoadStoreUnit::Progress LoadStoreUnit::look_up_line(Access& access, SmCycle now)
     return Progress::done;
   }
   const VirtualAddress line(access.group[group].line);
+  SmCycle leaves = now;
   if (!translation_.find(TenantId(access.tenant), line, access.writes())) [[unlikely]] {
-    const Translation::Lookup lookup = translation_.look_up(access, group, now);
+    Translation::Lookup lookup = translation_.look_up(access, group, now);
+    if (lookup == Translation::Lookup::found_behind) {
+      leaves = now + constants_.setup.vm.gpc_tlb.latency.count();
+      lookup = Translation::Lookup::found;
+    }
     if (lookup == Translation::Lookup::wait) return Progress::no_translation;
     if (lookup == Translation::Lookup::refused) squashed(access, group, now);
     if (lookup != Translation::Lookup::found) {
@@ -210,7 +227,7 @@ LoadStoreUnit::Progress LoadStoreUnit::look_up_line(Access& access, SmCycle now)
       return Progress::done;
     }
   }
-  if (!lines_.process(access, group, translation_.physical(line), translation_.remote(), now))
+  if (!lines_.process(access, group, translation_.physical(line), translation_.remote(), leaves))
     return Progress::no_room;
   ++blocks_.counts(access.grid).l1_tlb_hits;
   ++access.next;
@@ -310,9 +327,9 @@ void LoadStoreUnit::warm_hot() const {
 }
 
 void LoadStoreUnit::serialize(Archive& archive) {
-  archive.section("sm/load_store", 5);
+  archive.section("sm/load_store", 6);
   archive(hot_.head, hot_.count, hot_.wake, hot_.lookup_cycle, hot_.lookups, hot_.stalled,
-          hot_.stalled_by_translation, hot_.stalled_since, hot_.banks_free);
+          hot_.stalled_by_translation, hot_.stalled_since, hot_.banks_free, hot_.first_lookup);
   for (std::uint32_t i = 0; i < hot_.count; ++i) archive(hot_.queue[place(i)]);
   archive(log_);
 }

@@ -97,7 +97,8 @@ class LoadStoreUnit final : public ParkedLines {
     bool stalled = false;  ///< the head waits for an answer to make room
     bool stalled_by_translation = false;
     SmCycle stalled_since;
-    SmCycle banks_free;  ///< of L1's data: for the next instruction
+    SmCycle banks_free;    ///< of L1's data: for the next instruction
+    SmCycle first_lookup;  ///< of the instruction at the head, if it has begun
   };
   PhysicalAddress local_memory_of(WarpSlot warp) const {
     return constants_.local.first_line_of(blocks_.home_of(warp));
@@ -131,8 +132,10 @@ class LoadStoreUnit final : public ParkedLines {
   Progress look_up_line(Access& access, SmCycle now);
   /// The first line whose page has come; false: no room, try again later.
   bool look_up_parked_line(SmCycle now);
-  /// Cycles in which the access at the head has L1's data to itself.
-  std::int64_t bank_cycles(const Access& access) const;
+  /// Tags that a line of an access compares.
+  std::uint32_t lookups_of(const LineGroup& line) const;
+  /// Cycles in which the access has L1's data to itself.
+  static std::int64_t bank_cycles(const Access& access);
   /// The access at the head has no line left to look up.
   void leave_queue(const Access& access, SmCycle now);
   /// Every line of an access has its translation and has gone to L1, or will not be sent, or is

@@ -190,6 +190,75 @@ struct SmPortParameters {
   }
 };
 
+/// Instructions on their way to the warps; sizes of Volta: Jia et al. 2018.
+struct SmInstructionCacheParameters {
+  Bytes l0_bytes, l1_bytes, instruction_bytes;
+  std::uint32_t l0_ways, l1_ways, ahead;
+  Cycles l1_latency;
+
+  static auto schema() {
+    using namespace literals;
+    using P = SmInstructionCacheParameters;
+    return parameters<P>()
+        .field("l0_bytes", &P::l0_bytes, 0_B, range(0_B, 1_MiB),
+               "instruction cache of each scheduler; 0: every fetch hits")
+        .field("l0_ways", &P::l0_ways, 4, range(1, 64), "lines of 128 bytes in a set of it",
+               "lines")
+        .field("l1_bytes", &P::l1_bytes, 128_KiB, range(1_KiB, 4_MiB),
+               "instruction cache of the SM behind them")
+        .field("l1_ways", &P::l1_ways, 16, range(1, 64), "lines in a set of it", "lines")
+        .field("l1_latency", &P::l1_latency, 53_cycles, range(1_cycles, 1000_cycles),
+               "that a line takes which only the latter has")
+        .field("ahead", &P::ahead, 8, range(0, 32), "lines that are brought ahead of a warp",
+               "lines")
+        .field("instruction_bytes", &P::instruction_bytes, 16_B, range(4_B, 32_B),
+               "of a machine instruction")
+        .check([](const P& p) {
+          std::string text = p.on() ? misfit("l0", p.l0_bytes.count(), p.l0_ways, line_bytes) : "";
+          return text.empty() ? misfit("l1", p.l1_bytes.count(), p.l1_ways, line_bytes) : text;
+        });
+  }
+  bool on() const { return l0_bytes.count() > 0; }
+
+  /// What is wrong with a cache of whole sets, which the parameters call `name`, or "".
+  static std::string misfit(const std::string& name, std::uint64_t bytes, std::uint32_t ways,
+                            std::uint64_t bytes_of_line) {
+    if (bytes > 0 && bytes % (ways * bytes_of_line) == 0) return "";
+    return name + "_bytes (" + std::to_string(bytes) + ") are no multiple of " + name + "_ways (" +
+           std::to_string(ways) + ") lines of " + std::to_string(bytes_of_line) +
+           " bytes - make them one of " + std::to_string(ways * bytes_of_line) +
+           ", or choose other ways";
+  }
+};
+
+/// Constants and parameters of kernels on their way; sizes of Volta: Jia et al. 2018.
+struct SmConstantCacheParameters {
+  static constexpr std::uint64_t bytes_of_line = 64;
+  Bytes l0_bytes, l1_bytes;
+  std::uint32_t l0_ways, l1_ways;
+  Cycles l1_latency;
+
+  static auto schema() {
+    using namespace literals;
+    using P = SmConstantCacheParameters;
+    return parameters<P>()
+        .field("l0_bytes", &P::l0_bytes, 0_B, range(0_B, 1_MiB),
+               "first constant cache; 0: every load hits, and a grid's parameters are in the SM")
+        .field("l0_ways", &P::l0_ways, 4, range(1, 64), "lines of 64 bytes in a set of it", "lines")
+        .field("l1_bytes", &P::l1_bytes, 64_KiB, range(1_KiB, 4_MiB), "constant cache behind it")
+        .field("l1_ways", &P::l1_ways, 8, range(1, 64), "lines in a set of it", "lines")
+        .field("l1_latency", &P::l1_latency, 53_cycles, range(1_cycles, 1000_cycles),
+               "more than constant_latency that a line takes which only the latter has")
+        .check([](const P& p) {
+          const auto misfit = SmInstructionCacheParameters::misfit;
+          std::string text =
+              p.on() ? misfit("l0", p.l0_bytes.count(), p.l0_ways, bytes_of_line) : "";
+          return text.empty() ? misfit("l1", p.l1_bytes.count(), p.l1_ways, bytes_of_line) : text;
+        });
+  }
+  bool on() const { return l0_bytes.count() > 0; }
+};
+
 /// What an operation costs that ptxas expands.
 enum class Expansions : std::uint8_t {
   slots,     ///< its issue slots, each with the latency and interval of its class
@@ -221,7 +290,12 @@ struct SmParameters {
   SmIntervalParameters interval;
   SmSharedParameters shared;
   SmL1Parameters l1;
+  SmInstructionCacheParameters instruction_cache;
+  SmConstantCacheParameters constant_cache;
   SmPortParameters port;
+
+  /// Instructions, or constants, come from the simulated memory.
+  bool fetches() const { return instruction_cache.on() || constant_cache.on(); }
 
   static auto schema() {
     using namespace literals;
@@ -289,6 +363,8 @@ struct SmParameters {
         .group("interval", &P::interval, "cycles between two instructions of a unit, by class")
         .group("shared", &P::shared, "shared memory")
         .group("l1", &P::l1, "first-level data cache")
+        .group("instruction_cache", &P::instruction_cache, "instruction caches")
+        .group("constant_cache", &P::constant_cache, "constant caches")
         .group("port", &P::port, "the SM's end of the network")
         .check([](const P& p) { return p.unified_misfit(); });
   }

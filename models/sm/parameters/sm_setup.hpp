@@ -12,6 +12,7 @@
 #include "models/isa/program.hpp"
 #include "models/noc/address_mapping.hpp"
 #include "models/noc/noc_parameters.hpp"
+#include "models/sm/parameters/code_region.hpp"
 #include "models/sm/parameters/context_area.hpp"
 #include "models/sm/parameters/idempotence_check.hpp"
 #include "models/sm/parameters/local_memory_layout.hpp"
@@ -67,7 +68,9 @@ struct SmConstants {
         clock(parameters.clock),
         local(PhysicalAddress(setup.local_memory_base) +
                   setup.index * local_memory_bytes(parameters, setup.contexts.warps()),
-              parameters.local_bytes_per_thread.count()) {}
+              parameters.local_bytes_per_thread.count()),
+        code(PhysicalAddress(setup.local_memory_base) +
+             parameters.count * local_memory_bytes(parameters, setup.contexts.warps())) {}
   SmConstants(const SmConstants&) = delete;
   SmConstants& operator=(const SmConstants&) = delete;
 
@@ -84,6 +87,7 @@ struct SmConstants {
   const OccupancyLimits limits;
   const Clock clock;
   const LocalMemoryLayout local;
+  const CodeRegion code;
 };
 
 }  // namespace lockstep

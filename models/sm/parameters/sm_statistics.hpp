@@ -47,6 +47,7 @@ struct SmStatistics {
     Counter pages_shot_down, tlb_shot_down, tlb_flushed;
     Counter last_checks, last_check_cycles, squashed_instructions, reissued_instructions;
     Counter logged_entries;
+    Counter gpc_tlb_hits, code_misses, code_requests, constant_misses, constant_requests;
     Counter fault_notices, kept_for_near_faults, kept_for_want_of_others;
     Counter blocks_flushed, flushed_instructions;
     Counter blocks_saved, blocks_restored, context_bytes_saved, context_bytes_restored;
@@ -202,6 +203,16 @@ struct SmStatistics {
             "in a nanosleep")
         .per_tenant("fault_positions", &S::tenant, &T::fault_positions, "faults",
                     "those of fault_notices by the granules that were pending before them")
+        .per_tenant("gpc_tlb_hits", &S::tenant, &T::gpc_tlb_hits, "lookups",
+                    "those of tlb_hits that the L1 TLB lacked and the one behind it had")
+        .per_tenant("code_misses", &S::tenant, &T::code_misses, "lines",
+                    "instructions that a warp wanted and a scheduler's instruction cache lacked")
+        .per_tenant("code_requests", &S::tenant, &T::code_requests, "requests",
+                    "lines of instructions asked of L2, also ahead of warps")
+        .per_tenant("constant_misses", &S::tenant, &T::constant_misses, "lines",
+                    "that a load wanted and the first constant cache lacked")
+        .per_tenant("constant_requests", &S::tenant, &T::constant_requests, "requests",
+                    "lines of constants and parameters asked of L2")
         .counter("l1_evictions", &S::l1_evictions, "lines", "valid lines replaced")
         .counter("l1_reservation_stall_cycles", &S::l1_reservation_stall_cycles, "cycles",
                  "the load-store unit waited for a miss entry, a line or the request queue")

@@ -16,15 +16,15 @@ enum class StallCause : std::uint8_t {
   queue_full,    ///< its replay queue is full
   dependency,    ///< waits for a result of an execution unit, or for a source to be read
   late_source,   ///< a source that it overwrites is kept until its reader can fault no more
-  fetch,         ///< its fetch is off behind an instruction that may fault
-  memory,        ///< waits for a load or atomic
-  control,       ///< waits for its own branch, or for lanes that reconverge
-  last_check,    ///< waits until its memory instructions can fault no more
-  fence,         ///< waits for acknowledgements
-  barrier,       ///< waits at a block barrier
-  fault,         ///< stopped by a fault, or an access waits for a page that is not there
-  drain,         ///< its threads are done, their last requests are not
-  idle,          ///< no warp
+  fetch,       ///< its next instruction is not there, or its fetch is off behind one that may fault
+  memory,      ///< waits for a load or atomic
+  control,     ///< waits for its own branch, or for lanes that reconverge
+  last_check,  ///< waits until its memory instructions can fault no more
+  fence,       ///< waits for acknowledgements
+  barrier,     ///< waits at a block barrier
+  fault,       ///< stopped by a fault, or an access waits for a page that is not there
+  drain,       ///< its threads are done, their last requests are not
+  idle,        ///< no warp
   count,
 };
 

@@ -22,7 +22,7 @@ void RequestMarks::ask(MemoryRequest& request, SmCycle now) const {
 
 void RequestMarks::tell(const MemoryResponse& answer, SmCycle now) const {
   const RequestTag::Kind kind = RequestTag::kind(answer.tag);
-  if (RequestTag::host(answer.tag) || kind == RequestTag::write_back || kind == RequestTag::context)
+  if (RequestTag::host(answer.tag) || kind == RequestTag::write_back || kind >= RequestTag::context)
     return;
   for (const auto& side : sides_)
     side->on_answer(answer, RequestTag::pc(answer.tag), constants_.time_of(now));

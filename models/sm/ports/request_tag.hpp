@@ -12,6 +12,8 @@ struct RequestTag {
     atomic,      ///< index: waiter
     write_back,  ///< nobody waits
     context,     ///< index: line of the context
+    code,        ///< a line of instructions
+    constants,   ///< half a line of constants or parameters
   };
   static std::uint32_t make(Kind kind, std::uint16_t index, bool host) {
     return std::uint32_t{index} | std::uint32_t{kind} << 16 | std::uint32_t{host} << 20;

@@ -6,6 +6,7 @@
 #include "models/isa/encode/divergent_rows.hpp"
 #include "models/isa/encode/encode.hpp"
 #include "models/sm/access/lane_data.hpp"
+#include "models/sm/parameters/code_region.hpp"
 #include "models/sm/tables/balanced_pipes.hpp"
 #include "models/sm/tables/deferred_values.hpp"
 #include "models/sm/tables/dense_rows.hpp"
@@ -226,8 +227,20 @@ IssueTables::IssueTables(const SmParameters& parameters,
       if (precise) find_live_rows(program, issue);
       issue.rows_read_first = dense.read_first;
       if (follows_blocks) issue.global_use = isa::find_global_use(program);
+      if (parameters.instruction_cache.on()) place_code(parameters, issue);
     }
   }
+}
+
+/// What hardware expands takes as much room as it issues instructions.
+void IssueTables::place_code(const SmParameters& parameters, IssueTable& issue) {
+  std::uint64_t offset = 0;
+  for (const IssueRecord& record : issue.records) {
+    issue.code_lines.push_back(code_lines_ + static_cast<std::uint32_t>(offset / line_bytes));
+    offset += record.issue_slots * parameters.instruction_cache.instruction_bytes.count();
+  }
+  code_lines_ = issue.code_lines.back() + 1;
+  LOCKSTEP_CHECK(code_lines_ <= CodeRegion::most_code_lines, "more code than there is room for");
 }
 
 std::shared_ptr<const IssueTables> make_issue_tables(const SmParameters& parameters,

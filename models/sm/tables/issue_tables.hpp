@@ -52,7 +52,9 @@ struct IssueTable {
   std::uint32_t rows = 0;                      ///< of registers that the instructions name
   std::vector<std::uint8_t> rows_read_first;   ///< before they are written: zero at first
   std::vector<PreciseRecord> precise;          ///< by pc; see IssueDetail
-  isa::GlobalUse global_use;                   ///< if blocks are followed
+  /// Line of the code region, by pc; empty without instruction caches.
+  std::vector<std::uint32_t> code_lines;
+  isa::GlobalUse global_use;  ///< if blocks are followed
   // If every register holds its value:
   std::uint32_t pair_rows = 0;     ///< rows below hold 64-bit values, two each
   std::vector<RowMask> live_rows;  ///< live before each pc
@@ -77,7 +79,11 @@ class IssueTables {
   }
 
  private:
+  /// Kernels stand one behind the other, each on lines of its own.
+  void place_code(const SmParameters& parameters, IssueTable& issue);
+
   std::vector<std::vector<IssueTable>> tables_;
+  std::uint32_t code_lines_ = 0;
 };
 
 /// For all SMs of a rank.  `follows_blocks`: SmSetup::follows_blocks.

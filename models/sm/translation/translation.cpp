@@ -22,6 +22,7 @@ Translation::Translation(const SmConstants& constants, SmStatistics& statistics,
       ports_(ports),
       lines_(lines),
       tlb_(constants.setup.vm.l1_tlb),
+      gpc_(constants.setup.vm.gpc_tlb),
       pages_(constants.setup.vm.l1_tlb.mshrs),
       known_(constants.setup.tenants.size()),
       waits_(statistics, blocks),
@@ -37,11 +38,12 @@ Translation::Lookup Translation::look_up(Access& access, unsigned group, SmCycle
   if (access.writes()) {
     const TlbArray::Entry* entry = tlb_.entry_of(key);
     if (entry != nullptr && entry->value.is(PageTableEntry::writable)) {
-      if (tlb_.note_store(key)) tell_page(MessageKind::page_written, key, now);
+      note_store(key, now);
       tlb_.find(key, true);
       return Lookup::found;
     }
   }
+  if (find_in_gpc(key, access, now)) return Lookup::found_behind;
   const bool outside = page.value() >> page_number_bits != 0;
   std::uint16_t miss = pages_.find_miss(key);
   const bool merges = miss != ParkedPages::none;
@@ -64,6 +66,7 @@ Translation::Lookup Translation::look_up(Access& access, unsigned group, SmCycle
   if (!merges) {
     statistics_.tenant[access.tenant].tlb_flush_misses += tlb_.was_flushed(key);
     tlb_.drop(key);
+    gpc_.drop(key);
     miss = pages_.take_miss(key);
   }
   pages_.park(miss, access, group);
@@ -96,6 +99,18 @@ bool Translation::recall(TlbKey key, const Access& access, SmCycle now) {
   use.warp = access.warp;
   use.known = 1;
   ports_.tell_gmmu(MessageKind::translate, use, now);
+  return true;
+}
+
+/// What waits for the page goes first.
+bool Translation::find_in_gpc(TlbKey key, const Access& access, SmCycle now) {
+  const std::optional<PageTableEntry> entry = gpc_.find(key);
+  if (!entry || pages_.find_miss(key) != ParkedPages::none) return false;
+  if (access.writes() && !entry->is(PageTableEntry::writable)) return false;
+  tlb_.fill(key, *entry);
+  if (access.writes()) note_store(key, now);
+  tlb_.find(key, access.writes());
+  ++statistics_.tenant[access.tenant].gpc_tlb_hits;
   return true;
 }
 
@@ -155,7 +170,15 @@ void Translation::page_found(TlbKey key, std::uint16_t miss, PageTableEntry entr
       hidden = true;
     });
   }
-  if (!hidden) tlb_.fill(key, entry);
+  if (hidden) return;
+  tlb_.fill(key, entry);
+  gpc_.fill(key, entry);
+}
+
+void Translation::note_store(TlbKey key, SmCycle now) {
+  if (!tlb_.note_store(key)) return;
+  gpc_.note_store(key);
+  tell_page(MessageKind::page_written, key, now);
 }
 
 bool Translation::can_leave(std::uint16_t miss, PageTableEntry entry) const {
@@ -256,12 +279,13 @@ Translation::Line Translation::next_line(SmCycle now) {
     tell_replayed(index, now);
     pages_.set_faulted(index, false);
     tlb_.drop(miss.key);
+    gpc_.drop(miss.key);
     ask(index, now);
     return {};
   }
   if (access.writes() && !miss.stored) {
     miss.stored = true;
-    if (tlb_.note_store(miss.key)) tell_page(MessageKind::page_written, miss.key, now);
+    note_store(miss.key, now);
   }
   return {&access, group,
           PhysicalAddress(miss.entry.address() | (access.group[group].line & (page_bytes - 1))),
@@ -328,7 +352,7 @@ void Translation::tell_page(MessageKind kind, TlbKey key, SmCycle now) {
 void Translation::on_flush(TenantId tenant) {
   for (std::uint16_t t = 0; t < statistics_.tenant.size(); ++t)
     if (t == tenant.value() || tenant.value() == all_tenants)
-      statistics_.tenant[t].tlb_flushed += tlb_.flush(TenantId(t));
+      statistics_.tenant[t].tlb_flushed += tlb_.flush(TenantId(t)) + gpc_.flush(TenantId(t));
 }
 
 std::array<std::uint64_t, pages_per_large / 64> Translation::shoot_down(const PageSpan& span,
@@ -337,7 +361,8 @@ std::array<std::uint64_t, pages_per_large / 64> Translation::shoot_down(const Pa
   for (std::uint32_t i = 0; i < span.count; ++i)
     stored[i / 64] |= std::uint64_t{tlb_.stored_under(TlbKey::base(span.at(i)))} << (i % 64);
   for (std::uint32_t i = 0; i < span.count; ++i) {
-    statistics_.tenant[span.tenant].tlb_shot_down += tlb_.drop(TlbKey::base(span.at(i)));
+    const bool behind = gpc_.drop(TlbKey::base(span.at(i)));
+    statistics_.tenant[span.tenant].tlb_shot_down += tlb_.drop(TlbKey::base(span.at(i))) || behind;
     known_.take(span.at(i));
   }
   pages_.for_each_miss([&](std::uint16_t i) {

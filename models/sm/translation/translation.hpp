@@ -14,6 +14,7 @@
 #include "models/sm/parameters/sm_setup.hpp"
 #include "models/sm/ports/sm_ports.hpp"
 #include "models/sm/translation/fault_waits.hpp"
+#include "models/sm/translation/gpc_tlb.hpp"
 #include "models/sm/translation/l1_tlb.hpp"
 #include "models/sm/translation/parked_lines.hpp"
 #include "models/sm/translation/parked_pages.hpp"
@@ -34,9 +35,9 @@ class Translation {
   }
   PhysicalAddress physical(VirtualAddress line) const { return tlb_.physical(line); }
   bool remote() const { return tlb_.remote(); }
-  enum class Lookup : std::uint8_t { found, parked, wait, refused };
-  /// The TLB does not have what the line needs.  Refused: nor does GPU memory, and the line is to
-  /// be squashed.
+  enum class Lookup : std::uint8_t { found, found_behind, parked, wait, refused };
+  /// The TLB does not have what the line needs.  Found behind: that of the GPC has, or refused: nor
+  /// does GPU memory, and the line is to be squashed.
   Lookup look_up(Access& access, unsigned group, SmCycle now);
   /// A page was refused, and nothing may pass it.
   bool blocked() const {
@@ -91,12 +92,15 @@ class Translation {
   std::string waiting_for() const;
   void warm_hot() const { tlb_.warm_hot(); }
   void serialize(Archive& archive) {
-    archive.section("sm/translation", 6);
-    archive(tlb_, pages_, known_, waits_);
+    archive.section("sm/translation", 7);
+    archive(tlb_, gpc_, pages_, known_, waits_);
   }
 
  private:
   bool recall(TlbKey key, const Access& access, SmCycle now);
+  /// The GPC's TLB has it, and so has the L1 TLB now.
+  bool find_in_gpc(TlbKey key, const Access& access, SmCycle now);
+  void note_store(TlbKey key, SmCycle now);
   void ask(std::uint16_t miss, SmCycle now);
   void page_found(TlbKey key, std::uint16_t miss, PageTableEntry entry, SmCycle now);
   void page_refused(std::uint16_t miss, const TranslationAnswer& answer, SmCycle now);
@@ -123,6 +127,7 @@ class Translation {
   SmPorts& ports_;
   ParkedLines& lines_;
   L1Tlb tlb_;  ///< what every window touches
+  GpcTlb gpc_;
   ParkedPages pages_;
   PageTableMirror known_;  ///< with ideal translation: all pages that are mapped
   FaultWaits waits_;
