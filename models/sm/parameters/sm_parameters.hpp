@@ -344,8 +344,8 @@ struct SmParameters {
                "where integers are multiplied; with fp32, moves, additions and shifts go there, "
                "too, where it has less to do than the integer unit")
         .field("unroll_loops", &P::unroll_loops, false,
-               "innermost counted loops run four rounds at a time, as ptxas makes them, and what "
-               "is left over one by one")
+               "innermost counted loops become straight code if their rounds are known, others run "
+               "four rounds at a time, as ptxas makes them, and what is left over one by one")
         .field("memory_interval", &P::memory_interval, 2_cycles, range(1_cycles, 100_cycles),
                "between two memory instructions of one address generation unit")
         .field("constant_latency", &P::constant_latency, 26_cycles, range(1_cycles, 1000_cycles),
