@@ -122,7 +122,10 @@ void WorkloadFolder::write_description(const std::string& title, const Recording
     text += "# kernel: " + demangled(kernel) + "\n";
   const std::string names = fmt::format("{}", fmt::join(modules_, ", "));
   text += "module: " + (modules_.size() == 1 ? names : "[" + names + "]") + "\n";
-  if (heap != 0) text += fmt::format("heap: {}B\n", heap);
+  constexpr std::uint64_t mebibyte = std::uint64_t{1} << 20;
+  if (heap != 0)
+    text += heap % mebibyte == 0 ? fmt::format("heap: {}MiB\n", heap / mebibyte)
+                                 : fmt::format("heap: {}B\n", heap);
   text += "buffers:" + text_of(buffers) + "\n";
   const std::string steps = written_steps(recording, buffers, find_kernel);
   text += steps.empty() ? "program: {recording: program.h5}\n"

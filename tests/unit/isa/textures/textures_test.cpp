@@ -115,8 +115,8 @@ TEST_P(Textures, IntegerResultsHaveTheBitsOfFractions) {
   picture.kind = Kind::is_unsigned;
   picture.bits = 8;
   picture.normalized_read = true;
-  picture.size[0] = 2;
-  picture.bytes = {0, 255};
+  picture.size[0] = 4;
+  picture.bytes = {0, 255, 255, 255};
   const std::vector<float> at{0, 0, 0, 0, 1, 0, 0, 0, 1.5F, 0, 0, 0};
   const auto fetched = [&] {
     const auto all =
