@@ -171,7 +171,7 @@ struct MemoryResponse {
   MemoryOperation operation = MemoryOperation::load;
   std::uint8_t sectors = 0;
   std::uint8_t flags = 0;
-  std::uint8_t l2_hits = 0;  ///< by sector
+  std::uint8_t l2_hits = 0;  ///< sectors there; in the upper half: on their way already
   std::uint8_t walk_level = 0;
   std::uint8_t lanes = 0;
 };

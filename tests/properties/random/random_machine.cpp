@@ -37,6 +37,8 @@ void set_cache_policy(Settings& s) {
       {"lru", "lru", "{name: medic, resample: 1500, profile: 3}",
        "{name: medic, resample: 4000, profile: 6, reuse: true, insertion: false}",
        "{name: medic, bypass: false}",
+       "{name: medic, resample: 3000, profile: 3, grids: true, order: stack, arriving: hit, "
+       "judged_by: loads, bypasses_miss: true}",
        "{name: medic, resample: 2000, profile: 4, walks: true, walk_levels: {epoch: 1500}}",
        "{name: random, period: 1000}", "{name: pc-bypass, period: 2000, profile: 3, entries: 4}",
        "{name: pcal, tokens: 1, period: 2000}", "{name: eaf, recent: 3}",
@@ -44,7 +46,8 @@ void set_cache_policy(Settings& s) {
   s.set("policies.cache_policy", policy);
   if (policy.find("medic") != std::string::npos && s.pick({0, 1}) != 0)
     s.choose("policies.dram_scheduler",
-             {"medic", "{name: medic, high: 4, open_rows: true, age_limit: 0}"});
+             {"medic", "{name: medic, high: 4, open_rows: true, age_limit: 0}",
+              "{name: medic, high: 2, first: bank, open_rows: true, writes: false}"});
 }
 
 void set_latencies(Settings& s) {
@@ -102,6 +105,7 @@ void set_sizes(Settings& s) {
   s.set("gpu.sm.l1.sets", s.pick({1, 2, 4}));
   s.set("gpu.sm.l1.lines_per_cycle", s.pick({1, 2, 4}));
   s.choose("gpu.sm.l1.allocation", {"on-miss", "on-fill"});
+  s.choose("gpu.sm.l1.fetch", {"sectors", "sectors", "line"});
   s.choose("gpu.sm.l1.global_writes", {"write-through", "write-evict"});
   s.choose("gpu.sm.l1.caches_global_loads", {"true", "true", "true", "false"});
   if (s.between(0, 2) > 0) {

@@ -109,7 +109,7 @@ TEST_F(LoadStoreUnitTest, LooksUpOneLineACycle) {
 struct WholeLineL1Test : LoadStoreUnitTest {
   WholeLineL1Test()
       : LoadStoreUnitTest([](SmSetup& setup) { setup.parameters.l1.fetch = L1Fetch::line; }) {}
-  std::vector<unsigned> asked() const {
+  std::vector<unsigned> asked() {
     std::vector<unsigned> sectors;
     for (std::size_t partition = 0; partition < 4; ++partition)
       for (const MessageHeader* message : world.sent(partition))
