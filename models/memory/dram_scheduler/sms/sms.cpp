@@ -27,7 +27,8 @@ Sms::Sms(const PartitionPolicySetup& setup)
       banks_(setup.parameters.dram.banks, Ring<std::uint32_t>(parameters_.bank_fifo)) {
   for (std::size_t tenant = 0; tenant < setup.tenants; ++tenant)
     for (const std::uint32_t places : {parameters_.gpu_fifo, parameters_.cpu_fifo})
-      sources_.push_back({SourceFifo(places, parameters_.max_batch), {}});
+      sources_.push_back({SourceFifo(places, parameters_.max_batch),
+                          MemoryIntensity(parameters_.low_intensity, parameters_.high_intensity)});
   ready_.assign(sources_.size(), DramCycle::never());
   set_tenants(statistics_, setup.tenants);
 }

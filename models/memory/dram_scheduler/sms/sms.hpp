@@ -30,7 +30,7 @@ namespace lockstep {
 struct SmsParameters {
   std::uint32_t cpu_fifo = 0, gpu_fifo = 0, bank_fifo = 0, max_batch = 0, bypass_below = 0;
   Cycles age_medium, age_high;
-  double p = 0;
+  double p = 0, low_intensity = 0, high_intensity = 0;
   static auto schema() {
     using namespace literals;
     using P = SmsParameters;
@@ -44,12 +44,23 @@ struct SmsParameters {
                "requests")
         .field("bank_fifo", &P::bank_fifo, 15, range(1, 64), "places of a bank", "requests")
         .field("max_batch", &P::max_batch, 20, range(1, 64), "requests in a batch", "requests")
+        .field("low_intensity", &P::low_intensity, 1.0, range(0.0, 1000.0),
+               "requests in a thousand DRAM cycles; those of a source that sends fewer form no "
+               "batches",
+               "requests")
+        .field("high_intensity", &P::high_intensity, 10.0, range(0.0, 1000.0),
+               "requests in a thousand DRAM cycles; a source that sends more asks often",
+               "requests")
         .field("age_medium", &P::age_medium, 50_cycles, age,
-               "DRAM cycles after which a batch is ready, of a source that asks for 1 to 10 lines "
-               "in a thousand cycles")
+               "DRAM cycles after which a batch is ready, of a source between the two")
         .field("age_high", &P::age_high, 200_cycles, age, "the same, of one that asks more often")
         .field("bypass_below", &P::bypass_below, 16, range(0, 4096),
-               "while so few are in the controller, requests form no batches", "requests");
+               "while so few are in the controller, requests form no batches", "requests")
+        .check([](const P& p) -> std::string {
+          return p.low_intensity <= p.high_intensity
+                     ? ""
+                     : "low_intensity is above high_intensity - lower it";
+        });
   }
 };
 
