@@ -55,7 +55,7 @@ void Sms::on_arrival(const DramQueue& queue, std::uint32_t place, DramCycle now)
       intensity == Intensity::high ? parameters_.age_high : parameters_.age_medium;
   source.fifo.push(place, entry, threshold.count());
   note_ready(number);
-  if (left_ == 0) next_move_ = std::min(next_move_, ready_[number]);
+  if (left_ == 0) next_move_ = std::min(next_move_, std::max(ready_[number], moved_until_));
 }
 
 void Sms::on_served(const DramQueue& queue, std::uint32_t place, DramCycle now) {
@@ -71,7 +71,7 @@ void Sms::on_served(const DramQueue& queue, std::uint32_t place, DramCycle now) 
 
 /// In a cycle one request moves.
 void Sms::move(const DramQueue& queue, DramCycle now) {
-  for (DramCycle cycle = std::max(moved_until_, next_move_); cycle <= now; cycle = next_move_) {
+  for (DramCycle cycle = next_move_; cycle <= now; cycle = next_move_) {
     next_move_ = cycle + 1;
     if (left_ == 0) {
       if (move_held(queue)) continue;

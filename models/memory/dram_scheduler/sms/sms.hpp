@@ -148,7 +148,7 @@ class Sms final : public DramScheduler {
   std::size_t moving_ = 0;          ///< source of the batch in motion
   std::uint32_t left_ = 0;          ///< requests of it that have not been moved
   DramCycle moved_until_;           ///< cycles before it are over for stage 2
-  DramCycle next_move_;             ///< and before this one it can do nothing
+  DramCycle next_move_;             ///< before this one, none of those, it can do nothing
   DramCycle quiet_until_;           ///< until then no head can have a command
   std::int64_t refreshes_ = 0;      ///< when that was found
   SmsStatistics statistics_;
