@@ -129,11 +129,11 @@ class Sms final : public DramScheduler {
   std::uint8_t moving_bank(const DramQueue& queue) const {
     return queue[sources_[moving_].fifo.front()].bank;
   }
+  DramCycle next_look(const DramQueue& queue, DramCycle now) const;
   // Stage 3.
   bool enter_bank(const DramQueue& queue, std::uint32_t place);
 
   const SmsParameters parameters_;
-  const std::int64_t column_gap_;  ///< cycles
   Random random_;
   std::vector<Source> sources_;
   std::vector<DramCycle> ready_;  ///< when the first batch of each source may be picked; derived
@@ -149,8 +149,6 @@ class Sms final : public DramScheduler {
   std::uint32_t left_ = 0;          ///< requests of it that have not been moved
   DramCycle moved_until_;           ///< cycles before it are over for stage 2
   DramCycle next_move_;             ///< before this one, none of those, it can do nothing
-  DramCycle quiet_until_;           ///< until then no head can have a command
-  std::int64_t refreshes_ = 0;      ///< when that was found
   SmsStatistics statistics_;
 };
 
