@@ -1,5 +1,5 @@
 #!/usr/bin/python3
-"""Mosaic beside GPU-MMU with 4 KiB pages and an ideal TLB: Z1, Z2, Z7, Z9, Z10 and Z20 of paper 004 (section 7.5).
+"""Mosaic beside GPU-MMU with 4 KiB pages and an ideal TLB: Z1 to Z5, Z7, Z9, Z10 and Z20 of paper 004 (section 7.5).
 
     jobs/experiments/interference/mosaic.py run [--folder DIR] [--jobs N]
     jobs/experiments/interference/mosaic.py show [--folder DIR]
@@ -83,6 +83,18 @@ def show_hits(experiment):
     print()
 
 
+def show_applications(experiment):
+    """Z4 and Z5: each application of the pairs by itself."""
+    gains, shares = [], []
+    for pair in PAIRS:
+        shared, mosaic, ideal = (rates(experiment, point_of(pair, design)) for design in DESIGNS)
+        gains += [rate / base for rate, base in zip(mosaic, shared)]
+        shares += [rate / best for rate, best in zip(mosaic, ideal)]
+    print(f"Z4: speed under Mosaic over GPU-MMU: {min(gains):.2f} to {max(gains):.2f}, mean "
+          f"{sum(gains) / len(gains):.2f}; {sum(gain > 1 for gain in gains)} of {len(gains)} gain")
+    print("Z5: of Ideal:", ", ".join(f"{share:.2f}" for share in sorted(shares)))
+
+
 def show_entries(experiment, weighted):
     print(f"| {' + '.join(SWEPT)}: weighted speedup, % | GPU-MMU | Mosaic |\n|---|---:|---:|")
     for key, usual, fewer in ENTRIES:
@@ -103,6 +115,7 @@ def show(experiment):
     show_speedups("pairs, weighted speedup", experiment, weighted, PAIRS)
     show_hits(experiment)
     show_entries(experiment, weighted)
+    show_applications(experiment)
 
 
 def main():

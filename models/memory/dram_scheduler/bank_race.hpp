@@ -63,15 +63,10 @@ class BankRace {
   }
   /// If none can: when one may.
   DramCycle next(const DramBanks& banks, std::uint64_t active, DramCycle now) const {
-    return std::min({banks.earliest_of(DramBanks::read, active & masks_[DramBanks::read], now),
-                     banks.earliest_of(DramBanks::write, active & masks_[DramBanks::write], now),
-                     next_row(banks, active, now)});
-  }
-  /// The same of row commands alone.
-  DramCycle next_row(const DramBanks& banks, std::uint64_t active, DramCycle now) const {
-    return std::min(
-        banks.earliest_of(DramBanks::activation, active & masks_[DramBanks::activation], now),
-        banks.earliest_of(DramBanks::precharging, active & masks_[DramBanks::precharging], now));
+    DramCycle first = DramCycle::never();
+    for (const auto command : commands)
+      first = std::min(first, banks.earliest_of(command, active & masks_[command], now));
+    return first;
   }
 
   /// Of the candidates of the `active` banks.
@@ -122,6 +117,8 @@ class BankRace {
 
   static constexpr unsigned bank_bits = 6;
   static_assert(32 + bank_bits + key_bits == 64);
+  static constexpr std::array commands = {DramBanks::read, DramBanks::write, DramBanks::activation,
+                                          DramBanks::precharging};
 
   // The candidate of each bank: its number, its place and its key.
   std::array<std::uint32_t, 1 << bank_bits> orders_;

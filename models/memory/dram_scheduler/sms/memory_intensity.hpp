@@ -14,17 +14,20 @@ enum class Intensity : std::uint8_t { low, medium, high };
 
 class MemoryIntensity {
  public:
-  static constexpr std::int64_t period = 10'000;      ///< DRAM cycles
-  static constexpr std::uint32_t few = 1, many = 10;  ///< requests in a thousand cycles
+  static constexpr std::int64_t period = 10'000;  ///< DRAM cycles
+
+  /// Of a source that sends less than `few`, or more than `many`, requests in a thousand cycles.
+  explicit MemoryIntensity(double few = 1, double many = 10)
+      : few_(few * period / 1000), many_(many * period / 1000) {}
 
   /// A request came; its source's intensity.
   Intensity arrived(DramCycle now) {
     const std::int64_t number = now.value() / period;
     if (number != period_) {
       const std::uint32_t before = number == period_ + 1 ? count_ : 0;
-      class_ = before < few * period / 1000     ? Intensity::low
-               : before <= many * period / 1000 ? Intensity::medium
-                                                : Intensity::high;
+      class_ = before < few_     ? Intensity::low
+               : before <= many_ ? Intensity::medium
+                                 : Intensity::high;
       period_ = number;
       count_ = 0;
     }
@@ -38,6 +41,7 @@ class MemoryIntensity {
   }
 
  private:
+  double few_, many_;  ///< requests in a period
   std::int64_t period_ = 0;
   std::uint32_t count_ = 0;
   Intensity class_ = Intensity::high;

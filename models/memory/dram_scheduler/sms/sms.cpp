@@ -7,11 +7,6 @@ namespace lockstep {
 
 namespace {
 
-/// After a column command neither another one nor a row command for the same bank comes before.
-std::int64_t gap_behind_column(const DramParameters& dram) {
-  return std::min({dram.ccd_s, dram.rtp, dram.cwl + dram.burst + dram.wr}).count();
-}
-
 /// Of some banks, as bits, the first one behind the bank that was served last.
 std::uint32_t first_behind(std::uint32_t last, std::uint64_t among) {
   const std::uint64_t behind = among & ~((std::uint64_t{2} << last) - 1);
@@ -22,12 +17,12 @@ std::uint32_t first_behind(std::uint32_t last, std::uint64_t among) {
 
 Sms::Sms(const PartitionPolicySetup& setup)
     : parameters_(setup.choice.parameters<SmsParameters>()),
-      column_gap_(gap_behind_column(setup.parameters.dram)),
       random_(setup.random(0)),
       banks_(setup.parameters.dram.banks, Ring<std::uint32_t>(parameters_.bank_fifo)) {
   for (std::size_t tenant = 0; tenant < setup.tenants; ++tenant)
     for (const std::uint32_t places : {parameters_.gpu_fifo, parameters_.cpu_fifo})
-      sources_.push_back({SourceFifo(places, parameters_.max_batch), {}});
+      sources_.push_back({SourceFifo(places, parameters_.max_batch),
+                          MemoryIntensity(parameters_.low_intensity, parameters_.high_intensity)});
   ready_.assign(sources_.size(), DramCycle::never());
   set_tenants(statistics_, setup.tenants);
 }
@@ -54,7 +49,7 @@ void Sms::on_arrival(const DramQueue& queue, std::uint32_t place, DramCycle now)
       intensity == Intensity::high ? parameters_.age_high : parameters_.age_medium;
   source.fifo.push(place, entry, threshold.count());
   note_ready(number);
-  if (left_ == 0) next_move_ = std::min(next_move_, ready_[number]);
+  if (left_ == 0) next_move_ = std::min(next_move_, std::max(ready_[number], moved_until_));
 }
 
 void Sms::on_served(const DramQueue& queue, std::uint32_t place, DramCycle now) {
@@ -70,7 +65,7 @@ void Sms::on_served(const DramQueue& queue, std::uint32_t place, DramCycle now) 
 
 /// In a cycle one request moves.
 void Sms::move(const DramQueue& queue, DramCycle now) {
-  for (DramCycle cycle = std::max(moved_until_, next_move_); cycle <= now; cycle = next_move_) {
+  for (DramCycle cycle = next_move_; cycle <= now; cycle = next_move_) {
     next_move_ = cycle + 1;
     if (left_ == 0) {
       if (move_held(queue)) continue;
@@ -136,6 +131,19 @@ std::size_t Sms::next_in_turn(DramCycle now) const {
   return next;
 }
 
+/// When stage 2 may act next, if no request comes and none leaves a bank.
+DramCycle Sms::next_look(const DramQueue& queue, DramCycle now) const {
+  if (next_move_ > now + 1) return next_move_;
+  const auto has_room = [&](std::uint32_t place) {
+    return banks_[queue[place].bank].size() < parameters_.bank_fifo;
+  };
+  if (left_ != 0) return has_room(sources_[moving_].fifo.front()) ? now + 1 : DramCycle::never();
+  if (held_ != 0)
+    for (const Source& source : sources_)
+      if (source.held != DramEntry::none && has_room(source.held)) return now + 1;
+  return std::max(*std::min_element(ready_.begin(), ready_.end()), now + 1);
+}
+
 bool Sms::enter_bank(const DramQueue& queue, std::uint32_t place) {
   const std::uint8_t number = queue[place].bank;
   Ring<std::uint32_t>& bank = banks_[number];
@@ -143,7 +151,6 @@ bool Sms::enter_bank(const DramQueue& queue, std::uint32_t place) {
   if (bank.empty()) {
     new_heads_ |= std::uint64_t{1} << number;
     waiting_banks_ |= std::uint64_t{1} << number;
-    quiet_until_ = DramCycle{};
   }
   bank.push(place);
   return true;
@@ -154,13 +161,6 @@ DramChoice Sms::choose(const DramQueue& queue, const DramBanks& banks, DramCycle
   move_until(queue, now);
   new_heads_ |= queue.changed_banks();
   DramChoice choice;
-  if (banks.refreshes() != refreshes_) {
-    refreshes_ = banks.refreshes();
-    quiet_until_ = now;
-  } else if (now < quiet_until_) {
-    choice.wake = std::min(quiet_until_, next_move_);
-    return choice;
-  }
   for (std::uint64_t rest = new_heads_ & waiting_banks_; rest != 0; rest &= rest - 1) {
     const auto bank = static_cast<std::uint32_t>(std::countr_zero(rest));
     const std::uint32_t place = banks_[bank].front();
@@ -176,12 +176,9 @@ DramChoice Sms::choose(const DramQueue& queue, const DramBanks& banks, DramCycle
   if (ready.columns != 0) {
     turn_of_bank_ = first_behind(turn, ready.columns);
     choice.column = heads_.candidate(turn_of_bank_);
-    if (ready.rows == 0)
-      quiet_until_ = std::min(now + column_gap_, heads_.next_row(banks, waiting_banks_, now));
   }
   if ((ready.columns | ready.rows) == 0) {
-    quiet_until_ = heads_.next(banks, waiting_banks_, now);
-    choice.wake = std::min(quiet_until_, next_move_);
+    choice.wake = std::min(heads_.next(banks, waiting_banks_, now), next_look(queue, now));
   }
   return choice;
 }
@@ -189,7 +186,7 @@ DramChoice Sms::choose(const DramQueue& queue, const DramBanks& banks, DramCycle
 void Sms::serialize(Archive& archive) {
   for (Source& source : sources_) archive(source);
   archive(random_, in_flight_, held_, banks_, waiting_banks_, turn_of_bank_, turn_of_source_,
-          moving_, left_, moved_until_, next_move_, quiet_until_, refreshes_, statistics_);
+          moving_, left_, moved_until_, next_move_, statistics_);
   for (std::size_t i = 0; i < sources_.size(); ++i) note_ready(i);
 }
 

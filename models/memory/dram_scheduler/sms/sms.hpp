@@ -30,7 +30,7 @@ namespace lockstep {
 struct SmsParameters {
   std::uint32_t cpu_fifo = 0, gpu_fifo = 0, bank_fifo = 0, max_batch = 0, bypass_below = 0;
   Cycles age_medium, age_high;
-  double p = 0;
+  double p = 0, low_intensity = 0, high_intensity = 0;
   static auto schema() {
     using namespace literals;
     using P = SmsParameters;
@@ -44,12 +44,23 @@ struct SmsParameters {
                "requests")
         .field("bank_fifo", &P::bank_fifo, 15, range(1, 64), "places of a bank", "requests")
         .field("max_batch", &P::max_batch, 20, range(1, 64), "requests in a batch", "requests")
+        .field("low_intensity", &P::low_intensity, 1.0, range(0.0, 1000.0),
+               "requests in a thousand DRAM cycles; those of a source that sends fewer form no "
+               "batches",
+               "requests")
+        .field("high_intensity", &P::high_intensity, 10.0, range(0.0, 1000.0),
+               "requests in a thousand DRAM cycles; a source that sends more asks often",
+               "requests")
         .field("age_medium", &P::age_medium, 50_cycles, age,
-               "DRAM cycles after which a batch is ready, of a source that asks for 1 to 10 lines "
-               "in a thousand cycles")
+               "DRAM cycles after which a batch is ready, of a source between the two")
         .field("age_high", &P::age_high, 200_cycles, age, "the same, of one that asks more often")
         .field("bypass_below", &P::bypass_below, 16, range(0, 4096),
-               "while so few are in the controller, requests form no batches", "requests");
+               "while so few are in the controller, requests form no batches", "requests")
+        .check([](const P& p) -> std::string {
+          return p.low_intensity <= p.high_intensity
+                     ? ""
+                     : "low_intensity is above high_intensity - lower it";
+        });
   }
 };
 
@@ -118,11 +129,11 @@ class Sms final : public DramScheduler {
   std::uint8_t moving_bank(const DramQueue& queue) const {
     return queue[sources_[moving_].fifo.front()].bank;
   }
+  DramCycle next_look(const DramQueue& queue, DramCycle now) const;
   // Stage 3.
   bool enter_bank(const DramQueue& queue, std::uint32_t place);
 
   const SmsParameters parameters_;
-  const std::int64_t column_gap_;  ///< cycles
   Random random_;
   std::vector<Source> sources_;
   std::vector<DramCycle> ready_;  ///< when the first batch of each source may be picked; derived
@@ -137,9 +148,7 @@ class Sms final : public DramScheduler {
   std::size_t moving_ = 0;          ///< source of the batch in motion
   std::uint32_t left_ = 0;          ///< requests of it that have not been moved
   DramCycle moved_until_;           ///< cycles before it are over for stage 2
-  DramCycle next_move_;             ///< and before this one it can do nothing
-  DramCycle quiet_until_;           ///< until then no head can have a command
-  std::int64_t refreshes_ = 0;      ///< when that was found
+  DramCycle next_move_;             ///< before this one, none of those, it can do nothing
   SmsStatistics statistics_;
 };
 

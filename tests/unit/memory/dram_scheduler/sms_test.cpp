@@ -72,6 +72,9 @@ TEST(MemoryIntensity, FollowsTheRequestsOfThePeriodBefore) {
   EXPECT_EQ(after(10), Intensity::medium);
   EXPECT_EQ(after(100), Intensity::medium);
   EXPECT_EQ(after(101), Intensity::high);
+  MemoryIntensity other(3.2, 32);
+  for (int i = 0; i < 32; ++i) other.arrived(DramCycle{i});
+  EXPECT_EQ(other.arrived(DramCycle{10'000}), Intensity::medium);
   MemoryIntensity silent;
   for (int i = 0; i < 500; ++i) silent.arrived(DramCycle{i});
   EXPECT_EQ(silent.arrived(DramCycle{20'000}), Intensity::low);
