@@ -38,6 +38,7 @@ int dispatch(const CLI::App& app, const CommandLine& line, Communicator& communi
   if (app.got_subcommand("capture")) return capture_command(line);
   if (app.got_subcommand("extract")) return extract_command(line);
   if (app.got_subcommand("predict")) return predict_command(line);
+  if (app.got_subcommand("calibrate")) return calibrate_command(line);
   return diff_command(line);
 }
 

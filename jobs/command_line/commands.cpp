@@ -220,6 +220,16 @@ void add_predict(CLI::App& app, CommandLine& line) {
       ->check(CLI::Range(1, most_threads));
 }
 
+void add_calibrate(CLI::App& app, CommandLine& line) {
+  CLI::App& calibrate = add_command(
+      app, "calibrate", "tell which parameters of a GPU to change so that it is as one measured");
+  calibrate.add_option("gpu", line.first_file, "configuration of a GPU (YAML)")->required();
+  calibrate.add_option("measured", line.second_file, "what measure_gpu wrote (YAML)")->required();
+  calibrate.add_option("--rows", line.rows,
+                       "rows.yaml of the source's tests/validation: what is simulated for it "
+                       "(default: tests/validation/rows.yaml)");
+}
+
 }  // namespace
 
 void declare_commands(CLI::App& app, CommandLine& line) {
@@ -235,6 +245,7 @@ void declare_commands(CLI::App& app, CommandLine& line) {
   add_capture(app, line);
   add_extract(app, line);
   add_predict(app, line);
+  add_calibrate(app, line);
   CLI::App& help = add_command(app, "help", "tell what a command takes");
   help.add_option("command", line.key, "such as run");
   help.add_option("--as", line.help_format, "text, man or completion, of all (default: text)")

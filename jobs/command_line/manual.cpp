@@ -63,6 +63,11 @@ const std::map<std::string, Manual>& manuals() {
         "",
         {"lockstep run two_tenants.yaml --profile && lockstep predict two_tenants.h5 --threads "
          "8"}}},
+      {"calibrate",
+       {usual_statuses,
+        "calibrate.py stands beside rows.yaml, and runs what that lists.",
+        {"./measure_gpu > measured.yaml && lockstep calibrate configs/gpus/v100.yaml "
+         "measured.yaml"}}},
       {"capture",
        {"0 recorded; 1 failed, or the program did; 2 wrong usage",
         "The program needs the CUDA runtime as a shared library and PTX inside: nvcc -cudart "

@@ -1,5 +1,5 @@
 #!/usr/bin/python3
-"""The simulated V100 beside a real one, row by row: rows.yaml says what runs and what was measured.
+"""Simulated GPUs beside real ones, row by row: rows.yaml says what runs and what was measured.
 
     validate.py table   runs everything (minutes), writes the first table of docs/validation.md and scatter.svg
     validate.py check   runs what is marked quick; exit status 1 if a row's error is above its bound (bounds.yaml)
@@ -25,21 +25,23 @@ ROOT = HERE.parents[1]
 PAGE = ROOT / "docs/validation.md"
 BEGIN, END = "<!-- validate.py: begin -->\n", "<!-- validate.py: end -->\n"
 CLOCKS = ("sm", "noc", "memory", "dispatch", "vm")
-CARD_CLOCK = "1380MHz"
+CARD_CLOCK = {"v100": "1380MHz", "a100": "1410MHz", "gtx1080ti": "1481MHz"}
 SLACK = 2  # percent that a bound is above the error that it was made of
 
 
 class Run:
     """What a scenario of one workload left."""
 
-    def __init__(self, lockstep, folder, name, description):
-        clock = description.get("clock", CARD_CLOCK)
+    def __init__(self, lockstep, folder, name, description, gpu=None):
+        model = description.get("gpu", "v100")
+        gpu = gpu or ROOT / f"configs/gpus/{model}.yaml"
+        clock = description.get("clock", CARD_CLOCK[model])
         self.hertz = float(clock.removesuffix("MHz")) * 1e6
         override = {f"gpu.{part}.clock": clock for part in CLOCKS}
         stem = folder / re.sub(r"\W", "_", name)
         scenario = stem.with_suffix(".yaml")
         scenario.write_text(yaml.safe_dump({
-            "gpu": str(ROOT / "configs/gpus/v100.yaml"),
+            "gpu": str(gpu),
             "host": str(ROOT / "configs/hosts/pcie3.yaml"),
             "simulation": {"record_blocks": True},
             "override": {**override, **description.get("set", {})},
@@ -53,8 +55,8 @@ class Run:
             sys.exit(f"validate.py: run '{name}' failed: {ended.stderr.strip()}")
         with h5py.File(output, "r") as file:
             text = file["config"][()]
-            config = yaml.safe_load(text.decode() if isinstance(text, bytes) else text)
-            self.launch = float(str(config["gpu"]["dispatch"]["launch_latency"]).split()[0])
+            self.gpu = yaml.safe_load(text.decode() if isinstance(text, bytes) else text)["gpu"]
+            self.launch = float(str(self.gpu["dispatch"]["launch_latency"]).split()[0])
             self.buffers = {key: data[:] for key, data in file.get("buffers/one", {}).items()}
             self.kernels = file["kernels"][:]
             self.blocks = file["thread_blocks"][:]

@@ -152,6 +152,12 @@ void set_switches(Settings& s) {
   s.choose("gpu.memory.l2.fetch", {"sectors", "line"});
   s.set("gpu.memory.l2.dirty_ways", s.pick({0, 0, 1, 2}));
   s.set("gpu.memory.dram.rfc_bank", s.pick({0, 0, 20}));
+  s.choose("gpu.sm.instruction_cache.l0_bytes", {"0B", "512B", "2KiB"});
+  s.set("gpu.sm.instruction_cache.ahead", s.pick({0, 1, 8}));
+  s.choose("gpu.sm.constant_cache.l0_bytes", {"0B", "256B", "2KiB"});
+  s.choose("gpu.vm.gpc_tlb.enabled", {"false", "true"});
+  s.set("gpu.vm.gpc_tlb.entries", s.pick({2, 16}));
+  s.set("gpu.vm.gpc_tlb.large_entries", s.pick({0, 1, 16}));
   if (s.pick({0, 0, 1}) == 0) return;
   s.set("gpu.vm.device_pages", "large");
   s.set("gpu.memory.capacity", "96MiB");  // each buffer takes 2 MiB

@@ -135,6 +135,42 @@ TEST(SmCore, RestoredBetweenWindowsItGoesOnAsBefore) {
   }
 }
 
+/// Instructions and constants of which little fits into the SM.
+IdealMachine::Options fetching() {
+  IdealMachine::Options options = small();
+  auto& code = options.parameters.instruction_cache;
+  code.l0_bytes = Bytes{512};
+  code.l1_bytes = Bytes{1024};
+  code.l1_ways = 4;
+  code.ahead = 2;
+  auto& constants = options.parameters.constant_cache;
+  constants.l0_bytes = Bytes{256};
+  constants.l1_bytes = Bytes{512};
+  return options;
+}
+
+TEST(SmCore, InstructionsThatComeFromMemoryAreNoExceptionToThat) {
+  const Outcome expected = run(90, fetching());
+  EXPECT_TRUE(expected.memory == run(90, small()).memory);
+  for (std::int64_t window : {1, 17, 159}) {
+    const Outcome got = run(window, fetching());
+    EXPECT_EQ(got.end, expected.end) << window;
+    EXPECT_EQ(got.statistics, expected.statistics) << window;
+  }
+  for (std::int64_t at : {50, 300, 400, 1111, 2500, 6000}) {
+    IdealMachine machine(busy_kernel(), fetching());
+    start(machine);
+    for (std::int64_t c = 10; c < at; c += 10) machine.advance_to(c);
+    machine.save_and_restore();
+    const std::int64_t end = machine.run();
+    machine.advance_to(end + 1000);
+    const Outcome got = outcome_of(machine);
+    EXPECT_EQ(end, expected.end) << at;
+    EXPECT_TRUE(got.memory == expected.memory) << at;
+    EXPECT_EQ(got.statistics, expected.statistics) << at;
+  }
+}
+
 TEST(SmCore, EverySchedulerComputesTheSame) {
   // Sums depend on the order of nothing in this kernel but its barriers.
   const Outcome expected = run(90, small());

@@ -20,6 +20,11 @@ constexpr const char* body = R"(
 )";
 constexpr std::uint64_t base = isa::first_global_address;
 
+/// There are no instruction caches.
+struct NoFetch final : FetchAnswers {
+  void answered(const MemoryResponse&, SmCycle, SmCycle) override { FAIL(); }
+};
+
 class LoadStoreUnitTest : public testing::Test {
  protected:
   explicit LoadStoreUnitTest(void (*change)(SmSetup&) = nullptr) : world(body, change) {
@@ -86,8 +91,9 @@ class LoadStoreUnitTest : public testing::Test {
                      faultable,       translation,      lines,        flights};
   Shootdowns shootdowns{world.constants, world.statistics, world.ports, l1, stores, translation};
   ContextEngine contexts{world.constants, world.ports};
-  Answers answers{world.constants, world.blocks, world.ports, front_end, l1,
-                  stores,          shootdowns,   flights,     contexts};
+  NoFetch code;
+  Answers answers{world.constants, world.blocks, world.ports, front_end, l1,  stores,
+                  shootdowns,      flights,      contexts,    code,      code};
 };
 
 TEST_F(LoadStoreUnitTest, LooksUpOneLineACycle) {
@@ -151,9 +157,9 @@ TEST_F(BankedL1Test, ComparesFourTagsACycleAndThenPaysForConflicts) {
   issue(load(), 16, 100);  // four lines, four words of every fourth bank
   EXPECT_EQ(looked_up(), before + 4);
   issue(load(), 4, 101);
-  run(101, 104);
+  run(101, 103);
   EXPECT_EQ(looked_up(), before + 4);
-  run(104, 105);
+  run(103, 104);  // while the fourth word is read
   EXPECT_EQ(looked_up(), before + 5);
 }
 
@@ -166,10 +172,26 @@ TEST_F(BankedL1Test, LooksUpLinesWithoutConflictsFourACycle) {
   issue(load(), 4 * 17, 100);  // 17 lines, each bank once
   issue(load(), 4, 101);
   EXPECT_EQ(looked_up(), before + 4);
-  run(101, 105);
-  EXPECT_EQ(looked_up(), before + 17);
-  run(105, 106);
+  run(101, 104);
+  EXPECT_EQ(looked_up(), before + 15) << "lanes 23 and 24 compare the tag of their line twice";
+  run(104, 105);
   EXPECT_EQ(looked_up(), before + 18);
+}
+
+TEST_F(BankedL1Test, EightLanesCompareTheTagOfALineOnce) {
+  issue(load(), 4, 10);
+  answer_pages(20);
+  run(20, 40);
+  answer_requests(50);
+  const std::uint64_t before = looked_up();
+  // Three lines and no conflicts, and two groups of eight lanes in each: six tags.
+  issue(load(), 12, 100);
+  issue(load(), 12, 101);
+  EXPECT_EQ(looked_up(), before + 2);
+  run(101, 102);
+  EXPECT_EQ(looked_up(), before + 4);
+  run(102, 103);
+  EXPECT_EQ(looked_up(), before + 6) << "two instructions in three cycles";
 }
 
 TEST_F(LoadStoreUnitTest, ALoadCommitsWithItsLastAnswer) {
