@@ -29,6 +29,7 @@
 #include "tests/references/histograms/histogram1024.hpp"
 #include "tests/references/histograms/inverted_index.hpp"
 #include "tests/references/histograms/page_view_count.hpp"
+#include "tests/references/histograms/page_view_rank.hpp"
 #include "tests/references/histograms/tpacf.hpp"
 #include "tests/references/images/gicov.hpp"
 #include "tests/references/images/heartwall.hpp"
@@ -126,6 +127,7 @@ inline std::vector<Reference> all() {
       {"nw", nw::run},
       {"nw_two", nw_two::run},
       {"page_view_count", page_view_count::run},
+      {"page_view_rank", page_view_rank::run},
       {"pathfinder", pathfinder::run},
       {"persistent", persistent::run},
       {"pointer_chase", pointer_chase::run},
