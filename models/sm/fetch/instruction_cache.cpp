@@ -38,8 +38,10 @@ bool InstructionCache::fetch(WarpSlot slot, std::uint32_t number, SmCycle now) {
   const std::uint32_t last = blocks_.grid_of(warp).issue->code_lines.back();
   const std::uint32_t ahead = constants_.parameters.instruction_cache.ahead;
   const unsigned sub_core = slot.value() % constants_.parameters.schedulers;
-  const Coming& coming = coming_[slot.value()];
-  if (coming.line == number && coming.ready <= now) {
+  if (Coming& coming = coming_[slot.value()]; coming.line == number) {
+    // Who is woken early by something else does not ask again: it would put off what it waits for.
+    if (coming.ready > now) return false;
+    coming.line = ReadOnlyTags::none;
     buffered_[slot.value()] = number;
     return true;
   }
