@@ -66,10 +66,10 @@ std::vector<std::string> beside(const Choice& choice) {
   if (choice.plug_point == "tlb_fill") return {"policies.translation=shared-tlb"};
   if (choice.plug_point == "block_switching" && name != "none")
     return {"policies.exception_scheme=replay-queue", "policies.fault_handling=host"};
+  // Preemption and block switching would both save blocks, and need the same context for that.
   if (choice.plug_point == "sharing" && name.find("time-sliced") != std::string::npos)
     return {"policies.exception_scheme=replay-queue", "policies.fault_handling=host",
-            "policies.preemption=switch"};
-  // Both would save blocks, and need the same context for that.
+            "policies.preemption=switch", "policies.block_switching=none"};
   if (choice.plug_point == "preemption")
     return {"policies.exception_scheme=replay-queue", "policies.fault_handling=host",
             "policies.sharing=exclusive", "policies.block_switching=none"};
