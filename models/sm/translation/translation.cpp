@@ -69,11 +69,13 @@ Translation::Lookup Translation::look_up(Access& access, unsigned group, SmCycle
     gpc_.drop(key);
     miss = pages_.take_miss(key);
   }
+  const bool is_first = !pages_.miss(miss).has_lines();
   pages_.park(miss, access, group);
   if (pages_.miss(miss).was_refused()) waits_.begin(WarpSlot(access.warp), now);
   ++(merges ? counts.l1_tlb_merges : counts.l1_tlb_misses);
-  if (merges) return Lookup::parked;
-  if (outside) {
+  const bool invalid = merges && is_first && pages_.miss(miss).state == PageMiss::State::invalid;
+  if (merges && !invalid) return Lookup::parked;
+  if (outside || invalid) {
     page_invalid(miss, now);
   } else {
     ask(miss, now);
@@ -251,7 +253,8 @@ void Translation::end_fault_wait(std::uint16_t miss, SmCycle now) {
   waits_.find(pages_, lines_.stopped_warps());
 }
 
-/// Prefetches are dropped; anything else is the tenant's mistake.
+/// Prefetches are dropped; anything else is the tenant's mistake.  What was squashed is issued
+/// again to find that out.
 void Translation::page_invalid(std::uint16_t index, SmCycle now) {
   bool mistaken = false;
   pages_.for_each_parked(index, [&](const Access& access, unsigned group) {
@@ -267,7 +270,7 @@ void Translation::page_invalid(std::uint16_t index, SmCycle now) {
     const Access& access = pages_.access_of(pages_.front(index));
     if (pages_.pop(index)) lines_.dropped(access, now);
   }
-  pages_.give_back_miss(index);
+  if (!squashes_ || !lines_.come(pages_.miss(index).key, now)) pages_.give_back_miss(index);
 }
 
 Translation::Line Translation::next_line(SmCycle now) {

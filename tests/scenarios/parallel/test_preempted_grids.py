@@ -1,4 +1,4 @@
-"""Grids that are not easy to preempt: whose blocks wait for each other, or leave something behind."""
+"""Grids that are not easy to preempt: whose blocks wait for each other, leave something behind, or lose their tenant."""
 import unittest
 
 import h5py
@@ -20,9 +20,10 @@ INDEX = """
   mul.wide.u32 %rd1, %r4, 4;
 """
 
-# All blocks meet after each round, in which a thread reads what one of the next block wrote in the round before.
+# All blocks meet after each round, in which a thread reads what one of the next block wrote in the round before. Half
+# of the blocks come `late` to the first, on each SM: what the others wait for can still be flushed.
 COOPERATIVE = HEAD + """
-.visible .entry cooperative(.param .u64 values, .param .u64 arrived, .param .u32 rounds) {""" + INDEX + """
+.visible .entry cooperative(.param .u64 values, .param .u64 arrived, .param .u32 rounds, .param .u32 late) {""" + INDEX + """
   ld.param.u64 %rd2, [values];
   ld.param.u64 %rd3, [arrived];
   ld.param.u32 %r5, [rounds];
@@ -37,6 +38,15 @@ COOPERATIVE = HEAD + """
   add.u64 %rd8, %rd6, %rd5;
   add.u64 %rd9, %rd7, %rd5;
   mov.u32 %r9, 0;
+  ld.param.u32 %r15, [late];
+  shr.u32 %r16, %r2, 2;
+  and.b32 %r16, %r16, 1;
+  mul.lo.u32 %r15, %r15, %r16;
+delay:
+  setp.eq.u32 %p1, %r15, 0;
+  @%p1 bra next;
+  sub.u32 %r15, %r15, 1;
+  bra delay;
 next:
   ld.relaxed.gpu.global.u32 %r10, [%rd6];
   ld.relaxed.gpu.global.u32 %r11, [%rd7];
@@ -69,14 +79,14 @@ met:
 """
 COOPERATIVE_PROGRAM = """
 module: cooperative.ptx
-parameters: {blocks: 16, rounds: 30}
+parameters: {blocks: 32, rounds: 20, late: 1000}
 buffers:
   values: {type: u32, count: 512 * blocks, memory: device, init: {linear: {start: 1, step: 7}}}
   arrived: {type: u32, count: 1, memory: device}
 program:
   - copy: {buffer: values, to: device}
   - copy: {buffer: arrived, to: device}
-  - launch: {kernel: cooperative, grid: [blocks], block: [256], arguments: [values, arrived, rounds]}
+  - launch: {kernel: cooperative, grid: [blocks], block: [256], arguments: [values, arrived, rounds, late]}
   - copy: {buffer: values, to: host}
 """
 
@@ -189,8 +199,41 @@ program:
   - copy: {buffer: out, to: host}
 """
 
+# One thread stores where nothing is, after `rounds` of work; its tenant ends with that.
+FAILING = HEAD + """
+.visible .entry failing(.param .u64 out, .param .u32 rounds, .param .u32 block) {""" + INDEX + """
+  ld.param.u64 %rd2, [out];
+  ld.param.u32 %r5, [rounds];
+  ld.param.u32 %r6, [block];
+  add.u64 %rd2, %rd2, %rd1;
+  mov.u32 %r7, %r4;
+work:
+  mad.lo.u32 %r7, %r7, 1664525, 1013904223;
+  sub.u32 %r5, %r5, 1;
+  setp.ne.u32 %p1, %r5, 0;
+  @%p1 bra work;
+  setp.eq.u32 %p2, %r2, %r6;
+  @%p2 st.global.u32 [%rd2+1073741824], %r7;
+more:
+  mad.lo.u32 %r7, %r7, 1664525, 1013904223;
+  shr.u32 %r8, %r7, 20;
+  setp.ne.u32 %p3, %r8, 77;
+  @%p3 bra more;
+  st.global.u32 [%rd2], %r7;
+  ret;
+}
+"""
+FAILING_PROGRAM = """
+module: failing.ptx
+parameters: {blocks: 32, rounds: 1000, block: 0}
+buffers:
+  out: {type: u32, count: 256 * blocks, memory: device}
+program:
+  - launch: {kernel: failing, grid: [blocks], block: [256], arguments: [out, rounds, block]}
+  - copy: {buffer: out, to: host}
+"""
 KERNELS = {"cooperative": (COOPERATIVE, COOPERATIVE_PROGRAM), "look_back": (LOOK_BACK, LOOK_BACK_PROGRAM),
-           "local_arrays": (LOCAL_ARRAYS, LOCAL_ARRAYS_PROGRAM)}
+           "local_arrays": (LOCAL_ARRAYS, LOCAL_ARRAYS_PROGRAM), "failing": (FAILING, FAILING_PROGRAM)}
 
 
 def scenario(technique, batch, urgent, more="", arrival="{every: 12us, count: 5}"):
@@ -255,6 +298,47 @@ class PreemptedGrids(ScenarioTest):
             with self.subTest(technique):
                 self.run_checked(scenario(technique, shipped("sgemm", "{n: 128}"), URGENT, sharing) + third)
                 self.assertGreater(self.count("dispatcher", "sms_taken"), 0)
+
+    def test_tenants_get_on_with_slices_of_a_microsecond_and_little_memory(self):
+        policies = (", sharing: {name: time-sliced, slice: 1us}, prefetcher: none, "
+                    "fault_handling: {name: host, cost_model: tanasic}")
+        both = scenario("switch", shipped("managed_add"), shipped("managed_add"), policies, "{at: [15us]}")
+        self.run_checked(both, "--set", "gpu.memory.capacity=2MiB")
+        self.assertGreater(self.count("dispatcher", "sms_taken"), 10)
+        self.assertEqual(self.count("sm", "blocks_saved"), self.count("sm", "blocks_restored"))
+        self.assertGreater(self.count("host", "pages_evicted"), 0)
+
+    def test_blocks_that_return_again_and_again_keep_the_pages_that_they_wait_for(self):
+        """Contexts and pages of both tenants do not fit; a block leaves as often as its page comes."""
+        policies = ", sharing: {name: time-sliced, slice: 1us}"
+        large = shipped("managed_add", "{n: 32768}")
+        both = scenario("switch", large, large, policies, "{at: [15us]}")
+        self.run_checked(both, "--set", "gpu.memory.capacity=3MiB")
+        self.assertGreater(self.count("host", "pages_evicted"), 0)
+
+    def fails(self, text):
+        self.write("scenario.yaml", text)
+        done = self.lockstep("run", "scenario.yaml", "--output", "out.h5")
+        self.assertEqual(done.returncode, 1, done.stderr)
+        self.assertRegex(done.stderr, r"kernel failing.*")
+
+    def test_a_tenant_may_end_while_its_blocks_are_saved(self):
+        for technique in TECHNIQUES:
+            with self.subTest(technique):
+                self.fails(scenario(technique, "failing.yaml, parameters: {block: 30}",
+                                    shipped("urgent", "{blocks: 12, rounds: 2000}"), arrival="{at: [15us]}"))
+                with h5py.File(self.folder / "out.h5", "r") as file:
+                    end = dict(zip(file["tenants"]["tenant"].astype(str), file["tenants"]["end"]))
+                self.assertLess(end["batch"], end["urgent"])
+
+    def test_a_tenant_may_end_while_it_preempts(self):
+        for technique in TECHNIQUES:
+            with self.subTest(technique):
+                self.fails(scenario(technique, shipped("sgemm", "{n: 128}"),
+                                    "failing.yaml, parameters: {blocks: 16, rounds: 100}", arrival="{at: [15us]}"))
+                self.assertGreater(self.count("dispatcher", "sms_taken"), 0)
+                with h5py.File(self.folder / "out.h5", "r") as file:
+                    self.assertEqual(int(file["tenants"]["rounds"][0]), 1)
 
 
 if __name__ == "__main__":
