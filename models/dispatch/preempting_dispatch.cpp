@@ -275,16 +275,17 @@ void PreemptingDispatch::let_keepers_return(Time now, Outbox& outbox) {
 
 void PreemptingDispatch::end_long_drains(Time now, Outbox& outbox) {
   for (const Takeovers::Overdue& sm : takeovers_.overdue(now)) {
-    DispatchedGrid& owner = *parts_.grids.at(*parts_.sms[sm.sm].owner);
+    const std::uint32_t owner = *parts_.sms[sm.sm].owner;
+    const auto grid = parts_.grids.find(owner);  // its end is known before the SM's stop
     if (!takeovers_.needs().gives_up) {
       outbox.send(parts_.to_sms[sm.sm], now, kind_of(MessageKind::stop_grid),
-                  GridStop{owner.number(), sm.others, {}}, std::as_bytes(std::span(sm.commands)));
-    } else if (owner.returned.empty()) {
-      takeovers_.go_on_draining(sm.sm, now);
-    } else {
+                  GridStop{owner, sm.others, {}}, std::as_bytes(std::span(sm.commands)));
+    } else if (grid != parts_.grids.end() && !grid->returned.empty()) {
       count_use(sm.sm, now);
       takeovers_.give_up(sm.sm, now);
-      resume(owner, sm.sm, now, outbox);
+      resume(*grid, sm.sm, now, outbox);
+    } else {
+      takeovers_.go_on_draining(sm.sm, now);
     }
   }
 }
@@ -345,9 +346,8 @@ bool PreemptingDispatch::bring_back(DispatchedGrid& grid, std::uint32_t index, b
 void PreemptingDispatch::saved(DispatchedGrid& grid, const BlockSaved& saved, Time now) {
   const std::uint32_t sm = saved.block.sm;
   takeovers_.saved(grid.launch, saved, now);
-  grid.goes_away(sm);
-  const bool for_a_signal = takeovers_.is_stopping(sm) && takeovers_.urgent_at(sm) == grid.number();
-  grid.keeps[sm] = for_a_signal;
+  grid.goes_away(sm);  // by a signal, if the urgent grid is its own
+  grid.keeps[sm] = takeovers_.is_stopping(sm) && takeovers_.urgent_at(sm) == grid.number();
 }
 
 void PreemptingDispatch::given(DispatchedGrid& grid, const BlockGiven& given,

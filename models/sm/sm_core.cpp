@@ -218,9 +218,9 @@ void SmCore::take(const MessageHeader& message, SmCycle now) {
       break;
     case MessageKind::translation: {
       const auto& answer = message.body<TranslationAnswer>();
-      if (answer.status == TranslationStatus::invalid)  // who waits for it in memory finds that out
-        turnover_.page_came({answer.page, answer.tenant, 0, 0}, now);
-      translation_.on_answer(answer, now);
+      const bool blocks_in_memory = answer.status == TranslationStatus::invalid &&
+                                    turnover_.page_came({answer.page, answer.tenant, 0, 0}, now);
+      translation_.on_answer(answer, now, blocks_in_memory);
       load_store_.retry(now);
       break;
     }

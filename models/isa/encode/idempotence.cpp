@@ -102,13 +102,13 @@ class OriginAnalysis {
     } else {
       for (const Operand source : instruction.source) origins |= origins_of(source, guard, state);
     }
+    for (const Operand destination : instruction.destination)
+      if (destination.is_register() && destination.row() < program_.pair_rows)
+        state[destination.row() / 2].write(origins, guard);
     for (const std::uint8_t predicate : instruction.predicate_destination)
       for (PairState& pair : state)
         if (predicate != no_predicate && pair.guard.predicate == predicate)
           pair = {pair.any, {}, 0};
-    for (const Operand destination : instruction.destination)
-      if (destination.is_register() && destination.row() < program_.pair_rows)
-        state[destination.row() / 2].write(origins, guard);
   }
 
   const Program& program_;
