@@ -5,9 +5,9 @@
 
 namespace lockstep::capture {
 
-using Kind = RecordedStep::Kind;
-
 namespace {
+
+using Kind = RecordedStep::Kind;
 
 constexpr std::uint64_t page = 4096;
 

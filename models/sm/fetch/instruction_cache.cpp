@@ -15,7 +15,8 @@ InstructionCache::InstructionCache(const SmConstants& constants, SmStatistics& s
       front_end_(front_end),
       l1_(constants.parameters.instruction_cache.l1_bytes.count() / line_bytes,
           constants.parameters.instruction_cache.l1_ways),
-      buffered_(constants.parameters.warps, ReadOnlyTags::none) {
+      buffered_(constants.parameters.warps, ReadOnlyTags::none),
+      coming_(constants.parameters.warps) {
   const SmInstructionCacheParameters& p = constants.parameters.instruction_cache;
   if (p.on())
     l0_.assign(constants.parameters.schedulers, {p.l0_bytes.count() / line_bytes, p.l0_ways});
@@ -37,8 +38,18 @@ bool InstructionCache::fetch(WarpSlot slot, std::uint32_t number, SmCycle now) {
   const std::uint32_t last = blocks_.grid_of(warp).issue->code_lines.back();
   const std::uint32_t ahead = constants_.parameters.instruction_cache.ahead;
   const unsigned sub_core = slot.value() % constants_.parameters.schedulers;
-  ReadOnlyTags::Line* line = l0_[sub_core].find(number);
-  if (line != nullptr && line->ready <= now) {
+  const Coming& coming = coming_[slot.value()];
+  if (coming.line == number && coming.ready <= now) {
+    buffered_[slot.value()] = number;
+    return true;
+  }
+  if (ReadOnlyTags::Line* line = l0_[sub_core].find(number); line == nullptr) {
+    ++statistics_.tenant[warp.tenant].code_misses;
+    // The one that is wanted last: a small cache keeps it.
+    for (std::uint32_t next = std::min(number + ahead, last); next > number; --next)
+      bring(next, sub_core, true, warp, now);
+    bring(number, sub_core, false, warp, now);
+  } else if (line->ready <= now) {
     buffered_[slot.value()] = number;
     if (line->ahead) {
       line->ahead = false;
@@ -46,18 +57,17 @@ bool InstructionCache::fetch(WarpSlot slot, std::uint32_t number, SmCycle now) {
     }
     return true;
   }
-  if (line == nullptr) {
-    ++statistics_.tenant[warp.tenant].code_misses;
-    for (std::uint32_t next = number; next <= std::min(number + ahead, last); ++next)
-      bring(next, sub_core, next != number, warp, now);
-    line = l0_[sub_core].find(number);
-  }
-  if (line != nullptr) {
-    front_end_.tell_at(slot, WarpEvent::code_came, line->ready);
+  if (const ReadOnlyTags::Line* line = l0_[sub_core].find(number)) {
+    tell(slot, number, line->ready);
   } else {
     request_of(number)->warps |= bit_of(slot);
   }
   return false;
+}
+
+void InstructionCache::tell(WarpSlot slot, std::uint32_t line, SmCycle ready) {
+  coming_[slot.value()] = {line, ready};
+  front_end_.tell_at(slot, WarpEvent::code_came, ready);
 }
 
 void InstructionCache::bring(std::uint32_t number, unsigned sub_core, bool ahead, const Warp& warp,
@@ -107,13 +117,12 @@ void InstructionCache::answered(const MemoryResponse& response, SmCycle usable, 
   for (unsigned sub_core = 0; sub_core < l0_.size(); ++sub_core)
     if ((request.sub_cores >> sub_core) & 1)
       l0_[sub_core].fill(number, usable, ((request.ahead >> sub_core) & 1) != 0);
-  for_each_warp(request.warps,
-                [&](WarpSlot slot) { front_end_.tell_at(slot, WarpEvent::code_came, usable); });
+  for_each_warp(request.warps, [&](WarpSlot slot) { tell(slot, number, usable); });
 }
 
 void InstructionCache::serialize(Archive& archive) {
   archive.section("sm/instruction_cache", 1);
-  archive(l1_, buffered_, requests_);
+  archive(l1_, buffered_, coming_, requests_);
   for (ReadOnlyTags& l0 : l0_) archive(l0);
 }
 

@@ -43,6 +43,17 @@ class InstructionCache final : public FetchAnswers {
   void serialize(Archive& archive);
 
  private:
+  /// A line on its way into a warp's instruction buffer, which gets it whether or not it still
+  /// stands in L0 by then: however many warps share few lines, each goes on.
+  struct Coming {
+    std::uint32_t line = ReadOnlyTags::none;
+    SmCycle ready;
+
+    template <class A>
+    void serialize(A& archive) {
+      archive(line, ready);
+    }
+  };
   /// A line that was asked of L2.
   struct Request {
     std::uint32_t line = 0;
@@ -57,6 +68,8 @@ class InstructionCache final : public FetchAnswers {
   bool fetch(WarpSlot slot, std::uint32_t line, SmCycle now);
   /// Into this sub-core's L0, unless it is there or on its way.
   void bring(std::uint32_t line, unsigned sub_core, bool ahead, const Warp& warp, SmCycle now);
+  /// The warp hears when its line is there.
+  void tell(WarpSlot slot, std::uint32_t line, SmCycle ready);
   Request* request_of(std::uint32_t line);
   void ask(std::uint32_t line, std::uint16_t tenant, SmCycle now);
 
@@ -68,6 +81,7 @@ class InstructionCache final : public FetchAnswers {
   std::vector<ReadOnlyTags> l0_;  ///< by sub-core
   ReadOnlyTags l1_;
   std::vector<std::uint32_t> buffered_;  ///< line, by warp slot
+  std::vector<Coming> coming_;           ///< by warp slot
   std::vector<Request> requests_;
 };
 

@@ -106,6 +106,23 @@ TEST(InstructionCache, WhatDoesNotFitIntoItComesFromTheOneBehind) {
                 small.parameters.instruction_cache.l1_latency.count());
 }
 
+TEST(InstructionCache, WarpsThatShareOneLineAllGoOn) {
+  IdealMachine::Options options = with_instruction_cache(128, 8);
+  options.parameters.instruction_cache.l0_ways = 1;
+  options.parameters.instruction_cache.l1_bytes = Bytes{1024};
+  options.parameters.instruction_cache.l1_ways = 1;
+  // Each warp runs its own number of rounds: they stand at different lines.
+  const std::string body = "mov.u32 %r2, 0;\nmov.u32 %r3, %tid.x;\nshr.u32 %r3, %r3, 5;\nagain:\n" +
+                           times(60, "add.u32 %r1, %r1, %r0;\n") +
+                           "add.u32 %r2, %r2, 1;\nsetp.le.u32 %p1, %r2, %r3;\n@%p1 bra again;\n" +
+                           "mul.wide.u32 %rd2, %r3, 4;\nadd.u64 %rd3, %rd0, %rd2;\n" +
+                           "st.global.u32 [%rd3], %r1;\n";
+  IdealMachine machine(kernel_of(body), options);
+  launch(machine, 16 * 32);
+  for (unsigned warp = 0; warp < 16; ++warp)
+    EXPECT_EQ(machine.get<std::uint32_t>(4 * warp), 3 * 60 * (warp + 1)) << warp;
+}
+
 TEST(ConstantCache, ParametersComeWithEachLaunch) {
   IdealMachine machine(straight(4), with_constant_cache());
   IdealMachine ideal(straight(4), IdealMachine::Options());
