@@ -68,10 +68,10 @@ std::vector<std::string> beside(const Choice& choice) {
     return {"policies.exception_scheme=replay-queue", "policies.fault_handling=host"};
   if (choice.plug_point == "sharing" && name.find("time-sliced") != std::string::npos)
     return {"policies.exception_scheme=replay-queue", "policies.fault_handling=host",
-            "policies.preemption=switch"};
+            "policies.preemption=switch", "policies.block_switching=none"};
   if (choice.plug_point == "preemption")
     return {"policies.exception_scheme=replay-queue", "policies.fault_handling=host",
-            "policies.sharing=exclusive"};
+            "policies.sharing=exclusive", "policies.block_switching=none"};
   // Only what stalls can stand in a blocked TLB.
   if (choice.plug_point == "exception_scheme") return {"policies.fault_handling=host"};
   if (choice.plug_point == "fault_handling" && name.find("block-tlb") != std::string::npos)
