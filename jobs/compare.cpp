@@ -180,8 +180,9 @@ std::string table(const Plan& plan, const std::vector<TenantSpeed>& speeds,
   const auto line = [&](const char* name, double value) {
     text += fmt::format("{:<32}{:>12.4f}\n", name, value);
   };
-  line("weighted speedup", weighted_speedup(speeds));
+  line("weighted speedup (STP)", weighted_speedup(speeds));
   line("harmonic speedup", harmonic_speedup(speeds));
+  line("mean slowdown (ANTT)", 1 / harmonic_speedup(speeds));
   line("maximum slowdown (unfairness)", maximum_slowdown(speeds));
   line("IPC throughput", ipc_throughput(speeds));
   if (measures.cores.empty()) return text;
@@ -202,9 +203,10 @@ std::string yaml(const Plan& plan, const std::vector<TenantSpeed>& speeds,
                         speeds[t].alone, speeds[t].shared, speeds[t].slowdown());
   }
   text += fmt::format(
-      "weighted_speedup: {}\nharmonic_speedup: {}\nmaximum_slowdown: {}\nipc_throughput: {}\n",
-      weighted_speedup(speeds), harmonic_speedup(speeds), maximum_slowdown(speeds),
-      ipc_throughput(speeds));
+      "weighted_speedup: {}\nharmonic_speedup: {}\nmean_slowdown: {}\nmaximum_slowdown: {}\n"
+      "ipc_throughput: {}\n",
+      weighted_speedup(speeds), harmonic_speedup(speeds), 1 / harmonic_speedup(speeds),
+      maximum_slowdown(speeds), ipc_throughput(speeds));
   if (measures.cores.empty()) return text;
   text += fmt::format("cpu_weighted_speedup: {}\ncpu_maximum_slowdown: {}\n",
                       weighted_speedup(measures.cores), maximum_slowdown(measures.cores));

@@ -217,7 +217,7 @@ struct PreemptedBlockRow {
   std::uint32_t urgent = 0, grid = 0, sm = 0;
   std::uint64_t block = 0;
   std::string technique;
-  Time asked, stopped, released, bound;
+  Time asked, stopped, released, returned, bound;
   std::string kept;
   Time expected;
   std::uint64_t expected_loss = 0;
@@ -245,6 +245,9 @@ struct PreemptedBlockRow {
                 "when nothing of a block that was switched was in flight any more; of others: "
                 "released")
         .column("released", &R::released, "fs", "when it heard that the block's place is free")
+        .column("returned", &R::returned, "fs",
+                "when it had a place again, to go on or to start again; the largest value: it did "
+                "not, or it had run to its end")
         .column("bound", &R::bound, "fs",
                 "latency_bound of the urgent tenant, from asked on; the largest value: it has none")
         .column("kept", &R::kept, "", "the bound: yes, no, or - without one")

@@ -47,6 +47,7 @@ std::vector<PreemptedBlockRow> gather_preemptions(const Engine& engine) {
                       r.asked,
                       r.stopped,
                       r.released,
+                      r.returned,
                       r.bound,
                       kept(r),
                       r.expected,

@@ -1,6 +1,7 @@
 #pragma once
 
 #include "core/statistics/statistics.hpp"
+#include "models/isa/program.hpp"
 
 namespace lockstep {
 
@@ -12,8 +13,18 @@ struct DispatchStatistics {
   PerTenant<Counter> takeover_time, takeover_registers, takeover_shared, takeover_threads,
       takeover_blocks;
   PerTenant<Counter> candidates, places_chosen, places_free_before, places_widened;
+  PerTenant<Counter> sms_considered, fragmented_registers, fragmented_shared;
+  PerTenant<Counter> points, barrier_points;
   PerTenant<Histogram<20>> preemption_latency;
   Gauge grids_waiting;
+
+  /// Preemption points in the code of a kernel that the tenant launches.
+  void count_points(const isa::Program& program, std::size_t tenant) {
+    for (const isa::Instruction& instruction : program.instructions) {
+      if ((instruction.flags & isa::flag_preemption_point) == 0) continue;
+      ++(instruction.category == isa::Category::barrier ? barrier_points : points)[tenant];
+    }
+  }
 
   static auto schema() {
     using S = DispatchStatistics;
@@ -53,6 +64,17 @@ struct DispatchStatistics {
         .per_tenant("places_widened", &S::places_widened, "places",
                     "of these, those for which blocks left that stood elsewhere, for their threads "
                     "or slots")
+        .per_tenant("sms_considered", &S::sms_considered, "SMs",
+                    "that were looked at to be shared, at each decision")
+        .per_tenant("fragmented_registers", &S::fragmented_registers, "registers",
+                    "that were free in those but in no free place of the tenant's blocks, summed")
+        .per_tenant("fragmented_shared", &S::fragmented_shared, "bytes",
+                    "likewise of shared memory")
+        .per_tenant("points", &S::points, "instructions",
+                    "preemption points in the code of launched kernels, of a kernel as often as it "
+                    "is launched (points: selective)")
+        .per_tenant("barrier_points", &S::barrier_points, "instructions",
+                    "barriers among that code that are preemption points")
         .per_tenant("preemption_latency", &S::preemption_latency, "SMs", "those by that time in ns")
         .gauge("grids_waiting", &S::grids_waiting, "grids", "grids not finished");
   }

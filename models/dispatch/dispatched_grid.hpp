@@ -26,6 +26,17 @@ struct BlockInHand {
   }
 };
 
+/// A block that was sent to an SM and is to go out again.
+struct ReturnedBlock {
+  std::uint64_t block = 0;
+  bool was_flushed = false;  ///< else it had not started
+
+  template <class Archive>
+  void serialize(Archive& archive) {
+    archive(block, was_flushed);
+  }
+};
+
 /// A grid at the dispatcher, until its blocks are done.
 struct DispatchedGrid {
   GridLaunch launch;
@@ -39,7 +50,7 @@ struct DispatchedGrid {
   InstructionCount executed;
   bool aborted = false;                 ///< its tenant was ended
   std::vector<bool> known_at;           ///< by SM: start_grid was sent
-  std::deque<std::uint64_t> returned;   ///< blocks that are to go out again
+  std::deque<ReturnedBlock> returned;   ///< they go out before those that never did
   std::vector<bool> stopped_at;         ///< by SM: it was taken from the grid
   std::vector<std::uint32_t> away;      ///< by SM: blocks whose contexts it keeps in memory
   std::uint64_t all_away = 0;           ///< the sum of these
@@ -78,9 +89,11 @@ struct DispatchedGrid {
     known_at[sm] = true;
     outbox.send(link, now, kind_of(MessageKind::start_grid), launch, payload);
   }
+  /// The next to go out was flushed: others may wait for it.
+  bool starts_again() const { return !returned.empty() && returned.front().was_flushed; }
   std::uint64_t take_next() {
     if (returned.empty()) return next_block++;
-    const std::uint64_t next = returned.front();
+    const std::uint64_t next = returned.front().block;
     returned.pop_front();
     return next;
   }

@@ -139,6 +139,7 @@ void Dispatcher::accept_grid(const GridLaunch& launch, std::span<const std::byte
   grid.arriving.assign(sms_.size(), 0);
   grid.served.assign(sms_.size(), false);
   grid.launched_before = statistics_.grids[launch.tenant].value();
+  statistics_.count_points(program, launch.tenant);
   grids_.push_back(std::move(grid));
   ++statistics_.grids[launch.tenant];
 }
@@ -184,6 +185,7 @@ void Dispatcher::block_restored(const MessageHeader& message) {
   const auto& block = message.body<BlockReference>();
   const auto grid = grids_.at(block.grid);
   sms_.occupy(block.sm, *grid, block.block, position_in(message));
+  if (!grid->aborted) preempting_.takeovers().returned(block.grid, block.block, message.arrival);
   if (grid->arriving[block.sm] > 0) --grid->arriving[block.sm];
   grid->comes_back(block.sm);
 }
@@ -319,6 +321,7 @@ bool Dispatcher::dispatch_to(std::uint32_t sm, bool stage, Time now, Outbox& out
   Link& link = to_sms_[sm];
   grid.introduce_at(sm, link, now, outbox);
   const std::uint64_t block = grid.take_next();
+  preempting_.takeovers().returned(grid.number(), block, now);
   ++grid.running;
   ++statistics_.blocks[grid.launch.tenant];
   preempting_.sent(sm, grid, now);
@@ -343,7 +346,7 @@ void Dispatcher::block_returned(const BlockReference& block, Time now, Outbox& o
   else  // its own place was not free yet
     place_is_free(*grid, PreemptionRecord(block, Technique::drain, now));
   ++statistics_.blocks_returned[grid->launch.tenant];
-  send_again(grid, block, now, outbox);
+  send_again(grid, block, false, now, outbox);
 }
 
 void Dispatcher::block_flushed(const BlockDone& flushed, Time now, Outbox& outbox) {
@@ -358,22 +361,23 @@ void Dispatcher::block_flushed(const BlockDone& flushed, Time now, Outbox& outbo
   count(TenantId{grid->launch.tenant}, kept, now, outbox);
   ++statistics_.blocks_restarted[grid->launch.tenant];
   statistics_.wasted_instructions[grid->launch.tenant] += record.lost;
-  send_again(grid, block, now, outbox);
+  send_again(grid, block, true, now, outbox);
 }
 
 /// It goes out before those that never did.
-void Dispatcher::send_again(GridPlace grid, const BlockReference& block, Time now, Outbox& outbox) {
+void Dispatcher::send_again(GridPlace grid, const BlockReference& block, bool was_flushed, Time now,
+                            Outbox& outbox) {
   --grid->running;
   if (grid->aborted) {
     --grid->blocks;
     if (grid->done == grid->blocks) finish_grid(grid, now, outbox);
   } else {
-    grid->returned.push_back(block.block);
+    grid->returned.push_back({block.block, was_flushed});
   }
 }
 
 void Dispatcher::serialize(Archive& archive) {
-  archive.section("dispatcher", 9);
+  archive.section("dispatcher", 10);
   archive(to_host_, to_sms_, grids_, sms_, next_sm_, executed_, ends_, next_dispatch_, wake_,
           statistics_, preempting_);
   sharing_->serialize(archive);

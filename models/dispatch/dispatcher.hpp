@@ -98,7 +98,8 @@ class Dispatcher final : public Component {
   void block_returned(const BlockReference& block, Time now, Outbox& outbox);
   void block_flushed(const BlockDone& flushed, Time now, Outbox& outbox);
   /// The block is to go out again.
-  void send_again(GridPlace grid, const BlockReference& block, Time now, Outbox& outbox);
+  void send_again(GridPlace grid, const BlockReference& block, bool was_flushed, Time now,
+                  Outbox& outbox);
   void sleep_until_ready(Time now);
   /// When the front end begins with a launch that arrives now.
   Time begin_of(const GridLaunch& launch, Time now) const;

@@ -4,7 +4,6 @@
 #include <cstring>
 #include <utility>
 
-#include "core/engine/outbox.hpp"
 #include "models/dispatch/victims/in_place.hpp"
 #include "models/dispatch/victims/victim_selection.hpp"
 
@@ -16,6 +15,9 @@ static void count(const SmSelection::Counts& counts, std::size_t tenant,
   statistics.places_chosen[tenant] += counts.chosen;
   statistics.places_free_before[tenant] += counts.free_before;
   statistics.places_widened[tenant] += counts.widened;
+  ++statistics.sms_considered[tenant];
+  statistics.fragmented_registers[tenant] += counts.fragmented_registers;
+  statistics.fragmented_shared[tenant] += counts.fragmented_shared;
 }
 
 void PreemptingDispatch::sort_by_urgency() {
@@ -59,6 +61,7 @@ std::optional<std::size_t> PreemptingDispatch::choose(std::uint32_t index) const
 void PreemptingDispatch::make_room(std::span<const GridView> views, Time now, Outbox& outbox) {
   if (!takeovers_.needs().preempts) return;
   views_ = views;
+  takeovers_.back_off().end_past(now);
   if (is_alone()) return by_urgency_.assign(views.front().ready ? 1 : 0, 0);
   end_long_drains(now, outbox);
   send_signal(now, outbox);
@@ -132,7 +135,8 @@ std::uint64_t PreemptingDispatch::lacking(const DispatchedGrid& grid) const {
 
 DispatchedGrid* PreemptingDispatch::victim_at(std::uint32_t index, const Urgency& urgency) const {
   const SmMirror& sm = parts_.sms[index];
-  if (!sm.owner || takeovers_.is_stopping(index)) return nullptr;
+  if (!sm.owner || takeovers_.is_stopping(index) || takeovers_.back_off().is_left_alone(index))
+    return nullptr;
   DispatchedGrid& owner = *parts_.grids.at(*sm.owner);
   if (takeovers_.needs().in_place && owner.away[index] > 0) return nullptr;  // they return first
   return urgency_of(owner) < urgency ? &owner : nullptr;
@@ -270,10 +274,20 @@ void PreemptingDispatch::let_keepers_return(Time now, Outbox& outbox) {
 }
 
 void PreemptingDispatch::end_long_drains(Time now, Outbox& outbox) {
-  for (const Takeovers::Overdue& sm : takeovers_.overdue(now))
-    outbox.send(parts_.to_sms[sm.sm], now, kind_of(MessageKind::stop_grid),
-                GridStop{*parts_.sms[sm.sm].owner, sm.others, {}},
-                std::as_bytes(std::span(sm.commands)));
+  for (const Takeovers::Overdue& sm : takeovers_.overdue(now)) {
+    const std::uint32_t owner = *parts_.sms[sm.sm].owner;
+    const auto grid = parts_.grids.find(owner);  // its end is known before the SM's stop
+    if (!takeovers_.needs().gives_up) {
+      outbox.send(parts_.to_sms[sm.sm], now, kind_of(MessageKind::stop_grid),
+                  GridStop{owner, sm.others, {}}, std::as_bytes(std::span(sm.commands)));
+    } else if (grid != parts_.grids.end() && !grid->returned.empty()) {
+      count_use(sm.sm, now);
+      takeovers_.give_up(sm.sm, now);
+      resume(*grid, sm.sm, now, outbox);
+    } else {
+      takeovers_.go_on_draining(sm.sm, now);
+    }
+  }
 }
 
 /// Not one whose blocks are still on their way back: they would never get on.  They do not return
@@ -332,9 +346,8 @@ bool PreemptingDispatch::bring_back(DispatchedGrid& grid, std::uint32_t index, b
 void PreemptingDispatch::saved(DispatchedGrid& grid, const BlockSaved& saved, Time now) {
   const std::uint32_t sm = saved.block.sm;
   takeovers_.saved(grid.launch, saved, now);
-  grid.goes_away(sm);
-  const bool for_a_signal = takeovers_.is_stopping(sm) && takeovers_.urgent_at(sm) == grid.number();
-  grid.keeps[sm] = for_a_signal;
+  grid.goes_away(sm);  // by a signal, if the urgent grid is its own
+  grid.keeps[sm] = takeovers_.is_stopping(sm) && takeovers_.urgent_at(sm) == grid.number();
 }
 
 void PreemptingDispatch::given(DispatchedGrid& grid, const BlockGiven& given,
@@ -351,6 +364,7 @@ void PreemptingDispatch::given(DispatchedGrid& grid, const BlockGiven& given,
 bool PreemptingDispatch::takes(std::uint32_t index, const DispatchedGrid& grid, bool stage) const {
   if (grid.waiting() == 0 || grid.is_bringing_back()) return false;
   if (parts_.sms.has_room(index, grid) == stage) return false;
+  if (stage && grid.starts_again()) return false;   // who runs there may wait for that block
   return !stage || !takeovers_.is_stopping(index);  // none waits beside blocks that still leave
 }
 

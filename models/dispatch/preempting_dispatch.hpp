@@ -75,6 +75,7 @@ class PreemptingDispatch {
   }
   void finished(const DispatchedGrid& grid, std::uint32_t sm, const BlockWork& work) {
     takeovers_.signals().block_ended(sm);
+    takeovers_.back_off().block_ended(sm);
     if (takeovers_.needs().follows && !grid.aborted) takeovers_.finished(grid.launch, work);
   }
   void grid_stopped(const GridReference& stopped, Time now);
@@ -133,7 +134,8 @@ class PreemptingDispatch {
   void give_back_shared(Time now, Outbox& outbox);
   /// An SM saves its blocks and takes them back, if that is due.
   void send_signal(Time now, Outbox& outbox);
-  /// Blocks that have been draining for too long go by other means.
+  /// Blocks that have been draining for too long go by other means, or stay: they may wait for
+  /// flushed ones.
   void end_long_drains(Time now, Outbox& outbox);
 
   /// Beside the grid's blocks that are about to return there.

@@ -216,10 +216,14 @@ void SmCore::take(const MessageHeader& message, SmCycle now) {
     case MessageKind::context_free:
       turnover_.context_is_free(message.body<ContextPlace>().place, now);
       break;
-    case MessageKind::translation:
-      translation_.on_answer(message.body<TranslationAnswer>(), now);
+    case MessageKind::translation: {
+      const auto& answer = message.body<TranslationAnswer>();
+      const bool blocks_in_memory = answer.status == TranslationStatus::invalid &&
+                                    turnover_.page_came({answer.page, answer.tenant, 0, 0}, now);
+      translation_.on_answer(answer, now, blocks_in_memory);
       load_store_.retry(now);
       break;
+    }
     case MessageKind::pages_mapped:
       translation_.on_pages_mapped(message.body<PagesMapped>(), message.payload());
       break;

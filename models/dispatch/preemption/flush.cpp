@@ -1,6 +1,10 @@
 /// Flushing: an SM's blocks that can be repeated are dropped, and start again later; others run to
 /// their end.
 ///
+/// A block that drains may wait for one that was flushed, which does not return before the urgent
+/// grid is through.  If blocks drain for too long while flushed ones wait, the SM goes back to its
+/// grid for a while (back_off.hpp).
+///
 /// Latency: until the requests of a dropped block are answered.  All that it has done is done
 /// twice.  When a block can be repeated: isa/encode/idempotence.hpp.
 /// Source: 003, section 4.1 (flushing of Chimera, the relaxed condition); preemption.md, sections 2
@@ -14,10 +18,17 @@ namespace {
 
 struct FlushParameters {
   IdempotenceCheck idempotence;
+  Time drain_limit;
   static auto schema() {
+    using namespace literals;
     using P = FlushParameters;
-    return parameters<P>().field("idempotence", &P::idempotence, IdempotenceCheck::marks,
-                                 idempotence_checks(), idempotence_check_doc);
+    return parameters<P>()
+        .field("idempotence", &P::idempotence, IdempotenceCheck::marks, idempotence_checks(),
+               idempotence_check_doc)
+        .field("drain_limit", &P::drain_limit, 0_us, range(0_us, 1'000'000_us),
+               "an SM where blocks have drained for so long while flushed ones of their grid wait "
+               "goes back to it for a while: they may wait for those; 0: ten times the "
+               "latency_bound, or 1ms without one");
   }
 };
 
@@ -25,7 +36,10 @@ class Flushing final : public Preemption {
  public:
   explicit Flushing(const FlushParameters& parameters) : parameters_(parameters) {}
 
-  Needs needs() const override { return {.follows = true, .idempotence = parameters_.idempotence}; }
+  Needs needs() const override {
+    return {.follows = true, .gives_up = true, .idempotence = parameters_.idempotence};
+  }
+  Time drain_limit() const override { return parameters_.drain_limit; }
   Technique others() const override { return Technique::flush; }
 
  private:

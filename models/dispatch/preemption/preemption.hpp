@@ -35,8 +35,9 @@ class Preemption {
     bool follows = false;  ///< blocks' work and idempotence are followed; they may be flushed
     bool asks = false;     ///< decide() wants the status of SMs
     bool shares = false;   ///< the urgent grid's blocks come as places get free, beside the others
-    bool by_rounds = false;   ///< of each SM it asks for a place only when it has got the last one
-    bool in_place = false;    ///< saved blocks keep on chip what is in nobody's way
+    bool by_rounds = false;  ///< of each SM it asks for a place only when it has got the last one
+    bool gives_up = false;   ///< an SM goes back if what drains there may wait for what was flushed
+    bool in_place = false;   ///< saved blocks keep on chip what is in nobody's way
     bool by_profile = false;  ///< decide() wants to know how long blocks run undisturbed
     IdempotenceCheck idempotence = IdempotenceCheck::marks;  ///< of blocks that are followed
   };

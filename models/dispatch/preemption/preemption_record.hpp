@@ -16,6 +16,7 @@ struct PreemptionRecord {
   Technique technique = Technique::drain;  ///< what it did
   Time asked, released;                    ///< released: its place was free
   Time stopped;                            ///< nothing of it was in flight; else released
+  Time returned = Time::never();           ///< it has a place again; never: it does not return
   Time expected = Time::never();           ///< until then, at the decision; never: nothing was
   Time bound = Time::never();              ///< of the urgent tenant; never: none
   std::uint64_t expected_loss = 0;         ///< warp instructions, at the decision
@@ -27,8 +28,8 @@ struct PreemptionRecord {
 
   template <class Archive>
   void serialize(Archive& archive) {
-    archive(urgent, block, technique, asked, released, stopped, expected, bound, expected_loss,
-            before, own_pace, lost, bytes, parts);
+    archive(urgent, block, technique, asked, released, stopped, returned, expected, bound,
+            expected_loss, before, own_pace, lost, bytes, parts);
   }
 };
 

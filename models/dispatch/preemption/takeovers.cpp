@@ -8,6 +8,8 @@ namespace lockstep {
 /// A drain that takes so many times as long as expected, or as the bound, ends by other means: a
 /// block may wait for one that was flushed.
 static constexpr std::int64_t drains_for_at_most = 10;
+/// Without a bound and an estimate.
+static constexpr Time drains_at_most{1'000'000'000'000};
 
 Takeovers::Takeovers(const Setup& setup, DispatchStatistics& statistics)
     : policy_(make_preemption(setup.policy)),
@@ -18,7 +20,14 @@ Takeovers::Takeovers(const Setup& setup, DispatchStatistics& statistics)
       profile_(setup.profile),
       statistics_(statistics),
       sms_(setup.sms),
-      signals_(machine_.sm_clock.duration(policy_->signal()), setup.sms) {}
+      signals_(machine_.sm_clock.duration(policy_->signal()), setup.sms),
+      back_off_(setup.sms) {}
+
+Time Takeovers::longest_drain(const Sm& sm, Time expected) const {
+  if (policy_->drain_limit() > Time::zero()) return policy_->drain_limit();
+  if (sm.bound == Time::never()) return drains_at_most;
+  return std::max(expected, sm.bound) * drains_for_at_most;
+}
 
 void Takeovers::ask(const GridLaunch& urgent, std::size_t sms, Time now) {
   asked_for_ = urgent;
@@ -78,11 +87,7 @@ void Takeovers::begin(std::uint32_t index, const GridLaunch& victim, const GridL
   sm.expected.insert(sm.expected.end(), release.blocks.begin(), release.blocks.end());
   sm.places += release.places;
   sm.told = now;
-  if (!needs_.asks) return;
-  const Time limit = policy_->drain_limit();
-  sm.limit =
-      now +
-      (limit > Time::zero() ? limit : std::max(release.latency, sm.bound) * drains_for_at_most);
+  if (needs_.asks || needs_.gives_up) sm.limit = now + longest_drain(sm, release.latency);
 }
 
 Time Takeovers::bound_left(const GridLaunch& grid) const {
@@ -112,7 +117,14 @@ void Takeovers::left(PreemptionRecord record) {
     record.own_pace = expected->own_pace && record.technique == Technique::drain;
     sm.expected.erase(expected);
   }
+  if (record.technique != Technique::drain)
+    records_of_away_[{record.block.grid, record.block.block}] = records_.size();
   records_.push_back(record);
+}
+
+void Takeovers::returned(std::uint32_t grid, std::uint64_t block, Time now) {
+  const auto away = records_of_away_.extract({grid, block});
+  if (!away.empty()) records_[away.mapped()].returned = now;
 }
 
 void Takeovers::entered(std::uint32_t index, Time now) {
@@ -148,7 +160,7 @@ void Takeovers::count_use(std::uint32_t index, const BlockResources& used, std::
 }
 
 Time Takeovers::next_limit() const {
-  Time next = signals_.next();
+  Time next = std::min(signals_.next(), back_off_.next());
   for (const Sm& sm : sms_) next = std::min(next, sm.limit);
   return next;
 }

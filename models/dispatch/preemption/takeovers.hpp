@@ -16,6 +16,7 @@
 #include <vector>
 
 #include "models/dispatch/dispatch_statistics.hpp"
+#include "models/dispatch/preemption/back_off.hpp"
 #include "models/dispatch/preemption/preemption.hpp"
 #include "models/dispatch/preemption/preemption_record.hpp"
 #include "models/dispatch/preemption/preemption_signals.hpp"
@@ -88,6 +89,8 @@ class Takeovers {
              const SmRelease& release, Time now);
   /// A block of an SM has given its place up; if it was to make room, a row tells of that.
   void left(PreemptionRecord record);
+  /// One that was saved or flushed has a place again.
+  void returned(std::uint32_t grid, std::uint64_t block, Time now);
   /// The urgent grid has got what it asked for there, or a first part of it.
   void entered(std::uint32_t sm, Time now);
   /// So much has been in use there since this was last called, or the decision: until
@@ -97,6 +100,19 @@ class Takeovers {
   void end(std::uint32_t sm) { sms_[sm] = Sm{}; }
   /// When the next SM has been draining for too long, or is to get a signal.
   Time next_limit() const;
+  BackOff& back_off() { return back_off_; }
+  const BackOff& back_off() const { return back_off_; }
+  /// Blocks drain there that may wait for flushed ones: it goes back, and is left alone for a
+  /// while.
+  void give_up(std::uint32_t sm, Time now) {
+    const Time rest = longest_drain(sms_[sm], Time::zero());
+    end(sm);
+    back_off_.begin(sm, now, rest);
+  }
+  /// Nobody waits there for flushed ones.
+  void go_on_draining(std::uint32_t sm, Time now) {
+    sms_[sm].limit = now + longest_drain(sms_[sm], Time::zero());
+  }
   PreemptionSignals& signals() { return signals_; }
   Time signals_next() const { return signals_.next(); }
   /// The SMs that have, once each, and what their blocks are to do then.
@@ -116,7 +132,8 @@ class Takeovers {
 
   template <class Archive>
   void serialize(Archive& archive) {
-    archive(sms_, signals_, finished_, asked_for_, answers_, awaited_, asked_at_, records_);
+    archive(sms_, signals_, back_off_, finished_, asked_for_, answers_, awaited_, asked_at_,
+            records_, records_of_away_);
   }
 
  private:
@@ -138,6 +155,8 @@ class Takeovers {
               exhausted, told, expected);
     }
   };
+  /// How long blocks of the SM may drain that are expected to for so long.
+  Time longest_drain(const Sm& sm, Time expected) const;
   static std::pair<std::uint16_t, std::uint16_t> kernel_of(const GridLaunch& grid) {
     return {grid.module, grid.kernel};
   }
@@ -151,12 +170,15 @@ class Takeovers {
   DispatchStatistics& statistics_;
   std::vector<Sm> sms_;
   PreemptionSignals signals_;
+  BackOff back_off_;
   std::map<std::pair<std::uint16_t, std::uint16_t>, KernelHistory> finished_;  ///< module, kernel
   std::optional<GridLaunch> asked_for_;
   std::vector<SmStatus> answers_;
   std::size_t awaited_ = 0;
   Time asked_at_;
   std::vector<PreemptionRecord> records_;
+  /// Of those blocks, by grid and block, that are to return.
+  std::map<std::pair<std::uint32_t, std::uint64_t>, std::uint64_t> records_of_away_;
 };
 
 }  // namespace lockstep

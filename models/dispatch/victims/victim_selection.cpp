@@ -7,6 +7,20 @@ namespace lockstep {
 
 SmSelection::SmSelection(Setup setup) : setup_(std::move(setup)), left_(setup_.used) {
   counts_.candidates = setup_.places->places_for(setup_.need);
+  count_fragments();
+}
+
+void SmSelection::count_fragments() {
+  std::uint64_t free_places = 0;
+  for (std::uint32_t place = 0; place < counts_.candidates; ++place) {
+    const auto in_the_way = setup_.places->candidate(place, setup_.need, setup_.grid);
+    free_places += in_the_way && in_the_way->empty();
+  }
+  const BlockResources& need = setup_.need;
+  counts_.fragmented_registers =
+      setup_.limits.registers - setup_.used.registers - free_places * need.registers;
+  counts_.fragmented_shared =
+      setup_.limits.shared_bytes - setup_.used.shared_bytes - free_places * need.shared_bytes;
 }
 
 bool SmSelection::better(const Choice& a, const Choice& b, Time bound) {

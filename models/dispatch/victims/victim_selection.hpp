@@ -53,10 +53,13 @@ class SmSelection {
     std::uint64_t chosen = 0;
     std::uint64_t free_before = 0;  ///< of those, where nobody had to leave
     std::uint64_t widened = 0;
+    /// Free before, but in no free place.
+    std::uint64_t fragmented_registers = 0, fragmented_shared = 0;
   };
   Counts counts() const { return counts_; }
 
  private:
+  void count_fragments();
   std::optional<Choice> at(std::uint32_t place) const;
   /// Further blocks leave until threads and slots suffice; false: they cannot.
   bool make_fit(Choice& choice) const;

@@ -9,8 +9,42 @@ namespace lockstep::isa {
 
 namespace {
 
+/// A predicate, negated or not, under which instructions are executed.
+struct Guard {
+  std::uint8_t predicate = no_predicate;
+  bool negated = false;
+
+  bool always() const { return predicate == no_predicate; }
+  bool operator==(const Guard&) const = default;
+};
+
+Guard guard_of(const Instruction& instruction) {
+  return {instruction.guard, instruction.guard_negated};
+}
+
+/// What a pair of rows may hold: in any lane, and in those in which `guard` holds - what was
+/// written under it last, while the predicate is the same.
+struct PairState {
+  PointerOrigins any = 0;
+  Guard guard;  ///< always(): nothing more is known
+  PointerOrigins guarded = 0;
+
+  bool operator==(const PairState&) const = default;
+  PointerOrigins under(Guard reader) const {
+    return !reader.always() && reader == guard ? guarded : any;
+  }
+  void write(PointerOrigins origins, Guard writer) {
+    *this = writer.always() ? PairState{origins, {}, 0} : PairState{any | origins, writer, origins};
+  }
+  void join(const PairState& other) {
+    any |= other.any;
+    *this = guard == other.guard ? PairState{any, guard, guarded | other.guarded}
+                                 : PairState{any, {}, 0};
+  }
+};
+
 /// By pair of rows: pointers stand in those that hold 64-bit values.
-using State = std::vector<PointerOrigins>;
+using State = std::vector<PairState>;
 
 class OriginAnalysis {
  public:
@@ -25,7 +59,7 @@ class OriginAnalysis {
     const auto next = successors(program_);
     std::vector<State> before(program_.instructions.size());
     if (before.empty()) return before;
-    before[0].assign((program_.pair_rows + 1) / 2, 0);
+    before[0].assign((program_.pair_rows + 1) / 2, {});
     std::deque<std::uint32_t> work{0};
     while (!work.empty()) {
       const std::uint32_t pc = work.front();
@@ -38,11 +72,11 @@ class OriginAnalysis {
     return before;
   }
 
-  PointerOrigins origins_of(Operand operand, const State& state) const {
+  PointerOrigins origins_of(Operand operand, Guard guard, const State& state) const {
     if (!operand.valid()) return 0;
     if (operand.base() == Operand::constants) return of_constant_[operand.row()];
     if (operand.is_register() && operand.row() < program_.pair_rows)
-      return state[operand.row() / 2];
+      return state[operand.row() / 2].under(guard);
     return 0;
   }
 
@@ -55,29 +89,26 @@ class OriginAnalysis {
                                                                    : from_anywhere;
   }
   static bool join(State& into, const State& from) {
-    if (into.empty()) {
-      into = from;
-      return true;
-    }
-    bool changed = false;
-    for (std::size_t i = 0; i < from.size(); ++i) {
-      changed |= (from[i] & ~into[i]) != 0;
-      into[i] |= from[i];
-    }
-    return changed;
+    const State before = into;
+    if (into.empty()) into = from;
+    for (std::size_t i = 0; i < from.size(); ++i) into[i].join(from[i]);
+    return into != before;
   }
   void execute(const Instruction& instruction, State& state) const {
+    const Guard guard = guard_of(instruction);
     PointerOrigins origins = 0;
     if (is_memory(instruction.category)) {
       origins = from_anywhere;
     } else {
-      for (const Operand source : instruction.source) origins |= origins_of(source, state);
+      for (const Operand source : instruction.source) origins |= origins_of(source, guard, state);
     }
-    for (const Operand destination : instruction.destination) {
-      if (!destination.is_register() || destination.row() >= program_.pair_rows) continue;
-      PointerOrigins& place = state[destination.row() / 2];
-      place = instruction.guard == no_predicate ? origins : place | origins;
-    }
+    for (const Operand destination : instruction.destination)
+      if (destination.is_register() && destination.row() < program_.pair_rows)
+        state[destination.row() / 2].write(origins, guard);
+    for (const std::uint8_t predicate : instruction.predicate_destination)
+      for (PairState& pair : state)
+        if (predicate != no_predicate && pair.guard.predicate == predicate)
+          pair = {pair.any, {}, 0};
   }
 
   const Program& program_;
@@ -128,7 +159,8 @@ GlobalUse find_global_use(const Program& program) {
     if (!is_memory(instruction.category) || !is_global(instruction.memory)) continue;
     PointerOrigins origins = from_anywhere;
     if (follows && !before[pc].empty())
-      if (const PointerOrigins known = analysis.origins_of(instruction.source[0], before[pc]))
+      if (const PointerOrigins known =
+              analysis.origins_of(instruction.source[0], guard_of(instruction), before[pc]))
         origins = known;
     if (instruction.category == Category::store || instruction.category == Category::atomic)
       use.stored |= origins;

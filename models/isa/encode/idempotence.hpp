@@ -3,7 +3,9 @@
 /// A block is idempotent until it first executes an atomic operation, or a store that may overwrite
 /// global data that its kernel reads.  Where pointers come from is followed through the registers
 /// of the lowered program: from parameters, from addresses of module variables, or from anywhere
-/// (loaded, or not understood).  Which parameters point into the same buffer is known at launch.
+/// (loaded, or not understood).  What was written under a predicate is what is read under the same
+/// one: branches that became predicates leave such code.  Which parameters point into the same
+/// buffer is known at launch.
 /// Source: 003, section 4.1 and 002, section II.B (the relaxed condition of Chimera);
 /// preemption.md, section 2.2 with its errata (printf, pinned memory, malloc and aliasing
 /// arguments).

@@ -69,12 +69,14 @@ Translation::Lookup Translation::look_up(Access& access, unsigned group, SmCycle
     gpc_.drop(key);
     miss = pages_.take_miss(key);
   }
+  const bool is_first = !pages_.miss(miss).has_lines();
   pages_.park(miss, access, group);
   if (pages_.miss(miss).was_refused()) waits_.begin(WarpSlot(access.warp), now);
   ++(merges ? counts.l1_tlb_merges : counts.l1_tlb_misses);
-  if (merges) return Lookup::parked;
-  if (outside) {
-    page_invalid(miss, now);
+  const bool invalid = merges && is_first && pages_.miss(miss).state == PageMiss::State::invalid;
+  if (merges && !invalid) return Lookup::parked;
+  if (outside || invalid) {
+    page_invalid(miss, false, now);
   } else {
     ask(miss, now);
   }
@@ -136,7 +138,7 @@ void Translation::ask(std::uint16_t index, SmCycle now) {
   ports_.tell_gmmu(MessageKind::translate, request, now);
 }
 
-void Translation::on_answer(const TranslationAnswer& answer, SmCycle now) {
+void Translation::on_answer(const TranslationAnswer& answer, SmCycle now, bool blocks_in_memory) {
   const TlbKey key = TlbKey::base(answer.where());
   const std::uint16_t miss = pages_.find_miss(key);
   switch (answer.status) {
@@ -148,7 +150,7 @@ void Translation::on_answer(const TranslationAnswer& answer, SmCycle now) {
       if (miss != ParkedPages::none) page_refused(miss, answer, now);
       break;
     case TranslationStatus::invalid:
-      if (miss != ParkedPages::none) page_invalid(miss, now);
+      if (miss != ParkedPages::none) page_invalid(miss, blocks_in_memory, now);
       break;
   }
 }
@@ -251,8 +253,9 @@ void Translation::end_fault_wait(std::uint16_t miss, SmCycle now) {
   waits_.find(pages_, lines_.stopped_warps());
 }
 
-/// Prefetches are dropped; anything else is the tenant's mistake.
-void Translation::page_invalid(std::uint16_t index, SmCycle now) {
+/// Prefetches are dropped; anything else is the tenant's mistake.  What was squashed is issued
+/// again to find that out, and does not ask again: its block might leave each time.
+void Translation::page_invalid(std::uint16_t index, bool blocks_in_memory, SmCycle now) {
   bool mistaken = false;
   pages_.for_each_parked(index, [&](const Access& access, unsigned group) {
     mistaken = access.kind != Access::Kind::prefetch;
@@ -267,7 +270,8 @@ void Translation::page_invalid(std::uint16_t index, SmCycle now) {
     const Access& access = pages_.access_of(pages_.front(index));
     if (pages_.pop(index)) lines_.dropped(access, now);
   }
-  pages_.give_back_miss(index);
+  const bool squashed = squashes_ && lines_.come(pages_.miss(index).key, now);
+  if (!squashed && !blocks_in_memory) pages_.give_back_miss(index);
 }
 
 Translation::Line Translation::next_line(SmCycle now) {

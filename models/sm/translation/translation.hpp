@@ -70,7 +70,8 @@ class Translation {
   }
 
   // What the GMMU says.
-  void on_answer(const TranslationAnswer& answer, SmCycle now);
+  /// For blocks in memory, too: they find out when they are back whether it is their mistake.
+  void on_answer(const TranslationAnswer& answer, SmCycle now, bool blocks_in_memory = false);
   void on_pages_mapped(const PagesMapped& mapped, std::span<const std::byte> entries);
   void on_replay(const PageNotice& notice, SmCycle now);
   void on_flush(TenantId tenant);
@@ -111,7 +112,7 @@ class Translation {
   /// Policies hear whose warps waited.
   void tell_waiting(std::uint16_t miss, SmCycle now) const;
   void count_fault(std::uint16_t miss, SmCycle now);
-  void page_invalid(std::uint16_t miss, SmCycle now);
+  void page_invalid(std::uint16_t miss, bool blocks_in_memory, SmCycle now);
   bool can_leave(std::uint16_t miss, PageTableEntry entry) const;
   void start_draining(std::uint16_t miss, PageTableEntry entry, SmCycle now);
   void page_done(std::uint16_t miss, SmCycle now);

@@ -46,11 +46,13 @@ struct BlockInMemory {
            (kept.shared_bytes > 0 ? in_place::shared : 0);
   }
   bool can_return() const { return state == State::there && pages.empty(); }
-  /// A page has come; all_keys: every page.
-  void page_came(TlbKey key, SmCycle now) {
-    if (pages.empty()) return;
-    key == all_keys ? pages.clear() : static_cast<void>(std::erase(pages, key));
+  /// A page has come; all_keys: every page.  Whether the block waited for it.
+  bool page_came(TlbKey key, SmCycle now) {
+    if (pages.empty()) return false;
+    const bool waited_for =
+        std::erase_if(pages, [&](TlbKey page) { return key == all_keys || page == key; }) > 0;
     ready = now;
+    return waited_for;
   }
   static constexpr TlbKey all_keys{};
 

@@ -207,8 +207,8 @@ void BlockTurnover::look(SmCycle now) {
   return_blocks(now);
 }
 
-void BlockTurnover::page_came(const PageNotice& notice, SmCycle now) {
-  scheduler_.page_came(
+bool BlockTurnover::page_came(const PageNotice& notice, SmCycle now) {
+  return scheduler_.page_came(
       notice.page == all_pages ? BlockInMemory::all_keys : TlbKey::base(notice.where()), now);
 }
 

@@ -64,7 +64,8 @@ class BlockTurnover final : public DrainedWarps {
   bool has_to_look() const { return scheduler_.has_to_look(); }
   /// Something has happened that may let blocks leave or return.
   void look(SmCycle now);
-  void page_came(const PageNotice& notice, SmCycle now);
+  /// Whether a block in memory waited for it.
+  bool page_came(const PageNotice& notice, SmCycle now);
   SmCycle wake() const { return scheduler_.wake(); }
 
   const BlockLog& log() const { return log_; }

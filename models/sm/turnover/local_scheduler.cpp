@@ -23,8 +23,9 @@ LocalScheduler::LocalScheduler(const SmConstants& constants, SmStatistics& stati
   for (std::uint32_t i = area.places; i > 0; --i) free_numbers_.push_back(area.first_place + i - 1);
 }
 
-void LocalScheduler::page_came(TlbKey key, SmCycle now) {
-  for (BlockInMemory& block : blocks_) block.page_came(key, now);
+bool LocalScheduler::page_came(TlbKey key, SmCycle now) {
+  const auto waited = [&](BlockInMemory& block) { return block.page_came(key, now); };
+  return std::count_if(blocks_.begin(), blocks_.end(), waited) > 0;
 }
 
 void LocalScheduler::stop(std::uint8_t grid, std::span<const BlockCommand> commands, SmCycle now) {
@@ -37,11 +38,10 @@ void LocalScheduler::stop(std::uint8_t grid, std::span<const BlockCommand> comma
     const auto command = std::find_if(commands.begin(), commands.end(), [&](const auto& other) {
       return other.block == block.index;
     });
-    if (command == commands.end()) {
-      make_room(place, parts_.blocks.grid(grid).makes_room, now);
-    } else {
+    if (command != commands.end())
       make_room(place, command->technique, now, command->keeps);
-    }
+    else
+      make_room(place, parts_.blocks.grid(grid).makes_room, now);
   }
 }
 

@@ -72,8 +72,8 @@ class LocalScheduler {
   /// Another grid gets the SM: the blocks of this one make room as they are told, and do not return
   /// until it is resumed.
   void stop(std::uint8_t grid, std::span<const BlockCommand> commands, SmCycle now);
-  /// A page has come, or BlockInMemory::all_keys.
-  void page_came(TlbKey key, SmCycle now);
+  /// A page has come, or BlockInMemory::all_keys; whether a block waited for it.
+  bool page_came(TlbKey key, SmCycle now);
   /// Something has happened; so many new blocks wait for a place.
   void look(std::size_t staged, SmCycle now);
 

@@ -193,6 +193,7 @@ class Compare(Sharing):
         slowdowns = [alone / shared for alone, shared in speed.values()]
         self.assertAlmostEqual(result["weighted_speedup"], sum(1 / s for s in slowdowns))
         self.assertAlmostEqual(result["harmonic_speedup"], len(names) / sum(slowdowns))
+        self.assertAlmostEqual(result["mean_slowdown"], sum(slowdowns) / len(names))
         self.assertAlmostEqual(result["maximum_slowdown"], max(slowdowns))
         self.assertAlmostEqual(result["ipc_throughput"], sum(s for _, s in speed.values()))
 
@@ -202,7 +203,7 @@ class Compare(Sharing):
         self.share(short=", relaunch: true")
         out = self.compare("s.yaml", "--quiet")
         self.assert_follows_from(self.result(), "s.h5", self.FILES)
-        for word in ("long", "short", "weighted speedup", "harmonic speedup", "unfairness",
+        for word in ("long", "short", "weighted speedup (STP)", "harmonic speedup", "mean slowdown (ANTT)", "unfairness",
                      "IPC throughput"):
             self.assertIn(word, out)
 

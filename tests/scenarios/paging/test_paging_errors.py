@@ -159,6 +159,19 @@ class PagingErrors(BesideOthers):
         self.assert_ended(["k.ptx:22", "outside of every buffer"],
                           "tenants.0.parameters.guilty=100000")
 
+    def test_with_every_scheme_a_block_that_left_because_of_a_wild_address_finds_that_out(self):
+        """What was squashed does so when it is issued again; seven of eight blocks take places from each other."""
+        for scheme in ("warp-disable-commit", "warp-disable-last-check", "replay-queue", "operand-log"):
+            for switching in ("none", "{name: on-fault, threshold: 0}"):
+                with self.subTest(scheme=scheme, switching=switching):
+                    policies = (f"policies.exception_scheme={scheme}", f"policies.block_switching={switching}")
+                    self.beside_others(REACHING)
+                    self.assert_ended(["k.ptx:22", "kernel reach", "block (4, 0, 0)", "thread (44, 0, 0)",
+                                       "store to 0x40", "outside of every buffer"], *policies)
+                    self.beside_others(REACHING.replace("blocks * block * stride", "block * stride"))
+                    self.assert_ended(["k.ptx:22", "outside of every buffer"], *policies, "gpu.sm.blocks=1",
+                                      "tenants.0.parameters.guilty=100000")
+
     def test_freed_memory(self):
         for kind in ("managed", "device"):
             with self.subTest(kind=kind):

@@ -98,6 +98,10 @@ class Preemption(ScenarioTest):
             self.assertEqual((fault, asleep), (0, 0))
             self.assertGreater(barrier + barrier_point + elsewhere, 0)
             self.assertEqual(barrier_point + point > 0, points == "selective")
+            with h5py.File(self.folder / "out.h5", "r") as file:
+                stats = file["final/stats"]
+                placed = [int(stats[f"dispatcher/{key}"][()].sum()) for key in ("points", "barrier_points")]
+            self.assertEqual(sum(placed) > 0, points == "selective")
             self.assertEqual(elsewhere > 0, points == "none")
 
     def test_in_place_less_goes_through_memory(self):
@@ -216,6 +220,8 @@ class Preemption(ScenarioTest):
             in_time = rows["released"] - rows["asked"] <= rows["bound"]
             self.assertEqual(rows["kept"].tolist(), [b"yes" if one else b"no" for one in in_time])
             self.assertEqual(rows["bytes"].sum(), saved)
+            self.assertEqual((rows["returned"] < 2**63 - 1).all(), technique != "drain")
+            self.assertTrue((rows["returned"] >= rows["released"]).all())
             of_parts = rows["register_bytes"].astype(int) + rows["shared_bytes"]
             self.assertTrue((of_parts <= rows["bytes"]).all())
             self.assertEqual((of_parts > 0).all(), technique == "switch")

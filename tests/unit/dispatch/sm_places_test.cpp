@@ -194,6 +194,7 @@ TEST(VictimSelection, StartsBesideHotspotWithoutAnEviction) {
   EXPECT_EQ(sms[0].release().places, 1u);
   EXPECT_THAT(blocks_of(sms[0].release()), ElementsAre());
   EXPECT_EQ(sms[0].counts().candidates, 8u);
+  EXPECT_EQ(sms[0].counts().fragmented_registers, 32768u - 3 * 9216 - 4096);
   EXPECT_EQ(sms[0].counts().chosen, 1u);
   EXPECT_EQ(sms[0].counts().free_before, 1u);
 }

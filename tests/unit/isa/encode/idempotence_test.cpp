@@ -90,6 +90,31 @@ TEST_F(Idempotence, APointerThatComesRoundALoopIsFollowed) {
   EXPECT_EQ(ends(), std::vector{true}) << "they are swapped in each round";
 }
 
+constexpr const char* moves_on =
+    "  setp.eq.u32 %p0, %r0, 7;\n"
+    "  mov.u64 %rd4, %rd0;\n"
+    "  ld.global.u32 %r2, [%rd4];\n"
+    "  @%p0 add.u64 %rd4, %rd1, 128;\n";
+
+TEST_F(Idempotence, UnderAPredicateAPointerIsWhatWasWrittenUnderIt) {
+  use(std::string(moves_on) + "  @%p0 st.global.u32 [%rd4], %r2;\n");
+  EXPECT_EQ(ends(), std::vector{false});
+}
+
+TEST_F(Idempotence, UnderItsOppositeOrNoneAPointerMayBeWhatItWas) {
+  use(std::string(moves_on) + "  @!%p0 st.global.u32 [%rd4], %r2;\n");
+  EXPECT_EQ(ends(), std::vector{true});
+  use(std::string(moves_on) + "  st.global.u32 [%rd4], %r2;\n");
+  EXPECT_EQ(ends(), std::vector{true});
+}
+
+TEST_F(Idempotence, UnderAPredicateThatHasChangedAPointerMayBeWhatItWas) {
+  use(std::string(moves_on) +
+      "  setp.eq.u32 %p0, %r1, 3;\n"
+      "  @%p0 st.global.u32 [%rd4], %r2;\n");
+  EXPECT_EQ(ends(), std::vector{true});
+}
+
 TEST_F(Idempotence, WhatStandsInMemoryMayPointAnywhere) {
   use("  ld.global.u64 %rd4, [%rd0];\n  st.global.u32 [%rd4], %r1;\n");
   EXPECT_EQ(ends(), std::vector{true});
