@@ -61,7 +61,8 @@ SIZES = {
     "nw": "{tiles: 48}",
     "nw_two": "{tiles: 48}",
     "page_view_count": "{entries: 65536, pages: 8192, page_slots: 16384, pair_slots: 131072}",
-    "page_view_rank": "{servers: 2560, visited_records: 512, other_records: 256, front: 4096, pages: 655360, blocks: 640}",
+    "page_view_rank": "{servers: 2560, visited_records: 512, other_records: 256, front: 4096, pages: 655360, "
+                      "blocks: 640}",
     "pathfinder": "{columns: 200000, rows: 80}",
     "persistent": "{n: 200000, blocks: 640}",
     "pointer_chase": "{slots: 1048576, hops: 16384}",

@@ -202,8 +202,7 @@ struct SmInstructionCacheParameters {
     return parameters<P>()
         .field("l0_bytes", &P::l0_bytes, 0_B, range(0_B, 1_MiB),
                "instruction cache of each scheduler; 0: every fetch hits")
-        .field("l0_ways", &P::l0_ways, 4, range(1, 64), "lines of 128 bytes in a set of it",
-               "lines")
+        .field("l0_ways", &P::l0_ways, 4, range(1, 64), "lines of 128 B in a set of it", "lines")
         .field("l1_bytes", &P::l1_bytes, 128_KiB, range(1_KiB, 4_MiB),
                "instruction cache of the SM behind them")
         .field("l1_ways", &P::l1_ways, 16, range(1, 64), "lines in a set of it", "lines")
@@ -211,8 +210,7 @@ struct SmInstructionCacheParameters {
                "that a line takes which only the latter has")
         .field("ahead", &P::ahead, 8, range(0, 32), "lines that are brought ahead of a warp",
                "lines")
-        .field("instruction_bytes", &P::instruction_bytes, 16_B, range(4_B, 32_B),
-               "of a machine instruction")
+        .field("instruction_bytes", &P::instruction_bytes, 16_B, range(4_B, 32_B), "of one")
         .check([](const P& p) {
           std::string text = p.on() ? misfit("l0", p.l0_bytes.count(), p.l0_ways, line_bytes) : "";
           return text.empty() ? misfit("l1", p.l1_bytes.count(), p.l1_ways, line_bytes) : text;
@@ -224,10 +222,8 @@ struct SmInstructionCacheParameters {
   static std::string misfit(const std::string& name, std::uint64_t bytes, std::uint32_t ways,
                             std::uint64_t bytes_of_line) {
     if (bytes > 0 && bytes % (ways * bytes_of_line) == 0) return "";
-    return name + "_bytes (" + std::to_string(bytes) + ") are no multiple of " + name + "_ways (" +
-           std::to_string(ways) + ") lines of " + std::to_string(bytes_of_line) +
-           " bytes - make them one of " + std::to_string(ways * bytes_of_line) +
-           ", or choose other ways";
+    return name + "_bytes (" + std::to_string(bytes) + ") are no multiple of a set's " +
+           std::to_string(ways * bytes_of_line) + " - make them one, or change " + name + "_ways";
   }
 };
 
@@ -345,7 +341,7 @@ struct SmParameters {
                "too, where it has less to do than the integer unit")
         .field("unroll_loops", &P::unroll_loops, false,
                "innermost counted loops become straight code if their rounds are known, others run "
-               "four rounds at a time, as ptxas makes them, and what is left over one by one")
+               "four rounds at a time, as ptxas does it")
         .field("memory_interval", &P::memory_interval, 2_cycles, range(1_cycles, 100_cycles),
                "between two memory instructions of one address generation unit")
         .field("constant_latency", &P::constant_latency, 26_cycles, range(1_cycles, 1000_cycles),

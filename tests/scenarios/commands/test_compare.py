@@ -203,8 +203,8 @@ class Compare(Sharing):
         self.share(short=", relaunch: true")
         out = self.compare("s.yaml", "--quiet")
         self.assert_follows_from(self.result(), "s.h5", self.FILES)
-        for word in ("long", "short", "weighted speedup (STP)", "harmonic speedup", "mean slowdown (ANTT)", "unfairness",
-                     "IPC throughput"):
+        for word in ("long", "short", "weighted speedup (STP)", "harmonic speedup", "mean slowdown (ANTT)",
+                     "unfairness", "IPC throughput"):
             self.assertIn(word, out)
 
     def test_alone_is_the_same_part_of_the_machine_from_time_zero_and_once(self):

@@ -1,4 +1,4 @@
-"""Grids that are not easy to preempt: whose blocks wait for each other, leave something behind, or lose their tenant."""
+"""Grids that are hard to preempt: whose blocks wait for each other, leave something behind, or lose their tenant."""
 import unittest
 
 import h5py
@@ -23,7 +23,8 @@ INDEX = """
 # All blocks meet after each round, in which a thread reads what one of the next block wrote in the round before. Half
 # of the blocks come `late` to the first, on each SM: what the others wait for can still be flushed.
 COOPERATIVE = HEAD + """
-.visible .entry cooperative(.param .u64 values, .param .u64 arrived, .param .u32 rounds, .param .u32 late) {""" + INDEX + """
+.visible .entry cooperative(.param .u64 values, .param .u64 arrived, .param .u32 rounds,
+  .param .u32 late) {""" + INDEX + """
   ld.param.u64 %rd2, [values];
   ld.param.u64 %rd3, [arrived];
   ld.param.u32 %r5, [rounds];
@@ -303,7 +304,8 @@ class PreemptedGrids(ScenarioTest):
         policies = (", sharing: {name: time-sliced, slice: 1us}, prefetcher: none, "
                     "fault_handling: {name: host, cost_model: tanasic}")
         large = shipped("managed_add", "{n: 65536}")
-        self.run_checked(scenario("switch", large, large, policies, "{at: [15us]}"), "--set", "gpu.memory.capacity=3MiB")
+        self.run_checked(scenario("switch", large, large, policies, "{at: [15us]}"),
+                         "--set", "gpu.memory.capacity=3MiB")
         self.assertGreater(self.count("dispatcher", "sms_taken"), 10)
         self.assertEqual(self.count("sm", "blocks_saved"), self.count("sm", "blocks_restored"))
         self.assertGreater(self.count("host", "pages_evicted"), 0)
