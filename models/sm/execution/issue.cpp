@@ -23,7 +23,7 @@ void Issue::issue_as(WarpSlot slot, SmCycle now) {
 
   if ((record.flags & IssueRecord::ordered_before) && !blocks_.released(warp)) [[unlikely]]
     return front_end_.refuse(slot, record, StallCause::fence);
-  if (follows && preemptible_ && refused(slot, grid, pc, record)) return;
+  if (follows && preemptible_ && refused(slot, grid, pc, record, active)) return;
   front_end_.issued(slot, record, now);
   if (follows && reads_late_) read_operands(slot, grid.issue->precise[pc], now);
   grid.counts.warp_instructions += record.issue_slots;
@@ -77,10 +77,12 @@ inline bool Issue::fetched(WarpSlot slot, GridSlot& grid, std::uint32_t pc, SmCy
 }
 
 inline bool Issue::refused(WarpSlot slot, const GridSlot& grid, std::uint32_t pc,
-                           const IssueRecord& record) {
+                           const IssueRecord& record, std::uint32_t active) {
   const PreciseRecord& precise = grid.issue->precise[pc];
-  if ((precise.flags & (PreciseRecord::may_fault | PreciseRecord::waits_for_checks)) == 0)
-    return false;
+  // An access without lanes takes no entry, and must not be woken in place of one that would.
+  const unsigned asks =
+      PreciseRecord::waits_for_checks | (active != 0 ? unsigned{PreciseRecord::may_fault} : 0u);
+  if ((precise.flags & asks) == 0) return false;
   const auto cause = faultable_.refusal(slot, precise);
   if (cause) front_end_.refuse(slot, record, *cause);
   return cause.has_value();

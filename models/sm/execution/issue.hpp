@@ -45,7 +45,8 @@ class Issue {
   template <bool follows>
   void issue_as(WarpSlot slot, SmCycle now);
   /// What holds the instruction back at the last moment: true if it has not issued.
-  bool refused(WarpSlot slot, const GridSlot& grid, std::uint32_t pc, const IssueRecord& record);
+  bool refused(WarpSlot slot, const GridSlot& grid, std::uint32_t pc, const IssueRecord& record,
+               std::uint32_t active);
   /// The instruction is in the SM, and so are the parameters of its grid.
   bool fetched(WarpSlot slot, GridSlot& grid, std::uint32_t pc, SmCycle now);
   /// What a fault has squashed of the warp's instructions issues again.
