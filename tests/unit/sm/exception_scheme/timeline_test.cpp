@@ -137,6 +137,18 @@ TEST(OperandLog, OtherSizesAreDividedAlike) {
   EXPECT_EQ(stores_without_wait(16, "32KiB"), 4u);
 }
 
+TEST(OperandLog, AnAccessWithoutLanesIsNotWokenInPlaceOfOneThatWantsEntries) {
+  IdealMachine::Options options = figure_options("{name: operand-log, bytes: 8KiB}");
+  options.parameters.blocks = 16;  // two entries for each: one store
+  options.parameters.port.injection_latency = Cycles{200};
+  IdealMachine machine(
+      kernel_of("mov.u32 %r9, %tid.x;\nsetp.gt.u32 %p0, %r9, 31;\nst.global.u32 [%rd0], %r9;\n"
+                "@%p0 st.global.u32 [%rd0+4], %r9;\nbar.sync 0;\n"),
+      options);
+  machine.launch("k", {1, 1, 1}, {64, 1, 1}, {machine.address(0), machine.address(4096), 5});
+  EXPECT_LT(machine.run(90, 5000), 5000) << "the second warp's store still waits at the barrier's";
+}
+
 TEST(ReplayQueue, AFullQueueHoldsTheNextMemoryInstructionUntilACommit) {
   const std::string warm_up =
       "add.u64 %rd2, %rd1, 0;\nld.global.u32 %r3, [%rd2];\n"
