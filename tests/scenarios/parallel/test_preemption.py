@@ -93,14 +93,13 @@ class Preemption(ScenarioTest):
             self.write("scenario.yaml", text(preempted(f"{{name: switch, context: live, points: {points}}}")))
             self.run_checked("out.h5")
             with h5py.File(self.folder / "out.h5", "r") as file:
-                stops = file["final/stats/sm/context_stops"][()].sum(axis=(0, 1)).tolist()
+                stats = file["final/stats"]
+                stops = stats["sm/context_stops"][()].sum(axis=(0, 1)).tolist()
+                placed = [int(stats[f"dispatcher/{key}"][()].sum()) for key in ("points", "barrier_points")]
             fault, barrier, barrier_point, point, asleep, elsewhere = stops
             self.assertEqual((fault, asleep), (0, 0))
             self.assertGreater(barrier + barrier_point + elsewhere, 0)
             self.assertEqual(barrier_point + point > 0, points == "selective")
-            with h5py.File(self.folder / "out.h5", "r") as file:
-                stats = file["final/stats"]
-                placed = [int(stats[f"dispatcher/{key}"][()].sum()) for key in ("points", "barrier_points")]
             self.assertEqual(sum(placed) > 0, points == "selective")
             self.assertEqual(elsewhere > 0, points == "none")
 
