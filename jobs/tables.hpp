@@ -223,7 +223,7 @@ struct PreemptedBlockRow {
   std::uint64_t expected_loss = 0;
   std::string predictor;
   std::uint64_t executed = 0, cycles = 0;
-  std::uint32_t idempotent = 0, faulted = 0;
+  std::uint32_t idempotent = 0, ended_by = 0, faulted = 0;
   std::uint64_t lost = 0, bytes = 0;
   std::uint32_t register_bytes = 0, shared_bytes = 0;
 
@@ -263,6 +263,9 @@ struct PreemptedBlockRow {
                 "warp instructions of the block before the decision; 0 where nothing was estimated")
         .column("cycles", &R::cycles, "cycles", "of the SM, that it had been on chip; likewise")
         .column("idempotent", &R::idempotent, "", "1: it could still have been flushed; likewise")
+        .column("ended_by", &R::ended_by, "line",
+                "of the PTX text: the instruction after which it could not; 0: it could, or it had "
+                "run on another SM then")
         .column("faulted", &R::faulted, "", "1: it waited for a page; likewise")
         .column("lost", &R::lost, "instructions", "warp instructions of a flushed block")
         .column("bytes", &R::bytes, "bytes", "of the context of a block that was switched")

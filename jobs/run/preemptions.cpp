@@ -56,6 +56,7 @@ std::vector<PreemptedBlockRow> gather_preemptions(const Engine& engine) {
                       r.before.work.executed.warp,
                       r.before.work.cycles,
                       r.before.idempotent,
+                      r.before.ended_by,
                       r.before.faulted,
                       r.lost,
                       r.bytes,

@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <deque>
 #include <optional>
+#include <span>
 #include <vector>
 
 #include "core/engine/link.hpp"
@@ -11,6 +12,7 @@
 #include "core/error/error.hpp"
 #include "core/time/time.hpp"
 #include "models/noc/grid_messages.hpp"
+#include "models/noc/ids.hpp"
 #include "models/sm/parameters/occupancy.hpp"
 
 namespace lockstep {
@@ -18,11 +20,18 @@ namespace lockstep {
 /// A saved block that returns to whichever SM has room first.
 struct BlockInHand {
   BlockGiven block;
-  std::vector<std::byte> context;  ///< if it does not go through memory
+  std::vector<std::byte> payload;  ///< of the message that gave it
 
+  /// It ends with its tenant: what it has of memory is free.
+  void give_back(Link& to_sm, Time now, Outbox& outbox) const {
+    const ContextPlace context{block.block.sm, block.place};
+    outbox.send(to_sm, now, kind_of(MessageKind::context_free), context);
+    const auto homes = std::span(payload).first(block.homes * sizeof(LocalHome));
+    if (!homes.empty()) outbox.send(to_sm, now, kind_of(MessageKind::homes_free), context, homes);
+  }
   template <class Archive>
   void serialize(Archive& archive) {
-    archive(block, context);
+    archive(block, payload);
   }
 };
 

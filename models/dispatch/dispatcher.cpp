@@ -100,9 +100,10 @@ void Dispatcher::take(const MessageHeader& message, Outbox& outbox) {
     case MessageKind::block_given:
       block_given(message, outbox);
       break;
-    case MessageKind::context_free: {
+    case MessageKind::context_free:
+    case MessageKind::homes_free: {
       const auto& free = message.body<ContextPlace>();
-      outbox.send(to_sms_[free.sm], message.arrival, kind_of(MessageKind::context_free), free);
+      outbox.send(to_sms_[free.sm], message.arrival, message.kind, free, message.payload());
       break;
     }
     case MessageKind::block_returned:
@@ -210,8 +211,7 @@ void Dispatcher::block_given(const MessageHeader& message, Outbox& outbox) {
 /// They are done, as those are that end in an SM with their tenant.
 void Dispatcher::drop_in_hand(GridPlace grid, Time now, Outbox& outbox) {
   for (const BlockInHand& one : grid->in_hand) {
-    outbox.send(to_sms_[one.block.block.sm], now, kind_of(MessageKind::context_free),
-                ContextPlace{one.block.block.sm, one.block.place});
+    one.give_back(to_sms_[one.block.block.sm], now, outbox);
     --grid->running;
     ++grid->done;
     ++statistics_.blocks_done[grid->launch.tenant];
@@ -377,7 +377,7 @@ void Dispatcher::send_again(GridPlace grid, const BlockReference& block, bool wa
 }
 
 void Dispatcher::serialize(Archive& archive) {
-  archive.section("dispatcher", 10);
+  archive.section("dispatcher", 11);
   archive(to_host_, to_sms_, grids_, sms_, next_sm_, executed_, ends_, next_dispatch_, wake_,
           statistics_, preempting_);
   sharing_->serialize(archive);

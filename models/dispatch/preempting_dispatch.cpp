@@ -327,7 +327,7 @@ bool PreemptingDispatch::bring_back(DispatchedGrid& grid, std::uint32_t index, b
     const BlockInHand& next = grid.in_hand.front();
     grid.introduce_at(index, parts_.to_sms[index], now, outbox);
     outbox.send(parts_.to_sms[index], now, kind_of(MessageKind::block_given), next.block,
-                next.context);
+                next.payload);
     parts_.sms[index].owner = grid.number();
     grid.goes_away(index);
     ++grid.arriving[index];

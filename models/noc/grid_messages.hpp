@@ -173,14 +173,17 @@ struct BlockSaved {
 };
 static_assert(sizeof(BlockSaved) == 56);
 
-/// block_given.  Payload: its context, if that does not go through memory.
+/// block_given.  Payload: `homes` LocalHomes, where the local memory of its warps stands; then its
+/// context, if that does not go through memory.
 struct BlockGiven {
   BlockReference block;     ///< sm: who gives it
   std::uint32_t place = 0;  ///< of its context, among those of all SMs
   std::uint8_t given = 0;   ///< 0: no block of the grid can be
   std::uint8_t idempotent = 0;
   std::array<std::uint8_t, 2> reserved{};
-  std::uint64_t bytes = 0;  ///< of its context
+  std::uint32_t homes = 0;
+  std::uint32_t ended_by = 0;  ///< BlockProgress::ended_by
+  std::uint64_t bytes = 0;     ///< of its context
   ContextParts parts;
   BlockWork work;             ///< what it has done
   InstructionCount executed;  ///< for the grid on that SM since its last block was done there
@@ -188,12 +191,13 @@ struct BlockGiven {
 
   template <class Archive>
   void serialize(Archive& archive) {
-    archive(block, place, given, idempotent, bytes, parts, work, executed, started);
+    archive(block, place, given, idempotent, homes, ended_by, bytes, parts, work, executed,
+            started);
   }
 };
-static_assert(sizeof(BlockGiven) == 96);
+static_assert(sizeof(BlockGiven) == 104);
 
-/// context_free.
+/// context_free; homes_free: `place` means nothing.  Payload of that: LocalHomes.
 struct ContextPlace {
   std::uint32_t sm = 0;  ///< whose
   std::uint32_t place = 0;
@@ -205,11 +209,12 @@ struct BlockStatus {
   BlockWork work;
   std::uint8_t idempotent = 0;  ///< 1: it may be flushed
   std::uint8_t faulted = 0;     ///< 1: it waits for a page
-  std::array<std::uint8_t, 6> reserved{};
+  std::array<std::uint8_t, 2> reserved{};
+  std::uint32_t ended_by = 0;  ///< PTX line of what ended its idempotence; 0: not known
 
   template <class Archive>
   void serialize(Archive& archive) {
-    archive(block, work, idempotent, faulted);
+    archive(block, work, idempotent, faulted, ended_by);
   }
 };
 static_assert(sizeof(BlockStatus) == 40);

@@ -46,6 +46,7 @@ enum class MessageKind : std::uint16_t {
   give_block,      ///< dispatcher -> SM: a saved block of the grid is to return elsewhere
   block_given,     ///< SM -> dispatcher: this one, or none; dispatcher -> SM: it returns there
   context_free,    ///< SM -> dispatcher -> SM: a place for contexts is free again
+  homes_free,      ///< SM -> dispatcher -> SM: the block has ended that had its local memory there
   instructions_reached,  ///< dispatcher -> host: a tenant has executed its `instructions:`
   grid_begins,  ///< host -> GMMU, partition: its tenant's counts are the grid's from now on
   grid_ends,    ///< host -> GMMU, partition: until now

@@ -60,12 +60,12 @@ SmCore::SmCore(SmSetup setup)
       issue_(constants_, blocks_, front_end_, faultable_, load_store_, shared_, memory_issue_,
              control_, code_, constant_cache_),
       switching_(make_block_switching(constants_.setup.block_switching)),
-      engine_(constants_, ports_),
+      engine_(constants_, statistics_, ports_),
       contexts_(constants_, statistics_, blocks_, front_end_, faultable_, flights_, load_store_,
                 printing_),
-      local_scheduler_(
-          constants_, statistics_, *switching_,
-          {blocks_, ports_, front_end_, faultable_, l1_, translation_, contexts_, engine_}),
+      local_scheduler_(constants_, statistics_, *switching_,
+                       {blocks_, ports_, front_end_, faultable_, l1_, load_store_, translation_,
+                        contexts_, engine_}),
       turnover_(constants_, blocks_, ports_, front_end_, faultable_, l1_, translation_, load_store_,
                 printing_, local_scheduler_) {
   set_tenants(statistics_, constants_.setup.tenants.size());
@@ -216,6 +216,9 @@ void SmCore::take(const MessageHeader& message, SmCycle now) {
     case MessageKind::context_free:
       turnover_.context_is_free(message.body<ContextPlace>().place, now);
       break;
+    case MessageKind::homes_free:
+      turnover_.homes_are_free(message.payload(), now);
+      break;
     case MessageKind::translation: {
       const auto& answer = message.body<TranslationAnswer>();
       const bool blocks_in_memory = answer.status == TranslationStatus::invalid &&
@@ -284,7 +287,7 @@ std::string SmCore::waiting_for() const {
 }
 
 void SmCore::serialize(Archive& archive) {
-  archive.section("sm", 6);
+  archive.section("sm", 7);
   archive(statistics_, front_end_, faultable_, ports_, l1_, stores_, flights_, load_store_,
           translation_, mistakes_, blocks_, shootdowns_, printing_, turnover_, issue_held_, code_,
           constant_cache_);

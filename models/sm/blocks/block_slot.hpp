@@ -28,18 +28,22 @@ struct NamedBarrier {
 /// What a thread block has done so far, if a preemption wants to know.
 struct BlockProgress {
   InstructionCount executed;
-  SmCycle began;           ///< on chip, apart from the cycles in memory
-  bool idempotent = true;  ///< it may be dropped and run again from its start
-  TouchedWords words{};    ///< if these decide that
+  SmCycle began;                            ///< on chip, apart from the cycles in memory
+  bool idempotent = true;                   ///< it may be dropped and run again from its start
+  TouchedWords words{};                     ///< if these decide that
+  std::uint32_t ended_by = no_instruction;  ///< pc of that after which it may not
 
-  void count(std::uint64_t warp, std::uint64_t threads, bool ends_idempotence) {
-    executed += {warp, threads};
-    idempotent = idempotent && !ends_idempotence;
+  static constexpr std::uint32_t no_instruction = ~0u;
+
+  void count(std::uint64_t warp, std::uint64_t threads) { executed += {warp, threads}; }
+  void end_idempotence(std::uint32_t pc) {
+    if (idempotent) ended_by = pc;
+    idempotent = false;
   }
   BlockWork work(SmCycle now) const { return {executed, static_cast<std::uint64_t>(now - began)}; }
   template <class Archive>
   void serialize(Archive& archive) {
-    archive(executed, began, idempotent, words);
+    archive(executed, began, idempotent, words, ended_by);
   }
 };
 
@@ -62,8 +66,9 @@ struct BlockSlot {
   std::vector<LocalHome> homes;
   BlockProgress progress;
 
-  bool owns(LocalHome home) const {
-    if (homes.empty()) return (warps >> home.value() & 1) != 0;
+  /// `first`: of the SM.
+  bool owns(LocalHome home, LocalHome first) const {
+    if (homes.empty()) return (warps >> (home.value() - first.value()) & 1) != 0;
     return std::find(homes.begin(), homes.end(), home) != homes.end();
   }
   /// A barrier has come between the block's stores until now and what its warps do from now on.

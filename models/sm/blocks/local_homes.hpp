@@ -1,6 +1,8 @@
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
+#include <map>
 #include <vector>
 
 #include "core/checkpoint/archive.hpp"
@@ -10,32 +12,91 @@ namespace lockstep {
 
 /// Places of local memory that warps keep while their block is not on chip, when its slots are
 /// others': more than there are warp slots.
+///
+/// A block that returns to another SM keeps its homes, which that one borrows: its local memory
+/// stays where it is.  They come back when the block has ended, or with it.
 class LocalHomes {
  public:
-  explicit LocalHomes(std::uint32_t count) : tenants_(count) {
+  /// `lendable`: how many of the `count` may be with others at once; 0: blocks do not leave, and
+  /// have none.
+  LocalHomes(LocalHome first, std::uint32_t count, std::uint32_t lendable)
+      : first_(first), lendable_(lendable), tenants_(count), lent_(count) {
     for (std::uint32_t home = count; home > 0; --home)
-      free_.push_back(LocalHome(static_cast<std::uint16_t>(home - 1)));
+      free_.push_back(LocalHome(first.value() + home - 1));
   }
 
+  bool are_kept() const { return lendable_ > 0; }
   std::vector<LocalHome> take(std::uint32_t warps, TenantId tenant) {
     std::vector<LocalHome> homes;
     for (; warps > 0; --warps) {
       homes.push_back(free_.back());
       free_.pop_back();
-      tenants_[homes.back().value()] = tenant;
+      tenants_[number(homes.back())] = tenant;
     }
     return homes;
   }
+  /// They are another SM's.
+  bool borrowed(const std::vector<LocalHome>& homes) const {
+    return !homes.empty() && !is_own(homes.front());
+  }
   void give_back(const std::vector<LocalHome>& homes) {
+    if (borrowed(homes)) return due_.push_back(homes);
+    mark(homes, false);
     free_.insert(free_.end(), homes.rbegin(), homes.rend());
   }
-  TenantId tenant_at(LocalHome home) const { return tenants_[home.value()]; }
+  TenantId tenant_at(LocalHome home) const {
+    return is_own(home) ? tenants_[number(home)] : borrowed_.at(home.value());
+  }
 
-  void serialize(Archive& archive) { archive(free_, tenants_); }
+  /// May a block with these return to another SM?
+  bool can_lend(const std::vector<LocalHome>& homes) const {
+    const auto is_away = [&](LocalHome home) { return lent_[number(home)]; };
+    return borrowed(homes) || std::all_of(homes.begin(), homes.end(), is_away) ||
+           static_cast<std::size_t>(std::count(lent_.begin(), lent_.end(), true)) + homes.size() <=
+               lendable_;
+  }
+  void lend(const std::vector<LocalHome>& homes) {
+    if (borrowed(homes)) return forget(homes);
+    mark(homes, true);
+  }
+  /// A block comes with them.  Own ones stay lent until it is on chip: its context stands in
+  /// another SM's place, and does not take one of those that homes were counted for.
+  void borrow(const std::vector<LocalHome>& homes, TenantId tenant) {
+    if (!borrowed(homes)) return;
+    for (const LocalHome home : homes) borrowed_[home.value()] = tenant;
+  }
+  /// The block is on chip.
+  void entered(const std::vector<LocalHome>& homes) {
+    if (!borrowed(homes)) mark(homes, false);
+  }
+
+  /// They go home, or on to a third SM.
+  void forget(const std::vector<LocalHome>& homes) {
+    for (const LocalHome home : homes) borrowed_.erase(home.value());
+  }
+
+  /// Borrowed ones whose blocks have ended, to go home: each as its block had them.
+  std::vector<std::vector<LocalHome>>& due() { return due_; }
+  bool any_due() const { return !due_.empty(); }
+
+  void serialize(Archive& archive) { archive(free_, tenants_, lent_, borrowed_, due_); }
 
  private:
+  bool is_own(LocalHome home) const {
+    return home.value() >= first_.value() && number(home) < tenants_.size();
+  }
+  std::size_t number(LocalHome home) const { return home.value() - first_.value(); }
+  void mark(const std::vector<LocalHome>& homes, bool lent) {
+    for (const LocalHome home : homes) lent_[number(home)] = lent;
+  }
+
+  const LocalHome first_;
+  const std::uint32_t lendable_;
   std::vector<LocalHome> free_;
-  std::vector<TenantId> tenants_;  ///< whose block has the home
+  std::vector<TenantId> tenants_;               ///< whose block has the home
+  std::vector<bool> lent_;                      ///< its block is with another SM
+  std::map<std::uint32_t, TenantId> borrowed_;  ///< whose block has it, by home
+  std::vector<std::vector<LocalHome>> due_;
 };
 
 }  // namespace lockstep

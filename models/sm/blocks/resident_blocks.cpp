@@ -49,7 +49,8 @@ ResidentBlocks::ResidentBlocks(const SmConstants& constants, SmStatistics& stati
     : constants_(constants),
       statistics_(statistics),
       shared_ranges_(static_cast<std::uint32_t>(constants.parameters.shared.bytes.count())),
-      homes_(constants.local_homes()),
+      homes_(constants.first_home(), constants.local_homes(),
+             constants.setup.contexts.places > 0 ? constants.parameters.warps : 0),
       places_(constants.limits, constants.limits.placement),
       tenants_(constants.setup.tenants.size()) {
   hot_.blocks.resize(constants.parameters.blocks);
@@ -110,7 +111,7 @@ BlockPlace ResidentBlocks::enter(const BlockReference& reference, std::uint8_t g
   const BlockPlace place = take_place(reference, g, at);
   BlockSlot& block = hot_.blocks[place.value()];
   const GridSlot& grid = hot_.grids[g];
-  if (has_homes()) block.homes = homes_.take(grid.block.warps, TenantId(grid.launch.tenant));
+  if (homes_.are_kept()) block.homes = homes_.take(grid.block.warps, TenantId(grid.launch.tenant));
   if (block.shared_bytes > 0) std::memset(shared_memory_of(block), 0, block.shared_bytes);
   for_each_warp(block.warps,
                 [&](WarpSlot slot) { zero_what_is_read_first(grid, context_of(warp(slot))); });
@@ -121,6 +122,7 @@ BlockPlace ResidentBlocks::return_from_memory(const BlockReference& reference, s
                                               std::vector<LocalHome> homes) {
   --hot_.grids[g].blocks_in_memory;
   const BlockPlace place = take_place(reference, g);
+  homes_.entered(homes);
   hot_.blocks[place.value()].homes = std::move(homes);
   return place;
 }
@@ -332,7 +334,7 @@ void ResidentBlocks::warm_warps(std::uint64_t warps) const {
 }
 
 void ResidentBlocks::serialize(Archive& archive) {
-  archive.section("sm/blocks", 5);
+  archive.section("sm/blocks", 6);
   archive(hot_.resident, hot_.grids, hot_.blocks, hot_.shared, tenants_, shared_ranges_, registers_,
           homes_, used_, places_, left_, counted_);
   find_only_grid();

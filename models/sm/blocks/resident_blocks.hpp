@@ -42,11 +42,15 @@ class ResidentBlocks : public ResidentWarps {
   LocalHome home_of(WarpSlot slot) const {
     const Warp& warp = warps_[slot.value()];
     const std::vector<LocalHome>& homes = block_of(warp).homes;
-    return homes.empty() ? LocalHome(slot.value()) : homes[warp.warp_in_block];
+    return homes.empty() ? LocalHome(constants_.first_home().value() + slot.value())
+                         : homes[warp.warp_in_block];
   }
   TenantId tenant_at(LocalHome home) const {
-    return has_homes() ? homes_.tenant_at(home) : tenant_of(WarpSlot(home.value()));
+    if (homes_.are_kept()) return homes_.tenant_at(home);
+    return tenant_of(
+        WarpSlot(static_cast<std::uint16_t>(home.value() - constants_.first_home().value())));
   }
+  LocalHomes& homes() { return homes_; }
 
   // Grids, by their place.
   void start_grid(const GridLaunch& launch, std::span<const std::byte> payload);
@@ -121,7 +125,6 @@ class ResidentBlocks : public ResidentWarps {
     }
   };
 
-  bool has_homes() const { return constants_.setup.contexts.places > 0; }
   BlockPlace take_place(const BlockReference& reference, std::uint8_t grid,
                         const std::optional<BlockPosition>& at = std::nullopt);
   void give_place_back(BlockPlace place, std::uint8_t keeps = 0);

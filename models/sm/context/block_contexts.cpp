@@ -61,9 +61,11 @@ void BlockContexts::thaw(BlockPlace place) {
   for_each_warp(blocks_.block(place).warps, [&](WarpSlot slot) { front_end_.held().thaw(slot); });
 }
 
+/// Local stores have no flight, and nobody waits for them.
 bool BlockContexts::is_quiet(BlockPlace place) const {
-  bool quiet = true;
-  for_each_warp(blocks_.block(place).warps,
+  const BlockSlot& block = blocks_.block(place);
+  bool quiet = !load_store_.queues_access_to(block.homes);
+  for_each_warp(block.warps,
                 [&](WarpSlot slot) { quiet = quiet && (has_left(slot) || is_quiet(slot)); });
   return quiet;
 }

@@ -56,12 +56,22 @@ void ContextEngine::begin(Transfer transfer, SmCycle now) {
 }
 
 void ContextEngine::advance(SmCycle now) {
-  for (Transfer& transfer : transfers_)
-    if (transfer.sent < transfer.lines() && transfer.line_ready() <= now &&
-        send_line(transfer, now))
-      break;
+  send_one(now);
   wake_ = no_cycle;
   for (const Transfer& transfer : transfers_) wake_ = std::min(wake_, transfer.wake(now));
+}
+
+void ContextEngine::send_one(SmCycle now) {
+  const Transfer* stalled = nullptr;
+  for (Transfer& transfer : transfers_) {
+    if (transfer.sent == transfer.lines() || transfer.line_ready() > now) continue;
+    if (send_line(transfer, now)) {
+      ++statistics_.tenant[transfer.tenant.value()].context_lines;
+      return;
+    }
+    if (stalled == nullptr) stalled = &transfer;
+  }
+  if (stalled != nullptr) ++statistics_.tenant[stalled->tenant.value()].context_port_stalls;
 }
 
 SmCycle ContextEngine::Transfer::line_ready() const {

@@ -26,14 +26,18 @@
 #include "models/sm/context/block_context.hpp"
 #include "models/sm/load_store/context_answers.hpp"
 #include "models/sm/parameters/sm_setup.hpp"
+#include "models/sm/parameters/sm_statistics.hpp"
 #include "models/sm/ports/sm_ports.hpp"
 
 namespace lockstep {
 
 class ContextEngine final : public ContextAnswers {
  public:
-  ContextEngine(const SmConstants& constants, SmPorts& ports)
-      : constants_(constants), ports_(ports), traffic_(constants.setup.contexts.traffic) {}
+  ContextEngine(const SmConstants& constants, SmStatistics& statistics, SmPorts& ports)
+      : constants_(constants),
+        statistics_(statistics),
+        ports_(ports),
+        traffic_(constants.setup.contexts.traffic) {}
 
   /// Number of a place of the area, by which a transfer is known.
   using Place = std::uint32_t;
@@ -91,11 +95,14 @@ class ContextEngine final : public ContextAnswers {
   };
 
   void begin(Transfer transfer, SmCycle now);
+  /// One line of those that can leave, of the first context whose port is free.
+  void send_one(SmCycle now);
   /// False: the port has something else to do.
   bool send_line(Transfer& transfer, SmCycle now);
   Transfer& transfer_at(PhysicalAddress line);
 
   const SmConstants& constants_;
+  SmStatistics& statistics_;
   SmPorts& ports_;
   const ContextTraffic traffic_;
   std::deque<Transfer> transfers_;  ///< in the order in which they began

@@ -81,6 +81,9 @@ void ControlUnit::issue(WarpSlot slot, const Instruction& instruction, const Iss
   isa::WarpPaths& paths = warp.paths;
   const std::uint32_t pc = paths.pc(), mask = paths.mask();
   SmCycle resume = now + record.latency;
+  if ((instruction.flags & isa::flag_preemption_point) != 0) [[unlikely]]
+    ++statistics_.tenant[warp.tenant]
+          .points_passed[instruction.category == Category::barrier ? 1 : 0];
   switch (instruction.category) {
     case Category::branch:
       ++statistics_.tenant[warp.tenant].branches;

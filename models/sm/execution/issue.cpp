@@ -99,9 +99,9 @@ void Issue::issue_again(WarpSlot slot, SmCycle now) {
 
 inline void Issue::count(Warp& warp, const GridSlot& grid, std::uint32_t pc,
                          const IssueRecord& record, std::uint32_t active) {
-  blocks_.block_of(warp).progress.count(record.issue_slots,
-                                        static_cast<std::uint64_t>(std::popcount(active)),
-                                        active != 0 && grid.ends_idempotence[pc]);
+  BlockProgress& progress = blocks_.block_of(warp).progress;
+  progress.count(record.issue_slots, static_cast<std::uint64_t>(std::popcount(active)));
+  if (active != 0 && grid.ends_idempotence[pc]) progress.end_idempotence(pc);
 }
 
 void Issue::read_operands(WarpSlot slot, const PreciseRecord& record, SmCycle now) {

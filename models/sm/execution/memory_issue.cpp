@@ -103,7 +103,7 @@ void MemoryIssue::follow_words(const Warp& warp, const Instruction& instruction,
     if (loads)
       progress.words.read(at, bytes);
     else if (!progress.words.write(at, bytes))
-      progress.idempotent = false;
+      progress.end_idempotence(warp.paths.pc());
   }
 }
 

@@ -131,7 +131,8 @@ void L1::write_back(std::uint16_t line, std::uint8_t sectors, SmCycle now) {
   request.tag = RequestTag::make(RequestTag::write_back, 0, false);
   request.requester = static_cast<std::uint16_t>(constants_.setup.index);
   request.tenant = blocks_.tenant_at(home).value();
-  request.warp = home.value();
+  request.warp = static_cast<std::uint16_t>(home.value() % constants_.local_homes());
+  if (constants_.blocks_leave()) ++written_back_[home.value()];
   request.operation = MemoryOperation::store;
   request.flags = flag_local;
   ++statistics_.tenant[request.tenant].local_writebacks;
@@ -162,14 +163,34 @@ void L1::fill(const Miss& miss, std::uint8_t sectors, const std::byte* data, SmC
   line.ready = std::max(line.ready, usable - constants_.parameters.l1.fill_latency.count());
 }
 
-void L1::forget_local(const BlockSlot& block) {
+template <class Owns>
+void L1::forget_local_if(Owns&& owns) {
   for (std::uint32_t i = 0; i < hot_.cache.lines(); ++i) {
     const auto index = static_cast<std::uint16_t>(i);
     const L1Cache::Line& line = hot_.cache.line(index);
     if (!line.local || line.reserved) continue;
-    if (block.owns(constants_.local.home_of(PhysicalAddress(line.tag * line_bytes))))
+    if (owns(constants_.local.home_of(PhysicalAddress(line.tag * line_bytes))))
       hot_.cache.drop(index);
   }
+}
+
+void L1::forget_local(const BlockSlot& block) {
+  forget_local_if([&](LocalHome home) { return block.owns(home, constants_.first_home()); });
+}
+
+void L1::forget_local(const std::vector<LocalHome>& homes) {
+  forget_local_if(
+      [&](LocalHome home) { return std::find(homes.begin(), homes.end(), home) != homes.end(); });
+}
+
+bool L1::writes_back(const std::vector<LocalHome>& homes) const {
+  return std::any_of(homes.begin(), homes.end(),
+                     [&](LocalHome home) { return written_back_.contains(home.value()); });
+}
+
+void L1::written_back(PhysicalAddress line) {
+  const auto home = written_back_.find(constants_.local.home_of(line).value());
+  if (home != written_back_.end() && --home->second == 0) written_back_.erase(home);
 }
 
 void L1::write_back_local(const BlockSlot& block, SmCycle now) {
@@ -177,7 +198,8 @@ void L1::write_back_local(const BlockSlot& block, SmCycle now) {
     const auto index = static_cast<std::uint16_t>(i);
     const L1Cache::Line& line = hot_.cache.line(index);
     if (line.local && hot_.cache.is_dirty(index) &&
-        block.owns(constants_.local.home_of(PhysicalAddress(line.tag * line_bytes))))
+        block.owns(constants_.local.home_of(PhysicalAddress(line.tag * line_bytes)),
+                   constants_.first_home()))
       write_back(index, 0xf, now);
   }
 }

@@ -7,7 +7,9 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <span>
+#include <vector>
 
 #include "models/sm/access/access.hpp"
 #include "models/sm/blocks/resident_blocks.hpp"
@@ -50,10 +52,15 @@ class L1 {
   void fill(const Miss& miss, std::uint8_t sectors, const std::byte* data, SmCycle usable,
             SmCycle now);
 
-  /// Local lines of a block that has ended.
+  /// Local lines of a block that has ended, or returns with its homes to another SM.
   void forget_local(const BlockSlot& block);
+  void forget_local(const std::vector<LocalHome>& homes);
   /// Dirty bytes of the block's local lines go to memory.
   void write_back_local(const BlockSlot& block, SmCycle now);
+  /// Dirty bytes of theirs are on their way, which the SM that has them next could overtake.
+  bool writes_back(const std::vector<LocalHome>& homes) const;
+  /// Bytes of this local line have arrived.
+  void written_back(PhysicalAddress line);
   /// Everything is dropped, and the capacity another.
   void resize(std::uint32_t lines, SmCycle now);
   /// Drops sectors of frames and keeps pending fills from being cached.
@@ -69,8 +76,8 @@ class L1 {
 
   void warm_hot() const;
   void serialize(Archive& archive) {
-    archive.section("sm/l1", 2);
-    archive(hot_.cache, hot_.misses);
+    archive.section("sm/l1", 3);
+    archive(hot_.cache, hot_.misses, written_back_);
   }
 
  private:
@@ -80,6 +87,8 @@ class L1 {
     MissTable misses;
   };
 
+  template <class Owns>
+  void forget_local_if(Owns&& owns);
   static std::uint64_t frame_of(const Miss& miss) {
     return frame_number(miss.tag * line_bytes, miss.in_host);
   }
@@ -91,6 +100,7 @@ class L1 {
   const ResidentBlocks& blocks_;
   SmPorts& ports_;
   Hot hot_;
+  std::map<std::uint32_t, std::uint32_t> written_back_;  ///< lines on their way, by home, if asked
 };
 
 }  // namespace lockstep

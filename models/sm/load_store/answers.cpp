@@ -31,6 +31,7 @@ void Answers::receive(const MessageHeader& message, SmCycle now) {
       acknowledged(index, now);
       break;
     case RequestTag::write_back:
+      l1_.written_back(PhysicalAddress(response.line));
       break;
     case RequestTag::context:
       contexts_.answered(response, message.payload_data(), usable(), now);

@@ -74,7 +74,7 @@ std::uint16_t LoadStoreUnit::issue_lines(WarpSlot slot, const Instruction& instr
   Access& access = begin_access(slot, instruction, record, active, local, member);
   if (local) {
     check_local(blocks_, mistakes_, blocks_.warp(slot), address, active, access.stride);
-    start_local(access, local_memory_of(slot), address);
+    start_local(access, constants_.local.first_line_of(blocks_.home_of(slot)), address);
   } else {
     coalesce(access, address, access.kind == Access::Kind::prefetch ? 1 : access.stride);
   }
@@ -175,7 +175,7 @@ void LoadStoreUnit::look_up_lines(SmCycle now) {
       hot_.banks_free =
           std::max(std::max(hot_.banks_free, hot_.first_lookup) + bank_cycles(access), now + 1);
     if (++access.part < access.parts) {
-      coalesce_local(access, local_memory_of(WarpSlot(access.warp)));
+      coalesce_local(access, constants_.local.first_line_of(home_of(access)));
     } else {
       leave_queue(access, now);
     }
@@ -270,6 +270,15 @@ void LoadStoreUnit::retry(SmCycle now) {
     hot_.stalled = false;
   }
   hot_.wake = now;
+}
+
+bool LoadStoreUnit::queues_access_to(const std::vector<LocalHome>& homes) const {
+  for (std::uint32_t i = 0; i < hot_.count; ++i) {
+    const Access& access = hot_.queue[place(i)];
+    if (access.local && std::find(homes.begin(), homes.end(), home_of(access)) != homes.end())
+      return true;
+  }
+  return false;
 }
 
 void LoadStoreUnit::drop_tenant(TenantId tenant, SmCycle now) {

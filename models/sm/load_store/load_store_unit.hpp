@@ -71,6 +71,8 @@ class LoadStoreUnit final : public ParkedLines {
       log_.give_back(std::exchange(access.logged, FaultableAccesses::none));
   }
 
+  /// Stores to this local memory wait here, of warps that may be gone.
+  bool queues_access_to(const std::vector<LocalHome>& homes) const;
   /// The tenant has ended: what has not left never will.
   void drop_tenant(TenantId tenant, SmCycle now);
   void dropped(const Access& access, SmCycle now) override {
@@ -100,8 +102,9 @@ class LoadStoreUnit final : public ParkedLines {
     SmCycle banks_free;    ///< of L1's data: for the next instruction
     SmCycle first_lookup;  ///< of the instruction at the head, if it has begun
   };
-  PhysicalAddress local_memory_of(WarpSlot warp) const {
-    return constants_.local.first_line_of(blocks_.home_of(warp));
+  /// Of an access that has been coalesced: its warp may have left the slot.
+  LocalHome home_of(const Access& access) const {
+    return constants_.local.home_of(PhysicalAddress(access.group[0].line));
   }
   enum class Progress : std::uint8_t { done, no_room, no_translation };
 

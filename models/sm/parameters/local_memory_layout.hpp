@@ -9,12 +9,14 @@
 
 namespace lockstep {
 
-/// Bytes of physical address space that an SM's threads need for local memory: those of its warp
-/// slots, and of `more` warps whose blocks are not on chip.
-std::uint64_t local_memory_bytes(const SmParameters& parameters, std::uint32_t more = 0);
+/// Places of local memory that belong to an SM: for each of its warp slots; if blocks leave, for
+/// the warps of as many as `in_memory`, and for as many as it has slots that run on other SMs.
+std::uint32_t local_homes(const SmParameters& parameters, std::uint32_t in_memory = 0);
+/// Bytes of physical address space for those.
+std::uint64_t local_memory_bytes(const SmParameters& parameters, std::uint32_t in_memory = 0);
 
-/// Where the local memory of an SM's threads stands: word w of the 32 lanes of a warp in one line,
-/// so that lanes that use the same offset touch one line.
+/// Where the local memory of all threads stands: word w of the 32 lanes of a warp in one line, so
+/// that lanes that use the same offset touch one line.
 class LocalMemoryLayout {
  public:
   LocalMemoryLayout(PhysicalAddress base, std::uint64_t bytes_per_thread)
@@ -25,7 +27,7 @@ class LocalMemoryLayout {
   }
   /// Whose line this is.
   LocalHome home_of(PhysicalAddress line) const {
-    return LocalHome(static_cast<std::uint16_t>((line - base_) / line_bytes / lines_per_warp_));
+    return LocalHome(static_cast<std::uint32_t>((line - base_) / line_bytes / lines_per_warp_));
   }
 
  private:

@@ -43,7 +43,7 @@ struct SmSetup {
   std::shared_ptr<ConstantRows> constant_rows;
   AddressMapping mapping;
   /// Physical address where the local memory of all SMs begins, above the GPU's capacity; SM i
-  /// has the range [i, i + 1) * local_memory_bytes(parameters, contexts.warps()) from there.
+  /// has the homes [i, i + 1) * local_homes(parameters, contexts.warps()).
   std::uint64_t local_memory_base = std::uint64_t{1} << 40;
   ContextArea contexts;  ///< of this SM
   std::vector<Link> to_partitions;
@@ -66,9 +66,7 @@ struct SmConstants {
         parameters(setup.parameters),
         limits(parameters.occupancy_limits(setup.log_entries)),
         clock(parameters.clock),
-        local(PhysicalAddress(setup.local_memory_base) +
-                  setup.index * local_memory_bytes(parameters, setup.contexts.warps()),
-              parameters.local_bytes_per_thread.count()),
+        local(PhysicalAddress(setup.local_memory_base), parameters.local_bytes_per_thread.count()),
         code(PhysicalAddress(setup.local_memory_base) +
              parameters.count * local_memory_bytes(parameters, setup.contexts.warps())) {}
   SmConstants(const SmConstants&) = delete;
@@ -79,8 +77,11 @@ struct SmConstants {
 
   /// Blocks may leave before their end.
   bool blocks_leave() const { return setup.contexts.places > 0 || setup.follows_blocks; }
-  /// Places of local memory, one for each warp here or in memory.
-  std::uint32_t local_homes() const { return parameters.warps + setup.contexts.warps(); }
+  /// This SM's places of local memory, and the first of them.
+  std::uint32_t local_homes() const {
+    return lockstep::local_homes(parameters, setup.contexts.warps());
+  }
+  LocalHome first_home() const { return LocalHome(setup.index * local_homes()); }
 
   const SmSetup setup;
   const SmParameters parameters;

@@ -52,6 +52,8 @@ struct SmStatistics {
     Counter blocks_flushed, flushed_instructions;
     Counter blocks_saved, blocks_restored, context_bytes_saved, context_bytes_restored;
     Counter block_stop_cycles, context_move_cycles;
+    Counter context_lines, context_port_stalls;
+    std::array<Counter, 2> points_passed;
     std::array<Counter, context_part_count> context_parts;
     std::array<Counter, 4> context_registers;
     std::array<Counter, warp_stop_count> context_stops;
@@ -181,6 +183,15 @@ struct SmStatistics {
         .per_tenant("block_stops", &S::tenant, &T::block_stops, "blocks", "those by that time")
         .per_tenant("context_move_cycles", &S::tenant, &T::context_move_cycles, "block cycles",
                     "that contexts waited to move and moved, summed")
+        .per_tenant("context_lines", &S::tenant, &T::context_lines, "lines",
+                    "of contexts, stored or asked for: cycles in which they had the port")
+        .per_tenant("context_port_stalls", &S::tenant, &T::context_port_stalls, "cycles",
+                    "in which a line could have left, but the port was busy with other requests or "
+                    "could not send")
+        .per_tenant("points_passed", &S::tenant, &T::points_passed, {"point", "barrier_point"},
+                    "instructions",
+                    "preemption points that warps executed; those that are no barriers took an "
+                    "issue slot for nothing else")
         .per_tenant("context_parts", &S::tenant, &T::context_parts,
                     {"registers_occupied", "registers_live", "registers_saved", "shared", "control",
                      "kept"},

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <utility>
 
 namespace lockstep {
 
@@ -47,18 +48,25 @@ void BlockTurnover::resume_grid(GridId number) {
 }
 
 void BlockTurnover::give_block(GridId grid, SmCycle now) {
-  auto [given, context] = scheduler_.give(blocks_.place_of(grid));
+  const std::uint8_t place = blocks_.place_of(grid);
+  if (scheduler_.exchange().gives_soon(place)) return asked_.push_back(grid);
+  auto [given, payload] = scheduler_.exchange().give(place);
   if (given.given != 0) given.started = log_.left(given.block);
-  ports_.tell_dispatcher(MessageKind::block_given, given, now, context);
+  ports_.tell_dispatcher(MessageKind::block_given, given, now, payload);
 }
 
 /// What it has written elsewhere it must see: as for an acquire.
-void BlockTurnover::adopt_block(const BlockGiven& given, std::span<const std::byte> context,
+void BlockTurnover::adopt_block(const BlockGiven& given, std::span<const std::byte> payload,
                                 SmCycle now) {
   l1_.drop_clean();
-  scheduler_.adopt(given, context, now);
+  scheduler_.exchange().adopt(given, payload, now);
   log_.started({given.block.grid, constants_.setup.index, given.block.block}, given.started);
   return_blocks(now);
+}
+
+std::uint32_t BlockTurnover::ended_by(const BlockSlot& block) const {
+  if (block.progress.ended_by == BlockProgress::no_instruction) return 0;
+  return blocks_.grid(block.grid).program->source_lines[block.progress.ended_by];
 }
 
 void BlockTurnover::tell_status(GridId number, SmCycle now) {
@@ -71,7 +79,8 @@ void BlockTurnover::tell_status(GridId number, SmCycle now) {
                       block.progress.work(now),
                       block.progress.idempotent,
                       (faultable_.stopped_warps() & block.warps) != 0,
-                      {}});
+                      {},
+                      ended_by(block)});
   }
   ports_.tell_dispatcher(MessageKind::status, GridReference{number.value(), constants_.setup.index},
                          now, std::as_bytes(std::span(blocks)));
@@ -205,6 +214,7 @@ void BlockTurnover::look(SmCycle now) {
     }
   }
   return_blocks(now);
+  for (const GridId grid : std::exchange(asked_, {})) give_block(grid, now);
 }
 
 bool BlockTurnover::page_came(const PageNotice& notice, SmCycle now) {

@@ -57,11 +57,14 @@ class BlockTurnover final : public DrainedWarps {
   void resume_grid(GridId grid);
   /// A block in memory returns to another SM, or one that another has saved returns here.
   void give_block(GridId grid, SmCycle now);
-  void adopt_block(const BlockGiven& given, std::span<const std::byte> context, SmCycle now);
+  void adopt_block(const BlockGiven& given, std::span<const std::byte> payload, SmCycle now);
   void context_is_free(std::uint32_t place, SmCycle now) { scheduler_.free_place(place, now); }
+  void homes_are_free(std::span<const std::byte> homes, SmCycle now) {
+    scheduler_.exchange().free_homes(homes, now);
+  }
 
   // Blocks that leave because of faults or a more urgent grid, and return.
-  bool has_to_look() const { return scheduler_.has_to_look(); }
+  bool has_to_look() const { return scheduler_.has_to_look() || !asked_.empty(); }
   /// Something has happened that may let blocks leave or return.
   void look(SmCycle now);
   /// Whether a block in memory waited for it.
@@ -72,8 +75,8 @@ class BlockTurnover final : public DrainedWarps {
 
   bool empty() const { return blocks_.used().blocks == 0 && staged_.empty() && scheduler_.empty(); }
   void serialize(Archive& archive) {
-    archive.section("sm/turnover", 4);
-    archive(staged_, shared_carve_out_, log_);
+    archive.section("sm/turnover", 5);
+    archive(staged_, asked_, shared_carve_out_, log_);
     scheduler_.serialize(archive);
   }
 
@@ -98,6 +101,8 @@ class BlockTurnover final : public DrainedWarps {
   void return_blocks(SmCycle now);
   /// The dispatcher hears, once, that the grid that it has stopped has no block here any more.
   void tell_if_stopped(std::uint8_t grid, SmCycle now);
+  /// PTX line of the instruction after which it could not be flushed any more; 0: it can.
+  std::uint32_t ended_by(const BlockSlot& block) const;
   void choose_carve_out(const GridSlot& grid, SmCycle now);
   void forget_ended_grids();
   /// Staged blocks with match(reference) are staged no more; they.
@@ -127,6 +132,7 @@ class BlockTurnover final : public DrainedWarps {
   LocalScheduler& scheduler_;
   BlockLog log_;
   std::deque<StagedBlock> staged_;
+  std::vector<GridId> asked_;  ///< blocks of which the dispatcher wants as soon as one can be given
   std::uint32_t shared_carve_out_ = 0;  ///< bytes of the unified storage
 };
 

@@ -15,6 +15,8 @@ LocalScheduler::LocalScheduler(const SmConstants& constants, SmStatistics& stati
       statistics_(statistics),
       policy_(policy),
       parts_(parts),
+      exchange_(constants, parts.blocks, parts.ports, parts.l1, parts.load_store, parts.engine,
+                blocks_),
       extra_(policy.extra_blocks()),
       max_wait_(policy.max_wait() == Time::never()
                     ? no_cycle
@@ -57,6 +59,7 @@ void LocalScheduler::make_room(BlockPlace place, Technique technique, SmCycle no
 }
 
 void LocalScheduler::look(std::size_t staged, SmCycle now) {
+  if (exchange_.owes_homes()) exchange_.return_homes(now);
   if (parts_.faultable.stopped_warps() == 0 && leaving_ == 0 && blocks_.empty()) {
     staying_ = 0;
     return;
@@ -304,51 +307,6 @@ void LocalScheduler::free_place(std::uint32_t number, SmCycle now) {
   parts_.engine.forget(number);
   if (owner == constants_.setup.index) return free_numbers_.push_back(number);
   parts_.ports.tell_dispatcher(MessageKind::context_free, ContextPlace{owner, number}, now);
-}
-
-std::pair<BlockGiven, std::vector<std::byte>> LocalScheduler::give(std::uint8_t grid) {
-  BlockGiven given;
-  given.block = {parts_.blocks.grid(grid).launch.grid, constants_.setup.index, 0};
-  const bool stays = parts_.blocks.grid(grid).program->local_bytes > 0;
-  const auto first_of = [&](bool waiting) {
-    return std::find_if(blocks_.begin(), blocks_.end(), [&](const auto& other) {
-      return other.grid == grid && other.state == State::there && other.pages.empty() != waiting &&
-             other.kept.empty() && !stays;
-    });
-  };
-  auto block = first_of(false);
-  if (block == blocks_.end()) block = first_of(true);
-  if (block == blocks_.end()) return {given, {}};
-  given.given = 1;
-  given.block = block->reference;
-  given.place = block->number;
-  given.bytes = block->bytes;
-  given.parts = block->parts;
-  given.idempotent = block->progress.idempotent && block->progress.words.empty();  // these stay
-  given.work = block->progress.work(SmCycle{});
-  given.executed = parts_.blocks.forget_in_memory(block->reference, block->homes, false).executed;
-  std::vector<std::byte> context = parts_.engine.take_kept(block->number);
-  blocks_.erase(block);
-  return {given, std::move(context)};
-}
-
-void LocalScheduler::adopt(const BlockGiven& given, std::span<const std::byte> context,
-                           SmCycle now) {
-  BlockInMemory block;
-  block.state = State::there;
-  block.sent = true;
-  block.reference = {given.block.grid, constants_.setup.index, given.block.block};
-  block.grid = parts_.blocks.place_of(GridId(given.block.grid));
-  block.tenant = TenantId(parts_.blocks.grid(block.grid).launch.tenant);
-  block.number = given.place;
-  block.bytes = given.bytes;
-  block.parts = given.parts;
-  block.progress = {given.work.executed, SmCycle{} - static_cast<std::int64_t>(given.work.cycles),
-                    given.idempotent != 0};
-  block.ready = block.moves = now;
-  parts_.blocks.expect_from_memory(block.grid);
-  parts_.engine.keep(block.number, context);
-  blocks_.push_back(std::move(block));
 }
 
 bool LocalScheduler::may_start(SmCycle now) const {

@@ -7,16 +7,13 @@
 /// looked at again when something is there.  One that has waited too long displaces the youngest
 /// block on chip, which may wait for it.
 ///
-/// A block may also return to another SM if a more urgent grid keeps this one: its context is read
-/// from where it was saved, when all that it has stored is acknowledged.
-///
 /// So that blocks get on however little memory there is: one that has returned stays until what it
 /// was squashed for is through, and is not displaced before it has been there for `max_wait`.
 /// Source: 000, section 4.1, Figure 9.
 ///
-/// Simplified: the new block is the one that the dispatcher keeps staged at the SM; blocks with
-/// local memory return to their own SM; one that waits for pages and returns to another issues
-/// there again, to wait for them, what it was squashed for.
+/// Simplified: the new block is the one that the dispatcher keeps staged at the SM; one that waits
+/// for pages and returns to another SM issues there again, to wait for them, what it was squashed
+/// for.
 #pragma once
 
 #include <algorithm>
@@ -25,12 +22,12 @@
 #include <optional>
 #include <span>
 #include <string>
-#include <utility>
 #include <vector>
 
 #include "models/sm/block_switching/block_switching.hpp"
 #include "models/sm/context/block_contexts.hpp"
 #include "models/sm/context/context_engine.hpp"
+#include "models/sm/turnover/block_exchange.hpp"
 #include "models/sm/turnover/block_in_memory.hpp"
 
 namespace lockstep {
@@ -44,6 +41,7 @@ class LocalScheduler {
     FrontEnd& front_end;
     FaultableAccesses& faultable;
     L1& l1;
+    const LoadStoreUnit& load_store;
     Translation& translation;
     BlockContexts& contexts;
     ContextEngine& engine;
@@ -55,8 +53,8 @@ class LocalScheduler {
   bool selected() const { return constants_.blocks_leave(); }
   /// A look may change something.
   bool has_to_look() const {
-    return selected() &&
-           ((parts_.faultable.stopped_warps() | leaving_ | staying_) != 0 || !blocks_.empty());
+    return selected() && ((parts_.faultable.stopped_warps() | leaving_ | staying_) != 0 ||
+                          !blocks_.empty() || exchange_.owes_homes());
   }
   SmCycle wake() const { return std::min(wake_, parts_.engine.wake()); }
 
@@ -91,11 +89,8 @@ class LocalScheduler {
   std::optional<std::uint8_t> next_to_return() const;
   /// It takes a place, and returns.
   void begin_return(SmCycle now);
-  /// A block of the grid in memory, to return to another SM, and its context if that is not in
-  /// memory; given == 0: there is none that can.
-  std::pair<BlockGiven, std::vector<std::byte>> give(std::uint8_t grid);
-  /// The other side.
-  void adopt(const BlockGiven& given, std::span<const std::byte> context, SmCycle now);
+  /// Blocks may also return to another SM.
+  BlockExchange& exchange() { return exchange_; }
   /// Nobody's context stands there any more, whosever place it is.
   void free_place(std::uint32_t number, SmCycle now);
   /// No block that has waited too long needs the room first.
@@ -109,7 +104,7 @@ class LocalScheduler {
   std::string waiting_for() const;
 
   void serialize(Archive& archive) {
-    archive.section("sm/local_scheduler", 6);
+    archive.section("sm/local_scheduler", 7);
     archive(blocks_, leaving_, dropping_, to_points_, staying_, too_large_, keeps_, entered_,
             stops_, free_numbers_, wake_);
     archive(parts_.engine);
@@ -155,6 +150,7 @@ class LocalScheduler {
   SmStatistics& statistics_;
   const BlockSwitching& policy_;
   const Parts parts_;
+  BlockExchange exchange_;
   const std::uint32_t extra_;
   const SmCycle max_wait_;
 

@@ -282,6 +282,16 @@ class PreemptedGrids(ScenarioTest):
     def test_blocks_that_wait_for_the_one_before_them_get_on(self):
         self.check_techniques("look_back.yaml")
 
+    def test_a_row_tells_after_which_line_a_block_could_not_be_flushed(self):
+        """The first store to what its kernel also reads."""
+        self.run_checked(scenario("chimera", "cooperative.yaml", URGENT))
+        with h5py.File(self.folder / "out.h5", "r") as file:
+            rows = file["preemptions"][()]
+        store = COOPERATIVE.splitlines().index("  st.global.u32 [%rd8], %r10;") + 1
+        ended = rows[(rows["idempotent"] == 0) & (rows["executed"] > 0)]
+        self.assertEqual(set(ended["ended_by"]), {store})
+        self.assertEqual(set(rows["ended_by"][rows["idempotent"] == 1]), {0})
+
     def test_persistent_blocks_take_each_chunk_once(self):
         self.check_techniques(shipped("persistent", "{n: 20000, block: 256, blocks: 32}"))
 
@@ -290,6 +300,16 @@ class PreemptedGrids(ScenarioTest):
 
     def test_local_arrays_keep_their_contents(self):
         self.check_techniques("local_arrays.yaml")
+
+    def test_blocks_with_local_arrays_return_to_other_sms(self):
+        urgent = shipped("urgent", "{blocks: 8, rounds: 300}")
+        text = scenario("switch", "local_arrays.yaml", urgent)
+        self.run_checked(text, "--threads", 1)
+        self.assertGreater(self.count("dispatcher", "blocks_moved"), 0)
+        for options, ranks in ((("--threads", 2), 0), ((), 2), ((), 3)):
+            self.run_checked(text, *options, output="other.h5", ranks=ranks)
+            done = self.lockstep("diff", "out.h5", "other.h5")
+            self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
 
     def test_two_tenants_in_one_sm_are_preempted_by_a_third(self):
         """First they have parts of each SM, and one that arrives gets its own; then places of one are shared."""

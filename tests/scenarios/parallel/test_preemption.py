@@ -96,11 +96,16 @@ class Preemption(ScenarioTest):
                 stats = file["final/stats"]
                 stops = stats["sm/context_stops"][()].sum(axis=(0, 1)).tolist()
                 placed = [int(stats[f"dispatcher/{key}"][()].sum()) for key in ("points", "barrier_points")]
+                passed = stats["sm/points_passed"][()].sum(axis=(0, 1))
+                lines = int(stats["sm/context_lines"][()].sum())
+                moved = sum(int(stats[f"sm/context_bytes_{way}"][()].sum()) for way in ("saved", "restored"))
             fault, barrier, barrier_point, point, asleep, elsewhere = stops
             self.assertEqual((fault, asleep), (0, 0))
             self.assertGreater(barrier + barrier_point + elsewhere, 0)
             self.assertEqual(barrier_point + point > 0, points == "selective")
             self.assertEqual(sum(placed) > 0, points == "selective")
+            self.assertEqual((passed > 0).tolist(), [count > 0 for count in placed])
+            self.assertGreaterEqual(128 * lines, moved)
             self.assertEqual(elsewhere > 0, points == "none")
 
     def test_in_place_less_goes_through_memory(self):

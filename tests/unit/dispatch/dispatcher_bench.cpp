@@ -54,6 +54,8 @@ std::string describe(const MessageHeader& message) {
     }
     case MessageKind::context_free:
       return "free " + std::to_string(message.body<ContextPlace>().place);
+    case MessageKind::homes_free:
+      return "homes free " + std::to_string(message.payload().size() / sizeof(LocalHome));
     case MessageKind::resume_grid:
       return "resume " + std::to_string(message.body<GridReference>().grid);
     case MessageKind::abort_tenant:

@@ -90,7 +90,7 @@ class LoadStoreUnitTest : public testing::Test {
   LoadStoreUnit unit{world.constants, world.statistics, world.blocks, world.mistakes, front_end,
                      faultable,       translation,      lines,        flights};
   Shootdowns shootdowns{world.constants, world.statistics, world.ports, l1, stores, translation};
-  ContextEngine contexts{world.constants, world.ports};
+  ContextEngine contexts{world.constants, world.statistics, world.ports};
   NoFetch code;
   Answers answers{world.constants, world.blocks, world.ports, front_end, l1,  stores,
                   shootdowns,      flights,      contexts,    code,      code};

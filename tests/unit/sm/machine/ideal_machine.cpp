@@ -286,6 +286,8 @@ void IdealMachine::deliver_notice(std::uint32_t sm, const MessageHeader& header)
       return note(given.given == 0 ? "gives none" : "gives " + std::to_string(given.block.block));
     case MessageKind::context_free:
       return note("free " + std::to_string(header.body<ContextPlace>().place));
+    case MessageKind::homes_free:
+      return note("homes free " + std::to_string(header.payload().size() / sizeof(LocalHome)));
     case MessageKind::block_flushed:
       return note("flushed " + std::to_string(header.body<BlockDone>().block.block) + " " +
                   std::to_string(header.body<BlockDone>().work.executed.warp));

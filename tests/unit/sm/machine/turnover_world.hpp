@@ -27,14 +27,14 @@ struct TurnoverWorld {
   Translation translation{world.constants, world.statistics, world.blocks, world.ports, load_store};
   Printing printing{world.blocks, world.mistakes, world.ports};
   const BlockSwitching switching;
-  ContextEngine engine{world.constants, world.ports};
+  ContextEngine engine{world.constants, world.statistics, world.ports};
   BlockContexts contexts{world.constants, world.statistics, world.blocks, front_end,
                          faultable,       flights,          load_store,   printing};
-  LocalScheduler scheduler{
-      world.constants,
-      world.statistics,
-      switching,
-      {world.blocks, world.ports, front_end, faultable, l1, translation, contexts, engine}};
+  LocalScheduler scheduler{world.constants,
+                           world.statistics,
+                           switching,
+                           {world.blocks, world.ports, front_end, faultable, l1, load_store,
+                            translation, contexts, engine}};
   BlockTurnover turnover{world.constants, world.blocks, world.ports, front_end, faultable, l1,
                          translation,     load_store,   printing,    scheduler};
 };

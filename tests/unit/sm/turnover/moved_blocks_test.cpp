@@ -68,7 +68,8 @@ class TwoSms : public testing::TestWithParam<ContextTraffic> {
       tell(from, MessageKind::give_block, GridReference{0, from});
       machine->run_to(machine->cycle() + 2);
       if (machine->given.given == 0) break;
-      EXPECT_EQ(machine->given_context.empty(), options.traffic == ContextTraffic::real);
+      EXPECT_EQ(machine->given_context.size() == machine->given.homes * sizeof(LocalHome),
+                options.traffic == ContextTraffic::real);
       tell(to, MessageKind::block_given, machine->given, machine->given_context);
     }
     tell(from, MessageKind::resume_grid, GridReference{0, from});
@@ -107,12 +108,42 @@ TEST_P(TwoSms, TheirPlacesAreFreeWhenTheyHaveReturned) {
   EXPECT_EQ(count("free"), 3u);
 }
 
-TEST_P(TwoSms, ABlockWithLocalMemoryStays) {
+TEST_P(TwoSms, LocalMemoryStaysAtItsHome) {
+  start(stopped_grid::rounds, stopped_grid::declarations);
+  machine->run();
+  const std::vector<std::byte> whole = machine->memory();
+  for (std::int64_t stop = 30; stop < 1300; stop += 83) {
+    SCOPED_TRACE(stop);
+    start(stopped_grid::rounds, stopped_grid::declarations);
+    machine->run_to(stop);
+    EXPECT_EQ(move(0, 1), 3u);
+    machine->run_to(machine->cycle() + 500);
+    move(1, 0);
+    machine->run();
+    ASSERT_EQ(machine->memory(), whole);
+  }
+}
+
+TEST_P(TwoSms, HomesComeBackWhenTheirBlocksHaveEnded) {
   start(stopped_grid::rounds, stopped_grid::declarations);
   machine->run_to(300);
-  EXPECT_EQ(move(0, 1), 0u);
-  EXPECT_EQ(count("saved"), 3u);
+  EXPECT_EQ(move(0, 1), 3u);
+  EXPECT_EQ(count("homes free"), 0u);
   machine->run();
+  EXPECT_EQ(count("homes free 2"), 3u) << "of two warps each";
+}
+
+/// Its dirty lines are on their way when its context has moved, if that goes another way.
+TEST_P(TwoSms, ABlockIsGivenWhenItsLocalMemoryHasArrived) {
+  start(stopped_grid::rounds, stopped_grid::declarations);
+  machine->run_to(300);
+  tell(0, MessageKind::stop_grid, GridStop{0, Technique::save, {}});
+  std::int64_t now = 300;
+  while (count("saved") == 0 && now < 5000) machine->run_to(++now);
+  tell(0, MessageKind::give_block, GridReference{0, 0});
+  machine->run_to(now + 1000);
+  ASSERT_EQ(count("gives"), 1u);
+  EXPECT_EQ(machine->given.given, 1u);
 }
 
 INSTANTIATE_TEST_SUITE_P(Moved, TwoSms,
