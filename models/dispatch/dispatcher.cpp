@@ -271,6 +271,7 @@ void Dispatcher::finish_grid(GridPlace place, Time now, Outbox& outbox) {
   }
   ++statistics_.grids_done[grid.launch.tenant];
   note_end(grid.launch, now);
+  preempting_.takeovers().ended(grid.launch);
   grids_.erase(place);
 }
 
@@ -377,7 +378,7 @@ void Dispatcher::send_again(GridPlace grid, const BlockReference& block, bool wa
 }
 
 void Dispatcher::serialize(Archive& archive) {
-  archive.section("dispatcher", 10);
+  archive.section("dispatcher", 11);
   archive(to_host_, to_sms_, grids_, sms_, next_sm_, executed_, ends_, next_dispatch_, wake_,
           statistics_, preempting_);
   sharing_->serialize(archive);
