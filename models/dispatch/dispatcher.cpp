@@ -271,6 +271,7 @@ void Dispatcher::finish_grid(GridPlace place, Time now, Outbox& outbox) {
   }
   ++statistics_.grids_done[grid.launch.tenant];
   note_end(grid.launch, now);
+  preempting_.takeovers().ended(grid.launch);
   grids_.erase(place);
 }
 

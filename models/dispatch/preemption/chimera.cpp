@@ -29,6 +29,7 @@ class Chimera final : public Preemption {
     return {.saves = true, .follows = true, .asks = true, .idempotence = parameters_.idempotence};
   }
   Saving saving() const override { return parameters_.saving(); }
+  HistoryScope history() const override { return parameters_.history; }
   Time drain_limit() const override { return parameters_.drain_limit; }
   Technique others() const override { return Technique::flush; }
 

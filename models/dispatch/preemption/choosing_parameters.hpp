@@ -16,6 +16,7 @@ struct ChoosingParameters {
   IdempotenceCheck idempotence;
   SwitchEstimate switch_estimate;
   BeyondMean beyond_mean;
+  HistoryScope history;
 
   Saving saving() const { return {context, points, traffic}; }
 };
@@ -40,7 +41,11 @@ ParametersOf<P> choosing_parameters() {
              "one has left")
       .field("beyond_mean", &P::beyond_mean, BeyondMean::done, choice({"done", "unknown"}),
              "a block that has executed as many instructions as finished ones in the mean is about "
-             "to end, or is never drained, since nobody knows how long it takes");
+             "to end, or is never drained, since nobody knows how long it takes")
+      .field("history", &P::history, HistoryScope::launch, choice({"launch", "kernel"}),
+             "whose finished blocks say how many instructions a block has and how fast it gets on: "
+             "those of its launch - before the first of them none is drained - or of all launches "
+             "of its kernel");
 }
 
 }  // namespace lockstep

@@ -34,6 +34,7 @@ class DualKernel : public Preemption {
             .idempotence = parameters_.idempotence};
   }
   Saving saving() const override { return parameters_.saving(); }
+  HistoryScope history() const override { return parameters_.history; }
   Time drain_limit() const override { return parameters_.drain_limit; }
   Placement placement() const override { return Placement::aligned; }
   SmRelease decide(const SmStatus& sm, const VictimKernel& kernel, const PreemptionMachine& machine,

@@ -50,6 +50,8 @@ class Preemption {
                            const PreemptionMachine& /*machine*/, Time /*bound*/) const {
     return {};
   }
+  /// By whose finished blocks it estimates drains, if it does.
+  virtual HistoryScope history() const { return HistoryScope::kernel; }
   /// How long blocks may drain before they are saved; zero: ten times what was expected.
   virtual Time drain_limit() const { return Time::zero(); }
   /// If contexts go to memory: what they hold, and where warps stop for that.

@@ -43,23 +43,27 @@ bool Takeovers::answered(SmStatus status) {
 std::vector<Takeovers::Offer> Takeovers::offers(
     const std::function<std::optional<Victim>(const SmStatus&)>& victim_at) const {
   std::vector<std::pair<const SmStatus*, Victim>> victims;
-  std::map<std::pair<std::uint16_t, std::uint16_t>, KernelHistory> running;
+  std::map<std::uint32_t, KernelHistory> running;
   for (const SmStatus& sm : answers_) {
     const std::optional<Victim> victim = victim_at(sm);
     if (!victim) continue;
     victims.emplace_back(&sm, *victim);
-    for (const BlockStatus& block : sm.blocks) running[kernel_of(victim->launch)].add(block.work);
+    for (const BlockStatus& block : sm.blocks) running[scope_of(victim->launch)].add(block.work);
   }
   const Time bound = bound_left(*asked_for_);
   std::vector<Offer> offers;
   for (const auto& [sm, victim] : victims) {
-    const auto kernel = kernel_of(victim.launch);
-    const auto known = finished_.find(kernel);
+    const std::uint32_t scope = scope_of(victim.launch);
+    const auto known = finished_.find(scope);
+    const auto left = contexts_.find(kernel_of(victim.launch));
     const KernelHistory nothing;
-    VictimKernel facts{known == finished_.end() ? &nothing : &known->second, running[kernel],
+    VictimKernel facts{known == finished_.end() ? &nothing : &known->second, running[scope],
                        victim.context_bytes,
                        profile_.of(TenantId(victim.launch.tenant), victim.launched_before)};
-    if (const auto mean = facts.finished->mean_context()) facts.context_bytes = *mean;
+    if (left != contexts_.end()) {
+      facts.context_bytes = left->second.mean_context().value_or(victim.context_bytes);
+      facts.mean_save = left->second.mean_save();
+    }
     offers.push_back({sm->sm, victim, policy_->decide(*sm, facts, machine_, bound)});
   }
   std::sort(offers.begin(), offers.end(), [&](const Offer& a, const Offer& b) {
@@ -139,7 +143,7 @@ void Takeovers::entered(std::uint32_t index, Time now) {
 
 void Takeovers::saved(const GridLaunch& grid, const BlockSaved& block, Time now) {
   const Sm& sm = sms_[block.block.sm];
-  KernelHistory& history = finished_[kernel_of(grid)];
+  ContextHistory& history = contexts_[kernel_of(grid)];
   if (policy_->saving().context != ContextKind::occupied) history.saved(block.bytes);
   if (sm.stopping && sm.victim == grid.grid) history.left_after(now - sm.told);
 }

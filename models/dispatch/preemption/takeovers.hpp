@@ -124,7 +124,10 @@ class Takeovers {
   std::vector<Overdue> overdue(Time now);
 
   void finished(const GridLaunch& grid, const BlockWork& work) {
-    finished_[kernel_of(grid)].add(work);
+    finished_[scope_of(grid)].add(work);
+  }
+  void ended(const GridLaunch& grid) {
+    if (policy_->history() == HistoryScope::launch) finished_.erase(scope_of(grid));
   }
   /// A block has gone to memory: what contexts that are not whole take is learnt, and how long.
   void saved(const GridLaunch& grid, const BlockSaved& block, Time now);
@@ -132,8 +135,8 @@ class Takeovers {
 
   template <class Archive>
   void serialize(Archive& archive) {
-    archive(sms_, signals_, back_off_, finished_, asked_for_, answers_, awaited_, asked_at_,
-            records_, records_of_away_);
+    archive(sms_, signals_, back_off_, finished_, contexts_, asked_for_, answers_, awaited_,
+            asked_at_, records_, records_of_away_);
   }
 
  private:
@@ -157,8 +160,12 @@ class Takeovers {
   };
   /// How long blocks of the SM may drain that are expected to for so long.
   Time longest_drain(const Sm& sm, Time expected) const;
-  static std::pair<std::uint16_t, std::uint16_t> kernel_of(const GridLaunch& grid) {
-    return {grid.module, grid.kernel};
+  static std::uint32_t kernel_of(const GridLaunch& grid) {
+    return std::uint32_t{grid.module} << 16 | grid.kernel;
+  }
+  /// Whose finished blocks tell of the grid's.
+  std::uint32_t scope_of(const GridLaunch& grid) const {
+    return policy_->history() == HistoryScope::launch ? grid.grid : kernel_of(grid);
   }
 
   const std::unique_ptr<Preemption> policy_;
@@ -171,7 +178,8 @@ class Takeovers {
   std::vector<Sm> sms_;
   PreemptionSignals signals_;
   BackOff back_off_;
-  std::map<std::pair<std::uint16_t, std::uint16_t>, KernelHistory> finished_;  ///< module, kernel
+  std::map<std::uint32_t, KernelHistory> finished_;   ///< by scope_of
+  std::map<std::uint32_t, ContextHistory> contexts_;  ///< by kernel_of
   std::optional<GridLaunch> asked_for_;
   std::vector<SmStatus> answers_;
   std::size_t awaited_ = 0;

@@ -14,8 +14,7 @@ BlockCost flush_cost(const BlockStatus& block) {
 BlockCost save_cost(const BlockStatus& block, const VictimKernel& kernel,
                     const PreemptionMachine& machine, SwitchEstimate estimate) {
   Time latency = machine.share.time_of(kernel.context_bytes);
-  if (estimate == SwitchEstimate::measured)
-    latency = kernel.finished->mean_save().value_or(latency);
+  if (estimate == SwitchEstimate::measured) latency = kernel.mean_save.value_or(latency);
   if (block.work.cycles == 0) return {latency, 0};
   const auto cycles =
       static_cast<std::uint64_t>(machine.sm_clock.cycle_at_or_after(latency).count());

@@ -7,8 +7,14 @@
 
 namespace lockstep {
 
-/// What blocks of one kernel needed: sums of integers, so that it does not matter in which order
-/// they are added.
+/// Whose finished blocks tell how much a block has to do, and how fast.
+enum class HistoryScope : std::uint8_t {
+  launch,  ///< those of its own launch
+  kernel,  ///< those of all launches of its kernel
+};
+
+/// What blocks of one launch or kernel needed: sums of integers, so that it does not matter in
+/// which order they are added.
 /// Source: 003, section 3.3.2; preemption.md, sections 7.2 and 16.
 class KernelHistory {
  public:
@@ -24,27 +30,7 @@ class KernelHistory {
     cpi_ += cpi;
     cpi_squares_ += Wide{cpi} * cpi;
   }
-  /// One has left the SM with a context of so many bytes.
-  void saved(std::uint64_t bytes) {
-    ++contexts_;
-    context_bytes_ += bytes;
-  }
-  /// One has left so long after it was told to.
-  void left_after(Time time) {
-    ++saves_;
-    save_time_ += static_cast<std::uint64_t>(time.femtoseconds() / 1'000'000);
-  }
   std::uint64_t blocks() const { return blocks_; }
-  /// Bytes of a context, in the mean; nothing: none is known.
-  std::optional<std::uint64_t> mean_context() const {
-    if (contexts_ == 0) return std::nullopt;
-    return context_bytes_ / contexts_;
-  }
-  /// From the command to leave until the place is free, in the mean; nothing: none has left.
-  std::optional<Time> mean_save() const {
-    if (saves_ == 0) return std::nullopt;
-    return Time{static_cast<std::int64_t>(save_time_ / saves_ * 1'000'000)};
-  }
   /// Of a block, in the mean; nothing: no block is known.
   std::optional<std::uint64_t> mean_instructions() const {
     if (blocks_ == 0) return std::nullopt;
@@ -66,7 +52,7 @@ class KernelHistory {
   void serialize(Archive& archive) {
     auto low = static_cast<std::uint64_t>(cpi_squares_);
     auto high = static_cast<std::uint64_t>(cpi_squares_ >> 64);
-    archive(blocks_, instructions_, cpi_, low, high, contexts_, context_bytes_, saves_, save_time_);
+    archive(blocks_, instructions_, cpi_, low, high);
     cpi_squares_ = Wide{high} << 64 | low;
   }
 
@@ -75,6 +61,38 @@ class KernelHistory {
 
   std::uint64_t blocks_ = 0, instructions_ = 0, cpi_ = 0;
   Wide cpi_squares_ = 0;
+};
+
+/// What it took blocks of one kernel to leave for memory.
+class ContextHistory {
+ public:
+  /// One has left the SM with a context of so many bytes.
+  void saved(std::uint64_t bytes) {
+    ++contexts_;
+    context_bytes_ += bytes;
+  }
+  /// One has left so long after it was told to.
+  void left_after(Time time) {
+    ++saves_;
+    save_time_ += static_cast<std::uint64_t>(time.femtoseconds() / 1'000'000);
+  }
+  /// Bytes of a context, in the mean; nothing: none is known.
+  std::optional<std::uint64_t> mean_context() const {
+    if (contexts_ == 0) return std::nullopt;
+    return context_bytes_ / contexts_;
+  }
+  /// From the command to leave until the place is free, in the mean; nothing: none has left.
+  std::optional<Time> mean_save() const {
+    if (saves_ == 0) return std::nullopt;
+    return Time{static_cast<std::int64_t>(save_time_ / saves_ * 1'000'000)};
+  }
+
+  template <class Archive>
+  void serialize(Archive& archive) {
+    archive(contexts_, context_bytes_, saves_, save_time_);
+  }
+
+ private:
   std::uint64_t contexts_ = 0, context_bytes_ = 0;
   std::uint64_t saves_ = 0, save_time_ = 0;  ///< ns
 };

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <tuple>
 #include <vector>
 
@@ -26,11 +27,12 @@ struct SmStatus {
 
 /// What is known of a grid that SMs may be taken from.
 struct VictimKernel {
-  const KernelHistory* finished = nullptr;  ///< its blocks that are done
+  const KernelHistory* finished = nullptr;  ///< its blocks that are done, of one HistoryScope
   KernelHistory running;                    ///< those that run, on all SMs
   std::uint64_t context_bytes = 0;          ///< of a block: all, or in the mean of those saved
   /// How long each block of the grid runs if nobody disturbs it; nullptr: nobody knows.
   const BlockProfile::Durations* undisturbed = nullptr;
+  std::optional<Time> mean_save{};  ///< what blocks of its kernel took to leave for memory
 };
 
 /// What the blocks of an SM do, and what that is expected to cost.

@@ -13,13 +13,14 @@ namespace lockstep {
 /// Cycles through the compressor or the decompressor.
 constexpr std::int64_t compressor_latency = 2;
 
-void ContextEngine::save(Place place, TenantId tenant, BlockContext context, SmCycle now) {
+void ContextEngine::save(Place place, TenantId tenant, BlockContext context, SmCycle now,
+                         std::int64_t still) {
   Transfer transfer{place, tenant, true, std::move(context.bytes), context.parts, 0, 0, now};
   transfer.bytes.resize(round_up(transfer.bytes.size(), line_bytes));
   transfer.first = std::max(now + 1, compressor_free_);
   if (context.parts.compressed > 0)
     compressor_free_ = transfer.first + std::int64_t{context.parts.compressed};
-  begin(std::move(transfer), now);
+  begin(std::move(transfer), now, still);
 }
 
 void ContextEngine::restore(Place place, TenantId tenant, std::size_t bytes,
@@ -42,14 +43,15 @@ void ContextEngine::keep(Place place, std::span<const std::byte> context) {
   if (!context.empty()) kept_[place].assign(context.begin(), context.end());
 }
 
-void ContextEngine::begin(Transfer transfer, SmCycle now) {
+void ContextEngine::begin(Transfer transfer, SmCycle now, std::int64_t still) {
   if (traffic_ != ContextTraffic::real) {
     transfer.sent = transfer.answered = transfer.lines();
     transfer.ready = now + 1;
   }
   if (traffic_ == ContextTraffic::share) {
     const Time moves = constants_.setup.contexts.share.time_of(transfer.parts.stated_bytes);
-    transfer.ready = constants_.cycle_at_or_after(constants_.time_of(now) + moves);
+    transfer.ready =
+        std::max(now + 1, constants_.cycle_at_or_after(constants_.time_of(now) + moves) - still);
   }
   transfers_.push_back(std::move(transfer));
   wake_ = std::min(wake_, now + 1);

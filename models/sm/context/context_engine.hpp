@@ -9,7 +9,9 @@
 /// and 7.3 (`share`: each context has the SM's whole part of the bandwidth); 002, section III.C
 /// (two cycles, pipelined).
 ///
-/// Simplified: without traffic - `share`, and ideal ones in a cycle - contexts are kept here.
+/// Simplified: without traffic - `share`, and ideal ones in a cycle - contexts are kept here.  With
+/// `share` one moves while what its block has in flight is answered (003, section 4.1: the block
+/// stalls for the estimated time).
 /// Cost model: at most one line per SM cycle, otherwise that of the network and the partitions; a
 /// line with compressed registers leaves when its share of them has passed.
 #pragma once
@@ -42,7 +44,9 @@ class ContextEngine final : public ContextAnswers {
   /// Number of a place of the area, by which a transfer is known.
   using Place = std::uint32_t;
 
-  void save(Place place, TenantId tenant, BlockContext context, SmCycle now);
+  /// `still`: cycles for which its block has issued nothing already.
+  void save(Place place, TenantId tenant, BlockContext context, SmCycle now,
+            std::int64_t still = 0);
   /// `parts`: as it was saved.
   void restore(Place place, TenantId tenant, std::size_t bytes, const ContextParts& parts,
                SmCycle now);
@@ -94,7 +98,7 @@ class ContextEngine final : public ContextAnswers {
     }
   };
 
-  void begin(Transfer transfer, SmCycle now);
+  void begin(Transfer transfer, SmCycle now, std::int64_t still = 0);
   /// One line of those that can leave, of the first context whose port is free.
   void send_one(SmCycle now);
   /// False: the port has something else to do.

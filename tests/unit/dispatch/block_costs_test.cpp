@@ -111,9 +111,10 @@ TEST(BlockCosts, WhatIsNotKnownIsNeverChosen) {
 }
 
 TEST(BlockCosts, ASwitchIsExpectedToTakeWhatOthersTookIfThatIsMeasured) {
-  KernelHistory history;
+  ContextHistory history;
   const auto latency = [&](SwitchEstimate estimate) {
-    return save_cost(block(500, 1000), {&history, {}, 300}, plain, estimate).latency;
+    const VictimKernel kernel{nullptr, {}, 300, nullptr, history.mean_save()};
+    return save_cost(block(500, 1000), kernel, plain, estimate).latency;
   };
   EXPECT_EQ(latency(SwitchEstimate::measured), Time{300'000'000}) << "nobody has left yet";
   history.left_after(microseconds(1));

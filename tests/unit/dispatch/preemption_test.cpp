@@ -205,6 +205,31 @@ TEST_F(ChimeraTest, ASwitchIsExpectedToTakeWhatContextsHaveTaken) {
   }
 }
 
+/// Four blocks of the kernel are done, in an earlier launch: 1000 instructions of 2 ns.
+TEST_F(ChimeraTest, DrainsAreEstimatedByFinishedBlocksOfTheLaunchOrOfTheKernel) {
+  for (const std::string history : {"launch", "kernel"}) {
+    BenchOptions options;
+    options.sms = 2;
+    options.preemption = "{name: chimera, history: " + history + "}";
+    options.latency_bounds[1] = Time{1'000'000'000};
+    bench.emplace(options);
+    bench->launch(0, {.grid = 1, .blocks = 4});
+    bench->launch(10, {.grid = 3, .blocks = 4});
+    for (std::uint32_t done = 0; done < 4; ++done)
+      bench->block_done(200, 1, done % 2, done, {}, {{1000, 32000}, 2000});
+    bench->run_until(300);
+    sent();
+    urgent(300, 1);
+    bench->run_until(500);
+    EXPECT_THAT(sent(), ElementsAre("sm0 ask 3", "sm1 ask 3"));
+    bench->status(510, 3, 0, {block(0, 900, true), block(2, 900, true)});
+    bench->status(510, 3, 1, {block(1, 600, true), block(3, 600, true)});
+    bench->run_until(520);
+    EXPECT_THAT(sent(),
+                ElementsAre(history == "kernel" ? "sm0 flush 3 d0 d2" : "sm0 flush 3 s0 s2"));
+  }
+}
+
 TEST_F(ChimeraTest, TakesTheFastestIfNoneIsFastEnough) {
   ask(1, Time{1'000'000});
   sent();

@@ -246,6 +246,28 @@ TEST_F(ContextEngineTest, AtItsShareEachContextHasTheWholeBandwidthAndNoTraffic)
   EXPECT_EQ(shared.requests(), 0u);
 }
 
+/// 256 bytes at 4 GB/s take 64 ns.
+TEST_F(ContextEngineTest, AtItsShareAContextMovesWhileItsBlockWaitsForWhatIsInFlight) {
+  SmWorld shared{"", [](SmSetup& setup) {
+                   with_room(setup);
+                   setup.contexts.traffic = ContextTraffic::share;
+                   setup.contexts.share = {4'000'000'000};
+                 }};
+  ContextEngine engine(shared.constants, shared.ports);
+  const ContextParts parts{256, 0, 0, 256};
+  const auto saved = [&](std::int64_t still) {
+    engine.save(0, TenantId(0), {counted(2 * line_bytes), parts}, SmCycle(1000), still);
+    SmCycle cycle(1001);
+    while (!engine.take_done(cycle)) cycle = cycle + 1;
+    engine.forget(0);
+    return cycle - SmCycle(1000);
+  };
+  const std::int64_t moves = saved(0);
+  EXPECT_GT(moves, 20);
+  EXPECT_EQ(saved(20), moves - 20);
+  EXPECT_EQ(saved(moves + 5), 1) << "it has moved when the last answer comes";
+}
+
 TEST_F(ContextEngineTest, GoesOnAfterSavingAndRestoringAmidATransfer) {
   ContextEngine engine(world.constants, world.statistics, world.ports),
       other(world.constants, world.statistics, world.ports);
