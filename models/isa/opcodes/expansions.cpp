@@ -3,7 +3,8 @@
 /// reads, and the path that normal operands take.  How many there are is what ptxas 11.8 makes for
 /// sm_70 (issue_slots.cpp); where that is more, the rest is assumed
 /// to stand beside the chain.  Integer divisions: ptxas 11.8, sm_70, operands in registers; by a
-/// constant its sign and zero need no look, and its reciprocal waits for nothing.
+/// constant its sign and zero need no look, and its reciprocal waits for nothing.  Minima, bit
+/// fields and products: ptxas 11.8, sm_70, chains of 16.
 ///
 /// Simplified: operands for which ptxas calls a slow path (denormals, infinities) cost no more.
 #include "models/isa/opcodes/expansions.hpp"
@@ -70,6 +71,18 @@ constexpr auto rows = std::to_array<Row>({
     {O::brev, T::none, 2, {"n", "n"}},
     {O::bfind, T::none, 1, {"n", ""}},
     {O::clz, T::none, 2, {"na", ""}},
+    // Comparison and selection; halves are extended first, and of 64 bits both words go through.
+    {O::min, T::none, 2, {"aa", ""}},
+    {O::max, T::none, 2, {"aa", ""}},
+    {O::min, T::none, 4, {"aaa", "a"}},
+    {O::max, T::none, 4, {"aaa", "a"}},
+    {O::min, T::f64, 9, {"adaaa", "aaaa"}},
+    {O::max, T::f64, 9, {"adaaa", "aaaa"}},
+    // Shift and mask; position and length come from bytes of registers.
+    {O::bfe, T::none, 2, {"aa", ""}},
+    {O::bfe, T::none, 5, {"aaa", "aa"}},
+    {O::bfi, T::none, 2, {"aa", ""}},
+    {O::bfi, T::none, 6, {"aaaa", "aa"}},
     // A carry; halves that do not wait for each other.
     {O::add, T::u64, 2, {"aa", ""}},
     {O::add, T::s64, 2, {"aa", ""}},
@@ -81,23 +94,29 @@ constexpr auto rows = std::to_array<Row>({
     {O::mov, T::none, 2, {"a", "a"}},
     {O::selp, T::none, 2, {"a", "a"}},
 });
-// Upper halves of products have no opcode of their own.
-constexpr Expansion upper_product{"h", ""}, upper_product_and_sum{"ha", ""};
+// Upper halves of products, and whole ones, have no opcode of their own.
+constexpr Expansion upper_product{"h", ""}, upper_product_and_sum{"ha", ""}, whole_product{"w", ""};
 // Products of 64 bits from those of 32.
-constexpr Expansion wide_product_by_constant{"iia", ""}, wide_product{"iia", "i"};
+constexpr Expansion wide_product_by_constant{"wa", "i"}, wide_product{"wia", "i"};
+// HADD2.F32.
+constexpr Expansion widened_half{"x", ""};
 // clang-format on
 
-constexpr std::array products{upper_product, upper_product_and_sum, wide_product_by_constant,
-                              wide_product};
+/// What more than opcode and type tells apart.
+constexpr std::array others{upper_product, upper_product_and_sum, wide_product_by_constant,
+                            wide_product,  whole_product,         widened_half};
 
-/// Index in `products`; their number: none of them.
-std::uint32_t product(const ir::Operation& o, unsigned slots) {
+/// Index in `others`; their number: none of them.
+std::uint32_t other(const ir::Operation& o, unsigned slots) {
+  if (o.opcode == Opcode::cvt && o.type == Type::f32 && o.source_type == Type::f16) return 5;
+  if (o.opcode == Opcode::mad_wide_add) return 4;
   const bool multiplies = o.opcode == Opcode::mul || o.opcode == Opcode::mad;
-  if (!multiplies || is_float(o.type)) return products.size();
+  if (!multiplies || is_float(o.type)) return others.size();
   const bool upper = o.part == ir::MulPart::hi;
   if (bytes_of(o.type) == 4 && upper) return slots == 1 ? 0 : 1;
+  if (bytes_of(o.type) == 4 && o.part == ir::MulPart::wide) return 4;
   if (bytes_of(o.type) == 8 && !upper) return slots == 3 ? 2 : 3;
-  return products.size();
+  return others.size();
 }
 
 bool divides_by_constant(const ir::Operation& o) {
@@ -110,8 +129,8 @@ bool divides_by_constant(const ir::Operation& o) {
 
 std::uint32_t expansion_number(const ir::Operation& operation) {
   const unsigned slots = issue_slots(operation);
-  if (const std::uint32_t p = product(operation, slots); p < products.size())
-    return static_cast<std::uint32_t>(rows.size()) + p;
+  if (const std::uint32_t found = other(operation, slots); found < others.size())
+    return static_cast<std::uint32_t>(rows.size()) + found;
   for (std::uint32_t r = 1; r < rows.size(); ++r)
     if (rows[r].opcode == operation.opcode && rows[r].slots == slots &&
         rows[r].by_constant == divides_by_constant(operation) &&
@@ -121,11 +140,11 @@ std::uint32_t expansion_number(const ir::Operation& operation) {
 }
 
 const Expansion& expansion(std::uint32_t number) {
-  return number < rows.size() ? rows[number].expansion : products[number - rows.size()];
+  return number < rows.size() ? rows[number].expansion : others[number - rows.size()];
 }
 
 std::uint32_t expansion_count() {
-  return static_cast<std::uint32_t>(rows.size() + products.size());
+  return static_cast<std::uint32_t>(rows.size() + others.size());
 }
 
 }  // namespace lockstep::isa

@@ -9,11 +9,13 @@
 namespace lockstep::isa {
 
 /// A letter for each machine operation.
-///   a  integer addition, logic, shift, selection     f  single precision
-///   p  comparison whose predicate is waited for      d  double precision
-///   i  integer multiply-add                          m  special function (MUFU, FCHK)
-///   h  the same, upper half                          c  conversion
-///   n  bits counted, found or reversed               b  branch, convergence barrier
+///   a  integer addition, logic, shift, selection, comparison whose predicate a selection reads
+///   p  comparison whose predicate guards             f  single precision
+///   i  integer multiply-add                          d  double precision
+///   w  the same with a result of 64 bits             x  half precision
+///   h  upper half of such a result                   m  special function (MUFU, FCHK)
+///   n  bits counted, found or reversed               c  conversion
+///   b  branch, convergence barrier
 struct Expansion {
   std::string_view chain;   ///< each waits for the one before it
   std::string_view beside;  ///< the others: they occupy units, but nothing waits for them longer

@@ -160,6 +160,22 @@ bool has_small_extensions_of_v3() {
 }
 #endif
 
+/// Asked once: `cpuid` leaves a virtual machine, which takes microseconds.
+CpuLevel level_of_this_machine() {
+#ifdef LOCKSTEP_ONE_LEVEL
+  return CpuLevel::v2;
+#else
+  const bool v3 = __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma") &&
+                  __builtin_cpu_supports("bmi") && __builtin_cpu_supports("bmi2") &&
+                  has_small_extensions_of_v3();
+  if (!v3) return CpuLevel::v2;
+  const bool v4 = __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") &&
+                  __builtin_cpu_supports("avx512cd") && __builtin_cpu_supports("avx512dq") &&
+                  __builtin_cpu_supports("avx512vl");
+  return v4 ? CpuLevel::v4 : CpuLevel::v3;
+#endif
+}
+
 CpuLevel wanted_level() {
   const char* text = std::getenv("LOCKSTEP_CPU_LEVEL");
   if (text == nullptr || *text == '\0') return best_cpu_level();
@@ -173,18 +189,8 @@ CpuLevel wanted_level() {
 }  // namespace
 
 CpuLevel best_cpu_level() {
-#ifdef LOCKSTEP_ONE_LEVEL
-  return CpuLevel::v2;
-#else
-  const bool v3 = __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma") &&
-                  __builtin_cpu_supports("bmi") && __builtin_cpu_supports("bmi2") &&
-                  has_small_extensions_of_v3();
-  if (!v3) return CpuLevel::v2;
-  const bool v4 = __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") &&
-                  __builtin_cpu_supports("avx512cd") && __builtin_cpu_supports("avx512dq") &&
-                  __builtin_cpu_supports("avx512vl");
-  return v4 ? CpuLevel::v4 : CpuLevel::v3;
-#endif
+  static const CpuLevel level = level_of_this_machine();
+  return level;
 }
 
 CpuLevel cpu_level() {

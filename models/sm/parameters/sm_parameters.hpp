@@ -34,7 +34,7 @@ struct SmUnitParameters {
 /// Source: gpu-parameters.md, sections 4, 5 and 10.
 struct SmLatencyParameters {
   Cycles integer, integer_multiply, fp32, fp64, special, half, convert, shuffle, move, predicate,
-      control, multiply_high, bit_count;
+      control, multiply_wide, multiply_high, bit_count;
 
   static auto schema() {
     using namespace literals;
@@ -53,6 +53,8 @@ struct SmLatencyParameters {
         .field("predicate", &P::predicate, 4_cycles, limits, "instructions that set predicates")
         .field("control", &P::control, 4_cycles, limits,
                "branches: until the warp's next instruction can issue")
+        .field("multiply_wide", &P::multiply_wide, 4_cycles, limits,
+               "64-bit product of 32-bit integers, with expansions: sequence")
         .field("multiply_high", &P::multiply_high, 10_cycles, limits,
                "upper half of an integer product, with expansions: sequence")
         .field("bit_count", &P::bit_count, 13_cycles, limits,
@@ -63,7 +65,7 @@ struct SmLatencyParameters {
 /// Source: gpu-parameters.md, sections 4 and 5.
 struct SmIntervalParameters {
   Cycles integer, integer_multiply, fp32, fp64, special, half, convert, shuffle, move, predicate,
-      control;
+      control, multiply_wide;
 
   static auto schema() {
     using namespace literals;
@@ -80,7 +82,9 @@ struct SmIntervalParameters {
         .field("shuffle", &P::shuffle, 4_cycles, limits, "shuffles and votes")
         .field("move", &P::move, 2_cycles, limits, "moves and special registers")
         .field("predicate", &P::predicate, 2_cycles, limits, "instructions that set predicates")
-        .field("control", &P::control, 2_cycles, limits, "branches, barriers, fences");
+        .field("control", &P::control, 2_cycles, limits, "branches, barriers, fences")
+        .field("multiply_wide", &P::multiply_wide, 4_cycles, limits,
+               "64-bit product of 32-bit integers, or its upper half, with expansions: sequence");
   }
 };
 
@@ -338,7 +342,7 @@ struct SmParameters {
         .field("multiply_unit", &P::multiply_unit, MultiplyUnit::integer,
                choice({"integer", "fp32"}),
                "where integers are multiplied; with fp32, moves, additions and shifts go there, "
-               "too, where it has less to do than the integer unit")
+               "too, where it has less to do than the integer unit, and that compares floats")
         .field("unroll_loops", &P::unroll_loops, false,
                "innermost counted loops become straight code if their rounds are known, others run "
                "four rounds at a time, as ptxas does it")

@@ -3,7 +3,8 @@
 /// instruction every cycle.
 /// Source: what ptxas 13.0 makes for sm_75 of kernels of the table in docs/validation.md.
 ///
-/// Simplified: balanced in each stretch between branches, evenly, by numbers alone.
+/// Simplified: balanced in each stretch between branches, evenly, by the cycles that units are
+/// busy.
 #include "models/sm/tables/balanced_pipes.hpp"
 
 #include <algorithm>
@@ -46,12 +47,16 @@ class Stretch {
         records_(records) {}
 
   void balance(std::size_t from, std::size_t to) {
-    std::int64_t work = 0, movable = 0;  // of the integer unit more than of the other
+    std::int64_t work = 0, movable = 0;  // cycles of the integer unit more than of the other
+    std::int64_t moved = 1;              // cycles of one that moves
     for (std::size_t pc = from; pc < to; ++pc) {
-      work += records_[pc].unit == integer_ ? 1 : records_[pc].unit == multiply_ ? -1 : 0;
-      movable += can_move(pc);
+      const std::int64_t cycles = records_[pc].interval;
+      work += records_[pc].unit == integer_ ? cycles : records_[pc].unit == multiply_ ? -cycles : 0;
+      if (!can_move(pc)) continue;
+      ++movable;
+      moved = cycles;
     }
-    const std::int64_t wanted = std::clamp<std::int64_t>(work / 2, 0, movable);
+    const std::int64_t wanted = std::clamp<std::int64_t>(work / (2 * moved), 0, movable);
     std::int64_t seen = 0;
     for (std::size_t pc = from; pc < to && wanted > 0; ++pc) {
       if (!can_move(pc)) continue;

@@ -33,10 +33,14 @@ Part part_of(char letter, const SmParameters& p) {
       return part(Unit::integer, latency.predicate, interval.predicate);
     case 'i':
       return part(multiply_unit(p), latency.integer_multiply, interval.integer_multiply);
+    case 'w':
+      return part(multiply_unit(p), latency.multiply_wide, interval.multiply_wide);
     case 'h':
-      return part(multiply_unit(p), latency.multiply_high, interval.integer_multiply);
+      return part(multiply_unit(p), latency.multiply_high, interval.multiply_wide);
     case 'f':
       return part(Unit::fp32, latency.fp32, interval.fp32);
+    case 'x':
+      return part(Unit::half, latency.half, interval.half);
     case 'd':
       return part(Unit::fp64, latency.fp64, interval.fp64);
     case 'm':

@@ -114,10 +114,21 @@ bool loads_words(const Instruction& instruction) {
          instruction.memory.elements == 1 && moves_words(instruction.memory);
 }
 
+/// FMNMX, FSETP: ptxas waits as long after one of them as after a logic operation for another.
+bool compares_words(const Instruction& instruction) {
+  using isa::Opcode;
+  return instruction.unit == Unit::fp32 &&
+         (instruction.opcode == Opcode::min || instruction.opcode == Opcode::max ||
+          instruction.opcode == Opcode::setp || instruction.opcode == Opcode::set);
+}
+
 Unit unit_of(const Instruction& instruction, const SmParameters& parameters) {
   const bool multiplies = instruction.unit == Unit::integer &&
                           instruction.latency_class == LatencyClass::integer_multiply;
-  return present_unit(multiplies ? multiply_unit(parameters) : instruction.unit, parameters.units);
+  Unit unit = multiplies ? multiply_unit(parameters) : instruction.unit;
+  if (parameters.multiply_unit == MultiplyUnit::fp32 && compares_words(instruction))
+    unit = Unit::integer;
+  return present_unit(unit, parameters.units);
 }
 
 /// `expansion`: of the instruction, see expansions.hpp.

@@ -13,8 +13,8 @@ TEST(Expansions, ConsistOfKnownMachineOperations) {
   for (std::uint32_t e = 1; e < expansion_count(); ++e) {
     const Expansion& x = expansion(e);
     EXPECT_FALSE(x.chain.empty()) << e;
-    EXPECT_EQ(x.chain.find_first_not_of("apihfdmcnb"), std::string_view::npos) << e;
-    EXPECT_EQ(x.beside.find_first_not_of("apihfdmcnb"), std::string_view::npos) << e;
+    EXPECT_EQ(x.chain.find_first_not_of("apiwhfdxmcnb"), std::string_view::npos) << e;
+    EXPECT_EQ(x.beside.find_first_not_of("apiwhfdxmcnb"), std::string_view::npos) << e;
   }
 }
 
@@ -45,9 +45,10 @@ TEST(Expansions, OfDivisionsAreShorterByAConstant) {
 }
 
 TEST(Expansions, HaveAMachineOperationForEveryIssueSlot) {
-  constexpr std::array opcodes{Opcode::div,  Opcode::rem, Opcode::rcp, Opcode::sqrt, Opcode::rsqrt,
-                               Opcode::popc, Opcode::clz, Opcode::mul, Opcode::mad,  Opcode::add,
-                               Opcode::ex2,  Opcode::mov, Opcode::and_};
+  constexpr std::array opcodes{Opcode::div,   Opcode::rem,  Opcode::rcp, Opcode::sqrt,
+                               Opcode::rsqrt, Opcode::popc, Opcode::clz, Opcode::mul,
+                               Opcode::mad,   Opcode::add,  Opcode::ex2, Opcode::mov,
+                               Opcode::and_,  Opcode::min,  Opcode::max, Opcode::bfe};
   unsigned known = 0;
   for (const Opcode opcode : opcodes)
     for (const Type type :
@@ -69,6 +70,23 @@ TEST(Expansions, HaveAMachineOperationForEveryIssueSlot) {
                 << static_cast<int>(opcode) << " of type " << static_cast<int>(type);
           }
   EXPECT_GT(known, 40u);
+}
+
+/// IMAD.WIDE, whichever instructions of PTX it was before.
+TEST(Expansions, OfProductsWithAllTheirBitsAreOneOperation) {
+  ir::Operation product;
+  product.opcode = Opcode::mul;
+  product.type = Type::s32;
+  product.part = ir::MulPart::wide;
+  product.sources.resize(3, ir::register_operand(0));
+  ir::Operation sum = product;
+  sum.opcode = Opcode::mad;
+  ir::Operation fused = sum;
+  fused.opcode = Opcode::mad_wide_add;
+  for (const ir::Operation& operation : {product, sum, fused})
+    EXPECT_EQ(expansion(expansion_number(operation)).chain, "w");
+  product.type = Type::u16;
+  EXPECT_EQ(expansion_number(product), 0u) << "which fits a product of 32 bits";
 }
 
 TEST(Expansions, OfQuotientsAndRemaindersDiffer) {
