@@ -55,6 +55,7 @@ struct DispatchedGrid {
   Time ready;
   std::uint64_t blocks = 0;  ///< to be done: all, or those sent before its tenant was ended
   std::uint64_t next_block = 0, running = 0, done = 0;
+  std::uint32_t draining = 0;         ///< SMs that have stores of its blocks, but not these
   std::uint64_t launched_before = 0;  ///< grids of its tenant
   InstructionCount executed;
   bool aborted = false;                 ///< its tenant was ended
@@ -70,6 +71,7 @@ struct DispatchedGrid {
   std::deque<BlockInHand> in_hand;
 
   std::uint32_t number() const { return launch.grid; }
+  bool is_over() const { return done == blocks && draining == 0; }
   std::uint64_t waiting() const { return blocks - next_block + returned.size(); }
   /// A busy SM that may give a saved block away.
   std::optional<std::uint32_t> sm_to_ask() const {
@@ -109,7 +111,7 @@ struct DispatchedGrid {
 
   template <class Archive>
   void serialize(Archive& archive) {
-    archive(launch, payload, block, block_share, ready, blocks, next_block, running, done,
+    archive(launch, payload, block, block_share, ready, blocks, next_block, running, done, draining,
             launched_before, executed, aborted, known_at, returned, stopped_at, away, all_away,
             asked, keeps, arriving, served, in_hand);
   }

@@ -79,6 +79,9 @@ void Dispatcher::take(const MessageHeader& message, Outbox& outbox) {
     case MessageKind::block_done:
       block_done(message.body<BlockDone>(), message.arrival, outbox);
       break;
+    case MessageKind::stores_done:
+      stores_done(message.body<GridReference>(), message.arrival, outbox);
+      break;
     case MessageKind::block_saved:
       block_saved(message.body<BlockSaved>(), message.arrival);
       break;
@@ -217,7 +220,7 @@ void Dispatcher::drop_in_hand(GridPlace grid, Time now, Outbox& outbox) {
     ++statistics_.blocks_done[grid->launch.tenant];
   }
   grid->in_hand.clear();
-  if (grid->done == grid->blocks) finish_grid(grid, now, outbox);
+  if (grid->is_over()) finish_grid(grid, now, outbox);
 }
 
 void Dispatcher::block_done(const BlockDone& done, Time now, Outbox& outbox) {
@@ -227,10 +230,17 @@ void Dispatcher::block_done(const BlockDone& done, Time now, Outbox& outbox) {
   preempting_.finished(*grid, block.sm, done.work);
   --grid->running;
   ++grid->done;
+  grid->draining += done.leaves_stores != 0;
   ++statistics_.blocks_done[grid->launch.tenant];
   grid->executed += done.executed;
   count(TenantId{grid->launch.tenant}, done.executed, now, outbox);
-  if (grid->done == grid->blocks) finish_grid(grid, now, outbox);
+  if (grid->is_over()) finish_grid(grid, now, outbox);
+}
+
+void Dispatcher::stores_done(const GridReference& reference, Time now, Outbox& outbox) {
+  const auto grid = grids_.at(reference.grid);
+  --grid->draining;
+  if (grid->is_over()) finish_grid(grid, now, outbox);
 }
 
 void Dispatcher::abort_tenant(TenantId tenant, Time now, Outbox& outbox) {
@@ -337,44 +347,6 @@ bool Dispatcher::dispatch_to(std::uint32_t sm, bool stage, Time now, Outbox& out
               BlockReference{grid.number(), sm, block},
               at ? std::as_bytes(std::span(&*at, 1)) : std::span<const std::byte>{});
   return true;
-}
-
-/// A block that was staged comes back.
-void Dispatcher::block_returned(const BlockReference& block, Time now, Outbox& outbox) {
-  const auto grid = grids_.at(block.grid);
-  if (sms_.is_staged(block))
-    sms_.unstage(block.sm);
-  else  // its own place was not free yet
-    place_is_free(*grid, PreemptionRecord(block, Technique::drain, now));
-  ++statistics_.blocks_returned[grid->launch.tenant];
-  send_again(grid, block, false, now, outbox);
-}
-
-void Dispatcher::block_flushed(const BlockDone& flushed, Time now, Outbox& outbox) {
-  const BlockReference& block = flushed.block;
-  const auto grid = grids_.at(block.grid);
-  PreemptionRecord record(block, Technique::flush, now);
-  record.lost = flushed.work.executed.warp;
-  place_is_free(*grid, record);
-  InstructionCount kept = flushed.executed;
-  kept -= flushed.work.executed;
-  grid->executed += kept;
-  count(TenantId{grid->launch.tenant}, kept, now, outbox);
-  ++statistics_.blocks_restarted[grid->launch.tenant];
-  statistics_.wasted_instructions[grid->launch.tenant] += record.lost;
-  send_again(grid, block, true, now, outbox);
-}
-
-/// It goes out before those that never did.
-void Dispatcher::send_again(GridPlace grid, const BlockReference& block, bool was_flushed, Time now,
-                            Outbox& outbox) {
-  --grid->running;
-  if (grid->aborted) {
-    --grid->blocks;
-    if (grid->done == grid->blocks) finish_grid(grid, now, outbox);
-  } else {
-    grid->returned.push_back({block.block, was_flushed});
-  }
 }
 
 void Dispatcher::serialize(Archive& archive) {

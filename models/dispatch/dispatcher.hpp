@@ -71,6 +71,7 @@ class Dispatcher final : public Component {
   void take(const MessageHeader& message, Outbox& outbox);
   void accept_grid(const GridLaunch& launch, std::span<const std::byte> payload, Time now);
   void block_done(const BlockDone& done, Time now, Outbox& outbox);
+  void stores_done(const GridReference& reference, Time now, Outbox& outbox);
   /// A block has given up its place, but for the InPlace bits, or the one for which it waited; the
   /// record says what it did.
   void place_is_free(const Grid& grid, const PreemptionRecord& record, std::uint8_t keeps = 0);

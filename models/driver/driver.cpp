@@ -10,8 +10,10 @@
 namespace lockstep {
 
 Driver::Driver(Setup setup)
-    : large_device_pages_(setup.large_device_pages),
-      page_manager_(std::move(setup.page_manager)),
+    : page_manager_(std::move(setup.page_manager)),
+      large_device_pages_(setup.device_pages != DevicePages::fitting &&
+                          page_manager_->maps_large(false)),
+      shares_device_pages_(large_device_pages_ && setup.device_pages == DevicePages::shared),
       news_(setup.to_gmmu, page_manager_->tables()),
       mapper_(*page_manager_, news_, setup.partitions),
       unmapper_(*page_manager_, news_),
@@ -36,7 +38,7 @@ void Driver::give_back(TenantId tenant, std::span<const FrameRun> frames, const 
 }
 
 void Driver::map(MapRequest request, const HostCycle& cycle) {
-  ++busy(request.pages.tenant);
+  ++busy_[request.pages.tenant.value()];
   mapper_.map(std::move(request), cycle);
   finish_mappings(cycle);
 }
@@ -44,7 +46,7 @@ void Driver::map(MapRequest request, const HostCycle& cycle) {
 void Driver::finish_mappings(const HostCycle& cycle) {
   for (const Mapper::Mapped& done : mapper_.take_finished()) {
     if (done.owner != MapRequest::nobody) mapped_.push_back(done.owner);
-    --busy(done.pages.tenant);
+    --busy_[done.pages.tenant.value()];
     if (!done.in_gpu_memory) continue;
     Services services(*this, cycle);
     page_manager_->transfer_finished(done.pages, services);
@@ -60,7 +62,7 @@ void Driver::mapped_by_gpu(const TenantPages& pages, std::span<const std::uint64
 }
 
 void Driver::unmap(const TenantPages& pages, std::uint32_t owner, const HostCycle& cycle) {
-  busy(pages.tenant) += 1 + rearranger_.splinter_parts(pages, cycle);
+  busy_[pages.tenant.value()] += 1 + rearranger_.splinter_parts(pages, cycle);
   if (rearranges(pages)) return postponed_.push_back({pages, owner});
   unmapper_.unmap(pages, owner, cycle);
 }
@@ -127,9 +129,9 @@ void Driver::page_copied(const PageCopy& copy, const HostCycle& cycle) {
 /// What waited for the pages goes first, so that the page manager cannot keep it waiting for ever.
 void Driver::finish_rearrangements(const HostCycle& cycle) {
   for (const Rearranger::Finished& finished : rearranger_.take_finished()) {
-    --busy(finished.pages.tenant);
+    --busy_[finished.pages.tenant.value()];
     for (const Postponed& waiting : std::exchange(postponed_, {})) {
-      --busy(waiting.pages.tenant);
+      --busy_[waiting.pages.tenant.value()];
       unmap(waiting.pages, waiting.owner, cycle);
     }
     if (!finished.left.empty()) give_back(finished.pages.tenant, finished.left, cycle);
@@ -147,7 +149,7 @@ void Driver::unmapped(const MessageHeader& message, const HostCycle& cycle) {
     rearranger_.unmapped(*done, cycle);
     return finish_rearrangements(cycle);
   }
-  --busy(done->pages.tenant);
+  --busy_[done->pages.tenant.value()];
   unmapped_.push_back(std::move(*done));
 }
 

@@ -4,7 +4,7 @@
 /// Frames and tables belong to the page manager, a plug point; pages are mapped (mapper.hpp),
 /// unmapped (unmapper.hpp) and, when the page manager wants it, rearranged (rearranger.hpp).  Every
 /// tenant has its own address space from `isa::first_global_address` on; every buffer gets whole
-/// pages with an unmapped guard page behind it.
+/// pages with an unmapped guard page behind it, or shares one with others (small_buffers.hpp).
 /// Source: architecture.md, section 8, rules 7 and 9 to 11; 000, section 2.3 (steps of the driver).
 #pragma once
 
@@ -20,7 +20,9 @@
 #include "models/driver/mapping/mapper.hpp"
 #include "models/driver/mapping/rearranger.hpp"
 #include "models/driver/mapping/zeroed_frames.hpp"
+#include "models/driver/small_buffers.hpp"
 #include "models/host_link/host_link.hpp"
+#include "models/vm/vm_parameters.hpp"
 
 namespace lockstep {
 
@@ -31,7 +33,7 @@ class Driver {
     std::size_t tenants = 0;
     std::unique_ptr<PageManager> page_manager;
     Link to_gmmu;
-    bool large_device_pages = false;  ///< `vm.device_pages`
+    DevicePages device_pages = DevicePages::fitting;
   };
   explicit Driver(Setup setup);
   Driver(const Driver&) = delete;
@@ -44,9 +46,13 @@ class Driver {
   /// Pages that a buffer of so many bytes has when it is mapped whole; `device`: one of device
   /// memory that lies where the driver puts it.
   std::uint64_t mapped_pages(std::uint64_t bytes, bool device = false) const {
-    const bool large = device && large_device_pages_ && page_manager_->maps_large(false);
-    const std::uint64_t granule = large ? pages_per_large : page_manager_->granule_pages();
+    const std::uint64_t granule =
+        device && large_device_pages_ ? pages_per_large : page_manager_->granule_pages();
     return round_up(bytes, granule * page_bytes) / page_bytes;
+  }
+  /// A buffer of device memory of so many bytes has its part of a page (SmallBuffers).
+  bool shares_page(std::uint64_t bytes) const {
+    return shares_device_pages_ && bytes <= SmallBuffers::most_bytes;
   }
   const PageManager& page_manager() const { return *page_manager_; }
 
@@ -132,10 +138,9 @@ class Driver {
 
   void finish_mappings(const HostCycle& cycle);
   void finish_rearrangements(const HostCycle& cycle);
-  std::uint32_t& busy(TenantId tenant) { return busy_[tenant.value()]; }
 
-  const bool large_device_pages_;
   const std::unique_ptr<PageManager> page_manager_;
+  const bool large_device_pages_, shares_device_pages_;
   GmmuNews news_;
   Mapper mapper_;
   Unmapper unmapper_;

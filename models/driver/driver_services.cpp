@@ -25,7 +25,7 @@ bool Driver::Services::coalesce(TenantId tenant, VirtualPage first) {
   };
   for (VirtualPage page = first; page < pages.end(); ++page)
     if (permission(page) != permission(first)) return false;
-  ++driver_.busy(tenant);
+  ++driver_.busy_[tenant.value()];
   driver_.rearranger_.coalesce(pages, cycle_);
   return true;
 }
@@ -35,7 +35,7 @@ bool Driver::Services::splinter(TenantId tenant, VirtualPage first) {
   if (first.value() % pages_per_large != 0 || !at_rest(pages) ||
       !driver_.tables().is_large(tenant, first))
     return false;
-  ++driver_.busy(tenant);
+  ++driver_.busy_[tenant.value()];
   driver_.rearranger_.splinter(pages, cycle_);
   return true;
 }
@@ -46,7 +46,7 @@ bool Driver::Services::copy(TenantId tenant, VirtualPage page, Frame to) {
       !cycle_.link.in_one_partition(driver_.tables().frames_of(pages).front().begin(),
                                     address_of(to)))
     return false;
-  ++driver_.busy(tenant);
+  ++driver_.busy_[tenant.value()];
   driver_.rearranger_.copy(pages, to, cycle_);
   return true;
 }

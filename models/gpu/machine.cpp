@@ -223,7 +223,7 @@ std::unique_ptr<Component> Machine::build_host() const {
   setup.prefetcher = parameters_.policies.prefetcher;
   setup.eviction = parameters_.policies.eviction;
   setup.page_manager = parameters_.policies.page_manager;
-  setup.large_device_pages = parameters_.gpu.vm.device_pages == DevicePages::large;
+  setup.device_pages = parameters_.gpu.vm.device_pages;
   setup.to_gmmu = graph_.link(host_to_gmmu_);
   setup.to_dispatcher = graph_.link(host_to_dispatcher_);
   setup.to_partitions = links(host_to_partition_);

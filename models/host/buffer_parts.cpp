@@ -32,7 +32,7 @@ void TenantBuffers::capture_device(BufferId buffer, std::uint64_t begin, std::ui
                      cycle.now, cycle.outbox);
 }
 
-/// Managed pages go home, where the CPU has them.
+/// Managed pages go home, where the CPU has them; a small buffer's part of a page stays with it.
 bool TenantBuffers::release_part(BufferId buffer, std::uint64_t offset, std::uint64_t bytes,
                                  const HostCycle& cycle) {
   State& state = at(buffer);
@@ -41,9 +41,8 @@ bool TenantBuffers::release_part(BufferId buffer, std::uint64_t offset, std::uin
   const std::uint64_t unit = driver.page_manager().granule_pages() * page_bytes;
   const bool to_the_end = offset + bytes == size;
   const std::uint64_t begin = round_up(offset, unit);
-  const std::uint64_t end =
-      to_the_end ? driver.mapped_pages(size, has_device_pages(*this, buffer)) * page_bytes
-                 : (offset + bytes) / unit * unit;
+  const std::uint64_t whole = state.shares ? round_up_to_page(size) : state.pages * page_bytes;
+  const std::uint64_t end = to_the_end ? whole : (offset + bytes) / unit * unit;
   if (begin >= end) return true;
   const std::uint64_t last = std::min(end, size);
   if (memory_of(buffer) == MemoryKind::managed)
@@ -53,8 +52,9 @@ bool TenantBuffers::release_part(BufferId buffer, std::uint64_t offset, std::uin
   capture_device(buffer, begin, last, cycle);
   const VirtualPage first = page_of(state.address);
   for (const FreedParts::Part& part : state.freed.rest(begin, end)) {
-    driver.free_part({id_, first + part.begin / page_bytes, (part.end - part.begin) / page_bytes},
-                     cycle);
+    if (!state.shares)
+      driver.free_part({id_, first + part.begin / page_bytes, (part.end - part.begin) / page_bytes},
+                       cycle);
     state.freed.add(part);
   }
   return true;

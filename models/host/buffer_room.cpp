@@ -12,9 +12,13 @@ bool TenantBuffers::has_room(const HostCycle& cycle) const {
   const Driver& driver = services_.driver;
   std::uint64_t need = 0, pages = 0, most = 0;
   BufferId largest{0};
+  SmallBuffers small;  // as they will lie
   for (std::uint32_t b = 0; b < buffers_.size(); ++b) {
-    const std::uint64_t here =
-        driver.mapped_pages(buffers_[b].host.size(), has_device_pages(*this, BufferId{b}));
+    const std::uint64_t bytes = buffers_[b].host.size();
+    const bool shares = buffers_[b].shares;
+    if (shares && small.take(bytes)) continue;
+    if (shares) small.add(VirtualPage{pages}, bytes);
+    const std::uint64_t here = buffers_[b].pages;
     pages += here + 1;
     if (memory_of(BufferId{b}) != MemoryKind::device) continue;
     need += here * page_bytes;
@@ -56,14 +60,21 @@ void TenantBuffers::map(BufferId buffer, const HostCycle& cycle) {
   State& state = at(buffer);
   const std::uint64_t bytes = state.host.size();
   Driver& driver = services_.driver;
+  state.mapped = true;
+  if (const auto shared = state.shares ? small_.take(bytes) : std::nullopt) {
+    state.address = *shared;
+    return;
+  }
   MapRequest request;
   const std::optional<std::uint64_t> place =
       is_declared(buffer) ? declaration(buffer).address : std::nullopt;
-  const bool device = has_device_pages(*this, buffer);
-  request.pages = {id_, driver.take_addresses(id_, bytes, place, device), 0};
-  request.reserved = driver.mapped_pages(bytes, device);
+  const std::uint64_t wanted = state.shares ? large_page_bytes : bytes;
+  request.pages = {id_, driver.take_addresses(id_, wanted, place, has_device_pages(*this, buffer)),
+                   0};
+  request.reserved = state.pages;
   request.flags = PageTableEntry::writable;
-  state.address = address_of(request.pages.first);
+  state.address =
+      state.shares ? small_.add(request.pages.first, bytes) : address_of(request.pages.first);
   switch (memory_of(buffer)) {
     case MemoryKind::device:
       request.pages.count = request.reserved;
@@ -91,7 +102,6 @@ void TenantBuffers::map(BufferId buffer, const HostCycle& cycle) {
       }
       break;
   }
-  state.mapped = true;
   driver.map(std::move(request), cycle);
 }
 

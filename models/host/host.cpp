@@ -36,7 +36,7 @@ Driver::Setup driver_setup(const Host::Setup& setup) {
                             {setup.memory_bytes, tenants, setup.mapping,
                              setup.memory_bytes_per_second / setup.mapping.partitions(), setup.seed,
                              setup.foreign_pages}),
-          setup.to_gmmu, setup.large_device_pages};
+          setup.to_gmmu, setup.device_pages};
 }
 
 ManagedMemory::Setup managed_setup(const Host::Setup& setup) {
@@ -276,7 +276,7 @@ bool Host::finished() const {
 }
 
 void Host::serialize(Archive& archive) {
-  archive.section("host", 6);
+  archive.section("host", 7);
   archive(statistics_, link_, services_, to_sms_, to_cores_, printed_, foreign_, all_settled_,
           issue_held_);
   for (const auto& run : runs_) run->serialize(archive);

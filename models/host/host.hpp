@@ -30,8 +30,8 @@ class Host final : public Component, public GridCounter {
     bool capture = false;  ///< keep the GPU's final bytes of checked buffers and foreign pages
     std::uint64_t seed = 0;
     bool record_faults = false;
-    bool large_device_pages = false;  ///< `vm.device_pages`
-    PrintedLines::Sink print;         ///< what gets the lines that kernels print; may be empty
+    DevicePages device_pages = DevicePages::fitting;
+    PrintedLines::Sink print;  ///< what gets the lines that kernels print; may be empty
     PolicyChoice fault_handling, prefetcher, eviction, page_manager;
     Link to_dispatcher, to_gmmu;
     std::vector<Link> to_partitions, to_sms, to_cores;

@@ -47,6 +47,13 @@ std::vector<TenantBuffers::State> TenantBuffers::fresh() const {
                                                  : std::max<std::uint64_t>(global.bytes, 1),
                    nullptr);
   }
+  for (std::uint32_t b = 0; b < buffers.size(); ++b) {
+    State& state = buffers[b];
+    const bool device = has_device_pages(*this, BufferId{b});
+    state.shares = device && services_.driver.shares_page(state.host.size());
+    state.pages =
+        state.shares ? pages_per_large : services_.driver.mapped_pages(state.host.size(), device);
+  }
   return buffers;
 }
 
@@ -78,7 +85,7 @@ Transfer TenantBuffers::transfer(Transfer::Kind kind, BufferId buffer, std::uint
   transfer.offset = offset;
   transfer.bytes = bytes;
   transfer.frames = services_.driver.tables().frames_of(pages);
-  const std::uint64_t before = offset % page_bytes;
+  const std::uint64_t before = (address(buffer).value() + offset) % page_bytes;
   transfer.frames.front().physical += before;
   transfer.frames.front().bytes -= before;
   transfer.frames.back().bytes -= pages.count * page_bytes - before - bytes;
@@ -118,12 +125,13 @@ bool TenantBuffers::release(BufferId buffer, const HostCycle& cycle) {
   if (is_declared(buffer)) capture(buffer, cycle);
   if (memory == MemoryKind::managed) {
     if (!services_.managed.release(state.allocation, cycle)) return false;
-  } else {
-    const std::uint64_t pages =
-        memory == MemoryKind::device
-            ? services_.driver.mapped_pages(state.host.size(), has_device_pages(*this, buffer))
-            : round_up_to_page(state.host.size()) / page_bytes;
-    services_.driver.unmap({id_, page_of(state.address), pages}, MapRequest::nobody, cycle);
+  } else if (!state.shares || small_.leave(state.address)) {
+    const VirtualPage first =
+        page_of(state.address).rounded_down(state.shares ? pages_per_large : 1);
+    const std::uint64_t pages = memory == MemoryKind::device
+                                    ? state.pages
+                                    : round_up_to_page(state.host.size()) / page_bytes;
+    services_.driver.unmap({id_, first, pages}, MapRequest::nobody, cycle);
   }
   state.mapped = false;
   return true;
@@ -180,7 +188,7 @@ void TenantBuffers::start_over() {
 
 void TenantBuffers::serialize(Archive& archive) {
   bool has_first_round = !first_round_.empty();
-  archive(names_, is_capturing_, has_first_round);
+  archive(names_, small_, is_capturing_, has_first_round);
   for (State& state : buffers_) state.serialize(archive);
   if (!archive.is_saving() && has_first_round) first_round_ = fresh();
   for (State& state : first_round_) state.serialize(archive);

@@ -92,6 +92,8 @@ class TenantBuffers {
     HostBuffer host;
     VirtualAddress address;
     std::uint32_t allocation = 0;  ///< managed: its number there
+    bool shares = false;           ///< device memory: it is one of the small ones
+    std::uint64_t pages = 0;       ///< mapped for it, or for it and others
     bool mapped = false;           ///< the program may use it
     bool held = false;             ///< managed: faults wait for the CPU
     bool is_captured = false;
@@ -136,6 +138,7 @@ class TenantBuffers {
   bool is_capturing_;
   std::vector<std::uint32_t> names_;  ///< what each buffer name means now
   std::vector<State> buffers_;
+  SmallBuffers small_;
   std::vector<State> first_round_;  ///< kept for checking
 };
 

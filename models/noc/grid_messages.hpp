@@ -142,10 +142,11 @@ struct BlockWork {
 /// block_done, block_flushed.
 struct BlockDone {
   BlockReference block;
-  InstructionCount executed;  ///< for the grid on this SM since its last block was done there
-  BlockWork work;             ///< of the block; flushed: in vain
+  InstructionCount executed;        ///< for the grid on this SM since its last block was done there
+  BlockWork work;                   ///< of the block; flushed: in vain
+  std::uint64_t leaves_stores = 0;  ///< 1: from now on, the grid waits for stores of this SM
 };
-static_assert(sizeof(BlockDone) == 56);
+static_assert(sizeof(BlockDone) == 64);
 
 /// Of what a context consists, beside control state.
 struct ContextParts {

@@ -33,6 +33,7 @@ enum class MessageKind : std::uint16_t {
   start_grid,      ///< dispatcher -> SM, before the first block of a grid on that SM
   start_block,     ///< dispatcher -> SM
   block_done,      ///< SM -> dispatcher
+  stores_done,     ///< SM -> dispatcher: those of blocks that have left it
   end_grid,        ///< dispatcher -> SM: no more blocks of this grid will come
   block_saved,     ///< SM -> dispatcher: a block has left the SM, to return
   block_restored,  ///< SM -> dispatcher: it takes a place in the SM again

@@ -112,7 +112,7 @@ struct WalkCacheParameters {
 };
 
 /// Of device memory under page manager `mixed-pages`.
-enum class DevicePages : std::uint8_t { fitting, large };
+enum class DevicePages : std::uint8_t { fitting, large, shared };
 
 enum class ShootdownGranularity : std::uint8_t { whole, entry, none };
 enum class ShootdownScope : std::uint8_t { tenant, all };
@@ -165,11 +165,12 @@ struct VmParameters {
         .field("shootdown_scope", &P::shootdown_scope, ShootdownScope::tenant,
                choice({"tenant", "all"}), "whose entries `whole` drops")
         .field(
-            "device_pages", &P::device_pages, DevicePages::fitting, choice({"fitting", "large"}),
+            "device_pages", &P::device_pages, DevicePages::fitting,
+            choice({"fitting", "large", "shared"}),
             "pages of device memory under policies.page_manager mixed-pages: 2 MiB where a buffer "
             "fills them and 4 KiB for the rest, or all of 2 MiB as Volta has them (Jia et al. "
-            "2018); with 4 KiB, l1_tlb.entries and gpc_tlb.entries say how far TLBs reach, not "
-            "their large_entries")
+            "2018), each buffer its own or buffers of up to 1 MiB together; with 4 KiB, "
+            "l1_tlb.entries and gpc_tlb.entries say how far TLBs reach, not their large_entries")
         .check([](const P& p) {
           const std::uint64_t bytes = p.fault_granule.count();
           if (std::has_single_bit(bytes)) return std::string();

@@ -51,6 +51,7 @@ struct BlockProgress {
 struct BlockSlot {
   bool used = false;
   std::uint8_t grid = 0;
+  std::uint32_t entry = 0;  ///< counts those that have come to the SM
   std::uint64_t index = 0;  ///< in the grid
   std::array<std::uint32_t, 3> coordinates{};
   std::uint64_t warps = 0;  ///< slots
@@ -77,6 +78,7 @@ struct BlockSlot {
     fresh_stores = 0;
     ++phase;
   }
+  std::uint32_t stores() const { return ordered_stores + fresh_stores; }
   /// Stores and atomics without acknowledgement that were issued in that phase.
   std::uint32_t& stores_of(std::uint32_t issued_in) {
     return issued_in == phase ? fresh_stores : ordered_stores;
@@ -84,7 +86,7 @@ struct BlockSlot {
 
   template <class Archive>
   void serialize(Archive& archive) {
-    archive(used, grid, index, coordinates, warps, alive_threads, warps_left, shared_base,
+    archive(used, grid, entry, index, coordinates, warps, alive_threads, warps_left, shared_base,
             shared_bytes, first_row, rows, ordered_stores, fresh_stores, phase, gathering, barriers,
             homes, progress);
   }

@@ -25,6 +25,7 @@ struct GridSlot {
   BlockResources block;
   std::uint32_t resident_blocks = 0;
   std::uint32_t blocks_in_memory = 0;  ///< that will return
+  std::uint32_t stores_left = 0;       ///< without acknowledgement, of blocks that have left
   std::vector<std::byte> parameters;
   std::vector<std::uint64_t> globals;  ///< addresses of the module's .global variables
   /// The module's constant variables, if addresses had to be written into them.
@@ -64,8 +65,8 @@ struct GridSlot {
 
   void serialize(Archive& archive) {
     archive(used, ended, stopped, makes_room, clears, launch, block, resident_blocks,
-            blocks_in_memory, globals, counts, untaken, unreported, parameters, relocated_image,
-            parameters_ready);
+            blocks_in_memory, stores_left, globals, counts, untaken, unreported, parameters,
+            relocated_image, parameters_ready);
   }
 
   const isa::Module* module = nullptr;

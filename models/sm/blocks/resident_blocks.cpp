@@ -141,6 +141,7 @@ BlockPlace ResidentBlocks::take_place(const BlockReference& reference, std::uint
   block = BlockSlot{};
   block.used = true;
   block.grid = g;
+  block.entry = ++entries_;
   block.index = reference.block;
   block.coordinates = coordinates_in(grid.launch.blocks, reference.block);
   block.alive_threads = grid.launch.threads_per_block();
@@ -211,7 +212,10 @@ BlockDone ResidentBlocks::leave(BlockPlace place, bool is_done) {
   homes_.give_back(block.homes);
   GridSlot& grid = hot_.grids[block.grid];
   if (is_done) ++statistics_.tenant[grid.launch.tenant].blocks;
-  return report(grid, block.index);
+  BlockDone done = report(grid, block.index);
+  done.leaves_stores = grid.stores_left == 0 && block.stores() > 0;
+  grid.stores_left += block.stores();
+  return done;
 }
 
 std::vector<LocalHome> ResidentBlocks::leave_for_memory(BlockPlace place, std::uint8_t keeps) {
@@ -233,7 +237,7 @@ BlockDone ResidentBlocks::forget_in_memory(const BlockReference& reference,
 BlockDone ResidentBlocks::report(GridSlot& grid, std::uint64_t index) {
   flush_counts(grid);
   return {
-      {grid.launch.grid, constants_.setup.index, index}, std::exchange(grid.unreported, {}), {}};
+      {grid.launch.grid, constants_.setup.index, index}, std::exchange(grid.unreported, {}), {}, 0};
 }
 
 void ResidentBlocks::give_place_back(BlockPlace place, std::uint8_t keeps) {
@@ -336,7 +340,7 @@ void ResidentBlocks::warm_warps(std::uint64_t warps) const {
 void ResidentBlocks::serialize(Archive& archive) {
   archive.section("sm/blocks", 6);
   archive(hot_.resident, hot_.grids, hot_.blocks, hot_.shared, tenants_, shared_ranges_, registers_,
-          homes_, used_, places_, left_, counted_);
+          homes_, used_, places_, left_, counted_, entries_, hot_.unsent_stores);
   find_only_grid();
   for (GridSlot& grid : hot_.grids)
     if (grid.used) grid.find_program(constants_.setup);

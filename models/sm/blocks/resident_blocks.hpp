@@ -145,6 +145,7 @@ class ResidentBlocks : public ResidentWarps {
   SmPlaces places_;
   std::vector<OfTenant> tenants_;
   std::vector<GridContribution> left_;  ///< of grids that have ended, not yet taken
+  std::uint32_t entries_ = 0;           ///< of blocks
   SmCycle counted_;                     ///< cycles of grids are counted up to here
 };
 

@@ -31,6 +31,8 @@ class ResidentWarps {
   const GridSlot& grid_of(const Warp& warp) const { return hot_.grids[warp.grid]; }
   /// Those with accesses that wait for pages which were refused.
   std::uint64_t& page_waiters() { return hot_.page_waiters; }
+  /// Of the warp's stores and atomics without acknowledgement, those that are not on their way.
+  std::uint16_t& unsent_stores(WarpSlot slot) { return hot_.unsent_stores[slot.value()]; }
   /// Of the grid at its place.
   GridCounts& counts(std::uint8_t grid) { return hot_.grids[grid].counts; }
   GridCounts& counts_of(WarpSlot slot) { return counts(warps_[slot.value()].grid); }
@@ -80,6 +82,7 @@ class ResidentWarps {
     std::vector<GridSlot> grids;
     std::vector<BlockSlot> blocks;
     std::vector<std::byte> shared;
+    std::array<std::uint16_t, 64> unsent_stores{};
   };
 
   Hot hot_;

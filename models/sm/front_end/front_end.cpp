@@ -47,10 +47,12 @@ void FrontEnd::end_wait(StallCause cause, WarpSlot slot, SmCycle now) {
 
 void FrontEnd::evaluate_halted(WarpSlot slot, const Warp& warp, SmCycle now) {
   const BlockPlace block(warp.block);
+  const bool only_sent = constants_.parameters.stores_drain_with == StoresDrainWith::grid;
+  const std::uint16_t awaited = only_sent ? blocks_.unsent_stores(slot) : warp.stores;
   if (warp.paths.finished()) holds_.forget_point(slot);
   if (!warp.paths.finished()) {
     wait_at_barrier(slot);
-  } else if (warp.pending.empty() && warp.flights == 0 && warp.stores == 0 &&
+  } else if (warp.pending.empty() && warp.flights == 0 && awaited == 0 &&
              (held_ & bit_of(slot)) == 0 && !holds_.has_accesses(slot)) {
     drained_warps_.drained(slot, now);
   } else {

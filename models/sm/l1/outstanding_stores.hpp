@@ -21,13 +21,15 @@ inline bool contains(std::span<const std::uint64_t> sorted, std::uint64_t frame)
 
 struct StoreRecord {
   std::uint32_t phase = 0;  ///< of its block when it was issued
+  std::uint32_t entry = 0;  ///< of its block
   std::uint16_t warp = 0;
+  std::uint8_t grid = 0;             ///< its place in the SM
   std::uint16_t shootdown = 0xffff;  ///< waits for it
   std::uint64_t frame = 0;           ///< frame_number
 
   template <class Archive>
   void serialize(Archive& archive) {
-    archive(phase, warp, shootdown, frame);
+    archive(phase, entry, warp, grid, shootdown, frame);
   }
 };
 
@@ -51,7 +53,7 @@ class OutstandingStores {
     stores_.for_each_used([&](std::uint16_t index) { function(stores_[index]); });
   }
   void serialize(Archive& archive) {
-    archive.section("sm/stores", 2);
+    archive.section("sm/stores", 3);
     archive(stores_);
   }
 

@@ -144,11 +144,12 @@ void Answers::atomic_done(std::uint16_t index, const std::byte* payload, SmCycle
 
 void Answers::acknowledged(std::uint16_t index, SmCycle now) {
   const StoreRecord record = stores_.remove(index);
+  if (record.shootdown != Shootdowns::none) [[unlikely]]
+    shootdowns_.request_done(record.shootdown, now);
   const WarpSlot slot(record.warp);
   Warp& warp = blocks_.warp(slot);
   BlockSlot& block = blocks_.block_of(warp);
-  if (record.shootdown != Shootdowns::none) [[unlikely]]
-    shootdowns_.request_done(record.shootdown, now);
+  if (!block.used || block.entry != record.entry) return acknowledged_late(record.grid, now);
   --warp.stores;
   --block.stores_of(record.phase);
   if ((front_end_.waiting(StallCause::fence) & block.warps) != 0) [[unlikely]]
@@ -157,6 +158,13 @@ void Answers::acknowledged(std::uint16_t index, SmCycle now) {
     front_end_.wake_at(now);
     front_end_.end_wait(StallCause::drain, slot, now);
   }
+}
+
+void Answers::acknowledged_late(std::uint8_t place, SmCycle now) {
+  GridSlot& grid = blocks_.grid(place);
+  if (--grid.stores_left > 0) return;
+  ports_.tell_dispatcher(MessageKind::stores_done,
+                         GridReference{grid.launch.grid, constants_.setup.index}, now);
 }
 
 void Answers::end_fences(const BlockSlot& block, SmCycle now) {

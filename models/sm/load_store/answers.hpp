@@ -47,6 +47,8 @@ class Answers {
   void hand_over(std::uint16_t waiter, std::uint8_t sectors, const std::byte* line);
   void atomic_done(std::uint16_t waiter, const std::byte* payload, SmCycle usable, SmCycle now);
   void acknowledged(std::uint16_t store, SmCycle now);
+  /// A store of a block that has left.
+  void acknowledged_late(std::uint8_t grid, SmCycle now);
   /// Warps of the block whose releases have waited for this.
   void end_fences(const BlockSlot& block, SmCycle now);
   void warm_for(const Batch& batch) const;

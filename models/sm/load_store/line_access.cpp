@@ -180,8 +180,13 @@ bool LineAccess::atomic(const Target& target, SmCycle now) {
 }
 
 std::uint16_t LineAccess::add_store(const Target& target) {
+  const WarpSlot slot(target.access.warp);
+  const Warp& warp = blocks_.warp(slot);
+  --blocks_.unsent_stores(slot);
   return stores_.add({.phase = target.access.phase,
+                      .entry = blocks_.block_of(warp).entry,
                       .warp = target.access.warp,
+                      .grid = warp.grid,
                       .frame = frame_number(target.physical.value(), target.in_host)});
 }
 

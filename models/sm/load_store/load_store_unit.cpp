@@ -20,6 +20,7 @@ LoadStoreUnit::LoadStoreUnit(const SmConstants& constants, SmStatistics& statist
       statistics_(statistics),
       blocks_(blocks),
       mistakes_(mistakes),
+      front_end_(front_end),
       gate_(front_end.memory_gate()),
       faultable_(faultable),
       translation_(translation),
@@ -141,6 +142,8 @@ void LoadStoreUnit::enter_queue(Access& access, SmCycle now) {
       (access.kind == Access::Kind::store && !access.local)) {
     Warp& warp = blocks_.warp(WarpSlot(access.warp));
     warp.stores = static_cast<std::uint16_t>(warp.stores + access.groups);
+    std::uint16_t& unsent = blocks_.unsent_stores(WarpSlot(access.warp));
+    unsent = static_cast<std::uint16_t>(unsent + access.groups);
     blocks_.block_of(warp).fresh_stores += access.groups;
   }
   gate_.entered();
@@ -239,7 +242,9 @@ bool LoadStoreUnit::look_up_parked_line(SmCycle now) {
   if (line.access == nullptr) return true;
   if (!lines_.process(*line.access, line.group, line.physical, line.remote, now)) return false;
   const std::uint16_t flight = line.access->flight, member = line.access->member;
+  const WarpSlot warp(line.access->warp);
   if (translation_.line_left(now)) last_check_passed(flight, member, now);
+  front_end_.request_answered(warp, now);
   return true;
 }
 
@@ -250,6 +255,7 @@ void LoadStoreUnit::leave_queue(const Access& access, SmCycle now) {
   // An empty queue begins anew where it is warm in this computer's caches.
   hot_.head = hot_.count == 0 ? 0 : place(1);
   gate_.left(now);
+  if (access.writes()) front_end_.request_answered(WarpSlot(access.warp), now);
 }
 
 void LoadStoreUnit::stall(bool by_translation, SmCycle now) {
@@ -311,6 +317,8 @@ void LoadStoreUnit::forget_lines(const Access& access, unsigned count) {
   if (access.local || !access.writes()) return;
   Warp& warp = blocks_.warp(WarpSlot(access.warp));
   warp.stores = static_cast<std::uint16_t>(warp.stores - count);
+  std::uint16_t& unsent = blocks_.unsent_stores(WarpSlot(access.warp));
+  unsent = static_cast<std::uint16_t>(unsent - count);
   blocks_.block_of(warp).stores_of(access.phase) -= count;
 }
 

@@ -157,6 +157,7 @@ class LoadStoreUnit final : public ParkedLines {
   SmStatistics& statistics_;
   ResidentBlocks& blocks_;
   Mistakes& mistakes_;
+  FrontEnd& front_end_;
   MemoryGate& gate_;
   FaultableAccesses& faultable_;
   Translation& translation_;

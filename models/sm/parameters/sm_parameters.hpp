@@ -9,6 +9,7 @@
 #include "models/noc/messages.hpp"
 #include "models/sm/parameters/occupancy.hpp"
 #include "models/sm/parameters/placement.hpp"
+#include "models/sm/parameters/sm_choices.hpp"
 
 namespace lockstep {
 
@@ -259,18 +260,6 @@ struct SmConstantCacheParameters {
   bool on() const { return l0_bytes.count() > 0; }
 };
 
-/// What an operation costs that ptxas expands.
-enum class Expansions : std::uint8_t {
-  slots,     ///< its issue slots, each with the latency and interval of its class
-  sequence,  ///< the machine operations that it is made of: models/isa/opcodes/expansions.hpp
-};
-
-/// Which unit multiplies integers.
-enum class MultiplyUnit : std::uint8_t { integer, fp32 };
-
-/// When a source register of an instruction may be overwritten.
-enum class SourceRelease : std::uint8_t { issue, operand_read };
-
 /// One streaming multiprocessor, and how many there are.  Defaults: V100.
 struct SmParameters {
   std::uint32_t count;
@@ -282,6 +271,7 @@ struct SmParameters {
   Expansions expansions;
   MultiplyUnit multiply_unit;
   bool unroll_loops;
+  StoresDrainWith stores_drain_with;
   Placement placement;
   Cycles operand_read, memory_interval, constant_latency, barrier_latency, block_start;
   Bytes local_bytes_per_thread;
@@ -346,6 +336,10 @@ struct SmParameters {
         .field("unroll_loops", &P::unroll_loops, false,
                "innermost counted loops become straight code if their rounds are known, others run "
                "four rounds at a time, as ptxas does it")
+        .field("stores_drain_with", &P::stores_drain_with, StoresDrainWith::block,
+               choice({"block", "grid"}),
+               "who ends only when its stores are acknowledged: the block, or the grid, so that "
+               "others take a block's place when its threads have ended and its stores are sent")
         .field("memory_interval", &P::memory_interval, 2_cycles, range(1_cycles, 100_cycles),
                "between two memory instructions of one address generation unit")
         .field("constant_latency", &P::constant_latency, 26_cycles, range(1_cycles, 1000_cycles),

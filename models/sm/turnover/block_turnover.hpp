@@ -1,7 +1,9 @@
 /// Blocks come and go: staged ones take the place of those that end.
 ///
-/// A block is done, and its slot and registers free, when all its requests are answered.  The
-/// dispatcher keeps one staged, so that a slot is not empty for a round trip.
+/// A block is done, and its slot and registers free, when all its requests are answered, or
+/// (`stores_drain_with: grid`) all but stores that are on their way, for which its grid waits then:
+/// stores are posted, and only the end of a kernel makes sure of them.  The dispatcher keeps one
+/// block staged, so that a slot is not empty for a round trip.
 /// Source: architecture.md, section 8, rules 5 and 11 and "Horizons and ranks" (staged blocks);
 /// gpu-parameters.md, section 1 "Adaptive L1".
 #pragma once

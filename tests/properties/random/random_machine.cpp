@@ -158,8 +158,10 @@ void set_switches(Settings& s) {
   s.choose("gpu.vm.gpc_tlb.enabled", {"false", "true"});
   s.set("gpu.vm.gpc_tlb.entries", s.pick({2, 16}));
   s.set("gpu.vm.gpc_tlb.large_entries", s.pick({0, 1, 16}));
-  if (s.pick({0, 0, 1}) == 0) return;
-  s.set("gpu.vm.device_pages", "large");
+  const std::uint64_t large = s.pick({0, 0, 1});
+  s.choose("gpu.sm.stores_drain_with", {"block", "grid"});
+  if (large == 0) return;
+  s.choose("gpu.vm.device_pages", {"large", "shared"});
   s.set("gpu.memory.capacity", "96MiB");  // each buffer takes 2 MiB
 }
 

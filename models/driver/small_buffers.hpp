@@ -1,0 +1,76 @@
+/// Pages of 2 MiB that the small device buffers of a tenant share.
+///
+/// A buffer of up to 1 MiB gets the next bytes of the first page that has room for it, from a
+/// multiple of 512 on; a larger one has pages of its own.  A page goes when its last buffer does.
+/// Source: CUDA C++ Programming Guide (cudaMalloc aligns to 256 bytes at least); memory of a GPU
+/// comes in units of 2 MiB (cuMemGetAllocationGranularity).  From which size on a buffer has its
+/// own is in no publication.
+///
+/// Simplified: what a freed buffer had is not given to another one before its page goes.
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+#include "core/error/error.hpp"
+#include "core/memory/round_up.hpp"
+#include "models/noc/address.hpp"
+#include "models/vm/page_table_entry.hpp"
+
+namespace lockstep {
+
+class SmallBuffers {
+ public:
+  static constexpr std::uint64_t most_bytes = std::uint64_t{1} << 20;
+
+  /// Where a buffer of so many bytes lies; nothing: no page has room, one is to be added.
+  std::optional<VirtualAddress> take(std::uint64_t bytes) {
+    for (Page& page : pages_)
+      if (page.used + bytes <= large_page_bytes) return page.take(bytes);
+    return std::nullopt;
+  }
+  /// The same in a new page.
+  VirtualAddress add(VirtualPage first, std::uint64_t bytes) {
+    return pages_.emplace_back(Page{first, 0, 0}).take(bytes);
+  }
+  /// The buffer that lies there is gone; whether its page goes with it.
+  bool leave(VirtualAddress place) {
+    const auto page = std::find_if(pages_.begin(), pages_.end(), [&](const Page& other) {
+      return page_of(place) - other.first < pages_per_large;
+    });
+    LOCKSTEP_CHECK(page != pages_.end(), "a buffer leaves a page that it does not lie in");
+    if (--page->buffers > 0) return false;
+    pages_.erase(page);
+    return true;
+  }
+
+  template <class Archive>
+  void serialize(Archive& archive) {
+    archive(pages_);
+  }
+
+ private:
+  static constexpr std::uint64_t alignment = 512;
+  struct Page {
+    VirtualPage first;
+    std::uint64_t used = 0;  ///< bytes
+    std::uint32_t buffers = 0;
+
+    VirtualAddress take(std::uint64_t bytes) {
+      const VirtualAddress place = address_of(first) + used;
+      used += round_up(bytes, alignment);
+      ++buffers;
+      return place;
+    }
+    template <class Archive>
+    void serialize(Archive& archive) {
+      archive(first, used, buffers);
+    }
+  };
+
+  std::vector<Page> pages_;
+};
+
+}  // namespace lockstep
