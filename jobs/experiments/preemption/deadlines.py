@@ -64,7 +64,8 @@ KERNELS = {
     "backprop": Kernel("{inputs: 16384, units: 32, epochs: 3}", 24, 1280),
     "heartwall": Kernel("{width: 256, height: 256, points: 120, frames: 5}", 32, 1024),
 }
-QUICK = ("hotspot", "stencil_coarsened", "srad", "bfs_two")
+# With real traffic, --quick.
+FEW = ("hotspot", "stencil_coarsened", "srad", "bfs_two")
 TECHNIQUES = ("chimera", "chimera-plus", "dual-kernel", "oracle")
 MODELS = {"share": "traffic: share", "real": "traffic: real",
           "measured": "traffic: real, switch_estimate: measured, beyond_mean: unknown"}
@@ -114,14 +115,12 @@ def workload_text(kernel):
     return re.sub(r"(launch: \{kernel: \w+,)", rf"\1 registers: {KERNELS[kernel].registers},", text)
 
 
-def kernels_of(arguments):
-    return QUICK if arguments.quick else tuple(KERNELS)
+def kernels_of(arguments, model="share"):
+    return FEW if arguments.quick and model != "share" else tuple(KERNELS)
 
 
 def bounds_of(arguments, model):
-    if not arguments.quick:
-        return BOUNDS
-    return BOUNDS[::3] if model == "share" else BOUNDS[:1]
+    return BOUNDS[:1] if arguments.quick and model != "share" else BOUNDS
 
 
 def techniques_of(arguments, model):
@@ -132,7 +131,7 @@ def techniques_of(arguments, model):
 def runs_of(arguments):
     return [Run(kernel, technique, model, bound, arguments.quick) for model in MODELS
             for technique in techniques_of(arguments, model) for bound in bounds_of(arguments, model)
-            for kernel in kernels_of(arguments)]
+            for kernel in kernels_of(arguments, model)]
 
 
 def run(arguments):
@@ -211,6 +210,13 @@ def measure(path, bound, alone):
     return measures
 
 
+def sum_of(measured, names, column):
+    measures = Measures()
+    for name in names:
+        measures.add(measured[name, column])
+    return measures
+
+
 def print_figure(title, what, columns, names, measured, paper=None):
     """`measured`: {(kernel or "all", column): Measures}; a column is (technique, model, bound)."""
     print(f"\n{title}")
@@ -218,6 +224,8 @@ def print_figure(title, what, columns, names, measured, paper=None):
         print(f"{'':20}" + "".join(f"{str(word) + ('us' if n == 2 else ''):>14}" for word in part))
     for name in (*names, "all"):
         print(f"{name:20}" + "".join(f"{measured[name, column].value(what):14.1f}" for column in columns))
+    quick = "".join(f"{sum_of(measured, FEW, column).value(what):14.1f}" for column in columns)
+    print(f"{'few (' + str(len(FEW)) + ')':20}{quick}")
     if paper:
         said = [PAPER[paper].get(technique, {}).get(bound, "") for technique, _, bound in columns]
         print(f"{'003':20}" + "".join(f"{one:14}" for one in said))
@@ -246,7 +254,8 @@ def draw(arguments):
         f"{name} {100 * KERNELS[name].registers * KERNELS[name].resident / REGISTERS:.1f}" for name in names))
     for model in MODELS:
         ratios = [measured[name, ("dual-kernel", model, 2)].value("in use")
-                  / measured[name, ("chimera", model, 2)].value("in use") for name in names]
+                  / measured[name, ("chimera", model, 2)].value("in use") for name in kernels_of(arguments, model)
+                  if measured[name, ("chimera", model, 2)].time]
         print(f"{'':20}dual kernel over Chimera, {model}: {statistics.fmean(ratios):.2f}, in 003 2.93")
     every = [(technique, model, bound) for model in MODELS for technique in techniques_of(arguments, model)
              for bound in bounds_of(arguments, model)]
@@ -264,7 +273,7 @@ def draw(arguments):
 
 def main():
     parser = sweeps.parser_of(__doc__, "preemption-deadlines", "draw")
-    parser.add_argument("--quick", action="store_true", help="few kernels, bounds and tasks")
+    parser.add_argument("--quick", action="store_true", help="few tasks; with real traffic few kernels and one bound")
     arguments = parser.parse_args()
     {"run": run, "draw": draw}[arguments.verb](arguments)
 

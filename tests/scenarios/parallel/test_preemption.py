@@ -258,7 +258,7 @@ class Preemption(ScenarioTest):
             self.run_checked("out.h5")
             with h5py.File(self.folder / "out.h5", "r") as file:
                 rows = file["preemptions"][()]
-            waits[traffic] = (rows["released"] - rows["stopped"]).astype(int)
+            waits[traffic] = (rows["released"] - rows["asked"]).astype(int)
             self.assertGreater(len(rows), 0)
             self.assertTrue((rows["register_bytes"] > 256 * 8 * 4).all())
         self.assertEqual(len(set((waits["share"] // 10**8).tolist())), 1)
