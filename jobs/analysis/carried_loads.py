@@ -3,7 +3,7 @@
 
 carried_loads.py --tools DIR [PTX ...]
 
-DIR holds ptxas and nvdisasm 11.8; without files, those of the shipped workloads and of the validation.  An innermost loop
+DIR holds ptxas and nvdisasm 11.8; without files, those of workloads and validation.  An innermost loop
 carries a load if it reads the register before the load writes it, and nothing else writes it in between or behind: the
 value comes from the round before.  The source may ask for that (a pointer that is followed); if it does not, ptxas has
 moved a load of the next round above arithmetic of this one.

@@ -67,8 +67,7 @@ TEST(Unrolling, IncludesLoopsWhoseBranchesBecomeGuards) {
   ASSERT_EQ(k.count(Opcode::ld), 2u) << k.text();
   EXPECT_EQ(k.all(Opcode::ld)[0].elements, 4) << k.text();
   const std::string leave = "setp.lt.u32 %p2, %r13, 9;\n@%p2 bra past;\n";
-  EXPECT_EQ(loads(loop(below, "1", leave) + "past:\n"), 1u)
-      << "which leaves the loop";
+  EXPECT_EQ(loads(loop(below, "1", leave) + "past:\n"), 1u) << "which leaves the loop";
 }
 
 const std::string five_times = "setp.lt.s32 %p1, %r12, 5;";
