@@ -48,6 +48,12 @@ void simplify(ir::Function& function, const LoweringOptions& options) {
   if (options.eliminate_dead) lowering::eliminate_dead(function);
 }
 
+void unroll_and_merge(ir::Function& function, const LoweringOptions& options) {
+  if (options.unroll_loops && lowering::unroll_loops(function)) simplify(function, options);
+  if (options.merge_loads && lowering::merge_loads(function, options.unroll_loops))
+    simplify(function, options);
+}
+
 }  // namespace
 
 void rewrite(ir::Function& function, const LoweringOptions& options) {
@@ -56,12 +62,13 @@ void rewrite(ir::Function& function, const LoweringOptions& options) {
   if (options.simplify_flow) lowering::simplify_flow(function);
   if (options.fold_addresses) lowering::place_shared(function);
   simplify(function, options);
-  if (options.unroll_loops && lowering::unroll_loops(function)) simplify(function, options);
-  if (options.merge_loads && lowering::merge_loads(function, options.unroll_loops))
-    simplify(function, options);
+  unroll_and_merge(function, options);
   if (options.hoist_invariants && lowering::hoist_invariants(function)) simplify(function, options);
-  if (options.predicate_branches && lowering::predicate_branches(function))
+  if (options.predicate_branches && lowering::predicate_branches(function)) {
     simplify(function, options);
+    // Loops whose branches are gone have one block now.
+    if (options.unroll_loops) unroll_and_merge(function, options);
+  }
   lowering::legalize_operands(function);
   if (options.propagate_copies) lowering::coalesce_copies(function);
   lowering::separate_vector_elements(function);

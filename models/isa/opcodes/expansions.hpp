@@ -21,6 +21,8 @@ struct Expansion {
   std::string_view beside;  ///< the others: they occupy units, but nothing waits for them longer
 
   std::size_t size() const { return chain.size() + beside.size(); }
+  /// Normal operands take a path of their own, whose end the warp's next instruction waits for.
+  bool branches() const { return chain.ends_with('b'); }
 };
 
 /// Number of the operation's expansion, which Instruction::target holds of arithmetic; 0: not

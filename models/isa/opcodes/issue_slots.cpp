@@ -103,7 +103,14 @@ unsigned extract_bits(const ir::Operation& o) {
   return is_wide(o) ? 9 : is_immediate(o, 1) ? 2 : 5;
 }
 
+// Of 64 bits, one word into the other's place: two moves.
+bool inserts_word(const ir::Operation& o) {
+  return is_wide(o) && is_immediate(o, 2) && is_immediate(o, 3) && o.sources[2].value == 32 &&
+         o.sources[3].value == 32;
+}
+
 unsigned insert_bits(const ir::Operation& o) {
+  if (inserts_word(o)) return 2;
   return is_wide(o) ? 13 : is_immediate(o, 2) ? 2 : 6;
 }
 

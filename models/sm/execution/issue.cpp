@@ -57,6 +57,9 @@ void Issue::issue_as(WarpSlot slot, SmCycle now) {
         }
         break;
       case Category::arithmetic:
+        if ((instruction.flags & isa::flag_needs_all_lanes) == 0)
+          return execute_through(slot, instruction, record, active, now);
+        [[fallthrough]];
       case Category::shuffle_vote:
       case Category::warp_barrier:
         return control_.execute_together(slot, instruction, record, active, now);
@@ -130,6 +133,17 @@ inline void Issue::execute(const Warp& warp, const GridSlot& grid, const Instruc
   } else {
     instruction.execute(instruction, context);
   }
+}
+
+/// What has branches inside: only its end lets the warp go on.
+void Issue::execute_through(WarpSlot slot, const Instruction& instruction,
+                            const IssueRecord& record, std::uint32_t active, SmCycle now) {
+  Warp& warp = blocks_.warp(slot);
+  if (active != 0) execute(warp, blocks_.grid_of(warp), instruction, record, active, now);
+  front_end_.commit_at(slot, warp, record, now + record.latency);
+  warp.paths.advance();
+  if (active == 0 || !warp.paths.runnable()) return front_end_.evaluate(slot, warp, now);
+  front_end_.resume_at(slot, now + record.latency);
 }
 
 isa::WarpIdentity Issue::identity_of(const Warp& warp, SmCycle now) const {

@@ -60,6 +60,9 @@ class Issue {
              std::uint32_t active);
   void execute(const Warp& warp, const GridSlot& grid, const isa::Instruction& instruction,
                const IssueRecord& record, std::uint32_t active, SmCycle now) const;
+  /// Likewise, and the warp goes on when the result is there.
+  void execute_through(WarpSlot slot, const isa::Instruction& instruction,
+                       const IssueRecord& record, std::uint32_t active, SmCycle now);
   isa::WarpIdentity identity_of(const Warp& warp, SmCycle now) const;
 
   const SmConstants& constants_;

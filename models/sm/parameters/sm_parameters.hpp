@@ -54,10 +54,9 @@ struct SmLatencyParameters {
         .field("predicate", &P::predicate, 4_cycles, limits, "instructions that set predicates")
         .field("control", &P::control, 4_cycles, limits,
                "branches: until the warp's next instruction can issue")
-        .field("multiply_wide", &P::multiply_wide, 4_cycles, limits,
-               "64-bit product of 32-bit integers, with expansions: sequence")
         .field("multiply_high", &P::multiply_high, 10_cycles, limits,
                "upper half of an integer product, with expansions: sequence")
+        .field("multiply_wide", &P::multiply_wide, 4_cycles, limits, "64-bit products, likewise")
         .field("bit_count", &P::bit_count, 13_cycles, limits,
                "bits counted, found or reversed, with expansions: sequence");
   }
@@ -85,7 +84,7 @@ struct SmIntervalParameters {
         .field("predicate", &P::predicate, 2_cycles, limits, "instructions that set predicates")
         .field("control", &P::control, 2_cycles, limits, "branches, barriers, fences")
         .field("multiply_wide", &P::multiply_wide, 4_cycles, limits,
-               "64-bit product of 32-bit integers, or its upper half, with expansions: sequence");
+               "64-bit products and their upper halves, with expansions: sequence");
   }
 };
 
@@ -148,8 +147,7 @@ struct SmL1Parameters {
         .field("lines_per_cycle", &P::lines_per_cycle, 1, range(1, 4), "tag lookups per cycle")
         .field("banked", &P::banked, false,
                "32 banks of 4 bytes behind the tags: an instruction takes as many cycles as words "
-               "that "
-               "it wants of one of them")
+               "that it wants of one of them")
         .field("hit_latency", &P::hit_latency, 28_cycles, range(1_cycles, 1000_cycles),
                "from issue to a dependent's issue on a hit")
         .field("fill_latency", &P::fill_latency, 8_cycles, range(1_cycles, 1000_cycles),
@@ -346,10 +344,8 @@ struct SmParameters {
                "of a load from constant or parameter memory")
         .field("barrier_latency", &P::barrier_latency, 8_cycles, range(1_cycles, 1000_cycles),
                "from a barrier's last arrival to the next instructions")
-        .field(
-            "block_start", &P::block_start, 1_cycles, range(1_cycles, 10000_cycles),
-            "from a block's taking its place to its first instructions: parameters, first fetch, "
-            "and what the end of the block before it takes")
+        .field("block_start", &P::block_start, 1_cycles, range(1_cycles, 10000_cycles),
+               "until a new block's first instructions: parameters, fetch, the end of another")
         .field("local_bytes_per_thread", &P::local_bytes_per_thread, 512_KiB, range(1_KiB, 16_MiB),
                "most local memory a thread can have")
         .group("units", &P::units, "execution units")

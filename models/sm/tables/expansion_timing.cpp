@@ -2,6 +2,9 @@
 /// other, and as long as its chain.  Only the busiest unit is occupied: the others have done their
 /// part when the scheduler is free again, because it gave them work in few of its slots.
 ///
+/// Where it branches (the path of normal operands), the warp's next instruction waits for its end,
+/// because ptxas moves nothing past a branch; elsewhere code around it fills the waits.
+///
 /// Simplified: another warp does not get in between, though the chain waits for its own results.
 #include "models/sm/tables/expansion_timing.hpp"
 

@@ -144,6 +144,7 @@ IssueRecord make_record(const SmParameters& parameters, const Instruction& instr
   const auto operand_read = parameters.operand_read.count();
   auto latency = by_class(parameters.latency, instruction.latency_class).count();
   auto interval = by_class(parameters.interval, instruction.latency_class).count();
+  bool branches = false;
   if (is_memory(instruction.category) || instruction.category == Category::fence) {
     record.flags |= memory_flags(instruction);
     if (instruction.memory.space == isa::Space::shared && instruction.source[0].valid() &&
@@ -163,6 +164,7 @@ IssueRecord make_record(const SmParameters& parameters, const Instruction& instr
     record.unit = static_cast<std::uint8_t>(timing.unit);
     latency = timing.latency;
     interval = timing.interval;
+    branches = sequence.branches();
   } else {
     // An expanded instruction occupies the unit for each of its parts.
     latency += operand_read + (record.issue_slots - 1) * interval;
@@ -174,7 +176,7 @@ IssueRecord make_record(const SmParameters& parameters, const Instruction& instr
   record.interval = static_cast<std::uint16_t>(std::min<std::int64_t>(interval, 0xffff));
   const bool computes = instruction.category == Category::arithmetic ||
                         instruction.category == Category::shuffle_vote;
-  if (computes && !(instruction.flags & isa::flag_needs_all_lanes))
+  if (computes && !branches && !(instruction.flags & isa::flag_needs_all_lanes))
     record.flags |= IssueRecord::plain;
   return record;
 }

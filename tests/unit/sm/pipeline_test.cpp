@@ -84,6 +84,24 @@ TEST(Pipeline, EachClassHasItsOwnLatency) {
   EXPECT_EQ(cycles_per("popc.b32 %r1, %r1;\n"), 2 + 20);
 }
 
+/// ptxas tests for the slow path of a division of floats and branches; that of integers has none.
+TEST(Pipeline, ExpansionsWithBranchesDoNotOverlapWithinAWarp) {
+  IdealMachine::Options options;
+  options.parameters.expansions = Expansions::sequence;
+  const std::int64_t one = cycles_per("div.rn.f32 %f1, %f1, %f0;\n", options);
+  EXPECT_EQ(cycles_per("div.rn.f32 %f1, %f1, %f0;\ndiv.rn.f32 %f2, %f2, %f0;\n", options), 2 * one);
+  const std::int64_t integers = cycles_per("div.s32 %r1, %r1, %r0;\n", options);
+  EXPECT_LT(cycles_per("div.s32 %r1, %r1, %r0;\ndiv.s32 %r2, %r2, %r0;\n", options), 2 * integers);
+}
+
+TEST(Pipeline, AnExpansionThatNoLaneExecutesIsSkipped) {
+  IdealMachine::Options options;
+  options.parameters.expansions = Expansions::sequence;
+  const std::string never = "setp.eq.u32 %p1, %r0, 77;\n";
+  const std::string division = "div.rn.f32 %f1, %f1, %f0;\n";
+  EXPECT_LT(cycles_of("@%p1 " + division, options, never), cycles_of(division, options, never));
+}
+
 TEST(Pipeline, SharedLoadChainCostsItsLatency) {
   EXPECT_EQ(cycles_per("ld.shared.u32 %r1, [%r1];\n", {}, "mov.u32 %r1, 0;\n",
                        ".shared .align 8 .b8 buffer[256];\n mov.u32 %r80, buffer;\n"),

@@ -29,6 +29,8 @@ namespace {
 constexpr unsigned rounds = 4;
 /// Longer bodies stay loops, with a bound that is known here and with another.
 constexpr std::size_t largest_counted_body = 76, largest_body = 48;
+/// With operations under guards: ptxas unrolls one of 10, and not the loop of bfs_level (36).
+constexpr std::size_t largest_guarded_body = 24;
 /// Straight code that a loop may become, without its counting.
 constexpr std::size_t longest_straight_code = 400;
 constexpr unsigned most_rounds = 100;
@@ -55,11 +57,13 @@ ir::Operation make(Opcode opcode, Type type, const ir::Operand& to, const ir::Op
 class Unrolling {
  public:
   Unrolling(ir::Function& function, std::uint32_t block) : function_(function), block_(block) {
-    for (const ir::Operation& operation : body())
+    for (const ir::Operation& operation : body()) {
+      stores_under_guard_ |= is_guarded(operation) && writes_memory(operation);
       for_each_definition(operation, [&](const ir::Operand& d) {
         ++writes_[d.index];
         if (is_guarded(operation)) ++guarded_writes_[d.index];
       });
+    }
   }
 
   bool run() {
@@ -70,7 +74,7 @@ class Unrolling {
     const bool known = count->test.sources[1].kind == Kind::immediate;
     if (const auto all = rounds_of(*count, work)) {
       straighten(*all);
-    } else if (work <= (known ? largest_counted_body : largest_body) && lanes_may_part()) {
+    } else if (work <= largest(known) && lanes_may_part()) {
       build(*count);
     } else {
       return false;
@@ -88,6 +92,11 @@ class Unrolling {
     return last.opcode == Opcode::bra && last.guard.kind == Kind::predicate &&
            last.sources[0].kind == Kind::label && last.sources[0].index == block_ &&
            last.mode != branch_keeps_rolled;
+  }
+
+  std::size_t largest(bool bound_is_known) const {
+    if (bound_is_known) return largest_counted_body;
+    return guarded_writes_.empty() && !stores_under_guard_ ? largest_body : largest_guarded_body;
   }
 
   bool lanes_may_part() {
@@ -345,6 +354,7 @@ class Unrolling {
 
   ir::Function& function_;
   const std::uint32_t block_;
+  bool stores_under_guard_ = false;
   std::map<std::uint32_t, std::uint32_t> writes_, guarded_writes_;  ///< in the body, by register
   std::map<std::uint32_t, std::uint32_t> names_;  ///< registers that hold values now
 };

@@ -59,6 +59,17 @@ TEST(Unrolling, ObeysThePragma) {
   EXPECT_EQ(loads(loop(below, "1", "", ".pragma \"nounroll\";\n")), 1u);
 }
 
+/// As ptxas does: the branch becomes a guard, then the loop has one block.
+TEST(Unrolling, IncludesLoopsWhoseBranchesBecomeGuards) {
+  const std::string branch =
+      "setp.lt.u32 %p2, %r13, 9;\n@%p2 bra small;\nadd.s32 %r9, %r9, %r13;\nsmall:\n";
+  const Lowered k(loop(below, "1", branch), unrolling());
+  ASSERT_EQ(k.count(Opcode::ld), 2u) << k.text();
+  EXPECT_EQ(k.all(Opcode::ld)[0].elements, 4) << k.text();
+  const std::string leave = "setp.lt.u32 %p2, %r13, 9;\n@%p2 bra past;\n";
+  EXPECT_EQ(loads(loop(below, "1", leave) + "past:\n"), 1u) << "which leaves the loop";
+}
+
 const std::string five_times = "setp.lt.s32 %p1, %r12, 5;";
 
 TEST(Unrolling, MakesStraightCodeOfKnownRounds) {
