@@ -10,6 +10,7 @@ DramChannel::DramChannel(const DramParameters& p, std::unique_ptr<DramScheduler>
     : clock_(p.clock),
       dual_bus_(p.dual_command_bus),
       wide_atom_(p.atom.count() == 2 * sector_bytes),
+      closes_rows_(p.rows == DramRows::closed),
       burst_(static_cast<std::uint32_t>(p.burst.count())),
       gpu_queue_(p.gpu_queue == 0 ? ~std::uint32_t{0} : p.gpu_queue),
       layout_(p),
@@ -138,9 +139,20 @@ bool DramChannel::issue_column(std::uint32_t place, DramCycle now, Step& step) {
   waits_.leave(entry.tenant, now.value());
   of_gpu_ -= is_of_gpu(entry.source);
   scheduler_->on_served(queue_, place, now);
+  const std::uint32_t bank = entry.bank;
   queue_.remove(place);
+  if (closes_rows_) close_unwanted_row(bank);
   if (queue_.size() == 0) wake_ = DramCycle::never();
   return true;
+}
+
+/// Auto-precharge: with the column command, as soon as the bank allows, without a place on the
+/// command bus.
+void DramChannel::close_unwanted_row(std::uint32_t bank) {
+  if (queue_.has_hit(bank)) return;
+  banks_.precharge(bank, banks_.earliest_precharge(bank));
+  queue_.row_closed(bank);
+  ++statistics_.precharges;
 }
 
 void DramChannel::catch_up_refresh(DramCycle now) {

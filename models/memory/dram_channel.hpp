@@ -91,6 +91,7 @@ class DramChannel {
   bool step_once(Step& step);
   bool issue_column(std::uint32_t place, DramCycle now, Step& step);
   void issue_row(std::uint32_t place, DramCycle now);
+  void close_unwanted_row(std::uint32_t bank);
   void catch_up_refresh(DramCycle now);
   void note(DramCycle cycle, DramCommandKind kind, std::uint32_t bank, std::uint32_t row) {
     if (trace_ != nullptr) [[unlikely]]
@@ -98,7 +99,7 @@ class DramChannel {
   }
 
   const DramClock clock_;
-  const bool dual_bus_, wide_atom_;
+  const bool dual_bus_, wide_atom_, closes_rows_;
   const std::uint32_t burst_;
   const std::uint32_t gpu_queue_;  ///< places that requests of the GPU may take
   const DramLayout layout_;

@@ -22,7 +22,7 @@ struct L2Parameters {
   std::uint32_t atomic_rate = 0;
   std::uint32_t mshrs = 0, merges = 0;
   std::uint32_t ports = 0;
-  std::uint32_t bank_queue = 0, fill_queue = 0, response_queue = 0;
+  std::uint32_t bank_queue = 0, bypass_queue = 0, fill_queue = 0, response_queue = 0;
   std::uint32_t response_rate = 0;
   L2Write write = L2Write::back;
   L2Fetch fetch = L2Fetch::sectors;
@@ -51,6 +51,10 @@ struct L2Parameters {
                "input ports of a partition, a flit per cycle each")
         .field("bank_queue", &L2Parameters::bank_queue, 8, range(1, 4096),
                "places in the request queue of a bank", "requests")
+        .field("bypass_queue", &L2Parameters::bypass_queue, 0, range(0, 4096),
+               "places between the ports and the DRAM queue for what goes past the L2, which then "
+               "takes turns with the banks; 0: it waits at its port, and so does all behind it",
+               "requests")
         .field("fill_queue", &L2Parameters::fill_queue, 8, range(1, 4096),
                "places in the DRAM-to-L2 queue of a bank", "lines")
         .field("response_queue", &L2Parameters::response_queue, 8, range(1, 4096),

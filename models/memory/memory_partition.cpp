@@ -14,7 +14,7 @@ MemoryPartition::MemoryPartition(Setup setup)
              setup.mapping, transactions_),
       banks_(setup.parameters, setup.index, setup.tenants, std::move(setup.cache_policy),
              std::move(setup.dram_scheduler), transactions_, statistics_, agenda_),
-      input_(setup.noc, setup.parameters.l2.ports, sources_, setup.tenants, transactions_, banks_,
+      input_(setup.noc, setup.parameters.l2, sources_, setup.tenants, transactions_, banks_,
              statistics_, agenda_),
       controller_(sources_, transactions_, banks_, agenda_),
       answers_(setup.parameters.l2, clock_, setup.noc, sources_, transactions_, bytes_, statistics_,
@@ -77,7 +77,10 @@ void MemoryPartition::step(Outbox& outbox) {
   if (agenda_.input <= cycle_) input_.arbitrate(cycle_);
   if (agenda_.controller <= cycle_) controller_.run(cycle_);
   if (agenda_.returns <= cycle_) banks_.take_returns(cycle_);
+  const bool passes_first = agenda_.bypasses <= cycle_ && input_.passes_first(cycle_);
+  if (passes_first) input_.pass(cycle_);
   if (agenda_.banks <= cycle_ && banks_.run(cycle_)) input_.place_made(cycle_);
+  if (!passes_first && agenda_.bypasses <= cycle_) input_.pass(cycle_);
   if (agenda_.answers <= cycle_) answers_.collect(banks_, cycle_, outbox);
   cycle_ = agenda_.next();
 }
@@ -254,13 +257,13 @@ std::string MemoryPartition::waiting_for() const {
 }
 
 void MemoryPartition::serialize(Archive& archive) {
-  archive.section("partition", 4);
+  archive.section("partition", 5);
   archive(sources_, statistics_, agenda_, cycle_, copied_until_, epochs_, grids_);
   archive.section("partition/requests", 3);
   transactions_.serialize(archive);
   archive.section("partition/bytes", 1);
   bytes_.serialize(archive);
-  archive.section("partition/input", 2);
+  archive.section("partition/input", 3);
   archive(input_);
   archive.section("partition/controller_input", 1);
   archive(controller_);

@@ -11,6 +11,7 @@ namespace lockstep {
 struct PartitionAgenda {
   L2Cycle arrivals = L2Cycle::never();    ///< requests reach the sender FIFOs
   L2Cycle input = L2Cycle::never();       ///< the receiving port
+  L2Cycle bypasses = L2Cycle::never();    ///< the queue past the banks
   L2Cycle controller = L2Cycle::never();  ///< requests of CPU cores
   L2Cycle returns = L2Cycle::never();     ///< what DRAM read
   L2Cycle banks = L2Cycle::never();
@@ -20,12 +21,12 @@ struct PartitionAgenda {
   static void wake(L2Cycle& part, L2Cycle cycle) { part = std::min(part, cycle); }
   L2Cycle next() const {
     return std::min(std::min(std::min(arrivals, input), std::min(returns, banks)),
-                    std::min(std::min(answers, controls), controller));
+                    std::min(std::min(answers, controls), std::min(controller, bypasses)));
   }
 
   template <class Archive>
   void serialize(Archive& archive) {
-    archive(arrivals, input, controller, returns, banks, answers, controls);
+    archive(arrivals, input, bypasses, controller, returns, banks, answers, controls);
   }
 };
 

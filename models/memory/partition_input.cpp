@@ -4,18 +4,19 @@
 
 namespace lockstep {
 
-PartitionInput::PartitionInput(const NocParameters& noc, std::uint32_t ports,
+PartitionInput::PartitionInput(const NocParameters& noc, const L2Parameters& l2,
                                RequestSources& sources, std::size_t tenants,
                                TransactionPool& transactions, PartitionBanks& banks,
                                PartitionStatistics& statistics, PartitionAgenda& agenda)
     : noc_(noc),
       load_flits_(noc.flits(0)),
+      bypass_places_(l2.bypass_queue),
       sources_(sources),
       transactions_(transactions),
       banks_(banks),
       statistics_(statistics),
       agenda_(agenda),
-      port_(sources.size(), ports, noc.burst),
+      port_(sources.size(), l2.ports, noc.burst),
       waits_(tenants) {}
 
 void PartitionInput::receive(L2Cycle now) {
@@ -34,7 +35,7 @@ void PartitionInput::receive(L2Cycle now) {
 }
 
 void PartitionInput::arbitrate(L2Cycle now) {
-  wanted_room_ = 0;
+  if (bypass_places_ == 0) wanted_room_ = 0;
   const auto progress = port_.step(
       now.value(), L2Cycle::never().value(),
       [&](std::uint32_t index, std::uint32_t target) { return route(index, target, now); },
@@ -47,11 +48,37 @@ bool PartitionInput::route(std::uint32_t index, std::uint32_t target, L2Cycle no
   const L2Cycle arrival = transactions_[index].arrival;
   const std::uint32_t bank = target & 0xffff;
   const auto tenant = static_cast<std::uint16_t>(target >> 16);
+  if (bank == past_banks && bypass_places_ > 0) return queue_past(index, now);
   if (!(bank != past_banks ? banks_.push(bank, index, tenant, now) : push_past(index, now)))
     return false;
+  took(tenant, arrival, now);
+  return true;
+}
+
+/// A request has its place in a bank's queue or in the DRAM queue.
+void PartitionInput::took(std::uint16_t tenant, L2Cycle arrival, L2Cycle now) {
   waits_.take(tenant, now.value(), now.value() + 1, statistics_.port_wait_behind);
   statistics_.tenant[tenant].port_cycles += static_cast<std::uint64_t>(now - arrival);
+}
+
+bool PartitionInput::queue_past(std::uint32_t index, L2Cycle now) {
+  if (bypasses_.size() >= bypass_places_) return false;
+  if (bypasses_.empty()) PartitionAgenda::wake(agenda_.bypasses, now);
+  bypasses_.push(index);
   return true;
+}
+
+void PartitionInput::pass(L2Cycle now) {
+  wanted_room_ = 0;
+  agenda_.bypasses = L2Cycle::never();
+  const std::uint32_t index = bypasses_.front();
+  const std::uint16_t tenant = transactions_[index].request.tenant;
+  const L2Cycle arrival = transactions_[index].arrival;
+  if (!push_past(index, now)) return;
+  took(tenant, arrival, now);
+  bypasses_.pop();
+  place_made(now);
+  if (!bypasses_.empty()) agenda_.bypasses = now + 1;
 }
 
 bool PartitionInput::push_past(std::uint32_t index, L2Cycle now) {

@@ -1,7 +1,10 @@
 /// Where requests come in: a FIFO per sender, input registers, and the arbiter that moves requests
 /// to the bank queues or past the banks.
 ///
-/// Source: memory-interference.md, section 1.2, steps 1 to 4.
+/// Past the banks a request enters the DRAM queue, through a queue of its own (`l2.bypass_queue`)
+/// if there is one: else a full DRAM queue holds up what would hit, too.
+/// Source: memory-interference.md, sections 1.2, steps 1 to 4, and 3.3.2 (the demultiplexer in
+/// front of the bank arbiter, 004, section 4.3.2).
 #pragma once
 
 #include "core/memory/ring.hpp"
@@ -17,7 +20,7 @@ namespace lockstep {
 
 class PartitionInput {
  public:
-  PartitionInput(const NocParameters& noc, std::uint32_t ports, RequestSources& sources,
+  PartitionInput(const NocParameters& noc, const L2Parameters& l2, RequestSources& sources,
                  std::size_t tenants, TransactionPool& transactions, PartitionBanks& banks,
                  PartitionStatistics& statistics, PartitionAgenda& agenda);
 
@@ -37,6 +40,10 @@ class PartitionInput {
   void receive(L2Cycle now);
   /// Free input registers take requests, and give them to the banks.
   void arbitrate(L2Cycle now);
+  /// The oldest request of the bypass queue enters the DRAM queue, if that has room.
+  void pass(L2Cycle now);
+  /// Whether it may do so before the banks do: in every bank's turn, and once more.
+  bool passes_first(L2Cycle now) const { return now.value() % (banks_.count() + 1) == 0; }
 
   /// A bank's queue has a place from the next cycle on.
   void place_made(L2Cycle now) {
@@ -44,13 +51,14 @@ class PartitionInput {
   }
   /// The DRAM queue may have room; a DramRoom each.
   void room_made(unsigned room, L2Cycle cycle) {
-    if ((wanted_room_ & room) != 0) PartitionAgenda::wake(agenda_.input, cycle);
+    if ((wanted_room_ & room) == 0) return;
+    PartitionAgenda::wake(bypass_places_ > 0 ? agenda_.bypasses : agenda_.input, cycle);
   }
   unsigned wanted_room() const { return wanted_room_; }
 
   template <class Archive>
   void serialize(Archive& archive) {
-    archive(arrivals_, port_, waits_, refused_, wanted_room_);
+    archive(arrivals_, port_, bypasses_, waits_, refused_, wanted_room_);
   }
 
  private:
@@ -66,10 +74,12 @@ class PartitionInput {
 
   bool route(std::uint32_t transaction, std::uint32_t target, L2Cycle now);
   bool push_past(std::uint32_t transaction, L2Cycle now);
+  bool queue_past(std::uint32_t transaction, L2Cycle now);
+  void took(std::uint16_t tenant, L2Cycle arrival, L2Cycle now);
   std::uint32_t flits(const MemoryRequest& request) const;
 
   const NocParameters noc_;
-  const std::uint32_t load_flits_;
+  const std::uint32_t load_flits_, bypass_places_;
   RequestSources& sources_;
   TransactionPool& transactions_;
   PartitionBanks& banks_;
@@ -78,6 +88,7 @@ class PartitionInput {
 
   Ring<Arrival> arrivals_;
   ReceivePort port_;
+  Ring<std::uint32_t> bypasses_;  ///< transactions between the port and the DRAM queue
   ServerWaits waits_;
   bool refused_ = false;          ///< a received request waits for a place
   std::uint8_t wanted_room_ = 0;  ///< DramRoom for which a bypassing request waits

@@ -20,7 +20,7 @@ namespace lockstep {
 /// tCCD_S, tRRD_S, tFAW, tWTR_S and the turn from read to write per channel.
 /// Source: gpu-parameters.md, sections 1 "DRAM timing" and 18; JEDEC's names.
 ///
-/// Simplified: one rank.  Auto-precharge and power-down are left out; a refresh closes rows without
+/// Simplified: one rank.  Power-down is left out; a refresh closes rows without
 /// a precharge of its own, and one of a bank comes whether requests wait for it or not.
 class DramBanks {
  public:

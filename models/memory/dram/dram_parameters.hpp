@@ -6,6 +6,9 @@
 
 namespace lockstep {
 
+/// When a row is closed: for a request that needs another one, or when no request waits for it.
+enum class DramRows : std::uint8_t { open, closed };
+
 /// One DRAM channel: key `memory.dram` of a GPU.  All timings in command-clock cycles.
 ///
 /// The defaults are HBM2 at 878 MHz: DRAMsim3's HBM2_8Gb_x128 scaled by time, CL and bank-group
@@ -16,6 +19,7 @@ struct DramParameters {
   Bytes row, interleave, atom;
   Cycles burst;
   bool dual_command_bus = false;
+  DramRows rows = DramRows::open;
   std::uint32_t queue = 0, gpu_queue = 0, write_queue = 0, write_high = 0, write_low = 0;
   Cycles path_latency;
   Cycles rcd_read, rcd_write, rp, ras, rc, rrd_s, rrd_l, ccd_s, ccd_l, faw;
@@ -46,6 +50,9 @@ struct DramParameters {
                "the data bus is taken by one column command")
         .field("dual_command_bus", &P::dual_command_bus, true,
                "a row and a column command may issue in the same cycle (HBM)")
+        .field("rows", &P::rows, DramRows::open, choice({"open", "closed"}),
+               "open: a row stays open until its bank needs another one; closed: only while "
+               "requests for it wait, and is closed with the last one (auto-precharge)")
         .field("queue", &P::queue, 64, range(1, 4096),
                "places for reads (and for writes, too, "
                "without write_queue)",

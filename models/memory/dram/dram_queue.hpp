@@ -1,5 +1,6 @@
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <cstdint>
 #include <vector>
@@ -104,6 +105,11 @@ class DramQueue {
   /// youngest.
   /// With `oldest`, a bank's requests in the order of their age.
   std::uint32_t younger(std::uint32_t index) const { return place_of(nodes_[index].next); }
+  /// Whether a request waits for the open row of a bank, in whatever direction and level.
+  bool has_hit(std::uint32_t bank) const {
+    return std::any_of(lists_.begin(), lists_.end(),
+                       [bank](const std::vector<List>& lists) { return lists[bank].hit != end; });
+  }
   std::uint32_t size() const { return counts_[0] + counts_[1]; }
   /// Banks whose requests, open row or direction changed since the last choice.
   std::uint64_t changed_banks() const { return changed_; }

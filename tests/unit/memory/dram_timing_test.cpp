@@ -55,6 +55,31 @@ TEST(DramTiming, AnotherRowNeedsPrechargeAndActivate) {
   EXPECT_EQ(dram.gap(0, 3), dram.timing().rc.count());
 }
 
+TEST(DramTiming, AClosedRowNeedsNoCommandToCloseAndIsOpenedAgain) {
+  DramParameters p = tiny_hbm2();
+  p.rows = DramRows::closed;
+  DramBench dram(p);
+  dram.read(0, 0, 7);
+  dram.read(200, 0, 7, 1, 1);
+  EXPECT_EQ(dram.names(), "ACT RD ACT RD");
+  EXPECT_EQ(dram.statistics().precharges.value(), 2u);
+}
+
+TEST(DramTiming, AClosedRowStaysOpenForRequestsThatWaitForIt) {
+  DramParameters p = tiny_hbm2();
+  p.rows = DramRows::closed;
+  DramBench dram(p);
+  dram.read(0, 0, 7);
+  dram.read(0, 0, 7, 1, 1);
+  dram.read(0, 0, 8);
+  EXPECT_EQ(dram.names(), "ACT RD RD ACT RD");
+  // The second column holds its precharge back, the precharge the next row.
+  EXPECT_EQ(dram.gap(0, 3), std::max(dram.timing().rc.count(),
+                                     std::max(dram.timing().ras.count(),
+                                              dram.gap(0, 2) + dram.timing().rtp.count()) +
+                                         dram.timing().rp.count()));
+}
+
 TEST(DramTiming, ALateReadDelaysThePrechargeByReadToPrecharge) {
   DramBench dram;
   dram.read(0, 0, 7);

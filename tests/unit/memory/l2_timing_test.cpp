@@ -232,6 +232,36 @@ TEST(L2Timing, ABypassingLoadLeavesNoTrace) {
   EXPECT_EQ(bench.departure(1), miss(small_memory()) - 2);
 }
 
+/// Two loads past the L2 in front of a DRAM queue of one place, and one behind them that hits: when
+/// it leaves.
+std::int64_t departure_of_a_hit_behind_bypasses(std::uint32_t bypass_queue) {
+  MemoryParameters p = small_memory();
+  p.l2.ports = 1;
+  p.l2.bypass_queue = bypass_queue;
+  p.dram.queue = 1;
+  PartitionBench bench(p, 2, {std::make_unique<PastTheL2>(), nullptr});
+  bench.load(0, 0, 1, 1);
+  for (std::uint32_t tag : {2, 3}) {
+    MemoryRequest r = PartitionBench::request(MemoryOperation::load, 4096 * tag, 1, tag);
+    r.pc = PastTheL2::past;
+    bench.send(1000, r);
+  }
+  bench.load(1002, 0, 1, 4, 1);
+  bench.run();
+  EXPECT_EQ(bench.answer(4).response.l2_hits, 1);
+  EXPECT_EQ(bench.statistics().tenant[0].bypasses.value(), 2u);
+  EXPECT_GT(bench.departure(3), bench.departure(2));
+  return bench.departure(4);
+}
+
+TEST(L2Timing, AHitWaitsAtThePortBehindABypassThatFindsNoRoomInTheDramQueue) {
+  EXPECT_GT(departure_of_a_hit_behind_bypasses(0), 1002 + hit);
+}
+
+TEST(L2Timing, AQueueOfTheirOwnTakesBypassesOutOfTheWayOfAHit) {
+  EXPECT_EQ(departure_of_a_hit_behind_bypasses(1), 1002 + hit);
+}
+
 TEST(L2Timing, AnAtomicThroughTheL2TakesOnePlaceOfTheDramQueueAfterTheOther) {
   MemoryParameters p = small_memory();
   p.l2.write = L2Write::through;

@@ -9,13 +9,15 @@
 namespace lockstep::test::partition_state_test {
 namespace {
 
-/// A machine in which every queue is short, so that everything blocks everything.
-MemoryParameters crowded() {
+/// A machine in which every queue is short, so that everything blocks everything; some have none
+/// past the L2.
+MemoryParameters crowded(unsigned seed = 0) {
   using namespace literals;
   MemoryParameters p = small_memory();
   p.l2.banks = 2;
   p.l2.mshrs = 8;
   p.l2.bank_queue = 2;
+  p.l2.bypass_queue = seed % 3;
   p.l2.fill_queue = 1;
   p.l2.response_queue = 2;
   p.l2.response_rate = 1;
@@ -79,7 +81,7 @@ class PartitionState : public testing::TestWithParam<std::string> {
 
 TEST_P(PartitionState, EveryRequestIsAnsweredOnce) {
   for (unsigned seed = 0; seed < 20; ++seed) {
-    PartitionBench bench(crowded(), 2, policies());
+    PartitionBench bench(crowded(seed), 2, policies());
     const std::uint32_t sent = traffic(bench, seed, 400);
     bench.run();
     std::vector<unsigned> seen(sent);
@@ -92,7 +94,7 @@ TEST_P(PartitionState, EveryRequestIsAnsweredOnce) {
 
 TEST_P(PartitionState, WindowsCutAnywhereGiveTheSameAnswers) {
   for (unsigned seed = 0; seed < 10; ++seed) {
-    PartitionBench whole(crowded(), 2, policies()), cut(crowded(), 2, policies());
+    PartitionBench whole(crowded(seed), 2, policies()), cut(crowded(seed), 2, policies());
     traffic(whole, seed, 300);
     traffic(cut, seed, 300);
     whole.run_to(200'000);
@@ -108,16 +110,16 @@ TEST_P(PartitionState, WindowsCutAnywhereGiveTheSameAnswers) {
 
 TEST_P(PartitionState, ARestoredPartitionGoesOnAsTheSavedOne) {
   for (unsigned seed = 0; seed < 10; ++seed) {
-    PartitionBench whole(crowded(), 2, policies());
+    PartitionBench whole(crowded(seed), 2, policies());
     traffic(whole, seed, 300);
     whole.run_to(200'000);
     for (const std::int64_t at : {150, 777, 2500}) {
-      PartitionBench resumed(crowded(), 2, policies());
+      PartitionBench resumed(crowded(seed), 2, policies());
       traffic(resumed, seed, 300);
       resumed.run_to(at);
       const std::string state = resumed.save();
       // A fresh partition in the place of the old one.
-      PartitionBench fresh(crowded(), 2, policies());
+      PartitionBench fresh(crowded(seed), 2, policies());
       fresh.store(0, 0, 99);  // something to be overwritten
       fresh.run();
       fresh.restore(state);
@@ -130,7 +132,7 @@ TEST_P(PartitionState, ARestoredPartitionGoesOnAsTheSavedOne) {
 }
 
 TEST_P(PartitionState, NextActivityIsNeverAfterAChange) {
-  PartitionBench bench(crowded(), 2, policies());
+  PartitionBench bench(crowded(2), 2, policies());
   traffic(bench, 3, 100);
   bench.run_to(bench.last_arrival() + 1);
   // From here on: nothing happens before the promised time.
