@@ -311,6 +311,18 @@ class PreemptedGrids(ScenarioTest):
             done = self.lockstep("diff", "out.h5", "other.h5")
             self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
 
+    def test_they_go_on_from_a_checkpoint(self):
+        self.run_checked(scenario("switch", "local_arrays.yaml", URGENT), "--threads", 1)
+        for stop in ("50us", "120us"):
+            with self.subTest(stop):
+                options = ("--threads", 1, "--output", "part.h5", "--checkpoint-every", "0.001s")
+                self.lockstep("run", "scenario.yaml", "--check", *options, "--set", f"simulation.stop_at={stop}")
+                done = self.lockstep("run", "scenario.yaml", "--check", "--threads", 2, "--output", "part.h5",
+                                     "--resume", "part.ckpt")
+                self.assertEqual(done.returncode, 0, done.stderr)
+                done = self.lockstep("diff", "out.h5", "part.h5")
+                self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
+
     def test_two_tenants_in_one_sm_are_preempted_by_a_third(self):
         """First they have parts of each SM, and one that arrives gets its own; then places of one are shared."""
         third = (f"  - {{name: third, workload: {shipped('vector_add', '{n: 16384}')}, priority: 2, arrival: 20us, "
