@@ -156,10 +156,6 @@ Time Dispatcher::begin_of(const GridLaunch& launch, Time now) const {
   return end == ends_.end() ? now : end->second;
 }
 
-void Dispatcher::note_end(const GridLaunch& launch, Time now) {
-  if (parameters_.launch_overlap) ends_[{launch.tenant, launch.stream}] = now;
-}
-
 /// A staged block is one whose tenant was ended before it started.
 void Dispatcher::place_is_free(const Grid& grid, const PreemptionRecord& record,
                                std::uint8_t keeps) {
@@ -272,16 +268,15 @@ void Dispatcher::count(TenantId tenant, const InstructionCount& executed, Time n
 
 void Dispatcher::finish_grid(GridPlace place, Time now, Outbox& outbox) {
   const Grid& grid = *place;
-  const GridReference reference{grid.launch.grid, 0};
-  outbox.send(to_host_, now, kind_of(MessageKind::grid_done),
-              GridDone{grid.launch.grid, 0, grid.executed});
+  const GridReference reference{grid.number(), 0};
+  const GridDone done{grid.number(), 0, grid.executed};
+  outbox.send(to_host_, now, kind_of(MessageKind::grid_done), done);
   for (std::uint32_t sm = 0; sm < sms_.size(); ++sm) {
     if (grid.known_at[sm]) outbox.send(to_sms_[sm], now, kind_of(MessageKind::end_grid), reference);
     preempting_.release_if_empty(grid, sm);  // it may have got it back with nothing left for it
   }
   ++statistics_.grids_done[grid.launch.tenant];
   note_end(grid.launch, now);
-  preempting_.takeovers().ended(grid.launch);
   grids_.erase(place);
 }
 

@@ -104,7 +104,10 @@ class Dispatcher final : public Component {
   void sleep_until_ready(Time now);
   /// When the front end begins with a launch that arrives now.
   Time begin_of(const GridLaunch& launch, Time now) const;
-  void note_end(const GridLaunch& launch, Time now);
+  void note_end(const GridLaunch& launch, Time now) {
+    preempting_.takeovers().ended(launch);
+    if (parameters_.launch_overlap) ends_[{launch.tenant, launch.stream}] = now;
+  }
 
   const DispatchParameters parameters_;
   const OccupancyLimits limits_;

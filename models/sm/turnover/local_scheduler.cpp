@@ -178,9 +178,7 @@ void LocalScheduler::leave(BlockPlace place, Technique technique, SmCycle now) {
 void LocalScheduler::save(BlockPlace place, SmCycle now) {
   const BlockSlot& slot = parts_.blocks.block(place);
   const GridSlot& grid = parts_.blocks.grid(slot.grid);
-  const bool ran_on = stops_at(place) == StopPlaces::points;
-  leaving_ &= ~bit_of(place);
-  to_points_ &= ~bit_of(place);
+  const std::int64_t still = end_stop(place, now);
   BlockInMemory block;
   block.reference = {grid.launch.grid, constants_.setup.index, slot.index};
   block.tenant = TenantId(grid.launch.tenant);
@@ -208,8 +206,7 @@ void LocalScheduler::save(BlockPlace place, SmCycle now) {
   ++counts.blocks_saved;
   counts.context_bytes_saved += block.bytes;
   count_stop(counts, place, now);
-  parts_.engine.save(block.number, block.tenant, std::move(context), now,
-                     ran_on ? 0 : now - stops_[place.value()]);
+  parts_.engine.save(block.number, block.tenant, std::move(context), now, still);
   blocks_.push_back(std::move(block));
 }
 

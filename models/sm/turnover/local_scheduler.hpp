@@ -136,6 +136,13 @@ class LocalScheduler {
     counts.block_stop_cycles += cycles;
     counts.block_stops.add(cycles);
   }
+  /// It has stopped; for how many cycles it has issued nothing already, as far as is known.
+  std::int64_t end_stop(BlockPlace place, SmCycle now) {
+    const bool ran_on = stops_at(place) == StopPlaces::points;
+    leaving_ &= ~bit_of(place);
+    to_points_ &= ~bit_of(place);
+    return ran_on ? 0 : now - stops_[place.value()];
+  }
   /// Nothing of it is in flight.
   void save(BlockPlace place, SmCycle now);
   bool can_return(const BlockInMemory& block) const {
