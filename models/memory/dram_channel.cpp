@@ -63,8 +63,11 @@ void DramChannel::enqueue(Time now, PartitionOffset offset, std::uint8_t sectors
   // Only a command for the new request, or another direction, can come before the time that the
   // scheduler gave.
   DramCycle at = std::max(cycle, bus_free_);
-  if (was_served && queue_.served(write) && !arrivals_matter_)
+  if (arrivals_matter_) {
+    at = std::max(at, scheduler_->look_after_arrival(cycle));
+  } else if (was_served && queue_.served(write)) {
     at = std::max(at, earliest_command(banks_, entry));
+  }
   if (queue_.served(write) || arrivals_matter_) wake_ = std::min(wake_, at);
 }
 

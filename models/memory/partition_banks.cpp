@@ -150,7 +150,7 @@ void PartitionBanks::serialize(Archive& archive) {
   for (L2Bank& bank : banks_) bank.serialize(archive);
   archive.section("partition/cache_policy", 1);
   policy_->serialize(archive);
-  archive.section("partition/dram", 3);
+  archive.section("partition/dram", 4);
   dram_.serialize(archive);
 }
 

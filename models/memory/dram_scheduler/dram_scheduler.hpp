@@ -46,8 +46,9 @@ class DramScheduler : public EpochPolicy {
   virtual void on_column(const DramQueue&, std::uint32_t /*place*/, DramCycle /*now*/) {}
   virtual void on_served(const DramQueue&, std::uint32_t /*place*/, DramCycle /*now*/) {}
   /// True if an arrival may make older requests eligible (batches): choose() is then called again
-  /// at every arrival.
+  /// at every arrival, or when look_after_arrival() says.
   virtual bool arrivals_matter() const { return false; }
+  virtual DramCycle look_after_arrival(DramCycle now) const { return now; }
 
   virtual DramDivision division() const { return {}; }
   /// Asked if the division is not trivial.

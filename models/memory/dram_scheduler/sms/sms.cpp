@@ -18,7 +18,8 @@ std::uint32_t first_behind(std::uint32_t last, std::uint64_t among) {
 Sms::Sms(const PartitionPolicySetup& setup)
     : parameters_(setup.choice.parameters<SmsParameters>()),
       random_(setup.random(0)),
-      banks_(setup.parameters.dram.banks, Ring<std::uint32_t>(parameters_.bank_fifo)) {
+      banks_(setup.parameters.dram.banks, Ring<std::uint32_t>(parameters_.bank_fifo)),
+      all_banks_(~std::uint64_t{0} >> (64 - setup.parameters.dram.banks)) {
   for (std::size_t tenant = 0; tenant < setup.tenants; ++tenant)
     for (const std::uint32_t places : {parameters_.gpu_fifo, parameters_.cpu_fifo})
       sources_.push_back({SourceFifo(places, parameters_.max_batch),
@@ -40,7 +41,7 @@ void Sms::on_arrival(const DramQueue& queue, std::uint32_t place, DramCycle now)
   // What came before from the source goes before.
   if (past && source.fifo.empty() && source.held == DramEntry::none) {
     ++statistics_.bypasses[entry.tenant];
-    if (left_ == 0 && enter_bank(queue, place)) return;
+    if (left_ == 0 && enter_bank(entry.bank, place)) return;
     source.held = place;
     ++held_;
     return;
@@ -58,9 +59,11 @@ void Sms::on_served(const DramQueue& queue, std::uint32_t place, DramCycle now) 
   --sources_[source_of(entry.tenant, entry.source)].in_flight;
   Ring<std::uint32_t>& bank = banks_[entry.bank];
   bank.pop();
-  if (bank.empty()) waiting_banks_ &= ~(std::uint64_t{1} << entry.bank);
-  if (left_ != 0 ? moving_bank(queue) == entry.bank : held_ != 0)
-    next_move_ = std::min(next_move_, now + 1);
+  if (bank.empty()) waiting_banks_ &= ~bit(entry.bank);
+  note_head(entry.bank);
+  const bool wanted = left_ != 0 ? sources_[moving_].fifo.bank() == entry.bank
+                                 : held_ != 0 || (wanted_banks_ & bit(entry.bank)) != 0;
+  if (wanted) next_move_ = std::min(next_move_, now + 1);
 }
 
 /// In a cycle one request moves.
@@ -68,19 +71,17 @@ void Sms::move(const DramQueue& queue, DramCycle now) {
   for (DramCycle cycle = next_move_; cycle <= now; cycle = next_move_) {
     next_move_ = cycle + 1;
     if (left_ == 0) {
-      if (move_held(queue)) continue;
-      if (!pick(cycle)) {
-        next_move_ = *std::min_element(ready_.begin(), ready_.end());
-        continue;
-      }
+      if (move_held(queue) || !pick(cycle)) continue;
     }
     SourceFifo& fifo = sources_[moving_].fifo;
-    if (!enter_bank(queue, fifo.front())) {
+    if (!enter_bank(fifo.bank(), fifo.front())) {
       next_move_ = DramCycle::never();  // until a request leaves the bank
       return;
     }
     fifo.pop();
-    if (--left_ == 0) note_ready(moving_);
+    if (--left_ != 0) continue;
+    note_ready(moving_);
+    if (held_ == 0) next_move_ = std::max(next_move_, earliest_ready());
   }
 }
 
@@ -88,7 +89,7 @@ bool Sms::move_held(const DramQueue& queue) {
   if (held_ == 0) return false;
   for (std::size_t i = 0; i < sources_.size(); ++i) {
     std::uint32_t& held = sources_[i].held;
-    if (held == DramEntry::none || !enter_bank(queue, held)) continue;
+    if (held == DramEntry::none || !enter_bank(queue[held].bank, held)) continue;
     held = DramEntry::none;
     --held_;
     note_ready(i);
@@ -97,19 +98,30 @@ bool Sms::move_held(const DramQueue& queue) {
   return false;
 }
 
-/// With probability `p` of the source that has the fewest requests among those with a ready batch;
-/// of equals, that whose batch is the oldest (AMB-15).
+/// With probability `p` of the source that has the fewest requests among those with a ready batch
+/// for which there is room; of equals, that whose batch is the oldest (AMB-15).
 bool Sms::pick(DramCycle now) {
-  std::size_t candidates = 0, fewest = 0;
+  const std::size_t none = ready_.size();
+  std::size_t candidates = 0, fewest = none;
+  DramCycle next = DramCycle::never();
+  wanted_banks_ = 0;
   for (std::size_t i = 0; i < ready_.size(); ++i) {
-    if (ready_[i] > now) continue;
-    const Source &one = sources_[i], &best = sources_[fewest];
-    if (candidates++ == 0 ||
-        (one.in_flight != best.in_flight ? one.in_flight < best.in_flight
-                                         : one.fifo.oldest() < best.fifo.oldest()))
+    if (ready_[i] > now) {
+      next = std::min(next, ready_[i]);
+      continue;
+    }
+    ++candidates;
+    const Source& one = sources_[i];
+    if (!fits(one.fifo)) continue;
+    if (fewest == none || (one.in_flight != sources_[fewest].in_flight
+                               ? one.in_flight < sources_[fewest].in_flight
+                               : one.fifo.oldest() < sources_[fewest].fifo.oldest()))
       fewest = i;
   }
-  if (candidates == 0) return false;
+  if (fewest == none) {
+    next_move_ = next;
+    return false;
+  }
   // Nothing is drawn where there is no choice.
   if (candidates == 1 || random_.uniform() < parameters_.p) {
     moving_ = fewest;
@@ -124,6 +136,15 @@ bool Sms::pick(DramCycle now) {
   return true;
 }
 
+/// Whether the whole batch at the front finds room in its bank, or as much of it as a bank holds.
+bool Sms::fits(const SourceFifo& batches) {
+  const auto taken = static_cast<std::uint32_t>(banks_[batches.bank()].size());
+  if (taken + std::min(batches.batch_size(), parameters_.bank_fifo) <= parameters_.bank_fifo)
+    return true;
+  wanted_banks_ |= bit(batches.bank());
+  return false;
+}
+
 std::size_t Sms::next_in_turn(DramCycle now) const {
   std::size_t next = turn_of_source_;
   do next = (next + 1) % sources_.size();
@@ -131,26 +152,22 @@ std::size_t Sms::next_in_turn(DramCycle now) const {
   return next;
 }
 
-/// When stage 2 may act next, if no request comes and none leaves a bank.
-DramCycle Sms::next_look(const DramQueue& queue, DramCycle now) const {
-  if (next_move_ > now + 1) return next_move_;
-  const auto has_room = [&](std::uint32_t place) {
-    return banks_[queue[place].bank].size() < parameters_.bank_fifo;
-  };
-  if (left_ != 0) return has_room(sources_[moving_].fifo.front()) ? now + 1 : DramCycle::never();
-  if (held_ != 0)
-    for (const Source& source : sources_)
-      if (source.held != DramEntry::none && has_room(source.held)) return now + 1;
-  return std::max(*std::min_element(ready_.begin(), ready_.end()), now + 1);
+/// When stage 2, which has not acted from a cycle on, may put a request at the head of a bank, if
+/// no request comes and none leaves a bank.
+DramCycle Sms::next_head(DramCycle from) const {
+  if (waiting_banks_ == all_banks_ || next_move_ == DramCycle::never()) return DramCycle::never();
+  const DramCycle next = std::max(next_move_, from);
+  const bool behind_others =
+      left_ != 0 && (waiting_banks_ & bit(sources_[moving_].fifo.bank())) != 0;
+  return behind_others ? next + left_ : next;
 }
 
-bool Sms::enter_bank(const DramQueue& queue, std::uint32_t place) {
-  const std::uint8_t number = queue[place].bank;
+bool Sms::enter_bank(std::uint32_t number, std::uint32_t place) {
   Ring<std::uint32_t>& bank = banks_[number];
   if (bank.size() >= parameters_.bank_fifo) return false;
   if (bank.empty()) {
-    new_heads_ |= std::uint64_t{1} << number;
-    waiting_banks_ |= std::uint64_t{1} << number;
+    note_head(number);
+    waiting_banks_ |= bit(number);
   }
   bank.push(place);
   return true;
@@ -159,7 +176,11 @@ bool Sms::enter_bank(const DramQueue& queue, std::uint32_t place) {
 /// Of the heads whose next command can issue, the first in turn.
 DramChoice Sms::choose(const DramQueue& queue, const DramBanks& banks, DramCycle now) {
   move_until(queue, now);
-  new_heads_ |= queue.changed_banks();
+  // Refreshes close rows; all have changed when a state was restored.
+  if (refreshes_ != banks.refreshes() || queue.changed_banks() == ~std::uint64_t{0}) {
+    refreshes_ = banks.refreshes();
+    new_heads_ = all_banks_;
+  }
   DramChoice choice;
   for (std::uint64_t rest = new_heads_ & waiting_banks_; rest != 0; rest &= rest - 1) {
     const auto bank = static_cast<std::uint32_t>(std::countr_zero(rest));
@@ -178,15 +199,15 @@ DramChoice Sms::choose(const DramQueue& queue, const DramBanks& banks, DramCycle
     choice.column = heads_.candidate(turn_of_bank_);
   }
   if ((ready.columns | ready.rows) == 0) {
-    choice.wake = std::min(heads_.next(banks, waiting_banks_, now), next_look(queue, now));
+    choice.wake = std::min(heads_.next(banks, waiting_banks_, now), next_head(now + 1));
   }
   return choice;
 }
 
 void Sms::serialize(Archive& archive) {
   for (Source& source : sources_) archive(source);
-  archive(random_, in_flight_, held_, banks_, waiting_banks_, turn_of_bank_, turn_of_source_,
-          moving_, left_, moved_until_, next_move_, statistics_);
+  archive(random_, in_flight_, held_, banks_, waiting_banks_, wanted_banks_, new_heads_,
+          turn_of_bank_, turn_of_source_, moving_, left_, moved_until_, next_move_, statistics_);
   for (std::size_t i = 0; i < sources_.size(); ++i) note_ready(i);
 }
 

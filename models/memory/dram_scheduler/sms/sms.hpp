@@ -3,16 +3,19 @@
 ///
 /// Stage 1 (SourceFifo) forms batches.  Stage 2 picks a ready batch, with probability `p` of the
 /// source that has the fewest requests in the controller, otherwise of the next source in turn, and
-/// moves a request of it per cycle.  Stage 3 serves each bank in order, banks in turn.  Requests of
-/// a source that asks seldom, and all requests while few are there, go past stages 1 and 2, but not
-/// into a batch that is being moved.
+/// moves a request of it per cycle until all have moved: the source with the fewest is one of those
+/// whose batch finds room in its bank; the next in turn may have to wait for it, and does not
+/// starve.  Stage 3 serves each bank in order, banks in turn.  Requests of a source that asks
+/// seldom, and all requests while few are there, go past stages 1 and 2, but not into a batch that
+/// is being moved.
 /// Source: 004, section 5.3; memory-interference.md, section 4.3 (Ausavarungnirun et al., ISCA
 /// 2012).
 ///
 /// Simplified: a source is a tenant's GPU or CPU side; the GPU always counts as asking often
 /// (AMB-14).  A request that goes past a batch in motion waits in a register of its source
 /// (AMB-16). Who found its FIFO full asks again when a request has left the controller.  Reads and
-/// writes share one queue.
+/// writes share one queue.  Stages 1 and 2 are simulated up to a cycle when a request comes, or
+/// when they may have given stage 3 a command to look for.
 #pragma once
 
 #include <array>
@@ -86,8 +89,15 @@ class Sms final : public DramScheduler {
 
   DramChoice choose(const DramQueue& queue, const DramBanks& banks, DramCycle now) override;
   void on_arrival(const DramQueue& queue, std::uint32_t place, DramCycle now) override;
+  void on_row(const DramQueue& queue, std::uint32_t place, DramBanks::Command,
+              DramCycle /*now*/) override {
+    note_head(queue[place].bank);
+  }
   void on_served(const DramQueue& queue, std::uint32_t place, DramCycle now) override;
   bool arrivals_matter() const override { return true; }
+  DramCycle look_after_arrival(DramCycle now) const override {
+    return new_heads_ != 0 ? now : next_head(now);
+  }
   bool decides_admission() const override { return true; }
   bool admits(const DramQueue& queue, const MemoryRequest& request, bool write) const override {
     return !sources_[source_of(request.tenant, request.source)].fifo.full() && queue.room(write);
@@ -121,17 +131,18 @@ class Sms final : public DramScheduler {
   void move(const DramQueue& queue, DramCycle now);
   bool move_held(const DramQueue& queue);
   bool pick(DramCycle now);
+  bool fits(const SourceFifo& batches);
   std::size_t next_in_turn(DramCycle now) const;
+  DramCycle earliest_ready() const { return *std::min_element(ready_.begin(), ready_.end()); }
   void note_ready(std::size_t source) {
     const Source& one = sources_[source];
     ready_[source] = one.held == DramEntry::none ? one.fifo.ready() : DramCycle::never();
   }
-  std::uint8_t moving_bank(const DramQueue& queue) const {
-    return queue[sources_[moving_].fifo.front()].bank;
-  }
-  DramCycle next_look(const DramQueue& queue, DramCycle now) const;
+  DramCycle next_head(DramCycle from) const;
   // Stage 3.
-  bool enter_bank(const DramQueue& queue, std::uint32_t place);
+  bool enter_bank(std::uint32_t bank, std::uint32_t place);
+  static std::uint64_t bit(std::uint32_t bank) { return std::uint64_t{1} << bank; }
+  void note_head(std::uint32_t bank) { new_heads_ |= bit(bank); }
 
   const SmsParameters parameters_;
   Random random_;
@@ -140,8 +151,11 @@ class Sms final : public DramScheduler {
   std::uint32_t in_flight_ = 0;
   std::uint32_t held_ = 0;  ///< sources with a request in their register
   std::vector<Ring<std::uint32_t>> banks_;
+  const std::uint64_t all_banks_;
   std::uint64_t waiting_banks_ = 0;  ///< those with requests
+  std::uint64_t wanted_banks_ = 0;   ///< those in which a ready batch found no room
   std::uint64_t new_heads_ = 0;      ///< those with another head or row since the last choice
+  std::int64_t refreshes_ = 0;       ///< of the channel when heads were last looked at; derived
   BankRace<false> heads_;
   std::uint32_t turn_of_bank_ = 0;
   std::size_t turn_of_source_ = 0;  ///< the one that was picked last in turn

@@ -1,9 +1,10 @@
 /// Stage 1 of staged memory scheduling: the FIFO of a source, whose requests form batches.
 ///
 /// A batch is a run of consecutive requests for one row.  It is closed, and ready, when a request
-/// for another row comes, when its oldest request has waited for a threshold, when the FIFO is
-/// full, or when it has as many requests as a batch may have. Source: 004, sections 5.3.1
-/// and 5.3.2; memory-interference.md, section 4.3.1.
+/// for another row comes, when its oldest request has waited for a threshold, when it fills the
+/// FIFO, or when it has as many requests as a batch may have.  One that others stand before goes on
+/// growing in a full FIFO: a source that always fills it would form no batches otherwise.
+/// Source: 004, sections 5.3.1 and 5.3.2; memory-interference.md, section 4.3.1.
 #pragma once
 
 #include "core/memory/ring.hpp"
@@ -29,7 +30,8 @@ class SourceFifo {
       last = &batches_[batches_.size() - 1];
     }
     requests_.push(place);
-    if (++last->count == most_in_batch_ || full()) close(*last, entry.arrival);
+    ++last->count;
+    if (last->count == most_in_batch_ || last->count == places_) close(*last, entry.arrival);
   }
   std::uint32_t front() const { return requests_.front(); }
   /// The front request, of the batch that is drained.
@@ -43,6 +45,7 @@ class SourceFifo {
     return batches_.empty() ? DramCycle::never() : batches_.front().closes;
   }
   std::uint32_t batch_size() const { return batches_.front().count; }
+  std::uint32_t bank() const { return static_cast<std::uint32_t>(batches_.front().row >> 32); }
   DramCycle oldest() const { return batches_.front().first; }
 
   template <class Archive>

@@ -55,11 +55,24 @@ TEST(SourceFifo, AClosedBatchTakesNoMore) {
   EXPECT_EQ(small.ready(), DramCycle{1});
 }
 
-TEST(SourceFifo, AFullFifoClosesItsLastBatch) {
+TEST(SourceFifo, ABatchThatFillsItsFifoIsReady) {
   SourceFifo fifo(3, 10);
   for (std::uint32_t i = 0; i < 3; ++i) fifo.push(i, entry(i, 7), 200);
   EXPECT_TRUE(fifo.full());
   EXPECT_EQ(fifo.ready(), DramCycle{2});
+}
+
+TEST(SourceFifo, ABatchBehindOthersGrowsOnInAFullFifo) {
+  SourceFifo fifo(3, 10);
+  fifo.push(0, entry(0, 7), 200);
+  fifo.push(1, entry(1, 8), 200);
+  fifo.push(2, entry(2, 8), 200);
+  EXPECT_TRUE(fifo.full());
+  fifo.pop();
+  EXPECT_EQ(fifo.ready(), DramCycle{1 + 200});
+  fifo.push(3, entry(3, 8), 200);
+  EXPECT_EQ(fifo.batch_size(), 3u);
+  EXPECT_EQ(fifo.ready(), DramCycle{3});
 }
 
 TEST(MemoryIntensity, FollowsTheRequestsOfThePeriodBefore) {
@@ -144,6 +157,22 @@ TEST(Sms, PDecidesBetweenTheFewestRequestsAndTurns) {
   };
   EXPECT_EQ(picked("1"), (Order{1, 1, 1, 0, 0, 0}));
   EXPECT_EQ(picked("0"), (Order{1, 0, 1, 0, 1, 0}));
+}
+
+TEST(Sms, ABatchWaitsUntilItsBankHasRoomForAllOfItUnlessItIsItsTurn) {
+  const auto served = [](const std::string& p) {
+    DramBench dram(tiny_hbm2(),
+                   "{name: sms, bypass_below: 0, max_batch: 2, bank_fifo: 2, p: " + p + "}");
+    // Two batches of two of tenant 0, which has fewer requests, and six of one of tenant 1.
+    for (const std::uint32_t row : {1, 1, 2, 2}) dram.send(0, {.bank = 0, .row = row});
+    for (std::uint32_t row = 11; row < 17; ++row)
+      dram.send(0, {.bank = 0, .row = row, .tenant = 1});
+    Order tenants;
+    for (const std::uint32_t number : dram.order()) tenants.push_back(number >= 4);
+    return tenants;
+  };
+  EXPECT_EQ(served("1"), (Order{0, 0, 1, 1, 1, 1, 1, 1, 0, 0}));
+  EXPECT_EQ(served("0"), (Order{1, 0, 0, 1, 0, 0, 1, 1, 1, 1}));
 }
 
 // A11
