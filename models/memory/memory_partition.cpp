@@ -14,8 +14,10 @@ MemoryPartition::MemoryPartition(Setup setup)
              setup.mapping, transactions_),
       banks_(setup.parameters, setup.index, setup.tenants, std::move(setup.cache_policy),
              std::move(setup.dram_scheduler), transactions_, statistics_, agenda_),
-      input_(setup.noc, setup.parameters.l2, sources_, setup.tenants, transactions_, banks_,
-             statistics_, agenda_),
+      input_(setup.noc, setup.parameters.l2,
+             L2Halves(setup.noc.halves, {setup.index.value(), setup.parameters.partitions,
+                                         sources_.count_of(SourceKind::sm)}),
+             sources_, setup.tenants, transactions_, banks_, statistics_, agenda_),
       controller_(sources_, transactions_, banks_, agenda_),
       answers_(setup.parameters.l2, clock_, setup.noc, sources_, transactions_, bytes_, statistics_,
                agenda_),
@@ -181,6 +183,7 @@ void MemoryPartition::accept_request(const MessageHeader& message) {
   t.hits = 0;
   t.arriving = 0;
   t.written = false;
+  t.copied = false;
   t.line = bytes_.line_of(PhysicalAddress{request.line});
   t.bank = static_cast<std::uint8_t>(banks_.bank_of(t.line));
   t.arrival = clock_.at_or_after(message.arrival);
@@ -259,7 +262,7 @@ std::string MemoryPartition::waiting_for() const {
 void MemoryPartition::serialize(Archive& archive) {
   archive.section("partition", 5);
   archive(sources_, statistics_, agenda_, cycle_, copied_until_, epochs_, grids_);
-  archive.section("partition/requests", 3);
+  archive.section("partition/requests", 4);
   transactions_.serialize(archive);
   archive.section("partition/bytes", 1);
   bytes_.serialize(archive);

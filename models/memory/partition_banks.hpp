@@ -43,6 +43,10 @@ class PartitionBanks {
     return true;
   }
   bool push_past(std::uint32_t transaction, L2Cycle now);
+  /// The other half of L2 keeps a copy of what it has asked for.
+  void keep_copy(const Transaction& transaction, L2Cycle now) {
+    banks_[transaction.bank].keep_copy(context_, transaction, now);
+  }
 
   /// What DRAM has read reaches the fill queues.
   void take_returns(L2Cycle now);

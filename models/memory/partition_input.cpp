@@ -5,7 +5,7 @@
 namespace lockstep {
 
 PartitionInput::PartitionInput(const NocParameters& noc, const L2Parameters& l2,
-                               RequestSources& sources, std::size_t tenants,
+                               const L2Halves& halves, RequestSources& sources, std::size_t tenants,
                                TransactionPool& transactions, PartitionBanks& banks,
                                PartitionStatistics& statistics, PartitionAgenda& agenda)
     : noc_(noc),
@@ -16,6 +16,7 @@ PartitionInput::PartitionInput(const NocParameters& noc, const L2Parameters& l2,
       banks_(banks),
       statistics_(statistics),
       agenda_(agenda),
+      halves_(halves),
       port_(sources.size(), l2.ports, noc.burst),
       waits_(tenants) {}
 
@@ -24,14 +25,37 @@ void PartitionInput::receive(L2Cycle now) {
     const std::uint32_t index = arrivals_.front().transaction;
     arrivals_.pop();
     Transaction& t = transactions_[index];
-    t.bypass = banks_.sends_past(t, now);
     sources_.arrived(t.request);
-    port_.arrive(sources_.place_of(t.request), index, flits(t.request),
-                 (t.bypass ? past_banks : t.bank) | std::uint32_t{t.request.tenant} << 16);
-    waits_.enter(t.request.tenant, t.arrival.value());
-    agenda_.input = now;
+    if (halves_.are_apart() && has_to_cross(t)) [[unlikely]]
+      halves_.cross(index, flits(t.request) + noc_.flits(t.response_bytes()), now);
+    else
+      enter(index, now);
   }
-  agenda_.arrivals = arrivals_.empty() ? L2Cycle::never() : arrivals_.front().cycle;
+  while (halves_.next() <= now) {
+    const std::uint32_t index = halves_.take();
+    Transaction& t = transactions_[index];
+    t.arrival = now;
+    if (t.request.operation == MemoryOperation::load) banks_.keep_copy(t, now);
+    enter(index, now);
+  }
+  agenda_.arrivals =
+      std::min(halves_.next(), arrivals_.empty() ? L2Cycle::never() : arrivals_.front().cycle);
+}
+
+bool PartitionInput::has_to_cross(Transaction& t) {
+  const bool is_far = halves_.is_far(t.request);
+  if (!is_far && t.request.operation == MemoryOperation::load) return false;
+  t.copied = banks_[t.bank].use_copy(t.request, t.line);
+  return is_far && !t.copied;
+}
+
+void PartitionInput::enter(std::uint32_t index, L2Cycle now) {
+  Transaction& t = transactions_[index];
+  t.bypass = banks_.sends_past(t, now);
+  port_.arrive(sources_.place_of(t.request), index, flits(t.request),
+               (t.bypass ? past_banks : t.bank) | std::uint32_t{t.request.tenant} << 16);
+  waits_.enter(t.request.tenant, t.arrival.value());
+  agenda_.input = now;
 }
 
 void PartitionInput::arbitrate(L2Cycle now) {

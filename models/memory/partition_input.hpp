@@ -9,6 +9,7 @@
 
 #include "core/memory/ring.hpp"
 #include "models/memory/bytes/transaction.hpp"
+#include "models/memory/l2/l2_halves.hpp"
 #include "models/memory/partition_agenda.hpp"
 #include "models/memory/partition_banks.hpp"
 #include "models/noc/noc_parameters.hpp"
@@ -20,14 +21,14 @@ namespace lockstep {
 
 class PartitionInput {
  public:
-  PartitionInput(const NocParameters& noc, const L2Parameters& l2, RequestSources& sources,
-                 std::size_t tenants, TransactionPool& transactions, PartitionBanks& banks,
-                 PartitionStatistics& statistics, PartitionAgenda& agenda);
+  PartitionInput(const NocParameters& noc, const L2Parameters& l2, const L2Halves& halves,
+                 RequestSources& sources, std::size_t tenants, TransactionPool& transactions,
+                 PartitionBanks& banks, PartitionStatistics& statistics, PartitionAgenda& agenda);
 
   /// A request of the inbox; arrivals come in order of time.
   void add(std::uint32_t transaction) {
     const L2Cycle arrival = transactions_[transaction].arrival;
-    if (arrivals_.empty()) agenda_.arrivals = arrival;
+    if (arrivals_.empty()) agenda_.arrivals = std::min(halves_.next(), arrival);
     arrivals_.push({arrival, transaction});
   }
   /// What the arrival of a request will write.
@@ -58,7 +59,7 @@ class PartitionInput {
 
   template <class Archive>
   void serialize(Archive& archive) {
-    archive(arrivals_, port_, bypasses_, waits_, refused_, wanted_room_);
+    archive(arrivals_, halves_, port_, bypasses_, waits_, refused_, wanted_room_);
   }
 
  private:
@@ -72,6 +73,9 @@ class PartitionInput {
   };
   static constexpr std::uint32_t past_banks = 0xffff;
 
+  /// It comes from the half of L2 that has neither the line's home nor a copy.
+  bool has_to_cross(Transaction& transaction);
+  void enter(std::uint32_t transaction, L2Cycle now);
   bool route(std::uint32_t transaction, std::uint32_t target, L2Cycle now);
   bool push_past(std::uint32_t transaction, L2Cycle now);
   bool queue_past(std::uint32_t transaction, L2Cycle now);
@@ -87,6 +91,7 @@ class PartitionInput {
   PartitionAgenda& agenda_;
 
   Ring<Arrival> arrivals_;
+  L2Halves halves_;
   ReceivePort port_;
   Ring<std::uint32_t> bypasses_;  ///< transactions between the port and the DRAM queue
   ServerWaits waits_;

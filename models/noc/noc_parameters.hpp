@@ -2,6 +2,7 @@
 
 #include "core/parameters/parameters.hpp"
 #include "models/noc/address_mapping.hpp"
+#include "models/noc/half_parameters.hpp"
 
 namespace lockstep {
 
@@ -18,6 +19,7 @@ struct NocParameters {
   std::uint32_t control_bytes = 0;
   std::uint32_t credits = 0;
   std::uint32_t burst = 0;
+  HalfParameters halves;
 
   static auto schema() {
     using namespace literals;
@@ -42,7 +44,8 @@ struct NocParameters {
                "requests")
         .field("burst", &NocParameters::burst, 1, range(1, 64),
                "requests that a partition's port takes from a sender before the next one's turn",
-               "requests");
+               "requests")
+        .group("halves", &NocParameters::halves, "between the halves of an L2");
   }
 
   /// Flits of a packet with so many bytes of data.

@@ -55,7 +55,11 @@ class Run:
             sys.exit(f"validate.py: run '{name}' failed: {ended.stderr.strip()}")
         with h5py.File(output, "r") as file:
             text = file["config"][()]
-            self.gpu = yaml.safe_load(text.decode() if isinstance(text, bytes) else text)["gpu"]
+            machine = yaml.safe_load(text.decode() if isinstance(text, bytes) else text)
+            self.gpu = machine["gpu"]
+            # From an SM to the dispatcher, and on to the host.
+            self.end_is_known_after = (float(str(self.gpu["dispatch"]["link_latency"]).split()[0]) / self.hertz
+                                       + float(machine["host"]["link_latency"].removesuffix("ns")) * 1e-9)
             self.launch = float(str(self.gpu["dispatch"]["launch_latency"]).split()[0])
             self.buffers = {key: data[:] for key, data in file.get("buffers/one", {}).items()}
             self.kernels = file["kernels"][:]
@@ -68,9 +72,10 @@ class Run:
         return found
 
     def seconds(self, kernel):
-        """From the start of its first block to the end of its last one."""
-        blocks = self.blocks[self.blocks["grid"] == self.of_kernel(kernel)[0]]
-        return float(blocks["done"].max() - blocks["started"].min()) * 1e-15
+        """From the start of its first block until its last one has ended and all that it stored is acknowledged."""
+        grid = self.of_kernel(kernel)[0]
+        blocks = self.blocks[self.blocks["grid"] == grid]
+        return float(self.kernels[grid]["done"] - blocks["started"].min()) * 1e-15 - self.end_is_known_after
 
     def value(self, row):
         """What the row is about, in its unit."""

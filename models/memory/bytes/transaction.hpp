@@ -29,19 +29,21 @@ struct alignas(64) Transaction {
   std::uint8_t bank = 0;
   bool bypass : 1 = false;
   bool whole : 1 = false;    ///< a store of all bytes of its sectors
+  bool copied : 1 = false;   ///< its sender's half of L2 has a copy
   bool written : 1 = false;  ///< an atomic that goes through: DRAM has its write
 
   template <class Archive>
   void serialize(Archive& archive) {
-    bool past_l2 = bypass, all_bytes = whole, in_dram = written;
+    bool past_l2 = bypass, all_bytes = whole, in_dram = written, near = copied;
     std::uint8_t there = hits, coming = arriving;
     archive(request, arrival, line, next, next_read, missing, there, coming, bank, past_l2,
-            all_bytes, in_dram);
+            all_bytes, in_dram, near);
     hits = there & 0xf;
     arriving = coming & 0xf;
     bypass = past_l2;
     whole = all_bytes;
     written = in_dram;
+    copied = near;
   }
 
   std::uint32_t response_bytes() const {

@@ -51,6 +51,19 @@ bool keep_dirty_limit(const L2Context& context, L2Tags& tags, const Transaction&
   return true;
 }
 
+std::uint32_t choose_victim(const L2Context& context, const L2Tags& tags, std::uint32_t line) {
+  const std::uint32_t oldest = tags.victim(line);
+  if (tags.tag(oldest) == L2Tags::absent || !context.policy.has(CachePolicy::replaces))
+    return oldest;
+  std::array<CacheWay, 64> ways;
+  const std::uint32_t begin = tags.set_begin(line);
+  for (std::uint32_t way = 0; way < tags.ways(); ++way) {
+    const L2Tags::Line& l = tags[begin + way];
+    ways[way] = {true, l.line_class, l.tenant, tags.last_use(begin + way)};
+  }
+  return begin + context.policy.victim({ways.data(), tags.ways()});
+}
+
 }  // namespace
 
 L2Bank::L2Bank(const L2Parameters& p, std::uint32_t number, std::size_t tenants)
@@ -142,7 +155,10 @@ bool L2Bank::serve_read(const L2Context& context, std::uint32_t index, L2Cycle c
   const bool modifies = t.request.operation == MemoryOperation::atomic;
   const bool through = modifies && context.parameters.write == L2Write::through;
   const std::uint32_t place = tags_.find(t.line);
-  const std::uint8_t valid = place == L2Tags::absent ? 0 : tags_[place].valid;
+  const bool uses_line = place != L2Tags::absent && !t.copied;
+  const std::uint8_t valid = t.copied    ? std::uint8_t{L2Tags::all_sectors}
+                             : uses_line ? tags_[place].valid
+                                         : std::uint8_t{0};
   const auto missing = static_cast<std::uint8_t>(t.request.sectors & ~valid);
   // The write first, and once: the read may have to wait for a place that the write takes.
   if (through && !t.written) {
@@ -155,7 +171,7 @@ bool L2Bank::serve_read(const L2Context& context, std::uint32_t index, L2Cycle c
 
   t.missing = missing;
   t.hits = t.request.sectors & valid & 0xf;
-  if (place != L2Tags::absent) {
+  if (uses_line) {
     tags_.touch(place);
     if (modifies && !through) {
       tags_[place].dirty |= t.hits;
@@ -240,27 +256,14 @@ bool L2Bank::serve_store(const L2Context& context, std::uint32_t index, L2Cycle 
   return true;
 }
 
-std::uint32_t L2Bank::choose_victim(const L2Context& context, std::uint32_t line) const {
-  const std::uint32_t oldest = tags_.victim(line);
-  if (tags_.tag(oldest) == L2Tags::absent || !context.policy.has(CachePolicy::replaces))
-    return oldest;
-  std::array<CacheWay, 64> ways;
-  const std::uint32_t begin = tags_.set_begin(line);
-  for (std::uint32_t way = 0; way < tags_.ways(); ++way) {
-    const L2Tags::Line& l = tags_[begin + way];
-    ways[way] = {true, l.line_class, l.tenant, tags_.last_use(begin + way)};
-  }
-  return begin + context.policy.victim({ways.data(), tags_.ways()});
-}
-
 bool L2Bank::allocate(const L2Context& context, std::uint32_t line, const MemoryRequest& request,
                       const CacheInsertion& decision, L2Cycle cycle, std::uint32_t& place) {
-  const std::uint32_t victim = choose_victim(context, line);
+  const std::uint32_t victim = choose_victim(context, tags_, line);
   const L2Tags::Line& old = tags_[victim];
   if (tags_.tag(victim) != L2Tags::absent) {
     if (old.dirty != 0 && !write_back(context, tags_, victim, request, cycle)) return false;
     ++context.statistics.evicted_by.at(old.tenant, request.tenant);
-    if (context.policy.has(CachePolicy::mourns))
+    if (context.policy.has(CachePolicy::mourns) && (tags_.tag(victim) & copy_bit) == 0)
       context.policy.on_eviction(tags_.tag(victim), old.line_class);
   }
   tags_.install(victim, line, decision.position);
@@ -269,6 +272,25 @@ bool L2Bank::allocate(const L2Context& context, std::uint32_t line, const Memory
   tags_.set_tenant(victim, request.tenant);
   place = victim;
   return true;
+}
+
+bool L2Bank::use_copy(const MemoryRequest& request, std::uint32_t line) {
+  const std::uint32_t place = tags_.find(line | copy_bit);
+  if (place == L2Tags::absent) return false;
+  if (request.operation != MemoryOperation::load) {
+    tags_[place].valid = 0;
+    return false;
+  }
+  tags_.touch(place);
+  return (request.sectors & ~tags_[place].valid) == 0;
+}
+
+void L2Bank::keep_copy(const L2Context& context, const Transaction& load, L2Cycle cycle) {
+  const std::uint32_t line = load.line | copy_bit;
+  std::uint32_t place = tags_.find(line);
+  if (place == L2Tags::absent && !allocate(context, line, load.request, {}, cycle, place)) return;
+  tags_[place].valid |= load.request.sectors;
+  tags_.touch(place);
 }
 
 L2Cycle L2Bank::fill(const L2Context& context, L2Cycle cycle) {

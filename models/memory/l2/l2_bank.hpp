@@ -121,6 +121,10 @@ class L2Bank {
     const std::uint32_t place = tags_.find(line);
     return place != L2Tags::absent && (tags_[place].dirty & sectors) != 0;
   }
+  // Copies of lines in the other half of L2 (l2_halves.hpp), which stand among the lines.
+  /// A load finds the copy, or not; whatever else it is takes it away.
+  bool use_copy(const MemoryRequest& request, std::uint32_t line);
+  void keep_copy(const L2Context& context, const Transaction& load, L2Cycle cycle);
   /// A store goes past the L2: a resident copy is updated at no cost.
   void probe_store(const L2Context& context, std::uint32_t transaction);
 
@@ -146,6 +150,8 @@ class L2Bank {
   void serialize(Archive& archive);
 
  private:
+  static constexpr std::uint32_t copy_bit = std::uint32_t{1} << 31;  ///< of a tag
+
   /// Puts the head of the fill queue into the tags and wakes who waited for it.
   L2Cycle fill(const L2Context& context, L2Cycle cycle);
   /// Serves the head of the request queue.
@@ -158,7 +164,6 @@ class L2Bank {
   /// Makes place for a line; false when the victim's write has no room in the DRAM queue.
   bool allocate(const L2Context& context, std::uint32_t line, const MemoryRequest& request,
                 const CacheInsertion& insertion, L2Cycle cycle, std::uint32_t& place);
-  std::uint32_t choose_victim(const L2Context& context, std::uint32_t line) const;
   void answer_waiting(const L2Context& context, std::uint32_t mshr, std::uint8_t sectors,
                       std::uint32_t place, L2Cycle cycle);
   bool is_blocked() const { return blocked_since_ != not_blocked; }

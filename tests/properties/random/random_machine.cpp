@@ -160,6 +160,8 @@ void set_switches(Settings& s) {
   s.set("gpu.vm.gpc_tlb.large_entries", s.pick({0, 1, 16}));
   const std::uint64_t large = s.pick({0, 0, 1});
   s.choose("gpu.sm.stores_drain_with", {"block", "grid"});
+  s.set("gpu.noc.halves.crossing_latency", s.pick({0, 0, 1, 35}));
+  s.set("gpu.noc.halves.crossing_rate", s.pick({1, 2, 8}));
   if (large == 0) return;
   s.choose("gpu.vm.device_pages", {"large", "shared"});
   s.set("gpu.memory.capacity", "96MiB");  // each buffer takes 2 MiB

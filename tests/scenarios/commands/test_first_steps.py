@@ -178,6 +178,12 @@ class FirstSteps(ScenarioTest):
         self.assertRegex(found, r"(?m)^metric l2_hit_rate +ratio +L2 hit rate$")
         self.assertRegex(self.lockstep("describe", "fault_service").stdout, r"(?m)^/interference/fault_service +ns ")
 
+    def test_what_pages_of_device_memory_mean_for_tlbs(self):
+        self.assertIn("with 4 KiB, l1_tlb.entries and gpc_tlb.entries say how far TLBs reach",
+                      self.lockstep("describe", "gpu.vm.device_pages").stdout)
+        self.assertIn("device memory reaches no further than `entries` of them, whatever vm.device_pages says",
+                      self.lockstep("describe", "gpu.vm.gpc_tlb.large_entries").stdout)
+
     def test_a_key_lists_parameters_alone(self):
         self.assertNotIn("/stats/", self.lockstep("describe", "gpu.sm").stdout)
 

@@ -134,6 +134,15 @@ void DispatcherBench::block_done(double at_ns, std::uint32_t grid, std::uint32_t
   receive(at_ns, MessageKind::block_done, BlockDone{{grid, sm, block}, executed, work});
 }
 
+void DispatcherBench::block_leaves_stores(double at_ns, std::uint32_t grid, std::uint32_t sm,
+                                          std::uint64_t block) {
+  receive(at_ns, MessageKind::block_done, BlockDone{{grid, sm, block}, {}, {}, 1});
+}
+
+void DispatcherBench::stores_done(double at_ns, std::uint32_t grid, std::uint32_t sm) {
+  receive(at_ns, MessageKind::stores_done, GridReference{grid, sm});
+}
+
 void DispatcherBench::block(double at_ns, MessageKind kind, std::uint32_t grid, std::uint32_t sm,
                             std::uint64_t block) {
   if (kind == MessageKind::block_saved)

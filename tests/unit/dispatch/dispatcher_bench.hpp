@@ -42,6 +42,9 @@ class DispatcherBench {
   void launch(double at_ns, const Launch& launch);
   void block_done(double at_ns, std::uint32_t grid, std::uint32_t sm, std::uint64_t block,
                   const InstructionCount& executed = {}, const BlockWork& work = {});
+  /// The same, but stores of the block are still to be acknowledged; later they are.
+  void block_leaves_stores(double at_ns, std::uint32_t grid, std::uint32_t sm, std::uint64_t block);
+  void stores_done(double at_ns, std::uint32_t grid, std::uint32_t sm);
   void block_flushed(double at_ns, std::uint32_t grid, std::uint32_t sm, std::uint64_t block,
                      const InstructionCount& executed, const InstructionCount& lost);
   void status(double at_ns, std::uint32_t grid, std::uint32_t sm,

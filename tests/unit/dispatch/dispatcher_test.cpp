@@ -63,6 +63,36 @@ TEST(Dispatcher, AQueuedLaunchThatComesLateBeginsAtOnce) {
   EXPECT_THAT(bench.sent(), ElementsAreArray({"500 sm1 start 2", "500 sm1 block 2.0"}));
 }
 
+TEST(Dispatcher, AGridIsDoneWhenStoresThatItsBlocksHaveLeftAreAcknowledged) {
+  DispatcherBench bench;
+  bench.launch(0, {.grid = 1, .blocks = 2});
+  bench.run_until(150);
+  bench.sent();
+  bench.block_leaves_stores(200, 1, 0, 0);
+  bench.block_leaves_stores(205, 1, 1, 1);
+  bench.run_until(300);
+  EXPECT_THAT(bench.sent(), IsEmpty());
+  bench.save_and_restore();
+  bench.stores_done(310, 1, 1);
+  bench.run_until(320);
+  EXPECT_THAT(bench.sent(), IsEmpty()) << "those of the other SM are missing";
+  bench.stores_done(330, 1, 0);
+  bench.run_until(400);
+  EXPECT_THAT(bench.sent(), testing::Contains(HasSubstr("done 1")));
+  EXPECT_TRUE(bench.dispatcher().finished());
+}
+
+TEST(Dispatcher, ABlockThatHasLeftStoresMakesRoomAtOnce) {
+  DispatcherBench bench;
+  bench.launch(0, {.grid = 1, .blocks = 200});
+  bench.run_until(1000);
+  const auto before = bench.sent().size();
+  bench.block_leaves_stores(1100, 1, 0, 0);
+  bench.run_until(1200);
+  EXPECT_GT(before, 4u);
+  EXPECT_EQ(bench.blocks().find("sm0:1."), 0u);
+}
+
 TEST(Dispatcher, BlocksGoToSmAfterSmAtTheBlockInterval) {
   DispatcherBench bench;
   bench.launch(0, {.grid = 1, .blocks = 6});

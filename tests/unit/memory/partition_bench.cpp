@@ -52,11 +52,12 @@ void PartitionBench::post(std::int64_t cycle, MessageKind kind, const Body& body
 }
 
 PartitionBench::PartitionBench(const MemoryParameters& parameters, std::size_t tenants,
-                               Policies policies)
+                               Policies policies, const HalfParameters& halves)
     : period_(Clock(parameters.clock).period()), sent_(sms + 2 + engines + cores) {
   MemoryPartition::Setup setup;
   setup.parameters = parameters;
   setup.noc = defaults<NocParameters>();
+  setup.noc.halves = halves;
   setup.index = PartitionId{0};
   setup.mapping = AddressMapping(AddressMapping::Kind::plain, parameters.partitions);
   setup.tenants = tenants;

@@ -52,7 +52,8 @@ class PartitionBench {
   };
 
   explicit PartitionBench(const MemoryParameters& parameters = small_memory(),
-                          std::size_t tenants = 2, Policies policies = {});
+                          std::size_t tenants = 2, Policies policies = {},
+                          const HalfParameters& halves = defaults<HalfParameters>());
   ~PartitionBench();
 
   MemoryPartition& partition() { return *partition_; }

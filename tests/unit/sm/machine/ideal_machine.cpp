@@ -274,6 +274,8 @@ void IdealMachine::deliver_notice(std::uint32_t sm, const MessageHeader& header)
       return note("written " + relative(header.body<PageNotice>().page));
     case MessageKind::replayed:
       return note("replayed " + relative(header.body<PageNotice>().page));
+    case MessageKind::stores_done:
+      return note("stores done");
     case MessageKind::block_saved:
       return note("saved " + std::to_string(header.body<BlockSaved>().block.block));
     case MessageKind::block_restored:
