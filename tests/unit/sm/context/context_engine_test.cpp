@@ -253,7 +253,7 @@ TEST_F(ContextEngineTest, AtItsShareAContextMovesWhileItsBlockWaitsForWhatIsInFl
                    setup.contexts.traffic = ContextTraffic::share;
                    setup.contexts.share = {4'000'000'000};
                  }};
-  ContextEngine engine(shared.constants, shared.ports);
+  ContextEngine engine(shared.constants, shared.statistics, shared.ports);
   const ContextParts parts{256, 0, 0, 256};
   const auto saved = [&](std::int64_t still) {
     engine.save(0, TenantId(0), {counted(2 * line_bytes), parts}, SmCycle(1000), still);
