@@ -56,7 +56,10 @@ class LocalScheduler {
     return selected() && ((parts_.faultable.stopped_warps() | leaving_ | staying_) != 0 ||
                           !blocks_.empty() || exchange_.owes_homes());
   }
-  SmCycle wake() const { return std::min(wake_, parts_.engine.wake()); }
+  /// Without blocks in memory there is nobody to displace one for, whatever was to come before.
+  SmCycle wake() const {
+    return blocks_.empty() ? parts_.engine.wake() : std::min(wake_, parts_.engine.wake());
+  }
 
   // Blocks.
   void entered(BlockPlace place, SmCycle now) { entered_[place.value()] = now; }

@@ -172,6 +172,23 @@ class PagingErrors(BesideOthers):
                     self.assert_ended(["k.ptx:22", "outside of every buffer"], *policies, "gpu.sm.blocks=1",
                                       "tenants.0.parameters.guilty=100000")
 
+    def test_where_every_block_goes_wrong_and_they_displace_each_other_the_run_ends(self):
+        """Its tenant ends while blocks stand in memory for which others were to be displaced."""
+        self.write("w.yaml", REACHING.replace("blocks: 8", "blocks: 32").replace("blocks * block * stride", "1024"))
+        self.write(
+            "s.yaml",
+            f"gpu: {ROOT}/configs/gpus/tiny.yaml\nhost: {ROOT}/configs/hosts/pcie3.yaml\n"
+            "policies: {fault_handling: {name: host, cost_model: tanasic}, prefetcher: none}\n"
+            "tenants:\n  - {name: one, workload: w.yaml, parameters: {stride: 1024, guilty: 100000}}\n")
+        for scheme, blocks, wait in (("operand-log", 1, "1us"), ("replay-queue", 2, "10us")):
+            with self.subTest(scheme=scheme):
+                run = self.lockstep(
+                    "run", "s.yaml", "--quiet", "--output", f"{scheme}.h5", "--set", f"gpu.sm.blocks={blocks}",
+                    "--set", f"policies.exception_scheme={scheme}",
+                    "--set", f"policies.block_switching={{name: on-fault, extra_blocks: 1, max_wait: {wait}}}")
+                self.assertNotEqual(run.returncode, 0)
+                self.assertRegex(run.stderr, r"k.ptx:22: tenant one, kernel reach, .* outside of every buffer")
+
     def test_freed_memory(self):
         for kind in ("managed", "device"):
             with self.subTest(kind=kind):
