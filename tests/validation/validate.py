@@ -27,6 +27,8 @@ BEGIN, END = "<!-- validate.py: begin -->\n", "<!-- validate.py: end -->\n"
 CLOCKS = ("sm", "noc", "memory", "dispatch", "vm")
 CARD_CLOCK = {"v100": "1380MHz", "a100": "1410MHz", "gtx1080ti": "1481MHz"}
 SLACK = 2  # percent that a bound is above the error that it was made of
+COUNTERS = {"dram_reads": "DRAM reads", "dram_writes": "DRAM writes", "l2_reads": "sectors that SMs read of L2",
+            "shared": "instructions on shared memory"}
 
 
 class Run:
@@ -64,6 +66,7 @@ class Run:
             self.buffers = {key: data[:] for key, data in file.get("buffers/one", {}).items()}
             self.kernels = file["kernels"][:]
             self.blocks = file["thread_blocks"][:]
+            self.shared = int(file["final/stats/sm/shared_accesses"][:].sum())
 
     def of_kernel(self, name):
         found = [i for i, kernel in enumerate(self.kernels) if kernel["kernel"].decode() == name]
@@ -93,18 +96,30 @@ class Run:
             return row["moved"] / (cycles / self.hertz) * 1e-9
         return cycles / row["per"] / (self.hertz * 1e-9 if unit == "ns" else 1)
 
+    def counters(self, kernel):
+        """What the table of counters has of a kernel."""
+        counted = self.kernels[self.of_kernel(kernel)[0]]
+        return {"dram_reads": counted["dram_reads"], "dram_writes": counted["dram_writes"],
+                "l2_reads": counted["l2_hits"] + counted["l2_misses"], "shared": self.shared}
+
 
 class Result:
     """A row, and what was simulated."""
 
-    def __init__(self, row, value):
-        self.row, self.value = row, value
-        self.error = 100 * (value / row["real"] - 1)
+    def __init__(self, row, run):
+        self.row, self.value = row, run.value(row)
+        self.counters = run.counters(row["kernel"]) if "counters" in row else None
+        self.error = 100 * (self.value / row["real"] - 1)
 
     def line(self):
         real, value = (f"{x:,.0f}" if abs(x) >= 1000 else f"{x:.4g}" for x in (self.row["real"], self.value))
         row = self.row
         return f"| {row['item']} | {row['unit']} | {real} | {value} | {self.error:+.0f} % | {row['source']} |"
+
+    def counters_line(self):
+        pairs = ((self.row["counters"][name], self.counters[name]) for name in COUNTERS)
+        return f"| {self.row['item']} | " + " | ".join(f"{real / 1e3:,.1f}, {value / 1e3:,.1f}"
+                                                       for real, value in pairs) + " |"
 
     def is_kernel(self):
         return self.row["source"] == "GV"
@@ -118,7 +133,7 @@ def results_of(arguments, described, wanted):
         folder = pathlib.Path(name)
         runs = dict(zip(names, pool.map(
             lambda run: Run(arguments.lockstep, folder, run, described["runs"][run]), names)))
-    return [Result(row, runs[row["run"]].value(row)) for row in rows]
+    return [Result(row, runs[row["run"]]) for row in rows]
 
 
 def summary(results):
@@ -142,6 +157,10 @@ def write_page(results):
         text += [f"| {title} | unit | real | simulated | error | source |\n", head + "\n"]
         text += [result.line() + "\n" for result in part]
         text += ["\n", f"{len(part)} rows: {summary(part)}.\n", "\n"]
+    counted = [result.counters_line() + "\n" for result in results if result.counters]
+    if counted:
+        text += ["| thousands, real and simulated | " + " | ".join(COUNTERS.values()) + " |\n",
+                 "|---|" + "---:|" * len(COUNTERS) + "\n", *counted, "\n"]
     page = PAGE.read_text()
     PAGE.write_text(page[:page.index(BEGIN)] + "".join(text) + page[page.index(END):])
 
