@@ -240,6 +240,9 @@ std::unique_ptr<Component> Machine::build_dispatcher() const {
   setup.sharing = parameters_.policies.sharing;
   setup.preemption = parameters_.policies.preemption;
   setup.preemption_machine = {Clock(gpu.sm.clock), gpu.bandwidth_of_an_sm()};
+  if (!is_preemptible(parameters_.policies.exception_scheme))
+    setup.preemption_machine.page_wait =
+        host_fault_parameters(parameters_.policies.fault_handling).expected();
   setup.machine.sm_count = gpu.sm.count;
   for (const Tenant& tenant : scenario_.tenants) {
     setup.machine.sms_per_tenant.push_back(tenant.cpu ? SharingSetup::no_sms : tenant.sms);
@@ -277,10 +280,11 @@ std::unique_ptr<Component> Machine::build_gmmu() const {
 
 const std::shared_ptr<const IssueTables>& Machine::issue_tables() const {
   const SmParameters& parameters = parameters_.gpu.sm;
+  const Preemption::Needs needs = needs_of_preemption(parameters_.policies.preemption);
   if (!issue_tables_)
-    issue_tables_ = make_issue_tables(parameters, module_pointers(),
-                                      detail_for(parameters, parameters_.policies.exception_scheme),
-                                      needs_of_preemption(parameters_.policies.preemption).follows);
+    issue_tables_ = make_issue_tables(
+        parameters, module_pointers(),
+        detail_for(parameters, parameters_.policies.exception_scheme, needs.saves), needs.follows);
   return issue_tables_;
 }
 

@@ -93,8 +93,6 @@ void check_preemption(const Scenario& scenario, const PolicyParameters& policies
                     name + " takes whole SMs from a tenant, policies.sharing " +
                         policies.sharing.name() + " gives each its own",
                     "choose sharing: exclusive, time-sliced or smk, or preemption: none");
-  if (needs.saves)
-    require_preemptible(policies, where, name + " stops a block that waits for a page");
   if (!needs.asks) return;
   std::uint32_t least = ~std::uint32_t{0};
   for (const Tenant& tenant : scenario.tenants)

@@ -17,9 +17,10 @@ SmSetup completed(SmSetup setup) {
   setup.preemptible = is_preemptible(setup.exception_scheme);
   setup.log_entries = log_entries_of(setup.exception_scheme);
   if (!setup.issue_tables)
-    setup.issue_tables = make_issue_tables(setup.parameters, setup.modules,
-                                           detail_for(setup.parameters, setup.exception_scheme),
-                                           setup.follows_blocks);
+    setup.issue_tables = make_issue_tables(
+        setup.parameters, setup.modules,
+        detail_for(setup.parameters, setup.exception_scheme, setup.contexts.places > 0),
+        setup.follows_blocks);
   if (!setup.constant_rows) setup.constant_rows = std::make_shared<ConstantRows>();
   return setup;
 }

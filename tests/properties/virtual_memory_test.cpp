@@ -77,10 +77,9 @@ void preempt_at_random(std::vector<std::string>& settings,
   for (MachineBench::Application& tenant : tenants)
     tenant.options = "priority: " + std::to_string(random() % 3) +
                      ", latency_bound: " + std::to_string(1 + random() % 5000) + "ns";
-  const bool stalls = has(settings, "policies.exception_scheme.name=stall-on-fault");
   const char* const techniques[] = {"none",    "drain",        "flush",       "switch",
                                     "chimera", "chimera-plus", "dual-kernel", "oracle"};
-  const std::string technique = techniques[random() % (stalls ? 3 : std::size(techniques))];
+  const std::string technique = techniques[random() % std::size(techniques)];
   settings.push_back("policies.preemption.name=" + technique);
   if (technique != "none" && technique != "drain" && technique != "switch" && random() % 2 == 0)
     settings.push_back("policies.preemption.idempotence=exact");
@@ -108,8 +107,7 @@ void preempt_at_random(std::vector<std::string>& settings,
 void share_every_sm(std::vector<std::string>& settings, std::uint64_t seed) {
   std::mt19937_64 random(seed);
   settings.push_back("policies.sharing=smk");
-  const bool stalls = has(settings, "policies.exception_scheme.name=stall-on-fault");
-  if (stalls || random() % 4 == 0) return;
+  if (random() % 4 == 0) return;
   settings.push_back("policies.preemption.name=switch");
   settings.push_back("policies.preemption.context=" + contexts(settings, random));
   if (moves_at_its_share(settings, random)) settings.push_back("policies.preemption.traffic=share");

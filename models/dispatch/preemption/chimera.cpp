@@ -42,7 +42,7 @@ class Chimera final : public Preemption {
       BlockCost drain = drain_cost(block, kernel, machine, prediction_, parameters_.beyond_mean);
       drain.overhead = block.work.executed.warp - behind;
       const SmRelease::Block& chosen = release.blocks.emplace_back(
-          cheapest(block, flush_cost(block),
+          cheapest(block, flush_cost(block, machine),
                    save_cost(block, kernel, machine, parameters_.switch_estimate), drain, bound));
       release.latency = std::max(release.latency, chosen.latency);
       release.overhead += chosen.overhead;

@@ -17,7 +17,7 @@ SmRelease DualKernel::decide(const SmStatus& sm, const VictimKernel& kernel,
   SmRelease release;
   for (const BlockStatus& block : sm.blocks)
     release.blocks.push_back(cheapest(
-        block, flush_cost(block), save_cost(block, kernel, machine, parameters_.switch_estimate),
+        block, flush_cost(block, machine), save_cost(block, kernel, machine, parameters_.switch_estimate),
         drain(block, kernel, machine), bound));
   return release;
 }

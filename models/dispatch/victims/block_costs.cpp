@@ -6,18 +6,26 @@
 
 namespace lockstep {
 
-BlockCost flush_cost(const BlockStatus& block) {
+namespace {
+
+Time page_wait(const BlockStatus& block, const PreemptionMachine& machine) {
+  return block.faulted != 0 ? machine.page_wait : Time::zero();
+}
+
+}  // namespace
+
+BlockCost flush_cost(const BlockStatus& block, const PreemptionMachine& machine) {
   if (block.idempotent == 0) return {};
-  return {Time::zero(), block.work.executed.warp};
+  return {page_wait(block, machine), block.work.executed.warp};
 }
 
 BlockCost save_cost(const BlockStatus& block, const VictimKernel& kernel,
                     const PreemptionMachine& machine, SwitchEstimate estimate) {
-  Time latency = machine.share.time_of(kernel.context_bytes);
-  if (estimate == SwitchEstimate::measured) latency = kernel.mean_save.value_or(latency);
+  Time moves = machine.share.time_of(kernel.context_bytes);
+  if (estimate == SwitchEstimate::measured) moves = kernel.mean_save.value_or(moves);
+  const Time latency = page_wait(block, machine) + moves;
   if (block.work.cycles == 0) return {latency, 0};
-  const auto cycles =
-      static_cast<std::uint64_t>(machine.sm_clock.cycle_at_or_after(latency).count());
+  const auto cycles = static_cast<std::uint64_t>(machine.sm_clock.cycle_at_or_after(moves).count());
   return {latency, 2 * cycles * block.work.executed.warp / block.work.cycles};
 }
 

@@ -6,7 +6,7 @@
 /// - drain: the instructions that blocks of its kernel have in the mean and it has not executed,
 ///   times the cycles per instruction.
 /// What is not known - no block of the kernel is done, this one has executed nothing - is never
-/// chosen.
+/// chosen.  Under stall-on-fault a block that waits for a page waits for it first, whichever it is.
 /// The source has no wait for what is in flight in a switch, and blocks that leave together have
 /// its whole bandwidth each; SwitchEstimate::measured knows what they took.
 /// Source: 003, section 3.3.2, Algorithm 1 lines 2 to 9; preemption.md, sections 7.2 and 7.3.
@@ -45,7 +45,7 @@ enum class BeyondMean : std::uint8_t {
   unknown,  ///< it is one of the long ones: nobody knows
 };
 
-BlockCost flush_cost(const BlockStatus& block);
+BlockCost flush_cost(const BlockStatus& block, const PreemptionMachine& machine);
 BlockCost save_cost(const BlockStatus& block, const VictimKernel& kernel,
                     const PreemptionMachine& machine,
                     SwitchEstimate estimate = SwitchEstimate::share);

@@ -9,6 +9,9 @@ namespace lockstep {
 struct PreemptionMachine {
   Clock sm_clock{Frequency{1e9}};
   BandwidthShare share;  ///< at which contexts are expected to move
+  /// What a block that waits for a page is expected to wait before it can give up its place; zero:
+  /// it does not have to, its accesses are squashed.
+  Time page_wait = Time::zero();
 };
 
 }  // namespace lockstep

@@ -28,8 +28,8 @@ bool is_preemptible(const PolicyChoice& choice) {
   return make_exception_scheme(choice)->preemptible();
 }
 
-IssueDetail detail_for(const SmParameters& parameters, const PolicyChoice& choice) {
-  if (is_preemptible(choice)) return IssueDetail::precise;
+IssueDetail detail_for(const SmParameters& parameters, const PolicyChoice& choice, bool saves) {
+  if (saves || is_preemptible(choice)) return IssueDetail::precise;
   return parameters.source_release == SourceRelease::operand_read ? IssueDetail::sources
                                                                   : IssueDetail::fast;
 }

@@ -16,6 +16,8 @@ bool is_preemptible(const PolicyChoice& choice);
 std::uint32_t log_entries_of(const PolicyChoice& choice);
 
 /// Of the issue tables that SMs with these parameters and this scheme need.
-IssueDetail detail_for(const SmParameters& parameters, const PolicyChoice& choice);
+/// `saves`: blocks leave in the middle, with whatever their registers hold.
+IssueDetail detail_for(const SmParameters& parameters, const PolicyChoice& choice,
+                       bool saves = false);
 
 }  // namespace lockstep

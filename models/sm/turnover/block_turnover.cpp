@@ -78,7 +78,7 @@ void BlockTurnover::tell_status(GridId number, SmCycle now) {
     blocks.push_back({block.index,
                       block.progress.work(now),
                       block.progress.idempotent,
-                      (faultable_.stopped_warps() & block.warps) != 0,
+                      (blocks_.page_waiters() & block.warps) != 0,
                       {},
                       ended_by(block)});
   }

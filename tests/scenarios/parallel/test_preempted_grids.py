@@ -269,6 +269,25 @@ class PreemptedGrids(ScenarioTest):
         with h5py.File(self.folder / output, "r") as file:
             return int(file[f"final/stats/{kind}/{name}"][()].sum())
 
+    def test_under_stall_on_fault_a_block_is_saved_when_its_page_has_come(self):
+        text = scenario("{name: dual-kernel, context: live-compressed}", shipped("managed_add"), URGENT)
+        text = text.replace("replay-queue", "stall-on-fault")
+        self.run_checked(text)
+        with h5py.File(self.folder / "out.h5", "r") as file:
+            rows = file["preemptions"][:]
+        waited = [row for row in rows if row["faulted"] and row["technique"] == b"switch"]
+        self.assertTrue(waited)
+        handling = 45e9  # of the driver, in femtoseconds
+        self.assertTrue(all(row["expected"] > handling for row in waited))
+        self.assertGreater(max(row["stopped"] - row["asked"] for row in waited), 0.2 * handling)
+        self.assert_layouts_write("out.h5", text)
+
+    def assert_layouts_write(self, output, text):
+        for options, ranks in ((("--threads", 2), 0), ((), 2), ((), 3)):
+            self.run_checked(text, *options, output="other.h5", ranks=ranks)
+            done = self.lockstep("diff", output, "other.h5")
+            self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
+
     def check_techniques(self, batch, techniques=TECHNIQUES):
         for technique in techniques:
             with self.subTest(technique):
@@ -306,10 +325,7 @@ class PreemptedGrids(ScenarioTest):
         text = scenario("switch", "local_arrays.yaml", urgent)
         self.run_checked(text, "--threads", 1)
         self.assertGreater(self.count("dispatcher", "blocks_moved"), 0)
-        for options, ranks in ((("--threads", 2), 0), ((), 2), ((), 3)):
-            self.run_checked(text, *options, output="other.h5", ranks=ranks)
-            done = self.lockstep("diff", "out.h5", "other.h5")
-            self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
+        self.assert_layouts_write("out.h5", text)
 
     def test_they_go_on_from_a_checkpoint(self):
         self.run_checked(scenario("switch", "local_arrays.yaml", URGENT), "--threads", 1)

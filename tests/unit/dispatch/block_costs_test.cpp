@@ -56,10 +56,10 @@ TEST(SwitchEstimate, IsTable42ToAHundredthOfAMicrosecond) {
 }
 
 TEST(BlockCosts, AFlushTakesNoTimeAndLosesWhatIsDone) {
-  const BlockCost cost = flush_cost(block(700, 9000));
+  const BlockCost cost = flush_cost(block(700, 9000), plain);
   EXPECT_EQ(cost.latency, Time::zero());
   EXPECT_EQ(cost.overhead, 700u);
-  EXPECT_FALSE(flush_cost(block(700, 9000, false)).possible());
+  EXPECT_FALSE(flush_cost(block(700, 9000, false), plain).possible());
 }
 
 TEST(BlockCosts, ASwitchLosesWhatTheBlockWouldHaveDoneInTwoTransfers) {
@@ -67,6 +67,20 @@ TEST(BlockCosts, ASwitchLosesWhatTheBlockWouldHaveDoneInTwoTransfers) {
   const BlockCost cost = save_cost(block(500, 1000), {&nothing, {}, 300}, plain);
   EXPECT_EQ(cost.latency, Time{300'000'000});
   EXPECT_EQ(cost.overhead, 300u) << "half an instruction per cycle";
+}
+
+TEST(BlockCosts, WhoStallsForAPageGivesItsPlaceUpWhenThatHasCome) {
+  PreemptionMachine stalling = plain;
+  stalling.page_wait = Time{45'000'000'000};
+  BlockStatus waits = block(500, 1000);
+  waits.faulted = 1;
+  KernelHistory nothing;
+  const VictimKernel kernel{&nothing, {}, 300};
+  EXPECT_EQ(save_cost(waits, kernel, stalling).latency, Time{45'300'000'000});
+  EXPECT_EQ(save_cost(waits, kernel, stalling).overhead, 300u) << "it would do nothing meanwhile";
+  EXPECT_EQ(flush_cost(waits, stalling).latency, Time{45'000'000'000});
+  EXPECT_EQ(save_cost(waits, kernel, plain).latency, Time{300'000'000}) << "it is squashed";
+  EXPECT_EQ(save_cost(block(500, 1000), kernel, stalling).latency, Time{300'000'000});
 }
 
 TEST(BlockCosts, ADrainTakesTheRestOfAMeanBlock) {
