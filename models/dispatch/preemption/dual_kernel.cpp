@@ -16,9 +16,10 @@ SmRelease DualKernel::decide(const SmStatus& sm, const VictimKernel& kernel,
                              const PreemptionMachine& machine, Time bound) const {
   SmRelease release;
   for (const BlockStatus& block : sm.blocks)
-    release.blocks.push_back(cheapest(
-        block, flush_cost(block, machine), save_cost(block, kernel, machine, parameters_.switch_estimate),
-        drain(block, kernel, machine), bound));
+    release.blocks.push_back(
+        cheapest(block, flush_cost(block, machine),
+                 save_cost(block, kernel, machine, parameters_.switch_estimate),
+                 drain(block, kernel, machine), bound));
   return release;
 }
 
