@@ -54,6 +54,14 @@ static std::map<Files, std::set<std::string>> launched_by_module(const Scenario&
   return launched;
 }
 
+static PreemptionMachine preemption_machine(const MachineParameters& parameters) {
+  const PolicyParameters& policies = parameters.policies;
+  PreemptionMachine machine{Clock(parameters.gpu.sm.clock), parameters.gpu.bandwidth_of_an_sm()};
+  if (!is_preemptible(policies.exception_scheme))
+    machine.page_wait = host_fault_parameters(policies.fault_handling).expected();
+  return machine;
+}
+
 Machine::Machine(const Scenario& scenario, const MachineParameters& parameters,
                  const Options& options)
     : scenario_(scenario),
@@ -239,10 +247,7 @@ std::unique_ptr<Component> Machine::build_dispatcher() const {
   setup.limits = gpu.sm.occupancy_limits(log_entries_of(parameters_.policies.exception_scheme));
   setup.sharing = parameters_.policies.sharing;
   setup.preemption = parameters_.policies.preemption;
-  setup.preemption_machine = {Clock(gpu.sm.clock), gpu.bandwidth_of_an_sm()};
-  if (!is_preemptible(parameters_.policies.exception_scheme))
-    setup.preemption_machine.page_wait =
-        host_fault_parameters(parameters_.policies.fault_handling).expected();
+  setup.preemption_machine = preemption_machine(parameters_);
   setup.machine.sm_count = gpu.sm.count;
   for (const Tenant& tenant : scenario_.tenants) {
     setup.machine.sms_per_tenant.push_back(tenant.cpu ? SharingSetup::no_sms : tenant.sms);
@@ -280,11 +285,12 @@ std::unique_ptr<Component> Machine::build_gmmu() const {
 
 const std::shared_ptr<const IssueTables>& Machine::issue_tables() const {
   const SmParameters& parameters = parameters_.gpu.sm;
-  const Preemption::Needs needs = needs_of_preemption(parameters_.policies.preemption);
+  const PolicyParameters& policies = parameters_.policies;
   if (!issue_tables_)
-    issue_tables_ = make_issue_tables(
-        parameters, module_pointers(),
-        detail_for(parameters, parameters_.policies.exception_scheme, needs.saves), needs.follows);
+    issue_tables_ =
+        make_issue_tables(parameters, module_pointers(),
+                          detail_for(parameters, policies.exception_scheme, saves_blocks(policies)),
+                          needs_of_preemption(policies.preemption).follows);
   return issue_tables_;
 }
 
