@@ -54,11 +54,15 @@ static std::map<Files, std::set<std::string>> launched_by_module(const Scenario&
   return launched;
 }
 
-static PreemptionMachine preemption_machine(const MachineParameters& parameters) {
+static IssueDetail issue_detail(const MachineParameters& parameters) {
   const PolicyParameters& policies = parameters.policies;
+  return detail_for(parameters.gpu.sm, policies.exception_scheme, saves_blocks(policies));
+}
+
+static PreemptionMachine preemption_machine(const MachineParameters& parameters) {
   PreemptionMachine machine{Clock(parameters.gpu.sm.clock), parameters.gpu.bandwidth_of_an_sm()};
-  if (!is_preemptible(policies.exception_scheme))
-    machine.page_wait = host_fault_parameters(policies.fault_handling).expected();
+  if (!is_preemptible(parameters.policies.exception_scheme))
+    machine.page_wait = host_fault_parameters(parameters.policies.fault_handling).expected();
   return machine;
 }
 
@@ -284,13 +288,10 @@ std::unique_ptr<Component> Machine::build_gmmu() const {
 }
 
 const std::shared_ptr<const IssueTables>& Machine::issue_tables() const {
-  const SmParameters& parameters = parameters_.gpu.sm;
-  const PolicyParameters& policies = parameters_.policies;
   if (!issue_tables_)
     issue_tables_ =
-        make_issue_tables(parameters, module_pointers(),
-                          detail_for(parameters, policies.exception_scheme, saves_blocks(policies)),
-                          needs_of_preemption(policies.preemption).follows);
+        make_issue_tables(parameters_.gpu.sm, module_pointers(), issue_detail(parameters_),
+                          needs_of_preemption(parameters_.policies.preemption).follows);
   return issue_tables_;
 }
 
