@@ -33,7 +33,7 @@ DESIGNS = {
 SMS = 30
 # Data are in GPU memory when a program begins: its copies take microseconds.
 NEAR = (("host.link_curve", "affine"), ("host.link_bandwidth", "1TB/s"), ("host.transfer_setup", "0fs"))
-# With fewer TLB entries: applications of which one has a table of 64 MiB and others of 1 MiB and less, which fill no
+# With fewer TLB entries: copies with a table of 64 MiB and others of 1 MiB and less, which fill no
 # large page, all looked up at random; and two pairs of the above.
 SMALL_TABLES = (("page_view_count", "{entries: 65536, pages: 65536, page_slots: 131072, pair_slots: 8388608}"),) * 2
 SWEPT = (SMALL_TABLES, *(tuple((name, SIZES[name]) for name in pair) for pair in
