@@ -6,6 +6,11 @@ where the paper says that all data do.
 import dataclasses
 import pathlib
 import re
+import sys
+
+sys.path.append(str(pathlib.Path(__file__).resolve().parents[1]))
+
+from paged import paged  # noqa: E402
 
 WORKLOADS = pathlib.Path(__file__).resolve().parents[3] / "configs/workloads"
 
@@ -56,10 +61,6 @@ COPIED = "copied"  # inputs in GPU memory, outputs nowhere yet
 PAGED = "paged"  # inputs in CPU memory, outputs nowhere yet
 
 
-def moved_to_host(match):
-    return f"{match[1]}- synchronize\n{match[1]}- read: {match[2]}"
-
-
 def workload_text(name, placement):
     """The shipped workload with its buffers where `placement` says."""
     benchmark = ALL[name]
@@ -70,9 +71,7 @@ def workload_text(name, placement):
         if benchmark.outputs:  # `swap` wants equal buffers, and nobody measures what comes behind the kernel
             text = re.sub(r"^ *- (swap: .*|copy: \{.*to: host\})\n", "", text, flags=re.MULTILINE)
     if placement == PAGED:
-        text = text.replace("memory: device", "memory: managed")
-        text = re.sub(r"^ *- copy: \{.*to: device\}\n", "", text, flags=re.MULTILINE)
-        text = re.sub(r"^( *)- copy: \{buffer: (\w+), to: host\}", moved_to_host, text, flags=re.MULTILINE)
+        text = paged(text)
         steps = "".join(rf"\1- read: {buffer}\n" for buffer in benchmark.prepared)
         launch = rf"^( *)(- launch: \{{kernel: {benchmark.kernel},)"
         text = re.sub(launch, rf"\1- synchronize\n{steps}\1\2", text, flags=re.MULTILINE)

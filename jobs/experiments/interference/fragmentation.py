@@ -4,12 +4,12 @@
     jobs/experiments/interference/fragmentation.py run [--folder DIR] [--jobs N]
     jobs/experiments/interference/fragmentation.py show [--folder DIR]
 
-`run` has two applications on mosaic_maxwell with 96 MiB of memory, 15 SMs for each, under each way of compaction: by
-the share of large frames that hold foreign pages, half of each, and by the share of pages that they hold, in all
-frames; and in 84 MiB, of which little more is free than they need, for memory bloat.
+`run` has two applications of 34 MiB on mosaic_maxwell with 324 MiB of memory, 15 SMs for each, under each way of
+compaction: by the share of large frames that hold foreign pages, half of each, and by the share of pages that they
+hold, in all frames; and in 294 MiB, of which little more is free than they need, for memory bloat.
 `show` prints the sum of instructions per cycle over that without fragmentation, large pages made, and memory bloat.
 """
-from mosaic import SIZES, rates
+from mosaic import NEAR, SIZES, rates
 from points import Experiment, Point, parser_of
 
 PAIR = ("inverted_index", "page_view_count")
@@ -21,13 +21,15 @@ DESIGNS = {
 }
 INDICES = (0.5, 0.8, 0.9, 0.95, 1)
 OCCUPANCIES = (0.01, 0.1, 0.25, 0.35, 0.5, 0.75)
-TIGHT, TIGHT_OCCUPANCIES = "84MiB", (0.5, 0.7, 0.75, 0.77)
+MEMORY = 324  # MiB
+TIGHT, TIGHT_OCCUPANCIES = 294, (0.5, 0.7, 0.75, 0.77)
+LARGE_FRAME, PAGES = 2, 512  # MiB, and pages in it
 
 
-def point_of(design, index, occupancy, memory="96MiB"):
+def point_of(design, index, occupancy, memory=MEMORY):
     return Point("mosaic_maxwell", tuple((name, SIZES[name]) for name in PAIR),
                  (("sharing", "spatial"), ("page_manager", DESIGNS[design])), relaunch=True, sms=15,
-                 overrides=(("gpu.memory.capacity", memory),
+                 overrides=(*NEAR, ("gpu.memory.capacity", f"{memory}MiB"),
                             ("gpu.memory.fragmentation", f"{{index: {index}, occupancy: {occupancy}}}")))
 
 
@@ -39,17 +41,20 @@ def points():
     yield from (point_of("CaC", 1, occupancy, TIGHT) for occupancy in TIGHT_OCCUPANCIES)
 
 
-def bloat(file):
-    """At the end of the epoch in which most pages were allocated, in %."""
+def bloat(file, index, occupancy, memory=MEMORY):
+    """At the end of the epoch in which most pages were allocated, in %: unused pages of the applications' large frames
+    over their pages, and over all pages in use, foreign ones with them.
+    """
     pages = file["stats/page_manager/allocated_pages"][:].sum(axis=(1, 2))
-    unused = file["stats/page_manager/unused_pages"][:].sum(axis=(1, 2))
-    return 100 * unused[pages.argmax()] / max(pages.max(), 1)
+    unused = file["stats/page_manager/unused_pages"][:].sum(axis=(1, 2))[pages.argmax()]
+    foreign = index * (memory // LARGE_FRAME) * occupancy * PAGES
+    return 100 * unused / pages.max(), 100 * unused / (pages.max() + foreign)
 
 
 def show_sweep(title, experiment, swept):
     """`swept`: by what stands in its row, index and occupancy."""
     whole = sum(rates(experiment, point_of("CaC", 0, 0)))
-    counted = ("large pages, CaC", "no CaC", "foreign pages moved", "bloat, %")
+    counted = ("large pages, CaC", "no CaC", "foreign pages moved", "bloat, %", "with foreign pages, %")
     print(f"| {title} | " + " | ".join((*DESIGNS, *counted)) + " |\n|---|" + "---:|" * (len(DESIGNS) + len(counted)))
     for label, index, occupancy in swept:
         speeds = [sum(rates(experiment, point_of(design, index, occupancy))) / whole for design in DESIGNS]
@@ -58,20 +63,23 @@ def show_sweep(title, experiment, swept):
             with experiment.output(point_of(design, index, occupancy)) as file:
                 counts.append(int(file["final/stats/page_manager/coalesced"][:].sum()))
                 if design == "CaC":
-                    moved, share = int(file["final/stats/page_manager/foreign_moved"][:].sum()), bloat(file)
+                    moved = int(file["final/stats/page_manager/foreign_moved"][:].sum())
+                    shares = bloat(file, index, occupancy)
         print(f"| {label} | " + " | ".join(f"{speed:.3f}" for speed in speeds)
-              + f" | {counts[0]} | {counts[1]} | {moved} | {share:.2f} |")
+              + f" | {counts[0]} | {counts[1]} | {moved} | " + " | ".join(f"{share:.2f}" for share in shares) + " |")
     print()
 
 
 def show(experiment):
     show_sweep("share of large frames, half full", experiment, [(f"{100 * i:.0f} %", i, 0.5) for i in INDICES])
     show_sweep("share of their pages, all frames", experiment, [(f"{100 * o:.0f} %", 1, o) for o in OCCUPANCIES])
-    print(f"| share of their pages, all frames, {TIGHT} | frames emptied | bloat, % |\n|---|---:|---:|")
+    print(f"| share of their pages, all frames, {TIGHT} MiB | frames emptied | bloat, % | with foreign pages, % |")
+    print("|---|---:|---:|---:|")
     for occupancy in TIGHT_OCCUPANCIES:
         with experiment.output(point_of("CaC", 1, occupancy, TIGHT)) as file:
             emptied = int(file["final/stats/page_manager/foreign_emptied"][:].sum())
-            print(f"| {100 * occupancy:.0f} % | {emptied} | {bloat(file):.2f} |")
+            shares = " | ".join(f"{share:.2f}" for share in bloat(file, 1, occupancy, TIGHT))
+            print(f"| {100 * occupancy:.0f} % | {emptied} | {shares} |")
 
 
 def main():

@@ -1,48 +1,79 @@
 #!/usr/bin/python3
-"""Mosaic beside GPU-MMU with 4 KiB pages and an ideal TLB: Z1 to Z5, Z7, Z9, Z10 and Z20 of paper 004 (section 7.5).
+"""Mosaic beside GPU-MMU with 4 KiB pages and an ideal TLB: Z1 to Z5, Z7 to Z10 and Z20 of paper 004 (section 7.5).
 
     jobs/experiments/interference/mosaic.py run [--folder DIR] [--jobs N]
     jobs/experiments/interference/mosaic.py show [--folder DIR]
 
-`run` has copies of each application and pairs of them on mosaic_maxwell, 15 SMs for each, under each design, and some
-with fewer TLB entries; alone, an application has its 15 SMs under GPU-MMU. `show` prints weighted speedups, hit ratios
-and what fewer entries cost.
+`run` has one to five copies of applications, and pairs and triples of different ones, on mosaic_maxwell, its SMs shared
+out equally, under each design, and a pair with fewer TLB entries; alone, an application has as many SMs under GPU-MMU.
+`show` prints weighted speedups, misses in TLBs and what fewer entries cost.
 """
 import functools
+import itertools
 
 from points import Experiment, Point, parser_of
+from sizes import LARGE
 
-# Tables of 2 MiB and more, in which every thread looks up at random, and streams.
+# 32 MiB and more of buffers each: tables of 32 MiB in which every thread looks up at random, streams, and tiles.
 SIZES = {
-    "page_view_count": "{entries: 16384, pages: 16384, page_slots: 524288, pair_slots: 524288, visitors: 64}",
-    "inverted_index": "{words: 32768, vocabulary: 30000, slots: 1048576}",
-    "scalar_product": "{pairs: 64, elements: 16000, blocks: 64}",
+    "page_view_count": "{entries: 65536, pages: 8192, page_slots: 16384, pair_slots: 4194304}",
+    "inverted_index": "{words: 65536, vocabulary: 65536, slots: 4194304}",
+    **{name: LARGE[name] for name in ("scalar_product", "nearest_neighbour", "fft", "convolution_separable")},
 }
-COPIES = tuple((name, name) for name in SIZES)
-PAIRS = (("page_view_count", "scalar_product"), ("inverted_index", "scalar_product"),
-         ("inverted_index", "page_view_count"))
+COPIED = ("page_view_count", "inverted_index", "scalar_product", "nearest_neighbour")
+COPIES = tuple((name,) * count for name in COPIED for count in range(1, 6))
+PAIRS = tuple(itertools.combinations(SIZES, 2))
+TRIPLES = (("page_view_count", "inverted_index", "nearest_neighbour"), ("page_view_count", "scalar_product", "fft"),
+           ("inverted_index", "nearest_neighbour", "convolution_separable"))
 DESIGNS = {
     "GPU-MMU": (("page_manager", "base-pages"),),
     "Mosaic": (("page_manager", "mosaic"),),
     "Ideal": (("page_manager", "base-pages"), ("translation", "ideal")),
 }
+SMS = 30
+# Data are in GPU memory when a program begins: its copies take microseconds.
+NEAR = (("host.link_curve", "affine"), ("host.link_bandwidth", "1TB/s"), ("host.transfer_setup", "0fs"))
+# With fewer TLB entries: copies with a table of 64 MiB and others of 1 MiB and less, which fill no
+# large page, all looked up at random; and two pairs of the above.
+SMALL_TABLES = (("page_view_count", "{entries: 65536, pages: 65536, page_slots: 131072, pair_slots: 8388608}"),) * 2
+SWEPT = (SMALL_TABLES, *(tuple((name, SIZES[name]) for name in pair) for pair in
+                         (("page_view_count", "inverted_index"), ("nearest_neighbour", "fft"))))
 # Key below gpu.vm, its value on the machine, the smaller one.
-ENTRIES = (("l1_tlb.entries", 128, 8), ("l2_tlb.entries", 512, 64), ("l1_tlb.large_entries", 16, 2),
-           ("l2_tlb.large_entries", 256, 8))
-SWEPT = ("inverted_index", "page_view_count")
+ENTRIES = (("l1_tlb.entries", 128, 8), ("l2_tlb.entries", 512, 64), ("l1_tlb.large_entries", 16, 4),
+           ("l2_tlb.large_entries", 256, 32))
 
 
-def point_of(applications, design, overrides=()):
-    return Point("mosaic_maxwell", tuple((name, SIZES[name]) for name in applications),
-                 (("sharing", "spatial"), *DESIGNS[design]), relaunch=len(applications) > 1, sms=15,
-                 overrides=overrides)
+def sized_point(applications, design, sms=0, overrides=()):
+    return Point("mosaic_maxwell", applications, (("sharing", "spatial"), *DESIGNS[design]),
+                 relaunch=len(applications) > 1, sms=sms or SMS // len(applications), overrides=(*NEAR, *overrides))
+
+
+def point_of(names, design, sms=0):
+    return sized_point(tuple((name, SIZES[name]) for name in names), design, sms)
+
+
+def fewer(key, entries):
+    return ((f"gpu.vm.{key}", entries),)
+
+
+def lone_points(applications):
+    """Each of them by itself, with its SMs of the mix."""
+    return [sized_point((application,), "GPU-MMU", SMS // len(applications)) for application in applications]
+
+
+def mixes():
+    return (*COPIES, *PAIRS, *TRIPLES)
 
 
 def points():
-    yield from (point_of((name,), "GPU-MMU") for name in SIZES)
-    yield from (point_of(pair, design) for pair in (*COPIES, *PAIRS) for design in DESIGNS)
-    for key, _, fewer in ENTRIES:
-        yield from (point_of(SWEPT, design, ((f"gpu.vm.{key}", fewer),)) for design in ("GPU-MMU", "Mosaic"))
+    for mix in mixes():
+        yield from (point_of((name,), "GPU-MMU", SMS // len(mix)) for name in dict.fromkeys(mix))
+        yield from (point_of(mix, design) for design in DESIGNS)
+    for mix in SWEPT:
+        yield from lone_points(mix)
+        for design in ("GPU-MMU", "Mosaic"):
+            yield sized_point(mix, design)
+            yield from (sized_point(mix, design, 0, fewer(key, entries)) for key, _, entries in ENTRIES)
 
 
 def rates(experiment, point):
@@ -51,70 +82,99 @@ def rates(experiment, point):
         return file["tenants"]["instructions_per_cycle"].tolist()
 
 
-def totals(file, *names):
-    return [int(file["stats"][name][:].sum()) for name in names]
+def weighted_speedup(experiment, point, alone):
+    """`alone`: for each application the point in which it is."""
+    return sum(rate / rates(experiment, lone)[0] for rate, lone in zip(rates(experiment, point), alone))
 
 
-def show_speedups(title, experiment, weighted, pairs):
-    print(f"| {title} | " + " | ".join(DESIGNS) + " |\n|---|" + "---:|" * len(DESIGNS))
-    sums = dict.fromkeys(DESIGNS, 0.0)
-    for pair in pairs:
-        row = {design: weighted(pair, point_of(pair, design)) for design in DESIGNS}
-        for design, value in row.items():
-            sums[design] += value / len(pairs)
-        print(f"| {' + '.join(pair)} | " + " | ".join(f"{row[design]:.3f}" for design in DESIGNS) + " |")
-    print("| **mean** | " + " | ".join(f"{sums[design]:.3f}" for design in DESIGNS) + " |\n")
+def label_of(mix):
+    return f"{len(mix)} x {mix[0]}" if len(set(mix)) < len(mix) else " + ".join(mix)
 
 
-def show_hits(experiment):
-    print("| hits, % | L1, GPU-MMU | L1, Mosaic | L2, GPU-MMU | L2, Mosaic | coalesced | guarantee violated |\n|---|" +
-          "---:|" * 6)
-    for pair in (*COPIES, *PAIRS):
-        row = {}
-        for design in ("GPU-MMU", "Mosaic"):
-            with experiment.output(point_of(pair, design)) as file:
-                hits, lookups = totals(file, "sm/tlb_hits", "sm/tlb_lookups")
-                second, misses = totals(file, "gmmu/tlb_hits", "gmmu/tlb_misses")
-                row[design] = 100 * hits / lookups, 100 * second / max(second + misses, 1)
-                if design == "Mosaic":
-                    counts = totals(file, "page_manager/coalesced", "page_manager/guarantee_violations")
-        ratios = (f"{row[design][level]:.1f}" for level in (0, 1) for design in row)
-        print(f"| {' + '.join(pair)} | " + " | ".join((*ratios, *map(str, counts))) + " |")
-    print()
+def show_speedups(title, weighted, listed):
+    print(f"| {title} | " + " | ".join(DESIGNS) + " | Mosaic over GPU-MMU, % | of Ideal |\n|---|" +
+          "---:|" * (len(DESIGNS) + 2))
+    gains, shares = [], []
+    for mix in listed:
+        shared, mosaic, ideal = (weighted(mix, design) for design in DESIGNS)
+        gains.append(mosaic / shared)
+        shares.append(mosaic / ideal)
+        print(f"| {label_of(mix)} | {shared:.3f} | {mosaic:.3f} | {ideal:.3f} | {100 * gains[-1] - 100:+.1f} | "
+              f"{shares[-1]:.3f} |")
+    print(f"| **mean** | | | | {100 * sum(gains) / len(gains) - 100:+.1f} | {sum(shares) / len(shares):.3f} |\n")
+
+
+def misses(experiment, mix, design):
+    """Of look-ups, in %: that ask the second level, that wait for such a one, that the second level lacks; of those
+    that ask the second level, that it lacks.
+    """
+    with experiment.output(point_of(mix, design)) as file:
+        total = {name: int(file["final/stats"][name][:].sum()) for name in
+                 ("sm/tlb_lookups", "sm/tlb_misses", "sm/tlb_merges", "gmmu/tlb_hits", "gmmu/tlb_misses")}
+    lookups = total["sm/tlb_lookups"] / 100
+    asked = max(total["gmmu/tlb_hits"] + total["gmmu/tlb_misses"], 1) / 100
+    return (total["sm/tlb_misses"] / lookups, total["sm/tlb_merges"] / lookups, total["gmmu/tlb_misses"] / lookups,
+            total["gmmu/tlb_misses"] / asked)
+
+
+def show_misses(experiment, groups):
+    columns = ("L1", "wait in L1", "L1 and L2", "L2 of its own")
+    designs = ("GPU-MMU", "Mosaic")
+    print("| misses, % | " + " | ".join(f"{column}, {design}" for design in designs for column in columns) +
+          " |\n|---|" + "---:|" * (len(columns) * len(designs)))
+    for label, listed in groups:
+        rows = [[misses(experiment, mix, design) for mix in listed] for design in designs]
+        means = (sum(column) / len(listed) for row in rows for column in zip(*row))
+        print(f"| {label} | " + " | ".join(f"{mean:.2f}" for mean in means) + " |")
+    violations = 0
+    for mix in mixes():
+        with experiment.output(point_of(mix, "Mosaic")) as file:
+            violations += int(file["final/stats/page_manager/guarantee_violations"][:].sum())
+    print(f"\nZ20: pages in frames of others, in {len(mixes())} mixes: {violations}\n")
 
 
 def show_applications(experiment):
-    """Z4 and Z5: each application of the pairs by itself."""
+    """Z4 and Z5: each application of the mixes of different ones by itself."""
     gains, shares = [], []
-    for pair in PAIRS:
-        shared, mosaic, ideal = (rates(experiment, point_of(pair, design)) for design in DESIGNS)
+    for mix in (*PAIRS, *TRIPLES):
+        shared, mosaic, ideal = (rates(experiment, point_of(mix, design)) for design in DESIGNS)
         gains += [rate / base for rate, base in zip(mosaic, shared)]
         shares += [rate / best for rate, best in zip(mosaic, ideal)]
     print(f"Z4: speed under Mosaic over GPU-MMU: {min(gains):.2f} to {max(gains):.2f}, mean "
           f"{sum(gains) / len(gains):.2f}; {sum(gain > 1 for gain in gains)} of {len(gains)} gain")
-    print("Z5: of Ideal:", ", ".join(f"{share:.2f}" for share in sorted(shares)))
+    print("Z5: of", len(shares), "at", {least: sum(share >= least for share in shares) for least in (0.9, 0.8, 0.7)},
+          f"of Ideal or more; {min(shares):.2f} to {max(shares):.2f}")
 
 
-def show_entries(experiment, weighted):
-    print(f"| {' + '.join(SWEPT)}: weighted speedup, % | GPU-MMU | Mosaic |\n|---|---:|---:|")
-    for key, usual, fewer in ENTRIES:
+def show_entries(experiment):
+    designs = ("GPU-MMU", "Mosaic")
+    labels = [f"{label_of([name for name, _ in mix])}, {design}" for mix in SWEPT for design in designs]
+    means = [f"**mean, {design}**" for design in designs]
+    print(f"| weighted speedup, % | {' | '.join((*labels, *means))} |\n|---|" + "---:|" * (len(labels) + len(means)))
+    for key, usual, entries in ENTRIES:
         changes = []
-        for design in ("GPU-MMU", "Mosaic"):
-            base = weighted(SWEPT, point_of(SWEPT, design))
-            changes.append(100 * (weighted(SWEPT, point_of(SWEPT, design, ((f"gpu.vm.{key}", fewer),))) / base - 1))
-        print(f"| `{key}` {usual} to {fewer} | " + " | ".join(f"{change:+.1f}" for change in changes) + " |")
+        for mix in SWEPT:
+            for design in designs:
+                base, less = (weighted_speedup(experiment, sized_point(mix, design, 0, overrides), lone_points(mix))
+                              for overrides in ((), fewer(key, entries)))
+                changes.append(100 * (less / base - 1))
+        changes += [sum(changes[i::len(designs)]) / len(SWEPT) for i in range(len(designs))]
+        print(f"| `{key}` {usual} to {entries} | " + " | ".join(f"{change:+.1f}" for change in changes) + " |")
+    print()
 
 
 def show(experiment):
-    alone = functools.lru_cache(lambda name: rates(experiment, point_of((name,), "GPU-MMU"))[0])
+    @functools.lru_cache
+    def weighted(mix, design):
+        alone = [point_of((name,), "GPU-MMU", SMS // len(mix)) for name in mix]
+        return weighted_speedup(experiment, point_of(mix, design), alone)
 
-    def weighted(pair, point):
-        return sum(rate / alone(name) for name, rate in zip(pair, rates(experiment, point)))
-
-    show_speedups("copies, weighted speedup", experiment, weighted, COPIES)
-    show_speedups("pairs, weighted speedup", experiment, weighted, PAIRS)
-    show_hits(experiment)
-    show_entries(experiment, weighted)
+    show_speedups("copies, weighted speedup", weighted, COPIES)
+    show_speedups("pairs, weighted speedup", weighted, PAIRS)
+    show_speedups("triples, weighted speedup", weighted, TRIPLES)
+    by_count = [(f"{count} copies", [mix for mix in COPIES if len(mix) == count]) for count in range(1, 6)]
+    show_misses(experiment, [*by_count, ("pairs", PAIRS), ("triples", TRIPLES), ("**all**", mixes())])
+    show_entries(experiment)
     show_applications(experiment)
 
 
@@ -122,7 +182,7 @@ def main():
     arguments = parser_of(__doc__, "mosaic").parse_args()
     experiment = Experiment(arguments, "run")
     if arguments.verb == "run":
-        experiment.run(list(points()))
+        experiment.run(list(dict.fromkeys(points())))
     show(experiment)
 
 

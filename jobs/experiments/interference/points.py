@@ -7,8 +7,10 @@ import zlib
 sys.path.append(str(pathlib.Path(__file__).resolve().parents[1]))
 
 import sweeps  # noqa: E402
+from paged import paged  # noqa: E402
 
 REPOSITORY = sweeps.REPOSITORY
+WORKLOADS = REPOSITORY / "configs/workloads"
 
 
 @dataclasses.dataclass(frozen=True)
@@ -21,6 +23,7 @@ class Point:
     relaunch: bool = False
     sms: int = 0  # of each application; 0: all share all
     overrides: tuple = ()  # of (key, value): what differs from the machine
+    paged: bool = False  # data come from CPU memory when they are touched
 
     def name(self):
         """Of its files: applications by name, policies as a checksum."""
@@ -34,12 +37,18 @@ class Point:
             is_copy = name in [other for other, _ in self.applications[:index]]
             label = f"{name}_{index + 1}" if is_copy else name
             more = ", relaunch: true" * self.relaunch + f", sms: {self.sms}" * (self.sms > 0)
-            tenants += (f"  - {{name: {label}, workload: {REPOSITORY}/configs/workloads/{name}.yaml, "
+            workload = f"{name}_paged.yaml" if self.paged else f"{WORKLOADS}/{name}.yaml"
+            tenants += (f"  - {{name: {label}, workload: {workload}, "
                         f"parameters: {parameters}{more}}}\n")
         changes = ", ".join(f"{key}: {value}" for key, value in self.overrides)
         return (f"override: {{{changes}}}\n" * bool(changes) +
                 f"gpu: {REPOSITORY}/configs/gpus/{self.gpu}.yaml\nhost: {REPOSITORY}/configs/hosts/pcie3.yaml\n"
                 f"simulation: {{epoch: 100us}}\npolicies: {{{listed}}}\ntenants:\n{tenants}")
+
+    def workloads(self):
+        """{file: text} of what its scenario refers to and is not shipped."""
+        return {f"{name}_paged.yaml": paged((WORKLOADS / f"{name}.yaml").read_text())
+                .replace("module: ", f"module: {WORKLOADS}/") for name, _ in self.applications if self.paged}
 
 
 class Experiment:
@@ -50,6 +59,10 @@ class Experiment:
         self.folder = arguments.folder.resolve()
 
     def run(self, points, options=()):
+        self.folder.mkdir(parents=True, exist_ok=True)
+        for point in points:
+            for file, text in point.workloads().items():
+                (self.folder / file).write_text(text)
         sweeps.run_sweep(self.arguments, {point.name(): point.scenario() for point in points}, self.command, options)
 
     def output(self, point):

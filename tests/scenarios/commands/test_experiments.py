@@ -12,6 +12,8 @@ sys.path.insert(1, str(ROOT / "jobs/experiments/interference"))
 import benchmarks  # noqa: E402
 import fragmentation  # noqa: E402
 import mask_sweeps  # noqa: E402
+import mosaic  # noqa: E402
+import mosaic_paging  # noqa: E402
 import pipeline  # noqa: E402
 import sizes  # noqa: E402
 import use_cases  # noqa: E402
@@ -54,11 +56,13 @@ class Experiments(ScenarioTest):
                 self.assertIn("host memory is full", smaller.stderr)
 
     def test_every_point_of_paper_004_is_valid(self):
-        for experiment in (fragmentation, mask_sweeps):
+        for experiment in (fragmentation, mask_sweeps, mosaic, mosaic_paging):
             points = list(dict.fromkeys(experiment.points()))
             self.assertEqual(len({point.name() for point in points}), len(points))
             for point in points[::5]:
                 with self.subTest(point.name()):
+                    for file, text in point.workloads().items():
+                        self.write(file, text)
                     self.write("point.yaml", point.scenario())
                     done = self.lockstep("validate", "point.yaml")
                     self.assertEqual(done.returncode, 0, done.stderr)
