@@ -56,6 +56,7 @@
 #include "tests/references/search/btree.hpp"
 #include "tests/references/search/btree_range.hpp"
 #include "tests/references/search/nearest_neighbour.hpp"
+#include "tests/references/search/similarity_score.hpp"
 #include "tests/references/signals/chirp.hpp"
 #include "tests/references/signals/convolution_separable.hpp"
 #include "tests/references/signals/dwt2d.hpp"
@@ -138,6 +139,7 @@ inline std::vector<Reference> all() {
       {"scalar_product", scalar_product::run, {{"product", 1e-5}}},
       {"scan", scan::run},
       {"sgemm", sgemm::run},
+      {"similarity_score", similarity_score::run},
       {"spmv", spmv::run},
       {"srad", srad::run},
       {"srad_reduce", srad_reduce::run, {{"sum", 1e-5}, {"squares", 1e-5}}},

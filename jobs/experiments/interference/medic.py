@@ -1,5 +1,5 @@
 #!/usr/bin/python3
-"""MeDiC, its parts, and what it is compared with: M1 to M4, M13 to M15, M18 and M19 of paper 004 (sections 4.2.2, 4.5).
+"""MeDiC, its parts, and what it is compared with: M1 to M4, M13 to M15, M18, M19 and M21 of paper 004 (chapter 4).
 
     jobs/experiments/interference/medic.py run [--folder DIR] [--jobs N]
     jobs/experiments/interference/medic.py show [--folder DIR]
@@ -25,14 +25,19 @@ APPLICATIONS = {
     "page_view_count": "{entries: 65536, pages: 32768, page_slots: 65536, pair_slots: 131072, visitors: 128}",
     "page_view_rank": "{servers: 720, visited_records: 12800, other_records: 6400, front: 12288, pages: 4608000, "
                       "block: 256, blocks: 90}",
+    "similarity_score": "{queries: 720, popular_pairs: 6400, other_pairs: 4800, front: 4096, documents: 1152000, "
+                        "block: 256, blocks: 90}",
+    "hotspot": "{width: 512, height: 512}",
+    "barnes_hut": "{bodies: 8192, levels: 6}",
 }
 # Cycles. Where blocks come and go, shorter than the paper's, since kernels run for 0.2 to 6 million; where each warp
 # runs from the first cycle to the last, the paper's.
 PERIOD = 20000
-PERIODS = {"page_view_rank": 100000}
-# Of what the paper leaves open, what gives warps the types of its Table 4.2 and bypasses a share in its miss rate.
+PERIODS = {"page_view_rank": 100000, "similarity_score": 100000}
+# Of what the paper leaves open, what gives warps the types of its Table 4.2, bypasses a share in its miss rate, and
+# profiling no part in insertion, as it has none in bypasses.
 MEDIC = ("name: medic, resample: PERIOD, grids: true, order: stack, arriving: hit, judged_by: loads, "
-         "bypasses_miss: true")
+         "bypasses_miss: true, while_profiled: plain")
 QUEUES = "{name: medic, first: bank, open_rows: true, writes: false}"
 VARIANTS = {
     "baseline": ("lru", "fr-fcfs"),
@@ -53,7 +58,8 @@ PAPER_TYPES = {"bfs": "40, 1, 20, 13, 26", "mst": "53, 12, 18, 2, 15", "scalar_p
                "nearest_neighbour": "19, 79, 1, 0.9, 0.1", "convolution_separable": "9, 1, 82, 1, 7",
                "streamcluster": "6, 0.2, 0.5, 0.3, 93", "inverted_index": "71, 5, 8, 1, 15",
                "backprop": "10, 27, 48, 6, 9", "page_view_count": "4, 1, 42, 20, 33",
-               "page_view_rank": "18, 3, 28, 4, 47"}
+               "page_view_rank": "18, 3, 28, 4, 47", "similarity_score": "67, 1, 11, 1, 20",
+               "hotspot": "1, 29, 69, 0.5, 0.5", "barnes_hut": "84, 0, 0, 1, 15"}
 # Finds types out and changes nothing.
 VARIANTS["measured"] = (f"{{{MEDIC}, bypass: false, insertion: false}}", "fr-fcfs")
 BANKS = (2, 4)  # of a slice, times as many as the machine has

@@ -38,7 +38,8 @@ void set_cache_policy(Settings& s) {
        "{name: medic, resample: 4000, profile: 6, reuse: true, insertion: false}",
        "{name: medic, bypass: false}",
        "{name: medic, resample: 3000, profile: 3, grids: true, order: stack, arriving: hit, "
-       "judged_by: loads, bypasses_miss: true}",
+       "judged_by: loads, bypasses_miss: true, while_profiled: plain}",
+       "{name: medic, resample: 2000, profile: 5, order: stack, while_profiled: balanced}",
        "{name: medic, resample: 2000, profile: 4, walks: true, walk_levels: {epoch: 1500}}",
        "{name: random, period: 1000}", "{name: pc-bypass, period: 2000, profile: 3, entries: 4}",
        "{name: pcal, tokens: 1, period: 2000}", "{name: eaf, recent: 3}",

@@ -29,6 +29,7 @@ class Errors(OneKernel):
                 ("{tlb_fill: mask, translation: ideal}", ("second-level TLB", "translation ideal", "shared-tlb")),
                 ("{cache_policy: {name: medic, mostly_miss: 70}}", ("mostly_miss is not below mostly_hit", "raise")),
                 ("{cache_policy: {name: medic, bypass: false, reuse: true}}", ("reuse takes back bypasses", "bypass")),
+                ("{cache_policy: {name: medic, while_profiled: neutral}}", ("while_profiled", "neutral", "plain")),
                 ("{tlb_fill: {name: mask, initial_tokens: 1.2}}", ("initial_tokens", "1.2")),
                 ("{dram_scheduler: [medic, mask]}", ("policies.dram_scheduler", "a list, not a single value")),
                 ("{dram_scheduler: {name: sms, p: 1.5}}", ("policies.dram_scheduler.p", "1.5", "from 0 to 1")),

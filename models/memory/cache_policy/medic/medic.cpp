@@ -84,7 +84,8 @@ class Medic final : public CachePolicy {
     ++statistics_.fills[of];
     constexpr CachePosition places[] = {CachePosition::next_to_go, CachePosition::middle,
                                         CachePosition::most_recent};
-    return {.position = stack_ ? places[of] : CachePosition::most_recent,
+    const bool by_type = stack_ && (request.marks & mark_plain) == 0;
+    return {.position = by_type ? places[of] : CachePosition::most_recent,
             .line_class = static_cast<std::uint8_t>(of)};
   }
 

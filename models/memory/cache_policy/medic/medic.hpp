@@ -28,6 +28,12 @@ enum class MedicArriving : std::uint8_t { miss, hit };
 /// By which of its requests a warp is judged.
 enum class MedicJudged : std::uint8_t { all, loads };
 
+/// How lines of a warp come in while it is profiled.
+enum class MedicProfiling : std::uint8_t { kept, balanced, plain };
+
+/// Beside RequestMark's, for MeDiC's two sides alone: the line comes in as without insertion.
+inline constexpr unsigned mark_plain = 64;
+
 struct MedicParameters {
   bool bypass = true, insertion = true, reuse = false, walks = false, grids = false;
   bool bypasses_miss = false;
@@ -36,6 +42,7 @@ struct MedicParameters {
   MedicInsertion order = MedicInsertion::classes;
   MedicArriving arriving = MedicArriving::miss;
   MedicJudged judged_by = MedicJudged::all;
+  MedicProfiling while_profiled = MedicProfiling::kept;
   std::uint32_t profile = 0, mostly_miss = 0, mostly_hit = 0, threshold_step = 0, miss_step = 0;
 
   static auto schema() {
@@ -63,6 +70,10 @@ struct MedicParameters {
                "lookups by which a warp is judged: all of them, or loads alone, for which it waits")
         .field("profile", &P::profile, 30, range(1, 511), "lookups by which a warp is judged",
                "requests")
+        .field("while_profiled", &P::while_profiled, MedicProfiling::kept,
+               choice({"kept", "balanced", "plain"}),
+               "with insertion: how lines of a warp come in while it is profiled: by the type that "
+               "it had, as a balanced warp's, or as without insertion")
         .field("arriving", &P::arriving, MedicArriving::miss, choice({"miss", "hit"}),
                "what a lookup is whose sectors are there or on their way for somebody who asked "
                "before: sent past the L2 it would have read them again")

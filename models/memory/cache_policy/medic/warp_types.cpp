@@ -1,8 +1,8 @@
 /// Which type each warp slot of an SM is of.
 ///
 /// Each period a slot is profiled anew: the first lookups decide its type, which then stays.  While
-/// it is profiled it sends nothing past the L2, and its requests carry the type that it had.  The
-/// counters are the slot's and outlive blocks.
+/// it is profiled it sends nothing past the L2, and its requests carry the type that it had, or
+/// what `while_profiled` says.  The counters are the slot's and outlive blocks.
 /// Source: 004, sections 4.2.1 and 4.3.1; memory-interference.md, section 3.3.1 (AMB-05, AMB-67).
 ///
 /// Simplified: a warp that has not been judged yet is balanced.
@@ -61,7 +61,10 @@ class WarpTypes final : public SmSide {
     begin_period(now);
     Warp& warp = warps_[request.warp];
     warp.tenant = request.tenant;
-    unsigned marks = static_cast<unsigned>(warp.type) | mark_has_class;
+    const MedicProfiling profiled = warp.judged ? MedicProfiling::kept : parameters_.while_profiled;
+    const WarpType inserted = profiled == MedicProfiling::kept ? warp.type : WarpType::balanced;
+    unsigned marks = static_cast<unsigned>(inserted) | mark_has_class;
+    if (profiled == MedicProfiling::plain) marks |= mark_plain;
     if (parameters_.bypass && warp.judged && warp.type == WarpType::mostly_miss)
       marks |= mark_bypass;
     if (warp.type >= WarpType::mostly_hit) marks |= mark_mostly_hit;

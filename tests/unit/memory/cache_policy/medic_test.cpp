@@ -69,6 +69,26 @@ TEST(WarpTypes, APeriodBeginsWithProfilingUnderTheOldType) {
   EXPECT_EQ(bench.marks(3, 100'004), all_hitting);
 }
 
+TEST(WarpTypes, LinesOfAWarpThatIsProfiledComeInAsBalancedOrAsWithoutInsertionIfAsked) {
+  const auto profiled_are = [](const std::string& lines, unsigned marks) {
+    SmSideBench bench("{name: medic, while_profiled: " + lines + "}");
+    EXPECT_EQ(bench.marks(3, 5), marks);
+    bench.answer(2, 30, 30, 10);
+    bench.answer(3, 30, 0, 10);
+    EXPECT_EQ(bench.marks(2, 99'999), all_hitting);
+    EXPECT_EQ(bench.marks(3, 99'999), mostly_missing);
+    // In the DRAM's queues a warp has the place that it had.
+    EXPECT_EQ(bench.marks(2, 100'000), marks | mark_mostly_hit);
+    EXPECT_EQ(bench.marks(3, 100'000), marks);
+    bench.answer(3, 29, 0, 100'001);
+    EXPECT_EQ(bench.marks(3, 100'002), marks);
+    bench.answer(3, 1, 0, 100'003);
+    EXPECT_EQ(bench.marks(3, 100'004), mostly_missing);
+  };
+  profiled_are("balanced", balanced);
+  profiled_are("plain", balanced | mark_plain);
+}
+
 TEST(WarpTypes, ATypeStaysForItsPeriod) {
   SmSideBench bench("medic");
   bench.answer(3, 30, 30, 10);
@@ -222,6 +242,17 @@ TEST(MedicInsertion, ByStackLetsUnusedLinesAge) {
     set.load(line, WarpType::mostly_miss);
     EXPECT_FALSE(set.last_hit()) << line;
   }
+}
+
+TEST(MedicInsertion, ByStackPutsAPlainLineAboveAllOthers) {
+  MedicSet set("{name: medic, order: stack}");
+  for (std::uint64_t line = 0; line < 15; ++line) set.load(line, WarpType::mostly_hit);
+  MemoryRequest r = PartitionBench::request(MemoryOperation::load, 15 * line_bytes);
+  r.marks = balanced | mark_plain;
+  set.send(r);
+  for (std::uint64_t line = 20; line < 35; ++line) set.load(line, WarpType::mostly_hit);
+  set.load(15, WarpType::mostly_miss);  // 15 lines later it is the next to go
+  EXPECT_TRUE(set.last_hit());
 }
 
 TEST(MedicInsertion, IsOffWhenItIsSwitchedOff) {
