@@ -8,6 +8,7 @@ namespace lockstep {
 struct DispatchParameters {
   Frequency clock;
   Cycles launch_latency, block_interval, link_latency;
+  std::uint32_t clusters = 1;
   bool launch_overlap = false;
 
   static auto schema() {
@@ -21,7 +22,12 @@ struct DispatchParameters {
                "a launch that stood behind another one of its stream was at the GPU before that "
                "ended: its latency begins there (te42kyfo/gpu-benches, gpu-small-kernels)")
         .field("block_interval", &P::block_interval, 1_cycles, range(1_cycles, 100000_cycles),
-               "between two blocks sent to SMs")
+               "between two blocks sent to SMs, or to those of one cluster")
+        .field(
+            "clusters", &P::clusters, 1, range(1, 64),
+            "clusters of SMs (NVIDIA: GPCs) that get their blocks side by side: so many leave in "
+            "block_interval",
+            "clusters")
         .field("link_latency", &P::link_latency, 45_cycles, range(1_cycles, 100000_cycles),
                "between the dispatcher and an SM, each way; a hub's real distance");
   }

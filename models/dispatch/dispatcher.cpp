@@ -54,12 +54,22 @@ void Dispatcher::advance(Time horizon, Inbox inbox, Outbox& outbox) {
       take(*inbox[next++], outbox);
       wake_ = std::max(next_dispatch_, clock_.edge(clock_.cycle_at_or_after(now)));
     } else if (dispatch_one(now, outbox)) {
-      next_dispatch_ = now + clock_.duration(parameters_.block_interval);
+      next_dispatch_ = now + until_next_block(now);
       wake_ = next_dispatch_;
     } else {
       sleep_until_ready(now);
     }
   }
+}
+
+/// Clusters take turns, at whole cycles: what a block waits beyond its turn, the next one does not.
+Time Dispatcher::until_next_block(Time now) {
+  if (now > next_dispatch_) beyond_turn_ = Time::zero();
+  const std::int64_t interval = clock_.duration(parameters_.block_interval).femtoseconds();
+  const Time turn = Time{interval / parameters_.clusters} - beyond_turn_;
+  const Time whole = clock_.duration(clock_.cycle_at_or_after(turn));
+  beyond_turn_ = whole - turn;
+  return whole;
 }
 
 /// No SM has taken a block: only a message, or a grid that becomes ready, can change that.
@@ -345,9 +355,9 @@ bool Dispatcher::dispatch_to(std::uint32_t sm, bool stage, Time now, Outbox& out
 }
 
 void Dispatcher::serialize(Archive& archive) {
-  archive.section("dispatcher", 11);
-  archive(to_host_, to_sms_, grids_, sms_, next_sm_, executed_, ends_, next_dispatch_, wake_,
-          statistics_, preempting_);
+  archive.section("dispatcher", 12);
+  archive(to_host_, to_sms_, grids_, sms_, next_sm_, executed_, ends_, next_dispatch_, beyond_turn_,
+          wake_, statistics_, preempting_);
   sharing_->serialize(archive);
 }
 

@@ -1,9 +1,10 @@
 /// The thread block scheduler: takes grids from the host, gives their blocks to SMs.
 ///
-/// Blocks go out one per `block_interval`, SM after SM in turn, to SMs where the sharing policy
-/// allows the grid and a block fits.  When no allowed SM has room, one more block is staged at an
-/// SM, so that the place of a finished block is not empty for a round trip to the dispatcher; the
-/// SM starts it when its resources are free, by the same arithmetic (`BlockResources`).
+/// Blocks go out one per `block_interval` and cluster of SMs, SM after SM in turn, to SMs where the
+/// sharing policy allows the grid and a block fits.  When no allowed SM has room, one more block is
+/// staged at an SM, so that the place of a finished block is not empty for a round trip to the
+/// dispatcher; the SM starts it when its resources are free, by the same arithmetic
+/// (`BlockResources`).
 /// Blocks that an SM saves to memory and restores are the SM's affair; it tells of both, so that
 /// what is taken there is known here.  While it is busy with a more urgent grid it gives them away.
 /// With a `preemption` more urgent grids take SMs from others: see preempting_dispatch.hpp; or, if
@@ -13,7 +14,7 @@
 /// Source: architecture.md, section 8 "Horizons and ranks" (staging), "Tenants"; gpu-parameters.md,
 /// section 2.
 ///
-/// Simplified: one dispatcher for the whole GPU, no hierarchy of clusters.
+/// Simplified: one dispatcher for the whole GPU; clusters take turns, whatever SMs they have.
 /// Cost model: launch latency per grid, one block per interval, link latency to and from SMs.
 #pragma once
 
@@ -101,6 +102,7 @@ class Dispatcher final : public Component {
   /// The block is to go out again.
   void send_again(GridPlace grid, const BlockReference& block, bool was_flushed, Time now,
                   Outbox& outbox);
+  Time until_next_block(Time now);
   void sleep_until_ready(Time now);
   /// When the front end begins with a launch that arrives now.
   Time begin_of(const GridLaunch& launch, Time now) const;
@@ -125,6 +127,7 @@ class Dispatcher final : public Component {
       ends_;  ///< by tenant and stream: the last
   std::uint32_t next_sm_ = 0;
   Time next_dispatch_ = Time::zero();  ///< the sender is free from here on
+  Time beyond_turn_ = Time::zero();    ///< that is later than its turn by so much
   Time wake_ = Time::never();
   DispatchStatistics statistics_;
   PreemptingDispatch preempting_;

@@ -26,6 +26,8 @@ PAGE = ROOT / "docs/validation.md"
 BEGIN, END = "<!-- validate.py: begin -->\n", "<!-- validate.py: end -->\n"
 CLOCKS = ("sm", "noc", "memory", "dispatch", "vm")
 CARD_CLOCK = {"v100": "1380MHz", "a100": "1410MHz", "gtx1080ti": "1481MHz"}
+# Of the files of Accel-Sim that describe these cards (gpu-parameters.md, section 3).
+CARD_SCHEDULER = {"v100": "lrr", "a100": "lrr", "gtx1080ti": "gto"}
 SLACK = 2  # percent that a bound is above the error that it was made of
 COUNTERS = {"dram_reads": "DRAM reads", "dram_writes": "DRAM writes", "l2_reads": "sectors that SMs read of L2",
             "shared": "instructions on shared memory"}
@@ -47,6 +49,7 @@ class Run:
             "host": str(ROOT / "configs/hosts/pcie3.yaml"),
             "simulation": {"record_blocks": True},
             "override": {**override, **description.get("set", {})},
+            "policies": {"warp_scheduler": CARD_SCHEDULER[model]},
             "tenants": [{"name": "one", "workload": str(HERE / (description["workload"] + ".yaml")),
                          "parameters": description.get("parameters", {})}],
         }))
@@ -75,8 +78,9 @@ class Run:
         return found
 
     def seconds(self, kernel):
-        """From the start of its first block until its last one has ended and all that it stored is acknowledged."""
-        grid = self.of_kernel(kernel)[0]
+        """Of its last launch, from the start of the first block until the last one has ended and all that it stored is
+        acknowledged."""
+        grid = self.of_kernel(kernel)[-1]
         blocks = self.blocks[self.blocks["grid"] == grid]
         return float(self.kernels[grid]["done"] - blocks["started"].min()) * 1e-15 - self.end_is_known_after
 

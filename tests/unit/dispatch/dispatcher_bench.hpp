@@ -15,6 +15,8 @@ struct BenchOptions {
   std::uint32_t sms = 4;
   std::string sharing = "exclusive", preemption = "none";
   std::vector<std::uint32_t> sms_per_tenant{0, 0};
+  Cycles block_interval{2};
+  std::uint32_t clusters = 1;
   bool launch_overlap = false;
   std::vector<std::uint64_t> instructions{0, 0};
   std::vector<Time> latency_bounds{Time::never(), Time::never()};

@@ -115,6 +115,22 @@ TEST(Dispatcher, NextGridGoesOnWithTheNextSm) {
   EXPECT_EQ(bench.blocks(), "sm3:2.0 sm0:2.1");
 }
 
+TEST(Dispatcher, ClustersTakeTurnsWithinTheBlockInterval) {
+  // Four clusters, a block in seven cycles each: one is due every 1.75 cycles, and leaves at the
+  // next whole one.
+  DispatcherBench bench({.block_interval = Cycles{7}, .clusters = 4});
+  bench.launch(0, {.grid = 1, .blocks = 8});
+  bench.run_until(105);
+  bench.save_and_restore();
+  bench.run_until(200);
+  std::vector<std::string> blocks = bench.sent();
+  std::erase_if(blocks, [](const std::string& sent) { return sent.find("block") == sent.npos; });
+  EXPECT_THAT(blocks,
+              ElementsAreArray({"100 sm0 block 1.0", "102 sm1 block 1.1", "104 sm2 block 1.2",
+                                "106 sm3 block 1.3", "107 sm0 block 1.4", "109 sm1 block 1.5",
+                                "111 sm2 block 1.6", "113 sm3 block 1.7"}));
+}
+
 TEST(Dispatcher, OneBlockPerSmIsStagedWhenAllAreFull) {
   DispatcherBench bench({.sms = 2});
   bench.launch(0, {.grid = 1, .blocks = 20});
